@@ -1,0 +1,69 @@
+# warpsafe - see README.md. `make` builds build/warpsafe; `make demo`, `make check`, `make bench`, `make install`.
+CC      ?= gcc
+B       ?= build
+PREFIX  ?= /usr/local
+OPT     ?= -O2 -g
+WARN     = -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+CPPFLAGS += -D_GNU_SOURCE -Isrc -I$(B)/gen
+# Contraction off: a fused multiply-add where PTX says mul and add would be a wrong result.
+CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing -pthread $(SAN)
+LDFLAGS += -pthread $(SAN)
+LDLIBS  += -ljansson -lzstd -llz4 -lm -ldl
+
+ROOMS   = base ptx rewrite gpu detect report cuda cli
+ARCH   := $(shell uname -m)
+# *.simd.c are compiled once an instruction set and chosen at run time (src/gpu/lanes.h)
+ifeq ($(ARCH),x86_64)
+ISAS    = base v3 v4
+endif
+ISAS   ?= base
+ISA_base =
+ISA_v3   = -march=x86-64-v3
+ISA_v4   = -march=x86-64-v4 -mprefer-vector-width=512
+
+SRC     := $(filter-out %.simd.c,$(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
+SIMD    := $(wildcard src/gpu/*.simd.c)
+# entry points of the libraries that stand in for NVIDIA's: linked into those, not into the archive
+SHIMS   := $(wildcard src/cuda/shim_*.c)
+MAINS   := src/cli/main.c
+OBJ     := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out $(SHIMS) $(MAINS),$(SRC)))
+OBJ     += $(foreach i,$(ISAS),$(patsubst src/%.simd.c,$(B)/obj/%.$(i).o,$(SIMD)))
+
+all: $(B)/warpsafe libs
+
+$(B)/obj/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+define SIMD_RULE
+$(B)/obj/%.$(1).o: src/%.simd.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) -O3 -fno-math-errno -fno-trapping-math $$(ISA_$(1)) -DWS_ISA=$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
+
+$(B)/libwarpsafe.a: $(OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/warpsafe: $(B)/obj/cli/main.o $(B)/libwarpsafe.a
+	$(CC) $(LDFLAGS) -rdynamic $^ $(LDLIBS) -o $@
+
+-include src/cuda/libs.mk
+libs: $(CUDA_LIBS)
+
+# ---- tests ----
+UNIT    := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+$(B)/tests/unit/%: tests/unit/%.c $(B)/libwarpsafe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -lcmocka -o $@
+tests: $(UNIT)
+
+-include tests/tests.mk
+
+clean:
+	rm -rf $(B)
+
+-include $(OBJ:.o=.d) $(B)/obj/cli/main.d
+.PHONY: all libs tests clean
+.SECONDARY:

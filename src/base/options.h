@@ -1,0 +1,50 @@
+/* options.h - the options of `warpsafe race|run|...`, one table (options.def), used three times: to parse and explain
+ * the command line, to check it, and to carry it into the program under test (environment variable WARPSAFE_OPTIONS,
+ * "name=value" lines), where src/cuda reads it. */
+#ifndef WS_OPTIONS_H
+#define WS_OPTIONS_H
+
+#include "base/base.h"
+
+struct ws_options {
+	/* which work */
+	const char *verb;            /* "race", "run", ... */
+	const char *gpu;             /* "sim", "real" */
+	/* simulated GPU */
+	const char *divergence;      /* "auto", "stack", "its" */
+	const char *schedule;        /* "rr", "random" */
+	uint64_t seed;
+	uint32_t threads;            /* host threads, 0 = one a core */
+	uint64_t max_instructions;   /* warp instructions a launch, 0 = no limit */
+	double timeout;              /* seconds a launch, 0 = none */
+	uint32_t cc;                 /* compute capability, 10 * major + minor */
+	uint64_t memory;             /* bytes of device memory */
+	/* detector */
+	const char *detector;        /* "shadow" */
+	const char *memories;        /* "shared,global" */
+	uint32_t granularity;
+	const char *kernel;          /* regex or NULL */
+	bool same_value_error;
+	/* output (used by the command line alone) */
+	const char *format;          /* "text", "json", ... */
+	const char *output;          /* file or NULL */
+	uint32_t error_exitcode;     /* default 1 */
+	uint32_t max_reports;
+	bool color_always, color_never;
+	/* from the command line to the program */
+	const char *report_dir;      /* each process writes DIR/report.PID.json */
+};
+
+void ws_options_default(struct ws_options *o);
+/* Sets one option from text. false: *why (static text or owned by o) says what is wrong with it. Strings are copied. */
+bool ws_options_set(struct ws_options *o, const char *name, const char *value, const char **why);
+/* "name=value\n" of all that differs from the default. */
+void ws_options_to_env(const struct ws_options *o, struct ws_buf *out);
+bool ws_options_from_env(struct ws_options *o, const char *text, const char **why);
+/* The table printed for --help: only the options that belong to `verb`. */
+void ws_options_help(const char *verb, struct ws_buf *out);
+/* Closest option name of that verb, for "did you mean"; NULL if none is near. */
+const char *ws_options_nearest(const char *verb, const char *name);
+void ws_options_free(struct ws_options *o);
+
+#endif

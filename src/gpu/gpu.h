@@ -1,0 +1,114 @@
+/* gpu.h - the simulated GPU, functional: memories, modules, launches.
+ *
+ * A warp executes at a time: a register is an array of 32 lanes; code is decoded once; thread blocks spread over the
+ * host's cores. One ws_gpu may be used by several host threads; calls are serialized inside, a launch runs to its
+ * end before it returns. Errors never end the process: they come back as struct ws_gpu_error. */
+#ifndef WS_GPU_H
+#define WS_GPU_H
+
+#include "gpu/observer.h"
+
+enum ws_divergence { WS_DIV_AUTO /* its from sm_70 on, else stack */, WS_DIV_STACK, WS_DIV_ITS };
+enum ws_schedule { WS_SCHED_RR, WS_SCHED_RANDOM };
+
+struct ws_gpu_config {
+	enum ws_divergence divergence;
+	enum ws_schedule schedule;
+	uint64_t seed;
+	uint32_t host_threads;       /* 0 = one a core */
+	uint64_t max_instructions;   /* warp instructions a launch; 0 = no limit */
+	double timeout_s;            /* a launch; 0 = none */
+	uint32_t sms;                /* 0 = 132 */
+	uint32_t cc;                 /* compute capability told to programs, 10 * major + minor; 0 = 90 */
+	uint64_t memory;             /* device memory in bytes; 0 = 16 GiB */
+	uint64_t stack_bytes;        /* of a thread; 0 = 64 KiB */
+	uint64_t heap_bytes;         /* device malloc; 0 = 256 MiB */
+	int printf_fd;               /* where device printf goes; -1 = stdout (the C stream) */
+	const struct ws_observer_ops *observer;  /* NULL = none */
+	void *observer_self;
+};
+
+enum ws_gpu_errcode {                /* what the CUDA front turns into cudaError_t / CUresult */
+	WS_GPU_OK, WS_GPU_NO_MEMORY, WS_GPU_BAD_ADDRESS /* out of bounds, freed, null */, WS_GPU_MISALIGNED,
+	WS_GPU_BAD_INSTRUCTION, WS_GPU_TRAP, WS_GPU_ASSERT, WS_GPU_DEADLOCK, WS_GPU_LIMIT /* instructions, time */,
+	WS_GPU_STACK, WS_GPU_BAD_LAUNCH /* too many threads, shared memory, ... */, WS_GPU_BAD_MODULE, WS_GPU_UNSUPPORTED,
+	WS_GPU_NOT_FOUND, WS_GPU_BAD_PC /* indirect call or branch to nowhere */
+};
+
+struct ws_gpu_error {
+	enum ws_gpu_errcode code;
+	struct ws_buf text;          /* for people, several lines: what, where, which thread, which allocation. Owned by
+	                              * the caller, who frees it with ws_buf_free */
+};
+
+struct ws_gpu *ws_gpu_create(const struct ws_gpu_config *config);
+void ws_gpu_destroy(struct ws_gpu *g);
+const struct ws_gpu_config *ws_gpu_config(const struct ws_gpu *g);   /* with the defaults filled in */
+
+/* ---- memory. A device address is usable by kernels; .host says where the bytes are for copies ---- */
+/* NULL when no device memory is left. DEVICE memory is not readable by the host at its device address (as on a real
+ * GPU), MANAGED and HOST memory is (addr == (uint64_t)host). Addresses are not reused soon, so that a late access is
+ * recognized. align: power of two, 0 = 256. origin is copied. */
+struct ws_mem *ws_gpu_mem_new(struct ws_gpu *g, uint64_t size, uint64_t align, enum ws_mem_kind kind, const char *origin);
+/* Makes the program's own memory visible to kernels (cudaHostRegister); addr == host address. NULL if it overlaps. */
+struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, const char *origin);
+bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr);               /* false: no live allocation starts there */
+struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr);     /* live stretch that holds addr, or NULL */
+void ws_gpu_mem_info(struct ws_gpu *g, uint64_t *free_bytes, uint64_t *total_bytes);
+/* "float *d_in (cudaMalloc #3 at app.cu:12), 4096 bytes, 16 bytes past its end": describes addr by the nearest
+ * allocation, live or freed. */
+void ws_gpu_mem_describe(struct ws_gpu *g, uint64_t addr, struct ws_buf *out);
+
+/* ---- modules ---- */
+struct ws_gpu_module;
+/* Decodes all functions and lays out variables. The module (and its text) must outlive it; the caller keeps
+ * ownership of m. An extern that cannot be resolved, or an instruction that the simulator does not know, is an
+ * error only when a kernel that uses it is launched, unless it is a synchronizing one, which is named either way.
+ * Several modules given together (n > 1) are linked: relocatable device code. */
+struct ws_gpu_module *ws_gpu_module_load(struct ws_gpu *g, struct ws_ptx_module *const *m, size_t n,
+                                         struct ws_gpu_error *err);
+void ws_gpu_module_unload(struct ws_gpu *g, struct ws_gpu_module *mod);
+struct ws_mem *ws_gpu_module_var(struct ws_gpu_module *mod, const char *name);      /* __device__, __constant__ */
+struct ws_gpu_kernel *ws_gpu_module_kernel(struct ws_gpu_module *mod, const char *name);  /* entry or NULL */
+/* Walks the kernels: i from 0; NULL at the end. */
+struct ws_gpu_kernel *ws_gpu_module_kernel_at(struct ws_gpu_module *mod, size_t i);
+/* Generic address of a device function for function-pointer variables; 0 if unknown. */
+uint64_t ws_gpu_function_address(struct ws_gpu_module *mod, const char *name);
+
+struct ws_kernel_info {
+	const char *name;            /* as in PTX (mangled) */
+	uint32_t nparams;
+	const uint32_t *param_offset, *param_size;   /* in the parameter buffer */
+	uint32_t param_bytes;
+	uint32_t regs;               /* 32-bit registers a thread would need, estimated from liveness */
+	uint32_t shared_static, local_bytes, const_bytes;
+	uint32_t max_threads;        /* .maxntid / .reqntid or 1024 */
+	uint32_t ptx_version, sm;
+	uint64_t launches;           /* so far */
+	uint64_t thread_instructions;/* so far */
+	const struct ws_ptx_func *func;
+};
+void ws_gpu_kernel_info(const struct ws_gpu_kernel *k, struct ws_kernel_info *info);
+
+/* ---- launches ---- */
+struct ws_gpu_launch {
+	uint32_t grid[3], block[3], cluster[3];      /* cluster: zeros = none */
+	uint32_t shared_dynamic;                     /* bytes */
+	const void *params;                          /* param_bytes bytes, laid out by param_offset */
+	bool cooperative;
+	uint64_t stream;
+};
+struct ws_gpu_stats {
+	uint64_t thread_instructions, warp_instructions, divergent_branches, barriers;
+	double seconds;
+};
+/* Runs to the end. false: *err says why (the kernel ended there; memory keeps what was written). stats may be NULL. */
+bool ws_gpu_launch(struct ws_gpu *g, struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, struct ws_gpu_stats *stats,
+                   struct ws_gpu_error *err);
+/* How many blocks of this kernel fit on one simulated SM at once (cooperative launches, occupancy calls). */
+uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads, uint64_t shared_dynamic);
+
+/* Tells the observer of a copy or host access, if it wants to know. */
+void ws_gpu_host_op(struct ws_gpu *g, const struct ws_host_op *op);
+
+#endif
