@@ -37,6 +37,18 @@ enum { WS_LANE_OPERANDS = 10 };
 bool ws_lanes_decode(const struct ws_ptx_inst *inst, struct ws_lane_op *op, unsigned width[WS_LANE_OPERANDS],
                      const char **why);
 
+/* Where the offset of operand k (counted as for width[]) belongs: &op->d, ... ; NULL: folded into op->imm, lay out
+ * nothing (lop3's table). Destinations go to d, d2, f, g (the latter two only when mov takes a register apart into
+ * four), sources to a, b, c, e, f, g. A sink gets WS_LANE_NONE. NULL as well when inst has no operand k. */
+uint32_t *ws_lanes_slot(struct ws_lane_op *op, const struct ws_ptx_inst *inst, unsigned k);
+/* Operand k itself (an element of a vector where there is one), NULL past the last: for (k = 0; ...; k++). */
+const struct ws_operand *ws_lanes_operand(const struct ws_ptx_inst *inst, unsigned k);
+
+/* Lane functions need round-to-nearest without flushing on the calling thread, whatever the program under test has
+ * set: enter once before executing, leave with its result afterwards. */
+unsigned ws_lanes_fp_enter(void);
+void ws_lanes_fp_leave(unsigned saved);
+
 /* Name of the instruction set in use ("v4", "v3", "base"); WARPSAFE_ISA=name forces a lower one. */
 const char *ws_lanes_isa(void);
 
