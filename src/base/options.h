@@ -31,8 +31,11 @@ struct ws_options {
 	uint32_t error_exitcode;     /* default 1 */
 	uint32_t max_reports;
 	bool color_always, color_never;
+	const char *color;           /* "auto", "always", "never": what the two above are set from */
+	const char *source_dirs;     /* more folders for source files, ':' between; NULL = none */
 	/* from the command line to the program */
 	const char *report_dir;      /* each process writes DIR/report.PID.json */
+	char *why;                   /* text of the last refusal; owned */
 };
 
 void ws_options_default(struct ws_options *o);
@@ -45,6 +48,13 @@ bool ws_options_from_env(struct ws_options *o, const char *text, const char **wh
 void ws_options_help(const char *verb, struct ws_buf *out);
 /* Closest option name of that verb, for "did you mean"; NULL if none is near. */
 const char *ws_options_nearest(const char *verb, const char *name);
+/* True if the verb takes an option of this name. */
+bool ws_options_known(const char *verb, const char *name);
+/* The verb's options as the rows of a manual page (man(7)). */
+void ws_options_man(const char *verb, struct ws_buf *out);
 void ws_options_free(struct ws_options *o);
+
+/* How many single-character insertions, deletions, replacements and swaps of neighbours lead from a to b. */
+size_t ws_edit_distance(const char *a, const char *b);
 
 #endif
