@@ -8,7 +8,7 @@ CPPFLAGS += -D_GNU_SOURCE -Isrc -I$(B)/gen
 # Contraction off: a fused multiply-add where PTX says mul and add would be a wrong result.
 CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing -pthread $(SAN)
 LDFLAGS += -pthread $(SAN)
-LDLIBS  += -ljansson -lzstd -llz4 -lm -ldl
+LDLIBS  += -ljansson -lzstd -llz4 -liberty -ldw -lelf -lm -ldl
 
 ROOMS   = base ptx rewrite gpu detect report cuda cli
 ARCH   := $(shell uname -m)
