@@ -1,0 +1,158 @@
+/* words.c - the words of a report that its text, SARIF and HTML forms share. */
+#include "report/report_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *ws_race_kind_name(enum ws_race_kind k)
+{
+	return k == WS_RAW ? "RAW" : k == WS_WAR ? "WAR" : "WAW";
+}
+
+const char *ws_race_kind_words(enum ws_race_kind k)
+{
+	return k == WS_RAW ? "read-after-write" : k == WS_WAR ? "write-after-read" : "write-after-write";
+}
+
+const char *ws_race_access_name(enum ws_race_access_kind k)
+{
+	return k == WS_RA_READ ? "read" : k == WS_RA_WRITE ? "write" : "atomic";
+}
+
+const char *ws_race_severity_name(enum ws_severity s)
+{
+	return s == WS_ERROR ? "error" : s == WS_WARNING ? "warning" : "note";
+}
+
+void ws_buf_add_count(struct ws_buf *out, uint64_t n)
+{
+	char digits[32];
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			ws_buf_puts(out, ",");
+		ws_buf_add(out, digits + i, 1);
+	}
+}
+
+void ws_buf_add_clean(struct ws_buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '\t')
+			ws_buf_puts(out, " ");
+		else if (c < 0x20 || c == 0x7f)
+			ws_buf_puts(out, "?");
+		else if (c == 0xc2 && i + 1 < n && (unsigned char)s[i + 1] < 0xa0)
+			ws_buf_puts(out, "?"), i++;          /* U+0080..U+009F: 8-bit control characters */
+		else
+			ws_buf_add(out, s + i, 1);
+	}
+}
+
+static void add_string(struct ws_buf *out, const char *s)
+{
+	ws_buf_add_clean(out, s, strlen(s));
+}
+
+void ws_race_add_bytes(struct ws_buf *out, const struct ws_race *race)
+{
+	uint64_t size = race->size ? race->size : 1;
+	bool variable = race->location && !strchr(race->location, ' ');
+
+	if (size == 1)
+		ws_buf_printf(out, "byte %" PRIu64, race->offset);
+	else
+		ws_buf_printf(out, "bytes %" PRIu64 "..%" PRIu64, race->offset, race->offset + size - 1);
+	ws_buf_puts(out, variable ? " of '" : " of ");
+	if (race->location)
+		add_string(out, race->location);
+	else
+		ws_buf_printf(out, "%s memory", race->space);
+	if (variable)
+		ws_buf_puts(out, "'");
+}
+
+void ws_race_add_title(struct ws_buf *out, const struct ws_race *race)
+{
+	ws_buf_printf(out, "%s race (%s) in ", ws_race_kind_words(race->kind), ws_race_kind_name(race->kind));
+	add_string(out, race->space);
+	ws_buf_puts(out, " memory: ");
+	if (strcmp(race->category, "same-value") == 0) {
+		ws_buf_puts(out, "both write the same value");
+		return;
+	}
+	for (const char *s = race->category; *s; s++)
+		ws_buf_add_clean(out, *s == '-' ? " " : s, 1);
+}
+
+void ws_race_add_place(struct ws_buf *out, const struct ws_race_access *a)
+{
+	const char *file = a->file ? a->file : a->ptx_file ? a->ptx_file : "PTX";
+
+	add_string(out, file);
+	ws_buf_printf(out, ":%" PRIu32, a->file ? a->line : a->ptx_line);
+}
+
+void ws_race_add_thread(struct ws_buf *out, const struct ws_race_access *a)
+{
+	ws_buf_printf(out, "thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
+	              a->thread[0], a->thread[1], a->thread[2], a->block[0], a->block[1], a->block[2]);
+}
+
+static void add_number_of(struct ws_buf *out, uint64_t n, const char *what)
+{
+	ws_buf_add_count(out, n);
+	ws_buf_printf(out, " %s%s", what, n == 1 ? "" : "s");
+}
+
+static void add_races(struct ws_buf *out, const struct ws_report_view *v)
+{
+	if (!v->nraces) {
+		ws_buf_puts(out, "no race");
+		return;
+	}
+	add_number_of(out, v->nraces, "race");
+	ws_buf_puts(out, " (");
+	if (v->nerrors)
+		add_number_of(out, v->nerrors, "error");
+	ws_buf_puts(out, v->nerrors && v->nwarnings ? ", " : "");
+	if (v->nwarnings)
+		add_number_of(out, v->nwarnings, "warning");
+	ws_buf_puts(out, ")");
+}
+
+void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
+{
+	uint64_t accesses = 0;
+	size_t nunchecked = v->nunchecked;
+
+	for (size_t i = 0; i < v->nkernels; i++)
+		accesses += v->kernels[i].accesses;
+	if (!v->nkernels && !v->nunchecked && !v->nraces && !v->nfailures) {
+		ws_buf_puts(out, "no kernel was launched: nothing was checked");
+		return;
+	}
+	if (v->nfailures)
+		ws_buf_puts(out, "the program failed; ");
+	add_races(out, v);
+	ws_buf_puts(out, " in ");
+	add_number_of(out, v->nkernels, "kernel");
+	ws_buf_puts(out, "; ");
+	ws_buf_add_count(out, accesses);
+	ws_buf_puts(out, " accesses checked; ");
+	if (!nunchecked && !v->nlimits && !v->nfailures) {
+		ws_buf_puts(out, "everything was checked");
+		return;
+	}
+	if (nunchecked) {
+		add_number_of(out, nunchecked, "kernel");
+		ws_buf_printf(out, " %s not checked", nunchecked == 1 ? "was" : "were");
+	} else {
+		ws_buf_puts(out, v->nlimits ? "some things were not checked (see above)"
+		                            : "what came after the failure was not checked");
+	}
+}
