@@ -1,0 +1,551 @@
+/* gpu_priv.h - the inside of the simulated GPU, shared by the files of src/gpu only.
+ *
+ * Four stages: a module is laid out and linked (module.c, link.c); a kernel is decoded at its first launch, together
+ * with every function that it can reach, into an image (decode*.c, order.c); worker threads take thread blocks from a
+ * launch (launch.c, sched.c) and run their warps (exec.c and the files of its handlers); what cannot go on is
+ * explained (error.c, deadlock.c). */
+#ifndef WS_GPU_PRIV_H
+#define WS_GPU_PRIV_H
+
+#include <pthread.h>
+#include "gpu/atomic.h"
+#include "gpu/gpu.h"
+#include "gpu/lanes.h"
+#include "gpu/mem.h"
+#include "gpu/syscall.h"
+
+/* ---- addresses ----
+ * Generic addresses of global memory are those of the allocations, below 2^48. The other spaces have windows above,
+ * where no host pointer and no allocation can be: the upper 16 bits tell the window. */
+#define WS_WINDOW_SHIFT 48
+#define WS_WINDOW_SHARED 1ull            /* offset; with a cluster: 1 + rank of the block in bits 24 to 31 */
+#define WS_WINDOW_LOCAL 2ull             /* offset in the stack of the thread that uses the address */
+#define WS_WINDOW_FUNC 3ull              /* functions, 16 bytes apart */
+#define WS_WINDOW_PARAM 4ull             /* parameters of the kernel */
+#define WS_WINDOW(w) ((uint64_t)(w) << WS_WINDOW_SHIFT)
+#define WS_FUNC_STEP 16
+#define WS_PEER_SHIFT 24                 /* shared::cluster addresses: rank of the block + 1 from this bit on */
+enum { WS_MAX_THREADS = 1024, WS_MAX_WARPS = WS_MAX_THREADS / WS_WARP, WS_BARRIERS = 16 };
+/* Shared memory of a block may not exceed what any GPU offers (227 KiB on sm_90, 1 KiB more for system use). */
+#define WS_MAX_SHARED (228u << 10)
+
+/* ---- modules ---- */
+struct ws_gpu_kernel;
+struct ws_image;
+
+struct ws_var {                          /* a variable of module scope (or a static one of a function) */
+	struct ws_ptx_sym *sym;
+	struct ws_var *def;              /* where it is defined: itself, another module's, or NULL = unresolved */
+	struct ws_mem *mem;              /* GLOBAL, CONST: the bytes (of the definition) */
+};
+
+struct ws_fn {                           /* a function, defined or only declared */
+	struct ws_ptx_func *ptx;
+	struct ws_unit *unit;
+	struct ws_fn *def;               /* where it is defined; itself; NULL = unresolved */
+	const struct ws_syscall_info *syscall;   /* an undefined function that the simulator provides */
+	struct ws_var *vars;             /* GLOBAL and CONST variables of its body, by sym->index; else NULL */
+	struct ws_site *sites;           /* one an instruction */
+	uint32_t id;                     /* generic address: WINDOW_FUNC + id * WS_FUNC_STEP */
+	bool address_taken;
+};
+
+struct ws_unit {                         /* one PTX module of those that were loaded together */
+	struct ws_ptx_module *ptx;
+	struct ws_gpu_module *module;
+	struct ws_var *vars;             /* by sym->index */
+	struct ws_fn *fns;               /* by sym->index */
+};
+
+struct ws_gpu_module {
+	struct ws_gpu *gpu;
+	struct ws_gpu_module *next;
+	struct ws_arena *arena;
+	struct ws_unit *units;
+	size_t nunits;
+	struct ws_gpu_kernel **kernels;
+	size_t nkernels;
+};
+
+struct ws_gpu_kernel {
+	struct ws_fn *fn;
+	struct ws_gpu_module *module;
+	const char *name;                /* for people */
+	uint32_t *param_offset, *param_size;
+	uint32_t param_bytes;
+	struct ws_image *image;          /* decoded at the first launch or question */
+	uint64_t launches, thread_instructions;
+};
+
+/* ---- decoded code ---- */
+struct ws_exec;
+struct ws_dinst;
+enum ws_next {                           /* what a handler wants to happen */
+	WS_NEXT,                         /* the instruction after this one */
+	WS_RELOAD,                       /* the state of the current fragment was changed: load pc, frame, mask again */
+	WS_PICK,                         /* the current fragment waits or is gone: choose another */
+	WS_SLICE,                        /* as PICK, but let other warps run first */
+	WS_STOP                          /* x->err is set */
+};
+/* A memory instruction on the lanes of mask (not empty). false: x->err is set. */
+typedef bool ws_mem_fn(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask);
+/* Any other instruction. mask: active lanes that pass the guard, not empty. */
+typedef enum ws_next ws_op_fn(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask);
+
+enum ws_kind {
+	WS_K_LANE, WS_K_LANE_GUARD,      /* u.lane */
+	WS_K_MEM, WS_K_MEM_GUARD, WS_K_MEM_PACED,        /* u.mem; PACED: with a possible switch of warps after it */
+	WS_K_OP, WS_K_OP_PACED,          /* u.op */
+	WS_K_BRA,                        /* u.bra, always taken */
+	WS_K_BRA_IF, WS_K_BRA_IFNOT,     /* guarded */
+	WS_K_JOIN,                       /* before a block that has several predecessors, when it is entered from above */
+	WS_K_EXIT,                       /* exit, or ret of a kernel */
+	WS_K_END                         /* after the last instruction: a function must not run into it */
+};
+
+enum { WS_NO_GUARD = UINT32_MAX };
+
+struct ws_dmem {                         /* 48 bytes */
+	ws_mem_fn *fn;
+	int32_t off;                     /* added to the address */
+	uint32_t addr;                   /* register with the address */
+	uint8_t addr_width;              /* 4 or 8 */
+	uint8_t size, vec;               /* bytes of an element in memory; elements */
+	uint8_t reg_width;               /* bytes of a data register's lane */
+	uint8_t flags;                   /* enum ws_dmem_flag */
+	uint8_t space;                   /* enum ws_space */
+	uint8_t sem, scope;              /* with PTX's defaults filled in */
+	uint32_t cache;                  /* entry of the host thread's cache of allocations */
+	uint32_t d[4];                   /* data registers */
+	uint32_t ext;                    /* vec > 4: index in code->ext of the others */
+};
+enum ws_dmem_flag { WS_DM_STORE = 1, WS_DM_SIGNED = 2, WS_DM_SYNC = 4 /* volatile, relaxed, ...: others may wait on it */,
+	WS_DM_NC = 8 };
+
+struct ws_dop {                          /* 48 bytes: operands of a handler; meaning is the handler's */
+	ws_op_fn *fn;
+	uint32_t d, d2, a, b, c;         /* registers, WS_LANE_NONE = absent */
+	uint8_t mode, width, flag, atom;
+	uint64_t imm;
+	void *ptr;
+};
+
+struct ws_dbra {
+	const struct ws_dinst *target;
+	const struct ws_dinst *reconv;   /* immediate post-dominator; NULL = the function's end */
+};
+
+struct ws_dinst {                        /* one cache line */
+	uint8_t kind;                    /* enum ws_kind */
+	bool guard_neg;
+	bool backward;                   /* branch to this or an earlier instruction */
+	uint8_t pad;
+	uint32_t guard;                  /* predicate register or WS_NO_GUARD */
+	uint32_t site;                   /* index in fn->sites; WS_NO_SITE for what the decoder added */
+	uint32_t count;                  /* at the end of a basic block: its PTX instructions */
+	union {
+		struct ws_lane_op lane;
+		struct ws_dmem mem;
+		struct ws_dop op;
+		struct ws_dbra bra;
+	} u;
+};
+#define WS_NO_SITE UINT32_MAX
+_Static_assert(sizeof(struct ws_dinst) == 64, "a decoded instruction is one cache line");
+
+enum ws_const_kind {                     /* registers that are filled before the code runs */
+	WS_C_IMM,                        /* value */
+	WS_C_PARAM,                      /* kernel parameter buffer at value, size bytes, sign- or zero-extended */
+	WS_C_SREG,                       /* special register `value` that is constant for a warp slot and launch */
+	WS_C_SREG_BLOCK,                 /* the same, but it depends on the block */
+	WS_C_LOCAL                       /* address of the local variable at value in the frame; generic: with the window */
+};
+struct ws_const {
+	uint8_t kind, width, size;
+	bool is_signed, generic;
+	uint32_t reg;                    /* where in the frame */
+	uint64_t value;
+};
+
+struct ws_area {                         /* a .param variable of a function: words of 32 lanes, see call.c */
+	uint32_t reg;                    /* offset in the frame */
+	uint32_t size;
+};
+
+struct ws_call_arg {                     /* what is copied at a call */
+	bool is_area, none;
+	uint8_t width;                   /* register: bytes of a lane, 0 = predicate */
+	uint32_t reg, size;
+};
+
+struct ws_call_site {
+	struct ws_code *code;            /* direct; NULL = system call or indirect */
+	struct ws_fn *fn;                /* direct */
+	uint32_t target;                 /* indirect: register with the address */
+	struct ws_call_arg *args, *rets;
+	uint32_t nargs, nrets;
+};
+
+struct ws_branch_table {
+	const struct ws_dinst **targets;
+	uint32_t n;
+};
+
+struct ws_code {                         /* one function, decoded for one image */
+	struct ws_fn *fn;
+	struct ws_image *image;
+	uint32_t index;                  /* in image->codes */
+	struct ws_dinst *insts;
+	uint32_t ninsts;
+	uint32_t frame_bytes;            /* registers and constants */
+	struct ws_const *consts;
+	uint32_t nconsts;
+	uint32_t zero_from, zero_to;     /* registers that the function may read before it writes them */
+	uint32_t local_bytes;
+	struct ws_call_arg *params, *rets;
+	uint32_t nparams, nrets;
+	uint32_t *param_local;           /* offset in the frame's local memory of a parameter whose address is taken; or
+	                                  * WS_LANE_NONE */
+	uint32_t (*ext)[4];
+	uint32_t next;
+	uint32_t *zero;                  /* registers to clear at entry: offset, bytes */
+	uint32_t nzero;
+};
+
+struct ws_image {                        /* a kernel and all that it can reach */
+	struct ws_gpu_kernel *kernel;
+	struct ws_arena *arena;
+	struct ws_code **codes;          /* [0] is the kernel */
+	uint32_t ncodes;
+	struct ws_code **by_fn;          /* by ws_fn.id, for indirect calls; nby_fn entries */
+	uint32_t nby_fn;
+	uint32_t shared_static;          /* bytes; dynamic shared memory starts at shared_dynamic */
+	uint32_t shared_dynamic;
+	uint32_t ncache;                 /* memory instructions */
+	uint32_t regs;                   /* estimate, see ws_kernel_info */
+	uint32_t local_bytes;
+	bool calls, uses_local;
+	enum ws_gpu_errcode refused;     /* not WS_GPU_OK: cannot be launched, and why */
+	struct ws_buf why;
+};
+
+/* ---- execution ---- */
+struct ws_frame {
+	struct ws_frame *parent;
+	const struct ws_code *code;
+	const struct ws_dinst *call;     /* in the parent: the call */
+	const struct ws_dinst *saved_reconv;     /* stack model: of the entry that called */
+	uint8_t *regs;
+	uint32_t refs;                   /* fragments in it, and frames that it called */
+	uint32_t depth;
+	uint64_t block;                  /* constants were filled for this block */
+	uint32_t base[WS_WARP];          /* local memory of the frame starts here, a lane */
+	struct ws_frame *next_free;
+};
+
+enum ws_wait { WS_READY, WS_WAIT_BARRIER, WS_WAIT_SYNC };
+
+/* its: threads of a warp that are together at one place. stack: an entry of the reconvergence stack, top last. */
+struct ws_frag {
+	const struct ws_dinst *pc;       /* next instruction; stack: NULL = return from the frame */
+	const struct ws_dinst *reconv;   /* stack only */
+	struct ws_frame *frame;
+	uint32_t mask;
+	uint32_t turn;                   /* its: the lowest runs first; grows when others shall have a chance */
+	uint32_t wait_mask;              /* WAIT_SYNC: lanes that must come */
+	uint16_t barrier;                /* WAIT_BARRIER */
+	uint8_t wait;                    /* enum ws_wait */
+};
+
+enum { WS_MAX_FRAGS = 3 * WS_WARP + 4 };
+
+struct ws_poll {                         /* what a warp read or tried last in a way that suggests waiting */
+	const struct ws_dinst *in;
+	const struct ws_code *code;
+	uint64_t addr;
+	uint32_t mask;
+	uint8_t space;
+};
+
+struct ws_warp {
+	struct ws_obs_warp obs;
+	struct ws_block *block;
+	uint32_t live;                   /* lanes that have not ended */
+	uint32_t nfrags;
+	struct ws_frag frag[WS_MAX_FRAGS];
+	struct ws_frame frame0;
+	struct ws_frame **free_frames;   /* by code index */
+	uint8_t *local;                  /* first lane's local memory */
+	uint32_t sp[WS_WARP];
+	bool runnable;                   /* some fragment is READY */
+	/* progress, see sched.c */
+	uint64_t progress;               /* stores, successful atomics, barriers, exits */
+	uint64_t polls;                  /* reads that may wait for others, atomics that changed nothing */
+	uint64_t seen_progress, seen_polls;
+	uint64_t idle_branches;          /* backward branches since the last progress */
+	uint64_t state_hash;
+	const struct ws_dinst *state_pc;
+	bool repeats;                    /* its whole state came back without progress */
+	struct ws_poll poll;
+	uint64_t clock;
+};
+
+struct ws_bar {                          /* one of the 16 barriers of a block */
+	uint32_t expected;               /* threads, rounded up to warps; 0 = nobody is there yet; UINT32_MAX = all */
+	uint32_t count;                  /* threads of complete warps that have arrived */
+	uint32_t nwaiting;               /* fragments that wait */
+	uint32_t arrived[WS_MAX_WARPS], waited[WS_MAX_WARPS];    /* lanes */
+	uint32_t pending[WS_MAX_WARPS];  /* arrived lanes of warps that are not complete */
+	uint32_t red_and, red_or, red_popc;      /* of bar.red */
+};
+
+struct ws_block {                        /* a resident block, and the slot with its memory */
+	struct ws_obs_block obs;
+	struct ws_exec *x;
+	struct ws_warp *warps;
+	uint32_t nwarps, live_warps;
+	uint64_t serial;                 /* for frames: which block filled the constants */
+	uint8_t *shared;
+	uint8_t *regs;                   /* kernel frames of all warps */
+	uint8_t *local;
+	size_t local_size;
+	struct ws_bar bar[WS_BARRIERS];
+	uint32_t next_warp;
+	bool done;
+	uint32_t cluster_rank;
+	struct ws_block **peers;         /* blocks of the cluster by rank, or NULL */
+};
+
+struct ws_mem_cache { uint64_t addr, size; uint8_t *delta; struct ws_mem *mem; };   /* host = delta + address */
+
+struct ws_launch;
+
+struct ws_exec {                         /* one host thread at work on a launch */
+	struct ws_launch *launch;
+	struct ws_gpu *gpu;
+	struct ws_image *image;
+	uint32_t index;                  /* host thread */
+	struct ws_block *block;
+	struct ws_warp *warp;
+	struct ws_frag *frag;
+	struct ws_mem_cache *cache;
+	uint8_t *shared;                 /* of the current block */
+	uint32_t shared_bytes;
+	bool multi;                      /* the warp has several fragments */
+	bool its;
+	int32_t budget;                  /* backward branches until the next pause */
+	int32_t pace;                    /* random schedule: memory instructions until the next pause */
+	uint64_t winsts, tinsts;         /* counted at the ends of basic blocks */
+	uint64_t divergent, barriers;
+	uint64_t rng;
+	struct ws_gpu_error err;
+	bool failed;
+	const struct ws_observer_ops *ops;
+	void *self;
+	struct ws_arena *arena;          /* dies with the launch */
+	struct ws_block **resident;
+	uint32_t nresident, cap_resident;
+	struct ws_block **idle;          /* block slots that can be used again */
+	uint32_t nidle, cap_idle;
+	uint64_t stuck_since;            /* launch->epoch at which this host thread saw no way on; 0 = it is not stuck */
+	struct ws_buf scratch;
+};
+
+struct ws_launch {
+	struct ws_gpu *gpu;
+	struct ws_gpu_kernel *kernel;
+	struct ws_image *image;
+	const struct ws_gpu_launch *l;
+	struct ws_obs_launch obs;
+	uint8_t *params;
+	uint32_t dynamic_offset, shared_bytes;
+	uint64_t next_block;             /* atomic */
+	uint64_t serial_base;
+	uint32_t nexec;
+	struct ws_exec *exec;
+	uint32_t resident_limit;         /* blocks a host thread */
+	uint64_t *order;                 /* random schedule: which block comes as the n-th; NULL = in order */
+	uint64_t envreg_workspace;
+	uint32_t stack_stride;
+	/* shared between the host threads; atomics */
+	uint32_t stop;                   /* somebody failed */
+	uint64_t winsts;
+	uint64_t epoch;                  /* changes whenever some host thread saw progress */
+	uint32_t idle_execs;             /* host threads without work */
+	double deadline;
+	double started;
+};
+
+struct ws_gpu {
+	struct ws_gpu_config config;
+	pthread_mutex_t lock;            /* modules and launches */
+	struct ws_memmap map;
+	struct ws_gpu_module *modules;
+	struct ws_fn **fns;              /* by id */
+	size_t nfns, cap_fns;
+	uint32_t nsites;
+	uint64_t launches;
+	uint64_t block_serial;
+	uint32_t cc;                     /* 10 * major + minor */
+	struct ws_mem *workspace;        /* of cooperative grids */
+	pthread_mutex_t stripes[64];     /* order of synchronizing accesses when observed, by address */
+};
+
+/* lane arrays in a frame */
+static inline uint32_t *ws_r32(uint8_t *regs, uint32_t off)
+{
+	return (uint32_t *)(void *)(regs + off);
+}
+
+static inline uint64_t *ws_r64(uint8_t *regs, uint32_t off)
+{
+	return (uint64_t *)(void *)(regs + off);
+}
+
+static inline uint16_t *ws_r16(uint8_t *regs, uint32_t off)
+{
+	return (uint16_t *)(void *)(regs + off);
+}
+
+static inline uint32_t ws_guard(const struct ws_dinst *in, const uint8_t *regs, uint32_t active)
+{
+	uint32_t p;
+
+	if (in->guard == WS_NO_GUARD)
+		return active;
+	p = *(const uint32_t *)(const void *)(regs + in->guard);
+	return active & (in->guard_neg ? ~p : p);
+}
+
+static inline const struct ws_site *ws_site_of(const struct ws_code *code, const struct ws_dinst *in)
+{
+	return in->site == WS_NO_SITE ? NULL : &code->fn->sites[in->site];
+}
+
+/* ---- module.c, link.c ---- */
+bool ws_link(struct ws_gpu_module *mod, struct ws_gpu_error *err);
+struct ws_var *ws_unit_var(struct ws_unit *u, const struct ws_fn *fn, const struct ws_ptx_sym *sym);
+struct ws_fn *ws_fn_at(struct ws_gpu *g, uint64_t address);      /* NULL: no function starts there */
+
+/* ---- decode.c, decode_mem.c, decode_ops.c, order.c ---- */
+/* The image of a kernel; made at the first call. Never NULL: image->refused says if it cannot run. */
+struct ws_image *ws_image_get(struct ws_gpu_kernel *k);
+void ws_image_free(struct ws_image *im);
+/* Reachable blocks in an order in which loops are contiguous and exits come after them; returns how many. */
+uint32_t ws_order_blocks(struct ws_ptx_func *f, uint32_t *order);
+
+struct ws_decoder {
+	struct ws_image *image;
+	struct ws_code *code;
+	struct ws_fn *fn;
+	struct ws_unit *unit;
+	struct ws_gpu *gpu;
+	struct ws_ptx_func *ptx;
+	uint32_t *reg;                   /* offset of a register, by index */
+	uint8_t *single;                 /* registers with one unguarded definition */
+	uint32_t *area;                  /* offset of a .param or .local variable of the function, by index */
+	uint32_t *param_area;            /* of the formal parameters, then the results */
+	struct ws_dinst *insts;
+	size_t n, cap;
+	struct ws_const *consts;
+	size_t nconsts, cap_consts;
+	uint32_t *const_hash;
+	uint32_t frame;                  /* bytes so far */
+	const struct ws_ptx_inst *inst;
+	bool failed;
+};
+/* Element width of a register in the file (lanes.h). */
+unsigned ws_reg_width(const struct ws_reg *r);
+uint32_t ws_dec_const(struct ws_decoder *dc, struct ws_const c);         /* its register */
+uint32_t ws_dec_imm(struct ws_decoder *dc, uint64_t value, unsigned width);
+/* Source operand as a register of the width wanted; immediates, symbols and special registers become constants.
+ * WS_LANE_NONE after refusing. */
+uint32_t ws_dec_src(struct ws_decoder *dc, const struct ws_operand *o, unsigned width);
+uint32_t ws_dec_dst(struct ws_decoder *dc, const struct ws_operand *o);
+struct ws_dinst *ws_dec_emit(struct ws_decoder *dc, enum ws_kind kind);
+struct ws_dinst *ws_dec_op(struct ws_decoder *dc, ws_op_fn *fn);
+void ws_dec_refuse(struct ws_decoder *dc, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
+bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic, struct ws_const *c);
+void ws_dec_memory(struct ws_decoder *dc);                               /* ld, st, ldu */
+void ws_dec_atomic(struct ws_decoder *dc);
+bool ws_dec_special(struct ws_decoder *dc);                              /* all the rest but lanes and control */
+void ws_dec_call(struct ws_decoder *dc);
+struct ws_code *ws_image_code(struct ws_image *im, struct ws_fn *fn);
+
+/* ---- exec.c ---- */
+/* Runs the warp until it waits, ends, fails or its budget is used. */
+void ws_exec_warp(struct ws_exec *x, struct ws_warp *w);
+enum ws_next ws_exec_exit(struct ws_exec *x, uint32_t mask);     /* lanes of the current fragment end */
+
+/* ---- exec_mem.simd.c, exec_mem.c ---- */
+struct ws_mem_ops {
+	ws_mem_fn *global[2][5];         /* [store][log2 size]; reg_width == size, no vector */
+	ws_mem_fn *shared[2][5];
+	ws_mem_fn *global_any[2], *shared_any[2];        /* any size, vector, width */
+};
+extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
+ws_mem_fn ws_mem_slow;                   /* every space, every size, observed or not */
+ws_mem_fn *ws_mem_choose(const struct ws_gpu *g, const struct ws_dmem *m);
+
+/* One instruction's addresses, resolved; lanes of one stretch of memory. */
+struct ws_resolved {
+	_Alignas(64) uint64_t addr[WS_WARP];     /* GLOBAL: addresses; SHARED: offsets */
+	uint8_t *host[WS_WARP];
+	uint32_t mask;
+	bool linear;
+	uint8_t space;                   /* GLOBAL, SHARED, LOCAL, PARAM */
+	uint64_t base;
+	struct ws_mem *mem;
+	struct ws_block *peer;
+};
+/* Takes lanes of `mask` (never none) whose addresses lie in one space and stretch of memory, checks them, and says
+ * where they are. false: x->err is set. addr: 32 generic addresses or offsets; space as the instruction has it. */
+bool ws_resolve(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space, unsigned bytes,
+                uint32_t mask, bool write, struct ws_resolved *r);
+void ws_mem_addresses(const struct ws_dinst *in, const uint8_t *regs, uint64_t *addr);
+void ws_observe(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r, struct ws_access *a);
+bool ws_wants(const struct ws_exec *x, unsigned space);
+void ws_stripes_lock(struct ws_exec *x, const struct ws_resolved *r, uint64_t *held);
+void ws_stripes_unlock(struct ws_exec *x, uint64_t held);
+bool ws_generic_read(void *x, uint32_t lane, uint64_t addr, void *dst, size_t n);
+ws_op_fn ws_op_atomic;
+
+/* ---- diverge_its.c, diverge_stack.c ---- */
+/* The lanes `taken` of the current fragment go to target, the others to the next instruction. */
+void ws_its_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target);
+void ws_stack_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target);
+/* Merges what can be merged and chooses the fragment to run; x->frag is NULL if none is ready. */
+void ws_its_pick(struct ws_exec *x);
+void ws_stack_pick(struct ws_exec *x);
+void ws_its_yield(struct ws_exec *x);
+struct ws_frag *ws_its_split(struct ws_exec *x, struct ws_frag *f, uint32_t mask);       /* mask leaves f; NULL: all of f */
+void ws_drop_lanes(struct ws_exec *x, uint32_t mask);            /* ended lanes leave all fragments */
+void ws_frame_release(struct ws_warp *w, struct ws_frame *fr);
+
+/* ---- barrier.c, warp_ops.c, call.c ---- */
+ws_op_fn ws_op_barrier, ws_op_bar_warp, ws_op_shfl, ws_op_vote, ws_op_match, ws_op_redux, ws_op_elect, ws_op_activemask;
+ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_stackrestore, ws_op_area_load,
+	ws_op_area_store;
+ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
+	ws_op_to_window, ws_op_from_window, ws_op_cp_async, ws_op_mapa, ws_op_getctarank;
+void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */
+void ws_sync_exit(struct ws_exec *x, struct ws_warp *w);
+void ws_fill_consts(struct ws_exec *x, struct ws_warp *w, struct ws_frame *fr, bool all);
+
+/* ---- sched.c, launch.c ---- */
+void ws_exec_run(struct ws_exec *x);                             /* takes blocks until there are none */
+uint64_t ws_random(uint64_t *state);
+double ws_now(void);
+
+/* ---- error.c, deadlock.c ---- */
+/* Starts x->err for the instruction and the lowest lane of mask: code, and what the format says. Returns false. */
+bool ws_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
+	WS_PRINTF(5, 6);
+void ws_fail_address(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane, enum ws_gpu_errcode code,
+                     unsigned space, uint64_t addr, unsigned bytes, bool write, const char *what);
+void ws_fail_barrier(struct ws_exec *x, struct ws_block *b);     /* nobody in the block can run */
+void ws_fail_no_progress(struct ws_exec *x);
+void ws_fail_limit(struct ws_exec *x, const char *which);
+void ws_error_set(struct ws_gpu_error *err, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
+
+#endif
