@@ -11,7 +11,7 @@
  * the whole area was passed; the pages of freed memory go back to the system at once. New memory is zero.
  * Memory registered by the program (cudaHostRegister) has its own addresses and is kept in a sorted list.
  *
- * Reading is free of locks and may run on any thread beside changes: a page table of two levels (64 KiB, 256 bytes)
+ * Looking up is free of locks (but for registered memory) and may run on any thread beside changes: a page table of two levels (64 KiB, 256 bytes)
  * leads from an address to its struct ws_mem. These structs are never returned to the C heap before the map
  * dies, and a freed one is used again only after many thousand other frees: a stale pointer can be asked (freed, addr,
  * size) safely. Changes take the map's mutex. */
@@ -23,20 +23,16 @@
 
 #define WS_MEM_UNIT 256u             /* allocations start at multiples of it */
 #define WS_MEM_PAGE_SHIFT 16         /* first level of the page table: 64 KiB */
+#define WS_MEM_QUARANTINE 65536u     /* freed structs that are remembered at least */
 #define WS_MEM_SUB (1u << (WS_MEM_PAGE_SHIFT - 8))   /* entries of a second-level table */
+
+struct ws_mem_box;                   /* a struct ws_mem and its place in the queue; private to mem.c */
 
 struct ws_mem_area {                 /* a part of the reserved range; private to mem.c */
 	uint64_t base, size;         /* addresses */
-	uint64_t cursor;             /* where the next allocation is tried */
-	uint64_t committed;          /* bytes from base on that are accessible in the alias */
-	int64_t to_host;             /* alias = address + to_host */
-	bool wrapped;                /* addresses are being used a second time */
-};
-
-struct ws_mem_list {                 /* registered host memory, sorted by address; replaced as a whole */
-	size_t n;
-	struct ws_mem_list *older;   /* earlier versions, kept for readers until the map dies */
-	struct ws_mem *items[];
+	uint64_t cursor, run_end;    /* empty pages in which allocations are placed one after the other */
+	uint64_t committed;          /* bytes from base on that are accessible to us */
+	int64_t to_host;             /* host address = device address + to_host */
 };
 
 enum { WS_AREA_DEVICE, WS_AREA_HEAP, WS_AREA_HOST, WS_AREA_COUNT };
@@ -44,23 +40,26 @@ enum { WS_AREA_DEVICE, WS_AREA_HEAP, WS_AREA_HOST, WS_AREA_COUNT };
 struct ws_memmap {
 	uint64_t base, span;         /* the reserved range */
 	uintptr_t *table;            /* a word a 64 KiB: 0, struct ws_mem *, or second-level table + 1 */
-	struct ws_mem_list *registered;
 	/* from here on private to mem.c */
+	struct ws_mem **registered;  /* registered host memory, sorted by address */
+	size_t nregistered, cap_registered;
+	pthread_rwlock_t registered_lock;
 	uint32_t *page_users;        /* allocations that touch a 64 KiB page */
 	struct ws_mem_area area[WS_AREA_COUNT];
 	uint8_t *alias;              /* of DEVICE and HEAP */
 	uint64_t alias_size;
+	void *reserved;              /* what mmap gave for the range */
 	uint64_t limit, used;        /* device memory in bytes */
 	uint64_t heap_limit, heap_used;
 	uint64_t serial;
-	struct ws_mem **mems;        /* all structs ever made, live or freed */
+	struct ws_mem_box **mems;    /* all structs ever made, live or freed */
 	size_t nmems, cap_mems;
-	struct ws_mem **freed;       /* ring of freed structs, oldest first */
-	size_t freed_head, nfreed, cap_freed;
+	struct ws_mem_box *oldest, *newest;  /* queue of freed structs */
+	size_t nfreed;               /* in it */
 	struct ws_mem **pending;     /* freed heap blocks that the observer has not been told of yet */
 	size_t npending, cap_pending;
-	void **subtables;
-	size_t nsubtables, cap_subtables;
+	uintptr_t **spare;           /* second-level tables not in use, all zero */
+	size_t nspare, cap_spare;
 	const struct ws_observer_ops *ops;
 	void *self;
 	pthread_mutex_t lock;
@@ -103,14 +102,14 @@ static inline struct ws_mem *ws_memmap_find(const struct ws_memmap *map, uint64_
 	if (e & 1)
 		e = __atomic_load_n((uintptr_t *)(e - 1) + ((off >> 8) & (WS_MEM_SUB - 1)), __ATOMIC_ACQUIRE);
 	struct ws_mem *m = (struct ws_mem *)e;
-	return m && addr - m->addr < m->size && !m->freed ? m : NULL;
+	return m && addr - m->addr < m->size && !__atomic_load_n(&m->freed, __ATOMIC_ACQUIRE) ? m : NULL;
 }
 
 /* Are all of the bytes inside m, and is m live? */
 static inline bool ws_mem_holds(const struct ws_mem *m, uint64_t addr, uint64_t bytes)
 {
 	uint64_t off = addr - m->addr;
-	return off < m->size && bytes <= m->size - off && !m->freed;
+	return off < m->size && bytes <= m->size - off && !__atomic_load_n(&m->freed, __ATOMIC_ACQUIRE);
 }
 
 /* Where the bytes are in this process; NULL if not all of them lie in one live stretch. */
