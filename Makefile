@@ -22,7 +22,7 @@ ISA_v3   = -march=x86-64-v3
 ISA_v4   = -march=x86-64-v4 -mprefer-vector-width=512
 
 SRC     := $(filter-out %.simd.c,$(foreach r,$(ROOMS),$(wildcard src/$(r)/*.c)))
-SIMD    := $(wildcard src/gpu/*.simd.c)
+SIMD    := $(if $(filter gpu,$(ROOMS)),$(wildcard src/gpu/*.simd.c))
 # entry points of the libraries that stand in for NVIDIA's: linked into those, not into the archive
 SHIMS   := $(wildcard src/cuda/shim_*.c)
 MAINS   := src/cli/main.c

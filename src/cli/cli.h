@@ -1,0 +1,55 @@
+/* cli.h - the verbs of `warpsafe`. A verb is one file with one table row (struct ws_verb), listed in main.c. Only this
+ * room prints and decides exit statuses. */
+#ifndef WS_CLI_H
+#define WS_CLI_H
+
+#include "base/options.h"
+#include "report/report.h"
+
+enum {                               /* exit statuses */
+	WS_EXIT_FINE = 0,
+	WS_EXIT_RACE = 1,            /* or --error-exitcode */
+	WS_EXIT_USAGE = 2,           /* bad usage or bad input */
+	WS_EXIT_FAILED = 3           /* the program under test failed or deadlocked */
+};
+
+struct ws_verb {
+	const char *name;
+	const char *summary;         /* one line of `warpsafe help` */
+	const char *usage;           /* what follows the name */
+	const char *help;            /* text of `warpsafe help NAME` above the options; ends with a line break */
+	int (*run)(int argc, char **argv);       /* argv[0] is the verb's name; returns the exit status */
+};
+extern const struct ws_verb ws_verb_race, ws_verb_run, ws_verb_cc, ws_verb_ptx;
+
+/* "warpsafe VERB: text" on stderr; returns WS_EXIT_USAGE. verb may be NULL. */
+int ws_cli_refuse(const char *verb, const char *fmt, ...) WS_PRINTF(2, 3);
+/* The help of a verb, options included. */
+void ws_cli_verb_help(const struct ws_verb *verb, struct ws_buf *out);
+/* The folder of the running warpsafe (ending without '/'), NULL if the system does not say. The caller frees it. */
+char *ws_cli_own_folder(void);
+/* The folder of the libraries that stand in for NVIDIA's: beside a built warpsafe, or PREFIX/lib/warpsafe of an
+ * installed one. NULL if there is none. The caller frees it. */
+char *ws_cli_library_folder(void);
+
+/* ---- race and run ---- */
+/* Reads the options before the program. Returns the program's index in argv; 0: *status says what to exit with (help
+ * was shown, or the usage is wrong). */
+int ws_cli_parse(const struct ws_verb *verb, int argc, char **argv, struct ws_options *o, int *status);
+
+enum ws_program_state { WS_PROGRAM_RAN, WS_PROGRAM_REFUSED };
+struct ws_program {
+	enum ws_program_state state;
+	int status;                  /* RAN: its own status, 128 + signal if it was killed. REFUSED: what to exit with */
+	int signal;                  /* that killed it; 0 = none */
+};
+/* Runs argv[0] with the simulated GPU in place and waits for it. The reports of its processes are added to `report`.
+ * quiet_stdout: its standard output goes to stderr, because standard output is for the report. */
+struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv, bool quiet_stdout,
+                                struct ws_report *report);
+
+/* Looks at the program before it is started. NULL: fine; else why it cannot be run and what to do, one line, static
+ * or in *text, which the caller frees. */
+const char *ws_cli_check_program(const char *path, struct ws_buf *text);
+
+#endif

@@ -1,0 +1,99 @@
+/* race.c - `warpsafe race`: runs a program under a detector and shows what was found. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool colored(const struct ws_options *o)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	if (o->color_always || o->color_never)
+		return o->color_always;
+	return !o->output && isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb") != 0) && !(no_color && *no_color);
+}
+
+static void render(const struct ws_report *r, const struct ws_options *o, struct ws_buf *out)
+{
+	struct ws_text_options text = { colored(o), o->source_dirs, o->max_reports };
+
+	if (strcmp(o->format, "json") == 0)
+		ws_report_write_json(r, out);
+	else if (strcmp(o->format, "sarif") == 0)
+		ws_report_write_sarif(r, out);
+	else if (strcmp(o->format, "html") == 0)
+		ws_report_write_html(r, out);
+	else
+		ws_report_write_text(r, &text, out);
+}
+
+static bool write_report(const struct ws_report *r, const struct ws_options *o)
+{
+	struct ws_buf b = { 0 };
+	FILE *f = o->output ? fopen(o->output, "wb") : strcmp(o->format, "text") == 0 ? stderr : stdout;
+	bool fine = f != NULL;
+
+	render(r, o, &b);
+	fine = fine && fwrite(b.data, 1, b.len, f) == b.len;
+	fine = f && (o->output ? fclose(f) : fflush(f)) == 0 && fine;
+	if (!fine)
+		ws_cli_refuse("race", "cannot write the report to %s: %s", o->output ? o->output : "standard output",
+		              strerror(errno));
+	ws_buf_free(&b);
+	return fine;
+}
+
+static int exit_status(const struct ws_report *r, const struct ws_options *o, const struct ws_program *p)
+{
+	if (ws_report_count(r, WS_ERROR) && o->error_exitcode)
+		return (int)o->error_exitcode;
+	return ws_report_failed(r) ? WS_EXIT_FAILED : p->status;
+}
+
+static int race_program(char **argv, const struct ws_options *o)
+{
+	bool quiet = !o->output && strcmp(o->format, "text") != 0;
+	struct ws_report *report = ws_report_new();
+	struct ws_program p;
+	int status;
+
+	ws_report_set(report, o->gpu, o->detector, o->granularity);
+	p = ws_cli_launch(&ws_verb_race, o, argv, quiet, report);
+	status = p.status;
+	if (p.state == WS_PROGRAM_RAN) {
+		if (p.signal)
+			ws_report_limit(report, "the program was ended by a signal; what it would have done later was not checked");
+		status = write_report(report, o) ? exit_status(report, o, &p) : WS_EXIT_USAGE;
+	}
+	ws_report_free(report);
+	return status;
+}
+
+static int race(int argc, char **argv)
+{
+	struct ws_options o;
+	int status, program;
+
+	ws_options_default(&o);
+	program = ws_cli_parse(&ws_verb_race, argc, argv, &o, &status);
+	if (program)
+		status = race_program(argv + program, &o);
+	ws_options_free(&o);
+	return status;
+}
+
+const struct ws_verb ws_verb_race = {
+	"race", "run a program and report its data races",
+	"[options] [--] PROGRAM [ARGUMENTS]",
+	"Runs PROGRAM, an ordinary CUDA program, on the simulated GPU and reports the data\n"
+	"races of its kernels: both accesses with source line and thread, what order is\n"
+	"missing, and a repair. For source lines compile with -lineinfo (nvcc) or with\n"
+	"'warpsafe cc'. A script may be given as well: all programs that it starts are checked.\n"
+	"\n"
+	"The report goes to the error stream. With --format=json|sarif|html it goes to standard\n"
+	"output, and what the program writes there goes to the error stream, or to --output.\n",
+	race,
+};

@@ -1,0 +1,37 @@
+/* run.c - `warpsafe run`: runs a program on the simulated GPU, without checks for races. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+static int run_program(char **argv, const struct ws_options *o)
+{
+	struct ws_report *report = ws_report_new();
+	struct ws_program p = ws_cli_launch(&ws_verb_run, o, argv, false, report);
+	int status = p.status;
+
+	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
+		status = WS_EXIT_FAILED;
+	ws_report_free(report);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct ws_options o;
+	int status, program;
+
+	ws_options_default(&o);
+	program = ws_cli_parse(&ws_verb_run, argc, argv, &o, &status);
+	if (program)
+		status = run_program(argv + program, &o);
+	ws_options_free(&o);
+	return status;
+}
+
+const struct ws_verb ws_verb_run = {
+	"run", "run a program on the simulated GPU, without checks",
+	"[options] [--] PROGRAM [ARGUMENTS]",
+	"Runs PROGRAM, an ordinary CUDA program, on the simulated GPU. Out-of-bounds accesses,\n"
+	"deadlocks and other failures of a kernel are told; data races are not looked for.\n",
+	run,
+};
