@@ -1,0 +1,36 @@
+/* mem_gpu.c - the memory functions of gpu.h, on the simulated GPU's address space (mem.h). */
+#include "gpu/gpu_priv.h"
+
+struct ws_mem *ws_gpu_mem_new(struct ws_gpu *g, uint64_t size, uint64_t align, enum ws_mem_kind kind, const char *origin)
+{
+	return ws_memmap_new(&g->map, size, align, kind, NULL, origin);
+}
+
+struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, const char *origin)
+{
+	return ws_memmap_register(&g->map, host, size, origin);
+}
+
+/* Waits for a launch that another host thread may have under way, as cudaFree does. */
+bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr)
+{
+	pthread_mutex_lock(&g->lock);
+	bool done = ws_memmap_free(&g->map, addr);
+	pthread_mutex_unlock(&g->lock);
+	return done;
+}
+
+struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr)
+{
+	return ws_memmap_find(&g->map, addr);
+}
+
+void ws_gpu_mem_info(struct ws_gpu *g, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+	ws_memmap_info(&g->map, free_bytes, total_bytes);
+}
+
+void ws_gpu_mem_describe(struct ws_gpu *g, uint64_t addr, struct ws_buf *out)
+{
+	ws_memmap_describe(&g->map, addr, out);
+}
