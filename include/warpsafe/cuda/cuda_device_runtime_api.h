@@ -1,0 +1,2 @@
+/* cuda_device_runtime_api.h - for programs that name it: all of it comes with cuda_runtime.h. */
+#include "cuda_runtime.h"

@@ -1,0 +1,46 @@
+/* host_defines.h - the words of CUDA C++ (__global__, __device__, ...) for clang; empty for other compilers.
+ * Part of warpsafe's own CUDA headers; written from NVIDIA's "CUDA C++ Programming Guide". */
+#ifndef WARPSAFE_HOST_DEFINES_H
+#define WARPSAFE_HOST_DEFINES_H
+
+#if defined(__CUDA__) && defined(__clang__)
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __grid_constant__
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define __cluster_dims__(...) WARPSAFE_cluster_dims_need_nvcc
+#define WARPSAFE_NODEBUG __attribute__((nodebug))
+/* A managed variable: clang has the attribute for AMD's GPUs alone. */
+#define __managed__ WARPSAFE_managed_variables_need_nvcc
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __builtin_align__(n) __attribute__((aligned(n)))
+#define WARPSAFE_NODEBUG
+#endif
+
+#define __align__(n) __attribute__((aligned(n)))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+/* clang 15 and later take __noinline__ as a word of the language; before, libstdc++'s attribute of that name has to
+ * be kept from this macro: see bits/. */
+#if !defined(__clang__) || (defined(__CUDA__) && __clang_major__ < 15)
+#if defined(__CUDA__)
+#define __noinline__ __attribute__((noinline))
+#endif
+#endif
+#define __thread__ __thread
+#define __no_return__ __attribute__((noreturn))
+#ifndef CUDARTAPI
+#define CUDARTAPI
+#define CUDARTAPI_CDECL
+#endif
+#define CUDA_CB
+
+#endif

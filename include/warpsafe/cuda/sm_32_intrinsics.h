@@ -1,0 +1,2 @@
+/* sm_32_intrinsics.h - for programs that name it: all of it comes with cuda_runtime.h. */
+#include "cuda_runtime.h"

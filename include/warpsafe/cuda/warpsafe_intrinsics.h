@@ -1,0 +1,106 @@
+/* warpsafe_intrinsics.h - intrinsics of CUDA that clang's headers leave to NVIDIA's: reductions of a warp, loads and
+ * stores with a cache operator, dot products, address space tests ("CUDA C++ Programming Guide": Warp Reduce
+ * Functions, Load and Store Functions Using Cache Hints, Address Space Predicate Functions; "CUDA Math API").
+ * Included by warpsafe_prelude.h alone. */
+#ifndef WARPSAFE_INTRINSICS_H
+#define WARPSAFE_INTRINSICS_H
+
+#define WS_DEV static __inline__ __attribute__((device, always_inline, nodebug, unused))
+
+/* ---- __reduce_*_sync: one instruction from sm_80 on; before, refused by the assembler's rules as in NVIDIA's ---- */
+#define WS_REDUX(NAME, T, OP) \
+	WS_DEV T __reduce_##NAME##_sync(unsigned int mask, T value) \
+	{ \
+		T r; \
+		__asm__ volatile("redux.sync." OP " %0, %1, %2;" : "=r"(r) : "r"(value), "r"(mask) : "memory"); \
+		return r; \
+	}
+#if __CUDA_ARCH__ >= 800
+WS_REDUX(add, unsigned int, "add.u32")
+WS_REDUX(min, unsigned int, "min.u32")
+WS_REDUX(max, unsigned int, "max.u32")
+WS_REDUX(add, int, "add.s32")
+WS_REDUX(min, int, "min.s32")
+WS_REDUX(max, int, "max.s32")
+WS_REDUX(and, unsigned int, "and.b32")
+WS_REDUX(or, unsigned int, "or.b32")
+WS_REDUX(xor, unsigned int, "xor.b32")
+#endif
+#undef WS_REDUX
+
+/* ---- dot products ---- */
+#define WS_DOT(NAME, R, A, B, OP) \
+	WS_DEV R NAME(A a, B b, R c) \
+	{ \
+		R r; \
+		__asm__(OP " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); \
+		return r; \
+	}
+WS_DOT(__dp4a, int, int, int, "dp4a.s32.s32")
+WS_DOT(__dp4a, unsigned int, unsigned int, unsigned int, "dp4a.u32.u32")
+WS_DOT(__dp2a_lo, int, int, int, "dp2a.lo.s32.s32")
+WS_DOT(__dp2a_lo, unsigned int, unsigned int, unsigned int, "dp2a.lo.u32.u32")
+WS_DOT(__dp2a_hi, int, int, int, "dp2a.hi.s32.s32")
+WS_DOT(__dp2a_hi, unsigned int, unsigned int, unsigned int, "dp2a.hi.u32.u32")
+#undef WS_DOT
+
+/* ---- loads and stores with a cache operator ---- */
+#define WS_CACHED(T, REG, PTX, VIA) \
+	WS_LOADS(T, REG, PTX, VIA, ca) WS_LOADS(T, REG, PTX, VIA, cg) WS_LOADS(T, REG, PTX, VIA, cs) \
+	WS_LOADS(T, REG, PTX, VIA, lu) WS_LOADS(T, REG, PTX, VIA, cv) \
+	WS_STORES(T, REG, PTX, VIA, wb) WS_STORES(T, REG, PTX, VIA, cg) WS_STORES(T, REG, PTX, VIA, cs) \
+	WS_STORES(T, REG, PTX, VIA, wt)
+#define WS_LOADS(T, REG, PTX, VIA, OP) \
+	WS_DEV T __ld##OP(const T *p) \
+	{ \
+		VIA v; \
+		__asm__ volatile("ld." #OP "." PTX " %0, [%1];" : "=" REG(v) : "l"(p) : "memory"); \
+		return (T)v; \
+	}
+#define WS_STORES(T, REG, PTX, VIA, OP) \
+	WS_DEV void __st##OP(T *p, T value) \
+	{ \
+		VIA v = (VIA)value; \
+		__asm__ volatile("st." #OP "." PTX " [%0], %1;" ::"l"(p), REG(v) : "memory"); \
+	}
+WS_CACHED(char, "r", "s8", int)
+WS_CACHED(signed char, "r", "s8", int)
+WS_CACHED(unsigned char, "r", "u8", unsigned int)
+WS_CACHED(short, "h", "s16", short)
+WS_CACHED(unsigned short, "h", "u16", unsigned short)
+WS_CACHED(int, "r", "s32", int)
+WS_CACHED(unsigned int, "r", "u32", unsigned int)
+WS_CACHED(long, "l", "s64", long)
+WS_CACHED(unsigned long, "l", "u64", unsigned long)
+WS_CACHED(long long, "l", "s64", long long)
+WS_CACHED(unsigned long long, "l", "u64", unsigned long long)
+WS_CACHED(float, "f", "f32", float)
+WS_CACHED(double, "d", "f64", double)
+#undef WS_CACHED
+#undef WS_LOADS
+#undef WS_STORES
+
+/* ---- address spaces ---- */
+WS_DEV unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
+WS_DEV unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
+WS_DEV unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
+WS_DEV unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
+WS_DEV size_t __cvta_generic_to_global(const void *p) { return __nv_cvta_generic_to_global_impl(p); }
+WS_DEV size_t __cvta_generic_to_shared(const void *p) { return __nv_cvta_generic_to_shared_impl(p); }
+WS_DEV size_t __cvta_generic_to_constant(const void *p) { return __nv_cvta_generic_to_constant_impl(p); }
+WS_DEV size_t __cvta_generic_to_local(const void *p) { return __nv_cvta_generic_to_local_impl(p); }
+WS_DEV void *__cvta_global_to_generic(size_t p) { return __nv_cvta_global_to_generic_impl(p); }
+WS_DEV void *__cvta_shared_to_generic(size_t p) { return __nv_cvta_shared_to_generic_impl(p); }
+WS_DEV void *__cvta_constant_to_generic(size_t p) { return __nv_cvta_constant_to_generic_impl(p); }
+WS_DEV void *__cvta_local_to_generic(size_t p) { return __nv_cvta_local_to_generic_impl(p); }
+
+WS_DEV unsigned long long __globaltimer(void)
+{
+	unsigned long long t;
+	__asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+	return t;
+}
+
+#undef WS_DEV
+
+#endif
