@@ -32,6 +32,17 @@ static const Elf64_Phdr *find_segment(const struct elf *e, uint32_t type)
 	return NULL;
 }
 
+/* Every part that will be loaded is in the file. */
+static bool is_whole(const struct elf *e)
+{
+	const Elf64_Phdr *p = part(e, e->head->e_phoff, (uint64_t)e->head->e_phnum * sizeof *p);
+
+	for (unsigned i = 0; p && i < e->head->e_phnum; i++)
+		if (p[i].p_type == PT_LOAD && (p[i].p_offset > e->len || p[i].p_filesz > e->len - p[i].p_offset))
+			return false;
+	return p != NULL;
+}
+
 static const Elf64_Shdr *sections(const struct elf *e)
 {
 	if (e->head->e_shentsize != sizeof(Elf64_Shdr))
@@ -87,6 +98,10 @@ static const char *check_elf(const char *path, const struct elf *e, struct ws_bu
 	if (e->head->e_ident[EI_CLASS] != ELFCLASS64 || e->head->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    (e->head->e_type != ET_EXEC && e->head->e_type != ET_DYN)) {
 		ws_buf_printf(text, "'%s' is not a 64-bit program of this machine; build it for this machine", path);
+		return text->data;
+	}
+	if (!is_whole(e)) {
+		ws_buf_printf(text, "'%s' is cut off or damaged; build it again", path);
 		return text->data;
 	}
 	if (!find_segment(e, PT_INTERP)) {

@@ -93,7 +93,8 @@ const struct ws_verb ws_verb_race = {
 	"missing, and a repair. For source lines compile with -lineinfo (nvcc) or with\n"
 	"'warpsafe cc'. A script may be given as well: all programs that it starts are checked.\n"
 	"\n"
-	"The report goes to the error stream. With --format=json|sarif|html it goes to standard\n"
-	"output, and what the program writes there goes to the error stream, or to --output.\n",
+	"The report goes to the error stream, or to the file of --output. A JSON, SARIF or HTML\n"
+	"report without --output goes to standard output, and what the program itself writes\n"
+	"there goes to the error stream.\n",
 	race,
 };

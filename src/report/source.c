@@ -99,10 +99,11 @@ static bool blank(char c)
 const char *ws_sources_line(struct ws_sources *s, const char *path, uint32_t line, size_t *len)
 {
 	const struct file *f = get_file(s, path);
-	const char *at = f->text, *end = f->text + f->len, *stop;
+	const char *at = f->text, *end, *stop;
 
-	if (!f->text || !line)
+	if (!at || !line)
 		return NULL;
+	end = at + f->len;
 	while (--line) {
 		at = memchr(at, '\n', (size_t)(end - at));
 		if (!at)

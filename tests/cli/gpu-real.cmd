@@ -1,0 +1,1 @@
+warpsafe race --gpu=real /bin/true

@@ -1,0 +1,4 @@
+warpsafe race --seed; echo $?
+warpsafe race --seed=1; echo $?
+warpsafe race --seed 1 --; echo $?
+warpsafe run; echo $?

@@ -1,0 +1,2 @@
+warpsafe race /bin/echo hello; echo $?
+warpsafe run -- /bin/echo hello; echo $?

@@ -1,0 +1,3 @@
+warpsafe race --format=html --output=page.html /bin/echo hello; echo $?
+head -1 page.html
+warpsafe race --output=/nonexistent/x /bin/echo hello; echo $?

@@ -1,0 +1,3 @@
+warpsafe rcae app; echo $?
+warpsafe something; echo $?
+warpsafe --race app; echo $?
