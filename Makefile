@@ -61,9 +61,36 @@ tests: $(UNIT)
 
 -include tests/tests.mk
 
+# ---- for people ----
+# Installs what is missing from Debian's packages (as root), builds, compiles an example, finds its race.
+demo:
+	@tools/install-packages
+	@B=$(B) tools/demo
+
+bench: all
+	@B=$(B) tools/bench
+
+# `make install PREFIX=/usr/local [DESTDIR=]`; warpsafe finds its libraries and headers relative to itself.
+TO = $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(TO)/bin $(TO)/lib/warpsafe $(TO)/include $(TO)/share/man/man1 $(TO)/share/doc/warpsafe
+	install $(B)/warpsafe $(TO)/bin/
+	cp -P $(B)/lib/*.so* $(TO)/lib/warpsafe/
+	cp -R include/warpsafe $(TO)/include/
+	install -m 644 docs/warpsafe.1 $(TO)/share/man/man1/
+	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md docs/*.json $(TO)/share/doc/warpsafe/
+
+uninstall:
+	rm -rf $(TO)/bin/warpsafe $(TO)/lib/warpsafe $(TO)/include/warpsafe $(TO)/share/doc/warpsafe
+	rm -f $(TO)/share/man/man1/warpsafe.1
+
+# docs/warpsafe.1 comes from the option table, docs/PTX.md from the instruction table.
+man: $(B)/warpsafe
+	$(B)/warpsafe help --man > docs/warpsafe.1
+
 clean:
-	rm -rf $(B)
+	rm -rf $(B) $(B)-clang $(B)-asan $(B)-fuzz
 
 -include $(OBJ:.o=.d) $(B)/obj/cli/main.d
-.PHONY: all libs tests clean
+.PHONY: all libs tests demo bench install uninstall man clean
 .SECONDARY:

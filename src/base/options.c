@@ -402,15 +402,17 @@ bool ws_options_from_env(struct ws_options *o, const char *text, const char **wh
 /* ---- help ---- */
 enum { HELP_COLUMN = 32 };
 
+/* What stands after '=' in the help. */
+static const char *value_word(const struct row *r)
+{
+	return r->kind == SET ? "LIST" : r->kind == U32 || r->kind == U64 ? "N" : r->values;
+}
+
 static void help_row(const struct row *r, struct ws_buf *out)
 {
 	size_t start = out->len, width;
 
-	ws_buf_printf(out, "  --%s=%s", r->name, r->kind == SET ? "LIST" : r->values);
-	if (r->kind == U32 || r->kind == U64) {
-		out->len = start;
-		ws_buf_printf(out, "  --%s=N", r->name);
-	}
+	ws_buf_printf(out, "  --%s=%s", r->name, value_word(r));
 	width = out->len - start;
 	if (width + 2 > HELP_COLUMN) {
 		ws_buf_puts(out, "\n");
@@ -468,9 +470,13 @@ void ws_options_man(const char *verb, struct ws_buf *out)
 		ws_buf_puts(out, ".TP\n.B \\-\\-");
 		add_roff(out, r->name);
 		ws_buf_puts(out, "=\\fI");
-		add_roff(out, r->values);
+		add_roff(out, value_word(r));
 		ws_buf_puts(out, "\\fR\n");
 		add_roff(out, r->help);
+		if (r->kind == SET || r->kind == U32 || r->kind == U64) {
+			ws_buf_puts(out, "; ");
+			add_roff(out, r->values);
+		}
 		ws_buf_puts(out, ".\n");
 		if (r->preset) {
 			ws_buf_puts(out, "Default: ");
