@@ -155,14 +155,16 @@ struct ws_operand {
 	uint8_t kind;            /* enum ws_operand_kind */
 	bool negated;            /* !p; also -x where a table row allows it */
 	uint8_t sreg_or_count;   /* SREG: enum ws_sreg; VEC, LIST, TEX: number of elems */
-	uint8_t component;       /* REG with .x/.y/.z/.w (1..4) or .b0..b3/.h0,.h1 selector (0x10+n, 0x20+n); else 0 */
+	uint8_t component;       /* REG with .x/.y/.z/.w (1..4) or .b0..b3/.h0,.h1 selector (0x10+n, 0x20+n), 0x30 for a
+	                          * selector of several bytes (video instructions; see the text); else 0 */
 	uint32_t off, len;       /* span in the module's text */
-	struct ws_reg *reg;      /* REG; base register of ADDR; element 0 of ... no: NULL otherwise */
+	bool paired;             /* written behind '|': setp p|q, shfl d|p */
+	struct ws_reg *reg;      /* REG; base register of ADDR; NULL otherwise */
 	struct ws_ptx_sym *sym;  /* SYM; base symbol of ADDR */
 	uint64_t imm;            /* INT, FLOAT bits */
 	int64_t offset;          /* ADDR, SYM */
 	struct ws_operand *elems;/* VEC, LIST, TEX */
-	uint32_t label;          /* LABEL: index in func->labels */
+	uint32_t label;          /* LABEL: index in func->labels; of brx.idx: in func->tables */
 };
 
 /* ---- instructions ---- */
@@ -173,7 +175,7 @@ struct ws_ptx_loc {              /* one .loc: PTX ISA 11.5; chain of inlined-at 
 	const struct ws_ptx_loc *inlined_at;
 };
 
-enum { WS_MAX_OPERANDS = 8 };
+enum { WS_MAX_OPERANDS = 12 };
 
 struct ws_ptx_inst {
 	uint16_t op;             /* enum ws_op */
@@ -224,7 +226,8 @@ struct ws_ptx_sym {
 	enum ws_linkage linkage;
 	uint32_t off, len;       /* span of the declaration */
 	uint32_t line;
-	uint32_t index;          /* VAR: position in module->vars or func->vars; FUNC: in module->funcs */
+	uint32_t index;          /* VAR: position in module->vars or func->vars; a parameter: in params or rets, of space
+	                          * REG: in func->regs; FUNC: in module->funcs */
 	struct ws_ptx_func *scope;       /* the function it is declared in; NULL = module */
 	/* VAR: */
 	enum ws_space space;
@@ -278,7 +281,7 @@ struct ws_ptx_func {
 	bool explicitcluster;
 	struct ws_ptx_sym **params, **rets;      /* .param or .reg variables, in order */
 	uint32_t nparams, nrets;
-	struct ws_reg **regs;    /* in order of declaration */
+	struct ws_reg **regs;    /* in order of declaration; those of a range (%r<10>) when first used, unused ones never */
 	uint32_t nregs;
 	struct ws_ptx_sym **vars;/* .local, .shared, .param, .const... declared in the body, any nesting */
 	uint32_t nvars;
@@ -325,7 +328,7 @@ struct ws_ptx_options {
 };
 
 /* Parses text (need not be NUL-terminated). Every error goes to the sink; NULL if there was one.
- * `path` names the text in messages. Never crashes on any bytes; nesting and counts are bounded only by memory. */
+ * `path` names the text in messages. Never crashes on any bytes; blocks nest up to 256 deep; counts are bounded only by memory. */
 struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
                                    const struct ws_sink *sink);
 void ws_ptx_free(struct ws_ptx_module *m);
