@@ -32,6 +32,7 @@ struct ws_options {
 	uint32_t max_reports;
 	bool color_always, color_never;
 	const char *color;           /* "auto", "always", "never": what the two above are set from */
+	const char *suppress;        /* file of rules or NULL */
 	const char *source_dirs;     /* more folders for source files, ':' between; NULL = none */
 	/* from the command line to the program */
 	const char *report_dir;      /* each process writes DIR/report.PID.json */

@@ -53,7 +53,31 @@ static int exit_status(const struct ws_report *r, const struct ws_options *o, co
 	return ws_report_failed(r) ? WS_EXIT_FAILED : p->status;
 }
 
-static int race_program(char **argv, const struct ws_options *o)
+/* false: the rules cannot be read, which was told. *rules is NULL without --suppress. */
+static bool read_rules(const char *path, struct ws_suppressions **rules)
+{
+	struct ws_buf problems = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &problems };
+	size_t len;
+	char *text;
+
+	*rules = NULL;
+	if (!path)
+		return true;
+	text = ws_read_file(path, &len);
+	if (!text) {
+		ws_cli_refuse("race", "--suppress: cannot read '%s': %s", path, strerror(errno));
+		return false;
+	}
+	*rules = ws_suppressions_read(path, text, len, &sink);
+	if (!*rules)
+		fwrite(problems.data, 1, problems.len, stderr);
+	ws_buf_free(&problems);
+	free(text);
+	return *rules != NULL;
+}
+
+static int race_program(char **argv, const struct ws_options *o, const struct ws_suppressions *rules)
 {
 	bool quiet = !o->output && strcmp(o->format, "text") != 0;
 	struct ws_report *report = ws_report_new();
@@ -66,6 +90,8 @@ static int race_program(char **argv, const struct ws_options *o)
 	if (p.state == WS_PROGRAM_RAN) {
 		if (p.signal)
 			ws_report_limit(report, "the program was ended by a signal; what it would have done later was not checked");
+		if (rules)
+			ws_report_suppress(report, rules);
 		status = write_report(report, o) ? exit_status(report, o, &p) : WS_EXIT_USAGE;
 	}
 	ws_report_free(report);
@@ -74,13 +100,16 @@ static int race_program(char **argv, const struct ws_options *o)
 
 static int race(int argc, char **argv)
 {
+	struct ws_suppressions *rules;
 	struct ws_options o;
 	int status, program;
 
 	ws_options_default(&o);
 	program = ws_cli_parse(&ws_verb_race, argc, argv, &o, &status);
-	if (program)
-		status = race_program(argv + program, &o);
+	if (program && read_rules(o.suppress, &rules)) {
+		status = race_program(argv + program, &o, rules);
+		ws_suppressions_free(rules);
+	}
 	ws_options_free(&o);
 	return status;
 }

@@ -217,6 +217,7 @@ void ws_report_write_json(const struct ws_report *r, struct ws_buf *out)
 	ws_json_close(&j, ']');
 	write_strings(&j, "limits", v.limits, v.nlimits);
 	write_strings(&j, "errors", v.errors, v.nfailures);
+	ws_json_number(&j, "suppressed", v.suppressed);
 	ws_json_close(&j, '}');
 	ws_buf_puts(out, "\n");
 	ws_report_view_close(r, &v);
@@ -425,6 +426,7 @@ static void read_root(struct reader *rd, json_t *root)
 	read_array(rd, root, "unchecked", read_unchecked);
 	read_array(rd, root, "limits", read_limit);
 	read_array(rd, root, "errors", read_error);
+	ws_report_add_suppressed(rd->report, get_number(rd, root, "suppressed", INT64_MAX));
 }
 
 bool ws_report_read_json(struct ws_report *r, const char *text, size_t len, const struct ws_sink *sink)

@@ -31,6 +31,7 @@ struct ws_report {
 	size_t nunchecked, capunchecked;
 	const char **limits, **errors;
 	size_t nlimits, caplimits, nerrors, caperrors;
+	uint64_t suppressed;
 };
 
 struct ws_report *ws_report_new(void)
@@ -252,6 +253,29 @@ bool ws_report_race(struct ws_report *r, const struct ws_race *race)
 	return new;
 }
 
+void ws_report_add_suppressed(struct ws_report *r, uint64_t n)
+{
+	pthread_mutex_lock(&r->lock);
+	r->suppressed = add_saturated(r->suppressed, n);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void ws_report_suppress(struct ws_report *r, const struct ws_suppressions *s)
+{
+	size_t kept = 0;
+
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < r->nentries; i++)
+		if (!ws_suppressions_match(s, &r->entries[i]->race))
+			r->entries[kept++] = r->entries[i];
+	r->suppressed = add_saturated(r->suppressed, r->nentries - kept);
+	r->nentries = kept;
+	memset(r->table, 0, r->table_size * sizeof *r->table);
+	for (size_t i = 0; i < kept; i++)
+		*find_slot(r, &r->entries[i]->race, r->entries[i]->hash) = (uint32_t)i + 1;
+	pthread_mutex_unlock(&r->lock);
+}
+
 /* ---- the rest ---- */
 void ws_report_kernel(struct ws_report *r, const struct ws_kernel_row *k)
 {
@@ -349,7 +373,7 @@ void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v)
 	pthread_mutex_lock(lock_of(r));
 	*v = (struct ws_report_view){
 		.gpu = r->gpu ? r->gpu : "sim", .detector = r->detector ? r->detector : "none",
-		.granularity = r->granularity, .nraces = r->nentries,
+		.granularity = r->granularity, .nraces = r->nentries, .suppressed = r->suppressed,
 		.kernels = r->kernels, .nkernels = r->nkernels,
 		.unchecked = r->unchecked, .nunchecked = r->nunchecked,
 		.limits = r->limits, .nlimits = r->nlimits,

@@ -55,6 +55,14 @@ void ws_report_error(struct ws_report *r, const char *text);     /* a kernel tha
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity);
 bool ws_report_failed(const struct ws_report *r);                /* an error was added */
 
+/* Rules that name races not to be told (docs/REPORT.md, "Suppressions"). NULL: the text is wrong, told to the sink. */
+struct ws_suppressions;
+struct ws_suppressions *ws_suppressions_read(const char *path, const char *text, size_t len, const struct ws_sink *sink);
+bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race *race);
+void ws_suppressions_free(struct ws_suppressions *s);
+/* Takes the races that a rule names out of the report, which keeps their number. */
+void ws_report_suppress(struct ws_report *r, const struct ws_suppressions *s);
+
 /* JSON: docs/report.schema.json. read merges into r (races are added with their counts). */
 void ws_report_write_json(const struct ws_report *r, struct ws_buf *out);
 bool ws_report_read_json(struct ws_report *r, const char *text, size_t len, const struct ws_sink *sink);

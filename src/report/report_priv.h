@@ -9,6 +9,7 @@ struct ws_report_view {              /* a report as a renderer sees it; points i
 	uint32_t granularity;
 	const struct ws_race **races;        /* sorted: errors first, then by kernel and place; R1 is races[0] */
 	size_t nraces, nerrors, nwarnings;   /* races of each severity */
+	uint64_t suppressed;                 /* races that are not among them */
 	const struct ws_kernel_row *kernels;
 	size_t nkernels;
 	const struct ws_unchecked_row *unchecked;
@@ -16,6 +17,7 @@ struct ws_report_view {              /* a report as a renderer sees it; points i
 	const char *const *limits, *const *errors;
 	size_t nlimits, nfailures;           /* failures: entries of errors */
 };
+void ws_report_add_suppressed(struct ws_report *r, uint64_t n);
 /* Locks the report until close. */
 void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v);
 void ws_report_view_close(const struct ws_report *r, struct ws_report_view *v);

@@ -132,13 +132,18 @@ void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 
 	for (size_t i = 0; i < v->nkernels; i++)
 		accesses += v->kernels[i].accesses;
-	if (!v->nkernels && !v->nunchecked && !v->nraces && !v->nfailures) {
+	if (!v->nkernels && !v->nunchecked && !v->nraces && !v->suppressed && !v->nfailures) {
 		ws_buf_puts(out, "no kernel was launched: nothing was checked");
 		return;
 	}
 	if (v->nfailures)
 		ws_buf_puts(out, "the program failed; ");
 	add_races(out, v);
+	if (v->suppressed) {
+		ws_buf_puts(out, ", ");
+		ws_buf_add_count(out, v->suppressed);
+		ws_buf_puts(out, " suppressed,");
+	}
 	ws_buf_puts(out, " in ");
 	add_number_of(out, v->nkernels, "kernel");
 	ws_buf_puts(out, "; ");

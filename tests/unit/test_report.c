@@ -435,6 +435,49 @@ static void closing_line_tells_what_was_checked(void **state)
 	ws_report_free(r);
 }
 
+static size_t left_after(const char *rules)
+{
+	struct ws_report *r = full_report();
+	struct ws_suppressions *s = ws_suppressions_read("rules", rules, strlen(rules), NULL);
+	struct ws_race again = example();
+	size_t left;
+
+	assert_non_null(s);
+	ws_report_suppress(r, s);
+	left = ws_report_count(r, WS_ERROR) + ws_report_count(r, WS_WARNING);
+	again.kernel = "yet another";
+	assert_true(ws_report_race(r, &again));
+	assert_false(ws_report_race(r, &again));
+	ws_suppressions_free(s);
+	ws_report_free(r);
+	return left;
+}
+
+static void rules_take_races_out(void **state)
+{
+	assert_int_equal(left_after(""), 3);
+	assert_int_equal(left_after("# nothing\n\n"), 3);
+	assert_int_equal(left_after("kernel=^reduce"), 1);
+	assert_int_equal(left_after("kernel=^reduce kind=WAR  # one of them\n"), 2);
+	assert_int_equal(left_after("file=reduce\\.cu$ line=13\r\nmemory=global\n"), 1);
+	assert_int_equal(left_after("file=reduce\\.cu$ line=3"), 2);
+	assert_int_equal(left_after("file=file\\.cu$ line=3"), 3);
+	assert_int_equal(left_after("category=same-value location=#3"), 2);
+}
+
+static void wrong_rules_are_told_with_their_place(void **state)
+{
+	static const char *const wrong[] = { "kernel", "kernl=x", "a b", "file=(", "line=0", "line=x", "kind=RAW kind=WAR", "=x" };
+	struct ws_buf b = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &b };
+
+	for (size_t i = 0; i < WS_COUNT(wrong); i++)
+		assert_null(ws_suppressions_read("rules", wrong[i], strlen(wrong[i]), NULL));
+	assert_null(ws_suppressions_read("rules", "\n kernel=x line=x\n", 18, &sink));
+	assert_string_equal(b.data, "rules:2:11: error: not a line number\n   kernel=x line=x\n            ^~~~~~\n");
+	ws_buf_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +493,8 @@ int main(void)
 		cmocka_unit_test(forms_are_as_expected),
 		cmocka_unit_test(source_is_found_in_given_folders),
 		cmocka_unit_test(closing_line_tells_what_was_checked),
+		cmocka_unit_test(rules_take_races_out),
+		cmocka_unit_test(wrong_rules_are_told_with_their_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
