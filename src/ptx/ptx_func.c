@@ -504,8 +504,8 @@ static bool definition(struct parser *p, struct ws_ptx_func *f, uint32_t off)
 static bool function(struct parser *p, enum ws_linkage linkage, uint32_t off)
 {
 	struct ws_ptx_func *f = ws_arena_alloc(p->a, sizeof *f), *entered;
-	struct name *n;
-	uint32_t at;
+	struct name *n = NULL;
+	uint32_t at = off;
 	bool defined;
 
 	*f = (struct ws_ptx_func){ .module = p->m, .off = off, .line = p->t.line };
