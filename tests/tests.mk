@@ -20,6 +20,8 @@ fuzz-%:
 	$(MAKE) --no-print-directory B=$(B)-fuzz fuzzers
 	B=$(B)-fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz $*
 
+-include $(wildcard tests/*/*.mk)
+
 check:
 	@tools/install-packages
 	@B=$(B) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/check
