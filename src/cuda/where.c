@@ -1,0 +1,175 @@
+/* where.c - names the place in the program that made an allocation, from its debug information (DWARF, by elfutils'
+ * libdw) or, without it, from its symbols. */
+#include "cuda/rt.h"
+
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <execinfo.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/demangle.h"
+#include "cuda/map.h"
+
+enum { MAX_FRAMES = 24, MAX_PLACES = 100000 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Dwfl *dwfl;
+static struct ws_map known;                /* return address -> text of the place */
+
+static Dwfl *begin(void)
+{
+	static char *debug_path = "";      /* the program's own files only: no search on the net or in /usr/lib/debug */
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo, .debuginfo_path = &debug_path,
+	};
+	Dwfl *d = dwfl_begin(&callbacks);
+
+	if (d && (dwfl_linux_proc_report(d, getpid()) != 0 || dwfl_report_end(d, NULL, NULL) != 0)) {
+		dwfl_end(d);
+		d = NULL;
+	}
+	return d;
+}
+
+static Dwfl_Module *module_of(Dwarf_Addr pc)
+{
+	Dwfl_Module *m;
+
+	if (!dwfl)
+		dwfl = begin();
+	m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
+	if (!m && dwfl) {                  /* a library loaded since */
+		dwfl_end(dwfl);
+		dwfl = begin();
+		m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
+	}
+	return m;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A line in these headers is that of a wrapper, such as the template cudaMalloc(T **, size_t). */
+static bool is_wrapper(const char *path)
+{
+	return strncmp(base_name(path), "cuda_runtime", 12) == 0;
+}
+
+static const char *call_file(Dwarf_Die *inlined, int *line)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, number;
+	Dwarf_Files *files;
+	Dwarf_Die cu;
+	size_t n;
+
+	if (!dwarf_diecu(inlined, &cu, NULL, NULL) || dwarf_getsrcfiles(&cu, &files, &n) != 0)
+		return NULL;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 || file >= n)
+		return NULL;
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &number) != 0)
+		return NULL;
+	*line = (int)number;
+	return dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* The source file and line of pc: the innermost one that is not in a wrapper, among the functions inlined there. */
+static const char *line_of(Dwfl_Module *m, Dwarf_Addr pc, int *line)
+{
+	Dwfl_Line *l = dwfl_module_getsrc(m, pc);
+	const char *file = l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
+	Dwarf_Die *cu, *scopes = NULL;
+	Dwarf_Addr bias;
+	int i, n;
+
+	if (!file || !is_wrapper(file))
+		return file;
+	cu = dwfl_module_addrdie(m, pc, &bias);
+	n = cu ? dwarf_getscopes(cu, pc - bias, &scopes) : 0;
+	for (i = 0; i < n && file && is_wrapper(file); i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
+			file = call_file(&scopes[i], line);
+	free(scopes);
+	return file;
+}
+
+static bool is_ours(void *pc)
+{
+	Dl_info here, there;
+
+	return dladdr((void *)ws_origin, &here) && dladdr(pc, &there) && here.dli_fbase == there.dli_fbase &&
+	       strstr(here.dli_fname, "libwarpsafe");
+}
+
+/* "at app.cu:12" or "in main+0x1f2"; *wrapper: the line is in a wrapper, so the caller's place is wanted. */
+static char *place_of(void *return_address, bool *wrapper)
+{
+	Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)return_address - 1, offset;
+	Dwfl_Module *m = module_of(pc);
+	struct ws_buf b = { 0 };
+	const char *file, *name;
+	GElf_Sym sym;
+	int line = 0;
+
+	*wrapper = false;
+	if (!m)
+		return ws_strdup("");
+	file = line_of(m, pc, &line);
+	if (file && line > 0) {
+		*wrapper = is_wrapper(file);
+		ws_buf_printf(&b, " at %s:%d", base_name(file), line);
+		return b.data;
+	}
+	name = dwfl_module_addrinfo(m, pc, &offset, &sym, NULL, NULL, NULL);
+	if (name) {
+		char *plain = ws_demangle(name);
+
+		*wrapper = strncmp(plain, "cudaMalloc", 10) == 0;       /* the template, not inlined */
+		ws_buf_printf(&b, " in %s+0x%llx", plain, (unsigned long long)offset + 1);
+		free(plain);
+		return b.data;
+	}
+	return ws_strdup("");
+}
+
+/* The place for a call from `caller`; further out as long as that is a wrapper. */
+static char *outer_place(void *caller)
+{
+	void *frames[MAX_FRAMES];
+	int n = backtrace(frames, MAX_FRAMES), i;
+	bool wrapper;
+	char *text = place_of(caller, &wrapper);
+
+	for (i = 0; i < n && frames[i] != caller; i++)
+		;
+	for (i++; wrapper && i < n && !is_ours(frames[i]); i++) {
+		free(text);
+		text = place_of(frames[i], &wrapper);
+	}
+	return text;
+}
+
+char *ws_origin(const char *call, const void *caller)
+{
+	struct ws_buf b = { 0 };
+	char *place;
+
+	pthread_mutex_lock(&lock);
+	place = ws_map_get(&known, caller);
+	if (!place) {
+		place = outer_place((void *)(uintptr_t)caller);
+		if (known.n < MAX_PLACES)
+			ws_map_put(&known, caller, place);
+	}
+	ws_buf_printf(&b, "%s%s", call, place);
+	pthread_mutex_unlock(&lock);
+	return b.data;
+}
