@@ -462,6 +462,7 @@ static void body(struct parser *p)
 			ws_p_next(p);
 		} else if (!ws_p_accept(p, ';')) {
 			p->braces = 0;
+			p->in_bracket = false;
 			if (!body_statement(p))
 				ws_p_skip(p);
 		}

@@ -186,8 +186,10 @@ static bool address(struct parser *p, struct ws_operand *o, unsigned depth)
 	uint32_t off = p->t.off;
 
 	ws_p_next(p);
+	p->in_bracket = true;
 	if (!ws_p_operand(p, o, depth + 1))
 		return false;
+	p->in_bracket = false;
 	if (ws_p_accept(p, ','))
 		return bracket_list(p, o, depth, off);
 	if ((o->kind != WS_O_REG && o->kind != WS_O_SYM && o->kind != WS_O_INT && o->kind != WS_O_ADDR) || o->negated)
@@ -204,9 +206,11 @@ static bool operand(struct parser *p, struct ws_operand *o, unsigned depth)
 
 	if (depth > MAX_OPERAND_DEPTH)
 		return ws_p_error_here(p, "operands are nested too deeply");
-	if (ws_p_is(p, '{'))
+	if (ws_p_is(p, '{')) {
+		p->in_bracket = false;
 		return vector(p, o, depth);
-	if (ws_p_is(p, '['))
+	}
+	if (ws_p_is(p, '[') && !depth)
 		return address(p, o, depth);
 	if (ws_p_is(p, '!') || ws_p_is(p, '-')) {
 		struct lexer ahead = p->lx;
@@ -226,7 +230,7 @@ static bool operand(struct parser *p, struct ws_operand *o, unsigned depth)
 		return false;
 	if (!ws_p_is(p, '+') && !ws_p_is(p, '-'))
 		return true;
-	if (o->kind != WS_O_SYM && !(o->kind == WS_O_REG && depth))
+	if (o->kind != WS_O_SYM && !(o->kind == WS_O_REG && p->in_bracket))
 		return ws_p_error_here(p, "nothing can be added to this operand");
 	if (o->kind == WS_O_REG)
 		o->kind = WS_O_ADDR;     /* the first element of a list: [%rd1+8, ...] */

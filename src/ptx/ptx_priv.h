@@ -205,6 +205,7 @@ struct parser {
 	bool stop;                       /* max_errors reached */
 	uint32_t last_end;               /* end of the token before */
 	int braces;                      /* open operand braces, for recovery */
+	bool in_bracket;                 /* at the first thing behind '[': base + offset may stand */
 	struct scope scopes[MAX_NESTING + 2];
 	unsigned depth;                  /* 0 module, 1 function, 2.. nested */
 	unsigned range_depth;            /* deepest scope with a range */
