@@ -5,4 +5,10 @@ $(B)/tests/simtest: tests/sim/simtest.c $(B)/libwarpsafe.a
 
 sim-tests: $(B)/tests/simtest
 	$< tests/sim
+
+# The same tests on a real GPU: run it there on the tests that expect no error.
+$(B)/tests/simtest-real: tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes $(LDFLAGS) tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a \
+	      $(LDLIBS) -o $@
 .PHONY: sim-tests

@@ -90,6 +90,9 @@ static void test_floats(void **state)
 	both(WS_ATOM_ADD, WS_F32, 0x7fc12345, 0x3f800000, 0x7fffffff);
 	both(WS_ATOM_ADD, WS_F64, 0x3ff0000000000000, 0x4000000000000000, 0x4008000000000000);
 	both(WS_ATOM_ADD, WS_F64, 1, 1, 2);      /* subnormals stay */
+	both(WS_ATOM_ADD, WS_F64, 0x7ff0000000000003, 0x3ff0000000000000, 0x7ff0000000000003);
+	both(WS_ATOM_ADD, WS_F64, 0x7ff8000000000005, 0x7ff0000000000001, 0x7ff0000000000001);
+	both(WS_ATOM_ADD, WS_F64, 0x7ff0000000000000, 0xfff0000000000000, 0xfff8000000000000);
 	assert_int_equal(one(WS_ATOM_ADD, WS_F32, 1, 1, WS_SPACE_GLOBAL, false), 0);
 	assert_int_equal(one(WS_ATOM_ADD, WS_F32, 1, 1, WS_SPACE_GLOBAL, true), 0);
 	assert_int_equal(one(WS_ATOM_ADD, WS_F32, 1, 1, WS_SPACE_SHARED, false), 2);
