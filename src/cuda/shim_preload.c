@@ -188,7 +188,9 @@ static void redirect(struct patch *p, const char *name, const ElfW(Sym) *s)
 	target = ws_rt_find(name, p->before13);
 	if (!target || at < p->o->low || at + JUMP_BYTES > p->o->high)
 		return;
-	if (s->st_size < JUMP_BYTES || p->n == MAX_TRAMPOLINES || !write_jump((uint8_t *)at, make_trampoline(p, target)))
+	if (s->st_size < JUMP_BYTES)
+		return;                    /* a few that only return a constant */
+	if (p->n == MAX_TRAMPOLINES || !write_jump((uint8_t *)at, make_trampoline(p, target)))
 		p->failed++;
 }
 
