@@ -13,6 +13,7 @@ struct check {
 	uint32_t off, len;               /* of the opcode */
 };
 
+#define BIT(t) (UINT64_C(1) << WS_##t)
 #define FAIL(c, ...) ws_p_error((c)->p, (c)->off, (c)->len, __VA_ARGS__)
 
 /* ---- types and modifiers of the mnemonic ---- */
@@ -69,9 +70,32 @@ static bool check_float_words(const struct check *c)
 		return FAIL(c, "'.cc' is for 32-bit and 64-bit integers");
 	if ((i->flags & WS_F_SAT) && (i->op == WS_OP_add || i->op == WS_OP_sub) && !is_float && i->type[0] != WS_S32)
 		return FAIL(c, "integer '.sat' is for '.s32'");
-	if (i->op == WS_OP_fma && i->ntypes && !i->rnd)
-		return FAIL(c, "'fma' needs a rounding modifier");
+	if ((i->flags & WS_F_FTZ) && i->ntypes == 1 && i->type[0] == WS_F64 && !(i->flags & WS_F_APPROX))
+		return FAIL(c, "'.ftz' has no form for '.f64'");
 	return true;
+}
+
+/* Operations that must say how exact they are, since PTX 1.4 (PTX ISA 9.0, 9.7.3). */
+static bool check_exactness(const struct check *c)
+{
+	const struct ws_ptx_inst *i = c->i;
+	enum ws_type t = (enum ws_type)i->type[0];
+	bool approx = i->flags & (WS_F_APPROX | WS_F_FULL);
+
+	switch (i->op) {
+	case WS_OP_fma: return i->rnd || FAIL(c, "'fma' needs a rounding modifier");
+	case WS_OP_mad:
+		return !float_type(t) || i->rnd || c->p->m->sm < 20 || FAIL(c, "'mad' of floating point needs a rounding modifier");
+	case WS_OP_div: case WS_OP_rcp: case WS_OP_sqrt:
+		if (float_type(t) && !i->rnd && !approx && c->p->m->version >= 14)
+			return FAIL(c, "'%s' needs a rounding modifier or '.approx'", c->name);
+		if (t == WS_F64 && approx && !(i->op == WS_OP_rcp && (i->flags & WS_F_FTZ)))
+			return FAIL(c, "this approximation has no form for '.f64'");
+		return true;
+	case WS_OP_rsqrt: case WS_OP_sin: case WS_OP_cos: case WS_OP_lg2: case WS_OP_ex2: case WS_OP_tanh:
+		return approx || c->p->m->version < 14 || FAIL(c, "'%s' needs '.approx'", c->name);
+	default: return true;
+	}
 }
 
 static bool check_mode(const struct check *c)
@@ -91,12 +115,33 @@ static bool check_mode(const struct check *c)
 	case WS_OP_setp: case WS_OP_set: missing = i->cmp ? NULL : "a comparison"; break;
 	case WS_OP_atom: case WS_OP_red: case WS_OP_redux: missing = i->atom || i->mode ? NULL : "an operation"; break;
 	case WS_OP_membar: missing = i->scope || i->mode ? NULL : "a level"; break;
-	case WS_OP_fence: missing = i->sem || i->mode ? NULL : "'.sc', '.acq_rel' or a proxy"; break;
+	case WS_OP_fence:
+		missing = !i->sem && !i->mode ? "'.sc', '.acq_rel' or a proxy" :
+		          i->sem && !i->scope && !i->mode ? "a scope" : NULL;
+		break;
 	case WS_OP_cvta: case WS_OP_isspacep: missing = i->space ? NULL : "a state space"; break;
 	case WS_OP_brx: missing = i->mode ? NULL : "'.idx'"; break;
 	default: break;
 	}
 	return !missing || FAIL(c, "'%s' needs %s", c->name, missing);
+}
+
+/* Which comparisons a type has (PTX ISA 9.0, setp). */
+static bool check_compare(const struct check *c)
+{
+	const struct ws_ptx_inst *i = c->i;
+	enum ws_type t = (enum ws_type)i->type[i->ntypes ? i->ntypes - 1u : 0u];
+	bool fp = ws_type_is_float(t), bad = false;
+
+	if (!i->cmp || (i->op != WS_OP_setp && i->op != WS_OP_set))
+		return true;
+	if (i->cmp >= WS_EQU)
+		bad = !fp;
+	else if (i->cmp >= WS_LO)
+		bad = t < WS_U8 || t > WS_U64;
+	else if (i->cmp >= WS_LT)
+		bad = t >= WS_B8 && t <= WS_B128;
+	return !bad || FAIL(c, "this comparison has no form for '.%s'", ws_type_name(t));
 }
 
 /* Memory order and scope of ld, st, atom, red, fence (PTX ISA 9.0, ld, st, atom, membar/fence). */
@@ -136,26 +181,45 @@ static bool check_space(const struct check *c)
 	return !bad || FAIL(c, "'%s%s' cannot access '.%s'", c->name, i->flags & WS_F_NC ? ".nc" : "", ws_space_name(i->space));
 }
 
-/* Which types an atomic operation has (PTX ISA 9.0, atom). */
+/* Which types an atomic operation has (PTX ISA 9.0, atom, red). The vector forms have .f32 and halves only. */
 static bool check_atomic(const struct check *c)
 {
+	static const uint64_t words = BIT(B32) | BIT(B64), ints = BIT(U32) | BIT(S32) | BIT(U64),
+	                      halves = BIT(F16) | BIT(F16X2) | BIT(BF16) | BIT(BF16X2);
 	const struct ws_ptx_inst *i = c->i;
-	enum ws_type t = i->type[0];
-	bool bits = t >= WS_B8 && t <= WS_B128, fp = ws_type_is_float(t), bad = false;
+	enum ws_type t = (enum ws_type)i->type[0];
+	uint64_t legal = 0;
 
 	if ((i->op != WS_OP_atom && i->op != WS_OP_red) || !i->ntypes)
 		return true;
 	switch (i->atom) {
-	case WS_ATOM_AND: case WS_ATOM_OR: case WS_ATOM_XOR: case WS_ATOM_CAS: case WS_ATOM_EXCH:
-		bad = fp && i->vec == 1;
-		break;
-	case WS_ATOM_INC: case WS_ATOM_DEC: bad = t != WS_U32; break;
-	case WS_ATOM_ADD: case WS_ATOM_MIN: case WS_ATOM_MAX: bad = bits; break;
-	default: bad = true; break;
+	case WS_ATOM_AND: case WS_ATOM_OR: case WS_ATOM_XOR: legal = words; break;
+	case WS_ATOM_EXCH: legal = words | BIT(B128); break;
+	case WS_ATOM_CAS: legal = words | BIT(B128) | BIT(B16); break;
+	case WS_ATOM_INC: case WS_ATOM_DEC: legal = BIT(U32); break;
+	case WS_ATOM_ADD: legal = ints | BIT(F32) | BIT(F64) | halves; break;
+	case WS_ATOM_MIN: case WS_ATOM_MAX: legal = ints | BIT(S64) | halves; break;
+	default: break;
 	}
-	if (!bad && i->op == WS_OP_red && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH))
+	if (i->op == WS_OP_red && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH))
 		return FAIL(c, "'red' has no '.cas' and no '.exch'");
-	return !bad || FAIL(c, "this atomic operation has no form for '.%s'", ws_type_name(t));
+	if (!(legal >> t & 1))
+		return FAIL(c, "this atomic operation has no form for '.%s'", ws_type_name(t));
+	if ((halves >> t & 1) && !(i->flags & WS_F_NOFTZ))
+		return FAIL(c, "an atomic operation on '.%s' needs '.noftz'", ws_type_name(t));
+	return true;
+}
+
+static bool check_redux(const struct check *c)
+{
+	const struct ws_ptx_inst *i = c->i;
+	enum ws_type t = (enum ws_type)i->type[0];
+	bool logic = i->atom == WS_ATOM_AND || i->atom == WS_ATOM_OR || i->atom == WS_ATOM_XOR;
+
+	if (i->op != WS_OP_redux)
+		return true;
+	return logic == (t == WS_B32) && (logic || i->atom == WS_ATOM_MIN || i->atom == WS_ATOM_MAX || i->atom == WS_ATOM_ADD) ?
+	       true : FAIL(c, "this operation of 'redux' has no form for '.%s'", ws_type_name(t));
 }
 
 /* ---- operands ---- */
@@ -195,19 +259,28 @@ static bool check_reg(const struct check *c, const struct ws_operand *o, enum ws
 
 static bool check_value(const struct check *c, const struct ws_operand *o, enum ws_type want, bool wider)
 {
+	bool moves = c->i->op == WS_OP_mov || c->i->op == WS_OP_cvt;
+
+	if (o->negated && !(o->kind == WS_O_REG && want == WS_PRED))
+		return bad_operand(c, o, "an operand without '!' or '-'");
 	switch (o->kind) {
-	case WS_O_REG:
-		if (o->negated)
-			return bad_operand(c, o, "an operand without '!' or '-'");
-		return check_reg(c, o, want, wider);
+	case WS_O_REG: return check_reg(c, o, want, wider);
 	case WS_O_SREG:
+		if (!moves)
+			return bad_operand(c, o, "no special register ('mov' reads those)");
 		return (want != WS_PRED) == (ws_sreg_bytes(o->sreg_or_count) > 0) || bad_operand(c, o, "another type of operand");
-	case WS_O_INT: return true;
+	case WS_O_INT:
+		if (want == WS_F32 || want == WS_F64)
+			return bad_operand(c, o, "a floating-point constant");
+		return true;
 	case WS_O_FLOAT: case WS_O_FLOAT32:
 		if (want >= WS_U8 && want <= WS_S64)
 			return bad_operand(c, o, "an integer");
 		return true;
-	case WS_O_SYM: return ws_type_bytes(want) >= 4 || bad_operand(c, o, "a value (an address does not fit)");
+	case WS_O_SYM:
+		if (c->i->op != WS_OP_mov && (c->i->op != WS_OP_cvta || c->i->mode == WS_MODE_TO))
+			return bad_operand(c, o, "a register or a constant ('mov' takes the address of a variable)");
+		return ws_type_bytes(want) >= 4 || bad_operand(c, o, "a value (an address does not fit)");
 	default: return bad_operand(c, o, "a register or a constant");
 	}
 }
@@ -263,6 +336,9 @@ static bool check_address(const struct check *c, const struct ws_operand *o)
 		return bad_operand(c, o, "an address in brackets");
 	if (!o->reg || !o->reg->type)
 		return true;
+	if (ws_type_bytes(o->reg->type) == 4 && c->p->m->address_size == 64 &&
+	    (c->i->space == WS_SPACE_GENERIC || c->i->space == WS_SPACE_GLOBAL))
+		return ws_p_error(c->p, o->off, o->len, "'%s' has 32 bits, an address here has 64", o->reg->name);
 	if ((ws_type_bytes(o->reg->type) != 4 && ws_type_bytes(o->reg->type) != 8) || ws_type_is_float(o->reg->type))
 		return ws_p_error(c->p, o->off, o->len, "'%s' is .%s and cannot hold an address", o->reg->name,
 		                  ws_type_name(o->reg->type));
@@ -378,6 +454,8 @@ static bool check_packed(const struct check *c, const struct ws_operand *o, bool
 		else
 			return bad_operand(c, e, "a register");
 	}
+	if (t < WS_B8 || t > WS_B128)
+		return ws_p_error(c->p, o->off, o->len, "only the types .b16 to .b128 can be packed and unpacked");
 	return total == ws_type_bytes(t) ||
 	       ws_p_error(c->p, o->off, o->len, "these elements have %u bytes, .%s has %u", total, ws_type_name(t), ws_type_bytes(t));
 }
@@ -403,6 +481,22 @@ static bool check_mov(const struct check *c)
 	return true;
 }
 
+/* Which conversions must say how they round (PTX ISA 9.0, cvt). */
+static bool check_rounding(const struct check *c)
+{
+	const struct ws_ptx_inst *i = c->i;
+	enum ws_type d = (enum ws_type)i->type[0], s = (enum ws_type)i->type[1];
+	bool df = ws_type_is_float(d), sf = ws_type_is_float(s);
+
+	if (i->rnd || (!df && !sf))
+		return true;
+	if (df != sf)
+		return FAIL(c, "'cvt' between integer and floating point needs a rounding modifier");
+	if (ws_type_bytes(d) < ws_type_bytes(s) && ws_type_bytes(d) > 1)
+		return FAIL(c, "'cvt' to a smaller floating-point type needs a rounding modifier");
+	return true;
+}
+
 static bool check_cvt(const struct check *c)
 {
 	const struct ws_ptx_inst *i = c->i;
@@ -413,6 +507,8 @@ static bool check_cvt(const struct check *c)
 		return true;
 	if (i->ntypes != 2)
 		return FAIL(c, "'cvt' needs 2 types");
+	if (!check_rounding(c))
+		return false;
 	if (i->ops[0].kind == WS_O_VEC || i->ops[1].kind == WS_O_VEC)
 		return true;
 	if (!check_dst(c, &i->ops[0], (enum ws_type)i->type[0], true))
@@ -472,6 +568,7 @@ static bool check_forms(const struct check *c)
 		       FAIL(c, "'lop3' takes a predicate operand with '.and', '.or' or '.xor' and only then");
 	case WS_OP_atom:
 		return (i->atom == WS_ATOM_CAS) ? i->nops >= 4 || FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops) : true;
+	case WS_OP_elect: return i->ops[1].paired || FAIL(c, "'elect' needs a predicate behind '|'");
 	case WS_OP_shfl: case WS_OP_vote: case WS_OP_match:
 		if ((i->flags & WS_F_SYNC) && i->nops - i->ops[1].paired < (i->op == WS_OP_shfl ? 5 : 3))
 			return FAIL(c, "'%s.sync' needs the mask of the threads that take part", c->name);
@@ -487,6 +584,6 @@ bool ws_p_check(struct parser *p, struct ws_ptx_inst *i, const struct token *op)
 
 	if (r->any_types)
 		return true;
-	return check_types(&c) && check_part(&c) && check_float_words(&c) && check_mode(&c) && check_order(&c) &&
-	       check_space(&c) && check_atomic(&c) && check_operands(&c) && check_forms(&c);
+	return check_types(&c) && check_part(&c) && check_float_words(&c) && check_exactness(&c) && check_mode(&c) && check_compare(&c) && check_order(&c) &&
+	       check_space(&c) && check_atomic(&c) && check_redux(&c) && check_operands(&c) && check_forms(&c);
 }
