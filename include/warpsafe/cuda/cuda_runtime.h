@@ -174,6 +174,15 @@ WS_T cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid, int *block, T fun
 	return cudaOccupancyMaxPotentialBlockSizeVariableSMem(grid, block, func, fixed, limit);
 }
 
+WS_T cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+	return ::cudaGraphInstantiate(exec, graph, 0ull);
+}
+WS_T cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, void *, char *, size_t)
+{
+	return ::cudaGraphInstantiate(exec, graph, 0ull);
+}
+
 /* Calls with the parameters they had before CUDA 13. */
 WS_T struct cudaMemLocation warpsafe_location(int device)
 {

@@ -148,6 +148,15 @@ WS_API cudaError_t cudaMemAdvise(const void *ptr, size_t count, enum cudaMemoryA
                                  struct cudaMemLocation location);
 WS_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr);
 
+/* ---- graphs, made by capturing a stream ---- */
+WS_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
+WS_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+WS_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+WS_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
+WS_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+WS_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+WS_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+
 /* ---- profiler ---- */
 WS_API cudaError_t cudaProfilerStart(void);
 WS_API cudaError_t cudaProfilerStop(void);
@@ -195,8 +204,6 @@ static __inline__ __host__ cudaError_t warpsafe_device_properties(struct cudaDev
 /* Names of older versions. */
 #define cudaThreadSynchronize cudaDeviceSynchronize
 #define cudaThreadExit cudaDeviceReset
-#define cudaMemcpyToArray WARPSAFE_texture_memory_is_not_supported
-#define cudaBindTexture WARPSAFE_texture_memory_is_not_supported
 
 #undef WS_API
 

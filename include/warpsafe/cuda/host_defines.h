@@ -12,10 +12,11 @@
 #define __grid_constant__
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-#define __cluster_dims__(...) WARPSAFE_cluster_dims_need_nvcc
+#define __cluster_dims__(...) _Pragma("GCC error \"thread block clusters are not supported\"")
 #define WARPSAFE_NODEBUG __attribute__((nodebug))
-/* A managed variable: clang has the attribute for AMD's GPUs alone. */
-#define __managed__ WARPSAFE_managed_variables_need_nvcc
+/* clang has managed variables for AMD's GPUs alone. */
+#define __managed__ \
+	_Pragma("GCC error \"__managed__ variables are not supported; use cudaMallocManaged or a __device__ variable\"")
 #else
 #define __host__
 #define __device__
