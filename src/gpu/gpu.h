@@ -90,6 +90,11 @@ struct ws_kernel_info {
 };
 void ws_gpu_kernel_info(const struct ws_gpu_kernel *k, struct ws_kernel_info *info);
 
+/* The i-th function that the kernel can reach, itself first; NULL at the end, and before its first launch. */
+const struct ws_ptx_func *ws_gpu_kernel_function(const struct ws_gpu_kernel *k, size_t i);
+/* The variable of the kernel's shared memory that holds that offset, and where it begins; NULL if there is none. */
+const char *ws_gpu_shared_var(const struct ws_gpu_kernel *k, uint32_t offset, uint32_t *start);
+
 /* ---- launches ---- */
 struct ws_gpu_launch {
 	uint32_t grid[3], block[3], cluster[3];      /* cluster: zeros = none */

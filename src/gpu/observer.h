@@ -128,6 +128,8 @@ struct ws_observer_ops {             /* fields are only appended */
 	void (*mem_new)(void *self, struct ws_mem *m);     /* before anyone can access it */
 	void (*mem_free)(void *self, struct ws_mem *m);    /* m->obs must be given up here */
 	void (*host_op)(void *self, const struct ws_host_op *op);
+	/* bar.arrive was executed: the lanes go on without waiting; `barrier` follows when all have come */
+	void (*barrier_arrive)(void *self, struct ws_obs_warp *w, uint32_t mask, uint32_t id);
 };
 
 #endif

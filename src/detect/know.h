@@ -1,0 +1,30 @@
+/* know.h - what a thread knows to have happened before it, beyond its own block's barriers: an immutable map
+ * block slot -> how far that block, and single threads of it, are known. Used by shadow_sync.c.
+ *
+ * Maps share structure (a 16-way trie with reference counts), so that taking a snapshot is one increment, and a counter
+ * that 65,536 blocks increment costs each of them a path of the trie and not a vector of 65,536 clocks. Nodes never
+ * change once made; counts are atomic; so maps may be read and joined by several host threads. NULL is the empty map. */
+#ifndef WS_KNOW_H
+#define WS_KNOW_H
+
+#include "base/base.h"
+
+struct ws_know;
+
+/* Accesses of `thread` with a stamp below `time` are known. */
+struct ws_know_entry {
+	uint32_t thread, time;
+};
+
+struct ws_know *ws_know_ref(struct ws_know *k);
+void ws_know_unref(struct ws_know *k);
+
+/* A new map: k (which is consumed) joined with: all of block `slot` below `floor`, and n threads of it, sorted by
+ * thread. */
+struct ws_know *ws_know_add(struct ws_know *k, uint32_t slot, uint32_t floor, const struct ws_know_entry *e, uint32_t n);
+/* The join of a (consumed) and b (not consumed). */
+struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b);
+/* Is an access of `thread` of block `slot` with stamp `time` known? */
+bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time);
+
+#endif

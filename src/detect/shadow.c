@@ -1,0 +1,702 @@
+/* shadow.c - the detector "shadow": its callbacks, shadow lines, and accesses of whole warps (shadow_priv.h).
+ *
+ * The common case is a warp that reads or writes a run of memory, lane after lane: per 128 bytes of memory one line of
+ * 64 bytes holds the newest such read and write, and checking an access compares a few words. What is less regular
+ * goes to shadow_cell.c. A line that another launch (global) or barrier interval (shared) has left is empty: nothing is
+ * ever cleared in bulk. */
+#include "detect/shadow_priv.h"
+
+#include <regex.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_BITS = 7 };                      /* lines of a shadow page: 16 KiB of memory, 8 KiB of shadow */
+
+struct shadow_mem {                          /* hangs at ws_mem.obs */
+	uint64_t first, npages;
+	struct ws_line *page[];
+};
+
+void ws_spin_lock(uint32_t *lock)
+{
+	for (int i = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++)
+		if (i > 64)
+			sched_yield();
+}
+
+void ws_spin_unlock(uint32_t *lock)
+{
+	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+}
+
+/* ---- lines ---- */
+static struct shadow_mem *new_shadow_mem(struct ws_shadow *s, const struct ws_mem *mem)
+{
+	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
+	uint64_t n = ((last - first) >> PAGE_BITS) + 1;
+	struct shadow_mem *sm;
+
+	ws_spin_lock(&s->lock);
+	sm = mem->obs;
+	if (!sm) {
+		sm = ws_alloc(sizeof *sm + n * sizeof sm->page[0]);
+		sm->first = first;
+		sm->npages = n;
+		__atomic_store_n(&((struct ws_mem *)mem)->obs, sm, __ATOMIC_RELEASE);
+	}
+	ws_spin_unlock(&s->lock);
+	return sm;
+}
+
+static struct ws_line *new_page(struct ws_shadow *s, struct ws_line **at)
+{
+	ws_spin_lock(&s->lock);
+	if (!*at)
+		__atomic_store_n(at, ws_alloc(sizeof(struct ws_line) << PAGE_BITS), __ATOMIC_RELEASE);
+	ws_spin_unlock(&s->lock);
+	return *at;
+}
+
+static void line_reset(struct ws_line *line, uint32_t gen)
+{
+	line->gen = gen;
+	line->w.who = line->r.who = 0;
+	if (line->ext)
+		ws_cell_reset(line->ext);
+}
+
+static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+{
+	struct shadow_mem *sm = __atomic_load_n((struct shadow_mem **)&mem->obs, __ATOMIC_ACQUIRE);
+	struct ws_line *page, *line;
+	uint64_t i;
+
+	if (!sm)
+		sm = new_shadow_mem(c->s, mem);
+	i = (addr >> LINE_BITS) - sm->first;
+	if (i >> PAGE_BITS >= sm->npages)
+		return NULL;
+	page = __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE);
+	if (!page)
+		page = new_page(c->s, &sm->page[i >> PAGE_BITS]);
+	line = &page[i & ((1 << PAGE_BITS) - 1)];
+	if (c->l->lock)
+		ws_spin_lock(&line->lock);
+	return line;
+}
+
+static inline struct ws_line *shared_line(struct ws_ctx *c, uint64_t addr)
+{
+	struct ws_line *line;
+
+	if (addr >> LINE_BITS >= c->owner->nlines)
+		return NULL;
+	line = &c->owner->lines[addr >> LINE_BITS];
+	if (c->l->lock && c->l->cluster)
+		ws_spin_lock(&line->lock);
+	return line;
+}
+
+/* The line of addr, which is c->line until ws_shadow_unlock; NULL when the address is in no memory. */
+struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+{
+	struct ws_line *line = c->global ? global_line(c, addr, mem) : shared_line(c, addr);
+	uint32_t gen = c->global ? c->l->gen : c->owner->gen;
+
+	if (!line)
+		return NULL;
+	if (line->gen != gen)
+		line_reset(line, gen);
+	c->line = line;
+	c->line_addr = addr & ~(uint64_t)(LINE - 1);
+	return line;
+}
+
+void ws_shadow_unlock(struct ws_ctx *c)
+{
+	if (c->l->lock && (c->global || c->l->cluster))
+		ws_spin_unlock(&c->line->lock);
+}
+
+/* ---- whole-warp accesses ---- */
+static inline int rec_lo(const struct ws_rec *r)
+{
+	return r->off + r->size * __builtin_ctz(r->mask);
+}
+
+static inline int rec_hi(const struct ws_rec *r)
+{
+	return r->off + r->size * (32 - __builtin_clz(r->mask));
+}
+
+static inline bool same_map(const struct ws_rec *a, const struct ws_rec *b)
+{
+	return a->off == b->off && a->size == b->size;
+}
+
+static inline bool contiguous(uint32_t mask)
+{
+	uint32_t low = mask & -mask;
+
+	return !(mask & (mask + low));
+}
+
+/* Is all of old's access ordered before all of the new one, as far as they touch the same bytes? false: perhaps not. */
+static inline bool rec_ordered(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
+{
+	return ws_hb_warp(c, old->who) || (!((old->who ^ c->me) >> WHO_TIME_BITS) && same_map(old, new));
+}
+
+static inline bool disjoint(const struct ws_rec *a, const struct ws_rec *b)
+{
+	return (same_map(a, b) && !(a->mask & b->mask)) || rec_hi(a) <= rec_lo(b) || rec_hi(b) <= rec_lo(a);
+}
+
+static inline bool covers(const struct ws_rec *new, const struct ws_rec *old)
+{
+	if (same_map(new, old) && !(old->mask & ~new->mask))
+		return true;
+	return contiguous(new->mask) && rec_lo(new) <= rec_lo(old) && rec_hi(new) >= rec_hi(old);
+}
+
+/* Ordered before it in every byte of old, touched by the new access or not: then the newer one may stand for both. */
+static inline bool rec_before(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
+{
+	return ws_hb_warp(c, old->who) || (!((old->who ^ c->me) >> WHO_TIME_BITS) && same_map(old, new) &&
+	                                   !(old->mask & ~new->mask));
+}
+
+static void clip(int *lo, int *hi)
+{
+	*lo = *lo < 0 ? 0 : *lo;
+	*hi = *hi > LINE ? LINE : *hi;
+}
+
+/* Each lane of rec on its own. */
+static void each_lane(struct ws_ctx *c, const struct ws_rec *rec, void (*fn)(struct ws_ctx *, uint32_t, uint32_t, uint32_t))
+{
+	for (uint32_t m = rec->mask; m; m &= m - 1) {
+		int l = __builtin_ctz(m), lo = rec->off + l * rec->size, hi = lo + rec->size;
+
+		clip(&lo, &hi);
+		if (lo < hi)
+			fn(c, l, lo, hi);
+	}
+}
+
+/* In a launch without finer order, two readers that no one writer can be ordered after make all others superfluous:
+ * two blocks, or two warps of one block that no barrier has parted. */
+static bool saturated(const struct ws_ctx *c, const struct ws_rec *new, const struct ws_ext *e)
+{
+	const struct ws_rec *first = c->line->r.who && covers(&c->line->r, new) ? &c->line->r : NULL;
+
+	if (!c->l->simple)
+		return false;
+	for (uint32_t i = 0; i < e->nreads; i++) {
+		const struct ws_rec *r = &e->reads[i];
+		uint64_t x;
+
+		if (!covers(r, new))
+			continue;
+		if (!first) {
+			first = r;
+			continue;
+		}
+		x = first->who ^ r->who;
+		if (x >> 32)
+			return true;
+		if (x >> WHO_TIME_BITS && !((first->who ^ c->me) >> 32) && !ws_hb_warp(c, first->who) && !ws_hb_warp(c, r->who))
+			return true;
+	}
+	return false;
+}
+
+/* Drops what a later read of the same warp stands for as well. */
+static void compact_reads(struct ws_ext *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->nreads; i++) {
+		const struct ws_rec *r = &e->reads[i];
+		bool drop = false;
+
+		for (uint32_t j = i + 1; j < e->nreads && j < i + 64 && !drop; j++)
+			drop = !((e->reads[j].who ^ r->who) >> WHO_TIME_BITS) && same_map(&e->reads[j], r) &&
+			       !(r->mask & ~e->reads[j].mask);
+		if (!drop)
+			e->reads[n++] = *r;
+	}
+	e->nreads = n;
+	e->limit = n < 32 ? 64 : 2 * n;
+}
+
+static void more_reads(struct ws_ctx *c, const struct ws_rec *new)
+{
+	struct ws_ext *e = ws_cell_ext(c->line);
+	uint32_t from = e->nreads > 8 ? e->nreads - 8 : 0;
+	size_t cap = e->cap;
+
+	for (uint32_t i = from; i < e->nreads; i++) {
+		struct ws_rec *r = &e->reads[i];
+
+		if (r->who == new->who && same_map(r, new) && !(new->mask & ~r->mask))
+			return;
+		if (rec_before(c, r, new) && covers(new, r)) {
+			*r = *new;
+			return;
+		}
+	}
+	if (saturated(c, new, e))
+		return;
+	if (c->l->simple && e->nreads >= 16) {
+		each_lane(c, new, ws_cell_install);
+		return;
+	}
+	if (e->nreads >= (e->limit ? e->limit : 64))
+		compact_reads(e);
+	e->reads = ws_grow(e->reads, &cap, e->nreads + 1, sizeof *e->reads);
+	e->cap = cap;
+	e->reads[e->nreads++] = *new;
+}
+
+static void check_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	ws_cell_check(c, lane, lo, hi);
+}
+
+static inline void whole_read(struct ws_ctx *c, const struct ws_rec *new)
+{
+	struct ws_line *line = c->line;
+	struct ws_rec *r = &line->r;
+	bool fine = !line->w.who || rec_ordered(c, &line->w, new) || disjoint(&line->w, new);
+
+	if (__builtin_expect(!fine || (line->ext && line->ext->have & ROWS_WRITTEN), 0))
+		each_lane(c, new, check_lane);
+	if (!r->who || (rec_before(c, r, new) && covers(new, r)))
+		*r = *new;
+	else if (!(r->who == new->who && same_map(r, new) && !(new->mask & ~r->mask)))
+		more_reads(c, new);
+}
+
+static void clear_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	ws_cell_clear(c->line->ext, lo, hi);
+}
+
+/* A write stands for all older accesses to its bytes: what was not ordered before it has been reported. */
+static void forget_older(struct ws_ctx *c, const struct ws_rec *new)
+{
+	struct ws_ext *e = c->line->ext;
+	uint32_t n = 0;
+	int lo = rec_lo(new), hi = rec_hi(new);
+
+	clip(&lo, &hi);
+	for (uint32_t i = 0; i < e->nreads; i++)
+		if (!covers(new, &e->reads[i]))
+			e->reads[n++] = e->reads[i];
+	e->nreads = n;
+	if (lo == 0 && hi == LINE && contiguous(new->mask))
+		ws_cell_reset(e);
+	else if (e->have)
+		each_lane(c, new, clear_lane);
+}
+
+static bool reads_fine(struct ws_ctx *c, const struct ws_rec *new)
+{
+	const struct ws_ext *e = c->line->ext;
+
+	if (e->have)
+		return false;
+	for (uint32_t i = 0; i < e->nreads; i++)
+		if (!rec_ordered(c, &e->reads[i], new) && !disjoint(&e->reads[i], new))
+			return false;
+	return true;
+}
+
+static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
+{
+	struct ws_line *line = c->line;
+	struct ws_rec *w = &line->w, *r = &line->r;
+	uint32_t mask = new->mask;
+	bool fine = (!w->who || rec_ordered(c, w, new) || disjoint(w, new)) &&
+	            (!r->who || rec_ordered(c, r, new) || disjoint(r, new));
+
+	if (__builtin_expect(!fine || (line->ext && !reads_fine(c, new)), 0))
+		each_lane(c, new, check_lane);
+	if (w->who && !covers(new, w)) {
+		if (w->who == new->who && w->site == new->site && same_map(w, new))
+			mask |= w->mask;
+		else
+			ws_cell_spill_write(c, w);
+	}
+	if (line->ext)
+		forget_older(c, new);
+	if (r->who && covers(new, r))
+		r->who = 0;
+	*w = *new;
+	w->mask = mask;
+}
+
+static inline void whole(struct ws_ctx *c, uint64_t addr, uint32_t mask)
+{
+	const struct ws_access *a = c->a;
+	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(a->base - addr),
+	                     .size = a->bytes};
+
+	if (!ws_shadow_line(c, addr, a->mem))
+		return;
+	if (a->kind == WS_READ)
+		whole_read(c, &new);
+	else
+		whole_write(c, &new);
+	ws_shadow_unlock(c);
+}
+
+/* bytes is a power of two and base a multiple of it: no lane is in two lines. */
+static inline void linear(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint32_t first = __builtin_ctz(a->mask), last = 31 - __builtin_clz(a->mask), lg = __builtin_ctz(a->bytes);
+	uint64_t addr = (a->base + ((uint64_t)first << lg)) & ~(uint64_t)(LINE - 1);
+	uint64_t end = a->base + ((uint64_t)(last + 1) << lg);
+
+	for (; addr < end; addr += LINE) {
+		uint32_t mask = a->mask;
+
+		if (addr > a->base)
+			mask &= ~0u << ((addr - a->base) >> lg);
+		if (addr + LINE < a->base + (32ull << lg) && addr + LINE > a->base)
+			mask &= ~(~0u << ((addr + LINE - a->base) >> lg));
+		if (mask)
+			whole(c, addr, mask);
+	}
+}
+
+static inline bool is_weak(const struct ws_access *a)
+{
+	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+}
+
+static inline bool whole_warp(const struct ws_shadow *s, const struct ws_access *a)
+{
+	return a->linear && a->bytes <= 32 && !(a->bytes & (a->bytes - 1)) && !(a->base & (a->bytes - 1)) &&
+	       a->bytes >= s->config.granularity && (a->mem || a->space == WS_SPACE_SHARED);
+}
+
+static void new_site(struct ws_shadow *s, const struct ws_access *a)
+{
+	struct ws_site_info *chunk = s->sites[a->site->id >> CHUNK_BITS], *i;
+	const struct ws_ptx_inst *inst = a->site->inst;
+	uint32_t vec = inst && inst->vec > 1 ? inst->vec : 1;
+
+	ws_spin_lock(&s->lock);
+	if (!s->sites[a->site->id >> CHUNK_BITS]) {
+		chunk = ws_alloc(CHUNK * sizeof *chunk);
+		__atomic_store_n(&s->sites[a->site->id >> CHUNK_BITS], chunk, __ATOMIC_RELEASE);
+	}
+	i = &s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)];
+	if (!i->site)
+		*i = (struct ws_site_info){.kind = a->kind, .sem = a->sem, .scope = a->scope, .atom = a->atom,
+		                           .bytes = a->bytes, .elem = a->bytes / vec, .site = a->site};
+	ws_spin_unlock(&s->lock);
+}
+
+static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
+{
+	uint32_t id = a->site->id;
+	struct ws_site_info *chunk;
+
+	if (id > SITE_ID)
+		return false;
+	chunk = __atomic_load_n(&s->sites[id >> CHUNK_BITS], __ATOMIC_ACQUIRE);
+	if (!chunk || chunk[id & (CHUNK - 1)].site != a->site)
+		new_site(s, a);
+	return true;
+}
+
+static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access *a)
+{
+	struct ws_warp_state *w = ow->state;
+	struct ws_ctx c;
+
+	if (!w || !a->mask)
+		return;
+	c.s = self;
+	c.b = ow->block->state;
+	c.global = a->space != WS_SPACE_SHARED;
+	if (!(c.global ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
+		return;
+	c.b->accesses += __builtin_popcount(a->mask);
+	c.l = c.b->l;
+	c.w = w;
+	c.a = a;
+	c.mem = a->mem;
+	c.owner = a->peer && a->peer->state ? a->peer->state : c.b;
+	c.me = w->me;
+	c.floor = c.b->floor;
+	c.wfloor = w->wfloor;
+	c.its = c.l->its;
+	c.site = a->site->id;
+	c.slot = c.b->slot;
+	if (is_weak(a) && whole_warp(c.s, a) && !w->holding) {
+		c.cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
+		if (!c.global && c.cls == CLS_WRITE && !c.owner->shared_written)
+			ws_log_flush(c.owner);
+		linear(&c);
+	} else {
+		ws_general(&c);
+	}
+}
+
+/* ---- launches, blocks ---- */
+static bool regex_match(const char *pattern, const char *name)
+{
+	regex_t re;
+	bool hit;
+
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
+		return true;
+	hit = regexec(&re, name ? name : "", 0, NULL, 0) == 0;
+	regfree(&re);
+	return hit;
+}
+
+static void on_launch_begin(void *self, struct ws_obs_launch *l)
+{
+	struct ws_shadow *s = self;
+	struct ws_launch_state *ls = &s->launch;
+
+	*ls = (struct ws_launch_state){.l = l, .its = l->its, .lock = l->host_threads > 1};
+	ls->checked = !s->kernel_regex || regex_match(s->kernel_regex, l->name);
+	ls->cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 1;
+	ls->gen = ++s->gen;
+	ws_shadow_scan(ls);
+	l->state = ls->checked ? ls : NULL;
+}
+
+static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
+{
+	struct ws_shadow *s = self;
+	struct ws_kernel_row row = {.name = l->name ? l->name : "?", .launches = 1, .accesses = s->launch.accesses,
+	                            .checked = s->launch.checked};
+
+	ws_shadow_flush(s);
+	ws_report_kernel(s->report, &row);
+	if (!s->launch.checked)
+		ws_report_unchecked(s->report, row.name, "left out by --kernel");
+	l->state = NULL;
+	memset(&s->launch, 0, sizeof s->launch);
+}
+
+struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot)
+{
+	return &s->slots[slot >> CHUNK_BITS][slot & (CHUNK - 1)];
+}
+
+uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block)
+{
+	uint32_t slot;
+
+	ws_spin_lock(&s->lock);
+	slot = ++s->launch.nslots;
+	if (!s->slots[slot >> CHUNK_BITS])
+		__atomic_store_n(&s->slots[slot >> CHUNK_BITS], ws_alloc(CHUNK * sizeof **s->slots), __ATOMIC_RELEASE);
+	*ws_shadow_slot(s, slot) = (struct ws_slot_info){.block = block};
+	ws_spin_unlock(&s->lock);
+	return slot;
+}
+
+static struct ws_block_state *take_block(struct ws_shadow *s)
+{
+	struct ws_block_state *b;
+
+	ws_spin_lock(&s->lock);
+	b = s->free_blocks;
+	if (b)
+		s->free_blocks = b->next;
+	ws_spin_unlock(&s->lock);
+	return b ? b : ws_alloc(sizeof *b);
+}
+
+/* A new barrier interval: the shared lines are empty again. */
+void ws_shadow_new_interval(struct ws_block_state *b)
+{
+	b->shared_written = false;
+	ws_log_drop(b);
+	if (++b->gen != 0)
+		return;
+	for (uint32_t i = 0; i < b->cap_lines; i++)
+		line_reset(&b->lines[i], 0);
+	b->gen = 1;
+}
+
+static void block_memory(struct ws_block_state *b, uint32_t lines, uint32_t warps)
+{
+	if (lines > b->cap_lines) {
+		b->lines = ws_realloc(b->lines, lines * sizeof *b->lines);
+		memset(b->lines + b->cap_lines, 0, (lines - b->cap_lines) * sizeof *b->lines);
+		b->cap_lines = lines;
+	}
+	b->nlines = lines;
+	if (warps > b->nwarps)
+		b->warps = ws_realloc(b->warps, warps * sizeof *b->warps);
+	b->nwarps = warps;
+	memset(b->warps, 0, warps * sizeof *b->warps);
+}
+
+static void on_block_begin(void *self, struct ws_obs_block *ob)
+{
+	struct ws_shadow *s = self;
+	struct ws_block_state *b;
+
+	if (!ob->launch->state)
+		return;
+	b = take_block(s);
+	b->s = s;
+	b->l = ob->launch->state;
+	b->b = ob;
+	b->slot = ws_shadow_new_slot(s, ob->linear);
+	b->now = b->floor = 1;
+	b->has_k = b->has_own = b->saw_flag = false;
+	b->kb = NULL;
+	b->accesses = 0;
+	block_memory(b, (ob->launch->shared_bytes + LINE - 1) / LINE, ob->launch->warps);
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		ws_shadow_set_time(&b->warps[i], b, 1);
+	ws_shadow_new_interval(b);
+	ob->state = b;
+}
+
+static void on_block_end(void *self, struct ws_obs_block *ob)
+{
+	struct ws_shadow *s = self;
+	struct ws_block_state *b = ob->state;
+
+	if (!b)
+		return;
+	ws_sync_block_end(b);
+	ws_log_drop(b);
+	ob->state = NULL;
+	__atomic_fetch_add(&b->l->accesses, b->accesses, __ATOMIC_RELAXED);
+	ws_spin_lock(&s->lock);
+	b->next = s->free_blocks;
+	s->free_blocks = b;
+	ws_spin_unlock(&s->lock);
+}
+
+static void on_warp_begin(void *self, struct ws_obs_warp *w)
+{
+	struct ws_block_state *b = w->block->state;
+
+	w->state = NULL;
+	if (!b || w->index >= b->nwarps)
+		return;
+	b->warps[w->index].w = w;
+	w->state = &b->warps[w->index];
+}
+
+static void on_warp_end(void *self, struct ws_obs_warp *w)
+{
+	if (w->state)
+		((struct ws_warp_state *)w->state)->w = NULL;
+	w->state = NULL;
+}
+
+static void on_mem_free(void *self, struct ws_mem *m)
+{
+	struct shadow_mem *sm = m->obs;
+
+	if (!sm)
+		return;
+	m->obs = NULL;
+	for (uint64_t p = 0; p < sm->npages; p++) {
+		for (int i = 0; sm->page[p] && i < 1 << PAGE_BITS; i++)
+			ws_cell_free(sm->page[p][i].ext);
+		free(sm->page[p]);
+	}
+	free(sm);
+}
+
+/* ---- the detector ---- */
+static void *create(const struct ws_detect_config *config, struct ws_report *report)
+{
+	struct ws_shadow *s = ws_alloc(sizeof *s);
+
+	s->config = *config;
+	if (!s->config.granularity)
+		s->config.granularity = 1;
+	s->kernel_regex = config->kernel_regex ? ws_strdup(config->kernel_regex) : NULL;
+	s->report = report;
+	s->time_limit = WHO_TIME;
+	s->sites = ws_alloc(SITE_CHUNKS * sizeof *s->sites);
+	s->slots = ws_alloc(CHUNKS * sizeof *s->slots);
+	s->locksets = ws_alloc((LOCKSET_MANY + 1) * sizeof *s->locksets);
+	s->nlocksets = 1;
+	return s;
+}
+
+static void attach(void *self, struct ws_gpu *gpu)
+{
+	((struct ws_shadow *)self)->gpu = gpu;
+}
+
+static void free_block(struct ws_block_state *b)
+{
+	for (uint32_t i = 0; i < b->cap_lines; i++)
+		ws_cell_free(b->lines[i].ext);
+	ws_log_free(b);
+	free(b->lines);
+	free(b->warps);
+	free(b->arrivals);
+	free(b->dups);
+	free(b);
+}
+
+static void destroy(void *self)
+{
+	struct ws_shadow *s = self;
+
+	for (struct ws_block_state *b = s->free_blocks, *next; b; b = next) {
+		next = b->next;
+		free_block(b);
+	}
+	for (int i = 0; i < SITE_CHUNKS; i++)
+		free(s->sites[i]);
+	for (int i = 0; i < CHUNKS && s->slots[i]; i++)
+		free(s->slots[i]);
+	ws_shadow_report_free(s);
+	free(s->sites);
+	free(s->slots);
+	free(s->locksets);
+	free(s->kernel_regex);
+	free(s);
+}
+
+static const struct ws_observer_ops shadow_ops = {
+	.abi = WS_OBSERVER_ABI,
+	.name = "shadow",
+	.help = "happens-before race detector with shadow memory",
+	.needs = WS_NEED_GLOBAL | WS_NEED_SHARED | WS_NEED_SYNC | WS_NEED_VALUES,
+	.launch_begin = on_launch_begin,
+	.launch_end = on_launch_end,
+	.block_begin = on_block_begin,
+	.block_end = on_block_end,
+	.warp_begin = on_warp_begin,
+	.warp_end = on_warp_end,
+	.access = on_access,
+	.barrier = ws_sync_barrier,
+	.warp_sync = ws_sync_warp,
+	.fence = ws_sync_fence,
+	.mem_free = on_mem_free,
+	.barrier_arrive = ws_sync_arrive,
+};
+
+const struct ws_detector ws_detector_shadow = {
+	.name = "shadow",
+	.help = "every way in which CUDA orders memory, byte by byte (default)",
+	.ops = &shadow_ops,
+	.create = create,
+	.attach = attach,
+	.destroy = destroy,
+};

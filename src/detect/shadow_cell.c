@@ -1,0 +1,657 @@
+/* shadow_cell.c - accesses that touch a shadow line in pieces, and strong ones (shadow_priv.h).
+ *
+ * A cell is 4 bytes, or 1 once something smaller was accessed in its line. Per cell are kept: the newest weak write,
+ * weak reads, the newest strong write, strong reads. Whatever a new access is ordered after and stands for is dropped
+ * (Flanagan, Freund, "FastTrack", 2009, for threads with one clock each); two readers that remain and more go to a set.
+ *
+ * Strong writes: an atomic that reads and writes has observed all strong writes to its cell before it, which therefore
+ * are ordered before whatever it is ordered before (PTX ISA 9.0, Memory Consistency Model, Causality Order): only the
+ * newest need be kept. A strong read that saw the newest one is marked OBSERVED for the same reason. */
+#include "detect/shadow_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cells { uint32_t from, to; };
+
+static struct cells cells_of(const struct ws_ext *e, uint32_t lo, uint32_t hi)
+{
+	return e->bytes ? (struct cells){lo, hi} : (struct cells){lo / 4, (hi + 3) / 4};
+}
+
+static inline bool has(const struct ws_ext *e, enum ws_row r)
+{
+	return e->have >> r & 1;
+}
+
+/* ---- sets ---- */
+static uint32_t set_hash(uint64_t who, uint8_t cls)
+{
+	return (uint32_t)(((who >> WHO_TIME_BITS) * 4 + cls) * 0x9E3779B97F4A7C15u >> 32);
+}
+
+static void set_link(struct ws_set *set, uint32_t i)
+{
+	uint32_t *at = &set->bucket[set_hash(set->e[i].s.who, set->e[i].cls) & (set->nbuckets - 1)];
+
+	set->e[i].next = *at;
+	*at = i + 1;
+}
+
+/* Drops dead entries (empty masks) and makes the table fit. */
+static void set_rehash(struct ws_set *set)
+{
+	uint32_t n = 0;
+
+	memset(set->count, 0, sizeof set->count);
+	for (uint32_t i = 0; i < set->n; i++) {
+		if (!set->e[i].s.mask)
+			continue;
+		set->count[set->e[i].cls]++;
+		set->e[n++] = set->e[i];
+	}
+	set->n = n;
+	while (set->nbuckets < 2 * n + 8)
+		set->nbuckets = set->nbuckets ? set->nbuckets * 2 : 8;
+	set->bucket = ws_realloc(set->bucket, set->nbuckets * sizeof *set->bucket);
+	memset(set->bucket, 0, set->nbuckets * sizeof *set->bucket);
+	for (uint32_t i = 0; i < n; i++)
+		set_link(set, i);
+}
+
+static const struct ws_site_info *site_of(const struct ws_ctx *c, uint32_t site)
+{
+	return &c->s->sites[(site & SITE_ID) >> CHUNK_BITS][site & (CHUNK - 1)];
+}
+
+/* A strong access with a narrower scope than `new` (or another size) races with more than `new` does: keep it. */
+static bool fragile(const struct ws_ctx *c, uint32_t old, uint32_t new)
+{
+	const struct ws_site_info *o = site_of(c, old), *n = site_of(c, new);
+
+	return o->elem != n->elem || n->scope > o->scope;
+}
+
+/* The lanes' older entries of that warp and class are superseded: program order. */
+static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s, uint8_t cls)
+{
+	struct ws_set_entry *same = NULL;
+
+	if (set->n + 1 > set->nbuckets)
+		set_rehash(set);
+	for (uint32_t i = set->bucket[set_hash(s->who, cls) & (set->nbuckets - 1)]; i; i = set->e[i - 1].next) {
+		struct ws_set_entry *e = &set->e[i - 1];
+
+		if (e->cls != cls || (e->s.who ^ s->who) >> WHO_TIME_BITS)
+			continue;
+		if (cls == CLS_READ || !fragile(c, e->s.site, s->site))
+			e->s.mask &= c->its ? ~s->mask : 0;
+		if (e->s.who == s->who && e->s.site == s->site && e->seq == set->seq)
+			same = e;
+	}
+	set->count[cls]++;
+	if (same) {
+		same->s.mask |= s->mask;
+		return;
+	}
+	set->e = ws_grow(set->e, &set->cap, set->n + 1, sizeof *set->e);
+	set->e[set->n] = (struct ws_set_entry){.s = *s, .cls = cls, .seq = set->seq};
+	set_link(set, set->n++);
+}
+
+static void set_free(struct ws_set *set)
+{
+	if (!set)
+		return;
+	free(set->e);
+	free(set->bucket);
+	free(set);
+}
+
+/* A reading and writing atomic stands for the strong writes that it has observed. */
+static void set_drop_writes(struct ws_ctx *c, struct ws_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->e[i].cls == CLS_SWRITE && !fragile(c, set->e[i].s.site, c->site))
+			set->e[i].s.mask = 0;
+	set_rehash(set);
+}
+
+/* ---- rows ---- */
+static size_t cell_bytes(enum ws_row r)
+{
+	return r < ROW_SLOTS ? sizeof(struct ws_slot) : sizeof(void *);
+}
+
+static uint32_t ncells(const struct ws_ext *e)
+{
+	return e->bytes ? LINE : LINE / 4;
+}
+
+static void *need_row(struct ws_ext *e, enum ws_row r)
+{
+	size_t size = ncells(e) * cell_bytes(r);
+
+	if (has(e, r))
+		return e->row[r];
+	if (!e->row[r])
+		e->row[r] = ws_alloc(size);
+	else
+		memset(e->row[r], 0, size);
+	e->have |= 1u << r;
+	return e->row[r];
+}
+
+static void loc_drop(struct ws_ext *e, uint32_t i)
+{
+	struct ws_loc **row = e->row[ROW_LOC], *loc = row[i];
+
+	for (uint32_t j = 0; loc && j < ncells(e); j++)
+		if (row[j] == loc)
+			row[j] = NULL;
+	ws_loc_free(loc);
+}
+
+static void drop_pointers(struct ws_ext *e)
+{
+	for (uint32_t i = 0; has(e, ROW_SET) && i < ncells(e); i++)
+		set_free(((struct ws_set **)e->row[ROW_SET])[i]);
+	for (uint32_t i = 0; has(e, ROW_LOC) && i < ncells(e); i++)
+		loc_drop(e, i);
+}
+
+void ws_cell_reset(struct ws_ext *e)
+{
+	if (e->have >> ROW_SET)
+		drop_pointers(e);
+	e->have = 0;
+	e->nreads = 0;
+}
+
+void ws_cell_free(struct ws_ext *e)
+{
+	if (!e)
+		return;
+	ws_cell_reset(e);
+	for (int r = 0; r < ROWS; r++)
+		free(e->row[r]);
+	free(e->reads);
+	free(e);
+}
+
+struct ws_ext *ws_cell_ext(struct ws_line *line)
+{
+	if (!line->ext)
+		line->ext = ws_alloc(sizeof *line->ext);
+	return line->ext;
+}
+
+static struct ws_set *set_copy(const struct ws_set *from)
+{
+	struct ws_set *to;
+
+	if (!from)
+		return NULL;
+	to = ws_alloc(sizeof *to);
+	*to = *from;
+	to->e = ws_alloc(from->n * sizeof *to->e + 1);
+	memcpy(to->e, from->e, from->n * sizeof *to->e);
+	to->cap = from->n;
+	to->bucket = NULL;
+	to->nbuckets = 0;
+	set_rehash(to);
+	return to;
+}
+
+/* From cells of 4 bytes to cells of 1. */
+static void split(struct ws_ext *e)
+{
+	for (int r = 0; r < ROWS; r++) {
+		size_t size = cell_bytes(r);
+		char *old = e->row[r], *new;
+
+		e->row[r] = NULL;
+		if (!has(e, r)) {
+			free(old);
+			continue;
+		}
+		new = ws_alloc(LINE * size);
+		for (int i = 0; i < LINE; i++) {
+			memcpy(new + i * size, old + i / 4 * size, size);
+			if (r == ROW_SET && i % 4)
+				((struct ws_set **)new)[i] = set_copy(((struct ws_set **)old)[i / 4]);
+		}
+		e->row[r] = new;
+		free(old);
+	}
+	e->bytes = true;
+}
+
+static struct ws_ext *fit(struct ws_line *line, uint32_t lo, uint32_t hi)
+{
+	struct ws_ext *e = ws_cell_ext(line);
+
+	if (((lo | hi) & 3) && !e->bytes)
+		split(e);
+	return e;
+}
+
+/* ---- checks ---- */
+/* Neighbouring bytes in conflict with one access are told once. */
+struct hit {
+	struct ws_slot s;
+	enum ws_class cls;
+	int lane;
+	uint32_t lo, hi;
+};
+
+static void tell(struct ws_ctx *c, uint32_t lane, struct hit *h)
+{
+	if (h->hi > h->lo)
+		ws_shadow_conflict(c, lane, h->lo, h->hi, &h->s, h->cls, h->lane, false);
+	h->hi = h->lo = 0;
+}
+
+static void hit(struct ws_ctx *c, uint32_t lane, struct hit *h, const struct ws_slot *s, enum ws_class cls, int bad,
+                uint32_t lo, uint32_t hi)
+{
+	if (h->hi == lo && h->hi > h->lo && h->s.who == s->who && h->lane == bad && !((h->s.site ^ s->site) & SITE_ID) &&
+	    h->cls == cls) {
+		h->hi = hi;
+		return;
+	}
+	tell(c, lane, h);
+	*h = (struct hit){.s = *s, .cls = cls, .lane = bad, .lo = lo, .hi = hi};
+}
+
+struct span { uint32_t lo, hi; };
+
+static struct span cell_span(const struct ws_ext *e, uint32_t i, uint32_t lo, uint32_t hi)
+{
+	uint32_t a = e->bytes ? i : i * 4, b = e->bytes ? i + 1 : i * 4 + 4;
+
+	return (struct span){a > lo ? a : lo, b < hi ? b : hi};
+}
+
+static void check_row(struct ws_ctx *c, uint32_t lane, enum ws_row r, enum ws_class cls, uint32_t lo, uint32_t hi)
+{
+	const struct ws_ext *e = c->line->ext;
+	struct cells n = cells_of(e, lo, hi);
+	const struct ws_slot *row = e->row[r];
+	struct hit h = {.lo = 0};
+
+	for (uint32_t i = n.from; i < n.to; i++) {
+		int bad = row[i].who ? ws_hb_bad(c, row[i].who, row[i].mask, lane) : -1;
+		struct span s = cell_span(e, i, lo, hi);
+
+		if (bad >= 0)
+			hit(c, lane, &h, &row[i], cls, bad, s.lo, s.hi);
+	}
+	tell(c, lane, &h);
+}
+
+static bool before(struct ws_ctx *c, const struct ws_slot *s, uint32_t lane)
+{
+	/* one of the lanes is enough: each of them saw the write */
+	for (uint32_t m = s->mask; m; m &= m - 1)
+		if (ws_hb_bad(c, s->who, m & -m, lane) < 0)
+			return true;
+	return false;
+}
+
+/* Has something that is ordered before this access observed the newest strong write of the cell? */
+static bool observed(struct ws_ctx *c, uint32_t i, uint32_t lane)
+{
+	const struct ws_ext *e = c->line->ext;
+	const struct ws_slot *sr = has(e, ROW_SR) ? &((struct ws_slot *)e->row[ROW_SR])[i] : NULL;
+	const struct ws_set *set = has(e, ROW_SET) ? ((struct ws_set **)e->row[ROW_SET])[i] : NULL;
+	const struct ws_slot *s = has(e, ROW_S) ? &((struct ws_slot *)e->row[ROW_S])[i] : NULL;
+
+	if (s && s->who && site_of(c, s->site)->kind == WS_ATOMIC && before(c, s, lane))
+		return true;
+	if (sr && sr->who && sr->site & SITE_OBSERVED && before(c, sr, lane))
+		return true;
+	for (uint32_t j = 0; set && set->count[CLS_SREAD] && j < set->n; j++)
+		if (set->e[j].cls == CLS_SREAD && set->e[j].s.mask && set->e[j].seq == set->seq && before(c, &set->e[j].s, lane))
+			return true;
+	return false;
+}
+
+/* Two strong accesses that are morally strong do not race: both scopes hold both threads, and they overlap wholly
+ * (PTX ISA 9.0, Memory Consistency Model, Morally Strong Operations). Elements are naturally aligned, so equal sizes
+ * that overlap are the same bytes. */
+static bool morally_strong(const struct ws_ctx *c, const struct ws_slot *s)
+{
+	const struct ws_site_info *other = site_of(c, s->site), *me = site_of(c, c->site);
+
+	return other->elem == me->elem && ws_scope_includes(c, c->a->scope, s->who) &&
+	       ws_scope_includes(c, other->scope, s->who);
+}
+
+static bool strong_class(uint8_t cls)
+{
+	return cls >= CLS_SREAD;
+}
+
+static void check_strong_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	const struct ws_ext *e = c->line->ext;
+	struct cells n = cells_of(e, lo, hi);
+	const struct ws_slot *row = e->row[ROW_S];
+	struct hit h = {.lo = 0};
+
+	for (uint32_t i = n.from; i < n.to; i++) {
+		struct span s = cell_span(e, i, lo, hi);
+		int bad;
+
+		if (!row[i].who || (strong_class(c->cls) && morally_strong(c, &row[i])))
+			continue;
+		bad = ws_hb_bad(c, row[i].who, row[i].mask, lane);
+		if (bad >= 0 && !observed(c, i, lane)) {
+			bool rmw = site_of(c, row[i].site)->kind == WS_ATOMIC;
+
+			hit(c, lane, &h, &row[i], rmw ? CLS_RMW : CLS_SWRITE, bad, s.lo, s.hi);
+		}
+	}
+	tell(c, lane, &h);
+}
+
+static bool conflicts(const struct ws_ctx *c, uint8_t old)
+{
+	if (old == CLS_READ || old == CLS_SREAD)
+		return c->cls != CLS_READ && c->cls != CLS_SREAD;
+	return true;
+}
+
+static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, uint32_t hi)
+{
+	const struct ws_ext *e = c->line->ext;
+	const struct ws_set *set = ((struct ws_set **)e->row[ROW_SET])[i];
+	bool writes = set && (set->count[CLS_SWRITE] || c->cls != CLS_READ);
+
+	for (uint32_t j = 0; writes && j < set->n; j++) {
+		const struct ws_set_entry *x = &set->e[j];
+		int bad;
+
+		if (!x->s.mask || !conflicts(c, x->cls) ||
+		    (strong_class(c->cls) && strong_class(x->cls) && morally_strong(c, &x->s)))
+			continue;
+		bad = ws_hb_bad(c, x->s.who, x->s.mask, lane);
+		if (bad >= 0 && !(x->cls == CLS_SWRITE && observed(c, i, lane)))
+			ws_shadow_conflict(c, lane, lo, hi, &x->s, x->cls, bad, false);
+	}
+}
+
+static void check_strong_reads(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	const struct ws_ext *e = c->line->ext;
+	struct cells n = cells_of(e, lo, hi);
+	const struct ws_slot *row = e->row[ROW_SR];
+
+	for (uint32_t i = n.from; i < n.to; i++) {
+		struct span s = cell_span(e, i, lo, hi);
+		int bad = row[i].who ? ws_hb_bad(c, row[i].who, row[i].mask, lane) : -1;
+
+		if (bad >= 0 && !(strong_class(c->cls) && morally_strong(c, &row[i])))
+			ws_shadow_conflict(c, lane, s.lo, s.hi, &row[i], CLS_SREAD, bad, false);
+	}
+}
+
+static inline void check_cells(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	struct ws_ext *e = c->line->ext;
+	bool writes = c->cls != CLS_READ && c->cls != CLS_SREAD;
+
+	if (has(e, ROW_W))
+		check_row(c, lane, ROW_W, CLS_WRITE, lo, hi);
+	if (writes && has(e, ROW_R0))
+		check_row(c, lane, ROW_R0, CLS_READ, lo, hi);
+	if (writes && has(e, ROW_R1))
+		check_row(c, lane, ROW_R1, CLS_READ, lo, hi);
+	if (has(e, ROW_S))
+		check_strong_write(c, lane, lo, hi);
+	if (writes && has(e, ROW_SR))
+		check_strong_reads(c, lane, lo, hi);
+	if (has(e, ROW_SET)) {
+		struct cells n = cells_of(e, lo, hi);
+
+		for (uint32_t i = n.from; i < n.to; i++) {
+			struct span s = cell_span(e, i, lo, hi);
+
+			check_set(c, lane, i, s.lo, s.hi);
+		}
+	}
+}
+
+/* Against a linear access: lane by lane of it where they overlap. */
+void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	int a, b;
+
+	if (ws_hb_warp(c, r->who))
+		return;
+	a = ((int)lo - r->off) / r->size;
+	b = ((int)hi - 1 - r->off) / r->size;
+	if ((int)hi <= r->off)
+		return;
+	for (int l = a < 0 ? 0 : a; l <= b && l < 32; l++) {
+		int from = r->off + l * r->size, to = from + r->size;
+		struct ws_slot s = {.who = r->who, .site = r->site, .mask = 1u << l};
+
+		from = from > (int)lo ? from : (int)lo;
+		to = to < (int)hi ? to : (int)hi;
+		if (from < to && r->mask >> l & 1 && ws_hb_bad(c, r->who, s.mask, lane) >= 0)
+			ws_shadow_conflict(c, lane, from, to, &s, cls, l, false);
+	}
+}
+
+void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	const struct ws_line *line = c->line;
+	bool writes = c->cls != CLS_READ && c->cls != CLS_SREAD;
+
+	if (line->w.who)
+		ws_cell_check_rec(c, &line->w, CLS_WRITE, lane, lo, hi);
+	if (writes && line->r.who)
+		ws_cell_check_rec(c, &line->r, CLS_READ, lane, lo, hi);
+	if (!line->ext)
+		return;
+	for (uint32_t i = 0; writes && i < line->ext->nreads; i++)
+		ws_cell_check_rec(c, &line->ext->reads[i], CLS_READ, lane, lo, hi);
+	if (line->ext->have) {
+		if ((lo | hi) & 3)
+			fit(c->line, lo, hi);
+		check_cells(c, lane, lo, hi);
+	}
+}
+
+/* ---- new state ---- */
+static struct ws_set *need_set(struct ws_ext *e, uint32_t i)
+{
+	struct ws_set **row = need_row(e, ROW_SET);
+
+	if (!row[i])
+		row[i] = ws_alloc(sizeof **row);
+	return row[i];
+}
+
+static inline bool put(struct ws_ctx *c, struct ws_slot *at, uint32_t lane)
+{
+	uint32_t bit = 1u << lane;
+
+	if (at->who && c->cls != CLS_READ && fragile(c, at->site, c->site))
+		return false;
+	if (c->its && at->who != c->me && !((at->who ^ c->me) >> WHO_TIME_BITS)) {
+		at->mask &= ~bit;            /* program order */
+		if (!at->mask)
+			at->who = 0;
+	}
+	if (at->who == c->me && at->site == c->site) {
+		at->mask |= bit;
+		return true;
+	}
+	if (at->who == c->me && c->its && at->mask != bit)
+		return false;
+	if (at->who && ws_hb_bad(c, at->who, at->mask, lane) >= 0)
+		return false;
+	*at = (struct ws_slot){.who = c->me, .site = c->site, .mask = bit};
+	return true;
+}
+
+/* See saturated() in shadow.c: two accesses that make a third superfluous. */
+static bool enough(struct ws_ctx *c, const struct ws_slot *a, struct ws_slot *b, uint32_t lane)
+{
+	bool same_block = !((a->who ^ b->who) >> 32);
+
+	if (!c->l->simple || !((a->who ^ b->who) >> WHO_TIME_BITS))
+		return false;
+	if (same_block && (a->who ^ c->me) >> 32)
+		*b = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	return true;
+}
+
+static void install_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
+{
+	struct ws_slot *r0 = need_row(e, ROW_R0), *r1 = NULL, mine;
+
+	if (put(c, &r0[i], lane))
+		return;
+	r1 = need_row(e, ROW_R1);
+	if (put(c, &r1[i], lane) || enough(c, &r0[i], &r1[i], lane))
+		return;
+	mine = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	set_put(c, need_set(e, i), &mine, CLS_READ);
+}
+
+static void clear_cell(struct ws_ext *e, uint32_t i)
+{
+	for (int r = 0; r < ROW_SLOTS; r++)
+		if (has(e, r))
+			((struct ws_slot *)e->row[r])[i].who = 0;
+	if (has(e, ROW_SET)) {
+		struct ws_set **at = &((struct ws_set **)e->row[ROW_SET])[i];
+
+		set_free(*at);
+		*at = NULL;
+	}
+	if (has(e, ROW_LOC))
+		loc_drop(e, i);
+}
+
+void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi)
+{
+	struct cells n;
+
+	if (!e->have)
+		return;
+	if (((lo | hi) & 3) && !e->bytes)
+		split(e);
+	n = cells_of(e, lo, hi);
+	for (uint32_t i = n.from; i < n.to; i++)
+		clear_cell(e, i);
+}
+
+static void install_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
+{
+	struct ws_slot *w = need_row(e, ROW_W);
+
+	if (e->have != 1u << ROW_W)
+		clear_cell(e, i);
+	w[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+}
+
+static void install_strong_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
+{
+	struct ws_slot *sr = need_row(e, ROW_SR), mine;
+
+	c->site |= SITE_OBSERVED;
+	if (!put(c, &sr[i], lane)) {
+		mine = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+		set_put(c, need_set(e, i), &mine, CLS_SREAD);
+	}
+	c->site &= ~SITE_OBSERVED;
+}
+
+static void install_strong_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
+{
+	struct ws_slot *s = &((struct ws_slot *)need_row(e, ROW_S))[i];
+	struct ws_set *set = has(e, ROW_SET) ? ((struct ws_set **)e->row[ROW_SET])[i] : NULL;
+
+	if (s->who && (fragile(c, s->site, c->site) || (c->cls == CLS_SWRITE && ws_hb_bad(c, s->who, s->mask, lane) >= 0 &&
+	                                                !observed(c, i, lane)))) {
+		set = need_set(e, i);
+		set_put(c, set, s, CLS_SWRITE);
+	}
+	if (c->cls == CLS_RMW && set && set->count[CLS_SWRITE])
+		set_drop_writes(c, set);
+	if (set)
+		set->seq++;
+	if (has(e, ROW_SR))
+		((struct ws_slot *)e->row[ROW_SR])[i].site &= ~SITE_OBSERVED;
+	*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+}
+
+void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	struct ws_ext *e = fit(c->line, lo, hi);
+	struct cells n = cells_of(e, lo, hi);
+
+	for (uint32_t i = n.from; i < n.to; i++) {
+		switch (c->cls) {
+		case CLS_READ: install_read(c, e, lane, i); break;
+		case CLS_WRITE: install_write(c, e, lane, i); break;
+		case CLS_SREAD: install_strong_read(c, e, lane, i); break;
+		default: install_strong_write(c, e, lane, i); break;
+		}
+	}
+}
+
+/* Cells that have a write of their own have it after w. */
+void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
+{
+	struct ws_ext *e;
+	struct ws_slot *row;
+
+	for (uint32_t m = w->mask; m; m &= m - 1) {
+		int l = __builtin_ctz(m), lo = w->off + l * w->size, hi = lo + w->size;
+		struct cells n;
+
+		lo = lo < 0 ? 0 : lo;
+		hi = hi > LINE ? LINE : hi;
+		if (lo >= hi)
+			continue;
+		e = fit(c->line, lo, hi);
+		row = need_row(e, ROW_W);
+		n = cells_of(e, lo, hi);
+		for (uint32_t i = n.from; i < n.to; i++)
+			if (!row[i].who)
+				row[i] = (struct ws_slot){.who = w->who, .site = w->site, .mask = 1u << l};
+	}
+}
+
+/* The synchronization word at addr, in c->line. NULL when there is none (or when another size was used there). */
+struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make)
+{
+	uint32_t lo = addr & (LINE - 1), hi = lo + size > LINE ? LINE : lo + size;
+	struct ws_ext *e;
+	struct cells n;
+	struct ws_loc **row;
+
+	if (!make && (!c->line->ext || !has(c->line->ext, ROW_LOC)))
+		return NULL;
+	e = fit(c->line, lo, hi);
+	row = need_row(e, ROW_LOC);
+	n = cells_of(e, lo, hi);
+	if (row[n.from] && row[n.from]->addr == addr && row[n.from]->size == size)
+		return row[n.from];
+	if (!make)
+		return NULL;
+	for (uint32_t i = n.from; i < n.to; i++)
+		loc_drop(e, i);
+	row[n.from] = ws_alloc(sizeof **row);
+	row[n.from]->addr = addr;
+	row[n.from]->size = size;
+	for (uint32_t i = n.from; i < n.to; i++)
+		row[i] = row[n.from];
+	return row[n.from];
+}

@@ -1,0 +1,247 @@
+/* shadow_general.c - accesses that are not a plain run of memory, lane by lane (shadow_priv.h). */
+#include "detect/shadow_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A lane's bytes in the current line. Coarser granularity widens them. */
+static inline void bytes_in_line(const struct ws_ctx *c, uint64_t addr, uint32_t bytes, uint32_t *lo, uint32_t *hi)
+{
+	uint32_t g = c->s->config.granularity;
+	uint64_t from = addr > c->line_addr ? addr - c->line_addr : 0, to = addr + bytes - c->line_addr;
+
+	*lo = from & ~(uint64_t)(g - 1);
+	*hi = to > LINE ? LINE : (to + g - 1) & ~(uint64_t)(g - 1);
+}
+
+static bool enter(struct ws_ctx *c, uint64_t addr)
+{
+	if (c->global && !c->a->mem) {
+		c->mem = c->s->gpu ? ws_gpu_mem_find(c->s->gpu, addr) : NULL;
+		if (!c->mem)
+			return false;
+	}
+	return ws_shadow_line(c, addr, c->mem);
+}
+
+/* Lanes of `todo`, from its lowest on, one after the other, whose bytes begin (tail: end) in the line of the first. */
+static uint32_t run_of(const struct ws_access *a, uint32_t todo, bool tail)
+{
+	uint32_t run = 0, add = tail ? a->bytes - 1 : 0;
+	uint64_t line = (a->addr[__builtin_ctz(todo)] + add) >> LINE_BITS;
+
+	for (uint32_t m = todo; m; m &= m - 1) {
+		int l = __builtin_ctz(m);
+
+		if ((a->addr[l] + add) >> LINE_BITS != line)
+			break;
+		run |= 1u << l;
+	}
+	return run;
+}
+
+static void each(struct ws_ctx *c, uint32_t run, void (*fn)(struct ws_ctx *, uint32_t, uint32_t, uint32_t))
+{
+	for (uint32_t m = run; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m), lo, hi;
+
+		bytes_in_line(c, c->a->addr[l], c->a->bytes, &lo, &hi);
+		fn(c, l, lo, hi);
+	}
+}
+
+/* All lanes of `todo`, line after line; each line is checked wholly before it is changed, so that the lanes of one
+ * instruction do not meet each other. */
+static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
+{
+	const struct ws_access *a = c->a;
+
+	while (todo) {
+		uint32_t run = run_of(a, todo, tail);
+
+		todo &= ~run;
+		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0)))
+			continue;
+		each(c, run, ws_cell_check);
+		each(c, run, ws_cell_install);
+		ws_shadow_unlock(c);
+	}
+}
+
+/* Lanes whose bytes are in two lines (misaligned ones): their ends. */
+static uint32_t straddlers(const struct ws_access *a)
+{
+	uint32_t s = 0;
+
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		int l = __builtin_ctz(m);
+
+		if ((a->addr[l] ^ (a->addr[l] + a->bytes - 1)) >> LINE_BITS)
+			s |= 1u << l;
+	}
+	return s;
+}
+
+/* ---- two lanes of one instruction that write the same bytes ---- */
+enum { DUPS = 2048, DUP_BITS = 11 };         /* more than 32 lanes with 32 keys each fill halfway */
+struct ws_dup { uint64_t key; uint32_t stamp, lane; };
+
+static struct ws_dup *dup_at(struct ws_block_state *b, uint64_t key)
+{
+	uint32_t i = (uint32_t)(key * 0x9E3779B97F4A7C15u >> (64 - DUP_BITS));
+
+	while (b->dups[i].stamp == b->dup_stamp && b->dups[i].key != key)
+		i = (i + 1) & (DUPS - 1);
+	return &b->dups[i];
+}
+
+static void same_bytes(struct ws_ctx *c, uint32_t lane, uint32_t first)
+{
+	const struct ws_access *a = c->a;
+	uint64_t from = a->addr[lane] > a->addr[first] ? a->addr[lane] : a->addr[first];
+	uint64_t to = (a->addr[lane] < a->addr[first] ? a->addr[lane] : a->addr[first]) + a->bytes;
+	struct ws_slot other = {.who = c->me, .site = c->site, .mask = 1u << first};
+
+	if (from >= to || (c->global && !c->a->mem && !enter(c, from)))
+		return;
+	if (c->global && !c->a->mem)
+		ws_shadow_unlock(c);
+	c->line_addr = from & ~(uint64_t)(LINE - 1);
+	ws_shadow_conflict(c, lane, from - c->line_addr, to - c->line_addr, &other, CLS_WRITE, first, true);
+}
+
+static void same_instruction(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	struct ws_block_state *b = c->b;
+	uint64_t all = a->bytes;
+	uint32_t step;
+
+	if (!b->dups)
+		b->dups = ws_alloc(DUPS * sizeof *b->dups);
+	if (++b->dup_stamp == 0) {
+		memset(b->dups, 0, DUPS * sizeof *b->dups);
+		b->dup_stamp = 1;
+	}
+	for (uint32_t m = a->mask; m; m &= m - 1)
+		all |= a->addr[__builtin_ctz(m)];
+	step = all & 3 ? 1 : 4;
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m), last = ~0u;
+
+		for (uint32_t i = 0; i < a->bytes; i += step) {
+			struct ws_dup *d = dup_at(b, a->addr[l] + i);
+
+			if (d->stamp != b->dup_stamp)
+				*d = (struct ws_dup){a->addr[l] + i, b->dup_stamp, l};
+			else if (d->lane != last)
+				same_bytes(c, l, last = d->lane);
+		}
+	}
+}
+
+/* ---- strong accesses ---- */
+static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
+{
+	uint32_t lo, hi;
+	struct ws_loc *loc;
+
+	if (!enter(c, addr))
+		return;
+	bytes_in_line(c, addr, size, &lo, &hi);
+	ws_cell_check(c, lane, lo, hi);
+	if (!c->b->saw_flag && c->cls != CLS_SWRITE && c->line->ext && c->line->ext->have >> ROW_S & 1) {
+		const struct ws_slot *s = c->line->ext->row[ROW_S];
+
+		s += c->line->ext->bytes ? lo : lo / 4;
+		c->b->saw_flag = s->who && (s->who ^ c->me) >> 32;
+	}
+	if (!c->l->simple && c->cls != CLS_SWRITE) {
+		loc = ws_cell_loc(c, addr, size, false);
+		ws_sync_read(c, lane, loc, addr);
+	}
+	ws_cell_install(c, lane, lo, hi);
+	if (!c->l->simple && c->cls != CLS_SREAD) {
+		loc = ws_cell_loc(c, addr, size, true);
+		ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
+	}
+	ws_shadow_unlock(c);
+}
+
+static void strong(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint32_t elem = c->s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)].elem;
+
+	if (a->kind != WS_READ)
+		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+
+		c->cls = a->kind == WS_READ ? CLS_SREAD : a->kind == WS_WRITE ? CLS_SWRITE : a->wrote >> l & 1 ? CLS_RMW : CLS_SREAD;
+		if (c->w->holding)
+			c->site = a->site->id | ws_locks_of(c, l) << SITE_BITS;
+		for (uint32_t at = 0; at < a->bytes; at += elem)
+			strong_element(c, l, a->addr[l] + at, elem);
+	}
+	if (a->kind == WS_ATOMIC)
+		ws_locks_atomic(c);
+	else if (a->kind == WS_WRITE && c->w->holding)
+		ws_locks_store(c);
+}
+
+/* ---- weak ones ---- */
+/* Lanes that hold other locks are treated apart, so that reports can name them. */
+static void by_locks(struct ws_ctx *c, uint32_t todo, bool tail)
+{
+	while (todo && c->w->holding) {
+		uint32_t set = ws_locks_of(c, __builtin_ctz(todo)), same = 0;
+
+		for (uint32_t m = todo; m; m &= m - 1)
+			same |= ws_locks_of(c, __builtin_ctz(m)) == set ? m & -m : 0;
+		c->site = c->a->site->id | set << SITE_BITS;
+		lines(c, same, tail);
+		todo &= ~same;
+	}
+	if (todo)
+		lines(c, todo, tail);
+}
+
+void ws_general_read(struct ws_ctx *c)
+{
+	uint32_t two = straddlers(c->a);
+
+	c->cls = CLS_READ;
+	by_locks(c, c->a->mask, false);
+	if (two)
+		by_locks(c, two, true);
+}
+
+static void weak_write(struct ws_ctx *c)
+{
+	uint32_t two = straddlers(c->a);
+
+	c->cls = CLS_WRITE;
+	if (c->a->mask & (c->a->mask - 1) && !c->a->linear)
+		same_instruction(c);
+	by_locks(c, c->a->mask, false);
+	if (two)
+		by_locks(c, two, true);
+	if (c->w->holding)
+		ws_locks_store(c);
+}
+
+void ws_general(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	bool weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+
+	if (!c->global && a->kind != WS_READ && !c->owner->shared_written)
+		ws_log_flush(c->owner);
+	if (!weak)
+		strong(c);
+	else if (a->kind == WS_WRITE)
+		weak_write(c);
+	else if (c->global || !ws_log_read(c))
+		ws_general_read(c);
+}

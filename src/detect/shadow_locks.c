@@ -1,0 +1,107 @@
+/* shadow_locks.c - which lock words a thread holds, found from its own atomics (shadow_priv.h).
+ *
+ * Order comes from release and acquire alone (shadow_sync.c); lock sets only choose the words of a report. A lock is
+ * taken by a compare-and-swap or an exchange that finds 0, and let go by the same thread's next exchange,
+ * compare-and-swap or store to the word (Holey et al. 2015, 6.2.2, without its annotations). */
+#include "detect/shadow_priv.h"
+
+#include <string.h>
+
+/* Lock sets are numbered; what comes after the first 126 different ones is "some lock". */
+static uint8_t number_of(struct ws_shadow *s, const struct ws_held *h)
+{
+	uint8_t id = LOCKSET_MANY;
+
+	if (!h->n)
+		return 0;
+	ws_spin_lock(&s->lock);
+	for (uint32_t i = 1; i < s->nlocksets; i++)
+		if (s->locksets[i].n == h->n && !memcmp(s->locksets[i].addr, h->addr, h->n * sizeof h->addr[0]))
+			id = i;
+	if (id == LOCKSET_MANY && s->nlocksets < LOCKSET_MANY) {
+		id = s->nlocksets++;
+		s->locksets[id] = *h;
+	}
+	ws_spin_unlock(&s->lock);
+	return id;
+}
+
+uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane)
+{
+	return c->w->held ? c->w->held[lane].set : 0;
+}
+
+/* Words of shared memory are told apart from global ones by the highest bit. */
+static uint64_t word(const struct ws_ctx *c, uint32_t lane)
+{
+	return c->a->addr[lane] | (c->global ? 0 : 1ull << 63);
+}
+
+static int held_at(const struct ws_held *h, uint64_t addr)
+{
+	for (int i = 0; i < h->n; i++)
+		if (h->addr[i] == addr)
+			return i;
+	return -1;
+}
+
+static void let_go(struct ws_ctx *c, uint32_t lane, int i)
+{
+	struct ws_held *h = &c->w->held[lane];
+
+	memmove(&h->addr[i], &h->addr[i + 1], (h->n - i - 1) * sizeof h->addr[0]);
+	h->n--;
+	h->set = number_of(c->s, h);
+	if (!h->n)
+		c->w->holding &= ~(1u << lane);
+}
+
+static void take(struct ws_ctx *c, uint32_t lane)
+{
+	struct ws_held *h;
+
+	if (!c->w->held)
+		c->w->held = ws_alloc(WS_WARP * sizeof *c->w->held);
+	h = &c->w->held[lane];
+	if (h->n == HELD_MAX)
+		return;
+	h->addr[h->n++] = word(c, lane);
+	h->set = number_of(c->s, h);
+	c->w->holding |= 1u << lane;
+}
+
+static bool was_zero(const struct ws_access *a, uint32_t lane)
+{
+	static const uint8_t zero[32];
+
+	return a->value && a->bytes <= sizeof zero &&
+	       !memcmp((const uint8_t *)a->value + (size_t)lane * a->bytes, zero, a->bytes);
+}
+
+void ws_locks_atomic(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+
+	if (a->atom != WS_ATOM_CAS && a->atom != WS_ATOM_EXCH)
+		return;
+	for (uint32_t m = a->mask & a->wrote; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		int i = c->w->held ? held_at(&c->w->held[l], word(c, l)) : -1;
+
+		if (i >= 0)
+			let_go(c, l, i);
+		else if (was_zero(a, l))
+			take(c, l);
+	}
+}
+
+void ws_locks_store(struct ws_ctx *c)
+{
+	for (uint32_t m = c->a->mask & c->w->holding; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		int i = held_at(&c->w->held[l], word(c, l));
+
+		if (i >= 0)
+			let_go(c, l, i);
+	}
+}

@@ -1,0 +1,299 @@
+/* shadow_priv.h - inside the detector "shadow" (docs/DETECTORS.md, "How the detector shadow works").
+ *
+ * The state machine of HAccRG (Holey, Mekkat, Yew, Zhai, "Transactions and races", 2015, 6.2) with its fields made
+ * exact: time stamps that do not wrap, all readers that matter, order through release and acquire instead of fence
+ * counters. A stamp `who` says which warp at which time; the rest of an access record says which lanes.
+ *
+ * shadow.c         callbacks, shadow lines, whole-warp accesses
+ * shadow_cell.c    accesses that touch a line in pieces; atomics and other strong accesses
+ * shadow_general.c accesses lane by lane
+ * shadow_log.c     reads of shared memory that wait for a write
+ * shadow_sync.c    time, barriers, fences, release and acquire
+ * shadow_locks.c   which locks are held, for the words of reports
+ * shadow_scan.c    what a kernel's code can synchronize with
+ * shadow_report.c  from two conflicting accesses to a struct ws_race */
+#ifndef WS_SHADOW_PRIV_H
+#define WS_SHADOW_PRIV_H
+
+#include "detect/detect.h"
+#include "detect/know.h"
+
+/* who: block slot (32 bits) | warp (5) | time (27). Slots are numbered from 1 in a launch, so 0 is "nobody". A block
+ * whose time runs out gets a new slot (ws_shadow_tick): nothing wraps. */
+enum { WHO_TIME_BITS = 27, LINE_BITS = 7, LINE = 1 << LINE_BITS };
+#define WHO_TIME ((1u << WHO_TIME_BITS) - 1)
+
+/* An access's site field: site id (24 bits) | lock set (7 bits) | OBSERVED. */
+enum { SITE_BITS = 24, LOCKSET_MANY = 127 };
+#define SITE_ID ((1u << SITE_BITS) - 1)
+#define SITE_OBSERVED 0x80000000u            /* a strong read that saw the newest strong write of its cell */
+#define SITE_LOCKS(site) ((site) >> SITE_BITS & 0x7f)
+
+struct ws_slot {                     /* one access to a cell by lanes of one warp at one time */
+	uint64_t who;
+	uint32_t site, mask;
+};
+
+struct ws_rec {                      /* a linear access of a warp: lane l of mask, bytes off + l * size of the line */
+	uint64_t who;
+	uint32_t site, mask;
+	int16_t off;
+	uint8_t size;
+};
+
+struct ws_line {                     /* 128 bytes of memory */
+	struct ws_rec w, r;          /* newest linear write and read; who == 0: none */
+	struct ws_ext *ext;
+	uint32_t gen;                /* launch (global) or barrier interval (shared) that this is about; else it is empty */
+	uint32_t lock;
+};
+
+enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
+
+struct ws_ext {                      /* what does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand */
+	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read;
+	                              * SET: further accesses (struct ws_set *); LOC: struct ws_loc * */
+	uint32_t have;               /* rows in use, a bit each */
+	bool bytes;
+	uint32_t nreads, cap, limit; /* further linear reads, newest last */
+	struct ws_rec *reads;
+};
+
+#define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
+
+enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW };
+
+struct ws_set_entry {
+	struct ws_slot s;
+	uint64_t seq;                /* of the strong write that it saw (SREAD) */
+	uint32_t next;               /* in its bucket; 0 = end, else index + 1 */
+	uint8_t cls;                 /* READ, SREAD, SWRITE */
+};
+
+struct ws_set {                      /* accesses to one cell by many warps: one entry a warp, time and class */
+	struct ws_set_entry *e;
+	size_t cap;
+	uint32_t n, nbuckets, *bucket;
+	uint32_t count[CLS_RMW];     /* by class */
+	uint64_t seq;                /* strong writes to the cell so far */
+};
+
+enum ws_level { LV_CTA, LV_CLUSTER, LV_GPU, LEVELS };        /* .sys is .gpu here: one GPU */
+
+struct ws_narrow { uint64_t domain; struct ws_know *k; };
+struct ws_loc {                      /* what a reader of this word may acquire: its newest release sequence */
+	uint64_t addr;
+	uint32_t size;
+	struct ws_know *gpu;
+	struct ws_narrow *narrow;    /* releases as seen inside one block or cluster */
+	uint32_t n;
+	size_t cap;
+};
+
+struct ws_release {                  /* a fence.release or wider, for the strong writes after it */
+	uint32_t slot, time, floor, wfloor;
+	struct ws_know *kb, *k;
+};
+struct ws_relop { uint64_t addr; bool global; uint8_t level; struct ws_know *k; };  /* a release operation on addr, or a read of it */
+
+struct ws_lane_sync {
+	struct ws_know *k, *pend[LEVELS];
+	struct ws_release fence[LEVELS];
+	struct ws_relop *rel, *seen;
+	size_t relcap, seencap;
+	uint32_t nrel, nseen;
+};
+
+struct ws_warp_state {
+	uint64_t me;                 /* who of accesses now */
+	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
+	struct ws_obs_warp *w;
+	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
+	struct ws_held *held;        /* 32: locks held; NULL = none ever */
+	uint32_t holding;            /* lanes that hold one */
+};
+
+enum { HELD_MAX = 4 };
+struct ws_held { uint8_t n, set; uint64_t addr[HELD_MAX]; };
+
+struct ws_arrival { uint32_t id; struct ws_know *k; };       /* bar.arrive that has not been waited for */
+
+struct ws_read_log;
+
+struct ws_block_state {
+	struct ws_shadow *s;
+	struct ws_launch_state *l;
+	struct ws_obs_block *b;
+	uint32_t slot, now, floor;   /* floor: accesses of the block below are ordered before everything in it now */
+	bool has_k, has_own;         /* somebody knows anything; threads know different things */
+	struct ws_know *kb;          /* known to all threads of the block */
+	struct ws_warp_state *warps;
+	uint32_t nwarps, gen;        /* gen: of shared lines */
+	uint32_t nlines, cap_lines;
+	struct ws_line *lines;       /* shared memory */
+	struct ws_read_log *log;
+	bool shared_written;         /* in this barrier interval */
+	uint64_t accesses;
+	bool saw_flag;               /* a strong read here saw another block's strong write */
+	struct ws_arrival *arrivals;
+	size_t arrivals_cap;
+	uint32_t narrivals;
+	struct ws_dup *dups;         /* scratch of shadow_general.c */
+	uint32_t dup_stamp;
+	struct ws_block_state *next; /* free list */
+};
+
+enum { SLOT_PUBLISHED = 1 /* strong writes */, SLOT_FENCED = 2 /* wider than a block */, SLOT_FENCED_CTA = 4 };
+struct ws_slot_info { uint64_t block; uint8_t flags; };
+
+struct ws_launch_state {
+	struct ws_obs_launch *l;
+	bool checked, simple, narrow, acquires;  /* simple: no order finer than block barriers and warps can come up;
+	                              * narrow: scopes below gpu are synchronized with; acquires: ld.acquire is used */
+	bool its, lock, cluster;
+	uint32_t gen, nslots;
+	uint64_t accesses;
+};
+
+struct ws_site_info { const struct ws_site *site; uint8_t kind, sem, scope, elem; uint16_t bytes; uint8_t atom; };
+
+struct ws_shadow {
+	struct ws_detect_config config;
+	char *kernel_regex;
+	struct ws_report *report;
+	struct ws_gpu *gpu;
+	struct ws_launch_state launch;       /* launches are serial */
+	uint32_t gen;
+	uint32_t time_limit;                 /* WHO_TIME; smaller in tests */
+	uint32_t lock;                       /* free lists, slot and site chunks, lock sets */
+	uint32_t report_lock;
+	struct ws_block_state *free_blocks;
+	struct ws_site_info **sites;         /* chunks of 4096 */
+	struct ws_slot_info **slots;         /* chunks of 4096 */
+	struct ws_held *locksets;            /* 128 */
+	uint32_t nlocksets;
+	struct ws_dedup *dedup;
+	/* tests see every conflict: bytes in conflict, before reports are deduplicated */
+	void (*hook)(void *user, bool global, uint64_t block, uint64_t addr, uint32_t bytes, bool warning);
+	void *hook_user;
+};
+enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS, CHUNKS = 1 << 20, SITE_CHUNKS = 1 << (SITE_BITS - CHUNK_BITS) };
+
+/* One access being checked. */
+struct ws_ctx {
+	struct ws_shadow *s;
+	struct ws_launch_state *l;
+	struct ws_block_state *b;
+	struct ws_warp_state *w;
+	const struct ws_access *a;
+	struct ws_line *line;
+	struct ws_block_state *owner;        /* SHARED: whose memory */
+	const struct ws_mem *mem;            /* GLOBAL: that holds the line */
+	uint64_t me, line_addr;
+	uint32_t floor, wfloor, site, slot;
+	uint8_t cls;
+	bool its, global;
+};
+
+/* ---- order ---- */
+bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane);
+
+/* Is everything of that warp at that time ordered before all lanes of this access, whichever lanes it was? */
+static inline bool ws_hb_warp(const struct ws_ctx *c, uint64_t who)
+{
+	uint64_t x = who ^ c->me;
+
+	if (x >> 32)
+		return false;
+	if ((who & WHO_TIME) < c->floor)
+		return true;
+	return !(x >> WHO_TIME_BITS) && (!c->its || (who & WHO_TIME) < c->wfloor);
+}
+
+/* The lane of `mask` at `who` that is not ordered before `lane` of this access; -1 = all are. */
+static inline int ws_hb_bad(const struct ws_ctx *c, uint64_t who, uint32_t mask, uint32_t lane)
+{
+	if (ws_hb_warp(c, who))
+		return -1;
+	if (!((who ^ c->me) >> WHO_TIME_BITS))
+		mask &= ~(1u << lane);       /* program order */
+	if (!mask)
+		return -1;
+	if (c->b->has_k && !c->its)
+		return ws_shadow_known(c, who, 0, 0) ? -1 : __builtin_ctz(mask);
+	for (; mask; mask &= mask - 1) {
+		int l = __builtin_ctz(mask);
+
+		if (!c->b->has_k || !ws_shadow_known(c, who, l, lane))
+			return l;
+	}
+	return -1;
+}
+
+static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
+{
+	return (uint64_t)slot << 32 | (uint64_t)warp << WHO_TIME_BITS | time;
+}
+
+/* ---- shadow.c ---- */
+struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
+void ws_shadow_unlock(struct ws_ctx *c);
+void ws_shadow_new_interval(struct ws_block_state *b);
+void ws_spin_lock(uint32_t *lock);
+void ws_spin_unlock(uint32_t *lock);
+struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot);
+uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
+
+/* ---- shadow_cell.c: lo..hi are bytes of c->line, hi exclusive ---- */
+void ws_cell_reset(struct ws_ext *e);                 /* everything in it is forgotten */
+void ws_cell_free(struct ws_ext *e);
+struct ws_ext *ws_cell_ext(struct ws_line *line);     /* makes it */
+void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
+void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi);
+void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
+void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak write has come after all of it */
+void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
+struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);
+
+/* ---- shadow_general.c ---- */
+void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
+void ws_general_read(struct ws_ctx *c);       /* a weak read; c is filled in but for the line */
+
+/* ---- shadow_log.c: reads of shared memory wait here until there is a write in their barrier interval ---- */
+bool ws_log_read(struct ws_ctx *c);                   /* true: noted, nothing else to do */
+void ws_log_flush(struct ws_block_state *b);          /* the first write of the interval comes */
+void ws_log_drop(struct ws_block_state *b);
+void ws_log_free(struct ws_block_state *b);
+
+/* ---- shadow_sync.c ---- */
+uint32_t ws_shadow_tick(struct ws_block_state *b);
+void ws_shadow_set_time(struct ws_warp_state *w, struct ws_block_state *b, uint32_t time);
+void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr);
+void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr, bool rmw);
+void ws_loc_clear(struct ws_loc *loc);
+void ws_loc_free(struct ws_loc *loc);
+void ws_sync_barrier(void *self, struct ws_obs_block *b, const struct ws_barrier *bar);
+void ws_sync_arrive(void *self, struct ws_obs_warp *w, uint32_t mask, uint32_t id);
+void ws_sync_warp(void *self, struct ws_obs_warp *w, uint32_t mask);
+void ws_sync_fence(void *self, struct ws_obs_warp *w, uint32_t mask, const struct ws_fence *f);
+void ws_sync_block_end(struct ws_block_state *b);
+bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who);  /* and the other way round */
+
+/* ---- shadow_locks.c: lock sets, for the wording of reports only ---- */
+void ws_locks_atomic(struct ws_ctx *c);
+void ws_locks_store(struct ws_ctx *c);
+uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane);
+
+/* ---- shadow_report.c ---- */
+/* Bytes lo..hi of c->line: lane of this access against `lane2` of the earlier one. */
+void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi, const struct ws_slot *other,
+                        enum ws_class other_cls, int lane2, bool same_instruction);
+void ws_shadow_flush(struct ws_shadow *s);
+void ws_shadow_report_free(struct ws_shadow *s);
+
+/* ---- shadow_scan.c ---- */
+void ws_shadow_scan(struct ws_launch_state *l);
+
+extern const struct ws_detector ws_detector_shadow;
+
+#endif

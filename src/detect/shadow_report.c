@@ -1,0 +1,516 @@
+/* shadow_report.c - from two accesses in conflict to a report (shadow_priv.h).
+ *
+ * count: how many accesses of single threads met an earlier one that they are not ordered after, as seen by the
+ * detector; neighbouring bytes of one such meeting are one. Meetings of one pair of instructions are told to the
+ * report once, and their number at the end of the launch. */
+#include "detect/shadow_priv.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pair {
+	uint32_t site1, site2;
+	uint8_t kind, space, severity, cls;
+	uint64_t pending;
+	struct ws_race race;
+};
+
+struct ws_dedup {
+	struct pair **pairs;
+	size_t cap, n;
+};
+
+/* A conflict in the making. */
+struct meeting {
+	struct ws_ctx *c;
+	const struct ws_slot *other;
+	enum ws_class cls1;
+	uint32_t lane1, lane2, lo, hi;
+	bool same_instruction, same_value;
+	bool same_block, same_warp;
+	struct ws_race race;
+	struct ws_buf missing, repair, location;
+};
+
+static const struct ws_site *site1_of(const struct meeting *m)
+{
+	uint32_t id = m->other->site & SITE_ID;
+
+	return m->c->s->sites[id >> CHUNK_BITS][id & (CHUNK - 1)].site;
+}
+
+static const struct ws_site_info *info_of(const struct ws_ctx *c, uint32_t site)
+{
+	return &c->s->sites[(site & SITE_ID) >> CHUNK_BITS][site & (CHUNK - 1)];
+}
+
+static bool is_write(enum ws_class cls)
+{
+	return cls != CLS_READ && cls != CLS_SREAD;
+}
+
+static enum ws_race_kind kind_of(enum ws_class first, enum ws_class second)
+{
+	if (is_write(first))
+		return is_write(second) ? WS_WAW : WS_RAW;
+	return WS_WAR;
+}
+
+/* ---- same value ---- */
+static const uint8_t *bytes_at(const struct ws_ctx *c, uint64_t addr)
+{
+	if (c->global)
+		return c->mem && c->mem->host ? c->mem->host + (addr - c->mem->addr) : NULL;
+	return c->owner->b->shared ? c->owner->b->shared + addr : NULL;
+}
+
+/* Would the write leave the bytes of the meeting as they are (as the other lane leaves them)? Only bytes that are
+ * really written count: a coarse granularity widens lo..hi. */
+static bool leaves_same(const struct meeting *m)
+{
+	const struct ws_ctx *c = m->c;
+	const struct ws_access *a = c->a;
+	uint64_t addr = a->addr ? a->addr[m->lane2] : a->base + (uint64_t)m->lane2 * a->bytes;
+	uint64_t from = c->line_addr + m->lo > addr ? c->line_addr + m->lo : addr;
+	uint64_t to = c->line_addr + m->hi < addr + a->bytes ? c->line_addr + m->hi : addr + a->bytes;
+	const uint8_t *new = a->value, *old;
+
+	if (!new || a->kind != WS_WRITE || from >= to)
+		return false;
+	new += (size_t)m->lane2 * a->bytes + (from - addr);
+	if (m->same_instruction) {
+		uint64_t addr1 = a->addr[m->lane1];
+
+		old = (const uint8_t *)a->value + (size_t)m->lane1 * a->bytes + (from - addr1);
+	} else {
+		old = bytes_at(c, from);
+	}
+	return old && !memcmp(new, old, to - from);
+}
+
+/* ---- words ---- */
+static const char *file_of(const struct ws_site *s, const struct ws_ptx_loc *loc)
+{
+	return s->func && loc && loc->file < s->func->module->nfiles ? s->func->module->files[loc->file].path : NULL;
+}
+
+static void fill_place(struct ws_race_access *r, const struct ws_site *s)
+{
+	const struct ws_ptx_inst *inst = s->inst;
+	const struct ws_ptx_loc *loc = inst ? inst->loc : NULL, *outer = loc;
+
+	if (!inst || !s->func)
+		return;
+	r->ptx_file = s->func->module->path;
+	r->ptx_line = inst->line;
+	r->ptx = ws_strndup(s->func->module->text + inst->off, inst->len);
+	if (!loc || !file_of(s, loc))
+		return;
+	r->file = file_of(s, loc);
+	r->line = loc->line;
+	r->col = loc->col;
+	r->function = loc->function;
+	while (outer->inlined_at)
+		outer = outer->inlined_at;
+	if (outer != loc) {
+		r->inlined_file = file_of(s, outer);
+		r->inlined_line = outer->line;
+	}
+}
+
+static void fill_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread)
+{
+	uint64_t nx = l->grid[0] ? l->grid[0] : 1, ny = l->grid[1] ? l->grid[1] : 1;
+	uint32_t bx = l->block[0] ? l->block[0] : 1, by = l->block[1] ? l->block[1] : 1;
+
+	r->block[0] = block % nx;
+	r->block[1] = block / nx % ny;
+	r->block[2] = block / nx / ny;
+	r->thread[0] = thread % bx;
+	r->thread[1] = thread / bx % by;
+	r->thread[2] = thread / bx / by;
+}
+
+static enum ws_race_access_kind access_of(enum ws_class cls, const struct ws_site_info *i)
+{
+	if (i->kind == WS_ATOMIC)
+		return WS_RA_ATOMIC;
+	return is_write(cls) ? WS_RA_WRITE : WS_RA_READ;
+}
+
+/* "line 12", with the file when it is another one than `other`'s; PTX lines where there are no others. */
+static void line_words(struct ws_buf *b, const struct ws_race_access *a, const struct ws_race_access *other)
+{
+	bool same = a->file && other && other->file && !strcmp(a->file, other->file);
+
+	if (a->file && (same || !other))
+		ws_buf_printf(b, "line %u", a->line);
+	else if (a->file)
+		ws_buf_printf(b, "%s:%u", a->file, a->line);
+	else
+		ws_buf_printf(b, "PTX line %u", a->ptx_line);
+}
+
+static bool same_line(const struct ws_race *r)
+{
+	if (r->first.file && r->second.file)
+		return r->first.line == r->second.line && !strcmp(r->first.file, r->second.file);
+	return r->first.ptx_line == r->second.ptx_line;
+}
+
+static void between(struct ws_buf *b, const struct ws_race *r)
+{
+	bool swap = r->first.file && r->second.file && !strcmp(r->first.file, r->second.file) &&
+	            r->first.line > r->second.line;
+	const struct ws_race_access *x = swap ? &r->second : &r->first, *y = swap ? &r->first : &r->second;
+
+	if (same_line(r)) {
+		ws_buf_puts(b, "between the two accesses of ");
+		line_words(b, x, NULL);
+		return;
+	}
+	ws_buf_puts(b, "between ");
+	line_words(b, x, y);
+	ws_buf_puts(b, " and ");
+	line_words(b, y, x);
+	if (swap)
+		ws_buf_puts(b, ", and at the end of a loop around them");
+}
+
+static void lock_words(struct ws_buf *b, const struct ws_shadow *s, uint32_t set)
+{
+	const struct ws_held *h = &s->locksets[set];
+
+	if (set == LOCKSET_MANY) {
+		ws_buf_puts(b, "some lock");
+		return;
+	}
+	ws_buf_puts(b, "{");
+	for (int i = 0; set && i < h->n; i++) {
+		struct ws_mem *mem = s->gpu && !(h->addr[i] >> 63) ? ws_gpu_mem_find(s->gpu, h->addr[i]) : NULL;
+
+		ws_buf_puts(b, i ? ", " : "");
+		if (mem && mem->name)
+			ws_buf_printf(b, "%s+%" PRIu64, mem->name, h->addr[i] - mem->addr);
+		else if (mem)
+			ws_buf_printf(b, "allocation #%" PRIu64 "+%" PRIu64, mem->serial, h->addr[i] - mem->addr);
+		else
+			ws_buf_printf(b, h->addr[i] >> 63 ? "shared+%" PRIu64 : "%#" PRIx64, h->addr[i] << 1 >> 1);
+	}
+	ws_buf_puts(b, "}");
+}
+
+static void words(struct meeting *m, const char *category, const char *missing)
+{
+	m->race.category = category;
+	ws_buf_puts(&m->missing, missing);
+}
+
+static void say_lock(struct meeting *m, uint32_t set1, uint32_t set2)
+{
+	words(m, "lock", "a common lock: the first thread holds ");
+	lock_words(&m->missing, m->c->s, set1);
+	ws_buf_puts(&m->missing, ", the second ");
+	lock_words(&m->missing, m->c->s, set2);
+	if (set1 == set2)
+		ws_buf_puts(&m->repair, "__threadfence() after the lock is taken and before it is released");
+	else
+		ws_buf_puts(&m->repair, "both threads must hold the same lock around their accesses");
+}
+
+static void say_between_blocks(struct meeting *m)
+{
+	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags;
+	uint8_t mine = ws_shadow_slot(m->c->s, m->c->slot)->flags;
+	const struct ws_race *r = &m->race;
+
+	if (!(flags & SLOT_PUBLISHED) || !m->c->b->saw_flag) {
+		words(m, "inter-block", "order between two blocks: nothing in a kernel orders them by itself");
+		ws_buf_puts(&m->repair, r->kind == WS_WAW ? "let one block alone write it, or use atomic operations" :
+		            "split the kernel in two, or pass the value on through a flag with __threadfence() on both sides");
+		return;
+	}
+	if (flags & SLOT_FENCED && mine & SLOT_FENCED) {
+		words(m, "missing-fence", "a fence of the same thread between the access and the atomic or flag that tells of it");
+		ws_buf_puts(&m->repair, "the thread that sets the flag needs __threadfence() after ");
+		line_words(&m->repair, &r->first, NULL);
+		ws_buf_puts(&m->repair, " (and after the __syncthreads() that collects other threads' accesses), the thread "
+		                        "that reads it __threadfence() before ");
+		line_words(&m->repair, &r->second, NULL);
+	} else if ((flags & SLOT_FENCED_CTA && !(flags & SLOT_FENCED)) || (mine & SLOT_FENCED_CTA && !(mine & SLOT_FENCED))) {
+		words(m, "scope", "a fence that holds both threads: the fence is .cta, the other thread is in another block");
+		ws_buf_puts(&m->repair, "use __threadfence() instead of __threadfence_block()");
+	} else if (!(flags & SLOT_FENCED)) {
+		words(m, "missing-fence", "a fence between the access and the atomic or flag that tells of it");
+		ws_buf_puts(&m->repair, "add __threadfence() after ");
+		line_words(&m->repair, &r->first, NULL);
+		ws_buf_puts(&m->repair, " before the flag is set");
+	} else {
+		words(m, "missing-fence", "a fence between the atomic or flag that was read and the access");
+		ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, before ");
+		line_words(&m->repair, &r->second, NULL);
+	}
+}
+
+static void say_same_block(struct meeting *m)
+{
+	bool shared = !m->c->global;
+
+	if (m->same_warp && m->c->its) {
+		words(m, "warp", "__syncwarp(): the threads of a warp do not run in step");
+		ws_buf_puts(&m->repair, "add __syncwarp() ");
+	} else {
+		words(m, "missing-barrier", shared ? "a barrier between threads of the block" :
+		      "a barrier between threads of the block (global memory)");
+		ws_buf_puts(&m->repair, "add __syncthreads() ");
+	}
+	between(&m->repair, &m->race);
+}
+
+static void say_strong(struct meeting *m, const struct ws_site_info *i1, const struct ws_site_info *i2)
+{
+	if (i1->elem != i2->elem) {
+		words(m, "mixed-size", "atomicity: the two accesses overlap with different sizes");
+		ws_buf_puts(&m->repair, "use one size for all atomic accesses to these bytes");
+	} else {
+		words(m, "scope", "a scope that holds both threads: an atomic of .cta scope does not reach another block");
+		ws_buf_puts(&m->repair, "use the atomic without _block, or thread_scope_device");
+	}
+}
+
+static void say_atomic_plain(struct meeting *m, bool second_strong)
+{
+	const struct ws_race *r = &m->race;
+
+	words(m, "atomic-plain", "atomicity of both: one access is atomic or volatile, the other is not");
+	ws_buf_puts(&m->repair, (second_strong ? r->first : r->second).access == WS_RA_READ ? "read it with an atomic load in " :
+	            "use an atomic operation in ");
+	line_words(&m->repair, second_strong ? &r->first : &r->second, NULL);
+	if (m->same_block) {
+		ws_buf_puts(&m->repair, ", or add __syncthreads() ");
+		between(&m->repair, r);
+	}
+}
+
+static bool strong(enum ws_class cls)
+{
+	return cls >= CLS_SREAD;
+}
+
+static void say(struct meeting *m)
+{
+	uint32_t set1 = SITE_LOCKS(m->other->site), set2 = SITE_LOCKS(m->c->site);
+	const struct ws_site_info *i1 = info_of(m->c, m->other->site), *i2 = info_of(m->c, m->c->site);
+
+	if (m->same_value) {
+		words(m, "same-value", "order between two writes, which store the same value");
+		ws_buf_puts(&m->repair, "let one thread write it, or use an atomic operation");
+	} else if (m->same_instruction) {
+		words(m, "same-instruction", "order between lanes: one instruction writes different values to one place");
+		ws_buf_puts(&m->repair, "let one lane write it, or use an atomic operation");
+	} else if (strong(m->cls1) && strong(m->c->cls)) {
+		say_strong(m, i1, i2);
+	} else if (set1 | set2) {
+		say_lock(m, set1, set2);
+	} else if (strong(m->cls1) || strong(m->c->cls)) {
+		say_atomic_plain(m, strong(m->c->cls));
+	} else if (m->same_block) {
+		say_same_block(m);
+	} else {
+		say_between_blocks(m);
+	}
+}
+
+static void say_location(struct meeting *m)
+{
+	struct ws_ctx *c = m->c;
+	uint64_t addr = c->line_addr + m->lo;
+	const char *name = NULL;
+	uint32_t start = 0;
+
+	m->race.size = m->hi - m->lo;
+	if (c->global) {
+		const struct ws_mem *mem = c->mem;
+
+		m->race.offset = addr - mem->addr;
+		if (mem->name)
+			ws_buf_puts(&m->location, mem->name);
+		else if (mem->origin)
+			ws_buf_printf(&m->location, "allocation #%" PRIu64 " (%s)", mem->serial, mem->origin);
+		else
+			ws_buf_printf(&m->location, "allocation #%" PRIu64, mem->serial);
+		return;
+	}
+	if (c->s->gpu && c->l->l->kernel)
+		name = ws_gpu_shared_var(c->l->l->kernel, (uint32_t)addr, &start);
+	ws_buf_puts(&m->location, name ? name : "shared memory");
+	m->race.offset = addr - start;
+}
+
+/* ---- once a pair ---- */
+static size_t pair_hash(const struct pair *p)
+{
+	uint64_t k = (uint64_t)p->site1 << 32 | p->site2;
+
+	k ^= (uint64_t)(p->kind | p->space << 2 | p->severity << 3) << 56;
+	return k * 0x9E3779B97F4A7C15u >> 24;
+}
+
+static struct pair **pair_at(struct ws_dedup *d, const struct pair *p)
+{
+	size_t i = pair_hash(p) & (d->cap - 1);
+
+	for (; d->pairs[i]; i = (i + 1) & (d->cap - 1)) {
+		const struct pair *q = d->pairs[i];
+
+		if (q->site1 == p->site1 && q->site2 == p->site2 && q->kind == p->kind && q->space == p->space &&
+		    q->severity == p->severity)
+			break;
+	}
+	return &d->pairs[i];
+}
+
+static struct pair **find_pair(struct ws_shadow *s, const struct pair *p)
+{
+	struct ws_dedup *d = s->dedup;
+
+	if (!d)
+		d = s->dedup = ws_alloc(sizeof *d);
+	if (2 * (d->n + 1) > d->cap) {
+		struct ws_dedup old = *d;
+
+		d->cap = old.cap ? 2 * old.cap : 64;
+		d->pairs = ws_alloc(d->cap * sizeof *d->pairs);
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.pairs[i])
+				*pair_at(d, old.pairs[i]) = old.pairs[i];
+		free(old.pairs);
+	}
+	return pair_at(d, p);
+}
+
+static void free_race(struct ws_race *r)
+{
+	free((char *)r->first.ptx);
+	free((char *)r->second.ptx);
+	free((char *)r->missing);
+	free((char *)r->repair);
+	free((char *)r->location);
+}
+
+static void free_pair(struct pair *p)
+{
+	free_race(&p->race);
+	free(p);
+}
+
+static void tell_pair(struct ws_shadow *s, struct pair *p)
+{
+	p->race.count = p->pending;
+	p->pending = 0;
+	ws_report_race(s->report, &p->race);
+}
+
+/* The strings of a pair point into the modules of this launch, so pairs end with it; the report adds the counts. */
+void ws_shadow_flush(struct ws_shadow *s)
+{
+	struct ws_dedup *d = s->dedup;
+
+	for (size_t i = 0; d && i < d->cap; i++) {
+		if (d->pairs[i] && d->pairs[i]->pending)
+			tell_pair(s, d->pairs[i]);
+		if (d->pairs[i])
+			free_pair(d->pairs[i]);
+		d->pairs[i] = NULL;
+	}
+	if (d)
+		d->n = 0;
+}
+
+void ws_shadow_report_free(struct ws_shadow *s)
+{
+	ws_shadow_flush(s);
+	if (s->dedup)
+		free(s->dedup->pairs);
+	free(s->dedup);
+	s->dedup = NULL;
+}
+
+static void fill_race(struct meeting *m)
+{
+	struct ws_ctx *c = m->c;
+	struct ws_race *r = &m->race;
+	const struct ws_obs_launch *l = c->l->l;
+	uint64_t who = m->other->who, block1 = ws_shadow_slot(c->s, who >> 32)->block;
+
+	m->same_block = block1 == c->b->b->linear;
+	m->same_warp = m->same_block && (who >> WHO_TIME_BITS & 31) == (c->me >> WHO_TIME_BITS & 31);
+	r->space = c->global ? "global" : "shared";
+	r->kernel = l->name ? l->name : "?";
+	r->launch = l->serial;
+	r->seed = c->s->config.seed;
+	r->first.access = access_of(m->cls1, info_of(c, m->other->site));
+	r->second.access = access_of(c->cls, info_of(c, c->site));
+	fill_place(&r->first, site1_of(m));
+	fill_place(&r->second, c->a->site);
+	fill_thread(&r->first, l, block1, (uint32_t)(who >> WHO_TIME_BITS & 31) * WS_WARP + m->lane1);
+	fill_thread(&r->second, l, c->b->b->linear, (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + m->lane2);
+	say_location(m);
+	say(m);
+	r->missing = m->missing.data ? m->missing.data : ws_strdup("");
+	r->repair = m->repair.data ? m->repair.data : ws_strdup("");
+	r->location = m->location.data ? m->location.data : ws_strdup("");
+}
+
+static void add(struct meeting *m)
+{
+	struct ws_shadow *s = m->c->s;
+	struct pair p = {.site1 = m->other->site & SITE_ID, .site2 = m->c->site & SITE_ID, .kind = m->race.kind,
+	                 .space = m->c->global, .severity = m->race.severity}, **at;
+
+	ws_spin_lock(&s->report_lock);
+	at = find_pair(s, &p);
+	if (!*at) {
+		fill_race(m);
+		*at = ws_alloc(sizeof p);
+		**at = p;
+		(*at)->race = m->race;
+		s->dedup->n++;
+		(*at)->pending = 1;
+		tell_pair(s, *at);
+	} else {
+		(*at)->pending++;
+	}
+	ws_spin_unlock(&s->report_lock);
+}
+
+/* Lanes of one instruction met already in shadow_general.c. */
+static bool met_before(const struct ws_ctx *c, uint32_t lo, uint32_t hi, const struct ws_slot *other, int lane2)
+{
+	const struct ws_access *a = c->a;
+	uint64_t from = c->line_addr + lo, to = c->line_addr + hi;
+
+	if (c->cls != CLS_WRITE || a->linear || other->who != c->me || (other->site ^ c->site) & SITE_ID ||
+	    !(a->mask >> lane2 & 1))
+		return false;
+	return a->addr[lane2] < to && a->addr[lane2] + a->bytes > from;
+}
+
+void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi, const struct ws_slot *other,
+                        enum ws_class other_cls, int lane2, bool same_instruction)
+{
+	struct meeting m = {.c = c, .other = other, .cls1 = other_cls, .lane1 = lane2, .lane2 = lane, .lo = lo, .hi = hi,
+	                    .same_instruction = same_instruction};
+
+	if (!same_instruction && met_before(c, lo, hi, other, lane2))
+		return;
+	m.race.kind = kind_of(other_cls, c->cls);
+	m.same_value = m.race.kind == WS_WAW && other_cls != CLS_RMW && leaves_same(&m);
+	m.race.severity = m.same_value && !c->s->config.same_value_error ? WS_WARNING : WS_ERROR;
+	if (c->s->hook)
+		c->s->hook(c->s->hook_user, c->global, c->owner->b->linear, c->line_addr + lo, hi - lo,
+		           m.race.severity == WS_WARNING);
+	add(&m);
+}

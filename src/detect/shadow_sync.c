@@ -1,0 +1,541 @@
+/* shadow_sync.c - time, barriers, fences, release and acquire for the detector "shadow" (shadow_priv.h).
+ *
+ * Each block has a clock that ticks whenever threads of it synchronize; an access is stamped with the time of its
+ * warp's last synchronization. Order inside a block by full barriers and by full warp synchronizations is a comparison
+ * of stamps with a floor. All finer order (barriers of some threads, partial warps, release and acquire) is knowledge:
+ * maps of know.h, held a thread, or a warp under the stack model, where the lanes of a warp are one thread.
+ *
+ * Release and acquire patterns after PTX ISA 9.0, Memory Consistency Model, Release and Acquire Patterns: a fence (or
+ * an operation with .release on the same word) followed by a strong write; a strong read that observes it, directly or
+ * through atomics, followed by a fence (or an operation with .acquire on the same word). A word carries what its newest
+ * release sequence has released, apart for each scope. Fences of a proxy order nothing here. */
+#include "detect/shadow_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- time ---- */
+void ws_shadow_set_time(struct ws_warp_state *w, struct ws_block_state *b, uint32_t time)
+{
+	w->me = ws_who(b->slot, (uint32_t)(w - b->warps), time);
+}
+
+static uint32_t lanes_of(const struct ws_block_state *b)
+{
+	return b->l->its ? WS_WARP : 1;
+}
+
+static struct ws_lane_sync *lanes(struct ws_warp_state *w, struct ws_block_state *b)
+{
+	if (!w->lane)
+		w->lane = ws_alloc(lanes_of(b) * sizeof *w->lane);
+	return w->lane;
+}
+
+static uint32_t warp_index(const struct ws_block_state *b, const struct ws_warp_state *w)
+{
+	return (uint32_t)(w - b->warps);
+}
+
+/* Under the stack model any lane stands for all. */
+static uint32_t units(const struct ws_block_state *b, uint32_t mask)
+{
+	return b->l->its || !mask ? mask : 1;
+}
+
+static void gains_knowledge(struct ws_block_state *b)
+{
+	if (!b->has_own && !b->shared_written)
+		ws_log_flush(b);             /* the notes are to be judged with what was known then */
+	b->has_k = b->has_own = true;
+}
+
+/* The clock has run out: the block goes on under a new slot, in which everybody knows what he knew. */
+static void new_era(struct ws_block_state *b)
+{
+	uint32_t old = b->slot, n = lanes_of(b);
+
+	gains_knowledge(b);
+	b->slot = ws_shadow_new_slot(b->s, b->b->linear);
+	for (uint32_t i = 0; i < b->nwarps; i++) {
+		struct ws_warp_state *w = &b->warps[i];
+
+		for (uint32_t l = 0; l < n; l++) {
+			struct ws_know_entry e[WS_WARP];
+
+			for (uint32_t j = 0; j < n; j++)
+				e[j] = (struct ws_know_entry){i * WS_WARP + j, j == l ? UINT32_MAX : w->wfloor};
+			lanes(w, b)[l].k = ws_know_add(lanes(w, b)[l].k, old, b->floor, e, n);
+		}
+		w->wfloor = 0;
+		ws_shadow_set_time(w, b, 1);
+	}
+	b->now = 1;
+	b->floor = 0;
+}
+
+/* A new time; accesses before have smaller stamps. */
+uint32_t ws_shadow_tick(struct ws_block_state *b)
+{
+	if (b->now + 1 >= b->s->time_limit)
+		new_era(b);
+	return ++b->now;
+}
+
+bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane)
+{
+	uint32_t slot = who >> 32, thread = (who >> WHO_TIME_BITS & 31) * WS_WARP + lane_of_who, time = who & WHO_TIME;
+
+	if (ws_know_covers(c->b->kb, slot, thread, time))
+		return true;
+	return c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].k, slot, thread, time);
+}
+
+static enum ws_level level_of(enum ws_scope s)
+{
+	return s == WS_SCOPE_CTA ? LV_CTA : s == WS_SCOPE_CLUSTER ? LV_CLUSTER : LV_GPU;
+}
+
+static uint64_t cluster_of(const struct ws_obs_launch *l, uint64_t block)
+{
+	uint64_t id = 0, scale = 1;
+
+	for (int i = 0; i < 3; i++) {
+		uint32_t size = l->cluster[i] ? l->cluster[i] : 1, grid = l->grid[i] ? l->grid[i] : 1;
+
+		id += block % grid / size * scale;
+		scale *= (grid + size - 1) / size;
+		block /= grid;
+	}
+	return id;
+}
+
+/* Does the scope, taken at this access or at `who`, hold both threads? (Inclusion is symmetric.) */
+bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who)
+{
+	uint64_t mine = c->b->b->linear, other;
+
+	if (scope != WS_SCOPE_CTA && scope != WS_SCOPE_CLUSTER)
+		return true;
+	if (who >> 32 == c->slot)
+		return true;
+	other = ws_shadow_slot(c->s, who >> 32)->block;
+	if (other == mine)
+		return true;
+	return scope == WS_SCOPE_CLUSTER && cluster_of(c->l->l, other) == cluster_of(c->l->l, mine);
+}
+
+/* ---- releases ---- */
+static void release_free(struct ws_release *r)
+{
+	ws_know_unref(r->kb);
+	ws_know_unref(r->k);
+	memset(r, 0, sizeof *r);
+}
+
+/* What lane (a unit) of w knows, and its own accesses below `time`. */
+static struct ws_release release_now(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, uint32_t time)
+{
+	return (struct ws_release){.slot = b->slot, .time = time, .floor = b->floor, .wfloor = w->wfloor,
+	                           .kb = ws_know_ref(b->kb), .k = w->lane ? ws_know_ref(w->lane[lane].k) : NULL};
+}
+
+static struct ws_know *released(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, const struct ws_release *r)
+{
+	struct ws_know_entry e[WS_WARP];
+	uint32_t n = lanes_of(b);
+
+	for (uint32_t j = 0; j < n; j++)
+		e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, j == lane ? r->time : r->wfloor};
+	return ws_know_add(ws_know_join(ws_know_ref(r->kb), r->k), r->slot, r->floor, e, n);
+}
+
+/* ---- words that synchronize ---- */
+static void relop_put(struct ws_relop **ops, uint32_t *n, size_t *cap, const struct ws_ctx *c, uint64_t addr, uint8_t level,
+                      struct ws_know *k)
+{
+	for (uint32_t i = 0; i < *n; i++) {
+		struct ws_relop *o = &(*ops)[i];
+
+		if (o->addr == addr && o->global == c->global && o->level == level) {
+			o->k = ws_know_join(o->k, k);
+			return;
+		}
+	}
+	*ops = ws_grow(*ops, cap, *n + 1, sizeof **ops);
+	(*ops)[(*n)++] = (struct ws_relop){.addr = addr, .global = c->global, .level = level, .k = ws_know_ref(k)};
+}
+
+static struct ws_know **narrow_at(struct ws_loc *loc, uint64_t domain, bool make);
+
+static void narrow_grow(struct ws_loc *loc)
+{
+	struct ws_narrow *old = loc->narrow;
+	size_t n = loc->cap;
+
+	loc->cap = n ? 2 * n : 4;
+	loc->narrow = ws_alloc(loc->cap * sizeof *old);
+	loc->n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].domain)
+			*narrow_at(loc, old[i].domain, true) = old[i].k;
+	free(old);
+}
+
+/* A hash table: domain (never 0) -> what was released inside it. */
+static struct ws_know **narrow_at(struct ws_loc *loc, uint64_t domain, bool make)
+{
+	size_t i;
+
+	if (make && 2 * (loc->n + 1) > loc->cap)
+		narrow_grow(loc);
+	if (!loc->cap)
+		return NULL;
+	for (i = domain * 0x9E3779B97F4A7C15u >> 32 & (loc->cap - 1); loc->narrow[i].domain; i = (i + 1) & (loc->cap - 1))
+		if (loc->narrow[i].domain == domain)
+			return &loc->narrow[i].k;
+	if (!make)
+		return NULL;
+	loc->narrow[i].domain = domain;
+	loc->n++;
+	return &loc->narrow[i].k;
+}
+
+static uint64_t domain_of(const struct ws_ctx *c, enum ws_level level)
+{
+	uint64_t block = c->b->b->linear;
+
+	return level == LV_CTA ? 2 * block + 2 : 2 * cluster_of(c->l->l, block) + 3;
+}
+
+void ws_loc_clear(struct ws_loc *loc)
+{
+	ws_know_unref(loc->gpu);
+	loc->gpu = NULL;
+	for (size_t i = 0; i < loc->cap; i++)
+		ws_know_unref(loc->narrow[i].k);
+	free(loc->narrow);
+	loc->narrow = NULL;
+	loc->cap = loc->n = 0;
+}
+
+void ws_loc_free(struct ws_loc *loc)
+{
+	if (loc)
+		ws_loc_clear(loc);
+	free(loc);
+}
+
+/* What an acquire of that level can take from the word, read with scope `read`; owned. */
+static struct ws_know *offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_level read, enum ws_level level)
+{
+	struct ws_know *k = NULL, **n;
+
+	for (enum ws_level lv = LV_CTA; lv < LV_GPU && c->l->narrow && lv <= read && lv <= level; lv++) {
+		n = narrow_at(loc, domain_of(c, lv), false);
+		k = n ? ws_know_join(k, *n) : k;
+	}
+	if (read == LV_GPU && level == LV_GPU)
+		k = ws_know_join(k, loc->gpu);
+	return k;
+}
+
+static bool is_acquire(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
+static bool is_release(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
+static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, struct ws_know *k)
+{
+	if (!k)
+		return;
+	gains_knowledge(b);
+	ls->k = ws_know_join(ls->k, k);
+}
+
+/* A strong read of addr by lane: loc (NULL = nothing was released there) is as before the access. */
+void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr)
+{
+	enum ws_level read = level_of(c->a->scope);
+	struct ws_lane_sync *ls = &lanes(c->w, c->b)[c->its ? lane : 0];
+
+	for (enum ws_level lv = LV_CTA; loc && lv < LEVELS; lv++) {
+		struct ws_know *k = offered(c, loc, read, lv);
+
+		if (k && !(is_acquire(c->a) && lv == read)) {
+			ls->pend[lv] = ws_know_join(ls->pend[lv], k);
+			if (c->l->acquires)
+				relop_put(&ls->seen, &ls->nseen, &ls->seencap, c, addr, lv, k);
+		} else if (k) {
+			learn(c->b, ls, k);
+			ls->pend[lv] = ws_know_join(ls->pend[lv], k);
+		}
+		ws_know_unref(k);
+	}
+	for (uint32_t i = 0; is_acquire(c->a) && i < ls->nseen; i++)
+		if (ls->seen[i].addr == addr && ls->seen[i].global == c->global && ls->seen[i].level <= read)
+			learn(c->b, ls, ls->seen[i].k);
+}
+
+static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, struct ws_know *k)
+{
+	struct ws_know **at;
+
+	if (!k)
+		return;
+	if (lv == LV_GPU) {
+		loc->gpu = ws_know_join(loc->gpu, k);
+		return;
+	}
+	at = narrow_at(loc, domain_of(c, lv), true);
+	*at = ws_know_join(*at, k);
+}
+
+/* What a strong write of lane to addr releases at that level; owned. */
+static struct ws_know *releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
+{
+	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+	struct ws_know *k = ls->fence[lv].slot ? released(c->b, c->w, unit, &ls->fence[lv]) : NULL;
+
+	for (uint32_t i = 0; i < ls->nrel; i++)
+		if (ls->rel[i].addr == addr && ls->rel[i].global == c->global && ls->rel[i].level >= lv)
+			k = ws_know_join(k, ls->rel[i].k);
+	return k;
+}
+
+/* A strong write of addr by lane; an atomic that reads and writes (rmw) continues the release sequence. */
+void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr, bool rmw)
+{
+	enum ws_level level = level_of(c->a->scope);
+	uint32_t unit = c->its ? lane : 0;
+	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+
+	if (!rmw)
+		ws_loc_clear(loc);
+	if (is_release(c->a)) {
+		uint32_t time = ws_shadow_tick(c->b);
+		struct ws_release r = release_now(c->b, c->w, unit, time);
+		struct ws_know *k = released(c->b, c->w, unit, &r);
+
+		release_free(&r);
+		relop_put(&ls->rel, &ls->nrel, &ls->relcap, c, addr, level, k);
+		ws_know_unref(k);
+		ws_shadow_set_time(c->w, c->b, time);
+	}
+	for (enum ws_level lv = c->l->narrow ? LV_CTA : LV_GPU; lv <= level; lv++) {
+		struct ws_know *k = releases(c, unit, addr, lv);
+
+		publish(c, loc, lv, k);
+		ws_know_unref(k);
+	}
+}
+
+/* ---- callbacks ---- */
+void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const struct ws_fence *f)
+{
+	struct ws_warp_state *w = ow->state;
+	struct ws_block_state *b = ow->block->state;
+	enum ws_level level = level_of(f->scope);
+	uint32_t time;
+
+	if (!w || f->proxy)
+		return;
+	ws_shadow_slot(b->s, b->slot)->flags |= level > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
+	time = ws_shadow_tick(b);
+	ws_shadow_set_time(w, b, time);
+	for (uint32_t m = units(b, mask); m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		struct ws_lane_sync *ls = &lanes(w, b)[l];
+
+		if (f->sem != WS_SEM_RELEASE)
+			learn(b, ls, ls->pend[level]);
+		for (enum ws_level lv = LV_CTA; f->sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
+			release_free(&ls->fence[lv]);
+			ls->fence[lv] = release_now(b, w, l, time);
+		}
+	}
+}
+
+/* Joins what the lanes (units) of w know into *k. */
+static void gather(struct ws_warp_state *w, uint32_t mask, struct ws_know **k)
+{
+	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1)
+		*k = ws_know_join(*k, w->lane[__builtin_ctz(m)].k);
+}
+
+static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, uint32_t time,
+                        struct ws_know_entry *e)
+{
+	uint32_t n = lanes_of(b);
+
+	for (uint32_t j = 0; j < n; j++)
+		e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, mask >> j & 1 ? time : w->wfloor};
+	return n;
+}
+
+static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, struct ws_know *k)
+{
+	gains_knowledge(b);
+	for (uint32_t m = mask; m; m &= m - 1) {
+		struct ws_lane_sync *ls = &lanes(w, b)[__builtin_ctz(m)];
+
+		ls->k = ws_know_join(ls->k, k);
+	}
+}
+
+void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
+{
+	struct ws_warp_state *w = ow->state;
+	struct ws_block_state *b = ow->block->state;
+	uint32_t all = ow->lanes >= WS_WARP ? ~0u : (1u << ow->lanes) - 1, time;
+	struct ws_know_entry e[WS_WARP];
+	struct ws_know *k = NULL;
+
+	if (!w || !b->l->its)
+		return;
+	time = ws_shadow_tick(b);
+	ws_shadow_set_time(w, b, time);
+	gather(w, mask, &k);
+	if ((mask & all) == all) {
+		w->wfloor = time;
+		if (k)
+			tell_lanes(b, w, all, k);
+	} else if (mask & (mask - 1)) {
+		k = ws_know_add(k, b->slot, b->floor, e, entries(b, w, mask, time, e));
+		tell_lanes(b, w, mask, k);
+	}
+	ws_know_unref(k);
+}
+
+static void full_barrier(struct ws_block_state *b)
+{
+	uint32_t time = ws_shadow_tick(b);
+
+	for (uint32_t i = 0; i < b->nwarps; i++) {
+		struct ws_warp_state *w = &b->warps[i];
+
+		ws_shadow_set_time(w, b, time);
+		for (uint32_t l = 0; b->has_k && w->lane && l < lanes_of(b); l++) {
+			b->kb = ws_know_join(b->kb, w->lane[l].k);
+			ws_know_unref(w->lane[l].k);
+			w->lane[l].k = NULL;
+		}
+	}
+	b->floor = time;
+	b->has_k = b->kb;
+	b->has_own = false;
+	if (!b->l->cluster)
+		ws_shadow_new_interval(b);
+}
+
+/* Takes the snapshots of bar.arrive at barrier `id` and joins them into *k; false when there was none. */
+static bool take_arrivals(struct ws_block_state *b, uint32_t id, struct ws_know **k)
+{
+	uint32_t n = 0;
+	bool any = false;
+
+	for (uint32_t i = 0; i < b->narrivals; i++) {
+		if (b->arrivals[i].id != id) {
+			b->arrivals[n++] = b->arrivals[i];
+			continue;
+		}
+		*k = ws_know_join(*k, b->arrivals[i].k);
+		ws_know_unref(b->arrivals[i].k);
+		any = true;
+	}
+	b->narrivals = n;
+	return any;
+}
+
+/* Only some threads took part, or some only arrived: what arrived is before what waited. */
+static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
+{
+	struct ws_know_entry *e = ws_alloc((size_t)b->nwarps * WS_WARP * sizeof *e);
+	uint32_t time = ws_shadow_tick(b), n = 0;
+	struct ws_know *k = NULL;
+	bool noted = take_arrivals(b, bar->id, &k);
+
+	for (uint32_t i = 0; i < b->nwarps; i++) {
+		uint32_t came = units(b, noted ? bar->waited[i] : bar->arrived[i]);
+
+		if (!came)
+			continue;
+		gather(&b->warps[i], came, &k);
+		n += entries(b, &b->warps[i], came, time, e + n);
+		ws_shadow_set_time(&b->warps[i], b, time);
+	}
+	k = ws_know_add(k, b->slot, b->floor, e, n);
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		tell_lanes(b, &b->warps[i], units(b, bar->waited[i]), k);
+	ws_know_unref(k);
+	free(e);
+}
+
+void ws_sync_barrier(void *self, struct ws_obs_block *ob, const struct ws_barrier *bar)
+{
+	struct ws_block_state *b = ob->state;
+
+	if (!b)
+		return;
+	if (bar->full)
+		full_barrier(b);
+	else
+		part_barrier(b, bar);
+}
+
+void ws_sync_arrive(void *self, struct ws_obs_warp *ow, uint32_t mask, uint32_t id)
+{
+	struct ws_warp_state *w = ow->state;
+	struct ws_block_state *b = ow->block->state;
+	struct ws_know_entry e[WS_WARP];
+	struct ws_know *k = NULL;
+	uint32_t time;
+
+	if (!w)
+		return;
+	time = ws_shadow_tick(b);
+	ws_shadow_set_time(w, b, time);
+	gather(w, units(b, mask), &k);
+	k = ws_know_add(k, b->slot, b->floor, e, entries(b, w, units(b, mask), time, e));
+	b->arrivals = ws_grow(b->arrivals, &b->arrivals_cap, b->narrivals + 1, sizeof *b->arrivals);
+	b->arrivals[b->narrivals++] = (struct ws_arrival){id, k};
+}
+
+static void lane_free(struct ws_lane_sync *ls)
+{
+	ws_know_unref(ls->k);
+	for (int lv = 0; lv < LEVELS; lv++) {
+		ws_know_unref(ls->pend[lv]);
+		release_free(&ls->fence[lv]);
+	}
+	for (uint32_t i = 0; i < ls->nrel; i++)
+		ws_know_unref(ls->rel[i].k);
+	for (uint32_t i = 0; i < ls->nseen; i++)
+		ws_know_unref(ls->seen[i].k);
+	free(ls->rel);
+	free(ls->seen);
+}
+
+void ws_sync_block_end(struct ws_block_state *b)
+{
+	for (uint32_t i = 0; i < b->nwarps; i++) {
+		struct ws_warp_state *w = &b->warps[i];
+
+		for (uint32_t l = 0; w->lane && l < lanes_of(b); l++)
+			lane_free(&w->lane[l]);
+		free(w->lane);
+		free(w->held);
+		w->lane = NULL;
+		w->held = NULL;
+	}
+	for (uint32_t i = 0; i < b->narrivals; i++)
+		ws_know_unref(b->arrivals[i].k);
+	b->narrivals = 0;
+	ws_know_unref(b->kb);
+	b->kb = NULL;
+}
