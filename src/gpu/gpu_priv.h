@@ -158,6 +158,7 @@ enum ws_const_kind {                     /* registers that are filled before the
 	WS_C_PARAM,                      /* kernel parameter buffer at value, size bytes, sign- or zero-extended */
 	WS_C_SREG,                       /* special register `value` that is constant for a warp slot and launch */
 	WS_C_SREG_BLOCK,                 /* the same, but it depends on the block */
+	WS_C_DYNAMIC,                    /* address of dynamic shared memory plus value */
 	WS_C_LOCAL                       /* address of the local variable at value in the frame; generic: with the window */
 };
 struct ws_const {
@@ -167,15 +168,14 @@ struct ws_const {
 	uint64_t value;
 };
 
-struct ws_area {                         /* a .param variable of a function: words of 32 lanes, see call.c */
-	uint32_t reg;                    /* offset in the frame */
-	uint32_t size;
-};
-
-struct ws_call_arg {                     /* what is copied at a call */
-	bool is_area, none;
+/* What is copied at a call, in the caller or in the callee. A .param variable of a function is an area of the frame:
+ * words of four bytes, each an array of 32 lanes, so that word w of lane l is at (w * 32 + l) * 4. */
+struct ws_call_arg {
+	bool is_area;
 	uint8_t width;                   /* register: bytes of a lane, 0 = predicate */
-	uint32_t reg, size;
+	uint32_t reg, size;              /* offset in the frame, WS_LANE_NONE = nowhere; bytes of an area */
+	uint32_t local;                  /* offset in the frame's local memory of a parameter whose address is taken, or
+	                                  * WS_LANE_NONE */
 };
 
 struct ws_call_site {
@@ -184,6 +184,17 @@ struct ws_call_site {
 	uint32_t target;                 /* indirect: register with the address */
 	struct ws_call_arg *args, *rets;
 	uint32_t nargs, nrets;
+};
+
+struct ws_datom {                        /* atom, red */
+	ws_atomic_fn *global, *shared;
+	uint32_t addr;
+	int32_t off;
+	uint8_t addr_width, space, sem, scope;
+	uint8_t n, width, bytes;         /* elements; bytes of one; bytes of a lane's access */
+	uint8_t atom;
+	uint32_t a[WS_ATOMIC_VEC], b, d[WS_ATOMIC_VEC];
+	uint32_t cache;
 };
 
 struct ws_branch_table {
@@ -200,17 +211,17 @@ struct ws_code {                         /* one function, decoded for one image 
 	uint32_t frame_bytes;            /* registers and constants */
 	struct ws_const *consts;
 	uint32_t nconsts;
-	uint32_t zero_from, zero_to;     /* registers that the function may read before it writes them */
 	uint32_t local_bytes;
 	struct ws_call_arg *params, *rets;
 	uint32_t nparams, nrets;
-	uint32_t *param_local;           /* offset in the frame's local memory of a parameter whose address is taken; or
-	                                  * WS_LANE_NONE */
-	uint32_t (*ext)[4];
+	uint32_t (*ext)[4];              /* data registers 4 to 7 of v8 */
 	uint32_t next;
+	size_t cap_ext;
 	uint32_t *zero;                  /* registers to clear at entry: offset, bytes */
 	uint32_t nzero;
 };
+
+struct ws_shared_var { const struct ws_ptx_sym *sym; uint32_t offset; };
 
 struct ws_image {                        /* a kernel and all that it can reach */
 	struct ws_gpu_kernel *kernel;
@@ -221,10 +232,14 @@ struct ws_image {                        /* a kernel and all that it can reach *
 	uint32_t nby_fn;
 	uint32_t shared_static;          /* bytes; dynamic shared memory starts at shared_dynamic */
 	uint32_t shared_dynamic;
+	uint32_t dynamic_align;
+	struct ws_shared_var *shared;
+	size_t nshared, cap_shared;
 	uint32_t ncache;                 /* memory instructions */
 	uint32_t regs;                   /* estimate, see ws_kernel_info */
 	uint32_t local_bytes;
-	bool calls, uses_local;
+	size_t cap_codes;
+	bool calls, indirect, uses_local;
 	enum ws_gpu_errcode refused;     /* not WS_GPU_OK: cannot be launched, and why */
 	struct ws_buf why;
 };
@@ -282,9 +297,10 @@ struct ws_warp {
 	uint64_t progress;               /* stores, successful atomics, barriers, exits */
 	uint64_t polls;                  /* reads that may wait for others, atomics that changed nothing */
 	uint64_t seen_progress, seen_polls;
-	uint64_t idle_branches;          /* backward branches since the last progress */
+	uint64_t seen_clock;
+	uint32_t idle;                   /* pauses since the last progress */
 	uint64_t state_hash;
-	const struct ws_dinst *state_pc;
+	bool polling;                    /* its last pause came after reads that may wait for others, none of the time */
 	bool repeats;                    /* its whole state came back without progress */
 	struct ws_poll poll;
 	uint64_t clock;
@@ -344,10 +360,12 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	void *self;
 	struct ws_arena *arena;          /* dies with the launch */
 	struct ws_block **resident;
-	uint32_t nresident, cap_resident;
+	size_t nresident, cap_resident;
 	struct ws_block **idle;          /* block slots that can be used again */
-	uint32_t nidle, cap_idle;
-	uint64_t stuck_since;            /* launch->epoch at which this host thread saw no way on; 0 = it is not stuck */
+	size_t nidle, cap_idle;
+	uint64_t stuck_at;               /* launch->epoch at which this host thread saw no way on; 0 = it is not stuck */
+	uint64_t counted;                /* winsts that launch->winsts knows of */
+	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
 };
 
@@ -360,18 +378,15 @@ struct ws_launch {
 	uint8_t *params;
 	uint32_t dynamic_offset, shared_bytes;
 	uint64_t next_block;             /* atomic */
-	uint64_t serial_base;
 	uint32_t nexec;
 	struct ws_exec *exec;
 	uint32_t resident_limit;         /* blocks a host thread */
-	uint64_t *order;                 /* random schedule: which block comes as the n-th; NULL = in order */
 	uint64_t envreg_workspace;
 	uint32_t stack_stride;
 	/* shared between the host threads; atomics */
 	uint32_t stop;                   /* somebody failed */
 	uint64_t winsts;
 	uint64_t epoch;                  /* changes whenever some host thread saw progress */
-	uint32_t idle_execs;             /* host threads without work */
 	double deadline;
 	double started;
 };
@@ -443,13 +458,12 @@ struct ws_decoder {
 	struct ws_ptx_func *ptx;
 	uint32_t *reg;                   /* offset of a register, by index */
 	uint8_t *single;                 /* registers with one unguarded definition */
-	uint32_t *area;                  /* offset of a .param or .local variable of the function, by index */
-	uint32_t *param_area;            /* of the formal parameters, then the results */
+	uint32_t *area;                  /* by index of func->vars: .param: offset in the frame; .local: in local memory */
+	uint32_t *formal;                /* the same for parameters, then results, of a function */
 	struct ws_dinst *insts;
 	size_t n, cap;
 	struct ws_const *consts;
 	size_t nconsts, cap_consts;
-	uint32_t *const_hash;
 	uint32_t frame;                  /* bytes so far */
 	const struct ws_ptx_inst *inst;
 	bool failed;
@@ -466,8 +480,21 @@ struct ws_dinst *ws_dec_emit(struct ws_decoder *dc, enum ws_kind kind);
 struct ws_dinst *ws_dec_op(struct ws_decoder *dc, ws_op_fn *fn);
 void ws_dec_refuse(struct ws_decoder *dc, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
 bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic, struct ws_const *c);
-void ws_dec_memory(struct ws_decoder *dc);                               /* ld, st, ldu */
-void ws_dec_atomic(struct ws_decoder *dc);
+uint32_t ws_dec_reg(struct ws_decoder *dc, const struct ws_operand *o);
+uint32_t ws_dec_temp(struct ws_decoder *dc, unsigned width);             /* a register of the decoder's own */
+uint32_t ws_dec_space(struct ws_decoder *dc, uint32_t bytes);            /* bytes of the frame */
+void ws_dec_copy(struct ws_decoder *dc, uint32_t d, uint32_t a, unsigned width);
+/* Element of a ld.param of a kernel at a constant address. */
+bool ws_dec_param_const(struct ws_decoder *dc, const struct ws_ptx_inst *in, unsigned elem, unsigned width,
+                        struct ws_const *c);
+void ws_dec_params(struct ws_decoder *dc);                               /* .param and .local variables */
+/* Where a .param variable of a function is in the frame; WS_LANE_NONE: not one of this function's. */
+uint32_t ws_dec_area(struct ws_decoder *dc, const struct ws_ptx_sym *sym);
+/* Register (4 or 8 bytes wide) and offset of an address. */
+bool ws_dec_address(struct ws_decoder *dc, const struct ws_operand *o, enum ws_space space, uint32_t *reg, int32_t *off,
+                    uint8_t *width);
+void ws_decode(struct ws_image *im, struct ws_code *code);
+bool ws_dec_memory(struct ws_decoder *dc);                               /* ld, st, ldu, atom, red, cp.async */
 bool ws_dec_special(struct ws_decoder *dc);                              /* all the rest but lanes and control */
 void ws_dec_call(struct ws_decoder *dc);
 struct ws_code *ws_image_code(struct ws_image *im, struct ws_fn *fn);
@@ -500,9 +527,16 @@ struct ws_resolved {
 };
 /* Takes lanes of `mask` (never none) whose addresses lie in one space and stretch of memory, checks them, and says
  * where they are. false: x->err is set. addr: 32 generic addresses or offsets; space as the instruction has it. */
-bool ws_resolve(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space, unsigned bytes,
-                uint32_t mask, bool write, struct ws_resolved *r);
-void ws_mem_addresses(const struct ws_dinst *in, const uint8_t *regs, uint64_t *addr);
+struct ws_request {
+	const uint64_t *addr;
+	uint32_t mask, bytes;
+	uint8_t space;
+	bool write;
+	uint32_t cache;
+};
+bool ws_resolve(struct ws_exec *x, const struct ws_dinst *in, const struct ws_request *q, struct ws_resolved *r);
+void ws_addresses(const uint8_t *regs, uint32_t reg, unsigned width, int32_t off, uint64_t *addr);
+/* Calls the observer with *a, whose fields about the place are filled in here from r. */
 void ws_observe(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r, struct ws_access *a);
 bool ws_wants(const struct ws_exec *x, unsigned space);
 void ws_stripes_lock(struct ws_exec *x, const struct ws_resolved *r, uint64_t *held);
@@ -513,7 +547,15 @@ ws_op_fn ws_op_atomic;
 /* ---- diverge_its.c, diverge_stack.c ---- */
 /* The lanes `taken` of the current fragment go to target, the others to the next instruction. */
 void ws_its_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target);
-void ws_stack_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target);
+void ws_stack_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target,
+                      const struct ws_dinst *reconv);
+/* A new top entry for lanes of the current one, which becomes the current one. */
+void ws_stack_push(struct ws_exec *x, const struct ws_dinst *pc, const struct ws_dinst *reconv, uint32_t mask);
+/* An indexed branch: lanes `same` go to target, the other guarded ones try again, the rest go on. */
+void ws_stack_split(struct ws_exec *x, const struct ws_dinst *in, uint32_t same, uint32_t guarded,
+                    const struct ws_dinst *target, const struct ws_dinst *reconv);
+void ws_stack_leave(struct ws_warp *w, struct ws_frag *f);       /* f, the lowest entry of its frame, returns */
+bool ws_stack_is_base(const struct ws_exec *x);                  /* the current entry is the lowest of its frame */
 /* Merges what can be merged and chooses the fragment to run; x->frag is NULL if none is ready. */
 void ws_its_pick(struct ws_exec *x);
 void ws_stack_pick(struct ws_exec *x);
@@ -523,6 +565,9 @@ void ws_drop_lanes(struct ws_exec *x, uint32_t mask);            /* ended lanes 
 void ws_frame_release(struct ws_warp *w, struct ws_frame *fr);
 
 /* ---- barrier.c, warp_ops.c, call.c ---- */
+/* Makes the lanes of mask the current fragment, alone; the others of it go on at `rest`. true if there were others. */
+bool ws_isolate(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, const struct ws_dinst *rest);
+uint32_t ws_same_value(const uint8_t *regs, uint32_t reg, unsigned width, uint32_t mask);
 ws_op_fn ws_op_barrier, ws_op_bar_warp, ws_op_shfl, ws_op_vote, ws_op_match, ws_op_redux, ws_op_elect, ws_op_activemask;
 ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_stackrestore, ws_op_area_load,
 	ws_op_area_store;
@@ -531,8 +576,15 @@ ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_isspacep, 
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */
 void ws_sync_exit(struct ws_exec *x, struct ws_warp *w);
 void ws_fill_consts(struct ws_exec *x, struct ws_warp *w, struct ws_frame *fr, bool all);
+void ws_fill_locals(struct ws_frame *fr, uint32_t mask);
+void ws_thread_of(const struct ws_launch *la, uint32_t thread, uint32_t tid[3]);
+void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t *regs, uint32_t reg, unsigned width);
 
-/* ---- sched.c, launch.c ---- */
+/* ---- block.c, sched.c, launch.c ---- */
+/* The next thread block of the launch in a slot of its own; NULL when there are no more. */
+struct ws_block *ws_block_next(struct ws_exec *x);
+void ws_block_finish(struct ws_exec *x, struct ws_block *b);     /* tells the observer; the slot may be used again */
+void ws_blocks_free(struct ws_exec *x);
 void ws_exec_run(struct ws_exec *x);                             /* takes blocks until there are none */
 uint64_t ws_random(uint64_t *state);
 double ws_now(void);
@@ -541,11 +593,14 @@ double ws_now(void);
 /* Starts x->err for the instruction and the lowest lane of mask: code, and what the format says. Returns false. */
 bool ws_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
 	WS_PRINTF(5, 6);
+/* Adds where it was to an error that somebody else has begun. */
+void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane);
 void ws_fail_address(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane, enum ws_gpu_errcode code,
                      unsigned space, uint64_t addr, unsigned bytes, bool write, const char *what);
 void ws_fail_barrier(struct ws_exec *x, struct ws_block *b);     /* nobody in the block can run */
 void ws_fail_no_progress(struct ws_exec *x);
-void ws_fail_limit(struct ws_exec *x, const char *which);
+bool ws_warp_stuck(const struct ws_warp *w);
+void ws_fail_limit(struct ws_exec *x, bool instructions);
 void ws_error_set(struct ws_gpu_error *err, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
 
 #endif

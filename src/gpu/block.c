@@ -1,0 +1,169 @@
+/* block.c - slots for resident thread blocks: registers, shared and local memory of all warps, used by one block after the
+ * other. Constants are filled when a slot is made; a new block refreshes only those that depend on it. */
+#include "gpu/gpu_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static bool new_local(struct ws_exec *x, struct ws_block *b)
+{
+	b->local_size = (size_t)b->nwarps * WS_WARP * x->launch->stack_stride;
+	b->local = mmap(NULL, b->local_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (b->local != MAP_FAILED)
+		return true;
+	b->local = NULL;
+	ws_error_set(&x->err, WS_GPU_NO_MEMORY, "no memory for the stacks of a thread block (%zu bytes)", b->local_size);
+	x->failed = true;
+	return false;
+}
+
+static void new_warp(struct ws_exec *x, struct ws_block *b, uint32_t i, uint8_t *regs)
+{
+	struct ws_warp *w = &b->warps[i];
+	const struct ws_code *code = x->image->codes[0];
+	uint32_t left = x->launch->obs.threads - i * WS_WARP;
+
+	w->block = b;
+	w->obs.block = &b->obs;
+	w->obs.index = i;
+	w->obs.lanes = left < WS_WARP ? left : WS_WARP;
+	w->frame0.code = code;
+	w->frame0.regs = regs;
+	w->free_frames = ws_arena_alloc(x->arena, x->image->ncodes * sizeof(struct ws_frame *));
+	if (b->local)
+		w->local = b->local + (size_t)i * WS_WARP * x->launch->stack_stride;
+	ws_fill_consts(x, w, &w->frame0, true);
+	ws_fill_locals(&w->frame0, UINT32_MAX);
+}
+
+static struct ws_block *new_slot(struct ws_exec *x)
+{
+	const struct ws_launch *la = x->launch;
+	struct ws_block *b = ws_alloc(sizeof *b), *before = x->block;
+	size_t frame = x->image->codes[0]->frame_bytes;
+
+	b->nwarps = la->obs.warps;
+	b->x = x;
+	b->obs.launch = (struct ws_obs_launch *)(uintptr_t)&la->obs;
+	b->obs.host_thread = x->index;
+	b->warps = ws_alloc(b->nwarps * sizeof *b->warps);
+	b->regs = aligned_alloc(64, (b->nwarps * frame + 127) & ~(size_t)63);
+	b->shared = aligned_alloc(64, ((size_t)x->shared_bytes + 127) & ~(size_t)63);
+	if (!b->regs || !b->shared || (x->image->uses_local && !new_local(x, b))) {
+		if (!x->failed)
+			ws_error_set(&x->err, WS_GPU_NO_MEMORY, "no memory for a thread block's registers");
+		x->failed = true;
+		free(b->regs);
+		free(b->shared);
+		free(b->warps);
+		free(b);
+		return NULL;
+	}
+	memset(b->regs, 0, b->nwarps * frame);
+	b->obs.shared = b->shared;
+	x->block = b;
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		new_warp(x, b, i, b->regs + i * frame);
+	x->block = before;
+	return b;
+}
+
+static void start_warp(struct ws_exec *x, struct ws_warp *w)
+{
+	const struct ws_code *code = x->image->codes[0];
+
+	w->live = w->obs.lanes == WS_WARP ? UINT32_MAX : (1u << w->obs.lanes) - 1;
+	w->obs.exited = 0;
+	w->obs.state = NULL;
+	w->nfrags = 1;
+	w->frag[0] = (struct ws_frag){.pc = code->insts, .frame = &w->frame0, .mask = w->live};
+	w->frame0.refs = 1;
+	for (int l = 0; l < WS_WARP; l++)
+		w->sp[l] = code->local_bytes;
+	w->runnable = true;
+	w->idle = 0;
+	w->repeats = false;
+	w->seen_progress = w->progress;
+	w->seen_polls = w->polls;
+	w->poll.in = NULL;
+	ws_fill_consts(x, w, &w->frame0, false);
+	if (x->ops && x->ops->warp_begin)
+		x->ops->warp_begin(x->self, &w->obs);
+}
+
+static void start_block(struct ws_exec *x, struct ws_block *b, uint64_t linear)
+{
+	const uint32_t *n = x->launch->obs.grid;
+
+	b->obs.linear = linear;
+	b->obs.ctaid[0] = (uint32_t)(linear % n[0]);
+	b->obs.ctaid[1] = (uint32_t)(linear / n[0] % n[1]);
+	b->obs.ctaid[2] = (uint32_t)(linear / n[0] / n[1]);
+	b->obs.state = NULL;
+	b->live_warps = b->nwarps;
+	b->serial = ++x->serial;
+	memset(b->shared, 0, x->shared_bytes);
+	memset(b->bar, 0, sizeof b->bar);
+	x->block = b;
+	if (x->ops && x->ops->block_begin)
+		x->ops->block_begin(x->self, &b->obs);
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		start_warp(x, &b->warps[i]);
+}
+
+struct ws_block *ws_block_next(struct ws_exec *x)
+{
+	struct ws_launch *la = x->launch;
+	struct ws_block *b;
+	uint64_t linear;
+
+	if (__atomic_load_n(&la->next_block, __ATOMIC_RELAXED) >= la->obs.blocks)
+		return NULL;
+	if (!x->nidle) {
+		b = new_slot(x);
+		if (!b)
+			return NULL;
+		*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
+	}
+	linear = __atomic_fetch_add(&la->next_block, 1, __ATOMIC_RELAXED);
+	if (linear >= la->obs.blocks)
+		return NULL;
+	b = x->idle[--x->nidle];
+	start_block(x, b, linear);
+	return b;
+}
+
+void ws_block_finish(struct ws_exec *x, struct ws_block *b)
+{
+	if (x->ops && x->ops->warp_end)
+		for (uint32_t i = 0; i < b->nwarps; i++)
+			x->ops->warp_end(x->self, &b->warps[i].obs);
+	if (x->ops && x->ops->block_end)
+		x->ops->block_end(x->self, &b->obs);
+	*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
+}
+
+static void free_slot(struct ws_block *b)
+{
+	if (b->local)
+		munmap(b->local, b->local_size);
+	free(b->regs);
+	free(b->shared);
+	free(b->warps);
+	free(b);
+}
+
+void ws_blocks_free(struct ws_exec *x)
+{
+	for (size_t i = 0; i < x->nidle; i++)
+		free_slot(x->idle[i]);
+	for (size_t i = 0; i < x->nresident; i++) {
+		/* the kernel ended before these: their observers' state goes all the same */
+		x->block = x->resident[i];
+		ws_block_finish(x, x->resident[i]);
+		free_slot(x->idle[--x->nidle]);
+	}
+	free(x->idle);
+	free(x->resident);
+}

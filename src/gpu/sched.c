@@ -1,0 +1,366 @@
+/* sched.c - which block and which warp a host thread runs next.
+ *
+ * Blocks are taken in order. A block runs to its end if it can: its warps take turns, each until it waits at a barrier
+ * or has used its budget of backward branches. When all that could run of a block only waits for something (it polls
+ * memory and changes nothing), the host thread lets other blocks become resident, as many as fit on the simulated GPU,
+ * and goes round them; so blocks that wait for each other make progress on one host thread too. When nothing
+ * anywhere changes any more, it is a deadlock (deadlock.c).
+ *
+ * With the random schedule a seeded generator chooses block, warp, and after how many memory instructions to switch. */
+#include "gpu/gpu_priv.h"
+
+#include <sched.h>
+#include <string.h>
+
+enum outcome { DONE, WAITING, PAUSED, FAILED };
+
+enum {
+	BUDGET = 1024,                   /* backward branches of a warp until others have a turn */
+	BUDGET_SPLIT = 128,              /* the same when its threads have diverged */
+	YIELD_EVERY = 256,               /* pauses after which a diverged loop that does not poll lets others pass */
+	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
+	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
+	RANDOM_BLOCKS = 4                /* blocks that the random schedule mixes */
+};
+
+uint64_t ws_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;    /* splitmix64 (Steele, Lea, Flood 2014) */
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* ---- after a warp has paused ---- */
+static uint64_t hash_state(const struct ws_warp *w)
+{
+	uint64_t h = w->nfrags;
+
+	for (uint32_t i = 0; i < w->nfrags; i++) {
+		const struct ws_frag *f = &w->frag[i];
+		uint64_t part[4] = {h, (uintptr_t)f->pc, f->mask,
+		                    f->frame->code ? ws_hash(f->frame->regs, f->frame->code->frame_bytes) : 0};
+
+		h = ws_hash(part, sizeof part);
+	}
+	return h;
+}
+
+/* If its state is what it was at an earlier pause and nothing was changed since, the warp will go on like this for
+ * ever, unless somebody else changes what it reads. */
+static void look_for_repetition(struct ws_warp *w)
+{
+	uint64_t h;
+
+	if (w->idle < 4)
+		return;
+	h = hash_state(w);
+	if (w->idle > 4 && h == w->state_hash)
+		w->repeats = true;
+	if (!(w->idle & (w->idle - 1)) || w->idle == 4)
+		w->state_hash = h;       /* Brent's way of finding a cycle whose length is unknown */
+}
+
+bool ws_warp_stuck(const struct ws_warp *w)
+{
+	return !w->runnable || w->repeats || (w->idle > STUCK_PAUSES && w->polling);
+}
+
+/* true: the warp seems to wait for others. */
+static bool paused(struct ws_exec *x, struct ws_warp *w)
+{
+	bool polled = w->polls != w->seen_polls, timed = w->clock != w->seen_clock;
+
+	w->seen_polls = w->polls;
+	w->polling = polled && !timed;
+	w->seen_clock = w->clock;
+	if (w->progress != w->seen_progress) {
+		w->seen_progress = w->progress;
+		w->idle = 0;
+		w->repeats = false;
+		return false;
+	}
+	w->idle++;
+	look_for_repetition(w);
+	if (x->its && w->nfrags > 1 && (polled || w->repeats || w->idle % YIELD_EVERY == 0))
+		ws_its_yield(x);
+	return polled || w->repeats;
+}
+
+/* ---- limits ---- */
+static bool within_limits(struct ws_exec *x)
+{
+	struct ws_launch *la = x->launch;
+	uint64_t max = x->gpu->config.max_instructions, all;
+
+	if (__atomic_load_n(&la->stop, __ATOMIC_RELAXED))
+		return false;
+	all = __atomic_add_fetch(&la->winsts, x->winsts - x->counted, __ATOMIC_RELAXED);
+	x->counted = x->winsts;
+	if (max && all > max) {
+		ws_fail_limit(x, true);
+		return false;
+	}
+	if (la->deadline > 0 && ws_now() > la->deadline) {
+		ws_fail_limit(x, false);
+		return false;
+	}
+	return true;
+}
+
+/* ---- a block ---- */
+static void give_budget(struct ws_exec *x, const struct ws_warp *w)
+{
+	x->budget = w->nfrags > 1 ? BUDGET_SPLIT : BUDGET;
+	if (x->gpu->config.schedule != WS_SCHED_RANDOM)
+		return;
+	x->budget = 1 + (int32_t)(ws_random(&x->rng) % 64);
+	x->pace = 1 + (int32_t)(ws_random(&x->rng) % (ws_random(&x->rng) & 3 ? 16 : 200));
+}
+
+static void run_warp(struct ws_exec *x, struct ws_warp *w, bool *moved)
+{
+	give_budget(x, w);
+	ws_exec_warp(x, w);
+	if (x->failed)
+		return;
+	if (!w->runnable || !paused(x, w))
+		*moved = true;
+}
+
+static void enter_block(struct ws_exec *x, struct ws_block *b)
+{
+	x->block = b;
+	x->shared = b->shared;
+}
+
+static enum outcome after_round(struct ws_exec *x, struct ws_block *b, bool any)
+{
+	if (x->failed)
+		return FAILED;
+	if (!b->live_warps)
+		return DONE;
+	if (!any) {
+		ws_fail_barrier(x, b);
+		return FAILED;
+	}
+	return within_limits(x) ? PAUSED : FAILED;
+}
+
+static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
+{
+	enum outcome o;
+
+	enter_block(x, b);
+	for (uint32_t round = 0;; round++) {
+		bool any = false, moved = false;
+
+		for (uint32_t i = 0; i < b->nwarps && !x->failed; i++)
+			if (b->warps[i].runnable) {
+				any = true;
+				run_warp(x, &b->warps[i], &moved);
+			}
+		o = after_round(x, b, any);
+		if (o != PAUSED)
+			return o;
+		if (!moved || round > LONG_RUN)
+			return WAITING;
+	}
+}
+
+static struct ws_warp *random_warp(struct ws_exec *x, struct ws_block *b)
+{
+	uint32_t n = 0, pick;
+
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		n += b->warps[i].runnable;
+	if (!n)
+		return NULL;
+	pick = (uint32_t)(ws_random(&x->rng) % n);
+	for (uint32_t i = 0;; i++)
+		if (b->warps[i].runnable && !pick--)
+			return &b->warps[i];
+}
+
+static enum outcome run_randomly(struct ws_exec *x, struct ws_block *b)
+{
+	uint32_t steps = 1 + (uint32_t)(ws_random(&x->rng) % 32);
+	bool moved = false, any = true;
+
+	enter_block(x, b);
+	while (any && steps-- && b->live_warps && !x->failed) {
+		struct ws_warp *w = random_warp(x, b);
+
+		any = w != NULL;
+		if (w)
+			run_warp(x, w, &moved);
+	}
+	return after_round(x, b, any);
+}
+
+/* ---- all resident blocks ---- */
+static bool admit(struct ws_exec *x)
+{
+	struct ws_block *b;
+
+	if (x->nresident >= x->launch->resident_limit)
+		return false;
+	b = ws_block_next(x);
+	if (b)
+		*WS_PUSH(x->resident, x->nresident, x->cap_resident) = b;
+	return b != NULL;
+}
+
+static void leave(struct ws_exec *x, uint32_t i)
+{
+	struct ws_block *b = x->resident[i];
+
+	x->nresident--;
+	memmove(&x->resident[i], &x->resident[i + 1], (x->nresident - i) * sizeof(struct ws_block *));
+	ws_block_finish(x, b);
+	__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_RELAXED);
+}
+
+static bool all_stuck(const struct ws_exec *x)
+{
+	for (size_t i = 0; i < x->nresident; i++)
+		for (uint32_t k = 0; k < x->resident[i]->nwarps; k++)
+			if (x->resident[i]->warps[k].live && !ws_warp_stuck(&x->resident[i]->warps[k]))
+				return false;
+	return true;
+}
+
+/* All host threads saw no way on, and nothing has changed since the first of them did. */
+static bool everybody_stuck(const struct ws_exec *x)
+{
+	struct ws_launch *la = x->launch;
+	uint64_t now = __atomic_load_n(&la->epoch, __ATOMIC_SEQ_CST);
+
+	for (uint32_t i = 0; i < la->nexec; i++) {
+		uint64_t at = __atomic_load_n(&la->exec[i].stuck_at, __ATOMIC_SEQ_CST);
+
+		if (at != now && at != UINT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Nothing moved in a whole pass and no other block can be started. */
+static void no_way_on(struct ws_exec *x)
+{
+	uint64_t epoch = __atomic_load_n(&x->launch->epoch, __ATOMIC_SEQ_CST);
+
+	if (!all_stuck(x)) {
+		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
+	} else if (x->stuck_at != epoch) {
+		/* what others did before now may let a warp go on: look again from the start */
+		for (size_t i = 0; i < x->nresident; i++)
+			for (uint32_t k = 0; k < x->resident[i]->nwarps; k++) {
+				x->resident[i]->warps[k].idle = 0;
+				x->resident[i]->warps[k].repeats = false;
+			}
+		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
+	} else if (everybody_stuck(x)) {
+		ws_fail_no_progress(x);
+	}
+	if (x->launch->nexec > 1)
+		sched_yield();
+}
+
+static uint64_t progress_of(const struct ws_exec *x)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < x->nresident; i++)
+		for (uint32_t k = 0; k < x->resident[i]->nwarps; k++)
+			sum += x->resident[i]->warps[k].progress;
+	return sum;
+}
+
+/* Once round the resident blocks. true: all of them wait. */
+static bool pass(struct ws_exec *x)
+{
+	bool waiting = true;
+
+	for (uint32_t i = 0; i < x->nresident && !x->failed;) {
+		enum outcome o = run_block(x, x->resident[i]);
+
+		if (o == FAILED)
+			return false;
+		if (o == DONE) {
+			leave(x, i);
+			waiting = false;
+			continue;
+		}
+		waiting &= o == WAITING;
+		i++;
+	}
+	return waiting;
+}
+
+static void run_in_order(struct ws_exec *x)
+{
+	while (!x->failed && !__atomic_load_n(&x->launch->stop, __ATOMIC_RELAXED)) {
+		uint64_t before;
+
+		if (!x->nresident && !admit(x))
+			return;
+		before = progress_of(x);
+		if (!pass(x)) {
+			__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
+			continue;
+		}
+		if (progress_of(x) != before)
+			__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_SEQ_CST);
+		if (!admit(x) && !x->failed)
+			no_way_on(x);
+	}
+}
+
+static void run_in_random_order(struct ws_exec *x)
+{
+	uint32_t fruitless = 0, more;
+
+	while (!x->failed && !__atomic_load_n(&x->launch->stop, __ATOMIC_RELAXED)) {
+		uint64_t before;
+		uint32_t i;
+		enum outcome o;
+
+		while (x->nresident < RANDOM_BLOCKS && admit(x))
+			;
+		if (!x->nresident)
+			return;
+		i = (uint32_t)(ws_random(&x->rng) % x->nresident);
+		before = progress_of(x);
+		o = run_randomly(x, x->resident[i]);
+		if (o == FAILED)
+			return;
+		if (o == DONE)
+			leave(x, i);
+		if (o == DONE || progress_of(x) != before) {
+			__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_SEQ_CST);
+			fruitless = 0;
+		} else if (++fruitless > 64 * x->nresident) {
+			more = admit(x);
+			if (!more && !x->failed)
+				no_way_on(x);
+		}
+	}
+}
+
+void ws_exec_run(struct ws_exec *x)
+{
+	unsigned fp = ws_lanes_fp_enter();
+
+	if (x->gpu->config.schedule == WS_SCHED_RANDOM)
+		run_in_random_order(x);
+	else
+		run_in_order(x);
+	ws_lanes_fp_leave(fp);
+	__atomic_store_n(&x->stuck_at, UINT64_MAX, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&x->launch->winsts, x->winsts - x->counted, __ATOMIC_RELAXED);
+	x->counted = x->winsts;
+	if (x->failed)
+		__atomic_store_n(&x->launch->stop, 1, __ATOMIC_SEQ_CST);
+}
