@@ -165,7 +165,7 @@ static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *
 	threads = (threads + WS_WARP - 1) / WS_WARP * WS_WARP;
 	want = threads == all ? UINT32_MAX : threads;
 	if (threads > all)
-		return ws_fail(x, in, mask, WS_GPU_DEADLOCK,
+		return ws_exec_fail(x, in, mask, WS_GPU_DEADLOCK,
 		               "barrier %u waits for %u threads, but the block has only %u", id, threads,
 		               x->launch->obs.threads);
 	if (!bar->expected) {
@@ -173,7 +173,7 @@ static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *
 		bar->red_and = 1;
 	}
 	if (bar->expected != want)
-		return ws_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
+		return ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
 		               "threads have arrived at barrier %u with different thread counts: %u and now %u", id,
 		               bar->expected == UINT32_MAX ? all : bar->expected, threads);
 	return true;
@@ -198,7 +198,7 @@ enum ws_next ws_op_barrier(struct ws_exec *x, const struct ws_dinst *in, uint32_
 	if (x->its)
 		ws_isolate(x, in, mask, in + 1);
 	if (id >= WS_BARRIERS) {
-		ws_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION, "there is no barrier %u: a block has 16, from 0 on", id);
+		ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION, "there is no barrier %u: a block has 16, from 0 on", id);
 		return WS_STOP;
 	}
 	if (!expect(x, in, &x->block->bar[id], id, threads, mask))

@@ -156,7 +156,7 @@ reload:
 				return;
 			goto pick;
 		case WS_K_END:
-			ws_fail(x, in, active, WS_GPU_BAD_PC, "the kernel ran past its last instruction");
+			ws_exec_fail(x, in, active, WS_GPU_BAD_PC, "the kernel ran past its last instruction");
 			goto stop;
 		}
 	}

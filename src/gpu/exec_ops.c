@@ -214,7 +214,7 @@ enum ws_next ws_op_nanosleep(struct ws_exec *x, const struct ws_dinst *in, uint3
 
 enum ws_next ws_op_trap(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
-	ws_fail(x, in, mask, WS_GPU_TRAP, "trap");
+	ws_exec_fail(x, in, mask, WS_GPU_TRAP, "trap");
 	return WS_STOP;
 }
 
@@ -227,7 +227,7 @@ enum ws_next ws_op_brx(struct ws_exec *x, const struct ws_dinst *in, uint32_t ma
 	const struct ws_dinst *target, *reconv = t->targets[t->n];
 
 	if (first >= t->n) {
-		ws_fail(x, in, same, WS_GPU_BAD_PC, "brx.idx with index %u, but its list has %u targets", first, t->n);
+		ws_exec_fail(x, in, same, WS_GPU_BAD_PC, "brx.idx with index %u, but its list has %u targets", first, t->n);
 		return WS_STOP;
 	}
 	target = t->targets[first];

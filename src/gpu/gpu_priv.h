@@ -591,7 +591,7 @@ double ws_now(void);
 
 /* ---- error.c, deadlock.c ---- */
 /* Starts x->err for the instruction and the lowest lane of mask: code, and what the format says. Returns false. */
-bool ws_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
+bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
 	WS_PRINTF(5, 6);
 /* Adds where it was to an error that somebody else has begun. */
 void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane);

@@ -276,7 +276,7 @@ void ws_sync_exit(struct ws_exec *x, struct ws_warp *w)
 
 static enum ws_next not_named(struct ws_exec *x, const struct ws_dinst *in, uint32_t lanes, uint32_t members)
 {
-	ws_fail(x, in, lanes, WS_GPU_BAD_INSTRUCTION,
+	ws_exec_fail(x, in, lanes, WS_GPU_BAD_INSTRUCTION,
 	        "a thread executes a warp-wide instruction with a mask (0x%08x) that does not name the thread itself", members);
 	return WS_STOP;
 }
