@@ -364,6 +364,7 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	struct ws_block **idle;          /* block slots that can be used again */
 	size_t nidle, cap_idle;
 	uint64_t stuck_at;               /* launch->epoch at which this host thread saw no way on; 0 = it is not stuck */
+	uint64_t looked_at;              /* ... at which it began to look a second time */
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
@@ -591,7 +592,8 @@ double ws_now(void);
 
 /* ---- error.c, deadlock.c ---- */
 /* Starts x->err for the instruction and the lowest lane of mask: code, and what the format says. Returns false. */
-bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
+bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code,
+                  const char *fmt, ...)
 	WS_PRINTF(5, 6);
 /* Adds where it was to an error that somebody else has begun. */
 void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane);

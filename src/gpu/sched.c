@@ -253,16 +253,18 @@ static void no_way_on(struct ws_exec *x)
 
 	if (!all_stuck(x)) {
 		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
-	} else if (x->stuck_at != epoch) {
+	} else if (x->looked_at != epoch) {
 		/* what others did before now may let a warp go on: look again from the start */
 		for (size_t i = 0; i < x->nresident; i++)
 			for (uint32_t k = 0; k < x->resident[i]->nwarps; k++) {
 				x->resident[i]->warps[k].idle = 0;
 				x->resident[i]->warps[k].repeats = false;
 			}
+		x->looked_at = epoch;
+	} else {
 		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
-	} else if (everybody_stuck(x)) {
-		ws_fail_no_progress(x);
+		if (everybody_stuck(x))
+			ws_fail_no_progress(x);
 	}
 	if (x->launch->nexec > 1)
 		sched_yield();

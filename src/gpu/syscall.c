@@ -231,6 +231,8 @@ static bool print_spec(struct printer *p, const char *s, const char **end)
 	switch (sp.type) {
 	case '%':
 		ws_buf_puts(p->out, "%");
+		if (sp.end - s > 1)      /* "%5%" is no conversion: printed as it stands, as on a GPU */
+			ws_buf_add(p->out, s, (size_t)(sp.end - s));
 		return true;
 	case 'd': case 'i': case 'o': case 'u': case 'x': case 'X':
 		return print_integer(p, &sp);

@@ -123,6 +123,7 @@ static void test_conversions(void **state)
 	prints("[%.*f]", &(struct { int32_t p, pad; double d; }){1, 0, 2.25}, 16, "[2.2]", 2);
 	prints("[%y]", NULL, 0, "[%y]", 0);
 	prints("[%", NULL, 0, "[%", 0);
+	prints("[%5%]", NULL, 0, "[%5%]", 0);
 }
 
 static void test_alignment_of_arguments(void **state)
