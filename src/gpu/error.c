@@ -77,7 +77,8 @@ void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane)
 	x->failed = true;
 }
 
-bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code, const char *fmt, ...)
+bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code,
+                  const char *fmt, ...)
 {
 	va_list ap;
 
