@@ -116,12 +116,9 @@ static void told_free(const struct ws_memmap *map, struct ws_mem *m)
 
 static void free_subtables(struct ws_memmap *map)
 {
-	uint64_t pages = map->span >> WS_MEM_PAGE_SHIFT;
-	for (uint64_t p = 0; p < pages; p++)
-		if (map->page_users[p] && map->table[p] & 1)
-			free((void *)(map->table[p] - 1));
-	for (size_t i = 0; i < map->nspare; i++)
-		free(map->spare[i]);
+	for (size_t i = 0; i < map->nsubtables; i++)
+		free(map->subtables[i]);
+	free(map->subtables);
 	free(map->spare);
 }
 
@@ -136,8 +133,7 @@ void ws_memmap_fini(struct ws_memmap *map)
 		free((char *)m->origin);
 		m->name = m->origin = NULL;
 	}
-	if (map->nmems)
-		free_subtables(map);
+	free_subtables(map);
 	for (size_t i = 0; i < map->nmems; i++)
 		free(map->mems[i]);
 	free(map->mems);
@@ -177,7 +173,9 @@ static uintptr_t *new_subtable(struct ws_memmap *map)
 {
 	if (map->nspare)
 		return map->spare[--map->nspare];
-	return ws_alloc(WS_MEM_SUB * sizeof(uintptr_t));
+	uintptr_t *sub = ws_alloc(WS_MEM_SUB * sizeof *sub);
+	*WS_PUSH(map->subtables, map->nsubtables, map->cap_subtables) = sub;
+	return sub;
 }
 
 static void publish_page(struct ws_memmap *map, uint64_t page, struct ws_mem *m)

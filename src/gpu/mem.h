@@ -58,7 +58,9 @@ struct ws_memmap {
 	size_t nfreed;               /* in it */
 	struct ws_mem **pending;     /* freed heap blocks that the observer has not been told of yet */
 	size_t npending, cap_pending;
-	uintptr_t **spare;           /* second-level tables not in use, all zero */
+	uintptr_t **subtables;       /* all second-level tables */
+	size_t nsubtables, cap_subtables;
+	uintptr_t **spare;           /* those not in use, all zero */
 	size_t nspare, cap_spare;
 	const struct ws_observer_ops *ops;
 	void *self;
