@@ -89,7 +89,7 @@ static void write_access(struct ws_buf *out, struct ws_sources *sources, const s
 		ws_buf_puts(out, "</code> ");
 	}
 	if (a->inlined_file) {
-		ws_buf_printf(&b, "%s:%" PRIu32, a->inlined_file, a->inlined_line);
+		ws_buf_printf(&b, "%s:%" PRIu32, ws_report_short_path(a->inlined_file), a->inlined_line);
 		ws_buf_puts(out, "inlined at <code>");
 		flush(out, &b);
 		ws_buf_puts(out, "</code>");

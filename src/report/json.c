@@ -143,7 +143,7 @@ static void write_access(struct ws_json *j, const char *key, const struct ws_rac
 
 static void write_race(struct ws_json *j, const struct ws_race *race, size_t number)
 {
-	char id[32];
+	char id[32], *location = race->location ? ws_race_location(race) : NULL;
 
 	snprintf(id, sizeof id, "R%zu", number);
 	ws_json_open(j, NULL, '{');
@@ -157,7 +157,7 @@ static void write_race(struct ws_json *j, const struct ws_race *race, size_t num
 	ws_json_number(j, "launch", race->launch);
 	ws_json_number(j, "seed", race->seed);
 	ws_json_open(j, "location", '{');
-	ws_json_string(j, "name", race->location);
+	ws_json_string(j, "name", location);
 	ws_json_number(j, "offset", race->offset);
 	ws_json_number(j, "size", race->size);
 	ws_json_close(j, '}');
@@ -166,6 +166,7 @@ static void write_race(struct ws_json *j, const struct ws_race *race, size_t num
 	ws_json_string(j, "missing", race->missing);
 	ws_json_string(j, "repair", race->repair);
 	ws_json_close(j, '}');
+	free(location);
 }
 
 static void write_kernel(struct ws_json *j, const struct ws_kernel_row *k)

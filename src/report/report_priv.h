@@ -27,9 +27,13 @@ const char *ws_race_kind_name(enum ws_race_kind k);          /* "RAW" */
 const char *ws_race_kind_words(enum ws_race_kind k);         /* "read-after-write" */
 const char *ws_race_access_name(enum ws_race_access_kind k); /* "read" */
 const char *ws_race_severity_name(enum ws_severity s);       /* "error" */
+/* The location for people: a mangled name is made plain. The caller frees it. */
+char *ws_race_location(const struct ws_race *race);
+/* The tail of a path that lies below the current folder, else the path. */
+const char *ws_report_short_path(const char *path);
 /* "bytes 48..51 of 'tile'" */
 void ws_race_add_bytes(struct ws_buf *out, const struct ws_race *race);
-/* "read-after-write race (RAW) in shared memory: missing barrier" */
+/* "read-after-write race (RAW) in shared memory: no barrier between them" */
 void ws_race_add_title(struct ws_buf *out, const struct ws_race *race);
 /* "app.cu:12", or "app.ptx:40" without line information */
 void ws_race_add_place(struct ws_buf *out, const struct ws_race_access *a);

@@ -38,7 +38,7 @@ static void write_location(struct ws_json *j, const struct ws_race_access *a, co
 	uint32_t line = a->file ? a->line : a->ptx_line;
 	struct ws_buf uri = { 0 };
 
-	add_uri(&uri, file);
+	add_uri(&uri, ws_report_short_path(file));
 	ws_json_open(j, NULL, '{');
 	ws_json_open(j, "physicalLocation", '{');
 	ws_json_open(j, "artifactLocation", '{');

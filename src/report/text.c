@@ -68,7 +68,7 @@ static void write_inlined(struct writer *w, const struct ws_race_access *a)
 	}
 	if (a->inlined_file) {
 		ws_buf_puts(w->out, a->function ? ", inlined at " : "inlined at ");
-		add_clean(w, a->inlined_file);
+		add_clean(w, ws_report_short_path(a->inlined_file));
 		ws_buf_printf(w->out, ":%" PRIu32, a->inlined_line);
 	}
 	ws_buf_puts(w->out, "\n");

@@ -2,8 +2,13 @@
 #include "report/report_priv.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/demangle.h"
 
 const char *ws_race_kind_name(enum ws_race_kind k)
 {
@@ -58,33 +63,74 @@ static void add_string(struct ws_buf *out, const char *s)
 	ws_buf_add_clean(out, s, strlen(s));
 }
 
+char *ws_race_location(const struct ws_race *race)
+{
+	char *plain = ws_demangle(race->location ? race->location : "");
+	const char *last = plain;
+
+	if (strncmp(race->location ? race->location : "", "_Z", 2) != 0 || strcmp(race->space, "shared") != 0)
+		return plain;
+	for (const char *s = strstr(plain, "::"); s; s = strstr(s + 2, "::"))    /* the kernel is told already */
+		last = s + 2;
+	memmove(plain, last, strlen(last) + 1);
+	return plain;
+}
+
+const char *ws_report_short_path(const char *path)
+{
+	char here[PATH_MAX];
+	size_t n;
+
+	if (*path != '/' || !getcwd(here, sizeof here))
+		return path;
+	n = strlen(here);
+	return strncmp(path, here, n) == 0 && path[n] == '/' && path[n + 1] ? path + n + 1 : path;
+}
+
 void ws_race_add_bytes(struct ws_buf *out, const struct ws_race *race)
 {
 	uint64_t size = race->size ? race->size : 1;
-	bool variable = race->location && !strchr(race->location, ' ');
+	char *location = ws_race_location(race);
+	bool variable = *location && !strchr(location, ' ');
 
 	if (size == 1)
 		ws_buf_printf(out, "byte %" PRIu64, race->offset);
 	else
 		ws_buf_printf(out, "bytes %" PRIu64 "..%" PRIu64, race->offset, race->offset + size - 1);
 	ws_buf_puts(out, variable ? " of '" : " of ");
-	if (race->location)
-		add_string(out, race->location);
+	if (*location)
+		add_string(out, location);
 	else
 		ws_buf_printf(out, "%s memory", race->space);
 	if (variable)
 		ws_buf_puts(out, "'");
+	free(location);
 }
+
+/* What is wrong, in the words of a title. */
+static const char *const categories[][2] = {
+	{ "missing-barrier", "no barrier between them" },
+	{ "missing-fence", "no fence between them" },
+	{ "warp", "lanes of one warp, not synchronized" },
+	{ "same-instruction", "lanes of one instruction" },
+	{ "inter-block", "two blocks, in no order" },
+	{ "scope", "scope too small" },
+	{ "lock", "no lock in common" },
+	{ "atomic-plain", "one is atomic, one is not" },
+	{ "mixed-size", "atomic accesses of different sizes" },
+	{ "same-value", "both write the same value" },
+};
 
 void ws_race_add_title(struct ws_buf *out, const struct ws_race *race)
 {
 	ws_buf_printf(out, "%s race (%s) in ", ws_race_kind_words(race->kind), ws_race_kind_name(race->kind));
 	add_string(out, race->space);
 	ws_buf_puts(out, " memory: ");
-	if (strcmp(race->category, "same-value") == 0) {
-		ws_buf_puts(out, "both write the same value");
-		return;
-	}
+	for (size_t i = 0; i < WS_COUNT(categories); i++)
+		if (strcmp(race->category, categories[i][0]) == 0) {
+			ws_buf_puts(out, categories[i][1]);
+			return;
+		}
 	for (const char *s = race->category; *s; s++)
 		ws_buf_add_clean(out, *s == '-' ? " " : s, 1);
 }
@@ -93,7 +139,7 @@ void ws_race_add_place(struct ws_buf *out, const struct ws_race_access *a)
 {
 	const char *file = a->file ? a->file : a->ptx_file ? a->ptx_file : "PTX";
 
-	add_string(out, file);
+	add_string(out, ws_report_short_path(file));
 	ws_buf_printf(out, ":%" PRIu32, a->file ? a->line : a->ptx_line);
 }
 

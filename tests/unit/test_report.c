@@ -435,6 +435,34 @@ static void closing_line_tells_what_was_checked(void **state)
 	ws_report_free(r);
 }
 
+static void names_and_paths_are_short(void **state)
+{
+	struct ws_report *r = ws_report_new();
+	struct ws_race a = example();
+	struct ws_text_options opt = { 0 };
+	struct ws_buf b = { 0 };
+	char here[4096], file[4200];
+
+	assert_non_null(getcwd(here, sizeof here));
+	snprintf(file, sizeof file, "%s/" GOLDEN "reduce.cu", here);
+	a.first.file = file;
+	a.location = "_ZZ9block_sumPKiPiE7partial";
+	ws_report_race(r, &a);
+	a.space = "global";
+	a.location = "_ZN2my7counterE";
+	ws_report_race(r, &a);
+	ws_report_write_text(r, &opt, &b);
+	assert_null(strstr(b.data, here));
+	assert_non_null(strstr(b.data, "read     " GOLDEN "reduce.cu:13 "));
+	assert_non_null(strstr(b.data, "of 'partial'"));
+	assert_non_null(strstr(b.data, "of 'my::counter'"));
+	b.len = 0;
+	ws_report_write_json(r, &b);
+	assert_non_null(strstr(b.data, "\"name\": \"partial\""));
+	ws_buf_free(&b);
+	ws_report_free(r);
+}
+
 static size_t left_after(const char *rules)
 {
 	struct ws_report *r = full_report();
@@ -493,6 +521,7 @@ int main(void)
 		cmocka_unit_test(forms_are_as_expected),
 		cmocka_unit_test(source_is_found_in_given_folders),
 		cmocka_unit_test(closing_line_tells_what_was_checked),
+		cmocka_unit_test(names_and_paths_are_short),
 		cmocka_unit_test(rules_take_races_out),
 		cmocka_unit_test(wrong_rules_are_told_with_their_place),
 	};
