@@ -137,13 +137,13 @@ static void kernel_failed(struct ws_session *s, const struct ws_kernel_op *k, co
 	ws_buf_free(&b);
 }
 
-/* Without a detector nobody else counts the launches. */
+/* A detector counts launches and accesses itself. */
 static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, const struct ws_gpu_stats *stats)
 {
-	struct ws_kernel_row row = { .name = k->f->plain, .launches = 1, .thread_instructions = stats->thread_instructions };
+	struct ws_kernel_row row = { .name = k->f->plain, .launches = !s->detector, .checked = s->detector != NULL,
+	                             .thread_instructions = stats->thread_instructions };
 
-	if (!s->detector)
-		ws_report_kernel(s->report, &row);
+	ws_report_kernel(s->report, &row);
 	ws_session_touch();
 }
 

@@ -77,9 +77,13 @@ static void save(struct ws_session *s)
 	unsigned long now = atomic_load(&changes);
 	struct ws_buf path = { 0 };
 
-	if (!s->saves || atomic_load(&forked) || atomic_load(&saved) == now)
+	if (atomic_load(&forked) || atomic_load(&saved) == now)
 		return;
 	pthread_mutex_lock(&save_lock);
+	if (!s->saves) {
+		pthread_mutex_unlock(&save_lock);
+		return;
+	}
 	ws_buf_printf(&path, "%s/report.%ld.json", s->options.report_dir, (long)getpid());
 	if (!ws_report_save(s->report, path.data)) {
 		fprintf(stderr, "warpsafe: error: cannot write '%s': %s\n", path.data, strerror(errno));
