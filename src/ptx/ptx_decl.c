@@ -189,7 +189,7 @@ static bool one_reg(struct parser *p, const struct decl *d)
 		ws_p_next(p);
 		if (!ws_p_expect(p, '>', "the number of registers"))
 			return false;
-		if (!count || count > UINT32_MAX)
+		if (count > UINT32_MAX)
 			return ws_p_error(p, at, at_len, "%llu registers cannot be declared at once", (unsigned long long)count);
 		if (n->range && n->range->depth == p->depth)
 			return ws_p_error(p, off, len, "'%s<...>' is declared already", n->str);
@@ -329,16 +329,16 @@ static bool one_variable(struct parser *p, const struct decl *d, enum ws_linkage
 			                  "module can", n->str);
 		if (!ws_p_initializer(p, entered, dims, ndims))
 			return false;
-	} else if (ndims && !dims[0] && linkage != WS_LINK_EXTERN && d->space != WS_SPACE_SHARED) {
+	} else if (ndims && !dims[0] && linkage != WS_LINK_EXTERN) {
 		return ws_p_error(p, at, len, "the size of '%s' is not known", n->str);
 	}
 	entered->len = p->last_end - entered->off;
 	return true;
 }
 
-bool ws_p_variable(struct parser *p, enum ws_linkage linkage, uint32_t off)
+bool ws_p_variable(struct parser *p, enum ws_linkage linkage, bool managed, uint32_t off)
 {
-	struct decl d = { .space = space_of(p->t.name->directive), .vec = 1 };
+	struct decl d = { .space = space_of(p->t.name->directive), .vec = 1, .managed = managed };
 	uint64_t bank;
 
 	ws_p_next(p);
@@ -350,6 +350,8 @@ bool ws_p_variable(struct parser *p, enum ws_linkage linkage, uint32_t off)
 		return false;
 	if (d.type == WS_PRED)
 		return ws_p_error_here(p, "predicates live in registers only");
+	if (linkage == WS_LINK_COMMON && d.space != WS_SPACE_GLOBAL)
+		return ws_p_error_here(p, "'.common' is for '.global' variables");
 	do {
 		if (!one_variable(p, &d, linkage, off))
 			return false;

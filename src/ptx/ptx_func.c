@@ -420,7 +420,7 @@ static bool body_declaration(struct parser *p)
 		case D_WEAK: linkage = WS_LINK_WEAK; continue;
 		case D_COMMON: linkage = WS_LINK_COMMON; continue;
 		case D_GLOBAL: case D_CONST: case D_SHARED: case D_LOCAL: case D_PARAM: case D_TEX:
-			return ws_p_variable(p, linkage, off);
+			return ws_p_variable(p, linkage, false, off);
 		default: break;
 		}
 		return ws_p_error_here(p, "unknown directive in a function");
@@ -514,6 +514,9 @@ static bool function(struct parser *p, enum ws_linkage linkage, uint32_t off)
 	ws_p_next(p);
 	if (!header(p, f, &n, &at))
 		return false;
+	for (uint32_t i = 0; f->entry && i < f->nparams; i++)
+		if (f->params[i]->space != WS_SPACE_PARAM)
+			return ws_p_error(p, f->params[i]->off, f->params[i]->len, "the parameters of a kernel are '.param' variables");
 	defined = ws_p_is(p, '{');
 	f->declared_only = !defined;
 	entered = enter(p, f, n, at, linkage, defined);

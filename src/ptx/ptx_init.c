@@ -123,14 +123,10 @@ static bool element(struct init *in)
 		return false;
 	if (ws_p_is(p, '(') && v.kind == V_INT)
 		return masked_address(in, v.bits, off);
-	if (v.kind != V_INT && !ws_type_is_float(in->s->type) && in->elem < 4)
+	if (v.kind != V_INT && in->s->type < WS_F16)
 		return ws_p_error(p, off, p->last_end - off, "a floating-point value for an integer");
-	if (v.kind == V_INT && ws_type_is_float(in->s->type) && in->elem >= 4) {
-		double d = v.is_unsigned ? (double)v.bits : (double)(int64_t)v.bits;
-
-		v.kind = V_FLOAT;
-		memcpy(&v.bits, &d, sizeof d);
-	}
+	if (v.kind == V_INT && (in->s->type == WS_F32 || in->s->type == WS_F64))
+		return ws_p_error(p, off, p->last_end - off, "an integer value for floating point");
 	return put(in, ws_ptx_float_bits(&v, in->elem == 8 ? WS_F64 : WS_F32));
 }
 
@@ -162,13 +158,16 @@ static void close_brace(struct init *in)
 static bool values(struct init *in)
 {
 	struct parser *p = in->p;
+	bool comma = false;
 
 	for (;;) {
 		bool more = false;
 
-		while (ws_p_is(p, '{'))
+		for (; ws_p_is(p, '{'); comma = false)
 			if (!open_brace(in))
 				return false;
+		if (ws_p_is(p, '}') && comma)
+			return ws_p_error_here(p, "expected a value after ','");
 		if (!ws_p_is(p, '}') && !element(in))
 			return false;
 		while (in->depth && (ws_p_is(p, '}') || ws_p_is(p, ','))) {
@@ -181,6 +180,7 @@ static bool values(struct init *in)
 			return true;
 		if (!more)
 			return ws_p_error_here(p, "expected ',' or '}' after a value of '%s'", in->s->name);
+		comma = true;
 	}
 }
 

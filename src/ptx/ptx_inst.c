@@ -308,7 +308,8 @@ static bool keep_verbatim(struct parser *p, struct ws_ptx_inst *i, const struct 
 		return ws_p_error(p, op->off, (uint32_t)len, "unknown instruction '%.*s', and it might synchronize", (int)len, text);
 	while (p->t.kind != TK_END && !ws_p_is(p, ';') && !ws_p_is(p, '}'))
 		ws_p_next(p);
-	*i = (struct ws_ptx_inst){ .op = WS_OP_unknown, .vec = 1, .guard = i->guard, .guard_neg = i->guard_neg };
+	i->op = WS_OP_unknown;
+	i->vec = 1;
 	i->extra = ws_arena_strndup(p->a, text, p->last_end - op->off);
 	return true;
 }

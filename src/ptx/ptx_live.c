@@ -51,7 +51,8 @@ void ws_ptx_inst_regs(const struct ws_ptx_inst *i, void (*fn)(void *user, struct
 		each_reg(i->call->args, i->call->nargs, fn, user, false);
 		each_reg(i->call->rets, i->call->nrets, fn, user, true);
 	}
-	each_reg(i->ops + n, i->nops - n, fn, user, false);
+	if (i->nops > n)
+		each_reg(i->ops + n, i->nops - n, fn, user, false);
 	if (n && i->op == WS_OP_wgmma)   /* the accumulator is read and written */
 		each_reg(i->ops, n, fn, user, false);
 	each_reg(i->ops, n, fn, user, true);

@@ -284,8 +284,13 @@ static bool declaration(struct parser *p)
 {
 	enum ws_linkage linkage = WS_LINK_LOCAL;
 	uint32_t off = p->t.off;
+	bool managed = false;
 
 	for (; p->t.kind == TK_DOT; ws_p_next(p)) {
+		if (p->t.name->directive == D_ATTRIBUTE && !ws_p_attribute(p, &managed))
+			return false;
+		if (p->t.kind != TK_DOT)
+			break;
 		switch (p->t.name->directive) {
 		case D_VISIBLE: linkage = WS_LINK_VISIBLE; continue;
 		case D_EXTERN: linkage = WS_LINK_EXTERN; continue;
@@ -293,7 +298,7 @@ static bool declaration(struct parser *p)
 		case D_COMMON: linkage = WS_LINK_COMMON; continue;
 		case D_ENTRY: case D_FUNC: return ws_p_function(p, linkage, off);
 		case D_GLOBAL: case D_CONST: case D_SHARED: case D_LOCAL: case D_PARAM: case D_TEX:
-			return ws_p_variable(p, linkage, off);
+			return ws_p_variable(p, linkage, managed, off);
 		default: break;
 		}
 		break;

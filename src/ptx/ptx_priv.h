@@ -273,7 +273,7 @@ uint64_t ws_ptx_float_bits(const struct value *v, enum ws_type type);    /* a co
 
 /* ptx_decl.c: variables, registers, initializers */
 bool ws_p_reg_decl(struct parser *p);
-bool ws_p_variable(struct parser *p, enum ws_linkage linkage, uint32_t off);
+bool ws_p_variable(struct parser *p, enum ws_linkage linkage, bool managed, uint32_t off);
 bool ws_p_initializer(struct parser *p, struct ws_ptx_sym *s, const uint64_t *dims, unsigned ndims);
 bool ws_p_param(struct parser *p, struct ws_ptx_sym **out, bool bind);
 bool ws_p_attribute(struct parser *p, bool *managed);

@@ -138,10 +138,9 @@ static struct range *find_range(struct parser *p, const struct name *n, unsigned
 		if (n->str[i] == '0' && i + 1 < n->len)
 			continue;
 		prefix = ws_names_find(&p->names, n->str, i);
-		if (prefix && prefix->range && value < prefix->range->count && prefix->range->depth > above) {
+		if (prefix && prefix->range && value < prefix->range->count && prefix->range->depth > above &&
+		    (!best || prefix->range->depth >= best->depth))
 			best = prefix->range;
-			above = best->depth;
-		}
 	}
 	return best;
 }
