@@ -6,7 +6,8 @@
  *
  * Strong writes: an atomic that reads and writes has observed all strong writes to its cell before it, which therefore
  * are ordered before whatever it is ordered before (PTX ISA 9.0, Memory Consistency Model, Causality Order): only the
- * newest need be kept. A strong read that saw the newest one is marked OBSERVED for the same reason. */
+ * newest need be kept, unless scopes narrower than .gpu are about. For the same reason the first strong reads that saw
+ * the newest one are kept as its observers. */
 #include "detect/shadow_priv.h"
 
 #include <stdlib.h>
@@ -72,6 +73,12 @@ static bool fragile(const struct ws_ctx *c, uint32_t old, uint32_t new)
 	return o->elem != n->elem || n->scope > o->scope;
 }
 
+/* May the access at hand stand for the strong one `old`, if that is ordered before it? */
+static bool stands_for(const struct ws_ctx *c, const struct ws_slot *old)
+{
+	return !fragile(c, old->site, c->site) && (!c->l->narrow || !((old->who ^ c->me) >> 32));
+}
+
 /* The lanes' older entries of that warp and class are superseded: program order. */
 static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s, uint8_t cls)
 {
@@ -84,7 +91,7 @@ static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *
 
 		if (e->cls != cls || (e->s.who ^ s->who) >> WHO_TIME_BITS)
 			continue;
-		if (cls == CLS_READ || !fragile(c, e->s.site, s->site))
+		if (cls == CLS_READ || (cls != CLS_OBSERVER && !fragile(c, e->s.site, s->site)))
 			e->s.mask &= c->its ? ~s->mask : 0;
 		if (e->s.who == s->who && e->s.site == s->site && e->seq == set->seq)
 			same = e;
@@ -112,7 +119,15 @@ static void set_free(struct ws_set *set)
 static void set_drop_writes(struct ws_ctx *c, struct ws_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++)
-		if (set->e[i].cls == CLS_SWRITE && !fragile(c, set->e[i].s.site, c->site))
+		if (set->e[i].cls == CLS_SWRITE && stands_for(c, &set->e[i].s))
+			set->e[i].s.mask = 0;
+	set_rehash(set);
+}
+
+static void set_drop_observers(struct ws_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++)
+		if (set->e[i].cls == CLS_OBSERVER)
 			set->e[i].s.mask = 0;
 	set_rehash(set);
 }
@@ -299,22 +314,46 @@ static bool before(struct ws_ctx *c, const struct ws_slot *s, uint32_t lane)
 	return false;
 }
 
-/* Has something that is ordered before this access observed the newest strong write of the cell? */
-static bool observed(struct ws_ctx *c, uint32_t i, uint32_t lane)
+static bool is_rmw(const struct ws_ctx *c, const struct ws_slot *s)
+{
+	return site_of(c, s->site)->kind == WS_ATOMIC;
+}
+
+static bool set_observed(struct ws_ctx *c, const struct ws_set *set, uint64_t seq, uint32_t lane)
+{
+	for (uint32_t j = 0; j < set->n; j++) {
+		const struct ws_set_entry *e = &set->e[j];
+		bool sees = (e->cls == CLS_OBSERVER && e->seq >= seq) ||
+		            (e->cls == CLS_SWRITE && e->seq > seq && is_rmw(c, &e->s));
+
+		if (e->s.mask && sees && before(c, &e->s, lane))
+			return true;
+	}
+	return false;
+}
+
+/* Has something that is ordered before this access observed the strong write with that number, directly or through
+ * later ones? */
+static bool observed(struct ws_ctx *c, uint32_t i, uint64_t seq, uint32_t lane)
 {
 	const struct ws_ext *e = c->line->ext;
-	const struct ws_slot *sr = has(e, ROW_SR) ? &((struct ws_slot *)e->row[ROW_SR])[i] : NULL;
+	const struct ws_slot *ob = has(e, ROW_OB) ? &((struct ws_slot *)e->row[ROW_OB])[i] : NULL;
 	const struct ws_set *set = has(e, ROW_SET) ? ((struct ws_set **)e->row[ROW_SET])[i] : NULL;
 	const struct ws_slot *s = has(e, ROW_S) ? &((struct ws_slot *)e->row[ROW_S])[i] : NULL;
 
-	if (s && s->who && site_of(c, s->site)->kind == WS_ATOMIC && before(c, s, lane))
+	if (s && s->who && is_rmw(c, s) && before(c, s, lane))
 		return true;
-	if (sr && sr->who && sr->site & SITE_OBSERVED && before(c, sr, lane))
+	if (ob && ob->who && before(c, ob, lane))
 		return true;
-	for (uint32_t j = 0; set && set->count[CLS_SREAD] && j < set->n; j++)
-		if (set->e[j].cls == CLS_SREAD && set->e[j].s.mask && set->e[j].seq == set->seq && before(c, &set->e[j].s, lane))
-			return true;
-	return false;
+	return set && (set->count[CLS_OBSERVER] || set->count[CLS_SWRITE]) && set_observed(c, set, seq, lane);
+}
+
+/* The number of the newest one. */
+static uint64_t newest(const struct ws_ext *e, uint32_t i)
+{
+	const struct ws_set *set = has(e, ROW_SET) ? ((struct ws_set **)e->row[ROW_SET])[i] : NULL;
+
+	return set ? set->seq : 0;
 }
 
 /* Two strong accesses that are morally strong do not race: both scopes hold both threads, and they overlap wholly
@@ -347,11 +386,8 @@ static void check_strong_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uin
 		if (!row[i].who || (strong_class(c->cls) && morally_strong(c, &row[i])))
 			continue;
 		bad = ws_hb_bad(c, row[i].who, row[i].mask, lane);
-		if (bad >= 0 && !observed(c, i, lane)) {
-			bool rmw = site_of(c, row[i].site)->kind == WS_ATOMIC;
-
-			hit(c, lane, &h, &row[i], rmw ? CLS_RMW : CLS_SWRITE, bad, s.lo, s.hi);
-		}
+		if (bad >= 0 && !observed(c, i, newest(e, i), lane))
+			hit(c, lane, &h, &row[i], is_rmw(c, &row[i]) ? CLS_RMW : CLS_SWRITE, bad, s.lo, s.hi);
 	}
 	tell(c, lane, &h);
 }
@@ -373,11 +409,11 @@ static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, 
 		const struct ws_set_entry *x = &set->e[j];
 		int bad;
 
-		if (!x->s.mask || !conflicts(c, x->cls) ||
+		if (!x->s.mask || x->cls == CLS_OBSERVER || !conflicts(c, x->cls) ||
 		    (strong_class(c->cls) && strong_class(x->cls) && morally_strong(c, &x->s)))
 			continue;
 		bad = ws_hb_bad(c, x->s.who, x->s.mask, lane);
-		if (bad >= 0 && !(x->cls == CLS_SWRITE && observed(c, i, lane)))
+		if (bad >= 0 && !(x->cls == CLS_SWRITE && observed(c, i, x->seq, lane)))
 			ws_shadow_conflict(c, lane, lo, hi, &x->s, x->cls, bad, false);
 	}
 }
@@ -479,7 +515,7 @@ static inline bool put(struct ws_ctx *c, struct ws_slot *at, uint32_t lane)
 {
 	uint32_t bit = 1u << lane;
 
-	if (at->who && c->cls != CLS_READ && fragile(c, at->site, c->site))
+	if (at->who && c->cls != CLS_READ && !stands_for(c, at))
 		return false;
 	if (c->its && at->who != c->me && !((at->who ^ c->me) >> WHO_TIME_BITS)) {
 		at->mask &= ~bit;            /* program order */
@@ -560,34 +596,62 @@ static void install_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uin
 	w[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
 }
 
+static void add_observer(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i, const struct ws_slot *mine)
+{
+	const struct ws_slot *s = has(e, ROW_S) ? &((struct ws_slot *)e->row[ROW_S])[i] : NULL;
+	struct ws_slot *ob;
+
+	if (!s || !s->who || observed(c, i, newest(e, i), lane))
+		return;
+	ob = &((struct ws_slot *)need_row(e, ROW_OB))[i];
+	if (!ob->who)
+		*ob = *mine;
+	else if (ob->who == mine->who && ob->site == mine->site)
+		ob->mask |= mine->mask;
+	else
+		set_put(c, need_set(e, i), mine, CLS_OBSERVER);
+}
+
 static void install_strong_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
 {
-	struct ws_slot *sr = need_row(e, ROW_SR), mine;
+	struct ws_slot *sr = need_row(e, ROW_SR), mine = {.who = c->me, .site = c->site, .mask = 1u << lane};
 
-	c->site |= SITE_OBSERVED;
-	if (!put(c, &sr[i], lane)) {
-		mine = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	add_observer(c, e, lane, i, &mine);
+	if (!put(c, &sr[i], lane))
 		set_put(c, need_set(e, i), &mine, CLS_SREAD);
-	}
-	c->site &= ~SITE_OBSERVED;
+}
+
+/* Observers are of use as long as writes are kept that they saw. */
+static void retire_observers(struct ws_ctx *c, struct ws_ext *e, uint32_t i, const struct ws_slot *s, struct ws_set *set)
+{
+	struct ws_slot *ob = has(e, ROW_OB) ? &((struct ws_slot *)e->row[ROW_OB])[i] : NULL;
+
+	if (ob && ob->who && set && set->count[CLS_SWRITE])
+		set_put(c, set, ob, CLS_OBSERVER);
+	if (s->who && is_rmw(c, s) && set && set->count[CLS_SWRITE])
+		set_put(c, set, s, CLS_OBSERVER);
+	if (ob)
+		ob->who = 0;
+	if (set && set->count[CLS_OBSERVER] && !set->count[CLS_SWRITE])
+		set_drop_observers(set);
 }
 
 static void install_strong_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
 {
 	struct ws_slot *s = &((struct ws_slot *)need_row(e, ROW_S))[i];
 	struct ws_set *set = has(e, ROW_SET) ? ((struct ws_set **)e->row[ROW_SET])[i] : NULL;
+	bool plain = c->cls == CLS_SWRITE;
 
-	if (s->who && (fragile(c, s->site, c->site) || (c->cls == CLS_SWRITE && ws_hb_bad(c, s->who, s->mask, lane) >= 0 &&
-	                                                !observed(c, i, lane)))) {
+	if (s->who && (!stands_for(c, s) || (plain && ws_hb_bad(c, s->who, s->mask, lane) >= 0 &&
+	                                     !observed(c, i, newest(e, i), lane)))) {
 		set = need_set(e, i);
 		set_put(c, set, s, CLS_SWRITE);
 	}
-	if (c->cls == CLS_RMW && set && set->count[CLS_SWRITE])
+	if (!plain && set && set->count[CLS_SWRITE])
 		set_drop_writes(c, set);
+	retire_observers(c, e, i, s, set);
 	if (set)
 		set->seq++;
-	if (has(e, ROW_SR))
-		((struct ws_slot *)e->row[ROW_SR])[i].site &= ~SITE_OBSERVED;
 	*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
 }
 

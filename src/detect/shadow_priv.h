@@ -23,10 +23,9 @@
 enum { WHO_TIME_BITS = 27, LINE_BITS = 7, LINE = 1 << LINE_BITS };
 #define WHO_TIME ((1u << WHO_TIME_BITS) - 1)
 
-/* An access's site field: site id (24 bits) | lock set (7 bits) | OBSERVED. */
+/* An access's site field: site id (24 bits) | lock set (7 bits). */
 enum { SITE_BITS = 24, LOCKSET_MANY = 127 };
 #define SITE_ID ((1u << SITE_BITS) - 1)
-#define SITE_OBSERVED 0x80000000u            /* a strong read that saw the newest strong write of its cell */
 #define SITE_LOCKS(site) ((site) >> SITE_BITS & 0x7f)
 
 struct ws_slot {                     /* one access to a cell by lanes of one warp at one time */
@@ -48,10 +47,11 @@ struct ws_line {                     /* 128 bytes of memory */
 	uint32_t lock;
 };
 
-enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
+enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_OB, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
 
 struct ws_ext {                      /* what does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand */
-	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read;
+	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read; OB: a
+	                              * strong read that was the first of its thread to see S;
 	                              * SET: further accesses (struct ws_set *); LOC: struct ws_loc * */
 	uint32_t have;               /* rows in use, a bit each */
 	bool bytes;
@@ -61,21 +61,21 @@ struct ws_ext {                      /* what does not fit in a line: cells of 4 
 
 #define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
 
-enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW };
+enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW, CLS_OBSERVER /* in sets only */, CLASSES };
 
 struct ws_set_entry {
 	struct ws_slot s;
-	uint64_t seq;                /* of the strong write that it saw (SREAD) */
+	uint64_t seq;                /* SWRITE: its own number; OBSERVER: of the write that it saw */
 	uint32_t next;               /* in its bucket; 0 = end, else index + 1 */
-	uint8_t cls;                 /* READ, SREAD, SWRITE */
+	uint8_t cls;                 /* READ, SREAD, SWRITE, OBSERVER */
 };
 
 struct ws_set {                      /* accesses to one cell by many warps: one entry a warp, time and class */
 	struct ws_set_entry *e;
 	size_t cap;
 	uint32_t n, nbuckets, *bucket;
-	uint32_t count[CLS_RMW];     /* by class */
-	uint64_t seq;                /* strong writes to the cell so far */
+	uint32_t count[CLASSES];     /* by class; 0 is exact */
+	uint64_t seq;                /* number of the newest strong write to the cell */
 };
 
 enum ws_level { LV_CTA, LV_CLUSTER, LV_GPU, LEVELS };        /* .sys is .gpu here: one GPU */
