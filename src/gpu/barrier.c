@@ -157,25 +157,26 @@ static void reduce(struct ws_exec *x, struct ws_bar *bar, const struct ws_dop *o
 	bar->red_and &= p == mask;
 }
 
+/* threads: 0 = no count given, which means all that have not ended. */
 static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *bar, uint32_t id, uint32_t threads,
                    uint32_t mask)
 {
-	uint32_t all = x->block->nwarps * WS_WARP, want;
+	uint32_t all = x->block->nwarps * WS_WARP, rounded = (threads + WS_WARP - 1) / WS_WARP * WS_WARP;
+	uint32_t want = threads ? rounded : UINT32_MAX;
+	bool both_all = (want == all || want == UINT32_MAX) && (bar->expected == all || bar->expected == UINT32_MAX);
 
-	threads = (threads + WS_WARP - 1) / WS_WARP * WS_WARP;
-	want = threads == all ? UINT32_MAX : threads;
-	if (threads > all)
-		return ws_exec_fail(x, in, mask, WS_GPU_DEADLOCK,
-		               "barrier %u waits for %u threads, but the block has only %u", id, threads,
-		               x->launch->obs.threads);
+	if (threads && rounded > all)
+		return ws_fail(x, in, mask, WS_GPU_DEADLOCK, "barrier %u waits for %u threads, but the block has only %u", id,
+		               threads, x->launch->obs.threads);
 	if (!bar->expected) {
 		bar->expected = want;
 		bar->red_and = 1;
+		return true;
 	}
-	if (bar->expected != want)
-		return ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
+	if (bar->expected != want && !both_all)
+		return ws_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
 		               "threads have arrived at barrier %u with different thread counts: %u and now %u", id,
-		               bar->expected == UINT32_MAX ? all : bar->expected, threads);
+		               bar->expected == UINT32_MAX ? all : bar->expected, threads ? threads : all);
 	return true;
 }
 
@@ -185,8 +186,7 @@ enum ws_next ws_op_barrier(struct ws_exec *x, const struct ws_dinst *in, uint32_
 	const uint8_t *regs = x->frag->frame->regs;
 	unsigned first = (unsigned)__builtin_ctz(mask);
 	uint32_t id = ((const uint32_t *)(const void *)(regs + op->a))[first];
-	uint32_t threads = op->b == WS_LANE_NONE ? x->block->nwarps * WS_WARP
-	                                         : ((const uint32_t *)(const void *)(regs + op->b))[first];
+	uint32_t threads = op->b == WS_LANE_NONE ? 0 : ((const uint32_t *)(const void *)(regs + op->b))[first];
 	bool wait = op->mode != WS_MODE_ARRIVE;
 	uint32_t same = ws_same_value(regs, op->a, 4, mask), active = x->frag->mask;
 
