@@ -166,7 +166,7 @@ static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *
 	bool both_all = (want == all || want == UINT32_MAX) && (bar->expected == all || bar->expected == UINT32_MAX);
 
 	if (threads && rounded > all)
-		return ws_fail(x, in, mask, WS_GPU_DEADLOCK, "barrier %u waits for %u threads, but the block has only %u", id,
+		return ws_exec_fail(x, in, mask, WS_GPU_DEADLOCK, "barrier %u waits for %u threads, but the block has only %u", id,
 		               threads, x->launch->obs.threads);
 	if (!bar->expected) {
 		bar->expected = want;
@@ -174,7 +174,7 @@ static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *
 		return true;
 	}
 	if (bar->expected != want && !both_all)
-		return ws_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
+		return ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION,
 		               "threads have arrived at barrier %u with different thread counts: %u and now %u", id,
 		               bar->expected == UINT32_MAX ? all : bar->expected, threads ? threads : all);
 	return true;
