@@ -117,11 +117,33 @@ static void *saver(void *arg)
 	return NULL;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* What is found is saved at once, for the program may end itself right after (_exit, SIGKILL); but not so often that it
+ * costs time. */
 void ws_session_touch(void)
 {
+	static atomic_ulong findings, last;
+	struct ws_session *s = ws_session_if_any();
+	unsigned long n, now = now_ms();
+
 	atomic_fetch_add(&changes, 1);
-	if (atomic_load(&saver_runs))
+	if (!s || !atomic_load(&saver_runs))
+		return;
+	n = ws_report_count(s->report, WS_ERROR) + ws_report_count(s->report, WS_WARNING);
+	if (n != atomic_load(&findings) && now - atomic_load(&last) >= SAVE_EVERY_MS) {
+		atomic_store(&findings, n);
+		atomic_store(&last, now);
+		save(s);
+	} else {
 		sem_post(&wake);
+	}
 }
 
 static void save_at_exit(void)

@@ -2,7 +2,6 @@
  * libdw) or, without it, from its symbols. */
 #include "cuda/rt.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <execinfo.h>
@@ -14,11 +13,16 @@
 #include "base/demangle.h"
 #include "cuda/map.h"
 
-enum { MAX_FRAMES = 24, MAX_PLACES = 100000 };
+enum { MAX_FRAMES = 24 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Dwfl *dwfl;
-static struct ws_map known;                /* return address -> text of the place */
+static struct ws_map known;                /* return address -> struct place */
+
+struct place {
+	char *text;                        /* " at app.cu:12", " in main+0x1f2" or "" */
+	bool wrapper;                      /* it is in a wrapper, so the caller's place is wanted */
+};
 
 static Dwfl *begin(void)
 {
@@ -81,19 +85,29 @@ static const char *call_file(Dwarf_Die *inlined, int *line)
 	return dwarf_filesrc(files, file, NULL, NULL);
 }
 
+/* The compilation unit of pc. clang writes no table of their addresses, so that all may have to be asked. */
+static Dwarf_Die *unit_of(Dwfl_Module *m, Dwarf_Addr pc, Dwarf_Addr *bias)
+{
+	Dwarf_Die *cu = dwfl_module_addrdie(m, pc, bias);
+
+	if (!cu)
+		while ((cu = dwfl_module_nextcu(m, cu, bias)) && dwarf_haspc(cu, pc - *bias) != 1)
+			;
+	return cu;
+}
+
 /* The source file and line of pc: the innermost one that is not in a wrapper, among the functions inlined there. */
 static const char *line_of(Dwfl_Module *m, Dwarf_Addr pc, int *line)
 {
-	Dwfl_Line *l = dwfl_module_getsrc(m, pc);
-	const char *file = l ? dwfl_lineinfo(l, NULL, line, NULL, NULL, NULL) : NULL;
-	Dwarf_Die *cu, *scopes = NULL;
-	Dwarf_Addr bias;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *cu = unit_of(m, pc, &bias), *scopes = NULL;
+	Dwarf_Line *l = cu ? dwarf_getsrc_die(cu, pc - bias) : NULL;
+	const char *file = l && dwarf_lineno(l, line) == 0 ? dwarf_linesrc(l, NULL, NULL) : NULL;
 	int i, n;
 
 	if (!file || !is_wrapper(file))
 		return file;
-	cu = dwfl_module_addrdie(m, pc, &bias);
-	n = cu ? dwarf_getscopes(cu, pc - bias, &scopes) : 0;
+	n = dwarf_getscopes(cu, pc - bias, &scopes);
 	for (i = 0; i < n && file && is_wrapper(file); i++)
 		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
 			file = call_file(&scopes[i], line);
@@ -101,16 +115,7 @@ static const char *line_of(Dwfl_Module *m, Dwarf_Addr pc, int *line)
 	return file;
 }
 
-static bool is_ours(void *pc)
-{
-	Dl_info here, there;
-
-	return dladdr((void *)ws_origin, &here) && dladdr(pc, &there) && here.dli_fbase == there.dli_fbase &&
-	       strstr(here.dli_fname, "libwarpsafe");
-}
-
-/* "at app.cu:12" or "in main+0x1f2"; *wrapper: the line is in a wrapper, so the caller's place is wanted. */
-static char *place_of(void *return_address, bool *wrapper)
+static void describe(void *return_address, struct place *p)
 {
 	Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)return_address - 1, offset;
 	Dwfl_Module *m = module_of(pc);
@@ -119,57 +124,56 @@ static char *place_of(void *return_address, bool *wrapper)
 	GElf_Sym sym;
 	int line = 0;
 
-	*wrapper = false;
-	if (!m)
-		return ws_strdup("");
-	file = line_of(m, pc, &line);
+	file = m ? line_of(m, pc, &line) : NULL;
+	name = m ? dwfl_module_addrinfo(m, pc, &offset, &sym, NULL, NULL, NULL) : NULL;
 	if (file && line > 0) {
-		*wrapper = is_wrapper(file);
+		p->wrapper = is_wrapper(file);
 		ws_buf_printf(&b, " at %s:%d", base_name(file), line);
-		return b.data;
-	}
-	name = dwfl_module_addrinfo(m, pc, &offset, &sym, NULL, NULL, NULL);
-	if (name) {
+	} else if (name) {
 		char *plain = ws_demangle(name);
 
-		*wrapper = strncmp(plain, "cudaMalloc", 10) == 0;       /* the template, not inlined */
+		p->wrapper = strncmp(plain, "cudaMalloc", 10) == 0;     /* the template, not inlined */
 		ws_buf_printf(&b, " in %s+0x%llx", plain, (unsigned long long)offset + 1);
 		free(plain);
-		return b.data;
 	}
-	return ws_strdup("");
+	p->text = b.data ? b.data : ws_strdup("");
 }
 
-/* The place for a call from `caller`; further out as long as that is a wrapper. */
-static char *outer_place(void *caller)
+static const struct place *place_of(void *return_address)
 {
-	void *frames[MAX_FRAMES];
-	int n = backtrace(frames, MAX_FRAMES), i;
-	bool wrapper;
-	char *text = place_of(caller, &wrapper);
+	struct place *p = ws_map_get(&known, return_address);
 
+	if (!p) {
+		p = ws_alloc(sizeof *p);
+		describe(return_address, p);
+		ws_map_put(&known, return_address, p);
+	}
+	return p;
+}
+
+/* The place of a call from `caller`; further out as long as that is a wrapper. */
+static const struct place *outer_place(void *caller)
+{
+	const struct place *p = place_of(caller);
+	void *frames[MAX_FRAMES];
+	int n, i;
+
+	if (!p->wrapper)
+		return p;
+	n = backtrace(frames, MAX_FRAMES);
 	for (i = 0; i < n && frames[i] != caller; i++)
 		;
-	for (i++; wrapper && i < n && !is_ours(frames[i]); i++) {
-		free(text);
-		text = place_of(frames[i], &wrapper);
-	}
-	return text;
+	for (i++; p->wrapper && i < n; i++)
+		p = place_of(frames[i]);
+	return p;
 }
 
 char *ws_origin(const char *call, const void *caller)
 {
 	struct ws_buf b = { 0 };
-	char *place;
 
 	pthread_mutex_lock(&lock);
-	place = ws_map_get(&known, caller);
-	if (!place) {
-		place = outer_place((void *)(uintptr_t)caller);
-		if (known.n < MAX_PLACES)
-			ws_map_put(&known, caller, place);
-	}
-	ws_buf_printf(&b, "%s%s", call, place);
+	ws_buf_printf(&b, "%s%s", call, outer_place((void *)(uintptr_t)caller)->text);
 	pthread_mutex_unlock(&lock);
 	return b.data;
 }
