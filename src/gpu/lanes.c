@@ -860,6 +860,8 @@ static int decode_cvt(struct form *f)
 		return cvt_int_int(f, st);
 	bool same = f->w[0] == type_width(f->t) && f->w[1] == type_width(st);
 	uint32_t flags = i->flags & (WS_F_FTZ | WS_F_SAT | WS_F_RELU | WS_F_SATFINITE);
+	if (same && f->t == st && flags == 0 && i->rnd == WS_RND_NONE && (st == WS_F32 || st == WS_F64))
+		return WS_LN_mov_16 + by_width(st);
 	int id = NO;
 	if (int_type(f->t))
 		flags &= ~(uint32_t)WS_F_SAT;    /* to an integer always saturates */
@@ -943,8 +945,12 @@ static int decode_video(struct form *f)
 	if (mad)
 		imm |= (i->ops[1].negated != i->ops[2].negated ? WS_VIDEO_NEG_AB : 0) |
 		       (i->ops[3].negated ? WS_VIDEO_NEG_C : 0);
-	if (!c && (imm & WS_VIDEO_THEN || imm >> WS_VIDEO_SEL_SHIFT & 7))
+	uint32_t part = imm >> WS_VIDEO_SEL_SHIFT & 7, then = imm & WS_VIDEO_THEN;
+	if (!c && (then || part))
 		return no(f, "number of operands");
+	/* what an H200 gives for these is not what PTX ISA says */
+	if (!mad && ((imm & WS_VIDEO_SAT && (then || part)) || then > WS_VIDEO_THEN_ADD))
+		return no(f, "secondary operation or part of the result of a video instruction");
 	f->op->imm = imm;
 	return WS_LN_video_scalar;
 }

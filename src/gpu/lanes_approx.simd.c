@@ -35,7 +35,8 @@
 		{ \
 			float x = ftz ? ws_ftz(A[l]) : A[l], y = ftz ? ws_ftz(B[l]) : B[l]; \
 			float r = ws_canon(EXPR); \
-			out[l] = ftz ? ws_ftz(r) : r; \
+			x *= WS_UP; \
+			out[l] = ftz ? ws_flush_tiny(r, EXPR) : r; \
 		} \
 		WS_DONE(); \
 	}
@@ -127,7 +128,7 @@ static inline float hyperbolic_tangent(float x)
 }
 APPROX1(tanh_f32, hyperbolic_tangent(x))
 
-/* ---- f64: the upper 32 bits of the result, from the upper 32 bits of the source; subnormals are flushed ---- */
+/* ---- f64: .ftz computes the upper 32 bits of the result from the upper 32 bits of the source ---- */
 static double coarse(double r)
 {
 	uint64_t u = ws_d2u(r);
@@ -140,12 +141,20 @@ static double upper(double x)
 	uint64_t u = ws_d2u(x);
 	return ws_u2d(u & 0x7ff0000000000000ull ? u & 0xffffffff00000000ull : u & 0x8000000000000000ull);
 }
-WS_SLOW1(rcp_approx_f64, double, double, x == x ? coarse(1.0 / upper(x)) : ws_u2d(WS_NAN64))
+#define COARSE_NAN 0x7fffffff00000000ull
+static double rcp_approx64(double x)
+{
+	double v = upper(x);
+	return v == v ? coarse(1.0 / v) : ws_u2d(COARSE_NAN);
+}
+WS_SLOW1(rcp_approx_f64, double, double, rcp_approx64(x))
 static double rsqrt_approx64(double x, uint32_t imm)
 {
 	double v = imm & WS_IMM_FTZ ? upper(x) : x;
 	double r = 1.0 / __builtin_sqrt(v);
-	return r == r ? coarse(r) : ws_u2d(WS_NAN64);
+	if (imm & WS_IMM_FTZ)
+		return r == r ? coarse(r) : ws_u2d(COARSE_NAN);
+	return ws_nan64(r, x, x);
 }
 WS_SLOW1(rsqrt_approx_f64, double, double, rsqrt_approx64(x, op->imm))
 

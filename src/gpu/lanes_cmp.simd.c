@@ -272,7 +272,7 @@ WS_LANE_FN(set_half_x2)
 	}
 }
 
-/* ---- testp: imm is WS_MODE_* ---- */
+/* ---- testp: imm is WS_MODE_*; a zero counts as normal (measured on an H200) ---- */
 #define TESTP(name, T, EXP, MANT) \
 	WS_LANE_FN(name) \
 	{ \
@@ -284,7 +284,7 @@ WS_LANE_FN(set_half_x2)
 			          : op->imm == WS_MODE_INFINITE      ? exp == EXP && !mant \
 			          : op->imm == WS_MODE_NUMBER        ? exp != EXP || !mant \
 			          : op->imm == WS_MODE_NOTANUMBER    ? exp == EXP && mant \
-			          : op->imm == WS_MODE_NORMAL        ? exp != EXP && exp \
+			          : op->imm == WS_MODE_NORMAL        ? exp != EXP && (exp || !mant) \
 			                                             : !exp && mant; \
 			bits |= (uint32_t)is << l; \
 		} \

@@ -26,35 +26,53 @@ static inline float fma32(float x, float y, float z)
 #endif
 
 #define KEEP(x) (x)
+
 #define ADD(F, x, y) (F(x) + F(y))
 #define SUB(F, x, y) (F(x) - F(y))
 #define MUL(F, x, y) (F(x) * F(y))
 #define DIV(F, x, y) (F(x) / F(y))
 #define FMAP2(name, OP) \
 	WS_MAP2(name##_f32, float, float, float, ws_canon(OP(KEEP, x, y))) \
-	WS_MAP2(name##_f32z, float, float, float, ws_ftz(ws_canon(OP(ws_ftz, x, y)))) \
-	WS_MAP2(name##_f64, double, double, double, ws_canon64(OP(KEEP, x, y)))
+	WS_MAP2(name##_f32z, float, float, float, FLUSH(OP, ws_ftz(x), ws_ftz(y))) \
+	WS_MAP2(name##_f64, double, double, double, NAN64(OP(KEEP, x, y)))
+#define NAN64(r) ws_nan64(r, x, y)
+#define FLUSH(OP, x, y) ws_ftz(ws_canon(OP(KEEP, x, y)))
 FMAP2(add, ADD)
 FMAP2(sub, SUB)
+#undef FLUSH
+#define FLUSH(OP, x, y) ws_flush_tiny(OP(KEEP, x, y), OP(KEEP, (x) * WS_UP, y))
 FMAP2(mul, MUL)
+#undef NAN64
+#define NAN64(r) ws_nan64(r, y, x)
 FMAP2(div, DIV)
+#undef NAN64
+
+/* Of fma's NaNs b's counts first, then c's, then a's. */
+static inline double nan3(double r, double x, double y, double z)
+{
+	return ws_nan64(r, ws_nan64(r, x, z), y);
+}
+static inline float fma_ftz(float x, float y, float z)
+{
+	return ws_flush_tiny(fma32(x, y, z), fma32(x * WS_UP, y, z * WS_UP));
+}
 WS_MAP3(fma_f32, float, float, float, float, ws_canon(fma32(x, y, z)))
-WS_MAP3(fma_f32z, float, float, float, float, ws_ftz(ws_canon(fma32(ws_ftz(x), ws_ftz(y), ws_ftz(z)))))
+WS_MAP3(fma_f32z, float, float, float, float, fma_ftz(ws_ftz(x), ws_ftz(y), ws_ftz(z)))
 #if defined __FMA__
-WS_MAP3(fma_f64, double, double, double, double, ws_canon64(__builtin_fma(x, y, z)))
+WS_MAP3(fma_f64, double, double, double, double, nan3(__builtin_fma(x, y, z), x, y, z))
 #else
-WS_SLOW3(fma_f64, double, double, double, double, ws_canon64(fma(x, y, z)))
+WS_SLOW3(fma_f64, double, double, double, double, nan3(fma(x, y, z), x, y, z))
 #endif
 WS_MAP1(sqrt_f32, float, float, ws_canon(__builtin_sqrtf(x)))
 WS_MAP1(sqrt_f32z, float, float, ws_ftz(ws_canon(__builtin_sqrtf(ws_ftz(x)))))
-WS_MAP1(sqrt_f64, double, double, ws_canon64(__builtin_sqrt(x)))
+WS_MAP1(sqrt_f64, double, double, ws_nan64(__builtin_sqrt(x), x, x))
 WS_MAP1(rcp_f32, float, float, ws_canon(1.0f / x))
 WS_MAP1(rcp_f32z, float, float, ws_ftz(ws_canon(1.0f / ws_ftz(x))))
-WS_MAP1(rcp_f64, double, double, ws_canon64(1.0 / x))
+WS_MAP1(rcp_f64, double, double, ws_nan64(1.0 / x, x, x))
 
 /* ---- the general forms ---- */
 struct f32x {
-	WS_VEC float a[64], b[64], c[64], r[64];
+	WS_VEC float a[64], b[64], c[64], r[64], s[64];
 };
 struct f64x {
 	WS_VEC double a[32], b[32], c[32], r[32];
@@ -99,10 +117,25 @@ static void store32(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask, f
 #define FMA_ANY64(t, l) fma((t).a[l], (t).b[l], (t).c[l])
 #endif
 
-#define GENERAL32(name, N, SRCS, EXPR) \
+/* Makes the sources such that the result is 2^24 times as large: for ws_flush_tiny (sums need it not: tiny ones are exact). Clobber: see ws_round_begin. */
+static inline void scale(struct f32x *t, float a, float b, float c, int n)
+{
+	__asm__ volatile("" : : "r"(t) : "memory");
+	WS_EACH(l, n)
+	{
+		t->a[l] *= a;
+		t->b[l] *= b;
+		t->c[l] *= c;
+	}
+	__asm__ volatile("" : : "r"(t) : "memory");
+}
+
+#define GENERAL32(name, N, SRCS, EXPR, A, B, C) \
 	WS_LANE_FN(name) \
 	{ \
 		struct f32x t; \
+		if (SRCS < 3) \
+			memset(t.b, 0, sizeof t.b + sizeof t.c); \
 		load32(op, regs, t.a, op->a, N); \
 		if (SRCS > 1) \
 			load32(op, regs, t.b, op->b, N); \
@@ -111,22 +144,30 @@ static void store32(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask, f
 		unsigned old = ws_round_begin(op->imm & WS_IMM_RND, &t); \
 		WS_EACH(l, N) \
 			t.r[l] = EXPR; \
+		if ((op->imm & WS_IMM_FTZ) && (A) != 1) { \
+			scale(&t, A, B, C, N); \
+			WS_EACH(l, N) \
+				t.s[l] = EXPR; \
+		} \
 		ws_round_end(old, &t); \
+		if ((op->imm & WS_IMM_FTZ) && (A) != 1) \
+			WS_EACH(l, N) \
+				t.r[l] = ws_flush_tiny(t.r[l], t.s[l]); \
 		store32(op, regs, mask, t.r, N); \
 	}
-GENERAL32(add_f32x, 32, 2, t.a[l] + t.b[l])
-GENERAL32(sub_f32x, 32, 2, t.a[l] - t.b[l])
-GENERAL32(mul_f32x, 32, 2, t.a[l] * t.b[l])
-GENERAL32(div_f32x, 32, 2, t.a[l] / t.b[l])
-GENERAL32(fma_f32x, 32, 3, FMA_ANY32(t, l))
-GENERAL32(sqrt_f32x, 32, 1, __builtin_sqrtf(t.a[l]))
-GENERAL32(rcp_f32x, 32, 1, 1.0f / t.a[l])
-GENERAL32(add_f32x2, 64, 2, t.a[l] + t.b[l])
-GENERAL32(sub_f32x2, 64, 2, t.a[l] - t.b[l])
-GENERAL32(mul_f32x2, 64, 2, t.a[l] * t.b[l])
-GENERAL32(fma_f32x2, 64, 3, FMA_ANY32(t, l))
+GENERAL32(add_f32x, 32, 2, t.a[l] + t.b[l], 1, 1, 1)
+GENERAL32(sub_f32x, 32, 2, t.a[l] - t.b[l], 1, 1, 1)
+GENERAL32(mul_f32x, 32, 2, t.a[l] * t.b[l], WS_UP, 1, 1)
+GENERAL32(div_f32x, 32, 2, t.a[l] / t.b[l], WS_UP, 1, 1)
+GENERAL32(fma_f32x, 32, 3, FMA_ANY32(t, l), WS_UP, 1, WS_UP)
+GENERAL32(sqrt_f32x, 32, 1, __builtin_sqrtf(t.a[l]), 1, 1, 1)
+GENERAL32(rcp_f32x, 32, 1, 1.0f / t.a[l], 0x1p-24f, 1, 1)
+GENERAL32(add_f32x2, 64, 2, t.a[l] + t.b[l], 1, 1, 1)
+GENERAL32(sub_f32x2, 64, 2, t.a[l] - t.b[l], 1, 1, 1)
+GENERAL32(mul_f32x2, 64, 2, t.a[l] * t.b[l], WS_UP, 1, 1)
+GENERAL32(fma_f32x2, 64, 3, FMA_ANY32(t, l), WS_UP, 1, WS_UP)
 
-#define GENERAL64(name, SRCS, EXPR) \
+#define GENERAL64(name, SRCS, EXPR, NANS) \
 	WS_LANE_FN(name) \
 	{ \
 		struct f64x t; \
@@ -140,16 +181,18 @@ GENERAL32(fma_f32x2, 64, 3, FMA_ANY32(t, l))
 			t.r[l] = EXPR; \
 		ws_round_end(old, &t); \
 		WS_EACH(l, 32) \
-			t.r[l] = ws_canon64(t.r[l]); \
+			t.r[l] = NANS; \
 		ws_blend8(WS_P(double, op->d), t.r, mask); \
 	}
-GENERAL64(add_f64x, 2, t.a[l] + t.b[l])
-GENERAL64(sub_f64x, 2, t.a[l] - t.b[l])
-GENERAL64(mul_f64x, 2, t.a[l] * t.b[l])
-GENERAL64(div_f64x, 2, t.a[l] / t.b[l])
-GENERAL64(fma_f64x, 3, FMA_ANY64(t, l))
-GENERAL64(sqrt_f64x, 1, __builtin_sqrt(t.a[l]))
-GENERAL64(rcp_f64x, 1, 1.0 / t.a[l])
+#define NAN_BA ws_nan64(t.r[l], t.a[l], t.b[l])
+#define NAN_A ws_nan64(t.r[l], t.a[l], t.a[l])
+GENERAL64(add_f64x, 2, t.a[l] + t.b[l], NAN_BA)
+GENERAL64(sub_f64x, 2, t.a[l] - t.b[l], NAN_BA)
+GENERAL64(mul_f64x, 2, t.a[l] * t.b[l], NAN_BA)
+GENERAL64(div_f64x, 2, t.a[l] / t.b[l], ws_nan64(t.r[l], t.b[l], t.a[l]))
+GENERAL64(fma_f64x, 3, FMA_ANY64(t, l), nan3(t.r[l], t.a[l], t.b[l], t.c[l]))
+GENERAL64(sqrt_f64x, 1, __builtin_sqrt(t.a[l]), NAN_A)
+GENERAL64(rcp_f64x, 1, 1.0 / t.a[l], NAN_A)
 
 /* ---- mixed precision: sources a (and b of fma) are halves, the last source and the result f32 ---- */
 static void load_halves(const struct ws_lane_op *op, uint8_t *regs, float *to, uint32_t off)
@@ -193,13 +236,13 @@ static inline double min64(double x, double y)
 {
 	double r = x < y ? x : y;
 	r = y != y ? x : r;
-	return x == y ? ws_u2d(ws_d2u(x) | ws_d2u(y)) : ws_canon64(r);
+	return x == y ? ws_u2d(ws_d2u(x) | ws_d2u(y)) : ws_nan64(r, x, y);
 }
 static inline double max64(double x, double y)
 {
 	double r = x > y ? x : y;
 	r = y != y ? x : r;
-	return x == y ? ws_u2d(ws_d2u(x) & ws_d2u(y)) : ws_canon64(r);
+	return x == y ? ws_u2d(ws_d2u(x) & ws_d2u(y)) : ws_nan64(r, x, y);
 }
 WS_MAP2(min_f32, float, float, float, min32(x, y))
 WS_MAP2(max_f32, float, float, float, max32(x, y))
@@ -240,10 +283,10 @@ WS_LANE_FN(minmax_f32x)
 /* ---- signs ---- */
 WS_MAP1(neg_f32, float, float, ws_canon(-x))
 WS_MAP1(neg_f32z, float, float, ws_canon(-ws_ftz(x)))
-WS_MAP1(neg_f64, uint64_t, uint64_t, x ^ 0x8000000000000000ull)
+WS_MAP1(neg_f64, double, double, ws_nan64(-x, x, x))
 WS_MAP1(abs_f32, float, float, ws_canon(__builtin_fabsf(x)))
 WS_MAP1(abs_f32z, float, float, ws_canon(__builtin_fabsf(ws_ftz(x))))
-WS_MAP1(abs_f64, uint64_t, uint64_t, x & 0x7fffffffffffffffull)
+WS_MAP1(abs_f64, double, double, ws_nan64(__builtin_fabs(x), x, x))
 WS_MAP2(copysign_f32, uint32_t, uint32_t, uint32_t, (x & 0x80000000) | (y & 0x7fffffff))
 WS_MAP2(copysign_f64, uint64_t, uint64_t, uint64_t, (x & 0x8000000000000000ull) | (y & 0x7fffffffffffffffull))
 

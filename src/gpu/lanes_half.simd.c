@@ -46,11 +46,15 @@ static inline void load_f16(const struct ws_lane_op *op, uint8_t *regs, uint32_t
 		WS_EACH(l, n)
 			t[l] = ws_half_value(A[l]);
 }
-static inline void load_bf16(uint8_t *regs, uint32_t off, double *t, int n)
+static inline void load_bf16(const struct ws_lane_op *op, uint8_t *regs, uint32_t off, double *t, int n)
 {
 	const uint16_t *A = WS_P(uint16_t, off);
-	WS_EACH(l, n)
-		t[l] = (double)ws_u2f((uint32_t)A[l] << 16);
+	if (op->imm & WS_IMM_FTZ)
+		WS_EACH(l, n)
+			t[l] = (double)ws_ftz(ws_u2f((uint32_t)A[l] << 16));
+	else
+		WS_EACH(l, n)
+			t[l] = (double)ws_u2f((uint32_t)A[l] << 16);
 }
 
 static inline float finish_value(float x, uint32_t imm)
@@ -65,6 +69,7 @@ static inline float finish_value(float x, uint32_t imm)
 static void store_half(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask, float *r, int n)
 {
 	WS_VEC uint16_t h[64];
+	const float least = op->imm & WS_IMM_BF16 ? 0x1p-126f : 0x1p-14f;
 	if (op->imm & (WS_IMM_SAT | WS_IMM_RELU))
 		WS_EACH(l, n)
 			r[l] = finish_value(r[l], op->imm);
@@ -74,9 +79,9 @@ static void store_half(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask
 	else
 		WS_EACH(l, n)
 			h[l] = (uint16_t)ws_f16_bits(r[l]);
-	if (op->imm & WS_IMM_FTZ)
+	if (op->imm & WS_IMM_FTZ)        /* what is tiny before rounding is flushed (measured on an H200) */
 		WS_EACH(l, n)
-			h[l] = flush16(h[l]);
+			h[l] = __builtin_fabsf(r[l]) < least ? h[l] & 0x8000 : h[l];
 	if (n == 32)
 		ws_blend2(WS_P(uint16_t, op->d), h, mask);
 	else
@@ -91,9 +96,9 @@ static void store_half(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask
 		WS_VEC float r[64]; \
 		if (op->imm & WS_IMM_BF16) { \
 			WS_VEC double a[64], b[64], c[64]; \
-			load_bf16(regs, op->a, a, n); \
-			load_bf16(regs, SRCS > 1 ? op->b : op->a, b, n); \
-			load_bf16(regs, SRCS > 2 ? op->c : op->a, c, n); \
+			load_bf16(op, regs, op->a, a, n); \
+			load_bf16(op, regs, SRCS > 1 ? op->b : op->a, b, n); \
+			load_bf16(op, regs, SRCS > 2 ? op->c : op->a, c, n); \
 			WS_EACH(l, n) \
 			{ \
 				double x = a[l], y = b[l], z = c[l]; \

@@ -72,7 +72,7 @@ WS_MAP3(mad24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (U24(x, y) >> 16) 
 WS_MAP3(mad24_hi_s32, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)(S24(x, y) >> 16) + z)
 WS_MAP3(mad24_hi_sat_s32, int32_t, uint32_t, uint32_t, int32_t, sat32((int64_t)(int32_t)(S24(x, y) >> 16) + z))
 
-/* ---- division. By zero: all ones, and the remainder is the dividend (measured on an H200) ----
+/* ---- division. By zero: quotient and remainder are all ones (measured on an H200) ----
  * 32-bit quotients by way of double: a/b is either exact or at least 2^-32 (relative) away from any integer, so the
  * rounded quotient has the right integral part. */
 static inline double from_u32(uint32_t x) { return ws_u2d(0x4330000000000000ull | x) - 0x1p52; }
@@ -103,12 +103,12 @@ WS_SLOW2(div_u64, uint64_t, uint64_t, uint64_t, quot_u64(x, y))
 WS_MAP2(div_s16, uint16_t, int16_t, int16_t, div_s(x, y))
 WS_MAP2(div_s32, uint32_t, int32_t, int32_t, div_s(x, y))
 WS_SLOW2(div_s64, uint64_t, int64_t, int64_t, quot_s64(x, y))
-WS_MAP2(rem_u16, uint16_t, uint16_t, uint16_t, y ? x - div_u(x, y) * y : x)
-WS_MAP2(rem_u32, uint32_t, uint32_t, uint32_t, y ? x - div_u(x, y) * y : x)
-WS_SLOW2(rem_u64, uint64_t, uint64_t, uint64_t, y ? x % y : x)
-WS_MAP2(rem_s16, uint16_t, int16_t, int16_t, y ? (uint32_t)x - div_s(x, y) * (uint32_t)y : (uint32_t)x)
-WS_MAP2(rem_s32, uint32_t, int32_t, int32_t, y ? (uint32_t)x - div_s(x, y) * (uint32_t)y : (uint32_t)x)
-WS_SLOW2(rem_s64, uint64_t, int64_t, int64_t, y == -1 ? 0 : y ? (uint64_t)(x % y) : (uint64_t)x)
+WS_MAP2(rem_u16, uint16_t, uint16_t, uint16_t, y ? x - div_u(x, y) * y : UINT32_MAX)
+WS_MAP2(rem_u32, uint32_t, uint32_t, uint32_t, y ? x - div_u(x, y) * y : UINT32_MAX)
+WS_SLOW2(rem_u64, uint64_t, uint64_t, uint64_t, y ? x % y : UINT64_MAX)
+WS_MAP2(rem_s16, uint16_t, int16_t, int16_t, y ? (uint32_t)x - div_s(x, y) * (uint32_t)y : UINT32_MAX)
+WS_MAP2(rem_s32, uint32_t, int32_t, int32_t, y ? (uint32_t)x - div_s(x, y) * (uint32_t)y : UINT32_MAX)
+WS_SLOW2(rem_s64, uint64_t, int64_t, int64_t, y == -1 ? 0 : y ? (uint64_t)(x % y) : UINT64_MAX)
 
 /* ---- min, max, sad ---- */
 #define MINMAX(t, T) \
@@ -202,7 +202,8 @@ static inline uint64_t field64(uint64_t x, uint32_t pos, uint32_t len)
 {
 	return (pos > 63 ? 0 : x >> pos) & low64(len);
 }
-/* bfe (PTX ISA 9.0, bfe): a signed field is extended by its top bit, or by the register's where it reaches beyond. */
+/* bfe (PTX ISA 9.0, bfe). Positions and lengths are the low 8 bits in the 32-bit forms, the whole 32 bits in the
+ * 64-bit ones (measured on an H200; PTX leaves more than 255 open). A signed field is extended by its top bit, or by the register's where it reaches beyond. */
 static inline uint32_t bfe_signed32(uint32_t x, uint32_t pos, uint32_t len)
 {
 	uint32_t top = pos + len - 1 > 31 ? 31 : pos + len - 1;
@@ -213,16 +214,16 @@ static inline uint32_t bfe_signed32(uint32_t x, uint32_t pos, uint32_t len)
 }
 static inline uint64_t bfe_signed64(uint64_t x, uint32_t pos, uint32_t len)
 {
-	uint32_t top = pos + len - 1 > 63 ? 63 : pos + len - 1;
+	uint64_t last = (uint64_t)pos + len - 1, top = last > 63 ? 63 : last;
 	uint64_t sign = len && (x >> top & 1) ? UINT64_MAX : 0;
 	uint32_t have = pos > 63 ? 0 : 64 - pos;
 	uint64_t keep = low64(len < have ? len : have);
 	return (field64(x, pos, len) & keep) | (sign & ~keep);
 }
 WS_MAP3(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, field32(x, y & 255, z & 255))
-WS_MAP3(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field64(x, y & 255, z & 255))
+WS_MAP3(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field64(x, y, z))
 WS_MAP3(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, bfe_signed32(x, y & 255, z & 255))
-WS_SLOW3(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, bfe_signed64(x, y & 255, z & 255))
+WS_SLOW3(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, bfe_signed64(x, y, z))
 
 /* bfi f, a, b, pos, len */
 WS_LANE_FN(bfi_32)
@@ -246,8 +247,8 @@ WS_LANE_FN(bfi_64)
 	WS_OUT(uint64_t);
 	WS_EACH(l, 32)
 	{
-		uint64_t pos = C[l] & 255;
-		uint64_t field = pos > 63 ? 0 : low64(E[l] & 255) << pos;
+		uint64_t pos = C[l];
+		uint64_t field = pos > 63 ? 0 : low64(E[l]) << pos;
 		uint64_t put = pos > 63 ? 0 : A[l] << pos;
 		out[l] = (B[l] & ~field) | (put & field);
 	}

@@ -209,12 +209,31 @@ static inline float ws_ftz(float x)
 	return ws_u2f(u & 0x7f800000 ? u : u & 0x80000000);
 }
 
-/* NaN results have one pattern (measured on an H200). */
+/* NaN results of 32 and 16 bits have one pattern. In f64 a source's NaN goes through, made quiet, and where none is
+ * there the result is WS_NAN64 (measured on an H200). */
 #define WS_NAN32 0x7fffffffu
-#define WS_NAN64 0x7fffffffffffffffull
 #define WS_NAN16 0x7fffu
+#define WS_NAN64 0xfff8000000000000ull
+#define WS_QUIET64 0x0008000000000000ull
 static inline float ws_canon(float x) { return x == x ? x : ws_u2f(WS_NAN32); }
-static inline double ws_canon64(double x) { return x == x ? x : ws_u2d(WS_NAN64); }
+/* The result r of sources x and y, of whose NaNs y's counts before x's. */
+static inline double ws_nan64(double r, double x, double y)
+{
+	double n = x == x ? ws_u2d(WS_NAN64) : ws_u2d(ws_d2u(x) | WS_QUIET64);
+	n = y == y ? n : ws_u2d(ws_d2u(y) | WS_QUIET64);
+	return r == r ? r : n;
+}
+
+/* The result r of an .ftz instruction, flushed: if it would be below 2^-126 with an exponent range without end, also if
+ * the rounding in the range there is takes it up to 2^-126 (measured on an H200). scaled is the result of sources such
+ * that it is WS_UP times as large. */
+#define WS_UP 0x1p24f
+static inline float ws_flush_tiny(float r, float scaled)
+{
+	float a = __builtin_fabsf(r);
+	bool tiny = a < 0x1p-126f || (a == 0x1p-126f && __builtin_fabsf(scaled) < 0x1p-102f);
+	return tiny ? ws_u2f(ws_f2u(r) & 0x80000000) : ws_canon(r);
+}
 
 /* The value of an f16, exactly. */
 static inline float ws_half_value(uint16_t h)

@@ -84,19 +84,6 @@ static uint32_t multiply_add(int64_t a, int64_t b, uint32_t c, uint32_t imm)
 	return (uint32_t)r;
 }
 
-static uint32_t secondary(uint32_t t, uint32_t c, uint32_t imm)
-{
-	bool less = imm & WS_VIDEO_D_SIGNED ? (int32_t)t < (int32_t)c : t < c;
-	switch (imm & WS_VIDEO_THEN) {
-	case WS_VIDEO_THEN_ADD:
-		return t + c;
-	case WS_VIDEO_THEN_MIN:
-		return less ? t : c;
-	default:
-		return less ? c : t;
-	}
-}
-
 static uint32_t scalar(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
 	uint32_t dsel = imm >> WS_VIDEO_SEL_SHIFT & 7;
@@ -109,7 +96,7 @@ static uint32_t scalar(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 	if (imm & WS_VIDEO_SAT)
 		t = saturate(t, bits, imm & WS_VIDEO_D_SIGNED);
 	if (imm & WS_VIDEO_THEN)
-		return secondary((uint32_t)t, c, imm);
+		return (uint32_t)t + c;
 	if (dsel == 0)
 		return (uint32_t)t;
 	unsigned at = dsel < 5 ? 8 * (dsel - 1) : 16 * (dsel - 5);

@@ -144,13 +144,18 @@ static double distance(const struct arith_form *f, uint64_t got, uint64_t want)
 	double g = value(k, got), w = value(k, want);
 	if (got == want)
 		return 0;
-	if (!isfinite(w) || !isfinite(g) || w == 0 || g == 0)
-		return fabs(g) <= 1.2e-38 && fabs(w) <= 1.2e-38 && k == 'f' ? 0.125 * f->bound : INFINITY;
-	int mant = k == 'g' ? 52 : k == 'h' ? 10 : k == 'b' ? 7 : 23, e;
-	frexp(w, &e);
+	if (!isfinite(w) || !isfinite(g))
+		return INFINITY;
+	if (f->bound < 0.25) {
+		/* lg2: relative outside of (1/2, 2), where |lg2| > 1 */
+		double scale = strstr(f->name, "lg2") && fabs(w) > 1 ? fabs(w) : 1;
+		return fabs(g - w) / scale;
+	}
+	int mant = k == 'g' ? 52 : k == 'h' ? 10 : k == 'b' ? 7 : 23, e = -2000;
 	int least = k == 'g' ? -1022 : k == 'h' ? -14 : -126;
-	double ulp = ldexp(1, (e - 1 < least ? least : e - 1) - mant);
-	return f->bound < 0.25 ? fabs(g - w) : fabs(g - w) / ulp;
+	if (w != 0)
+		frexp(w, &e);
+	return fabs(g - w) / ldexp(1, (e - 1 < least ? least : e - 1) - mant);
 }
 
 struct tally {

@@ -498,10 +498,9 @@ static void video_forms(void)
 		static const char *const scalar[] = {"vadd", "vsub", "vabsdiff", "vmin", "vmax"};
 		for (size_t o = 0; o < WS_COUNT(scalar); o++) {
 			add("i", "ii", NULL, "%s.%s.%s.%s", scalar[o], d, a, b);
-			add("i", "iii", NULL, "%s.%s.%s.%s.sat.add", scalar[o], d, a, b);
-			add("i", "iii", NULL, "%s.%s.%s.%s.min", scalar[o], d, a, b);
+			add("i", "iii", NULL, "%s.%s.%s.%s.add", scalar[o], d, a, b);
 			ADD_AS("i", "ii", "$d, $a.b1, $b.h1", "%s.%s.%s.%s.sat", scalar[o], d, a, b);
-			ADD_AS("i", "iii", "$d.b2, $a.h0, $b.b3, $c", "%s.%s.%s.%s.sat ", scalar[o], d, a, b);
+			ADD_AS("i", "iii", "$d.b2, $a.h0, $b.b3, $c", "%s.%s.%s.%s ", scalar[o], d, a, b);
 		}
 		add("i", "iii", NULL, "vmad.%s.%s.%s", d, a, b);
 		if (t < 4) {
