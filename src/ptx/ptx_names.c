@@ -44,6 +44,20 @@ struct name *ws_names_find(const struct names *n, const char *s, size_t len)
 	return find(n, s, len, hash_of(s, len));
 }
 
+/* Fills e, an entry that is not in the table yet, and enters it. The string must live as long as the table. */
+static struct name *enter(struct names *n, struct name *e, const char *s, size_t len, uint32_t h)
+{
+	if (n->count >= n->nbuckets)
+		grow(n);
+	e->str = s;
+	e->len = (uint32_t)len;
+	e->hash = h;
+	e->next = n->buckets[h & (n->nbuckets - 1)];
+	n->buckets[h & (n->nbuckets - 1)] = e;
+	n->count++;
+	return e;
+}
+
 struct name *ws_names_get(struct names *n, const char *s, size_t len)
 {
 	uint32_t h = hash_of(s, len);
@@ -51,16 +65,8 @@ struct name *ws_names_get(struct names *n, const char *s, size_t len)
 
 	if (e)
 		return e;
-	if (n->count >= n->nbuckets)
-		grow(n);
 	e = ws_arena_alloc(n->arena, sizeof *e);
-	e->str = ws_arena_strndup(n->arena, s, len);
-	e->len = (uint32_t)len;
-	e->hash = h;
-	e->next = n->buckets[h & (n->nbuckets - 1)];
-	n->buckets[h & (n->nbuckets - 1)] = e;
-	n->count++;
-	return e;
+	return enter(n, e, ws_arena_strndup(n->arena, s, len), len, h);
 }
 
 static const char *const directive_words[] = {
@@ -71,29 +77,36 @@ static const char *const directive_words[] = {
 };
 _Static_assert(WS_COUNT(directive_words) == D_COUNT, "a directive is missing");
 
+/* A keyword, whose string is static; *block has room for a new entry. */
+static struct name *keyword(struct names *n, struct name **block, const char *s)
+{
+	size_t len = strlen(s);
+	uint32_t h = hash_of(s, len);
+	struct name *e = find(n, s, len, h);
+
+	return e ? e : enter(n, (*block)++, s, len, h);
+}
+
 void ws_names_init(struct names *n, struct ws_arena *arena)
 {
-	char word[64] = ".";
+	struct name *block = ws_arena_alloc(arena, (WS_OP_COUNT + ws_ptx_nmods + D_COUNT + WS_SR_COUNT) * sizeof *block);
 
 	*n = (struct names){ .arena = arena };
 	grow(n);
 	for (unsigned op = 1; op < WS_OP_COUNT; op++)
 		if (op != WS_OP_unknown)
-			ws_names_get(n, ws_op_info(op)->name, strlen(ws_op_info(op)->name))->op = (uint16_t)op;
+			keyword(n, &block, ws_op_info(op)->name)->op = (uint16_t)op;
 	n->mod_next = ws_arena_alloc(arena, ws_ptx_nmods * sizeof *n->mod_next);
 	for (unsigned i = ws_ptx_nmods; i-- > 0;) {
-		size_t len = strlen(ws_ptx_mods[i].word);
-		struct name *e;
+		struct name *e = keyword(n, &block, ws_ptx_mods[i].word);
 
-		memcpy(word + 1, ws_ptx_mods[i].word, len);
-		e = ws_names_get(n, word, len + 1);
 		n->mod_next[i] = e->mod;
 		e->mod = (uint16_t)(i + 1);
 	}
 	for (unsigned d = 1; d < D_COUNT; d++)
-		ws_names_get(n, directive_words[d], strlen(directive_words[d]))->directive = (uint16_t)d;
+		keyword(n, &block, directive_words[d])->directive = (uint16_t)d;
 	for (unsigned s = 1; s < WS_SR_COUNT; s++)
-		ws_names_get(n, ws_sreg_name(s), strlen(ws_sreg_name(s)))->sreg = (uint16_t)s;
+		keyword(n, &block, ws_sreg_name(s))->sreg = (uint16_t)s;
 }
 
 void ws_names_free(struct names *n)

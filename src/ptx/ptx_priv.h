@@ -78,7 +78,7 @@ enum mod_field {
 	MF_VEC, MF_HINT, MF_VARIANT, MF_PROXY, MF_WARP, MF_WORD
 };
 struct mod_row {
-	const char *word;
+	const char *word;                /* with the dot */
 	uint64_t classes;
 	uint8_t field;           /* enum mod_field */
 	uint32_t value;
@@ -95,7 +95,7 @@ struct op_row {                  /* what ws_op_info does not tell outside */
 };
 extern const struct op_row ws_ptx_ops[];
 
-const char *ws_ptx_mod_word(enum mod_field field, uint32_t value, uint64_t classes);   /* NULL if there is none */
+const char *ws_ptx_mod_word(enum mod_field field, uint32_t value, uint64_t classes);   /* no dot; NULL if none */
 
 /* ---- names (ptx_names.c): one entry a distinct word; keywords are entered first ---- */
 enum binding_kind { B_REG, B_SYM, B_LABEL, B_TABLE };

@@ -66,7 +66,7 @@ const struct op_row ws_ptx_ops[] = {
 _Static_assert(WS_COUNT(ws_ptx_ops) == WS_OP_COUNT, "a row is missing");
 
 const struct mod_row ws_ptx_mods[] = {
-#define MOD(word, classes, field, value) { word, classes, MF_##field, value },
+#define MOD(word, classes, field, value) { "." word, classes, MF_##field, value },
 #include "ptx/ptx_mods.def"
 #undef MOD
 };
@@ -100,7 +100,7 @@ const char *ws_ptx_mod_word(enum mod_field field, uint32_t value, uint64_t class
 {
 	for (unsigned i = 0; i < ws_ptx_nmods; i++)
 		if (ws_ptx_mods[i].field == field && ws_ptx_mods[i].value == value && (ws_ptx_mods[i].classes & classes))
-			return ws_ptx_mods[i].word;
+			return ws_ptx_mods[i].word + 1;
 	return NULL;
 }
 
