@@ -35,6 +35,7 @@ template <class T> struct Mirror {
 	}
 	void fetch()
 	{
+		CUDA(cudaGetLastError());
 		CUDA(cudaDeviceSynchronize());
 		CUDA(cudaMemcpy(host, device, n * sizeof(T), cudaMemcpyDeviceToHost));
 	}

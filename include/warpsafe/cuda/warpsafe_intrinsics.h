@@ -7,6 +7,45 @@
 
 #define WS_DEV static __inline__ __attribute__((device, always_inline, nodebug, unused))
 
+/* ---- shuffles: the last operand is PTX's clamp and segment mask (PTX ISA, shfl.sync); larger types by words ---- */
+#define WS_SHUFFLES(NAME, BY, PTX, CLAMP) \
+	WS_DEV unsigned int NAME##_sync(unsigned int mask, unsigned int v, BY by, int width = 32) \
+	{ \
+		return (unsigned int)__nvvm_shfl_sync_##PTX##_i32(mask, (int)v, by, (32 - width) << 8 | CLAMP); \
+	} \
+	WS_DEV unsigned long long NAME##_sync(unsigned int mask, unsigned long long v, BY by, int width = 32) \
+	{ \
+		unsigned int low = NAME##_sync(mask, (unsigned int)v, by, width); \
+		return (unsigned long long)NAME##_sync(mask, (unsigned int)(v >> 32), by, width) << 32 | low; \
+	} \
+	WS_DEV unsigned int NAME(unsigned int v, BY by, int width = 32) \
+	{ \
+		return (unsigned int)__nvvm_shfl_##PTX##_i32((int)v, by, (32 - width) << 8 | CLAMP); \
+	} \
+	WS_DEV unsigned long long NAME(unsigned long long v, BY by, int width = 32) \
+	{ \
+		unsigned int low = NAME((unsigned int)v, by, width); \
+		return (unsigned long long)NAME((unsigned int)(v >> 32), by, width) << 32 | low; \
+	} \
+	WS_SHUFFLE_OF(NAME, int, unsigned int, BY) WS_SHUFFLE_OF(NAME, float, unsigned int, BY) \
+	WS_SHUFFLE_OF(NAME, long, unsigned long long, BY) WS_SHUFFLE_OF(NAME, unsigned long, unsigned long long, BY) \
+	WS_SHUFFLE_OF(NAME, long long, unsigned long long, BY) WS_SHUFFLE_OF(NAME, double, unsigned long long, BY)
+#define WS_SHUFFLE_OF(NAME, T, U, BY) \
+	WS_DEV T NAME##_sync(unsigned int mask, T v, BY by, int width = 32) \
+	{ \
+		return __builtin_bit_cast(T, NAME##_sync(mask, __builtin_bit_cast(U, v), by, width)); \
+	} \
+	WS_DEV T NAME(T v, BY by, int width = 32) \
+	{ \
+		return __builtin_bit_cast(T, NAME(__builtin_bit_cast(U, v), by, width)); \
+	}
+WS_SHUFFLES(__shfl, int, idx, 31)
+WS_SHUFFLES(__shfl_up, unsigned int, up, 0)
+WS_SHUFFLES(__shfl_down, unsigned int, down, 31)
+WS_SHUFFLES(__shfl_xor, int, bfly, 31)
+#undef WS_SHUFFLES
+#undef WS_SHUFFLE_OF
+
 /* ---- __reduce_*_sync: one instruction from sm_80 on; before, refused by the assembler's rules as in NVIDIA's ---- */
 #define WS_REDUX(NAME, T, OP) \
 	WS_DEV T __reduce_##NAME##_sync(unsigned int mask, T value) \
@@ -15,7 +54,7 @@
 		__asm__ volatile("redux.sync." OP " %0, %1, %2;" : "=r"(r) : "r"(value), "r"(mask) : "memory"); \
 		return r; \
 	}
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 WS_REDUX(add, unsigned int, "add.u32")
 WS_REDUX(min, unsigned int, "min.u32")
 WS_REDUX(max, unsigned int, "max.u32")

@@ -8,18 +8,38 @@
 
 #define WS_DEV extern "C" inline __attribute__((device, always_inline, nodebug))
 
+/* One instruction with two operands. clang knows builtins for add.rn and mul.rn, but takes them for plain additions and
+ * multiplications, which may then be fused: what these functions exist to prevent ("CUDA Math API"). */
+#define WS_ASM2(T, REG, OP, A, B) \
+	({ \
+		T r_; \
+		__asm__(OP " %0, %1, %2;" : "=" REG(r_) : REG(A), REG(B)); \
+		r_; \
+	})
+#if defined(__CUDA_FTZ) && __CUDA_FTZ
+#define WS_FTZ ".ftz"
+#else
+#define WS_FTZ ""
+#endif
+#define WS_ASM1(T, REG, OP, FROM, A) \
+	({ \
+		T r_; \
+		__asm__(OP " %0, %1;" : "=" REG(r_) : FROM(A)); \
+		r_; \
+	})
+
 /* ---- arithmetic with a rounding mode: rn nearest even, rz to zero, rd down (PTX .rm), ru up (PTX .rp) ---- */
 #define WS_ROUNDED(NV, PTX) \
-	WS_DEV double __nv_dadd_##NV(double a, double b) { return __nvvm_add_##PTX##_d(a, b); } \
-	WS_DEV double __nv_dsub_##NV(double a, double b) { return __nvvm_add_##PTX##_d(a, -b); } \
-	WS_DEV double __nv_dmul_##NV(double a, double b) { return __nvvm_mul_##PTX##_d(a, b); } \
+	WS_DEV double __nv_dadd_##NV(double a, double b) { return WS_ASM2(double, "d", "add." #PTX ".f64", a, b); } \
+	WS_DEV double __nv_dsub_##NV(double a, double b) { return WS_ASM2(double, "d", "sub." #PTX ".f64", a, b); } \
+	WS_DEV double __nv_dmul_##NV(double a, double b) { return WS_ASM2(double, "d", "mul." #PTX ".f64", a, b); } \
 	WS_DEV double __nv_ddiv_##NV(double a, double b) { return __nvvm_div_##PTX##_d(a, b); } \
 	WS_DEV double __nv_drcp_##NV(double a) { return __nvvm_rcp_##PTX##_d(a); } \
 	WS_DEV double __nv_dsqrt_##NV(double a) { return __nvvm_sqrt_##PTX##_d(a); } \
 	WS_DEV double __nv_fma_##NV(double a, double b, double c) { return __nvvm_fma_##PTX##_d(a, b, c); } \
-	WS_DEV float __nv_fadd_##NV(float a, float b) { return __nvvm_add_##PTX##_f(a, b); } \
-	WS_DEV float __nv_fsub_##NV(float a, float b) { return __nvvm_add_##PTX##_f(a, -b); } \
-	WS_DEV float __nv_fmul_##NV(float a, float b) { return __nvvm_mul_##PTX##_f(a, b); } \
+	WS_DEV float __nv_fadd_##NV(float a, float b) { return WS_ASM2(float, "f", "add." #PTX WS_FTZ ".f32", a, b); } \
+	WS_DEV float __nv_fsub_##NV(float a, float b) { return WS_ASM2(float, "f", "sub." #PTX WS_FTZ ".f32", a, b); } \
+	WS_DEV float __nv_fmul_##NV(float a, float b) { return WS_ASM2(float, "f", "mul." #PTX WS_FTZ ".f32", a, b); } \
 	WS_DEV float __nv_fdiv_##NV(float a, float b) { return __nvvm_div_##PTX##_f(a, b); } \
 	WS_DEV float __nv_frcp_##NV(float a) { return __nvvm_rcp_##PTX##_f(a); } \
 	WS_DEV float __nv_fsqrt_##NV(float a) { return __nvvm_sqrt_##PTX##_f(a); } \
@@ -34,12 +54,18 @@
 	WS_DEV unsigned int __nv_float2uint_##NV(float a) { return __nvvm_f2ui_##PTX(a); } \
 	WS_DEV long long __nv_float2ll_##NV(float a) { return __nvvm_f2ll_##PTX(a); } \
 	WS_DEV unsigned long long __nv_float2ull_##NV(float a) { return __nvvm_f2ull_##PTX(a); } \
-	WS_DEV float __nv_int2float_##NV(int a) { return __nvvm_i2f_##PTX(a); } \
-	WS_DEV float __nv_uint2float_##NV(unsigned int a) { return __nvvm_ui2f_##PTX(a); } \
-	WS_DEV float __nv_ll2float_##NV(long long a) { return __nvvm_ll2f_##PTX(a); } \
-	WS_DEV float __nv_ull2float_##NV(unsigned long long a) { return __nvvm_ull2f_##PTX(a); } \
-	WS_DEV double __nv_ll2double_##NV(long long a) { return __nvvm_ll2d_##PTX(a); } \
-	WS_DEV double __nv_ull2double_##NV(unsigned long long a) { return __nvvm_ull2d_##PTX(a); }
+	WS_DEV float __nv_int2float_##NV(int a) { return WS_ASM1(float, "f", "cvt." #PTX ".f32.s32", "r", a); } \
+	WS_DEV float __nv_uint2float_##NV(unsigned int a) { return WS_ASM1(float, "f", "cvt." #PTX ".f32.u32", "r", a); } \
+	WS_DEV float __nv_ll2float_##NV(long long a) { return WS_ASM1(float, "f", "cvt." #PTX ".f32.s64", "l", a); } \
+	WS_DEV float __nv_ull2float_##NV(unsigned long long a) \
+	{ \
+		return WS_ASM1(float, "f", "cvt." #PTX ".f32.u64", "l", a); \
+	} \
+	WS_DEV double __nv_ll2double_##NV(long long a) { return WS_ASM1(double, "d", "cvt." #PTX ".f64.s64", "l", a); } \
+	WS_DEV double __nv_ull2double_##NV(unsigned long long a) \
+	{ \
+		return WS_ASM1(double, "d", "cvt." #PTX ".f64.u64", "l", a); \
+	}
 WS_ROUNDED(rn, rn)
 WS_ROUNDED(rz, rz)
 WS_ROUNDED(rd, rm)
@@ -176,5 +202,8 @@ WS_DEV unsigned short __nv_float2half_rn(float f)
 #include "warpsafe_libm.h"
 
 #undef WS_DEV
+#undef WS_ASM1
+#undef WS_ASM2
+#undef WS_FTZ
 
 #endif

@@ -7,8 +7,8 @@
 #if defined(__CUDA__)
 #define WS_FN extern "C" inline __attribute__((device, nodebug))
 /* No option fuses or reorders these. */
-#define WS_ADD(a, b) __nvvm_add_rn_d(a, b)
-#define WS_MUL(a, b) __nvvm_mul_rn_d(a, b)
+#define WS_ADD(a, b) WS_ASM2(double, "d", "add.rn.f64", a, b)
+#define WS_MUL(a, b) WS_ASM2(double, "d", "mul.rn.f64", a, b)
 #else
 #define WS_FN static inline __attribute__((unused))
 #define WS_ADD(a, b) ((a) + (b))

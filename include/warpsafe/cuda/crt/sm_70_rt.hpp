@@ -3,14 +3,37 @@
 #ifndef WARPSAFE_CRT_SM_70_RT_HPP
 #define WARPSAFE_CRT_SM_70_RT_HPP
 
+/* clang's builtins for 64 bits give the mask 64 bits, which PTX does not take (PTX ISA, match.sync): written out. */
+inline __device__ unsigned int warpsafe_match64_any(unsigned int mask, unsigned long long value)
+{
+	unsigned int r;
+	__asm__ volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(r) : "l"(value), "r"(mask) : "memory");
+	return r;
+}
+inline __device__ unsigned int warpsafe_match64_all(unsigned int mask, unsigned long long value, int *pred)
+{
+	unsigned int r;
+	__asm__ volatile("{\n\t.reg .pred p;\n\tmatch.all.sync.b64 %0|p, %2, %3;\n\tselp.s32 %1, 1, 0, p;\n\t}"
+	                 : "=r"(r), "=r"(*pred) : "l"(value), "r"(mask) : "memory");
+	return r;
+}
+inline __device__ unsigned int warpsafe_match32_any(unsigned int mask, unsigned int value)
+{
+	return __match32_any_sync(mask, value);
+}
+inline __device__ unsigned int warpsafe_match32_all(unsigned int mask, unsigned int value, int *pred)
+{
+	return __match32_all_sync(mask, value, pred);
+}
+
 #define WS_MATCH(T, U, BITS) \
 	inline __device__ unsigned int __match_any_sync(unsigned int mask, T value) \
 	{ \
-		return (unsigned int)__match##BITS##_any_sync(mask, __builtin_bit_cast(U, value)); \
+		return warpsafe_match##BITS##_any(mask, __builtin_bit_cast(U, value)); \
 	} \
 	inline __device__ unsigned int __match_all_sync(unsigned int mask, T value, int *pred) \
 	{ \
-		return (unsigned int)__match##BITS##_all_sync(mask, __builtin_bit_cast(U, value), pred); \
+		return warpsafe_match##BITS##_all(mask, __builtin_bit_cast(U, value), pred); \
 	}
 WS_MATCH(int, unsigned int, 32)
 WS_MATCH(unsigned int, unsigned int, 32)
