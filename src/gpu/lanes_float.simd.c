@@ -33,14 +33,35 @@ static inline float fma32(float x, float y, float z)
 #define DIV(F, x, y) (F(x) / F(y))
 #define FMAP2(name, OP) \
 	WS_MAP2(name##_f32, float, float, float, ws_canon(OP(KEEP, x, y))) \
-	WS_MAP2(name##_f32z, float, float, float, FLUSH(OP, ws_ftz(x), ws_ftz(y))) \
+	FTZ2(name##_f32z, OP) \
 	WS_MAP2(name##_f64, double, double, double, NAN64(OP(KEEP, x, y)))
 #define NAN64(r) ws_nan64(r, x, y)
-#define FLUSH(OP, x, y) ws_ftz(ws_canon(OP(KEEP, x, y)))
+#define FTZ2(name, OP) WS_MAP2(name, float, float, float, ws_ftz(ws_canon(OP(ws_ftz, x, y))))
 FMAP2(add, ADD)
 FMAP2(sub, SUB)
-#undef FLUSH
-#define FLUSH(OP, x, y) ws_flush_tiny(OP(KEEP, x, y), OP(KEEP, (x) * WS_UP, y))
+#undef FTZ2
+/* Whether a result is the one that may have to be flushed is rare, and looked for in all lanes at once. */
+#define SUSPECT(r) ((ws_f2u(r) & 0x7fffffff) == 0x00800000)
+#define FTZ2(name, OP) \
+	WS_LANE_FN(name) \
+	{ \
+		const float *A = WS_P(float, op->a), *B = WS_P(float, op->b); \
+		WS_VEC float r[32]; \
+		uint32_t rare = 0; \
+		WS_EACH(l, 32) \
+		{ \
+			float x = ws_ftz(A[l]), y = ws_ftz(B[l]), v = OP(KEEP, x, y); \
+			rare |= SUSPECT(v); \
+			r[l] = ws_ftz(ws_canon(v)); \
+		} \
+		if (rare) \
+			WS_EACH(l, 32) \
+			{ \
+				float x = ws_ftz(A[l]) * WS_UP, y = ws_ftz(B[l]); \
+				r[l] = ws_flush_tiny(r[l], OP(KEEP, x, y)); \
+			} \
+		ws_blend4(WS_P(float, op->d), r, mask); \
+	}
 FMAP2(mul, MUL)
 #undef NAN64
 #define NAN64(r) ws_nan64(r, y, x)
@@ -52,12 +73,23 @@ static inline double nan3(double r, double x, double y, double z)
 {
 	return ws_nan64(r, ws_nan64(r, x, z), y);
 }
-static inline float fma_ftz(float x, float y, float z)
-{
-	return ws_flush_tiny(fma32(x, y, z), fma32(x * WS_UP, y, z * WS_UP));
-}
 WS_MAP3(fma_f32, float, float, float, float, ws_canon(fma32(x, y, z)))
-WS_MAP3(fma_f32z, float, float, float, float, fma_ftz(ws_ftz(x), ws_ftz(y), ws_ftz(z)))
+WS_LANE_FN(fma_f32z)
+{
+	const float *A = WS_P(float, op->a), *B = WS_P(float, op->b), *C = WS_P(float, op->c);
+	WS_VEC float r[32];
+	uint32_t rare = 0;
+	WS_EACH(l, 32)
+	{
+		float v = fma32(ws_ftz(A[l]), ws_ftz(B[l]), ws_ftz(C[l]));
+		rare |= SUSPECT(v);
+		r[l] = ws_ftz(ws_canon(v));
+	}
+	if (rare)
+		WS_EACH(l, 32)
+			r[l] = ws_flush_tiny(r[l], fma32(ws_ftz(A[l]) * WS_UP, ws_ftz(B[l]), ws_ftz(C[l]) * WS_UP));
+	ws_blend4(WS_P(float, op->d), r, mask);
+}
 #if defined __FMA__
 WS_MAP3(fma_f64, double, double, double, double, nan3(__builtin_fma(x, y, z), x, y, z))
 #else

@@ -34,17 +34,60 @@ static inline float narrow_odd(double s)
 }
 
 /* ---- widening and narrowing ---- */
+#if defined __AVX512F__
+static inline void values_of_halves(float *t, const uint16_t *h, int n)
+{
+	for (int i = 0; i < n; i += 16)
+		_mm512_store_ps(t + i, _mm512_cvtph_ps(_mm256_load_si256((const __m256i *)(h + i))));
+}
+static inline void halves_of_values(uint16_t *h, const float *t, int n)
+{
+	for (int i = 0; i < n; i += 16) {
+		__m512 v = _mm512_load_ps(t + i);
+		__m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff)); /* becomes 0x7fff */
+		v = _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
+		_mm256_store_si256((__m256i *)(h + i), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+	}
+}
+#elif defined __F16C__
+static inline void values_of_halves(float *t, const uint16_t *h, int n)
+{
+	for (int i = 0; i < n; i += 8)
+		_mm256_store_ps(t + i, _mm256_cvtph_ps(_mm_load_si128((const __m128i *)(h + i))));
+}
+static inline void halves_of_values(uint16_t *h, const float *t, int n)
+{
+	for (int i = 0; i < n; i += 8) {
+		__m256 v = _mm256_load_ps(t + i);
+		__m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff)); /* becomes 0x7fff */
+		v = _mm256_blendv_ps(v, nan, _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+		_mm_store_si128((__m128i *)(h + i), _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));
+	}
+}
+#else
+static inline void values_of_halves(float *t, const uint16_t *h, int n)
+{
+	WS_EACH(l, n)
+		t[l] = ws_half_value(h[l]);
+}
+static inline void halves_of_values(uint16_t *h, const float *t, int n)
+{
+	WS_EACH(l, n)
+		h[l] = (uint16_t)ws_f16_bits(t[l]);
+}
+#endif
 static inline uint16_t flush16(uint16_t h) { return h & 0x7c00 ? h : h & 0x8000; }
 
 static inline void load_f16(const struct ws_lane_op *op, uint8_t *regs, uint32_t off, float *t, int n)
 {
 	const uint16_t *A = WS_P(uint16_t, off);
-	if (op->imm & WS_IMM_FTZ)
+	WS_VEC uint16_t h[64];
+	if (op->imm & WS_IMM_FTZ) {
 		WS_EACH(l, n)
-			t[l] = ws_half_value(flush16(A[l]));
-	else
-		WS_EACH(l, n)
-			t[l] = ws_half_value(A[l]);
+			h[l] = flush16(A[l]);
+		A = h;
+	}
+	values_of_halves(t, A, n);
 }
 static inline void load_bf16(const struct ws_lane_op *op, uint8_t *regs, uint32_t off, double *t, int n)
 {
@@ -77,8 +120,7 @@ static void store_half(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask
 		WS_EACH(l, n)
 			h[l] = (uint16_t)ws_bf16_bits(r[l]);
 	else
-		WS_EACH(l, n)
-			h[l] = (uint16_t)ws_f16_bits(r[l]);
+		halves_of_values(h, r, n);
 	if (op->imm & WS_IMM_FTZ)        /* what is tiny before rounding is flushed (measured on an H200) */
 		WS_EACH(l, n)
 			h[l] = __builtin_fabsf(r[l]) < least ? h[l] & 0x8000 : h[l];

@@ -5,6 +5,8 @@
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
+static inline double from_u32(uint32_t x) { return ws_u2d(0x4330000000000000ull | x) - 0x1p52; }
+
 /* ---- add, sub, mul.lo, mad.lo, neg, abs ---- */
 WS_MAP2(add_16, uint16_t, uint16_t, uint16_t, x + y)
 WS_MAP2(add_32, uint32_t, uint32_t, uint32_t, x + y)
@@ -75,7 +77,6 @@ WS_MAP3(mad24_hi_sat_s32, int32_t, uint32_t, uint32_t, int32_t, sat32((int64_t)(
 /* ---- division. By zero: quotient and remainder are all ones (measured on an H200) ----
  * 32-bit quotients by way of double: a/b is either exact or at least 2^-32 (relative) away from any integer, so the
  * rounded quotient has the right integral part. */
-static inline double from_u32(uint32_t x) { return ws_u2d(0x4330000000000000ull | x) - 0x1p52; }
 static inline uint32_t div_u(uint32_t x, uint32_t y)
 {
 	double q = from_u32(x) / from_u32(y);
@@ -162,7 +163,8 @@ static inline uint32_t popc32(uint32_t x)
 	x -= x >> 1 & 0x55555555;
 	x = (x & 0x33333333) + (x >> 2 & 0x33333333);
 	x = (x + (x >> 4)) & 0x0f0f0f0f;
-	return x * 0x01010101 >> 24;
+	x += x >> 8;                     /* not a multiplication: gcc would see a popcnt, which has no vector form */
+	return (x + (x >> 16)) & 0x3f;
 }
 static inline uint32_t brev32(uint32_t x)
 {
@@ -171,26 +173,34 @@ static inline uint32_t brev32(uint32_t x)
 	x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
 	return __builtin_bswap32(x);
 }
-static inline uint32_t clz32(uint32_t x) { return x ? (uint32_t)__builtin_clz(x) : 32; }
-static inline uint32_t clz64(uint64_t x) { return x ? (uint32_t)__builtin_clzll(x) : 64; }
+/* By the exponent of the value as a double: vectors of any instruction set can do that. */
+static inline uint32_t clz32(uint32_t x)
+{
+	uint32_t exp = (uint32_t)(ws_d2u(from_u32(x)) >> 52);
+	return x ? 1023 + 31 - exp : 32;
+}
+static inline uint32_t clz64(uint64_t x)
+{
+	uint32_t hi = (uint32_t)(x >> 32), lo = (uint32_t)x;
+	return clz32(hi ? hi : lo) + (hi ? 0 : 32);
+}
 WS_MAP1(popc_32, uint32_t, uint32_t, popc32(x))
 WS_MAP1(popc_64, uint32_t, uint64_t, popc32((uint32_t)x) + popc32((uint32_t)(x >> 32)))
 WS_MAP1(brev_32, uint32_t, uint32_t, brev32(x))
 WS_MAP1(brev_64, uint64_t, uint64_t, (uint64_t)brev32((uint32_t)x) << 32 | brev32((uint32_t)(x >> 32)))
-WS_SLOW1(clz_32, uint32_t, uint32_t, clz32(x))
-WS_SLOW1(clz_64, uint32_t, uint64_t, clz64(x))
+WS_MAP1(clz_32, uint32_t, uint32_t, clz32(x))
+WS_MAP1(clz_64, uint32_t, uint64_t, clz64(x))
 
 /* bfind: position of the most significant bit that is not a sign bit; .shiftamt (imm): the shift that brings it up. */
 static inline uint32_t bfind(uint32_t zeros, uint32_t width, uint32_t shiftamt)
 {
-	if (zeros == width)
-		return UINT32_MAX;
-	return shiftamt ? zeros : width - 1 - zeros;
+	uint32_t r = shiftamt ? zeros : width - 1 - zeros;
+	return zeros == width ? UINT32_MAX : r;
 }
-WS_SLOW1(bfind_u32, uint32_t, uint32_t, bfind(clz32(x), 32, op->imm))
-WS_SLOW1(bfind_u64, uint32_t, uint64_t, bfind(clz64(x), 64, op->imm))
-WS_SLOW1(bfind_s32, uint32_t, int32_t, bfind(clz32((uint32_t)(x < 0 ? ~x : x)), 32, op->imm))
-WS_SLOW1(bfind_s64, uint32_t, int64_t, bfind(clz64((uint64_t)(x < 0 ? ~x : x)), 64, op->imm))
+WS_MAP1(bfind_u32, uint32_t, uint32_t, bfind(clz32(x), 32, op->imm))
+WS_MAP1(bfind_u64, uint32_t, uint64_t, bfind(clz64(x), 64, op->imm))
+WS_MAP1(bfind_s32, uint32_t, int32_t, bfind(clz32((uint32_t)(x < 0 ? ~x : x)), 32, op->imm))
+WS_MAP1(bfind_s64, uint32_t, int64_t, bfind(clz64((uint64_t)(x < 0 ? ~x : x)), 64, op->imm))
 
 static inline uint32_t low32(uint32_t n) { return n >= 32 ? UINT32_MAX : (1u << n) - 1; }
 static inline uint64_t low64(uint64_t n) { return n >= 64 ? UINT64_MAX : (1ull << n) - 1; }
@@ -295,26 +305,25 @@ WS_MAP2(bmsk, uint32_t, uint32_t, uint32_t, bit_mask(x, y, op->imm))
 WS_MAP2(szext, uint32_t, uint32_t, uint32_t, size_extend(x, y, op->imm))
 
 /* ---- dot products: imm 1 = a signed, 2 = b signed, 4 = dp2a.hi ---- */
-static inline int32_t part(uint32_t x, unsigned shift, unsigned bits, bool is_signed)
+/* Element of `bits` bits at `at`; keep: all ones if it is signed, else its width in ones. */
+static inline uint32_t part(uint32_t x, unsigned at, unsigned bits, uint32_t keep)
 {
-	uint32_t up = x << (32 - shift - bits);
-	return is_signed ? (int32_t)up >> (32 - bits) : (int32_t)(up >> (32 - bits));
+	return (uint32_t)((int32_t)(x << (32 - at - bits)) >> (32 - bits)) & keep;
 }
-static uint32_t dot4(uint32_t x, uint32_t y, uint32_t z, uint32_t imm)
+static inline uint32_t dot4(uint32_t x, uint32_t y, uint32_t z, uint32_t imm)
 {
-	for (unsigned i = 0; i < 32; i += 8)
-		z += (uint32_t)(part(x, i, 8, imm & 1) * part(y, i, 8, imm & 2));
-	return z;
+	uint32_t a = imm & 1 ? UINT32_MAX : 0xff, b = imm & 2 ? UINT32_MAX : 0xff;
+	return z + part(x, 0, 8, a) * part(y, 0, 8, b) + part(x, 8, 8, a) * part(y, 8, 8, b) +
+	       part(x, 16, 8, a) * part(y, 16, 8, b) + part(x, 24, 8, a) * part(y, 24, 8, b);
 }
-static uint32_t dot2(uint32_t x, uint32_t y, uint32_t z, uint32_t imm)
+static inline uint32_t dot2(uint32_t x, uint32_t y, uint32_t z, uint32_t imm)
 {
-	unsigned at = imm & 4 ? 16 : 0;
-	for (unsigned i = 0; i < 2; i++)
-		z += (uint32_t)(part(x, 16 * i, 16, imm & 1) * part(y, at + 8 * i, 8, imm & 2));
-	return z;
+	uint32_t a = imm & 1 ? UINT32_MAX : 0xffff, b = imm & 2 ? UINT32_MAX : 0xff;
+	uint32_t h = imm & 4 ? y >> 16 : y;
+	return z + part(x, 0, 16, a) * part(h, 0, 8, b) + part(x, 16, 16, a) * part(h, 8, 8, b);
 }
-WS_SLOW3(dp4a, uint32_t, uint32_t, uint32_t, uint32_t, dot4(x, y, z, op->imm))
-WS_SLOW3(dp2a, uint32_t, uint32_t, uint32_t, uint32_t, dot2(x, y, z, op->imm))
+WS_MAP3(dp4a, uint32_t, uint32_t, uint32_t, uint32_t, dot4(x, y, z, op->imm))
+WS_MAP3(dp2a, uint32_t, uint32_t, uint32_t, uint32_t, dot2(x, y, z, op->imm))
 
 /* ---- extended precision: CC.CF is the carry of additions and the borrow of subtractions ---- */
 #define CARRY_BEGIN() \
