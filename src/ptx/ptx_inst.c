@@ -306,8 +306,11 @@ static bool keep_verbatim(struct parser *p, struct ws_ptx_inst *i, const struct 
 
 	if (may_synchronize(text, len))
 		return ws_p_error(p, op->off, (uint32_t)len, "unknown instruction '%.*s', and it might synchronize", (int)len, text);
-	while (p->t.kind != TK_END && !ws_p_is(p, ';') && !ws_p_is(p, '}'))
-		ws_p_next(p);
+	for (int open = 0; p->t.kind != TK_END && !ws_p_is(p, ';'); ws_p_next(p)) {
+		open += ws_p_is(p, '{') ? 1 : ws_p_is(p, '}') ? -1 : 0;
+		if (open < 0)
+			break;
+	}
 	i->op = WS_OP_unknown;
 	i->vec = 1;
 	i->extra = ws_arena_strndup(p->a, text, p->last_end - op->off);

@@ -100,6 +100,8 @@ static bool named(struct parser *p, const struct token *t, struct ws_operand *o)
 		o->component = selector(p->t.name);
 		if (!o->component)
 			return ws_p_error_here(p, "'%s' cannot follow a register", p->t.name->str);
+		if (o->component < 0x10 && o->reg->type && (o->reg->vec < 2 || o->component > o->reg->vec))
+			return ws_p_error_here(p, "'%s' is no vector with an element '%s'", o->reg->name, p->t.name->str);
 		ws_p_next(p);
 	}
 	return true;
@@ -171,6 +173,8 @@ static bool bracket_list(struct parser *p, struct ws_operand *o, unsigned depth,
 	struct ws_operand first = *o, *rest, *all;
 	uint32_t n;
 
+	if (ws_p_is(p, ']'))
+		return ws_p_error_here(p, "expected an operand after ','");
 	if (!ws_p_list(p, &rest, &n, ']', depth))
 		return false;
 	all = ws_arena_alloc(p->a, (n + 1) * sizeof *all);
