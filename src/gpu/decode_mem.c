@@ -452,6 +452,9 @@ static void decode_atomic(struct ws_decoder *dc)
 	if (in->atom == WS_ATOM_CAS && in->nops > base + 2)
 		a->b = ws_dec_src(dc, &in->ops[base + 2], a->width);
 	a->cache = dc->image->ncache++;
+	/* when observed on several host threads, effect and callback share a lock: not there */
+	a->fast = a->n == 1 && a->width <= 8 && a->space != WS_SPACE_LOCAL && a->space != WS_SPACE_SHARED_CLUSTER &&
+	          !(dc->gpu->config.observer && dc->gpu->config.host_threads > 1);
 	k = ws_dec_op(dc, ws_op_atomic);
 	k->u.op.ptr = a;
 	if (dc->gpu->config.schedule == WS_SCHED_RANDOM)

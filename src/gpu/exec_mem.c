@@ -320,16 +320,16 @@ static void pack(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs
 	}
 }
 
-static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r)
+static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
 {
 	struct ws_poll *p = &x->warp->poll;
 
 	x->warp->polls++;
 	p->in = in;
 	p->code = x->frag->frame->code;
-	p->addr = r->addr[__builtin_ctz(r->mask)];
-	p->mask = r->mask;
-	p->space = r->space;
+	p->addr = addr;
+	p->mask = mask;
+	p->space = (uint8_t)space;
 }
 
 static void tell(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct ws_resolved *r)
@@ -362,7 +362,7 @@ static void move(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, co
 		move_in(x, m, regs, r);
 	if (!store && sync) {
 		atomic_thread_fence(memory_order_acquire);
-		remember_poll(x, in, r);
+		remember_poll(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask);
 	}
 	if (store)
 		x->warp->progress++;
@@ -423,40 +423,36 @@ static void put_lane(void *array, const void *src, unsigned width, uint32_t l)
 
 /* Lanes whose operation changed nothing may be polling: atomicExch(&lock, 1) of a taken lock, atomicAdd(p, 0), a failed
  * compare-and-swap. */
-static bool changed(const struct ws_datom *t, const struct ws_resolved *r, const uint64_t *old, const uint8_t *a,
-                    uint32_t wrote)
+static bool changed(const struct ws_datom *t, uint32_t lanes, const uint8_t *old, const uint8_t *a)
 {
 	if (t->n > 1 || t->width < 4 || t->width > 8)
 		return true;
-	EACH_LANE(l, r->mask & wrote) {
+	EACH_LANE(l, lanes) {
 		uint64_t o = 0, v = 0;
 
-		memcpy(&o, (const uint8_t *)old + l * t->width, t->width);
 		memcpy(&v, a + l * t->width, t->width);
-		switch (t->atom) {
-		case WS_ATOM_CAS:
+		if (t->atom == WS_ATOM_ADD && v)
 			return true;
-		case WS_ATOM_EXCH:
-			if (o != v)
-				return true;
-			break;
-		case WS_ATOM_OR:
-			if ((o | v) != o)
-				return true;
-			break;
-		case WS_ATOM_AND:
-			if ((o & v) != o)
-				return true;
-			break;
-		case WS_ATOM_ADD:
-			if (v)
-				return true;
-			break;
-		default:
+		if (t->atom == WS_ATOM_ADD)
+			continue;
+		memcpy(&o, old + l * t->width, t->width);
+		if (t->atom == WS_ATOM_EXCH ? o != v : t->atom == WS_ATOM_OR ? (o | v) != o : t->atom == WS_ATOM_AND
+		                                     ? (o & v) != o : true)
 			return true;
-		}
 	}
 	return false;
+}
+
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask,
+                        uint32_t wrote, const void *old, const void *operand)
+{
+	const struct ws_datom *t = in->u.op.ptr;
+	bool compares = t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
+
+	if (compares ? changed(t, wrote, old, operand) : wrote != 0)
+		x->warp->progress++;
+	else
+		remember_poll(x, in, addr, space, mask);
 }
 
 static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_resolved *r, bool tell_observer)
@@ -475,10 +471,7 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	}
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	wrote = fn(&args);
-	if (changed(t, r, scratch[0], args.a[0], wrote))
-		x->warp->progress++;
-	else
-		remember_poll(x, in, r);
+	ws_atomic_progress(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask, wrote, scratch[0], args.a[0]);
 	if (tell_observer) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope, .atom = t->atom,
 		                      .bytes = t->bytes};
@@ -503,6 +496,8 @@ enum ws_next ws_op_atomic(struct ws_exec *x, const struct ws_dinst *in, uint32_t
 	                       .cache = t->cache};
 	struct ws_resolved r;
 
+	if (t->fast && ws_mem_ops()->atomic(x, in, x->frag->frame->regs, mask))
+		return WS_NEXT;
 	ws_addresses(x->frag->frame->regs, t->addr, t->addr_width, t->off, addr);
 	for (; q.mask; q.mask &= ~r.mask) {
 		bool watched;
@@ -519,7 +514,36 @@ enum ws_next ws_op_atomic(struct ws_exec *x, const struct ws_dinst *in, uint32_t
 	return WS_NEXT;
 }
 
+/* ---- the choice of a form ---- */
+const struct ws_mem_ops *ws_mem_ops(void)
+{
+	static const struct ws_mem_ops *chosen;
+	const struct ws_mem_ops *o = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+
+	if (o)
+		return o;
+	o = &ws_mem_ops_base;
+#if defined __x86_64__
+	if (!strcmp(ws_lanes_isa(), "v3"))
+		o = &ws_mem_ops_v3;
+	if (!strcmp(ws_lanes_isa(), "v4"))
+		o = &ws_mem_ops_v4;
+#endif
+	__atomic_store_n(&chosen, o, __ATOMIC_RELAXED);
+	return o;
+}
+
 ws_mem_fn *ws_mem_choose(const struct ws_gpu *g, const struct ws_dmem *m)
 {
-	return ws_mem_slow;
+	const struct ws_mem_ops *o = ws_mem_ops();
+	bool store = m->flags & WS_DM_STORE, simple = m->vec == 1 && m->size == m->reg_width && m->size >= 4;
+	bool global = m->space == WS_SPACE_GLOBAL || m->space == WS_SPACE_CONST;
+
+	(void)g;
+	if (m->flags & WS_DM_SYNC || m->space == WS_SPACE_LOCAL || m->space == WS_SPACE_PARAM ||
+	    m->space == WS_SPACE_SHARED_CLUSTER)
+		return ws_mem_slow;
+	if (!simple || m->d[0] == WS_LANE_NONE || m->space == WS_SPACE_GENERIC)
+		return o->any;
+	return global ? o->global[store][m->size == 8] : o->shared[store][m->size == 8];
 }

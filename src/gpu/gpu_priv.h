@@ -193,6 +193,7 @@ struct ws_datom {                        /* atom, red */
 	uint8_t addr_width, space, sem, scope;
 	uint8_t n, width, bytes;         /* elements; bytes of one; bytes of a lane's access */
 	uint8_t atom;
+	bool fast;                       /* exec_mem.simd.c may do it */
 	uint32_t a[WS_ATOMIC_VEC], b, d[WS_ATOMIC_VEC];
 	uint32_t cache;
 };
@@ -332,7 +333,7 @@ struct ws_block {                        /* a resident block, and the slot with 
 	struct ws_block **peers;         /* blocks of the cluster by rank, or NULL */
 };
 
-struct ws_mem_cache { uint64_t addr, size; uint8_t *delta; struct ws_mem *mem; };   /* host = delta + address */
+struct ws_mem_cache { struct ws_mem *mem; };     /* what an instruction accessed last */
 
 struct ws_launch;
 
@@ -506,12 +507,17 @@ void ws_exec_warp(struct ws_exec *x, struct ws_warp *w);
 enum ws_next ws_exec_exit(struct ws_exec *x, uint32_t mask);     /* lanes of the current fragment end */
 
 /* ---- exec_mem.simd.c, exec_mem.c ---- */
-struct ws_mem_ops {
-	ws_mem_fn *global[2][5];         /* [store][log2 size]; reg_width == size, no vector */
-	ws_mem_fn *shared[2][5];
-	ws_mem_fn *global_any[2], *shared_any[2];        /* any size, vector, width */
+struct ws_mem_ops {                      /* of one instruction set */
+	ws_mem_fn *global[2][2], *shared[2][2];  /* [store][8 bytes, else 4]: registers of that width, no vector */
+	ws_mem_fn *any;                  /* every size, vector, register and space */
+	/* atom and red of one element of at most 8 bytes; false: nothing was done, and ws_op_atomic shall do it */
+	bool (*atomic)(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask);
 };
 extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
+const struct ws_mem_ops *ws_mem_ops(void);               /* of this machine */
+/* Tells the scheduler whether an atomic operation changed something or only looked. */
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask,
+                        uint32_t wrote, const void *old, const void *operand);
 ws_mem_fn ws_mem_slow;                   /* every space, every size, observed or not */
 ws_mem_fn *ws_mem_choose(const struct ws_gpu *g, const struct ws_dmem *m);
 

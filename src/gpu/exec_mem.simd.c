@@ -1,0 +1,445 @@
+/* exec_mem.simd.c - the fast forms of ld, st, atom and red, compiled once an instruction set like the lane functions.
+ *
+ * Most accesses of a warp go to one stretch of memory, and most of these are linear (lane l at base + l * bytes) or
+ * uniform (all lanes at one place). A few vector operations tell; then one check of bounds is enough for all lanes. What
+ * does not fit (several stretches, local memory, synchronizing accesses, errors) is left to exec_mem.c, which
+ * does everything again from the start and reports errors. */
+#include "gpu/gpu_priv.h"
+
+#include <string.h>
+#if defined __AVX512F__ || defined __AVX2__
+#include <immintrin.h>
+#endif
+
+#define PASTE_(a, b) a##_##b
+#define PASTE(a, b) PASTE_(a, b)
+#define ALL UINT32_MAX
+#define INLINE static inline __attribute__((always_inline))
+#if defined __clang__
+#define EACH(l) _Pragma("clang loop vectorize(assume_safety)") for (int l = 0; l < WS_WARP; l++)
+#else
+#define EACH(l) _Pragma("GCC ivdep") for (int l = 0; l < WS_WARP; l++)
+#endif
+#define ACTIVE(l, mask) \
+	for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true); m_ &= m_ - 1)
+
+struct place {                           /* what the addresses of an access have in common */
+	_Alignas(64) uint64_t a[WS_WARP];        /* addresses or offsets */
+	uint8_t *delta;                  /* host pointer = delta + address */
+	struct ws_mem *mem;              /* GLOBAL */
+	uint64_t base;                   /* linear: what lane 0 has or would have */
+	bool linear, uniform;
+	uint8_t space;
+};
+
+INLINE void addresses(const uint8_t *regs, uint32_t reg, unsigned width, int32_t off, uint64_t *a)
+{
+	if (width == 8) {
+		const uint64_t *r = __builtin_assume_aligned(regs + reg, 64);
+
+		EACH(l)
+			a[l] = r[l] + (uint64_t)(int64_t)off;
+	} else {
+		const uint32_t *r = __builtin_assume_aligned(regs + reg, 64);
+
+		EACH(l)
+			a[l] = (uint32_t)(r[l] + (uint32_t)off);
+	}
+}
+
+/* Lanes whose address is base + lane * step. */
+INLINE uint32_t on_line(const uint64_t *a, uint64_t base, uint64_t step)
+{
+#if defined __AVX512F__
+	__m512i want = _mm512_add_epi64(_mm512_set1_epi64((long long)base),
+	                                _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
+	                                                   _mm512_set1_epi64((long long)step)));
+	__m512i eight = _mm512_set1_epi64((long long)(8 * step));
+	uint32_t m = 0;
+
+	for (int i = 0; i < 4; i++) {
+		m |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_load_si512(a + 8 * i), want) << 8 * i;
+		want = _mm512_add_epi64(want, eight);
+	}
+	return m;
+#else
+	uint32_t m = 0;
+
+	for (int l = 0; l < WS_WARP; l++)
+		m |= (uint32_t)(a[l] == base + (uint64_t)l * step) << l;
+	return m;
+#endif
+}
+
+/* Are all addresses of the lanes in [lo, lo + size - bytes], and aligned? */
+INLINE bool all_inside(const uint64_t *a, uint32_t mask, uint64_t lo, uint64_t room, uint64_t align)
+{
+	uint64_t bad = 0;
+
+	if (mask == ALL) {
+		EACH(l)
+			bad |= (uint64_t)(a[l] - lo > room) | (a[l] & align);
+		return !bad;
+	}
+	ACTIVE(l, mask)
+		bad |= (uint64_t)(a[l] - lo > room) | (a[l] & align);
+	return !bad;
+}
+
+/* The stretch of memory of the first lane; false: not one for the fast path. Generic addresses in shared memory become
+ * offsets. */
+INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32_t first, uint64_t bytes, struct place *p,
+                       uint64_t *lo, uint64_t *size)
+{
+	if (space == WS_SPACE_GENERIC) {
+		uint64_t window = p->a[first] >> WS_WINDOW_SHIFT;
+
+		if (window == WS_WINDOW_SHARED) {
+			EACH(l)
+				p->a[l] -= WS_WINDOW(WS_WINDOW_SHARED);
+			space = WS_SPACE_SHARED;
+		} else if (window) {
+			return false;
+		}
+	}
+	if (space == WS_SPACE_SHARED) {
+		p->space = WS_SPACE_SHARED;
+		p->mem = NULL;
+		p->delta = x->shared;
+		*lo = 0;
+		*size = x->shared_bytes;
+	} else {
+		struct ws_mem *m = x->cache[cache].mem;
+
+		if (__builtin_expect(!m || m->freed || p->a[first] - m->addr >= m->size, 0)) {
+			m = ws_memmap_find(&x->gpu->map, p->a[first]);
+			if (!m)
+				return false;
+			x->cache[cache].mem = m;
+		}
+		p->space = WS_SPACE_GLOBAL;
+		p->mem = m;
+		p->delta = (uint8_t *)((uintptr_t)m->host - m->addr);
+		*lo = m->addr;
+		*size = m->size;
+	}
+	return *size >= bytes;
+}
+
+/* Fills p; false: leave it to the slow path. p->a holds the addresses. */
+INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t bytes, uint32_t mask, struct place *p)
+{
+	uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
+	uint64_t lo, size, low, high;
+
+	if (!find_place(x, space, cache, first, bytes, p, &lo, &size))
+		return false;
+	p->uniform = false;
+	p->base = p->a[first] - first * bytes;
+	p->linear = !(mask & ~on_line(p->a, p->base, bytes));
+	if (p->linear) {
+		low = p->a[first] - lo;
+		high = p->a[last] - lo;
+		return low <= size - bytes && high <= size - bytes && low <= high && !(p->a[first] & (bytes - 1));
+	}
+	p->uniform = !(mask & ~on_line(p->a, p->a[first], 0));
+	if (p->uniform)
+		return p->a[first] - lo <= size - bytes && !(p->a[first] & (bytes - 1));
+	return all_inside(p->a, mask, lo, size - bytes, bytes - 1);
+}
+
+/* ---- moving elements ---- */
+INLINE uint64_t get(const uint8_t *p, unsigned size, bool is_signed)
+{
+	uint8_t b;
+	uint16_t h;
+	uint32_t w;
+	uint64_t d;
+
+	switch (size) {
+	case 1:
+		memcpy(&b, p, 1);
+		return is_signed ? (uint64_t)(int64_t)(int8_t)b : b;
+	case 2:
+		memcpy(&h, p, 2);
+		return is_signed ? (uint64_t)(int64_t)(int16_t)h : h;
+	case 4:
+		memcpy(&w, p, 4);
+		return is_signed ? (uint64_t)(int64_t)(int32_t)w : w;
+	default:
+		memcpy(&d, p, 8);
+		return d;
+	}
+}
+
+/* One register of lanes from memory. width, size, is_signed and step are constants where it counts. */
+INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned width, unsigned size, bool is_signed,
+                    uint64_t at, uint64_t step)
+{
+	const uint8_t *base = p->delta + p->base + at;
+
+	if (p->linear && mask == ALL && step == size && width == size) {
+		memcpy(__builtin_assume_aligned(d, 64), base, WS_WARP * (size_t)size);
+		return;
+	}
+	if (p->uniform) {
+		uint64_t v = get(p->delta + p->a[__builtin_ctz(mask)] + at, size, is_signed);
+
+		if (mask == ALL && width == 4) {
+			EACH(l)
+				((uint32_t *)(void *)d)[l] = (uint32_t)v;
+		} else {
+			ACTIVE(l, mask)
+				memcpy(d + l * width, &v, width);
+		}
+		return;
+	}
+#if defined __AVX512F__
+	if (p->linear && width == 4 && size == 4 && step == 4) {
+		_mm512_mask_storeu_epi32(d, (__mmask16)mask, _mm512_maskz_loadu_epi32((__mmask16)mask, base));
+		_mm512_mask_storeu_epi32(d + 64, (__mmask16)(mask >> 16),
+		                         _mm512_maskz_loadu_epi32((__mmask16)(mask >> 16), base + 64));
+		return;
+	}
+#endif
+	if (mask == ALL) {
+		for (int l = 0; l < WS_WARP; l++) {
+			uint64_t v = get(p->delta + p->a[l] + at, size, is_signed);
+
+			memcpy(d + l * width, &v, width);
+		}
+		return;
+	}
+	ACTIVE(l, mask) {
+		uint64_t v = get(p->delta + p->a[l] + at, size, is_signed);
+
+		memcpy(d + l * width, &v, width);
+	}
+}
+
+INLINE void move_out(const struct place *p, const uint8_t *s, uint32_t mask, unsigned width, unsigned size, uint64_t at,
+                     uint64_t step)
+{
+	uint8_t *base = p->delta + p->base + at;
+
+	if (p->linear && mask == ALL && step == size && width == size) {
+		memcpy(base, __builtin_assume_aligned(s, 64), WS_WARP * (size_t)size);
+		return;
+	}
+#if defined __AVX512F__
+	if (p->linear && width == 4 && size == 4 && step == 4) {
+		_mm512_mask_storeu_epi32(base, (__mmask16)mask, _mm512_maskz_loadu_epi32((__mmask16)mask, s));
+		_mm512_mask_storeu_epi32(base + 64, (__mmask16)(mask >> 16),
+		                         _mm512_maskz_loadu_epi32((__mmask16)(mask >> 16), s + 64));
+		return;
+	}
+#endif
+	ACTIVE(l, mask)
+		memcpy(p->delta + p->a[l] + at, s + l * width, size);
+}
+
+static uint32_t data_register(const struct ws_exec *x, const struct ws_dmem *m, unsigned i)
+{
+	return i < 4 ? m->d[i] : x->frag->frame->code->ext[m->ext][i - 4];
+}
+
+/* ---- the observer ---- */
+static bool wanted(const struct ws_exec *x, unsigned space)
+{
+	return x->ops->access && x->ops->needs & (space == WS_SPACE_GLOBAL ? WS_NEED_GLOBAL : WS_NEED_SHARED);
+}
+
+static void pack(const struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs, uint32_t mask, uint8_t *out)
+{
+	unsigned bytes = m->size * m->vec;
+
+	for (unsigned i = 0; i < m->vec; i++) {
+		uint32_t reg = data_register(x, m, i);
+
+		ACTIVE(l, mask)
+			memcpy(out + l * bytes + i * m->size, regs + reg + l * m->reg_width, m->size);
+	}
+}
+
+static void fill_access(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask,
+                        struct ws_access *a)
+{
+	a->site = &x->frag->frame->code->fn->sites[in->site];
+	a->mask = mask;
+	a->space = p->space;
+	a->linear = p->linear;
+	a->base = p->base;
+	a->addr = p->a;
+	a->mem = p->mem;
+}
+
+static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct place *p, uint32_t mask)
+{
+	const struct ws_dmem *m = &in->u.mem;
+	_Alignas(64) uint8_t values[WS_WARP * 64];
+	struct ws_access a = {.kind = m->flags & WS_DM_STORE ? WS_WRITE : WS_READ, .sem = m->sem, .scope = m->scope,
+	                      .bytes = (uint16_t)(m->size * m->vec), .nc = m->flags & WS_DM_NC};
+
+	if (!wanted(x, p->space))
+		return;
+	fill_access(x, in, p, mask, &a);
+	if (a.kind == WS_WRITE) {
+		a.wrote = mask;
+		if (p->linear)
+			a.target = p->delta + p->base;
+		if (x->ops->needs & WS_NEED_VALUES) {
+			a.value = values;
+			if (m->vec == 1 && m->size == m->reg_width)
+				a.value = regs + m->d[0];
+			else
+				pack(x, m, regs, mask, values);
+		}
+	}
+	x->ops->access(x->self, &x->warp->obs, &a);
+}
+
+/* ---- ld, st ---- */
+INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask, bool store,
+                          unsigned size, unsigned space)
+{
+	const struct ws_dmem *m = &in->u.mem;
+	struct place p;
+
+	addresses(regs, m->addr, m->addr_width, m->off, p.a);
+	if (__builtin_expect(!resolve(x, space, m->cache, size, mask, &p), 0))
+		return ws_mem_slow(x, in, regs, mask);
+	if (x->ops)
+		observe(x, in, regs, &p, mask);
+	if (store) {
+		move_out(&p, regs + m->d[0], mask, size, size, 0, size);
+		x->warp->progress++;
+	} else {
+		move_in(&p, regs + m->d[0], mask, size, size, false, 0, size);
+	}
+	return true;
+}
+
+#define SIMPLE(name, store, size, space) \
+	static bool name(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask) \
+	{ \
+		return access_simple(x, in, regs, mask, store, size, space); \
+	}
+SIMPLE(ld_global_4, false, 4, WS_SPACE_GLOBAL)
+SIMPLE(ld_global_8, false, 8, WS_SPACE_GLOBAL)
+SIMPLE(st_global_4, true, 4, WS_SPACE_GLOBAL)
+SIMPLE(st_global_8, true, 8, WS_SPACE_GLOBAL)
+SIMPLE(ld_shared_4, false, 4, WS_SPACE_SHARED)
+SIMPLE(ld_shared_8, false, 8, WS_SPACE_SHARED)
+SIMPLE(st_shared_4, true, 4, WS_SPACE_SHARED)
+SIMPLE(st_shared_8, true, 8, WS_SPACE_SHARED)
+
+static void element_in(const struct place *p, const struct ws_dmem *m, uint8_t *d, uint32_t mask, unsigned i)
+{
+	bool is_signed = m->flags & WS_DM_SIGNED;
+	unsigned step = m->size * m->vec, at = i * m->size;
+
+	switch (m->size << 4 | m->reg_width) {
+	case 1 << 4 | 2:
+		move_in(p, d, mask, 2, 1, is_signed, at, step);
+		return;
+	case 1 << 4 | 4:
+		move_in(p, d, mask, 4, 1, is_signed, at, step);
+		return;
+	case 2 << 4 | 2:
+		move_in(p, d, mask, 2, 2, false, at, step);
+		return;
+	case 4 << 4 | 4:
+		move_in(p, d, mask, 4, 4, false, at, step);
+		return;
+	case 8 << 4 | 8:
+		move_in(p, d, mask, 8, 8, false, at, step);
+		return;
+	default:
+		move_in(p, d, mask, m->reg_width, m->size, is_signed, at, step);
+	}
+}
+
+static void element_out(const struct place *p, const struct ws_dmem *m, const uint8_t *s, uint32_t mask, unsigned i)
+{
+	unsigned step = m->size * m->vec, at = i * m->size;
+
+	if (m->size == 4 && m->reg_width == 4)
+		move_out(p, s, mask, 4, 4, at, step);
+	else if (m->size == 8)
+		move_out(p, s, mask, 8, 8, at, step);
+	else
+		move_out(p, s, mask, m->reg_width, m->size, at, step);
+}
+
+/* Any size, vector and space. */
+static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
+{
+	const struct ws_dmem *m = &in->u.mem;
+	struct place p;
+
+	addresses(regs, m->addr, m->addr_width, m->off, p.a);
+	if (!resolve(x, m->space, m->cache, (uint64_t)m->size * m->vec, mask, &p))
+		return ws_mem_slow(x, in, regs, mask);
+	if (x->ops)
+		observe(x, in, regs, &p, mask);
+	for (unsigned i = 0; i < m->vec; i++) {
+		uint32_t reg = data_register(x, m, i);
+
+		if (m->flags & WS_DM_STORE)
+			element_out(&p, m, regs + reg, mask, i);
+		else if (reg != WS_LANE_NONE)
+			element_in(&p, m, regs + reg, mask, i);
+	}
+	if (m->flags & WS_DM_STORE)
+		x->warp->progress++;
+	return true;
+}
+
+/* ---- atom, red ---- */
+static bool needs_old(const struct ws_datom *t)
+{
+	return t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND;
+}
+
+static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
+{
+	const struct ws_datom *t = in->u.op.ptr;
+	_Alignas(64) uint64_t scratch[WS_WARP];
+	uint8_t *host[WS_WARP];
+	struct ws_atomic_args args = {.host = host, .mask = mask};
+	struct place p;
+	uint32_t wrote;
+
+	addresses(regs, t->addr, t->addr_width, t->off, p.a);
+	if (!resolve(x, t->space, t->cache, t->bytes, mask, &p))
+		return false;
+	EACH(l)
+		host[l] = (uint8_t *)((uintptr_t)p.delta + p.a[l]);
+	args.a[0] = regs + t->a[0];
+	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
+	args.d[0] = t->d[0] != WS_LANE_NONE || x->ops || needs_old(t) ? scratch : NULL;
+	wrote = (p.space == WS_SPACE_GLOBAL ? t->global : t->shared)(&args);
+	ws_atomic_progress(x, in, p.a[__builtin_ctz(mask)], p.space, mask, wrote, scratch, args.a[0]);
+	if (x->ops && wanted(x, p.space)) {
+		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope, .atom = t->atom,
+		                      .bytes = t->bytes, .value = scratch};
+
+		fill_access(x, in, &p, mask, &a);
+		x->ops->access(x->self, &x->warp->obs, &a);
+	}
+	if (t->d[0] == WS_LANE_NONE)
+		return true;
+	if (mask == ALL)
+		memcpy(regs + t->d[0], scratch, WS_WARP * (size_t)t->width);
+	else
+		ACTIVE(l, mask)
+			memcpy(regs + t->d[0] + l * t->width, (uint8_t *)scratch + l * t->width, t->width);
+	return true;
+}
+
+const struct ws_mem_ops PASTE(ws_mem_ops, WS_ISA) = {
+	.global = {{ld_global_4, ld_global_8}, {st_global_4, st_global_8}},
+	.shared = {{ld_shared_4, ld_shared_8}, {st_shared_4, st_shared_8}},
+	.any = access_any,
+	.atomic = fast_atomic,
+};
