@@ -336,12 +336,12 @@ static bool check_address(const struct check *c, const struct ws_operand *o)
 		return bad_operand(c, o, "an address in brackets");
 	if (!o->reg || !o->reg->type)
 		return true;
-	if (ws_type_bytes(o->reg->type) == 4 && c->p->m->address_size == 64 &&
-	    (c->i->space == WS_SPACE_GENERIC || c->i->space == WS_SPACE_GLOBAL))
-		return ws_p_error(c->p, o->off, o->len, "'%s' has 32 bits, an address here has 64", o->reg->name);
 	if ((ws_type_bytes(o->reg->type) != 4 && ws_type_bytes(o->reg->type) != 8) || ws_type_is_float(o->reg->type))
 		return ws_p_error(c->p, o->off, o->len, "'%s' is .%s and cannot hold an address", o->reg->name,
 		                  ws_type_name(o->reg->type));
+	if (ws_type_bytes(o->reg->type) == 4 && c->p->m->address_size == 64 &&
+	    (c->i->space == WS_SPACE_GENERIC || c->i->space == WS_SPACE_GLOBAL))
+		return ws_p_error(c->p, o->off, o->len, "'%s' has 32 bits, an address here has 64", o->reg->name);
 	return true;
 }
 

@@ -67,10 +67,13 @@ static void mnemonic(struct ws_buf *out, const struct ws_ptx_inst *i)
 	word(out, MF_SPACE, i->space, c);
 	word(out, MF_CMP, i->cmp, c);
 	word(out, MF_BOOL, i->boolop, c);
-	word(out, MF_ATOM, i->atom, c);
+	if (!(c & M_(VIDEO)))
+		word(out, MF_ATOM, i->atom, c);
 	flag_words(out, i, first, WS_COUNT(first), c);
 	word(out, MF_RND, i->rnd, c);
 	flag_words(out, i, second, nsecond, c);
+	if (c & M_(VIDEO))
+		word(out, MF_ATOM, i->atom, c);
 	if (!variant && i->extra)
 		ws_buf_puts(out, i->extra);
 	flag_words(out, i, &hint, 1, c);

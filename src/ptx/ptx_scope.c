@@ -35,7 +35,7 @@ static void apply(struct parser *p, const struct fixup *fx, const struct binding
 static void unresolved(struct parser *p, const struct fixup *fx)
 {
 	static const char *const what[] = { "label", "list of branch targets", "call prototype", "label" };
-	struct binding *b = fx->name->top;
+	struct binding *b = ws_p_lookup(p, fx->name);
 
 	if (b && b->poison)
 		return;
