@@ -188,9 +188,9 @@ enum ws_next ws_op_barrier(struct ws_exec *x, const struct ws_dinst *in, uint32_
 	uint32_t id = ((const uint32_t *)(const void *)(regs + op->a))[first];
 	uint32_t threads = op->b == WS_LANE_NONE ? 0 : ((const uint32_t *)(const void *)(regs + op->b))[first];
 	bool wait = op->mode != WS_MODE_ARRIVE;
-	uint32_t same = ws_same_value(regs, op->a, 4, mask), active = x->frag->mask;
+	uint32_t same = op->imm ? mask : ws_same_value(regs, op->a, 4, mask), active = x->frag->mask;
 
-	if (op->b != WS_LANE_NONE)
+	if (op->b != WS_LANE_NONE && !op->imm)
 		same = ws_same_value(regs, op->b, 4, same);
 	if (x->its && same != mask)
 		ws_isolate(x, in, same | (active & ~mask), in);  /* other barriers: another time round */

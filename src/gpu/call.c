@@ -12,19 +12,19 @@
 enum { CALL_BYTES = 16 };                /* of stack that every call uses, so that endless recursion ends */
 
 /* ---- constants ---- */
-static void broadcast(uint8_t *regs, const struct ws_const *c, uint64_t v)
+void ws_broadcast(uint8_t *regs, uint32_t reg, unsigned width, uint64_t v)
 {
-	if (c->width == 0)
-		*ws_r32(regs, c->reg) = v ? UINT32_MAX : 0;
-	else if (c->width == 2)
+	if (width == 0)
+		*ws_r32(regs, reg) = v ? UINT32_MAX : 0;
+	else if (width == 2)
 		for (int l = 0; l < WS_WARP; l++)
-			ws_r16(regs, c->reg)[l] = (uint16_t)v;
-	else if (c->width == 4)
+			ws_r16(regs, reg)[l] = (uint16_t)v;
+	else if (width == 4)
 		for (int l = 0; l < WS_WARP; l++)
-			ws_r32(regs, c->reg)[l] = (uint32_t)v;
+			ws_r32(regs, reg)[l] = (uint32_t)v;
 	else
 		for (int l = 0; l < WS_WARP; l++)
-			ws_r64(regs, c->reg)[l] = v;
+			ws_r64(regs, reg)[l] = v;
 }
 
 static uint64_t param_value(const struct ws_launch *la, const struct ws_const *c)
@@ -44,13 +44,13 @@ static void fill_one(struct ws_exec *x, struct ws_warp *w, struct ws_frame *fr, 
 
 	switch ((enum ws_const_kind)c->kind) {
 	case WS_C_IMM:
-		broadcast(fr->regs, c, c->value);
+		ws_broadcast(fr->regs, c->reg, c->width, c->value);
 		return;
 	case WS_C_PARAM:
-		broadcast(fr->regs, c, param_value(x->launch, c));
+		ws_broadcast(fr->regs, c->reg, c->width, param_value(x->launch, c));
 		return;
 	case WS_C_DYNAMIC:
-		broadcast(fr->regs, c, base + x->launch->dynamic_offset + c->value);
+		ws_broadcast(fr->regs, c->reg, c->width, base + x->launch->dynamic_offset + c->value);
 		return;
 	case WS_C_SREG: case WS_C_SREG_BLOCK:
 		ws_sreg_fill(x, w, (enum ws_sreg)c->value, fr->regs, c->reg, c->width);

@@ -83,6 +83,7 @@ static void decode_bar(struct ws_decoder *dc)
 			return;
 		op.fn = ws_op_bar_warp;
 		op.a = ws_dec_src(dc, &o[0], 4);
+		op.imm = (uint64_t)ws_dec_uniform(&o[0]) << 32;
 		ws_dec_op(dc, ws_op_bar_warp)->u.op = op;
 		return;
 	}
@@ -101,6 +102,7 @@ static void decode_bar(struct ws_decoder *dc)
 		return;
 	}
 	op.a = ws_dec_src(dc, &o[0], 4);
+	op.imm = ws_dec_uniform(&o[0]) && (n < 2 || ws_dec_uniform(&o[1]));
 	if (n > 1)
 		op.b = ws_dec_src(dc, &o[1], 4);
 	ws_dec_op(dc, ws_op_barrier)->u.op = op;
@@ -117,9 +119,19 @@ static void decode_fence(struct ws_decoder *dc)
 }
 
 /* ---- work of a warp together ---- */
-static uint32_t member_mask(struct ws_decoder *dc, unsigned operand)
+bool ws_dec_uniform(const struct ws_operand *o)
 {
-	return dc->inst->flags & WS_F_SYNC ? ws_dec_src(dc, &dc->inst->ops[operand], 4) : WS_LANE_NONE;
+	return o->kind == WS_O_INT;
+}
+
+/* The register of the mask; bit 32 says that it is the same for all lanes. */
+static uint64_t member_mask(struct ws_decoder *dc, unsigned operand)
+{
+	const struct ws_operand *o = &dc->inst->ops[operand];
+
+	if (!(dc->inst->flags & WS_F_SYNC))
+		return WS_LANE_NONE;
+	return ws_dec_src(dc, o, 4) | (uint64_t)ws_dec_uniform(o) << 32;
 }
 
 static void decode_shfl(struct ws_decoder *dc)

@@ -23,10 +23,10 @@ static void diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken
 		ws_stack_diverge(x, in, taken, in->u.bra.target, in->u.bra.reconv);
 }
 
-static inline void count(struct ws_exec *x, const struct ws_dinst *in, uint32_t active)
+static inline void count(struct ws_exec *x, const struct ws_dinst *in, uint64_t lanes)
 {
 	x->winsts += in->count;
-	x->tinsts += (uint64_t)in->count * (uint32_t)__builtin_popcount(active);
+	x->tinsts += in->count * lanes;
 }
 
 /* Puts the fragment's place back, for pauses. */
@@ -41,6 +41,7 @@ void ws_exec_warp(struct ws_exec *x, struct ws_warp *w)
 	const struct ws_dinst *in;
 	uint8_t *regs;
 	uint32_t active, m;
+	uint64_t lanes;
 	bool multi;
 
 	x->warp = w;
@@ -54,6 +55,7 @@ reload:
 	in = x->frag->pc;
 	regs = x->frag->frame->regs;
 	active = x->frag->mask;
+	lanes = active == UINT32_MAX ? WS_WARP : (uint32_t)__builtin_popcount(active);
 	multi = w->nfrags > 1;
 	for (;;) {
 		switch ((enum ws_kind)in->kind) {
@@ -83,8 +85,7 @@ reload:
 			continue;
 		case WS_K_OP:
 		case WS_K_OP_PACED:
-			x->winsts += in->count;
-			x->tinsts += (uint64_t)in->count * (uint32_t)__builtin_popcount(active);
+			count(x, in, lanes);
 			m = ws_guard(in, regs, active);
 			if (!m) {
 				in++;
@@ -109,7 +110,7 @@ reload:
 			goto stop;
 		case WS_K_BRA_IF:
 		case WS_K_BRA_IFNOT:
-			count(x, in, active);
+			count(x, in, lanes);
 			m = *(const uint32_t *)(const void *)(regs + in->guard);
 			m = active & (in->kind == WS_K_BRA_IF ? m : ~m);
 			if (m == active)
@@ -124,7 +125,7 @@ reload:
 				return;
 			goto pick;
 		case WS_K_BRA:
-			count(x, in, active);
+			count(x, in, lanes);
 		taken:
 			if (in->backward && --x->budget < 0) {
 				save(x, in->u.bra.target);
@@ -136,14 +137,14 @@ reload:
 			save(x, in);
 			goto pick;
 		case WS_K_JOIN:
-			count(x, in, active);
+			count(x, in, lanes);
 			in++;
 			if (!multi)
 				continue;
 			save(x, in);
 			goto pick;
 		case WS_K_EXIT:
-			count(x, in, active);
+			count(x, in, lanes);
 			m = ws_guard(in, regs, active);
 			if (!m) {
 				in++;

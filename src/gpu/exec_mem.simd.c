@@ -29,8 +29,13 @@ struct place {                           /* what the addresses of an access have
 	struct ws_mem *mem;              /* GLOBAL */
 	uint64_t base;                   /* linear: what lane 0 has or would have */
 	bool linear, uniform;
+	bool halves;                     /* lanes 0-15 and 16-31 are each linear, or each uniform */
+	bool half_uniform[2];
 	uint8_t space;
 };
+
+typedef uint32_t __attribute__((aligned(1), may_alias)) u32_any;
+typedef uint64_t __attribute__((aligned(1), may_alias)) u64_any;
 
 INLINE void addresses(const uint8_t *regs, uint32_t reg, unsigned width, int32_t off, uint64_t *a)
 {
@@ -86,6 +91,26 @@ INLINE bool all_inside(const uint64_t *a, uint32_t mask, uint64_t lo, uint64_t r
 	return !bad;
 }
 
+/* Rows of 16 threads, as blocks of 16 x 16 have, go to two places. */
+INLINE bool find_halves(struct place *p, uint64_t bytes)
+{
+	uint32_t linear = on_line(p->a, p->a[0], bytes) & 0xffff, uniform = on_line(p->a, p->a[0], 0) & 0xffff;
+
+	linear |= on_line(p->a, p->a[16] - 16 * bytes, bytes) & 0xffff0000;
+	uniform |= on_line(p->a, p->a[16], 0) & 0xffff0000;
+	p->half_uniform[0] = (uniform & 0xffff) == 0xffff;
+	p->half_uniform[1] = uniform >> 16 == 0xffff;
+	p->halves = (p->half_uniform[0] || (linear & 0xffff) == 0xffff) && (p->half_uniform[1] || linear >> 16 == 0xffff);
+	return p->halves;
+}
+
+INLINE bool half_inside(const uint64_t *a, uint64_t lo, uint64_t size, uint64_t bytes)
+{
+	uint64_t low = a[0] - lo, high = a[15] - lo;
+
+	return low <= size - bytes && high <= size - bytes && low <= high && !(a[0] & (bytes - 1));
+}
+
 /* The stretch of memory of the first lane; false: not one for the fast path. Generic addresses in shared memory become
  * offsets. */
 INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32_t first, uint64_t bytes, struct place *p,
@@ -134,7 +159,7 @@ INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t 
 
 	if (!find_place(x, space, cache, first, bytes, p, &lo, &size))
 		return false;
-	p->uniform = false;
+	p->uniform = p->halves = false;
 	p->base = p->a[first] - first * bytes;
 	p->linear = !(mask & ~on_line(p->a, p->base, bytes));
 	if (p->linear) {
@@ -145,6 +170,8 @@ INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t 
 	p->uniform = !(mask & ~on_line(p->a, p->a[first], 0));
 	if (p->uniform)
 		return p->a[first] - lo <= size - bytes && !(p->a[first] & (bytes - 1));
+	if (mask == ALL && find_halves(p, bytes))
+		return half_inside(p->a, lo, size, bytes) && half_inside(p->a + 16, lo, size, bytes);
 	return all_inside(p->a, mask, lo, size - bytes, bytes - 1);
 }
 
@@ -172,6 +199,35 @@ INLINE uint64_t get(const uint8_t *p, unsigned size, bool is_signed)
 	}
 }
 
+/* n elements; a loop, because memcpy of so many bytes would be a call */
+INLINE void copy_lanes(uint8_t *d, const uint8_t *s, int from, int n, unsigned size)
+{
+	if (size == 4)
+		for (int l = from; l < from + n; l++)
+			((u32_any *)(void *)d)[l] = ((const u32_any *)(const void *)s)[l];
+	else if (size == 8)
+		for (int l = from; l < from + n; l++)
+			((u64_any *)(void *)d)[l] = ((const u64_any *)(const void *)s)[l];
+	else
+		memcpy(d + from * (int)size, s + from * (int)size, (size_t)n * size);
+}
+
+INLINE void half_in(const struct place *p, uint8_t *d, int from, unsigned size, uint64_t at)
+{
+	const uint8_t *s = p->delta + p->a[from] + at;
+
+	d += from * (int)size;
+	if (!p->half_uniform[from != 0]) {
+		copy_lanes(d, s, 0, 16, size);
+	} else if (size == 4) {
+		for (int l = 0; l < 16; l++)
+			((uint32_t *)(void *)d)[l] = *(const u32_any *)(const void *)s;
+	} else {
+		for (int l = 0; l < 16; l++)
+			memcpy(d + l * (int)size, s, size);
+	}
+}
+
 /* One register of lanes from memory. width, size, is_signed and step are constants where it counts. */
 INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned width, unsigned size, bool is_signed,
                     uint64_t at, uint64_t step)
@@ -179,7 +235,12 @@ INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned w
 	const uint8_t *base = p->delta + p->base + at;
 
 	if (p->linear && mask == ALL && step == size && width == size) {
-		memcpy(__builtin_assume_aligned(d, 64), base, WS_WARP * (size_t)size);
+		copy_lanes(d, base, 0, WS_WARP, size);
+		return;
+	}
+	if (p->halves && step == size && width == size) {
+		half_in(p, d, 0, size, at);
+		half_in(p, d, 16, size, at);
 		return;
 	}
 	if (p->uniform) {
@@ -223,7 +284,12 @@ INLINE void move_out(const struct place *p, const uint8_t *s, uint32_t mask, uns
 	uint8_t *base = p->delta + p->base + at;
 
 	if (p->linear && mask == ALL && step == size && width == size) {
-		memcpy(base, __builtin_assume_aligned(s, 64), WS_WARP * (size_t)size);
+		copy_lanes(base, s, 0, WS_WARP, size);
+		return;
+	}
+	if (p->halves && step == size && width == size && !p->half_uniform[0] && !p->half_uniform[1]) {
+		copy_lanes(p->delta + p->a[0] + at, s, 0, 16, size);
+		copy_lanes(p->delta + p->a[16] + at, s + 16 * size, 0, 16, size);
 		return;
 	}
 #if defined __AVX512F__

@@ -119,6 +119,17 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 	}
 }
 
+static bool per_lane(enum ws_sreg s)
+{
+	switch (s) {
+	case WS_SR_TID_X: case WS_SR_TID_Y: case WS_SR_TID_Z: case WS_SR_LANEID: case WS_SR_WARPID: case WS_SR_LANEMASK_EQ:
+	case WS_SR_LANEMASK_LE: case WS_SR_LANEMASK_LT: case WS_SR_LANEMASK_GE: case WS_SR_LANEMASK_GT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static uint64_t lane_value(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint32_t l)
 {
 	uint32_t tid[3];
@@ -139,22 +150,22 @@ static uint64_t lane_value(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s,
 		return (1u << l) - 1;
 	case WS_SR_LANEMASK_GE:
 		return ~((1u << l) - 1);
-	case WS_SR_LANEMASK_GT:
-		return ~((2u << l) - 1);
 	default:
-		return block_value(x, s);
+		return ~((2u << l) - 1);
 	}
 }
 
 void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t *regs, uint32_t reg, unsigned width)
 {
-	for (uint32_t l = 0; l < WS_WARP; l++) {
-		uint64_t v = lane_value(x, w, s, l);
+	uint64_t v;
 
-		if (width)
-			memcpy(regs + reg + l * width, &v, width);
-		else
-			*ws_r32(regs, reg) = v ? UINT32_MAX : 0;
+	if (!per_lane(s)) {
+		ws_broadcast(regs, reg, width, block_value(x, s));
+		return;
+	}
+	for (uint32_t l = 0; l < WS_WARP; l++) {
+		v = lane_value(x, w, s, l);
+		memcpy(regs + reg + l * width, &v, width);
 	}
 }
 

@@ -482,6 +482,8 @@ struct ws_dinst *ws_dec_emit(struct ws_decoder *dc, enum ws_kind kind);
 struct ws_dinst *ws_dec_op(struct ws_decoder *dc, ws_op_fn *fn);
 void ws_dec_refuse(struct ws_decoder *dc, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
 bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic, struct ws_const *c);
+/* Is the value of this operand the same for all lanes, whatever happens? */
+bool ws_dec_uniform(const struct ws_operand *o);
 uint32_t ws_dec_reg(struct ws_decoder *dc, const struct ws_operand *o);
 uint32_t ws_dec_temp(struct ws_decoder *dc, unsigned width);             /* a register of the decoder's own */
 uint32_t ws_dec_space(struct ws_decoder *dc, uint32_t bytes);            /* bytes of the frame */
@@ -583,6 +585,7 @@ ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_isspacep, 
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */
 void ws_sync_exit(struct ws_exec *x, struct ws_warp *w);
 void ws_fill_consts(struct ws_exec *x, struct ws_warp *w, struct ws_frame *fr, bool all);
+void ws_broadcast(uint8_t *regs, uint32_t reg, unsigned width, uint64_t value);
 void ws_fill_locals(struct ws_frame *fr, uint32_t mask);
 void ws_thread_of(const struct ws_launch *la, uint32_t thread, uint32_t tid[3]);
 void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t *regs, uint32_t reg, unsigned width);

@@ -313,7 +313,7 @@ static enum ws_next collective(struct ws_exec *x, const struct ws_dinst *in, uin
 	}
 	members = ws_r32(x->frag->frame->regs, reg)[__builtin_ctz(mask)];
 	if (x->its && ((members & x->warp->live & ~mask) || (mask & ~members) ||
-	               ws_same_value(x->frag->frame->regs, reg, 4, mask) != mask))
+	               (!(in->u.op.imm >> 32) && ws_same_value(x->frag->frame->regs, reg, 4, mask) != mask)))
 		return wait_for_others(x, in, mask, reg);
 	together(x, &in->u.op, mask, members);
 	return WS_NEXT;
