@@ -339,7 +339,7 @@ static bool mnemonic_and_operands(struct parser *p, struct ws_ptx_inst *i, const
 		return false;
 	if (i->op == WS_OP_call)
 		return call(p, i);
-	return operands(p, i) && ws_p_check(p, i, op);
+	return operands(p, i);
 }
 
 bool ws_p_instruction(struct parser *p, const struct token *first)
@@ -357,6 +357,8 @@ bool ws_p_instruction(struct parser *p, const struct token *first)
 	}
 	if (!mnemonic_and_operands(p, &i, &op) || !ws_p_expect(p, ';', "the operands"))
 		return false;
+	if (i.op != WS_OP_unknown && i.op != WS_OP_call && !ws_p_check(p, &i, &op))
+		return true;             /* said already, and the statement is passed */
 	i.len = p->last_end - i.off;
 	i.index = (uint32_t)p->ninsts;
 	*WS_PUSH(p->insts, p->ninsts, p->insts_cap) = i;

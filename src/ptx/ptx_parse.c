@@ -14,6 +14,7 @@ void ws_p_next(struct parser *p)
 
 		p->lx.error = NULL;
 		ws_p_error(p, p->t.off, p->t.len, "%s", why);
+		p->stop |= p->lx.pos >= p->lx.end;       /* what swallowed the rest makes no more messages */
 	}
 }
 

@@ -447,7 +447,7 @@ static const struct { const char *body, *message; } wrong[] = {
 	{ ".loc 1;", "expected file, line and column" },
 	{ "/* x", "this comment has no end" },
 	{ ".pragma \"x", "this string has no end" },
-	{ "ret; } }", "expected a directive" },
+	{ "ret; }", "expected a directive" },
 	{ "{ ret;", "has no '}'" },
 	{ "%r1;", "unknown instruction" },
 	{ ";;; 5;", "expected an instruction" },
