@@ -17,14 +17,13 @@ __global__ void hand_over(int *out)
 
 	if (blockIdx.x == 0) {
 		message[t] = 100 + t;
-#ifdef FIXED
-		__threadfence();             /* each thread's own data before ... */
-		__syncthreads();             /* ... what thread 0 does after the barrier */
-#else
 		__syncthreads();
+		if (t == 0) {
+#ifdef FIXED
+			__threadfence();     /* covers what the barrier has collected: all threads' data */
 #endif
-		if (t == 0)
 			ready = 1;
+		}
 	} else {
 		if (t == 0) {
 			while (ready == 0)

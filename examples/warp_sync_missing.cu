@@ -1,13 +1,12 @@
 /* warp_sync_missing.cu - the last rounds of a reduction inside one warp, in the style of before Volta.
  *
- * Since Volta the lanes of a warp run independently: that they "move in step" is no promise any more. volatile makes
- * each access reach memory, but a lane may still read its partner's value before that lane has written it.
- * __syncwarp() between reading and writing is the repair. (With --divergence=stack, the model of older GPUs, nothing
- * is reported.)
+ * Since Volta the lanes of a warp run independently: that they "move in step" is no promise any more. A lane may read
+ * its partner's value before that lane has written it, or after it has already written the next one. __syncwarp()
+ * between reading and writing is the repair. (With --divergence=stack, the model of older GPUs, nothing is reported.)
  */
 #include "check.h"
 
-__device__ void warp_sum(volatile int *v, int lane)
+__device__ void warp_sum(int *v, int lane)
 {
 	for (int step = 16; step > 0; step /= 2) {
 		int partner = v[lane + step];

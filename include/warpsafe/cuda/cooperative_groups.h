@@ -71,7 +71,7 @@ WS_CG unsigned long long grid_workspace(void)
  * block (PTX ISA, Memory Consistency Model, Causality order). */
 WS_CG void grid_sync(unsigned long long workspace)
 {
-	__nvvm_barrier_sync(0);
+	__barrier_sync(0);
 	if (block_rank_of_thread() == 0) {
 		unsigned long long word = workspace + 4;
 		u32 add = grid_rank_of_block() == 0 ? 0x80000000u - ((u32)grid_blocks() - 1) : 1, before, now;
@@ -80,7 +80,7 @@ WS_CG void grid_sync(unsigned long long workspace)
 			__asm__ volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(word) : "memory");
 		while (!((before ^ now) & 0x80000000u));
 	}
-	__nvvm_barrier_sync(0);
+	__barrier_sync(0);
 }
 
 /* shuffles of any type, a word at a time */
@@ -137,7 +137,7 @@ public:
 	WS_CG void sync() const
 	{
 		if (what == BLOCK)
-			__nvvm_barrier_sync(0);
+			__barrier_sync(0);
 		else if (what == GRID)
 			details::grid_sync(details::grid_workspace());
 		else if (what != THREAD)
@@ -154,7 +154,7 @@ class thread_block : public thread_group {
 	WS_CG thread_block() : thread_group(BLOCK) {}
 	friend WS_CG thread_block this_thread_block();
 public:
-	static WS_CG void sync() { __nvvm_barrier_sync(0); }
+	static WS_CG void sync() { __barrier_sync(0); }
 	static WS_CG unsigned int size() { return details::block_threads(); }
 	static WS_CG unsigned int num_threads() { return details::block_threads(); }
 	static WS_CG unsigned int thread_rank() { return details::block_rank_of_thread(); }

@@ -48,7 +48,12 @@ extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t sh
 #include <__clang_cuda_builtin_vars.h>
 #include <__clang_cuda_libdevice_declares.h>
 #include "warpsafe_libdevice.h"
+#include "warpsafe_sync.h"
+#define WS_CLANG_NAMES 1
+#include "warpsafe_clang_names.h"
 #include <__clang_cuda_device_functions.h>
+#undef WS_CLANG_NAMES
+#include "warpsafe_clang_names.h"
 #include <__clang_cuda_math.h>
 #include "warpsafe_device.h"
 #pragma pop_macro("__CUDA_ARCH__")
@@ -63,24 +68,11 @@ WS_COORDS(__cuda_builtin_gridDim_t)
 #undef WS_COORDS
 
 #include <__clang_cuda_cmath.h>
-/* clang's shuffles of unsigned long long call themselves for ever (seen in clang 14): warpsafe_intrinsics.h has others. */
-#define __shfl ws_clang_shfl
-#define __shfl_up ws_clang_shfl_up
-#define __shfl_down ws_clang_shfl_down
-#define __shfl_xor ws_clang_shfl_xor
-#define __shfl_sync ws_clang_shfl_sync
-#define __shfl_up_sync ws_clang_shfl_up_sync
-#define __shfl_down_sync ws_clang_shfl_down_sync
-#define __shfl_xor_sync ws_clang_shfl_xor_sync
+#define WS_CLANG_NAMES 1
+#include "warpsafe_clang_names.h"
 #include <__clang_cuda_intrinsics.h>
-#undef __shfl
-#undef __shfl_up
-#undef __shfl_down
-#undef __shfl_xor
-#undef __shfl_sync
-#undef __shfl_up_sync
-#undef __shfl_down_sync
-#undef __shfl_xor_sync
+#undef WS_CLANG_NAMES
+#include "warpsafe_clang_names.h"
 #if __has_include(<__clang_cuda_complex_builtins.h>)
 #include <__clang_cuda_complex_builtins.h>
 #endif
