@@ -59,7 +59,7 @@ static inline float narrow(double x)
 WS_MAP1(f32_to_f64, double, float, widen(x))
 WS_MAP1(f32z_to_f64, double, float, widen(ws_canon(ws_ftz(x))))
 WS_MAP1(f64_to_f32, float, double, narrow(x))
-WS_MAP1(f64_to_f32z, float, double, ws_ftz(narrow(x)))
+WS_MAP1(f64_to_f32z, float, double, x == x ? ws_flush_tiny((float)x, (float)(x * WS_UP)) : narrow(x))
 WS_MAP1(f32_sat, float, float, ws_sat(x))
 WS_MAP1(f32z_sat, float, float, ws_sat(ws_ftz(x)))
 
@@ -379,10 +379,11 @@ static struct number integral(struct number n, unsigned rnd)
 	return n;
 }
 
-static uint64_t flush(uint64_t bits, const struct format *f)
+/* Whether n, rounded to f32 without end of the exponents, is below 2^-126: see ws_flush_tiny. */
+static bool tiny(struct number n, unsigned rnd)
 {
-	uint64_t emask = ((1ull << f->ebits) - 1) << f->mbits;
-	return bits & emask ? bits : bits & 1ull << (f->ebits + f->mbits);
+	n.exp += 24;
+	return n.kind == FINITE && (pack_float(n, format_of(WS_F32), rnd, false) & 0x7fffffff) < 25u << 23;
 }
 
 /* One value from type st to type dt. */
@@ -400,10 +401,10 @@ static uint64_t convert(uint64_t bits, uint32_t imm, unsigned dt, unsigned st)
 	n = clamp(from ? integral(n, rnd) : n, imm);
 	if (n.kind == NOT_A_NUMBER && (st == WS_F64 || dt == WS_F64))
 		return pack_nan(n, to);
-	if (n.kind == NOT_A_NUMBER && rnd == WS_RNA)
-		return bits & 0xffffe000;
+	if (n.kind == NOT_A_NUMBER && rnd == WS_RNA)     /* to tf32; as an H200 does it */
+		return (bits & 0xffffe000) - (imm & WS_IMM_CVT_SATFINITE ? 0x2000 : 0);
 	uint64_t r = pack_float(n, to, rnd, imm & WS_IMM_CVT_SATFINITE);
-	return ftz && dt == WS_F32 ? flush(r, to) : r;
+	return ftz && dt == WS_F32 && tiny(n, rnd) ? r & 0x80000000 : r;
 }
 
 static uint64_t get(const uint8_t *regs, uint32_t off, uint32_t width, uint32_t l)

@@ -325,32 +325,34 @@ static inline uint32_t dot2(uint32_t x, uint32_t y, uint32_t z, uint32_t imm)
 WS_MAP3(dp4a, uint32_t, uint32_t, uint32_t, uint32_t, dot4(x, y, z, op->imm))
 WS_MAP3(dp2a, uint32_t, uint32_t, uint32_t, uint32_t, dot2(x, y, z, op->imm))
 
-/* ---- extended precision: CC.CF is the carry of additions and the borrow of subtractions ---- */
+/* ---- extended precision: CC.CF is the carry of additions, and set where a subtraction borrows nothing, so that addc
+ * after sub.cc adds one then (measured on an H200; PTX ISA leaves mixing them open) ---- */
 #define CARRY_BEGIN() \
 	uint32_t *const cf = WS_P(uint32_t, op->cc); \
-	const uint32_t cin = op->imm & WS_IMM_CC_IN ? *cf : 0; \
-	uint32_t cout = 0
+	uint32_t cin = op->imm & WS_IMM_CC_IN ? *cf : 0, cout = 0
 #define CARRY_END() \
 	do { \
 		if (op->imm & WS_IMM_CC_OUT) \
 			*cf = (*cf & ~mask) | cout; \
 	} while (0)
-#define CARRY2(name, T, WIDE, BITS, EXPR) \
+#define CARRY2(name, T, WIDE, BITS, EXPR, INVERT) \
 	WS_LANE_FN(name) \
 	{ \
 		CARRY_BEGIN(); \
+		if (INVERT && (op->imm & WS_IMM_CC_IN)) \
+			cin = ~cin; \
 		WS_ACTIVE(l, mask) \
 		{ \
 			WIDE x = WS_P(T, op->a)[l], y = WS_P(T, op->b)[l], c = cin >> l & 1, r = EXPR; \
 			WS_P(T, op->d)[l] = (T)r; \
-			cout |= (uint32_t)(r >> BITS & 1) << l; \
+			cout |= (uint32_t)((r >> BITS & 1) ^ INVERT) << l; \
 		} \
 		CARRY_END(); \
 	}
-CARRY2(addc_32, uint32_t, uint64_t, 32, x + y + c)
-CARRY2(addc_64, uint64_t, u128, 64, x + y + c)
-CARRY2(subc_32, uint32_t, uint64_t, 32, x - y - c)
-CARRY2(subc_64, uint64_t, u128, 64, x - y - c)
+CARRY2(addc_32, uint32_t, uint64_t, 32, x + y + c, 0)
+CARRY2(addc_64, uint64_t, u128, 64, x + y + c, 0)
+CARRY2(subc_32, uint32_t, uint64_t, 32, x - y - c, 1)
+CARRY2(subc_64, uint64_t, u128, 64, x - y - c, 1)
 
 #define CARRY_MAD(name, T, ST, WIDE, SWIDE, BITS) \
 	WS_LANE_FN(name) \

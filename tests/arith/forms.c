@@ -516,6 +516,45 @@ static void video_forms(void)
 	}
 }
 
+/* Results on the edge of what .ftz flushes. */
+static void tiny_forms(void)
+{
+	for (int r = 0; r < 4; r++) {
+		ADD_AS("f", "tT", "$d, $a, $b", "mul.%s.ftz.f32 ", roundings[r]);
+		ADD_AS("f", "tT", "$d, $a, $b", "mul.%s.f32 ", roundings[r]);
+		ADD_AS("f", "tTz", "$d, $a, $b, $c", "fma.%s.ftz.f32 ", roundings[r]);
+		ADD_AS("f", "tTz", "$d, $a, $b, $c", "fma.%s.f32 ", roundings[r]);
+		ADD_AS("f", "tD", "$d, $a, $b", "div.%s.ftz.f32 ", roundings[r]);
+		ADD_AS("f", "tD", "$d, $a, $b", "div.%s.f32 ", roundings[r]);
+		ADD_AS("f", "r", "$d, $a", "rcp.%s.ftz.f32 ", roundings[r]);
+		ADD_AS("f", "y", "$d, $a", "cvt.%s.ftz.f32.f64 ", roundings[r]);
+		ADD_AS("h", "j", "$d, $a", "cvt.%s.f16.f32 ", roundings[r]);
+	}
+	ADD_AS("f", "tT", "$d, $a, $b", "mul.ftz.sat.f32 ");
+	ADD_AS("f", "tTz", "$d, $a, $b, $c", "fma.rn.ftz.sat.f32 ");
+	ADD_AS("h", "uU", "$d, $a, $b", "mul.ftz.f16 ");
+	ADD_AS("h", "uU", "$d, $a, $b", "mul.f16 ");
+	ADD_AS("h", "uUv", "$d, $a, $b, $c", "fma.rn.ftz.f16 ");
+	ADD_AS("h", "uUv", "$d, $a, $b, $c", "fma.rn.f16 ");
+	static const char *const un[] = {"rcp.approx.ftz.f32 ", "ex2.approx.ftz.f32 ", "ex2.approx.f32 "};
+	for (int k = 0; k < 3; k++) {
+		ADD_AS("f", k ? "x" : "r", "$d, $a", "%s", un[k]);
+		approximate(k ? 2 : 1);
+	}
+	static const char *const div[] = {"div.approx.ftz.f32 ", "div.full.ftz.f32 "};
+	for (int k = 0; k < 2; k++) {
+		ADD_AS("f", "tD", "$d, $a, $b", "%s", div[k]);
+		approximate(2);
+	}
+	add("ii", "ii", "sub.cc.u32 $d, $a, $b; addc.u32 $q, 0, 0;", "sub.cc.u32/addc.u32");
+	add("ii", "ii", "add.cc.u32 $d, $a, $b; subc.u32 $q, 0, 0;", "add.cc.u32/subc.u32");
+	add("h", "f", NULL, "cvt.rn.satfinite.f16.f32");
+	add("b", "f", NULL, "cvt.rn.satfinite.bf16.f32");
+	add("H", "ff", NULL, "cvt.rn.satfinite.f16x2.f32");
+	add("B", "ff", NULL, "cvt.rz.relu.satfinite.bf16x2.f32");
+	add("f", "f", NULL, "cvt.rna.satfinite.tf32.f32");
+}
+
 const struct arith_form *arith_forms(size_t *n)
 {
 	if (!nforms) {
@@ -530,6 +569,7 @@ const struct arith_form *arith_forms(size_t *n)
 		convert_int_forms();
 		convert_float_forms();
 		video_forms();
+		tiny_forms();
 	}
 	*n = nforms;
 	return forms;
@@ -539,9 +579,9 @@ const struct arith_form *arith_forms(size_t *n)
 unsigned arith_bits(char kind)
 {
 	switch (kind) {
-	case 'w': case 'h': case 'b': case 'e':
+	case 'w': case 'h': case 'b': case 'e': case 'u': case 'U': case 'v':
 		return 16;
-	case 'l': case 'g':
+	case 'l': case 'g': case 'y':
 		return 64;
 	case 'p':
 		return 1;
@@ -720,12 +760,62 @@ static uint64_t any(char kind, uint64_t r)
 	}
 }
 
+static uint64_t bits_of_float(float x)
+{
+	uint32_t u;
+	memcpy(&u, &x, sizeof u);
+	return u;
+}
+static float float_of_bits(uint64_t v)
+{
+	uint32_t u = (uint32_t)v;
+	float x;
+	memcpy(&x, &u, sizeof x);
+	return x;
+}
+
+/* Sources whose result lies close to the smallest normal number; lower-case kinds come first, x[0] is the first. */
+static uint64_t edge(char kind, uint64_t r, const uint64_t *x)
+{
+	uint64_t v = mix(r), sign = v >> 8 & 0x80000000;
+	int64_t off = (int64_t)(v % 7) - 3;
+	float half = float_of_bits(x[0] << 13 & 0x7fe000) * 0x1p112f;     /* an f16 source's magnitude, normal */
+	switch (kind) {
+	case 't':                        /* [1, 2) * 2^-63 or 2^-20 */
+		return (v & 0x7fffff) | sign | 0x20000000;
+	case 'T':
+		return bits_of_float(0x1p-126f / float_of_bits(x[0])) + (uint64_t)off;
+	case 'D':
+		return bits_of_float(float_of_bits(x[0]) * 0x1p126f) + (uint64_t)off;
+	case 'z':
+		return v & 1 ? sign : (v & 2 ? 0x00800000 : 0x01000000) | sign;
+	case 'r':
+		return (uint64_t)((int64_t)(0x7e800000 | sign) + (int64_t)(v % 41) - 20);
+	case 'y':
+		return (0x3810000000000000 | (v & 0x8000000000000000)) + (uint64_t)((int64_t)((v >> 20 & 0x3fffffff) - 0x20000000) << (v & 7));
+	case 'x':
+		return 0xc2f80000 + (v & 0x7ffff);
+	case 'j':
+		return (v >> 33 & 0x7ffff) + 0x33000000 + (v >> 5 & 0x7800000) + sign;
+	case 'u':
+		return (v & 0x3ff) | (sign >> 16) | 0x2000;
+	case 'U':
+		return ((bits_of_float(0x1p-14f / (half * 0x1p0f)) >> 13) - (112 << 10) + (uint64_t)off) & 0x7fff;
+	default:                         /* v */
+		return v & 1 ? sign >> 16 : (v & 2 ? 0x0400 : 0x0800) | sign >> 16;
+	}
+}
+
 void arith_row(const char *src, unsigned r, uint64_t x[ARITH_SOURCES])
 {
 	size_t n = strlen(src);
 	memset(x, 0, ARITH_SOURCES * sizeof *x);
 	for (size_t k = 0; k < n; k++) {
 		uint64_t rnd = mix((uint64_t)r << 8 | k);
+		if (strchr("tTDzryxjuUv", src[k])) {
+			x[k] = edge(src[k], rnd, x);
+			continue;
+		}
 		bool one = n == 1 && r < SPECIALS, two = n == 2 && r < SPECIALS * SPECIALS, many = n > 2 && r < ARITH_ROWS / 2;
 		if (one)
 			x[k] = special(src[k], r, rnd >> 16);
