@@ -267,7 +267,7 @@ static bool check_value(const struct check *c, const struct ws_operand *o, enum 
 	case WS_O_REG: return check_reg(c, o, want, wider);
 	case WS_O_SREG:
 		if (!moves)
-			return bad_operand(c, o, "no special register ('mov' reads those)");
+			return ws_p_error(c->p, o->off, o->len, "only 'mov' and 'cvt' read special registers");
 		return (want != WS_PRED) == (ws_sreg_bytes(o->sreg_or_count) > 0) || bad_operand(c, o, "another type of operand");
 	case WS_O_INT:
 		if (want == WS_F32 || want == WS_F64)
@@ -279,7 +279,7 @@ static bool check_value(const struct check *c, const struct ws_operand *o, enum 
 		return true;
 	case WS_O_SYM:
 		if (c->i->op != WS_OP_mov && (c->i->op != WS_OP_cvta || c->i->mode == WS_MODE_TO))
-			return bad_operand(c, o, "a register or a constant ('mov' takes the address of a variable)");
+			return bad_operand(c, o, "a register or a constant ('mov' gives the address of a variable)");
 		return ws_type_bytes(want) >= 4 || bad_operand(c, o, "a value (an address does not fit)");
 	default: return bad_operand(c, o, "a register or a constant");
 	}

@@ -200,6 +200,12 @@ static uint32_t lex_word(struct lexer *lx, struct token *t, uint32_t start)
 	return p;
 }
 
+static bool stray(char c)
+{
+	return (unsigned char)c >= 127 || (unsigned char)c < 9 || ((unsigned char)c > 13 && (unsigned char)c < 32) ||
+	       c == '\\' || c == '`' || c == '\'' || c == '#';
+}
+
 static uint32_t lex_punct(struct lexer *lx, struct token *t, uint32_t p)
 {
 	static const struct { char text[3]; uint8_t kind; } pairs[] = {
@@ -216,9 +222,12 @@ static uint32_t lex_punct(struct lexer *lx, struct token *t, uint32_t p)
 	}
 	t->kind = TK_PUNCT;
 	t->ch = s[p];
-	if (!s[p] || !strchr("{}()[]<>,;:+-*/%&|^~!?=@#", s[p]))
-		bad(lx, t, "this character cannot stand in PTX");
-	return p + 1;
+	if (!stray(s[p]))
+		return p + 1;
+	bad(lx, t, "this character cannot stand in PTX");
+	while (p < lx->end && stray(s[p]))       /* one message for all that stand together */
+		p++;
+	return p;
 }
 
 /* The text ends with a NUL behind lx->end, so that looking one character ahead is safe everywhere. */
