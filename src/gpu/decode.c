@@ -438,7 +438,6 @@ static uint32_t end_block(const struct ws_decoder *dc)
 static void decode_bra(struct ws_decoder *dc, uint32_t count)
 {
 	const struct ws_operand *o = &dc->inst->ops[0];
-	const struct ws_ptx_block *b = &dc->ptx->blocks[dc->inst->block];
 	uint32_t target;
 
 	if (o->kind != WS_O_LABEL) {
@@ -446,7 +445,7 @@ static void decode_bra(struct ws_decoder *dc, uint32_t count)
 		return;
 	}
 	target = block_of_label(dc->ptx, o->label);
-	emit_branch(dc, target == WS_EXIT_BLOCK ? end_block(dc) : target, b->ipdom, count);
+	emit_branch(dc, target == WS_EXIT_BLOCK ? end_block(dc) : target, dc->meets[dc->inst->block], count);
 }
 
 static void decode_brx(struct ws_decoder *dc, uint32_t count)
@@ -456,7 +455,7 @@ static void decode_brx(struct ws_decoder *dc, uint32_t count)
 	                                              ? &dc->ptx->tables[o->label] : NULL;
 	struct ws_branch_table *table = ws_arena_alloc(dc->image->arena, sizeof *table);
 	struct ws_dinst *in;
-	uint32_t reconv = dc->ptx->blocks[dc->inst->block].ipdom, index;
+	uint32_t reconv = dc->meets[dc->inst->block], index;
 
 	if (!t) {
 		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "an indexed branch without a list of targets");
@@ -646,6 +645,7 @@ void ws_decode(struct ws_image *im, struct ws_code *code)
 	order = ws_alloc((f->nblocks + 1) * sizeof *order);
 	start = ws_alloc((f->nblocks + 1) * sizeof *start);
 	removed = ws_alloc(f->ninsts + 1);
+	dc.meets = ws_meeting_blocks(f);
 	dc.reg = ws_alloc((f->nregs + 1) * sizeof *dc.reg);
 	dc.single = ws_alloc(f->nregs + 1);
 	dc.area = ws_alloc((f->nvars + 1) * sizeof *dc.area);
@@ -654,6 +654,7 @@ void ws_decode(struct ws_image *im, struct ws_code *code)
 	free(order);
 	free(start);
 	free(removed);
+	free(dc.meets);
 	free(dc.reg);
 	free(dc.single);
 	free(dc.area);

@@ -450,6 +450,9 @@ struct ws_image *ws_image_get(struct ws_gpu_kernel *k);
 void ws_image_free(struct ws_image *im);
 /* Reachable blocks in an order in which loops are contiguous and exits come after them; returns how many. */
 uint32_t ws_order_blocks(struct ws_ptx_func *f, uint32_t *order);
+/* For each block, the block where threads that part at its end meet again, or WS_EXIT_BLOCK (reconverge.c); the caller
+ * frees it. */
+uint32_t *ws_meeting_blocks(struct ws_ptx_func *f);
 
 struct ws_decoder {
 	struct ws_image *image;
@@ -458,6 +461,7 @@ struct ws_decoder {
 	struct ws_unit *unit;
 	struct ws_gpu *gpu;
 	struct ws_ptx_func *ptx;
+	uint32_t *meets;                 /* ws_meeting_blocks */
 	uint32_t *reg;                   /* offset of a register, by index */
 	uint8_t *single;                 /* registers with one unguarded definition */
 	uint32_t *area;                  /* by index of func->vars: .param: offset in the frame; .local: in local memory */

@@ -3,8 +3,13 @@ $(B)/tests/simtest: tests/sim/simtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
 
-sim-tests: $(B)/tests/simtest
-	$< tests/sim
+$(B)/tests/randtest: tests/sim/randtest.c $(B)/libwarpsafe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+
+sim-tests: $(B)/tests/simtest $(B)/tests/randtest
+	$(B)/tests/simtest tests/sim
+	$(B)/tests/randtest -n 100
 
 # The same tests on a real GPU: run it there on the tests that expect no error.
 $(B)/tests/simtest-real: tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a
