@@ -67,8 +67,12 @@ demo:
 	@tools/install-packages
 	@B=$(B) tools/demo
 
-bench: all
-	@B=$(B) tools/bench
+# The speed of the simulated GPU: docs/PERFORMANCE.md.
+$(B)/bench/%: bench/%.c $(B)/libwarpsafe.a
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+bench: $(B)/bench/sim_speed
+	$< $(BENCH_FLAGS)
 
 # `make install PREFIX=/usr/local [DESTDIR=]`; warpsafe finds its libraries and headers relative to itself.
 TO = $(DESTDIR)$(PREFIX)

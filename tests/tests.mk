@@ -7,6 +7,8 @@ FUZZ_SAN = -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=und
 $(B)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-missing-prototypes $(LDFLAGS) $^ $(LDLIBS) -o $@
+tests: $(B)/tests/simtest
+
 replays: $(FUZZ:%=$(B)/tests/fuzz/replay_%)
 
 # in a build folder of its own (B=build-fuzz): everything is compiled with clang's coverage
