@@ -50,8 +50,9 @@ static void do_shfl(const struct ws_dop *op, struct group *g)
 		}
 		if (!in_range)
 			j = l;
-		/* What a lane that does not take part would give is undefined; its own value is as good as any. */
-		g->d[l] = (uint32_t)(g->lanes >> j & 1 ? g->a[j] : g->a[l]);
+		/* PTX leaves open what a lane that does not take part gives. GPUs give 0 (measured on an H200), and programs
+		 * that add it up rely on that. */
+		g->d[l] = (uint32_t)(g->lanes >> j & 1 ? g->a[j] : 0);
 		g->p |= (uint32_t)in_range << l;
 	}
 }
@@ -303,17 +304,35 @@ static uint32_t register_of_mask(const struct ws_dinst *in)
 	return in->u.op.fn == ws_op_bar_warp ? in->u.op.a : (uint32_t)in->u.op.imm;
 }
 
+/* stack: who is active is here; lanes with different masks (two tiles of a warp) make groups. */
+static enum ws_next in_groups(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, uint32_t reg)
+{
+	const uint8_t *regs = x->frag->frame->regs;
+
+	while (mask) {
+		uint32_t same = ws_same_value(regs, reg, 4, mask);
+		uint32_t members = ((const uint32_t *)(const void *)(regs + reg))[__builtin_ctz(mask)];
+
+		together(x, &in->u.op, same, members);
+		mask &= ~same;
+	}
+	return WS_NEXT;
+}
+
 static enum ws_next collective(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
 	uint32_t reg = register_of_mask(in), members;
+	bool one_mask = in->u.op.imm >> 32;
 
 	if (reg == WS_LANE_NONE) {
 		together(x, &in->u.op, mask, mask);
 		return WS_NEXT;
 	}
 	members = ws_r32(x->frag->frame->regs, reg)[__builtin_ctz(mask)];
-	if (x->its && ((members & x->warp->live & ~mask) || (mask & ~members) ||
-	               (!(in->u.op.imm >> 32) && ws_same_value(x->frag->frame->regs, reg, 4, mask) != mask)))
+	one_mask = one_mask || ws_same_value(x->frag->frame->regs, reg, 4, mask) == mask;
+	if (!x->its && !one_mask)
+		return in_groups(x, in, mask, reg);
+	if (x->its && ((members & x->warp->live & ~mask) || (mask & ~members) || !one_mask))
 		return wait_for_others(x, in, mask, reg);
 	together(x, &in->u.op, mask, members);
 	return WS_NEXT;

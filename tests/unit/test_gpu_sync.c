@@ -188,6 +188,8 @@ static void meeting_from_two_sides(void **state)
 	EXPECT(32, t, 31 - t < 12 ? 21 : 12);
 	run_as(&its, text, "groups", 1, 32);
 	EXPECT(32, t, 112 + t % 4 * 8);
+	run_as(&stack, text, "groups", 1, 32);
+	EXPECT(32, t, 112 + t % 4 * 8);
 }
 
 /* ---- locks ---- */
