@@ -1,4 +1,4 @@
-# tests/sim: PTX kernels with expectations in their heads, run under both divergence models; see simtest.c.
+# tests/sim: kernels for the simulated GPU, with expectations in their heads (simtest.c) or random (randtest.c).
 $(B)/tests/simtest: tests/sim/simtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
@@ -7,13 +7,10 @@ $(B)/tests/randtest: tests/sim/randtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
 
-sim-tests: $(B)/tests/simtest $(B)/tests/randtest
-	$(B)/tests/simtest tests/sim
-	$(B)/tests/randtest -n 100
+tests: $(B)/tests/simtest $(B)/tests/randtest
 
 # The same tests on a real GPU: run it there on the tests that expect no error.
 $(B)/tests/simtest-real: tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes $(LDFLAGS) tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a \
 	      $(LDLIBS) -o $@
-.PHONY: sim-tests
