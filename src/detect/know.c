@@ -213,3 +213,23 @@ bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uin
 		k = k->kid[slot >> (FAN_BITS * (k->level - 1)) & (FAN - 1)];
 	return k && leaf_covers(k, thread, time);
 }
+
+void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
+{
+	a->k = ws_know_join(a->k, b->k);
+	a->sc = ws_know_join(a->sc, b->sc);
+	a->seen = ws_know_join(a->seen, b->seen);
+}
+
+struct ws_facts ws_facts_ref(const struct ws_facts *f)
+{
+	return (struct ws_facts){ws_know_ref(f->k), ws_know_ref(f->sc), ws_know_ref(f->seen)};
+}
+
+void ws_facts_drop(struct ws_facts *f)
+{
+	ws_know_unref(f->k);
+	ws_know_unref(f->sc);
+	ws_know_unref(f->seen);
+	*f = (struct ws_facts){NULL, NULL, NULL};
+}

@@ -338,39 +338,47 @@ static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 	w->mask = mask;
 }
 
-static inline void whole(struct ws_ctx *c, uint64_t addr, uint32_t mask)
+static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_t mask)
 {
-	const struct ws_access *a = c->a;
-	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(a->base - addr),
-	                     .size = a->bytes};
+	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(base - addr),
+	                     .size = c->a->bytes};
 
-	if (!ws_shadow_line(c, addr, a->mem))
+	if (!ws_shadow_line(c, addr, c->mem))
 		return;
-	if (a->kind == WS_READ)
+	if (c->a->kind == WS_READ)
 		whole_read(c, &new);
 	else
 		whole_write(c, &new);
 	ws_shadow_unlock(c);
 }
 
-/* bytes is a power of two and base a multiple of it: no lane is in two lines. */
-static inline void linear(struct ws_ctx *c)
+/* Lane l of mask accesses base + l * bytes; bytes is a power of two and base a multiple of it, so that no lane is in
+ * two lines. */
+static inline void linear(struct ws_ctx *c, uint64_t base, uint32_t mask)
 {
-	const struct ws_access *a = c->a;
-	uint32_t first = __builtin_ctz(a->mask), last = 31 - __builtin_clz(a->mask), lg = __builtin_ctz(a->bytes);
-	uint64_t addr = (a->base + ((uint64_t)first << lg)) & ~(uint64_t)(LINE - 1);
-	uint64_t end = a->base + ((uint64_t)(last + 1) << lg);
+	uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask), lg = __builtin_ctz(c->a->bytes);
+	uint64_t addr = (base + ((uint64_t)first << lg)) & ~(uint64_t)(LINE - 1);
+	uint64_t end = base + ((uint64_t)(last + 1) << lg);
 
-	for (; addr < end; addr += LINE) {
-		uint32_t mask = a->mask;
-
-		if (addr > a->base)
-			mask &= ~0u << ((addr - a->base) >> lg);
-		if (addr + LINE < a->base + (32ull << lg) && addr + LINE > a->base)
-			mask &= ~(~0u << ((addr + LINE - a->base) >> lg));
-		if (mask)
-			whole(c, addr, mask);
+	if (end - addr <= LINE) {
+		whole(c, addr, base, mask);
+		return;
 	}
+	for (; (int64_t)(end - addr) > 0; addr += LINE) {
+		uint32_t in = mask;
+
+		if ((int64_t)(addr - base) > 0)
+			in &= ~0u << ((addr - base) >> lg);
+		if ((int64_t)(addr + LINE - end) < 0)
+			in &= ~(~0u << ((addr + LINE - base) >> lg));
+		if (in)
+			whole(c, addr, base, in);
+	}
+}
+
+void ws_linear(struct ws_ctx *c, uint64_t base, uint32_t mask)
+{
+	linear(c, base, mask);
 }
 
 static inline bool is_weak(const struct ws_access *a)
@@ -443,7 +451,7 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		c.cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
 		if (!c.global && c.cls == CLS_WRITE && !c.owner->shared_written)
 			ws_log_flush(c.owner);
-		linear(&c);
+		linear(&c, a->base, a->mask);
 	} else {
 		ws_general(&c);
 	}
@@ -559,7 +567,7 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	b->slot = ws_shadow_new_slot(s, ob->linear);
 	b->now = b->floor = 1;
 	b->has_k = b->has_own = b->saw_flag = false;
-	b->kb = NULL;
+	b->kb = (struct ws_facts){NULL, NULL, NULL};
 	b->accesses = 0;
 	block_memory(b, (ob->launch->shared_bytes + LINE - 1) / LINE, ob->launch->warps);
 	for (uint32_t i = 0; i < b->nwarps; i++)

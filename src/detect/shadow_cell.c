@@ -15,7 +15,7 @@
 
 struct cells { uint32_t from, to; };
 
-static struct cells cells_of(const struct ws_ext *e, uint32_t lo, uint32_t hi)
+static inline struct cells cells_of(const struct ws_ext *e, uint32_t lo, uint32_t hi)
 {
 	return e->bytes ? (struct cells){lo, hi} : (struct cells){lo / 4, (hi + 3) / 4};
 }
@@ -138,23 +138,26 @@ static size_t cell_bytes(enum ws_row r)
 	return r < ROW_SLOTS ? sizeof(struct ws_slot) : sizeof(void *);
 }
 
-static uint32_t ncells(const struct ws_ext *e)
+static inline uint32_t ncells(const struct ws_ext *e)
 {
 	return e->bytes ? LINE : LINE / 4;
 }
 
-static void *need_row(struct ws_ext *e, enum ws_row r)
+static void *new_row(struct ws_ext *e, enum ws_row r)
 {
 	size_t size = ncells(e) * cell_bytes(r);
 
-	if (has(e, r))
-		return e->row[r];
 	if (!e->row[r])
 		e->row[r] = ws_alloc(size);
 	else
 		memset(e->row[r], 0, size);
 	e->have |= 1u << r;
 	return e->row[r];
+}
+
+static inline void *need_row(struct ws_ext *e, enum ws_row r)
+{
+	return has(e, r) ? e->row[r] : new_row(e, r);
 }
 
 static void loc_drop(struct ws_ext *e, uint32_t i)
@@ -242,7 +245,7 @@ static void split(struct ws_ext *e)
 	e->bytes = true;
 }
 
-static struct ws_ext *fit(struct ws_line *line, uint32_t lo, uint32_t hi)
+static inline struct ws_ext *fit(struct ws_line *line, uint32_t lo, uint32_t hi)
 {
 	struct ws_ext *e = ws_cell_ext(line);
 
@@ -668,6 +671,71 @@ void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 		default: install_strong_write(c, e, lane, i); break;
 		}
 	}
+}
+
+static bool quiet(const struct ws_ctx *c, const struct ws_rec *r)
+{
+	return !r->who || ws_hb_warp(c, r->who);
+}
+
+void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
+{
+	struct ws_line *line = c->line;
+	struct ws_ext *e = fit(line, lo, hi);
+	struct cells n = cells_of(e, lo, hi);
+	struct ws_slot *r0;
+
+	if (!quiet(c, &line->w) || e->have & ROWS_WRITTEN)
+		for (uint32_t m = mask; m; m &= m - 1)
+			ws_cell_check(c, __builtin_ctz(m), lo, hi);
+	r0 = need_row(e, ROW_R0);
+	for (uint32_t i = n.from; i < n.to; i++) {
+		if (r0[i].who == c->me && r0[i].site == c->site)
+			r0[i].mask |= mask;
+		else if (!r0[i].who || ws_hb_warp(c, r0[i].who))
+			r0[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = mask};
+		else
+			for (uint32_t m = mask; m; m &= m - 1)
+				install_read(c, e, __builtin_ctz(m), i);
+	}
+}
+
+void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
+{
+	struct ws_line *line = c->line;
+	struct ws_ext *e = fit(line, lo, hi);
+
+	if (quiet(c, &line->w) && quiet(c, &line->r) && !e->nreads && !(e->have & ~(1u << ROW_W))) {
+		struct cells n = cells_of(e, lo, hi);
+		struct ws_slot *w = need_row(e, ROW_W);
+		bool fine = true;
+
+		for (uint32_t i = n.from; i < n.to; i++)
+			fine &= !w[i].who || ws_hb_warp(c, w[i].who);
+		for (uint32_t i = n.from; i < n.to && fine; i++)
+			w[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+		if (fine)
+			return;
+	}
+	ws_cell_check(c, lane, lo, hi);
+	ws_cell_install(c, lane, lo, hi);
+}
+
+bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo)
+{
+	const struct ws_line *line = c->line;
+	const struct ws_ext *e = line->ext;
+	struct ws_slot *s;
+
+	if (!e || e->have != 1u << ROW_S || e->bytes || e->nreads || !quiet(c, &line->w) || !quiet(c, &line->r))
+		return false;
+	s = &((struct ws_slot *)e->row[ROW_S])[lo / 4];
+	if (s->who && (((s->site ^ c->site) & SITE_ID) || ((s->who ^ c->me) >> 32 && c->a->scope < WS_SCOPE_GPU)))
+		return false;
+	if (s->who && c->l->narrow && (s->who ^ c->me) >> 32)
+		return false;
+	*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	return true;
 }
 
 /* Cells that have a write of their own have it after w. */

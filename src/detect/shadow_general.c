@@ -141,6 +141,11 @@ static void same_instruction(struct ws_ctx *c)
 }
 
 /* ---- strong accesses ---- */
+static bool releases(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
 static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 {
 	uint32_t lo, hi;
@@ -158,14 +163,37 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 	}
 	if (!c->l->simple && c->cls != CLS_SWRITE) {
 		loc = ws_cell_loc(c, addr, size, false);
-		ws_sync_read(c, lane, loc, addr);
+		if (loc || c->w->lane)
+			ws_sync_read(c, lane, loc, addr);
 	}
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
-		loc = ws_cell_loc(c, addr, size, true);
-		ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
+		loc = ws_cell_loc(c, addr, size, c->w->lane || c->b->kb.sc || releases(c->a) || c->line->ext->have >> ROW_LOC & 1);
+		if (loc)
+			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
 	}
 	ws_shadow_unlock(c);
+}
+
+/* Atomics of 4 bytes on words that nothing but that instruction touches, by warps without a fence behind them. */
+static bool common_atomic(struct ws_ctx *c, uint32_t lane)
+{
+	uint64_t addr = c->a->addr[lane];
+	bool done;
+
+	if (!enter(c, addr))
+		return true;
+	done = ws_cell_atomic(c, lane, addr & (LINE - 1));
+	ws_shadow_unlock(c);
+	return done;
+}
+
+static bool common(const struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+
+	return a->kind == WS_ATOMIC && a->bytes == 4 && c->s->config.granularity <= 4 && !c->w->lane && !c->b->kb.sc && !c->w->holding &&
+	       (a->sem == WS_SEM_RELAXED || c->l->simple);
 }
 
 static void strong(struct ws_ctx *c)
@@ -173,12 +201,16 @@ static void strong(struct ws_ctx *c)
 	const struct ws_access *a = c->a;
 	uint32_t elem = c->s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)].elem;
 
+	bool easy = common(c);
+
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
 	for (uint32_t m = a->mask; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 
 		c->cls = a->kind == WS_READ ? CLS_SREAD : a->kind == WS_WRITE ? CLS_SWRITE : a->wrote >> l & 1 ? CLS_RMW : CLS_SREAD;
+		if (easy && c->cls == CLS_RMW && common_atomic(c, l))
+			continue;
 		if (c->w->holding)
 			c->site = a->site->id | ws_locks_of(c, l) << SITE_BITS;
 		for (uint32_t at = 0; at < a->bytes; at += elem)
@@ -207,26 +239,94 @@ static void by_locks(struct ws_ctx *c, uint32_t todo, bool tail)
 		lines(c, todo, tail);
 }
 
-void ws_general_read(struct ws_ctx *c)
+/* Lanes from `first` on, without a gap, that access one after the other (*step = bytes) or all the same (*step = 0). */
+static uint32_t run_from(const struct ws_access *a, uint32_t todo, uint32_t first, uint32_t *step)
 {
-	uint32_t two = straddlers(c->a);
+	uint32_t l = first + 1;
+	uint64_t at = a->addr[first];
 
-	c->cls = CLS_READ;
+	*step = l < WS_WARP && todo >> l & 1 && a->addr[l] == at ? 0 : a->bytes;
+	while (l < WS_WARP && todo >> l & 1 && a->addr[l] == at + *step)
+		at += *step, l++;
+	return (l == WS_WARP ? ~0u : (1u << l) - 1) & (~0u << first);
+}
+
+enum { LONG_RUN = 8 };               /* lanes that are worth a record for a whole line */
+
+static void short_run(struct ws_ctx *c, uint32_t run, uint32_t step)
+{
+	const struct ws_access *a = c->a;
+
+	while (run) {
+		uint32_t l = __builtin_ctz(run), same = step ? 1u << l : run, lo = a->addr[l] & (LINE - 1);
+
+		run &= ~same;
+		if (!enter(c, a->addr[l]))
+			continue;
+		if (c->cls == CLS_READ)
+			ws_cell_read(c, same, lo, lo + a->bytes);
+		else
+			for (uint32_t m = same; m; m &= m - 1)
+				ws_cell_write(c, __builtin_ctz(m), lo, lo + a->bytes);
+		ws_shadow_unlock(c);
+	}
+}
+
+static void by_runs(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+
+	for (uint32_t todo = a->mask; todo;) {
+		uint32_t first = __builtin_ctz(todo), step, run = run_from(a, todo, first, &step);
+
+		todo &= ~run;
+		if (step && run >> first >> (LONG_RUN - 1))
+			ws_linear(c, a->addr[first] - (uint64_t)first * a->bytes, run);
+		else
+			short_run(c, run, step);
+	}
+}
+
+/* Naturally aligned, in one stretch of memory, not widened: no lane is in two lines. */
+static bool regular(const struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint64_t all = 0;
+
+	if ((c->global && !a->mem) || a->bytes & (a->bytes - 1) || a->bytes > 32 || a->bytes < c->s->config.granularity ||
+	    c->w->holding)
+		return false;
+	for (uint32_t m = a->mask; m; m &= m - 1)
+		all |= a->addr[__builtin_ctz(m)];
+	return !(all & (a->bytes - 1));
+}
+
+static void weak(struct ws_ctx *c)
+{
+	uint32_t two;
+
+	if (regular(c)) {
+		by_runs(c);
+		return;
+	}
+	two = straddlers(c->a);
 	by_locks(c, c->a->mask, false);
 	if (two)
 		by_locks(c, two, true);
 }
 
+void ws_general_read(struct ws_ctx *c)
+{
+	c->cls = CLS_READ;
+	weak(c);
+}
+
 static void weak_write(struct ws_ctx *c)
 {
-	uint32_t two = straddlers(c->a);
-
 	c->cls = CLS_WRITE;
 	if (c->a->mask & (c->a->mask - 1) && !c->a->linear)
 		same_instruction(c);
-	by_locks(c, c->a->mask, false);
-	if (two)
-		by_locks(c, two, true);
+	weak(c);
 	if (c->w->holding)
 		ws_locks_store(c);
 }
@@ -234,11 +334,11 @@ static void weak_write(struct ws_ctx *c)
 void ws_general(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
-	bool weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+	bool is_weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
 
 	if (!c->global && a->kind != WS_READ && !c->owner->shared_written)
 		ws_log_flush(c->owner);
-	if (!weak)
+	if (!is_weak)
 		strong(c);
 	else if (a->kind == WS_WRITE)
 		weak_write(c);

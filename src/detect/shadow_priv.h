@@ -80,11 +80,12 @@ struct ws_set {                      /* accesses to one cell by many warps: one 
 
 enum ws_level { LV_CTA, LV_CLUSTER, LV_GPU, LEVELS };        /* .sys is .gpu here: one GPU */
 
-struct ws_narrow { uint64_t domain; struct ws_know *k; };
+struct ws_narrow { uint64_t domain; struct ws_facts f; };
 struct ws_loc {                      /* what a reader of this word may acquire: its newest release sequence */
 	uint64_t addr;
 	uint32_t size;
-	struct ws_know *gpu;
+	struct ws_facts gpu;
+	struct ws_know *sc;          /* what came before a fence.sc that happened before its writes */
 	struct ws_narrow *narrow;    /* releases as seen inside one block or cluster */
 	uint32_t n;
 	size_t cap;
@@ -92,12 +93,13 @@ struct ws_loc {                      /* what a reader of this word may acquire: 
 
 struct ws_release {                  /* a fence.release or wider, for the strong writes after it */
 	uint32_t slot, time, floor, wfloor;
-	struct ws_know *kb, *k;
+	bool sc, told;               /* a fence.sc for the GPU; the block knows that all of it came before one */
+	struct ws_facts kb, f;       /* the block's facts, and the thread's own, at that time */
 };
-struct ws_relop { uint64_t addr; bool global; uint8_t level; struct ws_know *k; };  /* a release operation on addr, or a read of it */
+struct ws_relop { uint64_t addr; bool global; uint8_t level; struct ws_facts f; };  /* a release operation on addr, or a read of it */
 
 struct ws_lane_sync {
-	struct ws_know *k, *pend[LEVELS];
+	struct ws_facts f, pend[LEVELS];
 	struct ws_release fence[LEVELS];
 	struct ws_relop *rel, *seen;
 	size_t relcap, seencap;
@@ -116,7 +118,7 @@ struct ws_warp_state {
 enum { HELD_MAX = 4 };
 struct ws_held { uint8_t n, set; uint64_t addr[HELD_MAX]; };
 
-struct ws_arrival { uint32_t id; struct ws_know *k; };       /* bar.arrive that has not been waited for */
+struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */
 
 struct ws_read_log;
 
@@ -126,7 +128,7 @@ struct ws_block_state {
 	struct ws_obs_block *b;
 	uint32_t slot, now, floor;   /* floor: accesses of the block below are ordered before everything in it now */
 	bool has_k, has_own;         /* somebody knows anything; threads know different things */
-	struct ws_know *kb;          /* known to all threads of the block */
+	struct ws_facts kb;          /* of all threads of the block */
 	struct ws_warp_state *warps;
 	uint32_t nwarps, gen;        /* gen: of shared lines */
 	uint32_t nlines, cap_lines;
@@ -238,6 +240,7 @@ static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
 /* ---- shadow.c ---- */
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
 void ws_shadow_unlock(struct ws_ctx *c);
+void ws_linear(struct ws_ctx *c, uint64_t base, uint32_t mask);       /* lane l of mask at base + l * bytes, aligned */
 void ws_shadow_new_interval(struct ws_block_state *b);
 void ws_spin_lock(uint32_t *lock);
 void ws_spin_unlock(uint32_t *lock);
@@ -251,6 +254,9 @@ struct ws_ext *ws_cell_ext(struct ws_line *line);     /* makes it */
 void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
+void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi);   /* weak, by all lanes of mask */
+void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);  /* weak */
+bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo);    /* common case of 4 bytes; false: another */
 void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak write has come after all of it */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);

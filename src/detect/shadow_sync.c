@@ -8,7 +8,13 @@
  * Release and acquire patterns after PTX ISA 9.0, Memory Consistency Model, Release and Acquire Patterns: a fence (or
  * an operation with .release on the same word) followed by a strong write; a strong read that observes it, directly or
  * through atomics, followed by a fence (or an operation with .acquire on the same word). A word carries what its newest
- * release sequence has released, apart for each scope. Fences of a proxy order nothing here. */
+ * release sequence has released, apart for each scope. Fences of a proxy order nothing here.
+ *
+ * Two fence.sc (membar, __threadfence()) are ordered with each other by Fence-SC order, and the earlier one
+ * synchronizes with the later one (ibid., Causality Order). Which one is earlier is certain when a strong write that the
+ * one happened before was read by a strong read that happened before the other: else that read would see a write of its
+ * own future. So the fence and the flag need not be the same thread's, if a barrier connects them. That is followed for
+ * fences of .gpu and .sys scope. */
 #include "detect/shadow_priv.h"
 
 #include <stdlib.h>
@@ -65,7 +71,7 @@ static void new_era(struct ws_block_state *b)
 
 			for (uint32_t j = 0; j < n; j++)
 				e[j] = (struct ws_know_entry){i * WS_WARP + j, j == l ? UINT32_MAX : w->wfloor};
-			lanes(w, b)[l].k = ws_know_add(lanes(w, b)[l].k, old, b->floor, e, n);
+			lanes(w, b)[l].f.k = ws_know_add(lanes(w, b)[l].f.k, old, b->floor, e, n);
 		}
 		w->wfloor = 0;
 		ws_shadow_set_time(w, b, 1);
@@ -86,9 +92,9 @@ bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who,
 {
 	uint32_t slot = who >> 32, thread = (who >> WHO_TIME_BITS & 31) * WS_WARP + lane_of_who, time = who & WHO_TIME;
 
-	if (ws_know_covers(c->b->kb, slot, thread, time))
+	if (ws_know_covers(c->b->kb.k, slot, thread, time))
 		return true;
-	return c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].k, slot, thread, time);
+	return c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.k, slot, thread, time);
 }
 
 static enum ws_level level_of(enum ws_scope s)
@@ -128,45 +134,107 @@ bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who
 /* ---- releases ---- */
 static void release_free(struct ws_release *r)
 {
-	ws_know_unref(r->kb);
-	ws_know_unref(r->k);
+	ws_facts_drop(&r->kb);
+	ws_facts_drop(&r->f);
 	memset(r, 0, sizeof *r);
 }
 
 /* What lane (a unit) of w knows, and its own accesses below `time`. */
 static struct ws_release release_now(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, uint32_t time)
 {
-	return (struct ws_release){.slot = b->slot, .time = time, .floor = b->floor, .wfloor = w->wfloor,
-	                           .kb = ws_know_ref(b->kb), .k = w->lane ? ws_know_ref(w->lane[lane].k) : NULL};
+	struct ws_release r = {.slot = b->slot, .time = time, .floor = b->floor, .wfloor = w->wfloor};
+
+	r.kb = ws_facts_ref(&b->kb);
+	if (w->lane)
+		r.f = ws_facts_ref(&w->lane[lane].f);
+	return r;
 }
 
-static struct ws_know *released(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, const struct ws_release *r)
+static struct ws_facts released(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, const struct ws_release *r)
+{
+	struct ws_know_entry e[WS_WARP];
+	uint32_t n = lanes_of(b);
+	struct ws_facts f = ws_facts_ref(&r->kb);
+
+	ws_facts_join(&f, &r->f);
+	for (uint32_t j = 0; j < n; j++)
+		e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, j == lane ? r->time : r->wfloor};
+	f.k = ws_know_add(f.k, r->slot, r->floor, e, n);
+	if (r->sc)
+		f.sc = ws_know_join(f.sc, f.k);
+	return f;
+}
+
+/* Puts what the lane's last fence.sc closed among its facts, before another kind of release hides it. */
+static void fold_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane)
+{
+	struct ws_release *r = &lanes(w, b)[lane].fence[LV_GPU];
+	struct ws_facts f;
+
+	if (!r->sc || r->told)
+		return;
+	f = released(b, w, lane, r);
+	lanes(w, b)[lane].f.sc = ws_know_join(lanes(w, b)[lane].f.sc, f.sc);
+	r->told = true;
+	ws_facts_drop(&f);
+}
+
+static bool same_release(const struct ws_release *a, const struct ws_release *b)
+{
+	return a->slot == b->slot && a->time == b->time && a->floor == b->floor && a->wfloor == b->wfloor &&
+	       a->kb.k == b->kb.k && a->f.k == b->f.k;
+}
+
+/* The same for lanes of `mask` (units), into *sc; lanes that executed one fence together go together. */
+static void gather_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, bool tell, struct ws_know **sc)
 {
 	struct ws_know_entry e[WS_WARP];
 	uint32_t n = lanes_of(b);
 
-	for (uint32_t j = 0; j < n; j++)
-		e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, j == lane ? r->time : r->wfloor};
-	return ws_know_add(ws_know_join(ws_know_ref(r->kb), r->k), r->slot, r->floor, e, n);
+	while (w->lane && mask) {
+		struct ws_release *first = &w->lane[__builtin_ctz(mask)].fence[LV_GPU];
+		struct ws_know *k;
+
+		if (!first->sc || first->told) {
+			mask &= mask - 1;
+			continue;
+		}
+		for (uint32_t j = 0; j < n; j++)
+			e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, first->wfloor};
+		for (uint32_t m = mask; m; m &= m - 1) {
+			struct ws_release *r = &w->lane[__builtin_ctz(m)].fence[LV_GPU];
+
+			if (!r->sc || r->told || !same_release(first, r))
+				continue;
+			e[__builtin_ctz(m)].time = r->time;
+			mask &= ~(m & -m);
+			if (r != first)
+				r->told = tell;
+		}
+		k = ws_know_add(ws_know_join(ws_know_ref(first->kb.k), first->f.k), first->slot, first->floor, e, n);
+		first->told = tell;
+		*sc = ws_know_join(*sc, k);
+		ws_know_unref(k);
+	}
 }
 
 /* ---- words that synchronize ---- */
 static void relop_put(struct ws_relop **ops, uint32_t *n, size_t *cap, const struct ws_ctx *c, uint64_t addr, uint8_t level,
-                      struct ws_know *k)
+                      const struct ws_facts *f)
 {
 	for (uint32_t i = 0; i < *n; i++) {
 		struct ws_relop *o = &(*ops)[i];
 
 		if (o->addr == addr && o->global == c->global && o->level == level) {
-			o->k = ws_know_join(o->k, k);
+			ws_facts_join(&o->f, f);
 			return;
 		}
 	}
 	*ops = ws_grow(*ops, cap, *n + 1, sizeof **ops);
-	(*ops)[(*n)++] = (struct ws_relop){.addr = addr, .global = c->global, .level = level, .k = ws_know_ref(k)};
+	(*ops)[(*n)++] = (struct ws_relop){.addr = addr, .global = c->global, .level = level, .f = ws_facts_ref(f)};
 }
 
-static struct ws_know **narrow_at(struct ws_loc *loc, uint64_t domain, bool make);
+static struct ws_facts *narrow_at(struct ws_loc *loc, uint64_t domain, bool make);
 
 static void narrow_grow(struct ws_loc *loc)
 {
@@ -178,12 +246,12 @@ static void narrow_grow(struct ws_loc *loc)
 	loc->n = 0;
 	for (size_t i = 0; i < n; i++)
 		if (old[i].domain)
-			*narrow_at(loc, old[i].domain, true) = old[i].k;
+			*narrow_at(loc, old[i].domain, true) = old[i].f;
 	free(old);
 }
 
 /* A hash table: domain (never 0) -> what was released inside it. */
-static struct ws_know **narrow_at(struct ws_loc *loc, uint64_t domain, bool make)
+static struct ws_facts *narrow_at(struct ws_loc *loc, uint64_t domain, bool make)
 {
 	size_t i;
 
@@ -193,12 +261,12 @@ static struct ws_know **narrow_at(struct ws_loc *loc, uint64_t domain, bool make
 		return NULL;
 	for (i = domain * 0x9E3779B97F4A7C15u >> 32 & (loc->cap - 1); loc->narrow[i].domain; i = (i + 1) & (loc->cap - 1))
 		if (loc->narrow[i].domain == domain)
-			return &loc->narrow[i].k;
+			return &loc->narrow[i].f;
 	if (!make)
 		return NULL;
 	loc->narrow[i].domain = domain;
 	loc->n++;
-	return &loc->narrow[i].k;
+	return &loc->narrow[i].f;
 }
 
 static uint64_t domain_of(const struct ws_ctx *c, enum ws_level level)
@@ -210,10 +278,11 @@ static uint64_t domain_of(const struct ws_ctx *c, enum ws_level level)
 
 void ws_loc_clear(struct ws_loc *loc)
 {
-	ws_know_unref(loc->gpu);
-	loc->gpu = NULL;
+	ws_facts_drop(&loc->gpu);
+	ws_know_unref(loc->sc);
+	loc->sc = NULL;
 	for (size_t i = 0; i < loc->cap; i++)
-		ws_know_unref(loc->narrow[i].k);
+		ws_facts_drop(&loc->narrow[i].f);
 	free(loc->narrow);
 	loc->narrow = NULL;
 	loc->cap = loc->n = 0;
@@ -227,17 +296,18 @@ void ws_loc_free(struct ws_loc *loc)
 }
 
 /* What an acquire of that level can take from the word, read with scope `read`; owned. */
-static struct ws_know *offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_level read, enum ws_level level)
+static struct ws_facts offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_level read, enum ws_level level)
 {
-	struct ws_know *k = NULL, **n;
+	struct ws_facts f = {NULL, NULL, NULL}, *n;
 
 	for (enum ws_level lv = LV_CTA; lv < LV_GPU && c->l->narrow && lv <= read && lv <= level; lv++) {
 		n = narrow_at(loc, domain_of(c, lv), false);
-		k = n ? ws_know_join(k, *n) : k;
+		if (n)
+			ws_facts_join(&f, n);
 	}
 	if (read == LV_GPU && level == LV_GPU)
-		k = ws_know_join(k, loc->gpu);
-	return k;
+		ws_facts_join(&f, &loc->gpu);
+	return f;
 }
 
 static bool is_acquire(const struct ws_access *a)
@@ -250,12 +320,11 @@ static bool is_release(const struct ws_access *a)
 	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
 }
 
-static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, struct ws_know *k)
+static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struct ws_facts *f)
 {
-	if (!k)
-		return;
-	gains_knowledge(b);
-	ls->k = ws_know_join(ls->k, k);
+	if (f->k)
+		gains_knowledge(b);
+	ws_facts_join(&ls->f, f);
 }
 
 /* A strong read of addr by lane: loc (NULL = nothing was released there) is as before the access. */
@@ -265,47 +334,56 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 	struct ws_lane_sync *ls = &lanes(c->w, c->b)[c->its ? lane : 0];
 
 	for (enum ws_level lv = LV_CTA; loc && lv < LEVELS; lv++) {
-		struct ws_know *k = offered(c, loc, read, lv);
+		struct ws_facts f = offered(c, loc, read, lv);
 
-		if (k && !(is_acquire(c->a) && lv == read)) {
-			ls->pend[lv] = ws_know_join(ls->pend[lv], k);
-			if (c->l->acquires)
-				relop_put(&ls->seen, &ls->nseen, &ls->seencap, c, addr, lv, k);
-		} else if (k) {
-			learn(c->b, ls, k);
-			ls->pend[lv] = ws_know_join(ls->pend[lv], k);
-		}
-		ws_know_unref(k);
+		ws_facts_join(&ls->pend[lv], &f);
+		if (is_acquire(c->a) && lv == read)
+			learn(c->b, ls, &f);
+		else if (c->l->acquires && f.k)
+			relop_put(&ls->seen, &ls->nseen, &ls->seencap, c, addr, lv, &f);
+		ws_facts_drop(&f);
 	}
 	for (uint32_t i = 0; is_acquire(c->a) && i < ls->nseen; i++)
 		if (ls->seen[i].addr == addr && ls->seen[i].global == c->global && ls->seen[i].level <= read)
-			learn(c->b, ls, ls->seen[i].k);
+			learn(c->b, ls, &ls->seen[i].f);
+	if (loc && read == LV_GPU)
+		ls->f.seen = ws_know_join(ls->f.seen, loc->sc);
 }
 
-static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, struct ws_know *k)
+static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, const struct ws_facts *f)
 {
-	struct ws_know **at;
-
-	if (!k)
-		return;
-	if (lv == LV_GPU) {
-		loc->gpu = ws_know_join(loc->gpu, k);
-		return;
-	}
-	at = narrow_at(loc, domain_of(c, lv), true);
-	*at = ws_know_join(*at, k);
+	if (f->k)
+		ws_facts_join(lv == LV_GPU ? &loc->gpu : narrow_at(loc, domain_of(c, lv), true), f);
 }
 
 /* What a strong write of lane to addr releases at that level; owned. */
-static struct ws_know *releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
+static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
 {
 	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
-	struct ws_know *k = ls->fence[lv].slot ? released(c->b, c->w, unit, &ls->fence[lv]) : NULL;
+	struct ws_facts f = {NULL, NULL, NULL};
 
+	if (ls->fence[lv].slot)
+		f = released(c->b, c->w, unit, &ls->fence[lv]);
 	for (uint32_t i = 0; i < ls->nrel; i++)
 		if (ls->rel[i].addr == addr && ls->rel[i].global == c->global && ls->rel[i].level >= lv)
-			k = ws_know_join(k, ls->rel[i].k);
-	return k;
+			ws_facts_join(&f, &ls->rel[i].f);
+	return f;
+}
+
+static void release_operation(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level level)
+{
+	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+	uint32_t time = ws_shadow_tick(c->b);
+	struct ws_release r;
+	struct ws_facts f;
+
+	fold_sc(c->b, c->w, unit);
+	r = release_now(c->b, c->w, unit, time);
+	f = released(c->b, c->w, unit, &r);
+	release_free(&r);
+	relop_put(&ls->rel, &ls->nrel, &ls->relcap, c, addr, level, &f);
+	ws_facts_drop(&f);
+	ws_shadow_set_time(c->w, c->b, time);
 }
 
 /* A strong write of addr by lane; an atomic that reads and writes (rmw) continues the release sequence. */
@@ -317,55 +395,74 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 
 	if (!rmw)
 		ws_loc_clear(loc);
-	if (is_release(c->a)) {
-		uint32_t time = ws_shadow_tick(c->b);
-		struct ws_release r = release_now(c->b, c->w, unit, time);
-		struct ws_know *k = released(c->b, c->w, unit, &r);
-
-		release_free(&r);
-		relop_put(&ls->rel, &ls->nrel, &ls->relcap, c, addr, level, k);
-		ws_know_unref(k);
-		ws_shadow_set_time(c->w, c->b, time);
-	}
+	if (is_release(c->a))
+		release_operation(c, unit, addr, level);
 	for (enum ws_level lv = c->l->narrow ? LV_CTA : LV_GPU; lv <= level; lv++) {
-		struct ws_know *k = releases(c, unit, addr, lv);
+		struct ws_facts f = releases(c, unit, addr, lv);
 
-		publish(c, loc, lv, k);
-		ws_know_unref(k);
+		publish(c, loc, lv, &f);
+		ws_facts_drop(&f);
 	}
+	if (level != LV_GPU)
+		return;
+	gather_sc(c->b, c->w, 1u << unit, false, &loc->sc);
+	loc->sc = ws_know_join(ws_know_join(loc->sc, c->b->kb.sc), ls->f.sc);
 }
 
 /* ---- callbacks ---- */
+/* The other fences that this one is certainly later than synchronize with it. */
+static void after_fences(struct ws_block_state *b, struct ws_lane_sync *ls)
+{
+	struct ws_know *k = ws_know_join(ws_know_ref(b->kb.seen), ls->f.seen);
+
+	if (!k)
+		return;
+	gains_knowledge(b);
+	ls->f.k = ws_know_join(ls->f.k, k);
+	ls->f.sc = ws_know_join(ls->f.sc, k);
+	ws_know_unref(k);
+}
+
+static void fence_lane(struct ws_block_state *b, struct ws_warp_state *w, uint32_t l, const struct ws_fence *f, uint32_t time)
+{
+	struct ws_lane_sync *ls = &lanes(w, b)[l];
+	enum ws_level level = level_of(f->scope);
+	bool sc = f->sem == WS_SEM_SC && level == LV_GPU;
+
+	if (!sc)
+		fold_sc(b, w, l);
+	if (f->sem != WS_SEM_RELEASE)
+		learn(b, ls, &ls->pend[level]);
+	if (sc)
+		after_fences(b, ls);
+	for (enum ws_level lv = LV_CTA; f->sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
+		release_free(&ls->fence[lv]);
+		ls->fence[lv] = release_now(b, w, l, time);
+		ls->fence[lv].sc = sc;
+	}
+}
+
 void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const struct ws_fence *f)
 {
 	struct ws_warp_state *w = ow->state;
 	struct ws_block_state *b = ow->block->state;
-	enum ws_level level = level_of(f->scope);
 	uint32_t time;
 
 	if (!w || f->proxy)
 		return;
-	ws_shadow_slot(b->s, b->slot)->flags |= level > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
+	ws_shadow_slot(b->s, b->slot)->flags |= level_of(f->scope) > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
-	for (uint32_t m = units(b, mask); m; m &= m - 1) {
-		uint32_t l = __builtin_ctz(m);
-		struct ws_lane_sync *ls = &lanes(w, b)[l];
-
-		if (f->sem != WS_SEM_RELEASE)
-			learn(b, ls, ls->pend[level]);
-		for (enum ws_level lv = LV_CTA; f->sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
-			release_free(&ls->fence[lv]);
-			ls->fence[lv] = release_now(b, w, l, time);
-		}
-	}
+	for (uint32_t m = units(b, mask); m; m &= m - 1)
+		fence_lane(b, w, __builtin_ctz(m), f, time);
 }
 
-/* Joins what the lanes (units) of w know into *k. */
-static void gather(struct ws_warp_state *w, uint32_t mask, struct ws_know **k)
+/* Joins what the lanes (units) of w know into *f. */
+static void gather(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, struct ws_facts *f)
 {
 	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1)
-		*k = ws_know_join(*k, w->lane[__builtin_ctz(m)].k);
+		ws_facts_join(f, &w->lane[__builtin_ctz(m)].f);
+	gather_sc(b, w, mask, false, &f->sc);
 }
 
 static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, uint32_t time,
@@ -378,14 +475,10 @@ static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint3
 	return n;
 }
 
-static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, struct ws_know *k)
+static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
 {
-	gains_knowledge(b);
-	for (uint32_t m = mask; m; m &= m - 1) {
-		struct ws_lane_sync *ls = &lanes(w, b)[__builtin_ctz(m)];
-
-		ls->k = ws_know_join(ls->k, k);
-	}
+	for (uint32_t m = mask; m; m &= m - 1)
+		learn(b, &lanes(w, b)[__builtin_ctz(m)], f);
 }
 
 void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
@@ -394,22 +487,22 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	struct ws_block_state *b = ow->block->state;
 	uint32_t all = ow->lanes >= WS_WARP ? ~0u : (1u << ow->lanes) - 1, time;
 	struct ws_know_entry e[WS_WARP];
-	struct ws_know *k = NULL;
+	struct ws_facts f = {NULL, NULL, NULL};
 
 	if (!w || !b->l->its)
 		return;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
-	gather(w, mask, &k);
+	gather(b, w, mask, &f);
 	if ((mask & all) == all) {
 		w->wfloor = time;
-		if (k)
-			tell_lanes(b, w, all, k);
+		if (f.k || f.sc || f.seen)
+			tell_lanes(b, w, all, &f);
 	} else if (mask & (mask - 1)) {
-		k = ws_know_add(k, b->slot, b->floor, e, entries(b, w, mask, time, e));
-		tell_lanes(b, w, mask, k);
+		f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, mask, time, e));
+		tell_lanes(b, w, mask, &f);
 	}
-	ws_know_unref(k);
+	ws_facts_drop(&f);
 }
 
 static void full_barrier(struct ws_block_state *b)
@@ -420,21 +513,23 @@ static void full_barrier(struct ws_block_state *b)
 		struct ws_warp_state *w = &b->warps[i];
 
 		ws_shadow_set_time(w, b, time);
-		for (uint32_t l = 0; b->has_k && w->lane && l < lanes_of(b); l++) {
-			b->kb = ws_know_join(b->kb, w->lane[l].k);
-			ws_know_unref(w->lane[l].k);
-			w->lane[l].k = NULL;
+		if (!w->lane)
+			continue;
+		gather_sc(b, w, ~0u >> (WS_WARP - lanes_of(b)), true, &b->kb.sc);
+		for (uint32_t l = 0; l < lanes_of(b); l++) {
+			ws_facts_join(&b->kb, &w->lane[l].f);
+			ws_facts_drop(&w->lane[l].f);
 		}
 	}
 	b->floor = time;
-	b->has_k = b->kb;
+	b->has_k = b->kb.k;
 	b->has_own = false;
 	if (!b->l->cluster)
 		ws_shadow_new_interval(b);
 }
 
-/* Takes the snapshots of bar.arrive at barrier `id` and joins them into *k; false when there was none. */
-static bool take_arrivals(struct ws_block_state *b, uint32_t id, struct ws_know **k)
+/* Takes the snapshots of bar.arrive at barrier `id` and joins them into *f; false when there was none. */
+static bool take_arrivals(struct ws_block_state *b, uint32_t id, struct ws_facts *f)
 {
 	uint32_t n = 0;
 	bool any = false;
@@ -444,8 +539,8 @@ static bool take_arrivals(struct ws_block_state *b, uint32_t id, struct ws_know 
 			b->arrivals[n++] = b->arrivals[i];
 			continue;
 		}
-		*k = ws_know_join(*k, b->arrivals[i].k);
-		ws_know_unref(b->arrivals[i].k);
+		ws_facts_join(f, &b->arrivals[i].f);
+		ws_facts_drop(&b->arrivals[i].f);
 		any = true;
 	}
 	b->narrivals = n;
@@ -457,22 +552,22 @@ static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 {
 	struct ws_know_entry *e = ws_alloc((size_t)b->nwarps * WS_WARP * sizeof *e);
 	uint32_t time = ws_shadow_tick(b), n = 0;
-	struct ws_know *k = NULL;
-	bool noted = take_arrivals(b, bar->id, &k);
+	struct ws_facts f = {NULL, NULL, NULL};
+	bool noted = take_arrivals(b, bar->id, &f);
 
 	for (uint32_t i = 0; i < b->nwarps; i++) {
 		uint32_t came = units(b, noted ? bar->waited[i] : bar->arrived[i]);
 
 		if (!came)
 			continue;
-		gather(&b->warps[i], came, &k);
+		gather(b, &b->warps[i], came, &f);
 		n += entries(b, &b->warps[i], came, time, e + n);
 		ws_shadow_set_time(&b->warps[i], b, time);
 	}
-	k = ws_know_add(k, b->slot, b->floor, e, n);
+	f.k = ws_know_add(f.k, b->slot, b->floor, e, n);
 	for (uint32_t i = 0; i < b->nwarps; i++)
-		tell_lanes(b, &b->warps[i], units(b, bar->waited[i]), k);
-	ws_know_unref(k);
+		tell_lanes(b, &b->warps[i], units(b, bar->waited[i]), &f);
+	ws_facts_drop(&f);
 	free(e);
 }
 
@@ -493,30 +588,30 @@ void ws_sync_arrive(void *self, struct ws_obs_warp *ow, uint32_t mask, uint32_t 
 	struct ws_warp_state *w = ow->state;
 	struct ws_block_state *b = ow->block->state;
 	struct ws_know_entry e[WS_WARP];
-	struct ws_know *k = NULL;
+	struct ws_facts f = {NULL, NULL, NULL};
 	uint32_t time;
 
 	if (!w)
 		return;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
-	gather(w, units(b, mask), &k);
-	k = ws_know_add(k, b->slot, b->floor, e, entries(b, w, units(b, mask), time, e));
+	gather(b, w, units(b, mask), &f);
+	f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, units(b, mask), time, e));
 	b->arrivals = ws_grow(b->arrivals, &b->arrivals_cap, b->narrivals + 1, sizeof *b->arrivals);
-	b->arrivals[b->narrivals++] = (struct ws_arrival){id, k};
+	b->arrivals[b->narrivals++] = (struct ws_arrival){id, f};
 }
 
 static void lane_free(struct ws_lane_sync *ls)
 {
-	ws_know_unref(ls->k);
+	ws_facts_drop(&ls->f);
 	for (int lv = 0; lv < LEVELS; lv++) {
-		ws_know_unref(ls->pend[lv]);
+		ws_facts_drop(&ls->pend[lv]);
 		release_free(&ls->fence[lv]);
 	}
 	for (uint32_t i = 0; i < ls->nrel; i++)
-		ws_know_unref(ls->rel[i].k);
+		ws_facts_drop(&ls->rel[i].f);
 	for (uint32_t i = 0; i < ls->nseen; i++)
-		ws_know_unref(ls->seen[i].k);
+		ws_facts_drop(&ls->seen[i].f);
 	free(ls->rel);
 	free(ls->seen);
 }
@@ -534,8 +629,7 @@ void ws_sync_block_end(struct ws_block_state *b)
 		w->held = NULL;
 	}
 	for (uint32_t i = 0; i < b->narrivals; i++)
-		ws_know_unref(b->arrivals[i].k);
+		ws_facts_drop(&b->arrivals[i].f);
 	b->narrivals = 0;
-	ws_know_unref(b->kb);
-	b->kb = NULL;
+	ws_facts_drop(&b->kb);
 }

@@ -23,7 +23,10 @@ struct byte_past { struct past *p; uint32_t n; size_t cap; bool raced, fast_race
 
 struct ref_contrib { uint32_t block; enum ws_level level, read; uint64_t key; clocks vc; struct ref_contrib *next; };
 struct ref_relop { uint64_t key; enum ws_level level; clocks vc; struct ref_relop *next; };
-struct ref_loc { uint64_t key; uint32_t size; struct ref_contrib *c; struct ref_loc *next; };
+struct ref_write { clocks vc; struct ref_write *next; };       /* what happened before a strong write */
+struct ref_sight { uint32_t unit, clock; clocks wrote; struct ref_sight *next; };      /* a strong read of it */
+struct ref_fence { uint32_t unit, clock; clocks vc; struct ref_fence *next; };         /* fence.sc of the GPU */
+struct ref_loc { uint64_t key; uint32_t size; struct ref_contrib *c; struct ref_write *w; struct ref_loc *next; };
 struct ref_thread {
 	clocks vc;
 	bool fenced[LEVELS];
@@ -51,6 +54,8 @@ struct sim {
 	struct byte_past g[MEM], s[MAX_BLOCKS][MEM];
 	struct ref_loc *locs;
 	struct ref_arrival *arrivals;
+	struct ref_sight *sights;
+	struct ref_fence *fences;
 	uint32_t seq;
 	bool trace;
 };
@@ -128,6 +133,20 @@ static void free_contribs(struct ref_contrib *c)
 	}
 }
 
+#define FREE_LIST(T, list) \
+	for (struct T *x = (list), *n; x; x = n) { \
+		n = x->next; \
+		free(x); \
+	}
+
+static void ref_loc_clear(struct ref_loc *l)
+{
+	free_contribs(l->c);
+	FREE_LIST(ref_write, l->w)
+	l->c = NULL;
+	l->w = NULL;
+}
+
 static void sim_free(struct sim *m)
 {
 	for (uint32_t b = 0; b < m->blocks; b++) {
@@ -153,9 +172,11 @@ static void sim_free(struct sim *m)
 	}
 	for (struct ref_loc *l = m->locs, *n; l; l = n) {
 		n = l->next;
-		free_contribs(l->c);
+		ref_loc_clear(l);
 		free(l);
 	}
+	FREE_LIST(ref_sight, m->sights)
+	FREE_LIST(ref_fence, m->fences)
 	for (struct ref_arrival *a = m->arrivals, *n; a; a = n) {
 		n = a->next;
 		free(a);
@@ -236,8 +257,7 @@ static void ref_clear_locs(struct sim *m, uint64_t key, uint32_t size, const str
 	for (struct ref_loc *l = m->locs; l; l = l->next) {
 		if (l == but || l->key >= key + size || key >= l->key + l->size)
 			continue;
-		free_contribs(l->c);
-		l->c = NULL;
+		ref_loc_clear(l);
 	}
 }
 
@@ -268,6 +288,15 @@ static void ref_read(struct sim *m, const struct ws_access *a, uint32_t block, u
 		s->key = l->key;
 		t->seen = s;
 	}
+	for (struct ref_write *w = l && read == LV_GPU ? l->w : NULL; w; w = w->next) {
+		struct ref_sight *s = ws_alloc(sizeof *s);
+
+		s->unit = unit;
+		s->clock = t->vc[unit];
+		memcpy(s->wrote, w->vc, sizeof s->wrote);
+		s->next = m->sights;
+		m->sights = s;
+	}
 }
 
 /* Everything read so far, from `key` or (0) from anywhere, that an acquire of that level reaches. */
@@ -296,9 +325,14 @@ static void ref_write(struct sim *m, const struct ws_access *a, uint32_t block, 
 	struct ref_thread *t = &m->t[unit];
 	enum ws_level level = ref_level(a->scope);
 
-	if (!rmw) {
-		free_contribs(l->c);
-		l->c = NULL;
+	if (!rmw)
+		ref_loc_clear(l);
+	if (level == LV_GPU) {
+		struct ref_write *w = ws_alloc(sizeof *w);
+
+		memcpy(w->vc, t->vc, sizeof w->vc);
+		w->next = l->w;
+		l->w = w;
 	}
 	if (ref_is_release(a->sem)) {
 		struct ref_relop *r = ws_alloc(sizeof *r);
@@ -481,6 +515,25 @@ static void sim_warp_sync(struct sim *m, uint32_t block, uint32_t warp, uint32_t
 			join_vc(m->t[unit_of(m, block, warp, l)].vc, all);
 }
 
+/* A fence.sc of `unit`: earlier ones whose order with it is certain synchronize with it. */
+static void ref_fence_sc(struct sim *m, uint32_t unit)
+{
+	struct ref_thread *t = &m->t[unit];
+	struct ref_fence *mine = ws_alloc(sizeof *mine);
+	clocks before;
+
+	memcpy(before, t->vc, sizeof before);
+	for (struct ref_sight *s = m->sights; s; s = s->next)
+		for (struct ref_fence *f = s->clock <= before[s->unit] ? m->fences : NULL; f; f = f->next)
+			if (f->clock <= s->wrote[f->unit])
+				join_vc(t->vc, f->vc);
+	mine->unit = unit;
+	mine->clock = t->vc[unit];
+	memcpy(mine->vc, t->vc, sizeof mine->vc);
+	mine->next = m->fences;
+	m->fences = mine;
+}
+
 static void sim_fence(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, enum ws_sem sem, enum ws_scope scope)
 {
 	struct ws_fence f = {.sem = sem, .scope = scope};
@@ -493,10 +546,13 @@ static void sim_fence(struct sim *m, uint32_t block, uint32_t warp, uint32_t mas
 		uint32_t unit = unit_of(m, block, warp, l);
 		struct ref_thread *t = &m->t[unit];
 
-		if (!(mask >> l & 1))
+		if (!(mask >> l & 1) || (!m->its && l > (uint32_t)__builtin_ctz(mask)))
 			continue;
+		t->vc[unit]++;
 		if (sem != WS_SEM_RELEASE)
 			ref_acquire(m, block, unit, level, 0);
+		if (sem == WS_SEM_SC && level == LV_GPU)
+			ref_fence_sc(m, unit);
 		for (enum ws_level lv = LV_CTA; sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
 			t->fenced[lv] = true;
 			memcpy(t->fence[lv], t->vc, sizeof t->vc);
