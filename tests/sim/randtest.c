@@ -2,8 +2,8 @@
  *
  *     randtest [-n PROGRAMS] [-s FIRST-SEED] [-k]
  *
- * A program is a tree of statements: arithmetic, ifs, loops with data-dependent counts and breaks over several levels,
- * early exits, direct and indirect calls, local memory, atomic sums, and at the top level barriers with an exchange
+ * A program is a tree of statements: arithmetic (also predicated), ifs, indexed branches, loops with data-dependent
+ * counts and breaks over several levels, early exits, direct and indirect calls, local memory, atomic sums, and at the top level barriers with an exchange
  * through shared memory, shuffles and votes. It is written as PTX for the simulator and evaluated here thread by
  * thread; all results must agree. -k prints the PTX of the first seed and stops. */
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { VARS = 6, BINS = 16, LOCALS = 8, INPUTS = 64, BLOCK = 80, GRID = 2, THREADS = BLOCK * GRID, FUNCS = 3, MAX_DEPTH = 4 };
 
-enum kind { OP, IF, LOOP, BREAK, CONTINUE, LEAVE, CALL, CALL_EITHER, RED, LOCAL_ST, LOCAL_LD, LOAD, EXCHANGE, SHFL, BALLOT };
+enum kind { OP, GUARDED, IF, SWITCH, LOOP, BREAK, CONTINUE, LEAVE, CALL, CALL_EITHER, RED, LOCAL_ST, LOCAL_LD, LOAD, EXCHANGE, SHFL, BALLOT };
 enum { ADD, SUB, MUL, XOR, AND, OR, SHL, SHR, MIN, MAX, OPS };
 enum { LT, GE, EQ, NE, ODD, CONDS };
 
@@ -23,8 +23,9 @@ struct node {
 	int d, a, b, op;             /* variables; operator */
 	uint32_t imm;
 	bool use_imm;
+	int what;                    /* GUARDED: the operation where the condition `op` holds */
 	int level;                   /* BREAK: how many loops */
-	struct node *body, *other, *next;
+	struct node *body, *other, *third, *next;
 };
 
 struct gen {
@@ -54,9 +55,9 @@ static enum kind choose_kind(struct gen *g, int depth, int loops, int func)
 	if (depth == 0 && !g->in_func && r < 14)
 		return g->exits || r < 7 ? EXCHANGE : r < 11 ? SHFL : BALLOT;
 	if (r < 40 || depth >= MAX_DEPTH)
-		return OP;
+		return r % 4 ? OP : GUARDED;
 	if (r < 56)
-		return IF;
+		return r < 53 ? IF : SWITCH;
 	if (r < 66)
 		return loops < 2 ? LOOP : OP;
 	if (r < 72)
@@ -82,13 +83,16 @@ static struct node *make(struct gen *g, int depth, int loops, int func)
 		s->imm = rnd(g, 3) ? rnd(g, 40) : rnd(g, 0xffffffff);
 		s->use_imm = rnd(g, 2);
 		s->op = (int)rnd(g, s->kind == OP ? OPS : CONDS);
-		s->level = s->kind == BREAK ? 1 + (int)rnd(g, (uint32_t)loops) : 0;
+		s->what = (int)rnd(g, OPS);
+		s->level = s->kind == BREAK ? 1 + (int)rnd(g, (uint32_t)loops) : s->kind == GUARDED ? (int)rnd(g, 2) : 0;
 		if (s->kind == CALL || s->kind == CALL_EITHER)
 			s->level = (int)rnd(g, (uint32_t)(s->kind == CALL ? func : func - 1));
-		if (s->kind == IF || s->kind == LOOP)
+		if (s->kind == IF || s->kind == LOOP || s->kind == SWITCH)
 			s->body = make(g, depth + 1, loops + (s->kind == LOOP), func);
-		if (s->kind == IF && rnd(g, 2))
+		if ((s->kind == IF && rnd(g, 2)) || s->kind == SWITCH)
 			s->other = make(g, depth + 1, loops, func);
+		if (s->kind == SWITCH)
+			s->third = make(g, depth + 1, loops, func);
 		*end = s;
 		end = &s->next;
 	}
@@ -137,17 +141,25 @@ static unsigned write_condition(struct gen *g, const struct node *s)
 	return p;
 }
 
-static void write_op(struct gen *g, const struct node *s)
+/* guard: "" or "@%p1 ". */
+static void write_op(struct gen *g, const struct node *s, int op, const char *guard)
 {
 	static const char *const name[] = {"add.u32", "sub.u32", "mul.lo.u32", "xor.b32", "and.b32", "or.b32", "shl.b32",
 	                                   "shr.u32", "min.u32", "max.u32"};
 	char b[16];
 	operand(s, b);
-	if (s->op == SHL || s->op == SHR) {
+	if (op == SHL || op == SHR) {
 		line(g, "and.b32 %%t0, %%v%d, 15;", s->b);
 		strcpy(b, "%t0");
 	}
-	line(g, "%s %%v%d, %%v%d, %s;", name[s->op], s->d, s->a, b);
+	line(g, "%s%s %%v%d, %%v%d, %s;", guard, name[op], s->d, s->a, b);
+}
+
+static void write_guarded(struct gen *g, const struct node *s)
+{
+	char guard[32];
+	snprintf(guard, sizeof guard, "@%s%%p%u ", s->level ? "!" : "", write_condition(g, s));
+	write_op(g, s, s->what, guard);
 }
 
 static void write_call(struct gen *g, const struct node *s)
@@ -236,7 +248,24 @@ static void write_all(struct gen *g, const struct node *s, struct around *loop, 
 		unsigned p, l = g->labels;
 		switch (s->kind) {
 		case OP:
-			write_op(g, s);
+			write_op(g, s, s->op, "");
+			break;
+		case GUARDED:
+			write_guarded(g, s);
+			break;
+		case SWITCH:             /* index 3 and 0 go to the same place */
+			g->labels += 4;
+			line(g, "and.b32 %%t0, %%v%d, 3;", s->a);
+			line(g, "T%u: .branchtargets L%u, L%u, L%u, L%u;", l, l, l + 1, l + 2, l);
+			line(g, "brx.idx %%t0, T%u;", l);
+			label(g, l);
+			write_all(g, s->body, loop, loops);
+			line(g, "bra L%u;", l + 3);
+			label(g, l + 1);
+			write_all(g, s->other, loop, loops);     /* falls into the third */
+			label(g, l + 2);
+			write_all(g, s->third, loop, loops);
+			label(g, l + 3);
 			break;
 		case IF:
 			g->labels += 2;
@@ -354,10 +383,10 @@ static bool holds(const struct node *s, const struct thread *t)
 	}
 }
 
-static uint32_t compute(const struct node *s, const struct thread *t)
+static uint32_t compute(const struct node *s, int op, const struct thread *t)
 {
 	uint32_t a = t->v[s->a], b = s->use_imm ? s->imm : t->v[s->b];
-	switch (s->op) {
+	switch (op) {
 	case ADD: return a + b;
 	case SUB: return a - b;
 	case MUL: return a * b;
@@ -397,12 +426,28 @@ static enum signal eval_loop(const struct node *s, struct thread *t)
 	return GO_ON;
 }
 
+static enum signal eval_switch(const struct node *s, struct thread *t)
+{
+	uint32_t i = t->v[s->a] & 3;
+	enum signal g;
+	if (i == 0 || i == 3)
+		return eval(s->body, t);
+	g = i == 1 ? eval(s->other, t) : GO_ON;
+	return g == GO_ON ? eval(s->third, t) : g;
+}
+
 static enum signal eval_one(const struct node *s, struct thread *t)
 {
 	switch (s->kind) {
 	case OP:
-		t->v[s->d] = compute(s, t);
+		t->v[s->d] = compute(s, s->op, t);
 		return GO_ON;
+	case GUARDED:
+		if (holds(s, t) != (s->level != 0))
+			t->v[s->d] = compute(s, s->what, t);
+		return GO_ON;
+	case SWITCH:
+		return eval_switch(s, t);
 	case IF:
 		return eval(holds(s, t) ? s->body : s->other, t);
 	case LOOP:
