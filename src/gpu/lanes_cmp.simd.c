@@ -80,12 +80,10 @@ static inline void finish(const struct ws_lane_op *op, uint8_t *regs, uint32_t m
 }
 
 /* ---- 32 truth values to bits ---- */
+#if !defined __AVX512BW__
 static inline uint32_t bits_of_words(const int32_t *t)
 {
-#if defined __AVX512DQ__
-	return (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(t)) |
-	       (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(t + 16)) << 16;
-#elif defined __AVX2__
+#if defined __AVX2__
 	uint32_t r = 0;
 	for (int i = 0; i < 32; i += 8)
 		r |= (uint32_t)_mm256_movemask_ps(_mm256_load_ps((const float *)(t + i))) << i;
@@ -97,6 +95,7 @@ static inline uint32_t bits_of_words(const int32_t *t)
 	return r;
 #endif
 }
+#endif
 
 /* A comparison of all lanes. V4 is the AVX-512 comparison of 16 bits to 64 bits, STEP lanes at a time, PRED its
  * predicate. */
