@@ -67,7 +67,8 @@ enum ws_mode {
 	WS_MODE_F4E, WS_MODE_B4E, WS_MODE_RC8, WS_MODE_ECL, WS_MODE_ECR, WS_MODE_RC16,  /* prmt */
 	WS_MODE_L, WS_MODE_R,                                                    /* shf.l .r (also .clamp/.wrap flag) */
 	WS_MODE_TO,                                                              /* cvta.to.space */
-	WS_MODE_FINITE, WS_MODE_INFINITE, WS_MODE_NUMBER, WS_MODE_NOTANUMBER, WS_MODE_NORMAL, WS_MODE_SUBNORMAL, /* testp */
+	WS_MODE_FINITE, WS_MODE_INFINITE, WS_MODE_NUMBER, WS_MODE_NOTANUMBER,    /* testp */
+	WS_MODE_NORMAL, WS_MODE_SUBNORMAL,
 	WS_MODE_PROXY,                                                           /* fence.proxy.*: kind in extra */
 	WS_MODE_OTHER                                                            /* named in extra */
 };
@@ -226,8 +227,8 @@ struct ws_ptx_sym {
 	enum ws_linkage linkage;
 	uint32_t off, len;       /* span of the declaration */
 	uint32_t line;
-	uint32_t index;          /* VAR: position in module->vars or func->vars; a parameter: in params or rets, of space
-	                          * REG: in func->regs; FUNC: in module->funcs */
+	uint32_t index;          /* VAR: position in module->vars or func->vars; a parameter: in params or rets,
+	                          * of space REG: in func->regs; FUNC: in module->funcs */
 	struct ws_ptx_func *scope;       /* the function it is declared in; NULL = module */
 	/* VAR: */
 	enum ws_space space;
@@ -281,7 +282,7 @@ struct ws_ptx_func {
 	bool explicitcluster;
 	struct ws_ptx_sym **params, **rets;      /* .param or .reg variables, in order */
 	uint32_t nparams, nrets;
-	struct ws_reg **regs;    /* in order of declaration; those of a range (%r<10>) when first used, unused ones never */
+	struct ws_reg **regs;    /* in order of declaration; one of a range (%r<10>) when it is first used */
 	uint32_t nregs;
 	struct ws_ptx_sym **vars;/* .local, .shared, .param, .const... declared in the body, any nesting */
 	uint32_t nvars;
@@ -328,7 +329,8 @@ struct ws_ptx_options {
 };
 
 /* Parses text (need not be NUL-terminated). Every error goes to the sink; NULL if there was one.
- * `path` names the text in messages. Never crashes on any bytes; blocks nest up to 256 deep; counts are bounded only by memory. */
+ * `path` names the text in messages. Never crashes on any bytes; blocks nest up to 256 deep;
+ * counts are bounded only by memory. */
 struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
                                    const struct ws_sink *sink);
 void ws_ptx_free(struct ws_ptx_module *m);

@@ -24,7 +24,8 @@ static bool is_exit(const struct ws_ptx_inst *i)
 }
 
 /* The instructions that a branch may go to; calls fn for each. */
-static void each_target(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, void (*fn)(void *, uint32_t), void *user)
+static void each_target(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, void (*fn)(void *, uint32_t),
+			void *user)
 {
 	if (i->op == WS_OP_bra) {
 		fn(user, f->labels[i->ops[0].label].inst);
@@ -258,7 +259,8 @@ static void dominators(const struct graph *g, uint32_t root, uint32_t *idom, uin
 
 			for (uint32_t e = pred.first[at]; at != root && e < pred.first[at + 1]; e++)
 				if (idom[pred.to[e]] != WS_EXIT_BLOCK)
-					best = best == WS_EXIT_BLOCK ? pred.to[e] : intersect(idom, number, best, pred.to[e]);
+					best = best == WS_EXIT_BLOCK ? pred.to[e]
+								     : intersect(idom, number, best, pred.to[e]);
 			if (at != root && idom[at] != best) {
 				idom[at] = best;
 				changed = true;

@@ -28,8 +28,8 @@ static bool check_types(const struct check *c)
 	unsigned n = c->i->ntypes;
 
 	if (n > r->max_types)
-		return r->max_types ? FAIL(c, "'%s' takes %u type%s", c->name, r->max_types, r->max_types > 1 ? "s" : "") :
-		                      FAIL(c, "'%s' takes no type", c->name);
+		return FAIL(c, "'%s' takes %s", c->name, r->max_types == 0 ? "no type" :
+		            r->max_types == 1 ? "1 type" : r->max_types == 2 ? "2 types" : "3 types");
 	if (n < r->min_types)
 		return r->min_types > 1 ? FAIL(c, "'%s' needs %u types", c->name, r->min_types) :
 		                          FAIL(c, "'%s' needs a type", c->name);
@@ -85,7 +85,8 @@ static bool check_exactness(const struct check *c)
 	switch (i->op) {
 	case WS_OP_fma: return i->rnd || FAIL(c, "'fma' needs a rounding modifier");
 	case WS_OP_mad:
-		return !float_type(t) || i->rnd || c->p->m->sm < 20 || FAIL(c, "'mad' of floating point needs a rounding modifier");
+		return !float_type(t) || i->rnd || c->p->m->sm < 20 ||
+		       FAIL(c, "'mad' of floating point needs a rounding modifier");
 	case WS_OP_div: case WS_OP_rcp: case WS_OP_sqrt:
 		if (float_type(t) && !i->rnd && !approx && c->p->m->version >= 14)
 			return FAIL(c, "'%s' needs a rounding modifier or '.approx'", c->name);
@@ -109,7 +110,9 @@ static bool check_mode(const struct check *c)
 	case WS_OP_match:
 		missing = i->mode == WS_MODE_ALL || i->mode == WS_MODE_ANY ? NULL : "'.any' or '.all'";
 		break;
-	case WS_OP_shf: missing = i->mode && (i->flags & (WS_F_CLAMP | WS_F_WRAP)) ? NULL : "'.l' or '.r' and '.clamp' or '.wrap'"; break;
+	case WS_OP_shf:
+		missing = !i->mode ? "'.l' or '.r'" : !(i->flags & (WS_F_CLAMP | WS_F_WRAP)) ? "'.clamp' or '.wrap'" : NULL;
+		break;
 	case WS_OP_testp: missing = i->mode ? NULL : "the property to test"; break;
 	case WS_OP_bar: case WS_OP_barrier: missing = i->mode ? NULL : "'.sync', '.arrive' or '.red'"; break;
 	case WS_OP_setp: case WS_OP_set: missing = i->cmp ? NULL : "a comparison"; break;
@@ -148,7 +151,8 @@ static bool check_compare(const struct check *c)
 static bool check_order(const struct check *c)
 {
 	const struct ws_ptx_inst *i = c->i;
-	bool ordered = i->sem == WS_SEM_RELAXED || i->sem == WS_SEM_ACQUIRE || i->sem == WS_SEM_RELEASE || i->sem == WS_SEM_MMIO;
+	bool ordered = i->sem == WS_SEM_RELAXED || i->sem == WS_SEM_ACQUIRE || i->sem == WS_SEM_RELEASE ||
+		       i->sem == WS_SEM_MMIO;
 
 	if (i->op == WS_OP_ld && (i->sem == WS_SEM_RELEASE || i->sem == WS_SEM_ACQ_REL))
 		return FAIL(c, "a load cannot be '.release' or '.acq_rel'");
@@ -173,12 +177,16 @@ static bool check_space(const struct check *c)
 
 	switch (i->op) {
 	case WS_OP_st: bad = i->space == WS_SPACE_CONST; break;
-	case WS_OP_atom: case WS_OP_red: bad = i->space == WS_SPACE_CONST || i->space == WS_SPACE_LOCAL || i->space == WS_SPACE_PARAM; break;
+	case WS_OP_atom:
+	case WS_OP_red:
+		bad = i->space == WS_SPACE_CONST || i->space == WS_SPACE_LOCAL || i->space == WS_SPACE_PARAM;
+		break;
 	case WS_OP_ldu: bad = i->space && i->space != WS_SPACE_GLOBAL; break;
 	case WS_OP_ld: bad = (i->flags & WS_F_NC) && i->space != WS_SPACE_GLOBAL; break;
 	default: break;
 	}
-	return !bad || FAIL(c, "'%s%s' cannot access '.%s'", c->name, i->flags & WS_F_NC ? ".nc" : "", ws_space_name(i->space));
+	return !bad ||
+	       FAIL(c, "'%s%s' cannot access '.%s'", c->name, i->flags & WS_F_NC ? ".nc" : "", ws_space_name(i->space));
 }
 
 /* Which types an atomic operation has (PTX ISA 9.0, atom, red). The vector forms have .f32 and halves only. */
@@ -216,10 +224,11 @@ static bool check_redux(const struct check *c)
 	enum ws_type t = (enum ws_type)i->type[0];
 	bool logic = i->atom == WS_ATOM_AND || i->atom == WS_ATOM_OR || i->atom == WS_ATOM_XOR;
 
-	if (i->op != WS_OP_redux)
+	bool number = i->atom == WS_ATOM_ADD || i->atom == WS_ATOM_MIN || i->atom == WS_ATOM_MAX;
+
+	if (i->op != WS_OP_redux || (t == WS_B32 ? logic : number))
 		return true;
-	return logic == (t == WS_B32) && (logic || i->atom == WS_ATOM_MIN || i->atom == WS_ATOM_MAX || i->atom == WS_ATOM_ADD) ?
-	       true : FAIL(c, "this operation of 'redux' has no form for '.%s'", ws_type_name(t));
+	return FAIL(c, "this operation of 'redux' has no form for '.%s'", ws_type_name(t));
 }
 
 /* ---- operands ---- */
@@ -268,7 +277,8 @@ static bool check_value(const struct check *c, const struct ws_operand *o, enum 
 	case WS_O_SREG:
 		if (!moves)
 			return ws_p_error(c->p, o->off, o->len, "only 'mov' and 'cvt' read special registers");
-		return (want != WS_PRED) == (ws_sreg_bytes(o->sreg_or_count) > 0) || bad_operand(c, o, "another type of operand");
+		return (want != WS_PRED) == (ws_sreg_bytes(o->sreg_or_count) > 0) ||
+		       bad_operand(c, o, "another type of operand");
 	case WS_O_INT:
 		if (want == WS_F32 || want == WS_F64)
 			return bad_operand(c, o, "a floating-point constant");
@@ -449,15 +459,16 @@ static bool check_packed(const struct check *c, const struct ws_operand *o, bool
 			total += ws_type_bytes(t) / n;
 		else if (e->kind == WS_O_REG && e->reg->type)
 			total += ws_type_bytes(e->reg->type);
-		else if (e->kind == WS_O_REG || (!dst && (e->kind == WS_O_INT || e->kind == WS_O_FLOAT || e->kind == WS_O_FLOAT32)))
+		else if (e->kind == WS_O_REG ||
+			 (!dst && (e->kind == WS_O_INT || e->kind == WS_O_FLOAT || e->kind == WS_O_FLOAT32)))
 			total += ws_type_bytes(t) / (n ? n : 1);
 		else
 			return bad_operand(c, e, "a register");
 	}
 	if (t < WS_B8 || t > WS_B128)
 		return ws_p_error(c->p, o->off, o->len, "only the types .b16 to .b128 can be packed and unpacked");
-	return total == ws_type_bytes(t) ||
-	       ws_p_error(c->p, o->off, o->len, "these elements have %u bytes, .%s has %u", total, ws_type_name(t), ws_type_bytes(t));
+	return total == ws_type_bytes(t) || ws_p_error(c->p, o->off, o->len, "these elements have %u bytes, .%s has %u",
+						       total, ws_type_name(t), ws_type_bytes(t));
 }
 
 static bool check_mov(const struct check *c)
@@ -534,8 +545,8 @@ static bool check_barrier(const struct check *c)
 	else if (i->mode == WS_MODE_RED)
 		least = 3, most = 4;
 	if (n < least || n > most)
-		return FAIL(c, least == most ? "this barrier takes %u operand%s" : "this barrier takes %u%s operands", least,
-		            least == most ? (least == 1 ? "" : "s") : most == 2 ? " or 2" : " or 4");
+		return least == most ? FAIL(c, "this barrier takes %u operand%s", least, least == 1 ? "" : "s") :
+		                       FAIL(c, "this barrier takes %u or %u operands", least, most);
 	if (i->mode != WS_MODE_RED) {
 		for (unsigned k = 0; k < n; k++)
 			if (!check_value(c, &i->ops[k], WS_B32, false))
@@ -567,7 +578,7 @@ static bool check_forms(const struct check *c)
 		return (i->boolop != 0) == (i->nops - i->ops[1].paired == 6) ||
 		       FAIL(c, "'lop3' takes a predicate operand with '.and', '.or' or '.xor' and only then");
 	case WS_OP_atom:
-		return (i->atom == WS_ATOM_CAS) ? i->nops >= 4 || FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops) : true;
+		return i->atom != WS_ATOM_CAS || i->nops >= 4 || FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops);
 	case WS_OP_elect: return i->ops[1].paired || FAIL(c, "'elect' needs a predicate behind '|'");
 	case WS_OP_shfl: case WS_OP_vote: case WS_OP_match:
 		if ((i->flags & WS_F_SYNC) && i->nops - i->ops[1].paired < (i->op == WS_OP_shfl ? 5 : 3))
@@ -584,6 +595,7 @@ bool ws_p_check(struct parser *p, struct ws_ptx_inst *i, const struct token *op)
 
 	if (r->any_types)
 		return true;
-	return check_types(&c) && check_part(&c) && check_float_words(&c) && check_exactness(&c) && check_mode(&c) && check_compare(&c) && check_order(&c) &&
-	       check_space(&c) && check_atomic(&c) && check_redux(&c) && check_operands(&c) && check_forms(&c);
+	return check_types(&c) && check_part(&c) && check_float_words(&c) && check_exactness(&c) && check_mode(&c) &&
+	       check_compare(&c) && check_order(&c) && check_space(&c) && check_atomic(&c) && check_redux(&c) &&
+	       check_operands(&c) && check_forms(&c);
 }

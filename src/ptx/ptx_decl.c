@@ -190,7 +190,8 @@ static bool one_reg(struct parser *p, const struct decl *d)
 		if (!ws_p_expect(p, '>', "the number of registers"))
 			return false;
 		if (count > UINT32_MAX)
-			return ws_p_error(p, at, at_len, "%llu registers cannot be declared at once", (unsigned long long)count);
+			return ws_p_error(p, at, at_len, "%llu registers cannot be declared at once",
+					  (unsigned long long)count);
 		if (n->range && n->range->depth == p->depth)
 			return ws_p_error(p, off, len, "'%s<...>' is declared already", n->str);
 		ws_p_add_range(p, n, count, d->type, d->vec);
@@ -325,8 +326,8 @@ static bool one_variable(struct parser *p, const struct decl *d, enum ws_linkage
 		return false;
 	if (ws_p_accept(p, '=')) {
 		if (linkage == WS_LINK_EXTERN || (d->space != WS_SPACE_GLOBAL && d->space != WS_SPACE_CONST))
-			return ws_p_error(p, at, len, "'%s' cannot be initialized: only .global and .const variables of this "
-			                  "module can", n->str);
+			return ws_p_error(p, at, len, "'%s' cannot be initialized: only .global and .const variables "
+			                  "of this module can", n->str);
 		if (!ws_p_initializer(p, entered, dims, ndims))
 			return false;
 	} else if (ndims && !dims[0] && linkage != WS_LINK_EXTERN) {

@@ -1,4 +1,4 @@
-/* ptx_expr.c - constant expressions (PTX ISA 9.0, 4.5.4 to 4.5.6): 64-bit signed or unsigned integers, C's operators. */
+/* ptx_expr.c - constant expressions (PTX ISA 9.0, 4.5.4 to 4.5.6): 64-bit integers, C's operators. */
 #include "ptx/ptx_priv.h"
 
 #include <string.h>
@@ -107,9 +107,9 @@ enum { B_OROR = 256, B_ANDAND, B_EQ, B_NE, B_LE, B_GE, B_SHL, B_SHR };
 static int operator_at(const struct parser *p, int *prec)
 {
 	static const struct { int op, prec; } ops[] = {
-		{ B_OROR, 1 }, { B_ANDAND, 2 }, { '|', 3 }, { '^', 4 }, { '&', 5 }, { B_EQ, 6 }, { B_NE, 6 }, { '<', 7 },
-		{ '>', 7 }, { B_LE, 7 }, { B_GE, 7 }, { B_SHL, 8 }, { B_SHR, 8 }, { '+', 9 }, { '-', 9 }, { '*', 10 },
-		{ '/', 10 }, { '%', 10 }
+		{ B_OROR, 1 }, { B_ANDAND, 2 }, { '|', 3 }, { '^', 4 }, { '&', 5 }, { B_EQ, 6 }, { B_NE, 6 },
+		{ '<', 7 }, { '>', 7 }, { B_LE, 7 }, { B_GE, 7 }, { B_SHL, 8 }, { B_SHR, 8 }, { '+', 9 },
+		{ '-', 9 }, { '*', 10 }, { '/', 10 }, { '%', 10 }
 	};
 	static const uint16_t of_token[] = {
 		[TK_OROR] = B_OROR, [TK_ANDAND] = B_ANDAND, [TK_EQ] = B_EQ, [TK_NE] = B_NE, [TK_LE] = B_LE,

@@ -279,7 +279,8 @@ void ws_p_finish_locs(struct parser *p)
 		if (!at || start >= p->strings.len)
 			continue;
 		if (pl->offset || pl->label != last)     /* one copy of each string */
-			text = ws_arena_strndup(p->a, p->strings.data + start, strnlen(p->strings.data + start, p->strings.len - start));
+			text = ws_arena_strndup(p->a, p->strings.data + start,
+						strnlen(p->strings.data + start, p->strings.len - start));
 		last = pl->offset ? NULL : pl->label;
 		pl->loc->function = text;
 	}
@@ -516,7 +517,8 @@ static bool function(struct parser *p, enum ws_linkage linkage, uint32_t off)
 		return false;
 	for (uint32_t i = 0; f->entry && i < f->nparams; i++)
 		if (f->params[i]->space != WS_SPACE_PARAM)
-			return ws_p_error(p, f->params[i]->off, f->params[i]->len, "the parameters of a kernel are '.param' variables");
+			return ws_p_error(p, f->params[i]->off, f->params[i]->len,
+					  "the parameters of a kernel are '.param' variables");
 	defined = ws_p_is(p, '{');
 	f->declared_only = !defined;
 	entered = enter(p, f, n, at, linkage, defined);

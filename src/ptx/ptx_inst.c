@@ -231,7 +231,8 @@ static bool call_proto(struct parser *p, struct ws_ptx_call *c)
 {
 	if (p->t.kind != TK_IDENT)
 		return ws_p_error_here(p, "expected arguments or a call prototype");
-	ws_p_add_fixup(p, &(struct fixup){ .name = p->t.name, .off = p->t.off, .len = p->t.len, .kind = FIX_PROTO, .call = c });
+	ws_p_add_fixup(
+		p, &(struct fixup){.name = p->t.name, .off = p->t.off, .len = p->t.len, .kind = FIX_PROTO, .call = c});
 	ws_p_next(p);
 	return true;
 }
@@ -262,7 +263,8 @@ static bool call(struct parser *p, struct ws_ptx_inst *i)
 		}
 	}
 	if (c->target->kind == WS_O_REG && c->target->reg->type && !proto)
-		return ws_p_error(p, c->target->off, c->target->len, "an indirect call needs a prototype or a list of targets");
+		return ws_p_error(p, c->target->off, c->target->len,
+				  "an indirect call needs a prototype or a list of targets");
 	return true;
 }
 
@@ -287,9 +289,9 @@ static bool guard(struct parser *p, struct ws_ptx_inst *i)
 static bool may_synchronize(const char *s, size_t len)
 {
 	static const char *const signs[] = {
-		"bar", "fence", "sync", "arrive", "wait", "atom", "red", "acq", "rel", "sc", "lock", "async", "commit",
-		"cluster", "cp", "mma", "volatile", "exch", "cas", "semaphore", "mutex", "st", "ld", "bra", "brx", "call",
-		"ret", "exit"
+		"bar", "fence", "sync", "arrive", "wait", "atom", "red", "acq", "rel", "sc", "lock", "async",
+		"commit", "cluster", "cp", "mma", "volatile", "exch", "cas", "semaphore", "mutex", "st", "ld",
+		"bra", "brx", "call", "ret", "exit"
 	};
 
 	for (unsigned k = 0; k < WS_COUNT(signs); k++)
@@ -305,7 +307,8 @@ static bool keep_verbatim(struct parser *p, struct ws_ptx_inst *i, const struct 
 	size_t len = strcspn(text, " \t\r\n;");
 
 	if (may_synchronize(text, len))
-		return ws_p_error(p, op->off, (uint32_t)len, "unknown instruction '%.*s', and it might synchronize", (int)len, text);
+		return ws_p_error(p, op->off, (uint32_t)len, "unknown instruction '%.*s', and it might synchronize",
+				  (int)len, text);
 	for (int open = 0; p->t.kind != TK_END && !ws_p_is(p, ';'); ws_p_next(p)) {
 		open += ws_p_is(p, '{') ? 1 : ws_p_is(p, '}') ? -1 : 0;
 		if (open < 0)

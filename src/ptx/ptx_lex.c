@@ -152,7 +152,8 @@ static uint32_t lex_number(struct lexer *lx, struct token *t, uint32_t start)
 		return lex_float_bits(lx, t, p + 2, 16);
 	while (is_digit(s[p]))
 		p++;
-	if ((s[p] == '.' && !is_alpha(s[p + 1])) || ((s[p] == 'e' || s[p] == 'E') && s[start + 1] != 'x' && s[start + 1] != 'X'))
+	if ((s[p] == '.' && !is_alpha(s[p + 1])) ||
+	    ((s[p] == 'e' || s[p] == 'E') && s[start + 1] != 'x' && s[start + 1] != 'X'))
 		return lex_decimal_float(lx, t, start, p);
 	return lex_integer(lx, t, start);
 }

@@ -87,7 +87,8 @@ static void local_sets(const struct ws_ptx_func *f, const struct ws_ptx_block *b
 }
 
 /* live_out = union of the successors' live_in; live_in = use | (live_out & ~def). true: live_in has changed */
-static bool transfer(struct ws_ptx_func *f, struct ws_ptx_block *b, const uint64_t *use, const uint64_t *def, size_t words)
+static bool transfer(struct ws_ptx_func *f, struct ws_ptx_block *b, const uint64_t *use, const uint64_t *def,
+		     size_t words)
 {
 	bool changed = false;
 

@@ -89,7 +89,8 @@ static struct name *keyword(struct names *n, struct name **block, const char *s)
 
 void ws_names_init(struct names *n, struct ws_arena *arena)
 {
-	struct name *block = ws_arena_alloc(arena, (WS_OP_COUNT + ws_ptx_nmods + D_COUNT + WS_SR_COUNT) * sizeof *block);
+	struct name *block =
+		ws_arena_alloc(arena, (WS_OP_COUNT + ws_ptx_nmods + D_COUNT + WS_SR_COUNT) * sizeof *block);
 
 	*n = (struct names){ .arena = arena };
 	grow(n);

@@ -84,7 +84,8 @@ static bool named(struct parser *p, const struct token *t, struct ws_operand *o)
 	if (!b && special_register(p, t, o))
 		return true;
 	if (!b) {
-		ws_p_error(p, t->off, t->len, "unknown %s '%s'", t->name->str[0] == '%' ? "register" : "name", t->name->str);
+		ws_p_error(p, t->off, t->len, "unknown %s '%s'", t->name->str[0] == '%' ? "register" : "name",
+			   t->name->str);
 		poison(p, t->name, o);
 		return true;
 	}
@@ -101,7 +102,8 @@ static bool named(struct parser *p, const struct token *t, struct ws_operand *o)
 		if (!o->component)
 			return ws_p_error_here(p, "'%s' cannot follow a register", p->t.name->str);
 		if (o->component < 0x10 && o->reg->type && (o->reg->vec < 2 || o->component > o->reg->vec))
-			return ws_p_error_here(p, "'%s' is no vector with an element '%s'", o->reg->name, p->t.name->str);
+			return ws_p_error_here(p, "'%s' is no vector with an element '%s'", o->reg->name,
+					       p->t.name->str);
 		ws_p_next(p);
 	}
 	return true;

@@ -18,7 +18,8 @@ static void word(struct ws_buf *out, enum mod_field field, uint32_t value, uint6
 		ws_buf_printf(out, ".%s", w);
 }
 
-static void flag_words(struct ws_buf *out, const struct ws_ptx_inst *i, const uint32_t *flags, unsigned n, uint64_t classes)
+static void flag_words(struct ws_buf *out, const struct ws_ptx_inst *i, const uint32_t *flags, unsigned n,
+		       uint64_t classes)
 {
 	for (unsigned k = 0; k < n; k++)
 		word(out, MF_FLAG, i->flags & flags[k], classes);
@@ -38,8 +39,8 @@ static void mode_words(struct ws_buf *out, const struct ws_ptx_inst *i, uint64_t
 		word(out, MF_MODE, i->mode, classes);
 }
 
-/* The order is the one of the ISA's syntax lines: variant, memory order, mode, space, operation, rounding, flags, hints,
- * vector, types. ptxas takes these words in any order; video and prmt alone want their types first. */
+/* The order is the one of the ISA's syntax lines: variant, memory order, mode, space, operation, rounding, flags,
+ * hints, vector, types. ptxas takes these words in any order; video and prmt alone want their types first. */
 static void mnemonic(struct ws_buf *out, const struct ws_ptx_inst *i)
 {
 	static const uint32_t first[] = { WS_F_CC, WS_F_APPROX, WS_F_FULL };
@@ -108,9 +109,11 @@ static void selector(const struct ws_ptx_func *f, const struct ws_operand *o, st
 	}
 }
 
-static void operand(const struct ws_ptx_func *f, const struct ws_operand *o, bool table, bool inside, struct ws_buf *out);
+static void operand(const struct ws_ptx_func *f, const struct ws_operand *o, bool table, bool inside,
+		    struct ws_buf *out);
 
-static void list(const struct ws_ptx_func *f, const struct ws_operand *elems, unsigned n, const char *ends, struct ws_buf *out)
+static void list(const struct ws_ptx_func *f, const struct ws_operand *elems, unsigned n, const char *ends,
+		 struct ws_buf *out)
 {
 	ws_buf_add(out, ends, 1);
 	for (unsigned k = 0; k < n; k++) {
@@ -133,7 +136,8 @@ static void address(const struct ws_ptx_func *f, const struct ws_operand *o, boo
 	ws_buf_puts(out, inside ? "" : "]");
 }
 
-static void operand(const struct ws_ptx_func *f, const struct ws_operand *o, bool table, bool inside, struct ws_buf *out)
+static void operand(const struct ws_ptx_func *f, const struct ws_operand *o, bool table, bool inside,
+		    struct ws_buf *out)
 {
 	switch ((enum ws_operand_kind)o->kind) {
 	case WS_O_NONE: break;
@@ -273,7 +277,7 @@ void ws_ptx_print_coverage(struct ws_buf *out)
 
 		if (op == WS_OP_unknown)
 			continue;
-		ws_buf_printf(out, "| `%s` | %u.%u | sm_%u | %s | %s |\n", n->name, n->ptx_version / 10, n->ptx_version % 10,
-		              n->sm, n->simulated ? "yes" : "no", n->section);
+		ws_buf_printf(out, "| `%s` | %u.%u | sm_%u | %s | %s |\n", n->name, n->ptx_version / 10,
+			      n->ptx_version % 10, n->sm, n->simulated ? "yes" : "no", n->section);
 	}
 }

@@ -45,6 +45,25 @@
 #define T2(a, b) 2, 2, false, { (a), (b) }
 #define T3(a, b, c) 2, 3, false, { (a), (b), (c) }
 #define TANY 0, 3, true, { 0 }
+/* Chapters for the `section` column. */
+#define S_EXT "Extended-Precision Integer Arithmetic Instructions: "
+#define S_INT "Integer Arithmetic Instructions: "
+#define S_FP "Floating Point Instructions: "
+#define S_CMP "Comparison and Selection Instructions: "
+#define S_LOGIC "Logic and Shift Instructions: "
+#define S_MOVE "Data Movement and Conversion Instructions: "
+#define S_TEX "Texture Instructions: "
+#define S_SURF "Surface Instructions: "
+#define S_FLOW "Control Flow Instructions: "
+#define S_SYNC "Parallel Synchronization and Communication Instructions: "
+#define S_WGMMA "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions: "
+#define S_MMA "Warp Level Matrix Multiply-Accumulate Instructions: "
+#define S_TCGEN "TensorCore 5th Generation Family Instructions"
+#define S_STACK "Stack Manipulation Instructions: "
+#define S_SCALAR "Scalar Video Instructions: "
+#define S_SIMD "SIMD Video Instructions: "
+#define S_MISC "Miscellaneous Instructions: "
+
 #define SIM true
 #define NOSIM false
 
@@ -99,7 +118,8 @@ unsigned ws_sreg_bytes(enum ws_sreg s)
 const char *ws_ptx_mod_word(enum mod_field field, uint32_t value, uint64_t classes)
 {
 	for (unsigned i = 0; i < ws_ptx_nmods; i++)
-		if (ws_ptx_mods[i].field == field && ws_ptx_mods[i].value == value && (ws_ptx_mods[i].classes & classes))
+		if (ws_ptx_mods[i].field == field && ws_ptx_mods[i].value == value &&
+		    (ws_ptx_mods[i].classes & classes))
 			return ws_ptx_mods[i].word + 1;
 	return NULL;
 }

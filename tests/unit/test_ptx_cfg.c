@@ -13,7 +13,8 @@ static struct ws_ptx_func *cfg(struct ws_ptx_module *m)
 
 static void diamond(void **state)
 {
-	struct ws_ptx_module *m = ptx_body("", "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra A;\nmov.u32 %r2, 1;\nbra B;\nA: mov.u32 %r2, 2;\nB: ret;");
+	struct ws_ptx_module *m = ptx_body(
+		"", "setp.eq.s32 %p1, %r1, 0;\n@%p1 bra A;\nmov.u32 %r2, 1;\nbra B;\nA: mov.u32 %r2, 2;\nB: ret;");
 	struct ws_ptx_func *f = cfg(m);
 
 	assert_int_equal(f->nblocks, 4);
@@ -70,7 +71,8 @@ static void unreachable_block(void **state)
 
 static void branch_table(void **state)
 {
-	struct ws_ptx_module *m = ptx_body("", "t: .branchtargets A, B, A;\nbrx.idx %r1, t;\nA: bra C;\nB: bra C;\nC: ret;");
+	struct ws_ptx_module *m =
+		ptx_body("", "t: .branchtargets A, B, A;\nbrx.idx %r1, t;\nA: bra C;\nB: bra C;\nC: ret;");
 	struct ws_ptx_func *f = cfg(m);
 
 	assert_int_equal(f->blocks[0].nsucc, 2);         /* A once */
@@ -119,7 +121,10 @@ static struct ws_ptx_module *random_module(uint32_t n)
 		case 1: ws_buf_printf(&b, "@%%p%u exit;\n", draw(3)); break;
 		case 2: case 3: ws_buf_printf(&b, "bra L%u;\n", draw(n)); break;
 		case 4: case 5: case 6: ws_buf_printf(&b, "@%%p%u bra L%u;\n", draw(3), draw(n)); break;
-		default: ws_buf_printf(&b, "T%u: .branchtargets L%u, L%u, L%u;\nbrx.idx %%r1, T%u;\n", k, draw(n), draw(n), draw(n), k); break;
+		default:
+			ws_buf_printf(&b, "T%u: .branchtargets L%u, L%u, L%u;\nbrx.idx %%r1, T%u;\n", k, draw(n),
+				      draw(n), draw(n), k);
+			break;
 		}
 	}
 	m = ptx_body("", b.data);
@@ -295,7 +300,8 @@ static void random_liveness(void **state)
 			for (uint32_t r = 0; r < f->nregs; r++) {
 				bool seen[MOST * 4] = { false }, out = false;
 
-				assert_int_equal(f->blocks[b].live_in[r / 64] >> r % 64 & 1, live_at(f, f->blocks[b].first, r, seen));
+				assert_int_equal(f->blocks[b].live_in[r / 64] >> r % 64 & 1,
+						 live_at(f, f->blocks[b].first, r, seen));
 				for (uint32_t s = 0; s < f->blocks[b].nsucc; s++)
 					out |= f->blocks[f->blocks[b].succ[s]].live_in[r / 64] >> r % 64 & 1;
 				assert_int_equal(f->blocks[b].live_out[r / 64] >> r % 64 & 1, out);
@@ -305,23 +311,25 @@ static void random_liveness(void **state)
 }
 
 /* ---- what an instruction reads and writes ---- */
-static const struct { const char *text, *regs; } reg_cases[] = {
-	{ "add.s32 %r1, %r2, 3;", "-%r2 +%r1" },
-	{ "@%p1 mov.u32 %r1, %r2;", "-%p1 -%r2 +%r1" },
-	{ "ld.global.v2.u32 {%r1, %r2}, [%d1+4];", "-%d1 +%r1 +%r2" },
-	{ "st.global.u32 [%d1], %r1;", "-%d1 -%r1" },
-	{ "setp.eq.s32 %p1|%p2, %r1, %r2;", "-%r1 -%r2 +%p1 +%p2" },
-	{ "setp.eq.and.s32 %p1, %r1, %r2, !%p3;", "-%r1 -%r2 -%p3 +%p1" },
-	{ "shfl.sync.up.b32 %r1|%p1, %r2, 1, 0, -1;", "-%r2 +%r1 +%p1" },
-	{ "atom.global.cas.b32 %r1, [%d1], %r2, %r3;", "-%d1 -%r2 -%r3 +%r1" },
-	{ "red.global.add.u32 [%d1], %r2;", "-%d1 -%r2" },
-	{ "bar.sync %r1, %r2;", "-%r1 -%r2" },
-	{ "bar.red.popc.u32 %r1, 0, %p1;", "-%p1 +%r1" },
-	{ "mov.b64 {%r1, %r2}, %d1;", "-%d1 +%r1 +%r2" },
-	{ "vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "-%r2 -%r3 -%r1 +%r1" },
-	{ "call (%r1), %d1, (%r2), p;", "-%d1 -%r2 +%r1" },
-	{ "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;", "-%r1" },
-	{ "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1, 0, 0;", "-%d1 -%d2 -%r1 -%r2 +%r1 +%r2" },
+static const struct { const char *text, *regs;
+} reg_cases[] = {
+	{"add.s32 %r1, %r2, 3;", "-%r2 +%r1"},
+	{"@%p1 mov.u32 %r1, %r2;", "-%p1 -%r2 +%r1"},
+	{"ld.global.v2.u32 {%r1, %r2}, [%d1+4];", "-%d1 +%r1 +%r2"},
+	{"st.global.u32 [%d1], %r1;", "-%d1 -%r1"},
+	{"setp.eq.s32 %p1|%p2, %r1, %r2;", "-%r1 -%r2 +%p1 +%p2"},
+	{"setp.eq.and.s32 %p1, %r1, %r2, !%p3;", "-%r1 -%r2 -%p3 +%p1"},
+	{"shfl.sync.up.b32 %r1|%p1, %r2, 1, 0, -1;", "-%r2 +%r1 +%p1"},
+	{"atom.global.cas.b32 %r1, [%d1], %r2, %r3;", "-%d1 -%r2 -%r3 +%r1"},
+	{"red.global.add.u32 [%d1], %r2;", "-%d1 -%r2"},
+	{"bar.sync %r1, %r2;", "-%r1 -%r2"},
+	{"bar.red.popc.u32 %r1, 0, %p1;", "-%p1 +%r1"},
+	{"mov.b64 {%r1, %r2}, %d1;", "-%d1 +%r1 +%r2"},
+	{"vadd.u32.u32.u32 %r1.b0, %r2, %r3;", "-%r2 -%r3 -%r1 +%r1"},
+	{"call (%r1), %d1, (%r2), p;", "-%d1 -%r2 +%r1"},
+	{"tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r1, 32;", "-%r1"},
+	{"wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1, 0, 0;",
+	 "-%d1 -%d2 -%r1 -%r2 +%r1 +%r2"},
 };
 
 static void write_down(void *user, struct ws_reg *r, bool is_def)

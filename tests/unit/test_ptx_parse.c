@@ -9,7 +9,8 @@ static const struct ws_ptx_inst *inst(const struct ws_ptx_module *m, uint32_t n)
 
 static void head(void **state)
 {
-	struct ws_ptx_module *m = ptx_good("// x\n.version 7.8\n.target sm_90a, debug, texmode_independent\n.address_size 64\n");
+	struct ws_ptx_module *m =
+		ptx_good("// x\n.version 7.8\n.target sm_90a, debug, texmode_independent\n.address_size 64\n");
 
 	assert_int_equal(m->version, 78);
 	assert_int_equal(m->sm, 90);
@@ -94,11 +95,14 @@ static void modifiers_have_fields(void **state)
 /* What the simulator must refuse by name has mode OTHER; hints do not. */
 static void variants_are_marked(void **state)
 {
-	struct ws_ptx_module *m = ptx_body("", "barrier.cluster.arrive.release.aligned;\n"
+	struct ws_ptx_module *m = ptx_body(
+		"",
+		"barrier.cluster.arrive.release.aligned;\n"
 		"red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];\n"
 		"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];\n"
 		"cvt.rn.satfinite.e2m3x2.f32 %h1, %f1, %f2;\ncvt.pack.sat.u16.s32 %r1, %r2, %r3;\n"
-		"st.global.cs.u32 [%d1], %r1;\nmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g1, %g2}, {%g3}, {%g4}, {%g5, %g6};\nret;");
+		"st.global.cs.u32 [%d1], %r1;\nmma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g1, %g2}, {%g3}, "
+		"{%g4}, {%g5, %g6};\nret;");
 
 	for (uint32_t n = 0; n < 5; n++)
 		assert_int_equal(inst(m, n)->mode, WS_MODE_OTHER);
@@ -112,10 +116,12 @@ static void variants_are_marked(void **state)
 
 static void operands(void **state)
 {
-	struct ws_ptx_module *m = ptx_body(".global .u32 v; .func f();",
+	struct ws_ptx_module *m = ptx_body(
+		".global .u32 v; .func f();",
 		".reg .v4 .f32 q;\nmov.u32 %r1, %tid.x;\nmov.f32 %f1, q.z;\nmov.u64 %d1, v+4*2+1;\nmov.u64 %d1, f;\n"
 		"mov.u32 %r1, WARP_SZ;\nmov.u32 %r1, -1;\nmov.f64 %g1, 0dBFF0000000000000;\nmov.b64 {%r1, _}, %d1;\n"
-		"vadd.u32.u32.u32.add %r1.h1, %r2.b3, -%r3, %r4;\ntex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];\n"
+		"vadd.u32.u32.u32.add %r1.h1, %r2.b3, -%r3, %r4;\ntex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, "
+		"%f2}];\n"
 		"ld.u32 %r1, [16];\nmov.f32 %f1, 1.5;\nret;");
 
 	assert_int_equal(inst(m, 0)->ops[1].kind, WS_O_SREG);
@@ -141,14 +147,31 @@ static void operands(void **state)
 
 static void literals(void **state)
 {
-	static const struct { const char *text; uint64_t value; } cases[] = {
-		{ "0x7fU", 127 }, { "0b1011", 11 }, { "017", 15 }, { "0", 0 }, { "18446744073709551615", UINT64_MAX },
-		{ "-9223372036854775808", UINT64_C(1) << 63 }, { "(1<<5)|3", 35 }, { "7/2*2", 6 }, { "-7/2", (uint64_t)-3 },
-		{ "-7 % 4", (uint64_t)-3 }, { "2+3*4", 14 }, { "!3", 0 }, { "~0", UINT64_MAX }, { "3>2?7:8", 7 },
-		{ "1 ? 2 : 0 ? 3 : 4", 2 }, { "(.u64)-1>>63", 1 }, { "-8>>1", (uint64_t)-4 }, { "1<2&&2<1||1", 1 },
-		{ "5==5", 1 }, { "6^3", 5 }, { "WARP_SZ*2", 64 }, { "(.s64)0x8000000000000000U/-1", UINT64_C(1) << 63 },
-		{ "1<<64", 0 }, { "(((((((1)))))))", 1 }
-	};
+	static const struct { const char *text; uint64_t value;
+	} cases[] = {{"0x7fU", 127},
+		     {"0b1011", 11},
+		     {"017", 15},
+		     {"0", 0},
+		     {"18446744073709551615", UINT64_MAX},
+		     {"-9223372036854775808", UINT64_C(1) << 63},
+		     {"(1<<5)|3", 35},
+		     {"7/2*2", 6},
+		     {"-7/2", (uint64_t)-3},
+		     {"-7 % 4", (uint64_t)-3},
+		     {"2+3*4", 14},
+		     {"!3", 0},
+		     {"~0", UINT64_MAX},
+		     {"3>2?7:8", 7},
+		     {"1 ? 2 : 0 ? 3 : 4", 2},
+		     {"(.u64)-1>>63", 1},
+		     {"-8>>1", (uint64_t)-4},
+		     {"1<2&&2<1||1", 1},
+		     {"5==5", 1},
+		     {"6^3", 5},
+		     {"WARP_SZ*2", 64},
+		     {"(.s64)0x8000000000000000U/-1", UINT64_C(1) << 63},
+		     {"1<<64", 0},
+		     {"(((((((1)))))))", 1}};
 
 	for (size_t k = 0; k < WS_COUNT(cases); k++) {
 		struct ws_buf b = { 0 };
@@ -166,7 +189,9 @@ static void literals(void **state)
 
 static void scopes(void **state)
 {
-	struct ws_ptx_module *m = ptx_body("", "L: mov.u32 %r1, 1;\n{\n.reg .b64 %r1;\nmov.u64 %r1, 2;\nbra L;\n{ .reg .u32 %r<3>; mov.u32 %r1, 5; }\n"
+	struct ws_ptx_module *m = ptx_body(
+		"",
+		"L: mov.u32 %r1, 1;\n{\n.reg .b64 %r1;\nmov.u64 %r1, 2;\nbra L;\n{ .reg .u32 %r<3>; mov.u32 %r1, 5; }\n"
 		"L:\nmov.u64 %r1, 3;\n}\nbra L;\nmov.u32 %r1, 4;\n{ bra M; }\nM: ret;");
 	struct ws_ptx_func *f = ptx_k(m);
 	struct ws_reg *outer = f->insts[0].ops[0].reg, *inner = f->insts[1].ops[0].reg, *deep = f->insts[3].ops[0].reg;
@@ -196,11 +221,13 @@ static void ranges(void **state)
 
 static void variables(void **state)
 {
-	struct ws_ptx_module *m = ptx_good(PTX_HEAD
-		".extern .shared .align 16 .b8 dyn[];\n.visible .global .attribute(.managed) .align 8 .u32 m[2][3] = {{1, 2}, {4}};\n"
-		".const .f32 c[2] = {0f3F800000, 0d4000000000000000};\n.weak .global .v4 .f32 w;\n"
-		".global .u64 p[2] = {generic(m)+8, c};\n.global .b8 q[3] = {7, 0xff00(m), -1};\n.extern .global .u32 e;\n"
-		".global .u16 open[] = {1, 2, 3};\n.global .f64 d = 0f3F800000;\n");
+	struct ws_ptx_module *m =
+		ptx_good(PTX_HEAD ".extern .shared .align 16 .b8 dyn[];\n.visible .global .attribute(.managed) .align "
+				  "8 .u32 m[2][3] = {{1, 2}, {4}};\n"
+				  ".const .f32 c[2] = {0f3F800000, 0d4000000000000000};\n.weak .global .v4 .f32 w;\n"
+				  ".global .u64 p[2] = {generic(m)+8, c};\n.global .b8 q[3] = {7, 0xff00(m), "
+				  "-1};\n.extern .global .u32 e;\n"
+				  ".global .u16 open[] = {1, 2, 3};\n.global .f64 d = 0f3F800000;\n");
 	struct ws_ptx_sym *s = ws_ptx_find(m, "m");
 
 	assert_int_equal(m->nvars, 9);
@@ -211,7 +238,8 @@ static void variables(void **state)
 	assert_int_equal(s->init[4], 2);
 	assert_int_equal(s->init[8], 0);
 	s = ws_ptx_find(m, "dyn");
-	assert_true(s->size == 0 && s->array && s->align == 16 && s->space == WS_SPACE_SHARED && s->linkage == WS_LINK_EXTERN);
+	assert_true(s->size == 0 && s->array && s->align == 16 && s->space == WS_SPACE_SHARED &&
+		    s->linkage == WS_LINK_EXTERN);
 	assert_memory_equal(ws_ptx_find(m, "c")->init, "\0\0\x80\x3f\0\0\0\x40", 8);
 	s = ws_ptx_find(m, "w");
 	assert_true(s->size == 16 && s->align == 16 && s->vec == 4 && !s->array && !s->init);
@@ -232,16 +260,19 @@ static void variables(void **state)
 
 static void functions(void **state)
 {
-	struct ws_ptx_module *m = ptx_good(PTX_HEAD
-		".func (.param .b32 r) f(.param .align 8 .b8 s[24], .param .u64 .ptr .global .align 4 p);\n"
-		".extern .func g() .noreturn;\n"
-		".func (.param .b32 r) f(.param .align 8 .b8 s[24], .param .u64 .ptr .global .align 4 p) { .local .align 8 .b8 stack[40]; ret; }\n"
-		".entry k(.param .u32 a) .maxntid 128, 2 .minnctapersm 3 .maxnreg 40 .reqnctapercluster 2 { .shared .f32 t[4]; ret; }\n"
-		".func (.reg .u32 o) h(.reg .u32 i) { mov.u32 o, i; ret; }\n");
+	struct ws_ptx_module *m = ptx_good(
+		PTX_HEAD ".func (.param .b32 r) f(.param .align 8 .b8 s[24], .param .u64 .ptr .global .align 4 p);\n"
+			 ".extern .func g() .noreturn;\n"
+			 ".func (.param .b32 r) f(.param .align 8 .b8 s[24], .param .u64 .ptr .global .align 4 p) { "
+			 ".local .align 8 .b8 stack[40]; ret; }\n"
+			 ".entry k(.param .u32 a) .maxntid 128, 2 .minnctapersm 3 .maxnreg 40 .reqnctapercluster 2 { "
+			 ".shared .f32 t[4]; ret; }\n"
+			 ".func (.reg .u32 o) h(.reg .u32 i) { mov.u32 o, i; ret; }\n");
 	struct ws_ptx_func *f = ws_ptx_find(m, "f")->func, *k = ptx_k(m), *h = ws_ptx_find(m, "h")->func;
 
 	assert_int_equal(m->nfuncs, 4);
-	assert_true(!f->declared_only && !f->entry && f->nparams == 2 && f->nrets == 1 && f->nvars == 1 && f->ninsts == 1);
+	assert_true(!f->declared_only && !f->entry && f->nparams == 2 && f->nrets == 1 && f->nvars == 1 &&
+		    f->ninsts == 1);
 	assert_int_equal(f->params[0]->size, 24);
 	assert_true(f->params[1]->ptr && f->params[1]->index == 1 && f->params[1]->scope == f);
 	assert_int_equal(f->vars[0]->size, 40);
@@ -292,10 +323,13 @@ static void branch_tables(void **state)
 
 static void source_positions(void **state)
 {
-	struct ws_ptx_module *m = ptx_good(PTX_HEAD ".entry k() {\n.reg .u32 %r;\nmov.u32 %r, 0;\n.loc 2 10 3\nmov.u32 %r, 1;\n"
-		".loc 1 5 1, function_name S1, inlined_at 2 10 3\nmov.u32 %r, 2;\n.loc 1 7 2, function_name S0+3, inlined_at 1 5 1\nret;\n}\n"
-		".file 1 \"in.h\"\n.file 2 \"main.cu\"\n.section .debug_str\n{\nS0:\n.b8 120,120,120\nS1: .b8 102\n.b8 49,0\n}\n"
-		".section .debug_loc { .b64 S0 .b32 .debug_info }\n");
+	struct ws_ptx_module *m =
+		ptx_good(PTX_HEAD ".entry k() {\n.reg .u32 %r;\nmov.u32 %r, 0;\n.loc 2 10 3\nmov.u32 %r, 1;\n"
+				  ".loc 1 5 1, function_name S1, inlined_at 2 10 3\nmov.u32 %r, 2;\n.loc 1 7 2, "
+				  "function_name S0+3, inlined_at 1 5 1\nret;\n}\n"
+				  ".file 1 \"in.h\"\n.file 2 \"main.cu\"\n.section .debug_str\n{\nS0:\n.b8 "
+				  "120,120,120\nS1: .b8 102\n.b8 49,0\n}\n"
+				  ".section .debug_loc { .b64 S0 .b32 .debug_info }\n");
 	const struct ws_ptx_loc *l;
 	struct ws_buf b = { 0 };
 
@@ -476,12 +510,26 @@ static void errors(void **state)
 static void module_errors(void **state)
 {
 	static const char *const bad[] = {
-		"", "ret;", ".target sm_90", ".version 9.0", ".version 10.0 .target sm_90", ".version 9.0 .target sm_x",
-		".version 9.0 .target sm_90 .address_size 48", PTX_HEAD "}", PTX_HEAD ".entry k(", PTX_HEAD ".entry k() {",
-		PTX_HEAD ".func f() {ret;} .func f() {ret;}", PTX_HEAD ".global .u32 k; .entry k() {ret;}",
-		PTX_HEAD ".entry k(.reg .u32 a) {ret;}", PTX_HEAD ".entry k(.param .u32 a, .param .u32 a) {ret;}",
-		PTX_HEAD ".alias f, g;", PTX_HEAD ".section .debug_str { .b8 1", PTX_HEAD ".file 1 name",
-		PTX_HEAD ".extern .global .u32 a; .global .f32 a;", PTX_HEAD ".common .const .u32 x;", PTX_HEAD "\"x",
+		"",
+		"ret;",
+		".target sm_90",
+		".version 9.0",
+		".version 10.0 .target sm_90",
+		".version 9.0 .target sm_x",
+		".version 9.0 .target sm_90 .address_size 48",
+		PTX_HEAD "}",
+		PTX_HEAD ".entry k(",
+		PTX_HEAD ".entry k() {",
+		PTX_HEAD ".func f() {ret;} .func f() {ret;}",
+		PTX_HEAD ".global .u32 k; .entry k() {ret;}",
+		PTX_HEAD ".entry k(.reg .u32 a) {ret;}",
+		PTX_HEAD ".entry k(.param .u32 a, .param .u32 a) {ret;}",
+		PTX_HEAD ".alias f, g;",
+		PTX_HEAD ".section .debug_str { .b8 1",
+		PTX_HEAD ".file 1 name",
+		PTX_HEAD ".extern .global .u32 a; .global .f32 a;",
+		PTX_HEAD ".common .const .u32 x;",
+		PTX_HEAD "\"x",
 	};
 
 	for (size_t k = 0; k < WS_COUNT(bad); k++) {
@@ -518,7 +566,9 @@ static void caret(void **state)
 	struct ws_buf b = { 0 };
 
 	assert_null(ptx_parse(PTX_HEAD ".entry k() {\n\t.reg .u32 %r;\n\tadd.s32 \t%r, %r, %x1;\n\tret;\n}\n", &b));
-	assert_string_equal(b.data, "t.ptx:6:19: error: unknown register '%x1'\n  \tadd.s32 \t%r, %r, %x1;\n  \t        \t        ^~~\n");
+	assert_string_equal(
+		b.data,
+		"t.ptx:6:19: error: unknown register '%x1'\n  \tadd.s32 \t%r, %r, %x1;\n  \t        \t        ^~~\n");
 	ws_buf_free(&b);
 }
 

@@ -28,7 +28,8 @@ static void canonical(struct ws_ptx_module *m, struct ws_buf *out)
 
 static void golden_modules_reach_a_fixpoint(void **state)
 {
-	static const char *const files[] = { "instructions", "tensor", "declarations", "control", "nvcc_lineinfo", "clang_lines" };
+	static const char *const files[] = {"instructions", "tensor",        "declarations",
+					    "control",      "nvcc_lineinfo", "clang_lines"};
 
 	for (size_t k = 0; k < WS_COUNT(files); k++) {
 		struct ws_buf path = { 0 }, same = { 0 }, first = { 0 }, second = { 0 };
@@ -58,40 +59,42 @@ static void golden_modules_reach_a_fixpoint(void **state)
 	}
 }
 
-static const struct { const char *text, *printed; } cases[] = {
-	{ "add.s32 %r1,%r2,3 ;", "add.s32 %r1, %r2, 3;" },
-	{ "@!%p1\tbra\tL;", "@!%p1 bra L;" },
-	{ "bra.uni L;", "bra.uni L;" },
-	{ "ld.global.relaxed.sys.u32 %r1,[%d1+4*2];", "ld.relaxed.sys.global.u32 %r1, [%d1+8];" },
-	{ "ld.global.b32 %r1,[%d1-4];", "ld.global.b32 %r1, [%d1+-4];" },
-	{ "ld.shared::cta.u32 %r1, [0x10];", "ld.shared.u32 %r1, [16];" },
-	{ "ld.mmio.relaxed.sys.global.u32 %r1, [%d1];", "ld.mmio.relaxed.sys.global.u32 %r1, [%d1];" },
-	{ "ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%r1,%r2},[%d1],%d2;",
-	  "ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%r1, %r2}, [%d1], %d2;" },
-	{ "atom.global.acquire.gpu.add.u32 %r1, [%d1], 1;", "atom.acquire.gpu.global.add.u32 %r1, [%d1], 1;" },
-	{ "setp.lt.and.s32 %p1|%p2, %r1, 0xffffffff, !%p3;", "setp.lt.and.s32 %p1|%p2, %r1, 4294967295, !%p3;" },
-	{ "mov.f32 %f1, 0F3f800000;", "mov.f32 %f1, 0f3F800000;" },
-	{ "mov.f64 %g1, 1.0;", "mov.f64 %g1, 0d3FF0000000000000;" },
-	{ "mov.u32 %r1, %tid .x;", "mov.u32 %r1, %tid.x;" },
-	{ "mov.b64 %d1, {%r1,%r2};", "mov.b64 %d1, {%r1, %r2};" },
-	{ "membar.gl;", "membar.gl;" },
-	{ "membar.sys;", "membar.sys;" },
-	{ "fence.proxy.async.global;", "fence.proxy.async.global;" },
-	{ "bar.sync 0;", "bar.sync 0;" },
-	{ "bar.warp.sync 0xffffffff;", "bar.warp.sync 4294967295;" },
-	{ "barrier.sync.aligned 0, 64;", "barrier.sync.aligned 0, 64;" },
-	{ "barrier.cluster.arrive.relaxed;", "barrier.cluster.arrive.relaxed;" },
-	{ "mad.lo.cc.s32 %r1, %r2, %r3, %r4;", "mad.lo.cc.s32 %r1, %r2, %r3, %r4;" },
-	{ "fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4;", "fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4;" },
-	{ "prmt.b32.f4e %r1, %r2, %r3, %r4;", "prmt.b32.f4e %r1, %r2, %r3, %r4;" },
-	{ "vadd.s32.s32.s32.sat.max %r1, %r2.b3, -%r3, %r4;", "vadd.s32.s32.s32.sat.max %r1, %r2.b3, -%r3, %r4;" },
-	{ "vadd2.u32.u32.u32 %r1.h10, %r2.h32, %r3, %r4;", "vadd2.u32.u32.u32 %r1.h10, %r2.h32, %r3, %r4;" },
-	{ "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;" },
-	{ "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1,{%f1,%f2}];", "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];" },
-	{ "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;", "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;" },
-	{ "call (%r1), f, (3);", "call (%r1), f, (3);" },
-	{ "call.uni f;", "call.uni f;" },
-	{ "brx.idx %r1, t;", "brx.idx %r1, t;" },
+static const struct { const char *text, *printed;
+} cases[] = {
+	{"add.s32 %r1,%r2,3 ;", "add.s32 %r1, %r2, 3;"},
+	{"@!%p1\tbra\tL;", "@!%p1 bra L;"},
+	{"bra.uni L;", "bra.uni L;"},
+	{"ld.global.relaxed.sys.u32 %r1,[%d1+4*2];", "ld.relaxed.sys.global.u32 %r1, [%d1+8];"},
+	{"ld.global.b32 %r1,[%d1-4];", "ld.global.b32 %r1, [%d1+-4];"},
+	{"ld.shared::cta.u32 %r1, [0x10];", "ld.shared.u32 %r1, [16];"},
+	{"ld.mmio.relaxed.sys.global.u32 %r1, [%d1];", "ld.mmio.relaxed.sys.global.u32 %r1, [%d1];"},
+	{"ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%r1,%r2},[%d1],%d2;",
+	 "ld.global.nc.L1::no_allocate.L2::cache_hint.v2.u32 {%r1, %r2}, [%d1], %d2;"},
+	{"atom.global.acquire.gpu.add.u32 %r1, [%d1], 1;", "atom.acquire.gpu.global.add.u32 %r1, [%d1], 1;"},
+	{"setp.lt.and.s32 %p1|%p2, %r1, 0xffffffff, !%p3;", "setp.lt.and.s32 %p1|%p2, %r1, 4294967295, !%p3;"},
+	{"mov.f32 %f1, 0F3f800000;", "mov.f32 %f1, 0f3F800000;"},
+	{"mov.f64 %g1, 1.0;", "mov.f64 %g1, 0d3FF0000000000000;"},
+	{"mov.u32 %r1, %tid .x;", "mov.u32 %r1, %tid.x;"},
+	{"mov.b64 %d1, {%r1,%r2};", "mov.b64 %d1, {%r1, %r2};"},
+	{"membar.gl;", "membar.gl;"},
+	{"membar.sys;", "membar.sys;"},
+	{"fence.proxy.async.global;", "fence.proxy.async.global;"},
+	{"bar.sync 0;", "bar.sync 0;"},
+	{"bar.warp.sync 0xffffffff;", "bar.warp.sync 4294967295;"},
+	{"barrier.sync.aligned 0, 64;", "barrier.sync.aligned 0, 64;"},
+	{"barrier.cluster.arrive.relaxed;", "barrier.cluster.arrive.relaxed;"},
+	{"mad.lo.cc.s32 %r1, %r2, %r3, %r4;", "mad.lo.cc.s32 %r1, %r2, %r3, %r4;"},
+	{"fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4;", "fma.rn.ftz.sat.f32 %f1, %f2, %f3, %f4;"},
+	{"prmt.b32.f4e %r1, %r2, %r3, %r4;", "prmt.b32.f4e %r1, %r2, %r3, %r4;"},
+	{"vadd.s32.s32.s32.sat.max %r1, %r2.b3, -%r3, %r4;", "vadd.s32.s32.s32.sat.max %r1, %r2.b3, -%r3, %r4;"},
+	{"vadd2.u32.u32.u32 %r1.h10, %r2.h32, %r3, %r4;", "vadd2.u32.u32.u32 %r1.h10, %r2.h32, %r3, %r4;"},
+	{"shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;", "shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;"},
+	{"tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1,{%f1,%f2}];",
+	 "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];"},
+	{"cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;", "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;"},
+	{"call (%r1), f, (3);", "call (%r1), f, (3);"},
+	{"call.uni f;", "call.uni f;"},
+	{"brx.idx %r1, t;", "brx.idx %r1, t;"},
 };
 
 static void canonical_forms(void **state)

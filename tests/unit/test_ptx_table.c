@@ -45,13 +45,24 @@ static void every_opcode_complete(void **state)
 /* What may order threads or memory must say so: nothing may pass it over as harmless. */
 static void synchronizing_opcodes_marked(void **state)
 {
-	static const enum ws_op sync[] = {
-		WS_OP_bar, WS_OP_barrier, WS_OP_membar, WS_OP_fence, WS_OP_atom, WS_OP_red, WS_OP_cp, WS_OP_mbarrier,
-		WS_OP_tensormap, WS_OP_multimem, WS_OP_wgmma, WS_OP_tcgen05, WS_OP_clusterlaunchcontrol, WS_OP_griddepcontrol
-	};
+	static const enum ws_op sync[] = {WS_OP_bar,
+					  WS_OP_barrier,
+					  WS_OP_membar,
+					  WS_OP_fence,
+					  WS_OP_atom,
+					  WS_OP_red,
+					  WS_OP_cp,
+					  WS_OP_mbarrier,
+					  WS_OP_tensormap,
+					  WS_OP_multimem,
+					  WS_OP_wgmma,
+					  WS_OP_tcgen05,
+					  WS_OP_clusterlaunchcontrol,
+					  WS_OP_griddepcontrol};
 
 	for (unsigned k = 0; k < WS_COUNT(sync); k++)
-		assert_true(ws_op_info(sync[k])->fx & (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_ATOMIC | WS_FX_ASYNC | WS_FX_SYNC));
+		assert_true(ws_op_info(sync[k])->fx &
+			    (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_ATOMIC | WS_FX_ASYNC | WS_FX_SYNC));
 }
 
 static void no_modifier_twice(void **state)
