@@ -732,8 +732,11 @@ bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo)
 	s = &((struct ws_slot *)e->row[ROW_S])[lo / 4];
 	if (s->who && (((s->site ^ c->site) & SITE_ID) || ((s->who ^ c->me) >> 32 && c->a->scope < WS_SCOPE_GPU)))
 		return false;
-	if (s->who && c->l->narrow && (s->who ^ c->me) >> 32)
-		return false;
+	if (s->who && (s->who ^ c->me) >> 32) {
+		if (c->l->narrow)
+			return false;
+		c->b->saw_flag = true;
+	}
 	*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
 	return true;
 }

@@ -12,7 +12,8 @@
 
 struct pair {
 	uint32_t site1, site2;
-	uint8_t kind, space, severity, cls;
+	uint8_t kind, space, severity;
+	uint8_t reach;                       /* enum reach of the example in race */
 	uint64_t pending;
 	struct ws_race race;
 };
@@ -21,6 +22,9 @@ struct ws_dedup {
 	struct pair **pairs;
 	size_t cap, n;
 };
+
+/* How far apart the two threads of an example are. The widest one is shown: its repair also covers the nearer ones. */
+enum reach { REACH_WARP, REACH_BLOCK, REACH_GRID };
 
 /* A conflict in the making. */
 struct meeting {
@@ -167,8 +171,9 @@ static void between(struct ws_buf *b, const struct ws_race *r)
 	const struct ws_race_access *x = swap ? &r->second : &r->first, *y = swap ? &r->first : &r->second;
 
 	if (same_line(r)) {
-		ws_buf_puts(b, "between the two accesses of ");
+		ws_buf_puts(b, "after ");
 		line_words(b, x, NULL);
+		ws_buf_puts(b, " in the loop around it; if there is none, between its reading and its writing");
 		return;
 	}
 	ws_buf_puts(b, "between ");
@@ -208,16 +213,78 @@ static void words(struct meeting *m, const char *category, const char *missing)
 	ws_buf_puts(&m->missing, missing);
 }
 
+static bool common_lock(const struct ws_shadow *s, uint32_t set1, uint32_t set2)
+{
+	const struct ws_held *x = &s->locksets[set1], *y = &s->locksets[set2];
+
+	for (int i = 0; set1 != LOCKSET_MANY && set2 != LOCKSET_MANY && i < x->n; i++)
+		for (int j = 0; j < y->n; j++)
+			if (x->addr[i] == y->addr[j])
+				return true;
+	return false;
+}
+
 static void say_lock(struct meeting *m, uint32_t set1, uint32_t set2)
 {
+	if (common_lock(m->c->s, set1, set2)) {
+		words(m, "missing-fence", "fences at the lock: both threads hold ");
+		lock_words(&m->missing, m->c->s, set2);
+		ws_buf_puts(&m->missing, ", but taking and releasing it orders nothing else");
+		ws_buf_puts(&m->repair, "add __threadfence() after the lock is taken and before it is released");
+		return;
+	}
 	words(m, "lock", "a common lock: the first thread holds ");
 	lock_words(&m->missing, m->c->s, set1);
 	ws_buf_puts(&m->missing, ", the second ");
 	lock_words(&m->missing, m->c->s, set2);
-	if (set1 == set2)
-		ws_buf_puts(&m->repair, "__threadfence() after the lock is taken and before it is released");
-	else
-		ws_buf_puts(&m->repair, "both threads must hold the same lock around their accesses");
+	ws_buf_puts(&m->repair, "both threads must hold the same lock around their accesses");
+}
+
+static const struct ws_operand *address_of(const struct ws_ptx_inst *i)
+{
+	for (unsigned n = 0; i && n < i->nops; n++)
+		if (i->ops[n].kind == WS_O_ADDR)
+			return &i->ops[n];
+	return NULL;
+}
+
+static bool same_address(const struct ws_ptx_inst *i, const struct ws_ptx_inst *j)
+{
+	const struct ws_operand *a = address_of(i), *b = address_of(j);
+
+	return a && b && a->reg == b->reg && a->sym == b->sym && a->offset == b->offset;
+}
+
+/* Is the instruction half of an update, a load and a store of one address in one source line? */
+static bool half_of_update(const struct ws_site *s)
+{
+	const struct ws_ptx_inst *i = s->inst;
+	uint32_t other = i->op == WS_OP_ld ? WS_OP_st : WS_OP_ld;
+
+	for (uint32_t n = 0; n < s->func->ninsts; n++) {
+		const struct ws_ptx_inst *j = &s->func->insts[n];
+
+		if (j->op == other && i->loc && j->loc && i->loc->line == j->loc->line && i->loc->file == j->loc->file &&
+		    same_address(i, j))
+			return true;
+	}
+	return false;
+}
+
+/* Both threads update the value in one line ("count[i]++"): more order would not be the answer. */
+static bool wants_atomic(const struct meeting *m)
+{
+	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
+
+	if (!s1->inst || !s2->inst || !s1->func || s1->func != s2->func || !same_line(&m->race))
+		return false;
+	return same_address(s1->inst, s2->inst) && half_of_update(s1) && half_of_update(s2);
+}
+
+static void say_update(struct meeting *m)
+{
+	ws_buf_puts(&m->repair, "use atomicAdd() or another atomic operation in ");
+	line_words(&m->repair, &m->race.first, NULL);
 }
 
 static void say_between_blocks(struct meeting *m)
@@ -228,7 +295,10 @@ static void say_between_blocks(struct meeting *m)
 
 	if (!(flags & SLOT_PUBLISHED) || !m->c->b->saw_flag) {
 		words(m, "inter-block", "order between two blocks: nothing in a kernel orders them by itself");
-		ws_buf_puts(&m->repair, r->kind == WS_WAW ? "let one block alone write it, or use atomic operations" :
+		if (wants_atomic(m))
+			say_update(m);
+		else
+			ws_buf_puts(&m->repair, r->kind == WS_WAW ? "let one block alone write it, or use atomic operations" :
 		            "split the kernel in two, or pass the value on through a flag with __threadfence() on both sides");
 		return;
 	}
@@ -260,12 +330,15 @@ static void say_same_block(struct meeting *m)
 
 	if (m->same_warp && m->c->its) {
 		words(m, "warp", "__syncwarp(): the threads of a warp do not run in step");
-		ws_buf_puts(&m->repair, "add __syncwarp() ");
 	} else {
 		words(m, "missing-barrier", shared ? "a barrier between threads of the block" :
 		      "a barrier between threads of the block (global memory)");
-		ws_buf_puts(&m->repair, "add __syncthreads() ");
 	}
+	if (wants_atomic(m)) {
+		say_update(m);
+		return;
+	}
+	ws_buf_puts(&m->repair, m->same_warp && m->c->its ? "add __syncwarp() " : "add __syncthreads() ");
 	between(&m->repair, &m->race);
 }
 
@@ -438,6 +511,15 @@ void ws_shadow_report_free(struct ws_shadow *s)
 	s->dedup = NULL;
 }
 
+static enum reach find_reach(struct meeting *m)
+{
+	uint64_t who = m->other->who;
+
+	m->same_block = ws_shadow_slot(m->c->s, who >> 32)->block == m->c->b->b->linear;
+	m->same_warp = m->same_block && (who >> WHO_TIME_BITS & 31) == (m->c->me >> WHO_TIME_BITS & 31);
+	return m->same_warp ? REACH_WARP : m->same_block ? REACH_BLOCK : REACH_GRID;
+}
+
 static void fill_race(struct meeting *m)
 {
 	struct ws_ctx *c = m->c;
@@ -445,8 +527,6 @@ static void fill_race(struct meeting *m)
 	const struct ws_obs_launch *l = c->l->l;
 	uint64_t who = m->other->who, block1 = ws_shadow_slot(c->s, who >> 32)->block;
 
-	m->same_block = block1 == c->b->b->linear;
-	m->same_warp = m->same_block && (who >> WHO_TIME_BITS & 31) == (c->me >> WHO_TIME_BITS & 31);
 	r->space = c->global ? "global" : "shared";
 	r->kernel = l->name ? l->name : "?";
 	r->launch = l->serial;
@@ -470,9 +550,17 @@ static void add(struct meeting *m)
 	struct pair p = {.site1 = m->other->site & SITE_ID, .site2 = m->c->site & SITE_ID, .kind = m->race.kind,
 	                 .space = m->c->global, .severity = m->race.severity}, **at;
 
+	p.reach = find_reach(m);
 	ws_spin_lock(&s->report_lock);
 	at = find_pair(s, &p);
-	if (!*at) {
+	if (*at && p.reach > (*at)->reach) {         /* a wider example takes the place of the first one */
+		fill_race(m);
+		free_race(&(*at)->race);
+		(*at)->race = m->race;
+		(*at)->reach = p.reach;
+		(*at)->pending++;
+		tell_pair(s, *at);
+	} else if (!*at) {
 		fill_race(m);
 		*at = ws_alloc(sizeof p);
 		**at = p;
