@@ -111,7 +111,8 @@ static bool check_mode(const struct check *c)
 		missing = i->mode == WS_MODE_ALL || i->mode == WS_MODE_ANY ? NULL : "'.any' or '.all'";
 		break;
 	case WS_OP_shf:
-		missing = !i->mode ? "'.l' or '.r'" : !(i->flags & (WS_F_CLAMP | WS_F_WRAP)) ? "'.clamp' or '.wrap'" : NULL;
+		missing = !i->mode ? "'.l' or '.r'" :
+		          !(i->flags & (WS_F_CLAMP | WS_F_WRAP)) ? "'.clamp' or '.wrap'" : NULL;
 		break;
 	case WS_OP_testp: missing = i->mode ? NULL : "the property to test"; break;
 	case WS_OP_bar: case WS_OP_barrier: missing = i->mode ? NULL : "'.sync', '.arrive' or '.red'"; break;
@@ -578,7 +579,8 @@ static bool check_forms(const struct check *c)
 		return (i->boolop != 0) == (i->nops - i->ops[1].paired == 6) ||
 		       FAIL(c, "'lop3' takes a predicate operand with '.and', '.or' or '.xor' and only then");
 	case WS_OP_atom:
-		return i->atom != WS_ATOM_CAS || i->nops >= 4 || FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops);
+		return i->atom != WS_ATOM_CAS || i->nops >= 4 ||
+		       FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops);
 	case WS_OP_elect: return i->ops[1].paired || FAIL(c, "'elect' needs a predicate behind '|'");
 	case WS_OP_shfl: case WS_OP_vote: case WS_OP_match:
 		if ((i->flags & WS_F_SYNC) && i->nops - i->ops[1].paired < (i->op == WS_OP_shfl ? 5 : 3))

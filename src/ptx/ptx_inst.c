@@ -237,6 +237,33 @@ static bool call_proto(struct parser *p, struct ws_ptx_call *c)
 	return true;
 }
 
+/* The arguments or results of a direct call against the function's declaration: number and bytes. */
+static bool check_passed(struct parser *p, const struct ws_ptx_call *c, struct ws_ptx_sym *const *formal,
+			 uint32_t nformal, const struct ws_operand *passed, uint32_t npassed, const char *what)
+{
+	if (nformal != npassed)
+		return ws_p_error(p, c->target->off, c->target->len, "'%s' has %u %s%s, not %u", c->target->sym->name,
+				  nformal, what, nformal == 1 ? "" : "s", npassed);
+	for (uint32_t k = 0; k < nformal; k++) {
+		const struct ws_operand *o = &passed[k];
+
+		if (o->kind == WS_O_SYM && o->sym->space == WS_SPACE_PARAM && formal[k]->size &&
+		    o->sym->size != formal[k]->size)
+			return ws_p_error(p, o->off, o->len, "'%s' has %llu bytes, '%s' takes %llu here", o->sym->name,
+					  (unsigned long long)o->sym->size, c->target->sym->name,
+					  (unsigned long long)formal[k]->size);
+	}
+	return true;
+}
+
+static bool check_call(struct parser *p, const struct ws_ptx_call *c)
+{
+	const struct ws_ptx_func *f = c->target->sym->func;
+
+	return check_passed(p, c, f->rets, f->nrets, c->rets, c->nrets, "result") &&
+	       check_passed(p, c, f->params, f->nparams, c->args, c->nargs, "parameter");
+}
+
 static bool call(struct parser *p, struct ws_ptx_inst *i)
 {
 	struct ws_ptx_call *c = ws_arena_alloc(p->a, sizeof *c);
@@ -262,6 +289,8 @@ static bool call(struct parser *p, struct ws_ptx_inst *i)
 			return ws_p_error_here(p, "too many operands of 'call'");
 		}
 	}
+	if (c->target->kind == WS_O_SYM && !check_call(p, c))
+		return false;
 	if (c->target->kind == WS_O_REG && c->target->reg->type && !proto)
 		return ws_p_error(p, c->target->off, c->target->len,
 				  "an indirect call needs a prototype or a list of targets");

@@ -133,6 +133,9 @@ static void solve(struct ws_ptx_func *f, const uint64_t *use, const uint64_t *de
 	free(queued);
 }
 
+/* Bytes of all sets of a function. Beyond it (blocks times registers is then above 10^10) there is no liveness. */
+#define MAX_SETS (UINT64_C(4) << 30)
+
 void ws_ptx_liveness(struct ws_ptx_func *f)
 {
 	size_t words = ((size_t)f->nregs + 63) / 64;
@@ -142,6 +145,8 @@ void ws_ptx_liveness(struct ws_ptx_func *f)
 	if (!f->nblocks || f->blocks[0].live_in)
 		return;
 	words += !words;                 /* never empty, so that live_in tells that it was done */
+	if (f->nblocks > MAX_SETS / (4 * words * sizeof *sets))
+		return;
 	sets = ws_alloc(2 * f->nblocks * words * sizeof *sets);
 	live = ws_arena_alloc(f->module->arena, 2 * f->nblocks * words * sizeof *live);
 	for (uint32_t b = 0; b < f->nblocks; b++) {

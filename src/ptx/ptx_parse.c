@@ -18,6 +18,8 @@ void ws_p_next(struct parser *p)
 	}
 }
 
+enum { MAX_SHOWN = 400 };                /* bytes of a line */
+
 static void place_of(const struct parser *p, uint32_t off, struct ws_diag *d)
 {
 	const char *text = p->m->text;
@@ -33,8 +35,10 @@ static void place_of(const struct parser *p, uint32_t off, struct ws_diag *d)
 		end++;
 	d->place.line = line;
 	d->place.col = off - start + 1;
+	if (d->place.col > MAX_SHOWN)            /* no screen shows the caret of such a line */
+		return;
 	d->source_line = text + start;
-	d->source_len = end - start;
+	d->source_len = end - start < MAX_SHOWN ? end - start : MAX_SHOWN;
 }
 
 bool ws_p_error(struct parser *p, uint32_t off, uint32_t len, const char *fmt, ...)

@@ -233,8 +233,8 @@ static void block_name(struct ws_buf *out, const char *what, uint32_t b)
 
 static void live_list(struct ws_buf *out, const char *what, const struct ws_ptx_func *f, const uint64_t *set)
 {
-	ws_buf_printf(out, "  %s:", what);
-	for (uint32_t r = 0; r < f->nregs; r++)
+	ws_buf_printf(out, "  %s:%s", what, set ? "" : " not known, the function is too large");
+	for (uint32_t r = 0; set && r < f->nregs; r++)
 		if (set[r >> 6] >> (r & 63) & 1)
 			ws_buf_printf(out, " %s", f->regs[r]->name);
 	ws_buf_puts(out, "\n");

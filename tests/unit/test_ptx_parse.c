@@ -420,6 +420,9 @@ static const struct { const char *body, *message; } wrong[] = {
 	{ "brx.idx %r1, missing;", "unknown list of branch targets 'missing'" },
 	{ "call nobody;", "unknown function 'nobody'" },
 	{ "call %d1, (1);", "needs a prototype" },
+	{ "call f1, (%r1, %r2);", "'f1' has 1 parameter, not 2" },
+	{ "call (%r1), f1, (%r1);", "'f1' has 0 results, not 1" },
+	{ "{ .param .b64 wide; call f1, (wide); }", "'wide' has 8 bytes, 'f1' takes 4 here" },
 	{ "call %d1, (1), gone;", "unknown call prototype 'gone'" },
 	{ "ld.global.u32 %r1, %d1;", "an address in brackets" },
 	{ "ld.global.u32 %r1, [%f1];", "cannot hold an address" },
@@ -490,7 +493,7 @@ static const struct { const char *body, *message; } wrong[] = {
 static void errors(void **state)
 {
 	for (size_t k = 0; k < WS_COUNT(wrong); k++) {
-		char *text = ptx_text("", wrong[k].body);
+		char *text = ptx_text(".func f1(.param .b32 a);", wrong[k].body);
 		struct ws_buf b = { 0 };
 		unsigned count = 0;
 

@@ -93,7 +93,7 @@ static const struct { const char *text, *printed;
 	 "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}];"},
 	{"cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;", "cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;"},
 	{"call (%r1), f, (3);", "call (%r1), f, (3);"},
-	{"call.uni f;", "call.uni f;"},
+	{"call.uni n;", "call.uni n;"},
 	{"brx.idx %r1, t;", "brx.idx %r1, t;"},
 };
 
@@ -104,7 +104,7 @@ static void canonical_forms(void **state)
 		struct ws_ptx_module *m;
 
 		ws_buf_printf(&body, "t: .branchtargets L;\n%s\nL: ret;", cases[k].text);
-		m = ptx_body(".func f();", body.data);
+		m = ptx_body(".func (.reg .b32 r) f(.reg .b32 a); .func n();", body.data);
 		ws_ptx_print_inst(ptx_k(m), &ptx_k(m)->insts[0], &out);
 		assert_string_equal(out.data, cases[k].printed);
 		ws_ptx_free(m);
