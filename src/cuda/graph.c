@@ -62,6 +62,8 @@ struct ws_node *ws_node_new(struct ws_graph *g, void *const *deps, size_t ndeps,
 			return NULL;
 		}
 	}
+	if (op->type == WS_NODE_ALLOC)
+		ws_mem_keep(op->u.mem.addr);
 	n = ws_alloc(sizeof *n);
 	n->op = *op;
 	n->graph = g;
@@ -185,17 +187,6 @@ bool ws_graph_sort(struct ws_graph *g)
 }
 
 /* ---- execution ---- */
-/* Memory that a node of this graph allocates lives as long as the program: the graph may run again. */
-static bool frees_own(const struct ws_graph *g, const struct ws_node *n)
-{
-	size_t i;
-
-	for (i = 0; i < g->n; i++)
-		if (g->nodes[i]->op.type == WS_NODE_ALLOC && g->nodes[i]->op.u.mem.addr == n->op.u.mem.addr)
-			return true;
-	return false;
-}
-
 int ws_graph_run(struct ws_graph *g, void *stream, const char *call)
 {
 	size_t i;
@@ -204,9 +195,8 @@ int ws_graph_run(struct ws_graph *g, void *stream, const char *call)
 	for (i = 0; i < g->n && !e && !ws_session_sticky(); i++) {
 		const struct ws_node *n = g->nodes[i];
 
-		if (n->disabled || (n->op.type == WS_NODE_FREE && frees_own(g, n)))
-			continue;
-		e = ws_work_run(&n->op, stream, call);
+		if (!n->disabled)
+			e = ws_work_run(&n->op, stream, call);
 	}
 	return e;
 }

@@ -184,11 +184,6 @@ static int run_host(const struct ws_host_fn *h, void *stream)
 	return 0;
 }
 
-static int run_free(uint64_t addr)
-{
-	return ws_gpu_mem_free(ws_session()->gpu, addr) ? 0 : WS_CUDA_INVALID_VALUE;
-}
-
 int ws_work_run(const struct ws_work *op, void *stream, const char *call)
 {
 	switch (op->type) {
@@ -198,7 +193,7 @@ int ws_work_run(const struct ws_work *op, void *stream, const char *call)
 	case WS_NODE_HOST: return run_host(&op->u.host, stream);
 	case WS_NODE_RECORD: return ws_event_stamp(op->u.event);
 	case WS_NODE_GRAPH: return ws_graph_run(op->u.graph, stream, call);
-	case WS_NODE_FREE: return run_free(op->u.mem.addr);
+	case WS_NODE_FREE: return ws_mem_release((void *)(uintptr_t)op->u.mem.addr, WS_MEM_DEVICE, true);
 	case WS_NODE_EMPTY:
 	case WS_NODE_WAIT:                 /* what it waits for has run already */
 	case WS_NODE_ALLOC: return 0;      /* the memory exists from the node's creation on */

@@ -34,6 +34,9 @@ int ws_last_error(bool reset);
 char *ws_origin(const char *call, const void *caller);
 int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const void *caller, void **out);
 int ws_mem_release(void *p, enum ws_mem_kind kind, bool any);
+/* Memory of a graph's allocation node: the graph may run again and expects it at the same address, so that freeing it
+ * has no effect. */
+void ws_mem_keep(uint64_t addr);
 
 /* ---- device ---- */
 /* false: no such attribute */

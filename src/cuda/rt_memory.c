@@ -13,6 +13,7 @@ enum { PITCH_ALIGN = 512 };
 struct ws_pool { uint64_t threshold; };
 static struct ws_pool default_pool;
 static struct ws_map pools;
+static struct ws_map graph_owned;          /* addresses; see ws_mem_keep */
 
 /* ---- shared with the driver API ---- */
 int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const void *caller, void **out)
@@ -42,12 +43,29 @@ static bool freeable(const struct ws_mem *m, enum ws_mem_kind kind, bool any)
 	return any || m->kind == kind || (kind == WS_MEM_DEVICE && m->kind == WS_MEM_MANAGED);
 }
 
+void ws_mem_keep(uint64_t addr)
+{
+	ws_front_lock();
+	ws_map_put(&graph_owned, (void *)(uintptr_t)addr, &graph_owned);
+	ws_front_unlock();
+}
+
+static bool is_kept(const void *p)
+{
+	bool kept;
+
+	ws_front_lock();
+	kept = ws_map_get(&graph_owned, p);
+	ws_front_unlock();
+	return kept;
+}
+
 int ws_mem_release(void *p, enum ws_mem_kind kind, bool any)
 {
 	struct ws_gpu *g = ws_session()->gpu;
 	struct ws_mem *m;
 
-	if (!p)
+	if (!p || is_kept(p))
 		return 0;
 	m = ws_gpu_mem_find(g, (uint64_t)(uintptr_t)p);
 	if (!m || !freeable(m, kind, any) || m->addr != (uint64_t)(uintptr_t)p)
