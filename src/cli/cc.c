@@ -312,6 +312,8 @@ static bool host_pass(struct job *j, size_t input, const char *fatbin, const cha
 
 	cuda_words(j, &w);
 	ws_words_add(&w, "--cuda-host-only");
+	/* lines of the host's code name allocations in reports; a -g among the options gives more */
+	ws_words_add(&w, "-gline-tables-only");
 	ws_words_add(&w, "-Xclang");
 	ws_words_add(&w, "-fcuda-include-gpubinary");
 	ws_words_add(&w, "-Xclang");
@@ -354,6 +356,7 @@ static bool compile_host(struct job *j, size_t input, const char *object)
 	}
 	if (!c && (!dot || (dot[1] != 's' && dot[1] != 'S')))
 		ws_words_addf(&w, "-std=%s", j->c.std ? j->c.std : "gnu++17");
+	ws_words_add(&w, "-gline-tables-only");
 	ws_words_add(&w, "-isystem");
 	ws_words_add(&w, j->headers);
 	ws_words_add_all(&w, &j->c.both);

@@ -210,6 +210,21 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
+/* How far apart the threads of an example are, as its category tells. */
+static int reach_of(const struct ws_race *r)
+{
+	if (!r->category || strcmp(r->category, "warp") == 0)
+		return 0;
+	return strcmp(r->category, "missing-barrier") == 0 ? 1 : 2;
+}
+
+static bool better_example(const struct ws_race *new, const struct ws_race *old)
+{
+	if (new->severity != old->severity)
+		return new->severity > old->severity;
+	return reach_of(new) > reach_of(old);
+}
+
 static bool add_race(struct ws_report *r, const struct ws_race *race)
 {
 	struct ws_race copy = *race;
@@ -224,7 +239,7 @@ static bool add_race(struct ws_report *r, const struct ws_race *race)
 	if (*slot) {
 		e = r->entries[*slot - 1];
 		count = add_saturated(count, e->race.count);
-		if (race->severity > e->race.severity) {     /* the graver example is the one to show */
+		if (better_example(race, &e->race)) {        /* the graver or wider example is the one to show */
 			keep_race(r, &copy);
 			e->race = copy;
 		}
