@@ -523,7 +523,7 @@ const struct ws_mem_ops *ws_mem_ops(void)
 	if (o)
 		return o;
 	o = &ws_mem_ops_base;
-#if defined __x86_64__
+#if defined __x86_64__ && !defined WS_ONE_ISA
 	if (!strcmp(ws_lanes_isa(), "v3"))
 		o = &ws_mem_ops_v3;
 	if (!strcmp(ws_lanes_isa(), "v4"))

@@ -19,7 +19,7 @@ struct isa {
 	}
 static const struct isa isas[] = {
 	ISA(base),
-#if defined __x86_64__
+#if defined __x86_64__ && !defined WS_ONE_ISA
 	ISA(v3),
 	ISA(v4),
 #endif
@@ -27,7 +27,7 @@ static const struct isa isas[] = {
 
 static unsigned best_isa(void)
 {
-#if defined __x86_64__
+#if defined __x86_64__ && !defined WS_ONE_ISA
 	__builtin_cpu_init();
 	if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2"))
 		return 0;
