@@ -689,6 +689,14 @@ static void add_position(struct ws_buf *out, const struct ws_mem *m, uint64_t ad
 	add_mem(out, m);
 }
 
+/* Is this mapped memory of our own process, that kernels know nothing of? */
+static bool is_host_memory(const struct ws_memmap *map, uint64_t addr)
+{
+	unsigned char resident;
+	uint64_t page = addr & ~UINT64_C(4095);
+	return addr - map->base >= map->span && addr >> 47 == 0 && mincore((void *)(uintptr_t)page, 1, &resident) == 0;
+}
+
 void ws_memmap_describe(struct ws_memmap *map, uint64_t addr, struct ws_buf *out)
 {
 	if (!addr) {
@@ -703,6 +711,8 @@ void ws_memmap_describe(struct ws_memmap *map, uint64_t addr, struct ws_buf *out
 	const struct ws_mem *m = nearest(map, addr);
 	if (m)
 		add_position(out, m, addr);
+	else if (is_host_memory(map, addr))
+		ws_buf_puts(out, "ordinary memory of the host program, which the GPU cannot access");
 	else
 		ws_buf_puts(out, "nothing is allocated within 1 MiB of it");
 	pthread_mutex_unlock(&map->lock);

@@ -122,7 +122,8 @@ static inline uint8_t *ws_memmap_host(const struct ws_memmap *map, uint64_t addr
 }
 
 /* What addr is, for people: "16 bytes past the end of allocation #3 (4096 bytes, cudaMalloc at app.cu:12)", "inside
- * freed allocation #2 ...", "the null pointer", "nothing is allocated within 1 MiB of it". */
+ * freed memory, byte 8 of freed allocation #2 ...", "the null pointer", "ordinary memory of the host program, ...",
+ * "nothing is allocated within 1 MiB of it". */
 void ws_memmap_describe(struct ws_memmap *map, uint64_t addr, struct ws_buf *out);
 void ws_memmap_info(struct ws_memmap *map, uint64_t *free_bytes, uint64_t *total_bytes);
 

@@ -11,11 +11,14 @@ struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, 
 	return ws_memmap_register(&g->map, host, size, origin);
 }
 
-/* Waits for a launch that another host thread may have under way, as cudaFree does. */
+/* Waits for a launch that another host thread may have under way, as cudaFree does. Variables of modules are not the
+ * program's to free. */
 bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr)
 {
 	pthread_mutex_lock(&g->lock);
-	bool done = ws_memmap_free(&g->map, addr);
+	const struct ws_mem *m = ws_memmap_find(&g->map, addr);
+	bool variable = m && (m->kind == WS_MEM_SYMBOL || m->kind == WS_MEM_CONST);
+	bool done = !variable && ws_memmap_free(&g->map, addr);
 	pthread_mutex_unlock(&g->lock);
 	return done;
 }

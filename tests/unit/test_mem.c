@@ -282,6 +282,8 @@ static void test_describe(void **state)
 	ws_memmap_free(&map, a->addr);
 	says(a->addr + 40, "inside freed memory, byte 40 of freed allocation #1 (4096 bytes, cudaMalloc at app.cu:12)");
 	says(UINT64_C(0x7000000000000000), "nothing is allocated within 1 MiB of it");
+	says((uintptr_t)&a, "ordinary memory of the host program, which the GPU cannot access");
+	says(map.area[WS_AREA_HEAP].base + map.area[WS_AREA_HEAP].size / 2, "nothing is allocated within 1 MiB of it");
 }
 
 /* ---- the observer ---- */
