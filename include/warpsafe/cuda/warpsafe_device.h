@@ -1,6 +1,7 @@
 /* warpsafe_device.h - device-side functions of CUDA that clang's headers leave to NVIDIA's: atomics, malloc, printf and
  * assert, minima and maxima, float forms of functions ("CUDA C++ Programming Guide": Atomic Functions, Formatted
- * Output, Dynamic Global Memory Allocation, Mathematical Functions). Included by warpsafe_prelude.h alone. */
+ * Output, Dynamic Global Memory Allocation, Address Space Predicate and Conversion Functions, Mathematical
+ * Functions). Included by warpsafe_prelude.h alone. */
 #ifndef WARPSAFE_DEVICE_H
 #define WARPSAFE_DEVICE_H
 
@@ -86,6 +87,26 @@ namespace std {
 WS_DEV void free(void *ptr) { ::free(ptr); }
 WS_DEV void *malloc(size_t size) { return ::malloc(size); }
 }
+
+/* ---- address spaces: tests, and conversion to and from the addresses of one space ---- */
+#define WS_SPACE(NAME, NUMBER) \
+	WS_DEV size_t __cvta_generic_to_##NAME(const void *p) \
+	{ \
+		return (size_t)(void __attribute__((address_space(NUMBER))) *)p; \
+	} \
+	WS_DEV void *__cvta_##NAME##_to_generic(size_t p) \
+	{ \
+		return (void *)(void __attribute__((address_space(NUMBER))) *)p; \
+	}
+WS_SPACE(global, 1)
+WS_SPACE(shared, 3)
+WS_SPACE(constant, 4)
+WS_SPACE(local, 5)
+#undef WS_SPACE
+WS_DEV unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
+WS_DEV unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
+WS_DEV unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
+WS_DEV unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
 
 /* ---- min and max: device forms for int are clang's; unsigned wins as in C's arithmetic conversions ---- */
 #define WS_MINMAX(ATTR, A, B, R) \

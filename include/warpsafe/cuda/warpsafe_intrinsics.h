@@ -1,6 +1,6 @@
 /* warpsafe_intrinsics.h - intrinsics of CUDA that clang's headers leave to NVIDIA's: reductions of a warp, loads and
- * stores with a cache operator, dot products, address space tests ("CUDA C++ Programming Guide": Warp Reduce
- * Functions, Load and Store Functions Using Cache Hints, Address Space Predicate Functions; "CUDA Math API").
+ * stores with a cache operator, dot products ("CUDA C++ Programming Guide": Warp Reduce
+ * Functions, Load and Store Functions Using Cache Hints, "CUDA Math API").
  * Included by warpsafe_prelude.h alone. */
 #ifndef WARPSAFE_INTRINSICS_H
 #define WARPSAFE_INTRINSICS_H
@@ -118,20 +118,6 @@ WS_CACHED(double, "d", "f64", double)
 #undef WS_CACHED
 #undef WS_LOADS
 #undef WS_STORES
-
-/* ---- address spaces ---- */
-WS_DEV unsigned int __isGlobal(const void *p) { return __nvvm_isspacep_global(p); }
-WS_DEV unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared(p); }
-WS_DEV unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
-WS_DEV unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
-WS_DEV size_t __cvta_generic_to_global(const void *p) { return __nv_cvta_generic_to_global_impl(p); }
-WS_DEV size_t __cvta_generic_to_shared(const void *p) { return __nv_cvta_generic_to_shared_impl(p); }
-WS_DEV size_t __cvta_generic_to_constant(const void *p) { return __nv_cvta_generic_to_constant_impl(p); }
-WS_DEV size_t __cvta_generic_to_local(const void *p) { return __nv_cvta_generic_to_local_impl(p); }
-WS_DEV void *__cvta_global_to_generic(size_t p) { return __nv_cvta_global_to_generic_impl(p); }
-WS_DEV void *__cvta_shared_to_generic(size_t p) { return __nv_cvta_shared_to_generic_impl(p); }
-WS_DEV void *__cvta_constant_to_generic(size_t p) { return __nv_cvta_constant_to_generic_impl(p); }
-WS_DEV void *__cvta_local_to_generic(size_t p) { return __nv_cvta_local_to_generic_impl(p); }
 
 WS_DEV unsigned long long __globaltimer(void)
 {
