@@ -54,6 +54,9 @@ struct ws_mem *ws_gpu_mem_new(struct ws_gpu *g, uint64_t size, uint64_t align, e
 struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, const char *origin);
 bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr);               /* false: no live allocation starts there */
 struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr);     /* live stretch that holds addr, or NULL */
+/* cudaDeviceSetLimit: bytes of the device's malloc heap, and of a thread's stack (only raised), from the next launch on */
+void ws_gpu_set_heap(struct ws_gpu *g, uint64_t bytes);
+void ws_gpu_set_stack(struct ws_gpu *g, uint64_t bytes);
 void ws_gpu_mem_info(struct ws_gpu *g, uint64_t *free_bytes, uint64_t *total_bytes);
 /* "float *d_in (cudaMalloc #3 at app.cu:12), 4096 bytes, 16 bytes past its end": describes addr by the nearest
  * allocation, live or freed. */

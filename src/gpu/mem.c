@@ -487,11 +487,11 @@ static uint64_t heap_cost(uint64_t size)
 
 struct ws_mem *ws_memmap_heap_alloc(struct ws_memmap *map, uint64_t size, const char *origin)
 {
-	if (!size || size > map->heap_limit)
+	if (!size || size > UINT64_MAX / 2)
 		return NULL;
 	struct ws_mem *m = NULL;
 	pthread_mutex_lock(&map->lock);
-	if (heap_cost(size) <= map->heap_limit - map->heap_used)
+	if (map->heap_used + heap_cost(size) <= map->heap_limit)
 		m = take(map, size, 0, WS_MEM_HEAP, NULL, origin);
 	if (m)
 		map->heap_used += heap_cost(size);
@@ -499,6 +499,13 @@ struct ws_mem *ws_memmap_heap_alloc(struct ws_memmap *map, uint64_t size, const 
 	if (m)
 		make_visible(map, m);
 	return m;
+}
+
+void ws_memmap_set_heap_limit(struct ws_memmap *map, uint64_t bytes)
+{
+	pthread_mutex_lock(&map->lock);
+	map->heap_limit = bytes;
+	pthread_mutex_unlock(&map->lock);
 }
 
 static bool was_block(const struct ws_memmap *map, uint64_t addr)

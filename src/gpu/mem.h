@@ -89,6 +89,8 @@ bool ws_memmap_free(struct ws_memmap *map, uint64_t addr);
 enum ws_heap_result { WS_HEAP_OK, WS_HEAP_DOUBLE_FREE, WS_HEAP_NOT_A_BLOCK };
 struct ws_mem *ws_memmap_heap_alloc(struct ws_memmap *map, uint64_t size, const char *origin);
 enum ws_heap_result ws_memmap_heap_free(struct ws_memmap *map, uint64_t addr);
+/* From now on; blocks that are there stay. */
+void ws_memmap_set_heap_limit(struct ws_memmap *map, uint64_t bytes);
 /* To be called at the end of a launch. */
 void ws_memmap_settle(struct ws_memmap *map);
 

@@ -1,6 +1,8 @@
 /* mem_gpu.c - the memory functions of gpu.h, on the simulated GPU's address space (mem.h). */
 #include "gpu/gpu_priv.h"
 
+#define MAX_STACK (512u << 10)               /* no GPU gives a thread more (CUDA C++ Programming Guide, local memory) */
+
 struct ws_mem *ws_gpu_mem_new(struct ws_gpu *g, uint64_t size, uint64_t align, enum ws_mem_kind kind, const char *origin)
 {
 	return ws_memmap_new(&g->map, size, align, kind, NULL, origin);
@@ -31,6 +33,20 @@ struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr)
 void ws_gpu_mem_info(struct ws_gpu *g, uint64_t *free_bytes, uint64_t *total_bytes)
 {
 	ws_memmap_info(&g->map, free_bytes, total_bytes);
+}
+
+void ws_gpu_set_heap(struct ws_gpu *g, uint64_t bytes)
+{
+	ws_memmap_set_heap_limit(&g->map, bytes);
+}
+
+/* Raised only: what a thread needs here is not what it needs on a GPU. */
+void ws_gpu_set_stack(struct ws_gpu *g, uint64_t bytes)
+{
+	pthread_mutex_lock(&g->lock);
+	if (bytes > g->config.stack_bytes && bytes <= MAX_STACK)
+		g->config.stack_bytes = bytes;
+	pthread_mutex_unlock(&g->lock);
 }
 
 void ws_gpu_mem_describe(struct ws_gpu *g, uint64_t addr, struct ws_buf *out)

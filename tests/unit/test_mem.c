@@ -230,6 +230,14 @@ static void test_heap(void **state)
 	struct ws_mem *big = ws_memmap_heap_alloc(&map, MIB - 16, NULL);
 	assert_non_null(big);
 	assert_null(ws_memmap_heap_alloc(&map, 1, NULL));
+	ws_memmap_set_heap_limit(&map, 4096);            /* less than is in use */
+	assert_null(ws_memmap_heap_alloc(&map, 1, NULL));
+	ws_memmap_set_heap_limit(&map, 8 * MIB);
+	struct ws_mem *more = ws_memmap_heap_alloc(&map, 6 * MIB, NULL);
+	assert_non_null(more);
+	assert_null(ws_memmap_heap_alloc(&map, MIB, NULL));
+	assert_null(ws_memmap_heap_alloc(&map, UINT64_MAX - 8, NULL));
+	assert_int_equal(ws_memmap_heap_free(&map, more->addr), WS_HEAP_OK);
 	assert_int_equal(ws_memmap_heap_free(&map, big->addr), WS_HEAP_OK);
 	assert_non_null(ws_memmap_heap_alloc(&map, 1, NULL));
 }
