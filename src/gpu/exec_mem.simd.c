@@ -25,7 +25,7 @@
 
 struct place {                           /* what the addresses of an access have in common */
 	_Alignas(64) uint64_t a[WS_WARP];        /* addresses or offsets */
-	uint8_t *delta;                  /* host pointer = delta + address */
+	uintptr_t delta;                 /* host pointer = delta + address */
 	struct ws_mem *mem;              /* GLOBAL */
 	uint64_t base;                   /* linear: what lane 0 has or would have */
 	bool linear, uniform;
@@ -36,6 +36,11 @@ struct place {                           /* what the addresses of an access have
 
 typedef uint32_t __attribute__((aligned(1), may_alias)) u32_any;
 typedef uint64_t __attribute__((aligned(1), may_alias)) u64_any;
+
+INLINE uint8_t *host_at(const struct place *p, uint64_t address)
+{
+	return (uint8_t *)(p->delta + (uintptr_t)address);
+}
 
 INLINE void addresses(const uint8_t *regs, uint32_t reg, unsigned width, int32_t off, uint64_t *a)
 {
@@ -130,7 +135,7 @@ INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32
 	if (space == WS_SPACE_SHARED) {
 		p->space = WS_SPACE_SHARED;
 		p->mem = NULL;
-		p->delta = x->shared;
+		p->delta = (uintptr_t)x->shared;
 		*lo = 0;
 		*size = x->shared_bytes;
 	} else {
@@ -144,7 +149,7 @@ INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32
 		}
 		p->space = WS_SPACE_GLOBAL;
 		p->mem = m;
-		p->delta = (uint8_t *)((uintptr_t)m->host - m->addr);
+		p->delta = (uintptr_t)m->host - m->addr;
 		*lo = m->addr;
 		*size = m->size;
 	}
@@ -214,7 +219,7 @@ INLINE void copy_lanes(uint8_t *d, const uint8_t *s, int from, int n, unsigned s
 
 INLINE void half_in(const struct place *p, uint8_t *d, int from, unsigned size, uint64_t at)
 {
-	const uint8_t *s = p->delta + p->a[from] + at;
+	const uint8_t *s = host_at(p, p->a[from] + at);
 
 	d += from * (int)size;
 	if (!p->half_uniform[from != 0]) {
@@ -232,7 +237,7 @@ INLINE void half_in(const struct place *p, uint8_t *d, int from, unsigned size, 
 INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned width, unsigned size, bool is_signed,
                     uint64_t at, uint64_t step)
 {
-	const uint8_t *base = p->delta + p->base + at;
+	const uint8_t *base = host_at(p, p->base + at);
 
 	if (p->linear && mask == ALL && step == size && width == size) {
 		copy_lanes(d, base, 0, WS_WARP, size);
@@ -244,7 +249,7 @@ INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned w
 		return;
 	}
 	if (p->uniform) {
-		uint64_t v = get(p->delta + p->a[__builtin_ctz(mask)] + at, size, is_signed);
+		uint64_t v = get(host_at(p, p->a[__builtin_ctz(mask)] + at), size, is_signed);
 
 		if (mask == ALL && width == 4) {
 			EACH(l)
@@ -265,14 +270,14 @@ INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned w
 #endif
 	if (mask == ALL) {
 		for (int l = 0; l < WS_WARP; l++) {
-			uint64_t v = get(p->delta + p->a[l] + at, size, is_signed);
+			uint64_t v = get(host_at(p, p->a[l] + at), size, is_signed);
 
 			memcpy(d + l * width, &v, width);
 		}
 		return;
 	}
 	ACTIVE(l, mask) {
-		uint64_t v = get(p->delta + p->a[l] + at, size, is_signed);
+		uint64_t v = get(host_at(p, p->a[l] + at), size, is_signed);
 
 		memcpy(d + l * width, &v, width);
 	}
@@ -281,15 +286,15 @@ INLINE void move_in(const struct place *p, uint8_t *d, uint32_t mask, unsigned w
 INLINE void move_out(const struct place *p, const uint8_t *s, uint32_t mask, unsigned width, unsigned size, uint64_t at,
                      uint64_t step)
 {
-	uint8_t *base = p->delta + p->base + at;
+	uint8_t *base = host_at(p, p->base + at);
 
 	if (p->linear && mask == ALL && step == size && width == size) {
 		copy_lanes(base, s, 0, WS_WARP, size);
 		return;
 	}
 	if (p->halves && step == size && width == size && !p->half_uniform[0] && !p->half_uniform[1]) {
-		copy_lanes(p->delta + p->a[0] + at, s, 0, 16, size);
-		copy_lanes(p->delta + p->a[16] + at, s + 16 * size, 0, 16, size);
+		copy_lanes(host_at(p, p->a[0] + at), s, 0, 16, size);
+		copy_lanes(host_at(p, p->a[16] + at), s + 16 * size, 0, 16, size);
 		return;
 	}
 #if defined __AVX512F__
@@ -301,7 +306,7 @@ INLINE void move_out(const struct place *p, const uint8_t *s, uint32_t mask, uns
 	}
 #endif
 	ACTIVE(l, mask)
-		memcpy(p->delta + p->a[l] + at, s + l * width, size);
+		memcpy(host_at(p, p->a[l] + at), s + l * width, size);
 }
 
 static uint32_t data_register(const struct ws_exec *x, const struct ws_dmem *m, unsigned i)
@@ -352,7 +357,7 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 	if (a.kind == WS_WRITE) {
 		a.wrote = mask;
 		if (p->linear)
-			a.target = p->delta + p->base;
+			a.target = host_at(p, p->base);
 		if (x->ops->needs & WS_NEED_VALUES) {
 			a.value = values;
 			if (m->vec == 1 && m->size == m->reg_width)
@@ -480,7 +485,7 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	if (!resolve(x, t->space, t->cache, t->bytes, mask, &p))
 		return false;
 	EACH(l)
-		host[l] = (uint8_t *)((uintptr_t)p.delta + p.a[l]);
+		host[l] = (uint8_t *)(p.delta + p.a[l]);
 	args.a[0] = regs + t->a[0];
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	args.d[0] = t->d[0] != WS_LANE_NONE || x->ops || needs_old(t) ? scratch : NULL;

@@ -129,17 +129,13 @@ static void refuse_image(struct ws_image *im, const char *text)
 	ws_buf_puts(&im->why, text);
 }
 
-struct ws_image *ws_image_get(struct ws_gpu_kernel *k)
+static struct ws_image *new_image(struct ws_gpu_kernel *k)
 {
-	struct ws_image *im = k->image;
+	struct ws_image *im = ws_alloc(sizeof *im);
 	bool taken = false;
 
-	if (im)
-		return im;
-	im = ws_alloc(sizeof *im);
 	im->arena = ws_arena_new();
 	im->kernel = k;
-	k->image = im;
 	if (k->fn->unit->ptx->address_size == 32)
 		refuse_image(im, "modules with addresses of 32 bits are not simulated");
 	ws_image_code(im, k->fn);
@@ -150,11 +146,20 @@ struct ws_image *ws_image_get(struct ws_gpu_kernel *k)
 			taken = true;
 		}
 	}
-	if (!im->refused && im->indirect && taken)
-		for (uint32_t i = 0; i < im->ncodes && !im->refused; i++)
-			if (!im->codes[i]->insts)
-				ws_decode(im, im->codes[i]);
 	finish_image(im);
+	return im;
+}
+
+struct ws_image *ws_image_get(struct ws_gpu_kernel *k)
+{
+	struct ws_gpu *g = k->module->gpu;
+	struct ws_image *im;
+
+	pthread_mutex_lock(&g->lock);
+	if (!k->image)
+		k->image = new_image(k);
+	im = k->image;
+	pthread_mutex_unlock(&g->lock);
 	return im;
 }
 

@@ -37,6 +37,17 @@ static void fill_defaults(struct ws_gpu_config *c)
 		c->heap_bytes = 256ull << 20;
 }
 
+/* Recursive: an observer may ask about kernels while a launch runs. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
 struct ws_gpu *ws_gpu_create(const struct ws_gpu_config *config)
 {
 	struct ws_gpu *g = ws_alloc(sizeof *g);
@@ -48,7 +59,7 @@ struct ws_gpu *ws_gpu_create(const struct ws_gpu_config *config)
 		free(g);
 		return NULL;
 	}
-	pthread_mutex_init(&g->lock, NULL);
+	init_lock(&g->lock);
 	for (size_t i = 0; i < WS_COUNT(g->stripes); i++)
 		pthread_mutex_init(&g->stripes[i], NULL);
 	return g;
@@ -81,7 +92,7 @@ void ws_gpu_host_op(struct ws_gpu *g, const struct ws_host_op *op)
 
 uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads, uint64_t shared_dynamic)
 {
-	struct ws_image *im = ws_image_get((struct ws_gpu_kernel *)(uintptr_t)k);
+	struct ws_image *im = ws_image_get((struct ws_gpu_kernel *)(uintptr_t)k);      /* as if it had always been there */
 	uint32_t rounded = (threads + WS_WARP - 1) / WS_WARP * WS_WARP, n = SM_BLOCKS;
 	uint64_t shared = im->shared_dynamic + shared_dynamic;
 
@@ -195,6 +206,18 @@ static uint32_t resident_limit(const struct ws_launch *la)
 	return fit < 1 ? 1 : (uint32_t)fit;
 }
 
+/* A kernel whose launches were short so far is not worth the start of threads (SHORT thread-instructions take less
+ * than a few hundred microseconds). */
+static uint32_t host_threads(const struct ws_launch *la)
+{
+	enum { SHORT = 400000 };
+	const struct ws_gpu_kernel *k = la->kernel;
+
+	if (k->launches && k->thread_instructions / k->launches < SHORT)
+		return 1;
+	return la->obs.blocks < la->gpu->config.host_threads ? (uint32_t)la->obs.blocks : la->gpu->config.host_threads;
+}
+
 static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_kernel *k, const struct ws_gpu_launch *l)
 {
 	struct ws_obs_launch *o = &la->obs;
@@ -213,9 +236,7 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	o->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	o->threads = l->block[0] * l->block[1] * l->block[2];
 	o->warps = (o->threads + WS_WARP - 1) / WS_WARP;
-	la->nexec = g->config.host_threads;
-	if (o->blocks < la->nexec)
-		la->nexec = (uint32_t)o->blocks;
+	la->nexec = host_threads(la);
 	o->host_threads = la->nexec;
 	la->dynamic_offset = la->image->shared_dynamic;
 	la->shared_bytes = l->shared_dynamic ? la->dynamic_offset + l->shared_dynamic : la->image->shared_static;
