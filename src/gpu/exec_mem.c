@@ -533,17 +533,40 @@ const struct ws_mem_ops *ws_mem_ops(void)
 	return o;
 }
 
+/* Accesses that others may wait for: as fast as others, between fences. */
+static bool mem_sync(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
+{
+	const struct ws_dmem *m = &in->u.mem;
+	uint64_t addr[WS_WARP];
+	unsigned space = m->space;
+
+	if (m->flags & WS_DM_STORE) {
+		atomic_thread_fence(memory_order_release);
+		return ws_mem_ops()->any(x, in, regs, mask);
+	}
+	ws_addresses(regs, m->addr, m->addr_width, m->off, addr);
+	if (!ws_mem_ops()->any(x, in, regs, mask))
+		return false;
+	atomic_thread_fence(memory_order_acquire);
+	if (space == WS_SPACE_GENERIC && addr[__builtin_ctz(mask)] >> WS_WINDOW_SHIFT == WS_WINDOW_SHARED) {
+		space = WS_SPACE_SHARED;
+		addr[__builtin_ctz(mask)] -= WS_WINDOW(WS_WINDOW_SHARED);
+	}
+	remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
+	return true;
+}
+
 ws_mem_fn *ws_mem_choose(const struct ws_gpu *g, const struct ws_dmem *m)
 {
 	const struct ws_mem_ops *o = ws_mem_ops();
 	bool store = m->flags & WS_DM_STORE, simple = m->vec == 1 && m->size == m->reg_width && m->size >= 4;
 	bool global = m->space == WS_SPACE_GLOBAL || m->space == WS_SPACE_CONST;
 
-	(void)g;
-	if (m->flags & WS_DM_SYNC || m->space == WS_SPACE_LOCAL || m->space == WS_SPACE_PARAM ||
-	    m->space == WS_SPACE_SHARED_CLUSTER)
+	if (m->space == WS_SPACE_PARAM || m->space == WS_SPACE_SHARED_CLUSTER)
 		return ws_mem_slow;
-	if (!simple || m->d[0] == WS_LANE_NONE || m->space == WS_SPACE_GENERIC)
+	if (m->flags & WS_DM_SYNC)       /* observed on several host threads, effect and callback share a lock */
+		return g->config.observer && g->config.host_threads > 1 ? ws_mem_slow : mem_sync;
+	if (!simple || m->d[0] == WS_LANE_NONE || m->space == WS_SPACE_GENERIC || m->space == WS_SPACE_LOCAL)
 		return o->any;
 	return global ? o->global[store][m->size == 8] : o->shared[store][m->size == 8];
 }

@@ -124,15 +124,21 @@ INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32
 	if (space == WS_SPACE_GENERIC) {
 		uint64_t window = p->a[first] >> WS_WINDOW_SHIFT;
 
-		if (window == WS_WINDOW_SHARED) {
+		if (window == WS_WINDOW_SHARED || window == WS_WINDOW_LOCAL) {
 			EACH(l)
-				p->a[l] -= WS_WINDOW(WS_WINDOW_SHARED);
-			space = WS_SPACE_SHARED;
+				p->a[l] -= WS_WINDOW(window);
+			space = window == WS_WINDOW_SHARED ? WS_SPACE_SHARED : WS_SPACE_LOCAL;
 		} else if (window) {
 			return false;
 		}
 	}
-	if (space == WS_SPACE_SHARED) {
+	if (space == WS_SPACE_LOCAL) {
+		p->space = WS_SPACE_LOCAL;
+		p->mem = NULL;
+		p->delta = (uintptr_t)x->warp->local;
+		*lo = 0;
+		*size = p->delta ? x->gpu->config.stack_bytes : 0;
+	} else if (space == WS_SPACE_SHARED) {
 		p->space = WS_SPACE_SHARED;
 		p->mem = NULL;
 		p->delta = (uintptr_t)x->shared;
@@ -156,6 +162,16 @@ INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32
 	return *size >= bytes;
 }
 
+/* Offsets in the stacks of the lanes become offsets from the first lane's stack. */
+INLINE bool spread_lanes(const struct ws_exec *x, struct place *p)
+{
+	uint64_t stride = x->launch->stack_stride;
+
+	EACH(l)
+		p->a[l] += (uint64_t)l * stride;
+	return true;
+}
+
 /* Fills p; false: leave it to the slow path. p->a holds the addresses. */
 INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t bytes, uint32_t mask, struct place *p)
 {
@@ -165,6 +181,10 @@ INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t 
 	if (!find_place(x, space, cache, first, bytes, p, &lo, &size))
 		return false;
 	p->uniform = p->halves = false;
+	if (p->space == WS_SPACE_LOCAL) {
+		p->linear = false;
+		return all_inside(p->a, mask, lo, size - bytes, bytes - 1) && spread_lanes(x, p);
+	}
 	p->base = p->a[first] - first * bytes;
 	p->linear = !(mask & ~on_line(p->a, p->base, bytes));
 	if (p->linear) {
@@ -317,7 +337,8 @@ static uint32_t data_register(const struct ws_exec *x, const struct ws_dmem *m, 
 /* ---- the observer ---- */
 static bool wanted(const struct ws_exec *x, unsigned space)
 {
-	return x->ops->access && x->ops->needs & (space == WS_SPACE_GLOBAL ? WS_NEED_GLOBAL : WS_NEED_SHARED);
+	return x->ops->access && ((space == WS_SPACE_GLOBAL && x->ops->needs & WS_NEED_GLOBAL) ||
+	                          (space == WS_SPACE_SHARED && x->ops->needs & WS_NEED_SHARED));
 }
 
 static void pack(const struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs, uint32_t mask, uint8_t *out)
