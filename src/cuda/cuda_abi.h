@@ -61,38 +61,76 @@ enum ws_cuda_kind { WS_COPY_HH, WS_COPY_HD, WS_COPY_DH, WS_COPY_DD, WS_COPY_DEFA
 enum ws_cuda_memtype { WS_MT_UNREGISTERED, WS_MT_HOST, WS_MT_DEVICE, WS_MT_MANAGED };
 
 enum {
-	WS_STREAM_LEGACY = 1, WS_STREAM_PER_THREAD = 2,            /* stream handles that are no pointers */
+	WS_STREAM_LEGACY = 1,
+	WS_STREAM_PER_THREAD = 2, /* stream handles that are no pointers */
 	WS_STREAM_NON_BLOCKING = 1,
-	WS_EVENT_BLOCKING_SYNC = 1, WS_EVENT_DISABLE_TIMING = 2, WS_EVENT_INTERPROCESS = 4,
-	WS_HOST_ALLOC_ALL = 7,                                     /* portable, mapped, write combined */
-	WS_ATTACH_GLOBAL = 1, WS_ATTACH_HOST = 2
+	WS_EVENT_BLOCKING_SYNC = 1,
+	WS_EVENT_DISABLE_TIMING = 2,
+	WS_EVENT_INTERPROCESS = 4,
+	WS_HOST_ALLOC_ALL = 7, /* portable, mapped, write combined */
+	WS_ATTACH_GLOBAL = 1,
+	WS_ATTACH_HOST = 2
 };
 
-enum { WS_LIMIT_STACK, WS_LIMIT_PRINTF, WS_LIMIT_HEAP, WS_LIMIT_SYNC_DEPTH, WS_LIMIT_PENDING, WS_LIMIT_L2_FETCH,
-       WS_LIMIT_PERSISTING_L2, WS_LIMIT_COUNT };
-
-enum {                                                             /* cudaFuncAttribute */
-	WS_FUNC_MAX_DYNAMIC_SHARED = 8, WS_FUNC_CARVEOUT = 9, WS_FUNC_ATTRIBUTE_END = 16
+enum {
+	WS_LIMIT_STACK,
+	WS_LIMIT_PRINTF,
+	WS_LIMIT_HEAP,
+	WS_LIMIT_SYNC_DEPTH,
+	WS_LIMIT_PENDING,
+	WS_LIMIT_L2_FETCH,
+	WS_LIMIT_PERSISTING_L2,
+	WS_LIMIT_COUNT
 };
 
-enum { WS_LAUNCH_COOPERATIVE = 2, WS_LAUNCH_CLUSTER = 4 };         /* cudaLaunchAttributeID */
+enum { /* cudaFuncAttribute */
+       WS_FUNC_MAX_DYNAMIC_SHARED = 8,
+       WS_FUNC_CARVEOUT = 9,
+       WS_FUNC_ATTRIBUTE_END = 16
+};
+
+enum { WS_LAUNCH_COOPERATIVE = 2, WS_LAUNCH_CLUSTER = 4 }; /* cudaLaunchAttributeID */
 enum { WS_CAPTURE_NONE, WS_CAPTURE_ACTIVE, WS_CAPTURE_INVALID };
-enum ws_node_type {                                                /* cudaGraphNodeType */
-	WS_NODE_KERNEL, WS_NODE_MEMCPY, WS_NODE_MEMSET, WS_NODE_HOST, WS_NODE_GRAPH, WS_NODE_EMPTY, WS_NODE_WAIT,
-	WS_NODE_RECORD, WS_NODE_ALLOC = 10, WS_NODE_FREE = 11
+enum ws_node_type { /* cudaGraphNodeType */
+		    WS_NODE_KERNEL,
+		    WS_NODE_MEMCPY,
+		    WS_NODE_MEMSET,
+		    WS_NODE_HOST,
+		    WS_NODE_GRAPH,
+		    WS_NODE_EMPTY,
+		    WS_NODE_WAIT,
+		    WS_NODE_RECORD,
+		    WS_NODE_ALLOC = 10,
+		    WS_NODE_FREE = 11
 };
 enum { WS_POOL_FIRST = 1, WS_POOL_RELEASE_THRESHOLD = 4, WS_POOL_LAST = 8 };
-enum { WS_MEMORY_RANGE_READ_MOSTLY = 1, WS_MEMORY_RANGE_PREFERRED, WS_MEMORY_RANGE_ACCESSED_BY, WS_MEMORY_RANGE_PREFETCH };
+enum {
+	WS_MEMORY_RANGE_READ_MOSTLY = 1,
+	WS_MEMORY_RANGE_PREFERRED,
+	WS_MEMORY_RANGE_ACCESSED_BY,
+	WS_MEMORY_RANGE_PREFETCH
+};
 
-struct ws_dim3 { unsigned x, y, z; };
+struct ws_dim3 {
+	unsigned x, y, z;
+};
 
-struct ws_uuid { unsigned char bytes[16]; };
+struct ws_uuid {
+	unsigned char bytes[16];
+};
 
-struct ws_pitched_ptr { void *ptr; size_t pitch, xsize, ysize; };
-struct ws_extent { size_t width, height, depth; };
-struct ws_pos { size_t x, y, z; };
+struct ws_pitched_ptr {
+	void *ptr;
+	size_t pitch, xsize, ysize;
+};
+struct ws_extent {
+	size_t width, height, depth;
+};
+struct ws_pos {
+	size_t x, y, z;
+};
 
-struct ws_memcpy3d {                                               /* cudaMemcpy3DParms */
+struct ws_memcpy3d { /* cudaMemcpy3DParms */
 	void *src_array;
 	struct ws_pos src_pos;
 	struct ws_pitched_ptr src;
@@ -103,7 +141,7 @@ struct ws_memcpy3d {                                               /* cudaMemcpy
 	int kind;
 };
 
-struct ws_memcpy3d_peer {                                          /* cudaMemcpy3DPeerParms */
+struct ws_memcpy3d_peer { /* cudaMemcpy3DPeerParms */
 	void *src_array;
 	struct ws_pos src_pos;
 	struct ws_pitched_ptr src;
@@ -115,7 +153,11 @@ struct ws_memcpy3d_peer {                                          /* cudaMemcpy
 	struct ws_extent extent;
 };
 
-struct ws_pointer_attributes { int type, device; void *device_pointer, *host_pointer; long reserved[8]; };
+struct ws_pointer_attributes {
+	int type, device;
+	void *device_pointer, *host_pointer;
+	long reserved[8];
+};
 
 struct ws_func_attributes {
 	size_t shared_bytes, const_bytes, local_bytes;
@@ -134,7 +176,7 @@ struct ws_launch_attribute {
 	} value;
 };
 
-struct ws_launch_config {                                          /* cudaLaunchConfig_t */
+struct ws_launch_config { /* cudaLaunchConfig_t */
 	struct ws_dim3 grid, block;
 	size_t shared;
 	void *stream;
@@ -150,11 +192,21 @@ struct ws_kernel_node_params {
 	void **extra;
 };
 
-struct ws_memset_params { void *dst; size_t pitch; unsigned value, element; size_t width, height; };
-struct ws_host_node_params { void (*fn)(void *); void *user; };
-struct ws_mem_location { int type, id; };
+struct ws_memset_params {
+	void *dst;
+	size_t pitch;
+	unsigned value, element;
+	size_t width, height;
+};
+struct ws_host_node_params {
+	void (*fn)(void *);
+	void *user;
+};
+struct ws_mem_location {
+	int type, id;
+};
 
-struct ws_pool_props {                                             /* cudaMemPoolProps */
+struct ws_pool_props { /* cudaMemPoolProps */
 	int alloc_type, handle_types;
 	struct ws_mem_location location;
 	void *security;
@@ -163,31 +215,47 @@ struct ws_pool_props {                                             /* cudaMemPoo
 	unsigned char reserved[54];
 };
 
-struct ws_alloc_node_params {                                      /* cudaMemAllocNodeParams */
+struct ws_alloc_node_params { /* cudaMemAllocNodeParams */
 	struct ws_pool_props props;
 	const void *access;
 	size_t naccess, bytes;
 	void *ptr;
 };
 
-struct ws_graph_node_params {                                      /* cudaGraphNodeParams */
+struct ws_graph_node_params { /* cudaGraphNodeParams */
 	int type, reserved0[3];
 	union {
 		long long reserved1[29];
 		struct ws_kernel_node_params kernel;
-		struct { int flags, reserved[3]; struct ws_memcpy3d copy; } memcpy;
+		struct {
+			int flags, reserved[3];
+			struct ws_memcpy3d copy;
+		} memcpy;
 		struct ws_memset_params memset;
 		struct ws_host_node_params host;
-		struct { void *graph; } graph;
-		struct { void *event; } event;
+		struct {
+			void *graph;
+		} graph;
+		struct {
+			void *event;
+		} event;
 		struct ws_alloc_node_params alloc;
-		struct { void *ptr; } free;
+		struct {
+			void *ptr;
+		} free;
 	} u;
 	long long reserved2;
 };
 
-struct ws_graph_update_info { int result; void *error_node, *error_from; };
-struct ws_graph_instantiate_params { unsigned long long flags; void *upload, *error_node; int result; };
+struct ws_graph_update_info {
+	int result;
+	void *error_node, *error_from;
+};
+struct ws_graph_instantiate_params {
+	unsigned long long flags;
+	void *upload, *error_node;
+	int result;
+};
 
 /* cudaDeviceProp of CUDA 12 and 13. Those of 11 and before are the first WS_PROP11_BYTES bytes of CUDA 12's. */
 struct ws_prop13 {

@@ -8,6 +8,11 @@
 int ws_drv(int code);
 /* 0, or the error that a failed kernel left; cuInit is not asked for, as nothing needs it. */
 int ws_drv_begin(void);
-#define WS_DRV_BEGIN() do { int ws_e_ = ws_drv_begin(); if (ws_e_) return ws_e_; } while (0)
+#define WS_DRV_BEGIN()                                                                                                 \
+	do {                                                                                                           \
+		int ws_e_ = ws_drv_begin();                                                                            \
+		if (ws_e_)                                                                                             \
+			return ws_e_;                                                                                  \
+	} while (0)
 
 #endif

@@ -7,7 +7,10 @@
 
 enum { MAX_STACK = 64, DRIVER_VERSION = 13000 };
 
-struct ws_context { unsigned flags; bool dead; };
+struct ws_context {
+	unsigned flags;
+	bool dead;
+};
 
 static struct ws_context primary;
 static unsigned primary_users;
@@ -20,10 +23,13 @@ int ws_drv(int code)
 	case WS_CUDA_INVALID_CONFIGURATION:
 	case WS_CUDA_INVALID_PITCH:
 	case WS_CUDA_INVALID_DEVICE_POINTER:
-	case WS_CUDA_INVALID_MEMCPY_DIRECTION: return WS_CUDA_INVALID_VALUE;
+	case WS_CUDA_INVALID_MEMCPY_DIRECTION:
+		return WS_CUDA_INVALID_VALUE;
 	case WS_CUDA_INVALID_SYMBOL:
-	case WS_CUDA_INVALID_DEVICE_FUNCTION: return WS_CUDA_NOT_FOUND;
-	default: return code;
+	case WS_CUDA_INVALID_DEVICE_FUNCTION:
+		return WS_CUDA_NOT_FOUND;
+	default:
+		return code;
 	}
 }
 
@@ -366,6 +372,6 @@ WS_RT(cuGetProcAddress_v2, const char *name, void **out, int version, unsigned l
 	int e = entry_point(name, out);
 
 	if (status)
-		*status = e ? 1 : 0;       /* symbol not found */
+		*status = e ? 1 : 0; /* symbol not found */
 	return e;
 }

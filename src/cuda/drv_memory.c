@@ -97,7 +97,7 @@ WS_RT(cuMemHostGetDevicePointer_v2, uint64_t *out, void *p, unsigned flags)
 
 WS_RT(cuMemAllocAsync, uint64_t *out, size_t size, void *stream)
 {
-	struct ws_work op = { .type = WS_NODE_ALLOC };
+	struct ws_work op = {.type = WS_NODE_ALLOC};
 	int e = alloc(out, size, WS_MEM_DEVICE, "cuMemAllocAsync", WS_CALLER);
 
 	if (e)
@@ -109,7 +109,7 @@ WS_RT(cuMemAllocAsync, uint64_t *out, size_t size, void *stream)
 
 WS_RT(cuMemFreeAsync, uint64_t p, void *stream)
 {
-	struct ws_work op = { .type = WS_NODE_FREE, .u.mem.addr = p };
+	struct ws_work op = {.type = WS_NODE_FREE, .u.mem.addr = p};
 
 	WS_DRV_BEGIN();
 	return p ? ws_drv(ws_work_submit(stream, &op, "cuMemFreeAsync")) : 0;
@@ -154,25 +154,36 @@ WS_RT(cuPointerGetAttribute, void *out, int attribute, uint64_t p)
 	if (!out || !m)
 		return WS_CUDA_INVALID_VALUE;
 	switch (attribute) {
-	case 2: *(unsigned *)out = m->kind == WS_MEM_HOST ? 1 : 2; return 0;
-	case 3: *(uint64_t *)out = p; return 0;
+	case 2:
+		*(unsigned *)out = m->kind == WS_MEM_HOST ? 1 : 2;
+		return 0;
+	case 3:
+		*(uint64_t *)out = p;
+		return 0;
 	case 4:
 		if (m->kind != WS_MEM_HOST && m->kind != WS_MEM_MANAGED)
 			return WS_CUDA_INVALID_VALUE;
 		*(uint64_t *)out = p;
 		return 0;
-	case 7: *(uint64_t *)out = m->serial; return 0;
-	case 8: *(unsigned *)out = m->kind == WS_MEM_MANAGED; return 0;
-	case 9: *(int *)out = 0; return 0;
-	default: return WS_CUDA_NOT_SUPPORTED;
+	case 7:
+		*(uint64_t *)out = m->serial;
+		return 0;
+	case 8:
+		*(unsigned *)out = m->kind == WS_MEM_MANAGED;
+		return 0;
+	case 9:
+		*(int *)out = 0;
+		return 0;
+	default:
+		return WS_CUDA_NOT_SUPPORTED;
 	}
 }
 
 /* ---- copies ---- */
 static int copy(uint64_t dst, uint64_t src, size_t n, int kind, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMCPY, .u.copy = { .dst = dst, .src = src, .width = n, .height = 1, .depth = 1,
-	                                                          .kind = kind } };
+	struct ws_work op = {.type = WS_NODE_MEMCPY,
+			     .u.copy = {.dst = dst, .src = src, .width = n, .height = 1, .depth = 1, .kind = kind}};
 
 	WS_DRV_BEGIN();
 	return ws_drv(ws_work_submit(stream, &op, call));
@@ -235,7 +246,7 @@ struct memcpy2d {
 
 static int copy2d(const struct memcpy2d *p, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMCPY };
+	struct ws_work op = {.type = WS_NODE_MEMCPY};
 	struct ws_copy *c = &op.u.copy;
 
 	WS_DRV_BEGIN();
@@ -243,11 +254,13 @@ static int copy2d(const struct memcpy2d *p, void *stream, const char *call)
 		return WS_CUDA_INVALID_VALUE;
 	if (p->src_type == 3 || p->dst_type == 3)
 		return ws_unsupported("cuMemcpy2D from or to a CUDA array");
-	*c = (struct ws_copy){ .width = p->width, .height = p->height, .depth = 1, .kind = WS_COPY_DEFAULT };
+	*c = (struct ws_copy){.width = p->width, .height = p->height, .depth = 1, .kind = WS_COPY_DEFAULT};
 	c->src_pitch = p->src_pitch ? p->src_pitch : p->width;
 	c->dst_pitch = p->dst_pitch ? p->dst_pitch : p->width;
-	c->src = (p->src_type == 1 ? (uint64_t)(uintptr_t)p->src_host : p->src_device) + p->src_y * c->src_pitch + p->src_x;
-	c->dst = (p->dst_type == 1 ? (uint64_t)(uintptr_t)p->dst_host : p->dst_device) + p->dst_y * c->dst_pitch + p->dst_x;
+	c->src = (p->src_type == 1 ? (uint64_t)(uintptr_t)p->src_host : p->src_device) + p->src_y * c->src_pitch +
+		 p->src_x;
+	c->dst = (p->dst_type == 1 ? (uint64_t)(uintptr_t)p->dst_host : p->dst_device) + p->dst_y * c->dst_pitch +
+		 p->dst_x;
 	return ws_drv(ws_work_submit(stream, &op, call));
 }
 
@@ -268,10 +281,16 @@ WS_RT(cuMemcpy2DAsync_v2, const struct memcpy2d *p, void *stream)
 
 /* ---- fills ---- */
 static int fill(uint64_t dst, size_t pitch, unsigned value, unsigned element, size_t n, size_t rows, void *stream,
-                const char *call)
+		const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMSET, .u.fill = { .dst = dst, .pitch = pitch, .value = value,
-		.element = element, .width = n * element, .height = rows, .depth = 1 } };
+	struct ws_work op = {.type = WS_NODE_MEMSET,
+			     .u.fill = {.dst = dst,
+					.pitch = pitch,
+					.value = value,
+					.element = element,
+					.width = n * element,
+					.height = rows,
+					.depth = 1}};
 
 	WS_DRV_BEGIN();
 	if (dst % element)
@@ -279,22 +298,22 @@ static int fill(uint64_t dst, size_t pitch, unsigned value, unsigned element, si
 	return ws_drv(ws_work_submit(stream, &op, call));
 }
 
-#define FILL(bits, type) \
-	WS_RT(cuMemsetD##bits##_v2, uint64_t p, type v, size_t n) \
-	{ \
-		return fill(p, 0, v, bits / 8, n, 1, NULL, "cuMemsetD" #bits); \
-	} \
-	WS_RT(cuMemsetD##bits##Async, uint64_t p, type v, size_t n, void *stream) \
-	{ \
-		return fill(p, 0, v, bits / 8, n, 1, stream, "cuMemsetD" #bits "Async"); \
-	} \
-	WS_RT(cuMemsetD2D##bits##_v2, uint64_t p, size_t pitch, type v, size_t n, size_t rows) \
-	{ \
-		return fill(p, pitch, v, bits / 8, n, rows, NULL, "cuMemsetD2D" #bits); \
-	} \
-	WS_RT(cuMemsetD2D##bits##Async, uint64_t p, size_t pitch, type v, size_t n, size_t rows, void *stream) \
-	{ \
-		return fill(p, pitch, v, bits / 8, n, rows, stream, "cuMemsetD2D" #bits "Async"); \
+#define FILL(bits, type)                                                                                               \
+	WS_RT(cuMemsetD##bits##_v2, uint64_t p, type v, size_t n)                                                      \
+	{                                                                                                              \
+		return fill(p, 0, v, bits / 8, n, 1, NULL, "cuMemsetD" #bits);                                         \
+	}                                                                                                              \
+	WS_RT(cuMemsetD##bits##Async, uint64_t p, type v, size_t n, void *stream)                                      \
+	{                                                                                                              \
+		return fill(p, 0, v, bits / 8, n, 1, stream, "cuMemsetD" #bits "Async");                               \
+	}                                                                                                              \
+	WS_RT(cuMemsetD2D##bits##_v2, uint64_t p, size_t pitch, type v, size_t n, size_t rows)                         \
+	{                                                                                                              \
+		return fill(p, pitch, v, bits / 8, n, rows, NULL, "cuMemsetD2D" #bits);                                \
+	}                                                                                                              \
+	WS_RT(cuMemsetD2D##bits##Async, uint64_t p, size_t pitch, type v, size_t n, size_t rows, void *stream)         \
+	{                                                                                                              \
+		return fill(p, pitch, v, bits / 8, n, rows, stream, "cuMemsetD2D" #bits "Async");                      \
 	}
 FILL(8, unsigned char)
 FILL(16, unsigned short)

@@ -109,7 +109,7 @@ WS_RT(cuModuleGetLoadingMode, int *mode)
 {
 	if (!mode)
 		return WS_CUDA_INVALID_VALUE;
-	*mode = 2;                         /* lazy */
+	*mode = 2; /* lazy */
 	return 0;
 }
 
@@ -254,17 +254,39 @@ static int get_attribute(int *value, int attribute, void *func)
 		return WS_CUDA_INVALID_VALUE;
 	ws_gpu_kernel_info(f->kernel, &i);
 	switch (attribute) {
-	case 0: *value = (int)i.max_threads; return 0;
-	case 1: *value = (int)i.shared_static; return 0;
-	case 2: *value = (int)i.const_bytes; return 0;
-	case 3: *value = (int)i.local_bytes; return 0;
-	case 4: *value = (int)i.regs; return 0;
-	case 5: *value = (int)i.sm; return 0;
-	case 6: *value = (int)ws_gpu_config(ws_session()->gpu)->cc; return 0;
-	case 7: *value = 0; return 0;
-	case 8: *value = f->max_dynamic_shared ? f->max_dynamic_shared : 49152 - (int)i.shared_static; return 0;
-	case 9: *value = f->carveout; return 0;
-	default: *value = 0; return attribute < WS_FUNC_ATTRIBUTE_END ? 0 : WS_CUDA_INVALID_VALUE;
+	case 0:
+		*value = (int)i.max_threads;
+		return 0;
+	case 1:
+		*value = (int)i.shared_static;
+		return 0;
+	case 2:
+		*value = (int)i.const_bytes;
+		return 0;
+	case 3:
+		*value = (int)i.local_bytes;
+		return 0;
+	case 4:
+		*value = (int)i.regs;
+		return 0;
+	case 5:
+		*value = (int)i.sm;
+		return 0;
+	case 6:
+		*value = (int)ws_gpu_config(ws_session()->gpu)->cc;
+		return 0;
+	case 7:
+		*value = 0;
+		return 0;
+	case 8:
+		*value = f->max_dynamic_shared ? f->max_dynamic_shared : 49152 - (int)i.shared_static;
+		return 0;
+	case 9:
+		*value = f->carveout;
+		return 0;
+	default:
+		*value = 0;
+		return attribute < WS_FUNC_ATTRIBUTE_END ? 0 : WS_CUDA_INVALID_VALUE;
 	}
 }
 
@@ -309,7 +331,8 @@ WS_RT(cuFuncSetSharedMemConfig, void *func, int config)
 }
 
 /* ---- occupancy ---- */
-WS_RT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *out, void *func, int threads, size_t shared, unsigned flags)
+WS_RT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *out, void *func, int threads, size_t shared,
+      unsigned flags)
 {
 	struct ws_function *f;
 	int e = function(&f, func);
@@ -328,7 +351,8 @@ WS_RT(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *out, void *func, int thr
 }
 
 /* The block size that fills an SM best: the largest of the best, in steps of a warp. */
-WS_RT(cuOccupancyMaxPotentialBlockSize, int *grid, int *block, void *func, size_t (*shared_of)(int), size_t shared, int limit)
+WS_RT(cuOccupancyMaxPotentialBlockSize, int *grid, int *block, void *func, size_t (*shared_of)(int), size_t shared,
+      int limit)
 {
 	struct ws_kernel_info info;
 	struct ws_function *f;
@@ -341,8 +365,8 @@ WS_RT(cuOccupancyMaxPotentialBlockSize, int *grid, int *block, void *func, size_
 		return WS_CUDA_INVALID_VALUE;
 	ws_gpu_kernel_info(f->kernel, &info);
 	*grid = *block = 0;
-	for (threads = limit > 0 && (uint32_t)limit < info.max_threads ? (uint32_t)limit : info.max_threads; threads >= WS_WARP;
-	     threads = (threads - 1) / WS_WARP * WS_WARP) {
+	for (threads = limit > 0 && (uint32_t)limit < info.max_threads ? (uint32_t)limit : info.max_threads;
+	     threads >= WS_WARP; threads = (threads - 1) / WS_WARP * WS_WARP) {
 		size_t s = shared_of ? shared_of((int)threads) : shared;
 		uint32_t blocks = ws_gpu_occupancy(ws_session()->gpu, f->kernel, threads, s);
 

@@ -14,20 +14,24 @@ static int launch(void *func, const struct ws_launch_config *c, void **params, v
 	return ws_drv(ws_launch_config(c, f, params, extra, call));
 }
 
-WS_RT(cuLaunchKernel, void *func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-      void *stream, void **params, void **extra)
+WS_RT(cuLaunchKernel, void *func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+      unsigned shared, void *stream, void **params, void **extra)
 {
-	struct ws_launch_config c = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared, .stream = stream };
+	struct ws_launch_config c = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared, .stream = stream};
 
 	return launch(func, &c, params, extra, "cuLaunchKernel");
 }
 
-WS_RT(cuLaunchCooperativeKernel, void *func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-      unsigned shared, void *stream, void **params)
+WS_RT(cuLaunchCooperativeKernel, void *func, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+      unsigned bz, unsigned shared, void *stream, void **params)
 {
-	struct ws_launch_attribute cooperative = { .id = WS_LAUNCH_COOPERATIVE, .value.cooperative = 1 };
-	struct ws_launch_config c = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared, .stream = stream,
-	                              .attrs = &cooperative, .nattrs = 1 };
+	struct ws_launch_attribute cooperative = {.id = WS_LAUNCH_COOPERATIVE, .value.cooperative = 1};
+	struct ws_launch_config c = {.grid = {gx, gy, gz},
+				     .block = {bx, by, bz},
+				     .shared = shared,
+				     .stream = stream,
+				     .attrs = &cooperative,
+				     .nattrs = 1};
 
 	return launch(func, &c, params, NULL, "cuLaunchCooperativeKernel");
 }
@@ -47,14 +51,14 @@ WS_RT(cuLaunchKernelEx, const struct config *config, void *func, void **params, 
 
 	if (!config)
 		return WS_CUDA_INVALID_VALUE;
-	c = (struct ws_launch_config){ config->grid, config->block, config->shared, config->stream, config->attrs,
-	                               config->nattrs };
+	c = (struct ws_launch_config){config->grid,   config->block, config->shared,
+				      config->stream, config->attrs, config->nattrs};
 	return launch(func, &c, params, extra, "cuLaunchKernelEx");
 }
 
 WS_RT(cuLaunchHostFunc, void *stream, void (*fn)(void *), void *user)
 {
-	struct ws_work op = { .type = WS_NODE_HOST, .u.host = { .fn = fn, .user = user } };
+	struct ws_work op = {.type = WS_NODE_HOST, .u.host = {.fn = fn, .user = user}};
 
 	WS_DRV_BEGIN();
 	return fn ? ws_drv(ws_work_submit(stream, &op, "cuLaunchHostFunc")) : WS_CUDA_INVALID_VALUE;
@@ -107,7 +111,7 @@ WS_RT(cuStreamWaitEvent, void *stream, void *event, unsigned flags)
 
 WS_RT(cuStreamAddCallback, void *stream, void (*fn)(void *, int, void *), void *user, unsigned flags)
 {
-	struct ws_work op = { .type = WS_NODE_HOST, .u.host = { .callback = fn, .user = user } };
+	struct ws_work op = {.type = WS_NODE_HOST, .u.host = {.callback = fn, .user = user}};
 
 	WS_DRV_BEGIN();
 	return fn ? ws_drv(ws_work_submit(stream, &op, "cuStreamAddCallback")) : WS_CUDA_INVALID_VALUE;

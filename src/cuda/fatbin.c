@@ -12,9 +12,24 @@ enum { CONTAINER_HEADER = 16, ENTRY_HEADER = 64, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 
 /* the largest PTX that we are ready to unpack; nvcc's largest seen is 30 MB, a damaged size must not eat the machine */
 #define MAX_PLAIN ((size_t)1 << 30)
 
-static uint16_t u16(const uint8_t *p) { uint16_t v; memcpy(&v, p, sizeof v); return v; }
-static uint32_t u32(const uint8_t *p) { uint32_t v; memcpy(&v, p, sizeof v); return v; }
-static uint64_t u64(const uint8_t *p) { uint64_t v; memcpy(&v, p, sizeof v); return v; }
+static uint16_t u16(const uint8_t *p)
+{
+	uint16_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+static uint32_t u32(const uint8_t *p)
+{
+	uint32_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
+static uint64_t u64(const uint8_t *p)
+{
+	uint64_t v;
+	memcpy(&v, p, sizeof v);
+	return v;
+}
 
 static void add(struct ws_fatbin *f, struct ws_image i)
 {
@@ -39,15 +54,19 @@ static bool read_entry(struct ws_fatbin *f, const uint8_t *p, size_t left, size_
 		return *why = "an entry is longer than its container", false;
 	*size = header + payload;
 	if (kind != WS_IMAGE_PTX && kind != WS_IMAGE_ELF)
-		return true;                       /* options and the like: nothing to run */
+		return true; /* options and the like: nothing to run */
 	if (!(flags & (FLAG_LZ4 | FLAG_ZSTD)))
 		packed = plain = 0;
 	if (packed > payload)
 		return *why = "compressed bytes are cut off", false;
 	if (plain > MAX_PLAIN)
 		return *why = "an entry says that it unpacks to more than 1 GiB", false;
-	add(f, (struct ws_image){ .kind = kind, .sm = u32(p + 28), .flags = flags, .data = p + header,
-	                          .len = packed ? packed : payload, .plain_len = plain });
+	add(f, (struct ws_image){.kind = kind,
+				 .sm = u32(p + 28),
+				 .flags = flags,
+				 .data = p + header,
+				 .len = packed ? packed : payload,
+				 .plain_len = plain});
 	return true;
 }
 
@@ -83,7 +102,7 @@ static uint32_t target_of(const char *text, size_t len)
 
 static bool looks_like_text(const uint8_t *p, size_t len)
 {
-	enum { SHORTEST = 16 };            /* the three directives that PTX begins with are longer */
+	enum { SHORTEST = 16 }; /* the three directives that PTX begins with are longer */
 	size_t i;
 
 	for (i = 0; i < SHORTEST && i < len && p[i]; i++)
@@ -99,13 +118,13 @@ bool ws_fatbin_read(struct ws_fatbin *f, const void *data, size_t len, const cha
 	if (len >= 4 && u32(p) == CONTAINER_MAGIC)
 		return read_container(f, p, len, why);
 	if (len >= 4 && memcmp(p, "\177ELF", 4) == 0) {
-		add(f, (struct ws_image){ .kind = WS_IMAGE_ELF, .data = p, .len = len });
+		add(f, (struct ws_image){.kind = WS_IMAGE_ELF, .data = p, .len = len});
 		return true;
 	}
 	if (looks_like_text(p, len)) {
 		size_t n = strnlen(data, len);
 
-		add(f, (struct ws_image){ .kind = WS_IMAGE_PTX, .sm = target_of(data, n), .data = p, .len = n });
+		add(f, (struct ws_image){.kind = WS_IMAGE_PTX, .sm = target_of(data, n), .data = p, .len = n});
 		return true;
 	}
 	*why = "it is neither a fat binary, nor PTX, nor an ELF file";
@@ -115,7 +134,7 @@ bool ws_fatbin_read(struct ws_fatbin *f, const void *data, size_t len, const cha
 void ws_fatbin_free(struct ws_fatbin *f)
 {
 	free(f->images);
-	*f = (struct ws_fatbin){ 0 };
+	*f = (struct ws_fatbin){0};
 }
 
 static bool better(const struct ws_image *a, const struct ws_image *b, uint32_t cc)
@@ -178,6 +197,6 @@ char *ws_image_text(const struct ws_image *i, size_t *len, const char **why)
 		return NULL;
 	}
 	text[n] = '\0';
-	*len = strlen(text);               /* payloads are padded with NULs */
+	*len = strlen(text); /* payloads are padded with NULs */
 	return text;
 }

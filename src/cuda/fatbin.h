@@ -15,11 +15,11 @@ enum ws_image_kind { WS_IMAGE_PTX = 1, WS_IMAGE_ELF = 2 };
 
 struct ws_image {
 	enum ws_image_kind kind;
-	uint32_t sm;                 /* 90 = sm_90 */
+	uint32_t sm; /* 90 = sm_90 */
 	uint64_t flags;
-	const uint8_t *data;         /* in the container; maybe compressed */
+	const uint8_t *data; /* in the container; maybe compressed */
 	size_t len;
-	size_t plain_len;            /* as the entry says; 0 = not compressed */
+	size_t plain_len; /* as the entry says; 0 = not compressed */
 };
 
 struct ws_fatbin {
@@ -36,7 +36,8 @@ void ws_fatbin_free(struct ws_fatbin *f);
 const struct ws_image *ws_fatbin_ptx(const struct ws_fatbin *f, uint32_t cc);
 bool ws_fatbin_has_elf(const struct ws_fatbin *f);
 
-/* The text of a PTX image, decompressed, NUL-terminated; *len does not count the NUL. NULL: *why. The caller frees it. */
+/* The text of a PTX image, decompressed, NUL-terminated; *len does not count the NUL. NULL: *why. The caller frees it.
+ */
 char *ws_image_text(const struct ws_image *i, size_t *len, const char **why);
 
 #endif

@@ -279,7 +279,7 @@ static int begin_capture(void *stream, struct ws_graph *into, int mode)
 	if (mode < 0 || mode > 2)
 		return WS_CUDA_INVALID_VALUE;
 	if (!s)
-		return WS_CUDA_CAPTURE_UNSUPPORTED;    /* a default stream */
+		return WS_CUDA_CAPTURE_UNSUPPORTED; /* a default stream */
 	if (s->capture)
 		return WS_CUDA_ILLEGAL_STATE;
 	c = ws_alloc(sizeof *c);
@@ -299,7 +299,8 @@ WS_RT(cudaStreamBeginCapture, void *stream, int mode)
 	return ws_fail(begin_capture(stream, NULL, mode));
 }
 
-WS_RT(cudaStreamBeginCaptureToGraph, void *stream, void *graph, void *const *deps, const void *data, size_t ndeps, int mode)
+WS_RT(cudaStreamBeginCaptureToGraph, void *stream, void *graph, void *const *deps, const void *data, size_t ndeps,
+      int mode)
 {
 	struct ws_stream *s;
 	size_t i;
@@ -354,7 +355,7 @@ WS_RT(cudaStreamIsCapturing, void *stream, int *status)
 }
 
 static int capture_info(void *stream, int *status, unsigned long long *id, void **graph, struct ws_node *const **deps,
-                        size_t *ndeps)
+			size_t *ndeps)
 {
 	struct ws_stream *s;
 
@@ -377,8 +378,8 @@ static int capture_info(void *stream, int *status, unsigned long long *id, void 
 }
 
 /* CUDA 13's form; the fifth-but-one result, data of the edges, is always "none". */
-WS_RT(cudaStreamGetCaptureInfo, void *stream, int *status, unsigned long long *id, void **graph, struct ws_node *const **deps,
-      const void **data, size_t *ndeps)
+WS_RT(cudaStreamGetCaptureInfo, void *stream, int *status, unsigned long long *id, void **graph,
+      struct ws_node *const **deps, const void **data, size_t *ndeps)
 {
 	WS_BEGIN();
 	if (data)

@@ -10,22 +10,22 @@ struct ws_node {
 	struct ws_node **deps;
 	size_t ndeps, dcap;
 	bool disabled, mark;
-	struct ws_node *origin;              /* the node that this one is a copy of */
-	void **values;                       /* pointers into the packed parameters, for GetParams */
+	struct ws_node *origin; /* the node that this one is a copy of */
+	void **values;          /* pointers into the packed parameters, for GetParams */
 };
 
 struct ws_graph {
 	struct ws_node **nodes;
 	size_t n, cap;
 	const struct ws_graph *origin;
-	unsigned long long flags;            /* of an executable graph */
+	unsigned long long flags; /* of an executable graph */
 };
 
 /* Recording of streams into a graph; lives as long as an event refers to it. */
 struct ws_capture {
 	struct ws_graph *graph;
 	struct ws_stream *origin;
-	struct ws_stream **streams;          /* that take part */
+	struct ws_stream **streams; /* that take part */
 	size_t nstreams, cap;
 	uint64_t id;
 	unsigned refs;
@@ -33,16 +33,16 @@ struct ws_capture {
 };
 
 struct ws_graph *ws_graph_new(void);
-struct ws_graph *ws_graph_of(void *handle);              /* graph or executable graph; NULL: no such graph */
+struct ws_graph *ws_graph_of(void *handle); /* graph or executable graph; NULL: no such graph */
 struct ws_node *ws_node_of(void *handle);
 /* Takes over the owned parts of op. NULL: a dependency is not a node of this graph. */
 struct ws_node *ws_node_new(struct ws_graph *g, void *const *deps, size_t ndeps, struct ws_work *op);
-void ws_node_free(struct ws_node *n);                    /* and its edges */
+void ws_node_free(struct ws_node *n); /* and its edges */
 void ws_node_depend(struct ws_node *n, struct ws_node *on);
 /* The node of g that is a copy of `origin`; NULL if none. */
 struct ws_node *ws_graph_copy_of(const struct ws_graph *g, const struct ws_node *origin);
 /* Sorts the nodes so that each comes after what it depends on. false: there is a cycle. */
 bool ws_graph_sort(struct ws_graph *g);
-void ws_capture_drop(struct ws_capture **c);             /* one reference less; *c becomes NULL */
+void ws_capture_drop(struct ws_capture **c); /* one reference less; *c becomes NULL */
 
 #endif

@@ -5,7 +5,7 @@ L         := $(B)/lib
 CUDART    := 13 12 11.0
 CUDA_LIBS := $(L)/libwarpsafe.so $(CUDART:%=$(L)/libcudart.so.%) $(L)/libcudart.so $(L)/libcuda.so.1 $(L)/libcuda.so \
              $(L)/libwarpsafe-preload.so
-SHARED     = $(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -Wl,-z,defs
+SHARED     = $(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' $(if $(SAN),,-Wl,-z,defs)
 
 $(L)/libwarpsafe.so: $(filter-out $(B)/obj/cli/%,$(OBJ))
 	@mkdir -p $(@D)

@@ -20,7 +20,7 @@ void *ws_map_get(const struct ws_map *m, const void *key)
 
 static void grow(struct ws_map *m)
 {
-	struct ws_map bigger = { .cap = m->n * 4 < 32 ? 32 : m->cap };
+	struct ws_map bigger = {.cap = m->n * 4 < 32 ? 32 : m->cap};
 	size_t i;
 
 	while (bigger.cap < m->n * 4)
@@ -62,5 +62,5 @@ void ws_map_free(struct ws_map *m)
 {
 	free(m->keys);
 	free(m->values);
-	*m = (struct ws_map){ 0 };
+	*m = (struct ws_map){0};
 }

@@ -4,7 +4,11 @@
 
 #include "base/base.h"
 
-struct ws_map { const void **keys; void **values; size_t n, used, cap; };
+struct ws_map {
+	const void **keys;
+	void **values;
+	size_t n, used, cap;
+};
 
 void *ws_map_get(const struct ws_map *m, const void *key);       /* NULL if it is not there; key is not NULL */
 void ws_map_put(struct ws_map *m, const void *key, void *value); /* replaces */

@@ -9,14 +9,17 @@
 #include <string.h>
 
 /* ---- addresses ---- */
-struct range { uint8_t *host; struct ws_mem *mem; };
+struct range {
+	uint8_t *host;
+	struct ws_mem *mem;
+};
 
 /* Where `bytes` bytes at a device or host address are in this process. want: 1 device memory, 0 host, -1 either. */
 static int locate(uint64_t addr, size_t bytes, int want, struct range *r)
 {
 	struct ws_mem *m = ws_gpu_mem_find(ws_session()->gpu, addr);
 
-	*r = (struct range){ .host = (uint8_t *)(uintptr_t)addr, .mem = m };
+	*r = (struct range){.host = (uint8_t *)(uintptr_t)addr, .mem = m};
 	if (!m)
 		return want == 1 || !addr ? WS_CUDA_INVALID_VALUE : 0;
 	if (bytes > m->size - (addr - m->addr))
@@ -39,17 +42,19 @@ static size_t box_bytes(size_t pitch, size_t slice, size_t width, size_t height,
 
 static int locate_copy(const struct ws_copy *c, struct range *dst, struct range *src)
 {
-	static const int src_is_device[] = { 0, 0, 1, 1, -1 }, dst_is_device[] = { 0, 1, 0, 1, -1 };
+	static const int src_is_device[] = {0, 0, 1, 1, -1}, dst_is_device[] = {0, 1, 0, 1, -1};
 	int e;
 
 	if (c->kind < WS_COPY_HH || c->kind > WS_COPY_DEFAULT)
 		return WS_CUDA_INVALID_MEMCPY_DIRECTION;
 	if (c->height * c->depth > 1 && (c->width > c->dst_pitch || c->width > c->src_pitch))
 		return WS_CUDA_INVALID_PITCH;
-	e = locate(c->src, box_bytes(c->src_pitch, c->src_slice, c->width, c->height, c->depth), src_is_device[c->kind], src);
+	e = locate(c->src, box_bytes(c->src_pitch, c->src_slice, c->width, c->height, c->depth), src_is_device[c->kind],
+		   src);
 	if (e)
 		return e;
-	return locate(c->dst, box_bytes(c->dst_pitch, c->dst_slice, c->width, c->height, c->depth), dst_is_device[c->kind], dst);
+	return locate(c->dst, box_bytes(c->dst_pitch, c->dst_slice, c->width, c->height, c->depth),
+		      dst_is_device[c->kind], dst);
 }
 
 int ws_work_check_copy(const struct ws_copy *c)
@@ -63,8 +68,11 @@ int ws_work_check_copy(const struct ws_copy *c)
 
 static void tell_observer(struct ws_mem *m, bool write, uint64_t addr, uint64_t size, void *stream, const char *call)
 {
-	struct ws_host_op op = { .kind = write ? WS_HOST_WRITE : WS_HOST_READ, .addr = addr, .size = size,
-	                         .stream = ws_stream_id(stream), .call = call };
+	struct ws_host_op op = {.kind = write ? WS_HOST_WRITE : WS_HOST_READ,
+				.addr = addr,
+				.size = size,
+				.stream = ws_stream_id(stream),
+				.call = call};
 
 	if (m)
 		ws_gpu_host_op(ws_session()->gpu, &op);
@@ -81,12 +89,14 @@ static int run_copy(const struct ws_copy *c, void *stream, const char *call)
 	e = locate_copy(c, &dst, &src);
 	if (e)
 		return e;
-	tell_observer(src.mem, false, c->src, box_bytes(c->src_pitch, c->src_slice, c->width, c->height, c->depth), stream, call);
-	tell_observer(dst.mem, true, c->dst, box_bytes(c->dst_pitch, c->dst_slice, c->width, c->height, c->depth), stream, call);
+	tell_observer(src.mem, false, c->src, box_bytes(c->src_pitch, c->src_slice, c->width, c->height, c->depth),
+		      stream, call);
+	tell_observer(dst.mem, true, c->dst, box_bytes(c->dst_pitch, c->dst_slice, c->width, c->height, c->depth),
+		      stream, call);
 	for (z = 0; z < c->depth; z++)
 		for (y = 0; y < c->height; y++)
-			memmove(dst.host + z * c->dst_slice + y * c->dst_pitch, src.host + z * c->src_slice + y * c->src_pitch,
-			        c->width);
+			memmove(dst.host + z * c->dst_slice + y * c->dst_pitch,
+				src.host + z * c->src_slice + y * c->src_pitch, c->width);
 	return 0;
 }
 
@@ -125,7 +135,7 @@ static int run_fill(const struct ws_fill *f, void *stream, const char *call)
 /* ---- kernels ---- */
 static void kernel_failed(struct ws_session *s, const struct ws_kernel_op *k, const struct ws_gpu_error *err)
 {
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 
 	if (err->text.len)
 		ws_buf_puts(&b, err->text.data);
@@ -140,8 +150,10 @@ static void kernel_failed(struct ws_session *s, const struct ws_kernel_op *k, co
 /* A detector counts launches and accesses itself. */
 static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, const struct ws_gpu_stats *stats)
 {
-	struct ws_kernel_row row = { .name = k->f->plain, .launches = !s->detector, .checked = s->detector != NULL,
-	                             .thread_instructions = stats->thread_instructions };
+	struct ws_kernel_row row = {.name = k->f->plain,
+				    .launches = !s->detector,
+				    .checked = s->detector != NULL,
+				    .thread_instructions = stats->thread_instructions};
 
 	ws_report_kernel(s->report, &row);
 	ws_session_touch();
@@ -151,12 +163,16 @@ static int run_kernel(const struct ws_kernel_op *k, void *stream)
 {
 	struct ws_session *s = ws_session();
 	struct ws_gpu_launch l = {
-		.grid = { k->grid.x, k->grid.y, k->grid.z }, .block = { k->block.x, k->block.y, k->block.z },
-		.cluster = { k->cluster.x, k->cluster.y, k->cluster.z }, .shared_dynamic = (uint32_t)k->shared,
-		.params = k->params, .cooperative = k->cooperative, .stream = ws_stream_id(stream),
+		.grid = {k->grid.x, k->grid.y, k->grid.z},
+		.block = {k->block.x, k->block.y, k->block.z},
+		.cluster = {k->cluster.x, k->cluster.y, k->cluster.z},
+		.shared_dynamic = (uint32_t)k->shared,
+		.params = k->params,
+		.cooperative = k->cooperative,
+		.stream = ws_stream_id(stream),
 	};
-	struct ws_gpu_stats stats = { 0 };
-	struct ws_gpu_error err = { 0 };
+	struct ws_gpu_stats stats = {0};
+	struct ws_gpu_error err = {0};
 	bool is_sticky;
 	int code;
 
@@ -171,7 +187,7 @@ static int run_kernel(const struct ws_kernel_op *k, void *stream)
 	if (!is_sticky)
 		return code;
 	ws_session_set_sticky(code);
-	return 0;                          /* as on a real GPU, the next call tells it */
+	return 0; /* as on a real GPU, the next call tells it */
 }
 
 /* ---- all of them ---- */
@@ -187,16 +203,24 @@ static int run_host(const struct ws_host_fn *h, void *stream)
 int ws_work_run(const struct ws_work *op, void *stream, const char *call)
 {
 	switch (op->type) {
-	case WS_NODE_KERNEL: return run_kernel(&op->u.kernel, stream);
-	case WS_NODE_MEMCPY: return run_copy(&op->u.copy, stream, call);
-	case WS_NODE_MEMSET: return run_fill(&op->u.fill, stream, call);
-	case WS_NODE_HOST: return run_host(&op->u.host, stream);
-	case WS_NODE_RECORD: return ws_event_stamp(op->u.event);
-	case WS_NODE_GRAPH: return ws_graph_run(op->u.graph, stream, call);
-	case WS_NODE_FREE: return ws_mem_release((void *)(uintptr_t)op->u.mem.addr, WS_MEM_DEVICE, true);
+	case WS_NODE_KERNEL:
+		return run_kernel(&op->u.kernel, stream);
+	case WS_NODE_MEMCPY:
+		return run_copy(&op->u.copy, stream, call);
+	case WS_NODE_MEMSET:
+		return run_fill(&op->u.fill, stream, call);
+	case WS_NODE_HOST:
+		return run_host(&op->u.host, stream);
+	case WS_NODE_RECORD:
+		return ws_event_stamp(op->u.event);
+	case WS_NODE_GRAPH:
+		return ws_graph_run(op->u.graph, stream, call);
+	case WS_NODE_FREE:
+		return ws_mem_release((void *)(uintptr_t)op->u.mem.addr, WS_MEM_DEVICE, true);
 	case WS_NODE_EMPTY:
-	case WS_NODE_WAIT:                 /* what it waits for has run already */
-	case WS_NODE_ALLOC: return 0;      /* the memory exists from the node's creation on */
+	case WS_NODE_WAIT: /* what it waits for has run already */
+	case WS_NODE_ALLOC:
+		return 0; /* the memory exists from the node's creation on */
 	}
 	return WS_CUDA_INVALID_VALUE;
 }

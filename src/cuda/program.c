@@ -2,7 +2,8 @@
  *
  * Registration happens before main, in any order, and must be cheap: nothing is parsed then. The wrapper of a fat
  * binary is { u32 magic, u32 version, data, parts }. Version 1: data is the container. Version 2 (relocatable device
- * code): parts is a NULL-ended array of containers that belong together; data, linked machine code, is of no use to us. */
+ * code): parts is a NULL-ended array of containers that belong together; data, linked machine code, is of no use to us.
+ */
 #include "cuda/program.h"
 
 #include <errno.h>
@@ -41,7 +42,10 @@ void ws_front_unlock(void)
 }
 
 /* ---- how many bytes are readable at an address of this process ---- */
-struct extent { uintptr_t at; size_t left; };
+struct extent {
+	uintptr_t at;
+	size_t left;
+};
 
 static int find_segment(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -81,7 +85,7 @@ static size_t mapped_bytes(const void *at)
 
 static size_t readable_bytes(const void *at)
 {
-	struct extent e = { .at = (uintptr_t)at };
+	struct extent e = {.at = (uintptr_t)at};
 
 	return dl_iterate_phdr(find_segment, &e) ? e.left : mapped_bytes(at);
 }
@@ -90,7 +94,7 @@ static size_t readable_bytes(const void *at)
 static struct ws_binary *new_binary(void)
 {
 	struct ws_binary *b = ws_alloc(sizeof *b);
-	struct ws_buf label = { 0 };
+	struct ws_buf label = {0};
 
 	b->self = b;
 	ws_front_lock();
@@ -108,7 +112,7 @@ static void add_part(struct ws_binary *b, const void *data, size_t len)
 
 	b->parts = ws_realloc(b->parts, (b->nparts + 1) * sizeof *b->parts);
 	part = &b->parts[b->nparts++];
-	*part = (struct ws_fatbin){ 0 };
+	*part = (struct ws_fatbin){0};
 	if (!ws_fatbin_read(part, data, len, &why))
 		ws_tell("%s: the fat binary of the program is damaged: %s", b->label, why);
 }
@@ -189,7 +193,7 @@ static struct ws_function *new_function(struct ws_binary *b, const char *name)
 {
 	struct ws_function *f = ws_alloc(sizeof *f);
 
-	*f = (struct ws_function){ .binary = b, .name = ws_strdup(name), .plain = ws_demangle(name), .carveout = -1 };
+	*f = (struct ws_function){.binary = b, .name = ws_strdup(name), .plain = ws_demangle(name), .carveout = -1};
 	*WS_PUSH(b->functions, b->nfunctions, b->fcap) = f;
 	ws_map_put(&functions, f, f);
 	return f;
@@ -215,8 +219,8 @@ void ws_binary_variable(struct ws_binary *b, const void *host, const char *name,
 	if (!ws_binary_valid(b) || !host || !name)
 		return;
 	v = ws_alloc(sizeof *v);
-	*v = (struct ws_variable){ .binary = b, .name = ws_strdup(name), .plain = ws_demangle(name), .size = size,
-	                           .managed = managed };
+	*v = (struct ws_variable){
+		.binary = b, .name = ws_strdup(name), .plain = ws_demangle(name), .size = size, .managed = managed};
 	ws_front_lock();
 	*WS_PUSH(b->variables, b->nvariables, b->vcap) = v;
 	ws_map_put(&variables, host, v);
@@ -254,13 +258,13 @@ struct ws_binary *ws_binary_load(const void *data, size_t len, int *error)
 		return NULL;
 	if (w->magic == WRAPPER_MAGIC && there >= sizeof *w)
 		return ws_binary_load(w->data, 0, error);
-	if (!len && there >= 16 && w->magic == 0xBA55ED50u) {       /* the container says how long it is */
+	if (!len && there >= 16 && w->magic == 0xBA55ED50u) { /* the container says how long it is */
 		uint64_t body;
 
 		memcpy(&body, (const uint8_t *)data + 8, sizeof body);
 		len = body > there - 16 ? there : (size_t)body + 16;
 	} else if (!len && memcmp(data, "\177ELF", 4) == 0) {
-		len = 4;                                            /* machine code is of no use, its bytes neither */
+		len = 4; /* machine code is of no use, its bytes neither */
 	} else if (!len) {
 		len = strnlen(data, there);
 	}
@@ -319,12 +323,13 @@ static char *part_text(struct ws_binary *b, const struct ws_fatbin *part, uint32
 
 static bool parse_part(struct ws_binary *b, const char *text, size_t len)
 {
-	struct ws_buf messages = { 0 };
-	struct ws_sink sink = { ws_sink_to_buf, &messages };
+	struct ws_buf messages = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &messages};
 	struct ws_ptx_module *m = ws_ptx_parse(b->label, text, len, NULL, &sink);
 
 	if (!m)
-		ws_tell("%s: cannot understand the PTX of the program\n%s", b->label, messages.len ? messages.data : "");
+		ws_tell("%s: cannot understand the PTX of the program\n%s", b->label,
+			messages.len ? messages.data : "");
 	ws_buf_free(&messages);
 	if (!m)
 		return false;
@@ -365,7 +370,7 @@ static void give_managed(struct ws_binary *b)
 static int load(struct ws_binary *b)
 {
 	struct ws_session *s = ws_session();
-	struct ws_gpu_error err = { 0 };
+	struct ws_gpu_error err = {0};
 	int code;
 
 	if (!s)
@@ -375,7 +380,8 @@ static int load(struct ws_binary *b)
 		return code;
 	b->module = ws_gpu_module_load(s->gpu, b->ptx, b->nptx, &err);
 	if (!b->module) {
-		ws_tell("%s: cannot load the program's device code: %s", b->label, err.text.len ? err.text.data : "no reason given");
+		ws_tell("%s: cannot load the program's device code: %s", b->label,
+			err.text.len ? err.text.data : "no reason given");
 		ws_report_error(s->report, err.text.len ? err.text.data : "the device code cannot be loaded");
 		ws_buf_free(&err.text);
 		return err.code == WS_GPU_UNSUPPORTED ? WS_CUDA_NOT_SUPPORTED : WS_CUDA_INVALID_PTX;
@@ -409,12 +415,13 @@ static void tell_unchecked(struct ws_function *f, int code)
 	if (f->counted || !s)
 		return;
 	f->counted = true;
-	ws_report_unchecked(s->report, f->plain, code == WS_CUDA_NO_KERNEL_IMAGE ? "no PTX in the program" :
-	                                         "its PTX cannot be loaded");
+	ws_report_unchecked(s->report, f->plain,
+			    code == WS_CUDA_NO_KERNEL_IMAGE ? "no PTX in the program" : "its PTX cannot be loaded");
 	ws_session_touch();
 	if (code == WS_CUDA_NO_KERNEL_IMAGE)
 		ws_tell("kernel '%s' cannot run: the program has machine code for it but no PTX; rebuild it with "
-		        "-gencode arch=compute_XX,code=compute_XX (for instance XX = 75)", f->plain);
+			"-gencode arch=compute_XX,code=compute_XX (for instance XX = 75)",
+			f->plain);
 }
 
 int ws_function_ready(struct ws_function *f)

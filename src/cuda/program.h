@@ -10,30 +10,30 @@ struct ws_binary;
 /* A kernel as the host knows it. Its address is what we hand out as cudaKernel_t, cudaFunction_t and CUfunction. */
 struct ws_function {
 	struct ws_binary *binary;
-	char *name, *plain;                      /* as in PTX; for people */
-	struct ws_gpu_kernel *kernel;            /* NULL until the binary is loaded */
-	int max_dynamic_shared, carveout;        /* set by the program */
-	bool counted;                            /* told as unchecked */
+	char *name, *plain;               /* as in PTX; for people */
+	struct ws_gpu_kernel *kernel;     /* NULL until the binary is loaded */
+	int max_dynamic_shared, carveout; /* set by the program */
+	bool counted;                     /* told as unchecked */
 };
 
 struct ws_variable {
 	struct ws_binary *binary;
 	char *name, *plain;
-	void **managed;                          /* the host's pointer to a __managed__ variable, or NULL */
+	void **managed; /* the host's pointer to a __managed__ variable, or NULL */
 	size_t size;
 };
 
 /* A fat binary that the program registered, or a module or library that it loaded. */
 struct ws_binary {
-	void *self;                              /* handles are pointers to this field */
-	struct ws_fatbin *parts;                 /* several are linked together */
+	void *self;              /* handles are pointers to this field */
+	struct ws_fatbin *parts; /* several are linked together */
 	size_t nparts;
-	char *label;                             /* names the binary in messages: "app.1" */
-	void *copy;                              /* bytes that the images point into, if they are ours */
+	char *label; /* names the binary in messages: "app.1" */
+	void *copy;  /* bytes that the images point into, if they are ours */
 	struct ws_ptx_module **ptx;
 	size_t nptx;
 	struct ws_gpu_module *module;
-	int state;                               /* 0 not loaded, 1 loaded, else: -error code */
+	int state; /* 0 not loaded, 1 loaded, else: -error code */
 	struct ws_function **functions;
 	size_t nfunctions, fcap;
 	struct ws_variable **variables;
@@ -58,7 +58,7 @@ void ws_binary_unload(struct ws_binary *b);
 bool ws_binary_valid(const struct ws_binary *b);
 
 /* ---- use: the binary is loaded into the simulated GPU when something of it is first needed ---- */
-int ws_binary_ready(struct ws_binary *b);                                /* 0 or an error code, told on stderr once */
+int ws_binary_ready(struct ws_binary *b); /* 0 or an error code, told on stderr once */
 struct ws_function *ws_binary_find(struct ws_binary *b, const char *name, int *error);
 /* By the host's function pointer or a handle. NULL: *error. */
 struct ws_function *ws_function_of(const void *host_or_handle, int *error);

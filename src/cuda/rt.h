@@ -9,21 +9,26 @@
 
 #define WS_EXPORT __attribute__((visibility("default")))
 /* Defines an entry point of the runtime or driver API. */
-#define WS_RT(name, ...) \
-	WS_EXPORT int ws_##name(__VA_ARGS__); \
+#define WS_RT(name, ...)                                                                                               \
+	WS_EXPORT int ws_##name(__VA_ARGS__);                                                                          \
 	int ws_##name(__VA_ARGS__)
-#define WS_RT_(type, name, ...) \
-	WS_EXPORT type ws_##name(__VA_ARGS__); \
+#define WS_RT_(type, name, ...)                                                                                        \
+	WS_EXPORT type ws_##name(__VA_ARGS__);                                                                         \
 	type ws_##name(__VA_ARGS__)
 /* The place in the program that called this entry point. */
 #define WS_CALLER __builtin_return_address(0)
 
 /* ---- errors ---- */
-int ws_fail(int code);                   /* remembers code as the thread's last error unless it is 0; returns it */
+int ws_fail(int code); /* remembers code as the thread's last error unless it is 0; returns it */
 /* To begin a call that touches the device: 0, or the error that a failed kernel left (or that there is no session). */
 int ws_begin(void);
-#define WS_BEGIN() do { int ws_e_ = ws_begin(); if (ws_e_) return ws_e_; } while (0)
-const char *ws_error_name(int code);     /* NULL if unknown */
+#define WS_BEGIN()                                                                                                     \
+	do {                                                                                                           \
+		int ws_e_ = ws_begin();                                                                                \
+		if (ws_e_)                                                                                             \
+			return ws_e_;                                                                                  \
+	} while (0)
+const char *ws_error_name(int code); /* NULL if unknown */
 const char *ws_error_driver_name(int code);
 const char *ws_error_text(int code);
 int ws_error_from_gpu(enum ws_gpu_errcode code, bool *is_sticky);
@@ -51,27 +56,27 @@ int ws_device_reset(void);
 struct ws_event;
 struct ws_graph;
 
-struct ws_copy {                         /* a box of bytes; 1D: height = depth = 1 */
+struct ws_copy { /* a box of bytes; 1D: height = depth = 1 */
 	uint64_t dst, src;
 	size_t dst_pitch, dst_slice, src_pitch, src_slice, width, height, depth;
 	int kind;
 };
 struct ws_fill {
 	uint64_t dst;
-	size_t pitch, slice, width, height, depth;   /* width in bytes */
-	unsigned value, element;                     /* element: 1, 2, 4 bytes */
+	size_t pitch, slice, width, height, depth; /* width in bytes */
+	unsigned value, element;                   /* element: 1, 2, 4 bytes */
 };
 struct ws_kernel_op {
 	struct ws_function *f;
 	struct ws_dim3 grid, block, cluster;
 	size_t shared;
 	bool cooperative;
-	uint8_t *params;                             /* packed; owned */
+	uint8_t *params; /* packed; owned */
 	size_t nbytes;
 };
 struct ws_host_fn {
 	void (*fn)(void *user);
-	void (*callback)(void *stream, int status, void *user);  /* cudaStreamAddCallback's */
+	void (*callback)(void *stream, int status, void *user); /* cudaStreamAddCallback's */
 	void *user;
 };
 
@@ -83,8 +88,10 @@ struct ws_work {
 		struct ws_kernel_op kernel;
 		struct ws_host_fn host;
 		struct ws_event *event;
-		struct ws_graph *graph;              /* owned */
-		struct { uint64_t addr, size; } mem;
+		struct ws_graph *graph; /* owned */
+		struct {
+			uint64_t addr, size;
+		} mem;
 	} u;
 };
 
@@ -92,14 +99,15 @@ struct ws_work {
 int ws_work_submit(void *stream, struct ws_work *op, const char *call);
 int ws_work_run(const struct ws_work *op, void *stream, const char *call);
 void ws_work_free(struct ws_work *op);
-void ws_work_copy(struct ws_work *to, const struct ws_work *from);     /* owned parts are duplicated */
+void ws_work_copy(struct ws_work *to, const struct ws_work *from); /* owned parts are duplicated */
 int ws_work_check_copy(const struct ws_copy *c);                   /* 0 or why it cannot run */
 
 /* Packs args (pointers to the values) or extra (CU_LAUNCH_PARAM_*) for f. */
 int ws_pack_params(struct ws_kernel_op *k, void **args, void **extra);
-int ws_launch(struct ws_kernel_op *k, void *stream, const char *call);   /* checks, then submits */
-int ws_function_set(struct ws_function *f, int attribute, int value);    /* cudaFuncSetAttribute */
-int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, void **args, void **extra, const char *call);
+int ws_launch(struct ws_kernel_op *k, void *stream, const char *call); /* checks, then submits */
+int ws_function_set(struct ws_function *f, int attribute, int value);  /* cudaFuncSetAttribute */
+int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, void **args, void **extra,
+		     const char *call);
 
 /* ---- streams, events ---- */
 struct ws_capture;
@@ -107,8 +115,8 @@ struct ws_stream {
 	unsigned flags;
 	int priority;
 	uint64_t id;
-	struct ws_capture *capture;              /* NULL: not capturing */
-	struct ws_node **last;                   /* capture: what the next node depends on */
+	struct ws_capture *capture; /* NULL: not capturing */
+	struct ws_node **last;      /* capture: what the next node depends on */
 	size_t nlast;
 };
 /* false: no such stream. *out is NULL for the default streams. */
@@ -116,20 +124,20 @@ bool ws_stream_of(void *handle, struct ws_stream **out);
 int ws_stream_new(void **out, unsigned flags, int priority);
 int ws_stream_free(void *handle);
 uint64_t ws_stream_id(void *handle);
-struct ws_event *ws_event_of(void *handle);                      /* NULL: no such event */
+struct ws_event *ws_event_of(void *handle); /* NULL: no such event */
 int ws_event_new(void **out, unsigned flags);
 int ws_event_free(void *handle);
 int ws_event_record(void *event, void *stream, const char *call);
 int ws_event_wait(void *stream, void *event, const char *call);
-int ws_event_stamp(struct ws_event *e);                          /* the record itself */
+int ws_event_stamp(struct ws_event *e); /* the record itself */
 int ws_event_elapsed(float *ms, void *start, void *end);
 int ws_event_state(void *handle);
 
 /* ---- graphs ---- */
 /* Adds op to the graph that the stream captures; takes over op's owned parts. */
 int ws_capture_add(struct ws_stream *s, struct ws_work *op);
-void ws_capture_fork(struct ws_event *e, struct ws_stream *s);   /* event recorded in a capturing stream */
-int ws_capture_join(struct ws_stream *s, struct ws_event *e);    /* wait for such an event */
+void ws_capture_fork(struct ws_event *e, struct ws_stream *s); /* event recorded in a capturing stream */
+int ws_capture_join(struct ws_stream *s, struct ws_event *e);  /* wait for such an event */
 int ws_graph_run(struct ws_graph *g, void *stream, const char *call);
 struct ws_graph *ws_graph_clone(const struct ws_graph *g);
 void ws_graph_free(struct ws_graph *g);
@@ -139,12 +147,12 @@ struct ws_event {
 	unsigned flags;
 	bool recorded;
 	uint64_t ns;
-	struct ws_capture *capture;              /* recorded last in a capturing stream */
+	struct ws_capture *capture; /* recorded last in a capturing stream */
 	struct ws_node **last;
 	size_t nlast;
 };
 
-void (*ws_drv_find(const char *name))(void);     /* newest variant: "cuMemAlloc" -> _v2; NULL if there is none (tables.h) */
-int ws_unsupported(const char *name);            /* says so, returns the error */
+void (*ws_drv_find(const char *name))(void); /* newest variant: "cuMemAlloc" -> _v2; NULL if there is none (tables.h) */
+int ws_unsupported(const char *name);        /* says so, returns the error */
 
 #endif

@@ -3,19 +3,30 @@
 
 static int copy1(void *dst, const void *src, size_t n, int kind, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMCPY, .u.copy = {
-		.dst = (uint64_t)(uintptr_t)dst, .src = (uint64_t)(uintptr_t)src, .width = n, .height = 1, .depth = 1, .kind = kind } };
+	struct ws_work op = {.type = WS_NODE_MEMCPY,
+			     .u.copy = {.dst = (uint64_t)(uintptr_t)dst,
+					.src = (uint64_t)(uintptr_t)src,
+					.width = n,
+					.height = 1,
+					.depth = 1,
+					.kind = kind}};
 
 	WS_BEGIN();
 	return ws_fail(ws_work_submit(stream, &op, call));
 }
 
-static int copy2(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind, void *stream,
-                 const char *call)
+static int copy2(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind,
+		 void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMCPY, .u.copy = {
-		.dst = (uint64_t)(uintptr_t)dst, .src = (uint64_t)(uintptr_t)src, .dst_pitch = dpitch, .src_pitch = spitch,
-		.width = width, .height = height, .depth = 1, .kind = kind } };
+	struct ws_work op = {.type = WS_NODE_MEMCPY,
+			     .u.copy = {.dst = (uint64_t)(uintptr_t)dst,
+					.src = (uint64_t)(uintptr_t)src,
+					.dst_pitch = dpitch,
+					.src_pitch = spitch,
+					.width = width,
+					.height = height,
+					.depth = 1,
+					.kind = kind}};
 
 	WS_BEGIN();
 	if (width > dpitch || width > spitch)
@@ -52,8 +63,8 @@ WS_RT(cudaMemcpy2D, void *dst, size_t dpitch, const void *src, size_t spitch, si
 	return copy2(dst, dpitch, src, spitch, width, height, kind, NULL, "cudaMemcpy2D");
 }
 
-WS_RT(cudaMemcpy2DAsync, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, int kind,
-      void *stream)
+WS_RT(cudaMemcpy2DAsync, void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height,
+      int kind, void *stream)
 {
 	return copy2(dst, dpitch, src, spitch, width, height, kind, stream, "cudaMemcpy2DAsync");
 }
@@ -66,17 +77,23 @@ static uint64_t box_start(const struct ws_pitched_ptr *p, const struct ws_pos *a
 
 static int copy3(const struct ws_memcpy3d *p, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMCPY };
+	struct ws_work op = {.type = WS_NODE_MEMCPY};
 
 	WS_BEGIN();
 	if (!p)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	if (p->src_array || p->dst_array)
 		return ws_unsupported("a 3D copy from or to a CUDA array");
-	op.u.copy = (struct ws_copy){
-		.dst = box_start(&p->dst, &p->dst_pos), .src = box_start(&p->src, &p->src_pos), .dst_pitch = p->dst.pitch,
-		.src_pitch = p->src.pitch, .dst_slice = p->dst.pitch * p->dst.ysize, .src_slice = p->src.pitch * p->src.ysize,
-		.width = p->extent.width, .height = p->extent.height, .depth = p->extent.depth, .kind = p->kind };
+	op.u.copy = (struct ws_copy){.dst = box_start(&p->dst, &p->dst_pos),
+				     .src = box_start(&p->src, &p->src_pos),
+				     .dst_pitch = p->dst.pitch,
+				     .src_pitch = p->src.pitch,
+				     .dst_slice = p->dst.pitch * p->dst.ysize,
+				     .src_slice = p->src.pitch * p->src.ysize,
+				     .width = p->extent.width,
+				     .height = p->extent.height,
+				     .depth = p->extent.depth,
+				     .kind = p->kind};
 	return ws_fail(ws_work_submit(stream, &op, call));
 }
 
@@ -98,7 +115,8 @@ static int copy3_peer(const struct ws_memcpy3d_peer *p, void *stream, const char
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	if (p->src_device || p->dst_device)
 		return ws_fail(WS_CUDA_INVALID_DEVICE);
-	one = (struct ws_memcpy3d){ p->src_array, p->src_pos, p->src, p->dst_array, p->dst_pos, p->dst, p->extent, WS_COPY_DD };
+	one = (struct ws_memcpy3d){p->src_array, p->src_pos, p->src,    p->dst_array,
+				   p->dst_pos,   p->dst,     p->extent, WS_COPY_DD};
 	return copy3(&one, stream, call);
 }
 
@@ -115,7 +133,7 @@ WS_RT(cudaMemcpy3DPeerAsync, const struct ws_memcpy3d_peer *p, void *stream)
 /* ---- fills ---- */
 static int fill(struct ws_fill f, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_MEMSET, .u.fill = f };
+	struct ws_work op = {.type = WS_NODE_MEMSET, .u.fill = f};
 
 	WS_BEGIN();
 	op.u.fill.element = 1;
@@ -124,8 +142,13 @@ static int fill(struct ws_fill f, void *stream, const char *call)
 
 static struct ws_fill box(void *p, size_t pitch, size_t slice, int value, size_t width, size_t height, size_t depth)
 {
-	return (struct ws_fill){ .dst = (uint64_t)(uintptr_t)p, .pitch = pitch, .slice = slice, .value = (unsigned)value,
-	                         .width = width, .height = height, .depth = depth };
+	return (struct ws_fill){.dst = (uint64_t)(uintptr_t)p,
+				.pitch = pitch,
+				.slice = slice,
+				.value = (unsigned)value,
+				.width = width,
+				.height = height,
+				.depth = depth};
 }
 
 WS_RT(cudaMemset, void *p, int value, size_t n)
@@ -155,7 +178,8 @@ WS_RT(cudaMemset3D, struct ws_pitched_ptr p, int value, struct ws_extent e)
 
 WS_RT(cudaMemset3DAsync, struct ws_pitched_ptr p, int value, struct ws_extent e, void *stream)
 {
-	return fill(box(p.ptr, p.pitch, p.pitch * p.ysize, value, e.width, e.height, e.depth), stream, "cudaMemset3DAsync");
+	return fill(box(p.ptr, p.pitch, p.pitch * p.ysize, value, e.width, e.height, e.depth), stream,
+		    "cudaMemset3DAsync");
 }
 
 /* ---- variables of the program ---- */
@@ -169,7 +193,8 @@ static uint64_t symbol_address(const void *symbol, size_t n, size_t offset, int 
 	return *error ? 0 : m->addr + offset;
 }
 
-static int to_symbol(const void *symbol, const void *src, size_t n, size_t offset, int kind, void *stream, const char *call)
+static int to_symbol(const void *symbol, const void *src, size_t n, size_t offset, int kind, void *stream,
+		     const char *call)
 {
 	uint64_t to;
 	int e;

@@ -20,16 +20,20 @@ bool ws_attribute(int number, int *value)
 	int sms = (int)c->sms, major = (int)c->cc / 10, minor = (int)c->cc % 10, cluster = c->cc >= 90;
 
 	switch (number) {
-#define A(number, name, answer) case number: *value = (answer); return true;
+#define A(number, name, answer)                                                                                        \
+	case number:                                                                                                   \
+		*value = (answer);                                                                                     \
+		return true;
 #include "cuda/attributes.def"
 #undef A
-	default: return false;
+	default:
+		return false;
 	}
 }
 
 const struct ws_uuid *ws_device_uuid(void)
 {
-	static const struct ws_uuid id = { "warpsafe-sim-gpu" };
+	static const struct ws_uuid id = {"warpsafe-sim-gpu"};
 
 	return &id;
 }
@@ -62,39 +66,74 @@ static void series(int *to, const short *numbers, size_t n)
 
 /* The attributes behind maxTexture1D .. maxTextureCubemapLayered and maxSurface1D .. maxSurfaceCubemapLayered, in the
  * order of the struct's fields; CUDA 12 has maxTexture1DLinear in the third place. */
-static const short texture_numbers[] = { 21, 77, 22, 23, 73, 74, 70, 71, 72, 45, 46, 24, 25, 26, 47, 48, 49, 52, 42, 43, 27,
-                                         28, 29, 53, 54 };
-static const short texture_numbers12[] = { 21, 77, 69, 22, 23, 73, 74, 70, 71, 72, 45, 46, 24, 25, 26, 47, 48, 49, 52, 42, 43,
-                                           27, 28, 29, 53, 54 };
-static const short surface_numbers[] = { 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68 };
+static const short texture_numbers[] = {21, 77, 22, 23, 73, 74, 70, 71, 72, 45, 46, 24, 25,
+					26, 47, 48, 49, 52, 42, 43, 27, 28, 29, 53, 54};
+static const short texture_numbers12[] = {21, 77, 69, 22, 23, 73, 74, 70, 71, 72, 45, 46, 24,
+					  25, 26, 47, 48, 49, 52, 42, 43, 27, 28, 29, 53, 54};
+static const short surface_numbers[] = {55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68};
 
 /* The fields that both layouts have under one name. */
-#define COMMON(p) do { \
-	uint64_t free_, total_; \
-	memset((p), 0, sizeof *(p)); \
-	ws_gpu_mem_info(ws_session()->gpu, &free_, &total_); \
-	snprintf((p)->name, sizeof (p)->name, "%s", ws_device_name); \
-	(p)->uuid = *ws_device_uuid(); \
-	(p)->global_bytes = total_; \
-	(p)->shared_block = (size_t)at(8); (p)->regs_block = at(12); (p)->warp = at(10); (p)->pitch = (size_t)at(11); \
-	(p)->threads_block = at(1); \
-	series((p)->block, (const short[]){ 2, 3, 4 }, 3); \
-	series((p)->grid, (const short[]){ 5, 6, 7 }, 3); \
-	(p)->const_bytes = (size_t)at(9); (p)->major = at(75); (p)->minor = at(76); \
-	(p)->texture_align = (size_t)at(14); (p)->texture_pitch_align = (size_t)at(51); \
-	(p)->sms = at(16); (p)->integrated = at(18); (p)->map_host = at(19); \
-	series((p)->surfaces, surface_numbers, WS_COUNT(surface_numbers)); \
-	(p)->surface_align = (size_t)at(30); (p)->concurrent_kernels = at(31); (p)->ecc = at(32); (p)->pci_bus = at(33); \
-	(p)->pci_device = at(34); (p)->pci_domain = at(50); (p)->tcc = at(35); (p)->async_engines = at(40); \
-	(p)->unified_addressing = at(41); (p)->bus_width = at(37); (p)->l2_bytes = at(38); (p)->l2_persisting = at(108); \
-	(p)->threads_sm = at(39); (p)->stream_priorities = at(78); (p)->global_l1 = at(79); (p)->local_l1 = at(80); \
-	(p)->shared_sm = (size_t)at(81); (p)->regs_sm = at(82); (p)->managed = at(83); (p)->multi_gpu = at(84); \
-	(p)->multi_gpu_group = at(85); (p)->host_atomics = at(86); (p)->pageable = at(88); (p)->concurrent_managed = at(89); \
-	(p)->preemption = at(90); (p)->host_pointer_registered = at(91); (p)->cooperative = at(95); \
-	(p)->shared_optin = (size_t)at(97); (p)->pageable_host_tables = at(100); (p)->direct_managed = at(101); \
-	(p)->blocks_sm = at(106); (p)->access_window = at(109); (p)->shared_reserved = (size_t)at(111); \
-	(p)->host_register = at(99); (p)->pools = at(115); (p)->cluster = at(120); \
-} while (0)
+#define COMMON(p)                                                                                                      \
+	do {                                                                                                           \
+		uint64_t free_, total_;                                                                                \
+		memset((p), 0, sizeof *(p));                                                                           \
+		ws_gpu_mem_info(ws_session()->gpu, &free_, &total_);                                                   \
+		snprintf((p)->name, sizeof(p)->name, "%s", ws_device_name);                                            \
+		(p)->uuid = *ws_device_uuid();                                                                         \
+		(p)->global_bytes = total_;                                                                            \
+		(p)->shared_block = (size_t)at(8);                                                                     \
+		(p)->regs_block = at(12);                                                                              \
+		(p)->warp = at(10);                                                                                    \
+		(p)->pitch = (size_t)at(11);                                                                           \
+		(p)->threads_block = at(1);                                                                            \
+		series((p)->block, (const short[]){2, 3, 4}, 3);                                                       \
+		series((p)->grid, (const short[]){5, 6, 7}, 3);                                                        \
+		(p)->const_bytes = (size_t)at(9);                                                                      \
+		(p)->major = at(75);                                                                                   \
+		(p)->minor = at(76);                                                                                   \
+		(p)->texture_align = (size_t)at(14);                                                                   \
+		(p)->texture_pitch_align = (size_t)at(51);                                                             \
+		(p)->sms = at(16);                                                                                     \
+		(p)->integrated = at(18);                                                                              \
+		(p)->map_host = at(19);                                                                                \
+		series((p)->surfaces, surface_numbers, WS_COUNT(surface_numbers));                                     \
+		(p)->surface_align = (size_t)at(30);                                                                   \
+		(p)->concurrent_kernels = at(31);                                                                      \
+		(p)->ecc = at(32);                                                                                     \
+		(p)->pci_bus = at(33);                                                                                 \
+		(p)->pci_device = at(34);                                                                              \
+		(p)->pci_domain = at(50);                                                                              \
+		(p)->tcc = at(35);                                                                                     \
+		(p)->async_engines = at(40);                                                                           \
+		(p)->unified_addressing = at(41);                                                                      \
+		(p)->bus_width = at(37);                                                                               \
+		(p)->l2_bytes = at(38);                                                                                \
+		(p)->l2_persisting = at(108);                                                                          \
+		(p)->threads_sm = at(39);                                                                              \
+		(p)->stream_priorities = at(78);                                                                       \
+		(p)->global_l1 = at(79);                                                                               \
+		(p)->local_l1 = at(80);                                                                                \
+		(p)->shared_sm = (size_t)at(81);                                                                       \
+		(p)->regs_sm = at(82);                                                                                 \
+		(p)->managed = at(83);                                                                                 \
+		(p)->multi_gpu = at(84);                                                                               \
+		(p)->multi_gpu_group = at(85);                                                                         \
+		(p)->host_atomics = at(86);                                                                            \
+		(p)->pageable = at(88);                                                                                \
+		(p)->concurrent_managed = at(89);                                                                      \
+		(p)->preemption = at(90);                                                                              \
+		(p)->host_pointer_registered = at(91);                                                                 \
+		(p)->cooperative = at(95);                                                                             \
+		(p)->shared_optin = (size_t)at(97);                                                                    \
+		(p)->pageable_host_tables = at(100);                                                                   \
+		(p)->direct_managed = at(101);                                                                         \
+		(p)->blocks_sm = at(106);                                                                              \
+		(p)->access_window = at(109);                                                                          \
+		(p)->shared_reserved = (size_t)at(111);                                                                \
+		(p)->host_register = at(99);                                                                           \
+		(p)->pools = at(115);                                                                                  \
+		(p)->cluster = at(120);                                                                                \
+	} while (0)
 
 static void fill13(struct ws_prop13 *p)
 {
@@ -275,7 +314,7 @@ WS_RT(cudaDeviceReset, void)
 int ws_limit_get(int limit, size_t *value)
 {
 	const struct ws_gpu_config *c = ws_gpu_config(ws_session()->gpu);
-	const size_t standard[WS_LIMIT_COUNT] = { c->stack_bytes, 1 << 20, c->heap_bytes, 2, 2048, 64, 0 };
+	const size_t standard[WS_LIMIT_COUNT] = {c->stack_bytes, 1 << 20, c->heap_bytes, 2, 2048, 64, 0};
 
 	if (limit < 0 || limit >= WS_LIMIT_COUNT)
 		return WS_CUDA_UNSUPPORTED_LIMIT;
@@ -290,6 +329,10 @@ int ws_limit_set(int limit, size_t value)
 	if (limit < 0 || limit >= WS_LIMIT_COUNT)
 		return WS_CUDA_UNSUPPORTED_LIMIT;
 	limits[limit] = value;
+	if (limit == 0) /* cudaLimitStackSize */
+		ws_gpu_set_stack(ws_session()->gpu, value);
+	if (limit == 2) /* cudaLimitMallocHeapSize */
+		ws_gpu_set_heap(ws_session()->gpu, value);
 	return 0;
 }
 
@@ -326,7 +369,7 @@ WS_RT(cudaDeviceGetSharedMemConfig, int *config)
 	WS_BEGIN();
 	if (!config)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
-	*config = 1;                       /* banks of four bytes */
+	*config = 1; /* banks of four bytes */
 	return 0;
 }
 
@@ -372,7 +415,7 @@ static int entry_point(const char *name, void **out, int *status)
 		return WS_CUDA_INVALID_VALUE;
 	memcpy(out, &fn, sizeof fn);
 	if (status)
-		*status = fn ? 0 : 1;      /* symbol not found */
+		*status = fn ? 0 : 1; /* symbol not found */
 	return 0;
 }
 
@@ -382,7 +425,8 @@ WS_RT(cudaGetDriverEntryPoint, const char *name, void **out, unsigned long long 
 	return ws_fail(entry_point(name, out, status));
 }
 
-WS_RT(cudaGetDriverEntryPointByVersion, const char *name, void **out, unsigned version, unsigned long long flags, int *status)
+WS_RT(cudaGetDriverEntryPointByVersion, const char *name, void **out, unsigned version, unsigned long long flags,
+      int *status)
 {
 	WS_BEGIN();
 	return ws_fail(entry_point(name, out, status));

@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 
-struct row { int code; const char *runtime, *driver, *text; };
+struct row {
+	int code;
+	const char *runtime, *driver, *text;
+};
 
 static const struct row rows[] = {
-#define E(code, runtime, driver, text) { code, runtime, driver, text },
+#define E(code, runtime, driver, text) {code, runtime, driver, text},
 #include "cuda/errors.def"
 #undef E
 };
@@ -74,26 +77,42 @@ int ws_error_from_gpu(enum ws_gpu_errcode code, bool *is_sticky)
 {
 	*is_sticky = true;
 	switch (code) {
-	case WS_GPU_BAD_ADDRESS: return WS_CUDA_ILLEGAL_ADDRESS;
-	case WS_GPU_MISALIGNED: return WS_CUDA_MISALIGNED;
-	case WS_GPU_BAD_INSTRUCTION: return WS_CUDA_ILLEGAL_INSTRUCTION;
-	case WS_GPU_TRAP: return WS_CUDA_LAUNCH_FAILURE;
-	case WS_GPU_ASSERT: return WS_CUDA_ASSERT;
+	case WS_GPU_BAD_ADDRESS:
+		return WS_CUDA_ILLEGAL_ADDRESS;
+	case WS_GPU_MISALIGNED:
+		return WS_CUDA_MISALIGNED;
+	case WS_GPU_BAD_INSTRUCTION:
+		return WS_CUDA_ILLEGAL_INSTRUCTION;
+	case WS_GPU_TRAP:
+		return WS_CUDA_LAUNCH_FAILURE;
+	case WS_GPU_ASSERT:
+		return WS_CUDA_ASSERT;
 	case WS_GPU_DEADLOCK:
-	case WS_GPU_LIMIT: return WS_CUDA_LAUNCH_TIMEOUT;
-	case WS_GPU_STACK: return WS_CUDA_STACK_ERROR;
-	case WS_GPU_BAD_PC: return WS_CUDA_INVALID_PC;
-	default: break;
+	case WS_GPU_LIMIT:
+		return WS_CUDA_LAUNCH_TIMEOUT;
+	case WS_GPU_STACK:
+		return WS_CUDA_STACK_ERROR;
+	case WS_GPU_BAD_PC:
+		return WS_CUDA_INVALID_PC;
+	default:
+		break;
 	}
 	*is_sticky = false;
 	switch (code) {
-	case WS_GPU_OK: return 0;
-	case WS_GPU_NO_MEMORY: return WS_CUDA_NO_MEMORY;
-	case WS_GPU_BAD_LAUNCH: return WS_CUDA_INVALID_CONFIGURATION;
-	case WS_GPU_BAD_MODULE: return WS_CUDA_INVALID_PTX;
-	case WS_GPU_UNSUPPORTED: return WS_CUDA_NOT_SUPPORTED;
-	case WS_GPU_NOT_FOUND: return WS_CUDA_INVALID_DEVICE_FUNCTION;
-	default: return WS_CUDA_UNKNOWN;
+	case WS_GPU_OK:
+		return 0;
+	case WS_GPU_NO_MEMORY:
+		return WS_CUDA_NO_MEMORY;
+	case WS_GPU_BAD_LAUNCH:
+		return WS_CUDA_INVALID_CONFIGURATION;
+	case WS_GPU_BAD_MODULE:
+		return WS_CUDA_INVALID_PTX;
+	case WS_GPU_UNSUPPORTED:
+		return WS_CUDA_NOT_SUPPORTED;
+	case WS_GPU_NOT_FOUND:
+		return WS_CUDA_INVALID_DEVICE_FUNCTION;
+	default:
+		return WS_CUDA_UNKNOWN;
 	}
 }
 

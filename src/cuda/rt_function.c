@@ -17,11 +17,15 @@ WS_RT(cudaFuncGetAttributes, struct ws_func_attributes *out, const void *func)
 		return ws_fail(e);
 	ws_gpu_kernel_info(f->kernel, &info);
 	*out = (struct ws_func_attributes){
-		.shared_bytes = info.shared_static, .const_bytes = info.const_bytes, .local_bytes = info.local_bytes,
-		.max_threads = (int)info.max_threads, .regs = (int)info.regs, .ptx_version = (int)info.sm,
+		.shared_bytes = info.shared_static,
+		.const_bytes = info.const_bytes,
+		.local_bytes = info.local_bytes,
+		.max_threads = (int)info.max_threads,
+		.regs = (int)info.regs,
+		.ptx_version = (int)info.sm,
 		.binary_version = (int)ws_gpu_config(ws_session()->gpu)->cc,
 		.max_dynamic_shared = f->max_dynamic_shared ? f->max_dynamic_shared : 49152 - (int)info.shared_static,
-		.carveout = f->carveout };
+		.carveout = f->carveout};
 	return 0;
 }
 

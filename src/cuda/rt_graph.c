@@ -12,16 +12,21 @@ static int kernel_work(const struct ws_kernel_node_params *p, struct ws_work *op
 
 	if (!p)
 		return WS_CUDA_INVALID_VALUE;
-	*op = (struct ws_work){ .type = WS_NODE_KERNEL };
-	*k = (struct ws_kernel_op){ .grid = p->grid, .block = p->block, .shared = p->shared };
+	*op = (struct ws_work){.type = WS_NODE_KERNEL};
+	*k = (struct ws_kernel_op){.grid = p->grid, .block = p->block, .shared = p->shared};
 	k->f = ws_function_of(p->func, &e);
 	return e ? e : ws_pack_params(k, p->params, p->extra);
 }
 
 static int copy1_work(void *dst, const void *src, size_t n, int kind, struct ws_work *op)
 {
-	*op = (struct ws_work){ .type = WS_NODE_MEMCPY, .u.copy = {
-		.dst = (uint64_t)(uintptr_t)dst, .src = (uint64_t)(uintptr_t)src, .width = n, .height = 1, .depth = 1, .kind = kind } };
+	*op = (struct ws_work){.type = WS_NODE_MEMCPY,
+			       .u.copy = {.dst = (uint64_t)(uintptr_t)dst,
+					  .src = (uint64_t)(uintptr_t)src,
+					  .width = n,
+					  .height = 1,
+					  .depth = 1,
+					  .kind = kind}};
 	return ws_work_check_copy(&op->u.copy);
 }
 
@@ -31,15 +36,20 @@ static int copy3_work(const struct ws_memcpy3d *p, struct ws_work *op)
 		return WS_CUDA_INVALID_VALUE;
 	if (p->src_array || p->dst_array)
 		return ws_unsupported("a graph's copy from or to a CUDA array");
-	*op = (struct ws_work){ .type = WS_NODE_MEMCPY };
-	op->u.copy = (struct ws_copy){
-		.dst = (uint64_t)(uintptr_t)p->dst.ptr + p->dst_pos.z * p->dst.pitch * p->dst.ysize +
-		       p->dst_pos.y * p->dst.pitch + p->dst_pos.x,
-		.src = (uint64_t)(uintptr_t)p->src.ptr + p->src_pos.z * p->src.pitch * p->src.ysize +
-		       p->src_pos.y * p->src.pitch + p->src_pos.x,
-		.dst_pitch = p->dst.pitch, .src_pitch = p->src.pitch, .dst_slice = p->dst.pitch * p->dst.ysize,
-		.src_slice = p->src.pitch * p->src.ysize, .width = p->extent.width, .height = p->extent.height,
-		.depth = p->extent.depth, .kind = p->kind };
+	*op = (struct ws_work){.type = WS_NODE_MEMCPY};
+	op->u.copy =
+		(struct ws_copy){.dst = (uint64_t)(uintptr_t)p->dst.ptr + p->dst_pos.z * p->dst.pitch * p->dst.ysize +
+					p->dst_pos.y * p->dst.pitch + p->dst_pos.x,
+				 .src = (uint64_t)(uintptr_t)p->src.ptr + p->src_pos.z * p->src.pitch * p->src.ysize +
+					p->src_pos.y * p->src.pitch + p->src_pos.x,
+				 .dst_pitch = p->dst.pitch,
+				 .src_pitch = p->src.pitch,
+				 .dst_slice = p->dst.pitch * p->dst.ysize,
+				 .src_slice = p->src.pitch * p->src.ysize,
+				 .width = p->extent.width,
+				 .height = p->extent.height,
+				 .depth = p->extent.depth,
+				 .kind = p->kind};
 	return ws_work_check_copy(&op->u.copy);
 }
 
@@ -53,17 +63,22 @@ static int symbol_work(const void *symbol, size_t offset, size_t n, void *other,
 		e = WS_CUDA_INVALID_VALUE;
 	if (e)
 		return e;
-	return to ? copy1_work((void *)(uintptr_t)(m->addr + offset), other, n, kind, op) :
-	            copy1_work(other, (void *)(uintptr_t)(m->addr + offset), n, kind, op);
+	return to ? copy1_work((void *)(uintptr_t)(m->addr + offset), other, n, kind, op)
+		  : copy1_work(other, (void *)(uintptr_t)(m->addr + offset), n, kind, op);
 }
 
 static int fill_work(const struct ws_memset_params *p, struct ws_work *op)
 {
 	if (!p || (p->element != 1 && p->element != 2 && p->element != 4))
 		return WS_CUDA_INVALID_VALUE;
-	*op = (struct ws_work){ .type = WS_NODE_MEMSET, .u.fill = {
-		.dst = (uint64_t)(uintptr_t)p->dst, .pitch = p->pitch, .value = p->value, .element = p->element,
-		.width = p->width * p->element, .height = p->height, .depth = 1 } };
+	*op = (struct ws_work){.type = WS_NODE_MEMSET,
+			       .u.fill = {.dst = (uint64_t)(uintptr_t)p->dst,
+					  .pitch = p->pitch,
+					  .value = p->value,
+					  .element = p->element,
+					  .width = p->width * p->element,
+					  .height = p->height,
+					  .depth = 1}};
 	return 0;
 }
 
@@ -71,7 +86,7 @@ static int host_work(const struct ws_host_node_params *p, struct ws_work *op)
 {
 	if (!p || !p->fn)
 		return WS_CUDA_INVALID_VALUE;
-	*op = (struct ws_work){ .type = WS_NODE_HOST, .u.host = { .fn = p->fn, .user = p->user } };
+	*op = (struct ws_work){.type = WS_NODE_HOST, .u.host = {.fn = p->fn, .user = p->user}};
 	return 0;
 }
 
@@ -81,7 +96,7 @@ static int child_work(void *graph, struct ws_work *op)
 
 	if (!g)
 		return WS_CUDA_INVALID_VALUE;
-	*op = (struct ws_work){ .type = WS_NODE_GRAPH, .u.graph = ws_graph_clone(g) };
+	*op = (struct ws_work){.type = WS_NODE_GRAPH, .u.graph = ws_graph_clone(g)};
 	return 0;
 }
 
@@ -89,7 +104,7 @@ static int event_work(void *event, enum ws_node_type type, struct ws_work *op)
 {
 	struct ws_event *e = ws_event_of(event);
 
-	*op = (struct ws_work){ .type = type, .u.event = e };
+	*op = (struct ws_work){.type = type, .u.event = e};
 	return e ? 0 : WS_CUDA_INVALID_HANDLE;
 }
 
@@ -100,7 +115,7 @@ static int alloc_work(struct ws_alloc_node_params *p, struct ws_work *op, const 
 	if (!p)
 		return WS_CUDA_INVALID_VALUE;
 	e = ws_mem_alloc(p->bytes, WS_MEM_DEVICE, "cudaGraphAddMemAllocNode", caller, &p->ptr);
-	*op = (struct ws_work){ .type = WS_NODE_ALLOC, .u.mem = { (uint64_t)(uintptr_t)p->ptr, p->bytes } };
+	*op = (struct ws_work){.type = WS_NODE_ALLOC, .u.mem = {(uint64_t)(uintptr_t)p->ptr, p->bytes}};
 	return e;
 }
 
@@ -109,19 +124,29 @@ static int any_work(struct ws_graph_node_params *p, struct ws_work *op, const vo
 	if (!p)
 		return WS_CUDA_INVALID_VALUE;
 	switch (p->type) {
-	case WS_NODE_KERNEL: return kernel_work(&p->u.kernel, op);
-	case WS_NODE_MEMCPY: return copy3_work(&p->u.memcpy.copy, op);
-	case WS_NODE_MEMSET: return fill_work(&p->u.memset, op);
-	case WS_NODE_HOST: return host_work(&p->u.host, op);
-	case WS_NODE_GRAPH: return child_work(p->u.graph.graph, op);
-	case WS_NODE_EMPTY: *op = (struct ws_work){ .type = WS_NODE_EMPTY }; return 0;
-	case WS_NODE_WAIT:
-	case WS_NODE_RECORD: return event_work(p->u.event.event, p->type, op);
-	case WS_NODE_ALLOC: return alloc_work(&p->u.alloc, op, caller);
-	case WS_NODE_FREE:
-		*op = (struct ws_work){ .type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)p->u.free.ptr };
+	case WS_NODE_KERNEL:
+		return kernel_work(&p->u.kernel, op);
+	case WS_NODE_MEMCPY:
+		return copy3_work(&p->u.memcpy.copy, op);
+	case WS_NODE_MEMSET:
+		return fill_work(&p->u.memset, op);
+	case WS_NODE_HOST:
+		return host_work(&p->u.host, op);
+	case WS_NODE_GRAPH:
+		return child_work(p->u.graph.graph, op);
+	case WS_NODE_EMPTY:
+		*op = (struct ws_work){.type = WS_NODE_EMPTY};
 		return 0;
-	default: return ws_unsupported("a graph node of this type (semaphore or conditional)");
+	case WS_NODE_WAIT:
+	case WS_NODE_RECORD:
+		return event_work(p->u.event.event, p->type, op);
+	case WS_NODE_ALLOC:
+		return alloc_work(&p->u.alloc, op, caller);
+	case WS_NODE_FREE:
+		*op = (struct ws_work){.type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)p->u.free.ptr};
+		return 0;
+	default:
+		return ws_unsupported("a graph node of this type (semaphore or conditional)");
 	}
 }
 
@@ -206,7 +231,8 @@ WS_RT(cudaGraphNodeFindInClone, void **out, void *node, void *clone)
 }
 
 /* ---- nodes ---- */
-WS_RT(cudaGraphAddKernelNode, void **out, void *graph, void *const *deps, size_t n, const struct ws_kernel_node_params *p)
+WS_RT(cudaGraphAddKernelNode, void **out, void *graph, void *const *deps, size_t n,
+      const struct ws_kernel_node_params *p)
 {
 	struct ws_work op;
 
@@ -222,8 +248,8 @@ WS_RT(cudaGraphAddMemcpyNode, void **out, void *graph, void *const *deps, size_t
 	return add(out, graph, deps, n, &op, copy3_work(p, &op));
 }
 
-WS_RT(cudaGraphAddMemcpyNode1D, void **out, void *graph, void *const *deps, size_t n, void *dst, const void *src, size_t count,
-      int kind)
+WS_RT(cudaGraphAddMemcpyNode1D, void **out, void *graph, void *const *deps, size_t n, void *dst, const void *src,
+      size_t count, int kind)
 {
 	struct ws_work op;
 
@@ -237,11 +263,12 @@ WS_RT(cudaGraphAddMemcpyNodeToSymbol, void **out, void *graph, void *const *deps
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, symbol_work(symbol, offset, count, (void *)(uintptr_t)src, true, kind, &op));
+	return add(out, graph, deps, n, &op,
+		   symbol_work(symbol, offset, count, (void *)(uintptr_t)src, true, kind, &op));
 }
 
-WS_RT(cudaGraphAddMemcpyNodeFromSymbol, void **out, void *graph, void *const *deps, size_t n, void *dst, const void *symbol,
-      size_t count, size_t offset, int kind)
+WS_RT(cudaGraphAddMemcpyNodeFromSymbol, void **out, void *graph, void *const *deps, size_t n, void *dst,
+      const void *symbol, size_t count, size_t offset, int kind)
 {
 	struct ws_work op;
 
@@ -275,7 +302,7 @@ WS_RT(cudaGraphAddChildGraphNode, void **out, void *graph, void *const *deps, si
 
 WS_RT(cudaGraphAddEmptyNode, void **out, void *graph, void *const *deps, size_t n)
 {
-	struct ws_work op = { .type = WS_NODE_EMPTY };
+	struct ws_work op = {.type = WS_NODE_EMPTY};
 
 	WS_BEGIN();
 	return add(out, graph, deps, n, &op, 0);
@@ -307,13 +334,14 @@ WS_RT(cudaGraphAddMemAllocNode, void **out, void *graph, void *const *deps, size
 
 WS_RT(cudaGraphAddMemFreeNode, void **out, void *graph, void *const *deps, size_t n, void *ptr)
 {
-	struct ws_work op = { .type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)ptr };
+	struct ws_work op = {.type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)ptr};
 
 	WS_BEGIN();
 	return add(out, graph, deps, n, &op, ptr ? 0 : WS_CUDA_INVALID_VALUE);
 }
 
-WS_RT(cudaGraphAddNode, void **out, void *graph, void *const *deps, const void *data, size_t n, struct ws_graph_node_params *p)
+WS_RT(cudaGraphAddNode, void **out, void *graph, void *const *deps, const void *data, size_t n,
+      struct ws_graph_node_params *p)
 {
 	struct ws_work op;
 
@@ -454,7 +482,7 @@ WS_RT(cudaGraphKernelNodeGetParams, void *node, struct ws_kernel_node_params *ou
 	n->values = ws_realloc(n->values, (info.nparams + 1) * sizeof *n->values);
 	for (i = 0; i < info.nparams; i++)
 		n->values[i] = k->params + info.param_offset[i];
-	*out = (struct ws_kernel_node_params){ k->f, k->grid, k->block, (unsigned)k->shared, n->values, NULL };
+	*out = (struct ws_kernel_node_params){k->f, k->grid, k->block, (unsigned)k->shared, n->values, NULL};
 	return 0;
 }
 
@@ -466,7 +494,7 @@ WS_RT(cudaGraphHostNodeGetParams, void *node, struct ws_host_node_params *out)
 	n = ws_node_of(node);
 	if (!n || !out || n->op.type != WS_NODE_HOST)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
-	*out = (struct ws_host_node_params){ n->op.u.host.fn, n->op.u.host.user };
+	*out = (struct ws_host_node_params){n->op.u.host.fn, n->op.u.host.user};
 	return 0;
 }
 
@@ -480,8 +508,8 @@ WS_RT(cudaGraphMemsetNodeGetParams, void *node, struct ws_memset_params *out)
 	if (!n || !out || n->op.type != WS_NODE_MEMSET)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	f = &n->op.u.fill;
-	*out = (struct ws_memset_params){ (void *)(uintptr_t)f->dst, f->pitch, f->value, f->element, f->width / f->element,
-	                                  f->height };
+	*out = (struct ws_memset_params){(void *)(uintptr_t)f->dst, f->pitch, f->value, f->element,
+					 f->width / f->element,     f->height};
 	return 0;
 }
 
@@ -500,7 +528,7 @@ WS_RT(cudaGraphNodeGetType, void *node, int *type)
 
 /* Gives the nodes for which `want` holds: *count says how many fit; it becomes how many there are or were given. */
 static int give(struct ws_graph *g, void **out, size_t *count, bool (*want)(const struct ws_node *, const void *),
-                const void *arg)
+		const void *arg)
 {
 	size_t i, n = 0;
 
@@ -599,7 +627,8 @@ static int add_edges(void *graph, void *const *from, void *const *to, size_t n)
 	if (!g || (n && (!from || !to)))
 		return WS_CUDA_INVALID_VALUE;
 	for (i = 0; i < n; i++)
-		if (!ws_node_of(from[i]) || !ws_node_of(to[i]) || ws_node_of(from[i])->graph != g || ws_node_of(to[i])->graph != g)
+		if (!ws_node_of(from[i]) || !ws_node_of(to[i]) || ws_node_of(from[i])->graph != g ||
+		    ws_node_of(to[i])->graph != g)
 			return WS_CUDA_INVALID_VALUE;
 	for (i = 0; i < n; i++)
 		ws_node_depend(to[i], from[i]);
@@ -695,7 +724,7 @@ WS_RT(cudaGraphLaunch, void *exec, void *stream)
 		return ws_fail(g ? WS_CUDA_INVALID_HANDLE : WS_CUDA_INVALID_VALUE);
 	if (!s || !s->capture)
 		return ws_fail(ws_graph_run(g, stream, "cudaGraphLaunch"));
-	op = (struct ws_work){ .type = WS_NODE_GRAPH, .u.graph = ws_graph_clone(g) };
+	op = (struct ws_work){.type = WS_NODE_GRAPH, .u.graph = ws_graph_clone(g)};
 	return ws_fail(ws_work_submit(stream, &op, "cudaGraphLaunch"));
 }
 
@@ -729,10 +758,10 @@ static int update(struct ws_graph *exec, struct ws_graph *g, struct ws_graph_upd
 	size_t i;
 
 	info->error_node = info->error_from = NULL;
-	info->result = exec->n == g->n && ws_graph_sort(g) ? 0 : 2;    /* topology changed */
+	info->result = exec->n == g->n && ws_graph_sort(g) ? 0 : 2; /* topology changed */
 	for (i = 0; i < g->n && !info->result; i++)
 		if (exec->nodes[i]->op.type != g->nodes[i]->op.type || exec->nodes[i]->ndeps != g->nodes[i]->ndeps) {
-			info->result = 3;                              /* type of a node changed */
+			info->result = 3; /* type of a node changed */
 			info->error_node = g->nodes[i];
 		}
 	if (info->result)

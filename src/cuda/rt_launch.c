@@ -85,7 +85,7 @@ static int check_cooperative(const struct ws_kernel_op *k)
 
 int ws_launch(struct ws_kernel_op *k, void *stream, const char *call)
 {
-	struct ws_work op = { .type = WS_NODE_KERNEL };
+	struct ws_work op = {.type = WS_NODE_KERNEL};
 	struct ws_kernel_info info;
 	int e;
 
@@ -102,9 +102,9 @@ int ws_launch(struct ws_kernel_op *k, void *stream, const char *call)
 }
 
 static int launch(const void *func, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared, void *stream,
-                  bool cooperative, const char *call)
+		  bool cooperative, const char *call)
 {
-	struct ws_kernel_op k = { .grid = grid, .block = block, .shared = shared, .cooperative = cooperative };
+	struct ws_kernel_op k = {.grid = grid, .block = block, .shared = shared, .cooperative = cooperative};
 	int e;
 
 	WS_BEGIN();
@@ -114,9 +114,10 @@ static int launch(const void *func, struct ws_dim3 grid, struct ws_dim3 block, v
 	return ws_fail(e ? e : ws_launch(&k, stream, call));
 }
 
-int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, void **args, void **extra, const char *call)
+int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, void **args, void **extra,
+		     const char *call)
 {
-	struct ws_kernel_op k = { .f = f, .grid = c->grid, .block = c->block, .shared = c->shared };
+	struct ws_kernel_op k = {.f = f, .grid = c->grid, .block = c->block, .shared = c->shared};
 	unsigned i;
 	int e;
 
@@ -130,18 +131,20 @@ int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, vo
 	return e ? e : ws_launch(&k, c->stream, call);
 }
 
-WS_RT(cudaLaunchKernel, const void *func, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared, void *stream)
+WS_RT(cudaLaunchKernel, const void *func, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared,
+      void *stream)
 {
 	return launch(func, grid, block, args, shared, stream, false, "cudaLaunchKernel");
 }
 
-WS_RT(__cudaLaunchKernel, void *kernel, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared, void *stream)
+WS_RT(__cudaLaunchKernel, void *kernel, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared,
+      void *stream)
 {
 	return launch(kernel, grid, block, args, shared, stream, false, "cudaLaunchKernel");
 }
 
-WS_RT(cudaLaunchCooperativeKernel, const void *func, struct ws_dim3 grid, struct ws_dim3 block, void **args, size_t shared,
-      void *stream)
+WS_RT(cudaLaunchCooperativeKernel, const void *func, struct ws_dim3 grid, struct ws_dim3 block, void **args,
+      size_t shared, void *stream)
 {
 	return launch(func, grid, block, args, shared, stream, true, "cudaLaunchCooperativeKernel");
 }

@@ -10,10 +10,12 @@
 
 enum { PITCH_ALIGN = 512 };
 
-struct ws_pool { uint64_t threshold; };
+struct ws_pool {
+	uint64_t threshold;
+};
 static struct ws_pool default_pool;
 static struct ws_map pools;
-static struct ws_map graph_owned;          /* addresses; see ws_mem_keep */
+static struct ws_map graph_owned; /* addresses; see ws_mem_keep */
 
 /* ---- shared with the driver API ---- */
 int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const void *caller, void **out)
@@ -182,7 +184,7 @@ WS_RT(cudaHostGetDevicePointer, void **out, void *host, unsigned flags)
 	WS_BEGIN();
 	if (!out || !host_memory(host))
 		return ws_fail(WS_CUDA_INVALID_VALUE);
-	*out = host;                       /* one address space */
+	*out = host; /* one address space */
 	return 0;
 }
 
@@ -191,7 +193,7 @@ WS_RT(cudaHostGetFlags, unsigned *flags, void *host)
 	WS_BEGIN();
 	if (!flags || !host_memory(host))
 		return ws_fail(WS_CUDA_INVALID_VALUE);
-	*flags = 2;                        /* mapped */
+	*flags = 2; /* mapped */
 	return 0;
 }
 
@@ -210,7 +212,7 @@ static struct ws_pool *pool_of(void *handle)
 
 static int alloc_async(void **out, size_t size, void *stream, const char *call, const void *caller)
 {
-	struct ws_work op = { .type = WS_NODE_ALLOC };
+	struct ws_work op = {.type = WS_NODE_ALLOC};
 	int e = ws_mem_alloc(size, WS_MEM_DEVICE, call, caller, out);
 
 	if (e)
@@ -239,7 +241,7 @@ WS_RT(cudaMallocFromPoolAsync, void **out, size_t size, void *pool, void *stream
 
 WS_RT(cudaFreeAsync, void *p, void *stream)
 {
-	struct ws_work op = { .type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)p };
+	struct ws_work op = {.type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)p};
 
 	WS_BEGIN();
 	return ws_fail(p ? ws_work_submit(stream, &op, "cudaFreeAsync") : 0);
@@ -368,8 +370,10 @@ WS_RT(cudaPointerGetAttributes, struct ws_pointer_attributes *out, const void *p
 	if (!out)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	m = ws_gpu_mem_find(ws_session()->gpu, (uint64_t)(uintptr_t)p);
-	out->type = !m ? WS_MT_UNREGISTERED : m->kind == WS_MEM_MANAGED ? WS_MT_MANAGED :
-	            m->kind == WS_MEM_HOST ? WS_MT_HOST : WS_MT_DEVICE;
+	out->type = !m                          ? WS_MT_UNREGISTERED
+		    : m->kind == WS_MEM_MANAGED ? WS_MT_MANAGED
+		    : m->kind == WS_MEM_HOST    ? WS_MT_HOST
+						: WS_MT_DEVICE;
 	out->device = m ? 0 : -2;
 	out->device_pointer = m ? (void *)(uintptr_t)p : NULL;
 	out->host_pointer = !m || out->type != WS_MT_DEVICE ? (void *)(uintptr_t)p : NULL;
@@ -383,8 +387,8 @@ static int check_managed(const void *p)
 	return m && (m->kind == WS_MEM_MANAGED || m->kind == WS_MEM_HOST) ? 0 : WS_CUDA_INVALID_VALUE;
 }
 
-/* The last arguments differ between CUDA 12 (device, stream) and 13 (location, flags, stream). They change the speed only,
- * so they are not looked at. */
+/* The last arguments differ between CUDA 12 (device, stream) and 13 (location, flags, stream). They change the speed
+ * only, so they are not looked at. */
 WS_RT(cudaMemPrefetchAsync, const void *p, size_t count)
 {
 	WS_BEGIN();

@@ -5,7 +5,11 @@
 
 enum { MAX_CONFIGURATIONS = 16 };
 
-struct configuration { struct ws_dim3 grid, block; size_t shared; void *stream; };
+struct configuration {
+	struct ws_dim3 grid, block;
+	size_t shared;
+	void *stream;
+};
 static _Thread_local struct configuration configurations[MAX_CONFIGURATIONS];
 static _Thread_local unsigned nconfigurations;
 
@@ -33,17 +37,20 @@ WS_RT_(void, __cudaRegisterFunction, void **handle, const void *host, char *stub
 	ws_binary_function(binary(handle), host, name);
 }
 
-WS_RT_(void, __cudaRegisterVar, void **handle, const void *host, char *address, const char *name, int external, size_t size)
+WS_RT_(void, __cudaRegisterVar, void **handle, const void *host, char *address, const char *name, int external,
+       size_t size)
 {
 	ws_binary_variable(binary(handle), host, name, size, NULL);
 }
 
-WS_RT_(void, __cudaRegisterManagedVar, void **handle, void **host, char *address, const char *name, int external, size_t size)
+WS_RT_(void, __cudaRegisterManagedVar, void **handle, void **host, char *address, const char *name, int external,
+       size_t size)
 {
 	ws_binary_variable(binary(handle), host, name, size, host);
 }
 
-/* Host variables of unified function tables and of other new forms: device code that needs them fails to load by name. */
+/* Host variables of unified function tables and of other new forms: device code that needs them fails to load by name.
+ */
 WS_RT_(void, __cudaRegisterHostVar, void **handle, const char *name, void *address, size_t size)
 {
 }
@@ -61,7 +68,7 @@ WS_RT_(unsigned, __cudaPushCallConfiguration, struct ws_dim3 grid, struct ws_dim
 {
 	if (nconfigurations == MAX_CONFIGURATIONS)
 		return WS_CUDA_MISSING_CONFIGURATION;
-	configurations[nconfigurations++] = (struct configuration){ grid, block, shared, stream };
+	configurations[nconfigurations++] = (struct configuration){grid, block, shared, stream};
 	return 0;
 }
 

@@ -9,7 +9,7 @@
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 };
 
 static struct ws_map streams;
-static uint64_t next_id = 16;              /* below: the default streams */
+static uint64_t next_id = 16; /* below: the default streams */
 
 bool ws_stream_of(void *handle, struct ws_stream **out)
 {
@@ -41,7 +41,9 @@ int ws_stream_new(void **out, unsigned flags, int priority)
 		return WS_CUDA_INVALID_VALUE;
 	s = ws_alloc(sizeof *s);
 	s->flags = flags;
-	s->priority = priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority > PRIORITY_LEAST ? PRIORITY_LEAST : priority;
+	s->priority = priority < PRIORITY_GREATEST ? PRIORITY_GREATEST
+		      : priority > PRIORITY_LEAST  ? PRIORITY_LEAST
+						   : priority;
 	ws_front_lock();
 	s->id = next_id++;
 	ws_map_put(&streams, s, s);
@@ -170,7 +172,7 @@ WS_RT(cudaStreamWaitEvent, void *stream, void *event, unsigned flags)
 
 WS_RT(cudaStreamAddCallback, void *stream, void (*fn)(void *, int, void *), void *user, unsigned flags)
 {
-	struct ws_work op = { .type = WS_NODE_HOST, .u.host = { .callback = fn, .user = user } };
+	struct ws_work op = {.type = WS_NODE_HOST, .u.host = {.callback = fn, .user = user}};
 
 	WS_BEGIN();
 	if (!fn)
@@ -180,7 +182,7 @@ WS_RT(cudaStreamAddCallback, void *stream, void (*fn)(void *, int, void *), void
 
 WS_RT(cudaLaunchHostFunc, void *stream, void (*fn)(void *), void *user)
 {
-	struct ws_work op = { .type = WS_NODE_HOST, .u.host = { .fn = fn, .user = user } };
+	struct ws_work op = {.type = WS_NODE_HOST, .u.host = {.fn = fn, .user = user}};
 
 	WS_BEGIN();
 	if (!fn)

@@ -1,5 +1,5 @@
-/* rt_unsupported.c - every entry point of the two APIs that the simulated GPU does not have says so by its name; the lists
- * are the NO rows of rt_api.def and drv_api.def. And cudaCreateChannelDesc, which is pure, but returns a struct. */
+/* rt_unsupported.c - every entry point of the two APIs that the simulated GPU does not have says so by its name; the
+ * lists are the NO rows of rt_api.def and drv_api.def. And cudaCreateChannelDesc, which is pure, but returns a struct. */
 #include "cuda/rt.h"
 
 #define RT(name, now, before)

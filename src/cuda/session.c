@@ -28,13 +28,13 @@ static atomic_bool forked, saver_runs, ending;
 static atomic_ulong changes, saved;
 static sem_t wake;
 
-static const int fatal_signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGHUP };
+static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGHUP};
 static struct sigaction former[WS_COUNT(fatal_signals)];
 
 /* ---- messages ---- */
 void ws_tell(const char *fmt, ...)
 {
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -42,7 +42,7 @@ void ws_tell(const char *fmt, ...)
 	va_end(ap);
 	while (b.len && b.data[b.len - 1] == '\n')
 		b.data[--b.len] = '\0';
-	fflush(stdout);                    /* keeps the order of what the program said before */
+	fflush(stdout); /* keeps the order of what the program said before */
 	fprintf(stderr, "warpsafe: error: %s\n", b.len ? b.data : "");
 	ws_buf_free(&b);
 }
@@ -53,7 +53,7 @@ void ws_tell_unsupported(const char *name)
 	static const char **told;
 	static size_t n, cap;
 	struct ws_session *s = ws_session_if_any();
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 	size_t i;
 
 	pthread_mutex_lock(&lock);
@@ -75,7 +75,7 @@ void ws_tell_unsupported(const char *name)
 static void save(struct ws_session *s)
 {
 	unsigned long now = atomic_load(&changes);
-	struct ws_buf path = { 0 };
+	struct ws_buf path = {0};
 
 	if (atomic_load(&forked) || atomic_load(&saved) == now)
 		return;
@@ -96,7 +96,7 @@ static void save(struct ws_session *s)
 
 static void pause_ms(long ms)
 {
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
 	nanosleep(&t, NULL);
 }
@@ -109,7 +109,7 @@ static void *saver(void *arg)
 		while (sem_wait(&wake) != 0)
 			;
 		while (sem_trywait(&wake) == 0)
-			;                  /* one saving is enough for all changes so far */
+			; /* one saving is enough for all changes so far */
 		save(s);
 		if (!atomic_load(&ending))
 			pause_ms(SAVE_EVERY_MS);
@@ -176,12 +176,12 @@ static void on_fatal_signal(int sig)
 	for (i = 0; i < WS_COUNT(fatal_signals); i++)
 		if (fatal_signals[i] == sig)
 			sigaction(sig, &former[i], NULL);
-	raise(sig);                        /* delivered when this handler returns */
+	raise(sig); /* delivered when this handler returns */
 }
 
 static void watch_signals(void)
 {
-	struct sigaction act = { .sa_handler = on_fatal_signal };
+	struct sigaction act = {.sa_handler = on_fatal_signal};
 	size_t i;
 
 	for (i = 0; i < WS_COUNT(fatal_signals); i++) {
@@ -220,13 +220,19 @@ static void read_options(struct ws_options *o)
 static struct ws_gpu_config gpu_config(const struct ws_options *o)
 {
 	struct ws_gpu_config c = {
-		.seed = o->seed, .host_threads = o->threads, .max_instructions = o->max_instructions, .timeout_s = o->timeout,
-		.cc = o->cc, .memory = o->memory, .printf_fd = -1,
+		.seed = o->seed,
+		.host_threads = o->threads,
+		.max_instructions = o->max_instructions,
+		.timeout_s = o->timeout,
+		.cc = o->cc,
+		.memory = o->memory,
+		.printf_fd = -1,
 	};
 
 	if (o->divergence)
-		c.divergence = strcmp(o->divergence, "stack") == 0 ? WS_DIV_STACK :
-		               strcmp(o->divergence, "its") == 0   ? WS_DIV_ITS : WS_DIV_AUTO;
+		c.divergence = strcmp(o->divergence, "stack") == 0 ? WS_DIV_STACK
+			       : strcmp(o->divergence, "its") == 0 ? WS_DIV_ITS
+								   : WS_DIV_AUTO;
 	if (o->schedule && strcmp(o->schedule, "random") == 0)
 		c.schedule = WS_SCHED_RANDOM;
 	return c;
@@ -237,8 +243,12 @@ static void make_detector(struct ws_session *s)
 	const struct ws_options *o = &s->options;
 	const char *m = o->memories ? o->memories : "shared,global";
 	struct ws_detect_config c = {
-		.granularity = o->granularity, .shared = strstr(m, "shared"), .global = strstr(m, "global"),
-		.kernel_regex = o->kernel, .same_value_error = o->same_value_error, .seed = o->seed,
+		.granularity = o->granularity,
+		.shared = strstr(m, "shared"),
+		.global = strstr(m, "global"),
+		.kernel_regex = o->kernel,
+		.same_value_error = o->same_value_error,
+		.seed = o->seed,
 	};
 
 	s->detector = ws_detector_find(o->detector ? o->detector : "shadow");
@@ -281,7 +291,7 @@ static struct ws_session *create(void)
 		watch_signals();
 	}
 	pthread_atfork(NULL, NULL, in_child);
-	atomic_fetch_add(&changes, 1);     /* a program without a launch has a report, too: nothing found */
+	atomic_fetch_add(&changes, 1); /* a program without a launch has a report, too: nothing found */
 	return s;
 }
 

@@ -11,10 +11,10 @@
 struct ws_session {
 	struct ws_options options;
 	struct ws_gpu *gpu;
-	const struct ws_detector *detector;      /* NULL: nothing is checked */
+	const struct ws_detector *detector; /* NULL: nothing is checked */
 	void *detector_self;
 	struct ws_report *report;
-	bool saves;                              /* a report_dir was given */
+	bool saves; /* a report_dir was given */
 };
 
 /* The session, created at the first call from the options of the environment. NULL in a process forked from one that
@@ -28,7 +28,7 @@ void ws_session_touch(void);
 
 /* The error that a failed kernel leaves behind; every later call returns it. 0 = none. */
 int ws_session_sticky(void);
-void ws_session_set_sticky(int code);            /* 0 clears it (device reset) */
+void ws_session_set_sticky(int code); /* 0 clears it (device reset) */
 
 /* "warpsafe: error: TEXT" on stderr; TEXT may have several lines. */
 void ws_tell(const char *fmt, ...) WS_PRINTF(1, 2);

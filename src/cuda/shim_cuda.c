@@ -1,4 +1,5 @@
-/* shim_cuda.c - libcuda.so.1: every entry point of the CUDA driver API is a jump into libwarpsafe.so; see shim_cudart.c. */
+/* shim_cuda.c - libcuda.so.1: every entry point of the CUDA driver API is a jump into libwarpsafe.so; shim_cudart.c
+ * says why. */
 #if defined(__x86_64__)
 #define JUMP(name, to) __asm__(".text\n.p2align 4\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
 	"\tjmp ws_" #to "@PLT\n.size " #name ", .-" #name "\n");

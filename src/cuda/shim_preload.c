@@ -19,20 +19,25 @@
 
 enum { JUMP_BYTES = 5, TRAMPOLINE_BYTES = 16, MAX_TRAMPOLINES = 1024, STEP = 1 << 20 };
 
-#ifdef __x86_64__                          /* the instructions written below are x86-64's */
+#ifdef __x86_64__ /* the instructions written below are x86-64's */
 #define CAN_PATCH 1
 #else
 #define CAN_PATCH 0
 #endif
 
-struct object {                            /* an ELF file and where it is loaded */
+struct object { /* an ELF file and where it is loaded */
 	const char *path;
-	uintptr_t base, low, high;         /* low..high: its bytes in memory */
+	uintptr_t base, low, high; /* low..high: its bytes in memory */
 	const uint8_t *file;
 	size_t size;
 };
 
-struct table { const ElfW(Sym) *symbols; size_t n; const char *strings; size_t nstrings; };
+struct table {
+	const ElfW(Sym) * symbols;
+	size_t n;
+	const char *strings;
+	size_t nstrings;
+};
 
 struct patch {
 	const struct object *o;
@@ -65,7 +70,7 @@ static bool inside(const struct object *o, uint64_t at, uint64_t bytes)
 	return at <= o->size && bytes <= o->size - at;
 }
 
-static const ElfW(Shdr) *sections(const struct object *o, size_t *n)
+static const ElfW(Shdr) * sections(const struct object *o, size_t *n)
 {
 	const ElfW(Ehdr) *h = (const void *)o->file;
 
@@ -78,20 +83,21 @@ static const ElfW(Shdr) *sections(const struct object *o, size_t *n)
 
 static bool find_table(const struct object *o, unsigned type, struct table *t)
 {
-	const ElfW(Shdr) *s;
+	const ElfW(Shdr) * s;
 	size_t n, i;
 
 	s = sections(o, &n);
 	for (i = 0; i < n; i++) {
-		const ElfW(Shdr) *str;
+		const ElfW(Shdr) * str;
 
 		if (s[i].sh_type != type || s[i].sh_link >= n || s[i].sh_entsize != sizeof(ElfW(Sym)))
 			continue;
 		str = &s[s[i].sh_link];
-		if (!inside(o, s[i].sh_offset, s[i].sh_size) || !inside(o, str->sh_offset, str->sh_size) || !str->sh_size)
+		if (!inside(o, s[i].sh_offset, s[i].sh_size) || !inside(o, str->sh_offset, str->sh_size) ||
+		    !str->sh_size)
 			continue;
-		*t = (struct table){ (const void *)(o->file + s[i].sh_offset), s[i].sh_size / sizeof(ElfW(Sym)),
-		                     (const char *)o->file + str->sh_offset, str->sh_size };
+		*t = (struct table){(const void *)(o->file + s[i].sh_offset), s[i].sh_size / sizeof(ElfW(Sym)),
+				    (const char *)o->file + str->sh_offset, str->sh_size};
 		return t->strings[t->nstrings - 1] == '\0';
 	}
 	return false;
@@ -101,7 +107,7 @@ static bool find_table(const struct object *o, unsigned type, struct table *t)
 static bool has_fatbin(const struct object *o)
 {
 	const ElfW(Ehdr) *h = (const void *)o->file;
-	const ElfW(Shdr) *s, *str;
+	const ElfW(Shdr) * s, *str;
 	size_t n, i;
 
 	s = sections(o, &n);
@@ -117,7 +123,7 @@ static bool has_fatbin(const struct object *o)
 	return false;
 }
 
-static const char *name_of(const struct table *t, const ElfW(Sym) *s)
+static const char *name_of(const struct table *t, const ElfW(Sym) * s)
 {
 	return s->st_name < t->nstrings ? t->strings + s->st_name : "";
 }
@@ -136,18 +142,20 @@ static bool mentions(const struct table *t, const char *name, bool defined)
 /* Memory for trampolines that a 32-bit jump reaches from anywhere in the object. */
 static uint8_t *near_memory(const struct object *o, size_t size)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), low = o->low & ~(page - 1), high = (o->high + page - 1) & ~(page - 1);
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), low = o->low & ~(page - 1),
+		  high = (o->high + page - 1) & ~(page - 1);
 	uintptr_t reach = ((uintptr_t)1 << 31) - (high - low) - size - STEP, d;
 	void *p;
 
 	for (d = page; d < reach; d += STEP) {
 		if (low > d + size) {
-			p = mmap((void *)(low - d - size), size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
-			         MAP_FIXED_NOREPLACE, -1, 0);
+			p = mmap((void *)(low - d - size), size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 			if (p != MAP_FAILED)
 				return p;
 		}
-		p = mmap((void *)(high + d), size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		p = mmap((void *)(high + d), size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		if (p != MAP_FAILED)
 			return p;
 	}
@@ -157,7 +165,7 @@ static uint8_t *near_memory(const struct object *o, size_t size)
 /* jmp *[rip + 0]; the target follows. */
 static uint8_t *make_trampoline(struct patch *p, void (*target)(void))
 {
-	static const uint8_t jump[] = { 0xff, 0x25, 0, 0, 0, 0 };
+	static const uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0};
 	uint8_t *t = p->trampolines + p->n++ * TRAMPOLINE_BYTES;
 
 	memcpy(t, jump, sizeof jump);
@@ -178,33 +186,36 @@ static bool write_jump(uint8_t *entry, const uint8_t *target)
 	return mprotect((void *)start, size, PROT_READ | PROT_EXEC) == 0;
 }
 
-static void redirect(struct patch *p, const char *name, const ElfW(Sym) *s)
+static void redirect(struct patch *p, const char *name, const ElfW(Sym) * s)
 {
 	uintptr_t at = p->o->base + s->st_value;
 	void (*target)(void);
 
-	if ((s->st_info & 0xf) != STT_FUNC || s->st_shndx == SHN_UNDEF || strncmp(name[0] == '_' ? name + 2 : name, "cuda", 4))
+	if ((s->st_info & 0xf) != STT_FUNC || s->st_shndx == SHN_UNDEF ||
+	    strncmp(name[0] == '_' ? name + 2 : name, "cuda", 4))
 		return;
 	target = ws_rt_find(name, p->before13);
 	if (!target || at < p->o->low || at + JUMP_BYTES > p->o->high)
 		return;
 	if (s->st_size < JUMP_BYTES)
-		return;                    /* a few that only return a constant */
+		return; /* a few that only return a constant */
 	if (p->n == MAX_TRAMPOLINES || !write_jump((uint8_t *)at, make_trampoline(p, target)))
 		p->failed++;
 }
 
 static void redirect_all(const struct object *o, const struct table *t)
 {
-	struct patch p = { .o = o, .before13 = mentions(t, "cudaThreadSynchronize", true) };
+	struct patch p = {.o = o, .before13 = mentions(t, "cudaThreadSynchronize", true)};
 	size_t i, size = MAX_TRAMPOLINES * TRAMPOLINE_BYTES;
 
 	p.trampolines = CAN_PATCH ? near_memory(o, size) : NULL;
 	for (i = 0; p.trampolines && i < t->n; i++)
 		redirect(&p, name_of(t, &t->symbols[i]), &t->symbols[i]);
 	if (!p.trampolines || p.failed || mprotect(p.trampolines, size, PROT_READ | PROT_EXEC) != 0) {
-		dprintf(STDERR_FILENO, "warpsafe: error: cannot redirect the CUDA runtime inside '%s' (%zu entry points could not be "
-		        "changed); link it with -cudart shared\n", o->path, p.failed);
+		dprintf(STDERR_FILENO,
+			"warpsafe: error: cannot redirect the CUDA runtime inside '%s' (%zu entry points could not be "
+			"changed); link it with -cudart shared\n",
+			o->path, p.failed);
 		_exit(2);
 	}
 }
@@ -215,12 +226,13 @@ static bool is_ours(const char *path)
 	const char *base = strrchr(path, '/');
 
 	base = base ? base + 1 : path;
-	return strncmp(base, "libwarpsafe", 11) == 0 || strncmp(base, "ld-linux", 8) == 0 || strncmp(base, "libc.so", 7) == 0;
+	return strncmp(base, "libwarpsafe", 11) == 0 || strncmp(base, "ld-linux", 8) == 0 ||
+	       strncmp(base, "libc.so", 7) == 0;
 }
 
 static void look_at(struct object *o)
 {
-	struct table symbols = { 0 }, dynamic = { 0 };
+	struct table symbols = {0}, dynamic = {0};
 	bool has_symbols, has_dynamic;
 
 	if (!open_object(o))
@@ -232,10 +244,12 @@ static void look_at(struct object *o)
 	} else if (has_symbols && mentions(&symbols, "__cudaRegisterFatBinary", true)) {
 		redirect_all(o, &symbols);
 	} else if (has_dynamic && mentions(&dynamic, "__cudaRegisterFatBinary", true)) {
-		redirect_all(o, &dynamic);         /* a shared runtime that is not ours */
+		redirect_all(o, &dynamic); /* a shared runtime that is not ours */
 	} else if (has_fatbin(o) && !(has_dynamic && mentions(&dynamic, "__cudaRegisterFatBinary", false))) {
-		dprintf(STDERR_FILENO, "warpsafe: error: '%s' has the CUDA runtime linked in and is stripped, so that its entry "
-		        "points cannot be found; link it with -cudart shared, or do not strip it\n", o->path);
+		dprintf(STDERR_FILENO,
+			"warpsafe: error: '%s' has the CUDA runtime linked in and is stripped, so that its entry "
+			"points cannot be found; link it with -cudart shared, or do not strip it\n",
+			o->path);
 		_exit(2);
 	}
 	munmap((void *)(uintptr_t)o->file, o->size);
@@ -244,7 +258,8 @@ static void look_at(struct object *o)
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	bool main_program = !info->dlpi_name || !*info->dlpi_name;
-	struct object o = { .path = main_program ? "/proc/self/exe" : info->dlpi_name, .base = info->dlpi_addr, .low = UINTPTR_MAX };
+	struct object o = {
+		.path = main_program ? "/proc/self/exe" : info->dlpi_name, .base = info->dlpi_addr, .low = UINTPTR_MAX};
 	char exe[4096];
 	ssize_t n;
 	int i;
@@ -255,7 +270,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	if (is_ours(o.path))
 		return 0;
 	n = main_program ? readlink(o.path, exe, sizeof exe - 1) : 0;
-	if (n > 0) {                       /* the name that people know; the link above stays right if it is gone */
+	if (n > 0) { /* the name that people know; the link above stays right if it is gone */
 		exe[n] = '\0';
 		o.path = access(exe, R_OK) == 0 ? exe : o.path;
 	}

@@ -6,7 +6,7 @@
 
 /* before13: the meaning the name had before CUDA 13, where it differs. NULL: no such entry point. */
 WS_EXPORT void (*ws_rt_find(const char *name, bool before13))(void);
-WS_EXPORT const char *ws_rt_name_at(size_t i);   /* NULL at the end */
+WS_EXPORT const char *ws_rt_name_at(size_t i); /* NULL at the end */
 void (*ws_drv_find(const char *name))(void);
 const char *ws_drv_name_at(size_t i);
 

@@ -17,18 +17,20 @@ enum { MAX_FRAMES = 24 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Dwfl *dwfl;
-static struct ws_map known;                /* return address -> struct place */
+static struct ws_map known; /* return address -> struct place */
 
 struct place {
-	char *text;                        /* " at app.cu:12", " in main+0x1f2" or "" */
-	bool wrapper;                      /* it is in a wrapper, so the caller's place is wanted */
+	char *text;   /* " at app.cu:12", " in main+0x1f2" or "" */
+	bool wrapper; /* it is in a wrapper, so the caller's place is wanted */
 };
 
 static Dwfl *begin(void)
 {
-	static char *debug_path = "";      /* the program's own files only: no search on the net or in /usr/lib/debug */
+	static char *debug_path = ""; /* the program's own files only: no search on the net or in /usr/lib/debug */
 	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo, .debuginfo_path = &debug_path,
+		.find_elf = dwfl_linux_proc_find_elf,
+		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.debuginfo_path = &debug_path,
 	};
 	Dwfl *d = dwfl_begin(&callbacks);
 
@@ -46,7 +48,7 @@ static Dwfl_Module *module_of(Dwarf_Addr pc)
 	if (!dwfl)
 		dwfl = begin();
 	m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
-	if (!m && dwfl) {                  /* a library loaded since */
+	if (!m && dwfl) { /* a library loaded since */
 		dwfl_end(dwfl);
 		dwfl = begin();
 		m = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
@@ -119,7 +121,7 @@ static void describe(void *return_address, struct place *p)
 {
 	Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)return_address - 1, offset;
 	Dwfl_Module *m = module_of(pc);
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 	const char *file, *name;
 	GElf_Sym sym;
 	int line = 0;
@@ -132,7 +134,7 @@ static void describe(void *return_address, struct place *p)
 	} else if (name) {
 		char *plain = ws_demangle(name);
 
-		p->wrapper = strncmp(plain, "cudaMalloc", 10) == 0;     /* the template, not inlined */
+		p->wrapper = strncmp(plain, "cudaMalloc", 10) == 0; /* the template, not inlined */
 		ws_buf_printf(&b, " in %s+0x%llx", plain, (unsigned long long)offset + 1);
 		free(plain);
 	}
@@ -170,7 +172,7 @@ static const struct place *outer_place(void *caller)
 
 char *ws_origin(const char *call, const void *caller)
 {
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 
 	pthread_mutex_lock(&lock);
 	ws_buf_printf(&b, "%s%s", call, outer_place((void *)(uintptr_t)caller)->text);

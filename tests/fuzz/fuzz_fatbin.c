@@ -6,7 +6,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct ws_fatbin f = { 0 };
+	struct ws_fatbin f = {0};
 	const char *why = NULL;
 	size_t i, len;
 

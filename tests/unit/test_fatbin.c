@@ -77,12 +77,12 @@ static const char ptx[] = ".version 9.0\n.target sm_90\n.address_size 64\n// a a
 
 static void compressions(void **state)
 {
-	static const uint64_t flags[] = { PLAIN, LZ4, ZSTD };
+	static const uint64_t flags[] = {PLAIN, LZ4, ZSTD};
 	size_t i;
 
 	for (i = 0; i < WS_COUNT(flags); i++) {
-		struct ws_buf b = { 0 };
-		struct ws_fatbin f = { 0 };
+		struct ws_buf b = {0};
+		struct ws_fatbin f = {0};
 		const char *why = NULL;
 
 		begin(&b);
@@ -107,8 +107,8 @@ static unsigned chosen(const struct ws_fatbin *f, unsigned cc)
 
 static void choice(void **state)
 {
-	struct ws_buf b = { 0 };
-	struct ws_fatbin f = { 0 };
+	struct ws_buf b = {0};
+	struct ws_fatbin f = {0};
 	const char *why = NULL;
 
 	begin(&b);
@@ -129,7 +129,7 @@ static void choice(void **state)
 
 static void text_alone(void **state)
 {
-	struct ws_fatbin f = { 0 };
+	struct ws_fatbin f = {0};
 	const char *why = NULL;
 
 	assert_true(ws_fatbin_read(&f, ptx, sizeof ptx, &why));
@@ -148,7 +148,7 @@ static void text_alone(void **state)
  * is longer than it (the sanitizer build sees the reads). */
 static void damaged(void **state)
 {
-	struct ws_buf b = { 0 };
+	struct ws_buf b = {0};
 	size_t at, cut, len;
 	const char *why = NULL;
 
@@ -157,7 +157,7 @@ static void damaged(void **state)
 	finish(&b);
 	for (cut = 0; cut < b.len; cut++) {
 		char *copy = malloc(cut ? cut : 1);
-		struct ws_fatbin f = { 0 };
+		struct ws_fatbin f = {0};
 
 		memcpy(copy, b.data, cut);
 		assert_false(ws_fatbin_read(&f, copy, cut, &why));
@@ -166,7 +166,7 @@ static void damaged(void **state)
 	}
 	for (at = 4; at < 80; at++) {
 		uint8_t old = (uint8_t)b.data[at];
-		struct ws_fatbin f = { 0 };
+		struct ws_fatbin f = {0};
 
 		b.data[at] = (char)0xff;
 		if (ws_fatbin_read(&f, b.data, b.len, &why) && ws_fatbin_ptx(&f, 90))
@@ -180,7 +180,10 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(compressions), cmocka_unit_test(choice), cmocka_unit_test(text_alone), cmocka_unit_test(damaged),
+		cmocka_unit_test(compressions),
+		cmocka_unit_test(choice),
+		cmocka_unit_test(text_alone),
+		cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
