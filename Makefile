@@ -43,7 +43,7 @@ $(B)/obj/%.o: src/%.c
 define SIMD_RULE
 $(B)/obj/%.$(1).o: src/%.simd.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(CPPFLAGS) $$(CFLAGS) -O3 -fno-math-errno -fno-trapping-math -Wno-pass-failed $$(ISA_$(1)) -DWS_ISA=$(1) -MMD -MP -c $$< -o $$@
+	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(if $(SAN),,-O3) -fno-math-errno -fno-trapping-math -Wno-pass-failed $$(ISA_$(1)) -DWS_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
 

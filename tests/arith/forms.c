@@ -792,7 +792,7 @@ static uint64_t edge(char kind, uint64_t r, const uint64_t *x)
 	case 'r':
 		return (uint64_t)((int64_t)(0x7e800000 | sign) + (int64_t)(v % 41) - 20);
 	case 'y':
-		return (0x3810000000000000 | (v & 0x8000000000000000)) + (uint64_t)((int64_t)((v >> 20 & 0x3fffffff) - 0x20000000) << (v & 7));
+		return (0x3810000000000000 | (v & 0x8000000000000000)) + (((v >> 20 & 0x3fffffff) - 0x20000000) << (v & 7));
 	case 'x':
 		return 0xc2f80000 + (v & 0x7ffff);
 	case 'j':
