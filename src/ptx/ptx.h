@@ -299,7 +299,7 @@ struct ws_ptx_func {
 	uint32_t line;
 };
 
-struct ws_ptx_file { uint32_t number; const char *path; };
+struct ws_ptx_file { uint32_t number; const char *path; };         /* path: NULL if its .file is missing */
 
 struct ws_ptx_module {
 	struct ws_arena *arena;

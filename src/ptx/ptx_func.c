@@ -266,24 +266,28 @@ bool ws_p_section(struct parser *p)
 	return true;
 }
 
+/* The string at a label + offset of .debug_str; NULL if there is none. Each is copied once. */
+static const char *debug_string(struct parser *p, const struct pending_loc *pl)
+{
+	uint64_t at = *ws_p_map(&p->string_map, (uint64_t)(uintptr_t)pl->label, NULL);
+	uint64_t start = at - 1 + (uint64_t)pl->offset;
+	uint64_t *copy;
+
+	if (!at || start >= p->strings.len)
+		return NULL;
+	copy = ws_p_map(&p->copy_map, start, NULL);
+	if (!*copy) {
+		const char *s = p->strings.data + start;
+
+		*copy = (uint64_t)(uintptr_t)ws_arena_strndup(p->a, s, strnlen(s, p->strings.len - start));
+	}
+	return (const char *)(uintptr_t)*copy;
+}
+
 void ws_p_finish_locs(struct parser *p)
 {
-	struct name *last = NULL;
-	const char *text = NULL;
-
-	for (size_t i = 0; i < p->npending; i++) {
-		struct pending_loc *pl = &p->pending[i];
-		uint64_t at = *ws_p_map(&p->string_map, (uint64_t)(uintptr_t)pl->label, NULL);
-		uint64_t start = at - 1 + (uint64_t)pl->offset;
-
-		if (!at || start >= p->strings.len)
-			continue;
-		if (pl->offset || pl->label != last)     /* one copy of each string */
-			text = ws_arena_strndup(p->a, p->strings.data + start,
-						strnlen(p->strings.data + start, p->strings.len - start));
-		last = pl->offset ? NULL : pl->label;
-		pl->loc->function = text;
-	}
+	for (size_t i = 0; i < p->npending; i++)
+		p->pending[i].loc->function = debug_string(p, &p->pending[i]);
 }
 
 /* ---- what a label names ---- */

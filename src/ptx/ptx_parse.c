@@ -393,7 +393,7 @@ static void finish(struct parser *p)
 
 static void release(struct parser *p)
 {
-	struct map64 *maps[] = { &p->file_map, &p->loc_map, &p->string_map };
+	struct map64 *maps[] = { &p->file_map, &p->loc_map, &p->string_map, &p->copy_map };
 
 	for (unsigned i = 0; i < WS_COUNT(maps); i++) {
 		free(maps[i]->keys);

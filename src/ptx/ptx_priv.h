@@ -236,7 +236,7 @@ struct parser {
 	size_t nfiles, files_cap;
 	struct pending_loc *pending;
 	size_t npending, pending_cap;
-	struct map64 { uint64_t *keys; uint64_t *vals; size_t cap, n; } file_map, loc_map, string_map;
+	struct map64 { uint64_t *keys; uint64_t *vals; size_t cap, n; } file_map, loc_map, string_map, copy_map;
 	struct ws_buf strings;           /* bytes of .debug_str sections */
 };
 
