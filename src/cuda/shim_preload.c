@@ -27,6 +27,7 @@ enum { JUMP_BYTES = 5, TRAMPOLINE_BYTES = 16, MAX_TRAMPOLINES = 1024, STEP = 1 <
 
 struct object { /* an ELF file and where it is loaded */
 	const char *path;
+	bool library;
 	uintptr_t base, low, high; /* low..high: its bytes in memory */
 	const uint8_t *file;
 	size_t size;
@@ -230,6 +231,24 @@ static bool is_ours(const char *path)
 	       strncmp(base, "libc.so", 7) == 0;
 }
 
+/* A program can be linked again; a library (such as those of the CUDA toolkit) may never be called. */
+static void tell_stripped(const struct object *o)
+{
+	if (!o->library) {
+		dprintf(STDERR_FILENO,
+			"warpsafe: error: '%s' has the CUDA runtime linked in and is stripped, so that its entry "
+			"points cannot "
+			"be found; link it with -cudart shared, or do not strip it\n",
+			o->path);
+		_exit(2);
+	}
+	dprintf(STDERR_FILENO,
+		"warpsafe: the library '%s' has the CUDA runtime linked in and is stripped; what it does on the GPU "
+		"cannot be "
+		"caught and fails\n",
+		o->path);
+}
+
 static void look_at(struct object *o)
 {
 	struct table symbols = {0}, dynamic = {0};
@@ -246,11 +265,7 @@ static void look_at(struct object *o)
 	} else if (has_dynamic && mentions(&dynamic, "__cudaRegisterFatBinary", true)) {
 		redirect_all(o, &dynamic); /* a shared runtime that is not ours */
 	} else if (has_fatbin(o) && !(has_dynamic && mentions(&dynamic, "__cudaRegisterFatBinary", false))) {
-		dprintf(STDERR_FILENO,
-			"warpsafe: error: '%s' has the CUDA runtime linked in and is stripped, so that its entry "
-			"points cannot be found; link it with -cudart shared, or do not strip it\n",
-			o->path);
-		_exit(2);
+		tell_stripped(o);
 	}
 	munmap((void *)(uintptr_t)o->file, o->size);
 }
@@ -258,8 +273,10 @@ static void look_at(struct object *o)
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	bool main_program = !info->dlpi_name || !*info->dlpi_name;
-	struct object o = {
-		.path = main_program ? "/proc/self/exe" : info->dlpi_name, .base = info->dlpi_addr, .low = UINTPTR_MAX};
+	struct object o = {.path = main_program ? "/proc/self/exe" : info->dlpi_name,
+			   .library = !main_program,
+			   .base = info->dlpi_addr,
+			   .low = UINTPTR_MAX};
 	char exe[4096];
 	ssize_t n;
 	int i;
