@@ -3,7 +3,6 @@
  * MODULE is PTX or a cubin. OUT gets, for each line of the list in order, ARITH_ROWS * results 64-bit words. Needs no
  * CUDA toolkit: the driver's library is opened at run time, and the few functions used are declared here (NVIDIA,
  * CUDA Driver API). Build: cc -O2 run_device.c -ldl */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>

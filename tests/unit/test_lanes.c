@@ -403,6 +403,103 @@ static void move_offset(struct ws_lane_op *op, uint32_t from, uint32_t to)
 			*field[k] = to;
 }
 
+/* ---- forms that only later GPUs have: no results of one to compare with ---- */
+static float min3(float a, float b, float c, bool max, bool nan)
+{
+	float v[3] = {a, b, c}, r = NAN;
+	for (int k = 0; k < 3; k++) {
+		if (v[k] != v[k] && nan)
+			return NAN;
+		bool first = r != r || (max ? v[k] > r : v[k] < r) || (v[k] == r && !signbit(v[k]) == max);
+		r = v[k] == v[k] && first ? v[k] : r;
+	}
+	return r;
+}
+static uint64_t both(ref_fn *fn, const uint64_t *x)
+{
+	uint64_t lo[3], hi[3];
+	for (int k = 0; k < 3; k++) {
+		lo[k] = x[k] & 0xffffffff;
+		hi[k] = x[k] >> 32;
+	}
+	return fn(hi) << 32 | fn(lo);
+}
+#define F(k) float_of_bits(x[k])
+REF(add_x2, both(add32_rn, x))
+REF(sub_x2, both(sub32_rm, x))
+REF(mul_x2, both(mul32_rp, x))
+REF(fma_x2, both(fma32_rz, x))
+REF(min_3, bits32(min3(F(0), F(1), F(2), false, false)))
+REF(max_3, bits32(min3(F(0), F(1), F(2), true, false)))
+REF(max_3_nan, bits32(min3(F(0), F(1), F(2), true, true)))
+REF(add_mixed, bits32((float)H(0) + F(1)))
+REF(sub_mixed, bits32((float)B(0) - F(1)))
+REF(fma_mixed, bits32(fmaf((float)H(0), (float)H(1), F(2))))
+
+static const struct later {
+	struct arith_form form;
+	ref_fn *fn;
+	unsigned half;           /* mixed precision, which the parser does not take: the halves' type is put in here */
+} later[] = {
+	{{"add.rn.f32x2", "l", "ll", "add.rn.f32x2 $d, $a, $b;", 0}, add_x2, 0},
+	{{"sub.rm.f32x2", "l", "ll", "sub.rm.f32x2 $d, $a, $b;", 0}, sub_x2, 0},
+	{{"mul.rp.f32x2", "l", "ll", "mul.rp.f32x2 $d, $a, $b;", 0}, mul_x2, 0},
+	{{"fma.rz.f32x2", "l", "lll", "fma.rz.f32x2 $d, $a, $b, $c;", 0}, fma_x2, 0},
+	{{"min.f32", "f", "fff", "min.f32 $d, $a, $b, $c;", 0}, min_3, 0},
+	{{"max.f32", "f", "fff", "max.f32 $d, $a, $b, $c;", 0}, max_3, 0},
+	{{"max.NaN.f32", "f", "fff", "max.NaN.f32 $d, $a, $b, $c;", 0}, max_3_nan, 0},
+	{{"add.f32.f16", "f", "hf", "add.rn.f32 $d, $b, $b;", 0}, add_mixed, WS_F16},
+	{{"sub.f32.bf16", "f", "bf", "sub.rn.f32 $d, $b, $b;", 0}, sub_mixed, WS_BF16},
+	{{"fma.f32.f16", "f", "hhf", "fma.rn.f32 $d, $c, $c, $c;", 0}, fma_mixed, WS_F16},
+};
+
+/* add.f32 d, c, c becomes add.f32.f16 d, a, c */
+static void make_mixed(struct ws_ptx_func *f, unsigned half)
+{
+	static const char *const names[] = {"%a", "%b"};
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		struct ws_ptx_inst *i = &f->insts[k];
+		if (i->type[0] != WS_F32 || i->ntypes != 1)
+			continue;
+		i->ntypes = 2;
+		i->type[1] = (uint8_t)half;
+		for (uint32_t r = 0; r < f->nregs; r++)
+			for (unsigned n = 0; n + 2u < i->nops; n++)
+				if (!strcmp(f->regs[r]->name, names[n]))
+					i->ops[n + 1].reg = f->regs[r];
+	}
+}
+
+static void forms_of_later_gpus(void **state)
+{
+	(void)state;
+	struct ws_buf ptx = {0}, errors = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &errors};
+	ws_buf_puts(&ptx, ".version 9.0\n.target sm_100\n.address_size 64\n");
+	for (size_t k = 0; k < WS_COUNT(later); k++)
+		kernel(&ptx, &later[k].form, k);
+	struct ws_ptx_module *m = ws_ptx_parse("later.ptx", ptx.data, ptx.len, NULL, &sink);
+	if (!m)
+		fail_msg("%s", errors.data);
+	for (size_t k = 0; k < WS_COUNT(later); k++) {
+		struct program p;
+		uint64_t out[WS_WARP][2], x[ARITH_SOURCES];
+		if (later[k].half)
+			make_mixed(m->funcs[k], later[k].half);
+		assert_true(prepare(m->funcs[k], &p));
+		for (unsigned r = 0; r < ARITH_ROWS; r++) {
+			if (r % WS_WARP == 0)
+				run_rows(&p, &later[k].form, r, UINT32_MAX, out);
+			arith_row(later[k].form.src, r, x);
+			if (out[r % WS_WARP][0] != later[k].fn(x))
+				fail_msg("%s row %u: %llx, not %llx", later[k].form.name, r, (unsigned long long)out[r % WS_WARP][0],
+				         (unsigned long long)later[k].fn(x));
+		}
+	}
+	ws_ptx_free(m);
+	ws_buf_free(&ptx);
+}
+
 static uint32_t offset_of(const struct ws_ptx_func *f, const char *name)
 {
 	for (uint32_t k = 0; k < f->nregs; k++)
@@ -592,6 +689,7 @@ int main(int argc, char **argv)
 	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(results_are_those_of_the_references),
+		cmocka_unit_test(forms_of_later_gpus),
 		cmocka_unit_test(lanes_outside_of_the_mask_stay),
 		cmocka_unit_test(destination_may_be_a_source),
 		cmocka_unit_test(instruction_sets_agree),
