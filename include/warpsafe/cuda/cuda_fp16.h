@@ -4,6 +4,7 @@
  * Conversions work on the host as well, arithmetic through float there; on the device it is PTX's own. */
 #ifndef WARPSAFE_CUDA_FP16_H
 #define WARPSAFE_CUDA_FP16_H
+#define __CUDA_FP16_H__ /* programs ask for this one */
 
 #include "cuda_runtime.h"
 

@@ -2,6 +2,7 @@
  * "CUDA Runtime API" reference manual (C++ API Routines). */
 #ifndef WARPSAFE_CUDA_RUNTIME_H
 #define WARPSAFE_CUDA_RUNTIME_H
+#define __CUDA_RUNTIME_H__ /* programs ask for this one */
 
 #if defined(__CUDA__) && defined(__clang__) && !defined(WARPSAFE_PRELUDE_H)
 #include "warpsafe_prelude.h"

@@ -2,6 +2,7 @@
  * Part of warpsafe's own CUDA headers. */
 #ifndef WARPSAFE_CUDA_RUNTIME_API_H
 #define WARPSAFE_CUDA_RUNTIME_API_H
+#define __CUDA_RUNTIME_API_H__ /* programs ask for this one */
 
 #include "driver_types.h"
 
@@ -69,6 +70,9 @@ WS_API cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 WS_API cudaError_t cudaStreamQuery(cudaStream_t stream);
 WS_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *ptr, size_t length WS_DV(0),
                                             unsigned int flags WS_DV(cudaMemAttachSingle));
+WS_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attr, cudaStreamAttrValue *value);
+WS_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr, const cudaStreamAttrValue *value);
+WS_API cudaError_t cudaCtxResetPersistingL2Cache(void);
 WS_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *user);
 
 /* ---- events ---- */

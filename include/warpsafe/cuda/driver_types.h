@@ -2,6 +2,7 @@
  * Written from the "CUDA Runtime API" reference manual. Part of warpsafe's own CUDA headers. */
 #ifndef WARPSAFE_DRIVER_TYPES_H
 #define WARPSAFE_DRIVER_TYPES_H
+#define __DRIVER_TYPES_H__ /* programs ask for this one */
 
 #include <stddef.h>
 #include "vector_types.h"
@@ -223,6 +224,19 @@ enum cudaChannelFormatKind {
 };
 struct cudaChannelFormatDesc { int x, y, z, w; enum cudaChannelFormatKind f; };
 
+enum cudaAccessProperty {
+	cudaAccessPropertyNormal = 0, cudaAccessPropertyStreaming = 1, cudaAccessPropertyPersisting = 2
+};
+struct cudaAccessPolicyWindow {
+	void *base_ptr;
+	size_t num_bytes;
+	float hitRatio;
+	enum cudaAccessProperty hitProp, missProp;
+};
+enum cudaSynchronizationPolicy {
+	cudaSyncPolicyAuto = 1, cudaSyncPolicySpin = 2, cudaSyncPolicyYield = 3, cudaSyncPolicyBlockingSync = 4
+};
+
 enum cudaLaunchAttributeID {
 	cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeAccessPolicyWindow = 1, cudaLaunchAttributeCooperative = 2,
 	cudaLaunchAttributeSynchronizationPolicy = 3, cudaLaunchAttributeClusterDimension = 4,
@@ -232,6 +246,8 @@ enum cudaLaunchAttributeID {
 typedef enum cudaLaunchAttributeID cudaLaunchAttributeID;
 typedef union cudaLaunchAttributeValue {
 	char pad[64];
+	struct cudaAccessPolicyWindow accessPolicyWindow;
+	enum cudaSynchronizationPolicy syncPolicy;
 	int cooperative;
 	struct { unsigned int x, y, z; } clusterDim;
 	int programmaticStreamSerializationAllowed;
@@ -242,6 +258,11 @@ typedef struct cudaLaunchAttribute_st {
 	char pad[8 - sizeof(cudaLaunchAttributeID)];
 	cudaLaunchAttributeValue val;
 } cudaLaunchAttribute;
+typedef enum cudaLaunchAttributeID cudaStreamAttrID;
+typedef union cudaLaunchAttributeValue cudaStreamAttrValue;
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
 typedef struct cudaLaunchConfig_st {
 	dim3 gridDim, blockDim;
 	size_t dynamicSmemBytes;

@@ -2,6 +2,7 @@
  * Part of warpsafe's own CUDA headers; written from NVIDIA's "CUDA C++ Programming Guide". */
 #ifndef WARPSAFE_HOST_DEFINES_H
 #define WARPSAFE_HOST_DEFINES_H
+#define __HOST_DEFINES_H__ /* programs ask for this one */
 
 #if defined(__CUDA__) && defined(__clang__)
 #define __host__ __attribute__((host))
@@ -43,5 +44,6 @@
 #define CUDARTAPI_CDECL
 #endif
 #define CUDA_CB
+#define CUDART_CB
 
 #endif

@@ -1,6 +1,7 @@
 /* math_constants.h - CUDA's names for special values and constants. Part of warpsafe's own CUDA headers. */
 #ifndef WARPSAFE_MATH_CONSTANTS_H
 #define WARPSAFE_MATH_CONSTANTS_H
+#define __MATH_CONSTANTS_H__ /* programs ask for this one */
 
 #define CUDART_INF_F __builtin_inff()
 #define CUDART_NAN_F __builtin_nanf("")

@@ -1,6 +1,7 @@
 /* vector_functions.h - make_int4 and its relatives. Part of warpsafe's own CUDA headers. */
 #ifndef WARPSAFE_VECTOR_FUNCTIONS_H
 #define WARPSAFE_VECTOR_FUNCTIONS_H
+#define __VECTOR_FUNCTIONS_H__ /* programs ask for this one */
 
 #include "vector_types.h"
 

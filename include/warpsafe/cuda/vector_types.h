@@ -2,6 +2,7 @@
  * (Built-in Vector Types). Part of warpsafe's own CUDA headers. */
 #ifndef WARPSAFE_VECTOR_TYPES_H
 #define WARPSAFE_VECTOR_TYPES_H
+#define __VECTOR_TYPES_H__ /* programs ask for this one */
 
 #include "host_defines.h"
 
