@@ -98,8 +98,7 @@ static inline struct ws_line *shared_line(struct ws_ctx *c, uint64_t addr)
 	return line;
 }
 
-/* The line of addr, which is c->line until ws_shadow_unlock; NULL when the address is in no memory. */
-struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+static inline struct ws_line *get_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
 {
 	struct ws_line *line = c->global ? global_line(c, addr, mem) : shared_line(c, addr);
 	uint32_t gen = c->global ? c->l->gen : c->owner->gen;
@@ -113,26 +112,26 @@ struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_
 	return line;
 }
 
-void ws_shadow_unlock(struct ws_ctx *c)
+/* The line of addr, which is c->line until ws_shadow_unlock; NULL when the address is in no memory. */
+struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
 {
-	if (c->l->lock && (c->global || c->l->cluster))
-		ws_spin_unlock(&c->line->lock);
+	return get_line(c, addr, mem);
 }
 
 /* ---- whole-warp accesses ---- */
 static inline int rec_lo(const struct ws_rec *r)
 {
-	return r->off + r->size * __builtin_ctz(r->mask);
+	return r->off + r->step * __builtin_ctz(r->mask);
 }
 
 static inline int rec_hi(const struct ws_rec *r)
 {
-	return r->off + r->size * (32 - __builtin_clz(r->mask));
+	return r->off + r->step * (31 - __builtin_clz(r->mask)) + r->size;
 }
 
 static inline bool same_map(const struct ws_rec *a, const struct ws_rec *b)
 {
-	return a->off == b->off && a->size == b->size;
+	return a->off == b->off && a->size == b->size && a->step == b->step;
 }
 
 static inline bool contiguous(uint32_t mask)
@@ -150,14 +149,21 @@ static inline bool rec_ordered(const struct ws_ctx *c, const struct ws_rec *old,
 
 static inline bool disjoint(const struct ws_rec *a, const struct ws_rec *b)
 {
-	return (same_map(a, b) && !(a->mask & b->mask)) || rec_hi(a) <= rec_lo(b) || rec_hi(b) <= rec_lo(a);
+	uint32_t d;
+
+	if ((same_map(a, b) && !(a->mask & b->mask)) || rec_hi(a) <= rec_lo(b) || rec_hi(b) <= rec_lo(a))
+		return true;
+	if (a->step != b->step)
+		return false;
+	d = (uint32_t)(b->off - a->off + (LINE << 3) * a->step) % a->step;   /* two fields of one structure */
+	return d >= a->size && d + b->size <= a->step;
 }
 
 static inline bool covers(const struct ws_rec *new, const struct ws_rec *old)
 {
 	if (same_map(new, old) && !(old->mask & ~new->mask))
 		return true;
-	return contiguous(new->mask) && rec_lo(new) <= rec_lo(old) && rec_hi(new) >= rec_hi(old);
+	return contiguous(new->mask) && new->size == new->step && rec_lo(new) <= rec_lo(old) && rec_hi(new) >= rec_hi(old);
 }
 
 /* Ordered before it in every byte of old, touched by the new access or not: then the newer one may stand for both. */
@@ -177,7 +183,7 @@ static void clip(int *lo, int *hi)
 static void each_lane(struct ws_ctx *c, const struct ws_rec *rec, void (*fn)(struct ws_ctx *, uint32_t, uint32_t, uint32_t))
 {
 	for (uint32_t m = rec->mask; m; m &= m - 1) {
-		int l = __builtin_ctz(m), lo = rec->off + l * rec->size, hi = lo + rec->size;
+		int l = __builtin_ctz(m), lo = rec->off + l * rec->step, hi = lo + rec->size;
 
 		clip(&lo, &hi);
 		if (lo < hi)
@@ -296,7 +302,7 @@ static void forget_older(struct ws_ctx *c, const struct ws_rec *new)
 		if (!covers(new, &e->reads[i]))
 			e->reads[n++] = e->reads[i];
 	e->nreads = n;
-	if (lo == 0 && hi == LINE && contiguous(new->mask))
+	if (lo == 0 && hi == LINE && contiguous(new->mask) && new->size == new->step)
 		ws_cell_reset(e);
 	else if (e->have)
 		each_lane(c, new, clear_lane);
@@ -338,12 +344,12 @@ static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 	w->mask = mask;
 }
 
-static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_t mask)
+static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_t step, uint32_t mask)
 {
 	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(base - addr),
-	                     .size = c->a->bytes};
+	                     .size = c->a->bytes, .step = step};
 
-	if (!ws_shadow_line(c, addr, c->mem))
+	if (!get_line(c, addr, c->mem))
 		return;
 	if (c->a->kind == WS_READ)
 		whole_read(c, &new);
@@ -352,33 +358,32 @@ static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_
 	ws_shadow_unlock(c);
 }
 
-/* Lane l of mask accesses base + l * bytes; bytes is a power of two and base a multiple of it, so that no lane is in
- * two lines. */
-static inline void linear(struct ws_ctx *c, uint64_t base, uint32_t mask)
+/* Lane l of mask accesses base + l * step; step is a power of two and base so aligned that no lane is in two lines. */
+static inline void regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask)
 {
-	uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask), lg = __builtin_ctz(c->a->bytes);
+	uint32_t first = __builtin_ctz(mask), last = 31 - __builtin_clz(mask), lg = __builtin_ctz(step);
 	uint64_t addr = (base + ((uint64_t)first << lg)) & ~(uint64_t)(LINE - 1);
-	uint64_t end = base + ((uint64_t)(last + 1) << lg);
+	uint64_t end = base + ((uint64_t)last << lg) + c->a->bytes;
 
 	if (end - addr <= LINE) {
-		whole(c, addr, base, mask);
+		whole(c, addr, base, step, mask);
 		return;
 	}
 	for (; (int64_t)(end - addr) > 0; addr += LINE) {
 		uint32_t in = mask;
 
 		if ((int64_t)(addr - base) > 0)
-			in &= ~0u << ((addr - base) >> lg);
+			in &= ~0u << ((addr - base + step - 1) >> lg);
 		if ((int64_t)(addr + LINE - end) < 0)
-			in &= ~(~0u << ((addr + LINE - base) >> lg));
+			in &= ~(~0u << ((addr + LINE - base + step - 1) >> lg));
 		if (in)
-			whole(c, addr, base, in);
+			whole(c, addr, base, step, in);
 	}
 }
 
-void ws_linear(struct ws_ctx *c, uint64_t base, uint32_t mask)
+void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask)
 {
-	linear(c, base, mask);
+	regular(c, base, step, mask);
 }
 
 static inline bool is_weak(const struct ws_access *a)
@@ -451,7 +456,7 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		c.cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
 		if (!c.global && c.cls == CLS_WRITE && !c.owner->shared_written)
 			ws_log_flush(c.owner);
-		linear(&c, a->base, a->mask);
+		regular(&c, a->base, a->bytes, a->mask);
 	} else {
 		ws_general(&c);
 	}

@@ -469,12 +469,12 @@ void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class c
 
 	if (ws_hb_warp(c, r->who))
 		return;
-	a = ((int)lo - r->off) / r->size;
-	b = ((int)hi - 1 - r->off) / r->size;
+	a = ((int)lo - r->off) / r->step - 1;
+	b = ((int)hi - 1 - r->off) / r->step;
 	if ((int)hi <= r->off)
 		return;
 	for (int l = a < 0 ? 0 : a; l <= b && l < 32; l++) {
-		int from = r->off + l * r->size, to = from + r->size;
+		int from = r->off + l * r->step, to = from + r->size;
 		struct ws_slot s = {.who = r->who, .site = r->site, .mask = 1u << l};
 
 		from = from > (int)lo ? from : (int)lo;
@@ -673,7 +673,7 @@ void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 	}
 }
 
-static bool quiet(const struct ws_ctx *c, const struct ws_rec *r)
+static inline bool quiet(const struct ws_ctx *c, const struct ws_rec *r)
 {
 	return !r->who || ws_hb_warp(c, r->who);
 }
@@ -741,6 +741,33 @@ bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo)
 	return true;
 }
 
+uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask)
+{
+	const struct ws_block_state *b = c->owner;
+	uint32_t left = 0;
+
+	for (; mask; mask &= mask - 1) {
+		uint32_t l = __builtin_ctz(mask);
+		uint64_t addr = c->a->addr[l], i = addr >> LINE_BITS;
+		struct ws_line *line = &b->lines[i < b->nlines ? i : 0];
+		const struct ws_ext *e = line->ext;
+		struct ws_slot *s;
+
+		if (i >= b->nlines || line->gen != b->gen || !e || e->have != 1u << ROW_S || e->bytes || e->nreads ||
+		    !quiet(c, &line->w) || !quiet(c, &line->r)) {
+			left |= mask & -mask;
+			continue;
+		}
+		s = &((struct ws_slot *)e->row[ROW_S])[(addr & (LINE - 1)) / 4];
+		if (s->who && ((s->site ^ c->site) & SITE_ID)) {
+			left |= mask & -mask;
+			continue;
+		}
+		*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = mask & -mask};
+	}
+	return left;
+}
+
 /* Cells that have a write of their own have it after w. */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
 {
@@ -748,7 +775,7 @@ void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
 	struct ws_slot *row;
 
 	for (uint32_t m = w->mask; m; m &= m - 1) {
-		int l = __builtin_ctz(m), lo = w->off + l * w->size, hi = lo + w->size;
+		int l = __builtin_ctz(m), lo = w->off + l * w->step, hi = lo + w->size;
 		struct cells n;
 
 		lo = lo < 0 ? 0 : lo;

@@ -202,10 +202,15 @@ static void strong(struct ws_ctx *c)
 	uint32_t elem = c->s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)].elem;
 
 	bool easy = common(c);
+	uint32_t todo = a->mask;
 
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
-	for (uint32_t m = a->mask; m; m &= m - 1) {
+	if (easy && !c->global && a->wrote == a->mask && !(c->l->lock && c->l->cluster)) {
+		c->cls = CLS_RMW;
+		todo = ws_cell_atomics(c, todo);
+	}
+	for (uint32_t m = todo; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 
 		c->cls = a->kind == WS_READ ? CLS_SREAD : a->kind == WS_WRITE ? CLS_SWRITE : a->wrote >> l & 1 ? CLS_RMW : CLS_SREAD;
@@ -239,15 +244,19 @@ static void by_locks(struct ws_ctx *c, uint32_t todo, bool tail)
 		lines(c, todo, tail);
 }
 
-/* Lanes from `first` on, without a gap, that access one after the other (*step = bytes) or all the same (*step = 0). */
-static uint32_t run_from(const struct ws_access *a, uint32_t todo, uint32_t first, uint32_t *step)
+enum { MAX_STEP = 32 };              /* wider ones have too few lanes a line */
+
+/* Lanes from `first` on, without a gap, that access places in steps of *step; or all the same (*step = 0). */
+static inline uint32_t run_from(const struct ws_access *a, uint32_t todo, uint32_t first, uint32_t *step)
 {
 	uint32_t l = first + 1;
-	uint64_t at = a->addr[first];
+	uint64_t at = a->addr[first], d = l < WS_WARP && todo >> l & 1 ? a->addr[l] - at : a->bytes;
 
-	*step = l < WS_WARP && todo >> l & 1 && a->addr[l] == at ? 0 : a->bytes;
-	while (l < WS_WARP && todo >> l & 1 && a->addr[l] == at + *step)
-		at += *step, l++;
+	if (d && (d < a->bytes || d > MAX_STEP || d & (d - 1)))
+		d = a->bytes;
+	while (l < WS_WARP && todo >> l & 1 && a->addr[l] == at + d)
+		at += d, l++;
+	*step = (uint32_t)d;
 	return (l == WS_WARP ? ~0u : (1u << l) - 1) & (~0u << first);
 }
 
@@ -281,7 +290,7 @@ static void by_runs(struct ws_ctx *c)
 
 		todo &= ~run;
 		if (step && run >> first >> (LONG_RUN - 1))
-			ws_linear(c, a->addr[first] - (uint64_t)first * a->bytes, run);
+			ws_regular(c, a->addr[first] - (uint64_t)first * step, step, run);
 		else
 			short_run(c, run, step);
 	}

@@ -33,11 +33,11 @@ struct ws_slot {                     /* one access to a cell by lanes of one war
 	uint32_t site, mask;
 };
 
-struct ws_rec {                      /* a linear access of a warp: lane l of mask, bytes off + l * size of the line */
+struct ws_rec {                      /* a regular access of a warp: lane l of mask, `size` bytes at off + l * step */
 	uint64_t who;
 	uint32_t site, mask;
-	int16_t off;
-	uint8_t size;
+	int16_t off;                 /* in the line */
+	uint8_t size, step;          /* step >= size */
 };
 
 struct ws_line {                     /* 128 bytes of memory */
@@ -239,11 +239,15 @@ static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
 
 /* ---- shadow.c ---- */
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
-void ws_shadow_unlock(struct ws_ctx *c);
-void ws_linear(struct ws_ctx *c, uint64_t base, uint32_t mask);       /* lane l of mask at base + l * bytes, aligned */
+void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
 void ws_shadow_new_interval(struct ws_block_state *b);
 void ws_spin_lock(uint32_t *lock);
 void ws_spin_unlock(uint32_t *lock);
+static inline void ws_shadow_unlock(struct ws_ctx *c)
+{
+	if (c->l->lock && (c->global || c->l->cluster))
+		ws_spin_unlock(&c->line->lock);
+}
 struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot);
 uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
 
@@ -257,6 +261,7 @@ void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi);   /* weak, by all lanes of mask */
 void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);  /* weak */
 bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo);    /* common case of 4 bytes; false: another */
+uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask);           /* the same in shared memory; lanes left over */
 void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak write has come after all of it */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);

@@ -79,6 +79,18 @@ static void weak_event(const struct shape *s, struct ev *e)
 		e->base /= 2, e->base = e->base / e->bytes * e->bytes;
 	for (int l = 0; l < WS_WARP; l++)
 		e->addr[l] = rnd(s->span) / (s->sub && one_in(9) ? 1 : e->bytes) * (s->sub ? 1 : e->bytes);
+	if (one_in(2)) {             /* steps: fields of structures, rows, the same place */
+		uint64_t step = e->bytes << rnd(4), from = rnd(s->span) / e->bytes * e->bytes, row = 1 + rnd(32);
+
+		step = one_in(6) ? 0 : step;
+		while (from + 31 * step + e->bytes > MEM && step)
+			from /= 2, step = step / 2 < e->bytes ? e->bytes : step / 2, from = from / e->bytes * e->bytes;
+		for (uint32_t l = 0; l < WS_WARP; l++)
+			e->addr[l] = from + l % row * step + (l / row * 64) % (MEM - from - l % row * step - e->bytes + 1) / e->bytes * e->bytes;
+		for (uint32_t l = 0; l < WS_WARP; l++)
+			e->addr[l] = e->addr[l] > MEM - e->bytes ? 0 : e->addr[l];
+		return;
+	}
 	for (int l = 0; l < WS_WARP && one_in(2); l++)
 		e->addr[l] = e->addr[rnd(2)];
 	for (int l = 0; l < WS_WARP; l++)
