@@ -380,16 +380,6 @@ static void place_registers(struct ws_decoder *dc)
 	}
 }
 
-static void place_rest(struct ws_decoder *dc)
-{
-	for (uint32_t i = 0; i < dc->ptx->nregs; i++) {
-		const struct ws_reg *r = dc->ptx->regs[i];
-
-		if (dc->reg[i] == WS_LANE_NONE)
-			dc->reg[i] = ws_dec_space(dc, ws_reg_width(r) * WS_WARP * (r->vec ? r->vec : 1));
-	}
-}
-
 /* ---- instructions and blocks ---- */
 static bool is_control(const struct ws_ptx_inst *in)
 {
@@ -620,7 +610,7 @@ static void decode_body(struct ws_decoder *dc, uint32_t *order, uint32_t *start,
 	place_registers(dc);
 	find_single(dc);
 	find_aliases(dc, order, n, removed);
-	place_rest(dc);
+	ws_dec_registers(dc, order, n);
 	ws_dec_params(dc);
 	for (uint32_t b = 0; b < n && !dc->failed; b++) {
 		start[order[b]] = (uint32_t)dc->n;

@@ -495,6 +495,8 @@ void ws_dec_copy(struct ws_decoder *dc, uint32_t d, uint32_t a, unsigned width);
 /* Element of a ld.param of a kernel at a constant address. */
 bool ws_dec_param_const(struct ws_decoder *dc, const struct ws_ptx_inst *in, unsigned elem, unsigned width,
                         struct ws_const *c);
+/* Gives every register of the function that has none a place in the frame. */
+void ws_dec_registers(struct ws_decoder *dc, const uint32_t *order, uint32_t n);
 void ws_dec_params(struct ws_decoder *dc);                               /* .param and .local variables */
 /* Where a .param variable of a function is in the frame; WS_LANE_NONE: not one of this function's. */
 uint32_t ws_dec_area(struct ws_decoder *dc, const struct ws_ptx_sym *sym);
