@@ -13,8 +13,8 @@ struct isa {
 #define ISA(n) \
 	{ \
 		#n, { \
-			ws_lanes_int_##n, ws_lanes_logic_##n, ws_lanes_cmp_##n, ws_lanes_float_##n, ws_lanes_approx_##n, \
-			        ws_lanes_half_##n, ws_lanes_cvt_##n, ws_lanes_video_##n \
+			ws_lanes_int_##n, ws_lanes_logic_##n, ws_lanes_cmp_##n, ws_lanes_float_##n, \
+			        ws_lanes_approx_##n, ws_lanes_half_##n, ws_lanes_cvt_##n, ws_lanes_video_##n \
 		} \
 	}
 static const struct isa isas[] = {
@@ -352,7 +352,9 @@ static int decode_div(struct form *f)
 		return WS_LN_div_u16 + by_sign(f->t);
 	f->op->imm = float_flags(f->i);
 	if (f->i->flags & (WS_F_APPROX | WS_F_FULL))
-		return f->t != WS_F32 ? no(f, "type") : f->i->flags & WS_F_FULL ? WS_LN_div_full_f32 : WS_LN_div_approx_f32;
+		return f->t != WS_F32                ? no(f, "type")
+		       : f->i->flags & WS_F_FULL ? WS_LN_div_full_f32
+		                                 : WS_LN_div_approx_f32;
 	return float_form(f, WS_LN_div_f32);
 }
 
@@ -873,7 +875,8 @@ static int decode_cvt(struct form *f)
 		id = WS_LN_f32z_to_f64;
 	if (same && f->t == WS_F32 && st == WS_F64 && i->rnd == WS_RN && flags == WS_F_FTZ)
 		id = WS_LN_f64_to_f32z;
-	if (same && f->t == WS_F32 && st == WS_F32 && i->rnd == WS_RND_NONE && (flags & ~(uint32_t)WS_F_FTZ) == WS_F_SAT)
+	if (same && f->t == WS_F32 && st == WS_F32 && i->rnd == WS_RND_NONE &&
+	    (flags & ~(uint32_t)WS_F_FTZ) == WS_F_SAT)
 		id = flags & WS_F_FTZ ? WS_LN_f32z_sat : WS_LN_f32_sat;
 	return id != NO ? id : cvt_any(f, st);
 }
@@ -1035,7 +1038,8 @@ static const char *check_operands(const struct ws_ptx_inst *i, const unsigned *w
 			return "register of another width than the instruction's type";
 		if (k < nd && !(o->kind == WS_O_SINK && may_sink(i)))
 			return "destination that is no register";
-		if (k >= nd && (o->kind == WS_O_SINK || o->kind == WS_O_VEC || o->kind == WS_O_LIST || o->kind == WS_O_TEX))
+		if (k >= nd &&
+		    (o->kind == WS_O_SINK || o->kind == WS_O_VEC || o->kind == WS_O_LIST || o->kind == WS_O_TEX))
 			return "operand of this kind";
 	}
 	return NULL;

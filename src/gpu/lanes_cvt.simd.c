@@ -132,7 +132,8 @@ WS_LANE_FN(f64_integral)
 	ws_blend8(WS_P(double, op->d), t, mask);
 }
 
-/* ---- floats to integers: out of range gives the nearest end; NaN gives 0 from f32 to 32 bits, else the top bit ---- */
+/* ---- floats to integers: out of range gives the nearest end; NaN gives 0 from f32 to 32 bits, else the top bit
+ * (PTX ISA 9.0, cvt) ---- */
 static inline int32_t s32_from(float x)
 {
 	int32_t n = (int32_t)(x < 0x1p31f && x > -0x1p31f ? x : 0.0f);

@@ -149,7 +149,8 @@ static void store32(const struct ws_lane_op *op, uint8_t *regs, uint32_t mask, f
 #define FMA_ANY64(t, l) fma((t).a[l], (t).b[l], (t).c[l])
 #endif
 
-/* Makes the sources such that the result is 2^24 times as large: for ws_flush_tiny (sums need it not: tiny ones are exact). Clobber: see ws_round_begin. */
+/* Makes the sources such that the result is 2^24 times as large: for ws_flush_tiny (sums need it not: tiny ones are
+ * exact). Clobber: see ws_round_begin. */
 static inline void scale(struct f32x *t, float a, float b, float c, int n)
 {
 	__asm__ volatile("" : : "r"(t) : "memory");

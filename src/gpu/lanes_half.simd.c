@@ -2,8 +2,8 @@
  * Instructions; min, max, neg, abs, tanh, ex2 of halves).
  *
  * Sources are widened (f16 to float, bf16 to double), the operation is done so that one rounding remains, and that is
- * done when narrowing. A product is exact in the wider type; a sum that is not is made odd, so that the narrowing rounds
- * as if it saw the exact value (Boldo and Melquiond, 2008, Emulation of FMA and correctly rounded sums). A pair is two
+ * done when narrowing. A product is exact in the wider type; a sum that is not is made odd, so that the narrowing
+ * rounds as if it saw the exact value (Boldo and Melquiond, 2008, Emulation of FMA and correctly rounded sums). A pair is two
  * elements of an array of 64. */
 #include "gpu/lanes_simd.h"
 
@@ -46,7 +46,8 @@ static inline void halves_of_values(uint16_t *h, const float *t, int n)
 		__m512 v = _mm512_load_ps(t + i);
 		__m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff)); /* becomes 0x7fff */
 		v = _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), nan);
-		_mm256_store_si256((__m256i *)(h + i), _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+		__m256i r = _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+		_mm256_store_si256((__m256i *)(h + i), r);
 	}
 }
 #elif defined __F16C__

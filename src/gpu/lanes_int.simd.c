@@ -213,7 +213,8 @@ static inline uint64_t field64(uint64_t x, uint32_t pos, uint32_t len)
 	return (pos > 63 ? 0 : x >> pos) & low64(len);
 }
 /* bfe (PTX ISA 9.0, bfe). Positions and lengths are the low 8 bits in the 32-bit forms, the whole 32 bits in the
- * 64-bit ones (measured on an H200; PTX leaves more than 255 open). A signed field is extended by its top bit, or by the register's where it reaches beyond. */
+ * 64-bit ones (measured on an H200; PTX leaves more than 255 open). A signed field is extended by its top bit, or by
+ * the register's where it reaches beyond. */
 static inline uint32_t bfe_signed32(uint32_t x, uint32_t pos, uint32_t len)
 {
 	uint32_t top = pos + len - 1 > 31 ? 31 : pos + len - 1;

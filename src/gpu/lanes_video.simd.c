@@ -122,7 +122,8 @@ WS_LANE_FN(video_simd)
 	const uint32_t low = (1u << bits) - 1, first = n == 4 ? 1 : 5;
 	WS_ACTIVE(l, mask)
 	{
-		uint32_t a = WS_P(uint32_t, op->a)[l], b = WS_P(uint32_t, op->b)[l], d = 0, sum = WS_P(uint32_t, op->c)[l];
+		uint32_t a = WS_P(uint32_t, op->a)[l], b = WS_P(uint32_t, op->b)[l];
+		uint32_t d = 0, sum = WS_P(uint32_t, op->c)[l];
 		for (unsigned k = 0; k < n; k++) {
 			int64_t x = part_of(a, first + k, op->imm & WS_VIDEO_A_SIGNED);
 			int64_t y = part_of(b, first + k, op->imm & WS_VIDEO_B_SIGNED);
