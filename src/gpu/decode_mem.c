@@ -66,6 +66,8 @@ static bool param_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, bo
 {
 	struct ws_ptx_func *f = dc->ptx;
 
+	if (!f->entry && !dc->code->params)
+		return false;            /* formals have no place yet: asked on the way to an alias, which is not made then */
 	for (uint32_t i = 0; i < f->nparams; i++) {
 		if (f->params[i] != sym)
 			continue;
