@@ -5,6 +5,18 @@
 
 namespace cg = cooperative_groups;
 
+/* a group handed to a function that is not inlined: its parameter's address is taken */
+__device__ __noinline__ int ranks_below(cg::thread_group g, int *shared)
+{
+	int rank = (int)g.thread_rank(), sum = 0;
+	shared[rank] = 1;
+	g.sync();
+	for (int i = 0; i < rank; i++)
+		sum += shared[i];
+	g.sync();
+	return sum;
+}
+
 __global__ void groups(int *out)
 {
 	cg::thread_block block = cg::this_thread_block();
@@ -32,7 +44,7 @@ __global__ void groups(int *out)
 	block.sync();
 	cg::thread_group any = block;
 	any.sync();
-	o[11] = (int)any.size();
+	o[11] = (int)any.size() * 1000 + ranks_below(any, turned);
 	auto dynamic = cg::tiled_partition(block, 4);
 	o[12] = (int)dynamic.size() * 10 + (int)dynamic.thread_rank();
 	auto half = cg::binary_partition(warp, t & 1);
@@ -78,7 +90,7 @@ int main()
 			EXPECT(o[9] == first);
 			EXPECT(o[10] == first + 3 + (t - first) / 3 * 1000);
 		}
-		EXPECT(o[11] == 96);
+		EXPECT(o[11] == 96000 + t);
 		EXPECT(o[12] == 40 + t % 4);
 		EXPECT(o[13] == 1600 + t % 32 / 2);
 		EXPECT(o[14] == 0);
