@@ -183,7 +183,7 @@ struct ws_ptx_inst {
 	uint8_t mode;            /* enum ws_mode */
 	uint8_t rnd, cmp, boolop, atom, part;    /* enums above */
 	uint8_t space;           /* enum ws_space of ld/st/atom/cvta/...; GENERIC when not given */
-	uint8_t sem, scope;      /* as written; NONE when not given */
+	uint8_t sem, scope;      /* as written; NONE when not given (a fence without one is ACQ_REL) */
 	uint8_t vec;             /* 1, 2, 4, 8 */
 	uint8_t ntypes;
 	uint8_t type[3];         /* enum ws_type, in text order: cvt dst, src; mad; ... */

@@ -14,6 +14,8 @@ struct check {
 };
 
 #define BIT(t) (UINT64_C(1) << WS_##t)
+#define HALVES (BIT(F16) | BIT(F16X2) | BIT(BF16) | BIT(BF16X2))
+#define PAIRS (BIT(U16X2) | BIT(S16X2))
 #define FAIL(c, ...) ws_p_error((c)->p, (c)->off, (c)->len, __VA_ARGS__)
 
 /* ---- types and modifiers of the mnemonic ---- */
@@ -72,6 +74,10 @@ static bool check_float_words(const struct check *c)
 		return FAIL(c, "integer '.sat' is for '.s32'");
 	if ((i->flags & WS_F_FTZ) && i->ntypes == 1 && i->type[0] == WS_F64 && !(i->flags & WS_F_APPROX))
 		return FAIL(c, "'.ftz' has no form for '.f64'");
+	if ((i->flags & (WS_F_NAN | WS_F_XORSIGN | WS_F_ABS)) && !is_float)
+		return FAIL(c, "'.NaN', '.xorsign' and '.abs' are for floating-point types");
+	if ((i->flags & WS_F_SAT) && i->op != WS_OP_cvt && is_float && i->type[0] == WS_F64)
+		return FAIL(c, "'.sat' has no form for '.f64'");
 	return true;
 }
 
@@ -82,6 +88,10 @@ static bool check_exactness(const struct check *c)
 	enum ws_type t = (enum ws_type)i->type[0];
 	bool approx = i->flags & (WS_F_APPROX | WS_F_FULL);
 
+	if (approx && i->rnd)
+		return FAIL(c, "rounding and '.approx' exclude one another");
+	if ((i->flags & (WS_F_RELU | WS_F_SATFINITE)) && i->op == WS_OP_cvt && !float_type(t))
+		return FAIL(c, "'.relu' and '.satfinite' are for floating-point results");
 	switch (i->op) {
 	case WS_OP_fma: return i->rnd || FAIL(c, "'fma' needs a rounding modifier");
 	case WS_OP_mad:
@@ -117,11 +127,17 @@ static bool check_mode(const struct check *c)
 	case WS_OP_testp: missing = i->mode ? NULL : "the property to test"; break;
 	case WS_OP_bar: case WS_OP_barrier: missing = i->mode ? NULL : "'.sync', '.arrive' or '.red'"; break;
 	case WS_OP_setp: case WS_OP_set: missing = i->cmp ? NULL : "a comparison"; break;
-	case WS_OP_atom: case WS_OP_red: case WS_OP_redux: missing = i->atom || i->mode ? NULL : "an operation"; break;
+	case WS_OP_atom: case WS_OP_red: missing = i->atom ? NULL : "an operation"; break;
+	case WS_OP_redux: missing = i->atom && (i->flags & WS_F_SYNC) ? NULL : "'.sync' and an operation"; break;
+	case WS_OP_elect: missing = i->flags & WS_F_SYNC ? NULL : "'.sync'"; break;
+	case WS_OP_prefetch: case WS_OP_prefetchu: missing = i->extra ? NULL : "a level: '.L1' or '.L2'"; break;
 	case WS_OP_membar: missing = i->scope || i->mode ? NULL : "a level"; break;
 	case WS_OP_fence:
-		missing = !i->sem && !i->mode ? "'.sc', '.acq_rel' or a proxy" :
-		          i->sem && !i->scope && !i->mode ? "a scope" : NULL;
+		missing = i->mode == WS_MODE_PROXY && !i->extra ? "the kind of proxy" :
+		          !i->scope && !i->mode ? "a scope" : NULL;
+		break;
+	case WS_OP_szext: case WS_OP_bmsk:
+		missing = i->flags & (WS_F_CLAMP | WS_F_WRAP) ? NULL : "'.clamp' or '.wrap'";
 		break;
 	case WS_OP_cvta: case WS_OP_isspacep: missing = i->space ? NULL : "a state space"; break;
 	case WS_OP_brx: missing = i->mode ? NULL : "'.idx'"; break;
@@ -214,8 +230,9 @@ static bool check_atomic(const struct check *c)
 		return FAIL(c, "'red' has no '.cas' and no '.exch'");
 	if (!(legal >> t & 1))
 		return FAIL(c, "this atomic operation has no form for '.%s'", ws_type_name(t));
-	if ((halves >> t & 1) && !(i->flags & WS_F_NOFTZ))
-		return FAIL(c, "an atomic operation on '.%s' needs '.noftz'", ws_type_name(t));
+	if ((halves >> t & 1) != ((i->flags & WS_F_NOFTZ) != 0))
+		return FAIL(c, halves >> t & 1 ? "an atomic operation on '.%s' needs '.noftz'" :
+		            "'.noftz' has no form for '.%s'", ws_type_name(t));
 	return true;
 }
 
@@ -250,7 +267,7 @@ static bool type_fits(enum ws_type reg, enum ws_type want, bool wider)
 		return true;
 	if (reg == WS_PRED || want == WS_PRED)
 		return reg == want;
-	if ((reg_int && want_fp) || (reg_fp && want_int))
+	if ((reg_int && (want_fp || (HALVES >> want & 1))) || (reg_fp && (want_int || (HALVES | PAIRS) >> want & 1)))
 		return false;
 	if (reg_fp && want_fp)
 		return reg == want;
@@ -267,6 +284,20 @@ static bool check_reg(const struct check *c, const struct ws_operand *o, enum ws
 	                  ws_type_name(o->reg->type), c->name, ws_type_name(want));
 }
 
+/* 0f has 32 bits and 0d 64: .f32 and .f64 take both, .b32 and .b64 what fits. Halves have no constants. */
+static bool check_constant(const struct check *c, const struct ws_operand *o, enum ws_type want)
+{
+	enum ws_type fits = o->kind == WS_O_FLOAT32 ? WS_B32 : WS_B64;
+
+	if (HALVES >> want & 1)
+		return bad_operand(c, o, "a register ('mov.b16' and 'mov.b32' take constants)");
+	if (o->kind == WS_O_INT)
+		return (want != WS_F32 && want != WS_F64) || bad_operand(c, o, "a floating-point constant");
+	if (want == WS_F32 || want == WS_F64 || want == fits || want == WS_T_NONE || want == WS_T_OTHER)
+		return true;
+	return bad_operand(c, o, want >= WS_U8 && want <= WS_S64 ? "an integer" : "another type of constant");
+}
+
 static bool check_value(const struct check *c, const struct ws_operand *o, enum ws_type want, bool wider)
 {
 	bool moves = c->i->op == WS_OP_mov || c->i->op == WS_OP_cvt;
@@ -280,18 +311,11 @@ static bool check_value(const struct check *c, const struct ws_operand *o, enum 
 			return ws_p_error(c->p, o->off, o->len, "only 'mov' and 'cvt' read special registers");
 		return (want != WS_PRED) == (ws_sreg_bytes(o->sreg_or_count) > 0) ||
 		       bad_operand(c, o, "another type of operand");
-	case WS_O_INT:
-		if (want == WS_F32 || want == WS_F64)
-			return bad_operand(c, o, "a floating-point constant");
-		return true;
-	case WS_O_FLOAT: case WS_O_FLOAT32:
-		if (want >= WS_U8 && want <= WS_S64)
-			return bad_operand(c, o, "an integer");
-		return true;
+	case WS_O_INT: case WS_O_FLOAT: case WS_O_FLOAT32: return check_constant(c, o, want);
 	case WS_O_SYM:
 		if (c->i->op != WS_OP_mov && (c->i->op != WS_OP_cvta || c->i->mode == WS_MODE_TO))
 			return bad_operand(c, o, "a register or a constant ('mov' gives the address of a variable)");
-		return ws_type_bytes(want) >= 4 || bad_operand(c, o, "a value (an address does not fit)");
+		return (ws_type_bytes(want) >= 4 && !ws_type_is_float(want)) || bad_operand(c, o, "no address");
 	default: return bad_operand(c, o, "a register or a constant");
 	}
 }
@@ -302,7 +326,7 @@ static bool check_vector(const struct check *c, const struct ws_operand *o, enum
 	char what[32] = { "a vector of 2 elements" };
 
 	what[12] = (char)('0' + vec);
-	if (o->kind == WS_O_REG && o->reg->type && o->reg->vec != vec)
+	if (o->kind == WS_O_REG && o->reg->type && (o->reg->vec != vec || !type_fits(o->reg->type, want, true)))
 		return bad_operand(c, o, what);
 	if (o->kind == WS_O_REG)
 		return true;
@@ -341,17 +365,34 @@ static bool check_predicate(const struct check *c, const struct ws_operand *o, b
 	return true;
 }
 
+/* A variable must lie in the space that is accessed; a generic access may name any but a parameter. */
+static bool check_symbol_space(const struct check *c, const struct ws_operand *o)
+{
+	enum ws_space space = (enum ws_space)c->i->space, lies = o->sym->space;
+
+	if (o->sym->kind != WS_SYM_VAR)
+		return ws_p_error(c->p, o->off, o->len, "'%s' is a function", o->sym->name);
+	if (space == WS_SPACE_SHARED_CLUSTER)
+		space = WS_SPACE_SHARED;
+	if (space == WS_SPACE_GENERIC ? lies != WS_SPACE_PARAM : space == lies)
+		return true;
+	return ws_p_error(c->p, o->off, o->len, "'%s' lies in '.%s', but '.%s' is accessed", o->sym->name,
+			  ws_space_name(lies), ws_space_name(space));
+}
+
 static bool check_address(const struct check *c, const struct ws_operand *o)
 {
 	if (o->kind != WS_O_ADDR)
 		return bad_operand(c, o, "an address in brackets");
+	if (o->sym && !check_symbol_space(c, o))
+		return false;
 	if (!o->reg || !o->reg->type)
 		return true;
 	if ((ws_type_bytes(o->reg->type) != 4 && ws_type_bytes(o->reg->type) != 8) || ws_type_is_float(o->reg->type))
 		return ws_p_error(c->p, o->off, o->len, "'%s' is .%s and cannot hold an address", o->reg->name,
 		                  ws_type_name(o->reg->type));
 	if (ws_type_bytes(o->reg->type) == 4 && c->p->m->address_size == 64 &&
-	    (c->i->space == WS_SPACE_GENERIC || c->i->space == WS_SPACE_GLOBAL))
+	    c->i->space == WS_SPACE_GLOBAL)
 		return ws_p_error(c->p, o->off, o->len, "'%s' has 32 bits, an address here has 64", o->reg->name);
 	return true;
 }
@@ -389,18 +430,25 @@ static bool check_letter(const struct check *c, char letter, const struct ws_ope
 			return check_vector(c, o, type_of(i, 0), i->vec, false);
 		return check_value(c, o, type_of(i, (unsigned)(letter - 'a')), memory);
 	case 'e': return check_value(c, o, result_type(i), false);
-	case 'h': return check_value(c, o, WS_B16, false);
-	case 'u': return check_value(c, o, WS_B32, false);
-	case 'l': return check_value(c, o, WS_B64, false);
-	case 'w': return check_dst(c, o, WS_B32, false);
-	case 'W': return check_dst(c, o, WS_B64, false);
+	case 'h': return check_value(c, o, WS_U16, false);
+	case 'u': return check_value(c, o, i->op == WS_OP_shfl ? WS_B32 : WS_U32, false);
+	case 'l': return check_value(c, o, WS_U64, false);
+	case 'w': return check_dst(c, o, WS_U32, false);
+	case 'W': return check_dst(c, o, WS_U64, false);
 	case 'y': return o->kind == WS_O_REG || o->kind == WS_O_SINK || bad_operand(c, o, "a register");
 	case 'p': case 'q': return check_predicate(c, o, true);
 	case 'P': return check_predicate(c, o, false);
 	case 'm': return check_address(c, o);
 	case 'i': return o->kind == WS_O_INT || bad_operand(c, o, "an integer constant");
 	case 't': return o->kind == WS_O_ADDR || o->kind == WS_O_TEX || bad_operand(c, o, "an operand in brackets");
-	default: return true;            /* v, x, L */
+	case 'x':
+		if (o->kind == WS_O_SYM)
+			return true;
+		if (o->kind == WS_O_REG && (o->reg->vec == 1 || o->component) && !o->negated &&
+		    (type_fits(o->reg->type, WS_U32, false) || type_fits(o->reg->type, WS_U64, false)))
+			return true;
+		return bad_operand(c, o, "an address in a register");
+	default: return true;            /* v, L */
 	}
 }
 
@@ -477,6 +525,8 @@ static bool check_mov(const struct check *c)
 	const struct ws_ptx_inst *i = c->i;
 	enum ws_type t = type_of(i, 0);
 
+	if (i->vec == 1 && i->ops[0].kind == WS_O_VEC && i->ops[1].kind == WS_O_VEC)
+		return bad_operand(c, &i->ops[1], "a register (only one side may be a list)");
 	for (unsigned k = 0; k < 2; k++) {
 		const struct ws_operand *o = &i->ops[k];
 		bool ok;
@@ -493,19 +543,26 @@ static bool check_mov(const struct check *c)
 	return true;
 }
 
-/* Which conversions must say how they round (PTX ISA 9.0, cvt). */
+/* Which conversions must, may and must not say how they round (PTX ISA 9.0, cvt). */
 static bool check_rounding(const struct check *c)
 {
 	const struct ws_ptx_inst *i = c->i;
 	enum ws_type d = (enum ws_type)i->type[0], s = (enum ws_type)i->type[1];
 	bool df = ws_type_is_float(d), sf = ws_type_is_float(s);
+	bool integral = i->rnd >= WS_RNI, smaller = ws_type_bytes(d) < ws_type_bytes(s);
 
-	if (i->rnd || (!df && !sf))
-		return true;
-	if (df != sf)
+	if (!i->rnd && df != sf)
 		return FAIL(c, "'cvt' between integer and floating point needs a rounding modifier");
-	if (ws_type_bytes(d) < ws_type_bytes(s) && ws_type_bytes(d) > 1)
+	if (!i->rnd && df && smaller && ws_type_bytes(d) > 1)
 		return FAIL(c, "'cvt' to a smaller floating-point type needs a rounding modifier");
+	if (i->rnd && d == s && df && !integral)
+		return FAIL(c, "'cvt' to the same type rounds to an integral value: '.rni', '.rzi', '.rmi' or '.rpi'");
+	if (i->rnd && !sf && integral)
+		return FAIL(c, "'cvt' from an integer rounds by '.rn', '.rz', '.rm' or '.rp'");
+	if (i->rnd && sf && !df && !integral)
+		return FAIL(c, "'cvt' to an integer rounds by '.rni', '.rzi', '.rmi' or '.rpi'");
+	if (i->rnd && df && sf && ((integral && ws_type_bytes(d) != ws_type_bytes(s)) || (d == WS_F64 && s == WS_F32)))
+		return FAIL(c, "this rounding has no use between '.%s' and '.%s'", ws_type_name(s), ws_type_name(d));
 	return true;
 }
 
@@ -521,13 +578,27 @@ static bool check_cvt(const struct check *c)
 		return FAIL(c, "'cvt' needs 2 types");
 	if (!check_rounding(c))
 		return false;
-	if (i->ops[0].kind == WS_O_VEC || i->ops[1].kind == WS_O_VEC)
-		return true;
 	if (!check_dst(c, &i->ops[0], (enum ws_type)i->type[0], true))
 		return false;
 	for (unsigned k = 1; k < i->nops && k < 3; k++)
 		if (!check_value(c, &i->ops[k], (enum ws_type)i->type[1], true))
 			return false;
+	return true;
+}
+
+/* The barrier's number, 0 to 15, and how many threads take part: whole warps. */
+static bool check_barrier_numbers(const struct check *c, unsigned first)
+{
+	const struct ws_operand *o = &c->i->ops[first];
+	unsigned n = c->i->nops - first - (first ? 1 : 0);
+
+	for (unsigned k = 0; k < n; k++)
+		if (!check_value(c, &o[k], WS_U32, false))
+			return false;
+	if (o[0].kind == WS_O_INT && o[0].imm > 15)
+		return ws_p_error(c->p, o[0].off, o[0].len, "barriers have the numbers 0 to 15");
+	if (n > 1 && o[1].kind == WS_O_INT && o[1].imm % WS_WARP)
+		return ws_p_error(c->p, o[1].off, o[1].len, "the threads of a barrier are a multiple of %d", WS_WARP);
 	return true;
 }
 
@@ -537,8 +608,13 @@ static bool check_barrier(const struct check *c)
 	const struct ws_ptx_inst *i = c->i;
 	unsigned n = i->nops, least = 1, most = 2;
 
-	if (i->mode == WS_MODE_OTHER)
+	if (i->mode == WS_MODE_OTHER) {
+		if (!i->extra || i->atom || (strcmp(i->extra, ".cluster.arrive") && strcmp(i->extra, ".cluster.wait")))
+			return FAIL(c, "'barrier.cluster' needs '.arrive' or '.wait'");
 		return n == 0 || FAIL(c, "'barrier.cluster' takes no operands");
+	}
+	if (i->sem)
+		return FAIL(c, "a memory order is for 'barrier.cluster'");
 	if (i->mode == WS_MODE_WARP_SYNC)
 		most = 1;
 	else if (i->mode == WS_MODE_ARRIVE)
@@ -548,19 +624,43 @@ static bool check_barrier(const struct check *c)
 	if (n < least || n > most)
 		return least == most ? FAIL(c, "this barrier takes %u operand%s", least, least == 1 ? "" : "s") :
 		                       FAIL(c, "this barrier takes %u or %u operands", least, most);
+	if (i->mode != WS_MODE_WARP_SYNC && !check_barrier_numbers(c, i->mode == WS_MODE_RED ? 1 : 0))
+		return false;
 	if (i->mode != WS_MODE_RED) {
-		for (unsigned k = 0; k < n; k++)
-			if (!check_value(c, &i->ops[k], WS_B32, false))
-				return false;
+		if (i->mode == WS_MODE_WARP_SYNC && !check_value(c, &i->ops[0], WS_U32, false))
+			return false;
+		if (i->atom)
+			return FAIL(c, "only a '.red' barrier has an operation");
 		return !i->ntypes || FAIL(c, "this barrier takes no type");
 	}
 	if (!i->ntypes || (i->atom == WS_ATOM_POPC) != (i->type[0] == WS_U32) ||
 	    (i->atom != WS_ATOM_POPC && i->atom != WS_ATOM_AND && i->atom != WS_ATOM_OR))
 		return FAIL(c, "a reducing barrier is '.popc.u32', '.and.pred' or '.or.pred'");
-	for (unsigned k = 1; k + 1 < n; k++)
-		if (!check_value(c, &i->ops[k], WS_B32, false))
-			return false;
 	return check_dst(c, &i->ops[0], (enum ws_type)i->type[0], false) && check_predicate(c, &i->ops[n - 1], false);
+}
+
+static bool check_mask(const struct check *c)
+{
+	const struct ws_ptx_inst *i = c->i;
+	bool has = i->nops - i->ops[1].paired >= (i->op == WS_OP_shfl ? 5 : 3);
+
+	if (has == ((i->flags & WS_F_SYNC) != 0))
+		return true;
+	return has ? FAIL(c, "a mask is for '%s.sync'", c->name) :
+	             FAIL(c, "'%s.sync' needs the mask of the threads that take part", c->name);
+}
+
+/* A cache policy stands last, with .L2::cache_hint and only then. n: the operands without it. */
+static bool check_policy(const struct check *c, unsigned n)
+{
+	const struct ws_ptx_inst *i = c->i;
+	bool hint = i->flags & WS_F_CACHE_HINT;
+
+	if (i->mode == WS_MODE_OTHER)
+		return true;
+	if (i->nops != n + hint)
+		return FAIL(c, "'%s' takes %u operands%s, not %u", c->name, n + hint, hint ? " with a cache policy" : "", i->nops);
+	return !hint || check_value(c, &i->ops[n], WS_U64, false);
 }
 
 static bool check_forms(const struct check *c)
@@ -571,7 +671,8 @@ static bool check_forms(const struct check *c)
 	case WS_OP_mov: return check_mov(c);
 	case WS_OP_cvt: return check_cvt(c);
 	case WS_OP_bar: case WS_OP_barrier: return check_barrier(c);
-	case WS_OP_st: return i->ntypes || i->mode == WS_MODE_OTHER || FAIL(c, "'st' needs a type");
+	case WS_OP_st: return i->ntypes || i->mode == WS_MODE_OTHER ? check_policy(c, 2) : FAIL(c, "'st' needs a type");
+	case WS_OP_red: return check_policy(c, 2);
 	case WS_OP_setp: case WS_OP_set:
 		return (i->boolop != 0) == (i->nops - i->ops[1].paired == 4) ||
 		       FAIL(c, "'%s' takes a predicate operand with '.and', '.or' or '.xor' and only then", c->name);
@@ -579,13 +680,12 @@ static bool check_forms(const struct check *c)
 		return (i->boolop != 0) == (i->nops - i->ops[1].paired == 6) ||
 		       FAIL(c, "'lop3' takes a predicate operand with '.and', '.or' or '.xor' and only then");
 	case WS_OP_atom:
-		return i->atom != WS_ATOM_CAS || i->nops >= 4 ||
-		       FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops);
+		if (i->atom == WS_ATOM_CAS && i->nops < 4)
+			return FAIL(c, "'atom.cas' takes 4 operands, not %u", i->nops);
+		return check_policy(c, i->atom == WS_ATOM_CAS ? 4 : 3);
 	case WS_OP_elect: return i->ops[1].paired || FAIL(c, "'elect' needs a predicate behind '|'");
-	case WS_OP_shfl: case WS_OP_vote: case WS_OP_match:
-		if ((i->flags & WS_F_SYNC) && i->nops - i->ops[1].paired < (i->op == WS_OP_shfl ? 5 : 3))
-			return FAIL(c, "'%s.sync' needs the mask of the threads that take part", c->name);
-		return true;
+	case WS_OP_shfl: case WS_OP_vote: case WS_OP_match: return check_mask(c);
+	case WS_OP_ld: return check_policy(c, 2);
 	default: return true;
 	}
 }

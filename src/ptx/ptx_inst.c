@@ -13,7 +13,7 @@ struct mnemonic {                        /* the words of one mnemonic */
 	size_t extra_len;
 	char all[MAX_EXTRA];             /* all words */
 	size_t all_len;
-	bool other_type;
+	bool other_type, warp_sync;
 };
 
 bool ws_ptx_is_raw(const struct ws_ptx_inst *i)
@@ -81,8 +81,10 @@ static bool set_mode(struct parser *p, struct mnemonic *m, uint32_t value)
 
 	if (i->mode == WS_MODE_OTHER)
 		return append(p, m->extra, &m->extra_len);
-	if (i->mode == WS_MODE_WARP_SYNC && value == WS_MODE_SYNC)
+	if (i->mode == WS_MODE_WARP_SYNC && value == WS_MODE_SYNC) {
+		m->warp_sync = true;
 		return true;
+	}
 	return set_once(p, m, &i->mode, value);
 }
 
@@ -160,12 +162,16 @@ static bool words(struct parser *p, struct ws_ptx_inst *i)
 	for (; p->t.kind == TK_DOT; ws_p_next(p))
 		if (!one_word(p, &m))
 			return false;
+	if (i->mode == WS_MODE_WARP_SYNC && !m.warp_sync)
+		return ws_p_error_here(p, "expected '.sync' after 'bar.warp'");
 	if (!i->vec)
 		i->vec = 1;
 	if (m.other_type)
 		i->mode = WS_MODE_OTHER;
 	if (i->op == WS_OP_bar && i->mode != WS_MODE_WARP_SYNC)
 		i->flags |= WS_F_ALIGNED;        /* bar is barrier.aligned (PTX ISA 9.0, bar) */
+	if (i->op == WS_OP_fence && !i->sem && !i->mode)
+		i->sem = WS_SEM_ACQ_REL;         /* the default (PTX ISA 9.0, fence) */
 	if (m.other_type || (m.classes & M_RAW))
 		i->extra = m.all_len ? ws_names_get(&p->names, m.all, m.all_len)->str : NULL;
 	else

@@ -12,7 +12,7 @@ enum mod_class {                 /* bits of the mods column */
 	M_STV_BIT, M_BAR_BIT, M_CLUSTER_BIT, M_MEMBAR_BIT, M_FENCE_BIT, M_SYNC_BIT, M_UNI_BIT, M_IDX_BIT, M_SHFL_BIT,
 	M_VOTE_BIT, M_GRIDDEP_BIT, M_SETMAXNREG_BIT, M_PMEVENT_BIT, M_ALIGNED_BIT, M_POLICY_BIT, M_ASYNC_BIT,
 	M_MBARRIER_BIT, M_TENSORMAP_BIT, M_MULTIMEM_BIT, M_CLC_BIT, M_TEX_BIT, M_SURF_BIT, M_TXQ_BIT, M_MMA_BIT,
-	M_TCGEN_BIT, M_VIDEO_BIT, M_RAW_BIT, M_BITS
+	M_TCGEN_BIT, M_VIDEO_BIT, M_NOFTZ_BIT, M_RAW_BIT, M_BITS
 };
 #define M_(x) (UINT64_C(1) << M_##x##_BIT)
 #define M_TYPE M_(TYPE)
@@ -32,11 +32,11 @@ enum mod_class {                 /* bits of the mods column */
 #define M_BFIND M_(BFIND)
 #define M_NAN M_(NAN)
 #define M_RELU M_(RELU)
-#define M_OOB (M_(OOB) | M_RELU)
+#define M_OOB M_(OOB)
 #define M_TESTP M_(TESTP)
 #define M_PRMT M_(PRMT)
 #define M_SHF M_(SHF)
-#define M_CVT (M_(CVT) | M_RELU)
+#define M_CVT M_(CVT)
 #define M_CVTA M_(CVTA)
 #define M_VEC M_(VEC)
 #define M_LD M_(LD)
@@ -67,10 +67,14 @@ enum mod_class {                 /* bits of the mods column */
 #define M_TXQ M_(TXQ)
 #define M_MMA M_(MMA)
 #define M_TCGEN M_(TCGEN)
-#define M_VIDEO (M_(VIDEO) | M_SAT)
+#define M_VIDEO M_(VIDEO)
+#define M_NOFTZ M_(NOFTZ)
 #define M_RAW M_(RAW)            /* every word of the mnemonic is kept in extra, in its order */
+/* several at once, for ptx_ops.def */
 #define M_FP (M_RND | M_FTZ | M_SAT)
 #define M_MINMAX (M_FTZ | M_NAN | M_RELU)
+#define M_ATOMIC (M_ATOM | M_NOFTZ)
+#define M_SCALAR (M_VIDEO | M_SAT)
 #define M_MEMORY (M_SPACE | M_SEM | M_SCOPE | M_CACHE | M_VEC)
 
 enum mod_field {
