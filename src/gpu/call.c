@@ -176,7 +176,7 @@ static struct ws_frame *new_frame(struct ws_exec *x, const struct ws_code *code)
 static bool push_stack(struct ws_exec *x, const struct ws_dinst *in, struct ws_frame *fr, uint32_t mask)
 {
 	struct ws_warp *w = x->warp;
-	uint64_t limit = x->gpu->config.stack_bytes;
+	uint64_t limit = x->launch->stack_bytes;
 
 	EACH_LANE(l, mask) {
 		uint64_t base = (w->sp[l] + 15ull) & ~15ull, top = base + fr->code->local_bytes + CALL_BYTES;
@@ -445,9 +445,9 @@ enum ws_next ws_op_alloca(struct ws_exec *x, const struct ws_dinst *in, uint32_t
 		uint64_t align = op->imm, size = get_address(regs, op, l);
 		uint64_t base = (x->warp->sp[l] + align - 1) & ~(align - 1);
 
-		if (size > x->gpu->config.stack_bytes || base + size > x->gpu->config.stack_bytes) {
+		if (size > x->launch->stack_bytes || base + size > x->launch->stack_bytes) {
 			ws_exec_fail(x, in, 1u << l, WS_GPU_STACK, "stack overflow: alloca of %llu bytes, the limit is %llu",
-			        (unsigned long long)size, (unsigned long long)x->gpu->config.stack_bytes);
+			        (unsigned long long)size, (unsigned long long)x->launch->stack_bytes);
 			return WS_STOP;
 		}
 		put_address(regs, op, l, base);
@@ -468,7 +468,7 @@ enum ws_next ws_op_stackrestore(struct ws_exec *x, const struct ws_dinst *in, ui
 	EACH_LANE(l, mask) {
 		uint64_t sp = get_address(x->frag->frame->regs, &in->u.op, l);
 
-		if (sp <= x->gpu->config.stack_bytes)
+		if (sp <= x->launch->stack_bytes)
 			x->warp->sp[l] = (uint32_t)sp;
 	}
 	return WS_NEXT;

@@ -44,6 +44,10 @@ uint32_t ws_dec_space(struct ws_decoder *dc, uint32_t bytes)
 {
 	uint32_t at = dc->frame;
 
+	if (bytes > WS_MAX_FRAME || dc->frame > WS_MAX_FRAME - bytes) {
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the function has too many registers");
+		return 0;
+	}
 	dc->frame += (bytes + 63) & ~63u;
 	return at;
 }
@@ -368,7 +372,7 @@ static void place_registers(struct ws_decoder *dc)
 
 	for (uint32_t i = 0; i < f->nregs; i++)
 		preds += ws_reg_width(f->regs[i]) == 0;
-	ws_dec_space(dc, preds * 4);
+	ws_dec_space(dc, preds < WS_MAX_FRAME / 8 ? preds * 4 : WS_MAX_FRAME);
 	for (uint32_t i = 0; i < f->nregs; i++) {
 		const struct ws_reg *r = f->regs[i];
 

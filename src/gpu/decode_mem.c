@@ -29,6 +29,11 @@ static bool shared_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, s
 			c->value += im->shared[i].offset;
 			return true;
 		}
+	if (sym->size > WS_MAX_SHARED || im->shared_static > WS_MAX_SHARED) {
+		ws_dec_refuse(dc, WS_GPU_BAD_LAUNCH, "'%s' and what comes before it are more shared memory than a block may have (%u)",
+		              sym->name, WS_MAX_SHARED);
+		return false;
+	}
 	v = WS_PUSH(im->shared, im->nshared, im->cap_shared);
 	v->sym = sym;
 	v->offset = align_up(im->shared_static, sym->align);
@@ -142,9 +147,13 @@ bool ws_dec_address(struct ws_decoder *dc, const struct ws_operand *o, enum ws_s
 }
 
 /* ---- .param and .local variables ---- */
-static uint32_t area_bytes(uint64_t size)
+static uint32_t new_area(struct ws_decoder *dc, const struct ws_ptx_sym *s)
 {
-	return (uint32_t)((size + 3) / 4) * 4 * WS_WARP;
+	if (s->size > WS_MAX_PARAM) {
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the parameter '%s' has more than %u bytes", s->name, WS_MAX_PARAM);
+		return 0;
+	}
+	return ws_dec_space(dc, (uint32_t)((s->size + 3) / 4) * 4 * WS_WARP);
 }
 
 static bool takes_address(const struct ws_operand *o, const struct ws_ptx_sym *sym)
@@ -167,10 +176,15 @@ static bool address_is_taken(const struct ws_ptx_func *f, const struct ws_ptx_sy
 	return false;
 }
 
-static uint32_t add_local(struct ws_code *code, const struct ws_ptx_sym *s)
+static uint32_t add_local(struct ws_decoder *dc, const struct ws_ptx_sym *s)
 {
+	struct ws_code *code = dc->code;
 	uint32_t at = align_up(code->local_bytes, s->align);
 
+	if (s->size > WS_MAX_LOCAL || at > WS_MAX_LOCAL - (uint32_t)s->size) {
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "more local memory than a thread may have (%u bytes)", WS_MAX_LOCAL);
+		return 0;
+	}
 	code->local_bytes = at + (uint32_t)s->size;
 	return at;
 }
@@ -189,9 +203,9 @@ static struct ws_call_arg formal(struct ws_decoder *dc, const struct ws_ptx_sym 
 		return a;
 	}
 	a.is_area = true;
-	a.reg = ws_dec_space(dc, area_bytes(s->size));
+	a.reg = new_area(dc, s);
 	if (address_is_taken(dc->ptx, s))
-		a.local = add_local(dc->code, s);
+		a.local = add_local(dc, s);
 	return a;
 }
 
@@ -218,9 +232,9 @@ void ws_dec_params(struct ws_decoder *dc)
 		const struct ws_ptx_sym *s = f->vars[i];
 
 		if (s->space == WS_SPACE_PARAM)
-			dc->area[i] = ws_dec_space(dc, area_bytes(s->size));
+			dc->area[i] = new_area(dc, s);
 		else if (s->space == WS_SPACE_LOCAL)
-			dc->area[i] = add_local(dc->code, s);
+			dc->area[i] = add_local(dc, s);
 	}
 	if (!f->entry)
 		formals(dc);

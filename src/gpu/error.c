@@ -137,7 +137,7 @@ void ws_fail_address(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane
 		describe_shared(x, addr, out);
 	} else if (space == WS_SPACE_LOCAL) {
 		ws_buf_printf(out, "\n  the stack of a thread has %llu bytes",
-		              (unsigned long long)x->gpu->config.stack_bytes);
+		              (unsigned long long)x->launch->stack_bytes);
 	}
 	ws_fail_where(x, in, lane);
 }

@@ -103,7 +103,7 @@ static bool resolve_window(struct ws_exec *x, const struct ws_dinst *in, const s
 			r->host[l] = x->shared + r->addr[l];
 		return true;
 	case WS_SPACE_LOCAL:
-		if (!bound(x, in, q, r, x->warp->local ? x->gpu->config.stack_bytes : 0, "local memory: out of bounds"))
+		if (!bound(x, in, q, r, x->warp->local ? x->launch->stack_bytes : 0, "local memory: out of bounds"))
 			return false;
 		EACH_LANE(l, r->mask)
 			r->host[l] = x->warp->local + (uint64_t)l * la->stack_stride + r->addr[l];
@@ -179,7 +179,7 @@ bool ws_generic_read(void *core, uint32_t lane, uint64_t addr, void *dst, size_t
 			from = x->shared + off;
 		break;
 	case WS_WINDOW_LOCAL:
-		if (x->warp->local && off <= x->gpu->config.stack_bytes && n <= x->gpu->config.stack_bytes - off)
+		if (x->warp->local && off <= x->launch->stack_bytes && n <= x->launch->stack_bytes - off)
 			from = x->warp->local + (uint64_t)lane * x->launch->stack_stride + off;
 		break;
 	case 0:

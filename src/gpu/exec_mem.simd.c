@@ -137,7 +137,7 @@ INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32
 		p->mem = NULL;
 		p->delta = (uintptr_t)x->warp->local;
 		*lo = 0;
-		*size = p->delta ? x->gpu->config.stack_bytes : 0;
+		*size = p->delta ? x->launch->stack_bytes : 0;
 	} else if (space == WS_SPACE_SHARED) {
 		p->space = WS_SPACE_SHARED;
 		p->mem = NULL;

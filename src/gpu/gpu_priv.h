@@ -28,6 +28,10 @@
 enum { WS_MAX_THREADS = 1024, WS_MAX_WARPS = WS_MAX_THREADS / WS_WARP, WS_BARRIERS = 16 };
 /* Shared memory of a block may not exceed what any GPU offers (227 KiB on sm_90, 1 KiB more for system use). */
 #define WS_MAX_SHARED (228u << 10)
+#define WS_MAX_LOCAL (512u << 10)        /* bytes of local memory of a thread (CUDA C++ Programming Guide, Technical
+                                          * Specifications) */
+#define WS_MAX_PARAM (32u << 10)         /* of one .param variable; more than PTX allows */
+#define WS_MAX_FRAME (1u << 30)          /* of a function's registers in a warp; offsets have 32 bits */
 
 /* ---- modules ---- */
 struct ws_gpu_kernel;
@@ -384,6 +388,7 @@ struct ws_launch {
 	struct ws_exec *exec;
 	uint32_t resident_limit;         /* blocks a host thread */
 	uint64_t envreg_workspace;
+	uint64_t stack_bytes;            /* of a thread: the configured ones and what the kernel itself declares */
 	uint32_t stack_stride;
 	/* shared between the host threads; atomics */
 	uint32_t stop;                   /* somebody failed */

@@ -33,6 +33,8 @@ static void fill_defaults(struct ws_gpu_config *c)
 		c->memory = 16ull << 30;
 	if (!c->stack_bytes)
 		c->stack_bytes = 64 << 10;
+	if (c->stack_bytes > 1u << 30)
+		c->stack_bytes = 1u << 30;
 	if (!c->heap_bytes)
 		c->heap_bytes = 256ull << 20;
 }
@@ -245,7 +247,8 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	o->cooperative = l->cooperative;
 	o->stream = l->stream;
 	/* lanes' stacks do not start at the same place of a cache set */
-	la->stack_stride = (uint32_t)((g->config.stack_bytes + 4095) / 4096 * 4096 + 192);
+	la->stack_bytes = g->config.stack_bytes + la->image->codes[0]->local_bytes;
+	la->stack_stride = (uint32_t)((la->stack_bytes + 4095) / 4096 * 4096 + 192);
 	la->resident_limit = resident_limit(la);
 	la->params = ws_alloc(k->param_bytes + 16);
 	if (l->params)
