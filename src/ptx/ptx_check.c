@@ -659,7 +659,8 @@ static bool check_policy(const struct check *c, unsigned n)
 	if (i->mode == WS_MODE_OTHER)
 		return true;
 	if (i->nops != n + hint)
-		return FAIL(c, "'%s' takes %u operands%s, not %u", c->name, n + hint, hint ? " with a cache policy" : "", i->nops);
+		return FAIL(c, "'%s' takes %u operands%s, not %u", c->name, n + hint,
+		            hint ? " with a cache policy" : "", i->nops);
 	return !hint || check_value(c, &i->ops[n], WS_U64, false);
 }
 
