@@ -124,6 +124,26 @@ static uint32_t words_of(const struct ws_call_arg *a)
 	return a->is_area ? (a->size + 3) / 4 : a->width == 8 ? 2 : a->width == 16 ? 4 : 1;
 }
 
+/* A row of 32 words. */
+static void copy_row(uint32_t *to, const uint32_t *from, uint32_t mask)
+{
+	if (mask == UINT32_MAX)
+		memcpy(to, from, WS_WARP * sizeof *to);
+	else
+		EACH_LANE(l, mask)
+			to[l] = from[l];
+}
+
+static void copy_area(uint8_t *to, const struct ws_call_arg *ta, const uint8_t *from, const struct ws_call_arg *fa,
+                      uint32_t mask)
+{
+	uint32_t nt = (ta->size + 3) / 4, nf = (fa->size + 3) / 4;
+
+	for (uint32_t i = 0; i < nt && i < nf; i++)
+		copy_row(ws_r32(to, ta->reg) + i * WS_WARP,
+		         (const uint32_t *)(const void *)(from + fa->reg) + i * WS_WARP, mask);
+}
+
 static void copy_arg(uint8_t *to, const struct ws_call_arg *ta, const uint8_t *from, const struct ws_call_arg *fa,
                      uint32_t mask)
 {
@@ -131,6 +151,10 @@ static void copy_arg(uint8_t *to, const struct ws_call_arg *ta, const uint8_t *f
 
 	if (ta->reg == WS_LANE_NONE || fa->reg == WS_LANE_NONE)
 		return;
+	if (ta->is_area && fa->is_area) {
+		copy_area(to, ta, from, fa, mask);
+		return;
+	}
 	for (uint32_t i = 0; i < nt; i++)
 		EACH_LANE(l, mask) {
 			v = 0;
@@ -365,13 +389,36 @@ enum ws_next ws_op_ret(struct ws_exec *x, const struct ws_dinst *in, uint32_t ma
 }
 
 /* ---- .param areas ---- */
+/* Aligned words of the register's own size, the usual case. */
+static bool move_words(const struct ws_dop *op, uint8_t *regs, uint32_t mask, bool load)
+{
+	uint32_t *row = ws_r32(regs, op->a) + op->imm / 4 * WS_WARP;
+
+	if (op->imm & 3 || op->mode != op->width || (op->width != 4 && op->width != 8))
+		return false;
+	if (op->width == 4) {
+		uint32_t *reg = ws_r32(regs, op->d);
+
+		copy_row(load ? reg : row, load ? row : reg, mask);
+	} else if (load) {
+		EACH_LANE(l, mask)
+			ws_r64(regs, op->d)[l] = row[l] | (uint64_t)row[WS_WARP + l] << 32;
+	} else {
+		EACH_LANE(l, mask) {
+			row[l] = (uint32_t)ws_r64(regs, op->d)[l];
+			row[WS_WARP + l] = (uint32_t)(ws_r64(regs, op->d)[l] >> 32);
+		}
+	}
+	return true;
+}
+
 enum ws_next ws_op_area_load(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
 	const struct ws_dop *op = &in->u.op;
 	uint8_t *regs = x->frag->frame->regs;
 	unsigned size = op->mode, shift = 64 - 8 * size;
 
-	if (op->d == WS_LANE_NONE)
+	if (op->d == WS_LANE_NONE || move_words(op, regs, mask, true))
 		return WS_NEXT;
 	EACH_LANE(l, mask) {
 		uint8_t bytes[16] = {0};
@@ -401,6 +448,8 @@ enum ws_next ws_op_area_store(struct ws_exec *x, const struct ws_dinst *in, uint
 	uint8_t *regs = x->frag->frame->regs;
 	unsigned size = op->mode;
 
+	if (move_words(op, regs, mask, false))
+		return WS_NEXT;
 	EACH_LANE(l, mask) {
 		uint8_t bytes[16] = {0};
 
