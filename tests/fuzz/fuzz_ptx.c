@@ -62,6 +62,8 @@ static void walk(struct ws_ptx_module *m, const uint8_t *data, size_t size)
 	if (b.len != size || (size && memcmp(b.data, data, size) != 0))
 		abort();
 	for (uint32_t k = 0; k < m->nfuncs; k++) {
+		if (ws_ptx_find(m, m->funcs[k]->name) != m->funcs[k]->sym)
+			abort();
 		ws_ptx_print_cfg(m->funcs[k], &b);
 		for (uint32_t n = 0; n < m->funcs[k]->ninsts; n++)
 			ws_ptx_where(m, &m->funcs[k]->insts[n], &b);
