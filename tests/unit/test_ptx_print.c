@@ -29,7 +29,7 @@ static void canonical(struct ws_ptx_module *m, struct ws_buf *out)
 static void golden_modules_reach_a_fixpoint(void **state)
 {
 	static const char *const files[] = {"instructions", "tensor",        "declarations",
-					    "control",      "nvcc_lineinfo", "clang_lines", "positions", "positions"};
+					    "control",      "nvcc_lineinfo", "clang_lines", "positions"};
 
 	for (size_t k = 0; k < WS_COUNT(files); k++) {
 		struct ws_buf path = { 0 }, same = { 0 }, first = { 0 }, second = { 0 };
