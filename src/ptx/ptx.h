@@ -132,7 +132,7 @@ enum ws_operand_kind {
 	WS_O_LABEL,              /* label */
 	WS_O_SINK,               /* _ */
 	WS_O_LIST,               /* (a, b, ...): call arguments and results */
-	WS_O_TEX                 /* [tex, {coords}] and other bracket lists: elems */
+	WS_O_TEX                 /* [tex, {coords}] and other bracket lists: elems; the first may be an ADDR (a+8) */
 };
 
 enum ws_sreg {                   /* special registers, PTX ISA 10; .x/.y/.z are consecutive */
@@ -193,7 +193,10 @@ struct ws_ptx_inst {
 	struct ws_reg *guard;    /* @p or NULL */
 	struct ws_operand *ops;  /* nops operands in text order; p|q pairs are two operands; call: see ws_ptx_call */
 	struct ws_ptx_call *call;/* call only */
-	const char *extra;       /* modifiers that have no field, joined as written (".m16n8k8.row.col"); NULL = none */
+	/* Modifiers that have no field, joined as written (".L1::evict_last"); NULL = none. With mode WS_MODE_OTHER or
+	 * WS_MODE_PROXY they name the variant, else they are hints that change no result. The opcodes for matrices,
+	 * asynchronous copies, textures and the like (M_RAW in ptx_ops.def) keep all their modifiers here, in order. */
+	const char *extra;
 	uint32_t off, len;       /* span in the module's text, from guard to ';' */
 	uint32_t line;           /* PTX line */
 	uint32_t index;          /* position in func->insts */
