@@ -52,7 +52,7 @@ static inline bool rig_launch(struct rig *r, const char *kernel, uint32_t grid, 
 	struct ws_gpu_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = params};
 
 	assert_non_null(k);
-	r->err.text.len = 0;
+	ws_buf_free(&r->err.text);
 	r->err.code = WS_GPU_OK;
 	return ws_gpu_launch(r->g, k, &l, &r->stats, &r->err);
 }
