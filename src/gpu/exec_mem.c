@@ -320,6 +320,9 @@ static void pack(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs
 	}
 }
 
+/* A warp that polled POLLS times and changed nothing pauses at its next backward branch: others should run. */
+enum { POLLS = 16 };
+
 static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
 {
 	struct ws_poll *p = &x->warp->poll;
@@ -330,6 +333,14 @@ static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t
 	p->addr = addr;
 	p->mask = mask;
 	p->space = (uint8_t)space;
+	if (p->progress != x->warp->progress) {
+		p->progress = x->warp->progress;
+		p->count = 0;
+	}
+	if (++p->count >= POLLS) {
+		p->count = 0;
+		x->budget = 0;
+	}
 }
 
 static void tell(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct ws_resolved *r)

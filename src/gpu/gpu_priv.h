@@ -285,6 +285,8 @@ struct ws_poll {                         /* what a warp read or tried last in a 
 	uint64_t addr;
 	uint32_t mask;
 	uint8_t space;
+	uint32_t count;                  /* polls since the warp's progress was ... */
+	uint64_t progress;
 };
 
 struct ws_warp {

@@ -301,6 +301,24 @@ static bool pass(struct ws_exec *x)
 	return waiting;
 }
 
+/* All resident blocks wait: lets others in, one after the other, until one of them does more than wait. false: there
+ * are no others, or no room. */
+static bool let_others_in(struct ws_exec *x)
+{
+	bool any = false;
+
+	while (admit(x)) {
+		enum outcome o = run_block(x, x->resident[x->nresident - 1]);
+
+		any = true;
+		if (o == DONE)
+			leave(x, (uint32_t)x->nresident - 1);
+		if (o != WAITING)
+			break;
+	}
+	return any;
+}
+
 static void run_in_order(struct ws_exec *x)
 {
 	while (!x->failed && !__atomic_load_n(&x->launch->stop, __ATOMIC_RELAXED)) {
@@ -315,7 +333,7 @@ static void run_in_order(struct ws_exec *x)
 		}
 		if (progress_of(x) != before)
 			__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_SEQ_CST);
-		if (!admit(x) && !x->failed)
+		if (!let_others_in(x) && !x->failed)
 			no_way_on(x);
 	}
 }
