@@ -38,6 +38,8 @@ static bool check_types(const struct check *c)
 	for (unsigned k = 0; k < n; k++)
 		if (!(r->types[k] >> c->i->type[k] & 1))
 			return FAIL(c, "'%s' has no form for '.%s'", c->name, ws_type_name(c->i->type[k]));
+	if (ws_ptx_mixed(c->i) && c->i->type[0] != WS_F32)
+		return FAIL(c, "mixed precision has the types '.f32.f16' and '.f32.bf16'");
 	return true;
 }
 
@@ -422,10 +424,14 @@ static bool check_letter(const struct check *c, char letter, const struct ws_ope
 
 	switch (letter) {
 	case 'd':
+		if (ws_ptx_mixed(i))
+			return check_dst(c, o, WS_F32, false);
 		if (i->vec > 1)
 			return check_vector(c, o, type_of(i, 0), i->vec, true);
 		return check_dst(c, o, result_type(i), memory);
 	case 'a': case 'b': case 'c':
+		if (ws_ptx_mixed(i))     /* the last one is .f32 */
+			return check_value(c, o, o == &i->ops[i->nops - 1] ? WS_F32 : (enum ws_type)i->type[1], false);
 		if (i->vec > 1)
 			return check_vector(c, o, type_of(i, 0), i->vec, false);
 		return check_value(c, o, type_of(i, (unsigned)(letter - 'a')), memory);

@@ -9,7 +9,7 @@ struct mnemonic {                        /* the words of one mnemonic */
 	struct ws_ptx_inst *i;
 	uint64_t classes;
 	const char *op;
-	char extra[MAX_EXTRA];           /* words without a field */
+	char extra[MAX_EXTRA + 8];       /* words without a field */
 	size_t extra_len;
 	char all[MAX_EXTRA];             /* all words */
 	size_t all_len;
@@ -24,6 +24,12 @@ bool ws_ptx_is_raw(const struct ws_ptx_inst *i)
 		if (i->type[k] == WS_T_OTHER)
 			return true;
 	return false;
+}
+
+/* add, sub and fma of .f32 with halves (PTX ISA 9.0, Mixed Precision Floating Point Instructions) */
+bool ws_ptx_mixed(const struct ws_ptx_inst *i)
+{
+	return i->ntypes == 2 && (i->op == WS_OP_add || i->op == WS_OP_sub || i->op == WS_OP_fma);
 }
 
 static bool append(struct parser *p, char *to, size_t *len)
@@ -72,6 +78,12 @@ static bool set_sem(struct parser *p, struct mnemonic *m, uint32_t value)
 		return true;
 	if (i->sem == WS_SEM_RELAXED && value == WS_SEM_MMIO)
 		i->sem = WS_SEM_NONE;
+	if (i->sem == WS_SEM_MMIO && i->mode == WS_MODE_OTHER) {         /* st.async.mmio.release */
+		i->sem = (uint8_t)value;
+		memcpy(m->extra + m->extra_len, ".mmio", sizeof ".mmio");
+		m->extra_len += 5;
+		return true;
+	}
 	return set_once(p, m, &i->sem, value);
 }
 
@@ -166,7 +178,7 @@ static bool words(struct parser *p, struct ws_ptx_inst *i)
 		return ws_p_error_here(p, "expected '.sync' after 'bar.warp'");
 	if (!i->vec)
 		i->vec = 1;
-	if (m.other_type)
+	if (m.other_type || ws_ptx_mixed(i))
 		i->mode = WS_MODE_OTHER;
 	if (i->op == WS_OP_bar && i->mode != WS_MODE_WARP_SYNC)
 		i->flags |= WS_F_ALIGNED;        /* bar is barrier.aligned (PTX ISA 9.0, bar) */

@@ -294,6 +294,7 @@ bool ws_p_instruction(struct parser *p, const struct token *first);   /* first: 
 bool ws_p_operand(struct parser *p, struct ws_operand *o, unsigned depth);
 bool ws_p_label_operand(struct parser *p, struct ws_operand *o, enum fix_kind kind);
 bool ws_p_list(struct parser *p, struct ws_operand **out, uint32_t *n, char close, unsigned depth);
+bool ws_ptx_mixed(const struct ws_ptx_inst *i);   /* add.f32.f16 and the like */
 bool ws_ptx_is_raw(const struct ws_ptx_inst *i);  /* all words of the mnemonic are in extra */
 bool ws_p_check(struct parser *p, struct ws_ptx_inst *i, const struct token *op);
 

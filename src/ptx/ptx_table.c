@@ -16,6 +16,7 @@
 #define T_F3264 (T_(F32) | T_(F64))
 #define T_HALF (T_(F16) | T_(F16X2) | T_(BF16) | T_(BF16X2))
 #define T_FLOAT (T_F3264 | T_HALF | T_(F32X2))
+#define T_HALF1 (T_(F16) | T_(BF16))
 #define T_F32HALF (T_(F32) | T_HALF)
 #define T_I16X2 (T_(U16X2) | T_(S16X2))
 #define T_ARITH (T_INT | T_FLOAT | T_I16X2)
@@ -43,6 +44,7 @@
 #define T0 0, 0, false, { 0 }
 #define T1(a) 1, 1, false, { (a) }
 #define T01(a) 0, 1, false, { (a) }
+#define T12(a, b) 1, 2, false, { (a), (b) }
 #define T2(a, b) 2, 2, false, { (a), (b) }
 #define T3(a, b, c) 2, 3, false, { (a), (b), (c) }
 #define TANY 0, 3, true, { 0 }
