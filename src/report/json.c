@@ -1,5 +1,6 @@
 /* json.c - the JSON form of a report: written with the small emitter below (strings of others may be any bytes and are
  * made valid UTF-8), read with libjansson. docs/report.schema.json describes it. */
+#include "base/demangle.h"
 #include "base/version.h"
 #include "report/report_priv.h"
 
@@ -125,12 +126,14 @@ void ws_json_triple(struct ws_json *j, const char *key, const uint32_t v[3])
 /* ---- writer ---- */
 static void write_access(struct ws_json *j, const char *key, const struct ws_race_access *a)
 {
+	char *function = a->function ? ws_demangle(a->function) : NULL;
+
 	ws_json_open(j, key, '{');
 	ws_json_string(j, "access", ws_race_access_name(a->access));
 	ws_json_string(j, "file", a->file);
 	ws_json_number_or_null(j, "line", a->line);
 	ws_json_number_or_null(j, "column", a->col);
-	ws_json_string(j, "function", a->function);
+	ws_json_string(j, "function", function);
 	ws_json_string(j, "inlined_file", a->inlined_file);
 	ws_json_number_or_null(j, "inlined_line", a->inlined_line);
 	ws_json_string(j, "ptx_file", a->ptx_file);
@@ -139,6 +142,7 @@ static void write_access(struct ws_json *j, const char *key, const struct ws_rac
 	ws_json_triple(j, "block", a->block);
 	ws_json_triple(j, "thread", a->thread);
 	ws_json_close(j, '}');
+	free(function);
 }
 
 static void write_race(struct ws_json *j, const struct ws_race *race, size_t number)

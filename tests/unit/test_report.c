@@ -450,6 +450,7 @@ static void names_and_paths_are_short(void **state)
 	ws_report_race(r, &a);
 	a.space = "global";
 	a.location = "_ZN2my7counterE";
+	a.second.function = "_Z3putPfif";
 	ws_report_race(r, &a);
 	ws_report_write_text(r, &opt, &b);
 	assert_null(strstr(b.data, here));
@@ -459,6 +460,7 @@ static void names_and_paths_are_short(void **state)
 	b.len = 0;
 	ws_report_write_json(r, &b);
 	assert_non_null(strstr(b.data, "\"name\": \"partial\""));
+	assert_non_null(strstr(b.data, "\"function\": \"put\""));
 	ws_buf_free(&b);
 	ws_report_free(r);
 }
