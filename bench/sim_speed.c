@@ -1,5 +1,5 @@
-/* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core, with
- * the race detector, and on two host threads. Results are checked against the host.
+/* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core,
+ * with the race detector, and on two host threads. Results are checked against the host.
  *
  *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [bench/ptx/speed.ptx]
  *
@@ -58,7 +58,8 @@ static bool check_matrix(const struct rig *r)
 /* a holds bits of floats; the kernel counts their low bytes. It is launched several times. */
 static bool check_histogram(const struct rig *r)
 {
-	const uint32_t *in = (const uint32_t *)(const void *)r->a->host, *bins = (const uint32_t *)(const void *)r->b->host;
+	const uint32_t *in =
+		(const uint32_t *)(const void *)r->a->host, *bins = (const uint32_t *)(const void *)r->b->host;
 	uint32_t want[BINS] = {0};
 
 	for (int i = 0; i < N; i++)

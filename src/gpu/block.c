@@ -1,5 +1,5 @@
-/* block.c - slots for resident thread blocks: registers, shared and local memory of all warps, used by one block after the
- * other. Constants are filled when a slot is made; a new block refreshes only those that depend on it. */
+/* block.c - slots for resident thread blocks: registers, shared and local memory of all warps, used by one block after
+ * the other. Constants are filled when a slot is made; a new block refreshes only those that depend on it. */
 #include "gpu/gpu_priv.h"
 
 #include <stdlib.h>
@@ -9,11 +9,13 @@
 static bool new_local(struct ws_exec *x, struct ws_block *b)
 {
 	b->local_size = (size_t)b->nwarps * WS_WARP * x->launch->stack_stride;
-	b->local = mmap(NULL, b->local_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	b->local = mmap(NULL, b->local_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+	                0);
 	if (b->local != MAP_FAILED)
 		return true;
 	b->local = NULL;
-	ws_error_set(&x->err, WS_GPU_NO_MEMORY, "no memory for the stacks of a thread block (%zu bytes)", b->local_size);
+	ws_error_set(&x->err, WS_GPU_NO_MEMORY, "no memory for the stacks of a thread block (%zu bytes)",
+	             b->local_size);
 	x->failed = true;
 	return false;
 }

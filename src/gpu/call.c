@@ -207,8 +207,9 @@ static bool push_stack(struct ws_exec *x, const struct ws_dinst *in, struct ws_f
 
 		if (top > limit)
 			return ws_exec_fail(x, in, 1u << l, WS_GPU_STACK,
-			               "stack overflow: the call of '%s' needs %llu bytes of stack, the limit is %llu (%u calls deep)",
-			               fr->code->fn->ptx->name, (unsigned long long)top, (unsigned long long)limit, fr->depth);
+			               "stack overflow: the call of '%s' needs %llu bytes of stack, the limit is %llu"
+			               " (%u calls deep)", fr->code->fn->ptx->name, (unsigned long long)top,
+			               (unsigned long long)limit, fr->depth);
 		fr->base[l] = (uint32_t)base;
 		w->sp[l] = (uint32_t)top;
 	}
@@ -281,7 +282,8 @@ static void fill_syscall(struct ws_exec *x, struct ws_syscall *s, const struct w
 	}
 }
 
-static enum ws_next system_call(struct ws_exec *x, const struct ws_dinst *in, const struct ws_call_site *c, uint32_t mask)
+static enum ws_next system_call(struct ws_exec *x, const struct ws_dinst *in, const struct ws_call_site *c,
+                                uint32_t mask)
 {
 	const struct ws_syscall_info *info = c->fn->syscall;
 	struct ws_syscall s;
@@ -312,7 +314,8 @@ static const struct ws_code *indirect_target(struct ws_exec *x, const struct ws_
 	const struct ws_code *code = fn && fn->id < im->nby_fn ? im->by_fn[fn->id] : NULL;
 
 	if (!code || code == im->codes[0])
-		ws_exec_fail(x, in, mask, WS_GPU_BAD_PC, "a call through a pointer that is no function's address: 0x%llx",
+		ws_exec_fail(x, in, mask, WS_GPU_BAD_PC,
+		             "a call through a pointer that is no function's address: 0x%llx",
 		        (unsigned long long)address);
 	return code == im->codes[0] ? NULL : code;
 }
@@ -495,7 +498,8 @@ enum ws_next ws_op_alloca(struct ws_exec *x, const struct ws_dinst *in, uint32_t
 		uint64_t base = (x->warp->sp[l] + align - 1) & ~(align - 1);
 
 		if (size > x->launch->stack_bytes || base + size > x->launch->stack_bytes) {
-			ws_exec_fail(x, in, 1u << l, WS_GPU_STACK, "stack overflow: alloca of %llu bytes, the limit is %llu",
+			ws_exec_fail(x, in, 1u << l, WS_GPU_STACK,
+			             "stack overflow: alloca of %llu bytes, the limit is %llu",
 			        (unsigned long long)size, (unsigned long long)x->launch->stack_bytes);
 			return WS_STOP;
 		}

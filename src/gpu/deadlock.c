@@ -196,7 +196,9 @@ void ws_fail_no_progress(struct ws_exec *x)
 	li = begin(x, WS_GPU_DEADLOCK);
 	ws_buf_puts(li.out, "deadlock: every thread that can run waits in a loop, and nothing changes any more");
 	if (!x->its)
-		ws_buf_puts(li.out, "\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack): "
+		ws_buf_puts(li.out,
+			"\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack):"
+			" "
 		                    "one that holds a lock cannot release it while others of its warp wait for it");
 	for (size_t i = 0; i < x->nresident; i++)
 		list_block(&li, x->resident[i]);

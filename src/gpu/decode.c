@@ -209,7 +209,8 @@ struct ws_dinst *ws_dec_op(struct ws_decoder *dc, ws_op_fn *fn)
 {
 	struct ws_dinst *in = ws_dec_emit(dc, WS_K_OP);
 
-	in->u.op = (struct ws_dop){.fn = fn, .d = WS_LANE_NONE, .d2 = WS_LANE_NONE, .a = WS_LANE_NONE, .b = WS_LANE_NONE,
+	in->u.op = (struct ws_dop){.fn = fn, .d = WS_LANE_NONE, .d2 = WS_LANE_NONE, .a = WS_LANE_NONE,
+	                           .b = WS_LANE_NONE,
 	                           .c = WS_LANE_NONE};
 	return in;
 }
@@ -301,8 +302,8 @@ bool ws_dec_param_const(struct ws_decoder *dc, const struct ws_ptx_inst *in, uns
 			at = k->param_offset[i] + (uint64_t)a->offset + (uint64_t)elem * ws_type_bytes(t);
 			if (at + ws_type_bytes(t) > k->param_bytes)
 				return false;
-			*c = (struct ws_const){.kind = WS_C_PARAM, .width = (uint8_t)width, .size = (uint8_t)ws_type_bytes(t),
-			                       .is_signed = ws_type_is_signed(t), .value = at};
+			*c = (struct ws_const){.kind = WS_C_PARAM, .width = (uint8_t)width,
+			                       .size = (uint8_t)ws_type_bytes(t), .is_signed = ws_type_is_signed(t), .value = at};
 			return width && width <= 8;
 		}
 	return false;

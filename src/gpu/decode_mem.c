@@ -30,7 +30,8 @@ static bool shared_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, s
 			return true;
 		}
 	if (sym->size > WS_MAX_SHARED || im->shared_static > WS_MAX_SHARED) {
-		ws_dec_refuse(dc, WS_GPU_BAD_LAUNCH, "'%s' and what comes before it are more shared memory than a block may have (%u)",
+		ws_dec_refuse(dc, WS_GPU_BAD_LAUNCH,
+		              "'%s' and what comes before it are more shared memory than a block may have (%u)",
 		              sym->name, WS_MAX_SHARED);
 		return false;
 	}
@@ -72,7 +73,7 @@ static bool param_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, bo
 	struct ws_ptx_func *f = dc->ptx;
 
 	if (!f->entry && !dc->code->params)
-		return false;            /* formals have no place yet: asked on the way to an alias, which is not made then */
+		return false;            /* formals have no place yet: asked for an alias, which is not made then */
 	for (uint32_t i = 0; i < f->nparams; i++) {
 		if (f->params[i] != sym)
 			continue;
@@ -90,7 +91,8 @@ static bool param_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, bo
 	return false;
 }
 
-bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic, struct ws_const *c)
+bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic,
+                   struct ws_const *c)
 {
 	*c = (struct ws_const){.kind = WS_C_IMM, .width = 8, .generic = generic, .value = (uint64_t)offset};
 	if (sym->kind == WS_SYM_FUNC)
@@ -150,7 +152,8 @@ bool ws_dec_address(struct ws_decoder *dc, const struct ws_operand *o, enum ws_s
 static uint32_t new_area(struct ws_decoder *dc, const struct ws_ptx_sym *s)
 {
 	if (s->size > WS_MAX_PARAM) {
-		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the parameter '%s' has more than %u bytes", s->name, WS_MAX_PARAM);
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the parameter '%s' has more than %u bytes", s->name,
+		              WS_MAX_PARAM);
 		return 0;
 	}
 	return ws_dec_space(dc, (uint32_t)((s->size + 3) / 4) * 4 * WS_WARP);
@@ -182,7 +185,8 @@ static uint32_t add_local(struct ws_decoder *dc, const struct ws_ptx_sym *s)
 	uint32_t at = align_up(code->local_bytes, s->align);
 
 	if (s->size > WS_MAX_LOCAL || at > WS_MAX_LOCAL - (uint32_t)s->size) {
-		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "more local memory than a thread may have (%u bytes)", WS_MAX_LOCAL);
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "more local memory than a thread may have (%u bytes)",
+		              WS_MAX_LOCAL);
 		return 0;
 	}
 	code->local_bytes = at + (uint32_t)s->size;

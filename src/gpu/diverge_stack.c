@@ -12,7 +12,8 @@ static bool is_base(const struct ws_warp *w, uint32_t i)
 	return i == 0 || w->frag[i - 1].frame != w->frag[i].frame;
 }
 
-static void push(struct ws_warp *w, const struct ws_frag *from, const struct ws_dinst *pc, const struct ws_dinst *reconv,
+static void push(struct ws_warp *w, const struct ws_frag *from, const struct ws_dinst *pc,
+                 const struct ws_dinst *reconv,
                  uint32_t mask)
 {
 	struct ws_frag *f = &w->frag[w->nfrags++];

@@ -72,7 +72,8 @@ void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane)
 	ws_thread_of(x->launch, x->warp->obs.index * WS_WARP + lane, tid);
 	describe_inst(out, x->frag->frame->code, in);
 	describe_calls(out, x->frag->frame);
-	ws_buf_printf(out, "\n  kernel: %s\n  block (%u,%u,%u), thread (%u,%u,%u)", x->launch->kernel->name, c[0], c[1], c[2],
+	ws_buf_printf(out, "\n  kernel: %s\n  block (%u,%u,%u), thread (%u,%u,%u)", x->launch->kernel->name, c[0],
+	              c[1], c[2],
 	              tid[0], tid[1], tid[2]);
 	x->failed = true;
 }

@@ -1,5 +1,5 @@
-/* exec_mem.c - memory instructions of every kind: addresses are resolved to a space and a stretch of memory and checked,
- * the observer is told, bytes move. exec_mem.simd.c has the fast forms for what is common. */
+/* exec_mem.c - memory instructions of every kind: addresses are resolved to a space and a stretch of memory and
+ * checked, the observer is told, bytes move. exec_mem.simd.c has the fast forms for what is common. */
 #include "gpu/gpu_priv.h"
 
 #include <stdatomic.h>
@@ -46,7 +46,8 @@ static bool resolve_global(struct ws_exec *x, const struct ws_dinst *in, const s
 	if (!m || !ws_mem_holds(m, q->addr[first], q->bytes)) {
 		m = ws_memmap_find(&x->gpu->map, q->addr[first]);
 		if (!m || !ws_mem_holds(m, q->addr[first], q->bytes)) {
-			ws_fail_address(x, in, first, WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL, q->addr[first], q->bytes, q->write,
+			ws_fail_address(x, in, first, WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL, q->addr[first], q->bytes,
+			                q->write,
 			                "invalid address");
 			return false;
 		}
@@ -458,7 +459,8 @@ void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, uint64_t a
                         uint32_t wrote, const void *old, const void *operand)
 {
 	const struct ws_datom *t = in->u.op.ptr;
-	bool compares = t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
+	bool compares =
+		t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
 
 	if (compares ? changed(t, wrote, old, operand) : wrote != 0)
 		x->warp->progress++;
@@ -484,7 +486,8 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	wrote = fn(&args);
 	ws_atomic_progress(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask, wrote, scratch[0], args.a[0]);
 	if (tell_observer) {
-		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope, .atom = t->atom,
+		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
+		                      .atom = t->atom,
 		                      .bytes = t->bytes};
 
 		for (unsigned i = 0; i < t->n; i++)

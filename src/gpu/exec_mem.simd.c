@@ -1,8 +1,8 @@
 /* exec_mem.simd.c - the fast forms of ld, st, atom and red, compiled once an instruction set like the lane functions.
  *
  * Most accesses of a warp go to one stretch of memory, and most of these are linear (lane l at base + l * bytes) or
- * uniform (all lanes at one place). A few vector operations tell; then one check of bounds is enough for all lanes. What
- * does not fit (several stretches, local memory, synchronizing accesses, errors) is left to exec_mem.c, which
+ * uniform (all lanes at one place). A few vector operations tell; then one check of bounds is enough for all lanes.
+ * What does not fit (several stretches, local memory, synchronizing accesses, errors) is left to exec_mem.c, which
  * does everything again from the start and reports errors. */
 #include "gpu/gpu_priv.h"
 
@@ -105,7 +105,8 @@ INLINE bool find_halves(struct place *p, uint64_t bytes)
 	uniform |= on_line(p->a, p->a[16], 0) & 0xffff0000;
 	p->half_uniform[0] = (uniform & 0xffff) == 0xffff;
 	p->half_uniform[1] = uniform >> 16 == 0xffff;
-	p->halves = (p->half_uniform[0] || (linear & 0xffff) == 0xffff) && (p->half_uniform[1] || linear >> 16 == 0xffff);
+	p->halves = (p->half_uniform[0] || (linear & 0xffff) == 0xffff) &&
+	            (p->half_uniform[1] || linear >> 16 == 0xffff);
 	return p->halves;
 }
 
@@ -118,7 +119,8 @@ INLINE bool half_inside(const uint64_t *a, uint64_t lo, uint64_t size, uint64_t 
 
 /* The stretch of memory of the first lane; false: not one for the fast path. Generic addresses in shared memory become
  * offsets. */
-INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32_t first, uint64_t bytes, struct place *p,
+INLINE bool find_place(struct ws_exec *x, unsigned space, uint32_t cache, uint32_t first, uint64_t bytes,
+                       struct place *p,
                        uint64_t *lo, uint64_t *size)
 {
 	if (space == WS_SPACE_GENERIC) {
@@ -365,7 +367,8 @@ static void fill_access(struct ws_exec *x, const struct ws_dinst *in, const stru
 	a->mem = p->mem;
 }
 
-static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct place *p, uint32_t mask)
+static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct place *p,
+                    uint32_t mask)
 {
 	const struct ws_dmem *m = &in->u.mem;
 	_Alignas(64) uint8_t values[WS_WARP * 64];
@@ -513,7 +516,8 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	wrote = (p.space == WS_SPACE_GLOBAL ? t->global : t->shared)(&args);
 	ws_atomic_progress(x, in, p.a[__builtin_ctz(mask)], p.space, mask, wrote, scratch, args.a[0]);
 	if (x->ops && wanted(x, p.space)) {
-		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope, .atom = t->atom,
+		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
+		                      .atom = t->atom,
 		                      .bytes = t->bytes, .value = scratch};
 
 		fill_access(x, in, &p, mask, &a);

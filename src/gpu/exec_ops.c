@@ -122,8 +122,8 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 static bool per_lane(enum ws_sreg s)
 {
 	switch (s) {
-	case WS_SR_TID_X: case WS_SR_TID_Y: case WS_SR_TID_Z: case WS_SR_LANEID: case WS_SR_WARPID: case WS_SR_LANEMASK_EQ:
-	case WS_SR_LANEMASK_LE: case WS_SR_LANEMASK_LT: case WS_SR_LANEMASK_GE: case WS_SR_LANEMASK_GT:
+	case WS_SR_TID_X: case WS_SR_TID_Y: case WS_SR_TID_Z: case WS_SR_LANEID: case WS_SR_WARPID:
+	case WS_SR_LANEMASK_EQ: case WS_SR_LANEMASK_LE: case WS_SR_LANEMASK_LT: case WS_SR_LANEMASK_GE: case WS_SR_LANEMASK_GT:
 		return true;
 	default:
 		return false;
@@ -238,7 +238,8 @@ enum ws_next ws_op_brx(struct ws_exec *x, const struct ws_dinst *in, uint32_t ma
 	const struct ws_dinst *target, *reconv = t->targets[t->n];
 
 	if (first >= t->n) {
-		ws_exec_fail(x, in, same, WS_GPU_BAD_PC, "brx.idx with index %u, but its list has %u targets", first, t->n);
+		ws_exec_fail(x, in, same, WS_GPU_BAD_PC, "brx.idx with index %u, but its list has %u targets", first,
+		             t->n);
 		return WS_STOP;
 	}
 	target = t->targets[first];

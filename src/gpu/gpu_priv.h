@@ -102,7 +102,7 @@ enum ws_kind {
 	WS_K_OP, WS_K_OP_PACED,          /* u.op */
 	WS_K_BRA,                        /* u.bra, always taken */
 	WS_K_BRA_IF, WS_K_BRA_IFNOT,     /* guarded */
-	WS_K_JOIN,                       /* before a block that has several predecessors, when it is entered from above */
+	WS_K_JOIN,                       /* before a block with several predecessors, when it is entered from above */
 	WS_K_EXIT,                       /* exit, or ret of a kernel */
 	WS_K_END                         /* after the last instruction: a function must not run into it */
 };
@@ -123,7 +123,8 @@ struct ws_dmem {                         /* 48 bytes */
 	uint32_t d[4];                   /* data registers */
 	uint32_t ext;                    /* vec > 4: index in code->ext of the others */
 };
-enum ws_dmem_flag { WS_DM_STORE = 1, WS_DM_SIGNED = 2, WS_DM_SYNC = 4 /* volatile, relaxed, ...: others may wait on it */,
+enum ws_dmem_flag { WS_DM_STORE = 1, WS_DM_SIGNED = 2, WS_DM_SYNC = 4 /* volatile, relaxed,
+                   ...: others may wait on it */,
 	WS_DM_NC = 8 };
 
 struct ws_dop {                          /* 48 bytes: operands of a handler; meaning is the handler's */
@@ -163,7 +164,7 @@ enum ws_const_kind {                     /* registers that are filled before the
 	WS_C_SREG,                       /* special register `value` that is constant for a warp slot and launch */
 	WS_C_SREG_BLOCK,                 /* the same, but it depends on the block */
 	WS_C_DYNAMIC,                    /* address of dynamic shared memory plus value */
-	WS_C_LOCAL                       /* address of the local variable at value in the frame; generic: with the window */
+	WS_C_LOCAL                       /* address of a local variable of the frame; generic: with the window */
 };
 struct ws_const {
 	uint8_t kind, width, size;
@@ -307,7 +308,7 @@ struct ws_warp {
 	uint64_t seen_clock;
 	uint32_t idle;                   /* pauses since the last progress */
 	uint64_t state_hash;
-	bool polling;                    /* its last pause came after reads that may wait for others, none of the time */
+	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */
 	struct ws_poll poll;
 	uint64_t clock;
@@ -370,7 +371,8 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	size_t nresident, cap_resident;
 	struct ws_block **idle;          /* block slots that can be used again */
 	size_t nidle, cap_idle;
-	uint64_t stuck_at;               /* launch->epoch at which this host thread saw no way on; 0 = it is not stuck */
+	uint64_t stuck_at;               /* launch->epoch at which this host thread saw no way on; 0 =
+		it is not stuck */
 	uint64_t looked_at;              /* ... at which it began to look a second time */
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
@@ -471,7 +473,7 @@ struct ws_decoder {
 	uint32_t *meets;                 /* ws_meeting_blocks */
 	uint32_t *reg;                   /* offset of a register, by index */
 	uint8_t *single;                 /* registers with one unguarded definition */
-	uint32_t *area;                  /* by index of func->vars: .param: offset in the frame; .local: in local memory */
+	uint32_t *area;                  /* by index of func->vars: offset in the frame or in local memory */
 	uint32_t *formal;                /* the same for parameters, then results, of a function */
 	struct ws_dinst *insts;
 	size_t n, cap;
@@ -492,7 +494,8 @@ uint32_t ws_dec_dst(struct ws_decoder *dc, const struct ws_operand *o);
 struct ws_dinst *ws_dec_emit(struct ws_decoder *dc, enum ws_kind kind);
 struct ws_dinst *ws_dec_op(struct ws_decoder *dc, ws_op_fn *fn);
 void ws_dec_refuse(struct ws_decoder *dc, enum ws_gpu_errcode code, const char *fmt, ...) WS_PRINTF(3, 4);
-bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic, struct ws_const *c);
+bool ws_dec_symbol(struct ws_decoder *dc, const struct ws_ptx_sym *sym, int64_t offset, bool generic,
+                   struct ws_const *c);
 /* Is the value of this operand the same for all lanes, whatever happens? */
 bool ws_dec_uniform(const struct ws_operand *o);
 uint32_t ws_dec_reg(struct ws_decoder *dc, const struct ws_operand *o);
@@ -582,7 +585,8 @@ bool ws_stack_is_base(const struct ws_exec *x);                  /* the current 
 void ws_its_pick(struct ws_exec *x);
 void ws_stack_pick(struct ws_exec *x);
 void ws_its_yield(struct ws_exec *x);
-struct ws_frag *ws_its_split(struct ws_exec *x, struct ws_frag *f, uint32_t mask);       /* mask leaves f; NULL: all of f */
+struct ws_frag *ws_its_split(struct ws_exec *x, struct ws_frag *f,
+                             uint32_t mask);       /* mask leaves f; NULL: all of f */
 void ws_drop_lanes(struct ws_exec *x, uint32_t mask);            /* ended lanes leave all fragments */
 void ws_frame_release(struct ws_warp *w, struct ws_frame *fr);
 

@@ -29,7 +29,8 @@ static void add_taken(struct ws_image *im)
 	for (size_t i = 0; i < g->nfns; i++) {
 		struct ws_fn *fn = g->fns[i];
 
-		if (fn && fn->address_taken && fn->def == fn && fn->unit->module == im->kernel->module && !fn->ptx->entry)
+		if (fn && fn->address_taken && fn->def == fn && fn->unit->module == im->kernel->module &&
+		    !fn->ptx->entry)
 			ws_image_code(im, fn);
 	}
 }
@@ -95,7 +96,7 @@ static uint32_t registers(struct ws_ptx_func *f)
 	for (uint32_t b = 0; b < f->nblocks; b++)
 		block_pressure(&p, &f->blocks[b]);
 	free(p.live);
-	n = ((uint32_t)p.max + 4 + 7) / 8 * 8;   /* a few for addresses and the call's own needs; hardware gives eights */
+	n = ((uint32_t)p.max + 4 + 7) / 8 * 8;   /* a few for addresses and calls; hardware gives eights */
 	if (f->maxnreg && n > f->maxnreg)
 		n = f->maxnreg;
 	return n < 16 ? 16 : n > 255 ? 255 : n;

@@ -92,9 +92,11 @@ void ws_gpu_host_op(struct ws_gpu *g, const struct ws_host_op *op)
 		g->config.observer->host_op(g->config.observer_self, op);
 }
 
-uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads, uint64_t shared_dynamic)
+uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads,
+                          uint64_t shared_dynamic)
 {
-	struct ws_image *im = ws_image_get((struct ws_gpu_kernel *)(uintptr_t)k);      /* as if it had always been there */
+	struct ws_image *im =
+		ws_image_get((struct ws_gpu_kernel *)(uintptr_t)k);      /* as if it had always been there */
 	uint32_t rounded = (threads + WS_WARP - 1) / WS_WARP * WS_WARP, n = SM_BLOCKS;
 	uint64_t shared = im->shared_dynamic + shared_dynamic;
 
@@ -131,22 +133,26 @@ static bool check_threads(const struct ws_gpu_kernel *k, const struct ws_gpu_lau
 
 	for (int i = 0; i < 3; i++) {
 		if (!l->grid[i] || !l->block[i])
-			return bad(err, k, WS_GPU_BAD_LAUNCH, "a launch needs at least one block and one thread in each dimension");
+			return bad(err, k, WS_GPU_BAD_LAUNCH,
+			           "a launch needs at least one block and one thread in each dimension");
 		max *= f->maxntid[i] ? f->maxntid[i] : 1;
 	}
 	if (threads > WS_MAX_THREADS || l->block[2] > 64)
-		return bad(err, k, WS_GPU_BAD_LAUNCH, "%u x %u x %u threads are more than a block may have (1024, 64 in z)",
+		return bad(err, k, WS_GPU_BAD_LAUNCH,
+		           "%u x %u x %u threads are more than a block may have (1024, 64 in z)",
 		           l->block[0], l->block[1], l->block[2]);
 	if (f->maxntid[0] && threads > max)
 		return bad(err, k, WS_GPU_BAD_LAUNCH, "%llu threads are more than the kernel's .maxntid allows (%llu)",
 		           (unsigned long long)threads, (unsigned long long)max);
 	for (int i = 0; i < 3; i++)
 		if (f->reqntid[0] && l->block[i] != (f->reqntid[i] ? f->reqntid[i] : 1))
-			return bad(err, k, WS_GPU_BAD_LAUNCH, "the block is not of the size that the kernel's .reqntid demands");
+			return bad(err, k, WS_GPU_BAD_LAUNCH,
+			           "the block is not of the size that the kernel's .reqntid demands");
 	return true;
 }
 
-static bool check(struct ws_gpu *g, const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, struct ws_gpu_error *err)
+static bool check(struct ws_gpu *g, const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l,
+                  struct ws_gpu_error *err)
 {
 	const struct ws_image *im = k->image;
 	uint64_t shared = (uint64_t)im->shared_dynamic + l->shared_dynamic, blocks;
@@ -162,7 +168,8 @@ static bool check(struct ws_gpu *g, const struct ws_gpu_kernel *k, const struct 
 		           (unsigned long long)shared, WS_MAX_SHARED);
 	blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	if (l->cooperative) {
-		uint64_t fit = (uint64_t)ws_gpu_occupancy(g, k, l->block[0] * l->block[1] * l->block[2], l->shared_dynamic) *
+		uint64_t fit = (uint64_t)ws_gpu_occupancy(g, k, l->block[0] * l->block[1] * l->block[2],
+		                                          l->shared_dynamic) *
 		               g->config.sms;
 
 		if (blocks > fit)
@@ -203,7 +210,8 @@ static uint32_t resident_limit(const struct ws_launch *la)
 
 	if (la->l->cooperative)
 		return UINT32_MAX;
-	fit = (uint64_t)ws_gpu_occupancy(la->gpu, la->kernel, la->obs.threads, la->l->shared_dynamic) * la->gpu->config.sms;
+	fit = (uint64_t)ws_gpu_occupancy(la->gpu, la->kernel, la->obs.threads,
+	                                 la->l->shared_dynamic) * la->gpu->config.sms;
 	fit = (fit + la->nexec - 1) / la->nexec;
 	return fit < 1 ? 1 : (uint32_t)fit;
 }

@@ -50,8 +50,8 @@ static void do_shfl(const struct ws_dop *op, struct group *g)
 		}
 		if (!in_range)
 			j = l;
-		/* PTX leaves open what a lane that does not take part gives. GPUs give 0 (measured on an H200), and programs
-		 * that add it up rely on that. */
+		/* PTX leaves open what a lane that does not take part gives. GPUs give 0 (measured on an H200), and
+		 * programs that add it up rely on that. */
 		g->d[l] = (uint32_t)(g->lanes >> j & 1 ? g->a[j] : 0);
 		g->p |= (uint32_t)in_range << l;
 	}
@@ -278,7 +278,8 @@ void ws_sync_exit(struct ws_exec *x, struct ws_warp *w)
 static enum ws_next not_named(struct ws_exec *x, const struct ws_dinst *in, uint32_t lanes, uint32_t members)
 {
 	ws_exec_fail(x, in, lanes, WS_GPU_BAD_INSTRUCTION,
-	        "a thread executes a warp-wide instruction with a mask (0x%08x) that does not name the thread itself", members);
+	             "a thread executes a warp-wide instruction with a mask (0x%08x) that does not name the thread itself",
+	             members);
 	return WS_STOP;
 }
 

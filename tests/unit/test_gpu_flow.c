@@ -12,7 +12,8 @@
 
 enum { THREADS = 96, BLOCKS = 3, N = THREADS * BLOCKS };
 
-static void each_variant(const char *text, const char *kernel, uint32_t (*expect)(uint32_t i), struct ws_mem *(*in)(struct rig *))
+static void each_variant(const char *text, const char *kernel, uint32_t (*expect)(uint32_t i),
+                         struct ws_mem *(*in)(struct rig *))
 {
 	static const struct ws_gpu_config configs[] = {
 		{.divergence = WS_DIV_ITS, .host_threads = 1},
@@ -31,7 +32,8 @@ static void each_variant(const char *text, const char *kernel, uint32_t (*expect
 		rig_run(&r, kernel, BLOCKS, THREADS, params);
 		for (uint32_t i = 0; i < N; i++)
 			if (((uint32_t *)out->host)[i] != expect(i))
-				fail_msg("variant %zu, thread %u: %u, expected %u", c, i, ((uint32_t *)out->host)[i], expect(i));
+				fail_msg("variant %zu, thread %u: %u, expected %u", c, i, ((uint32_t *)out->host)[i],
+				         expect(i));
 		rig_free(&r);
 	}
 }

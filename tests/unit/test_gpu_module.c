@@ -119,7 +119,8 @@ static void cooperative_grid(void **state)
 	for (uint32_t threads = 1; threads < 3; threads++) {
 		struct rig r = rig_new((struct ws_gpu_config){.host_threads = threads, .sms = 4}, grid);
 		struct ws_mem *out = rig_mem(&r, 8192);
-		struct ws_gpu_launch l = {.grid = {100, 1, 1}, .block = {1, 1, 1}, .params = &out->addr, .cooperative = true};
+		struct ws_gpu_launch l = {.grid = {100, 1, 1}, .block = {1, 1, 1}, .params = &out->addr,
+		                          .cooperative = true};
 		struct ws_gpu_kernel *k = ws_gpu_module_kernel(r.mod, "k");
 
 		for (int again = 0; again < 2; again++)

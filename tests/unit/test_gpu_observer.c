@@ -127,7 +127,8 @@ static void linear_store(void **state)
 static void generic_shared(void **state)
 {
 	/* a generic address that leads to shared memory, every second lane; volatile */
-	struct log l = run(" mov.u32 %r2, buf; cvt.u64.u32 %rd4, %r2; cvta.shared.u64 %rd4, %rd4; mul.wide.u32 %rd5, %r0, 8;\n"
+	struct log l =
+		run(" mov.u32 %r2, buf; cvt.u64.u32 %rd4, %r2; cvta.shared.u64 %rd4, %rd4; mul.wide.u32 %rd5, %r0, 8;\n"
 	                   " add.u64 %rd4, %rd4, %rd5; and.b32 %r3, %r0, 1; setp.eq.u32 %p1, %r3, 0;\n"
 	                   " @%p1 st.volatile.u32 [%rd4+16], %r0; @%p1 ld.v2.u32 {%r4,%r5}, [%rd4+16];", 32, 1);
 

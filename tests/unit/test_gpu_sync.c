@@ -246,7 +246,8 @@ static void barrier_deadlock(void **state)
 		KERNEL("mask") " setp.lt.u32 %p1, %r28, 5; @%p1 bra S; bar.warp.sync 15;\nS:" END
 		KERNEL("never") " setp.lt.u32 %p1, %r28, 5; @%p1 bra S; bar.warp.sync -1; bra OUT;\n"
 		"S: shfl.sync.idx.b32 %r1, %r0, 0, 31, -1;\nOUT:" END;
-	static const char *const mixed[] = {"deadlock", "barrier 0 cannot complete: 31 threads have arrived, 33 have not",
+	static const char *const mixed[] = {"deadlock",
+	                                    "barrier 0 cannot complete: 31 threads have arrived, 33 have not",
 	                                    "barrier 1 cannot complete", "warp 1, lanes 1-31 wait at barrier 0", NULL};
 	static const char *const count[] = {"deadlock", "it waits for 64 threads", NULL};
 	static const char *const mask[] = {"0x0000000f", "does not name", NULL};
@@ -268,7 +269,8 @@ static void spinning_for_ever(void **state)
 	static const char *const poll[] = {"deadlock", "it polls", "test buffer", "ld", NULL};
 	static const char *const held[] = {"deadlock", "block (1,0,0)", NULL};
 	static const char *const self[] = {"deadlock", "lanes 0-31 run at test.ptx:", NULL};
-	static const char *const limit[] = {"limit of 100000 warp instructions", "--max-instructions", "lanes 0-31", NULL};
+	static const char *const limit[] = {"limit of 100000 warp instructions", "--max-instructions", "lanes 0-31",
+	                                    NULL};
 	static const char *const late[] = {"time limit of 0.2 seconds", NULL};
 	struct ws_gpu_config bounded = its, timed = its, two = its, seeded = its;
 
