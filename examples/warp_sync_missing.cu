@@ -2,7 +2,8 @@
  *
  * Since Volta the lanes of a warp run independently: that they "move in step" is no promise any more. A lane may read
  * its partner's value before that lane has written it, or after it has already written the next one. __syncwarp()
- * between reading and writing is the repair. (With --divergence=stack, the model of older GPUs, nothing is reported.)
+ * between reading and writing is the repair. (With --divergence=stack, the model of older GPUs, nothing is reported;
+ * the result is still wrong, for without a barrier the compiler may read all partners ahead.)
  */
 #include "check.h"
 

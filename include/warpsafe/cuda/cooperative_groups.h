@@ -1,5 +1,5 @@
-/* cooperative_groups.h - groups of threads: block, tile, coalesced threads, grid. Written from the "CUDA C++ Programming
- * Guide", Cooperative Groups. Part of warpsafe's own CUDA headers.
+/* cooperative_groups.h - groups of threads: block, tile, coalesced threads, grid. Written from the "CUDA C++
+ * Programming Guide", Cooperative Groups. Part of warpsafe's own CUDA headers.
  *
  * Left out: clusters, tiles of more than 32 threads, groups over several devices. */
 #ifndef WARPSAFE_COOPERATIVE_GROUPS_H

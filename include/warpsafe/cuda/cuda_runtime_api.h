@@ -169,7 +169,8 @@ WS_API cudaError_t cudaProfilerStop(void);
 }
 #endif
 
-static __inline__ __host__ struct cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize, size_t ysize)
+static __inline__ __host__ struct cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize,
+                                                                     size_t ysize)
 {
 	struct cudaPitchedPtr p;
 	p.ptr = ptr; p.pitch = pitch; p.xsize = xsize; p.ysize = ysize;

@@ -245,7 +245,8 @@ WARPSAFE_MAKE ulonglong3 make_ulonglong3(unsigned long long int x, unsigned long
 	v.x = x; v.y = y; v.z = z;
 	return v;
 }
-WARPSAFE_MAKE ulonglong4 make_ulonglong4(unsigned long long int x, unsigned long long int y, unsigned long long int z, unsigned long long int w)
+WARPSAFE_MAKE ulonglong4 make_ulonglong4(unsigned long long int x, unsigned long long int y, unsigned long long int z,
+                                         unsigned long long int w)
 {
 	ulonglong4 v;
 	v.x = x; v.y = y; v.z = z; v.w = w;

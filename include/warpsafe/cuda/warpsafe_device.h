@@ -74,7 +74,8 @@ extern "C" {
 __device__ int vprintf(const char *format, const char *arguments);
 __device__ void free(void *ptr) __attribute__((nothrow));
 __device__ void *malloc(size_t size) __attribute__((nothrow, malloc));
-__device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function, size_t char_size);
+__device__ void __assertfail(const char *message, const char *file, unsigned line, const char *function,
+                             size_t char_size);
 /* What <assert.h> calls; not marked noreturn, so that the code around it stays as in other builds. */
 __device__ static __inline__ __attribute__((nodebug, unused)) void
 __assert_fail(const char *message, const char *file, unsigned line, const char *function)

@@ -36,7 +36,8 @@ typedef unsigned int cuuint32_t;
 typedef unsigned long long cuuint64_t;
 
 /* What a launch with <<<>>> calls ahead of the kernel's stub (clang looks it up by name). */
-extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0, struct CUstream_st *stream = 0);
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
+                                                struct CUstream_st *stream = 0);
 
 /* clang's intrinsics headers look at __CUDA_ARCH__ and must offer everything to the host pass, which compiles no body
  * but parses all of them. */

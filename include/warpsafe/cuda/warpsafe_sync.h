@@ -1,10 +1,10 @@
-/* warpsafe_sync.h - barriers and fences ("CUDA C++ Programming Guide": Synchronization Functions, Memory Fence Functions;
- * PTX ISA: bar, barrier, bar.warp.sync, membar). Included by warpsafe_prelude.h alone.
+/* warpsafe_sync.h - barriers and fences ("CUDA C++ Programming Guide": Synchronization Functions, Memory Fence
+ * Functions; PTX ISA: bar, barrier, bar.warp.sync, membar). Included by warpsafe_prelude.h alone.
  *
  * clang has builtins for these, but its optimizer takes them for functions that cannot touch a __shared__ or static
  * __device__ variable whose address is not taken, and moves accesses to it across a barrier (seen in clang 14: a load
- * of a __shared__ flag above the __syncthreads() that it must follow). An asm statement that clobbers memory stops that,
- * and clang keeps all asm statements of device code convergent. */
+ * of a __shared__ flag above the __syncthreads() that it must follow). An asm statement that clobbers memory stops
+ * that, and clang keeps all asm statements of device code convergent. */
 #ifndef WARPSAFE_SYNC_H
 #define WARPSAFE_SYNC_H
 
