@@ -1,7 +1,8 @@
 #!/bin/bash
 # options.sh WARPSAFE FOLDER - options of `warpsafe cc`: what is written where, what is refused and how.
 WS=$1 T=$2/options
-mkdir -p "$T" && cd "$T" || exit 2
+mkdir -p "$T/tmp" && cd "$T" || exit 2
+export TMPDIR=$T/tmp
 bad=0
 check() { if ! eval "$2"; then echo "FAIL: $1"; bad=1; fi; }
 cat > a.cu <<'X'
@@ -21,7 +22,7 @@ check "device debugging" '$WS cc -DVALUE=0 --ptx -G a.cu -o e.ptx && grep -q "__
 check "host options of nvcc" '$WS cc -DVALUE=0 -O3 -std=c++14 -Xcompiler -Wall,-Wextra -lineinfo --expt-relaxed-constexpr --extended-lambda -m64 -Xptxas -v -maxrregcount=64 -c a.cu b.cpp && [ -s b.o ]'
 check "preprocess" '$WS cc -DVALUE=77 -E a.cu | grep -q "return 77"'
 check "keep" '$WS cc -DVALUE=0 --keep -c a.cu -o f.o && [ -s a.ptx ] && [ -s a.fatbin ]'
-check "nothing else is left" '! ls /tmp/warpsafe-cc-* 2>/dev/null | grep -q .'
+check "nothing else is left" '[ -z "$(ls tmp)" ]'
 refuse() { # status 2, one line on stderr with the text, for the options
 	local text=$1 status
 	shift
