@@ -57,28 +57,39 @@ INLINE void addresses(const uint8_t *regs, uint32_t reg, unsigned width, int32_t
 	}
 }
 
-/* Lanes whose address is base + lane * step. */
-INLINE uint32_t on_line(const uint64_t *a, uint64_t base, uint64_t step)
+/* Which of eight addresses, from a on, are base, base + step, ... */
+INLINE uint32_t eight_on_line(const uint64_t *a, uint64_t base, uint64_t step)
 {
 #if defined __AVX512F__
-	__m512i want = _mm512_add_epi64(_mm512_set1_epi64((long long)base),
-	                                _mm512_mullo_epi64(_mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
-	                                                   _mm512_set1_epi64((long long)step)));
-	__m512i eight = _mm512_set1_epi64((long long)(8 * step));
-	uint32_t m = 0;
+	__m512i steps = _mm512_set_epi64((long long)(7 * step), (long long)(6 * step), (long long)(5 * step),
+	                                 (long long)(4 * step), (long long)(3 * step), (long long)(2 * step),
+	                                 (long long)step, 0);
 
-	for (int i = 0; i < 4; i++) {
-		m |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_load_si512(a + 8 * i), want) << 8 * i;
-		want = _mm512_add_epi64(want, eight);
-	}
-	return m;
+	return _mm512_cmpeq_epi64_mask(_mm512_load_si512(a),
+	                               _mm512_add_epi64(_mm512_set1_epi64((long long)base), steps));
 #else
 	uint32_t m = 0;
 
-	for (int l = 0; l < WS_WARP; l++)
+	for (int l = 0; l < 8; l++)
 		m |= (uint32_t)(a[l] == base + (uint64_t)l * step) << l;
 	return m;
 #endif
+}
+
+/* Lanes whose address is base + lane * step. */
+INLINE uint32_t on_line(const uint64_t *a, uint64_t base, uint64_t step)
+{
+	uint32_t m = 0;
+
+	for (int i = 0; i < WS_WARP; i += 8)
+		m |= eight_on_line(a + i, base + (uint64_t)i * step, step) << i;
+	return m;
+}
+
+/* Are 16 addresses a[0], a[0] + step, ...? */
+INLINE bool half_on_line(const uint64_t *a, uint64_t step)
+{
+	return (eight_on_line(a, a[0], step) & eight_on_line(a + 8, a[0] + 8 * step, step)) == 0xff;
 }
 
 /* Are all addresses of the lanes in [lo, lo + size - bytes], and aligned? */
@@ -96,18 +107,27 @@ INLINE bool all_inside(const uint64_t *a, uint32_t mask, uint64_t lo, uint64_t r
 	return !bad;
 }
 
-/* Rows of 16 threads, as blocks of 16 x 16 have, go to two places. */
-INLINE bool find_halves(struct place *p, uint64_t bytes)
+/* What the addresses of a whole warp have in common. Rows of 16 threads, as blocks of 16 x 16 have, may go to two
+ * places. */
+INLINE void classify(struct place *p, uint64_t bytes)
 {
-	uint32_t linear = on_line(p->a, p->a[0], bytes) & 0xffff, uniform = on_line(p->a, p->a[0], 0) & 0xffff;
+	bool linear[2] = {half_on_line(p->a, bytes), half_on_line(p->a + 16, bytes)};
 
-	linear |= on_line(p->a, p->a[16] - 16 * bytes, bytes) & 0xffff0000;
-	uniform |= on_line(p->a, p->a[16], 0) & 0xffff0000;
-	p->half_uniform[0] = (uniform & 0xffff) == 0xffff;
-	p->half_uniform[1] = uniform >> 16 == 0xffff;
-	p->halves = (p->half_uniform[0] || (linear & 0xffff) == 0xffff) &&
-	            (p->half_uniform[1] || linear >> 16 == 0xffff);
-	return p->halves;
+	p->uniform = p->halves = false;
+	p->linear = linear[0] && linear[1] && p->a[16] == p->a[0] + 16 * bytes;
+	if (p->linear)
+		return;
+	p->half_uniform[0] = !linear[0] && half_on_line(p->a, 0);
+	p->half_uniform[1] = !linear[1] && half_on_line(p->a + 16, 0);
+	p->uniform = p->half_uniform[0] && p->half_uniform[1] && p->a[0] == p->a[16];
+	p->halves = !p->uniform && (linear[0] || p->half_uniform[0]) && (linear[1] || p->half_uniform[1]);
+}
+
+INLINE void classify_some(struct place *p, uint64_t bytes, uint32_t mask, uint32_t first)
+{
+	p->halves = false;
+	p->linear = !(mask & ~on_line(p->a, p->base, bytes));
+	p->uniform = !p->linear && !(mask & ~on_line(p->a, p->a[first], 0));
 }
 
 INLINE bool half_inside(const uint64_t *a, uint64_t lo, uint64_t size, uint64_t bytes)
@@ -182,22 +202,23 @@ INLINE bool resolve(struct ws_exec *x, unsigned space, uint32_t cache, uint64_t 
 
 	if (!find_place(x, space, cache, first, bytes, p, &lo, &size))
 		return false;
-	p->uniform = p->halves = false;
 	if (p->space == WS_SPACE_LOCAL) {
-		p->linear = false;
+		p->linear = p->uniform = p->halves = false;
 		return all_inside(p->a, mask, lo, size - bytes, bytes - 1) && spread_lanes(x, p);
 	}
 	p->base = p->a[first] - first * bytes;
-	p->linear = !(mask & ~on_line(p->a, p->base, bytes));
+	if (mask == ALL)
+		classify(p, bytes);
+	else
+		classify_some(p, bytes, mask, first);
 	if (p->linear) {
 		low = p->a[first] - lo;
 		high = p->a[last] - lo;
 		return low <= size - bytes && high <= size - bytes && low <= high && !(p->a[first] & (bytes - 1));
 	}
-	p->uniform = !(mask & ~on_line(p->a, p->a[first], 0));
 	if (p->uniform)
 		return p->a[first] - lo <= size - bytes && !(p->a[first] & (bytes - 1));
-	if (mask == ALL && find_halves(p, bytes))
+	if (p->halves)
 		return half_inside(p->a, lo, size, bytes) && half_inside(p->a + 16, lo, size, bytes);
 	return all_inside(p->a, mask, lo, size - bytes, bytes - 1);
 }

@@ -123,9 +123,11 @@ struct ws_dmem {                         /* 48 bytes */
 	uint32_t d[4];                   /* data registers */
 	uint32_t ext;                    /* vec > 4: index in code->ext of the others */
 };
-enum ws_dmem_flag { WS_DM_STORE = 1, WS_DM_SIGNED = 2, WS_DM_SYNC = 4 /* volatile, relaxed,
-                   ...: others may wait on it */,
-	WS_DM_NC = 8 };
+enum ws_dmem_flag {
+	WS_DM_STORE = 1, WS_DM_SIGNED = 2,
+	WS_DM_SYNC = 4,                  /* volatile, relaxed, ...: others may wait on it */
+	WS_DM_NC = 8
+};
 
 struct ws_dop {                          /* 48 bytes: operands of a handler; meaning is the handler's */
 	ws_op_fn *fn;
