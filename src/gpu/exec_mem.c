@@ -321,8 +321,9 @@ static void pack(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs
 	}
 }
 
-/* A warp that polled POLLS times and changed nothing pauses at its next backward branch: others should run. */
-enum { POLLS = 16 };
+/* A warp that polled so often and changed nothing pauses at its next backward branch: others should run. Every access
+ * costs more when it is observed. */
+enum { POLLS = 16, POLLS_OBSERVED = 4 };
 
 static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
 {
@@ -338,7 +339,7 @@ static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t
 		p->progress = x->warp->progress;
 		p->count = 0;
 	}
-	if (++p->count >= POLLS) {
+	if (++p->count >= (x->ops ? POLLS_OBSERVED : POLLS)) {
 		p->count = 0;
 		x->budget = 0;
 	}
