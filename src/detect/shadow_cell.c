@@ -118,10 +118,15 @@ static void set_free(struct ws_set *set)
 /* A reading and writing atomic stands for the strong writes that it has observed. */
 static void set_drop_writes(struct ws_ctx *c, struct ws_set *set)
 {
+	bool any = false;
+
 	for (uint32_t i = 0; i < set->n; i++)
-		if (set->e[i].cls == CLS_SWRITE && stands_for(c, &set->e[i].s))
+		if (set->e[i].cls == CLS_SWRITE && set->e[i].s.mask && stands_for(c, &set->e[i].s)) {
 			set->e[i].s.mask = 0;
-	set_rehash(set);
+			any = true;
+		}
+	if (any)
+		set_rehash(set);
 }
 
 static void set_drop_observers(struct ws_set *set)

@@ -166,7 +166,8 @@ static bool expect(struct ws_exec *x, const struct ws_dinst *in, struct ws_bar *
 	bool both_all = (want == all || want == UINT32_MAX) && (bar->expected == all || bar->expected == UINT32_MAX);
 
 	if (threads && rounded > all)
-		return ws_exec_fail(x, in, mask, WS_GPU_DEADLOCK, "barrier %u waits for %u threads, but the block has only %u", id,
+		return ws_exec_fail(x, in, mask, WS_GPU_DEADLOCK,
+		                    "barrier %u waits for %u threads, but the block has only %u", id,
 		               threads, x->launch->obs.threads);
 	if (!bar->expected) {
 		bar->expected = want;
@@ -198,7 +199,8 @@ enum ws_next ws_op_barrier(struct ws_exec *x, const struct ws_dinst *in, uint32_
 	if (x->its)
 		ws_isolate(x, in, mask, in + 1);
 	if (id >= WS_BARRIERS) {
-		ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION, "there is no barrier %u: a block has 16, from 0 on", id);
+		ws_exec_fail(x, in, mask, WS_GPU_BAD_INSTRUCTION, "there is no barrier %u: a block has 16, from 0 on",
+		             id);
 		return WS_STOP;
 	}
 	if (!expect(x, in, &x->block->bar[id], id, threads, mask))
@@ -210,6 +212,8 @@ enum ws_next ws_op_barrier(struct ws_exec *x, const struct ws_dinst *in, uint32_
 		x->frag->wait = WS_WAIT_BARRIER;
 		x->frag->barrier = (uint16_t)id;
 	}
+	if (!wait && x->ops && x->ops->barrier_arrive && x->ops->needs & WS_NEED_SYNC)
+		x->ops->barrier_arrive(x->self, &x->warp->obs, x->its ? mask : x->warp->live, id);
 	arrive(x, &x->block->bar[id], mask, wait);
 	check(x, x->block, id);
 	return WS_PICK;

@@ -65,7 +65,7 @@ static struct byte_past *byte_at(struct sim *m, bool global, uint32_t block, uin
 	return global ? &m->g[addr - m->mem.addr] : &m->s[block][addr];
 }
 
-static void sim_hook(void *user, bool global, uint64_t block, uint64_t addr, uint32_t bytes, bool warning)
+static inline void sim_hook(void *user, bool global, uint64_t block, uint64_t addr, uint32_t bytes, bool warning)
 {
 	struct sim *m = user;
 
@@ -147,7 +147,7 @@ static void ref_loc_clear(struct ref_loc *l)
 	l->w = NULL;
 }
 
-static void sim_free(struct sim *m)
+static inline void sim_free(struct sim *m)
 {
 	for (uint32_t b = 0; b < m->blocks; b++) {
 		for (uint32_t w = 0; w < m->warps; w++)
@@ -411,7 +411,7 @@ struct ev {
 	uint8_t value[WS_WARP * 32];
 };
 
-static void sim_access(struct sim *m, uint32_t block, uint32_t warp, struct ev *e)
+static inline void sim_access(struct sim *m, uint32_t block, uint32_t warp, struct ev *e)
 {
 	uint64_t origin = e->global ? m->mem.addr : 0, addr[WS_WARP] = {0};
 	uint8_t *bytes = e->global ? m->global : m->shared[block], old[WS_WARP * 32];
@@ -440,7 +440,7 @@ static void sim_access(struct sim *m, uint32_t block, uint32_t warp, struct ev *
 			memcpy(bytes + (addr[l] - origin), e->value + (size_t)l * e->bytes, e->bytes);
 }
 
-static void sim_full_barrier(struct sim *m, uint32_t block)
+static inline void sim_full_barrier(struct sim *m, uint32_t block)
 {
 	uint32_t masks[MAX_WARPS];
 	struct ws_barrier bar = {.full = true, .arrived = masks, .waited = masks};
@@ -457,7 +457,7 @@ static void sim_full_barrier(struct sim *m, uint32_t block)
 		join_vc(m->t[block * MAX_WARPS * WS_WARP + i].vc, all);
 }
 
-static void sim_arrive(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, uint32_t id)
+static inline void sim_arrive(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, uint32_t id)
 {
 	struct ref_arrival *r = ws_alloc(sizeof *r);
 
@@ -473,7 +473,7 @@ static void sim_arrive(struct sim *m, uint32_t block, uint32_t warp, uint32_t ma
 }
 
 /* waited: a mask a warp. Earlier sim_arrive of that id count as arrived. */
-static void sim_part_barrier(struct sim *m, uint32_t block, uint32_t id, const uint32_t *waited)
+static inline void sim_part_barrier(struct sim *m, uint32_t block, uint32_t id, const uint32_t *waited)
 {
 	struct ws_barrier bar = {.id = id, .arrived = waited, .waited = waited};
 	clocks all = {0};
@@ -500,7 +500,7 @@ static void sim_part_barrier(struct sim *m, uint32_t block, uint32_t id, const u
 				join_vc(m->t[unit_of(m, block, w, l)].vc, all);
 }
 
-static void sim_warp_sync(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask)
+static inline void sim_warp_sync(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask)
 {
 	clocks all = {0};
 
@@ -534,7 +534,7 @@ static void ref_fence_sc(struct sim *m, uint32_t unit)
 	m->fences = mine;
 }
 
-static void sim_fence(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, enum ws_sem sem, enum ws_scope scope)
+static inline void sim_fence(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, enum ws_sem sem, enum ws_scope scope)
 {
 	struct ws_fence f = {.sem = sem, .scope = scope};
 	enum ws_level level = ref_level(scope);
@@ -561,7 +561,7 @@ static void sim_fence(struct sim *m, uint32_t block, uint32_t warp, uint32_t mas
 }
 
 /* 0: both agree on every byte; else a count, with a line each when tracing. */
-static uint32_t sim_differences(struct sim *m, uint32_t *raced)
+static inline uint32_t sim_differences(struct sim *m, uint32_t *raced)
 {
 	uint32_t n = 0;
 

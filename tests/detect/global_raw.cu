@@ -1,0 +1,16 @@
+// A value that another warp has written, read without a barrier in between.
+// racy: RAW global missing-barrier
+// repair: add __syncthreads() between line 13 and line 15
+#include "one.h"
+
+__global__ void kernel(int *data, int *out)
+{
+	int *m = data;
+	int t = threadIdx.x;
+
+	m[t] = 0;
+	__syncthreads();
+	m[t] = t + 1;
+	ONLY_FIXED(__syncthreads();)
+	out[t] = m[(t + 32) % 64];
+}

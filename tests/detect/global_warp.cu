@@ -1,0 +1,16 @@
+// Lanes of one warp are threads of their own: __syncwarp() orders them, running together does not.
+// racy: RAW global warp
+// repair: __syncwarp()
+// options: --divergence=its
+#define THREADS 32
+#include "one.h"
+
+__global__ void kernel(int *data, int *out)
+{
+	int *m = data;
+	int t = threadIdx.x;
+
+	m[t] = t + 1;
+	ONLY_FIXED(__syncwarp();)
+	out[t] = m[t ^ 1];
+}

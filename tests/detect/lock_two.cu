@@ -1,0 +1,24 @@
+// Critical sections: two different locks.
+// racy: (RAW|WAW) global lock
+#define BLOCKS 4
+#define THREADS 1
+#include "one.h"
+
+__device__ int locks[2];
+
+__global__ void kernel(int *data, int *out)
+{
+	int *lock = &locks[ONLY_FIXED(0) ONLY_RACY(blockIdx.x % 2)];
+	bool take = ONLY_FIXED(true) ONLY_RACY(true);
+
+	if (take) {
+		while (atomicCAS(lock, 0, 1) != 0)
+			;
+		ONLY_FIXED(__threadfence();) ONLY_RACY(__threadfence();)
+	}
+	data[0] += blockIdx.x + 1;
+	if (take) {
+		ONLY_FIXED(__threadfence();) ONLY_RACY(__threadfence();)
+		atomicExch(lock, 0);
+	}
+}
