@@ -91,6 +91,29 @@ static void waiting_fragment(struct listing *li, const struct ws_warp *w, const 
 	where(li, f, f->pc);
 }
 
+/* "changed last by thread (3,0,0) of block (0,0,0) at app.cu:12" */
+static void holder_text(struct listing *li, const struct ws_warp *w)
+{
+	const struct ws_poll *p = &w->poll;
+	const struct ws_launch *la = li->x->launch;
+
+	for (uint32_t i = 0; i < la->nexec; i++) {
+		const struct ws_holder *h = &la->exec[i].holders[ws_holder_slot(p->addr)];
+		const uint32_t *n = la->obs.grid;
+		uint32_t tid[3];
+
+		if (!h->space || h->space != p->space || h->addr != p->addr ||
+		    (h->space == WS_SPACE_SHARED && h->block != w->block->obs.linear))
+			continue;
+		ws_thread_of(la, h->thread, tid);
+		ws_buf_printf(li->out, "\n    changed last by thread (%u,%u,%u) of block (%u,%u,%u) at ", tid[0],
+		              tid[1], tid[2], (uint32_t)(h->block % n[0]), (uint32_t)(h->block / n[0] % n[1]),
+		              (uint32_t)(h->block / n[0] / n[1]));
+		ws_ptx_where(h->code->fn->unit->ptx, &h->code->fn->ptx->insts[h->site], li->out);
+		return;
+	}
+}
+
 static void poll_text(struct listing *li, const struct ws_warp *w)
 {
 	const struct ws_poll *p = &w->poll;
@@ -107,6 +130,7 @@ static void poll_text(struct listing *li, const struct ws_warp *w)
 	}
 	ws_buf_puts(li->out, ", at ");
 	ws_ptx_where(p->code->fn->unit->ptx, &p->code->fn->ptx->insts[p->in->site], li->out);
+	holder_text(li, w);
 }
 
 static void list_warp(struct listing *li, const struct ws_warp *w)
@@ -197,8 +221,8 @@ void ws_fail_no_progress(struct ws_exec *x)
 	ws_buf_puts(li.out, "deadlock: every thread that can run waits in a loop, and nothing changes any more");
 	if (!x->its)
 		ws_buf_puts(li.out,
-			"\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack):"
-			" "
+			"\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack"
+			"): "
 		                    "one that holds a lock cannot release it while others of its warp wait for it");
 	for (size_t i = 0; i < x->nresident; i++)
 		list_block(&li, x->resident[i]);

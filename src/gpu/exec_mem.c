@@ -456,17 +456,36 @@ static bool changed(const struct ws_datom *t, uint32_t lanes, const uint8_t *old
 	return false;
 }
 
-void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask,
-                        uint32_t wrote, const void *old, const void *operand)
+static void remember_holders(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
+                             uint32_t wrote, const uint8_t *old, const uint8_t *operand)
+{
+	const struct ws_datom *t = in->u.op.ptr;
+
+	EACH_LANE(l, wrote) {
+		if (t->n > 1 || t->width > 8 ||
+		    (t->atom == WS_ATOM_EXCH && !memcmp(old + l * t->width, operand + l * t->width, t->width)))
+			continue;        /* put in what was there: the lock was taken already */
+		x->holders[ws_holder_slot(addr[l])] = (struct ws_holder){
+			.addr = addr[l], .block = x->block->obs.linear, .code = x->frag->frame->code, .site = in->site,
+			.thread = x->warp->obs.index * WS_WARP + l, .space = (uint8_t)space,
+		};
+	}
+}
+
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
+                        uint32_t mask, uint32_t wrote, const void *old, const void *operand)
 {
 	const struct ws_datom *t = in->u.op.ptr;
 	bool compares =
 		t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
 
-	if (compares ? changed(t, wrote, old, operand) : wrote != 0)
-		x->warp->progress++;
-	else
-		remember_poll(x, in, addr, space, mask);
+	if (!(compares ? changed(t, wrote, old, operand) : wrote != 0)) {
+		remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
+		return;
+	}
+	x->warp->progress++;
+	if (t->atom == WS_ATOM_CAS || t->atom == WS_ATOM_EXCH)
+		remember_holders(x, in, addr, space, wrote, old, operand);
 }
 
 static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_resolved *r, bool tell_observer)
@@ -485,7 +504,7 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	}
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	wrote = fn(&args);
-	ws_atomic_progress(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask, wrote, scratch[0], args.a[0]);
+	ws_atomic_progress(x, in, r->addr, r->space, r->mask, wrote, scratch[0], args.a[0]);
 	if (tell_observer) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom,

@@ -346,6 +346,15 @@ struct ws_mem_cache { struct ws_mem *mem; };     /* what an instruction accessed
 
 struct ws_launch;
 
+/* Who changed a word last by compare-and-swap or exchange: the likely holder of a lock. */
+struct ws_holder {
+	uint64_t addr, block;
+	const struct ws_code *code;
+	uint32_t site, thread;
+	uint8_t space;                   /* 0 = nobody */
+};
+enum { WS_HOLDERS = 256 };               /* a table without collisions kept: a later address replaces an earlier one */
+
 struct ws_exec {                         /* one host thread at work on a launch */
 	struct ws_launch *launch;
 	struct ws_gpu *gpu;
@@ -379,6 +388,7 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
+	struct ws_holder holders[WS_HOLDERS];
 };
 
 struct ws_launch {
@@ -536,8 +546,13 @@ struct ws_mem_ops {                      /* of one instruction set */
 extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
 const struct ws_mem_ops *ws_mem_ops(void);               /* of this machine */
 /* Tells the scheduler whether an atomic operation changed something or only looked. */
-void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask,
-                        uint32_t wrote, const void *old, const void *operand);
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
+                        uint32_t mask, uint32_t wrote, const void *old, const void *operand);
+static inline uint32_t ws_holder_slot(uint64_t addr)
+{
+	return (uint32_t)((addr >> 2) * 0x9e3779b1u >> 24) % WS_HOLDERS;
+}
+
 ws_mem_fn ws_mem_slow;                   /* every space, every size, observed or not */
 ws_mem_fn *ws_mem_choose(const struct ws_gpu *g, const struct ws_dmem *m);
 

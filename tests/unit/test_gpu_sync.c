@@ -201,7 +201,8 @@ static void meeting_from_two_sides(void **state)
 
 static void locks(void **state)
 {
-	static const char *const words[] = {"deadlock", "it polls", "test.ptx:", "reconverge", "lanes 1-31", NULL};
+	static const char *const words[] = {"deadlock", "it polls", "test.ptx:", "reconverge", "lanes 1-31",
+	                                    "changed last by thread (0,0,0) of block (0,0,0) at test.ptx:", NULL};
 	struct ws_gpu_config seeded = its, two = its;
 	uint32_t sum = 0;
 
@@ -267,7 +268,7 @@ static void spinning_for_ever(void **state)
 		KERNEL("self") "W: bra W;" END
 		KERNEL("writes") "W: add.u32 %r1, %r1, 1; " STORE("%r1") " bra W;" END;
 	static const char *const poll[] = {"deadlock", "it polls", "test buffer", "ld", NULL};
-	static const char *const held[] = {"deadlock", "block (1,0,0)", NULL};
+	static const char *const held[] = {"deadlock", "block (1,0,0)", "changed last by thread (0,0,0) of block (0,0,0)", NULL};
 	static const char *const self[] = {"deadlock", "lanes 0-31 run at test.ptx:", NULL};
 	static const char *const limit[] = {"limit of 100000 warp instructions", "--max-instructions", "lanes 0-31",
 	                                    NULL};
