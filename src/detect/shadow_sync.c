@@ -547,6 +547,14 @@ static bool take_arrivals(struct ws_block_state *b, uint32_t id, struct ws_facts
 	return any;
 }
 
+static bool has_arrivals(const struct ws_block_state *b, uint32_t id)
+{
+	for (uint32_t i = 0; i < b->narrivals; i++)
+		if (b->arrivals[i].id == id)
+			return true;
+	return false;
+}
+
 /* Only some threads took part, or some only arrived: what arrived is before what waited. */
 static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 {
@@ -577,7 +585,8 @@ void ws_sync_barrier(void *self, struct ws_obs_block *ob, const struct ws_barrie
 
 	if (!b)
 		return;
-	if (bar->full)
+	/* a thread that only arrived may have ended since: what it did after arriving is not covered */
+	if (bar->full && !has_arrivals(b, bar->id))
 		full_barrier(b);
 	else
 		part_barrier(b, bar);
