@@ -267,7 +267,7 @@ static void spinning_for_ever(void **state)
 		KERNEL("held") "W: atom.global.exch.b32 %r1, [%rd2], 1; setp.ne.u32 %p2, %r1, 0; @%p2 bra W;" END
 		KERNEL("self") "W: bra W;" END
 		KERNEL("writes") "W: add.u32 %r1, %r1, 1; " STORE("%r1") " bra W;" END;
-	static const char *const poll[] = {"deadlock", "it polls", "test buffer", "ld", NULL};
+	static const char *const poll[] = {"deadlock", "it polls", "test buffer", NULL};
 	static const char *const held[] = {"deadlock", "block (1,0,0)", "changed last by thread (0,0,0) of block (0,0,0)", NULL};
 	static const char *const self[] = {"deadlock", "lanes 0-31 run at test.ptx:", NULL};
 	static const char *const limit[] = {"limit of 100000 warp instructions", "--max-instructions", "lanes 0-31",
