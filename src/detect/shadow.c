@@ -428,6 +428,43 @@ static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
 	return true;
 }
 
+typedef uint32_t vec4 __attribute__((vector_size(16), aligned(8), may_alias));
+
+/* The lower halves of 32 addresses. */
+static inline void narrow_addresses(uint32_t *to, const uint64_t *from)
+{
+#if defined(__x86_64__)
+	for (int i = 0; i < WS_WARP; i += 4) {
+		vec4 x = *(const vec4 *)(from + i), y = *(const vec4 *)(from + i + 2);
+
+		*(vec4 *)(to + i) = __builtin_shufflevector(x, y, 0, 2, 4, 6);
+	}
+#else
+	for (int i = 0; i < WS_WARP; i++)
+		to[i] = (uint32_t)from[i];
+#endif
+}
+
+/* A weak read of shared memory in an interval without a write: noted, nothing else to do. */
+static inline bool note_read(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
+{
+	struct ws_note *t;
+
+	if (b->shared_written || b->has_own || b->l->cluster || w->holding || a->peer || a->kind != WS_READ || !is_weak(a))
+		return false;
+	if ((!b->log || b->log->n == LOG_MAX) && !ws_log_make(b))
+		return false;
+	t = &b->log->note[b->log->n++];
+	t->me = w->me;
+	t->site = a->site;
+	t->w = w;
+	t->mask = a->mask;
+	t->wfloor = w->wfloor;
+	t->bytes = a->bytes;
+	narrow_addresses(t->addr, a->addr);
+	return true;
+}
+
 static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access *a)
 {
 	struct ws_warp_state *w = ow->state;
@@ -441,6 +478,8 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 	if (!(c.global ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
 		return;
 	c.b->accesses += __builtin_popcount(a->mask);
+	if (!c.global && !a->linear && note_read(c.b, w, a))
+		return;
 	c.l = c.b->l;
 	c.w = w;
 	c.a = a;

@@ -351,6 +351,6 @@ void ws_general(struct ws_ctx *c)
 		strong(c);
 	else if (a->kind == WS_WRITE)
 		weak_write(c);
-	else if (c->global || !ws_log_read(c))
+	else
 		ws_general_read(c);
 }

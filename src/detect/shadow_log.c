@@ -8,48 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOG_MAX = 512 };
-
-struct note {
-	uint64_t me;
-	const struct ws_site *site;
-	struct ws_warp_state *w;
-	uint32_t mask, wfloor;
-	uint16_t bytes;
-	uint32_t addr[WS_WARP];
-};
-
-struct ws_read_log {
-	uint32_t n;
-	struct note note[LOG_MAX];
-};
-
-bool ws_log_read(struct ws_ctx *c)
+bool ws_log_make(struct ws_block_state *b)
 {
-	struct ws_block_state *b = c->b;
-	struct note *t;
-
-	if (b->shared_written || b->has_own || c->owner != b || c->l->cluster || c->w->holding)
-		return false;
 	if (!b->log)
 		b->log = ws_alloc(sizeof *b->log);
-	if (b->log->n == LOG_MAX) {
-		ws_log_flush(b);
-		return false;
-	}
-	t = &b->log->note[b->log->n++];
-	t->me = c->me;
-	t->site = c->a->site;
-	t->w = c->w;
-	t->mask = c->a->mask;
-	t->wfloor = c->wfloor;
-	t->bytes = c->a->bytes;
-	for (int i = 0; i < WS_WARP; i++)
-		t->addr[i] = (uint32_t)c->a->addr[i];
-	return true;
+	if (b->log->n < LOG_MAX)
+		return true;
+	ws_log_flush(b);
+	return false;
 }
 
-static void replay(struct ws_block_state *b, const struct note *t)
+static void replay(struct ws_block_state *b, const struct ws_note *t)
 {
 	uint64_t addr[WS_WARP];
 	struct ws_access a = {.site = t->site, .mask = t->mask, .kind = WS_READ, .space = WS_SPACE_SHARED, .sem = WS_SEM_WEAK,

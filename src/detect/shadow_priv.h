@@ -120,7 +120,19 @@ struct ws_held { uint8_t n, set; uint64_t addr[HELD_MAX]; };
 
 struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */
 
-struct ws_read_log;
+enum { LOG_MAX = 512 };
+struct ws_note {                     /* a read that waits, see shadow_log.c */
+	uint64_t me;
+	const struct ws_site *site;
+	struct ws_warp_state *w;
+	uint32_t mask, wfloor;
+	uint16_t bytes;
+	_Alignas(16) uint32_t addr[WS_WARP];
+};
+struct ws_read_log {
+	uint32_t n;
+	struct ws_note note[LOG_MAX];
+};
 
 struct ws_block_state {
 	struct ws_shadow *s;
@@ -271,7 +283,7 @@ void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
 void ws_general_read(struct ws_ctx *c);       /* a weak read; c is filled in but for the line */
 
 /* ---- shadow_log.c: reads of shared memory wait here until there is a write in their barrier interval ---- */
-bool ws_log_read(struct ws_ctx *c);                   /* true: noted, nothing else to do */
+bool ws_log_make(struct ws_block_state *b);           /* true: there is room for one more */
 void ws_log_flush(struct ws_block_state *b);          /* the first write of the interval comes */
 void ws_log_drop(struct ws_block_state *b);
 void ws_log_free(struct ws_block_state *b);
