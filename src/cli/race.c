@@ -7,13 +7,24 @@
 #include <string.h>
 #include <unistd.h>
 
+enum target { TO_ERROR_STREAM, TO_STANDARD_OUTPUT, TO_FILE };
+
+static enum target target(const struct ws_options *o)
+{
+	if (!o->output)
+		return strcmp(o->format, "text") == 0 ? TO_ERROR_STREAM : TO_STANDARD_OUTPUT;
+	return strcmp(o->output, "-") == 0 ? TO_STANDARD_OUTPUT : TO_FILE;
+}
+
 static bool colored(const struct ws_options *o)
 {
 	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
 
 	if (o->color_always || o->color_never)
 		return o->color_always;
-	return !o->output && isatty(STDERR_FILENO) && (!term || strcmp(term, "dumb") != 0) && !(no_color && *no_color);
+	if (target(o) == TO_FILE || !isatty(target(o) == TO_ERROR_STREAM ? STDERR_FILENO : STDOUT_FILENO))
+		return false;
+	return (!term || strcmp(term, "dumb") != 0) && !(no_color && *no_color);
 }
 
 static void render(const struct ws_report *r, const struct ws_options *o, struct ws_buf *out)
@@ -33,14 +44,15 @@ static void render(const struct ws_report *r, const struct ws_options *o, struct
 static bool write_report(const struct ws_report *r, const struct ws_options *o)
 {
 	struct ws_buf b = { 0 };
-	FILE *f = o->output ? fopen(o->output, "wb") : strcmp(o->format, "text") == 0 ? stderr : stdout;
+	enum target t = target(o);
+	FILE *f = t == TO_FILE ? fopen(o->output, "wb") : t == TO_ERROR_STREAM ? stderr : stdout;
 	bool fine = f != NULL;
 
 	render(r, o, &b);
 	fine = fine && fwrite(b.data, 1, b.len, f) == b.len;
-	fine = f && (o->output ? fclose(f) : fflush(f)) == 0 && fine;
+	fine = f && (t == TO_FILE ? fclose(f) : fflush(f)) == 0 && fine;
 	if (!fine)
-		ws_cli_refuse("race", "cannot write the report to %s: %s", o->output ? o->output : "standard output",
+		ws_cli_refuse("race", "cannot write the report to %s: %s", t == TO_FILE ? o->output : "standard output",
 		              strerror(errno));
 	ws_buf_free(&b);
 	return fine;
@@ -79,7 +91,7 @@ static bool read_rules(const char *path, struct ws_suppressions **rules)
 
 static int race_program(char **argv, const struct ws_options *o, const struct ws_suppressions *rules)
 {
-	bool quiet = !o->output && strcmp(o->format, "text") != 0;
+	bool quiet = target(o) == TO_STANDARD_OUTPUT;
 	struct ws_report *report = ws_report_new();
 	struct ws_program p;
 	int status;
