@@ -74,7 +74,8 @@ static void restore_signals(const struct sigaction *old)
 }
 
 /* ---- the program ---- */
-static _Noreturn void become(const struct ws_options *o, const char *libraries, char **argv, bool quiet_stdout, int tell)
+static _Noreturn void become(const struct ws_options *o, const char *libraries, char **argv, bool quiet_stdout,
+                             int tell)
 {
 	int failed;
 

@@ -101,7 +101,8 @@ static int show_man(void)
 		ws_options_man(verbs[i]->name, &b);
 	}
 	ws_buf_puts(&b, ".SH EXIT STATUS\n.TP\n.B 0\nfine, and no race\n.TP\n.B 1\na race was found (another number with\n"
-	            "\\-\\-error\\-exitcode)\n.TP\n.B 2\nbad usage or bad input\n.TP\n.B 3\na kernel of the program failed or\n"
+	            "\\-\\-error\\-exitcode)\n.TP\n.B 2\nbad usage or bad input\n.TP\n.B 3\n"
+	            "a kernel of the program failed or\n"
 	            "deadlocked\n.PP\nOtherwise the program's own status; 128 plus the signal's number if one ended it.\n"
 	            ".SH FILES\ndocs/REPORT.md and docs/report.schema.json describe the JSON report.\n");
 	return show(&b);

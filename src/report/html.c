@@ -57,7 +57,8 @@ static void flush(struct ws_buf *out, struct ws_buf *b)
 	b->len = 0;
 }
 
-static void write_source(struct ws_buf *out, struct ws_sources *sources, const char *file, uint32_t line, const char *ptx)
+static void write_source(struct ws_buf *out, struct ws_sources *sources, const char *file, uint32_t line,
+                         const char *ptx)
 {
 	size_t len = 0;
 	const char *text = file ? ws_sources_line(sources, file, line, &len) : NULL;

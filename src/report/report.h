@@ -51,13 +51,14 @@ bool ws_report_race(struct ws_report *r, const struct ws_race *race);
 void ws_report_kernel(struct ws_report *r, const struct ws_kernel_row *k);       /* adds to the row of that name */
 void ws_report_unchecked(struct ws_report *r, const char *kernel, const char *why);
 void ws_report_limit(struct ws_report *r, const char *text);     /* what could not be checked, said once */
-void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: access out of bounds, deadlock */
+void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: out of bounds, deadlock */
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity);
 bool ws_report_failed(const struct ws_report *r);                /* an error was added */
 
 /* Rules that name races not to be told (docs/REPORT.md, "Suppressions"). NULL: the text is wrong, told to the sink. */
 struct ws_suppressions;
-struct ws_suppressions *ws_suppressions_read(const char *path, const char *text, size_t len, const struct ws_sink *sink);
+struct ws_suppressions *ws_suppressions_read(const char *path, const char *text, size_t len,
+                                             const struct ws_sink *sink);
 bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race *race);
 void ws_suppressions_free(struct ws_suppressions *s);
 /* Takes the races that a rule names out of the report, which keeps their number. */

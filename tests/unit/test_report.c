@@ -497,7 +497,9 @@ static void rules_take_races_out(void **state)
 
 static void wrong_rules_are_told_with_their_place(void **state)
 {
-	static const char *const wrong[] = { "kernel", "kernl=x", "a b", "file=(", "line=0", "line=x", "kind=RAW kind=WAR", "=x" };
+	static const char *const wrong[] = {
+		"kernel", "kernl=x", "a b", "file=(", "line=0", "line=x", "kind=RAW kind=WAR", "=x"
+	};
 	struct ws_buf b = { 0 };
 	struct ws_sink sink = { ws_sink_to_buf, &b };
 
