@@ -399,19 +399,19 @@ struct ws_launch {
 	struct ws_obs_launch obs;
 	uint8_t *params;
 	uint32_t dynamic_offset, shared_bytes;
-	uint64_t next_block;             /* atomic */
 	uint32_t nexec;
 	struct ws_exec *exec;
 	uint32_t resident_limit;         /* blocks a host thread */
 	uint64_t envreg_workspace;
 	uint64_t stack_bytes;            /* of a thread: the configured ones and what the kernel itself declares */
 	uint32_t stack_stride;
-	/* shared between the host threads; atomics */
+	double deadline;
+	double started;
+	/* changed by all host threads, atomically: on a cache line of their own */
+	_Alignas(64) uint64_t next_block;
 	uint32_t stop;                   /* somebody failed */
 	uint64_t winsts;
 	uint64_t epoch;                  /* changes whenever some host thread saw progress */
-	double deadline;
-	double started;
 };
 
 struct ws_gpu {
