@@ -287,6 +287,30 @@ static void say_update(struct meeting *m)
 	line_words(&m->repair, &m->race.first, NULL);
 }
 
+/* Would a fence in a thread of this block, after the atomic or flag that it read, have ordered the two accesses? Then the
+ * other side did all it had to. */
+static bool lacks_acquire_only(const struct meeting *m)
+{
+	const struct ws_block_state *b = m->c->b;
+	uint64_t who = m->other->who;
+	uint32_t thread = (uint32_t)(who >> WHO_TIME_BITS & 31) * WS_WARP + m->lane1;
+
+	for (uint32_t i = 0; i < b->nwarps; i++)
+		for (uint32_t l = 0; b->warps[i].lane && l < WS_WARP; l++)
+			if (ws_know_covers(b->warps[i].lane[l].pend[LV_GPU].k, who >> 32, thread, who & WHO_TIME))
+				return true;
+	return false;
+}
+
+static void say_acquire(struct meeting *m)
+{
+	words(m, "missing-fence", "a fence after the atomic or flag that was read; the writer's fence alone does not order the "
+	      "reader's loads (PTX memory model, acquire pattern)");
+	ws_buf_puts(&m->repair, "the thread that reads the flag needs __threadfence() after it (before the __syncthreads() that "
+	                        "lets others go on), ahead of ");
+	line_words(&m->repair, &m->race.second, NULL);
+}
+
 static void say_between_blocks(struct meeting *m)
 {
 	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags;
@@ -302,7 +326,9 @@ static void say_between_blocks(struct meeting *m)
 		            "split the kernel in two, or pass the value on through a flag with __threadfence() on both sides");
 		return;
 	}
-	if (flags & SLOT_FENCED && mine & SLOT_FENCED) {
+	if (lacks_acquire_only(m)) {
+		say_acquire(m);
+	} else if (flags & SLOT_FENCED && mine & SLOT_FENCED) {
 		words(m, "missing-fence", "a fence of the same thread between the access and the atomic or flag that tells of it");
 		ws_buf_puts(&m->repair, "the thread that sets the flag needs __threadfence() after ");
 		line_words(&m->repair, &r->first, NULL);
