@@ -306,8 +306,8 @@ static void say_acquire(struct meeting *m)
 {
 	words(m, "missing-fence", "a fence after the atomic or flag that was read; the writer's fence alone does not order the "
 	      "reader's loads (PTX memory model, acquire pattern)");
-	ws_buf_puts(&m->repair, "the thread that reads the flag needs __threadfence() after it (before the __syncthreads() that "
-	                        "lets others go on), ahead of ");
+	ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, in the thread that reads it and before a "
+	                        "__syncthreads() that lets others go on, ahead of ");
 	line_words(&m->repair, &m->race.second, NULL);
 }
 
