@@ -294,9 +294,10 @@ static bool lacks_acquire_only(const struct meeting *m)
 	const struct ws_block_state *b = m->c->b;
 	uint64_t who = m->other->who;
 	uint32_t thread = (uint32_t)(who >> WHO_TIME_BITS & 31) * WS_WARP + m->lane1;
+	uint32_t lanes = m->c->its ? WS_WARP : 1;    /* as ws_warp_state.lane holds */
 
 	for (uint32_t i = 0; i < b->nwarps; i++)
-		for (uint32_t l = 0; b->warps[i].lane && l < WS_WARP; l++)
+		for (uint32_t l = 0; b->warps[i].lane && l < lanes; l++)
 			if (ws_know_covers(b->warps[i].lane[l].pend[LV_GPU].k, who >> 32, thread, who & WHO_TIME))
 				return true;
 	return false;
