@@ -67,6 +67,20 @@ struct ws_obs_warp {
 	void *state;
 };
 
+/* Asynchronous operations (PTX ISA 9.0, Asynchronous Operations). An instruction starts one for each of its lanes; its
+ * accesses are delivered at that instruction, but they happen at any time between there and its completion, as if by
+ * another thread. Operations are numbered from 1, without gaps, in one sequence for each `track`: a kind and
+ * - WS_ASYNC_CP, _BULK, _WGMMA: the warp (all lanes of one instruction have one number). A lane waits for a prefix of
+ *   its own operations (async_wait);
+ * - WS_ASYNC_MBARRIER: an mbarrier object. They are complete when a phase of it completes (WS_MBAR_PHASE). */
+enum ws_async {
+	WS_ASYNC_NONE,
+	WS_ASYNC_CP,                 /* cp.async, completed by groups or cp.async.mbarrier.arrive; generic proxy */
+	WS_ASYNC_BULK,               /* bulk and tensor copies completed by bulk groups; async proxy */
+	WS_ASYNC_WGMMA,              /* wgmma.mma_async's reads of shared memory; async proxy */
+	WS_ASYNC_MBARRIER            /* bulk and tensor copies, st.async, red.async, completed at an mbarrier; async proxy */
+};
+
 enum ws_access_kind { WS_READ, WS_WRITE, WS_ATOMIC /* atom, red: read and write at once */ };
 
 struct ws_access {
@@ -89,6 +103,13 @@ struct ws_access {
 	const void *value;           /* WRITE: the new values, lane l's bytes at l * bytes; called before memory changes.
 	                              * ATOMIC: the old values (READ: NULL); called after memory changed */
 	const uint8_t *target;       /* WRITE with linear: the bytes in memory of lane 0's address, before the change */
+	uint8_t async;               /* enum ws_async; value and target are NULL unless NONE. A bulk operation of one lane
+	                              * comes as several accesses of up to 32 lanes' worth each: `mask` then holds all
+	                              * "lanes" of the piece and `issuer` the lane that started it */
+	uint8_t issuer;              /* async with a bulk piece: the lane; else WS_WARP: every lane for itself */
+	uint64_t op;                 /* async: number in its track */
+	struct ws_obs_block *mbar_block;     /* WS_ASYNC_MBARRIER: whose shared memory the object is in */
+	uint32_t mbar;               /* WS_ASYNC_MBARRIER: the object's offset there */
 };
 
 struct ws_barrier {              /* a block barrier that has completed */
@@ -102,6 +123,35 @@ struct ws_fence { enum ws_sem sem; enum ws_scope scope; const char *proxy; /* NU
 
 /* Copies, memsets and host accesses between kernels; for order between launches. */
 struct ws_host_op { enum { WS_HOST_READ, WS_HOST_WRITE } kind; uint64_t addr, size, stream; const char *call; };
+
+/* mbarrier objects. The access to the object itself (init, inval: a weak WRITE; else ATOMIC, relaxed, 8 bytes) is
+ * delivered as an access before. */
+enum ws_mbar_op {
+	WS_MBAR_INIT, WS_MBAR_INVAL,
+	WS_MBAR_ARRIVE,              /* by lanes; what they did before is released when sem is RELEASE */
+	WS_MBAR_ARRIVE_CP,           /* cp.async.mbarrier.arrive: by the lanes' cp.async operations up to op[lane] */
+	WS_MBAR_WAIT,                /* test_wait or try_wait found the phase complete; lanes acquire when sem is ACQUIRE */
+	WS_MBAR_PHASE                /* a phase has completed, with all arrivals and operations (<= op[0]) so far; no warp */
+};
+struct ws_mbar {
+	enum ws_mbar_op kind;
+	uint32_t mask;
+	uint8_t sem, scope;
+	struct ws_obs_block *block;  /* in whose shared memory the object is */
+	uint32_t offset;             /* there */
+	uint32_t phase;              /* number of the phase: arrivals are of it, waits saw it complete; the first is 0 */
+	const uint64_t *op;          /* ARRIVE_CP: by lane; PHASE: one number */
+	const struct ws_site *site;  /* NULL for PHASE */
+};
+
+/* barrier.cluster. COMPLETE comes once a phase, with any warp of the cluster, before the first WAIT of it. */
+enum ws_cluster_op { WS_CLUSTER_ARRIVE, WS_CLUSTER_WAIT, WS_CLUSTER_COMPLETE };
+struct ws_cluster_barrier {
+	enum ws_cluster_op kind;
+	uint32_t mask;
+	uint8_t sem;                 /* ARRIVE: RELEASE or RELAXED; WAIT: ACQUIRE (or RELAXED) */
+	uint64_t cluster;            /* number of the cluster in the launch */
+};
 
 enum ws_need {
 	WS_NEED_GLOBAL = 1 << 0, WS_NEED_SHARED = 1 << 1,  /* accesses of that space */
@@ -130,6 +180,12 @@ struct ws_observer_ops {             /* fields are only appended */
 	void (*host_op)(void *self, const struct ws_host_op *op);
 	/* bar.arrive was executed: the lanes go on without waiting; `barrier` follows when all have come */
 	void (*barrier_arrive)(void *self, struct ws_obs_warp *w, uint32_t mask, uint32_t id);
+	/* Lane l's operations of that kind up to done[l] are complete for it; reads_only: only their reads of the source
+	 * (cp.async.bulk.wait_group.read) */
+	void (*async_wait)(void *self, struct ws_obs_warp *w, uint32_t mask, enum ws_async kind, const uint64_t done[WS_WARP],
+	                   bool reads_only);
+	void (*mbarrier)(void *self, struct ws_obs_warp *w, const struct ws_mbar *m);       /* w: NULL for PHASE */
+	void (*cluster_barrier)(void *self, struct ws_obs_warp *w, const struct ws_cluster_barrier *c);
 };
 
 #endif
