@@ -205,13 +205,24 @@ static bool leaf_covers(const struct ws_know *k, uint32_t thread, uint32_t time)
 	return lo < k->n && k->e[lo].thread == thread && time < k->e[lo].time;
 }
 
-bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time)
+static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot)
 {
 	if (k && k->level < 8 && slot >> (FAN_BITS * k->level))
-		return false;
+		return NULL;
 	while (k && k->level)
 		k = k->kid[slot >> (FAN_BITS * (k->level - 1)) & (FAN - 1)];
+	return k;
+}
+
+bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time)
+{
+	k = leaf_of(k, slot);
 	return k && leaf_covers(k, thread, time);
+}
+
+bool ws_know_has(const struct ws_know *k, uint32_t slot)
+{
+	return leaf_of(k, slot) != NULL;
 }
 
 void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
@@ -219,11 +230,12 @@ void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
 	a->k = ws_know_join(a->k, b->k);
 	a->sc = ws_know_join(a->sc, b->sc);
 	a->seen = ws_know_join(a->seen, b->seen);
+	a->px = ws_know_join(a->px, b->px);
 }
 
 struct ws_facts ws_facts_ref(const struct ws_facts *f)
 {
-	return (struct ws_facts){ws_know_ref(f->k), ws_know_ref(f->sc), ws_know_ref(f->seen)};
+	return (struct ws_facts){ws_know_ref(f->k), ws_know_ref(f->sc), ws_know_ref(f->seen), ws_know_ref(f->px)};
 }
 
 void ws_facts_drop(struct ws_facts *f)
@@ -231,5 +243,6 @@ void ws_facts_drop(struct ws_facts *f)
 	ws_know_unref(f->k);
 	ws_know_unref(f->sc);
 	ws_know_unref(f->seen);
-	*f = (struct ws_facts){NULL, NULL, NULL};
+	ws_know_unref(f->px);
+	*f = (struct ws_facts){NULL, NULL, NULL, NULL};
 }

@@ -27,12 +27,16 @@ struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b);
 /* Is an access of `thread` of block `slot` with stamp `time` known? */
 bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time);
 
+/* Is anything of block `slot` known? */
+bool ws_know_has(const struct ws_know *k, uint32_t slot);
+
 /* What goes from thread to thread along every edge of happens-before. */
 struct ws_facts {
 	struct ws_know *k;           /* accesses that happened before */
 	struct ws_know *sc;          /* of those, what came before a fence.sc that happened before */
 	struct ws_know *seen;        /* what came before a fence.sc that happened before a strong write that was read: the
 	                              * next fence.sc is ordered after that one */
+	struct ws_know *px;          /* of k, what came before a fence.proxy.async that happened before */
 };
 void ws_facts_join(struct ws_facts *a, const struct ws_facts *b);
 struct ws_facts ws_facts_ref(const struct ws_facts *f);

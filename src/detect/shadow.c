@@ -410,8 +410,10 @@ static void new_site(struct ws_shadow *s, const struct ws_access *a)
 	}
 	i = &s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)];
 	if (!i->site)
-		*i = (struct ws_site_info){.kind = a->kind, .sem = a->sem, .scope = a->scope, .atom = a->atom,
-		                           .bytes = a->bytes, .elem = a->bytes / vec, .site = a->site};
+		*i = (struct ws_site_info){.kind = a->kind, .sem = a->sem, .scope = a->scope, .atom = a->atom, .async = a->async,
+		                           .bytes = a->bytes, .elem = a->async ? 0 : a->bytes / vec, .site = a->site};
+	if (!i->async && inst && inst->op == WS_OP_mbarrier)
+		i->scope = WS_SCOPE_CLUSTER;         /* see shadow_async.c */
 	ws_spin_unlock(&s->lock);
 }
 
@@ -478,20 +480,25 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 	if (!(c.global ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
 		return;
 	c.b->accesses += __builtin_popcount(a->mask);
-	if (!c.global && !a->linear && note_read(c.b, w, a))
+	if (!c.global && !a->linear && !a->async && note_read(c.b, w, a))
 		return;
 	c.l = c.b->l;
 	c.w = w;
 	c.a = a;
 	c.mem = a->mem;
 	c.owner = a->peer && a->peer->state ? a->peer->state : c.b;
-	c.me = w->me;
+	c.me = c.as = w->me;
+	c.proxy = false;
 	c.floor = c.b->floor;
 	c.wfloor = w->wfloor;
 	c.its = c.l->its;
 	c.site = a->site->id;
 	c.slot = c.b->slot;
-	if (is_weak(a) && whole_warp(c.s, a) && !w->holding) {
+	if (!c.global && c.owner != c.b && !a->async)
+		ws_cluster_visit(&c);
+	if (a->async) {
+		ws_async_access(&c);
+	} else if (is_weak(a) && whole_warp(c.s, a) && !w->holding) {
 		c.cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
 		if (!c.global && c.cls == CLS_WRITE && !c.owner->shared_written)
 			ws_log_flush(c.owner);
@@ -611,12 +618,15 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	b->slot = ws_shadow_new_slot(s, ob->linear);
 	b->now = b->floor = 1;
 	b->has_k = b->has_own = b->saw_flag = false;
-	b->kb = (struct ws_facts){NULL, NULL, NULL};
+	b->kb = (struct ws_facts){NULL, NULL, NULL, NULL};
 	b->accesses = 0;
+	b->cl = NULL;
 	block_memory(b, (ob->launch->shared_bytes + LINE - 1) / LINE, ob->launch->warps);
 	for (uint32_t i = 0; i < b->nwarps; i++)
 		ws_shadow_set_time(&b->warps[i], b, 1);
 	ws_shadow_new_interval(b);
+	if (b->l->cluster)
+		ws_cluster_block_begin(b);
 	ob->state = b;
 }
 
@@ -627,6 +637,9 @@ static void on_block_end(void *self, struct ws_obs_block *ob)
 
 	if (!b)
 		return;
+	if (b->l->cluster)
+		ws_cluster_block_end(b);
+	ws_async_block_end(b);
 	ws_sync_block_end(b);
 	ws_log_drop(b);
 	ob->state = NULL;
@@ -698,6 +711,8 @@ static void free_block(struct ws_block_state *b)
 	for (uint32_t i = 0; i < b->cap_lines; i++)
 		ws_cell_free(b->lines[i].ext);
 	ws_log_free(b);
+	ws_async_free(b);
+	free(b->visits);
 	free(b->lines);
 	free(b->warps);
 	free(b->arrivals);
@@ -742,6 +757,9 @@ static const struct ws_observer_ops shadow_ops = {
 	.fence = ws_sync_fence,
 	.mem_free = on_mem_free,
 	.barrier_arrive = ws_sync_arrive,
+	.async_wait = ws_async_wait,
+	.mbarrier = ws_async_mbarrier,
+	.cluster_barrier = ws_cluster_barrier,
 };
 
 const struct ws_detector ws_detector_shadow = {

@@ -296,6 +296,13 @@ static struct span cell_span(const struct ws_ext *e, uint32_t i, uint32_t lo, ui
 	return (struct span){a > lo ? a : lo, b < hi ? b : hi};
 }
 
+/* The lane of an earlier access that this one is not ordered after; -1 = none. */
+static inline int order_bad(const struct ws_ctx *c, const struct ws_slot *s, enum ws_class cls, uint32_t lane)
+{
+	return cls == CLS_READ || cls == CLS_SREAD ? ws_hb_bad(c, s->who, s->mask, lane) :
+	                                             ws_write_bad(c, s->who, s->mask, lane);
+}
+
 static void check_row(struct ws_ctx *c, uint32_t lane, enum ws_row r, enum ws_class cls, uint32_t lo, uint32_t hi)
 {
 	const struct ws_ext *e = c->line->ext;
@@ -304,7 +311,7 @@ static void check_row(struct ws_ctx *c, uint32_t lane, enum ws_row r, enum ws_cl
 	struct hit h = {.lo = 0};
 
 	for (uint32_t i = n.from; i < n.to; i++) {
-		int bad = row[i].who ? ws_hb_bad(c, row[i].who, row[i].mask, lane) : -1;
+		int bad = row[i].who ? order_bad(c, &row[i], cls, lane) : -1;
 		struct span s = cell_span(e, i, lo, hi);
 
 		if (bad >= 0)
@@ -371,7 +378,7 @@ static bool morally_strong(const struct ws_ctx *c, const struct ws_slot *s)
 {
 	const struct ws_site_info *other = site_of(c, s->site), *me = site_of(c, c->site);
 
-	return other->elem == me->elem && ws_scope_includes(c, c->a->scope, s->who) &&
+	return (other->elem == me->elem || !other->elem || !me->elem) && ws_scope_includes(c, me->scope, s->who) &&
 	       ws_scope_includes(c, other->scope, s->who);
 }
 
@@ -394,7 +401,11 @@ static void check_strong_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uin
 		if (!row[i].who || (strong_class(c->cls) && morally_strong(c, &row[i])))
 			continue;
 		bad = ws_hb_bad(c, row[i].who, row[i].mask, lane);
-		if (bad >= 0 && !observed(c, i, newest(e, i), lane))
+		if (bad >= 0 && observed(c, i, newest(e, i), lane))
+			bad = -1;
+		if (bad < 0 && c->proxy)
+			bad = ws_proxy_bad(c, row[i].who, row[i].mask, lane);
+		if (bad >= 0)
 			hit(c, lane, &h, &row[i], is_rmw(c, &row[i]) ? CLS_RMW : CLS_SWRITE, bad, s.lo, s.hi);
 	}
 	tell(c, lane, &h);
@@ -421,7 +432,11 @@ static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, 
 		    (strong_class(c->cls) && strong_class(x->cls) && morally_strong(c, &x->s)))
 			continue;
 		bad = ws_hb_bad(c, x->s.who, x->s.mask, lane);
-		if (bad >= 0 && !(x->cls == CLS_SWRITE && observed(c, i, x->seq, lane)))
+		if (bad >= 0 && x->cls == CLS_SWRITE && observed(c, i, x->seq, lane))
+			bad = -1;
+		if (bad < 0 && c->proxy && x->cls == CLS_SWRITE)
+			bad = ws_proxy_bad(c, x->s.who, x->s.mask, lane);
+		if (bad >= 0)
 			ws_shadow_conflict(c, lane, lo, hi, &x->s, x->cls, bad, false);
 	}
 }
@@ -472,7 +487,7 @@ void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class c
 {
 	int a, b;
 
-	if (ws_hb_warp(c, r->who))
+	if (!c->proxy && ws_hb_warp(c, r->who))
 		return;
 	a = ((int)lo - r->off) / r->step - 1;
 	b = ((int)hi - 1 - r->off) / r->step;
@@ -484,7 +499,7 @@ void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class c
 
 		from = from > (int)lo ? from : (int)lo;
 		to = to < (int)hi ? to : (int)hi;
-		if (from < to && r->mask >> l & 1 && ws_hb_bad(c, r->who, s.mask, lane) >= 0)
+		if (from < to && r->mask >> l & 1 && order_bad(c, &s, cls, lane) >= 0)
 			ws_shadow_conflict(c, lane, from, to, &s, cls, l, false);
 	}
 }
@@ -530,7 +545,7 @@ static inline bool put(struct ws_ctx *c, struct ws_slot *at, uint32_t lane)
 		if (!at->mask)
 			at->who = 0;
 	}
-	if (at->who == c->me && at->site == c->site) {
+	if (at->who == c->as && at->site == c->site) {
 		at->mask |= bit;
 		return true;
 	}
@@ -538,7 +553,7 @@ static inline bool put(struct ws_ctx *c, struct ws_slot *at, uint32_t lane)
 		return false;
 	if (at->who && ws_hb_bad(c, at->who, at->mask, lane) >= 0)
 		return false;
-	*at = (struct ws_slot){.who = c->me, .site = c->site, .mask = bit};
+	*at = (struct ws_slot){.who = c->as, .site = c->site, .mask = bit};
 	return true;
 }
 
@@ -550,7 +565,7 @@ static bool enough(struct ws_ctx *c, const struct ws_slot *a, struct ws_slot *b,
 	if (!c->l->simple || !((a->who ^ b->who) >> WHO_TIME_BITS))
 		return false;
 	if (same_block && (a->who ^ c->me) >> 32)
-		*b = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+		*b = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
 	return true;
 }
 
@@ -563,7 +578,7 @@ static void install_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint
 	r1 = need_row(e, ROW_R1);
 	if (put(c, &r1[i], lane) || enough(c, &r0[i], &r1[i], lane))
 		return;
-	mine = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	mine = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
 	set_put(c, need_set(e, i), &mine, CLS_READ);
 }
 
@@ -601,7 +616,7 @@ static void install_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uin
 
 	if (e->have != 1u << ROW_W)
 		clear_cell(e, i);
-	w[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	w[i] = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
 }
 
 static void add_observer(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i, const struct ws_slot *mine)
@@ -622,7 +637,7 @@ static void add_observer(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint
 
 static void install_strong_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
 {
-	struct ws_slot *sr = need_row(e, ROW_SR), mine = {.who = c->me, .site = c->site, .mask = 1u << lane};
+	struct ws_slot *sr = need_row(e, ROW_SR), mine = {.who = c->as, .site = c->site, .mask = 1u << lane};
 
 	add_observer(c, e, lane, i, &mine);
 	if (!put(c, &sr[i], lane))
@@ -660,7 +675,7 @@ static void install_strong_write(struct ws_ctx *c, struct ws_ext *e, uint32_t la
 	retire_observers(c, e, i, s, set);
 	if (set)
 		set->seq++;
-	*s = (struct ws_slot){.who = c->me, .site = c->site, .mask = 1u << lane};
+	*s = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
 }
 
 void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)

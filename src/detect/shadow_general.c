@@ -100,7 +100,7 @@ static void same_bytes(struct ws_ctx *c, uint32_t lane, uint32_t first)
 	const struct ws_access *a = c->a;
 	uint64_t from = a->addr[lane] > a->addr[first] ? a->addr[lane] : a->addr[first];
 	uint64_t to = (a->addr[lane] < a->addr[first] ? a->addr[lane] : a->addr[first]) + a->bytes;
-	struct ws_slot other = {.who = c->me, .site = c->site, .mask = 1u << first};
+	struct ws_slot other = {.who = c->as, .site = c->site, .mask = 1u << first};
 
 	if (from >= to || (c->global && !c->a->mem && !enter(c, from)))
 		return;
@@ -338,6 +338,42 @@ static void weak_write(struct ws_ctx *c)
 	weak(c);
 	if (c->w->holding)
 		ws_locks_store(c);
+}
+
+/* A piece of a bulk operation: bytes without a gap, by one lane. */
+static void bulk_piece(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint64_t from = a->addr[__builtin_ctz(a->mask)], to = a->addr[31 - __builtin_clz(a->mask)] + a->bytes;
+
+	for (uint64_t at = from, next; at < to; at = next) {
+		uint32_t lo, hi;
+
+		next = (at | (LINE - 1)) + 1;
+		if (!enter(c, at))
+			continue;
+		bytes_in_line(c, at, (uint32_t)(to - at < LINE ? to - at : LINE), &lo, &hi);
+		ws_cell_check(c, a->issuer, lo, hi);
+		ws_cell_install(c, a->issuer, lo, hi);
+		ws_shadow_unlock(c);
+	}
+}
+
+void ws_general_async(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint32_t two;
+
+	if (a->issuer < WS_WARP) {
+		bulk_piece(c);
+		return;
+	}
+	if (c->cls == CLS_WRITE && a->mask & (a->mask - 1))
+		same_instruction(c);
+	two = straddlers(a);
+	lines(c, a->mask, false);
+	if (two)
+		lines(c, two, true);
 }
 
 void ws_general(struct ws_ctx *c)

@@ -23,7 +23,7 @@ static void replay(struct ws_block_state *b, const struct ws_note *t)
 	uint64_t addr[WS_WARP];
 	struct ws_access a = {.site = t->site, .mask = t->mask, .kind = WS_READ, .space = WS_SPACE_SHARED, .sem = WS_SEM_WEAK,
 	                      .bytes = t->bytes, .addr = addr};
-	struct ws_ctx c = {.s = b->s, .l = b->l, .b = b, .w = t->w, .a = &a, .owner = b, .me = t->me, .floor = b->floor,
+	struct ws_ctx c = {.s = b->s, .l = b->l, .b = b, .w = t->w, .a = &a, .owner = b, .me = t->me, .as = t->me, .floor = b->floor,
 	                   .wfloor = t->wfloor, .site = t->site->id, .slot = b->slot, .its = b->l->its};
 
 	for (int i = 0; i < WS_WARP; i++)

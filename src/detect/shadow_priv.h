@@ -9,6 +9,8 @@
  * shadow_general.c accesses lane by lane
  * shadow_log.c     reads of shared memory that wait for a write
  * shadow_sync.c    time, barriers, fences, release and acquire
+ * shadow_async.c   asynchronous operations, mbarrier objects, proxies
+ * shadow_cluster.c cluster barriers, how long shared memory of another block lives
  * shadow_locks.c   which locks are held, for the words of reports
  * shadow_scan.c    what a kernel's code can synchronize with
  * shadow_report.c  from two conflicting accesses to a struct ws_race */
@@ -106,11 +108,50 @@ struct ws_lane_sync {
 	uint32_t nrel, nseen;
 };
 
+/* Asynchronous operations are accesses by agents: threads of their own, each with a slot. An agent of a block and kind
+ * has the lanes of the block's threads, and a lane's operations complete in order; that of an mbarrier object (and of a
+ * block that uses it) completes all its operations with a phase. Its time is the number of the operation. */
+enum ws_agent_kind { AG_NONE, AG_CP, AG_BULK, AG_BULK_READ, AG_WGMMA, AG_LANES, AG_MBAR = AG_LANES };
+struct ws_agent {
+	uint8_t kind;
+	uint32_t slot;
+	uint64_t base;               /* time = number - base */
+	uint64_t block;              /* that issues */
+};
+
+struct ws_mbar_state {
+	uint32_t offset;             /* of the object in its block's shared memory */
+	struct ws_facts now, done;   /* what arrived in this phase; in all completed ones */
+	struct ws_agent *agents;
+	size_t cap;
+	uint32_t n;
+};
+
+struct ws_warp_async {
+	uint64_t issued[AG_LANES][WS_WARP], done[AG_LANES][WS_WARP];  /* numbers of the lanes' operations */
+	bool fresh;                  /* some are done since the last full barrier */
+	struct ws_facts *cp;         /* 32: what was known when a lane's last cp.async began; see ws_launch_state.cp_arrives */
+};
+
+struct ws_cluster_state {            /* of the blocks that run now */
+	uint64_t id;
+	uint32_t blocks;
+	struct ws_facts now, done;   /* what arrived in this phase; in the last completed one */
+	struct ws_cluster_state *next;
+};
+
+struct ws_visit {                    /* another block's access to this block's shared memory: the latest of a warp */
+	uint64_t who;
+	uint32_t mask, site;
+	uint64_t addr;
+};
+
 struct ws_warp_state {
 	uint64_t me;                 /* who of accesses now */
 	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
+	struct ws_warp_async *async; /* NULL = no asynchronous operation so far */
 	struct ws_held *held;        /* 32: locks held; NULL = none ever */
 	uint32_t holding;            /* lanes that hold one */
 };
@@ -152,24 +193,46 @@ struct ws_block_state {
 	struct ws_arrival *arrivals;
 	size_t arrivals_cap;
 	uint32_t narrivals;
+	struct ws_agent *agents;     /* of asynchronous operations completed by groups */
+	size_t agents_cap;
+	uint32_t nagents;
+	struct ws_mbar_state *mbars; /* objects in its shared memory */
+	size_t mbars_cap;
+	uint32_t nmbars;
+	struct ws_cluster_state *cl;
+	struct ws_visit *visits;
+	size_t visits_cap;
+	uint32_t nvisits;
 	struct ws_dup *dups;         /* scratch of shadow_general.c */
 	uint32_t dup_stamp;
 	struct ws_block_state *next; /* free list */
 };
 
 enum { SLOT_PUBLISHED = 1 /* strong writes */, SLOT_FENCED = 2 /* wider than a block */, SLOT_FENCED_CTA = 4 };
-struct ws_slot_info { uint64_t block; uint8_t flags; };
+struct ws_slot_info {
+	uint64_t block;
+	uint8_t flags;
+	uint8_t agent;               /* enum ws_agent_kind; NONE: the threads of the block */
+	uint64_t base;               /* as ws_agent.base */
+};
 
 struct ws_launch_state {
 	struct ws_obs_launch *l;
 	bool checked, simple, narrow, acquires;  /* simple: no order finer than block barriers and warps can come up;
 	                              * narrow: scopes below gpu are synchronized with; acquires: ld.acquire is used */
 	bool its, lock, cluster;
+	bool proxies, cp_arrives;    /* the async proxy is used; cp.async.mbarrier.arrive is */
 	uint32_t gen, nslots;
+	struct ws_cluster_state *clusters;
 	uint64_t accesses;
 };
 
-struct ws_site_info { const struct ws_site *site; uint8_t kind, sem, scope, elem; uint16_t bytes; uint8_t atom; };
+struct ws_site_info {
+	const struct ws_site *site;
+	uint8_t kind, sem, scope, elem;      /* elem: bytes; 0 = not known */
+	uint16_t bytes;
+	uint8_t atom, async;
+};
 
 struct ws_shadow {
 	struct ws_detect_config config;
@@ -204,9 +267,11 @@ struct ws_ctx {
 	struct ws_block_state *owner;        /* SHARED: whose memory */
 	const struct ws_mem *mem;            /* GLOBAL: that holds the line */
 	uint64_t me, line_addr;
+	uint64_t as;                 /* the stamp the access is kept under: me, or an agent's */
 	uint32_t floor, wfloor, site, slot;
 	uint8_t cls;
 	bool its, global;
+	bool proxy;                  /* it goes through the async proxy */
 };
 
 /* ---- order ---- */
@@ -242,6 +307,16 @@ static inline int ws_hb_bad(const struct ws_ctx *c, uint64_t who, uint32_t mask,
 			return l;
 	}
 	return -1;
+}
+
+/* The same for an earlier access that writes: for one through the async proxy, generic writes must also be before a
+ * fence.proxy.async that is before it (PTX ISA 9.0, Memory Consistency Model, Causality Order). */
+int ws_proxy_bad(const struct ws_ctx *c, uint64_t who, uint32_t mask, uint32_t lane);
+static inline int ws_write_bad(const struct ws_ctx *c, uint64_t who, uint32_t mask, uint32_t lane)
+{
+	int bad = ws_hb_bad(c, who, mask, lane);
+
+	return bad >= 0 || !c->proxy ? bad : ws_proxy_bad(c, who, mask, lane);
 }
 
 static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
@@ -281,6 +356,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 /* ---- shadow_general.c ---- */
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
 void ws_general_read(struct ws_ctx *c);       /* a weak read; c is filled in but for the line */
+void ws_general_async(struct ws_ctx *c);      /* by agents; c->as and c->cls are set */
 
 /* ---- shadow_log.c: reads of shared memory wait here until there is a write in their barrier interval ---- */
 bool ws_log_make(struct ws_block_state *b);           /* true: there is room for one more */
@@ -301,6 +377,32 @@ void ws_sync_warp(void *self, struct ws_obs_warp *w, uint32_t mask);
 void ws_sync_fence(void *self, struct ws_obs_warp *w, uint32_t mask, const struct ws_fence *f);
 void ws_sync_block_end(struct ws_block_state *b);
 bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who);  /* and the other way round */
+void ws_sync_gain(struct ws_block_state *b);          /* somebody is about to know more than the others */
+struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b);      /* 32, or 1 (stack); made */
+uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask);        /* of these lanes */
+uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block);
+/* All that the units know and have done, now; owned. The clock ticks. */
+struct ws_facts ws_sync_snapshot(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask);
+void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f);
+
+/* ---- shadow_async.c ---- */
+void ws_async_access(struct ws_ctx *c);
+void ws_async_wait(void *self, struct ws_obs_warp *w, uint32_t mask, enum ws_async kind, const uint64_t done[WS_WARP],
+                   bool reads_only);
+void ws_async_mbarrier(void *self, struct ws_obs_warp *w, const struct ws_mbar *m);
+void ws_async_proxy_fence(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask);
+bool ws_async_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane);
+/* Adds to *k what the lanes know to be complete of their own operations. */
+void ws_async_own(struct ws_block_state *b, const struct ws_warp_state *w, uint32_t mask, struct ws_know **k);
+bool ws_async_quiet(const struct ws_block_state *b);  /* nothing is in flight that not all of the block know complete */
+void ws_async_block_end(struct ws_block_state *b);
+void ws_async_free(struct ws_block_state *b);
+
+/* ---- shadow_cluster.c ---- */
+void ws_cluster_block_begin(struct ws_block_state *b);
+void ws_cluster_block_end(struct ws_block_state *b);  /* before what the block knows is given up */
+void ws_cluster_visit(struct ws_ctx *c);              /* an access to the shared memory of c->owner, another block */
+void ws_cluster_barrier(void *self, struct ws_obs_warp *w, const struct ws_cluster_barrier *cb);
 
 /* ---- shadow_locks.c: lock sets, for the wording of reports only ---- */
 void ws_locks_atomic(struct ws_ctx *c);
@@ -313,6 +415,10 @@ void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t h
                         enum ws_class other_cls, int lane2, bool same_instruction);
 void ws_shadow_flush(struct ws_shadow *s);
 void ws_shadow_report_free(struct ws_shadow *s);
+
+/* The same for memory of c->owner that may not be there yet, or no longer: `other` is NULL or the access that came
+ * too late for its end. */
+void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended);
 
 /* ---- shadow_scan.c ---- */
 void ws_shadow_scan(struct ws_launch_state *l);

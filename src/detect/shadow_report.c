@@ -394,6 +394,100 @@ static void say_atomic_plain(struct meeting *m, bool second_strong)
 	}
 }
 
+/* ---- asynchronous operations ---- */
+static const char *wait_for(const struct ws_site_info *i)
+{
+	switch (i->async) {
+	case WS_ASYNC_CP: return "cp.async.wait_group (__pipeline_wait_prior(0), cuda::pipeline's consumer_wait())";
+	case WS_ASYNC_BULK: return "cp.async.bulk.wait_group";
+	case WS_ASYNC_WGMMA: return "wgmma.wait_group";
+	default: return "a wait for the phase of the mbarrier object that the operation completes (cuda::barrier's wait())";
+	}
+}
+
+/* Does the thread that started the earlier operation know that it is complete? */
+static bool issuer_waited(const struct meeting *m)
+{
+	const struct ws_slot_info *i = ws_shadow_slot(m->c->s, m->other->who >> 32);
+	const struct ws_warp_state *w = &m->c->b->warps[m->other->who >> WHO_TIME_BITS & 31];
+
+	return i->agent < AG_LANES && m->same_block && w->async &&
+	       i->base + (m->other->who & WHO_TIME) <= w->async->done[i->agent][m->c->its ? m->lane1 : 0];
+}
+
+static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
+{
+	const struct ws_race *r = &m->race;
+
+	if (issuer_waited(m)) {
+		words(m, "async-copy", "a barrier after the wait: only the thread that started the operation knows that it is complete");
+		ws_buf_printf(&m->repair, "add __syncthreads() after %s, before ", wait_for(i1));
+		line_words(&m->repair, &r->second, NULL);
+		return;
+	}
+	words(m, "async-copy", r->kind == WS_WAR ? "completion: the operation may still read this memory" :
+	                                           "completion: the operation may still write this memory");
+	ws_buf_printf(&m->repair, "add %s before ", wait_for(i1));
+	line_words(&m->repair, &r->second, NULL);
+	if (m->lane1 != m->lane2 || !m->same_warp)
+		ws_buf_puts(&m->repair, i1->async == WS_ASYNC_MBARRIER ? "" : " in the thread that started it, and a __syncthreads() after it");
+}
+
+static bool proxy_only(const struct meeting *m)
+{
+	return m->c->proxy && is_write(m->cls1) && !info_of(m->c, m->other->site)->async &&
+	       ws_hb_bad(m->c, m->other->who, 1u << m->lane1, m->lane2) < 0;
+}
+
+static void say_proxy(struct meeting *m)
+{
+	words(m, "proxy", "a proxy fence: the write is ordered before the operation, which goes through the async proxy");
+	ws_buf_puts(&m->repair, "add fence.proxy.async after ");
+	line_words(&m->repair, &m->race.first, NULL);
+	ws_buf_puts(&m->repair, ", before the barrier that the operation waits for");
+}
+
+static void say_mbarrier_object(struct meeting *m)
+{
+	words(m, "mbarrier", "order between the initialization of an mbarrier object (or its end) and its use");
+	ws_buf_puts(&m->repair, "add __syncthreads() (between blocks of a cluster: cluster.sync()) ");
+	between(&m->repair, &m->race);
+}
+
+static bool is_mbarrier(const struct ws_site_info *i)
+{
+	return i->site->inst && i->site->inst->op == WS_OP_mbarrier && !i->async;
+}
+
+/* What async operations, mbarrier objects and clusters have to say; false: nothing. */
+static bool say_async(struct meeting *m, const struct ws_site_info *i1, const struct ws_site_info *i2)
+{
+	if (i1->async)
+		say_in_flight(m, i1);
+	else if (proxy_only(m))
+		say_proxy(m);
+	else if (is_mbarrier(i1) && is_mbarrier(i2))
+		say_mbarrier_object(m);
+	else
+		return false;
+	return true;
+}
+
+static bool one_cluster(const struct meeting *m)
+{
+	const struct ws_launch_state *l = m->c->l;
+	uint64_t other = ws_shadow_slot(m->c->s, m->other->who >> 32)->block;
+
+	return l->cluster && ws_sync_cluster_of(l->l, other) == ws_sync_cluster_of(l->l, m->c->b->b->linear);
+}
+
+static void say_cluster(struct meeting *m)
+{
+	words(m, "cluster", "a barrier between the blocks of the cluster");
+	ws_buf_puts(&m->repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
+	between(&m->repair, &m->race);
+}
+
 static bool strong(enum ws_class cls)
 {
 	return cls >= CLS_SREAD;
@@ -410,6 +504,8 @@ static void say(struct meeting *m)
 	} else if (m->same_instruction) {
 		words(m, "same-instruction", "order between lanes: one instruction writes different values to one place");
 		ws_buf_puts(&m->repair, "let one lane write it, or use an atomic operation");
+	} else if (say_async(m, i1, i2)) {
+		return;
 	} else if (strong(m->cls1) && strong(m->c->cls)) {
 		say_strong(m, i1, i2);
 	} else if (set1 | set2) {
@@ -418,6 +514,8 @@ static void say(struct meeting *m)
 		say_atomic_plain(m, strong(m->c->cls));
 	} else if (m->same_block) {
 		say_same_block(m);
+	} else if (!m->c->global && one_cluster(m)) {
+		say_cluster(m);
 	} else {
 		say_between_blocks(m);
 	}
@@ -607,7 +705,7 @@ static bool met_before(const struct ws_ctx *c, uint32_t lo, uint32_t hi, const s
 	const struct ws_access *a = c->a;
 	uint64_t from = c->line_addr + lo, to = c->line_addr + hi;
 
-	if (c->cls != CLS_WRITE || a->linear || other->who != c->me || (other->site ^ c->site) & SITE_ID ||
+	if (c->cls != CLS_WRITE || a->linear || other->who != c->as || (other->site ^ c->site) & SITE_ID ||
 	    !(a->mask >> lane2 & 1))
 		return false;
 	return a->addr[lane2] < to && a->addr[lane2] + a->bytes > from;
@@ -628,4 +726,68 @@ void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t h
 		c->s->hook(c->s->hook_user, c->global, c->owner->b->linear, c->line_addr + lo, hi - lo,
 		           m.race.severity == WS_WARNING);
 	add(&m);
+}
+
+/* ---- memory of a block that has not begun, or has ended ---- */
+/* The block's side of it: the kernel's first instruction by its first thread. */
+static void fill_block(struct ws_race_access *r, const struct ws_ctx *c, const struct ws_site *site)
+{
+	struct ws_site entry = {.func = site->func};
+
+	if (site->func && site->func->ninsts)
+		entry.inst = &site->func->insts[0];
+	r->access = WS_RA_WRITE;
+	fill_place(r, &entry);
+	fill_thread(r, c->l->l, c->owner->b->linear, 0);
+}
+
+static void say_lifetime(struct meeting *m, const struct ws_race_access *visitor, bool ended)
+{
+	if (ended) {
+		words(m, "cluster-lifetime", "a cluster barrier before the block ends: another block may still access its shared memory");
+		ws_buf_puts(&m->repair, "add cluster.sync() before the kernel ends, after ");
+	} else {
+		words(m, "cluster-lifetime", "a cluster barrier before the access: the block whose shared memory it is may not have begun");
+		ws_buf_puts(&m->repair, "add cluster.sync() at the start of the kernel, before ");
+	}
+	line_words(&m->repair, visitor, NULL);
+}
+
+void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
+{
+	struct ws_slot other = {.who = c->me, .site = c->site, .mask = 1u << lane};
+	struct meeting m = {.c = c, .other = &other, .lane1 = lane, .lane2 = lane, .hi = c->a->bytes};
+	struct pair p = {.site1 = c->site & SITE_ID, .site2 = SITE_ID - ended, .kind = WS_RAW, .severity = WS_ERROR,
+	                 .reach = REACH_GRID}, **at;
+	struct ws_race *r = &m.race;
+	const struct ws_site *site = c->s->sites[(c->site & SITE_ID) >> CHUNK_BITS][c->site & (CHUNK - 1)].site;
+	struct ws_race_access *visitor = ended ? &r->first : &r->second, *block = ended ? &r->second : &r->first;
+
+	ws_spin_lock(&c->s->report_lock);
+	at = find_pair(c->s, &p);
+	if (!*at) {
+		*r = (struct ws_race){.severity = WS_ERROR, .kind = ended ? WS_WAR : WS_RAW, .space = "shared", .count = 1,
+		                      .kernel = c->l->l->name ? c->l->l->name : "?", .launch = c->l->l->serial,
+		                      .seed = c->s->config.seed};
+		visitor->access = access_of(c->cls, info_of(c, c->site));
+		fill_place(visitor, site);
+		fill_thread(visitor, c->l->l, ws_shadow_slot(c->s, c->me >> 32)->block,
+		            (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + lane);
+		fill_block(block, c, site);
+		m.lo = (uint32_t)(c->a->addr[c->a->mask && !ended ? __builtin_ctz(c->a->mask) : 0] - c->line_addr);
+		m.hi = m.lo + c->a->bytes;
+		say_location(&m);
+		say_lifetime(&m, visitor, ended);
+		r->missing = m.missing.data;
+		r->repair = m.repair.data;
+		r->location = m.location.data ? m.location.data : ws_strdup("");
+		*at = ws_alloc(sizeof p);
+		**at = p;
+		(*at)->race = *r;
+		c->s->dedup->n++;
+	}
+	(*at)->pending++;
+	if ((*at)->pending == 1)
+		tell_pair(c->s, *at);
+	ws_spin_unlock(&c->s->report_lock);
 }

@@ -1,6 +1,8 @@
 /* shadow_scan.c - what a kernel's code can synchronize with at all (shadow_priv.h). */
 #include "detect/shadow_priv.h"
 
+#include <string.h>
+
 static bool narrow(const struct ws_ptx_inst *i)
 {
 	return i->scope == WS_SCOPE_CTA || i->scope == WS_SCOPE_CLUSTER;
@@ -16,10 +18,23 @@ static bool part_barrier(const struct ws_ptx_inst *i)
 	return i->mode != WS_MODE_SYNC || i->nops > 1;
 }
 
-static void scan_inst(struct ws_launch_state *l, const struct ws_ptx_inst *i)
+static bool says(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *word)
+{
+	return memmem(f->module->text + i->off, i->len, word, strlen(word));
+}
+
+static void scan_async(struct ws_launch_state *l, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	l->proxies |= i->op == WS_OP_wgmma || says(f, i, ".async.bulk") || says(f, i, "st.async") || says(f, i, "red.async");
+	l->cp_arrives |= says(f, i, "cp.async.mbarrier");
+}
+
+static void scan_inst(struct ws_launch_state *l, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	const struct ws_op_info *op = ws_op_info(i->op);
 
+	if (op->fx & WS_FX_ASYNC || i->op == WS_OP_st || i->op == WS_OP_red)
+		scan_async(l, f, i);
 	if (op->fx & (WS_FX_FENCE | WS_FX_ASYNC | WS_FX_SYNC)) {
 		l->simple = false;
 		l->narrow |= i->op != WS_OP_membar ? narrow(i) || i->scope == WS_SCOPE_NONE : narrow(i);
@@ -40,10 +55,11 @@ void ws_shadow_scan(struct ws_launch_state *l)
 	const struct ws_ptx_func *f = l->l->kernel ? ws_gpu_kernel_function(l->l->kernel, 0) : NULL;
 
 	l->simple = f;
+	l->proxies = l->cp_arrives = !f;
 	l->narrow = l->acquires = !f;        /* unknown code can do anything */
 	for (size_t n = 0; f; f = ws_gpu_kernel_function(l->l->kernel, ++n))
 		for (uint32_t i = 0; i < f->ninsts; i++)
-			scan_inst(l, &f->insts[i]);
+			scan_inst(l, f, &f->insts[i]);
 	if (l->cluster)
 		l->simple = false;
 }

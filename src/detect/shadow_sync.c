@@ -38,6 +38,11 @@ static struct ws_lane_sync *lanes(struct ws_warp_state *w, struct ws_block_state
 	return w->lane;
 }
 
+struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b)
+{
+	return lanes(w, b);
+}
+
 static uint32_t warp_index(const struct ws_block_state *b, const struct ws_warp_state *w)
 {
 	return (uint32_t)(w - b->warps);
@@ -49,11 +54,21 @@ static uint32_t units(const struct ws_block_state *b, uint32_t mask)
 	return b->l->its || !mask ? mask : 1;
 }
 
+uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask)
+{
+	return units(b, mask);
+}
+
 static void gains_knowledge(struct ws_block_state *b)
 {
 	if (!b->has_own && !b->shared_written)
 		ws_log_flush(b);             /* the notes are to be judged with what was known then */
 	b->has_k = b->has_own = true;
+}
+
+void ws_sync_gain(struct ws_block_state *b)
+{
+	gains_knowledge(b);
 }
 
 /* The clock has run out: the block goes on under a new slot, in which everybody knows what he knew. */
@@ -94,7 +109,9 @@ bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who,
 
 	if (ws_know_covers(c->b->kb.k, slot, thread, time))
 		return true;
-	return c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.k, slot, thread, time);
+	if (c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.k, slot, thread, time))
+		return true;
+	return c->w->async && ws_async_known(c, who, lane_of_who, lane);
 }
 
 static enum ws_level level_of(enum ws_scope s)
@@ -102,7 +119,7 @@ static enum ws_level level_of(enum ws_scope s)
 	return s == WS_SCOPE_CTA ? LV_CTA : s == WS_SCOPE_CLUSTER ? LV_CLUSTER : LV_GPU;
 }
 
-static uint64_t cluster_of(const struct ws_obs_launch *l, uint64_t block)
+uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block)
 {
 	uint64_t id = 0, scale = 1;
 
@@ -128,7 +145,7 @@ bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who
 	other = ws_shadow_slot(c->s, who >> 32)->block;
 	if (other == mine)
 		return true;
-	return scope == WS_SCOPE_CLUSTER && cluster_of(c->l->l, other) == cluster_of(c->l->l, mine);
+	return scope == WS_SCOPE_CLUSTER && ws_sync_cluster_of(c->l->l, other) == ws_sync_cluster_of(c->l->l, mine);
 }
 
 /* ---- releases ---- */
@@ -147,6 +164,8 @@ static struct ws_release release_now(struct ws_block_state *b, struct ws_warp_st
 	r.kb = ws_facts_ref(&b->kb);
 	if (w->lane)
 		r.f = ws_facts_ref(&w->lane[lane].f);
+	if (w->async)
+		ws_async_own(b, w, 1u << lane, &r.f.k);
 	return r;
 }
 
@@ -273,7 +292,7 @@ static uint64_t domain_of(const struct ws_ctx *c, enum ws_level level)
 {
 	uint64_t block = c->b->b->linear;
 
-	return level == LV_CTA ? 2 * block + 2 : 2 * cluster_of(c->l->l, block) + 3;
+	return level == LV_CTA ? 2 * block + 2 : 2 * ws_sync_cluster_of(c->l->l, block) + 3;
 }
 
 void ws_loc_clear(struct ws_loc *loc)
@@ -298,7 +317,7 @@ void ws_loc_free(struct ws_loc *loc)
 /* What an acquire of that level can take from the word, read with scope `read`; owned. */
 static struct ws_facts offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_level read, enum ws_level level)
 {
-	struct ws_facts f = {NULL, NULL, NULL}, *n;
+	struct ws_facts f = {NULL, NULL, NULL, NULL}, *n;
 
 	for (enum ws_level lv = LV_CTA; lv < LV_GPU && c->l->narrow && lv <= read && lv <= level; lv++) {
 		n = narrow_at(loc, domain_of(c, lv), false);
@@ -360,7 +379,7 @@ static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, cons
 static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
 {
 	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
-	struct ws_facts f = {NULL, NULL, NULL};
+	struct ws_facts f = {NULL, NULL, NULL, NULL};
 
 	if (ls->fence[lv].slot)
 		f = released(c->b, c->w, unit, &ls->fence[lv]);
@@ -448,8 +467,13 @@ void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const stru
 	struct ws_block_state *b = ow->block->state;
 	uint32_t time;
 
-	if (!w || f->proxy)
+	if (!w)
 		return;
+	if (f->proxy) {
+		if (!strncmp(f->proxy, "async", 5))
+			ws_async_proxy_fence(b, w, mask);
+		return;
+	}
 	ws_shadow_slot(b->s, b->slot)->flags |= level_of(f->scope) > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
@@ -463,6 +487,8 @@ static void gather(struct ws_block_state *b, struct ws_warp_state *w, uint32_t m
 	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1)
 		ws_facts_join(f, &w->lane[__builtin_ctz(m)].f);
 	gather_sc(b, w, mask, false, &f->sc);
+	if (w->async)
+		ws_async_own(b, w, mask, &f->k);
 }
 
 static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, uint32_t time,
@@ -475,10 +501,39 @@ static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint3
 	return n;
 }
 
+static bool same_facts(const struct ws_facts *x, const struct ws_facts *y)
+{
+	return x->k == y->k && x->sc == y->sc && x->seen == y->seen && x->px == y->px;
+}
+
+/* Lanes that knew the same know the same afterwards: their maps are joined once. */
 static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
 {
-	for (uint32_t m = mask; m; m &= m - 1)
-		learn(b, &lanes(w, b)[__builtin_ctz(m)], f);
+	struct ws_facts old = {NULL, NULL, NULL, NULL}, new = old;
+	bool any = false;
+
+	for (uint32_t m = mask; m; m &= m - 1) {
+		struct ws_lane_sync *ls = &lanes(w, b)[__builtin_ctz(m)];
+
+		if (any && same_facts(&ls->f, &old)) {
+			ws_facts_drop(&ls->f);
+			ls->f = ws_facts_ref(&new);
+			continue;
+		}
+		ws_facts_drop(&old);
+		ws_facts_drop(&new);
+		old = ws_facts_ref(&ls->f);
+		learn(b, ls, f);
+		new = ws_facts_ref(&ls->f);
+		any = true;
+	}
+	ws_facts_drop(&old);
+	ws_facts_drop(&new);
+}
+
+void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
+{
+	tell_lanes(b, w, mask, f);
 }
 
 void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
@@ -487,7 +542,7 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	struct ws_block_state *b = ow->block->state;
 	uint32_t all = ow->lanes >= WS_WARP ? ~0u : (1u << ow->lanes) - 1, time;
 	struct ws_know_entry e[WS_WARP];
-	struct ws_facts f = {NULL, NULL, NULL};
+	struct ws_facts f = {NULL, NULL, NULL, NULL};
 
 	if (!w || !b->l->its)
 		return;
@@ -496,7 +551,7 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	gather(b, w, mask, &f);
 	if ((mask & all) == all) {
 		w->wfloor = time;
-		if (f.k || f.sc || f.seen)
+		if (f.k || f.sc || f.seen || f.px)
 			tell_lanes(b, w, all, &f);
 	} else if (mask & (mask - 1)) {
 		f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, mask, time, e));
@@ -513,6 +568,10 @@ static void full_barrier(struct ws_block_state *b)
 		struct ws_warp_state *w = &b->warps[i];
 
 		ws_shadow_set_time(w, b, time);
+		if (w->async && w->async->fresh) {
+			ws_async_own(b, w, ~0u >> (WS_WARP - lanes_of(b)), &b->kb.k);
+			w->async->fresh = false;
+		}
 		if (!w->lane)
 			continue;
 		gather_sc(b, w, ~0u >> (WS_WARP - lanes_of(b)), true, &b->kb.sc);
@@ -524,7 +583,7 @@ static void full_barrier(struct ws_block_state *b)
 	b->floor = time;
 	b->has_k = b->kb.k;
 	b->has_own = false;
-	if (!b->l->cluster)
+	if (!b->l->cluster && !b->l->proxies && ws_async_quiet(b))
 		ws_shadow_new_interval(b);
 }
 
@@ -560,7 +619,7 @@ static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 {
 	struct ws_know_entry *e = ws_alloc((size_t)b->nwarps * WS_WARP * sizeof *e);
 	uint32_t time = ws_shadow_tick(b), n = 0;
-	struct ws_facts f = {NULL, NULL, NULL};
+	struct ws_facts f = {NULL, NULL, NULL, NULL};
 	bool noted = take_arrivals(b, bar->id, &f);
 
 	for (uint32_t i = 0; i < b->nwarps; i++) {
@@ -592,20 +651,27 @@ void ws_sync_barrier(void *self, struct ws_obs_block *ob, const struct ws_barrie
 		part_barrier(b, bar);
 }
 
+struct ws_facts ws_sync_snapshot(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask)
+{
+	struct ws_facts f = ws_facts_ref(&b->kb);
+	struct ws_know_entry e[WS_WARP];
+	uint32_t time = ws_shadow_tick(b);
+
+	ws_shadow_set_time(w, b, time);
+	gather(b, w, mask, &f);
+	f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, mask, time, e));
+	return f;
+}
+
 void ws_sync_arrive(void *self, struct ws_obs_warp *ow, uint32_t mask, uint32_t id)
 {
 	struct ws_warp_state *w = ow->state;
 	struct ws_block_state *b = ow->block->state;
-	struct ws_know_entry e[WS_WARP];
-	struct ws_facts f = {NULL, NULL, NULL};
-	uint32_t time;
+	struct ws_facts f;
 
 	if (!w)
 		return;
-	time = ws_shadow_tick(b);
-	ws_shadow_set_time(w, b, time);
-	gather(b, w, units(b, mask), &f);
-	f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, units(b, mask), time, e));
+	f = ws_sync_snapshot(w, b, units(b, mask));
 	b->arrivals = ws_grow(b->arrivals, &b->arrivals_cap, b->narrivals + 1, sizeof *b->arrivals);
 	b->arrivals[b->narrivals++] = (struct ws_arrival){id, f};
 }
