@@ -29,7 +29,8 @@ static bool colored(const struct ws_options *o)
 
 static void render(const struct ws_report *r, const struct ws_options *o, struct ws_buf *out)
 {
-	struct ws_text_options text = { colored(o), o->source_dirs, o->max_reports };
+	struct ws_text_options text = { colored(o), o->source_dirs, o->max_reports,
+		                         target(o) == TO_ERROR_STREAM };
 
 	if (strcmp(o->format, "json") == 0)
 		ws_report_write_json(r, out);

@@ -74,6 +74,7 @@ struct ws_text_options {
 	bool color;
 	const char *source_dirs;     /* extra places for source files, ':' between; NULL = none */
 	unsigned max_reports;        /* 0 = all */
+	bool failures_told;          /* the reader saw each failure as it happened: they are not repeated */
 };
 void ws_report_write_text(const struct ws_report *r, const struct ws_text_options *opt, struct ws_buf *out);
 void ws_report_write_sarif(const struct ws_report *r, struct ws_buf *out);

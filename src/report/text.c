@@ -148,7 +148,7 @@ static void write_lines(struct writer *w, const char *text)
 
 static void write_failures(struct writer *w, const struct ws_report_view *v)
 {
-	for (size_t i = 0; i < v->nfailures; i++) {
+	for (size_t i = 0; i < v->nfailures && !w->opt->failures_told; i++) {
 		color(w, BOLD);
 		ws_buf_printf(w->out, "E%zu  ", i + 1);
 		color(w, RED);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ws_report *r = ws_report_new(), *again = ws_report_new();
-	struct ws_text_options opt = { true, NULL, 3 };
+	struct ws_text_options opt = { true, NULL, 3, false };
 	struct ws_buf json = { 0 }, more = { 0 };
 
 	if (ws_report_read_json(r, (const char *)data, size, NULL)) {

@@ -382,7 +382,7 @@ static void check_golden(const char *name, struct ws_buf *got)
 static void forms_are_as_expected(void **state)
 {
 	struct ws_report *r = full_report();
-	struct ws_text_options plain = { false, NULL, 0 }, colored = { true, NULL, 1 };
+	struct ws_text_options plain = { false, NULL, 0, false }, colored = { true, NULL, 1, false };
 	struct ws_buf b = { 0 };
 	json_t *root;
 
@@ -408,7 +408,7 @@ static void source_is_found_in_given_folders(void **state)
 {
 	struct ws_report *r = ws_report_new();
 	struct ws_race a = example();
-	struct ws_text_options opt = { false, "/nowhere:tests/golden", 0 };
+	struct ws_text_options opt = { false, "/nowhere:tests/golden", 0, false };
 	struct ws_buf b = { 0 };
 
 	a.first.file = "/build/of/someone/report/reduce.cu";
