@@ -64,6 +64,9 @@ static struct ws_block *new_slot(struct ws_exec *x)
 	}
 	memset(b->regs, 0, b->nwarps * frame);
 	b->obs.shared = b->shared;
+	b->own.n = 1;
+	b->own.block[0] = b;
+	b->cluster = &b->own;
 	x->block = b;
 	for (uint32_t i = 0; i < b->nwarps; i++)
 		new_warp(x, b, i, b->regs + i * frame);
@@ -84,6 +87,7 @@ static void start_warp(struct ws_exec *x, struct ws_warp *w)
 	for (int l = 0; l < WS_WARP; l++)
 		w->sp[l] = code->local_bytes;
 	w->runnable = true;
+	w->cluster_arrived = w->cluster_passed = 0;
 	w->idle = 0;
 	w->repeats = false;
 	w->seen_progress = w->progress;
@@ -114,29 +118,56 @@ static void start_block(struct ws_exec *x, struct ws_block *b, uint64_t linear)
 		start_warp(x, &b->warps[i]);
 }
 
+/* All blocks of a cluster begin before any of their threads runs. */
+static struct ws_block *start_cluster(struct ws_exec *x, uint64_t number)
+{
+	const struct ws_launch *la = x->launch;
+	const uint32_t *n = la->cluster, *grid = la->obs.grid;
+	uint64_t clusters[2] = {grid[0] / n[0], grid[1] / n[1]};
+	uint64_t at[3] = {number % clusters[0] * n[0], number / clusters[0] % clusters[1] * n[1],
+	                  number / clusters[0] / clusters[1] * n[2]};
+	struct ws_cluster *c = &x->idle[x->nidle - 1]->own;
+
+	*c = (struct ws_cluster){.n = la->cluster_blocks, .number = number};
+	for (uint32_t r = 0; r < c->n; r++) {
+		struct ws_block *b = c->block[r] = x->idle[--x->nidle];
+
+		b->cluster = c;
+		b->cluster_rank = r;
+	}
+	for (uint32_t r = 0; r < c->n; r++)
+		start_block(x, c->block[r], at[0] + r % n[0] + grid[0] * (at[1] + r / n[0] % n[1] +
+		                                                         grid[1] * (at[2] + r / n[0] / n[1])));
+	return c->block[0];
+}
+
 struct ws_block *ws_block_next(struct ws_exec *x)
 {
 	struct ws_launch *la = x->launch;
 	struct ws_block *b;
-	uint64_t linear;
+	uint64_t number;
 
-	if (__atomic_load_n(&la->next_block, __ATOMIC_RELAXED) >= la->obs.blocks)
+	if (__atomic_load_n(&la->next_block, __ATOMIC_RELAXED) >= la->units)
 		return NULL;
-	if (!x->nidle) {
+	while (x->nidle < la->cluster_blocks) {
 		b = new_slot(x);
 		if (!b)
 			return NULL;
 		*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
 	}
-	linear = __atomic_fetch_add(&la->next_block, 1, __ATOMIC_RELAXED);
-	if (linear >= la->obs.blocks)
+	number = __atomic_fetch_add(&la->next_block, 1, __ATOMIC_RELAXED);
+	if (number >= la->units)
 		return NULL;
+	if (la->cluster_blocks > 1)
+		return start_cluster(x, number);
 	b = x->idle[--x->nidle];
-	start_block(x, b, linear);
+	b->own.number = number;
+	b->own.begun = false;
+	start_block(x, b, number);
 	return b;
 }
 
-void ws_block_finish(struct ws_exec *x, struct ws_block *b)
+static void finish_one(struct ws_exec *x, struct ws_block *b)
 {
 	if (x->ops && x->ops->warp_end)
 		for (uint32_t i = 0; i < b->nwarps; i++)
@@ -144,6 +175,16 @@ void ws_block_finish(struct ws_exec *x, struct ws_block *b)
 	if (x->ops && x->ops->block_end)
 		x->ops->block_end(x->self, &b->obs);
 	*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
+}
+
+void ws_block_finish(struct ws_exec *x, struct ws_block *b)
+{
+	const struct ws_cluster *c = b->cluster;
+
+	for (uint32_t r = c->n; r-- > 0;) {
+		x->block = c->block[r];
+		finish_one(x, c->block[r]);
+	}
 }
 
 static void free_slot(struct ws_block *b)
@@ -158,14 +199,10 @@ static void free_slot(struct ws_block *b)
 
 void ws_blocks_free(struct ws_exec *x)
 {
+	for (size_t i = 0; i < x->nresident; i++)        /* the kernel ended before these: observers' state goes all the same */
+		ws_block_finish(x, x->resident[i]);
 	for (size_t i = 0; i < x->nidle; i++)
 		free_slot(x->idle[i]);
-	for (size_t i = 0; i < x->nresident; i++) {
-		/* the kernel ended before these: their observers' state goes all the same */
-		x->block = x->resident[i];
-		ws_block_finish(x, x->resident[i]);
-		free_slot(x->idle[--x->nidle]);
-	}
 	free(x->idle);
 	free(x->resident);
 }

@@ -76,6 +76,11 @@ static void waiting_fragment(struct listing *li, const struct ws_warp *w, const 
 		where(li, f, f->pc - 1);
 		return;
 	}
+	if (f->wait == WS_WAIT_CLUSTER) {
+		ws_buf_puts(li->out, " wait at the barrier of their cluster");
+		where(li, f, f->pc - 1);
+		return;
+	}
 	if (f->wait == WS_WAIT_SYNC) {
 		missing = f->wait_mask & w->live;
 		for (uint32_t i = 0; i < w->nfrags; i++)
@@ -156,11 +161,13 @@ static void list_warp(struct listing *li, const struct ws_warp *w)
 		poll_text(li, w);
 }
 
+/* With the others of its cluster. */
 static void list_block(struct listing *li, const struct ws_block *b)
 {
-	for (uint32_t i = 0; i < b->nwarps; i++)
-		if (b->warps[i].live)
-			list_warp(li, &b->warps[i]);
+	for (uint32_t r = 0; r < b->cluster->n; r++)
+		for (uint32_t i = 0; i < b->nwarps; i++)
+			if (b->cluster->block[r]->warps[i].live)
+				list_warp(li, &b->cluster->block[r]->warps[i]);
 }
 
 static void end_list(struct listing *li)
@@ -193,6 +200,37 @@ static void missing_warps(struct listing *li, const struct ws_block *b, const st
 		ws_buf_printf(li->out, "; it waits for %u threads", bar->expected);
 }
 
+static void block_barriers(struct listing *li, const struct ws_block *b)
+{
+	for (uint32_t id = 0; id < WS_BARRIERS; id++)
+		if (b->bar[id].expected) {
+			ws_buf_printf(li->out, "\n  barrier %u", id);
+			if (b->cluster->n > 1)
+				ws_buf_printf(li->out, " of block (%u,%u,%u)", b->obs.ctaid[0], b->obs.ctaid[1], b->obs.ctaid[2]);
+			ws_buf_puts(li->out, " cannot complete");
+			missing_warps(li, b, &b->bar[id]);
+		}
+}
+
+static void cluster_barrier(struct listing *li, const struct ws_cluster *c)
+{
+	uint32_t ended = 0, arrived = 0, missing = 0;
+
+	if (!c->begun)
+		return;
+	for (uint32_t r = 0; r < c->n; r++)
+		for (uint32_t i = 0; i < c->block[r]->nwarps; i++) {
+			const struct ws_warp *w = &c->block[r]->warps[i];
+
+			ended += (uint32_t)__builtin_popcount(w->obs.exited);
+			arrived += (uint32_t)__builtin_popcount(w->live & w->cluster_arrived);
+			missing += (uint32_t)__builtin_popcount(w->live & ~w->cluster_arrived);
+		}
+	ws_buf_printf(li->out,
+	              "\n  the barrier of the cluster cannot complete: %u threads have arrived, %u have not, %u have ended",
+	              arrived, missing, ended);
+}
+
 void ws_fail_barrier(struct ws_exec *x, struct ws_block *b)
 {
 	struct listing li;
@@ -201,12 +239,11 @@ void ws_fail_barrier(struct ws_exec *x, struct ws_block *b)
 	if (x->failed)
 		return;
 	li = begin(x, WS_GPU_DEADLOCK);
-	ws_buf_printf(li.out, "deadlock: no thread of block (%u,%u,%u) can go on", c[0], c[1], c[2]);
-	for (uint32_t id = 0; id < WS_BARRIERS; id++)
-		if (b->bar[id].expected) {
-			ws_buf_printf(li.out, "\n  barrier %u cannot complete", id);
-			missing_warps(&li, b, &b->bar[id]);
-		}
+	ws_buf_printf(li.out, "deadlock: no thread of %sblock (%u,%u,%u) can go on",
+	              b->cluster->n > 1 ? "the cluster of " : "", c[0], c[1], c[2]);
+	cluster_barrier(&li, b->cluster);
+	for (uint32_t r = 0; r < b->cluster->n; r++)
+		block_barriers(&li, b->cluster->block[r]);
 	list_block(&li, b);
 	end_list(&li);
 }

@@ -326,9 +326,6 @@ static bool decode_other(struct ws_decoder *dc)
 	case WS_OP_createpolicy:
 		ws_dec_copy(dc, ws_dec_dst(dc, &in->ops[0]), ws_dec_imm(dc, 0, 8), 8);
 		return true;
-	case WS_OP_mapa: case WS_OP_getctarank:
-		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "clusters of thread blocks are not simulated");
-		return true;
 	/* nothing that a functional simulation could show; a launch begins when the one before it has ended */
 	case WS_OP_prefetch: case WS_OP_prefetchu: case WS_OP_applypriority: case WS_OP_brkpt: case WS_OP_pmevent:
 	case WS_OP_setmaxnreg: case WS_OP_griddepcontrol:

@@ -207,6 +207,7 @@ enum ws_next ws_exec_exit(struct ws_exec *x, uint32_t mask)
 		ws_sync_exit(x, w);
 	}
 	ws_barrier_exit(x, w);
+	ws_cluster_exit(x, w);
 	return x->failed ? WS_STOP : WS_PICK;
 }
 

@@ -97,12 +97,6 @@ static bool resolve_window(struct ws_exec *x, const struct ws_dinst *in, const s
 	r->mem = NULL;
 	window_lanes(q, base, r);
 	switch (space) {
-	case WS_SPACE_SHARED:
-		if (!bound(x, in, q, r, x->shared_bytes, "shared memory: out of bounds"))
-			return false;
-		EACH_LANE(l, r->mask)
-			r->host[l] = x->shared + r->addr[l];
-		return true;
 	case WS_SPACE_LOCAL:
 		if (!bound(x, in, q, r, x->warp->local ? x->launch->stack_bytes : 0, "local memory: out of bounds"))
 			return false;
@@ -142,7 +136,7 @@ bool ws_resolve(struct ws_exec *x, const struct ws_dinst *in, const struct ws_re
 		ok = resolve_global(x, in, q, r);
 		break;
 	case WS_SPACE_SHARED: case WS_SPACE_SHARED_CLUSTER:
-		ok = resolve_window(x, in, q, WS_SPACE_SHARED, 0, r);
+		ok = ws_cluster_resolve(x, in, q, 0, r);
 		break;
 	case WS_SPACE_LOCAL: case WS_SPACE_PARAM:
 		ok = resolve_window(x, in, q, q->space, 0, r);
@@ -150,7 +144,7 @@ bool ws_resolve(struct ws_exec *x, const struct ws_dinst *in, const struct ws_re
 	default:
 		switch (a >> WS_WINDOW_SHIFT) {
 		case WS_WINDOW_SHARED:
-			ok = resolve_window(x, in, q, WS_SPACE_SHARED, WS_WINDOW(WS_WINDOW_SHARED), r);
+			ok = ws_cluster_resolve(x, in, q, WS_WINDOW(WS_WINDOW_SHARED), r);
 			break;
 		case WS_WINDOW_LOCAL:
 			ok = resolve_window(x, in, q, WS_SPACE_LOCAL, WS_WINDOW(WS_WINDOW_LOCAL), r);

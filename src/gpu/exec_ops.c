@@ -48,6 +48,11 @@ static bool in_space(struct ws_exec *x, const struct ws_dop *op, uint64_t addres
 {
 	const struct ws_mem *m;
 
+	if (op->imm && op->mode == WS_SPACE_SHARED && address >> WS_WINDOW_SHIFT == op->imm) {
+		uint32_t offset;
+
+		return ws_cluster_address(x->block, address, &offset) == x->block;
+	}
 	if (op->imm)
 		return address >> WS_WINDOW_SHIFT == op->imm;
 	if (address >> WS_WINDOW_SHIFT)
@@ -90,14 +95,12 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 		return b->obs.ctaid[s - WS_SR_CTAID_X];
 	case WS_SR_NCTAID_X: case WS_SR_NCTAID_Y: case WS_SR_NCTAID_Z:
 		return la->obs.grid[s - WS_SR_NCTAID_X];
-	/* without clusters every block is a cluster of its own (PTX ISA 9.0, Special Registers: %clusterid) */
 	case WS_SR_CLUSTERID_X: case WS_SR_CLUSTERID_Y: case WS_SR_CLUSTERID_Z:
-		return b->obs.ctaid[s - WS_SR_CLUSTERID_X];
 	case WS_SR_NCLUSTERID_X: case WS_SR_NCLUSTERID_Y: case WS_SR_NCLUSTERID_Z:
-		return la->obs.grid[s - WS_SR_NCLUSTERID_X];
+	case WS_SR_CLUSTER_CTAID_X: case WS_SR_CLUSTER_CTAID_Y: case WS_SR_CLUSTER_CTAID_Z:
 	case WS_SR_CLUSTER_NCTAID_X: case WS_SR_CLUSTER_NCTAID_Y: case WS_SR_CLUSTER_NCTAID_Z:
-	case WS_SR_CLUSTER_NCTARANK:
-		return 1;
+	case WS_SR_CLUSTER_CTARANK: case WS_SR_CLUSTER_NCTARANK: case WS_SR_IS_EXPLICIT_CLUSTER:
+		return ws_cluster_sreg(x, s);
 	case WS_SR_NWARPID:
 		return 64;
 	case WS_SR_SMID:

@@ -266,7 +266,7 @@ struct ws_frame {
 	struct ws_frame *next_free;
 };
 
-enum ws_wait { WS_READY, WS_WAIT_BARRIER, WS_WAIT_SYNC };
+enum ws_wait { WS_READY, WS_WAIT_BARRIER, WS_WAIT_SYNC, WS_WAIT_CLUSTER };
 
 /* its: threads of a warp that are together at one place. stack: an entry of the reconvergence stack, top last. */
 struct ws_frag {
@@ -303,6 +303,8 @@ struct ws_warp {
 	uint8_t *local;                  /* first lane's local memory */
 	uint32_t sp[WS_WARP];
 	bool runnable;                   /* some fragment is READY */
+	uint32_t cluster_arrived;        /* barrier.cluster: lanes that arrived in the phase at hand */
+	uint32_t cluster_passed;         /* ... in one that has completed, and have not waited yet */
 	/* progress, see sched.c */
 	uint64_t progress;               /* stores, successful atomics, barriers, exits */
 	uint64_t polls;                  /* reads that may wait for others, atomics that changed nothing */
@@ -325,6 +327,16 @@ struct ws_bar {                          /* one of the 16 barriers of a block */
 	uint32_t red_and, red_or, red_popc;      /* of bar.red */
 };
 
+/* Blocks that are resident together on one host thread. Without clusters a block is a cluster of its own (PTX ISA 9.0,
+ * Cluster of Cooperative Thread Arrays). */
+enum { WS_MAX_CLUSTER = 16 };            /* non-portable size of compute capability 9.0 */
+struct ws_cluster {
+	struct ws_block *block[WS_MAX_CLUSTER];  /* by rank */
+	uint32_t n;
+	uint64_t number;                 /* in the launch */
+	bool begun;                      /* barrier.cluster: somebody has arrived in this phase */
+};
+
 struct ws_block {                        /* a resident block, and the slot with its memory */
 	struct ws_obs_block obs;
 	struct ws_exec *x;
@@ -337,9 +349,9 @@ struct ws_block {                        /* a resident block, and the slot with 
 	size_t local_size;
 	struct ws_bar bar[WS_BARRIERS];
 	uint32_t next_warp;
-	bool done;
 	uint32_t cluster_rank;
-	struct ws_block **peers;         /* blocks of the cluster by rank, or NULL */
+	struct ws_cluster *cluster;      /* never NULL while resident */
+	struct ws_cluster own;           /* that of the block with rank 0 */
 };
 
 struct ws_mem_cache { struct ws_mem *mem; };     /* what an instruction accessed last */
@@ -401,14 +413,16 @@ struct ws_launch {
 	uint32_t dynamic_offset, shared_bytes;
 	uint32_t nexec;
 	struct ws_exec *exec;
-	uint32_t resident_limit;         /* blocks a host thread */
+	uint32_t resident_limit;         /* clusters a host thread */
+	uint32_t cluster[3], cluster_blocks;     /* 1 without clusters */
+	uint64_t units;                  /* clusters of the grid */
 	uint64_t envreg_workspace;
 	uint64_t stack_bytes;            /* of a thread: the configured ones and what the kernel itself declares */
 	uint32_t stack_stride;
 	double deadline;
 	double started;
 	/* changed by all host threads, atomically: on a cache line of their own */
-	_Alignas(64) uint64_t next_block;
+	_Alignas(64) uint64_t next_block;        /* cluster */
 	uint32_t stop;                   /* somebody failed */
 	uint64_t winsts;
 	uint64_t epoch;                  /* changes whenever some host thread saw progress */
@@ -624,10 +638,28 @@ void ws_fill_locals(struct ws_frame *fr, uint32_t mask);
 void ws_thread_of(const struct ws_launch *la, uint32_t thread, uint32_t tid[3]);
 void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t *regs, uint32_t reg, unsigned width);
 
+/* ---- cluster.c ---- */
+/* Where an address of the shared::cluster window (or a generic one in it) leads that code of block b uses: the block whose
+ * shared memory it is, b itself for its own, and the offset there, which may lie behind the end. NULL: the cluster
+ * has no block of that rank. The block may have ended: live_warps is 0 then. */
+struct ws_block *ws_cluster_address(struct ws_block *b, uint64_t addr, uint32_t *offset);
+/* The lanes of q whose shared::cluster addresses lie in the shared memory of one block; false: x->err is set. */
+bool ws_cluster_resolve(struct ws_exec *x, const struct ws_dinst *in, const struct ws_request *q, uint64_t window,
+                        struct ws_resolved *r);
+bool ws_dec_cluster(struct ws_decoder *dc);                      /* mapa, getctarank, barrier.cluster */
+uint64_t ws_cluster_sreg(const struct ws_exec *x, enum ws_sreg s);
+void ws_cluster_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: the barrier may complete */
+/* Checks the size of the launch's clusters, from the launch or the kernel, and leaves it in size; 0: none are asked for. */
+bool ws_cluster_size(const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, uint32_t size[3],
+                     struct ws_gpu_error *err);
+ws_op_fn ws_op_cluster_arrive, ws_op_cluster_wait;
+
 /* ---- block.c, sched.c, launch.c ---- */
-/* The next thread block of the launch in a slot of its own; NULL when there are no more. */
+/* The next thread block of the launch, with all others of its cluster, in slots of their own; NULL when there are no
+ * more. It is the one of rank 0, and stands for the cluster. */
 struct ws_block *ws_block_next(struct ws_exec *x);
-void ws_block_finish(struct ws_exec *x, struct ws_block *b);     /* tells the observer; the slot may be used again */
+/* Tells the observer that the cluster of b has ended; the slots may be used again. */
+void ws_block_finish(struct ws_exec *x, struct ws_block *b);
 void ws_blocks_free(struct ws_exec *x);
 void ws_exec_run(struct ws_exec *x);                             /* takes blocks until there are none */
 uint64_t ws_random(uint64_t *state);

@@ -156,13 +156,16 @@ static bool check(struct ws_gpu *g, const struct ws_gpu_kernel *k, const struct 
 {
 	const struct ws_image *im = k->image;
 	uint64_t shared = (uint64_t)im->shared_dynamic + l->shared_dynamic, blocks;
+	uint32_t cluster[3];
 
 	if (im->refused)
 		return bad(err, k, im->refused, "%s", im->why.data ? im->why.data : "cannot be simulated");
 	if (!check_threads(k, l, err))
 		return false;
-	if (l->cluster[0] > 1 || l->cluster[1] > 1 || l->cluster[2] > 1 || k->fn->ptx->reqnctapercluster[0] > 1)
-		return bad(err, k, WS_GPU_UNSUPPORTED, "clusters of thread blocks are not simulated");
+	if (k->fn->ptx->blocksareclusters)
+		return bad(err, k, WS_GPU_UNSUPPORTED, "grids that are counted in clusters (.blocksareclusters) are not simulated");
+	if (!ws_cluster_size(k, l, cluster, err))
+		return false;
 	if (shared > WS_MAX_SHARED)
 		return bad(err, k, WS_GPU_BAD_LAUNCH, "%llu bytes of shared memory are more than a block may have (%u)",
 		           (unsigned long long)shared, WS_MAX_SHARED);
@@ -212,7 +215,7 @@ static uint32_t resident_limit(const struct ws_launch *la)
 		return UINT32_MAX;
 	fit = (uint64_t)ws_gpu_occupancy(la->gpu, la->kernel, la->obs.threads,
 	                                 la->l->shared_dynamic) * la->gpu->config.sms;
-	fit = (fit + la->nexec - 1) / la->nexec;
+	fit = (fit / la->cluster_blocks + la->nexec - 1) / la->nexec;
 	return fit < 1 ? 1 : (uint32_t)fit;
 }
 
@@ -225,7 +228,7 @@ static uint32_t host_threads(const struct ws_launch *la)
 
 	if (k->launches && k->thread_instructions / k->launches < SHORT)
 		return 1;
-	return la->obs.blocks < la->gpu->config.host_threads ? (uint32_t)la->obs.blocks : la->gpu->config.host_threads;
+	return la->units < la->gpu->config.host_threads ? (uint32_t)la->units : la->gpu->config.host_threads;
 }
 
 static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_kernel *k, const struct ws_gpu_launch *l)
@@ -242,8 +245,14 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	o->serial = ++g->launches;
 	memcpy(o->grid, l->grid, sizeof o->grid);
 	memcpy(o->block, l->block, sizeof o->block);
-	memcpy(o->cluster, l->cluster, sizeof o->cluster);
+	ws_cluster_size(k, l, o->cluster, NULL);
+	la->cluster_blocks = 1;
+	for (int i = 0; i < 3; i++) {
+		la->cluster[i] = o->cluster[i] ? o->cluster[i] : 1;
+		la->cluster_blocks *= la->cluster[i];
+	}
 	o->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	la->units = o->blocks / la->cluster_blocks;
 	o->threads = l->block[0] * l->block[1] * l->block[2];
 	o->warps = (o->threads + WS_WARP - 1) / WS_WARP;
 	la->nexec = host_threads(la);

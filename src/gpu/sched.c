@@ -135,11 +135,19 @@ static void enter_block(struct ws_exec *x, struct ws_block *b)
 	x->shared = b->shared;
 }
 
+static bool has_ended(const struct ws_cluster *c)
+{
+	for (uint32_t r = 0; r < c->n; r++)
+		if (c->block[r]->live_warps)
+			return false;
+	return true;
+}
+
 static enum outcome after_round(struct ws_exec *x, struct ws_block *b, bool any)
 {
 	if (x->failed)
 		return FAILED;
-	if (!b->live_warps)
+	if (has_ended(b->cluster))
 		return DONE;
 	if (!any) {
 		ws_fail_barrier(x, b);
@@ -148,19 +156,30 @@ static enum outcome after_round(struct ws_exec *x, struct ws_block *b, bool any)
 	return within_limits(x) ? PAUSED : FAILED;
 }
 
-static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
+static bool run_warps(struct ws_exec *x, struct ws_block *b, bool *moved)
 {
-	enum outcome o;
+	bool any = false;
 
 	enter_block(x, b);
+	for (uint32_t i = 0; i < b->nwarps && !x->failed; i++)
+		if (b->warps[i].runnable) {
+			any = true;
+			run_warp(x, &b->warps[i], moved);
+		}
+	return any;
+}
+
+/* A block, with the others of its cluster. */
+static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
+{
+	const struct ws_cluster *c = b->cluster;
+	enum outcome o;
+
 	for (uint32_t round = 0;; round++) {
 		bool any = false, moved = false;
 
-		for (uint32_t i = 0; i < b->nwarps && !x->failed; i++)
-			if (b->warps[i].runnable) {
-				any = true;
-				run_warp(x, &b->warps[i], &moved);
-			}
+		for (uint32_t r = 0; r < c->n; r++)
+			any |= run_warps(x, c->block[r], &moved);
 		o = after_round(x, b, any);
 		if (o != PAUSED)
 			return o;
@@ -169,18 +188,20 @@ static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
 	}
 }
 
-static struct ws_warp *random_warp(struct ws_exec *x, struct ws_block *b)
+static struct ws_warp *random_warp(struct ws_exec *x, const struct ws_cluster *c)
 {
 	uint32_t n = 0, pick;
 
-	for (uint32_t i = 0; i < b->nwarps; i++)
-		n += b->warps[i].runnable;
+	for (uint32_t r = 0; r < c->n; r++)
+		for (uint32_t i = 0; i < c->block[r]->nwarps; i++)
+			n += c->block[r]->warps[i].runnable;
 	if (!n)
 		return NULL;
 	pick = (uint32_t)(ws_random(&x->rng) % n);
-	for (uint32_t i = 0;; i++)
-		if (b->warps[i].runnable && !pick--)
-			return &b->warps[i];
+	for (uint32_t r = 0;; r++)
+		for (uint32_t i = 0; i < c->block[r]->nwarps; i++)
+			if (c->block[r]->warps[i].runnable && !pick--)
+				return &c->block[r]->warps[i];
 }
 
 static enum outcome run_randomly(struct ws_exec *x, struct ws_block *b)
@@ -188,13 +209,14 @@ static enum outcome run_randomly(struct ws_exec *x, struct ws_block *b)
 	uint32_t steps = 1 + (uint32_t)(ws_random(&x->rng) % 32);
 	bool moved = false, any = true;
 
-	enter_block(x, b);
-	while (any && steps-- && b->live_warps && !x->failed) {
-		struct ws_warp *w = random_warp(x, b);
+	while (any && steps-- && !has_ended(b->cluster) && !x->failed) {
+		struct ws_warp *w = random_warp(x, b->cluster);
 
 		any = w != NULL;
-		if (w)
+		if (w) {
+			enter_block(x, w->block);
 			run_warp(x, w, &moved);
+		}
 	}
 	return after_round(x, b, any);
 }
@@ -222,12 +244,37 @@ static void leave(struct ws_exec *x, uint32_t i)
 	__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_RELAXED);
 }
 
-static bool all_stuck(const struct ws_exec *x)
+/* Calls fn for every resident warp, as long as it returns true. */
+static bool each_warp(const struct ws_exec *x, bool (*fn)(struct ws_warp *w, void *user), void *user)
 {
 	for (size_t i = 0; i < x->nresident; i++)
-		for (uint32_t k = 0; k < x->resident[i]->nwarps; k++)
-			if (x->resident[i]->warps[k].live && !ws_warp_stuck(&x->resident[i]->warps[k]))
-				return false;
+		for (uint32_t r = 0; r < x->resident[i]->cluster->n; r++) {
+			struct ws_block *b = x->resident[i]->cluster->block[r];
+
+			for (uint32_t k = 0; k < b->nwarps; k++)
+				if (!fn(&b->warps[k], user))
+					return false;
+		}
+	return true;
+}
+
+static bool is_stuck(struct ws_warp *w, void *user)
+{
+	(void)user;
+	return !w->live || ws_warp_stuck(w);
+}
+
+static bool start_again(struct ws_warp *w, void *user)
+{
+	(void)user;
+	w->idle = 0;
+	w->repeats = false;
+	return true;
+}
+
+static bool add_progress(struct ws_warp *w, void *user)
+{
+	*(uint64_t *)user += w->progress;
 	return true;
 }
 
@@ -251,15 +298,11 @@ static void no_way_on(struct ws_exec *x)
 {
 	uint64_t epoch = __atomic_load_n(&x->launch->epoch, __ATOMIC_SEQ_CST);
 
-	if (!all_stuck(x)) {
+	if (!each_warp(x, is_stuck, NULL)) {
 		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 	} else if (x->looked_at != epoch) {
 		/* what others did before now may let a warp go on: look again from the start */
-		for (size_t i = 0; i < x->nresident; i++)
-			for (uint32_t k = 0; k < x->resident[i]->nwarps; k++) {
-				x->resident[i]->warps[k].idle = 0;
-				x->resident[i]->warps[k].repeats = false;
-			}
+		each_warp(x, start_again, NULL);
 		x->looked_at = epoch;
 	} else {
 		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
@@ -274,9 +317,7 @@ static uint64_t progress_of(const struct ws_exec *x)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < x->nresident; i++)
-		for (uint32_t k = 0; k < x->resident[i]->nwarps; k++)
-			sum += x->resident[i]->warps[k].progress;
+	each_warp(x, add_progress, &sum);
 	return sum;
 }
 

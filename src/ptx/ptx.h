@@ -282,7 +282,8 @@ struct ws_ptx_func {
 	bool entry, declared_only, noreturn;
 	uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg;  /* 0 = not given */
 	uint32_t reqnctapercluster[3];   /* .reqnctapercluster / .explicitcluster; 0 = none */
-	bool explicitcluster;
+	bool explicitcluster, blocksareclusters;
+	uint32_t maxclusterrank;         /* 0 = not given */
 	struct ws_ptx_sym **params, **rets;      /* .param or .reg variables, in order */
 	uint32_t nparams, nrets;
 	struct ws_reg **regs;    /* in order of declaration; one of a range (%r<10>) when it is first used */

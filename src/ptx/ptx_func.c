@@ -61,12 +61,13 @@ static bool performance_directive(struct parser *p, struct ws_ptx_func *f)
 	case D_REQNCTAPERCLUSTER: ws_p_next(p); return triple(p, f->reqnctapercluster, 3, word);
 	case D_MINNCTAPERSM: ws_p_next(p); return triple(p, &f->minnctapersm, 1, word);
 	case D_MAXNREG: ws_p_next(p); return triple(p, &f->maxnreg, 1, word);
-	case D_MAXNCTAPERSM: case D_MAXCLUSTERRANK: case D_ABI_PRESERVE: case D_ABI_PRESERVE_CONTROL:
+	case D_MAXCLUSTERRANK: ws_p_next(p); return triple(p, &f->maxclusterrank, 1, word);
+	case D_MAXNCTAPERSM: case D_ABI_PRESERVE: case D_ABI_PRESERVE_CONTROL:
 		ws_p_next(p);
 		return triple(p, ignored, 1, word);
 	case D_NORETURN: f->noreturn = true; break;
 	case D_EXPLICITCLUSTER: f->explicitcluster = true; break;
-	case D_BLOCKSARECLUSTERS: break;
+	case D_BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
 	case D_ATTRIBUTE: return ws_p_attribute(p, &managed);
 	case D_PRAGMA: ws_p_next(p); return ws_p_pragma(p);
 	default: return ws_p_error_here(p, "'%s' cannot stand before a function's body", word);
