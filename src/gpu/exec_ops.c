@@ -180,11 +180,15 @@ static uint64_t timer(const struct ws_exec *x)
 	return (uint64_t)(ws_now() * 1e9);
 }
 
+/* %clock: a warp instruction counts as that many cycles. A dependent one takes 4 to 30 on a GPU; loops that spin for a
+ * number of cycles should not take the host much longer than they take there. */
+enum { CYCLES = 16 };
+
 enum ws_next ws_op_sreg(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
 	const struct ws_dop *op = &in->u.op;
 	uint8_t *regs = x->frag->frame->regs;
-	uint64_t v = x->winsts + ++x->warp->clock;
+	uint64_t v = (x->winsts + ++x->warp->clock) * CYCLES;
 
 	switch ((enum ws_sreg)op->imm) {
 	case WS_SR_CLOCK_HI:
