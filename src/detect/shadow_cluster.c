@@ -95,6 +95,7 @@ void ws_cluster_visit(struct ws_ctx *c)
 
 		if (knows_block(c, l, c->owner->slot))
 			continue;
+		c->cls = c->a->kind == WS_READ ? CLS_READ : c->a->kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
 		c->line_addr = c->a->addr[__builtin_ctz(m)] & ~(uint64_t)(LINE - 1);
 		ws_shadow_lifetime(c, l, false);
 		break;
