@@ -15,4 +15,14 @@ int ws_drv_begin(void);
 			return ws_e_;                                                                                  \
 	} while (0)
 
+/* CUlaunchConfig: the numbers are unsigned there, and the stream comes first. */
+struct ws_drv_config {
+	struct ws_dim3 grid, block;
+	unsigned shared;
+	void *stream;
+	struct ws_launch_attribute *attrs;
+	unsigned nattrs;
+};
+struct ws_launch_config ws_drv_launch_config(const struct ws_drv_config *c);
+
 #endif

@@ -246,7 +246,7 @@ static int get_attribute(int *value, int attribute, void *func)
 {
 	struct ws_kernel_info i;
 	struct ws_function *f;
-	int e = function(&f, func);
+	int e = function(&f, func), cluster[6];
 
 	if (e)
 		return e;
@@ -283,6 +283,12 @@ static int get_attribute(int *value, int attribute, void *func)
 		return 0;
 	case 9:
 		*value = f->carveout;
+		return 0;
+	case WS_FUNC_CLUSTER_MUST_BE_SET: case WS_FUNC_CLUSTER_WIDTH: case WS_FUNC_CLUSTER_HEIGHT:
+	case WS_FUNC_CLUSTER_DEPTH: case WS_FUNC_CLUSTER_DEPTH + 2: case WS_FUNC_NON_PORTABLE_CLUSTER:
+		ws_cluster_attributes(f, cluster);
+		*value = cluster[attribute == WS_FUNC_NON_PORTABLE_CLUSTER ? 5 :
+		                 attribute > WS_FUNC_NON_PORTABLE_CLUSTER ? 4 : attribute - WS_FUNC_CLUSTER_MUST_BE_SET];
 		return 0;
 	default:
 		*value = 0;

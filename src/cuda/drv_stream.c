@@ -36,23 +36,18 @@ WS_RT(cuLaunchCooperativeKernel, void *func, unsigned gx, unsigned gy, unsigned 
 	return launch(func, &c, params, NULL, "cuLaunchCooperativeKernel");
 }
 
-/* CUlaunchConfig: the numbers are unsigned there, and the stream comes first. */
-struct config {
-	struct ws_dim3 grid, block;
-	unsigned shared;
-	void *stream;
-	struct ws_launch_attribute *attrs;
-	unsigned nattrs;
-};
+struct ws_launch_config ws_drv_launch_config(const struct ws_drv_config *c)
+{
+	return (struct ws_launch_config){c->grid, c->block, c->shared, c->stream, c->attrs, c->nattrs};
+}
 
-WS_RT(cuLaunchKernelEx, const struct config *config, void *func, void **params, void **extra)
+WS_RT(cuLaunchKernelEx, const struct ws_drv_config *config, void *func, void **params, void **extra)
 {
 	struct ws_launch_config c;
 
 	if (!config)
 		return WS_CUDA_INVALID_VALUE;
-	c = (struct ws_launch_config){config->grid,   config->block, config->shared,
-				      config->stream, config->attrs, config->nattrs};
+	c = ws_drv_launch_config(config);
 	return launch(func, &c, params, extra, "cuLaunchKernelEx");
 }
 

@@ -13,6 +13,8 @@ struct ws_function {
 	char *name, *plain;               /* as in PTX; for people */
 	struct ws_gpu_kernel *kernel;     /* NULL until the binary is loaded */
 	int max_dynamic_shared, carveout; /* set by the program */
+	bool non_portable_cluster;        /* it too: clusters of more than 8 blocks */
+	struct ws_dim3 required_cluster;  /* it too; 0 = not set */
 	bool counted;                     /* told as unchecked */
 };
 

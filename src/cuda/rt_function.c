@@ -7,7 +7,7 @@ WS_RT(cudaFuncGetAttributes, struct ws_func_attributes *out, const void *func)
 {
 	struct ws_kernel_info info;
 	struct ws_function *f;
-	int e;
+	int e, cluster[6];
 
 	WS_BEGIN();
 	f = ws_function_of(func, &e);
@@ -26,6 +26,13 @@ WS_RT(cudaFuncGetAttributes, struct ws_func_attributes *out, const void *func)
 		.binary_version = (int)ws_gpu_config(ws_session()->gpu)->cc,
 		.max_dynamic_shared = f->max_dynamic_shared ? f->max_dynamic_shared : 49152 - (int)info.shared_static,
 		.carveout = f->carveout};
+	ws_cluster_attributes(f, cluster);
+	out->cluster_must_be_set = cluster[0];
+	out->cluster_width = cluster[1];
+	out->cluster_height = cluster[2];
+	out->cluster_depth = cluster[3];
+	out->cluster_policy = cluster[4];
+	out->non_portable_cluster = cluster[5];
 	return 0;
 }
 
@@ -45,6 +52,9 @@ int ws_function_set(struct ws_function *f, int attribute, int value)
 			return WS_CUDA_INVALID_VALUE;
 		f->carveout = value;
 		return 0;
+	case WS_FUNC_CLUSTER_WIDTH: case WS_FUNC_CLUSTER_HEIGHT: case WS_FUNC_CLUSTER_DEPTH:
+	case WS_FUNC_NON_PORTABLE_CLUSTER:
+		return ws_cluster_attribute(f, attribute, value);
 	default:
 		return attribute > WS_FUNC_CARVEOUT && attribute < WS_FUNC_ATTRIBUTE_END ? 0 : WS_CUDA_INVALID_VALUE;
 	}
@@ -131,40 +141,5 @@ WS_RT(cudaOccupancyAvailableDynamicSMemPerBlock, size_t *out, const void *func, 
 	each = SHARED_SM / (size_t)blocks;
 	each = each > SHARED_OPTIN + SHARED_RESERVED ? SHARED_OPTIN + SHARED_RESERVED : each;
 	*out = each > SHARED_RESERVED + info.shared_static ? each - SHARED_RESERVED - info.shared_static : 0;
-	return 0;
-}
-
-WS_RT(cudaOccupancyMaxPotentialClusterSize, int *out, const void *func, const struct ws_launch_config *config)
-{
-	int e;
-
-	WS_BEGIN();
-	ws_function_of(func, &e);
-	if (!e && (!out || !config))
-		e = WS_CUDA_INVALID_VALUE;
-	if (!e)
-		*out = ws_gpu_config(ws_session()->gpu)->cc >= 90 ? 8 : 1;
-	return ws_fail(e);
-}
-
-WS_RT(cudaOccupancyMaxActiveClusters, int *out, const void *func, const struct ws_launch_config *c)
-{
-	struct ws_gpu *g;
-	struct ws_function *f;
-	uint32_t per_sm, size = 1, i;
-	int e;
-
-	WS_BEGIN();
-	g = ws_session()->gpu;
-	f = ws_function_of(func, &e);
-	if (!e && (!out || !c))
-		e = WS_CUDA_INVALID_VALUE;
-	if (e)
-		return ws_fail(e);
-	for (i = 0; i < c->nattrs; i++)
-		if (c->attrs[i].id == WS_LAUNCH_CLUSTER)
-			size = c->attrs[i].value.cluster.x * c->attrs[i].value.cluster.y * c->attrs[i].value.cluster.z;
-	per_sm = ws_gpu_occupancy(g, f->kernel, c->block.x * c->block.y * c->block.z, c->shared);
-	*out = size ? (int)(per_sm * ws_gpu_config(g)->sms / size) : 0;
 	return 0;
 }

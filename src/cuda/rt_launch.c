@@ -93,6 +93,8 @@ int ws_launch(struct ws_kernel_op *k, void *stream, const char *call)
 	e = check_shape(k, &info);
 	if (!e)
 		e = check_cooperative(k);
+	if (!e)
+		e = ws_cluster_check(k);
 	if (e) {
 		free(k->params);
 		return e;

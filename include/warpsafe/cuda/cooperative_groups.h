@@ -1,7 +1,7 @@
 /* cooperative_groups.h - groups of threads: block, tile, coalesced threads, grid. Written from the "CUDA C++
  * Programming Guide", Cooperative Groups. Part of warpsafe's own CUDA headers.
  *
- * Left out: clusters, tiles of more than 32 threads, groups over several devices. */
+ * Left out: tiles of more than 32 threads, groups over several devices. */
 #ifndef WARPSAFE_COOPERATIVE_GROUPS_H
 #define WARPSAFE_COOPERATIVE_GROUPS_H
 
@@ -83,6 +83,31 @@ WS_CG void grid_sync(unsigned long long workspace)
 	__barrier_sync(0);
 }
 
+/* clusters of blocks */
+#define WS_CG_CLUSTER_REGISTER(name, reg) \
+	WS_CG u32 name(void) \
+	{ \
+		u32 v; \
+		__asm__("mov.u32 %0, %%" reg ";" : "=r"(v)); \
+		return v; \
+	}
+WS_CG_CLUSTER_REGISTER(cluster_rank, "cluster_ctarank")
+WS_CG_CLUSTER_REGISTER(cluster_blocks, "cluster_nctarank")
+WS_CG_CLUSTER_REGISTER(cluster_x, "cluster_ctaid.x")
+WS_CG_CLUSTER_REGISTER(cluster_y, "cluster_ctaid.y")
+WS_CG_CLUSTER_REGISTER(cluster_z, "cluster_ctaid.z")
+WS_CG_CLUSTER_REGISTER(cluster_nx, "cluster_nctaid.x")
+WS_CG_CLUSTER_REGISTER(cluster_ny, "cluster_nctaid.y")
+WS_CG_CLUSTER_REGISTER(cluster_nz, "cluster_nctaid.z")
+#undef WS_CG_CLUSTER_REGISTER
+WS_CG void cluster_arrive(void) { __asm__ volatile("barrier.cluster.arrive;" ::: "memory"); }
+WS_CG void cluster_wait(void) { __asm__ volatile("barrier.cluster.wait;" ::: "memory"); }
+WS_CG void cluster_sync(void)
+{
+	cluster_arrive();
+	cluster_wait();
+}
+
 /* shuffles of any type, a word at a time */
 enum shuffle { IDX, UP, DOWN, XOR };
 
@@ -115,7 +140,7 @@ template <shuffle S, class T> WS_CG T shuffle_any(u32 mask, T v, u32 by, u32 wid
 class thread_group {
 protected:
 	friend class coalesced_group;
-	enum kind { THREAD, BLOCK, TILE, COALESCED, GRID } what;
+	enum kind { THREAD, BLOCK, TILE, COALESCED, GRID, CLUSTER } what;
 	unsigned int mask;               /* TILE, COALESCED */
 	unsigned int part, parts;        /* place in the group it was cut from */
 	WS_CG thread_group(kind k, unsigned int m = 0, unsigned int p = 0, unsigned int n = 1)
@@ -124,7 +149,9 @@ public:
 	WS_CG unsigned long long size() const
 	{
 		return what == BLOCK ? details::block_threads() : what == THREAD ? 1 :
-		       what == GRID ? details::grid_blocks() * details::block_threads() : (unsigned)__popc((int)mask);
+		       what == GRID ? details::grid_blocks() * details::block_threads() :
+		       what == CLUSTER ? details::cluster_blocks() * details::block_threads() :
+		                         (unsigned)__popc((int)mask);
 	}
 	WS_CG unsigned long long num_threads() const { return size(); }
 	WS_CG unsigned long long thread_rank() const
@@ -132,6 +159,8 @@ public:
 		return what == BLOCK ? details::block_rank_of_thread() : what == THREAD ? 0 :
 		       what == GRID ? details::grid_rank_of_block() * details::block_threads() +
 		                              details::block_rank_of_thread() :
+		       what == CLUSTER ? details::cluster_rank() * details::block_threads() +
+		                                 details::block_rank_of_thread() :
 		       (unsigned)__popc((int)(mask & details::lanes_below()));
 	}
 	WS_CG void sync() const
@@ -140,6 +169,8 @@ public:
 			__barrier_sync(0);
 		else if (what == GRID)
 			details::grid_sync(details::grid_workspace());
+		else if (what == CLUSTER)
+			details::cluster_sync();
 		else if (what != THREAD)
 			__syncwarp(mask);
 	}
@@ -194,6 +225,56 @@ public:
 	static WS_CG unsigned long long block_rank() { return details::grid_rank_of_block(); }
 };
 WS_CG grid_group this_grid() { return grid_group(); }
+
+/* ---- the blocks of a cluster ---- */
+class cluster_group : public thread_group {
+	WS_CG cluster_group() : thread_group(CLUSTER) {}
+	friend WS_CG cluster_group this_cluster();
+public:
+	class arrival_token {};
+	static WS_CG void sync() { details::cluster_sync(); }
+	static WS_CG arrival_token barrier_arrive()
+	{
+		details::cluster_arrive();
+		return arrival_token();
+	}
+	static WS_CG void barrier_wait() { details::cluster_wait(); }
+	static WS_CG void barrier_wait(arrival_token &&) { details::cluster_wait(); }
+	/* the variable of the block of that rank that lies where this one lies in the caller's block */
+	template <class T> static WS_CG T *map_shared_rank(T *variable, int rank)
+	{
+		unsigned long long there;
+		__asm__("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"((unsigned long long)variable), "r"(rank));
+		return (T *)there;
+	}
+	static WS_CG unsigned int query_shared_rank(const void *variable)
+	{
+		unsigned int rank;
+		__asm__("getctarank.u64 %0, %1;" : "=r"(rank) : "l"((unsigned long long)variable));
+		return rank;
+	}
+	static WS_CG dim3 block_index() { return dim3(details::cluster_x(), details::cluster_y(), details::cluster_z()); }
+	static WS_CG unsigned int block_rank() { return details::cluster_rank(); }
+	static WS_CG dim3 dim_blocks() { return dim3(details::cluster_nx(), details::cluster_ny(), details::cluster_nz()); }
+	static WS_CG unsigned int num_blocks() { return details::cluster_blocks(); }
+	static WS_CG dim3 dim_threads()
+	{
+		return dim3(details::cluster_nx() * blockDim.x, details::cluster_ny() * blockDim.y,
+		            details::cluster_nz() * blockDim.z);
+	}
+	static WS_CG dim3 thread_index()
+	{
+		return dim3(details::cluster_x() * blockDim.x + threadIdx.x, details::cluster_y() * blockDim.y + threadIdx.y,
+		            details::cluster_z() * blockDim.z + threadIdx.z);
+	}
+	static WS_CG unsigned int thread_rank()
+	{
+		return details::cluster_rank() * details::block_threads() + details::block_rank_of_thread();
+	}
+	static WS_CG unsigned int num_threads() { return details::cluster_blocks() * details::block_threads(); }
+	static WS_CG unsigned int size() { return num_threads(); }
+};
+WS_CG cluster_group this_cluster() { return cluster_group(); }
 
 /* ---- threads of a warp that have come together, or a part of them ---- */
 class coalesced_group : public thread_group {

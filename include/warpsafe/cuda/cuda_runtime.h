@@ -103,6 +103,16 @@ WS_T cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*ker
 	}(static_cast<A &&>(args)...);
 }
 #endif
+template <class T>
+WS_T cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, T *func, const cudaLaunchConfig_t *config)
+{
+	return ::cudaOccupancyMaxPotentialClusterSize(size, (const void *)func, config);
+}
+template <class T>
+WS_T cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, T *func, const cudaLaunchConfig_t *config)
+{
+	return ::cudaOccupancyMaxActiveClusters(clusters, (const void *)func, config);
+}
 template <class T> WS_T cudaError_t cudaFuncSetCacheConfig(T *func, enum cudaFuncCache config)
 {
 	return ::cudaFuncSetCacheConfig((const void *)func, config);

@@ -45,6 +45,7 @@ typedef enum cudaError {
 	cudaErrorStreamCaptureUnmatched = 903, cudaErrorStreamCaptureUnjoined = 904,
 	cudaErrorStreamCaptureIsolation = 905, cudaErrorStreamCaptureImplicit = 906, cudaErrorCapturedEvent = 907,
 	cudaErrorStreamCaptureWrongThread = 908, cudaErrorTimeout = 909, cudaErrorGraphExecUpdateFailure = 910,
+	cudaErrorInvalidClusterSize = 912,
 	cudaErrorUnknown = 999
 } cudaError_t;
 

@@ -13,7 +13,8 @@
 #define __grid_constant__
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-#define __cluster_dims__(...) _Pragma("GCC error \"thread block clusters are not supported\"")
+#define __cluster_dims__(...) \
+	_Pragma("GCC error \"__cluster_dims__ is not supported; launch with cudaLaunchAttributeClusterDimension instead\"")
 #define WARPSAFE_NODEBUG __attribute__((nodebug))
 /* clang has managed variables for AMD's GPUs alone. */
 #define __managed__ \
