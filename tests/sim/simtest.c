@@ -1,9 +1,10 @@
 /* simtest.c - runs PTX kernels that carry their launch and their expectations in comments at their head.
  *
- *     simtest [-v] [-m stack|its] FILE.ptx|FOLDER...
+ *     simtest [-v] [-m stack|its] [-d DETECTOR] FILE.ptx|FOLDER...
  *
  * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
- * two host threads, with and without an observer. One line a test, a closing line "N passed, N failed, N skipped";
+ * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
+ * some kernels here race on purpose; for sanitizer builds). One line a test, a closing line "N passed, N failed, N skipped";
  * exit status 1 if one failed. Directives ("// " before each; the head ends at the first other line):
  *
  *     kernel: NAME                     default: the first entry
@@ -33,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "detect/detect.h"
 #include "gpu/gpu.h"
 
 enum { MAX_DIRECTIVES = 128, MAX_BUFFERS = 16 };
@@ -80,6 +82,7 @@ struct run {
 };
 
 static bool verbose;
+static const struct ws_detector *detector;
 static const char *only_model;
 
 static bool WS_PRINTF(2, 3) wrong(struct run *r, const char *fmt, ...)
@@ -536,12 +539,22 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 		.timeout_s = (double)get_number(r, "timeout", 60), .cc = (uint32_t)get_number(r, "cc", 0),
 		.memory = UINT64_C(1) << 30, .heap_bytes = get_number(r, "heap", 0), .stack_bytes = get_number(r, "stack", 0),
 		.printf_fd = r->fd, .observer = v->observed ? &checker : NULL, .observer_self = &broken};
+	struct ws_report *report = detector ? ws_report_new() : NULL;
+	if (detector) {
+		c.observer = detector->ops;
+		c.observer_self = detector->create(&(struct ws_detect_config){.shared = true, .global = true}, report);
+	}
 	r->gpu = ws_gpu_create(&c);
+	if (detector && r->gpu && detector->attach)
+		detector->attach(c.observer_self, r->gpu);
 	bool ok = r->gpu ? run_module(r, m) : wrong(r, "no simulated GPU");
 	if (r->module)
 		ws_gpu_module_unload(r->gpu, r->module);
 	if (r->gpu)
 		ws_gpu_destroy(r->gpu);
+	if (detector)
+		detector->destroy(c.observer_self);
+	ws_report_free(report);
 	for (size_t i = 0; i < r->nbuf; i++)
 		free(r->buf[i].own);
 	return ok && (!broken || wrong(r, "an access was described wrongly to the observer"));
@@ -661,11 +674,13 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-m") && i + 1 < argc)
 			only_model = argv[++i];
+		else if (!strcmp(argv[i], "-d") && i + 1 < argc && ws_detector_find(argv[i + 1]))
+			detector = ws_detector_find(argv[++i]);
 		else
 			i = argc;
 	}
 	if (i >= argc) {
-		fprintf(stderr, "usage: simtest [-v] [-m stack|its] FILE.ptx|FOLDER...\n");
+		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] FILE.ptx|FOLDER...\n");
 		return 2;
 	}
 	for (; i < argc; i++)
