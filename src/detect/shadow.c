@@ -409,11 +409,18 @@ static void new_site(struct ws_shadow *s, const struct ws_access *a)
 		__atomic_store_n(&s->sites[a->site->id >> CHUNK_BITS], chunk, __ATOMIC_RELEASE);
 	}
 	i = &s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)];
-	if (!i->site)
-		*i = (struct ws_site_info){.kind = a->kind, .sem = a->sem, .scope = a->scope, .atom = a->atom, .async = a->async,
-		                           .bytes = a->bytes, .elem = a->async ? 0 : a->bytes / vec, .site = a->site};
-	if (!i->async && inst && inst->op == WS_OP_mbarrier)
-		i->scope = WS_SCOPE_CLUSTER;         /* see shadow_async.c */
+	if (!i->site) {
+		i->kind = a->kind;
+		i->sem = a->sem;
+		i->scope = a->scope;
+		i->atom = a->atom;
+		i->async = a->async;
+		i->bytes = a->bytes;
+		i->elem = a->async ? 0 : a->bytes / vec;
+		if (!i->async && inst && inst->op == WS_OP_mbarrier)
+			i->scope = WS_SCOPE_CLUSTER;         /* see shadow_async.c */
+		__atomic_store_n(&i->site, a->site, __ATOMIC_RELEASE);       /* last: others look at it without the lock */
+	}
 	ws_spin_unlock(&s->lock);
 }
 
@@ -425,7 +432,7 @@ static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
 	if (id > SITE_ID)
 		return false;
 	chunk = __atomic_load_n(&s->sites[id >> CHUNK_BITS], __ATOMIC_ACQUIRE);
-	if (!chunk || chunk[id & (CHUNK - 1)].site != a->site)
+	if (!chunk || __atomic_load_n(&chunk[id & (CHUNK - 1)].site, __ATOMIC_ACQUIRE) != a->site)
 		new_site(s, a);
 	return true;
 }
