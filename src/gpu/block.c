@@ -111,6 +111,7 @@ static void start_block(struct ws_exec *x, struct ws_block *b, uint64_t linear)
 	b->serial = ++x->serial;
 	memset(b->shared, 0, x->shared_bytes);
 	memset(b->bar, 0, sizeof b->bar);
+	ws_copy_start_block(b);
 	x->block = b;
 	if (x->ops && x->ops->block_begin)
 		x->ops->block_begin(x->self, &b->obs);
@@ -181,6 +182,7 @@ void ws_block_finish(struct ws_exec *x, struct ws_block *b)
 {
 	const struct ws_cluster *c = b->cluster;
 
+	ws_copy_finish(x, c);
 	for (uint32_t r = c->n; r-- > 0;) {
 		x->block = c->block[r];
 		finish_one(x, c->block[r]);
@@ -189,6 +191,7 @@ void ws_block_finish(struct ws_exec *x, struct ws_block *b)
 
 static void free_slot(struct ws_block *b)
 {
+	ws_copy_free_block(b);
 	if (b->local)
 		munmap(b->local, b->local_size);
 	free(b->regs);
@@ -199,6 +202,7 @@ static void free_slot(struct ws_block *b)
 
 void ws_blocks_free(struct ws_exec *x)
 {
+	ws_copy_drop(x);
 	for (size_t i = 0; i < x->nresident; i++)        /* the kernel ended before these: observers' state goes all the same */
 		ws_block_finish(x, x->resident[i]);
 	for (size_t i = 0; i < x->nidle; i++)

@@ -126,8 +126,10 @@ static void poll_text(struct listing *li, const struct ws_warp *w)
 
 	if (!p->in || p->in->site == WS_NO_SITE)
 		return;
-	ws_buf_puts(li->out, "\n    it polls ");
-	if (p->space == WS_SPACE_SHARED) {
+	ws_buf_puts(li->out, p->mbar ? "\n    it waits for " : "\n    it polls ");
+	if (p->mbar) {
+		ws_mbar_describe(p->mbar, (uint32_t)p->addr, li->out);
+	} else if (p->space == WS_SPACE_SHARED) {
 		ws_buf_printf(li->out, "shared memory at offset 0x%llx", (unsigned long long)p->addr);
 	} else {
 		ws_buf_printf(li->out, "0x%llx, ", (unsigned long long)p->addr);

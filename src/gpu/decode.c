@@ -507,6 +507,8 @@ static void decode_inst(struct ws_decoder *dc)
 
 	if (ws_dec_cluster(dc))
 		return;
+	if (ws_dec_async(dc))
+		return;
 	if (dc->inst->op == WS_OP_unknown || dc->inst->mode == WS_MODE_OTHER) {
 		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the simulator does not know the instruction '%s%s'",
 		              dc->inst->op == WS_OP_unknown ? "" : info->name, dc->inst->extra ? dc->inst->extra : "");

@@ -115,7 +115,7 @@ static void decode_fence(struct ws_decoder *dc)
 
 	k->u.op.mode = in->op == WS_OP_membar ? WS_SEM_SC : in->sem == WS_SEM_NONE ? WS_SEM_ACQ_REL : in->sem;
 	k->u.op.flag = in->scope;
-	k->u.op.ptr = in->mode == WS_MODE_PROXY ? (void *)(uintptr_t)(in->extra ? in->extra : "proxy") : NULL;
+	k->u.op.ptr = in->mode == WS_MODE_PROXY ? (void *)(uintptr_t)(in->extra ? in->extra + 1 : "proxy") : NULL;
 }
 
 /* ---- work of a warp together ---- */

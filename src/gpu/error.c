@@ -1,6 +1,6 @@
 /* error.c - what is told when a kernel cannot go on: what happened, in which instruction and source line, in which
  * thread, and what lies at the address. */
-#include "gpu/gpu_priv.h"
+#include "gpu/async_priv.h"
 
 #include <string.h>
 
@@ -76,6 +76,27 @@ void ws_fail_where(struct ws_exec *x, const struct ws_dinst *in, uint32_t lane)
 	              c[1], c[2],
 	              tid[0], tid[1], tid[2]);
 	x->failed = true;
+}
+
+bool ws_fail_origin(struct ws_exec *x, const struct ws_origin *o, enum ws_gpu_errcode code, const char *fmt, ...)
+{
+	struct ws_buf *out = &x->err.text;
+	const uint32_t *c = o->warp->block->obs.ctaid;
+	uint32_t tid[3];
+	va_list ap;
+
+	if (x->failed)
+		return false;
+	x->err.code = code;
+	x->failed = true;
+	va_start(ap, fmt);
+	ws_buf_vprintf(out, fmt, ap);
+	va_end(ap);
+	ws_thread_of(x->launch, o->warp->obs.index * WS_WARP + o->lane, tid);
+	describe_inst(out, o->code, o->in);
+	ws_buf_printf(out, "\n  kernel: %s\n  block (%u,%u,%u), thread (%u,%u,%u)", x->launch->kernel->name, c[0], c[1],
+	              c[2], tid[0], tid[1], tid[2]);
+	return false;
 }
 
 bool ws_exec_fail(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask, enum ws_gpu_errcode code,

@@ -177,6 +177,10 @@ bool ws_generic_read(void *core, uint32_t lane, uint64_t addr, void *dst, size_t
 		if (x->warp->local && off <= x->launch->stack_bytes && n <= x->launch->stack_bytes - off)
 			from = x->warp->local + (uint64_t)lane * x->launch->stack_stride + off;
 		break;
+	case WS_WINDOW_PARAM:
+		if (off <= x->launch->kernel->param_bytes && n <= x->launch->kernel->param_bytes - off)
+			from = x->launch->params + off;
+		break;
 	case 0:
 		from = ws_memmap_host(&x->gpu->map, addr, n);
 		break;
@@ -205,7 +209,7 @@ void ws_observe(struct ws_exec *x, const struct ws_dinst *in, const struct ws_re
 	a->addr = r->addr;
 	a->mem = r->mem;
 	a->peer = r->peer ? &r->peer->obs : NULL;
-	if (a->kind == WS_WRITE && r->linear) {
+	if (a->kind == WS_WRITE && r->linear && !a->async) {
 		uint32_t first = (uint32_t)__builtin_ctz(r->mask);
 
 		a->target = r->host[first] - (uint64_t)first * a->bytes;
@@ -329,6 +333,7 @@ static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t
 	p->addr = addr;
 	p->mask = mask;
 	p->space = (uint8_t)space;
+	p->mbar = NULL;
 	if (p->progress != x->warp->progress) {
 		p->progress = x->warp->progress;
 		p->count = 0;
@@ -339,12 +344,19 @@ static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t
 	}
 }
 
+void ws_remember_wait(struct ws_exec *x, const struct ws_dinst *in, uint64_t offset, struct ws_block *b, uint32_t mask)
+{
+	remember_poll(x, in, offset, WS_SPACE_SHARED, mask);
+	x->warp->poll.mbar = b;
+	x->budget = 0;
+}
+
 static void tell(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *regs, const struct ws_resolved *r)
 {
 	const struct ws_dmem *m = &in->u.mem;
 	_Alignas(64) uint8_t values[WS_WARP * 64];
 	struct ws_access a = {.kind = m->flags & WS_DM_STORE ? WS_WRITE : WS_READ, .sem = m->sem, .scope = m->scope,
-	                      .bytes = (uint16_t)(m->size * m->vec), .nc = m->flags & WS_DM_NC};
+	                      .bytes = (uint16_t)(m->size * m->vec), .nc = m->flags & WS_DM_NC, .issuer = WS_WARP};
 
 	if (a.kind == WS_WRITE) {
 		a.wrote = r->mask;
@@ -501,8 +513,7 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	ws_atomic_progress(x, in, r->addr, r->space, r->mask, wrote, scratch[0], args.a[0]);
 	if (tell_observer) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
-		                      .atom = t->atom,
-		                      .bytes = t->bytes};
+		                      .atom = t->atom, .bytes = t->bytes, .issuer = WS_WARP};
 
 		for (unsigned i = 0; i < t->n; i++)
 			EACH_LANE(l, r->mask)

@@ -394,7 +394,7 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 	const struct ws_dmem *m = &in->u.mem;
 	_Alignas(64) uint8_t values[WS_WARP * 64];
 	struct ws_access a = {.kind = m->flags & WS_DM_STORE ? WS_WRITE : WS_READ, .sem = m->sem, .scope = m->scope,
-	                      .bytes = (uint16_t)(m->size * m->vec), .nc = m->flags & WS_DM_NC};
+	                      .bytes = (uint16_t)(m->size * m->vec), .nc = m->flags & WS_DM_NC, .issuer = WS_WARP};
 
 	if (!wanted(x, p->space))
 		return;
@@ -538,8 +538,7 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	ws_atomic_progress(x, in, p.a, p.space, mask, wrote, scratch, args.a[0]);
 	if (x->ops && wanted(x, p.space)) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
-		                      .atom = t->atom,
-		                      .bytes = t->bytes, .value = scratch};
+		                      .atom = t->atom, .bytes = t->bytes, .value = scratch, .issuer = WS_WARP};
 
 		fill_access(x, in, &p, mask, &a);
 		x->ops->access(x->self, &x->warp->obs, &a);

@@ -288,6 +288,7 @@ struct ws_poll {                         /* what a warp read or tried last in a 
 	uint64_t addr;
 	uint32_t mask;
 	uint8_t space;
+	struct ws_block *mbar;           /* whose mbarrier object at addr; NULL: plain memory */
 	uint32_t count;                  /* polls since the warp's progress was ... */
 	uint64_t progress;
 };
@@ -352,6 +353,7 @@ struct ws_block {                        /* a resident block, and the slot with 
 	uint32_t cluster_rank;
 	struct ws_cluster *cluster;      /* never NULL while resident */
 	struct ws_cluster own;           /* that of the block with rank 0 */
+	struct ws_block_async *async;    /* async_priv.h; NULL: nothing asynchronous so far */
 };
 
 struct ws_mem_cache { struct ws_mem *mem; };     /* what an instruction accessed last */
@@ -400,6 +402,7 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
+	struct ws_job *jobs;             /* asynchronous operations whose effect is still to come (async_priv.h) */
 	struct ws_holder holders[WS_HOLDERS];
 };
 
@@ -629,7 +632,7 @@ ws_op_fn ws_op_barrier, ws_op_bar_warp, ws_op_shfl, ws_op_vote, ws_op_match, ws_
 ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_stackrestore, ws_op_area_load,
 	ws_op_area_store;
 ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
-	ws_op_to_window, ws_op_from_window, ws_op_cp_async, ws_op_mapa, ws_op_getctarank;
+	ws_op_to_window, ws_op_from_window, ws_op_mapa, ws_op_getctarank;
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */
 void ws_sync_exit(struct ws_exec *x, struct ws_warp *w);
 void ws_fill_consts(struct ws_exec *x, struct ws_warp *w, struct ws_frame *fr, bool all);
@@ -653,6 +656,20 @@ void ws_cluster_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w h
 bool ws_cluster_size(const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, uint32_t size[3],
                      struct ws_gpu_error *err);
 ws_op_fn ws_op_cluster_arrive, ws_op_cluster_wait;
+
+/* ---- async.c, mbarrier.c, decode_async.c; more in async_priv.h ---- */
+enum { WS_MAX_GROUPS = 65536 };          /* of asynchronous copies, that a thread can wait for one by one */
+bool ws_dec_async(struct ws_decoder *dc);                        /* cp, mbarrier, st.async, red.async */
+void ws_copy_start_block(struct ws_block *b);
+void ws_copy_free_block(struct ws_block *b);
+void ws_copy_finish(struct ws_exec *x, const struct ws_cluster *c);      /* all jobs of the cluster */
+bool ws_copy_finish_all(struct ws_exec *x);                      /* false: there were none */
+void ws_copy_tick(struct ws_exec *x);                            /* x->jobs: perhaps one of them runs now */
+void ws_copy_drop(struct ws_exec *x);                            /* the launch has failed */
+/* A failed test of an mbarrier object: others should run. */
+void ws_remember_wait(struct ws_exec *x, const struct ws_dinst *in, uint64_t offset, struct ws_block *b, uint32_t mask);
+/* "the mbarrier at shared memory offset 0x10 ('bar'): phase 0 is not complete, pending count 1 of 4, tx-count 0" */
+void ws_mbar_describe(const struct ws_block *b, uint32_t offset, struct ws_buf *out);
 
 /* ---- block.c, sched.c, launch.c ---- */
 /* The next thread block of the launch, with all others of its cluster, in slots of their own; NULL when there are no

@@ -122,6 +122,10 @@ static void give_budget(struct ws_exec *x, const struct ws_warp *w)
 static void run_warp(struct ws_exec *x, struct ws_warp *w, bool *moved)
 {
 	give_budget(x, w);
+	if (x->jobs)
+		ws_copy_tick(x);
+	if (x->failed)
+		return;
 	ws_exec_warp(x, w);
 	if (x->failed)
 		return;
@@ -298,6 +302,8 @@ static void no_way_on(struct ws_exec *x)
 {
 	uint64_t epoch = __atomic_load_n(&x->launch->epoch, __ATOMIC_SEQ_CST);
 
+	if (ws_copy_finish_all(x))
+		return;
 	if (!each_warp(x, is_stuck, NULL)) {
 		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 	} else if (x->looked_at != epoch) {
