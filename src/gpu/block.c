@@ -142,13 +142,33 @@ static struct ws_block *start_cluster(struct ws_exec *x, uint64_t number)
 	return c->block[0];
 }
 
+/* Host threads take clusters in groups of neighbours, smaller ones towards the end, so that they neither meet at one
+ * counter all the time nor in one cache line of the results. Who waits for a lower number waits for one that is
+ * running or that its own host thread begins next, as with single blocks. false: none is left. */
+static bool take_units(struct ws_exec *x)
+{
+	enum { GROUP = 32, SHARE = 8 };
+	struct ws_launch *la = x->launch;
+	uint64_t at = __atomic_load_n(&la->next_block, __ATOMIC_RELAXED), n;
+
+	do {
+		if (at >= la->units)
+			return false;
+		n = (la->units - at) / (SHARE * la->nexec);
+		n = n < 1 ? 1 : n > GROUP ? GROUP : n;
+	} while (!__atomic_compare_exchange_n(&la->next_block, &at, at + n, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	x->next_unit = at;
+	x->end_unit = at + n;
+	return true;
+}
+
 struct ws_block *ws_block_next(struct ws_exec *x)
 {
 	struct ws_launch *la = x->launch;
 	struct ws_block *b;
 	uint64_t number;
 
-	if (__atomic_load_n(&la->next_block, __ATOMIC_RELAXED) >= la->units)
+	if (x->next_unit == x->end_unit && !take_units(x))
 		return NULL;
 	while (x->nidle < la->cluster_blocks) {
 		b = new_slot(x);
@@ -156,9 +176,7 @@ struct ws_block *ws_block_next(struct ws_exec *x)
 			return NULL;
 		*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
 	}
-	number = __atomic_fetch_add(&la->next_block, 1, __ATOMIC_RELAXED);
-	if (number >= la->units)
-		return NULL;
+	number = x->next_unit++;
 	if (la->cluster_blocks > 1)
 		return start_cluster(x, number);
 	b = x->idle[--x->nidle];

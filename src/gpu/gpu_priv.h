@@ -396,14 +396,16 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	size_t nresident, cap_resident;
 	struct ws_block **idle;          /* block slots that can be used again */
 	size_t nidle, cap_idle;
-	uint64_t stuck_at;               /* launch->epoch at which this host thread saw no way on; 0 =
-		it is not stuck */
+	uint64_t next_unit, end_unit;    /* clusters that it has taken and not begun */
+	uint64_t moves;                  /* how often this host thread saw progress; the epoch is the sum of all */
+	uint64_t stuck_at;               /* epoch at which this host thread saw no way on; 0 = it is not stuck */
 	uint64_t looked_at;              /* ... at which it began to look a second time */
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
 	struct ws_job *jobs;             /* asynchronous operations whose effect is still to come (async_priv.h) */
 	struct ws_holder holders[WS_HOLDERS];
+	uint8_t apart[64];               /* the next host thread's fields are in another cache line */
 };
 
 struct ws_launch {
@@ -428,7 +430,6 @@ struct ws_launch {
 	_Alignas(64) uint64_t next_block;        /* cluster */
 	uint32_t stop;                   /* somebody failed */
 	uint64_t winsts;
-	uint64_t epoch;                  /* changes whenever some host thread saw progress */
 };
 
 struct ws_gpu {

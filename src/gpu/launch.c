@@ -239,7 +239,6 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	la->kernel = k;
 	la->image = k->image;
 	la->l = l;
-	la->epoch = 1;
 	o->kernel = k;
 	o->name = k->name;
 	o->serial = ++g->launches;

@@ -96,11 +96,13 @@ static bool within_limits(struct ws_exec *x)
 
 	if (__atomic_load_n(&la->stop, __ATOMIC_RELAXED))
 		return false;
-	all = __atomic_add_fetch(&la->winsts, x->winsts - x->counted, __ATOMIC_RELAXED);
-	x->counted = x->winsts;
-	if (max && all > max) {
-		ws_fail_limit(x, true);
-		return false;
+	if (max) {                       /* else nobody needs to know before the end */
+		all = __atomic_add_fetch(&la->winsts, x->winsts - x->counted, __ATOMIC_RELAXED);
+		x->counted = x->winsts;
+		if (all > max) {
+			ws_fail_limit(x, true);
+			return false;
+		}
 	}
 	if (la->deadline > 0 && ws_now() > la->deadline) {
 		ws_fail_limit(x, false);
@@ -238,6 +240,22 @@ static bool admit(struct ws_exec *x)
 	return b != NULL;
 }
 
+/* Host threads count their progress apart, so that they do not fight for a cache line; the sum, never 0, changes when
+ * any of them does. */
+static void note_progress(struct ws_exec *x)
+{
+	__atomic_fetch_add(&x->moves, 1, __ATOMIC_SEQ_CST);
+}
+
+static uint64_t epoch_of(const struct ws_launch *la)
+{
+	uint64_t sum = 1;
+
+	for (uint32_t i = 0; i < la->nexec; i++)
+		sum += __atomic_load_n(&la->exec[i].moves, __ATOMIC_SEQ_CST);
+	return sum;
+}
+
 static void leave(struct ws_exec *x, uint32_t i)
 {
 	struct ws_block *b = x->resident[i];
@@ -245,7 +263,7 @@ static void leave(struct ws_exec *x, uint32_t i)
 	x->nresident--;
 	memmove(&x->resident[i], &x->resident[i + 1], (x->nresident - i) * sizeof(struct ws_block *));
 	ws_block_finish(x, b);
-	__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_RELAXED);
+	note_progress(x);
 }
 
 /* Calls fn for every resident warp, as long as it returns true. */
@@ -286,7 +304,7 @@ static bool add_progress(struct ws_warp *w, void *user)
 static bool everybody_stuck(const struct ws_exec *x)
 {
 	struct ws_launch *la = x->launch;
-	uint64_t now = __atomic_load_n(&la->epoch, __ATOMIC_SEQ_CST);
+	uint64_t now = epoch_of(la);
 
 	for (uint32_t i = 0; i < la->nexec; i++) {
 		uint64_t at = __atomic_load_n(&la->exec[i].stuck_at, __ATOMIC_SEQ_CST);
@@ -300,7 +318,7 @@ static bool everybody_stuck(const struct ws_exec *x)
 /* Nothing moved in a whole pass and no other block can be started. */
 static void no_way_on(struct ws_exec *x)
 {
-	uint64_t epoch = __atomic_load_n(&x->launch->epoch, __ATOMIC_SEQ_CST);
+	uint64_t epoch = epoch_of(x->launch);
 
 	if (ws_copy_finish_all(x))
 		return;
@@ -375,11 +393,12 @@ static void run_in_order(struct ws_exec *x)
 			return;
 		before = progress_of(x);
 		if (!pass(x)) {
-			__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
+			if (x->stuck_at)
+				__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 			continue;
 		}
 		if (progress_of(x) != before)
-			__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_SEQ_CST);
+			note_progress(x);
 		if (!let_others_in(x) && !x->failed)
 			no_way_on(x);
 	}
@@ -406,7 +425,7 @@ static void run_in_random_order(struct ws_exec *x)
 		if (o == DONE)
 			leave(x, i);
 		if (o == DONE || progress_of(x) != before) {
-			__atomic_fetch_add(&x->launch->epoch, 1, __ATOMIC_SEQ_CST);
+			note_progress(x);
 			fruitless = 0;
 		} else if (++fruitless > 64 * x->nresident) {
 			more = admit(x);
