@@ -14,6 +14,7 @@ struct ws_options {
 	const char *divergence;      /* "auto", "stack", "its" */
 	const char *schedule;        /* "rr", "random" */
 	uint64_t seed;
+	uint32_t runs;               /* used by the command line alone */
 	uint32_t threads;            /* host threads, 0 = one a core */
 	uint64_t max_instructions;   /* warp instructions a launch, 0 = no limit */
 	double timeout;              /* seconds a launch, 0 = none */
@@ -24,6 +25,7 @@ struct ws_options {
 	const char *memories;        /* "shared,global" */
 	uint32_t granularity;
 	const char *kernel;          /* regex or NULL */
+	uint64_t launch_skip, launch_count;  /* launches of kernels that match; count 0 = all */
 	bool same_value_error;
 	/* output (used by the command line alone) */
 	const char *format;          /* "text", "json", ... */

@@ -43,10 +43,12 @@ struct ws_program {
 	int status;                  /* RAN: its own status, 128 + signal if it was killed. REFUSED: what to exit with */
 	int signal;                  /* that killed it; 0 = none */
 };
-/* Runs argv[0] with the simulated GPU in place and waits for it. The reports of its processes are added to `report`.
- * quiet_stdout: its standard output goes to stderr, because standard output is for the report. */
-struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv, bool quiet_stdout,
-                                struct ws_report *report);
+/* What becomes of the program's output: shown as it is; its standard output goes to stderr, because standard output is
+ * for the report; all of it is thrown away. */
+enum ws_program_output { WS_OUTPUT_SHOWN, WS_OUTPUT_TO_STDERR, WS_OUTPUT_HIDDEN };
+/* Runs argv[0] with the simulated GPU in place and waits for it. The reports of its processes are added to `report`. */
+struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,
+                                enum ws_program_output output, struct ws_report *report);
 
 /* Looks at the program before it is started. NULL: fine; else why it cannot be run and what to do, one line, static
  * or in *text, which the caller frees. */

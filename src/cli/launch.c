@@ -74,13 +74,25 @@ static void restore_signals(const struct sigaction *old)
 }
 
 /* ---- the program ---- */
-static _Noreturn void become(const struct ws_options *o, const char *libraries, char **argv, bool quiet_stdout,
-                             int tell)
+static void redirect(enum ws_program_output output)
+{
+	int nowhere = output == WS_OUTPUT_HIDDEN ? open("/dev/null", O_WRONLY) : -1;
+
+	if (output == WS_OUTPUT_TO_STDERR)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (nowhere >= 0) {
+		dup2(nowhere, STDOUT_FILENO);
+		dup2(nowhere, STDERR_FILENO);
+		close(nowhere);
+	}
+}
+
+static _Noreturn void become(const struct ws_options *o, const char *libraries, char **argv,
+                             enum ws_program_output output, int tell)
 {
 	int failed;
 
-	if (quiet_stdout)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
+	redirect(output);
 	set_environment(o, libraries);
 	execvp(argv[0], argv);
 	failed = errno;
@@ -107,7 +119,7 @@ static struct ws_program refused(int status)
 }
 
 static struct ws_program run_program(const char *verb, const struct ws_options *o, const char *libraries, char **argv,
-                                     bool quiet_stdout)
+                                     enum ws_program_output output)
 {
 	struct sigaction old[WS_COUNT(passed)];
 	struct ws_program p;
@@ -123,7 +135,7 @@ static struct ws_program run_program(const char *verb, const struct ws_options *
 	pid = fork();
 	if (pid == 0) {
 		restore_signals(old);
-		become(o, libraries, argv, quiet_stdout, tell[1]);
+		become(o, libraries, argv, output, tell[1]);
 	}
 	failed = errno;
 	child = pid;
@@ -212,8 +224,8 @@ static const char *check_real(const struct ws_options *o)
 	                                     "use --gpu=sim" : NULL;
 }
 
-struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv, bool quiet_stdout,
-                                struct ws_report *report)
+struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,
+                                enum ws_program_output output, struct ws_report *report)
 {
 	struct ws_options with_folder = *o;
 	struct ws_program p = refused(WS_EXIT_USAGE);
@@ -232,7 +244,7 @@ struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_opti
 	} else {
 		with_folder.verb = verb->name;
 		with_folder.report_dir = folder;
-		p = run_program(verb->name, &with_folder, libraries, argv, quiet_stdout);
+		p = run_program(verb->name, &with_folder, libraries, argv, output);
 		collect(verb->name, folder, report);
 	}
 	ws_buf_free(&text);

@@ -30,7 +30,7 @@ static bool colored(const struct ws_options *o)
 static void render(const struct ws_report *r, const struct ws_options *o, struct ws_buf *out)
 {
 	struct ws_text_options text = { colored(o), o->source_dirs, o->max_reports,
-		                         target(o) == TO_ERROR_STREAM };
+		                         target(o) == TO_ERROR_STREAM && o->runs <= 1 };
 
 	if (strcmp(o->format, "json") == 0)
 		ws_report_write_json(r, out);
@@ -90,19 +90,54 @@ static bool read_rules(const char *path, struct ws_suppressions **rules)
 	return *rules != NULL;
 }
 
+static void note_signal(struct ws_report *report, const struct ws_program *p)
+{
+	if (p->state == WS_PROGRAM_RAN && p->signal)
+		ws_report_limit(report, "the program was ended by a signal; what it would have done later was not checked");
+}
+
+/* One run after the other, each under a seed of its own, as long as the program can be started. The program's output is
+ * that of the first run. The status is that of the first run that ended with another one than 0. */
+static struct ws_program run_often(char **argv, const struct ws_options *o, enum ws_program_output output,
+                                   struct ws_report *report)
+{
+	struct ws_program all = { .state = WS_PROGRAM_RAN };
+	struct ws_options one = *o;
+
+	if (!one.threads)
+		one.threads = 1;             /* so that a seed gives one execution */
+	for (uint32_t i = 0; i < o->runs; i++, one.seed++) {
+		struct ws_report *found = ws_report_new();
+		struct ws_program p = ws_cli_launch(&ws_verb_race, &one, argv, i ? WS_OUTPUT_HIDDEN : output, found);
+
+		note_signal(found, &p);
+		if (p.state == WS_PROGRAM_RAN)
+			ws_report_add_run(report, found);
+		ws_report_free(found);
+		if (p.state != WS_PROGRAM_RAN)
+			return p;
+		if (!all.status)
+			all = p;
+	}
+	return all;
+}
+
 static int race_program(char **argv, const struct ws_options *o, const struct ws_suppressions *rules)
 {
-	bool quiet = target(o) == TO_STANDARD_OUTPUT;
+	enum ws_program_output output = target(o) == TO_STANDARD_OUTPUT ? WS_OUTPUT_TO_STDERR : WS_OUTPUT_SHOWN;
 	struct ws_report *report = ws_report_new();
 	struct ws_program p;
 	int status;
 
 	ws_report_set(report, o->gpu, o->detector, o->granularity);
-	p = ws_cli_launch(&ws_verb_race, o, argv, quiet, report);
+	if (o->runs > 1)
+		p = run_often(argv, o, output, report);
+	else
+		p = ws_cli_launch(&ws_verb_race, o, argv, output, report);
 	status = p.status;
 	if (p.state == WS_PROGRAM_RAN) {
-		if (p.signal)
-			ws_report_limit(report, "the program was ended by a signal; what it would have done later was not checked");
+		if (o->runs <= 1)
+			note_signal(report, &p);
 		if (rules)
 			ws_report_suppress(report, rules);
 		status = write_report(report, o) ? exit_status(report, o, &p) : WS_EXIT_USAGE;
@@ -119,7 +154,9 @@ static int race(int argc, char **argv)
 
 	ws_options_default(&o);
 	program = ws_cli_parse(&ws_verb_race, argc, argv, &o, &status);
-	if (program && read_rules(o.suppress, &rules)) {
+	if (program && o.runs > 1 && strcmp(o.schedule, "random") != 0) {
+		status = ws_cli_refuse("race", "--runs needs --schedule=random: in the fixed order every run is the same");
+	} else if (program && read_rules(o.suppress, &rules)) {
 		status = race_program(argv + program, &o, rules);
 		ws_suppressions_free(rules);
 	}

@@ -247,6 +247,8 @@ static void make_detector(struct ws_session *s)
 		.shared = strstr(m, "shared"),
 		.global = strstr(m, "global"),
 		.kernel_regex = o->kernel,
+		.launch_skip = o->launch_skip,
+		.launch_count = o->launch_count,
 		.same_value_error = o->same_value_error,
 		.seed = o->seed,
 	};

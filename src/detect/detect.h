@@ -9,6 +9,7 @@ struct ws_detect_config {
 	uint32_t granularity;        /* bytes: 1 (default), 2, 4, .. 64 */
 	bool shared, global;         /* memories to check */
 	const char *kernel_regex;    /* NULL = all kernels */
+	uint64_t launch_skip, launch_count;  /* of launches that match: leave out so many, check so many (0 = all) */
 	bool same_value_error;       /* writes of one value are errors, not warnings */
 	uint64_t seed;               /* told in reports */
 };
@@ -24,5 +25,12 @@ struct ws_detector {
 };
 const struct ws_detector *ws_detector_find(const char *name);        /* "shadow" is the default; NULL = unknown */
 const struct ws_detector *ws_detector_at(size_t i);                  /* NULL at the end */
+
+/* Which launches are checked: --kernel, --launch-skip, --launch-count. For use by detectors. */
+struct ws_detect_filter;
+struct ws_detect_filter *ws_detect_filter_new(const struct ws_detect_config *config);
+void ws_detect_filter_free(struct ws_detect_filter *f);
+/* Is this launch, the next one, to be checked? NULL: yes; else why not, static text. */
+const char *ws_detect_left_out(struct ws_detect_filter *f, const char *kernel);
 
 #endif

@@ -6,7 +6,6 @@
  * ever cleared in bulk. */
 #include "detect/shadow_priv.h"
 
-#include <regex.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -516,25 +515,14 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 }
 
 /* ---- launches, blocks ---- */
-static bool regex_match(const char *pattern, const char *name)
-{
-	regex_t re;
-	bool hit;
-
-	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB))
-		return true;
-	hit = regexec(&re, name ? name : "", 0, NULL, 0) == 0;
-	regfree(&re);
-	return hit;
-}
-
 static void on_launch_begin(void *self, struct ws_obs_launch *l)
 {
 	struct ws_shadow *s = self;
 	struct ws_launch_state *ls = &s->launch;
 
 	*ls = (struct ws_launch_state){.l = l, .its = l->its, .lock = l->host_threads > 1};
-	ls->checked = !s->kernel_regex || regex_match(s->kernel_regex, l->name);
+	ls->left_out = ws_detect_left_out(s->filter, l->name);
+	ls->checked = !ls->left_out;
 	ls->cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 1;
 	ls->gen = ++s->gen;
 	ws_shadow_scan(ls);
@@ -550,7 +538,7 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	ws_shadow_flush(s);
 	ws_report_kernel(s->report, &row);
 	if (!s->launch.checked)
-		ws_report_unchecked(s->report, row.name, "left out by --kernel");
+		ws_report_unchecked(s->report, row.name, s->launch.left_out);
 	l->state = NULL;
 	memset(&s->launch, 0, sizeof s->launch);
 }
@@ -698,7 +686,7 @@ static void *create(const struct ws_detect_config *config, struct ws_report *rep
 	s->config = *config;
 	if (!s->config.granularity)
 		s->config.granularity = 1;
-	s->kernel_regex = config->kernel_regex ? ws_strdup(config->kernel_regex) : NULL;
+	s->filter = ws_detect_filter_new(config);
 	s->report = report;
 	s->time_limit = WHO_TIME;
 	s->sites = ws_alloc(SITE_CHUNKS * sizeof *s->sites);
@@ -743,7 +731,7 @@ static void destroy(void *self)
 	free(s->sites);
 	free(s->slots);
 	free(s->locksets);
-	free(s->kernel_regex);
+	ws_detect_filter_free(s->filter);
 	free(s);
 }
 

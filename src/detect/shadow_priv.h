@@ -218,6 +218,7 @@ struct ws_slot_info {
 
 struct ws_launch_state {
 	struct ws_obs_launch *l;
+	const char *left_out;        /* why it is not checked; NULL = it is */
 	bool checked, simple, narrow, acquires;  /* simple: no order finer than block barriers and warps can come up;
 	                              * narrow: scopes below gpu are synchronized with; acquires: ld.acquire is used */
 	bool its, lock, cluster;
@@ -236,7 +237,7 @@ struct ws_site_info {
 
 struct ws_shadow {
 	struct ws_detect_config config;
-	char *kernel_regex;
+	struct ws_detect_filter *filter;
 	struct ws_report *report;
 	struct ws_gpu *gpu;
 	struct ws_launch_state launch;       /* launches are serial */

@@ -160,6 +160,8 @@ static void write_race(struct ws_json *j, const struct ws_race *race, size_t num
 	ws_json_number(j, "count", race->count);
 	ws_json_number(j, "launch", race->launch);
 	ws_json_number(j, "seed", race->seed);
+	if (race->runs)
+		ws_json_number(j, "runs", race->runs);
 	ws_json_open(j, "location", '{');
 	ws_json_string(j, "name", location);
 	ws_json_number(j, "offset", race->offset);
@@ -189,6 +191,20 @@ static void write_strings(struct ws_json *j, const char *key, const char *const 
 	ws_json_open(j, key, '[');
 	for (size_t i = 0; i < n; i++)
 		ws_json_string(j, NULL, texts[i]);
+	ws_json_close(j, ']');
+}
+
+static void write_rules(struct ws_json *j, const struct ws_report_view *v)
+{
+	ws_json_open(j, "suppressions", '[');
+	for (size_t i = 0; i < v->nrules; i++) {
+		ws_json_open(j, NULL, '{');
+		ws_json_string(j, "rule", v->rules[i].text);
+		ws_json_string(j, "file", v->rules[i].file);
+		ws_json_number(j, "line", v->rules[i].line);
+		ws_json_number(j, "races", v->rules[i].races);
+		ws_json_close(j, '}');
+	}
 	ws_json_close(j, ']');
 }
 
@@ -223,6 +239,10 @@ void ws_report_write_json(const struct ws_report *r, struct ws_buf *out)
 	write_strings(&j, "limits", v.limits, v.nlimits);
 	write_strings(&j, "errors", v.errors, v.nfailures);
 	ws_json_number(&j, "suppressed", v.suppressed);
+	if (v.nrules)
+		write_rules(&j, &v);
+	if (v.runs)
+		ws_json_number(&j, "runs", v.runs);
 	ws_json_close(&j, '}');
 	ws_buf_puts(out, "\n");
 	ws_report_view_close(r, &v);
@@ -354,6 +374,7 @@ static void read_race(struct reader *rd, json_t *o)
 	race.count = get_number(rd, o, "count", INT64_MAX);
 	race.launch = get_number(rd, o, "launch", INT64_MAX);
 	race.seed = get_number(rd, o, "seed", INT64_MAX);
+	race.runs = (uint32_t)get_number(rd, o, "runs", UINT32_MAX);
 	read_access(rd, get_object(rd, o, "first"), &race.first);
 	read_access(rd, get_object(rd, o, "second"), &race.second);
 	if (!rd->failed)
@@ -399,6 +420,16 @@ static void read_error(struct reader *rd, json_t *o)
 	read_text(rd, o, ws_report_error);
 }
 
+static void read_rule(struct reader *rd, json_t *o)
+{
+	struct ws_rule_row rule = { .text = get_string(rd, o, "rule", true), .file = get_string(rd, o, "file", true),
+	                            .line = (uint32_t)get_number(rd, o, "line", UINT32_MAX),
+	                            .races = get_number(rd, o, "races", INT64_MAX) };
+
+	if (!rd->failed)
+		ws_report_add_rule(rd->report, &rule);
+}
+
 static void read_array(struct reader *rd, json_t *root, const char *key, void (*item)(struct reader *, json_t *))
 {
 	json_t *array = json_object_get(root, key), *o;
@@ -431,7 +462,9 @@ static void read_root(struct reader *rd, json_t *root)
 	read_array(rd, root, "unchecked", read_unchecked);
 	read_array(rd, root, "limits", read_limit);
 	read_array(rd, root, "errors", read_error);
+	read_array(rd, root, "suppressions", read_rule);
 	ws_report_add_suppressed(rd->report, get_number(rd, root, "suppressed", INT64_MAX));
+	ws_report_set_runs(rd->report, (uint32_t)get_number(rd, root, "runs", UINT32_MAX));
 }
 
 bool ws_report_read_json(struct ws_report *r, const char *text, size_t len, const struct ws_sink *sink)

@@ -32,6 +32,9 @@ struct ws_report {
 	const char **limits, **errors;
 	size_t nlimits, caplimits, nerrors, caperrors;
 	uint64_t suppressed;
+	struct ws_rule_row *rules;
+	size_t nrules, caprules;
+	uint32_t runs;
 };
 
 struct ws_report *ws_report_new(void)
@@ -56,6 +59,7 @@ void ws_report_free(struct ws_report *r)
 	free(r->kernels);
 	free(r->unchecked);
 	free(r->limits);
+	free(r->rules);
 	free(r->errors);
 	ws_arena_free(r->arena);
 	free(r);
@@ -229,6 +233,7 @@ static bool add_race(struct ws_report *r, const struct ws_race *race)
 {
 	struct ws_race copy = *race;
 	uint64_t count = race->count ? race->count : 1, hash;
+	uint32_t runs = race->runs;
 	uint32_t *slot;
 	struct entry *e;
 
@@ -239,11 +244,13 @@ static bool add_race(struct ws_report *r, const struct ws_race *race)
 	if (*slot) {
 		e = r->entries[*slot - 1];
 		count = add_saturated(count, e->race.count);
+		runs += e->race.runs;
 		if (better_example(race, &e->race)) {        /* the graver or wider example is the one to show */
 			keep_race(r, &copy);
 			e->race = copy;
 		}
 		e->race.count = count;
+		e->race.runs = runs;
 		return false;
 	}
 	e = ws_arena_alloc(r->arena, sizeof *e);
@@ -275,14 +282,35 @@ void ws_report_add_suppressed(struct ws_report *r, uint64_t n)
 	pthread_mutex_unlock(&r->lock);
 }
 
+void ws_report_add_rule(struct ws_report *r, const struct ws_rule_row *rule)
+{
+	pthread_mutex_lock(&r->lock);
+	*WS_PUSH(r->rules, r->nrules, r->caprules) =
+		(struct ws_rule_row){ keep(r, rule->text), keep(r, rule->file), rule->line, rule->races };
+	pthread_mutex_unlock(&r->lock);
+}
+
+void ws_report_set_runs(struct ws_report *r, uint32_t runs)
+{
+	r->runs = runs;
+}
+
 void ws_report_suppress(struct ws_report *r, const struct ws_suppressions *s)
 {
-	size_t kept = 0;
+	size_t kept = 0, first = r->nrules;
+	struct ws_rule_row rule;
 
+	for (size_t i = 0; ws_suppressions_rule(s, i, &rule); i++)
+		ws_report_add_rule(r, &rule);
 	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; i < r->nentries; i++)
-		if (!ws_suppressions_match(s, &r->entries[i]->race))
+	for (size_t i = 0; i < r->nentries; i++) {
+		long which = ws_suppressions_which(s, &r->entries[i]->race);
+
+		if (which < 0)
 			r->entries[kept++] = r->entries[i];
+		else
+			r->rules[first + (size_t)which].races++;
+	}
 	r->suppressed = add_saturated(r->suppressed, r->nentries - kept);
 	r->nentries = kept;
 	memset(r->table, 0, r->table_size * sizeof *r->table);
@@ -348,6 +376,30 @@ void ws_report_error(struct ws_report *r, const char *text)
 	pthread_mutex_unlock(&r->lock);
 }
 
+void ws_report_add_run(struct ws_report *r, const struct ws_report *one)
+{
+	struct ws_report_view v;
+
+	ws_report_view_open(one, &v);
+	ws_report_set(r, v.gpu, v.detector, v.granularity);
+	for (size_t i = 0; i < v.nraces; i++) {
+		struct ws_race race = *v.races[i];
+
+		race.runs = 1;
+		ws_report_race(r, &race);
+	}
+	for (size_t i = 0; i < v.nkernels; i++)
+		ws_report_kernel(r, &v.kernels[i]);
+	for (size_t i = 0; i < v.nunchecked; i++)
+		ws_report_unchecked(r, v.unchecked[i].kernel, v.unchecked[i].why);
+	for (size_t i = 0; i < v.nlimits; i++)
+		ws_report_limit(r, v.limits[i]);
+	for (size_t i = 0; i < v.nfailures; i++)
+		ws_report_error(r, v.errors[i]);
+	ws_report_view_close(one, &v);
+	r->runs++;
+}
+
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity)
 {
 	size_t n = 0;
@@ -393,6 +445,7 @@ void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v)
 		.unchecked = r->unchecked, .nunchecked = r->nunchecked,
 		.limits = r->limits, .nlimits = r->nlimits,
 		.errors = r->errors, .nfailures = r->nerrors,
+		.rules = r->rules, .nrules = r->nrules, .runs = r->runs,
 	};
 	v->races = ws_alloc(r->nentries * sizeof *v->races);
 	for (size_t i = 0; i < r->nentries; i++) {

@@ -36,6 +36,7 @@ struct ws_race {
 	const char *missing, *repair;
 	uint64_t count;              /* how often seen */
 	uint64_t launch, seed;
+	uint32_t runs;               /* of several runs, how many showed it; 0 = there was one run */
 };
 
 struct ws_kernel_row { const char *name; uint64_t launches, accesses, thread_instructions; bool checked; };
@@ -52,6 +53,8 @@ void ws_report_kernel(struct ws_report *r, const struct ws_kernel_row *k);      
 void ws_report_unchecked(struct ws_report *r, const char *kernel, const char *why);
 void ws_report_limit(struct ws_report *r, const char *text);     /* what could not be checked, said once */
 void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: out of bounds, deadlock */
+/* Adds what one run of several found; `one` stays as it is. */
+void ws_report_add_run(struct ws_report *r, const struct ws_report *one);
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity);
 bool ws_report_failed(const struct ws_report *r);                /* an error was added */
 
@@ -61,7 +64,7 @@ struct ws_suppressions *ws_suppressions_read(const char *path, const char *text,
                                              const struct ws_sink *sink);
 bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race *race);
 void ws_suppressions_free(struct ws_suppressions *s);
-/* Takes the races that a rule names out of the report, which keeps their number. */
+/* Takes the races that a rule names out of the report, which keeps their number, in all and for each rule. */
 void ws_report_suppress(struct ws_report *r, const struct ws_suppressions *s);
 
 /* JSON: docs/report.schema.json. read merges into r (races are added with their counts). */

@@ -4,12 +4,17 @@
 
 #include "report/report.h"
 
+struct ws_rule_row { const char *text, *file; uint32_t line; uint64_t races; };     /* races: that it took out */
+
 struct ws_report_view {              /* a report as a renderer sees it; points into the report */
 	const char *gpu, *detector;
 	uint32_t granularity;
 	const struct ws_race **races;        /* sorted: errors first, then by kernel and place; R1 is races[0] */
 	size_t nraces, nerrors, nwarnings;   /* races of each severity */
 	uint64_t suppressed;                 /* races that are not among them */
+	const struct ws_rule_row *rules;     /* of --suppress, in order */
+	size_t nrules;
+	uint32_t runs;                       /* of the program; 0 = one */
 	const struct ws_kernel_row *kernels;
 	size_t nkernels;
 	const struct ws_unchecked_row *unchecked;
@@ -18,6 +23,12 @@ struct ws_report_view {              /* a report as a renderer sees it; points i
 	size_t nlimits, nfailures;           /* failures: entries of errors */
 };
 void ws_report_add_suppressed(struct ws_report *r, uint64_t n);
+void ws_report_add_rule(struct ws_report *r, const struct ws_rule_row *rule);        /* copies */
+void ws_report_set_runs(struct ws_report *r, uint32_t runs);
+/* Number of the first rule that names the race; -1 = none. */
+long ws_suppressions_which(const struct ws_suppressions *s, const struct ws_race *race);
+/* The rule with that number (races is 0); false behind the last one. The strings live as long as s. */
+bool ws_suppressions_rule(const struct ws_suppressions *s, size_t i, struct ws_rule_row *rule);
 /* Locks the report until close. */
 void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v);
 void ws_report_view_close(const struct ws_report *r, struct ws_report_view *v);

@@ -9,12 +9,15 @@ enum field { KERNEL, FILE_NAME, LOCATION, CATEGORY, KIND, SPACE, LINE, FIELDS };
 static const char *const names[FIELDS] = { "kernel", "file", "location", "category", "kind", "memory", "line" };
 
 struct rule {
+	char *text;
+	uint32_t at;                 /* its line in the file */
 	bool given[FIELDS];
 	regex_t re[FIELDS];          /* but for LINE */
 	uint32_t line;
 };
 
 struct ws_suppressions {
+	char *path;
 	struct rule **rules;
 	size_t n, cap;
 };
@@ -27,8 +30,10 @@ void ws_suppressions_free(struct ws_suppressions *s)
 		for (unsigned f = 0; f < LINE; f++)
 			if (s->rules[i]->given[f])
 				regfree(&s->rules[i]->re[f]);
+		free(s->rules[i]->text);
 		free(s->rules[i]);
 	}
+	free(s->path);
 	free(s->rules);
 	free(s);
 }
@@ -84,6 +89,14 @@ static bool read_word(struct rule *r, const struct cursor *c, const char *word, 
 	return fine || complain(c, word, n, f == LINE ? "not a line number" : "not a regular expression");
 }
 
+/* Length of the text without blanks at its end. */
+static size_t trimmed(const char *at, const char *end)
+{
+	while (end > at && strchr(" \t\r", end[-1]))
+		end--;
+	return (size_t)(end - at);
+}
+
 static bool read_line(struct ws_suppressions *s, const struct cursor *c)
 {
 	static const char blanks[] = " \t\r";
@@ -102,6 +115,8 @@ static bool read_line(struct ws_suppressions *s, const struct cursor *c)
 			at++;
 		if (!r) {
 			r = ws_alloc(sizeof *r);
+			r->at = c->line;
+			r->text = ws_strndup(word, trimmed(word, end));
 			*WS_PUSH(s->rules, s->n, s->cap) = r;
 		}
 		if (!read_word(r, c, word, (size_t)(at - word)))
@@ -114,6 +129,8 @@ struct ws_suppressions *ws_suppressions_read(const char *path, const char *text,
 	struct ws_suppressions *s = ws_alloc(sizeof *s);
 	struct cursor c = { .path = path, .sink = sink };
 	bool fine = true;
+
+	s->path = ws_strdup(path);
 
 	for (size_t at = 0; at < len; at += c.len + 1) {
 		const char *stop = memchr(text + at, '\n', len - at);
@@ -143,7 +160,7 @@ static bool place_fits(const struct rule *r, const struct ws_race_access *a)
 	return fits(r, FILE_NAME, file) && (!r->given[LINE] || r->line == (a->file ? a->line : a->ptx_line));
 }
 
-bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race *race)
+long ws_suppressions_which(const struct ws_suppressions *s, const struct ws_race *race)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		const struct rule *r = s->rules[i];
@@ -151,7 +168,20 @@ bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race
 		if (fits(r, KERNEL, race->kernel) && fits(r, LOCATION, race->location) && fits(r, CATEGORY, race->category) &&
 		    fits(r, KIND, ws_race_kind_name(race->kind)) && fits(r, SPACE, race->space) &&
 		    (place_fits(r, &race->first) || place_fits(r, &race->second)))
-			return true;
+			return (long)i;
 	}
-	return false;
+	return -1;
+}
+
+bool ws_suppressions_match(const struct ws_suppressions *s, const struct ws_race *race)
+{
+	return ws_suppressions_which(s, race) >= 0;
+}
+
+bool ws_suppressions_rule(const struct ws_suppressions *s, size_t i, struct ws_rule_row *rule)
+{
+	if (i >= s->n)
+		return false;
+	*rule = (struct ws_rule_row){ .text = s->rules[i]->text, .file = s->path, .line = s->rules[i]->at };
+	return true;
 }

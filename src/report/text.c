@@ -17,6 +17,7 @@ struct writer {
 	struct ws_buf *out;
 	const struct ws_text_options *opt;
 	struct ws_sources *sources;
+	uint32_t runs;
 };
 
 static void color(struct writer *w, const char *sequence)
@@ -128,7 +129,10 @@ static void write_race(struct writer *w, const struct ws_race *race, size_t numb
 		ws_buf_puts(w->out, race->count == 1 ? ", in launch " : ", first in launch ");
 		ws_buf_add_count(w->out, race->launch);
 	}
-	if (race->seed)
+	if (race->runs)
+		ws_buf_printf(w->out, " of the run with --seed=%" PRIu64 "; in %" PRIu32 " of %" PRIu32 " runs", race->seed,
+		              race->runs, w->runs);
+	else if (race->seed)
 		ws_buf_printf(w->out, " (--seed=%" PRIu64 ")", race->seed);
 	ws_buf_puts(w->out, "\n\n");
 }
@@ -158,6 +162,21 @@ static void write_failures(struct writer *w, const struct ws_report_view *v)
 		ws_buf_puts(w->out, "a kernel failed\n");
 		color(w, RESET);
 		write_lines(w, v->errors[i]);
+		ws_buf_puts(w->out, "\n");
+	}
+}
+
+static void write_rules(struct writer *w, const struct ws_report_view *v)
+{
+	for (size_t i = 0; i < v->nrules; i++) {
+		ws_buf_puts(w->out, "suppressed: ");
+		if (v->rules[i].races)
+			ws_buf_add_count(w->out, v->rules[i].races);
+		ws_buf_puts(w->out, v->rules[i].races == 0 ? "nothing" : v->rules[i].races == 1 ? " race" : " races");
+		ws_buf_puts(w->out, " by ");
+		add_clean(w, ws_report_short_path(v->rules[i].file));
+		ws_buf_printf(w->out, ":%" PRIu32 ": ", v->rules[i].line);
+		add_clean(w, v->rules[i].text);
 		ws_buf_puts(w->out, "\n");
 	}
 }
@@ -194,11 +213,12 @@ static void write_summary(struct writer *w, const struct ws_report_view *v)
 
 void ws_report_write_text(const struct ws_report *r, const struct ws_text_options *opt, struct ws_buf *out)
 {
-	struct writer w = { out, opt, ws_sources_new(opt->source_dirs) };
+	struct writer w = { out, opt, ws_sources_new(opt->source_dirs), 0 };
 	struct ws_report_view v;
 	size_t shown;
 
 	ws_report_view_open(r, &v);
+	w.runs = v.runs;
 	shown = opt->max_reports && opt->max_reports < v.nraces ? opt->max_reports : v.nraces;
 	for (size_t i = 0; i < shown; i++)
 		write_race(&w, v.races[i], i + 1);
@@ -208,6 +228,7 @@ void ws_report_write_text(const struct ws_report *r, const struct ws_text_option
 		ws_buf_puts(out, " more (--max-reports=0 shows all)\n\n");
 	}
 	write_failures(&w, &v);
+	write_rules(&w, &v);
 	write_limits(&w, &v);
 	write_summary(&w, &v);
 	ws_report_view_close(r, &v);

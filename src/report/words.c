@@ -119,6 +119,11 @@ static const char *const categories[][2] = {
 	{ "atomic-plain", "one is atomic, one is not" },
 	{ "mixed-size", "atomic accesses of different sizes" },
 	{ "same-value", "both write the same value" },
+	{ "async-copy", "an operation that may still be under way" },
+	{ "mbarrier", "mbarrier object, its initialization and its use in no order" },
+	{ "proxy", "no proxy fence between them" },
+	{ "cluster", "two blocks of a cluster, no barrier between them" },
+	{ "cluster-lifetime", "the other block may not have begun, or have ended" },
 };
 
 void ws_race_add_title(struct ws_buf *out, const struct ws_race *race)
@@ -171,6 +176,36 @@ static void add_races(struct ws_buf *out, const struct ws_report_view *v)
 	ws_buf_puts(out, ")");
 }
 
+static bool named_before(const struct ws_report_view *v, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(v->unchecked[j].kernel, v->unchecked[i].kernel) == 0)
+			return true;
+	return false;
+}
+
+/* Were some launches of it checked? */
+static bool partly_checked(const struct ws_report_view *v, const char *kernel)
+{
+	for (size_t i = 0; i < v->nkernels; i++)
+		if (strcmp(v->kernels[i].name, kernel) == 0)
+			return v->kernels[i].accesses > 0;
+	return false;
+}
+
+static void add_unchecked(struct ws_buf *out, const struct ws_report_view *v)
+{
+	size_t n = 0;
+	bool partly = false;
+
+	for (size_t i = 0; i < v->nunchecked; i++) {
+		n += !named_before(v, i);
+		partly = partly || partly_checked(v, v->unchecked[i].kernel);
+	}
+	add_number_of(out, n, "kernel");
+	ws_buf_printf(out, " %s not %schecked", n == 1 ? "was" : "were", partly ? "wholly " : "");
+}
+
 void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 {
 	uint64_t accesses = 0;
@@ -190,7 +225,14 @@ void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 		ws_buf_add_count(out, v->suppressed);
 		ws_buf_puts(out, " suppressed,");
 	}
-	ws_buf_puts(out, " in ");
+	if (v->runs) {
+		ws_buf_puts(out, " in ");
+		add_number_of(out, v->runs, "run");
+		ws_buf_puts(out, " of");
+	} else {
+		ws_buf_puts(out, " in");
+	}
+	ws_buf_puts(out, " ");
 	add_number_of(out, v->nkernels, "kernel");
 	ws_buf_puts(out, "; ");
 	ws_buf_add_count(out, accesses);
@@ -200,8 +242,7 @@ void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 		return;
 	}
 	if (nunchecked) {
-		add_number_of(out, nunchecked, "kernel");
-		ws_buf_printf(out, " %s not checked", nunchecked == 1 ? "was" : "were");
+		add_unchecked(out, v);
 	} else {
 		ws_buf_puts(out, v->nlimits ? "some things were not checked (see above)"
 		                            : "what came after the failure was not checked");
