@@ -81,6 +81,11 @@ static void waiting_fragment(struct listing *li, const struct ws_warp *w, const 
 		where(li, f, f->pc - 1);
 		return;
 	}
+	if (f->wait == WS_WAIT_WARP) {
+		ws_buf_puts(li->out, " wait for the rest of their warp");
+		where(li, f, f->pc);
+		return;
+	}
 	if (f->wait == WS_WAIT_SYNC) {
 		missing = f->wait_mask & w->live;
 		for (uint32_t i = 0; i < w->nfrags; i++)

@@ -354,6 +354,6 @@ bool ws_dec_special(struct ws_decoder *dc)
 		ws_dec_call(dc);
 		return true;
 	default:
-		return ws_dec_memory(dc) || decode_warp_op(dc) || decode_other(dc);
+		return ws_dec_memory(dc) || decode_warp_op(dc) || decode_other(dc) || ws_dec_matrix(dc);
 	}
 }

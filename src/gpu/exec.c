@@ -205,6 +205,7 @@ enum ws_next ws_exec_exit(struct ws_exec *x, uint32_t mask)
 		x->block->live_warps--;
 	} else if (x->its) {
 		ws_sync_exit(x, w);
+		ws_whole_warp_check(w);
 	}
 	ws_barrier_exit(x, w);
 	ws_cluster_exit(x, w);

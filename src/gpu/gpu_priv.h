@@ -266,7 +266,7 @@ struct ws_frame {
 	struct ws_frame *next_free;
 };
 
-enum ws_wait { WS_READY, WS_WAIT_BARRIER, WS_WAIT_SYNC, WS_WAIT_CLUSTER };
+enum ws_wait { WS_READY, WS_WAIT_BARRIER, WS_WAIT_SYNC, WS_WAIT_CLUSTER, WS_WAIT_WARP };
 
 /* its: threads of a warp that are together at one place. stack: an entry of the reconvergence stack, top last. */
 struct ws_frag {
@@ -293,6 +293,10 @@ struct ws_poll {                         /* what a warp read or tried last in a 
 	uint64_t progress;
 };
 
+struct ws_wgmma {                        /* asynchronous products of a warp: operations, and where its groups ended */
+	uint64_t op, groups, end[8];     /* of the last 8 groups; group g, from 1 on, at g % 8 */
+};
+
 struct ws_warp {
 	struct ws_obs_warp obs;
 	struct ws_block *block;
@@ -316,6 +320,7 @@ struct ws_warp {
 	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */
 	struct ws_poll poll;
+	struct ws_wgmma wgmma;
 	uint64_t clock;
 };
 
@@ -641,6 +646,10 @@ void ws_broadcast(uint8_t *regs, uint32_t reg, unsigned width, uint64_t value);
 void ws_fill_locals(struct ws_frame *fr, uint32_t mask);
 void ws_thread_of(const struct ws_launch *la, uint32_t thread, uint32_t tid[3]);
 void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t *regs, uint32_t reg, unsigned width);
+
+/* ---- matrix*.c, wgmma.c ---- */
+bool ws_dec_matrix(struct ws_decoder *dc);                       /* mma, wmma, ldmatrix and their relatives */
+void ws_whole_warp_check(struct ws_warp *w);                     /* lanes of w wait for the whole warp, or have ended */
 
 /* ---- cluster.c ---- */
 /* Where an address of the shared::cluster window (or a generic one in it) leads that code of block b uses: the block whose
