@@ -109,7 +109,8 @@ static void write_words(struct ws_buf *out, const char *word, const char *text)
 	ws_buf_puts(out, "</dd>\n");
 }
 
-static void write_race(struct ws_buf *out, struct ws_sources *sources, const struct ws_race *race, size_t number)
+static void write_race(struct ws_buf *out, struct ws_sources *sources, const struct ws_race *race, size_t number,
+                       uint32_t runs)
 {
 	const char *severity = ws_race_severity_name(race->severity);
 	struct ws_buf b = { 0 };
@@ -129,6 +130,8 @@ static void write_race(struct ws_buf *out, struct ws_sources *sources, const str
 	ws_buf_add_count(&b, race->count);
 	ws_buf_printf(&b, " time%s; launch %" PRIu64 ", seed %" PRIu64, race->count == 1 ? "" : "s", race->launch,
 	              race->seed);
+	if (race->runs)
+		ws_buf_printf(&b, "; in %" PRIu32 " of %" PRIu32 " runs", race->runs, runs);
 	write_words(out, "seen", b.data);
 	ws_buf_puts(out, "</dl>\n</section>\n");
 	ws_buf_free(&b);
@@ -196,6 +199,23 @@ static void write_limits(struct ws_buf *out, const struct ws_report_view *v)
 	ws_buf_free(&b);
 }
 
+static void write_rules(struct ws_buf *out, const struct ws_report_view *v)
+{
+	struct ws_buf b = { 0 };
+
+	if (!v->nrules)
+		return;
+	ws_buf_puts(out, "<h2>Suppressions</h2>\n<ul>\n");
+	for (size_t i = 0; i < v->nrules; i++) {
+		ws_report_add_rule_words(&b, &v->rules[i]);
+		ws_buf_puts(out, "<li>");
+		flush(out, &b);
+		ws_buf_puts(out, "</li>\n");
+	}
+	ws_buf_puts(out, "</ul>\n");
+	ws_buf_free(&b);
+}
+
 void ws_report_write_html(const struct ws_report *r, struct ws_buf *out)
 {
 	struct ws_sources *sources = ws_sources_new(NULL);
@@ -207,10 +227,11 @@ void ws_report_write_html(const struct ws_report *r, struct ws_buf *out)
 	ws_report_add_summary(out, &v);
 	ws_buf_puts(out, ".</p>\n");
 	for (size_t i = 0; i < v.nraces; i++)
-		write_race(out, sources, v.races[i], i + 1);
+		write_race(out, sources, v.races[i], i + 1, v.runs);
 	write_failures(out, &v);
 	write_kernels(out, &v);
 	write_limits(out, &v);
+	write_rules(out, &v);
 	ws_buf_puts(out, "<p><small>warpsafe " WS_VERSION ", detector ");
 	add_html(out, v.detector, strlen(v.detector));
 	ws_buf_puts(out, ", GPU ");

@@ -144,24 +144,35 @@ static void write_rules(struct ws_json *j, const struct ws_report_view *v)
 		write_rule(j, "kernel-failure", "a kernel ended with an error");
 }
 
+/* Takes the text out of b. */
+static void write_note(struct ws_json *j, struct ws_buf *b)
+{
+	ws_json_open(j, NULL, '{');
+	ws_json_string(j, "level", "note");
+	write_message(j, b);
+	ws_json_close(j, '}');
+	ws_buf_free(b);
+}
+
 static void write_invocation(struct ws_json *j, const struct ws_report_view *v)
 {
+	struct ws_buf b = { 0 };
+
 	ws_json_open(j, "invocations", '[');
 	ws_json_open(j, NULL, '{');
 	ws_json_bool(j, "executionSuccessful", v->nfailures == 0);
 	ws_json_open(j, "toolExecutionNotifications", '[');
-	for (size_t i = 0; i < v->nunchecked + v->nlimits; i++) {
-		struct ws_buf b = { 0 };
-
-		if (i < v->nunchecked)
-			ws_buf_printf(&b, "kernel %s was not checked: %s", v->unchecked[i].kernel, v->unchecked[i].why);
-		else
-			ws_buf_puts(&b, v->limits[i - v->nunchecked]);
-		ws_json_open(j, NULL, '{');
-		ws_json_string(j, "level", "note");
-		write_message(j, &b);
-		ws_json_close(j, '}');
-		ws_buf_free(&b);
+	for (size_t i = 0; i < v->nunchecked; i++) {
+		ws_buf_printf(&b, "kernel %s was not checked: %s", v->unchecked[i].kernel, v->unchecked[i].why);
+		write_note(j, &b);
+	}
+	for (size_t i = 0; i < v->nlimits; i++) {
+		ws_buf_puts(&b, v->limits[i]);
+		write_note(j, &b);
+	}
+	for (size_t i = 0; i < v->nrules; i++) {
+		ws_report_add_rule_words(&b, &v->rules[i]);
+		write_note(j, &b);
 	}
 	ws_json_close(j, ']');
 	ws_json_close(j, '}');

@@ -169,14 +169,7 @@ static void write_failures(struct writer *w, const struct ws_report_view *v)
 static void write_rules(struct writer *w, const struct ws_report_view *v)
 {
 	for (size_t i = 0; i < v->nrules; i++) {
-		ws_buf_puts(w->out, "suppressed: ");
-		if (v->rules[i].races)
-			ws_buf_add_count(w->out, v->rules[i].races);
-		ws_buf_puts(w->out, v->rules[i].races == 0 ? "nothing" : v->rules[i].races == 1 ? " race" : " races");
-		ws_buf_puts(w->out, " by ");
-		add_clean(w, ws_report_short_path(v->rules[i].file));
-		ws_buf_printf(w->out, ":%" PRIu32 ": ", v->rules[i].line);
-		add_clean(w, v->rules[i].text);
+		ws_report_add_rule_words(w->out, &v->rules[i]);
 		ws_buf_puts(w->out, "\n");
 	}
 }

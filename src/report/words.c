@@ -160,6 +160,19 @@ static void add_number_of(struct ws_buf *out, uint64_t n, const char *what)
 	ws_buf_printf(out, " %s%s", what, n == 1 ? "" : "s");
 }
 
+void ws_report_add_rule_words(struct ws_buf *out, const struct ws_rule_row *rule)
+{
+	ws_buf_puts(out, "suppressed: ");
+	if (rule->races)
+		add_number_of(out, rule->races, "race");
+	else
+		ws_buf_puts(out, "nothing");
+	ws_buf_puts(out, " by ");
+	add_string(out, ws_report_short_path(rule->file));
+	ws_buf_printf(out, ":%" PRIu32 ": ", rule->line);
+	add_string(out, rule->text);
+}
+
 static void add_races(struct ws_buf *out, const struct ws_report_view *v)
 {
 	if (!v->nraces) {

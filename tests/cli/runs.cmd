@@ -52,3 +52,6 @@ printf '# known\nkernel=twice kind=WAW\nkernel=gone\n' >rules
 race --suppress=rules
 warpsafe race --threads=1 --suppress=rules --format=json ./app 2>/dev/null | grep -A14 '"suppressed"'
 warpsafe race --schedule=random --runs=3 --format=json ./app 2>/dev/null | grep '"runs"'
+warpsafe race --threads=1 --suppress=rules --format=sarif ./app 2>/dev/null | grep '"suppressed'
+warpsafe race --threads=1 --suppress=rules --format=html ./app 2>/dev/null | grep '<li>suppressed'
+warpsafe race --schedule=random --runs=3 --format=html ./app 2>/dev/null | grep -c 'in 3 of 3 runs'
