@@ -40,6 +40,13 @@ static uint32_t count_rows(const struct ws_tensormap *m)
 	return n;
 }
 
+/* From row to row in shared memory: a swizzled row takes as many bytes as the mode says (measured on an H200). */
+static uint32_t row_pitch(const struct ws_tensormap *m)
+{
+	return m->swizzle ? m->swizzle : row_bytes(m);
+}
+
+/* What an mbarrier object is told of. */
 static uint32_t box_bytes(const struct ws_tensormap *m)
 {
 	return count_rows(m) * row_bytes(m);
@@ -58,7 +65,7 @@ static void inside(struct row *r, int64_t start, unsigned step, int64_t size, ui
 
 static struct row row_at(const struct ws_tensormap *m, const int32_t *at, uint32_t index)
 {
-	struct row r = {.at = index * row_bytes(m)};
+	struct row r = {.at = index * row_pitch(m)};
 	bool out = false;
 
 	r.addr = m->address;
@@ -87,20 +94,20 @@ static uint32_t swizzled(const struct ws_tensormap *m, uint32_t offset)
 /* Bytes of shared memory that the box touches, at most. */
 static uint32_t span_of(const struct ws_tensormap *m)
 {
-	return m->swizzle ? (box_bytes(m) + LINE - 1) & ~(LINE - 1u) : box_bytes(m);
+	uint32_t bytes = count_rows(m) * row_pitch(m);
+
+	return m->swizzle ? (bytes + LINE - 1) & ~(LINE - 1u) : bytes;
 }
 
 /* ---- the effects ---- */
+/* The NaN is 0x7ff7 in every 16 bits (measured on an H200). */
 static void fill(const struct ws_tensormap *m, uint8_t *to, uint32_t n)
 {
-	unsigned w = ws_type_bytes(m->type);
+	size_t bytes = n * (size_t)ws_type_bytes(m->type);
 
-	memset(to, 0, n * (size_t)w);
-	if (m->fill != WS_FILL_NAN)
-		return;
-	memset(to, 0xff, n * (size_t)w);
-	for (uint32_t i = 0; i < n; i++)
-		to[i * w + w - 1] = 0x7f;        /* a NaN with all bits of the fraction set, as a GPU gives (measured on an H200) */
+	memset(to, 0, bytes);
+	for (size_t i = 0; m->fill == WS_FILL_NAN && i < bytes; i += 2)
+		memcpy(to + i, &(uint16_t){0x7ff7}, 2);
 }
 
 static void flush_subnormals(uint8_t *row, uint32_t n)
@@ -258,6 +265,9 @@ static bool read_map(struct tile *t)
 		return failed(t, WS_GPU_BAD_INSTRUCTION, "this reduction does not exist on the tensor's type", t->map.type);
 	for (unsigned i = 0; i < t->d->rank; i++)
 		t->at[i] = (int32_t)ws_r32(t->x->frag->frame->regs, t->d->coord[i])[t->lane];
+	if ((int64_t)t->at[0] * ws_type_bytes(t->map.type) % CHUNK)      /* measured: an H200 takes that for illegal */
+		return failed(t, WS_GPU_BAD_INSTRUCTION, "the first coordinate, in bytes, is not a multiple of 16",
+		              (unsigned long long)((int64_t)t->at[0] * ws_type_bytes(t->map.type)));
 	return true;
 }
 
@@ -288,6 +298,24 @@ static bool rows(const struct tile *t, struct ws_access *a)
 	return true;
 }
 
+/* The box in shared memory. Rows that do not fill their place leave gaps. */
+static void tell_shared(const struct tile *t, struct ws_access *a)
+{
+	const struct ws_tensormap *m = &t->map;
+	struct ws_span s = t->shared.span;
+
+	if (row_pitch(m) == row_bytes(m)) {
+		ws_copy_tell(t->x, t->in, a, &s);
+		return;
+	}
+	s.bytes = CHUNK;
+	for (uint32_t i = 0; i < count_rows(m); i++)
+		for (uint32_t at = 0; at < row_bytes(m); at += CHUNK) {
+			s.addr = swizzled(m, (uint32_t)t->shared.span.addr + i * row_pitch(m) + at);
+			ws_copy_tell(t->x, t->in, a, &s);
+		}
+}
+
 static bool start(struct tile *t, struct ws_block *to)
 {
 	const struct ws_dasync *d = t->d;
@@ -316,7 +344,7 @@ static bool start(struct tile *t, struct ws_block *to)
 	t->shared.span.peer = to == t->x->block ? NULL : to;
 	if (d->load && !rows(t, &global))
 		return false;
-	ws_copy_tell(t->x, t->in, &shared, &t->shared.span);
+	tell_shared(t, &shared);
 	if (!d->load && !rows(t, &global))
 		return false;
 	j.u.tensor.map = t->map;
