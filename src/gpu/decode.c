@@ -524,7 +524,8 @@ static void decode_inst(struct ws_decoder *dc)
 		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the simulator does not know this form of '%s'", info->name);
 }
 
-/* What stands behind a block: the way on when it is not the next block, or the mark that others meet here. */
+/* What stands behind a block: the way on when it is not the next block, or the mark that others meet here, be it only
+ * those that have left a loop earlier. */
 static void end_of_block(struct ws_decoder *dc, const struct ws_ptx_inst *last, uint32_t count, uint32_t follow,
                          uint32_t next)
 {
@@ -534,7 +535,7 @@ static void end_of_block(struct ws_decoder *dc, const struct ws_ptx_inst *last, 
 		return;
 	if (follow != next)
 		emit_glue(dc, follow, open ? count : 0);
-	else if (open || next == end_block(dc) || dc->ptx->blocks[next].npred > 1)
+	else if (open || next == end_block(dc) || dc->ptx->blocks[next].npred > 1 || dc->meets[last->block] == next)
 		ws_dec_emit(dc, WS_K_JOIN)->count = open ? count : 0;
 }
 

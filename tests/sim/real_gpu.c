@@ -174,6 +174,8 @@ static int launch(struct ws_gpu_kernel *k, const struct ws_gpu_launch *l)
 		a[c.nattrs].id = 4;
 		memcpy(a[c.nattrs++].value.dim, l->cluster, sizeof l->cluster);
 	}
+	if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 8)
+		cu("cuFuncSetAttribute")(k->function, 14, 1);   /* non-portable cluster sizes */
 	return cu("cuLaunchKernelEx")(&c, k->function, NULL, extra);
 }
 
