@@ -144,30 +144,43 @@ static enum ws_race_access_kind access_of(enum ws_class cls, const struct ws_sit
 	return is_write(cls) ? WS_RA_WRITE : WS_RA_READ;
 }
 
+/* Where a programmer would put something: what was inlined from another file (a header) counts as the line that calls
+ * it. file is NULL without line information. */
+struct spot { const char *file; uint32_t line; };
+
+static struct spot spot_of(const struct ws_race_access *a)
+{
+	if (a->file && a->inlined_file && strcmp(a->file, a->inlined_file))
+		return (struct spot){a->inlined_file, a->inlined_line};
+	return (struct spot){a->file, a->line};
+}
+
 /* "line 12", with the file when it is another one than `other`'s; PTX lines where there are no others. */
 static void line_words(struct ws_buf *b, const struct ws_race_access *a, const struct ws_race_access *other)
 {
-	bool same = a->file && other && other->file && !strcmp(a->file, other->file);
+	struct spot x = spot_of(a), y = other ? spot_of(other) : x;
 
-	if (a->file && (same || !other))
-		ws_buf_printf(b, "line %u", a->line);
-	else if (a->file)
-		ws_buf_printf(b, "%s:%u", a->file, a->line);
+	if (x.file && y.file && !strcmp(x.file, y.file))
+		ws_buf_printf(b, "line %u", x.line);
+	else if (x.file)
+		ws_buf_printf(b, "%s:%u", x.file, x.line);
 	else
 		ws_buf_printf(b, "PTX line %u", a->ptx_line);
 }
 
 static bool same_line(const struct ws_race *r)
 {
-	if (r->first.file && r->second.file)
-		return r->first.line == r->second.line && !strcmp(r->first.file, r->second.file);
+	struct spot x = spot_of(&r->first), y = spot_of(&r->second);
+
+	if (x.file && y.file)
+		return x.line == y.line && !strcmp(x.file, y.file);
 	return r->first.ptx_line == r->second.ptx_line;
 }
 
 static void between(struct ws_buf *b, const struct ws_race *r)
 {
-	bool swap = r->first.file && r->second.file && !strcmp(r->first.file, r->second.file) &&
-	            r->first.line > r->second.line;
+	struct spot first = spot_of(&r->first), second = spot_of(&r->second);
+	bool swap = first.file && second.file && !strcmp(first.file, second.file) && first.line > second.line;
 	const struct ws_race_access *x = swap ? &r->second : &r->first, *y = swap ? &r->first : &r->second;
 
 	if (same_line(r)) {
