@@ -486,6 +486,8 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 	if (!(c.global ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
 		return;
 	c.b->accesses += __builtin_popcount(a->mask);
+	if (!c.global && c.b->npending && !c.b->shared_written && !a->peer && ws_async_touches(c.b, a))
+		ws_log_flush(c.b);
 	if (!c.global && !a->linear && !a->async && note_read(c.b, w, a))
 		return;
 	c.l = c.b->l;

@@ -119,6 +119,20 @@ static void note_issue(struct ws_ctx *c, enum ws_agent_kind kind)
 		keep_facts(c, wa);
 }
 
+static void note_pending(struct ws_ctx *c)
+{
+	struct ws_block_state *b = c->b;
+	struct ws_pending *p;
+
+	if (b->npending > PENDING_MAX)
+		return;
+	b->pending = ws_grow(b->pending, &b->pending_cap, b->npending + 1, sizeof *b->pending);
+	p = &b->pending[b->npending++];
+	*p = (struct ws_pending){.who = c->as, .site = c->site, .mask = c->a->mask, .bytes = c->a->bytes};
+	for (uint32_t m = c->a->mask; m; m &= m - 1)
+		p->addr[__builtin_ctz(m)] = (uint32_t)c->a->addr[__builtin_ctz(m)];
+}
+
 void ws_async_access(struct ws_ctx *c)
 {
 	enum ws_agent_kind kind = kind_of(c->a);
@@ -134,6 +148,8 @@ void ws_async_access(struct ws_ctx *c)
 	if (!c->global && c->cls != CLS_READ && !c->owner->shared_written)
 		ws_log_flush(c->owner);
 	ws_general_async(c);
+	if (kind == AG_CP && !c->global && c->cls == CLS_WRITE)
+		note_pending(c);
 }
 
 /* ---- what is known to be complete ---- */
@@ -168,23 +184,75 @@ void ws_async_own(struct ws_block_state *b, const struct ws_warp_state *w, uint3
 	}
 }
 
-static bool warp_quiet(const struct ws_warp_async *wa)
+/* ---- copies in flight at a full barrier ---- */
+/* Do all threads of the block know it complete? */
+static bool all_know(const struct ws_block_state *b, const struct ws_pending *p)
 {
-	for (int g = AG_CP; g < AG_LANES; g++)
-		for (int l = 0; l < WS_WARP; l++)
-			if (wa->issued[g][l] > wa->done[g][l])
-				return false;
+	for (uint32_t m = ws_sync_units(b, p->mask); m; m &= m - 1) {
+		uint32_t thread = (uint32_t)(p->who >> WHO_TIME_BITS & 31) * WS_WARP + (uint32_t)__builtin_ctz(m);
+
+		if (!ws_know_covers(b->kb.k, p->who >> 32, thread, p->who & WHO_TIME))
+			return false;
+	}
 	return true;
 }
 
-bool ws_async_quiet(const struct ws_block_state *b)
+static void mark_lines(struct ws_block_state *b, const struct ws_pending *p)
 {
-	for (uint32_t i = 0; i < b->nwarps && b->nagents; i++)
-		if (b->warps[i].async && !warp_quiet(b->warps[i].async))
-			return false;
-	return !b->nmbars;
+	for (uint32_t m = p->mask; m; m &= m - 1)
+		for (uint32_t at = p->addr[__builtin_ctz(m)] >> LINE_BITS,
+		              last = (p->addr[__builtin_ctz(m)] + p->bytes - 1) >> LINE_BITS; at <= last && at < b->nlines; at++)
+			b->pending_lines[at / 64] |= 1ull << at % 64;
 }
 
+bool ws_async_set_aside(struct ws_block_state *b)
+{
+	size_t words = b->nlines / 64 + 1;
+	uint32_t n = 0;
+
+	if (b->npending > PENDING_MAX)
+		return false;
+	for (uint32_t i = 0; i < b->npending; i++)
+		if (!all_know(b, &b->pending[i]))
+			b->pending[n++] = b->pending[i];
+	b->npending = n;
+	if (!n)
+		return true;
+	b->pending_lines = ws_realloc(b->pending_lines, words * sizeof *b->pending_lines);
+	memset(b->pending_lines, 0, words * sizeof *b->pending_lines);
+	for (uint32_t i = 0; i < n; i++)
+		mark_lines(b, &b->pending[i]);
+	return true;
+}
+
+bool ws_async_touches(const struct ws_block_state *b, const struct ws_access *a)
+{
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		uint64_t from = a->addr[__builtin_ctz(m)] >> LINE_BITS, to = (a->addr[__builtin_ctz(m)] + a->bytes - 1) >> LINE_BITS;
+
+		if (to < b->nlines && (b->pending_lines[from / 64] >> from % 64 | b->pending_lines[to / 64] >> to % 64) & 1)
+			return true;
+	}
+	return false;
+}
+
+void ws_async_bring_back(struct ws_block_state *b)
+{
+	for (uint32_t i = 0; i < b->npending; i++) {
+		const struct ws_pending *p = &b->pending[i];
+		uint64_t addr[WS_WARP];
+		struct ws_access a = {.mask = p->mask, .kind = WS_WRITE, .space = WS_SPACE_SHARED, .bytes = p->bytes, .addr = addr,
+		                      .async = WS_ASYNC_CP, .issuer = WS_WARP};
+		struct ws_ctx c = {.s = b->s, .l = b->l, .b = b, .w = &b->warps[p->who >> WHO_TIME_BITS & 31], .a = &a, .owner = b,
+		                   .me = p->who, .as = p->who, .site = p->site, .slot = b->slot, .cls = CLS_WRITE, .its = b->l->its};
+
+		for (int l = 0; l < WS_WARP; l++)
+			addr[l] = p->addr[l];
+		ws_general_install(&c);
+	}
+}
+
+/* ---- waiting ---- */
 static void mark_done(struct ws_warp_async *wa, enum ws_agent_kind kind, uint32_t units, const uint64_t *done)
 {
 	for (uint32_t m = units; m; m &= m - 1) {
@@ -341,11 +409,13 @@ void ws_async_block_end(struct ws_block_state *b)
 		mbar_clear(&b->mbars[i]);
 		free(b->mbars[i].agents);
 	}
-	b->nmbars = b->nagents = 0;
+	b->nmbars = b->nagents = b->npending = 0;
 }
 
 void ws_async_free(struct ws_block_state *b)
 {
 	free(b->mbars);
+	free(b->pending);
+	free(b->pending_lines);
 	free(b->agents);
 }

@@ -359,6 +359,23 @@ static void bulk_piece(struct ws_ctx *c)
 	}
 }
 
+void ws_general_install(struct ws_ctx *c)
+{
+	for (uint32_t m = c->a->mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m), lo, hi;
+		uint64_t from = c->a->addr[l], to = from + c->a->bytes;
+
+		for (uint64_t at = from, next; at < to; at = next) {
+			next = (at | (LINE - 1)) + 1;
+			if (!enter(c, at))
+				continue;
+			bytes_in_line(c, at, (uint32_t)((next < to ? next : to) - at), &lo, &hi);
+			ws_cell_install(c, l, lo, hi);
+			ws_shadow_unlock(c);
+		}
+	}
+}
+
 void ws_general_async(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;

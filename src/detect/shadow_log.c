@@ -34,6 +34,8 @@ static void replay(struct ws_block_state *b, const struct ws_note *t)
 void ws_log_flush(struct ws_block_state *b)
 {
 	b->shared_written = true;            /* from now on reads are checked at once */
+	if (b->npending)
+		ws_async_bring_back(b);
 	for (uint32_t i = 0; b->log && i < b->log->n; i++)
 		replay(b, &b->log->note[i]);
 	ws_log_drop(b);

@@ -133,6 +133,16 @@ struct ws_warp_async {
 	struct ws_facts *cp;         /* 32: what was known when a lane's last cp.async began; see ws_launch_state.cp_arrives */
 };
 
+/* A copy into shared memory that not all of the block know complete. At a full barrier the lines are emptied; these
+ * accesses come back into them when something is about to touch their lines, or with the first write. */
+struct ws_pending {
+	uint64_t who;
+	uint32_t site, mask;
+	uint16_t bytes;
+	uint32_t addr[WS_WARP];
+};
+enum { PENDING_MAX = 4096 };         /* more: the lines are not emptied any more */
+
 struct ws_cluster_state {            /* of the blocks that run now */
 	uint64_t id;
 	uint32_t blocks;
@@ -196,6 +206,10 @@ struct ws_block_state {
 	struct ws_agent *agents;     /* of asynchronous operations completed by groups */
 	size_t agents_cap;
 	uint32_t nagents;
+	struct ws_pending *pending;
+	size_t pending_cap;
+	uint32_t npending;
+	uint64_t *pending_lines;     /* bits of shared lines that they touch, as of the last full barrier */
 	struct ws_mbar_state *mbars; /* objects in its shared memory */
 	size_t mbars_cap;
 	uint32_t nmbars;
@@ -223,6 +237,7 @@ struct ws_launch_state {
 	                              * narrow: scopes below gpu are synchronized with; acquires: ld.acquire is used */
 	bool its, lock, cluster;
 	bool proxies, cp_arrives;    /* the async proxy is used; cp.async.mbarrier.arrive is */
+	bool agents;                 /* there are asynchronous operations */
 	uint32_t gen, nslots;
 	struct ws_cluster_state *clusters;
 	uint64_t accesses;
@@ -358,6 +373,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
 void ws_general_read(struct ws_ctx *c);       /* a weak read; c is filled in but for the line */
 void ws_general_async(struct ws_ctx *c);      /* by agents; c->as and c->cls are set */
+void ws_general_install(struct ws_ctx *c);    /* the same again, not checked */
 
 /* ---- shadow_log.c: reads of shared memory wait here until there is a write in their barrier interval ---- */
 bool ws_log_make(struct ws_block_state *b);           /* true: there is room for one more */
@@ -395,7 +411,10 @@ void ws_async_proxy_fence(struct ws_block_state *b, struct ws_warp_state *w, uin
 bool ws_async_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane);
 /* Adds to *k what the lanes know to be complete of their own operations. */
 void ws_async_own(struct ws_block_state *b, const struct ws_warp_state *w, uint32_t mask, struct ws_know **k);
-bool ws_async_quiet(const struct ws_block_state *b);  /* nothing is in flight that not all of the block know complete */
+/* At a full barrier: what is pending is set aside. false: the lines must stay as they are. */
+bool ws_async_set_aside(struct ws_block_state *b);
+void ws_async_bring_back(struct ws_block_state *b);   /* into the lines */
+bool ws_async_touches(const struct ws_block_state *b, const struct ws_access *a);    /* a line of what is set aside */
 void ws_async_block_end(struct ws_block_state *b);
 void ws_async_free(struct ws_block_state *b);
 

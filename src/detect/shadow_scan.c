@@ -35,6 +35,9 @@ static void scan_inst(struct ws_launch_state *l, const struct ws_ptx_func *f, co
 
 	if (op->fx & WS_FX_ASYNC || i->op == WS_OP_st || i->op == WS_OP_red)
 		scan_async(l, f, i);
+	l->agents |= (op->fx & WS_FX_ASYNC) != 0;
+	if (i->op == WS_OP_cp && !l->proxies && !l->cp_arrives)
+		return;                      /* a wait for a lane's own copies orders them and nothing else */
 	if (op->fx & (WS_FX_FENCE | WS_FX_ASYNC | WS_FX_SYNC)) {
 		l->simple = false;
 		l->narrow |= i->op != WS_OP_membar ? narrow(i) || i->scope == WS_SCOPE_NONE : narrow(i);
@@ -55,7 +58,7 @@ void ws_shadow_scan(struct ws_launch_state *l)
 	const struct ws_ptx_func *f = l->l->kernel ? ws_gpu_kernel_function(l->l->kernel, 0) : NULL;
 
 	l->simple = f;
-	l->proxies = l->cp_arrives = !f;
+	l->proxies = l->cp_arrives = l->agents = !f;
 	l->narrow = l->acquires = !f;        /* unknown code can do anything */
 	for (size_t n = 0; f; f = ws_gpu_kernel_function(l->l->kernel, ++n))
 		for (uint32_t i = 0; i < f->ninsts; i++)

@@ -583,7 +583,7 @@ static void full_barrier(struct ws_block_state *b)
 	b->floor = time;
 	b->has_k = b->kb.k;
 	b->has_own = false;
-	if (!b->l->cluster && !b->l->proxies && ws_async_quiet(b))
+	if (!b->l->cluster && !b->l->proxies && (!b->l->agents || ws_async_set_aside(b)))
 		ws_shadow_new_interval(b);
 }
 
