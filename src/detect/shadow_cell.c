@@ -564,8 +564,12 @@ static bool enough(struct ws_ctx *c, const struct ws_slot *a, struct ws_slot *b,
 
 	if (!c->l->simple || !((a->who ^ b->who) >> WHO_TIME_BITS))
 		return false;
-	if (c->l->agents && (ws_shadow_slot(c->s, a->who >> 32)->agent || ws_shadow_slot(c->s, b->who >> 32)->agent))
-		return false;                /* one thread may come after both */
+	if (c->l->agents) {
+		const struct ws_slot_info *x = ws_shadow_slot(c->s, a->who >> 32), *y = ws_shadow_slot(c->s, b->who >> 32);
+
+		if ((x->agent || y->agent) && x->block == y->block)
+			return false;        /* one thread may come after both */
+	}
 	if (same_block && (a->who ^ c->me) >> 32)
 		*b = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
 	return true;
