@@ -1,9 +1,9 @@
 /* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core,
  * with the race detector, and on two host threads. Results are checked against the host.
  *
- *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [bench/ptx/speed.ptx]
+ *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--only=KERNEL] [bench/ptx/speed.ptx]
  *
- * --plain and --detect leave the other configurations out (for profiles).
+ * --plain, --detect and --only leave the others out (for profiles).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +31,8 @@ static const float *floats(const struct ws_mem *m)
 {
 	return (const float *)(const void *)m->host;
 }
+
+static const char *only;                 /* kernel; NULL = all */
 
 /* ---- results ---- */
 static bool check_add(const struct rig *r)
@@ -182,7 +184,7 @@ static bool run_all(struct ws_ptx_module *ptx, const struct ws_gpu_config *confi
 	if (!rig_start(&r, config, ptx))
 		return false;
 	for (size_t i = 0; i < WS_COUNT(benches); i++)
-		out[i] = measure(&r, &benches[i], seconds);
+		out[i] = only && strcmp(only, benches[i].kernel) ? 1 : measure(&r, &benches[i], seconds);
 	ws_gpu_destroy(r.gpu);
 	return true;
 }
@@ -205,7 +207,7 @@ static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 		if (d->attach)
 			d->attach(config.observer_self, r.gpu);
 		for (size_t i = 0; i < WS_COUNT(benches); i++)
-			out[i] = measure(&r, &benches[i], seconds);
+			out[i] = only && strcmp(only, benches[i].kernel) ? 1 : measure(&r, &benches[i], seconds);
 		ws_gpu_destroy(r.gpu);
 		if (ws_report_count(report, WS_ERROR))
 			fprintf(stderr, "sim_speed: the detector reports races in kernels that have none\n");
@@ -273,6 +275,8 @@ int main(int argc, char **argv)
 			only_plain = true;
 		else if (!strcmp(argv[i], "--detect"))
 			only_detect = true;
+		else if (!strncmp(argv[i], "--only=", 7))
+			only = argv[i] + 7;
 		else
 			path = argv[i];
 	}

@@ -423,7 +423,7 @@ static void new_site(struct ws_shadow *s, const struct ws_access *a)
 	ws_spin_unlock(&s->lock);
 }
 
-static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
+bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a)
 {
 	uint32_t id = a->site->id;
 	struct ws_site_info *chunk;
@@ -436,41 +436,36 @@ static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
 	return true;
 }
 
-typedef uint32_t vec4 __attribute__((vector_size(16), aligned(8), may_alias));
-
-/* The lower halves of 32 addresses. */
-static inline void narrow_addresses(uint32_t *to, const uint64_t *from)
+static inline void check(struct ws_ctx *c)
 {
-#if defined(__x86_64__)
-	for (int i = 0; i < WS_WARP; i += 4) {
-		vec4 x = *(const vec4 *)(from + i), y = *(const vec4 *)(from + i + 2);
+	const struct ws_access *a = c->a;
 
-		*(vec4 *)(to + i) = __builtin_shufflevector(x, y, 0, 2, 4, 6);
+	c->global = a->space != WS_SPACE_SHARED;
+	c->mem = a->mem;
+	c->owner = a->peer && a->peer->state ? a->peer->state : c->b;
+	c->as = c->me;
+	c->proxy = false;
+	c->site = a->site->id;
+	c->slot = c->b->slot;
+	if (!c->global) {
+		if (!c->owner->shared_written)
+			ws_log_flush(c->owner);
+		if (c->owner != c->b && !a->async)
+			ws_cluster_visit(c);
 	}
-#else
-	for (int i = 0; i < WS_WARP; i++)
-		to[i] = (uint32_t)from[i];
-#endif
+	if (a->async) {
+		ws_async_access(c);
+	} else if (is_weak(a) && whole_warp(c->s, a) && !c->w->holding) {
+		c->cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
+		regular(c, a->base, a->bytes, a->mask);
+	} else {
+		ws_general(c);
+	}
 }
 
-/* A weak read of shared memory in an interval without a write: noted, nothing else to do. */
-static inline bool note_read(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
+void ws_shadow_check(struct ws_ctx *c)
 {
-	struct ws_note *t;
-
-	if (b->shared_written || b->has_own || b->l->cluster || w->holding || a->peer || a->kind != WS_READ || !is_weak(a))
-		return false;
-	if ((!b->log || b->log->n == LOG_MAX) && !ws_log_make(b))
-		return false;
-	t = &b->log->note[b->log->n++];
-	t->me = w->me;
-	t->site = a->site;
-	t->w = w;
-	t->mask = a->mask;
-	t->wfloor = w->wfloor;
-	t->bytes = a->bytes;
-	narrow_addresses(t->addr, a->addr);
-	return true;
+	check(c);
 }
 
 static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access *a)
@@ -482,38 +477,19 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		return;
 	c.s = self;
 	c.b = ow->block->state;
-	c.global = a->space != WS_SPACE_SHARED;
-	if (!(c.global ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
+	if (!(a->space != WS_SPACE_SHARED ? c.s->config.global : c.s->config.shared) || !ws_shadow_know_site(c.s, a))
+		return;
+	if (a->space == WS_SPACE_SHARED && c.b->log_kinds && ws_log_note(c.b, w, a))
 		return;
 	c.b->accesses += __builtin_popcount(a->mask);
-	if (!c.global && c.b->npending && !c.b->shared_written && !a->peer && ws_async_touches(c.b, a))
-		ws_log_flush(c.b);
-	if (!c.global && !a->linear && !a->async && note_read(c.b, w, a))
-		return;
 	c.l = c.b->l;
 	c.w = w;
 	c.a = a;
-	c.mem = a->mem;
-	c.owner = a->peer && a->peer->state ? a->peer->state : c.b;
-	c.me = c.as = w->me;
-	c.proxy = false;
+	c.me = w->me;
 	c.floor = c.b->floor;
 	c.wfloor = w->wfloor;
 	c.its = c.l->its;
-	c.site = a->site->id;
-	c.slot = c.b->slot;
-	if (!c.global && c.owner != c.b && !a->async)
-		ws_cluster_visit(&c);
-	if (a->async) {
-		ws_async_access(&c);
-	} else if (is_weak(a) && whole_warp(c.s, a) && !w->holding) {
-		c.cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
-		if (!c.global && c.cls == CLS_WRITE && !c.owner->shared_written)
-			ws_log_flush(c.owner);
-		regular(&c, a->base, a->bytes, a->mask);
-	} else {
-		ws_general(&c);
-	}
+	check(&c);
 }
 
 /* ---- launches, blocks ---- */
@@ -579,7 +555,7 @@ static struct ws_block_state *take_block(struct ws_shadow *s)
 void ws_shadow_new_interval(struct ws_block_state *b)
 {
 	b->shared_written = false;
-	ws_log_drop(b);
+	ws_log_open(b);
 	if (++b->gen != 0)
 		return;
 	for (uint32_t i = 0; i < b->cap_lines; i++)
@@ -614,7 +590,7 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	b->b = ob;
 	b->slot = ws_shadow_new_slot(s, ob->linear);
 	b->now = b->floor = 1;
-	b->has_k = b->has_own = b->saw_flag = false;
+	b->has_k = b->has_own = b->saw_flag = b->locks = false;
 	b->kb = (struct ws_facts){NULL, NULL, NULL, NULL};
 	b->accesses = 0;
 	b->cl = NULL;
@@ -625,6 +601,7 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	if (b->l->cluster)
 		ws_cluster_block_begin(b);
 	ob->state = b;
+	ob->notes = &b->log;
 }
 
 static void on_block_end(void *self, struct ws_obs_block *ob)
@@ -638,8 +615,9 @@ static void on_block_end(void *self, struct ws_obs_block *ob)
 		ws_cluster_block_end(b);
 	ws_async_block_end(b);
 	ws_sync_block_end(b);
-	ws_log_drop(b);
+	ws_log_close(b);
 	ob->state = NULL;
+	ob->notes = NULL;
 	__atomic_fetch_add(&b->l->accesses, b->accesses, __ATOMIC_RELAXED);
 	ws_spin_lock(&s->lock);
 	b->next = s->free_blocks;

@@ -324,12 +324,6 @@ static void weak(struct ws_ctx *c)
 		by_locks(c, two, true);
 }
 
-void ws_general_read(struct ws_ctx *c)
-{
-	c->cls = CLS_READ;
-	weak(c);
-}
-
 static void weak_write(struct ws_ctx *c)
 {
 	c->cls = CLS_WRITE;
@@ -398,12 +392,12 @@ void ws_general(struct ws_ctx *c)
 	const struct ws_access *a = c->a;
 	bool is_weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
 
-	if (!c->global && a->kind != WS_READ && !c->owner->shared_written)
-		ws_log_flush(c->owner);
 	if (!is_weak)
 		strong(c);
 	else if (a->kind == WS_WRITE)
 		weak_write(c);
-	else
-		ws_general_read(c);
+	else {
+		c->cls = CLS_READ;
+		weak(c);
+	}
 }

@@ -68,6 +68,8 @@ static void take(struct ws_ctx *c, uint32_t lane)
 	h->addr[h->n++] = word(c, lane);
 	h->set = number_of(c->s, h);
 	c->w->holding |= 1u << lane;
+	c->b->locks = true;
+	c->b->log.accept = c->b->log_kinds = 0;
 }
 
 static bool was_zero(const struct ws_access *a, uint32_t lane)

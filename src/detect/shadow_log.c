@@ -1,54 +1,149 @@
-/* shadow_log.c - reads of shared memory that wait (shadow_priv.h).
+/* shadow_log.c - accesses of shared memory that wait (shadow_priv.h).
  *
- * Many kernels fill shared memory, meet at a barrier, and then only read until the next one. A read that is not a
- * plain run of memory costs most to check; as long as nothing was written in a barrier interval it is only noted. When
- * the first write comes, the notes become shadow state; at the next barrier they are dropped. */
+ * Many kernels fill shared memory, meet at a barrier, and then only read, or only update with atomics, until the next
+ * one. As long as nothing else happens in a barrier interval nothing there can race: weak reads do not conflict, nor do
+ * relaxed atomics of one size inside a block, whose scopes all hold the block. So they are only noted, mostly by the
+ * simulator itself (struct ws_note_log), and dropped at the barrier. When something else comes first, the notes become
+ * shadow state, in their order, as if they had been checked when they came; until the next barrier accesses are then
+ * checked at once. Blocks whose notes mostly go that way stop taking notes, but for a try now and then. */
 #include "detect/shadow_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-bool ws_log_make(struct ws_block_state *b)
+enum { FIRST_SIZE = 32 << 10, MAX_SIZE = 512 << 10, BAD = 4, TRY_EVERY = 16 };
+
+static void count(struct ws_block_state *b)
 {
-	if (!b->log)
-		b->log = ws_alloc(sizeof *b->log);
-	if (b->log->n < LOG_MAX)
-		return true;
-	ws_log_flush(b);
-	return false;
+	b->accesses += b->log.accesses;
+	b->log.accesses = 0;
 }
 
-static void replay(struct ws_block_state *b, const struct ws_note *t)
+static void stop(struct ws_block_state *b)
 {
-	uint64_t addr[WS_WARP];
-	struct ws_access a = {.site = t->site, .mask = t->mask, .kind = WS_READ, .space = WS_SPACE_SHARED, .sem = WS_SEM_WEAK,
-	                      .bytes = t->bytes, .addr = addr};
-	struct ws_ctx c = {.s = b->s, .l = b->l, .b = b, .w = t->w, .a = &a, .owner = b, .me = t->me, .as = t->me, .floor = b->floor,
-	                   .wfloor = t->wfloor, .site = t->site->id, .slot = b->slot, .its = b->l->its};
+	count(b);
+	b->log.accept = b->log_kinds = b->log.used = 0;
+}
 
+void ws_log_open(struct ws_block_state *b)
+{
+	struct ws_note_log *g = &b->log;
+
+	if (g->used)
+		b->log_bad -= b->log_bad > 0;
+	stop(b);
+	if (!b->s->config.shared || b->l->cluster || b->locks || b->has_own)
+		return;
+	if (b->log_bad >= BAD && ++b->log_rest % TRY_EVERY)
+		return;
+	if (!g->data) {
+		g->size = FIRST_SIZE;
+		g->data = ws_alloc(g->size);
+	}
+	b->log_kinds = WS_NOTE_READ;
+	if (b->l->simple && b->s->config.granularity <= 4)
+		b->log_kinds |= WS_NOTE_ATOMIC;
+	g->accept = b->npending ? 0 : b->log_kinds;      /* with copies in flight, it matters which lines are touched */
+}
+
+static bool room(struct ws_note_log *g)
+{
+	if (g->size - g->used >= WS_NOTE_MAX)
+		return true;
+	if (g->size >= MAX_SIZE)
+		return false;
+	g->size *= 2;
+	g->data = ws_realloc(g->data, g->size);
+	return true;
+}
+
+/* What the simulator did not note: there was no room, or the access was not one of its simple ones. */
+bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
+{
+	struct ws_note_log *g = &b->log;
+	bool atomic = a->kind == WS_ATOMIC && a->sem == WS_SEM_RELAXED && a->bytes == 4 && a->wrote == a->mask &&
+	              a->atom != WS_ATOM_CAS && a->atom != WS_ATOM_EXCH;
+	bool read = a->kind == WS_READ && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+	uint32_t kind = atomic ? WS_NOTE_ATOMIC : read ? WS_NOTE_READ : 0;
+	struct ws_note *n;
+
+	if (!((b->npending ? b->log_kinds : g->accept) & kind) || a->async || a->peer || w->holding || a->bytes > UINT8_MAX ||
+	    (b->npending && ws_async_touches(b, a)) || !room(g))
+		return false;
+	n = (struct ws_note *)(void *)(g->data + g->used);
+	*n = (struct ws_note){.site = a->site, .warp = (uint32_t)(w - b->warps), .mask = a->mask, .scattered = 4, .kind = a->kind,
+	                      .bytes = (uint8_t)a->bytes, .sem = a->sem, .scope = a->scope, .atom = a->atom};
+	memcpy(n->stamp, w, sizeof n->stamp);
 	for (int i = 0; i < WS_WARP; i++)
-		addr[i] = t->addr[i];
-	ws_general_read(&c);
+		((uint32_t *)(void *)(n + 1))[i] = (uint32_t)a->addr[i];
+	b->log_kinds = kind;
+	g->accept &= kind;
+	g->used += sizeof *n + 4 * WS_WARP;
+	g->accesses += (uint32_t)__builtin_popcount(a->mask);
+	return true;
+}
+
+/* The addresses; returns where the next note is. */
+static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
+{
+	const uint8_t *p = (const uint8_t *)(n + 1);
+
+	for (uint32_t l = 0; l < WS_WARP; l++) {
+		uint32_t h = l >= 16;
+
+		if (n->scattered == 4)
+			addr[l] = ((const uint32_t *)(const void *)p)[l];
+		else if (n->scattered)
+			addr[l] = 4u * ((const uint16_t *)(const void *)p)[l];
+		else
+			addr[l] = n->base[h] + (uint64_t)(l & 15) * n->step[h];
+	}
+	return p + (size_t)n->scattered * WS_WARP;
+}
+
+static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n)
+{
+	struct ws_warp_state *w = &b->warps[n->warp];
+	uint64_t addr[WS_WARP];
+	struct ws_access a = {.site = n->site, .mask = n->mask, .wrote = n->kind == WS_READ ? 0 : n->mask, .kind = n->kind,
+	                      .space = WS_SPACE_SHARED, .sem = n->sem, .scope = n->scope, .atom = n->atom, .bytes = n->bytes,
+	                      .linear = !n->scattered && n->step[0] == n->bytes && n->step[1] == n->bytes &&
+	                                n->base[1] == n->base[0] + 16u * n->bytes,
+	                      .base = n->base[0], .addr = addr};
+	struct ws_warp_state then = {.me = 0};
+	struct ws_ctx c = {.s = b->s, .b = b, .l = b->l, .w = w, .a = &a, .floor = b->floor, .its = b->l->its};
+	const uint8_t *next = addresses(n, addr);
+
+	memcpy(&then, n->stamp, sizeof n->stamp);
+	c.me = then.me;
+	c.wfloor = then.wfloor;
+	if (ws_shadow_know_site(b->s, &a))
+		ws_shadow_check(&c);
+	return next;
 }
 
 void ws_log_flush(struct ws_block_state *b)
 {
-	b->shared_written = true;            /* from now on reads are checked at once */
+	const uint8_t *p = b->log.data, *end = p + b->log.used;      /* stays there until something is noted again */
+
+	b->shared_written = true;
+	stop(b);
 	if (b->npending)
 		ws_async_bring_back(b);
-	for (uint32_t i = 0; b->log && i < b->log->n; i++)
-		replay(b, &b->log->note[i]);
-	ws_log_drop(b);
+	if (p == end)
+		return;
+	b->log_bad += b->log_bad < 2 * BAD;
+	while (p < end)
+		p = replay(b, (const struct ws_note *)(const void *)p);
 }
 
-void ws_log_drop(struct ws_block_state *b)
+void ws_log_close(struct ws_block_state *b)
 {
-	if (b->log)
-		b->log->n = 0;
+	stop(b);
 }
 
 void ws_log_free(struct ws_block_state *b)
 {
-	free(b->log);
-	b->log = NULL;
+	free(b->log.data);
+	b->log.data = NULL;
 }

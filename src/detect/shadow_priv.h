@@ -157,33 +157,19 @@ struct ws_visit {                    /* another block's access to this block's s
 };
 
 struct ws_warp_state {
-	uint64_t me;                 /* who of accesses now */
+	uint64_t me;                 /* who of accesses now; these 16 bytes go into notes, see shadow_log.c */
 	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
+	uint32_t holding;            /* lanes that hold a lock */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
 	struct ws_warp_async *async; /* NULL = no asynchronous operation so far */
 	struct ws_held *held;        /* 32: locks held; NULL = none ever */
-	uint32_t holding;            /* lanes that hold one */
 };
 
 enum { HELD_MAX = 4 };
 struct ws_held { uint8_t n, set; uint64_t addr[HELD_MAX]; };
 
 struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */
-
-enum { LOG_MAX = 512 };
-struct ws_note {                     /* a read that waits, see shadow_log.c */
-	uint64_t me;
-	const struct ws_site *site;
-	struct ws_warp_state *w;
-	uint32_t mask, wfloor;
-	uint16_t bytes;
-	_Alignas(16) uint32_t addr[WS_WARP];
-};
-struct ws_read_log {
-	uint32_t n;
-	struct ws_note note[LOG_MAX];
-};
 
 struct ws_block_state {
 	struct ws_shadow *s;
@@ -196,8 +182,10 @@ struct ws_block_state {
 	uint32_t nwarps, gen;        /* gen: of shared lines */
 	uint32_t nlines, cap_lines;
 	struct ws_line *lines;       /* shared memory */
-	struct ws_read_log *log;
-	bool shared_written;         /* in this barrier interval */
+	struct ws_note_log log;      /* see shadow_log.c */
+	uint8_t log_bad, log_rest, log_kinds;    /* kinds: what may be noted, by the simulator or here */
+	bool locks;                  /* a thread has held one */
+	bool shared_written;         /* in this barrier interval: accesses of shared memory are not noted */
 	uint64_t accesses;
 	bool saw_flag;               /* a strong read here saw another block's strong write */
 	struct ws_arrival *arrivals;
@@ -341,6 +329,8 @@ static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
 }
 
 /* ---- shadow.c ---- */
+void ws_shadow_check(struct ws_ctx *c);               /* s, b, l, w, a, me, floor, wfloor, its are set */
+bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a);
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
 void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
 void ws_shadow_new_interval(struct ws_block_state *b);
@@ -371,14 +361,14 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 
 /* ---- shadow_general.c ---- */
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
-void ws_general_read(struct ws_ctx *c);       /* a weak read; c is filled in but for the line */
 void ws_general_async(struct ws_ctx *c);      /* by agents; c->as and c->cls are set */
 void ws_general_install(struct ws_ctx *c);    /* the same again, not checked */
 
-/* ---- shadow_log.c: reads of shared memory wait here until there is a write in their barrier interval ---- */
-bool ws_log_make(struct ws_block_state *b);           /* true: there is room for one more */
-void ws_log_flush(struct ws_block_state *b);          /* the first write of the interval comes */
-void ws_log_drop(struct ws_block_state *b);
+/* ---- shadow_log.c: reads or atomics of shared memory wait here until something else happens in their barrier interval */
+void ws_log_open(struct ws_block_state *b);           /* a new interval: what there was is dropped */
+bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a);
+void ws_log_flush(struct ws_block_state *b);          /* until the end of the interval, accesses are checked at once */
+void ws_log_close(struct ws_block_state *b);
 void ws_log_free(struct ws_block_state *b);
 
 /* ---- shadow_sync.c ---- */

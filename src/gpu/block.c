@@ -108,6 +108,7 @@ static void start_block(struct ws_exec *x, struct ws_block *b, uint64_t linear)
 	b->obs.ctaid[1] = (uint32_t)(linear / n[0] % n[1]);
 	b->obs.ctaid[2] = (uint32_t)(linear / n[0] / n[1]);
 	b->obs.state = NULL;
+	b->obs.notes = NULL;
 	b->live_warps = b->nwarps;
 	b->serial = ++x->serial;
 	memset(b->shared, 0, x->shared_bytes);

@@ -414,6 +414,91 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 	x->ops->access(x->self, &x->warp->obs, &a);
 }
 
+INLINE void set_line(struct ws_note *n, uint32_t base0, uint32_t base1, uint32_t step0, uint32_t step1)
+{
+	n->base[0] = base0;
+	n->base[1] = base1;
+	n->step[0] = (uint8_t)step0;
+	n->step[1] = (uint8_t)step1;
+}
+
+/* Room for one more note of that kind; NULL: `access` must be called. */
+INLINE struct ws_note *new_note(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask,
+                                uint32_t kind, uint32_t bytes)
+{
+	struct ws_note_log *g = x->block->obs.notes;
+	struct ws_note *n;
+
+	if (p->space != WS_SPACE_SHARED || !g || !(g->accept & kind) || g->size - g->used < WS_NOTE_MAX)
+		return NULL;
+	n = (struct ws_note *)(void *)(g->data + g->used);
+	g->accept = kind;
+	g->used += sizeof *n;
+	g->accesses += (uint32_t)__builtin_popcount(mask);
+	memcpy(n->stamp, x->warp->obs.state, sizeof n->stamp);
+	n->site = &x->frag->frame->code->fn->sites[in->site];
+	n->warp = x->warp->obs.index;
+	n->mask = mask;
+	n->bytes = (uint8_t)bytes;
+	n->scattered = 0;
+	if (p->linear) {                 /* one flag after the other: both at once would wait for two stores */
+		set_line(n, (uint32_t)p->base, (uint32_t)p->base + 16 * bytes, bytes, bytes);
+	} else if (p->halves) {
+		set_line(n, (uint32_t)p->a[0], (uint32_t)p->a[16], p->half_uniform[0] ? 0 : bytes,
+		         p->half_uniform[1] ? 0 : bytes);
+	} else if (p->uniform) {
+		uint32_t at = (uint32_t)p->a[__builtin_ctz(mask)];
+
+		set_line(n, at, at, 0, 0);
+	} else if (bytes == 4) {
+		uint16_t *to = (uint16_t *)(void *)(n + 1);
+
+		EACH(l)
+			to[l] = (uint16_t)(p->a[l] >> 2);
+		n->scattered = 2;
+		g->used += sizeof *to * WS_WARP;
+	} else {
+		uint32_t *to = (uint32_t *)(void *)(n + 1);
+
+		EACH(l)
+			to[l] = (uint32_t)p->a[l];
+		n->scattered = 4;
+		g->used += sizeof *to * WS_WARP;
+	}
+	return n;
+}
+
+INLINE bool note_read(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask, uint32_t bytes)
+{
+	struct ws_note *n = new_note(x, in, p, mask, WS_NOTE_READ, bytes);
+
+	if (!n)
+		return false;
+	n->kind = WS_READ;
+	n->sem = WS_SEM_WEAK;
+	n->scope = WS_SCOPE_NONE;
+	n->atom = 0;
+	return true;
+}
+
+INLINE bool note_atomic(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask, uint32_t wrote)
+{
+	const struct ws_datom *t = in->u.op.ptr;
+	struct ws_note *n;
+
+	if (wrote != mask || t->bytes != 4 || t->n > 1 || t->sem != WS_SEM_RELAXED || t->atom == WS_ATOM_CAS ||
+	    t->atom == WS_ATOM_EXCH)
+		return false;
+	n = new_note(x, in, p, mask, WS_NOTE_ATOMIC, 4);
+	if (!n)
+		return false;
+	n->kind = WS_ATOMIC;
+	n->sem = t->sem;
+	n->scope = t->scope;
+	n->atom = t->atom;
+	return true;
+}
+
 /* ---- ld, st ---- */
 INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask, bool store,
                           unsigned size, unsigned space)
@@ -424,7 +509,7 @@ INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t 
 	addresses(regs, m->addr, m->addr_width, m->off, p.a);
 	if (__builtin_expect(!resolve(x, space, m->cache, size, mask, &p), 0))
 		return ws_mem_slow(x, in, regs, mask);
-	if (x->ops)
+	if (x->ops && (store || !note_read(x, in, &p, mask, size)))
 		observe(x, in, regs, &p, mask);
 	if (store) {
 		move_out(&p, regs + m->d[0], mask, size, size, 0, size);
@@ -496,7 +581,7 @@ static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *re
 	addresses(regs, m->addr, m->addr_width, m->off, p.a);
 	if (!resolve(x, m->space, m->cache, (uint64_t)m->size * m->vec, mask, &p))
 		return ws_mem_slow(x, in, regs, mask);
-	if (x->ops)
+	if (x->ops && (m->flags & WS_DM_STORE || !note_read(x, in, &p, mask, (uint32_t)m->size * m->vec)))
 		observe(x, in, regs, &p, mask);
 	for (unsigned i = 0; i < m->vec; i++) {
 		uint32_t reg = data_register(x, m, i);
@@ -536,7 +621,7 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	args.d[0] = t->d[0] != WS_LANE_NONE || x->ops || needs_old(t) ? scratch : NULL;
 	wrote = (p.space == WS_SPACE_GLOBAL ? t->global : t->shared)(&args);
 	ws_atomic_progress(x, in, p.a, p.space, mask, wrote, scratch, args.a[0]);
-	if (x->ops && wanted(x, p.space)) {
+	if (x->ops && wanted(x, p.space) && !note_atomic(x, in, &p, mask, wrote)) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom, .bytes = t->bytes, .value = scratch, .issuer = WS_WARP};
 

@@ -50,6 +50,28 @@ struct ws_obs_launch {
 	void *state;                 /* the observer's own */
 };
 
+/* Reads and atomics of shared memory are frequent, and in many barrier intervals all that happens there. An observer
+ * may lend a block a log: weak reads (WS_NOTE_READ) and relaxed atomics of 4 bytes that changed memory in all lanes and
+ * are no CAS or EXCH (WS_NOTE_ATOMIC), of the block's own shared memory, then become notes there instead of calls of
+ * `access`, as long as `accept` has their kind and WS_NOTE_MAX bytes are free. The first note leaves only its own kind
+ * in `accept`. The observer reads and empties the log in its callbacks for that block. Notes follow one another. */
+enum { WS_NOTE_READ = 1, WS_NOTE_ATOMIC = 2, WS_NOTE_MAX = 48 + 4 * WS_WARP };
+struct ws_note {
+	uint64_t stamp[2];           /* copy of the first 16 bytes of the warp's `state` */
+	const struct ws_site *site;
+	uint32_t warp, mask;
+	uint32_t base[2];            /* lane l at base[0] + l * step[0], from 16 on at base[1] + (l - 16) * step[1]; */
+	uint8_t step[2];
+	uint8_t scattered;           /* ... or after the note: 2 = 32 addresses of 2 bytes, in units of 4; 4 = of 4 bytes */
+	uint8_t kind, bytes, sem, scope, atom;
+};
+struct ws_note_log {
+	uint32_t accept;             /* WS_NOTE_READ, WS_NOTE_ATOMIC */
+	uint32_t used, size;         /* bytes of data */
+	uint8_t *data;
+	uint64_t accesses;           /* of threads, added up */
+};
+
 struct ws_obs_block {
 	struct ws_obs_launch *launch;
 	uint64_t linear;             /* x + nx * (y + ny * z) */
@@ -57,6 +79,7 @@ struct ws_obs_block {
 	uint32_t host_thread;        /* 0 .. host_threads - 1 */
 	uint8_t *shared;             /* the block's shared memory, shared_bytes */
 	void *state;
+	struct ws_note_log *notes;   /* the observer's; NULL = every access is told */
 };
 
 struct ws_obs_warp {
