@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ws_detector ws_detector_shadow;
+extern const struct ws_detector ws_detector_shadow, ws_detector_exact, ws_detector_compare;
 
-static const struct ws_detector *const detectors[] = {&ws_detector_shadow};
+static const struct ws_detector *const detectors[] = {&ws_detector_shadow, &ws_detector_exact, &ws_detector_compare};
 
 const struct ws_detector *ws_detector_find(const char *name)
 {

@@ -5,6 +5,15 @@
 #include "gpu/gpu.h"
 #include "report/report.h"
 
+/* Bytes that race, as they are found; the same ones may come again. */
+struct ws_raced_bytes {
+	bool global, warning;        /* warning: writes of one value */
+	bool lifetime;               /* no bytes: the block's shared memory was visited at the wrong time */
+	uint32_t bytes;
+	uint64_t launch, block, addr;        /* shared memory: block and offset; global: 0 and device address; lifetime:
+	                                      * block, and 1 if it ended too early, 0 if it began too late */
+};
+
 struct ws_detect_config {
 	uint32_t granularity;        /* bytes: 1 (default), 2, 4, .. 64 */
 	bool shared, global;         /* memories to check */
@@ -12,6 +21,9 @@ struct ws_detect_config {
 	uint64_t launch_skip, launch_count;  /* of launches that match: leave out so many, check so many (0 = all) */
 	bool same_value_error;       /* writes of one value are errors, not warnings */
 	uint64_t seed;               /* told in reports */
+	/* For comparisons of detectors: is told of every racing byte, by any thread. NULL = nobody */
+	void (*raced)(void *user, const struct ws_raced_bytes *r);
+	void *raced_user;
 };
 
 /* One detector. Adding one: a file with such a table, and a line in detect.c's list. */
@@ -32,5 +44,9 @@ struct ws_detect_filter *ws_detect_filter_new(const struct ws_detect_config *con
 void ws_detect_filter_free(struct ws_detect_filter *f);
 /* Is this launch, the next one, to be checked? NULL: yes; else why not, static text. */
 const char *ws_detect_left_out(struct ws_detect_filter *f, const char *kernel);
+
+/* For reports: file, line and text of an instruction (r->ptx is owned by the caller); block and thread by number. */
+void ws_detect_place(struct ws_race_access *r, const struct ws_site *s);
+void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread);
 
 #endif

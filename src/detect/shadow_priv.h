@@ -254,9 +254,6 @@ struct ws_shadow {
 	struct ws_held *locksets;            /* 128 */
 	uint32_t nlocksets;
 	struct ws_dedup *dedup;
-	/* tests see every conflict: bytes in conflict, before reports are deduplicated */
-	void (*hook)(void *user, bool global, uint64_t block, uint64_t addr, uint32_t bytes, bool warning);
-	void *hook_user;
 };
 enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS, CHUNKS = 1 << 20, SITE_CHUNKS = 1 << (SITE_BITS - CHUNK_BITS) };
 

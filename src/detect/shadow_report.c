@@ -95,48 +95,6 @@ static bool leaves_same(const struct meeting *m)
 }
 
 /* ---- words ---- */
-static const char *file_of(const struct ws_site *s, const struct ws_ptx_loc *loc)
-{
-	return s->func && loc && loc->file < s->func->module->nfiles ? s->func->module->files[loc->file].path : NULL;
-}
-
-static void fill_place(struct ws_race_access *r, const struct ws_site *s)
-{
-	const struct ws_ptx_inst *inst = s->inst;
-	const struct ws_ptx_loc *loc = inst ? inst->loc : NULL, *outer = loc;
-
-	if (!inst || !s->func)
-		return;
-	r->ptx_file = s->func->module->path;
-	r->ptx_line = inst->line;
-	r->ptx = ws_strndup(s->func->module->text + inst->off, inst->len);
-	if (!loc || !file_of(s, loc))
-		return;
-	r->file = file_of(s, loc);
-	r->line = loc->line;
-	r->col = loc->col;
-	r->function = loc->function;
-	while (outer->inlined_at)
-		outer = outer->inlined_at;
-	if (outer != loc) {
-		r->inlined_file = file_of(s, outer);
-		r->inlined_line = outer->line;
-	}
-}
-
-static void fill_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread)
-{
-	uint64_t nx = l->grid[0] ? l->grid[0] : 1, ny = l->grid[1] ? l->grid[1] : 1;
-	uint32_t bx = l->block[0] ? l->block[0] : 1, by = l->block[1] ? l->block[1] : 1;
-
-	r->block[0] = block % nx;
-	r->block[1] = block / nx % ny;
-	r->block[2] = block / nx / ny;
-	r->thread[0] = thread % bx;
-	r->thread[1] = thread / bx % by;
-	r->thread[2] = thread / bx / by;
-}
-
 static enum ws_race_access_kind access_of(enum ws_class cls, const struct ws_site_info *i)
 {
 	if (i->kind == WS_ATOMIC)
@@ -671,10 +629,10 @@ static void fill_race(struct meeting *m)
 	r->seed = c->s->config.seed;
 	r->first.access = access_of(m->cls1, info_of(c, m->other->site));
 	r->second.access = access_of(c->cls, info_of(c, c->site));
-	fill_place(&r->first, site1_of(m));
-	fill_place(&r->second, c->a->site);
-	fill_thread(&r->first, l, block1, (uint32_t)(who >> WHO_TIME_BITS & 31) * WS_WARP + m->lane1);
-	fill_thread(&r->second, l, c->b->b->linear, (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + m->lane2);
+	ws_detect_place(&r->first, site1_of(m));
+	ws_detect_place(&r->second, c->a->site);
+	ws_detect_thread(&r->first, l, block1, (uint32_t)(who >> WHO_TIME_BITS & 31) * WS_WARP + m->lane1);
+	ws_detect_thread(&r->second, l, c->b->b->linear, (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + m->lane2);
 	say_location(m);
 	say(m);
 	r->missing = m->missing.data ? m->missing.data : ws_strdup("");
@@ -724,6 +682,16 @@ static bool met_before(const struct ws_ctx *c, uint32_t lo, uint32_t hi, const s
 	return a->addr[lane2] < to && a->addr[lane2] + a->bytes > from;
 }
 
+static void tell_bytes(const struct meeting *m)
+{
+	const struct ws_ctx *c = m->c;
+	struct ws_raced_bytes r = {.global = c->global, .warning = m->race.severity == WS_WARNING, .bytes = m->hi - m->lo,
+	                           .block = c->global ? 0 : c->owner->b->linear, .launch = c->l->l->serial,
+	                           .addr = c->line_addr + m->lo};
+
+	c->s->config.raced(c->s->config.raced_user, &r);
+}
+
 void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi, const struct ws_slot *other,
                         enum ws_class other_cls, int lane2, bool same_instruction)
 {
@@ -735,9 +703,8 @@ void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t h
 	m.race.kind = kind_of(other_cls, c->cls);
 	m.same_value = m.race.kind == WS_WAW && other_cls != CLS_RMW && leaves_same(&m);
 	m.race.severity = m.same_value && !c->s->config.same_value_error ? WS_WARNING : WS_ERROR;
-	if (c->s->hook)
-		c->s->hook(c->s->hook_user, c->global, c->owner->b->linear, c->line_addr + lo, hi - lo,
-		           m.race.severity == WS_WARNING);
+	if (c->s->config.raced)
+		tell_bytes(&m);
 	add(&m);
 }
 
@@ -750,8 +717,8 @@ static void fill_block(struct ws_race_access *r, const struct ws_ctx *c, const s
 	if (site->func && site->func->ninsts)
 		entry.inst = &site->func->insts[0];
 	r->access = WS_RA_WRITE;
-	fill_place(r, &entry);
-	fill_thread(r, c->l->l, c->owner->b->linear, 0);
+	ws_detect_place(r, &entry);
+	ws_detect_thread(r, c->l->l, c->owner->b->linear, 0);
 }
 
 static void say_lifetime(struct meeting *m, const struct ws_race_access *visitor, bool ended)
@@ -775,7 +742,11 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 	struct ws_race *r = &m.race;
 	const struct ws_site *site = c->s->sites[(c->site & SITE_ID) >> CHUNK_BITS][c->site & (CHUNK - 1)].site;
 	struct ws_race_access *visitor = ended ? &r->first : &r->second, *block = ended ? &r->second : &r->first;
+	struct ws_raced_bytes raced = {.lifetime = true, .bytes = 1, .block = c->owner->b->linear, .launch = c->l->l->serial,
+	                               .addr = ended};
 
+	if (c->s->config.raced)
+		c->s->config.raced(c->s->config.raced_user, &raced);
 	ws_spin_lock(&c->s->report_lock);
 	at = find_pair(c->s, &p);
 	if (!*at) {
@@ -783,8 +754,8 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 		                      .kernel = c->l->l->name ? c->l->l->name : "?", .launch = c->l->l->serial,
 		                      .seed = c->s->config.seed};
 		visitor->access = access_of(c->cls, info_of(c, c->site));
-		fill_place(visitor, site);
-		fill_thread(visitor, c->l->l, ws_shadow_slot(c->s, c->me >> 32)->block,
+		ws_detect_place(visitor, site);
+		ws_detect_thread(visitor, c->l->l, ws_shadow_slot(c->s, c->me >> 32)->block,
 		            (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + lane);
 		fill_block(block, c, site);
 		m.lo = (uint32_t)(c->a->addr[c->a->mask && !ended ? __builtin_ctz(c->a->mask) : 0] - c->line_addr);

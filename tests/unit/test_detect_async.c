@@ -1,4 +1,4 @@
-/* test_detect_async.c - what the detector "shadow" makes of asynchronous operations, mbarrier objects, the async proxy and
+/* test_detect_async.c - what the detectors "shadow" and "exact" make of asynchronous operations, mbarrier objects, the async proxy and
  * clusters, told to it as events. */
 #include "detect/shadow_priv.h"
 
@@ -13,7 +13,7 @@ enum { S_READ, S_WRITE, S_ATOMIC, S_CP_READ, S_CP_WRITE, S_BULK_READ, S_BULK_WRI
 
 struct world {
 	const struct ws_observer_ops *ops;
-	struct ws_shadow *self;
+	void *self;
 	struct ws_report *report;
 	struct ws_obs_launch launch;
 	struct ws_obs_block block[BLOCKS];
@@ -22,11 +22,14 @@ struct world {
 	struct ws_mem mem;
 	struct ws_site site[SITES];
 	uint32_t races;
+	bool ended[BLOCKS];
 };
 
-static void count_race(void *user, bool global, uint64_t block, uint64_t addr, uint32_t bytes, bool warning)
+static const char *detector = "shadow";
+
+static void count_race(void *user, const struct ws_raced_bytes *r)
 {
-	((struct world *)user)->races++;
+	((struct world *)user)->races += !r->lifetime;
 }
 
 /* A kernel that uses the async proxy or not: for one that does not, shared lines are emptied at barriers. */
@@ -35,20 +38,19 @@ static bool proxies;
 static struct world *world_new(bool its, bool cluster)
 {
 	struct world *m = ws_alloc(sizeof *m);
-	struct ws_detect_config config = {.granularity = 1, .shared = true, .global = true};
-	const struct ws_detector *d = ws_detector_find("shadow");
+	struct ws_detect_config config = {.granularity = 1, .shared = true, .global = true, .raced = count_race, .raced_user = m};
+	const struct ws_detector *d = ws_detector_find(detector);
 
 	m->ops = d->ops;
 	m->report = ws_report_new();
 	m->self = d->create(&config, m->report);
-	m->self->hook = count_race;
-	m->self->hook_user = m;
 	m->launch = (struct ws_obs_launch){.name = "k", .serial = 1, .grid = {BLOCKS, 1, 1}, .block = {WARPS * WS_WARP, 1, 1},
 	                                   .cluster = {cluster ? BLOCKS : 1, 1, 1}, .blocks = BLOCKS, .threads = WARPS * WS_WARP,
 	                                   .warps = WARPS, .host_threads = 1, .shared_bytes = MEM, .its = its};
 	m->mem = (struct ws_mem){.addr = 0x7f0000000000, .size = MEM, .host = m->global, .serial = 1};
 	m->ops->launch_begin(m->self, &m->launch);
-	m->self->launch.proxies = proxies;
+	if (!strcmp(detector, "shadow"))
+		((struct ws_shadow *)m->self)->launch.proxies = proxies;
 	for (uint32_t i = 0; i < SITES; i++)
 		m->site[i].id = i;
 	for (uint32_t b = 0; b < BLOCKS; b++) {
@@ -56,7 +58,8 @@ static struct world *world_new(bool its, bool cluster)
 		m->ops->block_begin(m->self, &m->block[b]);
 		for (uint32_t w = 0; w < WARPS; w++) {
 			m->warp[b][w] = (struct ws_obs_warp){.block = &m->block[b], .index = w, .lanes = WS_WARP};
-			m->ops->warp_begin(m->self, &m->warp[b][w]);
+			if (m->ops->warp_begin)
+				m->ops->warp_begin(m->self, &m->warp[b][w]);
 		}
 	}
 	return m;
@@ -65,18 +68,20 @@ static struct world *world_new(bool its, bool cluster)
 static void block_end(struct world *m, uint32_t b)
 {
 	for (uint32_t w = 0; w < WARPS; w++)
-		m->ops->warp_end(m->self, &m->warp[b][w]);
+		if (m->ops->warp_end)
+			m->ops->warp_end(m->self, &m->warp[b][w]);
 	m->ops->block_end(m->self, &m->block[b]);
+	m->ended[b] = true;
 }
 
 static void world_free(struct world *m)
 {
 	for (uint32_t b = 0; b < BLOCKS; b++)
-		if (m->block[b].state)
+		if (!m->ended[b])
 			block_end(m, b);
 	m->ops->launch_end(m->self, &m->launch, true);
 	m->ops->mem_free(m->self, &m->mem);
-	ws_detector_find("shadow")->destroy(m->self);
+	ws_detector_find(detector)->destroy(m->self);
 	ws_report_free(m->report);
 	free(m);
 }
@@ -592,8 +597,10 @@ int main(void)
 		cmocka_unit_test(copy_published), cmocka_unit_test(copy_under_stack), cmocka_unit_test(copies_without_end),
 		cmocka_unit_test(copy_set_aside), cmocka_unit_test(copies_too_many), cmocka_unit_test(mbarrier_of_cp),
 	};
-	int failed = cmocka_run_group_tests(without, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("shadow, generic proxy only", without, NULL, NULL);
 
 	proxies = true;
-	return failed + cmocka_run_group_tests(tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("shadow", tests, NULL, NULL);
+	detector = "exact";
+	return failed + cmocka_run_group_tests_name("exact", tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* place.c - where an access of a report is: source line, instruction, thread. Used by all detectors. */
+#include "detect/detect.h"
+
+static const char *file_of(const struct ws_site *s, const struct ws_ptx_loc *loc)
+{
+	return s->func && loc && loc->file < s->func->module->nfiles ? s->func->module->files[loc->file].path : NULL;
+}
+
+void ws_detect_place(struct ws_race_access *r, const struct ws_site *s)
+{
+	const struct ws_ptx_inst *inst = s->inst;
+	const struct ws_ptx_loc *loc = inst ? inst->loc : NULL, *outer = loc;
+
+	if (!inst || !s->func)
+		return;
+	r->ptx_file = s->func->module->path;
+	r->ptx_line = inst->line;
+	r->ptx = ws_strndup(s->func->module->text + inst->off, inst->len);
+	if (!loc || !file_of(s, loc))
+		return;
+	r->file = file_of(s, loc);
+	r->line = loc->line;
+	r->col = loc->col;
+	r->function = loc->function;
+	while (outer->inlined_at)
+		outer = outer->inlined_at;
+	if (outer != loc) {
+		r->inlined_file = file_of(s, outer);
+		r->inlined_line = outer->line;
+	}
+}
+
+void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread)
+{
+	uint64_t nx = l->grid[0] ? l->grid[0] : 1, ny = l->grid[1] ? l->grid[1] : 1;
+	uint32_t bx = l->block[0] ? l->block[0] : 1, by = l->block[1] ? l->block[1] : 1;
+
+	r->block[0] = block % nx;
+	r->block[1] = block / nx % ny;
+	r->block[2] = block / nx / ny;
+	r->thread[0] = thread % bx;
+	r->thread[1] = thread / bx % by;
+	r->thread[2] = thread / bx / by;
+}
