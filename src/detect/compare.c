@@ -137,6 +137,7 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 static void on_block_begin(void *self, struct ws_obs_block *b)
 {
 	BOTH(block_begin, b);
+	b->notes = NULL;             /* shadow's; exact must see every access */
 }
 
 static void on_block_end(void *self, struct ws_obs_block *b)
