@@ -1,5 +1,5 @@
-/* cluster.c - thread block clusters as CUDA's calls see them: which sizes a launch may have, how many clusters fit (CUDA
- * C++ Programming Guide, Thread Block Clusters; CUDA Runtime API, Occupancy). */
+/* cluster.c - thread block clusters as CUDA's calls see them: which sizes a launch may have, how many clusters fit
+ * (CUDA C++ Programming Guide, Thread Block Clusters; CUDA Runtime API, Occupancy). */
 #include "cuda/drv.h"
 
 enum { PORTABLE = 8, NON_PORTABLE = 16 };
@@ -7,6 +7,22 @@ enum { PORTABLE = 8, NON_PORTABLE = 16 };
 static unsigned most_blocks(const struct ws_function *f)
 {
 	return ws_gpu_config(ws_session()->gpu)->cc < 90 ? 1 : f->non_portable_cluster ? NON_PORTABLE : PORTABLE;
+}
+
+/* __cluster_dims__ of programs that warpsafe cc compiled. */
+static int ask_section(struct ws_function *f)
+{
+	struct ws_dim3 size = {0, 0, 0};
+	int found = f->cluster_known ? 0 : ws_cluster_section(f->stub, &size);
+
+	if (found < 0) {
+		ws_tell("the sizes of __cluster_dims__ of '%s' must be numbers", f->plain);
+		return WS_CUDA_INVALID_CLUSTER_SIZE;
+	}
+	f->cluster_known = true;
+	if (found)
+		f->required_cluster = size;
+	return 0;
 }
 
 /* The size that the launch, an attribute of the function, or the kernel's text asks for. */
@@ -31,8 +47,12 @@ static uint64_t blocks_of(struct ws_dim3 d)
 
 int ws_cluster_check(struct ws_kernel_op *k)
 {
-	struct ws_dim3 required = k->f->required_cluster;
+	struct ws_dim3 required;
+	int e = ask_section(k->f);
 
+	if (e)
+		return e;
+	required = k->f->required_cluster;
 	if (!k->cluster.x && !k->cluster.y && !k->cluster.z)
 		k->cluster = required;
 	else if (blocks_of(required) > 1 && (required.x != k->cluster.x || required.y != k->cluster.y ||
@@ -54,11 +74,13 @@ int ws_cluster_attribute(struct ws_function *f, int attribute, int value)
 	return 0;
 }
 
-void ws_cluster_attributes(const struct ws_function *f, int out[6])
+void ws_cluster_attributes(struct ws_function *f, int out[6])
 {
-	struct ws_dim3 d = size_of(f, (struct ws_dim3){0, 0, 0});
 	struct ws_kernel_info info;
+	struct ws_dim3 d;
 
+	ask_section(f);
+	d = size_of(f, (struct ws_dim3){0, 0, 0});
 	ws_gpu_kernel_info(f->kernel, &info);
 	out[0] = info.func->explicitcluster && !d.x;
 	out[1] = (int)d.x;
@@ -74,7 +96,7 @@ static uint32_t per_sm(const struct ws_function *f, const struct ws_launch_confi
 	return ws_gpu_occupancy(ws_session()->gpu, f->kernel, c->block.x * c->block.y * c->block.z, c->shared);
 }
 
-static int potential(int *out, const struct ws_function *f, const struct ws_launch_config *c)
+static int potential(int *out, struct ws_function *f, const struct ws_launch_config *c)
 {
 	if (!out || !c)
 		return WS_CUDA_INVALID_VALUE;
@@ -82,13 +104,14 @@ static int potential(int *out, const struct ws_function *f, const struct ws_laun
 	return 0;
 }
 
-static int active(int *out, const struct ws_function *f, const struct ws_launch_config *c)
+static int active(int *out, struct ws_function *f, const struct ws_launch_config *c)
 {
 	struct ws_dim3 asked = {0, 0, 0};
 	uint64_t size;
+	int e = ask_section(f);
 
-	if (!out || !c)
-		return WS_CUDA_INVALID_VALUE;
+	if (e || !out || !c)
+		return e ? e : WS_CUDA_INVALID_VALUE;
 	for (unsigned i = 0; i < c->nattrs; i++)
 		if (c->attrs[i].id == WS_LAUNCH_CLUSTER)
 			asked = c->attrs[i].value.cluster;
@@ -120,7 +143,7 @@ WS_RT(cudaOccupancyMaxActiveClusters, int *out, const void *func, const struct w
 }
 
 static int with_config(int *out, void *func, const struct ws_drv_config *c,
-                       int (*fn)(int *, const struct ws_function *, const struct ws_launch_config *))
+                       int (*fn)(int *, struct ws_function *, const struct ws_launch_config *))
 {
 	struct ws_launch_config config;
 	struct ws_function *f;

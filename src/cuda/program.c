@@ -207,6 +207,7 @@ void ws_binary_function(struct ws_binary *b, const void *host, const char *name)
 		return;
 	ws_front_lock();
 	f = new_function(b, name);
+	f->stub = host;
 	if (!ws_map_get(&functions, host))
 		ws_map_put(&functions, host, f);
 	ws_front_unlock();

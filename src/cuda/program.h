@@ -16,6 +16,8 @@ struct ws_function {
 	bool non_portable_cluster;        /* it too: clusters of more than 8 blocks */
 	struct ws_dim3 required_cluster;  /* it too; 0 = not set */
 	bool counted;                     /* told as unchecked */
+	const void *stub;                 /* the host's function, or NULL */
+	bool cluster_known;               /* the stub's section was asked for a cluster size */
 };
 
 struct ws_variable {

@@ -106,9 +106,11 @@ int ws_work_check_copy(const struct ws_copy *c);                   /* 0 or why i
 int ws_pack_params(struct ws_kernel_op *k, void **args, void **extra);
 int ws_launch(struct ws_kernel_op *k, void *stream, const char *call); /* checks, then submits */
 int ws_function_set(struct ws_function *f, int attribute, int value);  /* cudaFuncSetAttribute */
+/* The size of clusters that the section of a kernel's stub says: 1 it does, 0 it says none, -1 it cannot be read. */
+int ws_cluster_section(const void *stub, struct ws_dim3 *size);
 int ws_cluster_check(struct ws_kernel_op *k); /* fills in the cluster's size; 0 or why it cannot be launched */
-int ws_cluster_attribute(struct ws_function *f, int attribute, int value); /* cudaFuncSetAttribute, WS_FUNC_CLUSTER_... */
-void ws_cluster_attributes(const struct ws_function *f, int out[6]);       /* from WS_FUNC_CLUSTER_MUST_BE_SET on */
+int ws_cluster_attribute(struct ws_function *f, int attribute, int value); /* cudaFuncSetAttribute */
+void ws_cluster_attributes(struct ws_function *f, int out[6]);       /* from WS_FUNC_CLUSTER_MUST_BE_SET on */
 int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, void **args, void **extra,
 		     const char *call);
 

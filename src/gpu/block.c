@@ -223,7 +223,8 @@ static void free_slot(struct ws_block *b)
 void ws_blocks_free(struct ws_exec *x)
 {
 	ws_copy_drop(x);
-	for (size_t i = 0; i < x->nresident; i++)        /* the kernel ended before these: observers' state goes all the same */
+	/* the kernel ended before these: their observers' state goes all the same */
+	for (size_t i = 0; i < x->nresident; i++)
 		ws_block_finish(x, x->resident[i]);
 	for (size_t i = 0; i < x->nidle; i++)
 		free_slot(x->idle[i]);

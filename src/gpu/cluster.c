@@ -3,7 +3,8 @@
  * barrier.cluster).
  *
  * An address of the shared::cluster window is an offset in the shared memory of a block with the block's rank + 1 above
- * it, or with nothing above it: the shared::cta window is a part of shared::cluster, where every block finds its own. */
+ * it, or with nothing above it: the shared::cta window is a part of shared::cluster, where every block finds
+ * its own. */
 #include "gpu/gpu_priv.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ static bool check_against_kernel(const struct ws_gpu_kernel *k, const uint32_t s
 
 	for (int i = 0; i < 3; i++)
 		if (f->reqnctapercluster[0] && size[i] != (f->reqnctapercluster[i] ? f->reqnctapercluster[i] : 1))
-			return bad(err, k, "the cluster is not of the size that the kernel's .reqnctapercluster demands");
+			return bad(err, k,
+			           "the cluster is not of the size that the kernel's .reqnctapercluster demands");
 	if (f->explicitcluster && !given)
 		return bad(err, k, "the kernel's .explicitcluster demands a launch with a cluster size");
 	if (f->maxclusterrank && blocks > f->maxclusterrank)
@@ -116,7 +118,8 @@ static bool check_peer(struct ws_exec *x, const struct ws_dinst *in, const struc
 
 	if (inside && peer->live_warps)
 		return true;
-	snprintf(what, sizeof what, inside ? "shared memory of block (%u,%u,%u), rank %u of the cluster, which has ended" :
+	snprintf(what, sizeof what,
+	         inside ? "shared memory of block (%u,%u,%u), rank %u of the cluster, which has ended" :
 	         "shared memory of block (%u,%u,%u), rank %u of the cluster: out of bounds", c[0], c[1], c[2],
 	         peer->cluster_rank);
 	ws_fail_address(x, in, lane, WS_GPU_BAD_ADDRESS, WS_SPACE_SHARED, offset, q->bytes, q->write, what);
@@ -142,7 +145,8 @@ static bool not_own(struct ws_exec *x, const struct ws_dinst *in, const struct w
 {
 	char what[160];
 
-	snprintf(what, sizeof what, "shared memory of the block of rank %u by an instruction for the thread's own block "
+	snprintf(what, sizeof what,
+	         "shared memory of the block of rank %u by an instruction for the thread's own block "
 	         "(.shared::cluster is needed)", peer->cluster_rank);
 	ws_fail_address(x, in, lane, WS_GPU_BAD_ADDRESS, WS_SPACE_SHARED, offset, q->bytes, q->write, what);
 	return false;

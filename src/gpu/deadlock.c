@@ -209,11 +209,13 @@ static void missing_warps(struct listing *li, const struct ws_block *b, const st
 
 static void block_barriers(struct listing *li, const struct ws_block *b)
 {
+	const uint32_t *c = b->obs.ctaid;
+
 	for (uint32_t id = 0; id < WS_BARRIERS; id++)
 		if (b->bar[id].expected) {
 			ws_buf_printf(li->out, "\n  barrier %u", id);
 			if (b->cluster->n > 1)
-				ws_buf_printf(li->out, " of block (%u,%u,%u)", b->obs.ctaid[0], b->obs.ctaid[1], b->obs.ctaid[2]);
+				ws_buf_printf(li->out, " of block (%u,%u,%u)", c[0], c[1], c[2]);
 			ws_buf_puts(li->out, " cannot complete");
 			missing_warps(li, b, &b->bar[id]);
 		}
@@ -233,9 +235,8 @@ static void cluster_barrier(struct listing *li, const struct ws_cluster *c)
 			arrived += (uint32_t)__builtin_popcount(w->live & w->cluster_arrived);
 			missing += (uint32_t)__builtin_popcount(w->live & ~w->cluster_arrived);
 		}
-	ws_buf_printf(li->out,
-	              "\n  the barrier of the cluster cannot complete: %u threads have arrived, %u have not, %u have ended",
-	              arrived, missing, ended);
+	ws_buf_printf(li->out, "\n  the barrier of the cluster cannot complete: %u threads have arrived, %u have not, "
+	              "%u have ended", arrived, missing, ended);
 }
 
 void ws_fail_barrier(struct ws_exec *x, struct ws_block *b)

@@ -652,8 +652,8 @@ bool ws_dec_matrix(struct ws_decoder *dc);                       /* mma, wmma, l
 void ws_whole_warp_check(struct ws_warp *w);                     /* lanes of w wait for the whole warp, or have ended */
 
 /* ---- cluster.c ---- */
-/* Where an address of the shared::cluster window (or a generic one in it) leads that code of block b uses: the block whose
- * shared memory it is, b itself for its own, and the offset there, which may lie behind the end. NULL: the cluster
+/* Where an address of the shared::cluster window (or a generic one in it) leads that code of block b uses: the block
+ * whose shared memory it is, b itself for its own, and the offset there, which may lie behind the end. NULL: the cluster
  * has no block of that rank. The block may have ended: live_warps is 0 then. */
 struct ws_block *ws_cluster_address(struct ws_block *b, uint64_t addr, uint32_t *offset);
 /* The lanes of q whose shared::cluster addresses lie in the shared memory of one block; false: x->err is set. */
@@ -662,7 +662,8 @@ bool ws_cluster_resolve(struct ws_exec *x, const struct ws_dinst *in, const stru
 bool ws_dec_cluster(struct ws_decoder *dc);                      /* mapa, getctarank, barrier.cluster */
 uint64_t ws_cluster_sreg(const struct ws_exec *x, enum ws_sreg s);
 void ws_cluster_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: the barrier may complete */
-/* Checks the size of the launch's clusters, from the launch or the kernel, and leaves it in size; 0: none are asked for. */
+/* Checks the size of the launch's clusters, from the launch or the kernel, and leaves it in size; 0: none are
+ * asked for. */
 bool ws_cluster_size(const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, uint32_t size[3],
                      struct ws_gpu_error *err);
 ws_op_fn ws_op_cluster_arrive, ws_op_cluster_wait;

@@ -163,7 +163,8 @@ static bool check(struct ws_gpu *g, const struct ws_gpu_kernel *k, const struct 
 	if (!check_threads(k, l, err))
 		return false;
 	if (k->fn->ptx->blocksareclusters)
-		return bad(err, k, WS_GPU_UNSUPPORTED, "grids that are counted in clusters (.blocksareclusters) are not simulated");
+		return bad(err, k, WS_GPU_UNSUPPORTED,
+		           "grids that are counted in clusters (.blocksareclusters) are not simulated");
 	if (!ws_cluster_size(k, l, cluster, err))
 		return false;
 	if (shared > WS_MAX_SHARED)

@@ -64,8 +64,9 @@ double ws_melem_get(unsigned type, const void *p)
 		return type == WS_ME_BF16 ? (double)float_of((uint32_t)h << 16) : half_value(h);
 	case 4:
 		memcpy(&w, p, 4);
-		return type == WS_ME_S32 ? (double)(int32_t)w :
-		       (double)float_of(type == WS_ME_TF32 ? w & 0xffffe000u : w);       /* the lower bits are not looked at */
+		if (type == WS_ME_TF32)
+			w &= 0xffffe000u;        /* the lower bits are not looked at */
+		return type == WS_ME_S32 ? (double)(int32_t)w : (double)float_of(w);
 	default:
 		memcpy(&d, p, 8);
 		return d;
@@ -181,9 +182,12 @@ void ws_fragment_c(const struct ws_matrix *t, const uint8_t *regs, unsigned whic
 	unsigned type = t->type[which], size = ws_melem_bytes(type), n = mr->width / size;
 
 	for (unsigned r = 0; r < mr->n; r++)
-		for (unsigned l = 0; l < WS_WARP; l++)
+		for (unsigned l = 0; l < WS_WARP; l++) {
+			const uint8_t *p = regs + mr->reg[r] + l * mr->width;
+
 			for (unsigned j = 0; j < n; j++)
-				c[place_c(t, l, r * n + j)] = ws_melem_get(type, regs + mr->reg[r] + l * mr->width + j * size);
+				c[place_c(t, l, r * n + j)] = ws_melem_get(type, p + j * size);
+		}
 }
 
 void ws_fragment_d(const struct ws_matrix *t, uint8_t *regs, const double *d)
@@ -194,10 +198,12 @@ void ws_fragment_d(const struct ws_matrix *t, uint8_t *regs, const double *d)
 	for (unsigned r = 0; r < mr->n; r++) {
 		if (mr->reg[r] == WS_LANE_NONE)
 			continue;
-		for (unsigned l = 0; l < WS_WARP; l++)
+		for (unsigned l = 0; l < WS_WARP; l++) {
+			uint8_t *p = regs + mr->reg[r] + l * mr->width;
+
 			for (unsigned j = 0; j < n; j++)
-				ws_melem_put(type, regs + mr->reg[r] + l * mr->width + j * size, d[place_c(t, l, r * n + j)],
-				             t->saturate);
+				ws_melem_put(type, p + j * size, d[place_c(t, l, r * n + j)], t->saturate);
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
-/* matrix.h - what the files of the matrix instructions share (matrix*.c, wgmma.c; included by no others): element types,
- * decoded operands, products. */
+/* matrix.h - what the files of the matrix instructions share (matrix*.c, wgmma.c; included by no others): element
+ * types, decoded operands, products. */
 #ifndef WS_GPU_MATRIX_H
 #define WS_GPU_MATRIX_H
 
@@ -35,8 +35,8 @@ unsigned ws_melem_bytes(unsigned type);
 double ws_melem_get(unsigned type, const void *p);
 void ws_melem_put(unsigned type, void *p, double v, bool saturate);
 
-/* c += a * b: a has m rows of k, b k rows of n, c m rows of n, one after the other. f64: with fused steps in rising order
- * of k. Else in double, which is exact for products of all the other types and for sums of small integers. */
+/* c += a * b: a has m rows of k, b k rows of n, c m rows of n, one after the other. f64: with fused steps in rising
+ * order of k. Else in double, which is exact for products of all the other types and for sums of small integers. */
 void ws_matrix_product(const struct ws_matrix *t, unsigned m, const double *a, const double *b, double *c);
 
 /* The fragments of mma and wgmma (PTX ISA 9.0, Matrix Fragments for mma.m16n8k16 and its relatives). */

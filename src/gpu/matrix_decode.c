@@ -54,7 +54,8 @@ static bool shape_word(const char *s, struct ws_mwords *w)
 static bool one_word(const char *s, struct ws_mwords *w)
 {
 	static const char *const nothing[] = {"sync", "aligned", "shared", "shared::cta", "global", "rn"};
-	static const char *const actions[] = {"load", "store", "mma", "mma_async", "fence", "commit_group", "wait_group"};
+	static const char *const actions[] = {"load", "store", "mma", "mma_async", "fence", "commit_group",
+	                                      "wait_group"};
 	static const char *const parts[] = {"a", "b", "c", "d"};
 
 	if (is_among(s, nothing, WS_COUNT(nothing)) || type_word(s, w) || layout_word(s, w) || shape_word(s, w))
@@ -95,8 +96,8 @@ bool ws_matrix_refuse(struct ws_decoder *dc)
 {
 	const struct ws_ptx_inst *in = dc->inst;
 
-	ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the simulator does not know the instruction '%s%s'", ws_op_info(in->op)->name,
-	              in->extra ? in->extra : "");
+	ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the simulator does not know the instruction '%s%s'",
+	              ws_op_info(in->op)->name, in->extra ? in->extra : "");
 	return false;
 }
 
@@ -118,8 +119,8 @@ bool ws_matrix_registers(struct ws_decoder *dc, const struct ws_operand *o, stru
 		const struct ws_operand *e = o->kind == WS_O_VEC ? &o->elems[i] : o;
 
 		if (e->kind == WS_O_REG && ws_reg_width(e->reg) != r->width) {
-			ws_dec_refuse(dc, WS_GPU_BAD_INSTRUCTION, "a register of an operand of '%s' is not %u bytes wide",
-			              ws_op_info(dc->inst->op)->name, r->width);
+			ws_dec_refuse(dc, WS_GPU_BAD_INSTRUCTION,
+			              "a register of an operand of '%s' is not %u bytes wide", ws_op_info(dc->inst->op)->name, r->width);
 			return false;
 		}
 		r->reg[i] = which == WS_MAT_D ? ws_dec_dst(dc, e) : ws_dec_src(dc, e, r->width);
@@ -167,7 +168,8 @@ static bool types_fit(const uint8_t *t)
 		return false;
 	if (a == WS_ME_BF16 || a == WS_ME_TF32)
 		return d == WS_ME_F32 && c == WS_ME_F32;
-	return (a == WS_ME_F16 || is_fp8(a)) && (d == WS_ME_F32 || d == WS_ME_F16) && (c == WS_ME_F32 || c == WS_ME_F16);
+	return (a == WS_ME_F16 || is_fp8(a)) && (d == WS_ME_F32 || d == WS_ME_F16) &&
+	       (c == WS_ME_F32 || c == WS_ME_F16);
 }
 
 /* ---- mma ---- */
@@ -199,7 +201,8 @@ static bool decode_mma(struct ws_decoder *dc, const struct ws_mwords *w)
 	return ws_matrix_registers(dc, &o[0], &t, WS_MAT_D, needed(w->m, w->n, t.type[WS_MAT_D])) &&
 	       ws_matrix_registers(dc, &o[1], &t, WS_MAT_A, needed(w->m, w->k, t.type[WS_MAT_A])) &&
 	       ws_matrix_registers(dc, &o[2], &t, WS_MAT_B, needed(w->k, w->n, t.type[WS_MAT_B])) &&
-	       ws_matrix_registers(dc, &o[3], &t, WS_MAT_C, needed(w->m, w->n, t.type[WS_MAT_C])) && emit(dc, ws_op_mma, &t);
+	       ws_matrix_registers(dc, &o[3], &t, WS_MAT_C, needed(w->m, w->n, t.type[WS_MAT_C])) &&
+	       emit(dc, ws_op_mma, &t);
 }
 
 /* ---- memory ---- */
@@ -219,8 +222,8 @@ static bool decode_rows(struct ws_decoder *dc, const struct ws_mwords *w)
 	unsigned which = load ? WS_MAT_D : WS_MAT_A;
 
 	t.type[which] = WS_ME_B16;
-	if (w->unknown || w->action[0] || w->ntypes != 1 || w->types[0] != WS_ME_B16 || w->m != 8 || w->n != 8 || w->k ||
-	    !fits || dc->inst->nops != 2 || dc->inst->space == WS_SPACE_GLOBAL)
+	if (w->unknown || w->action[0] || w->ntypes != 1 || w->types[0] != WS_ME_B16 || w->m != 8 || w->n != 8 ||
+	    w->k || !fits || dc->inst->nops != 2 || dc->inst->space == WS_SPACE_GLOBAL)
 		return ws_matrix_refuse(dc);
 	return address(dc, &o[load ? 1 : 0], &t) && ws_matrix_registers(dc, &o[load ? 0 : 1], &t, which, w->count) &&
 	       emit(dc, load ? ws_op_ldmatrix : ws_op_stmatrix, &t);

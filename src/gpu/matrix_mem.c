@@ -1,4 +1,5 @@
-/* matrix_mem.c - ldmatrix, stmatrix, movmatrix, and the wmma instructions (PTX ISA 9.0, Warp Level Matrix Instructions).
+/* matrix_mem.c - ldmatrix, stmatrix, movmatrix, and the wmma instructions (PTX ISA 9.0, Warp Level Matrix
+ * Instructions).
  *
  * The fragments of wmma have no layout that a program may rely on. Here element i of a matrix, counted row by row, is
  * in lane i % 32, in place i / 32 of its registers; places that are left over hold 0. */
@@ -77,10 +78,13 @@ enum ws_next ws_op_ldmatrix(struct ws_exec *x, const struct ws_dinst *in, uint32
 		return next;
 	if (!rows(x, in, false, data))
 		return WS_STOP;
-	for (unsigned k = 0; k < t->count; k++)
+	for (unsigned k = 0; k < t->count; k++) {
+		uint8_t *d = regs + t->r[WS_MAT_D].reg[k];
+
 		for (unsigned l = 0; l < WS_WARP && t->r[WS_MAT_D].reg[k] != WS_LANE_NONE; l++)
 			for (unsigned i = 0; i < 2; i++)
-				memcpy(regs + t->r[WS_MAT_D].reg[k] + l * 4 + i * 2, data + k * 8 * ROW + element(t, l, i), 2);
+				memcpy(d + l * 4 + i * 2, data + k * 8 * ROW + element(t, l, i), 2);
+	}
 	return WS_NEXT;
 }
 
@@ -93,10 +97,13 @@ enum ws_next ws_op_stmatrix(struct ws_exec *x, const struct ws_dinst *in, uint32
 
 	if (next != WS_NEXT)
 		return next;
-	for (unsigned k = 0; k < t->count; k++)
+	for (unsigned k = 0; k < t->count; k++) {
+		const uint8_t *a = regs + t->r[WS_MAT_A].reg[k];
+
 		for (unsigned l = 0; l < WS_WARP; l++)
 			for (unsigned i = 0; i < 2; i++)
-				memcpy(data + k * 8 * ROW + element(t, l, i), regs + t->r[WS_MAT_A].reg[k] + l * 4 + i * 2, 2);
+				memcpy(data + k * 8 * ROW + element(t, l, i), a + l * 4 + i * 2, 2);
+	}
 	return rows(x, in, true, data) ? WS_NEXT : WS_STOP;
 }
 
@@ -167,8 +174,10 @@ static void copy_piece(const struct pieces *p, unsigned piece, uint8_t *data, ui
 	for (unsigned i = 0; i < p->bytes / p->size; i++) {
 		unsigned at = p->column ? (from + i) * p->ncols + line : line * p->ncols + from + i;
 
-		memcpy(to_data ? data + i * p->size : all + at * p->size, to_data ? all + at * p->size : data + i * p->size,
-		       p->size);
+		if (to_data)
+			memcpy(data + i * p->size, all + at * p->size, p->size);
+		else
+			memcpy(all + at * p->size, data + i * p->size, p->size);
 	}
 }
 

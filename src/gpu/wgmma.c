@@ -30,8 +30,8 @@ static bool read_descriptor(struct ws_exec *x, const struct ws_dinst *in, uint32
 	                    "matrix descriptors with a base offset are not simulated (0x%llx)", (unsigned long long)d);
 }
 
-/* Where 16 bytes of the matrix are. k_major: bytes 16 * minor of row `major`; else elements 8 * major to 8 * major + 7 of
- * the column, or row, with k = minor. */
+/* Where 16 bytes of the matrix are. k_major: bytes 16 * minor of row `major`; else elements 8 * major to 8 * major + 7
+ * of the column, or row, with k = minor. */
 static uint32_t chunk_address(const struct matrix *m, unsigned major, unsigned minor)
 {
 	unsigned row = m->k_major ? major % CORE : minor % CORE;
@@ -58,16 +58,16 @@ struct reading {
 static bool flush(struct reading *rd)
 {
 	struct ws_exec *x = rd->x;
-	struct ws_request q = {.addr = rd->addr, .mask = rd->n < WS_WARP ? (1u << rd->n) - 1 : UINT32_MAX, .bytes = CHUNK,
-	                       .space = WS_SPACE_SHARED};
+	struct ws_request q = {.addr = rd->addr, .mask = rd->n < WS_WARP ? (1u << rd->n) - 1 : UINT32_MAX,
+	                       .bytes = CHUNK, .space = WS_SPACE_SHARED};
 	struct ws_resolved r;
 
 	for (; q.mask; q.mask &= ~r.mask) {
 		if (!ws_resolve(x, rd->in, &q, &r))
 			return false;
 		if (ws_wants(x, WS_SPACE_SHARED)) {
-			struct ws_access a = {.kind = WS_READ, .sem = WS_SEM_WEAK, .scope = WS_SCOPE_NONE, .bytes = CHUNK,
-			                      .async = WS_ASYNC_WGMMA, .issuer = WS_WARP, .op = rd->op};
+			struct ws_access a = {.kind = WS_READ, .sem = WS_SEM_WEAK, .scope = WS_SCOPE_NONE,
+			                      .bytes = CHUNK, .async = WS_ASYNC_WGMMA, .issuer = WS_WARP, .op = rd->op};
 
 			ws_observe(x, rd->in, &r, &a);
 		}
@@ -110,7 +110,8 @@ static bool operand(struct reading *rd, unsigned which, unsigned first, unsigned
 		return false;
 	for (unsigned i = 0; i < lines; i++)
 		for (unsigned k = 0; k < t->k; k++) {
-			unsigned at = m.k_major ? i * 2 * CHUNK + k * size : (i / each * t->k + k) * CHUNK + i % each * size;
+			unsigned at = m.k_major ? i * 2 * CHUNK + k * size :
+			                          (i / each * t->k + k) * CHUNK + i % each * size;
 
 			out[i * by_line + k * by_k] = ws_melem_get(t->type[which], bytes + at);
 		}
@@ -140,9 +141,9 @@ static bool whole_group(struct ws_exec *x, const struct ws_dinst *in)
 {
 	uint32_t last = x->warp->obs.index | (GROUP - 1);
 
-	return last < x->block->nwarps || ws_exec_fail(x, in, 1, WS_GPU_BAD_INSTRUCTION,
-	                                               "wgmma needs a warpgroup of four warps, but the block has only %u",
-	                                               x->block->nwarps);
+	return last < x->block->nwarps ||
+	       ws_exec_fail(x, in, 1, WS_GPU_BAD_INSTRUCTION,
+	                    "wgmma needs a warpgroup of four warps, but the block has only %u", x->block->nwarps);
 }
 
 enum ws_next ws_op_wgmma(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
@@ -208,8 +209,8 @@ static bool form(const struct ws_mwords *w, struct ws_matrix *t)
 	t->type[WS_MAT_D] = t->type[WS_MAT_C] = (uint8_t)d;
 	t->type[WS_MAT_A] = (uint8_t)a;
 	t->type[WS_MAT_B] = (uint8_t)b;
-	if (w->unknown || w->ntypes != 3 || w->m != 64 || !w->n || w->n > WS_MAT_MAX_N || w->n % 8 || !ws_melem_bytes(a) ||
-	    w->k * ws_melem_bytes(a) != 2 * CHUNK)
+	if (w->unknown || w->ntypes != 3 || w->m != 64 || !w->n || w->n > WS_MAT_MAX_N || w->n % 8 ||
+	    !ws_melem_bytes(a) || w->k * ws_melem_bytes(a) != 2 * CHUNK)
 		return false;
 	if (ints)
 		return (b == WS_ME_S8 || b == WS_ME_U8) && d == WS_ME_S32;
@@ -217,7 +218,9 @@ static bool form(const struct ws_mwords *w, struct ws_matrix *t)
 		return (b == WS_ME_E4M3 || b == WS_ME_E5M2) && (d == WS_ME_F32 || d == WS_ME_F16);
 	if (a != b)
 		return false;
-	return a == WS_ME_F16 ? d == WS_ME_F32 || d == WS_ME_F16 : (a == WS_ME_BF16 || a == WS_ME_TF32) && d == WS_ME_F32;
+	if (a == WS_ME_F16)
+		return d == WS_ME_F32 || d == WS_ME_F16;
+	return (a == WS_ME_BF16 || a == WS_ME_TF32) && d == WS_ME_F32;
 }
 
 /* d, a, b, scale-d [, scale-a, scale-b [, trans-a], trans-b]; trans-a only when A has a descriptor. */
@@ -262,7 +265,8 @@ static bool decode_mma(struct ws_decoder *dc, const struct ws_mwords *w)
 	t->desc[WS_MAT_B] = ws_dec_src(dc, &o[2], 8);
 	t->scale = ws_dec_src(dc, &o[3], 0);
 	t->scale_negated = o[3].negated;
-	if (!numbers(dc, t) || !ws_matrix_registers(dc, &o[0], t, WS_MAT_D, w->n * ws_melem_bytes(t->type[WS_MAT_D]) / 8))
+	if (!numbers(dc, t) ||
+	    !ws_matrix_registers(dc, &o[0], t, WS_MAT_D, w->n * ws_melem_bytes(t->type[WS_MAT_D]) / 8))
 		return false;
 	ws_dec_op(dc, ws_op_wgmma)->u.op.ptr = t;
 	return true;

@@ -1,7 +1,6 @@
 // Thread block clusters: by attribute and by the kernel itself, through cooperative groups; sizes, occupancy.
 // ways: nvcc shared cc
 // flags: -arch=sm_90
-// ccflags: -DWARPSAFE_CC
 // expect: ok
 #include "check.h"
 #include <cooperative_groups.h>
@@ -33,7 +32,6 @@ __global__ void ring(int *out)
 	c.sync();
 }
 
-#ifndef WARPSAFE_CC
 __global__ void __cluster_dims__(2, 1, 1) fixed(int *out)
 {
 	__shared__ int box;
@@ -45,7 +43,6 @@ __global__ void __cluster_dims__(2, 1, 1) fixed(int *out)
 		out[blockIdx.x] = *c.map_shared_rank(&box, 1 - c.block_rank());
 	c.sync();
 }
-#endif
 
 static cudaError_t launch(int grid, int cluster, int *p)
 {
@@ -105,15 +102,12 @@ int main()
 	CHECK(cudaFuncSetAttribute(ring, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
 	rings(16, p);
 	occupancy();
-#ifndef WARPSAFE_CC
 	int h[6];
 	fixed<<<6, 32>>>(p);
 	CHECK(cudaGetLastError());
 	CHECK(cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost));
 	for (int b = 0; b < 6; b++)
 		IS(h[b], 7 * (1 - b % 2) + b / 2);
-#endif
-	cudaGetLastError();
 	printf("ok\n");
 	return 0;
 }

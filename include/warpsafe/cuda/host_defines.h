@@ -13,8 +13,14 @@
 #define __grid_constant__
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
-#define __cluster_dims__(...) \
-	_Pragma("GCC error \"__cluster_dims__ is not supported; launch with cudaLaunchAttributeClusterDimension instead\"")
+/* clang cannot say the size in PTX: the section of the host's stub says it (src/cuda/cluster_section.c). */
+#if defined(__CUDA_ARCH__)
+#define __cluster_dims__(...)
+#else
+#define __cluster_dims__(...) WARPSAFE_CLUSTER_(__VA_ARGS__, 1, 1, 1)
+#define WARPSAFE_CLUSTER_(x, y, z, ...) WARPSAFE_CLUSTER(x, y, z)
+#define WARPSAFE_CLUSTER(x, y, z) __attribute__((section("warpsafe_cluster_" #x "_" #y "_" #z)))
+#endif
 #define WARPSAFE_NODEBUG __attribute__((nodebug))
 /* clang has managed variables for AMD's GPUs alone. */
 #define __managed__ \
