@@ -1,6 +1,6 @@
 // Asynchronous copies through the interfaces of CUDA C++: pipeline primitives, cuda::pipeline, cuda::barrier, memcpy_async.
 // expect: ok
-// ways: nvcc
+// ways: nvcc cc
 // flags: -std=c++17 -arch=sm_80
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>

@@ -227,7 +227,6 @@ int main()
 		check_store(d, false, 4, 3, mode);
 		check_store(d, true, 28, 32, mode);
 	}
-	check_store(d, false, -4, -2, 0);
 	refused(d);
 	puts("ok");
 	return 0;

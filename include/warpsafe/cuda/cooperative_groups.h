@@ -401,13 +401,6 @@ template <class G> WS_CG void sync(const G &g) { g.sync(); }
 template <class G> WS_CG unsigned long long thread_rank(const G &g) { return g.thread_rank(); }
 template <class G> WS_CG unsigned long long group_size(const G &g) { return g.size(); }
 
-/* A copy by all threads of the group. It is complete before wait() returns, and may be before. */
-template <class G, class T> WS_CG void memcpy_async(const G &g, T *to, const T *from, size_t bytes)
-{
-	for (size_t i = g.thread_rank(); i < bytes; i += g.size())
-		((char *)to)[i] = ((const char *)from)[i];
-}
-template <class G> WS_CG void wait(const G &g) { g.sync(); }
 template <class G> WS_CG bool elect_one(const G &g) { return g.thread_rank() == 0; }
 template <class G, class F> WS_CG void invoke_one(const G &g, F &&f)
 {
@@ -417,6 +410,7 @@ template <class G, class F> WS_CG void invoke_one(const G &g, F &&f)
 
 } /* cooperative_groups */
 
+#include "cooperative_groups/memcpy_async.h"
 #include "cooperative_groups/reduce.h"
 #include "cooperative_groups/scan.h"
 
