@@ -468,6 +468,52 @@ void ws_shadow_check(struct ws_ctx *c)
 	check(c);
 }
 
+/* The most usual: a whole warp reads or writes whole lines of global memory, and each line is new or all of it ordered
+ * before. What is done is what whole() does. Returns how many bytes of it are done, from the first line on. */
+static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b, const struct ws_warp_state *w,
+                                   const struct ws_access *a)
+{
+	struct ws_ctx c = {.s = s, .l = b->l, .me = w->me, .floor = b->floor, .wfloor = w->wfloor, .its = b->l->its,
+	                   .global = true};
+	uint32_t lanes = LINE / a->bytes, at = 0;
+
+	for (; at < a->bytes * WS_WARP; at += LINE) {
+		struct ws_rec new = {.who = w->me, .site = a->site->id, .mask = (lanes == WS_WARP ? ~0u : (1u << lanes) - 1) << at / a->bytes,
+		                     .off = (int16_t)-(int32_t)at, .size = (uint8_t)a->bytes, .step = (uint8_t)a->bytes};
+		struct ws_line *line = global_line(&c, a->base + at, a->mem);
+		bool done;
+
+		if (!line)
+			continue;
+		if (line->gen != c.l->gen)
+			line_reset(line, c.l->gen);
+		if (a->kind == WS_READ) {
+			done = !(line->ext && line->ext->have & ROWS_WRITTEN) && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
+			       (!line->r.who || rec_before(&c, &line->r, &new));
+			if (done)
+				line->r = new;
+		} else {
+			done = !line->ext && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
+			       (!line->r.who || rec_ordered(&c, &line->r, &new));
+			if (done) {
+				line->w = new;
+				line->r.who = 0;
+			}
+		}
+		if (c.l->lock)
+			ws_spin_unlock(&line->lock);
+		if (!done)
+			break;
+	}
+	return at;
+}
+
+static inline bool usual(const struct ws_shadow *s, const struct ws_warp_state *w, const struct ws_access *a)
+{
+	return a->linear && a->mask == ~0u && !(a->base & (LINE - 1)) && a->mem && is_weak(a) && a->bytes >= 4 && a->bytes <= 32 &&
+	       !(a->bytes & (a->bytes - 1)) && a->bytes >= s->config.granularity && !w->holding && !a->async;
+}
+
 static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access *a)
 {
 	struct ws_warp_state *w = ow->state;
@@ -481,7 +527,9 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		return;
 	if (a->space == WS_SPACE_SHARED && c.b->log_kinds && ws_log_note(c.b, w, a))
 		return;
-	c.b->accesses += __builtin_popcount(a->mask);
+	c.b->accesses += a->mask == ~0u ? WS_WARP : (uint32_t)__builtin_popcount(a->mask);
+	if (usual(self, w, a) && whole_lines(self, c.b, w, a) == a->bytes * WS_WARP)
+		return;
 	c.l = c.b->l;
 	c.w = w;
 	c.a = a;

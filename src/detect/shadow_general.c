@@ -310,10 +310,31 @@ static bool regular(const struct ws_ctx *c)
 	return !(all & (a->bytes - 1));
 }
 
+/* The simulator says where the lanes are: all of them, aligned, none in another's bytes. */
+static bool shaped(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+
+	if (a->shape == WS_SHAPE_ANY || (c->global && !a->mem) || a->bytes > 32 || a->bytes < c->s->config.granularity ||
+	    c->w->holding || a->bytes & (a->bytes - 1))
+		return false;
+	if (a->shape == WS_SHAPE_HALVES) {
+		ws_regular(c, a->addr[0], a->bytes, 0xffff);
+		ws_regular(c, a->addr[16] - 16ull * a->bytes, a->bytes, 0xffff0000);
+		return true;
+	}
+	if (a->step > MAX_STEP || a->step & (a->step - 1))
+		return false;
+	ws_regular(c, a->addr[0], a->step, ~0u);
+	return true;
+}
+
 static void weak(struct ws_ctx *c)
 {
 	uint32_t two;
 
+	if (shaped(c))
+		return;
 	if (regular(c)) {
 		by_runs(c);
 		return;
@@ -327,7 +348,7 @@ static void weak(struct ws_ctx *c)
 static void weak_write(struct ws_ctx *c)
 {
 	c->cls = CLS_WRITE;
-	if (c->a->mask & (c->a->mask - 1) && !c->a->linear)
+	if (c->a->mask & (c->a->mask - 1) && !c->a->linear && c->a->shape == WS_SHAPE_ANY)
 		same_instruction(c);
 	weak(c);
 	if (c->w->holding)

@@ -376,6 +376,24 @@ static void pack(const struct ws_exec *x, const struct ws_dmem *m, const uint8_t
 	}
 }
 
+/* See enum ws_shape. */
+static void find_shape(const struct place *p, uint32_t mask, struct ws_access *a)
+{
+	uint64_t step = p->a[1] - p->a[0], apart = p->a[16] - p->a[0], room = 16ull * a->bytes;
+
+	if (mask != ALL || p->linear || p->uniform)
+		return;
+	if (p->halves) {
+		if (!p->half_uniform[0] && !p->half_uniform[1] && apart + room >= 2 * room)
+			a->shape = WS_SHAPE_HALVES;
+		return;
+	}
+	if (step < a->bytes || step > UINT16_MAX || on_line(p->a, p->a[0], step) != ALL)
+		return;
+	a->shape = WS_SHAPE_STEP;
+	a->step = (uint32_t)step;
+}
+
 static void fill_access(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask,
                         struct ws_access *a)
 {
@@ -399,6 +417,7 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 	if (!wanted(x, p->space))
 		return;
 	fill_access(x, in, p, mask, &a);
+	find_shape(p, mask, &a);
 	if (a.kind == WS_WRITE) {
 		a.wrote = mask;
 		if (p->linear)

@@ -104,6 +104,13 @@ enum ws_async {
 	WS_ASYNC_MBARRIER            /* bulk and tensor copies, st.async, red.async, completed at an mbarrier; async proxy */
 };
 
+/* What the simulator found out about naturally aligned addresses on its way. */
+enum ws_shape {
+	WS_SHAPE_ANY,
+	WS_SHAPE_STEP,               /* all lanes, lane l at addr[0] + l * step, step >= bytes */
+	WS_SHAPE_HALVES              /* all lanes; lanes 0-15 and lanes 16-31 are each linear and do not overlap */
+};
+
 enum ws_access_kind { WS_READ, WS_WRITE, WS_ATOMIC /* atom, red: read and write at once */ };
 
 struct ws_access {
@@ -119,6 +126,8 @@ struct ws_access {
 	bool nc;                     /* ld.global.nc */
 	bool linear;                 /* lane l of mask accesses base + l * bytes */
 	uint64_t base;               /* when linear: address that lane 0 has or would have */
+	uint8_t shape;               /* enum ws_shape, of an access that is not linear */
+	uint32_t step;               /* WS_SHAPE_STEP */
 	const uint64_t *addr;        /* 32 addresses, valid for lanes in mask. SHARED: offset in the block's shared
 	                              * memory (a lane that reaches another block's, in a cluster: see peer) */
 	struct ws_mem *mem;          /* GLOBAL: the stretch that holds all lanes; NULL = several, use ws_gpu_mem_find */
