@@ -549,7 +549,7 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	*ls = (struct ws_launch_state){.l = l, .its = l->its, .lock = l->host_threads > 1};
 	ls->left_out = ws_detect_left_out(s->filter, l->name);
 	ls->checked = !ls->left_out;
-	ls->cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2] > 1;
+	ls->cluster = l->cluster[0] != 0;        /* of one block too: its barrier synchronizes */
 	ls->gen = ++s->gen;
 	ws_shadow_scan(ls);
 	l->state = ls->checked ? ls : NULL;

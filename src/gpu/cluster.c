@@ -93,7 +93,7 @@ uint64_t ws_cluster_sreg(const struct ws_exec *x, enum ws_sreg s)
 	case WS_SR_CLUSTER_NCTARANK:
 		return la->cluster_blocks;
 	default:
-		return la->obs.cluster[0] != 0;          /* %is_explicit_cluster */
+		return la->explicit_cluster;             /* %is_explicit_cluster */
 	}
 }
 
@@ -366,6 +366,7 @@ static void decode_barrier(struct ws_decoder *dc)
 		ws_dec_refuse(dc, WS_GPU_BAD_INSTRUCTION, "'barrier%s' does not take this memory order", in->extra);
 		return;
 	}
+	dc->image->cluster_barrier = true;
 	k = ws_dec_op(dc, wait ? ws_op_cluster_wait : ws_op_cluster_arrive);
 	k->u.op.mode = (uint8_t)sem;
 }

@@ -247,7 +247,7 @@ struct ws_image {                        /* a kernel and all that it can reach *
 	uint32_t regs;                   /* estimate, see ws_kernel_info */
 	uint32_t local_bytes;
 	size_t cap_codes;
-	bool calls, indirect, uses_local;
+	bool calls, indirect, uses_local, cluster_barrier;
 	enum ws_gpu_errcode refused;     /* not WS_GPU_OK: cannot be launched, and why */
 	struct ws_buf why;
 };
@@ -425,6 +425,7 @@ struct ws_launch {
 	struct ws_exec *exec;
 	uint32_t resident_limit;         /* clusters a host thread */
 	uint32_t cluster[3], cluster_blocks;     /* 1 without clusters */
+	bool explicit_cluster;
 	uint64_t units;                  /* clusters of the grid */
 	uint64_t envreg_workspace;
 	uint64_t stack_bytes;            /* of a thread: the configured ones and what the kernel itself declares */

@@ -232,6 +232,22 @@ static uint32_t host_threads(const struct ws_launch *la)
 	return la->units < la->gpu->config.host_threads ? (uint32_t)la->units : la->gpu->config.host_threads;
 }
 
+/* A barrier of the cluster is told as one even where every block is a cluster of its own. */
+static void fill_cluster(struct ws_launch *la)
+{
+	uint32_t *o = la->obs.cluster;
+
+	ws_cluster_size(la->kernel, la->l, o, NULL);
+	la->explicit_cluster = o[0] != 0;
+	la->cluster_blocks = 1;
+	for (int i = 0; i < 3; i++) {
+		la->cluster[i] = o[i] ? o[i] : 1;
+		la->cluster_blocks *= la->cluster[i];
+		if (la->image->cluster_barrier)
+			o[i] = la->cluster[i];
+	}
+}
+
 static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_kernel *k, const struct ws_gpu_launch *l)
 {
 	struct ws_obs_launch *o = &la->obs;
@@ -245,12 +261,7 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	o->serial = ++g->launches;
 	memcpy(o->grid, l->grid, sizeof o->grid);
 	memcpy(o->block, l->block, sizeof o->block);
-	ws_cluster_size(k, l, o->cluster, NULL);
-	la->cluster_blocks = 1;
-	for (int i = 0; i < 3; i++) {
-		la->cluster[i] = o->cluster[i] ? o->cluster[i] : 1;
-		la->cluster_blocks *= la->cluster[i];
-	}
+	fill_cluster(la);
 	o->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	la->units = o->blocks / la->cluster_blocks;
 	o->threads = l->block[0] * l->block[1] * l->block[2];

@@ -38,7 +38,7 @@ struct ws_obs_launch {
 	const struct ws_gpu_kernel *kernel;
 	const char *name;            /* kernel, demangled where possible */
 	uint64_t serial;             /* launches are numbered from 1 */
-	uint32_t grid[3], block[3], cluster[3];
+	uint32_t grid[3], block[3], cluster[3];      /* cluster: zeros = none, and no barrier.cluster either */
 	uint64_t blocks;             /* number of thread blocks */
 	uint32_t threads;            /* threads of a block */
 	uint32_t warps;              /* warps of a block */
