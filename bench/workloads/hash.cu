@@ -9,7 +9,7 @@ __device__ void add(entry *table, unsigned slot, unsigned entries, unsigned key)
 {
 	entry *e = &table[slot];
 
-	for (bool done = false; !done;) {
+	for (int done = 0; !done;) {
 		if (atomicCAS(&e->lock, 0, 1) == 0) {
 			__threadfence();
 			e->count++;
@@ -18,8 +18,11 @@ __device__ void add(entry *table, unsigned slot, unsigned entries, unsigned key)
 				TRESPASS(40, (int)table[(slot + 1) % entries].sum, e->sum);
 			FENCE(39);
 			atomicExch(&e->lock, 0);
-			done = true;
+			done = 1;
 		}
+		/* Kept in a register: else the compiler leaves the loop from the critical section, which then comes after
+		 * it in all paths, where lanes that run in step wait for the others. */
+		asm volatile("" : "+r"(done));
 	}
 	if (inject == 41)                                /* without the lock */
 		TRESPASS(41, (int)e->sum, e->sum);

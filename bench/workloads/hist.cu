@@ -7,7 +7,8 @@ enum { BINS = 64, THREADS = 64, EACH = 240 };        /* EACH items a thread: a b
 __global__ void hist(const unsigned char *data, int n, unsigned *part)
 {
 	__shared__ unsigned char count[BINS * THREADS];
-	int t = threadIdx.x, base = blockIdx.x * THREADS * EACH;
+	/* threads 16 apart share a word: banks of 4 bytes see 16 different words in a row */
+	int t = threadIdx.x, mine = (t & 15) << 2 | t >> 4, base = blockIdx.x * THREADS * EACH;
 	unsigned sum = 0;
 
 	for (int i = t; i < BINS * THREADS / 4; i += THREADS)
@@ -17,7 +18,7 @@ __global__ void hist(const unsigned char *data, int n, unsigned *part)
 		int at = base + i * THREADS + t;
 
 		if (at < n)
-			count[(data[at] & (BINS - 1)) * THREADS + t]++;
+			count[(data[at] & (BINS - 1)) * THREADS + mine]++;
 	}
 	BARRIER(9);
 	for (int i = 0; i < THREADS; i++)

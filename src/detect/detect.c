@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ws_detector ws_detector_shadow, ws_detector_exact, ws_detector_compare;
+extern const struct ws_detector ws_detector_shadow, ws_detector_exact, ws_detector_compare, ws_detector_recent;
 
-static const struct ws_detector *const detectors[] = {&ws_detector_shadow, &ws_detector_exact, &ws_detector_compare};
+static const struct ws_detector *const detectors[] = {&ws_detector_shadow, &ws_detector_exact, &ws_detector_compare,
+                                                        &ws_detector_recent};
 
 const struct ws_detector *ws_detector_find(const char *name)
 {

@@ -368,6 +368,19 @@ void ws_report_limit(struct ws_report *r, const char *text)
 	pthread_mutex_unlock(&r->lock);
 }
 
+void ws_report_limit_now(struct ws_report *r, const char *key, const char *text)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&r->lock);
+	while (i < r->nlimits && strncmp(r->limits[i], key, strlen(key)) != 0)
+		i++;
+	if (i == r->nlimits)
+		*WS_PUSH(r->limits, r->nlimits, r->caplimits) = NULL;
+	r->limits[i] = keep(r, text);
+	pthread_mutex_unlock(&r->lock);
+}
+
 void ws_report_error(struct ws_report *r, const char *text)
 {
 	pthread_mutex_lock(&r->lock);

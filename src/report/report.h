@@ -52,6 +52,8 @@ bool ws_report_race(struct ws_report *r, const struct ws_race *race);
 void ws_report_kernel(struct ws_report *r, const struct ws_kernel_row *k);       /* adds to the row of that name */
 void ws_report_unchecked(struct ws_report *r, const char *kernel, const char *why);
 void ws_report_limit(struct ws_report *r, const char *text);     /* what could not be checked, said once */
+/* The same for a figure that grows: takes the place of the limit that begins with `key`. */
+void ws_report_limit_now(struct ws_report *r, const char *key, const char *text);
 void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: out of bounds, deadlock */
 /* Adds what one run of several found; `one` stays as it is. */
 void ws_report_add_run(struct ws_report *r, const struct ws_report *one);

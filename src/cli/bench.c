@@ -1,0 +1,329 @@
+/* bench.c - `warpsafe bench`: runs claims of the papers from source to figures and prints ours beside theirs. */
+#include "cli/bench.h"
+
+#include "base/version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3 };
+
+const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt", "kmeans",
+	                                       "hash", NULL };
+
+enum { MAX_ARGS = 32 };
+
+/* ---- running ---- */
+static void trouble(struct ws_bench *b, const char *fmt, ...) WS_PRINTF(2, 3);
+static void trouble(struct ws_bench *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (b->trouble)
+		return;
+	va_start(ap, fmt);
+	ws_buf_vprintf(&b->why, fmt, ap);
+	va_end(ap);
+	b->trouble = b->why.data;
+}
+
+/* Runs warpsafe with these arguments, its output thrown away, errors in the file `errors`. Its exit status, -1 = not run. */
+static int run_self(struct ws_bench *b, const char *const *args, const char *errors)
+{
+	int status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		int out = open("/dev/null", O_WRONLY), err = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(out, STDOUT_FILENO);
+		dup2(err >= 0 ? err : out, STDERR_FILENO);
+		execv(b->self, (char *const *)args);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char *path_of(const char *folder, const char *name, const char *end)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "%s/%s%s", folder, name, end);
+	return b.data;
+}
+
+static void first_line(struct ws_bench *b, const char *what, const char *name, const char *errors)
+{
+	size_t len;
+	char *text = ws_read_file(errors, &len);
+
+	trouble(b, "cannot %s %s: %.*s", what, name, text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+	free(text);
+}
+
+bool ws_bench_build(struct ws_bench *b, const char *name)
+{
+	char *source = path_of(b->sources, name, ".cu"), *program = path_of(b->folder, name, "");
+	char *errors = path_of(b->folder, name, ".err");
+	const char *args[] = { b->self, "cc", "-O2", "-lineinfo", source, "-o", program, NULL };
+	bool fine = access(program, X_OK) == 0 || run_self(b, args, errors) == 0;
+
+	if (!fine)
+		first_line(b, "compile", name, errors);
+	unlink(errors);
+	free(source);
+	free(program);
+	free(errors);
+	return fine;
+}
+
+json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument)
+{
+	char *program = path_of(b->folder, name, ""), *report = path_of(b->folder, name, ".json");
+	char *errors = path_of(b->folder, name, ".err"), *output = path_of("--output=", report, "");
+	const char *args[MAX_ARGS] = { b->self, "race", "--threads=1", "--format=json" };
+	int n = 4, status;
+	json_t *found = NULL;
+
+	memmove(output + 9, output + 10, strlen(output + 9));    /* without the '/' of path_of */
+	args[n++] = output;
+	for (int i = 0; options && options[i] && n < MAX_ARGS - 6; i++)
+		args[n++] = options[i];
+	args[n++] = "--";
+	args[n++] = program;
+	if (b->quick)
+		args[n++] = "quick";
+	if (argument)
+		args[n++] = argument;
+	status = ws_bench_build(b, name) ? run_self(b, args, errors) : -1;
+	if (status == 0 || status == 1)
+		found = json_load_file(report, 0, NULL);
+	if (!found)
+		first_line(b, "run", name, errors);
+	unlink(report);
+	unlink(errors);
+	free(program);
+	free(report);
+	free(errors);
+	free(output);
+	return found;
+}
+
+size_t ws_bench_count(json_t *report, const char *severity, const char *space)
+{
+	json_t *race;
+	size_t i, n = 0;
+
+	json_array_foreach(json_object_get(report, "races"), i, race) {
+		const char *s = json_string_value(json_object_get(race, "severity"));
+		const char *m = json_string_value(json_object_get(race, "space"));
+
+		n += (!severity || (s && !strcmp(s, severity))) && (!space || (m && !strcmp(m, space)));
+	}
+	return n;
+}
+
+void ws_bench_row(struct ws_bench *b, bool holds, ...)
+{
+	json_t *row = json_array();
+	const char *cell;
+	va_list ap;
+
+	va_start(ap, holds);
+	while ((cell = va_arg(ap, const char *)))
+		json_array_append_new(row, json_string(cell));
+	va_end(ap);
+	json_array_append_new(row, json_string(holds ? "holds" : "DIFFERS"));
+	json_array_append_new(b->table, row);
+	b->differs += !holds;
+}
+
+/* ---- printing ---- */
+static size_t width_of(const struct ws_claim *c, json_t *table, size_t column)
+{
+	size_t width = c->columns[column] ? strlen(c->columns[column]) : 0, i;
+	json_t *row;
+
+	json_array_foreach(table, i, row) {
+		const char *s = json_string_value(json_array_get(row, column));
+
+		if (s && strlen(s) > width)
+			width = strlen(s);
+	}
+	return width;
+}
+
+static void print_table(const struct ws_claim *c, json_t *table, size_t differs)
+{
+	size_t columns = 0, i, j;
+	json_t *row, *cell;
+
+	while (c->columns[columns])
+		columns++;
+	printf("%s  %s\n    (%s)\n\n", c->id, c->title, c->source);
+	for (j = 0; j < columns; j++)
+		printf("  %-*s", (int)width_of(c, table, j), c->columns[j]);
+	printf("\n");
+	json_array_foreach(table, i, row) {
+		json_array_foreach(row, j, cell)
+			printf("  %-*s", j < columns ? (int)width_of(c, table, j) : 0, json_string_value(cell));
+		printf("\n");
+	}
+	printf("\n%s%s: %zu of %zu rows hold\n\n", c->note ? c->note : "", c->id, json_array_size(table) - differs,
+	       json_array_size(table));
+	fflush(stdout);
+}
+
+static json_t *as_json(const struct ws_claim *c, json_t *table, size_t differs)
+{
+	json_t *columns = json_array();
+
+	for (size_t i = 0; c->columns[i]; i++)
+		json_array_append_new(columns, json_string(c->columns[i]));
+	json_array_append_new(columns, json_string("verdict"));
+	return json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "claim", c->id, "title", c->title, "source", c->source, "columns",
+	                 columns, "rows", table, "holds", differs == 0);
+}
+
+/* ---- the verb ---- */
+static const struct ws_claim *find_claim(const char *id)
+{
+	for (size_t i = 0; i < WS_COUNT(claims); i++)
+		if (strcmp(claims[i]->id, id) == 0)
+			return claims[i];
+	return NULL;
+}
+
+/* Beside a built warpsafe, or share/warpsafe of an installed one; NULL: neither. */
+static char *find_sources(const char *own)
+{
+	static const char *const places[] = { "/../bench/workloads", "/../share/warpsafe/bench/workloads" };
+
+	for (size_t i = 0; i < WS_COUNT(places); i++) {
+		struct ws_buf b = { 0 };
+
+		ws_buf_printf(&b, "%s%s", own, places[i]);
+		if (access(b.data, R_OK) == 0)
+			return b.data;
+		ws_buf_free(&b);
+	}
+	return NULL;
+}
+
+static void remove_folder(const char *folder)
+{
+	for (int i = 0; ws_bench_workloads[i]; i++) {
+		char *program = path_of(folder, ws_bench_workloads[i], "");
+
+		unlink(program);
+		free(program);
+	}
+	rmdir(folder);
+}
+
+static bool prepare(struct ws_bench *b)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *own = ws_cli_own_folder();
+	struct ws_buf folder = { 0 };
+
+	b->sources = own ? find_sources(own) : NULL;
+	b->self = own ? path_of(own, "warpsafe", "") : NULL;
+	free(own);
+	if (!b->sources) {
+		trouble(b, "the workloads are not beside warpsafe; build or install it again");
+		return false;
+	}
+	ws_buf_printf(&folder, "%s/warpsafe-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(folder.data)) {
+		trouble(b, "cannot make a folder: %s (set TMPDIR)", strerror(errno));
+		ws_buf_free(&folder);
+		return false;
+	}
+	b->folder = folder.data;
+	return true;
+}
+
+/* Runs the chosen claims. */
+static int run_claims(struct ws_bench *b, const struct ws_claim *const *chosen, size_t n, bool json)
+{
+	json_t *all = json_array();
+	size_t differ = 0;
+
+	for (size_t i = 0; i < n && !b->trouble; i++) {
+		b->table = json_array();
+		b->differs = 0;
+		chosen[i]->run(b);
+		differ += b->differs;
+		if (json)
+			json_array_append_new(all, as_json(chosen[i], b->table, b->differs));
+		else if (!b->trouble)
+			print_table(chosen[i], b->table, b->differs);
+		json_decref(b->table);
+	}
+	if (json && !b->trouble) {
+		json_t *root = json_pack("{s:s, s:b, s:O}", "warpsafe", WS_VERSION, "quick", b->quick, "claims", all);
+
+		json_dumpf(root, stdout, JSON_INDENT(2));
+		printf("\n");
+		json_decref(root);
+	}
+	json_decref(all);
+	return b->trouble ? ws_cli_refuse("bench", "%s", b->trouble) : differ ? 1 : 0;
+}
+
+static int bench(int argc, char **argv)
+{
+	const struct ws_claim *chosen[WS_COUNT(claims)];
+	struct ws_bench b = { 0 };
+	bool json = false;
+	size_t n = 0;
+	int status;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--quick"))
+			b.quick = true;
+		else if (!strcmp(argv[i], "--format=json") || !strcmp(argv[i], "--format=text"))
+			json = argv[i][9] == 'j';
+		else if (argv[i][0] == '-')
+			return ws_cli_refuse("bench", "there is no option '%s' (see 'warpsafe help bench')", argv[i]);
+		else if (!find_claim(argv[i]))
+			return ws_cli_refuse("bench", "there is no claim '%s' (see 'warpsafe help bench')", argv[i]);
+		else if (n < WS_COUNT(chosen))
+			chosen[n++] = find_claim(argv[i]);
+	}
+	for (size_t i = 0; n == 0 && i < WS_COUNT(claims); i++)
+		chosen[i] = claims[i];
+	status = prepare(&b) ? run_claims(&b, chosen, n ? n : WS_COUNT(claims), json) : ws_cli_refuse("bench", "%s", b.trouble);
+	if (b.folder)
+		remove_folder(b.folder);
+	free(b.folder);
+	free(b.sources);
+	free(b.self);
+	ws_buf_free(&b.why);
+	return status;
+}
+
+const struct ws_verb ws_verb_bench = {
+	"bench", "run claims of the papers and print our figures beside theirs",
+	"[--quick] [--format=text|json] [CLAIM...]",
+	"Compiles the workloads of a claim, runs them on the simulated GPU, and prints what was\n"
+	"found beside what the paper says; a row says whether the shape holds. Without a CLAIM all\n"
+	"are run:\n"
+	"\n"
+	"  D2   races found: documented ones, and 41 put in (Holey 2015, 6.5.1)\n"
+	"  D3   false races by granularity, recent pages only, lock signatures (Holey 2015, 6.5.1)\n"
+	"\n"
+	"--quick takes small sizes. The exit status is 1 when a row does not hold.\n",
+	bench,
+};

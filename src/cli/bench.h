@@ -1,0 +1,41 @@
+/* bench.h - what the claims of `warpsafe bench` share. A claim is a table of rows, each of our figures beside the paper's;
+ * a row holds or not. Adding one: a file bench_*.c with a struct ws_claim, and a line in bench.c's list. */
+#ifndef WS_BENCH_H
+#define WS_BENCH_H
+
+#include "cli/cli.h"
+
+#include <jansson.h>
+
+struct ws_bench {
+	bool quick;                  /* small sizes */
+	char *sources;               /* folder of the workloads */
+	char *folder;                /* for what is built; removed at the end */
+	char *self;                  /* path of warpsafe */
+	json_t *table;               /* rows so far: arrays of strings, the last of them "holds", "differs" or a reason */
+	size_t differs;
+	const char *trouble;         /* why it cannot go on; NULL = nothing */
+	struct ws_buf why;
+};
+
+struct ws_claim {
+	const char *id, *title, *source;
+	const char *const *columns;  /* NULL at the end */
+	void (*run)(struct ws_bench *b);
+	const char *note;            /* below the table */
+};
+extern const struct ws_claim ws_claim_d2, ws_claim_d3;
+
+/* The ten workloads of Holey et al. 2015, table 6.2: file names without ".cu"; NULL at the end. */
+extern const char *const ws_bench_workloads[];
+
+/* Compiles sources/NAME.cu. false: b->trouble says why. */
+bool ws_bench_build(struct ws_bench *b, const char *name);
+/* `warpsafe race OPTIONS -- NAME [quick] ARGUMENT`; options and arguments are NULL-ended. Owned; NULL: b->trouble. */
+json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument);
+/* Races of that severity ("error", "warning", NULL = both) and memory (NULL = both) in a report. */
+size_t ws_bench_count(json_t *report, const char *severity, const char *space);
+/* A row of the table; the last cell becomes the verdict. */
+void ws_bench_row(struct ws_bench *b, bool holds, ...) __attribute__((sentinel));       /* strings, NULL at the end */
+
+#endif
