@@ -86,11 +86,13 @@ install: all
 	install $(B)/warpsafe $(TO)/bin/
 	cp -P $(B)/lib/*.so* $(TO)/lib/warpsafe/
 	cp -R include/warpsafe $(TO)/include/
+	install -d $(TO)/share/warpsafe/bench
+	cp -R bench/workloads $(TO)/share/warpsafe/bench/
 	install -m 644 docs/warpsafe.1 $(TO)/share/man/man1/
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md docs/*.json $(TO)/share/doc/warpsafe/
 
 uninstall:
-	rm -rf $(TO)/bin/warpsafe $(TO)/lib/warpsafe $(TO)/include/warpsafe $(TO)/share/doc/warpsafe
+	rm -rf $(TO)/bin/warpsafe $(TO)/lib/warpsafe $(TO)/include/warpsafe $(TO)/share/doc/warpsafe $(TO)/share/warpsafe
 	rm -f $(TO)/share/man/man1/warpsafe.1
 
 # docs/warpsafe.1 comes from the option table, docs/PTX.md from the instruction table.

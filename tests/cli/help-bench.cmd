@@ -1,0 +1,1 @@
+warpsafe help bench
