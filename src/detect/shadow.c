@@ -736,6 +736,7 @@ static void free_block(struct ws_block_state *b)
 	ws_log_free(b);
 	ws_async_free(b);
 	free(b->visits);
+	free(b->tags);
 	free(b->lines);
 	free(b->warps);
 	free(b->arrivals);

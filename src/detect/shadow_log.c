@@ -3,8 +3,9 @@
  * Many kernels fill shared memory, meet at a barrier, and then only read, or only update with atomics, until the next
  * one. As long as nothing else happens in a barrier interval nothing there can race: weak reads do not conflict, nor do
  * relaxed atomics of one size inside a block, whose scopes all hold the block. So they are only noted, mostly by the
- * simulator itself (struct ws_note_log), and dropped at the barrier. When something else comes first, the notes become
- * shadow state, in their order, as if they had been checked when they came; until the next barrier accesses are then
+ * simulator itself (struct ws_note_log), and dropped at the barrier. When writes come too, each word is tagged with the
+ * thread that accessed it (shadow_tags.c), and notes go on as long as threads keep to words of their own or only read
+ * them. When something else comes first, the notes become shadow state, in their order, as if they had been checked when they came; until the next barrier accesses are then
  * checked at once. Blocks whose notes mostly go that way stop taking notes, but for a try now and then. */
 #include "detect/shadow_priv.h"
 
@@ -57,32 +58,6 @@ static bool room(struct ws_note_log *g)
 	return true;
 }
 
-/* What the simulator did not note: there was no room, or the access was not one of its simple ones. */
-bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
-{
-	struct ws_note_log *g = &b->log;
-	bool atomic = a->kind == WS_ATOMIC && a->sem == WS_SEM_RELAXED && a->bytes == 4 && a->wrote == a->mask &&
-	              a->atom != WS_ATOM_CAS && a->atom != WS_ATOM_EXCH;
-	bool read = a->kind == WS_READ && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
-	uint32_t kind = atomic ? WS_NOTE_ATOMIC : read ? WS_NOTE_READ : 0;
-	struct ws_note *n;
-
-	if (!((b->npending ? b->log_kinds : g->accept) & kind) || a->async || a->peer || w->holding || a->bytes > UINT8_MAX ||
-	    (b->npending && ws_async_touches(b, a)) || !room(g))
-		return false;
-	n = (struct ws_note *)(void *)(g->data + g->used);
-	*n = (struct ws_note){.site = a->site, .warp = (uint32_t)(w - b->warps), .mask = a->mask, .scattered = 4, .kind = a->kind,
-	                      .bytes = (uint8_t)a->bytes, .sem = a->sem, .scope = a->scope, .atom = a->atom};
-	memcpy(n->stamp, w, sizeof n->stamp);
-	for (int i = 0; i < WS_WARP; i++)
-		((uint32_t *)(void *)(n + 1))[i] = (uint32_t)a->addr[i];
-	b->log_kinds = kind;
-	g->accept &= kind;
-	g->used += sizeof *n + 4 * WS_WARP;
-	g->accesses += (uint32_t)__builtin_popcount(a->mask);
-	return true;
-}
-
 /* The addresses; returns where the next note is. */
 static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
 {
@@ -101,14 +76,93 @@ static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
 	return p + (size_t)n->scattered * WS_WARP;
 }
 
+static bool is_linear(const struct ws_note *n)
+{
+	return !n->scattered && n->step[0] == n->bytes && n->step[1] == n->bytes && n->base[1] == n->base[0] + 16u * n->bytes;
+}
+
+/* From here on every access is tagged; what is in the log first. */
+static bool start_tags(struct ws_block_state *b)
+{
+	const uint8_t *p = b->log.data, *end = p + b->log.used;
+
+	b->log.accept = 0;
+	b->log_kinds = NOTE_TAGGED;
+	if (!ws_tags_start(b))
+		return false;
+	while (p < end) {
+		const struct ws_note *n = (const struct ws_note *)(const void *)p;
+		uint64_t addr[WS_WARP];
+
+		p = addresses(n, addr);
+		if (!ws_tags_mark(b, n->warp, n->mask, n->kind, n->bytes, addr, is_linear(n) && n->mask == ~0u))
+			return false;
+	}
+	return true;
+}
+
+static void append(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
+{
+	struct ws_note_log *g = &b->log;
+	struct ws_note *n = (struct ws_note *)(void *)(g->data + g->used);
+
+	*n = (struct ws_note){.site = a->site, .warp = (uint32_t)(w - b->warps), .mask = a->mask, .kind = a->kind,
+	                      .bytes = (uint8_t)a->bytes, .sem = a->sem, .scope = a->scope, .atom = a->atom};
+	memcpy(n->stamp, w, sizeof n->stamp);
+	g->used += sizeof *n;
+	g->accesses += a->mask == ~0u ? WS_WARP : (uint32_t)__builtin_popcount(a->mask);
+	if (a->linear) {
+		n->base[0] = (uint32_t)a->base;
+		n->base[1] = (uint32_t)a->base + 16u * a->bytes;
+		n->step[0] = n->step[1] = n->bytes;
+		return;
+	}
+	n->scattered = 4;
+	for (int i = 0; i < WS_WARP; i++)
+		((uint32_t *)(void *)(n + 1))[i] = (uint32_t)a->addr[i];
+	g->used += 4 * WS_WARP;
+}
+
+static bool update(const struct ws_block_state *b, const struct ws_access *a)
+{
+	return a->kind == WS_ATOMIC && a->sem == WS_SEM_RELAXED && a->bytes == 4 && a->wrote == a->mask &&
+	       a->atom != WS_ATOM_CAS && a->atom != WS_ATOM_EXCH && b->l->simple && b->s->config.granularity <= 4;
+}
+
+/* What the simulator did not note. */
+bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
+{
+	bool weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+	uint32_t kind = !weak ? WS_NOTE_ATOMIC : a->kind == WS_READ ? WS_NOTE_READ : 0;
+
+	if (!(weak || update(b, a)) || a->async || a->peer || w->holding || a->bytes > 32 ||
+	    (b->npending && ws_async_touches(b, a)) || !room(&b->log))
+		return false;
+	if (!(b->log_kinds & NOTE_TAGGED)) {
+		uint32_t kinds = b->npending ? b->log_kinds : b->log.accept;
+
+		if (kinds & kind) {
+			b->log_kinds = (uint8_t)kind;
+			b->log.accept &= kind;
+			append(b, w, a);
+			return true;
+		}
+		if (!start_tags(b))
+			return false;
+	}
+	if (!ws_tags_mark(b, (uint32_t)(w - b->warps), a->mask, a->kind, a->bytes, a->addr, a->linear && a->mask == ~0u))
+		return false;
+	append(b, w, a);
+	return true;
+}
+
 static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n)
 {
 	struct ws_warp_state *w = &b->warps[n->warp];
 	uint64_t addr[WS_WARP];
 	struct ws_access a = {.site = n->site, .mask = n->mask, .wrote = n->kind == WS_READ ? 0 : n->mask, .kind = n->kind,
 	                      .space = WS_SPACE_SHARED, .sem = n->sem, .scope = n->scope, .atom = n->atom, .bytes = n->bytes,
-	                      .linear = !n->scattered && n->step[0] == n->bytes && n->step[1] == n->bytes &&
-	                                n->base[1] == n->base[0] + 16u * n->bytes,
+	                      .linear = is_linear(n),
 	                      .base = n->base[0], .addr = addr};
 	struct ws_warp_state then = {.me = 0};
 	struct ws_ctx c = {.s = b->s, .b = b, .l = b->l, .w = w, .a = &a, .floor = b->floor, .its = b->l->its};

@@ -7,7 +7,8 @@
  * shadow.c         callbacks, shadow lines, whole-warp accesses
  * shadow_cell.c    accesses that touch a line in pieces; atomics and other strong accesses
  * shadow_general.c accesses lane by lane
- * shadow_log.c     reads of shared memory that wait for a write
+ * shadow_log.c     accesses of shared memory that wait for something they may conflict with
+ * shadow_tags.c    ... which is found by a tag for each word of shared memory
  * shadow_sync.c    time, barriers, fences, release and acquire
  * shadow_async.c   asynchronous operations, mbarrier objects, proxies
  * shadow_cluster.c cluster barriers, how long shared memory of another block lives
@@ -183,7 +184,10 @@ struct ws_block_state {
 	uint32_t nlines, cap_lines;
 	struct ws_line *lines;       /* shared memory */
 	struct ws_note_log log;      /* see shadow_log.c */
-	uint8_t log_bad, log_rest, log_kinds;    /* kinds: what may be noted, by the simulator or here */
+	uint8_t log_bad, log_rest;
+	uint8_t log_kinds;           /* WS_NOTE_...: what may be noted; or NOTE_TAGGED: all, if its tags allow */
+	bool tag_bytes;              /* tags of bytes, not of 4 bytes each */
+	uint32_t *tags, cap_tags, ntags, tag_gen;        /* see shadow_tags.c */
 	bool locks;                  /* a thread has held one */
 	bool shared_written;         /* in this barrier interval: accesses of shared memory are not noted */
 	uint64_t accesses;
@@ -226,6 +230,7 @@ struct ws_launch_state {
 	bool its, lock, cluster;
 	bool proxies, cp_arrives;    /* the async proxy is used; cp.async.mbarrier.arrive is */
 	bool agents;                 /* there are asynchronous operations */
+	bool small;                  /* shared memory is accessed in units smaller than 4 bytes */
 	uint32_t gen, nslots;
 	struct ws_cluster_state *clusters;
 	uint64_t accesses;
@@ -367,6 +372,13 @@ bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct
 void ws_log_flush(struct ws_block_state *b);          /* until the end of the interval, accesses are checked at once */
 void ws_log_close(struct ws_block_state *b);
 void ws_log_free(struct ws_block_state *b);
+
+/* ---- shadow_tags.c ---- */
+enum { NOTE_TAGGED = 8 };
+bool ws_tags_start(struct ws_block_state *b);         /* a new interval: all are empty */
+/* Marks what lanes of a warp access; false: other threads have accessed some of it, and it may be a conflict. */
+bool ws_tags_mark(struct ws_block_state *b, uint32_t warp, uint32_t mask, enum ws_access_kind kind, uint32_t bytes,
+                  const uint64_t *addr, bool linear);
 
 /* ---- shadow_sync.c ---- */
 uint32_t ws_shadow_tick(struct ws_block_state *b);
