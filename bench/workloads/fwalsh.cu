@@ -1,5 +1,6 @@
-/* FWALSH: fast Walsh transform (Holey 2015, table 6.2). Large strides work on global memory, one launch a stride; what is
- * left are rows of 1,024 elements, transformed in shared memory; then products with a kernel in that space, and back. */
+/* FWALSH: fast Walsh transform (Holey 2015, table 6.2). Large strides work on global memory, one launch a stride;
+ * what is left are rows of 1,024 elements, transformed in shared memory; then products with a kernel in that space,
+ * and back. */
 #include "workload.cuh"
 
 enum { ROW = 1024, THREADS = ROW / 2 };

@@ -1,5 +1,5 @@
-/* HIST: histogram of 64 bins (Holey 2015, table 6.2). Each thread counts in bytes of its own in shared memory; one thread a
- * bin adds them up for the block, and a second kernel adds up the blocks. */
+/* HIST: histogram of 64 bins (Holey 2015, table 6.2). Each thread counts in bytes of its own in shared memory; one
+ * thread a bin adds them up for the block, and a second kernel adds up the blocks. */
 #include "workload.cuh"
 
 enum { BINS = 64, THREADS = 64, EACH = 240 };        /* EACH items a thread: a byte does not overflow */

@@ -1,6 +1,6 @@
-/* KMEANS: k-means clustering of 100 points of 3 coordinates (Holey 2015, table 6.2), designed for one block: threads find
- * the nearest centre of their points, then a thread a cluster moves its centre. racy: several blocks are launched to scale
- * the work up; all of them move the same centres. */
+/* KMEANS: k-means clustering of 100 points of 3 coordinates (Holey 2015, table 6.2), designed for one block:
+ * threads find the nearest centre of their points, then a thread a cluster moves its centre. racy: several blocks
+ * are launched to scale the work up; all of them move the same centres. */
 #include "workload.cuh"
 
 enum { POINTS = 100, DIM = 3, K = 5, ROUNDS = 6, THREADS = 128 };

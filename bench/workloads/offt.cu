@@ -1,6 +1,6 @@
-/* OFFT: simulation of an ocean's surface by Fourier transforms (Holey 2015, table 6.2): spectrum at a time from the spectrum
- * at the start, a transform of each row in shared memory, slopes of the surface. racy: the spectrum is made in place with
- * the mirrored element's address a row off, so that threads of two blocks meet at one element. */
+/* OFFT: simulation of an ocean's surface by Fourier transforms (Holey 2015, table 6.2): spectrum at a time from the
+ * spectrum at the start, a transform of each row in shared memory, slopes of the surface. racy: the spectrum is
+ * made in place with the mirrored element's address a row off, so that threads of two blocks meet at one element. */
 #include "workload.cuh"
 
 struct complex { float re, im; };

@@ -1,5 +1,5 @@
-/* PSUM: partial sums after the __threadfence() example of the CUDA programming guide (Holey 2015, table 6.2): each thread
- * sums a window of the input, one thread a block publishes the block's sum, the last block sums the blocks. */
+/* PSUM: partial sums after the __threadfence() example of the CUDA programming guide (Holey 2015, table 6.2): each
+ * thread sums a window of the input, one thread a block publishes the block's sum, the last block sums the blocks. */
 #include "workload.cuh"
 
 enum { THREADS = 128, WINDOW = 64 };

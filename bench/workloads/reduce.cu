@@ -1,5 +1,5 @@
-/* REDUCE: sum of 1M elements in one launch (Holey 2015, table 6.2). A tree in shared memory adds up a block; the block that
- * counts itself last, behind a fence, adds up the blocks. */
+/* REDUCE: sum of 1M elements in one launch (Holey 2015, table 6.2). A tree in shared memory adds up a block; the
+ * block that counts itself last, behind a fence, adds up the blocks. */
 #include "workload.cuh"
 
 enum { THREADS = 256 };

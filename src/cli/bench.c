@@ -14,8 +14,8 @@
 
 static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3 };
 
-const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt", "kmeans",
-	                                       "hash", NULL };
+const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt",
+	                                       "kmeans", "hash", NULL };
 
 enum { MAX_ARGS = 32 };
 
@@ -33,7 +33,8 @@ static void trouble(struct ws_bench *b, const char *fmt, ...)
 	b->trouble = b->why.data;
 }
 
-/* Runs warpsafe with these arguments, its output thrown away, errors in the file `errors`. Its exit status, -1 = not run. */
+/* Runs warpsafe with these arguments, its output thrown away, errors in the file `errors`. Its exit status, -1 =
+ * not run. */
 static int run_self(struct ws_bench *b, const char *const *args, const char *errors)
 {
 	int status;
@@ -191,8 +192,8 @@ static json_t *as_json(const struct ws_claim *c, json_t *table, size_t differs)
 	for (size_t i = 0; c->columns[i]; i++)
 		json_array_append_new(columns, json_string(c->columns[i]));
 	json_array_append_new(columns, json_string("verdict"));
-	return json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "claim", c->id, "title", c->title, "source", c->source, "columns",
-	                 columns, "rows", table, "holds", differs == 0);
+	return json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "claim", c->id, "title", c->title, "source", c->source,
+	                 "columns", columns, "rows", table, "holds", differs == 0);
 }
 
 /* ---- the verb ---- */
@@ -304,7 +305,10 @@ static int bench(int argc, char **argv)
 	}
 	for (size_t i = 0; n == 0 && i < WS_COUNT(claims); i++)
 		chosen[i] = claims[i];
-	status = prepare(&b) ? run_claims(&b, chosen, n ? n : WS_COUNT(claims), json) : ws_cli_refuse("bench", "%s", b.trouble);
+	if (prepare(&b))
+		status = run_claims(&b, chosen, n ? n : WS_COUNT(claims), json);
+	else
+		status = ws_cli_refuse("bench", "%s", b.trouble);
 	if (b.folder)
 		remove_folder(b.folder);
 	free(b.folder);

@@ -1,5 +1,5 @@
-/* bench.h - what the claims of `warpsafe bench` share. A claim is a table of rows, each of our figures beside the paper's;
- * a row holds or not. Adding one: a file bench_*.c with a struct ws_claim, and a line in bench.c's list. */
+/* bench.h - what the claims of `warpsafe bench` share. A claim is a table of rows, each of our figures beside the
+ * paper's; a row holds or not. Adding one: a file bench_*.c with a struct ws_claim, and a line in bench.c's list. */
 #ifndef WS_BENCH_H
 #define WS_BENCH_H
 

@@ -1,7 +1,7 @@
-/* bench_d2.c - claim D2: which races are found in the ten workloads of Holey, Mekkat, Yew, Zhai, "Transactions and races",
- * 2015, 6.5.1: the three documented ones, and each of 41 put in: 23 barriers removed, 13 accesses across the border of a
- * block, 3 fences removed, 2 accesses in and out of a critical section. The clean programs have none, so that what is
- * reported with race N put in comes from race N; it must be in the kernel where that is. */
+/* bench_d2.c - claim D2: which races are found in the ten workloads of Holey, Mekkat, Yew, Zhai, "Transactions and
+ * races", 2015, 6.5.1: the three documented ones, and each of 41 put in: 23 barriers removed, 13 accesses across
+ * the border of a block, 3 fences removed, 2 accesses in and out of a critical section. The clean programs have
+ * none, so that what is reported with race N put in comes from race N; it must be in the kernel where that is. */
 #include "cli/bench.h"
 
 #include <stdio.h>
@@ -104,7 +104,8 @@ static void one(struct ws_bench *b, const char *program, const char *kernel, con
 		return;
 	inside = describe(report, kernel, found, sizeof found);
 	any = ws_bench_count(report, "error", NULL) > 0;
-	ws_bench_row(b, kernel[0] ? any && inside : !ws_bench_count(report, NULL, NULL), program, kernel, what, paper, found, NULL);
+	ws_bench_row(b, kernel[0] ? any && inside : !ws_bench_count(report, NULL, NULL), program, kernel, what, paper, found,
+	             NULL);
 	json_decref(report);
 }
 
@@ -127,6 +128,6 @@ static void run(struct ws_bench *b)
 static const char *const columns[] = { "program", "kernel", "race", "paper", "ours (races by kind)", NULL };
 
 const struct ws_claim ws_claim_d2 = {
-	"D2", "races found in ten workloads: none in clean ones, the documented ones, 41 put in", "Holey et al. 2015, 6.5.1", columns,
-	run, NULL,
+	"D2", "races found in ten workloads: none in clean ones, the documented ones, 41 put in",
+	"Holey et al. 2015, 6.5.1", columns, run, NULL,
 };

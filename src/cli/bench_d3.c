@@ -1,6 +1,7 @@
-/* bench_d3.c - claim D3 (Holey, Mekkat, Yew, Zhai, "Transactions and races", 2015, 6.5.1): false races when bytes are tracked
- * together (table 6.3), checks that remain with shadow memory for recent pages only (figure 6.7), races missed by lock
- * signatures of several sizes. The machine of the paper runs the lanes of a warp in step: --divergence=stack. */
+/* bench_d3.c - claim D3 (Holey, Mekkat, Yew, Zhai, "Transactions and races", 2015, 6.5.1): false races when bytes
+ * are tracked together (table 6.3), checks that remain with shadow memory for recent pages only (figure 6.7), races
+ * missed by lock signatures of several sizes. The machine of the paper runs the lanes of a warp in step:
+ * --divergence=stack. */
 #include "cli/bench.h"
 #include "detect/signature.h"
 
@@ -30,8 +31,8 @@ static void five(char *out, size_t size, const int n[GRAINS])
 	snprintf(out, size, "%d %d %d %d %d", n[0], n[1], n[2], n[3], n[4]);
 }
 
-/* What must hold: no false race at the size of the elements (4 bytes, but for HIST's bytes in shared memory), and never fewer
- * at a coarser grain. */
+/* What must hold: no false race at the size of the elements (4 bytes, but for HIST's bytes in shared memory), and
+ * never fewer at a coarser grain. */
 static bool shape(const int *ours, const int *paper)
 {
 	for (int g = 1; g < GRAINS; g++)
@@ -63,11 +64,13 @@ static void false_races(struct ws_bench *b, const struct falses *f)
 
 		five(paper, sizeof paper, f->paper[m]);
 		five(found, sizeof found, ours[m]);
-		ws_bench_row(b, shape(ours[m], f->paper[m]), m ? "false races, global" : "false races, shared", f->name, paper, found, NULL);
+		ws_bench_row(b, shape(ours[m], f->paper[m]), m ? "false races, global" : "false races, shared", f->name, paper,
+		             found, NULL);
 	}
 }
 
-/* Percent of checks that remain when there is shadow memory for half of the pages; negative: the report does not say. */
+/* Percent of checks that remain when there is shadow memory for half of the pages; negative: the report does not
+ * say. */
 static double half_of(json_t *report)
 {
 	json_t *limit;
@@ -98,14 +101,16 @@ static void recent_pages(struct ws_bench *b)
 		sum += percent;
 		snprintf(ours, sizeof ours, "%.1f %%", percent);
 		if (!b->trouble)
-			ws_bench_row(b, percent >= 0 && percent <= 100, "checks with half of the pages", ws_bench_workloads[n], "-", ours, NULL);
+			ws_bench_row(b, percent >= 0 && percent <= 100, "checks with half of the pages", ws_bench_workloads[n], "-",
+			             ours, NULL);
 	}
 	snprintf(ours, sizeof ours, "%.1f %%", sum / n);
 	if (!b->trouble)
 		ws_bench_row(b, sum / n >= 85, "checks with half of the pages", "mean", "95 %", ours, NULL);
 }
 
-/* Two threads hold one lock each, of a million pairs of different locks; the race is missed when the signatures meet. */
+/* Two threads hold one lock each, of a million pairs of different locks; the race is missed when the signatures
+ * meet. */
 static double missed(struct ws_signature_form f)
 {
 	enum { PAIRS = 1 << 20 };
@@ -137,7 +142,8 @@ static void signatures(struct ws_bench *b)
 		snprintf(size, sizeof size, "%u bits", (unsigned)sizes[i].bits);
 		snprintf(paper, sizeof paper, "%g %%", sizes[i].paper);
 		snprintf(ours, sizeof ours, "%.2f %%", two);
-		ws_bench_row(b, two > sizes[i].paper * 0.95 && two < sizes[i].paper * 1.05, "missed, 2 bins", size, paper, ours, NULL);
+		ws_bench_row(b, two > sizes[i].paper * 0.95 && two < sizes[i].paper * 1.05, "missed, 2 bins", size, paper,
+		             ours, NULL);
 		snprintf(ours, sizeof ours, "%.2f %%", four);
 		ws_bench_row(b, four > two, "missed, 4 bins", size, "more than with 2 bins", ours, NULL);
 	}
@@ -156,10 +162,10 @@ static void run(struct ws_bench *b)
 static const char *const columns[] = { "what", "program", "paper", "ours", NULL };
 
 const struct ws_claim ws_claim_d3 = {
-	"D3", "false races at 4, 8, 16, 32, 64 bytes; recent pages only; lock signatures", "Holey et al. 2015, 6.5.1, table 6.3, fig. 6.7",
-	columns, run,
-	"A false race is one that tracking each byte apart does not report; ours are pairs of source places. Which programs\n"
-	"have some depends on their layout, and ours are not the paper's sources: neighbours that different blocks or warps\n"
-	"write meet in one entry as soon as it is larger than they are. What must hold: none at the size of the elements\n"
-	"(HIST counts in bytes, so that it has some at 4), and none that vanish again.\n\n",
+	"D3", "false races at 4, 8, 16, 32, 64 bytes; recent pages only; lock signatures", 
+	"Holey et al. 2015, 6.5.1, table 6.3, fig. 6.7", columns, run,
+	"A false race is one that tracking each byte apart does not report; ours are pairs of source places. Which\n"
+	"programs have some depends on their layout, and ours are not the paper's sources: neighbours that different\n"
+	"blocks or warps write meet in one entry as soon as it is larger than they are. What must hold: none at the\n"
+	"size of the elements (HIST counts in bytes, so that it has some at 4), and none that vanish again.\n\n",
 };
