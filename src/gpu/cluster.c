@@ -242,7 +242,8 @@ static void decode_address(struct ws_decoder *dc)
 
 	op.flag = in->space == WS_SPACE_GENERIC;
 	if (in->nops < (mapa ? 3 : 2) || in->ops[0].kind != WS_O_REG ||
-	    (op.flag && width != 8) || ws_reg_width(in->ops[0].reg) != (mapa ? width : 4)) {
+	    (op.flag && width != 8) || ws_reg_width(in->ops[0].reg) != (mapa ? width : 4) ||
+	    (in->ops[1].kind == WS_O_REG && ws_reg_width(in->ops[1].reg) != width)) {
 		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "the simulator does not know this form of '%s'",
 		              ws_op_info(in->op)->name);
 		return;

@@ -196,8 +196,6 @@ void ws_fragment_d(const struct ws_matrix *t, uint8_t *regs, const double *d)
 	unsigned type = t->type[WS_MAT_D], size = ws_melem_bytes(type), n = mr->width / size;
 
 	for (unsigned r = 0; r < mr->n; r++) {
-		if (mr->reg[r] == WS_LANE_NONE)
-			continue;
 		for (unsigned l = 0; l < WS_WARP; l++) {
 			uint8_t *p = regs + mr->reg[r] + l * mr->width;
 

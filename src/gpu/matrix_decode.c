@@ -124,6 +124,8 @@ bool ws_matrix_registers(struct ws_decoder *dc, const struct ws_operand *o, stru
 			return false;
 		}
 		r->reg[i] = which == WS_MAT_D ? ws_dec_dst(dc, e) : ws_dec_src(dc, e, r->width);
+		if (r->reg[i] == WS_LANE_NONE)
+			return ws_matrix_refuse(dc);
 	}
 	return !dc->failed;
 }
@@ -211,7 +213,7 @@ static bool address(struct ws_decoder *dc, const struct ws_operand *o, struct ws
 	t->space = dc->inst->space;
 	t->stride = WS_LANE_NONE;
 	t->cache = dc->image->ncache++;
-	return ws_dec_address(dc, o, t->space, &t->addr, &t->off, &t->addr_width);
+	return ws_dec_address(dc, o, t->space, &t->addr, &t->off, &t->addr_width) || ws_matrix_refuse(dc);
 }
 
 static bool decode_rows(struct ws_decoder *dc, const struct ws_mwords *w)

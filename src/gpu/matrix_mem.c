@@ -81,7 +81,7 @@ enum ws_next ws_op_ldmatrix(struct ws_exec *x, const struct ws_dinst *in, uint32
 	for (unsigned k = 0; k < t->count; k++) {
 		uint8_t *d = regs + t->r[WS_MAT_D].reg[k];
 
-		for (unsigned l = 0; l < WS_WARP && t->r[WS_MAT_D].reg[k] != WS_LANE_NONE; l++)
+		for (unsigned l = 0; l < WS_WARP; l++)
 			for (unsigned i = 0; i < 2; i++)
 				memcpy(d + l * 4 + i * 2, data + k * 8 * ROW + element(t, l, i), 2);
 	}
@@ -134,8 +134,6 @@ static uint8_t *place(const struct ws_matrix *t, unsigned which, uint8_t *regs, 
 	const struct ws_mregs *mr = &t->r[which];
 	unsigned size = ws_melem_bytes(t->type[which]), each = mr->width / size, slot = element / WS_WARP;
 
-	if (mr->reg[slot / each] == WS_LANE_NONE)
-		return NULL;
 	return regs + mr->reg[slot / each] + element % WS_WARP * mr->width + slot % each * size;
 }
 
@@ -219,14 +217,9 @@ enum ws_next ws_op_wmma_load(struct ws_exec *x, const struct ws_dinst *in, uint3
 		return WS_STOP;
 	shape(t, t->which, &nrows, &ncols);
 	for (unsigned r = 0; r < t->r[t->which].n; r++)
-		if (t->r[t->which].reg[r] != WS_LANE_NONE)
-			memset(regs + t->r[t->which].reg[r], 0, (size_t)t->r[t->which].width * WS_WARP);
-	for (unsigned e = 0; e < nrows * ncols; e++) {
-		uint8_t *p = place(t, t->which, regs, e);
-
-		if (p)
-			memcpy(p, all + e * size, size);
-	}
+		memset(regs + t->r[t->which].reg[r], 0, (size_t)t->r[t->which].width * WS_WARP);
+	for (unsigned e = 0; e < nrows * ncols; e++)
+		memcpy(place(t, t->which, regs, e), all + e * size, size);
 	return WS_NEXT;
 }
 
@@ -266,11 +259,7 @@ enum ws_next ws_op_wmma_mma(struct ws_exec *x, const struct ws_dinst *in, uint32
 	get_all(t, WS_MAT_B, regs, b);
 	get_all(t, WS_MAT_C, regs, c);
 	ws_matrix_product(t, t->m, a, b, c);
-	for (unsigned e = 0; e < (unsigned)t->m * t->n; e++) {
-		uint8_t *p = place(t, WS_MAT_D, regs, e);
-
-		if (p)
-			ws_melem_put(t->type[WS_MAT_D], p, c[e], t->saturate);
-	}
+	for (unsigned e = 0; e < (unsigned)t->m * t->n; e++)
+		ws_melem_put(t->type[WS_MAT_D], place(t, WS_MAT_D, regs, e), c[e], t->saturate);
 	return WS_NEXT;
 }
