@@ -4,7 +4,7 @@
  *
  * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
  * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
- * some kernels here race on purpose; for sanitizer builds). One line a test, a closing line "N passed, N failed, N skipped";
+ * some kernels here race on purpose; but "compare" must find no difference). One line a test, a closing line "N passed, N failed, N skipped";
  * exit status 1 if one failed. Directives ("// " before each; the head ends at the first other line):
  *
  *     kernel: NAME                     default: the first entry
@@ -528,6 +528,17 @@ static bool run_module(struct run *r, struct ws_ptx_module *m)
 	return ok && (!r->kernel || check_printed(r));
 }
 
+static void describe(struct run *r, const struct ws_report *report)
+{
+	struct ws_buf json = {NULL, 0, 0};
+	const char *at;
+
+	ws_report_write_json(report, &json);
+	at = strstr(json.data, "the detectors differ");
+	wrong(r, "%.900s", at ? at : json.data);
+	ws_buf_free(&json);
+}
+
 static bool run_variant(struct run *r, struct ws_ptx_module *m)
 {
 	bool broken = false;
@@ -554,9 +565,13 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 		ws_gpu_destroy(r->gpu);
 	if (detector)
 		detector->destroy(c.observer_self);
+	bool differ = report && ws_report_failed(report);    /* the detector "compare" found its two sides to differ */
+	if (differ)
+		describe(r, report);
 	ws_report_free(report);
 	for (size_t i = 0; i < r->nbuf; i++)
 		free(r->buf[i].own);
+	ok = ok && !differ;
 	return ok && (!broken || wrong(r, "an access was described wrongly to the observer"));
 }
 
