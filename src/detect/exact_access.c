@@ -45,7 +45,7 @@ static bool observed(const struct ws_ex_now *n, const struct ws_ex_byte *b, uint
 	return false;
 }
 
-enum verdict { FINE, RACE, PROXY };
+enum verdict { FINE, NEITHER /* no race, but not ordered */, RACE, PROXY };
 
 static enum verdict judge(const struct ws_ex_now *n, const struct ws_ex_byte *b, uint32_t i)
 {
@@ -55,11 +55,11 @@ static enum verdict judge(const struct ws_ex_now *n, const struct ws_ex_byte *b,
 	if (!writes && !is_write(p->cls))
 		return FINE;
 	if (old->inst == p->inst)            /* lanes of one instruction */
-		return is_write(old->cls) && !is_strong(old->cls) && old->real && p->real ? RACE : FINE;
+		return is_write(old->cls) && !is_strong(old->cls) && old->real && p->real ? RACE : NEITHER;
 	if (p->async && old->unit == p->unit && old->last == p->last && old->thread == p->thread)
-		return FINE;                 /* pieces of one operation */
+		return NEITHER;              /* pieces of one operation */
 	if (morally_strong(n, old))
-		return FINE;
+		return NEITHER;
 	if (!before(n, old->unit, old->last) && !(is_strong(old->cls) && writes && observed(n, b, i)))
 		return RACE;
 	/* PTX ISA 9.0, Memory Consistency Model, Proxies, Causality Order */
@@ -153,7 +153,7 @@ static void access_byte(struct ws_ex_now *n, struct ws_ex_byte *b, uint64_t addr
 	for (uint32_t i = 0; i < b->n && !b->error; i++) {
 		enum verdict v = judge(n, b, i);
 
-		if (v != FINE)
+		if (v == RACE || v == PROXY)
 			found(n, b, &b->p[i], addr, v == PROXY);
 		fine = fine && v == FINE;
 	}

@@ -70,10 +70,16 @@ static uint32_t agent(struct ws_exact *x, uint32_t *id)
 	return *id;
 }
 
+/* Under the stack model a warp is one thread: what a lane waits for, all have waited for. */
+static struct ws_ex_lane *lane_of(const struct ws_exact *x, struct ws_ex_block *b, uint32_t thread)
+{
+	return &b->lanes[x->launch->its ? thread : thread / WS_WARP * WS_WARP];
+}
+
 void ws_ex_async_begin(struct ws_ex_now *n)
 {
 	const struct ws_access *a = n->a;
-	struct ws_ex_lane *lane = &n->b->lanes[n->thread];
+	struct ws_ex_lane *lane = lane_of(n->x, n->b, n->thread);
 	struct ws_ex_block *at = a->mbar_block ? ws_ex_block(n->x, a->mbar_block) : n->b;
 
 	n->p.async = true;
@@ -103,7 +109,7 @@ void ws_ex_async_wait(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_w
 	for (; mask; mask &= mask - 1) {
 		uint32_t l = __builtin_ctz(mask), thread = w->index * WS_WARP + l;
 		struct ws_ex_unit *u = ws_ex_unit(x, b, w, l);
-		struct ws_ex_lane *lane = &b->lanes[thread];
+		struct ws_ex_lane *lane = lane_of(x, b, thread);
 
 		if (kind == WS_ASYNC_CP)
 			done(u, lane, EX_CP, op[l]);
@@ -113,6 +119,8 @@ void ws_ex_async_wait(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_w
 			done(u, lane, EX_BULK_READ, op[l]);
 		if (kind == WS_ASYNC_BULK && !reads_only)
 			done(u, lane, EX_BULK, op[l]);
+		if (!x->launch->its)
+			return;
 	}
 }
 
@@ -125,15 +133,17 @@ static void mbar_clear(struct ws_ex_mbar *m)
 	m->agent = 0;
 }
 
-static void arrive_cp(struct ws_ex_block *b, const struct ws_obs_warp *w, const struct ws_mbar *e, struct ws_ex_mbar *m)
+static void arrive_cp(const struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, const struct ws_mbar *e, struct ws_ex_mbar *m)
 {
 	for (uint32_t mask = e->mask; mask; mask &= mask - 1) {
 		uint32_t l = __builtin_ctz(mask);
-		struct ws_ex_lane *lane = &b->lanes[w->index * WS_WARP + l];
+		struct ws_ex_lane *lane = lane_of(x, b, w->index * WS_WARP + l);
 
 		take_begins(&lane->cp, e->op[l], &m->now);
 		if (lane->agent[EX_CP])
 			ws_ex_raise(&m->now.k, lane->agent[EX_CP], e->op[l]);
+		if (!x->launch->its)
+			return;
 	}
 }
 
@@ -170,7 +180,7 @@ void ws_ex_mbarrier(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_war
 	switch (e->kind) {
 	case WS_MBAR_INIT:
 	case WS_MBAR_INVAL: mbar_clear(m); break;
-	case WS_MBAR_ARRIVE_CP: arrive_cp(b, w, e, m); break;
+	case WS_MBAR_ARRIVE_CP: arrive_cp(x, b, w, e, m); break;
 	case WS_MBAR_PHASE: phase(m, e->op ? e->op[0] : 0); break;
 	case WS_MBAR_ARRIVE:
 		if (e->sem != WS_SEM_RELAXED)

@@ -1,0 +1,582 @@
+/* kernels.c - random kernels for the race detectors: "shadow" must find the bytes that the slow reference "exact" finds.
+ *
+ *     kernels [-s SEED] [-n KERNELS] [--seconds=N] [-p]
+ *
+ * A kernel is a list of steps: accesses of all kinds, sizes and scopes by some threads, barriers, fences, locks, asynchronous
+ * copies, mbarrier objects, clusters. Each runs on the simulated GPU under both divergence models, with a round-robin and a
+ * random schedule, under the detector "compare", and once more under "shadow" alone, which must find the same bytes again
+ * (then the simulator takes notes for it: struct ws_note_log). When they differ, steps are dropped as long as they still
+ * do, and what is left is printed. One line at the end: "N passed, N failed, 0 skipped". -p prints the kernel of a seed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "detect/detect.h"
+
+enum { MAX_STEPS = 40, GLOBAL = 512, SHARED = 512, DATA = 256 };
+
+/* ---- numbers ---- */
+static uint64_t rng;
+
+static uint32_t rnd(uint32_t n)
+{
+	rng = rng * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((rng >> 33) % n);
+}
+
+static bool one_in(uint32_t n)
+{
+	return rnd(n) == 0;
+}
+
+#define PICK(list) (list)[rnd(WS_COUNT(list))]
+
+/* ---- kernels ---- */
+struct step { char *text; bool on; };
+struct kernel {
+	uint64_t seed;
+	uint32_t blocks, threads, cluster;
+	bool fences, strong, async, locks, peers;
+	uint32_t nsteps, phases;
+	struct step step[MAX_STEPS];
+};
+
+static uint32_t labels;
+
+/* %r50 := an offset of a place of `size` bytes, made of what the thread is */
+static void offset(struct ws_buf *b, uint32_t size)
+{
+	static const char *const what[] = {"%r1", "%r2", "%r3", "%r4", "%r5", "%r6", "0", "0"};
+	static const uint32_t strides[] = {1, 1, 1, 2, 3, 4, 8};
+	uint32_t span = one_in(2) ? 32 : one_in(2) ? 128 : DATA;
+	const char *w = PICK(what);
+
+	ws_buf_printf(b, "\tmov.u32 %%r50, %s;\n\tmad.lo.u32 %%r50, %%r50, %u, %u;\n\tand.b32 %%r50, %%r50, %u;\n", w,
+	              PICK(strides) * size, rnd(span / size) * size, DATA - size);
+}
+
+/* %d10 := the address in global, or %r51 in shared memory; returns ".global [%d10]" and the like */
+static const char *place(struct ws_buf *b, const struct kernel *k, uint32_t size, const char **space)
+{
+	offset(b, size);
+	if (one_in(2)) {
+		*space = ".global";
+		ws_buf_puts(b, "\tcvt.u64.u32 %d10, %r50;\n\tadd.s64 %d10, %d10, %d1;\n");
+		return "[%d10]";
+	}
+	ws_buf_puts(b, "\tadd.u32 %r51, %r50, %r9;\n");
+	*space = ".shared";
+	if (k->peers && one_in(3)) {
+		*space = ".shared::cluster";
+		ws_buf_printf(b, "\tmapa.shared::cluster.u32 %%r51, %%r51, %u;\n", rnd(k->cluster));
+	}
+	return "[%r51]";
+}
+
+static const char *scope(void)
+{
+	static const char *const scopes[] = {"cta", "gpu", "gpu", "sys", "cluster"};
+
+	return PICK(scopes);
+}
+
+static void weak_access(struct ws_buf *b, const struct kernel *k)
+{
+	static const char *const types[] = {"u8", "u16", "u32", "u32", "u64", "v2.u32", "v4.u32", "v2.u64"};
+	static const char *const regs[] = {"%r60", "%r60", "%r60", "%r60", "%d20", "{%r60, %r61}", "{%r60, %r61, %r62, %r63}",
+	                                   "{%d20, %d21}"};
+	static const uint32_t sizes[] = {1, 2, 4, 4, 8, 8, 16, 16};
+	uint32_t i = one_in(2) ? 2 : rnd(WS_COUNT(types));
+	const char *space, *at = place(b, k, sizes[i], &space);
+
+	ws_buf_printf(b, "\tmov.u32 %%r60, %u;\n", rnd(3));
+	if (one_in(2))
+		ws_buf_printf(b, "\tld%s.%s %s, %s;\n", space, types[i], regs[i], at);
+	else
+		ws_buf_printf(b, "\tst%s.%s %s, %s;\n", space, types[i], at, regs[i]);
+}
+
+static void atomic(struct ws_buf *b, const struct kernel *k, uint32_t size)
+{
+	static const char *const sems[] = {"relaxed", "relaxed", "acquire", "release", "acq_rel"};
+	const char *space, *at = place(b, k, size, &space), *r = size == 4 ? "%r60" : "%d20";
+
+	ws_buf_printf(b, "\tmov.u32 %%r60, %u;\n\tmov.u64 %%d20, 1;\n", rnd(3));
+	switch (rnd(4)) {
+	case 0: ws_buf_printf(b, "\tred.relaxed.%s%s.add.u%u %s, %s;\n", scope(), space, 8 * size, at, r); break;
+	case 1: ws_buf_printf(b, "\tatom.%s.%s%s.add.u%u %s, %s, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r); break;
+	case 2: ws_buf_printf(b, "\tatom.%s.%s%s.exch.b%u %s, %s, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r); break;
+	default: ws_buf_printf(b, "\tatom.%s.%s%s.cas.b%u %s, %s, 0, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r);
+	}
+}
+
+static void strong_access(struct ws_buf *b, const struct kernel *k)
+{
+	uint32_t size = one_in(4) ? 8 : 4;
+	const char *space, *at, *r = size == 4 ? "%r60" : "%d20";
+
+	if (one_in(2)) {
+		atomic(b, k, size);
+		return;
+	}
+	at = place(b, k, size, &space);
+	switch (rnd(4)) {
+	case 0: ws_buf_printf(b, "\tld.volatile%s.u%u %s, %s;\n", space, 8 * size, r, at); break;
+	case 1: ws_buf_printf(b, "\tst.volatile%s.u%u %s, %s;\n", space, 8 * size, at, r); break;
+	case 2: ws_buf_printf(b, "\tld.%s.%s%s.u%u %s, %s;\n", one_in(2) ? "acquire" : "relaxed", scope(), space, 8 * size, r, at); break;
+	default: ws_buf_printf(b, "\tst.%s.%s%s.u%u %s, %s;\n", one_in(2) ? "release" : "relaxed", scope(), space, 8 * size, at, r);
+	}
+}
+
+static void access_step(struct ws_buf *b, const struct kernel *k)
+{
+	if (k->strong && one_in(2))
+		strong_access(b, k);
+	else
+		weak_access(b, k);
+}
+
+static void fence(struct ws_buf *b, const struct kernel *k)
+{
+	static const char *const sems[] = {"sc", "acq_rel", "acquire", "release"};
+	static const char *const old[] = {"cta", "gl", "gl", "sys"};
+
+	if (k->async && one_in(3))
+		ws_buf_puts(b, "\tfence.proxy.async;\n");
+	else if (one_in(2))
+		ws_buf_printf(b, "\tmembar.%s;\n", PICK(old));
+	else
+		ws_buf_printf(b, "\tfence.%s.%s;\n", PICK(sems), scope());
+}
+
+/* Only some threads execute what follows, up to the label. %r1 thread, %r2 lane, %r3 warp, %r4 block, %r5 all. */
+static uint32_t only_some(struct ws_buf *b)
+{
+	uint32_t label = labels++;
+
+	switch (rnd(7)) {
+	case 0: ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r1, %u;\n", rnd(4)); break;
+	case 1: ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r2, %u;\n", rnd(4)); break;
+	case 2: ws_buf_printf(b, "\tsetp.lt.u32 %%p1, %%r2, %u;\n", 1 + rnd(20)); break;
+	case 3: ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r3, %u;\n", rnd(2)); break;
+	case 4: ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r4, %u;\n", rnd(2)); break;
+	case 5: ws_buf_puts(b, "\tand.b32 %r50, %r2, 1;\n\tsetp.eq.u32 %p1, %r50, 0;\n"); break;
+	default: ws_buf_puts(b, "\tsetp.eq.u32 %p1, %r0, 0;\n");     /* all */
+	}
+	ws_buf_printf(b, "\t@!%%p1 bra L%u;\n", label);
+	return label;
+}
+
+/* Lane 0 of each warp takes a lock, with or without fences, and may release it in several ways. */
+static void lock(struct ws_buf *b, const struct kernel *k)
+{
+	uint32_t label = labels++, at = GLOBAL - 64 + 4 * rnd(2);
+
+	ws_buf_printf(b, "\tsetp.ne.u32 %%p2, %%r2, 0;\n\t@%%p2 bra L%u;\nS%u:\n", label, label);
+	ws_buf_printf(b, "\tatom.%s.%s.global.cas.b32 %%r70, [%%d1+%u], 0, 1;\n", one_in(4) ? "acquire" : "relaxed",
+	              one_in(4) ? scope() : "gpu", at);
+	ws_buf_printf(b, "\tsetp.ne.u32 %%p2, %%r70, 0;\n\t@%%p2 bra S%u;\n", label);
+	if (!one_in(3))
+		ws_buf_printf(b, "\tmembar.%s;\n", one_in(4) ? "cta" : "gl");
+	for (uint32_t n = 1 + rnd(2); n; n--)
+		weak_access(b, k);
+	if (!one_in(3))
+		ws_buf_printf(b, "\tmembar.%s;\n", one_in(4) ? "cta" : "gl");
+	if (one_in(3))
+		ws_buf_printf(b, "\tst.volatile.global.u32 [%%d1+%u], 0;\n", at);
+	else
+		ws_buf_printf(b, "\tatom.%s.gpu.global.exch.b32 %%r70, [%%d1+%u], 0;\n", one_in(3) ? "release" : "relaxed", at);
+	ws_buf_printf(b, "L%u:\n", label);
+}
+
+static void barrier(struct ws_buf *b, const struct kernel *k)
+{
+	uint32_t warps = k->threads / WS_WARP, label = labels++;
+
+	switch (rnd(6)) {
+	case 0:
+		if (warps > 1) {     /* one warp waits for what the others only say */
+			ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r3, %u;\n\t@%%p1 bar.sync %u, %u;\n", rnd(warps), 3 + label % 13, k->threads);
+			ws_buf_printf(b, "\t@!%%p1 bar.arrive %u, %u;\n", 3 + label % 13, k->threads);
+			break;
+		}
+		/* fall through */
+	case 1:
+		ws_buf_printf(b, "\tbar.warp.sync 0x%x;\n", ~0u);
+		break;
+	case 2:
+		ws_buf_printf(b, "\tsetp.lt.u32 %%p1, %%r2, %u;\n\t@!%%p1 bra L%u;\n\tbar.warp.sync 0x%x;\nL%u:\n", 8u, label, 0xffu, label);
+		break;
+	case 3:
+		ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r3, 0;\n\t@%%p1 bar.sync %u, %u;\n", 2u, (uint32_t)WS_WARP);
+		break;
+	default: ws_buf_puts(b, "\tbar.sync 0;\n");
+	}
+}
+
+/* ---- asynchronous copies ---- */
+static void cp_async(struct ws_buf *b, const struct kernel *k)
+{
+	static const uint32_t sizes[] = {4, 8, 16};
+	uint32_t size = PICK(sizes);
+
+	offset(b, size);
+	ws_buf_puts(b, "\tadd.u32 %r51, %r50, %r9;\n");
+	offset(b, size);
+	ws_buf_puts(b, "\tcvt.u64.u32 %d10, %r50;\n\tadd.s64 %d10, %d10, %d1;\n");
+	ws_buf_printf(b, "\tcp.async.ca.shared.global [%%r51], [%%d10], %u;\n", size);
+	if (one_in(2))
+		ws_buf_puts(b, "\tcp.async.commit_group;\n");
+	if (one_in(3))
+		ws_buf_printf(b, "\tcp.async.wait_group %u;\n", rnd(2));
+	else if (one_in(2))
+		ws_buf_puts(b, "\tcp.async.wait_all;\n");
+}
+
+static void bulk_store(struct ws_buf *b)
+{
+	offset(b, 16);
+	ws_buf_puts(b, "\tadd.u32 %r51, %r50, %r9;\n");
+	offset(b, 16);
+	ws_buf_puts(b, "\tcvt.u64.u32 %d10, %r50;\n\tadd.s64 %d10, %d10, %d1;\n");
+	ws_buf_printf(b, "\tcp.async.bulk.global.shared::cta.bulk_group [%%d10], [%%r51], %u;\n", 16 << rnd(3));
+	ws_buf_puts(b, "\tcp.async.bulk.commit_group;\n");
+	if (one_in(2))
+		ws_buf_printf(b, "\tcp.async.bulk.wait_group%s %u;\n", one_in(2) ? ".read" : "", rnd(2));
+}
+
+/* A phase of the block's object: all threads arrive, some accesses, some or all wait. */
+static void phase(struct ws_buf *b, struct kernel *k)
+{
+	uint32_t label = labels++, some, bytes = 16 << rnd(4);
+	bool bulk = one_in(2);
+
+	if (one_in(3)) {
+		cp_async(b, k);
+		ws_buf_puts(b, "\tcp.async.mbarrier.arrive.shared.b64 [%r11];\n");
+	}
+	if (bulk) {
+		offset(b, 16);
+		ws_buf_printf(b, "\tadd.u32 %%r51, %%r50, %%r9;\n\tsetp.eq.u32 %%p3, %%r1, 0;\n"
+		              "\t@!%%p3 bra A%u;\n\tmbarrier.arrive.expect_tx.shared.b64 %%d30, [%%r11], %u;\n"
+		              "\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r51], [%%d1+%u], %u, [%%r11];\n"
+		              "\tbra B%u;\n", label, bytes, 16 * rnd(8), bytes, label);
+	}
+	ws_buf_printf(b, "A%u:\n\tmbarrier.arrive%s.shared.b64 %%d30, [%%r11];\nB%u:\n", label,
+	              one_in(5) ? ".relaxed.cta" : "", label);
+	weak_access(b, k);
+	some = only_some(b);
+	ws_buf_printf(b, "W%u:\n\tmbarrier.test_wait.parity.shared.b64 %%p4, [%%r11], %%r12;\n\t@!%%p4 bra W%u;\n", label, label);
+	ws_buf_printf(b, "L%u:\n", some);
+	weak_access(b, k);
+	ws_buf_printf(b, "V%u:\n\tmbarrier.test_wait.parity.relaxed.cta.shared.b64 %%p4, [%%r11], %%r12;\n\t@!%%p4 bra V%u;\n", label,
+	              label);
+	ws_buf_puts(b, "\txor.b32 %r12, %r12, 1;\n");
+	if (one_in(2))
+		ws_buf_puts(b, "\tbar.sync 0;\n");
+}
+
+static void cluster_barrier(struct ws_buf *b, const struct kernel *k)
+{
+	ws_buf_printf(b, "\tbarrier.cluster.arrive%s;\n", one_in(5) ? ".relaxed" : "");
+	if (one_in(3))
+		weak_access(b, k);
+	ws_buf_puts(b, "\tbarrier.cluster.wait;\n");
+}
+
+/* ---- whole kernels ---- */
+static void some_threads(struct ws_buf *b, const struct kernel *k)
+{
+	uint32_t label = only_some(b);
+
+	for (uint32_t n = 1 + rnd(3); n; n--) {
+		if (k->fences && one_in(4))
+			fence(b, k);
+		else if (k->async && one_in(4))
+			one_in(2) ? cp_async(b, k) : bulk_store(b);
+		else
+			access_step(b, k);
+	}
+	ws_buf_printf(b, "L%u:\n", label);
+}
+
+static char *make_step(struct kernel *k)
+{
+	struct ws_buf b = {NULL, 0, 0};
+	uint32_t what = rnd(12);
+
+	if (what < 2)
+		barrier(&b, k);
+	else if (what == 2 && k->fences)
+		fence(&b, k);
+	else if (what == 3 && k->locks)
+		lock(&b, k);
+	else if (what == 4 && k->async)
+		phase(&b, k);
+	else if (what == 5 && k->peers)
+		cluster_barrier(&b, k);
+	else
+		some_threads(&b, k);
+	return b.data;
+}
+
+static struct kernel *make(uint64_t seed)
+{
+	struct kernel *k = ws_alloc(sizeof *k);
+
+	rng = seed * 0x9E3779B97F4A7C15u + 1;
+	labels = 1;
+	k->seed = seed;
+	k->cluster = one_in(4) ? 2 : 0;
+	k->blocks = k->cluster ? 2 * (1 + rnd(2)) : 1 + rnd(3);
+	k->threads = WS_WARP * (1 + rnd(3));
+	k->strong = one_in(2);
+	k->fences = k->strong && !one_in(4);
+	k->locks = k->fences && one_in(3);
+	k->async = one_in(3);
+	k->peers = k->cluster != 0;
+	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
+	for (uint32_t i = 0; i < k->nsteps; i++)
+		k->step[i] = (struct step){make_step(k), true};
+	return k;
+}
+
+static void kernel_free(struct kernel *k)
+{
+	for (uint32_t i = 0; i < k->nsteps; i++)
+		free(k->step[i].text);
+	free(k);
+}
+
+static void print(const struct kernel *k, struct ws_buf *b)
+{
+	ws_buf_puts(b, ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 memory)\n{\n"
+	            "\t.reg .pred %p<8>;\n\t.reg .b32 %r<80>;\n\t.reg .b64 %d<40>;\n"
+	            "\t.shared .align 128 .b8 s[512];\n\t.shared .align 8 .b64 object;\n"
+	            "\tld.param.u64 %d1, [memory];\n\tmov.u32 %r0, 0;\n\tmov.u32 %r1, %tid.x;\n\tand.b32 %r2, %r1, 31;\n"
+	            "\tshr.u32 %r3, %r1, 5;\n\tmov.u32 %r4, %ctaid.x;\n\tmov.u32 %r6, %ntid.x;\n\tmad.lo.u32 %r5, %r4, %r6, %r1;\n"
+	            "\txor.b32 %r6, %r1, 1;\n\tmov.u32 %r9, s;\n\tmov.u32 %r11, object;\n\tmov.u32 %r12, 0;\n"
+	            "\tmov.u32 %r60, 1;\n\tmov.u32 %r61, 1;\n\tmov.u32 %r62, 1;\n\tmov.u32 %r63, 1;\n\tmov.u64 %d20, 1;\n"
+	            "\tmov.u64 %d21, 1;\n");
+	if (k->async)
+		ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r1, 0;\n\t@%%p1 mbarrier.init.shared.b64 [%%r11], %u;\n\tbar.sync 0;\n", k->threads);
+	for (uint32_t i = 0; i < k->nsteps; i++)
+		if (k->step[i].on)
+			ws_buf_printf(b, "// step %u\n%s", i, k->step[i].text);
+	if (k->peers && k->seed % 16)
+		ws_buf_puts(b, "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n");
+	ws_buf_puts(b, "\tret;\n}\n");
+}
+
+/* ---- running ---- */
+struct variant { enum ws_divergence divergence; enum ws_schedule schedule; uint32_t threads; };
+static const struct variant variants[] = {
+	{WS_DIV_ITS, WS_SCHED_RR, 1}, {WS_DIV_STACK, WS_SCHED_RR, 1}, {WS_DIV_ITS, WS_SCHED_RANDOM, 1},
+	{WS_DIV_STACK, WS_SCHED_RANDOM, 1}, {WS_DIV_ITS, WS_SCHED_RANDOM, 2},
+};
+
+enum { PLACES = GLOBAL + 8 * SHARED };
+struct result { uint8_t raced[PLACES]; uint64_t base; bool ran, differ; struct ws_buf text; };
+
+static void on_raced(void *user, const struct ws_raced_bytes *r)
+{
+	struct result *res = user;
+
+	for (uint32_t i = 0; i < r->bytes && !r->lifetime; i++) {
+		uint64_t at = r->global ? r->addr - res->base + i : GLOBAL + r->block * SHARED + r->addr + i;
+
+		if (at < PLACES)
+			__atomic_store_n(&res->raced[at], 1, __ATOMIC_RELAXED);
+	}
+}
+
+static void launch(struct ws_gpu *g, const struct kernel *k, struct ws_ptx_module *ptx, struct result *res)
+{
+	struct ws_gpu_error err = {.code = WS_GPU_OK};
+	struct ws_gpu_module *m = ws_gpu_module_load(g, &ptx, 1, &err);
+	struct ws_mem *mem = ws_gpu_mem_new(g, GLOBAL, 0, WS_MEM_DEVICE, "memory");
+	struct ws_gpu_launch l = {.grid = {k->blocks, 1, 1}, .block = {k->threads, 1, 1}, .params = &mem->addr};
+
+	if (k->cluster)
+		l.cluster[0] = k->cluster, l.cluster[1] = l.cluster[2] = 1;
+	res->base = mem->addr;
+	res->ran = m && ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err);
+	if (!res->ran)
+		ws_buf_printf(&res->text, "%s", err.text.data ? err.text.data : "cannot be loaded");
+	ws_buf_free(&err.text);
+	if (m)
+		ws_gpu_module_unload(g, m);
+}
+
+static void run(const struct kernel *k, struct ws_ptx_module *ptx, const struct variant *v, const char *detector,
+                struct result *res)
+{
+	const struct ws_detector *d = ws_detector_find(detector);
+	struct ws_report *report = ws_report_new();
+	struct ws_detect_config dc = {.granularity = k->seed % 8 ? 1 : 4, .shared = true, .global = true, .raced = on_raced,
+	                              .raced_user = res};
+	struct ws_gpu_config c = {.divergence = v->divergence, .schedule = v->schedule, .seed = k->seed, .host_threads = v->threads,
+	                          .max_instructions = 2000000, .memory = 1 << 24, .heap_bytes = 1 << 16, .printf_fd = -1,
+	                          .observer = d->ops};
+	struct ws_gpu *g;
+
+	memset(res, 0, sizeof *res);
+	c.observer_self = d->create(&dc, report);
+	g = ws_gpu_create(&c);
+	d->attach(c.observer_self, g);
+	launch(g, k, ptx, res);
+	if (ws_report_failed(report)) {
+		struct ws_buf json = {NULL, 0, 0};
+		const char *at;
+
+		res->differ = true;
+		ws_report_write_json(report, &json);
+		at = strstr(json.data, "the detectors differ");
+		ws_buf_printf(&res->text, "%.600s", at ? at : json.data);
+		ws_buf_free(&json);
+	}
+	ws_gpu_destroy(g);
+	d->destroy(c.observer_self);
+	ws_report_free(report);
+}
+
+/* NULL: the same ones. */
+static char *other_bytes(const struct result *alone, const struct result *both)
+{
+	struct ws_buf b = {NULL, 0, 0};
+	uint32_t told = 0;
+
+	for (int i = 0; i < PLACES && told < 8; i++) {
+		if (alone->raced[i] == both->raced[i])
+			continue;
+		ws_buf_printf(&b, "%s %s byte %d (%s)", told++ ? "," : "shadow alone finds other bytes:", i < GLOBAL ? "global" : "shared",
+		              i < GLOBAL ? i : (i - GLOBAL) % SHARED, alone->raced[i] ? "alone" : "not alone");
+	}
+	return b.data;
+}
+
+static uint64_t raced, failures;     /* bytes that raced; launches that did not end well */
+
+/* Text of what is wrong with the kernel, or NULL; on *variant. */
+static char *wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
+{
+	struct ws_buf text = {NULL, 0, 0}, diag = {NULL, 0, 0};
+	struct ws_sink sink = {ws_sink_to_buf, &diag};
+	struct result *both = ws_alloc(sizeof *both), *alone = ws_alloc(sizeof *alone);
+	struct ws_ptx_module *ptx;
+	char *why = NULL;
+
+	print(k, &text);
+	ptx = ws_ptx_parse("random.ptx", text.data, text.len, NULL, &sink);
+	if (!ptx)
+		why = ws_strdup(diag.data ? diag.data : "not parsed");
+	for (size_t i = from; i < to && !why; i++) {
+		const struct variant *v = &variants[i];
+
+		*variant = i;
+		run(k, ptx, v, "compare", both);
+		failures += !both->ran;
+		for (int j = 0; j < PLACES; j++)
+			raced += both->raced[j];
+		if (both->differ)
+			why = ws_strdup(both->text.data);
+		else if (v->threads == 1 && both->ran) {
+			run(k, ptx, v, "shadow", alone);
+			why = other_bytes(alone, both);
+			ws_buf_free(&alone->text);
+		}
+		if (!both->ran && getenv("WARPSAFE_VERBOSE"))
+			printf("kernel %" PRIu64 ", variant %zu: %s\n", k->seed, i, both->text.data);
+		ws_buf_free(&both->text);
+	}
+	if (ptx)
+		ws_ptx_free(ptx);
+	ws_buf_free(&text);
+	ws_buf_free(&diag);
+	free(both);
+	free(alone);
+	return why;
+}
+
+static void shrink(struct kernel *k, size_t variant)
+{
+	bool progress = true;
+	size_t v;
+
+	while (progress) {
+		progress = false;
+		for (uint32_t i = 0; i < k->nsteps; i++) {
+			char *why;
+
+			if (!k->step[i].on)
+				continue;
+			k->step[i].on = false;
+			why = wrong(k, variant, variant + 1, &v);
+			k->step[i].on = !why;
+			progress = progress || why;
+			free(why);
+		}
+	}
+}
+
+static bool check(uint64_t seed)
+{
+	struct kernel *k = make(seed);
+	struct ws_buf text = {NULL, 0, 0};
+	size_t variant = 0, v;
+	char *why = wrong(k, 0, WS_COUNT(variants), &variant);
+	bool fine = !why;
+
+	if (why) {
+		free(why);
+		shrink(k, variant);
+		why = wrong(k, variant, variant + 1, &v);
+		print(k, &text);
+		printf("FAIL: kernel %" PRIu64 ", variant %zu, %u blocks of %u threads, clusters of %u: %s\n%s\n", seed, variant, k->blocks,
+		       k->threads, k->cluster, why ? why : "(not again)", text.data);
+		fflush(stdout);
+		ws_buf_free(&text);
+	}
+	free(why);
+	kernel_free(k);
+	return fine;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = 1, n = 300, passed = 0, failed = 0;
+	double seconds = 0;
+	time_t start = time(NULL);
+	bool show = false;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "-s") && i + 1 < argc)
+			seed = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "-n") && i + 1 < argc)
+			n = strtoull(argv[++i], NULL, 0);
+		else if (!strncmp(argv[i], "--seconds=", 10))
+			seconds = strtod(argv[i] + 10, NULL);
+		else if (!strcmp(argv[i], "-p"))
+			show = true;
+		else
+			return 2;
+	}
+	if (show) {
+		struct ws_buf text = {NULL, 0, 0};
+		struct kernel *k = make(seed);
+
+		print(k, &text);
+		puts(text.data);
+		ws_buf_free(&text);
+		kernel_free(k);
+		return 0;
+	}
+	for (uint64_t i = 0; (seconds > 0 ? difftime(time(NULL), start) < seconds : i < n) && failed < 3; i++)
+		*(check(seed + i) ? &passed : &failed) += 1;
+	printf("random kernels from seed %" PRIu64 ": %" PRIu64 " racing bytes, %" PRIu64 " launches ended in an error\n", seed, raced,
+	       failures);
+	printf("%" PRIu64 " passed, %" PRIu64 " failed, 0 skipped\n", passed, failed + (passed > 100 && !raced));
+	return failed || (passed > 100 && !raced);
+}
