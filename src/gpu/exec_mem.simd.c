@@ -489,8 +489,11 @@ INLINE struct ws_note *new_note(struct ws_exec *x, const struct ws_dinst *in, co
 
 INLINE bool note_read(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask, uint32_t bytes)
 {
-	struct ws_note *n = new_note(x, in, p, mask, WS_NOTE_READ, bytes);
+	struct ws_note *n;
 
+	if (in->u.mem.flags & WS_DM_SYNC)        /* strong: no note */
+		return false;
+	n = new_note(x, in, p, mask, WS_NOTE_READ, bytes);
 	if (!n)
 		return false;
 	n->kind = WS_READ;
