@@ -1,5 +1,6 @@
 /* test_gpu_async.c - what an observer is told of asynchronous copies and mbarrier objects, and when copies take effect. */
 #include "gpu_test.h"
+#include "gpu/tensormap.h"
 
 enum { MAX_EVENTS = 256 };
 
@@ -78,6 +79,16 @@ static const struct ws_observer_ops ops = {
 	" setp.eq.u32 %p1, %r0, 0;\n"
 
 static struct log seen;
+static struct ws_tensormap *map_to_use;      /* put at byte 2048 of the buffer; its address is filled in */
+
+static void put_map(struct ws_mem *m)
+{
+	if (!map_to_use)
+		return;
+	map_to_use->address = m->addr;
+	map_to_use->check = ws_tensormap_check(map_to_use);
+	memcpy(m->host + 2048, map_to_use, sizeof *map_to_use);
+}
 
 /* Runs the body on one warp; a GPU with random schedule when seed is not 0. Returns the first words of the buffer. */
 static uint32_t *run(const char *body, bool observed, uint64_t seed)
@@ -95,6 +106,7 @@ static uint32_t *run(const char *body, bool observed, uint64_t seed)
 	m = rig_mem(&r, sizeof words);
 	for (uint32_t i = 0; i < 1024; i++)
 		((uint32_t *)m->host)[i] = i + 1;
+	put_map(m);
 	rig_run(&r, "k", 1, 32, &m->addr);
 	memcpy(words, m->host, sizeof words);
 	ws_buf_free(&text);
@@ -316,6 +328,83 @@ static void remote_stores(void **state)
 	assert_int_equal(nth(ACCESS, 3)->a.op, 2);
 }
 
+/* ---- tensors ---- */
+/* A tensor of 6 x 3 words in rows of 32 bytes, boxes of 4 x 2. */
+static struct ws_tensormap small_tensor(void)
+{
+	return (struct ws_tensormap){.magic = WS_TENSORMAP_MAGIC, .stride = {32}, .dim_less_1 = {5, 2}, .box = {4, 2},
+	                             .step = {1, 1}, .type = WS_U32, .rank = 2};
+}
+
+#define TENSOR(X, Y) " @%p1 mbarrier.init.shared.b64 [%r3], 1; bar.warp.sync -1; add.u64 %rd4, %rd1, 2048;\n" \
+	" @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 32; mov.s32 %r5, " X "; mov.s32 %r6, " Y ";\n" \
+	" @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [s], [%rd4, {%r5, %r6}], [%r3];\n" \
+	" W: mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0; @!%p3 bra W;\n" \
+	" setp.lt.u32 %p2, %r0, 8; shl.b32 %r7, %r0, 2; add.u32 %r7, %r7, %r1; @%p2 ld.shared.u32 %r4, [%r7];\n" \
+	" mul.wide.u32 %rd5, %r0, 4; add.u64 %rd5, %rd5, %rd1; @%p2 st.global.u32 [%rd5+3072], %r4;\n"
+
+static void tile(void **state)
+{
+	static const uint32_t inside[] = {9, 10, 11, 12, 17, 18, 19, 20}, corner[] = {21, 22, 0, 0, 0, 0, 0, 0};
+	struct ws_tensormap m = small_tensor();
+	const struct event *e;
+	uint32_t *words;
+
+	map_to_use = &m;
+	words = run(TENSOR("0", "1"), true, 0);
+	assert_memory_equal(words + 768, inside, sizeof inside);
+	e = nth(ACCESS, 2);                  /* a row a read, then the box */
+	assert_int_equal(e->a.kind, WS_READ);
+	assert_int_equal(e->a.async, WS_ASYNC_MBARRIER);
+	assert_int_equal(e->a.bytes, 16);
+	assert_int_equal(e->mask, 1);
+	assert_int_equal(e->first_addr, m.address + 32);
+	assert_int_equal(nth(ACCESS, 3)->first_addr, m.address + 64);
+	e = nth(ACCESS, 4);
+	assert_int_equal(e->a.kind, WS_WRITE);
+	assert_int_equal(e->a.space, WS_SPACE_SHARED);
+	assert_int_equal(e->mask, 3);
+	words = run(TENSOR("4", "2"), true, 0);
+	assert_memory_equal(words + 768, corner, sizeof corner);
+	assert_int_equal(nth(ACCESS, 2)->a.bytes, 8);
+	assert_int_equal(nth(ACCESS, 3)->a.kind, WS_WRITE);
+	for (uint64_t seed = 1; seed < 9; seed++)
+		assert_memory_equal(run(TENSOR("0", "1"), false, seed) + 768, inside, sizeof inside);
+	map_to_use = NULL;
+}
+
+static void no_tile(struct ws_tensormap *m, const char *body, const char *words)
+{
+	struct ws_gpu_config c = {.host_threads = 1};
+	struct ws_buf text = {0};
+	struct ws_mem *mem;
+	struct rig r;
+
+	ws_buf_printf(&text, "%s%s ret;\n}\n", HEAD, body);
+	r = rig_new(c, text.data);
+	mem = rig_mem(&r, 4096);
+	map_to_use = m;
+	put_map(mem);
+	map_to_use = NULL;
+	assert_false(rig_launch(&r, "k", 1, 32, &mem->addr));
+	assert_says(&r, words);
+	ws_buf_free(&text);
+	rig_free(&r);
+}
+
+static void bad_tiles(void **state)
+{
+	struct ws_tensormap m = small_tensor();
+
+	no_tile(NULL, TENSOR("0", "0"), "there is no tensor map at the address");
+	no_tile(&m, TENSOR("1", "0"), "the first coordinate, in bytes, is not a multiple of 16");
+	m.rank = 1;
+	no_tile(&m, TENSOR("0", "0"), "another number of dimensions");
+	m = small_tensor();
+	m.stride[0] = 1 << 20;
+	no_tile(&m, TENSOR("0", "1"), "invalid address in the tensor");
+}
+
 /* ---- when copies take effect ---- */
 #define COPY " st.shared.u32 [%r2], 0; cp.async.cg.shared.global [%r2], [%rd3], 16; cp.async.commit_group;\n"
 #define LOOK " ld.shared.u32 %r4, [%r2]; st.global.u32 [%rd3+2048], %r4;\n"
@@ -380,7 +469,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_of_lanes), cmocka_unit_test(source_sizes), cmocka_unit_test(arrivals),
 		cmocka_unit_test(phase_inside_an_instruction), cmocka_unit_test(copies_arrive),
-		cmocka_unit_test(bulk_load), cmocka_unit_test(bulk_store), cmocka_unit_test(remote_stores),
+		cmocka_unit_test(bulk_load), cmocka_unit_test(bulk_store), cmocka_unit_test(remote_stores), cmocka_unit_test(tile),
+		cmocka_unit_test(bad_tiles),
 		cmocka_unit_test(missing_wait), cmocka_unit_test(source_overwritten), cmocka_unit_test(missing_wait_for_bulk),
 		cmocka_unit_test(bulk_source_reused)};
 
