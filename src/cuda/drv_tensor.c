@@ -1,4 +1,5 @@
-/* drv_tensor.c - driver API: descriptors of tensors for copies of tiles (CUDA Driver API, Tensor Map Object Management).
+/* drv_tensor.c - driver API: descriptors of tensors for copies of tiles (CUDA Driver API, Tensor Map Object
+ * Management).
  * The 128 bytes are opaque to programs; tensormap.h has this simulated GPU's layout of them. */
 #include "cuda/drv.h"
 #include "gpu/tensormap.h"
@@ -63,7 +64,8 @@ WS_RT(cuTensorMapEncodeTiled, void *out, int type, unsigned rank, void *address,
 	WS_DRV_BEGIN();
 	if (!is_offered(type, interleave, swizzle))
 		return WS_CUDA_NOT_SUPPORTED;
-	if (!out || (uintptr_t)out % 64 || !rank || rank > WS_TENSOR_DIMS || !address || (uintptr_t)address % 16 || !dims ||
+	if (!out || (uintptr_t)out % 64 || !rank || rank > WS_TENSOR_DIMS || !address || (uintptr_t)address % 16 ||
+	    !dims ||
 	    (rank > 1 && !strides) || !box || !steps || fill < 0 || fill > 1 || (fill && !types[type].is_float))
 		return WS_CUDA_INVALID_VALUE;
 	memset(&m, 0, sizeof m);

@@ -405,7 +405,8 @@ static bool read_sources_of(struct cp *c, uint32_t mask)
 {
 	EACH_LANE(l, mask)
 		if (c->src[l] & (c->d->bytes - 1u) && c->j->u.cp.n[l]) {
-			ws_fail_address(c->x, c->in, l, WS_GPU_MISALIGNED, WS_SPACE_GLOBAL, c->src[l], c->d->bytes, false,
+			ws_fail_address(c->x, c->in, l, WS_GPU_MISALIGNED, WS_SPACE_GLOBAL, c->src[l], c->d->bytes,
+			                false,
 			                "misaligned address");
 			return false;
 		}

@@ -1,5 +1,5 @@
-/* async_bulk.c - bulk copies and reductions, st.async, red.async (PTX ISA 9.0, Data Movement and Conversion Instructions:
- * cp.async.bulk, cp.reduce.async.bulk, st.async; Parallel Synchronization: red.async). */
+/* async_bulk.c - bulk copies and reductions, st.async, red.async (PTX ISA 9.0, Data Movement and Conversion
+ * Instructions: cp.async.bulk, cp.reduce.async.bulk, st.async; Parallel Synchronization: red.async). */
 #include "gpu/async_priv.h"
 
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static bool inside_shared(const struct ws_exec *x, uint64_t offset, uint64_t byt
 	return offset <= x->shared_bytes && bytes <= x->shared_bytes - offset;
 }
 
-bool ws_copy_place(struct ws_exec *x, const struct ws_dinst *in, const struct ws_dplace *p, uint32_t lane, uint32_t bytes,
+bool ws_copy_place(struct ws_exec *x, const struct ws_dinst *in, const struct ws_dplace *p, uint32_t lane,
+                   uint32_t bytes,
                    uint32_t align, bool write, struct ws_spot *out)
 {
 	uint64_t addr[WS_WARP];
@@ -29,10 +30,12 @@ bool ws_copy_place(struct ws_exec *x, const struct ws_dinst *in, const struct ws
 		return false;
 	*out = (struct ws_spot){.span = {r.space, r.addr[lane], bytes, r.mem, r.peer}, .host = r.host[lane]};
 	if (r.addr[lane] & (align - 1))
-		ws_fail_address(x, in, lane, WS_GPU_MISALIGNED, r.space, r.addr[lane], bytes, write, "misaligned address");
+		ws_fail_address(x, in, lane, WS_GPU_MISALIGNED, r.space, r.addr[lane], bytes, write,
+		                "misaligned address");
 	else if (r.space == WS_SPACE_SHARED ? !inside_shared(x, r.addr[lane], bytes) :
 	         r.space == WS_SPACE_GLOBAL && !ws_mem_holds(r.mem, r.addr[lane], bytes))
-		ws_fail_address(x, in, lane, WS_GPU_BAD_ADDRESS, r.space, r.addr[lane], bytes, write, "invalid address");
+		ws_fail_address(x, in, lane, WS_GPU_BAD_ADDRESS, r.space, r.addr[lane], bytes, write,
+		                "invalid address");
 	else if (r.space != WS_SPACE_SHARED && r.space != WS_SPACE_GLOBAL)
 		ws_fail_address(x, in, lane, WS_GPU_BAD_ADDRESS, r.space, r.addr[lane], bytes, write,
 		                "an asynchronous copy works on global and shared memory only");
@@ -338,7 +341,8 @@ static bool store_group(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 		j.lanes |= 1u << l;
 		j.u.st.dst[l] = r->host[l];
 		for (unsigned e = 0; e < d->n; e++)
-			memcpy(j.u.st.value[e] + l * d->bytes, x->frag->frame->regs + d->value[e] + l * d->bytes, d->bytes);
+			memcpy(j.u.st.value[e] + l * d->bytes, x->frag->frame->regs + d->value[e] + l * d->bytes,
+			       d->bytes);
 	}
 	j.mbar_block = j.dst_block = at.block;
 	j.mbar = at.mbar;

@@ -1,8 +1,8 @@
 /* async_priv.h - asynchronous copies and mbarrier objects, shared by async*.c, mbarrier.c, decode_async.c and tensor.c.
  *
  * An asynchronous operation is executed at its instruction: addresses are resolved and checked, the observer is told.
- * Its effect is a job, which runs at once, or, when the random schedule says so, later: at a random moment, at the latest
- * when somebody waits for it or its cluster ends. */
+ * Its effect is a job, which runs at once, or, when the random schedule says so, later: at a random moment, at the
+ * latest when somebody waits for it or its cluster ends. */
 #ifndef WS_ASYNC_PRIV_H
 #define WS_ASYNC_PRIV_H
 
@@ -70,7 +70,8 @@ struct ws_origin {
 
 /* The valid object at a place; NULL: x->err is set. */
 struct ws_mbar_object *ws_mbar_get(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset);
-bool ws_mbar_complete_tx(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset, uint64_t bytes);
+bool ws_mbar_complete_tx(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset,
+                         uint64_t bytes);
 /* cp.async.mbarrier.arrive: what happens at the instruction, and what when the copies are complete. */
 bool ws_mbar_expect_one(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset);
 bool ws_mbar_arrive_cp(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset, uint32_t mask,
@@ -143,7 +144,8 @@ void ws_copy_tell(struct ws_exec *x, const struct ws_dinst *in, struct ws_access
 /* The address of a lane's operand, resolved for `bytes` bytes and aligned to `align`; false: x->err is set. host: where
  * the bytes are. */
 struct ws_spot { struct ws_span span; struct ws_block *block; uint8_t *host; };
-bool ws_copy_place(struct ws_exec *x, const struct ws_dinst *in, const struct ws_dplace *p, uint32_t lane, uint32_t bytes,
+bool ws_copy_place(struct ws_exec *x, const struct ws_dinst *in, const struct ws_dplace *p, uint32_t lane,
+                   uint32_t bytes,
                    uint32_t align, bool write, struct ws_spot *out);
 /* The number of the next operation that the object tracks; 0: x->err is set. */
 uint64_t ws_copy_next_op(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset);

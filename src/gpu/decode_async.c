@@ -122,7 +122,8 @@ static bool decode_group(struct ws_decoder *dc, const struct words *s)
 	if (!all && !commit && (in->nops != 1 || in->ops[0].kind != WS_O_INT))
 		return unknown_form(dc);
 	if (!all && !commit && in->ops[0].imm >= WS_MAX_GROUPS) {
-		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED, "a wait for all but %llu groups; the simulator knows %d of a thread",
+		ws_dec_refuse(dc, WS_GPU_UNSUPPORTED,
+		              "a wait for all but %llu groups; the simulator knows %d of a thread",
 		              (unsigned long long)in->ops[0].imm, WS_MAX_GROUPS);
 		return true;
 	}
@@ -173,7 +174,8 @@ static bool decode_bulk(struct ws_decoder *dc, const struct words *s, bool reduc
 	bool mbar = has(s, "mbarrier::complete_tx::bytes"), multicast = has(s, "multicast::cluster");
 	bool masked = has(s, "cp_mask");
 	unsigned n = in->nops - (in->flags & WS_F_CACHE_HINT ? 1u : 0), want = 3u + mbar + multicast + masked;
-	struct ws_dasync *d = new_async(dc, reduce ? WS_DA_REDUCE : WS_DA_COPY, mbar ? WS_ASYNC_MBARRIER : WS_ASYNC_BULK);
+	struct ws_dasync *d = new_async(dc, reduce ? WS_DA_REDUCE : WS_DA_COPY, mbar ? WS_ASYNC_MBARRIER :
+	                                WS_ASYNC_BULK);
 	uint8_t space[2];
 
 	if (spaces(s, space) != 2 || n != want || mbar == has(s, "bulk_group") || (multicast && !mbar) ||
@@ -224,7 +226,8 @@ static bool decode_tensor(struct ws_decoder *dc, const struct words *s, bool red
 		if (s->len[i] == 2 && s->w[i][1] == 'd' && s->w[i][0] >= '1' && s->w[i][0] <= '5')
 			d->rank = (uint8_t)(s->w[i][0] - '0');
 	for (unsigned i = 0; i < s->n; i++)
-		if (!strncmp(s->w[i], "im2col", 6) || !strncmp(s->w[i], "tile::", 6) || !strncmp(s->w[i], "cta_group", 9))
+		if (!strncmp(s->w[i], "im2col", 6) || !strncmp(s->w[i], "tile::", 6) ||
+		    !strncmp(s->w[i], "cta_group", 9))
 			return unknown_form(dc);
 	if (!d->rank || spaces(s, space) != 2 || n != (load ? 3u + multicast : 2u) || load == has(s, "bulk_group") ||
 	    load == (space[0] == WS_SPACE_GLOBAL) || (reduce && (load || !in->atom)) || (multicast && !load))
@@ -343,7 +346,8 @@ static bool decode_mbarrier(struct ws_decoder *dc)
 		d->sem = in->sem;
 	d->scope = in->scope ? in->scope : WS_SCOPE_CTA;
 	first = has_result(d);
-	least = first + 1 + (d->code != WS_MB_INVAL && (!first || d->code == WS_MB_WAIT || d->expect || d->no_complete));
+	least = first + 1 + (d->code != WS_MB_INVAL && (!first || d->code == WS_MB_WAIT || d->expect ||
+	                                                d->no_complete));
 	d->count = d->dst = WS_LANE_NONE;
 	if (in->nops < least || in->nops > first + 3u)
 		return unknown_form(dc);
@@ -364,7 +368,8 @@ static bool decode_init_fence(struct ws_decoder *dc)
 	const struct ws_ptx_inst *in = dc->inst;
 	struct ws_dinst *k;
 
-	if (!in->extra || strcmp(in->extra, ".mbarrier_init") || in->sem != WS_SEM_RELEASE || in->scope != WS_SCOPE_CLUSTER)
+	if (!in->extra || strcmp(in->extra, ".mbarrier_init") || in->sem != WS_SEM_RELEASE ||
+	    in->scope != WS_SCOPE_CLUSTER)
 		return false;
 	k = ws_dec_op(dc, ws_op_fence);
 	k->u.op.mode = WS_SEM_RELEASE;

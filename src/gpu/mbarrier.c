@@ -1,5 +1,5 @@
-/* mbarrier.c - mbarrier objects: init, inval, arrivals, transaction counts, waits (PTX ISA 9.0, Parallel Synchronization
- * and Communication Instructions: mbarrier).
+/* mbarrier.c - mbarrier objects: init, inval, arrivals, transaction counts, waits (PTX ISA 9.0, Parallel
+ * Synchronization and Communication Instructions: mbarrier).
  *
  * What an object holds stands beside the block (struct ws_mbar_object); in the program's 8 bytes there is a picture of
  * it: bits 0-19 arrivals pending, 20-39 expected, 40-61 the tx-count, bit 62 set, bit 63 the phase's parity. When the
@@ -14,7 +14,8 @@
 #define EACH_LANE(l, mask) \
 	for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true); m_ &= m_ - 1)
 
-enum { MAX_COUNT = (1 << 20) - 1 };      /* arrivals, and bytes either way (PTX ISA 9.0, Contents of the mbarrier object) */
+/* Arrivals, and bytes either way (PTX ISA 9.0, Contents of the mbarrier object). */
+enum { MAX_COUNT = (1 << 20) - 1 };
 
 static struct ws_mbar_object *find(const struct ws_block *b, uint32_t offset)
 {
@@ -113,7 +114,8 @@ bool ws_mbar_tell_access(struct ws_exec *x, const struct ws_dinst *in, const str
 	return true;
 }
 
-static void tell_write(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r, const uint64_t *values)
+static void tell_write(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r,
+                       const uint64_t *values)
 {
 	struct ws_access a = {.kind = WS_WRITE, .wrote = r->mask, .sem = WS_SEM_WEAK, .bytes = 8, .value = values,
 	                      .issuer = WS_WARP};
@@ -145,11 +147,13 @@ static bool add_tx(struct ws_exec *x, const struct ws_origin *o, struct ws_mbar_
 	m->tx += bytes;
 	if (m->tx >= -MAX_COUNT && m->tx <= MAX_COUNT)
 		return true;
-	return ws_fail_origin(x, o, WS_GPU_BAD_INSTRUCTION, "the tx-count of the mbarrier object at offset 0x%x of shared "
+	return ws_fail_origin(x, o, WS_GPU_BAD_INSTRUCTION,
+	                      "the tx-count of the mbarrier object at offset 0x%x of shared "
 	                      "memory becomes %lld; it can count to %d", m->offset, (long long)m->tx, MAX_COUNT);
 }
 
-bool ws_mbar_complete_tx(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset, uint64_t bytes)
+bool ws_mbar_complete_tx(struct ws_exec *x, const struct ws_origin *o, struct ws_block *b, uint32_t offset,
+                         uint64_t bytes)
 {
 	struct ws_mbar_object *m = ws_mbar_get(x, o, b, offset);
 
@@ -228,7 +232,8 @@ static bool init(const struct mbar_op *k, uint32_t lane)
 	struct ws_block_async *a = ws_copy_state(k->block);
 	uint32_t offset = (uint32_t)k->r->addr[lane], count = count_of(k, lane);
 	struct ws_mbar_object *m = find(k->block, offset);
-	struct ws_mbar e = {.kind = WS_MBAR_INIT, .mask = 1u << lane, .site = ws_site_of(k->x->frag->frame->code, k->in)};
+	struct ws_mbar e = {.kind = WS_MBAR_INIT, .mask = 1u << lane,
+	                    .site = ws_site_of(k->x->frag->frame->code, k->in)};
 
 	if (!count || count > MAX_COUNT)
 		return ws_exec_fail(k->x, k->in, 1u << lane, WS_GPU_BAD_INSTRUCTION,
@@ -237,7 +242,8 @@ static bool init(const struct mbar_op *k, uint32_t lane)
 		m = WS_PUSH(a->mbar, a->nmbar, a->cap_mbar);
 		*m = (struct ws_mbar_object){.offset = offset};
 	}
-	*m = (struct ws_mbar_object){.offset = offset, .ops = m->ops, .valid = true, .expected = count, .pending = count};
+	*m = (struct ws_mbar_object){.offset = offset, .ops = m->ops, .valid = true, .expected = count,
+	                             .pending = count};
 	put(k->block, m);
 	if (watched(k->x))
 		tell(k->x, k->x->warp, &e, k->block, m);
@@ -248,7 +254,8 @@ static bool inval(const struct mbar_op *k, uint32_t lane)
 {
 	struct ws_origin o = ws_copy_origin(k->x, k->in, lane);
 	struct ws_mbar_object *m = ws_mbar_get(k->x, &o, k->block, (uint32_t)k->r->addr[lane]);
-	struct ws_mbar e = {.kind = WS_MBAR_INVAL, .mask = 1u << lane, .site = ws_site_of(k->x->frag->frame->code, k->in)};
+	struct ws_mbar e = {.kind = WS_MBAR_INVAL, .mask = 1u << lane,
+	                    .site = ws_site_of(k->x->frag->frame->code, k->in)};
 
 	if (!m)
 		return false;

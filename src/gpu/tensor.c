@@ -128,7 +128,8 @@ static bool global_bytes(struct ws_exec *x, const struct ws_job *j, const struct
 	uint64_t bytes = ((uint64_t)(r->n - 1) * m->step[0] + 1) * ws_type_bytes(m->type);
 
 	*host = ws_memmap_host(&x->gpu->map, r->addr, bytes);
-	return *host || ws_fail_origin(x, &j->from, WS_GPU_BAD_ADDRESS, "invalid address: the tensor's memory at 0x%llx, "
+	return *host || ws_fail_origin(x, &j->from, WS_GPU_BAD_ADDRESS,
+	                               "invalid address: the tensor's memory at 0x%llx, "
 	                               "%llu bytes of it, is not there any more", (unsigned long long)r->addr,
 	                               (unsigned long long)bytes);
 }
@@ -153,7 +154,8 @@ static bool load_row(struct ws_exec *x, const struct ws_job *j, const struct row
 			flush_subnormals(row + r->first * w, r->n);
 	}
 	for (uint32_t i = 0; i < row_bytes(m); i += CHUNK)
-		memcpy(j->u.tensor.shared + swizzled(m, j->u.tensor.offset + r->at + i) - j->u.tensor.offset, row + i, CHUNK);
+		memcpy(j->u.tensor.shared + swizzled(m, j->u.tensor.offset + r->at + i) - j->u.tensor.offset, row + i,
+		       CHUNK);
 	return true;
 }
 
@@ -166,7 +168,8 @@ static void reduce_row(const struct ws_job *j, ws_atomic_fn *fn, uint8_t *host, 
 
 	for (uint32_t i = 0; i < n; i += WS_WARP) {
 		uint32_t k = n - i < WS_WARP ? n - i : WS_WARP;
-		struct ws_atomic_args args = {.host = at, .mask = k == WS_WARP ? UINT32_MAX : (1u << k) - 1, .a = {values},
+		struct ws_atomic_args args = {.host = at, .mask = k == WS_WARP ? UINT32_MAX : (1u << k) - 1,
+		                              .a = {values},
 		                              .d = {old}};
 
 		for (uint32_t l = 0; l < k; l++)
@@ -259,10 +262,12 @@ static bool read_map(struct tile *t)
 	if (t->map.magic != WS_TENSORMAP_MAGIC || t->map.check != ws_tensormap_check(&t->map))
 		return failed(t, WS_GPU_BAD_INSTRUCTION, "there is no tensor map at the address", a);
 	if (t->map.rank != t->d->rank)
-		return failed(t, WS_GPU_BAD_INSTRUCTION, "the tensor has another number of dimensions than the instruction",
+		return failed(t, WS_GPU_BAD_INSTRUCTION,
+		              "the tensor has another number of dimensions than the instruction",
 		              t->map.rank);
 	if (t->d->atom && !function_of(t->x, t->d, t->map.type))
-		return failed(t, WS_GPU_BAD_INSTRUCTION, "this reduction does not exist on the tensor's type", t->map.type);
+		return failed(t, WS_GPU_BAD_INSTRUCTION, "this reduction does not exist on the tensor's type",
+		              t->map.type);
 	for (unsigned i = 0; i < t->d->rank; i++)
 		t->at[i] = (int32_t)ws_r32(t->x->frag->frame->regs, t->d->coord[i])[t->lane];
 	if ((int64_t)t->at[0] * ws_type_bytes(t->map.type) % CHUNK)      /* measured: an H200 takes that for illegal */
@@ -285,7 +290,8 @@ static bool rows(const struct tile *t, struct ws_access *a)
 		if (!r.n)
 			continue;
 		if (!s.mem || !ws_mem_holds(s.mem, r.addr, bytes)) {
-			ws_fail_address(t->x, t->in, t->lane, WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL, r.addr, (unsigned)bytes,
+			ws_fail_address(t->x, t->in, t->lane, WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL, r.addr,
+			                (unsigned)bytes,
 			                !t->d->load, "invalid address in the tensor");
 			return false;
 		}
@@ -360,7 +366,8 @@ static bool check_shared(const struct tile *t)
 		return failed(t, WS_GPU_BAD_ADDRESS, "an address of the tensor copy is not in shared memory",
 		              t->shared.span.addr);
 	if (t->d->load && t->mbar.block != t->shared.block)
-		return failed(t, WS_GPU_BAD_INSTRUCTION, "the mbarrier object is in the shared memory of another block than "
+		return failed(t, WS_GPU_BAD_INSTRUCTION,
+		              "the mbarrier object is in the shared memory of another block than "
 		              "the destination", t->mbar.span.addr);
 	return true;
 }

@@ -1,4 +1,5 @@
-/* test_gpu_async.c - what an observer is told of asynchronous copies and mbarrier objects, and when copies take effect. */
+/* test_gpu_async.c - what an observer is told of asynchronous copies and mbarrier objects, and when copies take
+ * effect. */
 #include "gpu_test.h"
 #include "gpu/tensormap.h"
 
@@ -189,7 +190,8 @@ static void arrivals(void **state)
 	    " mbarrier.arrive.shared.b64 %rd4, [%r3]; mbarrier.test_wait.shared.b64 %p2, [%r3], %rd4;\n"
 	    " mbarrier.arrive.relaxed.cluster.shared::cta.b64 %rd4, [%r3];\n"
 	    " mbarrier.test_wait.parity.shared.b64 %p2, [%r3], 1; @%p1 mbarrier.inval.shared.b64 [%r3];\n", true, 0);
-	static const enum ws_mbar_op kinds[] = {WS_MBAR_INIT, WS_MBAR_ARRIVE, WS_MBAR_PHASE, WS_MBAR_WAIT, WS_MBAR_ARRIVE,
+	static const enum ws_mbar_op kinds[] = {WS_MBAR_INIT, WS_MBAR_ARRIVE, WS_MBAR_PHASE, WS_MBAR_WAIT,
+	                                        WS_MBAR_ARRIVE,
 	                                        WS_MBAR_PHASE, WS_MBAR_WAIT, WS_MBAR_INVAL};
 	static const uint32_t phases[] = {0, 0, 0, 0, 1, 1, 1, 0};
 
@@ -224,7 +226,8 @@ static void arrivals(void **state)
 static void phase_inside_an_instruction(void **state)
 {
 	/* 32 lanes arrive at an object for 8: four phases, each told after its arrivals */
-	run(" @%p1 mbarrier.init.shared.b64 [%r3], 8; bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd4, [%r3];\n", true, 0);
+	run(" @%p1 mbarrier.init.shared.b64 [%r3], 8; bar.warp.sync -1; mbarrier.arrive.shared.b64 %rd4, [%r3];\n",
+	    true, 0);
 	assert_int_equal(count(MBAR), 9);
 	for (unsigned i = 0; i < 4; i++) {
 		assert_int_equal(nth(MBAR, 1 + 2 * i)->mask, 0xffu << 8 * i);

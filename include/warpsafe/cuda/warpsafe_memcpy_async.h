@@ -10,7 +10,8 @@ namespace warpsafe {
 #define WS_DEV inline __device__ __attribute__((always_inline, nodebug))
 
 /* Thread `rank` of `size` copies its part; at once what is not from global to shared memory, or not aligned. */
-template <unsigned W> WS_DEV unsigned long copy_units(char *dst, const char *src, unsigned long bytes, unsigned rank, unsigned size)
+template <unsigned W> WS_DEV unsigned long copy_units(char *dst, const char *src, unsigned long bytes, unsigned rank,
+                                                      unsigned size)
 {
 	unsigned long whole = bytes / W * W;
 	for (unsigned long i = rank * (unsigned long)W; i < whole; i += size * (unsigned long)W)
