@@ -750,7 +750,7 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 	ws_spin_lock(&c->s->report_lock);
 	at = find_pair(c->s, &p);
 	if (!*at) {
-		*r = (struct ws_race){.severity = WS_ERROR, .kind = ended ? WS_WAR : WS_RAW, .space = "shared", .count = 1,
+		*r = (struct ws_race){.severity = WS_ERROR, .kind = ended ? WS_WAR : kind_of(CLS_WRITE, c->cls), .space = "shared", .count = 1,
 		                      .kernel = c->l->l->name ? c->l->l->name : "?", .launch = c->l->l->serial,
 		                      .seed = c->s->config.seed};
 		visitor->access = access_of(c->cls, info_of(c, c->site));
