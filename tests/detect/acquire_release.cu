@@ -1,4 +1,5 @@
 // st.release and ld.acquire order what they carry; relaxed ones do not.
+// category: 4
 // racy: RAW global missing-fence
 #define BLOCKS 2
 #define THREADS 1

@@ -1,4 +1,5 @@
 // An atomic of block scope is none to another block.
+// category: 6
 // racy: WAW global scope
 #define BLOCKS 2
 #include "one.h"

@@ -1,4 +1,5 @@
 // One block reads what another has written.
+// category: 3
 // racy: (RAW|WAR) global inter-block
 #define BLOCKS 2
 #include "one.h"

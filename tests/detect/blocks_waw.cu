@@ -1,4 +1,5 @@
 // Nothing in a kernel orders two blocks.
+// category: 3
 // racy: WAW global inter-block
 #define BLOCKS 2
 #include "one.h"

@@ -1,5 +1,6 @@
 // Every thread fences its own data, a barrier collects them, one thread sets the flag: ordered, for __threadfence() is
 // a fence.sc, and the reader's comes after all of them.
+// category: 4
 // racy: none
 #define BLOCKS 2
 #include "one.h"

@@ -1,4 +1,5 @@
 // A block hands data to another through a flag: the reader does not fence.
+// category: 4
 // racy: RAW global missing-fence
 // repair: after the flag is read
 #define BLOCKS 2

@@ -1,4 +1,5 @@
 // A block hands data to another through a flag: the fence is for one block only.
+// category: 5
 // racy: RAW global scope
 // repair: __threadfence() instead of
 #define BLOCKS 2

@@ -1,4 +1,5 @@
 // A block hands data to another through a flag: the writer does not fence.
+// category: 4
 // racy: RAW global missing-fence
 // repair: before the flag is set
 #define BLOCKS 2

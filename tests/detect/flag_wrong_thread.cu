@@ -1,4 +1,5 @@
 // A block hands data to another through a flag: another thread fences, before the barrier only.
+// category: 4
 // racy: RAW global missing-fence
 // repair: __threadfence()
 #define BLOCKS 2

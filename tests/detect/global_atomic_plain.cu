@@ -1,4 +1,5 @@
 // An atomic update does not protect against a plain read.
+// category: 7
 // racy: (RAW|WAR) global atomic-plain
 #include "one.h"
 

@@ -1,4 +1,5 @@
 // Neighbouring bytes are different places.
+// category: 7
 // racy: none
 #include "one.h"
 

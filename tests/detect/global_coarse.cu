@@ -1,4 +1,5 @@
 // With a granularity of four bytes neighbouring bytes are one place: labelled in the report.
+// category: 7
 // racy: WAW global missing-barrier
 // options: --granularity=4
 #include "one.h"

@@ -1,6 +1,7 @@
 // A value that another warp has written, read without a barrier in between.
+// category: 2
 // racy: RAW global missing-barrier
-// repair: add __syncthreads() between line 13 and line 15
+// repair: add __syncthreads() between line 14 and line 16
 #include "one.h"
 
 __global__ void kernel(int *data, int *out)

@@ -1,4 +1,5 @@
 // One instruction, two lanes, one place, different values.
+// category: 1
 // racy: WAW global same-instruction
 #define THREADS 32
 #include "one.h"

@@ -1,4 +1,5 @@
 // All threads write the same value to one place: a warning.
+// category: 14
 // racy: warning WAW global same-value
 #include "one.h"
 

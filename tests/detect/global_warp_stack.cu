@@ -1,4 +1,5 @@
 // Before Volta the lanes of a warp ran in step: under the stack model execution orders them.
+// category: 1
 // racy: none
 // options: --divergence=stack
 #define THREADS 32

@@ -1,4 +1,5 @@
 // Two warps write different values to the same place.
+// category: 2
 // racy: WAW global missing-barrier
 #include "one.h"
 

@@ -1,4 +1,5 @@
 // The last block to finish adds up what all have left behind.
+// category: 4
 // racy: RAW global missing-fence
 #define BLOCKS 8
 #include "one.h"

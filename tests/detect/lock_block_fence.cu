@@ -1,4 +1,5 @@
 // Critical sections: the fences are for one block only.
+// category: 8
 // racy: (RAW|WAW) global (missing-fence|scope)
 #define BLOCKS 4
 #define THREADS 1

@@ -1,4 +1,5 @@
 // Critical sections: the lock is there, the fences are not.
+// category: 8
 // racy: (RAW|WAW) global missing-fence
 #define BLOCKS 4
 #define THREADS 1

@@ -1,4 +1,5 @@
 // Critical sections: one block does not take the lock.
+// category: 8
 // racy: (RAW|WAW) global lock
 #define BLOCKS 4
 #define THREADS 1

@@ -1,4 +1,5 @@
 // Two warps that meet at different named barriers do not meet.
+// category: 2
 // racy: RAW shared missing-barrier
 #define THREADS 128
 #include "one.h"

@@ -1,4 +1,5 @@
 // A producer warp arrives at a named barrier and goes on; what it writes afterwards is not covered.
+// category: 2
 // racy: (RAW|WAR) shared missing-barrier
 #include "one.h"
 

@@ -1,4 +1,5 @@
 // A shuffle brings lanes together, but does not order their memory accesses.
+// category: 1
 // racy: RAW shared warp
 // options: --divergence=its
 #define THREADS 32

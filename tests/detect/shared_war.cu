@@ -1,6 +1,7 @@
 // A value overwritten before another warp is known to have read it.
+// category: 2
 // racy: WAR shared missing-barrier
-// repair: add __syncthreads() between line 13 and line 15
+// repair: add __syncthreads() between line 14 and line 16
 #include "one.h"
 
 __global__ void kernel(int *data, int *out)

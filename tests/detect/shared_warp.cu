@@ -1,4 +1,5 @@
 // Lanes of one warp are threads of their own: __syncwarp() orders them, running together does not.
+// category: 1
 // racy: RAW shared warp
 // repair: __syncwarp()
 // options: --divergence=its
