@@ -1,6 +1,6 @@
 /* one.h - the host side of the programs here: one launch of `kernel` with zeroed memory; and what `vary` chooses.
  *
- * PLACE declares int m[] in shared or global memory (V_SHARED, V_GLOBAL). FIRST(x) and SECOND(x) are the two accesses
+ * PLACE declares int m[] in shared or global memory (V_SHARED, V_GLOBAL). FIRST(place) and SECOND(place) are the two accesses
  * of a race of that kind (V_RAW, V_WAR, V_WAW), by two threads; r is an int of each. */
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -32,14 +32,14 @@ __global__ void kernel(int *data, int *out);
 #endif
 
 #ifdef V_WAR
-#define FIRST(x) r = (x)
+#define FIRST(place) r = (place)
 #else
-#define FIRST(x) (x) = threadIdx.x + 1
+#define FIRST(place) (place) = threadIdx.x + 1
 #endif
 #ifdef V_RAW
-#define SECOND(x) r = (x)
+#define SECOND(place) r = (place)
 #else
-#define SECOND(x) (x) = threadIdx.x + 1000
+#define SECOND(place) (place) = threadIdx.x + 1000
 #endif
 
 static cudaError_t launch(int *data, int *out)
