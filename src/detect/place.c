@@ -9,15 +9,18 @@ static const char *file_of(const struct ws_site *s, const struct ws_ptx_loc *loc
 void ws_detect_place(struct ws_race_access *r, const struct ws_site *s)
 {
 	const struct ws_ptx_inst *inst = s->inst;
-	const struct ws_ptx_loc *loc = inst ? inst->loc : NULL, *outer = loc;
+	const struct ws_ptx_loc *loc = inst ? inst->loc : NULL, *outer;
 
 	if (!inst || !s->func)
 		return;
 	r->ptx_file = s->func->module->path;
 	r->ptx_line = inst->line;
 	r->ptx = ws_strndup(s->func->module->text + inst->off, inst->len);
+	while (loc && !loc->line)            /* line 0: the compiler names none for code that it merged */
+		loc = loc->inlined_at;
 	if (!loc || !file_of(s, loc))
 		return;
+	outer = loc;
 	r->file = file_of(s, loc);
 	r->line = loc->line;
 	r->col = loc->col;

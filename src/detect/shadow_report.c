@@ -135,11 +135,67 @@ static bool same_line(const struct ws_race *r)
 	return r->first.ptx_line == r->second.ptx_line;
 }
 
-static void between(struct ws_buf *b, const struct ws_race *r)
+/* The places of the two accesses in their function, as instruction numbers; false: not in one function. */
+static bool in_order(const struct meeting *m, uint32_t *low, uint32_t *high)
 {
+	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
+
+	if (!s1->inst || !s2->inst || !s1->func || s1->func != s2->func)
+		return false;
+	*low = s1->inst->index < s2->inst->index ? s1->inst->index : s2->inst->index;
+	*high = s1->inst->index < s2->inst->index ? s2->inst->index : s1->inst->index;
+	return true;
+}
+
+/* Is there a jump back around both? The compiler keeps a loop's code together. */
+static bool in_loop(const struct meeting *m)
+{
+	const struct ws_ptx_func *f = m->c->a->site->func;
+	uint32_t low, high;
+
+	if (!in_order(m, &low, &high))
+		return true;
+	for (uint32_t i = high; i < f->ninsts; i++)
+		for (unsigned n = 0; f->insts[i].op == WS_OP_bra && n < f->insts[i].nops; n++)
+			if (f->insts[i].ops[n].kind == WS_O_LABEL && f->labels[f->insts[i].ops[n].label].inst <= low)
+				return true;
+	return false;
+}
+
+/* Does the code between the two accesses have a barrier already? */
+static bool barrier_between(const struct meeting *m)
+{
+	const struct ws_ptx_func *f = m->c->a->site->func;
+	uint32_t low, high;
+
+	for (uint32_t i = in_order(m, &low, &high) ? low : UINT32_MAX; i < f->ninsts && i < high; i++)
+		if (f->insts[i].op == WS_OP_bar || f->insts[i].op == WS_OP_barrier)
+			return true;
+	return false;
+}
+
+/* The access in the earlier line belongs to the next round of a loop (perhaps unrolled), and what orders the two in one
+ * round is there. swap: that access is the second one. */
+static bool next_round(const struct meeting *m, bool swap)
+{
+	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
+	uint32_t low, high;
+
+	if (!in_order(m, &low, &high))
+		return false;
+	if (swap ? s1->inst->index < s2->inst->index : s1->inst->index > s2->inst->index)
+		return true;
+	return in_loop(m) && barrier_between(m);
+}
+
+/* Where between the two accesses something is to be added. */
+static void between(struct meeting *m)
+{
+	const struct ws_race *r = &m->race;
 	struct spot first = spot_of(&r->first), second = spot_of(&r->second);
 	bool swap = first.file && second.file && !strcmp(first.file, second.file) && first.line > second.line;
 	const struct ws_race_access *x = swap ? &r->second : &r->first, *y = swap ? &r->first : &r->second;
+	struct ws_buf *b = &m->repair;
 
 	if (same_line(r)) {
 		ws_buf_puts(b, "after ");
@@ -147,12 +203,19 @@ static void between(struct ws_buf *b, const struct ws_race *r)
 		ws_buf_puts(b, " in the loop around it; if there is none, between its reading and its writing");
 		return;
 	}
+	if (next_round(m, swap)) {
+		ws_buf_puts(b, "after ");
+		line_words(b, y, NULL);
+		ws_buf_puts(b, ", at the end of the loop: its next round comes to ");
+		line_words(b, x, y);
+		return;
+	}
 	ws_buf_puts(b, "between ");
 	line_words(b, x, y);
 	ws_buf_puts(b, " and ");
 	line_words(b, y, x);
-	if (swap)
-		ws_buf_puts(b, ", and at the end of a loop around them");
+	if (swap && in_loop(m))
+		ws_buf_puts(b, ", and at the end of the loop around them");
 }
 
 static void lock_words(struct ws_buf *b, const struct ws_shadow *s, uint32_t set)
@@ -337,7 +400,7 @@ static void say_same_block(struct meeting *m)
 		return;
 	}
 	ws_buf_puts(&m->repair, m->same_warp && m->c->its ? "add __syncwarp() " : "add __syncthreads() ");
-	between(&m->repair, &m->race);
+	between(m);
 }
 
 static void say_strong(struct meeting *m, const struct ws_site_info *i1, const struct ws_site_info *i2)
@@ -361,7 +424,7 @@ static void say_atomic_plain(struct meeting *m, bool second_strong)
 	line_words(&m->repair, second_strong ? &r->first : &r->second, NULL);
 	if (m->same_block) {
 		ws_buf_puts(&m->repair, ", or add __syncthreads() ");
-		between(&m->repair, r);
+		between(m);
 	}
 }
 
@@ -422,7 +485,7 @@ static void say_mbarrier_object(struct meeting *m)
 {
 	words(m, "mbarrier", "order between the initialization of an mbarrier object (or its end) and its use");
 	ws_buf_puts(&m->repair, "add __syncthreads() (between blocks of a cluster: cluster.sync()) ");
-	between(&m->repair, &m->race);
+	between(m);
 }
 
 static bool is_mbarrier(const struct ws_site_info *i)
@@ -456,7 +519,7 @@ static void say_cluster(struct meeting *m)
 {
 	words(m, "cluster", "a barrier between the blocks of the cluster");
 	ws_buf_puts(&m->repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
-	between(&m->repair, &m->race);
+	between(m);
 }
 
 static bool strong(enum ws_class cls)

@@ -55,6 +55,13 @@ static bool everybody_waited(const struct ws_block *b, const struct ws_bar *bar)
 	return true;
 }
 
+/* Did all threads of the block wait, so that everything so far is before everything after? A thread that has ended did
+ * all it ever will when the others wait for each thread that has not ended; a barrier with a count does not. */
+static bool holds_all(const struct ws_block *b, const struct ws_bar *bar)
+{
+	return everybody_waited(b, bar) && (bar->expected == UINT32_MAX || bar->count >= b->nwarps * WS_WARP);
+}
+
 static bool everybody_arrived(const struct ws_block *b, const struct ws_bar *bar)
 {
 	if (bar->count < b->live_warps * WS_WARP)
@@ -113,7 +120,7 @@ static void complete(struct ws_exec *x, struct ws_block *b, uint32_t id)
 
 	x->barriers++;
 	if (x->ops && x->ops->barrier && x->ops->needs & WS_NEED_SYNC) {
-		struct ws_barrier event = {id, everybody_waited(b, bar), bar->arrived, bar->waited};
+		struct ws_barrier event = {id, holds_all(b, bar), bar->arrived, bar->waited};
 
 		x->ops->barrier(x->self, &b->obs, &event);
 	}

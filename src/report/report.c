@@ -448,9 +448,42 @@ static int compare_races(const void *x, const void *y)
 	return d ? d : compare_strings(a->location, b->location);
 }
 
+static bool same_lines(const struct ws_race_access *a, const struct ws_race_access *b)
+{
+	if (a->file && b->file)
+		return a->line == b->line && strcmp(a->file, b->file) == 0;
+	return !a->file && !b->file && a->ptx_line == b->ptx_line && compare_strings(a->ptx_file, b->ptx_file) == 0;
+}
+
+/* Do two races stand in the same two lines of a kernel, in either order? */
+static bool same_pair_of_lines(const struct ws_race *a, const struct ws_race *b)
+{
+	return ((same_lines(&a->first, &b->first) && same_lines(&a->second, &b->second)) ||
+	        (same_lines(&a->first, &b->second) && same_lines(&a->second, &b->first))) &&
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->space, b->space) == 0;
+}
+
+/* Where two lines race in a warp and, in the other direction, between warps, __syncwarp() is no repair. */
+static void widen_repairs(const struct ws_report *r)
+{
+	for (size_t i = 0; i < r->nentries; i++) {
+		struct ws_race *narrow = &r->entries[i]->race;
+
+		if (strcmp(narrow->category, "warp") != 0)
+			continue;
+		for (size_t j = 0; j < r->nentries; j++) {
+			const struct ws_race *wide = &r->entries[j]->race;
+
+			if (strcmp(wide->category, "missing-barrier") == 0 && same_pair_of_lines(narrow, wide))
+				narrow->repair = wide->repair;
+		}
+	}
+}
+
 void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v)
 {
 	pthread_mutex_lock(lock_of(r));
+	widen_repairs(r);
 	*v = (struct ws_report_view){
 		.gpu = r->gpu ? r->gpu : "sim", .detector = r->detector ? r->detector : "none",
 		.granularity = r->granularity, .nraces = r->nentries, .suppressed = r->suppressed,

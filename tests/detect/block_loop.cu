@@ -1,7 +1,7 @@
 // A tile that is filled again in the next round: the barrier at the end of the loop is missing.
 // category: 2
 // racy: WAR @SPACE missing-barrier
-// repair: add __syncthreads() between line 17 and line 19, at the end of the loop
+// repair: add __syncthreads() after line 16, at the end of the loop: its next round comes to line 14
 // vary: SHARED GLOBAL
 #include "one.h"
 

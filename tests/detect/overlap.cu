@@ -22,7 +22,7 @@ __global__ void kernel(int *data, int *out)
 	__syncthreads();
 #if defined V_RAW
 	if (t == 0)
-		FIRST(byte[5]);
+		FIRST(byte[2]);
 	if (t == 32)
 		SECOND(wide[other / 8]);
 #elif defined V_WAR
