@@ -146,7 +146,7 @@ struct ws_access {
 
 struct ws_barrier {              /* a block barrier that has completed */
 	uint32_t id;                 /* 0..15 */
-	bool full;                   /* every thread of the block that has not exited took part and waited */
+	bool full;                   /* every thread of the block waited; those that have exited only if there is no count */
 	const uint32_t *arrived;     /* a mask a warp: arrived, waiting or not */
 	const uint32_t *waited;      /* a mask a warp: went on only now */
 };
