@@ -20,6 +20,7 @@ struct ws_options {
 	double timeout;              /* seconds a launch, 0 = none */
 	uint32_t cc;                 /* compute capability, 10 * major + minor */
 	uint64_t memory;             /* bytes of device memory */
+	uint64_t shadow_limit;       /* bytes */
 	/* detector */
 	const char *detector;        /* "shadow" */
 	const char *memories;        /* "shared,global" */

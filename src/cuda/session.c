@@ -250,6 +250,7 @@ static void make_detector(struct ws_session *s)
 		.launch_skip = o->launch_skip,
 		.launch_count = o->launch_count,
 		.same_value_error = o->same_value_error,
+		.shadow_limit = o->shadow_limit,
 		.seed = o->seed,
 	};
 

@@ -21,6 +21,7 @@ struct ws_detect_config {
 	uint64_t launch_skip, launch_count;  /* of launches that match: leave out so many, check so many (0 = all) */
 	bool same_value_error;       /* writes of one value are errors, not warnings */
 	uint64_t seed;               /* told in reports */
+	uint64_t shadow_limit;       /* bytes of shadow memory; 0 = no limit */
 	/* For comparisons of detectors: is told of every racing byte, by any thread. NULL = nobody */
 	void (*raced)(void *user, const struct ws_raced_bytes *r);
 	void *raced_user;

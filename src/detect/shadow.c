@@ -12,8 +12,9 @@
 
 enum { PAGE_BITS = 7 };                      /* lines of a shadow page: 16 KiB of memory, 8 KiB of shadow */
 
-struct shadow_mem {                          /* hangs at ws_mem.obs */
+struct ws_shadow_mem {                          /* hangs at ws_mem.obs */
 	uint64_t first, npages;
+	struct ws_shadow_mem *next, **at;    /* list of all */
 	struct ws_line *page[];
 };
 
@@ -30,11 +31,11 @@ void ws_spin_unlock(uint32_t *lock)
 }
 
 /* ---- lines ---- */
-static struct shadow_mem *new_shadow_mem(struct ws_shadow *s, const struct ws_mem *mem)
+static struct ws_shadow_mem *new_shadow_mem(struct ws_shadow *s, const struct ws_mem *mem)
 {
 	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
 	uint64_t n = ((last - first) >> PAGE_BITS) + 1;
-	struct shadow_mem *sm;
+	struct ws_shadow_mem *sm;
 
 	ws_spin_lock(&s->lock);
 	sm = mem->obs;
@@ -42,19 +43,58 @@ static struct shadow_mem *new_shadow_mem(struct ws_shadow *s, const struct ws_me
 		sm = ws_alloc(sizeof *sm + n * sizeof sm->page[0]);
 		sm->first = first;
 		sm->npages = n;
+		sm->at = &s->mems;
+		sm->next = s->mems;
+		if (sm->next)
+			sm->next->at = &sm->next;
+		s->mems = sm;
 		__atomic_store_n(&((struct ws_mem *)mem)->obs, sm, __ATOMIC_RELEASE);
 	}
 	ws_spin_unlock(&s->lock);
 	return sm;
 }
 
-static struct ws_line *new_page(struct ws_shadow *s, struct ws_line **at)
+/* NULL: the limit does not allow it. */
+static struct ws_line *new_page(struct ws_shadow *s, struct ws_line **at, bool must)
 {
+	size_t size = sizeof(struct ws_line) << PAGE_BITS;
+	struct ws_line *page;
+
 	ws_spin_lock(&s->lock);
-	if (!*at)
-		__atomic_store_n(at, ws_alloc(sizeof(struct ws_line) << PAGE_BITS), __ATOMIC_RELEASE);
+	page = *at;
+	if (!page && (must || !s->config.shadow_limit ||
+	              __atomic_load_n(&s->used, __ATOMIC_RELAXED) + size <= s->config.shadow_limit)) {
+		page = ws_alloc(size);
+		__atomic_fetch_add(&s->used, size, __ATOMIC_RELAXED);
+		__atomic_store_n(at, page, __ATOMIC_RELEASE);
+	}
 	ws_spin_unlock(&s->lock);
-	return *at;
+	return page;
+}
+
+static void skip(const struct ws_ctx *c, uint32_t mask)
+{
+	__atomic_fetch_add(&c->s->skipped, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
+}
+
+bool ws_shadow_full(const struct ws_ctx *c, uint32_t lanes)
+{
+	if (!c->s->config.shadow_limit || __atomic_load_n(&c->s->used, __ATOMIC_RELAXED) < c->s->config.shadow_limit)
+		return false;
+	__atomic_fetch_add(&c->s->skipped, lanes, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* What earlier launches have left is of no use any more. Between launches only. */
+static void drop_pages(struct ws_shadow *s, struct ws_shadow_mem *sm)
+{
+	for (uint64_t p = 0; p < sm->npages; p++) {
+		for (int i = 0; sm->page[p] && i < 1 << PAGE_BITS; i++)
+			ws_cell_free(sm->page[p][i].ext);
+		s->used -= sm->page[p] ? sizeof(struct ws_line) << PAGE_BITS : 0;
+		free(sm->page[p]);
+		sm->page[p] = NULL;
+	}
 }
 
 static void line_reset(struct ws_line *line, uint32_t gen)
@@ -67,7 +107,7 @@ static void line_reset(struct ws_line *line, uint32_t gen)
 
 static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
 {
-	struct shadow_mem *sm = __atomic_load_n((struct shadow_mem **)&mem->obs, __ATOMIC_ACQUIRE);
+	struct ws_shadow_mem *sm = __atomic_load_n((struct ws_shadow_mem **)&mem->obs, __ATOMIC_ACQUIRE);
 	struct ws_line *page, *line;
 	uint64_t i;
 
@@ -78,7 +118,9 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 		return NULL;
 	page = __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE);
 	if (!page)
-		page = new_page(c->s, &sm->page[i >> PAGE_BITS]);
+		page = new_page(c->s, &sm->page[i >> PAGE_BITS], c->must);
+	if (!page)
+		return NULL;
 	line = &page[i & ((1 << PAGE_BITS) - 1)];
 	if (c->l->lock)
 		ws_spin_lock(&line->lock);
@@ -238,7 +280,7 @@ static void compact_reads(struct ws_ext *e)
 
 static void more_reads(struct ws_ctx *c, const struct ws_rec *new)
 {
-	struct ws_ext *e = ws_cell_ext(c->line);
+	struct ws_ext *e = ws_cell_ext(c);
 	uint32_t from = e->nreads > 8 ? e->nreads - 8 : 0;
 	size_t cap = e->cap;
 
@@ -260,7 +302,10 @@ static void more_reads(struct ws_ctx *c, const struct ws_rec *new)
 	}
 	if (e->nreads >= (e->limit ? e->limit : 64))
 		compact_reads(e);
+	if (e->nreads == e->cap && ws_shadow_full(c, (uint32_t)__builtin_popcount(new->mask)))
+		return;
 	e->reads = ws_grow(e->reads, &cap, e->nreads + 1, sizeof *e->reads);
+	__atomic_fetch_add(e->used, (cap - e->cap) * sizeof *e->reads, __ATOMIC_RELAXED);
 	e->cap = cap;
 	e->reads[e->nreads++] = *new;
 }
@@ -332,7 +377,7 @@ static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 	if (w->who && !covers(new, w)) {
 		if (w->who == new->who && w->site == new->site && same_map(w, new))
 			mask |= w->mask;
-		else
+		else if (!ws_shadow_full(c, (uint32_t)__builtin_popcount(w->mask)))
 			ws_cell_spill_write(c, w);
 	}
 	if (line->ext)
@@ -348,8 +393,10 @@ static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_
 	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(base - addr),
 	                     .size = c->a->bytes, .step = step};
 
-	if (!get_line(c, addr, c->mem))
+	if (!get_line(c, addr, c->mem)) {
+		skip(c, mask);
 		return;
+	}
 	if (c->a->kind == WS_READ)
 		whole_read(c, &new);
 	else
@@ -444,7 +491,7 @@ static inline void check(struct ws_ctx *c)
 	c->mem = a->mem;
 	c->owner = a->peer && a->peer->state ? a->peer->state : c->b;
 	c->as = c->me;
-	c->proxy = false;
+	c->proxy = c->must = false;
 	c->site = a->site->id;
 	c->slot = c->b->slot;
 	if (!c->global) {
@@ -483,8 +530,10 @@ static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b
 		struct ws_line *line = global_line(&c, a->base + at, a->mem);
 		bool done;
 
-		if (!line)
+		if (!line) {
+			skip(&c, new.mask);
 			continue;
+		}
 		if (line->gen != c.l->gen)
 			line_reset(line, c.l->gen);
 		if (a->kind == WS_READ) {
@@ -551,8 +600,24 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	ls->checked = !ls->left_out;
 	ls->cluster = l->cluster[0] != 0;        /* of one block too: its barrier synchronizes */
 	ls->gen = ++s->gen;
+	for (struct ws_shadow_mem *m = s->mems; m && s->config.shadow_limit && s->used > s->config.shadow_limit / 2; m = m->next)
+		drop_pages(s, m);
 	ws_shadow_scan(ls);
 	l->state = ls->checked ? ls : NULL;
+}
+
+static void tell_limit(struct ws_shadow *s)
+{
+	static const char key[] = "shadow memory reached --shadow-limit";
+	struct ws_buf text = {0};
+
+	if (!s->skipped)
+		return;
+	ws_buf_printf(&text, "%s=%llu: %.2f %% of the accesses were not checked in full", key,
+	              (unsigned long long)s->config.shadow_limit,
+	              100.0 * (double)s->skipped / (double)(s->accesses > s->skipped ? s->accesses : s->skipped));
+	ws_report_limit_now(s->report, key, text.data);
+	ws_buf_free(&text);
 }
 
 static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
@@ -562,6 +627,8 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	                            .checked = s->launch.checked};
 
 	ws_shadow_flush(s);
+	s->accesses += s->launch.accesses;
+	tell_limit(s);
 	ws_report_kernel(s->report, &row);
 	if (!s->launch.checked)
 		ws_report_unchecked(s->report, row.name, s->launch.left_out);
@@ -693,16 +760,15 @@ static void on_warp_end(void *self, struct ws_obs_warp *w)
 
 static void on_mem_free(void *self, struct ws_mem *m)
 {
-	struct shadow_mem *sm = m->obs;
+	struct ws_shadow_mem *sm = m->obs;
 
 	if (!sm)
 		return;
 	m->obs = NULL;
-	for (uint64_t p = 0; p < sm->npages; p++) {
-		for (int i = 0; sm->page[p] && i < 1 << PAGE_BITS; i++)
-			ws_cell_free(sm->page[p][i].ext);
-		free(sm->page[p]);
-	}
+	drop_pages(self, sm);
+	*sm->at = sm->next;
+	if (sm->next)
+		sm->next->at = sm->at;
 	free(sm);
 }
 

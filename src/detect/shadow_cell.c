@@ -152,9 +152,10 @@ static void *new_row(struct ws_ext *e, enum ws_row r)
 {
 	size_t size = ncells(e) * cell_bytes(r);
 
-	if (!e->row[r])
+	if (!e->row[r]) {
 		e->row[r] = ws_alloc(size);
-	else
+		__atomic_fetch_add(e->used, size, __ATOMIC_RELAXED);
+	} else
 		memset(e->row[r], 0, size);
 	e->have |= 1u << r;
 	return e->row[r];
@@ -193,19 +194,34 @@ void ws_cell_reset(struct ws_ext *e)
 
 void ws_cell_free(struct ws_ext *e)
 {
+	uint64_t size = e ? sizeof *e + e->cap * sizeof *e->reads : 0;
+
 	if (!e)
 		return;
 	ws_cell_reset(e);
-	for (int r = 0; r < ROWS; r++)
+	for (int r = 0; r < ROWS; r++) {
+		size += e->row[r] ? ncells(e) * cell_bytes(r) : 0;
 		free(e->row[r]);
+	}
+	__atomic_fetch_sub(e->used, size, __ATOMIC_RELAXED);
 	free(e->reads);
 	free(e);
 }
 
-struct ws_ext *ws_cell_ext(struct ws_line *line)
+static void count_bytes(struct ws_ext *e, uint64_t more)
 {
-	if (!line->ext)
+	__atomic_fetch_add(e->used, more, __ATOMIC_RELAXED);
+}
+
+struct ws_ext *ws_cell_ext(struct ws_ctx *c)
+{
+	struct ws_line *line = c->line;
+
+	if (!line->ext) {
 		line->ext = ws_alloc(sizeof *line->ext);
+		line->ext->used = &c->s->used;
+		count_bytes(line->ext, sizeof *line->ext);
+	}
 	return line->ext;
 }
 
@@ -235,10 +251,12 @@ static void split(struct ws_ext *e)
 
 		e->row[r] = NULL;
 		if (!has(e, r)) {
+			__atomic_fetch_sub(e->used, old ? LINE / 4 * size : 0, __ATOMIC_RELAXED);
 			free(old);
 			continue;
 		}
 		new = ws_alloc(LINE * size);
+		__atomic_fetch_add(e->used, (LINE - LINE / 4) * size, __ATOMIC_RELAXED);
 		for (int i = 0; i < LINE; i++) {
 			memcpy(new + i * size, old + i / 4 * size, size);
 			if (r == ROW_SET && i % 4)
@@ -250,9 +268,9 @@ static void split(struct ws_ext *e)
 	e->bytes = true;
 }
 
-static inline struct ws_ext *fit(struct ws_line *line, uint32_t lo, uint32_t hi)
+static inline struct ws_ext *fit(struct ws_ctx *c, uint32_t lo, uint32_t hi)
 {
-	struct ws_ext *e = ws_cell_ext(line);
+	struct ws_ext *e = ws_cell_ext(c);
 
 	if (((lo | hi) & 3) && !e->bytes)
 		split(e);
@@ -519,7 +537,7 @@ void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 		ws_cell_check_rec(c, &line->ext->reads[i], CLS_READ, lane, lo, hi);
 	if (line->ext->have) {
 		if ((lo | hi) & 3)
-			fit(c->line, lo, hi);
+			fit(c, lo, hi);
 		check_cells(c, lane, lo, hi);
 	}
 }
@@ -686,7 +704,7 @@ static void install_strong_write(struct ws_ctx *c, struct ws_ext *e, uint32_t la
 
 void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 {
-	struct ws_ext *e = fit(c->line, lo, hi);
+	struct ws_ext *e = fit(c, lo, hi);
 	struct cells n = cells_of(e, lo, hi);
 
 	for (uint32_t i = n.from; i < n.to; i++) {
@@ -707,7 +725,7 @@ static inline bool quiet(const struct ws_ctx *c, const struct ws_rec *r)
 void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
 {
 	struct ws_line *line = c->line;
-	struct ws_ext *e = fit(line, lo, hi);
+	struct ws_ext *e = fit(c, lo, hi);
 	struct cells n = cells_of(e, lo, hi);
 	struct ws_slot *r0;
 
@@ -729,7 +747,7 @@ void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
 void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 {
 	struct ws_line *line = c->line;
-	struct ws_ext *e = fit(line, lo, hi);
+	struct ws_ext *e = fit(c, lo, hi);
 
 	if (quiet(c, &line->w) && quiet(c, &line->r) && !e->nreads && !(e->have & ~(1u << ROW_W))) {
 		struct cells n = cells_of(e, lo, hi);
@@ -808,7 +826,7 @@ void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
 		hi = hi > LINE ? LINE : hi;
 		if (lo >= hi)
 			continue;
-		e = fit(c->line, lo, hi);
+		e = fit(c, lo, hi);
 		row = need_row(e, ROW_W);
 		n = cells_of(e, lo, hi);
 		for (uint32_t i = n.from; i < n.to; i++)
@@ -827,7 +845,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 
 	if (!make && (!c->line->ext || !has(c->line->ext, ROW_LOC)))
 		return NULL;
-	e = fit(c->line, lo, hi);
+	e = fit(c, lo, hi);
 	row = need_row(e, ROW_LOC);
 	n = cells_of(e, lo, hi);
 	if (row[n.from] && row[n.from]->addr == addr && row[n.from]->size == size)

@@ -14,6 +14,7 @@ static inline void bytes_in_line(const struct ws_ctx *c, uint64_t addr, uint32_t
 	*hi = to > LINE ? LINE : (to + g - 1) & ~(uint64_t)(g - 1);
 }
 
+/* false: there is no such memory, or no room to check it. */
 static bool enter(struct ws_ctx *c, uint64_t addr)
 {
 	if (c->global && !c->a->mem) {
@@ -63,7 +64,8 @@ static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
 		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0)))
 			continue;
 		each(c, run, ws_cell_check);
-		each(c, run, ws_cell_install);
+		if (c->must || !ws_shadow_full(c, (uint32_t)__builtin_popcount(run)))
+			each(c, run, ws_cell_install);
 		ws_shadow_unlock(c);
 	}
 }
@@ -204,6 +206,7 @@ static void strong(struct ws_ctx *c)
 	bool easy = common(c);
 	uint32_t todo = a->mask;
 
+	c->must = true;
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
 	if (easy && !c->global && a->wrote == a->mask && !(c->l->lock && c->l->cluster)) {
@@ -272,7 +275,10 @@ static void short_run(struct ws_ctx *c, uint32_t run, uint32_t step)
 		run &= ~same;
 		if (!enter(c, a->addr[l]))
 			continue;
-		if (c->cls == CLS_READ)
+		if (ws_shadow_full(c, (uint32_t)__builtin_popcount(same)))
+			for (uint32_t m = same; m; m &= m - 1)
+				ws_cell_check(c, __builtin_ctz(m), lo, lo + a->bytes);
+		else if (c->cls == CLS_READ)
 			ws_cell_read(c, same, lo, lo + a->bytes);
 		else
 			for (uint32_t m = same; m; m &= m - 1)

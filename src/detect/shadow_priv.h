@@ -60,6 +60,7 @@ struct ws_ext {                      /* what does not fit in a line: cells of 4 
 	bool bytes;
 	uint32_t nreads, cap, limit; /* further linear reads, newest last */
 	struct ws_rec *reads;
+	uint64_t *used;              /* bytes of shadow memory, all together */
 };
 
 #define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
@@ -244,6 +245,9 @@ struct ws_site_info {
 };
 
 struct ws_shadow {
+	uint64_t used, skipped;      /* bytes of shadow memory; accesses of threads that it had no room for */
+	uint64_t accesses;           /* of all launches */
+	struct ws_shadow_mem *mems;  /* with shadow memory */
 	struct ws_detect_config config;
 	struct ws_detect_filter *filter;
 	struct ws_report *report;
@@ -278,6 +282,7 @@ struct ws_ctx {
 	uint8_t cls;
 	bool its, global;
 	bool proxy;                  /* it goes through the async proxy */
+	bool must;                   /* it synchronizes: kept whatever it takes */
 };
 
 /* ---- order ---- */
@@ -346,10 +351,13 @@ static inline void ws_shadow_unlock(struct ws_ctx *c)
 struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot);
 uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
 
+/* Is there no room for more than what synchronizes? Counts `lanes` accesses as not checked in full. */
+bool ws_shadow_full(const struct ws_ctx *c, uint32_t lanes);
+
 /* ---- shadow_cell.c: lo..hi are bytes of c->line, hi exclusive ---- */
 void ws_cell_reset(struct ws_ext *e);                 /* everything in it is forgotten */
 void ws_cell_free(struct ws_ext *e);
-struct ws_ext *ws_cell_ext(struct ws_line *line);     /* makes it */
+struct ws_ext *ws_cell_ext(struct ws_ctx *c);         /* of c->line; makes it */
 void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_install(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);

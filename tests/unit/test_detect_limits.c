@@ -123,6 +123,80 @@ static void many_blocks(void **state)
 	free(results);
 }
 
+static bool report_says(struct sim *m, const char *text)
+{
+	struct ws_buf json = {0};
+	bool found;
+
+	ws_report_write_json(m->side[SHADOW].report, &json);
+	found = strstr(json.data, text);
+	ws_buf_free(&json);
+	return found;
+}
+
+static void another_launch(struct sim *m)
+{
+	for (uint32_t b = 0; b < m->blocks; b++) {
+		m->d->ops->warp_end(m->self, &m->warp[b][0]);
+		m->d->ops->block_end(m->self, &m->block[b]);
+	}
+	m->d->ops->launch_end(m->self, &m->launch, true);
+	m->d->ops->launch_begin(m->self, &m->launch);
+	for (uint32_t b = 0; b < m->blocks; b++) {
+		m->d->ops->block_begin(m->self, &m->block[b]);
+		m->d->ops->warp_begin(m->self, &m->warp[b][0]);
+	}
+}
+
+/* Beyond --shadow-limit what has a place is checked, words that synchronize always; nothing false is told, and the
+ * report says how much was left out. Words of a next launch get the room. */
+static void shadow_limit(void **state)
+{
+	enum { PAGES = 200, PAGE = 16 << 10, LIMIT = 400 << 10 };
+	struct sim *m = sim_new(false, 2, 1, 32, false, 1);
+	uint8_t *host = ws_alloc(PAGES * PAGE);
+	size_t races;
+
+	m->mem.size = PAGES * PAGE;
+	m->mem.host = host;
+	m->stop = true;
+	m->self->config.shadow_limit = LIMIT;
+	for (uint32_t p = 0; p < PAGES; p++)
+		for (uint32_t i = 0; i < 8; i++)
+			touch(m, 0, 0, i, WS_WRITE, true, p * PAGE + 512 * i + 4 * (7 * i & 31));
+	assert_true(m->self->used <= LIMIT + (8 << 10));
+	assert_true(m->self->skipped > 0);
+	touch(m, 1, 0, 0, WS_READ, true, 0);                 /* the first page has its place */
+	races = ws_report_count(m->side[SHADOW].report, WS_ERROR);
+	assert_int_equal(races, 1);
+	touch(m, 0, 0, 0, WS_WRITE, true, (PAGES - 1) * PAGE + 8);
+	fence(m, 0, 0);
+	touch(m, 0, 0, 0, WS_ATOMIC, true, (PAGES - 1) * PAGE + 4096);
+	touch(m, 1, 0, 0, WS_ATOMIC, true, (PAGES - 1) * PAGE + 4096);
+	fence(m, 1, 0);
+	touch(m, 1, 0, 0, WS_WRITE, true, 512 + 4 * 7);      /* released by block 0 */
+	assert_int_equal(ws_report_count(m->side[SHADOW].report, WS_ERROR), races);
+	another_launch(m);
+	assert_true(report_says(m, "shadow memory reached --shadow-limit=409600: "));
+	assert_true(m->self->used < LIMIT / 2);
+	sim_free(m);
+	free(host);
+}
+
+/* More than 2^32 accesses. */
+static void many_accesses(void **state)
+{
+	struct sim *m = sim_new(false, 1, 1, 32, true, 1);
+
+	m->stop = true;
+	m->self->launch.accesses = (1ull << 32) - 3;
+	for (int i = 0; i < 8; i++)
+		touch(m, 0, 0, 0, i % 2 ? WS_READ : WS_WRITE, i < 4, 16);
+	another_launch(m);
+	assert_true(report_says(m, "4294967301"));
+	sim_free(m);
+}
+
 static void example_counts(void **state)
 {
 	struct ws_detect_config config = {.shared = true, .global = true};
@@ -147,7 +221,8 @@ static void example_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(many_barriers), cmocka_unit_test(many_fences),
-	                                   cmocka_unit_test(many_blocks), cmocka_unit_test(example_counts)};
+	                                   cmocka_unit_test(many_blocks), cmocka_unit_test(shadow_limit),
+	                                   cmocka_unit_test(many_accesses), cmocka_unit_test(example_counts)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
