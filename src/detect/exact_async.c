@@ -163,6 +163,34 @@ static void lanes_hand_on(struct ws_exact *x, struct ws_ex_block *b, const struc
 		ws_ex_snapshot(ws_ex_unit(x, b, w, __builtin_ctz(mask)), to);
 }
 
+/* A relaxed arrival hands on what came before the thread's last fence that releases. */
+static void lanes_fenced(struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, uint32_t mask,
+                         enum ws_ex_level level, struct ws_ex_facts *to)
+{
+	for (; mask; mask &= mask - 1) {
+		struct ws_ex_unit *u = ws_ex_unit(x, b, w, __builtin_ctz(mask));
+
+		if (u->fenced[level])
+			ws_ex_learn(to, &u->fence[level]);
+	}
+}
+
+/* After a relaxed wait a fence that acquires makes it known. */
+static void lanes_pend(struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, uint32_t mask,
+                       const struct ws_ex_facts *from)
+{
+	for (; mask; mask &= mask - 1) {
+		struct ws_ex_unit *u = ws_ex_unit(x, b, w, __builtin_ctz(mask));
+		struct ws_ex_note *n = ws_alloc(sizeof *n);
+
+		n->level = EX_CTA;
+		n->key = (struct ws_ex_key){UINT64_MAX, 0};      /* no word's: for fences only */
+		n->f = ws_ex_copy(from);
+		n->next = u->pending;
+		u->pending = n;
+	}
+}
+
 static void lanes_learn(struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, uint32_t mask,
                         const struct ws_ex_facts *from)
 {
@@ -185,10 +213,14 @@ void ws_ex_mbarrier(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_war
 	case WS_MBAR_ARRIVE:
 		if (e->sem != WS_SEM_RELAXED)
 			lanes_hand_on(x, b, w, e->mask, &m->now);
+		else
+			lanes_fenced(x, b, w, e->mask, owner == b ? EX_CTA : EX_CLUSTER, &m->now);
 		break;
 	case WS_MBAR_WAIT:
 		if (e->sem != WS_SEM_RELAXED)
 			lanes_learn(x, b, w, e->mask, &m->done);
+		else
+			lanes_pend(x, b, w, e->mask, &m->done);
 		break;
 	}
 }
@@ -216,10 +248,12 @@ void ws_ex_cluster_barrier(struct ws_exact *x, struct ws_ex_block *b, struct ws_
 		ws_ex_drop(&c->done);
 		c->done = c->now;
 		memset(&c->now, 0, sizeof c->now);
-	} else if (e->sem == WS_SEM_RELAXED) {
-		return;
+	} else if (e->kind == WS_CLUSTER_ARRIVE && e->sem == WS_SEM_RELAXED) {
+		lanes_fenced(x, b, w, e->mask, EX_CLUSTER, &c->now);
 	} else if (e->kind == WS_CLUSTER_ARRIVE) {
 		lanes_hand_on(x, b, w, e->mask, &c->now);
+	} else if (e->sem == WS_SEM_RELAXED) {
+		lanes_pend(x, b, w, e->mask, &c->done);
 	} else {
 		lanes_learn(x, b, w, e->mask, &c->done);
 	}

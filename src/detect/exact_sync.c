@@ -131,6 +131,8 @@ void ws_ex_fence(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_warp *
 			fence_unit(u, f);
 		else if (!strncmp(f->proxy, "async", 5))
 			proxy_fence(u);
+		else if (!strcmp(f->proxy, "mbarrier_init"))     /* a release, for what init wrote */
+			fence_unit(u, &(struct ws_fence){WS_SEM_RELEASE, WS_SCOPE_CLUSTER, NULL});
 		if (!x->launch->its)
 			return;
 	}

@@ -62,11 +62,29 @@ static struct ws_mbar_state *find_mbar(struct ws_block_state *b, uint32_t offset
 	return &b->mbars[b->nmbars++];
 }
 
+static uint32_t issuers(const struct ws_ctx *c)
+{
+	return ws_sync_units(c->b, c->a->issuer < WS_WARP ? 1u << c->a->issuer : c->a->mask);
+}
+
+/* The phase that the operation completes in hands on what the issuing lanes know now. */
+static void note_begun(struct ws_ctx *c, struct ws_mbar_state *m)
+{
+	for (uint32_t i = 0; i < m->nbegun; i++)
+		if (m->begun[i].op == c->a->op)
+			return;              /* another piece of it */
+	m->begun = ws_grow(m->begun, &m->begun_cap, m->nbegun + 1, sizeof *m->begun);
+	m->begun[m->nbegun++] = (struct ws_begun){c->a->op, ws_sync_snapshot(c->w, c->b, issuers(c))};
+	c->me = c->w->me;
+}
+
 static struct ws_agent *mbar_agent(struct ws_ctx *c)
 {
 	struct ws_block_state *owner = c->a->mbar_block && c->a->mbar_block->state ? c->a->mbar_block->state : c->b;
 	struct ws_mbar_state *m = find_mbar(owner, c->a->mbar, true);
 	struct ws_agent *g = find_agent(m->agents, m->n, AG_MBAR, c->b->b->linear, c->a->op);
+
+	note_begun(c, m);
 
 	if (g)
 		return g;
@@ -111,9 +129,8 @@ static void keep_facts(struct ws_ctx *c, struct ws_warp_async *wa)
 static void note_issue(struct ws_ctx *c, enum ws_agent_kind kind)
 {
 	struct ws_warp_async *wa = warp_async(c->w);
-	uint32_t lanes = c->a->issuer < WS_WARP ? 1u << c->a->issuer : c->a->mask;
 
-	for (uint32_t m = ws_sync_units(c->b, lanes); m; m &= m - 1)
+	for (uint32_t m = issuers(c); m; m &= m - 1)
 		wa->issued[kind][__builtin_ctz(m)] = c->a->op;
 	if (kind == AG_CP && c->l->cp_arrives && c->a->kind == WS_WRITE)
 		keep_facts(c, wa);
@@ -292,16 +309,18 @@ static void mbar_clear(struct ws_mbar_state *m)
 {
 	ws_facts_drop(&m->now);
 	ws_facts_drop(&m->done);
-	m->n = 0;
+	for (uint32_t i = 0; i < m->nbegun; i++)
+		ws_facts_drop(&m->begun[i].f);
+	m->n = m->nbegun = 0;
 }
 
 static void arrive(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_mbar *e, struct ws_mbar_state *m)
 {
+	uint32_t units = ws_sync_units(b, e->mask);
+	enum ws_level level = e->block == b->b ? LV_CTA : LV_CLUSTER;
 	struct ws_facts f;
 
-	if (e->sem == WS_SEM_RELAXED)
-		return;
-	f = ws_sync_snapshot(w, b, ws_sync_units(b, e->mask));
+	f = e->sem == WS_SEM_RELAXED ? ws_sync_fenced(w, b, units, level) : ws_sync_snapshot(w, b, units);
 	ws_facts_join(&m->now, &f);
 	ws_facts_drop(&f);
 }
@@ -327,6 +346,17 @@ static void arrive_cp(struct ws_block_state *b, struct ws_warp_state *w, const s
 
 static void phase(struct ws_mbar_state *m, uint64_t op)
 {
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < m->nbegun; i++) {
+		if (m->begun[i].op > op) {
+			m->begun[left++] = m->begun[i];
+			continue;
+		}
+		ws_facts_join(&m->now, &m->begun[i].f);
+		ws_facts_drop(&m->begun[i].f);
+	}
+	m->nbegun = left;
 	ws_facts_join(&m->done, &m->now);
 	ws_facts_drop(&m->now);
 	for (uint32_t i = 0; i < m->n; i++) {
@@ -356,6 +386,8 @@ void ws_async_mbarrier(void *self, struct ws_obs_warp *ow, const struct ws_mbar 
 	case WS_MBAR_WAIT:
 		if (e->sem != WS_SEM_RELAXED)
 			ws_sync_tell(b, w, ws_sync_units(b, e->mask), &m->done);
+		else
+			ws_sync_pend(b, w, ws_sync_units(b, e->mask), &m->done);
 		break;
 	}
 }
@@ -408,6 +440,7 @@ void ws_async_block_end(struct ws_block_state *b)
 	for (uint32_t i = 0; i < b->nmbars; i++) {
 		mbar_clear(&b->mbars[i]);
 		free(b->mbars[i].agents);
+		free(b->mbars[i].begun);
 	}
 	b->nmbars = b->nagents = b->npending = 0;
 }

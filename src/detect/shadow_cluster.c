@@ -58,12 +58,14 @@ void ws_cluster_barrier(void *self, struct ws_obs_warp *ow, const struct ws_clus
 		ws_facts_drop(&b->cl->done);
 		b->cl->done = b->cl->now;
 		memset(&b->cl->now, 0, sizeof b->cl->now);
-	} else if (cb->sem == WS_SEM_RELAXED) {
-		return;
 	} else if (cb->kind == WS_CLUSTER_ARRIVE) {
-		f = ws_sync_snapshot(w, b, ws_sync_units(b, cb->mask));
+		uint32_t units = ws_sync_units(b, cb->mask);
+
+		f = cb->sem == WS_SEM_RELAXED ? ws_sync_fenced(w, b, units, LV_CLUSTER) : ws_sync_snapshot(w, b, units);
 		ws_facts_join(&b->cl->now, &f);
 		ws_facts_drop(&f);
+	} else if (cb->sem == WS_SEM_RELAXED) {
+		ws_sync_pend(b, w, ws_sync_units(b, cb->mask), &b->cl->done);
 	} else {
 		ws_sync_tell(b, w, ws_sync_units(b, cb->mask), &b->cl->done);
 	}

@@ -121,12 +121,17 @@ struct ws_agent {
 	uint64_t block;              /* that issues */
 };
 
+struct ws_begun { uint64_t op; struct ws_facts f; };  /* what was known when an operation began */
+
 struct ws_mbar_state {
 	uint32_t offset;             /* of the object in its block's shared memory */
 	struct ws_facts now, done;   /* what arrived in this phase; in all completed ones */
 	struct ws_agent *agents;
 	size_t cap;
 	uint32_t n;
+	struct ws_begun *begun;      /* of operations that are not complete */
+	size_t begun_cap;
+	uint32_t nbegun;
 };
 
 struct ws_warp_async {
@@ -407,6 +412,10 @@ uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask);        /*
 uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block);
 /* All that the units know and have done, now; owned. The clock ticks. */
 struct ws_facts ws_sync_snapshot(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask);
+/* What the units' last fences that release, of that level or wider, came after: for a relaxed arrival; owned. */
+struct ws_facts ws_sync_fenced(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask, enum ws_level level);
+/* The units have read it, relaxed: a fence that acquires makes it known. */
+void ws_sync_pend(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f);
 void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f);
 
 /* ---- shadow_async.c ---- */

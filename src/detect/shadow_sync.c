@@ -469,6 +469,10 @@ void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const stru
 
 	if (!w)
 		return;
+	if (f->proxy && !strcmp(f->proxy, "mbarrier_init")) {        /* a release, for what init wrote */
+		ws_sync_fence(self, ow, mask, &(struct ws_fence){WS_SEM_RELEASE, WS_SCOPE_CLUSTER, NULL});
+		return;
+	}
 	if (f->proxy) {
 		if (!strncmp(f->proxy, "async", 5))
 			ws_async_proxy_fence(b, w, mask);
@@ -529,6 +533,30 @@ static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32
 	}
 	ws_facts_drop(&old);
 	ws_facts_drop(&new);
+}
+
+struct ws_facts ws_sync_fenced(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask, enum ws_level level)
+{
+	struct ws_facts f = {NULL, NULL, NULL, NULL};
+
+	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		struct ws_facts one;
+
+		if (!w->lane[l].fence[level].slot)
+			continue;
+		one = released(b, w, l, &w->lane[l].fence[level]);
+		ws_facts_join(&f, &one);
+		ws_facts_drop(&one);
+	}
+	return f;
+}
+
+void ws_sync_pend(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
+{
+	for (uint32_t m = mask; m; m &= m - 1)
+		for (enum ws_level lv = LV_CTA; lv < LEVELS; lv++)
+			ws_facts_join(&lanes(w, b)[__builtin_ctz(m)].pend[lv], f);
 }
 
 void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)

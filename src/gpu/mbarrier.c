@@ -114,10 +114,13 @@ bool ws_mbar_tell_access(struct ws_exec *x, const struct ws_dinst *in, const str
 	return true;
 }
 
+/* The end of an object counts as strong: NVIDIA's cuda::pipeline lets one lane end it after others of its warp have used it,
+ * with nothing but match.sync between. That nobody uses the object afterwards is looked after here. */
 static void tell_write(struct ws_exec *x, const struct ws_dinst *in, const struct ws_resolved *r,
-                       const uint64_t *values)
+                       const uint64_t *values, bool ends)
 {
-	struct ws_access a = {.kind = WS_WRITE, .wrote = r->mask, .sem = WS_SEM_WEAK, .bytes = 8, .value = values,
+	struct ws_access a = {.kind = WS_WRITE, .wrote = r->mask, .sem = ends ? WS_SEM_RELAXED : WS_SEM_WEAK,
+	                      .scope = ends ? WS_SCOPE_CLUSTER : WS_SCOPE_NONE, .bytes = 8, .value = values,
 	                      .issuer = WS_WARP};
 
 	if (ws_wants(x, WS_SPACE_SHARED))
@@ -278,7 +281,7 @@ static bool init_or_inval(struct mbar_op *k)
 
 			values[l] = picture(&m);
 		}
-	tell_write(k->x, k->in, k->r, values);
+	tell_write(k->x, k->in, k->r, values, k->d->code != WS_MB_INIT);
 	EACH_LANE(l, k->r->mask)
 		if (!(k->d->code == WS_MB_INIT ? init : inval)(k, l))
 			return false;

@@ -156,8 +156,8 @@ struct ws_fence { enum ws_sem sem; enum ws_scope scope; const char *proxy; /* NU
 /* Copies, memsets and host accesses between kernels; for order between launches. */
 struct ws_host_op { enum { WS_HOST_READ, WS_HOST_WRITE } kind; uint64_t addr, size, stream; const char *call; };
 
-/* mbarrier objects. The access to the object itself (init, inval: a weak WRITE; else ATOMIC, relaxed, 8 bytes) is
- * delivered as an access before. */
+/* mbarrier objects. The access to the object itself (init: a weak WRITE; inval: a relaxed one; else ATOMIC, relaxed, 8
+ * bytes) is delivered as an access before. */
 enum ws_mbar_op {
 	WS_MBAR_INIT, WS_MBAR_INVAL,
 	WS_MBAR_ARRIVE,              /* by lanes; what they did before is released when sem is RELEASE */

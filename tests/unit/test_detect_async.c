@@ -175,15 +175,20 @@ static void fence(struct world *m, struct who t, const char *proxy)
 	m->ops->fence(m->self, &m->warp[t.block][t.warp], 1u << t.lane, &f);
 }
 
-static void mbar(struct world *m, struct who t, uint32_t owner, enum ws_mbar_op kind, uint64_t op)
+static void mbar_as(struct world *m, struct who t, uint32_t owner, enum ws_mbar_op kind, uint64_t op, enum ws_sem sem)
 {
 	uint64_t all[WS_WARP];
 	struct ws_mbar e = {.kind = kind, .mask = 1u << t.lane, .block = &m->block[owner], .offset = MBAR, .op = all,
-	                    .sem = kind == WS_MBAR_WAIT ? WS_SEM_ACQUIRE : WS_SEM_RELEASE, .scope = WS_SCOPE_CTA};
+	                    .sem = sem, .scope = WS_SCOPE_CTA};
 
 	for (int l = 0; l < WS_WARP; l++)
 		all[l] = op;
 	m->ops->mbarrier(m->self, kind == WS_MBAR_PHASE ? NULL : &m->warp[t.block][t.warp], &e);
+}
+
+static void mbar(struct world *m, struct who t, uint32_t owner, enum ws_mbar_op kind, uint64_t op)
+{
+	mbar_as(m, t, owner, kind, op, kind == WS_MBAR_WAIT ? WS_SEM_ACQUIRE : WS_SEM_RELEASE);
 }
 
 static void cluster(struct world *m, struct who t, enum ws_cluster_op kind)
@@ -456,6 +461,43 @@ static void mbarrier_reuse(void **state)
 	world_free(m);
 }
 
+/* A relaxed arrival releases what came before a fence, and nothing without one; so does a relaxed wait acquire. */
+static void mbarrier_relaxed(void **state)
+{
+	for (int fenced = 0; fenced < 4; fenced++) {
+		struct world *m = world_new(true, false);
+
+		plain(m, A, WS_WRITE, true, 128);
+		if (fenced & 1)
+			fence(m, A, NULL);
+		plain(m, A, WS_WRITE, true, 132);
+		mbar_as(m, A, 0, WS_MBAR_ARRIVE, 0, WS_SEM_RELAXED);
+		mbar(m, A, 0, WS_MBAR_PHASE, 0);
+		mbar_as(m, B, 0, WS_MBAR_WAIT, 0, WS_SEM_RELAXED);
+		if (fenced & 2)
+			fence(m, B, NULL);
+		assert_int_equal(!RACES(m, plain(m, B, WS_READ, true, 128)), fenced == 3);
+		assert_true(RACES(m, plain(m, B, WS_READ, true, 132)));
+		world_free(m);
+	}
+}
+
+/* Who knows an operation complete knows what its thread had done before it. */
+static void mbarrier_hands_on_beginnings(void **state)
+{
+	struct world *m = world_new(true, false);
+
+	plain(m, A, WS_WRITE, true, 128);
+	tma(m, A, 0, DATA, 1);
+	plain(m, A, WS_WRITE, true, 132);
+	tma(m, A, 0, DATA + 32, 2);
+	mbar(m, A, 0, WS_MBAR_PHASE, 1);
+	mbar(m, B, 0, WS_MBAR_WAIT, 0);
+	assert_false(RACES(m, plain(m, B, WS_READ, true, 128)));
+	assert_true(RACES(m, plain(m, B, WS_READ, true, 132)));
+	world_free(m);
+}
+
 static void mbarrier_of_cp(void **state)
 {
 	struct world *m = world_new(true, false);
@@ -585,7 +627,8 @@ int main(void)
 		cmocka_unit_test(copies_without_end), cmocka_unit_test(bulk_reads_done),
 		cmocka_unit_test(proxy_fence), cmocka_unit_test(proxy_of_cp),
 		cmocka_unit_test(mbarrier_completes), cmocka_unit_test(mbarrier_releases),
-		cmocka_unit_test(mbarrier_reuse), cmocka_unit_test(mbarrier_of_cp),
+		cmocka_unit_test(mbarrier_reuse), cmocka_unit_test(mbarrier_relaxed),
+		cmocka_unit_test(mbarrier_hands_on_beginnings), cmocka_unit_test(mbarrier_of_cp),
 		cmocka_unit_test(wgmma_operands), cmocka_unit_test(cluster_barrier),
 		cmocka_unit_test(cluster_late_entry), cmocka_unit_test(cluster_early_exit),
 		cmocka_unit_test(cluster_copy),
