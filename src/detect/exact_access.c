@@ -157,7 +157,8 @@ static void access_byte(struct ws_ex_now *n, struct ws_ex_byte *b, uint64_t addr
 			found(n, b, &b->p[i], addr, v == PROXY);
 		fine = fine && v == FINE;
 	}
-	if (b->error || (fine && n->p.cls == EX_WRITE))
+	/* coarser ones: lanes of this instruction that meet only in the granule do not stand for each other's past */
+	if (b->error || (fine && n->p.cls == EX_WRITE && n->x->config.granularity == 1))
 		b->n = 0;
 	if (b->error || repeated(b, &n->p))
 		return;

@@ -703,7 +703,7 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	b->s = s;
 	b->l = ob->launch->state;
 	b->b = ob;
-	b->slot = ws_shadow_new_slot(s, ob->linear);
+	b->slot = b->first_slot = ws_shadow_new_slot(s, ob->linear);
 	b->now = b->floor = 1;
 	b->has_k = b->has_own = b->saw_flag = b->locks = false;
 	b->kb = (struct ws_facts){NULL, NULL, NULL, NULL};

@@ -95,7 +95,7 @@ void ws_cluster_visit(struct ws_ctx *c)
 	for (uint32_t m = c->a->mask; m; m &= m - 1) {
 		uint32_t l = c->a->issuer < WS_WARP && c->a->async ? c->a->issuer : (uint32_t)__builtin_ctz(m);
 
-		if (knows_block(c, l, c->owner->slot))
+		if (knows_block(c, l, c->owner->first_slot))
 			continue;
 		c->cls = c->a->kind == WS_READ ? CLS_READ : c->a->kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
 		c->line_addr = c->a->addr[__builtin_ctz(m)] & ~(uint64_t)(LINE - 1);

@@ -183,6 +183,7 @@ struct ws_block_state {
 	struct ws_launch_state *l;
 	struct ws_obs_block *b;
 	uint32_t slot, now, floor;   /* floor: accesses of the block below are ordered before everything in it now */
+	uint32_t first_slot;         /* the one it began with: who knows anything of the block knows that */
 	bool has_k, has_own;         /* somebody knows anything; threads know different things */
 	struct ws_facts kb;          /* of all threads of the block */
 	struct ws_warp_state *warps;

@@ -415,7 +415,7 @@ static void run(const struct kernel *k, struct ws_ptx_module *ptx, const struct 
 {
 	const struct ws_detector *d = ws_detector_find(detector);
 	struct ws_report *report = ws_report_new();
-	struct ws_detect_config dc = {.granularity = k->seed % 8 ? 1 : 4, .shared = true, .global = true, .raced = on_raced,
+	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true, .raced = on_raced,
 	                              .raced_user = res};
 	struct ws_gpu_config c = {.divergence = v->divergence, .schedule = v->schedule, .seed = k->seed, .host_threads = v->threads,
 	                          .max_instructions = 2000000, .memory = 1 << 24, .heap_bytes = 1 << 16, .printf_fd = -1,

@@ -210,14 +210,12 @@ enum { SIM_MBAR = MEM - 8, SIM_ASYNC_SITES = 400 };
 static inline void sim_async(struct sim *m, uint32_t block, uint32_t warp, uint32_t mask, uint8_t issuer, enum ws_async kind,
                              bool write, bool global, uint32_t peer, const uint64_t *offset, bool newly)
 {
-	static const uint8_t value[WS_WARP * 16];
 	uint64_t addr[WS_WARP], *n = kind == WS_ASYNC_MBARRIER ? &m->tracked[peer] : &m->issued[block][warp][kind];
 	struct ws_access a = {.site = &m->site[SIM_ASYNC_SITES + 2 * kind + write], .mask = mask, .kind = write ? WS_WRITE : WS_READ,
 	                      .wrote = write ? mask : 0, .space = global ? WS_SPACE_GLOBAL : WS_SPACE_SHARED, .sem = WS_SEM_WEAK,
 	                      .bytes = 16, .addr = addr, .mem = global ? &m->mem : NULL, .async = kind, .issuer = issuer};
 	uint32_t doers = issuer < WS_WARP ? 1u << issuer : mask;
 
-	(void)value;
 	m->site[SIM_ASYNC_SITES + 2 * kind + write].id = SIM_ASYNC_SITES + 2 * kind + write;
 	*n += newly;
 	a.op = *n;

@@ -1,5 +1,5 @@
-/* test_detect_random.c - the detector "shadow" against a slow exact reference (detect_ref.h), on random executions:
- * both must find the same bytes to race. WARPSAFE_ROUNDS sets how many (default 12000), WARPSAFE_SEED where to begin. */
+/* test_detect_random.c - the detector "shadow" against the slow reference "exact" (detect_ref.h), on random executions: both
+ * must find the same bytes to race. WARPSAFE_ROUNDS sets how many (default 12000), WARPSAFE_SEED where to begin. */
 #include "tests/unit/detect_ref.h"
 
 static uint64_t rng;
@@ -17,7 +17,7 @@ static bool one_in(uint32_t n)
 struct shape {
 	bool its, simple;
 	uint32_t blocks, warps, lanes, granularity, span, calm;     /* calm: the larger, the more synchronization */
-	bool strong, fences, parts, sub;
+	bool strong, fences, parts, sub, async, clusters;
 };
 
 static uint32_t some_lanes(const struct shape *s)
@@ -141,6 +141,56 @@ static void random_sync(struct sim *m, const struct shape *s)
 	}
 }
 
+static uint32_t all_lanes(const struct shape *s)
+{
+	return s->lanes == 32 ? ~0u : (1u << s->lanes) - 1;
+}
+
+/* A copy, a wait, or a step of an mbarrier object. Under the stack model whole warps do them: see docs/DETECTORS.md. */
+static void random_async(struct sim *m, const struct shape *s)
+{
+	uint32_t b = rnd(s->blocks), w = rnd(s->warps), mask = s->its ? some_lanes(s) : all_lanes(s);
+	uint32_t near = b ^ (s->clusters && one_in(2) ? 1 : 0), lane = rnd(s->lanes);
+	enum ws_async kind = 1 + rnd(WS_ASYNC_WGMMA);
+	uint64_t at[WS_WARP], done[WS_WARP];
+
+	near = near < s->blocks ? near : b;
+	for (int l = 0; l < WS_WARP; l++) {
+		at[l] = rnd(s->span) / 16 * 16 % (MEM - 32);
+		done[l] = m->last[b][w][kind < WS_ASYNC_MBARRIER ? kind : 1][l];
+		done[l] -= done[l] && one_in(3);
+	}
+	for (int l = 1; l < WS_WARP && !s->its; l++)
+		done[l] = done[0];
+	switch (rnd(8)) {
+	case 0:
+		sim_async(m, b, w, mask, WS_WARP, WS_ASYNC_CP, false, true, b, at, true);
+		sim_async(m, b, w, mask, WS_WARP, WS_ASYNC_CP, true, false, b, at, false);
+		break;
+	case 1: sim_async(m, b, w, 1u << lane, lane, WS_ASYNC_BULK, one_in(2), one_in(2), b, at, true); break;
+	case 2: sim_async(m, b, w, 1u << lane, lane, WS_ASYNC_MBARRIER, true, false, near, at, true); break;
+	case 3: sim_async_wait(m, b, w, mask, kind, done, kind == WS_ASYNC_BULK && one_in(2)); break;
+	case 4: sim_mbar(m, b, w, mask, near, WS_MBAR_ARRIVE, one_in(6)); break;
+	case 5: sim_mbar(m, b, w, mask, near, WS_MBAR_PHASE, false); break;
+	case 6: sim_mbar(m, b, w, mask, near, WS_MBAR_WAIT, one_in(6)); break;
+	default: sim_proxy_fence(m, b, w, mask, WS_SEM_ACQ_REL, WS_SCOPE_GPU, "async");
+	}
+}
+
+/* A phase of the barrier of one cluster; not all wait at once. */
+static void random_cluster(struct sim *m, const struct shape *s)
+{
+	uint32_t first = rnd(s->blocks) & ~1u;
+
+	for (uint32_t b = first; b < first + 2 && b < s->blocks; b++)
+		for (uint32_t w = 0; w < s->warps; w++)
+			sim_cluster(m, b, w, all_lanes(s), WS_CLUSTER_ARRIVE, one_in(6));
+	sim_cluster(m, first, 0, 0, WS_CLUSTER_COMPLETE, false);
+	for (uint32_t b = first; b < first + 2 && b < s->blocks; b++)
+		for (uint32_t w = 0; w < s->warps; w++)
+			sim_cluster(m, b, w, all_lanes(s), WS_CLUSTER_WAIT, one_in(6));
+}
+
 static struct shape some_shape(void)
 {
 	struct shape s = {.its = one_in(2), .simple = one_in(3), .blocks = 1 + rnd(3), .warps = 1 + rnd(3), .granularity = 1};
@@ -152,6 +202,8 @@ static struct shape some_shape(void)
 	s.fences = !s.simple && s.strong;
 	s.parts = !s.simple && one_in(2);
 	s.sub = one_in(2);
+	s.async = !s.simple && one_in(3);
+	s.clusters = !s.simple && one_in(4);
 	return s;
 }
 
@@ -164,7 +216,8 @@ static uint32_t play(uint64_t seed, bool trace, uint32_t *raced)
 	rng = seed * 0x9E3779B97F4A7C15u + 1;
 	s = some_shape();
 	n = 3 + rnd(one_in(4) ? 120 : 24);
-	m = sim_new(s.its, s.blocks, s.warps, s.lanes, s.simple, s.granularity);
+	m = sim_make(s.its, s.blocks, s.warps, s.lanes, s.simple, s.granularity, s.clusters);
+	m->self->launch.proxies = s.async;
 	m->trace = trace;
 	if (one_in(8))
 		m->self->time_limit = 5 + rnd(10);
@@ -172,7 +225,11 @@ static uint32_t play(uint64_t seed, bool trace, uint32_t *raced)
 		printf("seed %llu: %s%s, %u blocks, %u warps, %u lanes\n", (unsigned long long)seed, s.its ? "its" : "stack",
 		       s.simple ? ", simple" : "", s.blocks, s.warps, s.lanes);
 	while (n--) {
-		if (rnd(5) < s.calm)
+		if (s.async && one_in(3))
+			random_async(m, &s);
+		else if (s.clusters && one_in(6))
+			random_cluster(m, &s);
+		else if (rnd(5) < s.calm)
 			random_sync(m, &s);
 		else
 			random_access(m, &s);
