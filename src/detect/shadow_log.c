@@ -71,7 +71,7 @@ static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
 		else if (n->scattered)
 			addr[l] = 4u * ((const uint16_t *)(const void *)p)[l];
 		else
-			addr[l] = n->base[h] + (uint64_t)(l & 15) * n->step[h];
+			addr[l] = n->base[h] + (l & 15) * n->step[h];        /* in 32 bits: a base may be below 0 */
 	}
 	return p + (size_t)n->scattered * WS_WARP;
 }
@@ -163,7 +163,7 @@ static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n)
 	struct ws_access a = {.site = n->site, .mask = n->mask, .wrote = n->kind == WS_READ ? 0 : n->mask, .kind = n->kind,
 	                      .space = WS_SPACE_SHARED, .sem = n->sem, .scope = n->scope, .atom = n->atom, .bytes = n->bytes,
 	                      .linear = is_linear(n),
-	                      .base = n->base[0], .addr = addr};
+	                      .base = (uint64_t)(int32_t)n->base[0], .addr = addr};
 	struct ws_warp_state then = {.me = 0};
 	struct ws_ctx c = {.s = b->s, .b = b, .l = b->l, .w = w, .a = &a, .floor = b->floor, .its = b->l->its};
 	const uint8_t *next = addresses(n, addr);
