@@ -1,8 +1,7 @@
 /* exact_async.c - asynchronous operations, mbarrier objects and clusters for the detector "exact" (exact_priv.h).
  *
  * An operation is a thread of its own (an agent) that begins at its instruction with what the issuing lane knows (PTX ISA
- * 9.0, Asynchronous Operations). Who learns from an mbarrier object that a cp.async is complete also learns what it began
- * with; of other operations that is left open by the PTX ISA, and not assumed. */
+ * 9.0, Asynchronous Operations). Who learns from an mbarrier object that it is complete also learns what it began with. */
 #include "detect/exact_priv.h"
 
 #include <stdlib.h>
@@ -90,6 +89,7 @@ void ws_ex_async_begin(struct ws_ex_now *n)
 		struct ws_ex_mbar *m = mbar_of(at ? at : n->b, a->mbar);
 
 		n->p.unit = agent(n->x, &m->agent);
+		begin(&m->ops, n);
 		return;
 	}
 	n->p.unit = agent(n->x, &lane->agent[track_of(a)]);
@@ -129,6 +129,7 @@ static void mbar_clear(struct ws_ex_mbar *m)
 {
 	ws_ex_drop(&m->now);
 	ws_ex_drop(&m->done);
+	take_begins(&m->ops, UINT64_MAX, NULL);
 	m->agent = 0;
 }
 
@@ -148,6 +149,7 @@ static void arrive_cp(const struct ws_exact *x, struct ws_ex_block *b, const str
 
 static void phase(struct ws_ex_mbar *m, uint64_t op)
 {
+	take_begins(&m->ops, op, &m->now);
 	if (m->agent)
 		ws_ex_raise(&m->now.k, m->agent, op);
 	ws_ex_learn(&m->done, &m->now);

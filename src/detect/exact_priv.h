@@ -75,6 +75,7 @@ struct ws_ex_lane { uint32_t agent[EX_TRACKS]; struct ws_ex_begin *cp; };    /* 
 struct ws_ex_mbar {
 	uint32_t offset, agent;
 	struct ws_ex_facts now, done;        /* arrived in this phase; in all completed ones */
+	struct ws_ex_begin *ops;
 	struct ws_ex_mbar *next;
 };
 
