@@ -133,7 +133,8 @@ static void mbar_clear(struct ws_ex_mbar *m)
 	m->agent = 0;
 }
 
-static void arrive_cp(const struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, const struct ws_mbar *e, struct ws_ex_mbar *m)
+static void arrive_cp(const struct ws_exact *x, struct ws_ex_block *b, const struct ws_obs_warp *w, const struct ws_mbar *e,
+                      struct ws_ex_mbar *m)
 {
 	for (uint32_t mask = e->mask; mask; mask &= mask - 1) {
 		uint32_t l = __builtin_ctz(mask);
