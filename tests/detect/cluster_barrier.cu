@@ -1,4 +1,5 @@
 // Clusters: a block reads the shared memory of another block without a cluster barrier after the write.
+// category: 12
 // racy: RAW shared cluster
 #define BLOCKS 4
 #define THREADS 32

@@ -1,4 +1,5 @@
 // Clusters: a block writes into the shared memory of another one that may not have begun.
+// category: 12
 // racy: (RAW|WAW) shared cluster-lifetime
 // repair: add cluster.sync() at the start of the kernel
 #define BLOCKS 2

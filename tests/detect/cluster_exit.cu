@@ -1,4 +1,5 @@
 // Clusters: a block may end before another one has read its shared memory.
+// category: 12
 // racy: (RAW|WAR) shared cluster-lifetime
 // repair: add cluster.sync() before the kernel ends
 #define BLOCKS 2

@@ -1,4 +1,5 @@
 // Clusters: a cluster of one block; its barrier orders like another one.
+// category: 12
 // racy: RAW shared missing-barrier
 // racy: WAR shared missing-barrier
 #define THREADS 64

@@ -1,4 +1,5 @@
 // wgmma: the threads' writes of the operands are not made visible to the async proxy.
+// category: 11
 // racy: RAW shared proxy
 #define THREADS 128
 #include "one.h"

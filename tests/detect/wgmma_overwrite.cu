@@ -1,4 +1,5 @@
 // wgmma: the operands in shared memory are overwritten before wgmma.wait_group.
+// category: 11
 // racy: WAR shared async-copy
 // repair: add wgmma.wait_group
 #define THREADS 128
