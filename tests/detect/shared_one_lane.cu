@@ -1,4 +1,5 @@
 // A wide store by a high lane at the start of shared memory, where lane 0 would be below it.
+// category: 2
 // racy: RAW shared warp
 #define THREADS 32
 #include "one.h"
