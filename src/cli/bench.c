@@ -134,7 +134,7 @@ size_t ws_bench_count(json_t *report, const char *severity, const char *space)
 	return n;
 }
 
-void ws_bench_row(struct ws_bench *b, bool holds, ...)
+void ws_bench_row(struct ws_bench *b, int holds, ...)
 {
 	json_t *row = json_array();
 	const char *cell;

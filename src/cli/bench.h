@@ -36,6 +36,6 @@ json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *o
 /* Races of that severity ("error", "warning", NULL = both) and memory (NULL = both) in a report. */
 size_t ws_bench_count(json_t *report, const char *severity, const char *space);
 /* A row of the table; the last cell becomes the verdict. */
-void ws_bench_row(struct ws_bench *b, bool holds, ...) __attribute__((sentinel));       /* strings, NULL at the end */
+void ws_bench_row(struct ws_bench *b, int holds, ...) __attribute__((sentinel));       /* strings, NULL at the end */
 
 #endif
