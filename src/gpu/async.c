@@ -269,7 +269,8 @@ static void prune(struct ws_groups *g)
 		from++;
 	if (g->n - from > WS_MAX_GROUPS)
 		from = g->n - WS_MAX_GROUPS;
-	memmove(g->commit, g->commit + from, (g->n - from) * sizeof *g->commit);
+	if (from)
+		memmove(g->commit, g->commit + from, (g->n - from) * sizeof *g->commit);
 	g->n -= from;
 }
 
