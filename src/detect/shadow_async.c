@@ -159,7 +159,7 @@ void ws_async_access(struct ws_ctx *c)
 		note_issue(c, kind);
 	c->as = ws_who(g->slot, (uint32_t)(c->me >> WHO_TIME_BITS & 31), (uint32_t)(c->a->op - g->base));
 	c->proxy = kind != AG_CP;
-	c->cls = c->a->kind == WS_READ ? CLS_READ : c->a->kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
+	c->cls = ws_class_of(c->a->kind);
 	if (!c->global && c->owner != c->b)
 		ws_cluster_visit(c);
 	if (!c->global && c->cls != CLS_READ && !c->owner->shared_written)

@@ -97,7 +97,7 @@ void ws_cluster_visit(struct ws_ctx *c)
 
 		if (knows_block(c, l, c->owner->first_slot))
 			continue;
-		c->cls = c->a->kind == WS_READ ? CLS_READ : c->a->kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
+		c->cls = ws_class_of(c->a->kind);
 		c->line_addr = c->a->addr[__builtin_ctz(m)] & ~(uint64_t)(LINE - 1);
 		ws_shadow_lifetime(c, l, false);
 		break;
@@ -131,7 +131,7 @@ static void check_visit(struct ws_block_state *b, const struct ws_visit *v)
 
 		if (known_at_end(b, v->who, l))
 			continue;
-		c.cls = i->kind == WS_READ ? CLS_READ : i->kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
+		c.cls = ws_class_of(i->kind);
 		ws_shadow_lifetime(&c, l, true);
 		return;
 	}

@@ -361,39 +361,31 @@ static void weak_write(struct ws_ctx *c)
 		ws_locks_store(c);
 }
 
-/* A piece of a bulk operation: bytes without a gap, by one lane. */
-static void bulk_piece(struct ws_ctx *c)
+/* Bytes without a gap, by one lane, line after line. */
+static void stretch(struct ws_ctx *c, uint32_t lane, uint64_t from, uint64_t to, bool checks)
 {
-	const struct ws_access *a = c->a;
-	uint64_t from = a->addr[__builtin_ctz(a->mask)], to = a->addr[31 - __builtin_clz(a->mask)] + a->bytes;
-
 	for (uint64_t at = from, next; at < to; at = next) {
 		uint32_t lo, hi;
 
 		next = (at | (LINE - 1)) + 1;
 		if (!enter(c, at))
 			continue;
-		bytes_in_line(c, at, (uint32_t)(to - at < LINE ? to - at : LINE), &lo, &hi);
-		ws_cell_check(c, a->issuer, lo, hi);
-		ws_cell_install(c, a->issuer, lo, hi);
+		bytes_in_line(c, at, (uint32_t)((next < to ? next : to) - at), &lo, &hi);
+		if (checks)
+			ws_cell_check(c, lane, lo, hi);
+		ws_cell_install(c, lane, lo, hi);
 		ws_shadow_unlock(c);
 	}
 }
 
 void ws_general_install(struct ws_ctx *c)
 {
-	for (uint32_t m = c->a->mask; m; m &= m - 1) {
-		uint32_t l = __builtin_ctz(m), lo, hi;
-		uint64_t from = c->a->addr[l], to = from + c->a->bytes;
+	const struct ws_access *a = c->a;
 
-		for (uint64_t at = from, next; at < to; at = next) {
-			next = (at | (LINE - 1)) + 1;
-			if (!enter(c, at))
-				continue;
-			bytes_in_line(c, at, (uint32_t)((next < to ? next : to) - at), &lo, &hi);
-			ws_cell_install(c, l, lo, hi);
-			ws_shadow_unlock(c);
-		}
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+
+		stretch(c, l, a->addr[l], a->addr[l] + a->bytes, false);
 	}
 }
 
@@ -402,8 +394,8 @@ void ws_general_async(struct ws_ctx *c)
 	const struct ws_access *a = c->a;
 	uint32_t two;
 
-	if (a->issuer < WS_WARP) {
-		bulk_piece(c);
+	if (a->issuer < WS_WARP) {           /* a piece of a bulk operation */
+		stretch(c, a->issuer, a->addr[__builtin_ctz(a->mask)], a->addr[31 - __builtin_clz(a->mask)] + a->bytes, true);
 		return;
 	}
 	if (c->cls == CLS_WRITE && a->mask & (a->mask - 1))

@@ -67,6 +67,11 @@ struct ws_ext {                      /* what does not fit in a line: cells of 4 
 
 enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW, CLS_OBSERVER /* in sets only */, CLASSES };
 
+static inline enum ws_class ws_class_of(enum ws_access_kind kind)      /* of a weak access, or an atomic that wrote */
+{
+	return kind == WS_READ ? CLS_READ : kind == WS_WRITE ? CLS_WRITE : CLS_RMW;
+}
+
 struct ws_set_entry {
 	struct ws_slot s;
 	uint64_t seq;                /* SWRITE: its own number; OBSERVER: of the write that it saw */

@@ -703,6 +703,16 @@ static void fill_race(struct meeting *m)
 	r->location = m->location.data ? m->location.data : ws_strdup("");
 }
 
+static void new_pair(struct ws_shadow *s, struct pair **at, const struct pair *p, const struct ws_race *race)
+{
+	*at = ws_alloc(sizeof *p);
+	**at = *p;
+	(*at)->race = *race;
+	s->dedup->n++;
+	(*at)->pending = 1;
+	tell_pair(s, *at);
+}
+
 static void add(struct meeting *m)
 {
 	struct ws_shadow *s = m->c->s;
@@ -721,12 +731,7 @@ static void add(struct meeting *m)
 		tell_pair(s, *at);
 	} else if (!*at) {
 		fill_race(m);
-		*at = ws_alloc(sizeof p);
-		**at = p;
-		(*at)->race = m->race;
-		s->dedup->n++;
-		(*at)->pending = 1;
-		tell_pair(s, *at);
+		new_pair(s, at, &p, &m->race);
 	} else {
 		(*at)->pending++;
 	}
@@ -803,7 +808,7 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 	struct pair p = {.site1 = c->site & SITE_ID, .site2 = SITE_ID - ended, .kind = WS_RAW, .severity = WS_ERROR,
 	                 .reach = REACH_GRID}, **at;
 	struct ws_race *r = &m.race;
-	const struct ws_site *site = c->s->sites[(c->site & SITE_ID) >> CHUNK_BITS][c->site & (CHUNK - 1)].site;
+	const struct ws_site *site = info_of(c, c->site)->site;
 	struct ws_race_access *visitor = ended ? &r->first : &r->second, *block = ended ? &r->second : &r->first;
 	struct ws_raced_bytes raced = {.lifetime = true, .bytes = 1, .block = c->owner->b->linear, .launch = c->l->l->serial,
 	                               .addr = ended};
@@ -828,13 +833,9 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 		r->missing = m.missing.data;
 		r->repair = m.repair.data;
 		r->location = m.location.data ? m.location.data : ws_strdup("");
-		*at = ws_alloc(sizeof p);
-		**at = p;
-		(*at)->race = *r;
-		c->s->dedup->n++;
+		new_pair(c->s, at, &p, r);
+	} else {
+		(*at)->pending++;
 	}
-	(*at)->pending++;
-	if ((*at)->pending == 1)
-		tell_pair(c->s, *at);
 	ws_spin_unlock(&c->s->report_lock);
 }

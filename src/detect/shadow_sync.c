@@ -31,16 +31,11 @@ static uint32_t lanes_of(const struct ws_block_state *b)
 	return b->l->its ? WS_WARP : 1;
 }
 
-static struct ws_lane_sync *lanes(struct ws_warp_state *w, struct ws_block_state *b)
+struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b)
 {
 	if (!w->lane)
 		w->lane = ws_alloc(lanes_of(b) * sizeof *w->lane);
 	return w->lane;
-}
-
-struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b)
-{
-	return lanes(w, b);
 }
 
 static uint32_t warp_index(const struct ws_block_state *b, const struct ws_warp_state *w)
@@ -49,26 +44,16 @@ static uint32_t warp_index(const struct ws_block_state *b, const struct ws_warp_
 }
 
 /* Under the stack model any lane stands for all. */
-static uint32_t units(const struct ws_block_state *b, uint32_t mask)
+uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask)
 {
 	return b->l->its || !mask ? mask : 1;
 }
 
-uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask)
-{
-	return units(b, mask);
-}
-
-static void gains_knowledge(struct ws_block_state *b)
+void ws_sync_gain(struct ws_block_state *b)
 {
 	if (!b->has_own && !b->shared_written)
 		ws_log_flush(b);             /* the notes are to be judged with what was known then */
 	b->has_k = b->has_own = true;
-}
-
-void ws_sync_gain(struct ws_block_state *b)
-{
-	gains_knowledge(b);
 }
 
 /* The clock has run out: the block goes on under a new slot, in which everybody knows what he knew. */
@@ -76,7 +61,7 @@ static void new_era(struct ws_block_state *b)
 {
 	uint32_t old = b->slot, n = lanes_of(b);
 
-	gains_knowledge(b);
+	ws_sync_gain(b);
 	b->slot = ws_shadow_new_slot(b->s, b->b->linear);
 	for (uint32_t i = 0; i < b->nwarps; i++) {
 		struct ws_warp_state *w = &b->warps[i];
@@ -86,7 +71,7 @@ static void new_era(struct ws_block_state *b)
 
 			for (uint32_t j = 0; j < n; j++)
 				e[j] = (struct ws_know_entry){i * WS_WARP + j, j == l ? UINT32_MAX : w->wfloor};
-			lanes(w, b)[l].f.k = ws_know_add(lanes(w, b)[l].f.k, old, b->floor, e, n);
+			ws_sync_lanes(w, b)[l].f.k = ws_know_add(ws_sync_lanes(w, b)[l].f.k, old, b->floor, e, n);
 		}
 		w->wfloor = 0;
 		ws_shadow_set_time(w, b, 1);
@@ -187,13 +172,13 @@ static struct ws_facts released(struct ws_block_state *b, struct ws_warp_state *
 /* Puts what the lane's last fence.sc closed among its facts, before another kind of release hides it. */
 static void fold_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane)
 {
-	struct ws_release *r = &lanes(w, b)[lane].fence[LV_GPU];
+	struct ws_release *r = &ws_sync_lanes(w, b)[lane].fence[LV_GPU];
 	struct ws_facts f;
 
 	if (!r->sc || r->told)
 		return;
 	f = released(b, w, lane, r);
-	lanes(w, b)[lane].f.sc = ws_know_join(lanes(w, b)[lane].f.sc, f.sc);
+	ws_sync_lanes(w, b)[lane].f.sc = ws_know_join(ws_sync_lanes(w, b)[lane].f.sc, f.sc);
 	r->told = true;
 	ws_facts_drop(&f);
 }
@@ -342,7 +327,7 @@ static bool is_release(const struct ws_access *a)
 static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struct ws_facts *f)
 {
 	if (f->k)
-		gains_knowledge(b);
+		ws_sync_gain(b);
 	ws_facts_join(&ls->f, f);
 }
 
@@ -350,7 +335,7 @@ static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struc
 void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr)
 {
 	enum ws_level read = level_of(c->a->scope);
-	struct ws_lane_sync *ls = &lanes(c->w, c->b)[c->its ? lane : 0];
+	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[c->its ? lane : 0];
 
 	for (enum ws_level lv = LV_CTA; loc && lv < LEVELS; lv++) {
 		struct ws_facts f = offered(c, loc, read, lv);
@@ -378,7 +363,7 @@ static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, cons
 /* What a strong write of lane to addr releases at that level; owned. */
 static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
 {
-	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
 	struct ws_facts f = {NULL, NULL, NULL, NULL};
 
 	if (ls->fence[lv].slot)
@@ -391,7 +376,7 @@ static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, 
 
 static void release_operation(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level level)
 {
-	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
 	uint32_t time = ws_shadow_tick(c->b);
 	struct ws_release r;
 	struct ws_facts f;
@@ -410,7 +395,7 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 {
 	enum ws_level level = level_of(c->a->scope);
 	uint32_t unit = c->its ? lane : 0;
-	struct ws_lane_sync *ls = &lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
 
 	if (!rmw)
 		ws_loc_clear(loc);
@@ -436,7 +421,7 @@ static void after_fences(struct ws_block_state *b, struct ws_lane_sync *ls)
 
 	if (!k)
 		return;
-	gains_knowledge(b);
+	ws_sync_gain(b);
 	ls->f.k = ws_know_join(ls->f.k, k);
 	ls->f.sc = ws_know_join(ls->f.sc, k);
 	ws_know_unref(k);
@@ -444,7 +429,7 @@ static void after_fences(struct ws_block_state *b, struct ws_lane_sync *ls)
 
 static void fence_lane(struct ws_block_state *b, struct ws_warp_state *w, uint32_t l, const struct ws_fence *f, uint32_t time)
 {
-	struct ws_lane_sync *ls = &lanes(w, b)[l];
+	struct ws_lane_sync *ls = &ws_sync_lanes(w, b)[l];
 	enum ws_level level = level_of(f->scope);
 	bool sc = f->sem == WS_SEM_SC && level == LV_GPU;
 
@@ -481,7 +466,7 @@ void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const stru
 	ws_shadow_slot(b->s, b->slot)->flags |= level_of(f->scope) > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
-	for (uint32_t m = units(b, mask); m; m &= m - 1)
+	for (uint32_t m = ws_sync_units(b, mask); m; m &= m - 1)
 		fence_lane(b, w, __builtin_ctz(m), f, time);
 }
 
@@ -511,13 +496,13 @@ static bool same_facts(const struct ws_facts *x, const struct ws_facts *y)
 }
 
 /* Lanes that knew the same know the same afterwards: their maps are joined once. */
-static void tell_lanes(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
+void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
 {
 	struct ws_facts old = {NULL, NULL, NULL, NULL}, new = old;
 	bool any = false;
 
 	for (uint32_t m = mask; m; m &= m - 1) {
-		struct ws_lane_sync *ls = &lanes(w, b)[__builtin_ctz(m)];
+		struct ws_lane_sync *ls = &ws_sync_lanes(w, b)[__builtin_ctz(m)];
 
 		if (any && same_facts(&ls->f, &old)) {
 			ws_facts_drop(&ls->f);
@@ -556,12 +541,7 @@ void ws_sync_pend(struct ws_block_state *b, struct ws_warp_state *w, uint32_t ma
 {
 	for (uint32_t m = mask; m; m &= m - 1)
 		for (enum ws_level lv = LV_CTA; lv < LEVELS; lv++)
-			ws_facts_join(&lanes(w, b)[__builtin_ctz(m)].pend[lv], f);
-}
-
-void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
-{
-	tell_lanes(b, w, mask, f);
+			ws_facts_join(&ws_sync_lanes(w, b)[__builtin_ctz(m)].pend[lv], f);
 }
 
 void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
@@ -580,10 +560,10 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	if ((mask & all) == all) {
 		w->wfloor = time;
 		if (f.k || f.sc || f.seen || f.px)
-			tell_lanes(b, w, all, &f);
+			ws_sync_tell(b, w, all, &f);
 	} else if (mask & (mask - 1)) {
 		f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, mask, time, e));
-		tell_lanes(b, w, mask, &f);
+		ws_sync_tell(b, w, mask, &f);
 	}
 	ws_facts_drop(&f);
 }
@@ -651,7 +631,7 @@ static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 	bool noted = take_arrivals(b, bar->id, &f);
 
 	for (uint32_t i = 0; i < b->nwarps; i++) {
-		uint32_t came = units(b, noted ? bar->waited[i] : bar->arrived[i]);
+		uint32_t came = ws_sync_units(b, noted ? bar->waited[i] : bar->arrived[i]);
 
 		if (!came)
 			continue;
@@ -661,7 +641,7 @@ static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 	}
 	f.k = ws_know_add(f.k, b->slot, b->floor, e, n);
 	for (uint32_t i = 0; i < b->nwarps; i++)
-		tell_lanes(b, &b->warps[i], units(b, bar->waited[i]), &f);
+		ws_sync_tell(b, &b->warps[i], ws_sync_units(b, bar->waited[i]), &f);
 	ws_facts_drop(&f);
 	free(e);
 }
@@ -699,7 +679,7 @@ void ws_sync_arrive(void *self, struct ws_obs_warp *ow, uint32_t mask, uint32_t 
 
 	if (!w)
 		return;
-	f = ws_sync_snapshot(w, b, units(b, mask));
+	f = ws_sync_snapshot(w, b, ws_sync_units(b, mask));
 	b->arrivals = ws_grow(b->arrivals, &b->arrivals_cap, b->narrivals + 1, sizeof *b->arrivals);
 	b->arrivals[b->narrivals++] = (struct ws_arrival){id, f};
 }
