@@ -91,13 +91,14 @@ bool ws_bench_build(struct ws_bench *b, const char *name)
 json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument)
 {
 	char *program = path_of(b->folder, name, ""), *report = path_of(b->folder, name, ".json");
-	char *errors = path_of(b->folder, name, ".err"), *output = path_of("--output=", report, "");
+	char *errors = path_of(b->folder, name, ".err");
+	struct ws_buf output = { 0 };
 	const char *args[MAX_ARGS] = { b->self, "race", "--threads=1", "--format=json" };
 	int n = 4, status;
 	json_t *found = NULL;
 
-	memmove(output + 9, output + 10, strlen(output + 9));    /* without the '/' of path_of */
-	args[n++] = output;
+	ws_buf_printf(&output, "--output=%s", report);
+	args[n++] = output.data;
 	for (int i = 0; options && options[i] && n < MAX_ARGS - 6; i++)
 		args[n++] = options[i];
 	args[n++] = "--";
@@ -116,7 +117,7 @@ json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *o
 	free(program);
 	free(report);
 	free(errors);
-	free(output);
+	ws_buf_free(&output);
 	return found;
 }
 
@@ -234,9 +235,7 @@ static void remove_folder(const char *folder)
 
 static bool prepare(struct ws_bench *b)
 {
-	const char *tmp = getenv("TMPDIR");
 	char *own = ws_cli_own_folder();
-	struct ws_buf folder = { 0 };
 
 	b->sources = own ? find_sources(own) : NULL;
 	b->self = own ? path_of(own, "warpsafe", "") : NULL;
@@ -245,14 +244,10 @@ static bool prepare(struct ws_bench *b)
 		trouble(b, "the workloads are not beside warpsafe; build or install it again");
 		return false;
 	}
-	ws_buf_printf(&folder, "%s/warpsafe-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder.data)) {
+	b->folder = ws_cli_temporary_folder("warpsafe-bench");
+	if (!b->folder)
 		trouble(b, "cannot make a folder: %s (set TMPDIR)", strerror(errno));
-		ws_buf_free(&folder);
-		return false;
-	}
-	b->folder = folder.data;
-	return true;
+	return b->folder;
 }
 
 /* Runs the chosen claims. */

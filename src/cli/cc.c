@@ -20,7 +20,7 @@ struct job {                         /* one run of `warpsafe cc` */
 	char clang[32];              /* its name, found through PATH */
 	unsigned version;            /* its major version */
 	char *headers, *libraries;   /* folders */
-	char folder[PATH_MAX];       /* temporary files */
+	char *folder;                /* of temporary files; NULL = none was made */
 	struct ws_words temporary;   /* to be deleted */
 };
 
@@ -160,20 +160,19 @@ static bool make_folder(struct job *j)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	if (snprintf(j->folder, sizeof j->folder, "%s/warpsafe-cc-XXXXXX", tmp && *tmp ? tmp : "/tmp") <
-	            (int)sizeof j->folder && mkdtemp(j->folder))
-		return true;
-	ws_cli_refuse("cc", "no temporary folder in %s: %s", tmp && *tmp ? tmp : "/tmp", strerror(errno));
-	j->folder[0] = 0;
-	return false;
+	j->folder = ws_cli_temporary_folder("warpsafe-cc");
+	if (!j->folder)
+		ws_cli_refuse("cc", "no temporary folder in %s: %s", tmp && *tmp ? tmp : "/tmp", strerror(errno));
+	return j->folder;
 }
 
 static void clean(struct job *j)
 {
 	for (size_t i = 0; i < j->temporary.n; i++)
 		unlink(j->temporary.v[i]);
-	if (j->folder[0])
+	if (j->folder)
 		rmdir(j->folder);
+	free(j->folder);
 	ws_words_free(&j->temporary);
 	ws_cc_free(&j->c);
 	free(j->headers);

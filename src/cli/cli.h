@@ -32,6 +32,9 @@ char *ws_cli_own_folder(void);
  * installed one. NULL if there is none. The caller frees it. */
 char *ws_cli_library_folder(void);
 
+/* A new folder for temporary files, NAME-XXXXXX in TMPDIR or /tmp; the caller removes and frees it. NULL with errno. */
+char *ws_cli_temporary_folder(const char *name);
+
 /* ---- race and run ---- */
 /* Reads the options before the program. Returns the program's index in argv; 0: *status says what to exit with (help
  * was shown, or the usage is wrong). */

@@ -137,3 +137,14 @@ int ws_cli_parse(const struct ws_verb *verb, int argc, char **argv, struct ws_op
 	ws_cli_refuse(verb->name, "no program given; usage: warpsafe %s %s", verb->name, verb->usage);
 	return 0;
 }
+
+char *ws_cli_temporary_folder(const char *name)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "%s/%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
+	if (!mkdtemp(b.data))
+		ws_buf_free(&b);
+	return b.data;
+}

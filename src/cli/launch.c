@@ -207,17 +207,6 @@ static void collect(const char *verb, const char *folder, struct ws_report *repo
 	rmdir(folder);
 }
 
-static char *make_folder(void)
-{
-	const char *tmp = getenv("TMPDIR");
-	struct ws_buf b = { 0 };
-
-	ws_buf_printf(&b, "%s/warpsafe-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(b.data))
-		ws_buf_free(&b);
-	return b.data;
-}
-
 static const char *check_real(const struct ws_options *o)
 {
 	return strcmp(o->gpu, "real") == 0 ? "--gpu=real needs checks that run on the GPU, which this version does not have; "
@@ -239,7 +228,7 @@ struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_opti
 		ws_cli_refuse(verb->name, "%s", why);
 	} else if (!(libraries = ws_cli_library_folder())) {
 		ws_cli_refuse(verb->name, "libwarpsafe-preload.so is not beside warpsafe; build or install it again");
-	} else if (!(folder = make_folder())) {
+	} else if (!(folder = ws_cli_temporary_folder("warpsafe"))) {
 		ws_cli_refuse(verb->name, "cannot make a folder for the report: %s (set TMPDIR)", strerror(errno));
 	} else {
 		with_folder.verb = verb->name;

@@ -8,17 +8,17 @@
 #include "detect/detect.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BITS = 12, ENTRY_BYTES = 4, WORD = 4 };  /* shadow bytes a page; an entry; the word it is for */
-enum { MEMORY_BITS = PAGE_BITS };                    /* ENTRY_BYTES == WORD: a shadow page covers 4 KiB of memory */
+enum { PAGE_BITS = 12 };                     /* an entry is as large as its word: a page of shadow covers 4 KiB, too */
 
 struct recent {
 	struct ws_report *report;
 	struct ws_detect_filter *filter;
 	bool checked;
-	uint32_t lock;
+	pthread_mutex_t lock;                /* blocks of several host threads */
 	uint64_t *stack;                     /* pages, most recently used last */
 	size_t n, cap;
 	uint64_t *distance;                  /* checks by distance */
@@ -84,20 +84,19 @@ static void on_access(void *self, struct ws_obs_warp *w, const struct ws_access 
 
 	if (a->space != WS_SPACE_GLOBAL || !r->checked)
 		return;
-	while (__atomic_exchange_n(&r->lock, 1, __ATOMIC_ACQUIRE))
-		continue;
+	pthread_mutex_lock(&r->lock);
 	while (m) {                          /* lanes of one page together */
-		uint64_t page = a->addr[__builtin_ctz(m)] >> MEMORY_BITS, n = 0;
+		uint64_t page = a->addr[__builtin_ctz(m)] >> PAGE_BITS, n = 0;
 
 		for (uint32_t k = m; k; k &= k - 1) {
-			if (a->addr[__builtin_ctz(k)] >> MEMORY_BITS != page)
+			if (a->addr[__builtin_ctz(k)] >> PAGE_BITS != page)
 				continue;
 			m &= ~(k & -k);
 			n++;
 		}
 		use(r, page, n);
 	}
-	__atomic_store_n(&r->lock, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&r->lock);
 }
 
 static void *create(const struct ws_detect_config *config, struct ws_report *report)
@@ -106,6 +105,7 @@ static void *create(const struct ws_detect_config *config, struct ws_report *rep
 
 	r->report = report;
 	r->filter = ws_detect_filter_new(config);
+	pthread_mutex_init(&r->lock, NULL);
 	return r;
 }
 
@@ -125,6 +125,7 @@ static void destroy(void *self)
 	struct recent *r = self;
 
 	ws_detect_filter_free(r->filter);
+	pthread_mutex_destroy(&r->lock);
 	free(r->stack);
 	free(r->distance);
 	free(r);

@@ -17,7 +17,7 @@ uint32_t ws_signature_add(struct ws_signature_form f, uint32_t signature, uint64
 
 bool ws_signature_meets(struct ws_signature_form f, uint32_t a, uint32_t b)
 {
-	uint32_t size = bin_bits(f), mask = size == 32 ? ~0u : (1u << size) - 1;
+	uint32_t size = bin_bits(f), mask = (1u << size) - 1;
 
 	for (uint32_t bin = 0; bin < f.bins; bin++)
 		if (!(a & b & mask << bin * size))
