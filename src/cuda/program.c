@@ -364,7 +364,7 @@ static void give_managed(struct ws_binary *b)
 		struct ws_mem *m = v->managed ? ws_gpu_module_var(b->module, v->name) : NULL;
 
 		if (m)
-			*v->managed = m->host;
+			*v->managed = (void *)(uintptr_t)m->addr;
 	}
 }
 

@@ -283,6 +283,7 @@ static struct ws_session *create(void)
 	if (s->detector) {
 		c.observer = s->detector->ops;
 		c.observer_self = s->detector_self;
+		c.watch_host = true;
 	}
 	ws_report_set(s->report, "sim", s->detector ? s->detector->name : "none", s->options.granularity);
 	s->gpu = ws_gpu_create(&c);

@@ -23,6 +23,7 @@ struct ws_gpu_config {
 	uint64_t memory;             /* device memory in bytes; 0 = 16 GiB */
 	uint64_t stack_bytes;        /* of a thread; 0 = 64 KiB */
 	uint64_t heap_bytes;         /* device malloc; 0 = 256 MiB */
+	bool watch_host;             /* managed and pinned memory in two views, for ws_gpu_host_views */
 	int printf_fd;               /* where device printf goes; -1 = stdout (the C stream) */
 	const struct ws_observer_ops *observer;  /* NULL = none */
 	void *observer_self;
@@ -47,11 +48,14 @@ const struct ws_gpu_config *ws_gpu_config(const struct ws_gpu *g);   /* with the
 
 /* ---- memory. A device address is usable by kernels; .host says where the bytes are for copies ---- */
 /* NULL when no device memory is left. DEVICE memory is not readable by the host at its device address (as on a real
- * GPU), MANAGED and HOST memory is (addr == (uint64_t)host). Addresses are not reused soon, so that a late access is
+ * GPU), MANAGED and HOST memory is: the program uses addr as a pointer. Addresses are not reused soon, so that a late access is
  * recognized. align: power of two, 0 = 256. origin is copied. */
 struct ws_mem *ws_gpu_mem_new(struct ws_gpu *g, uint64_t size, uint64_t align, enum ws_mem_kind kind, const char *origin);
 /* Makes the program's own memory visible to kernels (cudaHostRegister); addr == host address. NULL if it overlaps. */
 struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, const char *origin);
+/* The addresses at which the program has managed and pinned memory: [*base, *end), which grows. Accesses by ws_mem.host
+ * do not go through them, so they may be protected. false: not so (watch_host was not wanted, or the system refused). */
+bool ws_gpu_host_views(const struct ws_gpu *g, uint64_t *base, uint64_t *end);
 bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr);               /* false: no live allocation starts there */
 struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr);     /* live stretch that holds addr, or NULL */
 /* cudaDeviceSetLimit: bytes of the device's malloc heap, and of a thread's stack (only raised), from the next launch on */

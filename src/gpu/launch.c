@@ -57,7 +57,8 @@ struct ws_gpu *ws_gpu_create(const struct ws_gpu_config *config)
 	g->config = *config;
 	fill_defaults(&g->config);
 	g->cc = g->config.cc;
-	if (!ws_memmap_init(&g->map, g->config.memory, g->config.heap_bytes, config->observer, config->observer_self)) {
+	if (!ws_memmap_init(&g->map, g->config.memory, g->config.heap_bytes, config->watch_host, config->observer,
+	                    config->observer_self)) {
 		free(g);
 		return NULL;
 	}

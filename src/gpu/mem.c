@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define PAGE (UINT64_C(1) << WS_MEM_PAGE_SHIFT)
 #define GIB (UINT64_C(1) << 30)
@@ -12,6 +14,7 @@
 #define MAX_RED_ZONE (UINT64_C(1) << 20)
 #define MAX_RUN 1024u                        /* 64 KiB pages looked for at once when addresses are used again */
 #define NEAR (UINT64_C(1) << 20)             /* how far an allocation may be away and still be named */
+#define OWN_PAGES 2048u                      /* in memory with two views, allocations from here on have pages of their own */
 
 struct ws_mem_box {
 	struct ws_mem mem;           /* first: a struct ws_mem * of ours is a struct ws_mem_box * */
@@ -49,10 +52,29 @@ static void unmap_all(struct ws_memmap *map)
 	map->page_users = NULL;
 }
 
+/* One piece of shared memory of `bytes`, mapped over both addresses. false: not possible, and nothing has changed. */
+static bool map_twice(uint8_t *a, uint8_t *b, uint64_t bytes)
+{
+	struct rlimit most;
+	if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY && most.rlim_cur < bytes)
+		return false;        /* ftruncate would raise a signal */
+	int fd = memfd_create("warpsafe host memory", MFD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+	bool ok = ftruncate(fd, (off_t)bytes) == 0 && mmap(a, bytes, PROT_NONE, flags, fd, 0) != MAP_FAILED;
+	if (ok && mmap(b, bytes, PROT_NONE, flags, fd, 0) == MAP_FAILED) {
+		mmap(a, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+		ok = false;
+	}
+	close(fd);                   /* the mappings keep it */
+	return ok;
+}
+
 static bool map_all(struct ws_memmap *map, uint64_t device, uint64_t heap, uint64_t host)
 {
 	map->span = device + heap + host;
-	map->alias_size = device + heap;
+	map->alias_size = device + heap + (map->two_views ? host : 0);
 	uint64_t pages = map->span >> WS_MEM_PAGE_SHIFT;
 	map->reserved = reserve(map->span + PAGE, PROT_NONE);
 	map->alias = reserve(map->alias_size, PROT_NONE);
@@ -63,7 +85,21 @@ static bool map_all(struct ws_memmap *map, uint64_t device, uint64_t heap, uint6
 		return false;
 	}
 	map->base = align_up((uintptr_t)map->reserved, PAGE);
+	if (map->two_views)
+		map->two_views = map_twice((uint8_t *)(uintptr_t)(map->base + device + heap),
+		                           map->alias + device + heap, host);
 	return true;
+}
+
+/* Where addresses do not suffice for two views of host memory, one must do. */
+static bool map_some(struct ws_memmap *map, uint64_t device, uint64_t heap, uint64_t host)
+{
+	if (map_all(map, device, heap, host))
+		return true;
+	if (!map->two_views)
+		return false;
+	map->two_views = false;
+	return map_all(map, device, heap, host);
 }
 
 static void set_area(struct ws_mem_area *a, uint64_t base, uint64_t size, int64_t to_host)
@@ -71,10 +107,11 @@ static void set_area(struct ws_mem_area *a, uint64_t base, uint64_t size, int64_
 	*a = (struct ws_mem_area){.base = base, .size = size, .cursor = base, .run_end = base + size, .to_host = to_host};
 }
 
-bool ws_memmap_init(struct ws_memmap *map, uint64_t limit, uint64_t heap_limit, const struct ws_observer_ops *ops,
-                    void *self)
+bool ws_memmap_init(struct ws_memmap *map, uint64_t limit, uint64_t heap_limit, bool two_views,
+                    const struct ws_observer_ops *ops, void *self)
 {
 	memset(map, 0, sizeof *map);
+	map->two_views = two_views;
 	/* Eight times the memory: a freed address stays unused for long. A heap block of 16 bytes takes 512 bytes
 	 * of addresses, hence the factor for the heap. */
 	uint64_t device = align_up(limit < 8 * GIB ? 64 * GIB : 8 * limit, PAGE);
@@ -84,15 +121,15 @@ bool ws_memmap_init(struct ws_memmap *map, uint64_t limit, uint64_t heap_limit, 
 		return false;
 	}
 	unsigned shift = 0;          /* where addresses are scarce (ulimit -v), fewer must do */
-	while (!map_all(map, align_up(device >> shift, PAGE), align_up(heap >> shift, PAGE),
-	                align_up(device >> shift, PAGE)))
+	while (!map_some(map, align_up(device >> shift, PAGE), align_up(heap >> shift, PAGE),
+	                 align_up(device >> shift, PAGE)))
 		if (++shift > 10)
 			return false;
 	uint64_t d = align_up(device >> shift, PAGE), h = align_up(heap >> shift, PAGE);
 	int64_t to_alias = (int64_t)((uintptr_t)map->alias - map->base);
 	set_area(&map->area[WS_AREA_DEVICE], map->base, d, to_alias);
 	set_area(&map->area[WS_AREA_HEAP], map->base + d, h, to_alias);
-	set_area(&map->area[WS_AREA_HOST], map->base + d + h, d, 0);
+	set_area(&map->area[WS_AREA_HOST], map->base + d + h, d, map->two_views ? to_alias : 0);
 	map->limit = limit;
 	map->heap_limit = heap_limit;
 	map->ops = ops;
@@ -222,8 +259,18 @@ static struct ws_mem_area *area_of(struct ws_memmap *map, enum ws_mem_kind kind)
 	return &map->area[kind == WS_MEM_MANAGED || kind == WS_MEM_HOST ? WS_AREA_HOST : WS_AREA_DEVICE];
 }
 
+static bool is_host_area(const struct ws_memmap *map, const struct ws_mem_area *a)
+{
+	return a == &map->area[WS_AREA_HOST];
+}
+
+static bool open_view(uint64_t at, uint64_t bytes)
+{
+	return mprotect((void *)(uintptr_t)at, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 /* Makes [addr, addr + size) accessible to this process. */
-static bool commit(struct ws_mem_area *a, uint64_t addr, uint64_t size)
+static bool commit(const struct ws_memmap *map, struct ws_mem_area *a, uint64_t addr, uint64_t size)
 {
 	uint64_t need = addr + size - a->base;
 	if (need <= a->committed)
@@ -231,10 +278,12 @@ static bool commit(struct ws_mem_area *a, uint64_t addr, uint64_t size)
 	need = align_up(need, COMMIT_STEP);
 	if (need > a->size)
 		need = a->size;
-	if (mprotect((void *)(uintptr_t)(a->base + a->committed + (uint64_t)a->to_host), need - a->committed,
-	             PROT_READ | PROT_WRITE) != 0)
+	uint64_t from = a->base + a->committed, bytes = need - a->committed;
+	if (!open_view(from + (uint64_t)a->to_host, bytes))
 		return false;
-	a->committed = need;
+	if (is_host_area(map, a) && a->to_host && !open_view(from, bytes))
+		return false;
+	__atomic_store_n(&a->committed, need, __ATOMIC_RELEASE);
 	return true;
 }
 
@@ -282,7 +331,12 @@ static uint64_t red_zone(uint64_t size)
 /* An address for size bytes and their red zone; 0: none left. */
 static uint64_t place(struct ws_memmap *map, struct ws_mem_area *a, uint64_t size, uint64_t align)
 {
+	bool own_pages = map->two_views && is_host_area(map, a) && size >= OWN_PAGES;
 	uint64_t take = align_up(size ? size : 1, WS_MEM_UNIT) + red_zone(size);
+	if (own_pages) {
+		take = align_up(take, WS_MEM_HOST_PAGE);
+		align = align < WS_MEM_HOST_PAGE ? WS_MEM_HOST_PAGE : align;
+	}
 	if (take + align > a->size)
 		return 0;
 	uint64_t addr = align_up(a->cursor, align);
@@ -291,7 +345,7 @@ static uint64_t place(struct ws_memmap *map, struct ws_mem_area *a, uint64_t siz
 			return 0;
 		addr = align_up(a->cursor, align);
 	}
-	if (!commit(a, addr, size))
+	if (!commit(map, a, addr, size))
 		return 0;
 	a->cursor = addr + take;
 	return addr;
@@ -310,8 +364,9 @@ static void drop_pages(struct ws_memmap *map, const struct ws_mem *m, uint64_t f
 	uint64_t from = map->base + (first << WS_MEM_PAGE_SHIFT), to = map->base + (end << WS_MEM_PAGE_SHIFT);
 	if (to > a->base + a->committed)
 		to = a->base + a->committed;
+	bool shared = map->two_views && is_host_area(map, a);        /* both views lose them */
 	if (from < to)
-		madvise((void *)(uintptr_t)(from + (uint64_t)a->to_host), to - from, MADV_DONTNEED);
+		madvise((void *)(uintptr_t)(from + (uint64_t)a->to_host), to - from, shared ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 static void leave_pages(struct ws_memmap *map, const struct ws_mem *m)
@@ -723,6 +778,16 @@ void ws_memmap_describe(struct ws_memmap *map, uint64_t addr, struct ws_buf *out
 	else
 		ws_buf_puts(out, "nothing is allocated within 1 MiB of it");
 	pthread_mutex_unlock(&map->lock);
+}
+
+bool ws_memmap_host_views(const struct ws_memmap *map, uint64_t *base, uint64_t *end)
+{
+	const struct ws_mem_area *a = &map->area[WS_AREA_HOST];
+	if (!map->two_views)
+		return false;
+	*base = a->base;
+	*end = a->base + __atomic_load_n(&a->committed, __ATOMIC_ACQUIRE);
+	return true;
 }
 
 void ws_memmap_info(struct ws_memmap *map, uint64_t *free_bytes, uint64_t *total_bytes)

@@ -5,7 +5,8 @@
  *              an alias elsewhere (ws_mem.host), so that a host program that dereferences a device pointer faults, as
  *              with a real GPU
  *     HEAP     blocks of the device's malloc; aliased the same way
- *     HOST     managed and pinned memory: addr == host
+ *     HOST     managed and pinned memory: addr == host; or, with two_views, the same bytes mapped at addr for the
+ *              program and at ws_mem.host for us, so that the program's accesses can be watched by protecting its view
  * Every allocation starts at a multiple of 256 bytes and is followed by a red zone that belongs to nobody, of half its
  * size, at least 256 bytes and at most 1 MiB. Addresses are handed out in rising order and used again only after
  * the whole area was passed; the pages of freed memory go back to the system at once. New memory is zero.
@@ -23,6 +24,7 @@
 
 #define WS_MEM_UNIT 256u             /* allocations start at multiples of it */
 #define WS_MEM_PAGE_SHIFT 16         /* first level of the page table: 64 KiB */
+#define WS_MEM_HOST_PAGE 4096u       /* with two views: allocations of 2048 bytes and more share no page of this size */
 #define WS_MEM_QUARANTINE 65536u     /* freed structs that are remembered at least */
 #define WS_MEM_SUB (1u << (WS_MEM_PAGE_SHIFT - 8))   /* entries of a second-level table */
 
@@ -46,7 +48,8 @@ struct ws_memmap {
 	pthread_rwlock_t registered_lock;
 	uint32_t *page_users;        /* allocations that touch a 64 KiB page */
 	struct ws_mem_area area[WS_AREA_COUNT];
-	uint8_t *alias;              /* of DEVICE and HEAP */
+	bool two_views;              /* of HOST */
+	uint8_t *alias;              /* of DEVICE and HEAP, with two_views of HOST as well */
 	uint64_t alias_size;
 	void *reserved;              /* what mmap gave for the range */
 	uint64_t limit, used;        /* device memory in bytes */
@@ -68,9 +71,13 @@ struct ws_memmap {
 };
 
 /* Reserves the addresses. limit: bytes of device memory; heap_limit: bytes for the device's malloc. ops may be NULL.
+ * two_views: HOST memory is mapped twice; where the system does not allow that, once (map->two_views says which).
  * false (errno) when the system gives no addresses; then the map must not be used. */
-bool ws_memmap_init(struct ws_memmap *map, uint64_t limit, uint64_t heap_limit, const struct ws_observer_ops *ops,
-                    void *self);
+bool ws_memmap_init(struct ws_memmap *map, uint64_t limit, uint64_t heap_limit, bool two_views,
+                    const struct ws_observer_ops *ops, void *self);
+/* The program's view of HOST memory that is accessible unless somebody protected it: [*base, *end), which grows.
+ * false: there is one view only. Any thread, no lock. */
+bool ws_memmap_host_views(const struct ws_memmap *map, uint64_t *base, uint64_t *end);
 /* Tells the observer of all that is still there, then gives everything back. */
 void ws_memmap_fini(struct ws_memmap *map);
 

@@ -25,6 +25,11 @@ bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr)
 	return done;
 }
 
+bool ws_gpu_host_views(const struct ws_gpu *g, uint64_t *base, uint64_t *end)
+{
+	return ws_memmap_host_views(&g->map, base, end);
+}
+
 struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr)
 {
 	return ws_memmap_find(&g->map, addr);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -20,7 +21,7 @@ static struct ws_memmap map;
 static int setup(void **state)
 {
 	(void)state;
-	return ws_memmap_init(&map, 1024 * MIB, 1 * MIB, NULL, NULL) ? 0 : -1;
+	return ws_memmap_init(&map, 1024 * MIB, 1 * MIB, false, NULL, NULL) ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -321,7 +322,7 @@ static void test_observer(void **state)
 	static const struct ws_observer_ops ops = {.abi = WS_OBSERVER_ABI, .mem_new = on_new, .mem_free = on_free};
 	static char buf[64];
 	ws_memmap_fini(&map);
-	assert_true(ws_memmap_init(&map, 64 * MIB, MIB, &ops, &news));
+	assert_true(ws_memmap_init(&map, 64 * MIB, MIB, false, &ops, &news));
 	struct ws_mem *a = device(16), *h = ws_memmap_heap_alloc(&map, 16, NULL);
 	ws_memmap_register(&map, buf, sizeof buf, NULL);
 	device(1);
@@ -334,16 +335,119 @@ static void test_observer(void **state)
 	assert_int_equal(frees, 2);
 	ws_memmap_fini(&map);
 	assert_int_equal(frees, 4);
-	assert_true(ws_memmap_init(&map, MIB, MIB, NULL, NULL));
+	assert_true(ws_memmap_init(&map, MIB, MIB, false, NULL, NULL));
+}
+
+/* ---- two views of host memory ---- */
+static int setup_views(void **state)
+{
+	(void)state;
+	return ws_memmap_init(&map, 1024 * MIB, 1 * MIB, true, NULL, NULL) && map.two_views ? 0 : -1;
+}
+
+static struct ws_mem *managed(uint64_t size)
+{
+	return ws_memmap_new(&map, size, 0, WS_MEM_MANAGED, NULL, NULL);
+}
+
+static volatile uint8_t *view(const struct ws_mem *m)
+{
+	return (volatile uint8_t *)(uintptr_t)m->addr;
+}
+
+static void test_views_are_equal(void **state)
+{
+	(void)state;
+	struct ws_mem *m = managed(100000), *h = ws_memmap_new(&map, 64, 0, WS_MEM_HOST, NULL, NULL);
+	assert_ptr_not_equal(m->host, (uint8_t *)(uintptr_t)m->addr);
+	for (int i = 0; i < 100000; i += 999) {
+		assert_int_equal(view(m)[i], 0);
+		view(m)[i] = (uint8_t)i;
+		assert_int_equal(m->host[i], (uint8_t)i);
+		m->host[i] = (uint8_t)(i + 1);
+		assert_int_equal(view(m)[i], (uint8_t)(i + 1));
+	}
+	view(h)[63] = 5;
+	assert_int_equal(h->host[63], 5);
+	uint64_t base, end;
+	assert_true(ws_memmap_host_views(&map, &base, &end));
+	assert_true(m->addr >= base && m->addr + m->size <= end && h->addr >= base && h->addr < end);
+	struct ws_mem *d = device(64);
+	assert_false(d->addr >= base && d->addr < end);
+}
+
+/* All of the area is gone through, so that addresses come back; their bytes must not. */
+static void test_views_are_zero_again(void **state)
+{
+	(void)state;
+	struct ws_mem *m = managed(64 * MIB);
+	uint64_t first = m->addr;
+	bool again = false;
+	for (int i = 0; i < 4000 && !again; i++) {
+		for (uint64_t k = 0; k < m->size; k += 16 * MIB) {
+			assert_int_equal(m->host[k], 0);
+			assert_int_equal(view(m)[k + 4096], 0);
+			m->host[k] = 1;
+			view(m)[k + 4096] = 2;
+		}
+		assert_true(ws_memmap_free(&map, m->addr));
+		m = managed(64 * MIB);
+		assert_non_null(m);
+		again = m->addr == first;
+	}
+	assert_true(again);
+	for (uint64_t k = 0; k < m->size; k += 16 * MIB)
+		assert_int_equal(m->host[k] | view(m)[k] | m->host[k + 4096] | view(m)[k + 4096], 0);
+}
+
+static void test_own_pages(void **state)
+{
+	(void)state;
+	static const uint64_t sizes[] = {1, 2047, 2048, 100, 4096, 4097, 8, 10000, 2048, 2048, 3};
+	uint64_t after_small = 0, after_big = 0;
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		struct ws_mem *m = managed(sizes[i]);
+		uint64_t after = (m->addr + m->size + 4095) / 4096 * 4096;
+		assert_true(m->addr >= after_big);
+		if (sizes[i] < 2048) {
+			after_small = after;
+			continue;
+		}
+		assert_int_equal(m->addr % 4096, 0);
+		assert_true(m->addr >= after_small);
+		after_big = after;
+	}
+}
+
+/* Where files may not be as large as the area, there is one view, and no signal. */
+static void test_one_view_must_do(void **state)
+{
+	(void)state;
+	struct rlimit old, small;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small = (struct rlimit){MIB, old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_true(ws_memmap_init(&map, 64 * MIB, MIB, true, NULL, NULL));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_false(map.two_views);
+	uint64_t base, end;
+	assert_false(ws_memmap_host_views(&map, &base, &end));
+	struct ws_mem *m = managed(4096);
+	assert_ptr_equal(m->host, (uint8_t *)(uintptr_t)m->addr);
+	m->host[0] = 1;
+	ws_memmap_fini(&map);
 }
 
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define V(f) cmocka_unit_test_setup_teardown(f, setup_views, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_bounds), T(test_host_cannot_read_device_memory), T(test_managed_is_the_same_address),
 		T(test_freed_is_not_found_nor_reused), T(test_many_small_and_big), T(test_limit), T(test_area_wraps),
 		T(test_empty_allocation), T(test_structs_are_recycled), T(test_registered), T(test_heap),
-		T(test_heap_on_several_threads), T(test_describe), T(test_observer)};
+		T(test_heap_on_several_threads), T(test_describe), T(test_observer),
+		V(test_views_are_equal), V(test_views_are_zero_again), V(test_own_pages),
+		cmocka_unit_test(test_one_view_must_do)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static int setup(void **state)
 	if (pipe(out))
 		return -1;
 	call.printf_fd = out[1];
-	return ws_memmap_init(&map, 1 << 20, 4096, NULL, NULL) ? 0 : -1;
+	return ws_memmap_init(&map, 1 << 20, 4096, false, NULL, NULL) ? 0 : -1;
 }
 
 static int teardown(void **state)

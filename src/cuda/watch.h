@@ -1,0 +1,70 @@
+/* watch.h - notices accesses of the host program to managed and pinned memory while device work on it is in flight.
+ *
+ * The program's view of that memory (gpu/mem.h: two views) is protected page by page; an access of the program then
+ * faults, and the handler of SIGSEGV tells `touched` of it, synchronously, on the thread and at the place of the access.
+ * Our own accesses go through ws_mem.host and are never noticed. Memory registered by the program (cudaHostRegister) is
+ * not watched.
+ *
+ * What a user of this file must know:
+ *  - `touched` runs inside a signal handler, but a synchronous one: it may take mutexes, allocate, walk the stack of the
+ *    program and write reports. It must not read or write the program's view of watched memory, must not call
+ *    ws_watch_set, and must return (no longjmp).
+ *  - No lock of this file is held while `touched` runs; ws_watch_set may be called with a lock held that `touched` takes.
+ *  - A thread that holds the lock which `touched` takes must not access the program's view: neither by calling the
+ *    program's functions (host functions, callbacks) nor by writing results through pointers that the program gave, for
+ *    these may point into managed memory.
+ *  - The one exception that nobody can rule out is a handler of the program for an asynchronous signal: it may interrupt a
+ *    thread anywhere. While a thread holds that lock it shall be marked so (a thread-local flag), and `touched` shall
+ *    return true at once where the mark is set.
+ *  - A fault tells the first byte of an access in a page, not how many follow: `bytes` is 1. System calls tell the whole
+ *    stretch that they transferred.
+ *  - While a page is open for one instruction of one thread, accesses of other threads to it pass unnoticed. */
+#ifndef WS_WATCH_H
+#define WS_WATCH_H
+
+#include <signal.h>
+#include "gpu/gpu.h"
+
+#define WS_WATCH_PAGE 4096u
+
+struct ws_watch_page {
+	uint64_t addr;   /* in the program's view; a multiple of WS_WATCH_PAGE */
+	bool no_reads;   /* the device may be writing there: reads of the host are told, too; else only writes are */
+};
+
+/* Told of an access of the program to [addr, addr + bytes). true: a race was told, or nobody cares any more: the page is
+ * left open until the next ws_watch_set that names it. false: the page is open for this one access only. */
+typedef bool ws_watch_touched(void *user, uint64_t addr, uint64_t bytes, bool write);
+
+/* Once a process, after the handlers of the session itself are installed: whatever is not ours goes on to the handlers
+ * found here. false: this gpu's memory has one view only (ws_gpu_host_views), nothing was done. */
+bool ws_watch_start(struct ws_gpu *gpu, ws_watch_touched *touched, void *user);
+
+/* From now on exactly these pages are watched: sorted by address, each once, inside live managed or pinned memory. A page
+ * that was opened before and is named again is closed again. pages may be freed afterwards. Any thread. Costs next to
+ * nothing when n is 0 and was 0, little when nothing has changed, else a system call for each run of neighbouring pages
+ * that change alike. Does nothing before ws_watch_start. */
+void ws_watch_set(const struct ws_watch_page *pages, size_t n);
+
+/* For memory that the kernel or we ourselves access on behalf of the program at the program's addresses: told to `touched`
+ * at once where it is watched, and opened until the next ws_watch_set that names its pages. */
+void ws_watch_touch(const void *p, size_t n, bool write);
+
+/* Is addr managed or pinned memory that can be watched? false before ws_watch_start. */
+bool ws_watch_holds(uint64_t addr);
+
+/* ---- for libwarpsafe-preload.so, which catches calls of the C library by the program ---- */
+/* The kernel's own access to a protected page would fail with EFAULT. So the pages of a system call's buffer are opened
+ * before and held open, also against ws_watch_set, until it has returned; what it did transfer is told then. */
+struct ws_watch_hooks {
+	/* Opens [p, p + n) for an access of that kind. false: nothing to do, and release shall not be called. */
+	bool (*hold)(const void *p, size_t n, bool write);
+	/* Ends that (the same arguments); the first `done` bytes (0: none) were accessed. Keeps errno. */
+	void (*release)(const void *p, size_t n, bool write, size_t done);
+	/* The program installs a handler of its own for signal sig: everything is opened. */
+	void (*handler_changes)(int sig);
+};
+/* NULL until ws_watch_start. */
+__attribute__((visibility("default"))) extern const struct ws_watch_hooks *ws_watch_hooks;
+
+#endif
