@@ -36,11 +36,18 @@ static bool morally_strong(const struct ws_ex_now *n, const struct ws_ex_past *o
 	       ws_ex_reaches(n->x, ws_ex_level(p->scope), old->block, p->block);
 }
 
+/* ... and, when this access goes through the async proxy and `old` did not, before a proxy fence that happened before it
+ * (PTX ISA 9.0, Memory Consistency Model, Proxies, Causality Order) */
+static bool before_fence(const struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t time)
+{
+	return before(n, old->unit, time) && (!n->p.proxy || old->proxy || time <= ws_ex_time(n->u->f.px, old->unit));
+}
+
 /* Has something that happened before this access read the strong write number i, or one after it? */
 static bool observed(const struct ws_ex_now *n, const struct ws_ex_byte *b, uint32_t i)
 {
 	for (uint32_t j = i + 1; j < b->n; j++)
-		if ((b->p[j].cls == EX_RMW || b->p[j].cls == EX_STRONG_READ) && before(n, b->p[j].unit, b->p[j].first))
+		if ((b->p[j].cls == EX_RMW || b->p[j].cls == EX_STRONG_READ) && before_fence(n, &b->p[j], b->p[j].first))
 			return true;
 	return false;
 }
@@ -60,12 +67,11 @@ static enum verdict judge(const struct ws_ex_now *n, const struct ws_ex_byte *b,
 		return NEITHER;              /* pieces of one operation */
 	if (morally_strong(n, old))
 		return NEITHER;
-	if (!before(n, old->unit, old->last) && !(is_strong(old->cls) && writes && observed(n, b, i)))
-		return RACE;
-	/* PTX ISA 9.0, Memory Consistency Model, Proxies, Causality Order */
-	if (p->proxy && writes && !old->proxy && old->last > ws_ex_time(n->u->f.px, old->unit))
-		return PROXY;
-	return FINE;
+	if (writes ? before_fence(n, old, old->last) : before(n, old->unit, old->last))
+		return FINE;
+	if (writes && is_strong(old->cls) && observed(n, b, i))
+		return FINE;
+	return before(n, old->unit, old->last) ? PROXY : RACE;
 }
 
 /* ---- writes of the same value ---- */

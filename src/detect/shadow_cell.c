@@ -338,11 +338,12 @@ static void check_row(struct ws_ctx *c, uint32_t lane, enum ws_row r, enum ws_cl
 	tell(c, lane, &h);
 }
 
+/* For an access through the async proxy: before a proxy fence that is before it. */
 static bool before(struct ws_ctx *c, const struct ws_slot *s, uint32_t lane)
 {
 	/* one of the lanes is enough: each of them saw the write */
 	for (uint32_t m = s->mask; m; m &= m - 1)
-		if (ws_hb_bad(c, s->who, m & -m, lane) < 0)
+		if (ws_write_bad(c, s->who, m & -m, lane) < 0)
 			return true;
 	return false;
 }
@@ -418,11 +419,9 @@ static void check_strong_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uin
 
 		if (!row[i].who || (strong_class(c->cls) && morally_strong(c, &row[i])))
 			continue;
-		bad = ws_hb_bad(c, row[i].who, row[i].mask, lane);
+		bad = ws_write_bad(c, row[i].who, row[i].mask, lane);
 		if (bad >= 0 && observed(c, i, newest(e, i), lane))
 			bad = -1;
-		if (bad < 0 && c->proxy)
-			bad = ws_proxy_bad(c, row[i].who, row[i].mask, lane);
 		if (bad >= 0)
 			hit(c, lane, &h, &row[i], is_rmw(c, &row[i]) ? CLS_RMW : CLS_SWRITE, bad, s.lo, s.hi);
 	}
@@ -449,11 +448,10 @@ static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, 
 		if (!x->s.mask || x->cls == CLS_OBSERVER || !conflicts(c, x->cls) ||
 		    (strong_class(c->cls) && strong_class(x->cls) && morally_strong(c, &x->s)))
 			continue;
-		bad = ws_hb_bad(c, x->s.who, x->s.mask, lane);
+		bad = x->cls == CLS_SWRITE ? ws_write_bad(c, x->s.who, x->s.mask, lane) :
+		                             ws_hb_bad(c, x->s.who, x->s.mask, lane);
 		if (bad >= 0 && x->cls == CLS_SWRITE && observed(c, i, x->seq, lane))
 			bad = -1;
-		if (bad < 0 && c->proxy && x->cls == CLS_SWRITE)
-			bad = ws_proxy_bad(c, x->s.who, x->s.mask, lane);
 		if (bad >= 0)
 			ws_shadow_conflict(c, lane, lo, hi, &x->s, x->cls, bad, false);
 	}
@@ -803,7 +801,8 @@ uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask)
 			continue;
 		}
 		s = &((struct ws_slot *)e->row[ROW_S])[(addr & (LINE - 1)) / 4];
-		if (s->who && ((s->site ^ c->site) & SITE_ID)) {
+		/* another block of the cluster may be out of scope, and ws_cell_atomic knows what two blocks mean */
+		if (s->who && ((s->site ^ c->site) & SITE_ID || (s->who ^ c->me) >> 32)) {
 			left |= mask & -mask;
 			continue;
 		}
