@@ -34,8 +34,8 @@ $(L)/libcuda.so: $(L)/libcuda.so.1
 	ln -sf $(<F) $@
 
 # INITFIRST: its constructor runs before those of every other library and of the program
-$(L)/libwarpsafe-preload.so: $(B)/obj/cuda/shim_preload.o $(L)/libwarpsafe.so
-	$(SHARED) -Wl,-soname,$(@F) -Wl,-z,initfirst $< -L$(L) -lwarpsafe -o $@
+$(L)/libwarpsafe-preload.so: $(B)/obj/cuda/shim_preload.o $(B)/obj/cuda/shim_calls.o $(L)/libwarpsafe.so
+	$(SHARED) -Wl,-soname,$(@F) -Wl,-z,initfirst $(filter %.o,$^) -L$(L) -lwarpsafe -ldl -o $@
 
 $(B)/obj/cuda/shim_cuda.o: src/cuda/drv_api.def
 .SECONDARY: $(CUDART:%=$(B)/obj/cuda/cudart.%.map)

@@ -79,6 +79,7 @@ static __thread struct {
 } me;
 
 const struct ws_watch_hooks *ws_watch_hooks;
+bool ws_watch_calls_caught;
 
 static void limit(const char *text)
 {
@@ -542,23 +543,18 @@ static void change_pages(const struct stretch *s, bool held, enum state to)
 		give_up();
 }
 
-static bool is_watched(const void *p, size_t n)
+static bool is_watched(const struct stretch *s)
 {
-	return n && (is_ours((uintptr_t)p) || is_ours((uintptr_t)p + n - 1));
-}
-
-static struct stretch stretch(const void *p, size_t n, bool write)
-{
-	return (struct stretch){(uintptr_t)p, (uintptr_t)p + n, write};
+	return s->from < s->to && (is_ours(s->from) || is_ours(s->to - 1));
 }
 
 void ws_watch_touch(const void *p, size_t n, bool write)
 {
-	struct stretch s = stretch(p, n, write);
+	struct stretch s = {(uintptr_t)p, (uintptr_t)p + n, write};
 	sigset_t old;
 	bool told;
 
-	if (!__atomic_load_n(&w.n, __ATOMIC_ACQUIRE) || !is_watched(p, n))
+	if (!__atomic_load_n(&w.n, __ATOMIC_ACQUIRE) || !is_watched(&s))
 		return;
 	lock(&old);
 	told = any_counts(s.from, s.to, write);
@@ -571,12 +567,12 @@ void ws_watch_touch(const void *p, size_t n, bool write)
 	unlock(&old);
 }
 
-static bool hold(const void *p, size_t n, bool write)
+static bool hold(uint64_t addr, size_t n, bool write)
 {
-	struct stretch s = stretch(p, n, write);
+	struct stretch s = {addr, addr + n, write};
 	sigset_t old;
 
-	if (!is_watched(p, n))
+	if (!is_watched(&s))
 		return false;
 	lock(&old);
 	*WS_PUSH(w.holds, w.nholds, w.cap_holds) = s;
@@ -585,25 +581,30 @@ static bool hold(const void *p, size_t n, bool write)
 	return true;
 }
 
-static void forget_hold(const struct stretch *s)
+static bool forget_hold(const struct stretch *s)
 {
 	struct stretch *h = w.holds, *end = w.holds + w.nholds;
 
 	while (h < end && !(h->from == s->from && h->to == s->to && h->write == s->write))
 		h++;
-	if (h < end)
-		*h = w.holds[--w.nholds];
+	if (h == end)
+		return false;
+	*h = w.holds[--w.nholds];
+	return true;
 }
 
-static void release(const void *p, size_t n, bool write, size_t done)
+static void release(uint64_t addr, size_t n, bool write, size_t done)
 {
-	struct stretch s = stretch(p, n, write);
+	struct stretch s = {addr, addr + n, write};
 	bool told, for_good;
 	int saved = errno;
 	sigset_t old;
 
 	lock(&old);
-	forget_hold(&s);
+	if (!forget_hold(&s)) {
+		unlock(&old);
+		return;
+	}
 	told = done && any_counts(s.from, s.from + done, write);
 	unlock(&old);
 	for_good = told && w.touched(w.user, s.from, done, write);
@@ -652,10 +653,10 @@ static void in_child(void)
 
 bool ws_watch_start(struct ws_gpu *gpu, ws_watch_touched *touched, void *user)
 {
-	static const struct ws_watch_hooks hooks = {hold, release, handler_changes};
+	static const struct ws_watch_hooks hooks = {ws_watch_holds, hold, release, handler_changes};
 	uint64_t base, end;
 
-	if (w.touched || !ws_gpu_host_views(gpu, &base, &end))
+	if (w.touched || !ws_watch_calls_caught || !ws_gpu_host_views(gpu, &base, &end))
 		return false;
 	w.gpu = gpu;
 	w.user = user;

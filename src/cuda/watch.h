@@ -37,7 +37,8 @@ struct ws_watch_page {
 typedef bool ws_watch_touched(void *user, uint64_t addr, uint64_t bytes, bool write);
 
 /* Once a process, after the handlers of the session itself are installed: whatever is not ours goes on to the handlers
- * found here. false: this gpu's memory has one view only (ws_gpu_host_views), nothing was done. */
+ * found here. false, and nothing was done: this gpu's memory has one view only (ws_gpu_host_views), or the program was
+ * started without the preload, so that its system calls cannot be caught. */
 bool ws_watch_start(struct ws_gpu *gpu, ws_watch_touched *touched, void *user);
 
 /* From now on exactly these pages are watched: sorted by address, each once, inside live managed or pinned memory. A page
@@ -57,13 +58,17 @@ bool ws_watch_holds(uint64_t addr);
 /* The kernel's own access to a protected page would fail with EFAULT. So the pages of a system call's buffer are opened
  * before and held open, also against ws_watch_set, until it has returned; what it did transfer is told then. */
 struct ws_watch_hooks {
-	/* Opens [p, p + n) for an access of that kind. false: nothing to do, and release shall not be called. */
-	bool (*hold)(const void *p, size_t n, bool write);
-	/* Ends that (the same arguments); the first `done` bytes (0: none) were accessed. Keeps errno. */
-	void (*release)(const void *p, size_t n, bool write, size_t done);
+	bool (*can_watch)(uint64_t addr); /* ws_watch_holds */
+	/* Opens [addr, addr + n) for an access of that kind. false: nothing to do, and release shall not be called. */
+	bool (*hold)(uint64_t addr, size_t n, bool write);
+	/* Ends that (the same arguments; nothing where hold gave false); the first `done` bytes (0: none) were
+	 * accessed. Keeps errno. */
+	void (*release)(uint64_t addr, size_t n, bool write, size_t done);
 	/* The program installs a handler of its own for signal sig: everything is opened. */
 	void (*handler_changes)(int sig);
 };
+/* Those calls are caught; without that nothing is watched. */
+__attribute__((visibility("default"))) extern bool ws_watch_calls_caught;
 /* NULL until ws_watch_start. */
 __attribute__((visibility("default"))) extern const struct ws_watch_hooks *ws_watch_hooks;
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "cuda/watch.h"
+#include "src/cuda/shim_calls.c" /* the calls of this program are caught as those of a program under test are */
 
 enum { PAGE = WS_WATCH_PAGE, MOST_TOLD = 4096 };
 
@@ -309,6 +310,10 @@ static void test_own_handler(void)
 	watch(0, 4, true);
 	v[0] = 2;
 	assert_int_equal(ntold, 1);
+	assert_int_equal(sigaction(SIGSEGV, &own, &old), 0);     /* while pages are closed */
+	v[PAGE] = 1;
+	assert_int_equal(ntold, 1);
+	assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
 }
 
 static void test_own_trap_handler(void)
@@ -335,8 +340,6 @@ static void test_asynchronous_signal(void)
 	unsigned i;
 
 	sigfillset(&act.sa_mask);
-	sigdelset(&act.sa_mask, SIGSEGV);
-	sigdelset(&act.sa_mask, SIGTRAP);
 	sigaction(SIGUSR1, &act, &old);
 	for (i = 0; i < 50; i++) {
 		watch(0, 1, true);
@@ -452,7 +455,7 @@ static void test_touch(void)
 
 static void test_hold(void)
 {
-	void *at = (void *)(uintptr_t)(mem->addr + PAGE - 10);
+	uint64_t at = mem->addr + PAGE - 10;
 
 	watch(0, 3, true);
 	assert_true(ws_watch_hooks->hold(at, 20, true));
@@ -479,8 +482,170 @@ static void test_hold(void)
 	assert_int_equal(ntold, 4);
 	v[0] = 2;
 	assert_int_equal(ntold, 4);
-	assert_false(ws_watch_hooks->hold(told, sizeof told, true));
+	assert_false(ws_watch_hooks->hold((uintptr_t)told, sizeof told, true));
 	assert_false(ws_watch_hooks->hold(at, 0, true));
+}
+
+static void *view(size_t offset)
+{
+	return (void *)(uintptr_t)(mem->addr + offset);
+}
+
+/* The kernel finds every buffer open, what was told is what it did transfer, and pages are closed afterwards. */
+static void test_read_write(void)
+{
+	char text[] = "0123456789abcdef";
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	memcpy(mem->host + PAGE - 8, text, 16);
+	watch(0, 2, true);
+	assert_int_equal(write(ends[1], view(PAGE - 8), 16), 16);
+	assert_int_equal(ntold, 1);
+	is_told(0, PAGE - 8, 16, false);
+	assert_int_equal(read(ends[0], view(PAGE - 4), 100), 16);
+	assert_int_equal(ntold, 2);
+	is_told(1, PAGE - 4, 16, true);
+	assert_memory_equal(mem->host + PAGE - 4, text, 16);
+	assert_int_equal(v[PAGE], '4');
+	assert_int_equal(ntold, 3);
+	watch(0, 2, false);
+	assert_int_equal(write(ends[1], view(PAGE - 8), 16), 16);
+	assert_int_equal(ntold, 3);
+	errno = 0;
+	assert_int_equal(read(-1, view(0), 16), -1);
+	assert_int_equal(errno, EBADF);
+	assert_int_equal(ntold, 3);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void test_vectors(void)
+{
+	char first[4] = "abcd";
+	struct iovec out[2] = {{first, 4}, {view(0), 8}}, in[3] = {{view(PAGE), 6}, {first, 4}, {view(2 * PAGE), 50}};
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	memcpy(mem->host, "efghijkl", 8);
+	watch(0, 3, true);
+	assert_int_equal(writev(ends[1], out, 2), 12);
+	assert_int_equal(ntold, 1);
+	is_told(0, 0, 8, false);
+	assert_int_equal(readv(ends[0], in, 3), 12);
+	assert_int_equal(ntold, 3);
+	is_told(1, PAGE, 6, true);
+	is_told(2, 2 * PAGE, 2, true);
+	assert_memory_equal(mem->host + PAGE, "abcdef", 6);
+	assert_memory_equal(first, "ghij", 4);
+	assert_memory_equal(mem->host + 2 * PAGE, "kl", 2);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* Large parts of a stream go to the system directly. */
+static void test_streams(void)
+{
+	size_t n = 20 * PAGE, i;
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	for (i = 0; i < n; i++)
+		mem->host[i] = (uint8_t)(i % 251);
+	watch(0, 64, true);
+	assert_int_equal(fwrite(view(0), 4, n / 4, f), n / 4);
+	assert_int_equal(ntold, 1);
+	is_told(0, 0, n, false);
+	rewind(f);
+	assert_int_equal(fread(view(30 * PAGE), 1, n + 5, f), n);
+	assert_int_equal(ntold, 2);
+	is_told(1, 30 * PAGE, n, true);
+	assert_memory_equal(mem->host + 30 * PAGE, mem->host, n);
+	assert_int_equal(pread(fileno(f), view(100), 2 * PAGE, 0), 2 * PAGE);
+	assert_int_equal(ntold, 3);
+	fclose(f);
+	memset(mem->host, 'x', n - 1);
+	mem->host[n - 1] = 0;
+	f = fopen("/dev/null", "w");
+	setvbuf(f, NULL, _IONBF, 0);
+	watch(0, 64, true);
+	answer = true;
+	assert_true(fputs(view(0), f) >= 0);
+	assert_true(ntold > 3);
+	assert_false(ferror(f));
+	fclose(f);
+}
+
+static void test_sockets(void)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	memcpy(mem->host, "hello", 5);
+	watch(0, 2, true);
+	assert_int_equal(send(ends[0], view(0), 5, 0), 5);
+	assert_int_equal(recv(ends[1], view(PAGE), 100, 0), 5);
+	assert_int_equal(ntold, 2);
+	is_told(0, 0, 5, false);
+	is_told(1, PAGE, 5, true);
+	assert_memory_equal(mem->host + PAGE, "hello", 5);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+static void *slow_writer(void *arg)
+{
+	int fd = *(int *)arg, i;
+
+	for (i = 0; i < 20; i++) {
+		usleep(1000);
+		watch(0, 2, true);
+	}
+	assert_int_equal(write(fd, "late", 4), 4);
+	return NULL;
+}
+
+/* The page is named anew while the kernel waits with its buffer in it. */
+static void test_blocked_in_read(void)
+{
+	pthread_t thread;
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	watch(0, 2, true);
+	assert_int_equal(pthread_create(&thread, NULL, slow_writer, &ends[1]), 0);
+	assert_int_equal(read(ends[0], view(8), 4), 4);
+	pthread_join(thread, NULL);
+	assert_memory_equal(mem->host + 8, "late", 4);
+	assert_int_equal(ntold, 1);
+	is_told(0, 8, 4, true);
+	v[0] = 1;
+	assert_int_equal(ntold, 2);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* A thread that blocks all signals would die of a fault. */
+static void *blocks_all(void *arg)
+{
+	sigset_t all, now;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	v[0] = 1;
+	pthread_sigmask(SIG_SETMASK, NULL, &now);
+	assert_true(sigismember(&now, SIGUSR1));
+	return NULL;
+}
+
+static void test_blocked_signals(void)
+{
+	pthread_t thread;
+
+	watch(0, 1, true);
+	assert_int_equal(pthread_create(&thread, NULL, blocks_all, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(ntold, 1);
 }
 
 static void test_holds(void)
@@ -506,20 +671,23 @@ static void run(void **state)
 	test();
 }
 
-#define TEST(f) {#f, run, new_memory, old_memory, (void *)f}
+#define CASE(f) {#f, run, new_memory, old_memory, (void *)f}
 
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(test_read_and_write), TEST(test_only_writes), TEST(test_neighbours), TEST(test_once), TEST(test_many),
-		TEST(test_sets), TEST(test_crossing), TEST(test_copies), TEST(test_threads), TEST(test_own_handler),
-		TEST(test_own_trap_handler), TEST(test_asynchronous_signal), TEST(test_real_faults), TEST(test_fork),
-		TEST(test_touch), TEST(test_hold), TEST(test_holds),
+		CASE(test_read_and_write), CASE(test_only_writes), CASE(test_neighbours), CASE(test_once), CASE(test_many),
+		CASE(test_sets), CASE(test_crossing), CASE(test_copies), CASE(test_threads), CASE(test_own_handler),
+		CASE(test_own_trap_handler), CASE(test_asynchronous_signal), CASE(test_real_faults), CASE(test_fork),
+		CASE(test_touch), CASE(test_read_write),
+		CASE(test_vectors), CASE(test_streams), CASE(test_sockets), CASE(test_blocked_in_read),
+		CASE(test_blocked_signals), CASE(test_hold), CASE(test_holds),
 #ifdef __x86_64__
-		TEST(test_rep_movs),
+		CASE(test_rep_movs),
 #endif
 	};
 
+	setenv("WARPSAFE_OPTIONS", "verb=race\n", 1);
 	if (argc > 2) /* the program has a handler before ours is installed */
 		signal(SIGSEGV, own_handler);
 	if (argc > 1)
