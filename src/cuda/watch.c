@@ -9,13 +9,16 @@
  * and signals that may interrupt anything are blocked while it is held: so a fault never waits for its own thread. */
 #include "cuda/watch.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "cuda/fault.h"
 #include "cuda/session.h"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -26,12 +29,19 @@
 
 enum {
 	PAGE = WS_WATCH_PAGE,
-	MOST_STEPS = 64,         /* of a page between two ws_watch_set: `rep movs` traps at every element */
+	/* A step takes 5 to 40 microseconds. A page may take many between two ws_watch_set, and few once the program has
+	 * taken a quarter of a second, and none after a second or ten: then it is open from the first touch on. */
+	MANY_STEPS = 4096,
+	FEW_STEPS = 64,
+	FREE_STEPS = 50000,
+	MOST_STEPS = 250000,
 	MOST_PAGES = 8,          /* open for one instruction: the most that one accesses but for gathers */
 	MOST_RETRIES = 1000,     /* of an access that faults though nothing is closed: then it is not ours */
+	MOST_FRAMES = 64,
 	LEAST_STACK = 64 << 10,  /* for `touched`; an alternate signal stack of the program may be smaller */
 	OPENED = PROT_READ | PROT_WRITE,
-	TRAP_FLAG = 0x100,       /* in the flags register: Intel SDM vol. 1, 3.4.3.3 */
+	TRAP_FLAG = 0x100,       /* in the flags register: Intel SDM vol. 1, 3.4.3 */
+	DIRECTION_FLAG = 0x400,
 	ERR_WRITE = 2,           /* in the error code of a page fault: Intel SDM vol. 3, 4.7 */
 };
 
@@ -40,7 +50,7 @@ enum state { CLOSED, OPEN /* until the next set */, STEPPING /* for one instruct
 struct page {
 	uint64_t addr;
 	bool no_reads;
-	uint8_t steps;
+	uint16_t steps;
 	enum state state;
 	uint32_t users;          /* instructions that it is open for */
 };
@@ -63,6 +73,7 @@ static struct {
 	size_t nholds, cap_holds;
 	struct sigaction former_segv, former_trap;
 	bool can_step;
+	uint32_t steps;                  /* of all pages, ever */
 	bool off;                        /* for good */
 	sigset_t mask_at_fork;
 } w = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -73,6 +84,7 @@ static __thread struct {
 	struct {
 		uint64_t addr, round;
 	} open[MOST_PAGES];              /* pages that this thread has open for one instruction */
+	uint64_t at;                     /* the instruction of the fault being told; 0: a call */
 	uint64_t ip, addr;               /* of a fault for which nothing was to be done */
 	unsigned retries;
 	bool passing_on;                 /* a signal that is not ours */
@@ -344,13 +356,41 @@ static bool is_write(const struct page *p, const ucontext_t *u)
 #endif
 }
 
+/* How many bytes from addr on the interrupted instruction accesses in its page. */
+static uint64_t bytes_of(uint64_t addr, bool write, const ucontext_t *u)
+{
+	uint64_t n = 1, left = PAGE - addr % PAGE;
+#if CAN_STEP
+	static const int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+				    REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+	const greg_t *g = u->uc_mcontext.gregs;
+	uint64_t regs[WS_COUNT(order)];
+	size_t i;
+
+	for (i = 0; i < WS_COUNT(order); i++)
+		regs[i] = (uint64_t)g[order[i]];
+	n = ws_fault_bytes(&(struct ws_fault){.code = (const uint8_t *)g[REG_RIP],
+						.regs = regs,
+						.backwards = g[REG_EFL] & DIRECTION_FLAG,
+						.fault = addr,
+						.write = write});
+#endif
+	return n < left ? n : left;
+}
+
+static bool may_step(const struct page *p)
+{
+	return p->steps < (w.steps < FREE_STEPS ? MANY_STEPS : w.steps < MOST_STEPS ? FEW_STEPS : 0);
+}
+
 /* Opens the page for the instruction at which the thread was interrupted. */
 static bool step(struct page *p, ucontext_t *u)
 {
 #if CAN_STEP
-	if (!w.can_step || p->steps == MOST_STEPS || me.n == MOST_PAGES)
+	if (!w.can_step || !may_step(p) || me.n == MOST_PAGES)
 		return false;
 	p->steps++;
+	w.steps++;
 	p->users++;
 	change_page(p, STEPPING);
 	me.open[me.n].addr = p->addr;
@@ -364,18 +404,26 @@ static bool step(struct page *p, ucontext_t *u)
 #endif
 }
 
-static void let_pass(struct page *p, bool write, bool for_good, ucontext_t *u)
+static void let_read(struct page *p)
 {
-	if (!for_good && step(p, u))
-		return;
-	if (CAN_STEP || write || !p->no_reads) {
-		change_page(p, OPEN);
-		return;
-	}
 	p->no_reads = false;
 	w.dirty = true;
 	if (!protect(p->addr, p->addr + PAGE, PROT_READ))
 		give_up();
+}
+
+/* An access that was told, with no race. Where it was all of the page (a string instruction), another one like it would
+ * tell nothing new. */
+static void let_pass(struct page *p, uint64_t bytes, bool write, ucontext_t *u)
+{
+	if (bytes == PAGE && write)
+		change_page(p, OPEN);
+	else if (!write && (bytes == PAGE || !CAN_STEP))
+		let_read(p);
+	else if (!step(p, u)) {
+		change_page(p, OPEN);
+		limit("some accesses of the host to managed memory are not checked: too many beside memory in flight");
+	}
 }
 
 static bool counts(const struct page *p, bool write)
@@ -402,10 +450,10 @@ static bool is_stack_small(const ucontext_t *u)
 	       u->uc_stack.ss_size < LEAST_STACK;
 }
 
-static bool tell(uint64_t addr, bool write, const ucontext_t *u)
+static bool tell(uint64_t addr, uint64_t bytes, bool write, const ucontext_t *u)
 {
 	if (!is_stack_small(u))
-		return w.touched(w.user, addr, 1, write);
+		return w.touched(w.user, addr, bytes, write);
 	limit("some accesses of the host to managed memory are not checked: the program's alternate signal stack is too "
 	      "small");
 	return true;
@@ -414,8 +462,9 @@ static bool tell(uint64_t addr, bool write, const ucontext_t *u)
 /* false: not ours */
 static bool handle(uint64_t addr, ucontext_t *u)
 {
-	struct page *p;
 	bool write, for_good;
+	uint64_t bytes;
+	struct page *p;
 
 	pthread_mutex_lock(&w.lock);
 	p = find(addr);
@@ -425,13 +474,51 @@ static bool handle(uint64_t addr, ucontext_t *u)
 		return retry(place_of(u), addr);
 	}
 	pthread_mutex_unlock(&w.lock);
-	for_good = tell(addr, write, u);
+	bytes = bytes_of(addr, write, u);
+	me.at = place_of(u);
+	for_good = tell(addr, bytes, write, u);
+	me.at = 0;
 	pthread_mutex_lock(&w.lock);
 	p = find(addr); /* the table may be another one by now */
-	if (p && counts(p, write))
-		let_pass(p, write, for_good, u);
+	if (p && counts(p, write) && for_good)
+		change_page(p, OPEN);
+	else if (p && counts(p, write))
+		let_pass(p, bytes, write, u);
 	pthread_mutex_unlock(&w.lock);
 	return true;
+}
+
+/* ---- places ---- */
+/* Is it code of the program, not of a library that accesses memory for others? */
+static bool is_program(const void *code)
+{
+	static const char *const libraries[] = {"libwarpsafe", "libc.", "libc-", "libstdc++", "ld-linux", "libpthread",
+						"libm.", "libgcc_s", "libasan.", "libtsan.", "libubsan."};
+	const char *slash;
+	Dl_info info;
+	size_t i;
+
+	if (!dladdr(code, &info) || !info.dli_fname)
+		return true;
+	slash = strrchr(info.dli_fname, '/');
+	for (i = 0; i < WS_COUNT(libraries); i++)
+		if (strncmp(slash ? slash + 1 : info.dli_fname, libraries[i], strlen(libraries[i])) == 0)
+			return false;
+	return true;
+}
+
+const void *ws_watch_place(void)
+{
+	void *frames[MOST_FRAMES];
+	int i = 0, n = backtrace(frames, MOST_FRAMES);
+
+	while (me.at && i < n && (uintptr_t)frames[i] != me.at)
+		i++;
+	while (i < n && !is_program(frames[i]))
+		i++;
+	if (i < n && (uintptr_t)frames[i] != me.at)
+		return frames[i];
+	return me.at ? (const void *)(uintptr_t)(me.at + 1) : NULL;
 }
 
 static void close_again(uint64_t addr, uint64_t round)

@@ -16,8 +16,12 @@
  *  - The one exception that nobody can rule out is a handler of the program for an asynchronous signal: it may interrupt a
  *    thread anywhere. While a thread holds that lock it shall be marked so (a thread-local flag), and `touched` shall
  *    return true at once where the mark is set.
- *  - A fault tells the first byte of an access in a page, not how many follow: `bytes` is 1. System calls tell the whole
- *    stretch that they transferred.
+ *  - A fault tells what its instruction accesses for certain (x86-64: all bytes of most instructions, fault.h; elsewhere
+ *    the first byte). Bytes in the next page are told by the fault there. System calls tell the whole stretch that they
+ *    transferred.
+ *  - A page is opened for one instruction at most 4096 times between two sets (64 when the program has gone through many,
+ *    0 when very many); after that it stays open, and the report says so as a limit. On other processors than x86-64 it
+ *    is opened at the first touch.
  *  - While a page is open for one instruction of one thread, accesses of other threads to it pass unnoticed. */
 #ifndef WS_WATCH_H
 #define WS_WATCH_H
@@ -50,6 +54,10 @@ void ws_watch_set(const struct ws_watch_page *pages, size_t n);
 /* For memory that the kernel or we ourselves access on behalf of the program at the program's addresses: told to `touched`
  * at once where it is watched, and opened until the next ws_watch_set that names its pages. */
 void ws_watch_touch(const void *p, size_t n, bool write);
+
+/* Inside `touched`: where in the program that access is, as the return address of a call there (for ws_origin and the
+ * like): outside of the C and C++ libraries and our own. NULL: not known. Walks the stack: for what is reported only. */
+const void *ws_watch_place(void);
 
 /* Is addr managed or pinned memory that can be watched? false before ws_watch_start. */
 bool ws_watch_holds(uint64_t addr);
