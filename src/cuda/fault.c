@@ -2,7 +2,8 @@
  *
  * A decoder for the operand in memory of what compilers and C libraries emit: encodings of the Intel SDM, vol. 2,
  * chapter 2 (prefixes, ModR/M, SIB, VEX, EVEX), sizes of its appendix A (opcode maps). What is not listed here, masked
- * vector accesses and gathers among it, counts as one byte: too few bytes may miss a race, too many would invent one. */
+ * vector accesses and gathers among it, counts as one byte: too few bytes may miss a race, too many would invent
+ * one. */
 #include "cuda/fault.h"
 
 #include <string.h>
@@ -199,7 +200,8 @@ static unsigned size_0f_general(const struct insn *i)
 	if (op >= 0x90 && op <= 0x9f)
 		return 1;
 	switch (op) {
-	case 0xa4: case 0xa5: case 0xac: case 0xad: case 0xaf: case 0xb1: case 0xb8: case 0xba: case 0xbc: case 0xbd: case 0xc1:
+	case 0xa4: case 0xa5: case 0xac: case 0xad: case 0xaf: case 0xb1: case 0xb8: case 0xba: case 0xbc: case 0xbd:
+	case 0xc1:
 		return general(i);
 	case 0xb7: case 0xbf:
 		return 2;
@@ -216,12 +218,13 @@ static unsigned size_0f(const struct insn *i)
 	unsigned op = i->op;
 
 	switch (op) {
-	case 0x10: case 0x11: case 0x51: case 0x52: case 0x53: case 0x58: case 0x59: case 0x5c: case 0x5d: case 0x5e: case 0x5f:
-	case 0xc2:
+	case 0x10: case 0x11: case 0x51: case 0x52: case 0x53: case 0x58: case 0x59: case 0x5c: case 0x5d: case 0x5e:
+	case 0x5f: case 0xc2:
 		return size_float(i);
 	case 0x12: case 0x13: case 0x16: case 0x17:
 		return size_half(i);
-	case 0x14: case 0x15: case 0x28: case 0x29: case 0x2b: case 0x54: case 0x55: case 0x56: case 0x57: case 0x5b: case 0xc6:
+	case 0x14: case 0x15: case 0x28: case 0x29: case 0x2b: case 0x54: case 0x55: case 0x56: case 0x57: case 0x5b:
+	case 0xc6:
 		return i->vector;
 	case 0x2a: case 0x2c: case 0x2d:
 		return i->pp != PF3 && i->pp != PF2 ? 1 : op == 0x2a ? i->w ? 8 : 4 : size_float(i);

@@ -5,8 +5,9 @@
  * one instruction: it sets the trap flag of the interrupted thread, and the SIGTRAP after that instruction closes the
  * page again.
  *
- * One mutex guards the table of pages. It is never held while `touched` runs, never while the program's view is accessed,
- * and signals that may interrupt anything are blocked while it is held: so a fault never waits for its own thread. */
+ * One mutex guards the table of pages. It is never held while `touched` runs, never while the program's view is
+ * accessed, and signals that may interrupt anything are blocked while it is held: so a fault never waits for its own
+ * thread. */
 #include "cuda/watch.h"
 
 #include <dlfcn.h>
@@ -301,8 +302,8 @@ static bool is_handler(int sig, void (*handler)(int, siginfo_t *, void *))
 	return sigaction(sig, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handler;
 }
 
-static const char replaced[] = "accesses of the host to managed memory are not checked: the program has its own SIGSEGV "
-			       "handler";
+static const char replaced[] =
+	"accesses of the host to managed memory are not checked: the program has its own SIGSEGV handler";
 
 void ws_watch_set(const struct ws_watch_page *pages, size_t n)
 {
@@ -345,8 +346,8 @@ static uint64_t place_of(const ucontext_t *u)
 #endif
 }
 
-/* Where the processor does not say what kind of access it was: the first is a read, as far as reads count; then the page
- * may be read, and a write faults again. */
+/* Where the processor does not say what kind of access it was: the first is a read, as far as reads count; then the
+ * page may be read, and a write faults again. */
 static bool is_write(const struct page *p, const ucontext_t *u)
 {
 #if CAN_STEP
