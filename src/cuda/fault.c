@@ -133,8 +133,9 @@ static unsigned byte_or_general(const struct insn *i)
 static unsigned size_x87(const struct insn *i)
 {
 	static const uint8_t sizes[8][8] = {
-		{4, 4, 4, 4, 4, 4, 4, 4}, {4, 1, 4, 4, 1, 2, 1, 2}, {4, 4, 4, 4, 4, 4, 4, 4}, {4, 4, 4, 4, 1, 10, 1, 10},
-		{8, 8, 8, 8, 8, 8, 8, 8}, {8, 8, 8, 8, 1, 1, 1, 2}, {2, 2, 2, 2, 2, 2, 2, 2}, {2, 2, 2, 2, 10, 8, 10, 8}};
+		{4, 4, 4, 4, 4, 4, 4, 4},   {4, 1, 4, 4, 1, 2, 1, 2}, {4, 4, 4, 4, 4, 4, 4, 4},
+		{4, 4, 4, 4, 1, 10, 1, 10}, {8, 8, 8, 8, 8, 8, 8, 8}, {8, 8, 8, 8, 1, 1, 1, 2},
+		{2, 2, 2, 2, 2, 2, 2, 2},   {2, 2, 2, 2, 10, 8, 10, 8}};
 
 	return sizes[i->op & 7][i->reg];
 }
@@ -151,7 +152,7 @@ static unsigned size_one_byte(const struct insn *i)
 		return general(i);
 	if ((op >= 0x80 && op <= 0x8b) || (op >= 0xa4 && op <= 0xa7) || (op >= 0xaa && op <= 0xaf))
 		return byte_or_general(i);
-	if (op == 0xc0 || op == 0xc1 || (op >= 0xd0 && op <= 0xd3) || op == 0xc6 || op == 0xc7 || op == 0xf6 || op == 0xf7)
+	if ((op & ~1u) == 0xc0 || (op & ~1u) == 0xc6 || (op & ~3u) == 0xd0 || (op & ~1u) == 0xf6)
 		return byte_or_general(i);
 	if (op >= 0xd8 && op <= 0xdf)
 		return size_x87(i);
@@ -237,7 +238,7 @@ static unsigned size_0f(const struct insn *i)
 	case 0xd6:
 		return 8;
 	}
-	if ((op >= 0x60 && op <= 0x6f) || op == 0x70 || (op >= 0x74 && op <= 0x76) || op == 0x7f || (op >= 0xd0 && op <= 0xfe))
+	if ((op >= 0x60 && op <= 0x70) || (op >= 0x74 && op <= 0x76) || op == 0x7f || (op >= 0xd0 && op <= 0xfe))
 		return size_integer(i);
 	return size_0f_general(i);
 }

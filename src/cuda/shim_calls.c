@@ -30,7 +30,7 @@
 	X(fread) X(fread_unlocked) X(__fread_chk) X(__fread_unlocked_chk) X(fwrite) X(fwrite_unlocked)                 \
 	X(fputs) X(fputs_unlocked) X(puts) X(getrandom)                                                                \
 	X(recv) X(__recv_chk) X(recvfrom) X(__recvfrom_chk) X(recvmsg) X(send) X(sendto) X(sendmsg)                    \
-	X(sigaction) X(signal) X(sigprocmask) X(pthread_sigmask)
+	X(sigaction) X(signal) X(bsd_signal) X(__sysv_signal) X(sysv_signal) X(sigprocmask) X(pthread_sigmask)
 
 #define INDEX(name) AT_##name,
 enum { CALLS(INDEX) NCALLS };
@@ -75,14 +75,15 @@ static const struct ws_watch_hooks *hooks(void)
 	type name params                                                                                               \
 	{                                                                                                              \
 		const struct ws_watch_hooks *h = hooks();                                                              \
+		uint64_t at_ = (uintptr_t)(buffer);                                                                    \
 		size_t size_ = h ? (bytes) : 0, done_;                                                                 \
 		type r;                                                                                                \
                                                                                                                        \
-		if (!h || !h->hold((uintptr_t)(buffer), size_, writes))                                                             \
+		if (!h || !h->hold(at_, size_, writes))                                                                \
 			return NEXT(name) args;                                                                        \
 		r = NEXT(name) args;                                                                                   \
 		done_ = (done);                                                                                        \
-		h->release((uintptr_t)(buffer), size_, writes, done_ < size_ ? done_ : size_);                                      \
+		h->release(at_, size_, writes, done_ < size_ ? done_ : size_);                                         \
 		return r;                                                                                              \
 	}
 
@@ -232,12 +233,17 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 	return NEXT(sigaction)(sig, &most, old);
 }
 
-EXPORT sighandler_t signal(int sig, sighandler_t handler);
-sighandler_t signal(int sig, sighandler_t handler)
-{
-	const struct ws_watch_hooks *h = hooks();
-
-	if (h)
-		h->handler_changes(sig);
-	return NEXT(signal)(sig, handler);
-}
+#define SIGNAL_CALL(name)                                                                                              \
+	EXPORT sighandler_t name(int sig, sighandler_t handler);                                                       \
+	sighandler_t name(int sig, sighandler_t handler)                                                               \
+	{                                                                                                              \
+		const struct ws_watch_hooks *h = hooks();                                                              \
+                                                                                                                       \
+		if (h)                                                                                                 \
+			h->handler_changes(sig);                                                                       \
+		return NEXT(name)(sig, handler);                                                                       \
+	}
+SIGNAL_CALL(signal)
+SIGNAL_CALL(bsd_signal)
+SIGNAL_CALL(sysv_signal)
+SIGNAL_CALL(__sysv_signal)

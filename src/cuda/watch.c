@@ -30,8 +30,8 @@
 
 enum {
 	PAGE = WS_WATCH_PAGE,
-	/* A step takes 5 to 40 microseconds. A page may take many between two ws_watch_set, and few once the program has
-	 * taken a quarter of a second, and none after a second or ten: then it is open from the first touch on. */
+	/* A step takes 5 to 40 microseconds. A page may take many between two ws_watch_set, few once the program has
+	 * spent a second or two on them, and none after ten: then it is open from the first touch on. */
 	MANY_STEPS = 4096,
 	FEW_STEPS = 64,
 	FREE_STEPS = 50000,
@@ -120,6 +120,13 @@ static void unlock(const sigset_t *old)
 {
 	pthread_mutex_unlock(&w.lock);
 	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
+static bool is_ours(uint64_t addr)
+{
+	uint64_t base, end;
+
+	return w.touched && ws_gpu_host_views(w.gpu, &base, &end) && addr >= base && addr < end;
 }
 
 /* ---- protection ---- */
@@ -278,10 +285,12 @@ static void change_set(const struct ws_watch_page *pages, size_t n)
 
 	w.nspare = 0;
 	for (i = 0; i < n; i++)
-		*WS_PUSH(w.spare, w.nspare, w.cap_spare) =
-			(struct page){.addr = pages[i].addr, .no_reads = pages[i].no_reads};
+		if (is_ours(pages[i].addr))
+			*WS_PUSH(w.spare, w.nspare, w.cap_spare) =
+				(struct page){.addr = pages[i].addr, .no_reads = pages[i].no_reads};
 	w.round++;
 	w.dirty = false;
+	n = w.nspare;
 	mark_held(w.spare, n);
 	w.pages = w.spare;
 	w.cap = w.cap_spare;
@@ -325,13 +334,6 @@ void ws_watch_set(const struct ws_watch_page *pages, size_t n)
 }
 
 /* ---- faults ---- */
-static bool is_ours(uint64_t addr)
-{
-	uint64_t base, end;
-
-	return w.touched && ws_gpu_host_views(w.gpu, &base, &end) && addr >= base && addr < end;
-}
-
 bool ws_watch_holds(uint64_t addr)
 {
 	return is_ours(addr);
@@ -455,8 +457,8 @@ static bool tell(uint64_t addr, uint64_t bytes, bool write, const ucontext_t *u)
 {
 	if (!is_stack_small(u))
 		return w.touched(w.user, addr, bytes, write);
-	limit("some accesses of the host to managed memory are not checked: the program's alternate signal stack is too "
-	      "small");
+	limit("some accesses of the host to managed memory are not checked: the program has a signal stack that is "
+	      "too small");
 	return true;
 }
 

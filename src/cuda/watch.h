@@ -49,8 +49,9 @@ typedef bool ws_watch_touched(void *user, uint64_t addr, uint64_t bytes, bool wr
  * started without the preload, so that its system calls cannot be caught. */
 bool ws_watch_start(struct ws_gpu *gpu, ws_watch_touched *touched, void *user);
 
-/* From now on exactly these pages are watched: sorted by address, each once, inside live managed or pinned memory. A
- * page that was opened before and is named again is closed again. pages may be freed afterwards. Any thread. Costs next
+/* From now on exactly these pages are watched: sorted by address, each once; pages that
+ * cannot be watched (ws_watch_holds) are left out. A page that was opened before and is named again is closed again.
+ * pages may be freed afterwards. Any thread. Costs next
  * to nothing when n is 0 and was 0, little when nothing has changed, else a system call for each run of neighbouring
  * pages that change alike. Does nothing before ws_watch_start. */
 void ws_watch_set(const struct ws_watch_page *pages, size_t n);

@@ -14,7 +14,7 @@
 #define MAX_RED_ZONE (UINT64_C(1) << 20)
 #define MAX_RUN 1024u                        /* 64 KiB pages looked for at once when addresses are used again */
 #define NEAR (UINT64_C(1) << 20)             /* how far an allocation may be away and still be named */
-#define OWN_PAGES 2048u                      /* in memory with two views, allocations from here on have pages of their own */
+#define OWN_PAGES 2048u                      /* with two views: bytes from which on allocations have pages of their own */
 
 struct ws_mem_box {
 	struct ws_mem mem;           /* first: a struct ws_mem * of ours is a struct ws_mem_box * */
@@ -366,7 +366,8 @@ static void drop_pages(struct ws_memmap *map, const struct ws_mem *m, uint64_t f
 		to = a->base + a->committed;
 	bool shared = map->two_views && is_host_area(map, a);        /* both views lose them */
 	if (from < to)
-		madvise((void *)(uintptr_t)(from + (uint64_t)a->to_host), to - from, shared ? MADV_REMOVE : MADV_DONTNEED);
+		madvise((void *)(uintptr_t)(from + (uint64_t)a->to_host), to - from,
+		        shared ? MADV_REMOVE : MADV_DONTNEED);
 }
 
 static void leave_pages(struct ws_memmap *map, const struct ws_mem *m)

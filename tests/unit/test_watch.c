@@ -310,8 +310,8 @@ static void check_told(const char *text, size_t at, size_t bytes, bool crosses, 
 	if (ntold == want && told[0].addr == mem->addr + at && told[0].bytes == bytes && told[0].write == write &&
 	    (!crosses || (told[1].addr == mem->addr + 2 * PAGE && told[1].bytes == 1 && told[1].write == write)))
 		return;
-	fail_msg("'%s' at %zu: told %zu times, first %d bytes from %d on, %s", text, at, (size_t)ntold, (int)told[0].bytes,
-		 (int)(told[0].addr - mem->addr), told[0].write ? "write" : "read");
+	fail_msg("'%s' at %zu: told %zu times, first %d bytes from %d on, %s", text, at, (size_t)ntold,
+		 (int)told[0].bytes, (int)(told[0].addr - mem->addr), told[0].write ? "write" : "read");
 }
 
 static void test_sizes(void)
@@ -409,6 +409,7 @@ static void *set_again(void *arg)
 
 static void test_threads(void)
 {
+	void *start_at[2] = {(void *)(uintptr_t)mem->addr, (void *)(uintptr_t)(mem->addr + 4)};
 	pthread_t counter[2], setter;
 	uint32_t sum = 0, want = 0;
 	void *n;
@@ -418,7 +419,7 @@ static void test_threads(void)
 	sets = 0;
 	assert_int_equal(pthread_create(&setter, NULL, set_again, NULL), 0);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&counter[i], NULL, count_up, (void *)(uintptr_t)(mem->addr + i * 4)), 0);
+		assert_int_equal(pthread_create(&counter[i], NULL, count_up, start_at[i]), 0);
 	for (i = 0; i < 2; i++) {
 		pthread_join(counter[i], &n);
 		want += (uint32_t)(uintptr_t)n;
@@ -814,6 +815,8 @@ static void test_holds(void)
 	assert_false(ws_watch_holds(d->addr));
 	assert_false(ws_watch_holds((uintptr_t)&ntold));
 	assert_false(ws_watch_start(gpu, touched, NULL));
+	ws_watch_set(&(struct ws_watch_page){(uintptr_t)told & ~(uint64_t)(PAGE - 1), true}, 1);
+	told[0].bytes = 1;      /* left out */
 	assert_true(ws_gpu_mem_free(gpu, d->addr));
 	assert_true(ws_gpu_mem_free(gpu, h->addr));
 }
