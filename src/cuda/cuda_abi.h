@@ -95,7 +95,8 @@ enum { /* cudaFuncAttribute */
        WS_FUNC_ATTRIBUTE_END = 16
 };
 
-enum { WS_LAUNCH_COOPERATIVE = 2, WS_LAUNCH_CLUSTER = 4 }; /* cudaLaunchAttributeID */
+enum { WS_LAUNCH_COOPERATIVE = 2, WS_LAUNCH_CLUSTER = 4, WS_LAUNCH_EARLY = 6 }; /* cudaLaunchAttributeID; 6: programmatic
+                                                                                   * stream serialization */
 enum { WS_CAPTURE_NONE, WS_CAPTURE_ACTIVE, WS_CAPTURE_INVALID };
 enum ws_node_type { /* cudaGraphNodeType */
 		    WS_NODE_KERNEL,
@@ -177,7 +178,7 @@ struct ws_launch_attribute {
 	char pad[4];
 	union {
 		char bytes[64];
-		int cooperative, priority;
+		int cooperative, priority, early;
 		struct ws_dim3 cluster;
 	} value;
 };

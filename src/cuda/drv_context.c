@@ -35,6 +35,7 @@ int ws_drv(int code)
 
 int ws_drv_begin(void)
 {
+	ws_call_begins();
 	return ws_session() ? ws_session_sticky() : WS_CUDA_NOT_INITIALIZED;
 }
 
@@ -287,6 +288,7 @@ WS_RT(cuCtxGetApiVersion, void *context, unsigned *version)
 
 WS_RT(cuCtxSynchronize, void)
 {
+	ws_sync_host_waits_all();
 	return ws_drv_begin();
 }
 

@@ -12,6 +12,8 @@ static int alloc(uint64_t *out, size_t size, enum ws_mem_kind kind, const char *
 	WS_DRV_BEGIN();
 	if (!out || !size)
 		return WS_CUDA_INVALID_VALUE;
+	if (kind != WS_MEM_MANAGED && !strstr(call, "Async"))
+		ws_sync_host_waits_all();
 	e = ws_mem_alloc(size, kind, call, caller, &p);
 	*out = (uint64_t)(uintptr_t)p;
 	return ws_drv(e);
@@ -20,6 +22,7 @@ static int alloc(uint64_t *out, size_t size, enum ws_mem_kind kind, const char *
 static int release(uint64_t p, enum ws_mem_kind kind)
 {
 	WS_DRV_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_drv(ws_mem_release((void *)(uintptr_t)p, kind, false));
 }
 
@@ -74,12 +77,14 @@ WS_RT(cuMemHostRegister_v2, void *p, size_t size, unsigned flags)
 	origin = ws_origin("cuMemHostRegister", WS_CALLER);
 	ok = ws_gpu_mem_register(ws_session()->gpu, p, size, origin);
 	free(origin);
+	ws_sync_host_memory();
 	return ok ? 0 : WS_CUDA_ALREADY_REGISTERED;
 }
 
 WS_RT(cuMemHostUnregister, void *p)
 {
 	WS_DRV_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_mem_release(p, WS_MEM_HOST, false) || !p ? WS_CUDA_NOT_REGISTERED : 0;
 }
 

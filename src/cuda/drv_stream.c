@@ -78,24 +78,20 @@ WS_RT(cuStreamDestroy_v2, void *stream)
 	return ws_drv(ws_stream_free(stream));
 }
 
-static int check(void *stream)
+static int wait_for(void *stream)
 {
-	struct ws_stream *s;
-
 	WS_DRV_BEGIN();
-	if (!ws_stream_of(stream, &s))
-		return WS_CUDA_INVALID_HANDLE;
-	return s && s->capture ? WS_CUDA_CAPTURE_UNSUPPORTED : 0;
+	return ws_drv(ws_stream_wait(stream));
 }
 
 WS_RT(cuStreamSynchronize, void *stream)
 {
-	return check(stream);
+	return wait_for(stream);
 }
 
 WS_RT(cuStreamQuery, void *stream)
 {
-	return check(stream);
+	return wait_for(stream);
 }
 
 WS_RT(cuStreamWaitEvent, void *stream, void *event, unsigned flags)

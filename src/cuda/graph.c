@@ -82,6 +82,7 @@ static void release_node(struct ws_node *n)
 	ws_map_remove(&nodes, n);
 	ws_front_unlock();
 	ws_work_free(&n->op);
+	ws_clock_free(&n->known);
 	free(n->deps);
 	free(n->values);
 	free(n);
@@ -120,6 +121,9 @@ void ws_graph_free(struct ws_graph *g)
 	ws_front_unlock();
 	for (i = 0; i < g->n; i++)
 		release_node(g->nodes[i]);
+	for (i = 0; i < g->nbranches; i++)
+		ws_sync_stream_end(g->branches[i]);
+	free(g->branches);
 	free(g->nodes);
 	free(g);
 }
@@ -186,18 +190,71 @@ bool ws_graph_sort(struct ws_graph *g)
 	return true;
 }
 
-/* ---- execution ---- */
-int ws_graph_run(struct ws_graph *g, void *stream, const char *call)
+/* ---- execution: the nodes run one after the other, but only a dependency says that they must. A node goes on in the branch
+ * of one that it depends on, if that one is the last there; else it begins a branch ---- */
+static uint32_t choose_branch(struct ws_graph *g, const struct ws_node *n, const struct ws_node **last)
 {
+	size_t d;
+
+	for (d = 0; d < n->ndeps; d++)
+		if (last[n->deps[d]->branch] == n->deps[d])
+			return n->deps[d]->branch;
+	if (!last[0])
+		return 0;
+	*WS_PUSH(g->branches, g->nbranches, g->bcap) = ws_sync_branch_new();
+	return (uint32_t)g->nbranches;
+}
+
+static void find_branches(struct ws_graph *g)
+{
+	const struct ws_node **last = ws_alloc((g->n + 1) * sizeof *last);
+	size_t i;
+
+	for (i = 0; i < g->nbranches; i++)
+		ws_sync_stream_end(g->branches[i]);
+	g->nbranches = 0;
+	for (i = 0; i < g->n; i++) {
+		g->nodes[i]->branch = choose_branch(g, g->nodes[i], last);
+		last[g->nodes[i]->branch] = g->nodes[i];
+	}
+	g->branched = g->n;
+	free(last);
+}
+
+static int run_node(struct ws_graph *g, struct ws_node *n, const struct ws_lane *lane, const struct ws_clock *entry,
+		    const char *call)
+{
+	struct ws_lane own = *lane;
+	size_t d;
+	int e = 0;
+
+	own.graph = true;
+	if (ws_sync_on() && n->branch) {
+		own.timeline = g->branches[n->branch - 1];
+		ws_sync_wait(&own, entry);
+	}
+	for (d = 0; d < n->ndeps; d++)
+		ws_sync_wait(&own, &n->deps[d]->known);
+	if (!n->disabled)
+		e = ws_work_run(&n->op, &own, call);
+	ws_sync_record(&own, &n->known);
+	return e;
+}
+
+int ws_graph_run(struct ws_graph *g, const struct ws_lane *lane, const char *call)
+{
+	struct ws_clock entry = {NULL, 0};
 	size_t i;
 	int e = 0;
 
-	for (i = 0; i < g->n && !e && !ws_session_sticky(); i++) {
-		const struct ws_node *n = g->nodes[i];
-
-		if (!n->disabled)
-			e = ws_work_run(&n->op, stream, call);
-	}
+	if (ws_sync_on() && g->branched != g->n)
+		find_branches(g);
+	ws_sync_record(lane, &entry);
+	for (i = 0; i < g->n && !e && !ws_session_sticky(); i++)
+		e = run_node(g, g->nodes[i], lane, &entry, call);
+	for (i = 0; i < g->n; i++)
+		ws_sync_wait(lane, &g->nodes[i]->known);
+	ws_clock_free(&entry);
 	return e;
 }
 

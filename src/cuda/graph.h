@@ -10,6 +10,8 @@ struct ws_node {
 	struct ws_node **deps;
 	size_t ndeps, dcap;
 	bool disabled, mark;
+	uint32_t branch;        /* of an executable graph; 0: goes on in the stream's own order; sync.h */
+	struct ws_clock known;  /* what is complete when it is, while the graph runs */
 	struct ws_node *origin; /* the node that this one is a copy of */
 	void **values;          /* pointers into the packed parameters, for GetParams */
 };
@@ -19,6 +21,8 @@ struct ws_graph {
 	size_t n, cap;
 	const struct ws_graph *origin;
 	unsigned long long flags; /* of an executable graph */
+	uint32_t *branches;       /* timelines of the branches from 1 on */
+	size_t nbranches, bcap, branched; /* branched: nodes that have a branch */
 };
 
 /* Recording of streams into a graph; lives as long as an event refers to it. */

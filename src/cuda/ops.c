@@ -66,21 +66,64 @@ int ws_work_check_copy(const struct ws_copy *c)
 	return locate_copy(c, &dst, &src);
 }
 
-static void tell_observer(struct ws_mem *m, bool write, uint64_t addr, uint64_t size, void *stream, const char *call)
+/* ---- what is told of a copy or fill, and whether the host waits for it ---- */
+static bool is_async(const char *call)
 {
-	struct ws_host_op op = {.kind = write ? WS_HOST_WRITE : WS_HOST_READ,
-				.addr = addr,
-				.size = size,
-				.stream = ws_stream_id(stream),
-				.call = call};
-
-	if (m)
-		ws_gpu_host_op(ws_session()->gpu, &op);
+	return strstr(call, "Async") != NULL;
 }
 
-static int run_copy(const struct ws_copy *c, void *stream, const char *call)
+static bool is_pinned_or_managed(const struct ws_mem *m)
+{
+	return m && (m->kind == WS_MEM_HOST || m->kind == WS_MEM_MANAGED);
+}
+
+static bool is_device(const struct ws_mem *m)
+{
+	return m && !is_pinned_or_managed(m);
+}
+
+/* CUDA Runtime API, API synchronization behavior: Memcpy. Pageable memory is the program's own (no struct ws_mem). */
+static enum ws_sync_wait copy_waits(const struct ws_mem *dst, const struct ws_mem *src, const char *call)
+{
+	if (is_async(call))
+		return !dst ? WS_SYNC_DONE : WS_SYNC_NOT;
+	if (is_device(dst) && is_device(src))
+		return WS_SYNC_NOT;
+	return is_device(dst) && !src ? WS_SYNC_PRECEDING : WS_SYNC_DONE;
+}
+
+static void touch_rows(const struct range *r, uint64_t addr, size_t pitch, size_t slice, const struct ws_copy *c, bool write,
+		       bool changes)
+{
+	size_t y, z;
+
+	if (!r->mem)
+		return;
+	if (c->height * c->depth == 1)
+		ws_sync_touch(addr, c->width, write, changes);
+	for (z = 0; c->height * c->depth > 1 && z < c->depth; z++)
+		for (y = 0; y < c->height; y++)
+			ws_sync_touch(addr + z * slice + y * pitch, c->width, write, changes);
+}
+
+static bool copy_changes(const struct ws_copy *c, const struct range *dst, const struct range *src)
+{
+	size_t y, z;
+
+	if (!ws_sync_compares())
+		return true;
+	for (z = 0; z < c->depth; z++)
+		for (y = 0; y < c->height; y++)
+			if (memcmp(dst->host + z * c->dst_slice + y * c->dst_pitch,
+				   src->host + z * c->src_slice + y * c->src_pitch, c->width) != 0)
+				return true;
+	return false;
+}
+
+static int run_copy(const struct ws_copy *c, const struct ws_lane *lane, const char *call)
 {
 	struct range dst, src;
+	enum ws_sync_wait wait;
 	size_t y, z;
 	int e;
 
@@ -89,14 +132,15 @@ static int run_copy(const struct ws_copy *c, void *stream, const char *call)
 	e = locate_copy(c, &dst, &src);
 	if (e)
 		return e;
-	tell_observer(src.mem, false, c->src, box_bytes(c->src_pitch, c->src_slice, c->width, c->height, c->depth),
-		      stream, call);
-	tell_observer(dst.mem, true, c->dst, box_bytes(c->dst_pitch, c->dst_slice, c->width, c->height, c->depth),
-		      stream, call);
+	wait = copy_waits(dst.mem, src.mem, call);
+	ws_sync_begin(lane, WS_OP_COPY, call, false, wait == WS_SYNC_PRECEDING);
+	touch_rows(&src, c->src, c->src_pitch, c->src_slice, c, false, false);
+	touch_rows(&dst, c->dst, c->dst_pitch, c->dst_slice, c, true, copy_changes(c, &dst, &src));
 	for (z = 0; z < c->depth; z++)
 		for (y = 0; y < c->height; y++)
 			memmove(dst.host + z * c->dst_slice + y * c->dst_pitch,
 				src.host + z * c->src_slice + y * c->src_pitch, c->width);
+	ws_sync_end(lane->graph ? WS_SYNC_NOT : wait);
 	return 0;
 }
 
@@ -112,7 +156,7 @@ static void fill_row(uint8_t *row, const struct ws_fill *f)
 			memcpy(row + i, f->element == 2 ? (const void *)&v16 : (const void *)&f->value, f->element);
 }
 
-static int run_fill(const struct ws_fill *f, void *stream, const char *call)
+static int run_fill(const struct ws_fill *f, const struct ws_lane *lane, const char *call)
 {
 	size_t y, z, bytes = box_bytes(f->pitch, f->slice, f->width, f->height, f->depth);
 	struct range dst;
@@ -125,10 +169,13 @@ static int run_fill(const struct ws_fill *f, void *stream, const char *call)
 	e = locate(f->dst, bytes, 1, &dst);
 	if (e)
 		return e;
-	tell_observer(dst.mem, true, f->dst, bytes, stream, call);
+	ws_sync_begin(lane, WS_OP_FILL, call, false, false);
 	for (z = 0; z < f->depth; z++)
-		for (y = 0; y < f->height; y++)
+		for (y = 0; y < f->height; y++) {
+			ws_sync_touch(f->dst + z * f->slice + y * f->pitch, f->width, true, true);
 			fill_row(dst.host + z * f->slice + y * f->pitch, f);
+		}
+	ws_sync_end(!lane->graph && !is_async(call) && is_pinned_or_managed(dst.mem) ? WS_SYNC_DONE : WS_SYNC_NOT);
 	return 0;
 }
 
@@ -159,7 +206,7 @@ static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, con
 	ws_session_touch();
 }
 
-static int run_kernel(const struct ws_kernel_op *k, void *stream)
+static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 {
 	struct ws_session *s = ws_session();
 	struct ws_gpu_launch l = {
@@ -169,14 +216,17 @@ static int run_kernel(const struct ws_kernel_op *k, void *stream)
 		.shared_dynamic = (uint32_t)k->shared,
 		.params = k->params,
 		.cooperative = k->cooperative,
-		.stream = ws_stream_id(stream),
+		.stream = ws_stream_id(lane->stream),
 	};
 	struct ws_gpu_stats stats = {0};
 	struct ws_gpu_error err = {0};
-	bool is_sticky;
+	bool is_sticky, done;
 	int code;
 
-	if (ws_gpu_launch(s->gpu, k->f->kernel, &l, &stats, &err)) {
+	ws_sync_begin(lane, WS_OP_KERNEL, k->f->plain, k->early && !lane->graph, false);
+	done = ws_gpu_launch(s->gpu, k->f->kernel, &l, &stats, &err);
+	ws_sync_end(WS_SYNC_NOT);
+	if (done) {
 		count_launch(s, k, &stats);
 		ws_buf_free(&err.text);
 		return 0;
@@ -191,51 +241,83 @@ static int run_kernel(const struct ws_kernel_op *k, void *stream)
 }
 
 /* ---- all of them ---- */
-static int run_host(const struct ws_host_fn *h, void *stream)
+/* What the function does on the host's side comes after what is before it in the stream; and because it tells other
+ * threads by means that are not seen, so does all that the host does from then on. */
+static int run_host(const struct ws_host_fn *h, const struct ws_lane *lane)
 {
+	struct ws_clock before = {NULL, 0};
+
+	ws_sync_record(lane, &before);
+	ws_sync_host_waits(&before);
+	ws_clock_free(&before);
 	if (h->callback)
-		h->callback(stream, ws_session_sticky(), h->user);
+		h->callback(lane->stream, ws_session_sticky(), h->user);
 	else if (h->fn)
 		h->fn(h->user);
 	return 0;
 }
 
-int ws_work_run(const struct ws_work *op, void *stream, const char *call)
+static int run_event(struct ws_event *e, const struct ws_lane *lane, bool record)
+{
+	if (record)
+		return ws_event_stamp(e, lane);
+	if (ws_event_of(e))
+		ws_sync_wait(lane, &e->known);
+	return 0;
+}
+
+/* Memory comes and goes in the order of the stream; the whole of it counts as written. */
+static int run_memory(const struct ws_work *op, const struct ws_lane *lane, const char *call)
+{
+	struct ws_mem *m = ws_gpu_mem_find(ws_session()->gpu, op->u.mem.addr);
+	bool is_free = op->type == WS_NODE_FREE;
+
+	ws_sync_begin(lane, is_free ? WS_OP_FREE : WS_OP_ALLOC, call, false, false);
+	if (m && m->addr == op->u.mem.addr)
+		ws_sync_touch(m->addr, m->size, true, true);
+	ws_sync_end(WS_SYNC_NOT);
+	return is_free ? ws_mem_release((void *)(uintptr_t)op->u.mem.addr, WS_MEM_DEVICE, true) : 0;
+}
+
+int ws_work_run(const struct ws_work *op, const struct ws_lane *lane, const char *call)
 {
 	switch (op->type) {
 	case WS_NODE_KERNEL:
-		return run_kernel(&op->u.kernel, stream);
+		return run_kernel(&op->u.kernel, lane);
 	case WS_NODE_MEMCPY:
-		return run_copy(&op->u.copy, stream, call);
+		return run_copy(&op->u.copy, lane, call);
 	case WS_NODE_MEMSET:
-		return run_fill(&op->u.fill, stream, call);
+		return run_fill(&op->u.fill, lane, call);
 	case WS_NODE_HOST:
-		return run_host(&op->u.host, stream);
+		return run_host(&op->u.host, lane);
 	case WS_NODE_RECORD:
-		return ws_event_stamp(op->u.event);
+	case WS_NODE_WAIT:
+		return run_event(op->u.event, lane, op->type == WS_NODE_RECORD);
 	case WS_NODE_GRAPH:
-		return ws_graph_run(op->u.graph, stream, call);
+		return ws_graph_run(op->u.graph, lane, call);
+	case WS_NODE_ALLOC: /* the memory exists from the node's creation on */
 	case WS_NODE_FREE:
-		return ws_mem_release((void *)(uintptr_t)op->u.mem.addr, WS_MEM_DEVICE, true);
+		return run_memory(op, lane, call);
 	case WS_NODE_EMPTY:
-	case WS_NODE_WAIT: /* what it waits for has run already */
-	case WS_NODE_ALLOC:
-		return 0; /* the memory exists from the node's creation on */
+		return 0;
 	}
 	return WS_CUDA_INVALID_VALUE;
 }
 
 int ws_work_submit(void *stream, struct ws_work *op, const char *call)
 {
+	struct ws_lane lane;
 	struct ws_stream *s;
 	int e;
 
-	if (!ws_stream_of(stream, &s))
+	if (!ws_stream_of(stream, &s)) {
 		e = WS_CUDA_INVALID_HANDLE;
-	else if (s && s->capture)
+	} else if (s && s->capture) {
 		return ws_capture_add(s, op);
-	else
-		e = ws_work_run(op, stream, call);
+	} else {
+		lane = ws_sync_lane(stream);
+		e = ws_work_run(op, &lane, call);
+	}
 	ws_work_free(op);
 	return e;
 }

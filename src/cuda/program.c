@@ -16,6 +16,7 @@
 
 #include "base/demangle.h"
 #include "cuda/map.h"
+#include "cuda/sync.h"
 
 #define WRAPPER_MAGIC 0x466243b1u
 enum { MAX_PARTS = 1 << 16 };
@@ -288,6 +289,7 @@ struct ws_binary *ws_binary_load_file(const char *path, int *error)
 
 void ws_binary_unload(struct ws_binary *b)
 {
+	ws_sync_host_waits_all(); /* what is known of its kernels refers to their code */
 	ws_front_lock();
 	ws_binary_unregister(b);
 	ws_map_remove(&binaries, b);

@@ -6,6 +6,7 @@
 #define WS_RT_H
 
 #include "cuda/program.h"
+#include "cuda/sync.h"
 
 #define WS_EXPORT __attribute__((visibility("default")))
 /* Defines an entry point of the runtime or driver API. */
@@ -22,6 +23,8 @@
 int ws_fail(int code); /* remembers code as the thread's last error unless it is 0; returns it */
 /* To begin a call that touches the device: 0, or the error that a failed kernel left (or that there is no session). */
 int ws_begin(void);
+/* Every such call begins with it: is this one of a program with a default stream per thread? (per_thread.c) */
+void ws_call_begins(void);
 #define WS_BEGIN()                                                                                                     \
 	do {                                                                                                           \
 		int ws_e_ = ws_begin();                                                                                \
@@ -37,6 +40,9 @@ int ws_last_error(bool reset);
 /* ---- where memory comes from ---- */
 /* "cudaMalloc at app.cu:12", or "cudaMalloc in main+0x1f2" without line information. The caller frees it. */
 char *ws_origin(const char *call, const void *caller);
+/* The first of the return addresses of a call (innermost first, NULL = end) that is in the program, and not in a wrapper or
+ * in the stub of the kernel `name`. false: without line information. *file lives on. */
+bool ws_where(void *const *frames, const char *name, const char **file, uint32_t *line);
 int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const void *caller, void **out);
 int ws_mem_release(void *p, enum ws_mem_kind kind, bool any);
 /* Memory of a graph's allocation node: the graph may run again and expects it at the same address, so that freeing it
@@ -71,6 +77,7 @@ struct ws_kernel_op {
 	struct ws_dim3 grid, block, cluster;
 	size_t shared;
 	bool cooperative;
+	bool early; /* may begin while the kernel before it in the stream still runs */
 	uint8_t *params; /* packed; owned */
 	size_t nbytes;
 };
@@ -97,7 +104,7 @@ struct ws_work {
 
 /* Runs op now, or adds it to the graph that the stream captures. Owned parts of op are taken over either way. */
 int ws_work_submit(void *stream, struct ws_work *op, const char *call);
-int ws_work_run(const struct ws_work *op, void *stream, const char *call);
+int ws_work_run(const struct ws_work *op, const struct ws_lane *lane, const char *call);
 void ws_work_free(struct ws_work *op);
 void ws_work_copy(struct ws_work *to, const struct ws_work *from); /* owned parts are duplicated */
 int ws_work_check_copy(const struct ws_copy *c);                   /* 0 or why it cannot run */
@@ -120,6 +127,7 @@ struct ws_stream {
 	unsigned flags;
 	int priority;
 	uint64_t id;
+	uint32_t timeline;          /* sync.h */
 	struct ws_capture *capture; /* NULL: not capturing */
 	struct ws_node **last;      /* capture: what the next node depends on */
 	size_t nlast;
@@ -128,22 +136,25 @@ struct ws_stream {
 bool ws_stream_of(void *handle, struct ws_stream **out);
 int ws_stream_new(void **out, unsigned flags, int priority);
 int ws_stream_free(void *handle);
+int ws_stream_wait(void *handle); /* cudaStreamSynchronize, cudaStreamQuery */
+enum { WS_STREAM_FIRST_ID = 16 }; /* of the first stream that the program makes; below: the default streams */
 uint64_t ws_stream_id(void *handle);
+void *ws_stream_resolve(void *handle); /* 0 in a program with a default stream per thread: WS_STREAM_PER_THREAD */
 struct ws_event *ws_event_of(void *handle); /* NULL: no such event */
 int ws_event_new(void **out, unsigned flags);
 int ws_event_free(void *handle);
 int ws_event_record(void *event, void *stream, const char *call);
 int ws_event_wait(void *stream, void *event, const char *call);
-int ws_event_stamp(struct ws_event *e); /* the record itself */
+int ws_event_stamp(struct ws_event *e, const struct ws_lane *lane); /* the record itself */
 int ws_event_elapsed(float *ms, void *start, void *end);
-int ws_event_state(void *handle);
+int ws_event_state(void *handle);       /* 0: it is complete, and the host has learned so */
 
 /* ---- graphs ---- */
 /* Adds op to the graph that the stream captures; takes over op's owned parts. */
 int ws_capture_add(struct ws_stream *s, struct ws_work *op);
 void ws_capture_fork(struct ws_event *e, struct ws_stream *s); /* event recorded in a capturing stream */
 int ws_capture_join(struct ws_stream *s, struct ws_event *e);  /* wait for such an event */
-int ws_graph_run(struct ws_graph *g, void *stream, const char *call);
+int ws_graph_run(struct ws_graph *g, const struct ws_lane *lane, const char *call);
 struct ws_graph *ws_graph_clone(const struct ws_graph *g);
 void ws_graph_free(struct ws_graph *g);
 
@@ -152,6 +163,7 @@ struct ws_event {
 	unsigned flags;
 	bool recorded;
 	uint64_t ns;
+	struct ws_clock known;      /* what is complete when it is; sync.h */
 	struct ws_capture *capture; /* recorded last in a capturing stream */
 	struct ws_node **last;
 	size_t nlast;

@@ -292,6 +292,7 @@ WS_RT(cudaDeviceGetP2PAttribute, int *value, int attribute, int from, int to)
 /* ---- synchronization, reset ---- */
 WS_RT(cudaDeviceSynchronize, void)
 {
+	ws_sync_host_waits_all();
 	return ws_begin();
 }
 
@@ -299,6 +300,7 @@ int ws_device_reset(void)
 {
 	if (!ws_session())
 		return WS_CUDA_NOT_INITIALIZED;
+	ws_sync_host_waits_all();
 	ws_session_set_sticky(0);
 	ws_last_error(true);
 	return 0;

@@ -58,6 +58,7 @@ int ws_fail(int code)
 
 int ws_begin(void)
 {
+	ws_call_begins();
 	if (!ws_session())
 		return ws_fail(WS_CUDA_NOT_INITIALIZED);
 	return ws_fail(ws_session_sticky());

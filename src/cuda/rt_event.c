@@ -54,17 +54,19 @@ int ws_event_free(void *handle)
 	ws_front_lock();
 	ws_capture_drop(&e->capture);
 	ws_front_unlock();
+	ws_clock_free(&e->known);
 	free(e->last);
 	free(e);
 	return 0;
 }
 
-int ws_event_stamp(struct ws_event *e)
+int ws_event_stamp(struct ws_event *e, const struct ws_lane *lane)
 {
 	if (!ws_event_of(e))
 		return WS_CUDA_INVALID_HANDLE;
 	e->ns = now_ns();
 	e->recorded = true;
+	ws_sync_record(lane, &e->known);
 	ws_front_lock();
 	ws_capture_drop(&e->capture);
 	ws_front_unlock();
@@ -78,8 +80,11 @@ int ws_event_record(void *event, void *stream, const char *call)
 
 	if (!e || !ws_stream_of(stream, &s))
 		return WS_CUDA_INVALID_HANDLE;
-	if (!s || !s->capture)
-		return ws_event_stamp(e);
+	if (!s || !s->capture) {
+		struct ws_lane lane = ws_sync_lane(stream);
+
+		return ws_event_stamp(e, &lane);
+	}
 	ws_capture_fork(e, s);
 	return 0;
 }
@@ -87,18 +92,26 @@ int ws_event_record(void *event, void *stream, const char *call)
 int ws_event_wait(void *stream, void *event, const char *call)
 {
 	struct ws_event *e = ws_event_of(event);
+	struct ws_lane lane;
 	struct ws_stream *s;
 
 	if (!e || !ws_stream_of(stream, &s))
 		return WS_CUDA_INVALID_HANDLE;
-	return e->capture && s ? ws_capture_join(s, e) : e->capture ? WS_CUDA_CAPTURE_IMPLICIT : 0;
+	if (e->capture)
+		return s ? ws_capture_join(s, e) : WS_CUDA_CAPTURE_IMPLICIT;
+	lane = ws_sync_lane(stream);
+	ws_sync_wait(&lane, &e->known);
+	return 0;
 }
 
 int ws_event_state(void *handle)
 {
 	struct ws_event *e = ws_event_of(handle);
 
-	return !e ? WS_CUDA_INVALID_HANDLE : e->capture ? WS_CUDA_CAPTURED_EVENT : 0;
+	if (!e || e->capture)
+		return e ? WS_CUDA_CAPTURED_EVENT : WS_CUDA_INVALID_HANDLE;
+	ws_sync_host_waits(&e->known);
+	return 0;
 }
 
 /* CUDA promises half a microsecond of resolution; that much is told at least, so that nobody divides by zero. */
@@ -110,6 +123,8 @@ int ws_event_elapsed(float *ms, void *start, void *end)
 		return WS_CUDA_INVALID_HANDLE;
 	if (!ms)
 		return WS_CUDA_INVALID_VALUE;
+	ws_sync_host_waits(&a->known); /* else the call would say that they are not ready */
+	ws_sync_host_waits(&b->known);
 	*ms = (float)((double)(int64_t)(b->ns - a->ns) / 1e6);
 	if (b->ns >= a->ns && *ms < 0.0005f && a != b)
 		*ms = 0.0005f;

@@ -712,6 +712,13 @@ WS_RT(cudaGraphUpload, void *exec, void *stream)
 	return ws_fail(ws_graph_of(exec) ? 0 : WS_CUDA_INVALID_VALUE);
 }
 
+static int run_now(struct ws_graph *g, void *stream)
+{
+	struct ws_lane lane = ws_sync_lane(stream);
+
+	return ws_graph_run(g, &lane, "cudaGraphLaunch");
+}
+
 WS_RT(cudaGraphLaunch, void *exec, void *stream)
 {
 	struct ws_graph *g;
@@ -723,7 +730,7 @@ WS_RT(cudaGraphLaunch, void *exec, void *stream)
 	if (!g || !ws_stream_of(stream, &s))
 		return ws_fail(g ? WS_CUDA_INVALID_HANDLE : WS_CUDA_INVALID_VALUE);
 	if (!s || !s->capture)
-		return ws_fail(ws_graph_run(g, stream, "cudaGraphLaunch"));
+		return ws_fail(run_now(g, stream));
 	op = (struct ws_work){.type = WS_NODE_GRAPH, .u.graph = ws_graph_clone(g)};
 	return ws_fail(ws_work_submit(stream, &op, "cudaGraphLaunch"));
 }

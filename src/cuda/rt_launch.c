@@ -128,6 +128,8 @@ int ws_launch_config(const struct ws_launch_config *c, struct ws_function *f, vo
 			k.cooperative = c->attrs[i].value.cooperative;
 		else if (c->attrs[i].id == WS_LAUNCH_CLUSTER)
 			k.cluster = c->attrs[i].value.cluster;
+		else if (c->attrs[i].id == WS_LAUNCH_EARLY)
+			k.early = c->attrs[i].value.early;
 	}
 	e = ws_pack_params(&k, args, extra);
 	return e ? e : ws_launch(&k, c->stream, call);

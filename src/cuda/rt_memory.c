@@ -34,6 +34,8 @@ int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const v
 	free(origin);
 	if (!m)
 		return WS_CUDA_NO_MEMORY;
+	if (kind != WS_MEM_DEVICE)
+		ws_sync_host_memory();
 	*out = (void *)(uintptr_t)m->addr;
 	return 0;
 }
@@ -75,10 +77,12 @@ int ws_mem_release(void *p, enum ws_mem_kind kind, bool any)
 	return ws_gpu_mem_free(g, m->addr) ? 0 : WS_CUDA_INVALID_VALUE;
 }
 
-/* ---- device memory ---- */
+/* ---- device memory: "managing memory allocations using cudaMalloc and cudaFree causes the GPU to synchronize across all
+ * executing CUDA streams" (CUDA C++ Programming Guide, Stream Ordered Memory Allocator) ---- */
 WS_RT(cudaMalloc, void **out, size_t size)
 {
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_fail(ws_mem_alloc(size, WS_MEM_DEVICE, "cudaMalloc", WS_CALLER, out));
 }
 
@@ -97,6 +101,7 @@ static int pitched(void **out, size_t *pitch, size_t width, size_t rows, const c
 	if (!out || !pitch || p < width || __builtin_mul_overflow(p, rows, &bytes))
 		return WS_CUDA_INVALID_VALUE;
 	*pitch = p;
+	ws_sync_host_waits_all();
 	return ws_mem_alloc(bytes, WS_MEM_DEVICE, call, caller, out);
 }
 
@@ -121,6 +126,7 @@ WS_RT(cudaMalloc3D, struct ws_pitched_ptr *out, struct ws_extent extent)
 WS_RT(cudaFree, void *p)
 {
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_fail(ws_mem_release(p, WS_MEM_DEVICE, false));
 }
 
@@ -128,12 +134,14 @@ WS_RT(cudaFree, void *p)
 WS_RT(cudaMallocHost, void **out, size_t size)
 {
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_fail(ws_mem_alloc(size, WS_MEM_HOST, "cudaMallocHost", WS_CALLER, out));
 }
 
 WS_RT(cudaHostAlloc, void **out, size_t size, unsigned flags)
 {
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	if (flags & ~(unsigned)WS_HOST_ALLOC_ALL)
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	return ws_fail(ws_mem_alloc(size, WS_MEM_HOST, "cudaHostAlloc", WS_CALLER, out));
@@ -142,6 +150,7 @@ WS_RT(cudaHostAlloc, void **out, size_t size, unsigned flags)
 WS_RT(cudaFreeHost, void *p)
 {
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	return ws_fail(ws_mem_release(p, WS_MEM_HOST, false));
 }
 
@@ -158,6 +167,7 @@ WS_RT(cudaHostRegister, void *p, size_t size, unsigned flags)
 	origin = ws_origin("cudaHostRegister", WS_CALLER);
 	ok = ws_gpu_mem_register(s->gpu, p, size, origin);
 	free(origin);
+	ws_sync_host_memory();
 	return ws_fail(ok ? 0 : WS_CUDA_ALREADY_REGISTERED);
 }
 
@@ -166,6 +176,7 @@ WS_RT(cudaHostUnregister, void *p)
 	struct ws_mem *m;
 
 	WS_BEGIN();
+	ws_sync_host_waits_all();
 	m = ws_gpu_mem_find(ws_session()->gpu, (uint64_t)(uintptr_t)p);
 	if (!m || m->addr != (uint64_t)(uintptr_t)p || m->kind != WS_MEM_HOST)
 		return ws_fail(WS_CUDA_NOT_REGISTERED);

@@ -9,7 +9,21 @@
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 };
 
 static struct ws_map streams;
-static uint64_t next_id = 16; /* below: the default streams */
+static uint64_t next_id = WS_STREAM_FIRST_ID;
+static _Thread_local bool per_thread; /* the call is of a program with a default stream per thread */
+
+void ws_call_begins(void)
+{
+	extern _Thread_local bool ws_call_per_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+	per_thread = ws_call_per_thread;
+	ws_call_per_thread = false;
+}
+
+void *ws_stream_resolve(void *handle)
+{
+	return !handle && per_thread ? (void *)WS_STREAM_PER_THREAD : handle;
+}
 
 bool ws_stream_of(void *handle, struct ws_stream **out)
 {
@@ -28,6 +42,7 @@ uint64_t ws_stream_id(void *handle)
 {
 	struct ws_stream *s;
 
+	handle = ws_stream_resolve(handle);
 	if (!ws_stream_of(handle, &s) || !s)
 		return (uintptr_t)handle <= WS_STREAM_PER_THREAD ? (uintptr_t)handle : 0;
 	return s->id;
@@ -44,6 +59,7 @@ int ws_stream_new(void **out, unsigned flags, int priority)
 	s->priority = priority < PRIORITY_GREATEST ? PRIORITY_GREATEST
 		      : priority > PRIORITY_LEAST  ? PRIORITY_LEAST
 						   : priority;
+	s->timeline = ws_sync_stream_new(!(flags & WS_STREAM_NON_BLOCKING));
 	ws_front_lock();
 	s->id = next_id++;
 	ws_map_put(&streams, s, s);
@@ -61,6 +77,7 @@ int ws_stream_free(void *handle)
 	ws_front_lock();
 	ws_map_remove(&streams, handle);
 	ws_front_unlock();
+	ws_sync_stream_end(s->timeline);
 	free(s->last);
 	free(s);
 	return 0;
@@ -91,25 +108,29 @@ WS_RT(cudaStreamDestroy, void *stream)
 	return ws_fail(ws_stream_free(stream));
 }
 
-static int check(void *stream)
+/* All work is done already; that the host knows of it is new. */
+int ws_stream_wait(void *stream)
 {
 	struct ws_stream *s;
 
 	if (!ws_stream_of(stream, &s))
 		return WS_CUDA_INVALID_HANDLE;
-	return s && s->capture ? WS_CUDA_CAPTURE_UNSUPPORTED : 0;
+	if (s && s->capture)
+		return WS_CUDA_CAPTURE_UNSUPPORTED;
+	ws_sync_host_waits_stream(stream);
+	return 0;
 }
 
 WS_RT(cudaStreamSynchronize, void *stream)
 {
 	WS_BEGIN();
-	return ws_fail(check(stream));
+	return ws_fail(ws_stream_wait(stream));
 }
 
 WS_RT(cudaStreamQuery, void *stream)
 {
 	WS_BEGIN();
-	return ws_fail(check(stream));
+	return ws_fail(ws_stream_wait(stream));
 }
 
 WS_RT(cudaStreamGetPriority, void *stream, int *priority)

@@ -3,6 +3,7 @@
 #include "cuda/rt.h"
 
 #define RT(name, now, before)
+#define PT(name, now)
 #define NO(name) WS_RT(name, void) { return ws_unsupported(#name); }
 #include "cuda/rt_api.def"
 #undef NO
@@ -12,6 +13,7 @@
 #define NO(name) WS_RT(name, void) { ws_tell_unsupported(#name); return WS_CUDA_NOT_SUPPORTED; }
 #include "cuda/drv_api.def"
 #undef NO
+#undef PT
 #undef DRV
 
 struct channel { int x, y, z, w, kind; };

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cuda/program.h"
+#include "cuda/sync.h"
 
 enum { SAVE_EVERY_MS = 100, SIGNAL_WAIT_MS = 2000 };
 
@@ -238,11 +239,11 @@ static struct ws_gpu_config gpu_config(const struct ws_options *o)
 	return c;
 }
 
-static void make_detector(struct ws_session *s)
+void ws_session_detect_config(const struct ws_options *o, struct ws_detect_config *c)
 {
-	const struct ws_options *o = &s->options;
 	const char *m = o->memories ? o->memories : "shared,global";
-	struct ws_detect_config c = {
+
+	*c = (struct ws_detect_config){
 		.granularity = o->granularity,
 		.shared = strstr(m, "shared"),
 		.global = strstr(m, "global"),
@@ -253,7 +254,14 @@ static void make_detector(struct ws_session *s)
 		.shadow_limit = o->shadow_limit,
 		.seed = o->seed,
 	};
+}
 
+static void make_detector(struct ws_session *s)
+{
+	const struct ws_options *o = &s->options;
+	struct ws_detect_config c;
+
+	ws_session_detect_config(o, &c);
 	s->detector = ws_detector_find(o->detector ? o->detector : "shadow");
 	if (!s->detector) {
 		ws_tell("there is no detector '%s'; nothing is checked", o->detector);
@@ -289,6 +297,7 @@ static struct ws_session *create(void)
 	s->gpu = ws_gpu_create(&c);
 	if (s->detector && s->detector->attach)
 		s->detector->attach(s->detector_self, s->gpu);
+	ws_sync_start(s);
 	if (s->saves) {
 		atexit(save_at_exit);
 		start_saver(s);

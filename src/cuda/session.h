@@ -23,6 +23,9 @@ struct ws_session *ws_session(void);
 /* The session if there is one already. */
 struct ws_session *ws_session_if_any(void);
 
+/* What the options ask of a detector; strings are theirs. */
+void ws_session_detect_config(const struct ws_options *o, struct ws_detect_config *c);
+
 /* The report has changed: it is saved soon (100 ms at most), by a thread of its own. */
 void ws_session_touch(void);
 

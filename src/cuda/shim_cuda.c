@@ -11,5 +11,6 @@
 #endif
 
 #define DRV(name, now) JUMP(name, now)
+#define PT(name, now) JUMP(name, name)
 #define NO(name) JUMP(name, name)
 #include "cuda/drv_api.def"

@@ -20,5 +20,6 @@ __attribute__((visibility("default"))) const char ws_stand_in[] = "warpsafe";
 #else
 #define RT(name, now, before) JUMP(name, now)
 #endif
+#define PT(name, now) JUMP(name, name)
 #define NO(name) JUMP(name, name)
 #include "cuda/rt_api.def"

@@ -6,29 +6,35 @@
 #include <string.h>
 
 #define RT(name, now, before) extern void ws_##now(void); extern void ws_##before(void);
+#define PT(name, now) extern void ws_##name(void);
 #define NO(name) extern void ws_##name(void);
 #include "cuda/rt_api.def"
 #undef RT
 #define DRV(name, now) extern void ws_##now(void);
 #include "cuda/drv_api.def"
 #undef DRV
+#undef PT
 #undef NO
 
 struct row { const char *name; void (*now)(void), (*before)(void); };
 
 static const struct row runtime[] = {
 #define RT(name, now, before) { #name, ws_##now, ws_##before },
+#define PT(name, to) { #name, ws_##name, ws_##name },
 #define NO(name) { #name, ws_##name, ws_##name },
 #include "cuda/rt_api.def"
 #undef RT
+#undef PT
 #undef NO
 };
 
 static const struct row driver[] = {
 #define DRV(name, now) { #name, ws_##now, ws_##now },
+#define PT(name, to) { #name, ws_##name, ws_##name },
 #define NO(name) { #name, ws_##name, ws_##name },
 #include "cuda/drv_api.def"
 #undef DRV
+#undef PT
 #undef NO
 };
 

@@ -22,6 +22,10 @@ static struct ws_map known; /* return address -> struct place */
 struct place {
 	char *text;   /* " at app.cu:12", " in main+0x1f2" or "" */
 	bool wrapper; /* it is in a wrapper, so the caller's place is wanted */
+	bool ours;    /* it is in this library */
+	char *file;   /* NULL: no line information */
+	uint32_t line;
+	char *symbol; /* the function, or NULL */
 };
 
 static Dwfl *begin(void)
@@ -128,6 +132,10 @@ static void describe(void *return_address, struct place *p)
 
 	file = m ? line_of(m, pc, &line) : NULL;
 	name = m ? dwfl_module_addrinfo(m, pc, &offset, &sym, NULL, NULL, NULL) : NULL;
+	p->ours = m && m == module_of((Dwarf_Addr)(uintptr_t)ws_origin - 1);
+	p->file = file && line > 0 ? ws_strdup(file) : NULL;
+	p->line = (uint32_t)line;
+	p->symbol = name ? ws_strdup(name) : NULL;
 	if (file && line > 0) {
 		p->wrapper = is_wrapper(file);
 		ws_buf_printf(&b, " at %s:%d", base_name(file), line);
@@ -178,4 +186,38 @@ char *ws_origin(const char *call, const void *caller)
 	ws_buf_printf(&b, "%s%s", call, outer_place((void *)(uintptr_t)caller)->text);
 	pthread_mutex_unlock(&lock);
 	return b.data;
+}
+
+/* Between a launch and the runtime's entry point are functions that the compiler made: one with the kernel's own name, one
+ * with "device_stub" in it (nvcc, clang), and nvcc's "cudaLaunchKernel_helper". */
+static bool is_stub(const struct place *p, const char *kernel)
+{
+	char *plain;
+	bool yes;
+
+	if (!p->symbol || strstr(p->symbol, "device_stub") || strstr(p->symbol, "cudaLaunchKernel"))
+		return p->symbol != NULL;
+	plain = ws_demangle(p->symbol);
+	yes = strcmp(plain, kernel) == 0;
+	free(plain);
+	return yes;
+}
+
+bool ws_where(void *const *frames, const char *name, const char **file, uint32_t *line)
+{
+	const struct place *p = NULL;
+	bool found = false;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; frames[i] && !found; i++) {
+		p = place_of(frames[i]);
+		found = p->file && !p->ours && !p->wrapper && !is_stub(p, name);
+	}
+	if (found) {
+		*file = p->file;
+		*line = p->line;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
 }

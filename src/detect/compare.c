@@ -195,11 +195,6 @@ static void on_mem_free(void *self, struct ws_mem *m)
 	BOTH(mem_free, m);
 }
 
-static void on_host_op(void *self, const struct ws_host_op *op)
-{
-	BOTH(host_op, op);
-}
-
 static void on_async_wait(void *self, struct ws_obs_warp *w, uint32_t mask, enum ws_async kind, const uint64_t done[WS_WARP],
                           bool reads_only)
 {
@@ -276,7 +271,6 @@ static const struct ws_observer_ops compare_ops = {
 	.thread_exit = on_thread_exit,
 	.mem_new = on_mem_new,
 	.mem_free = on_mem_free,
-	.host_op = on_host_op,
 	.barrier_arrive = on_barrier_arrive,
 	.async_wait = on_async_wait,
 	.mbarrier = on_mbarrier,

@@ -49,5 +49,7 @@ const char *ws_detect_left_out(struct ws_detect_filter *f, const char *kernel);
 /* For reports: file, line and text of an instruction (r->ptx is owned by the caller); block and thread by number. */
 void ws_detect_place(struct ws_race_access *r, const struct ws_site *s);
 void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread);
+/* Names global memory: "counter", "allocation #3 (cudaMalloc at app.cu:12)". m may be NULL. */
+void ws_detect_location(const struct ws_mem *m, struct ws_buf *out);
 
 #endif

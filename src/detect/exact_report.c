@@ -64,12 +64,8 @@ static void location(const struct ws_exact *x, const struct ws_ex_block *owner, 
 		name = ws_gpu_shared_var(x->launch->kernel, (uint32_t)addr, &start);
 	if (owner)
 		ws_buf_puts(text, name ? name : "shared memory");
-	else if (mem && mem->name)
-		ws_buf_puts(text, mem->name);
-	else if (mem)
-		ws_buf_printf(text, mem->origin ? "allocation #%" PRIu64 " (%s)" : "allocation #%" PRIu64, mem->serial, mem->origin);
 	else
-		ws_buf_puts(text, "global memory");
+		ws_detect_location(mem, text);
 	r->offset = addr - (mem ? mem->addr : start);
 	r->location = text->data;
 }

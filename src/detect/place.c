@@ -1,6 +1,8 @@
 /* place.c - where an access of a report is: source line, instruction, thread. Used by all detectors. */
 #include "detect/detect.h"
 
+#include <inttypes.h>
+
 static const char *file_of(const struct ws_site *s, const struct ws_ptx_loc *loc)
 {
 	return s->func && loc && loc->file < s->func->module->nfiles ? s->func->module->files[loc->file].path : NULL;
@@ -44,4 +46,16 @@ void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, u
 	r->thread[0] = thread % bx;
 	r->thread[1] = thread / bx % by;
 	r->thread[2] = thread / bx / by;
+}
+
+void ws_detect_location(const struct ws_mem *m, struct ws_buf *out)
+{
+	if (!m)
+		ws_buf_puts(out, "global memory");
+	else if (m->name)
+		ws_buf_puts(out, m->name);
+	else if (m->origin)
+		ws_buf_printf(out, "allocation #%" PRIu64 " (%s)", m->serial, m->origin);
+	else
+		ws_buf_printf(out, "allocation #%" PRIu64, m->serial);
 }

@@ -328,7 +328,11 @@ static bool decode_other(struct ws_decoder *dc)
 		return true;
 	/* nothing that a functional simulation could show; a launch begins when the one before it has ended */
 	case WS_OP_prefetch: case WS_OP_prefetchu: case WS_OP_applypriority: case WS_OP_brkpt: case WS_OP_pmevent:
-	case WS_OP_setmaxnreg: case WS_OP_griddepcontrol:
+	case WS_OP_setmaxnreg:
+		return true;
+	case WS_OP_griddepcontrol:
+		if (in->extra && strcmp(in->extra, ".wait") == 0)
+			ws_dec_op(dc, ws_op_grid_wait);
 		return true;
 	default:
 		return false;

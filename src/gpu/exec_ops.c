@@ -230,6 +230,13 @@ enum ws_next ws_op_nanosleep(struct ws_exec *x, const struct ws_dinst *in, uint3
 	return WS_NEXT;
 }
 
+/* The grid that this one depends on has ended before this one began; only an observer must know that the kernel waits. */
+enum ws_next ws_op_grid_wait(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
+{
+	x->warp->obs.block->grid_waited = true;
+	return WS_NEXT;
+}
+
 enum ws_next ws_op_trap(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
 	ws_exec_fail(x, in, mask, WS_GPU_TRAP, "trap");

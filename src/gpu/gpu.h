@@ -120,7 +120,7 @@ bool ws_gpu_launch(struct ws_gpu *g, struct ws_gpu_kernel *k, const struct ws_gp
 /* How many blocks of this kernel fit on one simulated SM at once (cooperative launches, occupancy calls). */
 uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads, uint64_t shared_dynamic);
 
-/* Tells the observer of a copy or host access, if it wants to know. */
-void ws_gpu_host_op(struct ws_gpu *g, const struct ws_host_op *op);
+/* From the next launch on, another observer of kernels (memory stays with the first one); both need the same of it. */
+void ws_gpu_observe(struct ws_gpu *g, const struct ws_observer_ops *ops, void *self);
 
 #endif

@@ -638,7 +638,7 @@ uint32_t ws_same_value(const uint8_t *regs, uint32_t reg, unsigned width, uint32
 ws_op_fn ws_op_barrier, ws_op_bar_warp, ws_op_shfl, ws_op_vote, ws_op_match, ws_op_redux, ws_op_elect, ws_op_activemask;
 ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_stackrestore, ws_op_area_load,
 	ws_op_area_store;
-ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
+ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_grid_wait, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
 	ws_op_to_window, ws_op_from_window, ws_op_mapa, ws_op_getctarank;
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */
 void ws_sync_exit(struct ws_exec *x, struct ws_warp *w);

@@ -87,10 +87,12 @@ const struct ws_gpu_config *ws_gpu_config(const struct ws_gpu *g)
 	return &g->config;
 }
 
-void ws_gpu_host_op(struct ws_gpu *g, const struct ws_host_op *op)
+void ws_gpu_observe(struct ws_gpu *g, const struct ws_observer_ops *ops, void *self)
 {
-	if (g->config.observer && g->config.observer->host_op)
-		g->config.observer->host_op(g->config.observer_self, op);
+	pthread_mutex_lock(&g->lock);
+	g->config.observer = ops;
+	g->config.observer_self = self;
+	pthread_mutex_unlock(&g->lock);
 }
 
 uint32_t ws_gpu_occupancy(const struct ws_gpu *g, const struct ws_gpu_kernel *k, uint32_t threads,

@@ -80,6 +80,7 @@ struct ws_obs_block {
 	uint8_t *shared;             /* the block's shared memory, shared_bytes */
 	void *state;
 	struct ws_note_log *notes;   /* the observer's; NULL = every access is told */
+	bool grid_waited;            /* a thread of the block has executed griddepcontrol.wait */
 };
 
 struct ws_obs_warp {
@@ -153,9 +154,6 @@ struct ws_barrier {              /* a block barrier that has completed */
 
 struct ws_fence { enum ws_sem sem; enum ws_scope scope; const char *proxy; /* NULL = none */ };
 
-/* Copies, memsets and host accesses between kernels; for order between launches. */
-struct ws_host_op { enum { WS_HOST_READ, WS_HOST_WRITE } kind; uint64_t addr, size, stream; const char *call; };
-
 /* mbarrier objects. The access to the object itself (init: a weak WRITE; inval: a relaxed one; else ATOMIC, relaxed, 8
  * bytes) is delivered as an access before. */
 enum ws_mbar_op {
@@ -209,7 +207,6 @@ struct ws_observer_ops {             /* fields are only appended */
 	void (*thread_exit)(void *self, struct ws_obs_warp *w, uint32_t mask);
 	void (*mem_new)(void *self, struct ws_mem *m);     /* before anyone can access it */
 	void (*mem_free)(void *self, struct ws_mem *m);    /* m->obs must be given up here */
-	void (*host_op)(void *self, const struct ws_host_op *op);
 	/* bar.arrive was executed: the lanes go on without waiting; `barrier` follows when all have come */
 	void (*barrier_arrive)(void *self, struct ws_obs_warp *w, uint32_t mask, uint32_t id);
 	/* Lane l's operations of that kind up to done[l] are complete for it; reads_only: only their reads of the source

@@ -82,7 +82,8 @@ static void write_access(struct ws_buf *out, struct ws_sources *sources, const s
 	ws_race_add_place(&b, a);
 	flush(out, &b);
 	ws_buf_puts(out, "</code> &nbsp; ");
-	ws_race_add_thread(out, a);
+	ws_race_add_thread(&b, a);
+	flush(out, &b);
 	write_source(out, sources, a->file, a->line, a->ptx);
 	if (a->function) {
 		ws_buf_puts(out, "in <code>");
@@ -95,6 +96,10 @@ static void write_access(struct ws_buf *out, struct ws_sources *sources, const s
 		flush(out, &b);
 		ws_buf_puts(out, "</code>");
 		write_source(out, sources, a->inlined_file, a->inlined_line, NULL);
+	}
+	if (a->operation && a->ptx) {
+		ws_buf_puts(out, "in ");
+		add_html(out, a->operation, strlen(a->operation));
 	}
 	ws_buf_puts(out, "</dd>\n");
 	ws_buf_free(&b);

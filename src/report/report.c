@@ -121,6 +121,8 @@ static int compare_places(const struct ws_race_access *a, const struct ws_race_a
 	} else if (!d) {
 		d = compare_strings(a->ptx_file, b->ptx_file);
 		d = d ? d : compare_numbers(a->ptx_line, b->ptx_line);
+		if (!d && !a->ptx && !b->ptx)
+			d = compare_strings(a->operation, b->operation);
 	}
 	return d ? d : compare_numbers(a->access, b->access);
 }
@@ -130,7 +132,7 @@ static uint64_t hash_place(const struct ws_race_access *a)
 	uint64_t h = mix(a->access, hash_string(a->file));
 
 	if (!a->file)
-		return mix(mix(h, hash_string(a->ptx_file)), a->ptx_line);
+		return mix(mix(mix(h, hash_string(a->ptx_file)), a->ptx_line), a->ptx ? 0 : hash_string(a->operation));
 	return mix(mix(mix(mix(h, a->line), a->col), hash_string(a->inlined_file)), a->inlined_line);
 }
 
@@ -195,6 +197,7 @@ static void keep_access(struct ws_report *r, struct ws_race_access *a)
 	a->inlined_file = keep(r, a->inlined_file);
 	a->ptx_file = keep(r, a->ptx_file);
 	a->ptx = keep(r, a->ptx);
+	a->operation = keep(r, a->operation);
 }
 
 static void keep_race(struct ws_report *r, struct ws_race *race)

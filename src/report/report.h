@@ -20,7 +20,9 @@ struct ws_race_access {
 	const char *ptx_file;
 	uint32_t ptx_line;
 	const char *ptx;             /* the instruction's text */
-	uint32_t block[3], thread[3];
+	uint32_t block[3], thread[3];/* of an instruction */
+	const char *operation;       /* what it is part of, where that matters: "launch 2 of 'kernel' in stream 1", or a call
+	                              * of the host (no instruction then); else NULL */
 };
 
 struct ws_race {

@@ -88,6 +88,11 @@ static void write_access(struct writer *w, const struct ws_race_access *a)
 	ws_buf_puts(w->out, "\n");
 	write_source(w, a->file, a->line, a->ptx);
 	write_inlined(w, a);
+	if (a->operation && a->ptx) {
+		ws_buf_puts(w->out, "             in ");
+		add_clean(w, a->operation);
+		ws_buf_puts(w->out, "\n");
+	}
 }
 
 static void write_words(struct writer *w, const char *word, const char *text)

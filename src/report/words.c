@@ -124,6 +124,10 @@ static const char *const categories[][2] = {
 	{ "proxy", "no proxy fence between them" },
 	{ "cluster", "two blocks of a cluster, no barrier between them" },
 	{ "cluster-lifetime", "the other block may not have begun, or have ended" },
+	{ "streams", "two operations that nothing orders" },
+	{ "dependent-launch", "the kernel before it may still run" },
+	{ "stream-memory", "used outside its life in stream order" },
+	{ "host-access", "the host does not wait" },
 };
 
 void ws_race_add_title(struct ws_buf *out, const struct ws_race *race)
@@ -144,12 +148,20 @@ void ws_race_add_place(struct ws_buf *out, const struct ws_race_access *a)
 {
 	const char *file = a->file ? a->file : a->ptx_file ? a->ptx_file : "PTX";
 
+	if (!a->file && !a->ptx && a->operation) {
+		ws_buf_puts(out, "(no line)");
+		return;
+	}
 	add_string(out, ws_report_short_path(file));
 	ws_buf_printf(out, ":%" PRIu32, a->file ? a->line : a->ptx_line);
 }
 
 void ws_race_add_thread(struct ws_buf *out, const struct ws_race_access *a)
 {
+	if (a->operation && !a->ptx) {
+		add_string(out, a->operation);
+		return;
+	}
 	ws_buf_printf(out, "thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
 	              a->thread[0], a->thread[1], a->thread[2], a->block[0], a->block[1], a->block[2]);
 }
