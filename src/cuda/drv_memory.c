@@ -77,7 +77,7 @@ WS_RT(cuMemHostRegister_v2, void *p, size_t size, unsigned flags)
 	origin = ws_origin("cuMemHostRegister", WS_CALLER);
 	ok = ws_gpu_mem_register(ws_session()->gpu, p, size, origin);
 	free(origin);
-	ws_sync_host_memory();
+	ws_sync_host_memory(true);
 	return ok ? 0 : WS_CUDA_ALREADY_REGISTERED;
 }
 

@@ -124,6 +124,7 @@ void ws_graph_free(struct ws_graph *g)
 	for (i = 0; i < g->nbranches; i++)
 		ws_sync_stream_end(g->branches[i]);
 	free(g->branches);
+	ws_clock_free(&g->done);
 	free(g->nodes);
 	free(g);
 }
@@ -249,11 +250,13 @@ int ws_graph_run(struct ws_graph *g, const struct ws_lane *lane, const char *cal
 
 	if (ws_sync_on() && g->branched != g->n)
 		find_branches(g);
+	ws_sync_wait(lane, &g->done); /* two runs of an executable graph never overlap */
 	ws_sync_record(lane, &entry);
 	for (i = 0; i < g->n && !e && !ws_session_sticky(); i++)
 		e = run_node(g, g->nodes[i], lane, &entry, call);
 	for (i = 0; i < g->n; i++)
 		ws_sync_wait(lane, &g->nodes[i]->known);
+	ws_sync_record(lane, &g->done);
 	ws_clock_free(&entry);
 	return e;
 }

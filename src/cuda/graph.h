@@ -23,6 +23,7 @@ struct ws_graph {
 	unsigned long long flags; /* of an executable graph */
 	uint32_t *branches;       /* timelines of the branches from 1 on */
 	size_t nbranches, bcap, branched; /* branched: nodes that have a branch */
+	struct ws_clock done;             /* what was complete after its last run */
 };
 
 /* Recording of streams into a graph; lives as long as an event refers to it. */

@@ -35,7 +35,7 @@ int ws_mem_alloc(uint64_t size, enum ws_mem_kind kind, const char *call, const v
 	if (!m)
 		return WS_CUDA_NO_MEMORY;
 	if (kind != WS_MEM_DEVICE)
-		ws_sync_host_memory();
+		ws_sync_host_memory(false);
 	*out = (void *)(uintptr_t)m->addr;
 	return 0;
 }
@@ -167,7 +167,7 @@ WS_RT(cudaHostRegister, void *p, size_t size, unsigned flags)
 	origin = ws_origin("cudaHostRegister", WS_CALLER);
 	ok = ws_gpu_mem_register(s->gpu, p, size, origin);
 	free(origin);
-	ws_sync_host_memory();
+	ws_sync_host_memory(true);
 	return ws_fail(ok ? 0 : WS_CUDA_ALREADY_REGISTERED);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda/rt.h"
+#include "cuda/watch.h"
 
 static struct {
 	bool on;
@@ -17,56 +18,69 @@ static struct {
 	const struct ws_observer_ops *observer;      /* the detector with the recorder before it */
 	bool recorded;                       /* it is the simulator's observer now */
 	bool concurrent;                     /* operations may run side by side */
-	bool host_memory;
+	bool host_memory, watches;           /* watches: accesses of the host are noticed */
 	struct ws_operation now;
 	bool *kernel_last;                   /* by timeline: was its last operation a kernel? */
 	size_t ntimelines;
 	uint64_t unrecorded;                 /* kernels of the legacy default stream up to this one were not recorded */
 	bool told_unrecorded;
-} sync = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+} state = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 static pthread_key_t thread_key;
+static _Thread_local unsigned inside;     /* the thread holds the lock; an access of the host seen then is none of the program's */
 static _Thread_local uint32_t thread_timeline;       /* of the thread's own default stream; 0 = none yet */
+
+static void lock(void)
+{
+	pthread_mutex_lock(&state.lock);
+	inside++;
+}
+
+static void unlock(void)
+{
+	inside--;
+	pthread_mutex_unlock(&state.lock);
+}
 
 /* ---- streams ---- */
 bool ws_sync_on(void)
 {
-	return sync.on;
+	return state.on;
 }
 
 bool ws_sync_compares(void)
 {
-	return sync.on && sync.concurrent;
+	return state.on && state.concurrent;
 }
 
 static uint32_t new_timeline(bool blocking)
 {
 	uint32_t t;
 
-	pthread_mutex_lock(&sync.lock);
-	sync.concurrent = true;
-	t = ws_order_timeline(sync.order, blocking);
-	pthread_mutex_unlock(&sync.lock);
+	lock();
+	state.concurrent = true;
+	t = ws_order_timeline(state.order, blocking);
+	unlock();
 	return t;
 }
 
 uint32_t ws_sync_stream_new(bool blocking)
 {
-	return sync.on ? new_timeline(blocking) : 0;
+	return state.on ? new_timeline(blocking) : 0;
 }
 
 uint32_t ws_sync_branch_new(void)
 {
-	return sync.on ? new_timeline(false) : 0;
+	return state.on ? new_timeline(false) : 0;
 }
 
 void ws_sync_stream_end(uint32_t timeline)
 {
-	if (!sync.on || !timeline)
+	if (!state.on || !timeline)
 		return;
-	pthread_mutex_lock(&sync.lock);
-	ws_order_end(sync.order, timeline);
-	pthread_mutex_unlock(&sync.lock);
+	lock();
+	ws_order_end(state.order, timeline);
+	unlock();
 }
 
 static void thread_ends(void *timeline)
@@ -88,7 +102,7 @@ struct ws_lane ws_sync_lane(void *stream)
 	struct ws_lane lane = {.stream = stream};
 	struct ws_stream *s;
 
-	if (!sync.on)
+	if (!state.on)
 		return lane;
 	lane.stream = stream = ws_stream_resolve(stream);
 	if (stream == (void *)WS_STREAM_PER_THREAD) {
@@ -100,44 +114,52 @@ struct ws_lane ws_sync_lane(void *stream)
 	return lane;
 }
 
-void ws_sync_host_memory(void)
+void ws_sync_host_memory(bool registered)
 {
-	sync.host_memory = true;
+	if (!state.on)
+		return;
+	state.host_memory = true;
+	if (registered)
+		ws_report_limit(state.session->report, "accesses of the host to memory given to cudaHostRegister are not checked "
+		                "(to memory of cudaMallocHost and cudaMallocManaged they are)");
+	else if (!state.watches)
+		ws_report_limit(state.session->report, "accesses of the host to managed and pinned memory are not checked: this "
+		                "system gives no second view of memory (memfd)");
 }
 
 /* ---- waiting ---- */
 static void host_knows(void)
 {
-	ws_launches_known(sync.launches, ws_order_host(sync.order));
+	ws_launches_known(state.launches, ws_order_host(state.order));
 }
 
 void ws_sync_record(const struct ws_lane *lane, struct ws_clock *c)
 {
-	if (!sync.on)
+	if (!state.on)
 		return;
-	pthread_mutex_lock(&sync.lock);
+	lock();
 	ws_clock_free(c);
-	ws_order_record(sync.order, lane->timeline, c);
-	pthread_mutex_unlock(&sync.lock);
+	ws_order_record(state.order, lane->timeline, c);
+	unlock();
 }
 
 void ws_sync_wait(const struct ws_lane *lane, const struct ws_clock *c)
 {
-	if (!sync.on)
+	if (!state.on)
 		return;
-	pthread_mutex_lock(&sync.lock);
-	ws_order_wait(sync.order, lane->timeline, c);
-	pthread_mutex_unlock(&sync.lock);
+	lock();
+	ws_order_wait(state.order, lane->timeline, c);
+	unlock();
 }
 
 void ws_sync_host_waits(const struct ws_clock *c)
 {
-	if (!sync.on)
+	if (!state.on)
 		return;
-	pthread_mutex_lock(&sync.lock);
-	ws_order_host_waits(sync.order, c);
+	lock();
+	ws_order_host_waits(state.order, c);
 	host_knows();
-	pthread_mutex_unlock(&sync.lock);
+	unlock();
 }
 
 void ws_sync_host_waits_stream(void *stream)
@@ -145,7 +167,7 @@ void ws_sync_host_waits_stream(void *stream)
 	struct ws_clock c = {NULL, 0};
 	struct ws_lane lane;
 
-	if (!sync.on)
+	if (!state.on)
 		return;
 	lane = ws_sync_lane(stream);
 	ws_sync_record(&lane, &c);
@@ -155,12 +177,12 @@ void ws_sync_host_waits_stream(void *stream)
 
 void ws_sync_host_waits_all(void)
 {
-	if (!sync.on)
+	if (!state.on)
 		return;
-	pthread_mutex_lock(&sync.lock);
-	ws_order_host_waits_all(sync.order);
+	lock();
+	ws_order_host_waits_all(state.order);
 	host_knows();
-	pthread_mutex_unlock(&sync.lock);
+	unlock();
 }
 
 /* ---- operations ---- */
@@ -178,34 +200,34 @@ static void name_stream(const struct ws_lane *lane, struct ws_buf *b)
 
 static bool *last_was_kernel(uint32_t timeline)
 {
-	if (timeline >= sync.ntimelines) {
+	if (timeline >= state.ntimelines) {
 		size_t n = 2 * (size_t)timeline + 8;
 
-		sync.kernel_last = ws_realloc(sync.kernel_last, n * sizeof *sync.kernel_last);
-		memset(sync.kernel_last + sync.ntimelines, 0, (n - sync.ntimelines) * sizeof *sync.kernel_last);
-		sync.ntimelines = n;
+		state.kernel_last = ws_realloc(state.kernel_last, n * sizeof *state.kernel_last);
+		memset(state.kernel_last + state.ntimelines, 0, (n - state.ntimelines) * sizeof *state.kernel_last);
+		state.ntimelines = n;
 	}
-	return &sync.kernel_last[timeline];
+	return &state.kernel_last[timeline];
 }
 
 /* The recorder stands before the detector only when it has something to record, for it takes time. */
 static void choose_observer(bool recorded)
 {
-	struct ws_session *s = sync.session;
+	struct ws_session *s = state.session;
 
-	if (recorded != sync.recorded)
-		ws_gpu_observe(s->gpu, recorded ? sync.observer : s->detector->ops, recorded ? (void *)sync.launches : s->detector_self);
-	sync.recorded = recorded;
+	if (recorded != state.recorded)
+		ws_gpu_observe(s->gpu, recorded ? state.observer : s->detector->ops, recorded ? (void *)state.launches : s->detector_self);
+	state.recorded = recorded;
 }
 
 static void note_unrecorded(const struct ws_lane *lane, enum ws_launch_kind kind, const struct ws_operation *o)
 {
-	if (kind == WS_OP_KERNEL && !sync.concurrent && o->timeline == WS_TIMELINE_LEGACY)
-		sync.unrecorded = o->index;
-	if (!sync.told_unrecorded && sync.unrecorded && o->timeline != WS_TIMELINE_LEGACY &&
-	    ws_clock_of(&o->before, WS_TIMELINE_LEGACY) < sync.unrecorded) {
-		sync.told_unrecorded = true;
-		ws_report_limit(sync.session->report, "kernels that were launched in the default stream before the first stream was "
+	if (kind == WS_OP_KERNEL && !state.concurrent && o->timeline == WS_TIMELINE_LEGACY)
+		state.unrecorded = o->index;
+	if (!state.told_unrecorded && state.unrecorded && o->timeline != WS_TIMELINE_LEGACY &&
+	    ws_clock_of(&o->before, WS_TIMELINE_LEGACY) < state.unrecorded) {
+		state.told_unrecorded = true;
+		ws_report_limit(state.session->report, "kernels that were launched in the default stream before the first stream was "
 		                "made may still run beside later ones: races between these are not looked for");
 	}
 }
@@ -217,34 +239,34 @@ void ws_sync_begin(const struct ws_lane *lane, enum ws_launch_kind kind, const c
 	struct ws_buf stream = {NULL, 0, 0};
 	bool *last;
 
-	if (!sync.on)
+	if (!state.on)
 		return;
-	pthread_mutex_lock(&sync.lock);
-	sync.concurrent = sync.concurrent || early;
+	lock();
+	state.concurrent = state.concurrent || early;
 	last = last_was_kernel(lane->timeline);
-	ws_order_begin(sync.order, lane->timeline, early && *last, &sync.now);
+	ws_order_begin(state.order, lane->timeline, early && *last, &state.now);
 	*last = kind == WS_OP_KERNEL;
-	note_unrecorded(lane, kind, &sync.now);
+	note_unrecorded(lane, kind, &state.now);
 	name_stream(lane, &stream);
 	op.stream = stream.data;
-	op.order = sync.now;
-	if (sync.concurrent || sync.host_memory)
+	op.order = state.now;
+	if (state.concurrent || state.host_memory)
 		op.frames[backtrace(op.frames, WS_OP_FRAMES - 1)] = NULL;
-	ws_launches_begin(sync.launches, &op, sync.concurrent || kind != WS_OP_KERNEL);
+	ws_launches_begin(state.launches, &op, state.concurrent || kind != WS_OP_KERNEL);
 	if (kind == WS_OP_KERNEL)
-		choose_observer(sync.concurrent || sync.host_memory);
+		choose_observer(state.concurrent || state.host_memory);
 	ws_buf_free(&stream);
 }
 
 void ws_sync_touch(uint64_t addr, uint64_t bytes, bool write, bool changes)
 {
-	if (sync.on)
-		ws_launches_touch(sync.launches, addr, bytes, write, changes);
+	if (state.on)
+		ws_launches_touch(state.launches, addr, bytes, write, changes);
 }
 
 static size_t findings(void)
 {
-	return ws_report_count(sync.session->report, WS_ERROR) + ws_report_count(sync.session->report, WS_WARNING);
+	return ws_report_count(state.session->report, WS_ERROR) + ws_report_count(state.session->report, WS_WARNING);
 }
 
 void ws_sync_end(enum ws_sync_wait wait)
@@ -252,36 +274,89 @@ void ws_sync_end(enum ws_sync_wait wait)
 	struct ws_clock done = {NULL, 0};
 	size_t found;
 
-	if (!sync.on)
+	if (!state.on)
 		return;
 	if (wait != WS_SYNC_NOT)
-		ws_clock_join(&done, &sync.now.before);
+		ws_clock_join(&done, &state.now.before);
 	if (wait == WS_SYNC_DONE)
-		ws_clock_at_least(&done, sync.now.timeline, sync.now.index);
+		ws_clock_at_least(&done, state.now.timeline, state.now.index);
 	found = findings();
-	ws_launches_end(sync.launches);      /* the clock of sync.now went there */
+	ws_launches_end(state.launches);      /* the clock of state.now went there */
 	found = findings() - found;
-	ws_order_host_waits(sync.order, &done);
+	ws_order_host_waits(state.order, &done);
 	host_knows();
 	ws_clock_free(&done);
-	pthread_mutex_unlock(&sync.lock);
+	unlock();
 	if (found)
 		ws_session_touch();
+}
+
+/* ---- accesses of the host ---- */
+static int by_page(const void *a, const void *b)
+{
+	const struct ws_watch_page *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Several operations may have touched a page. */
+static void watch_pages(const uint64_t *pages, const bool *no_reads, size_t n)
+{
+	struct ws_watch_page *w = ws_alloc((n + 1) * sizeof *w);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (ws_watch_holds(pages[i]))
+			w[kept++] = (struct ws_watch_page){pages[i], no_reads[i]};
+	n = kept;
+	qsort(w, n, sizeof *w, by_page);
+	kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (kept && w[kept - 1].addr == w[i].addr)
+			w[kept - 1].no_reads = w[kept - 1].no_reads || w[i].no_reads;
+		else
+			w[kept++] = w[i];
+	ws_watch_set(w, kept);
+	free(w);
+}
+
+/* The host may learn here that a kernel is done; what that changes is done in the next call, see watch.h. */
+static bool on_touched(void *user, uint64_t addr, uint64_t bytes, bool write)
+{
+	void *frames[WS_OP_FRAMES];
+	struct ws_clock learned = {NULL, 0};
+	bool done;
+
+	if (inside)
+		return true;
+	lock();
+	frames[backtrace(frames, WS_OP_FRAMES - 1)] = NULL;
+	done = ws_launches_host(state.launches, addr, bytes, write, ws_order_host(state.order), frames, &learned);
+	ws_order_host_waits(state.order, &learned);
+	ws_clock_free(&learned);
+	unlock();
+	if (done)
+		ws_session_touch();
+	return done;
 }
 
 /* ---- start ---- */
 void ws_sync_start(struct ws_session *s)
 {
-	static const struct ws_launches_front front = {.place = ws_where};
+	static const struct ws_launches_front front = {.place = ws_where, .watch = watch_pages};
 	struct ws_detect_config config;
 
 	if (!s->detector)
 		return;
 	ws_session_detect_config(&s->options, &config);
-	sync.session = s;
-	sync.order = ws_order_new();
-	sync.launches = ws_launches_new(&config, s->report, s->gpu, &front);
-	sync.observer = ws_launches_observer(sync.launches, s->detector->ops, s->detector_self);
+	state.session = s;
+	state.order = ws_order_new();
+	state.launches = ws_launches_new(&config, s->report, s->gpu, &front);
+	state.observer = ws_launches_observer(state.launches, s->detector->ops, s->detector_self);
 	pthread_key_create(&thread_key, thread_ends);
-	sync.on = true;
+	state.on = true;
+	if (config.global)
+		state.watches = ws_watch_start(s->gpu, on_touched, NULL);
+	else
+		state.watches = true;        /* global memory is not asked for */
 }

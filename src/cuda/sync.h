@@ -27,8 +27,8 @@ uint32_t ws_sync_stream_new(bool blocking);
 void ws_sync_stream_end(uint32_t timeline);
 /* A branch of a graph; its operations come one after the other. */
 uint32_t ws_sync_branch_new(void);
-/* The program has memory that the host can reach as well. */
-void ws_sync_host_memory(void);
+/* The program has memory that the host can reach as well; registered: it is the program's own (cudaHostRegister). */
+void ws_sync_host_memory(bool registered);
 
 /* An operation, from begin to end; nothing else runs meanwhile. early: a kernel that may begin before its predecessor ends.
  * perhaps: struct ws_launch_op. */

@@ -351,6 +351,8 @@ void ws_footprint_host(const struct ws_footprint *first, uint64_t addr, uint64_t
 		c.first_writes = host_races(&a, addr, true);
 		if (!c.first_writes && !(write && host_races(&a, addr, false)))
 			continue;
+		c.first_strong = !(word(&a, c.first_writes ? WS_FP_WRITE : WS_FP_READ, (int)(addr % PAGE_BYTES / 64)) >>
+		                   addr % 64 & 1);
 		c.first = who_of(&a, addr, c.first_writes, &space);
 		found(user, &c);
 		return;

@@ -154,12 +154,28 @@ WS_API cudaError_t cudaMemAdvise(const void *ptr, size_t count, enum cudaMemoryA
                                  struct cudaMemLocation location);
 WS_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *ptr);
 
-/* ---- graphs, made by capturing a stream ---- */
+/* ---- graphs, made by capturing a stream or node by node ---- */
 WS_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 WS_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 WS_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
 WS_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 WS_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+WS_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags);
+WS_API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n,
+                                          const struct cudaKernelNodeParams *params);
+WS_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n,
+                                            void *dst, const void *src, size_t count, enum cudaMemcpyKind kind);
+WS_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n,
+                                          const struct cudaMemsetParams *params);
+WS_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n,
+                                        const struct cudaHostNodeParams *params);
+WS_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n);
+WS_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *deps, size_t n,
+                                              cudaGraph_t child);
+WS_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                            const void *edges, size_t n);
+WS_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *n);
+WS_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
 WS_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 WS_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
