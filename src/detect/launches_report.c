@@ -171,6 +171,16 @@ static void say_missing(struct ws_buf *b, const struct ws_la_op *first, const st
 	ws_buf_puts(b, ": no stream, event or dependency makes one wait for the other");
 }
 
+/* Of a stretch of racing bytes, those that the two accesses told of have in common. */
+static uint64_t bytes_of(const struct pair *p)
+{
+	uint64_t n = p->c.bytes;
+
+	if (p->first.site && p->first.bytes < n)
+		n = p->first.bytes;
+	return p->second.site && p->second.bytes < n ? p->second.bytes : n;
+}
+
 static const char *kernel_of(const struct ws_la_op *a, const struct ws_la_op *b)
 {
 	return b && b->d.kind == WS_OP_KERNEL ? b->d.name : a->d.kind == WS_OP_KERNEL ? a->d.name : b ? b->d.name : a->d.name;
@@ -180,7 +190,7 @@ static void tell(struct ws_launches *l, const struct pair *p, bool early)
 {
 	const struct ws_la_op *a = p->first.op, *b = p->second.op;
 	struct ws_race r = {.kind = !p->c.first_writes ? WS_WAR : p->c.second_writes ? WS_WAW : WS_RAW, .space = "global",
-	                    .size = p->c.bytes, .count = p->bytes, .launch = b->d.launch ? b->d.launch : a->d.launch};
+	                    .size = bytes_of(p), .count = p->bytes, .launch = b->d.launch ? b->d.launch : a->d.launch};
 	struct ws_buf missing = {NULL, 0, 0}, repair = {NULL, 0, 0}, location = {NULL, 0, 0};
 
 	r.category = category(a, b, &p->c, early);
