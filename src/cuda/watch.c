@@ -31,11 +31,11 @@
 enum {
 	PAGE = WS_WATCH_PAGE,
 	/* A step takes 5 to 40 microseconds. A page may take many between two ws_watch_set, few once the program has
-	 * spent a second or two on them, and none after ten: then it is open from the first touch on. */
+	 * spent a second on them, and none after four: then it is open from the first touch on. */
 	MANY_STEPS = 4096,
 	FEW_STEPS = 64,
-	FREE_STEPS = 50000,
-	MOST_STEPS = 250000,
+	FREE_STEPS = 30000,
+	MOST_STEPS = 100000,
 	MOST_PAGES = 8,          /* open for one instruction: the most that one accesses but for gathers */
 	MOST_RETRIES = 1000,     /* of an access that faults though nothing is closed: then it is not ours */
 	MOST_FRAMES = 64,
