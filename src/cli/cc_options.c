@@ -12,7 +12,7 @@
 enum value { NONE, EQUAL, JOINED, JOINED_ONLY };
 enum action {
 	OUTPUT, COMPILE, PREPROCESS, PTX, LANGUAGE, ARCH, STD, BOTH, BOTH2, HOST, LINK, OPTIMIZE, DEVICE_DEBUG, XLINKER,
-	XCOMPILER, FAST_MATH, FTZ, PREC_DIV, PREC_SQRT, FMAD, KEEP, VERBOSE, HELP, VERSION, MACHINE, DROP, RDC, REFUSE
+	XCOMPILER, FAST_MATH, FTZ, PREC_DIV, PREC_SQRT, FMAD, KEEP, VERBOSE, HELP, VERSION, MACHINE, STREAM, DROP, RDC, REFUSE
 };
 struct option {
 	const char *name;
@@ -126,6 +126,18 @@ static bool take_arch(struct ws_cc *c, const char *text)
 	return known;
 }
 
+/* "per-thread": our headers call the variants for it, also where clang writes the call (a launch). */
+static bool take_default_stream(struct ws_cc *c, const char *value)
+{
+	if (strcmp(value, "per-thread") == 0) {
+		ws_words_add(&c->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+	} else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
+		ws_cli_refuse("cc", "--default-stream=%s is not known; write legacy or per-thread", value);
+		return false;
+	}
+	return true;
+}
+
 static void take_list(struct ws_words *w, const char *before, const char *list)
 {
 	while (*list) {
@@ -210,6 +222,7 @@ static bool apply(struct ws_cc *c, const struct option *o, const char *value, in
 	case XLINKER: take_list(&c->link, "-Xlinker", value); break;
 	case XCOMPILER: take_xcompiler(c, value); break;
 	case FAST_MATH: case FTZ: case PREC_DIV: case PREC_SQRT: case FMAD: take_math(c, o->action, value); break;
+	case STREAM: return take_default_stream(c, value);
 	case KEEP: c->keep = true; break;
 	case VERBOSE: c->verbose = true; break;
 	case HELP: *status = show_help(); return false;

@@ -1,7 +1,7 @@
 // The C library and the system read the memory for the host.
 // category: 13
 // racy: RAW global host-access
-// vary: MEMCPY FWRITE
+// vary: MEMCPY FWRITE WRITE
 #include "streams.h"
 #include <cstring>
 #include <unistd.h>

@@ -52,7 +52,8 @@ static void newest_variant(void **state)
 {
 	assert_true(ws_drv_find("cuMemAlloc") == ws_drv_find("cuMemAlloc_v2"));
 	assert_true(ws_rt_find("cudaGetDeviceProperties", true) != ws_rt_find("cudaGetDeviceProperties", false));
-	assert_true(ws_rt_find("cudaMemcpyAsync_ptsz", false) == ws_rt_find("cudaMemcpyAsync", false));
+	assert_true(ws_rt_find("cudaMemcpyAsync_ptsz", false) != ws_rt_find("cudaMemcpyAsync", false));
+	assert_true(ws_rt_find("cudaStreamGetId_ptsz", false) == ws_rt_find("cudaStreamGetId", false));
 }
 
 static void gpu_errors(void **state)

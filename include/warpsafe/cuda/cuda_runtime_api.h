@@ -24,6 +24,41 @@ extern "C" {
 #define WS_API extern
 #endif
 
+/* Stream 0 is the calling thread's own (--default-stream per-thread): the names of the variants for that. */
+#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#define WS_LAUNCH_NAME __asm__("cudaLaunchKernel_ptsz") /* clang looks for a declaration of cudaLaunchKernel */
+#define cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz
+#define cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
+#define cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
+#define cudaStreamAddCallback cudaStreamAddCallback_ptsz
+#define cudaStreamSynchronize cudaStreamSynchronize_ptsz
+#define cudaStreamQuery cudaStreamQuery_ptsz
+#define cudaStreamWaitEvent cudaStreamWaitEvent_ptsz
+#define cudaEventRecord cudaEventRecord_ptsz
+#define cudaEventRecordWithFlags cudaEventRecordWithFlags_ptsz
+#define cudaMallocAsync cudaMallocAsync_ptsz
+#define cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz
+#define cudaFreeAsync cudaFreeAsync_ptsz
+#define cudaMemcpyAsync cudaMemcpyAsync_ptsz
+#define cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz
+#define cudaMemcpy3DAsync cudaMemcpy3DAsync_ptsz
+#define cudaMemcpyToSymbolAsync cudaMemcpyToSymbolAsync_ptsz
+#define cudaMemcpyFromSymbolAsync cudaMemcpyFromSymbolAsync_ptsz
+#define cudaMemsetAsync cudaMemsetAsync_ptsz
+#define cudaMemset2DAsync cudaMemset2DAsync_ptsz
+#define cudaGraphLaunch cudaGraphLaunch_ptsz
+#define cudaMemcpy cudaMemcpy_ptds
+#define cudaMemcpy2D cudaMemcpy2D_ptds
+#define cudaMemcpy3D cudaMemcpy3D_ptds
+#define cudaMemcpyToSymbol cudaMemcpyToSymbol_ptds
+#define cudaMemcpyFromSymbol cudaMemcpyFromSymbol_ptds
+#define cudaMemset cudaMemset_ptds
+#define cudaMemset2D cudaMemset2D_ptds
+#define cudaMemset3D cudaMemset3D_ptds
+#else
+#define WS_LAUNCH_NAME
+#endif
+
 /* ---- device ---- */
 WS_API cudaError_t cudaDeviceReset(void);
 WS_API cudaError_t cudaDeviceSynchronize(void);
@@ -88,7 +123,7 @@ WS_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
 
 /* ---- launches and kernels ---- */
 WS_API cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-                                    cudaStream_t stream);
+                                    cudaStream_t stream) WS_LAUNCH_NAME;
 WS_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                                cudaStream_t stream);
 WS_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
