@@ -26,7 +26,9 @@ extern "C" {
 
 /* Stream 0 is the calling thread's own (--default-stream per-thread): the names of the variants for that. */
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
-#define WS_LAUNCH_NAME __asm__("cudaLaunchKernel_ptsz") /* clang looks for a declaration of cudaLaunchKernel */
+#ifndef __CUDA_ARCH__ /* clang writes the call of a launch, by this name */
+__asm__(".set cudaLaunchKernel, cudaLaunchKernel_ptsz");
+#endif
 #define cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz
 #define cudaLaunchKernelExC cudaLaunchKernelExC_ptsz
 #define cudaLaunchHostFunc cudaLaunchHostFunc_ptsz
@@ -55,8 +57,6 @@ extern "C" {
 #define cudaMemset cudaMemset_ptds
 #define cudaMemset2D cudaMemset2D_ptds
 #define cudaMemset3D cudaMemset3D_ptds
-#else
-#define WS_LAUNCH_NAME
 #endif
 
 /* ---- device ---- */
@@ -123,7 +123,7 @@ WS_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
 
 /* ---- launches and kernels ---- */
 WS_API cudaError_t cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
-                                    cudaStream_t stream) WS_LAUNCH_NAME;
+                                    cudaStream_t stream);
 WS_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                                                cudaStream_t stream);
 WS_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
