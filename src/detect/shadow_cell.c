@@ -604,7 +604,7 @@ static void install_read(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint
 	set_put(c, need_set(e, i), &mine, CLS_READ);
 }
 
-static void clear_cell(struct ws_ext *e, uint32_t i)
+static void clear_cell(struct ws_ext *e, uint32_t i, bool word)
 {
 	for (int r = 0; r < ROW_SLOTS; r++)
 		if (has(e, r))
@@ -615,7 +615,7 @@ static void clear_cell(struct ws_ext *e, uint32_t i)
 		set_free(*at);
 		*at = NULL;
 	}
-	if (has(e, ROW_LOC))
+	if (has(e, ROW_LOC) && word)
 		loc_drop(e, i);
 }
 
@@ -629,16 +629,20 @@ void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi)
 		split(e);
 	n = cells_of(e, lo, hi);
 	for (uint32_t i = n.from; i < n.to; i++)
-		clear_cell(e, i);
+		clear_cell(e, i, true);
 }
 
 static void install_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
 {
-	struct ws_slot *w = need_row(e, ROW_W);
+	struct ws_slot *w = need_row(e, ROW_W), new = {.who = c->as, .site = c->site, .mask = 1u << lane};
+	struct span at = cell_span(e, i, 0, LINE);
 
+	/* lanes of one instruction that share no more than a granule do not stand for each other */
+	if (c->s->config.granularity > 1 && w[i].who == new.who && !((w[i].site ^ new.site) & SITE_ID))
+		new.mask |= w[i].mask;
 	if (e->have != 1u << ROW_W)
-		clear_cell(e, i);
-	w[i] = (struct ws_slot){.who = c->as, .site = c->site, .mask = 1u << lane};
+		clear_cell(e, i, c->s->config.granularity == 1 || (at.lo < c->real_hi && at.hi > c->real_lo));
+	w[i] = new;
 }
 
 static void add_observer(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i, const struct ws_slot *mine)
@@ -759,6 +763,8 @@ void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 		if (fine)
 			return;
 	}
+	c->real_lo = (uint8_t)lo;
+	c->real_hi = (uint8_t)hi;
 	ws_cell_check(c, lane, lo, hi);
 	ws_cell_install(c, lane, lo, hi);
 }

@@ -5,11 +5,13 @@
 #include <string.h>
 
 /* A lane's bytes in the current line. Coarser granularity widens them. */
-static inline void bytes_in_line(const struct ws_ctx *c, uint64_t addr, uint32_t bytes, uint32_t *lo, uint32_t *hi)
+static inline void bytes_in_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes, uint32_t *lo, uint32_t *hi)
 {
 	uint32_t g = c->s->config.granularity;
 	uint64_t from = addr > c->line_addr ? addr - c->line_addr : 0, to = addr + bytes - c->line_addr;
 
+	c->real_lo = (uint32_t)from;
+	c->real_hi = to > LINE ? LINE : (uint32_t)to;
 	*lo = from & ~(uint64_t)(g - 1);
 	*hi = to > LINE ? LINE : (to + g - 1) & ~(uint64_t)(g - 1);
 }
@@ -25,27 +27,34 @@ static bool enter(struct ws_ctx *c, uint64_t addr)
 	return ws_shadow_line(c, addr, c->mem);
 }
 
-/* Lanes of `todo`, from its lowest on, one after the other, whose bytes begin (tail: end) in the line of the first. */
-static uint32_t run_of(const struct ws_access *a, uint32_t todo, bool tail)
+/* Lanes of `todo`, from its lowest on, one after the other, whose bytes begin (tail: end) in the line of the first. With
+ * coarser granularity all such lanes: they may meet in a granule although their bytes do not. */
+static uint32_t run_of(const struct ws_ctx *c, uint32_t todo, bool tail)
 {
+	const struct ws_access *a = c->a;
 	uint32_t run = 0, add = tail ? a->bytes - 1 : 0;
+	bool all = c->s->config.granularity > 1;
 	uint64_t line = (a->addr[__builtin_ctz(todo)] + add) >> LINE_BITS;
 
 	for (uint32_t m = todo; m; m &= m - 1) {
 		int l = __builtin_ctz(m);
 
-		if ((a->addr[l] + add) >> LINE_BITS != line)
+		if ((a->addr[l] + add) >> LINE_BITS == line)
+			run |= 1u << l;
+		else if (!all)
 			break;
-		run |= 1u << l;
 	}
 	return run;
 }
 
+/* With what lock each lane does it is kept, so that reports can name it. */
 static void each(struct ws_ctx *c, uint32_t run, void (*fn)(struct ws_ctx *, uint32_t, uint32_t, uint32_t))
 {
 	for (uint32_t m = run; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m), lo, hi;
 
+		if (c->w->holding)
+			c->site = c->a->site->id | ws_locks_of(c, l) << SITE_BITS;
 		bytes_in_line(c, c->a->addr[l], c->a->bytes, &lo, &hi);
 		fn(c, l, lo, hi);
 	}
@@ -58,7 +67,7 @@ static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
 	const struct ws_access *a = c->a;
 
 	while (todo) {
-		uint32_t run = run_of(a, todo, tail);
+		uint32_t run = run_of(c, todo, tail);
 
 		todo &= ~run;
 		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0)))
@@ -231,22 +240,6 @@ static void strong(struct ws_ctx *c)
 }
 
 /* ---- weak ones ---- */
-/* Lanes that hold other locks are treated apart, so that reports can name them. */
-static void by_locks(struct ws_ctx *c, uint32_t todo, bool tail)
-{
-	while (todo && c->w->holding) {
-		uint32_t set = ws_locks_of(c, __builtin_ctz(todo)), same = 0;
-
-		for (uint32_t m = todo; m; m &= m - 1)
-			same |= ws_locks_of(c, __builtin_ctz(m)) == set ? m & -m : 0;
-		c->site = c->a->site->id | set << SITE_BITS;
-		lines(c, same, tail);
-		todo &= ~same;
-	}
-	if (todo)
-		lines(c, todo, tail);
-}
-
 enum { MAX_STEP = 32 };              /* wider ones have too few lanes a line */
 
 /* Lanes from `first` on, without a gap, that access places in steps of *step; or all the same (*step = 0). */
@@ -346,9 +339,9 @@ static void weak(struct ws_ctx *c)
 		return;
 	}
 	two = straddlers(c->a);
-	by_locks(c, c->a->mask, false);
+	lines(c, c->a->mask, false);
 	if (two)
-		by_locks(c, two, true);
+		lines(c, two, true);
 }
 
 static void weak_write(struct ws_ctx *c)

@@ -105,7 +105,7 @@ struct ws_release {                  /* a fence.release or wider, for the strong
 	bool sc, told;               /* a fence.sc for the GPU; the block knows that all of it came before one */
 	struct ws_facts kb, f;       /* the block's facts, and the thread's own, at that time */
 };
-struct ws_relop { uint64_t addr; bool global; uint8_t level; struct ws_facts f; };  /* a release operation on addr, or a read of it */
+struct ws_relop { uint64_t addr, space; uint8_t level; struct ws_facts f; }; /* a release operation on addr, or a read of it */
 
 struct ws_lane_sync {
 	struct ws_facts f, pend[LEVELS];
@@ -294,6 +294,7 @@ struct ws_ctx {
 	bool its, global;
 	bool proxy;                  /* it goes through the async proxy */
 	bool must;                   /* it synchronizes: kept whatever it takes */
+	uint8_t real_lo, real_hi;    /* the bytes in the line, before granularity widens them */
 };
 
 /* ---- order ---- */

@@ -223,19 +223,25 @@ static void gather_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_
 }
 
 /* ---- words that synchronize ---- */
+/* Which memory the word is in: 0 = global, else that block's shared memory. */
+static uint64_t space_of(const struct ws_ctx *c)
+{
+	return c->global ? 0 : c->owner->b->linear + 1;
+}
+
 static void relop_put(struct ws_relop **ops, uint32_t *n, size_t *cap, const struct ws_ctx *c, uint64_t addr, uint8_t level,
                       const struct ws_facts *f)
 {
 	for (uint32_t i = 0; i < *n; i++) {
 		struct ws_relop *o = &(*ops)[i];
 
-		if (o->addr == addr && o->global == c->global && o->level == level) {
+		if (o->addr == addr && o->space == space_of(c) && o->level == level) {
 			ws_facts_join(&o->f, f);
 			return;
 		}
 	}
 	*ops = ws_grow(*ops, cap, *n + 1, sizeof **ops);
-	(*ops)[(*n)++] = (struct ws_relop){.addr = addr, .global = c->global, .level = level, .f = ws_facts_ref(f)};
+	(*ops)[(*n)++] = (struct ws_relop){.addr = addr, .space = space_of(c), .level = level, .f = ws_facts_ref(f)};
 }
 
 static struct ws_facts *narrow_at(struct ws_loc *loc, uint64_t domain, bool make);
@@ -348,7 +354,7 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 		ws_facts_drop(&f);
 	}
 	for (uint32_t i = 0; is_acquire(c->a) && i < ls->nseen; i++)
-		if (ls->seen[i].addr == addr && ls->seen[i].global == c->global && ls->seen[i].level <= read)
+		if (ls->seen[i].addr == addr && ls->seen[i].space == space_of(c) && ls->seen[i].level <= read)
 			learn(c->b, ls, &ls->seen[i].f);
 	if (loc && read == LV_GPU)
 		ls->f.seen = ws_know_join(ls->f.seen, loc->sc);
@@ -369,7 +375,7 @@ static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, 
 	if (ls->fence[lv].slot)
 		f = released(c->b, c->w, unit, &ls->fence[lv]);
 	for (uint32_t i = 0; i < ls->nrel; i++)
-		if (ls->rel[i].addr == addr && ls->rel[i].global == c->global && ls->rel[i].level >= lv)
+		if (ls->rel[i].addr == addr && ls->rel[i].space == space_of(c) && ls->rel[i].level >= lv)
 			ws_facts_join(&f, &ls->rel[i].f);
 	return f;
 }

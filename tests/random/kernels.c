@@ -1,6 +1,6 @@
 /* kernels.c - random kernels for the race detectors: "shadow" must find the bytes that the slow reference "exact" finds.
  *
- *     kernels [-s SEED] [-n KERNELS] [--seconds=N] [-p]
+ *     kernels [-s SEED] [-n KERNELS] [--seconds=N] [-g GRANULARITY] [-p]
  *
  * A kernel is a list of steps: accesses of all kinds, sizes and scopes by some threads, barriers, fences, locks, asynchronous
  * copies, mbarrier objects, clusters. Each runs on the simulated GPU under both divergence models, with a round-robin and a
@@ -371,6 +371,9 @@ static void print(const struct kernel *k, struct ws_buf *b)
 }
 
 /* ---- running ---- */
+static uint64_t raced, failures;     /* bytes that raced; launches that did not end well */
+static uint32_t granularity = 1;
+
 struct variant { enum ws_divergence divergence; enum ws_schedule schedule; uint32_t threads; };
 static const struct variant variants[] = {
 	{WS_DIV_ITS, WS_SCHED_RR, 1}, {WS_DIV_STACK, WS_SCHED_RR, 1}, {WS_DIV_ITS, WS_SCHED_RANDOM, 1},
@@ -415,7 +418,7 @@ static void run(const struct kernel *k, struct ws_ptx_module *ptx, const struct 
 {
 	const struct ws_detector *d = ws_detector_find(detector);
 	struct ws_report *report = ws_report_new();
-	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true, .raced = on_raced,
+	struct ws_detect_config dc = {.granularity = granularity, .shared = true, .global = true, .raced = on_raced,
 	                              .raced_user = res};
 	struct ws_gpu_config c = {.divergence = v->divergence, .schedule = v->schedule, .seed = k->seed, .host_threads = v->threads,
 	                          .max_instructions = 2000000, .memory = 1 << 24, .heap_bytes = 1 << 16, .printf_fd = -1,
@@ -457,7 +460,6 @@ static char *other_bytes(const struct result *alone, const struct result *both)
 	return b.data;
 }
 
-static uint64_t raced, failures;     /* bytes that raced; launches that did not end well */
 
 /* Text of what is wrong with the kernel, or NULL; on *variant. */
 static char *wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
@@ -556,6 +558,8 @@ int main(int argc, char **argv)
 			seed = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "-n") && i + 1 < argc)
 			n = strtoull(argv[++i], NULL, 0);
+		else if (!strcmp(argv[i], "-g") && i + 1 < argc)
+			granularity = strtoul(argv[++i], NULL, 0);
 		else if (!strncmp(argv[i], "--seconds=", 10))
 			seconds = strtod(argv[i] + 10, NULL);
 		else if (!strcmp(argv[i], "-p"))
