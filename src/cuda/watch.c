@@ -10,9 +10,7 @@
  * thread. */
 #include "cuda/watch.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <execinfo.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +36,6 @@ enum {
 	MOST_STEPS = 100000,
 	MOST_PAGES = 8,          /* open for one instruction: the most that one accesses but for gathers */
 	MOST_RETRIES = 1000,     /* of an access that faults though nothing is closed: then it is not ours */
-	MOST_FRAMES = 64,
 	LEAST_STACK = 64 << 10,  /* for `touched`; an alternate signal stack of the program may be smaller */
 	OPENED = PROT_READ | PROT_WRITE,
 	TRAP_FLAG = 0x100,       /* in the flags register: Intel SDM vol. 1, 3.4.3 */
@@ -85,7 +82,6 @@ static __thread struct {
 	struct {
 		uint64_t addr, round;
 	} open[MOST_PAGES];              /* pages that this thread has open for one instruction */
-	uint64_t at;                     /* the instruction of the fault being told; 0: a call */
 	uint64_t ip, addr;               /* of a fault for which nothing was to be done */
 	unsigned retries;
 	bool passing_on;                 /* a signal that is not ours */
@@ -478,9 +474,7 @@ static bool handle(uint64_t addr, ucontext_t *u)
 	}
 	pthread_mutex_unlock(&w.lock);
 	bytes = bytes_of(addr, write, u);
-	me.at = place_of(u);
 	for_good = tell(addr, bytes, write, u);
-	me.at = 0;
 	pthread_mutex_lock(&w.lock);
 	p = find(addr); /* the table may be another one by now */
 	if (p && counts(p, write) && for_good)
@@ -489,39 +483,6 @@ static bool handle(uint64_t addr, ucontext_t *u)
 		let_pass(p, bytes, write, u);
 	pthread_mutex_unlock(&w.lock);
 	return true;
-}
-
-/* ---- places ---- */
-/* Is it code of the program, not of a library that accesses memory for others? */
-static bool is_program(const void *code)
-{
-	static const char *const libraries[] = {"libwarpsafe", "libc.", "libc-", "libstdc++", "ld-linux", "libpthread",
-						"libm.", "libgcc_s", "libasan.", "libtsan.", "libubsan."};
-	const char *slash;
-	Dl_info info;
-	size_t i;
-
-	if (!dladdr(code, &info) || !info.dli_fname)
-		return true;
-	slash = strrchr(info.dli_fname, '/');
-	for (i = 0; i < WS_COUNT(libraries); i++)
-		if (strncmp(slash ? slash + 1 : info.dli_fname, libraries[i], strlen(libraries[i])) == 0)
-			return false;
-	return true;
-}
-
-const void *ws_watch_place(void)
-{
-	void *frames[MOST_FRAMES];
-	int i = 0, n = backtrace(frames, MOST_FRAMES);
-
-	while (me.at && i < n && (uintptr_t)frames[i] != me.at)
-		i++;
-	while (i < n && !is_program(frames[i]))
-		i++;
-	if (i < n && (uintptr_t)frames[i] != me.at)
-		return frames[i];
-	return me.at ? (const void *)(uintptr_t)(me.at + 1) : NULL;
 }
 
 static void close_again(uint64_t addr, uint64_t round)

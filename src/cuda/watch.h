@@ -60,11 +60,6 @@ void ws_watch_set(const struct ws_watch_page *pages, size_t n);
  * `touched` at once where it is watched, and opened until the next ws_watch_set that names its pages. */
 void ws_watch_touch(const void *p, size_t n, bool write);
 
-/* Inside `touched`: where in the program that access is, as the return address of a call there (for ws_origin and the
- * like): outside of the C and C++ libraries and our own. NULL: not known. Walks the stack: only for what is
- * reported. */
-const void *ws_watch_place(void);
-
 /* Is addr managed or pinned memory that can be watched? false before ws_watch_start. */
 bool ws_watch_holds(uint64_t addr);
 

@@ -22,7 +22,7 @@ static struct ws_map known; /* return address -> struct place */
 struct place {
 	char *text;   /* " at app.cu:12", " in main+0x1f2" or "" */
 	bool wrapper; /* it is in a wrapper, so the caller's place is wanted */
-	bool ours;    /* it is in this library */
+	bool ours;    /* it is in one of our libraries */
 	char *file;   /* NULL: no line information */
 	uint32_t line;
 	char *symbol; /* the function, or NULL */
@@ -121,6 +121,14 @@ static const char *line_of(Dwfl_Module *m, Dwarf_Addr pc, int *line)
 	return file;
 }
 
+/* The preload stands between the program and the C library. */
+static bool is_ours(Dwfl_Module *m)
+{
+	const char *path = dwfl_module_info(m, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+
+	return path && strncmp(base_name(path), "libwarpsafe", 11) == 0;
+}
+
 static void describe(void *return_address, struct place *p)
 {
 	Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)return_address - 1, offset;
@@ -132,7 +140,7 @@ static void describe(void *return_address, struct place *p)
 
 	file = m ? line_of(m, pc, &line) : NULL;
 	name = m ? dwfl_module_addrinfo(m, pc, &offset, &sym, NULL, NULL, NULL) : NULL;
-	p->ours = m && m == module_of((Dwarf_Addr)(uintptr_t)ws_origin - 1);
+	p->ours = m && is_ours(m);
 	p->file = file && line > 0 ? ws_strdup(file) : NULL;
 	p->line = (uint32_t)line;
 	p->symbol = name ? ws_strdup(name) : NULL;

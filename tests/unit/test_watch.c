@@ -42,7 +42,6 @@ static struct {
 } told[MOST_TOLD];
 static volatile size_t ntold;
 static bool answer;
-static const void *place;
 
 static bool touched(void *user, uint64_t addr, uint64_t bytes, bool write)
 {
@@ -50,7 +49,6 @@ static bool touched(void *user, uint64_t addr, uint64_t bytes, bool write)
 
 	assert_ptr_equal(user, told);
 	pthread_mutex_lock(&told_lock);
-	place = ntold ? NULL : ws_watch_place();
 	if (ntold < MOST_TOLD) {
 		told[ntold].addr = addr;
 		told[ntold].bytes = bytes;
@@ -122,30 +120,6 @@ static void test_read_and_write(void)
 	assert_int_equal(mem->host[PAGE + 9], 8);
 	assert_true(!ONE_ACCESS || ntold == 2);
 	is_told(ntold - 1, PAGE + 9, 1, ntold == 2);
-}
-
-/* Where the access is, and where the C library was called that made it. */
-__attribute__((noinline)) static void accesses(bool by_library)
-{
-	char data[100] = "";
-
-	if (by_library)
-		memmove((void *)(uintptr_t)mem->addr, data, sizeof data - 1 + by_library);
-	else
-		v[0] = 1;
-}
-
-static void test_place(void)
-{
-	size_t i;
-
-	answer = true;
-	for (i = 0; i < 2; i++) {
-		ntold = 0;
-		watch(0, 1, true);
-		accesses(i);
-		assert_true((uintptr_t)place > (uintptr_t)accesses && (uintptr_t)place < (uintptr_t)accesses + 1500);
-	}
 }
 
 static void test_only_writes(void)
@@ -835,7 +809,7 @@ static void run(void **state)
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		CASE(test_read_and_write), CASE(test_place), CASE(test_only_writes), CASE(test_neighbours),
+		CASE(test_read_and_write), CASE(test_only_writes), CASE(test_neighbours),
 		CASE(test_once), CASE(test_many), CASE(test_sets), CASE(test_crossing), CASE(test_copies),
 		CASE(test_threads), CASE(test_own_handler), CASE(test_own_trap_handler),
 		CASE(test_asynchronous_signal), CASE(test_real_faults), CASE(test_small_stack), CASE(test_fork),
