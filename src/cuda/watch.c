@@ -159,8 +159,8 @@ struct run {
 
 static void end_run(struct run *r)
 {
-	if (r->from < r->to && !protect(r->from, r->to, r->want))
-		r->failed = true;
+	if (r->from < r->to && !r->failed)
+		r->failed = !protect(r->from, r->to, r->want);
 	r->from = r->to = r->seen = 0;
 }
 
@@ -405,6 +405,8 @@ static bool step(struct page *p, ucontext_t *u)
 
 static void let_read(struct page *p)
 {
+	p->state = CLOSED; /* who is stepping over it faults again if that was a write */
+	p->users = 0;
 	p->no_reads = false;
 	w.dirty = true;
 	if (!protect(p->addr, p->addr + PAGE, PROT_READ))
@@ -489,7 +491,7 @@ static void close_again(uint64_t addr, uint64_t round)
 {
 	struct page *p = round == w.round ? find(addr) : NULL;
 
-	if (p && p->state == STEPPING && --p->users == 0)
+	if (p && p->state == STEPPING && (!p->users || --p->users == 0))
 		change_page(p, CLOSED);
 }
 
@@ -517,6 +519,7 @@ static void on_segv(int sig, siginfo_t *info, void *context)
 	int saved = errno;
 	uint64_t addr = (uintptr_t)info->si_addr;
 
+	me.passing_on = false; /* a handler may have left by longjmp */
 	if (info->si_code <= 0 || !is_ours(addr) || !handle(addr, context))
 		pass_on(sig, info, context, &w.former_segv);
 	errno = saved;
@@ -586,6 +589,7 @@ static void change_pages(const struct stretch *s, bool held, enum state to)
 		if (held ? p->state != HELD || is_held(p) : !counts(p, s->write))
 			continue;
 		p->state = to;
+		p->users = 0;
 		add_page(&r, p->addr, now, protection(p));
 		w.dirty = true;
 	}

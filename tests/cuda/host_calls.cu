@@ -1,5 +1,5 @@
-// host_calls.cu - system calls and library calls of the host work on managed and pinned memory, also on pages of which a
-// kernel in flight accesses other bytes.
+// host_calls.cu - system calls and library calls of the host work on managed and pinned memory, also on pages of which
+// a kernel in flight accesses other bytes.
 // verb: race
 // expect: ok
 // ways: nvcc shared

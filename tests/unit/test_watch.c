@@ -367,6 +367,24 @@ static void *count_up(void *arg)
 	return (void *)i;
 }
 
+/* Whole pages at once, which leaves them readable, beside threads that write there. */
+static void *read_pages(void *arg)
+{
+	static uint8_t data[2 * PAGE];
+
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+#ifdef __x86_64__
+		void *to = data, *from = arg;
+		size_t n = sizeof data;
+
+		__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
+#else
+		memcpy(data, arg, sizeof data);
+#endif
+	}
+	return NULL;
+}
+
 static void *set_again(void *arg)
 {
 	bool no_reads = false;
@@ -384,7 +402,7 @@ static void *set_again(void *arg)
 static void test_threads(void)
 {
 	void *start_at[2] = {(void *)(uintptr_t)mem->addr, (void *)(uintptr_t)(mem->addr + 4)};
-	pthread_t counter[2], setter;
+	pthread_t counter[2], setter, reader;
 	uint32_t sum = 0, want = 0;
 	void *n;
 	size_t i;
@@ -392,6 +410,7 @@ static void test_threads(void)
 	stop = false;
 	sets = 0;
 	assert_int_equal(pthread_create(&setter, NULL, set_again, NULL), 0);
+	assert_int_equal(pthread_create(&reader, NULL, read_pages, start_at[0]), 0);
 	for (i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&counter[i], NULL, count_up, start_at[i]), 0);
 	for (i = 0; i < 2; i++) {
@@ -400,6 +419,7 @@ static void test_threads(void)
 	}
 	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
 	pthread_join(setter, NULL);
+	pthread_join(reader, NULL);
 	for (i = 0; i < 1024; i++)
 		sum += ((volatile uint32_t *)(void *)mem->host)[i];
 	assert_int_equal(sum, want);
@@ -467,6 +487,30 @@ static void test_asynchronous_signal(void)
 }
 
 /* ---- processes: this program again, with a word that says what to do ---- */
+/* More pages apart from each other than the system usually has mappings (vm.max_map_count is 65530): watched or not,
+ * the program can access them all. */
+static int too_many_mappings(void)
+{
+	enum { MANY = 70000 };
+	struct ws_watch_page *pages = calloc(MANY, sizeof *pages);
+	size_t i;
+
+	mem = ws_gpu_mem_new(gpu, (uint64_t)2 * MANY * PAGE, 0, WS_MEM_MANAGED, "test");
+	for (i = 0; i < MANY; i++)
+		pages[i] = (struct ws_watch_page){mem->addr + 2 * i * PAGE, true};
+	ws_watch_set(pages, MANY);
+	v = (volatile uint8_t *)(uintptr_t)mem->addr;
+	for (i = 0; i < 2 * MANY; i += 997) {
+		v[i * PAGE] = 5;
+		if (v[i * PAGE] != 5 || mem->host[i * PAGE] != 5)
+			return 104;
+	}
+	ws_watch_set(pages, 1);
+	v[0] = 6;
+	free(pages);
+	return mem->host[0] == 6 ? 8 : 105;
+}
+
 static int become(const char *what)
 {
 	static char small_stack[32 << 10];
@@ -476,6 +520,8 @@ static int become(const char *what)
 		sigaltstack(&(stack_t){.ss_sp = small_stack, .ss_size = sizeof small_stack}, NULL);
 	if (!start() || new_memory(NULL))
 		return 100;
+	if (strcmp(what, "mappings") == 0)
+		return too_many_mappings();
 	if (strcmp(what, "small") == 0) {
 		watch(0, 2, true);
 		v[0] = 1;
@@ -541,6 +587,14 @@ static void test_real_faults(void)
 static void test_small_stack(void)
 {
 	int status = status_of("small", true);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 8);
+}
+
+static void test_too_many_mappings(void)
+{
+	int status = status_of("mappings", false);
 
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 8);
@@ -812,7 +866,8 @@ int main(int argc, char **argv)
 		CASE(test_read_and_write), CASE(test_only_writes), CASE(test_neighbours),
 		CASE(test_once), CASE(test_many), CASE(test_sets), CASE(test_crossing), CASE(test_copies),
 		CASE(test_threads), CASE(test_own_handler), CASE(test_own_trap_handler),
-		CASE(test_asynchronous_signal), CASE(test_real_faults), CASE(test_small_stack), CASE(test_fork),
+		CASE(test_asynchronous_signal), CASE(test_real_faults), CASE(test_small_stack), CASE(test_too_many_mappings),
+		CASE(test_fork),
 		CASE(test_touch), CASE(test_read_write), CASE(test_vectors), CASE(test_streams), CASE(test_sockets),
 		CASE(test_blocked_in_read), CASE(test_blocked_signals), CASE(test_hold), CASE(test_holds),
 #ifdef __x86_64__
