@@ -97,6 +97,18 @@ void ws_ex_async_begin(struct ws_ex_now *n)
 		begin(&lane->cp, n);
 }
 
+/* Under the stack model a warp is one thread, and its operations so far are the newest of its lanes'. */
+static uint64_t of_unit(const struct ws_exact *x, uint32_t mask, const uint64_t *op, uint32_t lane)
+{
+	uint64_t newest = 0;
+
+	if (x->launch->its)
+		return op[lane];
+	for (; mask; mask &= mask - 1)
+		newest = op[__builtin_ctz(mask)] > newest ? op[__builtin_ctz(mask)] : newest;
+	return newest;
+}
+
 static void done(struct ws_ex_unit *u, const struct ws_ex_lane *lane, enum ws_ex_track track, uint64_t op)
 {
 	if (lane->agent[track])
@@ -110,15 +122,16 @@ void ws_ex_async_wait(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_w
 		uint32_t l = __builtin_ctz(mask), thread = w->index * WS_WARP + l;
 		struct ws_ex_unit *u = ws_ex_unit(x, b, w, l);
 		struct ws_ex_lane *lane = lane_of(x, b, thread);
+		uint64_t last = of_unit(x, mask, op, l);
 
 		if (kind == WS_ASYNC_CP)
-			done(u, lane, EX_CP, op[l]);
+			done(u, lane, EX_CP, last);
 		if (kind == WS_ASYNC_WGMMA)
-			done(u, lane, EX_WGMMA, op[l]);
+			done(u, lane, EX_WGMMA, last);
 		if (kind == WS_ASYNC_BULK)
-			done(u, lane, EX_BULK_READ, op[l]);
+			done(u, lane, EX_BULK_READ, last);
 		if (kind == WS_ASYNC_BULK && !reads_only)
-			done(u, lane, EX_BULK, op[l]);
+			done(u, lane, EX_BULK, last);
 		if (!x->launch->its)
 			return;
 	}
@@ -139,10 +152,11 @@ static void arrive_cp(const struct ws_exact *x, struct ws_ex_block *b, const str
 	for (uint32_t mask = e->mask; mask; mask &= mask - 1) {
 		uint32_t l = __builtin_ctz(mask);
 		struct ws_ex_lane *lane = lane_of(x, b, w->index * WS_WARP + l);
+		uint64_t last = of_unit(x, mask, e->op, l);
 
-		take_begins(&lane->cp, e->op[l], &m->now);
+		take_begins(&lane->cp, last, &m->now);
 		if (lane->agent[EX_CP])
-			ws_ex_raise(&m->now.k, lane->agent[EX_CP], e->op[l]);
+			ws_ex_raise(&m->now.k, lane->agent[EX_CP], last);
 		if (!x->launch->its)
 			return;
 	}

@@ -280,6 +280,18 @@ static void mark_done(struct ws_warp_async *wa, enum ws_agent_kind kind, uint32_
 	}
 }
 
+/* Under the stack model a warp is one thread, and its operations so far are the newest of its lanes'. */
+static uint64_t of_unit(const struct ws_block_state *b, uint32_t mask, const uint64_t *op, uint32_t lane)
+{
+	uint64_t newest = 0;
+
+	if (b->l->its)
+		return op[lane];
+	for (uint32_t m = mask; m; m &= m - 1)
+		newest = op[__builtin_ctz(m)] > newest ? op[__builtin_ctz(m)] : newest;
+	return newest;
+}
+
 void ws_async_wait(void *self, struct ws_obs_warp *ow, uint32_t mask, enum ws_async kind, const uint64_t done[WS_WARP],
                    bool reads_only)
 {
@@ -291,7 +303,7 @@ void ws_async_wait(void *self, struct ws_obs_warp *ow, uint32_t mask, enum ws_as
 	if (!w || !mask)
 		return;
 	for (int l = 0; l < WS_WARP; l++)
-		by_unit[l] = done[b->l->its ? l : __builtin_ctz(mask)];
+		by_unit[l] = of_unit(b, mask, done, l);
 	wa = warp_async(w);
 	mask = ws_sync_units(b, mask);
 	if (kind == WS_ASYNC_BULK)
@@ -336,7 +348,7 @@ static void arrive_cp(struct ws_block_state *b, struct ws_warp_state *w, const s
 	for (uint32_t u = units; u; u &= u - 1) {
 		uint32_t l = __builtin_ctz(u);
 
-		wa->done[AG_CP][l] = e->op[b->l->its ? l : (uint32_t)__builtin_ctz(e->mask)];
+		wa->done[AG_CP][l] = of_unit(b, e->mask, e->op, l);
 		if (wa->cp)
 			ws_facts_join(&m->now, &wa->cp[l]);
 	}

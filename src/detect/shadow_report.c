@@ -346,13 +346,19 @@ static void say_acquire(struct meeting *m)
 	line_words(&m->repair, &m->race.second, NULL);
 }
 
+/* Did the other block set flags or counters, and did this one see some that another block had set? */
+static bool told_by_flag(const struct meeting *m)
+{
+	return ws_shadow_slot(m->c->s, m->other->who >> 32)->flags & SLOT_PUBLISHED && m->c->b->saw_flag;
+}
+
 static void say_between_blocks(struct meeting *m)
 {
 	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags;
 	uint8_t mine = ws_shadow_slot(m->c->s, m->c->slot)->flags;
 	const struct ws_race *r = &m->race;
 
-	if (!(flags & SLOT_PUBLISHED) || !m->c->b->saw_flag) {
+	if (!told_by_flag(m)) {
 		words(m, "inter-block", "order between two blocks: nothing in a kernel orders them by itself");
 		if (wants_atomic(m))
 			say_update(m);
@@ -548,7 +554,7 @@ static void say(struct meeting *m)
 		say_atomic_plain(m, strong(m->c->cls));
 	} else if (m->same_block) {
 		say_same_block(m);
-	} else if (!m->c->global && one_cluster(m)) {
+	} else if (!m->c->global && one_cluster(m) && !told_by_flag(m)) {
 		say_cluster(m);
 	} else {
 		say_between_blocks(m);

@@ -1,5 +1,5 @@
 // Clusters: two blocks update one word of shared memory with atomics whose scope is a block.
-// category: 12
+// category: 6
 // racy: WAW shared scope
 // repair: use the atomic without _block
 #define BLOCKS 4
