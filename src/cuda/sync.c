@@ -123,8 +123,8 @@ void ws_sync_host_memory(bool registered)
 		ws_report_limit(state.session->report, "accesses of the host to memory given to cudaHostRegister are not checked "
 		                "(to memory of cudaMallocHost and cudaMallocManaged they are)");
 	else if (!state.watches)
-		ws_report_limit(state.session->report, "accesses of the host to managed and pinned memory are not checked: this "
-		                "system gives no second view of memory (memfd)");
+		ws_report_limit(state.session->report, "accesses of the host to managed and pinned memory are not checked: "
+		                "libwarpsafe-preload.so is not loaded, or the system gives no second view of memory (memfd)");
 }
 
 /* ---- waiting ---- */

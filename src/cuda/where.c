@@ -198,33 +198,55 @@ char *ws_origin(const char *call, const void *caller)
 
 /* Between a launch and the runtime's entry point are functions that the compiler made: one with the kernel's own name, one
  * with "device_stub" in it (nvcc, clang), and nvcc's "cudaLaunchKernel_helper". */
-static bool is_stub(const struct place *p, const char *kernel)
+static bool is_stub(const char *function, const char *kernel)
 {
 	char *plain;
 	bool yes;
 
-	if (!p->symbol || strstr(p->symbol, "device_stub") || strstr(p->symbol, "cudaLaunchKernel"))
-		return p->symbol != NULL;
-	plain = ws_demangle(p->symbol);
+	if (!function || strstr(function, "device_stub") || strstr(function, "cudaLaunchKernel"))
+		return function != NULL;
+	plain = ws_demangle(function);
 	yes = strcmp(plain, kernel) == 0;
 	free(plain);
 	return yes;
 }
 
+static const char *inlined_name(Dwarf_Die *scope)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(scope, DW_AT_linkage_name, &attribute));
+
+	return name ? name : dwarf_diename(scope);
+}
+
+/* A stub may have been inlined into the function that launches: its call is the place then. false: all of it is stub. */
+static bool out_of_stubs(const struct place *p, void *frame, const char *kernel, const char **file, uint32_t *line)
+{
+	Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)frame - 1, bias = 0;
+	Dwfl_Module *m = module_of(pc);
+	Dwarf_Die *cu = m ? unit_of(m, pc, &bias) : NULL, *scopes = NULL;
+	int n = cu ? dwarf_getscopes(cu, pc - bias, &scopes) : 0, at = (int)p->line;
+	bool stub = is_stub(p->symbol, kernel);
+
+	*file = p->file;
+	for (int i = 0; i < n && !stub; i++)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine && is_stub(inlined_name(&scopes[i]), kernel))
+			*file = call_file(&scopes[i], &at);
+	free(scopes);
+	*line = (uint32_t)at;
+	return !stub && *file;
+}
+
 bool ws_where(void *const *frames, const char *name, const char **file, uint32_t *line)
 {
-	const struct place *p = NULL;
 	bool found = false;
 	size_t i;
 
 	pthread_mutex_lock(&lock);
 	for (i = 0; frames[i] && !found; i++) {
-		p = place_of(frames[i]);
-		found = p->file && !p->ours && !p->wrapper && !is_stub(p, name);
-	}
-	if (found) {
-		*file = p->file;
-		*line = p->line;
+		const struct place *p = place_of(frames[i]);
+
+		found = p->file && !p->ours && !p->wrapper && out_of_stubs(p, frames[i], name, file, line);
 	}
 	pthread_mutex_unlock(&lock);
 	return found;

@@ -23,6 +23,11 @@ static unsigned sets_of(const struct ws_access *a, bool write)
 	return 1u << (write ? WS_FP_STRONG_WRITE : WS_FP_STRONG_READ) | (a->scope == WS_SCOPE_GPU ? 1u << WS_FP_GPU : 0);
 }
 
+static bool differ(const uint8_t *a, const uint8_t *b, uint32_t bytes)
+{
+	return bytes == 4 ? memcmp(a, b, 4) != 0 : bytes == 8 ? memcmp(a, b, 8) != 0 : memcmp(a, b, bytes) != 0;
+}
+
 /* Does the lane's weak write change memory? Where that is not known, it counts as a change. */
 static bool changes(const struct ws_access *a, const struct ws_mem *m, uint32_t lane)
 {
@@ -30,7 +35,7 @@ static bool changes(const struct ws_access *a, const struct ws_mem *m, uint32_t 
 
 	if (a->kind != WS_WRITE || !value)
 		return true;
-	return memcmp(value + (size_t)lane * a->bytes, m->host + (a->addr[lane] - m->addr), a->bytes) != 0;
+	return differ(value + (size_t)lane * a->bytes, m->host + (a->addr[lane] - m->addr), a->bytes);
 }
 
 static void record_lane(struct ws_launches *l, struct ws_la_prints *p, const struct ws_access *a, uint32_t lane,
@@ -62,11 +67,9 @@ static bool record_row(struct ws_launches *l, struct ws_la_prints *p, const stru
 	if (sets & 1u << WS_FP_WRITE) {
 		const uint8_t *old = a->mem->host + (a->base - a->mem->addr);
 
-		if (a->value && memcmp(a->value, old, a->bytes) == 0)
-			return false;        /* perhaps only some lanes change something */
-		for (uint32_t i = 1; a->value && i < WS_WARP; i++)
-			if (memcmp((const uint8_t *)a->value + i * a->bytes, old + i * a->bytes, a->bytes) == 0)
-				return false;
+		for (uint32_t i = 0; a->value && i < WS_WARP; i++)
+			if (!differ((const uint8_t *)a->value + i * a->bytes, old + i * a->bytes, a->bytes))
+				return false;        /* only some lanes change something */
 		sets |= 1u << WS_FP_CHANGED;
 	}
 	f = ws_la_print_for(l, p, a->mem);
