@@ -32,14 +32,25 @@ static void write_message(struct ws_json *j, const struct ws_buf *text)
 	ws_json_close(j, '}');
 }
 
+/* A call of the host has none without line information. */
+static bool has_place(const struct ws_race_access *a)
+{
+	return a->file || a->ptx_file || !a->operation;
+}
+
 static void write_location(struct ws_json *j, const struct ws_race_access *a, const struct ws_buf *message)
 {
 	const char *file = a->file ? a->file : a->ptx_file ? a->ptx_file : "module.ptx";
 	uint32_t line = a->file ? a->line : a->ptx_line;
 	struct ws_buf uri = { 0 };
 
-	add_uri(&uri, ws_report_short_path(file));
 	ws_json_open(j, NULL, '{');
+	if (!has_place(a) && message) {
+		write_message(j, message);
+		ws_json_close(j, '}');
+		return;
+	}
+	add_uri(&uri, ws_report_short_path(file));
 	ws_json_open(j, "physicalLocation", '{');
 	ws_json_open(j, "artifactLocation", '{');
 	ws_json_string(j, "uri", uri.data);
@@ -89,7 +100,7 @@ static void write_race(struct ws_json *j, const struct ws_race *race)
 	ws_json_string(j, "level", ws_race_severity_name(race->severity));
 	write_result_message(j, race);
 	ws_json_open(j, "locations", '[');
-	write_location(j, &race->second, NULL);
+	write_location(j, has_place(&race->second) ? &race->second : &race->first, NULL);
 	ws_json_close(j, ']');
 	ws_json_open(j, "relatedLocations", '[');
 	ws_buf_printf(&b, "the first access, a %s by ", ws_race_access_name(race->first.access));
