@@ -164,6 +164,92 @@ static void a_timeline_that_still_runs_is_not_used_again(void **state)
 	ws_order_free(o);
 }
 
+/* ---- random programs, against sets of operations instead of clocks ---- */
+enum { STREAMS = 5, EVENTS = 4, OPS = 60 };
+
+struct program {
+	struct ws_order *o;
+	uint32_t timeline[STREAMS];          /* 0: legacy; the odd ones are blocking */
+	struct ws_operation op[OPS];
+	int n;
+	struct ws_clock event[EVENTS];
+	uint64_t known[STREAMS], host, event_set[EVENTS];    /* sets: bit i is operation i */
+};
+
+static bool blocks(int stream)
+{
+	return stream % 2;
+}
+
+/* What the default stream and those that wait for it know of each other. */
+static uint64_t implied(const struct program *p, int stream)
+{
+	uint64_t set = p->known[stream];
+
+	for (int i = 0; i < STREAMS; i++)
+		if ((stream == 0 && blocks(i)) || (i == 0 && blocks(stream)))
+			set |= p->known[i];
+	return set;
+}
+
+static void launch(struct program *p, int stream)
+{
+	uint64_t before_it = implied(p, stream) | p->host;
+	struct ws_operation *op = &p->op[p->n];
+
+	ws_order_begin(p->o, p->timeline[stream], false, op);
+	for (int i = 0; i < p->n; i++)
+		if (before(&p->op[i], op) != (before_it >> i & 1))
+			fail_msg("operations %d and %d", i, p->n);
+	p->known[stream] = before_it | 1ull << p->n++;
+}
+
+static void step(struct program *p, uint32_t r)
+{
+	int stream = (int)(r % STREAMS), event = (int)(r / STREAMS % EVENTS);
+
+	switch (r / (STREAMS * EVENTS) % 8) {
+	case 0:
+		ws_clock_free(&p->event[event]);
+		ws_order_record(p->o, p->timeline[stream], &p->event[event]);
+		p->event_set[event] = implied(p, stream);
+		break;
+	case 1:
+		ws_order_wait(p->o, p->timeline[stream], &p->event[event]);
+		p->known[stream] |= p->event_set[event];
+		break;
+	case 2:
+		if (event)
+			break;
+		ws_order_host_waits(p->o, &p->event[stream % EVENTS]);
+		p->host |= p->event_set[stream % EVENTS];
+		break;
+	default:
+		launch(p, stream);
+	}
+}
+
+static void random_programs_agree_with_sets(void **state)
+{
+	uint32_t seed = 1;
+
+	for (int round = 0; round < 2000; round++) {
+		struct program p = {.o = ws_order_new()};
+
+		for (int i = 1; i < STREAMS; i++)
+			p.timeline[i] = ws_order_timeline(p.o, blocks(i));
+		while (p.n < OPS) {
+			seed = seed * 1664525 + 1013904223;
+			step(&p, seed >> 8);
+		}
+		for (int i = 0; i < OPS; i++)
+			ws_operation_free(&p.op[i]);
+		for (int i = 0; i < EVENTS; i++)
+			ws_clock_free(&p.event[i]);
+		ws_order_free(p.o);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +261,7 @@ int main(void)
 		cmocka_unit_test(cuts_tell_who_can_tell_operations_apart),
 		cmocka_unit_test(ended_timelines_are_used_again),
 		cmocka_unit_test(a_timeline_that_still_runs_is_not_used_again),
+		cmocka_unit_test(random_programs_agree_with_sets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
