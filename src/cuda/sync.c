@@ -9,6 +9,8 @@
 #include "cuda/rt.h"
 #include "cuda/watch.h"
 
+enum { MANY_OPERATIONS = 1000 };
+
 static struct {
 	bool on;
 	pthread_mutex_t lock;                /* recursive: an access of the host may be seen inside of a call */
@@ -24,7 +26,9 @@ static struct {
 	size_t ntimelines;
 	uint64_t unrecorded;                 /* kernels of the legacy default stream up to this one were not recorded */
 	bool told_unrecorded;
-} state = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+	size_t most_kept;                    /* operations, before those that all streams know are forgotten */
+	bool forgot;
+} state = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .most_kept = MANY_OPERATIONS};
 
 static pthread_key_t thread_key;
 static _Thread_local unsigned inside;     /* the thread holds the lock; an access of the host seen then is none of the program's */
@@ -59,6 +63,9 @@ static uint32_t new_timeline(bool blocking)
 
 	lock();
 	state.concurrent = true;
+	if (state.forgot && ws_launches_kept(state.launches))
+		ws_report_limit(state.session->report, "a stream or graph was made while more than 1000 operations were in flight: "
+		                "races of its work with the oldest of these are not looked for");
 	t = ws_order_timeline(state.order, blocking);
 	unlock();
 	return t;
@@ -264,6 +271,20 @@ void ws_sync_touch(uint64_t addr, uint64_t bytes, bool write, bool changes)
 		ws_launches_touch(state.launches, addr, bytes, write, changes);
 }
 
+/* A program that hands work from stream to stream by events, and never waits itself, would keep every operation. */
+static void forget_common(void)
+{
+	struct ws_clock common = {NULL, 0};
+
+	if (ws_launches_kept(state.launches) < state.most_kept)
+		return;
+	ws_order_common(state.order, &common);
+	ws_launches_known(state.launches, &common);
+	state.forgot = true;
+	state.most_kept = 2 * ws_launches_kept(state.launches) + MANY_OPERATIONS;
+	ws_clock_free(&common);
+}
+
 static size_t findings(void)
 {
 	return ws_report_count(state.session->report, WS_ERROR) + ws_report_count(state.session->report, WS_WARNING);
@@ -285,6 +306,7 @@ void ws_sync_end(enum ws_sync_wait wait)
 	found = findings() - found;
 	ws_order_host_waits(state.order, &done);
 	host_knows();
+	forget_common();
 	ws_clock_free(&done);
 	unlock();
 	if (found)

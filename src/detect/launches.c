@@ -118,6 +118,11 @@ void ws_launches_known(struct ws_launches *l, const struct ws_clock *host)
 		watch(l);
 }
 
+size_t ws_launches_kept(const struct ws_launches *l)
+{
+	return l->nlive;
+}
+
 /* ---- one operation ---- */
 void ws_launches_begin(struct ws_launches *l, const struct ws_launch_op *op, bool device)
 {

@@ -48,6 +48,10 @@ void ws_launches_end(struct ws_launches *l);
 /* What the host now knows to be complete is forgotten. */
 void ws_launches_known(struct ws_launches *l, const struct ws_clock *host);
 
+/* How many are kept? When they are many, what all streams that there are know to be complete may be forgotten, too: only
+ * streams made later could race with that. */
+size_t ws_launches_kept(const struct ws_launches *l);
+
 /* The host accesses memory. True: nothing more is to be learned from this page for now. When the host has learned from a
  * kernel by a flag that the kernel set for it, *learned (emptied by the caller) says what is complete. */
 bool ws_launches_host(struct ws_launches *l, uint64_t addr, uint64_t bytes, bool write, const struct ws_clock *host,

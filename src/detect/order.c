@@ -153,6 +153,43 @@ void ws_order_host_waits_all(struct ws_order *o)
 		learn(o, i, &o->host);
 }
 
+/* What an operation begins after, without anybody learning anything. */
+static void next_begins_after(const struct ws_order *o, uint32_t timeline, struct ws_clock *c)
+{
+	ws_clock_join(c, &o->timelines[timeline].known);
+	ws_clock_join(c, &o->host);
+	if (o->timelines[timeline].blocking)
+		ws_clock_join(c, &o->timelines[WS_TIMELINE_LEGACY].known);
+	for (uint32_t i = 1; timeline == WS_TIMELINE_LEGACY && i < o->n; i++)
+		if (o->timelines[i].blocking)
+			ws_clock_join(c, &o->timelines[i].known);
+}
+
+static void keep_common(struct ws_clock *all, const struct ws_clock *one)
+{
+	for (uint32_t i = 0; i < all->n; i++)
+		if (ws_clock_of(one, i) < all->at[i])
+			all->at[i] = ws_clock_of(one, i);
+}
+
+void ws_order_common(const struct ws_order *o, struct ws_clock *c)
+{
+	struct ws_clock all = {NULL, 0};
+
+	next_begins_after(o, WS_TIMELINE_LEGACY, &all);
+	for (uint32_t i = 1; i < o->n; i++) {
+		struct ws_clock one = {NULL, 0};
+
+		if (o->timelines[i].ended)
+			continue;
+		next_begins_after(o, i, &one);
+		keep_common(&all, &one);
+		ws_clock_free(&one);
+	}
+	ws_clock_join(c, &all);
+	ws_clock_free(&all);
+}
+
 const struct ws_clock *ws_order_host(const struct ws_order *o)
 {
 	return &o->host;

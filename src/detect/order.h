@@ -47,4 +47,7 @@ void ws_order_host_waits(struct ws_order *o, const struct ws_clock *c);
 void ws_order_host_waits_all(struct ws_order *o);
 const struct ws_clock *ws_order_host(const struct ws_order *o);
 
+/* What every operation that begins from now on comes after, in any timeline that there is now, is added to *c. */
+void ws_order_common(const struct ws_order *o, struct ws_clock *c);
+
 #endif

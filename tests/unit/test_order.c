@@ -164,6 +164,25 @@ static void a_timeline_that_still_runs_is_not_used_again(void **state)
 	ws_order_free(o);
 }
 
+static void what_all_streams_know(void **state)
+{
+	struct ws_order *o = ws_order_new();
+	uint32_t s = ws_order_timeline(o, true), t = ws_order_timeline(o, true);
+	struct ws_operation a = begin(o, s);
+	struct ws_clock event = {NULL, 0}, common = {NULL, 0};
+
+	ws_order_common(o, &common);
+	assert_int_equal(ws_clock_of(&common, s), 0);
+	ws_order_record(o, s, &event);
+	ws_order_wait(o, t, &event);
+	ws_order_common(o, &common);
+	assert_int_equal(ws_clock_of(&common, s), a.index);
+	ws_clock_free(&event);
+	ws_clock_free(&common);
+	ws_operation_free(&a);
+	ws_order_free(o);
+}
+
 /* ---- random programs, against sets of operations instead of clocks ---- */
 enum { STREAMS = 5, EVENTS = 4, OPS = 60 };
 
@@ -261,6 +280,7 @@ int main(void)
 		cmocka_unit_test(cuts_tell_who_can_tell_operations_apart),
 		cmocka_unit_test(ended_timelines_are_used_again),
 		cmocka_unit_test(a_timeline_that_still_runs_is_not_used_again),
+		cmocka_unit_test(what_all_streams_know),
 		cmocka_unit_test(random_programs_agree_with_sets),
 	};
 
