@@ -190,7 +190,7 @@ static void tell(struct ws_launches *l, const struct pair *p, bool early)
 {
 	const struct ws_la_op *a = p->first.op, *b = p->second.op;
 	struct ws_race r = {.kind = !p->c.first_writes ? WS_WAR : p->c.second_writes ? WS_WAW : WS_RAW, .space = "global",
-	                    .size = bytes_of(p), .count = p->bytes, .launch = b->d.launch ? b->d.launch : a->d.launch};
+	                    .size = bytes_of(p), .count = (p->bytes + bytes_of(p) - 1) / bytes_of(p), .launch = b->d.launch ? b->d.launch : a->d.launch};
 	struct ws_buf missing = {NULL, 0, 0}, repair = {NULL, 0, 0}, location = {NULL, 0, 0};
 
 	r.category = category(a, b, &p->c, early);
