@@ -46,12 +46,12 @@ __global__ void scan_rows(int *data, int *total)
 int main(int argc, char **argv)
 {
 	OPTIONS({3, 4}, {25, 25});
-	int rows = 4, data[4 * N], result[4 * N], sum = 0;
+	int rows = o.large ? 2048 : 4, *data = new int[rows * N], *result = new int[rows * N], sum = 0;
 	bool right = true;
 
 	for (int i = 0; i < rows * N; i++)
 		data[i] = (int)(noise(i) % 100);
-	int *d_data = device(N, data), *d_total = device<int>(64), *d_rows = device(rows * N, data);
+	int *d_data = device(N, data), *d_total = device<int>(32 + rows), *d_rows = device(rows * N, data);
 	scan<<<o.racy ? 8 : 1, N>>>(d_data, d_total);
 	scan_rows<<<rows, N>>>(d_rows, d_total + 32);
 	back(result, d_data, N);

@@ -1,8 +1,8 @@
 /* workload.cuh - what the ten workloads share: arguments, checks, and races that can be put in by number.
  *
- *     PROGRAM [quick] [racy] [inject=N]
+ *     PROGRAM [quick|large] [racy] [inject=N]
  *
- * quick: a small size. racy: the race that the original program is documented to have (Holey 2015, 6.5.1), in three of
+ * quick: a small size; large: one at which the launches take some ten milliseconds, for measurements. racy: the race that the original program is documented to have (Holey 2015, 6.5.1), in three of
  * them. inject=N: one of the 41 races of that section, numbered through all ten programs; a program that does not have
  * number N ends with 2. A race goes in at run time, so that line numbers and code stay the same. */
 #ifndef WORKLOAD_CUH
@@ -31,23 +31,25 @@ static inline void check(cudaError_t e, const char *call)
 	exit(2);
 }
 
-struct options { bool quick, racy; int inject; };
+struct options { bool quick, large, racy; int inject; };
 
 /* first..last: numbers of the races that this program can have, in up to three ranges (0, 0 = none). */
 static inline options read_options(int argc, char **argv, const int (*ranges)[2], int n)
 {
-	options o = {false, false, 0};
+	options o = {false, false, false, 0};
 	bool known;
 
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "quick"))
 			o.quick = true;
+		else if (!strcmp(argv[i], "large"))
+			o.large = true;
 		else if (!strcmp(argv[i], "racy"))
 			o.racy = true;
 		else if (!strncmp(argv[i], "inject=", 7))
 			o.inject = atoi(argv[i] + 7);
 		else
-			exit((fprintf(stderr, "usage: %s [quick] [racy] [inject=N]\n", argv[0]), 2));
+			exit((fprintf(stderr, "usage: %s [quick|large] [racy] [inject=N]\n", argv[0]), 2));
 	}
 	known = o.inject == 0;
 	for (int i = 0; i < n; i++)

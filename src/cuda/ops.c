@@ -203,6 +203,8 @@ static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, con
 				    .thread_instructions = stats->thread_instructions};
 
 	ws_report_kernel(s->report, &row);
+	s->launches++;
+	s->launch_seconds += stats->seconds;
 	ws_session_touch();
 }
 

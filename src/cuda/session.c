@@ -155,6 +155,14 @@ static void save_at_exit(void)
 		save(s);
 }
 
+static void tell_launch_time(void)
+{
+	const struct ws_session *s = ws_session_if_any();
+
+	if (s && !atomic_load(&forked))
+		fprintf(stderr, "warpsafe: %llu launches, %.6f s\n", (unsigned long long)s->launches, s->launch_seconds);
+}
+
 /* Runs after the program's own destructors, which may still free memory or launch. */
 __attribute__((destructor)) static void save_at_unload(void)
 {
@@ -303,6 +311,8 @@ static struct ws_session *create(void)
 		start_saver(s);
 		watch_signals();
 	}
+	if (s->options.launch_time)
+		atexit(tell_launch_time);
 	pthread_atfork(NULL, NULL, in_child);
 	atomic_fetch_add(&changes, 1); /* a program without a launch has a report, too: nothing found */
 	return s;

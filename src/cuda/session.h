@@ -15,6 +15,8 @@ struct ws_session {
 	void *detector_self;
 	struct ws_report *report;
 	bool saves; /* a report_dir was given */
+	uint64_t launches; /* that ended well; and how long they took */
+	double launch_seconds;
 };
 
 /* The session, created at the first call from the options of the environment. NULL in a process forked from one that

@@ -123,6 +123,7 @@ static void tell(struct compare *c, const struct ws_obs_launch *l)
 static void on_launch_begin(void *self, struct ws_obs_launch *l)
 {
 	BOTH(launch_begin, l);
+	l->unwritten_untold = false; /* both sides see everything */
 }
 
 static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)

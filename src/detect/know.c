@@ -1,4 +1,9 @@
-/* know.c - see know.h. Level 0 nodes are leaves (one block), a node of level n spreads 4 bits of the slot number. */
+/* know.c - see know.h. Level 0 nodes are leaves (one block), a node of level n spreads 4 bits of the slot number. A map of one
+ * block is a leaf; others have a root with enough levels for all their slots.
+ *
+ * Maps that are joined again and again (what a word has released so far, by each of thousands of blocks) differ in one
+ * path and share the rest, or one of two nodes has been found to hold the other before: a table of such pairs, by the
+ * nodes' numbers, makes a join cost a path and not the whole map. Numbers are never used twice. */
 #include "detect/know.h"
 
 #include <stdlib.h>
@@ -7,15 +12,22 @@
 enum { FAN_BITS = 4, FAN = 1 << FAN_BITS };
 
 struct ws_know {
+	uint64_t number;             /* of an inner node; 0 = a leaf */
 	uint32_t ref;
-	uint32_t level;              /* 0: leaf */
+	uint16_t level;              /* 0: leaf */
+	uint16_t has;                /* inner: which kids there are */
 	uint32_t slot;               /* leaf: whose */
-	uint32_t floor, n;           /* leaf: all threads below floor; n single ones that are known further */
+	uint32_t floor, n;           /* leaf: all threads below floor; n single ones that are known further; inner: n kids */
 	union {
-		struct ws_know *kid[FAN];
+		struct ws_know *kid[FAN];    /* really n, in order */
 		struct ws_know_entry e[FAN]; /* really n */
 	};
 };
+
+static struct ws_know *kid_at(const struct ws_know *k, uint32_t i)
+{
+	return k->has >> i & 1 ? k->kid[__builtin_popcount(k->has & ((1u << i) - 1))] : NULL;
+}
 
 struct ws_know *ws_know_ref(struct ws_know *k)
 {
@@ -28,7 +40,7 @@ void ws_know_unref(struct ws_know *k)
 {
 	if (!k || __atomic_fetch_sub(&k->ref, 1, __ATOMIC_ACQ_REL) != 1)
 		return;
-	for (int i = 0; k->level && i < FAN; i++)
+	for (uint32_t i = 0; k->level && i < k->n; i++)
 		ws_know_unref(k->kid[i]);
 	free(k);
 }
@@ -43,24 +55,40 @@ static struct ws_know *new_leaf(uint32_t slot, uint32_t floor, uint32_t room)
 	return k;
 }
 
-static struct ws_know *new_inner(uint32_t level)
+/* From 1 on, for this host thread. */
+static uint64_t next_number(void)
 {
-	struct ws_know *k = ws_alloc(sizeof *k);
+	enum { MANY = 1 << 16 };
+	static uint64_t used;
+	static _Thread_local uint64_t next, end;
 
+	if (next == end) {
+		next = __atomic_fetch_add(&used, MANY, __ATOMIC_RELAXED) + 1;
+		end = next + MANY;
+	}
+	return next++;
+}
+
+/* The n kids that `has` names are consumed. */
+static struct ws_know *new_inner(uint32_t level, uint32_t has, struct ws_know *const *kid)
+{
+	uint32_t n = (uint32_t)__builtin_popcount(has);
+	struct ws_know *k = ws_alloc(offsetof(struct ws_know, kid) + n * sizeof k->kid[0]);
+
+	k->number = next_number();
 	k->ref = 1;
-	k->level = level;
+	k->level = (uint16_t)level;
+	k->has = (uint16_t)has;
+	k->n = n;
+	memcpy(k->kid, kid, n * sizeof *kid);
 	return k;
 }
 
 /* Wraps k (consumed), whose slots begin with `slot`'s digits, until it has that level. */
 static struct ws_know *lift(struct ws_know *k, uint32_t slot, uint32_t level)
 {
-	while (k->level < level) {
-		struct ws_know *up = new_inner(k->level + 1);
-
-		up->kid[slot >> (FAN_BITS * k->level) & (FAN - 1)] = k;
-		k = up;
-	}
+	while (k->level < level)
+		k = new_inner(k->level + 1u, 1u << (slot >> (FAN_BITS * k->level) & (FAN - 1)), &k);
 	return k;
 }
 
@@ -124,20 +152,52 @@ static struct ws_know *leaf_join(struct ws_know *a, struct ws_know *b)
 
 static struct ws_know *join(struct ws_know *a, struct ws_know *b);
 
+/* Pairs of inner nodes of which the first is known to hold the second. */
+enum { HELD_BITS = 10 };
+struct held { uint64_t holder, held; };
+static _Thread_local struct held held_pairs[1 << HELD_BITS];
+
+static struct held *held_at(const struct ws_know *a, const struct ws_know *b)
+{
+	return &held_pairs[(a->number * 0x9E3779B97F4A7C15u + b->number * 0xC2B2AE3D27D4EB4Fu) >> (64 - HELD_BITS)];
+}
+
+static bool known_to_hold(const struct ws_know *a, const struct ws_know *b)
+{
+	const struct held *h = held_at(a, b);
+
+	return h->holder == a->number && h->held == b->number;
+}
+
+static struct ws_know *holder(struct ws_know *a, const struct ws_know *b)
+{
+	*held_at(a, b) = (struct held){a->number, b->number};
+	return ws_know_ref(a);
+}
+
 static struct ws_know *inner_join(struct ws_know *a, struct ws_know *b)
 {
-	struct ws_know *k = new_inner(a->level);
-	bool is_a = true, is_b = true;
+	struct ws_know *kid[FAN];
+	uint32_t has = a->has | b->has, n = 0;
+	bool is_a = has == a->has, is_b = has == b->has;
 
-	for (int i = 0; i < FAN; i++) {
-		k->kid[i] = join(a->kid[i], b->kid[i]);
-		is_a &= k->kid[i] == a->kid[i];
-		is_b &= k->kid[i] == b->kid[i];
+	if (known_to_hold(a, b))
+		return ws_know_ref(a);
+	if (known_to_hold(b, a))
+		return ws_know_ref(b);
+	for (uint32_t m = has; m; m &= m - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(m);
+		struct ws_know *x = kid_at(a, i), *y = kid_at(b, i);
+
+		kid[n] = join(x, y);
+		is_a &= kid[n] == x;
+		is_b &= kid[n++] == y;
 	}
 	if (!is_a && !is_b)
-		return k;
-	ws_know_unref(k);
-	return ws_know_ref(is_a ? a : b);
+		return new_inner(a->level, has, kid);
+	while (n)
+		ws_know_unref(kid[--n]);     /* each is held by a or b as well */
+	return is_a ? holder(a, b) : holder(b, a);
 }
 
 /* Owned result; a and b, of one level, are borrowed. */
@@ -150,16 +210,25 @@ static struct ws_know *join(struct ws_know *a, struct ws_know *b)
 	return a->level ? inner_join(a, b) : leaf_join(a, b);
 }
 
+static uint32_t levels_of(const struct ws_know *k)
+{
+	return k->level ? k->level : levels_for(k->slot);
+}
+
 /* The root of a larger map has more levels; slots of the smaller one have zeros there. */
 static struct ws_know *join_roots(struct ws_know *a, struct ws_know *b)
 {
-	struct ws_know *low = a && b && a->level < b->level ? a : b, *high = low == a ? b : a, *lifted, *k;
+	struct ws_know *x, *y, *k;
+	uint32_t level;
 
-	if (!a || !b || a->level == b->level)
+	if (!a || !b || (a->level == b->level && (a->level || a->slot == b->slot)))
 		return join(a, b);
-	lifted = lift(ws_know_ref(low), 0, high->level);
-	k = join(lifted, high);
-	ws_know_unref(lifted);
+	level = levels_of(a) > levels_of(b) ? levels_of(a) : levels_of(b);
+	x = lift(ws_know_ref(a), a->slot, level);
+	y = lift(ws_know_ref(b), b->slot, level);
+	k = join(x, y);
+	ws_know_unref(x);
+	ws_know_unref(y);
 	return k;
 }
 
@@ -176,15 +245,18 @@ struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b)
 
 struct ws_know *ws_know_add(struct ws_know *k, uint32_t slot, uint32_t floor, const struct ws_know_entry *e, uint32_t n)
 {
-	struct ws_know *leaf = new_leaf(slot, floor, n), *root;
+	struct ws_know *leaf;
+	uint32_t room = 0;
 
 	for (uint32_t i = 0; i < n; i++)
+		room += e[i].time > floor;
+	leaf = new_leaf(slot, floor, room);
+	for (uint32_t i = 0; i < n; i++)
 		leaf_put(leaf, e[i]);
-	root = lift(leaf, slot, levels_for(slot));
 	if (!k)
-		return root;
-	k = ws_know_join(k, root);
-	ws_know_unref(root);
+		return leaf;
+	k = ws_know_join(k, leaf);
+	ws_know_unref(leaf);
 	return k;
 }
 
@@ -207,10 +279,10 @@ static bool leaf_covers(const struct ws_know *k, uint32_t thread, uint32_t time)
 
 static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot)
 {
-	if (k && k->level < 8 && slot >> (FAN_BITS * k->level))
+	if (!k || (k->level ? k->level < 8 && slot >> (FAN_BITS * k->level) : k->slot != slot))
 		return NULL;
 	while (k && k->level)
-		k = k->kid[slot >> (FAN_BITS * (k->level - 1)) & (FAN - 1)];
+		k = kid_at(k, slot >> (FAN_BITS * (k->level - 1u)) & (FAN - 1));
 	return k;
 }
 

@@ -563,6 +563,35 @@ static inline bool usual(const struct ws_shadow *s, const struct ws_warp_state *
 	       !(a->bytes & (a->bytes - 1)) && a->bytes >= s->config.granularity && !w->holding && !a->async;
 }
 
+/* The simulator did not tell of reads of memory that this launch was not to write. */
+static void unexpected_write(struct ws_shadow *s, struct ws_obs_launch *l, struct ws_mem *m)
+{
+	struct ws_buf text = {0};
+
+	if (__atomic_exchange_n(&m->written, l->serial, __ATOMIC_RELAXED) == l->serial)
+		return;
+	ws_buf_printf(&text, "kernel '%s' wrote memory through a pointer that had left its allocation; reads of that memory "
+	              "before, in the same launch, were not checked", l->name ? l->name : "?");
+	ws_report_limit(s->report, text.data);
+	ws_buf_free(&text);
+}
+
+static inline void expect_write(struct ws_shadow *s, struct ws_obs_launch *l, const struct ws_access *a)
+{
+	if (!l->unwritten_untold || (a->mem && a->mem->written >= l->serial))
+		return;
+	if (a->mem) {
+		unexpected_write(s, l, a->mem);
+		return;
+	}
+	for (uint32_t m = a->mask; m; m &= m - 1) {
+		struct ws_mem *mem = s->gpu ? ws_gpu_mem_find(s->gpu, a->addr[__builtin_ctz(m)]) : NULL;
+
+		if (mem && mem->written < l->serial)
+			unexpected_write(s, l, mem);
+	}
+}
+
 static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access *a)
 {
 	struct ws_warp_state *w = ow->state;
@@ -576,6 +605,8 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		return;
 	if (a->space == WS_SPACE_SHARED && c.b->log_kinds && ws_log_note(c.b, w, a))
 		return;
+	if (a->kind != WS_READ && a->space != WS_SPACE_SHARED)
+		expect_write(c.s, c.b->l->l, a);
 	c.b->accesses += a->mask == ~0u ? WS_WARP : (uint32_t)__builtin_popcount(a->mask);
 	if (usual(self, w, a) && whole_lines(self, c.b, w, a) == a->bytes * WS_WARP)
 		return;
@@ -603,6 +634,7 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	for (struct ws_shadow_mem *m = s->mems; m && s->config.shadow_limit && s->used > s->config.shadow_limit / 2; m = m->next)
 		drop_pages(s, m);
 	ws_shadow_scan(ls);
+	l->unwritten_untold = true;
 	l->state = ls->checked ? ls : NULL;
 }
 
@@ -623,11 +655,11 @@ static void tell_limit(struct ws_shadow *s)
 static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 {
 	struct ws_shadow *s = self;
-	struct ws_kernel_row row = {.name = l->name ? l->name : "?", .launches = 1, .accesses = s->launch.accesses,
+	struct ws_kernel_row row = {.name = l->name ? l->name : "?", .launches = 1, .accesses = s->launch.accesses + l->untold,
 	                            .checked = s->launch.checked};
 
 	ws_shadow_flush(s);
-	s->accesses += s->launch.accesses;
+	s->accesses += row.accesses;
 	tell_limit(s);
 	ws_report_kernel(s->report, &row);
 	if (!s->launch.checked)
@@ -786,7 +818,6 @@ static void *create(const struct ws_detect_config *config, struct ws_report *rep
 	s->sites = ws_alloc(SITE_CHUNKS * sizeof *s->sites);
 	s->slots = ws_alloc(CHUNKS * sizeof *s->slots);
 	s->locksets = ws_alloc((LOCKSET_MANY + 1) * sizeof *s->locksets);
-	s->nlocksets = 1;
 	return s;
 }
 
@@ -802,7 +833,7 @@ static void free_block(struct ws_block_state *b)
 	ws_log_free(b);
 	ws_async_free(b);
 	free(b->visits);
-	free(b->tags);
+	free(b->log.tags);
 	free(b->lines);
 	free(b->warps);
 	free(b->arrivals);

@@ -15,8 +15,11 @@
 
 struct cells { uint32_t from, to; };
 
+/* lo..hi are in the part of the line that e has; cells are counted from its beginning. */
 static inline struct cells cells_of(const struct ws_ext *e, uint32_t lo, uint32_t hi)
 {
+	lo -= e->from;
+	hi -= e->from;
 	return e->bytes ? (struct cells){lo, hi} : (struct cells){lo / 4, (hi + 3) / 4};
 }
 
@@ -145,7 +148,20 @@ static size_t cell_bytes(enum ws_row r)
 
 static inline uint32_t ncells(const struct ws_ext *e)
 {
-	return e->bytes ? LINE : LINE / 4;
+	return (uint32_t)(e->to - e->from) >> (e->bytes ? 0 : 2);
+}
+
+static void count_bytes(struct ws_ext *e, uint64_t more)
+{
+	__atomic_fetch_add(e->used, more, __ATOMIC_RELAXED);
+}
+
+static void drop_row(struct ws_ext *e, enum ws_row r)
+{
+	if (e->row[r])
+		count_bytes(e, 0 - ncells(e) * cell_bytes(r));
+	free(e->row[r]);
+	e->row[r] = NULL;
 }
 
 static void *new_row(struct ws_ext *e, enum ws_row r)
@@ -154,7 +170,7 @@ static void *new_row(struct ws_ext *e, enum ws_row r)
 
 	if (!e->row[r]) {
 		e->row[r] = ws_alloc(size);
-		__atomic_fetch_add(e->used, size, __ATOMIC_RELAXED);
+		count_bytes(e, size);
 	} else
 		memset(e->row[r], 0, size);
 	e->have |= 1u << r;
@@ -208,11 +224,6 @@ void ws_cell_free(struct ws_ext *e)
 	free(e);
 }
 
-static void count_bytes(struct ws_ext *e, uint64_t more)
-{
-	__atomic_fetch_add(e->used, more, __ATOMIC_RELAXED);
-}
-
 struct ws_ext *ws_cell_ext(struct ws_ctx *c)
 {
 	struct ws_line *line = c->line;
@@ -245,19 +256,19 @@ static struct ws_set *set_copy(const struct ws_set *from)
 /* From cells of 4 bytes to cells of 1. */
 static void split(struct ws_ext *e)
 {
+	uint32_t n = ncells(e);
+
 	for (int r = 0; r < ROWS; r++) {
 		size_t size = cell_bytes(r);
 		char *old = e->row[r], *new;
 
-		e->row[r] = NULL;
 		if (!has(e, r)) {
-			__atomic_fetch_sub(e->used, old ? LINE / 4 * size : 0, __ATOMIC_RELAXED);
-			free(old);
+			drop_row(e, r);
 			continue;
 		}
-		new = ws_alloc(LINE * size);
-		__atomic_fetch_add(e->used, (LINE - LINE / 4) * size, __ATOMIC_RELAXED);
-		for (int i = 0; i < LINE; i++) {
+		new = ws_alloc(4 * n * size);
+		count_bytes(e, 3 * n * size);
+		for (uint32_t i = 0; i < 4 * n; i++) {
 			memcpy(new + i * size, old + i / 4 * size, size);
 			if (r == ROW_SET && i % 4)
 				((struct ws_set **)new)[i] = set_copy(((struct ws_set **)old)[i / 4]);
@@ -268,13 +279,55 @@ static void split(struct ws_ext *e)
 	e->bytes = true;
 }
 
+/* From now on e is for the sectors of lo..hi as well. */
+static void widen(struct ws_ext *e, uint32_t lo, uint32_t hi)
+{
+	uint32_t from = lo / SECTOR * SECTOR, to = (hi + SECTOR - 1) / SECTOR * SECTOR, old = ncells(e), at, n;
+
+	from = e->to && e->from < from ? e->from : from;
+	to = e->to > to ? e->to : to;
+	at = e->to ? (e->from - from) >> (e->bytes ? 0 : 2) : 0;
+	n = (to - from) >> (e->bytes ? 0 : 2);
+	for (int r = 0; r < ROWS; r++) {
+		size_t size = cell_bytes(r);
+		char *new;
+
+		if (!has(e, r)) {
+			drop_row(e, r);
+			continue;
+		}
+		new = ws_alloc(n * size);
+		memcpy(new + at * size, e->row[r], old * size);
+		count_bytes(e, (n - old) * size);
+		free(e->row[r]);
+		e->row[r] = new;
+	}
+	e->from = (uint8_t)from;
+	e->to = (uint8_t)to;
+}
+
+static inline bool inside(const struct ws_ext *e, uint32_t lo, uint32_t hi)
+{
+	return lo >= e->from && hi <= e->to;
+}
+
 static inline struct ws_ext *fit(struct ws_ctx *c, uint32_t lo, uint32_t hi)
 {
 	struct ws_ext *e = ws_cell_ext(c);
 
+	if (__builtin_expect(!inside(e, lo, hi), 0))
+		widen(e, lo, hi);
 	if (((lo | hi) & 3) && !e->bytes)
 		split(e);
 	return e;
+}
+
+/* Leaves of lo..hi what e has; false: nothing. */
+static inline bool clip(const struct ws_ext *e, uint32_t *lo, uint32_t *hi)
+{
+	*lo = *lo > e->from ? *lo : e->from;
+	*hi = *hi < e->to ? *hi : e->to;
+	return *lo < *hi;
 }
 
 /* ---- checks ---- */
@@ -309,7 +362,7 @@ struct span { uint32_t lo, hi; };
 
 static struct span cell_span(const struct ws_ext *e, uint32_t i, uint32_t lo, uint32_t hi)
 {
-	uint32_t a = e->bytes ? i : i * 4, b = e->bytes ? i + 1 : i * 4 + 4;
+	uint32_t a = e->from + (e->bytes ? i : i * 4), b = a + (e->bytes ? 1 : 4);
 
 	return (struct span){a > lo ? a : lo, b < hi ? b : hi};
 }
@@ -533,7 +586,7 @@ void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 		return;
 	for (uint32_t i = 0; writes && i < line->ext->nreads; i++)
 		ws_cell_check_rec(c, &line->ext->reads[i], CLS_READ, lane, lo, hi);
-	if (line->ext->have) {
+	if (line->ext->have && clip(line->ext, &lo, &hi)) {
 		if ((lo | hi) & 3)
 			fit(c, lo, hi);
 		check_cells(c, lane, lo, hi);
@@ -623,7 +676,7 @@ void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi)
 {
 	struct cells n;
 
-	if (!e->have)
+	if (!e->have || !clip(e, &lo, &hi))
 		return;
 	if (((lo | hi) & 3) && !e->bytes)
 		split(e);
@@ -775,9 +828,10 @@ bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo)
 	const struct ws_ext *e = line->ext;
 	struct ws_slot *s;
 
-	if (!e || e->have != 1u << ROW_S || e->bytes || e->nreads || !quiet(c, &line->w) || !quiet(c, &line->r))
+	if (!e || e->have != 1u << ROW_S || e->bytes || !inside(e, lo, lo + 4) || e->nreads || !quiet(c, &line->w) ||
+	    !quiet(c, &line->r))
 		return false;
-	s = &((struct ws_slot *)e->row[ROW_S])[lo / 4];
+	s = &((struct ws_slot *)e->row[ROW_S])[(lo - e->from) / 4];
 	if (s->who && (((s->site ^ c->site) & SITE_ID) || ((s->who ^ c->me) >> 32 && c->a->scope < WS_SCOPE_GPU)))
 		return false;
 	if (s->who && (s->who ^ c->me) >> 32) {
@@ -801,12 +855,12 @@ uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask)
 		const struct ws_ext *e = line->ext;
 		struct ws_slot *s;
 
-		if (i >= b->nlines || line->gen != b->gen || !e || e->have != 1u << ROW_S || e->bytes || e->nreads ||
-		    !quiet(c, &line->w) || !quiet(c, &line->r)) {
+		if (i >= b->nlines || line->gen != b->gen || !e || e->have != 1u << ROW_S || e->bytes ||
+		    !inside(e, addr & (LINE - 1), (addr & (LINE - 1)) + 4) || e->nreads || !quiet(c, &line->w) || !quiet(c, &line->r)) {
 			left |= mask & -mask;
 			continue;
 		}
-		s = &((struct ws_slot *)e->row[ROW_S])[(addr & (LINE - 1)) / 4];
+		s = &((struct ws_slot *)e->row[ROW_S])[((addr & (LINE - 1)) - e->from) / 4];
 		/* another block of the cluster may be out of scope, and ws_cell_atomic knows what two blocks mean */
 		if (s->who && ((s->site ^ c->site) & SITE_ID || (s->who ^ c->me) >> 32)) {
 			left |= mask & -mask;
@@ -840,6 +894,17 @@ void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
 	}
 }
 
+bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo)
+{
+	const struct ws_ext *e = c->line->ext;
+	const struct ws_slot *s;
+
+	if (!e || !has(e, ROW_S) || !inside(e, lo, lo + 1))
+		return false;
+	s = &((struct ws_slot *)e->row[ROW_S])[cells_of(e, lo, lo + 1).from];
+	return s->who && (s->who ^ c->me) >> 32;
+}
+
 /* The synchronization word at addr, in c->line. NULL when there is none (or when another size was used there). */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make)
 {
@@ -848,7 +913,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 	struct cells n;
 	struct ws_loc **row;
 
-	if (!make && (!c->line->ext || !has(c->line->ext, ROW_LOC)))
+	if (!make && (!c->line->ext || !has(c->line->ext, ROW_LOC) || !inside(c->line->ext, lo, hi)))
 		return NULL;
 	e = fit(c, lo, hi);
 	row = need_row(e, ROW_LOC);

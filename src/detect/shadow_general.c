@@ -166,12 +166,8 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 		return;
 	bytes_in_line(c, addr, size, &lo, &hi);
 	ws_cell_check(c, lane, lo, hi);
-	if (!c->b->saw_flag && c->cls != CLS_SWRITE && c->line->ext && c->line->ext->have >> ROW_S & 1) {
-		const struct ws_slot *s = c->line->ext->row[ROW_S];
-
-		s += c->line->ext->bytes ? lo : lo / 4;
-		c->b->saw_flag = s->who && (s->who ^ c->me) >> 32;
-	}
+	if (!c->b->saw_flag && c->cls != CLS_SWRITE)
+		c->b->saw_flag = ws_cell_flag(c, lo);
 	if (!c->l->simple && c->cls != CLS_SWRITE) {
 		loc = ws_cell_loc(c, addr, size, false);
 		if (loc || c->w->lane)

@@ -7,23 +7,42 @@
 
 #include <string.h>
 
-/* Lock sets are numbered; what comes after the first 126 different ones is "some lock". */
+static bool same_set(const struct ws_held *a, const struct ws_held *b)
+{
+	uint64_t differ = a->n ^ b->n;
+
+	for (uint32_t i = 0; i < a->n; i++)
+		differ |= a->addr[i] ^ b->addr[i];
+	return !differ;
+}
+
+/* Lock sets are numbered from 1 to 126: a set has one of a few numbers that its hash says, if that is free or its own. What
+ * finds none is "some lock". A set's fields do not change once its n is there. */
 static uint8_t number_of(struct ws_shadow *s, const struct ws_held *h)
 {
-	uint8_t id = LOCKSET_MANY;
+	enum { TRIES = 8 };
+	uint64_t hash = h->n;
 
 	if (!h->n)
 		return 0;
-	ws_spin_lock(&s->lock);
-	for (uint32_t i = 1; i < s->nlocksets; i++)
-		if (s->locksets[i].n == h->n && !memcmp(s->locksets[i].addr, h->addr, h->n * sizeof h->addr[0]))
-			id = i;
-	if (id == LOCKSET_MANY && s->nlocksets < LOCKSET_MANY) {
-		id = s->nlocksets++;
-		s->locksets[id] = *h;
+	for (uint32_t i = 0; i < h->n; i++)
+		hash = (hash ^ h->addr[i]) * 0x9E3779B97F4A7C15u;
+	for (uint32_t i = 0; i < TRIES; i++) {
+		uint32_t id = 1 + ((hash >> 40) + i) % (LOCKSET_MANY - 1);
+		struct ws_held *at = &s->locksets[id];
+
+		if (!__atomic_load_n(&at->n, __ATOMIC_ACQUIRE)) {
+			ws_spin_lock(&s->lock);
+			if (!at->n) {
+				memcpy(at->addr, h->addr, sizeof at->addr);
+				__atomic_store_n(&at->n, h->n, __ATOMIC_RELEASE);
+			}
+			ws_spin_unlock(&s->lock);
+		}
+		if (same_set(at, h))
+			return (uint8_t)id;
 	}
-	ws_spin_unlock(&s->lock);
-	return id;
+	return LOCKSET_MANY;
 }
 
 uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane)
@@ -69,7 +88,7 @@ static void take(struct ws_ctx *c, uint32_t lane)
 	h->set = number_of(c->s, h);
 	c->w->holding |= 1u << lane;
 	c->b->locks = true;
-	c->b->log.accept = c->b->log_kinds = 0;
+	c->b->log.accept = c->b->log.tagged = c->b->log_kinds = 0;
 }
 
 static bool was_zero(const struct ws_access *a, uint32_t lane)

@@ -14,6 +14,16 @@
 
 enum { FIRST_SIZE = 32 << 10, MAX_SIZE = 512 << 10, BAD = 4, TRY_EVERY = 16 };
 
+static uint32_t note_kind(enum ws_access_kind kind)
+{
+	return kind == WS_READ ? WS_NOTE_READ : kind == WS_WRITE ? WS_NOTE_WRITE : WS_NOTE_ATOMIC;
+}
+
+static uint32_t noted_kinds(const struct ws_block_state *b)
+{
+	return WS_NOTE_READ | (b->l->simple && b->s->config.granularity <= 4 ? WS_NOTE_ATOMIC : 0);
+}
+
 static void count(struct ws_block_state *b)
 {
 	b->accesses += b->log.accesses;
@@ -23,15 +33,35 @@ static void count(struct ws_block_state *b)
 static void stop(struct ws_block_state *b)
 {
 	count(b);
-	b->log.accept = b->log_kinds = b->log.used = 0;
+	b->log.accept = b->log.tagged = b->log.kinds = b->log_kinds = b->log.used = 0;
 }
+
+/* Some intervals only read, others write as well, often by turns (fill a tile, work on it). Tags are started at once where
+ * the last three intervals say so: what had to be noted before it is known would be gone through twice. */
+static bool guess_tags(const struct ws_block_state *b)
+{
+	return b->log_guess >> (b->log_past & 7) & 1;
+}
+
+static void learn_tags(struct ws_block_state *b)
+{
+	uint32_t k = b->log.kinds, bit = 1u << (b->log_past & 7);
+	bool needed = k & WS_NOTE_WRITE || (k & WS_NOTE_READ && k & WS_NOTE_ATOMIC);
+
+	b->log_guess = (uint8_t)(needed ? b->log_guess | bit : b->log_guess & ~bit);
+	b->log_past = (uint8_t)(b->log_past << 1 | needed);
+}
+
+static bool start_tags(struct ws_block_state *b);
 
 void ws_log_open(struct ws_block_state *b)
 {
 	struct ws_note_log *g = &b->log;
 
-	if (g->used)
+	if (g->used) {
 		b->log_bad -= b->log_bad > 0;
+		learn_tags(b);
+	}
 	stop(b);
 	if (!b->s->config.shared || b->l->cluster || b->locks || b->has_own)
 		return;
@@ -41,9 +71,9 @@ void ws_log_open(struct ws_block_state *b)
 		g->size = FIRST_SIZE;
 		g->data = ws_alloc(g->size);
 	}
-	b->log_kinds = WS_NOTE_READ;
-	if (b->l->simple && b->s->config.granularity <= 4)
-		b->log_kinds |= WS_NOTE_ATOMIC;
+	b->log_kinds = (uint8_t)noted_kinds(b);
+	if (!b->npending && guess_tags(b) && start_tags(b))
+		return;
 	g->accept = b->npending ? 0 : b->log_kinds;      /* with copies in flight, it matters which lines are touched */
 }
 
@@ -69,11 +99,11 @@ static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
 		if (n->scattered == 4)
 			addr[l] = ((const uint32_t *)(const void *)p)[l];
 		else if (n->scattered)
-			addr[l] = 4u * ((const uint16_t *)(const void *)p)[l];
+			addr[l] = ((const uint16_t *)(const void *)p)[l] * (n->scattered == 1 ? 1u : 4u);
 		else
 			addr[l] = n->base[h] + (l & 15) * n->step[h];        /* in 32 bits: a base may be below 0 */
 	}
-	return p + (size_t)n->scattered * WS_WARP;
+	return p + (size_t)(n->scattered == 1 ? 2 : n->scattered) * WS_WARP;
 }
 
 static bool is_linear(const struct ws_note *n)
@@ -86,18 +116,20 @@ static bool start_tags(struct ws_block_state *b)
 {
 	const uint8_t *p = b->log.data, *end = p + b->log.used;
 
-	b->log.accept = 0;
-	b->log_kinds = NOTE_TAGGED;
 	if (!ws_tags_start(b))
 		return false;
+	b->log.accept = 0;
+	b->log_kinds = NOTE_TAGGED;
 	while (p < end) {
 		const struct ws_note *n = (const struct ws_note *)(const void *)p;
 		uint64_t addr[WS_WARP];
 
 		p = addresses(n, addr);
-		if (!ws_tags_mark(b, n->warp, n->mask, n->kind, n->bytes, addr, is_linear(n) && n->mask == ~0u))
+		if (!ws_tags_mark(b, n->warp, n->mask, note_kind(n->kind), n->bytes, addr))
 			return false;
+		b->log.kinds |= note_kind(n->kind);
 	}
+	b->log.tagged = b->npending ? 0 : noted_kinds(b) | WS_NOTE_WRITE;
 	return true;
 }
 
@@ -150,8 +182,9 @@ bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct
 		if (!start_tags(b))
 			return false;
 	}
-	if (!ws_tags_mark(b, (uint32_t)(w - b->warps), a->mask, a->kind, a->bytes, a->addr, a->linear && a->mask == ~0u))
+	if (!ws_tags_mark(b, (uint32_t)(w - b->warps), a->mask, note_kind(a->kind), a->bytes, a->addr))
 		return false;
+	b->log.kinds |= note_kind(a->kind);
 	append(b, w, a);
 	return true;
 }

@@ -52,12 +52,16 @@ struct ws_line {                     /* 128 bytes of memory */
 
 enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_OB, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
 
-struct ws_ext {                      /* what does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand */
+/* What does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand. They are for the part of the line
+ * from `from` to `to` alone, whole sectors, which grows when more is accessed. */
+enum { SECTOR = 32 };
+struct ws_ext {
 	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read; OB: a
 	                              * strong read that was the first of its thread to see S;
 	                              * SET: further accesses (struct ws_set *); LOC: struct ws_loc * */
 	uint32_t have;               /* rows in use, a bit each */
 	bool bytes;
+	uint8_t from, to;            /* bytes of the line */
 	uint32_t nreads, cap, limit; /* further linear reads, newest last */
 	struct ws_rec *reads;
 	uint64_t *used;              /* bytes of shadow memory, all together */
@@ -198,8 +202,9 @@ struct ws_block_state {
 	struct ws_note_log log;      /* see shadow_log.c */
 	uint8_t log_bad, log_rest;
 	uint8_t log_kinds;           /* WS_NOTE_...: what may be noted; or NOTE_TAGGED: all, if its tags allow */
-	bool tag_bytes;              /* tags of bytes, not of 4 bytes each */
-	uint32_t *tags, cap_tags, ntags, tag_gen;        /* see shadow_tags.c */
+	uint8_t log_past, log_guess; /* of the last 3 intervals that were noted, a bit each: did they need tags? And by these
+	                              * 3 bits: did the next one, last time? */
+	uint32_t cap_tags;           /* see shadow_tags.c */
 	bool locks;                  /* a thread has held one */
 	bool shared_written;         /* in this barrier interval: accesses of shared memory are not noted */
 	uint64_t accesses;
@@ -272,7 +277,6 @@ struct ws_shadow {
 	struct ws_site_info **sites;         /* chunks of 4096 */
 	struct ws_slot_info **slots;         /* chunks of 4096 */
 	struct ws_held *locksets;            /* 128 */
-	uint32_t nlocksets;
 	struct ws_dedup *dedup;
 };
 enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS, CHUNKS = 1 << 20, SITE_CHUNKS = 1 << (SITE_BITS - CHUNK_BITS) };
@@ -379,6 +383,7 @@ bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo);    /* common 
 uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask);           /* the same in shared memory; lanes left over */
 void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak write has come after all of it */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
+bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo);      /* was another block the last to write it strongly? */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);
 
 /* ---- shadow_general.c ---- */
@@ -397,8 +402,7 @@ void ws_log_free(struct ws_block_state *b);
 enum { NOTE_TAGGED = 8 };
 bool ws_tags_start(struct ws_block_state *b);         /* a new interval: all are empty */
 /* Marks what lanes of a warp access; false: other threads have accessed some of it, and it may be a conflict. */
-bool ws_tags_mark(struct ws_block_state *b, uint32_t warp, uint32_t mask, enum ws_access_kind kind, uint32_t bytes,
-                  const uint64_t *addr, bool linear);
+bool ws_tags_mark(struct ws_block_state *b, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes, const uint64_t *addr);
 
 /* ---- shadow_sync.c ---- */
 uint32_t ws_shadow_tick(struct ws_block_state *b);

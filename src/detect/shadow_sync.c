@@ -104,6 +104,12 @@ static enum ws_level level_of(enum ws_scope s)
 	return s == WS_SCOPE_CTA ? LV_CTA : s == WS_SCOPE_CLUSTER ? LV_CLUSTER : LV_GPU;
 }
 
+/* Levels below are not used in the launch. */
+static enum ws_level lowest(const struct ws_launch_state *l)
+{
+	return l->narrow ? LV_CTA : LV_GPU;
+}
+
 uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block)
 {
 	uint64_t id = 0, scale = 1;
@@ -157,12 +163,14 @@ static struct ws_release release_now(struct ws_block_state *b, struct ws_warp_st
 static struct ws_facts released(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, const struct ws_release *r)
 {
 	struct ws_know_entry e[WS_WARP];
-	uint32_t n = lanes_of(b);
+	uint32_t n = r->wfloor > r->floor ? lanes_of(b) : 0;         /* what is below the floor need not be said */
 	struct ws_facts f = ws_facts_ref(&r->kb);
 
 	ws_facts_join(&f, &r->f);
 	for (uint32_t j = 0; j < n; j++)
 		e[j] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + j, j == lane ? r->time : r->wfloor};
+	if (!n)
+		e[n++] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + lane, r->time};
 	f.k = ws_know_add(f.k, r->slot, r->floor, e, n);
 	if (r->sc)
 		f.sc = ws_know_join(f.sc, f.k);
@@ -343,7 +351,7 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 	enum ws_level read = level_of(c->a->scope);
 	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[c->its ? lane : 0];
 
-	for (enum ws_level lv = LV_CTA; loc && lv < LEVELS; lv++) {
+	for (enum ws_level lv = lowest(c->l); loc && lv < LEVELS; lv++) {
 		struct ws_facts f = offered(c, loc, read, lv);
 
 		ws_facts_join(&ls->pend[lv], &f);
@@ -407,7 +415,7 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 		ws_loc_clear(loc);
 	if (is_release(c->a))
 		release_operation(c, unit, addr, level);
-	for (enum ws_level lv = c->l->narrow ? LV_CTA : LV_GPU; lv <= level; lv++) {
+	for (enum ws_level lv = lowest(c->l); lv <= level; lv++) {
 		struct ws_facts f = releases(c, unit, addr, lv);
 
 		publish(c, loc, lv, &f);
@@ -445,7 +453,7 @@ static void fence_lane(struct ws_block_state *b, struct ws_warp_state *w, uint32
 		learn(b, ls, &ls->pend[level]);
 	if (sc)
 		after_fences(b, ls);
-	for (enum ws_level lv = LV_CTA; f->sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
+	for (enum ws_level lv = lowest(b->l); f->sem != WS_SEM_ACQUIRE && lv <= level; lv++) {
 		release_free(&ls->fence[lv]);
 		ls->fence[lv] = release_now(b, w, l, time);
 		ls->fence[lv].sc = sc;

@@ -572,6 +572,12 @@ const struct ws_mem_ops *ws_mem_ops(void)
 	return o;
 }
 
+bool ws_gpu_note_mark(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
+                      const uint64_t addr[WS_WARP])
+{
+	return ws_mem_ops()->mark(g, warp, mask, kind, bytes, addr);
+}
+
 /* Accesses that others may wait for: as fast as others, between fences. */
 static bool mem_sync(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
 {

@@ -433,6 +433,168 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 	x->ops->access(x->self, &x->warp->obs, &a);
 }
 
+/* ---- tags (struct ws_note_log) ---- */
+#if defined __AVX512F__
+/* 16 lanes that read. Lanes of one word that is empty so far, of which one has left its tag: several read it. */
+INLINE bool mark_reads(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
+{
+	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)), written = _mm512_set1_epi32(WS_TAG_WRITTEN),
+	              readers = _mm512_set1_epi32(WS_TAG_READERS);
+	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4), now;
+	__mmask16 empty = _mm512_mask_test_epi32_mask(m, _mm512_xor_si512(old, fresh), number);
+	__mmask16 other = _mm512_mask_cmpneq_epi32_mask(m & ~empty, _mm512_andnot_si512(written, old), fresh);
+
+	other = _mm512_mask_testn_epi32_mask(other, old, readers);
+	if (_mm512_mask_test_epi32_mask(other, old, _mm512_set1_epi32(WS_TAG_WRITTEN | WS_TAG_ATOMIC)))
+		return false;
+	if (other)
+		_mm512_mask_i32scatter_epi32(tags, other, at, _mm512_or_si512(old, readers), 4);
+	if (!empty)
+		return true;
+	_mm512_mask_i32scatter_epi32(tags, empty, at, fresh, 4);
+	now = _mm512_mask_i32gather_epi32(fresh, empty, at, tags, 4);
+	other = _mm512_mask_cmpneq_epi32_mask(empty, now, fresh);
+	if (other)
+		_mm512_mask_i32scatter_epi32(tags, other, at, _mm512_or_si512(now, readers), 4);
+	return true;
+}
+
+INLINE bool mark_writes(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
+{
+	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)), written = _mm512_set1_epi32(WS_TAG_WRITTEN);
+	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4), new = _mm512_or_si512(fresh, written);
+	__mmask16 filled = _mm512_mask_testn_epi32_mask(m, _mm512_xor_si512(old, fresh), number);
+
+	if (_mm512_mask_cmpneq_epi32_mask(filled, _mm512_andnot_si512(written, old), fresh))
+		return false;
+	_mm512_mask_i32scatter_epi32(tags, m, at, new, 4);
+	return !_mm512_mask_cmpneq_epi32_mask(m, _mm512_mask_i32gather_epi32(new, m, at, tags, 4), new);
+}
+
+INLINE bool mark_atomics(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
+{
+	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)), atomic = _mm512_set1_epi32(WS_TAG_ATOMIC);
+	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4);
+	__mmask16 filled = _mm512_mask_testn_epi32_mask(m, _mm512_xor_si512(old, fresh), number);
+
+	if (_mm512_mask_testn_epi32_mask(filled, old, atomic))
+		return false;
+	_mm512_mask_i32scatter_epi32(tags, m, at, _mm512_or_si512(fresh, atomic), 4);
+	return true;
+}
+
+INLINE bool mark_words(uint32_t *tags, const uint32_t *at, uint32_t mask, uint32_t first, uint32_t kind)
+{
+	const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+
+	for (uint32_t l = 0; l < WS_WARP; l += 16) {
+		__mmask16 m = (__mmask16)(mask >> l);
+		__m512i to = _mm512_load_si512(at + l), fresh = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)(first + l)));
+
+		if (m && !(kind == WS_NOTE_READ ? mark_reads(tags, to, m, fresh) : kind == WS_NOTE_WRITE
+		           ? mark_writes(tags, to, m, fresh) : mark_atomics(tags, to, m, fresh)))
+			return false;
+	}
+	return true;
+}
+#else
+INLINE bool mark_read(uint32_t *tag, uint32_t fresh)
+{
+	uint32_t old = *tag;
+
+	if ((old ^ fresh) >> WS_TAG_NUMBER)
+		*tag = fresh;
+	else if ((old & ~(uint32_t)WS_TAG_WRITTEN) == fresh || old & WS_TAG_READERS)
+		return true;
+	else if (old & (WS_TAG_WRITTEN | WS_TAG_ATOMIC))
+		return false;
+	else
+		*tag = old | WS_TAG_READERS;
+	return true;
+}
+
+INLINE bool mark_write(uint32_t *tag, uint32_t fresh)
+{
+	uint32_t old = *tag;
+
+	*tag = fresh | WS_TAG_WRITTEN;
+	return (old ^ fresh) >> WS_TAG_NUMBER || (old & ~(uint32_t)WS_TAG_WRITTEN) == fresh;
+}
+
+INLINE bool mark_atomic(uint32_t *tag, uint32_t fresh)
+{
+	uint32_t old = *tag;
+
+	*tag = fresh | WS_TAG_ATOMIC;
+	return (old ^ fresh) >> WS_TAG_NUMBER || old & WS_TAG_ATOMIC;
+}
+
+INLINE bool mark_words(uint32_t *tags, const uint32_t *at, uint32_t mask, uint32_t first, uint32_t kind)
+{
+	ACTIVE(l, mask)
+		if (!(kind == WS_NOTE_READ ? mark_read(&tags[at[l]], first + l) : kind == WS_NOTE_WRITE
+		      ? mark_write(&tags[at[l]], first + l) : mark_atomic(&tags[at[l]], first + l)))
+			return false;
+	return true;
+}
+#endif
+
+/* 32 words one after the other, of 32 threads that find them empty or their own. */
+INLINE bool mark_row(uint32_t *tag, uint32_t first, uint32_t set)
+{
+	uint32_t bad = 0;
+
+	EACH(l) {
+		uint32_t fresh = first + (uint32_t)l, old = tag[l];
+
+		bad |= (uint32_t)((old ^ fresh) >> WS_TAG_NUMBER == 0) & (uint32_t)((old & ~(uint32_t)WS_TAG_WRITTEN) != fresh);
+	}
+	if (bad)
+		return false;
+	EACH(l) {
+		uint32_t fresh = first + (uint32_t)l, old = tag[l];
+
+		tag[l] = ((old ^ fresh) >> WS_TAG_NUMBER ? fresh : old) | set;
+	}
+	return true;
+}
+
+static bool mark(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
+                 const uint64_t addr[WS_WARP])
+{
+	_Alignas(64) uint32_t at[WS_WARP];
+	uint32_t first = g->tag_number << WS_TAG_NUMBER | warp * WS_WARP;
+	bool ok = true;
+
+	EACH(l)
+		at[l] = (uint32_t)(addr[l] >> g->tag_shift);
+	if (kind == WS_NOTE_READ)
+		for (uint32_t i = bytes >> g->tag_shift; i-- && ok;)
+			ok = mark_words(g->tags + i, at, mask, first, WS_NOTE_READ);
+	else if (kind == WS_NOTE_WRITE)
+		for (uint32_t i = bytes >> g->tag_shift; i-- && ok;)
+			ok = mark_words(g->tags + i, at, mask, first, WS_NOTE_WRITE);
+	else
+		for (uint32_t i = bytes >> g->tag_shift; i-- && ok;)
+			ok = mark_words(g->tags + i, at, mask, first, WS_NOTE_ATOMIC);
+	g->clash |= !ok;
+	return ok;
+}
+
+/* Is the access, of shared memory, fine as far as the tags know? */
+INLINE bool marked(struct ws_exec *x, struct ws_note_log *g, const struct place *p, uint32_t mask, uint32_t kind,
+                   uint32_t bytes)
+{
+	uint32_t first = g->tag_number << WS_TAG_NUMBER | x->warp->obs.index * WS_WARP;
+
+	if (g->tag_shift && bytes & 3)
+		return false;
+	if (p->linear && mask == ALL && bytes == 1u << g->tag_shift && kind != WS_NOTE_ATOMIC &&
+	    mark_row(&g->tags[p->base >> g->tag_shift], first, kind == WS_NOTE_WRITE ? WS_TAG_WRITTEN : 0))
+		return true;
+	return mark(g, x->warp->obs.index, mask, kind, bytes, p->a);
+}
+
 INLINE void set_line(struct ws_note *n, uint32_t base0, uint32_t base1, uint32_t step0, uint32_t step1)
 {
 	n->base[0] = base0;
@@ -448,10 +610,20 @@ INLINE struct ws_note *new_note(struct ws_exec *x, const struct ws_dinst *in, co
 	struct ws_note_log *g = x->block->obs.notes;
 	struct ws_note *n;
 
-	if (p->space != WS_SPACE_SHARED || !g || !(g->accept & kind) || g->size - g->used < WS_NOTE_MAX)
+	if (p->space != WS_SPACE_SHARED || !g || g->size - g->used < WS_NOTE_MAX)
 		return NULL;
+	if (g->accept & kind) {
+		g->accept = kind;
+	} else {
+		if (!(g->tagged & kind))
+			return NULL;
+		if (!marked(x, g, p, mask, kind, bytes)) {
+			g->tagged = 0;
+			return NULL;
+		}
+		g->kinds |= kind;
+	}
 	n = (struct ws_note *)(void *)(g->data + g->used);
-	g->accept = kind;
 	g->used += sizeof *n;
 	g->accesses += (uint32_t)__builtin_popcount(mask);
 	memcpy(n->stamp, x->warp->obs.state, sizeof n->stamp);
@@ -469,12 +641,13 @@ INLINE struct ws_note *new_note(struct ws_exec *x, const struct ws_dinst *in, co
 		uint32_t at = (uint32_t)p->a[__builtin_ctz(mask)];
 
 		set_line(n, at, at, 0, 0);
-	} else if (bytes == 4) {
+	} else if (bytes == 4 || x->shared_bytes <= UINT16_MAX + 1) {
 		uint16_t *to = (uint16_t *)(void *)(n + 1);
+		uint32_t shift = bytes == 4 ? 2 : 0;
 
 		EACH(l)
-			to[l] = (uint16_t)(p->a[l] >> 2);
-		n->scattered = 2;
+			to[l] = (uint16_t)(p->a[l] >> shift);
+		n->scattered = bytes == 4 ? 2 : 1;
 		g->used += sizeof *to * WS_WARP;
 	} else {
 		uint32_t *to = (uint32_t *)(void *)(n + 1);
@@ -487,16 +660,26 @@ INLINE struct ws_note *new_note(struct ws_exec *x, const struct ws_dinst *in, co
 	return n;
 }
 
-INLINE bool note_read(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask, uint32_t bytes)
+/* Memory that the launch cannot write (struct ws_obs_launch): nobody wants to know of weak reads. */
+INLINE bool untold_read(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask)
+{
+	if (!p->mem || p->mem->written >= x->told_from || in->u.mem.flags & WS_DM_SYNC)
+		return false;
+	x->untold += mask == ALL ? WS_WARP : (uint32_t)__builtin_popcount(mask);
+	return true;
+}
+
+INLINE bool note_weak(struct ws_exec *x, const struct ws_dinst *in, const struct place *p, uint32_t mask, uint32_t bytes,
+                      bool store)
 {
 	struct ws_note *n;
 
 	if (in->u.mem.flags & WS_DM_SYNC)        /* strong: no note */
 		return false;
-	n = new_note(x, in, p, mask, WS_NOTE_READ, bytes);
+	n = new_note(x, in, p, mask, store ? WS_NOTE_WRITE : WS_NOTE_READ, bytes);
 	if (!n)
 		return false;
-	n->kind = WS_READ;
+	n->kind = store ? WS_WRITE : WS_READ;
 	n->sem = WS_SEM_WEAK;
 	n->scope = WS_SCOPE_NONE;
 	n->atom = 0;
@@ -531,7 +714,7 @@ INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t 
 	addresses(regs, m->addr, m->addr_width, m->off, p.a);
 	if (__builtin_expect(!resolve(x, space, m->cache, size, mask, &p), 0))
 		return ws_mem_slow(x, in, regs, mask);
-	if (x->ops && (store || !note_read(x, in, &p, mask, size)))
+	if (x->ops && !((!store && untold_read(x, in, &p, mask)) || note_weak(x, in, &p, mask, size, store)))
 		observe(x, in, regs, &p, mask);
 	if (store) {
 		move_out(&p, regs + m->d[0], mask, size, size, 0, size);
@@ -603,7 +786,8 @@ static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *re
 	addresses(regs, m->addr, m->addr_width, m->off, p.a);
 	if (!resolve(x, m->space, m->cache, (uint64_t)m->size * m->vec, mask, &p))
 		return ws_mem_slow(x, in, regs, mask);
-	if (x->ops && (m->flags & WS_DM_STORE || !note_read(x, in, &p, mask, (uint32_t)m->size * m->vec)))
+	if (x->ops && !((!(m->flags & WS_DM_STORE) && untold_read(x, in, &p, mask)) ||
+	                note_weak(x, in, &p, mask, (uint32_t)m->size * m->vec, m->flags & WS_DM_STORE)))
 		observe(x, in, regs, &p, mask);
 	for (unsigned i = 0; i < m->vec; i++) {
 		uint32_t reg = data_register(x, m, i);
@@ -665,4 +849,5 @@ const struct ws_mem_ops PASTE(ws_mem_ops, WS_ISA) = {
 	.shared = {{ld_shared_4, ld_shared_8}, {st_shared_4, st_shared_8}},
 	.any = access_any,
 	.atomic = fast_atomic,
+	.mark = mark,
 };

@@ -71,6 +71,7 @@ struct ws_gpu_module {
 	size_t nkernels;
 };
 
+struct ws_launch;
 struct ws_gpu_kernel {
 	struct ws_fn *fn;
 	struct ws_gpu_module *module;
@@ -80,6 +81,15 @@ struct ws_gpu_kernel {
 	struct ws_image *image;          /* decoded at the first launch or question */
 	uint64_t launches, thread_instructions;
 };
+
+/* What a kernel's code can write: the memory that some of its parameters point into. */
+struct ws_written {
+	uint32_t *param, n;              /* offsets of parameters of 8 bytes */
+	uint64_t by;                     /* bits of those that stores use, or bit 63: anything */
+};
+/* Marks that memory (ws_mem.written) for a launch. false: it may be any. */
+bool ws_written_mark(struct ws_launch *la);
+void ws_written_free(struct ws_written *w);
 
 /* ---- decoded code ---- */
 struct ws_exec;
@@ -250,6 +260,7 @@ struct ws_image {                        /* a kernel and all that it can reach *
 	bool calls, indirect, uses_local, cluster_barrier;
 	enum ws_gpu_errcode refused;     /* not WS_GPU_OK: cannot be launched, and why */
 	struct ws_buf why;
+	struct ws_written *written;      /* see written.c; NULL = not looked at yet */
 };
 
 /* ---- execution ---- */
@@ -391,6 +402,8 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	int32_t pace;                    /* random schedule: memory instructions until the next pause */
 	uint64_t winsts, tinsts;         /* counted at the ends of basic blocks */
 	uint64_t divergent, barriers;
+	uint64_t told_from;              /* weak reads of memory with a smaller ws_mem.written are not told */
+	uint64_t untold;                 /* ... but counted */
 	uint64_t rng;
 	struct ws_gpu_error err;
 	bool failed;
@@ -566,6 +579,8 @@ struct ws_mem_ops {                      /* of one instruction set */
 	ws_mem_fn *any;                  /* every size, vector, register and space */
 	/* atom and red of one element of at most 8 bytes; false: nothing was done, and ws_op_atomic shall do it */
 	bool (*atomic)(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask);
+	bool (*mark)(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
+	             const uint64_t addr[WS_WARP]);      /* ws_gpu_note_mark */
 };
 extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
 const struct ws_mem_ops *ws_mem_ops(void);               /* of this machine */

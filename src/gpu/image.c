@@ -172,6 +172,7 @@ void ws_image_free(struct ws_image *im)
 		free(im->codes[i]->ext);
 	free(im->codes);
 	free(im->shared);
+	ws_written_free(im->written);
 	ws_buf_free(&im->why);
 	ws_arena_free(im->arena);
 	free(im);

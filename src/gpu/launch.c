@@ -360,6 +360,7 @@ static void take_stats(struct ws_launch *la, struct ws_gpu_stats *stats)
 		s.warp_instructions += la->exec[i].winsts;
 		s.divergent_branches += la->exec[i].divergent;
 		s.barriers += la->exec[i].barriers;
+		la->obs.untold += la->exec[i].untold;
 	}
 	la->kernel->launches++;
 	la->kernel->thread_instructions += s.thread_instructions;
@@ -378,6 +379,9 @@ static bool run_launch(struct ws_launch *la, struct ws_gpu_stats *stats, struct 
 		fill_exec(&la->exec[i], la, i);
 	if (ops && ops->launch_begin)
 		ops->launch_begin(self, &la->obs);
+	la->obs.unwritten_untold = la->obs.unwritten_untold && ws_written_mark(la);
+	for (uint32_t i = 0; i < la->nexec; i++)
+		la->exec[i].told_from = la->obs.unwritten_untold ? la->obs.serial : 0;
 	run_all(la);
 	take_stats(la, stats);
 	ok = take_error(la, err);

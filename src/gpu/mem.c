@@ -414,6 +414,7 @@ static struct ws_mem *new_struct(struct ws_memmap *map, enum ws_mem_kind kind, c
 	b->mem.name = name ? ws_strdup(name) : NULL;
 	b->mem.origin = origin ? ws_strdup(origin) : NULL;
 	b->mem.serial = ++map->serial;
+	b->mem.written = kind == WS_MEM_SYMBOL || kind == WS_MEM_HEAP ? UINT64_MAX : 0;
 	return &b->mem;
 }
 

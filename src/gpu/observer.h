@@ -25,6 +25,8 @@ struct ws_mem {
 	uint64_t serial;             /* allocations are numbered from 1 */
 	const char *origin;          /* "cudaMalloc at app.cu:12" or "cudaMalloc #3"; NULL if unknown */
 	void *obs;                   /* the observer's own (shadow memory); NULL at first */
+	uint64_t written;            /* the last launch that could write it, by its serial (see unwritten_untold);
+	                              * UINT64_MAX: each can */
 };
 
 /* One instruction of a loaded module. `id` is dense from 0 within the simulated GPU, for tables. */
@@ -48,21 +50,36 @@ struct ws_obs_launch {
 	bool cooperative;
 	uint64_t stream;
 	void *state;                 /* the observer's own */
+	/* The observer may set this in launch_begin: weak reads of memory that the kernel's code cannot write (mem->written
+	 * below this launch's serial) are not told then, only counted. After launch_begin the simulator takes it back when it
+	 * cannot tell what the kernel writes. A store into memory that is not marked (a pointer that has left its allocation)
+	 * is told as any other; what was read there before was not: the observer has to say so. */
+	bool unwritten_untold;
+	uint64_t untold;             /* in launch_end: accesses of threads that were not told for that reason */
 };
 
 /* Reads and atomics of shared memory are frequent, and in many barrier intervals all that happens there. An observer
  * may lend a block a log: weak reads (WS_NOTE_READ) and relaxed atomics of 4 bytes that changed memory in all lanes and
  * are no CAS or EXCH (WS_NOTE_ATOMIC), of the block's own shared memory, then become notes there instead of calls of
  * `access`, as long as `accept` has their kind and WS_NOTE_MAX bytes are free. The first note leaves only its own kind
- * in `accept`. The observer reads and empties the log in its callbacks for that block. Notes follow one another. */
-enum { WS_NOTE_READ = 1, WS_NOTE_ATOMIC = 2, WS_NOTE_MAX = 48 + 4 * WS_WARP };
+ * in `accept`. The observer reads and empties the log in its callbacks for that block. Notes follow one another.
+ *
+ * With `tags`, which the observer lends too, kinds of `tagged` (weak writes also, WS_NOTE_WRITE) become notes when
+ * ws_gpu_note_mark says so: a tag a word (or byte) says which thread accessed it since the tags' number is the one it is, and
+ * whether it was written, only read, by several threads, or updated by atomics. As long as all accesses agree with that, no
+ * two of them conflict. */
+enum { WS_NOTE_READ = 1, WS_NOTE_ATOMIC = 2, WS_NOTE_WRITE = 4, WS_NOTE_MAX = 48 + 4 * WS_WARP };
+/* A tag: number | state | thread of the block. Tags of another number are empty. */
+enum { WS_TAG_THREAD = (1 << 10) - 1, WS_TAG_WRITTEN = 1 << 10, WS_TAG_READERS = 1 << 11, WS_TAG_ATOMIC = 1 << 12,
+       WS_TAG_NUMBER = 13 /* bits below it */ };
 struct ws_note {
 	uint64_t stamp[2];           /* copy of the first 16 bytes of the warp's `state` */
 	const struct ws_site *site;
 	uint32_t warp, mask;
 	uint32_t base[2];            /* lane l at base[0] + l * step[0], from 16 on at base[1] + (l - 16) * step[1]; */
 	uint8_t step[2];
-	uint8_t scattered;           /* ... or after the note: 2 = 32 addresses of 2 bytes, in units of 4; 4 = of 4 bytes */
+	uint8_t scattered;           /* ... or after the note, 32 addresses: 1 = of 2 bytes; 2 = of 2, in units of 4 bytes; 4 =
+	                              * of 4 bytes */
 	uint8_t kind, bytes, sem, scope, atom;
 };
 struct ws_note_log {
@@ -70,7 +87,16 @@ struct ws_note_log {
 	uint32_t used, size;         /* bytes of data */
 	uint8_t *data;
 	uint64_t accesses;           /* of threads, added up */
+	uint32_t tagged;             /* kinds that are marked and noted; then `accept` is 0 */
+	uint32_t kinds;              /* that were noted while tagged */
+	uint32_t *tags, ntags, tag_number;
+	uint8_t tag_shift;           /* 2: a tag is for a word; 0: for a byte */
+	bool clash;                  /* an access did not agree with the tags */
 };
+/* Marks what lanes of a warp access, `bytes` each, a multiple of what a tag is for, as are the addresses. false: it does not
+ * agree with the tags and may conflict with an earlier access, or two lanes write one word; the tags are of no use then. */
+bool ws_gpu_note_mark(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
+                      const uint64_t addr[WS_WARP]);
 
 struct ws_obs_block {
 	struct ws_obs_launch *launch;
