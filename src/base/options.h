@@ -27,7 +27,7 @@ struct ws_options {
 	uint32_t granularity;
 	const char *kernel;          /* regex or NULL */
 	uint64_t launch_skip, launch_count;  /* launches of kernels that match; count 0 = all */
-	bool launch_time;            /* say how long launches took */
+	bool stats;                  /* say how long launches took, and memory of the detector */
 	bool same_value_error;
 	/* output (used by the command line alone) */
 	const char *format;          /* "text", "json", ... */

@@ -155,12 +155,21 @@ static void save_at_exit(void)
 		save(s);
 }
 
-static void tell_launch_time(void)
+static void tell_stats(void)
 {
 	const struct ws_session *s = ws_session_if_any();
 
-	if (s && !atomic_load(&forked))
-		fprintf(stderr, "warpsafe: %llu launches, %.6f s\n", (unsigned long long)s->launches, s->launch_seconds);
+	struct ws_buf b = {0};
+
+	if (!s || atomic_load(&forked))
+		return;
+	ws_buf_printf(&b, "%llu launches, %.6f s", (unsigned long long)s->launches, s->launch_seconds);
+	if (s->detector && s->detector->stats) {
+		ws_buf_puts(&b, "\nwarpsafe: ");
+		s->detector->stats(s->detector_self, &b);
+	}
+	fprintf(stderr, "warpsafe: %s\n", b.data);
+	ws_buf_free(&b);
 }
 
 /* Runs after the program's own destructors, which may still free memory or launch. */
@@ -260,6 +269,7 @@ void ws_session_detect_config(const struct ws_options *o, struct ws_detect_confi
 		.launch_count = o->launch_count,
 		.same_value_error = o->same_value_error,
 		.shadow_limit = o->shadow_limit,
+		.stats = o->stats,
 		.seed = o->seed,
 	};
 }
@@ -311,8 +321,8 @@ static struct ws_session *create(void)
 		start_saver(s);
 		watch_signals();
 	}
-	if (s->options.launch_time)
-		atexit(tell_launch_time);
+	if (s->options.stats)
+		atexit(tell_stats);
 	pthread_atfork(NULL, NULL, in_child);
 	atomic_fetch_add(&changes, 1); /* a program without a launch has a report, too: nothing found */
 	return s;

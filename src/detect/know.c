@@ -17,6 +17,7 @@ struct ws_know {
 	uint16_t level;              /* 0: leaf */
 	uint16_t has;                /* inner: which kids there are */
 	uint32_t slot;               /* leaf: whose */
+	uint32_t room;               /* kids or entries that there is memory for */
 	uint32_t floor, n;           /* leaf: all threads below floor; n single ones that are known further; inner: n kids */
 	union {
 		struct ws_know *kid[FAN];    /* really n, in order */
@@ -27,6 +28,30 @@ struct ws_know {
 static struct ws_know *kid_at(const struct ws_know *k, uint32_t i)
 {
 	return k->has >> i & 1 ? k->kid[__builtin_popcount(k->has & ((1u << i) - 1))] : NULL;
+}
+
+static uint64_t all_bytes;
+
+uint64_t ws_know_bytes(void)
+{
+	return __atomic_load_n(&all_bytes, __ATOMIC_RELAXED);
+}
+
+static size_t size_of(uint32_t level, uint32_t n)
+{
+	return level ? offsetof(struct ws_know, kid) + n * sizeof(struct ws_know *) :
+	               offsetof(struct ws_know, e) + (n ? n : 1) * sizeof(struct ws_know_entry);
+}
+
+static struct ws_know *new_node(uint32_t level, uint32_t n)
+{
+	struct ws_know *k = ws_alloc(size_of(level, n));
+
+	k->ref = 1;
+	k->level = (uint16_t)level;
+	k->room = n;
+	__atomic_fetch_add(&all_bytes, size_of(level, n), __ATOMIC_RELAXED);
+	return k;
 }
 
 struct ws_know *ws_know_ref(struct ws_know *k)
@@ -42,14 +67,14 @@ void ws_know_unref(struct ws_know *k)
 		return;
 	for (uint32_t i = 0; k->level && i < k->n; i++)
 		ws_know_unref(k->kid[i]);
+	__atomic_fetch_sub(&all_bytes, size_of(k->level, k->room), __ATOMIC_RELAXED);
 	free(k);
 }
 
 static struct ws_know *new_leaf(uint32_t slot, uint32_t floor, uint32_t room)
 {
-	struct ws_know *k = ws_alloc(offsetof(struct ws_know, e) + (room ? room : 1) * sizeof k->e[0]);
+	struct ws_know *k = new_node(0, room);
 
-	k->ref = 1;
 	k->slot = slot;
 	k->floor = floor;
 	return k;
@@ -73,11 +98,9 @@ static uint64_t next_number(void)
 static struct ws_know *new_inner(uint32_t level, uint32_t has, struct ws_know *const *kid)
 {
 	uint32_t n = (uint32_t)__builtin_popcount(has);
-	struct ws_know *k = ws_alloc(offsetof(struct ws_know, kid) + n * sizeof k->kid[0]);
+	struct ws_know *k = new_node(level, n);
 
 	k->number = next_number();
-	k->ref = 1;
-	k->level = (uint16_t)level;
 	k->has = (uint16_t)has;
 	k->n = n;
 	memcpy(k->kid, kid, n * sizeof *kid);

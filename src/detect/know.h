@@ -27,6 +27,9 @@ struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b);
 /* Is an access of `thread` of block `slot` with stamp `time` known? */
 bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time);
 
+/* Bytes of all maps of the process. */
+uint64_t ws_know_bytes(void);
+
 /* Is anything of block `slot` known? */
 bool ws_know_has(const struct ws_know *k, uint32_t slot);
 

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_BITS = 7 };                      /* lines of a shadow page: 16 KiB of memory, 8 KiB of shadow */
-
-struct ws_shadow_mem {                          /* hangs at ws_mem.obs */
-	uint64_t first, npages;
-	struct ws_shadow_mem *next, **at;    /* list of all */
-	struct ws_line *page[];
-};
-
 void ws_spin_lock(uint32_t *lock)
 {
 	for (int i = 0; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); i++)
@@ -31,72 +23,6 @@ void ws_spin_unlock(uint32_t *lock)
 }
 
 /* ---- lines ---- */
-static struct ws_shadow_mem *new_shadow_mem(struct ws_shadow *s, const struct ws_mem *mem)
-{
-	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
-	uint64_t n = ((last - first) >> PAGE_BITS) + 1;
-	struct ws_shadow_mem *sm;
-
-	ws_spin_lock(&s->lock);
-	sm = mem->obs;
-	if (!sm) {
-		sm = ws_alloc(sizeof *sm + n * sizeof sm->page[0]);
-		sm->first = first;
-		sm->npages = n;
-		sm->at = &s->mems;
-		sm->next = s->mems;
-		if (sm->next)
-			sm->next->at = &sm->next;
-		s->mems = sm;
-		__atomic_store_n(&((struct ws_mem *)mem)->obs, sm, __ATOMIC_RELEASE);
-	}
-	ws_spin_unlock(&s->lock);
-	return sm;
-}
-
-/* NULL: the limit does not allow it. */
-static struct ws_line *new_page(struct ws_shadow *s, struct ws_line **at, bool must)
-{
-	size_t size = sizeof(struct ws_line) << PAGE_BITS;
-	struct ws_line *page;
-
-	ws_spin_lock(&s->lock);
-	page = *at;
-	if (!page && (must || !s->config.shadow_limit ||
-	              __atomic_load_n(&s->used, __ATOMIC_RELAXED) + size <= s->config.shadow_limit)) {
-		page = ws_alloc(size);
-		__atomic_fetch_add(&s->used, size, __ATOMIC_RELAXED);
-		__atomic_store_n(at, page, __ATOMIC_RELEASE);
-	}
-	ws_spin_unlock(&s->lock);
-	return page;
-}
-
-static void skip(const struct ws_ctx *c, uint32_t mask)
-{
-	__atomic_fetch_add(&c->s->skipped, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
-}
-
-bool ws_shadow_full(const struct ws_ctx *c, uint32_t lanes)
-{
-	if (!c->s->config.shadow_limit || __atomic_load_n(&c->s->used, __ATOMIC_RELAXED) < c->s->config.shadow_limit)
-		return false;
-	__atomic_fetch_add(&c->s->skipped, lanes, __ATOMIC_RELAXED);
-	return true;
-}
-
-/* What earlier launches have left is of no use any more. Between launches only. */
-static void drop_pages(struct ws_shadow *s, struct ws_shadow_mem *sm)
-{
-	for (uint64_t p = 0; p < sm->npages; p++) {
-		for (int i = 0; sm->page[p] && i < 1 << PAGE_BITS; i++)
-			ws_cell_free(sm->page[p][i].ext);
-		s->used -= sm->page[p] ? sizeof(struct ws_line) << PAGE_BITS : 0;
-		free(sm->page[p]);
-		sm->page[p] = NULL;
-	}
-}
-
 static void line_reset(struct ws_line *line, uint32_t gen)
 {
 	line->gen = gen;
@@ -112,13 +38,13 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 	uint64_t i;
 
 	if (!sm)
-		sm = new_shadow_mem(c->s, mem);
+		sm = ws_memory_new(c->s, mem);
 	i = (addr >> LINE_BITS) - sm->first;
-	if (i >> PAGE_BITS >= sm->npages)
+	if (i >> PAGE_BITS >= sm->npages || (__builtin_expect(c->s->thinned, 0) && !c->must && !ws_memory_sampled(c->s, sm, i >> PAGE_BITS)))
 		return NULL;
 	page = __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE);
 	if (!page)
-		page = new_page(c->s, &sm->page[i >> PAGE_BITS], c->must);
+		page = ws_memory_page(c, sm, i >> PAGE_BITS);
 	if (!page)
 		return NULL;
 	line = &page[i & ((1 << PAGE_BITS) - 1)];
@@ -302,10 +228,14 @@ static void more_reads(struct ws_ctx *c, const struct ws_rec *new)
 	}
 	if (e->nreads >= (e->limit ? e->limit : 64))
 		compact_reads(e);
-	if (e->nreads == e->cap && ws_shadow_full(c, (uint32_t)__builtin_popcount(new->mask)))
+	if (e->nreads == e->cap && ws_memory_full(c, new->mask))
 		return;
+	if (!cap) {                      /* most often there are two: ws_grow would take more */
+		cap = 2;
+		e->reads = ws_alloc(cap * sizeof *e->reads);
+	}
 	e->reads = ws_grow(e->reads, &cap, e->nreads + 1, sizeof *e->reads);
-	__atomic_fetch_add(e->used, (cap - e->cap) * sizeof *e->reads, __ATOMIC_RELAXED);
+	ws_memory_count(c->s, (cap - e->cap) * sizeof *e->reads);
 	e->cap = cap;
 	e->reads[e->nreads++] = *new;
 }
@@ -377,7 +307,7 @@ static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 	if (w->who && !covers(new, w)) {
 		if (w->who == new->who && w->site == new->site && same_map(w, new))
 			mask |= w->mask;
-		else if (!ws_shadow_full(c, (uint32_t)__builtin_popcount(w->mask)))
+		else if (!ws_memory_full(c, w->mask))
 			ws_cell_spill_write(c, w);
 	}
 	if (line->ext)
@@ -394,7 +324,7 @@ static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_
 	                     .size = c->a->bytes, .step = step};
 
 	if (!get_line(c, addr, c->mem)) {
-		skip(c, mask);
+		ws_memory_skip(c->s, mask);
 		return;
 	}
 	if (c->a->kind == WS_READ)
@@ -531,7 +461,7 @@ static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b
 		bool done;
 
 		if (!line) {
-			skip(&c, new.mask);
+			ws_memory_skip(s, new.mask);
 			continue;
 		}
 		if (line->gen != c.l->gen)
@@ -631,25 +561,10 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	ls->checked = !ls->left_out;
 	ls->cluster = l->cluster[0] != 0;        /* of one block too: its barrier synchronizes */
 	ls->gen = ++s->gen;
-	for (struct ws_shadow_mem *m = s->mems; m && s->config.shadow_limit && s->used > s->config.shadow_limit / 2; m = m->next)
-		drop_pages(s, m);
+	ws_memory_launch(s);
 	ws_shadow_scan(ls);
 	l->unwritten_untold = true;
 	l->state = ls->checked ? ls : NULL;
-}
-
-static void tell_limit(struct ws_shadow *s)
-{
-	static const char key[] = "shadow memory reached --shadow-limit";
-	struct ws_buf text = {0};
-
-	if (!s->skipped)
-		return;
-	ws_buf_printf(&text, "%s=%llu: %.2f %% of the accesses were not checked in full", key,
-	              (unsigned long long)s->config.shadow_limit,
-	              100.0 * (double)s->skipped / (double)(s->accesses > s->skipped ? s->accesses : s->skipped));
-	ws_report_limit_now(s->report, key, text.data);
-	ws_buf_free(&text);
 }
 
 static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
@@ -660,7 +575,7 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 
 	ws_shadow_flush(s);
 	s->accesses += row.accesses;
-	tell_limit(s);
+	ws_memory_tell(s);
 	ws_report_kernel(s->report, &row);
 	if (!s->launch.checked)
 		ws_report_unchecked(s->report, row.name, s->launch.left_out);
@@ -797,11 +712,7 @@ static void on_mem_free(void *self, struct ws_mem *m)
 	if (!sm)
 		return;
 	m->obs = NULL;
-	drop_pages(self, sm);
-	*sm->at = sm->next;
-	if (sm->next)
-		sm->next->at = sm->at;
-	free(sm);
+	ws_memory_free(self, sm);
 }
 
 /* ---- the detector ---- */
@@ -890,4 +801,5 @@ const struct ws_detector ws_detector_shadow = {
 	.create = create,
 	.attach = attach,
 	.destroy = destroy,
+	.stats = ws_memory_stats,
 };

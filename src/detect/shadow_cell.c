@@ -43,9 +43,9 @@ static void set_link(struct ws_set *set, uint32_t i)
 }
 
 /* Drops dead entries (empty masks) and makes the table fit. */
-static void set_rehash(struct ws_set *set)
+static void set_rehash(struct ws_shadow *s, struct ws_set *set)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, before = set->nbuckets;
 
 	memset(set->count, 0, sizeof set->count);
 	for (uint32_t i = 0; i < set->n; i++) {
@@ -59,6 +59,7 @@ static void set_rehash(struct ws_set *set)
 		set->nbuckets = set->nbuckets ? set->nbuckets * 2 : 8;
 	set->bucket = ws_realloc(set->bucket, set->nbuckets * sizeof *set->bucket);
 	memset(set->bucket, 0, set->nbuckets * sizeof *set->bucket);
+	ws_memory_count(s, (set->nbuckets - before) * sizeof *set->bucket);
 	for (uint32_t i = 0; i < n; i++)
 		set_link(set, i);
 }
@@ -82,13 +83,19 @@ static bool stands_for(const struct ws_ctx *c, const struct ws_slot *old)
 	return !fragile(c, old->site, c->site) && (!c->l->narrow || !((old->who ^ c->me) >> 32));
 }
 
+static uint64_t set_bytes(const struct ws_set *set)
+{
+	return sizeof *set + set->cap * sizeof *set->e + set->nbuckets * sizeof *set->bucket;
+}
+
 /* The lanes' older entries of that warp and class are superseded: program order. */
 static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s, uint8_t cls)
 {
 	struct ws_set_entry *same = NULL;
+	size_t cap = set->cap;
 
 	if (set->n + 1 > set->nbuckets)
-		set_rehash(set);
+		set_rehash(c->s, set);
 	for (uint32_t i = set->bucket[set_hash(s->who, cls) & (set->nbuckets - 1)]; i; i = set->e[i - 1].next) {
 		struct ws_set_entry *e = &set->e[i - 1];
 
@@ -102,17 +109,19 @@ static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *
 	set->count[cls]++;
 	if (same) {
 		same->s.mask |= s->mask;
-		return;
+	} else {
+		set->e = ws_grow(set->e, &set->cap, set->n + 1, sizeof *set->e);
+		set->e[set->n] = (struct ws_set_entry){.s = *s, .cls = cls, .seq = set->seq};
+		set_link(set, set->n++);
 	}
-	set->e = ws_grow(set->e, &set->cap, set->n + 1, sizeof *set->e);
-	set->e[set->n] = (struct ws_set_entry){.s = *s, .cls = cls, .seq = set->seq};
-	set_link(set, set->n++);
+	ws_memory_count(c->s, (set->cap - cap) * sizeof *set->e);
 }
 
-static void set_free(struct ws_set *set)
+static void set_free(struct ws_shadow *s, struct ws_set *set)
 {
 	if (!set)
 		return;
+	ws_memory_count(s, 0 - set_bytes(set));
 	free(set->e);
 	free(set->bucket);
 	free(set);
@@ -129,15 +138,15 @@ static void set_drop_writes(struct ws_ctx *c, struct ws_set *set)
 			any = true;
 		}
 	if (any)
-		set_rehash(set);
+		set_rehash(c->s, set);
 }
 
-static void set_drop_observers(struct ws_set *set)
+static void set_drop_observers(struct ws_shadow *s, struct ws_set *set)
 {
 	for (uint32_t i = 0; i < set->n; i++)
 		if (set->e[i].cls == CLS_OBSERVER)
 			set->e[i].s.mask = 0;
-	set_rehash(set);
+	set_rehash(s, set);
 }
 
 /* ---- rows ---- */
@@ -153,7 +162,7 @@ static inline uint32_t ncells(const struct ws_ext *e)
 
 static void count_bytes(struct ws_ext *e, uint64_t more)
 {
-	__atomic_fetch_add(e->used, more, __ATOMIC_RELAXED);
+	ws_memory_count(e->s, more);
 }
 
 static void drop_row(struct ws_ext *e, enum ws_row r)
@@ -189,13 +198,15 @@ static void loc_drop(struct ws_ext *e, uint32_t i)
 	for (uint32_t j = 0; loc && j < ncells(e); j++)
 		if (row[j] == loc)
 			row[j] = NULL;
+	if (loc)
+		count_bytes(e, 0 - sizeof *loc);
 	ws_loc_free(loc);
 }
 
 static void drop_pointers(struct ws_ext *e)
 {
 	for (uint32_t i = 0; has(e, ROW_SET) && i < ncells(e); i++)
-		set_free(((struct ws_set **)e->row[ROW_SET])[i]);
+		set_free(e->s, ((struct ws_set **)e->row[ROW_SET])[i]);
 	for (uint32_t i = 0; has(e, ROW_LOC) && i < ncells(e); i++)
 		loc_drop(e, i);
 }
@@ -208,20 +219,37 @@ void ws_cell_reset(struct ws_ext *e)
 	e->nreads = 0;
 }
 
-void ws_cell_free(struct ws_ext *e)
+uint64_t ws_cell_bytes(const struct ws_ext *e)
 {
 	uint64_t size = e ? sizeof *e + e->cap * sizeof *e->reads : 0;
 
+	for (int r = 0; e && r < ROWS; r++)
+		size += e->row[r] ? ncells(e) * cell_bytes(r) : 0;
+	return size;
+}
+
+void ws_cell_free(struct ws_ext *e)
+{
 	if (!e)
 		return;
 	ws_cell_reset(e);
-	for (int r = 0; r < ROWS; r++) {
-		size += e->row[r] ? ncells(e) * cell_bytes(r) : 0;
+	count_bytes(e, 0 - ws_cell_bytes(e));
+	for (int r = 0; r < ROWS; r++)
 		free(e->row[r]);
-	}
-	__atomic_fetch_sub(e->used, size, __ATOMIC_RELAXED);
 	free(e->reads);
 	free(e);
+}
+
+void ws_cell_forget_weak(struct ws_ext *e)
+{
+	for (enum ws_row r = ROW_W; r <= ROW_R1; r++)
+		drop_row(e, r);
+	e->have &= ~(1u << ROW_W | 1u << ROW_R0 | 1u << ROW_R1);
+	count_bytes(e, 0 - e->cap * sizeof *e->reads);
+	free(e->reads);
+	e->reads = NULL;
+	e->nreads = e->limit = 0;
+	e->cap = 0;
 }
 
 struct ws_ext *ws_cell_ext(struct ws_ctx *c)
@@ -230,13 +258,13 @@ struct ws_ext *ws_cell_ext(struct ws_ctx *c)
 
 	if (!line->ext) {
 		line->ext = ws_alloc(sizeof *line->ext);
-		line->ext->used = &c->s->used;
+		line->ext->s = c->s;
 		count_bytes(line->ext, sizeof *line->ext);
 	}
 	return line->ext;
 }
 
-static struct ws_set *set_copy(const struct ws_set *from)
+static struct ws_set *set_copy(struct ws_shadow *s, const struct ws_set *from)
 {
 	struct ws_set *to;
 
@@ -249,7 +277,8 @@ static struct ws_set *set_copy(const struct ws_set *from)
 	to->cap = from->n;
 	to->bucket = NULL;
 	to->nbuckets = 0;
-	set_rehash(to);
+	ws_memory_count(s, set_bytes(to));
+	set_rehash(s, to);
 	return to;
 }
 
@@ -271,7 +300,7 @@ static void split(struct ws_ext *e)
 		for (uint32_t i = 0; i < 4 * n; i++) {
 			memcpy(new + i * size, old + i / 4 * size, size);
 			if (r == ROW_SET && i % 4)
-				((struct ws_set **)new)[i] = set_copy(((struct ws_set **)old)[i / 4]);
+				((struct ws_set **)new)[i] = set_copy(e->s, ((struct ws_set **)old)[i / 4]);
 		}
 		e->row[r] = new;
 		free(old);
@@ -598,8 +627,10 @@ static struct ws_set *need_set(struct ws_ext *e, uint32_t i)
 {
 	struct ws_set **row = need_row(e, ROW_SET);
 
-	if (!row[i])
+	if (!row[i]) {
 		row[i] = ws_alloc(sizeof **row);
+		count_bytes(e, sizeof **row);
+	}
 	return row[i];
 }
 
@@ -665,7 +696,7 @@ static void clear_cell(struct ws_ext *e, uint32_t i, bool word)
 	if (has(e, ROW_SET)) {
 		struct ws_set **at = &((struct ws_set **)e->row[ROW_SET])[i];
 
-		set_free(*at);
+		set_free(e->s, *at);
 		*at = NULL;
 	}
 	if (has(e, ROW_LOC) && word)
@@ -735,7 +766,7 @@ static void retire_observers(struct ws_ctx *c, struct ws_ext *e, uint32_t i, con
 	if (ob)
 		ob->who = 0;
 	if (set && set->count[CLS_OBSERVER] && !set->count[CLS_SWRITE])
-		set_drop_observers(set);
+		set_drop_observers(c->s, set);
 }
 
 static void install_strong_write(struct ws_ctx *c, struct ws_ext *e, uint32_t lane, uint32_t i)
@@ -925,6 +956,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 	for (uint32_t i = n.from; i < n.to; i++)
 		loc_drop(e, i);
 	row[n.from] = ws_alloc(sizeof **row);
+	count_bytes(e, sizeof **row);
 	row[n.from]->addr = addr;
 	row[n.from]->size = size;
 	for (uint32_t i = n.from; i < n.to; i++)

@@ -70,10 +70,12 @@ static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
 		uint32_t run = run_of(c, todo, tail);
 
 		todo &= ~run;
-		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0)))
+		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0))) {
+			ws_memory_skip(c->s, run);
 			continue;
+		}
 		each(c, run, ws_cell_check);
-		if (c->must || !ws_shadow_full(c, (uint32_t)__builtin_popcount(run)))
+		if (c->must || !ws_memory_full(c, run))
 			each(c, run, ws_cell_install);
 		ws_shadow_unlock(c);
 	}
@@ -262,9 +264,11 @@ static void short_run(struct ws_ctx *c, uint32_t run, uint32_t step)
 		uint32_t l = __builtin_ctz(run), same = step ? 1u << l : run, lo = a->addr[l] & (LINE - 1);
 
 		run &= ~same;
-		if (!enter(c, a->addr[l]))
+		if (!enter(c, a->addr[l])) {
+			ws_memory_skip(c->s, same);
 			continue;
-		if (ws_shadow_full(c, (uint32_t)__builtin_popcount(same)))
+		}
+		if (ws_memory_full(c, same))
 			for (uint32_t m = same; m; m &= m - 1)
 				ws_cell_check(c, __builtin_ctz(m), lo, lo + a->bytes);
 		else if (c->cls == CLS_READ)

@@ -70,6 +70,7 @@ void ws_log_open(struct ws_block_state *b)
 	if (!g->data) {
 		g->size = FIRST_SIZE;
 		g->data = ws_alloc(g->size);
+		ws_memory_count(b->s, g->size);
 	}
 	b->log_kinds = (uint8_t)noted_kinds(b);
 	if (!b->npending && guess_tags(b) && start_tags(b))
@@ -77,12 +78,15 @@ void ws_log_open(struct ws_block_state *b)
 	g->accept = b->npending ? 0 : b->log_kinds;      /* with copies in flight, it matters which lines are touched */
 }
 
-static bool room(struct ws_note_log *g)
+static bool room(struct ws_block_state *b)
 {
+	struct ws_note_log *g = &b->log;
+
 	if (g->size - g->used >= WS_NOTE_MAX)
 		return true;
 	if (g->size >= MAX_SIZE)
 		return false;
+	ws_memory_count(b->s, g->size);
 	g->size *= 2;
 	g->data = ws_realloc(g->data, g->size);
 	return true;
@@ -168,7 +172,7 @@ bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct
 	uint32_t kind = !weak ? WS_NOTE_ATOMIC : a->kind == WS_READ ? WS_NOTE_READ : 0;
 
 	if (!(weak || update(b, a)) || a->async || a->peer || w->holding || a->bytes > 32 ||
-	    (b->npending && ws_async_touches(b, a)) || !room(&b->log))
+	    (b->npending && ws_async_touches(b, a)) || !room(b))
 		return false;
 	if (!(b->log_kinds & NOTE_TAGGED)) {
 		uint32_t kinds = b->npending ? b->log_kinds : b->log.accept;

@@ -5,6 +5,7 @@
  * counters. A stamp `who` says which warp at which time; the rest of an access record says which lanes.
  *
  * shadow.c         callbacks, shadow lines, whole-warp accesses
+ * shadow_memory.c  pages of shadow lines, --shadow-limit
  * shadow_cell.c    accesses that touch a line in pieces; atomics and other strong accesses
  * shadow_general.c accesses lane by lane
  * shadow_log.c     accesses of shared memory that wait for something they may conflict with
@@ -54,7 +55,7 @@ enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_OB, ROW_SLOTS, ROW_SET =
 
 /* What does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand. They are for the part of the line
  * from `from` to `to` alone, whole sectors, which grows when more is accessed. */
-enum { SECTOR = 32 };
+enum { SECTOR = 16 };
 struct ws_ext {
 	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read; OB: a
 	                              * strong read that was the first of its thread to see S;
@@ -64,7 +65,7 @@ struct ws_ext {
 	uint8_t from, to;            /* bytes of the line */
 	uint32_t nreads, cap, limit; /* further linear reads, newest last */
 	struct ws_rec *reads;
-	uint64_t *used;              /* bytes of shadow memory, all together */
+	struct ws_shadow *s;         /* where bytes are counted */
 };
 
 #define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
@@ -260,8 +261,19 @@ struct ws_site_info {
 	uint8_t atom, async;
 };
 
+enum { PAGE_BITS = 5 };              /* lines of a shadow page: 4 KiB of memory, 2 KiB of shadow */
+struct ws_shadow_mem {               /* hangs at ws_mem.obs */
+	uint64_t first, npages, serial;
+	struct ws_shadow_mem *next, **at;    /* list of all */
+	struct ws_line *page[];
+};
+
 struct ws_shadow {
-	uint64_t used, skipped;      /* bytes of shadow memory; accesses of threads that it had no room for */
+	uint64_t used, skipped;      /* bytes that the detector holds; accesses of threads that it had no room for */
+	uint64_t peak, peak_lines, peak_touched;     /* most that was used at a launch's end; of that lines and their cells;
+	                                              * bytes of memory that they are about */
+	uint32_t thinned, most_thinned;      /* of 2^thinned pages one is checked; in this launch, and in any */
+	uint32_t thin_lock;
 	uint64_t accesses;           /* of all launches */
 	struct ws_shadow_mem *mems;  /* with shadow memory */
 	struct ws_detect_config config;
@@ -367,12 +379,30 @@ static inline void ws_shadow_unlock(struct ws_ctx *c)
 struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot);
 uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
 
-/* Is there no room for more than what synchronizes? Counts `lanes` accesses as not checked in full. */
-bool ws_shadow_full(const struct ws_ctx *c, uint32_t lanes);
+/* ---- shadow_memory.c ---- */
+struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem);
+struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page);    /* NULL: no room, and not c->must */
+void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm);
+bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm, uint64_t page);
+void ws_memory_launch(struct ws_shadow *s);           /* one begins */
+void ws_memory_tell(struct ws_shadow *s);             /* one has ended: figures, limits of the report */
+void ws_memory_stats(void *self, struct ws_buf *out);
+static inline void ws_memory_count(struct ws_shadow *s, uint64_t bytes)       /* more; less: 0 - bytes */
+{
+	__atomic_fetch_add(&s->used, bytes, __ATOMIC_RELAXED);
+}
+static inline void ws_memory_skip(struct ws_shadow *s, uint32_t mask)
+{
+	__atomic_fetch_add(&s->skipped, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
+}
+/* Is there no room for more than what synchronizes? Counts the lanes' accesses as not checked in full. */
+bool ws_memory_full(struct ws_ctx *c, uint32_t mask);
 
 /* ---- shadow_cell.c: lo..hi are bytes of c->line, hi exclusive ---- */
 void ws_cell_reset(struct ws_ext *e);                 /* everything in it is forgotten */
 void ws_cell_free(struct ws_ext *e);
+uint64_t ws_cell_bytes(const struct ws_ext *e);       /* without what sets and words that synchronize hold */
+void ws_cell_forget_weak(struct ws_ext *e);
 struct ws_ext *ws_cell_ext(struct ws_ctx *c);         /* of c->line; makes it */
 void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);
 void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi);

@@ -21,6 +21,7 @@ bool ws_tags_start(struct ws_block_state *b)
 	if (g->ntags > b->cap_tags) {
 		free(g->tags);
 		g->tags = ws_alloc(g->ntags * sizeof *g->tags);
+		ws_memory_count(b->s, (g->ntags - b->cap_tags) * sizeof *g->tags);
 		b->cap_tags = g->ntags;
 		g->tag_number = 0;
 	}

@@ -1,0 +1,261 @@
+/* shadow_memory.c - pages of shadow lines for global memory, and what happens when --shadow-limit is reached (shadow_priv.h).
+ *
+ * Then half of the pages, chosen by a hash of their place and the seed, are not checked any more until the end of the
+ * launch, and what is kept about them is given back; then half of the rest; and so on. So a page is checked in full from the
+ * launch's beginning or, from some time on, not at all, and which ones are left does not depend on what comes first. Words that
+ * synchronize are kept in all pages: without them orders would be missed and false races told. */
+#include "detect/shadow_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_LINES = 1 << PAGE_BITS, MOST_THINNED = 10 };
+#define PAGE_BYTES (sizeof(struct ws_line) << PAGE_BITS)
+#define SYNC_ROWS (~(1u << ROW_W | 1u << ROW_R0 | 1u << ROW_R1))
+
+static uint64_t in_use(const struct ws_shadow *s)
+{
+	return __atomic_load_n(&s->used, __ATOMIC_RELAXED) + ws_know_bytes();
+}
+
+static bool over(const struct ws_shadow *s, uint64_t more)
+{
+	return s->config.shadow_limit && in_use(s) + more > s->config.shadow_limit;
+}
+
+struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem)
+{
+	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
+	uint64_t n = ((last - first) >> PAGE_BITS) + 1;
+	struct ws_shadow_mem *sm;
+
+	ws_spin_lock(&s->lock);
+	sm = mem->obs;
+	if (!sm) {
+		sm = ws_alloc(sizeof *sm + n * sizeof sm->page[0]);
+		sm->first = first;
+		sm->npages = n;
+		sm->serial = mem->serial;
+		sm->at = &s->mems;
+		sm->next = s->mems;
+		if (sm->next)
+			sm->next->at = &sm->next;
+		s->mems = sm;
+		__atomic_store_n(&((struct ws_mem *)mem)->obs, sm, __ATOMIC_RELEASE);
+	}
+	ws_spin_unlock(&s->lock);
+	return sm;
+}
+
+bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm, uint64_t page)
+{
+	uint64_t h = (sm->serial * 0x9E3779B97F4A7C15u ^ page ^ s->config.seed << 40) * 0xD6E8FEB86659FD93u;
+
+	h = (h ^ h >> 32) * 0xD6E8FEB86659FD93u;
+	return !(h >> (64 - MOST_THINNED) & ((1u << __atomic_load_n(&s->thinned, __ATOMIC_RELAXED)) - 1));
+}
+
+/* ---- giving back ---- */
+static void drop_page(struct ws_shadow *s, struct ws_line **at)
+{
+	for (int i = 0; *at && i < PAGE_LINES; i++)
+		ws_cell_free((*at)[i].ext);
+	ws_memory_count(s, *at ? 0 - PAGE_BYTES : 0);
+	free(*at);
+	*at = NULL;
+}
+
+/* What earlier launches have left is of no use any more. Between launches only. */
+static void drop_pages(struct ws_shadow *s, struct ws_shadow_mem *sm)
+{
+	for (uint64_t p = 0; p < sm->npages; p++)
+		drop_page(s, &sm->page[p]);
+}
+
+void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm)
+{
+	drop_pages(s, sm);
+	*sm->at = sm->next;
+	if (sm->next)
+		sm->next->at = sm->at;
+	free(sm);
+}
+
+void ws_memory_launch(struct ws_shadow *s)
+{
+	for (struct ws_shadow_mem *m = s->mems; m && s->config.shadow_limit && in_use(s) > s->config.shadow_limit / 2; m = m->next)
+		drop_pages(s, m);
+	s->thinned = 0;
+}
+
+/* Weak accesses to the line are forgotten; false: something that synchronizes is left. Lines that others look at right now
+ * stay as they are. */
+static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
+{
+	bool empty = true;
+
+	if (line == c->line || (c->l->lock && __atomic_exchange_n(&line->lock, 1, __ATOMIC_ACQUIRE)))
+		return false;
+	line->w.who = line->r.who = 0;
+	if (line->ext && line->ext->have & SYNC_ROWS) {
+		ws_cell_forget_weak(line->ext);
+		empty = false;
+	} else {
+		ws_cell_free(line->ext);
+		line->ext = NULL;
+	}
+	if (c->l->lock)
+		ws_spin_unlock(&line->lock);
+	return empty;
+}
+
+static void thin_page(struct ws_ctx *c, struct ws_line **at)
+{
+	bool empty = true;
+
+	for (int i = 0; i < PAGE_LINES; i++)
+		empty &= forget_weak(c, &(*at)[i]);
+	if (empty && !c->l->lock)        /* else others may have its address */
+		drop_page(c->s, at);
+}
+
+/* Halves the number of pages that are checked. */
+static void thin(struct ws_ctx *c)
+{
+	struct ws_shadow *s = c->s;
+
+	__atomic_fetch_add(&s->thinned, 1, __ATOMIC_RELAXED);
+	s->most_thinned = s->thinned > s->most_thinned ? s->thinned : s->most_thinned;
+	ws_spin_lock(&s->lock);
+	for (struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
+		for (uint64_t p = 0; p < sm->npages; p++)
+			if (__atomic_load_n(&sm->page[p], __ATOMIC_ACQUIRE) && !ws_memory_sampled(s, sm, p))
+				thin_page(c, &sm->page[p]);
+	ws_spin_unlock(&s->lock);
+}
+
+/* Is there room for so much more now? */
+static bool make_room(struct ws_ctx *c, uint64_t more)
+{
+	struct ws_shadow *s = c->s;
+
+	if (!over(s, more))
+		return true;
+	ws_spin_lock(&s->thin_lock);
+	while (over(s, more) && s->thinned < MOST_THINNED)
+		thin(c);
+	ws_spin_unlock(&s->thin_lock);
+	return !over(s, more);
+}
+
+struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page)
+{
+	struct ws_shadow *s = c->s;
+	struct ws_line *p;
+
+	c->line = NULL;                  /* the one before is done with */
+	if (!c->must && (!make_room(c, PAGE_BYTES) || !ws_memory_sampled(s, sm, page)))
+		return NULL;
+	ws_spin_lock(&s->lock);
+	p = sm->page[page];
+	if (!p) {
+		p = ws_alloc(PAGE_BYTES);
+		ws_memory_count(s, PAGE_BYTES);
+		__atomic_store_n(&sm->page[page], p, __ATOMIC_RELEASE);
+	}
+	ws_spin_unlock(&s->lock);
+	return p;
+}
+
+bool ws_memory_full(struct ws_ctx *c, uint32_t mask)
+{
+	if (__builtin_expect(!over(c->s, 0), 1) || make_room(c, 0))
+		return false;
+	ws_memory_skip(c->s, mask);
+	return true;
+}
+
+/* ---- figures ---- */
+struct bits { uint64_t b[LINE / 64]; };
+
+static void set_bits(struct bits *t, int lo, int hi)
+{
+	for (int i = lo < 0 ? 0 : lo; i < hi && i < LINE; i++)
+		t->b[i / 64] |= 1ull << (i & 63);
+}
+
+static void set_record(struct bits *t, const struct ws_rec *r)
+{
+	for (uint32_t m = r->who ? r->mask : 0; m; m &= m - 1) {
+		int lo = r->off + __builtin_ctz(m) * r->step;
+
+		set_bits(t, lo, lo + r->size);
+	}
+}
+
+static uint32_t touched(const struct ws_line *line)
+{
+	const struct ws_ext *e = line->ext;
+	struct bits t = {{0}};
+
+	set_record(&t, &line->w);
+	set_record(&t, &line->r);
+	for (uint32_t i = 0; e && i < e->nreads; i++)
+		set_record(&t, &e->reads[i]);
+	for (int r = 0; e && r < ROW_SLOTS; r++)
+		for (int i = 0, size = e->bytes ? 1 : 4; e->have >> r & 1 && i < (e->to - e->from) / size; i++)
+			if (((const struct ws_slot *)e->row[r])[i].who)
+				set_bits(&t, e->from + i * size, e->from + (i + 1) * size);
+	return (uint32_t)(__builtin_popcountll(t.b[0]) + __builtin_popcountll(t.b[1]));
+}
+
+/* Memory of lines, and the bytes that they are about: as of this launch, or the last one that touched them. */
+static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *about)
+{
+	for (const struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
+		for (uint64_t p = 0; p < sm->npages; p++) {
+			*bytes += sm->page[p] ? PAGE_BYTES : 0;
+			for (int i = 0; sm->page[p] && i < PAGE_LINES; i++) {
+				*bytes += ws_cell_bytes(sm->page[p][i].ext);
+				*about += touched(&sm->page[p][i]);
+			}
+		}
+}
+
+static void tell_limit(struct ws_shadow *s)
+{
+	static const char key[] = "shadow memory reached --shadow-limit";
+	struct ws_buf text = {0};
+
+	if (!s->skipped && !s->most_thinned)
+		return;
+	ws_buf_printf(&text, "%s=%llu: ", key, (unsigned long long)s->config.shadow_limit);
+	if (s->most_thinned)
+		ws_buf_printf(&text, "of global memory, 1 in %u pages of 4 KiB was checked to the end of its launch; ", 1u << s->most_thinned);
+	ws_buf_printf(&text, "%.2f %% of the accesses were not checked in full",
+	              100.0 * (double)s->skipped / (double)(s->accesses > s->skipped ? s->accesses : s->skipped));
+	ws_report_limit_now(s->report, key, text.data);
+	ws_buf_free(&text);
+}
+
+void ws_memory_tell(struct ws_shadow *s)
+{
+	uint64_t now = in_use(s), lines = 0, about = 0;
+
+	tell_limit(s);
+	if (!s->config.stats || now <= s->peak)
+		return;
+	count_lines(s, &lines, &about);
+	s->peak = now;
+	s->peak_lines = lines;
+	s->peak_touched = about;
+}
+
+void ws_memory_stats(void *self, struct ws_buf *out)
+{
+	const struct ws_shadow *s = self;
+
+	ws_buf_printf(out, "detector: %llu bytes; %llu for %llu bytes of global memory, %.2f a byte",
+	              (unsigned long long)s->peak, (unsigned long long)s->peak_lines, (unsigned long long)s->peak_touched,
+	              s->peak_touched ? (double)s->peak_lines / (double)s->peak_touched : 0.0);
+}
