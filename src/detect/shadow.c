@@ -245,11 +245,17 @@ static void check_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi
 	ws_cell_check(c, lane, lo, hi);
 }
 
+/* No lane of the new access meets that one out of order. */
+static inline bool apart(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
+{
+	return !old->who || rec_ordered(c, old, new) || disjoint(old, new);
+}
+
 static inline void whole_read(struct ws_ctx *c, const struct ws_rec *new)
 {
 	struct ws_line *line = c->line;
 	struct ws_rec *r = &line->r;
-	bool fine = !line->w.who || rec_ordered(c, &line->w, new) || disjoint(&line->w, new);
+	bool fine = apart(c, &line->w, new) && (!line->ext || apart(c, &line->ext->w2, new));
 
 	if (__builtin_expect(!fine || (line->ext && line->ext->have & ROWS_WRITTEN), 0))
 		each_lane(c, new, check_lane);
@@ -282,16 +288,37 @@ static void forget_older(struct ws_ctx *c, const struct ws_rec *new)
 		each_lane(c, new, clear_lane);
 }
 
-static bool reads_fine(struct ws_ctx *c, const struct ws_rec *new)
+static bool ext_fine(struct ws_ctx *c, const struct ws_rec *new)
 {
 	const struct ws_ext *e = c->line->ext;
 
-	if (e->have)
+	if (e->have || !apart(c, &e->w2, new))
 		return false;
 	for (uint32_t i = 0; i < e->nreads; i++)
-		if (!rec_ordered(c, &e->reads[i], new) && !disjoint(&e->reads[i], new))
+		if (!apart(c, &e->reads[i], new))
 			return false;
 	return true;
+}
+
+/* What the new write does not replace of those before it goes to w2, as long as each is to bytes of its own (the fields of a
+ * structure, say), else to cells. */
+static void keep_writes(struct ws_ctx *c, const struct ws_rec *new, bool first)
+{
+	struct ws_rec *w = &c->line->w;
+	struct ws_ext *e = c->line->ext;
+
+	if (e && e->w2.who && !disjoint(&e->w2, new)) {
+		if (!covers(new, &e->w2) && !ws_memory_full(c, e->w2.mask))
+			ws_cell_spill_write(c, &e->w2);
+		e->w2.who = 0;
+	}
+	if (!first || ws_memory_full(c, w->mask))
+		return;
+	e = ws_cell_ext(c);
+	if (!e->w2.who && disjoint(w, new))
+		e->w2 = *w;
+	else
+		ws_cell_spill_write(c, w);
 }
 
 static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
@@ -299,17 +326,16 @@ static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 	struct ws_line *line = c->line;
 	struct ws_rec *w = &line->w, *r = &line->r;
 	uint32_t mask = new->mask;
-	bool fine = (!w->who || rec_ordered(c, w, new) || disjoint(w, new)) &&
-	            (!r->who || rec_ordered(c, r, new) || disjoint(r, new));
+	bool fine = apart(c, w, new) && apart(c, r, new), first = w->who && !covers(new, w);
 
-	if (__builtin_expect(!fine || (line->ext && !reads_fine(c, new)), 0))
+	if (__builtin_expect(!fine || (line->ext && !ext_fine(c, new)), 0))
 		each_lane(c, new, check_lane);
-	if (w->who && !covers(new, w)) {
-		if (w->who == new->who && w->site == new->site && same_map(w, new))
-			mask |= w->mask;
-		else if (!ws_memory_full(c, w->mask))
-			ws_cell_spill_write(c, w);
+	if (first && w->who == new->who && w->site == new->site && same_map(w, new)) {
+		mask |= w->mask;
+		first = false;
 	}
+	if (first || line->ext)
+		keep_writes(c, new, first);
 	if (line->ext)
 		forget_older(c, new);
 	if (r->who && covers(new, r))
@@ -467,7 +493,7 @@ static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b
 		if (line->gen != c.l->gen)
 			line_reset(line, c.l->gen);
 		if (a->kind == WS_READ) {
-			done = !(line->ext && line->ext->have & ROWS_WRITTEN) && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
+			done = !(line->ext && (line->ext->have & ROWS_WRITTEN || line->ext->w2.who)) && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
 			       (!line->r.who || rec_before(&c, &line->r, &new));
 			if (done)
 				line->r = new;

@@ -217,6 +217,7 @@ void ws_cell_reset(struct ws_ext *e)
 		drop_pointers(e);
 	e->have = 0;
 	e->nreads = 0;
+	e->w2.who = 0;
 }
 
 uint64_t ws_cell_bytes(const struct ws_ext *e)
@@ -249,6 +250,7 @@ void ws_cell_forget_weak(struct ws_ext *e)
 	free(e->reads);
 	e->reads = NULL;
 	e->nreads = e->limit = 0;
+	e->w2.who = 0;
 	e->cap = 0;
 }
 
@@ -613,6 +615,8 @@ void ws_cell_check(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 		ws_cell_check_rec(c, &line->r, CLS_READ, lane, lo, hi);
 	if (!line->ext)
 		return;
+	if (line->ext->w2.who)
+		ws_cell_check_rec(c, &line->ext->w2, CLS_WRITE, lane, lo, hi);
 	for (uint32_t i = 0; writes && i < line->ext->nreads; i++)
 		ws_cell_check_rec(c, &line->ext->reads[i], CLS_READ, lane, lo, hi);
 	if (line->ext->have && clip(line->ext, &lo, &hi)) {
@@ -815,7 +819,7 @@ void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
 	struct cells n = cells_of(e, lo, hi);
 	struct ws_slot *r0;
 
-	if (!quiet(c, &line->w) || e->have & ROWS_WRITTEN)
+	if (!quiet(c, &line->w) || !quiet(c, &e->w2) || e->have & ROWS_WRITTEN)
 		for (uint32_t m = mask; m; m &= m - 1)
 			ws_cell_check(c, __builtin_ctz(m), lo, hi);
 	r0 = need_row(e, ROW_R0);
@@ -835,7 +839,7 @@ void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi)
 	struct ws_line *line = c->line;
 	struct ws_ext *e = fit(c, lo, hi);
 
-	if (quiet(c, &line->w) && quiet(c, &line->r) && !e->nreads && !(e->have & ~(1u << ROW_W))) {
+	if (quiet(c, &line->w) && quiet(c, &e->w2) && quiet(c, &line->r) && !e->nreads && !(e->have & ~(1u << ROW_W))) {
 		struct cells n = cells_of(e, lo, hi);
 		struct ws_slot *w = need_row(e, ROW_W);
 		bool fine = true;
@@ -860,7 +864,7 @@ bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo)
 	struct ws_slot *s;
 
 	if (!e || e->have != 1u << ROW_S || e->bytes || !inside(e, lo, lo + 4) || e->nreads || !quiet(c, &line->w) ||
-	    !quiet(c, &line->r))
+	    !quiet(c, &line->r) || !quiet(c, &e->w2))
 		return false;
 	s = &((struct ws_slot *)e->row[ROW_S])[(lo - e->from) / 4];
 	if (s->who && (((s->site ^ c->site) & SITE_ID) || ((s->who ^ c->me) >> 32 && c->a->scope < WS_SCOPE_GPU)))
@@ -887,7 +891,8 @@ uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask)
 		struct ws_slot *s;
 
 		if (i >= b->nlines || line->gen != b->gen || !e || e->have != 1u << ROW_S || e->bytes ||
-		    !inside(e, addr & (LINE - 1), (addr & (LINE - 1)) + 4) || e->nreads || !quiet(c, &line->w) || !quiet(c, &line->r)) {
+		    !inside(e, addr & (LINE - 1), (addr & (LINE - 1)) + 4) || e->nreads || !quiet(c, &line->w) || !quiet(c, &line->r) ||
+		    !quiet(c, &e->w2)) {
 			left |= mask & -mask;
 			continue;
 		}

@@ -200,6 +200,8 @@ static uint32_t touched(const struct ws_line *line)
 
 	set_record(&t, &line->w);
 	set_record(&t, &line->r);
+	if (e)
+		set_record(&t, &e->w2);
 	for (uint32_t i = 0; e && i < e->nreads; i++)
 		set_record(&t, &e->reads[i]);
 	for (int r = 0; e && r < ROW_SLOTS; r++)

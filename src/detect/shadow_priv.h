@@ -65,6 +65,7 @@ struct ws_ext {
 	uint8_t from, to;            /* bytes of the line */
 	uint32_t nreads, cap, limit; /* further linear reads, newest last */
 	struct ws_rec *reads;
+	struct ws_rec w2;            /* a linear write before line->w, to other bytes */
 	struct ws_shadow *s;         /* where bytes are counted */
 };
 
