@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- addresses ---- */
 struct range {
@@ -208,6 +209,14 @@ static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, con
 	ws_session_touch();
 }
 
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 {
 	struct ws_session *s = ws_session();
@@ -223,10 +232,13 @@ static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 	struct ws_gpu_stats stats = {0};
 	struct ws_gpu_error err = {0};
 	bool is_sticky, done;
+	double before;
 	int code;
 
 	ws_sync_begin(lane, WS_OP_KERNEL, k->f->plain, k->early && !lane->graph, false);
+	before = s->options.stats ? cpu_seconds() : 0;
 	done = ws_gpu_launch(s->gpu, k->f->kernel, &l, &stats, &err);
+	s->launch_cpu_seconds += s->options.stats ? cpu_seconds() - before : 0;
 	ws_sync_end(WS_SYNC_NOT);
 	if (done) {
 		count_launch(s, k, &stats);

@@ -163,7 +163,8 @@ static void tell_stats(void)
 
 	if (!s || atomic_load(&forked))
 		return;
-	ws_buf_printf(&b, "%llu launches, %.6f s", (unsigned long long)s->launches, s->launch_seconds);
+	ws_buf_printf(&b, "%llu launches, %.6f s, %.6f s of processor time", (unsigned long long)s->launches,
+	              s->launch_seconds, s->launch_cpu_seconds);
 	if (s->detector && s->detector->stats) {
 		ws_buf_puts(&b, "\nwarpsafe: ");
 		s->detector->stats(s->detector_self, &b);

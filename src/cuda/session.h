@@ -16,7 +16,7 @@ struct ws_session {
 	struct ws_report *report;
 	bool saves; /* a report_dir was given */
 	uint64_t launches; /* that ended well; and how long they took */
-	double launch_seconds;
+	double launch_seconds, launch_cpu_seconds; /* wall clock; processor time of the process */
 };
 
 /* The session, created at the first call from the options of the environment. NULL in a process forked from one that

@@ -176,7 +176,7 @@ static struct ws_know *leaf_join(struct ws_know *a, struct ws_know *b)
 static struct ws_know *join(struct ws_know *a, struct ws_know *b);
 
 /* Pairs of inner nodes of which the first is known to hold the second. */
-enum { HELD_BITS = 10 };
+enum { HELD_BITS = 13 };
 struct held { uint64_t holder, held; };
 static _Thread_local struct held held_pairs[1 << HELD_BITS];
 
@@ -200,8 +200,8 @@ static struct ws_know *holder(struct ws_know *a, const struct ws_know *b)
 
 static struct ws_know *inner_join(struct ws_know *a, struct ws_know *b)
 {
-	struct ws_know *kid[FAN];
-	uint32_t has = a->has | b->has, n = 0;
+	struct ws_know *kid[FAN], *const *at_a = a->kid, *const *at_b = b->kid;
+	uint32_t has = a->has | b->has, n = 0, made = 0;     /* made: kids that are owned here; the others are not counted yet */
 	bool is_a = has == a->has, is_b = has == b->has;
 
 	if (known_to_hold(a, b))
@@ -209,18 +209,21 @@ static struct ws_know *inner_join(struct ws_know *a, struct ws_know *b)
 	if (known_to_hold(b, a))
 		return ws_know_ref(b);
 	for (uint32_t m = has; m; m &= m - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(m);
-		struct ws_know *x = kid_at(a, i), *y = kid_at(b, i);
+		uint32_t bit = m & -m;
+		struct ws_know *x = a->has & bit ? *at_a++ : NULL, *y = b->has & bit ? *at_b++ : NULL;
 
-		kid[n] = join(x, y);
+		kid[n] = x && y && x != y ? join(x, y) : x ? x : y;
+		made |= x && y && x != y ? 1u << n : 0;
 		is_a &= kid[n] == x;
 		is_b &= kid[n++] == y;
 	}
-	if (!is_a && !is_b)
-		return new_inner(a->level, has, kid);
-	while (n)
-		ws_know_unref(kid[--n]);     /* each is held by a or b as well */
-	return is_a ? holder(a, b) : holder(b, a);
+	for (uint32_t i = 0; i < n; i++) {
+		if (made >> i & 1 && (is_a || is_b))
+			ws_know_unref(kid[i]);
+		else if (!(made >> i & 1) && !is_a && !is_b)
+			ws_know_ref(kid[i]);
+	}
+	return is_a ? holder(a, b) : is_b ? holder(b, a) : new_inner(a->level, has, kid);
 }
 
 /* Owned result; a and b, of one level, are borrowed. */

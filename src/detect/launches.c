@@ -367,6 +367,7 @@ static void on_launch_begin(void *self, struct ws_obs_launch *o)
 	more_shards(l, o->host_threads);
 	if (l->inner->launch_begin)
 		l->inner->launch_begin(l->inner_self, o);
+	o->unwritten_untold = false;         /* reads of what this kernel does not write are recorded, too */
 }
 
 static void on_access(void *self, struct ws_obs_warp *w, const struct ws_access *a)

@@ -812,14 +812,47 @@ static inline bool quiet(const struct ws_ctx *c, const struct ws_rec *r)
 	return !r->who || ws_hb_warp(c, r->who);
 }
 
+/* Is everything that a read of these cells may conflict with ordered before all lanes? */
+static bool quiet_writes(const struct ws_ctx *c, const struct ws_ext *e, struct cells n)
+{
+	const struct ws_slot *w = e->row[ROW_W];
+
+	if (!quiet(c, &c->line->w) || !quiet(c, &e->w2))
+		return false;
+	if (!(e->have & ROWS_WRITTEN))
+		return true;
+	if ((e->have & ROWS_WRITTEN) != 1u << ROW_W)
+		return false;
+	for (uint32_t i = n.from; i < n.to; i++)
+		if (w[i].who && !ws_hb_warp(c, w[i].who))
+			return false;
+	return true;
+}
+
+/* What install_read does for each of the lanes, when an unordered read of another warp is in the first place. */
+static bool second_reader(struct ws_ctx *c, struct ws_ext *e, uint32_t mask, uint32_t i)
+{
+	struct ws_slot *r0 = &((struct ws_slot *)e->row[ROW_R0])[i], *r1;
+
+	if (c->b->has_k || !((r0->who ^ c->me) >> WHO_TIME_BITS))
+		return false;
+	r1 = &((struct ws_slot *)need_row(e, ROW_R1))[i];
+	if (!r1->who || ws_hb_warp(c, r1->who))
+		*r1 = (struct ws_slot){.who = c->me, .site = c->site, .mask = mask};
+	else if (r1->who == c->me && r1->site == c->site)
+		r1->mask |= mask;
+	else
+		return (r1->who ^ c->me) >> WHO_TIME_BITS && enough(c, r0, r1, (uint32_t)__builtin_ctz(mask));
+	return true;
+}
+
 void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
 {
-	struct ws_line *line = c->line;
 	struct ws_ext *e = fit(c, lo, hi);
 	struct cells n = cells_of(e, lo, hi);
 	struct ws_slot *r0;
 
-	if (!quiet(c, &line->w) || !quiet(c, &e->w2) || e->have & ROWS_WRITTEN)
+	if (!quiet_writes(c, e, n))
 		for (uint32_t m = mask; m; m &= m - 1)
 			ws_cell_check(c, __builtin_ctz(m), lo, hi);
 	r0 = need_row(e, ROW_R0);
@@ -828,7 +861,7 @@ void ws_cell_read(struct ws_ctx *c, uint32_t mask, uint32_t lo, uint32_t hi)
 			r0[i].mask |= mask;
 		else if (!r0[i].who || ws_hb_warp(c, r0[i].who))
 			r0[i] = (struct ws_slot){.who = c->me, .site = c->site, .mask = mask};
-		else
+		else if (!second_reader(c, e, mask, i))
 			for (uint32_t m = mask; m; m &= m - 1)
 				install_read(c, e, __builtin_ctz(m), i);
 	}
