@@ -40,7 +40,9 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 	if (!sm)
 		sm = ws_memory_new(c->s, mem);
 	i = (addr >> LINE_BITS) - sm->first;
-	if (i >> PAGE_BITS >= sm->npages || (__builtin_expect(c->s->thinned, 0) && !c->must && !ws_memory_sampled(c->s, sm, i >> PAGE_BITS)))
+	if (i >> PAGE_BITS >= sm->npages)
+		return NULL;
+	if (__builtin_expect(c->s->thinned, 0) && !c->must && !ws_memory_sampled(c->s, sm, i >> PAGE_BITS))
 		return NULL;
 	page = __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE);
 	if (!page)
