@@ -2,8 +2,8 @@
  *
  *     PROGRAM [quick|large] [racy] [inject=N]
  *
- * quick: a small size; large: one at which the launches take some ten milliseconds, for measurements. racy: the race that the original program is documented to have (Holey 2015, 6.5.1), in three of
- * them. inject=N: one of the 41 races of that section, numbered through all ten programs; a program that does not have
+ * quick: a small size; large: one at which the launches take some ten milliseconds, for measurements. racy: the race
+ * that the original program is documented to have (Holey 2015, 6.5.1), in three of them. inject=N: one of the 41 races of that section, numbered through all ten programs; a program that does not have
  * number N ends with 2. A race goes in at run time, so that line numbers and code stay the same. */
 #ifndef WORKLOAD_CUH
 #define WORKLOAD_CUH

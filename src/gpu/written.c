@@ -3,8 +3,8 @@
  *
  * A register's sources are the parameters of the kernel that its value is made from, in any way and on any path (no
  * order of instructions is considered). What stores and atomics may write is the memory that the values of their
- * addresses' sources point into, at this launch. A 64-bit value from memory, a call or two 32-bit halves may be any pointer;
- * smaller ones are indices. Variables of modules and the device's heap always count as written.
+ * addresses' sources point into or just behind, at this launch. A 64-bit value from memory, a call or pieces may be any
+ * pointer; smaller ones are indices. Variables of modules and the device's heap always count as written.
  *
  * That is right for programs whose pointers stay inside the allocation that they were made for. Others are caught: a store
  * into memory that does not count as written is seen by the observer (struct ws_obs_launch, `unwritten_untold`). */
@@ -85,9 +85,18 @@ static uint64_t loaded(struct scan *s, const struct ws_ptx_inst *i)
 	return bits;
 }
 
+/* Does it make 64 bits, of which a pointer may be, from pieces: two halves, what was loaded as a float, or bytes shifted to
+ * their places? Shifts of an index are smaller. */
 static bool packs(const struct ws_ptx_inst *i)
 {
-	return i->op == WS_OP_mov && wide(i) && i->nops == 2 && i->ops[1].kind == WS_O_VEC;
+	enum { PIECE = 24 };
+	const struct ws_operand *from = &i->ops[1];
+
+	if (!wide(i))
+		return false;
+	if (i->op == WS_OP_mov)
+		return i->nops == 2 && (from->kind == WS_O_VEC || (from->kind == WS_O_REG && ws_type_is_float(from->reg->type)));
+	return i->op == WS_OP_bfi || (i->op == WS_OP_shl && i->nops == 3 && i->ops[2].kind == WS_O_INT && i->ops[2].imm >= PIECE);
 }
 
 static void flow(struct scan *s, const struct ws_ptx_inst *i)
@@ -150,7 +159,7 @@ static struct ws_written *written_of(struct ws_gpu_kernel *k)
 bool ws_written_mark(struct ws_launch *la)
 {
 	struct ws_written *w = written_of(la->kernel);
-	struct ws_mem *m[MANY];
+	struct ws_mem *m[2 * MANY];
 	uint32_t n = 0;
 
 	if (w->by & ANY)
@@ -164,13 +173,13 @@ bool ws_written_mark(struct ws_launch *la)
 			return false;
 		memcpy(&v, la->params + w->param[i], 8);
 		m[n] = ws_memmap_find(&la->gpu->map, v);
-		if (m[n])
-			n++;
-		else if (v >= NO_POINTER)
+		m[n + 1] = ws_memmap_find(&la->gpu->map, v - 1);     /* the end of what is written from behind */
+		if (!m[n] && !m[n + 1] && v >= NO_POINTER)
 			return false;            /* a pointer to beside its memory, perhaps */
+		n += 2;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		if (m[i]->written < la->obs.serial)      /* else: always */
+		if (m[i] && m[i]->written < la->obs.serial)      /* else: always */
 			m[i]->written = la->obs.serial;
 	return true;
 }

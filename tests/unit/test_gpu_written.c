@@ -32,18 +32,23 @@ static const struct ws_observer_ops ops = {
 };
 
 #define HEAD ".global .align 4 .b32 var[32];\n" \
-	".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 table, .param .u32 delta)\n{\n" \
-	" .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .shared .align 8 .b64 box[32];\n" \
+	".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 table, .param .u32 delta,\n" \
+	" .param .u64 out_end, .param .u64 in_end)\n{\n" \
+	" .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .f64 %fd<2>; .shared .align 8 .b64 box[32];\n" \
 	" ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [table]; ld.param.u32 %r1, [delta];\n" \
+	" ld.param.u64 %rd9, [out_end]; ld.param.u64 %rd10, [in_end];\n" \
 	" mov.u32 %r0, %tid.x; mul.wide.u32 %rd4, %r0, 4; add.u64 %rd5, %rd1, %rd4; add.u64 %rd6, %rd2, %rd4;\n"
 
-struct params { uint64_t out, in, table; uint32_t delta; };
+struct params { uint64_t out, in, table; uint32_t delta; uint64_t out_end, in_end; };
 
 /* `table` holds the address of `out`. */
 static struct params fill(struct rig *r, uint32_t delta)
 {
-	struct params p = {rig_mem(r, 4096)->addr, rig_mem(r, 4096)->addr, 0, delta};
+	struct params p = {rig_mem(r, 4096)->addr, rig_mem(r, 4096)->addr, 0, delta, 0, 0};
 	struct ws_mem *t = rig_mem(r, 4096);
+
+	p.out_end = p.out + 4096;
+	p.in_end = p.in + 4096;
 
 	memcpy(t->host, &p.out, 8);
 	p.table = t->addr;
@@ -91,6 +96,15 @@ static const struct { const char *name, *body; unsigned told; bool left; } cases
 	 "st.global.u32 [%rd7], %r2;", 2, false},
 	{"a pointer from two halves", "mov.b64 {%r3, %r4}, %rd1; mov.b64 %rd7, {%r3, %r4}; ld.global.u32 %r2, [%rd6]; "
 	 "st.global.u32 [%rd7], %r2;", 1, false},
+	{"a pointer from two words in memory", "ld.global.u32 %r3, [%rd3]; ld.global.u32 %r4, [%rd3+4]; cvt.u64.u32 %rd7, %r3;"
+	 " cvt.u64.u32 %rd8, %r4; shl.b64 %rd8, %rd8, 32; or.b64 %rd7, %rd7, %rd8; ld.global.u32 %r2, [%rd6]; "
+	 "st.global.u32 [%rd7], %r2;", 3, false},
+	{"a pointer loaded as a float", "ld.global.f64 %fd1, [%rd3]; mov.b64 %rd7, %fd1; ld.global.u32 %r2, [%rd6]; "
+	 "st.global.u32 [%rd7], %r2;", 2, false},
+	{"a shifted index", "ld.global.u32 %r2, [%rd6]; cvt.u64.u32 %rd7, %r2; shl.b64 %rd7, %rd7, 2; add.u64 %rd7, %rd7, %rd5; "
+	 "st.global.u32 [%rd7], 1;", 0, true},
+	{"from the end", "ld.global.u32 %r2, [%rd6]; add.u64 %rd7, %rd9, %rd4; st.global.u32 [%rd7+-128], %r2;", 0, true},
+	{"in from its end", "ld.global.u32 %r2, [%rd6]; add.u64 %rd7, %rd10, %rd4; st.global.u32 [%rd7+-128], %r2;", 1, true},
 };
 
 static void told(void **state)
