@@ -1,4 +1,5 @@
 /* exact.c - the detector "exact": its callbacks, launches, blocks and bytes (exact_priv.h). */
+#include "detect/depend.h"
 #include "detect/exact_priv.h"
 
 #include <stdlib.h>
@@ -81,11 +82,22 @@ struct ws_ex_byte *ws_ex_byte(struct ws_exact *x, struct ws_ex_block *owner, uin
 }
 
 /* ---- launches, blocks ---- */
+static bool depends(const struct ws_obs_launch *l)
+{
+	const struct ws_ptx_func *f = l->kernel ? ws_gpu_kernel_function(l->kernel, 0) : NULL;
+	bool any = false;
+
+	for (size_t n = 0; f && !any; f = ws_gpu_kernel_function(l->kernel, ++n))
+		any = ws_depend_used(f);
+	return any;
+}
+
 static void launch_begin(struct ws_exact *x, const struct ws_obs_launch *l)
 {
 	const char *left_out = ws_detect_left_out(x->filter, l->name);
 
 	x->launch = left_out ? NULL : l;
+	x->depends = depends(l);
 	x->next_unit = 1;
 	x->inst = x->accesses = 0;
 	x->words = false;

@@ -3,6 +3,7 @@
  * A race is two accesses to a byte, one of them a write, that are not both morally strong and that nothing orders (PTX
  * ISA 9.0, Memory Consistency Model, Data Races). One thing is left out of a history: what came before a weak write that
  * was ordered after all of it, for whoever is not ordered after the older ones is not ordered after that write. */
+#include "detect/depend.h"
 #include "detect/exact_priv.h"
 
 #include <stdlib.h>
@@ -108,6 +109,19 @@ static bool same_value(const struct ws_ex_now *n, const struct ws_ex_past *old, 
 	return then && *now == *then;
 }
 
+/* ---- what makes a race a warning ---- */
+/* A write after a flag whose value may be made from what was read: depend.h. */
+static bool dependency(const struct ws_ex_now *n, const struct ws_ex_past *old)
+{
+	return n->x->depends && !n->owner && old->cls == EX_READ && n->p.cls == EX_WRITE && !old->async && !n->a->async &&
+	       old->last <= ws_ex_time(n->u->f.dep, old->unit) && ws_depend_on(old->site->func, old->site->inst);
+}
+
+static enum ws_ex_excuse excuse(const struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr)
+{
+	return same_value(n, old, addr) ? EX_SAME_VALUE : dependency(n, old) ? EX_DEPENDENCY : EX_NO_EXCUSE;
+}
+
 /* ---- histories ---- */
 void ws_ex_byte_clear(struct ws_ex_byte *b)
 {
@@ -118,16 +132,16 @@ void ws_ex_byte_clear(struct ws_ex_byte *b)
 
 static void found(struct ws_ex_now *n, struct ws_ex_byte *b, const struct ws_ex_past *old, uint64_t addr, bool proxy)
 {
-	bool same = same_value(n, old, addr);
+	enum ws_ex_excuse why = excuse(n, old, addr);
 	struct ws_raced_bytes r = {.global = !n->owner, .block = n->owner ? n->owner->linear : 0, .launch = n->x->launch->serial,
-	                           .addr = addr, .bytes = 1, .warning = same && !n->x->config.same_value_error};
+	                           .addr = addr, .bytes = 1, .warning = ws_ex_warning(n->x, why)};
 
 	if (n->x->config.raced)
 		n->x->config.raced(n->x->config.raced_user, &r);
 	b->raced = true;
-	b->error = b->error || !same;
+	b->error = b->error || !why;
 	if (n->told_addr + 1 != addr || n->told.unit != old->unit || n->told.last != old->last)
-		ws_ex_report(n, old, addr, proxy, same);
+		ws_ex_report(n, old, addr, proxy, why);
 	n->told = *old;
 	n->told_addr = addr;
 }

@@ -116,7 +116,7 @@ void ws_ex_raise(struct ws_ex_clock **to, uint32_t unit, uint64_t time)
 
 struct ws_ex_facts ws_ex_copy(const struct ws_ex_facts *f)
 {
-	return (struct ws_ex_facts){ref(f->k), ref(f->px), ref(f->sc), ref(f->seen)};
+	return (struct ws_ex_facts){ref(f->k), ref(f->px), ref(f->sc), ref(f->seen), ref(f->dep)};
 }
 
 void ws_ex_learn(struct ws_ex_facts *to, const struct ws_ex_facts *from)
@@ -125,6 +125,7 @@ void ws_ex_learn(struct ws_ex_facts *to, const struct ws_ex_facts *from)
 	ws_ex_join(&to->px, from->px);
 	ws_ex_join(&to->sc, from->sc);
 	ws_ex_join(&to->seen, from->seen);
+	ws_ex_join(&to->dep, from->dep);
 }
 
 void ws_ex_drop(struct ws_ex_facts *f)
@@ -133,5 +134,6 @@ void ws_ex_drop(struct ws_ex_facts *f)
 	ws_ex_unref(f->px);
 	ws_ex_unref(f->sc);
 	ws_ex_unref(f->seen);
+	ws_ex_unref(f->dep);
 	memset(f, 0, sizeof *f);
 }

@@ -28,6 +28,7 @@ struct ws_ex_facts {                 /* what somebody knows. All that hands on k
 	struct ws_ex_clock *px;      /* ... before a fence.proxy.async that happened before */
 	struct ws_ex_clock *sc;      /* ... before a fence.sc of the GPU that happened before */
 	struct ws_ex_clock *seen;    /* ... before such a fence and a strong write after it that was seen */
+	struct ws_ex_clock *dep;     /* before a strong store that was read, with or without a fence (depend.h) */
 };
 
 uint64_t ws_ex_time(const struct ws_ex_clock *c, uint32_t unit);     /* 0 = nothing */
@@ -84,6 +85,7 @@ struct ws_ex_visit { uint32_t unit; uint64_t time; const struct ws_site *site; s
 struct ws_ex_cluster { uint64_t id; struct ws_ex_facts now, done; struct ws_ex_cluster *next; };
 
 /* ---- bytes ---- */
+enum ws_ex_excuse { EX_NO_EXCUSE, EX_SAME_VALUE, EX_DEPENDENCY };    /* for a race to be a warning */
 enum ws_ex_class { EX_READ, EX_WRITE, EX_STRONG_READ, EX_STRONG_WRITE, EX_RMW };
 struct ws_ex_past {                  /* an access to a byte; times first .. last when it was repeated */
 	uint64_t first, last;
@@ -99,7 +101,7 @@ struct ws_ex_word {                  /* what its newest release sequence has rel
 	uint32_t size, n;
 	size_t cap;
 	struct ws_ex_store *store;
-	struct ws_ex_clock *sc;
+	struct ws_ex_clock *sc, *dep;
 	struct ws_ex_word *next;
 };
 struct ws_ex_byte {
@@ -136,6 +138,7 @@ struct ws_exact {
 	const struct ws_obs_launch *launch;  /* NULL = none that is checked */
 	uint32_t next_unit;
 	bool words;                          /* some word has been released */
+	bool depends;                        /* the kernel may be as in depend.h */
 	uint64_t inst, accesses;
 	struct ws_ex_block *blocks[EX_BUCKETS];
 	struct ws_ex_cluster *clusters;
@@ -192,7 +195,8 @@ void ws_ex_async_clear(struct ws_ex_block *b);
 void ws_ex_clusters_clear(struct ws_exact *x);
 
 /* ---- exact_report.c ---- */
-void ws_ex_report(struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr, bool proxy, bool same_value);
+bool ws_ex_warning(const struct ws_exact *x, enum ws_ex_excuse e);
+void ws_ex_report(struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr, bool proxy, enum ws_ex_excuse e);
 void ws_ex_report_lifetime(struct ws_exact *x, const struct ws_ex_block *owner, const struct ws_site *site, bool ended);
 
 #endif

@@ -28,9 +28,11 @@ static struct words by_place(const struct ws_ex_now *n, const struct ws_ex_past 
 	return (struct words){"inter-block", "order between two blocks"};
 }
 
-static struct words words_for(const struct ws_ex_now *n, const struct ws_ex_past *old, bool proxy, bool same_value)
+static struct words words_for(const struct ws_ex_now *n, const struct ws_ex_past *old, bool proxy, enum ws_ex_excuse e)
 {
-	if (same_value)
+	if (e == EX_DEPENDENCY)
+		return (struct words){"dependency", "a fence: there is a flag, whose value may depend on what was read"};
+	if (e == EX_SAME_VALUE)
 		return (struct words){"same-value", "order between two writes, which store the same value"};
 	if (proxy)
 		return (struct words){"proxy", "a proxy fence between the write and the operation"};
@@ -81,14 +83,19 @@ static void tell(struct ws_exact *x, struct ws_race *r)
 	free((char *)r->second.ptx);
 }
 
-void ws_ex_report(struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr, bool proxy, bool same_value)
+bool ws_ex_warning(const struct ws_exact *x, enum ws_ex_excuse e)
 {
-	struct words w = words_for(n, old, proxy, same_value);
+	return e == EX_DEPENDENCY || (e == EX_SAME_VALUE && !x->config.same_value_error);
+}
+
+void ws_ex_report(struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr, bool proxy, enum ws_ex_excuse e)
+{
+	struct words w = words_for(n, old, proxy, e);
 	struct ws_race r = {.space = n->owner ? "shared" : "global", .category = w.category, .missing = w.missing,
 	                    .repair = "see the report of the detector shadow"};
 	struct ws_buf text = {NULL, 0, 0};
 
-	r.severity = same_value && !n->x->config.same_value_error ? WS_WARNING : WS_ERROR;
+	r.severity = ws_ex_warning(n->x, e) ? WS_WARNING : WS_ERROR;
 	r.kind = !is_write(old->cls) ? WS_WAR : is_write(n->p.cls) ? WS_WAW : WS_RAW;
 	r.first.access = access_kind(old->cls, old->site, false);
 	r.second.access = access_kind(n->p.cls, n->p.site, n->a->kind == WS_ATOMIC);

@@ -56,7 +56,7 @@ static bool take_arrivals(struct ws_ex_block *b, uint32_t id, struct ws_ex_facts
 /* What arrived is before what waited; with every thread of the block, also what exited threads did. */
 void ws_ex_barrier(struct ws_exact *x, struct ws_ex_block *b, const struct ws_barrier *bar)
 {
-	struct ws_ex_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_ex_facts f = {.k = NULL};
 	bool noted = take_arrivals(b, bar->id, &f), all = bar->full && !noted;
 	uint32_t warps = x->launch->warps;
 
@@ -83,7 +83,7 @@ void ws_ex_barrier_arrive(struct ws_exact *x, struct ws_ex_block *b, struct ws_o
 
 void ws_ex_warp_sync(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_warp *w, uint32_t mask)
 {
-	struct ws_ex_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_ex_facts f = {.k = NULL};
 
 	each_unit(x, b, w, mask, ws_ex_snapshot, &f);
 	each_unit(x, b, w, mask, teach, &f);
@@ -160,7 +160,8 @@ static void word_clear(struct ws_ex_word *w)
 		ws_ex_drop(&w->store[i].f);
 	w->n = 0;
 	ws_ex_unref(w->sc);
-	w->sc = NULL;
+	ws_ex_unref(w->dep);
+	w->sc = w->dep = NULL;
 }
 
 void ws_ex_word_free(struct ws_ex_word *w)
@@ -252,8 +253,10 @@ void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
 	for (struct ws_ex_note *p = acquires(n->a->sem) ? n->u->pending : NULL; p; p = p->next)
 		if (p->key.space == key.space && p->key.addr == key.addr && p->level <= read)
 			ws_ex_learn(&n->u->f, &p->f);
-	if (w && read == EX_GPU)
+	if (w && read == EX_GPU) {
 		ws_ex_join(&n->u->f.seen, w->sc);
+		ws_ex_join(&n->u->f.dep, w->dep);
+	}
 }
 
 static void publish(struct ws_ex_now *n, struct ws_ex_word *w, enum ws_ex_level lv, const struct ws_ex_facts *f)
@@ -275,7 +278,7 @@ void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, 
 	if (!rmw)
 		word_clear(w);
 	if (releases(n->a->sem)) {
-		struct ws_ex_facts f = {NULL, NULL, NULL, NULL};
+		struct ws_ex_facts f = {.k = NULL};
 
 		ws_ex_snapshot(u, &f);
 		note(&u->released, key, level, &f);
@@ -290,6 +293,11 @@ void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, 
 	}
 	if (level == EX_GPU)
 		ws_ex_join(&w->sc, u->f.sc);
+	if (level == EX_GPU && n->x->depends && !rmw) {
+		ws_ex_join(&w->dep, u->f.dep);
+		ws_ex_join(&w->dep, u->f.k);
+		ws_ex_raise(&w->dep, u->id, u->time);
+	}
 }
 
 /* ---- the end ---- */

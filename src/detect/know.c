@@ -328,12 +328,14 @@ void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
 	a->k = ws_know_join(a->k, b->k);
 	a->sc = ws_know_join(a->sc, b->sc);
 	a->seen = ws_know_join(a->seen, b->seen);
+	a->dep = ws_know_join(a->dep, b->dep);
 	a->px = ws_know_join(a->px, b->px);
 }
 
 struct ws_facts ws_facts_ref(const struct ws_facts *f)
 {
-	return (struct ws_facts){ws_know_ref(f->k), ws_know_ref(f->sc), ws_know_ref(f->seen), ws_know_ref(f->px)};
+	return (struct ws_facts){.k = ws_know_ref(f->k), .sc = ws_know_ref(f->sc), .seen = ws_know_ref(f->seen),
+	                         .dep = ws_know_ref(f->dep), .px = ws_know_ref(f->px)};
 }
 
 void ws_facts_drop(struct ws_facts *f)
@@ -341,6 +343,7 @@ void ws_facts_drop(struct ws_facts *f)
 	ws_know_unref(f->k);
 	ws_know_unref(f->sc);
 	ws_know_unref(f->seen);
+	ws_know_unref(f->dep);
 	ws_know_unref(f->px);
-	*f = (struct ws_facts){NULL, NULL, NULL, NULL};
+	*f = (struct ws_facts){.k = NULL};
 }

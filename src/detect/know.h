@@ -39,6 +39,7 @@ struct ws_facts {
 	struct ws_know *sc;          /* of those, what came before a fence.sc that happened before */
 	struct ws_know *seen;        /* what came before a fence.sc that happened before a strong write that was read: the
 	                              * next fence.sc is ordered after that one */
+	struct ws_know *dep;         /* accesses before a strong store that was read, with or without a fence: see depend.h */
 	struct ws_know *px;          /* of k, what came before a fence.proxy.async that happened before */
 };
 void ws_facts_join(struct ws_facts *a, const struct ws_facts *b);

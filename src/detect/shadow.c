@@ -681,7 +681,7 @@ static void on_block_begin(void *self, struct ws_obs_block *ob)
 	b->slot = b->first_slot = ws_shadow_new_slot(s, ob->linear);
 	b->now = b->floor = 1;
 	b->has_k = b->has_own = b->saw_flag = b->locks = false;
-	b->kb = (struct ws_facts){NULL, NULL, NULL, NULL};
+	b->kb = (struct ws_facts){.k = NULL};
 	b->accesses = 0;
 	b->cl = NULL;
 	block_memory(b, (ob->launch->shared_bytes + LINE - 1) / LINE, ob->launch->warps);

@@ -177,7 +177,7 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 	}
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
-		loc = ws_cell_loc(c, addr, size, c->w->lane || c->b->kb.sc || releases(c->a) || c->line->ext->have >> ROW_LOC & 1);
+		loc = ws_cell_loc(c, addr, size, c->w->lane || c->b->kb.sc || releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
 		if (loc)
 			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
 	}

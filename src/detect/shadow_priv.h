@@ -101,6 +101,7 @@ struct ws_loc {                      /* what a reader of this word may acquire: 
 	uint32_t size;
 	struct ws_facts gpu;
 	struct ws_know *sc;          /* what came before a fence.sc that happened before its writes */
+	struct ws_know *dep;         /* what came before its newest write, if that was a store (depend.h) */
 	struct ws_narrow *narrow;    /* releases as seen inside one block or cluster */
 	uint32_t n;
 	size_t cap;
@@ -249,6 +250,7 @@ struct ws_launch_state {
 	bool its, lock, cluster;
 	bool proxies, cp_arrives;    /* the async proxy is used; cp.async.mbarrier.arrive is */
 	bool agents;                 /* there are asynchronous operations */
+	bool depends;                /* values go from loads through strong stores to strong loads (depend.h) */
 	bool small;                  /* shared memory is accessed in units smaller than 4 bytes */
 	uint32_t gen, nslots;
 	struct ws_cluster_state *clusters;
@@ -260,6 +262,7 @@ struct ws_site_info {
 	uint8_t kind, sem, scope, elem;      /* elem: bytes; 0 = not known */
 	uint16_t bytes;
 	uint8_t atom, async;
+	uint8_t carried;             /* is a strong store made from what this load returns? 0 = not looked at, 1 no, 2 yes */
 };
 
 enum { PAGE_BITS = 5 };              /* lines of a shadow page: 4 KiB of memory, 2 KiB of shadow */
@@ -315,6 +318,8 @@ struct ws_ctx {
 };
 
 /* ---- order ---- */
+/* Was a strong store read before this access, by what happened before it, that came after the access `who`? */
+bool ws_shadow_depends(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane);
 bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane);
 
 /* Is everything of that warp at that time ordered before all lanes of this access, whichever lanes it was? */

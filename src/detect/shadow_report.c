@@ -3,6 +3,7 @@
  * count: how many accesses of single threads met an earlier one that they are not ordered after, as seen by the
  * detector; neighbouring bytes of one such meeting are one. Meetings of one pair of instructions are told to the
  * report once, and their number at the end of the launch. */
+#include "detect/depend.h"
 #include "detect/shadow_priv.h"
 
 #include <inttypes.h>
@@ -32,7 +33,7 @@ struct meeting {
 	const struct ws_slot *other;
 	enum ws_class cls1;
 	uint32_t lane1, lane2, lo, hi;
-	bool same_instruction, same_value;
+	bool same_instruction, same_value, dependency;
 	bool same_block, same_warp;
 	struct ws_race race;
 	struct ws_buf missing, repair, location;
@@ -533,6 +534,15 @@ static bool strong(enum ws_class cls)
 	return cls >= CLS_SREAD;
 }
 
+static void say_dependency(struct meeting *m)
+{
+	words(m, "dependency", "a fence: the write comes after a flag whose value may be made from what was read; nothing else orders them");
+	ws_buf_puts(&m->repair, "to rely on nothing else: __threadfence() after ");
+	line_words(&m->repair, &m->race.first, NULL);
+	ws_buf_puts(&m->repair, " before the flag is set, and after it is read before ");
+	line_words(&m->repair, &m->race.second, &m->race.first);
+}
+
 static void say(struct meeting *m)
 {
 	uint32_t set1 = SITE_LOCKS(m->other->site), set2 = SITE_LOCKS(m->c->site);
@@ -541,6 +551,8 @@ static void say(struct meeting *m)
 	if (m->same_value) {
 		words(m, "same-value", "order between two writes, which store the same value");
 		ws_buf_puts(&m->repair, "let one thread write it, or use an atomic operation");
+	} else if (m->dependency) {
+		say_dependency(m);
 	} else if (m->same_instruction) {
 		words(m, "same-instruction", "order between lanes: one instruction writes different values to one place");
 		ws_buf_puts(&m->repair, "let one lane write it, or use an atomic operation");
@@ -766,6 +778,20 @@ static void tell_bytes(const struct meeting *m)
 	c->s->config.raced(c->s->config.raced_user, &r);
 }
 
+/* Is there no order but the one of depend.h? */
+static bool depends(const struct meeting *m)
+{
+	struct ws_site_info *i;
+
+	if (!m->c->l->depends || !m->c->global || m->cls1 != CLS_READ || m->c->cls != CLS_WRITE || m->same_instruction ||
+	    !ws_shadow_depends(m->c, m->other->who, m->lane1, m->lane2))
+		return false;
+	i = &m->c->s->sites[(m->other->site & SITE_ID) >> CHUNK_BITS][m->other->site & (CHUNK - 1)];
+	if (!i->carried)
+		i->carried = 1 + ws_depend_on(i->site->func, i->site->inst);
+	return i->carried == 2;
+}
+
 void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi, const struct ws_slot *other,
                         enum ws_class other_cls, int lane2, bool same_instruction)
 {
@@ -776,7 +802,8 @@ void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t h
 		return;
 	m.race.kind = kind_of(other_cls, c->cls);
 	m.same_value = m.race.kind == WS_WAW && other_cls != CLS_RMW && leaves_same(&m);
-	m.race.severity = m.same_value && !c->s->config.same_value_error ? WS_WARNING : WS_ERROR;
+	m.dependency = m.race.kind == WS_WAR && depends(&m);
+	m.race.severity = m.dependency || (m.same_value && !c->s->config.same_value_error) ? WS_WARNING : WS_ERROR;
 	if (c->s->config.raced)
 		tell_bytes(&m);
 	add(&m);

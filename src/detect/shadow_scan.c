@@ -1,4 +1,5 @@
 /* shadow_scan.c - what a kernel's code can synchronize with at all (shadow_priv.h). */
+#include "detect/depend.h"
 #include "detect/shadow_priv.h"
 
 #include <string.h>
@@ -60,9 +61,12 @@ void ws_shadow_scan(struct ws_launch_state *l)
 	l->simple = f;
 	l->proxies = l->cp_arrives = l->agents = !f;
 	l->narrow = l->acquires = !f;        /* unknown code can do anything */
-	for (size_t n = 0; f; f = ws_gpu_kernel_function(l->l->kernel, ++n))
+	l->depends = false;
+	for (size_t n = 0; f; f = ws_gpu_kernel_function(l->l->kernel, ++n)) {
 		for (uint32_t i = 0; i < f->ninsts; i++)
 			scan_inst(l, f, &f->insts[i]);
-	if (l->cluster)
+		l->depends |= ws_depend_used(f);
+	}
+	if (l->cluster || l->depends)
 		l->simple = false;
 }

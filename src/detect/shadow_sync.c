@@ -298,7 +298,8 @@ void ws_loc_clear(struct ws_loc *loc)
 {
 	ws_facts_drop(&loc->gpu);
 	ws_know_unref(loc->sc);
-	loc->sc = NULL;
+	ws_know_unref(loc->dep);
+	loc->sc = loc->dep = NULL;
 	for (size_t i = 0; i < loc->cap; i++)
 		ws_facts_drop(&loc->narrow[i].f);
 	free(loc->narrow);
@@ -316,7 +317,7 @@ void ws_loc_free(struct ws_loc *loc)
 /* What an acquire of that level can take from the word, read with scope `read`; owned. */
 static struct ws_facts offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_level read, enum ws_level level)
 {
-	struct ws_facts f = {NULL, NULL, NULL, NULL}, *n;
+	struct ws_facts f = {.k = NULL}, *n;
 
 	for (enum ws_level lv = LV_CTA; lv < LV_GPU && c->l->narrow && lv <= read && lv <= level; lv++) {
 		n = narrow_at(loc, domain_of(c, lv), false);
@@ -364,8 +365,10 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 	for (uint32_t i = 0; is_acquire(c->a) && i < ls->nseen; i++)
 		if (ls->seen[i].addr == addr && ls->seen[i].space == space_of(c) && ls->seen[i].level <= read)
 			learn(c->b, ls, &ls->seen[i].f);
-	if (loc && read == LV_GPU)
+	if (loc && read == LV_GPU) {
 		ls->f.seen = ws_know_join(ls->f.seen, loc->sc);
+		ls->f.dep = ws_know_join(ls->f.dep, loc->dep);
+	}
 }
 
 static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, const struct ws_facts *f)
@@ -378,7 +381,7 @@ static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, cons
 static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
 {
 	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
-	struct ws_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_facts f = {.k = NULL};
 
 	if (ls->fence[lv].slot)
 		f = released(c->b, c->w, unit, &ls->fence[lv]);
@@ -404,6 +407,23 @@ static void release_operation(struct ws_ctx *c, uint32_t unit, uint64_t addr, en
 	ws_shadow_set_time(c->w, c->b, time);
 }
 
+/* What the unit did and knows goes with the value that it stores, for ws_shadow_depends. */
+static void carry(struct ws_ctx *c, uint32_t unit, struct ws_loc *loc)
+{
+	struct ws_facts f = ws_sync_snapshot(c->w, c->b, 1u << unit);
+
+	loc->dep = ws_know_join(ws_know_join(loc->dep, f.k), f.dep);
+	ws_facts_drop(&f);
+}
+
+bool ws_shadow_depends(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane)
+{
+	uint32_t slot = who >> 32, thread = (who >> WHO_TIME_BITS & 31) * WS_WARP + lane_of_who, time = who & WHO_TIME;
+
+	return ws_know_covers(c->b->kb.dep, slot, thread, time) ||
+	       (c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.dep, slot, thread, time));
+}
+
 /* A strong write of addr by lane; an atomic that reads and writes (rmw) continues the release sequence. */
 void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr, bool rmw)
 {
@@ -425,6 +445,8 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 		return;
 	gather_sc(c->b, c->w, 1u << unit, false, &loc->sc);
 	loc->sc = ws_know_join(ws_know_join(loc->sc, c->b->kb.sc), ls->f.sc);
+	if (c->l->depends && !rmw)
+		carry(c, unit, loc);
 }
 
 /* ---- callbacks ---- */
@@ -506,13 +528,13 @@ static uint32_t entries(struct ws_block_state *b, struct ws_warp_state *w, uint3
 
 static bool same_facts(const struct ws_facts *x, const struct ws_facts *y)
 {
-	return x->k == y->k && x->sc == y->sc && x->seen == y->seen && x->px == y->px;
+	return x->k == y->k && x->sc == y->sc && x->seen == y->seen && x->dep == y->dep && x->px == y->px;
 }
 
 /* Lanes that knew the same know the same afterwards: their maps are joined once. */
 void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_facts *f)
 {
-	struct ws_facts old = {NULL, NULL, NULL, NULL}, new = old;
+	struct ws_facts old = {.k = NULL}, new = old;
 	bool any = false;
 
 	for (uint32_t m = mask; m; m &= m - 1) {
@@ -536,7 +558,7 @@ void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t ma
 
 struct ws_facts ws_sync_fenced(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask, enum ws_level level)
 {
-	struct ws_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_facts f = {.k = NULL};
 
 	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
@@ -564,7 +586,7 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	struct ws_block_state *b = ow->block->state;
 	uint32_t all = ow->lanes >= WS_WARP ? ~0u : (1u << ow->lanes) - 1, time;
 	struct ws_know_entry e[WS_WARP];
-	struct ws_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_facts f = {.k = NULL};
 
 	if (!w || !b->l->its)
 		return;
@@ -573,7 +595,7 @@ void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
 	gather(b, w, mask, &f);
 	if ((mask & all) == all) {
 		w->wfloor = time;
-		if (f.k || f.sc || f.seen || f.px)
+		if (f.k || f.sc || f.seen || f.dep || f.px)
 			ws_sync_tell(b, w, all, &f);
 	} else if (mask & (mask - 1)) {
 		f.k = ws_know_add(f.k, b->slot, b->floor, e, entries(b, w, mask, time, e));
@@ -641,7 +663,7 @@ static void part_barrier(struct ws_block_state *b, const struct ws_barrier *bar)
 {
 	struct ws_know_entry *e = ws_alloc((size_t)b->nwarps * WS_WARP * sizeof *e);
 	uint32_t time = ws_shadow_tick(b), n = 0;
-	struct ws_facts f = {NULL, NULL, NULL, NULL};
+	struct ws_facts f = {.k = NULL};
 	bool noted = take_arrivals(b, bar->id, &f);
 
 	for (uint32_t i = 0; i < b->nwarps; i++) {

@@ -119,6 +119,7 @@ static const char *const categories[][2] = {
 	{ "atomic-plain", "one is atomic, one is not" },
 	{ "mixed-size", "atomic accesses of different sizes" },
 	{ "same-value", "both write the same value" },
+	{ "dependency", "ordered by a value that depends on the read, not by a fence" },
 	{ "async-copy", "an operation that may still be under way" },
 	{ "mbarrier", "mbarrier object, its initialization and its use in no order" },
 	{ "proxy", "no proxy fence between them" },
