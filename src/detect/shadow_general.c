@@ -216,6 +216,8 @@ static void strong(struct ws_ctx *c)
 	c->must = true;
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
+	if (a->sem >= WS_SEM_ACQUIRE && a->sem <= WS_SEM_SC)
+		ws_shadow_slot(c->s, c->b->slot)->flags |= a->scope > WS_SCOPE_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
 	if (easy && !c->global && a->wrote == a->mask && !(c->l->lock && c->l->cluster)) {
 		c->cls = CLS_RMW;
 		todo = ws_cell_atomics(c, todo);

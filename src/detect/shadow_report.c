@@ -163,16 +163,36 @@ static bool in_loop(const struct meeting *m)
 	return false;
 }
 
-/* Does the code between the two accesses have a barrier already? */
-static bool barrier_between(const struct meeting *m)
+/* Does the code between the two accesses have one of these instructions? */
+static bool has_between(const struct meeting *m, enum ws_op one, enum ws_op other)
 {
 	const struct ws_ptx_func *f = m->c->a->site->func;
 	uint32_t low, high;
 
 	for (uint32_t i = in_order(m, &low, &high) ? low : UINT32_MAX; i < f->ninsts && i < high; i++)
-		if (f->insts[i].op == WS_OP_bar || f->insts[i].op == WS_OP_barrier)
+		if (f->insts[i].op == one || f->insts[i].op == other)
 			return true;
 	return false;
+}
+
+static bool barrier_between(const struct meeting *m)
+{
+	return has_between(m, WS_OP_bar, WS_OP_barrier);
+}
+
+/* Is the line in a loop, perhaps one that the compiler has unrolled (then it has several such instructions)? */
+static bool repeated(const struct meeting *m)
+{
+	const struct ws_ptx_func *f = m->c->a->site->func;
+	const struct ws_ptx_inst *i = m->c->a->site->inst;
+	uint32_t n = 0;
+
+	for (uint32_t j = 0; f && i && i->loc && j < f->ninsts; j++) {
+		const struct ws_ptx_inst *x = &f->insts[j];
+
+		n += x->op == i->op && x->loc && x->loc->line == i->loc->line && x->loc->file == i->loc->file;
+	}
+	return in_loop(m) || n > 1;
 }
 
 /* The access in the earlier line belongs to the next round of a loop (perhaps unrolled), and what orders the two in one
@@ -182,7 +202,7 @@ static bool next_round(const struct meeting *m, bool swap)
 	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
 	uint32_t low, high;
 
-	if (!in_order(m, &low, &high))
+	if (!in_order(m, &low, &high) || !repeated(m))
 		return false;
 	if (swap ? s1->inst->index < s2->inst->index : s1->inst->index > s2->inst->index)
 		return true;
@@ -199,9 +219,9 @@ static void between(struct meeting *m)
 	struct ws_buf *b = &m->repair;
 
 	if (same_line(r)) {
-		ws_buf_puts(b, "after ");
+		ws_buf_puts(b, repeated(m) ? "after " : "between the reading and the writing of ");
 		line_words(b, x, NULL);
-		ws_buf_puts(b, " in the loop around it; if there is none, between its reading and its writing");
+		ws_buf_puts(b, repeated(m) ? ", at the end of the loop around it" : "");
 		return;
 	}
 	if (next_round(m, swap)) {
@@ -219,6 +239,33 @@ static void between(struct meeting *m)
 		ws_buf_puts(b, ", and at the end of the loop around them");
 }
 
+/* "name", or "name+offset", of a lock word. */
+static void lock_word(struct ws_buf *b, const struct ws_shadow *s, uint64_t word)
+{
+	bool shared = word >> 63;
+	uint64_t at = word << 1 >> 1;
+	const struct ws_obs_launch *l = s->launch.l;
+	struct ws_mem *mem = s->gpu && !shared ? ws_gpu_mem_find(s->gpu, at) : NULL;
+	uint32_t start = 0;
+	const char *name = mem ? mem->name : NULL;
+
+	if (shared && l && l->kernel)
+		name = ws_gpu_shared_var(l->kernel, (uint32_t)at, &start);
+	if (name) {
+		char *plain = ws_report_variable(name, shared);
+
+		ws_buf_puts(b, plain);
+		free(plain);
+		at -= mem ? mem->addr : start;
+		if (at)
+			ws_buf_printf(b, "+%" PRIu64, at);
+	} else if (mem) {
+		ws_buf_printf(b, "allocation #%" PRIu64 "+%" PRIu64, mem->serial, at - mem->addr);
+	} else {
+		ws_buf_printf(b, shared ? "shared+%" PRIu64 : "%#" PRIx64, at);
+	}
+}
+
 static void lock_words(struct ws_buf *b, const struct ws_shadow *s, uint32_t set)
 {
 	const struct ws_held *h = &s->locksets[set];
@@ -229,15 +276,8 @@ static void lock_words(struct ws_buf *b, const struct ws_shadow *s, uint32_t set
 	}
 	ws_buf_puts(b, "{");
 	for (int i = 0; set && i < h->n; i++) {
-		struct ws_mem *mem = s->gpu && !(h->addr[i] >> 63) ? ws_gpu_mem_find(s->gpu, h->addr[i]) : NULL;
-
 		ws_buf_puts(b, i ? ", " : "");
-		if (mem && mem->name)
-			ws_buf_printf(b, "%s+%" PRIu64, mem->name, h->addr[i] - mem->addr);
-		else if (mem)
-			ws_buf_printf(b, "allocation #%" PRIu64 "+%" PRIu64, mem->serial, h->addr[i] - mem->addr);
-		else
-			ws_buf_printf(b, h->addr[i] >> 63 ? "shared+%" PRIu64 : "%#" PRIx64, h->addr[i] << 1 >> 1);
+		lock_word(b, s, h->addr[i]);
 	}
 	ws_buf_puts(b, "}");
 }
@@ -259,20 +299,52 @@ static bool common_lock(const struct ws_shadow *s, uint32_t set1, uint32_t set2)
 	return false;
 }
 
+/* Two blocks, and the fences of both are for one block only. */
+static bool fenced_too_near(const struct meeting *m)
+{
+	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags, mine = ws_shadow_slot(m->c->s, m->c->slot)->flags;
+
+	return !m->same_block && flags & mine & SLOT_FENCED_CTA && !((flags | mine) & SLOT_FENCED);
+}
+
+/* Both threads hold the lock. */
+static void say_lock_fences(struct meeting *m, uint32_t set)
+{
+	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags, mine = ws_shadow_slot(m->c->s, m->c->slot)->flags;
+	bool fenced = !m->same_block && flags & mine & SLOT_FENCED;
+
+	words(m, "missing-fence", fenced ? "order at the lock: both threads hold " : "fences at the lock: both threads hold ");
+	lock_words(&m->missing, m->c->s, set);
+	ws_buf_puts(&m->missing, ", but taking and releasing it orders nothing else");
+	if (fenced)
+		ws_buf_puts(&m->repair, "the atomics of the lock must reach both blocks (none with _block or .cta), with __threadfence() "
+		                        "after it is taken and before it is released");
+	else if (fenced_too_near(m))
+		ws_buf_puts(&m->repair, "use __threadfence() instead of __threadfence_block() at the lock");
+	else
+		ws_buf_printf(&m->repair, "add %s after the lock is taken and before it is released",
+		              m->same_block ? "__threadfence_block()" : "__threadfence()");
+}
+
 static void say_lock(struct meeting *m, uint32_t set1, uint32_t set2)
 {
 	if (common_lock(m->c->s, set1, set2)) {
-		words(m, "missing-fence", "fences at the lock: both threads hold ");
-		lock_words(&m->missing, m->c->s, set2);
-		ws_buf_puts(&m->missing, ", but taking and releasing it orders nothing else");
-		ws_buf_puts(&m->repair, "add __threadfence() after the lock is taken and before it is released");
+		say_lock_fences(m, set2);
 		return;
 	}
 	words(m, "lock", "a common lock: the first thread holds ");
 	lock_words(&m->missing, m->c->s, set1);
 	ws_buf_puts(&m->missing, ", the second ");
 	lock_words(&m->missing, m->c->s, set2);
-	ws_buf_puts(&m->repair, "both threads must hold the same lock around their accesses");
+	if (set1 && set2) {
+		ws_buf_puts(&m->repair, "both threads must hold the same lock around their accesses");
+		return;
+	}
+	ws_buf_puts(&m->repair, "hold ");
+	lock_words(&m->repair, m->c->s, set1 ? set1 : set2);
+	ws_buf_puts(&m->repair, same_line(&m->race) ? " in every thread around " : " around ");
+	line_words(&m->repair, set1 ? &m->race.second : &m->race.first, NULL);
+	ws_buf_puts(&m->repair, same_line(&m->race) ? "" : " too");
 }
 
 static const struct ws_operand *address_of(const struct ws_ptx_inst *i)
@@ -353,33 +425,51 @@ static bool told_by_flag(const struct meeting *m)
 	return ws_shadow_slot(m->c->s, m->other->who >> 32)->flags & SLOT_PUBLISHED && m->c->b->saw_flag;
 }
 
+/* Nothing in the program tells one block of the other's access. */
+static void say_no_order(struct meeting *m)
+{
+	const struct ws_obs_launch *l = m->c->s->launch.l;
+	bool grid = l && l->cooperative, once = m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m);
+
+	words(m, "inter-block", grid ? "grid.sync() between the two: nothing else orders two blocks by itself" :
+	                               "order between two blocks: nothing in a kernel orders them by itself");
+	if (wants_atomic(m)) {
+		say_update(m);
+	} else if (grid && !once) {
+		ws_buf_puts(&m->repair, "add grid.sync() ");
+		between(m);
+		ws_buf_puts(&m->repair, ", or pass the value on through a flag with __threadfence() on both sides");
+	} else {
+		ws_buf_puts(&m->repair, m->race.kind == WS_WAW ? "let one block alone write it, or use atomic operations" :
+		            "split the kernel in two, or pass the value on through a flag with __threadfence() on both sides");
+	}
+}
+
 static void say_between_blocks(struct meeting *m)
 {
 	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags;
 	uint8_t mine = ws_shadow_slot(m->c->s, m->c->slot)->flags;
 	const struct ws_race *r = &m->race;
 
+	const struct ws_obs_launch *l = m->c->s->launch.l;
+
 	if (!told_by_flag(m)) {
-		words(m, "inter-block", "order between two blocks: nothing in a kernel orders them by itself");
-		if (wants_atomic(m))
-			say_update(m);
-		else
-			ws_buf_puts(&m->repair, r->kind == WS_WAW ? "let one block alone write it, or use atomic operations" :
-		            "split the kernel in two, or pass the value on through a flag with __threadfence() on both sides");
-		return;
-	}
-	if (lacks_acquire_only(m)) {
+		say_no_order(m);
+	} else if (lacks_acquire_only(m)) {
 		say_acquire(m);
+	} else if (flags & SLOT_FENCED && mine & SLOT_FENCED && l && l->cooperative) {    /* grid.sync() elsewhere does that */
+		say_no_order(m);
 	} else if (flags & SLOT_FENCED && mine & SLOT_FENCED) {
 		words(m, "missing-fence", "a fence of the same thread between the access and the atomic or flag that tells of it");
-		ws_buf_puts(&m->repair, "the thread that sets the flag needs __threadfence() after ");
-		line_words(&m->repair, &r->first, NULL);
-		ws_buf_puts(&m->repair, " (and after the __syncthreads() that collects other threads' accesses), the thread "
-		                        "that reads it __threadfence() before ");
-		line_words(&m->repair, &r->second, NULL);
+		ws_buf_puts(&m->repair, "every thread that sets a flag on the way from ");
+		line_words(&m->repair, &r->first, &r->second);
+		ws_buf_puts(&m->repair, " to ");
+		line_words(&m->repair, &r->second, &r->first);
+		ws_buf_puts(&m->repair, " needs __threadfence() before it (and after the __syncthreads() that collects other threads' "
+		                        "accesses), every thread that reads one __threadfence() after it");
 	} else if ((flags & SLOT_FENCED_CTA && !(flags & SLOT_FENCED)) || (mine & SLOT_FENCED_CTA && !(mine & SLOT_FENCED))) {
-		words(m, "scope", "a fence that holds both threads: the fence is .cta, the other thread is in another block");
-		ws_buf_puts(&m->repair, "use __threadfence() instead of __threadfence_block()");
+		words(m, "scope", "a fence, release or acquire that holds both threads: it is .cta, the other thread is in another block");
+		ws_buf_puts(&m->repair, "use __threadfence() instead of __threadfence_block() (.gpu instead of .cta)");
 	} else if (!(flags & SLOT_FENCED)) {
 		words(m, "missing-fence", "a fence between the access and the atomic or flag that tells of it");
 		ws_buf_puts(&m->repair, "add __threadfence() after ");
@@ -390,6 +480,36 @@ static void say_between_blocks(struct meeting *m)
 		ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, before ");
 		line_words(&m->repair, &r->second, NULL);
 	}
+}
+
+/* There is a barrier between the two, which has not held both threads. */
+static void say_wrong_barrier(struct meeting *m)
+{
+	bool swap = spot_of(&m->race.first).line > spot_of(&m->race.second).line;
+	const struct ws_race_access *x = swap ? &m->race.second : &m->race.first, *y = swap ? &m->race.first : &m->race.second;
+
+	ws_buf_puts(&m->repair, "both threads must take part in the barrier between ");
+	line_words(&m->repair, x, y);
+	ws_buf_puts(&m->repair, " and ");
+	line_words(&m->repair, y, x);
+	ws_buf_puts(&m->repair, ": one number, a count of all its threads, and no branch or return that leaves some out; "
+	            "__syncthreads() is one for the whole block");
+}
+
+/* Threads of the block may also tell each other by a flag, a lock of their own making or an mbarrier object. */
+static void say_flag_in_block(struct meeting *m)
+{
+	uint8_t flags = ws_shadow_slot(m->c->s, m->other->who >> 32)->flags;
+	const struct ws_ptx_func *f = m->c->a->site->func;
+	bool object = false;
+
+	for (uint32_t i = 0; f && i < f->ninsts; i++)
+		object |= f->insts[i].op == WS_OP_mbarrier;
+	if (object)
+		ws_buf_puts(&m->repair, ", or wait for the phase of the barrier object in which the other thread arrives after its access");
+	else if (flags & SLOT_PUBLISHED)
+		ws_buf_puts(&m->repair, "; if an atomic or a flag is to order them, __threadfence_block() before it is set and after it "
+		                        "is read");
 }
 
 static void say_same_block(struct meeting *m)
@@ -406,8 +526,18 @@ static void say_same_block(struct meeting *m)
 		say_update(m);
 		return;
 	}
-	ws_buf_puts(&m->repair, m->same_warp && m->c->its ? "add __syncwarp() " : "add __syncthreads() ");
+	if (m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m)) {
+		ws_buf_puts(&m->repair, "let one thread write it, or give each thread a place of its own");
+		return;
+	}
+	if (!m->same_warp && barrier_between(m) && !repeated(m)) {
+		say_wrong_barrier(m);
+		return;
+	}
+	ws_buf_puts(&m->repair, m->c->proxy && m->race.kind != WS_WAR ? "add fence.proxy.async and " : "add ");
+	ws_buf_puts(&m->repair, m->same_warp && m->c->its ? "__syncwarp() " : "__syncthreads() ");
 	between(m);
+	say_flag_in_block(m);
 }
 
 static void say_strong(struct meeting *m, const struct ws_site_info *i1, const struct ws_site_info *i2)
@@ -456,10 +586,37 @@ static bool issuer_waited(const struct meeting *m)
 	       i->base + (m->other->who & WHO_TIME) <= w->async->done[i->agent][m->c->its ? m->lane1 : 0];
 }
 
+/* The code waits for the operation before the access, but this one is of the loop's next round. */
+static bool is_next_round(const struct meeting *m, const struct ws_site_info *i1)
+{
+	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
+	uint32_t low, high;
+
+	if (!in_order(m, &low, &high) || !repeated(m))
+		return false;
+	if (s1->inst->index > s2->inst->index)
+		return spot_of(&m->race.first).line < spot_of(&m->race.second).line;
+	return in_loop(m) && (i1->async == WS_ASYNC_MBARRIER ? has_between(m, WS_OP_mbarrier, WS_OP_mbarrier) :
+	                                                        issuer_waited(m) && barrier_between(m));
+}
+
+static void say_next_round(struct meeting *m)
+{
+	words(m, "async-copy", "a barrier before the operation of the loop's next round, which uses the same memory");
+	ws_buf_puts(&m->repair, "add __syncthreads() after ");
+	line_words(&m->repair, &m->race.second, NULL);
+	ws_buf_puts(&m->repair, ", at the end of the loop: its next round comes to ");
+	line_words(&m->repair, &m->race.first, &m->race.second);
+}
+
 static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 {
 	const struct ws_race *r = &m->race;
 
+	if (is_next_round(m, i1)) {
+		say_next_round(m);
+		return;
+	}
 	if (issuer_waited(m)) {
 		words(m, "async-copy", "a barrier after the wait: only the thread that started the operation knows that it is complete");
 		ws_buf_printf(&m->repair, "add __syncthreads() after %s, before ", wait_for(i1));
@@ -468,8 +625,12 @@ static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 	}
 	words(m, "async-copy", r->kind == WS_WAR ? "completion: the operation may still read this memory" :
 	                                           "completion: the operation may still write this memory");
-	ws_buf_printf(&m->repair, "add %s before ", wait_for(i1));
+	ws_buf_printf(&m->repair, "add %s before ", i1->async == WS_ASYNC_CP && m->c->l->cp_arrives ?
+	              "a wait for the phase of the mbarrier object at which the copy arrives (cuda::barrier's wait(), cuda::pipeline's "
+	              "consumer_wait())" : wait_for(i1));
 	line_words(&m->repair, &r->second, NULL);
+	if (i1->async == WS_ASYNC_CP && m->c->l->cp_arrives)
+		return;
 	if (m->lane1 != m->lane2 || !m->same_warp)
 		ws_buf_puts(&m->repair, i1->async == WS_ASYNC_MBARRIER ? "" : " in the thread that started it, and a __syncthreads() after it");
 }
@@ -485,7 +646,8 @@ static void say_proxy(struct meeting *m)
 	words(m, "proxy", "a proxy fence: the write is ordered before the operation, which goes through the async proxy");
 	ws_buf_puts(&m->repair, "add fence.proxy.async after ");
 	line_words(&m->repair, &m->race.first, NULL);
-	ws_buf_puts(&m->repair, ", before the barrier that the operation waits for");
+	if (barrier_between(m) || !m->same_warp || m->lane1 != m->lane2)
+		ws_buf_puts(&m->repair, ", before the barrier that the operation waits for");
 }
 
 static void say_mbarrier_object(struct meeting *m)
@@ -562,7 +724,7 @@ static void say(struct meeting *m)
 		say_strong(m, i1, i2);
 	} else if (set1 | set2) {
 		say_lock(m, set1, set2);
-	} else if (strong(m->cls1) || strong(m->c->cls)) {
+	} else if ((strong(m->cls1) || strong(m->c->cls)) && !(m->c->proxy && m->same_block)) {
 		say_atomic_plain(m, strong(m->c->cls));
 	} else if (m->same_block) {
 		say_same_block(m);

@@ -1,7 +1,8 @@
 // Three warps or blocks take the lock, the fourth does not; or it takes another one.
 // category: 8
 // racy: (RAW|WAR|WAW) @SPACE lock
-// repair: the same lock
+// repair(NONE): in every thread around line 51
+// repair(OTHER): the same lock
 // vary: SHARED GLOBAL
 // vary: NONE OTHER
 // vary: CAS_EXCH EXCH_STORE
