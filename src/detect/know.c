@@ -325,8 +325,15 @@ bool ws_know_has(const struct ws_know *k, uint32_t slot)
 
 void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
 {
+	bool alike = a->k == a->sc && b->k == b->sc;         /* often, with fence.sc */
+
 	a->k = ws_know_join(a->k, b->k);
-	a->sc = ws_know_join(a->sc, b->sc);
+	if (alike) {
+		ws_know_unref(a->sc);
+		a->sc = ws_know_ref(a->k);
+	} else {
+		a->sc = ws_know_join(a->sc, b->sc);
+	}
 	a->seen = ws_know_join(a->seen, b->seen);
 	a->dep = ws_know_join(a->dep, b->dep);
 	a->px = ws_know_join(a->px, b->px);

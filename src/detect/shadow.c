@@ -390,6 +390,23 @@ void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask)
 	regular(c, base, step, mask);
 }
 
+bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo)
+{
+	const uint32_t cells = 1u << ROW_W | 1u << ROW_R0 | 1u << ROW_R1 | 1u << ROW_SET;
+	const struct ws_ext *e = c->line->ext;
+	uint8_t size = c->a->bytes;
+	struct ws_rec new = {.who = c->me, .site = c->site, .mask = 1u << lane, .off = (int16_t)(lo - lane * size),
+	                     .size = size, .step = size};
+
+	if (e && (e->have & cells || e->nreads > 2))
+		return false;
+	if (c->a->kind == WS_READ)
+		whole_read(c, &new);
+	else
+		whole_write(c, &new);
+	return true;
+}
+
 static inline bool is_weak(const struct ws_access *a)
 {
 	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);

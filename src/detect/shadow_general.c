@@ -60,6 +60,20 @@ static void each(struct ws_ctx *c, uint32_t run, void (*fn)(struct ws_ctx *, uin
 	}
 }
 
+/* A lane alone in c->line. */
+static bool alone(struct ws_ctx *c, uint32_t run)
+{
+	const struct ws_access *a = c->a;
+	uint32_t l = __builtin_ctz(run);
+
+	if (run & (run - 1) || a->async || a->bytes & (a->bytes - 1) || a->bytes > 32 || a->bytes < c->s->config.granularity ||
+	    a->addr[l] & (a->bytes - 1))
+		return false;
+	if (c->w->holding)
+		c->site = a->site->id | ws_locks_of(c, l) << SITE_BITS;
+	return ws_regular_lane(c, l, a->addr[l] & (LINE - 1));
+}
+
 /* All lanes of `todo`, line after line; each line is checked wholly before it is changed, so that the lanes of one
  * instruction do not meet each other. */
 static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
@@ -74,9 +88,11 @@ static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
 			ws_memory_skip(c->s, run);
 			continue;
 		}
-		each(c, run, ws_cell_check);
-		if (c->must || !ws_memory_full(c, run))
-			each(c, run, ws_cell_install);
+		if (!alone(c, run)) {
+			each(c, run, ws_cell_check);
+			if (c->must || !ws_memory_full(c, run))
+				each(c, run, ws_cell_install);
+		}
 		ws_shadow_unlock(c);
 	}
 }
@@ -268,6 +284,10 @@ static void short_run(struct ws_ctx *c, uint32_t run, uint32_t step)
 		run &= ~same;
 		if (!enter(c, a->addr[l])) {
 			ws_memory_skip(c->s, same);
+			continue;
+		}
+		if (!(same & (same - 1)) && ws_regular_lane(c, l, lo)) {
+			ws_shadow_unlock(c);
 			continue;
 		}
 		if (ws_memory_full(c, same))

@@ -374,6 +374,8 @@ void ws_shadow_check(struct ws_ctx *c);               /* s, b, l, w, a, me, floo
 bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a);
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
 void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
+/* One lane, its bytes aligned and in c->line from lo on; false: nothing was done, the line has cells, which suit it. */
+bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo);
 void ws_shadow_new_interval(struct ws_block_state *b);
 void ws_spin_lock(uint32_t *lock);
 void ws_spin_unlock(uint32_t *lock);

@@ -430,6 +430,7 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 	enum ws_level level = level_of(c->a->scope);
 	uint32_t unit = c->its ? lane : 0;
 	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
+	bool told = false;
 
 	if (!rmw)
 		ws_loc_clear(loc);
@@ -439,11 +440,15 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 		struct ws_facts f = releases(c, unit, addr, lv);
 
 		publish(c, loc, lv, &f);
+		told = lv == LV_GPU && ls->fence[lv].sc && !ls->nrel;        /* then gather_sc would find the same */
+		if (told)
+			loc->sc = ws_know_join(loc->sc, f.k);
 		ws_facts_drop(&f);
 	}
 	if (level != LV_GPU)
 		return;
-	gather_sc(c->b, c->w, 1u << unit, false, &loc->sc);
+	if (!told)
+		gather_sc(c->b, c->w, 1u << unit, false, &loc->sc);
 	loc->sc = ws_know_join(ws_know_join(loc->sc, c->b->kb.sc), ls->f.sc);
 	if (c->l->depends && !rmw)
 		carry(c, unit, loc);

@@ -435,14 +435,20 @@ static void observe(struct ws_exec *x, const struct ws_dinst *in, const uint8_t 
 
 /* ---- tags (struct ws_note_log) ---- */
 #if defined __AVX512F__
-/* 16 lanes that read. Lanes of one word that is empty so far, of which one has left its tag: several read it. */
+/* Of lanes m, those whose word a lower one of them has, too. */
+INLINE __mmask16 repeated(__m512i at, __mmask16 m)
+{
+	return _mm512_mask_test_epi32_mask(m, _mm512_maskz_conflict_epi32(m, at), _mm512_set1_epi32(m));
+}
+
+/* 16 lanes that read. Of lanes with one word that is empty so far, the highest leaves its tag: several read it. */
 INLINE bool mark_reads(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
 {
-	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)), written = _mm512_set1_epi32(WS_TAG_WRITTEN),
-	              readers = _mm512_set1_epi32(WS_TAG_READERS);
-	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4), now;
+	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)),
+	              written = _mm512_set1_epi32(WS_TAG_WRITTEN), readers = _mm512_set1_epi32(WS_TAG_READERS);
+	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4);
 	__mmask16 empty = _mm512_mask_test_epi32_mask(m, _mm512_xor_si512(old, fresh), number);
-	__mmask16 other = _mm512_mask_cmpneq_epi32_mask(m & ~empty, _mm512_andnot_si512(written, old), fresh);
+	__mmask16 other = _mm512_mask_cmpneq_epi32_mask(m & ~empty, _mm512_andnot_si512(written, old), fresh), again;
 
 	other = _mm512_mask_testn_epi32_mask(other, old, readers);
 	if (_mm512_mask_test_epi32_mask(other, old, _mm512_set1_epi32(WS_TAG_WRITTEN | WS_TAG_ATOMIC)))
@@ -452,23 +458,23 @@ INLINE bool mark_reads(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
 	if (!empty)
 		return true;
 	_mm512_mask_i32scatter_epi32(tags, empty, at, fresh, 4);
-	now = _mm512_mask_i32gather_epi32(fresh, empty, at, tags, 4);
-	other = _mm512_mask_cmpneq_epi32_mask(empty, now, fresh);
-	if (other)
-		_mm512_mask_i32scatter_epi32(tags, other, at, _mm512_or_si512(now, readers), 4);
+	again = repeated(at, empty);
+	if (__builtin_expect(again != 0, 0))
+		_mm512_mask_i32scatter_epi32(tags, again, at, _mm512_or_si512(fresh, readers), 4);
 	return true;
 }
 
 INLINE bool mark_writes(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
 {
-	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)), written = _mm512_set1_epi32(WS_TAG_WRITTEN);
-	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4), new = _mm512_or_si512(fresh, written);
+	const __m512i number = _mm512_set1_epi32((int)(UINT32_MAX << WS_TAG_NUMBER)),
+	              written = _mm512_set1_epi32(WS_TAG_WRITTEN);
+	__m512i old = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), m, at, tags, 4);
 	__mmask16 filled = _mm512_mask_testn_epi32_mask(m, _mm512_xor_si512(old, fresh), number);
 
 	if (_mm512_mask_cmpneq_epi32_mask(filled, _mm512_andnot_si512(written, old), fresh))
 		return false;
-	_mm512_mask_i32scatter_epi32(tags, m, at, new, 4);
-	return !_mm512_mask_cmpneq_epi32_mask(m, _mm512_mask_i32gather_epi32(new, m, at, tags, 4), new);
+	_mm512_mask_i32scatter_epi32(tags, m, at, _mm512_or_si512(fresh, written), 4);
+	return !repeated(at, m);
 }
 
 INLINE bool mark_atomics(uint32_t *tags, __m512i at, __mmask16 m, __m512i fresh)
