@@ -5,6 +5,7 @@
  * path and share the rest, or one of two nodes has been found to hold the other before: a table of such pairs, by the
  * nodes' numbers, makes a join cost a path and not the whole map. Numbers are never used twice. */
 #include "detect/know.h"
+#include "detect/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static size_t size_of(uint32_t level, uint32_t n)
 
 static struct ws_know *new_node(uint32_t level, uint32_t n)
 {
-	struct ws_know *k = ws_alloc(size_of(level, n));
+	struct ws_know *k = ws_pool_new(size_of(level, n));
 
 	k->ref = 1;
 	k->level = (uint16_t)level;
@@ -68,7 +69,7 @@ void ws_know_unref(struct ws_know *k)
 	for (uint32_t i = 0; k->level && i < k->n; i++)
 		ws_know_unref(k->kid[i]);
 	__atomic_fetch_sub(&all_bytes, size_of(k->level, k->room), __ATOMIC_RELAXED);
-	free(k);
+	ws_pool_free(k, size_of(k->level, k->room));
 }
 
 static struct ws_know *new_leaf(uint32_t slot, uint32_t floor, uint32_t room)

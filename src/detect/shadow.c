@@ -87,6 +87,21 @@ struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_
 	return get_line(c, addr, mem);
 }
 
+/* Lanes whose lines are far apart: the machine can fetch all of them at once. */
+void ws_shadow_prefetch(const struct ws_access *a)
+{
+	const struct ws_shadow_mem *sm = a->mem ? __atomic_load_n(&a->mem->obs, __ATOMIC_ACQUIRE) : NULL;
+
+	for (uint32_t m = sm ? a->mask : 0; m; m &= m - 1) {
+		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
+		const struct ws_line *page = i >> PAGE_BITS < sm->npages ?
+		                             __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE) : NULL;
+
+		if (page)
+			__builtin_prefetch(&page[i & ((1 << PAGE_BITS) - 1)], 1);
+	}
+}
+
 /* ---- whole-warp accesses ---- */
 static inline int rec_lo(const struct ws_rec *r)
 {
@@ -232,11 +247,10 @@ static void more_reads(struct ws_ctx *c, const struct ws_rec *new)
 		compact_reads(e);
 	if (e->nreads == e->cap && ws_memory_full(c, new->mask))
 		return;
-	if (!cap) {                      /* most often there are two: ws_grow would take more */
-		cap = 2;
-		e->reads = ws_alloc(cap * sizeof *e->reads);
+	if (e->nreads == e->cap) {
+		cap = cap ? 2 * cap : 2;         /* most often there are two */
+		e->reads = ws_pool_grow(e->reads, e->cap * sizeof *e->reads, cap * sizeof *e->reads);
 	}
-	e->reads = ws_grow(e->reads, &cap, e->nreads + 1, sizeof *e->reads);
 	ws_memory_count(c->s, (cap - e->cap) * sizeof *e->reads);
 	e->cap = cap;
 	e->reads[e->nreads++] = *new;

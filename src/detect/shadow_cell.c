@@ -169,7 +169,7 @@ static void drop_row(struct ws_ext *e, enum ws_row r)
 {
 	if (e->row[r])
 		count_bytes(e, 0 - ncells(e) * cell_bytes(r));
-	free(e->row[r]);
+	ws_pool_free(e->row[r], ncells(e) * cell_bytes(r));
 	e->row[r] = NULL;
 }
 
@@ -178,7 +178,7 @@ static void *new_row(struct ws_ext *e, enum ws_row r)
 	size_t size = ncells(e) * cell_bytes(r);
 
 	if (!e->row[r]) {
-		e->row[r] = ws_alloc(size);
+		e->row[r] = ws_pool_new(size);
 		count_bytes(e, size);
 	} else
 		memset(e->row[r], 0, size);
@@ -236,9 +236,9 @@ void ws_cell_free(struct ws_ext *e)
 	ws_cell_reset(e);
 	count_bytes(e, 0 - ws_cell_bytes(e));
 	for (int r = 0; r < ROWS; r++)
-		free(e->row[r]);
-	free(e->reads);
-	free(e);
+		ws_pool_free(e->row[r], ncells(e) * cell_bytes(r));
+	ws_pool_free(e->reads, e->cap * sizeof *e->reads);
+	ws_pool_free(e, sizeof *e);
 }
 
 void ws_cell_forget_weak(struct ws_ext *e)
@@ -247,7 +247,7 @@ void ws_cell_forget_weak(struct ws_ext *e)
 		drop_row(e, r);
 	e->have &= ~(1u << ROW_W | 1u << ROW_R0 | 1u << ROW_R1);
 	count_bytes(e, 0 - e->cap * sizeof *e->reads);
-	free(e->reads);
+	ws_pool_free(e->reads, e->cap * sizeof *e->reads);
 	e->reads = NULL;
 	e->nreads = e->limit = 0;
 	e->w2.who = 0;
@@ -259,7 +259,7 @@ struct ws_ext *ws_cell_ext(struct ws_ctx *c)
 	struct ws_line *line = c->line;
 
 	if (!line->ext) {
-		line->ext = ws_alloc(sizeof *line->ext);
+		line->ext = ws_pool_new(sizeof *line->ext);
 		line->ext->s = c->s;
 		count_bytes(line->ext, sizeof *line->ext);
 	}
@@ -297,7 +297,7 @@ static void split(struct ws_ext *e)
 			drop_row(e, r);
 			continue;
 		}
-		new = ws_alloc(4 * n * size);
+		new = ws_pool_new(4 * n * size);
 		count_bytes(e, 3 * n * size);
 		for (uint32_t i = 0; i < 4 * n; i++) {
 			memcpy(new + i * size, old + i / 4 * size, size);
@@ -305,7 +305,7 @@ static void split(struct ws_ext *e)
 				((struct ws_set **)new)[i] = set_copy(e->s, ((struct ws_set **)old)[i / 4]);
 		}
 		e->row[r] = new;
-		free(old);
+		ws_pool_free(old, n * size);
 	}
 	e->bytes = true;
 }
@@ -327,10 +327,10 @@ static void widen(struct ws_ext *e, uint32_t lo, uint32_t hi)
 			drop_row(e, r);
 			continue;
 		}
-		new = ws_alloc(n * size);
+		new = ws_pool_new(n * size);
 		memcpy(new + at * size, e->row[r], old * size);
 		count_bytes(e, (n - old) * size);
-		free(e->row[r]);
+		ws_pool_free(e->row[r], old * size);
 		e->row[r] = new;
 	}
 	e->from = (uint8_t)from;
@@ -993,7 +993,7 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 		return NULL;
 	for (uint32_t i = n.from; i < n.to; i++)
 		loc_drop(e, i);
-	row[n.from] = ws_alloc(sizeof **row);
+	row[n.from] = ws_pool_new(sizeof **row);
 	count_bytes(e, sizeof **row);
 	row[n.from]->addr = addr;
 	row[n.from]->size = size;

@@ -230,6 +230,8 @@ static void strong(struct ws_ctx *c)
 	uint32_t todo = a->mask;
 
 	c->must = true;
+	if (c->global && a->mask & (a->mask - 1))
+		ws_shadow_prefetch(a);
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
 	if (a->sem >= WS_SEM_ACQUIRE && a->sem <= WS_SEM_SC)

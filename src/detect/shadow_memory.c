@@ -61,7 +61,7 @@ static void drop_page(struct ws_shadow *s, struct ws_line **at)
 	for (int i = 0; *at && i < PAGE_LINES; i++)
 		ws_cell_free((*at)[i].ext);
 	ws_memory_count(s, *at ? 0 - PAGE_BYTES : 0);
-	free(*at);
+	ws_pool_free(*at, PAGE_BYTES);
 	*at = NULL;
 }
 
@@ -159,7 +159,7 @@ struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint6
 	ws_spin_lock(&s->lock);
 	p = sm->page[page];
 	if (!p) {
-		p = ws_alloc(PAGE_BYTES);
+		p = ws_pool_new(PAGE_BYTES);
 		ws_memory_count(s, PAGE_BYTES);
 		__atomic_store_n(&sm->page[page], p, __ATOMIC_RELEASE);
 	}

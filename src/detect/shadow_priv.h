@@ -21,6 +21,7 @@
 
 #include "detect/detect.h"
 #include "detect/know.h"
+#include "detect/pool.h"
 
 /* who: block slot (32 bits) | warp (5) | time (27). Slots are numbered from 1 in a launch, so 0 is "nobody". A block
  * whose time runs out gets a new slot (ws_shadow_tick): nothing wraps. */
@@ -373,6 +374,7 @@ static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
 void ws_shadow_check(struct ws_ctx *c);               /* s, b, l, w, a, me, floor, wfloor, its are set */
 bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a);
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
+void ws_shadow_prefetch(const struct ws_access *a);
 void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
 /* One lane, its bytes aligned and in c->line from lo on; false: nothing was done, the line has cells, which suit it. */
 bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo);

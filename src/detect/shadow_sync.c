@@ -311,7 +311,7 @@ void ws_loc_free(struct ws_loc *loc)
 {
 	if (loc)
 		ws_loc_clear(loc);
-	free(loc);
+	ws_pool_free(loc, sizeof *loc);
 }
 
 /* What an acquire of that level can take from the word, read with scope `read`; owned. */
