@@ -651,12 +651,12 @@ uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block)
 {
 	uint32_t slot;
 
-	ws_spin_lock(&s->lock);
+	ws_shadow_lock_lists(s);
 	slot = ++s->launch.nslots;
 	if (!s->slots[slot >> CHUNK_BITS])
 		__atomic_store_n(&s->slots[slot >> CHUNK_BITS], ws_alloc(CHUNK * sizeof **s->slots), __ATOMIC_RELEASE);
 	*ws_shadow_slot(s, slot) = (struct ws_slot_info){.block = block};
-	ws_spin_unlock(&s->lock);
+	ws_shadow_unlock_lists(s);
 	return slot;
 }
 
@@ -664,11 +664,11 @@ static struct ws_block_state *take_block(struct ws_shadow *s)
 {
 	struct ws_block_state *b;
 
-	ws_spin_lock(&s->lock);
+	ws_shadow_lock_lists(s);
 	b = s->free_blocks;
 	if (b)
 		s->free_blocks = b->next;
-	ws_spin_unlock(&s->lock);
+	ws_shadow_unlock_lists(s);
 	return b ? b : ws_alloc(sizeof *b);
 }
 
@@ -740,10 +740,10 @@ static void on_block_end(void *self, struct ws_obs_block *ob)
 	ob->state = NULL;
 	ob->notes = NULL;
 	__atomic_fetch_add(&b->l->accesses, b->accesses, __ATOMIC_RELAXED);
-	ws_spin_lock(&s->lock);
+	ws_shadow_lock_lists(s);
 	b->next = s->free_blocks;
 	s->free_blocks = b;
-	ws_spin_unlock(&s->lock);
+	ws_shadow_unlock_lists(s);
 }
 
 static void on_warp_begin(void *self, struct ws_obs_warp *w)
@@ -808,6 +808,7 @@ static void free_block(struct ws_block_state *b)
 	free(b->warps);
 	free(b->arrivals);
 	free(b->dups);
+	ws_sync_free(b);
 	free(b);
 }
 

@@ -426,7 +426,7 @@ int ws_proxy_bad(const struct ws_ctx *c, uint64_t who, uint32_t mask, uint32_t l
 void ws_async_proxy_fence(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask)
 {
 	for (uint32_t m = ws_sync_units(b, mask); m; m &= m - 1) {
-		struct ws_lane_sync *ls = &ws_sync_lanes(w, b)[__builtin_ctz(m)];
+		struct ws_lane_sync *ls = ws_sync_of_lane(w, b, __builtin_ctz(m));
 		struct ws_facts f = ws_sync_snapshot(w, b, m & -m);
 
 		ls->f.px = ws_know_join(ls->f.px, f.k);

@@ -182,6 +182,7 @@ struct ws_warp_state {
 	uint32_t holding;            /* lanes that hold a lock */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
+	uint32_t lane_used;          /* of these; others are zero */
 	struct ws_warp_async *async; /* NULL = no asynchronous operation so far */
 	struct ws_held *held;        /* 32: locks held; NULL = none ever */
 };
@@ -232,6 +233,9 @@ struct ws_block_state {
 	uint32_t nvisits;
 	struct ws_dup *dups;         /* scratch of shadow_general.c */
 	uint32_t dup_stamp;
+	struct ws_lane_sync **spare; /* zeroed arrays of so many lanes each, for warps to come */
+	size_t spare_cap;
+	uint32_t nspare, spare_lanes;
 	struct ws_block_state *next; /* free list */
 };
 
@@ -381,6 +385,17 @@ bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo);
 void ws_shadow_new_interval(struct ws_block_state *b);
 void ws_spin_lock(uint32_t *lock);
 void ws_spin_unlock(uint32_t *lock);
+/* The detector's own lists; a launch on one host thread needs no lock for them. */
+static inline void ws_shadow_lock_lists(struct ws_shadow *s)
+{
+	if (s->launch.lock)
+		ws_spin_lock(&s->lock);
+}
+static inline void ws_shadow_unlock_lists(struct ws_shadow *s)
+{
+	if (s->launch.lock)
+		ws_spin_unlock(&s->lock);
+}
 static inline void ws_shadow_unlock(struct ws_ctx *c)
 {
 	if (c->l->lock && (c->global || c->l->cluster))
@@ -458,7 +473,8 @@ void ws_sync_fence(void *self, struct ws_obs_warp *w, uint32_t mask, const struc
 void ws_sync_block_end(struct ws_block_state *b);
 bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who);  /* and the other way round */
 void ws_sync_gain(struct ws_block_state *b);          /* somebody is about to know more than the others */
-struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b);      /* 32, or 1 (stack); made */
+struct ws_lane_sync *ws_sync_of_lane(struct ws_warp_state *w, struct ws_block_state *b, uint32_t lane);  /* 0 (stack); made */
+void ws_sync_free(struct ws_block_state *b);          /* what is kept for later blocks */
 uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask);        /* of these lanes */
 uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block);
 /* All that the units know and have done, now; owned. The clock ticks. */

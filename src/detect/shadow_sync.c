@@ -31,11 +31,64 @@ static uint32_t lanes_of(const struct ws_block_state *b)
 	return b->l->its ? WS_WARP : 1;
 }
 
-struct ws_lane_sync *ws_sync_lanes(struct ws_warp_state *w, struct ws_block_state *b)
+static void release_free(struct ws_release *r)
+{
+	ws_facts_drop(&r->kb);
+	ws_facts_drop(&r->f);
+	memset(r, 0, sizeof *r);
+}
+
+static void lane_free(struct ws_lane_sync *ls)
+{
+	ws_facts_drop(&ls->f);
+	for (int lv = 0; lv < LEVELS; lv++) {
+		ws_facts_drop(&ls->pend[lv]);
+		release_free(&ls->fence[lv]);
+	}
+	for (uint32_t i = 0; i < ls->nrel; i++)
+		ws_facts_drop(&ls->rel[i].f);
+	for (uint32_t i = 0; i < ls->nseen; i++)
+		ws_facts_drop(&ls->seen[i].f);
+	free(ls->rel);
+	free(ls->seen);
+}
+
+/* Arrays of lanes are used again, by blocks that come later: all zero. */
+static struct ws_lane_sync *take_lanes(struct ws_block_state *b)
+{
+	if (b->nspare && b->spare_lanes != lanes_of(b))
+		ws_sync_free(b);
+	b->spare_lanes = lanes_of(b);
+	return b->nspare ? b->spare[--b->nspare] : ws_alloc(lanes_of(b) * sizeof **b->spare);
+}
+
+static void give_lanes(struct ws_block_state *b, struct ws_warp_state *w)
+{
+	for (uint32_t m = w->lane_used; m; m &= m - 1) {
+		lane_free(&w->lane[__builtin_ctz(m)]);
+		memset(&w->lane[__builtin_ctz(m)], 0, sizeof *w->lane);
+	}
+	b->spare = ws_grow(b->spare, &b->spare_cap, b->nspare + 1, sizeof *b->spare);
+	b->spare[b->nspare++] = w->lane;
+	w->lane = NULL;
+	w->lane_used = 0;
+}
+
+void ws_sync_free(struct ws_block_state *b)
+{
+	while (b->nspare)
+		free(b->spare[--b->nspare]);
+	free(b->spare);
+	b->spare = NULL;
+	b->spare_cap = 0;
+}
+
+struct ws_lane_sync *ws_sync_of_lane(struct ws_warp_state *w, struct ws_block_state *b, uint32_t lane)
 {
 	if (!w->lane)
-		w->lane = ws_alloc(lanes_of(b) * sizeof *w->lane);
-	return w->lane;
+		w->lane = take_lanes(b);
+	w->lane_used |= 1u << lane;
+	return &w->lane[lane];
 }
 
 static uint32_t warp_index(const struct ws_block_state *b, const struct ws_warp_state *w)
@@ -71,7 +124,7 @@ static void new_era(struct ws_block_state *b)
 
 			for (uint32_t j = 0; j < n; j++)
 				e[j] = (struct ws_know_entry){i * WS_WARP + j, j == l ? UINT32_MAX : w->wfloor};
-			ws_sync_lanes(w, b)[l].f.k = ws_know_add(ws_sync_lanes(w, b)[l].f.k, old, b->floor, e, n);
+			ws_sync_of_lane(w, b, l)->f.k = ws_know_add(ws_sync_of_lane(w, b, l)->f.k, old, b->floor, e, n);
 		}
 		w->wfloor = 0;
 		ws_shadow_set_time(w, b, 1);
@@ -140,13 +193,6 @@ bool ws_scope_includes(const struct ws_ctx *c, enum ws_scope scope, uint64_t who
 }
 
 /* ---- releases ---- */
-static void release_free(struct ws_release *r)
-{
-	ws_facts_drop(&r->kb);
-	ws_facts_drop(&r->f);
-	memset(r, 0, sizeof *r);
-}
-
 /* What lane (a unit) of w knows, and its own accesses below `time`. */
 static struct ws_release release_now(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane, uint32_t time)
 {
@@ -180,13 +226,13 @@ static struct ws_facts released(struct ws_block_state *b, struct ws_warp_state *
 /* Puts what the lane's last fence.sc closed among its facts, before another kind of release hides it. */
 static void fold_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_t lane)
 {
-	struct ws_release *r = &ws_sync_lanes(w, b)[lane].fence[LV_GPU];
+	struct ws_release *r = &ws_sync_of_lane(w, b, lane)->fence[LV_GPU];
 	struct ws_facts f;
 
 	if (!r->sc || r->told)
 		return;
 	f = released(b, w, lane, r);
-	ws_sync_lanes(w, b)[lane].f.sc = ws_know_join(ws_sync_lanes(w, b)[lane].f.sc, f.sc);
+	ws_sync_of_lane(w, b, lane)->f.sc = ws_know_join(ws_sync_of_lane(w, b, lane)->f.sc, f.sc);
 	r->told = true;
 	ws_facts_drop(&f);
 }
@@ -350,7 +396,7 @@ static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struc
 void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr)
 {
 	enum ws_level read = level_of(c->a->scope);
-	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[c->its ? lane : 0];
+	struct ws_lane_sync *ls = ws_sync_of_lane(c->w, c->b, c->its ? lane : 0);
 
 	for (enum ws_level lv = lowest(c->l); loc && lv < LEVELS; lv++) {
 		struct ws_facts f = offered(c, loc, read, lv);
@@ -380,7 +426,7 @@ static void publish(struct ws_ctx *c, struct ws_loc *loc, enum ws_level lv, cons
 /* What a strong write of lane to addr releases at that level; owned. */
 static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level lv)
 {
-	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = ws_sync_of_lane(c->w, c->b, unit);
 	struct ws_facts f = {.k = NULL};
 
 	if (ls->fence[lv].slot)
@@ -393,7 +439,7 @@ static struct ws_facts releases(struct ws_ctx *c, uint32_t unit, uint64_t addr, 
 
 static void release_operation(struct ws_ctx *c, uint32_t unit, uint64_t addr, enum ws_level level)
 {
-	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = ws_sync_of_lane(c->w, c->b, unit);
 	uint32_t time = ws_shadow_tick(c->b);
 	struct ws_release r;
 	struct ws_facts f;
@@ -429,7 +475,7 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 {
 	enum ws_level level = level_of(c->a->scope);
 	uint32_t unit = c->its ? lane : 0;
-	struct ws_lane_sync *ls = &ws_sync_lanes(c->w, c->b)[unit];
+	struct ws_lane_sync *ls = ws_sync_of_lane(c->w, c->b, unit);
 	bool told = false;
 
 	if (!rmw)
@@ -470,7 +516,7 @@ static void after_fences(struct ws_block_state *b, struct ws_lane_sync *ls)
 
 static void fence_lane(struct ws_block_state *b, struct ws_warp_state *w, uint32_t l, const struct ws_fence *f, uint32_t time)
 {
-	struct ws_lane_sync *ls = &ws_sync_lanes(w, b)[l];
+	struct ws_lane_sync *ls = ws_sync_of_lane(w, b, l);
 	enum ws_level level = level_of(f->scope);
 	bool sc = f->sem == WS_SEM_SC && level == LV_GPU;
 
@@ -543,7 +589,7 @@ void ws_sync_tell(struct ws_block_state *b, struct ws_warp_state *w, uint32_t ma
 	bool any = false;
 
 	for (uint32_t m = mask; m; m &= m - 1) {
-		struct ws_lane_sync *ls = &ws_sync_lanes(w, b)[__builtin_ctz(m)];
+		struct ws_lane_sync *ls = ws_sync_of_lane(w, b, __builtin_ctz(m));
 
 		if (any && same_facts(&ls->f, &old)) {
 			ws_facts_drop(&ls->f);
@@ -582,7 +628,7 @@ void ws_sync_pend(struct ws_block_state *b, struct ws_warp_state *w, uint32_t ma
 {
 	for (uint32_t m = mask; m; m &= m - 1)
 		for (enum ws_level lv = LV_CTA; lv < LEVELS; lv++)
-			ws_facts_join(&ws_sync_lanes(w, b)[__builtin_ctz(m)].pend[lv], f);
+			ws_facts_join(&ws_sync_of_lane(w, b, __builtin_ctz(m))->pend[lv], f);
 }
 
 void ws_sync_warp(void *self, struct ws_obs_warp *ow, uint32_t mask)
@@ -624,9 +670,11 @@ static void full_barrier(struct ws_block_state *b)
 		if (!w->lane)
 			continue;
 		gather_sc(b, w, ~0u >> (WS_WARP - lanes_of(b)), true, &b->kb.sc);
-		for (uint32_t l = 0; l < lanes_of(b); l++) {
-			ws_facts_join(&b->kb, &w->lane[l].f);
-			ws_facts_drop(&w->lane[l].f);
+		for (uint32_t m = w->lane_used; m; m &= m - 1) {
+			struct ws_facts *f = &w->lane[__builtin_ctz(m)].f;
+
+			ws_facts_join(&b->kb, f);
+			ws_facts_drop(f);
 		}
 	}
 	b->floor = time;
@@ -725,31 +773,15 @@ void ws_sync_arrive(void *self, struct ws_obs_warp *ow, uint32_t mask, uint32_t 
 	b->arrivals[b->narrivals++] = (struct ws_arrival){id, f};
 }
 
-static void lane_free(struct ws_lane_sync *ls)
-{
-	ws_facts_drop(&ls->f);
-	for (int lv = 0; lv < LEVELS; lv++) {
-		ws_facts_drop(&ls->pend[lv]);
-		release_free(&ls->fence[lv]);
-	}
-	for (uint32_t i = 0; i < ls->nrel; i++)
-		ws_facts_drop(&ls->rel[i].f);
-	for (uint32_t i = 0; i < ls->nseen; i++)
-		ws_facts_drop(&ls->seen[i].f);
-	free(ls->rel);
-	free(ls->seen);
-}
-
 void ws_sync_block_end(struct ws_block_state *b)
 {
 	for (uint32_t i = 0; i < b->nwarps; i++) {
 		struct ws_warp_state *w = &b->warps[i];
 
-		for (uint32_t l = 0; w->lane && l < lanes_of(b); l++)
-			lane_free(&w->lane[l]);
-		free(w->lane);
-		free(w->held);
-		w->lane = NULL;
+		if (w->lane)
+			give_lanes(b, w);
+		if (w->held)
+			free(w->held);
 		w->held = NULL;
 	}
 	for (uint32_t i = 0; i < b->narrivals; i++)
