@@ -118,6 +118,30 @@ static inline bool same_map(const struct ws_rec *a, const struct ws_rec *b)
 	return a->off == b->off && a->size == b->size && a->step == b->step;
 }
 
+/* Can only one and the same lane of both have touched a byte? */
+static inline bool same_lanes(const struct ws_rec *a, const struct ws_rec *b)
+{
+	return a->step == b->step && a->off + a->size - b->off <= a->step && b->off + b->size - a->off <= a->step;
+}
+
+/* Two fields of a structure, side by side, accessed by the same lanes at the same time, are one access by two instructions.
+ * false: r stays as it is. */
+static inline bool merge(struct ws_rec *r, const struct ws_rec *new)
+{
+	int d = new->off - r->off;
+
+	if (r->who != new->who || r->mask != new->mask || r->size != new->size || r->step != new->step || r->site2 ||
+	    (d != r->size && d != -r->size) || 2 * r->size > r->step)
+		return false;
+	r->site2 = (d > 0 ? new->site : r->site) | REC_TWO;
+	if (d < 0) {
+		r->site = new->site;
+		r->off = new->off;
+	}
+	r->size *= 2;
+	return true;
+}
+
 static inline bool contiguous(uint32_t mask)
 {
 	uint32_t low = mask & -mask;
@@ -128,7 +152,7 @@ static inline bool contiguous(uint32_t mask)
 /* Is all of old's access ordered before all of the new one, as far as they touch the same bytes? false: perhaps not. */
 static inline bool rec_ordered(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
 {
-	return ws_hb_warp(c, old->who) || (!((old->who ^ c->me) >> WHO_TIME_BITS) && same_map(old, new));
+	return ws_hb_warp(c, old->who) || (!((old->who ^ c->me) >> WHO_TIME_BITS) && same_lanes(old, new));
 }
 
 static inline bool disjoint(const struct ws_rec *a, const struct ws_rec *b)
@@ -277,7 +301,7 @@ static inline void whole_read(struct ws_ctx *c, const struct ws_rec *new)
 		each_lane(c, new, check_lane);
 	if (!r->who || (rec_before(c, r, new) && covers(new, r)))
 		*r = *new;
-	else if (!(r->who == new->who && same_map(r, new) && !(new->mask & ~r->mask)))
+	else if (!(r->who == new->who && same_map(r, new) && !(new->mask & ~r->mask)) && !merge(r, new))
 		more_reads(c, new);
 }
 
@@ -340,24 +364,25 @@ static void keep_writes(struct ws_ctx *c, const struct ws_rec *new, bool first)
 static inline void whole_write(struct ws_ctx *c, const struct ws_rec *new)
 {
 	struct ws_line *line = c->line;
-	struct ws_rec *w = &line->w, *r = &line->r;
-	uint32_t mask = new->mask;
+	struct ws_rec *w = &line->w, *r = &line->r, now = *new;
 	bool fine = apart(c, w, new) && apart(c, r, new), first = w->who && !covers(new, w);
 
 	if (__builtin_expect(!fine || (line->ext && !ext_fine(c, new)), 0))
 		each_lane(c, new, check_lane);
 	if (first && w->who == new->who && w->site == new->site && same_map(w, new)) {
-		mask |= w->mask;
+		now.mask |= w->mask;
+		first = false;
+	} else if (first && merge(w, new)) {
+		now = *w;
 		first = false;
 	}
 	if (first || line->ext)
 		keep_writes(c, new, first);
 	if (line->ext)
 		forget_older(c, new);
-	if (r->who && covers(new, r))
+	if (r->who && covers(&now, r))
 		r->who = 0;
-	*w = *new;
-	w->mask = mask;
+	*w = now;
 }
 
 static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_t step, uint32_t mask)

@@ -582,6 +582,15 @@ static inline void check_cells(struct ws_ctx *c, uint32_t lane, uint32_t lo, uin
 	}
 }
 
+static void check_piece(struct ws_ctx *c, const struct ws_slot *s, enum ws_class cls, uint32_t lane, struct span at,
+                        int from, int to)
+{
+	from = from > (int)at.lo ? from : (int)at.lo;
+	to = to < (int)at.hi ? to : (int)at.hi;
+	if (from < to && order_bad(c, s, cls, lane) >= 0)
+		ws_shadow_conflict(c, lane, (uint32_t)from, (uint32_t)to, s, cls, __builtin_ctz(s->mask), false);
+}
+
 /* Against a linear access: lane by lane of it where they overlap. */
 void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi)
 {
@@ -594,13 +603,14 @@ void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class c
 	if ((int)hi <= r->off)
 		return;
 	for (int l = a < 0 ? 0 : a; l <= b && l < 32; l++) {
-		int from = r->off + l * r->step, to = from + r->size;
+		int from = r->off + l * r->step, to = from + r->size, half = r->site2 ? from + r->size / 2 : to;
 		struct ws_slot s = {.who = r->who, .site = r->site, .mask = 1u << l};
 
-		from = from > (int)lo ? from : (int)lo;
-		to = to < (int)hi ? to : (int)hi;
-		if (from < to && r->mask >> l & 1 && order_bad(c, &s, cls, lane) >= 0)
-			ws_shadow_conflict(c, lane, from, to, &s, cls, l, false);
+		if (!(r->mask >> l & 1))
+			continue;
+		check_piece(c, &s, cls, lane, (struct span){lo, hi}, from, half);
+		s.site = r->site2 & ~REC_TWO;
+		check_piece(c, &s, cls, lane, (struct span){lo, hi}, half, to);
 	}
 }
 
@@ -940,26 +950,34 @@ uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask)
 	return left;
 }
 
-/* Cells that have a write of their own have it after w. */
-void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
+static void spill_piece(struct ws_ctx *c, const struct ws_slot *s, int lo, int hi)
 {
 	struct ws_ext *e;
 	struct ws_slot *row;
+	struct cells n;
 
+	lo = lo < 0 ? 0 : lo;
+	hi = hi > LINE ? LINE : hi;
+	if (lo >= hi)
+		return;
+	e = fit(c, (uint32_t)lo, (uint32_t)hi);
+	row = need_row(e, ROW_W);
+	n = cells_of(e, (uint32_t)lo, (uint32_t)hi);
+	for (uint32_t i = n.from; i < n.to; i++)
+		if (!row[i].who)
+			row[i] = *s;
+}
+
+/* Cells that have a write of their own have it after w. */
+void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w)
+{
 	for (uint32_t m = w->mask; m; m &= m - 1) {
-		int l = __builtin_ctz(m), lo = w->off + l * w->step, hi = lo + w->size;
-		struct cells n;
+		int l = __builtin_ctz(m), lo = w->off + l * w->step, hi = lo + w->size, half = w->site2 ? lo + w->size / 2 : hi;
+		struct ws_slot s = {.who = w->who, .site = w->site, .mask = 1u << l};
 
-		lo = lo < 0 ? 0 : lo;
-		hi = hi > LINE ? LINE : hi;
-		if (lo >= hi)
-			continue;
-		e = fit(c, lo, hi);
-		row = need_row(e, ROW_W);
-		n = cells_of(e, lo, hi);
-		for (uint32_t i = n.from; i < n.to; i++)
-			if (!row[i].who)
-				row[i] = (struct ws_slot){.who = w->who, .site = w->site, .mask = 1u << l};
+		spill_piece(c, &s, lo, half);
+		s.site = w->site2 & ~REC_TWO;
+		spill_piece(c, &s, half, hi);
 	}
 }
 

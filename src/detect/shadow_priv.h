@@ -43,7 +43,9 @@ struct ws_rec {                      /* a regular access of a warp: lane l of ma
 	uint32_t site, mask;
 	int16_t off;                 /* in the line */
 	uint8_t size, step;          /* step >= size */
+	uint32_t site2;              /* not 0: the second half of the bytes was accessed by this instruction, REC_TWO added */
 };
+#define REC_TWO (1u << 31)
 
 struct ws_line {                     /* 128 bytes of memory */
 	struct ws_rec w, r;          /* newest linear write and read; who == 0: none */
