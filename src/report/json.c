@@ -141,6 +141,8 @@ static void write_access(struct ws_json *j, const char *key, const struct ws_rac
 	ws_json_string(j, "ptx", a->ptx);
 	ws_json_triple(j, "block", a->block);
 	ws_json_triple(j, "thread", a->thread);
+	if (a->nearby)
+		ws_json_bool(j, "nearby", true);
 	if (a->operation)
 		ws_json_string(j, "operation", a->operation);
 	ws_json_close(j, '}');
@@ -354,6 +356,7 @@ static void read_access(struct reader *rd, json_t *o, struct ws_race_access *a)
 	a->ptx = get_string(rd, o, "ptx", false);
 	get_triple(rd, o, "block", a->block);
 	get_triple(rd, o, "thread", a->thread);
+	a->nearby = json_is_true(json_object_get(o, "nearby"));
 	if (json_object_get(o, "operation"))
 		a->operation = get_string(rd, o, "operation", false);
 }

@@ -14,6 +14,7 @@ struct ws_race_access {
 	enum ws_race_access_kind access;
 	const char *file;            /* source file; NULL = no line information */
 	uint32_t line, col;
+	bool nearby;                 /* that is where the value is used first: the compiler names no line here */
 	const char *function;        /* inlined function the line is in; NULL = the kernel */
 	const char *inlined_file;    /* where the outermost call was inlined; NULL = not inlined */
 	uint32_t inlined_line;

@@ -160,6 +160,8 @@ void ws_race_add_place(struct ws_buf *out, const struct ws_race_access *a)
 	}
 	add_string(out, ws_report_short_path(file));
 	ws_buf_printf(out, ":%" PRIu32, a->file ? a->line : a->ptx_line);
+	if (a->nearby)
+		ws_buf_puts(out, " or near");
 }
 
 void ws_race_add_thread(struct ws_buf *out, const struct ws_race_access *a)
