@@ -539,6 +539,35 @@ static void end_of_block(struct ws_decoder *dc, const struct ws_ptx_inst *last, 
 		ws_dec_emit(dc, WS_K_JOIN)->count = open ? count : 0;
 }
 
+/* A load whose condition (needed.c) is known later only moves there. */
+static bool postpone(struct ws_decoder *dc, uint32_t i)
+{
+	struct ws_needed n;
+
+	if (dc->nlate == WS_COUNT(dc->late) || !ws_load_needed(dc->ptx, &dc->ptx->insts[i], &n) || n.at == i)
+		return false;
+	dc->late[dc->nlate].load = i;
+	dc->late[dc->nlate++].at = n.at;
+	return true;
+}
+
+static void decode_postponed(struct ws_decoder *dc, uint32_t at)
+{
+	unsigned left = 0;
+
+	for (unsigned k = 0; k < dc->nlate; k++) {
+		if (dc->late[k].at != at) {
+			dc->late[left++] = dc->late[k];
+			continue;
+		}
+		dc->inst = &dc->ptx->insts[dc->late[k].load];
+		dc->postponed = true;
+		decode_inst(dc);
+		dc->postponed = false;
+	}
+	dc->nlate = left;
+}
+
 static void decode_block(struct ws_decoder *dc, uint32_t block, uint32_t next, const uint8_t *removed)
 {
 	struct ws_ptx_func *f = dc->ptx;
@@ -547,8 +576,9 @@ static void decode_block(struct ws_decoder *dc, uint32_t block, uint32_t next, c
 	uint32_t count = b->last - b->first + 1;
 
 	for (uint32_t i = b->first; i <= b->last && i < f->ninsts; i++) {
+		decode_postponed(dc, i);
 		last = dc->inst = &f->insts[i];
-		if (removed[i])
+		if (removed[i] || postpone(dc, i))
 			continue;
 		if (is_control(last))
 			decode_control(dc, count);

@@ -357,6 +357,18 @@ static uint32_t extra_registers(struct ws_decoder *dc, const uint32_t *regs)
 	return code->next++;
 }
 
+/* The load runs for the threads only that need its value (needed.c). */
+static void guard_as_needed(struct ws_decoder *dc, struct ws_dinst *k)
+{
+	struct ws_needed n;
+
+	if (!ws_load_needed(dc->ptx, dc->inst, &n) || (n.at != dc->inst->index && !dc->postponed) ||
+	    dc->reg[n.p->index] == WS_LANE_NONE)
+		return;
+	k->guard = dc->reg[n.p->index];
+	k->guard_neg = n.neg;
+}
+
 static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, const struct data *d, bool store)
 {
 	const struct ws_ptx_inst *in = dc->inst;
@@ -394,6 +406,8 @@ static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, c
 	m.cache = dc->image->ncache++;
 	m.fn = ws_mem_choose(dc->gpu, &m);
 	k = ws_dec_emit(dc, WS_K_MEM);
+	if (!store && k->guard == WS_NO_GUARD)
+		guard_as_needed(dc, k);
 	if (dc->gpu->config.schedule == WS_SCHED_RANDOM)
 		k->kind = WS_K_MEM_PACED;
 	else if (k->guard != WS_NO_GUARD)
