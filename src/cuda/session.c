@@ -287,6 +287,9 @@ static void make_detector(struct ws_session *s)
 		return;
 	}
 	s->detector_self = s->detector->create(&c, s->report);
+	if (!c.shared || !c.global)
+		ws_report_limit(s->report, c.shared ? "races in global memory were not looked for (--memory)" :
+		                                      "races in shared memory were not looked for (--memory)");
 }
 
 static void in_child(void)

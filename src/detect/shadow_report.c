@@ -25,7 +25,7 @@ struct ws_dedup {
 };
 
 /* How far apart the two threads of an example are. The widest one is shown: its repair also covers the nearer ones. */
-enum reach { REACH_WARP, REACH_BLOCK, REACH_GRID };
+enum reach { REACH_WARP, REACH_BLOCK, REACH_CLUSTER, REACH_GRID };
 
 /* A conflict in the making. */
 struct meeting {
@@ -473,8 +473,12 @@ static void say_between_blocks(struct meeting *m)
 	} else if (!(flags & SLOT_FENCED)) {
 		words(m, "missing-fence", "a fence between the access and the atomic or flag that tells of it");
 		ws_buf_puts(&m->repair, "add __threadfence() after ");
-		line_words(&m->repair, &r->first, NULL);
+		line_words(&m->repair, &r->first, &r->second);
 		ws_buf_puts(&m->repair, " before the flag is set");
+		if (!(mine & SLOT_FENCED)) {
+			ws_buf_puts(&m->repair, ", and one after the flag is read, in the thread that reads it, ahead of ");
+			line_words(&m->repair, &r->second, &r->first);
+		}
 	} else {
 		words(m, "missing-fence", "a fence between the atomic or flag that was read and the access");
 		ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, before ");
@@ -524,6 +528,7 @@ static void say_same_block(struct meeting *m)
 	}
 	if (wants_atomic(m)) {
 		say_update(m);
+		say_flag_in_block(m);
 		return;
 	}
 	if (m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m)) {
@@ -609,6 +614,15 @@ static void say_next_round(struct meeting *m)
 	line_words(&m->repair, &m->race.first, &m->race.second);
 }
 
+/* Does each thread of the block access the memory before it starts such an operation? */
+static bool comes_first(const struct meeting *m)
+{
+	uint32_t low, high;
+
+	return m->same_block && (!m->same_warp || m->lane1 != m->lane2) && in_order(m, &low, &high) && !repeated(m) &&
+	       m->c->a->site->inst->index < site1_of(m)->inst->index;
+}
+
 static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 {
 	const struct ws_race *r = &m->race;
@@ -617,7 +631,13 @@ static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 		say_next_round(m);
 		return;
 	}
-	if (issuer_waited(m)) {
+	if (comes_first(m)) {
+		words(m, "missing-barrier", "a barrier before the operation, which another thread starts");
+		ws_buf_puts(&m->repair, "add __syncthreads() ");
+		between(m);
+		return;
+	}
+	if (issuer_waited(m) && !barrier_between(m)) {
 		words(m, "async-copy", "a barrier after the wait: only the thread that started the operation knows that it is complete");
 		ws_buf_printf(&m->repair, "add __syncthreads() after %s, before ", wait_for(i1));
 		line_words(&m->repair, &r->second, NULL);
@@ -686,9 +706,16 @@ static bool one_cluster(const struct meeting *m)
 
 static void say_cluster(struct meeting *m)
 {
-	words(m, "cluster", "a barrier between the blocks of the cluster");
-	ws_buf_puts(&m->repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
-	between(m);
+	words(m, "cluster", m->c->global ? "a barrier between the blocks of the cluster (global memory)" :
+	                                   "a barrier between the blocks of the cluster");
+	if (wants_atomic(m)) {
+		say_update(m);
+	} else if (m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m)) {
+		ws_buf_puts(&m->repair, "let one block alone write it, or use atomic operations");
+	} else {
+		ws_buf_puts(&m->repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
+		between(m);
+	}
 }
 
 static bool strong(enum ws_class cls)
@@ -728,7 +755,7 @@ static void say(struct meeting *m)
 		say_atomic_plain(m, strong(m->c->cls));
 	} else if (m->same_block) {
 		say_same_block(m);
-	} else if (!m->c->global && one_cluster(m) && !told_by_flag(m)) {
+	} else if (one_cluster(m) && !told_by_flag(m)) {
 		say_cluster(m);
 	} else {
 		say_between_blocks(m);
@@ -856,7 +883,7 @@ static enum reach find_reach(struct meeting *m)
 
 	m->same_block = ws_shadow_slot(m->c->s, who >> 32)->block == m->c->b->b->linear;
 	m->same_warp = m->same_block && (who >> WHO_TIME_BITS & 31) == (m->c->me >> WHO_TIME_BITS & 31);
-	return m->same_warp ? REACH_WARP : m->same_block ? REACH_BLOCK : REACH_GRID;
+	return m->same_warp ? REACH_WARP : m->same_block ? REACH_BLOCK : one_cluster(m) ? REACH_CLUSTER : REACH_GRID;
 }
 
 static void fill_race(struct meeting *m)
