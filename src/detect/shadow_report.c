@@ -704,8 +704,25 @@ static bool one_cluster(const struct meeting *m)
 	return l->cluster && ws_sync_cluster_of(l->l, other) == ws_sync_cluster_of(l->l, m->c->b->b->linear);
 }
 
+/* barrier.cluster.arrive.relaxed releases nothing but what a fence has released (PTX ISA 9.0, barrier.cluster). */
+static bool arrives_relaxed(const struct meeting *m)
+{
+	static const char word[] = ".arrive.relaxed";
+	const struct ws_ptx_func *f = m->c->a->site->func;
+
+	for (uint32_t i = 0; f && i < f->ninsts; i++)
+		if (memmem(f->module->text + f->insts[i].off, f->insts[i].len, word, sizeof word - 1))
+			return true;
+	return false;
+}
+
 static void say_cluster(struct meeting *m)
 {
+	if (arrives_relaxed(m)) {
+		words(m, "cluster", "a release at the barrier of the cluster: barrier.cluster.arrive.relaxed orders no memory");
+		ws_buf_puts(&m->repair, "use barrier.cluster.arrive without .relaxed, or __threadfence() before it");
+		return;
+	}
 	words(m, "cluster", m->c->global ? "a barrier between the blocks of the cluster (global memory)" :
 	                                   "a barrier between the blocks of the cluster");
 	if (wants_atomic(m)) {

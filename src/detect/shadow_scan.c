@@ -67,6 +67,7 @@ void ws_shadow_scan(struct ws_launch_state *l)
 			scan_inst(l, f, &f->insts[i]);
 		l->depends |= ws_depend_used(f);
 	}
+	l->narrow |= l->cluster;             /* its barriers are of that scope */
 	if (l->cluster || l->depends)
 		l->simple = false;
 }
