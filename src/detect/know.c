@@ -324,7 +324,7 @@ bool ws_know_has(const struct ws_know *k, uint32_t slot)
 	return leaf_of(k, slot) != NULL;
 }
 
-void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
+void ws_facts_join_some(struct ws_facts *a, const struct ws_facts *b)
 {
 	bool alike = a->k == a->sc && b->k == b->sc;         /* often, with fence.sc */
 
@@ -346,7 +346,7 @@ struct ws_facts ws_facts_ref(const struct ws_facts *f)
 	                         .dep = ws_know_ref(f->dep), .px = ws_know_ref(f->px)};
 }
 
-void ws_facts_drop(struct ws_facts *f)
+void ws_facts_drop_some(struct ws_facts *f)
 {
 	ws_know_unref(f->k);
 	ws_know_unref(f->sc);

@@ -42,8 +42,22 @@ struct ws_facts {
 	struct ws_know *dep;         /* accesses before a strong store that was read, with or without a fence: see depend.h */
 	struct ws_know *px;          /* of k, what came before a fence.proxy.async that happened before */
 };
-void ws_facts_join(struct ws_facts *a, const struct ws_facts *b);
+void ws_facts_join_some(struct ws_facts *a, const struct ws_facts *b);
+void ws_facts_drop_some(struct ws_facts *f);
 struct ws_facts ws_facts_ref(const struct ws_facts *f);
-void ws_facts_drop(struct ws_facts *f);       /* f is empty afterwards */
+static inline bool ws_facts_none(const struct ws_facts *f)     /* most often: then there is nothing to do */
+{
+	return !f->k && !f->sc && !f->seen && !f->dep && !f->px;
+}
+static inline void ws_facts_join(struct ws_facts *a, const struct ws_facts *b)
+{
+	if (!ws_facts_none(b))
+		ws_facts_join_some(a, b);
+}
+static inline void ws_facts_drop(struct ws_facts *f)           /* f is empty afterwards */
+{
+	if (!ws_facts_none(f))
+		ws_facts_drop_some(f);
+}
 
 #endif

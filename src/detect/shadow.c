@@ -285,6 +285,15 @@ static void check_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi
 	ws_cell_check(c, lane, lo, hi);
 }
 
+/* Have cells nothing that the new access may meet? */
+static bool no_cells(const struct ws_ext *e, const struct ws_rec *new)
+{
+	int lo = rec_lo(new), hi = rec_hi(new);
+
+	clip(&lo, &hi);
+	return ws_cell_empty(e, (uint32_t)lo, (uint32_t)hi);
+}
+
 /* No lane of the new access meets that one out of order. */
 static inline bool apart(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
 {
@@ -297,7 +306,7 @@ static inline void whole_read(struct ws_ctx *c, const struct ws_rec *new)
 	struct ws_rec *r = &line->r;
 	bool fine = apart(c, &line->w, new) && (!line->ext || apart(c, &line->ext->w2, new));
 
-	if (__builtin_expect(!fine || (line->ext && line->ext->have & ROWS_WRITTEN), 0))
+	if (__builtin_expect(!fine || (line->ext && line->ext->have & ROWS_WRITTEN && !no_cells(line->ext, new)), 0))
 		each_lane(c, new, check_lane);
 	if (!r->who || (rec_before(c, r, new) && covers(new, r)))
 		*r = *new;
@@ -332,7 +341,7 @@ static bool ext_fine(struct ws_ctx *c, const struct ws_rec *new)
 {
 	const struct ws_ext *e = c->line->ext;
 
-	if (e->have || !apart(c, &e->w2, new))
+	if (!apart(c, &e->w2, new) || (e->have && !no_cells(e, new)))
 		return false;
 	for (uint32_t i = 0; i < e->nreads; i++)
 		if (!apart(c, &e->reads[i], new))

@@ -165,10 +165,11 @@ static void count_bytes(struct ws_ext *e, uint64_t more)
 	ws_memory_count(e->s, more);
 }
 
-static void drop_row(struct ws_ext *e, enum ws_row r)
+static inline void drop_row(struct ws_ext *e, enum ws_row r)
 {
-	if (e->row[r])
-		count_bytes(e, 0 - ncells(e) * cell_bytes(r));
+	if (!e->row[r])
+		return;
+	count_bytes(e, 0 - ncells(e) * cell_bytes(r));
 	ws_pool_free(e->row[r], ncells(e) * cell_bytes(r));
 	e->row[r] = NULL;
 }
@@ -236,7 +237,8 @@ void ws_cell_free(struct ws_ext *e)
 	ws_cell_reset(e);
 	count_bytes(e, 0 - ws_cell_bytes(e));
 	for (int r = 0; r < ROWS; r++)
-		ws_pool_free(e->row[r], ncells(e) * cell_bytes(r));
+		if (e->row[r])
+			ws_pool_free(e->row[r], ncells(e) * cell_bytes(r));
 	ws_pool_free(e->reads, e->cap * sizeof *e->reads);
 	ws_pool_free(e, sizeof *e);
 }
@@ -594,14 +596,13 @@ static void check_piece(struct ws_ctx *c, const struct ws_slot *s, enum ws_class
 /* Against a linear access: lane by lane of it where they overlap. */
 void ws_cell_check_rec(struct ws_ctx *c, const struct ws_rec *r, enum ws_class cls, uint32_t lane, uint32_t lo, uint32_t hi)
 {
-	int a, b;
+	int a, b, lg = __builtin_ctz(r->step);
 
-	if (!c->proxy && ws_hb_warp(c, r->who))
+	if ((int)hi <= r->off + __builtin_ctz(r->mask) * r->step ||
+	    (int)lo >= r->off + (31 - __builtin_clz(r->mask)) * r->step + r->size || (!c->proxy && ws_hb_warp(c, r->who)))
 		return;
-	a = ((int)lo - r->off) / r->step - 1;
-	b = ((int)hi - 1 - r->off) / r->step;
-	if ((int)hi <= r->off)
-		return;
+	a = (((int)lo - r->off) >> lg) - 1;
+	b = ((int)hi - 1 - r->off) >> lg;
 	for (int l = a < 0 ? 0 : a; l <= b && l < 32; l++) {
 		int from = r->off + l * r->step, to = from + r->size, half = r->site2 ? from + r->size / 2 : to;
 		struct ws_slot s = {.who = r->who, .site = r->site, .mask = 1u << l};
@@ -715,6 +716,23 @@ static void clear_cell(struct ws_ext *e, uint32_t i, bool word)
 	}
 	if (has(e, ROW_LOC) && word)
 		loc_drop(e, i);
+}
+
+bool ws_cell_empty(const struct ws_ext *e, uint32_t lo, uint32_t hi)
+{
+	struct cells n;
+
+	if (!e->have || !clip(e, &lo, &hi))
+		return true;
+	n = cells_of(e, lo, hi);
+	for (uint32_t m = e->have & ((1u << ROW_SLOTS) - 1); m; m &= m - 1)
+		for (uint32_t i = n.from; i < n.to; i++)
+			if (((const struct ws_slot *)e->row[__builtin_ctz(m)])[i].who)
+				return false;
+	for (uint32_t i = n.from; has(e, ROW_SET) && i < n.to; i++)
+		if (((struct ws_set **)e->row[ROW_SET])[i])
+			return false;
+	return true;
 }
 
 void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi)

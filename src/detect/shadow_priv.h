@@ -42,7 +42,7 @@ struct ws_rec {                      /* a regular access of a warp: lane l of ma
 	uint64_t who;
 	uint32_t site, mask;
 	int16_t off;                 /* in the line */
-	uint8_t size, step;          /* step >= size */
+	uint8_t size, step;          /* step >= size, a power of two */
 	uint32_t site2;              /* not 0: the second half of the bytes was accessed by this instruction, REC_TWO added */
 };
 #define REC_TWO (1u << 31)
@@ -439,6 +439,7 @@ void ws_cell_write(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t hi);  
 bool ws_cell_atomic(struct ws_ctx *c, uint32_t lane, uint32_t lo);    /* common case of 4 bytes; false: another */
 uint32_t ws_cell_atomics(struct ws_ctx *c, uint32_t mask);           /* the same in shared memory; lanes left over */
 void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak write has come after all of it */
+bool ws_cell_empty(const struct ws_ext *e, uint32_t lo, uint32_t hi);        /* no access is kept in cells of these bytes */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
 bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo);      /* was another block the last to write it strongly? */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);
