@@ -333,7 +333,7 @@ static bool regular(const struct ws_ctx *c)
 	return !(all & (a->bytes - 1));
 }
 
-/* The simulator says where the lanes are: all of them, aligned, none in another's bytes. */
+/* The simulator says where the lanes are: all of them, aligned, none in another's bytes; or at one place, reading. */
 static bool shaped(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
@@ -341,6 +341,12 @@ static bool shaped(struct ws_ctx *c)
 	if (a->shape == WS_SHAPE_ANY || (c->global && !a->mem) || a->bytes > 32 || a->bytes < c->s->config.granularity ||
 	    c->w->holding || a->bytes & (a->bytes - 1))
 		return false;
+	if (a->shape == WS_SHAPE_SAME) {
+		if (c->cls != CLS_READ || a->addr[__builtin_ctz(a->mask)] & (a->bytes - 1))
+			return false;
+		short_run(c, a->mask, 0);
+		return true;
+	}
 	if (a->shape == WS_SHAPE_HALVES) {
 		ws_regular(c, a->addr[0], a->bytes, 0xffff);
 		ws_regular(c, a->addr[16] - 16ull * a->bytes, a->bytes, 0xffff0000);
@@ -371,7 +377,7 @@ static void weak(struct ws_ctx *c)
 static void weak_write(struct ws_ctx *c)
 {
 	c->cls = CLS_WRITE;
-	if (c->a->mask & (c->a->mask - 1) && !c->a->linear && c->a->shape == WS_SHAPE_ANY)
+	if (c->a->mask & (c->a->mask - 1) && !c->a->linear && (c->a->shape == WS_SHAPE_ANY || c->a->shape == WS_SHAPE_SAME))
 		same_instruction(c);
 	weak(c);
 	if (c->w->holding)

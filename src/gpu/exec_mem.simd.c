@@ -381,6 +381,8 @@ static void find_shape(const struct place *p, uint32_t mask, struct ws_access *a
 {
 	uint64_t step = p->a[1] - p->a[0], apart = p->a[16] - p->a[0], room = 16ull * a->bytes;
 
+	if (p->uniform)
+		a->shape = WS_SHAPE_SAME;
 	if (mask != ALL || p->linear || p->uniform)
 		return;
 	if (p->halves) {

@@ -135,7 +135,8 @@ enum ws_async {
 enum ws_shape {
 	WS_SHAPE_ANY,
 	WS_SHAPE_STEP,               /* all lanes, lane l at addr[0] + l * step, step >= bytes */
-	WS_SHAPE_HALVES              /* all lanes; lanes 0-15 and lanes 16-31 are each linear and do not overlap */
+	WS_SHAPE_HALVES,             /* all lanes; lanes 0-15 and lanes 16-31 are each linear and do not overlap */
+	WS_SHAPE_SAME                /* the lanes of the mask are all at one address */
 };
 
 enum ws_access_kind { WS_READ, WS_WRITE, WS_ATOMIC /* atom, red: read and write at once */ };
