@@ -493,7 +493,7 @@ static void new_site(struct ws_shadow *s, const struct ws_access *a)
 	ws_spin_unlock(&s->lock);
 }
 
-bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a)
+static inline bool know_site(struct ws_shadow *s, const struct ws_access *a)
 {
 	uint32_t id = a->site->id;
 	struct ws_site_info *chunk;
@@ -504,6 +504,11 @@ bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a)
 	if (!chunk || __atomic_load_n(&chunk[id & (CHUNK - 1)].site, __ATOMIC_ACQUIRE) != a->site)
 		new_site(s, a);
 	return true;
+}
+
+bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a)
+{
+	return know_site(s, a);
 }
 
 static inline void check(struct ws_ctx *c)
@@ -538,40 +543,51 @@ void ws_shadow_check(struct ws_ctx *c)
 	check(c);
 }
 
+/* As rec_ordered, for what whole warps usually do; false: perhaps it is. */
+static inline bool settled(const struct ws_ctx *c, const struct ws_rec *old, uint64_t map)
+{
+	return !old->who || ws_hb_warp(c, old->who) || (!((old->who ^ c->me) >> WHO_TIME_BITS) && old->map == map);
+}
+
+/* Field by field: a copy of a record that was just made in memory would have to wait for it. */
+static inline void put_record(struct ws_rec *at, const struct ws_ctx *c, uint32_t mask, uint64_t map)
+{
+	at->who = c->me;
+	at->site = c->site;
+	at->mask = mask;
+	at->map = map;
+}
+
 /* The most usual: a whole warp reads or writes whole lines of global memory, and each line is new or all of it ordered
  * before. What is done is what whole() does. Returns how many bytes of it are done, from the first line on. */
 static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b, const struct ws_warp_state *w,
                                    const struct ws_access *a)
 {
 	struct ws_ctx c = {.s = s, .l = b->l, .me = w->me, .floor = b->floor, .wfloor = w->wfloor, .its = b->l->its,
-	                   .global = true};
-	uint32_t lanes = LINE / a->bytes, at = 0;
+	                   .global = true, .site = a->site->id};
+	uint32_t bytes = a->bytes, lanes = LINE / bytes, all = lanes == WS_WARP ? ~0u : (1u << lanes) - 1, at = 0;
 
-	for (; at < a->bytes * WS_WARP; at += LINE) {
-		struct ws_rec new = {.who = w->me, .site = a->site->id, .mask = (lanes == WS_WARP ? ~0u : (1u << lanes) - 1) << at / a->bytes,
-		                     .off = (int16_t)-(int32_t)at, .size = (uint8_t)a->bytes, .step = (uint8_t)a->bytes};
+	for (; at < bytes * WS_WARP; at += LINE) {
+		uint32_t mask = all << at / bytes;
+		/* struct ws_rec, .off = -at, .size = .step = bytes; the lowest first */
+		uint64_t map = (uint16_t)-(int32_t)at | (uint64_t)bytes << 16 | (uint64_t)bytes << 24;
 		struct ws_line *line = global_line(&c, a->base + at, a->mem);
+		const struct ws_ext *e;
 		bool done;
 
 		if (!line) {
-			ws_memory_skip(s, new.mask);
+			ws_memory_skip(s, mask);
 			continue;
 		}
 		if (line->gen != c.l->gen)
 			line_reset(line, c.l->gen);
-		if (a->kind == WS_READ) {
-			done = !(line->ext && (line->ext->have & ROWS_WRITTEN || line->ext->w2.who)) && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
-			       (!line->r.who || rec_before(&c, &line->r, &new));
-			if (done)
-				line->r = new;
-		} else {
-			done = !line->ext && (!line->w.who || rec_ordered(&c, &line->w, &new)) &&
-			       (!line->r.who || rec_ordered(&c, &line->r, &new));
-			if (done) {
-				line->w = new;
-				line->r.who = 0;
-			}
-		}
+		e = line->ext;
+		done = settled(&c, &line->w, map) && settled(&c, &line->r, map) &&
+		       !(e && (a->kind == WS_WRITE || e->have & ROWS_WRITTEN || e->w2.who));
+		if (done)
+			put_record(a->kind == WS_READ ? &line->r : &line->w, &c, mask, map);
+		if (done && a->kind == WS_WRITE)
+			line->r.who = 0;
 		if (c.l->lock)
 			ws_spin_unlock(&line->lock);
 		if (!done)
@@ -624,7 +640,7 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		return;
 	c.s = self;
 	c.b = ow->block->state;
-	if (!(a->space != WS_SPACE_SHARED ? c.s->config.global : c.s->config.shared) || !ws_shadow_know_site(c.s, a))
+	if (!(a->space != WS_SPACE_SHARED ? c.s->config.global : c.s->config.shared) || !know_site(c.s, a))
 		return;
 	if (a->space == WS_SPACE_SHARED && c.b->log_kinds && ws_log_note(c.b, w, a))
 		return;

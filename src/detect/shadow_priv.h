@@ -41,9 +41,14 @@ struct ws_slot {                     /* one access to a cell by lanes of one war
 struct ws_rec {                      /* a regular access of a warp: lane l of mask, `size` bytes at off + l * step */
 	uint64_t who;
 	uint32_t site, mask;
-	int16_t off;                 /* in the line */
-	uint8_t size, step;          /* step >= size, a power of two */
-	uint32_t site2;              /* not 0: the second half of the bytes was accessed by this instruction, REC_TWO added */
+	union {
+		struct {
+			int16_t off;         /* in the line */
+			uint8_t size, step;  /* step >= size, a power of two */
+			uint32_t site2;      /* not 0: the second half of the bytes was accessed by this instruction, REC_TWO added */
+		};
+		uint64_t map;                /* all of that */
+	};
 };
 #define REC_TWO (1u << 31)
 
