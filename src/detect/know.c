@@ -55,16 +55,32 @@ static struct ws_know *new_node(uint32_t level, uint32_t n)
 	return k;
 }
 
+static uint32_t parallel;
+
+void ws_know_parallel(bool begins)
+{
+	__atomic_fetch_add(&parallel, begins ? 1 : -1u, __ATOMIC_SEQ_CST);
+}
+
 struct ws_know *ws_know_ref(struct ws_know *k)
 {
-	if (k)
+	if (k && __atomic_load_n(&parallel, __ATOMIC_RELAXED))
 		__atomic_fetch_add(&k->ref, 1, __ATOMIC_RELAXED);
+	else if (k)
+		k->ref++;
 	return k;
+}
+
+static bool last_ref(struct ws_know *k)
+{
+	if (__atomic_load_n(&parallel, __ATOMIC_RELAXED))
+		return __atomic_fetch_sub(&k->ref, 1, __ATOMIC_ACQ_REL) == 1;
+	return !--k->ref;
 }
 
 void ws_know_unref(struct ws_know *k)
 {
-	if (!k || __atomic_fetch_sub(&k->ref, 1, __ATOMIC_ACQ_REL) != 1)
+	if (!k || !last_ref(k))
 		return;
 	for (uint32_t i = 0; k->level && i < k->n; i++)
 		ws_know_unref(k->kid[i]);

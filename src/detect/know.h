@@ -3,7 +3,8 @@
  *
  * Maps share structure (a 16-way trie with reference counts), so that taking a snapshot is one increment, and a counter
  * that 65,536 blocks increment costs each of them a path of the trie and not a vector of 65,536 clocks. Nodes never
- * change once made; counts are atomic; so maps may be read and joined by several host threads. NULL is the empty map. */
+ * change once made; counts are atomic where need be; so maps may be read and joined by several host threads. NULL is the
+ * empty map. */
 #ifndef WS_KNOW_H
 #define WS_KNOW_H
 
@@ -16,6 +17,8 @@ struct ws_know_entry {
 	uint32_t thread, time;
 };
 
+/* From now on (until it ends) maps may be used by several host threads at a time; else each by one. */
+void ws_know_parallel(bool begins);
 struct ws_know *ws_know_ref(struct ws_know *k);
 void ws_know_unref(struct ws_know *k);
 

@@ -670,6 +670,8 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	ls->checked = !ls->left_out;
 	ls->cluster = l->cluster[0] != 0;        /* of one block too: its barrier synchronizes */
 	ls->gen = ++s->gen;
+	if (ls->lock)
+		ws_know_parallel(true);
 	ws_memory_launch(s);
 	ws_shadow_scan(ls);
 	l->unwritten_untold = true;
@@ -689,6 +691,8 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	if (!s->launch.checked)
 		ws_report_unchecked(s->report, row.name, s->launch.left_out);
 	l->state = NULL;
+	if (s->launch.lock)
+		ws_know_parallel(false);
 	memset(&s->launch, 0, sizeof s->launch);
 }
 

@@ -484,11 +484,16 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 		release_operation(c, unit, addr, level);
 	for (enum ws_level lv = lowest(c->l); lv <= level; lv++) {
 		struct ws_facts f = releases(c, unit, addr, lv);
+		bool alike = loc->sc == loc->gpu.k;
 
 		publish(c, loc, lv, &f);
 		told = lv == LV_GPU && ls->fence[lv].sc && !ls->nrel;        /* then gather_sc would find the same */
-		if (told)
+		if (told && alike) {
+			ws_know_unref(loc->sc);
+			loc->sc = ws_know_ref(loc->gpu.k);
+		} else if (told) {
 			loc->sc = ws_know_join(loc->sc, f.k);
+		}
 		ws_facts_drop(&f);
 	}
 	if (level != LV_GPU)
@@ -509,8 +514,7 @@ static void after_fences(struct ws_block_state *b, struct ws_lane_sync *ls)
 	if (!k)
 		return;
 	ws_sync_gain(b);
-	ls->f.k = ws_know_join(ls->f.k, k);
-	ls->f.sc = ws_know_join(ls->f.sc, k);
+	ws_facts_join(&ls->f, &(struct ws_facts){.k = k, .sc = k});
 	ws_know_unref(k);
 }
 
