@@ -127,15 +127,31 @@ static const char *category(const struct ws_la_op *a, const struct ws_la_op *b, 
 	return early ? "dependent-launch" : is_memory_op(a) || is_memory_op(b) ? "stream-memory" : "streams";
 }
 
+/* What stands in the stream: of a node, the graph. */
+static const char *stream_of(const struct ws_la_op *op)
+{
+	static const char in_graph[] = "a graph in ";
+
+	return strncmp(op->d.stream, in_graph, strlen(in_graph)) ? op->d.stream : op->d.stream + strlen(in_graph);
+}
+
+static const char *what_of(const struct ws_la_op *op)
+{
+	return op->d.graph ? "the graph" : op->d.name;
+}
+
+/* Two operations of one name of a stream that are in no order: nodes of one launch of a graph, or of two host threads. */
 static void say_wait(struct ws_buf *b, const struct ws_la_op *first, const struct ws_la_op *second)
 {
-	if (first->d.graph && second->d.graph)
+	bool one = !strcmp(first->d.stream, second->d.stream);
+
+	if (first->d.graph && second->d.graph && one)
 		ws_buf_puts(b, "add a dependency between the two nodes of the graph (cudaGraphAddDependencies; while capturing: "
 		               "cudaEventRecord and cudaStreamWaitEvent)");
 	else
 		ws_buf_printf(b, "record an event in %s after %s and let %s wait for it before %s (cudaEventRecord, "
-		              "cudaStreamWaitEvent), or use one stream", first->d.stream, first->d.name, second->d.stream,
-		              second->d.name);
+		              "cudaStreamWaitEvent), or use one stream", stream_of(first), what_of(first),
+		              one ? "the other thread's default stream" : stream_of(second), what_of(second));
 }
 
 static void say_repair(struct ws_buf *b, const struct ws_la_op *first, const struct ws_la_op *second, bool early)

@@ -3,6 +3,7 @@
  * count: how many accesses of single threads met an earlier one that they are not ordered after, as seen by the
  * detector; neighbouring bytes of one such meeting are one. Meetings of one pair of instructions are told to the
  * report once, and their number at the end of the launch. */
+#include "base/demangle.h"
 #include "detect/depend.h"
 #include "detect/shadow_priv.h"
 
@@ -252,7 +253,7 @@ static void lock_word(struct ws_buf *b, const struct ws_shadow *s, uint64_t word
 	if (shared && l && l->kernel)
 		name = ws_gpu_shared_var(l->kernel, (uint32_t)at, &start);
 	if (name) {
-		char *plain = ws_report_variable(name, shared);
+		char *plain = ws_plain_variable(name, shared);
 
 		ws_buf_puts(b, plain);
 		free(plain);
@@ -851,6 +852,8 @@ static void free_race(struct ws_race *r)
 {
 	free((char *)r->first.ptx);
 	free((char *)r->second.ptx);
+	free((char *)r->first.operation);
+	free((char *)r->second.operation);
 	free((char *)r->missing);
 	free((char *)r->repair);
 	free((char *)r->location);
@@ -1016,22 +1019,28 @@ void ws_shadow_conflict(struct ws_ctx *c, uint32_t lane, uint32_t lo, uint32_t h
 }
 
 /* ---- memory of a block that has not begun, or has ended ---- */
-/* The block's side of it: the kernel's first instruction by its first thread. */
-static void fill_block(struct ws_race_access *r, const struct ws_ctx *c, const struct ws_site *site)
+/* The block's side of it: its start or end, at the place of the kernel's first instruction. */
+static void fill_block(struct ws_race_access *r, const struct ws_ctx *c, const struct ws_site *site, bool ended)
 {
 	struct ws_site entry = {.func = site->func};
+	struct ws_buf text = {0};
 
 	if (site->func && site->func->ninsts)
 		entry.inst = &site->func->insts[0];
 	r->access = WS_RA_WRITE;
 	ws_detect_place(r, &entry);
+	free((char *)r->ptx);
+	r->ptx = NULL;
 	ws_detect_thread(r, c->l->l, c->owner->b->linear, 0);
+	ws_buf_printf(&text, "the %s of block (%u,%u,%u)", ended ? "end" : "start", r->block[0], r->block[1], r->block[2]);
+	r->operation = text.data;
 }
 
 static void say_lifetime(struct meeting *m, const struct ws_race_access *visitor, bool ended)
 {
 	if (ended) {
-		words(m, "cluster-lifetime", "a cluster barrier before the block ends: another block may still access its shared memory");
+		words(m, "cluster-lifetime", "a cluster barrier before the block ends: another block may still access its shared "
+		                             "memory");
 		ws_buf_puts(&m->repair, "add cluster.sync() before the kernel ends, after ");
 	} else {
 		words(m, "cluster-lifetime", "a cluster barrier before the access: the block whose shared memory it is may not have begun");
@@ -1064,7 +1073,7 @@ void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)
 		ws_detect_place(visitor, site);
 		ws_detect_thread(visitor, c->l->l, ws_shadow_slot(c->s, c->me >> 32)->block,
 		            (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP + lane);
-		fill_block(block, c, site);
+		fill_block(block, c, site, ended);
 		m.lo = (uint32_t)(c->a->addr[c->a->mask && !ended ? __builtin_ctz(c->a->mask) : 0] - c->line_addr);
 		m.hi = m.lo + c->a->bytes;
 		say_location(&m);

@@ -1,7 +1,9 @@
 /* error.c - what is told when a kernel cannot go on: what happened, in which instruction and source line, in which
  * thread, and what lies at the address. */
+#include "base/demangle.h"
 #include "gpu/async_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void ws_error_set(struct ws_gpu_error *err, enum ws_gpu_errcode code, const char *fmt, ...)
@@ -135,9 +137,12 @@ static void describe_shared(struct ws_exec *x, uint64_t addr, struct ws_buf *out
 	ws_buf_printf(out, "\n  shared memory of the block: %u bytes", x->shared_bytes);
 	for (size_t i = im->nshared; i-- > 0;)
 		if (addr >= im->shared[i].offset) {
+			char *name = ws_plain_variable(im->shared[i].sym->name, true);
+
 			ws_buf_printf(out, "; %llu bytes from the start of '%s' (%llu bytes)",
-			              (unsigned long long)(addr - im->shared[i].offset), im->shared[i].sym->name,
+			              (unsigned long long)(addr - im->shared[i].offset), name,
 			              (unsigned long long)im->shared[i].sym->size);
+			free(name);
 			return;
 		}
 }

@@ -37,7 +37,8 @@ static bool in_set(const uint64_t *set, const struct ws_reg *r)
 }
 
 /* The next instruction of the block that uses or sets r, if it is near. */
-static const struct ws_ptx_inst *next_use(const struct ws_ptx_func *f, const struct ws_ptx_inst *from, const struct ws_reg *r)
+static const struct ws_ptx_inst *next_use(const struct ws_ptx_func *f, const struct ws_ptx_inst *from,
+                                          const struct ws_reg *r)
 {
 	const struct ws_ptx_block *b = &f->blocks[from->block];
 
@@ -78,7 +79,8 @@ static bool selected(const struct ws_ptx_inst *i, const struct ws_reg *r, struct
 }
 
 /* Is r, which the block does not use behind `from`, used on one side only of the branch at its end? */
-static bool on_one_side(const struct ws_ptx_func *f, const struct ws_ptx_inst *from, const struct ws_reg *r, struct ws_needed *n)
+static bool on_one_side(const struct ws_ptx_func *f, const struct ws_ptx_inst *from, const struct ws_reg *r,
+                        struct ws_needed *n)
 {
 	const struct ws_ptx_block *b = &f->blocks[from->block];
 	const struct ws_ptx_inst *last = &f->insts[b->last];
@@ -89,6 +91,8 @@ static bool on_one_side(const struct ws_ptx_func *f, const struct ws_ptx_inst *f
 	for (unsigned k = 0; k < 2; k++) {
 		const struct ws_ptx_block *next = &f->blocks[b->succ[k]];
 
+		if (next->first <= b->last)          /* a loop that keeps the last of its values does read them all */
+			return false;
 		side[next->first != b->last + 1] |= in_set(next->live_in, r);
 	}
 	*n = (struct ws_needed){last->guard, side[1] ? last->guard_neg : !last->guard_neg, b->last};
@@ -121,13 +125,13 @@ static bool weak(const struct ws_ptx_inst *i)
 	return i->sem == WS_SEM_NONE || i->sem == WS_SEM_WEAK;
 }
 
-/* May a weak load move behind these instructions of its block? */
-static bool may_pass(const struct ws_ptx_func *f, uint32_t from, uint32_t to)
+/* Have these instructions no effects but computing and weak loads (and stores)? */
+static bool quiet(const struct ws_ptx_func *f, uint32_t from, uint32_t to, bool stores)
 {
 	for (uint32_t i = from; i < to; i++) {
-		unsigned fx = ws_op_info(f->insts[i].op)->fx & ~WS_FX_CARRY;
+		const struct ws_ptx_inst *x = &f->insts[i];
 
-		if (fx && !(f->insts[i].op == WS_OP_ld && weak(&f->insts[i])))
+		if (ws_op_info(x->op)->fx & ~WS_FX_CARRY && !((x->op == WS_OP_ld || (x->op == WS_OP_st && stores)) && weak(x)))
 			return false;
 	}
 	return true;
@@ -140,12 +144,12 @@ bool ws_load_needed(const struct ws_ptx_func *f, const struct ws_ptx_inst *load,
 
 	if (load->op != WS_OP_ld || load->guard || load->nops != 2 || addr->kind != WS_O_ADDR || addr->reg || !addr->sym ||
 	    (load->space != WS_SPACE_SHARED && load->space != WS_SPACE_GLOBAL) || !weak(load) ||
-	    !find_condition(f, load, n, &first))
+	    !find_condition(f, load, n, &first) || !quiet(f, load->index + 1, n->at, true))
 		return false;
 	condition = n->at;
 	n->at = load->index;
 	if (count(f, load->index + 1, first, n->p).defs) {           /* known later only */
-		if (!may_pass(f, load->index + 1, first))
+		if (!quiet(f, load->index + 1, first, false))
 			return false;
 		n->at = first;
 	}

@@ -45,9 +45,6 @@ struct ws_race {
 struct ws_kernel_row { const char *name; uint64_t launches, accesses, thread_instructions; bool checked; };
 struct ws_unchecked_row { const char *kernel, *why; };
 
-/* A variable's name for people, made plain; of a shared one without the kernel's name. The caller frees it. */
-char *ws_report_variable(const char *name, bool shared);
-
 struct ws_report;
 struct ws_report *ws_report_new(void);
 void ws_report_free(struct ws_report *r);

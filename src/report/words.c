@@ -63,22 +63,9 @@ static void add_string(struct ws_buf *out, const char *s)
 	ws_buf_add_clean(out, s, strlen(s));
 }
 
-char *ws_report_variable(const char *name, bool shared)
-{
-	char *plain = ws_demangle(name);
-	const char *last = plain;
-
-	if (strncmp(name, "_Z", 2) != 0 || !shared)
-		return plain;
-	for (const char *s = strstr(plain, "::"); s; s = strstr(s + 2, "::"))    /* the kernel is told already */
-		last = s + 2;
-	memmove(plain, last, strlen(last) + 1);
-	return plain;
-}
-
 char *ws_race_location(const struct ws_race *race)
 {
-	return ws_report_variable(race->location ? race->location : "", strcmp(race->space, "shared") == 0);
+	return ws_plain_variable(race->location ? race->location : "", strcmp(race->space, "shared") == 0);
 }
 
 const char *ws_report_short_path(const char *path)
