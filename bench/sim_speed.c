@@ -1,13 +1,15 @@
 /* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core,
  * with the race detector, and on two host threads. Results are checked against the host.
  *
- *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--only=KERNEL] [bench/ptx/speed.ptx]
+ *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--only=KERNEL] [--stats] [--cpu] [bench/ptx/speed.ptx]
  *
- * --plain, --detect and --only leave the others out (for profiles).
+ * --plain, --detect and --only leave the others out (for profiles). --stats says what memory the detector used;
+ * --cpu takes processor time, which other work on the machine hardly moves.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "detect/detect.h"
 #include "gpu/gpu.h"
 
@@ -33,6 +35,7 @@ static const float *floats(const struct ws_mem *m)
 }
 
 static const char *only;                 /* kernel; NULL = all */
+static bool stats, cpu;
 
 /* ---- results ---- */
 static bool check_add(const struct rig *r)
@@ -138,6 +141,14 @@ static void empty(struct rig *r)
 	ws_gpu_mem_free(r->gpu, r->c->addr);
 }
 
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Million thread-instructions a second, the best of the launches that fit into the time; 0 after an error. */
 static double measure(struct rig *r, const struct bench *b, double seconds)
 {
@@ -160,11 +171,15 @@ static double measure(struct rig *r, const struct bench *b, double seconds)
 	memcpy(l.grid, b->grid, sizeof l.grid);
 	memcpy(l.block, b->block, sizeof l.block);
 	while (spent < seconds) {
+		double before = cpu ? cpu_seconds() : 0;
+
 		if (!ws_gpu_launch(r->gpu, k, &l, &s, &err)) {
 			fprintf(stderr, "sim_speed: %s\n", err.text.data);
 			ws_buf_free(&err.text);
 			return 0;
 		}
+		if (cpu)
+			s.seconds = cpu_seconds() - before;
 		spent += s.seconds;
 		if ((double)s.thread_instructions / s.seconds > best)
 			best = (double)s.thread_instructions / s.seconds;
@@ -189,10 +204,21 @@ static bool run_all(struct ws_ptx_module *ptx, const struct ws_gpu_config *confi
 	return true;
 }
 
+static void tell_stats(const struct ws_detector *d, void *self)
+{
+	struct ws_buf b = {0};
+
+	if (!stats || !d->stats)
+		return;
+	d->stats(self, &b);
+	fprintf(stderr, "sim_speed: %s\n", b.data);
+	ws_buf_free(&b);
+}
+
 static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 {
 	const struct ws_detector *d = ws_detector_find("shadow");
-	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true};
+	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true, .stats = stats};
 	struct ws_report *report = ws_report_new();
 	struct ws_gpu_config config = {.host_threads = 1};
 	struct rig r;
@@ -208,6 +234,7 @@ static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 			d->attach(config.observer_self, r.gpu);
 		for (size_t i = 0; i < WS_COUNT(benches); i++)
 			out[i] = only && strcmp(only, benches[i].kernel) ? 1 : measure(&r, &benches[i], seconds);
+		tell_stats(d, config.observer_self);
 		ws_gpu_destroy(r.gpu);
 		if (ws_report_count(report, WS_ERROR))
 			fprintf(stderr, "sim_speed: the detector reports races in kernels that have none\n");
@@ -275,6 +302,10 @@ int main(int argc, char **argv)
 			only_plain = true;
 		else if (!strcmp(argv[i], "--detect"))
 			only_detect = true;
+		else if (!strcmp(argv[i], "--stats"))
+			stats = true;
+		else if (!strcmp(argv[i], "--cpu"))
+			cpu = true;
 		else if (!strncmp(argv[i], "--only=", 7))
 			only = argv[i] + 7;
 		else

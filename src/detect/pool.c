@@ -9,7 +9,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { UNIT = 16, CACHE_LINE = 64, LARGEST = 4096, CLASSES = LARGEST / UNIT + 1, SHARDS = 8 };
+/* Sanitizers are to see each object. */
+#if defined __SANITIZE_ADDRESS__
+enum { LARGEST = 0 };
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+enum { LARGEST = 0 };
+#else
+enum { LARGEST = 4096 };
+#endif
+#else
+enum { LARGEST = 4096 };
+#endif
+enum { UNIT = 16, CACHE_LINE = 64, CLASSES = LARGEST / UNIT + 1, SHARDS = 8 };
 enum { FIRST_PIECE = 128 << 10, PIECE = 2 << 20 };       /* of 2 MiB the system may make one page */
 
 struct unused { struct unused *next; };
