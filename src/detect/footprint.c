@@ -283,8 +283,10 @@ static void compare_page(uint64_t number, const struct view *a, const struct vie
 static void compare_ranges(const struct range *a, const struct range *b, ws_fp_found *found, void *user)
 {
 	uint64_t start = a->start > b->start ? a->start : b->start, end = a->end < b->end ? a->end : b->end;
-	struct view va = {NULL}, vb = {NULL};
+	struct view va, vb;
 
+	memset(&va, 0, sizeof va);
+	memset(&vb, 0, sizeof vb);
 	add_to_view(&va, a);
 	add_to_view(&vb, b);
 	for (size_t k = 0; start < end && k < WS_COUNT(kinds); k++)

@@ -168,9 +168,11 @@ static bool in_loop(const struct meeting *m)
 static bool has_between(const struct meeting *m, enum ws_op one, enum ws_op other)
 {
 	const struct ws_ptx_func *f = m->c->a->site->func;
-	uint32_t low, high;
+	uint32_t low = 0, high = 0;
 
-	for (uint32_t i = in_order(m, &low, &high) ? low : UINT32_MAX; i < f->ninsts && i < high; i++)
+	if (!in_order(m, &low, &high))
+		return false;
+	for (uint32_t i = low; i < f->ninsts && i < high; i++)
 		if (f->insts[i].op == one || f->insts[i].op == other)
 			return true;
 	return false;
