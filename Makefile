@@ -32,6 +32,12 @@ SHIMS   := $(wildcard src/cuda/shim_*.c)
 MAINS   := src/cli/main.c
 OBJ     := $(patsubst src/%.c,$(B)/obj/%.o,$(filter-out $(SHIMS) $(MAINS),$(SRC)))
 OBJ     += $(foreach i,$(ISAS),$(patsubst src/%.simd.c,$(B)/obj/%.$(i).o,$(SIMD)))
+# src/device/*.cu: device code that src/rewrite places into programs, in the archive as the text of its PTX
+DEVICE  := $(if $(filter rewrite,$(ROOMS)),$(wildcard src/device/*.cu))
+OBJ     += $(patsubst src/%.cu,$(B)/obj/%.o,$(DEVICE))
+DEVICE_CC ?= clang
+DEVICE_FLAGS = -x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_70 \
+               -Wno-unknown-cuda-version -Wall -Wextra -Werror -O2
 
 all: $(B)/warpsafe libs
 
@@ -46,6 +52,19 @@ $(B)/obj/%.$(1).o: src/%.simd.c
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(if $(SAN),,-O3) -fno-math-errno -fno-trapping-math -Wno-pass-failed $$(ISA_$(1)) -DWS_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
+
+$(B)/gen/device/%.ptx: src/device/%.cu src/device/device.h
+	@mkdir -p $(@D)
+	$(DEVICE_CC) $(DEVICE_FLAGS) -S $< -o $@
+
+$(B)/gen/device/%.c: $(B)/gen/device/%.ptx
+	{ echo '#include "rewrite/rewrite.h"'; echo 'const char ws_device_$*[] ='; \
+	  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
+
+.PRECIOUS: $(B)/gen/device/%.ptx $(B)/gen/device/%.c
+$(B)/obj/device/%.o: $(B)/gen/device/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/libwarpsafe.a: $(OBJ)
 	@rm -f $@

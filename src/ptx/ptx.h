@@ -321,8 +321,22 @@ struct ws_ptx_module {
 	uint32_t nvars;
 	struct ws_ptx_func **funcs;
 	uint32_t nfuncs;
+	uint32_t version_off, version_len;       /* the number after '.version' */
+	uint32_t target_off, target_len;         /* the word after '.target' that names the architecture */
 	void *names;             /* symbol lookup; private */
-	void *edits;             /* src/rewrite's changes; private */
+	struct ws_ptx_edits *edits;      /* NULL = none */
+};
+
+/* Changes of a module's text that wait to be printed. What was parsed does not change by them. */
+struct ws_ptx_edit {
+	uint32_t at, len;        /* bytes of the text that give way; len 0: nothing does */
+	uint32_t rank;           /* order of edits at one place; equal ranks stand in the order in which they were made */
+	const char *text;        /* NUL-terminated, in the module's arena */
+};
+struct ws_ptx_edits {
+	struct ws_ptx_edit *list;        /* in the module's arena */
+	size_t n, cap;
+	void *owner;             /* src/rewrite's own */
 };
 
 /* ---- calls ---- */
@@ -339,8 +353,10 @@ struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t le
                                    const struct ws_sink *sink);
 void ws_ptx_free(struct ws_ptx_module *m);
 
-/* Appends the module as text; without edits that is the input, byte for byte. */
+/* Appends the module as text, with its edits in place; everything else is the input, byte for byte. */
 void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out);
+/* Notes an edit; the text is copied. Stretches that give way (len > 0) must not overlap. */
+void ws_ptx_edit(struct ws_ptx_module *m, uint32_t at, uint32_t len, uint32_t rank, const char *text);
 /* Appends one instruction in canonical form, made from its fields and not from the text ("add.s32 %r1, %r2, 3;"). */
 void ws_ptx_print_inst(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_buf *out);
 /* Basic blocks with successors, dominators, post-dominators, live registers, as text (--cfg). */

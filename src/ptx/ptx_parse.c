@@ -165,6 +165,8 @@ static bool version_directive(struct parser *p)
 	if (major > 9)
 		return ws_p_error_here(p, "PTX %lu.%lu is newer than 9.x, the newest that is understood", major, minor);
 	p->m->version = (uint32_t)(10 * major + minor);
+	p->m->version_off = p->t.off;
+	p->m->version_len = p->t.len;
 	ws_p_next(p);
 	return true;
 }
@@ -187,6 +189,8 @@ static bool target_word(struct parser *p)
 			return ws_p_error_here(p, "unknown target '%s'", p->t.name->str);
 		m->sm = (uint32_t)sm;
 		m->sm_suffix = *end;
+		m->target_off = p->t.off;
+		m->target_len = p->t.len;
 	} else if (strcmp(s, "texmode_unified") && strcmp(s, "map_f64_to_f32")) {
 		return ws_p_error_here(p, "unknown target '%.*s'", (int)p->t.len, m->text + p->t.off);
 	}

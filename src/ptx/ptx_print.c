@@ -2,11 +2,53 @@
 #include "ptx/ptx_priv.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- the module with its edits ---- */
+void ws_ptx_edit(struct ws_ptx_module *m, uint32_t at, uint32_t len, uint32_t rank, const char *text)
+{
+	struct ws_ptx_edits *e = m->edits;
+
+	if (!e)
+		e = m->edits = ws_arena_alloc(m->arena, sizeof *e);
+	if (e->n == e->cap) {
+		struct ws_ptx_edit *old = e->list;
+
+		e->cap = e->cap ? 2 * e->cap : 64;
+		e->list = ws_arena_alloc(m->arena, e->cap * sizeof *e->list);
+		if (e->n)
+			memcpy(e->list, old, e->n * sizeof *old);
+	}
+	e->list[e->n++] = (struct ws_ptx_edit){ at, len, rank, ws_arena_strndup(m->arena, text, strlen(text)) };
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct ws_ptx_edit *x = *(struct ws_ptx_edit *const *)a, *y = *(struct ws_ptx_edit *const *)b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x > y) - (x < y);        /* the order in which they were made: they stand in one array */
+}
 
 void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out)
 {
-	ws_buf_add(out, m->text, m->text_len);
+	size_t n = m->edits ? m->edits->n : 0, at = 0;
+	const struct ws_ptx_edit **sorted = ws_alloc((n + 1) * sizeof *sorted);
+
+	for (size_t k = 0; k < n; k++)
+		sorted[k] = &m->edits->list[k];
+	qsort(sorted, n, sizeof *sorted, by_place);
+	for (size_t k = 0; k < n; k++) {
+		ws_buf_add(out, m->text + at, sorted[k]->at - at);
+		ws_buf_puts(out, sorted[k]->text);
+		at = sorted[k]->at + (size_t)sorted[k]->len;
+	}
+	ws_buf_add(out, m->text + at, m->text_len - at);
+	free(sorted);
 }
 
 /* ---- mnemonic ---- */

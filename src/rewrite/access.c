@@ -1,0 +1,98 @@
+/* access.c - which instructions access memory, and how (PTX ISA 9.0, Data Movement; Parallel Synchronization). */
+#include "rewrite/rewrite_priv.h"
+
+#include <string.h>
+
+static const struct ws_operand *bracket(const struct ws_ptx_inst *i)
+{
+	for (unsigned k = 0; k < i->nops; k++)
+		if (i->ops[k].kind == WS_O_ADDR || i->ops[k].kind == WS_O_TEX)
+			return &i->ops[k];
+	return NULL;
+}
+
+static bool plain(const struct ws_ptx_inst *i)
+{
+	bool known = i->op == WS_OP_ld || i->op == WS_OP_ldu || i->op == WS_OP_st || i->op == WS_OP_atom ||
+		     i->op == WS_OP_red;
+	const struct ws_operand *o = known ? bracket(i) : NULL;
+
+	return o && o->kind == WS_O_ADDR && i->mode != WS_MODE_OTHER && i->ntypes && ws_type_bytes(i->type[i->ntypes - 1]);
+}
+
+/* Accesses that stand in no bracket: wgmma reads shared memory by descriptors. */
+static bool unhandled(const struct ws_ptx_inst *i)
+{
+	unsigned fx = ws_op_info(i->op)->fx;
+
+	if (i->op == WS_OP_wgmma)
+		return i->extra && strstr(i->extra, "mma_async");
+	if (i->op == WS_OP_unknown)
+		return true;
+	return fx & (WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC | WS_FX_ASYNC) && bracket(i);
+}
+
+static void order(const struct ws_ptx_inst *i, struct ws_rw_access *a)
+{
+	bool atomic = i->op == WS_OP_atom || i->op == WS_OP_red;
+
+	a->sem = i->sem ? (enum ws_sem)i->sem : atomic ? WS_SEM_RELAXED : WS_SEM_WEAK;
+	a->scope = (enum ws_scope)i->scope;
+	if (a->sem == WS_SEM_VOLATILE || a->sem == WS_SEM_MMIO)  /* relaxed with system scope (PTX ISA 9.0, ld) */
+		a->scope = WS_SCOPE_SYS;
+	else if (a->sem != WS_SEM_WEAK && !a->scope)
+		a->scope = WS_SCOPE_GPU;
+}
+
+static const char *exempt(enum ws_space space)
+{
+	switch (space) {
+	case WS_SPACE_CONST: return "constant memory";
+	case WS_SPACE_LOCAL: return "memory of one thread";
+	case WS_SPACE_PARAM: return "parameters";
+	default: return NULL;
+	}
+}
+
+static void fill(struct ws_ptx_inst *i, struct ws_rw_access *a)
+{
+	const struct ws_operand *o = bracket(i);
+
+	*a = (struct ws_rw_access){ .inst = i, .rw_class = WS_RW_UNHANDLED };
+	if (!plain(i)) {
+		if (unhandled(i))
+			a->why = ws_op_info(i->op)->name;
+		else
+			a->rw_class = WS_RW_NONE;
+		return;
+	}
+	a->kind = i->op == WS_OP_st ? WS_RW_WRITE : i->op == WS_OP_atom || i->op == WS_OP_red ? WS_RW_ATOMIC : WS_RW_READ;
+	a->address = o;
+	a->bytes = ws_type_bytes(i->type[i->ntypes - 1]) * i->vec;
+	a->space = (enum ws_space)i->space;
+	if (i->op == WS_OP_ldu && !a->space)
+		a->space = WS_SPACE_GENERIC;
+	if (!a->space && o->sym && o->sym->kind == WS_SYM_VAR)   /* a variable's name: its own space is meant */
+		a->space = o->sym->space;
+	order(i, a);
+	a->why = exempt(a->space);
+	a->rw_class = a->why ? WS_RW_EXEMPT : WS_RW_CHECK;
+}
+
+struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
+{
+	struct ws_rw_access *list, one;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		fill(&f->insts[i], &one);
+		count += one.rw_class != WS_RW_NONE;
+	}
+	list = ws_arena_alloc(f->module->arena, (count + 1) * sizeof *list);
+	*n = 0;
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		fill(&f->insts[i], &list[*n]);
+		*n += list[*n].rw_class != WS_RW_NONE;
+	}
+	return list;
+}

@@ -1,0 +1,410 @@
+/* edit.c - what can be inserted into a module and added to it; all become edits of its text (ws_ptx_edit). */
+#include "rewrite/rewrite_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- begin and end ---- */
+static uint32_t first_declaration(const struct ws_ptx_module *m)
+{
+	uint32_t at = (uint32_t)m->text_len;
+
+	for (uint32_t k = 0; k < m->nvars; k++)
+		at = m->vars[k]->off < at ? m->vars[k]->off : at;
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		at = m->funcs[k]->sym->off < at ? m->funcs[k]->sym->off : at;
+	return at;
+}
+
+static void refuse_reserved(struct ws_pass *p)
+{
+	static const char *const reserved[] = { "__warpsafe_", "%ws_", "$ws_" };
+
+	for (unsigned k = 0; k < WS_COUNT(reserved); k++)
+		if (memmem(p->m->text, p->m->text_len, reserved[k], strlen(reserved[k])))
+			ws_rw_error(p, NULL, "the module has names that begin with '%s': it was rewritten already",
+				    reserved[k]);
+}
+
+struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink)
+{
+	struct ws_pass *p = ws_arena_alloc(m->arena, sizeof *p);
+
+	*p = (struct ws_pass){ .m = m, .sink = sink, .version = m->version, .sm = m->sm, .first = first_declaration(m) };
+	p->regs = ws_arena_alloc(m->arena, (m->nfuncs + 1) * sizeof *p->regs);
+	if (!m->edits)
+		m->edits = ws_arena_alloc(m->arena, sizeof *m->edits);
+	m->edits->owner = p;
+	refuse_reserved(p);
+	return p;
+}
+
+struct ws_ptx_module *ws_rw_module(const struct ws_pass *p)
+{
+	return p->m;
+}
+
+bool ws_rw_error(struct ws_pass *p, const struct ws_ptx_inst *inst, const char *fmt, ...)
+{
+	struct ws_buf text = { 0 };
+	struct ws_diag d = { .severity = WS_ERROR, .place = { .path = p->m->path, .line = inst ? inst->line : 0 } };
+	va_list ap;
+
+	p->failed = true;
+	if (!p->sink || !p->sink->emit)
+		return false;
+	va_start(ap, fmt);
+	ws_buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	d.text = text.data;
+	p->sink->emit(p->sink->user, &d);
+	ws_buf_free(&text);
+	return false;
+}
+
+void ws_rw_need(struct ws_pass *p, uint32_t version, uint32_t sm)
+{
+	p->version = version > p->version ? version : p->version;
+	p->sm = sm > p->sm ? sm : p->sm;
+}
+
+/* From sm_70 on these exist with .sync only (PTX ISA 9.0, shfl, vote). */
+static const struct ws_ptx_inst *bound_to_old_target(const struct ws_ptx_module *m)
+{
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		for (uint32_t n = 0; n < m->funcs[k]->ninsts; n++) {
+			const struct ws_ptx_inst *i = &m->funcs[k]->insts[n];
+
+			if ((i->op == WS_OP_shfl || i->op == WS_OP_vote) && !(i->flags & WS_F_SYNC))
+				return i;
+		}
+	return NULL;
+}
+
+static void raise_header(struct ws_pass *p)
+{
+	struct ws_ptx_module *m = p->m;
+	const struct ws_ptx_inst *old = p->sm >= 70 && m->sm < 70 ? bound_to_old_target(m) : NULL;
+	char number[16];
+
+	if (old)
+		ws_rw_error(p, old, "this instruction exists on targets before sm_70 alone, and the inserted code needs "
+			    "sm_%u", p->sm);
+	if (p->sm > m->sm && m->sm_suffix)
+		ws_rw_error(p, NULL, "code for sm_%u%c runs there alone, and the inserted code needs sm_%u", m->sm,
+			    m->sm_suffix, p->sm);
+	if (p->version > m->version) {
+		snprintf(number, sizeof number, "%u.%u", p->version / 10, p->version % 10);
+		ws_ptx_edit(m, m->version_off, m->version_len, 0, number);
+	}
+	if (p->sm > m->sm) {
+		snprintf(number, sizeof number, "sm_%u", p->sm);
+		ws_ptx_edit(m, m->target_off, m->target_len, 0, number);
+	}
+}
+
+static void declare_registers(struct ws_pass *p, const struct ws_ptx_func *f, const struct ws_rw_registers *r)
+{
+	struct ws_buf b = { 0 };
+
+	for (unsigned t = 0; t < WS_RW_TYPES; t++) {
+		const char *name = ws_type_name((enum ws_type)t);
+
+		if (r->temps[t])
+			ws_buf_printf(&b, "\n\t.reg .%s \t%%ws_%s_<%u>;", name, name, r->temps[t]);
+		if (r->kept[t])
+			ws_buf_printf(&b, "\n\t.reg .%s \t%%ws_kept_%s_<%u>;", name, name, r->kept[t]);
+	}
+	if (b.len)
+		ws_ptx_edit(p->m, f->body_off + 1, 0, RANK_REGISTERS, b.data);
+	ws_buf_free(&b);
+}
+
+bool ws_rw_end(struct ws_pass *p)
+{
+	for (uint32_t k = 0; k < p->m->nfuncs; k++)
+		if (!p->m->funcs[k]->declared_only && !p->failed)
+			declare_registers(p, p->m->funcs[k], &p->regs[p->m->funcs[k]->sym->index]);
+	raise_header(p);
+	p->result.sites = ws_arena_alloc(p->m->arena, (p->nsites + 1) * sizeof *p->sites);
+	p->result.nsites = (uint32_t)p->nsites;
+	if (p->nsites)
+		memcpy((void *)p->result.sites, p->sites, p->nsites * sizeof *p->sites);
+	free(p->sites);
+	free(p->added.list);
+	ws_ptx_free(p->runtime);
+	p->sites = NULL;
+	p->added.list = NULL;
+	p->runtime = NULL;
+	return !p->failed;
+}
+
+struct ws_rw_site *ws_rw_new_site(struct ws_pass *p)
+{
+	struct ws_rw_site *s = WS_PUSH(p->sites, p->nsites, p->sites_cap);
+
+	*s = (struct ws_rw_site){ 0 };
+	return s;
+}
+
+struct ws_rw_result *ws_rw_result_of(struct ws_pass *p)
+{
+	return &p->result;
+}
+
+/* ---- declarations ---- */
+void ws_rw_declare(struct ws_pass *p, const char *fmt, ...)
+{
+	struct ws_buf b = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	ws_buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	ws_buf_puts(&b, "\n");
+	ws_ptx_edit(p->m, p->first, 0, RANK_DECLARE, b.data);
+	ws_buf_free(&b);
+}
+
+/* Where the first parameter goes: behind the '(' after the kernel's name, or behind the name if there is none. */
+static uint32_t behind_name(const struct ws_ptx_func *f, bool *bracket)
+{
+	const char *text = f->module->text, *end = text + f->body_off, *name = text + f->off;
+	size_t len = strlen(f->name);
+
+	while (name < end && (strncmp(name, f->name, len) || !strchr(" \t\r\n({", name[len]) ||
+			      !strchr(" \t\r\n", name[-1])))
+		name++;
+	name += len;
+	text = memchr(name, '(', (size_t)(end - name));
+	*bracket = text && strspn(name, " \t\r\n") == (size_t)(text - name);
+	return (uint32_t)((*bracket ? text + 1 : name) - f->module->text);
+}
+
+bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, const char *name)
+{
+	struct ws_buf b = { 0 };
+	bool bracket = true;
+	uint32_t at;
+
+	if (!f->entry || f->declared_only)
+		return ws_rw_error(p, NULL, "'%s' is no kernel with a body: it cannot take one more parameter", f->name);
+	if (f->sym->off != f->off)
+		return ws_rw_error(p, NULL, "'%s' is declared twice: it cannot take one more parameter", f->name);
+	if (f->nparams) {
+		at = f->params[f->nparams - 1]->off + f->params[f->nparams - 1]->len;
+		ws_buf_puts(&b, ",\n\t");
+	} else {
+		at = behind_name(f, &bracket);
+	}
+	ws_buf_printf(&b, "%s.param .%s %s%s", bracket ? "" : "(", ws_type_name(type), name, bracket ? "" : ")");
+	ws_ptx_edit(p->m, at, 0, RANK_DECLARE, b.data);
+	ws_buf_free(&b);
+	return true;
+}
+
+void ws_rw_shared(struct ws_pass *p, struct ws_ptx_func *f, uint32_t align, uint32_t bytes, const char *name)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "\n\t.shared .align %u .b8 %s[%u];", align, name, bytes);
+	ws_ptx_edit(p->m, f->body_off + 1, 0, RANK_SHARED, b.data);
+	ws_buf_free(&b);
+}
+
+static struct ws_rw_registers *registers_of(struct ws_pass *p, const struct ws_ptx_func *f)
+{
+	return &p->regs[f->sym->index];
+}
+
+static const char *name(struct ws_pass *p, const char *prefix, enum ws_type type, uint32_t number)
+{
+	char s[48];
+
+	snprintf(s, sizeof s, "%%ws_%s%s_%u", prefix, ws_type_name(type), number);
+	return ws_arena_strndup(p->m->arena, s, strlen(s));
+}
+
+const char *ws_rw_register(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type)
+{
+	return name(p, "kept_", type, registers_of(p, f)->kept[type]++);
+}
+
+/* ---- code ---- */
+static struct ws_code *begin(struct ws_pass *p, struct ws_ptx_func *f, struct ws_ptx_inst *inst, enum ws_side side)
+{
+	struct ws_code *c = ws_alloc(sizeof *c);
+
+	*c = (struct ws_code){ .p = p, .f = f, .inst = inst, .side = side, .flat = true };
+	return c;
+}
+
+struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_ptx_inst *inst, enum ws_side side)
+{
+	return begin(p, f, inst, side);
+}
+
+struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	return begin(p, f, NULL, WS_BEFORE);
+}
+
+const char *ws_code_temp(struct ws_code *c, enum ws_type type)
+{
+	struct ws_rw_registers *r = registers_of(c->p, c->f);
+	const char *made = name(c->p, "", type, c->used[type]++);
+
+	if (r->temps[type] < c->used[type])
+		r->temps[type] = c->used[type];
+	return made;
+}
+
+const char *ws_code_label(struct ws_code *c)
+{
+	char s[32];
+
+	snprintf(s, sizeof s, "$ws_%u", c->p->labels++);
+	return ws_arena_strndup(c->p->m->arena, s, strlen(s));
+}
+
+/* A guard can stand before a line that is neither guarded itself, nor a label, a scope or a declaration, nor a branch. */
+static bool takes_guard(const char *line)
+{
+	return !strchr("@{}.$", *line) && strncmp(line, "bra", 3) && strncmp(line, "call", 4) && !strchr(line, ':');
+}
+
+void ws_code_add(struct ws_code *c, const char *fmt, ...)
+{
+	size_t at = c->text.len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	ws_buf_vprintf(&c->text, fmt, ap);
+	va_end(ap);
+	c->flat = c->flat && takes_guard(c->text.data + at);
+	c->lines++;
+	ws_buf_puts(&c->text, "\n");
+}
+
+/* ---- addresses ---- */
+static const char *base_name(struct ws_code *c, const struct ws_operand *o)
+{
+	char s[256];
+
+	if (!o->component || o->component >= 0x10)
+		return o->reg->name;
+	snprintf(s, sizeof s, "%s.%c", o->reg->name, "xyzw"[(o->component - 1) & 3]);
+	return ws_arena_strndup(c->p->m->arena, s, strlen(s));
+}
+
+static const char *address(struct ws_code *c, const struct ws_rw_access *a, unsigned bytes)
+{
+	const struct ws_operand *o = a->address;
+	const char *to, *base = o->reg ? base_name(c, o) : NULL;
+	unsigned have = o->reg ? ws_type_bytes(o->reg->type) : bytes, bits = 8 * bytes;
+
+	if (base && !o->offset && have == bytes)
+		return base;
+	to = ws_code_temp(c, bytes == 8 ? WS_B64 : WS_B32);
+	if (!base)
+		ws_code_add(c, "mov.u%u %s, %s;", bits, to, o->sym ? o->sym->name : "0");
+	else if (have > bytes)
+		ws_code_add(c, "cvt.u%u.u%u %s, %s;", bits, 8 * have, to, base);
+	if (!base || have > bytes)
+		base = to;
+	if (have < bytes && o->offset) {         /* what is added is added in the width of the register: it may wrap */
+		const char *sum = ws_code_temp(c, WS_B32);
+
+		ws_code_add(c, "add.s32 %s, %s, %lld;", sum, base, (long long)o->offset);
+		base = sum;
+	} else if (o->offset) {
+		ws_code_add(c, "add.s%u %s, %s, %lld;", bits, to, base, (long long)o->offset);
+	}
+	if (have < bytes)
+		ws_code_add(c, "cvt.u%u.u%u %s, %s;", bits, 8 * have, to, base);
+	return to;
+}
+
+const char *ws_code_address(struct ws_code *c, const struct ws_rw_access *a)
+{
+	return address(c, a, 8);
+}
+
+const char *ws_code_address32(struct ws_code *c, const struct ws_rw_access *a)
+{
+	return address(c, a, 4);
+}
+
+/* ---- the code becomes an edit ---- */
+struct guard_write { const struct ws_reg *guard; bool found; };
+
+static void is_guard(void *user, struct ws_reg *r, bool is_def)
+{
+	struct guard_write *w = user;
+
+	w->found |= is_def && r == w->guard;
+}
+
+static bool writes_own_guard(const struct ws_ptx_inst *i)
+{
+	struct guard_write w = { .guard = i->guard };
+
+	ws_ptx_inst_regs(i, is_guard, &w);
+	return w.found;
+}
+
+static void emit(struct ws_code *c, const char *line, size_t len, const char *guard, struct ws_buf *out)
+{
+	bool after = !c->inst || c->side == WS_AFTER;
+
+	ws_buf_printf(out, "%s%s%.*s%s", after ? "\n\t" : "", guard, (int)len, line, after ? "" : "\n\t");
+}
+
+/* A few plain instructions take the access's guard themselves; longer code is jumped over. */
+enum { MOST_GUARDED = 8 };
+
+static void place(struct ws_code *c, struct ws_buf *out)
+{
+	const struct ws_ptx_inst *i = c->inst;
+	char guard[256] = "", skip[300];
+	const char *label = NULL, *end;
+
+	if (i && i->guard)
+		snprintf(guard, sizeof guard, "@%s%s ", i->guard_neg ? "!" : "", i->guard->name);
+	if (*guard && (!c->flat || c->lines > MOST_GUARDED)) {
+		label = ws_code_label(c);
+		snprintf(skip, sizeof skip, "@%s%s bra %s;", i->guard_neg ? "" : "!", i->guard->name, label);
+		emit(c, skip, strlen(skip), "", out);
+		*guard = 0;
+	}
+	for (const char *line = c->text.data; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		emit(c, line, (size_t)(end - line), guard, out);
+	}
+	if (label) {
+		snprintf(skip, sizeof skip, "%s:", label);
+		emit(c, skip, strlen(skip), "", out);
+	}
+}
+
+void ws_code_end(struct ws_code *c)
+{
+	struct ws_buf out = { 0 };
+	struct ws_ptx_module *m = c->p->m;
+
+	if (c->inst && c->inst->guard && c->side == WS_AFTER && writes_own_guard(c->inst)) {
+		ws_rw_error(c->p, c->inst, "nothing can be inserted behind an instruction that writes its own guard");
+	} else if (c->lines) {
+		place(c, &out);
+		if (!c->inst)
+			ws_ptx_edit(m, c->f->body_off + 1, 0, RANK_ENTRY, out.data);
+		else if (c->side == WS_BEFORE)
+			ws_ptx_edit(m, c->inst->off, 0, RANK_BEFORE, out.data);
+		else
+			ws_ptx_edit(m, c->inst->off + c->inst->len, 0, RANK_AFTER, out.data);
+	}
+	ws_buf_free(&out);
+	ws_buf_free(&c->text);
+	free(c);
+}

@@ -1,0 +1,57 @@
+/* rewrite.c - the passes by name. */
+#include "rewrite/rewrite_priv.h"
+
+#include <string.h>
+
+/* Nothing is inserted: what is printed is what was read. Shows that a module survives the way through here. */
+static bool print(struct ws_pass *p)
+{
+	return !p->failed;
+}
+
+static const struct {
+	const char *name, *help;
+	bool (*run)(struct ws_pass *p);
+} passes[] = {
+	{ "print", "insert nothing", print },
+	{ "count", "count accesses to shared and global memory", ws_rw_pass_count },
+};
+
+bool ws_rewrite_pass(unsigned k, const char **name, const char **help)
+{
+	if (k >= WS_COUNT(passes))
+		return false;
+	*name = passes[k].name;
+	*help = passes[k].help;
+	return true;
+}
+
+bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink *sink)
+{
+	struct ws_pass *p = ws_rw_begin(m, sink);
+
+	for (unsigned k = 0; k < WS_COUNT(passes); k++) {
+		if (strcmp(passes[k].name, pass))
+			continue;
+		if (!p->failed)
+			p->failed |= !passes[k].run(p);
+		return ws_rw_end(p);
+	}
+	ws_rw_error(p, NULL, "there is no pass '%s'", pass);
+	return ws_rw_end(p);
+}
+
+const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m)
+{
+	static const struct ws_rw_result nothing;
+	const struct ws_pass *p = m->edits ? m->edits->owner : NULL;
+
+	return p ? &p->result : &nothing;
+}
+
+const char *ws_rw_kind_name(enum ws_rw_kind k)
+{
+	static const char *const names[] = { "read", "write", "atomic" };
+
+	return names[k];
+}

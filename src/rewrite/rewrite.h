@@ -1,0 +1,121 @@
+/* rewrite.h - passes over a PTX module: they find memory accesses, insert code at them, and add what that code needs.
+ *
+ *     m = ws_ptx_parse(...);  ws_rewrite("count", m, &sink);  ws_ptx_print(m, &out);
+ *
+ * A pass is one file with one row in rewrite.c (docs/REWRITE.md: how to write one). It changes nothing of what was
+ * parsed; it notes edits of the text, so that everything else prints byte for byte. Labels and .loc lines stay where
+ * they are: code inserted before an instruction stands behind its labels, is reached by jumps as well, and has its
+ * source position. Ownership: everything here lives in the module's arena and dies with ws_ptx_free.
+ *
+ * Names that begin with "__warpsafe_", "%ws_" or "$ws_" are ours: a module that has them already is refused. */
+#ifndef WS_REWRITE_H
+#define WS_REWRITE_H
+
+#include "ptx/ptx.h"
+
+/* ---- for users of passes ---- */
+/* Applies a pass. false: every reason went to the sink, and the module is good for nothing but ws_ptx_free. */
+bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink *sink);
+
+/* The passes there are: name and one sentence; false when k is beyond the last. */
+bool ws_rewrite_pass(unsigned k, const char **name, const char **help);
+
+enum ws_rw_kind { WS_RW_READ, WS_RW_WRITE, WS_RW_ATOMIC };
+const char *ws_rw_kind_name(enum ws_rw_kind k);          /* "read" */
+
+enum ws_rw_class {
+	WS_RW_NONE,              /* no access to memory */
+	WS_RW_CHECK,             /* an access to shared or global memory that a pass may check */
+	WS_RW_EXEMPT,            /* no race is possible, by the state space: .const, .param, .local */
+	WS_RW_UNHANDLED          /* an access in a way that no pass follows: asynchronous, matrix, texture, multimem */
+};
+
+/* What a pass did at one instruction. */
+struct ws_rw_site {
+	const struct ws_ptx_func *func;
+	const struct ws_ptx_inst *inst;
+	const char *place;       /* "file.cu:12"; see ws_ptx_where */
+	enum ws_rw_class rw_class;
+	enum ws_rw_kind kind;
+	enum ws_space space;     /* WS_SPACE_GENERIC: found out when it runs */
+	uint32_t bytes;          /* of a thread's access; 0 = not known (UNHANDLED) */
+	uint32_t counter, ncounters;     /* its first counter, and how many: see ws_rw_result */
+};
+/* The counters of one site, by what its address turned out to be; one that names its space has one. */
+enum ws_rw_counter { WS_RW_GLOBAL, WS_RW_SHARED, WS_RW_CONST, WS_RW_COUNTERS };
+
+struct ws_rw_result {
+	const struct ws_rw_site *sites;
+	uint32_t nsites;
+	const char *counters;    /* a global variable of the module, ncounters of 64 bits; NULL = none */
+	uint32_t ncounters;
+};
+/* What the pass left for the host; valid as long as the module. */
+const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);
+
+/* ---- for passes: the module ---- */
+struct ws_pass;                          /* one pass over one module */
+
+struct ws_ptx_module *ws_rw_module(const struct ws_pass *p);
+/* Says what is wrong, with the place of inst (NULL = the module). Returns false; the rewriting fails. */
+bool ws_rw_error(struct ws_pass *p, const struct ws_ptx_inst *inst, const char *fmt, ...) WS_PRINTF(3, 4);
+/* The inserted code needs this PTX version (10 * major + minor) and target: the module's are raised if they are lower. */
+void ws_rw_need(struct ws_pass *p, uint32_t version, uint32_t sm);
+/* Text at module scope, before the first declaration that was there: variables, functions. */
+void ws_rw_declare(struct ws_pass *p, const char *fmt, ...) WS_PRINTF(2, 3);
+/* One more parameter of a kernel, behind the others, of a scalar type. */
+bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, const char *name);
+/* A variable in shared memory of a function. */
+void ws_rw_shared(struct ws_pass *p, struct ws_ptx_func *f, uint32_t align, uint32_t bytes, const char *name);
+/* A register of a function that keeps its value everywhere in it. The name. */
+const char *ws_rw_register(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type);
+struct ws_rw_site *ws_rw_new_site(struct ws_pass *p);
+struct ws_rw_result *ws_rw_result_of(struct ws_pass *p);
+
+/* ---- for passes: memory accesses ---- */
+struct ws_rw_access {
+	struct ws_ptx_inst *inst;
+	enum ws_rw_class rw_class;
+	const char *why;         /* EXEMPT: "constant memory"; UNHANDLED: the instruction's name */
+	enum ws_rw_kind kind;
+	enum ws_space space;     /* CONST, GLOBAL, LOCAL, PARAM, SHARED, SHARED_CLUSTER or GENERIC */
+	uint32_t bytes;          /* of a thread: all elements of a vector */
+	enum ws_sem sem;         /* WEAK, RELAXED, ACQUIRE, ..., never NONE */
+	enum ws_scope scope;     /* NONE for WEAK */
+	const struct ws_operand *address;        /* of kind ADDR; NULL for UNHANDLED */
+};
+/* The accesses of a function in the order of the text, those that are NONE left out. Proofs that an access needs no
+ * check (the same one earlier in the interval, addresses disjoint by thread) work on this list. */
+struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
+
+/* ---- for passes: code ---- */
+/* Code for one place: begun, added to, ended. It runs under the guard of the instruction it stands at. */
+struct ws_code;
+enum ws_side { WS_BEFORE, WS_AFTER };
+struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_ptx_inst *inst, enum ws_side side);
+/* Code that runs once, when the function is entered. */
+struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f);
+/* A register for this code alone; others use it again. Registers have no value from before. */
+const char *ws_code_temp(struct ws_code *c, enum ws_type type);
+const char *ws_code_label(struct ws_code *c);            /* a new name; place it with ws_code_add(c, "%s:", name) */
+/* One instruction or label, as PTX. */
+void ws_code_add(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
+/* The access's address in a 64-bit register or one made for it: as wide as a generic address, in the access's space. */
+const char *ws_code_address(struct ws_code *c, const struct ws_rw_access *a);
+/* The same in 32 bits, for shared memory. */
+const char *ws_code_address32(struct ws_code *c, const struct ws_rw_access *a);
+void ws_code_end(struct ws_code *c);
+
+/* ---- for passes: device functions written in CUDA C (src/device) ---- */
+/* Makes the functions of a file of src/device known; `ptx` is what it was compiled to. */
+bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx);
+extern const char ws_device_count[];     /* src/device/count.cu */
+
+/* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables
+ * ("name", "name+8"), 32 or 64 bits as the parameter is; the result goes to the register `result` (NULL = nowhere).
+ * Functions that it calls, and variables that it uses, are added to the module once; those have names that begin with
+ * "__warpsafe_". Not possible, and refused with the reason: branch tables, local memory, indirect calls, parameters of
+ * other sizes. */
+bool ws_inline(struct ws_code *c, const char *function, const char *const *args, unsigned nargs, const char *result);
+
+#endif

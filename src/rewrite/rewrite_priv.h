@@ -1,0 +1,54 @@
+/* rewrite_priv.h - what the files of src/rewrite share and nobody else sees. */
+#ifndef WS_REWRITE_PRIV_H
+#define WS_REWRITE_PRIV_H
+
+#include "rewrite/rewrite.h"
+
+enum { WS_RW_TYPES = WS_T_OTHER };
+
+struct ws_rw_registers {                 /* ours in one function, by type */
+	uint32_t kept[WS_RW_TYPES];
+	uint32_t temps[WS_RW_TYPES];     /* the most that were in use at once */
+};
+
+struct ws_rw_symbols {                   /* of the runtime, that were added to the module */
+	const struct ws_ptx_sym **list;
+	size_t n, cap;
+};
+
+struct ws_pass {
+	struct ws_ptx_module *m;
+	const struct ws_sink *sink;
+	bool failed;
+	uint32_t version, sm;            /* needed */
+	uint32_t first;                  /* where text at module scope goes */
+	struct ws_rw_registers *regs;    /* by sym->index of the function */
+	uint32_t labels;                 /* made so far */
+	struct ws_ptx_module *runtime;   /* freed at the end */
+	struct ws_rw_symbols added;
+	struct ws_rw_result result;
+	struct ws_rw_site *sites;
+	size_t nsites, sites_cap;
+};
+
+struct ws_code {
+	struct ws_pass *p;
+	struct ws_ptx_func *f;
+	struct ws_ptx_inst *inst;        /* NULL: at the function's entry */
+	enum ws_side side;
+	struct ws_buf text;              /* lines */
+	unsigned lines;
+	bool flat;                       /* each line is an instruction that takes a guard */
+	uint32_t used[WS_RW_TYPES];      /* temporary registers */
+};
+
+/* Order of edits at one place. */
+enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE };
+
+/* The begin and end of every pass (edit.c). */
+struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);
+bool ws_rw_end(struct ws_pass *p);       /* true: all went well */
+
+bool ws_rw_pass_count(struct ws_pass *p);
+
+#endif
