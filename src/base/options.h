@@ -10,6 +10,7 @@ struct ws_options {
 	/* which work */
 	const char *verb;            /* "race", "run", ... */
 	const char *gpu;             /* "sim", "real" */
+	const char *instrument;      /* pass over the program's PTX: "none", "print", "count" (src/rewrite) */
 	/* simulated GPU */
 	const char *divergence;      /* "auto", "stack", "its" */
 	const char *schedule;        /* "rr", "random" */

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "cuda/instrument.h"
 #include "cuda/map.h"
 #include "cuda/sync.h"
 
@@ -136,11 +137,19 @@ struct ws_binary *ws_binary_register(const void *p)
 	return b;
 }
 
+static void tell_instrumented(struct ws_binary *b, struct ws_gpu_module *loaded)
+{
+	for (size_t i = 0; i < b->nptx; i++)
+		if (b->instrumented[i])
+			ws_instrument_loaded(b->instrumented[i], loaded);
+}
+
 static void free_binary(struct ws_binary *b)
 {
 	struct ws_session *s = ws_session_if_any();
 	size_t i;
 
+	tell_instrumented(b, NULL);
 	if (b->module && s)
 		ws_gpu_module_unload(s->gpu, b->module);
 	for (i = 0; i < b->nptx; i++)
@@ -160,6 +169,7 @@ static void free_binary(struct ws_binary *b)
 	free(b->functions);
 	free(b->variables);
 	free(b->ptx);
+	free(b->instrumented);
 	free(b->parts);
 	free(b->label);
 	free(b->copy);
@@ -324,6 +334,23 @@ static char *part_text(struct ws_binary *b, const struct ws_fatbin *part, uint32
 	return text;
 }
 
+static bool keep(struct ws_binary *b, struct ws_ptx_module *m)
+{
+	const char *pass = ws_session()->options.instrument;
+	struct ws_instrumented *made = NULL;
+
+	if (pass && strcmp(pass, "none") != 0) {
+		made = ws_instrument(pass, b->label, &m);
+		if (!made)
+			return false;
+	}
+	b->ptx = ws_realloc(b->ptx, (b->nptx + 1) * sizeof *b->ptx);
+	b->instrumented = ws_realloc(b->instrumented, (b->nptx + 1) * sizeof *b->instrumented);
+	b->instrumented[b->nptx] = made;
+	b->ptx[b->nptx++] = m;
+	return true;
+}
+
 static bool parse_part(struct ws_binary *b, const char *text, size_t len)
 {
 	struct ws_buf messages = {0};
@@ -336,9 +363,7 @@ static bool parse_part(struct ws_binary *b, const char *text, size_t len)
 	ws_buf_free(&messages);
 	if (!m)
 		return false;
-	b->ptx = ws_realloc(b->ptx, (b->nptx + 1) * sizeof *b->ptx);
-	b->ptx[b->nptx++] = m;
-	return true;
+	return keep(b, m);
 }
 
 static int parse_all(struct ws_binary *b, uint32_t cc)
@@ -389,6 +414,7 @@ static int load(struct ws_binary *b)
 		ws_buf_free(&err.text);
 		return err.code == WS_GPU_UNSUPPORTED ? WS_CUDA_NOT_SUPPORTED : WS_CUDA_INVALID_PTX;
 	}
+	tell_instrumented(b, b->module);
 	give_managed(b);
 	return 0;
 }

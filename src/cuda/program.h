@@ -35,6 +35,7 @@ struct ws_binary {
 	char *label; /* names the binary in messages: "app.1" */
 	void *copy;  /* bytes that the images point into, if they are ours */
 	struct ws_ptx_module **ptx;
+	struct ws_instrumented **instrumented; /* what was rewritten of them, by number; NULL = nothing was */
 	size_t nptx;
 	struct ws_gpu_module *module;
 	int state; /* 0 not loaded, 1 loaded, else: -error code */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cuda/instrument.h"
 #include "cuda/program.h"
 #include "cuda/sync.h"
 
@@ -173,6 +174,12 @@ static void tell_stats(void)
 	ws_buf_free(&b);
 }
 
+static void tell_instrumented(void)
+{
+	if (!atomic_load(&forked))
+		ws_instrument_tell();
+}
+
 /* Runs after the program's own destructors, which may still free memory or launch. */
 __attribute__((destructor)) static void save_at_unload(void)
 {
@@ -314,6 +321,10 @@ static struct ws_session *create(void)
 		c.observer = s->detector->ops;
 		c.observer_self = s->detector_self;
 		c.watch_host = true;
+	}
+	if (strcmp(s->options.instrument, "none") != 0) {
+		c.observer = &ws_instrument_observer;
+		atexit(tell_instrumented);
 	}
 	ws_report_set(s->report, "sim", s->detector ? s->detector->name : "none", s->options.granularity);
 	s->gpu = ws_gpu_create(&c);

@@ -1,0 +1,251 @@
+/* instrument.c - modules that were rewritten when they were loaded, and what their counters say; see instrument.h.
+ *
+ * A launch runs alone on the simulated GPU. So the counters are taken and set to zero at its end, and what they say
+ * belongs to its kernel, also for functions that several kernels call. */
+#include "cuda/instrument.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORIES = WS_RW_COUNTERS, KINDS = WS_RW_ATOMIC + 1, PLACES = 5 };
+static const char *const memory_names[MEMORIES] = {"global", "shared", "constant"};
+
+struct site {
+	char *place;
+	enum ws_rw_kind kind;
+	uint8_t memory[MEMORIES]; /* of each of its counters */
+	uint32_t counter, ncounters;
+	uint64_t seen[MEMORIES];
+};
+
+struct ws_instrumented {
+	struct ws_instrumented *next;
+	struct ws_mem *mem; /* its counters; NULL: not loaded */
+	char *counters;
+	struct site *sites;
+	size_t nsites, cap;
+	char *uncounted; /* places of accesses that have no counter */
+};
+
+struct kernel {
+	char *name;
+	uint64_t launches, seen[MEMORIES][KINDS];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ws_instrumented *all;
+static struct kernel *kernels;
+static size_t nkernels, kernels_cap;
+
+/* ---- a module is rewritten ---- */
+static void add_site(struct ws_instrumented *i, const struct ws_rw_site *from)
+{
+	struct site *s = WS_PUSH(i->sites, i->nsites, i->cap);
+
+	*s = (struct site){.place = ws_strdup(from->place), .kind = from->kind, .counter = from->counter,
+			   .ncounters = from->ncounters};
+	for (unsigned k = 0; k < s->ncounters; k++)
+		s->memory[k] = (uint8_t)(s->ncounters > 1		   ? k
+					 : from->space == WS_SPACE_CONST  ? WS_RW_CONST
+					 : from->space == WS_SPACE_GLOBAL ? WS_RW_GLOBAL
+									  : WS_RW_SHARED);
+}
+
+static void note_uncounted(struct ws_buf *b, const struct ws_rw_site *s)
+{
+	ws_buf_printf(b, "%s%s at %s", b->len ? ", " : "", ws_op_info(s->inst->op)->name, s->place);
+}
+
+static struct ws_instrumented *remember(const struct ws_rw_result *r)
+{
+	struct ws_instrumented *i = ws_alloc(sizeof *i);
+	struct ws_buf uncounted = {0};
+
+	i->counters = r->counters ? ws_strdup(r->counters) : NULL;
+	for (uint32_t k = 0; k < r->nsites; k++) {
+		if (r->sites[k].ncounters)
+			add_site(i, &r->sites[k]);
+		else
+			note_uncounted(&uncounted, &r->sites[k]);
+	}
+	i->uncounted = uncounted.data;
+	pthread_mutex_lock(&lock);
+	i->next = all;
+	all = i;
+	pthread_mutex_unlock(&lock);
+	return i;
+}
+
+struct ws_instrumented *ws_instrument(const char *pass, const char *label, struct ws_ptx_module **m)
+{
+	struct ws_buf messages = {0}, text = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &messages};
+	struct ws_instrumented *made = NULL;
+	bool good = ws_rewrite(pass, *m, &sink);
+
+	if (good) {
+		made = remember(ws_rewrite_result(*m));
+		ws_ptx_print(*m, &text);
+	}
+	ws_ptx_free(*m);
+	*m = good ? ws_ptx_parse(label, text.data, text.len, NULL, &sink) : NULL;
+	if (!*m)
+		ws_tell("%s: the pass '%s' cannot be applied\n%s", label, pass, messages.len ? messages.data : "");
+	ws_buf_free(&messages);
+	ws_buf_free(&text);
+	return *m ? made : NULL;
+}
+
+void ws_instrument_loaded(struct ws_instrumented *i, struct ws_gpu_module *loaded)
+{
+	pthread_mutex_lock(&lock);
+	i->mem = loaded && i->counters ? ws_gpu_module_var(loaded, i->counters) : NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- after a launch ---- */
+static struct kernel *kernel_named(const char *name)
+{
+	struct kernel *k;
+
+	for (size_t n = 0; n < nkernels; n++)
+		if (strcmp(kernels[n].name, name) == 0)
+			return &kernels[n];
+	k = WS_PUSH(kernels, nkernels, kernels_cap);
+	*k = (struct kernel){.name = ws_strdup(name)};
+	return k;
+}
+
+static void take_site(struct kernel *k, struct site *s, uint64_t *counters)
+{
+	for (unsigned n = 0; n < s->ncounters; n++) {
+		uint64_t seen = counters[s->counter + n];
+
+		counters[s->counter + n] = 0;
+		s->seen[s->memory[n]] += seen;
+		k->seen[s->memory[n]][s->kind] += seen;
+	}
+}
+
+static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
+{
+	struct kernel *k;
+
+	(void)self;
+	(void)completed;
+	pthread_mutex_lock(&lock);
+	k = kernel_named(l->name ? l->name : "?");
+	k->launches++;
+	for (struct ws_instrumented *i = all; i; i = i->next)
+		for (size_t n = 0; i->mem && n < i->nsites; n++)
+			take_site(k, &i->sites[n], (uint64_t *)(void *)i->mem->host);
+	pthread_mutex_unlock(&lock);
+}
+
+const struct ws_observer_ops ws_instrument_observer = {
+	.abi = WS_OBSERVER_ABI,
+	.name = "instrument",
+	.help = "counters of inserted code",
+	.launch_end = launch_end,
+};
+
+/* ---- what is told ---- */
+static void add_number(struct ws_buf *b, uint64_t n)
+{
+	if (n >= 1000) {
+		add_number(b, n / 1000);
+		ws_buf_printf(b, ",%03u", (unsigned)(n % 1000));
+	} else {
+		ws_buf_printf(b, "%u", (unsigned)n);
+	}
+}
+
+static void add_kinds(struct ws_buf *b, const uint64_t seen[KINDS], const char *memory, const char *before)
+{
+	bool first = true;
+
+	for (unsigned k = 0; k < KINDS; k++) {
+		if (!seen[k])
+			continue;
+		ws_buf_printf(b, "%s ", first ? before : ",");
+		add_number(b, seen[k]);
+		if (first)
+			ws_buf_printf(b, " %s", memory);
+		ws_buf_printf(b, " %s%s", ws_rw_kind_name((enum ws_rw_kind)k), seen[k] == 1 ? "" : "s");
+		first = false;
+	}
+}
+
+static void tell_kernel(const struct kernel *k)
+{
+	struct ws_buf b = {0};
+	uint64_t sum = 0;
+	bool any = false;
+
+	for (unsigned m = 0; m < MEMORIES; m++)
+		for (unsigned n = 0; n < KINDS; n++)
+			sum += k->seen[m][n];
+	ws_buf_printf(&b, "%s: ", k->name);
+	add_number(&b, k->launches);
+	ws_buf_printf(&b, " launch%s, ", k->launches == 1 ? "" : "es");
+	add_number(&b, sum);
+	ws_buf_printf(&b, " access%s", sum == 1 ? "" : "es");
+	for (unsigned m = 0; m < MEMORIES; m++) {
+		add_kinds(&b, k->seen[m], memory_names[m], any ? ";" : ":");
+		any = any || k->seen[m][0] || k->seen[m][1] || k->seen[m][2];
+	}
+	fprintf(stderr, "warpsafe: %s\n", b.data);
+	ws_buf_free(&b);
+}
+
+struct busy {
+	const struct site *site;
+	unsigned memory;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct busy *x = a, *y = b;
+	uint64_t m = x->site->seen[x->memory], n = y->site->seen[y->memory];
+
+	return m != n ? (m < n ? 1 : -1) : strcmp(x->site->place, y->site->place);
+}
+
+static void tell_places(void)
+{
+	struct busy *list = NULL;
+	size_t n = 0, cap = 0;
+
+	for (const struct ws_instrumented *i = all; i; i = i->next)
+		for (size_t s = 0; s < i->nsites; s++)
+			for (unsigned m = 0; m < MEMORIES; m++)
+				if (i->sites[s].seen[m])
+					*WS_PUSH(list, n, cap) = (struct busy){&i->sites[s], m};
+	if (n)
+		qsort(list, n, sizeof *list, by_count);
+	for (size_t k = 0; k < n && k < PLACES; k++) {
+		const struct site *s = list[k].site;
+		struct ws_buf b = {0};
+
+		add_number(&b, s->seen[list[k].memory]);
+		fprintf(stderr, "warpsafe:     %s: %s %s %s%s\n", s->place, b.data, memory_names[list[k].memory],
+			ws_rw_kind_name(s->kind), s->seen[list[k].memory] == 1 ? "" : "s");
+		ws_buf_free(&b);
+	}
+	free(list);
+}
+
+void ws_instrument_tell(void)
+{
+	fflush(stdout);
+	pthread_mutex_lock(&lock);
+	for (size_t k = 0; k < nkernels; k++)
+		tell_kernel(&kernels[k]);
+	tell_places();
+	for (const struct ws_instrumented *i = all; i; i = i->next)
+		if (i->uncounted)
+			fprintf(stderr, "warpsafe: not counted: %s\n", i->uncounted);
+	pthread_mutex_unlock(&lock);
+}
