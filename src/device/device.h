@@ -38,7 +38,7 @@ HELPER u32 population(u32 mask)
 /* Addresses of global memory, not generic ones. */
 HELPER void global_add(u64 address, u64 value)
 {
-	asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" : : "l"(address), "l"(value) : "memory");
+	asm volatile("red.global.add.u64 [%0], %1;" : : "l"(address), "l"(value) : "memory");
 }
 
 #define IS_SPACE(name, space) \

@@ -510,7 +510,8 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	}
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	wrote = fn(&args);
-	ws_atomic_progress(x, in, r->addr, r->space, r->mask, wrote, scratch[0], args.a[0]);
+	if (!r->mem || !r->mem->inserted)
+		ws_atomic_progress(x, in, r->addr, r->space, r->mask, wrote, scratch[0], args.a[0]);
 	if (tell_observer) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom, .bytes = t->bytes, .issuer = WS_WARP};

@@ -834,7 +834,8 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	args.d[0] = t->d[0] != WS_LANE_NONE || x->ops || needs_old(t) ? scratch : NULL;
 	wrote = (p.space == WS_SPACE_GLOBAL ? t->global : t->shared)(&args);
-	ws_atomic_progress(x, in, p.a, p.space, mask, wrote, scratch, args.a[0]);
+	if (!p.mem || !p.mem->inserted)
+		ws_atomic_progress(x, in, p.a, p.space, mask, wrote, scratch, args.a[0]);
 	if (x->ops && wanted(x, p.space) && !note_atomic(x, in, &p, mask, wrote)) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom, .bytes = t->bytes, .value = scratch, .issuer = WS_WARP};

@@ -21,6 +21,8 @@ struct ws_mem {
 	uint8_t *host;               /* where the bytes are in this process */
 	enum ws_mem_kind kind;
 	bool freed;
+	bool inserted;               /* of code that src/rewrite inserted ("__warpsafe_..."): changes there are no progress
+	                              * of the program */
 	const char *name;            /* variable, or NULL */
 	uint64_t serial;             /* allocations are numbered from 1 */
 	const char *origin;          /* "cudaMalloc at app.cu:12" or "cudaMalloc #3"; NULL if unknown */

@@ -1,10 +1,13 @@
 /* simtest.c - runs PTX kernels that carry their launch and their expectations in comments at their head.
  *
- *     simtest [-v] [-m stack|its] [-d DETECTOR] FILE.ptx|FOLDER...
+ *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS] FILE.ptx|FOLDER...
  *
  * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
  * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
- * some kernels here race on purpose; but "compare" must find no difference). One line a test, a closing line "N passed, N failed, N skipped";
+ * some kernels here race on purpose; but "compare" must find no difference).
+ * With -i every kernel is first rewritten by a pass of src/rewrite and must still do what is expected; with -i count, what
+ * the inserted code counted must be what an observer of the original counts, for each memory and kind of access, where
+ * that number does not depend on the schedule. One line a test, a closing line "N passed, N failed, N skipped";
  * exit status 1 if one failed. Directives ("// " before each; the head ends at the first other line):
  *
  *     kernel: NAME                     default: the first entry
@@ -36,6 +39,7 @@
 
 #include "detect/detect.h"
 #include "gpu/gpu.h"
+#include "rewrite/rewrite.h"
 
 enum { MAX_DIRECTIVES = 128, MAX_BUFFERS = 16 };
 
@@ -69,6 +73,8 @@ struct buffer {
 	void *own;                   /* registered memory */
 };
 
+struct tally { uint64_t n[WS_RW_COUNTERS][WS_RW_ATOMIC + 1]; };
+
 struct run {
 	const struct test *t;
 	const struct variant *v;
@@ -79,11 +85,13 @@ struct run {
 	size_t nbuf;
 	struct ws_buf why;           /* what went wrong */
 	int fd;                      /* printf's output */
+	const struct ws_rw_result *rewritten;    /* NULL: the kernel is the original */
+	struct tally *tally;         /* accesses of threads; NULL = not wanted */
 };
 
 static bool verbose;
 static const struct ws_detector *detector;
-static const char *only_model;
+static const char *only_model, *pass;
 
 static bool WS_PRINTF(2, 3) wrong(struct run *r, const char *fmt, ...)
 {
@@ -343,7 +351,8 @@ static bool check_error(struct run *r, const struct ws_gpu_error *err)
 	const struct directive *d;
 	const char *text = err->text.data ? err->text.data : "";
 	for (size_t i = 0; (d = get(r, "expect-error", i)); i++)
-		if (!strstr(text, d->rest))
+		/* a line of the PTX is another one when code was inserted before it */
+		if (!strstr(text, d->rest) && !(pass && strstr(d->rest, ".ptx:")))
 			return wrong(r, "line %u: expected the error '%s', got:\n%s", d->line, d->rest, text);
 	d = get(r, "expect-code", 0);
 	for (size_t i = 0; d && i < WS_COUNT(codes); i++)
@@ -473,6 +482,38 @@ static const struct ws_observer_ops checker = {
 	.needs = WS_NEED_GLOBAL | WS_NEED_SHARED | WS_NEED_SYNC | WS_NEED_VALUES,
 	.access = on_access, .thread_exit = on_exit_of};
 
+/* ---- accesses are counted: by an observer of the original, by the code that was inserted ---- */
+
+static void tally_access(void *self, struct ws_obs_warp *w, const struct ws_access *a)
+{
+	struct tally *t = self;
+	const struct ws_ptx_inst *i = a->site->inst;
+	(void)w;
+	if (i->op != WS_OP_ld && i->op != WS_OP_ldu && i->op != WS_OP_st && i->op != WS_OP_atom && i->op != WS_OP_red)
+		return;
+	if (a->async)
+		return;
+	bool constant = i->space == WS_SPACE_CONST || (!i->space && a->mem && a->mem->kind == WS_MEM_CONST);
+	enum ws_rw_counter memory = constant ? WS_RW_CONST : a->space == WS_SPACE_SHARED ? WS_RW_SHARED : WS_RW_GLOBAL;
+	t->n[memory][a->kind] += (uint64_t)__builtin_popcount(a->mask);
+}
+
+static const struct ws_observer_ops tally_observer = {
+	.abi = WS_OBSERVER_ABI, .name = "tally", .help = "counts accesses", .needs = WS_NEED_GLOBAL | WS_NEED_SHARED,
+	.access = tally_access};
+
+static void read_counters(struct run *r)
+{
+	struct ws_mem *m = r->rewritten->counters ? ws_gpu_module_var(r->module, r->rewritten->counters) : NULL;
+	const uint64_t *counters = m ? (const uint64_t *)(const void *)m->host : NULL;
+	for (uint32_t k = 0; counters && k < r->rewritten->nsites; k++) {
+		const struct ws_rw_site *s = &r->rewritten->sites[k];
+		unsigned memory = s->space == WS_SPACE_CONST ? WS_RW_CONST : s->space == WS_SPACE_GLOBAL ? WS_RW_GLOBAL : WS_RW_SHARED;
+		for (unsigned n = 0; n < s->ncounters; n++)
+			r->tally->n[s->ncounters > 1 ? n : memory][s->kind] += counters[s->counter + n];
+	}
+}
+
 /* ---- running ---- */
 
 static bool prepare_kernel(struct run *r, struct ws_ptx_module *m)
@@ -525,6 +566,8 @@ static bool run_module(struct run *r, struct ws_ptx_module *m)
 	for (size_t i = 0; ok && r->kernel && (d = get(r, "expect", i)); i++)
 		ok = check_buffer(r, d);
 	free(params);
+	if (ok && r->kernel && r->tally && r->rewritten)
+		read_counters(r);
 	return ok && (!r->kernel || check_printed(r));
 }
 
@@ -550,6 +593,10 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 		.timeout_s = (double)get_number(r, "timeout", 60), .cc = (uint32_t)get_number(r, "cc", 0),
 		.memory = UINT64_C(1) << 30, .heap_bytes = get_number(r, "heap", 0), .stack_bytes = get_number(r, "stack", 0),
 		.printf_fd = r->fd, .observer = v->observed ? &checker : NULL, .observer_self = &broken};
+	if (r->tally && !r->rewritten) {
+		c.observer = &tally_observer;
+		c.observer_self = r->tally;
+	}
 	struct ws_report *report = detector ? ws_report_new() : NULL;
 	if (detector) {
 		c.observer = detector->ops;
@@ -575,9 +622,10 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 	return ok && (!broken || wrong(r, "an access was described wrongly to the observer"));
 }
 
-static bool one_run(const struct test *t, const struct variant *v, struct ws_ptx_module *m)
+static bool one_run(const struct test *t, const struct variant *v, struct ws_ptx_module *m,
+                    const struct ws_rw_result *rewritten, struct tally *tally)
 {
-	struct run r = {.t = t, .v = v};
+	struct run r = {.t = t, .v = v, .rewritten = rewritten, .tally = tally};
 	FILE *f = tmpfile();
 	r.fd = f ? fileno(f) : -1;
 	bool ok = f ? run_variant(&r, m) : wrong(&r, "no temporary file");
@@ -607,21 +655,79 @@ static bool run_model(const struct test *t, const char *model, struct ws_ptx_mod
 			v.random = v.seed != 0;
 			v.observed = v.seed % 2 == v.threads % 2;
 			++*runs;
-			if (!one_run(t, &v, m))
+			if (!one_run(t, &v, m, NULL, NULL))
 				return false;
 		}
 	}
 	return true;
 }
 
+/* The original and the rewritten kernel count alike, if two schedules of the original do. */
+static bool compare_counts(const struct test *t, const char *model, struct ws_ptx_module *m, struct ws_ptx_module *other,
+                           const struct ws_rw_result *result, unsigned *compared)
+{
+	struct variant v = {.model = model, .threads = 1};
+	struct run probe = {.t = t, .v = &v};
+	const struct directive *only = get(&probe, "divergence", 0);
+	struct tally first = {0}, second = {0}, counted = {0};
+	bool ok;
+	if ((only && strcmp(only->rest, model)) || (only_model && strcmp(only_model, model)) || expects_failure(&probe))
+		return true;
+	ok = one_run(t, &v, m, NULL, &first) && one_run(t, &v, other, result, &counted);
+	v.random = true;
+	for (v.seed = 1; ok && v.seed <= 3; v.seed++, memset(&second, 0, sizeof second)) {
+		ok = one_run(t, &v, m, NULL, &second);
+		if (memcmp(&first, &second, sizeof first))
+			return ok;
+	}
+	++*compared;
+	for (unsigned k = 0; ok && k < WS_RW_COUNTERS; k++)
+		for (unsigned kind = 0; ok && kind <= WS_RW_ATOMIC; kind++) {
+			ok = first.n[k][kind] == counted.n[k][kind];
+			if (!ok)
+				printf("FAIL %s: %s: %llu accesses of memory %u, kind %u, and %llu were counted\n", t->path,
+				       model, (unsigned long long)first.n[k][kind], k, kind,
+				       (unsigned long long)counted.n[k][kind]);
+		}
+	return ok;
+}
+
+/* With -i: everything that is expected of the original holds for the rewritten kernel. */
+static bool run_rewritten(const struct test *t, struct ws_ptx_module *m, struct ws_sink *sink, unsigned *runs,
+                          unsigned *compared)
+{
+	struct ws_ptx_module *source = ws_ptx_parse(t->path, t->text, t->len, NULL, sink), *other = NULL;
+	struct ws_buf text = {0};
+	if (source && ws_rewrite(pass, source, sink)) {
+		ws_ptx_print(source, &text);
+		other = ws_ptx_parse(t->path, text.data, text.len, NULL, sink);
+	}
+	bool ok = other && run_model(t, "stack", other, runs) && run_model(t, "its", other, runs);
+	if (ok && !strcmp(pass, "count"))
+		ok = compare_counts(t, "stack", m, other, ws_rewrite_result(source), compared) &&
+		     compare_counts(t, "its", m, other, ws_rewrite_result(source), compared);
+	if (!other)
+		printf("FAIL %s: cannot be rewritten\n", t->path);
+	ws_ptx_free(source);
+	ws_ptx_free(other);
+	ws_buf_free(&text);
+	return ok;
+}
+
+static unsigned compared;                /* runs whose counts were compared */
+
 static bool run_both(const struct test *t, unsigned *runs)
 {
 	struct ws_buf messages = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &messages};
 	struct ws_ptx_module *m = ws_ptx_parse(t->path, t->text, t->len, NULL, &sink);
-	bool ok = m && run_model(t, "stack", m, runs) && run_model(t, "its", m, runs);
-	if (!m)
-		printf("FAIL %s: does not parse:\n%s", t->path, messages.data ? messages.data : "");
+	bool ok = m != NULL;
+	if (ok && pass)
+		ok = run_rewritten(t, m, &sink, runs, &compared);
+	else if (ok)
+		ok = run_model(t, "stack", m, runs) && run_model(t, "its", m, runs);
+	if (messages.len)
+		printf("FAIL %s:\n%s", t->path, messages.data);
 	if (m)
 		ws_ptx_free(m);
 	ws_buf_free(&messages);
@@ -689,17 +795,21 @@ int main(int argc, char **argv)
 			verbose = true;
 		else if (!strcmp(argv[i], "-m") && i + 1 < argc)
 			only_model = argv[++i];
+		else if (!strcmp(argv[i], "-i") && i + 1 < argc)
+			pass = argv[++i];
 		else if (!strcmp(argv[i], "-d") && i + 1 < argc && ws_detector_find(argv[i + 1]))
 			detector = ws_detector_find(argv[++i]);
 		else
 			i = argc;
 	}
 	if (i >= argc) {
-		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] FILE.ptx|FOLDER...\n");
+		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS] FILE.ptx|FOLDER...\n");
 		return 2;
 	}
 	for (; i < argc; i++)
 		run_path(argv[i], count);
+	if (compared)
+		printf("in %u of the models what was counted could be compared\n", compared);
 	printf("%u passed, %u failed, %u skipped\n", count[PASSED], count[FAILED], count[SKIPPED]);
 	return count[FAILED] || !count[PASSED];
 }
