@@ -13,7 +13,19 @@ static bool counted(const struct ws_rw_access *a)
 	return a->rw_class == WS_RW_CHECK || (a->rw_class == WS_RW_EXEMPT && a->space == WS_SPACE_CONST);
 }
 
-static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const char *counter)
+/* Can a generic address lead to the shared memory of another block? Only mapa makes such addresses (PTX ISA 9.0, mapa),
+ * here or in code that this is linked with, for the same target. */
+static bool has_clusters(const struct ws_ptx_module *m)
+{
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		for (uint32_t n = 0; n < m->funcs[k]->ninsts; n++)
+			if (m->funcs[k]->insts[n].op == WS_OP_mapa)
+				return true;
+	return m->sm >= 90;
+}
+
+static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const char *counter,
+		   bool clusters)
 {
 	struct ws_code *c = ws_code_at(p, f, a->inst, WS_BEFORE);
 	bool done;
@@ -21,7 +33,7 @@ static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_
 	if (a->space == WS_SPACE_GENERIC) {
 		const char *args[] = { counter, ws_code_address(c, a) };
 
-		done = ws_inline(c, ws_rw_module(p)->sm >= 90 ? "count_generic_cluster" : "count_generic", args, 2, NULL);
+		done = ws_inline(c, clusters ? "count_generic_cluster" : "count_generic", args, 2, NULL);
 	} else {
 		done = ws_inline(c, "count", &counter, 1, NULL);
 	}
@@ -29,7 +41,7 @@ static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_
 	return done;
 }
 
-static bool access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a)
+static bool access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, bool clusters)
 {
 	struct ws_rw_result *r = ws_rw_result_of(p);
 	struct ws_rw_site *s;
@@ -49,16 +61,16 @@ static bool access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_
 	s->ncounters = a->space == WS_SPACE_GENERIC ? WS_RW_COUNTERS : 1;
 	r->ncounters += s->ncounters;
 	snprintf(counter, sizeof counter, "%s+%u", r->counters, 8 * s->counter);
-	return insert(p, f, a, counter);
+	return insert(p, f, a, counter, clusters);
 }
 
-static bool function(struct ws_pass *p, struct ws_ptx_func *f)
+static bool function(struct ws_pass *p, struct ws_ptx_func *f, bool clusters)
 {
 	uint32_t n;
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 
 	for (uint32_t k = 0; k < n; k++)
-		if (!access(p, f, &list[k]))
+		if (!access(p, f, &list[k], clusters))
 			return false;
 	return true;
 }
@@ -76,14 +88,16 @@ bool ws_rw_pass_count(struct ws_pass *p)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
 	struct ws_rw_result *r = ws_rw_result_of(p);
+	bool clusters;
 
 	if (m->address_size != 64)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
 	if (!ws_rw_runtime(p, "src/device/count.cu", ws_device_count))
 		return false;
 	r->counters = variable(m);
+	clusters = has_clusters(m);
 	for (uint32_t k = 0; k < m->nfuncs; k++)
-		if (!m->funcs[k]->declared_only && !function(p, m->funcs[k]))
+		if (!m->funcs[k]->declared_only && !function(p, m->funcs[k], clusters))
 			return false;
 	if (r->ncounters)
 		ws_rw_declare(p, ".visible .global .align 8 .u64 %s[%u];", r->counters, r->ncounters);
