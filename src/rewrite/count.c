@@ -1,8 +1,8 @@
 /* count.c - the pass `count`: how many accesses of threads each instruction makes to shared, global and constant memory.
  *
  * Every access that could be checked has a counter of 64 bits, one whose address is generic has one for each kind of
- * memory. A warp adds the number of its lanes at once (src/device/count.cu). Constant memory is counted because the
- * simulated GPU tells its detectors of it; no other pass needs to look at it. */
+ * memory (src/device/count.cu). Constant memory is counted because the simulated GPU tells its detectors of it; no other
+ * pass needs to look at it. */
 #include "rewrite/rewrite_priv.h"
 
 #include <stdio.h>

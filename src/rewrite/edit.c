@@ -304,6 +304,10 @@ static const char *address(struct ws_code *c, const struct ws_rw_access *a, unsi
 	const char *to, *base = o->reg ? base_name(c, o) : NULL;
 	unsigned have = o->reg ? ws_type_bytes(o->reg->type) : bytes, bits = 8 * bytes;
 
+	if (base && ((have != 4 && have != 8) || ws_type_is_float(o->reg->type))) {
+		ws_rw_error(c->p, a->inst, "'%s' holds no address", base);
+		return base;
+	}
 	if (base && !o->offset && have == bytes)
 		return base;
 	to = ws_code_temp(c, bytes == 8 ? WS_B64 : WS_B32);

@@ -1,8 +1,8 @@
-/* device.h - for the files of this folder: CUDA C that clang compiles to PTX when warpsafe is built, without NVIDIA's
+/* device.cuh - for the files of this folder: CUDA C that clang compiles to PTX when warpsafe is built, without NVIDIA's
  * toolkit. Functions that are to be placed inline by src/rewrite are INLINED; those that stay functions are SLOW and
  * have, like variables, names that begin with "__warpsafe_". */
-#ifndef WS_DEVICE_H
-#define WS_DEVICE_H
+#ifndef WS_DEVICE_CUH
+#define WS_DEVICE_CUH
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
