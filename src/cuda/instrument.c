@@ -200,38 +200,71 @@ static void tell_kernel(const struct kernel *k)
 	ws_buf_free(&b);
 }
 
-struct busy {
-	const struct site *site;
-	unsigned memory;
+struct busy { /* what the instructions of one place did to one memory */
+	const char *place;
+	unsigned memory, kind;
+	uint64_t seen;
 };
+
+static int by_place(const void *a, const void *b)
+{
+	const struct busy *x = a, *y = b;
+	int order = strcmp(x->place, y->place);
+
+	return order ? order : x->memory != y->memory ? (int)x->memory - (int)y->memory : (int)x->kind - (int)y->kind;
+}
 
 static int by_count(const void *a, const void *b)
 {
 	const struct busy *x = a, *y = b;
-	uint64_t m = x->site->seen[x->memory], n = y->site->seen[y->memory];
 
-	return m != n ? (m < n ? 1 : -1) : strcmp(x->site->place, y->site->place);
+	return x->seen != y->seen ? (x->seen < y->seen ? 1 : -1) : by_place(a, b);
 }
 
-static void tell_places(void)
+static struct busy *list_places(size_t *n)
 {
 	struct busy *list = NULL;
-	size_t n = 0, cap = 0;
+	size_t cap = 0;
 
+	*n = 0;
 	for (const struct ws_instrumented *i = all; i; i = i->next)
 		for (size_t s = 0; s < i->nsites; s++)
 			for (unsigned m = 0; m < MEMORIES; m++)
 				if (i->sites[s].seen[m])
-					*WS_PUSH(list, n, cap) = (struct busy){&i->sites[s], m};
-	if (n)
+					*WS_PUSH(list, *n, cap) = (struct busy){i->sites[s].place, m, i->sites[s].kind,
+					                                        i->sites[s].seen[m]};
+	return list;
+}
+
+static size_t join_places(struct busy *list, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		if (kept && by_place(&list[kept - 1], &list[k]) == 0)
+			list[kept - 1].seen += list[k].seen;
+		else
+			list[kept++] = list[k];
+	}
+	return kept;
+}
+
+static void tell_places(void)
+{
+	size_t n;
+	struct busy *list = list_places(&n);
+
+	if (n) {
+		qsort(list, n, sizeof *list, by_place);
+		n = join_places(list, n);
 		qsort(list, n, sizeof *list, by_count);
+	}
 	for (size_t k = 0; k < n && k < PLACES; k++) {
-		const struct site *s = list[k].site;
 		struct ws_buf b = {0};
 
-		add_number(&b, s->seen[list[k].memory]);
-		fprintf(stderr, "warpsafe:     %s: %s %s %s%s\n", s->place, b.data, memory_names[list[k].memory],
-			ws_rw_kind_name(s->kind), s->seen[list[k].memory] == 1 ? "" : "s");
+		add_number(&b, list[k].seen);
+		fprintf(stderr, "warpsafe:     %s: %s %s %s%s\n", list[k].place, b.data, memory_names[list[k].memory],
+			ws_rw_kind_name((enum ws_rw_kind)list[k].kind), list[k].seen == 1 ? "" : "s");
 		ws_buf_free(&b);
 	}
 	free(list);
