@@ -1,13 +1,14 @@
 /* simtest.c - runs PTX kernels that carry their launch and their expectations in comments at their head.
  *
- *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS] FILE.ptx|FOLDER...
+ *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] FILE.ptx|FOLDER...
  *
  * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
  * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
- * some kernels here race on purpose; but "compare" must find no difference).
- * With -i every kernel is first rewritten by a pass of src/rewrite and must still do what is expected; with -i count, what
- * the inserted code counted must be what an observer of the original counts, for each memory and kind of access, where
- * that number does not depend on the schedule. One line a test, a closing line "N passed, N failed, N skipped";
+ * some kernels here race on purpose; but "compare" must find no difference). With -i every kernel is first rewritten by a
+ * pass of src/rewrite and must still do what is expected; with -i count, what the inserted code counted must be what an
+ * observer of the original counts, for each memory and kind of access, where that number does not depend on the schedule;
+ * -c prints what was counted instead: a real GPU must count the same (simtest-real has no observers). One line a test, a
+ * closing line "N passed, N failed, N skipped";
  * exit status 1 if one failed. Directives ("// " before each; the head ends at the first other line):
  *
  *     kernel: NAME                     default: the first entry
@@ -92,6 +93,7 @@ struct run {
 static bool verbose;
 static const struct ws_detector *detector;
 static const char *only_model, *pass;
+static bool show_counts;
 
 static bool WS_PRINTF(2, 3) wrong(struct run *r, const char *fmt, ...)
 {
@@ -692,6 +694,19 @@ static bool compare_counts(const struct test *t, const char *model, struct ws_pt
 	return ok;
 }
 
+static bool print_counts(const struct test *t, struct ws_ptx_module *other, const struct ws_rw_result *result)
+{
+	struct variant v = {.model = "its", .threads = 1};
+	struct tally counted = {0};
+	bool ok = one_run(t, &v, other, result, &counted);
+	printf("counts %s:", t->path);
+	for (unsigned k = 0; k < WS_RW_COUNTERS; k++)
+		for (unsigned kind = 0; kind <= WS_RW_ATOMIC; kind++)
+			printf(" %llu", (unsigned long long)counted.n[k][kind]);
+	printf("\n");
+	return ok;
+}
+
 /* With -i: everything that is expected of the original holds for the rewritten kernel. */
 static bool run_rewritten(const struct test *t, struct ws_ptx_module *m, struct ws_sink *sink, unsigned *runs,
                           unsigned *compared)
@@ -703,7 +718,9 @@ static bool run_rewritten(const struct test *t, struct ws_ptx_module *m, struct 
 		other = ws_ptx_parse(t->path, text.data, text.len, NULL, sink);
 	}
 	bool ok = other && run_model(t, "stack", other, runs) && run_model(t, "its", other, runs);
-	if (ok && !strcmp(pass, "count"))
+	if (ok && show_counts)
+		ok = print_counts(t, other, ws_rewrite_result(source));
+	else if (ok && !strcmp(pass, "count"))
 		ok = compare_counts(t, "stack", m, other, ws_rewrite_result(source), compared) &&
 		     compare_counts(t, "its", m, other, ws_rewrite_result(source), compared);
 	if (!other)
@@ -797,13 +814,15 @@ int main(int argc, char **argv)
 			only_model = argv[++i];
 		else if (!strcmp(argv[i], "-i") && i + 1 < argc)
 			pass = argv[++i];
+		else if (!strcmp(argv[i], "-c"))
+			show_counts = true;
 		else if (!strcmp(argv[i], "-d") && i + 1 < argc && ws_detector_find(argv[i + 1]))
 			detector = ws_detector_find(argv[++i]);
 		else
 			i = argc;
 	}
 	if (i >= argc) {
-		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS] FILE.ptx|FOLDER...\n");
+		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] FILE.ptx|FOLDER...\n");
 		return 2;
 	}
 	for (; i < argc; i++)
