@@ -23,7 +23,8 @@ struct site {
 struct ws_instrumented {
 	struct ws_instrumented *next;
 	struct ws_mem *mem; /* its counters; NULL: not loaded */
-	char *counters;
+	char *counters;     /* the variable's name, or NULL */
+	struct ws_rw_result layout;
 	struct site *sites;
 	size_t nsites, cap;
 	char *uncounted; /* places of accesses that have no counter */
@@ -64,6 +65,7 @@ static struct ws_instrumented *remember(const struct ws_rw_result *r)
 	struct ws_buf uncounted = {0};
 
 	i->counters = r->counters ? ws_strdup(r->counters) : NULL;
+	i->layout = (struct ws_rw_result){.ncounters = r->ncounters, .copies = r->copies, .stride = r->stride};
 	for (uint32_t k = 0; k < r->nsites; k++) {
 		if (r->sites[k].ncounters)
 			add_site(i, &r->sites[k]);
@@ -118,15 +120,23 @@ static struct kernel *kernel_named(const char *name)
 	return k;
 }
 
-static void take_site(struct kernel *k, struct site *s, uint64_t *counters)
+static void take_site(struct kernel *k, struct site *s, const struct ws_rw_result *layout, const uint64_t *counters)
 {
 	for (unsigned n = 0; n < s->ncounters; n++) {
-		uint64_t seen = counters[s->counter + n];
+		uint64_t seen = ws_rewrite_counted(layout, counters, s->counter + n);
 
-		counters[s->counter + n] = 0;
 		s->seen[s->memory[n]] += seen;
 		k->seen[s->memory[n]][s->kind] += seen;
 	}
+}
+
+static void take_module(struct kernel *k, struct ws_instrumented *i)
+{
+	uint64_t *counters = (uint64_t *)(void *)i->mem->host;
+
+	for (size_t n = 0; n < i->nsites; n++)
+		take_site(k, &i->sites[n], &i->layout, counters);
+	memset(counters, 0, (size_t)i->layout.copies * i->layout.stride * sizeof *counters);
 }
 
 static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
@@ -139,8 +149,8 @@ static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	k = kernel_named(l->name ? l->name : "?");
 	k->launches++;
 	for (struct ws_instrumented *i = all; i; i = i->next)
-		for (size_t n = 0; i->mem && n < i->nsites; n++)
-			take_site(k, &i->sites[n], (uint64_t *)(void *)i->mem->host);
+		if (i->mem)
+			take_module(k, i);
 	pthread_mutex_unlock(&lock);
 }
 

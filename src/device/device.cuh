@@ -30,6 +30,18 @@ HELPER u32 lanes_below(void)
 	return mask;
 }
 
+#define SPECIAL(name, sreg) \
+	HELPER u32 name(void) \
+	{ \
+		u32 v; \
+\
+		asm("mov.u32 %0, " sreg ";" : "=r"(v)); \
+		return v; \
+	}
+SPECIAL(block_x, "%%ctaid.x")
+SPECIAL(block_y, "%%ctaid.y")
+SPECIAL(block_z, "%%ctaid.z")
+
 HELPER u32 population(u32 mask)
 {
 	return (u32)__builtin_popcount(mask);

@@ -24,54 +24,103 @@ static bool has_clusters(const struct ws_ptx_module *m)
 	return m->sm >= 90;
 }
 
-static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const char *counter,
-		   bool clusters)
+/* What is the same for all places of a module. */
+struct plan {
+	const char *variable;
+	bool clusters;
+	uint32_t ncounters;              /* of the places so far */
+	uint32_t copies, stride;         /* stride in bytes */
+};
+
+static uint32_t counters_of(const struct ws_rw_access *a)
+{
+	return !counted(a) ? 0 : a->space == WS_SPACE_GENERIC ? WS_RW_COUNTERS : 1;
+}
+
+/* Copies, so that warps seldom meet at an address; fewer where there are many counters. */
+static void lay_out(const struct ws_ptx_module *m, struct plan *plan)
+{
+	enum { LINE = 128, MOST_COPIES = 64, MOST_BYTES = 8 << 20 };
+	uint64_t counters = 0;
+
+	for (uint32_t k = 0; k < m->nfuncs; k++) {
+		uint32_t n;
+		struct ws_rw_access *list = ws_rw_accesses(m->funcs[k], &n);
+
+		while (n)
+			counters += counters_of(&list[--n]);
+	}
+	plan->stride = (uint32_t)((8 * counters + LINE - 1) / LINE * LINE);
+	for (plan->copies = MOST_COPIES; plan->copies > 1 && (uint64_t)plan->copies * plan->stride > MOST_BYTES;)
+		plan->copies /= 2;
+}
+
+/* ---- one function ---- */
+static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const struct plan *plan,
+		   const char *base)
 {
 	struct ws_code *c = ws_code_at(p, f, a->inst, WS_BEFORE);
+	const char *args[] = { base, NULL, NULL };
+	char offset[16];
 	bool done;
 
+	snprintf(offset, sizeof offset, "%u", 8 * plan->ncounters);
+	args[1] = offset;
 	if (a->space == WS_SPACE_GENERIC) {
-		const char *args[] = { counter, ws_code_address(c, a) };
-
-		done = ws_inline(c, clusters ? "count_generic_cluster" : "count_generic", args, 2, NULL);
+		args[2] = ws_code_address(c, a);
+		done = ws_inline(c, plan->clusters ? "count_generic_cluster" : "count_generic", args, 3, NULL);
 	} else {
-		done = ws_inline(c, "count", &counter, 1, NULL);
+		done = ws_inline(c, "count", args, 2, NULL);
 	}
 	ws_code_end(c);
 	return done;
 }
 
-static bool access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, bool clusters)
+static void note_site(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const struct plan *plan)
 {
-	struct ws_rw_result *r = ws_rw_result_of(p);
-	struct ws_rw_site *s;
+	struct ws_rw_site *s = ws_rw_new_site(p);
 	struct ws_buf place = { 0 };
-	char counter[128];
 
-	if (!counted(a) && a->rw_class != WS_RW_UNHANDLED)
-		return true;
 	ws_ptx_where(ws_rw_module(p), a->inst, &place);
-	s = ws_rw_new_site(p);
 	*s = (struct ws_rw_site){ .func = f, .inst = a->inst, .rw_class = a->rw_class, .kind = a->kind, .space = a->space,
-	                          .bytes = a->bytes, .counter = r->ncounters };
+	                          .bytes = a->bytes, .counter = plan->ncounters, .ncounters = counters_of(a) };
 	s->place = ws_arena_strndup(ws_rw_module(p)->arena, place.data, place.len);
 	ws_buf_free(&place);
-	if (a->rw_class == WS_RW_UNHANDLED)
-		return true;
-	s->ncounters = a->space == WS_SPACE_GENERIC ? WS_RW_COUNTERS : 1;
-	r->ncounters += s->ncounters;
-	snprintf(counter, sizeof counter, "%s+%u", r->counters, 8 * s->counter);
-	return insert(p, f, a, counter, clusters);
 }
 
-static bool function(struct ws_pass *p, struct ws_ptx_func *f, bool clusters)
+/* The counters of the block, in a register of the function from its entry on. */
+static const char *base_register(struct ws_pass *p, struct ws_ptx_func *f, const struct plan *plan)
+{
+	const char *base = ws_rw_register(p, f, WS_U64);
+	struct ws_code *c = ws_code_entry(p, f);
+	char stride[16], copies[16];
+	const char *args[] = { plan->variable, stride, copies };
+	bool done;
+
+	snprintf(stride, sizeof stride, "%u", plan->stride);
+	snprintf(copies, sizeof copies, "%u", plan->copies);
+	done = ws_inline(c, "counters_of_block", args, 3, base);
+	ws_code_end(c);
+	return done ? base : NULL;
+}
+
+static bool function(struct ws_pass *p, struct ws_ptx_func *f, struct plan *plan)
 {
 	uint32_t n;
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
+	const char *base = NULL;
 
-	for (uint32_t k = 0; k < n; k++)
-		if (!access(p, f, &list[k], clusters))
+	for (uint32_t k = 0; k < n; k++) {
+		if (!counted(&list[k]) && list[k].rw_class != WS_RW_UNHANDLED)
+			continue;
+		note_site(p, f, &list[k], plan);
+		if (!counted(&list[k]))
+			continue;
+		base = base ? base : base_register(p, f, plan);
+		if (!base || !insert(p, f, &list[k], plan, base))
 			return false;
+		plan->ncounters += counters_of(&list[k]);
+	}
 	return true;
 }
 
@@ -88,20 +137,22 @@ bool ws_rw_pass_count(struct ws_pass *p)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
 	struct ws_rw_result *r = ws_rw_result_of(p);
-	bool clusters;
+	struct plan plan = { .variable = variable(m), .clusters = has_clusters(m) };
 
 	if (m->address_size != 64)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
 	if (!ws_rw_runtime(p, "src/device/count.cu", ws_device_count))
 		return false;
-	r->counters = variable(m);
-	clusters = has_clusters(m);
+	lay_out(m, &plan);
 	for (uint32_t k = 0; k < m->nfuncs; k++)
-		if (!m->funcs[k]->declared_only && !function(p, m->funcs[k], clusters))
+		if (!m->funcs[k]->declared_only && !function(p, m->funcs[k], &plan))
 			return false;
-	if (r->ncounters)
-		ws_rw_declare(p, ".visible .global .align 8 .u64 %s[%u];", r->counters, r->ncounters);
-	else
-		r->counters = NULL;
+	if (!plan.ncounters)
+		return true;
+	r->counters = plan.variable;
+	r->ncounters = plan.ncounters;
+	r->copies = plan.copies;
+	r->stride = plan.stride / 8;
+	ws_rw_declare(p, ".visible .global .align 128 .u64 %s[%u];", r->counters, r->copies * r->stride);
 	return true;
 }

@@ -49,6 +49,15 @@ const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m)
 	return p ? &p->result : &nothing;
 }
 
+uint64_t ws_rewrite_counted(const struct ws_rw_result *r, const uint64_t *counters, uint32_t counter)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t c = 0; c < r->copies; c++)
+		sum += counters[(size_t)c * r->stride + counter];
+	return sum;
+}
+
 const char *ws_rw_kind_name(enum ws_rw_kind k)
 {
 	static const char *const names[] = { "read", "write", "atomic" };

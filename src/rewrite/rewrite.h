@@ -47,11 +47,14 @@ enum ws_rw_counter { WS_RW_GLOBAL, WS_RW_SHARED, WS_RW_CONST, WS_RW_COUNTERS };
 struct ws_rw_result {
 	const struct ws_rw_site *sites;
 	uint32_t nsites;
-	const char *counters;    /* a global variable of the module, ncounters of 64 bits; NULL = none */
+	const char *counters;    /* a global variable of the module, of 64 bits each; NULL = none */
 	uint32_t ncounters;
+	uint32_t copies, stride; /* copy c of counter k is element c * stride + k: their sum is what was counted */
 };
 /* What the pass left for the host; valid as long as the module. */
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);
+/* The sum of the copies of a counter, in the variable's memory. */
+uint64_t ws_rewrite_counted(const struct ws_rw_result *r, const uint64_t *counters, uint32_t counter);
 
 /* ---- for passes: the module ---- */
 struct ws_pass;                          /* one pass over one module */

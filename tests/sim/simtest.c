@@ -512,7 +512,7 @@ static void read_counters(struct run *r)
 		const struct ws_rw_site *s = &r->rewritten->sites[k];
 		unsigned memory = s->space == WS_SPACE_CONST ? WS_RW_CONST : s->space == WS_SPACE_GLOBAL ? WS_RW_GLOBAL : WS_RW_SHARED;
 		for (unsigned n = 0; n < s->ncounters; n++)
-			r->tally->n[s->ncounters > 1 ? n : memory][s->kind] += counters[s->counter + n];
+			r->tally->n[s->ncounters > 1 ? n : memory][s->kind] += ws_rewrite_counted(r->rewritten, counters, s->counter + n);
 	}
 }
 
