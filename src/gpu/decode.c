@@ -539,7 +539,7 @@ static void end_of_block(struct ws_decoder *dc, const struct ws_ptx_inst *last, 
 		ws_dec_emit(dc, WS_K_JOIN)->count = open ? count : 0;
 }
 
-/* A load whose condition (needed.c) is known later only moves there. */
+/* A load whose condition (ptx_needed.c) is known later only moves there. */
 static bool postpone(struct ws_decoder *dc, uint32_t i)
 {
 	struct ws_needed n;

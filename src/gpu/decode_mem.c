@@ -357,7 +357,7 @@ static uint32_t extra_registers(struct ws_decoder *dc, const uint32_t *regs)
 	return code->next++;
 }
 
-/* The load runs for the threads only that need its value (needed.c). */
+/* The load runs for the threads only that need its value (ptx_needed.c). */
 static void guard_as_needed(struct ws_decoder *dc, struct ws_dinst *k)
 {
 	struct ws_needed n;

@@ -538,16 +538,6 @@ struct ws_decoder {
 	bool failed;
 };
 
-/* ---- needed.c ---- */
-/* Which threads need what a load brings: those of which p is true (neg: false), known before the instruction `at` (that
- * is the load itself, or one behind it in its block). */
-struct ws_needed {
-	const struct ws_reg *p;
-	bool neg;
-	uint32_t at;
-};
-/* false: all, as far as can be told. For a load without a guard; f has its blocks and liveness. */
-bool ws_load_needed(const struct ws_ptx_func *f, const struct ws_ptx_inst *load, struct ws_needed *n);
 /* Element width of a register in the file (lanes.h). */
 unsigned ws_reg_width(const struct ws_reg *r);
 uint32_t ws_dec_const(struct ws_decoder *dc, struct ws_const c);         /* its register */

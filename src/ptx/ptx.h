@@ -371,6 +371,17 @@ void ws_ptx_cfg(struct ws_ptx_func *f);
  * more than 4 GiB keeps live_in and live_out NULL. */
 void ws_ptx_liveness(struct ws_ptx_func *f);
 
+/* Which threads need what a load brings: those of which p is true (neg: false), known before the instruction `at` (that
+ * is the load itself, or one behind it in its block). A load that the compiler moved ahead of its condition is a read of
+ * these alone (ptx_needed.c). */
+struct ws_needed {
+	const struct ws_reg *p;
+	bool neg;
+	uint32_t at;
+};
+/* false: all, as far as can be told. For a load without a guard; f has its blocks and liveness. */
+bool ws_load_needed(const struct ws_ptx_func *f, const struct ws_ptx_inst *load, struct ws_needed *n);
+
 struct ws_ptx_sym *ws_ptx_find(const struct ws_ptx_module *m, const char *name);   /* module scope; NULL if none */
 
 /* Calls fn(user, reg, is_def) for each register that the instruction uses (guard, addresses, elements) or defines. */

@@ -79,6 +79,16 @@ static void fill(struct ws_ptx_inst *i, struct ws_rw_access *a)
 	a->rw_class = a->why ? WS_RW_EXEMPT : WS_RW_CHECK;
 }
 
+/* A load from a variable, that may be there for some of the threads only. Liveness is made for such functions alone. */
+static void find_needed(struct ws_ptx_func *f, struct ws_rw_access *a)
+{
+	if (a->rw_class != WS_RW_CHECK || a->inst->op != WS_OP_ld || a->inst->guard || a->address->reg)
+		return;
+	ws_ptx_liveness(f);
+	if (!ws_load_needed(f, a->inst, &a->needed))
+		a->needed.p = NULL;
+}
+
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 {
 	struct ws_rw_access *list, one;
@@ -92,6 +102,7 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 	*n = 0;
 	for (uint32_t i = 0; i < f->ninsts; i++) {
 		fill(&f->insts[i], &list[*n]);
+		find_needed(f, &list[*n]);
 		*n += list[*n].rw_class != WS_RW_NONE;
 	}
 	return list;

@@ -59,7 +59,7 @@ static void lay_out(const struct ws_ptx_module *m, struct plan *plan)
 static bool insert(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a, const struct plan *plan,
 		   const char *base)
 {
-	struct ws_code *c = ws_code_at(p, f, a->inst, WS_BEFORE);
+	struct ws_code *c = ws_code_access(p, f, a);
 	const char *args[] = { base, NULL, NULL };
 	char offset[16];
 	bool done;

@@ -237,12 +237,28 @@ static struct ws_code *begin(struct ws_pass *p, struct ws_ptx_func *f, struct ws
 	struct ws_code *c = ws_alloc(sizeof *c);
 
 	*c = (struct ws_code){ .p = p, .f = f, .inst = inst, .side = side, .flat = true };
+	if (inst && inst->guard) {
+		c->guard = inst->guard;
+		c->guard_neg = inst->guard_neg;
+	}
 	return c;
 }
 
 struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_ptx_inst *inst, enum ws_side side)
 {
 	return begin(p, f, inst, side);
+}
+
+struct ws_code *ws_code_access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a)
+{
+	const struct ws_needed *n = &a->needed;
+	struct ws_code *c = begin(p, f, n->p ? &f->insts[n->at] : a->inst, WS_BEFORE);
+
+	if (n->p) {
+		c->guard = n->p;
+		c->guard_neg = n->neg;
+	}
+	return c;
 }
 
 struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
@@ -370,15 +386,14 @@ enum { MOST_GUARDED = 8 };
 
 static void place(struct ws_code *c, struct ws_buf *out)
 {
-	const struct ws_ptx_inst *i = c->inst;
 	char guard[256] = "", skip[300];
 	const char *label = NULL, *end;
 
-	if (i && i->guard)
-		snprintf(guard, sizeof guard, "@%s%s ", i->guard_neg ? "!" : "", i->guard->name);
+	if (c->guard)
+		snprintf(guard, sizeof guard, "@%s%s ", c->guard_neg ? "!" : "", c->guard->name);
 	if (*guard && (!c->flat || c->lines > MOST_GUARDED)) {
 		label = ws_code_label(c);
-		snprintf(skip, sizeof skip, "@%s%s bra %s;", i->guard_neg ? "" : "!", i->guard->name, label);
+		snprintf(skip, sizeof skip, "@%s%s bra %s;", c->guard_neg ? "" : "!", c->guard->name, label);
 		emit(c, skip, strlen(skip), "", out);
 		*guard = 0;
 	}

@@ -86,6 +86,9 @@ struct ws_rw_access {
 	enum ws_sem sem;         /* WEAK, RELAXED, ACQUIRE, ..., never NONE */
 	enum ws_scope scope;     /* NONE for WEAK */
 	const struct ws_operand *address;        /* of kind ADDR; NULL for UNHANDLED */
+	/* A load that the compiler moved ahead of its condition: a read of the threads of which needed.p holds, and this is
+	 * known before instruction needed.at. needed.p NULL: of all threads that execute it. */
+	struct ws_needed needed;
 };
 /* The accesses of a function in the order of the text, those that are NONE left out. Proofs that an access needs no
  * check (the same one earlier in the interval, addresses disjoint by thread) work on this list. */
@@ -96,6 +99,8 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
 struct ws_code;
 enum ws_side { WS_BEFORE, WS_AFTER };
 struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_ptx_inst *inst, enum ws_side side);
+/* Code before an access, for the threads of which it is one: usually those that execute it (see `needed`). */
+struct ws_code *ws_code_access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a);
 /* Code that runs once, when the function is entered. */
 struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f);
 /* A register for this code alone; others use it again. Registers have no value from before. */

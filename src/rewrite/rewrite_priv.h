@@ -36,6 +36,8 @@ struct ws_code {
 	struct ws_ptx_func *f;
 	struct ws_ptx_inst *inst;        /* NULL: at the function's entry */
 	enum ws_side side;
+	const struct ws_reg *guard;      /* NULL = none */
+	bool guard_neg;
 	struct ws_buf text;              /* lines */
 	unsigned lines;
 	bool flat;                       /* each line is an instruction that takes a guard */

@@ -1,11 +1,11 @@
-/* needed.c - loads that a compiler has moved ahead of a condition.
+/* ptx_needed.c - loads that a compiler has moved ahead of a condition.
  *
  * `if (c) v = m[0];` becomes a load by all threads, and a selection or a branch behind it, when the compiler knows that the
  * address is good: that of a variable. In the program only the threads of which c is true read m[0]; what the others
  * load is thrown away, so that no order can matter for it. So a load runs for those threads only that need its value,
  * when its block tells which they are: the value goes through a few instructions into one selp, or to one side of the
  * branch at the end, and nowhere else. */
-#include "gpu/gpu_priv.h"
+#include "ptx/ptx.h"
 
 enum { STEPS = 4, WINDOW = 64 };         /* instructions that a value goes through; between the load and the condition */
 
@@ -143,7 +143,7 @@ bool ws_load_needed(const struct ws_ptx_func *f, const struct ws_ptx_inst *load,
 	uint32_t first = 0, condition;
 
 	if (load->op != WS_OP_ld || load->guard || load->nops != 2 || addr->kind != WS_O_ADDR || addr->reg || !addr->sym ||
-	    (load->space != WS_SPACE_SHARED && load->space != WS_SPACE_GLOBAL) || !weak(load) ||
+	    (load->space != WS_SPACE_SHARED && load->space != WS_SPACE_GLOBAL) || !weak(load) || !f->blocks->live_out ||
 	    !find_condition(f, load, n, &first) || !quiet(f, load->index + 1, n->at, true))
 		return false;
 	condition = n->at;
