@@ -130,13 +130,17 @@ static void take_site(struct kernel *k, struct site *s, const struct ws_rw_resul
 	}
 }
 
-static void take_module(struct kernel *k, struct ws_instrumented *i)
+/* A block's copy is numbered below the number of blocks. */
+static void take_module(struct kernel *k, struct ws_instrumented *i, uint64_t blocks)
 {
 	uint64_t *counters = (uint64_t *)(void *)i->mem->host;
+	struct ws_rw_result used = i->layout;
 
+	if (blocks < used.copies)
+		used.copies = (uint32_t)blocks;
 	for (size_t n = 0; n < i->nsites; n++)
-		take_site(k, &i->sites[n], &i->layout, counters);
-	memset(counters, 0, (size_t)i->layout.copies * i->layout.stride * sizeof *counters);
+		take_site(k, &i->sites[n], &used, counters);
+	memset(counters, 0, (size_t)used.copies * used.stride * sizeof *counters);
 }
 
 static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
@@ -150,7 +154,7 @@ static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	k->launches++;
 	for (struct ws_instrumented *i = all; i; i = i->next)
 		if (i->mem)
-			take_module(k, i);
+			take_module(k, i, l->blocks);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -37,10 +37,11 @@ static uint32_t counters_of(const struct ws_rw_access *a)
 	return !counted(a) ? 0 : a->space == WS_SPACE_GENERIC ? WS_RW_COUNTERS : 1;
 }
 
-/* Copies, so that warps seldom meet at an address; fewer where there are many counters. */
+/* Copies, so that warps seldom meet at an address; fewer where there are many counters. A streaming kernel on an H200 takes
+ * 21 times as long with one copy as without counters, 3.0 with 64, 1.25 with 256, 1.08 with 1024. */
 static void lay_out(const struct ws_ptx_module *m, struct plan *plan)
 {
-	enum { LINE = 128, MOST_COPIES = 64, MOST_BYTES = 8 << 20 };
+	enum { LINE = 128, MOST_COPIES = 1024, MOST_BYTES = 8 << 20 };
 	uint64_t counters = 0;
 
 	for (uint32_t k = 0; k < m->nfuncs; k++) {
