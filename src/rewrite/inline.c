@@ -76,6 +76,9 @@ static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 		return true;
 	if (s->kind == WS_SYM_FUNC && !add_all_used(p, s->func))
 		return false;
+	for (uint32_t k = 0; k < s->nrelocs; k++)
+		if (!add_symbol(p, s->relocs[k].sym))
+			return false;
 	if (!strncmp(text, visible, strlen(visible))) {
 		text += strlen(visible) + 1;
 		len -= (uint32_t)strlen(visible) + 1;
@@ -211,9 +214,8 @@ static void declare_call_variables(struct inlining *n)
 	}
 }
 
-static void guarded(struct inlining *n, const struct ws_ptx_inst *i, struct ws_buf *b)
+static void guarded(const struct ws_ptx_inst *i, struct ws_buf *b)
 {
-	(void)n;
 	if (i->guard)
 		ws_buf_printf(b, "@%s%s ", i->guard_neg ? "!" : "", i->guard->name);
 }
@@ -224,7 +226,7 @@ static void jump_to_end(struct inlining *n, const struct ws_ptx_inst *i, struct 
 		return;
 	if (!n->end)
 		n->end = ws_code_label(n->c);
-	guarded(n, i, b);
+	guarded(i, b);
 	ws_buf_printf(b, "bra %s;", n->end);
 }
 
@@ -236,7 +238,7 @@ static void result_move(struct inlining *n, const struct ws_ptx_inst *i, struct 
 	if (!n->result)
 		return;
 	ws_ptx_print_inst(n->fn, i, &whole);
-	guarded(n, i, b);
+	guarded(i, b);
 	ws_buf_printf(b, "mov.%s %s%s", ws_type_name(i->type[0]), n->result, strstr(whole.data, "],") + 1);
 	ws_buf_free(&whole);
 }
@@ -248,7 +250,7 @@ static void instruction(struct inlining *n, const struct ws_ptx_inst *i)
 
 	if (arg >= 0) {
 		if (strcmp(i->ops[0].reg->name, n->args[arg])) {
-			guarded(n, i, &b);
+			guarded(i, &b);
 			ws_buf_printf(&b, "mov.%s %s, %s;", ws_type_name(i->type[0]), i->ops[0].reg->name,
 				      n->args[arg]);
 		}
