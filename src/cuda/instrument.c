@@ -286,6 +286,8 @@ static void tell_places(void)
 
 void ws_instrument_tell(void)
 {
+	if (!ws_session()) /* forked: what was counted is the parent's */
+		return;
 	fflush(stdout);
 	pthread_mutex_lock(&lock);
 	for (size_t k = 0; k < nkernels; k++)

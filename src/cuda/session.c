@@ -174,12 +174,6 @@ static void tell_stats(void)
 	ws_buf_free(&b);
 }
 
-static void tell_instrumented(void)
-{
-	if (!atomic_load(&forked))
-		ws_instrument_tell();
-}
-
 /* Runs after the program's own destructors, which may still free memory or launch. */
 __attribute__((destructor)) static void save_at_unload(void)
 {
@@ -324,7 +318,7 @@ static struct ws_session *create(void)
 	}
 	if (strcmp(s->options.instrument, "none") != 0) {
 		c.observer = &ws_instrument_observer;
-		atexit(tell_instrumented);
+		atexit(ws_instrument_tell);
 	}
 	ws_report_set(s->report, "sim", s->detector ? s->detector->name : "none", s->options.granularity);
 	s->gpu = ws_gpu_create(&c);
