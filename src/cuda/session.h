@@ -14,7 +14,6 @@ struct ws_session {
 	const struct ws_detector *detector; /* NULL: nothing is checked */
 	void *detector_self;
 	struct ws_report *report;
-	bool saves; /* a report_dir was given */
 	uint64_t launches; /* that ended well; and how long they took */
 	double launch_seconds, launch_cpu_seconds; /* wall clock; processor time of the process */
 };
