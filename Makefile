@@ -10,7 +10,7 @@ CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -
 LDFLAGS += -pthread $(SAN)
 LDLIBS  += -ljansson -lzstd -llz4 -liberty -ldw -lelf -lm -ldl
 
-ROOMS   = base ptx rewrite gpu detect report cuda cli
+ROOMS   = base ptx rewrite gpu detect report cuda real cli
 ARCH   := $(shell uname -m)
 # *.simd.c are compiled once an instruction set and chosen at run time (src/gpu/lanes.h)
 ifeq ($(ARCH),x86_64)
@@ -73,8 +73,8 @@ $(B)/libwarpsafe.a: $(OBJ)
 $(B)/warpsafe: $(B)/obj/cli/main.o $(B)/libwarpsafe.a
 	$(CC) $(LDFLAGS) -rdynamic $^ $(LDLIBS) -o $@
 
--include src/cuda/libs.mk
-libs: $(CUDA_LIBS)
+-include src/cuda/libs.mk src/real/libs.mk
+libs: $(CUDA_LIBS) $(REAL_LIBS)
 
 # ---- tests ----
 UNIT    := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))

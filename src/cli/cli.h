@@ -53,8 +53,16 @@ enum ws_program_output { WS_OUTPUT_SHOWN, WS_OUTPUT_TO_STDERR, WS_OUTPUT_HIDDEN 
 struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,
                                 enum ws_program_output output, struct ws_report *report);
 
-/* Looks at the program before it is started. NULL: fine; else why it cannot be run and what to do, one line, static
- * or in *text, which the caller frees. */
-const char *ws_cli_check_program(const char *path, struct ws_buf *text);
+/* Looks at the program before it is started; real: on a real GPU. NULL: fine; else why it cannot be run and what to do,
+ * one line, static or in *text, which the caller frees. */
+const char *ws_cli_check_program(const char *path, bool real, struct ws_buf *text);
+
+/* ---- --gpu=real ---- */
+bool ws_cli_is_real(const struct ws_options *o);
+/* Do the options agree with each other and with the GPU that is meant? Answers as ws_cli_check_program. */
+const char *ws_cli_check_real(const char *verb, const struct ws_options *o, struct ws_buf *text);
+/* Finds the installed driver and writes the library that stands before it into `folder`; sets the environment variable
+ * that tells of the driver. Answers as ws_cli_check_program. */
+const char *ws_cli_put_stub(const char *libraries, const char *folder, struct ws_buf *text);
 
 #endif

@@ -1,6 +1,7 @@
-/* launch.c - starts the program under test with the simulated GPU in place of NVIDIA's libraries, waits for it, and
- * collects the reports of its processes. */
+/* launch.c - starts the program under test with the simulated GPU in place of NVIDIA's libraries, or with warpsafe before
+ * the driver of a real one, waits for it, and collects the reports of its processes. */
 #include "cli/cli.h"
+#include "real/real.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +32,12 @@ static void set_environment(const struct ws_options *o, const char *libraries)
 	struct ws_buf b = { 0 };
 
 	ws_options_to_env(o, &b);
+	if (ws_cli_is_real(o)) {     /* the driver before the driver; the simulated libraries stay out of it */
+		setenv(WS_REAL_OPTIONS_ENV, b.data, 1);
+		put_before("LD_LIBRARY_PATH", o->report_dir);
+		ws_buf_free(&b);
+		return;
+	}
 	setenv("WARPSAFE_OPTIONS", b.data, 1);
 	b.len = 0;
 	ws_buf_printf(&b, "%s/libwarpsafe-preload.so", libraries);
@@ -207,29 +214,26 @@ static void collect(const char *verb, const char *folder, struct ws_report *repo
 	rmdir(folder);
 }
 
-static const char *check_real(const struct ws_options *o)
-{
-	return strcmp(o->gpu, "real") == 0 ? "--gpu=real needs checks that run on the GPU, which this version does not have; "
-	                                     "use --gpu=sim" : NULL;
-}
-
 struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,
                                 enum ws_program_output output, struct ws_report *report)
 {
 	struct ws_options with_folder = *o;
 	struct ws_program p = refused(WS_EXIT_USAGE);
 	struct ws_buf text = { 0 };
-	const char *why = check_real(o);
+	const char *why = ws_cli_check_real(verb->name, o, &text);
 	char *libraries = NULL, *folder = NULL;
 
 	if (!why)
-		why = ws_cli_check_program(argv[0], &text);
+		why = ws_cli_check_program(argv[0], ws_cli_is_real(o), &text);
 	if (why) {
 		ws_cli_refuse(verb->name, "%s", why);
 	} else if (!(libraries = ws_cli_library_folder())) {
 		ws_cli_refuse(verb->name, "libwarpsafe-preload.so is not beside warpsafe; build or install it again");
 	} else if (!(folder = ws_cli_temporary_folder("warpsafe"))) {
 		ws_cli_refuse(verb->name, "cannot make a folder for the report: %s (set TMPDIR)", strerror(errno));
+	} else if (ws_cli_is_real(o) && (why = ws_cli_put_stub(libraries, folder, &text))) {
+		ws_cli_refuse(verb->name, "%s", why);
+		collect(verb->name, folder, report);
 	} else {
 		with_folder.verb = verb->name;
 		with_folder.report_dir = folder;

@@ -93,7 +93,7 @@ static bool stripped_runtime(const struct elf *e)
 	       !imports(e, "__cudaRegisterFatBinary");
 }
 
-static const char *check_elf(const char *path, const struct elf *e, struct ws_buf *text)
+static const char *check_elf(const char *path, const struct elf *e, bool real, struct ws_buf *text)
 {
 	if (e->head->e_ident[EI_CLASS] != ELFCLASS64 || e->head->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    (e->head->e_type != ET_EXEC && e->head->e_type != ET_DYN)) {
@@ -109,7 +109,7 @@ static const char *check_elf(const char *path, const struct elf *e, struct ws_bu
 		              "without -static", path);
 		return text->data;
 	}
-	if (stripped_runtime(e)) {
+	if (!real && stripped_runtime(e)) {
 		ws_buf_printf(text, "'%s' holds the static CUDA runtime without its symbol table; link it without -s and "
 		              "do not strip it, or build it with -cudart shared", path);
 		return text->data;
@@ -117,7 +117,7 @@ static const char *check_elf(const char *path, const struct elf *e, struct ws_bu
 	return NULL;
 }
 
-static const char *check_content(const char *path, struct ws_buf *text)
+static const char *check_content(const char *path, bool real, struct ws_buf *text)
 {
 	struct elf e = { 0 };
 	char *data = ws_read_file(path, &e.len);
@@ -130,7 +130,7 @@ static const char *check_content(const char *path, struct ws_buf *text)
 	e.data = data;
 	e.head = (const Elf64_Ehdr *)data;
 	if (e.len >= sizeof *e.head && memcmp(data, ELFMAG, SELFMAG) == 0) {
-		why = check_elf(path, &e, text);
+		why = check_elf(path, &e, real, text);
 	} else if (strncmp(data, "#!", 2) != 0) {        /* a script is fine: what it starts is checked */
 		ws_buf_printf(text, "'%s' is not a program (no ELF file); give the program, built by nvcc, clang or "
 		              "'warpsafe cc'", path);
@@ -158,7 +158,7 @@ static char *search_path(const char *name)
 	return NULL;
 }
 
-static const char *check_file(const char *path, struct ws_buf *text)
+static const char *check_file(const char *path, bool real, struct ws_buf *text)
 {
 	struct stat st;
 
@@ -179,21 +179,21 @@ static const char *check_file(const char *path, struct ws_buf *text)
 		ws_buf_printf(text, "'%s' changes its user when it runs (set-user-ID), so nothing can be put into it; "
 		              "use a copy without that bit", path);
 	} else {
-		return check_content(path, text);
+		return check_content(path, real, text);
 	}
 	return text->data;
 }
 
-const char *ws_cli_check_program(const char *path, struct ws_buf *text)
+const char *ws_cli_check_program(const char *path, bool real, struct ws_buf *text)
 {
 	const char *why;
 	char *found;
 
 	if (strchr(path, '/'))
-		return check_file(path, text);
+		return check_file(path, real, text);
 	found = search_path(path);
 	if (found) {
-		why = check_file(found, text);
+		why = check_file(found, real, text);
 		free(found);
 		return why;
 	}

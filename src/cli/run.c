@@ -1,7 +1,18 @@
-/* run.c - `warpsafe run`: runs a program on the simulated GPU, without checks for races. */
+/* run.c - `warpsafe run`: runs a program on the simulated GPU or a real one, without checks for races. */
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void show_kernels(const struct ws_report *report)
+{
+	struct ws_buf b = { 0 };
+
+	ws_report_write_kernels(report, &b);
+	fwrite(b.data, 1, b.len, stderr);
+	ws_buf_free(&b);
+}
 
 static int run_program(char **argv, const struct ws_options *o)
 {
@@ -9,6 +20,8 @@ static int run_program(char **argv, const struct ws_options *o)
 	struct ws_program p = ws_cli_launch(&ws_verb_run, o, argv, false, report);
 	int status = p.status;
 
+	if (p.state == WS_PROGRAM_RAN && o->stats && strcmp(o->gpu, "real") == 0)
+		show_kernels(report);
 	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
 		status = WS_EXIT_FAILED;
 	ws_report_free(report);
@@ -32,6 +45,7 @@ const struct ws_verb ws_verb_run = {
 	"run", "run a program on the simulated GPU, without checks",
 	"[options] [--] PROGRAM [ARGUMENTS]",
 	"Runs PROGRAM, an ordinary CUDA program, on the simulated GPU. Out-of-bounds accesses,\n"
-	"deadlocks and other failures of a kernel are told; data races are not looked for.\n",
+	"deadlocks and other failures of a kernel are told; data races are not looked for.\n"
+	"With --gpu=real it runs on the machine's own NVIDIA GPU, through the installed driver.\n",
 	run,
 };

@@ -7,7 +7,7 @@ CUDA_LIBS := $(L)/libwarpsafe.so $(CUDART:%=$(L)/libcudart.so.%) $(L)/libcudart.
              $(L)/libwarpsafe-preload.so
 SHARED     = $(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' $(if $(SAN),,-Wl,-z,defs)
 
-$(L)/libwarpsafe.so: $(filter-out $(B)/obj/cli/%,$(OBJ))
+$(L)/libwarpsafe.so: $(filter-out $(B)/obj/cli/% $(B)/obj/real/%,$(OBJ))
 	@mkdir -p $(@D)
 	$(SHARED) -Wl,-soname,$(@F) -Wl,-Bsymbolic $^ $(LDLIBS) -o $@
 

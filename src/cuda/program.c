@@ -8,14 +8,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/demangle.h"
-#include "cuda/instrument.h"
+#include "base/readable.h"
 #include "cuda/map.h"
 #include "cuda/sync.h"
 
@@ -41,55 +40,6 @@ void ws_front_lock(void)
 void ws_front_unlock(void)
 {
 	pthread_mutex_unlock(&front);
-}
-
-/* ---- how many bytes are readable at an address of this process ---- */
-struct extent {
-	uintptr_t at;
-	size_t left;
-};
-
-static int find_segment(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct extent *e = arg;
-	int i;
-
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && e->at >= start && e->at - start < p->p_memsz) {
-			e->left = p->p_memsz - (e->at - start);
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static size_t mapped_bytes(const void *at)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	uintptr_t low, high, end = 0, a = (uintptr_t)at;
-	char line[512];
-
-	while (f && fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &low, &high) != 2)
-			continue;
-		if (end ? low == end : a >= low && a < high)
-			end = high;
-		else if (end)
-			break;
-	}
-	if (f)
-		fclose(f);
-	return end ? end - a : 0;
-}
-
-static size_t readable_bytes(const void *at)
-{
-	struct extent e = {.at = (uintptr_t)at};
-
-	return dl_iterate_phdr(find_segment, &e) ? e.left : mapped_bytes(at);
 }
 
 /* ---- registration ---- */
@@ -131,9 +81,9 @@ struct ws_binary *ws_binary_register(const void *p)
 	}
 	if (w->version >= 2 && w->parts)
 		for (i = 0; i < MAX_PARTS && w->parts[i]; i++)
-			add_part(b, w->parts[i], readable_bytes(w->parts[i]));
+			add_part(b, w->parts[i], ws_readable_bytes(w->parts[i]));
 	if (!b->nparts && w->data)
-		add_part(b, w->data, readable_bytes(w->data));
+		add_part(b, w->data, ws_readable_bytes(w->data));
 	return b;
 }
 
@@ -262,7 +212,7 @@ static struct ws_binary *loaded(void *copy, size_t len, int *error)
 struct ws_binary *ws_binary_load(const void *data, size_t len, int *error)
 {
 	const struct wrapper *w = data;
-	size_t there = readable_bytes(data);
+	size_t there = ws_readable_bytes(data);
 	uint8_t *copy;
 
 	*error = WS_CUDA_INVALID_VALUE;

@@ -85,6 +85,8 @@ struct ws_text_options {
 	bool failures_told;          /* the reader saw each failure as it happened: they are not repeated */
 };
 void ws_report_write_text(const struct ws_report *r, const struct ws_text_options *opt, struct ws_buf *out);
+/* The kernels that were launched, how often, and which of them cannot be checked and why; a line each. */
+void ws_report_write_kernels(const struct ws_report *r, struct ws_buf *out);
 void ws_report_write_sarif(const struct ws_report *r, struct ws_buf *out);
 void ws_report_write_html(const struct ws_report *r, struct ws_buf *out);
 

@@ -209,6 +209,49 @@ static void write_summary(struct writer *w, const struct ws_report_view *v)
 	ws_buf_puts(w->out, "\n");
 }
 
+static void add_kernel_row(struct ws_buf *out, uint64_t launches, const char *checked, const char *name, const char *why)
+{
+	struct ws_buf n = { 0 };
+
+	ws_buf_add_count(&n, launches);
+	ws_buf_printf(out, "%14s  %-7s  ", n.data, checked);
+	ws_buf_add_clean(out, name, strlen(name));
+	if (why) {
+		ws_buf_puts(out, ": ");
+		ws_buf_add_clean(out, why, strlen(why));
+	}
+	ws_buf_puts(out, "\n");
+	ws_buf_free(&n);
+}
+
+/* A kernel's first reason; the same name may stand for kernels of several modules. */
+static const char *why_unchecked(const struct ws_report_view *v, const char *kernel)
+{
+	for (size_t i = 0; i < v->nunchecked; i++)
+		if (strcmp(v->unchecked[i].kernel, kernel) == 0)
+			return v->unchecked[i].why;
+	return NULL;
+}
+
+void ws_report_write_kernels(const struct ws_report *r, struct ws_buf *out)
+{
+	struct ws_report_view v;
+
+	ws_report_view_open(r, &v);
+	ws_buf_printf(out, "warpsafe: %zu kernel%s launched\n", v.nkernels, v.nkernels == 1 ? " was" : "s were");
+	if (v.nkernels)
+		ws_buf_printf(out, "%14s  %-7s  kernel\n", "launches", "checks");
+	for (size_t i = 0; i < v.nkernels; i++)
+		add_kernel_row(out, v.kernels[i].launches, v.kernels[i].checked ? "can be" : "none", v.kernels[i].name,
+		               why_unchecked(&v, v.kernels[i].name));
+	for (size_t i = 0; i < v.nlimits; i++) {
+		ws_buf_puts(out, "limit: ");
+		ws_buf_add_clean(out, v.limits[i], strlen(v.limits[i]));
+		ws_buf_puts(out, "\n");
+	}
+	ws_report_view_close(r, &v);
+}
+
 void ws_report_write_text(const struct ws_report *r, const struct ws_text_options *opt, struct ws_buf *out)
 {
 	struct writer w = { out, opt, ws_sources_new(opt->source_dirs), 0 };

@@ -1,0 +1,201 @@
+/* compile.c - PTX to machine code with the driver's own compiler and linker, kept in the cache. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "real/cache.h"
+#include "real/real_priv.h"
+
+/* ---- options of the driver's compiler ---- */
+enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6, LOG_BYTES = 16384, MOST_OPTIONS = 16 };       /* CUjit_option */
+
+/* Those of the program's that change the code, by number of CUjit_option; the values are numbers, not results. */
+static bool changes_code(int option)
+{
+	static const int those[] = {
+		0,                       /* MAX_REGISTERS */
+		7,                       /* OPTIMIZATION_LEVEL */
+		11, 13,                  /* GENERATE_DEBUG_INFO, GENERATE_LINE_INFO */
+		14,                      /* CACHE_MODE */
+		30, 31, 32, 33,          /* POSITION_INDEPENDENT_CODE, MIN_CTA_PER_SM, MAX_THREADS_PER_BLOCK, OVERRIDE_* */
+	};
+
+	for (size_t i = 0; i < WS_COUNT(those); i++)
+		if (those[i] == option)
+			return true;
+	return false;
+}
+
+struct options {
+	unsigned n;
+	int number[MOST_OPTIONS];
+	void *value[MOST_OPTIONS];
+};
+
+static void add_option(struct options *o, int number, void *value)
+{
+	if (o->n < MOST_OPTIONS) {
+		o->number[o->n] = number;
+		o->value[o->n++] = value;
+	}
+}
+
+/* ---- the context ---- */
+/* The linker needs a current context; a library may be loaded without one. Then that of the first GPU is taken, and kept,
+ * for making one takes long. */
+static bool enter_context(bool *entered, struct ws_buf *why)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static void *primary;
+	void *now = NULL;
+	int e = 0;
+
+	*entered = false;
+	if (!ws_real.cuCtxGetCurrent || ws_real.cuCtxGetCurrent(&now) || now)
+		return true;
+	pthread_mutex_lock(&lock);
+	if (!primary && ws_real.cuDevicePrimaryCtxRetain)
+		e = ws_real.cuDevicePrimaryCtxRetain(&primary, 0);
+	pthread_mutex_unlock(&lock);
+	if (!e && primary && ws_real.cuCtxPushCurrent_v2)
+		e = ws_real.cuCtxPushCurrent_v2(primary);
+	*entered = !e && primary;
+	if (e)
+		ws_buf_printf(why, "there is no context to compile in (error %d)", e);
+	return !e;
+}
+
+static void leave_context(bool entered)
+{
+	void *context;
+
+	if (entered && ws_real.cuCtxPopCurrent_v2)
+		ws_real.cuCtxPopCurrent_v2(&context);
+}
+
+/* ---- the linker ---- */
+static int add_inputs(void *state, const struct ws_real_image *i)
+{
+	int e = 0;
+
+	for (size_t k = 0; k < i->n && !e; k++) {
+		const struct ws_real_part *p = &i->parts[k];
+
+		e = p->text ? ws_real.cuLinkAddData_v2(state, WS_LINK_PTX, p->text, p->len + 1, "warpsafe", 0, NULL, NULL)
+			    : ws_real.cuLinkAddData_v2(state, WS_LINK_FATBINARY, (void *)p->binary, p->binary_len, "warpsafe", 0,
+			                               NULL, NULL);
+	}
+	return e;
+}
+
+static bool link_parts(const struct ws_real_image *i, const struct options *given, void **cubin, size_t *len,
+                       struct ws_buf *why)
+{
+	char *log = ws_alloc(LOG_BYTES);
+	struct options o = *given;
+	void *state = NULL, *made = NULL;
+	int e;
+
+	add_option(&o, ERROR_LOG, log);
+	add_option(&o, ERROR_LOG_BYTES, (void *)(uintptr_t)(LOG_BYTES - 1));
+	e = ws_real.cuLinkCreate_v2(o.n, o.number, o.value, &state);
+	if (!e)
+		e = add_inputs(state, i);
+	if (!e)
+		e = ws_real.cuLinkComplete(state, &made, len);
+	if (!e) {
+		*cubin = ws_alloc(*len);
+		memcpy(*cubin, made, *len);  /* the linker's own lives as long as its state */
+	} else if (*log) {
+		ws_buf_puts(why, log);
+	} else {
+		ws_buf_printf(why, "error %d", e);
+	}
+	if (state)
+		ws_real.cuLinkDestroy(state);
+	free(log);
+	return !e;
+}
+
+static bool run_linker(const struct ws_real_image *i, const struct options *o, void **cubin, size_t *len,
+                       struct ws_buf *why)
+{
+	uint64_t start = ws_real_ns();
+	bool entered, fine;
+
+	if (!ws_real.cuLinkCreate_v2 || !ws_real.cuLinkAddData_v2 || !ws_real.cuLinkComplete || !ws_real.cuLinkDestroy)
+		return ws_buf_puts(why, "the driver has no linker"), false;
+	if (!enter_context(&entered, why))
+		return false;
+	fine = link_parts(i, o, cubin, len, why);
+	leave_context(entered);
+	ws_real_count(WS_FIG_COMPILE_NS, ws_real_ns() - start);
+	ws_real_count(WS_FIG_COMPILED, fine);
+	return fine;
+}
+
+/* ---- the cache ---- */
+/* All that the machine code depends on. The text is that after rewriting: what a pass does to it is in it. */
+static struct ws_cache_key *key_of(const struct ws_real_image *i, uint32_t cc, const struct options *o)
+{
+	struct ws_cache_key *k = ws_cache_key_new();
+	char name[256] = "";
+	int version = 0;
+
+	if (!k)
+		return NULL;
+	if (ws_real.cuDriverGetVersion)
+		ws_real.cuDriverGetVersion(&version);
+	if (ws_real.cuDeviceGetName)
+		ws_real.cuDeviceGetName(name, sizeof name, 0);
+	ws_cache_key_add(k, WS_VERSION, strlen(WS_VERSION));
+	ws_cache_key_add(k, &version, sizeof version);
+	ws_cache_key_add(k, name, strlen(name));
+	ws_cache_key_add(k, &cc, sizeof cc);
+	ws_cache_key_add(k, o->number, o->n * sizeof *o->number);
+	ws_cache_key_add(k, o->value, o->n * sizeof *o->value);
+	for (size_t n = 0; n < i->n; n++) {
+		const struct ws_real_part *p = &i->parts[n];
+
+		ws_cache_key_add(k, p->text ? "text" : "binary", p->text ? 4 : 6);
+		ws_cache_key_add(k, p->text ? p->text : p->binary, p->text ? p->len : p->binary_len);
+	}
+	return k;
+}
+
+static void keep(const char *folder, const struct ws_cache_key *k, const void *cubin, size_t len, uint64_t limit)
+{
+	static bool told;
+
+	if (len <= limit && !ws_cache_put(folder, k, cubin, len, limit) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		ws_real_tell("compiled kernels cannot be kept in %s: %s", folder, strerror(errno));
+}
+
+bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
+                     struct ws_buf *why)
+{
+	uint64_t limit = ws_real_session()->options.cache_limit;
+	struct options o = { 0 };
+	char *folder = limit ? ws_cache_folder() : NULL;
+	struct ws_cache_key *k;
+	bool fine;
+
+	for (unsigned n = 0; jit && jit->options && jit->values && n < jit->n; n++)
+		if (changes_code(jit->options[n]))
+			add_option(&o, jit->options[n], (void *)jit->values[n]);
+	k = folder ? key_of(i, cc, &o) : NULL;
+	*cubin = k ? ws_cache_get(folder, k, len) : NULL;
+	fine = *cubin;
+	if (fine) {
+		ws_real_count(WS_FIG_CACHED, 1);
+	} else {
+		fine = run_linker(i, &o, cubin, len, why);
+		if (fine && k)
+			keep(folder, k, *cubin, *len, limit);
+	}
+	ws_cache_key_free(k);
+	free(folder);
+	return fine;
+}

@@ -1,0 +1,258 @@
+/* kernels.c - what is known of modules, functions and kernels by their handles, and how often each kernel was launched. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "cuda/map.h"
+#include "real/real_priv.h"
+#include "report/keep.h"
+
+/* A kernel is told once for its name and why it cannot be checked, however often its module is loaded. */
+struct ws_real_kernel {
+	char *name, *plain, *why;            /* why NULL: it can be checked */
+	atomic_ullong launches;
+	uint64_t told;                       /* of them; touched by the saving of the report alone */
+	struct ws_real_kernel *same_hash;
+};
+
+struct module {
+	struct ws_real_code *code;
+	unsigned users;                      /* handles: a library and its modules */
+};
+
+struct function {
+	struct ws_real_kernel *kernel;
+	void *module;                        /* handle; not to be followed */
+	bool learned;                        /* at a launch, and not from the call that made it */
+};
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static struct ws_map modules, functions, kernels;
+static struct ws_real_kernel **all;
+static size_t nall, capall;
+
+/* ---- kernels ---- */
+static bool has_name(const char *names, const char *name)
+{
+	for (; *names; names += strlen(names) + 1)
+		if (strcmp(names, name) == 0)
+			return true;
+	return false;
+}
+
+/* Why the kernel cannot be checked; NULL = it can. */
+static const char *why_not(const struct module *m, const char *name)
+{
+	if (!m || !m->code)
+		return "its module was loaded by a call that warpsafe does not see";
+	return m->code->entries && has_name(m->code->entries, name) ? NULL : m->code->why;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static struct ws_real_kernel *kernel_named(const char *name, const char *why)
+{
+	uint64_t h = ws_hash(name, strlen(name)) ^ (why ? ws_hash(why, strlen(why)) : 0);
+	const void *key = (const void *)(uintptr_t)(h | 1);
+	struct ws_real_kernel *first = ws_map_get(&kernels, key), *k;
+
+	for (k = first; k; k = k->same_hash)
+		if (strcmp(k->name, name) == 0 && same_text(k->why, why))
+			return k;
+	k = ws_alloc(sizeof *k);
+	k->name = ws_strdup(name);
+	k->plain = ws_demangle(name);
+	k->why = why ? ws_strdup(why) : NULL;
+	k->same_hash = first;
+	ws_map_put(&kernels, key, k);
+	*WS_PUSH(all, nall, capall) = k;
+	return k;
+}
+
+/* ---- modules ---- */
+static void forget_functions_of(const void *module)
+{
+	for (size_t i = 0; i < functions.cap; i++) {
+		struct function *f = functions.values[i];
+
+		if (f && f->module == module) {
+			ws_map_remove(&functions, functions.keys[i]);
+			free(f);
+		}
+	}
+}
+
+static void remove_module(void *handle)
+{
+	struct module *m = ws_map_get(&modules, handle);
+
+	if (!m)
+		return;
+	forget_functions_of(handle);
+	ws_map_remove(&modules, handle);
+	if (--m->users)
+		return;
+	ws_real_code_free(m->code);
+	free(m);
+}
+
+/* A handle that is there already is one of a module that ended with its context. */
+static void put_module(void *handle, struct module *m)
+{
+	m->users++;
+	remove_module(handle);
+	ws_map_put(&modules, handle, m);
+}
+
+void ws_real_module_add(void *handle, struct ws_real_code *code)
+{
+	struct module *m;
+
+	if (!code || !handle) {
+		ws_real_code_free(code);
+		return;
+	}
+	m = ws_alloc(sizeof *m);
+	m->code = code;
+	pthread_rwlock_wrlock(&lock);
+	put_module(handle, m);
+	pthread_rwlock_unlock(&lock);
+}
+
+void ws_real_module_alias(void *handle, void *library)
+{
+	struct module *m;
+
+	if (!ws_real_session())
+		return;
+	pthread_rwlock_wrlock(&lock);
+	m = ws_map_get(&modules, library);
+	if (m && handle != library && ws_map_get(&modules, handle) != m)
+		put_module(handle, m);
+	pthread_rwlock_unlock(&lock);
+}
+
+void ws_real_module_remove(void *handle)
+{
+	if (!ws_real_session())
+		return;
+	pthread_rwlock_wrlock(&lock);
+	remove_module(handle);
+	pthread_rwlock_unlock(&lock);
+}
+
+/* ---- functions ---- */
+static struct ws_real_kernel *put_function(void *handle, void *module, struct ws_real_kernel *k, bool learned)
+{
+	struct function *f = ws_map_get(&functions, handle);
+
+	if (!f)
+		f = ws_alloc(sizeof *f);
+	*f = (struct function){ k, module, learned };
+	ws_map_put(&functions, handle, f);
+	return k;
+}
+
+void ws_real_function_add(void *handle, void *module, const char *name)
+{
+	if (!handle || !name || !ws_real_session())
+		return;
+	pthread_rwlock_wrlock(&lock);
+	put_function(handle, module, kernel_named(name, why_not(ws_map_get(&modules, module), name)), false);
+	pthread_rwlock_unlock(&lock);
+}
+
+void ws_real_function_alias(void *function, void *kernel)
+{
+	struct ws_real_kernel *k = ws_real_kernel_of(kernel);
+	struct function *f;
+
+	if (!k || !function || function == kernel)
+		return;
+	pthread_rwlock_wrlock(&lock);
+	f = ws_map_get(&functions, kernel);
+	put_function(function, f ? f->module : NULL, k, false);
+	pthread_rwlock_unlock(&lock);
+}
+
+void ws_real_functions_forget(void)
+{
+	if (!ws_real_session())
+		return;
+	pthread_rwlock_wrlock(&lock);
+	for (size_t i = 0; i < functions.cap; i++) {
+		struct function *f = functions.values[i];
+
+		if (f && f->learned) {
+			ws_map_remove(&functions, functions.keys[i]);
+			free(f);
+		}
+	}
+	pthread_rwlock_unlock(&lock);
+}
+
+/* Asks the driver: a function that came to the program by a call which is not ours. */
+static struct ws_real_kernel *learn(void *handle)
+{
+	const char *name = NULL;
+	void *module = NULL;
+	struct ws_real_kernel *k;
+
+	if (!ws_real.cuFuncGetName || ws_real.cuFuncGetName(&name, handle))
+		name = NULL;
+	if (!ws_real.cuFuncGetModule || ws_real.cuFuncGetModule(&module, handle))
+		module = NULL;
+	if (!name && !module && ws_real.cuKernelGetName && !ws_real.cuKernelGetName(&name, handle) &&
+	    ws_real.cuKernelGetLibrary)
+		ws_real.cuKernelGetLibrary(&module, handle);
+	pthread_rwlock_wrlock(&lock);
+	name = name ? name : "a kernel whose name the driver does not tell";
+	k = put_function(handle, module, kernel_named(name, why_not(ws_map_get(&modules, module), name)), true);
+	pthread_rwlock_unlock(&lock);
+	return k;
+}
+
+struct ws_real_kernel *ws_real_kernel_of(void *handle)
+{
+	struct ws_real_kernel *k;
+	struct function *f;
+
+	if (!handle || !ws_real_session())
+		return NULL;
+	pthread_rwlock_rdlock(&lock);
+	f = ws_map_get(&functions, handle);
+	k = f ? f->kernel : NULL;
+	pthread_rwlock_unlock(&lock);
+	return k ? k : learn(handle);
+}
+
+/* ---- launches ---- */
+void ws_real_launched(struct ws_real_kernel *k)
+{
+	if (!k)
+		return;
+	atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
+	ws_keep_touch();
+}
+
+void ws_real_gather(void *report)
+{
+	pthread_rwlock_rdlock(&lock);
+	for (size_t i = 0; i < nall; i++) {
+		struct ws_real_kernel *k = all[i];
+		uint64_t n = atomic_load(&k->launches);
+
+		if (n == k->told)
+			continue;
+		ws_report_kernel(report, &(struct ws_kernel_row){ .name = k->plain, .launches = n - k->told, .checked = !k->why });
+		if (k->why)
+			ws_report_unchecked(report, k->plain, k->why);
+		k->told = n;
+	}
+	pthread_rwlock_unlock(&lock);
+}

@@ -1,0 +1,115 @@
+/* real_priv.h - what the files of src/real share. */
+#ifndef WS_REAL_PRIV_H
+#define WS_REAL_PRIV_H
+
+#include "base/options.h"
+#include "real/real.h"
+#include "report/report.h"
+
+/* ---- bind.c: the driver's functions ---- */
+/* NULL where the driver does not have one. Written when the stub is bound, before the program can call any. */
+struct ws_real_driver {
+#define WRAP(name, base, since, threads, args) int (*name) args;
+#define USE(name, args) int (*name) args;
+#include "real/real_api.def"
+#undef WRAP
+#undef USE
+};
+extern struct ws_real_driver ws_real;
+
+/* Ours. The driver's function is there when one of these is called. */
+#define WRAP(name, base, since, threads, args) int ws_real_##name args;
+#define USE(name, args)
+#include "real/real_api.def"
+#undef WRAP
+#undef USE
+
+enum {                               /* CUresult, as far as it is made or told apart here */
+	WS_REAL_INVALID_VALUE = 1,
+	WS_REAL_STUB_LIBRARY = 34,   /* "the CUDA driver that the application has loaded is a stub library" */
+	WS_REAL_NOT_FOUND = 500
+};
+enum { WS_LINK_CUBIN, WS_LINK_PTX, WS_LINK_FATBINARY };      /* CUjitInputType */
+
+/* ---- session.c: one a process, from its first CUDA call on ---- */
+struct ws_real_session {
+	struct ws_options options;
+	const struct ws_real_pass *pass;     /* NULL: programs run as they are */
+	struct ws_report *report;
+	unsigned modules;                    /* looked at so far; names them */
+};
+/* NULL in a process forked from one that had a session: CUDA does not work there. */
+struct ws_real_session *ws_real_session(void);
+/* "warpsafe: TEXT" on the error stream. */
+void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
+
+enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
+	              WS_FIG_COUNT };
+void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
+uint64_t ws_real_ns(void);                                   /* a clock, for these figures */
+
+/* ---- image.c: device code taken apart ---- */
+struct ws_real_part {
+	char *text;                  /* PTX, NUL-terminated, owned; NULL: there is none that the GPU can run */
+	size_t len;
+	const void *binary;          /* then the container, to be linked as it is */
+	size_t binary_len;
+};
+struct ws_real_image {
+	struct ws_real_part *parts;  /* several are linked together (relocatable device code) */
+	size_t n, ntexts;            /* parts; those with text */
+	char *why;                   /* why a part has no text; owned; NULL = all have */
+};
+/* len 0: as long as it says, and as memory is readable. The image keeps pointers into data. cc: of the GPU. */
+void ws_real_image_read(struct ws_real_image *i, const void *data, size_t len, uint32_t cc);
+void ws_real_image_free(struct ws_real_image *i);
+
+/* ---- code.c: what is known of a module's code, and what the driver gets in its place ---- */
+struct ws_real_code {
+	char *why;                   /* its kernels cannot be checked: why; NULL = they can */
+	char *entries;               /* but these can (names, NUL-terminated, an empty one at the end); may be NULL */
+	void *cubin;                 /* given to the driver in place of the program's code; NULL = the program's own */
+	size_t len;
+};
+struct ws_real_jit {                 /* options of a call of the program that loads code */
+	unsigned n;
+	const int *options;
+	void *const *values;
+};
+/* Looks at code that is about to be loaded; len as in ws_real_image_read; any_device: it is for every GPU. The caller
+ * frees with ws_real_code_free. NULL without a session. */
+struct ws_real_code *ws_real_code_look(const void *data, size_t len, bool any_device, const struct ws_real_jit *jit);
+void ws_real_code_free(struct ws_real_code *c);
+/* Rewrites PTX in i by the session's pass, in place. false: `why` begins with what is wrong, which was told. */
+bool ws_real_rewrite(struct ws_real_image *i, uint32_t cc, struct ws_buf *why);
+/* The names of the kernels of all texts, in the form of struct ws_real_code's entries. */
+void ws_real_entries(const struct ws_real_image *i, struct ws_buf *out);
+/* Compute capability of the GPU that code is loaded for; 0: it cannot be known. */
+uint32_t ws_real_cc(bool any_device);
+
+/* ---- compile.c ---- */
+/* Compiles and links the parts with the driver's linker, or takes what was made before from the cache. The caller frees
+ * *cubin. false: why has the reason. */
+bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
+                     struct ws_buf *why);
+
+/* ---- link.c: cubins that the program linked itself ---- */
+/* What is known of it, when data begins with one that the program got from cuLinkComplete; the caller frees. */
+struct ws_real_code *ws_real_linked(const void *data, size_t readable);
+
+/* ---- kernels.c: modules, functions, launches ---- */
+struct ws_real_kernel;
+/* A module or library was loaded; takes code over, which may be NULL. */
+void ws_real_module_add(void *handle, struct ws_real_code *code);
+void ws_real_module_alias(void *handle, void *library);      /* the module of a library */
+void ws_real_module_remove(void *handle);
+void ws_real_function_add(void *handle, void *module, const char *name);
+void ws_real_function_alias(void *function, void *kernel);
+/* A context ended: handles that were learned at their launch may come to mean others. */
+void ws_real_functions_forget(void);
+/* The kernel behind a CUfunction or CUkernel; NULL without a session. Lives on. */
+struct ws_real_kernel *ws_real_kernel_of(void *handle);
+void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
+void ws_real_gather(void *report);                           /* brings the report's rows up to date */
+
+#endif

@@ -1,0 +1,245 @@
+/* wrap_graph.c - kernels in graphs: which they are is read from the graph when it is instantiated, and each launch of it
+ * is one of every kernel. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/map.h"
+#include "real/real_priv.h"
+
+enum { NODE_KERNEL = 0, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };     /* CUgraphNodeType */
+enum { MOST_DEPTH = 64 };            /* of graphs in graphs */
+
+struct node {
+	void *handle;
+	struct ws_real_kernel *kernel;
+	bool off;                    /* cuGraphNodeSetEnabled */
+};
+
+struct exec {
+	struct node *nodes;
+	size_t n, cap;
+};
+
+struct kernel_params {               /* CUDA_KERNEL_NODE_PARAMS_v2; without the last two it is that of version 1 */
+	void *function;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+	void *kernel, *context;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ws_map execs;
+
+/* ---- what is in a graph ---- */
+static struct ws_real_kernel *kernel_in(void *node)
+{
+	struct kernel_params p = { 0 };
+	int e = -1;
+
+	if (ws_real.cuGraphKernelNodeGetParams_v2)
+		e = ws_real.cuGraphKernelNodeGetParams_v2(node, &p);
+	else if (ws_real.cuGraphKernelNodeGetParams)
+		e = ws_real.cuGraphKernelNodeGetParams(node, &p);
+	return e ? NULL : ws_real_kernel_of(p.function ? p.function : p.kernel);
+}
+
+static void read_graph(struct exec *x, void *graph, unsigned depth);
+
+static void read_node(struct exec *x, void *node, unsigned depth)
+{
+	void *inner = NULL;
+	int type = -1;
+
+	if (ws_real.cuGraphNodeGetType(node, &type))
+		return;
+	if (type == NODE_KERNEL)
+		*WS_PUSH(x->nodes, x->n, x->cap) = (struct node){ node, kernel_in(node), false };
+	else if (type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph &&
+	         !ws_real.cuGraphChildGraphNodeGetGraph(node, &inner))
+		read_graph(x, inner, depth + 1);
+	else if (type == NODE_CONDITIONAL)
+		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are not counted");
+}
+
+static void read_graph(struct exec *x, void *graph, unsigned depth)
+{
+	size_t n = 0;
+	void **nodes;
+
+	if (!ws_real.cuGraphGetNodes || !ws_real.cuGraphNodeGetType || depth > MOST_DEPTH ||
+	    ws_real.cuGraphGetNodes(graph, NULL, &n) || !n)
+		return;
+	nodes = ws_alloc(n * sizeof *nodes);
+	if (!ws_real.cuGraphGetNodes(graph, nodes, &n))
+		for (size_t i = 0; i < n; i++)
+			read_node(x, nodes[i], depth);
+	free(nodes);
+}
+
+static void drop(void *handle)
+{
+	struct exec *x = ws_map_get(&execs, handle);
+
+	if (!x)
+		return;
+	ws_map_remove(&execs, handle);
+	free(x->nodes);
+	free(x);
+}
+
+static int instantiated(int e, void *handle, void *graph)
+{
+	struct exec *x;
+
+	if (e || !handle || !ws_real_session())
+		return e;
+	x = ws_alloc(sizeof *x);
+	read_graph(x, graph, 0);
+	pthread_mutex_lock(&lock);
+	drop(handle);
+	ws_map_put(&execs, handle, x);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+int ws_real_cuGraphInstantiate(void **exec, void *graph, void **node, char *log, size_t size)
+{
+	int e = ws_real.cuGraphInstantiate(exec, graph, node, log, size);
+
+	return instantiated(e, exec ? *exec : NULL, graph);
+}
+
+int ws_real_cuGraphInstantiate_v2(void **exec, void *graph, void **node, char *log, size_t size)
+{
+	int e = ws_real.cuGraphInstantiate_v2(exec, graph, node, log, size);
+
+	return instantiated(e, exec ? *exec : NULL, graph);
+}
+
+int ws_real_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
+{
+	int e = ws_real.cuGraphInstantiateWithFlags(exec, graph, flags);
+
+	return instantiated(e, exec ? *exec : NULL, graph);
+}
+
+int ws_real_cuGraphInstantiateWithParams(void **exec, void *graph, void *params)
+{
+	int e = ws_real.cuGraphInstantiateWithParams(exec, graph, params);
+
+	return instantiated(e, exec ? *exec : NULL, graph);
+}
+
+int ws_real_cuGraphInstantiateWithParams_ptsz(void **exec, void *graph, void *params)
+{
+	int e = ws_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
+
+	return instantiated(e, exec ? *exec : NULL, graph);
+}
+
+int ws_real_cuGraphExecUpdate(void *exec, void *graph, void **node, int *result)
+{
+	return instantiated(ws_real.cuGraphExecUpdate(exec, graph, node, result), exec, graph);
+}
+
+int ws_real_cuGraphExecUpdate_v2(void *exec, void *graph, void *result)
+{
+	return instantiated(ws_real.cuGraphExecUpdate_v2(exec, graph, result), exec, graph);
+}
+
+/* ---- changes of one node ---- */
+static struct node *find_node(void *exec, void *handle)
+{
+	struct exec *x = ws_map_get(&execs, exec);
+
+	for (size_t i = 0; x && i < x->n; i++)
+		if (x->nodes[i].handle == handle)
+			return &x->nodes[i];
+	return NULL;
+}
+
+static int changed(int e, void *exec, void *handle, void *function)
+{
+	struct ws_real_kernel *k = e ? NULL : ws_real_kernel_of(function);
+	struct node *n;
+
+	pthread_mutex_lock(&lock);
+	n = k ? find_node(exec, handle) : NULL;
+	if (n)
+		n->kernel = k;
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+int ws_real_cuGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
+{
+	const struct kernel_params *p = params;
+
+	return changed(ws_real.cuGraphExecKernelNodeSetParams(exec, node, params), exec, node, p ? p->function : NULL);
+}
+
+int ws_real_cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *params)
+{
+	const struct kernel_params *p = params;
+
+	return changed(ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, params), exec, node,
+	               !p ? NULL : p->function ? p->function : p->kernel);
+}
+
+int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
+{
+	struct { int type, reserved[3]; struct kernel_params kernel; } *p = params;   /* CUgraphNodeParams */
+	int e = ws_real.cuGraphExecNodeSetParams(exec, node, params);
+
+	if (!p || p->type != NODE_KERNEL)
+		return e;
+	return changed(e, exec, node, p->kernel.function ? p->kernel.function : p->kernel.kernel);
+}
+
+int ws_real_cuGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
+{
+	int e = ws_real.cuGraphNodeSetEnabled(exec, node, enabled);
+	struct node *n;
+
+	pthread_mutex_lock(&lock);
+	n = e ? NULL : find_node(exec, node);
+	if (n)
+		n->off = !enabled;
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+int ws_real_cuGraphExecDestroy(void *exec)
+{
+	pthread_mutex_lock(&lock);
+	drop(exec);
+	pthread_mutex_unlock(&lock);
+	return ws_real.cuGraphExecDestroy(exec);
+}
+
+/* ---- launches ---- */
+static int launched(int e, void *exec)
+{
+	struct exec *x;
+
+	if (e || !ws_real_session())
+		return e;
+	pthread_mutex_lock(&lock);
+	x = ws_map_get(&execs, exec);
+	for (size_t i = 0; x && i < x->n; i++)
+		if (!x->nodes[i].off)
+			ws_real_launched(x->nodes[i].kernel);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+int ws_real_cuGraphLaunch(void *exec, void *stream)
+{
+	return launched(ws_real.cuGraphLaunch(exec, stream), exec);
+}
+
+int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
+{
+	return launched(ws_real.cuGraphLaunch_ptsz(exec, stream), exec);
+}

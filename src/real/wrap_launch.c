@@ -1,0 +1,180 @@
+/* wrap_launch.c - launches, counted for each kernel. A launch into a stream that is being captured is none: the graph's
+ * launches count (wrap_graph.c). */
+#include <stdatomic.h>
+
+#include "real/real_priv.h"
+
+static atomic_int captures;          /* streams being captured; mostly 0, and then nothing is asked */
+
+/* ---- capture ---- */
+static int begun(int e)
+{
+	if (!e)
+		atomic_fetch_add(&captures, 1);
+	return e;
+}
+
+int ws_real_cuStreamBeginCapture(void *stream)
+{
+	return begun(ws_real.cuStreamBeginCapture(stream));
+}
+
+int ws_real_cuStreamBeginCapture_ptsz(void *stream)
+{
+	return begun(ws_real.cuStreamBeginCapture_ptsz(stream));
+}
+
+int ws_real_cuStreamBeginCapture_v2(void *stream, int mode)
+{
+	return begun(ws_real.cuStreamBeginCapture_v2(stream, mode));
+}
+
+int ws_real_cuStreamBeginCapture_v2_ptsz(void *stream, int mode)
+{
+	return begun(ws_real.cuStreamBeginCapture_v2_ptsz(stream, mode));
+}
+
+int ws_real_cuStreamBeginCaptureToGraph(void *stream, void *graph, const void *nodes, const void *edges, size_t n, int mode)
+{
+	return begun(ws_real.cuStreamBeginCaptureToGraph(stream, graph, nodes, edges, n, mode));
+}
+
+int ws_real_cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const void *nodes, const void *edges, size_t n,
+                                             int mode)
+{
+	return begun(ws_real.cuStreamBeginCaptureToGraph_ptsz(stream, graph, nodes, edges, n, mode));
+}
+
+typedef int (*is_capturing)(void *stream, int *status);
+
+/* A capture that went wrong ends with an error, but it ends; so what counts is whether there was one. */
+static bool in_capture(is_capturing ask, void *stream)
+{
+	int status = 0;
+
+	return atomic_load_explicit(&captures, memory_order_relaxed) > 0 && ask && !ask(stream, &status) && status;
+}
+
+static int ended(bool was, int e)
+{
+	if (was)
+		atomic_fetch_sub(&captures, 1);
+	return e;
+}
+
+int ws_real_cuStreamEndCapture(void *stream, void **graph)
+{
+	bool was = in_capture(ws_real.cuStreamIsCapturing, stream);
+
+	return ended(was, ws_real.cuStreamEndCapture(stream, graph));
+}
+
+int ws_real_cuStreamEndCapture_ptsz(void *stream, void **graph)
+{
+	bool was = in_capture(ws_real.cuStreamIsCapturing_ptsz, stream);
+
+	return ended(was, ws_real.cuStreamEndCapture_ptsz(stream, graph));
+}
+
+/* ---- launches ---- */
+/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. */
+static struct ws_real_kernel *about_to(void *f, is_capturing ask, void *stream)
+{
+	return in_capture(ask, stream) ? NULL : ws_real_kernel_of(f);
+}
+
+static int launched(struct ws_real_kernel *k, int e)
+{
+	if (!e)
+		ws_real_launched(k);
+	return e;
+}
+
+int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                           unsigned shared, void *stream, void **params, void **extra)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream);
+
+	return launched(k, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+}
+
+int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                unsigned shared, void *stream, void **params, void **extra)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream);
+
+	return launched(k, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+}
+
+/* The beginning of CUlaunchConfig. */
+struct config {
+	unsigned grid[3], block[3], shared;
+	void *stream;
+};
+
+static void *stream_of(const void *config)
+{
+	return config ? ((const struct config *)config)->stream : NULL;
+}
+
+int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream_of(config));
+
+	return launched(k, ws_real.cuLaunchKernelEx(config, f, params, extra));
+}
+
+int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream_of(config));
+
+	return launched(k, ws_real.cuLaunchKernelEx_ptsz(config, f, params, extra));
+}
+
+int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                                      unsigned shared, void *stream, void **params)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream);
+
+	return launched(k, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+}
+
+int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                           unsigned bz, unsigned shared, void *stream, void **params)
+{
+	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream);
+
+	return launched(k, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+}
+
+struct launch_params {               /* CUDA_LAUNCH_PARAMS */
+	void *function;
+	unsigned grid[3], block[3], shared;
+	void *stream;
+	void **params;
+};
+
+int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigned flags)
+{
+	int e = ws_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
+	const struct launch_params *p = list;
+
+	for (unsigned i = 0; !e && p && i < n; i++)
+		ws_real_launched(ws_real_kernel_of(p[i].function));
+	return e;
+}
+
+int ws_real_cuLaunch(void *f)
+{
+	return launched(about_to(f, ws_real.cuStreamIsCapturing, NULL), ws_real.cuLaunch(f));
+}
+
+int ws_real_cuLaunchGrid(void *f, int width, int height)
+{
+	return launched(about_to(f, ws_real.cuStreamIsCapturing, NULL), ws_real.cuLaunchGrid(f, width, height));
+}
+
+int ws_real_cuLaunchGridAsync(void *f, int width, int height, void *stream)
+{
+	return launched(about_to(f, ws_real.cuStreamIsCapturing, stream), ws_real.cuLaunchGridAsync(f, width, height, stream));
+}

@@ -1,0 +1,226 @@
+/* wrap_load.c - calls that load device code, and those by which a program comes to its kernels. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "real/real_priv.h"
+
+/* The code of a module whose rewritten form the driver did not load is the program's own. */
+static void give_up(struct ws_real_code *c, int e)
+{
+	struct ws_buf why = { 0 };
+
+	ws_buf_printf(&why, "the driver does not load the rewritten module (error %d)", e);
+	ws_real_tell("error: %s, so the program's own runs", why.data);
+	free(c->why);
+	free(c->entries);
+	free(c->cubin);
+	*c = (struct ws_real_code){ .why = why.data };
+}
+
+/* Ends a load: the handle is known from now on if it went well. */
+static int loaded(void **out, struct ws_real_code *c, int e)
+{
+	if (!e && out)
+		ws_real_module_add(*out, c);
+	else
+		ws_real_code_free(c);
+	return e;
+}
+
+/* Loads the rewritten module if there is one; false: the program's own is to be loaded. */
+static bool load_cubin(void **out, struct ws_real_code *c, int *e)
+{
+	if (!c || !c->cubin)
+		return false;
+	*e = ws_real.cuModuleLoadData(out, c->cubin);
+	if (*e)
+		give_up(c, *e);
+	return !*e;
+}
+
+int ws_real_cuModuleLoadData(void **out, const void *image)
+{
+	struct ws_real_code *c = ws_real_code_look(image, 0, false, NULL);
+	int e;
+
+	if (!load_cubin(out, c, &e))
+		e = ws_real.cuModuleLoadData(out, image);
+	return loaded(out, c, e);
+}
+
+int ws_real_cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values)
+{
+	struct ws_real_jit jit = { n, options, values };
+	struct ws_real_code *c = ws_real_code_look(image, 0, false, &jit);
+	int e = 0;
+
+	if (c && c->cubin) {
+		e = ws_real.cuModuleLoadDataEx(out, c->cubin, n, options, values);
+		if (e)
+			give_up(c, e);
+	}
+	if (e || !c || !c->cubin)
+		e = ws_real.cuModuleLoadDataEx(out, image, n, options, values);
+	return loaded(out, c, e);
+}
+
+int ws_real_cuModuleLoadFatBinary(void **out, const void *image)
+{
+	struct ws_real_code *c = ws_real_code_look(image, 0, false, NULL);
+	int e;
+
+	if (!load_cubin(out, c, &e))         /* a cubin is no fat binary: it goes by the other call */
+		e = ws_real.cuModuleLoadFatBinary(out, image);
+	return loaded(out, c, e);
+}
+
+int ws_real_cuModuleLoad(void **out, const char *path)
+{
+	struct ws_real_code *c = NULL;
+	size_t len = 0;
+	char *file = path ? ws_read_file(path, &len) : NULL;
+	int e;
+
+	if (file && len)
+		c = ws_real_code_look(file, len, false, NULL);
+	free(file);
+	if (!load_cubin(out, c, &e))
+		e = ws_real.cuModuleLoad(out, path);
+	return loaded(out, c, e);
+}
+
+int ws_real_cuLibraryLoadData(void **out, const void *code, int *jit, void **jit_values, unsigned njit, int *options,
+                              void **values, unsigned n)
+{
+	struct ws_real_jit j = { njit, jit, jit_values };
+	struct ws_real_code *c = ws_real_code_look(code, 0, true, &j);
+	int e = 0;
+
+	if (c && c->cubin) {
+		e = ws_real.cuLibraryLoadData(out, c->cubin, jit, jit_values, njit, options, values, n);
+		if (e)
+			give_up(c, e);
+	}
+	if (e || !c || !c->cubin)
+		e = ws_real.cuLibraryLoadData(out, code, jit, jit_values, njit, options, values, n);
+	return loaded(out, c, e);
+}
+
+int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values, unsigned njit, int *options,
+                                  void **values, unsigned n)
+{
+	struct ws_real_jit j = { njit, jit, jit_values };
+	struct ws_real_code *c = NULL;
+	size_t len = 0;
+	char *file = path ? ws_read_file(path, &len) : NULL;
+	int e = 0;
+
+	if (file && len)
+		c = ws_real_code_look(file, len, true, &j);
+	free(file);
+	if (c && c->cubin && ws_real.cuLibraryLoadData) {
+		e = ws_real.cuLibraryLoadData(out, c->cubin, jit, jit_values, njit, options, values, n);
+		if (e)
+			give_up(c, e);
+	}
+	if (e || !c || !c->cubin)
+		e = ws_real.cuLibraryLoadFromFile(out, path, jit, jit_values, njit, options, values, n);
+	return loaded(out, c, e);
+}
+
+/* The handle is forgotten first: another thread may get it again as soon as the driver has let it go. */
+int ws_real_cuModuleUnload(void *module)
+{
+	ws_real_module_remove(module);
+	return ws_real.cuModuleUnload(module);
+}
+
+int ws_real_cuLibraryUnload(void *library)
+{
+	ws_real_module_remove(library);
+	return ws_real.cuLibraryUnload(library);
+}
+
+/* ---- functions ---- */
+int ws_real_cuModuleGetFunction(void **out, void *module, const char *name)
+{
+	int e = ws_real.cuModuleGetFunction(out, module, name);
+
+	if (!e && out)
+		ws_real_function_add(*out, module, name);
+	return e;
+}
+
+int ws_real_cuLibraryGetKernel(void **out, void *library, const char *name)
+{
+	int e = ws_real.cuLibraryGetKernel(out, library, name);
+
+	if (!e && out)
+		ws_real_function_add(*out, library, name);
+	return e;
+}
+
+int ws_real_cuModuleEnumerateFunctions(void **out, unsigned n, void *module)
+{
+	int e = ws_real.cuModuleEnumerateFunctions(out, n, module);
+	const char *name;
+
+	for (unsigned i = 0; !e && out && ws_real.cuFuncGetName && i < n; i++)
+		if (out[i] && !ws_real.cuFuncGetName(&name, out[i]))
+			ws_real_function_add(out[i], module, name);
+	return e;
+}
+
+int ws_real_cuLibraryEnumerateKernels(void **out, unsigned n, void *library)
+{
+	int e = ws_real.cuLibraryEnumerateKernels(out, n, library);
+	const char *name;
+
+	for (unsigned i = 0; !e && out && ws_real.cuKernelGetName && i < n; i++)
+		if (out[i] && !ws_real.cuKernelGetName(&name, out[i]))
+			ws_real_function_add(out[i], library, name);
+	return e;
+}
+
+int ws_real_cuLibraryGetModule(void **out, void *library)
+{
+	int e = ws_real.cuLibraryGetModule(out, library);
+
+	if (!e && out)
+		ws_real_module_alias(*out, library);
+	return e;
+}
+
+int ws_real_cuKernelGetFunction(void **out, void *kernel)
+{
+	int e = ws_real.cuKernelGetFunction(out, kernel);
+
+	if (!e && out)
+		ws_real_function_alias(*out, kernel);
+	return e;
+}
+
+/* ---- the end of a context, and with it of its handles ---- */
+int ws_real_cuCtxDestroy(void *context)
+{
+	ws_real_functions_forget();
+	return ws_real.cuCtxDestroy(context);
+}
+
+int ws_real_cuCtxDestroy_v2(void *context)
+{
+	ws_real_functions_forget();
+	return ws_real.cuCtxDestroy_v2(context);
+}
+
+int ws_real_cuDevicePrimaryCtxReset(int device)
+{
+	ws_real_functions_forget();
+	return ws_real.cuDevicePrimaryCtxReset(device);
+}
+
+int ws_real_cuDevicePrimaryCtxReset_v2(int device)
+{
+	ws_real_functions_forget();
+	return ws_real.cuDevicePrimaryCtxReset_v2(device);
+}
