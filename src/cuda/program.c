@@ -190,13 +190,37 @@ void ws_binary_variable(struct ws_binary *b, const void *host, const char *name,
 }
 
 /* ---- modules loaded by the program ---- */
+static bool is_linked(const void *data, size_t len)
+{
+	return len >= sizeof(struct ws_linked_header) && memcmp(data, WS_LINKED_MAGIC, 8) == 0;
+}
+
+/* The inputs of a link, one part each. */
+static void add_linked(struct ws_binary *b, const uint8_t *data, size_t len)
+{
+	size_t at = sizeof(struct ws_linked_header);
+	uint64_t n;
+
+	while (at + sizeof n <= len) {
+		memcpy(&n, data + at, sizeof n);
+		at += sizeof n;
+		if (n > len - at)
+			break;
+		add_part(b, data + at, n);
+		at += n;
+	}
+}
+
 static struct ws_binary *loaded(void *copy, size_t len, int *error)
 {
 	struct ws_binary *b = new_binary();
 
 	b->copy = copy;
-	add_part(b, copy, len);
-	if (!b->parts[0].n) {
+	if (is_linked(copy, len))
+		add_linked(b, copy, len);
+	else
+		add_part(b, copy, len);
+	if (!b->nparts || !b->parts[0].n) {
 		*error = WS_CUDA_INVALID_IMAGE;
 		ws_binary_unload(b);
 		return NULL;
@@ -225,6 +249,9 @@ struct ws_binary *ws_binary_load(const void *data, size_t len, int *error)
 
 		memcpy(&body, (const uint8_t *)data + 8, sizeof body);
 		len = body > there - 16 ? there : (size_t)body + 16;
+	} else if (!len && is_linked(data, there)) {
+		memcpy(&len, (const uint8_t *)data + offsetof(struct ws_linked_header, len), sizeof len);
+		len = len > there ? there : len;
 	} else if (!len && memcmp(data, "\177ELF", 4) == 0) {
 		len = 4; /* machine code is of no use, its bytes neither */
 	} else if (!len) {

@@ -62,6 +62,13 @@ struct ws_binary *ws_binary_load_file(const char *path, int *error);
 void ws_binary_unload(struct ws_binary *b);
 bool ws_binary_valid(const struct ws_binary *b);
 
+/* What cuLinkComplete gives (drv_link.c): this header, then for each input u64 bytes and the bytes. */
+#define WS_LINKED_MAGIC "WSLINKED"
+struct ws_linked_header {
+	char magic[8];
+	uint64_t len; /* of all, header included */
+};
+
 /* ---- use: the binary is loaded into the simulated GPU when something of it is first needed ---- */
 int ws_binary_ready(struct ws_binary *b); /* 0 or an error code, told on stderr once */
 struct ws_function *ws_binary_find(struct ws_binary *b, const char *name, int *error);
