@@ -50,7 +50,7 @@ static void tell_stats(void)
 		return;
 	for (size_t i = 0; i < WS_FIG_COUNT; i++)
 		f[i] = atomic_load(&figures[i]);
-	ws_real_tell("%llu modules were loaded, %llu rewritten (%.3f s); %llu compiled (%.3f s), %llu from the cache",
+	ws_real_tell("modules loaded: %llu; rewritten: %llu (%.3f s); compiled: %llu (%.3f s); from the cache: %llu",
 	             f[WS_FIG_LOOKED], f[WS_FIG_REWRITTEN], (double)f[WS_FIG_REWRITE_NS] * 1e-9, f[WS_FIG_COMPILED],
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
 }

@@ -20,6 +20,9 @@ int cuLibraryLoadData(void **, const void *, void *, void *, unsigned, void *, v
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *);
 int cuFuncGetAttribute(int *, int, void *), cuTexObjectCreate(uint64_t *, void *, void *, void *);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
+int cuLinkCreate_v2(unsigned, int *, void **, void **), cuLinkComplete(void *, void **, size_t *), cuLinkDestroy(void *);
+int cuLinkAddData_v2(void *, int, void *, size_t, const char *, unsigned, int *, void **);
+int cuLinkAddFile_v2(void *, int, const char *, unsigned, int *, void **);
 
 #define OK(call) do { int e_ = (call); if (e_) { printf("line %d: %s: %d\n", __LINE__, #call, e_); exit(1); } } while (0)
 #define IS(call, want) do { int e_ = (int)(call); if (e_ != (want)) { \
@@ -95,6 +98,42 @@ static void libraries(void)
 	IS(cuModuleLoadData(&library, "this is not PTX at all"), 218);
 }
 
+/* Two texts: the kernel calls a function of the other. */
+static void linking(void)
+{
+	static const char head[] = ".version 7.0\n.target sm_70\n.address_size 64\n";
+	static const char callee[] = ".visible .func (.param .b32 r) twice(.param .b32 x)\n{\n	.reg .b32 %r<3>;\n"
+		"	ld.param.u32 %r1, [x];\n	add.s32 %r2, %r1, %r1;\n	st.param.b32 [r], %r2;\n	ret;\n}\n";
+	static const char caller[] = ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+		".visible .entry call(.param .u64 p)\n{\n	.reg .b32 %r<3>;\n	.reg .b64 %rd<2>;\n"
+		"	ld.param.u64 %rd1, [p];\n	mov.u32 %r1, 21;\n	{\n	.param .b32 a;\n	.param .b32 b;\n"
+		"	st.param.b32 [a], %r1;\n	call.uni (b), twice, (a);\n	ld.param.b32 %r2, [b];\n	}\n"
+		"	st.global.u32 [%rd1], %r2;\n	ret;\n}\n";
+	char text[1024];
+	void *state, *cubin, *module, *f, *params[1];
+	size_t size;
+	uint64_t p;
+	int value;
+
+	OK(cuLinkCreate_v2(0, NULL, NULL, &state));
+	snprintf(text, sizeof text, "%s%s", head, callee);
+	OK(cuLinkAddData_v2(state, 1, text, strlen(text) + 1, "callee", 0, NULL, NULL));
+	snprintf(text, sizeof text, "%s%s", head, caller);
+	OK(cuLinkAddData_v2(state, 1, text, strlen(text) + 1, "caller", 0, NULL, NULL));
+	IS(cuLinkAddFile_v2(state, 1, "/nothing/here.ptx", 0, NULL, NULL), 301);
+	OK(cuLinkComplete(state, &cubin, &size));
+	OK(cuModuleLoadData(&module, cubin));
+	OK(cuLinkDestroy(state));
+	IS(cuLinkDestroy(state), 400);
+	OK(cuModuleGetFunction(&f, module, "call"));
+	OK(cuMemAlloc_v2(&p, 4));
+	params[0] = &p;
+	OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+	OK(cuMemcpyDtoH_v2(&value, p, 4));
+	IS(value, 42);
+	OK(cuMemFree_v2(p));
+}
+
 static void errors(void)
 {
 	int (*alloc)(uint64_t *, size_t) = NULL, status;
@@ -133,6 +172,7 @@ int main(void)
 	IS(now == context, 1);
 	modules();
 	libraries();
+	linking();
 	errors();
 	OK(cuCtxSynchronize());
 	OK(cuCtxDestroy_v2(context));

@@ -1,0 +1,2 @@
+# A stub calls ws_real_bind, which test_stub has in place of the library's.
+$(B)/tests/unit/test_stub: LDFLAGS += -rdynamic
