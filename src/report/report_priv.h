@@ -58,6 +58,8 @@ void ws_buf_add_count(struct ws_buf *out, uint64_t n);       /* 12,345,678 */
 /* Text of others in a line of ours: control characters, which could drive a terminal, become '?', a tab a blank. */
 void ws_buf_add_clean(struct ws_buf *out, const char *s, size_t n);
 
+enum { WS_REPORT_SCHEMA = 1 };       /* version of the JSON form */
+
 /* ---- JSON text: strings are made valid UTF-8 ---- */
 struct ws_json {
 	struct ws_buf *out;
