@@ -76,7 +76,7 @@ static bool add_names(const struct file *f, const Elf64_Shdr *symbols, const Elf
 	return true;
 }
 
-static bool read_file(const struct file *f, struct ws_stub_names *out, const char **why)
+static bool parse(const struct file *f, struct ws_stub_names *out, const char **why)
 {
 	const Elf64_Ehdr *e = part(f, 0, sizeof *e);
 	const Elf64_Shdr *symbols, *all;
@@ -91,11 +91,23 @@ static bool read_file(const struct file *f, struct ws_stub_names *out, const cha
 	return add_names(f, symbols, &all[symbols->sh_link], out, why);
 }
 
+bool ws_stub_parse(const void *data, size_t len, struct ws_stub_names *out, const char **why)
+{
+	struct file f = { data, len };
+	bool fine;
+
+	*out = (struct ws_stub_names){ 0 };
+	fine = parse(&f, out, why);
+	if (!fine)
+		ws_stub_names_free(out);
+	return fine;
+}
+
 bool ws_stub_read(const char *path, struct ws_stub_names *out, const char **why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct file f = { 0 };
 	struct stat st;
+	void *data;
 	bool fine;
 
 	*out = (struct ws_stub_names){ 0 };
@@ -105,15 +117,12 @@ bool ws_stub_read(const char *path, struct ws_stub_names *out, const char **why)
 			close(fd);
 		return false;
 	}
-	f.len = (size_t)st.st_size;
-	f.data = mmap(NULL, f.len, PROT_READ, MAP_PRIVATE, fd, 0);
+	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	if (f.data == MAP_FAILED)
+	if (data == MAP_FAILED)
 		return *why = strerror(errno), false;
-	fine = read_file(&f, out, why);
-	munmap((void *)f.data, f.len);
-	if (!fine)
-		ws_stub_names_free(out);
+	fine = ws_stub_parse(data, (size_t)st.st_size, out, why);
+	munmap(data, (size_t)st.st_size);
 	return fine;
 }
 

@@ -17,6 +17,8 @@ struct ws_stub_names {
  * (cudbg*) are read and written by debuggers, which look for them in the driver's own file. Nothing in the file is
  * trusted. false: *why, static text. The caller frees with ws_stub_names_free. */
 bool ws_stub_read(const char *path, struct ws_stub_names *out, const char **why);
+/* The same of a file in memory; data is aligned to 8. */
+bool ws_stub_parse(const void *data, size_t len, struct ws_stub_names *out, const char **why);
 void ws_stub_names_free(struct ws_stub_names *s);
 
 /* Appends the library: named libcuda.so.1, needs `needed` (an absolute path), whose ws_real_bind it calls when it is
