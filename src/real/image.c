@@ -115,22 +115,24 @@ static void add_part(struct ws_real_image *i, const void *data, size_t there, ui
 
 void ws_real_image_read(struct ws_real_image *i, const void *data, size_t len, uint32_t cc)
 {
-	const struct wrapper *w = data;
 	size_t there = !data ? 0 : len ? len : ws_readable_bytes(data);
+	struct wrapper w = { 0 };
 
 	*i = (struct ws_real_image){ 0 };
-	if (there < sizeof *w || w->magic != WRAPPER_MAGIC) {
+	if (there >= sizeof w)
+		memcpy(&w, data, sizeof w);  /* code may stand anywhere, only a wrapper is aligned */
+	if (w.magic != WRAPPER_MAGIC) {
 		add_part(i, data, there, cc);
 		return;
 	}
-	if (w->version >= 2 && w->parts) {
-		size_t most = ws_readable_bytes(w->parts) / sizeof *w->parts;
+	if (w.version >= 2 && w.parts) {
+		size_t most = ws_readable_bytes(w.parts) / sizeof *w.parts;
 
-		for (size_t k = 0; k < most && k < MAX_PARTS && w->parts[k]; k++)
-			add_part(i, w->parts[k], ws_readable_bytes(w->parts[k]), cc);
+		for (size_t k = 0; k < most && k < MAX_PARTS && w.parts[k]; k++)
+			add_part(i, w.parts[k], ws_readable_bytes(w.parts[k]), cc);
 	}
 	if (!i->n)
-		add_part(i, w->data, w->data ? ws_readable_bytes(w->data) : 0, cc);
+		add_part(i, w.data, w.data ? ws_readable_bytes(w.data) : 0, cc);
 }
 
 void ws_real_image_free(struct ws_real_image *i)

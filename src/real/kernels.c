@@ -32,6 +32,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct ws_map modules, functions, kernels;
 static struct ws_real_kernel **all;
 static size_t nall, capall;
+static atomic_bool news;             /* launches since the report was brought up to date, and it was told to be saved */
 
 /* ---- kernels ---- */
 static bool has_name(const char *names, const char *name)
@@ -236,12 +237,14 @@ void ws_real_launched(struct ws_real_kernel *k)
 {
 	if (!k)
 		return;
-	atomic_fetch_add_explicit(&k->launches, 1, memory_order_relaxed);
-	ws_keep_touch();
+	atomic_fetch_add(&k->launches, 1);
+	if (!atomic_load(&news) && !atomic_exchange(&news, true))
+		ws_keep_touch();
 }
 
 void ws_real_gather(void *report)
 {
+	atomic_store(&news, false);
 	pthread_rwlock_rdlock(&lock);
 	for (size_t i = 0; i < nall; i++) {
 		struct ws_real_kernel *k = all[i];

@@ -1,9 +1,11 @@
 /* A driver-API program that does one thing, for tests/real/run: ./app WHAT [ARGUMENT]. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void **, const char *), cuModuleUnload(void *);
@@ -194,6 +196,45 @@ static void again(void)
 	}
 }
 
+/* Four threads that load and launch at the same time. */
+static void *thread(void *arg)
+{
+	void *module, *f;
+
+	for (int i = 0; i < 200; i++) {
+		OK(cuModuleLoadData(&module, i % 2 ? good : other));
+		OK(cuModuleGetFunction(&f, module, i % 2 ? "_Z4goodPf" : "other"));
+		launch(f, 50);
+		OK(cuModuleUnload(module));
+	}
+	return NULL;
+}
+
+static void threads(void)
+{
+	pthread_t t[4];
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, thread, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+}
+
+/* A million launches, and what one of them costs; the fake driver itself does next to nothing. */
+static void many(void)
+{
+	struct timespec from, to;
+	void *module, *f;
+
+	OK(cuModuleLoadData(&module, good));
+	OK(cuModuleGetFunction(&f, module, "_Z4goodPf"));
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	launch(f, 1000000);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	fprintf(stderr, "%.0f ns a launch\n",
+	        ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / 1e6);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -228,6 +269,10 @@ int main(int argc, char **argv)
 		secret();
 	else if (strcmp(what, "again") == 0)
 		again();
+	else if (strcmp(what, "threads") == 0)
+		threads();
+	else if (strcmp(what, "many") == 0)
+		many();
 	else if (strcmp(what, "killed") == 0) {
 		run(good, "_Z4goodPf", 7);
 		usleep(600000);

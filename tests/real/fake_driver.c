@@ -43,7 +43,7 @@ static int load(const char *call, void **out, const char *what)
 static const char *kind(const void *image)
 {
 	static const unsigned char container[] = { 0x50, 0xed, 0x55, 0xba }, wrapper[] = { 0xb1, 0x43, 0x62, 0x46 };
-	static char text[64];
+	static _Thread_local char text[64];
 
 	if (memcmp(image, "CUBIN", 5) == 0) {
 		snprintf(text, sizeof text, "%s", (const char *)image);
