@@ -142,9 +142,11 @@ char *ws_cli_temporary_folder(const char *name)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct ws_buf b = { 0 };
+	char *full = NULL;
 
 	ws_buf_printf(&b, "%s/%s-XXXXXX", tmp && *tmp ? tmp : "/tmp", name);
-	if (!mkdtemp(b.data))
-		ws_buf_free(&b);
-	return b.data;
+	if (mkdtemp(b.data))
+		full = realpath(b.data, NULL);       /* the program may go to another folder */
+	ws_buf_free(&b);
+	return full;
 }

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "real/real.h"
@@ -99,17 +100,23 @@ const char *ws_cli_put_stub(const char *libraries, const char *folder, struct ws
 {
 	const char *set = getenv(WS_REAL_DRIVER_ENV), *why = NULL;
 	char *driver = set && *set ? given(set, text) : search(libraries, text);
-	struct ws_buf needed = { 0 }, stub = { 0 };
+	struct ws_buf needed = { 0 }, stub = { 0 }, other = { 0 };
 
 	if (!driver)
 		return text->data;
 	ws_buf_printf(&needed, "%s/" WS_REAL_LIBRARY, libraries);
 	ws_buf_printf(&stub, "%s/libcuda.so.1", folder);
-	if (!ws_stub_write(driver, needed.data, stub.data, &why))
+	ws_buf_printf(&other, "%s/libcuda.so", folder);
+	if (strpbrk(folder, ":;"))
+		ws_buf_printf(text, "the folder '%s' cannot stand in LD_LIBRARY_PATH; set TMPDIR to one without ':' and ';'", folder);
+	else if (!ws_stub_write(driver, needed.data, stub.data, &why))
 		ws_buf_printf(text, "the library before the driver '%s' cannot be made: %s", driver, why);
+	else if (symlink("libcuda.so.1", other.data))        /* some programs open it by this name */
+		ws_buf_printf(text, "'%s' cannot be made: %s", other.data, strerror(errno));
 	setenv(WS_REAL_DRIVER_ENV, driver, 1);
 	ws_buf_free(&needed);
 	ws_buf_free(&stub);
+	ws_buf_free(&other);
 	free(driver);
 	return text->len ? text->data : NULL;
 }
