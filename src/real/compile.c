@@ -165,12 +165,18 @@ static struct ws_cache_key *key_of(const struct ws_real_image *i, uint32_t cc, c
 	return k;
 }
 
-static void keep(const char *folder, const struct ws_cache_key *k, const void *cubin, size_t len, uint64_t limit)
+static void tell_once(const char *folder, const char *why)
 {
 	static bool told;
 
-	if (len <= limit && !ws_cache_put(folder, k, cubin, len, limit) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		ws_real_tell("compiled kernels cannot be kept in %s: %s", folder, strerror(errno));
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		ws_real_tell("compiled kernels cannot be kept%s%s: %s", folder ? " in " : "", folder ? folder : "", why);
+}
+
+static void keep(const char *folder, const struct ws_cache_key *k, const void *cubin, size_t len, uint64_t limit)
+{
+	if (len <= limit && !ws_cache_put(folder, k, cubin, len, limit))
+		tell_once(folder, strerror(errno));
 }
 
 bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
@@ -185,6 +191,8 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 	for (unsigned n = 0; jit && jit->options && jit->values && n < jit->n; n++)
 		if (changes_code(jit->options[n]))
 			add_option(&o, jit->options[n], (void *)jit->values[n]);
+	if (limit && !folder)
+		tell_once(NULL, "neither XDG_CACHE_HOME nor HOME leads to a folder that can be written");
 	k = folder ? key_of(i, cc, &o) : NULL;
 	*cubin = k ? ws_cache_get(folder, k, len) : NULL;
 	fine = *cubin;
