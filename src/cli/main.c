@@ -105,6 +105,9 @@ static int show_man(void)
 	            "\\-\\-error\\-exitcode)\n.TP\n.B 2\nbad usage or bad input\n.TP\n.B 3\n"
 	            "a kernel of the program failed or\n"
 	            "deadlocked\n.PP\nOtherwise the program's own status; 128 plus the signal's number if one ended it.\n"
+	            ".SH ENVIRONMENT\n.TP\n.B TMPDIR\nwhere the folder of a run is made\n.TP\n.B WARPSAFE_DRIVER\n"
+	            "with \\-\\-gpu=real: the driver's libcuda.so.1, where it is not the one that the loader finds\n.TP\n"
+	            ".B XDG_CACHE_HOME\nwhere compiled kernels are kept, in a folder warpsafe; else in ~/.cache\n"
 	            ".SH FILES\ndocs/REPORT.md and docs/report.schema.json describe the JSON report.\n");
 	return show(&b);
 }
