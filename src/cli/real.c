@@ -1,4 +1,4 @@
-/* real.c - what --gpu=real needs before the program starts: the installed driver, and the library that stands before it. */
+/* real.c - what --gpu=real needs before the program starts: the installed driver, and the library before it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -18,8 +18,8 @@ bool ws_cli_is_real(const struct ws_options *o)
 /* Options that say how the simulated GPU is to be have no meaning for another. */
 static const char *simulated_option(const struct ws_options *o)
 {
-	static const char *const names[] = { "divergence", "schedule", "seed", "threads", "max-instructions", "timeout", "cc",
-		                             "device-memory" };
+	static const char *const names[] = { "divergence", "schedule", "seed", "threads", "max-instructions", "timeout",
+		                             "cc", "device-memory" };
 	struct ws_buf set = { 0 };
 	const char *found = NULL;
 
@@ -82,8 +82,7 @@ static char *search(const char *libraries, struct ws_buf *text)
 	} else if (!path) {
 		ws_buf_puts(text, "the loader does not say where libcuda.so.1 is");
 	}
-	dlclose(library);
-	return path;
+	return path;                 /* the library stays: a driver is not made to be unloaded */
 }
 
 /* By the environment: for a driver that the loader does not find, and for a warpsafe that another one started. */
@@ -108,7 +107,8 @@ const char *ws_cli_put_stub(const char *libraries, const char *folder, struct ws
 	ws_buf_printf(&stub, "%s/libcuda.so.1", folder);
 	ws_buf_printf(&other, "%s/libcuda.so", folder);
 	if (strpbrk(folder, ":;"))
-		ws_buf_printf(text, "the folder '%s' cannot stand in LD_LIBRARY_PATH; set TMPDIR to one without ':' and ';'", folder);
+		ws_buf_printf(text, "the folder '%s' cannot stand in LD_LIBRARY_PATH; set TMPDIR to one without ':' and ';'",
+		              folder);
 	else if (!ws_stub_write(driver, needed.data, stub.data, &why))
 		ws_buf_printf(text, "the library before the driver '%s' cannot be made: %s", driver, why);
 	else if (symlink("libcuda.so.1", other.data))        /* some programs open it by this name */

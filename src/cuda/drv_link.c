@@ -58,7 +58,8 @@ static int add_input(void *state, int type, const void *data, size_t size)
 	       ws_fatbin_ptx(&f, UINT32_MAX);
 	ws_fatbin_free(&f);
 	if (!fine) {
-		ws_tell("cuLinkAddData: only PTX can be linked, alone or in a fat binary%s%s", why ? ": " : "", why ? why : "");
+		ws_tell("cuLinkAddData: only PTX can be linked, alone or in a fat binary%s%s", why ? ": " : "",
+		        why ? why : "");
 		return type == INPUT_PTX ? WS_CUDA_INVALID_PTX : WS_CUDA_NO_KERNEL_IMAGE;
 	}
 	ws_buf_add(&l->made, &len, sizeof len);

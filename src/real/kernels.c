@@ -1,4 +1,4 @@
-/* kernels.c - what is known of modules, functions and kernels by their handles, and how often each kernel was launched. */
+/* kernels.c - modules, functions and kernels by their handles, and how often each kernel was launched. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -252,7 +252,8 @@ void ws_real_gather(void *report)
 
 		if (n == k->told)
 			continue;
-		ws_report_kernel(report, &(struct ws_kernel_row){ .name = k->plain, .launches = n - k->told, .checked = !k->why });
+		ws_report_kernel(report, &(struct ws_kernel_row){ .name = k->plain, .launches = n - k->told,
+		                                                  .checked = !k->why });
 		if (k->why)
 			ws_report_unchecked(report, k->plain, k->why);
 		k->told = n;

@@ -232,8 +232,8 @@ static int launched(int e, void *exec)
 			ws_real_launched(x->nodes[i].kernel);
 	pthread_mutex_unlock(&lock);
 	if (!x)
-		ws_report_limit(ws_real_session()->report, "graphs that were instantiated by a call which warpsafe does not see "
-		                                           "were launched; their kernels are not counted");
+		ws_report_limit(ws_real_session()->report, "graphs that were instantiated by a call which warpsafe does "
+		                                           "not see were launched; their kernels are not counted");
 	return e;
 }
 
