@@ -9,15 +9,15 @@ INLINED u64 counters_of_block(u64 counters, u32 stride, u32 copies)
 }
 
 /* One addition a thread to an address that is the same for the whole block: NVIDIA's compiler makes it one a warp, by a
- * vote, a population count and a predicate that neighbouring places share. The same written here costs a branch and three
- * times the instructions, for ptxas does not see that it need not do it again (SASS of sm_90, ptxas 13.0). */
+ * vote, a population count and a predicate that neighbouring places share. The same written here costs a branch and
+ * three times the instructions, for ptxas does not see that it need not do it again (SASS of sm_90, ptxas 13.0). */
 INLINED void count(u64 counters, u64 offset)
 {
 	global_add(counters + offset, 1);
 }
 
-/* Where the address is a parameter the compiler does not know that. Whatever lanes come together, the lowest of them adds
- * their number: right also when a warp has diverged. */
+/* Where the address is a parameter the compiler does not know that. Whatever lanes come together, the lowest of them
+ * adds their number: right also when a warp has diverged. */
 HELPER void add(u64 counter)
 {
 	u32 lanes = activemask();

@@ -1,8 +1,8 @@
-/* count.c - the pass `count`: how many accesses of threads each instruction makes to shared, global and constant memory.
+/* count.c - the pass `count`: how many accesses of threads each instruction makes to shared, global, constant memory.
  *
  * Every access that could be checked has a counter of 64 bits, one whose address is generic has one for each kind of
- * memory (src/device/count.cu). Constant memory is counted because the simulated GPU tells its detectors of it; no other
- * pass needs to look at it. */
+ * memory (src/device/count.cu). Constant memory is counted because the simulated GPU tells its detectors of it; no
+ * other pass needs to look at it. */
 #include "rewrite/rewrite_priv.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@ static uint32_t counters_of(const struct ws_rw_access *a)
 	return !counted(a) ? 0 : a->space == WS_SPACE_GENERIC ? WS_RW_COUNTERS : 1;
 }
 
-/* Copies, so that warps seldom meet at an address; fewer where there are many counters. A streaming kernel on an H200 takes
- * 21 times as long with one copy as without counters, 3.0 with 64, 1.25 with 256, 1.08 with 1024. */
+/* Copies, so that warps seldom meet at an address; fewer where there are many counters. A streaming kernel on an H200
+ * takes 21 times as long with one copy as without counters, 3.0 with 64, 1.25 with 256, 1.08 with 1024. */
 static void lay_out(const struct ws_ptx_module *m, struct plan *plan)
 {
 	enum { LINE = 128, MOST_COPIES = 1024, MOST_BYTES = 8 << 20 };

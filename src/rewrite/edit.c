@@ -284,7 +284,7 @@ const char *ws_code_label(struct ws_code *c)
 	return ws_arena_strndup(c->p->m->arena, s, strlen(s));
 }
 
-/* A guard can stand before a line that is neither guarded itself, nor a label, a scope or a declaration, nor a branch. */
+/* A guard can stand before a line that is no label, scope, declaration or branch, and not guarded itself. */
 static bool takes_guard(const char *line)
 {
 	return !strchr("@{}.$", *line) && strncmp(line, "bra", 3) && strncmp(line, "call", 4) && !strchr(line, ':');

@@ -230,7 +230,7 @@ static void jump_to_end(struct inlining *n, const struct ws_ptx_inst *i, struct 
 	ws_buf_printf(b, "bra %s;", n->end);
 }
 
-/* The value that st.param stores, as an operand: its text stands behind the ',' of the instruction in canonical form. */
+/* The value that st.param stores, as an operand: it stands behind the ',' of the instruction in canonical form. */
 static void result_move(struct inlining *n, const struct ws_ptx_inst *i, struct ws_buf *b)
 {
 	struct ws_buf whole = { 0 };

@@ -62,7 +62,7 @@ struct ws_pass;                          /* one pass over one module */
 struct ws_ptx_module *ws_rw_module(const struct ws_pass *p);
 /* Says what is wrong, with the place of inst (NULL = the module). Returns false; the rewriting fails. */
 bool ws_rw_error(struct ws_pass *p, const struct ws_ptx_inst *inst, const char *fmt, ...) WS_PRINTF(3, 4);
-/* The inserted code needs this PTX version (10 * major + minor) and target: the module's are raised if they are lower. */
+/* The inserted code needs this PTX version (10 * major + minor) and target: the module's are raised if lower. */
 void ws_rw_need(struct ws_pass *p, uint32_t version, uint32_t sm);
 /* Text at module scope, before the first declaration that was there: variables, functions. */
 void ws_rw_declare(struct ws_pass *p, const char *fmt, ...) WS_PRINTF(2, 3);

@@ -100,7 +100,8 @@ static void code_runs_under_the_guard(void **state)
 	ws_code_add(c, "$ws_end:");
 	ws_code_end(c);
 	expect_from(&w, "\t@%p add", "\t@%p add.u32 %r2, %r2, 1;\n\t@%p st.global.u32 [%d1], %r1;\n"
-	            "\t@!%p st.global.u32 [%d1], %r1;\n\t@%p bra $ws_0;\n\t@%p bra $ws_end;\n\t$ws_end:\n\t$ws_0:\n\tret;\n}\n");
+	            "\t@!%p st.global.u32 [%d1], %r1;\n\t@%p bra $ws_0;\n\t@%p bra $ws_end;\n\t$ws_end:\n\t$ws_0:\n"
+	            "\tret;\n}\n");
 }
 
 static void a_guard_that_is_overwritten_is_refused(void **state)
