@@ -20,6 +20,7 @@ struct ws_real_kernel {
 struct module {
 	struct ws_real_code *code;
 	unsigned users;                      /* handles: a library and its modules */
+	bool library;
 };
 
 struct function {
@@ -110,7 +111,7 @@ static void put_module(void *handle, struct module *m)
 	ws_map_put(&modules, handle, m);
 }
 
-void ws_real_module_add(void *handle, struct ws_real_code *code)
+void ws_real_module_add(void *handle, struct ws_real_code *code, bool library)
 {
 	struct module *m;
 
@@ -120,6 +121,7 @@ void ws_real_module_add(void *handle, struct ws_real_code *code)
 	}
 	m = ws_alloc(sizeof *m);
 	m->code = code;
+	m->library = library;
 	pthread_rwlock_wrlock(&lock);
 	put_module(handle, m);
 	pthread_rwlock_unlock(&lock);
@@ -197,6 +199,27 @@ void ws_real_functions_forget(void)
 	pthread_rwlock_unlock(&lock);
 }
 
+/* Is `module` known? If not, it may be that of a library of which the program never asked for it, as the runtime and
+ * graphs do: then it is from now on. */
+static void find_library(void *module)
+{
+	void **list = NULL, *its = NULL;
+	size_t n = 0, cap = 0;
+
+	pthread_rwlock_rdlock(&lock);
+	for (size_t i = 0; !ws_map_get(&modules, module) && i < modules.cap; i++) {
+		struct module *m = modules.values[i];
+
+		if (m && m->library)
+			*WS_PUSH(list, n, cap) = (void *)modules.keys[i];
+	}
+	pthread_rwlock_unlock(&lock);
+	for (size_t i = 0; i < n && its != module; i++)
+		if (ws_real.cuLibraryGetModule && !ws_real.cuLibraryGetModule(&its, list[i]) && its == module)
+			ws_real_module_alias(module, list[i]);
+	free(list);
+}
+
 /* Asks the driver: a function that came to the program by a call which is not ours. */
 static struct ws_real_kernel *learn(void *handle)
 {
@@ -211,6 +234,8 @@ static struct ws_real_kernel *learn(void *handle)
 	if (!name && !module && ws_real.cuKernelGetName && !ws_real.cuKernelGetName(&name, handle) &&
 	    ws_real.cuKernelGetLibrary)
 		ws_real.cuKernelGetLibrary(&module, handle);
+	if (module)
+		find_library(module);
 	pthread_rwlock_wrlock(&lock);
 	name = name ? name : "a kernel whose name the driver does not tell";
 	k = put_function(handle, module, kernel_named(name, why_not(ws_map_get(&modules, module), name)), true);

@@ -100,7 +100,7 @@ struct ws_real_code *ws_real_linked(const void *data, size_t readable);
 /* ---- kernels.c: modules, functions, launches ---- */
 struct ws_real_kernel;
 /* A module or library was loaded; takes code over, which may be NULL. */
-void ws_real_module_add(void *handle, struct ws_real_code *code);
+void ws_real_module_add(void *handle, struct ws_real_code *code, bool library);
 void ws_real_module_alias(void *handle, void *library);      /* the module of a library */
 void ws_real_module_remove(void *handle);
 void ws_real_function_add(void *handle, void *module, const char *name);

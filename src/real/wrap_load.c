@@ -18,10 +18,10 @@ static void give_up(struct ws_real_code *c, int e)
 }
 
 /* Ends a load: the handle is known from now on if it went well. */
-static int loaded(void **out, struct ws_real_code *c, int e)
+static int loaded(void **out, struct ws_real_code *c, bool library, int e)
 {
 	if (!e && out)
-		ws_real_module_add(*out, c);
+		ws_real_module_add(*out, c, library);
 	else
 		ws_real_code_free(c);
 	return e;
@@ -45,7 +45,7 @@ int ws_real_cuModuleLoadData(void **out, const void *image)
 
 	if (!load_cubin(out, c, &e))
 		e = ws_real.cuModuleLoadData(out, image);
-	return loaded(out, c, e);
+	return loaded(out, c, false, e);
 }
 
 int ws_real_cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values)
@@ -61,7 +61,7 @@ int ws_real_cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *o
 	}
 	if (e || !c || !c->cubin)
 		e = ws_real.cuModuleLoadDataEx(out, image, n, options, values);
-	return loaded(out, c, e);
+	return loaded(out, c, false, e);
 }
 
 int ws_real_cuModuleLoadFatBinary(void **out, const void *image)
@@ -71,7 +71,7 @@ int ws_real_cuModuleLoadFatBinary(void **out, const void *image)
 
 	if (!load_cubin(out, c, &e))         /* a cubin is no fat binary: it goes by the other call */
 		e = ws_real.cuModuleLoadFatBinary(out, image);
-	return loaded(out, c, e);
+	return loaded(out, c, false, e);
 }
 
 int ws_real_cuModuleLoad(void **out, const char *path)
@@ -86,7 +86,7 @@ int ws_real_cuModuleLoad(void **out, const char *path)
 	free(file);
 	if (!load_cubin(out, c, &e))
 		e = ws_real.cuModuleLoad(out, path);
-	return loaded(out, c, e);
+	return loaded(out, c, false, e);
 }
 
 int ws_real_cuLibraryLoadData(void **out, const void *code, int *jit, void **jit_values, unsigned njit, int *options,
@@ -103,7 +103,7 @@ int ws_real_cuLibraryLoadData(void **out, const void *code, int *jit, void **jit
 	}
 	if (e || !c || !c->cubin)
 		e = ws_real.cuLibraryLoadData(out, code, jit, jit_values, njit, options, values, n);
-	return loaded(out, c, e);
+	return loaded(out, c, true, e);
 }
 
 int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values, unsigned njit, int *options,
@@ -125,7 +125,7 @@ int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void *
 	}
 	if (e || !c || !c->cubin)
 		e = ws_real.cuLibraryLoadFromFile(out, path, jit, jit_values, njit, options, values, n);
-	return loaded(out, c, e);
+	return loaded(out, c, true, e);
 }
 
 /* The handle is forgotten first: another thread may get it again as soon as the driver has let it go. */

@@ -10,7 +10,8 @@
 
 int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void **, const char *), cuModuleUnload(void *);
 int cuModuleLoadDataEx(void **, const void *, unsigned, int *, void **), cuModuleLoadFatBinary(void **, const void *);
-int cuModuleGetFunction(void **, void *, const char *), cuNeverHeardOf(int), cuSecretFunction(void **, const char *);
+int cuModuleGetFunction(void **, void *, const char *), cuNeverHeardOf(int), cuSecretFunction(void **, const char *),
+    cuHiddenFunction(void **, void *);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
@@ -97,6 +98,18 @@ static void parts(void)
 	launch(kernel, 2);
 	OK(cuLibraryGetKernel(&kernel, library, "from_elf"));
 	launch(kernel, 1);
+}
+
+/* As a node of a graph has it: a function of a library's kernel, whose module the program has not asked for. */
+static void hidden(void)
+{
+	void *library, *kernel, *f;
+
+	OK(cuLibraryLoadData(&library, good, NULL, NULL, 0, NULL, NULL, 0));
+	OK(cuLibraryGetKernel(&kernel, library, "_Z4goodPf"));
+	OK(cuHiddenFunction(&f, kernel));
+	launch(kernel, 1);
+	launch(f, 2);
 }
 
 static void options(void)
@@ -265,6 +278,8 @@ int main(int argc, char **argv)
 		graph();
 	else if (strcmp(what, "by-address") == 0)
 		by_address();
+	else if (strcmp(what, "hidden") == 0)
+		hidden();
 	else if (strcmp(what, "secret") == 0)
 		secret();
 	else if (strcmp(what, "again") == 0)

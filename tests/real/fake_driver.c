@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct module { char *what; };
-struct function { struct module *module; char *name; };
+struct module { char *what; char own; };     /* the module of a library is another handle: the address of `own` */
+struct function { struct module *module; char *name; int of_library; };
 struct link { size_t inputs, len; char text[1 << 16]; };
 struct node { struct function *f; };
 struct graph { struct node nodes[16]; size_t n; int capturing; };
@@ -73,7 +73,7 @@ int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit_values
 }
 
 int cuLibraryUnload(void *l) { return 0; }
-int cuLibraryGetModule(void **out, void *library) { return *out = library, 0; }
+int cuLibraryGetModule(void **out, void *library) { return *out = &((struct module *)library)->own, 0; }
 
 int cuModuleGetFunction(void **out, void *module, const char *name)
 {
@@ -84,15 +84,30 @@ int cuModuleGetFunction(void **out, void *module, const char *name)
 	return *out = f, 0;
 }
 
-int cuLibraryGetKernel(void **out, void *library, const char *name) { return cuModuleGetFunction(out, library, name); }
+int cuLibraryGetKernel(void **out, void *library, const char *name)
+{
+	return cuModuleGetFunction(out, library, name), ((struct function *)*out)->of_library = 1, 0;
+}
+
 int cuKernelGetFunction(void **out, void *kernel)
 {
 	return cuModuleGetFunction(out, ((struct function *)kernel)->module, ((struct function *)kernel)->name);
 }
 int cuFuncGetName(const char **name, void *f) { return *name = ((struct function *)f)->name, 0; }
-int cuFuncGetModule(void **m, void *f) { return *m = ((struct function *)f)->module, 0; }
+int cuFuncGetModule(void **m, void *f)
+{
+	struct function *x = f;
 
-/* A function that the program comes to by a call which warpsafe does not know. */
+	return *m = x->of_library ? (void *)&x->module->own : x->module, 0;
+}
+
+
+/* Functions that the program comes to by calls which warpsafe does not know: of a kernel that it has, and of no module. */
+int cuHiddenFunction(void **out, void *kernel)
+{
+	return cuLibraryGetKernel(out, ((struct function *)kernel)->module, ((struct function *)kernel)->name);
+}
+
 int cuSecretFunction(void **out, const char *name)
 {
 	struct module *m = calloc(1, sizeof *m);
