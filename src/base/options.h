@@ -23,7 +23,6 @@ struct ws_options {
 	uint64_t memory;             /* bytes of device memory */
 	uint64_t shadow_limit;       /* bytes */
 	/* real GPU */
-	const char *instrument;      /* pass over the PTX; "none" */
 	uint64_t cache_limit;        /* bytes of compiled kernels kept on disk; 0 = none */
 	/* detector */
 	const char *detector;        /* "shadow" */

@@ -42,9 +42,13 @@ const char *ws_cli_check_real(const char *verb, const struct ws_options *o, stru
 	const char *name;
 
 	if (!ws_cli_is_real(o))
-		return strcmp(o->instrument, "none") != 0 ? "--instrument is for a real GPU: add --gpu=real" : NULL;
+		return NULL;
 	if (strcmp(verb, "race") == 0)
 		return "--gpu=real needs checks that run on the GPU, which this version does not have; use --gpu=sim";
+	if (strcmp(o->instrument, "none") != 0 && !ws_real_pass_find(o->instrument)) {
+		ws_buf_printf(text, "--instrument=%s is for the simulated GPU in this version", o->instrument);
+		return text->data;
+	}
 	name = simulated_option(o);
 	if (!name)
 		return NULL;

@@ -15,6 +15,7 @@
 
 #include "base/demangle.h"
 #include "base/readable.h"
+#include "cuda/instrument.h"
 #include "cuda/map.h"
 #include "cuda/sync.h"
 

@@ -3,20 +3,27 @@
 
 #include <string.h>
 
-#include "ptx/ptx.h"
+#include "rewrite/rewrite.h"
 
-/* Reads and prints: what comes out is what went in, and the whole way of a module is gone through. */
-static bool print(const char *label, const char *text, size_t len, uint32_t cc, struct ws_buf *out, struct ws_buf *why)
+static bool rewrite(const char *pass, const char *label, const char *text, size_t len, struct ws_buf *out,
+                    struct ws_buf *why)
 {
 	struct ws_sink sink = { ws_sink_to_buf, why };
 	struct ws_ptx_options options = { .max_errors = 1 };
 	struct ws_ptx_module *m = ws_ptx_parse(label, text, len, &options, &sink);
 
-	if (!m)
-		return false;
-	ws_ptx_print(m, out);
+	bool good = m && ws_rewrite(pass, m, &sink);
+
+	if (good)
+		ws_ptx_print(m, out);
 	ws_ptx_free(m);
-	return true;
+	return good;
+}
+
+/* Reads and prints: what comes out is what went in, and the whole way of a module is gone through. */
+static bool print(const char *label, const char *text, size_t len, uint32_t cc, struct ws_buf *out, struct ws_buf *why)
+{
+	return rewrite("print", label, text, len, out, why);
 }
 
 static const struct ws_real_pass passes[] = {

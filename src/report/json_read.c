@@ -110,6 +110,7 @@ static void read_access(struct reader *rd, json_t *o, struct ws_race_access *a)
 	a->ptx = get_string(rd, o, "ptx", false);
 	get_triple(rd, o, "block", a->block);
 	get_triple(rd, o, "thread", a->thread);
+	a->nearby = json_is_true(json_object_get(o, "nearby"));
 	if (json_object_get(o, "operation"))
 		a->operation = get_string(rd, o, "operation", false);
 }
