@@ -15,9 +15,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0)
 		return 0;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-	if (write(fd, data, size) == (ssize_t)size)
-		ws_cli_check_program(path, &text);
-	ws_buf_free(&text);
+	for (int real = 0; real < 2 && write(fd, data, size) == (ssize_t)size; real++) {
+		ws_cli_check_program(path, real, &text);
+		ws_buf_free(&text);
+		text = (struct ws_buf){ 0 };
+		if (lseek(fd, 0, SEEK_SET))
+			break;
+	}
 	close(fd);
 	return 0;
 }
