@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void **, const char *), cuModuleUnload(void *);
@@ -299,6 +300,8 @@ int main(int argc, char **argv)
 		run(good, "_Z4goodPf", 1);
 		if (fork() == 0)
 			run(good, "_Z4goodPf", 5);
+		else
+			wait(NULL);
 	}
 	printf("done\n");
 	return 0;
