@@ -20,20 +20,12 @@ static bool may_be_global(const struct ws_ptx_inst *i)
 
 static bool weak(const struct ws_ptx_inst *i)
 {
-	return i->sem == WS_SEM_NONE || i->sem == WS_SEM_WEAK;
-}
-
-static const struct ws_operand *address_of(const struct ws_ptx_inst *i)
-{
-	for (uint32_t n = 0; n < i->nops; n++)
-		if (i->ops[n].kind == WS_O_ADDR)
-			return &i->ops[n];
-	return NULL;
+	return ws_ptx_order(i).sem == WS_SEM_WEAK;
 }
 
 static bool kernel_parameter(const struct taint *t, const struct ws_ptx_inst *i)
 {
-	const struct ws_operand *a = address_of(i);
+	const struct ws_operand *a = ws_ptx_address(i);
 
 	return t->f->entry && a && a->sym && a->sym->index < t->f->nparams && t->f->params[a->sym->index] == a->sym;
 }

@@ -48,6 +48,12 @@ void ws_detect_filter_free(struct ws_detect_filter *f);
 /* Is this launch, the next one, to be checked? NULL: yes; else why not, static text. */
 const char *ws_detect_left_out(struct ws_detect_filter *f, const char *kernel);
 
+/* Neither atomic nor ordered with accesses of other threads (PTX ISA 9.0, Memory Consistency Model, Strong Operations). */
+static inline bool ws_access_is_weak(const struct ws_access *a)
+{
+	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+}
+
 /* For reports: file, line and text of an instruction (r->ptx is owned by the caller); block and thread by number. */
 void ws_detect_place(struct ws_race_access *r, const struct ws_site *s);
 void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread);

@@ -199,14 +199,9 @@ static void access_bytes(struct ws_ex_now *n, uint64_t addr, uint32_t bytes)
 }
 
 /* ---- accesses ---- */
-static bool is_weak(const struct ws_access *a)
-{
-	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
-}
-
 static uint8_t class_of(const struct ws_access *a, uint32_t lane)
 {
-	if (is_weak(a) || (a->async && a->kind != WS_ATOMIC))
+	if (ws_access_is_weak(a) || (a->async && a->kind != WS_ATOMIC))
 		return a->kind == WS_READ ? EX_READ : EX_WRITE;
 	if (a->kind == WS_ATOMIC)
 		return a->async || a->wrote >> lane & 1 ? EX_RMW : EX_STRONG_READ;

@@ -455,11 +455,6 @@ bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo)
 	return true;
 }
 
-static inline bool is_weak(const struct ws_access *a)
-{
-	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
-}
-
 static inline bool whole_warp(const struct ws_shadow *s, const struct ws_access *a)
 {
 	return a->linear && a->bytes <= 32 && !(a->bytes & (a->bytes - 1)) && !(a->base & (a->bytes - 1)) &&
@@ -530,7 +525,7 @@ static inline void check(struct ws_ctx *c)
 	}
 	if (a->async) {
 		ws_async_access(c);
-	} else if (is_weak(a) && whole_warp(c->s, a) && !c->w->holding) {
+	} else if (ws_access_is_weak(a) && whole_warp(c->s, a) && !c->w->holding) {
 		c->cls = a->kind == WS_READ ? CLS_READ : CLS_WRITE;
 		regular(c, a->base, a->bytes, a->mask);
 	} else {
@@ -598,7 +593,7 @@ static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b
 
 static inline bool usual(const struct ws_shadow *s, const struct ws_warp_state *w, const struct ws_access *a)
 {
-	return a->linear && a->mask == ~0u && !(a->base & (LINE - 1)) && a->mem && is_weak(a) && a->bytes >= 4 && a->bytes <= 32 &&
+	return a->linear && a->mask == ~0u && !(a->base & (LINE - 1)) && a->mem && ws_access_is_weak(a) && a->bytes >= 4 && a->bytes <= 32 &&
 	       !(a->bytes & (a->bytes - 1)) && a->bytes >= s->config.granularity && !w->holding && !a->async;
 }
 

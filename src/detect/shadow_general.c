@@ -432,9 +432,8 @@ void ws_general_async(struct ws_ctx *c)
 void ws_general(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
-	bool is_weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
 
-	if (!is_weak)
+	if (!ws_access_is_weak(a))
 		strong(c);
 	else if (a->kind == WS_WRITE)
 		weak_write(c);

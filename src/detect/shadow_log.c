@@ -168,7 +168,7 @@ static bool update(const struct ws_block_state *b, const struct ws_access *a)
 /* What the simulator did not note. */
 bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct ws_access *a)
 {
-	bool weak = a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
+	bool weak = ws_access_is_weak(a);
 	uint32_t kind = !weak ? WS_NOTE_ATOMIC : a->kind == WS_READ ? WS_NOTE_READ : 0;
 
 	if (!(weak || update(b, a)) || a->async || a->peer || w->holding || a->bytes > 32 ||

@@ -350,17 +350,9 @@ static void say_lock(struct meeting *m, uint32_t set1, uint32_t set2)
 	ws_buf_puts(&m->repair, same_line(&m->race) ? "" : " too");
 }
 
-static const struct ws_operand *address_of(const struct ws_ptx_inst *i)
-{
-	for (unsigned n = 0; i && n < i->nops; n++)
-		if (i->ops[n].kind == WS_O_ADDR)
-			return &i->ops[n];
-	return NULL;
-}
-
 static bool same_address(const struct ws_ptx_inst *i, const struct ws_ptx_inst *j)
 {
-	const struct ws_operand *a = address_of(i), *b = address_of(j);
+	const struct ws_operand *a = ws_ptx_address(i), *b = ws_ptx_address(j);
 
 	return a && b && a->reg == b->reg && a->sym == b->sym && a->offset == b->offset;
 }
@@ -710,11 +702,10 @@ static bool one_cluster(const struct meeting *m)
 /* barrier.cluster.arrive.relaxed releases nothing but what a fence has released (PTX ISA 9.0, barrier.cluster). */
 static bool arrives_relaxed(const struct meeting *m)
 {
-	static const char word[] = ".arrive.relaxed";
 	const struct ws_ptx_func *f = m->c->a->site->func;
 
 	for (uint32_t i = 0; f && i < f->ninsts; i++)
-		if (memmem(f->module->text + f->insts[i].off, f->insts[i].len, word, sizeof word - 1))
+		if (ws_ptx_says(f, &f->insts[i], ".arrive.relaxed"))
 			return true;
 	return false;
 }

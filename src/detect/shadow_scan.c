@@ -2,8 +2,6 @@
 #include "detect/depend.h"
 #include "detect/shadow_priv.h"
 
-#include <string.h>
-
 static bool narrow(const struct ws_ptx_inst *i)
 {
 	return i->scope == WS_SCOPE_CTA || i->scope == WS_SCOPE_CLUSTER;
@@ -19,15 +17,10 @@ static bool part_barrier(const struct ws_ptx_inst *i)
 	return i->mode != WS_MODE_SYNC || i->nops > 1;
 }
 
-static bool says(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *word)
-{
-	return memmem(f->module->text + i->off, i->len, word, strlen(word));
-}
-
 static void scan_async(struct ws_launch_state *l, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	l->proxies |= i->op == WS_OP_wgmma || says(f, i, ".async.bulk") || says(f, i, "st.async") || says(f, i, "red.async");
-	l->cp_arrives |= says(f, i, "cp.async.mbarrier");
+	l->proxies |= i->op == WS_OP_wgmma || ws_ptx_says(f, i, ".async.bulk") || ws_ptx_says(f, i, "st.async") || ws_ptx_says(f, i, "red.async");
+	l->cp_arrives |= ws_ptx_says(f, i, "cp.async.mbarrier");
 }
 
 static void scan_inst(struct ws_launch_state *l, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)

@@ -336,12 +336,10 @@ static bool kernel_param(struct ws_decoder *dc, const struct data *d)
 
 static void fill_order(struct ws_dmem *m, const struct ws_ptx_inst *in)
 {
-	m->sem = in->sem == WS_SEM_NONE ? WS_SEM_WEAK : in->sem;
-	m->scope = in->scope;
-	if (m->sem == WS_SEM_VOLATILE || m->sem == WS_SEM_MMIO)
-		m->scope = WS_SCOPE_SYS;
-	else if (m->sem != WS_SEM_WEAK && m->scope == WS_SCOPE_NONE)
-		m->scope = WS_SCOPE_GPU;
+	struct ws_ptx_order o = ws_ptx_order(in);
+
+	m->sem = o.sem;
+	m->scope = o.scope;
 	if (m->sem != WS_SEM_WEAK)
 		m->flags |= WS_DM_SYNC;
 	if (in->flags & WS_F_NC)
@@ -474,8 +472,8 @@ static void decode_atomic(struct ws_decoder *dc)
 
 	a->space = in->space;
 	a->atom = in->atom;
-	a->sem = in->sem == WS_SEM_NONE ? WS_SEM_RELAXED : in->sem;
-	a->scope = in->scope == WS_SCOPE_NONE ? WS_SCOPE_GPU : in->scope;
+	a->sem = ws_ptx_order(in).sem;
+	a->scope = ws_ptx_order(in).scope;
 	a->width = (uint8_t)ws_atomic_width(in);
 	a->bytes = (uint8_t)ws_atomic_bytes(in);
 	a->b = WS_LANE_NONE;

@@ -61,18 +61,10 @@ static bool wide(const struct ws_ptx_inst *i)
 	return i->ntypes && ws_type_bytes(i->type[0]) >= 8 && !ws_type_is_float(i->type[0]);
 }
 
-static const struct ws_operand *address_of(const struct ws_ptx_inst *i)
-{
-	for (uint32_t n = 0; n < i->nops; n++)
-		if (i->ops[n].kind == WS_O_ADDR)
-			return &i->ops[n];
-	return NULL;
-}
-
 /* Elements of a vector may be different parameters: each is a source of all registers. */
 static uint64_t loaded(struct scan *s, const struct ws_ptx_inst *i)
 {
-	const struct ws_operand *a = address_of(i);
+	const struct ws_operand *a = ws_ptx_address(i);
 	uint64_t bits = 0;
 
 	if (!wide(i))
@@ -115,12 +107,12 @@ static void flow(struct scan *s, const struct ws_ptx_inst *i)
  * memory. */
 static bool plain_copy(const struct scan *s, const struct ws_ptx_inst *i)
 {
-	return i->op == WS_OP_cp && !memmem(s->f->module->text + i->off, i->len, ".bulk", 5);
+	return i->op == WS_OP_cp && !ws_ptx_says(s->f, i, ".bulk");
 }
 
 static uint64_t stored(struct scan *s, const struct ws_ptx_inst *i)
 {
-	const struct ws_operand *a = address_of(i);
+	const struct ws_operand *a = ws_ptx_address(i);
 
 	if (!(ws_op_info(i->op)->fx & (WS_FX_WRITE | WS_FX_ATOMIC)) || plain_copy(s, i))
 		return 0;

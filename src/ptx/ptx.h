@@ -387,6 +387,18 @@ struct ws_ptx_sym *ws_ptx_find(const struct ws_ptx_module *m, const char *name);
 /* Calls fn(user, reg, is_def) for each register that the instruction uses (guard, addresses, elements) or defines. */
 void ws_ptx_inst_regs(const struct ws_ptx_inst *i, void (*fn)(void *user, struct ws_reg *r, bool is_def), void *user);
 
+/* The first [address] among the operands; NULL if there is none, or no instruction. */
+const struct ws_operand *ws_ptx_address(const struct ws_ptx_inst *i);
+/* Memory order and scope of ld, st, atom, red with what PTX fills in where they are not given: atomics are relaxed at
+ * scope gpu, volatile and mmio are relaxed at scope sys (PTX ISA 9.0, ld, st, atom). */
+struct ws_ptx_order {
+	enum ws_sem sem;
+	enum ws_scope scope;     /* NONE: weak */
+};
+struct ws_ptx_order ws_ptx_order(const struct ws_ptx_inst *i);
+/* Does the text of the instruction, one of f, hold the word? For forms that have no field of their own. */
+bool ws_ptx_says(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *word);
+
 /* "file.cu:12" of the innermost source position, or "name.ptx:40" where there is none; appended to out. */
 void ws_ptx_where(const struct ws_ptx_module *m, const struct ws_ptx_inst *i, struct ws_buf *out);
 

@@ -122,7 +122,7 @@ static bool find_condition(const struct ws_ptx_func *f, const struct ws_ptx_inst
 
 static bool weak(const struct ws_ptx_inst *i)
 {
-	return i->sem == WS_SEM_NONE || i->sem == WS_SEM_WEAK;
+	return ws_ptx_order(i).sem == WS_SEM_WEAK;
 }
 
 /* Have these instructions no effects but computing and weak loads (and stores)? */

@@ -32,18 +32,6 @@ static bool unhandled(const struct ws_ptx_inst *i)
 	return fx & (WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC | WS_FX_ASYNC) && bracket(i);
 }
 
-static void order(const struct ws_ptx_inst *i, struct ws_rw_access *a)
-{
-	bool atomic = i->op == WS_OP_atom || i->op == WS_OP_red;
-
-	a->sem = i->sem ? (enum ws_sem)i->sem : atomic ? WS_SEM_RELAXED : WS_SEM_WEAK;
-	a->scope = (enum ws_scope)i->scope;
-	if (a->sem == WS_SEM_VOLATILE || a->sem == WS_SEM_MMIO)  /* relaxed with system scope (PTX ISA 9.0, ld) */
-		a->scope = WS_SCOPE_SYS;
-	else if (a->sem != WS_SEM_WEAK && !a->scope)
-		a->scope = WS_SCOPE_GPU;
-}
-
 static const char *exempt(enum ws_space space)
 {
 	switch (space) {
@@ -74,7 +62,8 @@ static void fill(struct ws_ptx_inst *i, struct ws_rw_access *a)
 		a->space = WS_SPACE_GENERIC;
 	if (!a->space && o->sym && o->sym->kind == WS_SYM_VAR)   /* a variable's name: its own space is meant */
 		a->space = o->sym->space;
-	order(i, a);
+	a->sem = ws_ptx_order(i).sem;
+	a->scope = ws_ptx_order(i).scope;
 	a->why = exempt(a->space);
 	a->rw_class = a->why ? WS_RW_EXEMPT : WS_RW_CHECK;
 }
