@@ -14,6 +14,7 @@ struct ws_real_kernel {
 	char *name, *plain, *why;            /* why NULL: it can be checked */
 	atomic_ullong launches;
 	uint64_t told;                       /* of them; touched by the saving of the report alone */
+	struct ws_real_times times;
 	struct ws_real_kernel *same_hash;
 };
 
@@ -265,6 +266,22 @@ void ws_real_launched(struct ws_real_kernel *k)
 	atomic_fetch_add(&k->launches, 1);
 	if (!atomic_load(&news) && !atomic_exchange(&news, true))
 		ws_keep_touch();
+}
+
+struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k)
+{
+	return &k->times;
+}
+
+void ws_real_tell_times(void)
+{
+	ws_real_times_read();
+	pthread_rwlock_rdlock(&lock);
+	for (size_t i = 0; i < nall; i++)
+		if (all[i]->times.launches)
+			ws_real_tell("GPU time of %s: %.3f ms in %llu launch%s", all[i]->plain, (double)all[i]->times.ns * 1e-6,
+			             (unsigned long long)all[i]->times.launches, all[i]->times.launches == 1 ? "" : "es");
+	pthread_rwlock_unlock(&lock);
 }
 
 void ws_real_gather(void *report)

@@ -110,6 +110,20 @@ void ws_real_functions_forget(void);
 /* The kernel behind a CUfunction or CUkernel; NULL without a session. Lives on. */
 struct ws_real_kernel *ws_real_kernel_of(void *handle);
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
+struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);
+void ws_real_tell_times(void);                               /* a line for each kernel that was timed */
 void ws_real_gather(void *report);                           /* brings the report's rows up to date */
+
+/* ---- times.c: how long kernels ran, with --stats ---- */
+struct ws_real_times {
+	uint64_t ns, launches;               /* of launches whose end was seen */
+};
+struct ws_real_span;
+typedef int ws_real_record(void *event, void *stream);       /* the driver's cuEventRecord, of either form */
+/* Before a launch into the stream; `of` lives on. NULL: it is not timed. */
+struct ws_real_span *ws_real_time_begin(struct ws_real_times *of, ws_real_record *record, void *stream);
+void ws_real_time_end(struct ws_real_span *s, ws_real_record *record, void *stream);         /* s may be NULL */
+void ws_real_times_read(void);                               /* waits for all launches timed */
+void ws_real_times_forget(void *context);                    /* before it ends; NULL: all contexts */
 
 #endif

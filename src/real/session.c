@@ -48,6 +48,7 @@ static void tell_stats(void)
 
 	if (atomic_load(&forked))
 		return;
+	ws_real_tell_times();
 	for (size_t i = 0; i < WS_FIG_COUNT; i++)
 		f[i] = atomic_load(&figures[i]);
 	ws_real_tell("modules loaded: %llu; rewritten: %llu (%.3f s); compiled: %llu (%.3f s); from the cache: %llu",

@@ -1,4 +1,4 @@
-/* wrap_launch.c - launches, counted for each kernel. A launch into a stream that is being captured is none: the graph's
+/* wrap_launch.c - launches, counted for each kernel, and timed. A launch into a stream that is being captured is none: the graph's
  * launches count (wrap_graph.c). */
 #include <stdatomic.h>
 
@@ -77,33 +77,57 @@ int ws_real_cuStreamEndCapture_ptsz(void *stream, void **graph)
 }
 
 /* ---- launches ---- */
+struct launch {
+	struct ws_real_kernel *kernel;
+	struct ws_real_span *span;
+	ws_real_record *record;
+	void *stream;
+};
+
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. */
-static struct ws_real_kernel *about_to(void *f, is_capturing ask, void *stream)
+static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream)
 {
-	return in_capture(ask, stream) ? NULL : ws_real_kernel_of(f);
+	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream };
+
+	/* While anything is captured, events must be left alone: asking for one can end the capture. */
+	if (l.kernel && !atomic_load_explicit(&captures, memory_order_relaxed))
+		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), record, stream);
+	return l;
 }
 
-static int launched(struct ws_real_kernel *k, int e)
+/* In the default stream of the whole process, and of each thread. */
+static struct launch in_stream(void *f, void *stream)
 {
+	return about_to(f, ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, stream);
+}
+
+static struct launch in_stream_ptsz(void *f, void *stream)
+{
+	return about_to(f, ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, stream);
+}
+
+static int launched(struct launch l, int e)
+{
+	ws_real_time_end(l.span, l.record, l.stream);
 	if (!e)
-		ws_real_launched(k);
+		ws_real_launched(l.kernel);
 	return e;
 }
 
 int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, void *stream, void **params, void **extra)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream);
+	struct launch l = in_stream(f, stream);
 
-	return launched(k, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
 }
 
 int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                 unsigned shared, void *stream, void **params, void **extra)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream);
+	struct launch l = in_stream_ptsz(f, stream);
 
-	return launched(k, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
 }
 
 /* The beginning of CUlaunchConfig. */
@@ -119,32 +143,32 @@ static void *stream_of(const void *config)
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream_of(config));
+	struct launch l = in_stream(f, stream_of(config));
 
-	return launched(k, ws_real.cuLaunchKernelEx(config, f, params, extra));
+	return launched(l, ws_real.cuLaunchKernelEx(config, f, params, extra));
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream_of(config));
+	struct launch l = in_stream_ptsz(f, stream_of(config));
 
-	return launched(k, ws_real.cuLaunchKernelEx_ptsz(config, f, params, extra));
+	return launched(l, ws_real.cuLaunchKernelEx_ptsz(config, f, params, extra));
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                       unsigned shared, void *stream, void **params)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing, stream);
+	struct launch l = in_stream(f, stream);
 
-	return launched(k, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params));
 }
 
 int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                            unsigned bz, unsigned shared, void *stream, void **params)
 {
-	struct ws_real_kernel *k = about_to(f, ws_real.cuStreamIsCapturing_ptsz, stream);
+	struct launch l = in_stream_ptsz(f, stream);
 
-	return launched(k, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params));
 }
 
 struct launch_params {               /* CUDA_LAUNCH_PARAMS */
@@ -166,15 +190,15 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 
 int ws_real_cuLaunch(void *f)
 {
-	return launched(about_to(f, ws_real.cuStreamIsCapturing, NULL), ws_real.cuLaunch(f));
+	return launched(in_stream(f, NULL), ws_real.cuLaunch(f));
 }
 
 int ws_real_cuLaunchGrid(void *f, int width, int height)
 {
-	return launched(about_to(f, ws_real.cuStreamIsCapturing, NULL), ws_real.cuLaunchGrid(f, width, height));
+	return launched(in_stream(f, NULL), ws_real.cuLaunchGrid(f, width, height));
 }
 
 int ws_real_cuLaunchGridAsync(void *f, int width, int height, void *stream)
 {
-	return launched(about_to(f, ws_real.cuStreamIsCapturing, stream), ws_real.cuLaunchGridAsync(f, width, height, stream));
+	return launched(in_stream(f, stream), ws_real.cuLaunchGridAsync(f, width, height, stream));
 }

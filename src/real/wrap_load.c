@@ -203,24 +203,28 @@ int ws_real_cuKernelGetFunction(void **out, void *kernel)
 /* ---- the end of a context, and with it of its handles ---- */
 int ws_real_cuCtxDestroy(void *context)
 {
+	ws_real_times_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy(context);
 }
 
 int ws_real_cuCtxDestroy_v2(void *context)
 {
+	ws_real_times_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy_v2(context);
 }
 
 int ws_real_cuDevicePrimaryCtxReset(int device)
 {
+	ws_real_times_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset(device);
 }
 
 int ws_real_cuDevicePrimaryCtxReset_v2(int device)
 {
+	ws_real_times_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset_v2(device);
 }
