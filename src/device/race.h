@@ -1,0 +1,143 @@
+/* race.h - what the race checks on a real GPU (src/device/race.cu), the pass that inserts them (src/rewrite) and the
+ * host that sets them up and reads them (src/real) have in common. C11 and CUDA C. Addresses are those of the device,
+ * as u64. docs/REWRITE.md, "Race checks on the device", says how it works.
+ *
+ * Each rewritten module has a variable in constant memory
+ *     .visible .const .align 8 .b8 __warpsafe_race[sizeof(struct ws_race_device)];
+ * that the host fills when the module was loaded; `version` 0 in it (nobody did) makes every hook do nothing. And
+ *     .visible .const .align 4 .u32 __warpsafe_module = number of the module;
+ *
+ * Functions for ws_inline, arguments as they are given (u32 or u64; `what` is made of the WS_RACE_... below):
+ *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; has a barrier inside
+ *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
+ *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
+ *     race_read(u64 address, u32 what, u32 site)                     before a load
+ *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
+ *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
+ *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
+ *     race_acquire(u64 address, u32 what)      after a strong load, atom;        access that releases or acquires
+ *     race_fence_before(u32 what), race_fence_after(u32 what)        around membar and fence
+ *     race_barrier_count(u32 threads)          before race_barrier_arrive, if fewer threads than the block's may be meant
+ *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
+ *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */
+#ifndef WS_DEVICE_RACE_H
+#define WS_DEVICE_RACE_H
+
+typedef unsigned int ws_race_u32;
+typedef unsigned long long ws_race_u64;
+
+#define WS_RACE_VERSION 1
+
+/* ---- what: an access or a fence ---- */
+#define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
+#define WS_RACE_BYTES_OF(what) ((what) & 31)
+enum ws_race_space { WS_RACE_GLOBAL, WS_RACE_SHARED, WS_RACE_GENERIC };
+#define WS_RACE_SPACE(s)     ((s) << 5)          /* the address is of this space: of shared memory an offset */
+#define WS_RACE_SPACE_OF(what) ((what) >> 5 & 3)
+/* Weak, or strong with a scope; atomic (atom, red) with a scope. The scope of a fence: strong. */
+enum ws_race_class {
+	WS_RACE_WEAK, WS_RACE_STRONG_CTA, WS_RACE_STRONG_CLUSTER, WS_RACE_STRONG_GPU, WS_RACE_STRONG_SYS,
+	WS_RACE_ATOMIC_CTA, WS_RACE_ATOMIC_CLUSTER, WS_RACE_ATOMIC_GPU, WS_RACE_ATOMIC_SYS
+};
+#define WS_RACE_CLASS(c)     ((c) << 8)
+#define WS_RACE_CLASS_OF(what) ((what) >> 8 & 15)
+#define WS_RACE_ACQUIRES     (1 << 12)           /* the access itself: .acquire, .acq_rel */
+#define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel */
+#define WS_RACE_RMW          (1 << 14)           /* atom, red: goes on with the release sequence it finds */
+
+/* ---- set up by the host ---- */
+/* Shared memory of one resident block: a slot of one cell a word. A block takes a slot of the first class that is
+ * large enough and has one left. */
+#define WS_RACE_SLOT_CLASSES 4
+struct ws_race_slots {
+	ws_race_u64 cells;               /* count * bytes * 4: 16 bytes for each word */
+	ws_race_u64 used;                /* count * u32: 1 = a block has it */
+	ws_race_u32 count;               /* 0 = no slots of this class */
+	ws_race_u32 bytes;               /* of shared memory, static and dynamic; a multiple of 128, rising with the class */
+};
+
+/* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
+ * kernel running). Numbers in tables begin with 1, so an element more is there than the number says. */
+struct ws_race_device {
+	ws_race_u32 version;             /* WS_RACE_VERSION */
+	ws_race_u32 bytes;               /* of this struct */
+	ws_race_u64 pages;               /* (1 << pages_log2) * u64: which page of 2 MiB; 0 = free */
+	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for 128 */
+	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's 32 words */
+	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
+	ws_race_u64 records;             /* (nrecords + 1) * sizeof(struct ws_race_record) */
+	ws_race_u64 locations;           /* (1 << locations_log2) * sizeof(struct ws_race_location) */
+	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found) */
+	ws_race_u64 counts;              /* struct ws_race_counts */
+	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
+	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
+};
+#define WS_RACE_PAGE_BYTES  (256 << 10)
+#define WS_RACE_CELLS_BYTES 512
+
+/* ---- counted by the device ---- */
+enum ws_race_limit {                     /* why accesses of threads were not checked */
+	WS_RACE_NO_SEGMENT, WS_RACE_NO_PAGE, WS_RACE_NO_CELLS, WS_RACE_NO_SLOT,
+	WS_RACE_BLOCK_OFF,               /* the block uses a barrier of fewer threads, or barriers that were not seen */
+	WS_RACE_LIMITS
+};
+/* Not everything is known of a launch: its pairs of blocks are not reported where an acquire may have ordered them. */
+#define WS_RACE_GRIDS 1024
+struct ws_race_counts {
+	ws_race_u32 segments, cells, records;    /* handed out; may go beyond the size of the table */
+	ws_race_u32 pages, locations, found;     /* in use */
+	ws_race_u64 not_checked[WS_RACE_LIMITS]; /* accesses of threads */
+	ws_race_u64 undecided;           /* pairs: order not known */
+	ws_race_u64 lost;                /* an earlier access of other bytes of the same word was forgotten */
+	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
+	ws_race_u64 found_missing;       /* races for which `found` had no room */
+	ws_race_u32 incomplete[WS_RACE_GRIDS];   /* by launch number modulo: 1 */
+};
+
+/* ---- what was found ---- */
+enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_WRITE_AFTER_WRITE };
+#define WS_RACE_SAME_VALUE   1           /* the write found the value that it writes */
+#define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */
+#define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */
+#define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
+#define WS_RACE_READ_SITE_BITS  12
+/* One pair of places of one kernel, found first by `who`; element of a hash table, read in any order. Valid when
+ * `ready` is not 0 (it is written last); `count` goes on rising. key 0 = free. */
+struct ws_race_found {
+	ws_race_u64 key;
+	ws_race_u64 address;             /* of the first byte in conflict: global, or an offset in shared memory */
+	ws_race_u32 ready;
+	ws_race_u32 count;               /* accesses of threads that found it, up to 2^32 - 1 */
+	ws_race_u32 module, kernel;
+	ws_race_u32 pair, flags;
+	ws_race_u32 space;               /* GLOBAL or SHARED */
+	ws_race_u32 bytes;               /* in conflict */
+	ws_race_u32 site;                /* of the access that found it (the later one) */
+	ws_race_u32 other_site;          /* low bits only */
+	ws_race_u32 what;                /* of the access that found it */
+	ws_race_u32 other_class;
+	ws_race_u32 grid;                /* low half of %gridid */
+	ws_race_u32 block, other_block;  /* linear index in the grid */
+	ws_race_u32 thread, other_thread;        /* linear index in the block */
+	ws_race_u32 grid_dim[3], block_dim[3];
+	ws_race_u32 reserved;
+};
+
+/* ---- the device's own; sizes only matter to the host ---- */
+struct ws_race_segment {                 /* a stretch of a warp's life */
+	ws_race_u32 grid, block, epoch;
+	ws_race_u32 warp_sub;            /* warp: 5 bits, above them the number of warp syncs and fences before it */
+};
+struct ws_race_record {
+	ws_race_u32 previous;            /* record of the same list; 0 = none */
+	ws_race_u32 kind_lane;
+	ws_race_u32 words[6];
+};
+struct ws_race_location {                /* a word that was written by a release */
+	ws_race_u64 key;
+	ws_race_u32 release;             /* newest record */
+	ws_race_u32 reserved;
+};
+
+#endif
