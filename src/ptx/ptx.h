@@ -402,4 +402,14 @@ bool ws_ptx_says(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const
 /* "file.cu:12" of the innermost source position, or "name.ptx:40" where there is none; appended to out. */
 void ws_ptx_where(const struct ws_ptx_module *m, const struct ws_ptx_inst *i, struct ws_buf *out);
 
+struct ws_ptx_place {            /* the strings live as long as the module */
+	const char *file;        /* NULL = no line information, and nothing else here counts */
+	uint32_t line, col;
+	bool nearby;             /* the compiler names no line; that is where the value is used first */
+	const char *function;    /* inlined function that the line is in; NULL = the function itself */
+	const char *inlined_file;/* where the outermost call was inlined; NULL = not inlined */
+	uint32_t inlined_line;
+};
+void ws_ptx_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *p);
+
 #endif
