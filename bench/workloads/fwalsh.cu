@@ -59,7 +59,7 @@ static void walsh(float *data, int n)
 int main(int argc, char **argv)
 {
 	OPTIONS({5, 7}, {26, 27});
-	int n = o.quick ? 8192 : 524288;
+	int n = (o.quick ? 8192 : 524288) * o.scale;
 	float *data = new float[n], *kernel = new float[n](), *result = new float[n];
 	bool right = true;
 

@@ -41,7 +41,7 @@ __global__ void hash(const unsigned *keys, entry *table, unsigned entries, unsig
 int main(int argc, char **argv)
 {
 	OPTIONS({36, 36}, {39, 41});
-	int n = o.quick ? 1024 : o.large ? 1 << 17 : 16384, entries = o.quick ? 512 : o.large ? 1 << 21 : 262144;
+	int n = (o.quick ? 1024 : o.large ? 1 << 17 : 16384) * o.scale, entries = (o.quick ? 512 : o.large ? 1 << 21 : 262144) * o.scale;
 	unsigned *keys = new unsigned[n], *want = new unsigned[entries]();
 	entry *table = new entry[entries];
 	bool right = true;

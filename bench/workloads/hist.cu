@@ -51,7 +51,7 @@ __global__ void merge(const unsigned *part, int parts, unsigned *result)
 int main(int argc, char **argv)
 {
 	OPTIONS({8, 11}, {28, 29});
-	int n = o.quick ? 100000 : 16 << 20, blocks = (n + THREADS * EACH - 1) / (THREADS * EACH);
+	int n = (o.quick ? 100000 : 16 << 20) * o.scale, blocks = (n + THREADS * EACH - 1) / (THREADS * EACH);
 	unsigned char *data = new unsigned char[n];
 	unsigned want[BINS] = {0}, got[BINS];
 

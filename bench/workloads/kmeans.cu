@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	OPTIONS({23, 23}, {35, 35});
 	float points[POINTS * DIM];
 	int member[POINTS], size[K], want[K] = {0};
-	int launches = o.large ? 200 : 1;        /* more only move the centres on */
+	int launches = (o.large ? 200 : 1) * o.scale;        /* more only move the centres on */
 	bool right = true;
 
 	for (int i = 0; i < POINTS * DIM; i++)

@@ -31,7 +31,7 @@ __global__ void mcarlo(const float *normal, int paths, const float *spot, float 
 int main(int argc, char **argv)
 {
 	OPTIONS({1, 2}, {24, 24});
-	int n = o.quick ? 8 : 256, paths = o.quick ? 2048 : 65536;
+	int n = (o.quick ? 8 : 256) * o.scale, paths = o.quick ? 2048 : 65536;
 	float *normal = new float[paths], *spot = new float[n], *price = new float[n];
 	bool right = true;
 

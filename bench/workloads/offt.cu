@@ -51,7 +51,7 @@ __global__ void slope(const complex *height, float *out, int w, int h)
 int main(int argc, char **argv)
 {
 	OPTIONS({22, 22}, {33, 34});
-	int w = 256, h = o.quick ? 16 : o.large ? 1024 : 256, n = w * h;
+	int w = 256, h = (o.quick ? 16 : o.large ? 1024 : 256) * o.scale, n = w * h;
 	complex *h0 = new complex[n], *result = new complex[n];
 	bool right = true;
 

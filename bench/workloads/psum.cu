@@ -41,7 +41,7 @@ __global__ void psum(const int *in, int n, int *part, int *window, int *result)
 int main(int argc, char **argv)
 {
 	OPTIONS({20, 21}, {32, 32}, {38, 38});
-	int n = o.quick ? 2048 : o.large ? 1 << 20 : 16384, *in = new int[n], want = 0, got;
+	int n = (o.quick ? 2048 : o.large ? 1 << 20 : 16384) * o.scale, *in = new int[n], want = 0, got;
 
 	for (int i = 0; i < n; i++)
 		want += in[i] = (int)(noise(i) % 1000);

@@ -50,7 +50,7 @@ __global__ void reduce(const float *in, int n, float *part, float *result)
 int main(int argc, char **argv)
 {
 	OPTIONS({16, 19}, {31, 31}, {37, 37});
-	int n = o.quick ? 32768 : o.large ? 1 << 24 : 1 << 20, blocks = o.quick ? 16 : 128;
+	int n = (o.quick ? 32768 : o.large ? 1 << 24 : 1 << 20) * o.scale, blocks = (o.quick ? 16 : 128) * o.scale;
 	float *in = new float[n], got;
 	double want = 0;
 

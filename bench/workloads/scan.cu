@@ -46,7 +46,7 @@ __global__ void scan_rows(int *data, int *total)
 int main(int argc, char **argv)
 {
 	OPTIONS({3, 4}, {25, 25});
-	int rows = o.large ? 2048 : 4, *data = new int[rows * N], *result = new int[rows * N], sum = 0;
+	int rows = (o.large ? 2048 : 4) * o.scale, *data = new int[rows * N], *result = new int[rows * N], sum = 0;
 	bool right = true;
 
 	for (int i = 0; i < rows * N; i++)

@@ -56,7 +56,7 @@ __global__ void in_order(const unsigned *data, int *wrong)
 int main(int argc, char **argv)
 {
 	OPTIONS({12, 15}, {30, 30});
-	int n = o.quick ? 2 * N : o.large ? 128 * N : 16 * N, wrong;
+	int n = (o.quick ? 2 * N : o.large ? 128 * N : 16 * N) * o.scale, wrong;
 	unsigned *data = new unsigned[n], *result = new unsigned[n];
 	unsigned long long before = 0, after = 0;
 

@@ -1,10 +1,11 @@
 /* workload.cuh - what the ten workloads share: arguments, checks, and races that can be put in by number.
  *
- *     PROGRAM [quick|large] [racy] [inject=N]
+ *     PROGRAM [quick|large] [scale=N] [racy] [inject=N]
  *
- * quick: a small size; large: one at which the launches take some ten milliseconds, for measurements. racy: the race
- * that the original program is documented to have (Holey 2015, 6.5.1), in three of them. inject=N: one of the 41 races of that section, numbered through all ten programs; a program that does not have
- * number N ends with 2. A race goes in at run time, so that line numbers and code stay the same. */
+ * quick: a small size; large: one at which the launches take some ten milliseconds, for measurements; scale: N times
+ * that much work, a power of two. racy: the race that the original program is documented to have (Holey 2015, 6.5.1), in
+ * three of them. inject=N: one of the 41 races of that section, numbered through all ten programs; a program that does
+ * not have number N ends with 2. A race goes in at run time, so that line numbers and code stay the same. */
 #ifndef WORKLOAD_CUH
 #define WORKLOAD_CUH
 
@@ -31,12 +32,12 @@ static inline void check(cudaError_t e, const char *call)
 	exit(2);
 }
 
-struct options { bool quick, large, racy; int inject; };
+struct options { bool quick, large, racy; int inject, scale; };
 
 /* first..last: numbers of the races that this program can have, in up to three ranges (0, 0 = none). */
 static inline options read_options(int argc, char **argv, const int (*ranges)[2], int n)
 {
-	options o = {false, false, false, 0};
+	options o = {false, false, false, 0, 1};
 	bool known;
 
 	for (int i = 1; i < argc; i++) {
@@ -46,10 +47,12 @@ static inline options read_options(int argc, char **argv, const int (*ranges)[2]
 			o.large = true;
 		else if (!strcmp(argv[i], "racy"))
 			o.racy = true;
+		else if (!strncmp(argv[i], "scale=", 6) && atoi(argv[i] + 6) > 0)
+			o.scale = atoi(argv[i] + 6);
 		else if (!strncmp(argv[i], "inject=", 7))
 			o.inject = atoi(argv[i] + 7);
 		else
-			exit((fprintf(stderr, "usage: %s [quick|large] [racy] [inject=N]\n", argv[0]), 2));
+			exit((fprintf(stderr, "usage: %s [quick|large] [scale=N] [racy] [inject=N]\n", argv[0]), 2));
 	}
 	known = o.inject == 0;
 	for (int i = 0; i < n; i++)

@@ -275,7 +275,7 @@ struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k)
 
 void ws_real_tell_times(void)
 {
-	ws_real_times_read();
+	ws_real_times_read(true);
 	pthread_rwlock_rdlock(&lock);
 	for (size_t i = 0; i < nall; i++)
 		if (all[i]->times.launches)

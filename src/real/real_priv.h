@@ -123,7 +123,7 @@ typedef int ws_real_record(void *event, void *stream);       /* the driver's cuE
 /* Before a launch into the stream; `of` lives on. NULL: it is not timed. */
 struct ws_real_span *ws_real_time_begin(struct ws_real_times *of, ws_real_record *record, void *stream);
 void ws_real_time_end(struct ws_real_span *s, ws_real_record *record, void *stream);         /* s may be NULL */
-void ws_real_times_read(void);                               /* waits for all launches timed */
+void ws_real_times_read(bool wait);                          /* of launches that ended; wait: of all */
 void ws_real_times_forget(void *context);                    /* before it ends; NULL: all contexts */
 
 #endif

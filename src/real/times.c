@@ -111,11 +111,11 @@ void ws_real_time_end(struct ws_real_span *s, ws_real_record *record, void *stre
 	pthread_mutex_unlock(&lock);
 }
 
-void ws_real_times_read(void)
+void ws_real_times_read(bool wait)
 {
 	pthread_mutex_lock(&lock);
-	if (available())
-		harvest(true);
+	if (first && available())
+		harvest(wait);
 	pthread_mutex_unlock(&lock);
 }
 

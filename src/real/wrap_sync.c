@@ -1,0 +1,61 @@
+/* wrap_sync.c - calls at which the program waits for the GPU: what is to be read from finished launches is read there,
+ * for at the end of a process the runtime takes the context away before anybody else comes. */
+#include "real/real_priv.h"
+
+static int waited(int e)
+{
+	ws_real_times_read(false);
+	return e;
+}
+
+int ws_real_cuCtxSynchronize(void)
+{
+	return waited(ws_real.cuCtxSynchronize());
+}
+
+int ws_real_cuStreamSynchronize(void *stream)
+{
+	return waited(ws_real.cuStreamSynchronize(stream));
+}
+
+int ws_real_cuStreamSynchronize_ptsz(void *stream)
+{
+	return waited(ws_real.cuStreamSynchronize_ptsz(stream));
+}
+
+int ws_real_cuEventSynchronize(void *event)
+{
+	return waited(ws_real.cuEventSynchronize(event));
+}
+
+int ws_real_cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size)
+{
+	return waited(ws_real.cuMemcpyDtoH_v2(to, from, size));
+}
+
+int ws_real_cuMemcpyDtoH_v2_ptds(void *to, uint64_t from, size_t size)
+{
+	return waited(ws_real.cuMemcpyDtoH_v2_ptds(to, from, size));
+}
+
+int ws_real_cuMemcpy(uint64_t to, uint64_t from, size_t size)
+{
+	return waited(ws_real.cuMemcpy(to, from, size));
+}
+
+int ws_real_cuMemcpy_ptds(uint64_t to, uint64_t from, size_t size)
+{
+	return waited(ws_real.cuMemcpy_ptds(to, from, size));
+}
+
+int ws_real_cuDevicePrimaryCtxRelease(int device)
+{
+	ws_real_times_read(true);
+	return ws_real.cuDevicePrimaryCtxRelease(device);
+}
+
+int ws_real_cuDevicePrimaryCtxRelease_v2(int device)
+{
+	ws_real_times_read(true);
+	return ws_real.cuDevicePrimaryCtxRelease_v2(device);
+}
