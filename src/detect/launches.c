@@ -426,20 +426,3 @@ struct ws_launches *ws_launches_new(const struct ws_detect_config *config, struc
 	l->filter = ws_detect_filter_new(config);
 	return l;
 }
-
-void ws_launches_free(struct ws_launches *l)
-{
-	if (!l)
-		return;
-	while (l->nlive)
-		remove_at(l, l->nlive - 1);
-	for (size_t i = 0; i < l->nshards; i++)
-		for (int p = 0; p < WS_LA_PARTS; p++)
-			free_prints(&l->shards[i].part[p]);
-	free_op(l->now);
-	ws_operation_free(&l->order);
-	ws_detect_filter_free(l->filter);
-	free(l->live);
-	free(l->shards);
-	free(l);
-}

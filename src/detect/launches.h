@@ -33,9 +33,9 @@ struct ws_launches_front {           /* what the CUDA front knows */
 };
 
 struct ws_launches;
+/* Lives as long as the process. */
 struct ws_launches *ws_launches_new(const struct ws_detect_config *config, struct ws_report *report, struct ws_gpu *gpu,
                                     const struct ws_launches_front *front);
-void ws_launches_free(struct ws_launches *l);
 
 /* For the simulated GPU, while it runs a kernel that is to be recorded: everything goes on to the detector. */
 const struct ws_observer_ops *ws_launches_observer(struct ws_launches *l, const struct ws_observer_ops *inner, void *inner_self);
