@@ -41,10 +41,152 @@ HELPER u32 lanes_below(void)
 SPECIAL(block_x, "%%ctaid.x")
 SPECIAL(block_y, "%%ctaid.y")
 SPECIAL(block_z, "%%ctaid.z")
+SPECIAL(blocks_x, "%%nctaid.x")
+SPECIAL(blocks_y, "%%nctaid.y")
+SPECIAL(blocks_z, "%%nctaid.z")
+SPECIAL(thread_x, "%%tid.x")
+SPECIAL(thread_y, "%%tid.y")
+SPECIAL(thread_z, "%%tid.z")
+SPECIAL(threads_x, "%%ntid.x")
+SPECIAL(threads_y, "%%ntid.y")
+SPECIAL(threads_z, "%%ntid.z")
+SPECIAL(shared_bytes, "%%total_smem_size")
+SPECIAL(multiprocessor, "%%smid")
 
 HELPER u32 population(u32 mask)
 {
 	return (u32)__builtin_popcount(mask);
+}
+
+HELPER u32 lowest(u32 mask)
+{
+	return (u32)__builtin_ctz(mask);
+}
+
+/* Of the lanes that execute this together, those with the same value. */
+HELPER u32 lanes_with(u64 value)
+{
+	u32 mask;
+
+	asm volatile("{ .reg .b32 m; activemask.b32 m; match.any.sync.b64 %0, %1, m; }" : "=r"(mask) : "l"(value));
+	return mask;
+}
+
+/* Memory is the same for these lanes behind it; all of them come here. */
+HELPER void warp_sync(u32 lanes)
+{
+	asm volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
+}
+
+HELPER void fence_gpu(void)
+{
+	asm volatile("membar.gl;" : : : "memory");
+}
+
+/* Memory of the runtime in global (addresses as u64) and shared memory, read where other threads see it at once. */
+HELPER u32 load32(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
+HELPER u64 load64(u64 address)
+{
+	u64 v;
+
+	asm volatile("ld.volatile.global.u64 %0, [%1];" : "=l"(v) : "l"(address) : "memory");
+	return v;
+}
+
+/* What never changes once it is not 0. */
+HELPER u64 load64_stable(u64 address)
+{
+	u64 v;
+
+	asm volatile("ld.global.u64 %0, [%1];" : "=l"(v) : "l"(address) : "memory");
+	return v;
+}
+
+HELPER void store32(u64 address, u32 v)
+{
+	asm volatile("st.volatile.global.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
+}
+
+HELPER void store64(u64 address, u64 v)
+{
+	asm volatile("st.volatile.global.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
+}
+
+HELPER u32 cas32(u64 address, u32 old, u32 v)
+{
+	u32 was;
+
+	asm volatile("atom.global.cas.b32 %0, [%1], %2, %3;" : "=r"(was) : "l"(address), "r"(old), "r"(v) : "memory");
+	return was;
+}
+
+HELPER u64 cas64(u64 address, u64 old, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.global.cas.b64 %0, [%1], %2, %3;" : "=l"(was) : "l"(address), "l"(old), "l"(v) : "memory");
+	return was;
+}
+
+HELPER u64 exchange64(u64 address, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.global.exch.b64 %0, [%1], %2;" : "=l"(was) : "l"(address), "l"(v) : "memory");
+	return was;
+}
+
+HELPER u32 fetch_add32(u64 address, u32 v)
+{
+	u32 was;
+
+	asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(was) : "l"(address), "r"(v) : "memory");
+	return was;
+}
+
+/* Shared memory: addresses of the window. */
+HELPER u64 shared_cas64(u64 address, u64 old, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.shared.cas.b64 %0, [%1], %2, %3;" : "=l"(was) : "l"(address), "l"(old), "l"(v) : "memory");
+	return was;
+}
+
+HELPER u32 shared_cas32(u64 address, u32 old, u32 v)
+{
+	u32 was;
+
+	asm volatile("atom.shared.cas.b32 %0, [%1], %2, %3;" : "=r"(was) : "l"(address), "r"(old), "r"(v) : "memory");
+	return was;
+}
+
+#define SHARED_OP(name, op) \
+	HELPER u32 name(u64 address, u32 v) \
+	{ \
+		u32 was; \
+\
+		asm volatile("atom.shared." op " %0, [%1], %2;" : "=r"(was) : "l"(address), "r"(v) : "memory"); \
+		return was; \
+	}
+SHARED_OP(shared_exchange32, "exch.b32")
+SHARED_OP(shared_add32, "add.u32")
+SHARED_OP(shared_max32, "max.u32")
+
+/* Generic addresses of shared memory to addresses of the window. */
+HELPER u64 to_shared(u64 address)
+{
+	u64 v;
+
+	asm("cvta.to.shared.u64 %0, %1;" : "=l"(v) : "l"(address));
+	return v;
 }
 
 /* Addresses of global memory, not generic ones. */

@@ -3,9 +3,10 @@
  * as u64. docs/REWRITE.md, "Race checks on the device", says how it works.
  *
  * Each rewritten module has a variable in constant memory
- *     .visible .const .align 8 .b8 __warpsafe_race[sizeof(struct ws_race_device)];
+ *     .weak .const .align 8 .b8 __warpsafe_race[sizeof(struct ws_race_device)];
  * that the host fills when the module was loaded; `version` 0 in it (nobody did) makes every hook do nothing. And
- *     .visible .const .align 4 .u32 __warpsafe_module = number of the module;
+ *     .const .align 4 .u32 __warpsafe_module = number of the module;
+ *     .shared .align 128 .b8 __warpsafe_block[WS_RACE_BLOCK_BYTES];
  *
  * Functions for ws_inline, arguments as they are given (u32 or u64; `what` is made of the WS_RACE_... below):
  *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; has a barrier inside
@@ -28,6 +29,7 @@ typedef unsigned int ws_race_u32;
 typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_VERSION 1
+#define WS_RACE_BLOCK_BYTES 1152
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -51,11 +53,15 @@ enum ws_race_class {
  * large enough and has one left. */
 #define WS_RACE_SLOT_CLASSES 4
 struct ws_race_slots {
-	ws_race_u64 cells;               /* count * bytes * 4: 16 bytes for each word */
+	ws_race_u64 cells;               /* count * WS_RACE_SLOT_BYTES(bytes): 16 bytes a word, and state of threads */
 	ws_race_u64 used;                /* count * u32: 1 = a block has it */
 	ws_race_u32 count;               /* 0 = no slots of this class */
-	ws_race_u32 bytes;               /* of shared memory, static and dynamic; a multiple of 128, rising with the class */
+	/* Of shared memory, static and dynamic, with __warpsafe_block and 1 KB for what the system reserves; a multiple of
+	 * 128, rising with the class. */
+	ws_race_u32 bytes;
 };
+#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * 16)
+#define WS_RACE_MAX_THREADS 1024
 
 /* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
  * kernel running). Numbers in tables begin with 1, so an element more is there than the number says. */

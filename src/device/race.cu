@@ -1,0 +1,465 @@
+/* race.cu - race checks on a real GPU: what the pass `race` (src/rewrite) places in kernels. race.h tells which function
+ * is called where, and what the host gives; docs/REWRITE.md how the checks work.
+ *
+ * Every function may be called by any lanes of a warp, together or one by one. None waits for another thread but for
+ * lanes that execute the same call, and nothing is locked. */
+#include "race_cell.cuh"
+#include "race_memory.cuh"
+
+/* ---- beginning and end of a block ---- */
+HELPER void clear_block(u32 kernel)
+{
+	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
+	u64 grid;
+
+	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+	BLOCK.slot = BLOCK.slot_used = BLOCK.threads = 0;
+	BLOCK.slot_bytes = 0;
+	BLOCK.grid = (u32)grid;
+	BLOCK.block = (u32)block;
+	BLOCK.kernel = kernel;
+	BLOCK.first = 0;
+	BLOCK.nwarps = (threads_of_block() + 31) / 32;
+	BLOCK.alive = threads_of_block();
+	BLOCK.off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT;
+	BLOCK.list = 0;
+	BLOCK.unknown = 0;
+}
+
+HELPER u32 lanes_of_warp(u32 warp)
+{
+	u32 threads = threads_of_block() - 32 * warp;
+
+	return threads < 32 ? (1u << threads) - 1 : 0xffffffff;
+}
+
+/* One lane of each warp, behind clear_block. */
+HELPER void clear_warp(u32 warp)
+{
+	u32 first = BLOCK.first;
+
+	BLOCK.warps[warp].alive_arrived = lanes_of_warp(warp);
+	BLOCK.warps[warp].passed = 0;
+	BLOCK.warps[warp].full = 0;
+	BLOCK.warps[warp].list = 0;
+	BLOCK.warps[warp].spare = 0;
+	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
+	if (first) {
+		describe(first + warp, warp, 0, 0);
+		fence_gpu();
+	}
+}
+
+SLOW void __warpsafe_enter(u32 kernel, u32 off)
+{
+	u32 t = thread_index();
+
+	if (!t) {
+		clear_block(kernel);
+		if (off && !BLOCK.off) {
+			launch_is_incomplete(BLOCK.grid);
+			BLOCK.off = OFF_SILENT;
+		}
+		if (!BLOCK.off) {
+			BLOCK.first = take_segments(BLOCK.nwarps);
+			take_slot();
+		}
+	}
+	asm volatile("bar.sync 0;" : : : "memory");
+	if (!(t & 31))
+		clear_warp(t >> 5);
+	if (BLOCK.threads) {
+		store64(thread_fence_at(t), 0);
+		store64(thread_observed_at(t), 0);
+	}
+	warp_sync(lanes_of_warp(t >> 5));
+}
+
+INLINED void race_enter(u32 kernel)
+{
+	__warpsafe_enter(kernel, 0);
+}
+
+INLINED void race_enter_off(void)
+{
+	__warpsafe_enter(0, 1);
+}
+
+/* All that are alive have come to the barrier. */
+HELPER void epoch_ends(u32 warp)
+{
+	if (BLOCK.warps[warp].list)
+		join_block(warp);
+	next_epoch(warp);
+}
+
+/* Lanes come to a barrier, or leave: the last of the warp ends its epoch while the others wait. */
+HELPER void come(u32 warp, u32 group, bool leave)
+{
+	u64 old = BLOCK.warps[warp].alive_arrived, was;
+
+	for (;; old = was) {
+		u32 alive = (u32)old & ~(leave ? group : 0), arrived = (u32)(old >> 32) | (leave ? 0 : group);
+		bool all = arrived && arrived == alive;
+
+		was = shared_cas64(IN_SHARED(__warpsafe_block.warps[warp].alive_arrived), old,
+				   all ? alive : alive | (u64)arrived << 32);
+		if (was != old)
+			continue;
+		if (all && !BLOCK.off)
+			epoch_ends(warp);
+		return;
+	}
+}
+
+SLOW void __warpsafe_leave(void)
+{
+	u32 group = activemask();
+
+	if (!leads(group))
+		return;
+	come(warp_index(), group, true);
+	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group))
+		free_slot();
+}
+
+INLINED void race_leave(void)
+{
+	__warpsafe_leave();
+}
+
+/* ---- accesses ---- */
+SLOW void __warpsafe_unchecked(void)
+{
+	if (BLOCK.off == OFF_BY_BARRIER)
+		count_threads(COUNTS(not_checked[WS_RACE_BLOCK_OFF]));
+	else if (!BLOCK.off)
+		count_threads(COUNTS(not_checked[WS_RACE_NO_SEGMENT]));
+}
+
+/* A generic address becomes one of its space; false: memory that is the thread's own, or constant. */
+HELPER bool find_space(u64 *address, u32 *what)
+{
+	bool shared;
+
+	if (WS_RACE_SPACE_OF(*what) != WS_RACE_GENERIC)
+		return true;
+	shared = is_shared(*address);
+	if (!shared && !is_global(*address))
+		return false;
+	if (shared)
+		*address = to_shared(*address);
+	*what ^= WS_RACE_SPACE(WS_RACE_GENERIC) ^ WS_RACE_SPACE(shared ? WS_RACE_SHARED : WS_RACE_GLOBAL);
+	return true;
+}
+
+HELPER bool find_word(u64 address, const struct me *m, struct word *d)
+{
+	u32 bytes = WS_RACE_BYTES_OF(m->what);
+
+	d->address = address;
+	d->bytes = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
+	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? shared_cell((u32)address) : global_cell(address, m->warp);
+	return d->cell;
+}
+
+/* The words of an access have their cells side by side. */
+HELPER u32 words_of(u32 what)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what);
+
+	return bytes > 4 ? bytes / 4 : 1;
+}
+
+HELPER void next_word(struct word *d)
+{
+	d->cell += 16;
+	d->address += 4;
+}
+
+SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
+{
+	u64 now = BLOCK.warps[warp_index()].now;
+	struct word d;
+	struct me m;
+
+	if (!now) {
+		__warpsafe_unchecked();
+		return;
+	}
+	if (!find_space(&address, &what))
+		return;
+	m = access_of(now, what, site);
+	if (!find_word(address, &m, &d))
+		return;
+	for (u32 n = words_of(what); n; n--, next_word(&d))
+		read_word(&d, &m);
+}
+
+SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	u64 now = BLOCK.warps[warp_index()].now;
+	struct word d;
+	struct me m;
+
+	if (!now) {
+		__warpsafe_unchecked();
+		return;
+	}
+	if (!find_space(&address, &what))
+		return;
+	m = access_of(now, what, site);
+	if (!find_word(address, &m, &d))
+		return;
+	v0 <<= 8 * (address & 3);
+	for (u32 n = words_of(what); n; n--, next_word(&d)) {
+		write_word(&d, &m, true, (u32)v0);
+		v0 = v0 >> 32 | v1 << 32;
+		v1 >>= 32;
+	}
+}
+
+SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
+{
+	u64 now = BLOCK.warps[warp_index()].now;
+	struct word d;
+	struct me m;
+
+	if (!now) {
+		__warpsafe_unchecked();
+		return;
+	}
+	if (!find_space(&address, &what))
+		return;
+	m = access_of(now, what, site);
+	if (!find_word(address, &m, &d))
+		return;
+	for (u32 n = words_of(what); n; n--, next_word(&d))
+		write_word(&d, &m, false, 0);
+}
+
+INLINED void race_read(u64 address, u32 what, u32 site)
+{
+	__warpsafe_read(address, what, site);
+}
+
+INLINED void race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	__warpsafe_write(address, what, site, v0, v1);
+}
+
+INLINED void race_atomic(u64 address, u32 what, u32 site)
+{
+	__warpsafe_atomic(address, what, site);
+}
+
+/* ---- barriers and syncs ---- */
+SLOW void __warpsafe_barrier_count(u32 threads)
+{
+	if ((threads + 31) / 32 != (threads_of_block() + 31) / 32)
+		switch_off();
+}
+
+INLINED void race_barrier_count(u32 threads)
+{
+	__warpsafe_barrier_count(threads);
+}
+
+SLOW void __warpsafe_barrier_arrive(void)
+{
+	u32 group = activemask();
+
+	if (BLOCK.off)
+		return;
+	if (leads(group))
+		come(warp_index(), group, false);
+	warp_sync(group);
+}
+
+INLINED void race_barrier_arrive(void)
+{
+	__warpsafe_barrier_arrive();
+}
+
+/* Who came here while it still counts as waiting has met others than those that are alive. */
+SLOW void __warpsafe_barrier(void)
+{
+	u32 group = activemask(), warp = warp_index();
+
+	if (BLOCK.off)
+		return;
+	if (leads(group)) {
+		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
+			switch_off();
+		if (BLOCK.list || BLOCK.unknown)
+			learn_from_block(warp);
+	}
+	warp_sync(group);
+}
+
+INLINED void race_barrier(void)
+{
+	__warpsafe_barrier();
+}
+
+/* By one lane. Lanes may come from one sync in several groups: all but the first find that time has gone on, as none of
+ * them has come from this sync yet. It is not always seen; then time goes on twice, and a race may be missed. */
+HELPER void full_sync(u32 warp, u32 group)
+{
+	u64 passed_at = IN_SHARED(__warpsafe_block.warps[warp].passed);
+	u32 passed = BLOCK.warps[warp].passed, was;
+
+	if (!passed || passed & group)
+		next_sub(warp, true);
+	for (;; passed = was) {
+		was = shared_cas32(passed_at, passed, passed & group ? group : passed | group);
+		if (was == passed)
+			break;
+	}
+}
+
+SLOW void __warpsafe_warp_sync(u32 lanes)
+{
+	u32 group = lanes_with(lanes), warp = warp_index(), alive;
+
+	if (BLOCK.off)
+		return;
+	alive = (u32)BLOCK.warps[warp].alive_arrived;
+	if (leads(group)) {
+		if ((lanes & alive) == alive) {
+			full_sync(warp, group);
+		} else {
+			next_sub(warp, false);
+			record_sync(warp, lanes);
+		}
+	}
+	warp_sync(group);
+}
+
+INLINED void race_warp_sync(u32 lanes)
+{
+	__warpsafe_warp_sync(lanes);
+}
+
+/* ---- release and acquire ---- */
+HELPER void time_goes_on(u32 warp)
+{
+	u32 group = activemask();
+
+	if (leads(group))
+		next_sub(warp, false);
+	warp_sync(group);
+}
+
+INLINED void race_fence_before(u32 what)
+{
+	(void)what;
+}
+
+SLOW void __warpsafe_fence(u32 what)
+{
+	u32 thread = thread_index();
+
+	if (BLOCK.off)
+		return;
+	time_goes_on(thread >> 5);
+	if (BLOCK.threads && BLOCK.warps[thread >> 5].now)
+		fenced(thread, WS_RACE_CLASS_OF(what));
+}
+
+INLINED void race_fence_after(u32 what)
+{
+	__warpsafe_fence(what);
+}
+
+/* By what a word is found in the table of releases: words of shared memory by their cells. */
+HELPER u64 location_key(u64 address, u32 what)
+{
+	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
+		return (BLOCK.slot + (address & ~3ull) * 4) | 1;
+	return (address & ~3ull) | 2;
+}
+
+SLOW void __warpsafe_release(u64 address, u32 what)
+{
+	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach;
+	struct record r = {};
+	struct place p;
+	u64 fence;
+
+	if (BLOCK.off || !find_space(&address, &what))
+		return;
+	if (!BLOCK.threads || !BLOCK.warps[warp].now) {
+		launch_is_incomplete(BLOCK.grid);
+		return;
+	}
+	fence = load64(thread_fence_at(thread));
+	if (what & WS_RACE_RELEASES)
+		time_goes_on(warp);
+	else if (!fence)
+		return;
+	p = place_of(BLOCK.warps[warp].now);
+	r.epoch = p.epoch;
+	r.sub = p.sub;
+	reach = scope;
+	if (!(what & WS_RACE_RELEASES)) {
+		r.epoch = (u32)(fence >> 32);
+		r.sub = (u32)fence >> 3;
+		reach = (u32)fence & 7;
+	}
+	r.full = r.epoch == p.epoch && BLOCK.warps[warp].full < r.sub ? BLOCK.warps[warp].full : r.sub;
+	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
+	r.what = BLOCK.warps[warp].list;
+	r.block = p.block;
+	r.grid = p.grid;
+	for (u32 n = words_of(what); n; n--, address += 4)
+		release(location_key(address, what), &r);
+}
+
+INLINED void race_release(u64 address, u32 what)
+{
+	__warpsafe_release(address, what);
+}
+
+/* What was released at a word: 0 = nothing by this launch, or by this block for shared memory. */
+HELPER u32 released_at(u64 at, u32 what)
+{
+	u32 newest = at ? load32(at + 8) : 0, number = newest;
+
+	for (u32 n = 0; number && n < 64; n++) {
+		struct record r = load_record(number);
+
+		if (r.grid == BLOCK.grid && (WS_RACE_SPACE_OF(what) != WS_RACE_SHARED || r.block == BLOCK.block))
+			break;
+		number = r.previous;
+	}
+	return number ? newest : 0;
+}
+
+/* The fence: a release that comes to be known before the program's load must be seen by ours. */
+SLOW void __warpsafe_acquire(u64 address, u32 what)
+{
+	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
+
+	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
+		return;
+	fence_gpu();
+	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
+		unknown_from_here(warp);
+		return;
+	}
+	for (u32 n = words_of(what); n; n--, address += 4) {
+		u64 at = location_of(location_key(address, what), false);
+		u32 number = released_at(at, what);
+
+		if (number && what & WS_RACE_ACQUIRES)
+			acquire(warp, thread & 31, number, scope);
+		else if (number)
+			observe(thread, number, (u32)((at - RACE.locations) / 16), scope);
+	}
+}
+
+INLINED void race_acquire(u64 address, u32 what)
+{
+	__warpsafe_acquire(address, what);
+}

@@ -1,0 +1,243 @@
+/* race_cell.cuh - what is remembered of a word of memory, and which pairs of accesses race (race.cu).
+ *
+ * A cell is 16 bytes for 4 bytes of memory:
+ *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
+ *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since
+ * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
+ * race at the same moment one sees the other. */
+#ifndef WS_RACE_CELL_CUH
+#define WS_RACE_CELL_CUH
+
+#include "race_order.cuh"
+#include "race_report.cuh"
+
+enum { W_CLASS_AT = 17, W_BYTES_AT = 13, R_CLASS_AT = 18, R_BYTES_AT = 14, R_SEVERAL_AT = 12 };
+enum { ONE_LANE, LANES_OF_WARP, WARPS_OF_BLOCK, BLOCKS };        /* several */
+enum { W_SITES = 1 << WS_RACE_WRITE_SITE_BITS, R_SITES = 1 << WS_RACE_READ_SITE_BITS };
+
+HELPER u32 w_class(u64 w) { return (u32)w >> W_CLASS_AT & 15; }
+HELPER u32 w_bytes(u64 w) { return (u32)w >> W_BYTES_AT & 15; }
+HELPER u32 r_class(u64 r) { return (u32)r >> R_CLASS_AT & 7; }
+HELPER u32 r_bytes(u64 r) { return (u32)r >> R_BYTES_AT & 15; }
+HELPER u32 r_several(u64 r) { return (u32)r >> R_SEVERAL_AT & 3; }
+
+struct me {                      /* an access of the thread */
+	u64 now;                 /* of its warp */
+	u64 time;                /* with the lane, as in a cell */
+	u32 warp, what, site;
+};
+
+HELPER struct me access_of(u64 now, u32 what, u32 site)
+{
+	u32 t = thread_index();
+	struct me m = { now, (now >> SUB_AT << SUB_AT) | (u64)(t & 31) << LANE_AT, t >> 5, what, site };
+
+	return m;
+}
+
+/* ---- pairs ---- */
+/* The scope of a class: WS_RACE_STRONG_... or 0. */
+HELPER u32 scope_of(u32 cls) { return cls > WS_RACE_STRONG_SYS ? cls - WS_RACE_STRONG_SYS : cls; }
+
+/* Morally strong (PTX ISA 9.0, 8.7.2): each one's scope includes the other. */
+HELPER bool both_strong(u32 a, u32 b, bool same_block)
+{
+	u32 sa = scope_of(a), sb = scope_of(b);
+
+	return sa && sb && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
+}
+
+/* An earlier access of another segment, or of the same where its time alone does not decide. */
+SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
+{
+	struct place o = place_of(old), m = place_of(now);
+	bool same_block = o.block == m.block;
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
+
+	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
+		return ORDERED;
+	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
+		return ORDERED;
+	if (several == BLOCKS)
+		return known ? UNDECIDED : UNORDERED;
+	if (same_block) {
+		if (o.epoch < m.epoch)
+			return ORDERED;
+		if (o.warp == warp && several <= LANES_OF_WARP) {
+			if (o.sub < BLOCK.warps[warp].full || (several == ONE_LANE && lane_of(old) == lane_index()))
+				return ORDERED;
+			known |= (u32)now & NOW_PARTIAL;
+		}
+	}
+	if (!known)
+		return UNORDERED;
+	return several != ONE_LANE || (known & NOW_UNKNOWN) ? UNDECIDED : __warpsafe_before(old, now, warp);
+}
+
+HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)
+{
+	if (!segment_of(old))
+		return ORDERED;
+	if (segment_of(old) == segment_of(m->now)) {
+		if (several == ONE_LANE && lane_of(old) == lane_of(m->time))
+			return ORDERED;
+		if (several <= WARPS_OF_BLOCK && epoch_of(old) < epoch_of(m->now))
+			return ORDERED;
+		if (several <= LANES_OF_WARP && epoch_of(old) == epoch_of(m->now) && sub_of(old) < (m->now & NOW_FULL))
+			return ORDERED;
+	}
+	return __warpsafe_verdict(old, cls, several, m->now, m->what, m->warp);
+}
+
+/* ---- what a read leaves ---- */
+HELPER u64 read_entry(const struct me *m, u32 cls, u32 bytes, u32 several)
+{
+	return m->time | cls << R_CLASS_AT | bytes << R_BYTES_AT | several << R_SEVERAL_AT | (m->site & (R_SITES - 1));
+}
+
+/* How many have read, old and me, of which it is not known by barriers that one is before the other; ONE_LANE: no entry
+ * can say it. */
+SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
+{
+	struct place o = place_of(old), m = place_of(now);
+	u32 several = r_several(old);
+
+	if (o.grid != m.grid || (shared && o.block != m.block))
+		return ONE_LANE;
+	if (several == BLOCKS || o.block != m.block)
+		return BLOCKS;
+	if (o.epoch != m.epoch)
+		return ONE_LANE;
+	if (several == WARPS_OF_BLOCK || o.warp != warp)
+		return WARPS_OF_BLOCK;
+	return o.sub == m.sub ? LANES_OF_WARP : ONE_LANE;
+}
+
+/* R after my read. Where several have read, an entry says of a class and of bytes what is true of each of them; what
+ * does not fit is forgotten, and a race may be missed. */
+HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
+{
+	u32 cls = WS_RACE_CLASS_OF(m->what), several, common, both;
+
+	*lost = false;
+	if (!segment_of(old))
+		return read_entry(m, cls, bytes, ONE_LANE);
+	several = r_several(old);
+	both = cls > r_class(old) ? cls : r_class(old);
+	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
+		return r_class(old) == cls ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
+	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
+		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
+		*lost = !several && epoch_of(old) == epoch_of(m->now) && sub_of(old) >= (m->now & NOW_FULL) &&
+			lane_of(old) != lane_of(m->time);
+	} else {
+		several = __warpsafe_several(old, m->now, WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED, m->warp);
+	}
+	common = r_bytes(old) & bytes;
+	if (several == ONE_LANE || !common) {
+		*lost |= several != ONE_LANE;
+		return read_entry(m, cls, bytes, ONE_LANE);
+	}
+	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
+	return old | both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
+}
+
+/* ---- what a write leaves ---- */
+HELPER u64 write_entry(const struct me *m, u32 cls, u32 bytes)
+{
+	return m->time | cls << W_CLASS_AT | bytes << W_BYTES_AT | (m->site & (W_SITES - 1));
+}
+
+HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
+{
+	u32 cls = WS_RACE_CLASS_OF(m->what);
+
+	if (!((old ^ m->time) >> SUB_AT) && w_class(old) == cls)
+		return old | bytes << W_BYTES_AT;
+	return write_entry(m, cls, bytes);
+}
+
+/* ---- a word ---- */
+struct word {
+	u64 cell;                /* its address */
+	u64 address;             /* in the program's memory: global, or the offset in shared memory */
+	u32 bytes;               /* that are accessed: bit k = byte k */
+};
+
+HELPER void load_cell(u64 cell, u64 *w, u64 *r)
+{
+	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
+}
+
+HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 same)
+{
+	if (v == UNDECIDED)
+		count_threads(COUNTS(undecided));
+	else if (v == UNORDERED)
+		__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site);
+}
+
+HELPER void read_word(const struct word *d, const struct me *m)
+{
+	u64 w, r, was, now;
+	bool lost;
+
+	load_cell(d->cell, &w, &r);
+	now = after_read(r, m, d->bytes, &lost);
+	if (now != r) {
+		while ((was = cas64(d->cell + 8, r, now)) != r) {
+			r = was;
+			now = after_read(r, m, d->bytes, &lost);
+			if (now == r)
+				break;
+		}
+		if (lost)
+			count_threads(COUNTS(lost));
+		w = load64(d->cell);
+	}
+	if (w_bytes(w) & d->bytes)
+		note(verdict(w, w_class(w), ONE_LANE, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
+}
+
+/* Does memory have already, in these bytes, what the write brings? */
+HELPER bool same_value(const struct word *d, u32 what, u32 value)
+{
+	u32 has, bits = (d->bytes & 1 ? 0xff : 0) | (d->bytes & 2 ? 0xff00 : 0) | (d->bytes & 4 ? 0xff0000 : 0) |
+			(d->bytes & 8 ? 0xff000000 : 0);
+
+	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
+		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
+	else
+		has = load32(d->address & ~3ull);
+	return !((has ^ value) & bits);
+}
+
+HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)
+{
+	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? verdict(w, w_class(w), ONE_LANE, m) : ORDERED;
+
+	if (v != ORDERED)
+		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, 0, has_value && same_value(d, m->what, value));
+	bytes = r_bytes(r) & d->bytes;
+	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
+	if (v != ORDERED)
+		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
+		     has_value && same_value(d, m->what, value));
+}
+
+HELPER void write_word(const struct word *d, const struct me *m, bool has_value, u32 value)
+{
+	u64 w, r, now;
+
+	load_cell(d->cell, &w, &r);
+	now = after_write(w, m, d->bytes);
+	if (now != w) {
+		w = exchange64(d->cell, now);
+		r = load64(d->cell + 8);
+	}
+	if (w_bytes(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
+		count_threads(COUNTS(lost));
+	check_write(d, m, w, r, has_value, value);
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* race_report.cuh - what was found, for the host (race.cu): each pair of places of a kernel once, with a count. */
+#ifndef WS_RACE_REPORT_CUH
+#define WS_RACE_REPORT_CUH
+
+#include "race_state.cuh"
+
+#define FOUND(at, field) ((at) + __builtin_offsetof(struct ws_race_found, field))
+
+/* The row of a pair of places; *first: it is new, and ours to fill. 0 = no room. */
+HELPER u64 row_of(u64 key, bool *first)
+{
+	u32 mask = (1u << RACE.found_log2) - 1, n = (u32)(key >> 32) & mask;
+
+	*first = false;
+	for (u32 tries = 0; tries <= mask && tries < 256; tries++, n = (n + 1) & mask) {
+		u64 at = RACE.found + sizeof(struct ws_race_found) * (u64)n, has = load64(at);
+
+		if (!has) {
+			has = cas64(at, 0, key);
+			*first = !has;
+		}
+		if (!has || has == key)
+			return at;
+	}
+	return 0;
+}
+
+HELPER u64 mix(u64 hash, u32 v)
+{
+	hash = (hash ^ v) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* pair: pair 2 | bytes 4 (in the word) | several 2 | same value 1. old: the cell's entry, with the site in its low bits. */
+struct finding {
+	u64 address, old, now;
+	u32 pair, bytes, flags, what, site, other_site, other_class;
+};
+
+HELPER void fill(u64 at, const struct finding *f)
+{
+	struct place o = place_of(f->old);
+	u32 space = WS_RACE_SPACE_OF(f->what);
+
+	store64(FOUND(at, address), (f->address & ~3ull) + lowest(f->bytes));
+	store32(FOUND(at, module), __warpsafe_module);
+	store32(FOUND(at, kernel), BLOCK.kernel);
+	store32(FOUND(at, pair), f->pair);
+	store32(FOUND(at, flags), f->flags);
+	store32(FOUND(at, space), space);
+	store32(FOUND(at, bytes), population(f->bytes));
+	store32(FOUND(at, site), f->site);
+	store32(FOUND(at, other_site), f->other_site);
+	store32(FOUND(at, what), f->what);
+	store32(FOUND(at, other_class), f->other_class);
+	store32(FOUND(at, grid), BLOCK.grid);
+	store32(FOUND(at, block), BLOCK.block);
+	store32(FOUND(at, other_block), o.block);
+	store32(FOUND(at, thread), thread_index());
+	store32(FOUND(at, other_thread), o.warp * 32 + lane_of(f->old));
+	store32(FOUND(at, grid_dim[0]), blocks_x());
+	store32(FOUND(at, grid_dim[1]), blocks_y());
+	store32(FOUND(at, grid_dim[2]), blocks_z());
+	store32(FOUND(at, block_dim[0]), threads_x());
+	store32(FOUND(at, block_dim[1]), threads_y());
+	store32(FOUND(at, block_dim[2]), threads_z());
+	asm volatile("fence.acq_rel.sys;" : : : "memory");
+	store32(FOUND(at, ready), 1);
+}
+
+SLOW void __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
+{
+	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0 };
+	u32 several = packed >> 6 & 3;
+	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
+	u64 key, at;
+
+	f.other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
+	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
+	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (several ? WS_RACE_SEVERAL : 0);
+	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
+		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
+	at = row_of(key ? key : 1, &first);
+	if (!at) {
+		count_threads(COUNTS(found_missing));
+		return;
+	}
+	if (first) {
+		fetch_add32(COUNTS(found), 1);
+		fill(at, &f);
+	}
+	if (load32(FOUND(at, count)) < 1u << 31)
+		fetch_add32(FOUND(at, count), 1);
+}
+
+#endif

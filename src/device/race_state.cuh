@@ -1,0 +1,239 @@
+/* race_state.cuh - where a block and its warps are in time (race.cu).
+ *
+ * A warp's time is { segment, epoch, sub }: epoch counts the barriers of the whole block, sub the warp syncs and fences
+ * since the last one. A segment's descriptor says where its counting begins, so a time is small enough for a cell. The
+ * time is one word in shared memory, and every change is one CAS: lanes of a warp may come one by one. What must be
+ * changed before a lane goes on is changed by the lowest lane of those that come together, and they meet behind it. */
+#ifndef WS_RACE_STATE_CUH
+#define WS_RACE_STATE_CUH
+
+#include "device.cuh"
+#include "race.h"
+
+enum { WARPS = 32 };
+
+struct warp {
+	u64 now;                 /* a time, see below; 0 = not checked */
+	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
+	u32 passed;              /* lanes that have passed the latest sync of the whole warp */
+	u32 full;                /* sub, from the block's last barrier on, of that sync; 0 = none since the barrier */
+	u32 list;                /* newest record (race_order.cuh) */
+	u32 spare;               /* cells that were taken from the pool and not used */
+};
+
+struct block {
+	struct warp warps[WARPS];
+	u64 slot;                /* cells of the block's shared memory; 0 = none */
+	u64 slot_used;           /* the slot's word in `used` */
+	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * 16 bytes, in the slot */
+	u32 slot_bytes;
+	u32 grid, block, kernel;
+	u32 first;               /* segment of warp 0; those of the others follow */
+	u32 nwarps;
+	u32 alive;               /* threads */
+	u32 off;                 /* OFF_...: not checked, or not any more */
+	u32 list;                /* records that barriers have made known to all warps */
+	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
+	u32 unused[16];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+};
+static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
+
+enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */
+enum verdict { ORDERED, UNORDERED, UNDECIDED };  /* about two accesses */
+
+extern "C" DEVICE __attribute__((constant)) const struct ws_race_device __warpsafe_race;
+extern "C" DEVICE __attribute__((constant)) const u32 __warpsafe_module;
+extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
+#define RACE __warpsafe_race
+#define BLOCK (*(volatile struct block *)&__warpsafe_block)
+
+#define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
+#define COUNTS(field) (RACE.counts + __builtin_offsetof(struct ws_race_counts, field))
+
+/* ---- time ----
+ * A cell begins with segment 27 | lane 5 | epoch 6 | sub 5, and `now` has the same, with lane 0. In now's low bits:
+ * the sub of the last sync of the whole warp, as far as it lies in this segment and epoch, and flags. */
+enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, SUBS = 32 };
+enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
+enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_FLAGS = 7 << 8 };
+
+HELPER u32 segment_of(u64 time) { return (u32)(time >> SEGMENT_AT); }
+HELPER u32 lane_of(u64 time) { return (u32)(time >> LANE_AT) & 31; }
+HELPER u32 epoch_of(u64 time) { return (u32)time >> EPOCH_AT; }
+HELPER u32 sub_of(u64 time) { return (u32)time >> SUB_AT & 31; }
+
+HELPER u32 thread_index(void)
+{
+	return thread_x() + threads_x() * (thread_y() + threads_y() * thread_z());
+}
+
+HELPER u32 warp_index(void) { return thread_index() >> 5; }
+HELPER u32 lane_index(void) { return thread_index() & 31; }
+HELPER u32 threads_of_block(void) { return threads_x() * threads_y() * threads_z(); }
+
+/* One of the lanes of `group`, all of which are here, and the same for all of them. */
+HELPER bool leads(u32 group)
+{
+	return !(group & lanes_below());
+}
+
+HELPER void count_threads(u64 counter)
+{
+	u32 lanes = activemask();
+
+	if (leads(lanes))
+		global_add(counter, population(lanes));
+}
+
+HELPER void launch_is_incomplete(u32 grid)
+{
+	store32(COUNTS(incomplete) + 4 * (grid % WS_RACE_GRIDS), 1);
+	fence_gpu();
+}
+
+HELPER bool is_incomplete(u32 grid)
+{
+	return load32(COUNTS(incomplete) + 4 * (grid % WS_RACE_GRIDS));
+}
+
+/* ---- segments ---- */
+struct place {                   /* of a warp's time, without limits of bits */
+	u32 grid, block, warp, epoch, sub;
+};
+
+HELPER void describe(u32 segment, u32 warp, u32 epoch, u32 sub)
+{
+	u64 d = RACE.segments + 16ull * segment;
+
+	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(d), "r"(BLOCK.grid), "r"(BLOCK.block),
+		     "r"(epoch), "r"(warp | sub << 5) : "memory");
+}
+
+/* The beginning of a segment. Those with which the block began need no look at memory. */
+HELPER struct place beginning(u32 segment)
+{
+	u32 nth = segment - BLOCK.first;
+	struct place p = { BLOCK.grid, BLOCK.block, nth, 0, 0 };
+	u32 last;
+
+	if (nth < BLOCK.nwarps)
+		return p;
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(p.grid), "=r"(p.block), "=r"(p.epoch),
+		     "=r"(last) : "l"(RACE.segments + 16ull * segment) : "memory");
+	p.warp = last & 31;
+	p.sub = last >> 5;
+	return p;
+}
+
+HELPER struct place place_of(u64 time)
+{
+	struct place p = beginning(segment_of(time));
+
+	p.sub = sub_of(time) + (epoch_of(time) ? 0 : p.sub);
+	p.epoch += epoch_of(time);
+	return p;
+}
+
+/* n numbers in a row; 0 = there are none left. */
+HELPER u32 take_segments(u32 n)
+{
+	u32 first = 0;
+
+	if (load32(COUNTS(segments)) + n <= RACE.nsegments)
+		first = fetch_add32(COUNTS(segments), n) + 1;
+	if (first && first + n - 1 <= RACE.nsegments)
+		return first;
+	launch_is_incomplete(BLOCK.grid);
+	return 0;
+}
+
+/* A time at the beginning of a new segment. 0: not checked from here on. */
+HELPER u64 new_segment(u32 warp, u32 epoch, u32 sub)
+{
+	u32 segment = sub < 1u << 27 ? take_segments(1) : 0;
+
+	if (!segment)
+		return 0;
+	describe(segment, warp, epoch, sub);
+	fence_gpu();
+	return (u64)segment << SEGMENT_AT;
+}
+
+/* ---- time goes on: one lane does it ---- */
+HELPER u64 cas_now(u32 warp, u64 old, u64 now)
+{
+	return shared_cas64(IN_SHARED(__warpsafe_block.warps[warp].now), old, now);
+}
+
+HELPER void set_flags(u32 warp, u32 flags)
+{
+	u64 old = BLOCK.warps[warp].now, was;
+
+	while (old && (old & flags) != flags) {
+		was = cas_now(warp, old, old | flags);
+		if (was == old)
+			break;
+		old = was;
+	}
+}
+
+/* The next epoch. All lanes of the warp that are alive are at the barrier, or on their way from here to it. */
+HELPER void next_epoch(u32 warp)
+{
+	u64 old = BLOCK.warps[warp].now, was, now;
+
+	BLOCK.warps[warp].full = 0;
+	while (old) {
+		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & NOW_FLAGS);
+		if (epoch_of(old) == EPOCHS - 1) {
+			now = new_segment(warp, place_of(old).epoch + 1, 0);
+			now = now ? now | (old & NOW_FLAGS) : 0;
+		}
+		was = cas_now(warp, old, now);
+		if (was == old)
+			break;
+		old = was;
+	}
+}
+
+/* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. */
+HELPER void next_sub(u32 warp, bool full)
+{
+	u64 old = BLOCK.warps[warp].now, was, now;
+
+	while (old) {
+		struct place p = place_of(old);
+		u32 sub = sub_of(old) + 1;
+
+		if (full)
+			shared_max32(IN_SHARED(__warpsafe_block.warps[warp].full), p.sub + 1);
+		now = old + (1ull << SUB_AT);
+		if (full)
+			now = (now & ~(u64)NOW_FULL) | sub;
+		if (sub == SUBS) {
+			now = new_segment(warp, p.epoch, p.sub + 1);
+			now = now ? now | (old & NOW_FLAGS) : 0;
+		}
+		was = cas_now(warp, old, now);
+		if (was == old)
+			break;
+		old = was;
+	}
+}
+
+/* The block is not checked from here on. */
+HELPER void switch_off(void)
+{
+	if (BLOCK.off)
+		return;
+	BLOCK.off = OFF_BY_BARRIER;
+	launch_is_incomplete(BLOCK.grid);
+	for (u32 w = 0; w < WARPS; w++) {
+		u64 old = BLOCK.warps[w].now, was;
+
+		while (old && (was = cas_now(w, old, 0)) != old)
+			old = was;
+	}
+}
+
+#endif
