@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,18 @@ void ws_buf_add(struct ws_buf *b, const void *bytes, size_t n)
 void ws_buf_puts(struct ws_buf *b, const char *s)
 {
 	ws_buf_add(b, s, strlen(s));
+}
+
+void ws_buf_add_count(struct ws_buf *out, uint64_t n)
+{
+	char digits[32];
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			ws_buf_puts(out, ",");
+		ws_buf_add(out, digits + i, 1);
+	}
 }
 
 void ws_buf_vprintf(struct ws_buf *b, const char *fmt, va_list ap)

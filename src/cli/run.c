@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void show_kernels(const struct ws_report *report)
 {
@@ -20,7 +19,7 @@ static int run_program(char **argv, const struct ws_options *o)
 	struct ws_program p = ws_cli_launch(&ws_verb_run, o, argv, false, report);
 	int status = p.status;
 
-	if (p.state == WS_PROGRAM_RAN && o->stats && strcmp(o->gpu, "real") == 0)
+	if (p.state == WS_PROGRAM_RAN && o->stats && ws_cli_is_real(o))
 		show_kernels(report);
 	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
 		status = WS_EXIT_FAILED;

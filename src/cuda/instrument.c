@@ -166,16 +166,6 @@ const struct ws_observer_ops ws_instrument_observer = {
 };
 
 /* ---- what is told ---- */
-static void add_number(struct ws_buf *b, uint64_t n)
-{
-	if (n >= 1000) {
-		add_number(b, n / 1000);
-		ws_buf_printf(b, ",%03u", (unsigned)(n % 1000));
-	} else {
-		ws_buf_printf(b, "%u", (unsigned)n);
-	}
-}
-
 static void add_kinds(struct ws_buf *b, const uint64_t seen[KINDS], const char *memory, const char *before)
 {
 	bool first = true;
@@ -184,7 +174,7 @@ static void add_kinds(struct ws_buf *b, const uint64_t seen[KINDS], const char *
 		if (!seen[k])
 			continue;
 		ws_buf_printf(b, "%s ", first ? before : ",");
-		add_number(b, seen[k]);
+		ws_buf_add_count(b, seen[k]);
 		if (first)
 			ws_buf_printf(b, " %s", memory);
 		ws_buf_printf(b, " %s%s", ws_rw_kind_name((enum ws_rw_kind)k), seen[k] == 1 ? "" : "s");
@@ -202,9 +192,9 @@ static void tell_kernel(const struct kernel *k)
 		for (unsigned n = 0; n < KINDS; n++)
 			sum += k->seen[m][n];
 	ws_buf_printf(&b, "%s: ", k->name);
-	add_number(&b, k->launches);
+	ws_buf_add_count(&b, k->launches);
 	ws_buf_printf(&b, " launch%s, ", k->launches == 1 ? "" : "es");
-	add_number(&b, sum);
+	ws_buf_add_count(&b, sum);
 	ws_buf_printf(&b, " access%s", sum == 1 ? "" : "es");
 	for (unsigned m = 0; m < MEMORIES; m++) {
 		add_kinds(&b, k->seen[m], memory_names[m], any ? ";" : ":");
@@ -276,7 +266,7 @@ static void tell_places(void)
 	for (size_t k = 0; k < n && k < PLACES; k++) {
 		struct ws_buf b = {0};
 
-		add_number(&b, list[k].seen);
+		ws_buf_add_count(&b, list[k].seen);
 		fprintf(stderr, "warpsafe:     %s: %s %s %s%s\n", list[k].place, b.data, memory_names[list[k].memory],
 			ws_rw_kind_name((enum ws_rw_kind)list[k].kind), list[k].seen == 1 ? "" : "s");
 		ws_buf_free(&b);

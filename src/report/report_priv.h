@@ -54,7 +54,6 @@ void ws_race_add_thread(struct ws_buf *out, const struct ws_race_access *a);
 void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v);
 /* "suppressed: 2 races by known:3: kernel=scan" */
 void ws_report_add_rule_words(struct ws_buf *out, const struct ws_rule_row *rule);
-void ws_buf_add_count(struct ws_buf *out, uint64_t n);       /* 12,345,678 */
 /* Text of others in a line of ours: control characters, which could drive a terminal, become '?', a tab a blank. */
 void ws_buf_add_clean(struct ws_buf *out, const char *s, size_t n);
 

@@ -30,18 +30,6 @@ const char *ws_race_severity_name(enum ws_severity s)
 	return s == WS_ERROR ? "error" : s == WS_WARNING ? "warning" : "note";
 }
 
-void ws_buf_add_count(struct ws_buf *out, uint64_t n)
-{
-	char digits[32];
-	int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			ws_buf_puts(out, ",");
-		ws_buf_add(out, digits + i, 1);
-	}
-}
-
 void ws_buf_add_clean(struct ws_buf *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
