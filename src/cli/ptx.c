@@ -131,7 +131,8 @@ const struct ws_verb ws_verb_ptx = {
 	"  --print                       print the module; unchanged, this is the input\n"
 	"  --cfg                         print basic blocks, dominators and live registers\n"
 	"  --instrument=PASS             print the module with the code that a pass inserts: print\n"
-	"                                (nothing), count (counts accesses to memory)\n"
+	"                                (nothing), count (counts accesses to memory), race (checks\n"
+	"                                them for races on a real GPU)\n"
 	"  --coverage                    print the table of known instructions; needs no file\n",
 	ptx,
 };

@@ -266,6 +266,22 @@ struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
 	return begin(p, f, NULL, WS_BEFORE);
 }
 
+/* Whether control can go past the last instruction of a body: it does not if that is a jump or an end for all threads. */
+static bool falls_off(const struct ws_ptx_func *f)
+{
+	const struct ws_ptx_inst *last = f->ninsts ? &f->insts[f->ninsts - 1] : NULL;
+
+	for (uint32_t k = 0; k < f->nlabels; k++)
+		if (f->labels[k].inst == f->ninsts)
+			return true;
+	return !last || last->guard || !(ws_op_info(last->op)->fx & (WS_FX_BRANCH | WS_FX_EXIT));
+}
+
+struct ws_code *ws_code_end_of(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	return falls_off(f) ? begin(p, f, NULL, WS_AFTER) : NULL;
+}
+
 const char *ws_code_temp(struct ws_code *c, enum ws_type type)
 {
 	struct ws_rw_registers *r = registers_of(c->p, c->f);
@@ -304,7 +320,7 @@ void ws_code_add(struct ws_code *c, const char *fmt, ...)
 }
 
 /* ---- addresses ---- */
-static const char *base_name(struct ws_code *c, const struct ws_operand *o)
+const char *ws_code_register(struct ws_code *c, const struct ws_operand *o)
 {
 	char s[256];
 
@@ -317,7 +333,7 @@ static const char *base_name(struct ws_code *c, const struct ws_operand *o)
 static const char *address(struct ws_code *c, const struct ws_rw_access *a, unsigned bytes)
 {
 	const struct ws_operand *o = a->address;
-	const char *to, *base = o->reg ? base_name(c, o) : NULL;
+	const char *to, *base = o->reg ? ws_code_register(c, o) : NULL;
 	unsigned have = o->reg ? ws_type_bytes(o->reg->type) : bytes, bits = 8 * bytes;
 
 	if (base && ((have != 4 && have != 8) || ws_type_is_float(o->reg->type))) {
@@ -376,7 +392,7 @@ static bool writes_own_guard(const struct ws_ptx_inst *i)
 
 static void emit(struct ws_code *c, const char *line, size_t len, const char *guard, struct ws_buf *out)
 {
-	bool after = !c->inst || c->side == WS_AFTER;
+	bool after = c->inst ? c->side == WS_AFTER : c->side == WS_BEFORE;       /* behind '{' stands it like behind another */
 
 	ws_buf_printf(out, "%s%s%.*s%s", after ? "\n\t" : "", guard, (int)len, line, after ? "" : "\n\t");
 }
@@ -416,7 +432,9 @@ void ws_code_end(struct ws_code *c)
 		ws_rw_error(c->p, c->inst, "nothing can be inserted behind an instruction that writes its own guard");
 	} else if (c->lines) {
 		place(c, &out);
-		if (!c->inst)
+		if (!c->inst && c->side == WS_AFTER)
+			ws_ptx_edit(m, c->f->off + c->f->len - 1, 0, RANK_BEFORE, out.data);
+		else if (!c->inst)
 			ws_ptx_edit(m, c->f->body_off + 1, 0, RANK_ENTRY, out.data);
 		else if (c->side == WS_BEFORE)
 			ws_ptx_edit(m, c->inst->off, 0, RANK_BEFORE, out.data);

@@ -15,6 +15,8 @@ static const struct {
 } passes[] = {
 	{ "print", "insert nothing", print },
 	{ "count", "count accesses to shared and global memory", ws_rw_pass_count },
+	{ "race", "check accesses for races on a real GPU", ws_rw_pass_race },
+	{ "race-part", "race, for a module that will be linked with others", ws_rw_pass_race_part },
 };
 
 bool ws_rewrite_pass(unsigned k, const char **name, const char **help)
@@ -47,6 +49,11 @@ const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m)
 	const struct ws_pass *p = m->edits ? m->edits->owner : NULL;
 
 	return p ? &p->result : &nothing;
+}
+
+bool ws_rw_reaches(const struct ws_rw_kernel *k, const struct ws_ptx_func *f)
+{
+	return k->reach[f->sym->index / 64] >> f->sym->index % 64 & 1;
 }
 
 uint64_t ws_rewrite_counted(const struct ws_rw_result *r, const uint64_t *counters, uint32_t counter)

@@ -40,9 +40,19 @@ struct ws_rw_site {
 	enum ws_space space;     /* WS_SPACE_GENERIC: found out when it runs */
 	uint32_t bytes;          /* of a thread's access; 0 = not known (UNHANDLED) */
 	uint32_t counter, ncounters;     /* its first counter, and how many: see ws_rw_result */
+	uint32_t number;                 /* race: given to its check; WS_RW_NO_CHECK = it has none */
 };
+#define WS_RW_NO_CHECK UINT32_MAX
 /* The counters of one site, by what its address turned out to be; one that names its space has one. */
 enum ws_rw_counter { WS_RW_GLOBAL, WS_RW_SHARED, WS_RW_CONST, WS_RW_COUNTERS };
+
+/* race: one kernel of the module. */
+struct ws_rw_kernel {
+	const struct ws_ptx_func *func;
+	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
+	uint64_t *reach;         /* bit set, by func->sym->index: the functions that it may execute */
+	bool full;               /* its shared memory leaves no room for checks */
+};
 
 struct ws_rw_result {
 	const struct ws_rw_site *sites;
@@ -50,9 +60,16 @@ struct ws_rw_result {
 	const char *counters;    /* a global variable of the module, of 64 bits each; NULL = none */
 	uint32_t ncounters;
 	uint32_t copies, stride; /* copy c of counter k is element c * stride + k: their sum is what was counted */
+	/* race (src/device/race.h): */
+	const char *race;        /* the variable that the host fills; NULL = there are no checks */
+	uint32_t module;         /* the module's number, never 0 */
+	const struct ws_rw_kernel *kernels;      /* all with a body; a kernel's number is its place here */
+	uint32_t nkernels;
 };
 /* What the pass left for the host; valid as long as the module. */
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);
+/* race: may the kernel execute this function? */
+bool ws_rw_reaches(const struct ws_rw_kernel *k, const struct ws_ptx_func *f);
 /* The sum of the copies of a counter, in the variable's memory. */
 uint64_t ws_rewrite_counted(const struct ws_rw_result *r, const uint64_t *counters, uint32_t counter);
 
@@ -103,21 +120,29 @@ struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_p
 struct ws_code *ws_code_access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a);
 /* Code that runs once, when the function is entered. */
 struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f);
+/* Code that runs when control falls off the end of the body, which returns; NULL if it cannot. */
+struct ws_code *ws_code_end_of(struct ws_pass *p, struct ws_ptx_func *f);
 /* A register for this code alone; others use it again. Registers have no value from before. */
 const char *ws_code_temp(struct ws_code *c, enum ws_type type);
 const char *ws_code_label(struct ws_code *c);            /* a new name; place it with ws_code_add(c, "%s:", name) */
 /* One instruction or label, as PTX. */
 void ws_code_add(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
+/* The name of the register that an operand of kind REG or ADDR has, with the component of a vector. */
+const char *ws_code_register(struct ws_code *c, const struct ws_operand *o);
 /* The access's address in a 64-bit register or one made for it: as wide as a generic address, in the access's space. */
 const char *ws_code_address(struct ws_code *c, const struct ws_rw_access *a);
 /* The same in 32 bits, for shared memory. */
 const char *ws_code_address32(struct ws_code *c, const struct ws_rw_access *a);
+/* The value that a store (a->kind WS_RW_WRITE) writes, as 64-bit words in their order in memory: registers or numbers;
+ * "0" for those that it does not have. */
+void ws_code_stored(struct ws_code *c, const struct ws_rw_access *a, const char *words[4]);
 void ws_code_end(struct ws_code *c);
 
 /* ---- for passes: device functions written in CUDA C (src/device) ---- */
 /* Makes the functions of a file of src/device known; `ptx` is what it was compiled to. */
 bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx);
 extern const char ws_device_count[];     /* src/device/count.cu */
+extern const char ws_device_race[];      /* src/device/race.cu */
 
 /* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables
  * ("name", "name+8"), 32 or 64 bits as the parameter is; the result goes to the register `result` (NULL = nowhere).

@@ -52,5 +52,7 @@ struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink)
 bool ws_rw_end(struct ws_pass *p);       /* true: all went well */
 
 bool ws_rw_pass_count(struct ws_pass *p);
+bool ws_rw_pass_race(struct ws_pass *p);
+bool ws_rw_pass_race_part(struct ws_pass *p);
 
 #endif

@@ -465,6 +465,317 @@ static void count_has_a_counter_for_each_place(void **state)
 	expect_from(&w, ".version", HEAD ".entry k { ret; }\n");
 }
 
+/* ---- stored values ---- */
+static void stored_values_are_words(void **state)
+{
+	static const struct { const char *inst, *code, *words[4]; } forms[] = {
+		{ "st.global.u64 [%d1], %d2;", "", { "%d2", "0", "0", "0" } },
+		{ "st.global.f64 [%d1], %e1;", "mov.b64 %ws_b64_0, %e1;\n", { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.u32 [%d1], %r2;", "cvt.u64.u32 %ws_b64_0, %r2;\n", { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.f32 [%d1], %f2;", "mov.b32 %ws_b32_0, %f2;\ncvt.u64.u32 %ws_b64_0, %ws_b32_0;\n",
+		  { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.u32 [%d1], %d2;", "cvt.u32.u64 %ws_b32_0, %d2;\ncvt.u64.u32 %ws_b64_0, %ws_b32_0;\n",
+		  { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.u8 [%d1], %r2;", "and.b32 %ws_b32_0, %r2, 255;\ncvt.u64.u32 %ws_b64_0, %ws_b32_0;\n",
+		  { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.b16 [%d1], %h1;", "mov.b16 %ws_b16_0, %h1;\ncvt.u32.u16 %ws_b32_0, %ws_b16_0;\n"
+		  "and.b32 %ws_b32_1, %ws_b32_0, 65535;\ncvt.u64.u32 %ws_b64_0, %ws_b32_1;\n",
+		  { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.v2.u8 [%d1], {%w1, -1};", "cvt.u32.u16 %ws_b32_0, %w1;\nmov.b32 %ws_b32_1, 65280;\n"
+		  "bfi.b32 %ws_b32_1, %ws_b32_0, %ws_b32_1, 0, 8;\ncvt.u64.u32 %ws_b64_0, %ws_b32_1;\n",
+		  { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.v4.u16 [%d1], {%w1, %w2, 7, 8};", "cvt.u32.u16 %ws_b32_0, %w1;\ncvt.u32.u16 %ws_b32_1, %w2;\n"
+		  "and.b32 %ws_b32_2, %ws_b32_0, 65535;\nbfi.b32 %ws_b32_2, %ws_b32_1, %ws_b32_2, 16, 16;\n"
+		  "mov.b32 %ws_b32_3, 524295;\nmov.b64 %ws_b64_0, {%ws_b32_2, %ws_b32_3};\n", { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.v4.u32 [%d1], {%r1, %r2, %r3, 9};", "mov.b64 %ws_b64_0, {%r1, %r2};\n"
+		  "mov.b32 %ws_b32_0, 9;\nmov.b64 %ws_b64_1, {%r3, %ws_b32_0};\n", { "%ws_b64_0", "%ws_b64_1", "0", "0" } },
+		{ "st.global.v2.u32 [%d1], %v;", "mov.b64 %ws_b64_0, {%v.x, %v.y};\n", { "%ws_b64_0", "0", "0", "0" } },
+		{ "st.global.v2.u64 [%d1], {%d2, 5};", "", { "%d2", "5", "0", "0" } },
+		{ "st.global.v4.u64 [%d1], {%d2, 5, 6, %d3};", "", { "%d2", "5", "6", "%d3" } },
+		{ "st.global.b128 [%d1], %q;", "mov.b128 {%ws_b64_0, %ws_b64_1}, %q;\n", { "%ws_b64_0", "%ws_b64_1", "0", "0" } },
+		{ "st.global.f32 [%d1], 0f3F800000;", "", { "1065353216", "0", "0", "0" } },
+		{ "st.global.f32 [%d1], 0d3FF0000000000000;", "", { "1065353216", "0", "0", "0" } },
+		{ "st.global.f64 [%d1], 0f3F800000;", "", { "4607182418800017408", "0", "0", "0" } },
+		{ "st.global.u32 [%d1], -1;", "", { "4294967295", "0", "0", "0" } },
+		{ "st.global.v2.u32 [%d1], {-1, 1};", "", { "8589934591", "0", "0", "0" } },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(forms); k++) {
+		struct ws_buf text = { 0 };
+		const char *words[4];
+		struct work w;
+		struct ws_code *c;
+		uint32_t n;
+
+		ws_buf_printf(&text, ".version 9.0\n.target sm_100\n.address_size 64\n.entry k(.param .u64 p)\n{\n.reg .u32 %%r<9>;\n"
+		              ".reg .u64 %%d<9>;\n.reg .f32 %%f<9>;\n.reg .f64 %%e<9>;\n.reg .b16 %%w<9>;\n.reg .f16 %%h<9>;\n"
+		              ".reg .v2 .u32 %%v;\n.reg .b128 %%q;\n%s\nret;\n}\n", forms[k].inst);
+		begin(&w, text.data);
+		c = ws_code_at(w.p, w.f, &w.f->insts[0], WS_BEFORE);
+		ws_code_stored(c, &ws_rw_accesses(w.f, &n)[0], words);
+		assert_string_equal(c->text.data ? c->text.data : "", forms[k].code);
+		for (unsigned i = 0; i < 4; i++)
+			assert_string_equal(words[i], forms[k].words[i]);
+		ws_code_end(c);
+		assert_true(ws_rw_end(w.p));
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
+/* ---- the pass race ---- */
+/* In place of src/device/race.cu: each function is an instruction that shows its arguments. */
+#define SHOWS(name, regs, body) ".visible .func " name "(" regs ")\n{\n.reg .b32 %r<5>;\n.reg .b64 %rd<5>;\n" body "\nret;\n}\n"
+#define A64(f, k, r) "ld.param.u64 " r ", [" f "_param_" #k "];\n"
+#define A32(f, k, r) "ld.param.u32 " r ", [" f "_param_" #k "];\n"
+#define P(t, f, k) ".param ." t " " f "_param_" #k
+static const char race_runtime[] =
+	".version 6.0\n.target sm_70\n.address_size 64\n"
+	SHOWS("race_enter", P("b32", "race_enter", 0), A32("race_enter", 0, "%r1") "st.local.u32 [1], %r1;")
+	SHOWS("race_enter_off", "", "pmevent 2;")
+	SHOWS("race_leave", "", "pmevent 3;")
+	SHOWS("race_read", P("b64", "race_read", 0) "," P("b32", "race_read", 1) "," P("b32", "race_read", 2),
+	      A64("race_read", 0, "%rd1") A32("race_read", 1, "%r1") A32("race_read", 2, "%r2")
+	      "st.local.v2.u32 [%rd1+4], {%r1, %r2};")
+	SHOWS("race_write", P("b64", "race_write", 0) "," P("b32", "race_write", 1) "," P("b32", "race_write", 2) ","
+	      P("b64", "race_write", 3) "," P("b64", "race_write", 4),
+	      A64("race_write", 0, "%rd1") A64("race_write", 3, "%rd2") A64("race_write", 4, "%rd3")
+	      "st.local.v2.u64 [%rd1+5], {%rd2, %rd3};")
+	SHOWS("race_atomic", P("b64", "race_atomic", 0) "," P("b32", "race_atomic", 1) "," P("b32", "race_atomic", 2),
+	      A64("race_atomic", 0, "%rd1") A32("race_atomic", 1, "%r1") "st.local.u32 [%rd1+6], %r1;")
+	SHOWS("race_release", P("b64", "race_release", 0) "," P("b32", "race_release", 1),
+	      A64("race_release", 0, "%rd1") A32("race_release", 1, "%r1") "st.local.u32 [%rd1+7], %r1;")
+	SHOWS("race_acquire", P("b64", "race_acquire", 0) "," P("b32", "race_acquire", 1),
+	      A64("race_acquire", 0, "%rd1") A32("race_acquire", 1, "%r1") "st.local.u32 [%rd1+8], %r1;")
+	SHOWS("race_fence_before", P("b32", "race_fence_before", 0),
+	      A32("race_fence_before", 0, "%r1") "st.local.u32 [9], %r1;")
+	SHOWS("race_fence_after", P("b32", "race_fence_after", 0),
+	      A32("race_fence_after", 0, "%r1") "st.local.u32 [10], %r1;")
+	SHOWS("race_barrier_count", P("b32", "race_barrier_count", 0),
+	      A32("race_barrier_count", 0, "%r1") "st.local.u32 [11], %r1;")
+	SHOWS("race_barrier_arrive", "", "pmevent 12;")
+	SHOWS("race_barrier", "", "pmevent 13;")
+	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;");
+#undef P
+
+static void begin_race(struct work *w, const char *text, bool part)
+{
+	begin(w, text);
+	assert_true(ws_rw_runtime(w->p, "runtime", race_runtime));
+	assert_true(part ? ws_rw_pass_race_part(w->p) : ws_rw_pass_race(w->p));
+}
+
+/* What stands between the first `pmevent 1` of the program and the end, after the pass. */
+static void expect_race(const char *body, const char *want)
+{
+	struct ws_buf text = { 0 };
+	struct work w;
+
+	ws_buf_printf(&text, ".version 9.0\n.target sm_100\n.address_size 64\n.entry k(.param .u64 p)\n{\n.reg .pred %%p<3>;\n"
+	              ".reg .u32 %%r<9>;\n.reg .u64 %%d<9>;\n.reg .b16 %%w<9>;\npmevent 1;\n%s\n}\n", body);
+	begin_race(&w, text.data, false);
+	ws_buf_free(&text);
+	ws_buf_printf(&text, "pmevent 1;\n%s}\n", want);
+	expect_from(&w, "pmevent 1;", text.data);
+	ws_buf_free(&text);
+}
+
+#define LEFT "\npmevent 3;\n\tret;\n"
+static void race_checks_accesses(void **state)
+{
+	expect_race("ld.global.u32 %r1, [%d1];\nld.shared.v2.u32 {%r1, %r2}, [%r3];\n@%p1 ld.b8 %r1, [%d1];\nret;",
+	            "mov.u32 %ws_b32_0, 4;\n\tmov.u32 %ws_b32_1, 0;\n\tst.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "ld.global.u32 %r1, [%d1];\ncvt.u64.u32 %ws_b64_0, %r3;\n\tmov.u32 %ws_b32_0, 40;\n\t"
+	            "mov.u32 %ws_b32_1, 1;\n\tst.local.v2.u32 [%ws_b64_0+4], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "ld.shared.v2.u32 {%r1, %r2}, [%r3];\n@%p1 mov.u32 %ws_b32_0, 65;\n\t@%p1 mov.u32 %ws_b32_1, 2;\n\t"
+	            "@%p1 st.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\t@%p1 ld.b8 %r1, [%d1];" LEFT);
+	expect_race("st.global.v4.u64 [%d1], {%d2, %d3, 1, 2};\nred.global.add.u32 [%d1], 1;\nret;",
+	            "st.local.v2.u64 [%d1+5], {%d2, %d3};\n\tadd.s64 %ws_b64_0, %d1, 16;\n\tmov.u64 %ws_b64_1, 1;\n\t"
+	            "mov.u64 %ws_b64_2, 2;\n\tst.local.v2.u64 [%ws_b64_0+5], {%ws_b64_1, %ws_b64_2};\n\t"
+	            "st.global.v4.u64 [%d1], {%d2, %d3, 1, 2};\nmov.u32 %ws_b32_0, 18180;\n\t"
+	            "st.local.u32 [%d1+6], %ws_b32_0;\n\tred.global.add.u32 [%d1], 1;" LEFT);
+}
+
+/* Strong accesses have hooks where something acquires or releases; an address that the access overwrites is kept. */
+static void race_follows_releases_and_acquires(void **state)
+{
+	expect_race("fence.acq_rel.cta;\nld.acquire.gpu.global.u64 %d1, [%d1];\nst.relaxed.sys.global.u64 [%d1], %d2;\nret;",
+	            "mov.u32 %ws_b32_0, 256;\n\tst.local.u32 [9], %ws_b32_0;\n\tfence.acq_rel.cta;\n\t"
+	            "mov.u32 %ws_b32_0, 256;\n\tst.local.u32 [10], %ws_b32_0;\nmov.u32 %ws_b32_0, 4872;\n\t"
+	            "mov.u32 %ws_b32_1, 0;\n\tst.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\tmov.b64 %ws_kept_b64_0, %d1;\n\t"
+	            "ld.acquire.gpu.global.u64 %d1, [%d1];\n\tmov.u32 %ws_b32_0, 4872;\n\t"
+	            "st.local.u32 [%ws_kept_b64_0+8], %ws_b32_0;\nmov.u64 %ws_b64_0, 0;\n\t"
+	            "st.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\tmov.u32 %ws_b32_0, 1032;\n\t"
+	            "st.local.u32 [%d1+7], %ws_b32_0;\n\tst.relaxed.sys.global.u64 [%d1], %d2;" LEFT);
+	expect_race("atom.release.gpu.global.add.u32 %r1, [%d1], 1;\nred.relaxed.cta.shared.add.u32 [%d1], 1;\nret;",
+	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 26372;\n\t"
+	            "st.local.u32 [%d1+7], %ws_b32_1;\n\tatom.release.gpu.global.add.u32 %r1, [%d1], 1;\n\t"
+	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+8], %ws_b32_0;\nmov.u32 %ws_b32_0, 17700;\n\t"
+	            "st.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 17700;\n\tst.local.u32 [%d1+7], %ws_b32_1;\n\t"
+	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
+	expect_race("st.volatile.global.u64 [%d1], %d2;\nfence.proxy.alias;\nret;",
+	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\tst.volatile.global.u64 [%d1], %d2;\n"
+	            "fence.proxy.alias;" LEFT);
+}
+
+static void race_follows_barriers(void **state)
+{
+	expect_race("bar.sync 0;\n@%p1 bar.sync 1, %r1;\nbar.red.popc.u32 %r1, 2, 64, %p1;\nbarrier.sync 3;\nret;",
+	            "pmevent 12;\n\tbar.sync 0;\n\tpmevent 13;\n@%p1 st.local.u32 [11], %r1;\n\t@%p1 pmevent 12;\n\t"
+	            "@%p1 bar.sync 1, %r1;\n\t@%p1 pmevent 13;\nmov.u32 %ws_b32_0, 64;\n\tst.local.u32 [11], %ws_b32_0;\n\t"
+	            "pmevent 12;\n\tbar.red.popc.u32 %r1, 2, 64, %p1;\n\tpmevent 13;\npmevent 12;\n\tbarrier.sync 3;\n\t"
+	            "pmevent 13;" LEFT);
+	expect_race("bar.warp.sync %r2;\nbar.warp.sync 255;\nret;",
+	            "bar.warp.sync %r2;\n\tst.local.u32 [14], %r2;\nbar.warp.sync 255;\n\tmov.u32 %ws_b32_0, 255;\n\t"
+	            "st.local.u32 [14], %ws_b32_0;" LEFT);
+}
+
+/* A count that is the number of threads which the kernel requires is all of them. */
+static void race_knows_required_block_sizes(void **state)
+{
+	struct work w;
+
+	begin_race(&w, HEAD ".entry k() .reqntid 20, 3 { bar.sync 0, 64; bar.sync 0, 32; ret; }\n", false);
+	expect_from(&w, "pmevent 12", "pmevent 12;\n\tbar.sync 0, 64;\n\tpmevent 13; mov.u32 %ws_b32_0, 32;\n\t"
+	            "st.local.u32 [11], %ws_b32_0;\n\tpmevent 12;\n\tbar.sync 0, 32;\n\tpmevent 13; pmevent 3;\n\tret; }\n");
+}
+
+static void race_sees_every_way_out(void **state)
+{
+	expect_race("@%p1 ret;\n@!%p1 exit;", "@%p1 pmevent 3;\n\t@%p1 ret;\n@!%p1 pmevent 3;\n\t@!%p1 exit;\npmevent 3;\n\t");
+	expect_race("bra L;\nret;\nL:", "bra L;" LEFT "L:\npmevent 3;\n\t");
+}
+
+static void race_enters_checked_kernels_alone(void **state)
+{
+	const struct ws_rw_result *r;
+	struct work w;
+
+	begin_race(&w, HEAD ".func f() { exit; }\n.func g() { ret; }\n.entry a() { ret; }\n"
+	           ".entry b() .maxntid 64 { call f, (); ret; }\n"
+	           ".entry c() { .reg .u32 %r<3>; call f, (); bar.arrive 0, 64; ret; }\n"
+	           ".entry d() { .reg .u32 %r<3>; call g, (); bar.arrive 0, 64; ret; }\n", false);
+	r = ws_rewrite_result(w.m);
+	assert_int_equal(r->nkernels, 4);
+	assert_string_equal(r->race, "__warpsafe_race");
+	assert_true(r->module != 0);
+	assert_null(r->kernels[1].why);
+	assert_string_equal(r->kernels[3].why, "bar.arrive at t.ptx:9");
+	assert_true(ws_rw_reaches(&r->kernels[1], w.m->funcs[0]) && !ws_rw_reaches(&r->kernels[1], w.m->funcs[1]));
+	expect_from(&w, ".func f", ".func f() { pmevent 3;\n\texit; }\n.func g() { ret; }\n"
+	            ".entry a() .maxnreg 64\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
+	            "st.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n"
+	            ".entry b() .maxntid 64 {\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 1;\n\t"
+	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
+	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); bar.arrive 0, 64; ret; }\n"
+	            ".entry d() { .reg .u32 %r<3>; call g, (); bar.arrive 0, 64; ret; }\n");
+}
+
+static void race_says_what_it_cannot_check(void **state)
+{
+	static const struct { const char *inst, *why; } rows[] = {
+		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "cp.async at " },
+		{ "cp.async.wait_all;", NULL },
+		{ "mbarrier.init.shared.b64 [%r1], 1;", "mbarrier at " },
+		{ "bar.arrive 1, 64;", "bar.arrive at " },
+		{ "barrier.cluster.arrive;", "barrier.cluster at " },
+		{ "@%p1 bar.red.or.pred %p1, 0, %p2;", "a barrier that sets its own guard at " },
+		{ "mapa.u64 %d1, %d2, 1;", "mapa at " },
+		{ "ld.shared::cluster.u32 %r1, [%r2];", "shared memory of other blocks at " },
+		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 1, [%r2];", "st.async at " },
+		{ "wgmma.fence.sync.aligned;", "wgmma at " },
+		{ "call free, (p);", "call of free at " },
+		{ "call other, ();", "call of other at " },
+		{ "call (q), malloc, (p);", NULL },
+		{ "griddepcontrol.wait;", NULL },
+		{ ".shared .b8 s[47200];", "47200 bytes of shared memory leave no room" },
+		{ ".shared .b8 s[46000];", NULL },
+		{ "mov.u64 %d1, other; call %d1, (), pr;", "'other' may be one" },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		const struct ws_rw_result *r;
+		struct ws_buf text = { 0 };
+		struct work w;
+
+		ws_buf_printf(&text, ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .func free(.param .b64 a);\n"
+		              ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func other();\n.entry k()\n{\n"
+		              ".reg .pred %%p<4>; .reg .b32 %%r<4>; .reg .b64 %%d<4>; .param .b64 p; .param .b64 q;\n"
+		              "pr: .callprototype _ ();\n%s\nret;\n}\n", rows[k].inst);
+		begin_race(&w, text.data, false);
+		r = ws_rewrite_result(w.m);
+		assert_int_equal(r->nkernels, 1);
+		if (rows[k].why ? !r->kernels[0].why || !strstr(r->kernels[0].why, rows[k].why) : r->kernels[0].why != NULL)
+			fail_msg("%s: %s", rows[k].inst, r->kernels[0].why ? r->kernels[0].why : "is checked");
+		assert_true(!r->race == (rows[k].why != NULL));
+		assert_true(ws_rw_end(w.p));
+		if (rows[k].why)
+			assert_int_equal(w.m->edits->n, 0);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
+static void race_goes_through_calls(void **state)
+{
+	const struct ws_rw_result *r;
+	struct work w;
+
+	begin_race(&w, HEAD ".func bad() { bar.arrive 0, 64; ret; }\n.visible .func open() { ret; }\n"
+	           ".func taken() { ret; }\n.global .u64 table[] = { taken };\n.func mid() { call bad, (); ret; }\n"
+	           ".entry a() { call mid, (); ret; }\n.entry b() { call open, (); ret; }\n"
+	           ".entry c() { .reg .u64 %d<2>; pr: .callprototype _ (); call %d1, (), pr; ret; }\n", false);
+	r = ws_rewrite_result(w.m);
+	assert_string_equal(r->kernels[0].why, "bar.arrive at t.ptx:4");
+	assert_null(r->kernels[1].why);
+	assert_null(r->kernels[2].why);
+	assert_true(ws_rw_reaches(&r->kernels[2], w.m->funcs[2]));
+	assert_true(ws_rw_end(w.p));
+	finish(&w);
+	begin_race(&w, HEAD ".visible .func open() { ret; }\n.func own() { exit; }\n.entry a() { call open, (); ret; }\n"
+	           ".entry b() { call own, (); ret; }\n", true);
+	r = ws_rewrite_result(w.m);
+	assert_non_null(strstr(r->kernels[0].why, "'open', which other modules can call"));
+	assert_null(r->kernels[1].why);
+	assert_true(ws_rw_end(w.p));
+	finish(&w);
+}
+
+/* A kernel without room for the state of the checks must not come to functions that have them. */
+static void race_leaves_functions_of_full_kernels_alone(void **state)
+{
+	const struct ws_rw_result *r;
+	struct work w;
+
+	begin_race(&w, HEAD ".func f() { exit; }\n.entry a() { .shared .b8 s[48000]; call f, (); ret; }\n"
+	           ".entry b() { call f, (); ret; }\n.entry c() { ret; }\n", false);
+	r = ws_rewrite_result(w.m);
+	assert_non_null(strstr(r->kernels[1].why, "shares 'f' with a kernel that has no room"));
+	assert_null(r->kernels[2].why);
+	expect_from(&w, ".func f", ".func f() { exit; }\n.entry a() { .shared .b8 s[48000]; call f, (); ret; }\n"
+	            ".entry b() { call f, (); ret; }\n.entry c() .maxnreg 64\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\t"
+	            "mov.u32 %ws_b32_0, 2;\n\tst.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n");
+}
+
+static void race_numbers_what_it_checks(void **state)
+{
+	const struct ws_rw_result *r;
+	struct work w;
+
+	begin_race(&w, ".version 9.0\n.target sm_90\n.address_size 64\n.entry k() {\n.reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+	           "ld.const.u32 %r1, [8];\nld.global.u32 %r1, [%d1];\n"
+	           "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\nst.shared.u32 [%r1], 1;\nret; }\n", false);
+	r = ws_rewrite_result(w.m);
+	assert_true(ws_rw_end(w.p));
+	assert_int_equal(r->nsites, 3);
+	assert_int_equal(r->sites[0].number, 0);
+	assert_int_equal(r->sites[1].number, WS_RW_NO_CHECK);
+	assert_int_equal(r->sites[1].rw_class, WS_RW_UNHANDLED);
+	assert_int_equal(r->sites[2].number, 1);
+	assert_string_equal(r->sites[2].place, "t.ptx:9");
+	finish(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +796,17 @@ int main(void)
 		cmocka_unit_test(called_functions_are_added_once),
 		cmocka_unit_test(what_cannot_be_inline_is_refused),
 		cmocka_unit_test(count_has_a_counter_for_each_place),
+		cmocka_unit_test(stored_values_are_words),
+		cmocka_unit_test(race_checks_accesses),
+		cmocka_unit_test(race_follows_releases_and_acquires),
+		cmocka_unit_test(race_follows_barriers),
+		cmocka_unit_test(race_knows_required_block_sizes),
+		cmocka_unit_test(race_sees_every_way_out),
+		cmocka_unit_test(race_enters_checked_kernels_alone),
+		cmocka_unit_test(race_says_what_it_cannot_check),
+		cmocka_unit_test(race_goes_through_calls),
+		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
+		cmocka_unit_test(race_numbers_what_it_checks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

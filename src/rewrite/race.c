@@ -1,0 +1,370 @@
+/* race.c - the pass `race`: checks for races at accesses, and hooks at all that orders them, for a real GPU.
+ *
+ * The checks themselves are device code (src/device/race.cu); src/device/race.h says what is called where. A kernel that
+ * does something that they do not know is left alone and listed with the reason (reach.c). What it shares with kernels
+ * that are checked, functions with hooks, it tells to do nothing. */
+#include "device/race.h"
+#include "rewrite/reach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct race {
+	struct ws_pass *p;
+	struct ws_reach reach;
+	bool ordering;                   /* there are fences, or accesses that release or acquire */
+	uint32_t nsites;                 /* with checks, so far */
+};
+
+/* The function that is at work. */
+struct body {
+	struct race *race;
+	struct ws_ptx_func *f;
+	bool kernel;                     /* a kernel that is checked */
+	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
+};
+
+/* ---- calls ---- */
+static const char *number(struct ws_pass *p, uint32_t v)
+{
+	char s[16];
+
+	snprintf(s, sizeof s, "%u", v);
+	return ws_arena_strndup(ws_rw_module(p)->arena, s, strlen(s));
+}
+
+/* A place with one call: race_leave before a ret, say. */
+static bool call_at(struct ws_code *c, const char *function, const char *arg)
+{
+	bool done = ws_inline(c, function, &arg, arg ? 1 : 0, NULL);
+
+	ws_code_end(c);
+	return done;
+}
+
+/* ---- accesses ---- */
+static bool strong(const struct ws_rw_access *a)
+{
+	return a->sem != WS_SEM_WEAK;
+}
+
+static bool acquires(const struct ws_rw_access *a)
+{
+	return a->kind != WS_RW_WRITE && (a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC);
+}
+
+static bool releases(const struct ws_rw_access *a)
+{
+	return a->kind != WS_RW_READ && (a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC);
+}
+
+static unsigned class_of(enum ws_scope scope, bool atomic)
+{
+	unsigned above = scope == WS_SCOPE_SYS ? 3 : scope == WS_SCOPE_GPU ? 2 : scope == WS_SCOPE_CLUSTER ? 1 : 0;
+
+	return (atomic ? WS_RACE_ATOMIC_CTA : WS_RACE_STRONG_CTA) + above;
+}
+
+enum { MOST_BYTES = 16 };                /* of one check */
+
+static uint32_t what(const struct ws_rw_access *a)
+{
+	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
+			 WS_RACE_GENERIC;
+	bool atomic = a->kind == WS_RW_ATOMIC;
+	unsigned kind = strong(a) ? class_of(a->scope, atomic) : WS_RACE_WEAK;
+
+	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
+	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0);
+}
+
+static bool check(struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *site)
+{
+	static const char *const functions[] = { "race_read", "race_write", "race_atomic" };
+	const char *words[4], *args[5] = { address, number(c->p, what(a)), site };
+	unsigned nargs = a->kind == WS_RW_WRITE ? 5 : 3;
+
+	if (nargs == 5)
+		ws_code_stored(c, a, words);
+	for (unsigned at = 0; at < a->bytes; at += MOST_BYTES) {
+		if (at) {
+			args[0] = ws_code_temp(c, WS_B64);
+			ws_code_add(c, "add.s64 %s, %s, %u;", args[0], address, at);
+		}
+		if (nargs == 5) {
+			args[3] = words[at / 8];
+			args[4] = words[at / 8 + 1];
+		}
+		if (!ws_inline(c, functions[a->kind], args, nargs, NULL))
+			return false;
+	}
+	return true;
+}
+
+struct overwritten { const struct ws_reg *address; bool found; };
+
+static void is_address(void *user, struct ws_reg *r, bool is_def)
+{
+	struct overwritten *w = user;
+
+	w->found |= is_def && r == w->address;
+}
+
+/* The address for the hook behind the access: kept from before if the access itself overwrites its register. */
+static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address)
+{
+	struct overwritten w = { .address = a->address->reg };
+
+	if (w.address)
+		ws_ptx_inst_regs(a->inst, is_address, &w);
+	if (!w.found)
+		return false;
+	if (!b->kept)
+		b->kept = ws_rw_register(b->race->p, b->f, WS_B64);
+	ws_code_add(c, "mov.b64 %s, %s;", b->kept, address);
+	return true;
+}
+
+static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a)) };
+	bool done = ws_inline(c, "race_acquire", args, 2, NULL);
+
+	ws_code_end(c);
+	return done;
+}
+
+static void note_site(struct body *b, const struct ws_rw_access *a, uint32_t site)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_rw_site *s = ws_rw_new_site(p);
+	struct ws_buf place = { 0 };
+
+	ws_ptx_where(ws_rw_module(p), a->inst, &place);
+	*s = (struct ws_rw_site){ .func = b->f, .inst = a->inst, .rw_class = a->rw_class, .kind = a->kind, .space = a->space,
+	                          .bytes = a->bytes, .number = site };
+	s->place = ws_arena_strndup(ws_rw_module(p)->arena, place.data, place.len);
+	ws_buf_free(&place);
+}
+
+static bool access(struct body *b, const struct ws_rw_access *a)
+{
+	struct race *r = b->race;
+	bool observes = r->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom), kept = false, done;
+	struct ws_code *c = ws_code_access(r->p, b->f, a);
+	const char *args[] = { ws_code_address(c, a), number(r->p, what(a)) };
+
+	note_site(b, a, r->nsites);
+	done = check(c, a, args[0], number(r->p, r->nsites++));
+	if (done && r->ordering && strong(a) && a->kind != WS_RW_READ)
+		done = ws_inline(c, "race_release", args, 2, NULL);
+	if (observes)
+		kept = keep_address(b, c, a, args[0]);
+	ws_code_end(c);
+	return done && (!observes || acquire_behind(b, a, kept));
+}
+
+/* ---- what orders ---- */
+static bool is_fence(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_fence || i->op == WS_OP_membar) && i->mode != WS_MODE_PROXY && i->mode != WS_MODE_OTHER;
+}
+
+static bool fence(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_pass *p = b->race->p;
+	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, false)));
+
+	return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
+	       call_at(ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);
+}
+
+/* How many threads a barrier is of, where it says so: bar.sync a, b; bar.red d, a, b, p. */
+static const struct ws_operand *threads_of(const struct ws_ptx_inst *i)
+{
+	unsigned at = i->mode == WS_MODE_RED ? 2 : 1, last = i->mode == WS_MODE_RED ? i->nops - 1u : i->nops;
+
+	return at < last ? &i->ops[at] : NULL;
+}
+
+/* Is that every thread of the block, by what the kernel says of its blocks? */
+static bool all_threads(const struct ws_ptx_func *f, const struct ws_operand *threads)
+{
+	enum { WARP = 32 };
+	uint64_t n = (uint64_t)f->reqntid[0] * (f->reqntid[1] ? f->reqntid[1] : 1) * (f->reqntid[2] ? f->reqntid[2] : 1);
+
+	return n && threads->kind == WS_O_INT && threads->imm == (n + WARP - 1) / WARP * WARP;
+}
+
+static const char *value_of(struct ws_code *c, const struct ws_operand *o)
+{
+	return o->kind == WS_O_REG ? ws_code_register(c, o) : number(c->p, (uint32_t)o->imm);
+}
+
+static bool barrier(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
+	const struct ws_operand *threads = threads_of(i);
+	bool done = true;
+
+	if (threads && !all_threads(b->f, threads)) {
+		const char *arg = value_of(c, threads);
+
+		done = ws_inline(c, "race_barrier_count", &arg, 1, NULL);
+	}
+	done = done && ws_inline(c, "race_barrier_arrive", NULL, 0, NULL);
+	ws_code_end(c);
+	return done && call_at(ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_barrier", NULL);
+}
+
+static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
+
+	return call_at(c, "race_warp_sync", value_of(c, &i->ops[0]));
+}
+
+static bool instruction(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_pass *p = b->race->p;
+
+	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
+		return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
+	if (is_fence(i))
+		return fence(b, i);
+	if (i->op == WS_OP_bar || i->op == WS_OP_barrier)
+		return i->mode == WS_MODE_WARP_SYNC ? warp_sync(b, i) : barrier(b, i);
+	return true;
+}
+
+/* ---- functions ---- */
+static bool insert(struct race *r, struct ws_ptx_func *f)
+{
+	struct body b = { .race = r, .f = f, .kernel = f->entry };
+	uint32_t n, next = 0;
+	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;
+
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		const struct ws_rw_access *a = next < n && list[next].inst == &f->insts[k] ? &list[next++] : NULL;
+		bool done;
+
+		if (a && a->rw_class == WS_RW_UNHANDLED)
+			note_site(&b, a, WS_RW_NO_CHECK);
+		done = a && a->rw_class == WS_RW_CHECK ? access(&b, a) : instruction(&b, &f->insts[k]);
+		if (!done)
+			return false;
+	}
+	return !end || call_at(end, "race_leave", NULL);
+}
+
+static bool orders(struct ws_ptx_func *f)
+{
+	uint32_t n;
+	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (is_fence(&f->insts[k]))
+			return true;
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && (acquires(&list[k]) || releases(&list[k])))
+			return true;
+	return false;
+}
+
+/* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
+ * checks would like: with more than 64 each it could not be launched. */
+static void limit_registers(struct race *r, const struct ws_ptx_func *f)
+{
+	if (!f->maxntid[0] && !f->reqntid[0] && !f->maxnreg)
+		ws_ptx_edit(ws_rw_module(r->p), f->body_off, 0, RANK_DECLARE, ".maxnreg 64\n");
+}
+
+static bool enter(struct race *r, uint32_t k)
+{
+	const struct ws_rw_kernel *kernel = &r->reach.kernels[k];
+	struct ws_ptx_func *f = (struct ws_ptx_func *)kernel->func;
+
+	if (kernel->why && !ws_reach_hooks(&r->reach, kernel))
+		return true;
+	limit_registers(r, f);
+	if (kernel->why)
+		return call_at(ws_code_entry(r->p, f), "race_enter_off", NULL);
+	return call_at(ws_code_entry(r->p, f), "race_enter", number(r->p, k));
+}
+
+static uint32_t module_number(const struct ws_ptx_module *m)
+{
+	uint32_t hash = (uint32_t)ws_hash(m->text, m->text_len);
+
+	return hash ? hash : 1;
+}
+
+static void leave_result(struct race *r)
+{
+	struct ws_rw_result *out = ws_rw_result_of(r->p);
+
+	out->kernels = r->reach.kernels;
+	out->nkernels = r->reach.nkernels;
+	out->module = module_number(r->reach.m);
+	for (uint32_t k = 0; k < out->nkernels; k++)
+		if (!out->kernels[k].why)
+			out->race = "__warpsafe_race";
+}
+
+/* The module's own variables stand before the runtime's functions, which use them. Modules that are linked share the
+ * first; nvlink takes the weak ones for one. */
+static void declare(struct race *r)
+{
+	const struct ws_rw_result *out = ws_rw_result_of(r->p);
+
+	ws_rw_need(r->p, 31, 20);            /* .weak of variables */
+	ws_rw_declare(r->p, ".weak .const .align 8 .b8 %s[%u];", out->race, (unsigned)sizeof(struct ws_race_device));
+	ws_rw_declare(r->p, ".const .align 4 .u32 __warpsafe_module = %u;", out->module);
+}
+
+static bool rewrite(struct race *r)
+{
+	struct ws_ptx_module *m = ws_rw_module(r->p);
+
+	if (!ws_rw_runtime(r->p, "src/device/race.cu", ws_device_race))
+		return false;
+	declare(r);
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		r->ordering |= r->reach.funcs[k].hooks && orders(m->funcs[k]);
+	for (uint32_t k = 0; k < r->reach.nkernels; k++)
+		if (!enter(r, k))
+			return false;
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		if (r->reach.funcs[k].hooks && !insert(r, m->funcs[k]))
+			return false;
+	return true;
+}
+
+static bool run(struct ws_pass *p, bool part)
+{
+	struct ws_ptx_module *m = ws_rw_module(p);
+	struct race r = { .p = p };
+	bool done = true;
+
+	if (m->address_size != 64)
+		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
+	ws_reach_find(&r.reach, m, part);
+	leave_result(&r);
+	if (ws_rw_result_of(p)->race)        /* else there is no kernel to check, and nothing changes */
+		done = rewrite(&r);
+	ws_reach_free(&r.reach);
+	return done;
+}
+
+bool ws_rw_pass_race(struct ws_pass *p)
+{
+	return run(p, false);
+}
+
+bool ws_rw_pass_race_part(struct ws_pass *p)
+{
+	return run(p, true);
+}

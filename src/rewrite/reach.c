@@ -1,0 +1,343 @@
+/* reach.c - which kernels of a module the race checks can follow, and which functions their checks go into.
+ *
+ * The checks on the device know barriers of the whole block, warp synchronization, fences and atomics. What
+ * synchronizes or copies in other ways makes every kernel that can come to it a kernel that is not checked: to leave
+ * it out would invent races. */
+#include "rewrite/reach.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- instructions ---- */
+static bool has_address(const struct ws_ptx_inst *i)
+{
+	for (unsigned k = 0; k < i->nops; k++)
+		if (i->ops[k].kind == WS_O_ADDR || i->ops[k].kind == WS_O_TEX)
+			return true;
+	return false;
+}
+
+struct own_guard { const struct ws_reg *guard; bool found; };
+
+static void is_guard(void *user, struct ws_reg *r, bool is_def)
+{
+	struct own_guard *w = user;
+
+	w->found |= is_def && r == w->guard;
+}
+
+static const char *barrier(const struct ws_ptx_inst *i)
+{
+	struct own_guard w = { .guard = i->guard };
+
+	if (i->mode == WS_MODE_ARRIVE)
+		return "bar.arrive";
+	if (i->mode == WS_MODE_OTHER)
+		return "barrier.cluster";
+	if (i->guard)
+		ws_ptx_inst_regs(i, is_guard, &w);
+	return w.found ? "a barrier that sets its own guard" : NULL;
+}
+
+static bool asynchronous(const struct ws_ptx_inst *i)
+{
+	return i->mode == WS_MODE_OTHER && i->extra && strstr(i->extra, "async");
+}
+
+/* What makes an instruction one that the checks do not know; NULL: they do, or it does not matter to them. */
+static const char *beyond(const struct ws_ptx_inst *i)
+{
+	unsigned fx = ws_op_info(i->op)->fx;
+
+	switch (i->op) {
+	case WS_OP_bar: case WS_OP_barrier:
+		return barrier(i);
+	case WS_OP_cp:                       /* to wait for copies of which there are none is nothing */
+		return has_address(i) ? "cp.async" : NULL;
+	case WS_OP_griddepcontrol:           /* orders launches, which are not compared */
+	case WS_OP_tensormap:                /* an access that is not followed */
+		return NULL;
+	case WS_OP_mapa: case WS_OP_setmaxnreg:
+		return ws_op_info(i->op)->name;
+	case WS_OP_st:
+		if (asynchronous(i))
+			return "st.async";
+		break;
+	case WS_OP_red:
+		if (asynchronous(i))
+			return "red.async";
+		break;
+	case WS_OP_unknown:
+		return "an unknown instruction";
+	default:
+		break;
+	}
+	if (fx & (WS_FX_SYNC | WS_FX_ASYNC))
+		return ws_op_info(i->op)->name;
+	return i->space == WS_SPACE_SHARED_CLUSTER ? "shared memory of other blocks" : NULL;
+}
+
+/* Functions without a body of which it is known that they are no matter. Memory that `free` gives back may come to
+ * another thread, and that would look like a race. */
+static bool harmless(const char *name)
+{
+	static const char *const list[] = { "vprintf", "malloc", "__assertfail", "__assert_fail" };
+
+	for (unsigned k = 0; k < WS_COUNT(list); k++)
+		if (strcmp(name, list[k]) == 0)
+			return true;
+	return false;
+}
+
+/* ---- one function ---- */
+static void add_edge(struct ws_reach_func *r, struct ws_ptx_func *to)
+{
+	for (size_t k = 0; k < r->ncalls; k++)
+		if (r->calls[k] == to)
+			return;
+	*WS_PUSH(r->calls, r->ncalls, r->cap) = to;
+}
+
+static void note(struct ws_reach_func *r, const struct ws_ptx_inst *i, const char *why)
+{
+	if (r->why)
+		return;
+	r->why = why;
+	r->inst = i;
+}
+
+static void scan_call(struct ws_reach *reach, struct ws_reach_func *r, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *to = i->call->target;
+
+	if (to->kind != WS_O_SYM || to->sym->kind != WS_SYM_FUNC) {
+		r->indirect = true;
+		return;
+	}
+	if (!to->sym->func->declared_only)
+		add_edge(r, to->sym->func);
+	else if (strcmp(to->sym->name, "free") == 0)
+		note(r, i, "free");
+	else if (!harmless(to->sym->name))
+		note(r, i, ws_arena_strndup(reach->m->arena, to->sym->name, strlen(to->sym->name)));
+}
+
+static void take(struct ws_reach *reach, const struct ws_ptx_sym *s)
+{
+	if (s->kind != WS_SYM_FUNC)
+		return;
+	reach->funcs[s->index].taken = true;
+	if (s->func->declared_only && !harmless(s->name))
+		reach->foreign = s->name;
+}
+
+static void take_address(struct ws_reach *reach, const struct ws_operand *o, unsigned n)
+{
+	for (unsigned k = 0; k < n; k++) {
+		if (o[k].sym)
+			take(reach, o[k].sym);
+		if (o[k].elems)
+			take_address(reach, o[k].elems, o[k].sreg_or_count);
+	}
+}
+
+static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
+{
+	struct ws_reach_func *r = &reach->funcs[f->sym->index];
+
+	for (uint32_t n = 0; n < f->ninsts; n++) {
+		const struct ws_ptx_inst *i = &f->insts[n];
+		const char *why = beyond(i);
+
+		if (why)
+			note(r, i, why);
+		if (i->call)
+			scan_call(reach, r, i);
+		take_address(reach, i->ops, i->nops);
+	}
+	for (uint32_t k = 0; k < f->nvars; k++)
+		r->shared += f->vars[k]->space == WS_SPACE_SHARED ? f->vars[k]->size + f->vars[k]->align - 1 : 0;
+}
+
+static void scan_variables(struct ws_reach *reach)
+{
+	for (uint32_t k = 0; k < reach->m->nvars; k++) {
+		const struct ws_ptx_sym *v = reach->m->vars[k];
+
+		for (uint32_t n = 0; n < v->nrelocs; n++)
+			take(reach, v->relocs[n].sym);
+		reach->shared += v->space == WS_SPACE_SHARED ? v->size + v->align - 1 : 0;
+	}
+}
+
+/* ---- from a kernel on ---- */
+struct walk {
+	struct ws_reach *reach;
+	uint64_t *seen;                  /* by function */
+	struct ws_ptx_func **stack;
+	size_t n, cap;
+};
+
+static bool bit(const uint64_t *set, uint32_t k)
+{
+	return set[k / 64] >> k % 64 & 1;
+}
+
+static void visit(struct walk *w, struct ws_ptx_func *f)
+{
+	uint32_t k = f->sym->index;
+
+	if (bit(w->seen, k))
+		return;
+	w->seen[k / 64] |= 1ull << k % 64;
+	*WS_PUSH(w->stack, w->n, w->cap) = f;
+}
+
+static void visit_taken(struct walk *w)
+{
+	for (uint32_t k = 0; k < w->reach->m->nfuncs; k++)
+		if (w->reach->funcs[w->reach->m->funcs[k]->sym->index].taken && !w->reach->m->funcs[k]->declared_only)
+			visit(w, w->reach->m->funcs[k]);
+}
+
+static uint64_t *reached(struct ws_reach *reach, struct ws_ptx_func *kernel)
+{
+	struct walk w = { .reach = reach };
+
+	w.seen = ws_arena_alloc(reach->m->arena, (reach->m->nfuncs / 64 + 1) * sizeof *w.seen);
+	visit(&w, kernel);
+	while (w.n) {
+		const struct ws_reach_func *r = &reach->funcs[w.stack[--w.n]->sym->index];
+
+		for (size_t k = 0; k < r->ncalls; k++)
+			visit(&w, r->calls[k]);
+		if (r->indirect)
+			visit_taken(&w);
+	}
+	free(w.stack);
+	return w.seen;
+}
+
+/* ---- what is not checked, and why ---- */
+static void say(struct ws_reach *reach, struct ws_rw_kernel *k, const char *fmt, ...) WS_PRINTF(3, 4);
+static void say(struct ws_reach *reach, struct ws_rw_kernel *k, const char *fmt, ...)
+{
+	struct ws_buf b = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	ws_buf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	k->why = ws_arena_strndup(reach->m->arena, b.data, b.len);
+	ws_buf_free(&b);
+}
+
+static void say_instruction(struct ws_reach *reach, struct ws_rw_kernel *k, const struct ws_reach_func *r)
+{
+	struct ws_buf place = { 0 };
+
+	ws_ptx_where(reach->m, r->inst, &place);
+	say(reach, k, "%s%s at %s", r->inst->call ? "call of " : "", r->why, place.data);
+	ws_buf_free(&place);
+}
+
+/* May another module call it? */
+static bool open_to_others(const struct ws_reach *reach, const struct ws_ptx_func *f)
+{
+	return !f->entry && (f->sym->linkage != WS_LINK_LOCAL || reach->funcs[f->sym->index].taken);
+}
+
+/* Static shared memory that a kernel may have, and what the checks take of it at most with the gap in front. */
+enum { SHARED_MOST = 48 << 10, SHARED_OURS = 2 << 10 };
+
+static void judge(struct ws_reach *reach, struct ws_rw_kernel *k, bool part)
+{
+	uint64_t shared = reach->shared;
+
+	for (uint32_t n = 0; n < reach->m->nfuncs && !k->why; n++) {
+		const struct ws_ptx_func *f = reach->m->funcs[n];
+		const struct ws_reach_func *r = &reach->funcs[f->sym->index];
+
+		if (!bit(k->reach, f->sym->index))
+			continue;
+		shared += r->shared;
+		if (r->why)
+			say_instruction(reach, k, r);
+		else if (part && open_to_others(reach, f))
+			say(reach, k, "it can come to '%s', which other modules can call", f->name);
+		else if (r->indirect && reach->foreign)
+			say(reach, k, "it calls functions by their addresses, and '%s' may be one", reach->foreign);
+		else if (part && r->indirect)
+			say(reach, k, "it calls functions by their addresses, and the module is linked with others");
+	}
+	k->full = shared > SHARED_MOST - SHARED_OURS;
+	if (k->full && !k->why)
+		say(reach, k, "its %llu bytes of shared memory leave no room for the checks", (unsigned long long)shared);
+}
+
+/* A kernel that has no room for our state must not come to functions with checks: those that it calls get none. */
+static void keep_bare(struct ws_reach *reach, const struct ws_rw_kernel *full)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+		if (bit(full->reach, n))
+			reach->funcs[n].bare = true;
+}
+
+static void refuse_bare(struct ws_reach *reach, struct ws_rw_kernel *k)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs && !k->why; n++) {
+		const struct ws_ptx_func *f = reach->m->funcs[n];
+
+		if (bit(k->reach, f->sym->index) && reach->funcs[f->sym->index].bare)
+			say(reach, k, "it shares '%s' with a kernel that has no room for checks", f->name);
+	}
+}
+
+static void choose_functions(struct ws_reach *reach)
+{
+	for (uint32_t k = 0; k < reach->nkernels; k++)
+		for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+			if (!reach->kernels[k].why && bit(reach->kernels[k].reach, n))
+				reach->funcs[n].hooks = true;
+}
+
+void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part)
+{
+	*reach = (struct ws_reach){ .m = m };
+	reach->funcs = ws_alloc((m->nfuncs + 1) * sizeof *reach->funcs);
+	reach->kernels = ws_arena_alloc(m->arena, (m->nfuncs + 1) * sizeof *reach->kernels);
+	scan_variables(reach);
+	for (uint32_t n = 0; n < m->nfuncs; n++)
+		scan(reach, m->funcs[n]);
+	for (uint32_t n = 0; n < m->nfuncs; n++) {
+		struct ws_ptx_func *f = m->funcs[n];
+
+		if (!f->entry || f->declared_only)
+			continue;
+		reach->kernels[reach->nkernels] = (struct ws_rw_kernel){ .func = f, .reach = reached(reach, f) };
+		judge(reach, &reach->kernels[reach->nkernels++], part);
+	}
+	for (uint32_t k = 0; k < reach->nkernels; k++)
+		if (reach->kernels[k].full)
+			keep_bare(reach, &reach->kernels[k]);
+	for (uint32_t k = 0; k < reach->nkernels; k++)
+		if (!reach->kernels[k].why)
+			refuse_bare(reach, &reach->kernels[k]);
+	choose_functions(reach);
+}
+
+bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+		if (bit(k->reach, n) && reach->funcs[n].hooks)
+			return true;
+	return false;
+}
+
+void ws_reach_free(struct ws_reach *reach)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+		free(reach->funcs[n].calls);
+	free(reach->funcs);
+}
