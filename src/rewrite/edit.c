@@ -266,7 +266,7 @@ struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
 	return begin(p, f, NULL, WS_BEFORE);
 }
 
-/* Whether control can go past the last instruction of a body: it does not if that is a jump or an end for all threads. */
+/* Can control go past the last instruction of a body? Not if that is a jump or an end for all threads. */
 static bool falls_off(const struct ws_ptx_func *f)
 {
 	const struct ws_ptx_inst *last = f->ninsts ? &f->insts[f->ninsts - 1] : NULL;
@@ -392,7 +392,7 @@ static bool writes_own_guard(const struct ws_ptx_inst *i)
 
 static void emit(struct ws_code *c, const char *line, size_t len, const char *guard, struct ws_buf *out)
 {
-	bool after = c->inst ? c->side == WS_AFTER : c->side == WS_BEFORE;       /* behind '{' stands it like behind another */
+	bool after = c->inst ? c->side == WS_AFTER : c->side == WS_BEFORE;       /* not on a line that has begun */
 
 	ws_buf_printf(out, "%s%s%.*s%s", after ? "\n\t" : "", guard, (int)len, line, after ? "" : "\n\t");
 }

@@ -1,8 +1,8 @@
 /* race.c - the pass `race`: checks for races at accesses, and hooks at all that orders them, for a real GPU.
  *
- * The checks themselves are device code (src/device/race.cu); src/device/race.h says what is called where. A kernel that
- * does something that they do not know is left alone and listed with the reason (reach.c). What it shares with kernels
- * that are checked, functions with hooks, it tells to do nothing. */
+ * The checks themselves are device code (src/device/race.cu); src/device/race.h says what is called where. A kernel
+ * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
+ * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
 #include "rewrite/reach.h"
 

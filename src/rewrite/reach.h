@@ -1,4 +1,4 @@
-/* reach.h - which kernels of a module the race checks can follow, and which functions their checks go into (reach.c). */
+/* reach.h - which kernels of a module the race checks can follow, and which functions get checks. */
 #ifndef WS_REWRITE_REACH_H
 #define WS_REWRITE_REACH_H
 

@@ -525,7 +525,8 @@ static void stored_values_are_words(void **state)
 
 /* ---- the pass race ---- */
 /* In place of src/device/race.cu: each function is an instruction that shows its arguments. */
-#define SHOWS(name, regs, body) ".visible .func " name "(" regs ")\n{\n.reg .b32 %r<5>;\n.reg .b64 %rd<5>;\n" body "\nret;\n}\n"
+#define SHOWS(name, regs, body) \
+	".visible .func " name "(" regs ")\n{\n.reg .b32 %r<5>;\n.reg .b64 %rd<5>;\n" body "\nret;\n}\n"
 #define A64(f, k, r) "ld.param.u64 " r ", [" f "_param_" #k "];\n"
 #define A32(f, k, r) "ld.param.u32 " r ", [" f "_param_" #k "];\n"
 #define P(t, f, k) ".param ." t " " f "_param_" #k
@@ -602,7 +603,8 @@ static void race_follows_releases_and_acquires(void **state)
 	expect_race("fence.acq_rel.cta;\nld.acquire.gpu.global.u64 %d1, [%d1];\nst.relaxed.sys.global.u64 [%d1], %d2;\nret;",
 	            "mov.u32 %ws_b32_0, 256;\n\tst.local.u32 [9], %ws_b32_0;\n\tfence.acq_rel.cta;\n\t"
 	            "mov.u32 %ws_b32_0, 256;\n\tst.local.u32 [10], %ws_b32_0;\nmov.u32 %ws_b32_0, 4872;\n\t"
-	            "mov.u32 %ws_b32_1, 0;\n\tst.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\tmov.b64 %ws_kept_b64_0, %d1;\n\t"
+	            "mov.u32 %ws_b32_1, 0;\n\tst.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "mov.b64 %ws_kept_b64_0, %d1;\n\t"
 	            "ld.acquire.gpu.global.u64 %d1, [%d1];\n\tmov.u32 %ws_b32_0, 4872;\n\t"
 	            "st.local.u32 [%ws_kept_b64_0+8], %ws_b32_0;\nmov.u64 %ws_b64_0, 0;\n\t"
 	            "st.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\tmov.u32 %ws_b32_0, 1032;\n\t"
@@ -614,7 +616,8 @@ static void race_follows_releases_and_acquires(void **state)
 	            "st.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 17700;\n\tst.local.u32 [%d1+7], %ws_b32_1;\n\t"
 	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
 	expect_race("st.volatile.global.u64 [%d1], %d2;\nfence.proxy.alias;\nret;",
-	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\tst.volatile.global.u64 [%d1], %d2;\n"
+	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\t"
+	            "st.volatile.global.u64 [%d1], %d2;\n"
 	            "fence.proxy.alias;" LEFT);
 }
 
