@@ -4,6 +4,7 @@
  * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
+#include "rewrite/needless.h"
 #include "rewrite/reach.h"
 
 #include <stdio.h>
@@ -13,6 +14,8 @@
 struct race {
 	struct ws_pass *p;
 	struct ws_reach reach;
+	bool part;                       /* the module will be linked with others */
+	bool prune;                      /* no check where it is proved that there need be none */
 	bool ordering;                   /* there are fences, or accesses that release or acquire */
 	uint32_t nsites;                 /* with checks, so far */
 };
@@ -240,24 +243,35 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 }
 
 /* ---- functions ---- */
+static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a, bool needless)
+{
+	if (a && a->rw_class == WS_RW_UNHANDLED)
+		note_site(b, a, WS_RW_NO_CHECK);
+	if (a && a->rw_class == WS_RW_CHECK)
+		return needless || access(b, a);
+	return instruction(b, i);
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry };
 	uint32_t n, next = 0;
-	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;
+	bool *needless = ws_alloc(n + 1), done = true;
 
-	for (uint32_t k = 0; k < f->ninsts; k++) {
-		const struct ws_rw_access *a = next < n && list[next].inst == &f->insts[k] ? &list[next++] : NULL;
-		bool done;
+	if (r->prune)
+		ws_needless_find(f, list, n, needless);
+	for (uint32_t k = 0; k < f->ninsts && done; k++) {
+		bool is_access = next < n && list[next].inst == &f->insts[k];
 
-		if (a && a->rw_class == WS_RW_UNHANDLED)
-			note_site(&b, a, WS_RW_NO_CHECK);
-		done = a && a->rw_class == WS_RW_CHECK ? access(&b, a) : instruction(&b, &f->insts[k]);
-		if (!done)
-			return false;
+		done = insert_at(&b, &f->insts[k], is_access ? &list[next] : NULL, needless[next]);
+		next += is_access;
 	}
-	return !end || call_at(end, "race_leave", NULL);
+	free(needless);
+	if (end)
+		done &= call_at(end, "race_leave", NULL);
+	return done;
 }
 
 static bool orders(struct ws_ptx_func *f)
@@ -323,6 +337,7 @@ static void declare(struct race *r)
 	ws_rw_need(r->p, 31, 20);            /* .weak of variables */
 	ws_rw_declare(r->p, ".weak .const .align 8 .b8 %s[%u];", out->race, (unsigned)sizeof(struct ws_race_device));
 	ws_rw_declare(r->p, ".const .align 4 .u32 __warpsafe_module = %u;", out->module);
+	ws_rw_declare(r->p, ".shared .align 128 .b8 __warpsafe_block[%u];", (unsigned)WS_RACE_BLOCK_BYTES);
 }
 
 static bool rewrite(struct race *r)
@@ -343,15 +358,15 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, bool part)
+static bool run(struct ws_pass *p, bool part, bool prune)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
-	struct race r = { .p = p };
+	struct race r = { .p = p, .part = part, .prune = prune };
 	bool done = true;
 
 	if (m->address_size != 64)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
-	ws_reach_find(&r.reach, m, part);
+	ws_reach_find(&r.reach, m, r.part);
 	leave_result(&r);
 	if (ws_rw_result_of(p)->race)        /* else there is no kernel to check, and nothing changes */
 		done = rewrite(&r);
@@ -361,10 +376,15 @@ static bool run(struct ws_pass *p, bool part)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, false);
+	return run(p, false, true);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, true);
+	return run(p, true, true);
+}
+
+bool ws_rw_pass_race_all(struct ws_pass *p)
+{
+	return run(p, false, false);
 }

@@ -779,6 +779,52 @@ static void race_numbers_what_it_checks(void **state)
 	finish(&w);
 }
 
+/* A read of bytes that this thread has read before, with nothing in between that synchronizes. */
+static void reads_that_repeat_one_need_no_check(void **state)
+{
+	static const struct { const char *body; unsigned all, checks; } rows[] = {
+		{ "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 2, 1 },
+		{ "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; st.shared.u32 [%r1], 1; ld.global.u32 %r5, [%d1+12];", 3, 2 },
+		{ "ld.global.u32 %r1, [%d1]; ld.global.v2.u32 {%r2, %r3}, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+4];", 2, 2 },
+		{ "ld.global.u64 %d1, [%d1]; ld.global.u64 %d2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; add.u64 %d1, %d1, 4; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; bar.sync 0; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; bar.warp.sync -1; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; membar.gl; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; atom.global.add.u32 %r3, [%d2], 1; ld.global.u32 %r2, [%d1];", 3, 3 },
+		{ "ld.global.u32 %r1, [%d1]; ld.volatile.global.u32 %r3, [%d2]; ld.global.u32 %r2, [%d1];", 3, 3 },
+		{ "ld.global.u32 %r1, [%d1]; call f, (); ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; L: ld.global.u32 %r2, [%d1]; @%p1 bra L;", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; ld.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.relaxed.gpu.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "st.global.u32 [%d1], %r1; ld.global.u32 %r2, [%d1]; st.global.u32 [%d1], %r1;", 3, 3 },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; @!%p1 ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1];", 2, 1 },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; not.pred %p1, %p1; @%p1 ld.global.u32 %r2, [%d1];", 2, 2 },
+		{ "ld.global.u32 %r1, [%d1]; @%p1 ld.global.u32 %r2, [%d1]; ld.global.u32 %r2, [%d1];", 3, 1 },
+	};
+
+	for (size_t k = 0; k < 2 * WS_COUNT(rows); k++) {
+		struct ws_buf text = { 0 };
+		unsigned checks = 0;
+		struct work w;
+
+		ws_buf_printf(&text, ".version 9.0\n.target sm_90\n.address_size 64\n.func f() { ret; }\n.entry k()\n{\n"
+		              ".reg .pred %%p<3>; .reg .u32 %%r<9>; .reg .u64 %%d<9>;\n%s\nret;\n}\n", rows[k / 2].body);
+		begin(&w, text.data);
+		assert_true(ws_rw_runtime(w.p, "runtime", race_runtime));
+		assert_true(k % 2 ? ws_rw_pass_race_all(w.p) : ws_rw_pass_race(w.p));
+		assert_true(ws_rw_end(w.p));
+		checks = ws_rewrite_result(w.m)->nsites;
+		if (checks != (k % 2 ? rows[k / 2].all : rows[k / 2].checks))
+			fail_msg("%u checks: %s", checks, rows[k / 2].body);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -810,6 +856,7 @@ int main(void)
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
 		cmocka_unit_test(race_numbers_what_it_checks),
+		cmocka_unit_test(reads_that_repeat_one_need_no_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

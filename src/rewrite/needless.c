@@ -1,0 +1,98 @@
+/* needless.c - proofs that an access needs no check of its own.
+ *
+ * A read that repeats one. Thread t reads bytes weakly at A and again at B, later in the same basic block; between the two
+ * t does nothing that synchronizes: no barrier, fence, call, atomic or strong access, no bar.warp.sync. Let C be a write
+ * by another thread to one of these bytes.
+ *   - If A is ordered before C, then by something that t did after A; that came after B, too. So B is before C.
+ *   - If C is ordered before B, then by something that t did before B; that came before A, too. So C is before A.
+ * So B races with C only if A does, and A is a read of the same bytes, as weak, checked as it runs: the race is found
+ * there. (Writes are left alone: what a race with another write is called depends on the values that are written.) */
+#include "rewrite/needless.h"
+
+/* The bytes of an access, as far as the text tells: from `offset` on behind what a register holds, or a variable. */
+struct bytes {
+	const struct ws_reg *reg;
+	const struct ws_ptx_sym *sym;
+	uint8_t component;
+	enum ws_space space;
+	int64_t offset, end;
+};
+
+static struct bytes bytes_of(const struct ws_rw_access *a)
+{
+	const struct ws_operand *o = a->address;
+
+	return (struct bytes){ o->reg, o->sym, o->component, a->space, o->offset, o->offset + a->bytes };
+}
+
+static bool covers(const struct bytes *a, const struct bytes *b)
+{
+	return a->reg == b->reg && a->sym == b->sym && a->component == b->component && a->space == b->space &&
+	       a->offset <= b->offset && b->end <= a->end;
+}
+
+/* May the thread synchronize with others here? */
+static bool synchronizes(const struct ws_ptx_inst *i)
+{
+	unsigned fx = ws_op_info(i->op)->fx;
+
+	if (i->op == WS_OP_ld || i->op == WS_OP_st)
+		return ws_ptx_order(i).sem != WS_SEM_WEAK || i->mode == WS_MODE_OTHER;
+	return fx & (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_CALL | WS_FX_SYNC | WS_FX_ASYNC | WS_FX_ATOMIC) ||
+	       i->op == WS_OP_unknown;
+}
+
+struct change { const struct ws_reg *address, *guard; bool found; };
+
+static void is_changed(void *user, struct ws_reg *r, bool is_def)
+{
+	struct change *c = user;
+
+	c->found |= is_def && (r == c->address || r == c->guard);
+}
+
+/* Is it a check of a read that later ones may rely on? One of some threads only is, for those under the same guard. */
+static bool plain_read(const struct ws_rw_access *a)
+{
+	return a->rw_class == WS_RW_CHECK && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && !a->needed.p;
+}
+
+static bool runs_whenever(const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+{
+	return !a->guard || (a->guard == b->guard && a->guard_neg == b->guard_neg);
+}
+
+/* Looks from access k on for reads that it makes needless. */
+static void look_behind(const struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t k, uint32_t n, bool *needless)
+{
+	enum { WINDOW = 256 };               /* instructions: a basic block may have many thousands */
+	const struct ws_ptx_inst *from = list[k].inst;
+	const struct ws_ptx_block *block = &f->blocks[from->block];
+	struct bytes mine = bytes_of(&list[k]), other;
+	struct change change = { mine.reg, from->guard, false };
+	uint32_t next = k + 1;
+
+	ws_ptx_inst_regs(from, is_changed, &change);
+	for (uint32_t i = from->index + 1; i <= block->last && i < from->index + WINDOW && !change.found; i++) {
+		const struct ws_ptx_inst *at = &f->insts[i];
+
+		if (synchronizes(at))
+			return;
+		if (next < n && list[next].inst == at) {
+			if (plain_read(&list[next]) && runs_whenever(from, at)) {
+				other = bytes_of(&list[next]);
+				needless[next] |= covers(&mine, &other);
+			}
+			next++;
+		}
+		ws_ptx_inst_regs(at, is_changed, &change);
+	}
+}
+
+void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool *needless)
+{
+	ws_ptx_cfg(f);
+	for (uint32_t k = 0; k < n; k++)
+		if (plain_read(&list[k]) && !needless[k])
+			look_behind(f, list, k, n, needless);
+}
