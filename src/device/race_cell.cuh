@@ -126,6 +126,8 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	both = cls > r_class(old) ? cls : r_class(old);
 	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
 		return r_class(old) == cls ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && verdict(old, 0, ONE_LANE, m) == ORDERED)
+		return read_entry(m, cls, bytes, ONE_LANE);
 	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
 		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
 		*lost = !several && epoch_of(old) == epoch_of(m->now) && sub_of(old) >= (m->now & NOW_FULL) &&

@@ -1,0 +1,250 @@
+/* test_race_device.c - src/device/race.cu: what the checks find, and above all what they do not, on the simulated GPU. */
+#include "race_rig.h"
+
+/* Where nothing is to be found, nothing is by any schedule. */
+static const struct ws_gpu_config configs[] = {
+	{ .divergence = WS_DIV_ITS, .host_threads = 1 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 2, .host_threads = 2 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 3, .host_threads = 2 },
+};
+
+/* %r0 thread, %r1 block, %r2 lane, %r3 warp; %rd1 the buffer, %rd2 the thread's word of it, %r4 shared memory, %r5 the
+ * thread's word of it. */
+#define KERNEL(body) PTX_HEAD ".shared .align 4 .b8 s[4096];\n" \
+	".visible .entry k(.param .u64 out)\n{\n" \
+	" .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .b16 %h<4>;\n" \
+	" ld.param.u64 %rd1, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %laneid; shr.u32 %r3, %r0, 5;\n" \
+	" mul.wide.u32 %rd2, %r0, 4; add.u64 %rd2, %rd1, %rd2; mov.u32 %r4, s; shl.b32 %r5, %r0, 2; add.u32 %r5, %r4, %r5;\n" \
+	body " ret;\n}\n"
+
+/* Lines of a body. */
+#define THREAD(n)       " setp.eq.u32 %p1, %r0, " #n "; "        /* @%p1: this thread */
+#define BLOCK(n)        " setp.eq.u32 %p2, %r1, " #n "; "
+#define BARRIER         " bar.sync 0;\n"
+#define NEXT_WORD       " xor.b32 %r6, %r5, 4;\n"                /* of the neighbouring lane */
+#define OTHER_WARP      " xor.b32 %r6, %r5, 128;\n"
+
+struct expected {
+	uint32_t races;                  /* pairs of places */
+	uint64_t undecided, not_checked, lost;
+	bool any_undecided;
+};
+
+static void say(const struct race_rig *r)
+{
+	const struct ws_race_counts *c = race_counts(r);
+	const struct ws_race_found *f;
+
+	for (uint32_t k = 0; (f = race_found(r, k)); k++)
+		print_message("pair %u flags %u space %u address %llx bytes %u site %u other %u: block %u thread %u, block %u "
+			      "thread %u; %u times\n", f->pair, f->flags, f->space, f->address, f->bytes, f->site,
+			      f->other_site, f->block, f->thread, f->other_block, f->other_thread, f->count);
+	print_message("segments %u cells %u records %u; undecided %llu lost %llu\n", c->segments, c->cells, c->records,
+		      c->undecided, c->lost);
+	for (int k = 0; k < WS_RACE_LIMITS; k++)
+		print_message("not checked by limit %d: %llu\n", k, c->not_checked[k]);
+}
+
+static void compare(const struct race_rig *r, const struct expected *e)
+{
+	const struct ws_race_counts *c = race_counts(r);
+	uint64_t not_checked = 0;
+	uint32_t n = 0;
+
+	while (race_found(r, n))
+		n++;
+	for (int k = 0; k < WS_RACE_LIMITS; k++)
+		not_checked += c->not_checked[k];
+	if (n == e->races && (c->undecided == e->undecided || e->any_undecided) && not_checked == e->not_checked &&
+	    c->lost == e->lost)
+		return;
+	say(r);
+	fail_msg("%u races, %llu undecided, %llu not checked, %llu lost", n, c->undecided, (unsigned long long)not_checked, c->lost);
+}
+
+static struct race_rig ran(const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
+{
+	struct race_rig r = race_new(*c, text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	uint64_t params[] = { m->addr };
+
+	rig_run(&r.rig, "k", grid, block, params);
+	return r;
+}
+
+static void expect(const char *text, uint32_t grid, uint32_t block, struct expected e)
+{
+	for (uint32_t k = 0; k < (e.races || e.not_checked ? 1 : WS_COUNT(configs)); k++) {
+		struct race_rig r = ran(&configs[k], text, grid, block);
+
+		compare(&r, &e);
+		race_free(&r);
+	}
+}
+
+#define NONE ((struct expected){ 0 })
+#define RACES(n) ((struct expected){ .races = (n) })
+
+/* ---- barriers and syncs ---- */
+static void own_words_do_not_race(void **state)
+{
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; ld.shared.u32 %r7, [%r5]; st.global.u32 [%rd2], %r7;\n"), 1, 96, NONE);
+}
+
+static void a_barrier_orders(void **state)
+{
+	expect(KERNEL(" st.shared.u32 [%r5], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];\n" BARRIER
+	              " st.shared.u32 [%r5], %r7;\n"), 2, 128, NONE);
+}
+
+static void without_a_barrier(void **state)
+{
+	struct race_rig r = ran(configs, KERNEL(" st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), 1, 64);
+	const struct ws_race_found *f = race_found(&r, 0);
+	uint32_t reader = f ? f->pair == WS_RACE_READ_AFTER_WRITE ? f->thread : f->other_thread : 0;
+
+	assert_non_null(f);
+	assert_int_equal(f->space, WS_RACE_SHARED);
+	assert_int_equal(f->bytes, 4);
+	assert_int_equal(f->thread ^ f->other_thread, 32);
+	assert_int_equal(f->ready, 1);
+	assert_true(f->site != f->other_site && f->site < 2 && f->other_site < 2);
+	assert_true(reader < 64);
+	assert_int_equal(f->block_dim[0], 64);
+	race_free(&r);
+}
+
+static void lanes_of_a_warp(void **state)
+{
+	expect(KERNEL(" st.shared.u32 [%r5], %r0;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, RACES(1));
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; bar.warp.sync -1;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
+	expect(KERNEL(" st.shared.u32 [%r4], %r0;\n"), 1, 32, RACES(1));
+}
+
+/* 100 syncs are more than a segment has room for, and 100 barriers are. */
+static void many_syncs(void **state)
+{
+	expect(KERNEL(" mov.u32 %r8, 0;\nL: st.shared.u32 [%r5], %r0; bar.warp.sync -1;\n" NEXT_WORD
+	              " ld.shared.u32 %r7, [%r6]; bar.warp.sync -1; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 100; @%p1 bra L;\n"),
+	       1, 64, NONE);
+	expect(KERNEL(" mov.u32 %r8, 0;\nL: st.shared.u32 [%r5], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];\n" BARRIER
+	              " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 100; @%p1 bra L;\n"), 1, 64, NONE);
+	expect(KERNEL(" mov.u32 %r8, 0;\nL: st.shared.u32 [%r5], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"
+	              " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 100; @%p1 bra L;\n"), 1, 64, RACES(2));
+}
+
+/* Each half syncs by itself: what the other half does is not ordered. */
+static void syncs_of_some_lanes(void **state)
+{
+	#define HALVES " setp.lt.u32 %p1, %r2, 16; selp.b32 %r8, 0xffff, 0xffff0000, %p1;\n st.shared.u32 [%r5], %r0;\n" \
+		" bar.warp.sync %r8;\n"
+	expect(KERNEL(HALVES NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
+	expect(KERNEL(HALVES " xor.b32 %r6, %r5, 64; ld.shared.u32 %r7, [%r6];\n"), 1, 32, RACES(1));
+}
+
+/* Half of the warp has left before the barrier; the other lanes come to it one by one. */
+static void barriers_of_what_is_left(void **state)
+{
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; setp.lt.u32 %p1, %r2, 16; @%p1 ret;\n" BARRIER OTHER_WARP
+	              " ld.shared.u32 %r7, [%r6];\n" BARRIER " st.shared.u32 [%r5], %r0;\n"), 1, 64, NONE);
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; setp.lt.u32 %p1, %r2, 16; @%p1 bra A;\n barrier.sync 0; bra B;\n"
+	              "A: barrier.sync 0;\nB:" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), 1, 64, NONE);
+}
+
+static void a_barrier_of_fewer_threads(void **state)
+{
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; bar.sync 0, 32;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
+	expect(KERNEL(" mov.u32 %r8, 32; setp.gt.u32 %p1, %r3, 0; @%p1 ret; st.shared.u32 [%r5], %r0; bar.sync 1, %r8;\n"
+	              NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 64, ((struct expected){ .not_checked = 32 }));
+}
+
+/* ---- blocks ---- */
+static void blocks(void **state)
+{
+	expect(KERNEL(" st.global.u32 [%rd2], %r1;\n"), 2, 32, RACES(1));
+	expect(KERNEL(" atom.global.add.u32 %r7, [%rd1], 1;\n"), 4, 64, NONE);
+	expect(KERNEL(" atom.cta.global.add.u32 %r7, [%rd1], 1;\n"), 4, 64, RACES(1));
+	expect(KERNEL(" ld.global.u32 %r7, [%rd2];\n"), 4, 64, NONE);
+	expect(KERNEL(" ld.global.u32 %r7, [%rd2];" BLOCK(3) " @%p2 st.global.u32 [%rd2], %r7;\n"), 4, 64, RACES(1));
+}
+
+/* The same memory in the next launch. */
+static void launches_are_not_compared(void **state)
+{
+	struct race_rig r = race_new(configs[0], KERNEL(" st.global.u32 [%rd2], %r0; st.shared.u32 [%r5], %r0;\n"));
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 12);
+	uint64_t params[] = { m->addr };
+
+	for (int k = 0; k < 3; k++)
+		rig_run(&r.rig, "k", 1, 32 << k, params);
+	compare(&r, &NONE);
+	race_free(&r);
+}
+
+/* ---- bytes ---- */
+static void bytes_of_a_word(void **state)
+{
+	#define BYTE " cvt.u64.u32 %rd3, %r0; add.u64 %rd3, %rd1, %rd3; mov.u32 %r7, 1; st.global.u8 [%rd3], %r7;\n"
+	expect(KERNEL(BYTE), 1, 4, ((struct expected){ .lost = 3 }));
+	expect(KERNEL(" st.global.v4.u32 [%rd1], {%r0, %r0, %r0, %r0};\n"), 1, 1, NONE);
+	expect(KERNEL(" shl.b32 %r6, %r0, 3; cvt.u64.u32 %rd3, %r6; add.u64 %rd3, %rd1, %rd3; ld.global.v4.u32 {%r7, %r8, %r9, %r10},"
+	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
+}
+
+/* ---- release and acquire ---- */
+#define MESSAGE(fence1, fence2) KERNEL( \
+	" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; @%p1 bra DONE; @%p2 bra READER;\n" \
+	" st.global.u32 [%rd1], 7;\n" fence1 " st.volatile.global.u32 [%rd1+4096], 1; bra DONE;\n" \
+	"READER: ld.volatile.global.u32 %r7, [%rd1+4096]; setp.eq.u32 %p3, %r7, 0; @%p3 bra READER;\n" fence2 \
+	" ld.global.u32 %r8, [%rd1];\nDONE:\n")
+
+static void messages(void **state)
+{
+	expect(MESSAGE(" membar.gl;\n", " membar.gl;\n"), 2, 32, NONE);
+	expect(MESSAGE("", " membar.gl;\n"), 2, 32, RACES(1));
+	expect(MESSAGE(" membar.gl;\n", ""), 2, 32, RACES(1));
+	expect(MESSAGE(" membar.cta;\n", " membar.gl;\n"), 2, 32, RACES(1));
+}
+
+/* All threads of block 0 write, and all of block 1 read what they wrote. */
+static void messages_for_blocks(void **state)
+{
+	#define FLAG(before, after) KERNEL( \
+		" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; @%p2 bra READER;\n" \
+		" st.global.u32 [%rd2], 7;\n" before " @%p1 bra DONE; membar.gl; st.volatile.global.u32 [%rd1+4096], 1; bra DONE;\n" \
+		"READER: @%p1 bra WAIT;\nSPIN: ld.volatile.global.u32 %r7, [%rd1+4096]; setp.eq.u32 %p3, %r7, 0; @%p3 bra SPIN;\n" \
+		" membar.gl;\nWAIT:" after " xor.b32 %r6, %r0, 37; mul.wide.u32 %rd3, %r6, 4; add.u64 %rd3, %rd1, %rd3;\n" \
+		" ld.global.u32 %r8, [%rd3];\nDONE:\n")
+	expect(FLAG(BARRIER, BARRIER), 2, 64, NONE);
+	expect(FLAG("", BARRIER), 2, 64, RACES(1));
+	expect(FLAG(BARRIER, ""), 2, 64, RACES(1));
+}
+
+/* A word under a lock, one thread of each warp. Without the fence before the unlocking, what was read by several blocks
+ * is not decided: they have acquired something. */
+static void locks(void **state)
+{
+	#define LOCKED(lock_fence, unlock_fence) KERNEL( \
+		" setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;\n" \
+		"LOCK: atom.global.cas.b32 %r7, [%rd1+4096], 0, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra LOCK;\n" lock_fence \
+		" ld.global.u32 %r8, [%rd1]; add.u32 %r8, %r8, 1; st.global.u32 [%rd1], %r8;\n" unlock_fence \
+		" atom.global.exch.b32 %r7, [%rd1+4096], 0;\nDONE:\n")
+	expect(LOCKED(" membar.gl;\n", " membar.gl;\n"), 4, 128, NONE);
+	expect(LOCKED("", " membar.gl;\n"), 4, 128, RACES(3));
+	expect(LOCKED(" membar.gl;\n", ""), 4, 128, ((struct expected){ .races = 2, .any_undecided = true }));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
+		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(many_syncs),
+		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
+		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
+		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(messages),
+		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
