@@ -1,8 +1,8 @@
 /* needless.c - proofs that an access needs no check of its own.
  *
- * A read that repeats one. Thread t reads bytes weakly at A and again at B, later in the same basic block; between the two
- * t does nothing that synchronizes: no barrier, fence, call, atomic or strong access, no bar.warp.sync. Let C be a write
- * by another thread to one of these bytes.
+ * A read that repeats one. Thread t reads bytes weakly at A and again at B, later in the same basic block; between the
+ * two t does nothing that synchronizes: no barrier, fence, call, atomic or strong access, no bar.warp.sync. Let C be a
+ * write by another thread to one of these bytes.
  *   - If A is ordered before C, then by something that t did after A; that came after B, too. So B is before C.
  *   - If C is ordered before B, then by something that t did before B; that came before A, too. So C is before A.
  * So B races with C only if A does, and A is a read of the same bytes, as weak, checked as it runs: the race is found

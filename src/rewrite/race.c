@@ -16,7 +16,6 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
-	bool ordering;                   /* there are fences, or accesses that release or acquire */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -25,6 +24,7 @@ struct body {
 	struct race *race;
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
+	bool ordering;                   /* releases and acquires matter */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 };
 
@@ -155,13 +155,14 @@ static void note_site(struct body *b, const struct ws_rw_access *a, uint32_t sit
 static bool access(struct body *b, const struct ws_rw_access *a)
 {
 	struct race *r = b->race;
-	bool observes = r->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom), kept = false, done;
+	bool observes = b->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom);
+	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
 	const char *args[] = { ws_code_address(c, a), number(r->p, what(a)) };
 
 	note_site(b, a, r->nsites);
 	done = check(c, a, args[0], number(r->p, r->nsites++));
-	if (done && r->ordering && strong(a) && a->kind != WS_RW_READ)
+	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
 		done = ws_inline(c, "race_release", args, 2, NULL);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
@@ -254,7 +255,7 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
-	struct body b = { .race = r, .f = f, .kernel = f->entry };
+	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
 	uint32_t n, next = 0;
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;
@@ -286,6 +287,27 @@ static bool orders(struct ws_ptx_func *f)
 		if (list[k].rw_class == WS_RW_CHECK && (acquires(&list[k]) || releases(&list[k])))
 			return true;
 	return false;
+}
+
+/* Releases and acquires matter to what a kernel may execute if there is a fence in it, or an access that releases or
+ * acquires: no other strong access orders anything. */
+static void find_ordering(struct race *r)
+{
+	struct ws_ptx_module *m = ws_rw_module(r->p);
+	bool *here = ws_alloc(m->nfuncs + 1), any;
+
+	for (uint32_t n = 0; n < m->nfuncs; n++)
+		here[n] = r->reach.funcs[m->funcs[n]->sym->index].hooks && orders(m->funcs[n]);
+	for (uint32_t k = 0; k < r->reach.nkernels; k++) {
+		const struct ws_rw_kernel *kernel = &r->reach.kernels[k];
+
+		any = false;
+		for (uint32_t n = 0; n < m->nfuncs && !kernel->why; n++)
+			any |= here[n] && ws_rw_reaches(kernel, m->funcs[n]);
+		for (uint32_t n = 0; n < m->nfuncs && any; n++)
+			r->reach.funcs[m->funcs[n]->sym->index].ordering |= ws_rw_reaches(kernel, m->funcs[n]);
+	}
+	free(here);
 }
 
 /* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
@@ -347,13 +369,12 @@ static bool rewrite(struct race *r)
 	if (!ws_rw_runtime(r->p, "src/device/race.cu", ws_device_race))
 		return false;
 	declare(r);
-	for (uint32_t k = 0; k < m->nfuncs; k++)
-		r->ordering |= r->reach.funcs[k].hooks && orders(m->funcs[k]);
+	find_ordering(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (!enter(r, k))
 			return false;
 	for (uint32_t k = 0; k < m->nfuncs; k++)
-		if (r->reach.funcs[k].hooks && !insert(r, m->funcs[k]))
+		if (r->reach.funcs[m->funcs[k]->sym->index].hooks && !insert(r, m->funcs[k]))
 			return false;
 	return true;
 }

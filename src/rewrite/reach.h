@@ -14,6 +14,7 @@ struct ws_reach_func {                   /* by sym->index */
 	uint64_t shared;                 /* bytes of shared memory that are its own */
 	bool bare;                       /* must not get hooks */
 	bool hooks;                      /* gets them */
+	bool ordering;                   /* also those for releases and acquires */
 };
 
 struct ws_reach {

@@ -621,6 +621,24 @@ static void race_follows_releases_and_acquires(void **state)
 	            "fence.proxy.alias;" LEFT);
 }
 
+static void releases_matter_where_a_kernel_can_come_to_a_fence(void **state)
+{
+	struct ws_buf out = { 0 };
+	struct work w;
+
+	begin_race(&w, HEAD ".func f() { membar.gl; ret; }\n"
+	           ".func g() { .reg .b64 %d<2>; st.volatile.global.u32 [%d1], 1; ret; }\n"
+	           ".entry a() { .reg .b64 %d<2>; st.volatile.global.u32 [%d1], 2; call f, (); call g, (); ret; }\n"
+	           ".entry b() { .reg .b64 %d<2>; st.volatile.global.u32 [%d1], 3; call g, (); ret; }\n", false);
+	assert_true(ws_rw_end(w.p));
+	ws_ptx_print(w.m, &out);
+	assert_non_null(strstr(out.data, "st.local.u32 [%d1+7], %ws_b32_0;\n\tst.volatile.global.u32 [%d1], 1;"));
+	assert_non_null(strstr(out.data, "st.local.u32 [%d1+7], %ws_b32_0;\n\tst.volatile.global.u32 [%d1], 2;"));
+	assert_null(strstr(out.data, "st.local.u32 [%d1+7], %ws_b32_0;\n\tst.volatile.global.u32 [%d1], 3;"));
+	ws_buf_free(&out);
+	finish(&w);
+}
+
 static void race_follows_barriers(void **state)
 {
 	expect_race("bar.sync 0;\n@%p1 bar.sync 1, %r1;\nbar.red.popc.u32 %r1, 2, 64, %p1;\nbarrier.sync 3;\nret;",
@@ -848,6 +866,7 @@ int main(void)
 		cmocka_unit_test(stored_values_are_words),
 		cmocka_unit_test(race_checks_accesses),
 		cmocka_unit_test(race_follows_releases_and_acquires),
+		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
 		cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
