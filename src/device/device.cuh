@@ -72,6 +72,25 @@ HELPER u32 lanes_with(u64 value)
 	return mask;
 }
 
+/* Do all 32 lanes have the same value? All of them come here. */
+HELPER bool all_lanes_have(u64 value)
+{
+	u32 is;
+
+	asm volatile("{ .reg .pred p; .reg .b32 m; match.all.sync.b64 m|p, %1, -1; selp.u32 %0, 1, 0, p; }"
+		     : "=r"(is) : "l"(value));
+	return is;
+}
+
+/* The value of a lane for these lanes; all of them come here. */
+HELPER u32 of_lane(u32 lanes, u32 lane, u32 value)
+{
+	u32 v;
+
+	asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, %3;" : "=r"(v) : "r"(value), "r"(lane), "r"(lanes));
+	return v;
+}
+
 /* Memory is the same for these lanes behind it; all of them come here. */
 HELPER void warp_sync(u32 lanes)
 {

@@ -3,8 +3,7 @@
  *
  * Every function may be called by any lanes of a warp, together or one by one. None waits for another thread but for
  * lanes that execute the same call, and nothing is locked. */
-#include "race_cell.cuh"
-#include "race_memory.cuh"
+#include "race_line.cuh"
 
 /* ---- beginning and end of a block ---- */
 HELPER void clear_block(u32 kernel)
@@ -153,13 +152,33 @@ HELPER bool find_space(u64 *address, u32 *what)
 	return true;
 }
 
-HELPER bool find_word(u64 address, const struct me *m, struct word *d)
+enum access { READ, WRITE, ATOMIC };
+
+/* The cell of the first word of an access to global memory; 0 = the access has been dealt with. */
+HELPER u64 global_cell(u64 address, const struct me *m, enum access access)
+{
+	bool covers = access != ATOMIC && covers_lines(address, WS_RACE_BYTES_OF(m->what));
+	u64 line = line_of(address), entry;
+
+	if (covers && all_lanes_have(!line) && line && access_lines(line, m, access == WRITE))
+		return 0;
+	if (!line) {
+		count_threads(COUNTS(not_checked[WS_RACE_NO_PAGE]));
+		return 0;
+	}
+	entry = covers ? load64(line) : load64_stable(line);
+	if (!covers && !is_expanded(entry))
+		entry = __warpsafe_expand(line, m->warp);
+	return cell_in_line(entry, address);
+}
+
+HELPER bool find_word(u64 address, const struct me *m, enum access access, struct word *d)
 {
 	u32 bytes = WS_RACE_BYTES_OF(m->what);
 
 	d->address = address;
 	d->bytes = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
-	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? shared_cell((u32)address) : global_cell(address, m->warp);
+	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? shared_cell((u32)address) : global_cell(address, m, access);
 	return d->cell;
 }
 
@@ -190,7 +209,7 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 	if (!find_space(&address, &what))
 		return;
 	m = access_of(now, what, site);
-	if (!find_word(address, &m, &d))
+	if (!find_word(address, &m, READ, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		read_word(&d, &m);
@@ -209,7 +228,7 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	if (!find_space(&address, &what))
 		return;
 	m = access_of(now, what, site);
-	if (!find_word(address, &m, &d))
+	if (!find_word(address, &m, WRITE, &d))
 		return;
 	v0 <<= 8 * (address & 3);
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
@@ -232,7 +251,7 @@ SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 	if (!find_space(&address, &what))
 		return;
 	m = access_of(now, what, site);
-	if (!find_word(address, &m, &d))
+	if (!find_word(address, &m, ATOMIC, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		write_word(&d, &m, false, 0);

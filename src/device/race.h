@@ -40,7 +40,8 @@ enum ws_race_space { WS_RACE_GLOBAL, WS_RACE_SHARED, WS_RACE_GENERIC };
 /* Weak, or strong with a scope; atomic (atom, red) with a scope. The scope of a fence: strong. */
 enum ws_race_class {
 	WS_RACE_WEAK, WS_RACE_STRONG_CTA, WS_RACE_STRONG_CLUSTER, WS_RACE_STRONG_GPU, WS_RACE_STRONG_SYS,
-	WS_RACE_ATOMIC_CTA, WS_RACE_ATOMIC_CLUSTER, WS_RACE_ATOMIC_GPU, WS_RACE_ATOMIC_SYS
+	WS_RACE_ATOMIC_CTA, WS_RACE_ATOMIC_CLUSTER, WS_RACE_ATOMIC_GPU, WS_RACE_ATOMIC_SYS,
+	WS_RACE_UPDATE                   /* a weak write for both it and a weak read of the same bytes just before */
 };
 #define WS_RACE_CLASS(c)     ((c) << 8)
 #define WS_RACE_CLASS_OF(what) ((what) >> 8 & 15)

@@ -37,7 +37,10 @@ HELPER struct me access_of(u64 now, u32 what, u32 site)
 
 /* ---- pairs ---- */
 /* The scope of a class: WS_RACE_STRONG_... or 0. */
-HELPER u32 scope_of(u32 cls) { return cls > WS_RACE_STRONG_SYS ? cls - WS_RACE_STRONG_SYS : cls; }
+HELPER u32 scope_of(u32 cls)
+{
+	return cls == WS_RACE_UPDATE ? 0 : cls > WS_RACE_STRONG_SYS ? cls - WS_RACE_STRONG_SYS : cls;
+}
 
 /* Morally strong (PTX ISA 9.0, 8.7.2): each one's scope includes the other. */
 HELPER bool both_strong(u32 a, u32 b, bool same_block)
@@ -235,7 +238,8 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 	now = after_write(w, m, d->bytes);
 	if (now != w) {
 		w = exchange64(d->cell, now);
-		r = load64(d->cell + 8);
+		if (~w)                  /* always: but known only when the exchange is done */
+			r = load64(d->cell + 8);
 	}
 	if (w_bytes(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));

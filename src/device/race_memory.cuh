@@ -1,15 +1,16 @@
 /* race_memory.cuh - where the cells of an address are (race.cu).
  *
  * Shared memory: in the block's slot. Global memory: pages of 2 MiB are found by a hash table of open addressing; the
- * number of the row is that of the page's lines, 16 bytes for each 128 of the program's, which lead to cells. Nothing is
- * locked: rows and lines change from 0 by CAS, once. */
+ * number of the row is that of the page's lines, 16 bytes for each 128 of the program's. Nothing is locked: all of it
+ * changes by CAS. */
 #ifndef WS_RACE_MEMORY_CUH
 #define WS_RACE_MEMORY_CUH
 
-#include "race_state.cuh"
+#include "race_cell.cuh"
 
 enum { PAGE_SHIFT = 21, LINE_SHIFT = 7, PROBES = 64 };
-/* In a line: segment NO_MORE_SEGMENTS and the number of its cells, + 1. */
+/* A line has W and R as a word has, for what a warp has done with all of it: by lane + (word >> bytes), all at one time.
+ * When something else comes, it gets cells: segment NO_MORE_SEGMENTS and their number + 1, for ever. */
 #define EXPANDED ((u64)NO_MORE_SEGMENTS << SEGMENT_AT)
 
 /* 0 = no room. */
@@ -35,7 +36,12 @@ HELPER u64 line_of(u64 address)
 	return 0;
 }
 
-/* The number + 1 of cells that are not in use; 0 = there are none. One taken in vain stays with the warp. */
+HELPER bool is_expanded(u64 entry) { return segment_of(entry) == NO_MORE_SEGMENTS; }
+HELPER u64 cells_at(u32 number) { return RACE.cells + (u64)(number - 1) * WS_RACE_CELLS_BYTES; }
+
+/* The number + 1 of cells that are not in use; 0 = there are none. What was taken in vain stays with the warp, with
+ * USED: the cells are not zero. */
+enum { USED = 1u << 31 };
 HELPER u32 take_cells(u32 warp)
 {
 	u32 spare = shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), 0);
@@ -48,42 +54,67 @@ HELPER u32 take_cells(u32 warp)
 	return spare <= RACE.ncells ? spare : 0;
 }
 
-/* By one lane for all those that come to the line together. */
-HELPER void expand(u64 line, u32 warp)
+/* An entry of a line as one of its word. */
+HELPER u64 entry_of_word(u64 line, u32 word, u32 bytes_at)
 {
-	u32 cells = take_cells(warp);
+	u32 lane = lane_of(line) + (word >> ((u32)line >> bytes_at & 15));
 
-	if (cells && cas64(line, 0, EXPANDED | cells))
-		shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), cells);
+	if (!line)
+		return 0;
+	return (line & ~(31ull << LANE_AT)) | (u64)lane << LANE_AT | 15u << bytes_at;
 }
 
+HELPER void fill_cells(u64 cells, u64 w, u64 r)
+{
+	for (u32 k = 0; k < 32; k++)
+		asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(cells + 16 * k),
+			     "l"(entry_of_word(w, k, W_BYTES_AT)), "l"(entry_of_word(r, k, R_BYTES_AT)) : "memory");
+}
+
+/* By one lane. A read that enters the line while it is done looks at W again, and then goes to the cells itself. */
+SLOW void __warpsafe_expand_line(u64 line, u32 warp)
+{
+	u32 number = take_cells(warp);
+	u64 cells = cells_at(number & ~(u32)USED), w, r, was;
+
+	if (!number)
+		return;
+	load_cell(line, &w, &r);
+	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
+		if (w || r || number & USED) {
+			number |= USED;
+			fill_cells(cells, w, r);
+			fence_gpu();
+		}
+		was = cas64(line, w, EXPANDED | (number & ~(u32)USED));
+		if (was != w)
+			continue;
+		was = exchange64(line + 8, EXPANDED | (number & ~(u32)USED));
+		for (u32 k = 0; k < 32 && was != r; k++)
+			cas64(cells + 16 * k + 8, entry_of_word(r, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
+		return;
+	}
+	shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), number);
+}
+
+/* Lanes that come to a line together have one that does it. */
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
 	u32 group = lanes_with(line);
 
 	if (leads(group))
-		expand(line, warp);
+		__warpsafe_expand_line(line, warp);
 	warp_sync(group);
 	return load64(line);
 }
 
-/* The cell of the word of an address; 0 = there is no room, which is counted. */
-HELPER u64 global_cell(u64 address, u32 warp)
+/* The cell of the word of an address, by its line's entry; 0 = there is no room, which is counted. */
+HELPER u64 cell_in_line(u64 entry, u64 address)
 {
-	u64 line = line_of(address), has;
-
-	if (!line) {
-		count_threads(COUNTS(not_checked[WS_RACE_NO_PAGE]));
-		return 0;
-	}
-	has = load64_stable(line);
-	if (!has)
-		has = __warpsafe_expand(line, warp);
-	if (!has) {
-		count_threads(COUNTS(not_checked[WS_RACE_NO_CELLS]));
-		return 0;
-	}
-	return RACE.cells + (u64)((u32)has - 1) * WS_RACE_CELLS_BYTES + (address >> 2 & 31) * 16;
+	if (is_expanded(entry))
+		return cells_at((u32)entry) + (address >> 2 & 31) * 16;
+	count_threads(COUNTS(not_checked[WS_RACE_NO_CELLS]));
+	return 0;
 }
 
 HELPER u64 shared_cell(u32 offset)

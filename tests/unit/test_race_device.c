@@ -192,6 +192,57 @@ static void bytes_of_a_word(void **state)
 	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
 }
 
+/* ---- whole lines ---- */
+static uint32_t cells_for(const char *text, uint32_t grid, uint32_t block)
+{
+	struct race_rig r = ran(configs, text, grid, block);
+	uint32_t cells = race_counts(&r)->cells;
+
+	compare(&r, &NONE);
+	race_free(&r);
+	return cells;
+}
+
+/* The word of the thread in the grid, 4 << shift bytes. */
+#define GLOBAL(shift) " mov.u32 %r10, %ntid.x; mad.lo.u32 %r10, %r10, %r1, %r0; shl.b32 %r10, %r10, 2+" #shift ";\n" \
+	" cvt.u64.u32 %rd3, %r10; add.u64 %rd3, %rd1, %rd3;\n"
+
+static void whole_lines_need_no_cells(void **state)
+{
+	assert_int_equal(cells_for(KERNEL(GLOBAL(0) " ld.global.u32 %r7, [%rd3]; st.global.u32 [%rd3], %r7;\n"), 4, 64), 0);
+	assert_int_equal(cells_for(KERNEL(GLOBAL(1) " ld.global.u64 %rd4, [%rd3]; st.global.u64 [%rd3], %rd4;\n"), 4, 64), 0);
+	assert_int_equal(cells_for(KERNEL(GLOBAL(2) " ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%rd3];\n"
+	                                  " st.global.v4.u32 [%rd3], {%r7, %r8, %r9, %r10};\n"), 4, 64), 0);
+	assert_int_equal(cells_for(KERNEL(" ld.global.u32 %r7, [%rd2];\n"), 4, 64), 0);
+	assert_int_equal(cells_for(KERNEL(GLOBAL(0) " st.global.u32 [%rd3], %r7;\n"), 1, 40), 1);
+}
+
+/* A line as a warp wrote it is looked at word by word, and the other way round. */
+static void lines_and_words(void **state)
+{
+	#define LINE_THEN(order, then) KERNEL(" st.global.u32 [%rd2], %r0;\n" order " xor.b32 %r6, %r0, 32; mul.wide.u32 %rd3, %r6, 4;" \
+		" add.u64 %rd3, %rd1, %rd3; mul.wide.u32 %rd4, %r6, 16; add.u64 %rd4, %rd1, %rd4;\n" then)
+	#define THREAD_40 " setp.eq.u32 %p1, %r0, 40; @%p1"
+	expect(LINE_THEN(BARRIER, THREAD_40 " st.global.u32 [%rd3], %r0;\n"), 1, 64, NONE);
+	expect(LINE_THEN("", THREAD_40 " st.global.u32 [%rd3], %r0;\n"), 1, 64, RACES(1));
+	expect(LINE_THEN("", THREAD_40 " ld.global.u32 %r7, [%rd3];\n"), 1, 64, RACES(1));
+	expect(LINE_THEN("", " setp.lt.u32 %p1, %r0, 32; @%p1 ld.global.u32 %r7, [%rd3];\n"), 1, 64, RACES(1));
+	expect(LINE_THEN("", THREAD_40 " st.global.u32 [%rd2], %r0;\n"), 1, 64, NONE);
+	expect(LINE_THEN(" bar.warp.sync -1;\n", " setp.lt.u32 %p1, %r0, 32; @%p1 bra E; xor.b32 %r6, %r0, 5; mul.wide.u32 %rd3, %r6, 4;"
+	                 " add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r7, [%rd3];\nE:"), 1, 64, NONE);
+	expect(LINE_THEN(BARRIER, " ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%rd4];\n" BARRIER " st.global.u32 [%rd2], %r0;\n"), 1, 64,
+	       NONE);
+	expect(LINE_THEN(BARRIER, " ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%rd4]; st.global.u32 [%rd2], %r0;\n"), 1, 64, RACES(2));
+}
+
+/* What several blocks have read is kept for the line. */
+static void a_line_that_blocks_read(void **state)
+{
+	expect(KERNEL(" ld.global.u32 %r7, [%rd2];" BLOCK(3) " @%p2 st.global.u32 [%rd2], %r7;\n"), 4, 32, RACES(1));
+	expect(KERNEL(" ld.global.u32 %r7, [%rd2];" BARRIER " setp.eq.u32 %p1, %r3, 1; @%p1 bra E; ld.global.u32 %r8, [%rd2+128];"
+	              BARRIER " bra F;\nE:" BARRIER "F:" BARRIER " st.global.u32 [%rd2], %r7;\n"), 1, 64, NONE);
+}
+
 /* ---- release and acquire ---- */
 #define MESSAGE(fence1, fence2) KERNEL( \
 	" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; @%p1 bra DONE; @%p2 bra READER;\n" \
@@ -242,7 +293,8 @@ int main(void)
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(many_syncs),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
-		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(messages),
+		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
+		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks),
 	};
 
