@@ -18,8 +18,9 @@ bool ws_cli_is_real(const struct ws_options *o)
 /* Options that say how the simulated GPU is to be have no meaning for another. */
 static const char *simulated_option(const struct ws_options *o)
 {
-	static const char *const names[] = { "divergence", "schedule", "seed", "threads", "max-instructions", "timeout",
-		                             "cc", "device-memory" };
+	static const char *const names[] = { "detector", "memory", "granularity", "kernel", "launch-skip", "launch-count",
+		                             "divergence", "schedule", "seed", "runs", "threads", "max-instructions",
+		                             "timeout", "cc", "device-memory" };
 	struct ws_buf set = { 0 };
 	const char *found = NULL;
 
@@ -43,8 +44,6 @@ const char *ws_cli_check_real(const char *verb, const struct ws_options *o, stru
 
 	if (!ws_cli_is_real(o))
 		return NULL;
-	if (strcmp(verb, "race") == 0)
-		return "--gpu=real needs checks that run on the GPU, which this version does not have; use --gpu=sim";
 	if (strcmp(o->instrument, "none") != 0 && !ws_real_pass_find(o->instrument)) {
 		ws_buf_printf(text, "--instrument=%s is for the simulated GPU in this version", o->instrument);
 		return text->data;

@@ -57,18 +57,24 @@ static void add_first_line(struct ws_buf *out, const char *text)
 	ws_buf_add(out, text, strcspn(text, "\n"));
 }
 
-/* By the pass, or only to see whether it could be. */
-static bool rewrite_part(const struct ws_real_pass *pass, struct ws_real_part *p, bool keep, uint32_t cc, struct ws_buf *why)
+struct mode {
+	uint32_t cc;
+	bool keep;                   /* what the pass makes; if not, it is only to see whether it can */
+	bool part;
+};
+
+static bool rewrite_part(const struct ws_real_pass *pass, struct ws_real_part *p, const struct mode *mode, struct ws_buf *why)
 {
 	struct ws_buf out = { 0 }, problem = { 0 };
 	char label[256];
-	bool fine = pass->rewrite(label_of(label, sizeof label), p->text, p->len, cc, &out, &problem);
+	struct ws_real_text t = { label_of(label, sizeof label), p->text, p->len, mode->cc, mode->part };
+	bool fine = pass->rewrite(&t, &out, &problem, &p->table);
 
 	if (!fine) {
 		ws_real_tell("%s stays as it is, for warpsafe cannot read it:\n%s", label, problem.data ? problem.data : "");
 		ws_buf_puts(why, "PTX that warpsafe cannot read: ");
 		add_first_line(why, problem.data ? problem.data : label);
-	} else if (keep) {
+	} else if (mode->keep) {
 		free(p->text);
 		p->text = out.data;
 		p->len = out.len;
@@ -79,7 +85,7 @@ static bool rewrite_part(const struct ws_real_pass *pass, struct ws_real_part *p
 	return fine;
 }
 
-static bool rewrite_all(const struct ws_real_pass *pass, struct ws_real_image *i, bool keep, uint32_t cc,
+static bool rewrite_all(const struct ws_real_pass *pass, struct ws_real_image *i, const struct mode *mode,
                         struct ws_buf *why)
 {
 	uint64_t start = ws_real_ns();
@@ -87,17 +93,19 @@ static bool rewrite_all(const struct ws_real_pass *pass, struct ws_real_image *i
 
 	for (size_t k = 0; k < i->n && fine; k++)
 		if (i->parts[k].text)
-			fine = rewrite_part(pass, &i->parts[k], keep, cc, why);
-	if (keep) {
+			fine = rewrite_part(pass, &i->parts[k], mode, why);
+	if (mode->keep) {
 		ws_real_count(WS_FIG_REWRITE_NS, ws_real_ns() - start);
 		ws_real_count(WS_FIG_REWRITTEN, fine);
 	}
 	return fine;
 }
 
-bool ws_real_rewrite(struct ws_real_image *i, uint32_t cc, struct ws_buf *why)
+bool ws_real_rewrite(struct ws_real_image *i, uint32_t cc, bool part, struct ws_buf *why)
 {
-	return rewrite_all(ws_real_session()->pass, i, true, cc, why);
+	struct mode mode = { .cc = cc, .keep = true, .part = part || i->n > 1 };
+
+	return rewrite_all(ws_real_session()->pass, i, &mode, why);
 }
 
 /* The names behind .entry; one in a comment does no harm, no kernel asks for it. */
@@ -123,7 +131,7 @@ static void compile(struct ws_real_code *c, struct ws_real_image *i, uint32_t cc
 {
 	struct ws_buf why = { 0 }, problem = { 0 };
 
-	if (!ws_real_rewrite(i, cc, &why)) {
+	if (!ws_real_rewrite(i, cc, false, &why)) {
 		c->why = why.data;
 	} else if (!ws_real_compile(i, cc, jit, &c->cubin, &c->len, &problem)) {
 		ws_real_tell("error: the driver does not compile the rewritten PTX, so the program's own code runs:\n%s",
@@ -131,6 +139,9 @@ static void compile(struct ws_real_code *c, struct ws_real_image *i, uint32_t cc
 		ws_buf_puts(&why, "the driver does not compile the rewritten PTX: ");
 		add_first_line(&why, problem.data);
 		c->why = why.data;
+	} else {
+		for (size_t k = 0; k < i->n; k++)
+			ws_real_code_add_table(c, i->parts[k].table);
 	}
 	ws_buf_free(&problem);
 }
@@ -140,7 +151,7 @@ static void inspect(struct ws_real_code *c, struct ws_real_image *i, uint32_t cc
 {
 	struct ws_buf why = { 0 };
 
-	if (!rewrite_all(ws_real_pass_find("print"), i, false, cc, &why))
+	if (!rewrite_all(ws_real_pass_find("print"), i, &(struct mode){ .cc = cc }, &why))
 		c->why = why.data;
 }
 
@@ -184,12 +195,34 @@ struct ws_real_code *ws_real_code_look(const void *data, size_t len, bool any_de
 	return c;
 }
 
+void ws_real_code_add_table(struct ws_real_code *c, const struct ws_real_table *t)
+{
+	if (!t)
+		return;
+	*WS_PUSH(c->tables, c->ntables, c->captables) = t;
+	if (!c->variable)
+		c->variable = t->variable;   /* one for all parts */
+}
+
+static void empty(struct ws_real_code *c)
+{
+	free(c->why);
+	free(c->entries);
+	free(c->cubin);
+	free(c->tables);
+	free(c->ready);
+}
+
+void ws_real_code_give_up(struct ws_real_code *c, char *why)
+{
+	empty(c);
+	*c = (struct ws_real_code){ .why = why };
+}
+
 void ws_real_code_free(struct ws_real_code *c)
 {
 	if (!c)
 		return;
-	free(c->why);
-	free(c->entries);
-	free(c->cubin);
+	empty(c);
 	free(c);
 }

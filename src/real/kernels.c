@@ -12,6 +12,7 @@
 /* A kernel is told once for its name and why it cannot be checked, however often its module is loaded. */
 struct ws_real_kernel {
 	char *name, *plain, *why;            /* why NULL: it can be checked */
+	char *unfollowed;                    /* but these accesses of it are not; NULL = all are */
 	atomic_ullong launches;
 	uint64_t told;                       /* of them; touched by the saving of the report alone */
 	struct ws_real_times times;
@@ -21,7 +22,7 @@ struct ws_real_kernel {
 struct module {
 	struct ws_real_code *code;
 	unsigned users;                      /* handles: a library and its modules */
-	bool library;
+	void *library;                       /* its handle; NULL = it is a module of its own */
 };
 
 struct function {
@@ -45,12 +46,26 @@ static bool has_name(const char *names, const char *name)
 	return false;
 }
 
+/* What the pass for races says of the kernel; NULL: there is no such pass, or it does not know the kernel. */
+static const struct ws_real_checked_kernel *checked_kernel(const struct module *m, const char *name)
+{
+	const struct ws_real_checked_kernel *k = NULL;
+
+	for (size_t i = 0; m && m->code && i < m->code->ntables && !k; i++)
+		k = ws_real_table_kernel(m->code->tables[i], name);
+	return k;
+}
+
 /* Why the kernel cannot be checked; NULL = it can. */
 static const char *why_not(const struct module *m, const char *name)
 {
+	const struct ws_real_checked_kernel *k = checked_kernel(m, name);
+
 	if (!m || !m->code)
 		return "its module was loaded by a call that warpsafe does not see";
-	return m->code->entries && has_name(m->code->entries, name) ? NULL : m->code->why;
+	if (m->code->why && !(m->code->entries && has_name(m->code->entries, name)))
+		return m->code->why;
+	return k ? k->why : NULL;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -58,8 +73,10 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static struct ws_real_kernel *kernel_named(const char *name, const char *why)
+static struct ws_real_kernel *kernel_of(const struct module *m, const char *name)
 {
+	const char *why = why_not(m, name);
+	const struct ws_real_checked_kernel *checked = why ? NULL : checked_kernel(m, name);
 	uint64_t h = ws_hash(name, strlen(name)) ^ (why ? ws_hash(why, strlen(why)) : 0);
 	const void *key = (const void *)(uintptr_t)(h | 1);
 	struct ws_real_kernel *first = ws_map_get(&kernels, key), *k;
@@ -71,6 +88,7 @@ static struct ws_real_kernel *kernel_named(const char *name, const char *why)
 	k->name = ws_strdup(name);
 	k->plain = ws_demangle(name);
 	k->why = why ? ws_strdup(why) : NULL;
+	k->unfollowed = checked && checked->unfollowed ? ws_strdup(checked->unfollowed) : NULL;
 	k->same_hash = first;
 	ws_map_put(&kernels, key, k);
 	*WS_PUSH(all, nall, capall) = k;
@@ -122,7 +140,7 @@ void ws_real_module_add(void *handle, struct ws_real_code *code, bool library)
 	}
 	m = ws_alloc(sizeof *m);
 	m->code = code;
-	m->library = library;
+	m->library = library ? handle : NULL;
 	pthread_rwlock_wrlock(&lock);
 	put_module(handle, m);
 	pthread_rwlock_unlock(&lock);
@@ -167,7 +185,7 @@ void ws_real_function_add(void *handle, void *module, const char *name)
 	if (!handle || !name || !ws_real_session())
 		return;
 	pthread_rwlock_wrlock(&lock);
-	put_function(handle, module, kernel_named(name, why_not(ws_map_get(&modules, module), name)), false);
+	put_function(handle, module, kernel_of(ws_map_get(&modules, module), name), false);
 	pthread_rwlock_unlock(&lock);
 }
 
@@ -239,7 +257,7 @@ static struct ws_real_kernel *learn(void *handle)
 		find_library(module);
 	pthread_rwlock_wrlock(&lock);
 	name = name ? name : "a kernel whose name the driver does not tell";
-	k = put_function(handle, module, kernel_named(name, why_not(ws_map_get(&modules, module), name)), true);
+	k = put_function(handle, module, kernel_of(ws_map_get(&modules, module), name), true);
 	pthread_rwlock_unlock(&lock);
 	return k;
 }
@@ -256,6 +274,24 @@ struct ws_real_kernel *ws_real_kernel_of(void *handle)
 	k = f ? f->kernel : NULL;
 	pthread_rwlock_unlock(&lock);
 	return k ? k : learn(handle);
+}
+
+struct ws_real_code *ws_real_code_of(void *function, void **module, bool *library)
+{
+	const struct function *f;
+	struct module *m;
+
+	if (!ws_real_kernel_of(function))
+		return NULL;
+	pthread_rwlock_rdlock(&lock);
+	f = ws_map_get(&functions, function);
+	m = f ? ws_map_get(&modules, f->module) : NULL;
+	if (m) {
+		*module = m->library ? m->library : f->module;
+		*library = m->library;
+	}
+	pthread_rwlock_unlock(&lock);
+	return m ? m->code : NULL;
 }
 
 /* ---- launches ---- */
@@ -284,6 +320,15 @@ void ws_real_tell_times(void)
 	pthread_rwlock_unlock(&lock);
 }
 
+static void tell_unfollowed(struct ws_report *r, const struct ws_real_kernel *k)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "some of its accesses: %s", k->unfollowed);
+	ws_report_unchecked(r, k->plain, b.data);
+	ws_buf_free(&b);
+}
+
 void ws_real_gather(void *report)
 {
 	atomic_store(&news, false);
@@ -298,7 +343,10 @@ void ws_real_gather(void *report)
 		                                                  .checked = !k->why });
 		if (k->why)
 			ws_report_unchecked(report, k->plain, k->why);
+		else if (k->unfollowed)
+			tell_unfollowed(report, k);
 		k->told = n;
 	}
 	pthread_rwlock_unlock(&lock);
+	ws_real_race_gather(report);
 }

@@ -13,6 +13,8 @@
 struct inputs {
 	void *state;                 /* NULL: finished */
 	struct ws_buf entries;       /* kernels that can be checked, each with its NUL */
+	const struct ws_real_table **tables; /* of its parts */
+	size_t ntables, captables;
 	bool whole;                  /* no input had to stay as it is */
 	char *why;                   /* the first that had to: why */
 	XXH128_hash_t sum;           /* finished: of what was made, and its size */
@@ -40,6 +42,7 @@ static struct inputs *link_of(void *state)
 static void drop(size_t i)
 {
 	ws_buf_free(&links[i].entries);
+	free(links[i].tables);
 	free(links[i].why);
 	memmove(&links[i], &links[i + 1], (nlinks - i - 1) * sizeof *links);
 	nlinks--;
@@ -55,6 +58,9 @@ static void note_input(void *state, const struct ws_real_image *i, const char *w
 	if (!why) {
 		ws_real_entries(i, &in->entries);
 		in->entries.len--;   /* the empty name comes at the end of all */
+		for (size_t k = 0; k < i->n; k++)
+			if (i->parts[k].table)
+				*WS_PUSH(in->tables, in->ntables, in->captables) = i->parts[k].table;
 	} else {
 		in->whole = false;
 		if (!in->why)
@@ -98,7 +104,7 @@ static bool take(add_data real, void *state, int type, const void *data, size_t 
 		note_input(state, NULL, i.why);
 	} else if (!s->pass) {
 		note_input(state, &i, NULL);
-	} else if (ws_real_rewrite(&i, cc, &why)) {
+	} else if (ws_real_rewrite(&i, cc, true, &why)) {
 		note_input(state, &i, NULL);
 		*e = pass_on_texts(real, state, &i, name, n, options, values);
 		fine = true;
@@ -165,6 +171,8 @@ static void note_finished(void *state, const void *cubin, size_t len)
 	done = (struct inputs){ .whole = in->whole, .why = in->why ? ws_strdup(in->why) : NULL, .len = len,
 		                .sum = XXH3_128bits(cubin, len) };
 	ws_buf_add(&done.entries, in->entries.data ? in->entries.data : "", in->entries.len);
+	for (size_t k = 0; k < in->ntables; k++)
+		*WS_PUSH(done.tables, done.ntables, done.captables) = in->tables[k];
 	*WS_PUSH(links, nlinks, caplinks) = done;
 	for (size_t i = 0; i < nlinks && nlinks > MOST_FINISHED; i++)
 		if (!links[i].state)
@@ -207,6 +215,8 @@ struct ws_real_code *ws_real_linked(const void *data, size_t readable)
 		if (in->state || in->len > readable || !XXH128_isEqual(XXH3_128bits(data, in->len), in->sum))
 			continue;
 		c = ws_alloc(sizeof *c);
+		for (size_t k = 0; k < in->ntables; k++)
+			ws_real_code_add_table(c, in->tables[k]);
 		if (in->whole)
 			break;
 		if (in->entries.len) {

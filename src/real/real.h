@@ -20,12 +20,20 @@
 void ws_real_bind(void **table, const char *names, size_t n);
 
 /* ---- passes: what is done to PTX before the driver compiles it ---- */
+struct ws_real_text {                    /* a module's */
+	const char *label;                   /* names it in messages */
+	const char *text;                    /* NUL-terminated */
+	size_t len;
+	uint32_t cc;                         /* of the GPU: 90 = 9.0 */
+	bool part;                           /* it will be linked with others */
+};
+struct ws_real_table;                        /* race.h */
 struct ws_real_pass {
 	const char *name;                    /* of --instrument */
-	/* Appends the rewritten text of a module. `label` names it in messages; text is NUL-terminated; cc is that of the
-	 * GPU, 90 = 9.0. false: *why has the problem, its first line fit to stand alone. Called from any thread. */
-	bool (*rewrite)(const char *label, const char *text, size_t len, uint32_t cc, struct ws_buf *out,
-	                struct ws_buf *why);
+	/* Appends the rewritten text; *table is set to what the host must know of the checks in it, by a pass for races.
+	 * false: *why has the problem, its first line fit to stand alone. Called from any thread. */
+	bool (*rewrite)(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why,
+	                const struct ws_real_table **table);
 };
 /* NULL: there is no such pass ("none" is not one). */
 const struct ws_real_pass *ws_real_pass_find(const char *name);

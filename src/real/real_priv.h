@@ -3,6 +3,7 @@
 #define WS_REAL_PRIV_H
 
 #include "base/options.h"
+#include "real/race.h"
 #include "real/real.h"
 #include "report/report.h"
 
@@ -35,6 +36,7 @@ enum { WS_LINK_CUBIN, WS_LINK_PTX, WS_LINK_FATBINARY };      /* CUjitInputType *
 struct ws_real_session {
 	struct ws_options options;
 	const struct ws_real_pass *pass;     /* NULL: programs run as they are */
+	bool checks;                         /* the pass is one for races */
 	struct ws_report *report;
 	unsigned modules;                    /* looked at so far; names them */
 };
@@ -52,6 +54,7 @@ uint64_t ws_real_ns(void);                                   /* a clock, for the
 struct ws_real_part {
 	char *text;                  /* PTX, NUL-terminated, owned; NULL: there is none that the GPU can run */
 	size_t len;
+	const struct ws_real_table *table;   /* of the checks in it, once it was rewritten; NULL = none */
 	const void *binary;          /* then the container, to be linked as it is */
 	size_t binary_len;
 };
@@ -70,6 +73,11 @@ struct ws_real_code {
 	char *entries;               /* but these can (names, NUL-terminated, an empty one at the end); may be NULL */
 	void *cubin;                 /* given to the driver in place of the program's code; NULL = the program's own */
 	size_t len;
+	const struct ws_real_table **tables; /* of its parts, if they were rewritten by a pass for races */
+	size_t ntables, captables;
+	const char *variable;        /* that tells its checks where they work; NULL = it has none */
+	struct ws_real_gpu **ready, *latest; /* where that was told; `latest` may be read without a lock */
+	size_t nready, capready;
 };
 struct ws_real_jit {                 /* options of a call of the program that loads code */
 	unsigned n;
@@ -80,8 +88,12 @@ struct ws_real_jit {                 /* options of a call of the program that lo
  * frees with ws_real_code_free. NULL without a session. */
 struct ws_real_code *ws_real_code_look(const void *data, size_t len, bool any_device, const struct ws_real_jit *jit);
 void ws_real_code_free(struct ws_real_code *c);
-/* Rewrites PTX in i by the session's pass, in place. false: `why` begins with what is wrong, which was told. */
-bool ws_real_rewrite(struct ws_real_image *i, uint32_t cc, struct ws_buf *why);
+/* The code is the program's own from now on, for this reason; takes `why` over. */
+void ws_real_code_give_up(struct ws_real_code *c, char *why);
+void ws_real_code_add_table(struct ws_real_code *c, const struct ws_real_table *t);
+/* Rewrites PTX in i by the session's pass, in place. part: it will be linked with other code by the program. false: `why`
+ * begins with what is wrong, which was told. */
+bool ws_real_rewrite(struct ws_real_image *i, uint32_t cc, bool part, struct ws_buf *why);
 /* The names of the kernels of all texts, in the form of struct ws_real_code's entries. */
 void ws_real_entries(const struct ws_real_image *i, struct ws_buf *out);
 /* Compute capability of the GPU that code is loaded for; 0: it cannot be known. */
@@ -109,10 +121,15 @@ void ws_real_function_alias(void *function, void *kernel);
 void ws_real_functions_forget(void);
 /* The kernel behind a CUfunction or CUkernel; NULL without a session. Lives on. */
 struct ws_real_kernel *ws_real_kernel_of(void *handle);
+/* The code of the module that a function is of, and the handle of that module or library. NULL: not known. */
+struct ws_real_code *ws_real_code_of(void *function, void **module, bool *library);
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);
 void ws_real_tell_times(void);                               /* a line for each kernel that was timed */
 void ws_real_gather(void *report);                           /* brings the report's rows up to date */
+
+/* ---- wrap_launch.c ---- */
+bool ws_real_capturing(void);                /* is a stream being captured? Then nothing can be waited for */
 
 /* ---- times.c: how long kernels ran, with --stats ---- */
 struct ws_real_times {

@@ -71,9 +71,10 @@ static struct ws_real_session *create(void)
 	ws_options_default(o);
 	if (text && !ws_options_from_env(o, text, &why))
 		ws_real_tell("error: %s: %s", WS_REAL_OPTIONS_ENV, why ? why : "not understood");
-	s->pass = ws_real_pass_find(o->instrument);
+	s->checks = strcmp(o->verb, "race") == 0;
+	s->pass = ws_real_pass_find(s->checks ? "race" : o->instrument);
 	s->report = ws_report_new();
-	ws_report_set(s->report, "real", "none", o->granularity);
+	ws_report_set(s->report, "real", s->checks ? "device" : "none", o->granularity);
 	if (o->report_dir && *o->report_dir)
 		ws_keep_start(&(struct ws_keep){ s->report, o->report_dir, ws_real_gather, s->report });
 	if (o->stats)

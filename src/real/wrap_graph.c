@@ -32,6 +32,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ws_map execs;
 
 /* ---- what is in a graph ---- */
+/* The kernel behind a function that graphs will launch. */
+static struct ws_real_kernel *kernel_for(void *function)
+{
+	if (function)
+		ws_real_race_prepare(function);
+	return ws_real_kernel_of(function);
+}
+
 static struct ws_real_kernel *kernel_in(void *node)
 {
 	struct kernel_params p = { 0 };
@@ -41,7 +49,7 @@ static struct ws_real_kernel *kernel_in(void *node)
 		e = ws_real.cuGraphKernelNodeGetParams_v2(node, &p);
 	else if (ws_real.cuGraphKernelNodeGetParams)
 		e = ws_real.cuGraphKernelNodeGetParams(node, &p);
-	return e ? NULL : ws_real_kernel_of(p.function ? p.function : p.kernel);
+	return e ? NULL : kernel_for(p.function ? p.function : p.kernel);
 }
 
 static void read_graph(struct exec *x, void *graph, unsigned depth);
@@ -161,7 +169,7 @@ static struct node *find_node(void *exec, void *handle)
 
 static int changed(int e, void *exec, void *handle, void *function)
 {
-	struct ws_real_kernel *k = e ? NULL : ws_real_kernel_of(function);
+	struct ws_real_kernel *k = e ? NULL : kernel_for(function);
 	struct node *n;
 
 	pthread_mutex_lock(&lock);
@@ -239,10 +247,18 @@ static int launched(int e, void *exec)
 
 int ws_real_cuGraphLaunch(void *exec, void *stream)
 {
-	return launched(ws_real.cuGraphLaunch(exec, stream), exec);
+	struct ws_real_gpu *g = ws_real_race_begin();
+	int e = ws_real.cuGraphLaunch(exec, stream);
+
+	ws_real_race_end(g);
+	return launched(e, exec);
 }
 
 int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
 {
-	return launched(ws_real.cuGraphLaunch_ptsz(exec, stream), exec);
+	struct ws_real_gpu *g = ws_real_race_begin();
+	int e = ws_real.cuGraphLaunch_ptsz(exec, stream);
+
+	ws_real_race_end(g);
+	return launched(e, exec);
 }

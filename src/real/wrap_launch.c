@@ -6,6 +6,11 @@
 
 static atomic_int captures;          /* streams being captured; mostly 0, and then nothing is asked */
 
+bool ws_real_capturing(void)
+{
+	return atomic_load_explicit(&captures, memory_order_relaxed) > 0;
+}
+
 /* ---- capture ---- */
 static int begun(int e)
 {
@@ -82,16 +87,19 @@ struct launch {
 	struct ws_real_span *span;
 	ws_real_record *record;
 	void *stream;
+	struct ws_real_gpu *gpu;             /* whose checks the kernel works with */
 };
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. */
 static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream)
 {
-	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream };
+	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL };
 
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
-	if (l.kernel && !atomic_load_explicit(&captures, memory_order_relaxed))
+	if (l.kernel && !ws_real_capturing())
 		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), record, stream);
+	ws_real_race_prepare(f);
+	l.gpu = ws_real_race_begin();
 	return l;
 }
 
@@ -108,6 +116,7 @@ static struct launch in_stream_ptsz(void *f, void *stream)
 
 static int launched(struct launch l, int e)
 {
+	ws_real_race_end(l.gpu);
 	ws_real_time_end(l.span, l.record, l.stream);
 	if (!e)
 		ws_real_launched(l.kernel);
@@ -183,6 +192,9 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 	int e = ws_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
 	const struct launch_params *p = list;
 
+	if (!e && ws_real_session() && ws_real_session()->checks)
+		ws_report_limit(ws_real_session()->report, "kernels that were launched on several devices by one call were not "
+		                                           "checked");
 	for (unsigned i = 0; !e && p && i < n; i++)
 		ws_real_launched(ws_real_kernel_of(p[i].function));
 	return e;

@@ -11,10 +11,7 @@ static void give_up(struct ws_real_code *c, int e)
 
 	ws_buf_printf(&why, "the driver does not load the rewritten module (error %d)", e);
 	ws_real_tell("error: %s, so the program's own runs", why.data);
-	free(c->why);
-	free(c->entries);
-	free(c->cubin);
-	*c = (struct ws_real_code){ .why = why.data };
+	ws_real_code_give_up(c, why.data);
 }
 
 /* Ends a load: the handle is known from now on if it went well. */
@@ -204,6 +201,7 @@ int ws_real_cuKernelGetFunction(void **out, void *kernel)
 int ws_real_cuCtxDestroy(void *context)
 {
 	ws_real_times_forget(context);
+	ws_real_race_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy(context);
 }
@@ -211,6 +209,7 @@ int ws_real_cuCtxDestroy(void *context)
 int ws_real_cuCtxDestroy_v2(void *context)
 {
 	ws_real_times_forget(context);
+	ws_real_race_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy_v2(context);
 }
@@ -218,6 +217,7 @@ int ws_real_cuCtxDestroy_v2(void *context)
 int ws_real_cuDevicePrimaryCtxReset(int device)
 {
 	ws_real_times_forget(NULL);
+	ws_real_race_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset(device);
 }
@@ -225,6 +225,7 @@ int ws_real_cuDevicePrimaryCtxReset(int device)
 int ws_real_cuDevicePrimaryCtxReset_v2(int device)
 {
 	ws_real_times_forget(NULL);
+	ws_real_race_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset_v2(device);
 }

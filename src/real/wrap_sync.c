@@ -5,6 +5,7 @@
 static int waited(int e)
 {
 	ws_real_times_read(false);
+	ws_real_race_waited();
 	return e;
 }
 
@@ -48,14 +49,27 @@ int ws_real_cuMemcpy_ptds(uint64_t to, uint64_t from, size_t size)
 	return waited(ws_real.cuMemcpy_ptds(to, from, size));
 }
 
+/* The context ends with its last user. */
+static int released(int device, int e)
+{
+	unsigned flags;
+	int active = 1;
+
+	if (!e && ws_real.cuDevicePrimaryCtxGetState && !ws_real.cuDevicePrimaryCtxGetState(device, &flags, &active) && !active)
+		ws_real_race_forget_primary(device);
+	return e;
+}
+
 int ws_real_cuDevicePrimaryCtxRelease(int device)
 {
 	ws_real_times_read(true);
-	return ws_real.cuDevicePrimaryCtxRelease(device);
+	ws_real_race_read();
+	return released(device, ws_real.cuDevicePrimaryCtxRelease(device));
 }
 
 int ws_real_cuDevicePrimaryCtxRelease_v2(int device)
 {
 	ws_real_times_read(true);
-	return ws_real.cuDevicePrimaryCtxRelease_v2(device);
+	ws_real_race_read();
+	return released(device, ws_real.cuDevicePrimaryCtxRelease_v2(device));
 }

@@ -1,0 +1,507 @@
+/* race.c - the memory that race checks on the GPU work with, one set of tables a context; see race.h and device/race.h.
+ *
+ * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled then:
+ * a library is loaded before there is a context, and for all of them. Launches between which the tables become nearly full
+ * are made to wait for each other, and the tables begin anew: accesses of different launches are not compared. What was found
+ * lies in memory of the host, so it is there when the context has ended, or the program is ending. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "real/race.h"
+#include "real/race_layout.h"
+#include "real/real_priv.h"
+#include "report/keep.h"
+
+struct ws_real_gpu {                     /* a context */
+	void *context;
+	bool works;                          /* there are tables */
+	bool ended;                          /* the context has; what was found is still there */
+	int primary;                         /* of this device it is the primary context; -1 = of none */
+	atomic_bool launched;                /* since the counts were read */
+	pthread_rwlock_t launching;          /* read: a launch is being made; written: the tables begin anew */
+	pthread_mutex_t asking;              /* for the counts */
+	void *stream;                        /* ours; waits for no other */
+	struct ws_race_device device;        /* what each module is told */
+	struct ws_race_layout layout;
+	uint64_t base;                       /* of the tables, on the GPU */
+	struct ws_race_found *found;         /* host memory that the GPU writes */
+	uint32_t *told;                      /* of each, how often the report knows of it */
+	struct ws_race_counts *counts;       /* as last read */
+	struct ws_race_counts before;        /* sums of former tables */
+	atomic_bool full;                    /* the tables are nearly full */
+	uint64_t asked;                      /* when the counts were last read */
+	struct ws_real_gpu *next;
+};
+
+enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50, CAPTURE_RELAXED = 2, NON_BLOCKING = 1 };
+enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2 };
+#define LEAST_BUDGET (8ull << 20)
+#define USUAL_BUDGET (64ull << 20)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;     /* of the list, and of the making of its members */
+static struct ws_real_gpu *_Atomic gpus;
+
+/* ---- the driver ---- */
+static bool driver_has_all(void)
+{
+	return ws_real.cuMemGetInfo_v2 && ws_real.cuMemAlloc_v2 && ws_real.cuMemHostRegister_v2 &&
+	       ws_real.cuMemHostGetDevicePointer_v2 && ws_real.cuMemsetD8Async && ws_real.cuMemcpyHtoDAsync_v2 &&
+	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize && ws_real.cuCtxSynchronize &&
+	       ws_real.cuCtxGetCurrent && ws_real.cuCtxPushCurrent_v2 && ws_real.cuCtxPopCurrent_v2;
+}
+
+/* While a stream is captured, calls that might disturb it are refused; ours do not. Returns the mode to go back to. */
+static int relax_capture(int mode)
+{
+	if (ws_real_capturing() && ws_real.cuThreadExchangeStreamCaptureMode)
+		ws_real.cuThreadExchangeStreamCaptureMode(&mode);
+	return mode;
+}
+
+static int wait_for_stream(const struct ws_real_gpu *g)
+{
+	return ws_real.cuStreamSynchronize(g->stream);
+}
+
+static int zero(const struct ws_real_gpu *g, uint64_t address, size_t bytes)
+{
+	return bytes ? ws_real.cuMemsetD8Async(address, 0, bytes, g->stream) : 0;
+}
+
+/* ---- tables ---- */
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t attribute(int number, int device, uint64_t otherwise)
+{
+	int value = 0;
+
+	if (ws_real.cuDeviceGetAttribute && !ws_real.cuDeviceGetAttribute(&value, number, device) && value > 0)
+		return (uint64_t)value;
+	return otherwise;
+}
+
+static struct ws_race_gpu_size size_of_gpu(void)
+{
+	enum { PROCESSORS = 16, SHARED_BYTES = 81, SHARED_OF_BLOCK = 97, BLOCKS = 106 };     /* CU_DEVICE_ATTRIBUTE_* */
+	int device = 0;
+
+	if (ws_real.cuCtxGetDevice)
+		ws_real.cuCtxGetDevice(&device);
+	return (struct ws_race_gpu_size){ .processors = (uint32_t)attribute(PROCESSORS, device, 32),
+		                          .blocks = (uint32_t)attribute(BLOCKS, device, 16),
+		                          .shared = (uint32_t)attribute(SHARED_BYTES, device, 64 << 10),
+		                          .block_shared = (uint32_t)attribute(SHARED_OF_BLOCK, device, 48 << 10) };
+}
+
+/* As much as may be, and less where there is less. */
+static bool allocate(struct ws_real_gpu *g)
+{
+	uint64_t limit = ws_real_session()->options.shadow_limit, most;
+	struct ws_race_gpu_size size = size_of_gpu();
+	size_t free_bytes = 0, total = 0;
+
+	if (ws_real.cuMemGetInfo_v2(&free_bytes, &total))
+		return false;
+	most = least(free_bytes / 16 > USUAL_BUDGET ? free_bytes / 16 : USUAL_BUDGET, limit);
+	for (uint64_t budget = most; budget >= least(LEAST_BUDGET, limit); budget /= 2) {
+		ws_race_lay_out(&g->layout, &g->device, budget, &size);
+		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
+			return true;
+	}
+	return false;
+}
+
+/* Memory of the host in which the GPU writes what it finds. */
+static bool share(struct ws_real_gpu *g)
+{
+	size_t bytes = sizeof *g->found << FOUND_LOG2, all = bytes + sizeof *g->counts;
+	void *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t there = 0;
+
+	if (p == MAP_FAILED)
+		return false;
+	if (ws_real.cuMemHostRegister_v2(p, all, REGISTER_PORTABLE | REGISTER_DEVICEMAP) ||
+	    ws_real.cuMemHostGetDevicePointer_v2(&there, p, 0)) {
+		munmap(p, all);
+		return false;
+	}
+	g->found = p;
+	g->counts = (struct ws_race_counts *)(void *)((char *)p + bytes);
+	g->told = ws_alloc(sizeof *g->told << FOUND_LOG2);
+	g->device.found = there;
+	g->device.found_log2 = FOUND_LOG2;
+	return true;
+}
+
+static bool make(struct ws_real_gpu *g)
+{
+	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, NON_BLOCKING) || !allocate(g) || !share(g))
+		return false;
+	ws_race_place(&g->layout, &g->device, g->base);
+	return !zero(g, g->base, g->layout.bytes) && !wait_for_stream(g);
+}
+
+/* ---- looking for what was found while the program runs ---- */
+static void *look(void *user)
+{
+	uint64_t known = 0;
+
+	for (;;) {
+		uint64_t n = 0;
+
+		nanosleep(&(struct timespec){ .tv_nsec = LOOK_EVERY_MS * 1000000 }, NULL);
+		for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
+			for (size_t k = 0; g->works && k < (size_t)1 << FOUND_LOG2; k++)
+				n += __atomic_load_n(&g->found[k].ready, __ATOMIC_ACQUIRE) != 0;
+		if (n != known)
+			ws_keep_touch();
+		known = n;
+	}
+	return user;
+}
+
+/* The thread has all signals blocked: the program's are for the program's threads. */
+static void start_looking(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	if (pthread_create(&thread, NULL, look, NULL) == 0)
+		pthread_detach(thread);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* ---- contexts ---- */
+static struct ws_real_gpu *find(void *context)
+{
+	struct ws_real_gpu *g = atomic_load(&gpus);
+
+	while (g && (g->context != context || g->ended))
+		g = g->next;
+	return g;
+}
+
+/* The device whose primary context this is; -1: it is not one. */
+static int primary_of(void *context)
+{
+	void *primary = NULL;
+	int device = 0;
+
+	if (!ws_real.cuCtxGetDevice || ws_real.cuCtxGetDevice(&device) || !ws_real.cuDevicePrimaryCtxRetain ||
+	    ws_real.cuDevicePrimaryCtxRetain(&primary, device))
+		return -1;
+	if (ws_real.cuDevicePrimaryCtxRelease_v2)
+		ws_real.cuDevicePrimaryCtxRelease_v2(device);
+	return primary == context ? device : -1;
+}
+
+static void tell_missing(void)
+{
+	ws_report_limit(ws_real_session()->report, "there was no memory on the GPU for checks: nothing was checked there");
+}
+
+/* The tables of the current context, made if there are none. NULL: there is no context. */
+static struct ws_real_gpu *here(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	void *context = NULL;
+	struct ws_real_gpu *g;
+
+	if (!ws_real.cuCtxGetCurrent || ws_real.cuCtxGetCurrent(&context) || !context)
+		return NULL;
+	g = find(context);
+	if (g)
+		return g;
+	pthread_mutex_lock(&lock);
+	g = find(context);
+	if (!g) {
+		int mode = relax_capture(CAPTURE_RELAXED);
+
+		g = ws_alloc(sizeof *g);
+		g->context = context;
+		pthread_rwlock_init(&g->launching, NULL);
+		pthread_mutex_init(&g->asking, NULL);
+		g->primary = primary_of(context);
+		g->works = make(g);
+		relax_capture(mode);
+		g->next = atomic_load(&gpus);
+		atomic_store(&gpus, g);
+		if (!g->works)
+			tell_missing();
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_once(&once, start_looking);
+	return g;
+}
+
+/* ---- modules ---- */
+/* The address of the module's variable in the current context; 0: there is none. */
+static uint64_t variable_of(void *module, bool library, const char *name)
+{
+	uint64_t address = 0;
+	size_t bytes = 0;
+	int e = -1;
+
+	if (library && ws_real.cuLibraryGetGlobal)
+		e = ws_real.cuLibraryGetGlobal(&address, &bytes, module, name);
+	else if (!library && ws_real.cuModuleGetGlobal_v2)
+		e = ws_real.cuModuleGetGlobal_v2(&address, &bytes, module, name);
+	return e || bytes < sizeof(struct ws_race_device) ? 0 : address;
+}
+
+static bool fill(struct ws_real_gpu *g, void *module, bool library, const char *name)
+{
+	int mode = relax_capture(CAPTURE_RELAXED);
+	uint64_t address = variable_of(module, library, name);
+	bool fine = address && !ws_real.cuMemcpyHtoDAsync_v2(address, &g->device, sizeof g->device, g->stream) &&
+	            !wait_for_stream(g);
+
+	relax_capture(mode);
+	return fine;
+}
+
+static bool is_ready(const struct ws_real_code *c, const struct ws_real_gpu *g)
+{
+	for (size_t k = 0; k < c->nready; k++)
+		if (c->ready[k] == g)
+			return true;
+	return false;
+}
+
+void ws_real_race_prepare(void *function)
+{
+	bool library = false;
+	void *module = NULL;
+	struct ws_real_code *c = ws_real_code_of(function, &module, &library);
+	struct ws_real_gpu *g;
+
+	if (!c || !c->variable)
+		return;
+	g = here();
+	if (!g || !g->works || __atomic_load_n(&c->latest, __ATOMIC_ACQUIRE) == g)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!is_ready(c, g)) {
+		if (!fill(g, module, library, c->variable))
+			ws_report_limit(ws_real_session()->report,
+			                "a module's checks could not be set up: its kernels were not checked");
+		*WS_PUSH(c->ready, c->nready, c->capready) = g;
+	}
+	__atomic_store_n(&c->latest, g, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- counts ---- */
+static bool nearly(uint32_t used, uint32_t there)
+{
+	return used > there / 2;
+}
+
+static void judge(struct ws_real_gpu *g)
+{
+	const struct ws_race_counts *c = g->counts;
+	const struct ws_race_device *d = &g->device;
+
+	if (nearly(c->segments, d->nsegments) || nearly(c->cells, d->ncells) || nearly(c->records, d->nrecords) ||
+	    nearly(c->pages, 1u << d->pages_log2) || nearly(c->locations, 1u << d->locations_log2))
+		atomic_store(&g->full, true);
+}
+
+/* Reads them, with `asking` held; the context is current. */
+static bool read_counts(struct ws_real_gpu *g)
+{
+	int e = ws_real.cuMemcpyDtoHAsync_v2(g->counts, g->device.counts, sizeof *g->counts, g->stream);
+
+	if (e || wait_for_stream(g))
+		return false;
+	g->asked = ws_real_ns();
+	judge(g);
+	return true;
+}
+
+static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c)
+{
+	for (size_t k = 0; k < WS_RACE_LIMITS; k++)
+		to->not_checked[k] += c->not_checked[k];
+	to->undecided += c->undecided;
+	to->lost += c->lost;
+	to->records_missing += c->records_missing;
+	to->found_missing += c->found_missing;
+}
+
+/* The tables begin anew, when no kernel runs. What was found stays. */
+static void renew(struct ws_real_gpu *g)
+{
+	pthread_rwlock_wrlock(&g->launching);
+	pthread_mutex_lock(&g->asking);
+	if (atomic_load(&g->full) && !ws_real.cuCtxSynchronize() && read_counts(g)) {
+		uint32_t found = g->counts->found;
+
+		add_counts(&g->before, g->counts);
+		memset(g->counts, 0, sizeof *g->counts);
+		g->counts->found = found;
+		if (!zero(g, g->base, g->layout.bytes) &&
+		    !ws_real.cuMemcpyHtoDAsync_v2(g->device.counts, g->counts, sizeof *g->counts, g->stream))
+			wait_for_stream(g);
+	}
+	atomic_store(&g->full, false);
+	pthread_mutex_unlock(&g->asking);
+	pthread_rwlock_unlock(&g->launching);
+}
+
+/* ---- launches ---- */
+struct ws_real_gpu *ws_real_race_begin(void)
+{
+	void *context = NULL;
+	struct ws_real_gpu *g;
+
+	if (!atomic_load(&gpus) || ws_real.cuCtxGetCurrent(&context))
+		return NULL;
+	g = find(context);
+	if (!g || !g->works)
+		return NULL;
+	if (atomic_load(&g->full) && !ws_real_capturing())
+		renew(g);
+	pthread_rwlock_rdlock(&g->launching);
+	return g;
+}
+
+void ws_real_race_end(struct ws_real_gpu *g)
+{
+	if (!g)
+		return;
+	atomic_store(&g->launched, true);
+	if (!ws_real_capturing() && pthread_mutex_trylock(&g->asking) == 0) {
+		if (ws_real_ns() - g->asked > ASK_EVERY_MS * 1000000ull)
+			read_counts(g);
+		pthread_mutex_unlock(&g->asking);
+	}
+	pthread_rwlock_unlock(&g->launching);
+}
+
+void ws_real_race_waited(void)
+{
+	void *context = NULL;
+	struct ws_real_gpu *g;
+
+	if (!atomic_load(&gpus) || ws_real.cuCtxGetCurrent(&context))
+		return;
+	g = find(context);
+	if (!g || !g->works || !atomic_exchange(&g->launched, false))
+		return;
+	pthread_mutex_lock(&g->asking);
+	read_counts(g);
+	pthread_mutex_unlock(&g->asking);
+}
+
+/* ---- the report ---- */
+static void ask(struct ws_real_gpu *g)
+{
+	void *context;
+	int mode;
+
+	if (!g->works || g->ended || ws_real.cuCtxPushCurrent_v2(g->context))
+		return;
+	mode = relax_capture(CAPTURE_RELAXED);
+	pthread_mutex_lock(&g->asking);
+	read_counts(g);
+	pthread_mutex_unlock(&g->asking);
+	relax_capture(mode);
+	ws_real.cuCtxPopCurrent_v2(&context);
+}
+
+void ws_real_race_read(void)
+{
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
+		ask(g);
+}
+
+void ws_real_race_forget_primary(int device)
+{
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
+		g->ended |= g->primary == device;
+}
+
+void ws_real_race_forget(void *context)
+{
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
+		if (!g->ended && (!context || g->context == context)) {
+			ask(g);
+			g->ended = true;
+		}
+}
+
+static void tell_found(struct ws_report *r, struct ws_real_gpu *g)
+{
+	bool same_value_error = ws_real_session()->options.same_value_error;
+
+	for (size_t k = 0; k < (size_t)1 << FOUND_LOG2; k++) {
+		struct ws_race_found f;
+
+		if (!__atomic_load_n(&g->found[k].ready, __ATOMIC_ACQUIRE))
+			continue;
+		f = g->found[k];
+		if (f.count == g->told[k])
+			continue;
+		if (!ws_real_race_tell(r, ws_real_table_numbered(f.module), &f, f.count - g->told[k], same_value_error))
+			ws_report_limit(r, "a race was found at a place that is not known; it is not shown");
+		g->told[k] = f.count;
+	}
+}
+
+/* A figure that grows; nothing if it is 0. */
+static void tell_figure(struct ws_report *r, const char *key, uint64_t n, const char *words)
+{
+	struct ws_buf b = { 0 };
+
+	if (!n)
+		return;
+	ws_buf_printf(&b, "%s: %llu %s", key, (unsigned long long)n, words);
+	ws_report_limit_now(r, key, b.data);
+	ws_buf_free(&b);
+}
+
+static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
+{
+	static const char *const why[WS_RACE_LIMITS][2] = {
+		[WS_RACE_NO_SEGMENT] = { "too many warps in one launch", "accesses were not checked; give a larger --shadow-limit" },
+		[WS_RACE_NO_PAGE] = { "too much memory in one launch", "accesses were not checked; give a larger --shadow-limit" },
+		[WS_RACE_NO_CELLS] = { "too many places in one launch", "accesses were not checked; give a larger --shadow-limit" },
+		[WS_RACE_NO_SLOT] = { "too much shared memory at a time", "accesses were not checked; give a larger --shadow-limit" },
+		[WS_RACE_BLOCK_OFF] = { "barriers of a part of a block", "accesses of blocks that use them were not checked" },
+	};
+
+	for (size_t k = 0; k < WS_RACE_LIMITS; k++)
+		tell_figure(r, why[k][0], c->not_checked[k], why[k][1]);
+	tell_figure(r, "order not known", c->undecided, "pairs of accesses may or may not be ordered");
+	tell_figure(r, "parts of words", c->lost, "earlier accesses to other bytes of a word were forgotten");
+	tell_figure(r, "releases and acquires", c->records_missing, "could not be noted; give a larger --shadow-limit");
+	tell_figure(r, "too many races", c->found_missing, "accesses raced at further places, which are not shown");
+}
+
+void ws_real_race_gather(struct ws_report *r)
+{
+	struct ws_race_counts sum = { 0 };
+
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next) {
+		if (!g->works)
+			continue;
+		ask(g);
+		tell_found(r, g);
+		pthread_mutex_lock(&g->asking);
+		add_counts(&sum, g->counts);
+		add_counts(&sum, &g->before);
+		pthread_mutex_unlock(&g->asking);
+	}
+	tell_counts(r, &sum);
+}

@@ -1,0 +1,73 @@
+/* race.h - races on a real GPU, the host's side: what the checks in the rewritten modules (src/device/race.h) need and
+ * find. Used by the other files of src/real. */
+#ifndef WS_REAL_RACE_H
+#define WS_REAL_RACE_H
+
+#include "device/race.h"
+#include "ptx/ptx.h"
+#include "report/report.h"
+
+/* ---- race_table.c: what is known of a module that was rewritten by a pass for races ---- */
+struct ws_real_code_line {               /* an instruction with a check */
+	struct ws_race_access place;         /* what is known without a thread; ptx and all strings are the table's */
+	uint32_t func, inst;                 /* index of the function, and of the instruction in it */
+	uint32_t bytes;
+	uint64_t address;                    /* equal for equal operands */
+	bool update;                         /* half of a load and store of that address in one line */
+	bool repeated;                       /* several such instructions in the line: an unrolled loop */
+};
+struct ws_real_func {
+	uint32_t *barriers, nbarriers;       /* instructions: barriers of the block */
+	uint32_t (*jumps)[2], njumps;        /* jumps back: instruction, and where it leads */
+};
+struct ws_real_checked_kernel {
+	const char *name, *plain;            /* plain: demangled */
+	const char *why;                     /* it is not checked; NULL = it is */
+	const char *unfollowed;              /* accesses in it and what it calls that have no check; NULL = none */
+	uint8_t *reaches;                    /* by function: 1 = it may run it */
+};
+struct ws_real_table {
+	struct ws_arena *arena;
+	uint32_t module;                     /* its number */
+	const char *variable;                /* that the host fills; NULL: there are no checks in it */
+	struct ws_real_code_line *lines;     /* by number of the check */
+	uint32_t nlines;
+	struct ws_real_func *funcs;
+	uint32_t nfuncs;
+	struct ws_real_checked_kernel *kernels;
+	uint32_t nkernels;
+	struct ws_real_table *next;
+};
+/* Of a module just rewritten. The table keeps nothing of it. Equal modules have one table, which lives as long as the
+ * process. */
+const struct ws_real_table *ws_real_table_of(const struct ws_ptx_module *m);
+const struct ws_real_table *ws_real_table_numbered(uint32_t module);         /* NULL: there is none */
+/* NULL: the table does not have it. */
+const struct ws_real_checked_kernel *ws_real_table_kernel(const struct ws_real_table *t, const char *name);
+void ws_real_table_free(struct ws_real_table *t);
+struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m);
+
+/* ---- race_report.c ---- */
+/* Tells the report of a race, seen `count` times more. same_value_error: see --same-value. false: the record is damaged, or
+ * is of a module that is not known. */
+bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
+                       bool same_value_error);
+
+/* ---- race.c: memory on the GPU, launches ---- */
+struct ws_real_gpu;                      /* a context */
+/* Before a function (CUfunction or CUkernel) is launched in the current context, or put into a graph for it: its module is
+ * told where its checks work. Nothing happens if it has none. */
+void ws_real_race_prepare(void *function);
+/* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
+struct ws_real_gpu *ws_real_race_begin(void);
+void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
+/* The program has waited for work in the current context: what was counted is read. */
+void ws_real_race_waited(void);
+void ws_real_race_read(void);                            /* of all contexts */
+/* A context will end (NULL: all), or a device's primary one has ended. */
+void ws_real_race_forget(void *context);
+void ws_real_race_forget_primary(int device);
+/* Brings the report up to date. */
+void ws_real_race_gather(struct ws_report *r);
+
+#endif

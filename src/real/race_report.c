@@ -1,0 +1,170 @@
+/* race_report.c - from what the checks on the GPU found to a race of the report. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "real/race.h"
+#include "report/advice.h"
+
+struct finding {
+	const struct ws_real_table *table;
+	const struct ws_race_found *found;
+	const struct ws_real_code_line *later, *earlier;
+	uint32_t others;                     /* places that the earlier access may be as well */
+	const struct ws_real_code_line *another; /* one of them */
+};
+
+static bool wrote(const struct ws_race_found *f)
+{
+	return f->pair != WS_RACE_WRITE_AFTER_READ;
+}
+
+static bool is_atomic(uint32_t class)
+{
+	return class >= WS_RACE_ATOMIC_CTA;
+}
+
+/* May the earlier access of the finding be at this place? */
+static bool may_be(const struct finding *g, uint32_t number)
+{
+	const struct ws_real_code_line *l = &g->table->lines[number];
+	const struct ws_race_found *f = g->found;
+	uint32_t bits = wrote(f) ? WS_RACE_WRITE_SITE_BITS : WS_RACE_READ_SITE_BITS;
+	enum ws_race_access_kind kind = is_atomic(f->other_class) ? WS_RA_ATOMIC : wrote(f) ? WS_RA_WRITE : WS_RA_READ;
+
+	return ((number ^ f->other_site) & ((1u << bits) - 1)) == 0 && l->place.access == kind &&
+	       g->table->kernels[f->kernel].reaches[l->func];
+}
+
+static bool find_places(struct finding *g)
+{
+	if (g->found->kernel >= g->table->nkernels || g->found->site >= g->table->nlines || !g->table->lines[g->found->site].place.ptx)
+		return false;
+	g->later = &g->table->lines[g->found->site];
+	for (uint32_t k = 0; k < g->table->nlines; k++) {
+		if (!g->table->lines[k].place.ptx || !may_be(g, k))
+			continue;
+		g->others += g->earlier != NULL;
+		g->another = g->earlier;
+		g->earlier = &g->table->lines[k];
+	}
+	return g->earlier;
+}
+
+/* ---- the code around ---- */
+static bool in_loop(const struct ws_real_func *f, uint32_t low, uint32_t high)
+{
+	for (uint32_t k = 0; k < f->njumps; k++)
+		if (f->jumps[k][0] >= high && f->jumps[k][1] <= low)
+			return true;
+	return false;
+}
+
+static bool has_barrier(const struct ws_real_func *f, uint32_t low, uint32_t high)
+{
+	for (uint32_t k = 0; k < f->nbarriers; k++)
+		if (f->barriers[k] >= low && f->barriers[k] < high)
+			return true;
+	return false;
+}
+
+static void look_around(const struct finding *g, struct ws_advice *a)
+{
+	const struct ws_real_code_line *x = g->earlier, *y = g->later;
+	const struct ws_real_func *f = &g->table->funcs[y->func];
+	uint32_t low = x->inst < y->inst ? x->inst : y->inst, high = x->inst < y->inst ? y->inst : x->inst;
+
+	a->one_function = x->func == y->func;
+	a->backward = a->one_function && x->inst > y->inst;
+	a->loop = !a->one_function || in_loop(f, low, high);
+	a->repeated = a->loop || y->repeated;
+	a->barrier = a->one_function && has_barrier(f, low, high);
+	a->update = a->one_function && x->update && y->update && x->address == y->address;
+}
+
+/* ---- the race ---- */
+static void put_thread(struct ws_race_access *a, const struct ws_race_found *f, uint32_t block, uint32_t thread)
+{
+	uint32_t gx = f->grid_dim[0] ? f->grid_dim[0] : 1, gy = f->grid_dim[1] ? f->grid_dim[1] : 1;
+	uint32_t bx = f->block_dim[0] ? f->block_dim[0] : 1, by = f->block_dim[1] ? f->block_dim[1] : 1;
+
+	a->block[0] = block % gx;
+	a->block[1] = block / gx % gy;
+	a->block[2] = block / gx / gy;
+	a->thread[0] = thread % bx;
+	a->thread[1] = thread / bx % by;
+	a->thread[2] = thread / bx / by;
+}
+
+static void say_which(const struct finding *g, struct ws_buf *b)
+{
+	if (g->found->flags & WS_RACE_SEVERAL)
+		ws_buf_puts(b, "it or another thread, at the same place or another");
+	if (!g->others)
+		return;
+	ws_buf_printf(b, "%sone of %u places, among them ", b->len ? "; " : "", g->others + 1);
+	ws_race_line(b, &g->another->place, NULL);
+}
+
+static void fill_advice(const struct finding *g, const struct ws_race *r, struct ws_advice *a)
+{
+	const struct ws_race_found *f = g->found;
+
+	*a = (struct ws_advice){
+		.race = r,
+		.strong1 = f->other_class != WS_RACE_WEAK,
+		.strong2 = WS_RACE_CLASS_OF(f->what) != WS_RACE_WEAK,
+		.same_size = g->earlier->bytes == g->later->bytes,
+		.same_block = f->block == f->other_block,
+		.same_warp = f->block == f->other_block && f->thread / WS_WARP == f->other_thread / WS_WARP,
+		.same_value = f->pair == WS_RACE_WRITE_AFTER_WRITE && f->flags & WS_RACE_SAME_VALUE,
+		.same_instruction = f->flags & WS_RACE_SAME_INST,
+	};
+	look_around(g, a);
+}
+
+static void tell(struct ws_report *report, const struct finding *g, uint64_t count, bool same_value_error)
+{
+	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
+	const struct ws_race_found *f = g->found;
+	struct ws_buf missing = { 0 }, repair = { 0 }, which = { 0 }, location = { 0 };
+	struct ws_advice a;
+	struct ws_race r = {
+		.severity = WS_ERROR, .kind = kinds[f->pair], .space = f->space == WS_RACE_SHARED ? "shared" : "global",
+		.kernel = g->table->kernels[f->kernel].plain, .size = f->bytes, .first = g->earlier->place,
+		.second = g->later->place, .count = count,
+	};
+
+	put_thread(&r.first, f, f->other_block, f->other_thread);
+	put_thread(&r.second, f, f->block, f->thread);
+	say_which(g, &which);
+	r.first.operation = which.data;
+	if (f->space == WS_RACE_SHARED) {
+		ws_buf_puts(&location, "shared memory");
+		r.offset = f->address;
+	} else {
+		ws_buf_printf(&location, "global memory at %#llx", f->address);
+	}
+	r.location = location.data;
+	fill_advice(g, &r, &a);
+	if (a.same_value && !same_value_error)
+		r.severity = WS_WARNING;
+	r.category = ws_race_advise(&a, &missing, &repair);
+	r.missing = missing.data;
+	r.repair = repair.data;
+	ws_report_race(report, &r);
+	ws_buf_free(&missing);
+	ws_buf_free(&repair);
+	ws_buf_free(&which);
+	ws_buf_free(&location);
+}
+
+bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
+                       bool same_value_error)
+{
+	struct finding g = { .table = t, .found = f };
+
+	if (!t || f->pair > WS_RACE_WRITE_AFTER_WRITE || !find_places(&g))
+		return false;
+	tell(r, &g, count, same_value_error);
+	return true;
+}

@@ -1,0 +1,250 @@
+/* race_table.c - what the host keeps of a rewritten module: where its checks are, and what the words of a report need of
+ * the code around them. A parsed module takes many times as much memory, and large programs have hundreds. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "real/race.h"
+#include "rewrite/rewrite.h"
+
+/* ---- places ---- */
+static const char *copy(struct ws_arena *a, const char *s)
+{
+	return s ? ws_arena_strndup(a, s, strlen(s)) : NULL;
+}
+
+static enum ws_race_access_kind access_kind(enum ws_rw_kind k)
+{
+	return k == WS_RW_READ ? WS_RA_READ : k == WS_RW_WRITE ? WS_RA_WRITE : WS_RA_ATOMIC;
+}
+
+static void take_place(struct ws_arena *a, const struct ws_rw_site *s, struct ws_race_access *r)
+{
+	const struct ws_ptx_module *m = s->func->module;
+	struct ws_ptx_place p;
+
+	ws_ptx_place(s->func, s->inst, &p);
+	*r = (struct ws_race_access){
+		.access = access_kind(s->kind), .file = copy(a, p.file), .line = p.line, .col = p.col, .nearby = p.nearby,
+		.function = copy(a, p.function), .inlined_file = copy(a, p.inlined_file), .inlined_line = p.inlined_line,
+		.ptx_file = copy(a, m->path), .ptx_line = s->inst->line,
+		.ptx = ws_arena_strndup(a, m->text + s->inst->off, s->inst->len),
+	};
+}
+
+/* ---- code around ---- */
+static uint64_t address_of(const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *o = ws_ptx_address(i);
+	const void *parts[3] = { 0 };
+
+	if (!o)
+		return 0;
+	parts[0] = o->reg;
+	parts[1] = o->sym;
+	memcpy(&parts[2], &o->offset, sizeof o->offset < sizeof parts[2] ? sizeof o->offset : sizeof parts[2]);
+	return ws_hash(parts, sizeof parts);
+}
+
+static bool one_line(const struct ws_ptx_inst *i, const struct ws_ptx_inst *j)
+{
+	return i->loc && j->loc && i->loc->line == j->loc->line && i->loc->file == j->loc->file;
+}
+
+static void look_around(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_real_code_line *line)
+{
+	enum { FAR = 256 };                  /* what belongs to a line stands together */
+	uint16_t other = i->op == WS_OP_ld ? WS_OP_st : WS_OP_ld;
+	uint32_t same = 0, end = i->index + FAR < f->ninsts ? i->index + FAR : f->ninsts;
+
+	for (uint32_t n = i->index > FAR ? i->index - FAR : 0; n < end; n++) {
+		const struct ws_ptx_inst *j = &f->insts[n];
+
+		if (!one_line(i, j))
+			continue;
+		same += j->op == i->op;
+		line->update |= j->op == other && address_of(j) == line->address;
+	}
+	line->repeated = same > 1;
+}
+
+static bool is_barrier(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_bar || i->op == WS_OP_barrier;
+}
+
+/* Where the instruction jumps back to; UINT32_MAX: it does not. */
+static uint32_t back_to(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	for (unsigned n = 0; i->op == WS_OP_bra && n < i->nops; n++)
+		if (i->ops[n].kind == WS_O_LABEL && f->labels[i->ops[n].label].inst <= i->index)
+			return f->labels[i->ops[n].label].inst;
+	return UINT32_MAX;
+}
+
+static void take_func(struct ws_arena *a, const struct ws_ptx_func *f, struct ws_real_func *to)
+{
+	uint32_t nbarriers = 0, njumps = 0;
+
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		nbarriers += is_barrier(&f->insts[i]);
+		njumps += back_to(f, &f->insts[i]) != UINT32_MAX;
+	}
+	to->barriers = ws_arena_alloc(a, nbarriers * sizeof *to->barriers);
+	to->jumps = ws_arena_alloc(a, njumps * sizeof *to->jumps);
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		uint32_t back = back_to(f, &f->insts[i]);
+
+		if (is_barrier(&f->insts[i]))
+			to->barriers[to->nbarriers++] = i;
+		if (back != UINT32_MAX) {
+			to->jumps[to->njumps][0] = i;
+			to->jumps[to->njumps++][1] = back;
+		}
+	}
+}
+
+static uint32_t func_index(const struct ws_ptx_module *m, const struct ws_ptx_func *f)
+{
+	uint32_t k = 0;
+
+	while (k < m->nfuncs && m->funcs[k] != f)
+		k++;
+	return k;
+}
+
+/* ---- the table ---- */
+static void take_site(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_site *s)
+{
+	struct ws_real_code_line *line = &t->lines[s->number];
+
+	take_place(t->arena, s, &line->place);
+	line->func = func_index(m, s->func);
+	line->inst = s->inst->index;
+	line->bytes = s->bytes;
+	line->address = address_of(s->inst);
+	look_around(s->func, s->inst, line);
+}
+
+static void take_sites(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r)
+{
+	for (uint32_t k = 0; k < r->nsites; k++)
+		if (r->sites[k].number != WS_RW_NO_CHECK && r->sites[k].number >= t->nlines)
+			t->nlines = r->sites[k].number + 1;
+	t->lines = ws_arena_alloc(t->arena, t->nlines * sizeof *t->lines);
+	for (uint32_t k = 0; k < r->nsites; k++)
+		if (r->sites[k].number != WS_RW_NO_CHECK)
+			take_site(t, m, &r->sites[k]);
+}
+
+/* "ldmatrix at a.cu:12, tex at a.cu:40"; the first few. */
+static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, uint32_t kernel)
+{
+	enum { MOST = 4 };
+	struct ws_buf b = { 0 };
+	const char *text = NULL;
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < r->nsites; k++) {
+		const struct ws_rw_site *s = &r->sites[k];
+
+		if (s->number != WS_RW_NO_CHECK || !ws_rw_reaches(&r->kernels[kernel], s->func) || n++ >= MOST)
+			continue;
+		ws_buf_printf(&b, "%s%s at %s", b.len ? ", " : "", ws_op_info(s->inst->op)->name, s->place);
+	}
+	if (n > MOST)
+		ws_buf_printf(&b, ", and %u more", n - MOST);
+	if (n)
+		text = ws_arena_strndup(a, b.data, b.len);
+	ws_buf_free(&b);
+	return text;
+}
+
+static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r, uint32_t k)
+{
+	struct ws_real_checked_kernel *to = &t->kernels[k];
+	char *plain = ws_demangle(r->kernels[k].func->name);
+
+	to->name = copy(t->arena, r->kernels[k].func->name);
+	to->plain = copy(t->arena, plain);
+	to->why = copy(t->arena, r->kernels[k].why);
+	to->unfollowed = to->why ? NULL : unfollowed(t->arena, r, k);
+	to->reaches = ws_arena_alloc(t->arena, m->nfuncs + 1);
+	for (uint32_t n = 0; n < m->nfuncs; n++)
+		to->reaches[n] = ws_rw_reaches(&r->kernels[k], m->funcs[n]);
+	free(plain);
+}
+
+struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m)
+{
+	const struct ws_rw_result *r = ws_rewrite_result(m);
+	struct ws_arena *a = ws_arena_new();
+	struct ws_real_table *t = ws_arena_alloc(a, sizeof *t);
+
+	t->arena = a;
+	t->module = r->module;
+	t->variable = copy(a, r->race);
+	t->nfuncs = m->nfuncs;
+	t->funcs = ws_arena_alloc(a, t->nfuncs * sizeof *t->funcs);
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		take_func(a, m->funcs[k], &t->funcs[k]);
+	take_sites(t, m, r);
+	t->nkernels = r->nkernels;
+	t->kernels = ws_arena_alloc(a, t->nkernels * sizeof *t->kernels);
+	for (uint32_t k = 0; k < t->nkernels; k++)
+		take_kernel(t, m, r, k);
+	return t;
+}
+
+void ws_real_table_free(struct ws_real_table *t)
+{
+	if (t)
+		ws_arena_free(t->arena);
+}
+
+/* ---- all tables ---- */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ws_real_table *all;
+
+static struct ws_real_table *find(uint32_t module)
+{
+	struct ws_real_table *t = all;
+
+	while (t && t->module != module)
+		t = t->next;
+	return t;
+}
+
+const struct ws_real_table *ws_real_table_numbered(uint32_t module)
+{
+	struct ws_real_table *t;
+
+	pthread_mutex_lock(&lock);
+	t = find(module);
+	pthread_mutex_unlock(&lock);
+	return t;
+}
+
+const struct ws_real_table *ws_real_table_of(const struct ws_ptx_module *m)
+{
+	struct ws_real_table *t;
+
+	pthread_mutex_lock(&lock);
+	t = find(ws_rewrite_result(m)->module);
+	if (!t) {
+		t = ws_real_table_new(m);
+		t->next = all;
+		all = t;
+	}
+	pthread_mutex_unlock(&lock);
+	return t;
+}
+
+const struct ws_real_checked_kernel *ws_real_table_kernel(const struct ws_real_table *t, const char *name)
+{
+	for (uint32_t k = 0; k < t->nkernels; k++)
+		if (strcmp(t->kernels[k].name, name) == 0)
+			return &t->kernels[k];
+	return NULL;
+}

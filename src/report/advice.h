@@ -1,0 +1,30 @@
+/* advice.h - the words for a race of two instructions: what is missing between them, and a repair. */
+#ifndef WS_ADVICE_H
+#define WS_ADVICE_H
+
+#include "report/report.h"
+
+/* What is known of the two accesses and of the code around them. */
+struct ws_advice {
+	const struct ws_race *race;          /* kind, space, the accesses and their places are set */
+	bool strong1, strong2;               /* atomic, volatile, or with a scope */
+	bool same_size;                      /* both access as many bytes */
+	bool same_warp, same_block;
+	bool same_value;                     /* both write what was there */
+	bool same_instruction;               /* lanes of a warp that executed one instruction together */
+	bool one_function;                   /* both stand in one function; if not, nothing below is known */
+	bool backward;                       /* the second one stands before the first one */
+	bool loop;                           /* there is a jump back around both */
+	bool repeated;                       /* the second one is in a loop, perhaps one that was unrolled */
+	bool barrier;                        /* a barrier of the block stands between them */
+	bool update;                         /* each is half of a load and store of one address in one line ("x++") */
+};
+/* Appends what is missing, and the repair; returns the race's category, static text. */
+const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair);
+
+/* "line 12", with the file when it is another one than `other`'s (NULL = none); PTX lines where there are no others. What
+ * was inlined from another file counts as the line that calls it. */
+void ws_race_line(struct ws_buf *b, const struct ws_race_access *a, const struct ws_race_access *other);
+bool ws_race_same_line(const struct ws_race *r);
+
+#endif

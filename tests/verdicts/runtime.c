@@ -1,0 +1,130 @@
+/* Stands in for NVIDIA's shared runtime where there is no GPU: as much of it as the programs of tests/detect use that have
+ * one stream, over the driver API. Kernels are loaded when the program starts, and found at their launch. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
+int cuCtxSynchronize(void), cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t);
+int cuMemsetD8_v2(uint64_t, unsigned char, size_t), cuMemcpy(uint64_t, uint64_t, size_t);
+int cuLibraryGetKernel(void **, void *, const char *), cuLibraryGetGlobal(uint64_t *, size_t *, void *, const char *);
+int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
+
+struct dim3 { unsigned x, y, z; };
+enum { MOST = 256 };
+static void *libraries[MOST];
+static struct { const void *host; void *kernel; } kernels[MOST];
+static struct { const void *host; void *library; const char *name; } variables[MOST];
+static unsigned nlibraries, nkernels, nvariables;
+static struct { struct dim3 grid, block; size_t shared; void *stream; } pushed;
+static int last;
+
+static int start(void)
+{
+	static void *context;
+	int device;
+
+	if (context)
+		return 0;
+	return cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context);
+}
+
+/* ---- registration ---- */
+void **__cudaRegisterFatBinary(void *wrapper)
+{
+	if (nlibraries == MOST || start() || cuLibraryLoadData(&libraries[nlibraries], wrapper, NULL, NULL, 0, NULL, NULL, 0))
+		abort();
+	return &libraries[nlibraries++];
+}
+
+void __cudaRegisterFunction(void **library, const void *host, char *name, const char *device_name, int limit, void *tid,
+                            void *bid, void *block, void *grid, int *size)
+{
+	if (nkernels == MOST || cuLibraryGetKernel(&kernels[nkernels].kernel, *library, device_name))
+		abort();
+	kernels[nkernels++].host = host;
+}
+
+void __cudaRegisterVar(void **library, char *host, char *address, const char *name, int ext, size_t size, int constant,
+                       int global)
+{
+	if (nvariables == MOST)
+		abort();
+	variables[nvariables].host = host;
+	variables[nvariables].library = *library;
+	variables[nvariables++].name = name;
+}
+
+void __cudaRegisterFatBinaryEnd(void **library) { }
+void __cudaUnregisterFatBinary(void **library) { }
+char __cudaInitModule(void **library) { return 1; }
+
+/* ---- launches ---- */
+unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, void *stream)
+{
+	pushed.grid = grid;
+	pushed.block = block;
+	pushed.shared = shared;
+	pushed.stream = stream;
+	return 0;
+}
+
+int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void **stream)
+{
+	*grid = pushed.grid;
+	*block = pushed.block;
+	*shared = pushed.shared;
+	*stream = pushed.stream;
+	return 0;
+}
+
+static void *kernel_of(const void *host)
+{
+	for (unsigned i = 0; i < nkernels; i++)
+		if (kernels[i].host == host)
+			return kernels[i].kernel;
+	abort();
+}
+
+int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **params, size_t shared, void *stream)
+{
+	return last = cuLaunchKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params, NULL);
+}
+
+int cudaLaunchCooperativeKernel(const void *f, struct dim3 g, struct dim3 b, void **params, size_t shared, void *stream)
+{
+	return last = cuLaunchCooperativeKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params);
+}
+
+/* ---- the rest ---- */
+int cudaGetLastError(void)
+{
+	int e = last;
+
+	last = 0;
+	return e;
+}
+
+const char *cudaGetErrorString(int e) { return e ? "an error" : "no error"; }
+int cudaDeviceSynchronize(void) { return start() || cuCtxSynchronize(); }
+int cudaMalloc(void **p, size_t size) { return start() || cuMemAlloc_v2((uint64_t *)p, size); }
+int cudaFree(void *p) { return cuMemFree_v2((uint64_t)(uintptr_t)p); }
+int cudaMemset(void *p, int value, size_t n) { return cuMemsetD8_v2((uint64_t)(uintptr_t)p, (unsigned char)value, n); }
+
+int cudaMemcpy(void *to, const void *from, size_t n, int kind)
+{
+	return start() || cuMemcpy((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, n);
+}
+
+int cudaGetSymbolAddress(void **p, const void *host)
+{
+	size_t size;
+
+	for (unsigned i = 0; i < nvariables; i++)
+		if (variables[i].host == host)
+			return cuLibraryGetGlobal((uint64_t *)p, &size, variables[i].library, variables[i].name);
+	return 13;
+}
