@@ -6,7 +6,13 @@
  *   - If A is ordered before C, then by something that t did after A; that came after B, too. So B is before C.
  *   - If C is ordered before B, then by something that t did before B; that came before A, too. So C is before A.
  * So B races with C only if A does, and A is a read of the same bytes, as weak, checked as it runs: the race is found
- * there. (Writes are left alone: what a race with another write is called depends on the values that are written.) */
+ * there. (Writes are left alone: what a race with another write is called depends on the values that are
+ * written.)
+ *
+ * A read before a write, as in `x += 1`. Thread t reads bytes weakly at A, and whenever it does it writes exactly these
+ * bytes weakly at B, later in the same basic block; in between as above. By the same reasoning a write C by another
+ * thread races with A if and only if it races with B. So B's check stands for both, as one of class WS_RACE_UPDATE: a
+ * race of B with a write is one of A, too. */
 #include "rewrite/needless.h"
 
 /* The bytes of an access, as far as the text tells: from `offset` on behind what a register holds, or a variable. */
@@ -57,42 +63,72 @@ static bool plain_read(const struct ws_rw_access *a)
 	return a->rw_class == WS_RW_CHECK && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && !a->needed.p;
 }
 
+static bool plain_write(const struct ws_rw_access *a)
+{
+	return a->rw_class == WS_RW_CHECK && a->kind == WS_RW_WRITE && a->sem == WS_SEM_WEAK;
+}
+
 static bool runs_whenever(const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
 {
 	return !a->guard || (a->guard == b->guard && a->guard_neg == b->guard_neg);
 }
 
-/* Looks from access k on for reads that it makes needless. */
-static void look_behind(const struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t k, uint32_t n, bool *needless)
+struct search {
+	const struct ws_ptx_func *f;
+	struct ws_rw_access *list;
+	uint32_t n;
+	bool updates;
+	struct ws_needless *out;
+};
+
+/* Access k is a read; next comes behind it, and nothing in between is in the way. */
+static void compare(struct search *s, uint32_t k, uint32_t next)
+{
+	const struct ws_rw_access *from = &s->list[k], *to = &s->list[next];
+	struct bytes mine, other;
+
+	if ((!plain_read(to) && !plain_write(to)) || !runs_whenever(from->inst, to->inst))
+		return;
+	mine = bytes_of(from);
+	other = bytes_of(to);
+	if (!covers(&mine, &other))
+		return;
+	if (plain_read(to)) {
+		s->out[next].skip = true;
+	} else if (s->updates && !s->out[k].skip && covers(&other, &mine) && from->inst->guard == to->inst->guard) {
+		s->out[k].skip = true;
+		s->out[next].read = from->inst;
+	}
+}
+
+/* Looks from access k on for reads that it makes needless, and for a write that makes it needless itself. */
+static void look_behind(struct search *s, uint32_t k)
 {
 	enum { WINDOW = 256 };               /* instructions: a basic block may have many thousands */
-	const struct ws_ptx_inst *from = list[k].inst;
-	const struct ws_ptx_block *block = &f->blocks[from->block];
-	struct bytes mine = bytes_of(&list[k]), other;
-	struct change change = { mine.reg, from->guard, false };
+	const struct ws_ptx_inst *from = s->list[k].inst;
+	const struct ws_ptx_block *block = &s->f->blocks[from->block];
+	struct change change = { s->list[k].address->reg, from->guard, false };
 	uint32_t next = k + 1;
 
 	ws_ptx_inst_regs(from, is_changed, &change);
 	for (uint32_t i = from->index + 1; i <= block->last && i < from->index + WINDOW && !change.found; i++) {
-		const struct ws_ptx_inst *at = &f->insts[i];
+		const struct ws_ptx_inst *at = &s->f->insts[i];
 
 		if (synchronizes(at))
 			return;
-		if (next < n && list[next].inst == at) {
-			if (plain_read(&list[next]) && runs_whenever(from, at)) {
-				other = bytes_of(&list[next]);
-				needless[next] |= covers(&mine, &other);
-			}
-			next++;
-		}
+		if (next < s->n && s->list[next].inst == at)
+			compare(s, k, next++);
 		ws_ptx_inst_regs(at, is_changed, &change);
 	}
 }
 
-void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool *needless)
+void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool updates,
+		      struct ws_needless *out)
 {
+	struct search s = { f, list, n, updates, out };
+
 	ws_ptx_cfg(f);
 	for (uint32_t k = 0; k < n; k++)
-		if (plain_read(&list[k]) && !needless[k])
-			look_behind(f, list, k, n, needless);
+		if (plain_read(&list[k]) && !out[k].skip)
+			look_behind(&s, k);
 }

@@ -4,8 +4,22 @@
 
 #include "rewrite/rewrite_priv.h"
 
-/* Sets needless[k] for those of the n accesses of a function (ws_rw_accesses) of which every race is found by the check
- * of another. The array has n elements, all false before. */
-void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool *needless);
+struct ws_needless {                     /* of one access */
+	bool skip;                       /* every race of it is found by the check of another */
+	const struct ws_ptx_inst *read;  /* of a write: its check stands for this read, too; NULL = for itself alone */
+};
+
+/* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. updates: a write may stand
+ * for a read. */
+void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool updates,
+		      struct ws_needless *out);
+
+/* What a function does that matters to who reads shared memory; the worst of it. */
+enum ws_shared_use { WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
+enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
+/* The same for reads of shared memory by a kernel, of which no other thread writes there in the same interval
+ * (interval.c). No function that it calls has a barrier; calls_write: some write to shared memory. */
+void ws_needless_in_intervals(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
+			      struct ws_needless *out);
 
 #endif

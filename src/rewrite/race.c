@@ -16,6 +16,7 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool updates;                    /* a write's check may stand for the read before it */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -71,21 +72,23 @@ static unsigned class_of(enum ws_scope scope, bool atomic)
 
 enum { MOST_BYTES = 16 };                /* of one check */
 
-static uint32_t what(const struct ws_rw_access *a)
+/* update: its check stands for a read, too. */
+static uint32_t what(const struct ws_rw_access *a, bool update)
 {
 	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
 			 WS_RACE_GENERIC;
 	bool atomic = a->kind == WS_RW_ATOMIC;
-	unsigned kind = strong(a) ? class_of(a->scope, atomic) : WS_RACE_WEAK;
+	unsigned kind = strong(a) ? class_of(a->scope, atomic) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
 
 	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
 	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0);
 }
 
-static bool check(struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *site)
+static bool check(struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
+		  const char *site)
 {
 	static const char *const functions[] = { "race_read", "race_write", "race_atomic" };
-	const char *words[4], *args[5] = { address, number(c->p, what(a)), site };
+	const char *words[4], *args[5] = { address, kind, site };
 	unsigned nargs = a->kind == WS_RW_WRITE ? 5 : 3;
 
 	if (nargs == 5)
@@ -132,14 +135,14 @@ static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_a
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
-	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a)) };
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false)) };
 	bool done = ws_inline(c, "race_acquire", args, 2, NULL);
 
 	ws_code_end(c);
 	return done;
 }
 
-static void note_site(struct body *b, const struct ws_rw_access *a, uint32_t site)
+static void note_site(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read, uint32_t site)
 {
 	struct ws_pass *p = b->race->p;
 	struct ws_rw_site *s = ws_rw_new_site(p);
@@ -147,21 +150,21 @@ static void note_site(struct body *b, const struct ws_rw_access *a, uint32_t sit
 
 	ws_ptx_where(ws_rw_module(p), a->inst, &place);
 	*s = (struct ws_rw_site){ .func = b->f, .inst = a->inst, .rw_class = a->rw_class, .kind = a->kind, .space = a->space,
-	                          .bytes = a->bytes, .number = site };
+	                          .bytes = a->bytes, .read = read, .number = site };
 	s->place = ws_arena_strndup(ws_rw_module(p)->arena, place.data, place.len);
 	ws_buf_free(&place);
 }
 
-static bool access(struct body *b, const struct ws_rw_access *a)
+static bool access(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read)
 {
 	struct race *r = b->race;
 	bool observes = b->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), number(r->p, what(a)) };
+	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL)) };
 
-	note_site(b, a, r->nsites);
-	done = check(c, a, args[0], number(r->p, r->nsites++));
+	note_site(b, a, read, r->nsites);
+	done = check(c, a, args[0], args[1], number(r->p, r->nsites++));
 	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
 		done = ws_inline(c, "race_release", args, 2, NULL);
 	if (observes)
@@ -244,13 +247,46 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 }
 
 /* ---- functions ---- */
-static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a, bool needless)
+static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a,
+		      const struct ws_needless *needless)
 {
 	if (a && a->rw_class == WS_RW_UNHANDLED)
-		note_site(b, a, WS_RW_NO_CHECK);
+		note_site(b, a, NULL, WS_RW_NO_CHECK);
 	if (a && a->rw_class == WS_RW_CHECK)
-		return needless || access(b, a);
+		return needless->skip || access(b, a, needless->read);
 	return instruction(b, i);
+}
+
+/* What the functions that a kernel calls do to shared memory. */
+static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *kernel)
+{
+	enum ws_shared_use worst = WS_SHARED_READ, use;
+	const struct ws_rw_kernel *k = r->reach.kernels;
+
+	while (k->func != kernel)
+		k++;
+	for (uint32_t m = 0; m < r->reach.m->nfuncs; m++) {
+		struct ws_ptx_func *f = r->reach.m->funcs[m];
+		const struct ws_rw_access *list;
+		uint32_t n;
+
+		if (f == kernel || !ws_rw_reaches(k, f))
+			continue;
+		list = ws_rw_accesses(f, &n);
+		use = ws_shared_use(f, list, n);
+		worst = use > worst ? use : worst;
+	}
+	return worst;
+}
+
+static void find_needless(struct race *r, struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n,
+			  struct ws_needless *out)
+{
+	enum ws_shared_use use = f->entry ? called_use(r, f) : WS_SHARED_BARRIER;
+
+	if (use != WS_SHARED_BARRIER)
+		ws_needless_in_intervals(f, list, n, use == WS_SHARED_WRITE, out);
+	ws_needless_find(f, list, n, r->updates, out);
 }
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
@@ -259,14 +295,15 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	uint32_t n, next = 0;
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;
-	bool *needless = ws_alloc(n + 1), done = true;
+	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
+	bool done = true;
 
 	if (r->prune)
-		ws_needless_find(f, list, n, needless);
+		find_needless(r, f, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
-		done = insert_at(&b, &f->insts[k], is_access ? &list[next] : NULL, needless[next]);
+		done = insert_at(&b, &f->insts[k], is_access ? &list[next] : NULL, &needless[next]);
 		next += is_access;
 	}
 	free(needless);
@@ -379,10 +416,10 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, bool part, bool prune)
+static bool run(struct ws_pass *p, bool part, bool prune, bool updates)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
-	struct race r = { .p = p, .part = part, .prune = prune };
+	struct race r = { .p = p, .part = part, .prune = prune, .updates = updates };
 	bool done = true;
 
 	if (m->address_size != 64)
@@ -397,15 +434,20 @@ static bool run(struct ws_pass *p, bool part, bool prune)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, false, true);
+	return run(p, false, true, false);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, true, true);
+	return run(p, true, true, false);
 }
 
 bool ws_rw_pass_race_all(struct ws_pass *p)
 {
-	return run(p, false, false);
+	return run(p, false, false, false);
+}
+
+bool ws_rw_pass_race_update(struct ws_pass *p)
+{
+	return run(p, false, true, true);
 }

@@ -843,6 +843,110 @@ static void reads_that_repeat_one_need_no_check(void **state)
 	}
 }
 
+/* A read before a write of the same bytes by the same lanes: one check stands for both. */
+static void a_write_is_checked_for_the_read_before(void **state)
+{
+	static const struct { const char *body; unsigned checks; bool update; } rows[] = {
+		{ "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;", 1, true },
+		{ "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1]; st.global.f32 [%d1], 0f00000000;", 1, true },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; @%p1 st.global.u32 [%d1], %r1;", 1, true },
+		{ "ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1; st.global.u32 [%d1], %r2;", 2, true },
+		{ "ld.global.u32 %r1, [%d1]; @%p1 st.global.u32 [%d1], %r1;", 2, false },
+		{ "@%p1 ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1;", 2, false },
+		{ "ld.global.u32 %r1, [%d1]; st.global.u64 [%d1], %d2;", 2, false },
+		{ "ld.global.u64 %d2, [%d1]; st.global.u32 [%d1], %r1;", 2, false },
+		{ "ld.global.u32 %r1, [%d1]; bar.sync 0; st.global.u32 [%d1], %r1;", 2, false },
+		{ "ld.global.u32 %r1, [%d1]; add.u64 %d1, %d1, 4; st.global.u32 [%d1], %r1;", 2, false },
+		{ "ld.global.u32 %r1, [%d1]; st.relaxed.gpu.global.u32 [%d1], %r1;", 2, false },
+		{ "ld.global.u32 %r1, [%d1]; red.global.add.u32 [%d1], 1;", 2, false },
+		{ "st.global.u32 [%d1], %r1; ld.global.u32 %r1, [%d1];", 2, false },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		struct ws_buf text = { 0 };
+		const struct ws_rw_result *r;
+		bool update = false;
+		struct work w;
+
+		ws_buf_printf(&text, ".version 9.0\n.target sm_90\n.address_size 64\n.entry k()\n{\n"
+		              ".reg .pred %%p<3>; .reg .u32 %%r<9>; .reg .u64 %%d<9>;\n%s\nret;\n}\n", rows[k].body);
+		begin(&w, text.data);
+		assert_true(ws_rw_runtime(w.p, "runtime", race_runtime));
+		assert_true(ws_rw_pass_race_update(w.p) && ws_rw_end(w.p));
+		r = ws_rewrite_result(w.m);
+		for (uint32_t i = 0; i < r->nsites; i++) {
+			update |= r->sites[i].read != NULL;
+			assert_true(!r->sites[i].read || (r->sites[i].kind == WS_RW_WRITE && r->sites[i].read == &w.f->insts[0]));
+		}
+		if (r->nsites != rows[k].checks || update != rows[k].update)
+			fail_msg("%u checks: %s", r->nsites, rows[k].body);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
+/* A read of shared memory in an interval in which nobody writes there; `all` are the shared accesses. */
+static void reads_in_intervals_without_writes_need_no_check(void **state)
+{
+	static const struct { const char *body; unsigned all, checks; } rows[] = {
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3];", 2, 1 },
+		{ "st.shared.u32 [%r1], 1; ld.shared.u32 %r2, [%r3]; bar.sync 0;", 2, 2 },
+		{ "ld.shared.u32 %r2, [%r3]; bar.sync 0; st.shared.u32 [%r1], 1;", 2, 1 },
+		{ "st.shared.u32 [%r1], 1; bar.warp.sync -1; ld.shared.u32 %r2, [%r3];", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.u32 %r2, [%d1];", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.volatile.shared.u32 %r2, [%r3];", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; st.u32 [%d1], 1;", 3, 3 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; red.shared.add.u32 [%r1], 1;", 3, 3 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; st.global.u32 [%d1], 1;", 3, 2 },
+		/* a tile: filled, read, filled anew; and the same with the second barrier left out */
+		{ "L: st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; bar.sync 0; @%p1 bra L;", 2, 1 },
+		{ "L: st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; @%p1 bra L;", 2, 2 },
+		/* the inner loop */
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; L: ld.shared.u32 %r2, [%r3]; @%p1 bra L; bar.sync 0; "
+		  "st.shared.u32 [%r1], 1;", 3, 2 },
+		/* some threads leave: they were at all barriers */
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; @%p1 ret; bar.sync 0; st.shared.u32 [%r1], 2;",
+		  3, 2 },
+		/* barriers in both branches: threads are in different ones of them at the same time */
+		{ "@%p1 bra L; bar.sync 0; ld.shared.u32 %r2, [%r3]; bra M; L: bar.sync 0; st.shared.u32 [%r1], 1; M: bar.sync 0;",
+		  2, 2 },
+		{ "@%p1 bra L; bar.sync 0; ld.shared.u32 %r2, [%r3]; bra M; L: bar.sync 0; M: bar.sync 0; st.shared.u32 [%r1], 1;",
+		  2, 1 },
+		/* a barrier for some is a way round it */
+		{ "st.shared.u32 [%r1], 1; @%p1 bar.sync 0; ld.shared.u32 %r2, [%r3];", 2, 2 },
+		/* threads that go round the loop another number of times meet others behind it */
+		{ "L: bar.sync 0; ld.shared.u32 %r2, [%r3]; @%p1 bra L; bar.sync 0; st.shared.u32 [%r1], 1;", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; call reads, ();", 2, 1 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; call writes, ();", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0; call syncs, (); ld.shared.u32 %r2, [%r3];", 2, 2 },
+	};
+
+	for (size_t k = 0; k < 2 * WS_COUNT(rows); k++) {
+		const struct ws_rw_result *r;
+		struct ws_buf text = { 0 };
+		unsigned checks = 0;
+		struct work w;
+
+		ws_buf_printf(&text, ".version 9.0\n.target sm_90\n.address_size 64\n"
+		              ".func reads() { .reg .u32 %%r<3>; ld.shared.u32 %%r1, [%%r2]; ret; }\n"
+		              ".func writes() { .reg .u32 %%r<3>; st.shared.u32 [%%r2], 1; ret; }\n"
+		              ".func syncs() { bar.sync 0; ret; }\n"
+		              ".entry k()\n{\n.reg .pred %%p<3>; .reg .u32 %%r<9>; .reg .u64 %%d<9>;\n%s\nret;\n}\n",
+		              rows[k / 2].body);
+		begin(&w, text.data);
+		assert_true(ws_rw_runtime(w.p, "runtime", race_runtime));
+		assert_true(k % 2 ? ws_rw_pass_race_all(w.p) : ws_rw_pass_race(w.p));
+		assert_true(ws_rw_end(w.p));
+		r = ws_rewrite_result(w.m);
+		for (uint32_t i = 0; i < r->nsites; i++)
+			checks += r->sites[i].func == w.f;
+		if (checks != (k % 2 ? rows[k / 2].all : rows[k / 2].checks))
+			fail_msg("%u checks: %s", checks, rows[k / 2].body);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -876,6 +980,8 @@ int main(void)
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
 		cmocka_unit_test(race_numbers_what_it_checks),
 		cmocka_unit_test(reads_that_repeat_one_need_no_check),
+		cmocka_unit_test(a_write_is_checked_for_the_read_before),
+		cmocka_unit_test(reads_in_intervals_without_writes_need_no_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

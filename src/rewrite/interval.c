@@ -1,0 +1,189 @@
+/* interval.c - the proof that a read of shared memory races with nothing: nobody writes to shared memory meanwhile.
+ *
+ * A barrier of the whole block orders what its threads did before it and what they do after it, so only accesses of
+ * one interval can race: those of threads that have passed the same number of barriers. Which places of the code are
+ * executed in one interval? Let a point be the kernel's entry or a barrier, and its region what a thread can execute
+ * from there until the next barrier. Two threads are at first at the entry, both; from points p and q they come to any
+ * barrier that ends the region of p, and any that ends the region of q. All pairs found so are those of regions that may
+ * be in one interval (with barriers in the branches of a condition the points differ). A read needs no check when, for
+ * each point in whose region it lies, no region that may be in one interval with that one has a write to shared memory.
+ *
+ * All shared memory counts as one variable, so it does not matter where addresses lead; a generic store counts as a
+ * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count that is
+ * not that of the block makes the runtime stop checking before anything follows from it. */
+#include "rewrite/needless.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_POINTS = 96 };               /* more are not looked at: all reads are checked */
+
+struct intervals {
+	struct ws_ptx_func *f;
+	const struct ws_rw_access *list;
+	uint32_t n;
+	bool calls_write;
+	uint32_t npoints;
+	uint32_t at[MOST_POINTS];        /* the first instruction behind the point */
+	uint8_t next[MOST_POINTS][MOST_POINTS], pair[MOST_POINTS][MOST_POINTS];
+	bool writes[MOST_POINTS];        /* in the region */
+	uint8_t *write;                  /* by instruction: it may write to shared memory */
+	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
+	uint8_t *checked;                /* by instruction: lies in a region that may meet writes */
+	uint8_t *seen;                   /* by block */
+	uint32_t *stack, depth;
+};
+
+static bool is_barrier(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode != WS_MODE_WARP_SYNC;
+}
+
+static bool may_write(const struct ws_rw_access *a)
+{
+	if (a->rw_class == WS_RW_UNHANDLED)
+		return ws_op_info(a->inst->op)->fx & (WS_FX_WRITE | WS_FX_ATOMIC);
+	return a->rw_class == WS_RW_CHECK && a->kind != WS_RW_READ && a->space != WS_SPACE_GLOBAL;
+}
+
+enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
+{
+	enum ws_shared_use use = WS_SHARED_READ;
+
+	for (uint32_t i = 0; i < f->ninsts; i++)
+		if (is_barrier(&f->insts[i]))
+			return WS_SHARED_BARRIER;
+	for (uint32_t k = 0; k < n; k++)
+		if (may_write(&list[k]))
+			use = WS_SHARED_WRITE;
+	return use;
+}
+
+/* ---- points and their regions ---- */
+static bool find_points(struct intervals *v)
+{
+	v->npoints = 1;                      /* at[0] = 0: the entry */
+	for (uint32_t i = 0; i < v->f->ninsts; i++) {
+		v->write[i] = v->f->insts[i].call && v->calls_write;
+		if (!is_barrier(&v->f->insts[i]))
+			continue;
+		if (v->npoints == MOST_POINTS)
+			return false;
+		v->at[v->npoints] = i + 1;
+		v->point[i] = (uint8_t)v->npoints++;
+	}
+	for (uint32_t k = 0; k < v->n; k++)
+		v->write[v->list[k].inst->index] |= may_write(&v->list[k]);
+	return v->npoints > 1;
+}
+
+static void push(struct intervals *v, uint32_t block)
+{
+	if (v->seen[block])
+		return;
+	v->seen[block] = 1;
+	v->stack[v->depth++] = block;
+}
+
+/* The part of a block from instruction i on that lies in the region of a point. A guarded barrier is one for some of
+ * the threads; for the others the region goes on. */
+static void walk_block(struct intervals *v, uint32_t p, const struct ws_ptx_block *b, uint32_t i, bool mark)
+{
+	for (; i <= b->last; i++) {
+		if (mark)
+			v->checked[i] = 1;
+		v->writes[p] |= v->write[i];
+		if (v->point[i])
+			v->next[p][v->point[i]] = 1;
+		if (v->point[i] && !v->f->insts[i].guard)
+			return;
+	}
+	for (uint32_t k = 0; k < b->nsucc; k++)
+		push(v, b->succ[k]);
+}
+
+/* Goes through the region of point p: what it has, and where it ends. mark: reads in it need checks. */
+static void walk(struct intervals *v, uint32_t p, bool mark)
+{
+	struct ws_ptx_func *f = v->f;
+
+	memset(v->seen, 0, f->nblocks);
+	v->depth = 0;
+	if (v->at[p] >= f->ninsts)
+		return;
+	walk_block(v, p, &f->blocks[f->insts[v->at[p]].block], v->at[p], mark);
+	while (v->depth) {
+		const struct ws_ptx_block *b = &f->blocks[v->stack[--v->depth]];
+
+		walk_block(v, p, b, b->first, mark);
+	}
+}
+
+/* ---- pairs ---- */
+static void find_pairs(struct intervals *v)
+{
+	uint32_t *todo = ws_alloc(2 * MOST_POINTS * MOST_POINTS * sizeof *todo), n = 0;
+
+	v->pair[0][0] = 1;
+	todo[n++] = 0;
+	while (n) {
+		uint32_t p = todo[--n] / MOST_POINTS, q = todo[n] % MOST_POINTS;
+
+		for (uint32_t a = 1; a < v->npoints; a++)
+			for (uint32_t b = 1; b < v->npoints && v->next[p][a]; b++)
+				if (v->next[q][b] && !v->pair[a][b]) {
+					v->pair[a][b] = 1;
+					todo[n++] = a * MOST_POINTS + b;
+				}
+	}
+	free(todo);
+}
+
+static bool meets_writes(const struct intervals *v, uint32_t p)
+{
+	for (uint32_t q = 0; q < v->npoints; q++)
+		if ((v->pair[p][q] || v->pair[q][p]) && v->writes[q])
+			return true;
+	return false;
+}
+
+static void decide(struct intervals *v, struct ws_needless *out)
+{
+	for (uint32_t p = 0; p < v->npoints; p++)
+		walk(v, p, false);
+	find_pairs(v);
+	for (uint32_t p = 0; p < v->npoints; p++)
+		if (meets_writes(v, p))
+			walk(v, p, true);
+	for (uint32_t k = 0; k < v->n; k++) {
+		const struct ws_rw_access *a = &v->list[k];
+
+		out[k].skip |= a->rw_class == WS_RW_CHECK && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK &&
+			       a->space == WS_SPACE_SHARED && !v->checked[a->inst->index];
+	}
+}
+
+void ws_needless_in_intervals(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
+			      struct ws_needless *out)
+{
+	struct intervals *v = ws_alloc(sizeof *v);
+
+	ws_ptx_cfg(kernel);
+	v->f = kernel;
+	v->list = list;
+	v->n = n;
+	v->calls_write = calls_write;
+	v->write = ws_alloc(kernel->ninsts + 1);
+	v->point = ws_alloc(kernel->ninsts + 1);
+	v->checked = ws_alloc(kernel->ninsts + 1);
+	v->seen = ws_alloc(kernel->nblocks + 1);
+	v->stack = ws_alloc((kernel->nblocks + 1) * sizeof *v->stack);
+	if (find_points(v))
+		decide(v, out);
+	free(v->write);
+	free(v->point);
+	free(v->checked);
+	free(v->seen);
+	free(v->stack);
+	free(v);
+}
