@@ -4,13 +4,13 @@
  * one interval can race: those of threads that have passed the same number of barriers. Which places of the code are
  * executed in one interval? Let a point be the kernel's entry or a barrier, and its region what a thread can execute
  * from there until the next barrier. Two threads are at first at the entry, both; from points p and q they come to any
- * barrier that ends the region of p, and any that ends the region of q. All pairs found so are those of regions that may
- * be in one interval (with barriers in the branches of a condition the points differ). A read needs no check when, for
- * each point in whose region it lies, no region that may be in one interval with that one has a write to shared memory.
+ * barrier that ends the region of p, and any that ends the region of q. All pairs found so are those of regions that
+ * may be in one interval (with barriers in the branches of a condition the points differ). A read needs no check when,
+ * for each point in whose region it lies, no region that may be in one interval with that one writes to shared memory.
  *
  * All shared memory counts as one variable, so it does not matter where addresses lead; a generic store counts as a
- * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count that is
- * not that of the block makes the runtime stop checking before anything follows from it. */
+ * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count that
+ * is not that of the block makes the runtime stop checking before anything follows from it. */
 #include "rewrite/needless.h"
 
 #include <stdlib.h>
