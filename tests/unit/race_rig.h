@@ -53,14 +53,14 @@ static inline void race_set(struct race_rig *r)
 	memcpy(m->host, &r->device, sizeof r->device);
 }
 
-static inline struct race_rig race_new(struct ws_gpu_config c, const char *text)
+static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config c, const char *text)
 {
 	struct race_rig r = { 0 };
 	struct ws_buf said = { 0 };
 	struct ws_sink sink = { ws_sink_to_buf, &said };
 	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, &sink);
 
-	if (!m || !ws_rewrite("race", m, &sink))
+	if (!m || !ws_rewrite(pass, m, &sink))
 		fail_msg("%s", said.data);
 	ws_ptx_print(m, &r.text);
 	ws_ptx_free(m);
@@ -68,6 +68,11 @@ static inline struct race_rig race_new(struct ws_gpu_config c, const char *text)
 	race_tables(&r);
 	race_set(&r);
 	return r;
+}
+
+static inline struct race_rig race_new(struct ws_gpu_config c, const char *text)
+{
+	return race_new_by("race", c, text);
 }
 
 static inline void race_free(struct race_rig *r)

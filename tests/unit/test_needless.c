@@ -1,0 +1,131 @@
+/* test_needless.c - the proofs of src/rewrite/needless.c and interval.c against the pass without them: a small random
+ * kernel has a race in shared memory, and one in global memory, by the checks that are left if and only if it has by
+ * all of them. */
+#include "race_rig.h"
+
+enum { KERNELS = 150, STATEMENTS = 5, THREADS = 64, SPACES = 2 };
+
+static uint64_t noise;
+
+static uint32_t below(uint32_t n)
+{
+	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(noise >> 33) % n;
+}
+
+/* Addresses: of the thread's own word, the other warp's, a neighbour's, one for all. */
+static void access(struct ws_buf *b, bool shared)
+{
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p1 " };
+	const char *guard = guards[below(5)], *space = shared ? "shared" : "global", *reg = shared ? "%s" : "%g";
+	uint32_t address = below(4);
+
+	switch (below(4)) {
+	case 0:
+		ws_buf_printf(b, "%sst.%s.u32 [%s%u], %%r0;\n", guard, space, reg, address);
+		break;
+	case 1:
+		ws_buf_printf(b, "%sld.%s.u32 %%r1, [%s%u];\n%sst.%s.u32 [%s%u], %%r1;\n", guard, space, reg, address, guard,
+			      space, reg, address);
+		break;
+	default:
+		ws_buf_printf(b, "%sld.%s.u32 %%r1, [%s%u];\n", guard, space, reg, address);
+	}
+}
+
+static void statements(struct ws_buf *b, uint32_t n, unsigned depth);
+
+/* Conditions and loops that all threads go through alike, so that barriers may be in them. */
+static void nested(struct ws_buf *b, unsigned depth)
+{
+	static unsigned labels;
+	unsigned label = labels++;
+
+	if (below(2)) {
+		ws_buf_printf(b, "setp.eq.u32 %%p2, %%r2, %u;\n@%%p2 bra E%u;\n", below(2), label);
+		statements(b, 2, depth + 1);
+		ws_buf_printf(b, "E%u:\n", label);
+	} else {
+		ws_buf_printf(b, "mov.u32 %%n%u, 0;\nL%u:\n", depth, label);
+		statements(b, 2, depth + 1);
+		ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p2, %%n%u, 2;\n@%%p2 bra L%u;\n", depth, depth, depth,
+			      label);
+	}
+}
+
+static void statements(struct ws_buf *b, uint32_t n, unsigned depth)
+{
+	while (n--) {
+		uint32_t what = below(9);
+
+		if (what < 3)
+			ws_buf_puts(b, what ? "bar.sync 0;\n" : "bar.warp.sync -1;\n");
+		else if (what == 3 && depth < 2)
+			nested(b, depth);
+		else
+			access(b, below(4));
+	}
+}
+
+static void make(struct ws_buf *b)
+{
+	ws_buf_puts(b, PTX_HEAD ".shared .align 4 .b8 s[512];\n.visible .entry k(.param .u64 out)\n{\n"
+	            ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b32 %s<4>; .reg .b32 %n<3>; .reg .b64 %g<4>; .reg .b64 %d<4>;\n"
+	            "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r0, 32;\n"
+	            "mov.u32 %s3, s; shl.b32 %r3, %r0, 2; add.u32 %s0, %s3, %r3; xor.b32 %s1, %s0, 128; xor.b32 %s2, %s0, 4;\n"
+	            "cvt.u64.u32 %d1, %r3; add.u64 %g0, %d0, %d1; xor.b64 %g1, %g0, 128; xor.b64 %g2, %g0, 4; mov.u64 %g3, %d0;\n");
+	statements(b, STATEMENTS, 0);
+	ws_buf_puts(b, "ret;\n}\n");
+}
+
+/* By space: is there a race? */
+static void find(const char *pass, const char *text, const struct ws_gpu_config *c, bool race[SPACES])
+{
+	struct race_rig r = race_new_by(pass, *c, text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 12);
+	uint64_t params[] = { m->addr };
+	const struct ws_race_found *f;
+
+	rig_run(&r.rig, "k", 1, THREADS, params);
+	race[0] = race[1] = false;
+	for (uint32_t k = 0; (f = race_found(&r, k)); k++)
+		race[f->space == WS_RACE_SHARED] = true;
+	race_free(&r);
+}
+
+static void what_is_left_finds_what_all_find(void **state)
+{
+	static const char *const passes[] = { "race-all", "race", "race-update" };
+	static const struct ws_gpu_config configs[] = {
+		{ .divergence = WS_DIV_ITS, .host_threads = 1 },
+		{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
+	};
+	unsigned races[2] = { 0 };
+
+	for (unsigned n = 0; n < KERNELS; n++) {
+		struct ws_buf text = { 0 };
+		bool race[3][SPACES];
+
+		noise = n;
+		make(&text);
+		for (unsigned k = 0; k < 3; k++)
+			find(passes[k], text.data, &configs[n % 2], race[k]);
+		races[race[0][0] || race[0][1]]++;
+		for (unsigned k = 1; k < 3; k++)
+			if (memcmp(race[0], race[k], sizeof race[0]))
+				fail_msg("kernel %u: %s finds races in global memory %d, shared %d; race-all %d, %d:\n%s", n, passes[k],
+					 race[k][0], race[k][1], race[0][0], race[0][1], text.data);
+		ws_buf_free(&text);
+	}
+	assert_true(races[0] > KERNELS / 8 && races[1] > KERNELS / 8);       /* kernels of both kinds were there */
+	print_message("%u kernels have races, %u none\n", races[1], races[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_left_finds_what_all_find),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
