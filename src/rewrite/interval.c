@@ -9,8 +9,8 @@
  * for each point in whose region it lies, no region that may be in one interval with that one writes to shared memory.
  *
  * All shared memory counts as one variable, so it does not matter where addresses lead; a generic store counts as a
- * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count that
- * is not that of the block makes the runtime stop checking before anything follows from it. */
+ * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
+ * threads counts for nothing. */
 #include "rewrite/needless.h"
 
 #include <stdlib.h>
@@ -39,6 +39,12 @@ static bool is_barrier(const struct ws_ptx_inst *i)
 	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode != WS_MODE_WARP_SYNC;
 }
 
+/* A barrier with a count may be one of a part of the block. */
+static bool is_of_all(const struct ws_ptx_inst *i)
+{
+	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
+}
+
 static bool may_write(const struct ws_rw_access *a)
 {
 	if (a->rw_class == WS_RW_UNHANDLED)
@@ -65,7 +71,7 @@ static bool find_points(struct intervals *v)
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if (!is_barrier(&v->f->insts[i]))
+		if (!is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i]))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;

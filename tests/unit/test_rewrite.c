@@ -912,6 +912,9 @@ static void reads_in_intervals_without_writes_need_no_check(void **state)
 		  2, 2 },
 		{ "@%p1 bra L; bar.sync 0; ld.shared.u32 %r2, [%r3]; bra M; L: bar.sync 0; M: bar.sync 0; st.shared.u32 [%r1], 1;",
 		  2, 1 },
+		{ "st.shared.u32 [%r1], 1; bar.sync 0, 64; ld.shared.u32 %r2, [%r3];", 2, 2 },
+		{ "st.shared.u32 [%r1], 1; bar.red.popc.u32 %r4, 0, %p1; ld.shared.u32 %r2, [%r3];", 2, 1 },
+		{ "st.shared.u32 [%r1], 1; bar.red.popc.u32 %r4, 0, 64, %p1; ld.shared.u32 %r2, [%r3];", 2, 2 },
 		/* a barrier for some is a way round it */
 		{ "st.shared.u32 [%r1], 1; @%p1 bar.sync 0; ld.shared.u32 %r2, [%r3];", 2, 2 },
 		/* threads that go round the loop another number of times meet others behind it */
