@@ -233,9 +233,28 @@ static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
 	return call_at(c, "race_warp_sync", value_of(c, &i->ops[0]));
 }
 
+/* Instructions of the whole warp, which must come to them together: the compiler knows no way to bring lanes together
+ * again that our code has parted. Barriers have a hook that does it. */
+static bool is_aligned(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_mma || i->op == WS_OP_wmma || i->op == WS_OP_ldmatrix || i->op == WS_OP_stmatrix ||
+	       i->op == WS_OP_movmatrix;
+}
+
+static void bring_together(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
+
+	ws_code_add(c, "bar.warp.sync -1;");
+	ws_code_end(c);
+}
+
 static bool instruction(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
+
+	if (is_aligned(i))
+		bring_together(b, i);
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
 		return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);

@@ -651,6 +651,14 @@ static void race_follows_barriers(void **state)
 	            "st.local.u32 [14], %ws_b32_0;" LEFT);
 }
 
+static void warps_come_together_where_they_must(void **state)
+{
+	expect_race("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n"
+	            "@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;\nret;",
+	            "bar.warp.sync -1;\n\tldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n@%p1 bar.warp.sync -1;\n\t"
+	            "@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;" LEFT);
+}
+
 /* A count that is the number of threads which the kernel requires is all of them. */
 static void race_knows_required_block_sizes(void **state)
 {
@@ -975,6 +983,7 @@ int main(void)
 		cmocka_unit_test(race_follows_releases_and_acquires),
 		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
 		cmocka_unit_test(race_follows_barriers),
+		cmocka_unit_test(warps_come_together_where_they_must),
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
