@@ -171,6 +171,8 @@ const struct ws_verb ws_verb_race = {
 	"races of its kernels: both accesses with source line and thread, what order is\n"
 	"missing, and a repair. For source lines compile with -lineinfo (nvcc) or with\n"
 	"'warpsafe cc'. A script may be given as well: all programs that it starts are checked.\n"
+	"With --gpu=real the kernels run on the machine's own NVIDIA GPU, with checks inserted\n"
+	"into their PTX; kernels that cannot be checked are listed with the reason.\n"
 	"\n"
 	"The report goes to the error stream, or to the file of --output. A JSON, SARIF or HTML\n"
 	"report without --output goes to standard output, and what the program itself writes\n"

@@ -89,7 +89,7 @@ static void start_warp(struct ws_exec *x, struct ws_warp *w)
 	w->runnable = true;
 	w->cluster_arrived = w->cluster_passed = 0;
 	memset(&w->wgmma, 0, sizeof w->wgmma);
-	w->idle = 0;
+	w->idle = w->busy = 0;
 	w->repeats = false;
 	w->seen_progress = w->progress;
 	w->seen_polls = w->polls;

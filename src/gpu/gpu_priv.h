@@ -327,6 +327,7 @@ struct ws_warp {
 	uint64_t seen_progress, seen_polls;
 	uint64_t seen_clock;
 	uint32_t idle;                   /* pauses since the last progress */
+	uint32_t busy;                   /* pauses with progress */
 	uint64_t state_hash;
 	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */

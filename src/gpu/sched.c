@@ -18,6 +18,7 @@ enum {
 	BUDGET = 1024,                   /* backward branches of a warp until others have a turn */
 	BUDGET_SPLIT = 128,              /* the same when its threads have diverged */
 	YIELD_EVERY = 256,               /* pauses after which a diverged loop that does not poll lets others pass */
+	YIELD_BUSY = 64,                 /* the same of a loop that changes memory: it may wait all the same, and count */
 	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
 	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
 	RANDOM_BLOCKS = 4                /* blocks that the random schedule mixes */
@@ -79,6 +80,8 @@ static bool paused(struct ws_exec *x, struct ws_warp *w)
 		w->seen_progress = w->progress;
 		w->idle = 0;
 		w->repeats = false;
+		if (x->its && w->nfrags > 1 && ++w->busy % YIELD_BUSY == 0)
+			ws_its_yield(x);
 		return false;
 	}
 	w->idle++;

@@ -1,9 +1,9 @@
 /* race.c - the memory that race checks on the GPU work with, one set of tables a context; see race.h and device/race.h.
  *
- * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled then:
- * a library is loaded before there is a context, and for all of them. Launches between which the tables become nearly full
- * are made to wait for each other, and the tables begin anew: accesses of different launches are not compared. What was found
- * lies in memory of the host, so it is there when the context has ended, or the program is ending. */
+ * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled
+ * then: a library is loaded before there is a context, and for all of them. Launches between which the tables become
+ * nearly full are made to wait for each other, and the tables begin anew: accesses of different launches are not compared.
+ * What was found lies in memory of the host, so it is there when the context has ended, or the program is ending. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -51,8 +51,8 @@ static bool driver_has_all(void)
 {
 	return ws_real.cuMemGetInfo_v2 && ws_real.cuMemAlloc_v2 && ws_real.cuMemHostRegister_v2 &&
 	       ws_real.cuMemHostGetDevicePointer_v2 && ws_real.cuMemsetD8Async && ws_real.cuMemcpyHtoDAsync_v2 &&
-	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize && ws_real.cuCtxSynchronize &&
-	       ws_real.cuCtxGetCurrent && ws_real.cuCtxPushCurrent_v2 && ws_real.cuCtxPopCurrent_v2;
+	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize &&
+	       ws_real.cuCtxSynchronize && ws_real.cuCtxGetCurrent && ws_real.cuCtxPushCurrent_v2 && ws_real.cuCtxPopCurrent_v2;
 }
 
 /* While a stream is captured, calls that might disturb it are refused; ours do not. Returns the mode to go back to. */
@@ -101,17 +101,30 @@ static struct ws_race_gpu_size size_of_gpu(void)
 		                          .block_shared = (uint32_t)attribute(SHARED_OF_BLOCK, device, 48 << 10) };
 }
 
+/* --shadow-limit if it was given, else a share of what is free. */
+static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
+{
+	struct ws_options usual;
+	bool given;
+
+	ws_options_default(&usual);
+	given = limit != usual.shadow_limit;
+	ws_options_free(&usual);
+	if (given)
+		return least(limit, free_bytes / 4 * 3);
+	return free_bytes / 16 > USUAL_BUDGET ? free_bytes / 16 : USUAL_BUDGET;
+}
+
 /* As much as may be, and less where there is less. */
 static bool allocate(struct ws_real_gpu *g)
 {
-	uint64_t limit = ws_real_session()->options.shadow_limit, most;
+	uint64_t limit = ws_real_session()->options.shadow_limit;
 	struct ws_race_gpu_size size = size_of_gpu();
 	size_t free_bytes = 0, total = 0;
 
 	if (ws_real.cuMemGetInfo_v2(&free_bytes, &total))
 		return false;
-	most = least(free_bytes / 16 > USUAL_BUDGET ? free_bytes / 16 : USUAL_BUDGET, limit);
-	for (uint64_t budget = most; budget >= least(LEAST_BUDGET, limit); budget /= 2) {
+	for (uint64_t budget = wanted(limit, free_bytes); budget && budget >= least(LEAST_BUDGET, limit); budget /= 2) {
 		ws_race_lay_out(&g->layout, &g->device, budget, &size);
 		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
 			return true;
@@ -263,7 +276,8 @@ static bool fill(struct ws_real_gpu *g, void *module, bool library, const char *
 {
 	int mode = relax_capture(CAPTURE_RELAXED);
 	uint64_t address = variable_of(module, library, name);
-	bool fine = address && !ws_real.cuMemcpyHtoDAsync_v2(address, &g->device, sizeof g->device, g->stream) &&
+	bool fine = address &&
+	            !ws_real.cuMemcpyHtoDAsync_v2(address, &g->device, sizeof g->device, g->stream) &&
 	            !wait_for_stream(g);
 
 	relax_capture(mode);
@@ -473,12 +487,14 @@ static void tell_figure(struct ws_report *r, const char *key, uint64_t n, const 
 
 static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 {
+	static const char room[] = "accesses were not checked; give a larger --shadow-limit";
 	static const char *const why[WS_RACE_LIMITS][2] = {
-		[WS_RACE_NO_SEGMENT] = { "too many warps in one launch", "accesses were not checked; give a larger --shadow-limit" },
-		[WS_RACE_NO_PAGE] = { "too much memory in one launch", "accesses were not checked; give a larger --shadow-limit" },
-		[WS_RACE_NO_CELLS] = { "too many places in one launch", "accesses were not checked; give a larger --shadow-limit" },
-		[WS_RACE_NO_SLOT] = { "too much shared memory at a time", "accesses were not checked; give a larger --shadow-limit" },
-		[WS_RACE_BLOCK_OFF] = { "barriers of a part of a block", "accesses of blocks that use them were not checked" },
+		[WS_RACE_NO_SEGMENT] = { "too many warps in one launch", room },
+		[WS_RACE_NO_PAGE] = { "too much memory in one launch", room },
+		[WS_RACE_NO_CELLS] = { "too many places in one launch", room },
+		[WS_RACE_NO_SLOT] = { "too much shared memory at a time", room },
+		[WS_RACE_BLOCK_OFF] = { "barriers of a part of a block",
+		                        "accesses of blocks that use them were not checked" },
 	};
 
 	for (size_t k = 0; k < WS_RACE_LIMITS; k++)

@@ -14,6 +14,8 @@ struct ws_real_code_line {               /* an instruction with a check */
 	uint32_t bytes;
 	uint64_t address;                    /* equal for equal operands */
 	bool update;                         /* half of a load and store of that address in one line */
+	const struct ws_race_access *read;   /* a load that the check of this store stands for, too (WS_RACE_UPDATE) */
+	uint32_t read_inst;
 	bool repeated;                       /* several such instructions in the line: an unrolled loop */
 };
 struct ws_real_func {

@@ -8,9 +8,9 @@
 struct finding {
 	const struct ws_real_table *table;
 	const struct ws_race_found *found;
-	const struct ws_real_code_line *later, *earlier;
-	uint32_t others;                     /* places that the earlier access may be as well */
-	const struct ws_real_code_line *another; /* one of them */
+	struct ws_real_code_line first, second;      /* the earlier and the later access */
+	uint32_t places;                     /* at which the earlier access may be */
+	const struct ws_real_code_line *another;     /* one of them */
 };
 
 static bool wrote(const struct ws_race_found *f)
@@ -20,7 +20,7 @@ static bool wrote(const struct ws_race_found *f)
 
 static bool is_atomic(uint32_t class)
 {
-	return class >= WS_RACE_ATOMIC_CTA;
+	return class >= WS_RACE_ATOMIC_CTA && class <= WS_RACE_ATOMIC_SYS;
 }
 
 /* May the earlier access of the finding be at this place? */
@@ -37,17 +37,20 @@ static bool may_be(const struct finding *g, uint32_t number)
 
 static bool find_places(struct finding *g)
 {
-	if (g->found->kernel >= g->table->nkernels || g->found->site >= g->table->nlines || !g->table->lines[g->found->site].place.ptx)
+	const struct ws_real_table *t = g->table;
+
+	if (g->found->kernel >= t->nkernels || g->found->site >= t->nlines || !t->lines[g->found->site].place.ptx)
 		return false;
-	g->later = &g->table->lines[g->found->site];
-	for (uint32_t k = 0; k < g->table->nlines; k++) {
-		if (!g->table->lines[k].place.ptx || !may_be(g, k))
+	g->second = t->lines[g->found->site];
+	for (uint32_t k = 0; k < t->nlines; k++) {
+		if (!t->lines[k].place.ptx || !may_be(g, k))
 			continue;
-		g->others += g->earlier != NULL;
-		g->another = g->earlier;
-		g->earlier = &g->table->lines[k];
+		if (g->places++)
+			g->another = &t->lines[k];
+		else
+			g->first = t->lines[k];
 	}
-	return g->earlier;
+	return g->places;
 }
 
 /* ---- the code around ---- */
@@ -69,7 +72,7 @@ static bool has_barrier(const struct ws_real_func *f, uint32_t low, uint32_t hig
 
 static void look_around(const struct finding *g, struct ws_advice *a)
 {
-	const struct ws_real_code_line *x = g->earlier, *y = g->later;
+	const struct ws_real_code_line *x = &g->first, *y = &g->second;
 	const struct ws_real_func *f = &g->table->funcs[y->func];
 	uint32_t low = x->inst < y->inst ? x->inst : y->inst, high = x->inst < y->inst ? y->inst : x->inst;
 
@@ -98,11 +101,16 @@ static void put_thread(struct ws_race_access *a, const struct ws_race_found *f, 
 static void say_which(const struct finding *g, struct ws_buf *b)
 {
 	if (g->found->flags & WS_RACE_SEVERAL)
-		ws_buf_puts(b, "it or another thread, at the same place or another");
-	if (!g->others)
+		ws_buf_puts(b, "one of several threads that read it");
+	if (g->places < 2)
 		return;
-	ws_buf_printf(b, "%sone of %u places, among them ", b->len ? "; " : "", g->others + 1);
+	ws_buf_printf(b, "%sone of %u places, among them ", b->len ? "; " : "", g->places);
 	ws_race_line(b, &g->another->place, NULL);
+}
+
+static bool is_strong(uint32_t class)
+{
+	return class != WS_RACE_WEAK && class != WS_RACE_UPDATE;
 }
 
 static void fill_advice(const struct finding *g, const struct ws_race *r, struct ws_advice *a)
@@ -111,40 +119,46 @@ static void fill_advice(const struct finding *g, const struct ws_race *r, struct
 
 	*a = (struct ws_advice){
 		.race = r,
-		.strong1 = f->other_class != WS_RACE_WEAK,
-		.strong2 = WS_RACE_CLASS_OF(f->what) != WS_RACE_WEAK,
-		.same_size = g->earlier->bytes == g->later->bytes,
+		.strong1 = is_strong(f->other_class),
+		.strong2 = is_strong(WS_RACE_CLASS_OF(f->what)),
+		.same_size = g->first.bytes == g->second.bytes,
 		.same_block = f->block == f->other_block,
 		.same_warp = f->block == f->other_block && f->thread / WS_WARP == f->other_thread / WS_WARP,
-		.same_value = f->pair == WS_RACE_WRITE_AFTER_WRITE && f->flags & WS_RACE_SAME_VALUE,
-		.same_instruction = f->flags & WS_RACE_SAME_INST,
+		.same_value = r->kind == WS_WAW && f->flags & WS_RACE_SAME_VALUE,
+		.same_instruction = r->kind == WS_WAW && f->flags & WS_RACE_SAME_INST,
 	};
 	look_around(g, a);
 }
 
-static void tell(struct ws_report *report, const struct finding *g, uint64_t count, bool same_value_error)
+static void say_location(const struct ws_race_found *f, struct ws_race *r, struct ws_buf *b)
 {
-	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
+	r->size = f->bytes;
+	if (f->space == WS_RACE_SHARED) {
+		ws_buf_puts(b, "shared memory");
+		r->offset = f->address;
+	} else {
+		ws_buf_printf(b, "global memory at %#llx", f->address);
+	}
+	r->location = b->data;
+}
+
+static void tell(struct ws_report *report, const struct finding *g, enum ws_race_kind kind, uint64_t count,
+                 bool same_value_error)
+{
 	const struct ws_race_found *f = g->found;
 	struct ws_buf missing = { 0 }, repair = { 0 }, which = { 0 }, location = { 0 };
 	struct ws_advice a;
 	struct ws_race r = {
-		.severity = WS_ERROR, .kind = kinds[f->pair], .space = f->space == WS_RACE_SHARED ? "shared" : "global",
-		.kernel = g->table->kernels[f->kernel].plain, .size = f->bytes, .first = g->earlier->place,
-		.second = g->later->place, .count = count,
+		.severity = WS_ERROR, .kind = kind, .space = f->space == WS_RACE_SHARED ? "shared" : "global",
+		.kernel = g->table->kernels[f->kernel].plain, .first = g->first.place, .second = g->second.place,
+		.count = count,
 	};
 
 	put_thread(&r.first, f, f->other_block, f->other_thread);
 	put_thread(&r.second, f, f->block, f->thread);
 	say_which(g, &which);
 	r.first.operation = which.data;
-	if (f->space == WS_RACE_SHARED) {
-		ws_buf_puts(&location, "shared memory");
-		r.offset = f->address;
-	} else {
-		ws_buf_printf(&location, "global memory at %#llx", f->address);
-	}
-	r.location = location.data;
+	say_location(f, &r, &location);
 	fill_advice(g, &r, &a);
 	if (a.same_value && !same_value_error)
 		r.severity = WS_WARNING;
@@ -158,13 +172,41 @@ static void tell(struct ws_report *report, const struct finding *g, uint64_t cou
 	ws_buf_free(&location);
 }
 
+static struct ws_real_code_line read_of(const struct ws_real_code_line *update)
+{
+	struct ws_real_code_line read = *update;
+
+	read.place = *update->read;
+	read.inst = update->read_inst;
+	return read;
+}
+
+/* A write that stands for the read before it, too: each write that races with the one does with the other. */
+static void tell_reads(struct ws_report *report, const struct finding *g, uint64_t count)
+{
+	struct finding read = *g;
+
+	if (g->second.read && WS_RACE_CLASS_OF(g->found->what) == WS_RACE_UPDATE) {
+		read.second = read_of(&g->second);
+		tell(report, &read, WS_RAW, count, true);
+	}
+	if (g->first.read && g->found->other_class == WS_RACE_UPDATE) {
+		read = *g;
+		read.first = read_of(&g->first);
+		tell(report, &read, WS_WAR, count, true);
+	}
+}
+
 bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
                        bool same_value_error)
 {
+	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
 	struct finding g = { .table = t, .found = f };
 
 	if (!t || f->pair > WS_RACE_WRITE_AFTER_WRITE || !find_places(&g))
 		return false;
-	tell(r, &g, count, same_value_error);
+	tell(r, &g, kinds[f->pair], count, same_value_error);
+	if (f->pair == WS_RACE_WRITE_AFTER_WRITE)
+		tell_reads(r, &g, count);
 	return true;
 }

@@ -1,5 +1,5 @@
-/* race_table.c - what the host keeps of a rewritten module: where its checks are, and what the words of a report need of
- * the code around them. A parsed module takes many times as much memory, and large programs have hundreds. */
+/* race_table.c - what the host keeps of a rewritten module: where its checks are, and what the words of a report need
+ * of the code around them. A parsed module takes many times as much memory, and large programs have hundreds. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,18 @@ static enum ws_race_access_kind access_kind(enum ws_rw_kind k)
 	return k == WS_RW_READ ? WS_RA_READ : k == WS_RW_WRITE ? WS_RA_WRITE : WS_RA_ATOMIC;
 }
 
-static void take_place(struct ws_arena *a, const struct ws_rw_site *s, struct ws_race_access *r)
+static void take_place(struct ws_arena *a, const struct ws_ptx_func *f, const struct ws_ptx_inst *i,
+                       struct ws_race_access *r)
 {
-	const struct ws_ptx_module *m = s->func->module;
+	const struct ws_ptx_module *m = f->module;
 	struct ws_ptx_place p;
 
-	ws_ptx_place(s->func, s->inst, &p);
+	ws_ptx_place(f, i, &p);
 	*r = (struct ws_race_access){
-		.access = access_kind(s->kind), .file = copy(a, p.file), .line = p.line, .col = p.col, .nearby = p.nearby,
+		.file = copy(a, p.file), .line = p.line, .col = p.col, .nearby = p.nearby,
 		.function = copy(a, p.function), .inlined_file = copy(a, p.inlined_file), .inlined_line = p.inlined_line,
-		.ptx_file = copy(a, m->path), .ptx_line = s->inst->line,
-		.ptx = ws_arena_strndup(a, m->text + s->inst->off, s->inst->len),
+		.ptx_file = copy(a, m->path), .ptx_line = i->line,
+		.ptx = ws_arena_strndup(a, m->text + i->off, i->len),
 	};
 }
 
@@ -119,12 +120,21 @@ static void take_site(struct ws_real_table *t, const struct ws_ptx_module *m, co
 {
 	struct ws_real_code_line *line = &t->lines[s->number];
 
-	take_place(t->arena, s, &line->place);
+	take_place(t->arena, s->func, s->inst, &line->place);
+	line->place.access = access_kind(s->kind);
 	line->func = func_index(m, s->func);
 	line->inst = s->inst->index;
 	line->bytes = s->bytes;
 	line->address = address_of(s->inst);
 	look_around(s->func, s->inst, line);
+	if (s->read) {
+		struct ws_race_access *read = ws_arena_alloc(t->arena, sizeof *read);
+
+		take_place(t->arena, s->func, s->read, read);
+		read->access = WS_RA_READ;
+		line->read = read;
+		line->read_inst = s->read->index;
+	}
 }
 
 static void take_sites(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r)
@@ -161,7 +171,8 @@ static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, 
 	return text;
 }
 
-static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r, uint32_t k)
+static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r,
+                        uint32_t k)
 {
 	struct ws_real_checked_kernel *to = &t->kernels[k];
 	char *plain = ws_demangle(r->kernels[k].func->name);

@@ -148,7 +148,7 @@ static void test_ambiguous(void **state)
 	enum { LINES = (1 << WS_RACE_READ_SITE_BITS) + 5 };
 	struct ws_buf b = { 0 };
 	struct ws_race_found f = finding(WS_RACE_WRITE_AFTER_READ, 2, LINES);
-	const char *lines[] = { "in one of 2 places, among them line 3", NULL };
+	const char *lines[] = { "in one of 2 places, among them line 4099", NULL };
 	struct ws_real_table *t;
 
 	ws_buf_puts(&b, ".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"a.cu\"\n"
