@@ -1,1 +1,1 @@
-warpsafe race --gpu=real /bin/true
+warpsafe race --gpu=real --granularity=4 /bin/true
