@@ -5,6 +5,7 @@
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
 #include "rewrite/needless.h"
+#include "rewrite/ranges.h"
 #include "rewrite/reach.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct body {
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
+	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 };
 
@@ -155,6 +157,17 @@ static void note_site(struct body *b, const struct ws_rw_access *a, const struct
 	ws_buf_free(&place);
 }
 
+/* The check, with its address and `what`, jumped over where the launch is known not to need it. */
+static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const *args)
+{
+	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
+	bool done = check(c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
+
+	if (skip)
+		ws_code_add(c, "%s:", skip);
+	return done;
+}
+
 static bool access(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read)
 {
 	struct race *r = b->race;
@@ -164,7 +177,7 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL)) };
 
 	note_site(b, a, read, r->nsites);
-	done = check(c, a, args[0], args[1], number(r->p, r->nsites++));
+	done = check_if_needed(b, c, a, args);
 	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
 		done = ws_inline(c, "race_release", args, 2, NULL);
 	if (observes)
@@ -276,14 +289,21 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 	return instruction(b, i);
 }
 
+static const struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
+{
+	uint32_t k = 0;
+
+	while (r->reach.kernels[k].func != f)
+		k++;
+	return &r->reach.kernels[k];
+}
+
 /* What the functions that a kernel calls do to shared memory. */
 static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *kernel)
 {
 	enum ws_shared_use worst = WS_SHARED_READ, use;
-	const struct ws_rw_kernel *k = r->reach.kernels;
+	const struct ws_rw_kernel *k = kernel_of(r, kernel);
 
-	while (k->func != kernel)
-		k++;
 	for (uint32_t m = 0; m < r->reach.m->nfuncs; m++) {
 		struct ws_ptx_func *f = r->reach.m->funcs[m];
 		const struct ws_rw_access *list;
@@ -319,6 +339,10 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 
 	if (r->prune)
 		find_needless(r, f, list, n, needless);
+	if (r->prune && b.kernel)
+		b.ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, f), list, n);
+	for (uint32_t k = 0; b.ranges && k < n; k++)
+		needless[k].skip |= ws_ranges_needless(b.ranges, &list[k]);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
@@ -326,6 +350,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		next += is_access;
 	}
 	free(needless);
+	ws_ranges_free(b.ranges);
 	if (end)
 		done &= call_at(end, "race_leave", NULL);
 	return done;

@@ -1,0 +1,396 @@
+/* ranges.c - proofs by the addresses that a launch can touch.
+ *
+ * Let every write and atomic to global memory that a kernel can execute have an address of which bounds are known at the
+ * kernel's entry. Code there computes them for this launch: intervals of bytes. Only threads of one launch are compared
+ * with each other, so in this launch
+ *   - a read of global memory outside all intervals has no race, as nobody writes there. Each such read compares its
+ *     address with the intervals. If its address has bounds too, that is decided at the entry (`quiet`).
+ *   - accesses with one address but for a constant are a group. The threads of a group whose threads are apart (by more
+ *     than the group's bytes) touch bytes of their own, unless other groups or reads come there. If all accesses of the
+ *     kernel have bounds, no group that writes meets another, and the threads of each are apart, then no access has a
+ *     race (`own`); in a group of atomics alone, which do not race with each other, threads may meet.
+ * Nothing is assumed of parameters: they may point to the same memory, and then the intervals meet, and all is checked. */
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MOST_GROUPS = 24, MOST_OWN = 6,  /* groups; those that write, when they are compared in pairs */
+	MOST_INTERVALS = 4
+};
+
+enum how { CHECKED, OUTSIDE, BOUNDED_READ, OWN };
+
+struct group {                           /* accesses of one address but for a constant */
+	struct sum sum;                  /* without it */
+	int64_t first, last;             /* the bytes from sum + first to before sum + last */
+	bool writes, reads;
+	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
+	uint32_t bytes;                  /* of each */
+	struct num lo, hi;               /* hi: the byte behind */
+};
+
+struct interval { const char *start, *length; };
+
+struct ws_ranges {
+	struct ws_pass *p;
+	struct values v;
+	struct group groups[MOST_GROUPS];
+	unsigned ngroups, nwriting;      /* those that write come first */
+	size_t duties_of_writes;
+	bool unknown_reads;              /* there are reads without bounds */
+	uint32_t widest;                 /* bytes of a read */
+	uint8_t *how, *group;            /* by instruction */
+	struct interval intervals[MOST_INTERVALS];
+	unsigned nintervals;
+	const char *quiet, *own;         /* predicates; NULL = not decided */
+};
+
+/* ---- which accesses ---- */
+/* Does the address come from one in shared or local memory? Then it is there. */
+static bool not_global(const struct values *v, const struct ws_reg *r, unsigned depth)
+{
+	enum { DEEPEST = 6 };
+	const struct defs *d = r ? &v->defs[r->index] : NULL;
+	const struct ws_ptx_inst *i = d && d->n == 1 ? d->at[0] : NULL;
+
+	if (!i || i->guard || depth == DEEPEST)
+		return false;
+	if (i->op == WS_OP_cvta && i->mode != WS_MODE_TO)
+		return i->space == WS_SPACE_SHARED || i->space == WS_SPACE_LOCAL;
+	if (i->op != WS_OP_add && i->op != WS_OP_mov)
+		return false;
+	for (unsigned k = 1; k < i->nops; k++)
+		if (i->ops[k].kind == WS_O_REG && not_global(v, i->ops[k].reg, depth + 1))
+			return true;
+	return false;
+}
+
+static bool may_be_global(const struct ws_rw_access *a)
+{
+	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
+}
+
+static bool writes_unseen(const struct ws_rw_access *a)
+{
+	return a->rw_class == WS_RW_UNHANDLED && ws_op_info(a->inst->op)->fx & WS_FX_WRITE &&
+	       a->inst->space != WS_SPACE_SHARED;
+}
+
+/* What the functions do that the kernel calls: false if they write to global memory. */
+static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	for (uint32_t m = 0; m < reach->m->nfuncs; m++) {
+		struct ws_ptx_func *f = reach->m->funcs[m];
+		const struct ws_rw_access *list;
+		uint32_t n;
+
+		if (f == k->func || f->declared_only || !ws_rw_reaches(k, f))
+			continue;
+		list = ws_rw_accesses(f, &n);
+		for (uint32_t i = 0; i < n; i++) {
+			if (writes_unseen(&list[i]) || (may_be_global(&list[i]) && list[i].kind != WS_RW_READ))
+				return false;
+			g->unknown_reads |= may_be_global(&list[i]);
+		}
+	}
+	return true;
+}
+
+/* ---- groups ---- */
+/* Atomics of one size at addresses that are multiples of it apart: two of them touch the same bytes, or none. */
+static bool may_meet(const struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s)
+{
+	if (a->kind != WS_RW_ATOMIC || (a->scope != WS_SCOPE_GPU && a->scope != WS_SCOPE_SYS))
+		return false;
+	for (uint32_t k = 0; k < s->n; k++) {
+		const struct sum term = { 1, { s->t[k] } };
+
+		if (!ws_sum_fixed(&g->v, &term) && s->t[k].factor % a->bytes)
+			return false;
+	}
+	return true;
+}
+
+static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, struct sum *s)
+{
+	int64_t at = ws_sum_take_constant(s);
+	struct group *x = g->groups;
+	unsigned k = 0;
+
+	while (k < g->ngroups && !ws_sum_equal(&x[k].sum, s))
+		k++;
+	if (k == MOST_GROUPS)
+		return false;
+	x += k;
+	if (k == g->ngroups) {
+		g->ngroups++;
+		*x = (struct group){ .sum = *s, .first = at, .last = at + a->bytes, .meets = true, .bytes = a->bytes };
+	}
+	x->meets &= may_meet(g, a, s) && x->bytes == a->bytes && (at - x->first) % a->bytes == 0;
+	x->first = at < x->first ? at : x->first;
+	x->last = at + a->bytes > x->last ? at + a->bytes : x->last;
+	x->writes |= a->kind != WS_RW_READ;
+	x->reads |= a->kind == WS_RW_READ;
+	g->group[a->inst->index] = (uint8_t)k;
+	return true;
+}
+
+static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
+{
+	struct sum s;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (writes_unseen(&list[k]))
+			return false;
+		if (!may_be_global(&list[k]) || list[k].kind == WS_RW_READ || not_global(&g->v, list[k].address->reg, 0))
+			continue;
+		if (!ws_values_address(&g->v, &list[k], &s) || !add_to_group(g, &list[k], &s))
+			return false;
+		g->how[list[k].inst->index] = OWN;
+	}
+	g->nwriting = g->ngroups;
+	g->duties_of_writes = g->v.nduties;
+	return true;
+}
+
+/* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. */
+static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
+{
+	struct sum s;
+
+	for (uint32_t k = 0; k < n; k++) {
+		const struct ws_rw_access *a = &list[k];
+		uint8_t *how = &g->how[a->inst->index];
+
+		if (!may_be_global(a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0))
+			continue;
+		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
+		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
+		if (!ws_values_address(&g->v, a, &s) || !add_to_group(g, a, &s))
+			g->unknown_reads = true;
+		else
+			*how = g->group[a->inst->index] < g->nwriting ? OWN : BOUNDED_READ;
+	}
+}
+
+/* May it be that no access of a launch has a race, as far as can be said before? */
+static bool may_own(const struct ws_ranges *g)
+{
+	if (g->unknown_reads || g->nwriting > MOST_OWN)
+		return false;
+	for (unsigned k = 0; k < g->nwriting; k++)
+		if (!g->groups[k].meets && !ws_can_be_apart(&g->v, &g->groups[k].sum))
+			return false;
+	return true;
+}
+
+static bool any(const struct ws_ranges *g, enum how how)
+{
+	for (uint32_t k = 0; k < g->v.f->ninsts; k++)
+		if (g->how[k] == how)
+			return true;
+	return false;
+}
+
+/* ---- the entry ---- */
+static void bounds_of_group(struct entry *e, struct group *x)
+{
+	ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
+	x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
+	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
+}
+
+/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
+static uint32_t base_of(const struct values *v, const struct group *x)
+{
+	for (uint32_t k = 0; k < x->sum.n; k++) {
+		const struct term *t = &x->sum.t[k];
+		const struct leaf *l = &v->leaves[t->leaf[0]];
+
+		if (t->n == 1 && t->factor == 1 && (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8)))
+			return t->leaf[0];
+	}
+	return UINT32_MAX;
+}
+
+static const char *in_register(struct entry *e, const struct num *n)
+{
+	const char *r = ws_code_temp(e->c, WS_B64);
+
+	ws_code_add(e->c, "mov.b64 %s, %s;", r, ws_entry_text(e, n));
+	return r;
+}
+
+/* An interval around the groups list[0..n) of a launch of which the assumptions hold; else all addresses. It begins
+ * earlier by what an access may reach beyond its address. */
+static void make_interval(struct ws_ranges *g, struct entry *e, struct group *const *list, unsigned n)
+{
+	struct interval *i = &g->intervals[g->nintervals++];
+	const char *lo = in_register(e, &list[0]->lo), *hi = in_register(e, &list[0]->hi);
+
+	for (unsigned k = 1; k < n; k++) {
+		ws_code_add(e->c, "min.s64 %s, %s, %s;", lo, lo, ws_entry_text(e, &list[k]->lo));
+		ws_code_add(e->c, "max.s64 %s, %s, %s;", hi, hi, ws_entry_text(e, &list[k]->hi));
+	}
+	i->start = ws_rw_register(g->p, g->v.f, WS_B64);
+	i->length = ws_rw_register(g->p, g->v.f, WS_B64);
+	ws_code_add(e->c, "sub.s64 %s, %s, %u;", lo, lo, g->widest - 1);
+	ws_code_add(e->c, "sub.s64 %s, %s, %s;", hi, hi, lo);
+	ws_code_add(e->c, "selp.b64 %s, %s, 0, %s;", i->start, lo, e->ok);
+	ws_code_add(e->c, "selp.b64 %s, %s, -1, %s;", i->length, hi, e->ok);
+}
+
+/* One interval for what is counted from one address, and the last for all others. */
+static void make_intervals(struct ws_ranges *g, struct entry *e)
+{
+	struct group *list[MOST_GROUPS];
+	bool done[MOST_GROUPS] = { false };
+
+	for (unsigned k = 0; k < g->nwriting; k++) {
+		bool rest = g->nintervals == MOST_INTERVALS - 1;
+		unsigned n = 0;
+
+		for (unsigned m = k; m < g->nwriting && !done[k]; m++)
+			if (!done[m] && (rest || m == k || base_of(&g->v, &g->groups[m]) == base_of(&g->v, &g->groups[k])))
+				list[n++] = &g->groups[m];
+		if (!n)
+			continue;
+		for (unsigned m = 0; m < n; m++)
+			done[list[m] - g->groups] = true;
+		make_interval(g, e, list, n);
+	}
+}
+
+static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b)
+{
+	const char *before = ws_code_temp(e->c, WS_PRED);
+
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
+}
+
+static const char *new_predicate(struct ws_ranges *g, struct entry *e)
+{
+	const char *made = ws_rw_register(g->p, g->v.f, WS_PRED);
+
+	if (e->ok)
+		ws_code_add(e->c, "mov.pred %s, %s;", made, e->ok);
+	else
+		ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", made);
+	return e->ok = made;
+}
+
+static void decide_quiet(struct ws_ranges *g, struct entry *e)
+{
+	g->quiet = new_predicate(g, e);
+	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		bounds_of_group(e, &g->groups[k]);
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		for (unsigned m = 0; m < g->nwriting; m++)
+			demand_disjoint(e, &g->groups[k], &g->groups[m]);
+}
+
+static void decide_own(struct ws_ranges *g, struct entry *e)
+{
+	g->own = new_predicate(g, e);
+	for (unsigned k = 0; k < g->nwriting; k++) {
+		const struct group *x = &g->groups[k];
+
+		for (unsigned m = 0; m < k; m++)
+			demand_disjoint(e, x, &g->groups[m]);
+		if (!x->meets)
+			ws_entry_apart(e, &x->sum, x->last - x->first);
+	}
+}
+
+static void write_entry(struct ws_ranges *g, bool own)
+{
+	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
+
+	new_predicate(g, &e);
+	ws_entry_duties(&e, 0, g->duties_of_writes);
+	for (unsigned k = 0; k < g->nwriting; k++)
+		bounds_of_group(&e, &g->groups[k]);
+	if (any(g, OUTSIDE) || any(g, BOUNDED_READ))
+		make_intervals(g, &e);
+	if (own || g->ngroups > g->nwriting) {
+		decide_quiet(g, &e);
+		if (own)
+			decide_own(g, &e);
+	}
+	ws_code_end(e.c);
+	free(e.known);
+}
+
+/* ---- for the pass ---- */
+struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
+                                 const struct ws_rw_access *list, uint32_t n)
+{
+	struct ws_ranges *g = ws_alloc(sizeof *g);
+	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
+	bool own;
+
+	g->p = p;
+	ws_ptx_cfg(f);
+	ws_values_init(&g->v, f);
+	g->how = ws_alloc(f->ninsts + 1);
+	g->group = ws_alloc(f->ninsts + 1);
+	if (!look_at_callees(g, reach, k) || !add_writes(g, list, n)) {
+		ws_ranges_free(g);
+		return NULL;
+	}
+	add_reads(g, list, n);
+	own = may_own(g);
+	if (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ)))
+		write_entry(g, own);
+	return g;
+}
+
+static void outside(const struct ws_ranges *g, struct ws_code *c, const char *address, const char *label)
+{
+	const char *at = ws_code_temp(c, WS_B64), *inside = ws_code_temp(c, WS_PRED);
+
+	for (unsigned k = 0; k < g->nintervals; k++) {
+		ws_code_add(c, "sub.s64 %s, %s, %s;", at, address, g->intervals[k].start);
+		if (k)
+			ws_code_add(c, "setp.lt.or.u64 %s, %s, %s, %s;", inside, at, g->intervals[k].length, inside);
+		else
+			ws_code_add(c, "setp.lt.u64 %s, %s, %s;", inside, at, g->intervals[k].length);
+	}
+	ws_code_add(c, "@!%s bra %s;", inside, label);
+}
+
+bool ws_ranges_needless(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	return !g->nwriting && g->how[a->inst->index] != CHECKED;
+}
+
+const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
+                           const char *address)
+{
+	enum how how = (enum how)g->how[a->inst->index];
+	const char *decided = how == BOUNDED_READ ? g->quiet : how == OWN ? g->own : NULL, *label;
+
+	if (!decided && how != OUTSIDE && how != BOUNDED_READ)
+		return NULL;
+	label = ws_code_label(c);
+	if (decided)
+		ws_code_add(c, "@%s bra %s;", decided, label);
+	if (how == OUTSIDE || (how == BOUNDED_READ && a->space == WS_SPACE_GLOBAL))
+		outside(g, c, address, label);
+	return label;
+}
+
+void ws_ranges_free(struct ws_ranges *g)
+{
+	if (!g)
+		return;
+	ws_values_free(&g->v);
+	free(g->how);
+	free(g->group);
+	free(g);
+}

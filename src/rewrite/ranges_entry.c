@@ -1,0 +1,470 @@
+/* ranges_entry.c - code at a kernel's entry that computes the bounds of sums in this launch.
+ *
+ * All in signed 64-bit numbers. Terms are kept below 2^57, so that a sum of MOST_TERMS of them stays below 2^62: where
+ * that is not known beforehand, it is examined, and `ok` becomes false. In products of leaves none may be negative. */
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TERM_BITS = 57, SUM_BITS = 62, INT_BITS = 33, HALF_BITS = 28 };
+
+static unsigned bits_of(int64_t k)
+{
+	uint64_t amount = k < 0 ? 0 - (uint64_t)k : (uint64_t)k;
+
+	return amount ? 64 - (unsigned)__builtin_clzll(amount) : 0;
+}
+
+struct num ws_entry_number(int64_t k)
+{
+	return (struct num){ .k = k, .bits = bits_of(k), .negative = k < 0 };
+}
+
+static const char *print(struct entry *e, int64_t k)
+{
+	struct ws_buf b = { 0 };
+	const char *text;
+
+	ws_buf_printf(&b, "%lld", (long long)k);
+	text = ws_arena_strndup(e->v->arena, b.data, b.len);
+	ws_buf_free(&b);
+	return text;
+}
+
+const char *ws_entry_text(struct entry *e, const struct num *n)
+{
+	return n->reg ? n->reg : print(e, n->k);
+}
+
+/* ok &= a <op> b */
+static void demand(struct entry *e, struct num a, const char *op, struct num b)
+{
+	const char *left = a.reg;
+
+	if (!left) {
+		left = ws_code_temp(e->c, WS_B64);
+		ws_code_add(e->c, "mov.b64 %s, %s;", left, print(e, a.k));
+	}
+	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %s, %s;", op, e->ok, left, ws_entry_text(e, &b), e->ok);
+}
+
+static void demand_between(struct entry *e, struct num n, int64_t least, int64_t most)
+{
+	if (n.negative ? least != INT64_MIN && (n.reg || n.k < least) : least > 0)
+		demand(e, n, "ge", ws_entry_number(least));
+	if (n.reg ? most < 0 || n.bits > bits_of(most) || (n.bits == bits_of(most) && most & (most + 1)) : n.k > most)
+		demand(e, n, "le", ws_entry_number(most));
+}
+
+static void narrow(struct entry *e, struct num *n, unsigned bits)
+{
+	int64_t most = ((int64_t)1 << bits) - 1;
+
+	if (n->bits <= bits)
+		return;
+	demand_between(e, *n, -most, most);
+	n->bits = bits;
+}
+
+static struct num made(struct entry *e, const char *op, struct num a, struct num b, unsigned bits, bool negative)
+{
+	struct num n = { ws_code_temp(e->c, WS_B64), 0, bits > SUM_BITS ? SUM_BITS : bits, negative };
+
+	if (!a.reg) {
+		ws_code_add(e->c, "mov.b64 %s, %s;", n.reg, print(e, a.k));
+		a.reg = n.reg;
+	}
+	ws_code_add(e->c, "%s %s, %s, %s;", op, n.reg, a.reg, ws_entry_text(e, &b));
+	return n;
+}
+
+struct num ws_entry_add(struct entry *e, struct num a, struct num b)
+{
+	unsigned bits = (a.bits > b.bits ? a.bits : b.bits) + 1;
+
+	if (!a.reg && !b.reg)
+		return ws_entry_number(a.k + b.k);
+	if (!a.reg && !a.k)
+		return b;
+	if (!b.reg && !b.k)
+		return a;
+	return a.reg ? made(e, "add.s64", a, b, bits, a.negative || b.negative) :
+		       made(e, "add.s64", b, a, bits, a.negative || b.negative);
+}
+
+static struct num multiply(struct entry *e, struct num a, struct num b)
+{
+	if (a.bits + b.bits > TERM_BITS)
+		narrow(e, &a, b.bits < TERM_BITS - HALF_BITS ? TERM_BITS - b.bits : HALF_BITS);
+	if (a.bits + b.bits > TERM_BITS)
+		narrow(e, &b, TERM_BITS - a.bits);
+	if (!a.reg && !b.reg)
+		return ws_entry_number(a.k * b.k);
+	if ((!b.reg && b.k == 1) || (!a.reg && !a.k))
+		return a;
+	if ((!a.reg && a.k == 1) || (!b.reg && !b.k))
+		return b;
+	return a.reg ? made(e, "mul.lo.s64", a, b, a.bits + b.bits, a.negative || b.negative) :
+		       made(e, "mul.lo.s64", b, a, a.bits + b.bits, a.negative || b.negative);
+}
+
+static struct num choose(struct entry *e, const char *op, struct num a, struct num b)
+{
+	bool least = !strcmp(op, "min.s64");
+
+	if (!a.reg && !b.reg)
+		return least == (a.k < b.k) ? a : b;
+	return made(e, op, a, b, a.bits > b.bits ? a.bits : b.bits,
+	            least ? a.negative || b.negative : a.negative && b.negative);
+}
+
+/* ---- leaves ---- */
+static struct num load(struct entry *e, const struct leaf *l)
+{
+	struct num n = { ws_code_temp(e->c, WS_B64), 0, l->bytes == 4 ? INT_BITS : SUM_BITS, true };
+
+	if (l->bytes == 4)
+		ws_code_add(e->c, "ld.param.s32 %s, [%s+%lld];", n.reg, l->sym->name, (long long)l->offset);
+	else
+		ws_code_add(e->c, "ld.param.u64 %s, [%s+%lld];", n.reg, l->sym->name, (long long)l->offset);
+	if (l->bytes == 8) {                 /* anything: SUM_BITS is not true of it yet */
+		n.bits = 64;
+		narrow(e, &n, TERM_BITS);
+	}
+	return n;
+}
+
+static struct num size_of(struct entry *e, enum ws_sreg s)
+{
+	static const unsigned bits[] = { 11, 11, 11, 31, 16, 16 };
+	bool block = s <= WS_SR_NTID_Z;
+	struct num n = { ws_code_temp(e->c, WS_B64), 0, 0, false };
+	const char *half = ws_code_temp(e->c, WS_B32);
+
+	n.bits = bits[block ? s - WS_SR_NTID_X : s - WS_SR_NCTAID_X + 3];
+	ws_code_add(e->c, "mov.u32 %s, %s;", half, ws_sreg_name(s));
+	ws_code_add(e->c, "cvt.u64.u32 %s, %s;", n.reg, half);
+	return n;
+}
+
+static enum ws_sreg extent_of(enum ws_sreg s)
+{
+	return (enum ws_sreg)(s + (WS_SR_NTID_X - WS_SR_TID_X));
+}
+
+static void special(struct entry *e, struct leaf *l)
+{
+	bool thread = l->special <= WS_SR_TID_Z, block = l->special >= WS_SR_CTAID_X && l->special <= WS_SR_CTAID_Z;
+
+	if (l->special == WS_SR_LANEID) {
+		l->lo = ws_entry_number(0);
+		l->hi = ws_entry_number(WS_WARP - 1);
+	} else if (thread || block) {
+		l->lo = ws_entry_number(0);
+		l->hi = ws_entry_add(e, size_of(e, extent_of(l->special)), ws_entry_number(-1));
+		l->hi.bits--;
+		l->hi.negative = false;      /* there is a thread, and a block */
+	} else {
+		l->lo = l->hi = size_of(e, l->special);
+	}
+}
+
+static void bounded(struct entry *e, struct leaf *l)
+{
+	struct num lo, hi, first, last;
+	bool counter = l->kind == LEAF_LOOP;
+
+	ws_entry_bounds(e, l->of[0], &lo, &hi);
+	for (unsigned k = 1; k < l->nof; k++) {
+		ws_entry_bounds(e, l->of[k], &first, &last);
+		lo = choose(e, "min.s64", lo, first);
+		hi = choose(e, "max.s64", hi, last);
+	}
+	for (unsigned k = 0; k < l->nbounds; k++) {
+		const struct bound *b = &l->bounds[k];
+
+		ws_entry_bounds(e, b->than, &first, &last);
+		if (!b->upper) {
+			lo = choose(e, "max.s64", lo, ws_entry_add(e, first, ws_entry_number(b->slack)));
+			continue;
+		}
+		last = ws_entry_add(e, last, ws_entry_number(b->slack));
+		hi = counter ? last : choose(e, "min.s64", hi, last);
+		counter = false;             /* its first upper bound is the first that is known of it */
+	}
+	l->lo = lo;
+	l->hi = choose(e, "max.s64", hi, lo);        /* lo > hi: there is no such value, and any bounds are right */
+}
+
+static void leaf(struct entry *e, struct leaf *l)
+{
+	if (l->emitted)
+		return;
+	l->emitted = true;
+	switch (l->kind) {
+	case LEAF_PARAM:
+		l->lo = l->hi = load(e, l);
+		break;
+	case LEAF_SYMBOL:
+		l->lo = l->hi = (struct num){ ws_code_temp(e->c, WS_B64), 0, 64, true };
+		ws_code_add(e->c, "mov.u64 %s, %s;", l->lo.reg, l->sym->name);
+		narrow(e, &l->lo, TERM_BITS);
+		l->hi = l->lo;
+		break;
+	case LEAF_SPECIAL:
+		special(e, l);
+		break;
+	case LEAF_ONE_OF: case LEAF_LOOP:
+		bounded(e, l);
+		break;
+	case LEAF_MASKED:
+		l->lo = ws_entry_number(0);
+		l->hi = ws_entry_number(l->k);
+		break;
+	case LEAF_SHIFTED:
+		ws_entry_bounds(e, l->of[0], &l->lo, &l->hi);
+		l->lo = made(e, "shr.s64", l->lo, ws_entry_number(l->k), l->lo.bits, l->lo.negative);
+		l->hi = made(e, "shr.s64", l->hi, ws_entry_number(l->k), l->hi.bits, l->hi.negative);
+		break;
+	}
+}
+
+/* ---- sums ---- */
+static void not_negative(struct entry *e, struct leaf *l)
+{
+	if (l->lo.negative)
+		demand_between(e, l->lo, 0, INT64_MAX);
+	l->lo.negative = l->hi.negative = false;     /* hi is not below lo */
+}
+
+static struct num extreme(struct entry *e, const struct term *t, bool high)
+{
+	struct num n = ws_entry_number(1);
+
+	for (uint32_t k = 0; k < t->n; k++) {
+		struct leaf *l = &e->v->leaves[t->leaf[k]];
+
+		leaf(e, l);
+		if (t->n > 1)
+			not_negative(e, l);
+		n = multiply(e, n, high == (t->factor > 0) ? l->hi : l->lo);
+	}
+	n = multiply(e, n, ws_entry_number(t->factor));
+	narrow(e, &n, TERM_BITS);
+	return n;
+}
+
+void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi)
+{
+	struct known *k;
+	bool fixed = ws_sum_fixed(e->v, s);
+
+	for (size_t n = 0; n < e->nknown; n++)
+		if (ws_sum_equal(&e->known[n].sum, s)) {
+			*lo = e->known[n].lo;
+			*hi = e->known[n].hi;
+			return;
+		}
+	*lo = *hi = ws_entry_number(0);
+	for (uint32_t n = 0; n < s->n; n++) {
+		*lo = ws_entry_add(e, *lo, extreme(e, &s->t[n], false));
+		*hi = fixed ? *lo : ws_entry_add(e, *hi, extreme(e, &s->t[n], true));
+	}
+	k = WS_PUSH(e->known, e->nknown, e->known_cap);
+	*k = (struct known){ *s, *lo, *hi };
+}
+
+void ws_entry_duties(struct entry *e, size_t from, size_t to)
+{
+	for (size_t k = from; k < to; k++) {
+		const struct duty d = e->v->duties[k];
+		struct num lo, hi;
+
+		ws_entry_bounds(e, d.sum, &lo, &hi);
+		if (d.least != INT64_MIN)
+			demand_between(e, lo, d.least, INT64_MAX);
+		if (d.most != INT64_MAX)
+			demand_between(e, hi, INT64_MIN, d.most);
+	}
+}
+
+/* ---- threads apart from each other ----
+ * A sum is what all threads have in common, and digits times their weights. A digit is a special register that tells
+ * threads apart, or a register with bounds whose own sum does, or a loop's counter. With the digits in order of their
+ * weights, sums of threads that differ in a digit are `extent` or more apart if each weight is at least what the digits
+ * before it can come to, and extent more: as in any number system. Each of the six coordinates of a thread must be in a
+ * digit, or there is only one of it. Threads whose counters begin apart, and less than a step apart in all, never come to
+ * each other's values. */
+enum { MOST_DIGITS = 6, COORDINATES = 6, DEEPEST = 4 };
+
+struct digit { uint32_t leaf; struct sum weight; };
+
+static int coordinate(const struct leaf *l)
+{
+	int s = l->special;
+
+	if (l->kind != LEAF_SPECIAL)
+		return -1;
+	if (s <= WS_SR_TID_Z)
+		return s - WS_SR_TID_X;
+	return s >= WS_SR_CTAID_X && s <= WS_SR_CTAID_Z ? s - WS_SR_CTAID_X + 3 : -1;
+}
+
+/* The leaf of a term that is not the same for all; UINT32_MAX: none. false: there are two. */
+static bool varying(const struct values *v, const struct term *t, uint32_t *found)
+{
+	*found = UINT32_MAX;
+	for (uint32_t k = 0; k < t->n; k++)
+		if (!v->leaves[t->leaf[k]].fixed) {
+			if (*found != UINT32_MAX)
+				return false;
+			*found = t->leaf[k];
+		}
+	return true;
+}
+
+static bool add_to_digit(struct digit *list, unsigned *n, uint32_t leaf, const struct term *t)
+{
+	struct sum weight = { 1, { { .factor = t->factor } } };
+	struct term *w = &weight.t[0];
+	unsigned k = 0;
+
+	for (uint32_t m = 0; m < t->n; m++)
+		if (t->leaf[m] != leaf)
+			w->leaf[w->n++] = t->leaf[m];
+	while (k < *n && list[k].leaf != leaf)
+		k++;
+	if (k == MOST_DIGITS)
+		return false;
+	if (k == *n)
+		list[(*n)++] = (struct digit){ leaf, weight };
+	else
+		return ws_sum_add(&list[k].weight, &weight, 1);
+	return true;
+}
+
+static int64_t amount(int64_t k)
+{
+	return k < 0 ? -k : k;
+}
+
+/* A guess at the order of weights; if it is wrong for a launch, nothing is proved of it. */
+static bool before(const struct digit *a, const struct digit *b)
+{
+	const struct term *x = &a->weight.t[a->weight.n - 1], *y = &b->weight.t[b->weight.n - 1];
+
+	return x->n != y->n ? x->n < y->n : amount(x->factor) < amount(y->factor);
+}
+
+static bool find_digits(const struct values *v, const struct sum *s, struct digit *list, unsigned *n)
+{
+	uint32_t leaf;
+
+	*n = 0;
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!varying(v, &s->t[k], &leaf) ||
+		    (leaf != UINT32_MAX && !add_to_digit(list, n, leaf, &s->t[k])))
+			return false;
+	for (unsigned k = 0; k < *n; k++) {
+		if (!list[k].weight.n)
+			return false;
+		for (unsigned m = k; m && before(&list[m], &list[m - 1]); m--) {
+			struct digit d = list[m];
+
+			list[m] = list[m - 1];
+			list[m - 1] = d;
+		}
+	}
+	return true;
+}
+
+static bool can_be_apart(const struct values *v, const struct sum *s, unsigned depth)
+{
+	struct digit list[MOST_DIGITS];
+	unsigned n;
+
+	if (depth == DEEPEST || !find_digits(v, s, list, &n))
+		return false;
+	for (unsigned k = 0; k < n; k++) {
+		const struct leaf *l = &v->leaves[list[k].leaf];
+
+		if (coordinate(l) >= 0)
+			continue;
+		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 || !can_be_apart(v, l->of[0], depth + 1))
+			return false;
+		if (l->kind == LEAF_LOOP ? !ws_sum_fixed(v, l->step) : l->in_time)
+			return false;
+	}
+	return true;
+}
+
+bool ws_can_be_apart(const struct values *v, const struct sum *s)
+{
+	return can_be_apart(v, s, 0);
+}
+
+static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned *covered);
+
+static void counters_apart(struct entry *e, const struct leaf *l)
+{
+	struct num lo, hi, step, same;
+
+	ws_entry_bounds(e, l->of[0], &lo, &hi);
+	ws_entry_bounds(e, l->step, &step, &same);
+	demand(e, ws_entry_add(e, lo, step), "gt", hi);
+}
+
+static struct num weight_of(struct entry *e, const struct digit *d)
+{
+	struct sum s = { 0 };
+	struct num lo, hi;
+
+	if (!ws_sum_add(&s, &d->weight, d->weight.t[d->weight.n - 1].factor < 0 ? -1 : 1))
+		return ws_entry_number(0);
+	ws_entry_bounds(e, &s, &lo, &hi);
+	return lo;
+}
+
+static struct num difference(struct entry *e, struct num a, struct num b)
+{
+	if (!b.reg)
+		return ws_entry_add(e, a, ws_entry_number(-b.k));
+	return made(e, "sub.s64", a, b, (a.bits > b.bits ? a.bits : b.bits) + 1, false);
+}
+
+static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned *covered)
+{
+	struct num span = ws_entry_number(extent), weight;
+	struct digit list[MOST_DIGITS];
+	unsigned n;
+
+	find_digits(e->v, s, list, &n);
+	for (unsigned k = 0; k < n; k++) {
+		struct leaf *l = &e->v->leaves[list[k].leaf];
+
+		leaf(e, l);
+		weight = weight_of(e, &list[k]);
+		demand(e, weight, "ge", span);
+		weight.negative = false;
+		if (k + 1 < n)
+			span = ws_entry_add(e, span, multiply(e, weight, difference(e, l->hi, l->lo)));
+		if (coordinate(l) >= 0)
+			*covered |= 1u << coordinate(l);
+		else
+			apart(e, l->of[0], 1, covered);
+		if (l->kind == LEAF_LOOP)
+			counters_apart(e, l);
+	}
+}
+
+void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent)
+{
+	unsigned covered = 0;
+
+	apart(e, s, extent, &covered);
+	for (unsigned k = 0; k < COORDINATES; k++)
+		if (!(covered >> k & 1))
+			demand(e, size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k)), "eq",
+			       ws_entry_number(1));
+}

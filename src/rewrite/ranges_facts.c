@@ -1,0 +1,190 @@
+/* ranges_facts.c - which comparisons have decided on the way to an instruction.
+ *
+ * A fact is "the value that register r has now is below n", as a comparison has found, of which there may be several: one
+ * before a loop and one at its end. It begins on the edges of branches that the predicate of such a comparison decides, and
+ * ends where r is written. It holds at the start of a block if it does at the end of every edge into it. */
+#include "rewrite/ranges_priv.h"
+
+#include <string.h>
+
+enum { MOST_FACTS = 128, DEEPEST = 8 };
+
+struct fact {
+	struct bound bound;
+	const struct ws_reg *r;
+	bool constant;
+	bool *at_start;                  /* by block */
+};
+
+/* ---- comparisons ---- */
+bool ws_bound_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth, struct bound *b)
+{
+	unsigned side = i->ops[1].kind == WS_O_REG && i->ops[1].reg == r ? 0 : 1;
+	enum ws_type type = (enum ws_type)i->type[0];
+	bool less, equal;
+
+	switch (i->cmp) {
+	case WS_LT: case WS_LO: less = true; equal = false; break;
+	case WS_LE: case WS_LS: less = true; equal = true; break;
+	case WS_GT: case WS_HI: less = false; equal = false; break;
+	case WS_GE: case WS_HS: less = false; equal = true; break;
+	default: return false;
+	}
+	if (!truth) {
+		less = !less;
+		equal = !equal;
+	}
+	if (i->cmp == WS_LO || i->cmp == WS_LS || i->cmp == WS_HI || i->cmp == WS_HS)
+		type = ws_type_bytes(type) == 4 ? WS_U32 : WS_U64;
+	*b = (struct bound){ .upper = less == (side == 0), .type = type, .other = &i->ops[2 - side] };
+	b->slack = equal ? 0 : b->upper ? -1 : 1;
+	return ws_type_bytes(type) == ws_type_bytes(r->type);
+}
+
+bool ws_bound_same(const struct bound *a, const struct bound *b)
+{
+	return a->upper == b->upper && a->slack == b->slack && a->type == b->type && a->other->kind == b->other->kind &&
+	       a->other->reg == b->other->reg && a->other->imm == b->other->imm;
+}
+
+static bool compares(const struct ws_ptx_inst *i, const struct fact *k, bool truth)
+{
+	struct bound b;
+
+	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop &&
+	       ((i->ops[1].kind == WS_O_REG && i->ops[1].reg == k->r) || (i->ops[2].kind == WS_O_REG && i->ops[2].reg == k->r)) &&
+	       ws_bound_by(i, k->r, truth, &b) && ws_bound_same(&b, &k->bound);
+}
+
+/* ---- where it holds ---- */
+static const struct ws_ptx_inst *only_def(const struct values *v, const struct ws_reg *p)
+{
+	const struct defs *d = &v->defs[p->index];
+
+	return d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
+}
+
+struct writing { const struct ws_reg *r; bool found; };
+
+static void is_written(void *user, struct ws_reg *r, bool is_def)
+{
+	struct writing *w = user;
+
+	w->found |= is_def && r == w->r;
+}
+
+static bool written(const struct values *v, const struct fact *k, uint32_t from, uint32_t to)
+{
+	struct writing w = { .r = k->r };
+
+	for (uint32_t i = from; i < to && !k->constant; i++)
+		ws_ptx_inst_regs(&v->f->insts[i], is_written, &w);
+	return w.found;
+}
+
+/* Does p == value mean that the fact is true at instruction `at`? What a register that changes was compared with must
+ * have happened in the same block, so that nothing is from an earlier round of a loop. */
+static bool means(const struct values *v, const struct fact *k, const struct ws_reg *p, bool value,
+                  const struct ws_ptx_inst *at, unsigned depth)
+{
+	const struct ws_ptx_inst *d = only_def(v, p);
+
+	if (!d || depth == DEEPEST || (!k->constant && (d->block != at->block || d->index > at->index)))
+		return false;
+	if (compares(d, k, value))
+		return !written(v, k, d->index, at->index);
+	if (d->nops < 2 || d->type[0] != WS_PRED || d->ops[0].kind != WS_O_REG)
+		return false;
+	if (d->op == WS_OP_not)
+		return d->ops[1].kind == WS_O_REG && means(v, k, d->ops[1].reg, !value, d, depth + 1) &&
+		       !written(v, k, d->index, at->index);
+	if ((d->op != WS_OP_or || value) && (d->op != WS_OP_and || !value))
+		return false;
+	for (unsigned n = 1; n < 3; n++)
+		if (d->ops[n].kind == WS_O_REG && means(v, k, d->ops[n].reg, value != d->ops[n].negated, d, depth + 1))
+			return !written(v, k, d->index, at->index);
+	return false;
+}
+
+static bool begins_on_edge(const struct values *v, const struct fact *k, const struct ws_ptx_block *from,
+                           const struct ws_ptx_block *to)
+{
+	const struct ws_ptx_inst *last = &v->f->insts[from->last];
+	bool next = to->first == from->last + 1, taken;
+
+	if (!last->guard)
+		return false;
+	if (last->op == WS_OP_bra) {
+		if (from->nsucc != 2 || from->succ[0] == from->succ[1])
+			return false;
+		taken = !next;
+	} else if (ws_op_info(last->op)->fx & WS_FX_EXIT && next && from->nsucc == 1) {
+		taken = false;
+	} else {
+		return false;
+	}
+	return means(v, k, last->guard, taken != last->guard_neg, last, 0);
+}
+
+static bool at_start(const struct values *v, const struct fact *k, uint32_t block)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[block];
+
+	if (!b->npred || !block)
+		return false;
+	for (uint32_t n = 0; n < b->npred; n++) {
+		const struct ws_ptx_block *from = &v->f->blocks[b->pred[n]];
+		bool through = k->at_start[b->pred[n]] && !written(v, k, from->first, from->last + 1);
+
+		if (!through && !begins_on_edge(v, k, from, b))
+			return false;
+	}
+	return true;
+}
+
+static void solve(struct values *v, struct fact *k)
+{
+	bool changed = true;
+
+	k->at_start = ws_arena_alloc(v->arena, v->f->nblocks);
+	for (uint32_t b = 1; b < v->f->nblocks; b++)
+		k->at_start[b] = v->f->blocks[b].npred > 0;
+	while (changed) {
+		changed = false;
+		for (uint32_t b = 1; b < v->f->nblocks; b++)
+			if (k->at_start[b] && !at_start(v, k, b)) {
+				k->at_start[b] = false;
+				changed = true;
+			}
+	}
+}
+
+static const struct fact *find(struct values *v, const struct fact *want)
+{
+	struct fact *k;
+
+	for (size_t n = 0; n < v->nfacts; n++) {
+		k = &v->facts[n];
+		if (k->r == want->r && k->constant == want->constant && ws_bound_same(&k->bound, &want->bound))
+			return k;
+	}
+	if (v->nfacts == MOST_FACTS)
+		return NULL;
+	k = WS_PUSH(v->facts, v->nfacts, v->facts_cap);
+	*k = *want;
+	solve(v, k);
+	return k;
+}
+
+bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
+                   const struct ws_ptx_inst *at)
+{
+	const struct fact want = { .bound = *b, .r = r, .constant = constant };
+	const struct fact *k = find(v, &want);
+
+	if (!k)
+		return false;
+	if (constant && at->guard && means(v, k, at->guard, !at->guard_neg, at, 0))
+		return true;
+	return k->at_start[at->block] && !written(v, k, v->f->blocks[at->block].first, at->index);
+}

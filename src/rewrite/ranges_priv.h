@@ -1,0 +1,124 @@
+/* ranges_priv.h - what the files ranges*.c share.
+ *
+ * The value of a register is known as a sum: a polynomial over leaves, which are parameters, special registers, or
+ * registers of which only bounds are known. Sums are over the integers. A register of 32 (64) bits equals its sum modulo
+ * 2^32 (2^64): that holds through additions and multiplications, whatever wraps. Where an instruction looks at the number
+ * itself (widening, a shift to the right, a comparison) the sum must fit the type: that is a duty, which the code at the
+ * entry examines with the bounds of this launch. A launch that does not fulfil it is checked in full. */
+#ifndef WS_REWRITE_RANGES_PRIV_H
+#define WS_REWRITE_RANGES_PRIV_H
+
+#include "rewrite/ranges.h"
+
+enum { MOST_FACTORS = 4, MOST_TERMS = 24, MOST_BOUNDS = 4, MOST_DEFS = 4 };
+
+struct term { int64_t factor; uint32_t n; uint32_t leaf[MOST_FACTORS]; };       /* leaves in rising order */
+struct sum { uint32_t n; struct term t[MOST_TERMS]; };         /* terms in rising order of leaves; none with factor 0 */
+
+/* A number that the entry computes, or knows. Its amount is below 2^bits. */
+struct num {
+	const char *reg;                 /* NULL: k */
+	int64_t k;
+	unsigned bits;
+	bool negative;                   /* may be */
+};
+
+enum leaf_kind {
+	LEAF_PARAM,                      /* of the kernel: `bytes` at `offset` of `sym` */
+	LEAF_SYMBOL,                     /* address of a variable in global memory */
+	LEAF_SPECIAL,
+	LEAF_ONE_OF,                     /* a register: one of of[], with bounds */
+	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
+	LEAF_MASKED,                     /* 0..k */
+	LEAF_SHIFTED                     /* of[0] >> k */
+};
+
+struct bound {                           /* value <= than + slack (upper), or >= */
+	bool upper;
+	int64_t slack;
+	enum ws_type type;               /* of the comparison */
+	const struct ws_operand *other;  /* what was compared with: a register or a number */
+	const struct sum *than;          /* its value; the same for all */
+};
+
+struct leaf {
+	enum leaf_kind kind;
+	const struct ws_ptx_sym *sym;
+	int64_t offset, k;
+	unsigned bytes;
+	enum ws_sreg special;
+	const struct ws_reg *reg;
+	const struct sum *of[MOST_DEFS], *step;
+	unsigned nof;
+	struct bound bounds[MOST_BOUNDS];
+	unsigned nbounds;
+	bool fixed;                      /* one number in the whole launch */
+	bool in_time;                    /* may differ from time to time in one thread */
+	/* at the entry: */
+	bool emitted, not_negative;
+	struct num lo, hi;
+};
+
+struct duty { const struct sum *sum; int64_t least, most; };
+
+struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
+
+struct fact;                             /* see ranges_facts.c */
+
+struct values {
+	struct ws_ptx_func *f;
+	struct ws_arena *arena;
+	struct defs *defs;               /* by register */
+	bool *busy;                      /* by register: it is being looked at */
+	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
+	struct leaf *leaves;
+	size_t nleaves, leaves_cap;
+	struct duty *duties;
+	size_t nduties, duties_cap;
+	struct fact *facts;
+	size_t nfacts, facts_cap;
+	uint32_t steps, depth;           /* steps left: what takes longer is not known */
+	const struct ws_ptx_inst *access;        /* of which the address is looked at */
+};
+
+/* ---- ranges_value.c ---- */
+void ws_values_init(struct values *v, struct ws_ptx_func *f);
+void ws_values_free(struct values *v);
+/* The address that an access has; false: not known. */
+bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out);
+bool ws_sum_equal(const struct sum *a, const struct sum *b);
+bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
+bool ws_sum_fixed(const struct values *v, const struct sum *s);
+/* The constant of a sum; it is 0 in *s afterwards. */
+int64_t ws_sum_take_constant(struct sum *s);
+
+/* ---- ranges_facts.c ---- */
+/* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
+bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
+bool ws_bound_same(const struct bound *a, const struct bound *b);
+/* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in a
+ * thread, so that whenever it did counts. */
+bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
+                   const struct ws_ptx_inst *at);
+
+/* ---- ranges_entry.c: code at the entry ---- */
+struct known { struct sum sum; struct num lo, hi; };
+
+struct entry {
+	struct values *v;
+	struct ws_code *c;
+	const char *ok;                  /* predicate: what is assumed holds in this launch */
+	struct known *known;             /* computed already; the caller frees it */
+	size_t nknown, known_cap;
+};
+void ws_entry_duties(struct entry *e, size_t from, size_t to);
+void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi);
+const char *ws_entry_text(struct entry *e, const struct num *n);
+struct num ws_entry_number(int64_t k);
+struct num ws_entry_add(struct entry *e, struct num a, struct num b);
+/* May threads be apart from each other by such addresses, if the launch is right? */
+bool ws_can_be_apart(const struct values *v, const struct sum *s);
+/* ok becomes false unless any two threads have addresses that are `extent` bytes apart or more. */
+void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent);
+
+#endif

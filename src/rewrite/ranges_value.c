@@ -1,0 +1,561 @@
+/* ranges_value.c - what the registers of a kernel hold, as sums over what is known when it is entered.
+ *
+ * No order of instructions is looked at: a register holds what one of its definitions gave it. One definition: its sum.
+ * A definition that adds to the register itself makes it a loop's counter, if a comparison bounds it wherever it is
+ * added to. Several others: one of their sums. Comparisons that have decided on which way the access is reached
+ * (ranges_facts.c) narrow what a register may hold. */
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 1 << 18, DEEPEST = 64, MOST_LEAVES = 1024 };
+static const int64_t factor_limit = (int64_t)1 << 40;
+
+/* ---- sums ---- */
+static int compare_terms(const struct term *a, const struct term *b)
+{
+	if (a->n != b->n)
+		return a->n < b->n ? -1 : 1;
+	for (uint32_t k = 0; k < a->n; k++)
+		if (a->leaf[k] != b->leaf[k])
+			return a->leaf[k] < b->leaf[k] ? -1 : 1;
+	return 0;
+}
+
+static bool add_term(struct sum *s, struct term t)
+{
+	uint32_t k = 0;
+
+	while (k < s->n && compare_terms(&s->t[k], &t) < 0)
+		k++;
+	if (k < s->n && compare_terms(&s->t[k], &t) == 0) {
+		s->t[k].factor += t.factor;
+		t.factor = s->t[k].factor;
+		if (!t.factor)
+			memmove(&s->t[k], &s->t[k + 1], (--s->n - k) * sizeof t);
+	} else if (t.factor) {
+		if (s->n == MOST_TERMS)
+			return false;
+		memmove(&s->t[k + 1], &s->t[k], (s->n++ - k) * sizeof t);
+		s->t[k] = t;
+	}
+	return t.factor < factor_limit && t.factor > -factor_limit;
+}
+
+static bool number(struct sum *s, int64_t k)
+{
+	s->n = 0;
+	return add_term(s, (struct term){ .factor = k });
+}
+
+static bool times(struct term *t, const struct term *by)
+{
+	uint32_t k;
+
+	if (t->n + by->n > MOST_FACTORS || __builtin_mul_overflow(t->factor, by->factor, &t->factor) ||
+	    t->factor >= factor_limit || t->factor <= -factor_limit)
+		return false;
+	for (uint32_t n = 0; n < by->n; n++) {
+		for (k = t->n++; k && t->leaf[k - 1] > by->leaf[n]; k--)
+			t->leaf[k] = t->leaf[k - 1];
+		t->leaf[k] = by->leaf[n];
+	}
+	return true;
+}
+
+static bool add_product(struct sum *s, const struct sum *a, const struct sum *b)
+{
+	for (uint32_t k = 0; k < a->n; k++)
+		for (uint32_t n = 0; n < b->n; n++) {
+			struct term t = a->t[k];
+
+			if (!times(&t, &b->t[n]) || !add_term(s, t))
+				return false;
+		}
+	return true;
+}
+
+bool ws_sum_add(struct sum *a, const struct sum *b, int64_t factor)
+{
+	const struct sum by = { 1, { { .factor = factor } } };
+
+	return add_product(a, b, &by);
+}
+
+bool ws_sum_equal(const struct sum *a, const struct sum *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (uint32_t k = 0; k < a->n; k++)
+		if (compare_terms(&a->t[k], &b->t[k]) || a->t[k].factor != b->t[k].factor)
+			return false;
+	return true;
+}
+
+int64_t ws_sum_take_constant(struct sum *s)
+{
+	int64_t k = s->n && !s->t[0].n ? s->t[0].factor : 0;
+
+	add_term(s, (struct term){ .factor = -k });
+	return k;
+}
+
+bool ws_sum_fixed(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (!v->leaves[s->t[k].leaf[n]].fixed)
+				return false;
+	return true;
+}
+
+static bool in_time(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (v->leaves[s->t[k].leaf[n]].in_time)
+				return true;
+	return false;
+}
+
+static const struct sum *keep(struct values *v, const struct sum *s)
+{
+	struct sum *copy = ws_arena_alloc(v->arena, sizeof *copy);
+
+	*copy = *s;
+	return copy;
+}
+
+/* ---- leaves and duties ---- */
+static bool same_leaf(const struct leaf *a, const struct leaf *b)
+{
+	if (a->kind != b->kind || a->sym != b->sym || a->offset != b->offset || a->bytes != b->bytes || a->k != b->k ||
+	    a->special != b->special || a->reg != b->reg || a->nbounds != b->nbounds)
+		return false;
+	for (unsigned k = 0; k < a->nbounds; k++)
+		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]))
+			return false;
+	return true;
+}
+
+static bool leaf(struct values *v, const struct leaf *l, struct sum *out)
+{
+	uint32_t k = 0;
+
+	while (k < v->nleaves && !same_leaf(&v->leaves[k], l))
+		k++;
+	if (k == MOST_LEAVES)
+		return false;
+	if (k == v->nleaves)
+		*WS_PUSH(v->leaves, v->nleaves, v->leaves_cap) = *l;
+	*out = (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { k } } } };
+	return true;
+}
+
+static void duty(struct values *v, const struct sum *s, int64_t least, int64_t most)
+{
+	for (size_t k = 0; k < v->nduties; k++)
+		if (v->duties[k].least == least && v->duties[k].most == most && ws_sum_equal(v->duties[k].sum, s))
+			return;
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ keep(v, s), least, most };
+}
+
+/* The number that the register holds must be the sum itself. Sums are below 2^62 (ranges_entry.c). */
+static void must_fit(struct values *v, const struct sum *s, enum ws_type t)
+{
+	int64_t least = ws_type_is_signed(t) ? INT64_MIN : 0, most = INT64_MAX;
+
+	if (ws_type_bytes(t) == 4) {
+		least = ws_type_is_signed(t) ? INT32_MIN : 0;
+		most = ws_type_is_signed(t) ? INT32_MAX : UINT32_MAX;
+	}
+	if (least != INT64_MIN || most != INT64_MAX)
+		duty(v, s, least, most);
+}
+
+static bool whole_number(enum ws_type t)
+{
+	return (ws_type_bytes(t) == 4 || ws_type_bytes(t) == 8) && !ws_type_is_float(t) && t < WS_U16X2;
+}
+
+/* ---- one instruction ---- */
+static bool operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
+                    struct sum *out);
+
+static bool special(struct values *v, enum ws_sreg s, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_SPECIAL, .special = s,
+	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) || (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
+
+	return ((s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z) || s == WS_SR_LANEID) && leaf(v, &l, out);
+}
+
+static bool variable(struct values *v, const struct ws_ptx_sym *s, int64_t offset, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_SYMBOL, .sym = s, .fixed = true };
+
+	return s->kind == WS_SYM_VAR && s->space == WS_SPACE_GLOBAL && leaf(v, &l, out) &&
+	       add_term(out, (struct term){ .factor = offset });
+}
+
+static bool parameter(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+{
+	const struct ws_operand *o = &i->ops[1];
+	struct leaf l = { .kind = LEAF_PARAM, .sym = o->sym, .offset = o->offset, .fixed = true };
+
+	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
+	return i->space == WS_SPACE_PARAM && i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym &&
+	       v->f->nparams > o->sym->index && v->f->params[o->sym->index] == o->sym &&
+	       ws_type_bytes(i->ops[0].reg->type) == l.bytes && leaf(v, &l, out);
+}
+
+static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	enum ws_type t = (enum ws_type)i->type[0];
+	struct sum a, b;
+
+	out->n = 0;
+	if ((i->part != WS_LO_HALF && i->part != WS_WIDE) || !operand(v, &i->ops[1], bytes, i, &a) ||
+	    !operand(v, &i->ops[2], bytes, i, &b))
+		return false;
+	if (i->part == WS_WIDE) {
+		must_fit(v, &a, t);
+		must_fit(v, &b, t);
+	}
+	return add_product(out, &a, &b);
+}
+
+static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	const struct ws_operand *mask = &i->ops[i->ops[2].kind == WS_O_INT ? 2 : 1];
+	uint64_t k = bytes == 4 ? (uint32_t)mask->imm : mask->imm;
+	struct leaf l = { .kind = LEAF_MASKED, .reg = i->ops[0].reg, .k = (int64_t)k, .in_time = true };
+
+	return mask->kind == WS_O_INT && k < (uint64_t)factor_limit && leaf(v, &l, out);
+}
+
+/* x | k where the bits of k are 0 in x: an addition. */
+static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	uint64_t k = i->ops[2].imm;
+
+	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)factor_limit || !operand(v, &i->ops[1], bytes, i, out))
+		return false;
+	for (uint32_t n = 0; n < out->n; n++) {
+		uint64_t factor = (uint64_t)out->t[n].factor;
+
+		if ((factor & -factor) <= k)
+			return false;
+	}
+	return add_term(out, (struct term){ .factor = (int64_t)k });
+}
+
+static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	uint64_t by = i->ops[2].imm;
+	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .in_time = true };
+	struct sum s;
+
+	if (i->ops[2].kind != WS_O_INT || by >= 8 * bytes || by >= 40 || !operand(v, &i->ops[1], bytes, i, &s))
+		return false;
+	if (i->op == WS_OP_shl) {
+		out->n = 0;
+		return ws_sum_add(out, &s, (int64_t)1 << by);
+	}
+	must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
+	l.of[0] = keep(v, &s);
+	l.in_time = in_time(v, &s);
+	l.fixed = ws_sum_fixed(v, &s);
+	return leaf(v, &l, out);
+}
+
+/* To fewer or as many bits: the same modulo them. To more: the number itself. */
+static bool converted(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+{
+	enum ws_type to = (enum ws_type)i->type[0], from = (enum ws_type)i->type[1];
+
+	if (i->flags & WS_F_SAT || i->rnd || i->ntypes != 2 || !whole_number(from) ||
+	    !operand(v, &i->ops[1], ws_type_bytes(from), i, out))
+		return false;
+	if (ws_type_bytes(to) > ws_type_bytes(from))
+		must_fit(v, out, from);
+	return true;
+}
+
+static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	const struct ws_operand *o = &i->ops[1];
+
+	if (o->kind == WS_O_SREG)
+		return bytes == 4 && special(v, (enum ws_sreg)o->sreg_or_count, out);
+	if (o->kind == WS_O_SYM)
+		return bytes == 8 && variable(v, o->sym, o->offset, out);
+	return operand(v, o, bytes, i, out);
+}
+
+static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	unsigned last = i->op == WS_OP_mad ? 3 : 2;
+	struct sum s;
+
+	if (i->flags & (WS_F_SAT | WS_F_CC) || i->nops != last + 1)
+		return false;
+	if (last == 3 ? !product(v, i, bytes, out) : !operand(v, &i->ops[1], bytes, i, out))
+		return false;
+	return operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) &&
+	       ws_sum_add(out, &s, i->op == WS_OP_sub ? -1 : 1);
+}
+
+static bool result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+{
+	enum ws_type t = (enum ws_type)i->type[0];
+	unsigned bytes = ws_type_bytes(t);
+
+	if (!whole_number(t) || i->nops < 2 || i->ops[0].kind != WS_O_REG || i->ops[0].component)
+		return false;
+	switch (i->op) {
+	case WS_OP_ld:
+		return parameter(v, i, out);
+	case WS_OP_mov:
+		return moved(v, i, bytes, out);
+	case WS_OP_cvta:
+		return i->space == WS_SPACE_GLOBAL && operand(v, &i->ops[1], bytes, i, out);
+	case WS_OP_cvt:
+		return converted(v, i, out);
+	case WS_OP_add: case WS_OP_sub: case WS_OP_mad:
+		return linear(v, i, bytes, out);
+	case WS_OP_mul:
+		return product(v, i, bytes, out);
+	case WS_OP_shl: case WS_OP_shr:
+		return shifted(v, i, bytes, out);
+	case WS_OP_and:
+		return masked(v, i, bytes, out);
+	case WS_OP_or:
+		return joined(v, i, bytes, out);
+	default:
+		return false;
+	}
+}
+
+/* ---- bounds ---- */
+static bool holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at)
+{
+	return ws_fact_holds(v, b, r, constant, at) ||
+	       (constant && at != v->access && ws_fact_holds(v, b, r, constant, v->access));
+}
+
+static bool has_bound(const struct leaf *l, const struct bound *b)
+{
+	for (unsigned k = 0; k < l->nbounds; k++)
+		if (ws_bound_same(&l->bounds[k], b))
+			return true;
+	return false;
+}
+
+static void try_bound(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
+                      struct bound *b, struct leaf *l)
+{
+	struct sum than;
+
+	if (l->nbounds == MOST_BOUNDS || (l->nbounds && l->bounds[0].type != b->type) || has_bound(l, b) ||
+	    !holds(v, b, r, constant, at) ||
+	    !operand(v, b->other, ws_type_bytes(b->type), at, &than) || !ws_sum_fixed(v, &than))
+		return;
+	must_fit(v, &than, b->type);
+	for (unsigned k = 0; k < l->nof; k++)
+		must_fit(v, l->of[k], b->type);
+	b->than = keep(v, &than);
+	l->bounds[l->nbounds++] = *b;
+}
+
+/* The bounds that r has when `at` reads it. The sums of `of` are what it may hold by its definitions; they must be what
+ * the comparison sees. */
+static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at, struct leaf *l)
+{
+	struct bound b;
+
+	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
+		for (int truth = 0; truth < 2; truth++)
+			if (ws_bound_by(&v->f->insts[c / 2], r, truth, &b))
+				try_bound(v, r, constant, at, &b, l);
+}
+
+static const struct bound *upper_bound(const struct leaf *l)
+{
+	for (unsigned k = 0; k < l->nbounds; k++)
+		if (l->bounds[k].upper)
+			return &l->bounds[k];
+	return NULL;
+}
+
+/* ---- registers ---- */
+static bool one_definition(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
+
+	if (v->defs[r->index].at[0]->guard || !result(v, v->defs[r->index].at[0], out))
+		return false;
+	if (ws_sum_fixed(v, out))
+		return true;
+	l.of[0] = keep(v, out);
+	l.in_time = in_time(v, out);
+	find_bounds(v, r, !l.in_time, at, &l);
+	return !l.nbounds || leaf(v, &l, out);
+}
+
+/* What the instruction adds to r itself; NULL: it does something else. */
+static const struct ws_operand *added(const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	if (i->op != WS_OP_add || i->flags & (WS_F_SAT | WS_F_CC) || i->nops != 3 ||
+	    !whole_number((enum ws_type)i->type[0]))
+		return NULL;
+	for (unsigned k = 1; k < 3; k++)
+		if (i->ops[k].kind == WS_O_REG && i->ops[k].reg == r)
+			return &i->ops[3 - k];
+	return NULL;
+}
+
+/* The counter must not wrap: where it is added to, a comparison has bounded it, and with the step it still fits. */
+static bool grows(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *i, struct leaf *l)
+{
+	struct leaf here = *l;
+	const struct bound *b;
+	struct sum step, top;
+
+	if (l->step || i->guard || !operand(v, added(i, r), ws_type_bytes(r->type), i, &step))
+		return false;
+	l->step = keep(v, &step);
+	duty(v, &step, 0, INT64_MAX);
+	find_bounds(v, r, false, i, &here);
+	b = upper_bound(&here);
+	if (!b)
+		return false;
+	top = *b->than;
+	if (!ws_sum_add(&top, &step, 1) || !add_term(&top, (struct term){ .factor = b->slack }))
+		return false;
+	must_fit(v, &top, b->type);
+	l->bounds[0].type = b->type;         /* comparisons where it is used must be of this type, too */
+	return true;
+}
+
+static bool several_definitions(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct defs *d = &v->defs[r->index];
+	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .in_time = true };
+	enum ws_type type = WS_T_NONE;
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (!added(d->at[k], r)) {
+			if (!result(v, d->at[k], out))
+				return false;
+			l.of[l.nof++] = keep(v, out);
+		}
+	for (uint32_t k = 0; k < d->n; k++)
+		if (added(d->at[k], r)) {
+			if (!grows(v, r, d->at[k], &l))
+				return false;
+			type = l.bounds[0].type;
+		}
+	l.kind = l.step ? LEAF_LOOP : LEAF_ONE_OF;
+	find_bounds(v, r, false, at, &l);
+	if (l.step && (!upper_bound(&l) || l.bounds[0].type != type))
+		return false;
+	return l.nof && leaf(v, &l, out);
+}
+
+static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct defs *d = &v->defs[r->index];
+	bool known;
+
+	if (r->vec != 1 || !whole_number(r->type) || !d->n || d->n > MOST_DEFS || v->busy[r->index] || !v->steps ||
+	    v->depth == DEEPEST)
+		return false;
+	v->steps--;
+	v->depth++;
+	v->busy[r->index] = true;
+	known = d->n == 1 ? one_definition(v, r, at, out) : several_definitions(v, r, at, out);
+	v->busy[r->index] = false;
+	v->depth--;
+	return known;
+}
+
+/* bytes: how wide the instruction reads it. */
+static bool operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
+                    struct sum *out)
+{
+	if (o->negated || o->component)
+		return false;
+	if (o->kind == WS_O_INT)
+		return number(out, bytes == 4 ? (int32_t)o->imm : (int64_t)o->imm);
+	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
+}
+
+bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out)
+{
+	const struct ws_operand *o = a->address;
+
+	v->access = a->inst;
+	if (o->component || (!o->reg && !o->sym))
+		return false;
+	if (!o->reg)
+		return variable(v, o->sym, o->offset, out);
+	return ws_type_bytes(o->reg->type) == 8 && value(v, o->reg, a->inst, out) &&
+	       add_term(out, (struct term){ .factor = o->offset });
+}
+
+/* ---- begin and end ---- */
+struct noting { struct values *v; const struct ws_ptx_inst *i; };
+
+static void note_def(void *user, struct ws_reg *r, bool is_def)
+{
+	struct noting *n = user;
+	struct defs *d = &n->v->defs[r->index];
+
+	if (!is_def)
+		return;
+	if (d->n < MOST_DEFS)
+		d->at[d->n] = n->i;
+	d->n++;
+}
+
+static void note_compare(struct values *v, const struct ws_ptx_inst *i)
+{
+	if (i->op != WS_OP_setp || i->nops != 3 || i->guard || i->boolop || !whole_number((enum ws_type)i->type[0]))
+		return;
+	for (unsigned side = 0; side < 2; side++)
+		if (i->ops[1 + side].kind == WS_O_REG) {
+			uint32_t *first = &v->first_compare[i->ops[1 + side].reg->index];
+
+			v->next_compare[2 * i->index + side] = *first;
+			*first = 2 * i->index + side;
+		}
+}
+
+void ws_values_init(struct values *v, struct ws_ptx_func *f)
+{
+	*v = (struct values){ .f = f, .arena = f->module->arena, .steps = STEPS };
+	v->defs = ws_alloc((f->nregs + 1) * sizeof *v->defs);
+	v->busy = ws_alloc(f->nregs + 1);
+	v->first_compare = ws_alloc((f->nregs + 1) * sizeof *v->first_compare);
+	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
+	memset(v->first_compare, 0xff, (f->nregs + 1) * sizeof *v->first_compare);
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		struct noting n = { v, &f->insts[k] };
+
+		ws_ptx_inst_regs(n.i, note_def, &n);
+		note_compare(v, n.i);
+	}
+}
+
+void ws_values_free(struct values *v)
+{
+	free(v->defs);
+	free(v->busy);
+	free(v->first_compare);
+	free(v->next_compare);
+	free(v->leaves);
+	free(v->duties);
+	free(v->facts);
+}

@@ -1,0 +1,265 @@
+/* test_ranges.c - src/rewrite/ranges*.c: how many checks run in launches of which the proofs hold, and do not hold. The
+ * device functions are stand-ins that count; the kernels run on the simulated GPU. */
+#include "race_rig.h"
+#include "rewrite/rewrite_priv.h"
+
+#define FUNC(name, args, body) ".visible .func " name "(" args ")\n{\n" body "ret;\n}\n"
+#define THREE ".param .b64 a, .param .b32 b, .param .b32 c"
+static const char counting[] =
+	".version 6.0\n.target sm_70\n.address_size 64\n.global .align 4 .b32 __warpsafe_checks[3];\n"
+	FUNC("race_enter", ".param .b32 a", "") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
+	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
+	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "");
+
+/* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
+#define KERNEL(body) PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
+	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n" \
+	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [w];\n" \
+	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n" \
+	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n" \
+	body "END: ret;\n}\n"
+#define BELOW_N   "setp.ge.s32 %p1, %r4, %r5; @%p1 bra END;\n"
+#define OFFSET    "mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n"
+#define COPY      "ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r7;\n"
+/* 2-D: x = %r4, y = %r10; row pitch w; both below n */
+#define Y         "mov.u32 %r11, %ctaid.y; mov.u32 %r12, %ntid.y; mov.u32 %r13, %tid.y; mad.lo.s32 %r10, %r11, %r12, %r13;\n" \
+	"setp.ge.s32 %p1, %r4, %r5; setp.ge.s32 %p2, %r10, %r5; or.pred %p3, %p1, %p2; @%p3 bra END;\n"
+
+struct launch {
+	uint32_t grid[3], block[3];
+	int64_t b;                       /* second pointer, relative to the first, in bytes */
+	uint32_t n, w;
+};
+struct checks { uint32_t reads, writes, atomics; };
+
+static struct ws_buf rewritten(const char *text)
+{
+	struct ws_buf said = { 0 }, out = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &said };
+	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, &sink);
+	struct ws_pass *p = m ? ws_rw_begin(m, &sink) : NULL;
+
+	if (!p || !ws_rw_runtime(p, "counting", counting) || !ws_rw_pass_race(p) || !ws_rw_end(p))
+		fail_msg("%s", said.data);
+	ws_ptx_print(m, &out);
+	ws_ptx_free(m);
+	return out;
+}
+
+static struct checks run(const char *text, const struct launch *l)
+{
+	enum { MIDDLE = 1 << 15 };
+	struct ws_buf out = rewritten(text);
+	struct rig r = rig_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, out.data);
+	struct ws_mem *m = rig_mem(&r, 2 * MIDDLE), *counts;
+	struct { uint64_t a, b; uint32_t n, w; } params = { m->addr + MIDDLE, m->addr + MIDDLE + (uint64_t)l->b, l->n, l->w };
+	struct ws_gpu_launch launch = { .params = &params };
+	struct checks c;
+
+	memcpy(launch.grid, l->grid, sizeof l->grid);
+	memcpy(launch.block, l->block, sizeof l->block);
+	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &launch, &r.stats, &r.err))
+		fail_msg("%s\n%s", r.err.text.data, out.data);
+	counts = ws_gpu_module_var(r.mod, "__warpsafe_checks");
+	memset(&c, 0, sizeof c);
+	if (counts)
+		memcpy(&c, counts->host, sizeof c);
+	rig_free(&r);
+	ws_buf_free(&out);
+	return c;
+}
+
+static void expect(const char *text, struct launch l, struct checks want)
+{
+	struct checks c;
+
+	for (int k = 0; k < 3; k++) {
+		l.grid[k] += !l.grid[k];
+		l.block[k] += !l.block[k];
+	}
+	c = run(text, &l);
+	if (memcmp(&c, &want, sizeof c))
+		fail_msg("%u reads, %u writes, %u atomics checked; expected %u, %u, %u\n%s", c.reads, c.writes, c.atomics, want.reads,
+		         want.writes, want.atomics, text);
+}
+
+#define NONE (struct checks){ 0 }
+#define ALL(r, w) (struct checks){ (r), (w), 0 }
+
+static void copies(void **state)
+{
+	static const char copy[] = KERNEL(BELOW_N OFFSET COPY);
+
+	expect(copy, (struct launch){ { 4 }, { 64 }, 4096, 256, 0 }, NONE);
+	expect(copy, (struct launch){ { 4 }, { 64 }, -4096, 256, 0 }, NONE);
+	expect(copy, (struct launch){ { 4 }, { 64 }, 400, 100, 0 }, NONE);              /* close together: n bounds them */
+	expect(copy, (struct launch){ { 4 }, { 64 }, -400, 100, 0 }, NONE);
+	expect(copy, (struct launch){ { 4 }, { 64 }, 396, 100, 0 }, ALL(1, 100));
+	expect(copy, (struct launch){ { 4 }, { 64 }, -396, 100, 0 }, ALL(1, 100));
+	expect(copy, (struct launch){ { 4 }, { 64 }, 4, 100, 0 }, ALL(99, 100));
+	expect(copy, (struct launch){ { 4 }, { 64 }, 0, 100, 0 }, ALL(100, 100));
+	expect(copy, (struct launch){ { 4 }, { 64 }, 4096, 0, 0 }, NONE);
+	expect(copy, (struct launch){ { 2, 2 }, { 32 }, 4096, 64, 0 }, ALL(0, 128));    /* two threads write one word */
+	expect(copy, (struct launch){ { 2 }, { 32, 1, 2 }, 4096, 64, 0 }, ALL(0, 128));
+}
+
+static void in_place(void **state)
+{
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd5]; st.global.u32 [%rd5], %r7;\n"), (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd5+4]; st.global.u32 [%rd5], %r7;\n"), (struct launch){ { 4 }, { 64 }, 0, 0, 0 },
+	       ALL(256, 256));
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd5+1024]; st.global.u32 [%rd5], %r7;\n"), (struct launch){ { 4 }, { 64 }, 0, 0, 0 },
+	       ALL(256, 256));
+	expect(KERNEL("mul.wide.s32 %rd3, %r4, 8; add.s64 %rd5, %rd2, %rd3;\n"       /* two fields of a struct */
+	              "ld.global.u32 %r7, [%rd5+4]; st.global.u32 [%rd5], %r7;\n"), (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+}
+
+static void stencils(void **state)
+{
+	static const char stencil[] = KERNEL("setp.lt.s32 %p1, %r4, 1; add.s32 %r8, %r5, -1; setp.ge.s32 %p2, %r4, %r8;\n"
+		"or.pred %p3, %p1, %p2; @%p3 bra END;\n" OFFSET
+		"ld.global.u32 %r7, [%rd4+-4]; ld.global.u32 %r7, [%rd4+4]; st.global.u32 [%rd5], %r7;\n");
+
+	expect(stencil, (struct launch){ { 4 }, { 32 }, 400, 100, 0 }, NONE);
+	expect(stencil, (struct launch){ { 4 }, { 32 }, 392, 100, 0 }, ALL(1, 98));
+	expect(stencil, (struct launch){ { 4 }, { 32 }, 0, 100, 0 }, ALL(194, 98));
+}
+
+static void sizes_of_accesses(void **state)
+{
+#define WIDE(bytes) KERNEL("mul.wide.s32 %rd3, %r4, " #bytes "; add.s64 %rd4, %rd2, %rd3;\n" \
+	"st.global.v2.u32 [%rd4], {%r1, %r2}; st.global.v4.u32 [%rd4+16], {%r1, %r2, %r3, %r4};\n")
+	expect(WIDE(32), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, NONE);
+	expect(WIDE(16), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(0, 128));
+#undef WIDE
+}
+
+static void rows_and_columns(void **state)
+{
+	static const char rows[] = KERNEL(Y "mad.lo.s32 %r14, %r10, %r6, %r4; mul.wide.s32 %rd3, %r14, 4;\n"
+		"add.s64 %rd4, %rd1, %rd3; mad.lo.s32 %r15, %r4, %r6, %r10; mul.wide.s32 %rd6, %r15, 4; add.s64 %rd5, %rd2, %rd6;\n"
+		COPY);
+
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 4096, 30, 30 }, NONE);
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 4096, 32, 32 }, NONE);
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 4096, 25, 29 }, NONE);
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 8192, 30, 29 }, ALL(0, 900));      /* rows overlap */
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 1200, 30, 30 }, ALL(600, 900));
+	expect(rows, (struct launch){ { 4, 4, 2 }, { 8, 8 }, 4096, 30, 30 }, ALL(0, 1800));
+	expect(rows, (struct launch){ { 4, 4 }, { 8, 8 }, 4096, 30, -1u }, ALL(900, 900));   /* a negative pitch */
+}
+
+/* Reads in a loop have no bounds: each looks where it is. The write is checked, because they might come there. */
+static void loops_that_read(void **state)
+{
+	static const char sum[] = KERNEL(BELOW_N OFFSET "mov.u32 %r7, 0; mov.u32 %r8, 0;\n"
+		"LOOP: ld.global.u32 %r9, [%rd4]; add.u32 %r8, %r8, %r9; add.s64 %rd4, %rd4, 4; add.u32 %r7, %r7, 1;\n"
+		"setp.lt.u32 %p2, %r7, 8; @%p2 bra LOOP; st.global.u32 [%rd5], %r8;\n");
+
+	expect(sum, (struct launch){ { 2 }, { 32 }, 4096, 64, 0 }, ALL(0, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 0, 64, 0 }, ALL(64 * 8 - 28, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 256, 64, 0 }, ALL(28, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 284, 64, 0 }, ALL(0, 64));
+}
+
+static void loops_that_write(void **state)
+{
+#define STRIDED(step) KERNEL(BELOW_N "mov.u32 %r8, %nctaid.x; mul.lo.s32 %r9, %r8, %r2;\n" \
+	"LOOP: " OFFSET COPY "add.s32 %r4, %r4, " step "; setp.lt.s32 %p2, %r4, %r5; @%p2 bra LOOP;\n")
+	expect(STRIDED("%r9"), (struct launch){ { 2 }, { 32 }, 4000, 1000, 0 }, NONE);
+	expect(STRIDED("%r9"), (struct launch){ { 2 }, { 32 }, 3996, 1000, 0 }, ALL(1, 1000));
+	expect(STRIDED("%r6"), (struct launch){ { 2 }, { 32 }, 4096, 100, 64 }, NONE);
+	expect(STRIDED("%r6"), (struct launch){ { 2 }, { 32 }, 4096, 65, 63 }, ALL(0, 64 + 2));      /* they meet */
+#undef STRIDED
+	/* the counter as an unsigned number; a step of 2^32 - 1 counts down */
+	static const char counter[] = KERNEL("setp.ge.u32 %p1, %r4, %r5; @%p1 bra END;\n"
+		"LOOP: " OFFSET COPY "add.u32 %r4, %r4, %r6; setp.lt.u32 %p2, %r4, %r5; @%p2 bra LOOP;\n");
+
+	expect(counter, (struct launch){ { 1 }, { 8 }, 4096, 20, 8 }, NONE);
+	expect(counter, (struct launch){ { 1 }, { 8 }, 4096, 20, 0x7fffffff }, NONE);
+	expect(counter, (struct launch){ { 1 }, { 8 }, 4096, 20, -1u }, ALL(36, 36));
+}
+
+/* No comparison bounds the counter where it is added to. */
+static void loops_without_bounds(void **state)
+{
+	expect(KERNEL("mov.u32 %r8, 0;\nLOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; add.u32 %r8, %r8, 1; setp.lt.u32 %p2, %r8, 3;\n"
+	              "@%p2 bra LOOP;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(192, 192));
+	expect(KERNEL("LOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; setp.lt.s32 %p2, %r4, %r5; @%p2 bra LOOP;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 100, 0 }, ALL(100, 100));
+}
+
+/* Numbers that do not fit their type: the address is another one than it looks. */
+static void numbers_that_wrap(void **state)
+{
+	static const char scaled[] = KERNEL("mul.lo.s32 %r7, %r4, %r6; setp.lt.u32 %p1, %r7, 64; @!%p1 bra END;\n"
+		"cvt.u64.u32 %rd3, %r7; add.s64 %rd4, %rd2, %rd3; st.global.u8 [%rd4], 1;\n");
+
+	expect(scaled, (struct launch){ { 1 }, { 32 }, 0, 0, 2 }, NONE);
+	expect(scaled, (struct launch){ { 1 }, { 32 }, 0, 0, 1u << 31 }, ALL(0, 16));
+	expect(KERNEL("mul.lo.s32 %r7, %r4, %r6; cvt.u64.u32 %rd3, %r7; shl.b64 %rd3, %rd3, 33; shr.u64 %rd4, %rd3, 33;\n"
+	              "add.s64 %rd4, %rd2, %rd4; st.global.u8 [%rd4], 1;\n"), (struct launch){ { 1 }, { 32 }, 0, 0, 1u << 31 },
+	       ALL(0, 32));
+}
+
+static void atomics(void **state)
+{
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; red.global.add.u32 [%rd2], %r7;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; red.global.add.u32 [%rd2], %r7;\n"),
+	       (struct launch){ { 2 }, { 32 }, 128, 0, 0 }, (struct checks){ 1, 0, 64 });
+	expect(KERNEL("ld.global.u32 %r7, [%rd2]; red.global.add.u32 [%rd2], 1;\n"),
+	       (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 64, 0, 64 });
+	expect(KERNEL("red.cta.global.add.u32 [%rd2], 1;\n"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 0, 0, 64 });
+	expect(KERNEL("st.global.u32 [%rd2], 1;\n"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(0, 64));
+	expect(KERNEL("st.global.u32 [%rd2], 1;\n"), (struct launch){ { 1 }, { 1 }, 0, 0, 0 }, NONE);
+}
+
+static void no_writes(void **state)
+{
+	struct ws_buf out = rewritten(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4];\n"));
+
+	assert_null(strstr(out.data, "__warpsafe_checks]"));
+	ws_buf_free(&out);
+}
+
+static void unknown_writes(void **state)
+{
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; and.b32 %r8, %r7, 60; cvt.u64.u32 %rd6, %r8; add.s64 %rd7, %rd2, %rd6;\n"
+	              "st.global.u32 [%rd7], 1;\n"), (struct launch){ { 1 }, { 32 }, 4096, 0, 0 }, ALL(0, 32));
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; cvt.u64.u32 %rd6, %r7; add.s64 %rd7, %rd2, %rd6;\n"
+	              "st.global.u32 [%rd7], 1;\n"), (struct launch){ { 1 }, { 32 }, 4096, 0, 0 }, ALL(32, 32));
+	expect(PTX_HEAD ".func f(.param .u64 p) { .reg .b64 %rd<3>; ld.param.u64 %rd1, [p]; st.global.u32 [%rd1], 1; ret; }\n"
+	       ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .b64 %rd<3>; .reg .b32 %r<3>;\n"
+	       "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];\n ld.global.u32 %r1, [%rd1];\n"
+	       "{ .param .u64 q; st.param.u64 [q], %rd2; call f, (q); }\nret;\n}\n", (struct launch){ { 1 }, { 32 }, 4096, 0, 0 }, ALL(32, 32));
+}
+
+/* The race of a kernel that is given the same memory twice is found by the real checks. */
+static void aliases_still_race(void **state)
+{
+	struct race_rig r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 },
+	                             KERNEL(BELOW_N OFFSET COPY));
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 14);
+	struct { uint64_t a, b; uint32_t n, w; } apart = { m->addr, m->addr + 4096, 128, 0 }, shifted = { m->addr, m->addr + 4, 128, 0 };
+
+	rig_run(&r.rig, "k", 2, 64, &apart);
+	assert_null(race_found(&r, 0));
+	rig_run(&r.rig, "k", 2, 64, &shifted);
+	assert_non_null(race_found(&r, 0));
+	race_free(&r);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
+		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_write),
+		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
