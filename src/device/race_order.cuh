@@ -125,9 +125,10 @@ HELPER void record_sync(u32 warp, u32 lanes)
 
 /* ---- a thread's own state: 16 bytes in the slot ---- */
 /* fence: epoch << 32 | sub << 3 | scope of the last one, 0 = none; observed: newest OBSERVED record that no fence came
- * behind. */
+ * behind; acquired: the release of the last acquire. */
 HELPER u64 thread_fence_at(u32 thread) { return BLOCK.threads + 16ull * thread; }
 HELPER u64 thread_observed_at(u32 thread) { return BLOCK.threads + 16ull * thread + 8; }
+HELPER u64 thread_acquired_at(u32 thread) { return BLOCK.threads + 16ull * thread + 12; }
 
 HELPER bool scope_reaches(u32 scope, bool same_block)
 {
@@ -138,7 +139,11 @@ HELPER void acquire(u32 warp, u32 lane, u32 release, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[warp].now);
 	struct record r = { 0, REC_ACQUIRE | lane << 8 | warp << 16 | scope << 24, release, 0, p.epoch, p.sub, p.block, p.grid };
+	u32 mark = release << 3 | scope;
 
+	if (load32(thread_acquired_at(warp * 32 + lane)) == mark)
+		return;
+	store32(thread_acquired_at(warp * 32 + lane), mark);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
 }

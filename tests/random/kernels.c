@@ -1,12 +1,16 @@
 /* kernels.c - random kernels for the race detectors: "shadow" must find the bytes that the slow reference "exact" finds.
  *
- *     kernels [-s SEED] [-n KERNELS] [--seconds=N] [-g GRANULARITY] [-p]
+ *     kernels [-s SEED] [-n KERNELS] [--seconds=N] [-g GRANULARITY] [--device] [-p]
  *
  * A kernel is a list of steps: accesses of all kinds, sizes and scopes by some threads, barriers, fences, locks, asynchronous
  * copies, mbarrier objects, clusters. Each runs on the simulated GPU under both divergence models, with a round-robin and a
  * random schedule, under the detector "compare", and once more under "shadow" alone, which must find the same bytes again
  * (then the simulator takes notes for it: struct ws_note_log). When they differ, steps are dropped as long as they still
- * do, and what is left is printed. One line at the end: "N passed, N failed, 0 skipped". -p prints the kernel of a seed. */
+ * do, and what is left is printed. One line at the end: "N passed, N failed, 0 skipped". -p prints the kernel of a seed.
+ *
+ * --device: kernels with what the checks of the pass `race` know. Rewritten, each must find no race at a byte at which
+ * "exact" finds none in the original under the same schedule; where there are fences it is counted, for the checks make
+ * the schedule another one. What the checks miss is counted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +18,12 @@
 #include <time.h>
 
 #include "detect/detect.h"
+#include "rewrite/rewrite.h"
+#include "tests/unit/race_tables.h"
 
 enum { MAX_STEPS = 40, GLOBAL = 512, SHARED = 512, DATA = 256 };
+
+static bool device;                  /* --device */
 
 /* ---- numbers ---- */
 static uint64_t rng;
@@ -102,13 +110,14 @@ static void atomic(struct ws_buf *b, const struct kernel *k, uint32_t size)
 {
 	static const char *const sems[] = {"relaxed", "relaxed", "acquire", "release", "acq_rel"};
 	const char *space, *at = place(b, k, size, &space), *r = size == 4 ? "%r60" : "%d20";
+	const char *sem = device && !k->fences ? sems[0] : PICK(sems);
 
 	ws_buf_printf(b, "\tmov.u32 %%r60, %u;\n\tmov.u64 %%d20, 1;\n", rnd(3));
 	switch (rnd(4)) {
 	case 0: ws_buf_printf(b, "\tred.relaxed.%s%s.add.u%u %s, %s;\n", scope(), space, 8 * size, at, r); break;
-	case 1: ws_buf_printf(b, "\tatom.%s.%s%s.add.u%u %s, %s, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r); break;
-	case 2: ws_buf_printf(b, "\tatom.%s.%s%s.exch.b%u %s, %s, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r); break;
-	default: ws_buf_printf(b, "\tatom.%s.%s%s.cas.b%u %s, %s, 0, %s;\n", PICK(sems), scope(), space, 8 * size, r, at, r);
+	case 1: ws_buf_printf(b, "\tatom.%s.%s%s.add.u%u %s, %s, %s;\n", sem, scope(), space, 8 * size, r, at, r); break;
+	case 2: ws_buf_printf(b, "\tatom.%s.%s%s.exch.b%u %s, %s, %s;\n", sem, scope(), space, 8 * size, r, at, r); break;
+	default: ws_buf_printf(b, "\tatom.%s.%s%s.cas.b%u %s, %s, 0, %s;\n", sem, scope(), space, 8 * size, r, at, r);
 	}
 }
 
@@ -122,7 +131,7 @@ static void strong_access(struct ws_buf *b, const struct kernel *k)
 		return;
 	}
 	at = place(b, k, size, &space);
-	switch (rnd(4)) {
+	switch (rnd(device && !k->fences ? 2 : 4)) {
 	case 0: ws_buf_printf(b, "\tld.volatile%s.u%u %s, %s;\n", space, 8 * size, r, at); break;
 	case 1: ws_buf_printf(b, "\tst.volatile%s.u%u %s, %s;\n", space, 8 * size, at, r); break;
 	case 2: ws_buf_printf(b, "\tld.%s.%s%s.u%u %s, %s;\n", one_in(2) ? "acquire" : "relaxed", scope(), space, 8 * size, r, at); break;
@@ -193,9 +202,10 @@ static void lock(struct ws_buf *b, const struct kernel *k)
 
 static void barrier(struct ws_buf *b, const struct kernel *k)
 {
+	static const uint32_t device_barriers[] = {1, 2, 4, 4};
 	uint32_t warps = k->threads / WS_WARP, label = labels++;
 
-	switch (rnd(6)) {
+	switch (device ? device_barriers[rnd(4)] : rnd(6)) {
 	case 0:
 		if (warps > 1) {     /* one warp waits for what the others only say */
 			ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r3, %u;\n\t@%%p1 bar.sync %u, %u;\n", rnd(warps), 3 + label % 13, k->threads);
@@ -329,13 +339,13 @@ static struct kernel *make(uint64_t seed)
 	rng = seed * 0x9E3779B97F4A7C15u + 1;
 	labels = 1;
 	k->seed = seed;
-	k->cluster = one_in(4) ? 2 : 0;
+	k->cluster = one_in(4) && !device ? 2 : 0;
 	k->blocks = k->cluster ? 2 * (1 + rnd(2)) : 1 + rnd(3);
 	k->threads = WS_WARP * (1 + rnd(3));
 	k->strong = one_in(2);
 	k->fences = k->strong && !one_in(4);
 	k->locks = k->fences && one_in(3);
-	k->async = one_in(3);
+	k->async = one_in(3) && !device;
 	k->peers = k->cluster != 0;
 	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
 	for (uint32_t i = 0; i < k->nsteps; i++)
@@ -460,9 +470,146 @@ static char *other_bytes(const struct result *alone, const struct result *both)
 	return b.data;
 }
 
+/* ---- the checks of the pass `race` ---- */
+static uint64_t missed_kernels, racing_kernels, limits, others;
+
+/* The place in `raced` of what the checks found. */
+static uint64_t place_of(const struct ws_race_found *f, const struct result *res, uint32_t shared)
+{
+	return f->space == WS_RACE_GLOBAL ? f->address - res->base : GLOBAL + f->block * SHARED + f->address - shared;
+}
+
+/* Where the kernel's own variable begins in its shared memory, behind that of the checks. */
+static uint32_t shared_start(const struct ws_gpu_kernel *k)
+{
+	uint32_t start = 0;
+
+	for (uint32_t at = 0; at < 8192; at += 8) {
+		const char *name = ws_gpu_shared_var(k, at, &start);
+
+		if (name && !strcmp(name, "s"))
+			return start;
+	}
+	return 0;
+}
+
+static char *found_more(const struct race_tables *t, const struct result *exact, struct result *res, uint32_t shared)
+{
+	const struct ws_race_found *f;
+	struct ws_buf b = {NULL, 0, 0};
+
+	for (uint32_t n = 0; (f = race_found(t, n)); n++) {
+		uint64_t at = place_of(f, res, shared);
+
+		res->differ = true;
+		if (at >= PLACES || !exact->raced[at])
+			ws_buf_printf(&b, "a race that is none: %s %" PRIu64 ", pair %u, sites %u and %u, block %u thread %u, block %u "
+			              "thread %u\n", f->space ? "shared" : "global", at, f->pair, f->site, f->other_site, f->block,
+			              f->thread, f->other_block, f->other_thread);
+	}
+	return b.data;
+}
+
+/* Runs the rewritten kernel; res->differ: it found a race. NULL, or what it found that is none. */
+static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const struct variant *v, const struct result *exact,
+                        struct result *res)
+{
+	struct ws_gpu_config c = {.divergence = v->divergence, .schedule = v->schedule, .seed = k->seed, .host_threads = v->threads,
+	                          .max_instructions = 20000000, .memory = 1 << 26, .heap_bytes = 1 << 16, .printf_fd = -1};
+	struct ws_gpu_error err = {.code = WS_GPU_OK};
+	struct ws_gpu *g = ws_gpu_create(&c);
+	struct ws_gpu_module *m = ws_gpu_module_load(g, &ptx, 1, &err);
+	struct ws_mem *mem = ws_gpu_mem_new(g, GLOBAL, 0, WS_MEM_DEVICE, "memory");
+	struct ws_gpu_launch l = {.grid = {k->blocks, 1, 1}, .block = {k->threads, 1, 1}, .params = &mem->addr};
+	struct race_tables t;
+	char *why = NULL;
+
+	memset(res, 0, sizeof *res);
+	res->base = mem->addr;
+	race_tables(g, &t);
+	if (!m || !race_set(m, &t))
+		why = ws_strdup(err.text.data ? err.text.data : "no checks");
+	else if (ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err))
+		why = found_more(&t, exact, res, shared_start(ws_gpu_module_kernel(m, "k")));
+	else if (err.code != WS_GPU_LIMIT)
+		why = ws_strdup(err.text.data);
+	limits += err.code == WS_GPU_LIMIT;
+	if (k->fences) {                 /* who reads what from whom is up to the schedule, which the checks change */
+		others += why != NULL;
+		if (why && getenv("WARPSAFE_VERBOSE"))
+			printf("kernel %" PRIu64 ": %s\n", k->seed, why);
+		free(why);
+		why = NULL;
+	}
+	ws_buf_free(&err.text);
+	ws_gpu_destroy(g);
+	return why;
+}
+
+static char *checks_wrong(const struct kernel *k, struct ws_ptx_module *ptx, struct ws_ptx_module *checked, const struct variant *v)
+{
+	struct result *exact = ws_alloc(sizeof *exact), *res = ws_alloc(sizeof *res);
+	char *why = NULL;
+	uint32_t n = 0;
+
+	run(k, ptx, v, "exact", exact);
+	for (int j = 0; j < PLACES; j++)
+		n += exact->raced[j];
+	if (exact->ran) {
+		why = run_checks(k, checked, v, exact, res);
+		raced += n;
+		racing_kernels += n > 0;
+		missed_kernels += n && !res->differ;
+	}
+	failures += !exact->ran;
+	ws_buf_free(&exact->text);
+	free(exact);
+	free(res);
+	return why;
+}
+
+/* The kernel with checks; NULL and *why. */
+static struct ws_ptx_module *rewritten(const struct ws_buf *text, struct ws_buf *out, char **why)
+{
+	struct ws_buf diag = {NULL, 0, 0};
+	struct ws_sink sink = {ws_sink_to_buf, &diag};
+	struct ws_ptx_module *m = ws_ptx_parse("random.ptx", text->data, text->len, NULL, &sink), *checked = NULL;
+
+	if (m && ws_rewrite("race", m, &sink)) {
+		ws_ptx_print(m, out);
+		checked = ws_ptx_parse("checked.ptx", out->data, out->len, NULL, &sink);
+	}
+	if (m)
+		ws_ptx_free(m);
+	*why = checked ? NULL : ws_strdup(diag.data ? diag.data : "not rewritten");
+	ws_buf_free(&diag);
+	return checked;
+}
+
+static char *device_wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
+{
+	struct ws_buf text = {NULL, 0, 0}, out = {NULL, 0, 0};
+	struct ws_ptx_module *ptx, *checked;
+	char *why;
+
+	print(k, &text);
+	ptx = ws_ptx_parse("random.ptx", text.data, text.len, NULL, NULL);
+	checked = rewritten(&text, &out, &why);
+	for (size_t i = from; i < to && checked && !why; i++) {
+		*variant = i;
+		if (variants[i].divergence == WS_DIV_ITS)
+			why = checks_wrong(k, ptx, checked, &variants[i]);
+	}
+	if (checked)
+		ws_ptx_free(checked);
+	ws_ptx_free(ptx);
+	ws_buf_free(&text);
+	ws_buf_free(&out);
+	return why;
+}
 
 /* Text of what is wrong with the kernel, or NULL; on *variant. */
-static char *wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
+static char *detectors_wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
 {
 	struct ws_buf text = {NULL, 0, 0}, diag = {NULL, 0, 0};
 	struct ws_sink sink = {ws_sink_to_buf, &diag};
@@ -500,6 +647,11 @@ static char *wrong(const struct kernel *k, size_t from, size_t to, size_t *varia
 	free(both);
 	free(alone);
 	return why;
+}
+
+static char *wrong(const struct kernel *k, size_t from, size_t to, size_t *variant)
+{
+	return device ? device_wrong(k, from, to, variant) : detectors_wrong(k, from, to, variant);
 }
 
 static void shrink(struct kernel *k, size_t variant)
@@ -562,6 +714,8 @@ int main(int argc, char **argv)
 			granularity = strtoul(argv[++i], NULL, 0);
 		else if (!strncmp(argv[i], "--seconds=", 10))
 			seconds = strtod(argv[i] + 10, NULL);
+		else if (!strcmp(argv[i], "--device"))
+			device = true;
 		else if (!strcmp(argv[i], "-p"))
 			show = true;
 		else
@@ -581,6 +735,10 @@ int main(int argc, char **argv)
 		*(check(seed + i) ? &passed : &failed) += 1;
 	printf("random kernels from seed %" PRIu64 ": %" PRIu64 " racing bytes, %" PRIu64 " launches ended in an error\n", seed, raced,
 	       failures);
+	if (device)
+		printf("%" PRIu64 " too long, %" PRIu64 " with fences found others; ", limits, others);
+	if (device)
+		printf("%" PRIu64 " launches had races; in %" PRIu64 " of them the checks found none\n", racing_kernels, missed_kernels);
 	printf("%" PRIu64 " passed, %" PRIu64 " failed, 0 skipped\n", passed, failed + (passed > 100 && !raced));
 	return failed || (passed > 100 && !raced);
 }

@@ -88,7 +88,7 @@ static void find(const char *pass, const char *text, const struct ws_gpu_config 
 
 	rig_run(&r.rig, "k", 1, THREADS, params);
 	race[0] = race[1] = false;
-	for (uint32_t k = 0; (f = race_found(&r, k)); k++)
+	for (uint32_t k = 0; (f = race_found(&r.tables, k)); k++)
 		race[f->space == WS_RACE_SHARED] = true;
 	race_free(&r);
 }

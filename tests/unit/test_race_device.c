@@ -33,10 +33,10 @@ struct expected {
 
 static void say(const struct race_rig *r)
 {
-	const struct ws_race_counts *c = race_counts(r);
+	const struct ws_race_counts *c = r->tables.counts;
 	const struct ws_race_found *f;
 
-	for (uint32_t k = 0; (f = race_found(r, k)); k++)
+	for (uint32_t k = 0; (f = race_found(&r->tables, k)); k++)
 		print_message("pair %u flags %u space %u address %llx bytes %u site %u other %u: block %u thread %u, block %u "
 			      "thread %u; %u times\n", f->pair, f->flags, f->space, f->address, f->bytes, f->site,
 			      f->other_site, f->block, f->thread, f->other_block, f->other_thread, f->count);
@@ -48,11 +48,11 @@ static void say(const struct race_rig *r)
 
 static void compare(const struct race_rig *r, const struct expected *e)
 {
-	const struct ws_race_counts *c = race_counts(r);
+	const struct ws_race_counts *c = r->tables.counts;
 	uint64_t not_checked = 0;
 	uint32_t n = 0;
 
-	while (race_found(r, n))
+	while (race_found(&r->tables, n))
 		n++;
 	for (int k = 0; k < WS_RACE_LIMITS; k++)
 		not_checked += c->not_checked[k];
@@ -101,7 +101,7 @@ static void a_barrier_orders(void **state)
 static void without_a_barrier(void **state)
 {
 	struct race_rig r = ran(configs, KERNEL(" st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), 1, 64);
-	const struct ws_race_found *f = race_found(&r, 0);
+	const struct ws_race_found *f = race_found(&r.tables, 0);
 	uint32_t reader = f ? f->pair == WS_RACE_READ_AFTER_WRITE ? f->thread : f->other_thread : 0;
 
 	assert_non_null(f);
@@ -196,7 +196,7 @@ static void bytes_of_a_word(void **state)
 static uint32_t cells_for(const char *text, uint32_t grid, uint32_t block)
 {
 	struct race_rig r = ran(configs, text, grid, block);
-	uint32_t cells = race_counts(&r)->cells;
+	uint32_t cells = r.tables.counts->cells;
 
 	compare(&r, &NONE);
 	race_free(&r);

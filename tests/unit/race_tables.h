@@ -1,0 +1,74 @@
+/* race_tables.h - small tables for the checks of the pass `race` on the simulated GPU. */
+#ifndef RACE_TABLES_H
+#define RACE_TABLES_H
+
+#include <string.h>
+
+#include "device/race.h"
+#include "gpu/gpu.h"
+
+struct race_tables {
+	struct ws_race_device device;
+	const struct ws_race_found *found;
+	const struct ws_race_counts *counts;
+	uint32_t nfound;                 /* rows of the table */
+};
+
+static inline struct ws_mem *race_memory(struct ws_gpu *g, size_t bytes)
+{
+	struct ws_mem *m = ws_gpu_mem_new(g, bytes, 0, WS_MEM_DEVICE, "tables");
+
+	memset(m->host, 0, bytes);
+	return m;
+}
+
+static inline void race_slots(struct ws_gpu *g, struct ws_race_slots *s, uint32_t count, uint32_t bytes)
+{
+	*s = (struct ws_race_slots){ .count = count, .bytes = bytes };
+	s->cells = race_memory(g, count * WS_RACE_SLOT_BYTES(bytes))->addr;
+	s->used = race_memory(g, count * sizeof(uint32_t))->addr;
+}
+
+/* The tables live as long as the GPU. */
+static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
+{
+	enum { SLOTS = 16, SEGMENTS = 1 << 14, RECORDS = 1 << 14, CELLS = 1 << 12, PAGES_LOG2 = 4, FOUND_LOG2 = 6, PLACES_LOG2 = 10 };
+	struct ws_race_device *d = &t->device;
+	struct ws_mem *found = race_memory(g, sizeof(struct ws_race_found) << FOUND_LOG2);
+	struct ws_mem *counts = race_memory(g, sizeof(struct ws_race_counts));
+
+	*d = (struct ws_race_device){ .version = WS_RACE_VERSION, .bytes = sizeof *d, .pages_log2 = PAGES_LOG2, .ncells = CELLS,
+	                              .nsegments = SEGMENTS, .nrecords = RECORDS, .locations_log2 = PLACES_LOG2,
+	                              .found_log2 = FOUND_LOG2, .found = found->addr, .counts = counts->addr };
+	d->pages = race_memory(g, sizeof(uint64_t) << PAGES_LOG2)->addr;
+	d->lines = race_memory(g, (size_t)WS_RACE_PAGE_BYTES << PAGES_LOG2)->addr;
+	d->cells = race_memory(g, (size_t)CELLS * WS_RACE_CELLS_BYTES)->addr;
+	d->segments = race_memory(g, (SEGMENTS + 1) * sizeof(struct ws_race_segment))->addr;
+	d->records = race_memory(g, (RECORDS + 1) * sizeof(struct ws_race_record))->addr;
+	d->locations = race_memory(g, sizeof(struct ws_race_location) << PLACES_LOG2)->addr;
+	race_slots(g, &d->slots[0], SLOTS, 8 << 10);
+	t->found = (const struct ws_race_found *)found->host;
+	t->counts = (const struct ws_race_counts *)counts->host;
+	t->nfound = 1u << FOUND_LOG2;
+}
+
+/* false: the module has no checks. */
+static inline bool race_set(struct ws_gpu_module *m, const struct race_tables *t)
+{
+	struct ws_mem *v = ws_gpu_module_var(m, "__warpsafe_race");
+
+	if (v)
+		memcpy(v->host, &t->device, sizeof t->device);
+	return v;
+}
+
+/* The k-th race that was found; NULL when there are fewer. */
+static inline const struct ws_race_found *race_found(const struct race_tables *t, uint32_t k)
+{
+	for (uint32_t n = 0; n < t->nfound; n++)
+		if (t->found[n].key && !k--)
+			return &t->found[n];
+	return NULL;
+}
+
+#endif
