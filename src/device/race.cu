@@ -2,7 +2,8 @@
  * is called where, and what the host gives; docs/REWRITE.md how the checks work.
  *
  * Every function may be called by any lanes of a warp, together or one by one. None waits for another thread but for
- * lanes that execute the same call, and nothing is locked. */
+ * lanes that execute the same call, and nothing is locked. Those that come together leave together: ptxas does not see
+ * to it, and what the program does next would be done lane by lane. */
 #include "race_line.cuh"
 
 /* ---- beginning and end of a block ---- */
@@ -64,6 +65,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 			take_slot();
 		}
 	}
+	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!(t & 31))
 		clear_warp(t >> 5);
@@ -196,7 +198,7 @@ HELPER void next_word(struct word *d)
 	d->address += 4;
 }
 
-SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
+HELPER void check_read(u64 address, u32 what, u32 site)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -215,7 +217,15 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 		read_word(&d, &m);
 }
 
-SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
+{
+	u32 group = activemask();
+
+	check_read(address, what, site);
+	warp_sync(group);
+}
+
+HELPER void check_write_access(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -238,7 +248,15 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	}
 }
 
-SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
+SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	u32 group = activemask();
+
+	check_write_access(address, what, site, v0, v1);
+	warp_sync(group);
+}
+
+HELPER void check_atomic(u64 address, u32 what, u32 site)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -255,6 +273,14 @@ SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		write_word(&d, &m, false, 0);
+}
+
+SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
+{
+	u32 group = activemask();
+
+	check_atomic(address, what, site);
+	warp_sync(group);
 }
 
 INLINED void race_read(u64 address, u32 what, u32 site)
@@ -284,15 +310,15 @@ INLINED void race_barrier_count(u32 threads)
 	__warpsafe_barrier_count(threads);
 }
 
+/* All lanes of the warp go to the barrier together, as a barrier instruction that is .aligned wants it; those that have
+ * left do not count. */
 SLOW void __warpsafe_barrier_arrive(void)
 {
-	u32 group = activemask();
+	u32 group = activemask(), warp = warp_index();
 
-	if (BLOCK.off)
-		return;
-	if (leads(group))
-		come(warp_index(), group, false);
-	warp_sync(group);
+	if (!BLOCK.off && leads(group))
+		come(warp, group, false);
+	warp_sync(lanes_of_warp(warp));
 }
 
 INLINED void race_barrier_arrive(void)
@@ -305,9 +331,7 @@ SLOW void __warpsafe_barrier(void)
 {
 	u32 group = activemask(), warp = warp_index();
 
-	if (BLOCK.off)
-		return;
-	if (leads(group)) {
+	if (!BLOCK.off && leads(group)) {
 		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
 			switch_off();
 		if (BLOCK.list || BLOCK.unknown)
@@ -341,10 +365,8 @@ SLOW void __warpsafe_warp_sync(u32 lanes)
 {
 	u32 group = lanes_with(lanes), warp = warp_index(), alive;
 
-	if (BLOCK.off)
-		return;
 	alive = (u32)BLOCK.warps[warp].alive_arrived;
-	if (leads(group)) {
+	if (!BLOCK.off && leads(group)) {
 		if ((lanes & alive) == alive) {
 			full_sync(warp, group);
 		} else {
@@ -375,7 +397,7 @@ INLINED void race_fence_before(u32 what)
 	(void)what;
 }
 
-SLOW void __warpsafe_fence(u32 what)
+HELPER void fence_of(u32 what)
 {
 	u32 thread = thread_index();
 
@@ -384,6 +406,14 @@ SLOW void __warpsafe_fence(u32 what)
 	time_goes_on(thread >> 5);
 	if (BLOCK.threads && BLOCK.warps[thread >> 5].now)
 		fenced(thread, WS_RACE_CLASS_OF(what));
+}
+
+SLOW void __warpsafe_fence(u32 what)
+{
+	u32 group = activemask();
+
+	fence_of(what);
+	warp_sync(group);
 }
 
 INLINED void race_fence_after(u32 what)
@@ -399,7 +429,7 @@ HELPER u64 location_key(u64 address, u32 what)
 	return (address & ~3ull) | 2;
 }
 
-SLOW void __warpsafe_release(u64 address, u32 what)
+HELPER void release_of(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach;
 	struct record r = {};
@@ -435,6 +465,14 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 		release(location_key(address, what), &r);
 }
 
+SLOW void __warpsafe_release(u64 address, u32 what)
+{
+	u32 group = activemask();
+
+	release_of(address, what);
+	warp_sync(group);
+}
+
 INLINED void race_release(u64 address, u32 what)
 {
 	__warpsafe_release(address, what);
@@ -456,7 +494,7 @@ HELPER u32 released_at(u64 at, u32 what)
 }
 
 /* The fence: a release that comes to be known before the program's load must be seen by ours. */
-SLOW void __warpsafe_acquire(u64 address, u32 what)
+HELPER void acquire_of(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
 
@@ -476,6 +514,14 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		else if (number)
 			observe(thread, number, (u32)((at - RACE.locations) / 16), scope);
 	}
+}
+
+SLOW void __warpsafe_acquire(u64 address, u32 what)
+{
+	u32 group = activemask();
+
+	acquire_of(address, what);
+	warp_sync(group);
 }
 
 INLINED void race_acquire(u64 address, u32 what)

@@ -156,7 +156,7 @@ static void a_barrier_of_fewer_threads(void **state)
 {
 	expect(KERNEL(" st.shared.u32 [%r5], %r0; bar.sync 0, 32;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
 	expect(KERNEL(" mov.u32 %r8, 32; setp.gt.u32 %p1, %r3, 0; @%p1 ret; st.shared.u32 [%r5], %r0; bar.sync 1, %r8;\n"
-	              NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 64, ((struct expected){ .not_checked = 32 }));
+	              NEXT_WORD " st.shared.u32 [%r6], %r7;\n"), 1, 64, ((struct expected){ .not_checked = 32 }));
 }
 
 /* ---- blocks ---- */
