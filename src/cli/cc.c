@@ -266,6 +266,8 @@ static void cuda_words(const struct job *j, struct ws_words *w)
 	ws_words_addf(w, "--cuda-gpu-arch=sm_%u%s", j->c.sm, j->c.sm_suffix ? "a" : "");
 	ws_words_add(w, "-isystem");
 	ws_words_add(w, j->headers);
+	ws_words_add(w, "-idirafter");                    /* <warpsafe/tm.cuh> */
+	ws_words_addf(w, "%s/../..", j->headers);
 	ws_words_add(w, "-include");
 	ws_words_addf(w, "%s/warpsafe_prelude.h", j->headers);
 	ws_words_add_all(w, &j->c.both);
@@ -358,6 +360,8 @@ static bool compile_host(struct job *j, size_t input, const char *object)
 	ws_words_add(&w, "-gline-tables-only");
 	ws_words_add(&w, "-isystem");
 	ws_words_add(&w, j->headers);
+	ws_words_add(&w, "-idirafter");
+	ws_words_addf(&w, "%s/../..", j->headers);
 	ws_words_add_all(&w, &j->c.both);
 	if (j->c.optimize)
 		ws_words_addf(&w, "-O%s", j->c.optimize);

@@ -1,0 +1,445 @@
+/* tm.cuh - transactions for CUDA kernels, device side (nvcc and clang). Host side: tm.h; manual: docs/TRANSACTIONS.md.
+ *
+ *     __global__ void move(struct ws_tm tm, long long *account, int from, int to, long long sum)
+ *     {
+ *             WS_TX_VAR(tx, tm);
+ *
+ *             WS_TX(&tx) {
+ *                     ws_tx_write_i64(&tx, &account[from], ws_tx_read_i64(&tx, &account[from]) - sum);
+ *                     ws_tx_write_i64(&tx, &account[to], ws_tx_read_i64(&tx, &account[to]) + sum);
+ *             }
+ *     }
+ *
+ * Each thread runs its own transactions. The section is run again until it commits. It may be left by running to its end,
+ * by `break` or by `continue`, which all try to commit, never by `return` or `goto`. Variables of the thread itself that it
+ * changes are not restored when it is run again. Shared words that transactions use must not be used otherwise at that time.
+ *
+ * After a conflict the attempt is doomed: reads give zeros, writes do nothing, ws_tx_ok is 0. A loop in a section whose
+ * end depends on what was read must ask ws_tx_ok, or ws_tx_validate with the engine istm.
+ *
+ * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
+ * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
+ * too large. -DWS_TM_LOG=N: log entries in local memory. */
+#ifndef WARPSAFE_TM_CUH
+#define WARPSAFE_TM_CUH
+
+#include "tm/log.cuh"
+#include "tm/cgl.cuh"
+#include "tm/pstm.cuh"
+#include "tm/estm.cuh"
+#include "tm/istm.cuh"
+
+#ifndef WS_TM_STATS
+#define WS_TM_STATS 1
+#endif
+
+/* Called, if defined, when an attempt starts, when a read has got a value (of 1, 2, 4 or 8 bytes, as a number), when a write
+ * was made, when the attempt has committed but not yet given its locations back, and when it has been rolled back. */
+#ifndef WS_TX_ON_START
+#define WS_TX_ON_START(tx)
+#endif
+#ifndef WS_TX_ON_READ
+#define WS_TX_ON_READ(tx, at, size, value)
+#endif
+#ifndef WS_TX_ON_WRITE
+#define WS_TX_ON_WRITE(tx, at, size, value)
+#endif
+#ifndef WS_TX_ON_COMMIT
+#define WS_TX_ON_COMMIT(tx)
+#endif
+#ifndef WS_TX_ON_ABORT
+#define WS_TX_ON_ABORT(tx)
+#endif
+
+/* ---- the engines' verbs ---- */
+
+WS_TX_FN unsigned ws_tx__engine(const struct ws_tx *tx)
+{
+#ifdef WS_TM_ENGINE
+	return WS_TM_ENGINE;
+#else
+	return tx->tm.engine;
+#endif
+}
+
+WS_TX_FN int ws_tx__engine_start(struct ws_tx *tx)
+{
+	return ws_tx__engine(tx) == WS_TM_CGL ? ws_tx__cgl_start(tx) : 1;
+}
+
+/* Makes one granule this transaction's own to read. Returns 0 at a conflict. */
+WS_TX_FN int ws_tx__engine_read(struct ws_tx *tx, unsigned long long granule)
+{
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_PSTM: return WS_TM_BREAK == 2 || ws_tx__pstm_take(tx, granule);
+	case WS_TM_ESTM: return ws_tx__estm_read(tx, granule);
+	case WS_TM_ISTM: return ws_tx__istm_read(tx, granule);
+	default: return 1;
+	}
+}
+
+WS_TX_FN int ws_tx__engine_write(struct ws_tx *tx, unsigned long long granule)
+{
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_PSTM: return ws_tx__pstm_take(tx, granule);
+	case WS_TM_ESTM: return ws_tx__estm_write(tx, granule);
+	case WS_TM_ISTM: return ws_tx__istm_write(tx, granule);
+	default: return 1;
+	}
+}
+
+WS_TX_FN int ws_tx__engine_valid(const struct ws_tx *tx)
+{
+	return ws_tx__engine(tx) != WS_TM_ISTM || ws_tx__istm_valid(tx);
+}
+
+WS_TX_FN void ws_tx__engine_release(struct ws_tx *tx, int committed)
+{
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_PSTM: ws_tx__pstm_release(tx); break;
+	case WS_TM_ESTM: ws_tx__estm_release(tx); break;
+	case WS_TM_ISTM: ws_tx__istm_release(tx, committed); break;
+	default: ws_tx__cgl_release(tx); break;
+	}
+}
+
+/* ---- accesses ---- */
+
+WS_TX_FN int ws_tx__doom(struct ws_tx *tx, unsigned why)
+{
+	tx->state = WS_TX_DOOMED;
+	tx->why = why;
+	return 0;
+}
+
+/* Room in the log for one entry more; without it the attempt is lost. A thread that was led astray by values that were never
+ * together (istm) is told so, and not that its transaction is too large. */
+WS_TX_FN int ws_tx__room(struct ws_tx *tx)
+{
+	if (ws_tx__reserve(tx))
+		return 1;
+	if (!ws_tx__engine_valid(tx))
+		return ws_tx__doom(tx, WS_TM_INVALID);
+	return ws_tx__doom(tx, ws_tx__chunks(tx) == tx->tm.chunks ? WS_TM_TOO_LARGE : WS_TM_NO_MEMORY);
+}
+
+/* Makes the granules of an aligned word of at most 8 bytes this transaction's own. */
+WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size, int write)
+{
+	unsigned long long g = ws_tx__granule(tx, at), last = ws_tx__granule(tx, at + size - 1);
+
+	for (; g <= last; g++) {
+		if (!ws_tx__room(tx))
+			return 0;
+		if (!(write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g)))
+			return ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
+	}
+	return 1;
+}
+
+/* A word of 1, 2, 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
+WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long long at, unsigned size)
+{
+	unsigned long long value;
+
+	if (tx->state != WS_TX_ACTIVE || !ws_tx__open(tx, at, size, 0))
+		return 0;
+	value = ws_tx__load(at, size);
+	WS_TX_ON_READ(tx, at, size, value);
+	return value;
+}
+
+WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
+{
+	unsigned log_size = size == 8 ? 3 : size >> 1;
+
+	if (tx->state != WS_TX_ACTIVE || !ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
+		return;
+	ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
+	ws_tx__store(at, size, value);
+	WS_TX_ON_WRITE(tx, at, size, value);
+}
+
+/* The largest aligned word that begins at `at` and has at most `left` bytes. */
+WS_TX_FN unsigned ws_tx__word(unsigned long long at, unsigned left)
+{
+	unsigned size = 8;
+
+	while (at % size || size > left)
+		size /= 2;
+	return size;
+}
+
+/* Reads size bytes (1 to 16, of any alignment) of shared memory at `from` to the thread's own memory at `to`; zeros when the
+ * attempt is doomed. */
+WS_TX_FN void ws_tx_read(struct ws_tx *tx, void *to, const void *from, unsigned size)
+{
+	unsigned done, step, i;
+
+	for (done = 0; done < size; done += step) {
+		unsigned long long at = (unsigned long long)from + done, value;
+
+		step = ws_tx__word(at, size - done);
+		value = ws_tx__read_word(tx, at, step);
+		for (i = 0; i < step; i++)
+			((unsigned char *)to)[done + i] = (unsigned char)(value >> 8 * i);
+	}
+}
+
+/* Writes size bytes (1 to 16, of any alignment) of the thread's own memory at `from` to shared memory at `to`. */
+WS_TX_FN void ws_tx_write(struct ws_tx *tx, void *to, const void *from, unsigned size)
+{
+	unsigned done, step, i;
+
+	for (done = 0; done < size; done += step) {
+		unsigned long long at = (unsigned long long)to + done, value = 0;
+
+		step = ws_tx__word(at, size - done);
+		for (i = 0; i < step; i++)
+			value |= (unsigned long long)((const unsigned char *)from)[done + i] << 8 * i;
+		ws_tx__write_word(tx, at, step, value);
+	}
+}
+
+/* ws_tx_read_u32(tx, p), ws_tx_write_u32(tx, p, value) and so on: *p has the alignment of its type. */
+#define WS_TX__INTEGER(NAME, TYPE) \
+	WS_TX_FN TYPE ws_tx_read_##NAME(struct ws_tx *tx, const TYPE *p) \
+	{ \
+		return (TYPE)ws_tx__read_word(tx, (unsigned long long)p, sizeof(TYPE)); \
+	} \
+	WS_TX_FN void ws_tx_write_##NAME(struct ws_tx *tx, TYPE *p, TYPE value) \
+	{ \
+		ws_tx__write_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)value); \
+	}
+WS_TX__INTEGER(u8, unsigned char)
+WS_TX__INTEGER(u16, unsigned short)
+WS_TX__INTEGER(u32, unsigned)
+WS_TX__INTEGER(u64, unsigned long long)
+WS_TX__INTEGER(i32, int)
+WS_TX__INTEGER(i64, long long)
+#undef WS_TX__INTEGER
+
+#define WS_TX__FLOAT(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
+	WS_TX_FN TYPE ws_tx_read_##NAME(struct ws_tx *tx, const TYPE *p) \
+	{ \
+		return FROM_BITS((BITS)ws_tx__read_word(tx, (unsigned long long)p, sizeof(TYPE))); \
+	} \
+	WS_TX_FN void ws_tx_write_##NAME(struct ws_tx *tx, TYPE *p, TYPE value) \
+	{ \
+		ws_tx__write_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)TO_BITS(value)); \
+	}
+WS_TX__FLOAT(f32, float, unsigned, __float_as_uint, __uint_as_float)
+WS_TX__FLOAT(f64, double, long long, __double_as_longlong, __longlong_as_double)
+#undef WS_TX__FLOAT
+
+/* Pointers, as a word of 8 bytes: ws_tx_read_pointer(tx, &node->next) is of type void *. */
+WS_TX_FN void *ws_tx_read_pointer(struct ws_tx *tx, const void *p)
+{
+	return (void *)ws_tx__read_word(tx, (unsigned long long)p, sizeof(void *));
+}
+WS_TX_FN void ws_tx_write_pointer(struct ws_tx *tx, void *p, const void *value)
+{
+	ws_tx__write_word(tx, (unsigned long long)p, sizeof(void *), (unsigned long long)value);
+}
+
+/* ---- inside a section ---- */
+
+/* Whether the attempt still has a chance. */
+WS_TX_FN int ws_tx_ok(const struct ws_tx *tx) { return tx->state == WS_TX_ACTIVE; }
+
+/* The same, and whether all values read so far were there together: with all engines but istm they always were. */
+WS_TX_FN int ws_tx_validate(struct ws_tx *tx)
+{
+	if (tx->state == WS_TX_ACTIVE && !ws_tx__engine_valid(tx))
+		ws_tx__doom(tx, WS_TM_INVALID);
+	return ws_tx_ok(tx);
+}
+
+/* Undoes everything at the end of the section, which is then not run again; ws_tx_status tells. A doomed attempt is not
+ * cancelled, as the reason to do so came from values that count no more: it is run again. */
+WS_TX_FN void ws_tx_abort(struct ws_tx *tx)
+{
+	if (ws_tx_validate(tx))
+		ws_tx__doom(tx, WS_TM_CANCELLED);
+}
+
+/* Undoes everything at the end of the section, and runs it again later: for a condition that another thread will make true. */
+WS_TX_FN void ws_tx_retry(struct ws_tx *tx)
+{
+	if (tx->state == WS_TX_ACTIVE)
+		ws_tx__doom(tx, WS_TM_RETRY);
+}
+
+/* After the section: WS_TX_COMMITTED, WS_TX_CANCELLED or WS_TX_TOO_LARGE. */
+WS_TX_FN enum ws_tx_state ws_tx_status(const struct ws_tx *tx) { return (enum ws_tx_state)tx->state; }
+
+/* ---- begin and end of an attempt ---- */
+
+WS_TX_FN void ws_tx__undo(struct ws_tx *tx)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+
+	while ((e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_UNDO)
+			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
+}
+
+/* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
+ * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
+ * and then the one with the token meets no conflict. */
+WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
+{
+	unsigned owner = ws_tx__load32(&tx->tm.words->token);
+
+	if (owner)
+		return owner == tx->id;
+	if (tx->aborts < tx->tm.patience)
+		return 1;
+	tx->token = atomicCAS(&tx->tm.words->token, 0u, tx->id) == 0;
+	return (int)tx->token;
+}
+
+WS_TX_FN void ws_tx__drop_token(struct ws_tx *tx)
+{
+	if (tx->token)
+		ws_tx__store32(&tx->tm.words->token, 0);
+	tx->token = 0;
+}
+
+/* Lets a random number of rounds pass, up to 2^exponent. Rounds and not time: lanes in step all leave a delay together. */
+WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
+{
+	tx->skip = ws_tx__random(tx) & ((1u << (exponent < 8 ? exponent : 8)) - 1);
+}
+
+WS_TX_FN void ws_tx__count_commit(const struct ws_tx *tx)
+{
+	if (WS_TM_STATS)
+		atomicAdd(&ws_tx__stats(tx)->commits, 1ull);
+	if (WS_TM_STATS && tx->token)
+		atomicAdd(&ws_tx__stats(tx)->serial, 1ull);
+}
+
+WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
+{
+	if (WS_TM_STATS || tx->why == WS_TM_TOO_LARGE)
+		atomicAdd(&ws_tx__stats(tx)->aborts[tx->why], 1ull);
+	tx->state = tx->why == WS_TM_CANCELLED ? WS_TX_CANCELLED : tx->why == WS_TM_TOO_LARGE ? WS_TX_TOO_LARGE : WS_TX_WAITING;
+	if (tx->why == WS_TM_RETRY) {
+		tx->aborts = 0;
+		ws_tx__back_off(tx, 6);
+	} else {
+		tx->aborts++;
+		ws_tx__back_off(tx, tx->token ? 0 : tx->aborts);
+	}
+	if (tx->why == WS_TM_RETRY || tx->state != WS_TX_WAITING)
+		ws_tx__drop_token(tx);
+}
+
+/* The end of an attempt: the only place where locations are given back. */
+WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
+{
+	int committed = ws_tx_validate(tx);
+
+	if (committed)
+		WS_TX_ON_COMMIT(tx);
+	if (WS_TM_BREAK == 5)
+		ws_tx__engine_release(tx, committed);
+	if (!committed && WS_TM_BREAK != 4)
+		ws_tx__undo(tx);
+	ws_tx__release_fence();
+	if (WS_TM_BREAK != 5)
+		ws_tx__engine_release(tx, committed);
+	ws_tx__empty_log(tx);
+	if (committed) {
+		ws_tx__count_commit(tx);
+		ws_tx__drop_token(tx);
+		tx->state = WS_TX_COMMITTED;
+	} else {
+		WS_TX_ON_ABORT(tx);
+		ws_tx__finish_abort(tx);
+	}
+}
+
+/* ---- the loop of WS_TX ---- */
+
+WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm tm)
+{
+	tx->tm = tm;
+	tx->log = log;
+	do
+		tx->id = atomicAdd(&tm.words->next_id, 1u) + 1;
+	while (tx->id == 0);
+	tx->state = WS_TX_COMMITTED;
+	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
+	tx->room = WS_TM_LOG;
+	tx->random = (tx->id * 0x9e3779b1u) | 1;
+}
+
+/* Declares the transaction variable NAME of a thread, for any number of sections one after the other. */
+#define WS_TX_VAR(NAME, TM) \
+	struct ws_tx_log ws_tx_log_of_##NAME; \
+	struct ws_tx NAME; \
+	ws_tx_init(&NAME, &ws_tx_log_of_##NAME, TM)
+
+WS_TX_FN int ws_tx__inside(const struct ws_tx *tx) { return tx->state == WS_TX_ACTIVE || tx->state == WS_TX_DOOMED; }
+
+WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
+{
+	if (ws_tx__inside(tx)) {
+		tx->depth++;
+		tx->fresh = 1;
+		return;
+	}
+	tx->state = WS_TX_WAITING;
+	tx->aborts = tx->skip = 0;
+}
+
+/* Whether there is one more round. The state goes through a register that the compiler knows nothing of: else it would move
+ * what ws_tx_end does after a commit behind the loop, where lanes in step wait for those that still go round. */
+WS_TX_FN int ws_tx_again(struct ws_tx *tx)
+{
+	unsigned state = tx->state, fresh = tx->fresh;
+
+	__asm__ volatile("" : "+r"(state));
+	if (state == WS_TX_ACTIVE || state == WS_TX_DOOMED) {
+		tx->fresh = 0;
+		return (int)fresh;
+	}
+	return state == WS_TX_WAITING;
+}
+
+/* Whether this round is an attempt. */
+WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
+{
+	if (ws_tx__inside(tx))
+		return ws_tx_ok(tx);
+	if (tx->skip) {
+		tx->skip--;
+		ws_tx__pause();
+		return 0;
+	}
+	if (!ws_tx__admitted(tx) || !ws_tx__engine_start(tx)) {
+		ws_tx__back_off(tx, 3);
+		return 0;
+	}
+	tx->state = WS_TX_ACTIVE;
+	WS_TX_ON_START(tx);
+	return 1;
+}
+
+WS_TX_FN void ws_tx_end(struct ws_tx *tx)
+{
+	if (tx->depth)
+		tx->depth--;
+	else if (ws_tx__inside(tx))
+		ws_tx__finish(tx);
+}
+
+/* A section within a section of the same variable is a part of it: it takes effect, and is undone, with the whole. */
+#define WS_TX(TX) \
+	for (ws_tx_enter(TX); ws_tx_again(TX); ws_tx_end(TX)) \
+		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
+
+#endif

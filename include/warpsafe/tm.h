@@ -1,0 +1,180 @@
+/* tm.h - transactions for CUDA kernels, host side (C11 and C++, CUDA runtime). Device side: tm.cuh; manual:
+ * docs/TRANSACTIONS.md.
+ *
+ *     struct ws_tm tm;
+ *     ws_tm_create(&tm, NULL);
+ *     kernel<<<blocks, threads>>>(tm, ...);
+ *     ws_tm_destroy(&tm);
+ *
+ * Calls return the CUDA runtime's errors and work on the current device. A handle owns its device memory until
+ * ws_tm_destroy; copies of the struct, such as kernels get, own nothing. */
+#ifndef WARPSAFE_TM_H
+#define WARPSAFE_TM_H
+
+#include <string.h>
+#include <cuda_runtime_api.h>
+#include "tm/handle.h"
+
+struct ws_tm_config {
+	enum ws_tm_engine engine;
+	unsigned granularity;          /* bytes that conflict together: 4, 8, 16, 32 or 64 */
+	unsigned entries;              /* of the shadow table, 8 bytes each; rounded up to a power of two, at most 2^30 */
+	unsigned patience;             /* aborts after which a transaction runs alone; 0: at once */
+	size_t heap;                   /* bytes for logs that outgrow a thread's own; 0: none; at most 2^40 */
+};
+
+static inline struct ws_tm_config ws_tm_defaults(void)
+{
+	struct ws_tm_config c;
+
+	c.engine = WS_TM_PSTM;
+	c.granularity = 4;
+	c.entries = 1u << 20;
+	c.patience = 24;
+	c.heap = (size_t)4 << 20;
+	return c;
+}
+
+static inline unsigned ws_tm__log2(unsigned long long n)    /* rounded up */
+{
+	unsigned bits = 0;
+
+	while (bits < 63 && (1ull << bits) < n)
+		bits++;
+	return bits;
+}
+
+/* All chunks free, the first on top. */
+static inline cudaError_t ws_tm__link_chunks(const struct ws_tm *tm)
+{
+	unsigned part[1024], i, n, done = 0;
+	unsigned long long top = tm->chunks > 0;
+	cudaError_t e = cudaMemcpy(&tm->words->free_chunk, &top, sizeof top, cudaMemcpyHostToDevice);
+
+	for (; e == cudaSuccess && done < tm->chunks; done += n) {
+		n = tm->chunks - done < 1024 ? tm->chunks - done : 1024;
+		for (i = 0; i < n; i++)
+			part[i] = done + i + 1 < tm->chunks ? done + i + 2 : 0;
+		e = cudaMemcpy(tm->links + done, part, n * sizeof part[0], cudaMemcpyHostToDevice);
+	}
+	return e;
+}
+
+/* Lays out table, words, stripes, heap and links in one piece of memory; every part begins at a multiple of 128. */
+static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
+{
+	size_t sizes[5], at[6];
+	int i;
+
+	sizes[0] = ((size_t)tm->mask + 1) * 8;
+	sizes[1] = sizeof(struct ws_tm_words);
+	sizes[2] = WS_TM_STRIPES * sizeof(struct ws_tm_stripe);
+	sizes[3] = (size_t)tm->chunks * WS_TM_CHUNK * sizeof(struct ws_tm_entry);
+	sizes[4] = (size_t)tm->chunks * sizeof(unsigned);
+	for (at[0] = 0, i = 0; i < 5; i++)
+		at[i + 1] = at[i] + ((sizes[i] + 127) & ~(size_t)127);
+	if (base) {
+		tm->memory = base;
+		tm->table = base;
+		tm->words = (struct ws_tm_words *)(void *)(base + at[1]);
+		tm->stripes = (struct ws_tm_stripe *)(void *)(base + at[2]);
+		tm->heap = (struct ws_tm_entry *)(void *)(base + at[3]);
+		tm->links = (unsigned *)(void *)(base + at[4]);
+	}
+	return at[5];
+}
+
+/* Sets *tm up; config may be NULL (ws_tm_defaults). cudaErrorInvalidValue for a setting that is out of range. After an
+ * error *tm owns nothing. */
+static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_config *config)
+{
+	struct ws_tm_config c = config ? *config : ws_tm_defaults();
+	const size_t chunk = WS_TM_CHUNK * sizeof(struct ws_tm_entry);
+	void *memory = NULL;
+	size_t size;
+	cudaError_t e;
+
+	memset(tm, 0, sizeof *tm);
+	if ((unsigned)c.engine >= WS_TM_ENGINES || c.granularity < 4 || c.granularity > 64 ||
+	    (c.granularity & (c.granularity - 1)) || !c.entries || c.entries > 1u << 30 || c.heap > (size_t)1 << 40)
+		return cudaErrorInvalidValue;
+	tm->engine = (unsigned)c.engine;
+	tm->granule = ws_tm__log2(c.granularity);
+	tm->bits = ws_tm__log2(c.entries);
+	tm->mask = (1u << tm->bits) - 1;
+	tm->chunks = (unsigned)((c.heap + chunk - 1) / chunk);
+	tm->patience = c.patience;
+	size = ws_tm__lay_out(tm, NULL);
+	e = cudaMalloc(&memory, size);
+	if (e == cudaSuccess) {
+		ws_tm__lay_out(tm, (char *)memory);
+		e = cudaMemset(memory, 0, size);
+	}
+	if (e == cudaSuccess)
+		e = ws_tm__link_chunks(tm);
+	if (e != cudaSuccess) {
+		cudaFree(memory);
+		memset(tm, 0, sizeof *tm);
+	}
+	return e;
+}
+
+/* Another engine from the next launch on. No kernel that uses the handle may be running. */
+static inline cudaError_t ws_tm_set_engine(struct ws_tm *tm, enum ws_tm_engine engine)
+{
+	if ((unsigned)engine >= WS_TM_ENGINES)
+		return cudaErrorInvalidValue;
+	tm->engine = (unsigned)engine;
+	return cudaMemset(tm->table, 0, ((size_t)tm->mask + 1) * 8);   /* each has a layout of its own */
+}
+
+/* Sums since ws_tm_create or ws_tm_reset_stats. Waits for the device. */
+static inline cudaError_t ws_tm_read_stats(const struct ws_tm *tm, struct ws_tm_stats *stats)
+{
+	struct ws_tm_stripe all[WS_TM_STRIPES];
+	unsigned i, k;
+	cudaError_t e = cudaDeviceSynchronize();
+
+	memset(stats, 0, sizeof *stats);
+	if (e == cudaSuccess)
+		e = cudaMemcpy(all, tm->stripes, sizeof all, cudaMemcpyDeviceToHost);
+	for (i = 0; e == cudaSuccess && i < WS_TM_STRIPES; i++) {
+		stats->commits += all[i].sum.commits;
+		stats->serial += all[i].sum.serial;
+		for (k = 0; k < WS_TM_REASONS; k++)
+			stats->aborts[k] += all[i].sum.aborts[k];
+	}
+	return e;
+}
+
+static inline cudaError_t ws_tm_reset_stats(const struct ws_tm *tm)
+{
+	return cudaMemset(tm->stripes, 0, WS_TM_STRIPES * sizeof(struct ws_tm_stripe));
+}
+
+/* Gives the memory back. *tm may be one that ws_tm_create failed on. */
+static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
+{
+	cudaError_t e = cudaFree(tm->memory);
+
+	memset(tm, 0, sizeof *tm);
+	return e;
+}
+
+/* As used in tables of statistics. */
+static inline const char *ws_tm_engine_name(unsigned engine)
+{
+	static const char *const names[] = { "cgl", "pstm", "estm", "istm" };
+
+	return engine < WS_TM_ENGINES ? names[engine] : "?";
+}
+
+static inline const char *ws_tm_reason_name(unsigned reason)
+{
+	static const char *const names[] = { "read conflict", "write conflict", "invalid read", "heap used up", "retry",
+	                                     "cancelled", "too large" };
+
+	return reason < WS_TM_REASONS ? names[reason] : "?";
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* handle.h - what the host side (tm.h) and the device side (tm.cuh) of the transactions share: engines, statistics and the
+ * handle that a kernel gets. C11, C++ and CUDA. */
+#ifndef WARPSAFE_TM_HANDLE_H
+#define WARPSAFE_TM_HANDLE_H
+
+enum ws_tm_engine {
+	WS_TM_CGL,            /* one lock for all transactions: the yardstick */
+	WS_TM_PSTM,           /* a location belongs to one transaction at a time, read or written */
+	WS_TM_ESTM,           /* a location has many readers or one writer */
+	WS_TM_ISTM,           /* readers leave no trace and look again at the end */
+	WS_TM_ENGINES
+};
+
+/* Why an attempt of a transaction ended without a commit. */
+enum ws_tm_reason {
+	WS_TM_READ_CONFLICT,  /* a read met another transaction's location */
+	WS_TM_WRITE_CONFLICT, /* so did a write */
+	WS_TM_INVALID,        /* at the end something it had read had changed */
+	WS_TM_NO_MEMORY,      /* the heap for long logs was used up by others; tried again */
+	WS_TM_RETRY,          /* ws_tx_retry */
+	WS_TM_CANCELLED,      /* ws_tx_abort: not tried again */
+	WS_TM_TOO_LARGE,      /* the whole heap does not hold its log: not tried again */
+	WS_TM_REASONS
+};
+
+struct ws_tm_stats {
+	unsigned long long commits;
+	unsigned long long serial;                  /* of these, while no other transaction might start */
+	unsigned long long aborts[WS_TM_REASONS];
+};
+
+/* Counters are spread over this many places, 128 bytes each, so that they are not one hot word. */
+enum { WS_TM_STRIPES = 256 };
+struct ws_tm_stripe {
+	struct ws_tm_stats sum;
+	unsigned long long unused[16 - sizeof(struct ws_tm_stats) / 8];
+};
+
+/* Words that all transactions of a handle share, each in a memory sector of its own. */
+struct ws_tm_words {
+	unsigned next_id, unused1[31];              /* ids given to threads so far */
+	unsigned token, unused2[31];                /* id of the transaction that may run alone; 0: none */
+	unsigned lock, unused3[31];                 /* engine cgl: id of the transaction that runs; 0: none */
+	unsigned long long free_chunk, unused4[15]; /* top of the free chunks: count of changes << 32 | number + 1 */
+};
+
+enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */
+struct ws_tm_entry { unsigned long long where, value; }; /* tm/log.cuh */
+
+/* Made by ws_tm_create; passed to kernels by value. All pointers are to device memory. */
+struct ws_tm {
+	void *table;                                /* shadow entries: 8 bytes each (pstm uses 4), a power of two of them */
+	struct ws_tm_words *words;
+	struct ws_tm_stripe *stripes;
+	struct ws_tm_entry *heap;                   /* chunks of WS_TM_CHUNK log entries */
+	unsigned *links;                            /* by chunk: the next one + 1, of the free ones or of a transaction's */
+	void *memory;                               /* what all of the above lies in */
+	unsigned mask, bits;                        /* entries of the table - 1, and their logarithm */
+	unsigned granule;                           /* logarithm of the granularity in bytes */
+	unsigned chunks;
+	unsigned patience;                          /* aborts after which a transaction asks to run alone */
+	unsigned engine;                            /* enum ws_tm_engine */
+};
+
+#endif

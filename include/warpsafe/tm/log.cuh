@@ -1,0 +1,265 @@
+/* log.cuh - a transaction's own state, its log, and the accesses to shared words that everything else is made of. Included
+ * by tm.cuh.
+ *
+ * Memory model (PTX ISA 9.0, 8). Shadow entries and the data of transactions are read and written with volatile or
+ * atomic accesses only: these are strong and are served by L2, never by a stale line of L1. Order comes from
+ * ws_tx__fence: after what acquires a location, before what releases it (Holey 2015, 4.1.5, has the second; the first
+ * is needed as well, as a later load may be served early).
+ *
+ * Divergence. No function waits for another thread: what cannot be had ends the attempt, and the loop of WS_TX goes round
+ * once more. All locations are given back within the round that took them. So lanes of a warp that run in step, and
+ * lanes that run independently, make progress alike. */
+#ifndef WARPSAFE_TM_LOG_CUH
+#define WARPSAFE_TM_LOG_CUH
+
+#include "handle.h"
+
+#define WS_TX_FN static __device__ __forceinline__
+/* For what is rare: not worth its code at each place that calls it. */
+#define WS_TX_RARE static __device__ __noinline__ __attribute__((unused))
+
+/* Log entries that lie in the thread's local memory; more go to the heap. */
+#ifndef WS_TM_LOG
+#define WS_TM_LOG 16
+#endif
+
+/* For the tests of the tests alone: leaves out one step by its number, and the history checker must notice. */
+#ifndef WS_TM_BREAK
+#define WS_TM_BREAK 0
+#endif
+
+enum ws_tx_state {
+	WS_TX_WAITING,        /* between two attempts */
+	WS_TX_ACTIVE,
+	WS_TX_DOOMED,         /* the attempt is lost; at the end of the section it is rolled back */
+	WS_TX_COMMITTED,      /* this one and those below are final */
+	WS_TX_CANCELLED,      /* ws_tx_abort */
+	WS_TX_TOO_LARGE       /* its log does not fit the heap */
+};
+
+struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG]; };
+
+/* One a thread. The log is a variable of its own because it is indexed: all else can then stay in registers. */
+struct ws_tx {
+	struct ws_tm tm;
+	struct ws_tx_log *log;
+	unsigned id;          /* never 0, of this thread alone */
+	unsigned state;       /* enum ws_tx_state */
+	unsigned why;         /* enum ws_tm_reason, when doomed */
+	unsigned depth;       /* of WS_TX inside WS_TX */
+	unsigned fresh;       /* an inner WS_TX has just been entered */
+	unsigned n, room;     /* log entries in use, and those that there is memory for */
+	unsigned chunk;       /* newest chunk of the log + 1; 0: none */
+	unsigned aborts;      /* of this section so far */
+	unsigned skip;        /* rounds to let pass before the next attempt */
+	unsigned random;
+	unsigned token;       /* whether this one has the token */
+};
+
+/* What a log entry tells is in the two highest bits of its first word, where addresses have none. */
+enum ws_tx_kind {
+	WS_TX_UNDO,           /* address and size of a write; value: what was there before */
+	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version */
+	WS_TX_SEEN            /* shadow entry that was read; value: its version */
+};
+
+WS_TX_FN unsigned long long ws_tx__where(unsigned kind, unsigned log_size, unsigned long long what)
+{
+	return what | (unsigned long long)kind << 62 | (unsigned long long)log_size << 60;
+}
+WS_TX_FN unsigned ws_tx__kind(const struct ws_tm_entry *e) { return (unsigned)(e->where >> 62); }
+WS_TX_FN unsigned ws_tx__size(const struct ws_tm_entry *e) { return 1u << (e->where >> 60 & 3); }
+WS_TX_FN unsigned long long ws_tx__what(const struct ws_tm_entry *e) { return e->where << 4 >> 4; }
+
+/* ---- shared words ---- */
+
+WS_TX_FN unsigned ws_tx__load32(const unsigned *p) { return *(const volatile unsigned *)p; }
+WS_TX_FN void ws_tx__store32(unsigned *p, unsigned v) { *(volatile unsigned *)p = v; }
+WS_TX_FN unsigned long long ws_tx__load64(const unsigned long long *p) { return *(const volatile unsigned long long *)p; }
+WS_TX_FN void ws_tx__store64(unsigned long long *p, unsigned long long v) { *(volatile unsigned long long *)p = v; }
+
+WS_TX_FN void ws_tx__fence(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	__asm__ volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+	__threadfence();
+#endif
+}
+/* Before a location is given back. */
+WS_TX_FN void ws_tx__release_fence(void)
+{
+	if (WS_TM_BREAK != 6)
+		ws_tx__fence();
+}
+/* After locations were taken. */
+WS_TX_FN void ws_tx__acquire_fence(void)
+{
+	if (WS_TM_BREAK != 7)
+		ws_tx__fence();
+}
+
+/* Data of 1, 2, 4 or 8 bytes, aligned. */
+WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
+{
+	switch (size) {
+	case 1: return *(const volatile unsigned char *)at;
+	case 2: return *(const volatile unsigned short *)at;
+	case 4: return *(const volatile unsigned *)at;
+	default: return *(const volatile unsigned long long *)at;
+	}
+}
+WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long long v)
+{
+	switch (size) {
+	case 1: *(volatile unsigned char *)at = (unsigned char)v; break;
+	case 2: *(volatile unsigned short *)at = (unsigned short)v; break;
+	case 4: *(volatile unsigned *)at = (unsigned)v; break;
+	default: *(volatile unsigned long long *)at = v;
+	}
+}
+
+/* Marsaglia 2003, Xorshift RNGs. */
+WS_TX_FN unsigned ws_tx__random(struct ws_tx *tx)
+{
+	unsigned x = tx->random;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	return tx->random = x;
+}
+
+WS_TX_FN void ws_tx__pause(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	__nanosleep(40);
+#endif
+}
+
+WS_TX_FN struct ws_tm_stats *ws_tx__stats(const struct ws_tx *tx) { return &tx->tm.stripes[tx->id % WS_TM_STRIPES].sum; }
+
+/* ---- shadow entries ---- */
+
+/* The table has one entry a granule for as many consecutive granules as it has entries; further ones share them, shifted
+ * from segment to segment so that arrays at a distance of a power of two do not meet (Holey 2015, 4.1.1, has a table as
+ * large as the memory). Sharing causes conflicts that are none, never a missed one. */
+WS_TX_FN unsigned ws_tx__index(const struct ws_tx *tx, unsigned long long granule)
+{
+	return ((unsigned)granule + (unsigned)(granule >> tx->tm.bits) * 0x9e3779b1u) & tx->tm.mask;
+}
+WS_TX_FN unsigned long long ws_tx__granule(const struct ws_tx *tx, unsigned long long at) { return at >> tx->tm.granule; }
+
+/* ---- chunks of the heap: a stack without locks (Treiber 1986), its top with a count against ABA ---- */
+
+/* Pointers and no struct ws_tx: one whose address went to a function could not stay in registers. */
+
+/* Number + 1 of the chunk; 0: there is none. */
+WS_TX_RARE unsigned ws_tx__take_chunk(unsigned long long *top, const unsigned *links)
+{
+	unsigned long long old = ws_tx__load64(top), seen;
+
+	while ((unsigned)old) {
+		ws_tx__fence();
+		seen = atomicCAS(top, old, ((old >> 32) + 1) << 32 | ws_tx__load32(&links[(unsigned)old - 1]));
+		if (seen == old) {
+			ws_tx__fence();
+			break;
+		}
+		old = seen;
+	}
+	return (unsigned)old;
+}
+
+WS_TX_RARE void ws_tx__give_chunk(unsigned long long *top, unsigned *links, unsigned chunk)
+{
+	unsigned long long old = ws_tx__load64(top), seen;
+
+	for (;; old = seen) {
+		ws_tx__store32(&links[chunk - 1], (unsigned)old);
+		ws_tx__fence();
+		seen = atomicCAS(top, old, ((old >> 32) + 1) << 32 | chunk);
+		if (seen == old)
+			return;
+	}
+}
+
+WS_TX_RARE void ws_tx__give_chunks(unsigned long long *top, unsigned *links, unsigned chunk)
+{
+	while (chunk) {
+		unsigned below = ws_tx__load32(&links[chunk - 1]);
+
+		ws_tx__give_chunk(top, links, chunk);
+		chunk = below;
+	}
+}
+
+/* ---- the log ---- */
+
+WS_TX_FN struct ws_tm_entry *ws_tx__in_chunk(const struct ws_tx *tx, unsigned chunk, unsigned i)
+{
+	return tx->tm.heap + (unsigned long long)(chunk - 1) * WS_TM_CHUNK + i;
+}
+
+WS_TX_FN unsigned ws_tx__chunks(const struct ws_tx *tx) { return (tx->room - WS_TM_LOG) / WS_TM_CHUNK; }
+
+/* Whether the log has memory for one entry more; gets it if need be. */
+WS_TX_FN int ws_tx__reserve(struct ws_tx *tx)
+{
+	unsigned chunk;
+
+	if (tx->n < tx->room)
+		return 1;
+	chunk = ws_tx__take_chunk(&tx->tm.words->free_chunk, tx->tm.links);
+	if (!chunk)
+		return 0;
+	ws_tx__store32(&tx->tm.links[chunk - 1], tx->chunk);
+	tx->chunk = chunk;
+	tx->room += WS_TM_CHUNK;
+	return 1;
+}
+
+/* After ws_tx__reserve. */
+WS_TX_FN void ws_tx__append(struct ws_tx *tx, unsigned long long where, unsigned long long value)
+{
+	unsigned i = tx->n++;
+	struct ws_tm_entry *e = i < WS_TM_LOG ? &tx->log->own[i]
+	                                      : ws_tx__in_chunk(tx, tx->chunk, (i - WS_TM_LOG) % WS_TM_CHUNK);
+
+	e->where = where;
+	e->value = value;
+}
+
+/* Goes through the log from the newest entry to the oldest. */
+struct ws_tx_walk { unsigned i, base, chunk; };
+
+WS_TX_FN struct ws_tx_walk ws_tx__walk(const struct ws_tx *tx)
+{
+	struct ws_tx_walk w = { tx->n, tx->room - WS_TM_CHUNK, tx->chunk };
+	return w;
+}
+
+WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_walk *w)
+{
+	if (w->i == 0)
+		return 0;
+	w->i--;
+	if (w->i < WS_TM_LOG)
+		return &tx->log->own[w->i];
+	while (w->i < w->base) {
+		w->chunk = ws_tx__load32(&tx->tm.links[w->chunk - 1]);
+		w->base -= WS_TM_CHUNK;
+	}
+	return ws_tx__in_chunk(tx, w->chunk, w->i - w->base);
+}
+
+WS_TX_FN void ws_tx__empty_log(struct ws_tx *tx)
+{
+	if (tx->chunk)
+		ws_tx__give_chunks(&tx->tm.words->free_chunk, tx->tm.links, tx->chunk);
+	tx->n = 0;
+	tx->room = WS_TM_LOG;
+	tx->chunk = 0;
+}
+
+#endif

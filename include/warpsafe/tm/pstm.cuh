@@ -1,0 +1,47 @@
+/* pstm.cuh - engine pstm: pessimistic conflict detection. A location belongs to one transaction from its first access, read or
+ * write, to the end. From:
+ *
+ *   Anup Holey: Transactional execution and data race detection on GPUs, University of Minnesota, 2015, 4.1.3.
+ *
+ * Shadow entry, 32 bits: id of the owner; 0: none. Taken by one compare-and-swap, given back by one store.
+ *
+ * Departures: (1) the table is smaller than memory (log.cuh, ws_tx__index). (2) One log with an entry for each shadow entry
+ * that was taken, not for each read and write: the compare-and-swap tells which access was the first. (3) A thread's id
+ * is drawn from a counter, so that launches that run at the same time do not share ids. (4) A fence after locations were
+ * taken as well (log.cuh).
+ *
+ * All locations are kept to the end (strict two-phase locking), so every value read is that of one consistent state, also
+ * in attempts that abort later: opacity. */
+#ifndef WARPSAFE_TM_PSTM_CUH
+#define WARPSAFE_TM_PSTM_CUH
+
+#include "log.cuh"
+
+WS_TX_FN unsigned *ws_tx__pstm_entry(const struct ws_tx *tx, unsigned index) { return (unsigned *)tx->tm.table + index; }
+
+/* Takes the shadow entry of one granule. The log has room. Returns 0 at a conflict. */
+WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
+{
+	unsigned index = ws_tx__index(tx, granule), owner = atomicCAS(ws_tx__pstm_entry(tx, index), 0u, tx->id);
+
+	if (owner == tx->id)
+		return 1;
+	if (owner)
+		return WS_TM_BREAK == 3;
+	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
+	ws_tx__acquire_fence();
+	return 1;
+}
+
+/* Gives all entries back; the caller has put a fence before. */
+WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+
+	while ((e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_HOLD)
+			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+}
+
+#endif

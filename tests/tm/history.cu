@@ -1,0 +1,328 @@
+/* history.cu - are the transactions of include/warpsafe/tm.cuh serializable? Threads run random transactions on a few words;
+ * every attempt is recorded by the header's hooks, and the host looks for a cycle.
+ *
+ *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
+ *             [heap=BYTES] [broken=N]
+ *
+ * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
+ * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
+ * transactions must form a graph without a cycle, have read only committed values, and account for the final memory.
+ * For the engines with opacity the same must hold with the reads of aborted attempts added.
+ * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+#include <cuda_runtime.h>
+
+struct ws_tx;
+enum what { START, READ, WRITE, COMMIT, ABORT };
+__device__ void note(unsigned what, unsigned long long at, unsigned long long value);
+
+#define WS_TX_ON_START(tx) note(START, 0, 0)
+#define WS_TX_ON_READ(tx, at, size, value) note(READ, at, value)
+#define WS_TX_ON_WRITE(tx, at, size, value) note(WRITE, at, value)
+#define WS_TX_ON_COMMIT(tx) note(COMMIT, 0, 0)
+#define WS_TX_ON_ABORT(tx) note(ABORT, 0, 0)
+__constant__ unsigned broken;
+#define WS_TM_BREAK broken
+#include <warpsafe/tm.h>
+#include <warpsafe/tm.cuh>
+
+struct event { unsigned what, word; unsigned long long value; };
+struct recorder { event *events; unsigned room, *used, *start, *dropped; unsigned long long *words; };
+__constant__ recorder record;
+
+__device__ unsigned self(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+/* Half of a thread's room is for attempts that abort: when it is full they are forgotten. */
+__device__ void note(unsigned what, unsigned long long at, unsigned long long value)
+{
+	unsigned t = self(), n = record.used[t];
+	event *e = record.events + (size_t)t * record.room + n;
+
+	if (what == START)
+		record.start[t] = n;
+	if (n >= record.room || (what == ABORT && n >= record.room / 2)) {
+		record.used[t] = record.start[t];
+		record.dropped[t] += what != ABORT;
+		return;
+	}
+	e->what = what;
+	e->word = (unsigned)((at - (unsigned long long)record.words) / 8);
+	e->value = value;
+	record.used[t] = n + 1;
+}
+
+__device__ unsigned step(unsigned *r) { return (*r = *r * 1664525u + 1013904223u) >> 8; }
+
+/* One unique number, twice: a value that is half of one writer and half of another is none of both. */
+__device__ unsigned long long unique(unsigned *count)
+{
+	unsigned long long v = (unsigned long long)(self() + 1) << 14 | ++*count;
+
+	return v << 32 | v;
+}
+
+/* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
+__device__ void body(struct ws_tx *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
+{
+	unsigned r = seed, n = 1 + step(&r) % 4, reads_only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		unsigned long long *p = m + step(&r) % words;
+		unsigned write = step(&r) % 2;
+
+		ws_tx_read_u64(tx, p);
+		if (!reads_only && write) {
+			ws_tx_write_u64(tx, p, unique(count));
+			if (step(&r) % 4 == 0)
+				ws_tx_write_u64(tx, p, unique(count));
+		}
+		if (step(&r) % 4 == 0)
+			ws_tx_read_u64(tx, p);
+	}
+	if (cancel)
+		ws_tx_abort(tx);
+}
+
+__global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigned seed)
+{
+	unsigned count = 0, r = seed * 2654435761u + self() * 40503u + 1;
+	WS_TX_VAR(tx, tm);
+
+	for (unsigned i = 0; i < sections; i++) {
+		unsigned now = step(&r);
+
+		WS_TX(&tx)
+			body(&tx, record.words, words, now, &count);
+	}
+}
+
+/* ---- on the host ---- */
+
+struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken; };
+
+struct attempt {
+	bool committed;
+	std::unordered_map<unsigned, unsigned long long> read, written;
+};
+
+struct checker {
+	std::vector<attempt> all;
+	std::unordered_map<unsigned long long, unsigned> writer;    /* value -> committed attempt + 1 */
+	unsigned violations = 0;
+};
+
+static void violation(checker *c, const char *what, unsigned word, unsigned long long value)
+{
+	if (c->violations++ < 5)
+		printf("    %s: word %u, value %llx\n", what, word, value);
+}
+
+/* One read or write of an attempt; reads that must not be judged (strict) are left out. */
+static void take_event(checker *c, attempt *a, const event &e)
+{
+	if (e.what == WRITE) {
+		a->written[e.word] = e.value;
+		return;
+	}
+	if (a->written.count(e.word)) {
+		if (a->written[e.word] != e.value)
+			violation(c, "its own write is not what it reads", e.word, e.value);
+	} else if (!a->read.count(e.word)) {
+		a->read[e.word] = e.value;
+	} else if (a->read[e.word] != e.value) {
+		violation(c, "two reads of one word differ", e.word, e.value);
+	}
+}
+
+/* Attempts from the events of one thread. The events of an attempt are judged when it is known how it ended. */
+static void take_thread(checker *c, const event *e, unsigned n, bool opaque)
+{
+	for (unsigned i = 0, end; i < n; i = end + 1) {
+		for (end = i + 1; end < n && e[end].what != COMMIT && e[end].what != ABORT; end++)
+			;
+		if (end == n)
+			break;
+		attempt a;
+		a.committed = e[end].what == COMMIT;
+		if (!a.committed && !opaque)
+			continue;
+		for (unsigned k = i + 1; k < end; k++)
+			take_event(c, &a, e[k]);
+		c->all.push_back(a);
+	}
+}
+
+/* Who wrote which value; of two that followed the same value, one was lost. */
+typedef std::unordered_map<unsigned long long, unsigned> followers;    /* value * words + word -> attempt + 1 */
+
+static followers find_writers(checker *c, unsigned words)
+{
+	followers next;
+
+	for (unsigned i = 0; i < c->all.size(); i++)
+		for (auto &w : c->all[i].written)
+			if (c->all[i].committed) {
+				unsigned &after = next[(c->all[i].read[w.first] & 0xffffffff) * words + w.first];
+				if (after)
+					violation(c, "lost update", w.first, c->all[i].read[w.first]);
+				after = i + 1;
+				c->writer[w.second] = i + 1;
+			}
+	return next;
+}
+
+static std::vector<std::vector<unsigned>> edges(checker *c, const followers &next, unsigned words)
+{
+	std::vector<std::vector<unsigned>> to(c->all.size());
+
+	for (unsigned i = 0; i < c->all.size(); i++)
+		for (auto &r : c->all[i].read) {
+			auto after = next.find((r.second & 0xffffffff) * words + r.first);
+			if (r.second && !c->writer.count(r.second))
+				violation(c, "a value that nobody committed was read", r.first, r.second);
+			else if (r.second && c->writer[r.second] - 1 != i)
+				to[c->writer[r.second] - 1].push_back(i);
+			if (after != next.end() && after->second - 1 != i)
+				to[i].push_back(after->second - 1);
+		}
+	return to;
+}
+
+/* Takes away what has no predecessor until nothing is left; what is left has a cycle. */
+static unsigned in_cycles(const std::vector<std::vector<unsigned>> &to)
+{
+	std::vector<unsigned> before(to.size()), ready;
+	unsigned left = (unsigned)to.size();
+
+	for (auto &list : to)
+		for (unsigned t : list)
+			before[t]++;
+	for (unsigned i = 0; i < to.size(); i++)
+		if (!before[i])
+			ready.push_back(i);
+	while (!ready.empty()) {
+		unsigned i = ready.back();
+		ready.pop_back();
+		left--;
+		for (unsigned t : to[i])
+			if (!--before[t])
+				ready.push_back(t);
+	}
+	return left;
+}
+
+/* From 0 through all committed values to the one that is in memory. */
+static void check_memory(checker *c, const followers &next, const std::vector<unsigned long long> &memory)
+{
+	unsigned words = (unsigned)memory.size(), seen = 0;
+
+	for (unsigned w = 0; w < words; w++) {
+		unsigned long long v = 0;
+		for (auto n = next.find(w); n != next.end() && seen <= next.size(); seen++) {
+			v = c->all[n->second - 1].written[w];
+			n = next.find((v & 0xffffffff) * words + w);
+		}
+		if (v != memory[w])
+			violation(c, "the last committed value is not in memory", w, memory[w]);
+	}
+	if (seen != next.size())
+		violation(c, "committed writes that follow nothing", 0, next.size() - seen);
+}
+
+template <typename T> static T *device(size_t n)
+{
+	T *p = nullptr;
+
+	if (cudaMalloc((void **)&p, n * sizeof(T)) || cudaMemset(p, 0, n * sizeof(T)))
+		exit((fprintf(stderr, "history: no device memory\n"), 2));
+	return p;
+}
+
+template <typename T> static std::vector<T> host(const T *p, size_t n)
+{
+	std::vector<T> v(n);
+
+	if (cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost))
+		exit((fprintf(stderr, "history: the kernel failed\n"), 2));
+	return v;
+}
+
+static unsigned play(const options &o)
+{
+	unsigned n = o.blocks * o.threads, room = o.sections * 40 + 100;
+	recorder r = { device<event>((size_t)n * room), room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
+	               device<unsigned long long>(o.words) };
+	bool opaque = o.engine != WS_TM_ISTM;
+	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap };
+	struct ws_tm_stats stats;
+	struct ws_tm tm;
+	checker c;
+
+	if (ws_tm_create(&tm, &config) || cudaMemcpyToSymbol(record, &r, sizeof r) ||
+	    cudaMemcpyToSymbol(broken, &o.broken, sizeof o.broken))
+		exit((fprintf(stderr, "history: set-up failed\n"), 2));
+	work<<<o.blocks, o.threads>>>(tm, o.words, o.sections, o.seed);
+	if (ws_tm_read_stats(&tm, &stats))
+		exit((fprintf(stderr, "history: the kernel failed\n"), 2));
+	auto events = host(r.events, (size_t)n * room);
+	auto used = host(r.used, n), dropped = host(r.dropped, n);
+	auto memory = host(r.words, o.words);
+	for (unsigned t = 0; t < n; t++) {
+		take_thread(&c, events.data() + (size_t)t * room, used[t], opaque);
+		if (dropped[t])
+			violation(&c, "the record of a thread is too short", t, dropped[t]);
+	}
+	followers next = find_writers(&c, o.words);
+	auto graph = edges(&c, next, o.words);
+	check_memory(&c, next, memory);
+	if (unsigned cycle = in_cycles(graph))
+		violation(&c, "transactions in cycles or behind them", 0, cycle);
+	if (stats.commits + stats.aborts[WS_TM_CANCELLED] != (unsigned long long)n * o.sections)
+		violation(&c, "sections that did not end as they should", 0, stats.commits);
+	printf("%s granularity %u: %llu commits, %llu alone, %u attempts in the graph, %u violations\n",
+	       ws_tm_engine_name(o.engine), o.granularity, stats.commits, stats.serial, (unsigned)c.all.size(), c.violations);
+	ws_tm_destroy(&tm);
+	cudaFree(r.events), cudaFree(r.used), cudaFree(r.start), cudaFree(r.dropped), cudaFree(r.words);
+	return c.violations;
+}
+
+static unsigned *option(options *o, const char *name, size_t length)
+{
+	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
+	                                     "patience", "heap", "broken" };
+	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
+	                         &o->patience, &o->heap, &o->broken };
+
+	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
+			return at[i];
+	return nullptr;
+}
+
+int main(int argc, char **argv)
+{
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0 };
+	unsigned first = 0, last = WS_TM_ENGINES, bad = 0, *at;
+
+	for (int i = 1; i < argc; i++) {
+		const char *value = strchr(argv[i], '=');
+		if (!value)
+			return fprintf(stderr, "history: what is '%s'?\n", argv[i]), 2;
+		if (!strncmp(argv[i], "engine=", 7)) {
+			for (first = 0; first < WS_TM_ENGINES && strcmp(ws_tm_engine_name(first), value + 1); first++)
+				;
+			last = first + 1;
+		} else if ((at = option(&o, argv[i], (size_t)(value - argv[i])))) {
+			*at = (unsigned)strtoul(value + 1, nullptr, 0);
+		} else {
+			return fprintf(stderr, "history: what is '%s'?\n", argv[i]), 2;
+		}
+	}
+	for (o.engine = first; o.engine < last; o.engine++)
+		bad += play(o);
+	return bad ? 1 : 0;
+}
