@@ -294,6 +294,11 @@ struct ws_real_code *ws_real_code_of(void *function, void **module, bool *librar
 	return m ? m->code : NULL;
 }
 
+const char *ws_real_checked_name(const struct ws_real_kernel *k)
+{
+	return k->why ? NULL : k->plain;
+}
+
 /* ---- launches ---- */
 void ws_real_launched(struct ws_real_kernel *k)
 {

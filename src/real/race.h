@@ -63,6 +63,9 @@ void ws_real_race_prepare(void *function);
 /* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
 struct ws_real_gpu *ws_real_race_begin(void);
 void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
+/* The driver did not launch the kernel, or refused an attribute of it: is it because of its checks? */
+struct ws_real_kernel;
+void ws_real_race_failed(struct ws_real_kernel *k, int error);
 /* The program has waited for work in the current context: what was counted is read. */
 void ws_real_race_waited(void);
 void ws_real_race_read(void);                            /* of all contexts */

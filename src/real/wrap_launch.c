@@ -118,6 +118,8 @@ static int launched(struct launch l, int e)
 {
 	ws_real_race_end(l.gpu);
 	ws_real_time_end(l.span, l.record, l.stream);
+	if (e)
+		ws_real_race_failed(l.kernel, e);
 	if (!e)
 		ws_real_launched(l.kernel);
 	return e;

@@ -197,6 +197,25 @@ int ws_real_cuKernelGetFunction(void **out, void *kernel)
 	return e;
 }
 
+/* Dynamic shared memory that the checks leave no room for is refused here. */
+int ws_real_cuFuncSetAttribute(void *f, int attribute, int value)
+{
+	int e = ws_real.cuFuncSetAttribute(f, attribute, value);
+
+	if (e)
+		ws_real_race_failed(ws_real_kernel_of(f), e);
+	return e;
+}
+
+int ws_real_cuKernelSetAttribute(int attribute, int value, void *kernel, int device)
+{
+	int e = ws_real.cuKernelSetAttribute(attribute, value, kernel, device);
+
+	if (e)
+		ws_real_race_failed(ws_real_kernel_of(kernel), e);
+	return e;
+}
+
 /* ---- the end of a context, and with it of its handles ---- */
 int ws_real_cuCtxDestroy(void *context)
 {

@@ -117,6 +117,7 @@ static void on_fatal_signal(int sig)
 	size_t i;
 
 	atomic_store(&ending, true);
+	atomic_fetch_add(&changes, 1);       /* gather may know of more than anybody said */
 	if (atomic_load(&saver_runs))
 		sem_post(&wake);
 	for (waited = 0; atomic_load(&saver_runs) && atomic_load(&saved) != atomic_load(&changes); waited += 5) {

@@ -1,0 +1,163 @@
+/* A program for `warpsafe race --gpu=real` that uses the driver API: race_app WAY. Its kernel has a race, or with
+ * "fine" none; the ways are those in which a program comes to launch a kernel, and to its end. */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxDestroy_v2(void *);
+int cuDevicePrimaryCtxRetain(void **, int), cuDevicePrimaryCtxRelease_v2(int), cuCtxSetCurrent(void *);
+int cuDevicePrimaryCtxReset_v2(int);
+int cuCtxSynchronize(void), cuModuleLoadData(void **, const void *), cuModuleUnload(void *);
+int cuModuleGetFunction(void **, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
+int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
+int cuLibraryGetKernel(void **, void *, const char *);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+
+static const char racy[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	".visible .entry exchange(.param .u64 p)\n{\n"
+	"\t.reg .b32 %r<8>;\n\t.reg .b64 %rd<8>;\n\t.shared .align 4 .b8 m[256];\n"
+	"\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
+	"\tmov.u64 %rd3, m;\n\tadd.s64 %rd4, %rd3, %rd2;\n\tst.shared.u32 [%rd4], %r1;\n"
+	"\t// bar.sync 0;\n"
+	"\txor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd5, %r2, 4;\n\tadd.s64 %rd6, %rd3, %rd5;\n"
+	"\tld.shared.u32 %r3, [%rd6];\n\n\tret;\n}\n";
+static char text[sizeof racy];
+static void *context, *module, *function;
+static uint64_t memory;
+
+static void must(int e, const char *what)
+{
+	if (e) {
+		printf("%s: error %d\n", what, e);
+		exit(4);
+	}
+}
+#define DO(call) must(call, #call)
+
+static void launch(void *f, void *stream)
+{
+	void *params[] = { &memory };
+
+	DO(cuLaunchKernel(f, 2, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+}
+
+static void enter(void)
+{
+	int device;
+
+	DO(cuInit(0));
+	DO(cuDeviceGet(&device, 0));
+	DO(cuCtxCreate_v2(&context, 0, device));
+	DO(cuMemAlloc_v2(&memory, 4096));
+}
+
+static void load(void)
+{
+	DO(cuModuleLoadData(&module, text));
+	DO(cuModuleGetFunction(&function, module, "exchange"));
+}
+
+static void once(void)
+{
+	enter();
+	load();
+	launch(function, NULL);
+	DO(cuCtxSynchronize());
+}
+
+static void many(void)       /* more than the tables hold */
+{
+	once();
+	for (int i = 0; i < 3000; i++)
+		launch(function, NULL);
+	DO(cuCtxSynchronize());
+}
+
+static void contexts(void)   /* one after the other */
+{
+	for (int i = 0; i < 3; i++) {
+		once();
+		DO(cuCtxDestroy_v2(context));
+	}
+}
+
+static void primary(void)
+{
+	DO(cuInit(0));
+	for (int i = 0; i < 3; i++) {
+		DO(cuDevicePrimaryCtxRetain(&context, 0));
+		DO(cuCtxSetCurrent(context));
+		DO(cuMemAlloc_v2(&memory, 4096));
+		load();
+		launch(function, NULL);
+		DO(cuCtxSynchronize());
+		DO(i == 1 ? cuDevicePrimaryCtxReset_v2(0) : cuDevicePrimaryCtxRelease_v2(0));
+	}
+}
+
+static void library(void)    /* loaded before there is a context, and used in two */
+{
+	void *lib, *kernel;
+
+	DO(cuInit(0));
+	DO(cuLibraryLoadData(&lib, text, NULL, NULL, 0, NULL, NULL, 0));
+	DO(cuLibraryGetKernel(&kernel, lib, "exchange"));
+	for (int i = 0; i < 2; i++) {
+		enter();
+		launch(kernel, NULL);
+		DO(cuCtxSynchronize());
+	}
+}
+
+static void reload(void)     /* modules come and go */
+{
+	once();
+	for (int i = 0; i < 20; i++) {
+		DO(cuModuleUnload(module));
+		load();
+		launch(function, NULL);
+	}
+	DO(cuCtxSynchronize());
+}
+
+static void terminated(void)
+{
+	once();
+	raise(SIGTERM);
+}
+
+static void killed(void)
+{
+	once();
+	nanosleep(&(struct timespec){ .tv_nsec = 600000000 }, NULL);
+	raise(SIGKILL);
+}
+
+static void left(void)       /* without waiting for the kernel */
+{
+	enter();
+	load();
+	launch(function, NULL);
+}
+
+static const struct { const char *name; void (*go)(void); } ways[] = {
+	{ "once", once }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
+	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "left", left },
+};
+
+int main(int argc, char **argv)
+{
+	memcpy(text, racy, sizeof racy);
+	if (argc > 2 && strcmp(argv[2], "fine") == 0)
+		memcpy(strstr(text, "// bar.sync"), "bar.sync 0;//", 13);
+	for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
+		if (strcmp(argv[1], ways[i].name) == 0)
+			ways[i].go();
+	puts("done");
+	return 0;
+}
