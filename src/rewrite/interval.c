@@ -18,7 +18,7 @@
 
 enum { MOST_POINTS = 96 };               /* more are not looked at: all reads are checked */
 
-struct intervals {
+struct ws_intervals {
 	struct ws_ptx_func *f;
 	const struct ws_rw_access *list;
 	uint32_t n;
@@ -29,7 +29,7 @@ struct intervals {
 	bool writes[MOST_POINTS];        /* in the region */
 	uint8_t *write;                  /* by instruction: it may write to shared memory */
 	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
-	uint8_t *checked;                /* by instruction: lies in a region that may meet writes */
+	uint8_t *in[MOST_POINTS];        /* by instruction: lies in the region */
 	uint8_t *seen;                   /* by block */
 	uint32_t *stack, depth;
 };
@@ -66,7 +66,7 @@ enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw
 }
 
 /* ---- points and their regions ---- */
-static bool find_points(struct intervals *v)
+static bool find_points(struct ws_intervals *v)
 {
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
@@ -80,10 +80,10 @@ static bool find_points(struct intervals *v)
 	}
 	for (uint32_t k = 0; k < v->n; k++)
 		v->write[v->list[k].inst->index] |= may_write(&v->list[k]);
-	return v->npoints > 1;
+	return true;
 }
 
-static void push(struct intervals *v, uint32_t block)
+static void push(struct ws_intervals *v, uint32_t block)
 {
 	if (v->seen[block])
 		return;
@@ -93,11 +93,10 @@ static void push(struct intervals *v, uint32_t block)
 
 /* The part of a block from instruction i on that lies in the region of a point. A guarded barrier is one for some of
  * the threads; for the others the region goes on. */
-static void walk_block(struct intervals *v, uint32_t p, const struct ws_ptx_block *b, uint32_t i, bool mark)
+static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_block *b, uint32_t i)
 {
 	for (; i <= b->last; i++) {
-		if (mark)
-			v->checked[i] = 1;
+		v->in[p][i] = 1;
 		v->writes[p] |= v->write[i];
 		if (v->point[i])
 			v->next[p][v->point[i]] = 1;
@@ -108,8 +107,8 @@ static void walk_block(struct intervals *v, uint32_t p, const struct ws_ptx_bloc
 		push(v, b->succ[k]);
 }
 
-/* Goes through the region of point p: what it has, and where it ends. mark: reads in it need checks. */
-static void walk(struct intervals *v, uint32_t p, bool mark)
+/* Goes through the region of point p: what it has, and where it ends. */
+static void walk(struct ws_intervals *v, uint32_t p)
 {
 	struct ws_ptx_func *f = v->f;
 
@@ -117,16 +116,16 @@ static void walk(struct intervals *v, uint32_t p, bool mark)
 	v->depth = 0;
 	if (v->at[p] >= f->ninsts)
 		return;
-	walk_block(v, p, &f->blocks[f->insts[v->at[p]].block], v->at[p], mark);
+	walk_block(v, p, &f->blocks[f->insts[v->at[p]].block], v->at[p]);
 	while (v->depth) {
 		const struct ws_ptx_block *b = &f->blocks[v->stack[--v->depth]];
 
-		walk_block(v, p, b, b->first, mark);
+		walk_block(v, p, b, b->first);
 	}
 }
 
 /* ---- pairs ---- */
-static void find_pairs(struct intervals *v)
+static void find_pairs(struct ws_intervals *v)
 {
 	uint32_t *todo = ws_alloc(2 * MOST_POINTS * MOST_POINTS * sizeof *todo), n = 0;
 
@@ -145,34 +144,24 @@ static void find_pairs(struct intervals *v)
 	free(todo);
 }
 
-static bool meets_writes(const struct intervals *v, uint32_t p)
+/* ---- for others ---- */
+void ws_intervals_free(struct ws_intervals *v)
 {
-	for (uint32_t q = 0; q < v->npoints; q++)
-		if ((v->pair[p][q] || v->pair[q][p]) && v->writes[q])
-			return true;
-	return false;
+	if (!v)
+		return;
+	for (uint32_t p = 0; p < v->npoints; p++)
+		free(v->in[p]);
+	free(v->write);
+	free(v->point);
+	free(v->seen);
+	free(v->stack);
+	free(v);
 }
 
-static void decide(struct intervals *v, struct ws_needless *out)
+struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
+				       bool calls_write)
 {
-	for (uint32_t p = 0; p < v->npoints; p++)
-		walk(v, p, false);
-	find_pairs(v);
-	for (uint32_t p = 0; p < v->npoints; p++)
-		if (meets_writes(v, p))
-			walk(v, p, true);
-	for (uint32_t k = 0; k < v->n; k++) {
-		const struct ws_rw_access *a = &v->list[k];
-
-		out[k].skip |= a->rw_class == WS_RW_CHECK && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK &&
-			       a->space == WS_SPACE_SHARED && !v->checked[a->inst->index];
-	}
-}
-
-void ws_needless_in_intervals(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
-			      struct ws_needless *out)
-{
-	struct intervals *v = ws_alloc(sizeof *v);
+	struct ws_intervals *v = ws_alloc(sizeof *v);
 
 	ws_ptx_cfg(kernel);
 	v->f = kernel;
@@ -181,15 +170,45 @@ void ws_needless_in_intervals(struct ws_ptx_func *kernel, const struct ws_rw_acc
 	v->calls_write = calls_write;
 	v->write = ws_alloc(kernel->ninsts + 1);
 	v->point = ws_alloc(kernel->ninsts + 1);
-	v->checked = ws_alloc(kernel->ninsts + 1);
 	v->seen = ws_alloc(kernel->nblocks + 1);
 	v->stack = ws_alloc((kernel->nblocks + 1) * sizeof *v->stack);
-	if (find_points(v))
-		decide(v, out);
-	free(v->write);
-	free(v->point);
-	free(v->checked);
-	free(v->seen);
-	free(v->stack);
-	free(v);
+	if (!find_points(v)) {
+		ws_intervals_free(v);
+		return NULL;
+	}
+	for (uint32_t p = 0; p < v->npoints; p++) {
+		v->in[p] = ws_alloc(kernel->ninsts + 1);
+		walk(v, p);
+	}
+	find_pairs(v);
+	return v;
+}
+
+bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j)
+{
+	for (uint32_t p = 0; p < v->npoints; p++)
+		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
+			if (v->pair[p][q] && v->in[q][j])
+				return true;
+	return false;
+}
+
+/* ---- the proof ---- */
+static bool meets_writes(const struct ws_intervals *v, uint32_t i)
+{
+	for (uint32_t p = 0; p < v->npoints; p++)
+		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
+			if (v->pair[p][q] && v->writes[q])
+				return true;
+	return false;
+}
+
+void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out)
+{
+	for (uint32_t k = 0; k < v->n; k++) {
+		const struct ws_rw_access *a = &v->list[k];
+
+		out[k].skip |= a->rw_class == WS_RW_CHECK && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK &&
+			       a->space == WS_SPACE_SHARED && !meets_writes(v, a->inst->index);
+	}
 }

@@ -77,7 +77,6 @@ struct search {
 	const struct ws_ptx_func *f;
 	struct ws_rw_access *list;
 	uint32_t n;
-	bool updates;
 	struct ws_needless *out;
 };
 
@@ -95,7 +94,7 @@ static void compare(struct search *s, uint32_t k, uint32_t next)
 		return;
 	if (plain_read(to)) {
 		s->out[next].skip = true;
-	} else if (s->updates && !s->out[k].skip && covers(&other, &mine) && from->inst->guard == to->inst->guard) {
+	} else if (!s->out[k].skip && covers(&other, &mine) && from->inst->guard == to->inst->guard) {
 		s->out[k].skip = true;
 		s->out[next].read = from->inst;
 	}
@@ -122,10 +121,9 @@ static void look_behind(struct search *s, uint32_t k)
 	}
 }
 
-void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool updates,
-		      struct ws_needless *out)
+void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out)
 {
-	struct search s = { f, list, n, updates, out };
+	struct search s = { f, list, n, out };
 
 	ws_ptx_cfg(f);
 	for (uint32_t k = 0; k < n; k++)

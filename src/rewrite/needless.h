@@ -9,17 +9,21 @@ struct ws_needless {                     /* of one access */
 	const struct ws_ptx_inst *read;  /* of a write: its check stands for this read, too; NULL = for itself alone */
 };
 
-/* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. updates: a write may stand
- * for a read. */
-void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, bool updates,
-		      struct ws_needless *out);
+/* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. */
+void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 
 /* What a function does that matters to who reads shared memory; the worst of it. */
 enum ws_shared_use { WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
 enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
-/* The same for reads of shared memory by a kernel, of which no other thread writes there in the same interval
- * (interval.c). No function that it calls has a barrier; calls_write: some write to shared memory. */
-void ws_needless_in_intervals(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
-			      struct ws_needless *out);
+/* Which instructions of a kernel may be executed in one interval between barriers, by different threads (interval.c).
+ * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must live
+ * as long. */
+struct ws_intervals;
+struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
+				       bool calls_write);
+bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */
+void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
+/* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */
+void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out);
 
 #endif

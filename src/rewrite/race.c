@@ -17,7 +17,6 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
-	bool updates;                    /* a write's check may stand for the read before it */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -322,10 +321,12 @@ static void find_needless(struct race *r, struct ws_ptx_func *f, struct ws_rw_ac
 			  struct ws_needless *out)
 {
 	enum ws_shared_use use = f->entry ? called_use(r, f) : WS_SHARED_BARRIER;
+	struct ws_intervals *v = use != WS_SHARED_BARRIER ? ws_intervals_find(f, list, n, use == WS_SHARED_WRITE) : NULL;
 
-	if (use != WS_SHARED_BARRIER)
-		ws_needless_in_intervals(f, list, n, use == WS_SHARED_WRITE, out);
-	ws_needless_find(f, list, n, r->updates, out);
+	if (v)
+		ws_needless_in_intervals(v, out);
+	ws_intervals_free(v);
+	ws_needless_find(f, list, n, out);
 }
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
@@ -460,10 +461,10 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, bool part, bool prune, bool updates)
+static bool run(struct ws_pass *p, bool part, bool prune)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
-	struct race r = { .p = p, .part = part, .prune = prune, .updates = updates };
+	struct race r = { .p = p, .part = part, .prune = prune };
 	bool done = true;
 
 	if (m->address_size != 64)
@@ -478,20 +479,15 @@ static bool run(struct ws_pass *p, bool part, bool prune, bool updates)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, false, true, false);
+	return run(p, false, true);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, true, true, false);
+	return run(p, true, true);
 }
 
 bool ws_rw_pass_race_all(struct ws_pass *p)
 {
-	return run(p, false, false, false);
-}
-
-bool ws_rw_pass_race_update(struct ws_pass *p)
-{
-	return run(p, false, true, true);
+	return run(p, false, false);
 }

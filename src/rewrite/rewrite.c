@@ -18,7 +18,6 @@ static const struct {
 	{ "race", "check accesses for races on a real GPU", ws_rw_pass_race },
 	{ "race-part", "race, for a module that will be linked with others", ws_rw_pass_race_part },
 	{ "race-all", "race, with the checks that are proved to be needless", ws_rw_pass_race_all },
-	{ "race-update", "race, and one check for a read and a write of the same bytes", ws_rw_pass_race_update },
 };
 
 bool ws_rewrite_pass(unsigned k, const char **name, const char **help)

@@ -55,6 +55,5 @@ bool ws_rw_pass_count(struct ws_pass *p);
 bool ws_rw_pass_race(struct ws_pass *p);
 bool ws_rw_pass_race_part(struct ws_pass *p);
 bool ws_rw_pass_race_all(struct ws_pass *p);
-bool ws_rw_pass_race_update(struct ws_pass *p);
 
 #endif
