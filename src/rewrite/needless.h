@@ -16,8 +16,8 @@ void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t
 enum ws_shared_use { WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
 enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
 /* Which instructions of a kernel may be executed in one interval between barriers, by different threads (interval.c).
- * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must live
- * as long. */
+ * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must
+ * live as long. */
 struct ws_intervals;
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
 				       bool calls_write);

@@ -246,9 +246,9 @@ static void aliases_still_race(void **state)
 	struct { uint64_t a, b; uint32_t n, w; } apart = { m->addr, m->addr + 4096, 128, 0 }, shifted = { m->addr, m->addr + 4, 128, 0 };
 
 	rig_run(&r.rig, "k", 2, 64, &apart);
-	assert_null(race_found(&r, 0));
+	assert_null(race_found(&r.tables, 0));
 	rig_run(&r.rig, "k", 2, 64, &shifted);
-	assert_non_null(race_found(&r, 0));
+	assert_non_null(race_found(&r.tables, 0));
 	race_free(&r);
 }
 
