@@ -63,15 +63,6 @@ HELPER u32 lowest(u32 mask)
 	return (u32)__builtin_ctz(mask);
 }
 
-/* Of the lanes that execute this together, those with the same value. */
-HELPER u32 lanes_with(u64 value)
-{
-	u32 mask;
-
-	asm volatile("{ .reg .b32 m; activemask.b32 m; match.any.sync.b64 %0, %1, m; }" : "=r"(mask) : "l"(value));
-	return mask;
-}
-
 /* Do all 32 lanes have the same value? All of them come here. */
 HELPER bool all_lanes_have(u64 value)
 {

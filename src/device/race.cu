@@ -1,9 +1,9 @@
 /* race.cu - race checks on a real GPU: what the pass `race` (src/rewrite) places in kernels. race.h tells which function
  * is called where, and what the host gives; docs/REWRITE.md how the checks work.
  *
- * Every function may be called by any lanes of a warp, together or one by one. None waits for another thread but for
- * lanes that execute the same call, and nothing is locked. Those that come together leave together: ptxas does not see
- * to it, and what the program does next would be done lane by lane. */
+ * Every function may be called by any lanes of a warp, together or one by one; nothing is locked. Lanes wait for each
+ * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
+ * together may go separate ways right behind it. */
 #include "race_line.cuh"
 
 /* ---- beginning and end of a block ---- */
@@ -39,10 +39,10 @@ HELPER void clear_warp(u32 warp)
 	u32 first = BLOCK.first;
 
 	BLOCK.warps[warp].alive_arrived = lanes_of_warp(warp);
-	BLOCK.warps[warp].passed = 0;
 	BLOCK.warps[warp].full = 0;
 	BLOCK.warps[warp].list = 0;
 	BLOCK.warps[warp].spare = 0;
+	BLOCK.warps[warp].expanding = 0;
 	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
 	if (first) {
 		describe(first + warp, warp, 0, 0);
@@ -198,7 +198,7 @@ HELPER void next_word(struct word *d)
 	d->address += 4;
 }
 
-HELPER void check_read(u64 address, u32 what, u32 site)
+SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -217,15 +217,7 @@ HELPER void check_read(u64 address, u32 what, u32 site)
 		read_word(&d, &m);
 }
 
-SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
-{
-	u32 group = activemask();
-
-	check_read(address, what, site);
-	warp_sync(group);
-}
-
-HELPER void check_write_access(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -248,15 +240,7 @@ HELPER void check_write_access(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	}
 }
 
-SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	u32 group = activemask();
-
-	check_write_access(address, what, site, v0, v1);
-	warp_sync(group);
-}
-
-HELPER void check_atomic(u64 address, u32 what, u32 site)
+SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
@@ -273,14 +257,6 @@ HELPER void check_atomic(u64 address, u32 what, u32 site)
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		write_word(&d, &m, false, 0);
-}
-
-SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
-{
-	u32 group = activemask();
-
-	check_atomic(address, what, site);
-	warp_sync(group);
 }
 
 INLINED void race_read(u64 address, u32 what, u32 site)
@@ -337,7 +313,7 @@ SLOW void __warpsafe_barrier(void)
 		if (BLOCK.list || BLOCK.unknown)
 			learn_from_block(warp);
 	}
-	warp_sync(group);
+	warp_sync(lanes_of_warp(warp));
 }
 
 INLINED void race_barrier(void)
@@ -345,36 +321,20 @@ INLINED void race_barrier(void)
 	__warpsafe_barrier();
 }
 
-/* By one lane. Lanes may come from one sync in several groups: all but the first find that time has gone on, as none of
- * them has come from this sync yet. It is not always seen; then time goes on twice, and a race may be missed. */
-HELPER void full_sync(u32 warp, u32 group)
-{
-	u64 passed_at = IN_SHARED(__warpsafe_block.warps[warp].passed);
-	u32 passed = BLOCK.warps[warp].passed, was;
-
-	if (!passed || passed & group)
-		next_sub(warp, true);
-	for (;; passed = was) {
-		was = shared_cas32(passed_at, passed, passed & group ? group : passed | group);
-		if (was == passed)
-			break;
-	}
-}
-
+/* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more
+ * than the mask says; then time goes on more than once, and a race may be missed. */
 SLOW void __warpsafe_warp_sync(u32 lanes)
 {
-	u32 group = lanes_with(lanes), warp = warp_index(), alive;
+	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
 
-	alive = (u32)BLOCK.warps[warp].alive_arrived;
-	if (!BLOCK.off && leads(group)) {
-		if ((lanes & alive) == alive) {
-			full_sync(warp, group);
-		} else {
-			next_sub(warp, false);
+	if (!BLOCK.off && !(lanes & alive & lanes_below())) {
+		bool full = (lanes & alive) == alive;
+
+		next_sub(warp, full);
+		if (!full)
 			record_sync(warp, lanes);
-		}
 	}
-	warp_sync(group);
+	warp_sync(lanes);
 }
 
 INLINED void race_warp_sync(u32 lanes)
@@ -383,37 +343,21 @@ INLINED void race_warp_sync(u32 lanes)
 }
 
 /* ---- release and acquire ---- */
-HELPER void time_goes_on(u32 warp)
-{
-	u32 group = activemask();
-
-	if (leads(group))
-		next_sub(warp, false);
-	warp_sync(group);
-}
 
 INLINED void race_fence_before(u32 what)
 {
 	(void)what;
 }
 
-HELPER void fence_of(u32 what)
+SLOW void __warpsafe_fence(u32 what)
 {
 	u32 thread = thread_index();
 
 	if (BLOCK.off)
 		return;
-	time_goes_on(thread >> 5);
+	next_sub(thread >> 5, false);
 	if (BLOCK.threads && BLOCK.warps[thread >> 5].now)
 		fenced(thread, WS_RACE_CLASS_OF(what));
-}
-
-SLOW void __warpsafe_fence(u32 what)
-{
-	u32 group = activemask();
-
-	fence_of(what);
-	warp_sync(group);
 }
 
 INLINED void race_fence_after(u32 what)
@@ -429,7 +373,7 @@ HELPER u64 location_key(u64 address, u32 what)
 	return (address & ~3ull) | 2;
 }
 
-HELPER void release_of(u64 address, u32 what)
+SLOW void __warpsafe_release(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach;
 	struct record r = {};
@@ -444,7 +388,7 @@ HELPER void release_of(u64 address, u32 what)
 	}
 	fence = load64(thread_fence_at(thread));
 	if (what & WS_RACE_RELEASES)
-		time_goes_on(warp);
+		next_sub(warp, false);
 	else if (!fence)
 		return;
 	p = place_of(BLOCK.warps[warp].now);
@@ -463,14 +407,6 @@ HELPER void release_of(u64 address, u32 what)
 	r.grid = p.grid;
 	for (u32 n = words_of(what); n; n--, address += 4)
 		release(location_key(address, what), &r);
-}
-
-SLOW void __warpsafe_release(u64 address, u32 what)
-{
-	u32 group = activemask();
-
-	release_of(address, what);
-	warp_sync(group);
 }
 
 INLINED void race_release(u64 address, u32 what)
@@ -494,7 +430,7 @@ HELPER u32 released_at(u64 at, u32 what)
 }
 
 /* The fence: a release that comes to be known before the program's load must be seen by ours. */
-HELPER void acquire_of(u64 address, u32 what)
+SLOW void __warpsafe_acquire(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
 
@@ -514,14 +450,6 @@ HELPER void acquire_of(u64 address, u32 what)
 		else if (number)
 			observe(thread, number, (u32)((at - RACE.locations) / 16), scope);
 	}
-}
-
-SLOW void __warpsafe_acquire(u64 address, u32 what)
-{
-	u32 group = activemask();
-
-	acquire_of(address, what);
-	warp_sync(group);
 }
 
 INLINED void race_acquire(u64 address, u32 what)

@@ -97,14 +97,19 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 	shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), number);
 }
 
-/* Lanes that come to a line together have one that does it. */
+/* Lanes that come to one line together had better not all take cells: who finds that another one has just begun looks a
+ * few times whether it is done. */
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
-	u32 group = lanes_with(line);
+	u32 mark = (u32)(line >> 4) | 1;
+	bool begun = shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].expanding), mark) == mark;
+	u64 entry = load64(line);
 
-	if (leads(group))
-		__warpsafe_expand_line(line, warp);
-	warp_sync(group);
+	for (u32 n = 0; begun && n < 32 && !is_expanded(entry); n++)
+		entry = load64(line);
+	if (is_expanded(entry))
+		return entry;
+	__warpsafe_expand_line(line, warp);
 	return load64(line);
 }
 

@@ -2,8 +2,7 @@
  *
  * A warp's time is { segment, epoch, sub }: epoch counts the barriers of the whole block, sub the warp syncs and fences
  * since the last one. A segment's descriptor says where its counting begins, so a time is small enough for a cell. The
- * time is one word in shared memory, and every change is one CAS: lanes of a warp may come one by one. What must be
- * changed before a lane goes on is changed by the lowest lane of those that come together, and they meet behind it. */
+ * time is one word in shared memory, and every change is one CAS: lanes of a warp may come one by one. */
 #ifndef WS_RACE_STATE_CUH
 #define WS_RACE_STATE_CUH
 
@@ -15,7 +14,7 @@ enum { WARPS = 32 };
 struct warp {
 	u64 now;                 /* a time, see below; 0 = not checked */
 	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
-	u32 passed;              /* lanes that have passed the latest sync of the whole warp */
+	u32 expanding;           /* low half of the address of a line that a lane gives cells, / 16 | 1 */
 	u32 full;                /* sub, from the block's last barrier on, of that sync; 0 = none since the barrier */
 	u32 list;                /* newest record (race_order.cuh) */
 	u32 spare;               /* cells that were taken from the pool and not used */
@@ -196,29 +195,26 @@ HELPER void next_epoch(u32 warp)
 	}
 }
 
-/* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. */
+/* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. Several
+ * lanes may do it at once: when time has gone on since a lane looked, it need not do so again. */
 HELPER void next_sub(u32 warp, bool full)
 {
-	u64 old = BLOCK.warps[warp].now, was, now;
+	u64 old = BLOCK.warps[warp].now, now = old + (1ull << SUB_AT);
+	struct place p;
 
-	while (old) {
-		struct place p = place_of(old);
-		u32 sub = sub_of(old) + 1;
-
-		if (full)
-			shared_max32(IN_SHARED(__warpsafe_block.warps[warp].full), p.sub + 1);
-		now = old + (1ull << SUB_AT);
-		if (full)
-			now = (now & ~(u64)NOW_FULL) | sub;
-		if (sub == SUBS) {
-			now = new_segment(warp, p.epoch, p.sub + 1);
-			now = now ? now | (old & NOW_FLAGS) : 0;
-		}
-		was = cas_now(warp, old, now);
-		if (was == old)
-			break;
-		old = was;
+	if (!old)
+		return;
+	p = place_of(old);
+	if (full) {
+		shared_max32(IN_SHARED(__warpsafe_block.warps[warp].full), p.sub + 1);
+		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
 	}
+	if (sub_of(old) == SUBS - 1) {
+		now = new_segment(warp, p.epoch, p.sub + 1);
+		now = now ? now | (old & NOW_FLAGS) : 0;
+	}
+	for (u64 was; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)
+		now |= now ? was & NOW_FLAGS : 0;
 }
 
 /* The block is not checked from here on. */
