@@ -19,6 +19,8 @@ struct rig {
 	struct ws_gpu *gpu;
 	struct ws_gpu_module *module;
 	struct ws_mem *a, *b, *c;
+	const struct ws_detector *detector;      /* NULL = none */
+	void *detector_self;
 };
 
 struct bench {
@@ -111,6 +113,7 @@ static bool rig_start(struct rig *r, const struct ws_gpu_config *config, struct 
 {
 	struct ws_gpu_error err = {0};
 
+	r->detector = NULL;
 	r->gpu = ws_gpu_create(config);
 	r->module = r->gpu ? ws_gpu_module_load(r->gpu, &ptx, 1, &err) : NULL;
 	if (!r->module) {
@@ -188,6 +191,8 @@ static double measure(struct rig *r, const struct bench *b, double seconds)
 		fprintf(stderr, "sim_speed: %s: wrong result\n", b->kernel);
 		return 0;
 	}
+	if (stats && r->detector && r->detector->measure)
+		r->detector->measure(r->detector_self);
 	empty(r);
 	return best * 1e-6;
 }
@@ -218,7 +223,7 @@ static void tell_stats(const struct ws_detector *d, void *self)
 static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 {
 	const struct ws_detector *d = ws_detector_find("shadow");
-	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true, .stats = stats};
+	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true};
 	struct ws_report *report = ws_report_new();
 	struct ws_gpu_config config = {.host_threads = 1};
 	struct rig r;
@@ -232,6 +237,8 @@ static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 	if (ok) {
 		if (d->attach)
 			d->attach(config.observer_self, r.gpu);
+		r.detector = d;
+		r.detector_self = config.observer_self;
 		for (size_t i = 0; i < WS_COUNT(benches); i++)
 			out[i] = only && strcmp(only, benches[i].kernel) ? 1 : measure(&r, &benches[i], seconds);
 		tell_stats(d, config.observer_self);

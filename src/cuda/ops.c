@@ -239,6 +239,8 @@ static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 	before = s->options.stats ? cpu_seconds() : 0;
 	done = ws_gpu_launch(s->gpu, k->f->kernel, &l, &stats, &err);
 	s->launch_cpu_seconds += s->options.stats ? cpu_seconds() - before : 0;
+	if (s->options.stats && s->detector && s->detector->measure)
+		s->detector->measure(s->detector_self);
 	ws_sync_end(WS_SYNC_NOT);
 	if (done) {
 		count_launch(s, k, &stats);

@@ -125,7 +125,6 @@ void ws_session_detect_config(const struct ws_options *o, struct ws_detect_confi
 		.launch_count = o->launch_count,
 		.same_value_error = o->same_value_error,
 		.shadow_limit = o->shadow_limit,
-		.stats = o->stats,
 		.seed = o->seed,
 	};
 }

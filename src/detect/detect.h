@@ -22,7 +22,6 @@ struct ws_detect_config {
 	bool same_value_error;       /* writes of one value are errors, not warnings */
 	uint64_t seed;               /* told in reports */
 	uint64_t shadow_limit;       /* bytes of shadow memory; 0 = no limit */
-	bool stats;                  /* collect what `stats` tells */
 	/* For comparisons of detectors: is told of every racing byte, by any thread. NULL = nobody */
 	void (*raced)(void *user, const struct ws_raced_bytes *r);
 	void *raced_user;
@@ -36,7 +35,10 @@ struct ws_detector {
 	void *(*create)(const struct ws_detect_config *config, struct ws_report *report);
 	void (*attach)(void *self, struct ws_gpu *gpu);
 	void (*destroy)(void *self);
-	void (*stats)(void *self, struct ws_buf *out);       /* one line about memory used; NULL = has none to tell */
+	/* One line about memory used, the most of all times that `measure` was called, which takes time: after a launch, when
+	 * statistics are wanted. Both NULL = has none to tell. */
+	void (*stats)(void *self, struct ws_buf *out);
+	void (*measure)(void *self);
 };
 const struct ws_detector *ws_detector_find(const char *name);        /* "shadow" is the default; NULL = unknown */
 const struct ws_detector *ws_detector_at(size_t i);                  /* NULL at the end */

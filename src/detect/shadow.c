@@ -911,4 +911,5 @@ const struct ws_detector ws_detector_shadow = {
 	.attach = attach,
 	.destroy = destroy,
 	.stats = ws_memory_stats,
+	.measure = ws_memory_measure,
 };

@@ -224,7 +224,7 @@ static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *ab
 		}
 }
 
-static void tell_limit(struct ws_shadow *s)
+void ws_memory_tell(struct ws_shadow *s)
 {
 	static const char key[] = "shadow memory reached --shadow-limit";
 	struct ws_buf text = {0};
@@ -240,12 +240,12 @@ static void tell_limit(struct ws_shadow *s)
 	ws_buf_free(&text);
 }
 
-void ws_memory_tell(struct ws_shadow *s)
+void ws_memory_measure(void *self)
 {
+	struct ws_shadow *s = self;
 	uint64_t now = in_use(s), lines = 0, about = 0;
 
-	tell_limit(s);
-	if (!s->config.stats || now <= s->peak)
+	if (now <= s->peak)
 		return;
 	count_lines(s, &lines, &about);
 	s->peak = now;

@@ -286,7 +286,7 @@ struct ws_shadow_mem {               /* hangs at ws_mem.obs */
 
 struct ws_shadow {
 	uint64_t used, skipped;      /* bytes that the detector holds; accesses of threads that it had no room for */
-	uint64_t peak, peak_lines, peak_touched;     /* most that was used at a launch's end; of that lines and their cells;
+	uint64_t peak, peak_lines, peak_touched;     /* most that was used when it was measured; of that lines and their cells;
 	                                              * bytes of memory that they are about */
 	uint32_t thinned, most_thinned;      /* of 2^thinned pages one is checked; in this launch, and in any */
 	uint32_t thin_lock;
@@ -417,7 +417,8 @@ struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint6
 void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm);
 bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm, uint64_t page);
 void ws_memory_launch(struct ws_shadow *s);           /* one begins */
-void ws_memory_tell(struct ws_shadow *s);             /* one has ended: figures, limits of the report */
+void ws_memory_tell(struct ws_shadow *s);             /* one has ended: limits of the report */
+void ws_memory_measure(void *self);
 void ws_memory_stats(void *self, struct ws_buf *out);
 static inline void ws_memory_count(struct ws_shadow *s, uint64_t bytes)       /* more; less: 0 - bytes */
 {
