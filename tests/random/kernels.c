@@ -21,7 +21,7 @@
 #include "rewrite/rewrite.h"
 #include "tests/unit/race_tables.h"
 
-enum { MAX_STEPS = 40, GLOBAL = 512, SHARED = 512, DATA = 256 };
+enum { MAX_STEPS = 40, GLOBAL = 2048, SHARED = 512, DATA = 256 };
 
 static bool device;                  /* --device */
 
@@ -47,11 +47,13 @@ struct kernel {
 	uint64_t seed;
 	uint32_t blocks, threads, cluster;
 	bool fences, strong, async, locks, peers;
+	bool wide, table;            /* all scopes hold all threads; entries with a lock each */
 	uint32_t nsteps, phases;
 	struct step step[MAX_STEPS];
 };
 
 static uint32_t labels;
+static bool wide;                    /* of the kernel that is being made */
 
 /* %r50 := an offset of a place of `size` bytes, made of what the thread is */
 static void offset(struct ws_buf *b, uint32_t size)
@@ -87,7 +89,7 @@ static const char *scope(void)
 {
 	static const char *const scopes[] = {"cta", "gpu", "gpu", "sys", "cluster"};
 
-	return PICK(scopes);
+	return wide ? "gpu" : PICK(scopes);
 }
 
 static void weak_access(struct ws_buf *b, const struct kernel *k)
@@ -155,7 +157,7 @@ static void fence(struct ws_buf *b, const struct kernel *k)
 	if (k->async && one_in(3))
 		ws_buf_puts(b, "\tfence.proxy.async;\n");
 	else if (one_in(2))
-		ws_buf_printf(b, "\tmembar.%s;\n", PICK(old));
+		ws_buf_printf(b, "\tmembar.%s;\n", wide ? "gl" : PICK(old));
 	else
 		ws_buf_printf(b, "\tfence.%s.%s;\n", PICK(sems), scope());
 }
@@ -197,6 +199,40 @@ static void lock(struct ws_buf *b, const struct kernel *k)
 		ws_buf_printf(b, "\tst.volatile.global.u32 [%%d1+%u], 0;\n", at);
 	else
 		ws_buf_printf(b, "\tatom.%s.gpu.global.exch.b32 %%r70, [%%d1+%u], 0;\n", one_in(3) ? "release" : "relaxed", at);
+	ws_buf_printf(b, "L%u:\n", label);
+}
+
+/* Each thread tries to lock an entry of a table, most often one that no other thread has come to so far. */
+static void entry(struct ws_buf *b, const struct kernel *k)
+{
+	static const uint32_t strides[] = {4, 8, 12, 12, 16, 20};
+	static const char *const what[] = {"%r1", "%r5", "%r5", "%r5", "%r2"};
+	uint32_t label = labels++, stride = PICK(strides), entries = stride <= 8 ? 128 : 64, base = one_in(2) ? 0 : DATA;
+
+	ws_buf_printf(b, "\tadd.u32 %%r50, %s, %u;\n\tand.b32 %%r50, %%r50, %u;\n\tmul.lo.u32 %%r50, %%r50, %u;\n", PICK(what),
+	              one_in(2) ? 0 : rnd(64), entries / (1u << rnd(3)) - 1, stride);
+	ws_buf_printf(b, "\tadd.u32 %%r50, %%r50, %u;\n\tcvt.u64.u32 %%d10, %%r50;\n\tadd.s64 %%d10, %%d10, %%d1;\n", base);
+	ws_buf_puts(b, "\tatom.relaxed.gpu.global.cas.b32 %r70, [%d10], 0, 1;\n");
+	ws_buf_printf(b, "\tsetp.ne.u32 %%p2, %%r70, 0;\n\t@%%p2 bra L%u;\n", label);
+	if (k->fences && !one_in(3))
+		fence(b, k);
+	for (uint32_t n = rnd(6); n; n--) {
+		uint32_t at = stride == 4 || one_in(6) ? 0 : 4 + 4 * rnd(stride / 4 - 1);
+
+		if (one_in(10))
+			ws_buf_printf(b, "\tatom.relaxed.gpu.global.add.u32 %%r60, [%%d10+%u], 0;\n", at);
+		else if (one_in(2))
+			ws_buf_printf(b, "\tld.global.%s %%r60, [%%d10+%u];\n", one_in(8) ? "u8" : "u32", at);
+		else
+			ws_buf_printf(b, "\tst.global.%s [%%d10+%u], %%r0;\n", one_in(8) ? "u16" : "u32", at);
+	}
+	if (k->fences && !one_in(3))
+		fence(b, k);
+	switch (rnd(4)) {
+	case 0: ws_buf_puts(b, "\tst.global.u32 [%d10], 0;\n"); break;
+	case 1: ws_buf_puts(b, "\tst.volatile.global.u32 [%d10], 0;\n"); break;
+	default: ws_buf_puts(b, "\tatom.relaxed.gpu.global.exch.b32 %r70, [%d10], 0;\n");
+	}
 	ws_buf_printf(b, "L%u:\n", label);
 }
 
@@ -323,6 +359,8 @@ static char *make_step(struct kernel *k)
 		fence(&b, k);
 	else if (what == 3 && k->locks)
 		lock(&b, k);
+	else if (k->table && one_in(2))
+		entry(&b, k);
 	else if (what == 4 && k->async)
 		phase(&b, k);
 	else if (what == 5 && k->peers)
@@ -347,6 +385,10 @@ static struct kernel *make(uint64_t seed)
 	k->locks = k->fences && one_in(3);
 	k->async = one_in(3) && !device;
 	k->peers = k->cluster != 0;
+	k->table = one_in(3);
+	k->wide = wide = k->table && !k->cluster && one_in(2);
+	k->async &= !wide;
+	k->fences |= wide;
 	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
 	for (uint32_t i = 0; i < k->nsteps; i++)
 		k->step[i] = (struct step){make_step(k), true};
