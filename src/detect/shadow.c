@@ -22,11 +22,19 @@ void ws_spin_unlock(uint32_t *lock)
 	__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
+void ws_line_lock(struct ws_line *line)
+{
+	for (int i = 0; !ws_line_try_lock(line); i++)
+		if (i > 64)
+			sched_yield();
+}
+
 /* ---- lines ---- */
 static void line_reset(struct ws_line *line, uint32_t gen)
 {
 	line->gen = gen;
 	line->w.who = line->r.who = 0;
+	line->mark &= 1;
 	if (line->ext)
 		ws_cell_reset(line->ext);
 }
@@ -51,7 +59,7 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 		return NULL;
 	line = &page[i & ((1 << PAGE_BITS) - 1)];
 	if (c->l->lock)
-		ws_spin_lock(&line->lock);
+		ws_line_lock(line);
 	return line;
 }
 
@@ -63,11 +71,11 @@ static inline struct ws_line *shared_line(struct ws_ctx *c, uint64_t addr)
 		return NULL;
 	line = &c->owner->lines[addr >> LINE_BITS];
 	if (c->l->lock && c->l->cluster)
-		ws_spin_lock(&line->lock);
+		ws_line_lock(line);
 	return line;
 }
 
-static inline struct ws_line *get_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+static inline struct ws_line *closed_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
 {
 	struct ws_line *line = c->global ? global_line(c, addr, mem) : shared_line(c, addr);
 	uint32_t gen = c->global ? c->l->gen : c->owner->gen;
@@ -81,10 +89,25 @@ static inline struct ws_line *get_line(struct ws_ctx *c, uint64_t addr, const st
 	return line;
 }
 
-/* The line of addr, which is c->line until ws_shadow_unlock; NULL when the address is in no memory. */
-struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+static inline struct ws_line *get_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes, const struct ws_mem *mem)
 {
-	return get_line(c, addr, mem);
+	struct ws_line *line = closed_line(c, addr, mem);
+	uint32_t lo = addr & (LINE - 1);
+
+	if (line && __builtin_expect(line->mark >> 1, 0))
+		ws_private_open(c, lo, lo + bytes);
+	return line;
+}
+
+/* The line of addr, which is c->line until ws_shadow_unlock; NULL when the address is in no memory. */
+struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes, const struct ws_mem *mem)
+{
+	return get_line(c, addr, bytes, mem);
+}
+
+struct ws_line *ws_shadow_line_closed(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
+{
+	return closed_line(c, addr, mem);
 }
 
 /* Lanes whose lines are far apart: the machine can fetch all of them at once. */
@@ -399,7 +422,7 @@ static inline void whole(struct ws_ctx *c, uint64_t addr, uint64_t base, uint32_
 	struct ws_rec new = {.who = c->me, .site = c->site, .mask = mask, .off = (int16_t)(int64_t)(base - addr),
 	                     .size = c->a->bytes, .step = step};
 
-	if (!get_line(c, addr, c->mem)) {
+	if (!get_line(c, addr, LINE, c->mem)) {
 		ws_memory_skip(c->s, mask);
 		return;
 	}
@@ -578,13 +601,13 @@ static inline uint32_t whole_lines(struct ws_shadow *s, struct ws_block_state *b
 			line_reset(line, c.l->gen);
 		e = line->ext;
 		done = settled(&c, &line->w, map) && settled(&c, &line->r, map) &&
-		       !(e && (a->kind == WS_WRITE || e->have & ROWS_WRITTEN || e->w2.who));
+		       !(e && (a->kind == WS_WRITE || e->have & ROWS_WRITTEN || e->w2.who)) && !(line->mark >> 1);
 		if (done)
 			put_record(a->kind == WS_READ ? &line->r : &line->w, &c, mask, map);
 		if (done && a->kind == WS_WRITE)
 			line->r.who = 0;
 		if (c.l->lock)
-			ws_spin_unlock(&line->lock);
+			ws_line_unlock(line);
 		if (!done)
 			break;
 	}
@@ -669,6 +692,8 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 		ws_know_parallel(true);
 	ws_memory_launch(s);
 	ws_shadow_scan(ls);
+	ws_private_launch(ls);
+	s->nprivate = s->free_private = 0;      /* lines of older launches are empty */
 	l->unwritten_untold = true;
 	l->state = ls->checked ? ls : NULL;
 }
@@ -877,6 +902,7 @@ static void destroy(void *self)
 	free(s->sites);
 	free(s->slots);
 	free(s->locksets);
+	ws_private_free(s);
 	ws_detect_filter_free(s->filter);
 	free(s);
 }

@@ -16,15 +16,15 @@ static inline void bytes_in_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes
 	*hi = to > LINE ? LINE : (to + g - 1) & ~(uint64_t)(g - 1);
 }
 
-/* false: there is no such memory, or no room to check it. */
-static bool enter(struct ws_ctx *c, uint64_t addr)
+/* For bytes from addr on, or for all of its line (bytes = 0). false: there is no such memory, or no room to check it. */
+static bool enter(struct ws_ctx *c, uint64_t addr, uint32_t bytes)
 {
 	if (c->global && !c->a->mem) {
 		c->mem = c->s->gpu ? ws_gpu_mem_find(c->s->gpu, addr) : NULL;
 		if (!c->mem)
 			return false;
 	}
-	return ws_shadow_line(c, addr, c->mem);
+	return ws_shadow_line(c, bytes ? addr : addr & ~(uint64_t)(LINE - 1), bytes ? bytes : LINE, c->mem);
 }
 
 /* Lanes of `todo`, from its lowest on, one after the other, whose bytes begin (tail: end) in the line of the first. With
@@ -84,7 +84,7 @@ static void lines(struct ws_ctx *c, uint32_t todo, bool tail)
 		uint32_t run = run_of(c, todo, tail);
 
 		todo &= ~run;
-		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0))) {
+		if (!enter(c, a->addr[__builtin_ctz(run)] + (tail ? a->bytes - 1 : 0), tail || run & (run - 1) ? 0 : a->bytes)) {
 			ws_memory_skip(c->s, run);
 			continue;
 		}
@@ -131,7 +131,7 @@ static void same_bytes(struct ws_ctx *c, uint32_t lane, uint32_t first)
 	uint64_t to = (a->addr[lane] < a->addr[first] ? a->addr[lane] : a->addr[first]) + a->bytes;
 	struct ws_slot other = {.who = c->as, .site = c->site, .mask = 1u << first};
 
-	if (from >= to || (c->global && !c->a->mem && !enter(c, from)))
+	if (from >= to || (c->global && !c->a->mem && !enter(c, from, (uint32_t)(to - from))))
 		return;
 	if (c->global && !c->a->mem)
 		ws_shadow_unlock(c);
@@ -180,7 +180,7 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 	uint32_t lo, hi;
 	struct ws_loc *loc;
 
-	if (!enter(c, addr))
+	if (!enter(c, addr, size))
 		return;
 	bytes_in_line(c, addr, size, &lo, &hi);
 	ws_cell_check(c, lane, lo, hi);
@@ -188,12 +188,12 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 		c->b->saw_flag = ws_cell_flag(c, lo);
 	if (!c->l->simple && c->cls != CLS_SWRITE) {
 		loc = ws_cell_loc(c, addr, size, false);
-		if (loc || c->w->lane)
+		if (loc || ws_sync_any(c->w))
 			ws_sync_read(c, lane, loc, addr);
 	}
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
-		loc = ws_cell_loc(c, addr, size, c->w->lane || c->b->kb.sc || releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
+		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
 		if (loc)
 			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
 	}
@@ -206,7 +206,7 @@ static bool common_atomic(struct ws_ctx *c, uint32_t lane)
 	uint64_t addr = c->a->addr[lane];
 	bool done;
 
-	if (!enter(c, addr))
+	if (!enter(c, addr, c->a->bytes))
 		return true;
 	done = ws_cell_atomic(c, lane, addr & (LINE - 1));
 	ws_shadow_unlock(c);
@@ -217,7 +217,7 @@ static bool common(const struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
 
-	return a->kind == WS_ATOMIC && a->bytes == 4 && c->s->config.granularity <= 4 && !c->w->lane && !c->b->kb.sc && !c->w->holding &&
+	return a->kind == WS_ATOMIC && a->bytes == 4 && c->s->config.granularity <= 4 && !ws_sync_any(c->w) && !c->b->kb.sc && !c->w->holding &&
 	       (a->sem == WS_SEM_RELAXED || c->l->simple);
 }
 
@@ -226,12 +226,14 @@ static void strong(struct ws_ctx *c)
 	const struct ws_access *a = c->a;
 	uint32_t elem = c->s->sites[a->site->id >> CHUNK_BITS][a->site->id & (CHUNK - 1)].elem;
 
-	bool easy = common(c);
+	bool easy = common(c), private = elem == a->bytes && ws_private_strong(c);
 	uint32_t todo = a->mask;
 
 	c->must = true;
 	if (c->global && a->mask & (a->mask - 1))
 		ws_shadow_prefetch(a);
+	if (private && a->mask & (a->mask - 1))
+		ws_private_prefetch(c);
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
 	if (a->sem >= WS_SEM_ACQUIRE && a->sem <= WS_SEM_SC)
@@ -240,8 +242,8 @@ static void strong(struct ws_ctx *c)
 		c->cls = CLS_RMW;
 		todo = ws_cell_atomics(c, todo);
 	}
-	for (uint32_t m = todo; m; m &= m - 1) {
-		uint32_t l = __builtin_ctz(m);
+	for (; (todo = private ? ws_private_atomics(c, todo) : todo); todo &= todo - 1) {
+		uint32_t l = __builtin_ctz(todo);
 
 		c->cls = a->kind == WS_READ ? CLS_SREAD : a->kind == WS_WRITE ? CLS_SWRITE : a->wrote >> l & 1 ? CLS_RMW : CLS_SREAD;
 		if (easy && c->cls == CLS_RMW && common_atomic(c, l))
@@ -284,7 +286,7 @@ static void short_run(struct ws_ctx *c, uint32_t run, uint32_t step)
 		uint32_t l = __builtin_ctz(run), same = step ? 1u << l : run, lo = a->addr[l] & (LINE - 1);
 
 		run &= ~same;
-		if (!enter(c, a->addr[l])) {
+		if (!enter(c, a->addr[l], a->bytes)) {
 			ws_memory_skip(c->s, same);
 			continue;
 		}
@@ -376,12 +378,51 @@ static void weak(struct ws_ctx *c)
 
 static void weak_write(struct ws_ctx *c)
 {
-	c->cls = CLS_WRITE;
-	if (c->a->mask & (c->a->mask - 1) && !c->a->linear && (c->a->shape == WS_SHAPE_ANY || c->a->shape == WS_SHAPE_SAME))
+	const struct ws_access *a = c->a;
+
+	if (a->mask & (a->mask - 1) && !a->linear && (a->shape == WS_SHAPE_ANY || a->shape == WS_SHAPE_SAME))
 		same_instruction(c);
 	weak(c);
-	if (c->w->holding)
-		ws_locks_store(c);
+}
+
+static void weak_access(struct ws_ctx *c)
+{
+	if (c->cls == CLS_WRITE)
+		weak_write(c);
+	else
+		weak(c);
+}
+
+/* Does one of these lanes access bytes of one of those? */
+static bool meet(const struct ws_access *a, uint32_t these, uint32_t those)
+{
+	bool any = false;
+
+	for (uint32_t m = these; m; m &= m - 1)
+		for (uint32_t n = those; n; n &= n - 1)
+			any |= a->addr[__builtin_ctz(m)] - a->addr[__builtin_ctz(n)] + a->bytes - 1 < 2 * a->bytes - 1u;
+	return any;
+}
+
+/* What lanes do in memory of their own is only noted; that of the others is checked. When they write the same bytes, all of it
+ * is checked (again, for some). */
+static void partly_private(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	uint32_t left = ws_private_weak(c);
+	struct ws_access others;
+
+	if (!left)
+		return;
+	if (left != a->mask && (c->cls == CLS_READ || !meet(a, left, a->mask & ~left))) {
+		others = *a;
+		others.mask = left;
+		others.wrote &= left;
+		others.shape = a->shape == WS_SHAPE_SAME ? WS_SHAPE_SAME : WS_SHAPE_ANY;
+		c->a = &others;
+	}
+	weak_access(c);
+	c->a = a;
 }
 
 /* Bytes without a gap, by one lane, line after line. */
@@ -391,7 +432,7 @@ static void stretch(struct ws_ctx *c, uint32_t lane, uint64_t from, uint64_t to,
 		uint32_t lo, hi;
 
 		next = (at | (LINE - 1)) + 1;
-		if (!enter(c, at))
+		if (!enter(c, at, (uint32_t)((next < to ? next : to) - at)))
 			continue;
 		bytes_in_line(c, at, (uint32_t)((next < to ? next : to) - at), &lo, &hi);
 		if (checks)
@@ -433,12 +474,15 @@ void ws_general(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
 
-	if (!ws_access_is_weak(a))
+	if (!ws_access_is_weak(a)) {
 		strong(c);
-	else if (a->kind == WS_WRITE)
-		weak_write(c);
-	else {
-		c->cls = CLS_READ;
-		weak(c);
+		return;
 	}
+	c->cls = a->kind == WS_WRITE ? CLS_WRITE : CLS_READ;
+	if (c->l->private && c->global && a->mask & (c->w->alone | c->w->holding))
+		partly_private(c);
+	else
+		weak_access(c);
+	if (c->cls == CLS_WRITE && c->w->holding)
+		ws_locks_store(c);
 }

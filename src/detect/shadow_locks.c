@@ -45,9 +45,19 @@ static uint8_t number_of(struct ws_shadow *s, const struct ws_held *h)
 	return LOCKSET_MANY;
 }
 
+/* Most sets are never asked for, so they are numbered late. */
 uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane)
 {
-	return c->w->held ? c->w->held[lane].set : 0;
+	struct ws_held *h = c->w->held ? &c->w->held[lane] : NULL;
+
+	if (h && h->n && !h->set)
+		h->set = number_of(c->s, h);
+	return h ? h->set : 0;
+}
+
+uint32_t ws_locks_only(struct ws_shadow *s, uint64_t addr)
+{
+	return number_of(s, &(struct ws_held){.n = 1, .addr = {addr}});
 }
 
 /* Words of shared memory are told apart from global ones by the highest bit. */
@@ -56,7 +66,7 @@ static uint64_t word(const struct ws_ctx *c, uint32_t lane)
 	return c->a->addr[lane] | (c->global ? 0 : 1ull << 63);
 }
 
-static int held_at(const struct ws_held *h, uint64_t addr)
+static inline int held_at(const struct ws_held *h, uint64_t addr)
 {
 	for (int i = 0; i < h->n; i++)
 		if (h->addr[i] == addr)
@@ -64,18 +74,19 @@ static int held_at(const struct ws_held *h, uint64_t addr)
 	return -1;
 }
 
-static void let_go(struct ws_ctx *c, uint32_t lane, int i)
+static inline void let_go(struct ws_ctx *c, uint32_t lane, int i)
 {
 	struct ws_held *h = &c->w->held[lane];
 
-	memmove(&h->addr[i], &h->addr[i + 1], (h->n - i - 1) * sizeof h->addr[0]);
+	for (int j = i + 1; j < h->n; j++)
+		h->addr[j - 1] = h->addr[j];
 	h->n--;
-	h->set = number_of(c->s, h);
+	h->set = 0;
 	if (!h->n)
 		c->w->holding &= ~(1u << lane);
 }
 
-static void take(struct ws_ctx *c, uint32_t lane)
+static inline void take(struct ws_ctx *c, uint32_t lane)
 {
 	struct ws_held *h;
 
@@ -85,18 +96,18 @@ static void take(struct ws_ctx *c, uint32_t lane)
 	if (h->n == HELD_MAX)
 		return;
 	h->addr[h->n++] = word(c, lane);
-	h->set = number_of(c->s, h);
+	h->set = 0;
 	c->w->holding |= 1u << lane;
-	c->b->locks = true;
-	c->b->log.accept = c->b->log.tagged = c->b->log_kinds = 0;
 }
 
-static bool was_zero(const struct ws_access *a, uint32_t lane)
+static inline bool was_zero(const struct ws_access *a, uint32_t lane)
 {
 	static const uint8_t zero[32];
+	const uint8_t *value = a->value;
 
-	return a->value && a->bytes <= sizeof zero &&
-	       !memcmp((const uint8_t *)a->value + (size_t)lane * a->bytes, zero, a->bytes);
+	if (value && a->bytes == 4)
+		return !((const uint32_t *)a->value)[lane];
+	return value && a->bytes <= sizeof zero && !memcmp(value + (size_t)lane * a->bytes, zero, a->bytes);
 }
 
 void ws_locks_atomic(struct ws_ctx *c)
@@ -107,12 +118,16 @@ void ws_locks_atomic(struct ws_ctx *c)
 		return;
 	for (uint32_t m = a->mask & a->wrote; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
-		int i = c->w->held ? held_at(&c->w->held[l], word(c, l)) : -1;
+		int i = c->w->holding >> l & 1 ? held_at(&c->w->held[l], word(c, l)) : -1;
 
 		if (i >= 0)
 			let_go(c, l, i);
 		else if (was_zero(a, l))
 			take(c, l);
+	}
+	if (c->w->holding) {
+		c->b->locks = true;
+		c->b->log.accept = c->b->log.tagged = c->b->log_kinds = 0;
 	}
 }
 

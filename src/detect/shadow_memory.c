@@ -85,6 +85,8 @@ void ws_memory_launch(struct ws_shadow *s)
 {
 	for (struct ws_shadow_mem *m = s->mems; m && s->config.shadow_limit && in_use(s) > s->config.shadow_limit / 2; m = m->next)
 		drop_pages(s, m);
+	if (s->config.shadow_limit && in_use(s) > s->config.shadow_limit / 2)
+		ws_private_free(s);
 	s->thinned = 0;
 }
 
@@ -94,9 +96,11 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 {
 	bool empty = true;
 
-	if (line == c->line || (c->l->lock && __atomic_exchange_n(&line->lock, 1, __ATOMIC_ACQUIRE)))
+	if (line == c->line || (c->l->lock && !ws_line_try_lock(line)))
 		return false;
 	line->w.who = line->r.who = 0;
+	if (line->gen == c->l->gen)
+		empty = ws_private_forget_weak(c->s, line);
 	if (line->ext && line->ext->have & SYNC_ROWS) {
 		ws_cell_forget_weak(line->ext);
 		empty = false;
@@ -105,7 +109,7 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 		line->ext = NULL;
 	}
 	if (c->l->lock)
-		ws_spin_unlock(&line->lock);
+		ws_line_unlock(line);
 	return empty;
 }
 
@@ -193,10 +197,13 @@ static void set_record(struct bits *t, const struct ws_rec *r)
 	}
 }
 
-static uint32_t touched(const struct ws_line *line)
+static uint32_t touched(const struct ws_shadow *s, const struct ws_line *line)
 {
 	const struct ws_ext *e = line->ext;
 	struct bits t = {{0}};
+
+	for (uint32_t m = line->gen == s->gen ? ws_private_words(s, line) : 0; m; m &= m - 1)
+		set_bits(&t, __builtin_ctz(m) * 4, __builtin_ctz(m) * 4 + 4);
 
 	set_record(&t, &line->w);
 	set_record(&t, &line->r);
@@ -214,12 +221,13 @@ static uint32_t touched(const struct ws_line *line)
 /* Memory of lines, and the bytes that they are about: as of this launch, or the last one that touched them. */
 static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *about)
 {
+	*bytes += ws_private_bytes(s);
 	for (const struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
 		for (uint64_t p = 0; p < sm->npages; p++) {
 			*bytes += sm->page[p] ? PAGE_BYTES : 0;
 			for (int i = 0; sm->page[p] && i < PAGE_LINES; i++) {
 				*bytes += ws_cell_bytes(sm->page[p][i].ext);
-				*about += touched(&sm->page[p][i]);
+				*about += touched(s, &sm->page[p][i]);
 			}
 		}
 }

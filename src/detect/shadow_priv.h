@@ -8,6 +8,7 @@
  * shadow_memory.c  pages of shadow lines, --shadow-limit
  * shadow_cell.c    accesses that touch a line in pieces; atomics and other strong accesses
  * shadow_general.c accesses lane by lane
+ * shadow_private.c words of global memory that one thread alone has touched
  * shadow_log.c     accesses of shared memory that wait for something they may conflict with
  * shadow_tags.c    ... which is found by a tag for each word of shared memory
  * shadow_sync.c    time, barriers, fences, release and acquire
@@ -56,7 +57,7 @@ struct ws_line {                     /* 128 bytes of memory */
 	struct ws_rec w, r;          /* newest linear write and read; who == 0: none */
 	struct ws_ext *ext;
 	uint32_t gen;                /* launch (global) or barrier interval (shared) that this is about; else it is empty */
-	uint32_t lock;
+	uint32_t mark;               /* lowest bit: locked; above: number of the newest private record, see shadow_private.c */
 };
 
 enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_OB, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
@@ -183,10 +184,17 @@ struct ws_visit {                    /* another block's access to this block's s
 	uint64_t addr;
 };
 
+struct ws_fenced {                   /* the newest fence for the GPU of lanes that know nothing: as ws_release, without facts */
+	uint32_t mask, slot, time, floor, wfloor;
+	bool sc;
+};
+
 struct ws_warp_state {
 	uint64_t me;                 /* who of accesses now; these 16 bytes go into notes, see shadow_log.c */
 	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
 	uint32_t holding;            /* lanes that hold a lock */
+	uint32_t alone;              /* lanes that have private records */
+	struct ws_fenced fenced;     /* of lanes (units) that are not in lane_used */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
 	uint32_t lane_used;          /* of these; others are zero */
@@ -195,7 +203,7 @@ struct ws_warp_state {
 };
 
 enum { HELD_MAX = 4 };
-struct ws_held { uint8_t n, set; uint64_t addr[HELD_MAX]; };
+struct ws_held { uint8_t n, set /* 0: not numbered yet, see ws_locks_of */; uint64_t addr[HELD_MAX]; };
 
 struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */
 
@@ -264,6 +272,7 @@ struct ws_launch_state {
 	bool agents;                 /* there are asynchronous operations */
 	bool depends;                /* values go from loads through strong stores to strong loads (depend.h) */
 	bool small;                  /* shared memory is accessed in units smaller than 4 bytes */
+	bool private;                /* words that one thread locks for itself alone have private records */
 	uint32_t gen, nslots;
 	struct ws_cluster_state *clusters;
 	uint64_t accesses;
@@ -306,6 +315,8 @@ struct ws_shadow {
 	struct ws_slot_info **slots;         /* chunks of 4096 */
 	struct ws_held *locksets;            /* 128 */
 	struct ws_dedup *dedup;
+	struct ws_private **private;         /* chunks, see shadow_private.c; NULL = none ever */
+	uint32_t nprivate, free_private;     /* of this launch; the newest that is not used any more, 0 = none */
 };
 enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS, CHUNKS = 1 << 20, SITE_CHUNKS = 1 << (SITE_BITS - CHUNK_BITS) };
 
@@ -384,7 +395,9 @@ static inline uint64_t ws_who(uint32_t slot, uint32_t warp, uint32_t time)
 /* ---- shadow.c ---- */
 void ws_shadow_check(struct ws_ctx *c);               /* s, b, l, w, a, me, floor, wfloor, its are set */
 bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a);
-struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);  /* locked, current */
+/* Locked, current; of global memory, private records of these bytes of it are opened. */
+struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes, const struct ws_mem *mem);
+struct ws_line *ws_shadow_line_closed(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);    /* none is opened */
 void ws_shadow_prefetch(const struct ws_access *a);
 void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
 /* One lane, its bytes aligned and in c->line from lo on; false: nothing was done, the line has cells, which suit it. */
@@ -392,6 +405,15 @@ bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo);
 void ws_shadow_new_interval(struct ws_block_state *b);
 void ws_spin_lock(uint32_t *lock);
 void ws_spin_unlock(uint32_t *lock);
+static inline bool ws_line_try_lock(struct ws_line *line)
+{
+	return !(__atomic_fetch_or(&line->mark, 1, __ATOMIC_ACQUIRE) & 1);
+}
+static inline void ws_line_unlock(struct ws_line *line)
+{
+	__atomic_store_n(&line->mark, line->mark & ~1u, __ATOMIC_RELEASE);   /* nobody else changes it meanwhile */
+}
+void ws_line_lock(struct ws_line *line);
 /* The detector's own lists; a launch on one host thread needs no lock for them. */
 static inline void ws_shadow_lock_lists(struct ws_shadow *s)
 {
@@ -406,7 +428,7 @@ static inline void ws_shadow_unlock_lists(struct ws_shadow *s)
 static inline void ws_shadow_unlock(struct ws_ctx *c)
 {
 	if (c->l->lock && (c->global || c->l->cluster))
-		ws_spin_unlock(&c->line->lock);
+		ws_line_unlock(c->line);
 }
 struct ws_slot_info *ws_shadow_slot(struct ws_shadow *s, uint32_t slot);
 uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
@@ -450,6 +472,19 @@ void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will 
 bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo);      /* was another block the last to write it strongly? */
 struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);
 
+/* ---- shadow_private.c ---- */
+void ws_private_launch(struct ws_launch_state *l);    /* one begins; it has been scanned */
+uint32_t ws_private_weak(struct ws_ctx *c);           /* keeps the access of some lanes; the others are returned */
+bool ws_private_strong(const struct ws_ctx *c);       /* may lanes of this access be kept so? */
+void ws_private_prefetch(const struct ws_ctx *c);
+uint32_t ws_private_atomics(struct ws_ctx *c, uint32_t todo); /* then: keeps lanes' one after the other, up to one that it cannot;
+                                                              * that one and those after it are returned */
+void ws_private_open(struct ws_ctx *c, uint32_t lo, uint32_t hi);     /* records of these bytes of c->line become cells */
+bool ws_private_forget_weak(struct ws_shadow *s, const struct ws_line *line); /* false: something strong is left */
+uint64_t ws_private_bytes(const struct ws_shadow *s);
+uint32_t ws_private_words(const struct ws_shadow *s, const struct ws_line *line);     /* a bit for each word of the line */
+void ws_private_free(struct ws_shadow *s);
+
 /* ---- shadow_general.c ---- */
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
 void ws_general_async(struct ws_ctx *c);      /* by agents; c->as and c->cls are set */
@@ -485,6 +520,14 @@ void ws_sync_gain(struct ws_block_state *b);          /* somebody is about to kn
 struct ws_lane_sync *ws_sync_of_lane(struct ws_warp_state *w, struct ws_block_state *b, uint32_t lane);  /* 0 (stack); made */
 void ws_sync_free(struct ws_block_state *b);          /* what is kept for later blocks */
 uint32_t ws_sync_units(const struct ws_block_state *b, uint32_t mask);        /* of these lanes */
+/* Is what a strong write of the unit, in lane_used, releases no more than its fence closed? That one (.mask: 0 = none). */
+bool ws_sync_plain(const struct ws_ctx *c, uint32_t unit, struct ws_fenced *f);
+/* The lane of c->me has released that to loc. */
+void ws_sync_released(struct ws_ctx *c, uint32_t lane, const struct ws_fenced *f, struct ws_loc *loc);
+static inline bool ws_sync_any(const struct ws_warp_state *w)
+{
+	return w->lane || w->fenced.mask;
+}
 uint64_t ws_sync_cluster_of(const struct ws_obs_launch *l, uint64_t block);
 /* All that the units know and have done, now; owned. The clock ticks. */
 struct ws_facts ws_sync_snapshot(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask);
@@ -519,7 +562,8 @@ void ws_cluster_barrier(void *self, struct ws_obs_warp *w, const struct ws_clust
 /* ---- shadow_locks.c: lock sets, for the wording of reports only ---- */
 void ws_locks_atomic(struct ws_ctx *c);
 void ws_locks_store(struct ws_ctx *c);
-uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane);
+uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane);  /* number of the set that the lane holds */
+uint32_t ws_locks_only(struct ws_shadow *s, uint64_t addr);   /* of the set with that word of global memory alone */
 
 /* ---- shadow_report.c ---- */
 /* Bytes lo..hi of c->line: lane of this access against `lane2` of the earlier one. */

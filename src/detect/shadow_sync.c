@@ -83,11 +83,25 @@ void ws_sync_free(struct ws_block_state *b)
 	b->spare_cap = 0;
 }
 
+/* These lanes' fences go to where facts are kept, too. */
+static void unfold_fence(struct ws_warp_state *w, struct ws_block_state *b, uint32_t mask)
+{
+	const struct ws_fenced *f = &w->fenced;
+
+	for (uint32_t m = mask & f->mask; m; m &= m - 1) {
+		w->fenced.mask &= ~(m & -m);
+		ws_sync_of_lane(w, b, __builtin_ctz(m))->fence[LV_GPU] =
+			(struct ws_release){.slot = f->slot, .time = f->time, .floor = f->floor, .wfloor = f->wfloor, .sc = f->sc};
+	}
+}
+
 struct ws_lane_sync *ws_sync_of_lane(struct ws_warp_state *w, struct ws_block_state *b, uint32_t lane)
 {
 	if (!w->lane)
 		w->lane = take_lanes(b);
 	w->lane_used |= 1u << lane;
+	if (w->fenced.mask >> lane & 1)
+		unfold_fence(w, b, 1u << lane);
 	return &w->lane[lane];
 }
 
@@ -218,8 +232,10 @@ static struct ws_facts released(struct ws_block_state *b, struct ws_warp_state *
 	if (!n)
 		e[n++] = (struct ws_know_entry){warp_index(b, w) * WS_WARP + lane, r->time};
 	f.k = ws_know_add(f.k, r->slot, r->floor, e, n);
-	if (r->sc)
-		f.sc = ws_know_join(f.sc, f.k);
+	if (r->sc) {                 /* all that is in sc is in k */
+		ws_know_unref(f.sc);
+		f.sc = ws_know_ref(f.k);
+	}
 	return f;
 }
 
@@ -249,6 +265,7 @@ static void gather_sc(struct ws_block_state *b, struct ws_warp_state *w, uint32_
 	struct ws_know_entry e[WS_WARP];
 	uint32_t n = lanes_of(b);
 
+	unfold_fence(w, b, mask);
 	while (w->lane && mask) {
 		struct ws_release *first = &w->lane[__builtin_ctz(mask)].fence[LV_GPU];
 		struct ws_know *k;
@@ -470,6 +487,37 @@ bool ws_shadow_depends(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_wh
 	       (c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.dep, slot, thread, time));
 }
 
+bool ws_sync_plain(const struct ws_ctx *c, uint32_t unit, struct ws_fenced *f)
+{
+	const struct ws_lane_sync *ls = &c->w->lane[unit];
+	const struct ws_release *r = &ls->fence[LV_GPU];
+
+	if (!ws_facts_none(&ls->f) || ls->nrel || (r->slot && (r->slot != c->b->slot || !ws_facts_none(&r->kb) || !ws_facts_none(&r->f))))
+		return false;
+	*f = (struct ws_fenced){.mask = r->slot ? 1u << unit : 0, .slot = r->slot, .time = r->time, .floor = r->floor,
+	                        .wfloor = r->wfloor, .sc = r->sc};
+	return true;
+}
+
+void ws_sync_released(struct ws_ctx *c, uint32_t lane, const struct ws_fenced *f, struct ws_loc *loc)
+{
+	uint32_t first = (uint32_t)(c->me >> WHO_TIME_BITS & 31) * WS_WARP, unit = c->its ? lane : 0;
+	bool all = c->its && f->wfloor > f->floor;   /* what is below the floor need not be said */
+	struct ws_know_entry e[WS_WARP];
+	struct ws_know *k;
+
+	for (uint32_t j = 0; all && j < WS_WARP; j++)
+		e[j] = (struct ws_know_entry){first + j, f->wfloor};
+	e[all ? unit : 0] = (struct ws_know_entry){first + unit, f->time};
+	k = ws_know_add(NULL, f->slot, f->floor, e, all ? WS_WARP : 1);
+	loc->gpu.k = ws_know_join(loc->gpu.k, k);
+	if (f->sc) {
+		loc->gpu.sc = ws_know_join(loc->gpu.sc, k);
+		loc->sc = ws_know_join(loc->sc, k);
+	}
+	ws_know_unref(k);
+}
+
 /* A strong write of addr by lane; an atomic that reads and writes (rmw) continues the release sequence. */
 void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr, bool rmw)
 {
@@ -537,6 +585,20 @@ static void fence_lane(struct ws_block_state *b, struct ws_warp_state *w, uint32
 	}
 }
 
+/* Lanes that know nothing have nothing to learn at a fence, and it closes the same for all of them. Returns the others. */
+static uint32_t fence_plain(struct ws_block_state *b, struct ws_warp_state *w, uint32_t mask, const struct ws_fence *f, uint32_t time)
+{
+	bool sc = f->sem == WS_SEM_SC;
+	uint32_t plain = mask & ~w->lane_used;
+
+	if (!plain || b->l->narrow || f->sem == WS_SEM_ACQUIRE || level_of(f->scope) != LV_GPU || w->async || !ws_facts_none(&b->kb))
+		return mask;
+	unfold_fence(w, b, sc || !w->fenced.sc ? ~plain : ~0u);
+	plain &= ~w->lane_used;
+	w->fenced = (struct ws_fenced){.mask = plain, .slot = b->slot, .time = time, .floor = b->floor, .wfloor = w->wfloor, .sc = sc};
+	return mask & ~plain;
+}
+
 void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const struct ws_fence *f)
 {
 	struct ws_warp_state *w = ow->state;
@@ -557,7 +619,7 @@ void ws_sync_fence(void *self, struct ws_obs_warp *ow, uint32_t mask, const stru
 	ws_shadow_slot(b->s, b->slot)->flags |= level_of(f->scope) > LV_CTA ? SLOT_FENCED : SLOT_FENCED_CTA;
 	time = ws_shadow_tick(b);
 	ws_shadow_set_time(w, b, time);
-	for (uint32_t m = ws_sync_units(b, mask); m; m &= m - 1)
+	for (uint32_t m = fence_plain(b, w, ws_sync_units(b, mask), f, time); m; m &= m - 1)
 		fence_lane(b, w, __builtin_ctz(m), f, time);
 }
 
@@ -615,6 +677,7 @@ struct ws_facts ws_sync_fenced(struct ws_warp_state *w, struct ws_block_state *b
 {
 	struct ws_facts f = {.k = NULL};
 
+	unfold_fence(w, b, mask);
 	for (uint32_t m = w->lane ? mask : 0; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 		struct ws_facts one;
@@ -671,7 +734,7 @@ static void full_barrier(struct ws_block_state *b)
 			ws_async_own(b, w, ~0u >> (WS_WARP - lanes_of(b)), &b->kb.k);
 			w->async->fresh = false;
 		}
-		if (!w->lane)
+		if (!ws_sync_any(w))
 			continue;
 		gather_sc(b, w, ~0u >> (WS_WARP - lanes_of(b)), true, &b->kb.sc);
 		for (uint32_t m = w->lane_used; m; m &= m - 1) {
@@ -782,6 +845,7 @@ void ws_sync_block_end(struct ws_block_state *b)
 	for (uint32_t i = 0; i < b->nwarps; i++) {
 		struct ws_warp_state *w = &b->warps[i];
 
+		w->fenced.mask = 0;
 		if (w->lane)
 			give_lanes(b, w);
 		if (w->held)
