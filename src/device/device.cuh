@@ -161,6 +161,16 @@ HELPER u32 fetch_add32(u64 address, u32 v)
 	return was;
 }
 
+HELPER void global_or(u64 address, u32 v)
+{
+	asm volatile("red.global.or.b32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
+}
+
+HELPER void global_max(u64 address, u64 v)
+{
+	asm volatile("red.global.max.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
+}
+
 /* Shared memory: addresses of the window. */
 HELPER u64 shared_cas64(u64 address, u64 old, u64 v)
 {

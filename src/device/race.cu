@@ -356,8 +356,11 @@ SLOW void __warpsafe_fence(u32 what)
 	if (BLOCK.off)
 		return;
 	next_sub(thread >> 5, false);
-	if (BLOCK.threads && BLOCK.warps[thread >> 5].now)
-		fenced(thread, WS_RACE_CLASS_OF(what));
+	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now)
+		return;
+	fenced(thread, WS_RACE_CLASS_OF(what));
+	if (what & WS_RACE_SC)
+		note_sc_fence(thread, WS_RACE_CLASS_OF(what));
 }
 
 INLINED void race_fence_after(u32 what)

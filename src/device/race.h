@@ -48,6 +48,7 @@ enum ws_race_class {
 #define WS_RACE_ACQUIRES     (1 << 12)           /* the access itself: .acquire, .acq_rel */
 #define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel */
 #define WS_RACE_RMW          (1 << 14)           /* atom, red: goes on with the release sequence it finds */
+#define WS_RACE_SC           (1 << 15)           /* a fence: fence.sc, membar */
 
 /* ---- set up by the host ---- */
 /* Shared memory of one resident block: a slot of one cell a word. A block takes a slot of the first class that is
@@ -61,7 +62,7 @@ struct ws_race_slots {
 	 * 128, rising with the class. */
 	ws_race_u32 bytes;
 };
-#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * 16)
+#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * 32)
 #define WS_RACE_MAX_THREADS 1024
 
 /* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
@@ -135,6 +136,10 @@ struct ws_race_found {
 struct ws_race_segment {                 /* a stretch of a warp's life */
 	ws_race_u32 grid, block, epoch;
 	ws_race_u32 warp_sub;            /* warp: 5 bits, above them the number of warp syncs and fences before it */
+	ws_race_u32 first;               /* the warp's first segment; the rest is of that one alone */
+	ws_race_u32 fenced[2];           /* lanes that have executed a WS_RACE_SC fence: of any scope, beyond the block */
+	ws_race_u32 reserved;
+	ws_race_u64 last[2];             /* when the last one was: epoch << 32 | sub behind it */
 };
 struct ws_race_record {
 	ws_race_u32 previous;            /* record of the same list; 0 = none */

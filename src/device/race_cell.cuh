@@ -55,7 +55,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 {
 	struct place o = place_of(old), m = place_of(now);
 	bool same_block = o.block == m.block;
-	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN), verdict;
 
 	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
 		return ORDERED;
@@ -74,7 +74,10 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	}
 	if (!known)
 		return UNORDERED;
-	return several != ONE_LANE || (known & NOW_UNKNOWN) ? UNDECIDED : __warpsafe_before(old, now, warp);
+	if (several != ONE_LANE || known & NOW_UNKNOWN)
+		return UNDECIDED;
+	verdict = __warpsafe_before(old, now, warp);
+	return verdict == UNORDERED && fenced_since(old, &o, same_block) ? UNDECIDED : verdict;
 }
 
 HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)
@@ -204,17 +207,35 @@ HELPER void read_word(const struct word *d, const struct me *m)
 		note(verdict(w, w_class(w), ONE_LANE, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
 }
 
+HELPER u32 bits_of(u32 bytes)
+{
+	return (bytes & 1 ? 0xff : 0) | (bytes & 2 ? 0xff00 : 0) | (bytes & 4 ? 0xff0000 : 0) | (bytes & 8 ? 0xff000000 : 0);
+}
+
 /* Does memory have already, in these bytes, what the write brings? */
 HELPER bool same_value(const struct word *d, u32 what, u32 value)
 {
-	u32 has, bits = (d->bytes & 1 ? 0xff : 0) | (d->bytes & 2 ? 0xff00 : 0) | (d->bytes & 4 ? 0xff0000 : 0) |
-			(d->bytes & 8 ? 0xff000000 : 0);
+	u32 has;
 
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
 	else
 		has = load32(d->address & ~3ull);
-	return !((has ^ value) & bits);
+	return !((has ^ value) & bits_of(d->bytes));
+}
+
+/* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. */
+HELPER u64 written_at(u32 thread) { return BLOCK.threads + 16ull * WS_RACE_MAX_THREADS + 4ull * thread; }
+
+enum { SAME_VALUE = 1, SAME_INST = 2 };
+
+HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
+{
+	bool inst = !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
+
+	if (!inst || !BLOCK.threads)
+		return same_value(d, m->what, value) ? SAME_VALUE : 0;
+	return (load32(written_at(m->warp * 32 + lane_of(w))) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)
@@ -222,18 +243,20 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? verdict(w, w_class(w), ONE_LANE, m) : ORDERED;
 
 	if (v != ORDERED)
-		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, 0, has_value && same_value(d, m->what, value));
+		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, 0, has_value ? sameness(d, m, w, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
-		     has_value && same_value(d, m->what, value));
+		     has_value && same_value(d, m->what, value) ? SAME_VALUE : 0);
 }
 
 HELPER void write_word(const struct word *d, const struct me *m, bool has_value, u32 value)
 {
 	u64 w, r, now;
 
+	if (has_value && BLOCK.threads)
+		store32(written_at(m->warp * 32 + lane_of(m->time)), value);
 	load_cell(d->cell, &w, &r);
 	now = after_write(w, m, d->bytes);
 	if (now != w) {

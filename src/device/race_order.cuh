@@ -169,6 +169,33 @@ HELPER void fenced(u32 thread, u32 scope)
 	}
 }
 
+/* ---- fence.sc ----
+ * Two of them are ordered, whatever lies between (PTX ISA 9.0, 8.9.1, Fence-SC order): so an access may be before another
+ * one without any release if its thread has executed one behind it. That is not followed: such a pair is not decided. */
+enum { ANY_SCOPE, BEYOND_BLOCK };
+#define FENCES(segment, field) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, field))
+
+HELPER void note_sc_fence(u32 thread, u32 scope)
+{
+	u32 warp = thread >> 5, segment = BLOCK.first + warp;
+	struct place p = place_of(BLOCK.warps[warp].now);
+
+	for (u32 k = ANY_SCOPE; k <= (scope_reaches(scope, false) ? BEYOND_BLOCK : ANY_SCOPE); k++) {
+		global_or(FENCES(segment, fenced[k]), 1u << (thread & 31));
+		global_max(FENCES(segment, last[k]), (u64)p.epoch << 32 | p.sub);
+	}
+	fence_gpu();
+}
+
+/* Has the thread of the old access executed such a fence behind it? */
+HELPER bool fenced_since(u64 old, const struct place *o, bool same_block)
+{
+	u32 first = load32(FENCES(segment_of(old), first)), k = same_block ? ANY_SCOPE : BEYOND_BLOCK;
+
+	return load32(FENCES(first, fenced[k])) >> lane_of(old) & 1 &&
+	       ((u64)o->epoch << 32 | o->sub) < load64(FENCES(first, last[k]));
+}
+
 /* ---- words that were released ---- */
 /* The word's row in the table; 0 = it has none, or (insert) there is no room. */
 HELPER u64 location_of(u64 key, bool insert)

@@ -47,6 +47,7 @@ extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
+#define SEGMENT(number) (RACE.segments + (u64)sizeof(struct ws_race_segment) * (number))
 #define COUNTS(field) (RACE.counts + __builtin_offsetof(struct ws_race_counts, field))
 
 /* ---- time ----
@@ -102,8 +103,9 @@ struct place {                   /* of a warp's time, without limits of bits */
 
 HELPER void describe(u32 segment, u32 warp, u32 epoch, u32 sub)
 {
-	u64 d = RACE.segments + 16ull * segment;
+	u64 d = SEGMENT(segment);
 
+	store32(d + __builtin_offsetof(struct ws_race_segment, first), BLOCK.first + warp);
 	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(d), "r"(BLOCK.grid), "r"(BLOCK.block),
 		     "r"(epoch), "r"(warp | sub << 5) : "memory");
 }
@@ -118,7 +120,7 @@ HELPER struct place beginning(u32 segment)
 	if (nth < BLOCK.nwarps)
 		return p;
 	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(p.grid), "=r"(p.block), "=r"(p.epoch),
-		     "=r"(last) : "l"(RACE.segments + 16ull * segment) : "memory");
+		     "=r"(last) : "l"(SEGMENT(segment)) : "memory");
 	p.warp = last & 31;
 	p.sub = last >> 5;
 	return p;

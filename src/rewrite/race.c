@@ -194,7 +194,8 @@ static bool is_fence(const struct ws_ptx_inst *i)
 static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
-	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, false)));
+	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
+	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, false)) | (sc ? WS_RACE_SC : 0));
 
 	return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
 	       call_at(ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);

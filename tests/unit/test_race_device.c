@@ -122,6 +122,23 @@ static void lanes_of_a_warp(void **state)
 	expect(KERNEL(" st.shared.u32 [%r4], %r0;\n"), 1, 32, RACES(1));
 }
 
+/* Lanes that write a word by one instruction: of one value or of several. */
+static void lanes_of_an_instruction(void **state)
+{
+	#define EIGHT_WRITE(what) KERNEL(" setp.lt.u32 %p1, %r2, 8; add.u32 %r1, %r1, 5; @%p1 st.shared.u32 [%r4], " what ";\n")
+	static const struct { const char *text; uint32_t flags; } writes[] = {
+		{ EIGHT_WRITE("%r1"), WS_RACE_SAME_INST | WS_RACE_SAME_VALUE }, { EIGHT_WRITE("%r0"), WS_RACE_SAME_INST },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(writes); k++) {
+		struct race_rig r = ran(configs, writes[k].text, 1, 32);
+
+		assert_non_null(race_found(&r.tables, 0));
+		assert_int_equal(race_found(&r.tables, 0)->flags, writes[k].flags);
+		race_free(&r);
+	}
+}
+
 /* 100 syncs are more than a segment has room for, and 100 barriers are. */
 static void many_syncs(void **state)
 {
@@ -290,7 +307,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
-		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(many_syncs),
+		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
+		cmocka_unit_test(many_syncs),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
