@@ -52,6 +52,8 @@ SPECIAL(threads_y, "%%ntid.y")
 SPECIAL(threads_z, "%%ntid.z")
 SPECIAL(shared_bytes, "%%total_smem_size")
 SPECIAL(multiprocessor, "%%smid")
+SPECIAL(multiprocessors, "%%nsmid")
+SPECIAL(warp_slot, "%%warpid")
 
 HELPER u32 population(u32 mask)
 {
@@ -199,6 +201,7 @@ HELPER u32 shared_cas32(u64 address, u32 old, u32 v)
 SHARED_OP(shared_exchange32, "exch.b32")
 SHARED_OP(shared_add32, "add.u32")
 SHARED_OP(shared_max32, "max.u32")
+SHARED_OP(shared_or32, "or.b32")
 
 /* Generic addresses of shared memory to addresses of the window. */
 HELPER u64 to_shared(u64 address)

@@ -44,10 +44,9 @@ HELPER void clear_warp(u32 warp)
 	BLOCK.warps[warp].spare = 0;
 	BLOCK.warps[warp].expanding = 0;
 	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
-	if (first) {
+	BLOCK.ready[warp] = 0;
+	if (first)
 		describe(first + warp, warp, 0, 0);
-		fence_gpu();
-	}
 }
 
 SLOW void __warpsafe_enter(u32 kernel, u32 off)
@@ -61,18 +60,16 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 			BLOCK.off = OFF_SILENT;
 		}
 		if (!BLOCK.off) {
-			BLOCK.first = take_segments(BLOCK.nwarps);
+			u32 used = load32(COUNTS(segments));
+
 			take_slot();
+			BLOCK.first = take_segments(BLOCK.nwarps, used);
 		}
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!(t & 31))
 		clear_warp(t >> 5);
-	if (BLOCK.threads) {
-		store64(thread_fence_at(t), 0);
-		store64(thread_observed_at(t), 0);
-	}
 	warp_sync(lanes_of_warp(t >> 5));
 }
 
@@ -358,6 +355,7 @@ SLOW void __warpsafe_fence(u32 what)
 	next_sub(thread >> 5, false);
 	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now)
 		return;
+	want_state(thread);
 	fenced(thread, WS_RACE_CLASS_OF(what));
 	if (what & WS_RACE_SC)
 		note_sc_fence(thread, WS_RACE_CLASS_OF(what));
@@ -389,6 +387,7 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 		launch_is_incomplete(BLOCK.grid);
 		return;
 	}
+	want_state(thread);
 	fence = load64(thread_fence_at(thread));
 	if (what & WS_RACE_RELEASES)
 		next_sub(warp, false);
@@ -444,6 +443,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		unknown_from_here(warp);
 		return;
 	}
+	want_state(thread);
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		u64 at = location_of(location_key(address, what), false);
 		u32 number = released_at(at, what);

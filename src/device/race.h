@@ -29,7 +29,7 @@ typedef unsigned int ws_race_u32;
 typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_VERSION 1
-#define WS_RACE_BLOCK_BYTES 1152
+#define WS_RACE_BLOCK_BYTES 1280
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */

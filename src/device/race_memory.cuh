@@ -132,32 +132,44 @@ HELPER u64 shared_cell(u32 offset)
 }
 
 /* ---- slots ---- */
-HELPER bool take_slot_of(u32 cls, u32 start)
+HELPER void have_slot(u32 cls, u32 n)
 {
-	u32 count = RACE.slots[cls].count, n = count ? start % count : 0;
+	u32 bytes = RACE.slots[cls].bytes;
 
-	for (u32 tries = 0; tries < count; tries++, n = n + 1 == count ? 0 : n + 1) {
-		u64 used = RACE.slots[cls].used + 4ull * n;
-		u32 bytes = RACE.slots[cls].bytes;
+	BLOCK.slot = RACE.slots[cls].cells + n * WS_RACE_SLOT_BYTES(bytes);
+	BLOCK.threads = BLOCK.slot + 4ull * bytes;
+	BLOCK.slot_bytes = bytes;
+	BLOCK.slot_used = RACE.slots[cls].used + 4ull * n;
+}
 
-		if (load32(used) || cas32(used, 0, 1))
-			continue;
-		BLOCK.slot = RACE.slots[cls].cells + n * WS_RACE_SLOT_BYTES(bytes);
-		BLOCK.threads = BLOCK.slot + 4ull * bytes;
-		BLOCK.slot_bytes = bytes;
-		BLOCK.slot_used = used;
-		return true;
-	}
+/* Blocks that are on a multiprocessor at a time have warps of their own: they seldom begin to look at the same place. */
+HELPER u32 first_slot(u32 count)
+{
+	enum { MOST_WARPS = 64 };
+
+	return (u32)((u64)(multiprocessor() * MOST_WARPS + warp_slot() % MOST_WARPS) * count / (multiprocessors() * MOST_WARPS)) %
+	       count;
+}
+
+HELPER bool take_slot_of(u32 cls)
+{
+	u32 count = RACE.slots[cls].count, n = count ? first_slot(count) : 0;
+
+	for (u32 tries = 0; tries < count && tries < PROBES; tries++, n = n + 1 == count ? 0 : n + 1)
+		if (!cas32(RACE.slots[cls].used + 4ull * n, 0, 1)) {
+			have_slot(cls, n);
+			return true;
+		}
 	return false;
 }
 
-/* One thread, when the block begins. Blocks of a multiprocessor look from the same place on. */
+/* One thread, when the block begins. */
 HELPER void take_slot(void)
 {
 	u32 bytes = shared_bytes() + 1024;
 
 	for (u32 cls = 0; cls < WS_RACE_SLOT_CLASSES; cls++)
-		if (RACE.slots[cls].bytes >= bytes && take_slot_of(cls, multiprocessor() * 32))
+		if (RACE.slots[cls].bytes >= bytes && take_slot_of(cls))
 			return;
 	launch_is_incomplete(BLOCK.grid);
 }

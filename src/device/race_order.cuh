@@ -130,6 +130,18 @@ HELPER u64 thread_fence_at(u32 thread) { return BLOCK.threads + 16ull * thread; 
 HELPER u64 thread_observed_at(u32 thread) { return BLOCK.threads + 16ull * thread + 8; }
 HELPER u64 thread_acquired_at(u32 thread) { return BLOCK.threads + 16ull * thread + 12; }
 
+/* The state is made when it is first wanted. */
+HELPER void want_state(u32 thread)
+{
+	u32 bit = 1u << (thread & 31);
+
+	if (BLOCK.ready[thread >> 5] & bit)
+		return;
+	store64(thread_fence_at(thread), 0);
+	store64(thread_observed_at(thread), 0);
+	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
+}
+
 HELPER bool scope_reaches(u32 scope, bool same_block)
 {
 	return same_block ? scope >= WS_RACE_STRONG_CTA : scope >= WS_RACE_STRONG_GPU;
@@ -192,8 +204,8 @@ HELPER bool fenced_since(u64 old, const struct place *o, bool same_block)
 {
 	u32 first = load32(FENCES(segment_of(old), first)), k = same_block ? ANY_SCOPE : BEYOND_BLOCK;
 
-	return load32(FENCES(first, fenced[k])) >> lane_of(old) & 1 &&
-	       ((u64)o->epoch << 32 | o->sub) < load64(FENCES(first, last[k]));
+	return !first || (load32(FENCES(first, fenced[k])) >> lane_of(old) & 1 &&
+	       ((u64)o->epoch << 32 | o->sub) < load64(FENCES(first, last[k])));
 }
 
 /* ---- words that were released ---- */

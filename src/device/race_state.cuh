@@ -33,6 +33,7 @@ struct block {
 	u32 off;                 /* OFF_...: not checked, or not any more */
 	u32 list;                /* records that barriers have made known to all warps */
 	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
+	u32 ready[WARPS];        /* lanes that have a state in `threads` */
 	u32 unused[16];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
@@ -135,28 +136,26 @@ HELPER struct place place_of(u64 time)
 	return p;
 }
 
-/* n numbers in a row; 0 = there are none left. */
-HELPER u32 take_segments(u32 n)
+/* n numbers in a row; 0 = there are none left. used: the count as it was seen. */
+HELPER u32 take_segments(u32 n, u32 used)
 {
-	u32 first = 0;
+	u32 first = used + n <= RACE.nsegments ? fetch_add32(COUNTS(segments), n) + 1 : 0;
 
-	if (load32(COUNTS(segments)) + n <= RACE.nsegments)
-		first = fetch_add32(COUNTS(segments), n) + 1;
 	if (first && first + n - 1 <= RACE.nsegments)
 		return first;
 	launch_is_incomplete(BLOCK.grid);
 	return 0;
 }
 
-/* A time at the beginning of a new segment. 0: not checked from here on. */
+/* A time at the beginning of a new segment. 0: not checked from here on. Who sees a time of it before its description is
+ * that of no launch: there is no race then. */
 HELPER u64 new_segment(u32 warp, u32 epoch, u32 sub)
 {
-	u32 segment = sub < 1u << 27 ? take_segments(1) : 0;
+	u32 segment = sub < 1u << 27 ? take_segments(1, load32(COUNTS(segments))) : 0;
 
 	if (!segment)
 		return 0;
 	describe(segment, warp, epoch, sub);
-	fence_gpu();
 	return (u64)segment << SEGMENT_AT;
 }
 
