@@ -62,7 +62,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
 		return ORDERED;
 	if (several == BLOCKS)
-		return known ? UNDECIDED : UNORDERED;
+		return known || has_fenced(warp, false) ? UNDECIDED : UNORDERED;
 	if (same_block) {
 		if (o.epoch < m.epoch)
 			return ORDERED;
@@ -72,12 +72,12 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 			known |= (u32)now & NOW_PARTIAL;
 		}
 	}
-	if (!known)
+	if (!known && !has_fenced(warp, same_block))
 		return UNORDERED;
 	if (several != ONE_LANE || known & NOW_UNKNOWN)
 		return UNDECIDED;
-	verdict = __warpsafe_before(old, now, warp);
-	return verdict == UNORDERED && fenced_since(old, &o, same_block) ? UNDECIDED : verdict;
+	verdict = known ? __warpsafe_before(old, now, warp) : (u32)UNORDERED;
+	return verdict == UNORDERED && fenced_since(old, &o, same_block) ? (u32)UNDECIDED : verdict;
 }
 
 HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)

@@ -199,6 +199,12 @@ HELPER void note_sc_fence(u32 thread, u32 scope)
 	fence_gpu();
 }
 
+/* Has the thread that asks executed one? */
+HELPER bool has_fenced(u32 warp, bool same_block)
+{
+	return load32(FENCES(BLOCK.first + warp, fenced[same_block ? ANY_SCOPE : BEYOND_BLOCK])) >> lane_index() & 1;
+}
+
 /* Has the thread of the old access executed such a fence behind it? */
 HELPER bool fenced_since(u64 old, const struct place *o, bool same_block)
 {
