@@ -6,6 +6,7 @@
 #include "base/demangle.h"
 #include "detect/depend.h"
 #include "detect/shadow_priv.h"
+#include "report/advice.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -104,39 +105,6 @@ static enum ws_race_access_kind access_of(enum ws_class cls, const struct ws_sit
 	return is_write(cls) ? WS_RA_WRITE : WS_RA_READ;
 }
 
-/* Where a programmer would put something: what was inlined from another file (a header) counts as the line that calls
- * it. file is NULL without line information. */
-struct spot { const char *file; uint32_t line; };
-
-static struct spot spot_of(const struct ws_race_access *a)
-{
-	if (a->file && a->inlined_file && strcmp(a->file, a->inlined_file))
-		return (struct spot){a->inlined_file, a->inlined_line};
-	return (struct spot){a->file, a->line};
-}
-
-/* "line 12", with the file when it is another one than `other`'s; PTX lines where there are no others. */
-static void line_words(struct ws_buf *b, const struct ws_race_access *a, const struct ws_race_access *other)
-{
-	struct spot x = spot_of(a), y = other ? spot_of(other) : x;
-
-	if (x.file && y.file && !strcmp(x.file, y.file))
-		ws_buf_printf(b, "line %u", x.line);
-	else if (x.file)
-		ws_buf_printf(b, "%s:%u", x.file, x.line);
-	else
-		ws_buf_printf(b, "PTX line %u", a->ptx_line);
-}
-
-static bool same_line(const struct ws_race *r)
-{
-	struct spot x = spot_of(&r->first), y = spot_of(&r->second);
-
-	if (x.file && y.file)
-		return x.line == y.line && !strcmp(x.file, y.file);
-	return r->first.ptx_line == r->second.ptx_line;
-}
-
 /* The places of the two accesses in their function, as instruction numbers; false: not in one function. */
 static bool in_order(const struct meeting *m, uint32_t *low, uint32_t *high)
 {
@@ -198,48 +166,27 @@ static bool repeated(const struct meeting *m)
 	return in_loop(m) || n > 1;
 }
 
-/* The access in the earlier line belongs to the next round of a loop (perhaps unrolled), and what orders the two in one
- * round is there. swap: that access is the second one. */
-static bool next_round(const struct meeting *m, bool swap)
+/* What advice.h wants to know of the code around the two, to say where something is to be put. */
+static struct ws_advice advice_of(const struct meeting *m)
 {
 	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
+	struct ws_advice a = {.race = &m->race, .same_block = m->same_block, .same_warp = m->same_warp && m->c->its};
 	uint32_t low, high;
 
-	if (!in_order(m, &low, &high) || !repeated(m))
-		return false;
-	if (swap ? s1->inst->index < s2->inst->index : s1->inst->index > s2->inst->index)
-		return true;
-	return in_loop(m) && barrier_between(m);
+	a.one_function = in_order(m, &low, &high);
+	a.backward = a.one_function && s1->inst->index > s2->inst->index;
+	a.loop = in_loop(m);
+	a.repeated = repeated(m);
+	a.barrier = barrier_between(m);
+	return a;
 }
 
 /* Where between the two accesses something is to be added. */
 static void between(struct meeting *m)
 {
-	const struct ws_race *r = &m->race;
-	struct spot first = spot_of(&r->first), second = spot_of(&r->second);
-	bool swap = first.file && second.file && !strcmp(first.file, second.file) && first.line > second.line;
-	const struct ws_race_access *x = swap ? &r->second : &r->first, *y = swap ? &r->first : &r->second;
-	struct ws_buf *b = &m->repair;
+	struct ws_advice a = advice_of(m);
 
-	if (same_line(r)) {
-		ws_buf_puts(b, repeated(m) ? "after " : "between the reading and the writing of ");
-		line_words(b, x, NULL);
-		ws_buf_puts(b, repeated(m) ? ", at the end of the loop around it" : "");
-		return;
-	}
-	if (next_round(m, swap)) {
-		ws_buf_puts(b, "after ");
-		line_words(b, y, NULL);
-		ws_buf_puts(b, ", at the end of the loop: its next round comes to ");
-		line_words(b, x, y);
-		return;
-	}
-	ws_buf_puts(b, "between ");
-	line_words(b, x, y);
-	ws_buf_puts(b, " and ");
-	line_words(b, y, x);
-	if (swap && in_loop(m))
-		ws_buf_puts(b, ", and at the end of the loop around them");
+	ws_race_between(&a, &m->repair);
 }
 
 /* "name", or "name+offset", of a lock word. */
@@ -345,9 +292,9 @@ static void say_lock(struct meeting *m, uint32_t set1, uint32_t set2)
 	}
 	ws_buf_puts(&m->repair, "hold ");
 	lock_words(&m->repair, m->c->s, set1 ? set1 : set2);
-	ws_buf_puts(&m->repair, same_line(&m->race) ? " in every thread around " : " around ");
-	line_words(&m->repair, set1 ? &m->race.second : &m->race.first, NULL);
-	ws_buf_puts(&m->repair, same_line(&m->race) ? "" : " too");
+	ws_buf_puts(&m->repair, ws_race_same_line(&m->race) ? " in every thread around " : " around ");
+	ws_race_line(&m->repair, set1 ? &m->race.second : &m->race.first, NULL);
+	ws_buf_puts(&m->repair, ws_race_same_line(&m->race) ? "" : " too");
 }
 
 static bool same_address(const struct ws_ptx_inst *i, const struct ws_ptx_inst *j)
@@ -378,7 +325,7 @@ static bool wants_atomic(const struct meeting *m)
 {
 	const struct ws_site *s1 = site1_of(m), *s2 = m->c->a->site;
 
-	if (!s1->inst || !s2->inst || !s1->func || s1->func != s2->func || !same_line(&m->race))
+	if (!s1->inst || !s2->inst || !s1->func || s1->func != s2->func || !ws_race_same_line(&m->race))
 		return false;
 	return same_address(s1->inst, s2->inst) && half_of_update(s1) && half_of_update(s2);
 }
@@ -386,7 +333,7 @@ static bool wants_atomic(const struct meeting *m)
 static void say_update(struct meeting *m)
 {
 	ws_buf_puts(&m->repair, "use atomicAdd() or another atomic operation in ");
-	line_words(&m->repair, &m->race.first, NULL);
+	ws_race_line(&m->repair, &m->race.first, NULL);
 }
 
 /* Would a fence in a thread of this block, after the atomic or flag that it read, have ordered the two accesses? Then the
@@ -411,7 +358,7 @@ static void say_acquire(struct meeting *m)
 	      "reader's loads (PTX memory model, acquire pattern)");
 	ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, in the thread that reads it and before a "
 	                        "__syncthreads() that lets others go on, ahead of ");
-	line_words(&m->repair, &m->race.second, NULL);
+	ws_race_line(&m->repair, &m->race.second, NULL);
 }
 
 /* Did the other block set flags or counters, and did this one see some that another block had set? */
@@ -424,7 +371,7 @@ static bool told_by_flag(const struct meeting *m)
 static void say_no_order(struct meeting *m)
 {
 	const struct ws_obs_launch *l = m->c->s->launch.l;
-	bool grid = l && l->cooperative, once = m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m);
+	bool grid = l && l->cooperative, once = m->race.kind == WS_WAW && ws_race_same_line(&m->race) && !repeated(m);
 
 	words(m, "inter-block", grid ? "grid.sync() between the two: nothing else orders two blocks by itself" :
 	                               "order between two blocks: nothing in a kernel orders them by itself");
@@ -457,9 +404,9 @@ static void say_between_blocks(struct meeting *m)
 	} else if (flags & SLOT_FENCED && mine & SLOT_FENCED) {
 		words(m, "missing-fence", "a fence of the same thread between the access and the atomic or flag that tells of it");
 		ws_buf_puts(&m->repair, "every thread that sets a flag on the way from ");
-		line_words(&m->repair, &r->first, &r->second);
+		ws_race_line(&m->repair, &r->first, &r->second);
 		ws_buf_puts(&m->repair, " to ");
-		line_words(&m->repair, &r->second, &r->first);
+		ws_race_line(&m->repair, &r->second, &r->first);
 		ws_buf_puts(&m->repair, " needs __threadfence() before it (and after the __syncthreads() that collects other threads' "
 		                        "accesses), every thread that reads one __threadfence() after it");
 	} else if ((flags & SLOT_FENCED_CTA && !(flags & SLOT_FENCED)) || (mine & SLOT_FENCED_CTA && !(mine & SLOT_FENCED))) {
@@ -468,31 +415,17 @@ static void say_between_blocks(struct meeting *m)
 	} else if (!(flags & SLOT_FENCED)) {
 		words(m, "missing-fence", "a fence between the access and the atomic or flag that tells of it");
 		ws_buf_puts(&m->repair, "add __threadfence() after ");
-		line_words(&m->repair, &r->first, &r->second);
+		ws_race_line(&m->repair, &r->first, &r->second);
 		ws_buf_puts(&m->repair, " before the flag is set");
 		if (!(mine & SLOT_FENCED)) {
 			ws_buf_puts(&m->repair, ", and one after the flag is read, in the thread that reads it, ahead of ");
-			line_words(&m->repair, &r->second, &r->first);
+			ws_race_line(&m->repair, &r->second, &r->first);
 		}
 	} else {
 		words(m, "missing-fence", "a fence between the atomic or flag that was read and the access");
 		ws_buf_puts(&m->repair, "add __threadfence() after the flag is read, before ");
-		line_words(&m->repair, &r->second, NULL);
+		ws_race_line(&m->repair, &r->second, NULL);
 	}
-}
-
-/* There is a barrier between the two, which has not held both threads. */
-static void say_wrong_barrier(struct meeting *m)
-{
-	bool swap = spot_of(&m->race.first).line > spot_of(&m->race.second).line;
-	const struct ws_race_access *x = swap ? &m->race.second : &m->race.first, *y = swap ? &m->race.first : &m->race.second;
-
-	ws_buf_puts(&m->repair, "both threads must take part in the barrier between ");
-	line_words(&m->repair, x, y);
-	ws_buf_puts(&m->repair, " and ");
-	line_words(&m->repair, y, x);
-	ws_buf_puts(&m->repair, ": one number, a count of all its threads, and no branch or return that leaves some out; "
-	            "__syncthreads() is one for the whole block");
 }
 
 /* Threads of the block may also tell each other by a flag, a lock of their own making or an mbarrier object. */
@@ -526,12 +459,14 @@ static void say_same_block(struct meeting *m)
 		say_flag_in_block(m);
 		return;
 	}
-	if (m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m)) {
+	if (m->race.kind == WS_WAW && ws_race_same_line(&m->race) && !repeated(m)) {
 		ws_buf_puts(&m->repair, "let one thread write it, or give each thread a place of its own");
 		return;
 	}
 	if (!m->same_warp && barrier_between(m) && !repeated(m)) {
-		say_wrong_barrier(m);
+		struct ws_advice a = advice_of(m);
+
+		ws_race_wrong_barrier(&a, &m->repair);
 		return;
 	}
 	ws_buf_puts(&m->repair, m->c->proxy && m->race.kind != WS_WAR ? "add fence.proxy.async and " : "add ");
@@ -558,7 +493,7 @@ static void say_atomic_plain(struct meeting *m, bool second_strong)
 	words(m, "atomic-plain", "atomicity of both: one access is atomic or volatile, the other is not");
 	ws_buf_puts(&m->repair, (second_strong ? r->first : r->second).access == WS_RA_READ ? "read it with an atomic load in " :
 	            "use an atomic operation in ");
-	line_words(&m->repair, second_strong ? &r->first : &r->second, NULL);
+	ws_race_line(&m->repair, second_strong ? &r->first : &r->second, NULL);
 	if (m->same_block) {
 		ws_buf_puts(&m->repair, ", or add __syncthreads() ");
 		between(m);
@@ -595,7 +530,7 @@ static bool is_next_round(const struct meeting *m, const struct ws_site_info *i1
 	if (!in_order(m, &low, &high) || !repeated(m))
 		return false;
 	if (s1->inst->index > s2->inst->index)
-		return spot_of(&m->race.first).line < spot_of(&m->race.second).line;
+		return ws_race_line_of(&m->race.first) < ws_race_line_of(&m->race.second);
 	return in_loop(m) && (i1->async == WS_ASYNC_MBARRIER ? has_between(m, WS_OP_mbarrier, WS_OP_mbarrier) :
 	                                                        issuer_waited(m) && barrier_between(m));
 }
@@ -604,9 +539,9 @@ static void say_next_round(struct meeting *m)
 {
 	words(m, "async-copy", "a barrier before the operation of the loop's next round, which uses the same memory");
 	ws_buf_puts(&m->repair, "add __syncthreads() after ");
-	line_words(&m->repair, &m->race.second, NULL);
+	ws_race_line(&m->repair, &m->race.second, NULL);
 	ws_buf_puts(&m->repair, ", at the end of the loop: its next round comes to ");
-	line_words(&m->repair, &m->race.first, &m->race.second);
+	ws_race_line(&m->repair, &m->race.first, &m->race.second);
 }
 
 /* Does each thread of the block access the memory before it starts such an operation? */
@@ -635,7 +570,7 @@ static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 	if (issuer_waited(m) && !barrier_between(m)) {
 		words(m, "async-copy", "a barrier after the wait: only the thread that started the operation knows that it is complete");
 		ws_buf_printf(&m->repair, "add __syncthreads() after %s, before ", wait_for(i1));
-		line_words(&m->repair, &r->second, NULL);
+		ws_race_line(&m->repair, &r->second, NULL);
 		return;
 	}
 	words(m, "async-copy", r->kind == WS_WAR ? "completion: the operation may still read this memory" :
@@ -643,7 +578,7 @@ static void say_in_flight(struct meeting *m, const struct ws_site_info *i1)
 	ws_buf_printf(&m->repair, "add %s before ", i1->async == WS_ASYNC_CP && m->c->l->cp_arrives ?
 	              "a wait for the phase of the mbarrier object at which the copy arrives (cuda::barrier's wait(), cuda::pipeline's "
 	              "consumer_wait())" : wait_for(i1));
-	line_words(&m->repair, &r->second, NULL);
+	ws_race_line(&m->repair, &r->second, NULL);
 	if (i1->async == WS_ASYNC_CP && m->c->l->cp_arrives)
 		return;
 	if (m->lane1 != m->lane2 || !m->same_warp)
@@ -660,7 +595,7 @@ static void say_proxy(struct meeting *m)
 {
 	words(m, "proxy", "a proxy fence: the write is ordered before the operation, which goes through the async proxy");
 	ws_buf_puts(&m->repair, "add fence.proxy.async after ");
-	line_words(&m->repair, &m->race.first, NULL);
+	ws_race_line(&m->repair, &m->race.first, NULL);
 	if (barrier_between(m) || !m->same_warp || m->lane1 != m->lane2)
 		ws_buf_puts(&m->repair, ", before the barrier that the operation waits for");
 }
@@ -721,7 +656,7 @@ static void say_cluster(struct meeting *m)
 	                                   "a barrier between the blocks of the cluster");
 	if (wants_atomic(m)) {
 		say_update(m);
-	} else if (m->race.kind == WS_WAW && same_line(&m->race) && !repeated(m)) {
+	} else if (m->race.kind == WS_WAW && ws_race_same_line(&m->race) && !repeated(m)) {
 		ws_buf_puts(&m->repair, "let one block alone write it, or use atomic operations");
 	} else {
 		ws_buf_puts(&m->repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
@@ -738,9 +673,9 @@ static void say_dependency(struct meeting *m)
 {
 	words(m, "dependency", "a fence: the write comes after a flag whose value may be made from what was read; nothing else orders them");
 	ws_buf_puts(&m->repair, "to rely on nothing else: __threadfence() after ");
-	line_words(&m->repair, &m->race.first, NULL);
+	ws_race_line(&m->repair, &m->race.first, NULL);
 	ws_buf_puts(&m->repair, " before the flag is set, and after it is read before ");
-	line_words(&m->repair, &m->race.second, &m->race.first);
+	ws_race_line(&m->repair, &m->race.second, &m->race.first);
 }
 
 static void say(struct meeting *m)
@@ -1039,7 +974,7 @@ static void say_lifetime(struct meeting *m, const struct ws_race_access *visitor
 		words(m, "cluster-lifetime", "a cluster barrier before the access: the block whose shared memory it is may not have begun");
 		ws_buf_puts(&m->repair, "add cluster.sync() at the start of the kernel, before ");
 	}
-	line_words(&m->repair, visitor, NULL);
+	ws_race_line(&m->repair, visitor, NULL);
 }
 
 void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)

@@ -27,6 +27,11 @@ void ws_race_line(struct ws_buf *b, const struct ws_race_access *a, const struct
 		ws_buf_printf(b, "PTX line %u", a->ptx_line);
 }
 
+uint32_t ws_race_line_of(const struct ws_race_access *a)
+{
+	return spot_of(a).line;
+}
+
 bool ws_race_same_line(const struct ws_race *r)
 {
 	struct spot x = spot_of(&r->first), y = spot_of(&r->second);
@@ -45,8 +50,7 @@ static bool next_round(const struct ws_advice *a, bool swap)
 	return swap != a->backward || (a->loop && a->barrier);
 }
 
-/* Where between the two accesses something is to be added. */
-static void between(const struct ws_advice *a, struct ws_buf *b)
+void ws_race_between(const struct ws_advice *a, struct ws_buf *b)
 {
 	const struct ws_race *r = a->race;
 	struct spot first = spot_of(&r->first), second = spot_of(&r->second);
@@ -114,13 +118,12 @@ static const char *say_atomic_plain(const struct ws_advice *a, struct ws_buf *mi
 	ws_race_line(repair, plain, NULL);
 	if (a->same_block) {
 		ws_buf_puts(repair, ", or add __syncthreads() ");
-		between(a, repair);
+		ws_race_between(a, repair);
 	}
 	return "atomic-plain";
 }
 
-/* There is a barrier between the two, which has not held both threads. */
-static void say_wrong_barrier(const struct ws_advice *a, struct ws_buf *repair)
+void ws_race_wrong_barrier(const struct ws_advice *a, struct ws_buf *repair)
 {
 	bool swap = spot_of(&a->race->first).line > spot_of(&a->race->second).line;
 	const struct ws_race_access *x = swap ? &a->race->second : &a->race->first;
@@ -147,10 +150,10 @@ static const char *say_same_block(const struct ws_advice *a, struct ws_buf *miss
 	} else if (written_once(a)) {
 		ws_buf_puts(repair, "let one thread write it, or give each thread a place of its own");
 	} else if (!a->same_warp && a->barrier && !a->repeated) {
-		say_wrong_barrier(a, repair);
+		ws_race_wrong_barrier(a, repair);
 	} else {
 		ws_buf_puts(repair, a->same_warp ? "add __syncwarp() " : "add __syncthreads() ");
-		between(a, repair);
+		ws_race_between(a, repair);
 	}
 	return a->same_warp ? "warp" : "missing-barrier";
 }

@@ -25,6 +25,11 @@ const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, st
 /* "line 12", with the file when it is another one than `other`'s (NULL = none); PTX lines where there are no others. What
  * was inlined from another file counts as the line that calls it. */
 void ws_race_line(struct ws_buf *b, const struct ws_race_access *a, const struct ws_race_access *other);
+uint32_t ws_race_line_of(const struct ws_race_access *a);    /* its number; 0 = none */
 bool ws_race_same_line(const struct ws_race *r);
+/* Where between the two accesses something is to be added: "between line 12 and line 14". */
+void ws_race_between(const struct ws_advice *a, struct ws_buf *b);
+/* The repair where a barrier stands between the two, but has not held both threads. */
+void ws_race_wrong_barrier(const struct ws_advice *a, struct ws_buf *b);
 
 #endif
