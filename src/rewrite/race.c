@@ -39,10 +39,36 @@ static const char *number(struct ws_pass *p, uint32_t v)
 	return ws_arena_strndup(ws_rw_module(p)->arena, s, strlen(s));
 }
 
-/* A place with one call: race_leave before a ret, say. */
-static bool call_at(struct ws_code *c, const char *function, const char *arg)
+/* Hooks are jumped over in a launch that needs none: a label for behind them, or NULL. */
+static const char *unless_silent(const struct body *b, struct ws_code *c)
 {
-	bool done = ws_inline(c, function, &arg, arg ? 1 : 0, NULL);
+	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
+	const char *label = silent ? ws_code_label(c) : NULL;
+
+	if (silent)
+		ws_code_add(c, "@%s bra %s;", silent, label);
+	return label;
+}
+
+static void place_label(struct ws_code *c, const char *label)
+{
+	if (label)
+		ws_code_add(c, "%s:", label);
+}
+
+static bool hook(const struct body *b, struct ws_code *c, const char *function, const char *const *args, unsigned nargs)
+{
+	const char *label = unless_silent(b, c);
+	bool done = ws_inline(c, function, args, nargs, NULL);
+
+	place_label(c, label);
+	return done;
+}
+
+/* A place with one call: race_leave before a ret, say. */
+static bool call_at(const struct body *b, struct ws_code *c, const char *function, const char *arg)
+{
+	bool done = hook(b, c, function, &arg, arg ? 1 : 0);
 
 	ws_code_end(c);
 	return done;
@@ -137,7 +163,7 @@ static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool ke
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
 	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false)) };
-	bool done = ws_inline(c, "race_acquire", args, 2, NULL);
+	bool done = hook(b, c, "race_acquire", args, 2);
 
 	ws_code_end(c);
 	return done;
@@ -162,8 +188,7 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
 	bool done = check(c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 
-	if (skip)
-		ws_code_add(c, "%s:", skip);
+	place_label(c, skip);
 	return done;
 }
 
@@ -178,7 +203,7 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);
 	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
-		done = ws_inline(c, "race_release", args, 2, NULL);
+		done = hook(b, c, "race_release", args, 2);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
 	ws_code_end(c);
@@ -197,8 +222,8 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
 	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, false)) | (sc ? WS_RACE_SC : 0));
 
-	return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
-	       call_at(ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);
+	return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
+	       call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);
 }
 
 /* How many threads a barrier is of, where it says so: bar.sync a, b; bar.red d, a, b, p. */
@@ -232,18 +257,18 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 	if (threads && !all_threads(b->f, threads)) {
 		const char *arg = value_of(c, threads);
 
-		done = ws_inline(c, "race_barrier_count", &arg, 1, NULL);
+		done = hook(b, c, "race_barrier_count", &arg, 1);
 	}
-	done = done && ws_inline(c, "race_barrier_arrive", NULL, 0, NULL);
+	done = done && hook(b, c, "race_barrier_arrive", NULL, 0);
 	ws_code_end(c);
-	return done && call_at(ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_barrier", NULL);
+	return done && call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_barrier", NULL);
 }
 
 static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
 
-	return call_at(c, "race_warp_sync", value_of(c, &i->ops[0]));
+	return call_at(b, c, "race_warp_sync", value_of(c, &i->ops[0]));
 }
 
 /* Instructions of the whole warp, which must come to them together: the compiler knows no way to bring lanes together
@@ -270,7 +295,7 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 		bring_together(b, i);
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
-		return call_at(ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
+		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
 	if (is_fence(i))
 		return fence(b, i);
 	if (i->op == WS_OP_bar || i->op == WS_OP_barrier)
@@ -330,6 +355,26 @@ static void find_needless(struct race *r, struct ws_ptx_func *f, struct ws_rw_ac
 	ws_needless_find(f, list, n, out);
 }
 
+/* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
+ * checks would like: with more than 64 each it could not be launched. */
+static void limit_registers(struct race *r, const struct ws_ptx_func *f)
+{
+	if (!f->maxntid[0] && !f->reqntid[0] && !f->maxnreg)
+		ws_ptx_edit(ws_rw_module(r->p), f->body_off, 0, RANK_DECLARE, ".maxnreg 64\n");
+}
+
+/* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
+static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
+{
+	struct race *r = b->race;
+	const struct ws_rw_kernel *kernel = kernel_of(r, b->f);
+
+	limit_registers(r, b->f);
+	if (r->prune)
+		b->ranges = ws_ranges_find(r->p, &r->reach, kernel, list, n, needless);
+	return call_at(b, ws_code_entry(r->p, b->f), "race_enter", number(r->p, (uint32_t)(kernel - r->reach.kernels)));
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -341,20 +386,18 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 
 	if (r->prune)
 		find_needless(r, f, list, n, needless);
-	if (r->prune && b.kernel)
-		b.ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, f), list, n);
-	for (uint32_t k = 0; b.ranges && k < n; k++)
-		needless[k].skip |= ws_ranges_needless(b.ranges, &list[k]);
+	if (b.kernel)
+		done = enter(&b, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
 		done = insert_at(&b, &f->insts[k], is_access ? &list[next] : NULL, &needless[next]);
 		next += is_access;
 	}
+	if (end)
+		done &= call_at(&b, end, "race_leave", NULL);
 	free(needless);
 	ws_ranges_free(b.ranges);
-	if (end)
-		done &= call_at(end, "race_leave", NULL);
 	return done;
 }
 
@@ -393,25 +436,16 @@ static void find_ordering(struct race *r)
 	free(here);
 }
 
-/* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
- * checks would like: with more than 64 each it could not be launched. */
-static void limit_registers(struct race *r, const struct ws_ptx_func *f)
+/* Hooks in functions that a kernel shares with others are told that it is not checked. */
+static bool enter_off(struct race *r, const struct ws_rw_kernel *kernel)
 {
-	if (!f->maxntid[0] && !f->reqntid[0] && !f->maxnreg)
-		ws_ptx_edit(ws_rw_module(r->p), f->body_off, 0, RANK_DECLARE, ".maxnreg 64\n");
-}
-
-static bool enter(struct race *r, uint32_t k)
-{
-	const struct ws_rw_kernel *kernel = &r->reach.kernels[k];
 	struct ws_ptx_func *f = (struct ws_ptx_func *)kernel->func;
+	struct body b = { .race = r, .f = f };
 
-	if (kernel->why && !ws_reach_hooks(&r->reach, kernel))
+	if (!ws_reach_hooks(&r->reach, kernel))
 		return true;
 	limit_registers(r, f);
-	if (kernel->why)
-		return call_at(ws_code_entry(r->p, f), "race_enter_off", NULL);
-	return call_at(ws_code_entry(r->p, f), "race_enter", number(r->p, k));
+	return call_at(&b, ws_code_entry(r->p, f), "race_enter_off", NULL);
 }
 
 static uint32_t module_number(const struct ws_ptx_module *m)
@@ -454,7 +488,7 @@ static bool rewrite(struct race *r)
 	declare(r);
 	find_ordering(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
-		if (!enter(r, k))
+		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))
 			return false;
 	for (uint32_t k = 0; k < m->nfuncs; k++)
 		if (r->reach.funcs[m->funcs[k]->sym->index].hooks && !insert(r, m->funcs[k]))

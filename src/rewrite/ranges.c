@@ -45,6 +45,7 @@ struct ws_ranges {
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
 	const char *quiet, *own;         /* predicates; NULL = not decided */
+	bool all;                        /* own stands for everything that the kernel executes */
 };
 
 /* ---- which accesses ---- */
@@ -95,6 +96,14 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 			g->unknown_reads |= may_be_global(&list[i]);
 		}
 	}
+	return true;
+}
+
+static bool calls_nothing(const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	for (uint32_t m = 0; m < reach->m->nfuncs; m++)
+		if (reach->m->funcs[m] != k->func && ws_rw_reaches(k, reach->m->funcs[m]))
+			return false;
 	return true;
 }
 
@@ -183,6 +192,18 @@ static bool may_own(const struct ws_ranges *g)
 	for (unsigned k = 0; k < g->nwriting; k++)
 		if (!g->groups[k].meets && !ws_can_be_apart(&g->v, &g->groups[k].sum))
 			return false;
+	return true;
+}
+
+static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n,
+		    const struct ws_needless *needless)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint8_t how = g->how[list[k].inst->index];
+
+		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && how != OWN && how != BOUNDED_READ)
+			return false;
+	}
 	return true;
 }
 
@@ -328,7 +349,7 @@ static void write_entry(struct ws_ranges *g, bool own)
 
 /* ---- for the pass ---- */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-                                 const struct ws_rw_access *list, uint32_t n)
+				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
 {
 	struct ws_ranges *g = ws_alloc(sizeof *g);
 	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
@@ -344,7 +365,10 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 		return NULL;
 	}
 	add_reads(g, list, n);
+	for (uint32_t i = 0; i < n; i++)
+		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
 	own = may_own(g);
+	g->all = calls_nothing(reach, k) && all_own(g, list, n, needless);
 	if (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ)))
 		write_entry(g, own);
 	return g;
@@ -364,9 +388,9 @@ static void outside(const struct ws_ranges *g, struct ws_code *c, const char *ad
 	ws_code_add(c, "@!%s bra %s;", inside, label);
 }
 
-bool ws_ranges_needless(const struct ws_ranges *g, const struct ws_rw_access *a)
+const char *ws_ranges_silent(const struct ws_ranges *g)
 {
-	return !g->nwriting && g->how[a->inst->index] != CHECKED;
+	return g->all ? g->own : NULL;
 }
 
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,

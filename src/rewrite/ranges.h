@@ -3,18 +3,21 @@
 #ifndef WS_REWRITE_RANGES_H
 #define WS_REWRITE_RANGES_H
 
+#include "rewrite/needless.h"
 #include "rewrite/reach.h"
 
 struct ws_ranges;
 
 /* What can be proved of a kernel with the accesses list[0..n); the code that decides it is put at the kernel's entry.
- * NULL: nothing. The result ends with ws_ranges_free, before the pass does. */
+ * needless: of each access; what never needs a check is marked there, too. NULL: nothing. The result ends with
+ * ws_ranges_free, before the pass does. */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-                                 const struct ws_rw_access *list, uint32_t n);
-/* Does the access never need a check? It is a read, and nobody writes. */
-bool ws_ranges_needless(const struct ws_ranges *g, const struct ws_rw_access *a);
-/* Else: adds code that jumps to the label that it returns when the access needs no check in this launch; the caller places the
- * label behind the check. `address`: register with the access's address, 64 bits. NULL: nothing was added. */
+				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
+/* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL: there
+ * are none. */
+const char *ws_ranges_silent(const struct ws_ranges *g);
+/* Adds code that jumps to the label that it returns when the access needs no check in this launch; the caller places
+ * the label behind the check. `address`: register with the access's address, 64 bits. NULL: nothing was added. */
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
                            const char *address);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */

@@ -6,12 +6,12 @@
 #define FUNC(name, args, body) ".visible .func " name "(" args ")\n{\n" body "ret;\n}\n"
 #define THREE ".param .b64 a, .param .b32 b, .param .b32 c"
 static const char counting[] =
-	".version 6.0\n.target sm_70\n.address_size 64\n.global .align 4 .b32 __warpsafe_checks[3];\n"
-	FUNC("race_enter", ".param .b32 a", "") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
+	".version 6.0\n.target sm_70\n.address_size 64\n.global .align 4 .b32 __warpsafe_checks[4];\n"
+	FUNC("race_enter", ".param .b32 a", "red.global.add.u32 [__warpsafe_checks+12], 1;\n") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
-	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "");
+	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "");
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
@@ -32,7 +32,7 @@ struct launch {
 	int64_t b;                       /* second pointer, relative to the first, in bytes */
 	uint32_t n, w;
 };
-struct checks { uint32_t reads, writes, atomics; };
+struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
 static struct ws_buf rewritten(const char *text)
 {
@@ -80,13 +80,15 @@ static void expect(const char *text, struct launch l, struct checks want)
 		l.block[k] += !l.block[k];
 	}
 	c = run(text, &l);
+	c.entered = c.entered != 0;
+	want.entered = want.reads || want.writes || want.atomics;    /* else no hook does anything */
 	if (memcmp(&c, &want, sizeof c))
-		fail_msg("%u reads, %u writes, %u atomics checked; expected %u, %u, %u\n%s", c.reads, c.writes, c.atomics, want.reads,
-		         want.writes, want.atomics, text);
+		fail_msg("%u reads, %u writes, %u atomics checked, %u entered; expected %u, %u, %u, %u\n%s", c.reads, c.writes, c.atomics,
+		         c.entered, want.reads, want.writes, want.atomics, want.entered, text);
 }
 
 #define NONE (struct checks){ 0 }
-#define ALL(r, w) (struct checks){ (r), (w), 0 }
+#define ALL(r, w) (struct checks){ (r), (w), 0, 0 }
 
 static void copies(void **state)
 {
@@ -209,12 +211,21 @@ static void atomics(void **state)
 	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; red.global.add.u32 [%rd2], %r7;\n"),
 	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
 	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; red.global.add.u32 [%rd2], %r7;\n"),
-	       (struct launch){ { 2 }, { 32 }, 128, 0, 0 }, (struct checks){ 1, 0, 64 });
+	       (struct launch){ { 2 }, { 32 }, 128, 0, 0 }, (struct checks){ 1, 0, 64, 0 });
 	expect(KERNEL("ld.global.u32 %r7, [%rd2]; red.global.add.u32 [%rd2], 1;\n"),
-	       (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 64, 0, 64 });
-	expect(KERNEL("red.cta.global.add.u32 [%rd2], 1;\n"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 0, 0, 64 });
+	       (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 64, 0, 64, 0 });
+	expect(KERNEL("red.cta.global.add.u32 [%rd2], 1;\n"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, (struct checks){ 0, 0, 64, 0 });
 	expect(KERNEL("st.global.u32 [%rd2], 1;\n"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(0, 64));
 	expect(KERNEL("st.global.u32 [%rd2], 1;\n"), (struct launch){ { 1 }, { 1 }, 0, 0, 0 }, NONE);
+}
+
+/* What is done to shared memory is checked as ever, and needs the hooks. */
+static void shared_memory(void **state)
+{
+	expect(KERNEL(".shared .b32 s[64]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; add.u32 %r20, %r20, %r21;\n" OFFSET
+	              "ld.global.u32 %r7, [%rd4]; st.shared.u32 [%r20], %r7; bar.sync 0; st.global.u32 [%rd5], %r7;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 64));
+	expect(KERNEL(OFFSET COPY "bar.sync 0; @%p1 exit; membar.gl;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
 }
 
 static void no_writes(void **state)
@@ -258,7 +269,7 @@ int main(void)
 		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
