@@ -1,0 +1,154 @@
+/* test_ranges_random.c - the proofs of src/rewrite/ranges*.c against the pass without them: kernels with random addresses, in
+ * launches of random shapes with pointers that may lead to the same memory. What has a race by all checks has one by those
+ * that are left. */
+#include "race_rig.h"
+
+enum { KERNELS = 120, LAUNCHES = 3, MIDDLE = 1 << 17 };
+
+static uint64_t noise;
+
+static uint32_t below(uint32_t n)
+{
+	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(noise >> 33) % n;
+}
+
+/* Fills %i<to> with a number made of coordinates, n, w and others; all stay small enough for the memory there is. */
+static void number(struct ws_buf *b, unsigned to)
+{
+	static const char *const forms[] = {
+		"mov.u32 %%i%u, %%x;\n", "mov.u32 %%i%u, %%x;\n", "mov.u32 %%i%u, %%tx;\n", "mov.u32 %%i%u, %%bx;\n",
+		"mad.lo.s32 %%i%u, %%y, %%w, %%x;\n", "mad.lo.s32 %%i%u, %%y, %%w, %%x;\n", "mad.lo.s32 %%i%u, %%x, %%w, %%y;\n",
+		"mul.lo.s32 %%i%u, %%x, %%w;\n", "mad.lo.s32 %%i%u, %%y, %%nx, %%x;\n", "mad.lo.s32 %%i%u, %%bx, 16, %%tx;\n",
+		"sub.s32 %%i%u, %%n, %%x;\n", "and.b32 %%i%u, %%x, 31;\n", "shr.u32 %%i%u, %%x, 1;\n", "shl.b32 %%i%u, %%x, 1;\n",
+		"selp.b32 %%i%u, %%x, %%y, %%p3;\n", "mov.u32 %%i%u, 5;\n", "mad.lo.s32 %%i%u, %%bx, %%tn, %%tx;\n",
+		"mov.u32 %%i%u, %%l;\n", "mov.u32 %%i%u, %%l;\n",
+	};
+	static const int more[] = { 0, 0, 0, 0, 1, -1, 2 };
+	int add = more[below(WS_COUNT(more))];
+
+	ws_buf_printf(b, forms[below(WS_COUNT(forms))], add ? to + 4 : to);
+	if (add)
+		ws_buf_printf(b, "add.s32 %%i%u, %%i%u, %d;\n", to, to + 4, add);
+}
+
+static void address(struct ws_buf *b, unsigned k)
+{
+	number(b, k);
+	ws_buf_printf(b, "mul.wide.s32 %%d3, %%i%u, 4;\nadd.s64 %%g%u, %%d%u, %%d3;\n", k, k, below(2));
+}
+
+static void access(struct ws_buf *b, unsigned k)
+{
+	static const char *const forms[] = {
+		"ld.global.u32 %%v, [%%g%u];\n", "ld.global.u32 %%v, [%%g%u];\n", "st.global.u32 [%%g%u], %%x;\n",
+		"st.global.u32 [%%g%u], %%x;\n", "st.global.u32 [%%g%u+4], %%x;\n", "red.global.add.u32 [%%g%u], 1;\n",
+		"@%%p3 st.global.u32 [%%g%u], %%x;\n", "ld.global.v2.u16 {%%h0, %%h1}, [%%g%u];\n",
+	};
+
+	ws_buf_printf(b, forms[below(WS_COUNT(forms))], k);
+}
+
+static void make(struct ws_buf *b)
+{
+	static const char *const conditions[] = {
+		"", "setp.ge.s32 %p1, %x, %n; @%p1 bra END;\n", "setp.ge.u32 %p1, %x, %n; @%p1 bra END;\n",
+		"setp.ge.s32 %p1, %x, %n; setp.gt.s32 %p2, %y, %n; or.pred %p1, %p1, %p2; @%p1 bra END;\n",
+		"setp.ge.s32 %p0, %x, %w; setp.ge.s32 %p2, %y, %n; or.pred %p1, %p0, %p2; @%p1 bra END;\n",
+		"setp.lt.s32 %p1, %x, 1; @%p1 bra END;\n", "setp.lt.s32 %p1, %x, %n; @!%p1 ret;\n",
+	};
+	static const char *const steps[] = { "%w", "%all", "%all", "%tn", "7" };
+	bool loop = below(3) == 0;
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %p<5>; .reg .b32 %x, %y, %tx, %ty, %bx, %by, %tn, %nx, %sx, %ny, %n, %w, %l, %v, %all, %i<9>;\n"
+	            ".reg .b64 %d<5>, %g<5>; .reg .b16 %h<2>;\n"
+	            "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
+	            "mov.u32 %tx, %tid.x; mov.u32 %ty, %tid.y; mov.u32 %bx, %ctaid.x; mov.u32 %by, %ctaid.y; mov.u32 %tn, %ntid.x;\n"
+	            "mov.u32 %ny, %ntid.y; mov.u32 %sx, %nctaid.x; mul.lo.s32 %nx, %sx, %tn; mad.lo.s32 %x, %bx, %tn, %tx;\n"
+	            "mad.lo.s32 %y, %by, %ny, %ty; mul.lo.s32 %all, %nx, 1; setp.gt.u32 %p3, %tx, 3;\n");
+	ws_buf_puts(b, conditions[below(WS_COUNT(conditions))]);
+	ws_buf_puts(b, "mov.u32 %l, %x;\n");
+	if (loop)
+		ws_buf_puts(b, "setp.ge.s32 %p4, %l, %n; @%p4 bra END;\nLOOP:\n");
+	for (unsigned k = 0, n = 1 + below(3); k < n; k++) {
+		address(b, k);
+		access(b, k);
+		if (below(3) == 0)
+			access(b, k);
+	}
+	if (loop)
+		ws_buf_printf(b, "add.s32 %%l, %%l, %s; setp.lt.s32 %%p4, %%l, %%n; @%%p4 bra LOOP;\n", steps[below(WS_COUNT(steps))]);
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+struct shape { uint32_t grid[3], block[3], n, w; int32_t b; };
+
+static struct shape random_shape(void)
+{
+	static const int32_t apart[] = { 0, 4, -4, 128, 400, 30000, 30000, -30000 };
+	struct shape s = { { 1 + below(3), 1 + !below(4), 1 }, { 1 + below(40), 1 + !below(4), 1 + !below(9) }, 0, 0, 0 };
+
+	s.n = below(100);
+	s.w = 1 + below(60);
+	s.b = apart[below(WS_COUNT(apart))];
+	return s;
+}
+
+static void launch(struct race_rig *r, const struct shape *s, uint64_t memory)
+{
+	struct { uint64_t a, b; uint32_t n, w; } params = { memory, memory + (uint64_t)(int64_t)s->b, s->n, s->w };
+	struct ws_gpu_launch l = { .params = &params };
+
+	memcpy(l.grid, s->grid, sizeof l.grid);
+	memcpy(l.block, s->block, sizeof l.block);
+	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, "k"), &l, &r->rig.stats, &r->rig.err))
+		fail_msg("%s", r->rig.err.text.data);
+}
+
+/* Are races found? entered: the launch had hooks. */
+static bool finds(const char *pass, const char *text, const struct shape *s, bool *entered)
+{
+	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
+	struct ws_mem *m = rig_mem(&r.rig, 2 * MIDDLE);
+	bool found;
+
+	launch(&r, s, m->addr + MIDDLE);
+	found = race_found(&r.tables, 0) != NULL;
+	*entered = r.tables.counts->segments != 0;
+	race_free(&r);
+	return found;
+}
+
+static void what_is_left_finds_what_all_find(void **state)
+{
+	unsigned races = 0, silent = 0;
+
+	for (unsigned k = 0; k < KERNELS; k++) {
+		struct ws_buf text = { 0 };
+		bool entered;
+
+		noise = k;
+		make(&text);
+		for (unsigned n = 0; n < LAUNCHES; n++) {
+			struct shape s = random_shape();
+			bool all = finds("race-all", text.data, &s, &entered), left = finds("race", text.data, &s, &entered);
+
+			races += all;
+			silent += !entered;
+			if (all != left)
+				fail_msg("kernel %u, grid %u %u, block %u %u %u, n %u, w %u, b %d: race %d, race-all %d:\n%s", k, s.grid[0],
+				         s.grid[1], s.block[0], s.block[1], s.block[2], s.n, s.w, s.b, left, all, text.data);
+		}
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", KERNELS * LAUNCHES, races, silent);
+	assert_true(races > KERNELS * LAUNCHES / 8 && silent > KERNELS * LAUNCHES / 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_left_finds_what_all_find) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
