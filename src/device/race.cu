@@ -283,13 +283,23 @@ INLINED void race_barrier_count(u32 threads)
 	__warpsafe_barrier_count(threads);
 }
 
+/* A warp whose block is off stops itself at its next barrier or sync: who switched it off may not have come to it yet, and
+ * its time does not go on. */
+HELPER bool block_is_off(u32 warp)
+{
+	if (!BLOCK.off)
+		return false;
+	stop_warp(warp);
+	return true;
+}
+
 /* All lanes of the warp go to the barrier together, as a barrier instruction that is .aligned wants it; those that have
  * left do not count. */
 SLOW void __warpsafe_barrier_arrive(void)
 {
 	u32 group = activemask(), warp = warp_index();
 
-	if (!BLOCK.off && leads(group))
+	if (!block_is_off(warp) && leads(group))
 		come(warp, group, false);
 	warp_sync(lanes_of_warp(warp));
 }
@@ -304,7 +314,7 @@ SLOW void __warpsafe_barrier(void)
 {
 	u32 group = activemask(), warp = warp_index();
 
-	if (!BLOCK.off && leads(group)) {
+	if (!block_is_off(warp) && leads(group)) {
 		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
 			switch_off();
 		if (BLOCK.list || BLOCK.unknown)
@@ -324,7 +334,7 @@ SLOW void __warpsafe_warp_sync(u32 lanes)
 {
 	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
 
-	if (!BLOCK.off && !(lanes & alive & lanes_below())) {
+	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
 		bool full = (lanes & alive) == alive;
 
 		next_sub(warp, full);

@@ -218,6 +218,15 @@ HELPER void next_sub(u32 warp, bool full)
 		now |= now ? was & NOW_FLAGS : 0;
 }
 
+/* Its accesses are not checked any more. */
+HELPER void stop_warp(u32 warp)
+{
+	u64 old = BLOCK.warps[warp].now, was;
+
+	while (old && (was = cas_now(warp, old, 0)) != old)
+		old = was;
+}
+
 /* The block is not checked from here on. */
 HELPER void switch_off(void)
 {
@@ -225,12 +234,8 @@ HELPER void switch_off(void)
 		return;
 	BLOCK.off = OFF_BY_BARRIER;
 	launch_is_incomplete(BLOCK.grid);
-	for (u32 w = 0; w < WARPS; w++) {
-		u64 old = BLOCK.warps[w].now, was;
-
-		while (old && (was = cas_now(w, old, 0)) != old)
-			old = was;
-	}
+	for (u32 w = 0; w < WARPS; w++)
+		stop_warp(w);
 }
 
 #endif
