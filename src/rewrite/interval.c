@@ -54,14 +54,17 @@ static bool may_write(const struct ws_rw_access *a)
 
 enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
 {
-	enum ws_shared_use use = WS_SHARED_READ;
+	enum ws_shared_use use = WS_SHARED_NONE;
 
 	for (uint32_t i = 0; i < f->ninsts; i++)
 		if (is_barrier(&f->insts[i]))
 			return WS_SHARED_BARRIER;
-	for (uint32_t k = 0; k < n; k++)
+	for (uint32_t k = 0; k < n; k++) {
 		if (may_write(&list[k]))
-			use = WS_SHARED_WRITE;
+			return WS_SHARED_WRITE;
+		if (list[k].rw_class == WS_RW_CHECK && list[k].space != WS_SPACE_GLOBAL)
+			use = WS_SHARED_READ;
+	}
 	return use;
 }
 

@@ -13,7 +13,7 @@ struct ws_needless {                     /* of one access */
 void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 
 /* What a function does that matters to who reads shared memory; the worst of it. */
-enum ws_shared_use { WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
+enum ws_shared_use { WS_SHARED_NONE, WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
 enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
 /* Which instructions of a kernel may be executed in one interval between barriers, by different threads (interval.c).
  * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must

@@ -27,6 +27,7 @@ struct body {
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
+	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 };
 
@@ -185,10 +186,12 @@ static void note_site(struct body *b, const struct ws_rw_access *a, const struct
 /* The check, with its address and `what`, jumped over where the launch is known not to need it. */
 static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const *args)
 {
+	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
 	bool done = check(c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 
 	place_label(c, skip);
+	place_label(c, own);
 	return done;
 }
 
@@ -326,7 +329,7 @@ static const struct ws_rw_kernel *kernel_of(const struct race *r, const struct w
 /* What the functions that a kernel calls do to shared memory. */
 static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *kernel)
 {
-	enum ws_shared_use worst = WS_SHARED_READ, use;
+	enum ws_shared_use worst = WS_SHARED_NONE, use;
 	const struct ws_rw_kernel *k = kernel_of(r, kernel);
 
 	for (uint32_t m = 0; m < r->reach.m->nfuncs; m++) {
@@ -343,14 +346,17 @@ static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *k
 	return worst;
 }
 
-static void find_needless(struct race *r, struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n,
+static void find_needless(struct race *r, struct body *b, struct ws_rw_access *list, uint32_t n,
 			  struct ws_needless *out)
 {
+	struct ws_ptx_func *f = b->f;
 	enum ws_shared_use use = f->entry ? called_use(r, f) : WS_SHARED_BARRIER;
 	struct ws_intervals *v = use != WS_SHARED_BARRIER ? ws_intervals_find(f, list, n, use == WS_SHARED_WRITE) : NULL;
 
 	if (v)
 		ws_needless_in_intervals(v, out);
+	if (v && use == WS_SHARED_NONE)
+		b->shared = ws_shared_ranges_find(r->p, f, list, n, v);
 	ws_intervals_free(v);
 	ws_needless_find(f, list, n, out);
 }
@@ -385,7 +391,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	bool done = true;
 
 	if (r->prune)
-		find_needless(r, f, list, n, needless);
+		find_needless(r, &b, list, n, needless);
 	if (b.kernel)
 		done = enter(&b, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
@@ -398,6 +404,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done &= call_at(&b, end, "race_leave", NULL);
 	free(needless);
 	ws_ranges_free(b.ranges);
+	ws_shared_ranges_free(b.shared);
 	return done;
 }
 

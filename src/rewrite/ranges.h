@@ -22,4 +22,14 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
                            const char *address);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
 
+/* The same for shared memory, from barrier to barrier (ranges_shared.c). Nothing that the kernel calls accesses shared
+ * memory. The list must live as long. */
+struct ws_shared_ranges;
+struct ws_intervals;
+struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
+					       const struct ws_rw_access *list, uint32_t n,
+					       const struct ws_intervals *v);
+const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_code *c, const struct ws_rw_access *a);
+void ws_shared_ranges_free(struct ws_shared_ranges *g);          /* NULL is fine */
+
 #endif

@@ -458,13 +458,23 @@ static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned
 	}
 }
 
-void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent)
+static void apart_by(struct entry *e, const struct sum *s, int64_t extent, unsigned coordinates)
 {
 	unsigned covered = 0;
 
 	apart(e, s, extent, &covered);
-	for (unsigned k = 0; k < COORDINATES; k++)
+	for (unsigned k = 0; k < coordinates; k++)
 		if (!(covered >> k & 1))
 			demand(e, size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k)), "eq",
 			       ws_entry_number(1));
+}
+
+void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent)
+{
+	apart_by(e, s, extent, COORDINATES);
+}
+
+void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent)
+{
+	apart_by(e, s, extent, COORDINATES / 2);
 }

@@ -79,6 +79,7 @@ struct values {
 	size_t nfacts, facts_cap;
 	uint32_t steps, depth;           /* steps left: what takes longer is not known */
 	const struct ws_ptx_inst *access;        /* of which the address is looked at */
+	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
 };
 
 /* ---- ranges_value.c ---- */
@@ -120,5 +121,7 @@ struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 bool ws_can_be_apart(const struct values *v, const struct sum *s);
 /* ok becomes false unless any two threads have addresses that are `extent` bytes apart or more. */
 void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent);
+/* The same for any two threads of a block. */
+void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent);
 
 #endif

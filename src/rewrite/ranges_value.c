@@ -195,7 +195,7 @@ static bool variable(struct values *v, const struct ws_ptx_sym *s, int64_t offse
 {
 	struct leaf l = { .kind = LEAF_SYMBOL, .sym = s, .fixed = true };
 
-	return s->kind == WS_SYM_VAR && s->space == WS_SPACE_GLOBAL && leaf(v, &l, out) &&
+	return s->kind == WS_SYM_VAR && s->space == (v->shared ? WS_SPACE_SHARED : WS_SPACE_GLOBAL) && leaf(v, &l, out) &&
 	       add_term(out, (struct term){ .factor = offset });
 }
 
@@ -290,7 +290,7 @@ static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes,
 	if (o->kind == WS_O_SREG)
 		return bytes == 4 && special(v, (enum ws_sreg)o->sreg_or_count, out);
 	if (o->kind == WS_O_SYM)
-		return bytes == 8 && variable(v, o->sym, o->offset, out);
+		return bytes == (v->shared ? 4 : 8) && variable(v, o->sym, o->offset, out);
 	return operand(v, o, bytes, i, out);
 }
 
@@ -501,7 +501,7 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 		return false;
 	if (!o->reg)
 		return variable(v, o->sym, o->offset, out);
-	return ws_type_bytes(o->reg->type) == 8 && value(v, o->reg, a->inst, out) &&
+	return ws_type_bytes(o->reg->type) == (v->shared ? 4 : 8) && value(v, o->reg, a->inst, out) &&
 	       add_term(out, (struct term){ .factor = o->offset });
 }
 

@@ -73,7 +73,8 @@ static void make(struct ws_buf *b)
 	            ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b32 %s<4>; .reg .b32 %n<3>; .reg .b64 %g<4>; .reg .b64 %d<4>;\n"
 	            "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r0, 32;\n"
 	            "mov.u32 %s3, s; shl.b32 %r3, %r0, 2; add.u32 %s0, %s3, %r3; xor.b32 %s1, %s0, 128; xor.b32 %s2, %s0, 4;\n"
-	            "cvt.u64.u32 %d1, %r3; add.u64 %g0, %d0, %d1; xor.b64 %g1, %g0, 128; xor.b64 %g2, %g0, 4; mov.u64 %g3, %d0;\n");
+	            "cvt.u64.u32 %d1, %r3; add.u64 %g0, %d0, %d1; xor.b64 %g1, %g0, 128; xor.b64 %g2, %g0, 4;\n"
+	            "mov.u64 %g3, %d0;\n");
 	statements(b, STATEMENTS, 0);
 	ws_buf_puts(b, "ret;\n}\n");
 }
@@ -120,9 +121,35 @@ static void what_is_left_finds_what_all_find(void **state)
 	print_message("%u kernels have races, %u none\n", races[1], races[0]);
 }
 
+/* Words of threads `stride` bytes apart, and `gap` bytes behind them: their own by the size of the launch, or not. */
+static void words_of_threads_are_their_own(void **state)
+{
+	static const struct { uint32_t stride, gap; bool race; } rows[] = {
+		{ 4, 256, false }, { 8, 512, false }, { 8, 4, false }, { 4, 4, true }, { 0, 256, true }, { 4, 128, true },
+		{ 512, 4, false },
+	};
+	static const char text[] = PTX_HEAD ".shared .align 4 .b8 s[1024];\n"
+		".visible .entry k(.param .u64 out, .param .u32 stride, .param .u32 gap)\n{\n.reg .b32 %r<9>;\n"
+		"mov.u32 %r0, %tid.x; ld.param.u32 %r1, [stride]; ld.param.u32 %r2, [gap]; mov.u32 %r3, s;\n"
+		"mad.lo.s32 %r4, %r0, %r1, %r3; add.s32 %r5, %r4, %r2;\n"
+		"st.shared.u32 [%r4], %r0; ld.shared.u32 %r6, [%r4]; st.shared.u32 [%r5], %r0;\nret;\n}\n";
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		struct race_rig r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
+		struct { uint64_t out; uint32_t stride, gap; } params = { 0, rows[k].stride, rows[k].gap };
+
+		assert_non_null(strstr(r.text.data, "@%ws_kept_pred_"));
+		rig_run(&r.rig, "k", 2, rows[k].stride > 64 ? 1 : 64, &params);
+		if (!race_found(&r.tables, 0) == rows[k].race)
+			fail_msg("stride %u, gap %u", rows[k].stride, rows[k].gap);
+		race_free(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_of_threads_are_their_own),
 		cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
