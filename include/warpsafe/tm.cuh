@@ -310,7 +310,18 @@ WS_TX_FN void ws_tx__drop_token(struct ws_tx *tx)
 /* Lets a random number of rounds pass, up to 2^exponent. Rounds and not time: lanes in step all leave a delay together. */
 WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
 {
-	tx->skip = ws_tx__random(tx) & ((1u << (exponent < 8 ? exponent : 8)) - 1);
+	tx->skip = ws_tx__random(tx) & ((1u << exponent) - 1);
+}
+
+/* After as many aborts. Up to 2^8 rounds; the one with the token waits longer and longer for the attempts that were under way,
+ * which an unfair scheduler may let run only while it does. */
+WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
+{
+	unsigned more = tx->aborts - tx->tm.patience;
+
+	if (!tx->token)
+		return tx->aborts < 8 ? tx->aborts : 8;
+	return 4 + (more < 10 ? more : 10);
 }
 
 WS_TX_FN void ws_tx__count_commit(const struct ws_tx *tx)
@@ -331,7 +342,7 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 		ws_tx__back_off(tx, 6);
 	} else {
 		tx->aborts++;
-		ws_tx__back_off(tx, tx->token ? 0 : tx->aborts);
+		ws_tx__back_off(tx, ws_tx__exponent(tx));
 	}
 	if (tx->why == WS_TM_RETRY || tx->state != WS_TX_WAITING)
 		ws_tx__drop_token(tx);

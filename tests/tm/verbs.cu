@@ -1,0 +1,285 @@
+/* verbs.cu - what the calls of include/warpsafe/tm.cuh do, with each engine; threads of one warp and of two blocks.
+ *
+ *     verbs [NAME...]        all checks, or those named. Ends with 1 and a line for each that fails. */
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+#include <warpsafe/tm.h>
+#include <warpsafe/tm.cuh>
+
+enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, WORDS = 4096 };
+
+struct shared { unsigned words[WORDS]; unsigned bad; };
+
+__device__ unsigned self(void) { return blockIdx.x * THREADS + threadIdx.x; }
+__device__ void must(struct shared *s, bool right)
+{
+	if (!right)
+		atomicAdd(&s->bad, 1u);
+}
+
+/* Every size at every offset, written and read back; every second one is cancelled. Bytes beside it stay as they are. */
+__device__ void sizes(struct ws_tx *tx, struct shared *s)
+{
+	unsigned char *own = (unsigned char *)(s->words + self() * 16), from[16], to[16];
+
+	for (unsigned size = 1; size <= 16; size++) {
+		unsigned at = (size * 7 + self()) % 16, cancel = (size + self()) % 2;
+
+		for (unsigned i = 0; i < 64; i++)
+			own[i] = 99;
+		for (unsigned i = 0; i < size; i++)
+			from[i] = (unsigned char)(i * 3 + size);
+		__threadfence();
+		WS_TX(tx) {
+			ws_tx_write(tx, own + at, from, size);
+			ws_tx_read(tx, to, own + at, size);
+			for (unsigned i = 0; ws_tx_ok(tx) && i < size; i++)
+				must(s, to[i] == from[i]);
+			if (cancel)
+				ws_tx_abort(tx);
+		}
+		must(s, ws_tx_status(tx) == (cancel ? WS_TX_CANCELLED : WS_TX_COMMITTED));
+		for (unsigned i = 0; i < 64; i++)
+			must(s, own[i] == (!cancel && i >= at && i < at + size ? from[i - at] : 99));
+	}
+}
+
+/* Values of each type come back as they were. */
+__device__ void types(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *w = s->words + self() * 16;
+
+	WS_TX(tx) {
+		ws_tx_write_u8(tx, (unsigned char *)w, 200);
+		ws_tx_write_u16(tx, (unsigned short *)(w + 1), 60000);
+		ws_tx_write_i32(tx, (int *)(w + 2), -5);
+		ws_tx_write_i64(tx, (long long *)(w + 4), -6000000000);
+		ws_tx_write_f32(tx, (float *)(w + 6), -0.25f);
+		ws_tx_write_f64(tx, (double *)(w + 8), 1e300);
+		ws_tx_write_pointer(tx, w + 10, w);
+		bool right = ws_tx_read_u8(tx, (unsigned char *)w) == 200 && ws_tx_read_u16(tx, (unsigned short *)(w + 1)) == 60000;
+		right = right && ws_tx_read_i32(tx, (int *)(w + 2)) == -5 && ws_tx_read_i64(tx, (long long *)(w + 4)) == -6000000000;
+		right = right && ws_tx_read_f32(tx, (float *)(w + 6)) == -0.25f && ws_tx_read_f64(tx, (double *)(w + 8)) == 1e300;
+		right = right && ws_tx_read_pointer(tx, w + 10) == w;
+		if (ws_tx_ok(tx))
+			must(s, right);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+}
+
+/* `break` and `continue` end the section and commit it. */
+__device__ void leave(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *w = s->words + self() * 16;
+
+	WS_TX(tx) {
+		ws_tx_write_u32(tx, w, 1);
+		if (ws_tx_read_u32(tx, w))
+			break;
+		ws_tx_write_u32(tx, w, 2);
+	}
+	must(s, w[0] == 1 && ws_tx_status(tx) == WS_TX_COMMITTED);
+	WS_TX(tx) {
+		ws_tx_write_u32(tx, w, 3);
+		continue;
+	}
+	must(s, w[0] == 3 && ws_tx_status(tx) == WS_TX_COMMITTED);
+}
+
+__device__ void add(struct ws_tx *tx, unsigned *word, unsigned n)
+{
+	WS_TX(tx)
+		ws_tx_write_u32(tx, word, ws_tx_read_u32(tx, word) + n);
+}
+
+/* A function with a section of its own, called in a section: both words change, or none. */
+__device__ void nested(struct ws_tx *tx, struct shared *s)
+{
+	WS_TX(tx) {
+		add(tx, s->words, 1);
+		add(tx, s->words + 1, 2);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+	WS_TX(tx) {
+		add(tx, s->words, 100);
+		WS_TX(tx)
+			ws_tx_abort(tx);
+		add(tx, s->words + 1, 100);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_CANCELLED);
+}
+
+/* Every fourth thread waits until the one after it has counted: its neighbour in the warp, in the next warp or block. */
+__device__ void retry(struct ws_tx *tx, struct shared *s)
+{
+	unsigned t = self() / 4;
+
+	if (self() % 4)
+		return;
+	WS_TX(tx) {
+		if (ws_tx_read_u32(tx, s->words) != ALL / 4 - 1 - t)
+			ws_tx_retry(tx);
+		else
+			ws_tx_write_u32(tx, s->words, ALL / 4 - t);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+}
+
+/* Writes many more words than a log holds in local memory. */
+__device__ void spill(struct ws_tx *tx, struct shared *s)
+{
+	unsigned cancel = self() % 32 == 8;
+
+	if (self() % 8)
+		return;
+	WS_TX(tx) {
+		for (unsigned i = 0; ws_tx_ok(tx) && i < 60; i++)
+			ws_tx_write_u32(tx, s->words + i, ws_tx_read_u32(tx, s->words + i) + 1);
+		if (cancel)
+			ws_tx_abort(tx);
+	}
+	must(s, ws_tx_status(tx) == (cancel ? WS_TX_CANCELLED : WS_TX_COMMITTED));
+}
+
+__device__ void too_large(struct ws_tx *tx, struct shared *s)
+{
+	WS_TX(tx)
+		for (unsigned i = 0; ws_tx_ok(tx) && i < 150; i++)
+			ws_tx_write_u32(tx, s->words + i, 1);
+	must(s, ws_tx_status(tx) == WS_TX_TOO_LARGE);
+	add(tx, s->words, 0);                    /* and goes on as if nothing had been */
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+}
+
+/* Two words that are always equal. Whoever sees them differ is a zombie; none may commit, and none may be in an engine with
+ * opacity. Threads also write them in both orders. */
+__device__ void zombies(struct ws_tx *tx, struct shared *s)
+{
+	unsigned first = self() % 2;
+
+	for (unsigned i = 0; i < 4; i++) {
+		unsigned a, b, ok;
+
+		WS_TX(tx) {
+			a = ws_tx_read_u32(tx, s->words + first);
+			b = ws_tx_read_u32(tx, s->words + 1 - first);
+			ok = ws_tx_ok(tx);
+			if (ok && a != b)
+				atomicAdd(s->words + 2, 1u);
+			if (self() % 4 == i)
+				continue;
+			ws_tx_write_u32(tx, s->words + first, a + 1);
+			ws_tx_write_u32(tx, s->words + 1 - first, b + 1);
+		}
+		must(s, ok && a == b);
+	}
+}
+
+/* Of each two words at least one stays 1: whoever takes its own away has seen the other one. */
+__device__ void skew(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *own = s->words + self(), *other = s->words + (self() ^ 1);
+
+	*own = 1;
+	__syncwarp();
+	WS_TX(tx)
+		if (ws_tx_read_u32(tx, own) + ws_tx_read_u32(tx, other) == 2)
+			ws_tx_write_u32(tx, own, 0);
+	__syncwarp();
+	must(s, *own + *other == 1);
+}
+
+/* Hands plain data over: what was written before a transaction can be read by one that sees its effect (not with istm,
+ * where what is seen may never take effect), and what it wrote itself can be read afterwards without one. */
+__device__ void publish(struct ws_tx *tx, struct shared *s)
+{
+	unsigned t = self() % THREADS, *data = s->words + 64 * t, *full = data + 32, seen = 1;
+
+	if (blockIdx.x == 0) {
+		data[0] = 1;
+		WS_TX(tx) {
+			ws_tx_write_u32(tx, data + 16, 1);
+			ws_tx_write_u32(tx, full, 1);
+		}
+		return;
+	}
+	WS_TX(tx) {
+		if (!ws_tx_read_u32(tx, full))
+			ws_tx_retry(tx);
+		else if (tx->tm.engine != WS_TM_ISTM)
+			seen = data[0];
+	}
+	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
+}
+
+#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(spill) X(too_large) X(zombies) X(skew) X(publish)
+#define KERNEL(NAME) \
+	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
+	{ \
+		WS_TX_VAR(tx, tm); \
+		NAME(&tx, s); \
+	}
+CHECKS(KERNEL)
+
+static bool after(const char *name, const struct ws_tm *tm, const struct shared *s, const struct ws_tm_stats *n)
+{
+	bool right = s->bad == 0;
+
+	if (!strcmp(name, "nested"))
+		right = right && s->words[0] == ALL && s->words[1] == 2 * ALL && n->aborts[WS_TM_CANCELLED] == ALL;
+	else if (!strcmp(name, "retry"))
+		right = right && s->words[0] == ALL / 4 && n->aborts[WS_TM_RETRY] > 0;
+	else if (!strcmp(name, "zombies"))
+		right = right && (tm->engine == WS_TM_ISTM || s->words[2] == 0) && s->words[0] == 3 * ALL;
+	else if (!strcmp(name, "too_large"))
+		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL && s->words[0] == 0;
+	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)
+		right = right && s->words[i] == ALL / 8 - ALL / 32;
+	return right;
+}
+
+typedef void kernel(struct ws_tm, struct shared *);
+
+static int play(const char *name, kernel *k, unsigned engine, unsigned granularity)
+{
+	static struct shared host;
+	struct ws_tm_config config = ws_tm_defaults();
+	struct ws_tm_stats stats;
+	struct ws_tm tm;
+	struct shared *s;
+	bool right;
+
+	config.engine = (enum ws_tm_engine)engine;
+	config.granularity = granularity;
+	config.entries = 1000;
+	config.heap = !strcmp(name, "too_large") ? 1024 : 5120;    /* spill: enough for one at a time */
+	if (ws_tm_create(&tm, &config) || cudaMalloc((void **)&s, sizeof *s) || cudaMemset(s, 0, sizeof *s))
+		return printf("%s: set-up failed\n", name), 2;
+	k<<<BLOCKS, THREADS>>>(tm, s);
+	right = ws_tm_read_stats(&tm, &stats) == cudaSuccess;
+	right = cudaMemcpy(&host, s, sizeof host, cudaMemcpyDeviceToHost) == cudaSuccess && right && after(name, &tm, &host, &stats);
+	if (!right)
+		printf("%s, engine %s, granularity %u: wrong (%u)\n", name, ws_tm_engine_name(engine), granularity, host.bad);
+	cudaFree(s);
+	ws_tm_destroy(&tm);
+	return !right;
+}
+
+int main(int argc, char **argv)
+{
+	int bad = 0;
+
+	for (unsigned engine = 0; engine < WS_TM_ENGINES; engine++)
+		for (unsigned granularity = 4; granularity <= 64; granularity *= 4) {
+			bool wanted;
+#define PLAY(NAME) \
+			wanted = argc == 1; \
+			for (int i = 1; i < argc; i++) \
+				wanted = wanted || !strcmp(argv[i], #NAME); \
+			if (wanted) \
+				bad += play(#NAME, k_##NAME, engine, granularity);
+			CHECKS(PLAY)
+		}
+	return bad ? 1 : 0;
+}
