@@ -1,6 +1,6 @@
 /* ranges.c - proofs by the addresses that a launch can touch.
  *
- * Let every write and atomic to global memory that a kernel can execute have an address of which bounds are known at the
+ * Let every write and atomic to global memory that a kernel can execute have an address with bounds that are known at the
  * kernel's entry. Code there computes them for this launch: intervals of bytes. Only threads of one launch are compared
  * with each other, so in this launch
  *   - a read of global memory outside all intervals has no race, as nobody writes there. Each such read compares its
@@ -9,7 +9,7 @@
  *     than the group's bytes) touch bytes of their own, unless other groups or reads come there. If all accesses of the
  *     kernel have bounds, no group that writes meets another, and the threads of each are apart, then no access has a
  *     race (`own`); in a group of atomics alone, which do not race with each other, threads may meet.
- * Nothing is assumed of parameters: they may point to the same memory, and then the intervals meet, and all is checked. */
+ * Nothing is assumed of parameters: they may point to the same memory, then the intervals meet, and all is checked. */
 #include "rewrite/ranges_priv.h"
 
 #include <stdlib.h>
@@ -153,7 +153,8 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	for (uint32_t k = 0; k < n; k++) {
 		if (writes_unseen(&list[k]))
 			return false;
-		if (!may_be_global(&list[k]) || list[k].kind == WS_RW_READ || not_global(&g->v, list[k].address->reg, 0))
+		if (!may_be_global(&list[k]) || list[k].kind == WS_RW_READ ||
+		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
 		if (!ws_values_address(&g->v, &list[k], &s) || !add_to_group(g, &list[k], &s))
 			return false;
@@ -274,7 +275,8 @@ static void make_intervals(struct ws_ranges *g, struct entry *e)
 		unsigned n = 0;
 
 		for (unsigned m = k; m < g->nwriting && !done[k]; m++)
-			if (!done[m] && (rest || m == k || base_of(&g->v, &g->groups[m]) == base_of(&g->v, &g->groups[k])))
+			if (!done[m] && (rest || m == k ||
+			                 base_of(&g->v, &g->groups[m]) == base_of(&g->v, &g->groups[k])))
 				list[n++] = &g->groups[m];
 		if (!n)
 			continue;
@@ -289,7 +291,8 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 	const char *before = ws_code_temp(e->c, WS_PRED);
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
+	            before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 

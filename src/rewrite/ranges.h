@@ -1,4 +1,4 @@
-/* ranges.h - proofs by the addresses that a launch can touch: code at a kernel's entry computes them from the parameters
+/* ranges.h - proofs by the addresses that a launch can touch: code at a kernel's entry computes them from parameters
  * and the size of the grid, and accesses that nobody else can come near have no check in this launch. */
 #ifndef WS_REWRITE_RANGES_H
 #define WS_REWRITE_RANGES_H
@@ -13,8 +13,8 @@ struct ws_ranges;
  * ws_ranges_free, before the pass does. */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
-/* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL: there
- * are none. */
+/* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL:
+ * there are none. */
 const char *ws_ranges_silent(const struct ws_ranges *g);
 /* Adds code that jumps to the label that it returns when the access needs no check in this launch; the caller places
  * the label behind the check. `address`: register with the access's address, 64 bits. NULL: nothing was added. */

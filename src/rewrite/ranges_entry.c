@@ -294,8 +294,8 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
  * threads apart, or a register with bounds whose own sum does, or a loop's counter. With the digits in order of their
  * weights, sums of threads that differ in a digit are `extent` or more apart if each weight is at least what the digits
  * before it can come to, and extent more: as in any number system. Each of the six coordinates of a thread must be in a
- * digit, or there is only one of it. Threads whose counters begin apart, and less than a step apart in all, never come to
- * each other's values. */
+ * digit, or there is only one of it. Threads whose counters begin apart, and less than a step apart in all, never come
+ * to each other's values. */
 enum { MOST_DIGITS = 6, COORDINATES = 6, DEEPEST = 4 };
 
 struct digit { uint32_t leaf; struct sum weight; };
@@ -391,7 +391,8 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 
 		if (coordinate(l) >= 0)
 			continue;
-		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 || !can_be_apart(v, l->of[0], depth + 1))
+		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 ||
+		    !can_be_apart(v, l->of[0], depth + 1))
 			return false;
 		if (l->kind == LEAF_LOOP ? !ws_sum_fixed(v, l->step) : l->in_time)
 			return false;

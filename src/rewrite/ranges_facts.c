@@ -1,8 +1,9 @@
 /* ranges_facts.c - which comparisons have decided on the way to an instruction.
  *
- * A fact is "the value that register r has now is below n", as a comparison has found, of which there may be several: one
- * before a loop and one at its end. It begins on the edges of branches that the predicate of such a comparison decides, and
- * ends where r is written. It holds at the start of a block if it does at the end of every edge into it. */
+ * A fact is "the value that register r has now is below n", as a comparison has found, of which there may be several:
+ * one before a loop and one at its end. It begins on the edges of branches that the predicate of such a comparison
+ * decides, and ends where r is written. It holds at the start of a block if it does at the end of every edge
+ * into it. */
 #include "rewrite/ranges_priv.h"
 
 #include <string.h>
@@ -52,7 +53,8 @@ static bool compares(const struct ws_ptx_inst *i, const struct fact *k, bool tru
 	struct bound b;
 
 	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop &&
-	       ((i->ops[1].kind == WS_O_REG && i->ops[1].reg == k->r) || (i->ops[2].kind == WS_O_REG && i->ops[2].reg == k->r)) &&
+	       ((i->ops[1].kind == WS_O_REG && i->ops[1].reg == k->r) ||
+	        (i->ops[2].kind == WS_O_REG && i->ops[2].reg == k->r)) &&
 	       ws_bound_by(i, k->r, truth, &b) && ws_bound_same(&b, &k->bound);
 }
 

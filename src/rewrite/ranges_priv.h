@@ -1,10 +1,10 @@
 /* ranges_priv.h - what the files ranges*.c share.
  *
  * The value of a register is known as a sum: a polynomial over leaves, which are parameters, special registers, or
- * registers of which only bounds are known. Sums are over the integers. A register of 32 (64) bits equals its sum modulo
- * 2^32 (2^64): that holds through additions and multiplications, whatever wraps. Where an instruction looks at the number
- * itself (widening, a shift to the right, a comparison) the sum must fit the type: that is a duty, which the code at the
- * entry examines with the bounds of this launch. A launch that does not fulfil it is checked in full. */
+ * registers of which only bounds are known. Sums are over the integers. A register of 32 (64) bits equals its sum
+ * modulo 2^32 (2^64): that holds through additions and multiplications, whatever wraps. Where an instruction looks at
+ * the number itself (widening, a shift to the right, a comparison) the sum must fit the type: that is a duty, which the
+ * code at the entry examines with the bounds of this launch. A launch that does not fulfil it is checked in full. */
 #ifndef WS_REWRITE_RANGES_PRIV_H
 #define WS_REWRITE_RANGES_PRIV_H
 
@@ -97,8 +97,8 @@ int64_t ws_sum_take_constant(struct sum *s);
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
-/* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in a
- * thread, so that whenever it did counts. */
+/* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
+ * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                    const struct ws_ptx_inst *at);
 

@@ -186,7 +186,8 @@ static bool operand(struct values *v, const struct ws_operand *o, unsigned bytes
 static bool special(struct values *v, enum ws_sreg s, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_SPECIAL, .special = s,
-	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) || (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
+	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) ||
+	                           (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
 
 	return ((s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z) || s == WS_SR_LANEID) && leaf(v, &l, out);
 }
@@ -263,7 +264,8 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		out->n = 0;
 		return ws_sum_add(out, &s, (int64_t)1 << by);
 	}
-	must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
+	must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] :
+	         bytes == 4 ? WS_U32 : WS_U64);
 	l.of[0] = keep(v, &s);
 	l.in_time = in_time(v, &s);
 	l.fixed = ws_sum_fixed(v, &s);
@@ -339,7 +341,8 @@ static bool result(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 }
 
 /* ---- bounds ---- */
-static bool holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at)
+static bool holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
+                  const struct ws_ptx_inst *at)
 {
 	return ws_fact_holds(v, b, r, constant, at) ||
 	       (constant && at != v->access && ws_fact_holds(v, b, r, constant, v->access));
@@ -371,7 +374,8 @@ static void try_bound(struct values *v, const struct ws_reg *r, bool constant, c
 
 /* The bounds that r has when `at` reads it. The sums of `of` are what it may hold by its definitions; they must be what
  * the comparison sees. */
-static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at, struct leaf *l)
+static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
+                        struct leaf *l)
 {
 	struct bound b;
 
