@@ -271,6 +271,50 @@ INLINED void race_atomic(u64 address, u32 what, u32 site)
 	__warpsafe_atomic(address, what, site);
 }
 
+/* ---- at the access ----
+ * What nearly always suffices, for shared and for global memory; the rest is a call. `thread`: the thread's index in the
+ * block. */
+INLINED u32 race_thread(void)
+{
+	return thread_index();
+}
+
+INLINED void race_read_shared(u32 thread, u64 address, u32 what, u32 site)
+{
+	(void)thread;
+	__warpsafe_read(address, what, site);
+}
+
+INLINED void race_write_shared(u32 thread, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	(void)thread;
+	__warpsafe_write(address, what, site, v0, v1);
+}
+
+INLINED void race_atomic_shared(u32 thread, u64 address, u32 what, u32 site)
+{
+	(void)thread;
+	__warpsafe_atomic(address, what, site);
+}
+
+INLINED void race_read_global(u32 thread, u64 address, u32 what, u32 site)
+{
+	(void)thread;
+	__warpsafe_read(address, what, site);
+}
+
+INLINED void race_write_global(u32 thread, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	(void)thread;
+	__warpsafe_write(address, what, site, v0, v1);
+}
+
+INLINED void race_atomic_global(u32 thread, u64 address, u32 what, u32 site)
+{
+	(void)thread;
+	__warpsafe_atomic(address, what, site);
+}
+
 /* ---- barriers and syncs ---- */
 SLOW void __warpsafe_barrier_count(u32 threads)
 {

@@ -29,6 +29,7 @@ struct body {
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
+	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
 };
 
 /* ---- calls ---- */
@@ -112,25 +113,56 @@ static uint32_t what(const struct ws_rw_access *a, bool update)
 	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0);
 }
 
-static bool check(struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
+/* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
+static const char *function_of(const struct ws_rw_access *a, bool *fast)
+{
+	static const char *const names[][3] = {
+		[WS_RW_READ] = { "race_read_global", "race_read_shared", "race_read" },
+		[WS_RW_WRITE] = { "race_write_global", "race_write_shared", "race_write" },
+		[WS_RW_ATOMIC] = { "race_atomic_global", "race_atomic_shared", "race_atomic" },
+	};
+	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
+
+	*fast = space < 2;
+	return names[a->kind][space];
+}
+
+/* Computed once, where the function is entered. */
+static const char *thread_of(struct body *b)
+{
+	struct ws_code *c;
+
+	if (b->thread)
+		return b->thread;
+	b->thread = ws_rw_register(b->race->p, b->f, WS_B32);
+	c = ws_code_entry(b->race->p, b->f);
+	ws_inline(c, "race_thread", NULL, 0, b->thread);
+	ws_code_end(c);
+	return b->thread;
+}
+
+static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
 		  const char *site)
 {
-	static const char *const functions[] = { "race_read", "race_write", "race_atomic" };
-	const char *words[4], *args[5] = { address, kind, site };
-	unsigned nargs = a->kind == WS_RW_WRITE ? 5 : 3;
+	enum { THREAD, ADDRESS, WHAT, SITE, VALUES };
+	bool fast;
+	const char *function = function_of(a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
+	const char *const *first = fast ? args : args + ADDRESS;
+	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
-	if (nargs == 5)
+	args[THREAD] = fast ? thread_of(b) : NULL;
+	if (a->kind == WS_RW_WRITE)
 		ws_code_stored(c, a, words);
 	for (unsigned at = 0; at < a->bytes; at += MOST_BYTES) {
 		if (at) {
-			args[0] = ws_code_temp(c, WS_B64);
-			ws_code_add(c, "add.s64 %s, %s, %u;", args[0], address, at);
+			args[ADDRESS] = ws_code_temp(c, WS_B64);
+			ws_code_add(c, "add.s64 %s, %s, %u;", args[ADDRESS], address, at);
 		}
-		if (nargs == 5) {
-			args[3] = words[at / 8];
-			args[4] = words[at / 8 + 1];
+		if (a->kind == WS_RW_WRITE) {
+			args[VALUES] = words[at / 8];
+			args[VALUES + 1] = words[at / 8 + 1];
 		}
-		if (!ws_inline(c, functions[a->kind], args, nargs, NULL))
+		if (!ws_inline(c, function, first, nargs, NULL))
 			return false;
 	}
 	return true;
@@ -188,7 +220,7 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 {
 	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
-	bool done = check(c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
+	bool done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 
 	place_label(c, skip);
 	place_label(c, own);

@@ -5,9 +5,17 @@
 
 #define FUNC(name, args, body) ".visible .func " name "(" args ")\n{\n" body "ret;\n}\n"
 #define THREE ".param .b64 a, .param .b32 b, .param .b32 c"
+#define FOUR ".param .b32 a, .param .b64 b, .param .b32 c, .param .b32 d"
 static const char counting[] =
 	".version 6.0\n.target sm_70\n.address_size 64\n.global .align 4 .b32 __warpsafe_checks[4];\n"
 	FUNC("race_enter", ".param .b32 a", "red.global.add.u32 [__warpsafe_checks+12], 1;\n") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
+	FUNC("race_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
+	FUNC("race_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
+	".visible .func (.param .b32 r) race_thread()\n{\nst.param.b32 [r], 7;\nret;\n}\n"
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")

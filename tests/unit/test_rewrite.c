@@ -530,20 +530,30 @@ static void stored_values_are_words(void **state)
 #define A64(f, k, r) "ld.param.u64 " r ", [" f "_param_" #k "];\n"
 #define A32(f, k, r) "ld.param.u32 " r ", [" f "_param_" #k "];\n"
 #define P(t, f, k) ".param ." t " " f "_param_" #k
+#define THREE(f, first, a, b, c) first P("b64", f, a) "," P("b32", f, b) "," P("b32", f, c)
+#define READS(f, first, a, b, c) \
+	SHOWS(f, THREE(f, first, a, b, c), A64(f, a, "%rd1") A32(f, b, "%r1") A32(f, c, "%r2") \
+	      "st.local.v2.u32 [%rd1+4], {%r1, %r2};")
+#define WRITES(f, first, a, b, c, d, e) \
+	SHOWS(f, THREE(f, first, a, b, c) "," P("b64", f, d) "," P("b64", f, e), \
+	      A64(f, a, "%rd1") A64(f, d, "%rd2") A64(f, e, "%rd3") "st.local.v2.u64 [%rd1+5], {%rd2, %rd3};")
+#define ATOMICS(f, first, a, b, c) \
+	SHOWS(f, THREE(f, first, a, b, c), A64(f, a, "%rd1") A32(f, b, "%r1") "st.local.u32 [%rd1+6], %r1;")
 static const char race_runtime[] =
 	".version 6.0\n.target sm_70\n.address_size 64\n"
 	SHOWS("race_enter", P("b32", "race_enter", 0), A32("race_enter", 0, "%r1") "st.local.u32 [1], %r1;")
 	SHOWS("race_enter_off", "", "pmevent 2;")
 	SHOWS("race_leave", "", "pmevent 3;")
-	SHOWS("race_read", P("b64", "race_read", 0) "," P("b32", "race_read", 1) "," P("b32", "race_read", 2),
-	      A64("race_read", 0, "%rd1") A32("race_read", 1, "%r1") A32("race_read", 2, "%r2")
-	      "st.local.v2.u32 [%rd1+4], {%r1, %r2};")
-	SHOWS("race_write", P("b64", "race_write", 0) "," P("b32", "race_write", 1) "," P("b32", "race_write", 2) ","
-	      P("b64", "race_write", 3) "," P("b64", "race_write", 4),
-	      A64("race_write", 0, "%rd1") A64("race_write", 3, "%rd2") A64("race_write", 4, "%rd3")
-	      "st.local.v2.u64 [%rd1+5], {%rd2, %rd3};")
-	SHOWS("race_atomic", P("b64", "race_atomic", 0) "," P("b32", "race_atomic", 1) "," P("b32", "race_atomic", 2),
-	      A64("race_atomic", 0, "%rd1") A32("race_atomic", 1, "%r1") "st.local.u32 [%rd1+6], %r1;")
+	READS("race_read", , 0, 1, 2)
+	READS("race_read_global", P("b32", "race_read_global", 0) ",", 1, 2, 3)
+	READS("race_read_shared", P("b32", "race_read_shared", 0) ",", 1, 2, 3)
+	WRITES("race_write", , 0, 1, 2, 3, 4)
+	WRITES("race_write_global", P("b32", "race_write_global", 0) ",", 1, 2, 3, 4, 5)
+	WRITES("race_write_shared", P("b32", "race_write_shared", 0) ",", 1, 2, 3, 4, 5)
+	ATOMICS("race_atomic", , 0, 1, 2)
+	ATOMICS("race_atomic_global", P("b32", "race_atomic_global", 0) ",", 1, 2, 3)
+	ATOMICS("race_atomic_shared", P("b32", "race_atomic_shared", 0) ",", 1, 2, 3)
+	".visible .func (.param .b32 result) race_thread()\n{\nst.param.b32 [result], 7;\nret;\n}\n"
 	SHOWS("race_release", P("b64", "race_release", 0) "," P("b32", "race_release", 1),
 	      A64("race_release", 0, "%rd1") A32("race_release", 1, "%r1") "st.local.u32 [%rd1+7], %r1;")
 	SHOWS("race_acquire", P("b64", "race_acquire", 0) "," P("b32", "race_acquire", 1),
