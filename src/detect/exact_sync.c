@@ -238,13 +238,21 @@ static bool releases(uint8_t sem)
 	return sem == WS_SEM_RELEASE || sem == WS_SEM_ACQ_REL || sem == WS_SEM_SC;
 }
 
+/* The read of a reduction is no part of an acquire pattern (PTX ISA 9.0, Memory Consistency Model, Release and Acquire
+ * Patterns), and nobody has the value. */
+static bool reduces(const struct ws_access *a)
+{
+	return a->site->inst && a->site->inst->op == WS_OP_red;
+}
+
 void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
 {
 	struct ws_ex_byte *byte = ws_ex_byte(n->x, n->owner, key.addr);
 	struct ws_ex_word *w = byte ? word(byte, size, false) : NULL;
 	enum ws_ex_level read = ws_ex_level(n->a->scope);
+	bool value = !reduces(n->a);
 
-	for (int lv = EX_CTA; w && lv <= (int)read; lv++) {
+	for (int lv = EX_CTA; w && value && lv <= (int)read; lv++) {
 		struct ws_ex_store *s = store_of(w, lv, domain_of(n->b, lv), false);
 
 		if (s)
@@ -255,7 +263,8 @@ void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
 			ws_ex_learn(&n->u->f, &p->f);
 	if (w && read == EX_GPU) {
 		ws_ex_join(&n->u->f.seen, w->sc);
-		ws_ex_join(&n->u->f.dep, w->dep);
+		if (value)
+			ws_ex_join(&n->u->f.dep, w->dep);
 	}
 }
 

@@ -410,12 +410,20 @@ static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struc
 }
 
 /* A strong read of addr by lane: loc (NULL = nothing was released there) is as before the access. */
+/* The read of a reduction is no part of an acquire pattern (PTX ISA 9.0, Memory Consistency Model, Release and Acquire
+ * Patterns), and nobody has the value. That it came after the word's writes is known all the same. */
+static bool reduces(const struct ws_access *a)
+{
+	return a->site->inst && a->site->inst->op == WS_OP_red;
+}
+
 void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr)
 {
 	enum ws_level read = level_of(c->a->scope);
 	struct ws_lane_sync *ls = ws_sync_of_lane(c->w, c->b, c->its ? lane : 0);
+	bool value = !reduces(c->a);
 
-	for (enum ws_level lv = lowest(c->l); loc && lv < LEVELS; lv++) {
+	for (enum ws_level lv = lowest(c->l); loc && value && lv < LEVELS; lv++) {
 		struct ws_facts f = offered(c, loc, read, lv);
 
 		ws_facts_join(&ls->pend[lv], &f);
@@ -430,7 +438,8 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 			learn(c->b, ls, &ls->seen[i].f);
 	if (loc && read == LV_GPU) {
 		ls->f.seen = ws_know_join(ls->f.seen, loc->sc);
-		ls->f.dep = ws_know_join(ls->f.dep, loc->dep);
+		if (value)
+			ls->f.dep = ws_know_join(ls->f.dep, loc->dep);
 	}
 }
 
