@@ -10,17 +10,10 @@
 #include <vector>
 #include <cuda_runtime.h>
 
+#include "../common.cuh"
+
 typedef unsigned int u32;
 enum { THREADS = 256 };
-
-#define CHECK(call) check((call), #call)
-static void check(cudaError_t e, const char *call)
-{
-	if (e == cudaSuccess)
-		return;
-	fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(e));
-	exit(2);
-}
 
 template <typename T> static T *device(size_t n)
 {
@@ -46,15 +39,6 @@ template <typename T> static std::vector<T> back(const T *p, size_t n)
 	CHECK(cudaDeviceSynchronize());
 	CHECK(cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost));
 	return v;
-}
-
-__host__ __device__ static inline u32 noise(u32 i)
-{
-	i = (i ^ 61u) ^ i >> 16;
-	i *= 9u;
-	i ^= i >> 4;
-	i *= 0x27d4eb2du;
-	return i ^ i >> 15;
 }
 
 /* ---- streams ---- */

@@ -13,12 +13,7 @@
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
 
-#define CHECK(call) check((call), #call)
-static inline void check(cudaError_t e, const char *call)
-{
-	if (e != cudaSuccess)
-		exit((fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(e)), 2));
-}
+#include "../common.cuh"
 
 /* sections: of each thread; size: what there is contention for. */
 struct options { unsigned blocks, threads, sections, size, granularity; const char *way; };
@@ -71,16 +66,6 @@ static inline int tell(const options &o, const char *name, const char *way, doub
 		printf("  %8.3f aborts a commit, %llu alone", (double)aborts / (double)(s->commits ? s->commits : 1), s->serial);
 	printf("  %s\n", !strcmp(way, "cpu") ? "(what the others must have)" : right ? "right" : "WRONG");
 	return !right;
-}
-
-/* The same numbers on the host and on the device. */
-__host__ __device__ static inline unsigned noise(unsigned i)
-{
-	i = (i ^ 61u) ^ i >> 16;
-	i *= 9u;
-	i ^= i >> 4;
-	i *= 0x27d4eb2du;
-	return i ^ i >> 15;
 }
 
 /* A lock that a thread tries to take once; the loop around it must go on after a failure (see `hidden`). */

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
+#include "../common.cuh"
+
 __constant__ int inject;                     /* number of the race put in; 0 = none */
 
 /* A barrier that race number n removes. */
@@ -22,15 +24,6 @@ __constant__ int inject;                     /* number of the race put in; 0 = n
 #define FENCE(n) do { if (inject != (n)) __threadfence(); } while (0)
 /* An access across the border of a block: a read that changes nothing, but that no compiler can leave out. */
 #define TRESPASS(n, what, sink) do { if (inject == (n) && (what) == -1234567) (sink) = 0; } while (0)
-
-#define CHECK(call) check((call), #call)
-static inline void check(cudaError_t e, const char *call)
-{
-	if (e == cudaSuccess)
-		return;
-	fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(e));
-	exit(2);
-}
 
 struct options { bool quick, large, racy; int inject, scale; };
 
@@ -90,15 +83,6 @@ static inline int finish(const char *name, bool right, const options &o)
 {
 	printf("%s: %s\n", name, right ? "right" : "wrong");
 	return right || o.racy || o.inject ? 0 : 1;
-}
-
-static inline unsigned noise(unsigned i)     /* the same numbers everywhere */
-{
-	i = (i ^ 61u) ^ i >> 16;
-	i *= 9u;
-	i ^= i >> 4;
-	i *= 0x27d4eb2du;
-	return i ^ i >> 15;
 }
 
 #endif
