@@ -386,6 +386,8 @@ struct ws_ptx_sym *ws_ptx_find(const struct ws_ptx_module *m, const char *name);
 
 /* Calls fn(user, reg, is_def) for each register that the instruction uses (guard, addresses, elements) or defines. */
 void ws_ptx_inst_regs(const struct ws_ptx_inst *i, void (*fn)(void *user, struct ws_reg *r, bool is_def), void *user);
+/* Does the instruction set r? NULL is set by none. */
+bool ws_ptx_sets(const struct ws_ptx_inst *i, const struct ws_reg *r);
 
 /* The first [address] among the operands; NULL if there is none, or no instruction. */
 const struct ws_operand *ws_ptx_address(const struct ws_ptx_inst *i);

@@ -58,6 +58,24 @@ void ws_ptx_inst_regs(const struct ws_ptx_inst *i, void (*fn)(void *user, struct
 	each_reg(i->ops, n, fn, user, true);
 }
 
+struct setting { const struct ws_reg *r; bool found; };
+
+static void is_set(void *user, struct ws_reg *r, bool is_def)
+{
+	struct setting *s = user;
+
+	s->found |= is_def && r == s->r;
+}
+
+bool ws_ptx_sets(const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	struct setting s = { .r = r };
+
+	if (r)
+		ws_ptx_inst_regs(i, is_set, &s);
+	return s.found;
+}
+
 /* ---- liveness ---- */
 struct sets {                            /* of the block at hand */
 	uint64_t *use, *def;

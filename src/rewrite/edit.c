@@ -373,23 +373,6 @@ const char *ws_code_address32(struct ws_code *c, const struct ws_rw_access *a)
 }
 
 /* ---- the code becomes an edit ---- */
-struct guard_write { const struct ws_reg *guard; bool found; };
-
-static void is_guard(void *user, struct ws_reg *r, bool is_def)
-{
-	struct guard_write *w = user;
-
-	w->found |= is_def && r == w->guard;
-}
-
-static bool writes_own_guard(const struct ws_ptx_inst *i)
-{
-	struct guard_write w = { .guard = i->guard };
-
-	ws_ptx_inst_regs(i, is_guard, &w);
-	return w.found;
-}
-
 static void emit(struct ws_code *c, const char *line, size_t len, const char *guard, struct ws_buf *out)
 {
 	bool after = c->inst ? c->side == WS_AFTER : c->side == WS_BEFORE;       /* not on a line that has begun */
@@ -428,7 +411,7 @@ void ws_code_end(struct ws_code *c)
 	struct ws_buf out = { 0 };
 	struct ws_ptx_module *m = c->p->m;
 
-	if (c->inst && c->inst->guard && c->side == WS_AFTER && writes_own_guard(c->inst)) {
+	if (c->inst && c->inst->guard && c->side == WS_AFTER && ws_ptx_sets(c->inst, c->inst->guard)) {
 		ws_rw_error(c->p, c->inst, "nothing can be inserted behind an instruction that writes its own guard");
 	} else if (c->lines) {
 		place(c, &out);

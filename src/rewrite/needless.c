@@ -48,15 +48,6 @@ static bool synchronizes(const struct ws_ptx_inst *i)
 	       i->op == WS_OP_unknown;
 }
 
-struct change { const struct ws_reg *address, *guard; bool found; };
-
-static void is_changed(void *user, struct ws_reg *r, bool is_def)
-{
-	struct change *c = user;
-
-	c->found |= is_def && (r == c->address || r == c->guard);
-}
-
 /* Is it a check of a read that later ones may rely on? One of some threads only is, for those under the same guard. */
 static bool plain_read(const struct ws_rw_access *a)
 {
@@ -106,18 +97,18 @@ static void look_behind(struct search *s, uint32_t k)
 	enum { WINDOW = 256 };               /* instructions: a basic block may have many thousands */
 	const struct ws_ptx_inst *from = s->list[k].inst;
 	const struct ws_ptx_block *block = &s->f->blocks[from->block];
-	struct change change = { s->list[k].address->reg, from->guard, false };
+	const struct ws_reg *address = s->list[k].address->reg, *guard = from->guard;
+	bool changed = ws_ptx_sets(from, address) || ws_ptx_sets(from, guard);
 	uint32_t next = k + 1;
 
-	ws_ptx_inst_regs(from, is_changed, &change);
-	for (uint32_t i = from->index + 1; i <= block->last && i < from->index + WINDOW && !change.found; i++) {
+	for (uint32_t i = from->index + 1; i <= block->last && i < from->index + WINDOW && !changed; i++) {
 		const struct ws_ptx_inst *at = &s->f->insts[i];
 
 		if (synchronizes(at))
 			return;
 		if (next < s->n && s->list[next].inst == at)
 			compare(s, k, next++);
-		ws_ptx_inst_regs(at, is_changed, &change);
+		changed = ws_ptx_sets(at, address) || ws_ptx_sets(at, guard);
 	}
 }
 

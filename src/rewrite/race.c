@@ -168,23 +168,10 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 	return true;
 }
 
-struct overwritten { const struct ws_reg *address; bool found; };
-
-static void is_address(void *user, struct ws_reg *r, bool is_def)
-{
-	struct overwritten *w = user;
-
-	w->found |= is_def && r == w->address;
-}
-
 /* The address for the hook behind the access: kept from before if the access itself overwrites its register. */
 static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address)
 {
-	struct overwritten w = { .address = a->address->reg };
-
-	if (w.address)
-		ws_ptx_inst_regs(a->inst, is_address, &w);
-	if (!w.found)
+	if (!ws_ptx_sets(a->inst, a->address->reg))
 		return false;
 	if (!b->kept)
 		b->kept = ws_rw_register(b->race->p, b->f, WS_B64);

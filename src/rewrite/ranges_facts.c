@@ -66,22 +66,12 @@ static const struct ws_ptx_inst *only_def(const struct values *v, const struct w
 	return d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
 }
 
-struct writing { const struct ws_reg *r; bool found; };
-
-static void is_written(void *user, struct ws_reg *r, bool is_def)
-{
-	struct writing *w = user;
-
-	w->found |= is_def && r == w->r;
-}
-
 static bool written(const struct values *v, const struct fact *k, uint32_t from, uint32_t to)
 {
-	struct writing w = { .r = k->r };
-
 	for (uint32_t i = from; i < to && !k->constant; i++)
-		ws_ptx_inst_regs(&v->f->insts[i], is_written, &w);
-	return w.found;
+		if (ws_ptx_sets(&v->f->insts[i], k->r))
+			return true;
+	return false;
 }
 
 /* Does p == value mean that the fact is true at instruction `at`? What a register that changes was compared with must

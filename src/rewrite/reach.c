@@ -18,26 +18,13 @@ static bool has_address(const struct ws_ptx_inst *i)
 	return false;
 }
 
-struct own_guard { const struct ws_reg *guard; bool found; };
-
-static void is_guard(void *user, struct ws_reg *r, bool is_def)
-{
-	struct own_guard *w = user;
-
-	w->found |= is_def && r == w->guard;
-}
-
 static const char *barrier(const struct ws_ptx_inst *i)
 {
-	struct own_guard w = { .guard = i->guard };
-
 	if (i->mode == WS_MODE_ARRIVE)
 		return "bar.arrive";
 	if (i->mode == WS_MODE_OTHER)
 		return "barrier.cluster";
-	if (i->guard)
-		ws_ptx_inst_regs(i, is_guard, &w);
-	return w.found ? "a barrier that sets its own guard" : NULL;
+	return ws_ptx_sets(i, i->guard) ? "a barrier that sets its own guard" : NULL;
 }
 
 static bool asynchronous(const struct ws_ptx_inst *i)
