@@ -195,20 +195,27 @@ HELPER void next_word(struct word *d)
 	d->address += 4;
 }
 
-SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
+/* What all accesses begin with: the first word and its cell. False: there is nothing more to do. */
+HELPER bool begin_access(u64 address, u32 what, u32 site, enum access access, struct me *m, struct word *d)
 {
 	u64 now = BLOCK.warps[warp_index()].now;
-	struct word d;
-	struct me m;
 
 	if (!now) {
 		__warpsafe_unchecked();
-		return;
+		return false;
 	}
 	if (!find_space(&address, &what))
-		return;
-	m = access_of(now, what, site);
-	if (!find_word(address, &m, READ, &d))
+		return false;
+	*m = access_of(now, what, site);
+	return find_word(address, m, access, d);
+}
+
+SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
+{
+	struct word d;
+	struct me m;
+
+	if (!begin_access(address, what, site, READ, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		read_word(&d, &m);
@@ -216,18 +223,10 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
 	struct me m;
 
-	if (!now) {
-		__warpsafe_unchecked();
-		return;
-	}
-	if (!find_space(&address, &what))
-		return;
-	m = access_of(now, what, site);
-	if (!find_word(address, &m, WRITE, &d))
+	if (!begin_access(address, what, site, WRITE, &m, &d))
 		return;
 	v0 <<= 8 * (address & 3);
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
@@ -239,18 +238,10 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 
 SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 {
-	u64 now = BLOCK.warps[warp_index()].now;
 	struct word d;
 	struct me m;
 
-	if (!now) {
-		__warpsafe_unchecked();
-		return;
-	}
-	if (!find_space(&address, &what))
-		return;
-	m = access_of(now, what, site);
-	if (!find_word(address, &m, ATOMIC, &d))
+	if (!begin_access(address, what, site, ATOMIC, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		write_word(&d, &m, false, 0);
