@@ -185,6 +185,15 @@ void ws_buf_free(struct ws_buf *b)
 	*b = (struct ws_buf){ 0 };
 }
 
+void ws_replace_vtext(char **s, const char *fmt, va_list ap)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_vprintf(&b, fmt, ap);
+	free(*s);
+	*s = b.data;
+}
+
 char *ws_read_file(const char *path, size_t *len)
 {
 	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");

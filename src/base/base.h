@@ -44,6 +44,8 @@ void ws_buf_add_count(struct ws_buf *b, uint64_t n);         /* 12,345,678 */
 void ws_buf_printf(struct ws_buf *b, const char *fmt, ...) WS_PRINTF(2, 3);
 void ws_buf_vprintf(struct ws_buf *b, const char *fmt, va_list ap);
 void ws_buf_free(struct ws_buf *b);
+/* *s becomes this text; what it was is freed. */
+void ws_replace_vtext(char **s, const char *fmt, va_list ap);
 
 /* Reads a whole file ("-" is standard input) and adds a final NUL that *len does not count.
  * NULL with errno set when it cannot be read. The caller frees it. */

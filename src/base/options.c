@@ -52,14 +52,11 @@ static bool is_string(enum kind k)
 static bool refuse(struct ws_options *o, const char **why, const char *fmt, ...) WS_PRINTF(3, 4);
 static bool refuse(struct ws_options *o, const char **why, const char *fmt, ...)
 {
-	struct ws_buf b = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	ws_buf_vprintf(&b, fmt, ap);
+	ws_replace_vtext(&o->why, fmt, ap);
 	va_end(ap);
-	free(o->why);
-	o->why = b.data;
 	if (why)
 		*why = o->why;
 	return false;

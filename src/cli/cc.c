@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cuda/fatbin.h"
+
 struct job {                         /* one run of `warpsafe cc` */
 	struct ws_cc c;
 	char clang[32];              /* its name, found through PATH */
@@ -205,7 +207,7 @@ static void make_fatbin(struct ws_buf *b, const char *ptx, size_t len, unsigned 
 	static const uint8_t zeros[8];
 	size_t padded = (len + 1 + 7) & ~(size_t)7;
 
-	put32(b, 0xBA55ED50);
+	put32(b, WS_FATBIN_MAGIC);
 	put16(b, 1);
 	put16(b, 16);
 	put64(b, HEADER + padded);

@@ -7,7 +7,6 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#define CONTAINER_MAGIC 0xBA55ED50u
 enum { CONTAINER_HEADER = 16, ENTRY_HEADER = 64, FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000 };
 /* the largest PTX that we are ready to unpack; nvcc's largest seen is 30 MB, a damaged size must not eat the machine */
 #define MAX_PLAIN ((size_t)1 << 30)
@@ -111,11 +110,25 @@ static bool looks_like_text(const uint8_t *p, size_t len)
 	return i == SHORTEST;
 }
 
+size_t ws_fatbin_size(const void *data, size_t there)
+{
+	uint32_t magic;
+	uint64_t body;
+
+	if (there < 16)
+		return 0;
+	memcpy(&magic, data, sizeof magic);
+	memcpy(&body, (const uint8_t *)data + 8, sizeof body);
+	if (magic != WS_FATBIN_MAGIC)
+		return 0;
+	return body > there - 16 ? there : (size_t)body + 16;
+}
+
 bool ws_fatbin_read(struct ws_fatbin *f, const void *data, size_t len, const char **why)
 {
 	const uint8_t *p = data;
 
-	if (len >= 4 && u32(p) == CONTAINER_MAGIC)
+	if (len >= 4 && u32(p) == WS_FATBIN_MAGIC)
 		return read_container(f, p, len, why);
 	if (len >= 4 && memcmp(p, "\177ELF", 4) == 0) {
 		add(f, (struct ws_image){.kind = WS_IMAGE_ELF, .data = p, .len = len});

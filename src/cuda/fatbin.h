@@ -11,6 +11,21 @@
 
 #include "base/base.h"
 
+#define WS_FATBIN_MAGIC 0xBA55ED50u
+
+/* What a program registers. Version 1: data is the container. Version 2 (relocatable device code): parts is a NULL-ended
+ * array of containers that belong together; data, linked machine code, is of no use to us. */
+#define WS_FATBIN_WRAPPER_MAGIC 0x466243b1u
+struct ws_fatbin_wrapper {
+	uint32_t magic, version;
+	const void *data;
+	const void *const *parts;
+};
+enum { WS_FATBIN_MAX_PARTS = 1 << 16 };
+
+/* Bytes of the container at data, as it says itself, and at most the `there` that can be read; 0: it is none. */
+size_t ws_fatbin_size(const void *data, size_t there);
+
 enum ws_image_kind { WS_IMAGE_PTX = 1, WS_IMAGE_ELF = 2 };
 
 struct ws_image {

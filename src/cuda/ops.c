@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "report/keep.h"
+
 /* ---- addresses ---- */
 struct range {
 	uint8_t *host;
@@ -191,7 +193,7 @@ static void kernel_failed(struct ws_session *s, const struct ws_kernel_op *k, co
 		ws_buf_printf(&b, "kernel '%s' failed", k->f->plain);
 	ws_tell("%s", b.data);
 	ws_report_error(s->report, b.data);
-	ws_session_touch();
+	ws_keep_touch();
 	ws_buf_free(&b);
 }
 
@@ -206,7 +208,7 @@ static void count_launch(struct ws_session *s, const struct ws_kernel_op *k, con
 	ws_report_kernel(s->report, &row);
 	s->launches++;
 	s->launch_seconds += stats->seconds;
-	ws_session_touch();
+	ws_keep_touch();
 }
 
 static double cpu_seconds(void)

@@ -1,9 +1,6 @@
 /* program.c - what the program has registered or loaded, and its way into the simulated GPU; see program.h.
  *
- * Registration happens before main, in any order, and must be cheap: nothing is parsed then. The wrapper of a fat
- * binary is { u32 magic, u32 version, data, parts }. Version 1: data is the container. Version 2 (relocatable device
- * code): parts is a NULL-ended array of containers that belong together; data, linked machine code, is of no use to us.
- */
+ * Registration happens before main, in any order, and must be cheap: nothing is parsed then. */
 #include "cuda/program.h"
 
 #include <errno.h>
@@ -18,15 +15,7 @@
 #include "cuda/instrument.h"
 #include "cuda/map.h"
 #include "cuda/sync.h"
-
-#define WRAPPER_MAGIC 0x466243b1u
-enum { MAX_PARTS = 1 << 16 };
-
-struct wrapper {
-	uint32_t magic, version;
-	const void *data;
-	const void *const *parts;
-};
+#include "report/keep.h"
 
 static pthread_mutex_t front = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -72,16 +61,16 @@ static void add_part(struct ws_binary *b, const void *data, size_t len)
 
 struct ws_binary *ws_binary_register(const void *p)
 {
-	const struct wrapper *w = p;
+	const struct ws_fatbin_wrapper *w = p;
 	struct ws_binary *b = new_binary();
 	size_t i;
 
-	if (!w || w->magic != WRAPPER_MAGIC) {
+	if (!w || w->magic != WS_FATBIN_WRAPPER_MAGIC) {
 		ws_tell("%s: not a fat binary (magic 0x%08x)", b->label, w ? w->magic : 0);
 		return b;
 	}
 	if (w->version >= 2 && w->parts)
-		for (i = 0; i < MAX_PARTS && w->parts[i]; i++)
+		for (i = 0; i < WS_FATBIN_MAX_PARTS && w->parts[i]; i++)
 			add_part(b, w->parts[i], ws_readable_bytes(w->parts[i]));
 	if (!b->nparts && w->data)
 		add_part(b, w->data, ws_readable_bytes(w->data));
@@ -236,21 +225,18 @@ static struct ws_binary *loaded(void *copy, size_t len, int *error)
 
 struct ws_binary *ws_binary_load(const void *data, size_t len, int *error)
 {
-	const struct wrapper *w = data;
+	const struct ws_fatbin_wrapper *w = data;
 	size_t there = ws_readable_bytes(data);
 	uint8_t *copy;
 
 	*error = WS_CUDA_INVALID_VALUE;
 	if (!data || there < 4)
 		return NULL;
-	if (w->magic == WRAPPER_MAGIC && there >= sizeof *w)
+	if (w->magic == WS_FATBIN_WRAPPER_MAGIC && there >= sizeof *w)
 		return ws_binary_load(w->data, 0, error);
-	if (!len && there >= 16 && w->magic == 0xBA55ED50u) { /* the container says how long it is */
-		uint64_t body;
-
-		memcpy(&body, (const uint8_t *)data + 8, sizeof body);
-		len = body > there - 16 ? there : (size_t)body + 16;
-	} else if (!len && is_linked(data, there)) {
+	if (!len)
+		len = ws_fatbin_size(data, there);
+	if (!len && is_linked(data, there)) {
 		memcpy(&len, (const uint8_t *)data + offsetof(struct ws_linked_header, len), sizeof len);
 		len = len > there ? there : len;
 	} else if (!len && memcmp(data, "\177ELF", 4) == 0) {
@@ -424,7 +410,7 @@ static void tell_unchecked(struct ws_function *f, int code)
 	f->counted = true;
 	ws_report_unchecked(s->report, f->plain,
 			    code == WS_CUDA_NO_KERNEL_IMAGE ? "no PTX in the program" : "its PTX cannot be loaded");
-	ws_session_touch();
+	ws_keep_touch();
 	if (code == WS_CUDA_NO_KERNEL_IMAGE)
 		ws_tell("kernel '%s' cannot run: the program has machine code for it but no PTX; rebuild it with "
 			"-gencode arch=compute_XX,code=compute_XX (for instance XX = 75)",

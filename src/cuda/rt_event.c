@@ -2,19 +2,11 @@
 #include "cuda/graph.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/process.h"
 #include "cuda/map.h"
 
 static struct ws_map events;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 struct ws_event *ws_event_of(void *handle)
 {
@@ -64,7 +56,7 @@ int ws_event_stamp(struct ws_event *e, const struct ws_lane *lane)
 {
 	if (!ws_event_of(e))
 		return WS_CUDA_INVALID_HANDLE;
-	e->ns = now_ns();
+	e->ns = ws_monotonic_ns();
 	e->recorded = true;
 	ws_sync_record(lane, &e->known);
 	ws_front_lock();

@@ -7,30 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/process.h"
 #include "cuda/instrument.h"
 #include "cuda/program.h"
 #include "cuda/sync.h"
 #include "report/keep.h"
 
-static struct ws_session *the_session;
-static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int sticky;
-static atomic_bool forked;
 
 /* ---- messages ---- */
 void ws_tell(const char *fmt, ...)
 {
-	struct ws_buf b = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	ws_buf_vprintf(&b, fmt, ap);
+	ws_tell_line("warpsafe: error: ", fmt, ap);
 	va_end(ap);
-	while (b.len && b.data[b.len - 1] == '\n')
-		b.data[--b.len] = '\0';
-	fflush(stdout); /* keeps the order of what the program said before */
-	fprintf(stderr, "warpsafe: error: %s\n", b.len ? b.data : "");
-	ws_buf_free(&b);
 }
 
 void ws_tell_unsupported(const char *name)
@@ -57,19 +49,13 @@ void ws_tell_unsupported(const char *name)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- saving ---- */
-void ws_session_touch(void)
-{
-	ws_keep_touch();
-}
-
 static void tell_stats(void)
 {
 	const struct ws_session *s = ws_session_if_any();
 
 	struct ws_buf b = {0};
 
-	if (!s || atomic_load(&forked))
+	if (!s || ws_process_forked())
 		return;
 	ws_buf_printf(&b, "%llu launches, %.6f s, %.6f s of processor time", (unsigned long long)s->launches,
 	              s->launch_seconds, s->launch_cpu_seconds);
@@ -146,13 +132,7 @@ static void make_detector(struct ws_session *s)
 		                                      "races in shared memory were not looked for (--memory)");
 }
 
-static void in_child(void)
-{
-	if (the_session)
-		atomic_store(&forked, true);
-}
-
-static struct ws_session *create(void)
+static void *create(void)
 {
 	struct ws_session *s = ws_alloc(sizeof *s);
 	struct ws_gpu_config c;
@@ -180,30 +160,17 @@ static struct ws_session *create(void)
 		ws_keep_start(&(struct ws_keep){.report = s->report, .folder = s->options.report_dir});
 	if (s->options.stats)
 		atexit(tell_stats);
-	pthread_atfork(NULL, NULL, in_child);
 	return s;
 }
 
 struct ws_session *ws_session(void)
 {
-	struct ws_session *s;
-
-	if (atomic_load(&forked))
-		return NULL;
-	s = __atomic_load_n(&the_session, __ATOMIC_ACQUIRE);
-	if (s)
-		return s;
-	pthread_mutex_lock(&create_lock);
-	if (!the_session)
-		__atomic_store_n(&the_session, create(), __ATOMIC_RELEASE);
-	s = the_session;
-	pthread_mutex_unlock(&create_lock);
-	return s;
+	return ws_process_session(create);
 }
 
 struct ws_session *ws_session_if_any(void)
 {
-	return __atomic_load_n(&the_session, __ATOMIC_ACQUIRE);
+	return ws_process_session_if_any();
 }
 
 int ws_session_sticky(void)

@@ -27,9 +27,6 @@ struct ws_session *ws_session_if_any(void);
 /* What the options ask of a detector; strings are theirs. */
 void ws_session_detect_config(const struct ws_options *o, struct ws_detect_config *c);
 
-/* The report has changed: it is saved soon (100 ms at most), by a thread of its own. */
-void ws_session_touch(void);
-
 /* The error that a failed kernel leaves behind; every later call returns it. 0 = none. */
 int ws_session_sticky(void);
 void ws_session_set_sticky(int code); /* 0 clears it (device reset) */

@@ -8,6 +8,7 @@
 
 #include "cuda/rt.h"
 #include "cuda/watch.h"
+#include "report/keep.h"
 
 enum { MANY_OPERATIONS = 1000 };
 
@@ -285,11 +286,6 @@ static void forget_common(void)
 	ws_clock_free(&common);
 }
 
-static size_t findings(void)
-{
-	return ws_report_count(state.session->report, WS_ERROR) + ws_report_count(state.session->report, WS_WARNING);
-}
-
 void ws_sync_end(enum ws_sync_wait wait)
 {
 	struct ws_clock done = {NULL, 0};
@@ -301,16 +297,16 @@ void ws_sync_end(enum ws_sync_wait wait)
 		ws_clock_join(&done, &state.now.before);
 	if (wait == WS_SYNC_DONE)
 		ws_clock_at_least(&done, state.now.timeline, state.now.index);
-	found = findings();
+	found = ws_report_findings(state.session->report);
 	ws_launches_end(state.launches);      /* the clock of state.now went there */
-	found = findings() - found;
+	found = ws_report_findings(state.session->report) - found;
 	ws_order_host_waits(state.order, &done);
 	host_knows();
 	forget_common();
 	ws_clock_free(&done);
 	unlock();
 	if (found)
-		ws_session_touch();
+		ws_keep_touch();
 }
 
 /* ---- accesses of the host ---- */
@@ -358,7 +354,7 @@ static bool on_touched(void *user, uint64_t addr, uint64_t bytes, bool write)
 	ws_clock_free(&learned);
 	unlock();
 	if (done)
-		ws_session_touch();
+		ws_keep_touch();
 	return done;
 }
 

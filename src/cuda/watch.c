@@ -19,6 +19,7 @@
 
 #include "cuda/fault.h"
 #include "cuda/session.h"
+#include "report/keep.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #define CAN_STEP 1
@@ -97,7 +98,7 @@ static void limit(const char *text)
 	if (!s)
 		return;
 	ws_report_limit(s->report, text);
-	ws_session_touch();
+	ws_keep_touch();
 }
 
 /* ---- the lock ---- */

@@ -24,15 +24,7 @@ void ws_detect_place(struct ws_race_access *r, const struct ws_site *s)
 
 void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread)
 {
-	uint64_t nx = l->grid[0] ? l->grid[0] : 1, ny = l->grid[1] ? l->grid[1] : 1;
-	uint32_t bx = l->block[0] ? l->block[0] : 1, by = l->block[1] ? l->block[1] : 1;
-
-	r->block[0] = block % nx;
-	r->block[1] = block / nx % ny;
-	r->block[2] = block / nx / ny;
-	r->thread[0] = thread % bx;
-	r->thread[1] = thread / bx % by;
-	r->thread[2] = thread / bx / by;
+	ws_race_set_thread(r, l->grid, l->block, block, thread);
 }
 
 void ws_detect_location(const struct ws_mem *m, struct ws_buf *out)

@@ -6,16 +6,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
+
 /* What one SM of the simulated GPU holds: figures of compute capability 9.0 (CUDA C++ Programming Guide, Technical
  * Specifications per Compute Capability). */
 enum { SM_THREADS = 2048, SM_BLOCKS = 32, SM_REGISTERS = 65536, SM_SHARED = WS_MAX_SHARED };
 
 double ws_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)ws_monotonic_ns() * 1e-9;
 }
 
 /* ---- the GPU ---- */

@@ -88,14 +88,14 @@ static bool rewrite_part(const struct ws_real_pass *pass, struct ws_real_part *p
 static bool rewrite_all(const struct ws_real_pass *pass, struct ws_real_image *i, const struct mode *mode,
                         struct ws_buf *why)
 {
-	uint64_t start = ws_real_ns();
+	uint64_t start = ws_monotonic_ns();
 	bool fine = true;
 
 	for (size_t k = 0; k < i->n && fine; k++)
 		if (i->parts[k].text)
 			fine = rewrite_part(pass, &i->parts[k], mode, why);
 	if (mode->keep) {
-		ws_real_count(WS_FIG_REWRITE_NS, ws_real_ns() - start);
+		ws_real_count(WS_FIG_REWRITE_NS, ws_monotonic_ns() - start);
 		ws_real_count(WS_FIG_REWRITTEN, fine);
 	}
 	return fine;

@@ -122,7 +122,7 @@ static bool link_parts(const struct ws_real_image *i, const struct options *give
 static bool run_linker(const struct ws_real_image *i, const struct options *o, void **cubin, size_t *len,
                        struct ws_buf *why)
 {
-	uint64_t start = ws_real_ns();
+	uint64_t start = ws_monotonic_ns();
 	bool entered, fine;
 
 	if (!ws_real.cuLinkCreate_v2 || !ws_real.cuLinkAddData_v2 || !ws_real.cuLinkComplete || !ws_real.cuLinkDestroy)
@@ -131,7 +131,7 @@ static bool run_linker(const struct ws_real_image *i, const struct options *o, v
 		return false;
 	fine = link_parts(i, o, cubin, len, why);
 	leave_context(entered);
-	ws_real_count(WS_FIG_COMPILE_NS, ws_real_ns() - start);
+	ws_real_count(WS_FIG_COMPILE_NS, ws_monotonic_ns() - start);
 	ws_real_count(WS_FIG_COMPILED, fine);
 	return fine;
 }

@@ -1,7 +1,5 @@
-/* image.c - device code taken apart: which PTX of it runs on the GPU. The forms are those of src/cuda/fatbin.h, and the
- * wrapper that a program's host code has of it: { u32 magic, u32 version, data, parts }. Version 1: data is a container.
- * Version 2 (relocatable device code): parts is a NULL-ended array of containers that belong together, and data is what
- * nvcc's linker made of their machine code. */
+/* image.c - device code taken apart: which PTX of it runs on the GPU. The forms are those of
+ * src/cuda/fatbin.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,27 +7,14 @@
 #include "cuda/fatbin.h"
 #include "real/real_priv.h"
 
-#define WRAPPER_MAGIC   0x466243b1u
-#define CONTAINER_MAGIC 0xBA55ED50u
-enum { MAX_PARTS = 1 << 16 };
-
-struct wrapper {
-	uint32_t magic, version;
-	const void *data;
-	const void *const *parts;
-};
-
 static void refuse(struct ws_real_image *i, const char *fmt, ...) WS_PRINTF(2, 3);
 static void refuse(struct ws_real_image *i, const char *fmt, ...)
 {
-	struct ws_buf b = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	ws_buf_vprintf(&b, fmt, ap);
+	ws_replace_vtext(&i->why, fmt, ap);
 	va_end(ap);
-	free(i->why);
-	i->why = b.data;
 }
 
 /* PTX for "sm_90a" runs on 9.0 alone, for "sm_100f" on later ones of the same family, else on all later ones
@@ -82,14 +67,10 @@ static char *choose(struct ws_real_image *i, const struct ws_fatbin *f, uint32_t
 /* Bytes of the code at data of which `there` can be read. */
 static size_t extent(const uint8_t *data, size_t there)
 {
-	uint32_t magic;
-	uint64_t body;
+	size_t container = ws_fatbin_size(data, there);
 
-	memcpy(&magic, data, sizeof magic);
-	if (magic == CONTAINER_MAGIC && there >= 16) {
-		memcpy(&body, data + 8, sizeof body);
-		return body > there - 16 ? there : (size_t)body + 16;
-	}
+	if (container)
+		return container;
 	return memcmp(data, "\177ELF", 4) == 0 ? there : strnlen((const char *)data, there);
 }
 
@@ -116,19 +97,19 @@ static void add_part(struct ws_real_image *i, const void *data, size_t there, ui
 void ws_real_image_read(struct ws_real_image *i, const void *data, size_t len, uint32_t cc)
 {
 	size_t there = !data ? 0 : len ? len : ws_readable_bytes(data);
-	struct wrapper w = { 0 };
+	struct ws_fatbin_wrapper w = { 0 };
 
 	*i = (struct ws_real_image){ 0 };
 	if (there >= sizeof w)
 		memcpy(&w, data, sizeof w);  /* code may stand anywhere, only a wrapper is aligned */
-	if (w.magic != WRAPPER_MAGIC) {
+	if (w.magic != WS_FATBIN_WRAPPER_MAGIC) {
 		add_part(i, data, there, cc);
 		return;
 	}
 	if (w.version >= 2 && w.parts) {
 		size_t most = ws_readable_bytes(w.parts) / sizeof *w.parts;
 
-		for (size_t k = 0; k < most && k < MAX_PARTS && w.parts[k]; k++)
+		for (size_t k = 0; k < most && k < WS_FATBIN_MAX_PARTS && w.parts[k]; k++)
 			add_part(i, w.parts[k], ws_readable_bytes(w.parts[k]), cc);
 	}
 	if (!i->n)

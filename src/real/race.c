@@ -294,9 +294,10 @@ static bool is_ready(const struct ws_real_code *c, const struct ws_real_gpu *g)
 
 void ws_real_race_prepare(void *function)
 {
+	struct ws_real_session *s = ws_real_session();
 	bool library = false;
 	void *module = NULL;
-	struct ws_real_code *c = ws_real_code_of(function, &module, &library);
+	struct ws_real_code *c = s && s->checks ? ws_real_code_of(function, &module, &library) : NULL;
 	struct ws_real_gpu *g;
 
 	if (!c || !c->variable)
@@ -307,8 +308,7 @@ void ws_real_race_prepare(void *function)
 	pthread_mutex_lock(&lock);
 	if (!is_ready(c, g)) {
 		if (!fill(g, module, library, c->variable))
-			ws_report_limit(ws_real_session()->report,
-			                "a module's checks could not be set up: its kernels were not checked");
+			ws_report_limit(s->report, "a module's checks could not be set up: its kernels were not checked");
 		*WS_PUSH(c->ready, c->nready, c->capready) = g;
 	}
 	__atomic_store_n(&c->latest, g, __ATOMIC_RELEASE);
@@ -338,7 +338,7 @@ static bool read_counts(struct ws_real_gpu *g)
 
 	if (e || wait_for_stream(g))
 		return false;
-	g->asked = ws_real_ns();
+	g->asked = ws_monotonic_ns();
 	judge(g);
 	return true;
 }
@@ -396,7 +396,7 @@ void ws_real_race_end(struct ws_real_gpu *g)
 		return;
 	atomic_store(&g->launched, true);
 	if (!ws_real_capturing() && pthread_mutex_trylock(&g->asking) == 0) {
-		if (ws_real_ns() - g->asked > ASK_EVERY_MS * 1000000ull)
+		if (ws_monotonic_ns() - g->asked > ASK_EVERY_MS * 1000000ull)
 			read_counts(g);
 		pthread_mutex_unlock(&g->asking);
 	}

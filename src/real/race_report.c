@@ -85,19 +85,6 @@ static void look_around(const struct finding *g, struct ws_advice *a)
 }
 
 /* ---- the race ---- */
-static void put_thread(struct ws_race_access *a, const struct ws_race_found *f, uint32_t block, uint32_t thread)
-{
-	uint32_t gx = f->grid_dim[0] ? f->grid_dim[0] : 1, gy = f->grid_dim[1] ? f->grid_dim[1] : 1;
-	uint32_t bx = f->block_dim[0] ? f->block_dim[0] : 1, by = f->block_dim[1] ? f->block_dim[1] : 1;
-
-	a->block[0] = block % gx;
-	a->block[1] = block / gx % gy;
-	a->block[2] = block / gx / gy;
-	a->thread[0] = thread % bx;
-	a->thread[1] = thread / bx % by;
-	a->thread[2] = thread / bx / by;
-}
-
 static void say_which(const struct finding *g, struct ws_buf *b)
 {
 	if (g->found->flags & WS_RACE_SEVERAL)
@@ -154,8 +141,8 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
 		.count = count,
 	};
 
-	put_thread(&r.first, f, f->other_block, f->other_thread);
-	put_thread(&r.second, f, f->block, f->thread);
+	ws_race_set_thread(&r.first, f->grid_dim, f->block_dim, f->other_block, f->other_thread);
+	ws_race_set_thread(&r.second, f->grid_dim, f->block_dim, f->block, f->thread);
 	say_which(g, &which);
 	r.first.operation = which.data;
 	say_location(f, &r, &location);

@@ -3,6 +3,7 @@
 #define WS_REAL_PRIV_H
 
 #include "base/options.h"
+#include "base/process.h"
 #include "real/race.h"
 #include "real/real.h"
 #include "report/report.h"
@@ -48,7 +49,6 @@ void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
 enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
 	              WS_FIG_COUNT };
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
-uint64_t ws_real_ns(void);                                   /* a clock, for these figures */
 
 /* ---- image.c: device code taken apart ---- */
 struct ws_real_part {

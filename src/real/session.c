@@ -1,32 +1,21 @@
 /* session.c - one session a process: options, report, figures; see real_priv.h. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "real/real_priv.h"
 #include "report/keep.h"
 
-static struct ws_real_session *the_session;
-static pthread_mutex_t create_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_bool forked;
 static atomic_ullong figures[WS_FIG_COUNT];
 
 void ws_real_tell(const char *fmt, ...)
 {
-	struct ws_buf b = { 0 };
 	va_list ap;
 
 	va_start(ap, fmt);
-	ws_buf_vprintf(&b, fmt, ap);
+	ws_tell_line("warpsafe: ", fmt, ap);
 	va_end(ap);
-	while (b.len && b.data[b.len - 1] == '\n')
-		b.data[--b.len] = '\0';
-	fflush(stdout); /* keeps the order of what the program said before */
-	fprintf(stderr, "warpsafe: %s\n", b.len ? b.data : "");
-	ws_buf_free(&b);
 }
 
 void ws_real_count(enum ws_real_figure f, uint64_t n)
@@ -34,19 +23,11 @@ void ws_real_count(enum ws_real_figure f, uint64_t n)
 	atomic_fetch_add(&figures[f], n);
 }
 
-uint64_t ws_real_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void tell_stats(void)
 {
 	unsigned long long f[WS_FIG_COUNT];
 
-	if (atomic_load(&forked))
+	if (ws_process_forked())
 		return;
 	ws_real_tell_times();
 	for (size_t i = 0; i < WS_FIG_COUNT; i++)
@@ -56,13 +37,7 @@ static void tell_stats(void)
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
 }
 
-static void in_child(void)
-{
-	if (the_session)
-		atomic_store(&forked, true);
-}
-
-static struct ws_real_session *create(void)
+static void *create(void)
 {
 	struct ws_real_session *s = ws_alloc(sizeof *s);
 	const char *text = getenv(WS_REAL_OPTIONS_ENV), *why = NULL;
@@ -79,25 +54,12 @@ static struct ws_real_session *create(void)
 		ws_keep_start(&(struct ws_keep){ s->report, o->report_dir, ws_real_gather, s->report });
 	if (o->stats)
 		atexit(tell_stats);
-	pthread_atfork(NULL, NULL, in_child);
 	return s;
 }
 
 struct ws_real_session *ws_real_session(void)
 {
-	struct ws_real_session *s;
-
-	if (atomic_load(&forked))
-		return NULL;
-	s = __atomic_load_n(&the_session, __ATOMIC_ACQUIRE);
-	if (s)
-		return s;
-	pthread_mutex_lock(&create_lock);
-	if (!the_session)
-		__atomic_store_n(&the_session, create(), __ATOMIC_RELEASE);
-	s = the_session;
-	pthread_mutex_unlock(&create_lock);
-	return s;
+	return ws_process_session(create);
 }
 
 int ws_real_cuInit(unsigned flags)

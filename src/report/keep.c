@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
+
 enum { SAVE_EVERY_MS = 100, SIGNAL_WAIT_MS = 2000 };
 
 static struct ws_keep kept;
@@ -76,14 +78,6 @@ static void *saver(void *arg)
 	return NULL;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* What is found is saved at once, for the program may end itself right after (_exit, SIGKILL); but not so often that it
  * costs time. */
 void ws_keep_touch(void)
@@ -94,8 +88,8 @@ void ws_keep_touch(void)
 	atomic_fetch_add(&changes, 1);
 	if (!atomic_load(&saves) || !atomic_load(&saver_runs))
 		return;
-	now = now_ms();
-	n = ws_report_count(kept.report, WS_ERROR) + ws_report_count(kept.report, WS_WARNING);
+	now = (unsigned long)(ws_monotonic_ns() / 1000000);
+	n = ws_report_findings(kept.report);
 	if (n != atomic_load(&findings) && now - atomic_load(&last) >= SAVE_EVERY_MS) {
 		atomic_store(&findings, n);
 		atomic_store(&last, now);

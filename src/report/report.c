@@ -416,6 +416,11 @@ void ws_report_add_run(struct ws_report *r, const struct ws_report *one)
 	r->runs++;
 }
 
+size_t ws_report_findings(const struct ws_report *r)
+{
+	return ws_report_count(r, WS_ERROR) + ws_report_count(r, WS_WARNING);
+}
+
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity)
 {
 	size_t n = 0;

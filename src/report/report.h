@@ -60,7 +60,11 @@ void ws_report_limit_now(struct ws_report *r, const char *key, const char *text)
 void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: out of bounds, deadlock */
 /* Adds what one run of several found; `one` stays as it is. */
 void ws_report_add_run(struct ws_report *r, const struct ws_report *one);
+/* Thread and block of an access from their linear indices; a dimension of 0 is one of 1. */
+void ws_race_set_thread(struct ws_race_access *a, const uint32_t grid[3], const uint32_t block_dim[3], uint64_t block,
+                        uint32_t thread);
 size_t ws_report_count(const struct ws_report *r, enum ws_severity severity);
+size_t ws_report_findings(const struct ws_report *r);            /* errors and warnings */
 bool ws_report_failed(const struct ws_report *r);                /* an error was added */
 
 /* Rules that name races not to be told (docs/REPORT.md, "Suppressions"). NULL: the text is wrong, told to the sink. */

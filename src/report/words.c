@@ -25,6 +25,20 @@ const char *ws_race_access_name(enum ws_race_access_kind k)
 	return k == WS_RA_READ ? "read" : k == WS_RA_WRITE ? "write" : "atomic";
 }
 
+void ws_race_set_thread(struct ws_race_access *a, const uint32_t grid[3], const uint32_t block_dim[3], uint64_t block,
+                        uint32_t thread)
+{
+	uint64_t gx = grid[0] ? grid[0] : 1, gy = grid[1] ? grid[1] : 1;
+	uint32_t bx = block_dim[0] ? block_dim[0] : 1, by = block_dim[1] ? block_dim[1] : 1;
+
+	a->block[0] = (uint32_t)(block % gx);
+	a->block[1] = (uint32_t)(block / gx % gy);
+	a->block[2] = (uint32_t)(block / gx / gy);
+	a->thread[0] = thread % bx;
+	a->thread[1] = thread / bx % by;
+	a->thread[2] = thread / bx / by;
+}
+
 const char *ws_race_severity_name(enum ws_severity s)
 {
 	return s == WS_ERROR ? "error" : s == WS_WARNING ? "warning" : "note";
