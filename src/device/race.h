@@ -78,7 +78,8 @@ struct ws_race_device {
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
 	ws_race_u64 records;             /* (nrecords + 1) * sizeof(struct ws_race_record) */
 	ws_race_u64 locations;           /* (1 << locations_log2) * sizeof(struct ws_race_location) */
-	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found) */
+	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found); memory of the host */
+	ws_race_u64 seen;                /* (1 << found_log2) * sizeof(struct ws_race_seen); never begins anew */
 	ws_race_u64 counts;              /* struct ws_race_counts */
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
@@ -112,13 +113,16 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
 #define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */
 #define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
 #define WS_RACE_READ_SITE_BITS  12
-/* One pair of places of one kernel, found first by `who`; element of a hash table, read in any order. Valid when
- * `ready` is not 0 (it is written last); `count` goes on rising. key 0 = free. */
-struct ws_race_found {
+/* One pair of places of one kernel is a row of a hash table, the same in two tables. `seen` is the GPU's: a race that is
+ * found a million times must not go to the host's memory each time. key 0 = free. */
+struct ws_race_seen {
 	ws_race_u64 key;
+	ws_race_u64 count;               /* accesses of threads that found it */
+};
+/* Who found it first. Valid when `ready` is not 0 (it is written last); read in any order. */
+struct ws_race_found {
 	ws_race_u64 address;             /* of the first byte in conflict: global, or an offset in shared memory */
 	ws_race_u32 ready;
-	ws_race_u32 count;               /* accesses of threads that found it, up to 2^32 - 1 */
 	ws_race_u32 module, kernel;
 	ws_race_u32 pair, flags;
 	ws_race_u32 space;               /* GLOBAL or SHARED */
@@ -131,7 +135,6 @@ struct ws_race_found {
 	ws_race_u32 block, other_block;  /* linear index in the grid */
 	ws_race_u32 thread, other_thread;        /* linear index in the block */
 	ws_race_u32 grid_dim[3], block_dim[3];
-	ws_race_u32 reserved;
 };
 
 /* ---- the device's own; sizes only matter to the host ---- */

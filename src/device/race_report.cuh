@@ -5,24 +5,27 @@
 #include "race_state.cuh"
 
 #define FOUND(at, field) ((at) + __builtin_offsetof(struct ws_race_found, field))
+enum { NO_ROW = 0xffffffff };
 
-/* The row of a pair of places; *first: it is new, and ours to fill. 0 = no room. */
-HELPER u64 row_of(u64 key, bool *first)
+HELPER u64 seen_at(u32 row) { return RACE.seen + sizeof(struct ws_race_seen) * (u64)row; }
+
+/* The row of a pair of places; *first: it is new, and ours to fill. */
+HELPER u32 row_of(u64 key, bool *first)
 {
 	u32 mask = (1u << RACE.found_log2) - 1, n = (u32)(key >> 32) & mask;
 
 	*first = false;
 	for (u32 tries = 0; tries <= mask && tries < 256; tries++, n = (n + 1) & mask) {
-		u64 at = RACE.found + sizeof(struct ws_race_found) * (u64)n, has = load64(at);
+		u64 has = load64(seen_at(n));
 
 		if (!has) {
-			has = cas64(at, 0, key);
+			has = cas64(seen_at(n), 0, key);
 			*first = !has;
 		}
 		if (!has || has == key)
-			return at;
+			return n;
 	}
-	return 0;
+	return NO_ROW;
 }
 
 HELPER u64 mix(u64 hash, u32 v)
@@ -73,7 +76,8 @@ SLOW void __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what,
 	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0 };
 	u32 several = packed >> 6 & 3;
 	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
-	u64 key, at;
+	u64 key;
+	u32 row;
 
 	f.other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
 	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
@@ -81,17 +85,16 @@ SLOW void __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what,
 		  (several ? WS_RACE_SEVERAL : 0);
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
-	at = row_of(key ? key : 1, &first);
-	if (!at) {
+	row = row_of(key ? key : 1, &first);
+	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));
 		return;
 	}
 	if (first) {
 		fetch_add32(COUNTS(found), 1);
-		fill(at, &f);
+		fill(RACE.found + sizeof(struct ws_race_found) * (u64)row, &f);
 	}
-	if (load32(FOUND(at, count)) < 1u << 31)
-		fetch_add32(FOUND(at, count), 1);
+	global_add(seen_at(row) + __builtin_offsetof(struct ws_race_seen, count), 1);
 }
 
 #endif

@@ -30,7 +30,8 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_race_layout layout;
 	uint64_t base;                       /* of the tables, on the GPU */
 	struct ws_race_found *found;         /* host memory that the GPU writes */
-	uint32_t *told;                      /* of each, how often the report knows of it */
+	struct ws_race_seen *seen;           /* how often, as last read */
+	uint64_t *told;                      /* of each, how often the report knows of it */
 	struct ws_race_counts *counts;       /* as last read */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
@@ -132,11 +133,12 @@ static bool allocate(struct ws_real_gpu *g)
 	return false;
 }
 
-/* Memory of the host in which the GPU writes what it finds. */
+/* Memory of the host in which the GPU writes what it finds, and of the GPU for how often. */
 static bool share(struct ws_real_gpu *g)
 {
-	size_t bytes = sizeof *g->found << FOUND_LOG2, all = bytes + sizeof *g->counts;
-	void *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
+	size_t all = bytes + seen + sizeof *g->counts;
+	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0;
 
 	if (p == MAP_FAILED)
@@ -146,8 +148,11 @@ static bool share(struct ws_real_gpu *g)
 		munmap(p, all);
 		return false;
 	}
-	g->found = p;
-	g->counts = (struct ws_race_counts *)(void *)((char *)p + bytes);
+	if (ws_real.cuMemAlloc_v2(&g->device.seen, seen) || zero(g, g->device.seen, seen))
+		return false;
+	g->found = (struct ws_race_found *)(void *)p;
+	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
+	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);
 	g->told = ws_alloc(sizeof *g->told << FOUND_LOG2);
 	g->device.found = there;
 	g->device.found_log2 = FOUND_LOG2;
@@ -338,6 +343,9 @@ static bool read_counts(struct ws_real_gpu *g)
 
 	if (e || wait_for_stream(g))
 		return false;
+	if (g->counts->found && (ws_real.cuMemcpyDtoHAsync_v2(g->seen, g->device.seen, sizeof *g->seen << FOUND_LOG2, g->stream) ||
+	                         wait_for_stream(g)))
+		return false;
 	g->asked = ws_monotonic_ns();
 	judge(g);
 	return true;
@@ -475,16 +483,14 @@ static void tell_found(struct ws_report *r, struct ws_real_gpu *g)
 	bool same_value_error = ws_real_session()->options.same_value_error;
 
 	for (size_t k = 0; k < (size_t)1 << FOUND_LOG2; k++) {
-		struct ws_race_found f;
+		const struct ws_race_found *f = &g->found[k];
+		uint64_t count = g->seen[k].count ? g->seen[k].count : 1;
 
-		if (!__atomic_load_n(&g->found[k].ready, __ATOMIC_ACQUIRE))
+		if (!__atomic_load_n(&f->ready, __ATOMIC_ACQUIRE) || count == g->told[k])
 			continue;
-		f = g->found[k];
-		if (f.count == g->told[k])
-			continue;
-		if (!ws_real_race_tell(r, ws_real_table_numbered(f.module), &f, f.count - g->told[k], same_value_error))
+		if (!ws_real_race_tell(r, ws_real_table_numbered(f->module), f, count - g->told[k], same_value_error))
 			ws_report_limit(r, "a race was found at a place that is not known; it is not shown");
-		g->told[k] = f.count;
+		g->told[k] = count;
 	}
 }
 

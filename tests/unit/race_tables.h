@@ -10,6 +10,7 @@
 struct race_tables {
 	struct ws_race_device device;
 	const struct ws_race_found *found;
+	const struct ws_race_seen *seen;         /* their counts */
 	const struct ws_race_counts *counts;
 	uint32_t nfound;                 /* rows of the table */
 };
@@ -35,11 +36,12 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	enum { SLOTS = 16, SEGMENTS = 1 << 14, RECORDS = 1 << 14, CELLS = 1 << 12, PAGES_LOG2 = 4, FOUND_LOG2 = 6, PLACES_LOG2 = 10 };
 	struct ws_race_device *d = &t->device;
 	struct ws_mem *found = race_memory(g, sizeof(struct ws_race_found) << FOUND_LOG2);
+	struct ws_mem *seen = race_memory(g, sizeof(struct ws_race_seen) << FOUND_LOG2);
 	struct ws_mem *counts = race_memory(g, sizeof(struct ws_race_counts));
 
 	*d = (struct ws_race_device){ .version = WS_RACE_VERSION, .bytes = sizeof *d, .pages_log2 = PAGES_LOG2, .ncells = CELLS,
 	                              .nsegments = SEGMENTS, .nrecords = RECORDS, .locations_log2 = PLACES_LOG2,
-	                              .found_log2 = FOUND_LOG2, .found = found->addr, .counts = counts->addr };
+	                              .found_log2 = FOUND_LOG2, .found = found->addr, .seen = seen->addr, .counts = counts->addr };
 	d->pages = race_memory(g, sizeof(uint64_t) << PAGES_LOG2)->addr;
 	d->lines = race_memory(g, (size_t)WS_RACE_PAGE_BYTES << PAGES_LOG2)->addr;
 	d->cells = race_memory(g, (size_t)CELLS * WS_RACE_CELLS_BYTES)->addr;
@@ -48,6 +50,7 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	d->locations = race_memory(g, sizeof(struct ws_race_location) << PLACES_LOG2)->addr;
 	race_slots(g, &d->slots[0], SLOTS, 8 << 10);
 	t->found = (const struct ws_race_found *)found->host;
+	t->seen = (const struct ws_race_seen *)seen->host;
 	t->counts = (const struct ws_race_counts *)counts->host;
 	t->nfound = 1u << FOUND_LOG2;
 }
@@ -66,7 +69,7 @@ static inline bool race_set(struct ws_gpu_module *m, const struct race_tables *t
 static inline const struct ws_race_found *race_found(const struct race_tables *t, uint32_t k)
 {
 	for (uint32_t n = 0; n < t->nfound; n++)
-		if (t->found[n].key && !k--)
+		if (t->found[n].ready && !k--)
 			return &t->found[n];
 	return NULL;
 }

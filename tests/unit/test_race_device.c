@@ -38,8 +38,9 @@ static void say(const struct race_rig *r)
 
 	for (uint32_t k = 0; (f = race_found(&r->tables, k)); k++)
 		print_message("pair %u flags %u space %u address %llx bytes %u site %u other %u: block %u thread %u, block %u "
-			      "thread %u; %u times\n", f->pair, f->flags, f->space, f->address, f->bytes, f->site,
-			      f->other_site, f->block, f->thread, f->other_block, f->other_thread, f->count);
+			      "thread %u; %llu times\n", f->pair, f->flags, f->space, f->address, f->bytes, f->site,
+			      f->other_site, f->block, f->thread, f->other_block, f->other_thread,
+			      r->tables.seen[f - r->tables.found].count);
 	print_message("segments %u cells %u records %u; undecided %llu lost %llu\n", c->segments, c->cells, c->records,
 		      c->undecided, c->lost);
 	for (int k = 0; k < WS_RACE_LIMITS; k++)
