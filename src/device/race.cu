@@ -207,6 +207,8 @@ HELPER bool begin_access(u64 address, u32 what, u32 site, enum access access, st
 	if (!find_space(&address, &what))
 		return false;
 	*m = access_of(now, what, site);
+	if (access != WRITE)
+		observe(m);
 	return find_word(address, m, access, d);
 }
 

@@ -204,7 +204,24 @@ HELPER void read_word(const struct word *d, const struct me *m)
 		w = load64(d->cell);
 	}
 	if (w_bytes(w) & d->bytes)
-		note(verdict(w, w_class(w), ONE_LANE, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
+		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
+}
+
+/* The last write as the next access sees it. */
+HELPER u32 write_verdict(u64 w, const struct me *m)
+{
+	u32 v = verdict(w, w_class(w), ONE_LANE, m);
+
+	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
+}
+
+/* A strong load or atomic may read what another thread's strong store or atomic has written, which then is before all that
+ * the thread does from here on (PTX ISA 9.0, 8.9.5, through observation). Which one it was is not known: entries are made
+ * before the accesses, and two threads' accesses may come in the other order. */
+HELPER void observe(const struct me *m)
+{
+	if (!(m->now & NOW_OBSERVED) && scope_of(WS_RACE_CLASS_OF(m->what)))
+		set_flags(m->warp, NOW_OBSERVED);
 }
 
 HELPER u32 bits_of(u32 bytes)
@@ -240,7 +257,7 @@ HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)
 {
-	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? verdict(w, w_class(w), ONE_LANE, m) : ORDERED;
+	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED;
 
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, 0, has_value ? sameness(d, m, w, value) : 0);

@@ -56,7 +56,7 @@ extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
  * the sub of the last sync of the whole warp, as far as it lies in this segment and epoch, and flags. */
 enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, SUBS = 32 };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
-enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_FLAGS = 7 << 8 };
+enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11, NOW_FLAGS = 15 << 8 };
 
 HELPER u32 segment_of(u64 time) { return (u32)(time >> SEGMENT_AT); }
 HELPER u32 lane_of(u64 time) { return (u32)(time >> LANE_AT) & 31; }
