@@ -28,6 +28,7 @@ struct body {
 	bool ordering;                   /* releases and acquires matter */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
+	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
 };
@@ -44,11 +45,10 @@ static const char *number(struct ws_pass *p, uint32_t v)
 /* Hooks are jumped over in a launch that needs none: a label for behind them, or NULL. */
 static const char *unless_silent(const struct body *b, struct ws_code *c)
 {
-	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
-	const char *label = silent ? ws_code_label(c) : NULL;
+	const char *label = b->silent ? ws_code_label(c) : NULL;
 
-	if (silent)
-		ws_code_add(c, "@%s bra %s;", silent, label);
+	if (label)
+		ws_code_add(c, "@%s bra %s;", b->silent, label);
 	return label;
 }
 
@@ -381,11 +381,38 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 }
 
 /* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
- * checks would like: with more than 64 each it could not be launched. */
-static void limit_registers(struct race *r, const struct ws_ptx_func *f)
+ * checks would like: with more than 64 each it could not be launched. Fewer let more warps run at a time: 32 all that a
+ * multiprocessor has room for. So the checks get along with what the kernel itself (alone: where it runs without
+ * checks) and their fast parts need; their calls save registers in memory then. */
+static void limit_registers(struct body *b, bool alone)
 {
-	if (!f->maxntid[0] && !f->reqntid[0] && !f->maxnreg)
-		ws_ptx_edit(ws_rw_module(r->p), f->body_off, 0, RANK_DECLARE, ".maxnreg 64\n");
+	enum { LEAST = 32, MOST = 64, STEP = 8, SPARE = 8, CHECKS = 24 };
+	struct ws_ptx_func *f = b->f;
+	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP;
+	char text[32];
+
+	for (uint32_t k = 0; k < f->ninsts; k++)         /* what is called has registers, too; and some of mma need many */
+		n = f->insts[k].call || is_aligned(&f->insts[k]) ? MOST : n;
+	if (f->maxntid[0] || f->reqntid[0] || f->maxnreg)
+		return;
+	snprintf(text, sizeof text, ".maxnreg %u\n", n < LEAST ? LEAST : n < MOST ? n : MOST);
+	ws_ptx_edit(ws_rw_module(b->race->p), f->body_off, 0, RANK_DECLARE, text);
+}
+
+/* Launches in which no access needs a check run a copy of the kernel without hooks, or (no copy) jump over them. */
+static bool be_silent(struct body *b)
+{
+	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
+	const char *copy = silent ? ws_rw_copy(b->race->p, b->f) : NULL;
+	struct ws_code *c;
+
+	b->silent = copy ? NULL : silent;
+	if (!copy)
+		return false;
+	c = ws_code_entry(b->race->p, b->f);
+	ws_code_add(c, "@%s bra %s;", silent, copy);
+	ws_code_end(c);
+	return true;
 }
 
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
@@ -394,9 +421,9 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	struct race *r = b->race;
 	const struct ws_rw_kernel *kernel = kernel_of(r, b->f);
 
-	limit_registers(r, b->f);
 	if (r->prune)
-		b->ranges = ws_ranges_find(r->p, &r->reach, kernel, list, n, needless);
+		b->ranges = ws_ranges_find(r->p, &r->reach, kernel, list, n, needless, b->shared);
+	limit_registers(b, be_silent(b));
 	return call_at(b, ws_code_entry(r->p, b->f), "race_enter", number(r->p, (uint32_t)(kernel - r->reach.kernels)));
 }
 
@@ -470,7 +497,7 @@ static bool enter_off(struct race *r, const struct ws_rw_kernel *kernel)
 
 	if (!ws_reach_hooks(&r->reach, kernel))
 		return true;
-	limit_registers(r, f);
+	limit_registers(&b, true);
 	return call_at(&b, ws_code_entry(r->p, f), "race_enter_off", NULL);
 }
 

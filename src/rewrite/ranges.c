@@ -45,7 +45,7 @@ struct ws_ranges {
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
 	const char *quiet, *own;         /* predicates; NULL = not decided */
-	bool all;                        /* own stands for everything that the kernel executes */
+	const char *silent;              /* likewise: own, for everything that the kernel executes */
 };
 
 /* ---- which accesses ---- */
@@ -197,12 +197,13 @@ static bool may_own(const struct ws_ranges *g)
 }
 
 static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n,
-		    const struct ws_needless *needless)
+		    const struct ws_needless *needless, const struct ws_shared_ranges *shared)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint8_t how = g->how[list[k].inst->index];
+		bool proved = how == OWN || how == BOUNDED_READ || (shared && ws_shared_ranges_may(shared, &list[k]));
 
-		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && how != OWN && how != BOUNDED_READ)
+		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && !proved)
 			return false;
 	}
 	return true;
@@ -331,7 +332,15 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 	}
 }
 
-static void write_entry(struct ws_ranges *g, bool own)
+static void decide_silent(struct ws_ranges *g, struct entry *e, const struct ws_shared_ranges *shared)
+{
+	e->ok = g->own;
+	g->silent = new_predicate(g, e);
+	if (shared)
+		ws_shared_ranges_demand(shared, e->c, g->silent);
+}
+
+static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws_shared_ranges *shared)
 {
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
 
@@ -346,17 +355,20 @@ static void write_entry(struct ws_ranges *g, bool own)
 		if (own)
 			decide_own(g, &e);
 	}
+	if (all)
+		decide_silent(g, &e, shared);
 	ws_code_end(e.c);
 	free(e.known);
 }
 
 /* ---- for the pass ---- */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
+				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
+				 const struct ws_shared_ranges *shared)
 {
 	struct ws_ranges *g = ws_alloc(sizeof *g);
 	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
-	bool own;
+	bool own, all;
 
 	g->p = p;
 	ws_ptx_cfg(f);
@@ -371,9 +383,9 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	for (uint32_t i = 0; i < n; i++)
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
 	own = may_own(g);
-	g->all = calls_nothing(reach, k) && all_own(g, list, n, needless);
-	if (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ)))
-		write_entry(g, own);
+	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
+	if (all || (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ))))
+		write_entry(g, own && g->nwriting, all, shared);
 	return g;
 }
 
@@ -393,7 +405,7 @@ static void outside(const struct ws_ranges *g, struct ws_code *c, const char *ad
 
 const char *ws_ranges_silent(const struct ws_ranges *g)
 {
-	return g->all ? g->own : NULL;
+	return g->silent;
 }
 
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,

@@ -7,12 +7,14 @@
 #include "rewrite/reach.h"
 
 struct ws_ranges;
+struct ws_shared_ranges;
 
 /* What can be proved of a kernel with the accesses list[0..n); the code that decides it is put at the kernel's entry.
- * needless: of each access; what never needs a check is marked there, too. NULL: nothing. The result ends with
- * ws_ranges_free, before the pass does. */
+ * needless: of each access; what never needs a check is marked there, too. shared: what is proved of shared memory, or
+ * NULL. NULL: nothing. The result ends with ws_ranges_free, before the pass does. */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
+				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
+				 const struct ws_shared_ranges *shared);
 /* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL:
  * there are none. */
 const char *ws_ranges_silent(const struct ws_ranges *g);
@@ -24,12 +26,14 @@ void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
 
 /* The same for shared memory, from barrier to barrier (ranges_shared.c). Nothing that the kernel calls accesses shared
  * memory. The list must live as long. */
-struct ws_shared_ranges;
 struct ws_intervals;
 struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
 					       const struct ws_rw_access *list, uint32_t n,
 					       const struct ws_intervals *v);
 const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_code *c, const struct ws_rw_access *a);
+/* May it be proved of an access? And code that makes a predicate false unless all proofs of the kernel hold. */
+bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_access *a);
+void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate);
 void ws_shared_ranges_free(struct ws_shared_ranges *g);          /* NULL is fine */
 
 #endif

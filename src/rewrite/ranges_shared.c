@@ -235,12 +235,29 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 	return NULL;
 }
 
+static const char *proof(const struct ws_shared_ranges *g, const struct ws_rw_access *a)
+{
+	uint8_t group = g->group[a - g->list];
+
+	return group != NO_GROUP ? g->groups[group].proved : NULL;
+}
+
+bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_access *a)
+{
+	return proof(g, a) != NULL;
+}
+
+void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].proved)
+			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].proved);
+}
+
 const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_code *c, const struct ws_rw_access *a)
 {
-	const char *proved = NULL, *label;
+	const char *proved = proof(g, a), *label;
 
-	if (g->group[a - g->list] != NO_GROUP)
-		proved = g->groups[g->group[a - g->list]].proved;
 	if (!proved)
 		return NULL;
 	label = ws_code_label(c);

@@ -90,6 +90,11 @@ bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, co
 void ws_rw_shared(struct ws_pass *p, struct ws_ptx_func *f, uint32_t align, uint32_t bytes, const char *name);
 /* A register of a function that keeps its value everywhere in it. The name. */
 const char *ws_rw_register(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type);
+/* Writes the code of a function, as it was, a second time behind what it becomes: a label at its beginning, for code of
+ * the entry to jump to. NULL: not possible, for it calls functions or has tables of branches. */
+const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f);
+/* How many registers of 32 bits a function has in use at once. */
+unsigned ws_rw_pressure(struct ws_ptx_func *f);
 struct ws_rw_site *ws_rw_new_site(struct ws_pass *p);
 struct ws_rw_result *ws_rw_result_of(struct ws_pass *p);
 

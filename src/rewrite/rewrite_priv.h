@@ -45,7 +45,7 @@ struct ws_code {
 };
 
 /* Order of edits at one place. */
-enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE };
+enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE, RANK_COPY };
 
 /* The begin and end of every pass (edit.c). */
 struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);

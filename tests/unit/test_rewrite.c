@@ -672,6 +672,27 @@ static void warps_come_together_where_they_must(void **state)
 }
 
 /* A count that is the number of threads which the kernel requires is all of them. */
+/* What needs no check in a launch runs a copy of the code, in which labels have other names and nothing is inserted. */
+static void race_keeps_a_copy_for_launches_without_checks(void **state)
+{
+	struct ws_buf out = { 0 };
+	struct work w;
+
+	begin_race(&w, HEAD ".entry a(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %d<9>; .reg .pred %q;\n"
+	           "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; /* L: ; */ setp.gt.u32 %q, %r1, 9;\n@%q bra L; // L: {\n"
+	           "mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n{ .reg .b32 %r3; L2: mov.u32 %r3, 7;\n"
+	           "st.global.u32 [%d3], %r3; }\nL: ret;\n}\n", false);
+	assert_true(ws_rw_end(w.p));
+	ws_ptx_print(w.m, &out);
+	assert_non_null(strstr(out.data, "ret;\n$ws_"));
+	assert_non_null(strstr(out.data, ":   \nld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; /* L: ; */ setp.gt.u32 %q, %r1, 9;\n"
+	                       "@%q bra $ws_copy_L; // L: {\nmul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n"
+	                       "{ .reg .b32 %r3; $ws_copy_L2: mov.u32 %r3, 7;\nst.global.u32 [%d3], %r3; }\n"
+	                       "$ws_copy_L: ret;\n}"));
+	ws_buf_free(&out);
+	finish(&w);
+}
+
 static void race_knows_required_block_sizes(void **state)
 {
 	struct work w;
@@ -704,7 +725,7 @@ static void race_enters_checked_kernels_alone(void **state)
 	assert_string_equal(r->kernels[3].why, "bar.arrive at t.ptx:9");
 	assert_true(ws_rw_reaches(&r->kernels[1], w.m->funcs[0]) && !ws_rw_reaches(&r->kernels[1], w.m->funcs[1]));
 	expect_from(&w, ".func f", ".func f() { pmevent 3;\n\texit; }\n.func g() { ret; }\n"
-	            ".entry a() .maxnreg 64\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
+	            ".entry a() .maxnreg 32\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n"
 	            ".entry b() .maxntid 64 {\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 1;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
@@ -794,7 +815,7 @@ static void race_leaves_functions_of_full_kernels_alone(void **state)
 	assert_non_null(strstr(r->kernels[1].why, "shares 'f' with a kernel that has no room"));
 	assert_null(r->kernels[2].why);
 	expect_from(&w, ".func f", ".func f() { exit; }\n.entry a() { .shared .b8 s[48000]; call f, (); ret; }\n"
-	            ".entry b() { call f, (); ret; }\n.entry c() .maxnreg 64\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\t"
+	            ".entry b() { call f, (); ret; }\n.entry c() .maxnreg 32\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\t"
 	            "mov.u32 %ws_b32_0, 2;\n\tst.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n");
 }
 
@@ -997,6 +1018,7 @@ int main(void)
 		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
 		cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(warps_come_together_where_they_must),
+		cmocka_unit_test(race_keeps_a_copy_for_launches_without_checks),
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),

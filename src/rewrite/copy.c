@@ -1,0 +1,134 @@
+/* copy.c - a second copy of a function's code, for when nothing that a pass inserts is to be done.
+ *
+ * The text behind the body's '{' is written once more, behind the code: labels get names of their own, declarations of
+ * the outermost scope are left out, for they hold for both. */
+#include "rewrite/rewrite_priv.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+struct copy {
+	const struct ws_ptx_func *f;
+	const char *at, *end;
+	struct ws_buf out;
+	unsigned depth;                  /* of scopes */
+	bool possible;
+};
+
+static bool in_name(char ch)
+{
+	return isalnum((unsigned char)ch) || ch == '_' || ch == '$' || ch == '%';
+}
+
+static bool is_label(const struct ws_ptx_func *f, const char *name, size_t len)
+{
+	for (uint32_t k = 0; k < f->nlabels; k++)
+		if (!strncmp(f->labels[k].name, name, len) && !f->labels[k].name[len])
+			return true;
+	return false;
+}
+
+static const char *behind(const char *at, const char *end, const char *what)
+{
+	const char *found = memmem(at, (size_t)(end - at), what, strlen(what));
+
+	return found ? found + strlen(what) : end;
+}
+
+/* Comments and space before a statement are copied as they are. */
+static void blanks(struct copy *c)
+{
+	const char *from = c->at;
+
+	while (c->at < c->end) {
+		if (isspace((unsigned char)*c->at))
+			c->at++;
+		else if (!strncmp(c->at, "//", 2))
+			c->at = behind(c->at, c->end, "\n");
+		else if (!strncmp(c->at, "/*", 2))
+			c->at = behind(c->at, c->end, "*/");
+		else
+			break;
+	}
+	ws_buf_add(&c->out, from, (size_t)(c->at - from));
+}
+
+/* To behind a ';', or the ':' of a label. */
+static void statement(struct copy *c, bool drop)
+{
+	while (c->at < c->end) {
+		const char *from = c->at;
+
+		if (*c->at == '"') {
+			c->at = behind(c->at + 1, c->end, "\"");
+		} else if (in_name(*c->at)) {
+			while (c->at < c->end && in_name(*c->at))
+				c->at++;
+			if (!drop && from[-1] != '.' && is_label(c->f, from, (size_t)(c->at - from)))
+				ws_buf_puts(&c->out, "$ws_copy_");
+		} else {
+			c->at++;
+		}
+		if (!drop)
+			ws_buf_add(&c->out, from, (size_t)(c->at - from));
+		if (*from == ';' || (*from == ':' && *c->at != ':' && from[-1] != ':'))
+			return;
+	}
+}
+
+static bool begins(const struct copy *c, const char *word)
+{
+	return !strncmp(c->at, word, strlen(word)) && !in_name(c->at[strlen(word)]);
+}
+
+static void line(struct copy *c)
+{
+	const char *from = c->at;
+
+	c->at = behind(c->at, c->end, "\n");
+	ws_buf_add(&c->out, from, (size_t)(c->at - from));
+}
+
+static void next(struct copy *c)
+{
+	if (*c->at == '{' || *c->at == '}') {
+		c->depth += *c->at == '{' ? 1 : -1u;
+		ws_buf_add(&c->out, c->at++, 1);
+	} else if (begins(c, ".loc")) {
+		line(c);
+	} else {
+		c->possible &= !c->depth || !(begins(c, ".shared") || begins(c, ".local"));
+		statement(c, !c->depth && *c->at == '.' && !begins(c, ".pragma"));
+	}
+}
+
+static bool may_be_copied(const struct ws_ptx_func *f)
+{
+	enum { MOST = 20000 };
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (f->insts[k].call)
+			return false;
+	return !f->ntables && f->ninsts <= MOST;
+}
+
+const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	const char *text = p->m->text, *label = NULL;
+	struct copy c = { .f = f, .at = text + f->body_off + 1, .end = text + f->off + f->len - 1, .possible = true };
+	char name[32];
+
+	if (!may_be_copied(f))
+		return NULL;
+	snprintf(name, sizeof name, "$ws_%u", p->labels++);
+	ws_buf_printf(&c.out, "\n\tret;\n%s:", name);
+	for (blanks(&c); c.at < c.end; blanks(&c))
+		next(&c);
+	if (c.possible) {
+		label = ws_arena_strndup(p->m->arena, name, strlen(name));
+		ws_ptx_edit(p->m, f->off + f->len - 1, 0, RANK_COPY, c.out.data);
+	}
+	ws_buf_free(&c.out);
+	return label;
+}
