@@ -185,6 +185,14 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 		__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site);
 }
 
+/* The last write as the next access sees it. */
+HELPER u32 write_verdict(u64 w, const struct me *m)
+{
+	u32 v = verdict(w, w_class(w), ONE_LANE, m);
+
+	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
+}
+
 HELPER void read_word(const struct word *d, const struct me *m)
 {
 	u64 w, r, was, now;
@@ -205,14 +213,6 @@ HELPER void read_word(const struct word *d, const struct me *m)
 	}
 	if (w_bytes(w) & d->bytes)
 		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
-}
-
-/* The last write as the next access sees it. */
-HELPER u32 write_verdict(u64 w, const struct me *m)
-{
-	u32 v = verdict(w, w_class(w), ONE_LANE, m);
-
-	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
 }
 
 /* A strong load or atomic may read what another thread's strong store or atomic has written, which then is before all that

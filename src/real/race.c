@@ -139,7 +139,7 @@ static bool share(struct ws_real_gpu *g)
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
 	size_t all = bytes + seen + sizeof *g->counts;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	uint64_t there = 0;
+	uint64_t there = 0, table = 0;
 
 	if (p == MAP_FAILED)
 		return false;
@@ -148,8 +148,9 @@ static bool share(struct ws_real_gpu *g)
 		munmap(p, all);
 		return false;
 	}
-	if (ws_real.cuMemAlloc_v2(&g->device.seen, seen) || zero(g, g->device.seen, seen))
+	if (ws_real.cuMemAlloc_v2(&table, seen) || zero(g, table, seen))
 		return false;
+	g->device.seen = table;
 	g->found = (struct ws_race_found *)(void *)p;
 	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
 	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);
