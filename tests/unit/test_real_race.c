@@ -47,7 +47,7 @@ static struct ws_real_table *make_table(const char *ptx)
 static struct ws_race_found finding(enum ws_race_pair pair, uint32_t other_site, uint32_t site)
 {
 	return (struct ws_race_found){
-		.key = 1, .ready = 1, .count = 3, .pair = pair, .site = site, .other_site = other_site, .bytes = 4,
+		.ready = 1, .pair = pair, .site = site, .other_site = other_site, .bytes = 4,
 		.space = WS_RACE_SHARED, .what = WS_RACE_BYTES(4), .block = 5, .other_block = 5, .thread = 40, .other_thread = 70,
 		.grid_dim = { 2, 2, 2 }, .block_dim = { 8, 8, 2 }, .address = 64,
 	};
