@@ -72,9 +72,7 @@ __global__ void with_locks(unsigned *locks, long long *account, unsigned account
 				}
 				unlock(&locks[m.from]);
 			}
-			random = random * 1664525u + 1013904223u;
-			failures += !done && failures < 8;
-			skip = done ? 0 : (random >> 8) & ((1u << failures) - 1);
+			skip = back_off(&random, &failures, done);
 		}
 	}
 }
@@ -105,21 +103,29 @@ static int play_locks(const bank &b, const char *way, void (*kernel)(unsigned *,
 
 static int play_engine(const bank &b, unsigned engine)
 {
-	ws_tm_config config = ws_tm_defaults();
-	ws_tm_stats stats;
-	ws_tm tm;
-
 	if (!wanted(b.o, ws_tm_engine_name(engine)))
 		return 0;
-	config.engine = (enum ws_tm_engine)engine;
-	config.granularity = b.o.granularity;
-	CHECK(ws_tm_create(&tm, &config));
 	CHECK(cudaMemset(b.account, 0, b.o.size * sizeof(long long)));
-	double ms = milliseconds([&] { with_transactions<<<b.o.blocks, b.o.threads>>>(tm, b.account, b.o.size, b.o.sections); });
-	CHECK(ws_tm_read_stats(&tm, &stats));
-	CHECK(ws_tm_destroy(&tm));
-	bool commits = stats.commits == (unsigned long long)b.o.blocks * b.o.threads * b.o.sections;
-	return tell(b.o, "BANK", ws_tm_engine_name(engine), ms, right(b) && commits, &stats);
+	return with_engine(b.o, "BANK", engine, [&] { return right(b); }, [&](const ws_tm &tm) {
+		with_transactions<<<b.o.blocks, b.o.threads>>>(tm, b.account, b.o.size, b.o.sections);
+	});
+}
+
+/* By so many threads of the CPU; one thread's result is what all others must have. */
+static int play_cpu(bank *b, unsigned threads)
+{
+	std::vector<long long> account(b->o.size);
+	std::vector<cpu_lock> locks(threads > 1 ? b->o.size : 0);
+
+	double ms = on_cpu(threads, b->o.blocks * b->o.threads * b->o.sections, [&](unsigned section) {
+		move m = nth_move(section, b->o.size);
+		unsigned both[2] = { m.from, m.to };
+		cpu_guard guard(locks, both, 2);
+		transfer(account.data(), m);
+	});
+	if (threads == 1)
+		b->want = account;
+	return tell(b->o, "BANK", threads > 1 ? "cpu-all" : "cpu", ms, account == b->want, nullptr);
 }
 
 int main(int argc, char **argv)
@@ -127,12 +133,8 @@ int main(int argc, char **argv)
 	bank b = { read_options(argc, argv, { 128, 128, 64, 1u << 17, 8, nullptr }, { 4, 64, 4, 512, 8, nullptr }), nullptr, nullptr, {} };
 	int bad = 0;
 
-	b.want.assign(b.o.size, 0);
-	double ms = milliseconds([&] {
-		for (unsigned i = 0; i < b.o.blocks * b.o.threads * b.o.sections; i++)
-			transfer(b.want.data(), nth_move(i, b.o.size));
-	});
-	tell(b.o, "BANK", "cpu", ms, true, nullptr);
+	bad += play_cpu(&b, 1);
+	bad += play_cpu(&b, cpu_threads());
 	CHECK(cudaMalloc((void **)&b.account, b.o.size * sizeof(long long)));
 	CHECK(cudaMalloc((void **)&b.locks, b.o.size * sizeof(unsigned)));
 	CHECK(cudaMemset(b.locks, 0, b.o.size * sizeof(unsigned)));

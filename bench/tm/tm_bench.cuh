@@ -1,14 +1,19 @@
 /* tm_bench.cuh - what the workloads for transactions share. Each does the same work under one lock (cgl-lock), under its best
- * hand-written locks (fgl), with each engine of tm.cuh, and on one CPU core, checks the result of each, and prints a line.
+ * hand-written locks (fgl), with each engine of tm.cuh, and on the CPU by one thread (cpu) and by as many as it runs at once
+ * (cpu-all), checks the result of each, and prints a line.
  *
  *     PROGRAM [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] */
 #ifndef TM_BENCH_CUH
 #define TM_BENCH_CUH
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 #include <cuda_runtime.h>
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
@@ -64,9 +69,76 @@ static inline int tell(const options &o, const char *name, const char *way, doub
 	printf("%-8s %-10s %10.3f ms %10.3f million/s", name, way, ms, n / ms / 1e3);
 	if (s)
 		printf("  %8.3f aborts a commit, %llu alone", (double)aborts / (double)(s->commits ? s->commits : 1), s->serial);
-	printf("  %s\n", !strcmp(way, "cpu") ? "(what the others must have)" : right ? "right" : "WRONG");
+	printf("  %s\n", right ? "right" : "WRONG");
 	return !right;
 }
+
+/* `launch` with an engine of tm.cuh; `right` tells whether its result is. Every section must have been committed once. */
+template <typename R, typename F> static int with_engine(const options &o, const char *name, unsigned engine, R right, F launch)
+{
+	ws_tm_config config = ws_tm_defaults();
+	ws_tm_stats stats;
+	ws_tm tm;
+
+	config.engine = (enum ws_tm_engine)engine;
+	config.granularity = o.granularity;
+	CHECK(ws_tm_create(&tm, &config));
+	double ms = milliseconds([&] { launch(tm); });
+	CHECK(ws_tm_read_stats(&tm, &stats));
+	CHECK(ws_tm_destroy(&tm));
+	bool commits = stats.commits == (unsigned long long)o.blocks * o.threads * o.sections;
+	return tell(o, name, ws_tm_engine_name(engine), ms, right() && commits, &stats);
+}
+
+/* ---- on the CPU ---- */
+
+struct cpu_lock { std::atomic<bool> taken{false}; };
+
+static inline unsigned cpu_threads(void) { return std::max(2u, std::min(32u, std::thread::hardware_concurrency())); }
+
+/* Holds the locks of what a section uses, taken in rising order; without locks (one thread), nothing. Sorts `which`. */
+struct cpu_guard {
+	std::vector<cpu_lock> &locks;
+	unsigned *which, n;
+
+	cpu_guard(std::vector<cpu_lock> &all, unsigned *items, unsigned count) : locks(all), which(items), n(count)
+	{
+		if (locks.empty())
+			return;
+		std::sort(which, which + n);
+		n = (unsigned)(std::unique(which, which + n) - which);
+		for (unsigned i = 0; i < n; i++)
+			while (locks[which[i]].taken.exchange(true, std::memory_order_acquire))
+				std::this_thread::yield();
+	}
+	~cpu_guard()
+	{
+		for (unsigned i = 0; i < n && !locks.empty(); i++)
+			locks[which[i]].taken.store(false, std::memory_order_release);
+	}
+};
+
+/* Milliseconds of sections 0 to n - 1, dealt to so many threads. */
+template <typename F> static double on_cpu(unsigned threads, unsigned n, F section)
+{
+	auto from = std::chrono::steady_clock::now();
+	std::vector<std::thread> others;
+	auto part = [&](unsigned t) {
+		unsigned long long i = (unsigned long long)n * t / threads, end = (unsigned long long)n * (t + 1) / threads;
+
+		for (; i < end; i++)
+			section((unsigned)i);
+	};
+
+	for (unsigned t = 1; t < threads; t++)
+		others.emplace_back(part, t);
+	part(0);
+	for (auto &t : others)
+		t.join();
+	return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();
+}
+
+/* ---- locks on the device ---- */
 
 /* A lock that a thread tries to take once; the loop around it must go on after a failure (see `hidden`). */
 __device__ static inline bool try_lock(unsigned *lock)
@@ -80,6 +152,14 @@ __device__ static inline void unlock(unsigned *lock)
 {
 	__threadfence();
 	*(volatile unsigned *)lock = 0;
+}
+
+/* Rounds to let pass after a round of a loop of `done` or not; as in tm.cuh, a random number that grows with the failures. */
+__device__ static inline unsigned back_off(unsigned *random, unsigned *failures, bool done)
+{
+	*random = *random * 1664525u + 1013904223u;
+	*failures += !done && *failures < 8;
+	return done ? 0 : (*random >> 8) & ((1u << *failures) - 1);
 }
 
 /* The value, which the compiler then knows nothing of: else it moves a critical section behind the loop that waits for its
