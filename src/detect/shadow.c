@@ -42,7 +42,8 @@ static void line_reset(struct ws_line *line, uint32_t gen)
 static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem)
 {
 	struct ws_shadow_mem *sm = __atomic_load_n((struct ws_shadow_mem **)&mem->obs, __ATOMIC_ACQUIRE);
-	struct ws_line *page, *line;
+	const struct ws_page *page;
+	struct ws_line *line;
 	uint64_t i;
 
 	if (!sm)
@@ -53,12 +54,10 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 	if (__builtin_expect(c->s->thinned, 0) && !c->must && !ws_memory_sampled(c->s, sm, i >> PAGE_BITS))
 		return NULL;
 	page = __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE);
-	if (!page)
-		page = ws_memory_page(c, sm, i >> PAGE_BITS);
-	if (!page)
-		return NULL;
-	line = &page[i & ((1 << PAGE_BITS) - 1)];
-	if (c->l->lock)
+	line = page ? ws_page_line(page, i) : NULL;
+	if (!line)
+		line = ws_memory_line(c, sm, i);
+	if (line && c->l->lock)
 		ws_line_lock(line);
 	return line;
 }
@@ -117,11 +116,12 @@ void ws_shadow_prefetch(const struct ws_access *a)
 
 	for (uint32_t m = sm ? a->mask : 0; m; m &= m - 1) {
 		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
-		const struct ws_line *page = i >> PAGE_BITS < sm->npages ?
+		const struct ws_page *page = i >> PAGE_BITS < sm->npages ?
 		                             __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE) : NULL;
+		const struct ws_line *line = page ? ws_page_line(page, i) : NULL;
 
-		if (page)
-			__builtin_prefetch(&page[i & ((1 << PAGE_BITS) - 1)], 1);
+		if (line)
+			__builtin_prefetch(line, 1);
 	}
 }
 
@@ -537,6 +537,7 @@ static inline void check(struct ws_ctx *c)
 	c->mem = a->mem;
 	c->owner = a->peer && a->peer->state ? a->peer->state : c->b;
 	c->as = c->me;
+	c->place = NULL;
 	c->proxy = c->must = false;
 	c->site = a->site->id;
 	c->slot = c->b->slot;

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_LINES = 1 << PAGE_BITS, MOST_THINNED = 10 };
-#define PAGE_BYTES (sizeof(struct ws_line) << PAGE_BITS)
+enum { MOST_THINNED = 10 };
 #define SYNC_ROWS (~(1u << ROW_W | 1u << ROW_R0 | 1u << ROW_R1))
 
 static uint64_t in_use(const struct ws_shadow *s)
@@ -56,12 +55,19 @@ bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm
 }
 
 /* ---- giving back ---- */
-static void drop_page(struct ws_shadow *s, struct ws_line **at)
+static void drop_page(struct ws_shadow *s, struct ws_page **at)
 {
-	for (int i = 0; *at && i < PAGE_LINES; i++)
-		ws_cell_free((*at)[i].ext);
-	ws_memory_count(s, *at ? 0 - PAGE_BYTES : 0);
-	ws_pool_free(*at, PAGE_BYTES);
+	for (int i = 0; *at && i < PAGE_LINES; i++) {
+		struct ws_line *line = ws_page_line(*at, (uint64_t)i);
+
+		if (!line)
+			continue;
+		ws_cell_free(line->ext);
+		ws_pool_free(line, sizeof *line);
+		ws_memory_count(s, 0 - sizeof *line);
+	}
+	ws_memory_count(s, *at ? 0 - sizeof **at : 0);
+	ws_pool_free(*at, sizeof **at);
 	*at = NULL;
 }
 
@@ -100,7 +106,7 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 		return false;
 	line->w.who = line->r.who = 0;
 	if (line->gen == c->l->gen)
-		empty = ws_private_forget_weak(c->s, line);
+		empty = ws_private_forget_weak(c->s, line->mark >> 1);
 	if (line->ext && line->ext->have & SYNC_ROWS) {
 		ws_cell_forget_weak(line->ext);
 		empty = false;
@@ -113,12 +119,20 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 	return empty;
 }
 
-static void thin_page(struct ws_ctx *c, struct ws_line **at)
+static void thin_page(struct ws_ctx *c, struct ws_page **at)
 {
 	bool empty = true;
 
-	for (int i = 0; i < PAGE_LINES; i++)
-		empty &= forget_weak(c, &(*at)[i]);
+	for (uint64_t i = 0; i < PAGE_LINES; i++) {
+		struct ws_line *line = ws_page_line(*at, i);
+
+		if (line)
+			empty &= forget_weak(c, line);
+		else if (&(*at)->at[i] == c->place)
+			empty = false;
+		else
+			empty &= ws_private_forget_weak(c->s, PAGE_RECORD((*at)->at[i], c->l->gen));
+	}
 	if (empty && !c->l->lock)        /* else others may have its address */
 		drop_page(c->s, at);
 }
@@ -152,23 +166,61 @@ static bool make_room(struct ws_ctx *c, uint64_t more)
 	return !over(s, more);
 }
 
-struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page)
+static struct ws_page *page_of(struct ws_shadow *s, struct ws_shadow_mem *sm, uint64_t page)
 {
-	struct ws_shadow *s = c->s;
-	struct ws_line *p;
+	struct ws_page *p = sm->page[page];
 
-	c->line = NULL;                  /* the one before is done with */
-	if (!c->must && (!make_room(c, PAGE_BYTES) || !ws_memory_sampled(s, sm, page)))
-		return NULL;
-	ws_spin_lock(&s->lock);
-	p = sm->page[page];
 	if (!p) {
-		p = ws_pool_new(PAGE_BYTES);
-		ws_memory_count(s, PAGE_BYTES);
+		p = ws_pool_new(sizeof *p);
+		ws_memory_count(s, sizeof *p);
 		__atomic_store_n(&sm->page[page], p, __ATOMIC_RELEASE);
 	}
-	ws_spin_unlock(&s->lock);
 	return p;
+}
+
+struct ws_page *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page)
+{
+	struct ws_shadow *s = c->s;
+	struct ws_page *p;
+
+	c->line = NULL;                  /* the one before is done with */
+	c->place = NULL;
+	if (!c->must && (!make_room(c, sizeof *p) || !ws_memory_sampled(s, sm, page)))
+		return NULL;
+	ws_shadow_lock_lists(s);
+	p = page_of(s, sm, page);
+	ws_shadow_unlock_lists(s);
+	return p;
+}
+
+static struct ws_line *new_line(const struct ws_ctx *c, struct ws_page *page, uint64_t i)
+{
+	struct ws_line *line = ws_pool_new(sizeof *line);
+
+	ws_memory_count(c->s, sizeof *line);
+	line->gen = c->l->gen;
+	line->mark = PAGE_RECORD(page->at[i % PAGE_LINES], c->l->gen) << 1;
+	__atomic_store_n(&page->at[i % PAGE_LINES], (uintptr_t)line, __ATOMIC_RELEASE);
+	return line;
+}
+
+struct ws_line *ws_memory_line(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t i)
+{
+	struct ws_shadow *s = c->s;
+	struct ws_page *page;
+	struct ws_line *line;
+
+	c->line = NULL;                  /* the one before is done with */
+	c->place = NULL;
+	if (!c->must && (!make_room(c, sizeof *page + sizeof *line) || !ws_memory_sampled(s, sm, i >> PAGE_BITS)))
+		return NULL;
+	ws_shadow_lock_lists(s);
+	page = page_of(s, sm, i >> PAGE_BITS);
+	line = ws_page_line(page, i);
+	if (!line)
+		line = new_line(c, page, i);
+	ws_shadow_unlock_lists(s);
+	return line;
 }
 
 bool ws_memory_full(struct ws_ctx *c, uint32_t mask)
@@ -202,7 +254,7 @@ static uint32_t touched(const struct ws_shadow *s, const struct ws_line *line)
 	const struct ws_ext *e = line->ext;
 	struct bits t = {{0}};
 
-	for (uint32_t m = line->gen == s->gen ? ws_private_words(s, line) : 0; m; m &= m - 1)
+	for (uint32_t m = line->gen == s->gen ? ws_private_words(s, line->mark >> 1) : 0; m; m &= m - 1)
 		set_bits(&t, __builtin_ctz(m) * 4, __builtin_ctz(m) * 4 + 4);
 
 	set_record(&t, &line->w);
@@ -224,10 +276,15 @@ static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *ab
 	*bytes += ws_private_bytes(s);
 	for (const struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
 		for (uint64_t p = 0; p < sm->npages; p++) {
-			*bytes += sm->page[p] ? PAGE_BYTES : 0;
-			for (int i = 0; sm->page[p] && i < PAGE_LINES; i++) {
-				*bytes += ws_cell_bytes(sm->page[p][i].ext);
-				*about += touched(s, &sm->page[p][i]);
+			const struct ws_page *page = sm->page[p];
+
+			*bytes += page ? sizeof *page : 0;
+			for (uint64_t i = 0; page && i < PAGE_LINES; i++) {
+				const struct ws_line *line = ws_page_line(page, i);
+
+				*bytes += line ? sizeof *line + ws_cell_bytes(line->ext) : 0;
+				*about += line ? touched(s, line) :
+				                 4u * (uint32_t)__builtin_popcount(ws_private_words(s, PAGE_RECORD(page->at[i], s->gen)));
 			}
 		}
 }

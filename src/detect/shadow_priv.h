@@ -286,12 +286,23 @@ struct ws_site_info {
 	uint8_t carried;             /* is a strong store made from what this load returns? 0 = not looked at, 1 no, 2 yes */
 };
 
-enum { PAGE_BITS = 5 };              /* lines of a shadow page: 4 KiB of memory, 2 KiB of shadow */
+enum { PAGE_BITS = 5, PAGE_LINES = 1 << PAGE_BITS };  /* lines of a shadow page, which is for 4 KiB of memory */
+/* For each line its address; or, odd, the newest private record of a line that is not there (PAGE_RECORD) and the launch
+ * whose records these are; or 0. */
+struct ws_page { uint64_t at[PAGE_LINES]; };
+#define PAGE_RECORD(at, gen) ((at) & 1 && (at) >> 32 == (gen) ? (uint32_t)(at) >> 1 : 0)
 struct ws_shadow_mem {               /* hangs at ws_mem.obs */
 	uint64_t first, npages, serial;
 	struct ws_shadow_mem *next, **at;    /* list of all */
-	struct ws_line *page[];
+	struct ws_page *page[];
 };
+
+static inline struct ws_line *ws_page_line(const struct ws_page *page, uint64_t line)
+{
+	uint64_t at = __atomic_load_n(&page->at[line % PAGE_LINES], __ATOMIC_ACQUIRE);
+
+	return at & 1 ? NULL : (struct ws_line *)(uintptr_t)at;
+}
 
 struct ws_shadow {
 	uint64_t used, skipped;      /* bytes that the detector holds; accesses of threads that it had no room for */
@@ -328,6 +339,7 @@ struct ws_ctx {
 	struct ws_warp_state *w;
 	const struct ws_access *a;
 	struct ws_line *line;
+	uint64_t *place;             /* in a page, in shadow_private.c: the line is not there */
 	struct ws_block_state *owner;        /* SHARED: whose memory */
 	const struct ws_mem *mem;            /* GLOBAL: that holds the line */
 	uint64_t me, line_addr;
@@ -435,7 +447,9 @@ uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
 
 /* ---- shadow_memory.c ---- */
 struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem);
-struct ws_line *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page);    /* NULL: no room, and not c->must */
+/* NULL: no room, and not c->must. Lines are counted from the memory's first one. */
+struct ws_page *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page);
+struct ws_line *ws_memory_line(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t line);
 void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm);
 bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm, uint64_t page);
 void ws_memory_launch(struct ws_shadow *s);           /* one begins */
@@ -480,9 +494,9 @@ void ws_private_prefetch(const struct ws_ctx *c);
 uint32_t ws_private_atomics(struct ws_ctx *c, uint32_t todo); /* then: keeps lanes' one after the other, up to one that it cannot;
                                                               * that one and those after it are returned */
 void ws_private_open(struct ws_ctx *c, uint32_t lo, uint32_t hi);     /* records of these bytes of c->line become cells */
-bool ws_private_forget_weak(struct ws_shadow *s, const struct ws_line *line); /* false: something strong is left */
+bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest);    /* record of a line; false: something strong is left */
 uint64_t ws_private_bytes(const struct ws_shadow *s);
-uint32_t ws_private_words(const struct ws_shadow *s, const struct ws_line *line);     /* a bit for each word of the line */
+uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest);        /* a bit for each word of the line */
 void ws_private_free(struct ws_shadow *s);
 
 /* ---- shadow_general.c ---- */

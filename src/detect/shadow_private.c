@@ -115,11 +115,11 @@ void ws_private_free(struct ws_shadow *s)
 	s->private = NULL;
 }
 
-uint32_t ws_private_words(const struct ws_shadow *s, const struct ws_line *line)
+uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest)
 {
 	uint32_t words = 0;
 
-	for (uint32_t i = line->mark >> 1; i; i = record(s, i)->next)
+	for (uint32_t i = newest; i; i = record(s, i)->next)
 		words |= record(s, i)->words;
 	return words;
 }
@@ -187,11 +187,13 @@ static bool rec_apart(const struct ws_rec *r, int lo, int hi)
 	       r->off + r->step * (31 - __builtin_clz(r->mask)) + r->size <= lo;
 }
 
-/* Has c->line nothing but private records about these bytes? */
+/* Has the line nothing but private records about these bytes? */
 static bool untouched(const struct ws_line *line, int lo, int hi)
 {
-	const struct ws_ext *e = line->ext;
+	const struct ws_ext *e = line ? line->ext : NULL;
 
+	if (!line)
+		return true;
 	if (!rec_apart(&line->w, lo, hi) || !rec_apart(&line->r, lo, hi))
 		return false;
 	if (!e)
@@ -203,6 +205,20 @@ static bool untouched(const struct ws_line *line, int lo, int hi)
 	                                     (!(e->have >> ROW_LOC & 1) && ws_cell_empty(e, (uint32_t)lo, (uint32_t)hi)));
 }
 
+/* The newest record of c->line, or of the line that would be at c->place; 0 = none. */
+INLINE uint32_t newest(const struct ws_ctx *c)
+{
+	return c->line ? c->line->mark >> 1 : PAGE_RECORD(*c->place, c->l->gen);
+}
+
+static void set_newest(struct ws_ctx *c, uint32_t i)
+{
+	if (c->line)
+		c->line->mark = i << 1 | (c->line->mark & 1);
+	else
+		*c->place = (uint64_t)c->l->gen << 32 | i << 1 | 1;
+}
+
 static struct ws_private *begin(struct ws_ctx *c, uint64_t owner)
 {
 	uint32_t i = take(c);
@@ -212,21 +228,21 @@ static struct ws_private *begin(struct ws_ctx *c, uint64_t owner)
 		return NULL;
 	p = record(c->s, i);
 	p->owner = owner;
-	p->next = c->line->mark >> 1;
+	p->next = newest(c);
 	p->words = 0;
-	c->line->mark = i << 1 | (c->line->mark & 1);
+	set_newest(c, i);
 	c->w->alone |= 1u << (owner >> 32) % WS_WARP;
 	return p;
 }
 
-/* The record of c->line that has it then; NULL: nothing was done. */
+/* The record of the line that has it then; NULL: nothing was done. */
 INLINE struct ws_private *note(struct ws_ctx *c, uint64_t owner, uint32_t words, struct happened h, bool may_begin)
 {
 	int lo = h.what & 0xff, size = h.what >> 8 & 0xff;
 	struct ws_private *room = NULL, *p;
 	uint32_t n = 0;
 
-	for (uint32_t i = c->line->mark >> 1; i; i = p->next, n++) {
+	for (uint32_t i = newest(c); i; i = p->next, n++) {
 		bool own;
 
 		p = record(c->s, i);
@@ -249,7 +265,7 @@ INLINE struct ws_private *note(struct ws_ctx *c, uint64_t owner, uint32_t words,
 /* ---- accesses ---- */
 /* What the lanes of an access have in common. */
 struct common {
-	const struct ws_shadow_mem *sm;      /* NULL: its lines may be in use by others, or not all of them are checked */
+	struct ws_shadow_mem *sm;    /* NULL: its lines may be in use by others, or not all of them are checked */
 	uint64_t owner;
 	uint32_t holding, wide;      /* wide: words of one lane */
 	struct happened h;
@@ -265,19 +281,22 @@ static struct common common_of(const struct ws_ctx *c, enum ws_class cls)
 	                       .h = {.time = c->me & WHO_TIME, .site = a->site->id, .what = (uint32_t)a->bytes << 8 | (uint32_t)cls << 16}};
 }
 
-/* The line of addr as ws_shadow_line_closed has it. */
-INLINE bool enter(struct ws_ctx *c, const struct ws_shadow_mem *sm, uint64_t addr)
+/* The line of addr as ws_shadow_line_closed has it; or none, and c->place, where nobody has needed it so far. */
+INLINE bool enter(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t addr)
 {
 	uint64_t i = sm ? (addr >> LINE_BITS) - sm->first : 0;
-	struct ws_line *line;
+	struct ws_page *page;
 
-	if (!sm || i >> PAGE_BITS >= sm->npages || !sm->page[i >> PAGE_BITS])
+	if (!sm || i >> PAGE_BITS >= sm->npages)
 		return ws_shadow_line_closed(c, addr, c->a->mem);
-	line = &sm->page[i >> PAGE_BITS][i & ((1 << PAGE_BITS) - 1)];
-	if (line->gen != c->l->gen)
-		return ws_shadow_line_closed(c, addr, c->a->mem);
-	c->line = line;
-	return true;
+	page = sm->page[i >> PAGE_BITS];
+	if (__builtin_expect(!page, 0))
+		page = ws_memory_page(c, sm, i >> PAGE_BITS);
+	if (__builtin_expect(!page, 0))
+		return false;
+	c->line = ws_page_line(page, i);
+	c->place = &page->at[i % PAGE_LINES];
+	return !c->line || c->line->gen == c->l->gen || ws_shadow_line_closed(c, addr, c->a->mem);
 }
 
 /* With the locks that the lane holds; what is near its only lock may begin a record, as the lock's word itself (begins) may. */
@@ -374,11 +393,12 @@ void ws_private_prefetch(const struct ws_ctx *c)
 
 	for (uint32_t m = sm && c->s->private ? a->mask & ~c->w->holding : 0; m; m &= m - 1) {
 		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
-		const struct ws_line *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
-		uint32_t mark = page ? page[i & ((1 << PAGE_BITS) - 1)].mark >> 1 : 0;
+		const struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
+		uint64_t at = page ? page->at[i % PAGE_LINES] : 0;
+		uint32_t newest = at & 1 ? PAGE_RECORD(at, c->l->gen) : at ? ((const struct ws_line *)(uintptr_t)at)->mark >> 1 : 0;
 
-		if (mark && mark <= c->s->nprivate)
-			__builtin_prefetch(record(c->s, mark), 1);
+		if (newest && newest <= c->s->nprivate)
+			__builtin_prefetch(record(c->s, newest), 1);
 	}
 }
 
@@ -447,11 +467,11 @@ void ws_private_open(struct ws_ctx *c, uint32_t lo, uint32_t hi)
 	}
 }
 
-bool ws_private_forget_weak(struct ws_shadow *s, const struct ws_line *line)
+bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest)
 {
 	bool none = true;
 
-	for (uint32_t i = line->mark >> 1; i; i = record(s, i)->next) {
+	for (uint32_t i = newest; i; i = record(s, i)->next) {
 		struct ws_private *p = record(s, i);
 
 		for (uint32_t k = EVENTS; k-- > 0;)
