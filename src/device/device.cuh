@@ -51,6 +51,7 @@ SPECIAL(threads_x, "%%ntid.x")
 SPECIAL(threads_y, "%%ntid.y")
 SPECIAL(threads_z, "%%ntid.z")
 SPECIAL(shared_bytes, "%%total_smem_size")
+SPECIAL(dynamic_bytes, "%%dynamic_smem_size")
 SPECIAL(multiprocessor, "%%smid")
 SPECIAL(multiprocessors, "%%nsmid")
 SPECIAL(warp_slot, "%%warpid")
@@ -202,6 +203,57 @@ SHARED_OP(shared_exchange32, "exch.b32")
 SHARED_OP(shared_add32, "add.u32")
 SHARED_OP(shared_max32, "max.u32")
 SHARED_OP(shared_or32, "or.b32")
+
+/* By addresses of 32 bits, which are as good, and shorter code. */
+HELPER u64 shared_load64(u32 address)
+{
+	u64 v;
+
+	asm volatile("ld.volatile.shared.u64 %0, [%1];" : "=l"(v) : "r"(address) : "memory");
+	return v;
+}
+
+HELPER u32 shared_load32(u32 address)
+{
+	u32 v;
+
+	asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+	return v;
+}
+
+HELPER void shared_store32(u32 address, u32 v)
+{
+	asm volatile("st.volatile.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory");
+}
+
+HELPER u64 shared_exchange64(u32 address, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.shared.exch.b64 %0, [%1], %2;" : "=l"(was) : "r"(address), "l"(v) : "memory");
+	return was;
+}
+
+HELPER u64 shared_swap64(u32 address, u64 old, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.shared.cas.b64 %0, [%1], %2, %3;" : "=l"(was) : "r"(address), "l"(old), "l"(v) : "memory");
+	return was;
+}
+
+HELPER u64 pair(u32 low, u32 high)
+{
+	u64 v;
+
+	asm("mov.b64 %0, {%1, %2};" : "=l"(v) : "r"(low), "r"(high));
+	return v;
+}
+
+HELPER void halves(u64 v, u32 *low, u32 *high)
+{
+	asm("mov.b64 {%0, %1}, %2;" : "=r"(*low), "=r"(*high) : "l"(v));
+}
 
 /* Generic addresses of shared memory to addresses of the window. */
 HELPER u64 to_shared(u64 address)

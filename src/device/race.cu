@@ -5,9 +5,10 @@
  * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
  * together may go separate ways right behind it. */
 #include "race_line.cuh"
+#include "race_shared.cuh"
 
 /* ---- beginning and end of a block ---- */
-HELPER void clear_block(u32 kernel)
+HELPER void clear_block(u32 kernel, const struct cells *c)
 {
 	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
 	u64 grid;
@@ -24,6 +25,7 @@ HELPER void clear_block(u32 kernel)
 	BLOCK.off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT;
 	BLOCK.list = 0;
 	BLOCK.unknown = 0;
+	BLOCK.cells = c->bytes ? c->at : 0;
 }
 
 HELPER u32 lanes_of_warp(u32 warp)
@@ -34,17 +36,18 @@ HELPER u32 lanes_of_warp(u32 warp)
 }
 
 /* One lane of each warp, behind clear_block. */
-HELPER void clear_warp(u32 warp)
+HELPER void clear_warp(u32 warp, const struct cells *c)
 {
 	u32 first = BLOCK.first;
 
-	BLOCK.warps[warp].alive_arrived = lanes_of_warp(warp);
+	BLOCK.alive_arrived[warp] = lanes_of_warp(warp);
 	BLOCK.warps[warp].full = 0;
 	BLOCK.warps[warp].list = 0;
-	BLOCK.warps[warp].spare = 0;
-	BLOCK.warps[warp].expanding = 0;
+	BLOCK.spare[warp] = 0;
+	BLOCK.expanding[warp] = 0;
 	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
 	BLOCK.ready[warp] = 0;
+	begin_shared_time(c, warp);
 	if (first)
 		describe(first + warp, warp, 0, 0);
 }
@@ -52,9 +55,11 @@ HELPER void clear_warp(u32 warp)
 SLOW void __warpsafe_enter(u32 kernel, u32 off)
 {
 	u32 t = thread_index();
+	struct cells c = find_cells();
 
+	zero_cells(&c, t);
 	if (!t) {
-		clear_block(kernel);
+		clear_block(kernel, &c);
 		if (off && !BLOCK.off) {
 			launch_is_incomplete(BLOCK.grid);
 			BLOCK.off = OFF_SILENT;
@@ -69,7 +74,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!(t & 31))
-		clear_warp(t >> 5);
+		clear_warp(t >> 5, &c);
 	warp_sync(lanes_of_warp(t >> 5));
 }
 
@@ -94,13 +99,13 @@ HELPER void epoch_ends(u32 warp)
 /* Lanes come to a barrier, or leave: the last of the warp ends its epoch while the others wait. */
 HELPER void come(u32 warp, u32 group, bool leave)
 {
-	u64 old = BLOCK.warps[warp].alive_arrived, was;
+	u64 old = BLOCK.alive_arrived[warp], was;
 
 	for (;; old = was) {
 		u32 alive = (u32)old & ~(leave ? group : 0), arrived = (u32)(old >> 32) | (leave ? 0 : group);
 		bool all = arrived && arrived == alive;
 
-		was = shared_cas64(IN_SHARED(__warpsafe_block.warps[warp].alive_arrived), old,
+		was = shared_cas64(IN_SHARED(__warpsafe_block.alive_arrived[warp]), old,
 				   all ? alive : alive | (u64)arrived << 32);
 		if (was != old)
 			continue;
@@ -171,13 +176,28 @@ HELPER u64 global_cell(u64 address, const struct me *m, enum access access)
 	return cell_in_line(entry, address);
 }
 
+/* Is it of shared memory whose cells are there, too? */
+HELPER bool cells_are_here(const struct me *m)
+{
+	return WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED && BLOCK.cells;
+}
+
+HELPER u64 slot_cell(u64 address, const struct me *m)
+{
+	if (!cells_are_here(m))
+		return shared_cell((u32)address);
+	if (!BLOCK.warps[m->warp].time)
+		count_threads(COUNTS(not_checked[WS_RACE_NO_SEGMENT]));
+	return BLOCK.warps[m->warp].time;
+}
+
 HELPER bool find_word(u64 address, const struct me *m, enum access access, struct word *d)
 {
 	u32 bytes = WS_RACE_BYTES_OF(m->what);
 
 	d->address = address;
 	d->bytes = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
-	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? shared_cell((u32)address) : global_cell(address, m, access);
+	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? slot_cell(address, m) : global_cell(address, m, access);
 	return d->cell;
 }
 
@@ -193,6 +213,30 @@ HELPER void next_word(struct word *d)
 {
 	d->cell += 16;
 	d->address += 4;
+}
+
+HELPER void read_at(const struct word *d, const struct me *m)
+{
+	struct here h;
+
+	if (!cells_are_here(m)) {
+		read_word(d, m);
+		return;
+	}
+	h = here(m->warp * 32);
+	read_shared_word(d, m, &h);
+}
+
+HELPER void write_at(const struct word *d, const struct me *m, bool has_value, u32 value)
+{
+	struct here h;
+
+	if (!cells_are_here(m)) {
+		write_word(d, m, has_value, value);
+		return;
+	}
+	h = here(m->warp * 32);
+	write_shared_word(d, m, &h, has_value, value);
 }
 
 /* What all accesses begin with: the first word and its cell. False: there is nothing more to do. */
@@ -220,7 +264,7 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 	if (!begin_access(address, what, site, READ, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
-		read_word(&d, &m);
+		read_at(&d, &m);
 }
 
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -232,7 +276,7 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 		return;
 	v0 <<= 8 * (address & 3);
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
-		write_word(&d, &m, true, (u32)v0);
+		write_at(&d, &m, true, (u32)v0);
 		v0 = v0 >> 32 | v1 << 32;
 		v1 >>= 32;
 	}
@@ -246,7 +290,7 @@ SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 	if (!begin_access(address, what, site, ATOMIC, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
-		write_word(&d, &m, false, 0);
+		write_at(&d, &m, false, 0);
 }
 
 INLINED void race_read(u64 address, u32 what, u32 site)
@@ -272,22 +316,78 @@ INLINED u32 race_thread(void)
 	return thread_index();
 }
 
+/* At a write of `bytes` 15, its cell was entered, and these were found: not all of it is before. NOT_ENTERED: nothing was
+ * done so far. */
+#define NOT_ENTERED (~0ull)
+SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+{
+	u32 warp = warp_index();
+	struct here h = here(warp * 32);
+	u64 now = BLOCK.warps[warp].now;
+	struct word d = { 0, address, 15 };
+	struct me m;
+
+	if (w == NOT_ENTERED) {
+		if (WS_RACE_CLASS_OF(what) > WS_RACE_STRONG_SYS && WS_RACE_CLASS_OF(what) != WS_RACE_UPDATE)
+			__warpsafe_atomic(address, what, site);
+		else
+			__warpsafe_write(address, what, site, value, 0);
+		return;
+	}
+	if (!now || !h.time)
+		return;
+	m = access_of(now, what, site);
+	check_shared_write(&d, &m, &h, w, r, !(what & WS_RACE_RMW), (u32)value);
+}
+
 INLINED void race_read_shared(u32 thread, u64 address, u32 what, u32 site)
 {
-	(void)thread;
+	struct here h = here(thread);
+
+	if (h.time && WS_RACE_BYTES_OF(what) == 4 && (!WS_RACE_CLASS_OF(what) || has_observed(thread)) &&
+	    enter_read(&h, thread, (u32)address, what, site) &&
+	    is_before(shared_load64(w_cell(&h, (u32)address)), thread, h.time, SAME_THREAD))
+		return;
 	__warpsafe_read(address, what, site);
 }
 
 INLINED void race_write_shared(u32 thread, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	(void)thread;
-	__warpsafe_write(address, what, site, v0, v1);
+	struct here h;
+	u64 w = NOT_ENTERED, r = 0;
+
+	if (WS_RACE_BYTES_OF(what) != 4) {
+		__warpsafe_write(address, what, site, v0, v1);
+		return;
+	}
+	h = here(thread);
+	if (h.time) {
+		shared_store32(h.values + 4 * thread, (u32)v0);
+		enter_write(&h, thread, (u32)address, what, site, &w, &r);
+		if (is_before(w, thread, h.time, SAME_THREAD) && is_before(r, thread, h.time, SAME_READER))
+			return;
+	}
+	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
+/* Another atomic or strong write of the block is no race either. */
 INLINED void race_atomic_shared(u32 thread, u64 address, u32 what, u32 site)
 {
-	(void)thread;
-	__warpsafe_atomic(address, what, site);
+	struct here h;
+	u64 w = NOT_ENTERED, r = 0;
+
+	if (WS_RACE_BYTES_OF(what) != 4) {
+		__warpsafe_atomic(address, what, site);
+		return;
+	}
+	h = here(thread);
+	if (h.time && has_observed(thread)) {
+		enter_write(&h, thread, (u32)address, what, site, &w, &r);
+		if ((scope_of(w_class(w)) || is_before(w, thread, h.time, SAME_THREAD)) &&
+		    is_before(r, thread, h.time, SAME_READER))
+			return;
+	}
+	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
 INLINED void race_read_global(u32 thread, u64 address, u32 what, u32 site)
@@ -352,7 +452,7 @@ SLOW void __warpsafe_barrier(void)
 	u32 group = activemask(), warp = warp_index();
 
 	if (!block_is_off(warp) && leads(group)) {
-		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
+		if ((u32)(BLOCK.alive_arrived[warp] >> 32) & group)
 			switch_off();
 		if (BLOCK.list || BLOCK.unknown)
 			learn_from_block(warp);
@@ -369,7 +469,7 @@ INLINED void race_barrier(void)
  * than the mask says; then time goes on more than once, and a race may be missed. */
 SLOW void __warpsafe_warp_sync(u32 lanes)
 {
-	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
+	u32 warp = warp_index(), alive = (u32)BLOCK.alive_arrived[warp];
 
 	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
 		bool full = (lanes & alive) == alive;
@@ -413,11 +513,11 @@ INLINED void race_fence_after(u32 what)
 	__warpsafe_fence(what);
 }
 
-/* By what a word is found in the table of releases: words of shared memory by their cells. */
+/* By what a word is found in the table of releases: words of shared memory by the block's slot. */
 HELPER u64 location_key(u64 address, u32 what)
 {
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
-		return (BLOCK.slot + (address & ~3ull) * 4) | 1;
+		return ((BLOCK.slot << 6) + (address & ~3ull)) | 1;
 	return (address & ~3ull) | 2;
 }
 

@@ -31,7 +31,7 @@ typedef unsigned int ws_race_u32;
 typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_VERSION 1
-#define WS_RACE_BLOCK_BYTES 1280
+#define WS_RACE_BLOCK_BYTES 1792
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -51,6 +51,19 @@ enum ws_race_class {
 #define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel */
 #define WS_RACE_RMW          (1 << 14)           /* atom, red: goes on with the release sequence it finds */
 #define WS_RACE_SC           (1 << 15)           /* a fence: fence.sc, membar */
+
+/* ---- shared memory ----
+ * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
+ * block's shared memory lie behind the program's own. The size itself says so: the program's, rounded up; cells, four
+ * times all before them; the value that each thread has written; and a few bytes by which the kernel knows it again.
+ * fixed: static shared memory (with __warpsafe_block). A program's own size that looks like one must not be launched. */
+#define WS_RACE_UNIT(n)      (((n) + 127) / 128 * 128)
+#define WS_RACE_SIZE_TAG     67
+#define WS_RACE_SHARED_BASE(fixed, threads) (4 * WS_RACE_UNIT(fixed) + 4 * (((threads) + 31) / 32 * 32) + WS_RACE_SIZE_TAG)
+#define WS_RACE_SHARED_SIZE(fixed, dynamic, threads) \
+	(WS_RACE_SHARED_BASE(fixed, threads) + 5 * WS_RACE_UNIT(dynamic))
+#define WS_RACE_IS_SHARED_SIZE(fixed, size, threads) \
+	((size) >= WS_RACE_SHARED_BASE(fixed, threads) && ((size) - WS_RACE_SHARED_BASE(fixed, threads)) % (5 * 128) == 0)
 
 /* ---- set up by the host ---- */
 /* Shared memory of one resident block: a slot of one cell a word. A block takes a slot of the first class that is

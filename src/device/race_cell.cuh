@@ -76,7 +76,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 		return UNORDERED;
 	if (several != ONE_LANE || known & NOW_UNKNOWN)
 		return UNDECIDED;
-	verdict = known ? __warpsafe_before(old, now, warp) : (u32)UNORDERED;
+	verdict = known ? __warpsafe_before(o.block, o.warp * 32 + lane_of(old), o.epoch, o.sub, m.epoch, warp) : (u32)UNORDERED;
 	return verdict == UNORDERED && fenced_since(old, &o, same_block) ? (u32)UNDECIDED : verdict;
 }
 
@@ -241,8 +241,27 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 	return !((has ^ value) & bits_of(d->bytes));
 }
 
-/* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. */
+/* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
+ * memory where there is room behind the block's cells, else in the slot. */
 HELPER u64 written_at(u32 thread) { return BLOCK.threads + 16ull * WS_RACE_MAX_THREADS + 4ull * thread; }
+HELPER bool keeps_written(u32 warp) { return BLOCK.warps[warp].values || BLOCK.threads; }
+
+HELPER void note_written(u32 thread, u32 value)
+{
+	u32 values = BLOCK.warps[thread >> 5].values;
+
+	if (values)
+		shared_store32(values + 4 * thread, value);
+	else if (BLOCK.threads)
+		store32(written_at(thread), value);
+}
+
+HELPER u32 written(u32 thread)
+{
+	u32 values = BLOCK.warps[thread >> 5].values;
+
+	return values ? shared_load32(values + 4 * thread) : load32(written_at(thread));
+}
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
 
@@ -250,9 +269,9 @@ HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 {
 	bool inst = !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
 
-	if (!inst || !BLOCK.threads)
+	if (!inst || !keeps_written(m->warp))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
-	return (load32(written_at(m->warp * 32 + lane_of(w))) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	return (written(m->warp * 32 + lane_of(w)) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)
@@ -272,8 +291,8 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 {
 	u64 w, r, now;
 
-	if (has_value && BLOCK.threads)
-		store32(written_at(m->warp * 32 + lane_of(m->time)), value);
+	if (has_value)
+		note_written(m->warp * 32 + lane_of(m->time), value);
 	load_cell(d->cell, &w, &r);
 	now = after_write(w, m, d->bytes);
 	if (now != w) {

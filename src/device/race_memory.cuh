@@ -1,6 +1,6 @@
 /* race_memory.cuh - where the cells of an address are (race.cu).
  *
- * Shared memory: in the block's slot. Global memory: pages of 2 MiB are found by a hash table of open addressing; the
+ * Shared memory: in the block's slot, unless they are in shared memory itself (race_shared.cuh). Global memory: pages of 2 MiB are found by a hash table of open addressing; the
  * number of the row is that of the page's lines, 16 bytes for each 128 of the program's. Nothing is locked: all of it
  * changes by CAS. */
 #ifndef WS_RACE_MEMORY_CUH
@@ -44,7 +44,7 @@ HELPER u64 cells_at(u32 number) { return RACE.cells + (u64)(number - 1) * WS_RAC
 enum { USED = 1u << 31 };
 HELPER u32 take_cells(u32 warp)
 {
-	u32 spare = shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), 0);
+	u32 spare = shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), 0);
 
 	if (spare)
 		return spare;
@@ -94,7 +94,7 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 			cas64(cells + 16 * k + 8, entry_of_word(r, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
 		return;
 	}
-	shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].spare), number);
+	shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
 }
 
 /* Lanes that come to one line together had better not all take cells: who finds that another one has just begun looks a
@@ -102,7 +102,7 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
 	u32 mark = (u32)(line >> 4) | 1;
-	bool begun = shared_exchange32(IN_SHARED(__warpsafe_block.warps[warp].expanding), mark) == mark;
+	bool begun = shared_exchange32(IN_SHARED(__warpsafe_block.expanding[warp]), mark) == mark;
 	u64 entry = load64(line);
 
 	for (u32 n = 0; begun && n < 32 && !is_expanded(entry); n++)
@@ -166,7 +166,7 @@ HELPER bool take_slot_of(u32 cls)
 /* One thread, when the block begins. */
 HELPER void take_slot(void)
 {
-	u32 bytes = shared_bytes() + 1024;
+	u32 bytes = BLOCK.cells ? 0 : shared_bytes() + 1024;
 
 	for (u32 cls = 0; cls < WS_RACE_SLOT_CLASSES; cls++)
 		if (RACE.slots[cls].bytes >= bytes && take_slot_of(cls))

@@ -466,20 +466,20 @@ HELPER void step_lists(struct search *s, struct walk *w)
 		go_on(s, &next);
 }
 
-/* Is the old access before what the thread does now, by what its warp's list says? */
-SLOW u32 __warpsafe_before(u64 old, u64 now, u32 warp)
+/* Is an old access of this launch (of `thread` of `block`, then) before what the thread does now, by what its warp's list
+ * says? */
+SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp)
 {
 	struct search s;
-	struct place m = place_of(now);
-	struct walk first = { BLOCK.warps[warp].list, 1u << lane_index(), m.epoch, BLOCK.warps[warp].full, m.block, 0 };
+	struct walk first = { BLOCK.warps[warp].list, 1u << lane_index(), my_epoch, BLOCK.warps[warp].full, BLOCK.block, 0 };
 
-	s.target = place_of(old);
-	s.lane = lane_of(old);
+	s.target = (struct place){ BLOCK.grid, block, thread >> 5, epoch, sub };
+	s.lane = thread & 31;
 	s.depth = s.steps = 0;
 	s.gave_up = false;
 	for (u32 k = 0; k < SEEN; k++)
 		s.seen[k].number = 0;
-	if (s.target.block == m.block && s.target.warp == warp)
+	if (block == BLOCK.block && s.target.warp == warp)
 		first.flags = WALK_HOME;
 	go_on(&s, &first);
 	while (s.depth && s.steps++ < STEPS) {

@@ -11,17 +11,23 @@
 
 enum { WARPS = 32 };
 
-struct warp {
+struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
+	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are not there, or nothing is checked */
+	u32 cells, reads, values;        /* where they are */
 	u64 now;                 /* a time, see below; 0 = not checked */
-	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
-	u32 expanding;           /* low half of the address of a line that a lane gives cells, / 16 | 1 */
 	u32 full;                /* sub, from the block's last barrier on, of that sync; 0 = none since the barrier */
 	u32 list;                /* newest record (race_order.cuh) */
-	u32 spare;               /* cells that were taken from the pool and not used */
 };
 
 struct block {
 	struct warp warps[WARPS];
+	u64 alive_arrived[WARPS];        /* lanes that have not left; in the high half those that wait at a barrier */
+	u32 expanding[WARPS];    /* low half of the address of a line that a lane gives cells, / 16 | 1 */
+	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
+	u32 off;                 /* OFF_...: not checked, or not any more */
+	u32 list;                /* records that barriers have made known to all warps */
+	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
+	u32 cells;               /* of the block's shared memory, in shared memory too; 0 = they are in the slot */
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 slot_used;           /* the slot's word in `used` */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * 16 bytes, in the slot */
@@ -30,12 +36,10 @@ struct block {
 	u32 first;               /* segment of warp 0; those of the others follow */
 	u32 nwarps;
 	u32 alive;               /* threads */
-	u32 off;                 /* OFF_...: not checked, or not any more */
-	u32 list;                /* records that barriers have made known to all warps */
-	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
-	u32 unused[16];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 unused[15];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
+static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
 
 enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */
@@ -44,6 +48,7 @@ enum verdict { ORDERED, UNORDERED, UNDECIDED };  /* about two accesses */
 extern "C" DEVICE __attribute__((constant)) const struct ws_race_device __warpsafe_race;
 extern "C" DEVICE __attribute__((constant)) const u32 __warpsafe_module;
 extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
+extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[];    /* dynamic shared memory */
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
@@ -177,6 +182,32 @@ HELPER void set_flags(u32 warp, u32 flags)
 	}
 }
 
+/* ---- the time of cells in shared memory ----
+ * epoch + 1 and sub of the block, and no segments: a cell there is the block's own. It goes on with `now`, by who has
+ * changed that; lanes that find it a moment later than `now` only miss a race. Where the bits for sub end it stands still. */
+enum { SHARED_EPOCH_AT = 10, SHARED_SUBS = 1 << SHARED_EPOCH_AT, LAST_SHARED_SUB = SHARED_SUBS - 2 * 32 };
+
+HELPER void set_shared_time(u32 warp, u32 time)
+{
+	BLOCK.warps[warp].time = time;
+	if (!BLOCK.warps[warp].now)
+		BLOCK.warps[warp].time = 0;
+}
+
+/* All bits used up: 0, not checked any more. */
+HELPER u32 next_shared_epoch(u32 time)
+{
+	return time ? (time | (SHARED_SUBS - 1)) + 1 : 0;
+}
+
+HELPER void next_shared_sub(u32 warp)
+{
+	u32 time = BLOCK.warps[warp].time;
+
+	if (time && time % SHARED_SUBS < LAST_SHARED_SUB)
+		shared_add32(IN_SHARED(__warpsafe_block.warps[warp].time), 1);
+}
+
 /* The next epoch. All lanes of the warp that are alive are at the barrier, or on their way from here to it. */
 HELPER void next_epoch(u32 warp)
 {
@@ -194,13 +225,14 @@ HELPER void next_epoch(u32 warp)
 			break;
 		old = was;
 	}
+	set_shared_time(warp, next_shared_epoch(BLOCK.warps[warp].time));
 }
 
 /* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. Several
  * lanes may do it at once: when time has gone on since a lane looked, it need not do so again. */
 HELPER void next_sub(u32 warp, bool full)
 {
-	u64 old = BLOCK.warps[warp].now, now = old + (1ull << SUB_AT);
+	u64 old = BLOCK.warps[warp].now, now = old + (1ull << SUB_AT), was;
 	struct place p;
 
 	if (!old)
@@ -214,8 +246,10 @@ HELPER void next_sub(u32 warp, bool full)
 		now = new_segment(warp, p.epoch, p.sub + 1);
 		now = now ? now | (old & NOW_FLAGS) : 0;
 	}
-	for (u64 was; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)
+	for (; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)
 		now |= now ? was & NOW_FLAGS : 0;
+	if (was == old)
+		next_shared_sub(warp);
 }
 
 /* Its accesses are not checked any more. */
@@ -225,6 +259,7 @@ HELPER void stop_warp(u32 warp)
 
 	while (old && (was = cas_now(warp, old, 0)) != old)
 		old = was;
+	BLOCK.warps[warp].time = 0;
 }
 
 /* The block is not checked from here on. */

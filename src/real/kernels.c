@@ -166,6 +166,7 @@ void ws_real_module_remove(void *handle)
 	pthread_rwlock_wrlock(&lock);
 	remove_module(handle);
 	pthread_rwlock_unlock(&lock);
+	ws_real_race_shared_forget();
 }
 
 /* ---- functions ---- */
@@ -206,6 +207,7 @@ void ws_real_functions_forget(void)
 {
 	if (!ws_real_session())
 		return;
+	ws_real_race_shared_forget();
 	pthread_rwlock_wrlock(&lock);
 	for (size_t i = 0; i < functions.cap; i++) {
 		struct function *f = functions.values[i];
@@ -292,6 +294,21 @@ struct ws_real_code *ws_real_code_of(void *function, void **module, bool *librar
 	}
 	pthread_rwlock_unlock(&lock);
 	return m ? m->code : NULL;
+}
+
+const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function)
+{
+	const struct ws_real_checked_kernel *k = NULL;
+	const struct function *f;
+
+	if (!ws_real_kernel_of(function))
+		return NULL;
+	pthread_rwlock_rdlock(&lock);
+	f = ws_map_get(&functions, function);
+	if (f)
+		k = checked_kernel(ws_map_get(&modules, f->module), f->kernel->name);
+	pthread_rwlock_unlock(&lock);
+	return k;
 }
 
 const char *ws_real_checked_name(const struct ws_real_kernel *k)

@@ -421,7 +421,7 @@ void ws_real_race_failed(struct ws_real_kernel *k, int error)
 
 	if (!name || !ws_real_session()->checks || (error != INVALID_VALUE && error != OUT_OF_RESOURCES))
 		return;
-	ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 1.2 KB of "
+	ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 1.8 KB of "
 	              "shared memory, which it may leave no room for", name, error);
 	ws_report_limit(ws_real_session()->report, b.data);
 	ws_buf_free(&b);

@@ -27,6 +27,9 @@ struct ws_real_checked_kernel {
 	const char *why;                     /* it is not checked; NULL = it is */
 	const char *unfollowed;              /* accesses in it and what it calls that have no check; NULL = none */
 	uint8_t *reaches;                    /* by function: 1 = it may run it */
+	bool shared;                         /* it may check accesses to shared memory */
+	bool reads_size;                     /* of shared memory, by special registers */
+	bool waits;                          /* it may read what other blocks write while it runs */
 };
 struct ws_real_table {
 	struct ws_arena *arena;
@@ -63,6 +66,10 @@ void ws_real_race_prepare(void *function);
 /* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
 struct ws_real_gpu *ws_real_race_begin(void);
 void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
+/* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
+unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
+                             bool cooperative);
+void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
 /* The driver did not launch the kernel, or refused an attribute of it: is it because of its checks? */
 struct ws_real_kernel;
 void ws_real_race_failed(struct ws_real_kernel *k, int error);

@@ -123,6 +123,8 @@ void ws_real_functions_forget(void);
 struct ws_real_kernel *ws_real_kernel_of(void *handle);
 /* The code of the module that a function is of, and the handle of that module or library. NULL: not known. */
 struct ws_real_code *ws_real_code_of(void *function, void **module, bool *library);
+/* What the pass for races says of it; NULL: nothing. */
+const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function);
 const char *ws_real_checked_name(const struct ws_real_kernel *k);    /* for people; NULL: it is not checked */
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);

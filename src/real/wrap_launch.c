@@ -125,11 +125,14 @@ static int launched(struct launch l, int e)
 	return e;
 }
 
+#define GRID_AND_BLOCK (const unsigned[3]){ gx, gy, gz }, (const unsigned[3]){ bx, by, bz }
+
 int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, void *stream, void **params, void **extra)
 {
 	struct launch l = in_stream(f, stream);
 
+	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
 }
 
@@ -138,13 +141,20 @@ int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, 
 {
 	struct launch l = in_stream_ptsz(f, stream);
 
+	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
 }
 
-/* The beginning of CUlaunchConfig. */
-struct config {
+struct attribute {                   /* CUlaunchAttribute */
+	int id, pad;
+	int value[16];
+};
+
+struct config {                      /* CUlaunchConfig */
 	unsigned grid[3], block[3], shared;
 	void *stream;
+	const struct attribute *attributes;
+	unsigned nattributes;
 };
 
 static void *stream_of(const void *config)
@@ -152,18 +162,40 @@ static void *stream_of(const void *config)
 	return config ? ((const struct config *)config)->stream : NULL;
 }
 
+/* The configuration, in *copy if there is to be more shared memory. */
+static const void *with_cells(void *f, const void *config, struct config *copy)
+{
+	enum { COOPERATIVE = 2, CLUSTER = 4 };       /* CUlaunchAttributeID */
+	bool cooperative = false;
+
+	if (!config)
+		return NULL;
+	*copy = *(const struct config *)config;
+	for (unsigned n = 0; copy->attributes && n < copy->nattributes; n++) {
+		if (copy->attributes[n].id == CLUSTER)
+			return config;
+		cooperative |= copy->attributes[n].id == COOPERATIVE && copy->attributes[n].value[0];
+	}
+	copy->shared = ws_real_race_shared(f, copy->grid, copy->block, copy->shared, cooperative);
+	return copy;
+}
+
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
 {
 	struct launch l = in_stream(f, stream_of(config));
 
-	return launched(l, ws_real.cuLaunchKernelEx(config, f, params, extra));
+	struct config c;
+
+	return launched(l, ws_real.cuLaunchKernelEx(with_cells(f, config, &c), f, params, extra));
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
 	struct launch l = in_stream_ptsz(f, stream_of(config));
 
-	return launched(l, ws_real.cuLaunchKernelEx_ptsz(config, f, params, extra));
+	struct config c;
+
+	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with_cells(f, config, &c), f, params, extra));
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -171,6 +203,7 @@ int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigne
 {
 	struct launch l = in_stream(f, stream);
 
+	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params));
 }
 
@@ -179,6 +212,7 @@ int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, un
 {
 	struct launch l = in_stream_ptsz(f, stream);
 
+	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params));
 }
 

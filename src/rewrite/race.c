@@ -520,6 +520,17 @@ static void leave_result(struct race *r)
 			out->race = "__warpsafe_race";
 }
 
+/* Dynamic shared memory begins where the most aligned array of it wants it. */
+static unsigned dynamic_align(const struct ws_ptx_module *m)
+{
+	unsigned align = 128;
+
+	for (uint32_t k = 0; k < m->nvars; k++)
+		if (m->vars[k]->space == WS_SPACE_SHARED && m->vars[k]->linkage == WS_LINK_EXTERN && m->vars[k]->align > align)
+			align = m->vars[k]->align;
+	return align;
+}
+
 /* The module's own variables stand before the runtime's functions, which use them. Modules that are linked share the
  * first; nvlink takes the weak ones for one. */
 static void declare(struct race *r)
@@ -530,6 +541,7 @@ static void declare(struct race *r)
 	ws_rw_declare(r->p, ".weak .const .align 8 .b8 %s[%u];", out->race, (unsigned)sizeof(struct ws_race_device));
 	ws_rw_declare(r->p, ".const .align 4 .u32 __warpsafe_module = %u;", out->module);
 	ws_rw_declare(r->p, ".shared .align 128 .b8 __warpsafe_block[%u];", (unsigned)WS_RACE_BLOCK_BYTES);
+	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
 }
 
 static bool rewrite(struct race *r)

@@ -593,6 +593,8 @@ static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const
 	memset(res, 0, sizeof *res);
 	res->base = mem->addr;
 	race_tables(g, &t);
+	if (m && k->seed % 2)            /* the cells of shared memory in shared memory */
+		l.shared_dynamic = race_shared_size(m, "k", k->threads);
 	if (!m || !race_set(m, &t))
 		why = ws_strdup(err.text.data ? err.text.data : "no checks");
 	else if (ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err))

@@ -17,6 +17,7 @@ struct rig {
 	struct ws_gpu_module *mod;
 	struct ws_gpu_error err;
 	struct ws_gpu_stats stats;
+	uint32_t shared;                 /* bytes of dynamic shared memory of its launches */
 };
 
 #define PTX_HEAD ".version 7.8\n.target sm_70\n.address_size 64\n"
@@ -49,7 +50,7 @@ static inline void rig_free(struct rig *r)
 static inline bool rig_launch(struct rig *r, const char *kernel, uint32_t grid, uint32_t block, const void *params)
 {
 	struct ws_gpu_kernel *k = ws_gpu_module_kernel(r->mod, kernel);
-	struct ws_gpu_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = params};
+	struct ws_gpu_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared_dynamic = r->shared, .params = params};
 
 	assert_non_null(k);
 	ws_buf_free(&r->err.text);

@@ -65,6 +65,15 @@ static inline bool race_set(struct ws_gpu_module *m, const struct race_tables *t
 	return v;
 }
 
+/* Dynamic shared memory that lets a kernel without have its block's cells in shared memory. */
+static inline uint32_t race_shared_size(struct ws_gpu_module *m, const char *kernel, uint32_t threads)
+{
+	struct ws_kernel_info info;
+
+	ws_gpu_kernel_info(ws_gpu_module_kernel(m, kernel), &info);
+	return WS_RACE_SHARED_SIZE(info.shared_static, 0u, threads);
+}
+
 /* The k-th race that was found; NULL when there are fewer. */
 static inline const struct ws_race_found *race_found(const struct race_tables *t, uint32_t k)
 {

@@ -64,20 +64,27 @@ static void compare(const struct race_rig *r, const struct expected *e)
 	fail_msg("%u races, %llu undecided, %llu not checked, %llu lost", n, c->undecided, (unsigned long long)not_checked, c->lost);
 }
 
-static struct race_rig ran(const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
+/* shared: the cells of shared memory lie there, too. */
+static struct race_rig ran_with(bool shared, const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
 {
 	struct race_rig r = race_new(*c, text);
 	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
 	uint64_t params[] = { m->addr };
 
+	r.rig.shared = shared ? race_shared_size(r.rig.mod, "k", block) : 0;
 	rig_run(&r.rig, "k", grid, block, params);
 	return r;
 }
 
+static struct race_rig ran(const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
+{
+	return ran_with(false, c, text, grid, block);
+}
+
 static void expect(const char *text, uint32_t grid, uint32_t block, struct expected e)
 {
-	for (uint32_t k = 0; k < (e.races || e.not_checked ? 1 : WS_COUNT(configs)); k++) {
-		struct race_rig r = ran(&configs[k], text, grid, block);
+	for (uint32_t k = 0; k < 2 * (e.races || e.not_checked ? 1 : WS_COUNT(configs)); k++) {
+		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, grid, block);
 
 		compare(&r, &e);
 		race_free(&r);
@@ -200,6 +207,25 @@ static void launches_are_not_compared(void **state)
 	race_free(&r);
 }
 
+/* No slot is needed when the launch has room for the cells; a size that only looks like it has none. */
+static void cells_in_shared_memory(void **state)
+{
+	static const char text[] = KERNEL(" st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n");
+
+	for (uint32_t more = 0; more < 2; more++) {
+		struct race_rig r = race_new(configs[0], text);
+		struct ws_mem *m = rig_mem(&r.rig, 1 << 12);
+		uint64_t params[] = { m->addr };
+
+		r.tables.device.slots[0].count = 0;
+		race_set(r.rig.mod, &r.tables);
+		r.rig.shared = race_shared_size(r.rig.mod, "k", 64) + more;
+		rig_run(&r.rig, "k", 1, 64, params);
+		compare(&r, more ? &(struct expected){ .not_checked = 128 } : &RACES(3));
+		race_free(&r);
+	}
+}
+
 /* ---- bytes ---- */
 static void bytes_of_a_word(void **state)
 {
@@ -312,7 +338,7 @@ int main(void)
 		cmocka_unit_test(many_syncs),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
-		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
+		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks),
 	};

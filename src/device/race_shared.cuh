@@ -1,0 +1,301 @@
+/* race_shared.cuh - cells of a block's shared memory that lie in shared memory themselves, behind the program's own
+ * (race.h says when), so that a check is some thirty instructions and no trip to the L2 cache (race.cu).
+ *
+ * They are the block's alone and zero when it begins, so they need no segments. Of a word there are
+ *     W: epoch + 1 22 | sub 10 | thread 10 | 0 | class 4 | bytes 4 | site 13           the last write or atomic
+ *     R: epoch + 1 22 | sub 10 | thread 10 | 0 | class 3 | bytes 4 | several 2 | site 12       reads since
+ * all W first, then all R, so that neighbours lie in neighbouring banks: in the low 21 bits as elsewhere. "Nothing" and
+ * "in an earlier epoch" is then one comparison of the high halves, and "by the same thread" one more of the low ones.
+ *
+ * The order of publication is that of race_cell.cuh. Accesses of a warp to shared memory are done one after the other. */
+#ifndef WS_RACE_SHARED_CUH
+#define WS_RACE_SHARED_CUH
+
+#include "race_cell.cuh"
+
+enum { THREAD_AT = 22 };
+#define SAME_THREAD  0xffc00000u         /* bits of the low half */
+#define SAME_READER  0xffc03000u         /* and it is but one */
+#define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
+
+/* What a thread needs to know of itself: the first 16 bytes of its warp's row. */
+struct here {
+	u32 time, cells, reads, values;
+};
+
+HELPER struct here here(u32 thread)
+{
+	struct here h;
+
+	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(h.time), "=r"(h.cells), "=r"(h.reads),
+		     "=r"(h.values) : "r"((u32)IN_SHARED(__warpsafe_block.warps[0]) + (thread & ~31u)) : "memory");
+	return h;
+}
+
+/* Has a strong access of the warp been noted (observe)? */
+HELPER bool has_observed(u32 thread)
+{
+	return shared_load32((u32)IN_SHARED(__warpsafe_block.warps[0].now) + (thread & ~31u)) & NOW_OBSERVED;
+}
+
+HELPER u32 w_cell(const struct here *h, u32 offset) { return h->cells + 2 * (offset & ~3u); }
+
+/* Is what W or R says before my access, by barriers or as my own? mask: SAME_... */
+HELPER bool is_before(u64 old, u32 thread, u32 time, u32 mask)
+{
+	u32 low, high;
+
+	halves(old, &low, &high);
+	return high < (time & SHARED_EPOCH) || !((low ^ thread << THREAD_AT) & mask);
+}
+
+/* ---- where they are ---- */
+/* The address where shared memory begins: what the system reserves lies below. */
+HELPER u32 shared_begin(void)
+{
+	return (u32)(IN_SHARED(__warpsafe_dynamic) - (shared_bytes() - dynamic_bytes()) + 127) & ~1023u;
+}
+
+/* The block's cells, as every thread finds them by itself; no cells: bytes 0. */
+struct cells {
+	u32 at, bytes;           /* all of them; behind them the values */
+	u32 begin;               /* address of the first word */
+};
+
+HELPER struct cells find_cells(void)
+{
+	u32 dynamic = (u32)IN_SHARED(__warpsafe_dynamic), begin = shared_begin(), fixed = dynamic - begin;
+	u32 size = dynamic_bytes(), threads = threads_of_block();
+	struct cells c = { 0, 0, begin };
+
+	if (WS_RACE_IS_SHARED_SIZE(fixed, size, threads)) {
+		u32 own = (size - WS_RACE_SHARED_BASE(fixed, threads)) / 5;
+
+		c.at = dynamic + own;
+		c.bytes = 4 * (WS_RACE_UNIT(fixed) + own);
+	}
+	return c;
+}
+
+HELPER void zero_cells(const struct cells *c, u32 thread)
+{
+	for (u32 n = 16 * thread; n < c->bytes; n += 16 * threads_of_block())
+		asm volatile("st.volatile.shared.v4.u32 [%0], {%1, %1, %1, %1};" : : "r"(c->at + n), "r"(0) : "memory");
+}
+
+/* One lane of each warp. */
+HELPER void begin_shared_time(const struct cells *c, u32 warp)
+{
+	BLOCK.warps[warp].cells = c->at - 2 * c->begin;
+	BLOCK.warps[warp].reads = c->bytes / 2;
+	BLOCK.warps[warp].values = c->bytes ? c->at + c->bytes : 0;
+	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? SHARED_SUBS : 0;
+}
+
+/* ---- pairs ---- */
+HELPER struct place shared_place(u64 old)
+{
+	u32 low, high;
+
+	halves(old, &low, &high);
+	return (struct place){ BLOCK.grid, BLOCK.block, low >> (THREAD_AT + 5), (high >> SHARED_EPOCH_AT) - 1, high % SHARED_SUBS };
+}
+
+/* As an entry of another cell of the block: thread, class, bytes and site are right. */
+HELPER u64 elsewhere(u64 old)
+{
+	u32 thread = (u32)old >> THREAD_AT;
+
+	return (u64)(BLOCK.first + (thread >> 5)) << SEGMENT_AT | (u64)(thread & 31) << LANE_AT | ((u32)old & ((1u << SUB_AT) - 1));
+}
+
+SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
+{
+	struct place o = shared_place(old);
+	u32 thread = thread_index(), warp = thread >> 5, other = (u32)old >> THREAD_AT, verdict;
+	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN), epoch = (time >> SHARED_EPOCH_AT) - 1;
+
+	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || o.epoch < epoch)
+		return ORDERED;
+	if (o.warp == warp && several <= LANES_OF_WARP) {
+		if (several == ONE_LANE && other == thread)
+			return ORDERED;
+		if (o.sub >= LAST_SHARED_SUB)
+			return UNDECIDED;
+		if (o.sub < BLOCK.warps[warp].full)
+			return ORDERED;
+		known |= now & NOW_PARTIAL;
+	}
+	if (!known && !has_fenced(warp, true))
+		return UNORDERED;
+	if (several != ONE_LANE || known & NOW_UNKNOWN)
+		return UNDECIDED;
+	verdict = known ? __warpsafe_before(o.block, other, o.epoch, o.sub, epoch, warp) : (u32)UNORDERED;
+	return verdict == UNORDERED && fenced_since(elsewhere(old), &o, true) ? (u32)UNDECIDED : verdict;
+}
+
+HELPER u32 shared_verdict(u64 old, u32 cls, u32 several, const struct me *m, u32 time)
+{
+	if (is_before(old, m->warp * 32 + lane_of(m->time), time, several == ONE_LANE ? SAME_THREAD : ~0u))
+		return ORDERED;
+	return __warpsafe_shared_verdict(old, cls, several, time, m->what);
+}
+
+/* As write_verdict. */
+HELPER u32 shared_write_verdict(u64 w, const struct me *m, u32 time)
+{
+	u32 v = shared_verdict(w, w_class(w), ONE_LANE, m, time);
+
+	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
+}
+
+/* ---- reads ---- */
+HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
+{
+	return pair((m->warp * 32 + lane_of(m->time)) << THREAD_AT | WS_RACE_CLASS_OF(m->what) << R_CLASS_AT | bytes << R_BYTES_AT |
+		    (m->site & (R_SITES - 1)), time);
+}
+
+/* R after my read, as after_read has it. */
+HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, bool *lost)
+{
+	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old), low, high;
+	bool mine, same_warp;
+
+	*lost = false;
+	halves(old, &low, &high);
+	mine = several == ONE_LANE && low >> THREAD_AT == m->warp * 32 + lane_of(m->time);
+	same_warp = low >> (THREAD_AT + 5) == m->warp && several <= LANES_OF_WARP;
+	if (high < (time & SHARED_EPOCH) || (mine && (high != time || r_class(old) != cls)))
+		return shared_read_entry(m, time, bytes);
+	if (mine)
+		return old | bytes << R_BYTES_AT;
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && shared_verdict(old, 0, ONE_LANE, m, time) == ORDERED)
+		return shared_read_entry(m, time, bytes);
+	if (!(r_bytes(old) & bytes) || (same_warp && high != time)) {
+		*lost = !same_warp || high == time || high % SHARED_SUBS >= BLOCK.warps[m->warp].full;
+		return shared_read_entry(m, time, bytes);
+	}
+	low &= ~(7u << R_CLASS_AT | 15u << R_BYTES_AT | 3u << R_SEVERAL_AT);
+	return pair(low | both << R_CLASS_AT | (r_bytes(old) & bytes) << R_BYTES_AT |
+		    (u32)(same_warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
+}
+
+HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const struct me *m, u32 bytes, u32 several, u32 same)
+{
+	if (v != ORDERED)
+		note(v, pair, elsewhere(old), bytes, d, m, several, same);
+}
+
+HELPER void read_shared_word(const struct word *d, const struct me *m, const struct here *h)
+{
+	u32 at = w_cell(h, (u32)d->address);
+	u64 r = shared_load64(at + h->reads), was, now, w;
+	bool lost;
+
+	while ((now = shared_after_read(r, m, h->time, d->bytes, &lost)) != r) {
+		was = shared_swap64(at + h->reads, r, now);
+		if (was == r)
+			break;
+		r = was;
+	}
+	if (lost)
+		count_threads(COUNTS(lost));
+	w = shared_load64(at);
+	if (w_bytes(w) & d->bytes)
+		shared_note(shared_write_verdict(w, m, h->time), WS_RACE_READ_AFTER_WRITE, w, d, m,
+			    w_bytes(w) & d->bytes, 0, 0);
+}
+
+/* ---- writes ---- */
+HELPER u64 shared_write_entry(u32 thread, u32 time, u32 what, u32 site, u32 bytes)
+{
+	return pair(thread << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | bytes << W_BYTES_AT | (site & (W_SITES - 1)), time);
+}
+
+/* By lanes of one instruction? */
+HELPER u32 shared_sameness(const struct word *d, const struct me *m, const struct here *h, u64 w, u32 value)
+{
+	u32 other = (u32)w >> THREAD_AT;
+
+	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1))
+		return same_value(d, m->what, value) ? SAME_VALUE : 0;
+	return (written(other) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+}
+
+/* w, r: what the cell had when the write was entered. */
+HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r, bool has_value,
+			       u32 value)
+{
+	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? shared_write_verdict(w, m, h->time) : ORDERED;
+
+	if (v != ORDERED)
+		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
+			    has_value ? shared_sameness(d, m, h, w, value) : 0);
+	bytes = r_bytes(r) & d->bytes;
+	v = bytes ? shared_verdict(r, r_class(r), r_several(r), m, h->time) : ORDERED;
+	if (v != ORDERED)
+		shared_note(v, WS_RACE_WRITE_AFTER_READ, r, d, m, bytes, r_several(r),
+			    has_value && same_value(d, m->what, value) ? SAME_VALUE : 0);
+}
+
+HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, bool has_value, u32 value)
+{
+	u32 at = w_cell(h, (u32)d->address), thread = m->warp * 32 + lane_of(m->time), bytes = d->bytes;
+	u64 w = shared_load64(at), r;
+
+	if (has_value)
+		note_written(thread, value);
+	if ((u32)(w >> 32) == h->time && (u32)w >> THREAD_AT == thread && w_class(w) == WS_RACE_CLASS_OF(m->what))
+		bytes |= w_bytes(w);
+	w = shared_exchange64(at, shared_write_entry(thread, h->time, m->what, m->site, bytes));
+	r = shared_load64(at + h->reads);
+	if (w_bytes(w) & ~bytes && !is_before(w, thread, h->time, SAME_THREAD))
+		count_threads(COUNTS(lost));
+	check_shared_write(d, m, h, w, r, has_value, value);
+}
+
+/* ---- at the access: of 4 bytes ---- */
+HELPER void enter_write(const struct here *h, u32 thread, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
+{
+	u32 at = w_cell(h, offset);
+
+	*w = shared_exchange64(at, shared_write_entry(thread, h->time, what, site, 15));
+	*r = shared_load64(at + h->reads);
+}
+
+/* False: it is not entered, and R as it is wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp,
+ * warps of the block. */
+HELPER bool enter_read(const struct here *h, u32 thread, u32 offset, u32 what, u32 site)
+{
+	u32 at = w_cell(h, offset) + h->reads, low, high;
+	u32 mine = thread << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15u << R_BYTES_AT | (site & (R_SITES - 1));
+	u64 r = shared_load64(at), was, now;
+
+	for (;; r = was) {
+		halves(r, &low, &high);
+		now = pair(mine, h->time);
+		if (high >= (h->time & SHARED_EPOCH)) {
+			u32 several = low >> R_SEVERAL_AT & 3, differs = low ^ mine;
+
+			if (differs >> R_BYTES_AT & 127)
+				return false;
+			if (several == WARPS_OF_BLOCK)
+				return true;
+			if (differs >> (THREAD_AT + 5)) {
+				now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
+			} else {
+				if (high != h->time)
+					return false;
+				if (several == LANES_OF_WARP || !(differs >> THREAD_AT))
+					return true;
+				now = pair(low | (u32)LANES_OF_WARP << R_SEVERAL_AT, high);
+			}
+		}
+		was = shared_swap64(at, r, now);
+		if (was == r)
+			return true;
+	}
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* race_shared.c - launches of checked kernels with more dynamic shared memory than the program asks for, so that the cells
+ * of a block's shared memory lie in shared memory as well (device/race.h).
+ *
+ * Not where it would change what the program does: blocks that all run at a time, and may wait for each other, still do;
+ * and kernels that read the size of shared memory find their own. Otherwise it is always worth it: the other cells lie in
+ * the L2 cache, ten times as far away. */
+#include <pthread.h>
+#include <string.h>
+
+#include "real/real_priv.h"
+
+enum { SHARED_OF_BLOCK = 97, PROCESSORS = 16 };              /* CU_DEVICE_ATTRIBUTE_* */
+enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };         /* CU_FUNC_ATTRIBUTE_* */
+enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
+
+/* What the driver says of launches of a function by the same number of threads, with the same dynamic shared memory. */
+struct shape {
+	void *function;                      /* NULL = free */
+	unsigned threads, dynamic;
+	void *context;
+	void *asked;                         /* CUfunction: the driver knows no attributes of a CUkernel */
+	unsigned fixed;                      /* static shared memory */
+	uint64_t size;                       /* with cells; 0 = they do not fit, or nothing is known */
+	uint64_t plain, extended;            /* blocks that run at a time on the whole GPU */
+	bool waits;                          /* blocks of the kernel may wait for each other */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct shape shapes[256];
+
+static bool driver_has_all(void)
+{
+	return ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute && ws_real.cuDeviceGetAttribute &&
+	       ws_real.cuCtxGetDevice && ws_real.cuCtxGetCurrent && ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor;
+}
+
+static uint64_t device_attribute(int number)
+{
+	int device, value;
+
+	if (ws_real.cuCtxGetDevice(&device) || ws_real.cuDeviceGetAttribute(&value, number, device) || value < 0)
+		return 0;
+	return (uint64_t)value;
+}
+
+static uint64_t resident(const struct shape *s, uint64_t dynamic)
+{
+	int blocks;
+
+	if (ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, s->asked, (int)s->threads, dynamic) || blocks < 0)
+		return 0;
+	return (uint64_t)blocks * device_attribute(PROCESSORS);
+}
+
+/* The driver lets a function have more than the usual only when it was told to. */
+static bool allow(const struct shape *s)
+{
+	return s->fixed + s->size <= USUAL_SHARED ||
+	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)s->size);
+}
+
+static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
+{
+	int fixed;
+
+	s->asked = s->function;
+	if (!k || k->why)
+		return;
+	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, s->asked) &&
+	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&s->asked, s->function) ||
+	     ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, s->asked)))
+		return;
+	s->fixed = (unsigned)fixed;
+	s->waits = k->waits;
+	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);
+	if (!k->shared || k->reads_size || (!s->dynamic && s->fixed <= WS_RACE_BLOCK_BYTES + 128) ||
+	    s->fixed + s->size > device_attribute(SHARED_OF_BLOCK)) {
+		s->size = 0;
+		return;
+	}
+	s->plain = resident(s, s->dynamic);
+	s->extended = allow(s) ? resident(s, s->size) : 0;
+}
+
+static struct shape shape_of(void *function, unsigned threads, unsigned dynamic)
+{
+	struct shape want = { .function = function, .threads = threads, .dynamic = dynamic }, *s;
+
+	if (ws_real.cuCtxGetCurrent(&want.context))
+		return want;
+	s = &shapes[ws_hash(&want, offsetof(struct shape, asked)) % WS_COUNT(shapes)];
+	pthread_mutex_lock(&lock);
+	if (memcmp(s, &want, offsetof(struct shape, asked)) != 0) {
+		ask(&want, ws_real_checked_kernel_of(function));
+		*s = want;
+	}
+	want = *s;
+	pthread_mutex_unlock(&lock);
+	return want;
+}
+
+void ws_real_race_shared_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(shapes, 0, sizeof shapes);
+	pthread_mutex_unlock(&lock);
+}
+
+unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
+                             bool cooperative)
+{
+	uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], threads = (uint64_t)block[0] * block[1] * block[2];
+	struct shape s;
+	bool stay;
+
+	if (!function || !ws_real_session() || !ws_real_session()->checks || !driver_has_all() || !threads ||
+	    threads > WS_RACE_MAX_THREADS)
+		return dynamic;
+	s = shape_of(function, (unsigned)threads, dynamic);
+	stay = cooperative || (s.waits && blocks <= s.plain);
+	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s))
+		return (unsigned)s.size;
+	/* A size that by chance says that there are cells. */
+	return s.fixed && WS_RACE_IS_SHARED_SIZE(s.fixed, dynamic, s.threads) ? dynamic + 1 : dynamic;
+}
