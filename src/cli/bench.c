@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3 };
+static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5 };
 
 const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt",
 	                                       "kmeans", "hash", NULL };
@@ -20,8 +20,7 @@ const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "
 enum { MAX_ARGS = 32 };
 
 /* ---- running ---- */
-static void trouble(struct ws_bench *b, const char *fmt, ...) WS_PRINTF(2, 3);
-static void trouble(struct ws_bench *b, const char *fmt, ...)
+void ws_bench_trouble(struct ws_bench *b, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -68,7 +67,7 @@ static void first_line(struct ws_bench *b, const char *what, const char *name, c
 	size_t len;
 	char *text = ws_read_file(errors, &len);
 
-	trouble(b, "cannot %s %s: %.*s", what, name, text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+	ws_bench_trouble(b, "cannot %s %s: %.*s", what, name, text ? (int)strcspn(text, "\n") : 0, text ? text : "");
 	free(text);
 }
 
@@ -119,6 +118,31 @@ json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *o
 	free(errors);
 	ws_buf_free(&output);
 	return found;
+}
+
+char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const char *const *options,
+                   const char *const *arguments)
+{
+	char *program = path_of(b->folder, name, ""), *errors = path_of(b->folder, name, ".err"), *text = NULL;
+	const char *args[MAX_ARGS] = { b->self, verb };
+	int n = 2, status;
+	size_t len;
+
+	for (int i = 0; options[i] && n < MAX_ARGS - 3; i++)
+		args[n++] = options[i];
+	args[n++] = "--";
+	args[n++] = program;
+	for (int i = 0; arguments[i] && n < MAX_ARGS - 1; i++)
+		args[n++] = arguments[i];
+	status = ws_bench_build(b, name) ? run_self(b, args, errors) : -1;
+	if (status == 0 || status == 1)
+		text = ws_read_file(errors, &len);
+	else if (!b->trouble)
+		first_line(b, "run", name, errors);
+	unlink(errors);
+	free(program);
+	free(errors);
+	return text;
 }
 
 size_t ws_bench_count(json_t *report, const char *severity, const char *space)
@@ -241,12 +265,12 @@ static bool prepare(struct ws_bench *b)
 	b->self = own ? path_of(own, "warpsafe", "") : NULL;
 	free(own);
 	if (!b->sources) {
-		trouble(b, "the workloads are not beside warpsafe; build or install it again");
+		ws_bench_trouble(b, "the workloads are not beside warpsafe; build or install it again");
 		return false;
 	}
 	b->folder = ws_cli_temporary_folder("warpsafe-bench");
 	if (!b->folder)
-		trouble(b, "cannot make a folder: %s (set TMPDIR)", strerror(errno));
+		ws_bench_trouble(b, "cannot make a folder: %s (set TMPDIR)", strerror(errno));
 	return b->folder;
 }
 
@@ -298,10 +322,12 @@ static int bench(int argc, char **argv)
 		else if (n < WS_COUNT(chosen))
 			chosen[n++] = find_claim(argv[i]);
 	}
-	for (size_t i = 0; n == 0 && i < WS_COUNT(claims); i++)
-		chosen[i] = claims[i];
+	if (n == 0)
+		for (size_t i = 0; i < WS_COUNT(claims); i++)
+			if (!claims[i]->needs_gpu)
+				chosen[n++] = claims[i];
 	if (prepare(&b))
-		status = run_claims(&b, chosen, n ? n : WS_COUNT(claims), json);
+		status = run_claims(&b, chosen, n, json);
 	else
 		status = ws_cli_refuse("bench", "%s", b.trouble);
 	if (b.folder)
@@ -316,12 +342,13 @@ static int bench(int argc, char **argv)
 const struct ws_verb ws_verb_bench = {
 	"bench", "run claims of the papers and print our figures beside theirs",
 	"[--quick] [--format=text|json] [CLAIM...]",
-	"Compiles the workloads of a claim, runs them on the simulated GPU, and prints what was\n"
-	"found beside what the paper says; a row says whether the shape holds. Without a CLAIM all\n"
-	"are run:\n"
+	"Compiles the workloads of a claim, runs them on the simulated GPU (D5: on a real one), and\n"
+	"prints what was found beside what the paper says; a row says whether the shape holds.\n"
+	"Without a CLAIM all are run that need no GPU:\n"
 	"\n"
 	"  D2   races found: documented ones, and 41 put in (Holey 2015, 6.5.1)\n"
 	"  D3   false races by granularity, recent pages only, lock signatures (Holey 2015, 6.5.1)\n"
+	"  D5   what the checks cost on an NVIDIA GPU (Holey 2015, fig. 6.9)\n"
 	"\n"
 	"--quick takes small sizes. The exit status is 1 when a row does not hold.\n",
 	bench,

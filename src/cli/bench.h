@@ -23,8 +23,9 @@ struct ws_claim {
 	const char *const *columns;  /* NULL at the end */
 	void (*run)(struct ws_bench *b);
 	const char *note;            /* below the table */
+	bool needs_gpu;              /* a real one: only run when it is asked for */
 };
-extern const struct ws_claim ws_claim_d2, ws_claim_d3;
+extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5;
 
 /* The ten workloads of Holey et al. 2015, table 6.2: file names without ".cu"; NULL at the end. */
 extern const char *const ws_bench_workloads[];
@@ -33,6 +34,11 @@ extern const char *const ws_bench_workloads[];
 bool ws_bench_build(struct ws_bench *b, const char *name);
 /* `warpsafe race OPTIONS -- NAME [quick] ARGUMENT`; options and arguments are NULL-ended. Owned; NULL: b->trouble. */
 json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument);
+/* `warpsafe VERB OPTIONS -- NAME ARGUMENTS`, all NULL-ended: what it wrote as errors. Owned; NULL: b->trouble. */
+char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const char *const *options,
+                   const char *const *arguments);
+/* Why the claims cannot go on; the first reason is kept. */
+void ws_bench_trouble(struct ws_bench *b, const char *fmt, ...) WS_PRINTF(2, 3);
 /* Races of that severity ("error", "warning", NULL = both) and memory (NULL = both) in a report. */
 size_t ws_bench_count(json_t *report, const char *severity, const char *space);
 /* A row of the table; the last cell becomes the verdict. */

@@ -130,4 +130,5 @@ static const char *const columns[] = { "program", "kernel", "race", "paper", "ou
 const struct ws_claim ws_claim_d2 = {
 	"D2", "races found in ten workloads: none in clean ones, the documented ones, 41 put in",
 	"Holey et al. 2015, 6.5.1", columns, run, NULL,
+	false,
 };

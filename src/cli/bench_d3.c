@@ -168,4 +168,5 @@ const struct ws_claim ws_claim_d3 = {
 	"programs have some depends on their layout, and ours are not the paper's sources: neighbours that different\n"
 	"blocks or warps write meet in one entry as soon as it is larger than they are. What must hold: none at the\n"
 	"size of the elements (HIST counts in bytes, so that it has some at 4), and none that vanish again.\n\n",
+	false,
 };

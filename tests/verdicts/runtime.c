@@ -128,3 +128,11 @@ int cudaGetSymbolAddress(void **p, const void *host)
 			return cuLibraryGetGlobal((uint64_t *)p, &size, variables[i].library, variables[i].name);
 	return 13;
 }
+
+int cudaMemcpyToSymbol(const void *host, const void *src, size_t n, size_t off, int kind)
+{
+	void *p;
+	int e = cudaGetSymbolAddress(&p, host);
+
+	return e ? e : cuMemcpy((uint64_t)p + off, (uint64_t)src, n);
+}
