@@ -10,7 +10,7 @@ CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -
 LDFLAGS += -pthread $(SAN)
 LDLIBS  += -ljansson -lzstd -llz4 -liberty -ldw -lelf -lm -ldl
 
-ROOMS   = base ptx rewrite gpu detect report cuda real cli
+ROOMS   = base ptx rewrite gpu timing detect report cuda real cli
 ARCH   := $(shell uname -m)
 # *.simd.c are compiled once an instruction set and chosen at run time (src/gpu/lanes.h)
 ifeq ($(ARCH),x86_64)
@@ -107,6 +107,8 @@ install: all
 	cp -R include/warpsafe $(TO)/include/
 	install -d $(TO)/share/warpsafe/bench
 	cp -R bench/workloads $(TO)/share/warpsafe/bench/
+	install -d $(TO)/share/warpsafe/configs
+	install -m 644 src/timing/configs/*.conf $(TO)/share/warpsafe/configs/
 	install -m 644 docs/warpsafe.1 $(TO)/share/man/man1/
 	install -m 644 README.md CHANGELOG.md LICENSE docs/*.md docs/*.json $(TO)/share/doc/warpsafe/
 

@@ -1,9 +1,10 @@
 /* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core,
  * with the race detector, and on two host threads. Results are checked against the host.
  *
- *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--only=KERNEL] [--stats] [--cpu] [bench/ptx/speed.ptx]
+ *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--clocked=MACHINE.conf] [--only=KERNEL] [--stats] [--cpu]
+ *               [bench/ptx/speed.ptx]
  *
- * --plain, --detect and --only leave the others out (for profiles). --stats says what memory the detector used;
+ * --plain, --detect, --clocked (on a machine with a clock, one host thread) and --only leave the others out (for profiles). --stats says what memory the detector used;
  * --cpu takes processor time, which other work on the machine hardly moves.
  */
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 #include "detect/detect.h"
 #include "gpu/gpu.h"
+#include "timing/timing.h"
 
 enum { N = 1 << 20, DIM = 256, BINS = 256, ROUNDS = 200, THREADS = 256 };
 
@@ -251,6 +253,34 @@ static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 	return ok;
 }
 
+static bool run_clocked(struct ws_ptx_module *ptx, const char *path, double seconds, double *out)
+{
+	struct ws_buf why = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &why};
+	size_t len;
+	char *text = ws_read_file(path, &len);
+	struct ws_machine m;
+	bool ok = text && ws_machine_read(&m, path, text, &sink);
+
+	if (!ok)
+		fprintf(stderr, "sim_speed: %s: %s\n", path, text ? why.data : "cannot be read");
+	if (ok) {
+		struct ws_timing *t = ws_timing_new(&m, NULL);
+		struct ws_gpu_config config = {.host_threads = 1, .sms = m.cores, .clock = &ws_timing_clock, .clock_self = t,
+		                               .divergence = m.stack ? WS_DIV_STACK : WS_DIV_ITS};
+
+		ok = run_all(ptx, &config, seconds, out);
+		why.len = 0;
+		ws_timing_text(t, &why);
+		if (stats)
+			fputs(why.data, stderr);
+		ws_timing_free(t);
+	}
+	free(text);
+	ws_buf_free(&why);
+	return ok;
+}
+
 static double mean(const double *v)
 {
 	double product = 1;
@@ -297,6 +327,7 @@ int main(int argc, char **argv)
 {
 	const char *path = "bench/ptx/speed.ptx";
 	double seconds = 0.5, plain[8] = {0}, detected[8] = {0}, two[8] = {0};
+	const char *clocked = NULL;
 	bool csv = false, only_plain = false, only_detect = false, ok = true;
 	struct ws_ptx_module *ptx;
 
@@ -309,6 +340,8 @@ int main(int argc, char **argv)
 			only_plain = true;
 		else if (!strcmp(argv[i], "--detect"))
 			only_detect = true;
+		else if (!strncmp(argv[i], "--clocked=", 10))
+			clocked = argv[i] + 10;
 		else if (!strcmp(argv[i], "--stats"))
 			stats = true;
 		else if (!strcmp(argv[i], "--cpu"))
@@ -322,6 +355,12 @@ int main(int argc, char **argv)
 	if (!ptx)
 		return 2;
 	heading(csv);
+	if (clocked) {
+		ok = run_clocked(ptx, clocked, seconds, plain);
+		row("clocked", plain, csv);
+		ws_ptx_free(ptx);
+		return ok ? 0 : 1;
+	}
 	if (!only_detect) {
 		ok = run_all(ptx, &(struct ws_gpu_config){.host_threads = 1}, seconds, plain);
 		row("plain", plain, csv);

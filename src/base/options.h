@@ -41,8 +41,12 @@ struct ws_options {
 	const char *color;           /* "auto", "always", "never": what the two above are set from */
 	const char *suppress;        /* file of rules or NULL */
 	const char *source_dirs;     /* more folders for source files, ':' between; NULL = none */
+	/* clocked GPU */
+	const char *config;          /* name or path; in the program: path */
+	const char *counters;        /* file or NULL; used by the command line alone */
 	/* from the command line to the program */
 	const char *report_dir;      /* each process writes DIR/report.PID.json */
+	const char *counters_dir;    /* each process writes DIR/PID.txt and DIR/PID.json */
 	char *why;                   /* text of the last refusal; owned */
 };
 

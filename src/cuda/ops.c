@@ -2,6 +2,7 @@
  *
  * Everything runs to its end at the call, in the order of the calls. That is one of the orders that CUDA allows, and
  * every event and every synchronization is satisfied by it. */
+#include "cuda/clocked.h"
 #include "cuda/rt.h"
 
 #include <pthread.h>
@@ -240,6 +241,8 @@ static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 	ws_sync_begin(lane, WS_OP_KERNEL, k->f->plain, k->early && !lane->graph, false);
 	before = s->options.stats ? cpu_seconds() : 0;
 	done = ws_gpu_launch(s->gpu, k->f->kernel, &l, &stats, &err);
+	if (s->timing)
+		ws_clocked_touch(s);
 	s->launch_cpu_seconds += s->options.stats ? cpu_seconds() - before : 0;
 	if (s->options.stats && s->detector && s->detector->measure)
 		s->detector->measure(s->detector_self);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "cuda/clocked.h"
 #include "cuda/instrument.h"
 #include "cuda/program.h"
 #include "cuda/sync.h"
@@ -147,6 +148,8 @@ static void *create(void)
 		c.observer_self = s->detector_self;
 		c.watch_host = true;
 	}
+	if (s->options.verb && strcmp(s->options.verb, "sim") == 0)
+		ws_clocked_start(s, &c);
 	if (strcmp(s->options.instrument, "none") != 0) {
 		c.observer = &ws_instrument_observer;
 		atexit(ws_instrument_tell);

@@ -7,6 +7,7 @@
 #include "detect/detect.h"
 #include "gpu/gpu.h"
 #include "report/report.h"
+#include "timing/timing.h"
 
 struct ws_session {
 	struct ws_options options;
@@ -14,6 +15,7 @@ struct ws_session {
 	const struct ws_detector *detector; /* NULL: nothing is checked */
 	void *detector_self;
 	struct ws_report *report;
+	struct ws_timing *timing; /* NULL: no clock */
 	uint64_t launches; /* that ended well; and how long they took */
 	double launch_seconds, launch_cpu_seconds; /* wall clock; processor time of the process */
 };

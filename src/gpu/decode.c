@@ -681,6 +681,10 @@ void ws_decode(struct ws_image *im, struct ws_code *code)
 	dc.area = ws_alloc((f->nvars + 1) * sizeof *dc.area);
 	dc.formal = ws_alloc((f->nparams + f->nrets + 1) * sizeof *dc.formal);
 	decode_body(&dc, order, start, removed);
+	if (dc.gpu->config.clock) {
+		code->reg = ws_arena_alloc(im->arena, (f->nregs + 1) * sizeof *code->reg);
+		memcpy(code->reg, dc.reg, f->nregs * sizeof *code->reg);
+	}
 	free(order);
 	free(start);
 	free(removed);

@@ -104,7 +104,7 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 	case WS_SR_NWARPID:
 		return 64;
 	case WS_SR_SMID:
-		return b->obs.linear % x->gpu->config.sms;
+		return x->clocked ? x->core : b->obs.linear % x->gpu->config.sms;
 	case WS_SR_NSMID:
 		return x->gpu->config.sms;
 	case WS_SR_GRIDID:
@@ -175,6 +175,8 @@ void ws_sreg_fill(struct ws_exec *x, struct ws_warp *w, enum ws_sreg s, uint8_t 
 /* Time is counted in warp instructions of this host thread on one host thread, so that a run can be repeated. */
 static uint64_t timer(const struct ws_exec *x)
 {
+	if (x->clocked)
+		return x->nanoseconds;
 	if (x->launch->nexec == 1)
 		return (x->launch->obs.serial << 30) + x->winsts * 10;
 	return (uint64_t)(ws_now() * 1e9);
@@ -188,8 +190,9 @@ enum ws_next ws_op_sreg(struct ws_exec *x, const struct ws_dinst *in, uint32_t m
 {
 	const struct ws_dop *op = &in->u.op;
 	uint8_t *regs = x->frag->frame->regs;
-	uint64_t v = (x->winsts + ++x->warp->clock) * CYCLES;
+	uint64_t v = x->clocked ? x->cycle : (x->winsts + x->warp->clock + 1) * CYCLES;
 
+	x->warp->clock++;
 	switch ((enum ws_sreg)op->imm) {
 	case WS_SR_CLOCK_HI:
 		v >>= 32;

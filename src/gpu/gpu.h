@@ -9,6 +9,7 @@
 #include "gpu/observer.h"
 
 enum ws_divergence { WS_DIV_AUTO /* its from sm_70 on, else stack */, WS_DIV_STACK, WS_DIV_ITS };
+struct ws_clock_ops;                     /* step.h */
 enum ws_schedule { WS_SCHED_RR, WS_SCHED_RANDOM };
 
 struct ws_gpu_config {
@@ -27,6 +28,8 @@ struct ws_gpu_config {
 	int printf_fd;               /* where device printf goes; -1 = stdout (the C stream) */
 	const struct ws_observer_ops *observer;  /* NULL = none */
 	void *observer_self;
+	const struct ws_clock_ops *clock;        /* who runs launches in place of the host threads; NULL = nobody */
+	void *clock_self;
 };
 
 enum ws_gpu_errcode {                /* what the CUDA front turns into cudaError_t / CUresult */

@@ -12,6 +12,7 @@
 #include "gpu/gpu.h"
 #include "gpu/lanes.h"
 #include "gpu/mem.h"
+#include "gpu/step.h"
 #include "gpu/syscall.h"
 
 /* ---- addresses ----
@@ -235,6 +236,7 @@ struct ws_code {                         /* one function, decoded for one image 
 	uint32_t (*ext)[4];              /* data registers 4 to 7 of v8 */
 	uint32_t next;
 	size_t cap_ext;
+	uint32_t *reg;                   /* clocked: by index of a register, its place in the frame */
 	uint32_t *zero;                  /* registers to clear at entry: offset, bytes */
 	uint32_t nzero;
 };
@@ -334,6 +336,7 @@ struct ws_warp {
 	struct ws_poll poll;
 	struct ws_wgmma wgmma;
 	uint64_t clock;
+	int32_t left;                    /* clocked: backward branches until the next pause */
 };
 
 struct ws_bar {                          /* one of the 16 barriers of a block */
@@ -423,6 +426,11 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
 	struct ws_job *jobs;             /* asynchronous operations whose effect is still to come (async_priv.h) */
+	bool clocked;                    /* step.h; then: */
+	uint32_t core;
+	uint64_t cycle, nanoseconds;
+	struct ws_saved_atomic *saved;   /* free ones */
+	uint64_t last_progress;          /* of the last check that found all warps stuck; 0: none did */
 	struct ws_holder holders[WS_HOLDERS];
 	uint8_t apart[64];               /* the next host thread's fields are in another cache line */
 };
@@ -464,6 +472,9 @@ struct ws_gpu {
 	uint64_t block_serial;
 	uint32_t cc;                     /* 10 * major + minor */
 	struct ws_mem *workspace;        /* of cooperative grids */
+	uint64_t *flat;                  /* clocked: by serial of an allocation, its place in a flat memory */
+	size_t nflat, cap_flat;
+	uint64_t flat_end;
 	pthread_mutex_t stripes[64];     /* order of synchronizing accesses when observed, by address */
 };
 
@@ -713,6 +724,13 @@ struct ws_block *ws_block_next(struct ws_exec *x);
 void ws_block_finish(struct ws_exec *x, struct ws_block *b);
 void ws_blocks_free(struct ws_exec *x);
 void ws_exec_run(struct ws_exec *x);                             /* takes blocks until there are none */
+/* For those who step warps (step.c). After a warp has used up its turn: true if it seems to wait for others. */
+bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w);
+int32_t ws_warp_budget(const struct ws_warp *w);                 /* backward branches of a turn */
+bool ws_within_limits(struct ws_exec *x);
+bool ws_all_stuck(const struct ws_exec *x);
+void ws_all_start_again(const struct ws_exec *x);
+uint64_t ws_progress_of(const struct ws_exec *x);
 uint64_t ws_random(uint64_t *state);
 double ws_now(void);
 

@@ -77,6 +77,7 @@ void ws_gpu_destroy(struct ws_gpu *g)
 	for (size_t i = 0; i < WS_COUNT(g->stripes); i++)
 		pthread_mutex_destroy(&g->stripes[i]);
 	pthread_mutex_destroy(&g->lock);
+	free(g->flat);
 	free(g->fns);
 	free(g);
 }
@@ -229,6 +230,8 @@ static uint32_t host_threads(const struct ws_launch *la)
 	enum { SHORT = 400000 };
 	const struct ws_gpu_kernel *k = la->kernel;
 
+	if (la->gpu->config.clock)
+		return 1;
 	if (k->launches && k->thread_instructions / k->launches < SHORT)
 		return 1;
 	return la->units < la->gpu->config.host_threads ? (uint32_t)la->units : la->gpu->config.host_threads;
@@ -301,6 +304,7 @@ static void fill_exec(struct ws_exec *x, struct ws_launch *la, uint32_t i)
 	x->ops = la->gpu->config.observer;
 	x->self = la->gpu->config.observer_self;
 	x->arena = ws_arena_new();
+	x->clocked = la->gpu->config.clock != NULL;
 }
 
 static void free_exec(struct ws_exec *x)
@@ -320,9 +324,17 @@ static void *thread_main(void *arg)
 
 static void run_all(struct ws_launch *la)
 {
+	const struct ws_gpu_config *c = &la->gpu->config;
 	pthread_t threads[256];
 	uint32_t n = la->nexec < 256 ? la->nexec : 256, started = 1;
 
+	if (c->clock) {
+		unsigned fp = ws_lanes_fp_enter();
+
+		c->clock->run(c->clock_self, &la->exec[0]);
+		ws_lanes_fp_leave(fp);
+		return;
+	}
 	for (; started < n; started++)
 		if (pthread_create(&threads[started], NULL, thread_main, &la->exec[started]))
 			break;

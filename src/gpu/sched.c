@@ -69,7 +69,7 @@ bool ws_warp_stuck(const struct ws_warp *w)
 }
 
 /* true: the warp seems to wait for others. */
-static bool paused(struct ws_exec *x, struct ws_warp *w)
+bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w)
 {
 	bool polled = w->polls != w->seen_polls, timed = w->clock != w->seen_clock;
 
@@ -92,7 +92,7 @@ static bool paused(struct ws_exec *x, struct ws_warp *w)
 }
 
 /* ---- limits ---- */
-static bool within_limits(struct ws_exec *x)
+bool ws_within_limits(struct ws_exec *x)
 {
 	struct ws_launch *la = x->launch;
 	uint64_t max = x->gpu->config.max_instructions, all;
@@ -115,9 +115,14 @@ static bool within_limits(struct ws_exec *x)
 }
 
 /* ---- a block ---- */
+int32_t ws_warp_budget(const struct ws_warp *w)
+{
+	return w->nfrags > 1 ? BUDGET_SPLIT : BUDGET;
+}
+
 static void give_budget(struct ws_exec *x, const struct ws_warp *w)
 {
-	x->budget = w->nfrags > 1 ? BUDGET_SPLIT : BUDGET;
+	x->budget = ws_warp_budget(w);
 	if (x->gpu->config.schedule != WS_SCHED_RANDOM)
 		return;
 	x->budget = 1 + (int32_t)(ws_random(&x->rng) % 64);
@@ -134,7 +139,7 @@ static void run_warp(struct ws_exec *x, struct ws_warp *w, bool *moved)
 	ws_exec_warp(x, w);
 	if (x->failed)
 		return;
-	if (!w->runnable || !paused(x, w))
+	if (!w->runnable || !ws_warp_paused(x, w))
 		*moved = true;
 }
 
@@ -162,7 +167,7 @@ static enum outcome after_round(struct ws_exec *x, struct ws_block *b, bool any)
 		ws_fail_barrier(x, b);
 		return FAILED;
 	}
-	return within_limits(x) ? PAUSED : FAILED;
+	return ws_within_limits(x) ? PAUSED : FAILED;
 }
 
 static bool run_warps(struct ws_exec *x, struct ws_block *b, bool *moved)
@@ -303,6 +308,16 @@ static bool add_progress(struct ws_warp *w, void *user)
 	return true;
 }
 
+bool ws_all_stuck(const struct ws_exec *x)
+{
+	return each_warp(x, is_stuck, NULL);
+}
+
+void ws_all_start_again(const struct ws_exec *x)
+{
+	each_warp(x, start_again, NULL);
+}
+
 /* All host threads saw no way on, and nothing has changed since the first of them did. */
 static bool everybody_stuck(const struct ws_exec *x)
 {
@@ -325,11 +340,11 @@ static void no_way_on(struct ws_exec *x)
 
 	if (ws_copy_finish_all(x))
 		return;
-	if (!each_warp(x, is_stuck, NULL)) {
+	if (!ws_all_stuck(x)) {
 		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 	} else if (x->looked_at != epoch) {
 		/* what others did before now may let a warp go on: look again from the start */
-		each_warp(x, start_again, NULL);
+		ws_all_start_again(x);
 		x->looked_at = epoch;
 	} else {
 		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
@@ -340,7 +355,7 @@ static void no_way_on(struct ws_exec *x)
 		sched_yield();
 }
 
-static uint64_t progress_of(const struct ws_exec *x)
+uint64_t ws_progress_of(const struct ws_exec *x)
 {
 	uint64_t sum = 0;
 
@@ -394,13 +409,13 @@ static void run_in_order(struct ws_exec *x)
 
 		if (!x->nresident && !admit(x))
 			return;
-		before = progress_of(x);
+		before = ws_progress_of(x);
 		if (!pass(x)) {
 			if (x->stuck_at)
 				__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 			continue;
 		}
-		if (progress_of(x) != before)
+		if (ws_progress_of(x) != before)
 			note_progress(x);
 		if (!let_others_in(x) && !x->failed)
 			no_way_on(x);
@@ -421,13 +436,13 @@ static void run_in_random_order(struct ws_exec *x)
 		if (!x->nresident)
 			return;
 		i = (uint32_t)(ws_random(&x->rng) % x->nresident);
-		before = progress_of(x);
+		before = ws_progress_of(x);
 		o = run_randomly(x, x->resident[i]);
 		if (o == FAILED)
 			return;
 		if (o == DONE)
 			leave(x, i);
-		if (o == DONE || progress_of(x) != before) {
+		if (o == DONE || ws_progress_of(x) != before) {
 			note_progress(x);
 			fruitless = 0;
 		} else if (++fruitless > 64 * x->nresident) {

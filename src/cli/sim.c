@@ -1,0 +1,201 @@
+/* sim.c - `warpsafe sim`: runs a program on a GPU with a clock, cycle by cycle, and shows what was counted. */
+#include "cli/cli.h"
+#include "timing/timing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the machine ---- */
+/* The folder with the descriptions: in the source tree of a built warpsafe, or PREFIX/share/warpsafe of an installed one. */
+static char *description_path(const char *name)
+{
+	static const char *const places[] = { "../src/timing/configs", "../share/warpsafe/configs" };
+	char *own = ws_cli_own_folder(), *found = NULL;
+
+	for (size_t i = 0; own && !found && i < WS_COUNT(places); i++) {
+		struct ws_buf b = { 0 };
+
+		ws_buf_printf(&b, "%s/%s/%s.conf", own, places[i], name);
+		if (access(b.data, R_OK) == 0)
+			found = realpath(b.data, NULL);
+		ws_buf_free(&b);
+	}
+	free(own);
+	return found;
+}
+
+/* Full path of the description that --config names, after a look at what it says. NULL after a refusal. */
+static char *find_machine(const char *config)
+{
+	bool is_file = strpbrk(config, "./") != NULL;
+	char *path = is_file ? realpath(config, NULL) : description_path(config), *text = NULL;
+	struct ws_buf why = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &why };
+	struct ws_machine m;
+	size_t len;
+
+	if (path)
+		text = ws_read_file(path, &len);
+	if (!text) {
+		if (is_file)
+			ws_cli_refuse("sim", "cannot read '%s': %s", config, strerror(errno));
+		else
+			ws_cli_refuse("sim", "there is no machine '%s' (there are fermi, fx5800, gtx480, h200; a file has a dot "
+			              "or a slash in its name)", config);
+	} else if (!ws_machine_read(&m, config, text, &sink)) {
+		fputs(why.data, stderr);
+		free(text);
+		text = NULL;
+	}
+	if (!text) {
+		free(path);
+		path = NULL;
+	}
+	free(text);
+	ws_buf_free(&why);
+	return path;
+}
+
+/* ---- the counters of all processes ---- */
+static int compare_names(const void *a, const void *b)
+{
+	const char *x = *(char *const *)a, *y = *(char *const *)b;
+	size_t n = strlen(x), m = strlen(y);
+
+	return n != m ? (n > m) - (n < m) : strcmp(x, y);
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+
+	return n > m && strcmp(name + n - m, ending) == 0;
+}
+
+/* Files of that ending are appended to out, `between` them; all files go, and the folder. */
+static size_t collect(const char *folder, const char *ending, const char *between, struct ws_buf *out)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	char **names = NULL;
+	size_t n = 0, cap = 0, found = 0;
+
+	while (d && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			*WS_PUSH(names, n, cap) = ws_strdup(e->d_name);
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(names, n, sizeof *names, compare_names);
+	for (size_t i = 0; i < n; i++) {
+		struct ws_buf path = { 0 };
+		size_t len;
+		char *text;
+
+		ws_buf_printf(&path, "%s/%s", folder, names[i]);
+		text = has_ending(names[i], ending) ? ws_read_file(path.data, &len) : NULL;
+		if (text) {
+			ws_buf_puts(out, found++ ? between : "");
+			ws_buf_add(out, text, len);
+		}
+		free(text);
+		unlink(path.data);
+		ws_buf_free(&path);
+		free(names[i]);
+	}
+	free(names);
+	rmdir(folder);
+	return found;
+}
+
+static bool write_json(const struct ws_options *o, const char *folder)
+{
+	bool standard = strcmp(o->counters, "-") == 0, fine;
+	struct ws_buf b = { 0 };
+	FILE *f = standard ? stdout : fopen(o->counters, "w");
+
+	ws_buf_puts(&b, "{\"schema\": 1, \"processes\": [\n");
+	collect(folder, ".json", ",\n", &b);
+	ws_buf_puts(&b, "]}\n");
+	fine = f && fwrite(b.data, 1, b.len, f) == b.len && fflush(f) == 0;
+	if (f && !standard)
+		fine = fclose(f) == 0 && fine;
+	if (!fine)
+		ws_cli_refuse("sim", "cannot write '%s': %s", o->counters, strerror(errno));
+	ws_buf_free(&b);
+	return fine;
+}
+
+static bool show_counters(const struct ws_options *o, const char *folder)
+{
+	struct ws_buf b = { 0 };
+
+	if (o->counters)
+		return write_json(o, folder);
+	if (!collect(folder, ".txt", "\n", &b))
+		ws_buf_puts(&b, "warpsafe sim: no kernel was launched\n");
+	fwrite(b.data, 1, b.len, stderr);
+	ws_buf_free(&b);
+	return true;
+}
+
+/* ---- the verb ---- */
+static int run_program(char **argv, const struct ws_options *o, const char *machine)
+{
+	struct ws_report *report = ws_report_new();
+	struct ws_options with = *o;
+	char *folder = ws_cli_temporary_folder("warpsafe-sim");
+	struct ws_program p;
+	int status;
+	bool shown = true;
+
+	if (!folder) {
+		ws_report_free(report);
+		return ws_cli_refuse("sim", "cannot make a folder for the counters: %s (set TMPDIR)", strerror(errno));
+	}
+	with.config = machine;
+	with.counters_dir = folder;
+	p = ws_cli_launch(&ws_verb_sim, &with, argv, WS_OUTPUT_SHOWN, report);
+	status = p.status;
+	if (p.state == WS_PROGRAM_RAN)
+		shown = show_counters(o, folder);
+	else
+		rmdir(folder);
+	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
+		status = WS_EXIT_FAILED;
+	ws_report_free(report);
+	free(folder);
+	return shown ? status : WS_EXIT_USAGE;
+}
+
+static int sim(int argc, char **argv)
+{
+	struct ws_options o;
+	char *machine;
+	int status, program;
+
+	ws_options_default(&o);
+	program = ws_cli_parse(&ws_verb_sim, argc, argv, &o, &status);
+	if (program) {
+		machine = find_machine(o.config);
+		status = machine ? run_program(argv + program, &o, machine) : WS_EXIT_USAGE;
+		free(machine);
+	}
+	ws_options_free(&o);
+	return status;
+}
+
+const struct ws_verb ws_verb_sim = {
+	"sim", "run a program cycle by cycle on a described machine",
+	"[options] [--] PROGRAM [ARGUMENTS]",
+	"Runs PROGRAM, an ordinary CUDA program, on a simulated GPU with a clock: cores, caches, network\n"
+	"and memory of a machine that a file describes. Results are those of 'warpsafe run'; for each\n"
+	"kernel it tells cycles, instructions, why schedulers waited, and the use of caches and memory.\n"
+	"docs/TIMING.md says what is modelled, and how to describe a machine.\n",
+	sim,
+};

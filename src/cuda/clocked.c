@@ -1,0 +1,91 @@
+/* clocked.c - see clocked.h. The counters of a process are two files in a folder that the command line made: text and JSON.
+ * They are written at the end of the process, and before now and then, so that a program that is killed leaves some. */
+#include "cuda/clocked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Written aside and renamed, so that there is never half a file. */
+static void save(const char *folder, const char *ending, const struct ws_buf *text)
+{
+	struct ws_buf path = {0}, aside = {0};
+	FILE *f;
+
+	ws_buf_printf(&path, "%s/%ld.%s", folder, (long)getpid(), ending);
+	ws_buf_printf(&aside, "%s.new", path.data);
+	f = fopen(aside.data, "w");
+	if (f) {
+		fwrite(text->data, 1, text->len, f);
+		if (fclose(f) == 0)
+			rename(aside.data, path.data);
+	}
+	ws_buf_free(&path);
+	ws_buf_free(&aside);
+}
+
+static void save_all(const struct ws_session *s)
+{
+	struct ws_buf b = {0};
+
+	ws_timing_text(s->timing, &b);
+	save(s->options.counters_dir, "txt", &b);
+	b.len = 0;
+	ws_timing_json(s->timing, &b);
+	save(s->options.counters_dir, "json", &b);
+	ws_buf_free(&b);
+}
+
+static void at_end(void)
+{
+	const struct ws_session *s = ws_session_if_any();
+
+	if (s && s->timing && ws_timing_kernel(s->timing, 0, NULL))
+		save_all(s);
+}
+
+void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
+{
+	struct ws_timing_options o = {.progress = isatty(STDERR_FILENO)};
+	struct ws_buf why = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &why};
+	struct ws_machine m;
+	size_t len;
+	char *text = ws_read_file(s->options.config, &len);
+
+	if (!text || !ws_machine_read(&m, s->options.config, text, &sink)) {
+		ws_tell("%s: %s; the program runs without a clock", s->options.config, text ? why.data : "cannot be read");
+	} else {
+		s->timing = ws_timing_new(&m, &o);
+		c->clock = &ws_timing_clock;
+		c->clock_self = s->timing;
+		c->sms = m.cores;
+		c->host_threads = 1;
+		if (c->divergence == WS_DIV_AUTO)
+			c->divergence = m.stack ? WS_DIV_STACK : WS_DIV_ITS;
+		if (s->options.counters_dir)
+			atexit(at_end);
+	}
+	free(text);
+	ws_buf_free(&why);
+}
+
+void ws_clocked_touch(struct ws_session *s)
+{
+	static double saved;
+
+	if (!s->options.counters_dir || now() - saved < 0.5)
+		return;
+	save_all(s);
+	saved = now();
+}

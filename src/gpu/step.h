@@ -1,0 +1,104 @@
+/* step.h - the simulated GPU under somebody else's clock: who runs a launch begins its blocks, and executes its warps one
+ * PTX instruction at a time, in whatever order and at whatever time. What an instruction does is what it always does here;
+ * what it costs is the caller's business (src/timing).
+ *
+ * Given in ws_gpu_config.clock. Without one nothing of this runs. All calls come from the host thread that called
+ * ws_clock_ops.run, and during it. */
+#ifndef WS_GPU_STEP_H
+#define WS_GPU_STEP_H
+
+#include "gpu/observer.h"
+
+struct ws_exec;                          /* a launch being run */
+struct ws_block;                         /* a resident block */
+struct ws_warp;
+struct ws_frame;
+struct ws_dinst;
+
+struct ws_clock_ops {
+	/* Runs the launch to its end: until ws_step_begin gives NULL and no block is left, or a call here has failed. */
+	void (*run)(void *self, struct ws_exec *x);
+};
+
+struct ws_step_launch {
+	const struct ws_obs_launch *obs;
+	uint32_t cluster_blocks;         /* blocks that begin together: 1 without clusters */
+	uint32_t registers;              /* 32-bit registers of a thread, estimated from liveness */
+	uint32_t functions;              /* that the kernel can reach, itself the first */
+	uint32_t memory;                 /* bytes of a thread's local memory, for addresses */
+};
+void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l);
+const struct ws_ptx_func *ws_step_function(const struct ws_exec *x, uint32_t i);
+
+/* The time that the program is told (%clock, %globaltimer), and the core that the calls after it work on (%smid). */
+void ws_step_time(struct ws_exec *x, uint64_t cycle, uint64_t nanoseconds);
+void ws_step_core(struct ws_exec *x, uint32_t core);
+
+/* The next block, or all blocks of the next cluster; NULL: there are no more, or ws_step_failed. */
+struct ws_block *ws_step_begin(struct ws_exec *x);
+bool ws_step_more(const struct ws_exec *x);              /* ws_step_begin has another one */
+struct ws_block *ws_step_peer(struct ws_block *b, uint32_t rank);
+struct ws_warp *ws_step_warp(struct ws_block *b, uint32_t i);
+bool ws_step_ended(const struct ws_block *b);            /* no thread of the block (or of its cluster) lives */
+void ws_step_end(struct ws_exec *x, struct ws_block *b); /* after that; b is the one that ws_step_begin gave */
+bool ws_step_failed(const struct ws_exec *x);
+
+/* ---- one instruction ---- */
+enum ws_step_state { WS_STEP_READY, WS_STEP_WAITS /* for other warps */, WS_STEP_ENDED };
+struct ws_step_next {                    /* what a warp executes next */
+	uint32_t function;               /* ws_step_function */
+	const struct ws_ptx_inst *inst;  /* NULL: the function's end, which is an error when it is executed */
+	uint32_t active;                 /* lanes that are there */
+};
+/* Where the warp is. Reconvergence happens here. */
+enum ws_step_state ws_step_next(struct ws_exec *x, struct ws_warp *w, struct ws_step_next *n);
+
+/* Where registers are: those that are never needed at once share a place, as in hardware. */
+uint32_t ws_step_places(const struct ws_exec *x, uint32_t function);
+uint32_t ws_step_place(const struct ws_exec *x, uint32_t function, uint32_t reg);        /* below ws_step_places */
+
+/* An atomic operation whose effect is still to come. Its operands are kept; the places of its results must not be used by
+ * the warp before it is done. */
+struct ws_saved_atomic;
+struct ws_step_atomic {
+	const struct ws_dinst *in;
+	struct ws_frame *frame;
+	struct ws_warp *warp;
+	struct ws_saved_atomic *saved;
+};
+
+enum ws_step_kind { WS_STEP_PLAIN, WS_STEP_LOAD, WS_STEP_STORE, WS_STEP_ATOMIC };
+struct ws_stepped {                      /* what an instruction did */
+	uint32_t active;                 /* lanes that were there */
+	uint32_t mask;                   /* those that executed it: the guard was true */
+	uint8_t kind;                    /* enum ws_step_kind of a memory instruction: ld, st, atom, red */
+	uint8_t space;                   /* GLOBAL, SHARED, LOCAL, CONST, PARAM: generic addresses are resolved */
+	uint8_t sem, scope;
+	uint16_t bytes;                  /* of a lane */
+	bool diverged;                   /* lanes of the warp have parted */
+	bool jumped;                     /* the next instruction of the warp is not the one behind this */
+	bool waits;                      /* the warp has come to something at which warps wait for each other */
+	bool wakes;                      /* other warps of the block or cluster may be able to go on */
+	bool deferred;                   /* ATOMIC, GLOBAL: it has not happened: ws_step_atomic, then ws_step_atomic_end */
+	struct ws_step_atomic atomic;
+	/* of the lanes of mask. GLOBAL, CONST: addresses in a flat memory in which allocations lie in the order of their
+	 * birth, the same in each run; SHARED, LOCAL, PARAM: offsets */
+	uint64_t addr[WS_WARP];
+};
+/* Fills the fields of a memory instruction, as if it were executed now, and mask. */
+void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s);
+/* Executes the next instruction of a READY warp. defer: atomics on global memory only start. false: the launch has
+ * failed. */
+bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped *s);
+/* The deferred operation of these lanes happens now. */
+bool ws_step_atomic(struct ws_exec *x, const struct ws_step_atomic *a, uint32_t lanes);
+void ws_step_atomic_end(struct ws_exec *x, const struct ws_step_atomic *a);      /* once, when all its lanes are done */
+
+/* ---- no way on ---- */
+/* Nobody can run: ends the launch with a text that says who waits for what. true: something moved after all. */
+bool ws_step_nobody(struct ws_exec *x);
+/* To be called now and then: looks at limits of time and instructions, and for warps that wait in loops for what never
+ * comes. false: the launch has failed. */
+bool ws_step_check(struct ws_exec *x);
+
+#endif

@@ -1,0 +1,311 @@
+/* core.c - a core: schedulers choose among warps by a scoreboard and issue. A warp's instructions issue in order. A register
+ * that an instruction writes cannot be read or written again before its result is there. What an instruction does happens when
+ * it issues (src/gpu), except for atomics on global memory. */
+#include "timing/timing_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a core ---- */
+void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index)
+{
+	const struct ws_machine *m = &t->m;
+
+	memset(c, 0, sizeof *c);
+	c->index = index;
+	c->sched = ws_alloc(m->schedulers * sizeof *c->sched);
+	for (uint32_t i = 0; i < m->schedulers; i++) {
+		c->sched[i].core = c;
+		c->sched[i].n = (m->threads / WS_WARP + m->schedulers - 1 - i) / m->schedulers;
+		for (uint32_t k = 0; k < WS_SCHED_WARPS; k++)
+			c->sched[i].at[k] = WS_NEVER;
+	}
+	for (uint32_t u = 0; u < WS_UNIT_COUNT; u++)
+		c->unit[u] = ws_alloc(m->units[u] * sizeof *c->unit[u]);
+	c->queue = ws_alloc(m->queue * sizeof(struct ws_memop *));
+	c->stage = WS_NEVER;
+	ws_cache_init(&c->l1, &m->l1);
+	ws_cache_init(&c->constant, &m->constant);
+	ws_mshrs_init(&c->l1_mshrs, m->l1_mshrs);
+	ws_mshrs_init(&c->constant_mshrs, 4);
+}
+
+void ws_core_fini(struct ws_timing *t, struct ws_core *c)
+{
+	for (uint32_t u = 0; u < WS_UNIT_COUNT; u++)
+		free(c->unit[u]);
+	free(c->sched);
+	free(c->queue);
+	ws_cache_fini(&c->l1);
+	ws_cache_fini(&c->constant);
+	ws_mshrs_fini(&c->l1_mshrs);
+	ws_mshrs_fini(&c->constant_mshrs);
+}
+
+void ws_wake_core(struct ws_timing *t, struct ws_core *c)
+{
+	if (t->wake[c->index] > t->now)
+		t->wake[c->index] = t->now;
+}
+
+/* ---- what a warp waits for ---- */
+static void set_at(struct ws_timing *t, struct ws_twarp *w, uint64_t at, enum ws_stall why)
+{
+	struct ws_sched *s = w->sched;
+
+	s->at[w->slot] = at;
+	s->why[w->slot] = (uint8_t)why;
+	if (at < s->wake)
+		s->wake = at;
+	if (at < t->wake[s->core->index])
+		t->wake[s->core->index] = at;
+}
+
+static bool must_wait(const struct ws_twarp *w)
+{
+	switch ((enum ws_sync)w->ti->sync) {
+	case WS_SYNC_NONE:
+		return false;
+	case WS_SYNC_MEMORY:
+		return w->writes;
+	case WS_SYNC_ALL:
+		return w->writes || w->loads;
+	}
+	return false;
+}
+
+static void set_ready(struct ws_timing *t, struct ws_twarp *w)
+{
+	const struct ws_tinst *ti = w->ti;
+	uint64_t at = t->now, r;
+	enum ws_stall why = WS_STALL_DATA;
+
+	for (uint32_t i = 0; i < (uint32_t)ti->nuse + ti->ndef; i++) {
+		r = w->ready[ti->regs[i]];
+		at = r > at ? r : at;
+	}
+	if (ti->sync == WS_SYNC_ALL)
+		at = ws_later(at, w->results);
+	if (at == WS_NEVER) {
+		why = WS_STALL_MEMORY;
+	} else if (must_wait(w)) {
+		why = WS_STALL_ORDER;
+		at = WS_NEVER;
+	} else if (w->branch > at) {
+		why = WS_STALL_BRANCH;
+		at = w->branch;
+	}
+	set_at(t, w, at, why);
+}
+
+static const struct ws_tinst at_the_end = {.cls = WS_CLASS_BRANCH, .unit = WS_UNIT_ALU, .times = 1};
+
+void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
+{
+	struct ws_step_next next;
+	bool waited = w->waits;
+
+	if (w->ended)
+		return;
+	w->waits = false;
+	switch (ws_step_next(t->x, w->warp, &next)) {
+	case WS_STEP_ENDED:
+		w->ended = true;
+		t->refill = true;
+		set_at(t, w, WS_NEVER, WS_STALL_EMPTY);
+		break;
+	case WS_STEP_WAITS:
+		w->waits = true;
+		set_at(t, w, WS_NEVER, WS_STALL_BARRIER);
+		break;
+	case WS_STEP_READY:
+		w->ti = next.inst ? &t->code[next.function].inst[next.inst->index] : &at_the_end;
+		if (waited)
+			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER];
+		set_ready(t, w);
+		break;
+	}
+	w->block->waiting += (uint32_t)w->waits - (uint32_t)waited;
+}
+
+void ws_block_refresh(struct ws_timing *t, struct ws_tblock *b)
+{
+	struct ws_tblock *k = b;
+
+	do {
+		for (uint32_t i = 0; k->waiting && i < k->nwarps; i++)
+			if (k->warps[i]->waits)
+				ws_warp_refresh(t, k->warps[i]);
+		k = k->peer;
+	} while (k != b);
+}
+
+/* ---- issue ---- */
+static uint64_t *free_unit(const struct ws_timing *t, struct ws_core *c, uint32_t unit)
+{
+	uint64_t *best = c->unit[unit];
+
+	for (uint32_t i = 1; i < t->m.units[unit]; i++)
+		if (c->unit[unit][i] < *best)
+			best = &c->unit[unit][i];
+	return best;
+}
+
+/* Can the warp issue, as far as its core is concerned? Else why not, and in *when from when on. */
+static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why, uint64_t *when)
+{
+	struct ws_core *c = w->sched->core;
+	uint64_t unit = *free_unit(t, c, w->ti->unit);
+
+	if (unit > t->now) {
+		*why = WS_STALL_PIPELINE;
+		*when = unit;
+		return false;
+	}
+	if (!w->ti->memory)
+		return true;
+	if (c->queued == t->m.queue) {
+		*why = WS_STALL_STAGE;
+		*when = WS_NEVER;
+		return false;
+	}
+	if (w->natomics && ws_stage_conflicts(t, w)) {
+		set_at(t, w, WS_NEVER, WS_STALL_ORDER);
+		*why = WS_STALL_ORDER;
+		*when = WS_NEVER;
+		return false;
+	}
+	return true;
+}
+
+static void count_issue(struct ws_timing *t, const struct ws_twarp *w, const struct ws_stepped *s)
+{
+	uint32_t lanes = (uint32_t)__builtin_popcount(s->active);
+
+	t->c->issued++;
+	t->c->thread_instructions += lanes;
+	t->c->lanes_issued += lanes;
+	if (w->ti->cls == WS_CLASS_BRANCH) {
+		t->c->branches++;
+		t->c->diverged += s->diverged;
+	}
+	t->c->barriers += w->ti->cls == WS_CLASS_BARRIER && s->waits;
+}
+
+static void results_at(struct ws_twarp *w, uint64_t at)
+{
+	for (uint32_t i = 0; i < w->ti->ndef; i++)
+		w->ready[w->ti->regs[w->ti->nuse + i]] = at;
+	if (at != WS_NEVER && at > w->results)
+		w->results = at;
+}
+
+static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
+{
+	const struct ws_tinst *ti = w->ti;
+	const struct ws_machine *m = &t->m;
+	uint64_t *unit = free_unit(t, w->sched->core, ti->unit), busy = (uint64_t)m->interval[ti->unit] * ti->times;
+	bool memory = s->kind != WS_STEP_PLAIN && s->mask;
+
+	*unit = t->now + busy;
+	w->branch = t->now + 1;
+	if (memory) {
+		results_at(w, WS_NEVER);
+		ws_stage_push(t, w, s);
+		return;
+	}
+	results_at(w, t->now + busy - m->interval[ti->unit] + m->latency[ti->memory ? WS_CLASS_MOVE : ti->cls]);
+	if (ti->cls == WS_CLASS_BRANCH)
+		w->branch = t->now + m->latency[WS_CLASS_BRANCH];
+}
+
+static void issue(struct ws_timing *t, struct ws_twarp *w)
+{
+	struct ws_stepped s;
+
+	ws_step_core(t->x, w->sched->core->index);
+	if (!ws_step(t->x, w->warp, true, &s))
+		return;
+	count_issue(t, w, &s);
+	reserve(t, w, &s);
+	ws_warp_refresh(t, w);
+	if (s.wakes && w->block->peer)
+		ws_block_refresh(t, w->block);
+}
+
+/* ---- a scheduler ---- */
+static void account(struct ws_timing *t, struct ws_sched *s, uint64_t until)
+{
+	uint64_t *stall = &t->c->stall_pipeline;         /* in the order of enum ws_stall */
+
+	if (until > s->since) {
+		stall[s->stalled] += until - s->since;
+		s->since = until;
+	}
+}
+
+_Static_assert(offsetof(struct ws_counters, stall_empty) ==
+               offsetof(struct ws_counters, stall_pipeline) + WS_STALL_EMPTY * sizeof(uint64_t),
+               "the stalls of counters.def are those of enum ws_stall");
+
+/* Nothing issues: the reason is that of the warp that is furthest, and the scheduler sleeps until one can go on. */
+static void stall(struct ws_timing *t, struct ws_sched *s, enum ws_stall why, uint64_t when)
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!s->warp[i])
+			continue;
+		if (s->at[i] > t->now && s->why[i] < why)
+			why = s->why[i];
+		if (s->at[i] > t->now && s->at[i] < when)
+			when = s->at[i];
+	}
+	s->stalled = (uint8_t)why;
+	s->wake = when;
+}
+
+static void schedule(struct ws_timing *t, struct ws_sched *s)
+{
+	uint64_t ready = 0, when = WS_NEVER, later;
+	enum ws_stall why = WS_STALL_EMPTY, reason;
+
+	account(t, s, t->now);
+	for (uint32_t i = 0; i < s->n; i++)
+		ready |= (uint64_t)(s->at[i] <= t->now) << i;
+	ready = ws_policy_candidates(&t->m, s, ready);
+	while (ready) {
+		uint32_t i = ws_policy_pick(&t->m, s, ready);
+
+		if (has_room(t, s->warp[i], &reason, &later)) {
+			s->last = i;
+			s->wake = t->now + 1;
+			s->since = t->now + 1;
+			issue(t, s->warp[i]);
+			return;
+		}
+		why = reason < why ? reason : why;
+		when = later < when ? later : when;
+		ready &= ~(1ull << i);
+	}
+	stall(t, s, why, when);
+}
+
+uint64_t ws_core_cycle(struct ws_timing *t, struct ws_core *c)
+{
+	uint64_t wake = ws_stage_cycle(t, c);
+
+	for (uint32_t i = 0; i < t->m.schedulers && !ws_step_failed(t->x); i++) {
+		if (c->sched[i].wake <= t->now)
+			schedule(t, &c->sched[i]);
+	}
+	for (uint32_t i = 0; i < t->m.schedulers; i++)
+		wake = c->sched[i].wake < wake ? c->sched[i].wake : wake;
+	if (c->queued && c->stage < wake)
+		wake = c->stage;
+	return wake;
+}
+
+void ws_core_settle(struct ws_timing *t, struct ws_core *c)
+{
+	for (uint32_t i = 0; i < t->m.schedulers; i++)
+		account(t, &c->sched[i], t->now);
+}

@@ -1,0 +1,397 @@
+/* stage.c - the memory stage of a core: memory instructions in order, one transaction a cycle. Shared memory with its banks,
+ * the constant cache, the first-level cache (written through, no line for a write, not kept coherent), and what goes past it to
+ * the network. Loads have read their values when they were issued; what is simulated here is when the result counts. */
+#include "timing/timing_priv.h"
+
+#include <string.h>
+
+#define EACH_LANE(l, mask) \
+	for (uint32_t m_ = (mask), l; m_ && (l = (uint32_t)__builtin_ctz(m_), true); m_ &= m_ - 1)
+
+/* ---- addresses ---- */
+static void add_piece(uint32_t segment, struct ws_memop *a, uint32_t from, uint64_t addr, uint32_t bytes,
+                      uint32_t lane)
+{
+	uint64_t start = addr & ~(uint64_t)(segment - 1);
+	uint32_t first = (uint32_t)(addr - start) / WS_SECTOR, last = (uint32_t)(addr - start + bytes - 1) / WS_SECTOR;
+	uint32_t sectors = (2u << last) - (1u << first), i = from;
+
+	while (i < a->nseg && a->seg[i].addr != start)
+		i++;
+	if (i == a->nseg)
+		a->seg[a->nseg++] = (struct ws_segment){.addr = start};
+	a->seg[i].sectors |= sectors;
+	a->seg[i].lanes |= 1u << lane;
+}
+
+void ws_coalesce(const struct ws_machine *m, uint32_t segment, const uint64_t *addr, uint32_t mask, uint32_t bytes,
+                 struct ws_memop *a)
+{
+	uint32_t group = m->memory_lanes < 32 ? (1u << m->memory_lanes) - 1 : UINT32_MAX, from;
+
+	a->nseg = 0;
+	for (uint32_t l = 0; l < WS_WARP; l += m->memory_lanes) {
+		from = a->nseg;
+		EACH_LANE(k, mask & group << l)
+			add_piece(segment, a, from, addr[k], bytes, k);
+	}
+}
+
+/* Local memory lies interleaved by words, so that lanes at one offset are neighbours. */
+static void coalesce_local(const struct ws_timing *t, const struct ws_twarp *w, const struct ws_stepped *s,
+                           struct ws_memop *a)
+{
+	uint64_t base = (1ull << 46) + (uint64_t)(w->block->core->index * WS_SCHED_WARPS * t->m.schedulers +
+	                                          (uint32_t)(w->sched - w->block->core->sched) * WS_SCHED_WARPS + w->slot) *
+	                t->launch.memory * WS_WARP;
+
+	a->nseg = 0;
+	EACH_LANE(l, s->mask)
+		for (uint32_t at = 0; at < s->bytes; at += 4)
+			add_piece(t->m.segment, a, 0, base + ((s->addr[l] + at) / 4 * WS_WARP + l) * 4 + s->addr[l] % 4,
+			          s->bytes < 4 ? s->bytes : 4, l);
+}
+
+/* ---- shared memory ---- */
+struct bank { uint64_t word[WS_WARP]; uint32_t n; };
+
+/* A word of a bank: counted once, however many lanes want it, or (same) once a lane. */
+static void visit(struct bank *b, uint64_t word, bool same)
+{
+	for (uint32_t i = 0; i < b->n && !same; i++)
+		if (b->word[i] == word)
+			return;
+	if (b->n < WS_WARP)
+		b->word[b->n++] = word;
+}
+
+static uint32_t group_passes(const struct ws_machine *m, const uint64_t *addr, uint32_t mask, uint32_t bytes, bool same,
+                             uint32_t *least)
+{
+	struct bank banks[64];
+	uint32_t most = 0, words = bytes < 4 ? 1 : bytes / 4, lanes = (uint32_t)__builtin_popcount(mask);
+
+	for (uint32_t i = 0; i < m->shared_banks; i++)
+		banks[i].n = 0;
+	EACH_LANE(l, mask)
+		for (uint32_t k = 0; k < words; k++)
+			visit(&banks[(addr[l] / 4 + k) % m->shared_banks], addr[l] / 4 + k, same);
+	for (uint32_t i = 0; i < m->shared_banks; i++)
+		most = banks[i].n > most ? banks[i].n : most;
+	*least = (lanes * words + m->shared_banks - 1) / m->shared_banks;
+	return most;
+}
+
+uint32_t ws_bank_passes(const struct ws_machine *m, const uint64_t *addr, uint32_t mask, uint32_t bytes, bool same,
+                        uint32_t *least)
+{
+	uint32_t group = m->shared_lanes < 32 ? (1u << m->shared_lanes) - 1 : UINT32_MAX, passes = 0, l1;
+
+	*least = 0;
+	for (uint32_t l = 0; l < WS_WARP; l += m->shared_lanes) {
+		uint32_t n = mask & group << l ? group_passes(m, addr, mask & group << l, bytes, same, &l1) : 0;
+
+		passes += n;
+		if (n)
+			*least += l1 < n ? l1 : n;       /* fewer than without conflicts: words that lanes share */
+	}
+	return passes;
+}
+
+static void start_shared(struct ws_timing *t, const struct ws_stepped *s, struct ws_memop *a)
+{
+	uint32_t least;
+
+	a->passes = ws_bank_passes(&t->m, s->addr, s->mask, s->bytes, s->kind == WS_STEP_ATOMIC, &least);
+	if (s->kind == WS_STEP_ATOMIC)
+		a->passes *= 2;          /* read and write */
+	t->c->shared_accesses++;
+	t->c->bank_conflicts += a->passes > least ? a->passes - least : 0;
+}
+
+/* ---- a new instruction ---- */
+static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s, struct ws_memop *a)
+{
+	bool global = s->space == WS_SPACE_GLOBAL;
+
+	if (global)
+		ws_coalesce(&t->m, t->m.segment, s->addr, s->mask, s->bytes, a);
+	else
+		coalesce_local(t, w, s, a);
+	a->bypass = !t->m.l1.bytes || a->kind == WS_STEP_ATOMIC ||
+	            (global && (!t->m.l1_global || (s->sem > WS_SEM_WEAK && s->scope != WS_SCOPE_CTA)));
+	t->c->transactions += a->nseg;
+	*(a->kind == WS_STEP_LOAD ? &t->c->loads : a->kind == WS_STEP_STORE ? &t->c->stores : &t->c->atomics) += 1;
+	if (!s->deferred)
+		return;
+	a->atomic = s->atomic;
+	memcpy(a->addr, s->addr, sizeof a->addr);
+	a->link = w->atomics;
+	w->atomics = a;
+	w->natomics++;
+}
+
+void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
+{
+	struct ws_core *c = w->block->core;
+	struct ws_memop *a = ws_memop_new(t);
+
+	a->core = c;
+	a->warp = w;
+	a->ti = w->ti;
+	a->kind = s->kind;
+	a->space = s->space;
+	a->nseg = a->next = a->passes = 0;
+	a->pending = 1;
+	a->done = 0;
+	a->link = NULL;
+	memset(&a->atomic, 0, sizeof a->atomic);
+	switch (s->space) {
+	case WS_SPACE_SHARED:
+		start_shared(t, s, a);
+		break;
+	case WS_SPACE_CONST: case WS_SPACE_PARAM:
+		ws_coalesce(&t->m, t->m.constant.line, s->addr, s->mask, s->bytes, a);
+		break;
+	default:
+		start_global(t, w, s, a);
+	}
+	c->queue[(c->head + c->queued++) % t->m.queue] = a;
+	if (c->queued == 1)
+		c->stage = ws_later(c->stage == WS_NEVER ? 0 : c->stage, t->now + 1);
+	w->block->under_way++;
+	if (a->kind == WS_STEP_LOAD || a->ti->ndef)
+		w->loads++;
+	if (a->kind != WS_STEP_LOAD)
+		w->writes++;
+}
+
+bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w)
+{
+	struct ws_stepped s;
+	struct ws_memop probe;
+
+	ws_step_look(t->x, w->warp, &s);
+	if (!s.mask || s.space != WS_SPACE_GLOBAL)
+		return false;
+	ws_coalesce(&t->m, t->m.segment, s.addr, s.mask, s.bytes, &probe);
+	for (const struct ws_memop *a = w->atomics; a; a = a->link)
+		for (uint32_t i = 0; i < a->nseg; i++)
+			for (uint32_t k = 0; k < probe.nseg; k++)
+				if (a->seg[i].addr == probe.seg[k].addr && a->seg[i].sectors & probe.seg[k].sectors)
+					return true;
+	return false;
+}
+
+/* ---- the end of an instruction ---- */
+static void finish(struct ws_timing *t, void *arg)
+{
+	struct ws_memop *a = arg;
+	struct ws_twarp *w = a->warp;
+
+	for (uint32_t i = 0; i < a->ti->ndef; i++)
+		w->ready[a->ti->regs[a->ti->nuse + i]] = t->now;
+	if (a->kind == WS_STEP_LOAD || a->ti->ndef)
+		w->loads--;
+	if (a->kind != WS_STEP_LOAD)
+		w->writes--;
+	w->block->under_way--;
+	if (w->ended && !w->block->under_way)
+		t->refill = true;
+	if (!w->ended && !w->waits)
+		ws_warp_refresh(t, w);
+	ws_memop_free(t, a);
+}
+
+/* One transaction less; the last one ends the instruction, not before `at`. */
+static void one_done(struct ws_timing *t, struct ws_memop *a, uint64_t at)
+{
+	a->done = ws_later(a->done, at);
+	if (--a->pending)
+		return;
+	if (a->done <= t->now)
+		finish(t, a);
+	else
+		ws_wheel_add(&t->wheel, a->done, finish, a);
+}
+
+void ws_memop_atomic_done(struct ws_timing *t, struct ws_memop *a, uint32_t lanes)
+{
+	struct ws_twarp *w = a->warp;
+	struct ws_memop **p = &w->atomics;
+
+	a->passes += (uint32_t)__builtin_popcount(lanes);        /* lanes that are done */
+	for (uint32_t i = a->nseg, all = 0; i-- > 0;) {
+		all += (uint32_t)__builtin_popcount(a->seg[i].lanes);
+		if (!i && all != a->passes)
+			return;
+	}
+	ws_step_atomic_end(t->x, &a->atomic);
+	while (*p != a)
+		p = &(*p)->link;
+	*p = a->link;
+	w->natomics--;
+	if (!w->ended && !w->waits)
+		ws_warp_refresh(t, w);
+}
+
+/* ---- transactions ---- */
+static struct ws_packet *packet(struct ws_timing *t, struct ws_memop *a, uint8_t kind, uint64_t addr, uint32_t sectors)
+{
+	struct ws_packet *k = ws_packet_new(t);
+
+	*k = (struct ws_packet){.core = a->core, .access = a, .kind = kind, .addr = addr, .sectors = sectors};
+	return k;
+}
+
+/* A read through a cache of the core. false: no room for another miss. */
+static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, bool constant)
+{
+	struct ws_core *c = a->core;
+	struct ws_cache *cache = constant ? &c->constant : &c->l1;
+	struct ws_mshrs *mshrs = constant ? &c->constant_mshrs : &c->l1_mshrs;
+	uint32_t missing = s->sectors & ~ws_cache_look(cache, s->addr, s->sectors), more;
+	struct ws_miss *e;
+	struct ws_packet *k;
+
+	if (!missing) {
+		*(constant ? &t->c->constant_hits : &t->c->l1_hits) += 1;
+		a->pending++;
+		one_done(t, a, t->now - 1 + (constant ? t->m.constant_latency : t->m.l1_latency));
+		return true;
+	}
+	e = c->reads + mshrs->used < t->m.l1_mshrs || constant ? ws_mshrs_get(mshrs, s->addr) : NULL;
+	if (!e)
+		return false;
+	*(constant ? &t->c->constant_misses : &t->c->l1_misses) += 1;
+	more = ws_cache_fetched(cache, constant ? t->m.constant.line : t->m.segment, missing) & ~e->coming;
+	a->pending++;
+	ws_mshrs_wait(mshrs, e, a, missing);
+	if (!(missing & more)) {
+		t->c->l1_merged += !constant;
+		return true;
+	}
+	e->coming |= more;
+	k = packet(t, a, WS_PACKET_READ, s->addr, more);
+	k->access = NULL;
+	k->constant = constant;
+	ws_network_to_memory(t, k);
+	return true;
+}
+
+static bool read_past(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s)
+{
+	struct ws_core *c = a->core;
+
+	if (c->reads + c->l1_mshrs.used >= t->m.l1_mshrs)
+		return false;
+	t->c->l1_bypassed++;
+	c->reads++;
+	a->pending++;
+	ws_network_to_memory(t, packet(t, a, WS_PACKET_READ, s->addr, s->sectors));
+	return true;
+}
+
+static bool write_through(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s)
+{
+	struct ws_core *c = a->core;
+	struct ws_packet *k;
+
+	if (c->writes >= t->m.writes)
+		return false;
+	/* what the core has of these sectors is old now */
+	ws_cache_drop(&c->l1, s->addr, s->sectors);
+	c->writes++;
+	a->pending++;
+	k = packet(t, a, a->kind == WS_STEP_ATOMIC ? WS_PACKET_ATOMIC : WS_PACKET_WRITE, s->addr, s->sectors);
+	k->lanes = s->lanes;
+	ws_network_to_memory(t, k);
+	return true;
+}
+
+/* The next transaction of an instruction. false: it has to wait; for a reply, or until *when. */
+static bool transact(struct ws_timing *t, struct ws_memop *a, uint64_t *when)
+{
+	const struct ws_segment *s = &a->seg[a->next];
+	bool constant = a->space == WS_SPACE_CONST || a->space == WS_SPACE_PARAM;
+
+	*when = WS_NEVER;
+	if (a->space == WS_SPACE_PARAM) {        /* kernel parameters are always in the constant cache */
+		t->c->constant_hits++;
+		a->done = t->now - 1 + t->m.constant_latency;
+		return true;
+	}
+	if (!ws_network_ready(t, a->core, when))
+		return false;
+	if (a->kind != WS_STEP_LOAD)
+		return write_through(t, a, s);
+	return constant || !a->bypass ? read_cached(t, a, s, constant) : read_past(t, a, s);
+}
+
+static void pop(struct ws_timing *t, struct ws_core *c)
+{
+	c->head = (c->head + 1) % t->m.queue;
+	c->queued--;
+	for (uint32_t i = 0; i < t->m.schedulers; i++)
+		if (c->sched[i].stalled == WS_STALL_STAGE)
+			c->sched[i].wake = t->now;
+}
+
+static void shared_memory(struct ws_timing *t, struct ws_core *c, struct ws_memop *a)
+{
+	c->stage = t->now + (a->passes ? a->passes : 1);
+	pop(t, c);
+	one_done(t, a, c->stage - 2 + t->m.shared_latency);      /* it was issued the cycle before */
+}
+
+uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c)
+{
+	struct ws_memop *a;
+	uint64_t when;
+
+	if (!c->queued || c->stage > t->now)
+		return c->queued ? c->stage : WS_NEVER;
+	a = c->queue[c->head];
+	if (a->space == WS_SPACE_SHARED) {
+		shared_memory(t, c, a);
+	} else if (a->next < a->nseg && !transact(t, a, &when)) {
+		c->stage = when;
+		return when;
+	} else {
+		c->stage = t->now + 1;
+		if (++a->next >= a->nseg) {
+			pop(t, c);
+			one_done(t, a, 0);
+		}
+	}
+	return c->queued ? c->stage : WS_NEVER;
+}
+
+/* ---- replies ---- */
+static void filled(void *user, void *who)
+{
+	one_done(user, who, 0);
+}
+
+void ws_stage_reply(struct ws_timing *t, void *arg)
+{
+	struct ws_packet *k = arg;
+	struct ws_core *c = k->core;
+	struct ws_victim v;
+
+	if (k->kind != WS_PACKET_READ) {
+		c->writes--;
+		one_done(t, k->access, t->now);
+	} else if (k->access) {
+		c->reads--;
+		one_done(t, k->access, t->now);
+	} else {
+		ws_cache_fill(k->constant ? &c->constant : &c->l1, k->addr, k->sectors, false, &v);
+		ws_mshrs_arrived(k->constant ? &c->constant_mshrs : &c->l1_mshrs, k->addr, k->sectors, filled, t);
+	}
+	ws_packet_free(t, k);
+	if (c->queued && c->stage == WS_NEVER) {
+		c->stage = t->now;
+		ws_wake_core(t, c);
+	}
+}

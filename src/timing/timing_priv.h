@@ -1,0 +1,294 @@
+/* timing_priv.h - the inside of the clocked GPU, shared by the files of src/timing only.
+ *
+ * Cores (core.c) issue instructions and pass memory instructions to their memory stage (stage.c), which makes transactions
+ * of them and sends what its caches lack through the network (network.c) to the partitions (partition.c), and these to
+ * their DRAM (dram.c). Everything but the cores is driven by events (events.c); a core is looked at in the cycles in which
+ * one of its warps may issue. Time is in cycles of the core; where another clock counts, in 1/256 of them ("fine"). */
+#ifndef WS_TIMING_PRIV_H
+#define WS_TIMING_PRIV_H
+
+#include "timing/timing.h"
+
+enum { WS_FINE = 256, WS_SECTOR = 32 };
+#define WS_NEVER UINT64_MAX
+
+struct ws_core;
+struct ws_partition;
+
+/* ---- events.c ---- */
+typedef void ws_event_fn(struct ws_timing *t, void *arg);
+struct ws_event {
+	uint64_t at;
+	ws_event_fn *fn;
+	void *arg;
+	struct ws_event *next;
+};
+enum { WS_WHEEL = 4096 };                /* slots; longer waits go round */
+struct ws_wheel {
+	struct { struct ws_event *first, *last; } slot[WS_WHEEL];
+	uint64_t used[WS_WHEEL / 64];
+	struct ws_event *free;
+	struct ws_arena *arena;
+	uint64_t count;
+};
+void ws_wheel_init(struct ws_wheel *w);
+void ws_wheel_fini(struct ws_wheel *w);
+/* Events of one time happen in the order in which they were asked for. at: not before `now`. */
+void ws_wheel_add(struct ws_wheel *w, uint64_t at, ws_event_fn *fn, void *arg);
+uint64_t ws_wheel_next(const struct ws_wheel *w, uint64_t now);          /* from `now` on; WS_NEVER: there is none */
+void ws_wheel_run(struct ws_wheel *w, uint64_t now, struct ws_timing *t);        /* those of `now` */
+
+/* ---- cache.c: tags of a cache with lines of sectors ---- */
+struct ws_way {
+	uint64_t tag;                    /* number of the line; WS_NEVER: free */
+	uint64_t used;
+	uint32_t valid, dirty;           /* a bit a sector */
+};
+struct ws_cache {
+	struct ws_cache_size size;
+	uint32_t sets;
+	uint64_t clock;
+	struct ws_way *ways;
+};
+struct ws_victim { uint64_t addr; uint32_t dirty; };     /* a line that gave way; dirty 0: nothing to write */
+void ws_cache_init(struct ws_cache *c, const struct ws_cache_size *size);
+void ws_cache_fini(struct ws_cache *c);
+void ws_cache_flush(struct ws_cache *c);
+/* Which of the sectors of the piece at addr (bit 0: the sector at addr) are there; they count as used now. */
+uint32_t ws_cache_look(struct ws_cache *c, uint64_t addr, uint32_t sectors);
+void ws_cache_fill(struct ws_cache *c, uint64_t addr, uint32_t sectors, bool dirty, struct ws_victim *v);
+void ws_cache_drop(struct ws_cache *c, uint64_t addr, uint32_t sectors);
+/* The sectors of a piece of `segment` bytes that misses of `sectors` bring. */
+uint32_t ws_cache_fetched(const struct ws_cache *c, uint32_t segment, uint32_t sectors);
+
+/* Lines that are waited for, and who waits: miss status holding registers. */
+struct ws_waiter {
+	void *who;
+	uint32_t need;
+	struct ws_waiter *next;
+};
+struct ws_miss {
+	uint64_t addr;                   /* WS_NEVER: free */
+	uint32_t coming;                 /* sectors */
+	struct ws_waiter *first, *last;
+};
+struct ws_mshrs {
+	struct ws_miss *miss;
+	uint32_t n, used;
+	struct ws_waiter *free;
+	struct ws_arena *arena;
+};
+void ws_mshrs_init(struct ws_mshrs *m, uint32_t n);
+void ws_mshrs_fini(struct ws_mshrs *m);
+/* The entry of the piece at addr, a new one if there is none; NULL: all are in use. */
+struct ws_miss *ws_mshrs_get(struct ws_mshrs *m, uint64_t addr);
+void ws_mshrs_wait(struct ws_mshrs *m, struct ws_miss *e, void *who, uint32_t need);
+/* Sectors have come: calls done for each that has all now. */
+void ws_mshrs_arrived(struct ws_mshrs *m, uint64_t addr, uint32_t sectors, void (*done)(void *user, void *who),
+                      void *user);
+
+/* ---- dram.c ---- */
+struct ws_dram_request {
+	uint64_t row, seq;
+	uint32_t bank, bursts;
+	bool write;
+	uint64_t addr;                   /* of the partition */
+	uint32_t sectors;
+};
+struct ws_bank { uint64_t row, activated, column, precharge; };         /* row WS_NEVER: closed; times are fine */
+struct ws_dram {
+	struct ws_partition *part;
+	struct ws_bank *banks;
+	struct ws_dram_request *queue;   /* in order of arrival; those past dram_queue are not looked at */
+	size_t n, cap;
+	uint64_t bus, activate, read_after, command;    /* when they are free again; fine */
+	uint64_t tick;                   /* event that is on its way; WS_NEVER: none */
+};
+void ws_dram_init(struct ws_timing *t, struct ws_dram *d, struct ws_partition *p);
+void ws_dram_fini(struct ws_dram *d);
+void ws_dram_add(struct ws_timing *t, struct ws_dram *d, uint64_t addr, uint32_t sectors, bool write);
+
+/* ---- decoded instructions, code.c ---- */
+struct ws_tinst {
+	uint8_t cls, unit;               /* enum ws_class, ws_unit_kind */
+	uint8_t times;                   /* machine instructions that it stands for */
+	uint8_t sync;                    /* enum ws_sync: what must have happened before */
+	bool memory;                     /* ld, st, atom, red */
+	uint16_t nuse, ndef;
+	uint32_t *regs;                  /* places: uses, then definitions */
+};
+enum ws_sync { WS_SYNC_NONE, WS_SYNC_MEMORY /* stores and atomics are done */, WS_SYNC_ALL /* and all results are there */ };
+struct ws_tcode {
+	const struct ws_ptx_func *func;
+	struct ws_tinst *inst;           /* one an instruction of func */
+};
+struct ws_tcode *ws_timing_code(struct ws_arena *a, const struct ws_exec *x, uint32_t functions, uint32_t *registers);
+
+/* ---- memory instructions under way ---- */
+enum { WS_MAX_SEGMENTS = 8 * WS_WARP };
+struct ws_segment { uint64_t addr; uint32_t sectors, lanes; };
+struct ws_memop {
+	struct ws_core *core;
+	struct ws_twarp *warp;
+	const struct ws_tinst *ti;
+	uint8_t kind, space;             /* enum ws_step_kind, ws_space */
+	bool bypass;                     /* goes past the first-level cache */
+	uint32_t passes;                 /* of shared or constant memory */
+	uint32_t nseg, next;             /* transactions; the first that is not yet begun */
+	uint32_t pending;                /* that have begun and not ended, and 1 while in the queue */
+	uint64_t done;                   /* not before */
+	struct ws_step_atomic atomic;
+	struct ws_memop *link;          /* free list; atomics of a warp */
+	uint64_t addr[WS_WARP];
+	struct ws_segment seg[WS_MAX_SEGMENTS];
+};
+/* Fills seg and nseg, pieces of `segment` bytes, from lanes' addresses of `bytes` each (stage.c). */
+void ws_coalesce(const struct ws_machine *m, uint32_t segment, const uint64_t *addr, uint32_t mask, uint32_t bytes,
+                 struct ws_memop *a);
+/* Passes through the banks that an access takes; *least: without conflicts. same: lanes at one word are served one after
+ * the other (atomics). */
+uint32_t ws_bank_passes(const struct ws_machine *m, const uint64_t *addr, uint32_t mask, uint32_t bytes, bool same,
+                        uint32_t *least);
+
+enum ws_packet_kind { WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC };
+struct ws_packet {
+	struct ws_core *core;
+	struct ws_partition *part;
+	struct ws_memop *access;        /* NULL: a read for a cache of the core, which knows who waits */
+	bool constant;                   /* of the constant cache */
+	uint8_t kind;
+	uint64_t addr, local;            /* in the flat memory; in the partition */
+	uint32_t sectors, lanes;
+	struct ws_packet *next;
+};
+
+/* ---- partition.c ---- */
+struct ws_partition {
+	uint32_t index;
+	struct ws_cache l2;
+	struct ws_mshrs mshrs;
+	struct ws_dram dram;
+	struct ws_packet *first, *last;  /* have arrived */
+	uint64_t in, out;                /* ports of the network are free again; fine */
+	uint64_t port;                   /* of the cache; fine */
+	bool ticking, full;              /* an event is on its way; waits for a free mshr */
+};
+void ws_part_init(struct ws_timing *t, struct ws_partition *p, uint32_t index);
+void ws_part_fini(struct ws_partition *p);
+void ws_part_arrive(struct ws_timing *t, void *packet);
+void ws_part_filled(struct ws_timing *t, struct ws_partition *p, uint64_t local, uint32_t sectors);
+
+/* ---- network.c ---- */
+void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
+void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
+bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when);       /* a core may send */
+
+/* ---- core.c, stage.c ---- */
+enum ws_stall {
+	WS_STALL_PIPELINE, WS_STALL_STAGE, WS_STALL_DATA, WS_STALL_BRANCH, WS_STALL_MEMORY, WS_STALL_ORDER,
+	WS_STALL_BARRIER, WS_STALL_EMPTY, WS_STALL_COUNT
+};
+struct ws_tblock {                       /* a resident block */
+	struct ws_block *block, *first;  /* first: of its cluster */
+	struct ws_core *core;
+	struct ws_tblock *peer;          /* the next of its cluster, in a ring */
+	struct ws_tblock *next;          /* free */
+	uint32_t under_way;              /* accesses */
+	uint32_t waiting;                /* warps that wait for others */
+	uint32_t nwarps;
+	struct ws_twarp *warps[WS_WARP];
+};
+struct ws_twarp {
+	struct ws_warp *warp;
+	struct ws_tblock *block;
+	const struct ws_tinst *ti;       /* what comes next */
+	struct ws_sched *sched;
+	uint32_t slot;                   /* in sched */
+	bool waits, ended;
+	uint64_t born;
+	uint64_t results;                /* the last result of a pipeline comes then */
+	uint64_t branch;                 /* nothing issues before */
+	uint32_t loads, writes, natomics;/* under way; writes: atomics without result too */
+	struct ws_memop *atomics;       /* that have not happened yet */
+	uint64_t *ready;                 /* when a register can be used; WS_NEVER: memory brings it */
+};
+enum { WS_SCHED_WARPS = 64 };
+struct ws_sched {
+	struct ws_core *core;
+	uint32_t n;                      /* slots */
+	uint32_t last;                   /* issued last */
+	uint64_t active;                 /* two-level: the slots of the active set */
+	uint64_t wake, since;            /* to be looked at then; slots are accounted up to then */
+	uint8_t stalled;                 /* enum ws_stall of the time since */
+	uint64_t at[WS_SCHED_WARPS];     /* a warp cannot issue before; WS_NEVER: somebody will wake it */
+	uint8_t why[WS_SCHED_WARPS];     /* enum ws_stall, while it cannot */
+	struct ws_twarp *warp[WS_SCHED_WARPS];   /* NULL: free */
+};
+struct ws_core {
+	uint32_t index, nblocks, threads, registers, shared;     /* in use */
+	struct ws_sched *sched;
+	uint64_t *unit[WS_UNIT_COUNT];   /* free again then */
+	struct ws_memop **queue;        /* of the memory stage: a ring */
+	uint32_t head, queued;
+	uint64_t stage;                  /* the stage goes on then; WS_NEVER: when a reply comes */
+	struct ws_cache l1, constant;
+	struct ws_mshrs l1_mshrs, constant_mshrs;
+	uint32_t reads;                  /* past the cache, under way */
+	uint32_t writes;
+	uint64_t in, out;                /* ports of the network; fine */
+};
+void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index);
+void ws_core_fini(struct ws_timing *t, struct ws_core *c);
+uint64_t ws_core_cycle(struct ws_timing *t, struct ws_core *c);  /* returns when to look again */
+void ws_core_settle(struct ws_timing *t, struct ws_core *c);     /* accounts slots up to now */
+/* Finds out what the warp does next, and when it can. */
+void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w);
+void ws_block_refresh(struct ws_timing *t, struct ws_tblock *b); /* the waiting warps of the block and its cluster */
+void ws_wake_core(struct ws_timing *t, struct ws_core *c);
+void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
+uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c);
+void ws_stage_reply(struct ws_timing *t, void *packet);          /* an event: a packet has come back */
+bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w);/* with an atomic of its own that has not happened */
+void ws_memop_atomic_done(struct ws_timing *t, struct ws_memop *a, uint32_t lanes);
+/* Those of the ready warps (bits) that the scheduler may take; it changes the active set. */
+uint64_t ws_policy_candidates(const struct ws_machine *m, struct ws_sched *s, uint64_t ready);
+uint32_t ws_policy_pick(const struct ws_machine *m, const struct ws_sched *s, uint64_t ready);   /* not 0 */
+
+/* ---- run.c ---- */
+struct ws_tkernel { char *name; struct ws_counters c; };
+struct ws_timing {
+	struct ws_machine m;
+	struct ws_timing_options options;
+	uint64_t now, started;           /* cycles; when the launch began */
+	uint64_t seq;                    /* numbers warps and requests in order */
+	uint32_t network_cycle, memory_cycle;    /* fine */
+	struct ws_wheel wheel;
+	struct ws_core *cores;
+	uint64_t *wake;                  /* by core */
+	struct ws_partition *parts;
+	struct ws_exec *x;               /* the launch */
+	struct ws_step_launch launch;
+	struct ws_counters *c;           /* of its kernel */
+	struct ws_arena *arena;          /* of the launch: code, blocks, warps */
+	struct ws_tcode *code;
+	uint32_t nregs;
+	struct ws_tblock **resident;
+	size_t nresident, cap_resident;
+	struct ws_tblock *free_blocks;   
+	struct ws_memop *free_accesses;
+	struct ws_packet *free_packets;
+	struct ws_arena *objects;        /* accesses and packets */
+	bool refill;                     /* a block has ended */
+	struct ws_tkernel *kernels;
+	size_t nkernels, cap_kernels;
+	double told;                     /* when the progress line was written; 0: it was not */
+};
+struct ws_packet *ws_packet_new(struct ws_timing *t);
+void ws_packet_free(struct ws_timing *t, struct ws_packet *k);
+struct ws_memop *ws_memop_new(struct ws_timing *t);
+void ws_memop_free(struct ws_timing *t, struct ws_memop *a);
+static inline uint64_t ws_fine(uint64_t cycles) { return cycles * WS_FINE; }
+static inline uint64_t ws_cycle_of(uint64_t fine) { return (fine + WS_FINE - 1) / WS_FINE; }
+static inline uint64_t ws_later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+#endif

@@ -1,0 +1,356 @@
+/* test_timing.c - small kernels on the clocked GPU: latencies and bandwidth come out as the machine's description says, results
+ * are right, sums agree, and a run can be repeated. */
+#include "tests/unit/gpu_test.h"
+#include "timing/timing.h"
+
+struct clocked {
+	struct ws_machine m;
+	struct ws_timing *t;
+	struct rig r;
+};
+
+static struct ws_machine machine(const char *name)
+{
+	struct ws_buf path = {0}, why = {0};
+	struct ws_sink sink = {ws_sink_to_buf, &why};
+	struct ws_machine m;
+	size_t len;
+	char *text;
+
+	ws_buf_printf(&path, "src/timing/configs/%s.conf", name);
+	text = ws_read_file(path.data, &len);
+	assert_non_null(text);
+	if (!ws_machine_read(&m, path.data, text, &sink))
+		fail_msg("%s", why.data);
+	free(text);
+	ws_buf_free(&path);
+	ws_buf_free(&why);
+	return m;
+}
+
+static struct clocked start_on(const struct ws_machine *m, const char *text)
+{
+	struct clocked c = {.m = *m, .t = ws_timing_new(m, NULL)};
+	struct ws_gpu_config g = {.host_threads = 1, .sms = m->cores, .clock = &ws_timing_clock, .clock_self = c.t,
+	                          .divergence = m->stack ? WS_DIV_STACK : WS_DIV_ITS};
+
+	c.r = rig_new(g, text);
+	return c;
+}
+
+static struct clocked start(const char *name, const char *text)
+{
+	struct ws_machine m = machine(name);
+
+	return start_on(&m, text);
+}
+
+static void stop(struct clocked *c)
+{
+	rig_free(&c->r);
+	ws_timing_free(c->t);
+}
+
+static const struct ws_counters *counters(const struct clocked *c)
+{
+	return ws_timing_kernel(c->t, 0, NULL);
+}
+
+/* ---- latency ---- */
+/* One thread follows n pointers; the kernel stores how long that took. */
+static char *chase(const char *space, const char *load, unsigned n)
+{
+	struct ws_buf b = {0};
+
+	ws_buf_puts(&b, PTX_HEAD ".visible .entry k(.param .u64 p, .param .u64 out)\n{\n"
+	            ".reg .b64 %r<8>;\n.shared .align 8 .b8 box[64];\n"
+	            "ld.param.u64 %r1, [p];\nld.param.u64 %r2, [out];\n");
+	if (!strcmp(space, "shared"))
+		ws_buf_puts(&b, "mov.u64 %r1, box;\nst.shared.u64 [box], %r1;\nbar.sync 0;\n");
+	ws_buf_printf(&b, "%s %%r1, [%%r1];\n", load);           /* the first one warms the caches */
+	ws_buf_puts(&b, "add.u64 %r1, %r1, 0;\nmov.u64 %r3, %clock64;\n");
+	for (unsigned i = 0; i < n; i++)
+		ws_buf_printf(&b, "%s %%r1, [%%r1];\n", load);
+	ws_buf_puts(&b, "add.u64 %r5, %r1, 0;\nmov.u64 %r4, %clock64;\nsub.u64 %r4, %r4, %r3;\n"
+	            "st.global.u64 [%r2], %r4;\nst.global.u64 [%r2+8], %r5;\nret;\n}\n");
+	return b.data;
+}
+
+static uint64_t chase_time(const struct ws_machine *m, const char *space, const char *load, unsigned n, uint64_t step)
+{
+	char *text = chase(space, load, n);
+	struct clocked c = start_on(m, text);
+	struct ws_mem *p = rig_mem(&c.r, (n + 2) * (step ? step : 8)), *out = rig_mem(&c.r, 16);
+	uint64_t params[2] = {p->addr, out->addr}, took;
+
+	for (uint64_t i = 0; i <= n; i++)
+		*(uint64_t *)(void *)(p->host + i * step) = p->addr + (step ? (i + 1) * step : 0);
+	rig_run(&c.r, "k", 1, 1, params);
+	took = *(uint64_t *)(void *)out->host;
+	stop(&c);
+	free(text);
+	return took;
+}
+
+/* Cycles a load, from the difference of two lengths. */
+static uint64_t latency(const struct ws_machine *m, const char *space, const char *load, uint64_t step)
+{
+	return (chase_time(m, space, load, 48, step) - chase_time(m, space, load, 16, step)) / 32;
+}
+
+static void test_latency_of_shared_memory_and_l1(void **state)
+{
+	struct ws_machine m = machine("fx5800");
+
+	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
+	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
+	m = machine("h200");
+	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
+	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
+}
+
+/* From issue to the stage, a flit there, the slice, and two flits (8 + 32 bytes) back; a flit takes two cycles. */
+static uint64_t l2_path(const struct ws_machine *m)
+{
+	return 1 + 2 * 1 + m->network_latency + m->l2_latency + 2 * 2 + m->network_latency;
+}
+
+static void test_latency_of_l2(void **state)
+{
+	struct ws_machine m = machine("fermi");  /* no first-level cache */
+
+	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), l2_path(&m));
+	m = machine("h200");                     /* a volatile load goes past it */
+	assert_int_equal(latency(&m, "global", "ld.volatile.global.u64", 0),
+	                 1 + 1 + 2 * m.network_latency + m.l2_latency + 1);
+}
+
+static void test_latency_of_dram(void **state)
+{
+	struct ws_machine m = machine("fermi");
+	uint64_t clock = 10 * m.clock_core / m.clock_memory, burst = 2 * 4;      /* in tenths; 64 bytes at 8 a cycle */
+	uint64_t best, worst;
+
+	/* one partition, one load a row of one bank: precharge, activation, read */
+	m.partitions = 1;
+	m.l2.fetch = 64;
+	best = l2_path(&m) + m.dram_latency + (m.tRP + m.tRCD + m.tCL + burst) * clock / 10;
+	worst = best + 4;                        /* whole cycles of each clock */
+	assert_in_range(latency(&m, "global", "ld.global.u64", 8 * 2048 * 8), best - 4, worst);
+}
+
+/* ---- bandwidth ---- */
+static const char copy[] = PTX_HEAD
+	".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
+	".reg .b64 %r<8>;\n.reg .b32 %s<8>;\n.reg .pred %p;\n.reg .f32 %f;\n"
+	"ld.param.u64 %r1, [a];\nld.param.u64 %r2, [b];\nld.param.u32 %s5, [n];\n"
+	"mov.u32 %s1, %ctaid.x;\nmov.u32 %s2, %ntid.x;\nmov.u32 %s3, %tid.x;\nmad.lo.u32 %s4, %s1, %s2, %s3;\n"
+	"mov.u32 %s6, %nctaid.x;\nmul.lo.u32 %s6, %s6, %s2;\n"
+	"LOOP:\nsetp.ge.u32 %p, %s4, %s5;\n@%p bra END;\nmul.wide.u32 %r3, %s4, 4;\nadd.u64 %r4, %r1, %r3;\n"
+	"add.u64 %r5, %r2, %r3;\nld.global.f32 %f, [%r4];\nst.global.f32 [%r5], %f;\nadd.u32 %s4, %s4, %s6;\nbra LOOP;\n"
+	"END:\nret;\n}\n";
+
+static void test_streaming_is_bound_by_dram(void **state)
+{
+	struct clocked c = start("fermi", copy);
+	uint32_t n = 1 << 18;
+	struct ws_mem *a = rig_mem(&c.r, n * 4), *b = rig_mem(&c.r, n * 4);
+	struct { uint64_t a, b; uint32_t n; } params = {a->addr, b->addr, n};
+	const struct ws_counters *k;
+	double peak, reached;
+
+	for (uint32_t i = 0; i < n; i++)
+		((uint32_t *)(void *)a->host)[i] = i * 2654435761u;
+	rig_run(&c.r, "k", 64, 256, &params);
+	assert_memory_equal(a->host, b->host, n * 4);
+	k = counters(&c);
+	peak = (double)c.m.partitions * c.m.dram_bus * c.m.clock_memory / c.m.clock_core;        /* bytes a cycle */
+	reached = (double)(k->dram_reads + k->dram_writes) * c.m.dram_burst / (double)k->cycles;
+	assert_true(reached > 0.75 * peak && reached <= peak);
+	assert_int_equal(k->dram_reads * c.m.dram_burst, n * 4);         /* each byte once */
+	assert_int_equal(k->transactions, 2 * n / 32);
+	stop(&c);
+}
+
+/* ---- shared memory ---- */
+static uint64_t conflicts(uint32_t step)
+{
+	static const char text[] = PTX_HEAD
+		".visible .entry k(.param .u32 step)\n{\n.reg .b32 %s<8>;\n.shared .align 4 .b8 box[16384];\n"
+		"ld.param.u32 %s1, [step];\nmov.u32 %s2, %tid.x;\nmul.lo.u32 %s3, %s2, %s1;\nmov.u32 %s4, box;\n"
+		"add.u32 %s5, %s4, %s3;\nst.shared.u32 [%s5], %s2;\nld.shared.u32 %s6, [%s5];\nret;\n}\n";
+	struct clocked c = start("fermi", text);
+	uint64_t n;
+
+	rig_run(&c.r, "k", 1, 32, &step);
+	n = counters(&c)->bank_conflicts;
+	assert_int_equal(counters(&c)->shared_accesses, 2);
+	stop(&c);
+	return n;
+}
+
+static void test_bank_conflicts_by_stride(void **state)
+{
+	assert_int_equal(conflicts(4), 0);
+	assert_int_equal(conflicts(8), 2 * 1);
+	assert_int_equal(conflicts(16), 2 * 3);
+	assert_int_equal(conflicts(128), 2 * 31);
+	assert_int_equal(conflicts(132), 0);
+	assert_int_equal(conflicts(0), 0);
+}
+
+/* ---- atomics ---- */
+static const char atomics[] = PTX_HEAD
+	".visible .entry k(.param .u64 p, .param .u64 out)\n{\n.reg .b64 %r<8>;\n.reg .b32 %s<12>;\n.reg .pred %p;\n"
+	"ld.param.u64 %r1, [p];\nld.param.u64 %r2, [out];\nmov.u32 %s1, %ctaid.x;\nmov.u32 %s2, %ntid.x;\n"
+	"mov.u32 %s3, %tid.x;\nmad.lo.u32 %s4, %s1, %s2, %s3;\nmul.wide.u32 %r3, %s4, 4;\nadd.u64 %r4, %r2, %r3;\n"
+	"atom.global.add.u32 %s5, [%r1], 1;\n"               /* one counter for all */
+	"red.global.add.u32 [%r4], 7;\n"                     /* a word of its own, ... */
+	"ld.global.u32 %s6, [%r4];\n"                        /* ... in which the thread sees what it has done */
+	"mov.u32 %s8, 100;\nred.global.add.u32 [%r4], %s8;\nmov.u32 %s8, 0;\n" /* the operand is what it was */
+	"add.u32 %s7, %s6, %s8;\nsetp.ne.u32 %p, %s7, 7;\n@%p trap;\nret;\n}\n";
+
+static void test_atomics_happen_once_each(void **state)
+{
+	struct clocked c = start("fermi", atomics);
+	struct ws_mem *p = rig_mem(&c.r, 4), *out = rig_mem(&c.r, 96 * 70 * 4);
+	uint64_t params[2] = {p->addr, out->addr};
+
+	rig_run(&c.r, "k", 70, 96, params);
+	assert_int_equal(*(uint32_t *)(void *)p->host, 96 * 70);
+	for (uint32_t i = 0; i < 96 * 70; i++)
+		assert_int_equal(((uint32_t *)(void *)out->host)[i], 107);
+	assert_int_equal(counters(&c)->atomics, 3 * 3 * 70);
+	stop(&c);
+}
+
+/* Two threads of one warp hand a lock to each other under independent threads; under the stack they wait for ever. */
+static const char lock[] = PTX_HEAD
+	".visible .entry k(.param .u64 p)\n{\n.reg .b64 %r<4>;\n.reg .b32 %s<4>;\n.reg .pred %p;\n"
+	"ld.param.u64 %r1, [p];\n"
+	"SPIN:\natom.global.cas.b32 %s1, [%r1], 0, 1;\nsetp.ne.u32 %p, %s1, 0;\n@%p bra SPIN;\n"
+	"ld.volatile.global.u32 %s2, [%r1+4];\nadd.u32 %s2, %s2, 1;\nst.volatile.global.u32 [%r1+4], %s2;\n"
+	"membar.gl;\natom.global.exch.b32 %s1, [%r1], 0;\nret;\n}\n";
+
+static void test_a_lock_works_with_independent_threads(void **state)
+{
+	struct clocked c = start("h200", lock);
+	struct ws_mem *p = rig_mem(&c.r, 8);
+	uint64_t params[1] = {p->addr};
+
+	rig_run(&c.r, "k", 3, 64, params);
+	assert_int_equal(((uint32_t *)(void *)p->host)[1], 3 * 64);
+	stop(&c);
+}
+
+static void test_a_lock_deadlocks_under_the_stack(void **state)
+{
+	struct clocked c = start("fermi", lock);
+	struct ws_mem *p = rig_mem(&c.r, 8);
+	uint64_t params[1] = {p->addr};
+
+	assert_false(rig_launch(&c.r, "k", 1, 2, params));
+	assert_int_equal(c.r.err.code, WS_GPU_DEADLOCK);
+	memset(p->host, 0, 8);                   /* and the machine can be used again */
+	rig_run(&c.r, "k", 4, 1, params);
+	assert_int_equal(((uint32_t *)(void *)p->host)[1], 4);
+	stop(&c);
+}
+
+static void test_a_barrier_that_nobody_completes(void **state)
+{
+	struct clocked c = start("h200", PTX_HEAD
+		".visible .entry k()\n{\n.reg .b32 %s<2>;\n.reg .pred %p;\nmov.u32 %s1, %tid.x;\nsetp.ge.u32 %p, %s1, 32;\n"
+		"@%p bra B;\nbarrier.sync 1, 64;\nret;\nB:\nbarrier.sync 2, 64;\nret;\n}\n");
+
+	assert_false(rig_launch(&c.r, "k", 1, 64, NULL));
+	assert_int_equal(c.r.err.code, WS_GPU_DEADLOCK);
+	assert_says(&c.r, "no thread of block");
+	stop(&c);
+}
+
+/* ---- blocks ---- */
+static uint64_t cycles_with_shared(uint32_t shared)
+{
+	static const char text[] = PTX_HEAD
+		".visible .entry k()\n{\n.reg .b32 %s<4>;\n.reg .pred %p;\nmov.u32 %s1, 0;\n"
+		"L:\nadd.u32 %s1, %s1, 1;\nsetp.lt.u32 %p, %s1, 100;\n@%p bra L;\nret;\n}\n";
+	struct clocked c = start("fermi", text);
+	struct ws_gpu_launch l = {.grid = {32, 1, 1}, .block = {32, 1, 1}, .shared_dynamic = shared};
+	uint64_t n;
+
+	assert_true(ws_gpu_launch(c.r.g, ws_gpu_module_kernel(c.r.mod, "k"), &l, NULL, &c.r.err));
+	assert_int_equal(counters(&c)->blocks, 32);
+	n = counters(&c)->cycles;
+	stop(&c);
+	return n;
+}
+
+static void test_shared_memory_limits_blocks(void **state)
+{
+	uint64_t two = cycles_with_shared(24 << 10), one = cycles_with_shared(25 << 10);
+
+	assert_in_range(one, 2 * two - 20, 2 * two + 20);        /* 32 blocks on 16 cores: at once, or one after the other */
+}
+
+/* ---- sums, and the same again ---- */
+static void run_copy(struct clocked *c)
+{
+	struct ws_mem *a = rig_mem(&c->r, 40000), *b = rig_mem(&c->r, 40000);
+	struct { uint64_t a, b; uint32_t n; } params = {a->addr, b->addr, 9999};
+
+	for (uint32_t i = 0; i < 9999; i++)
+		((uint32_t *)(void *)a->host)[i] = i;
+	rig_run(&c->r, "k", 20, 100, &params);
+	rig_run(&c->r, "k", 7, 33, &params);
+	assert_memory_equal(a->host, b->host, 4 * 9999);
+}
+
+static void test_sums_and_repetition(void **state)
+{
+	static const char *const names[] = {"fermi", "fx5800", "gtx480", "h200"};
+
+	for (size_t i = 0; i < WS_COUNT(names); i++)
+		for (uint32_t policy = WS_POLICY_LRR; policy <= WS_POLICY_TWO_LEVEL; policy++) {
+			struct ws_machine m = machine(names[i]);
+			struct clocked c, d;
+			const struct ws_counters *k;
+
+			m.policy = policy;
+			c = start_on(&m, copy);
+			d = start_on(&m, copy);
+			run_copy(&c);
+			run_copy(&d);
+			k = counters(&c);
+			assert_memory_equal(k, counters(&d), sizeof *k);
+			assert_int_equal(k->slots, k->cycles * m.cores * m.schedulers);
+			assert_int_equal(k->slots, k->issued + k->stall_pipeline + k->stall_memory_stage + k->stall_data +
+			                 k->stall_branch + k->stall_memory + k->stall_order + k->stall_barrier + k->stall_empty);
+			assert_int_equal(k->l2_hits + k->l2_misses, k->l2_reads + k->l2_writes + k->l2_atomics);
+			assert_int_equal(k->packets_to_memory, k->packets_to_cores);
+			assert_int_equal(k->transactions, k->l1_hits + k->l1_misses + k->l1_bypassed + k->l2_writes);
+			assert_int_equal(k->launches, 2);
+			assert_true(k->thread_instructions <= 32 * k->issued);
+			stop(&c);
+			stop(&d);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_latency_of_shared_memory_and_l1),
+		cmocka_unit_test(test_latency_of_l2),
+		cmocka_unit_test(test_latency_of_dram),
+		cmocka_unit_test(test_streaming_is_bound_by_dram),
+		cmocka_unit_test(test_bank_conflicts_by_stride),
+		cmocka_unit_test(test_atomics_happen_once_each),
+		cmocka_unit_test(test_a_lock_works_with_independent_threads),
+		cmocka_unit_test(test_a_lock_deadlocks_under_the_stack),
+		cmocka_unit_test(test_a_barrier_that_nobody_completes),
+		cmocka_unit_test(test_shared_memory_limits_blocks),
+		cmocka_unit_test(test_sums_and_repetition),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
