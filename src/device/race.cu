@@ -465,6 +465,40 @@ INLINED void race_barrier(void)
 	__warpsafe_barrier();
 }
 
+/* In kernels in which but barriers and syncs order anything, a barrier brings no news, and a whole warp that comes to it
+ * together is all that there is to know. All lanes have looked before one moves the time on. */
+INLINED void race_block_arrive(u32 thread)
+{
+	u32 row = (u32)IN_SHARED(__warpsafe_block.warps[0]) + (thread & ~31u), now_at = row + __builtin_offsetof(struct warp, now);
+	u64 now = shared_load64(now_at), alive = shared_load64((u32)IN_SHARED(__warpsafe_block.alive_arrived[0]) + (thread >> 5) * 8);
+
+	if (activemask() != 0xffffffff || alive != 0xffffffff || !now || epoch_of(now) == EPOCHS - 1) {
+		__warpsafe_barrier_arrive();
+		return;
+	}
+	warp_sync(0xffffffff);
+	if (!(thread & 31)) {
+		u32 time = next_shared_epoch(shared_load32(row));
+
+		now = (now >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (now & NOW_FLAGS);
+		shared_store32(row + __builtin_offsetof(struct warp, full), 0);
+		shared_store64(now_at, BLOCK.off ? 0 : now);
+		shared_store32(row, time);
+		if (BLOCK.off)
+			stop_warp(thread >> 5);
+	}
+	warp_sync(0xffffffff);
+}
+
+/* Who came here while it still counts as waiting has met others than those that are alive. */
+INLINED void race_block_pass(u32 thread)
+{
+	u32 arrived = shared_load32((u32)IN_SHARED(__warpsafe_block.alive_arrived[0]) + (thread >> 5) * 8 + 4);
+
+	if (arrived >> (thread & 31) & 1)
+		__warpsafe_barrier_count(0);
+}
+
 /* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more
  * than the mask says; then time goes on more than once, and a race may be missed. */
 SLOW void __warpsafe_warp_sync(u32 lanes)

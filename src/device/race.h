@@ -22,6 +22,7 @@
  *     race_fence_before(u32 what), race_fence_after(u32 what)        around membar and fence
  *     race_barrier_count(u32 threads)          before race_barrier_arrive, if fewer threads than the block's may be meant
  *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
+ *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
  * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */
 #ifndef WS_DEVICE_RACE_H

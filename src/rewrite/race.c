@@ -274,6 +274,7 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
 	const struct ws_operand *threads = threads_of(i);
+	const char *const thread[] = { b->ordering ? NULL : thread_of(b) };
 	bool done = true;
 
 	if (threads && !all_threads(b->f, threads)) {
@@ -281,9 +282,10 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 
 		done = hook(b, c, "race_barrier_count", &arg, 1);
 	}
-	done = done && hook(b, c, "race_barrier_arrive", NULL, 0);
+	done = done && hook(b, c, b->ordering ? "race_barrier_arrive" : "race_block_arrive", thread, b->ordering ? 0 : 1);
 	ws_code_end(c);
-	return done && call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_barrier", NULL);
+	return done && call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass",
+			       b->ordering ? NULL : *thread);
 }
 
 static bool warp_sync(struct body *b, struct ws_ptx_inst *i)

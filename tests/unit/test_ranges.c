@@ -19,7 +19,7 @@ static const char counting[] =
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
-	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "");
+	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "");
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \

@@ -566,6 +566,8 @@ static const char race_runtime[] =
 	      A32("race_barrier_count", 0, "%r1") "st.local.u32 [11], %r1;")
 	SHOWS("race_barrier_arrive", "", "pmevent 12;")
 	SHOWS("race_barrier", "", "pmevent 13;")
+	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
+	SHOWS("race_block_pass", P("b32", "race_block_pass", 0), "pmevent 13;")
 	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;");
 #undef P
 
