@@ -50,8 +50,10 @@ static void classify_effect(const struct ws_ptx_inst *in, struct ws_tinst *ti)
 
 	if (fx & (WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT)) {
 		set(ti, WS_CLASS_BRANCH, WS_UNIT_ALU, 1);
-		if (in->op == WS_OP_call || (in->op == WS_OP_ret))
+		if (in->op == WS_OP_call || in->op == WS_OP_ret)
 			ti->sync = WS_SYNC_ALL;  /* the other function's registers have other numbers */
+		else if (fx & WS_FX_EXIT)
+			ti->sync = WS_SYNC_ATOMICS;      /* a thread that has ended does nothing any more */
 	} else if (fx & (WS_FX_BARRIER | WS_FX_FENCE)) {
 		set(ti, WS_CLASS_BARRIER, WS_UNIT_ALU, 1);
 		ti->sync = WS_SYNC_MEMORY;
@@ -155,6 +157,8 @@ struct ws_tcode *ws_timing_code(struct ws_arena *a, const struct ws_exec *x, uin
 		code[i] = (struct ws_tcode){.func = f, .inst = ws_arena_alloc(a, (f->ninsts + 1) * sizeof *code[i].inst)};
 		for (uint32_t k = 0; k < f->ninsts; k++) {
 			classify(&f->insts[k], &code[i].inst[k]);
+			if (f->entry && f->insts[k].op == WS_OP_ret)
+				code[i].inst[k].sync = WS_SYNC_ATOMICS;
 			find_registers(a, &p, &f->insts[k], &code[i].inst[k]);
 		}
 		free(p.number);

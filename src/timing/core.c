@@ -66,6 +66,8 @@ static bool must_wait(const struct ws_twarp *w)
 	switch ((enum ws_sync)w->ti->sync) {
 	case WS_SYNC_NONE:
 		return false;
+	case WS_SYNC_ATOMICS:
+		return w->natomics;
 	case WS_SYNC_MEMORY:
 		return w->writes;
 	case WS_SYNC_ALL:

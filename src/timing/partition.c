@@ -67,7 +67,8 @@ static void do_atomic(struct ws_timing *t, struct ws_partition *p, struct ws_pac
 	p->port = ws_later(p->port, ws_fine(t->now)) + (uint64_t)n * t->network_cycle;
 	fill(t, p, k->local, k->sectors, true);
 	ws_step_core(t->x, k->core->index);
-	if (ws_step_atomic(t->x, &k->access->atomic, k->lanes))
+	/* of one by addresses in several memories the effect came at issue */
+	if (k->access->atomic.in && ws_step_atomic(t->x, &k->access->atomic, k->lanes))
 		ws_memop_atomic_done(t, k->access, k->lanes);
 	reply(t, k);
 }

@@ -122,10 +122,11 @@ static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct w
 	            (global && (!t->m.l1_global || (s->sem > WS_SEM_WEAK && s->scope != WS_SCOPE_CTA)));
 	t->c->transactions += a->nseg;
 	*(a->kind == WS_STEP_LOAD ? &t->c->loads : a->kind == WS_STEP_STORE ? &t->c->stores : &t->c->atomics) += 1;
+	if (s->kind == WS_STEP_ATOMIC)
+		memcpy(a->addr, s->addr, sizeof a->addr);
 	if (!s->deferred)
 		return;
 	a->atomic = s->atomic;
-	memcpy(a->addr, s->addr, sizeof a->addr);
 	a->link = w->atomics;
 	w->atomics = a;
 	w->natomics++;

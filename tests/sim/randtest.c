@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/sim/clocked.h"
 #include "gpu/gpu.h"
 
 enum { VARS = 6, BINS = 16, LOCALS = 8, INPUTS = 64, BLOCK = 80, GRID = 2, THREADS = BLOCK * GRID, FUNCS = 3, MAX_DEPTH = 4 };
@@ -536,7 +537,7 @@ static void eval_block(struct thread *t, uint32_t first)
 
 /* ---- comparing ---- */
 
-struct setting { bool stack, random; uint32_t threads; uint64_t seed; };
+struct setting { bool stack, random; uint32_t threads; uint64_t seed; const char *machine; };
 
 static bool compare(const struct ws_mem *out, const struct ws_mem *sums)
 {
@@ -558,6 +559,13 @@ static bool simulate(struct ws_ptx_module *m, const struct setting *s)
 	struct ws_gpu_config c = {.divergence = s->stack ? WS_DIV_STACK : WS_DIV_ITS, .seed = s->seed,
 	                          .schedule = s->random ? WS_SCHED_RANDOM : WS_SCHED_RR, .host_threads = s->threads,
 	                          .memory = 1 << 24, .printf_fd = -1, .max_instructions = 100000000};
+	struct ws_timing *timing = NULL;
+	if (s->machine) {
+		struct ws_machine machine = clocked_machine(s->machine);
+		timing = ws_timing_new(&machine, NULL);
+		c.clock = &ws_timing_clock;
+		c.clock_self = timing;
+	}
 	struct ws_gpu *g = ws_gpu_create(&c);
 	struct ws_gpu_error err = {0};
 	struct ws_gpu_module *mod = g ? ws_gpu_module_load(g, &m, 1, &err) : NULL;
@@ -575,13 +583,16 @@ static bool simulate(struct ws_ptx_module *m, const struct setting *s)
 	ws_buf_free(&err.text);
 	if (g)
 		ws_gpu_destroy(g);
+	ws_timing_free(timing);
 	return ok;
 }
 
 static bool run_program(struct gen *g, uint64_t seed)
 {
 	static const struct setting settings[] = {
-		{true, false, 1, 0}, {false, false, 1, 0}, {true, true, 1, 1}, {false, true, 1, 2}, {false, true, 2, 3}};
+		{true, false, 1, 0, NULL}, {false, false, 1, 0, NULL}, {true, true, 1, 1, NULL}, {false, true, 1, 2, NULL},
+		{false, true, 2, 3, NULL}, {true, false, 1, 0, "src/timing/configs/fx5800.conf"},
+		{false, false, 1, 0, "src/timing/configs/h200.conf"}};
 	struct ws_buf messages = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &messages};
 	struct ws_ptx_module *m = ws_ptx_parse("random.ptx", g->out.data, g->out.len, NULL, &sink);
@@ -595,7 +606,9 @@ static bool run_program(struct gen *g, uint64_t seed)
 		ok &= same;
 		if (!same)
 			printf("FAIL seed %llu: %s, %s, %u host threads\n", (unsigned long long)seed,
-			       settings[i].stack ? "stack" : "its", settings[i].random ? "random" : "rr", settings[i].threads);
+			       settings[i].stack ? "stack" : "its",
+			       settings[i].machine ? settings[i].machine : settings[i].random ? "random" : "rr",
+			       settings[i].threads);
 	}
 	if (!m)
 		printf("FAIL seed %llu: does not parse:\n%s", (unsigned long long)seed, messages.data);

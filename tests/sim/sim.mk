@@ -1,11 +1,11 @@
 # tests/sim: kernels for the simulated GPU, with expectations in their heads (simtest.c) or random (randtest.c).
 $(B)/tests/simtest: tests/sim/simtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
 
 $(B)/tests/randtest: tests/sim/randtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
 
 tests: $(B)/tests/simtest $(B)/tests/randtest
 
@@ -13,6 +13,6 @@ tests: $(B)/tests/simtest $(B)/tests/randtest
 # detectors bring the simulator's functions of the same names.
 $(B)/tests/simtest-real: tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-strict-prototypes $(LDFLAGS) -Wl,--as-needed,--allow-multiple-definition \
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -Wno-strict-prototypes $(LDFLAGS) -Wl,--as-needed,--allow-multiple-definition \
 	      tests/sim/simtest.c tests/sim/real_gpu.c $(B)/libwarpsafe.a \
 	      $(LDLIBS) -o $@

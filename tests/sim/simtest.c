@@ -1,13 +1,14 @@
 /* simtest.c - runs PTX kernels that carry their launch and their expectations in comments at their head.
  *
- *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] FILE.ptx|FOLDER...
+ *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] [-t MACHINE.conf] FILE.ptx|FOLDER...
  *
  * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
  * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
  * some kernels here race on purpose; but "compare" must find no difference). With -i every kernel is first rewritten by a
  * pass of src/rewrite and must still do what is expected; with -i count, what the inserted code counted must be what an
  * observer of the original counts, for each memory and kind of access, where that number does not depend on the schedule;
- * -c prints what was counted instead: a real GPU must count the same (simtest-real has no observers). One line a test, a
+ * -c prints what was counted instead: a real GPU must count the same (simtest-real has no observers). With -t each kernel
+ * runs on that machine with a clock, once for each model. One line a test, a
  * closing line "N passed, N failed, N skipped";
  * exit status 1 if one failed. Directives ("// " before each; the head ends at the first other line):
  *
@@ -38,6 +39,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/sim/clocked.h"
 #include "detect/detect.h"
 #include "gpu/gpu.h"
 #include "rewrite/rewrite.h"
@@ -584,6 +586,8 @@ static void describe(struct run *r, const struct ws_report *report)
 	ws_buf_free(&json);
 }
 
+static const char *machine_path;         /* NULL: no clock */
+
 static bool run_variant(struct run *r, struct ws_ptx_module *m)
 {
 	bool broken = false;
@@ -604,6 +608,13 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 		c.observer = detector->ops;
 		c.observer_self = detector->create(&(struct ws_detect_config){.shared = true, .global = true}, report);
 	}
+	struct ws_timing *timing = NULL;
+	if (machine_path) {
+		struct ws_machine machine = clocked_machine(machine_path);
+		timing = ws_timing_new(&machine, NULL);
+		c.clock = &ws_timing_clock;
+		c.clock_self = timing;
+	}
 	r->gpu = ws_gpu_create(&c);
 	if (detector && r->gpu && detector->attach)
 		detector->attach(c.observer_self, r->gpu);
@@ -612,6 +623,7 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 		ws_gpu_module_unload(r->gpu, r->module);
 	if (r->gpu)
 		ws_gpu_destroy(r->gpu);
+	ws_timing_free(timing);
 	if (detector)
 		detector->destroy(c.observer_self);
 	bool differ = report && ws_report_failed(report);    /* the detector "compare" found its two sides to differ */
@@ -647,15 +659,15 @@ static bool run_model(const struct test *t, const char *model, struct ws_ptx_mod
 	struct variant v = {.model = model};
 	struct run probe = {.t = t, .v = &v};
 	const struct directive *only = get(&probe, "divergence", 0);
-	uint64_t seeds = get_number(&probe, "seeds", 3), threads = get_number(&probe, "threads", 0);
+	uint64_t seeds = machine_path ? 0 : get_number(&probe, "seeds", 3), threads = get_number(&probe, "threads", 0);
 	if ((only && strcmp(only->rest, model)) || (only_model && strcmp(only_model, model)))
 		return true;
 	for (v.threads = 1; v.threads <= 2; v.threads++) {
-		if (threads && v.threads != threads)
+		if (machine_path ? v.threads > 1 : threads && v.threads != threads)
 			continue;
 		for (v.seed = 0; v.seed <= seeds; v.seed++) {
 			v.random = v.seed != 0;
-			v.observed = v.seed % 2 == v.threads % 2;
+			v.observed = machine_path ? !strcmp(model, "its") : v.seed % 2 == v.threads % 2;
 			++*runs;
 			if (!one_run(t, &v, m, NULL, NULL))
 				return false;
@@ -814,6 +826,8 @@ int main(int argc, char **argv)
 			only_model = argv[++i];
 		else if (!strcmp(argv[i], "-i") && i + 1 < argc)
 			pass = argv[++i];
+		else if (!strcmp(argv[i], "-t") && i + 1 < argc)
+			machine_path = argv[++i];
 		else if (!strcmp(argv[i], "-c"))
 			show_counts = true;
 		else if (!strcmp(argv[i], "-d") && i + 1 < argc && ws_detector_find(argv[i + 1]))
@@ -822,7 +836,8 @@ int main(int argc, char **argv)
 			i = argc;
 	}
 	if (i >= argc) {
-		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] FILE.ptx|FOLDER...\n");
+		fprintf(stderr, "usage: simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] [-t MACHINE.conf]"
+		        " FILE.ptx|FOLDER...\n");
 		return 2;
 	}
 	for (; i < argc; i++)
