@@ -142,8 +142,7 @@ static void strong_access(struct ws_buf *b, const struct kernel *k)
 	}
 }
 
-/* Plain accesses of a word beside the thread's own strong one: what that has read orders only what follows it. The checks
- * of the pass `race` know the word's newest writer alone, so there the strong one is a write. */
+/* Plain accesses of a word beside the thread's own strong one: what that has read orders only what follows it. */
 static void own_word(struct ws_buf *b, const struct kernel *k)
 {
 	static const char *const plain[] = {"\tld%s.u32 %%r60, %s;\n", "\tst%s.u32 %s, %%r60;\n"};
@@ -152,7 +151,7 @@ static void own_word(struct ws_buf *b, const struct kernel *k)
 	ws_buf_printf(b, "\tmov.u32 %%r60, %u;\n", rnd(3));
 	if (one_in(4))
 		ws_buf_printf(b, one_in(2) ? plain[0] : plain[1], space, at);
-	switch (device ? rnd(2) : rnd(6) % 5) {
+	switch (rnd(6) % 5) {
 	case 0: ws_buf_printf(b, "\tred.relaxed.%s%s.add.u32 %s, %%r60;\n", scope(), space, at); break;
 	case 1: ws_buf_printf(b, "\tatom.relaxed.%s%s.add.u32 %%r60, %s, %%r60;\n", scope(), space, at); break;
 	case 2: ws_buf_printf(b, "\tld.volatile%s.u32 %%r60, %s;\n", space, at); break;
