@@ -82,6 +82,7 @@ int ws_real_cuStreamEndCapture_ptsz(void *stream, void **graph)
 }
 
 /* ---- launches ---- */
+/* What we do ourselves stands before the first event or behind the last one: it is no time of the kernel's. */
 struct launch {
 	struct ws_real_kernel *kernel;
 	struct ws_real_span *span;
@@ -116,8 +117,8 @@ static struct launch in_stream_ptsz(void *f, void *stream)
 
 static int launched(struct launch l, int e)
 {
-	ws_real_race_end(l.gpu);
 	ws_real_time_end(l.span, l.record, l.stream);
+	ws_real_race_end(l.gpu);
 	if (e)
 		ws_real_race_failed(l.kernel, e);
 	if (!e)
@@ -130,19 +131,19 @@ static int launched(struct launch l, int e)
 int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, void *stream, void **params, void **extra)
 {
+	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream(f, stream);
 
-	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
 int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                 unsigned shared, void *stream, void **params, void **extra)
 {
+	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream_ptsz(f, stream);
 
-	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
 struct attribute {                   /* CUlaunchAttribute */
@@ -182,38 +183,38 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
 {
+	struct config c;
+	const void *with = with_cells(f, config, &c);
 	struct launch l = in_stream(f, stream_of(config));
 
-	struct config c;
-
-	return launched(l, ws_real.cuLaunchKernelEx(with_cells(f, config, &c), f, params, extra));
+	return launched(l, ws_real.cuLaunchKernelEx(with, f, params, extra));
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
+	struct config c;
+	const void *with = with_cells(f, config, &c);
 	struct launch l = in_stream_ptsz(f, stream_of(config));
 
-	struct config c;
-
-	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with_cells(f, config, &c), f, params, extra));
+	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with, f, params, extra));
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                       unsigned shared, void *stream, void **params)
 {
+	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream(f, stream);
 
-	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 
 int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                            unsigned bz, unsigned shared, void *stream, void **params)
 {
+	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream_ptsz(f, stream);
 
-	shared = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, shared, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 
 struct launch_params {               /* CUDA_LAUNCH_PARAMS */
