@@ -40,9 +40,9 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 {
 	u32 first = BLOCK.first;
 
-	BLOCK.alive_arrived[warp] = lanes_of_warp(warp);
-	BLOCK.warps[warp].full = 0;
-	BLOCK.warps[warp].list = 0;
+	BLOCK.warps[warp].alive_arrived = lanes_of_warp(warp);
+	BLOCK.full[warp] = 0;
+	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
 	BLOCK.expanding[warp] = 0;
 	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
@@ -91,7 +91,7 @@ INLINED void race_enter_off(void)
 /* All that are alive have come to the barrier. */
 HELPER void epoch_ends(u32 warp)
 {
-	if (BLOCK.warps[warp].list)
+	if (BLOCK.lists[warp])
 		join_block(warp);
 	next_epoch(warp);
 }
@@ -99,13 +99,13 @@ HELPER void epoch_ends(u32 warp)
 /* Lanes come to a barrier, or leave: the last of the warp ends its epoch while the others wait. */
 HELPER void come(u32 warp, u32 group, bool leave)
 {
-	u64 old = BLOCK.alive_arrived[warp], was;
+	u64 old = BLOCK.warps[warp].alive_arrived, was;
 
 	for (;; old = was) {
 		u32 alive = (u32)old & ~(leave ? group : 0), arrived = (u32)(old >> 32) | (leave ? 0 : group);
 		bool all = arrived && arrived == alive;
 
-		was = shared_cas64(IN_SHARED(__warpsafe_block.alive_arrived[warp]), old,
+		was = shared_cas64(IN_SHARED(__warpsafe_block.warps[warp].alive_arrived), old,
 				   all ? alive : alive | (u64)arrived << 32);
 		if (was != old)
 			continue;
@@ -223,7 +223,7 @@ HELPER void read_at(const struct word *d, const struct me *m)
 		read_word(d, m);
 		return;
 	}
-	h = here(m->warp * 32);
+	h = here(self_of(m->warp * 32));
 	read_shared_word(d, m, &h);
 }
 
@@ -235,7 +235,7 @@ HELPER void write_at(const struct word *d, const struct me *m, bool has_value, u
 		write_word(d, m, has_value, value);
 		return;
 	}
-	h = here(m->warp * 32);
+	h = here(self_of(m->warp * 32));
 	write_shared_word(d, m, &h, has_value, value);
 }
 
@@ -309,11 +309,11 @@ INLINED void race_atomic(u64 address, u32 what, u32 site)
 }
 
 /* ---- at the access ----
- * What nearly always suffices, for shared and for global memory; the rest is a call. `thread`: the thread's index in the
- * block. */
+ * What nearly always suffices, for shared and for global memory; the rest is a call. `self`: see
+ * race_shared.cuh. */
 INLINED u32 race_thread(void)
 {
-	return thread_index();
+	return self_of(thread_index());
 }
 
 /* At a write of `bytes` 15, its cell was entered, and these were found: not all of it is before. NOT_ENTERED: nothing was
@@ -322,7 +322,7 @@ INLINED u32 race_thread(void)
 SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
 {
 	u32 warp = warp_index();
-	struct here h = here(warp * 32);
+	struct here h = here(self_of(warp * 32));
 	u64 now = BLOCK.warps[warp].now;
 	struct word d = { 0, address, 15 };
 	struct me m;
@@ -340,18 +340,18 @@ SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u6
 	check_shared_write(&d, &m, &h, w, r, !(what & WS_RACE_RMW), (u32)value);
 }
 
-INLINED void race_read_shared(u32 thread, u64 address, u32 what, u32 site)
+INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 {
-	struct here h = here(thread);
+	struct here h = here(self);
 
-	if (h.time && WS_RACE_BYTES_OF(what) == 4 && (!WS_RACE_CLASS_OF(what) || has_observed(thread)) &&
-	    enter_read(&h, thread, (u32)address, what, site) &&
-	    is_before(shared_load64(w_cell(&h, (u32)address)), thread, h.time, SAME_THREAD))
+	if (h.time && WS_RACE_BYTES_OF(what) == 4 && (!WS_RACE_CLASS_OF(what) || has_observed(self)) &&
+	    enter_read(&h, self, (u32)address, what, site) &&
+	    is_before(shared_load64(w_cell(&h, (u32)address)), self, h.time, SAME_THREAD))
 		return;
 	__warpsafe_read(address, what, site);
 }
 
-INLINED void race_write_shared(u32 thread, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
@@ -360,18 +360,18 @@ INLINED void race_write_shared(u32 thread, u64 address, u32 what, u32 site, u64 
 		__warpsafe_write(address, what, site, v0, v1);
 		return;
 	}
-	h = here(thread);
+	h = here(self);
 	if (h.time) {
-		shared_store32(h.values + 4 * thread, (u32)v0);
-		enter_write(&h, thread, (u32)address, what, site, &w, &r);
-		if (is_before(w, thread, h.time, SAME_THREAD) && is_before(r, thread, h.time, SAME_READER))
+		shared_store32(h.values + 4 * self, (u32)v0);
+		enter_write(&h, self, (u32)address, what, site, &w, &r);
+		if (is_before(w, self, h.time, SAME_THREAD) && is_before(r, self, h.time, SAME_READER))
 			return;
 	}
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
 /* Another atomic or strong write of the block is no race either. */
-INLINED void race_atomic_shared(u32 thread, u64 address, u32 what, u32 site)
+INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
@@ -380,11 +380,11 @@ INLINED void race_atomic_shared(u32 thread, u64 address, u32 what, u32 site)
 		__warpsafe_atomic(address, what, site);
 		return;
 	}
-	h = here(thread);
-	if (h.time && has_observed(thread)) {
-		enter_write(&h, thread, (u32)address, what, site, &w, &r);
-		if ((scope_of(w_class(w)) || is_before(w, thread, h.time, SAME_THREAD)) &&
-		    is_before(r, thread, h.time, SAME_READER))
+	h = here(self);
+	if (h.time && has_observed(self)) {
+		enter_write(&h, self, (u32)address, what, site, &w, &r);
+		if ((scope_of(w_class(w)) || is_before(w, self, h.time, SAME_THREAD)) &&
+		    is_before(r, self, h.time, SAME_READER))
 			return;
 	}
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
@@ -452,7 +452,7 @@ SLOW void __warpsafe_barrier(void)
 	u32 group = activemask(), warp = warp_index();
 
 	if (!block_is_off(warp) && leads(group)) {
-		if ((u32)(BLOCK.alive_arrived[warp] >> 32) & group)
+		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
 			switch_off();
 		if (BLOCK.list || BLOCK.unknown)
 			learn_from_block(warp);
@@ -467,35 +467,42 @@ INLINED void race_barrier(void)
 
 /* In kernels in which but barriers and syncs order anything, a barrier brings no news, and a whole warp that comes to it
  * together is all that there is to know. All lanes have looked before one moves the time on. */
-INLINED void race_block_arrive(u32 thread)
-{
-	u32 row = (u32)IN_SHARED(__warpsafe_block.warps[0]) + (thread & ~31u), now_at = row + __builtin_offsetof(struct warp, now);
-	u64 now = shared_load64(now_at), alive = shared_load64((u32)IN_SHARED(__warpsafe_block.alive_arrived[0]) + (thread >> 5) * 8);
+enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER };
 
-	if (activemask() != 0xffffffff || alive != 0xffffffff || !now || epoch_of(now) == EPOCHS - 1) {
+/* A warp may be stopped meanwhile. */
+HELPER void end_epoch(u32 row, u64 now)
+{
+	u32 at = row + __builtin_offsetof(struct warp, now), time = next_shared_epoch(shared_load32(row));
+
+	shared_swap64(at, now, now + (1ull << EPOCH_AT));
+	shared_store32(row, time);
+	if (!shared_load64(at))
+		shared_store32(row, 0);
+}
+
+INLINED void race_block_arrive(u32 self)
+{
+	u32 row = self & ~31u;
+	u64 now, alive;
+
+	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(now), "=l"(alive) :
+		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
+	if (activemask() != 0xffffffff || alive != 0xffffffff || !now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1) {
 		__warpsafe_barrier_arrive();
 		return;
 	}
 	warp_sync(0xffffffff);
-	if (!(thread & 31)) {
-		u32 time = next_shared_epoch(shared_load32(row));
-
-		now = (now >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (now & NOW_FLAGS);
-		shared_store32(row + __builtin_offsetof(struct warp, full), 0);
-		shared_store64(now_at, BLOCK.off ? 0 : now);
-		shared_store32(row, time);
-		if (BLOCK.off)
-			stop_warp(thread >> 5);
-	}
+	if (!(self & 31))
+		end_epoch(row, now);
 	warp_sync(0xffffffff);
 }
 
 /* Who came here while it still counts as waiting has met others than those that are alive. */
-INLINED void race_block_pass(u32 thread)
+INLINED void race_block_pass(u32 self)
 {
-	u32 arrived = shared_load32((u32)IN_SHARED(__warpsafe_block.alive_arrived[0]) + (thread >> 5) * 8 + 4);
+	u32 arrived = shared_load32((self & ~31u) + (u32)__builtin_offsetof(struct warp, alive_arrived) + 4);
 
-	if (arrived >> (thread & 31) & 1)
+	if (arrived >> (self & 31) & 1)
 		__warpsafe_barrier_count(0);
 }
 
@@ -503,7 +510,7 @@ INLINED void race_block_pass(u32 thread)
  * than the mask says; then time goes on more than once, and a race may be missed. */
 SLOW void __warpsafe_warp_sync(u32 lanes)
 {
-	u32 warp = warp_index(), alive = (u32)BLOCK.alive_arrived[warp];
+	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
 
 	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
 		bool full = (lanes & alive) == alive;
@@ -583,9 +590,9 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 		r.sub = (u32)fence >> 3;
 		reach = (u32)fence & 7;
 	}
-	r.full = r.epoch == p.epoch && BLOCK.warps[warp].full < r.sub ? BLOCK.warps[warp].full : r.sub;
+	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
 	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
-	r.what = BLOCK.warps[warp].list;
+	r.what = BLOCK.lists[warp];
 	r.block = p.block;
 	r.grid = p.grid;
 	for (u32 n = words_of(what); n; n--, address += 4)

@@ -12,7 +12,7 @@
  *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; has a barrier inside
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
- *     race_thread()                    the thread's index in the block, for `thread`: once for each function
+ *     race_thread()                    what the thread knows itself by, for `thread`: once for each function
  *     race_read(u64 address, u32 what, u32 site)                     before a load
  *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red

@@ -67,7 +67,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 		if (o.epoch < m.epoch)
 			return ORDERED;
 		if (o.warp == warp && several <= LANES_OF_WARP) {
-			if (o.sub < BLOCK.warps[warp].full || (several == ONE_LANE && lane_of(old) == lane_index()))
+			if (o.sub < BLOCK.full[warp] || (several == ONE_LANE && lane_of(old) == lane_index()))
 				return ORDERED;
 			known |= (u32)now & NOW_PARTIAL;
 		}
@@ -244,23 +244,22 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 /* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
  * memory where there is room behind the block's cells, else in the slot. */
 HELPER u64 written_at(u32 thread) { return BLOCK.threads + 16ull * WS_RACE_MAX_THREADS + 4ull * thread; }
-HELPER bool keeps_written(u32 warp) { return BLOCK.warps[warp].values || BLOCK.threads; }
+HELPER bool keeps_written(void) { return BLOCK.cells || BLOCK.threads; }
+
+/* See race_shared.cuh: `values` is by the thread's own address. */
+HELPER u32 value_at(u32 thread) { return BLOCK.warps[thread >> 5].values + 4 * ((u32)IN_SHARED(__warpsafe_block) + thread); }
 
 HELPER void note_written(u32 thread, u32 value)
 {
-	u32 values = BLOCK.warps[thread >> 5].values;
-
-	if (values)
-		shared_store32(values + 4 * thread, value);
+	if (BLOCK.cells)
+		shared_store32(value_at(thread), value);
 	else if (BLOCK.threads)
 		store32(written_at(thread), value);
 }
 
 HELPER u32 written(u32 thread)
 {
-	u32 values = BLOCK.warps[thread >> 5].values;
-
-	return values ? shared_load32(values + 4 * thread) : load32(written_at(thread));
+	return BLOCK.cells ? shared_load32(value_at(thread)) : load32(written_at(thread));
 }
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
@@ -269,7 +268,7 @@ HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 {
 	bool inst = !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
 
-	if (!inst || !keeps_written(m->warp))
+	if (!inst || !keeps_written())
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
 	return (written(m->warp * 32 + lane_of(w)) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }

@@ -17,7 +17,7 @@ SLOW u32 __warpsafe_line_before(u64 old, u32 several, u64 now, u32 warp, u32 sam
 		return false;
 	if (o.epoch < m.epoch)
 		return true;
-	return o.warp == warp && several <= LANES_OF_WARP && ((same_lanes && !several) || o.sub < BLOCK.warps[warp].full);
+	return o.warp == warp && several <= LANES_OF_WARP && ((same_lanes && !several) || o.sub < BLOCK.full[warp]);
 }
 
 /* m->time has the line's first lane; shift is as in the entries. */

@@ -83,7 +83,7 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
 	u32 number = new_record(r);
 
 	if (number)
-		put(IN_SHARED(__warpsafe_block.warps[warp].list), number);
+		put(IN_SHARED(__warpsafe_block.lists[warp]), number);
 	else
 		unknown_from_here(warp);
 	return number;
@@ -94,7 +94,7 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
  * moved on. A release between the two then covers more than it did, which hides and never invents. */
 HELPER bool same_sync_before(u32 warp, u32 lanes, const struct place *p)
 {
-	u32 number = BLOCK.warps[warp].list;
+	u32 number = BLOCK.lists[warp];
 
 	for (u32 n = 0; number && n < 8; n++) {
 		struct record r = load_record(number);
@@ -309,7 +309,7 @@ HELPER void observe(u32 thread, u32 release, u32 word, u32 scope)
 /* The last lane of a warp that comes to a barrier, in the epoch that it ends. */
 HELPER void join_block(u32 warp)
 {
-	u32 list = BLOCK.warps[warp].list, number;
+	u32 list = BLOCK.lists[warp], number;
 	struct place p = place_of(BLOCK.warps[warp].now);
 	struct record r = { 0, REC_JOIN | warp << 16, list, 0, p.epoch, p.sub, p.block, p.grid };
 
@@ -327,7 +327,7 @@ HELPER void join_block(u32 warp)
 /* One lane of those that come from the barrier together. */
 HELPER void learn_from_block(u32 warp)
 {
-	u32 head = BLOCK.warps[warp].list, list = BLOCK.list;
+	u32 head = BLOCK.lists[warp], list = BLOCK.list;
 	struct place p = place_of(BLOCK.warps[warp].now);
 	struct record r = { 0, REC_BARRIER, list, 0, p.epoch, p.sub, p.block, p.grid };
 
@@ -471,7 +471,7 @@ HELPER void step_lists(struct search *s, struct walk *w)
 SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp)
 {
 	struct search s;
-	struct walk first = { BLOCK.warps[warp].list, 1u << lane_index(), my_epoch, BLOCK.warps[warp].full, BLOCK.block, 0 };
+	struct walk first = { BLOCK.lists[warp], 1u << lane_index(), my_epoch, BLOCK.full[warp], BLOCK.block, 0 };
 
 	s.target = (struct place){ BLOCK.grid, block, thread >> 5, epoch, sub };
 	s.lane = thread & 31;

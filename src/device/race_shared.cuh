@@ -13,7 +13,14 @@
 
 #include "race_cell.cuh"
 
-enum { THREAD_AT = 22 };
+/* `self` of a thread: the address of its block's variable and its index in the block. That is a multiple of 128, so the
+ * row of the thread's warp is self without the low 5 bits; the address itself would be computed anew each time. In cells
+ * stand the low 10 bits. */
+enum { THREAD_AT = 22, THREADS = 1 << (32 - THREAD_AT) };
+HELPER u32 self_of(u32 thread) { return (u32)IN_SHARED(__warpsafe_block) + thread; }
+HELPER u32 thread_in(u64 entry) { return (((u32)entry >> THREAD_AT) - self_of(0)) % THREADS; }
+HELPER u32 self_of_me(const struct me *m) { return self_of(m->warp * 32 + lane_of(m->time)); }
+HELPER bool same_warp(u32 low, u32 self) { return !((low >> THREAD_AT ^ self) >> 5 & 31); }
 #define SAME_THREAD  0xffc00000u         /* bits of the low half */
 #define SAME_READER  0xffc03000u         /* and it is but one */
 #define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
@@ -23,30 +30,30 @@ struct here {
 	u32 time, cells, reads, values;
 };
 
-HELPER struct here here(u32 thread)
+HELPER struct here here(u32 self)
 {
 	struct here h;
 
 	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(h.time), "=r"(h.cells), "=r"(h.reads),
-		     "=r"(h.values) : "r"((u32)IN_SHARED(__warpsafe_block.warps[0]) + (thread & ~31u)) : "memory");
+		     "=r"(h.values) : "r"(self & ~31u) : "memory");
 	return h;
 }
 
 /* Has a strong access of the warp been noted (observe)? */
-HELPER bool has_observed(u32 thread)
+HELPER bool has_observed(u32 self)
 {
-	return shared_load32((u32)IN_SHARED(__warpsafe_block.warps[0].now) + (thread & ~31u)) & NOW_OBSERVED;
+	return shared_load32((self & ~31u) + __builtin_offsetof(struct warp, now)) & NOW_OBSERVED;
 }
 
 HELPER u32 w_cell(const struct here *h, u32 offset) { return h->cells + 2 * (offset & ~3u); }
 
 /* Is what W or R says before my access, by barriers or as my own? mask: SAME_... */
-HELPER bool is_before(u64 old, u32 thread, u32 time, u32 mask)
+HELPER bool is_before(u64 old, u32 self, u32 time, u32 mask)
 {
 	u32 low, high;
 
 	halves(old, &low, &high);
-	return high < (time & SHARED_EPOCH) || !((low ^ thread << THREAD_AT) & mask);
+	return high < (time & SHARED_EPOCH) || !((low ^ self << THREAD_AT) & mask);
 }
 
 /* ---- where they are ---- */
@@ -88,7 +95,7 @@ HELPER void begin_shared_time(const struct cells *c, u32 warp)
 {
 	BLOCK.warps[warp].cells = c->at - 2 * c->begin;
 	BLOCK.warps[warp].reads = c->bytes / 2;
-	BLOCK.warps[warp].values = c->bytes ? c->at + c->bytes : 0;
+	BLOCK.warps[warp].values = c->at + c->bytes - 4 * self_of(0);
 	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? SHARED_SUBS : 0;
 }
 
@@ -98,13 +105,13 @@ HELPER struct place shared_place(u64 old)
 	u32 low, high;
 
 	halves(old, &low, &high);
-	return (struct place){ BLOCK.grid, BLOCK.block, low >> (THREAD_AT + 5), (high >> SHARED_EPOCH_AT) - 1, high % SHARED_SUBS };
+	return (struct place){ BLOCK.grid, BLOCK.block, thread_in(old) >> 5, (high >> SHARED_EPOCH_AT) - 1, high % SHARED_SUBS };
 }
 
 /* As an entry of another cell of the block: thread, class, bytes and site are right. */
 HELPER u64 elsewhere(u64 old)
 {
-	u32 thread = (u32)old >> THREAD_AT;
+	u32 thread = thread_in(old);
 
 	return (u64)(BLOCK.first + (thread >> 5)) << SEGMENT_AT | (u64)(thread & 31) << LANE_AT | ((u32)old & ((1u << SUB_AT) - 1));
 }
@@ -112,7 +119,7 @@ HELPER u64 elsewhere(u64 old)
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
 {
 	struct place o = shared_place(old);
-	u32 thread = thread_index(), warp = thread >> 5, other = (u32)old >> THREAD_AT, verdict;
+	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old), verdict;
 	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN), epoch = (time >> SHARED_EPOCH_AT) - 1;
 
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || o.epoch < epoch)
@@ -122,7 +129,7 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 			return ORDERED;
 		if (o.sub >= LAST_SHARED_SUB)
 			return UNDECIDED;
-		if (o.sub < BLOCK.warps[warp].full)
+		if (o.sub < BLOCK.full[warp])
 			return ORDERED;
 		known |= now & NOW_PARTIAL;
 	}
@@ -136,7 +143,7 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 
 HELPER u32 shared_verdict(u64 old, u32 cls, u32 several, const struct me *m, u32 time)
 {
-	if (is_before(old, m->warp * 32 + lane_of(m->time), time, several == ONE_LANE ? SAME_THREAD : ~0u))
+	if (is_before(old, self_of_me(m), time, several == ONE_LANE ? SAME_THREAD : ~0u))
 		return ORDERED;
 	return __warpsafe_shared_verdict(old, cls, several, time, m->what);
 }
@@ -152,7 +159,7 @@ HELPER u32 shared_write_verdict(u64 w, const struct me *m, u32 time)
 /* ---- reads ---- */
 HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
 {
-	return pair((m->warp * 32 + lane_of(m->time)) << THREAD_AT | WS_RACE_CLASS_OF(m->what) << R_CLASS_AT | bytes << R_BYTES_AT |
+	return pair(self_of_me(m) << THREAD_AT | WS_RACE_CLASS_OF(m->what) << R_CLASS_AT | bytes << R_BYTES_AT |
 		    (m->site & (R_SITES - 1)), time);
 }
 
@@ -160,25 +167,25 @@ HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
 HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, bool *lost)
 {
 	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old), low, high;
-	bool mine, same_warp;
+	bool mine, warp;
 
 	*lost = false;
 	halves(old, &low, &high);
-	mine = several == ONE_LANE && low >> THREAD_AT == m->warp * 32 + lane_of(m->time);
-	same_warp = low >> (THREAD_AT + 5) == m->warp && several <= LANES_OF_WARP;
+	mine = several == ONE_LANE && thread_in(old) == m->warp * 32 + lane_of(m->time);
+	warp = same_warp(low, self_of_me(m)) && several <= LANES_OF_WARP;
 	if (high < (time & SHARED_EPOCH) || (mine && (high != time || r_class(old) != cls)))
 		return shared_read_entry(m, time, bytes);
 	if (mine)
 		return old | bytes << R_BYTES_AT;
 	if (several == ONE_LANE && m->now & NOW_ACQUIRED && shared_verdict(old, 0, ONE_LANE, m, time) == ORDERED)
 		return shared_read_entry(m, time, bytes);
-	if (!(r_bytes(old) & bytes) || (same_warp && high != time)) {
-		*lost = !same_warp || high == time || high % SHARED_SUBS >= BLOCK.warps[m->warp].full;
+	if (!(r_bytes(old) & bytes) || (warp && high != time)) {
+		*lost = !warp || high == time || high % SHARED_SUBS >= BLOCK.full[m->warp];
 		return shared_read_entry(m, time, bytes);
 	}
 	low &= ~(7u << R_CLASS_AT | 15u << R_BYTES_AT | 3u << R_SEVERAL_AT);
 	return pair(low | both << R_CLASS_AT | (r_bytes(old) & bytes) << R_BYTES_AT |
-		    (u32)(same_warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
+		    (u32)(warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
 }
 
 HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const struct me *m, u32 bytes, u32 several, u32 same)
@@ -208,15 +215,15 @@ HELPER void read_shared_word(const struct word *d, const struct me *m, const str
 }
 
 /* ---- writes ---- */
-HELPER u64 shared_write_entry(u32 thread, u32 time, u32 what, u32 site, u32 bytes)
+HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 {
-	return pair(thread << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | bytes << W_BYTES_AT | (site & (W_SITES - 1)), time);
+	return pair(self << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | bytes << W_BYTES_AT | (site & (W_SITES - 1)), time);
 }
 
 /* By lanes of one instruction? */
 HELPER u32 shared_sameness(const struct word *d, const struct me *m, const struct here *h, u64 w, u32 value)
 {
-	u32 other = (u32)w >> THREAD_AT;
+	u32 other = thread_in(w);
 
 	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
@@ -241,35 +248,35 @@ HELPER void check_shared_write(const struct word *d, const struct me *m, const s
 
 HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, bool has_value, u32 value)
 {
-	u32 at = w_cell(h, (u32)d->address), thread = m->warp * 32 + lane_of(m->time), bytes = d->bytes;
+	u32 at = w_cell(h, (u32)d->address), self = self_of_me(m), bytes = d->bytes;
 	u64 w = shared_load64(at), r;
 
 	if (has_value)
-		note_written(thread, value);
-	if ((u32)(w >> 32) == h->time && (u32)w >> THREAD_AT == thread && w_class(w) == WS_RACE_CLASS_OF(m->what))
+		note_written(m->warp * 32 + lane_of(m->time), value);
+	if ((u32)(w >> 32) == h->time && !(((u32)w ^ self << THREAD_AT) & SAME_THREAD) && w_class(w) == WS_RACE_CLASS_OF(m->what))
 		bytes |= w_bytes(w);
-	w = shared_exchange64(at, shared_write_entry(thread, h->time, m->what, m->site, bytes));
+	w = shared_exchange64(at, shared_write_entry(self, h->time, m->what, m->site, bytes));
 	r = shared_load64(at + h->reads);
-	if (w_bytes(w) & ~bytes && !is_before(w, thread, h->time, SAME_THREAD))
+	if (w_bytes(w) & ~bytes && !is_before(w, self, h->time, SAME_THREAD))
 		count_threads(COUNTS(lost));
 	check_shared_write(d, m, h, w, r, has_value, value);
 }
 
 /* ---- at the access: of 4 bytes ---- */
-HELPER void enter_write(const struct here *h, u32 thread, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
+HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
 {
 	u32 at = w_cell(h, offset);
 
-	*w = shared_exchange64(at, shared_write_entry(thread, h->time, what, site, 15));
+	*w = shared_exchange64(at, shared_write_entry(self, h->time, what, site, 15));
 	*r = shared_load64(at + h->reads);
 }
 
 /* False: it is not entered, and R as it is wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp,
  * warps of the block. */
-HELPER bool enter_read(const struct here *h, u32 thread, u32 offset, u32 what, u32 site)
+HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 what, u32 site)
 {
 	u32 at = w_cell(h, offset) + h->reads, low, high;
-	u32 mine = thread << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15u << R_BYTES_AT | (site & (R_SITES - 1));
+	u32 mine = self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15u << R_BYTES_AT | (site & (R_SITES - 1));
 	u64 r = shared_load64(at), was, now;
 
 	for (;; r = was) {
@@ -282,7 +289,7 @@ HELPER bool enter_read(const struct here *h, u32 thread, u32 offset, u32 what, u
 				return false;
 			if (several == WARPS_OF_BLOCK)
 				return true;
-			if (differs >> (THREAD_AT + 5)) {
+			if (!same_warp(low, self)) {
 				now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
 			} else {
 				if (high != h->time)

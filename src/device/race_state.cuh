@@ -15,13 +15,13 @@ struct warp {                    /* 32 bytes: it lies as far behind the first as
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are not there, or nothing is checked */
 	u32 cells, reads, values;        /* where they are */
 	u64 now;                 /* a time, see below; 0 = not checked */
-	u32 full;                /* sub, from the block's last barrier on, of that sync; 0 = none since the barrier */
-	u32 list;                /* newest record (race_order.cuh) */
+	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
 };
 
 struct block {
 	struct warp warps[WARPS];
-	u64 alive_arrived[WARPS];        /* lanes that have not left; in the high half those that wait at a barrier */
+	u32 full[WARPS];         /* sub, from the block's last barrier on, of the warp's last full sync; 0 = none since then */
+	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
 	u32 expanding[WARPS];    /* low half of the address of a line that a lane gives cells, / 16 | 1 */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
 	u32 off;                 /* OFF_...: not checked, or not any more */
@@ -62,6 +62,7 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, SUBS = 32 };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11, NOW_FLAGS = 15 << 8 };
+enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 
 HELPER u32 segment_of(u64 time) { return (u32)(time >> SEGMENT_AT); }
 HELPER u32 lane_of(u64 time) { return (u32)(time >> LANE_AT) & 31; }
@@ -213,7 +214,7 @@ HELPER void next_epoch(u32 warp)
 {
 	u64 old = BLOCK.warps[warp].now, was, now;
 
-	BLOCK.warps[warp].full = 0;
+	BLOCK.full[warp] = 0;
 	while (old) {
 		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & NOW_FLAGS);
 		if (epoch_of(old) == EPOCHS - 1) {
@@ -239,12 +240,12 @@ HELPER void next_sub(u32 warp, bool full)
 		return;
 	p = place_of(old);
 	if (full) {
-		shared_max32(IN_SHARED(__warpsafe_block.warps[warp].full), p.sub + 1);
+		shared_max32(IN_SHARED(__warpsafe_block.full[warp]), p.sub + 1);
 		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
 	}
 	if (sub_of(old) == SUBS - 1) {
 		now = new_segment(warp, p.epoch, p.sub + 1);
-		now = now ? now | (old & NOW_FLAGS) : 0;
+		now = now ? now | (old & NOW_FLAGS) | NOW_LATER : 0;
 	}
 	for (; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)
 		now |= now ? was & NOW_FLAGS : 0;
