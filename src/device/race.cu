@@ -465,35 +465,45 @@ INLINED void race_barrier(void)
 	__warpsafe_barrier();
 }
 
-/* In kernels in which but barriers and syncs order anything, a barrier brings no news, and a whole warp that comes to it
- * together is all that there is to know. All lanes have looked before one moves the time on. */
+/* The whole warp is here. */
+SLOW void __warpsafe_warp_arrived(void)
+{
+	u32 warp = warp_index();
+
+	if (!block_is_off(warp))
+		epoch_ends(warp);
+}
+
 enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER };
 
-/* A warp may be stopped meanwhile. */
-HELPER void end_epoch(u32 row, u64 now)
+/* The same, by the warp's row, where nothing but barriers has moved its time on. It may be stopped meanwhile. */
+HELPER void end_epoch(u32 row)
 {
-	u32 at = row + __builtin_offsetof(struct warp, now), time = next_shared_epoch(shared_load32(row));
+	u32 at = row + __builtin_offsetof(struct warp, now), time = shared_load32(row);
+	u64 now = shared_load64(at);
 
+	if (!now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1) {
+		__warpsafe_warp_arrived();
+		return;
+	}
 	shared_swap64(at, now, now + (1ull << EPOCH_AT));
-	shared_store32(row, time);
+	shared_store32(row, next_shared_epoch(time));
 	if (!shared_load64(at))
 		shared_store32(row, 0);
 }
 
+/* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
 INLINED void race_block_arrive(u32 self)
 {
 	u32 row = self & ~31u;
-	u64 now, alive;
+	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
 
-	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(now), "=l"(alive) :
-		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
-	if (activemask() != 0xffffffff || alive != 0xffffffff || !now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1) {
+	if (activemask() != 0xffffffff || alive != 0xffffffff) {
 		__warpsafe_barrier_arrive();
 		return;
 	}
-	warp_sync(0xffffffff);
-	if (!(self & 31))
-		end_epoch(row, now);
+	if (self == row)
+		end_epoch(row);
 	warp_sync(0xffffffff);
 }
 
