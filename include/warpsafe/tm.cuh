@@ -28,6 +28,7 @@
 #include "tm/pstm.cuh"
 #include "tm/estm.cuh"
 #include "tm/istm.cuh"
+#include "tm/hstm.cuh"
 
 #ifndef WS_TM_STATS
 #define WS_TM_STATS 1
@@ -64,7 +65,11 @@ WS_TX_FN unsigned ws_tx__engine(const struct ws_tx *tx)
 
 WS_TX_FN int ws_tx__engine_start(struct ws_tx *tx)
 {
-	return ws_tx__engine(tx) == WS_TM_CGL ? ws_tx__cgl_start(tx) : 1;
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_CGL: return ws_tx__cgl_start(tx);
+	case WS_TM_HSTM: ws_tx__hstm_start(tx); return 1;
+	default: return 1;
+	}
 }
 
 /* Makes one granule this transaction's own to read. Returns 0 at a conflict. */
@@ -93,24 +98,24 @@ WS_TX_FN int ws_tx__engine_valid(const struct ws_tx *tx)
 	return ws_tx__engine(tx) != WS_TM_ISTM || ws_tx__istm_valid(tx);
 }
 
+/* After the last access of a valid attempt: makes it final. Returns 0 at a conflict. */
+WS_TX_FN int ws_tx__engine_commit(struct ws_tx *tx)
+{
+	return ws_tx__engine(tx) != WS_TM_HSTM || ws_tx__hstm_commit(tx);
+}
+
 WS_TX_FN void ws_tx__engine_release(struct ws_tx *tx, int committed)
 {
 	switch (ws_tx__engine(tx)) {
 	case WS_TM_PSTM: ws_tx__pstm_release(tx); break;
 	case WS_TM_ESTM: ws_tx__estm_release(tx); break;
 	case WS_TM_ISTM: ws_tx__istm_release(tx, committed); break;
+	case WS_TM_HSTM: ws_tx__hstm_release(tx, committed); break;
 	default: ws_tx__cgl_release(tx); break;
 	}
 }
 
 /* ---- accesses ---- */
-
-WS_TX_FN int ws_tx__doom(struct ws_tx *tx, unsigned why)
-{
-	tx->state = WS_TX_DOOMED;
-	tx->why = why;
-	return 0;
-}
 
 /* Room in the log for one entry more; without it the attempt is lost. A thread that was led astray by values that were never
  * together (istm) is told so, and not that its transaction is too large. */
@@ -120,7 +125,7 @@ WS_TX_FN int ws_tx__room(struct ws_tx *tx)
 		return 1;
 	if (!ws_tx__engine_valid(tx))
 		return ws_tx__doom(tx, WS_TM_INVALID);
-	return ws_tx__doom(tx, ws_tx__chunks(tx) == tx->tm.chunks ? WS_TM_TOO_LARGE : WS_TM_NO_MEMORY);
+	return ws_tx__doom(tx, ws_tx__no_room(tx));
 }
 
 /* Makes the granules of an aligned word of at most 8 bytes this transaction's own. */
@@ -142,9 +147,16 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 {
 	unsigned long long value;
 
-	if (tx->state != WS_TX_ACTIVE || !ws_tx__open(tx, at, size, 0))
+	if (tx->state != WS_TX_ACTIVE)
 		return 0;
-	value = ws_tx__load(at, size);
+	if (ws_tx__engine(tx) == WS_TM_HSTM) {
+		if (!ws_tx__room(tx) || !ws_tx__hstm_read(tx, at, size, &value))
+			return 0;
+	} else {
+		if (!ws_tx__open(tx, at, size, 0))
+			return 0;
+		value = ws_tx__load(at, size);
+	}
 	WS_TX_ON_READ(tx, at, size, value);
 	return value;
 }
@@ -153,10 +165,18 @@ WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigne
 {
 	unsigned log_size = size == 8 ? 3 : size >> 1;
 
-	if (tx->state != WS_TX_ACTIVE || !ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
+	if (tx->state != WS_TX_ACTIVE)
 		return;
-	ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
-	ws_tx__store(at, size, value);
+	if (ws_tx__engine(tx) == WS_TM_HSTM) {
+		if (!ws_tx__room(tx))
+			return;
+		ws_tx__hstm_write(tx, at, size, value);
+	} else {
+		if (!ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
+			return;
+		ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
+		ws_tx__store(at, size, value);
+	}
 	WS_TX_ON_WRITE(tx, at, size, value);
 }
 
@@ -351,7 +371,7 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 /* The end of an attempt: the only place where locations are given back. */
 WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 {
-	int committed = ws_tx_validate(tx);
+	int committed = ws_tx_validate(tx) && ws_tx__engine_commit(tx);
 
 	if (committed)
 		WS_TX_ON_COMMIT(tx);
@@ -385,6 +405,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->state = WS_TX_COMMITTED;
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
+	tx->snapshot = tx->filter = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 

@@ -164,7 +164,7 @@ static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
 /* As used in tables of statistics. */
 static inline const char *ws_tm_engine_name(unsigned engine)
 {
-	static const char *const names[] = { "cgl", "pstm", "estm", "istm" };
+	static const char *const names[] = { "cgl", "pstm", "estm", "istm", "hstm" };
 
 	return engine < WS_TM_ENGINES ? names[engine] : "?";
 }

@@ -8,6 +8,7 @@ enum ws_tm_engine {
 	WS_TM_PSTM,           /* a location belongs to one transaction at a time, read or written */
 	WS_TM_ESTM,           /* a location has many readers or one writer */
 	WS_TM_ISTM,           /* readers leave no trace and look again at the end */
+	WS_TM_HSTM,           /* writes are made at the end, reads validated by time and by value */
 	WS_TM_ENGINES
 };
 
@@ -42,6 +43,7 @@ struct ws_tm_words {
 	unsigned token, unused2[31];                /* id of the transaction that may run alone; 0: none */
 	unsigned lock, unused3[31];                 /* engine cgl: id of the transaction that runs; 0: none */
 	unsigned long long free_chunk, unused4[15]; /* top of the free chunks: count of changes << 32 | number + 1 */
+	unsigned long long clock, unused5[15];      /* engine hstm: commits that wrote something */
 };
 
 enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */

@@ -54,13 +54,16 @@ struct ws_tx {
 	unsigned skip;        /* rounds to let pass before the next attempt */
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
+	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
+	unsigned long long filter;   /* engine hstm: where it has written, by a hash to one bit; 0: nowhere */
 };
 
 /* What a log entry tells is in the two highest bits of its first word, where addresses have none. */
 enum ws_tx_kind {
 	WS_TX_UNDO,           /* address and size of a write; value: what was there before */
 	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version */
-	WS_TX_SEEN            /* shadow entry that was read; value: its version */
+	WS_TX_SEEN,           /* shadow entry that was read; value: its version. hstm: address, size and value of a read */
+	WS_TX_REDO            /* engine hstm: address and size of a write that is yet to be made; value: what is written */
 };
 
 WS_TX_FN unsigned long long ws_tx__where(unsigned kind, unsigned log_size, unsigned long long what)
@@ -196,6 +199,13 @@ WS_TX_RARE void ws_tx__give_chunks(unsigned long long *top, unsigned *links, uns
 
 /* ---- the log ---- */
 
+WS_TX_FN int ws_tx__doom(struct ws_tx *tx, unsigned why)
+{
+	tx->state = WS_TX_DOOMED;
+	tx->why = why;
+	return 0;
+}
+
 WS_TX_FN struct ws_tm_entry *ws_tx__in_chunk(const struct ws_tx *tx, unsigned chunk, unsigned i)
 {
 	return tx->tm.heap + (unsigned long long)(chunk - 1) * WS_TM_CHUNK + i;
@@ -217,6 +227,12 @@ WS_TX_FN int ws_tx__reserve(struct ws_tx *tx)
 	tx->chunk = chunk;
 	tx->room += WS_TM_CHUNK;
 	return 1;
+}
+
+/* Why ws_tx__reserve got nothing. */
+WS_TX_FN unsigned ws_tx__no_room(const struct ws_tx *tx)
+{
+	return ws_tx__chunks(tx) == tx->tm.chunks ? WS_TM_TOO_LARGE : WS_TM_NO_MEMORY;
 }
 
 /* After ws_tx__reserve. */
