@@ -111,6 +111,17 @@ static int play_engine(const bank &b, unsigned engine)
 	});
 }
 
+static int play_auto(const bank &b)
+{
+	if (!wanted(b.o, "auto"))
+		return 0;
+	return with_auto(b.o, "BANK", { 2, 2, 2, 0 },
+	                 [&] { CHECK(cudaMemset(b.account, 0, b.o.size * sizeof(long long))); }, [&] { return right(b); },
+	                 [&](const ws_tm &tm) {
+		with_transactions<<<b.o.blocks, b.o.threads>>>(tm, b.account, b.o.size, b.o.sections);
+	});
+}
+
 /* By so many threads of the CPU; one thread's result is what all others must have. */
 static int play_cpu(bank *b, unsigned threads)
 {
@@ -142,5 +153,6 @@ int main(int argc, char **argv)
 	bad += play_locks(b, "fgl", with_locks);
 	for (unsigned e = 0; e < WS_TM_ENGINES; e++)
 		bad += play_engine(b, e);
+	bad += play_auto(b);
 	return bad ? 1 : 0;
 }

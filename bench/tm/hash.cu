@@ -181,6 +181,17 @@ static int play_engine(const hash &h, unsigned engine)
 	});
 }
 
+static int play_auto(const hash &h)
+{
+	double n = h.t.elements;
+
+	if (!wanted(h.o, "auto"))
+		return 0;
+	return with_auto(h.o, h.name, { n, 2 * n, n, 0 }, [&] { clear(h); }, [&] { return right(h); }, [&](const ws_tm &tm) {
+		with_transactions<<<h.o.blocks, h.o.threads>>>(tm, h.t, h.o.sections);
+	});
+}
+
 /* On the CPU, one thread or as many as it has; with several each list has its lock, taken in the order of the lists. */
 static int play_cpu(const hash &h, unsigned threads)
 {
@@ -216,6 +227,7 @@ static int play(hash h)
 		bad += play_locks(h, "fgl-head", with_locked_heads);
 	for (unsigned e = 0; e < WS_TM_ENGINES; e++)
 		bad += play_engine(h, e);
+	bad += play_auto(h);
 	CHECK(cudaFree(h.t.head));
 	CHECK(cudaFree(h.t.next));
 	CHECK(cudaFree(h.locks));

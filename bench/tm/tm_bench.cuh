@@ -90,6 +90,35 @@ template <typename R, typename F> static int with_engine(const options &o, const
 	return tell(o, name, ws_tm_engine_name(engine), ms, right() && commits, &stats);
 }
 
+/* The same with engine auto: launches until it has settled, and one more, which is the one that is told of. `clear` comes
+ * before each. */
+template <typename C, typename R, typename F>
+static int with_auto(const options &o, const char *name, ws_tm_features features, C clear, R right, F launch)
+{
+	ws_tm_config config = ws_tm_defaults();
+	bool good = true, last = false;
+	char why[200];
+	double ms = 0;
+	ws_tm_auto a;
+	ws_tm tm;
+
+	ws_tm_auto_init(&a, &features);
+	config.granularity = o.granularity;
+	CHECK(ws_tm_create(&tm, &config));
+	while (!last) {
+		last = ws_tm_auto_settled(&a);
+		clear();
+		CHECK(ws_tm_auto_before(&a, &tm));
+		ms = milliseconds([&] { launch(tm); });
+		CHECK(ws_tm_auto_after(&a, &tm));
+		good = good && right();
+	}
+	CHECK(ws_tm_destroy(&tm));
+	int bad = tell(o, name, "auto", ms, good, nullptr);
+	printf("         auto is %s\n", ws_tm_auto_why(&a, why, sizeof why));
+	return bad;
+}
+
 /* ---- on the CPU ---- */
 
 struct cpu_lock { std::atomic<bool> taken{false}; };

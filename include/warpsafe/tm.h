@@ -12,8 +12,10 @@
 #define WARPSAFE_TM_H
 
 #include <string.h>
+#include <time.h>
 #include <cuda_runtime_api.h>
 #include "tm/handle.h"
+#include "tm/auto.h"
 
 struct ws_tm_config {
 	enum ws_tm_engine engine;
@@ -152,6 +154,49 @@ static inline cudaError_t ws_tm_reset_stats(const struct ws_tm *tm)
 	return cudaMemset(tm->stripes, 0, WS_TM_STRIPES * sizeof(struct ws_tm_stripe));
 }
 
+/* ---- engine auto: one launch after the other between these two, of kernels that commit transactions (tm/auto.h) ---- */
+
+static inline double ws_tm__seconds(void)
+{
+	struct timespec now;
+
+	timespec_get(&now, TIME_UTC);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Right before a launch: sets tm's engine. While it tries engines, waits for the device, and resets the statistics. */
+static inline cudaError_t ws_tm_auto_before(struct ws_tm_auto *a, struct ws_tm *tm)
+{
+	enum ws_tm_engine engine = ws_tm_auto_engine(a);
+	cudaError_t e = tm->engine == (unsigned)engine ? cudaSuccess : ws_tm_set_engine(tm, engine);
+
+	if (e != cudaSuccess || ws_tm_auto_settled(a))
+		return e;
+	e = ws_tm_reset_stats(tm);
+	if (e == cudaSuccess)
+		e = cudaDeviceSynchronize();
+	a->from = ws_tm__seconds();
+	return e;
+}
+
+/* After it, before anything else is launched: while it tries engines, waits for the end. Needs statistics (WS_TM_STATS). */
+static inline cudaError_t ws_tm_auto_after(struct ws_tm_auto *a, const struct ws_tm *tm)
+{
+	struct ws_tm_stats stats;
+	double seconds;
+	cudaError_t e;
+
+	if (ws_tm_auto_settled(a))
+		return cudaSuccess;
+	e = cudaDeviceSynchronize();
+	seconds = ws_tm__seconds() - a->from;
+	if (e == cudaSuccess)
+		e = ws_tm_read_stats(tm, &stats);
+	if (e == cudaSuccess)
+		ws_tm_auto_record(a, stats.commits, seconds);
+	return e;
+}
+
 /* Gives the memory back. *tm may be one that ws_tm_create failed on. */
 static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
 {
@@ -162,13 +207,6 @@ static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
 }
 
 /* As used in tables of statistics. */
-static inline const char *ws_tm_engine_name(unsigned engine)
-{
-	static const char *const names[] = { "cgl", "pstm", "estm", "istm", "hstm" };
-
-	return engine < WS_TM_ENGINES ? names[engine] : "?";
-}
-
 static inline const char *ws_tm_reason_name(unsigned reason)
 {
 	static const char *const names[] = { "read conflict", "write conflict", "invalid read", "heap used up", "retry",

@@ -64,4 +64,12 @@ struct ws_tm {
 	unsigned engine;                            /* enum ws_tm_engine */
 };
 
+/* As used in tables of statistics. */
+static inline const char *ws_tm_engine_name(unsigned engine)
+{
+	static const char *const names[] = { "cgl", "pstm", "estm", "istm", "hstm" };
+
+	return engine < WS_TM_ENGINES ? names[engine] : "?";
+}
+
 #endif
