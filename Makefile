@@ -53,7 +53,7 @@ $(B)/obj/%.$(1).o: src/%.simd.c
 endef
 $(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
 
-$(B)/gen/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.h)
+$(B)/gen/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.h include/warpsafe/tm.cuh include/warpsafe/tm/*)
 	@mkdir -p $(@D)
 	$(DEVICE_CC) $(DEVICE_FLAGS) -S $< -o $@
 

@@ -46,22 +46,6 @@ static inline unsigned ws_tm__log2(unsigned long long n)    /* rounded up */
 	return bits;
 }
 
-/* All chunks free, the first on top. */
-static inline cudaError_t ws_tm__link_chunks(const struct ws_tm *tm)
-{
-	unsigned part[1024], i, n, done = 0;
-	unsigned long long top = tm->chunks > 0;
-	cudaError_t e = cudaMemcpy(&tm->words->free_chunk, &top, sizeof top, cudaMemcpyHostToDevice);
-
-	for (; e == cudaSuccess && done < tm->chunks; done += n) {
-		n = tm->chunks - done < 1024 ? tm->chunks - done : 1024;
-		for (i = 0; i < n; i++)
-			part[i] = done + i + 1 < tm->chunks ? done + i + 2 : 0;
-		e = cudaMemcpy(tm->links + done, part, n * sizeof part[0], cudaMemcpyHostToDevice);
-	}
-	return e;
-}
-
 /* Lays out table, words, stripes, heap and links in one piece of memory; every part begins at a multiple of 128. */
 static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
 {
@@ -112,8 +96,6 @@ static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_conf
 		ws_tm__lay_out(tm, (char *)memory);
 		e = cudaMemset(memory, 0, size);
 	}
-	if (e == cudaSuccess)
-		e = ws_tm__link_chunks(tm);
 	if (e != cudaSuccess) {
 		cudaFree(memory);
 		memset(tm, 0, sizeof *tm);

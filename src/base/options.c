@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum kind { CHOICE, SET, NUMBER, SWITCH, TEXT, REGEX, U32, U64, SIZE, SECONDS, CC };
-enum { V_RACE = 1, V_RUN = 2, V_SIM = 4 };
+enum { V_RACE = 1, V_RUN = 2, V_SIM = 4, V_TM = 8 };
 
 struct row {
 	const char *name;            /* NULL: a heading, its title in help */
@@ -32,7 +32,8 @@ static const struct row rows[] = {
 
 static unsigned verb_bit(const char *verb)
 {
-	return strcmp(verb, "race") == 0 ? V_RACE : strcmp(verb, "run") == 0 ? V_RUN : strcmp(verb, "sim") == 0 ? V_SIM : 0;
+	return strcmp(verb, "race") == 0 ? V_RACE : strcmp(verb, "run") == 0 ? V_RUN : strcmp(verb, "sim") == 0 ? V_SIM :
+	       strcmp(verb, "tm") == 0 ? V_TM : 0;
 }
 
 static const struct row *find_row(const char *name)

@@ -10,7 +10,7 @@ struct ws_options {
 	/* which work */
 	const char *verb;            /* "race", "run", ... */
 	const char *gpu;             /* "sim", "real" */
-	const char *instrument;      /* pass over the program's PTX: "none", "print", "count" (src/rewrite) */
+	const char *instrument;      /* pass over the program's PTX: "none", "print", "count", "tm" (src/rewrite) */
 	/* simulated GPU */
 	const char *divergence;      /* "auto", "stack", "its" */
 	const char *schedule;        /* "rr", "random" */
@@ -24,6 +24,12 @@ struct ws_options {
 	uint64_t shadow_limit;       /* bytes */
 	/* real GPU */
 	uint64_t cache_limit;        /* bytes of compiled kernels kept on disk; 0 = none */
+	/* transactions */
+	const char *tm_engine;       /* "pstm" */
+	uint32_t tm_granule;         /* bytes */
+	uint32_t tm_table;           /* entries */
+	uint32_t tm_patience;        /* aborts */
+	uint64_t tm_heap;            /* bytes */
 	/* detector */
 	const char *detector;        /* "shadow" */
 	const char *memories;        /* "shared,global" */

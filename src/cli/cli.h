@@ -20,7 +20,7 @@ struct ws_verb {
 	const char *help;            /* text of `warpsafe help NAME` above the options; ends with a line break */
 	int (*run)(int argc, char **argv);       /* argv[0] is the verb's name; returns the exit status */
 };
-extern const struct ws_verb ws_verb_race, ws_verb_run, ws_verb_sim, ws_verb_cc, ws_verb_ptx, ws_verb_bench;
+extern const struct ws_verb ws_verb_race, ws_verb_tm, ws_verb_run, ws_verb_sim, ws_verb_cc, ws_verb_ptx, ws_verb_bench;
 
 /* "warpsafe VERB: text" on stderr; returns WS_EXIT_USAGE. verb may be NULL. */
 int ws_cli_refuse(const char *verb, const char *fmt, ...) WS_PRINTF(2, 3);

@@ -32,6 +32,8 @@ static void set_environment(const struct ws_options *o, const char *libraries)
 	struct ws_buf b = { 0 };
 
 	ws_options_to_env(o, &b);
+	if (strcmp(o->instrument, "tm") == 0)
+		setenv("WARPSAFE_TM", "1", 1);       /* include/warpsafe/atomic.h has nothing to warn of */
 	if (ws_cli_is_real(o)) {     /* the driver before the driver; the simulated libraries stay out of it */
 		setenv(WS_REAL_OPTIONS_ENV, b.data, 1);
 		put_before("LD_LIBRARY_PATH", o->report_dir);

@@ -3,6 +3,7 @@
  * A launch runs alone on the simulated GPU. So the counters are taken and set to zero at its end, and what they say
  * belongs to its kernel, also for functions that several kernels call. */
 #include "cuda/instrument.h"
+#include "cuda/transact.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@ struct ws_instrumented {
 	struct site *sites;
 	size_t nsites, cap;
 	char *uncounted; /* places of accesses that have no counter */
+	uint32_t sections; /* that were made transactions; then the counters are theirs */
 };
 
 struct kernel {
@@ -64,7 +66,8 @@ static struct ws_instrumented *remember(const struct ws_rw_result *r)
 	struct ws_instrumented *i = ws_alloc(sizeof *i);
 	struct ws_buf uncounted = {0};
 
-	i->counters = r->counters ? ws_strdup(r->counters) : NULL;
+	i->counters = r->counters ? ws_strdup(r->counters) : r->sections ? ws_strdup(WS_TM_COUNTERS) : NULL;
+	i->sections = r->sections;
 	i->layout = (struct ws_rw_result){.ncounters = r->ncounters, .copies = r->copies, .stride = r->stride};
 	for (uint32_t k = 0; k < r->nsites; k++) {
 		if (r->sites[k].ncounters)
@@ -85,7 +88,8 @@ struct ws_instrumented *ws_instrument(const char *pass, const char *label, struc
 	struct ws_buf messages = {0}, text = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &messages};
 	struct ws_instrumented *made = NULL;
-	bool good = ws_rewrite(pass, *m, &sink);
+	bool tm = strcmp(pass, "tm") == 0;
+	bool good = tm ? ws_transact(*m, &sink) : ws_rewrite(pass, *m, &sink);
 
 	if (good) {
 		made = remember(ws_rewrite_result(*m));
@@ -93,6 +97,8 @@ struct ws_instrumented *ws_instrument(const char *pass, const char *label, struc
 	}
 	ws_ptx_free(*m);
 	*m = good ? ws_ptx_parse(label, text.data, text.len, NULL, &sink) : NULL;
+	if (!*m && tm)
+		ws_transact_refused(messages.data);
 	if (!*m)
 		ws_tell("%s: the pass '%s' cannot be applied\n%s", label, pass, messages.len ? messages.data : "");
 	ws_buf_free(&messages);
@@ -153,7 +159,9 @@ static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	k = kernel_named(l->name ? l->name : "?");
 	k->launches++;
 	for (struct ws_instrumented *i = all; i; i = i->next)
-		if (i->mem)
+		if (i->mem && i->sections)
+			ws_transact_take(i->mem->host);
+		else if (i->mem)
 			take_module(k, i, l->blocks);
 	pthread_mutex_unlock(&lock);
 }
@@ -279,6 +287,10 @@ void ws_instrument_tell(void)
 	if (!ws_session()) /* forked: what was counted is the parent's */
 		return;
 	fflush(stdout);
+	if (strcmp(ws_session()->options.instrument, "tm") == 0) {
+		ws_transact_tell();
+		return;
+	}
 	pthread_mutex_lock(&lock);
 	for (size_t k = 0; k < nkernels; k++)
 		tell_kernel(&kernels[k]);

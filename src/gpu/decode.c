@@ -649,6 +649,7 @@ static void decode_body(struct ws_decoder *dc, uint32_t *order, uint32_t *start,
 
 	place_registers(dc);
 	find_single(dc);
+	ws_dec_locals(dc);               /* first: a register may be an alias for such an address */
 	find_aliases(dc, order, n, removed);
 	ws_dec_registers(dc, order, n);
 	ws_dec_params(dc);

@@ -228,18 +228,20 @@ static void formals(struct ws_decoder *dc)
 		code->rets[i] = formal(dc, f->rets[i]);
 }
 
+void ws_dec_locals(struct ws_decoder *dc)
+{
+	for (uint32_t i = 0; i < dc->ptx->nvars; i++)
+		if (dc->ptx->vars[i]->space == WS_SPACE_LOCAL)
+			dc->area[i] = add_local(dc, dc->ptx->vars[i]);
+}
+
 void ws_dec_params(struct ws_decoder *dc)
 {
 	struct ws_ptx_func *f = dc->ptx;
 
-	for (uint32_t i = 0; i < f->nvars; i++) {
-		const struct ws_ptx_sym *s = f->vars[i];
-
-		if (s->space == WS_SPACE_PARAM)
-			dc->area[i] = new_area(dc, s);
-		else if (s->space == WS_SPACE_LOCAL)
-			dc->area[i] = add_local(dc, s);
-	}
+	for (uint32_t i = 0; i < f->nvars; i++)
+		if (f->vars[i]->space == WS_SPACE_PARAM)
+			dc->area[i] = new_area(dc, f->vars[i]);
 	if (!f->entry)
 		formals(dc);
 }

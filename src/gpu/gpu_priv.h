@@ -574,7 +574,8 @@ bool ws_dec_param_const(struct ws_decoder *dc, const struct ws_ptx_inst *in, uns
                         struct ws_const *c);
 /* Gives every register of the function that has none a place in the frame. */
 void ws_dec_registers(struct ws_decoder *dc, const uint32_t *order, uint32_t n);
-void ws_dec_params(struct ws_decoder *dc);                               /* .param and .local variables */
+void ws_dec_locals(struct ws_decoder *dc);       /* places of local variables */
+void ws_dec_params(struct ws_decoder *dc);       /* .param variables, parameters and results */
 /* Where a .param variable of a function is in the frame; WS_LANE_NONE: not one of this function's. */
 uint32_t ws_dec_area(struct ws_decoder *dc, const struct ws_ptx_sym *sym);
 /* Register (4 or 8 bytes wide) and offset of an address. */

@@ -355,6 +355,8 @@ void ws_ptx_free(struct ws_ptx_module *m);
 
 /* Appends the module as text, with its edits in place; everything else is the input, byte for byte. */
 void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out);
+/* The same for the bytes [at, end) of the text, with the edits of these bytes, and those at `end`. */
+void ws_ptx_print_span(const struct ws_ptx_module *m, size_t at, size_t end, struct ws_buf *out);
 /* Notes an edit; the text is copied. Stretches that give way (len > 0) must not overlap. */
 void ws_ptx_edit(struct ws_ptx_module *m, uint32_t at, uint32_t len, uint32_t rank, const char *text);
 /* Appends one instruction in canonical form, made from its fields and not from the text ("add.s32 %r1, %r2, 3;"). */

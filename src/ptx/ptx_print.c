@@ -36,18 +36,25 @@ static int by_place(const void *a, const void *b)
 
 void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out)
 {
-	size_t n = m->edits ? m->edits->n : 0, at = 0;
+	ws_ptx_print_span(m, 0, m->text_len, out);
+}
+
+void ws_ptx_print_span(const struct ws_ptx_module *m, size_t at, size_t end, struct ws_buf *out)
+{
+	size_t n = m->edits ? m->edits->n : 0;
 	const struct ws_ptx_edit **sorted = ws_alloc((n + 1) * sizeof *sorted);
 
 	for (size_t k = 0; k < n; k++)
 		sorted[k] = &m->edits->list[k];
 	qsort(sorted, n, sizeof *sorted, by_place);
 	for (size_t k = 0; k < n; k++) {
+		if (sorted[k]->at < at || sorted[k]->at > end)
+			continue;
 		ws_buf_add(out, m->text + at, sorted[k]->at - at);
 		ws_buf_puts(out, sorted[k]->text);
 		at = sorted[k]->at + (size_t)sorted[k]->len;
 	}
-	ws_buf_add(out, m->text + at, m->text_len - at);
+	ws_buf_add(out, m->text + at, end - at);
 	free(sorted);
 }
 

@@ -104,8 +104,9 @@ static void raise_header(struct ws_pass *p)
 	}
 }
 
-static void declare_registers(struct ws_pass *p, const struct ws_ptx_func *f, const struct ws_rw_registers *r)
+void ws_rw_declare_registers(struct ws_pass *p, const struct ws_ptx_func *f)
 {
+	const struct ws_rw_registers *r = &p->regs[f->sym->index];
 	struct ws_buf b = { 0 };
 
 	for (unsigned t = 0; t < WS_RW_TYPES; t++) {
@@ -125,7 +126,7 @@ bool ws_rw_end(struct ws_pass *p)
 {
 	for (uint32_t k = 0; k < p->m->nfuncs; k++)
 		if (!p->m->funcs[k]->declared_only && !p->failed)
-			declare_registers(p, p->m->funcs[k], &p->regs[p->m->funcs[k]->sym->index]);
+			ws_rw_declare_registers(p, p->m->funcs[k]);
 	raise_header(p);
 	p->result.sites = ws_arena_alloc(p->m->arena, (p->nsites + 1) * sizeof *p->sites);
 	p->result.nsites = (uint32_t)p->nsites;
@@ -167,31 +168,33 @@ void ws_rw_declare(struct ws_pass *p, const char *fmt, ...)
 	ws_buf_free(&b);
 }
 
-/* Where the first parameter goes: behind the '(' after the kernel's name, or behind the name if there is none. */
-static uint32_t behind_name(const struct ws_ptx_func *f, bool *bracket)
+uint32_t ws_rw_name_at(const struct ws_ptx_func *f)
 {
 	const char *text = f->module->text, *end = text + f->body_off, *name = text + f->off;
 	size_t len = strlen(f->name);
 
 	while (name < end && (strncmp(name, f->name, len) || !strchr(" \t\r\n({", name[len]) ||
-			      !strchr(" \t\r\n", name[-1])))
+			      !strchr(" \t\r\n)", name[-1])))
 		name++;
-	name += len;
+	return (uint32_t)(name - text);
+}
+
+/* Where the first parameter goes: behind the '(' after the function's name, or behind the name if there is none. */
+static uint32_t behind_name(const struct ws_ptx_func *f, bool *bracket)
+{
+	const char *text = f->module->text, *end = text + f->body_off, *name = text + ws_rw_name_at(f) + strlen(f->name);
+
 	text = memchr(name, '(', (size_t)(end - name));
 	*bracket = text && strspn(name, " \t\r\n") == (size_t)(text - name);
 	return (uint32_t)((*bracket ? text + 1 : name) - f->module->text);
 }
 
-bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, const char *name)
+void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_type type, const char *name)
 {
 	struct ws_buf b = { 0 };
 	bool bracket = true;
 	uint32_t at;
 
-	if (!f->entry || f->declared_only)
-		return ws_rw_error(p, NULL, "'%s' is no kernel with a body: it cannot take one more parameter", f->name);
-	if (f->sym->off != f->off)
-		return ws_rw_error(p, NULL, "'%s' is declared twice: it cannot take one more parameter", f->name);
 	if (f->nparams) {
 		at = f->params[f->nparams - 1]->off + f->params[f->nparams - 1]->len;
 		ws_buf_puts(&b, ",\n\t");
@@ -201,6 +204,15 @@ bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, co
 	ws_buf_printf(&b, "%s.param .%s %s%s", bracket ? "" : "(", ws_type_name(type), name, bracket ? "" : ")");
 	ws_ptx_edit(p->m, at, 0, RANK_DECLARE, b.data);
 	ws_buf_free(&b);
+}
+
+bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, const char *name)
+{
+	if (!f->entry || f->declared_only)
+		return ws_rw_error(p, NULL, "'%s' is no kernel with a body: it cannot take one more parameter", f->name);
+	if (f->sym->off != f->off)
+		return ws_rw_error(p, NULL, "'%s' is declared twice: it cannot take one more parameter", f->name);
+	ws_rw_last_param(p, f, type, name);
 	return true;
 }
 
@@ -280,6 +292,15 @@ static bool falls_off(const struct ws_ptx_func *f)
 struct ws_code *ws_code_end_of(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	return falls_off(f) ? begin(p, f, NULL, WS_AFTER) : NULL;
+}
+
+struct ws_code *ws_code_tail(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	struct ws_code *c = begin(p, f, NULL, WS_AFTER);
+
+	if (falls_off(f))
+		ws_code_add(c, "ret;");
+	return c;
 }
 
 const char *ws_code_temp(struct ws_code *c, enum ws_type type)
@@ -404,6 +425,15 @@ static void place(struct ws_code *c, struct ws_buf *out)
 		snprintf(skip, sizeof skip, "%s:", label);
 		emit(c, skip, strlen(skip), "", out);
 	}
+}
+
+void ws_code_replace(struct ws_code *c)
+{
+	struct ws_ptx_module *m = c->p->m;
+	const struct ws_ptx_inst *i = c->inst;
+
+	ws_code_end(c);
+	ws_ptx_edit(m, i->off, i->len, RANK_REPLACE, "");
 }
 
 void ws_code_end(struct ws_code *c)

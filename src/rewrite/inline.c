@@ -87,6 +87,13 @@ static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 	return true;
 }
 
+bool ws_rw_use(struct ws_pass *p, const char *function)
+{
+	const struct ws_ptx_sym *s = p->runtime ? ws_ptx_find(p->runtime, function) : NULL;
+
+	return s ? add_symbol(p, s) : ws_rw_error(p, NULL, "the runtime has no function '%s'", function);
+}
+
 /* ---- one inlining ---- */
 struct inlining {
 	struct ws_code *c;

@@ -17,6 +17,7 @@ static const struct {
 	{ "count", "count accesses to shared and global memory", ws_rw_pass_count },
 	{ "race", "check accesses for races on a real GPU", ws_rw_pass_race },
 	{ "race-part", "race, for a module that will be linked with others", ws_rw_pass_race_part },
+	{ "tm", "make marked sections transactions", ws_rw_pass_tm },
 	{ "race-all", "race, with the checks that are proved to be needless", ws_rw_pass_race_all },
 };
 
@@ -29,10 +30,8 @@ bool ws_rewrite_pass(unsigned k, const char **name, const char **help)
 	return true;
 }
 
-bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink *sink)
+static bool rewrite(const char *pass, struct ws_pass *p)
 {
-	struct ws_pass *p = ws_rw_begin(m, sink);
-
 	for (unsigned k = 0; k < WS_COUNT(passes); k++) {
 		if (strcmp(passes[k].name, pass))
 			continue;
@@ -42,6 +41,19 @@ bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink 
 	}
 	ws_rw_error(p, NULL, "there is no pass '%s'", pass);
 	return ws_rw_end(p);
+}
+
+bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink *sink)
+{
+	return rewrite(pass, ws_rw_begin(m, sink));
+}
+
+bool ws_rewrite_tm(const struct ws_tm_settings *settings, struct ws_ptx_module *m, const struct ws_sink *sink)
+{
+	struct ws_pass *p = ws_rw_begin(m, sink);
+
+	p->tm = settings;
+	return rewrite("tm", p);
 }
 
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m)

@@ -11,11 +11,24 @@
 #ifndef WS_REWRITE_H
 #define WS_REWRITE_H
 
+#include "base/options.h"
 #include "ptx/ptx.h"
 
 /* ---- for users of passes ---- */
 /* Applies a pass. false: every reason went to the sink, and the module is good for nothing but ws_ptx_free. */
 bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink *sink);
+
+/* The pass `tm` with other settings than its defaults: those of ws_tm_config (include/warpsafe/tm.h). */
+struct ws_tm_settings {
+	uint32_t engine;                 /* enum ws_tm_engine */
+	uint32_t granularity;            /* bytes that conflict together: 4 to 64, a power of two */
+	uint32_t entries;                /* of the shadow table; a power of two */
+	uint32_t patience;               /* aborts after which a transaction runs alone */
+	uint64_t heap;                   /* bytes for long logs */
+};
+struct ws_tm_settings ws_tm_settings_default(void);
+struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o);
+bool ws_rewrite_tm(const struct ws_tm_settings *settings, struct ws_ptx_module *m, const struct ws_sink *sink);
 
 /* The passes there are: name and one sentence; false when k is beyond the last. */
 bool ws_rewrite_pass(unsigned k, const char **name, const char **help);
@@ -66,6 +79,7 @@ struct ws_rw_result {
 	uint32_t module;         /* the module's number, never 0 */
 	const struct ws_rw_kernel *kernels;      /* all with a body; a kernel's number is its place here */
 	uint32_t nkernels;
+	uint32_t sections;       /* tm: marked sections that were made transactions */
 };
 /* What the pass left for the host; valid as long as the module. */
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);
@@ -149,6 +163,7 @@ void ws_code_end(struct ws_code *c);
 bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx);
 extern const char ws_device_count[];     /* src/device/count.cu */
 extern const char ws_device_race[];      /* src/device/race.cu */
+extern const char ws_device_tm[];        /* src/device/tm.cu */
 
 /* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables
  * ("name", "name+8"), 32 or 64 bits as the parameter is; the result goes to the register `result` (NULL = nowhere).

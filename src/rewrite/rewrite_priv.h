@@ -27,6 +27,7 @@ struct ws_pass {
 	struct ws_ptx_module *runtime;   /* freed at the end */
 	struct ws_rw_symbols added;
 	struct ws_rw_result result;
+	const struct ws_tm_settings *tm; /* NULL: the defaults */
 	struct ws_rw_site *sites;
 	size_t nsites, sites_cap;
 };
@@ -45,13 +46,27 @@ struct ws_code {
 };
 
 /* Order of edits at one place. */
-enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE, RANK_COPY };
+enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE, RANK_REPLACE, RANK_COPY };
 
 /* The begin and end of every pass (edit.c). */
 struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);
 bool ws_rw_end(struct ws_pass *p);       /* true: all went well */
 
+/* The registers of a function that were asked for so far, declared at the top of its body. */
+void ws_rw_declare_registers(struct ws_pass *p, const struct ws_ptx_func *f);
+/* Where the function's name stands in front of its body. */
+uint32_t ws_rw_name_at(const struct ws_ptx_func *f);
+/* One more parameter of a function, behind the others. */
+void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_type type, const char *name);
+/* Code behind the end of the body, where control comes by jumps alone. */
+struct ws_code *ws_code_tail(struct ws_pass *p, struct ws_ptx_func *f);
+/* Ends code that began before an instruction: it takes the instruction's place. */
+void ws_code_replace(struct ws_code *c);
+/* Adds a function of the runtime to the module, with what it needs (inline.c). */
+bool ws_rw_use(struct ws_pass *p, const char *function);
+
 bool ws_rw_pass_count(struct ws_pass *p);
+bool ws_rw_pass_tm(struct ws_pass *p);
 bool ws_rw_pass_race(struct ws_pass *p);
 bool ws_rw_pass_race_part(struct ws_pass *p);
 bool ws_rw_pass_race_all(struct ws_pass *p);

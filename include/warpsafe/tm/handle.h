@@ -42,8 +42,10 @@ struct ws_tm_words {
 	unsigned next_id, unused1[31];              /* ids given to threads so far */
 	unsigned token, unused2[31];                /* id of the transaction that may run alone; 0: none */
 	unsigned lock, unused3[31];                 /* engine cgl: id of the transaction that runs; 0: none */
-	unsigned long long free_chunk, unused4[15]; /* top of the free chunks: count of changes << 32 | number + 1 */
+	unsigned long long free_chunk, unused4[15]; /* top of the chunks that were given back: count of changes << 32 | number + 1 */
 	unsigned long long clock, unused5[15];      /* engine hstm: commits that wrote something */
+	unsigned fresh, unused6[31];                /* chunks handed out for the first time; behind them none was in use yet */
+	unsigned ended, unused7[31];                /* marked sections, engine istm: attempts that wrote and ended */
 };
 
 enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */

@@ -16,7 +16,9 @@
 
 #define WS_TX_FN static __device__ __forceinline__
 /* For what is rare: not worth its code at each place that calls it. */
+#ifndef WS_TX_RARE
 #define WS_TX_RARE static __device__ __noinline__ __attribute__((unused))
+#endif
 
 /* Log entries that lie in the thread's local memory; more go to the heap. */
 #ifndef WS_TM_LOG
@@ -157,10 +159,18 @@ WS_TX_FN unsigned long long ws_tx__granule(const struct ws_tx *tx, unsigned long
 
 /* Pointers and no struct ws_tx: one whose address went to a function could not stay in registers. */
 
-/* Number + 1 of the chunk; 0: there is none. */
-WS_TX_RARE unsigned ws_tx__take_chunk(unsigned long long *top, const unsigned *links)
+/* A chunk that was never in use. The count may pass `chunks` by the number of threads that ask at once. */
+WS_TX_FN unsigned ws_tx__fresh_chunk(unsigned *fresh, unsigned chunks)
 {
-	unsigned long long old = ws_tx__load64(top), seen;
+	unsigned n = ws_tx__load32(fresh) < chunks ? atomicAdd(fresh, 1u) : chunks;
+
+	return n < chunks ? n + 1 : 0;
+}
+
+/* Number + 1 of the chunk; 0: there is none. */
+WS_TX_RARE unsigned ws_tx__take_chunk(struct ws_tm_words *words, const unsigned *links, unsigned chunks)
+{
+	unsigned long long *top = &words->free_chunk, old = ws_tx__load64(top), seen;
 
 	while ((unsigned)old) {
 		ws_tx__fence();
@@ -171,7 +181,7 @@ WS_TX_RARE unsigned ws_tx__take_chunk(unsigned long long *top, const unsigned *l
 		}
 		old = seen;
 	}
-	return (unsigned)old;
+	return (unsigned)old ? (unsigned)old : ws_tx__fresh_chunk(&words->fresh, chunks);
 }
 
 WS_TX_RARE void ws_tx__give_chunk(unsigned long long *top, unsigned *links, unsigned chunk)
@@ -220,7 +230,7 @@ WS_TX_FN int ws_tx__reserve(struct ws_tx *tx)
 
 	if (tx->n < tx->room)
 		return 1;
-	chunk = ws_tx__take_chunk(&tx->tm.words->free_chunk, tx->tm.links);
+	chunk = ws_tx__take_chunk(tx->tm.words, tx->tm.links, tx->tm.chunks);
 	if (!chunk)
 		return 0;
 	ws_tx__store32(&tx->tm.links[chunk - 1], tx->chunk);

@@ -1,0 +1,64 @@
+/* atomic.h - marked sections of plain CUDA C that take effect as a whole or not at all (nvcc and clang, C++11 and later).
+ * Manual: docs/TRANSACTIONS.md.
+ *
+ *     __global__ void move(long long *account, int from, int to, long long sum)
+ *     {
+ *             WS_ATOMIC {
+ *                     if (account[from] < sum)
+ *                             return;
+ *                     account[from] -= sum;
+ *                     account[to] += sum;
+ *             }
+ *     }
+ *
+ * The section and the functions called in it are plain code. It may be left by its end, return, break, continue and goto,
+ * which all commit. Sections inside a section are a part of it.
+ *
+ * The markers are what `warpsafe tm ./app` looks for when it loads the program's PTX, and `warpsafe cc --tm` when it makes
+ * it. A program that runs without either does what it says with NO atomicity: each thread runs the section once, as if
+ * WS_ATOMIC were not there. It tells so once on the error stream; define WS_ATOMIC_QUIET to leave that out. */
+#ifndef WARPSAFE_ATOMIC_H
+#define WARPSAFE_ATOMIC_H
+
+/* The same as two calls: every way from a ws_tx_begin must come to a ws_tx_end of the same function. What they return means
+ * nothing. Numbers that no program moves to a register by chance; "memory" keeps accesses on their side of a marker. */
+static __device__ __forceinline__ unsigned long long ws_tx_begin(void)
+{
+	unsigned long long mark;
+
+	__asm__ volatile("mov.b64 %0, 0x77735f74785f6265;" : "=l"(mark) : : "memory");
+	return mark;
+}
+
+static __device__ __forceinline__ unsigned long long ws_tx_end(void)
+{
+	unsigned long long mark;
+
+	__asm__ volatile("mov.b64 %0, 0x77735f74785f656e;" : "=l"(mark) : : "memory");
+	return mark;
+}
+
+struct ws_tx_section {
+	__device__ __forceinline__ ws_tx_section() { ws_tx_begin(); }
+	__device__ __forceinline__ ~ws_tx_section() { ws_tx_end(); }
+	__device__ __forceinline__ explicit operator bool() const { return false; }
+};
+
+/* No section when the program is run as it is: told once by the host's side of each such program. */
+#if !defined(WS_ATOMIC_QUIET) && !defined(__CUDA_ARCH__) && !defined(WS_ATOMIC_BUILT)
+#include <stdio.h>
+#include <stdlib.h>
+inline bool ws_atomic_told(void)
+{
+	static bool told = !getenv("WARPSAFE_TM") &&
+	                   fprintf(stderr, "warpsafe: this program has marked sections (WS_ATOMIC), which are atomic under "
+	                                   "'warpsafe tm' alone\n") > 0;
+
+	return told;
+}
+static const bool ws_atomic_tell = ws_atomic_told();
+#endif
+
+#define WS_ATOMIC if (ws_tx_section ws_tx_this_section{}) {} else
+
+#endif

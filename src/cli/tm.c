@@ -1,0 +1,42 @@
+/* tm.c - `warpsafe tm`: runs a program with its marked sections as transactions. */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+static int run_program(char **argv, const struct ws_options *o)
+{
+	struct ws_report *report = ws_report_new();
+	struct ws_program p = ws_cli_launch(&ws_verb_tm, o, argv, WS_OUTPUT_SHOWN, report);
+	int status = p.status;
+
+	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
+		status = WS_EXIT_FAILED;
+	ws_report_free(report);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct ws_options o;
+	const char *why = NULL;
+	int status, program;
+
+	ws_options_default(&o);
+	program = ws_cli_parse(&ws_verb_tm, argc, argv, &o, &status);
+	if (program && !ws_options_set(&o, "instrument", "tm", &why))
+		status = ws_cli_refuse("tm", "%s", why);
+	else if (program)
+		status = run_program(argv + program, &o);
+	ws_options_free(&o);
+	return status;
+}
+
+const struct ws_verb ws_verb_tm = {
+	"tm", "run a program with its marked sections as transactions",
+	"[options] [--] PROGRAM [ARGUMENTS]",
+	"Runs PROGRAM, an ordinary CUDA program, and makes each of its marked sections\n"
+	"(WS_ATOMIC { ... } of <warpsafe/atomic.h>) take effect as a whole or not at all. What a\n"
+	"section does that cannot be undone is refused by its source line before the program's\n"
+	"kernels run.\n",
+	run,
+};

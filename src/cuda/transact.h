@@ -1,0 +1,18 @@
+/* transact.h - `warpsafe tm` on the simulated GPU: the program's marked sections become transactions when it is loaded, and
+ * what they did is told when it ends. */
+#ifndef WS_TRANSACT_H
+#define WS_TRANSACT_H
+
+#include "device/tm.h"
+#include "rewrite/rewrite.h"
+
+/* The pass `tm` with the session's options. */
+bool ws_transact(struct ws_ptx_module *m, const struct ws_sink *sink);
+/* It could not be done: tells why and ends the program with status 2. Sections that are not atomic would do harm. */
+_Noreturn void ws_transact_refused(const char *why);
+/* After a launch: takes the counters, memory of the variable WS_TM_COUNTERS, and sets them to zero. One call at a time. */
+void ws_transact_take(void *counters);
+/* On stderr: that there was no section at all, or one that was too large; with --stats the counts. */
+void ws_transact_tell(void);
+
+#endif

@@ -1,0 +1,229 @@
+/* tm.cu - the transactional runtime of marked sections (include/warpsafe/atomic.h): the engines of include/warpsafe/tm,
+ * behind the calls that the pass tm (src/rewrite/tm.c) inserts.
+ *
+ * A section is run in rounds, as by WS_TX of tm.cuh: enter once; then begin, the section, end, until again says no. What
+ * loses an attempt leaves the section at once: no zombie goes on, so end comes right behind the access that lost.
+ *
+ * With every engine an attempt only ever sees values that were there together, for plain code asks nothing, and a walk
+ * through a torn list might not end. istm by itself does not promise it. Here its attempts that wrote are counted
+ * before they give their locations back, and one that reads looks again at all it has read when the count has changed. */
+#include "device.cuh"
+#include "tm.h"
+
+/* ---- what tm.cuh needs of CUDA's headers ---- */
+#define __device__ DEVICE
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+
+HELPER u32 atomicCAS(u32 *p, u32 old, u32 value)
+{
+	u32 was;
+
+	asm volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(was) : "l"(p), "r"(old), "r"(value) : "memory");
+	return was;
+}
+
+HELPER u64 atomicCAS(u64 *p, u64 old, u64 value)
+{
+	u64 was;
+
+	asm volatile("atom.cas.b64 %0, [%1], %2, %3;" : "=l"(was) : "l"(p), "l"(old), "l"(value) : "memory");
+	return was;
+}
+
+HELPER u32 atomicAdd(u32 *p, u32 value)
+{
+	u32 was;
+
+	asm volatile("atom.add.u32 %0, [%1], %2;" : "=r"(was) : "l"(p), "r"(value) : "memory");
+	return was;
+}
+
+HELPER void atomicAdd(u64 *p, u64 value)
+{
+	asm volatile("red.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+}
+
+HELPER void __threadfence(void) { asm volatile("membar.gl;" : : : "memory"); }
+HELPER void __nanosleep(u32 ns) { asm volatile("nanosleep.u32 %0;" : : "r"(ns)); }
+HELPER u32 __float_as_uint(float f) { return __builtin_bit_cast(u32, f); }
+HELPER float __uint_as_float(u32 u) { return __builtin_bit_cast(float, u); }
+HELPER long long __double_as_longlong(double f) { return __builtin_bit_cast(long long, f); }
+HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(double, u); }
+
+/* What tm.cuh keeps as functions is added to the program by its name. */
+#define WS_TX_RARE SLOW
+#define ws_tx__take_chunk __warpsafe_tm_take_chunk
+#define ws_tx__give_chunk __warpsafe_tm_give_chunk
+#define ws_tx__give_chunks __warpsafe_tm_give_chunks
+#include "../../include/warpsafe/tm.cuh"
+
+/* ---- a thread's transaction ---- */
+struct thread {
+	u64 value[4];
+	struct ws_tx tx;
+	struct ws_tx_log log;
+	u32 ended;                   /* istm: the count when all that was read was valid */
+	u32 wrote;                   /* istm: locations of others' interest were written in this attempt */
+};
+static_assert(sizeof(struct thread) == WS_TM_THREAD_BYTES, "tm.h");
+static_assert(__builtin_offsetof(struct thread, value) == WS_TM_VALUE_AT, "tm.h");
+static_assert(__builtin_offsetof(struct thread, tx.id) == WS_TM_ID_AT, "tm.h");
+static_assert(__builtin_offsetof(struct thread, tx.state) == WS_TM_STATE_AT, "tm.h");
+static_assert(WS_TX_ACTIVE == WS_TM_STATE_ACTIVE, "tm.h");
+
+/* The pass declares and fills it. */
+extern "C" DEVICE struct ws_tm __warpsafe_tm;
+
+SLOW void __warpsafe_tm_enter(struct thread *t)
+{
+	if (!t->tx.id)
+		ws_tx_init(&t->tx, &t->log, __warpsafe_tm);
+	ws_tx_enter(&t->tx);
+}
+
+/* Whether this round is an attempt. */
+SLOW u32 __warpsafe_tm_begin(struct thread *t)
+{
+	t->wrote = 0;
+	t->ended = ws_tx__load32(&__warpsafe_tm.words->ended);
+	__threadfence();
+	return (u32)ws_tx_begin(&t->tx);
+}
+
+/* The end of an attempt: takes effect or is undone. A log that the whole heap does not hold leaves no way to go on: plain
+ * code does not ask whether its section was done. */
+SLOW void __warpsafe_tm_end(struct thread *t)
+{
+	if (t->wrote)                /* ws_tx_end has a fence between this and what it gives back */
+		atomicAdd(&t->tx.tm.words->ended, 1u);
+	ws_tx_end(&t->tx);
+	if (ws_tx_status(&t->tx) == WS_TX_TOO_LARGE)
+		__builtin_trap();
+}
+
+/* Whether there is one more round. */
+SLOW u32 __warpsafe_tm_again(struct thread *t)
+{
+	return (u32)ws_tx_again(&t->tx);
+}
+
+/* ---- accesses ---- */
+/* Where an address is. What is neither global nor shared nor local cannot be written: parameters, constants. */
+enum where { GLOBAL, SHARED, LOCAL, FIXED };
+
+HELPER bool is_space(u64 at, enum where space)
+{
+	u32 is = 0;
+
+	if (space == GLOBAL)
+		asm("{ .reg .pred p; isspacep.global p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(is) : "l"(at));
+	else if (space == SHARED)
+		asm("{ .reg .pred p; isspacep.shared p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(is) : "l"(at));
+	else
+		asm("{ .reg .pred p; isspacep.local p, %1; selp.u32 %0, 1, 0, p; }" : "=r"(is) : "l"(at));
+	return is;
+}
+
+HELPER enum where where_is(u64 at)
+{
+	if (is_space(at, SHARED))
+		return SHARED;
+	if (is_space(at, LOCAL))
+		return LOCAL;
+	return is_space(at, GLOBAL) ? GLOBAL : FIXED;
+}
+
+/* What shadow entries go by: blocks have shared memory at the same addresses, and do not conflict there (but with hstm). */
+HELPER u64 place(u64 at, enum where where)
+{
+	u32 block = (block_z() * blocks_y() + block_y()) * blocks_x() + block_x();
+
+	return where == SHARED ? at ^ (u64)(block + 1) << 20 : at;
+}
+
+HELPER bool owned(enum where where) { return where == GLOBAL || where == SHARED; }
+
+/* Whether all that was read was there together; the last read has a fence behind it. Nobody who ended since the clock was
+ * looked at: nothing that was read has changed, for what is being written is locked. */
+HELPER bool consistent(struct thread *t)
+{
+	u32 now;
+
+	if (ws_tx__engine(&t->tx) != WS_TM_ISTM)
+		return true;
+	__threadfence();
+	now = ws_tx__load32(&t->tx.tm.words->ended);
+	if (now == t->ended)
+		return true;
+	t->ended = now;
+	__threadfence();
+	return ws_tx_validate(&t->tx);
+}
+
+HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 *value)
+{
+	if (owned(where) && ws_tx__engine(&t->tx) == WS_TM_HSTM)
+		return ws_tx__room(&t->tx) && ws_tx__hstm_read(&t->tx, at, size, value);
+	if (owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 0))
+		return false;
+	*value = ws_tx__load(at, size);
+	return !owned(where) || consistent(t);
+}
+
+HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64 value)
+{
+	u32 log_size = size == 8 ? 3 : size >> 1;
+
+	if (owned(where) && ws_tx__engine(&t->tx) == WS_TM_HSTM) {
+		if (!ws_tx__room(&t->tx))
+			return false;
+		ws_tx__hstm_write(&t->tx, at, size, value);
+		return true;
+	}
+	if ((owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 1)) || !ws_tx__room(&t->tx))
+		return false;
+	t->wrote |= ws_tx__engine(&t->tx) == WS_TM_ISTM && owned(where);
+	ws_tx__append(&t->tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
+	ws_tx__store(at, size, value);
+	return true;
+}
+
+/* Accesses of `bytes` (1 to 32, a power of two) at an address that is a multiple of it, to and from t->value. Words of a
+ * vector are accessed one by one, the largest that go: no order among them is promised, as of a vector's anyway. */
+HELPER void read(struct thread *t, u64 at, u32 bytes, enum where where)
+{
+	u32 step = bytes < 8 ? bytes : 8;
+	bool good = true;
+
+	for (u32 done = 0; done < bytes && good; done += step)
+		good = read_word(t, at + done, step, where, &t->value[done / 8]);
+}
+
+HELPER void write(struct thread *t, u64 at, u32 bytes, enum where where)
+{
+	u32 step = bytes < 8 ? bytes : 8;
+	bool good = true;
+
+	for (u32 done = 0; done < bytes && good; done += step)
+		good = write_word(t, at + done, step, where, t->value[done / 8]);
+}
+
+SLOW void __warpsafe_tm_read_global(struct thread *t, u64 at, u32 bytes) { read(t, at, bytes, GLOBAL); }
+SLOW void __warpsafe_tm_write_global(struct thread *t, u64 at, u32 bytes) { write(t, at, bytes, GLOBAL); }
+SLOW void __warpsafe_tm_read(struct thread *t, u64 at, u32 bytes) { read(t, at, bytes, where_is(at)); }
+SLOW void __warpsafe_tm_write(struct thread *t, u64 at, u32 bytes) { write(t, at, bytes, where_is(at)); }
+
+/* The function that has this local memory returns: what was written there need not be undone, and must not be, for the
+ * memory will be others'. */
+SLOW void __warpsafe_tm_forget(struct thread *t, u64 from, u64 bytes)
+{
+	struct ws_tx_walk w = ws_tx__walk(&t->tx);
+	struct ws_tm_entry *e;
+
+	while ((e = ws_tx__older(&t->tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_UNDO && ws_tx__what(e) - from < bytes) {
+			e->where = ws_tx__where(WS_TX_UNDO, 3, (u64)&t->value[0]);
+			e->value = 0;
+		}
+}

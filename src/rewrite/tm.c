@@ -1,0 +1,659 @@
+/* tm.c - the pass `tm`: marked sections (include/warpsafe/atomic.h) become transactions of src/device/tm.cu.
+ *
+ * A section becomes a loop of rounds, and all lanes of a warp that are in a round come together at its end:
+ *
+ *             save the registers that the section changes; enter
+ *     retry:  get them back; is this round an attempt? no: to join
+ *             ... the section; an access that loses its attempt jumps to lost ...
+ *             end; remember which end; to join
+ *     lost:   end (undoes)
+ *     join:   is there one more round? yes: to retry; no: to what is behind the end that was reached
+ *
+ * That is the loop of WS_TX (tm.cuh). No lane waits for another one inside a round, and join post-dominates every
+ * instruction of the section: under the stack model (lanes wait at post-dominators) a lane with locations of its own never
+ * waits for one that wants them.
+ *
+ * Functions that a section calls have a second body, with the transaction as one more parameter: it returns at once when
+ * the attempt is lost, and so does whoever called it. Markers in it are nothing: a section within a section is a part of
+ * that.
+ *
+ * The tables are variables of the module, so that a rewritten program needs no host. */
+#include "rewrite/tm.h"
+#include "device/tm.h"
+#include "../include/warpsafe/tm/handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct jump { uint32_t section; const char *label; };
+
+struct clones {
+	struct ws_ptx_func **list;       /* in the order in which calls of them were met */
+	size_t n, cap;
+};
+
+struct tm {
+	struct ws_pass *p;
+	struct clones clones;
+};
+
+struct section { const char *lost, *join, *begin, *end; };
+
+struct function {                        /* that has sections */
+	struct tm *tm;
+	struct ws_tm_body body;
+	struct ws_tm_flow flow;
+	struct section *sections;
+	struct jump *begins, *ends;
+	size_t nbegins, nends, begins_cap, ends_cap;
+};
+
+struct ws_tm_settings ws_tm_settings_default(void)
+{
+	return (struct ws_tm_settings){ .engine = WS_TM_PSTM, .granularity = 4, .entries = 1u << 20, .patience = 24,
+	                                .heap = 4 << 20 };
+}
+
+struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
+{
+	static const char *const names[WS_TM_ENGINES] = { "cgl", "pstm", "estm", "istm" };
+	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
+	                            .heap = o->tm_heap };
+
+	while (s.engine + 1 < WS_TM_ENGINES && strcmp(names[s.engine], o->tm_engine))
+		s.engine++;
+	return s;
+}
+
+/* ---- messages and calls ---- */
+/* A marker's own line is one of atomic.h. If the compiler does not tell where it was inlined: the line of an instruction
+ * near it that is not from there. */
+static void place_marker(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place)
+{
+	enum { NEAR = 16 };
+	struct ws_ptx_place other;
+
+	if (place->inlined_file) {
+		place->file = place->inlined_file;
+		place->line = place->inlined_line;
+		return;
+	}
+	for (uint32_t k = 1; place->file && k <= 2 * NEAR; k++) {
+		uint32_t at = k % 2 ? i->index + (k + 1) / 2 : i->index - k / 2;
+
+		if (at >= f->ninsts)
+			continue;
+		ws_ptx_place(f, &f->insts[at], &other);
+		if (other.file && strcmp(other.file, place->file)) {
+			*place = other;
+			return;
+		}
+	}
+}
+
+bool ws_tm_refuse(struct ws_pass *p, const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *fmt, ...)
+{
+	struct ws_ptx_place place = { 0 };
+	struct ws_buf text = { 0 };
+	struct ws_diag d = { .severity = WS_ERROR, .place = { .path = p->m->path, .line = i ? i->line : f->line } };
+	va_list ap;
+
+	if (i)
+		ws_ptx_place(f, i, &place);
+	if (place.file && ws_tm_mark_of(i) != WS_TM_NO_MARK)
+		place_marker(f, i, &place);
+	if (place.file)
+		d.place = (struct ws_place){ .path = place.file, .line = place.line };
+	va_start(ap, fmt);
+	ws_buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	d.text = text.data;
+	p->failed = true;
+	if (p->sink && p->sink->emit)
+		p->sink->emit(p->sink->user, &d);
+	ws_buf_free(&text);
+	return false;
+}
+
+bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
+		const char *result)
+{
+	static const char *const lists[] = { "()", "(__warpsafe_a0)", "(__warpsafe_a0, __warpsafe_a1)",
+		                             "(__warpsafe_a0, __warpsafe_a1, __warpsafe_a2)" };
+	unsigned n = (unsigned)strlen(types);
+
+	ws_code_add(c, "{");
+	for (unsigned k = 0; k < n; k++) {
+		ws_code_add(c, ".param .b%u __warpsafe_a%u;", types[k] == 'l' ? 64 : 32, k);
+		ws_code_add(c, "st.param.b%u [__warpsafe_a%u], %s;", types[k] == 'l' ? 64 : 32, k, args[k]);
+	}
+	if (result)
+		ws_code_add(c, ".param .b32 __warpsafe_r;");
+	ws_code_add(c, "call %s%s, %s;", result ? "(__warpsafe_r), " : "", function, lists[n]);
+	if (result)
+		ws_code_add(c, "ld.param.b32 %s, [__warpsafe_r];", result);
+	ws_code_add(c, "}");
+	return !b->p->failed;
+}
+
+void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c)
+{
+	const char *state = ws_code_temp(c, WS_B32), *lost = ws_code_temp(c, WS_PRED);
+
+	ws_code_add(c, "ld.u32 %s, [%s+%d];", state, b->thread, WS_TM_STATE_AT);
+	ws_code_add(c, "setp.ne.u32 %s, %s, %d;", lost, state, WS_TM_STATE_ACTIVE);
+	ws_code_add(c, "@%s bra %s;", lost, b->lost);
+}
+
+/* A call with the transaction alone. */
+static bool call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *result)
+{
+	return ws_tm_call(b, c, function, "l", &b->thread, result);
+}
+
+/* ---- calls of the program's functions ---- */
+static const char *clone_name(struct tm *tm, const struct ws_ptx_func *f)
+{
+	struct ws_buf b = { 0 };
+	const char *name;
+
+	ws_buf_printf(&b, "__warpsafe_tm_of_%s", f->name);
+	name = ws_arena_strndup(tm->p->m->arena, b.data, b.len);
+	ws_buf_free(&b);
+	return name;
+}
+
+static void want_clone(struct tm *tm, struct ws_ptx_func *f)
+{
+	for (size_t k = 0; k < tm->clones.n; k++)
+		if (tm->clones.list[k] == f)
+			return;
+	*WS_PUSH(tm->clones.list, tm->clones.n, tm->clones.cap) = f;
+}
+
+static bool ends_program(const char *function)
+{
+	return strcmp(function, "__assertfail") == 0 || strcmp(function, "__assert_fail") == 0;
+}
+
+static bool of_the_system(const char *function)
+{
+	return strcmp(function, "vprintf") == 0 || strcmp(function, "malloc") == 0 || strcmp(function, "free") == 0;
+}
+
+/* One more argument, the transaction: behind the others, or as the only one. */
+static void add_argument(struct ws_tm_body *b, struct ws_ptx_inst *i)
+{
+	struct ws_ptx_module *m = b->p->m;
+	const struct ws_ptx_call *call = i->call;
+	const struct ws_operand *last = call->nargs ? &call->args[call->nargs - 1] : call->target;
+	uint32_t at = last->off + last->len, end = i->off + i->len;
+	const char *bracket = call->nargs ? NULL : memchr(m->text + at, '(', end - at);
+	struct ws_code *c = ws_code_at(b->p, b->f, i, WS_BEFORE);
+	struct ws_buf text = { 0 };
+
+	ws_code_add(c, ".param .b64 __warpsafe_t%u;", b->calls);
+	ws_code_add(c, "st.param.b64 [__warpsafe_t%u], %s;", b->calls, b->thread);
+	ws_code_end(c);
+	ws_buf_printf(&text, bracket ? "__warpsafe_t%u" : call->nargs ? ", __warpsafe_t%u" : ", (__warpsafe_t%u)", b->calls++);
+	ws_ptx_edit(m, bracket ? (uint32_t)(bracket + 1 - m->text) : at, 0, RANK_AFTER, text.data);
+	ws_buf_free(&text);
+}
+
+/* The last instruction of a call: those that take its results belong to it (PTX ISA 9.0, Abstracting the ABI). */
+static struct ws_ptx_inst *end_of_call(struct ws_ptx_func *f, struct ws_ptx_inst *i)
+{
+	struct ws_ptx_inst *last = i;
+	bool result = true;
+
+	while (last + 1 < f->insts + f->ninsts && result) {
+		const struct ws_ptx_inst *next = last + 1;
+
+		result = false;
+		for (uint32_t k = 0; next->op == WS_OP_ld && next->space == WS_SPACE_PARAM && k < i->call->nrets; k++)
+			result |= next->nops > 1 && next->ops[1].sym && next->ops[1].sym == i->call->rets[k].sym;
+		last += result;
+	}
+	return last;
+}
+
+static bool section_call(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i)
+{
+	const struct ws_operand *to = i->call->target;
+	struct ws_ptx_func *f = to->kind == WS_O_SYM && to->sym->kind == WS_SYM_FUNC ? to->sym->func : NULL;
+	struct ws_code *c;
+
+	if (!f)
+		return ws_tm_refuse(b->p, b->f, i, "a call by address cannot be in a marked section");
+	if (f->declared_only && ends_program(f->name))
+		return true;
+	if (f->declared_only && of_the_system(f->name))
+		return ws_tm_refuse(b->p, b->f, i, "'%s' cannot be undone, so it cannot be in a marked section",
+				    *f->name == 'v' ? "printf" : f->name);
+	if (f->declared_only)
+		return ws_tm_refuse(b->p, b->f, i, "'%s' is not a function of this module, so it cannot be called in a marked "
+				    "section", f->name);
+	if (i->guard)
+		return ws_tm_refuse(b->p, b->f, i, "a call under a guard cannot be in a marked section");
+	want_clone(tm, f);
+	ws_ptx_edit(b->p->m, to->off, to->len, RANK_REPLACE, clone_name(tm, f));
+	add_argument(b, i);
+	c = ws_code_at(b->p, b->f, end_of_call(b->f, i), WS_AFTER);
+	ws_tm_leave_if_lost(b, c);
+	ws_code_end(c);
+	return true;
+}
+
+static bool behind_trap(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return i->index && f->insts[i->index - 1].op == WS_OP_trap && !f->insts[i->index - 1].guard;
+}
+
+/* An instruction of a section, or of a function that one calls. */
+static bool inside(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+{
+	if (i->call)
+		return section_call(tm, b, i);
+	if (i->op == WS_OP_exit && !behind_trap(b->f, i))
+		return ws_tm_refuse(b->p, b->f, i, "the thread ends in a marked section");
+	return ws_tm_instruction(b, i, a);
+}
+
+static const struct ws_rw_access *access_of(const struct ws_ptx_inst *i, const struct ws_rw_access **list)
+{
+	return (*list)->inst == i ? (*list)++ : NULL;
+}
+
+/* ---- functions with sections ---- */
+static const char *move_of(const struct ws_reg *r)
+{
+	switch (r->type == WS_PRED ? 0 : ws_type_bytes(r->type)) {
+	case 0: return r->type == WS_PRED ? "pred" : NULL;
+	case 2: return "b16";
+	case 4: return "b32";
+	case 8: return "b64";
+	case 16: return "b128";
+	default: return NULL;
+	}
+}
+
+/* Registers at the begin of a section: saved in front of the rounds, and got back in each. */
+static bool save_registers(struct function *fn, struct ws_code *c, struct ws_ptx_inst *i, const char *retry)
+{
+	struct ws_tm_saved saved = { 0 };
+	const char **kept;
+	bool good = true;
+
+	ws_tm_saved_find(fn->body.f, &fn->flow, i, &saved);
+	kept = ws_alloc((saved.n + 1) * sizeof *kept);
+	for (size_t k = 0; k < saved.n && good; k++) {
+		const struct ws_reg *r = saved.regs[k];
+
+		if (r->vec != 1 || !move_of(r)) {
+			good = ws_tm_refuse(fn->body.p, fn->body.f, i, "register '%s' cannot be kept for a new attempt", r->name);
+			break;
+		}
+		kept[k] = ws_rw_register(fn->body.p, fn->body.f, r->type);
+		ws_code_add(c, "mov.%s %s, %s;", move_of(r), kept[k], r->name);
+	}
+	good = good && call(&fn->body, c, "__warpsafe_tm_enter", NULL);
+	ws_code_add(c, "%s:", retry);
+	for (size_t k = 0; k < saved.n && good; k++)
+		ws_code_add(c, "mov.%s %s, %s;", move_of(saved.regs[k]), saved.regs[k]->name, kept[k]);
+	free(kept);
+	free(saved.regs);
+	return good;
+}
+
+/* Labels are known in their block and those inside it (PTX ISA 9.0, Labels): ours must be known everywhere. */
+static bool at_top(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	int depth = 0;
+
+	for (const char *t = f->module->text + f->body_off; t < f->module->text + i->off; t++)
+		depth += *t == '{' ? 1 : *t == '}' ? -1 : 0;
+	return depth == 1;
+}
+
+static bool marker_is_plain(struct function *fn, const struct ws_ptx_inst *i)
+{
+	if (at_top(fn->body.f, i) && !i->guard)
+		return true;
+	return ws_tm_refuse(fn->body.p, fn->body.f, i, "a marker of a section under a guard or in braces of assembly");
+}
+
+static bool begin_section(struct function *fn, struct ws_ptx_inst *i)
+{
+	struct section *s = &fn->sections[fn->flow.section[i->index]];
+	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
+	const char *retry = ws_code_label(c), *attempt = ws_code_temp(c, WS_B32), *none = ws_code_temp(c, WS_PRED);
+	bool good = marker_is_plain(fn, i);
+
+	ws_code_add(c, "mov.u32 %s, %zu;", s->begin, fn->nbegins);
+	*WS_PUSH(fn->begins, fn->nbegins, fn->begins_cap) = (struct jump){ fn->flow.section[i->index], retry };
+	good = good && save_registers(fn, c, i, retry) && call(&fn->body, c, "__warpsafe_tm_begin", attempt);
+	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, attempt);
+	ws_code_add(c, "@%s bra %s;", none, s->join);
+	ws_code_replace(c);
+	return good;
+}
+
+static bool end_section(struct function *fn, struct ws_ptx_inst *i)
+{
+	struct section *s = &fn->sections[fn->flow.section[i->index]];
+	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
+	const char *behind = ws_code_label(c);
+	bool good = marker_is_plain(fn, i) && call(&fn->body, c, "__warpsafe_tm_end", NULL);
+
+	ws_code_add(c, "mov.u32 %s, %zu;", s->end, fn->nends);
+	ws_code_add(c, "bra %s;", s->join);
+	ws_code_add(c, "%s:", behind);
+	*WS_PUSH(fn->ends, fn->nends, fn->ends_cap) = (struct jump){ fn->flow.section[i->index], behind };
+	ws_code_replace(c);
+	return good;
+}
+
+/* To the one of a section's jumps that `number` names. */
+static void dispatch(struct ws_code *c, uint32_t section, const struct jump *list, size_t n, const char *number)
+{
+	const char *this = ws_code_temp(c, WS_PRED), *last = NULL;
+
+	for (size_t k = n; k--;) {
+		if (list[k].section != section)
+			continue;
+		if (!last) {
+			last = list[k].label;
+			continue;
+		}
+		ws_code_add(c, "setp.eq.u32 %s, %s, %zu;", this, number, k);
+		ws_code_add(c, "@%s bra %s;", this, list[k].label);
+	}
+	ws_code_add(c, last ? "bra %s;" : "trap;", last);        /* none: the section never ends */
+}
+
+static bool finish_section(struct function *fn, struct ws_code *c, uint32_t number)
+{
+	struct section *s = &fn->sections[number];
+	const char *again = ws_code_temp(c, WS_B32), *no = ws_code_temp(c, WS_PRED), *done = ws_code_label(c);
+	bool good;
+
+	ws_code_add(c, "%s:", s->lost);
+	good = call(&fn->body, c, "__warpsafe_tm_end", NULL);
+	ws_code_add(c, "%s:", s->join);
+	good = good && call(&fn->body, c, "__warpsafe_tm_again", again);
+	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", no, again);
+	ws_code_add(c, "@%s bra %s;", no, done);
+	dispatch(c, number, fn->begins, fn->nbegins, s->begin);
+	ws_code_add(c, "%s:", done);
+	dispatch(c, number, fn->ends, fn->nends, s->end);
+	return good;
+}
+
+static void remove_marker(struct ws_pass *p, const struct ws_ptx_inst *i)
+{
+	ws_ptx_edit(p->m, i->off, i->len, RANK_REPLACE, "");
+}
+
+static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+{
+	uint32_t depth = fn->flow.depth[i->index];
+	enum ws_tm_mark mark = ws_tm_mark_of(i);
+
+	if (mark == WS_TM_BEGIN && depth == 0)
+		return begin_section(fn, i);
+	if (mark == WS_TM_END && depth == 1)
+		return end_section(fn, i);
+	if (mark != WS_TM_NO_MARK)
+		remove_marker(fn->body.p, i);
+	else if (depth) {
+		fn->body.lost = fn->sections[fn->flow.section[i->index]].lost;
+		return inside(fn->tm, &fn->body, i, a);
+	}
+	return true;
+}
+
+/* Labels and registers of each section, and the thread's transaction, which is fresh when the function is entered. */
+static void prepare(struct function *fn)
+{
+	struct ws_pass *p = fn->body.p;
+	struct ws_code *c = ws_code_entry(p, fn->body.f);
+	struct ws_buf local = { 0 };
+
+	fn->sections = ws_alloc((fn->flow.nsections + 1) * sizeof *fn->sections);
+	for (uint32_t k = 0; k < fn->flow.nsections; k++)
+		fn->sections[k] = (struct section){ ws_code_label(c), ws_code_label(c), ws_rw_register(p, fn->body.f, WS_B32),
+			                            ws_rw_register(p, fn->body.f, WS_B32) };
+	fn->body.thread = ws_rw_register(p, fn->body.f, WS_B64);
+	ws_buf_printf(&local, "\n\t.local .align 16 .b8 __warpsafe_thread[%d];", WS_TM_THREAD_BYTES);
+	ws_ptx_edit(p->m, fn->body.f->body_off + 1, 0, RANK_SHARED, local.data);
+	ws_buf_free(&local);
+	ws_code_add(c, "mov.u64 %s, __warpsafe_thread;", fn->body.thread);
+	ws_code_add(c, "cvta.local.u64 %s, %s;", fn->body.thread, fn->body.thread);
+	ws_code_add(c, "st.u32 [%s+%d], 0;", fn->body.thread, WS_TM_ID_AT);
+	ws_code_end(c);
+}
+
+static bool function(struct tm *tm, struct ws_ptx_func *f)
+{
+	struct function fn = { .tm = tm, .body = { .p = tm->p, .f = f } };
+	uint32_t n;
+	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+	bool good = ws_tm_flow_find(tm->p, f, &fn.flow);
+
+	if (good)
+		prepare(&fn);
+	for (uint32_t k = 0; k < f->ninsts && good; k++)
+		good = in_function(&fn, &f->insts[k], access_of(&f->insts[k], &list));
+	if (good) {
+		struct ws_code *c = ws_code_tail(tm->p, f);
+
+		for (uint32_t k = 0; k < fn.flow.nsections && good; k++)
+			good = finish_section(&fn, c, k);
+		ws_code_end(c);
+	}
+	ws_rw_result_of(tm->p)->sections += fn.flow.nsections;
+	ws_tm_flow_free(&fn.flow);
+	free(fn.sections);
+	free(fn.begins);
+	free(fn.ends);
+	return good;
+}
+
+/* ---- functions that sections call ---- */
+/* The function's own variables end with it. */
+static bool forget_locals(struct ws_tm_body *b, struct ws_code *c)
+{
+	const char *args[3] = { b->thread };
+	bool good = true;
+
+	for (uint32_t k = 0; k < b->f->nvars; k++) {
+		const struct ws_ptx_sym *v = b->f->vars[k];
+		struct ws_buf bytes = { 0 };
+
+		if (v->space != WS_SPACE_LOCAL)
+			continue;
+		args[1] = ws_code_temp(c, WS_B64);
+		ws_code_add(c, "mov.u64 %s, %s;", args[1], v->name);
+		ws_code_add(c, "cvta.local.u64 %s, %s;", args[1], args[1]);
+		ws_buf_printf(&bytes, "%llu", (unsigned long long)v->size);
+		args[2] = bytes.data;
+		good = ws_tm_call(b, c, "__warpsafe_tm_forget", "lll", args, NULL) && good;
+		ws_buf_free(&bytes);
+	}
+	return good;
+}
+
+static bool return_from(struct ws_tm_body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->p, b->f, i, WS_BEFORE);
+	bool good = forget_locals(b, c);
+
+	ws_code_end(c);
+	return good;
+}
+
+static bool in_clone(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+{
+	if (ws_tm_mark_of(i) != WS_TM_NO_MARK)
+		remove_marker(b->p, i);
+	else if (i->op == WS_OP_ret)
+		return return_from(b, i);
+	else
+		return inside(tm, b, i, a);
+	return true;
+}
+
+static bool has_own_memory(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->nvars; k++)
+		if (f->vars[k]->space == WS_SPACE_SHARED || f->vars[k]->space == WS_SPACE_GLOBAL)
+			return true;
+	return false;
+}
+
+static bool clone_body(struct tm *tm, struct ws_tm_body *b)
+{
+	uint32_t n;
+	const struct ws_rw_access *list = ws_rw_accesses(b->f, &n);
+	struct ws_code *c = ws_code_entry(b->p, b->f);
+	bool good = true;
+
+	b->thread = ws_rw_register(b->p, b->f, WS_B64);
+	b->lost = ws_code_label(c);
+	ws_code_add(c, "ld.param.u64 %s, [__warpsafe_t];", b->thread);
+	ws_code_end(c);
+	for (uint32_t k = 0; k < b->f->ninsts && good; k++)
+		good = in_clone(tm, b, &b->f->insts[k], access_of(&b->f->insts[k], &list));
+	c = ws_code_tail(b->p, b->f);
+	ws_code_add(c, "%s:", b->lost);
+	good = good && forget_locals(b, c);
+	ws_code_add(c, "ret;");
+	ws_code_end(c);
+	return good;
+}
+
+/* Behind all that a body may name. */
+static uint32_t last_declaration(const struct ws_ptx_module *m)
+{
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k < m->nvars; k++)
+		at = m->vars[k]->off + m->vars[k]->len > at ? m->vars[k]->off + m->vars[k]->len : at;
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		at = m->funcs[k]->off + m->funcs[k]->len > at ? m->funcs[k]->off + m->funcs[k]->len : at;
+	return at;
+}
+
+/* The text of a second body: the function's own, with edits of which the module knows nothing. */
+static bool clone(struct tm *tm, struct ws_ptx_func *f)
+{
+	struct ws_ptx_module *m = tm->p->m;
+	struct ws_ptx_edits *edits = m->edits;
+	struct ws_tm_body b = { .p = tm->p, .f = f };
+	size_t from = (size_t)(strstr(m->text + f->off, ".func") - m->text);
+	struct ws_buf head = { 0 }, body = { 0 };
+	bool good;
+
+	if (has_own_memory(f))
+		return ws_tm_refuse(tm->p, f, NULL, "'%s' has variables of its own in shared or global memory, so it cannot be called "
+				    "in a marked section", f->name);
+	m->edits = ws_arena_alloc(m->arena, sizeof *m->edits);
+	ws_ptx_edit(m, ws_rw_name_at(f), (uint32_t)strlen(f->name), RANK_DECLARE, clone_name(tm, f));
+	ws_rw_last_param(tm->p, f, WS_B64, "__warpsafe_t");
+	ws_ptx_print_span(m, from, f->body_off, &head);
+	good = clone_body(tm, &b);
+	ws_rw_declare_registers(tm->p, f);
+	ws_buf_puts(&body, "\n");
+	ws_ptx_print_span(m, from, f->off + f->len, &body);
+	m->edits = edits;
+	ws_rw_declare(tm->p, "%s;", head.data);
+	ws_ptx_edit(m, last_declaration(m), 0, RANK_AFTER, body.data);
+	ws_buf_free(&head);
+	ws_buf_free(&body);
+	return good;
+}
+
+/* ---- the module ---- */
+static uint32_t log2_of(uint64_t n)
+{
+	uint32_t bits = 0;
+
+	while (1ull << bits < n)
+		bits++;
+	return bits;
+}
+
+/* The tables and the handle, a struct ws_tm. Modules that are linked share them; nvlink takes the weak ones for one. */
+static void declare(struct ws_pass *p)
+{
+	struct ws_tm_settings s = p->tm ? *p->tm : ws_tm_settings_default();
+	uint64_t chunk = WS_TM_CHUNK * sizeof(struct ws_tm_entry), chunks = (s.heap + chunk - 1) / chunk;
+	uint32_t bits = log2_of(s.entries);
+	static const char *const names[] = { "table", "words", "stripes", "heap", "links" };
+	const uint64_t sizes[] = { 8ull << bits, sizeof(struct ws_tm_words), WS_TM_STRIPES * sizeof(struct ws_tm_stripe),
+		                   (chunks ? chunks : 1) * chunk, (chunks ? chunks : 1) * 4 };
+
+	_Static_assert(sizeof(struct ws_tm) == 72, "the list below");
+	ws_rw_need(p, 31, 20);               /* .weak of variables */
+	for (unsigned k = 0; k < WS_COUNT(names); k++)
+		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k], (unsigned long long)sizes[k]);
+	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[9] = { generic(__warpsafe_tm_table), "
+		      "generic(__warpsafe_tm_words), generic(__warpsafe_tm_stripes), generic(__warpsafe_tm_heap), "
+		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu };",
+		      ((1ull << bits) - 1) | (unsigned long long)bits << 32,
+		      (unsigned long long)log2_of(s.granularity) | (unsigned long long)chunks << 32,
+		      (unsigned long long)s.patience | (unsigned long long)s.engine << 32);
+}
+
+/* All functions of the runtime, before the module's own. */
+static bool add_runtime(struct ws_pass *p)
+{
+	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read", "write",
+		                             "forget" };
+	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
+
+	for (unsigned k = 0; k < WS_COUNT(names) && good; k++) {
+		struct ws_buf name = { 0 };
+
+		ws_buf_printf(&name, "__warpsafe_tm_%s", names[k]);
+		good = ws_rw_use(p, name.data);
+		ws_buf_free(&name);
+	}
+	return good;
+}
+
+static bool has_markers(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_tm_mark_of(&f->insts[k]) != WS_TM_NO_MARK)
+			return true;
+	return false;
+}
+
+static bool any_markers(const struct ws_ptx_module *m)
+{
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		if (has_markers(m->funcs[k]))
+			return true;
+	return false;
+}
+
+bool ws_rw_pass_tm(struct ws_pass *p)
+{
+	struct tm tm = { .p = p };
+	bool good = true;
+
+	if (!any_markers(p->m))
+		return true;
+	if (p->m->address_size != 64)
+		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
+	declare(p);
+	good = add_runtime(p);
+	for (uint32_t k = 0; k < p->m->nfuncs && good; k++)
+		if (has_markers(p->m->funcs[k]))
+			good = function(&tm, p->m->funcs[k]);
+	for (size_t k = 0; k < tm.clones.n && good; k++)
+		good = clone(&tm, tm.clones.list[k]);
+	free(tm.clones.list);
+	return good;
+}

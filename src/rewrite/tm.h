@@ -1,0 +1,56 @@
+/* tm.h - what the files of the pass tm share: tm.c (functions), tm_flow.c (where sections are), tm_access.c (what is put in
+ * the place of accesses). */
+#ifndef WS_REWRITE_TM_H
+#define WS_REWRITE_TM_H
+
+#include "rewrite/rewrite_priv.h"
+
+/* ---- tm_flow.c ---- */
+/* The markers of include/warpsafe/atomic.h: moves of these numbers to a register. */
+#define WS_TM_MARK_BEGIN 0x77735f74785f6265ull
+#define WS_TM_MARK_END 0x77735f74785f656eull
+enum ws_tm_mark { WS_TM_NO_MARK, WS_TM_BEGIN, WS_TM_END };
+enum ws_tm_mark ws_tm_mark_of(const struct ws_ptx_inst *i);
+
+/* Where a function is in a section. Markers that the compiler has doubled, and ends that several beginnings come to, make
+ * one section: it has any number of both. */
+struct ws_tm_flow {
+	uint32_t *depth;         /* by instruction: sections open before it; 0 also where control never comes */
+	uint32_t *section;       /* by instruction: the number of its section; that of a begin at depth 0 is its own */
+	uint32_t nsections;
+};
+/* false: a marker without its partner, which was told. */
+bool ws_tm_flow_find(struct ws_pass *p, struct ws_ptx_func *f, struct ws_tm_flow *flow);
+void ws_tm_flow_free(struct ws_tm_flow *flow);
+/* The registers that hold something at a begin and may be written in its section: those that a new attempt needs back. */
+struct ws_tm_saved {
+	struct ws_reg **regs;
+	size_t n, cap;
+};
+void ws_tm_saved_find(struct ws_ptx_func *f, const struct ws_tm_flow *flow, const struct ws_ptx_inst *begin,
+                      struct ws_tm_saved *saved);
+
+/* ---- a function that is being changed ---- */
+struct ws_tm_body {
+	struct ws_pass *p;
+	struct ws_ptx_func *f;
+	const char *thread;      /* register: address of the thread's transaction */
+	const char *lost;        /* label: where an attempt goes that has lost; set before each instruction */
+	uint32_t calls;          /* so far */
+};
+
+/* Says what is wrong, with the source line if it is known. Returns false. */
+bool ws_tm_refuse(struct ws_pass *p, const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *fmt, ...)
+	WS_PRINTF(4, 5);
+/* A call of the runtime: arguments are registers or numbers, of 64 bits as their letter in `types` is 'l', of 32 if it is
+ * 'u'; result: a register of 32 bits or NULL. */
+bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
+                const char *result);
+/* To b->lost, if the attempt is. */
+void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
+
+/* ---- tm_access.c ---- */
+/* What an instruction of a section becomes, if it is no call, return or marker. false: refused. */
+bool ws_tm_instruction(struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a);
+
+#endif

@@ -1,0 +1,61 @@
+/* tm_counts.c - sums and words for what transactions counted; see tm_counts.h. */
+#include "rewrite/tm_counts.h"
+
+void ws_tm_counts_add(struct ws_tm_counts *c, const void *counters)
+{
+	const struct ws_tm_stripe *s = counters;
+
+	for (unsigned i = 0; i < WS_TM_STRIPES; i++) {
+		c->sum.commits += s[i].sum.commits;
+		c->sum.serial += s[i].sum.serial;
+		for (unsigned k = 0; k < WS_TM_REASONS; k++)
+			c->sum.aborts[k] += s[i].sum.aborts[k];
+	}
+}
+
+static void add(struct ws_buf *out, uint64_t n, const char *one, const char *more)
+{
+	ws_buf_add_count(out, n);
+	ws_buf_printf(out, " %s", n == 1 ? one : more);
+}
+
+static void add_aborts(const struct ws_tm_stats *s, struct ws_buf *out)
+{
+	static const char *const names[WS_TM_REASONS] = { "at a read", "at a write", "at the end", "for want of memory",
+		                                          "by retry", "cancelled", "too large" };
+	uint64_t all = 0;
+	bool first = true;
+
+	for (unsigned k = 0; k < WS_TM_REASONS; k++)
+		all += s->aborts[k];
+	add(out, all, "abort", "aborts");
+	for (unsigned k = 0; k < WS_TM_REASONS; k++) {
+		if (!s->aborts[k])
+			continue;
+		ws_buf_puts(out, first ? ": " : ", ");
+		ws_buf_add_count(out, s->aborts[k]);
+		ws_buf_printf(out, " %s", names[k]);
+		first = false;
+	}
+}
+
+void ws_tm_counts_tell(const struct ws_tm_counts *c, unsigned sections, bool stats, struct ws_buf *out)
+{
+	const struct ws_tm_stats *s = &c->sum;
+
+	if (!sections)
+		ws_buf_puts(out, "warpsafe: no marked section was found in the kernels of this program: nothing was made atomic\n");
+	if (s->aborts[WS_TM_TOO_LARGE])
+		ws_buf_puts(out, "warpsafe: error: a transaction was larger than the memory for long ones; give more with --heap\n");
+	if (!stats || !sections)
+		return;
+	ws_buf_puts(out, "warpsafe: ");
+	add(out, sections, "marked section", "marked sections");
+	ws_buf_puts(out, "; ");
+	add(out, s->commits, "transaction", "transactions");
+	ws_buf_puts(out, " committed, ");
+	ws_buf_add_count(out, s->serial);
+	ws_buf_puts(out, " of them alone; ");
+	add_aborts(s, out);
+	ws_buf_puts(out, "\n");
+}

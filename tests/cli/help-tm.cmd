@@ -1,0 +1,1 @@
+warpsafe tm -h

@@ -1,0 +1,62 @@
+/* refused.cu - marked sections that cannot be: with -DCASE=N, tests/tm/run looks for the line with "refused N" in the message. */
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <warpsafe/atomic.h>
+
+__device__ int (*choice)(int);
+__device__ __noinline__ void barrier(int *a)
+{
+#if CASE == 3
+	__syncthreads();                                  /* refused 3 */
+#endif
+	a[1]++;
+}
+
+__global__ void kernel(int *a, void **p)
+{
+#if CASE == 10
+	ws_tx_begin();
+	if (a[0])
+		return;                                   /* refused 10 */
+#elif CASE == 11
+	if (a[0])
+		ws_tx_begin();                            /* refused 11 */
+	a[1] = 3;
+	ws_tx_end();
+#endif
+	WS_ATOMIC {
+		a[0]++;
+#if CASE == 1
+		printf("%d\n", a[0]);                     /* refused 1 */
+#elif CASE == 2
+		__syncthreads();                          /* refused 2 */
+#elif CASE == 3
+		barrier(a);
+#elif CASE == 4
+		a[2] = __shfl_sync(~0u, a[1], 0);         /* refused 4 */
+#elif CASE == 5
+		*p = malloc(16);                          /* refused 5 */
+#elif CASE == 6
+		a[2] = choice(a[1]);                      /* refused 6 */
+#elif CASE == 7
+		__shared__ int s[4];
+		asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"((unsigned)__cvta_generic_to_shared(s)), "l"(a)); /* refused 7 */
+#elif CASE == 8
+		asm volatile("exit;");                    /* refused 8 */
+#elif CASE == 9
+		__syncwarp();                             /* refused 9 */
+#endif
+	}
+#if CASE == 10
+	ws_tx_end();
+#endif
+}
+
+int main()
+{
+	int *a;
+
+	cudaMalloc(&a, 64);
+	kernel<<<1, 32>>>(a, nullptr);
+	return cudaDeviceSynchronize() != cudaSuccess;
+}
