@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct ws_verb *const verbs[] = { &ws_verb_race, &ws_verb_tm, &ws_verb_run, &ws_verb_sim, &ws_verb_cc, &ws_verb_ptx,
-	                                         &ws_verb_bench };
+static const struct ws_verb *const verbs[] = { &ws_verb_race, &ws_verb_tm, &ws_verb_run, &ws_verb_sim, &ws_verb_cc,
+	                                         &ws_verb_ptx, &ws_verb_bench };
 
 static const struct ws_verb *find_verb(const char *name)
 {

@@ -39,9 +39,12 @@ HELPER u32 atomicAdd(u32 *p, u32 value)
 	return was;
 }
 
-HELPER void atomicAdd(u64 *p, u64 value)
+HELPER u64 atomicAdd(u64 *p, u64 value)
 {
-	asm volatile("red.add.u64 [%0], %1;" : : "l"(p), "l"(value) : "memory");
+	u64 was;
+
+	asm volatile("atom.add.u64 %0, [%1], %2;" : "=l"(was) : "l"(p), "l"(value) : "memory");
+	return was;
 }
 
 HELPER void __threadfence(void) { asm volatile("membar.gl;" : : : "memory"); }

@@ -136,6 +136,8 @@ static void compile(struct ws_real_code *c, struct ws_real_image *i, uint32_t cc
 	} else if (!ws_real_compile(i, cc, jit, &c->cubin, &c->len, &problem)) {
 		ws_real_tell("error: the driver does not compile the rewritten PTX, so the program's own code runs:\n%s",
 		             problem.data);
+		if (ws_real_transactions())
+			ws_real_transact_refused("warpsafe: its marked sections would not be atomic");
 		ws_buf_puts(&why, "the driver does not compile the rewritten PTX: ");
 		add_first_line(&why, problem.data);
 		c->why = why.data;
@@ -170,6 +172,8 @@ static void look(struct ws_real_code *c, const void *data, size_t len, bool any_
 		compile(c, &i, cc, jit);
 	else if (i.ntexts && s->options.stats)
 		inspect(c, &i, cc);
+	if (i.ntexts < i.n && s->transactions)
+		ws_real_transact_bare();
 	if (i.ntexts < i.n && !c->why) {
 		struct ws_buf entries = { 0 };
 

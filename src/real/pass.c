@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "real/race.h"
+#include "real/real_priv.h"
 #include "rewrite/rewrite.h"
 
 static bool rewrite(const char *pass, const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why,
@@ -36,6 +37,7 @@ static bool race(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf
 static const struct ws_real_pass passes[] = {
 	{ "print", print },
 	{ "race", race },                    /* chosen by the verb: `warpsafe race` */
+	{ "tm", ws_real_transact },
 };
 
 const struct ws_real_pass *ws_real_pass_find(const char *name)

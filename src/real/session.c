@@ -54,6 +54,9 @@ static void *create(void)
 		ws_keep_start(&(struct ws_keep){ s->report, o->report_dir, ws_real_gather, s->report });
 	if (o->stats)
 		atexit(tell_stats);
+	s->transactions = strcmp(o->instrument, "tm") == 0;
+	if (s->transactions)
+		atexit(ws_real_transact_tell);
 	return s;
 }
 

@@ -128,12 +128,16 @@ int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void *
 /* The handle is forgotten first: another thread may get it again as soon as the driver has let it go. */
 int ws_real_cuModuleUnload(void *module)
 {
+	if (ws_real_transactions())
+		ws_real_transact_take(module, false);
 	ws_real_module_remove(module);
 	return ws_real.cuModuleUnload(module);
 }
 
 int ws_real_cuLibraryUnload(void *library)
 {
+	if (ws_real_transactions())
+		ws_real_transact_take(library, true);
 	ws_real_module_remove(library);
 	return ws_real.cuLibraryUnload(library);
 }

@@ -56,7 +56,7 @@ struct ws_tm_settings ws_tm_settings_default(void)
 
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
-	static const char *const names[WS_TM_ENGINES] = { "cgl", "pstm", "estm", "istm" };
+	static const char *const names[WS_TM_ENGINES] = { "cgl", "pstm", "estm", "istm", "hstm" };
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
 	                            .heap = o->tm_heap };
 
