@@ -132,6 +132,30 @@ HELPER void store64(u64 address, u64 v)
 	asm volatile("st.volatile.global.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
 }
 
+/* What only the thread itself reads and writes. */
+HELPER u32 own_load32(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
+HELPER u64 own_load64(u64 address)
+{
+	return load64_stable(address);
+}
+
+HELPER void own_store32(u64 address, u32 v)
+{
+	asm volatile("st.global.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
+}
+
+HELPER void own_store64(u64 address, u64 v)
+{
+	asm volatile("st.global.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
+}
+
 HELPER u32 cas32(u64 address, u32 old, u32 v)
 {
 	u32 was;

@@ -16,6 +16,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
 	BLOCK.slot = BLOCK.slot_used = BLOCK.threads = 0;
 	BLOCK.slot_bytes = 0;
+	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
 	BLOCK.kernel = kernel;
@@ -91,6 +92,7 @@ INLINED void race_enter_off(void)
 /* All that are alive have come to the barrier. */
 HELPER void epoch_ends(u32 warp)
 {
+	sync_hands_on();
 	if (BLOCK.lists[warp])
 		join_block(warp);
 	next_epoch(warp);
@@ -525,6 +527,7 @@ SLOW void __warpsafe_warp_sync(u32 lanes)
 	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
 		bool full = (lanes & alive) == alive;
 
+		sync_hands_on();
 		next_sub(warp, full);
 		if (!full)
 			record_sync(warp, lanes);
@@ -539,9 +542,18 @@ INLINED void race_warp_sync(u32 lanes)
 
 /* ---- release and acquire ---- */
 
+SLOW void __warpsafe_sc_fence(u32 what)
+{
+	if (BLOCK.off || !BLOCK.warps[warp_index()].now)
+		return;
+	will_hand_on();
+	note_sc_fence(WS_RACE_CLASS_OF(what));
+}
+
 INLINED void race_fence_before(u32 what)
 {
-	(void)what;
+	if (what & WS_RACE_SC)
+		__warpsafe_sc_fence(what);
 }
 
 SLOW void __warpsafe_fence(u32 what)
@@ -555,8 +567,6 @@ SLOW void __warpsafe_fence(u32 what)
 		return;
 	want_state(thread);
 	fenced(thread, WS_RACE_CLASS_OF(what));
-	if (what & WS_RACE_SC)
-		note_sc_fence(thread, WS_RACE_CLASS_OF(what));
 }
 
 INLINED void race_fence_after(u32 what)
@@ -564,37 +574,21 @@ INLINED void race_fence_after(u32 what)
 	__warpsafe_fence(what);
 }
 
-/* By what a word is found in the table of releases: words of shared memory by the block's slot. */
-HELPER u64 location_key(u64 address, u32 what)
+/* A word and a scope as the state of a thread has them; 0 = an access of several words. */
+HELPER u64 word_with_scope(u64 address, u32 what)
 {
-	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
-		return ((BLOCK.slot << 6) + (address & ~3ull)) | 1;
-	return (address & ~3ull) | 2;
+	u64 scope = scope_of(WS_RACE_CLASS_OF(what));
+
+	return WS_RACE_BYTES_OF(what) > 4 ? 0 : location_key(address, what) | scope << KEY_SCOPE_AT;
 }
 
-SLOW void __warpsafe_release(u64 address, u32 what)
+/* What a strong write of the thread releases, which has no release of its own: what was before its last fence. */
+HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence)
 {
-	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach;
-	struct record r = {};
-	struct place p;
-	u64 fence;
+	u32 warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach = scope;
+	struct place p = place_of(BLOCK.warps[warp].now);
+	struct record r = { .epoch = p.epoch, .sub = p.sub, .block = p.block, .grid = p.grid };
 
-	if (BLOCK.off || !find_space(&address, &what))
-		return;
-	if (!BLOCK.threads || !BLOCK.warps[warp].now) {
-		launch_is_incomplete(BLOCK.grid);
-		return;
-	}
-	want_state(thread);
-	fence = load64(thread_fence_at(thread));
-	if (what & WS_RACE_RELEASES)
-		next_sub(warp, false);
-	else if (!fence)
-		return;
-	p = place_of(BLOCK.warps[warp].now);
-	r.epoch = p.epoch;
-	r.sub = p.sub;
-	reach = scope;
 	if (!(what & WS_RACE_RELEASES)) {
 		r.epoch = (u32)(fence >> 32);
 		r.sub = (u32)fence >> 3;
@@ -603,10 +597,33 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
 	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
 	r.what = BLOCK.lists[warp];
-	r.block = p.block;
-	r.grid = p.grid;
 	for (u32 n = words_of(what); n; n--, address += 4)
 		release(location_key(address, what), &r);
+}
+
+/* Who tries an atomic again and again releases once. */
+SLOW void __warpsafe_release(u64 address, u32 what)
+{
+	u32 thread = thread_index(), warp = thread >> 5;
+	u64 fence, word;
+
+	if (BLOCK.off || !find_space(&address, &what))
+		return;
+	if (!BLOCK.threads || !BLOCK.warps[warp].now) {
+		launch_is_incomplete(BLOCK.grid);
+		return;
+	}
+	if (what & WS_RACE_RELEASES) {
+		next_sub(warp, false);
+		release_all(address, what, thread, 0);
+		return;
+	}
+	fence = has_state(thread) ? own_load64(THREAD(thread, fence)) : 0;
+	word = word_with_scope(address, what);
+	if (!fence || (word && own_load64(THREAD(thread, released)) == word))
+		return;
+	release_all(address, what, thread, fence);
+	own_store64(THREAD(thread, released), word);
 }
 
 INLINED void race_release(u64 address, u32 what)
@@ -614,42 +631,49 @@ INLINED void race_release(u64 address, u32 what)
 	__warpsafe_release(address, what);
 }
 
-/* What was released at a word: 0 = nothing by this launch, or by this block for shared memory. */
-HELPER u32 released_at(u64 at, u32 what)
+/* Has the thread looked at this word before, since its last fence? Then what it finds there is looked up at its next. */
+HELPER bool looks_again(u32 thread, u64 word)
 {
-	u32 newest = at ? load32(at + 8) : 0, number = newest;
+	u64 last = word && has_state(thread) ? own_load64(THREAD(thread, observed_word)) : 0;
 
-	for (u32 n = 0; number && n < 64; n++) {
-		struct record r = load_record(number);
-
-		if (r.grid == BLOCK.grid && (WS_RACE_SPACE_OF(what) != WS_RACE_SHARED || r.block == BLOCK.block))
-			break;
-		number = r.previous;
+	if (!last || (last & ~AGAIN) != word)
+		return false;
+	if (last == word) {
+		own_store64(THREAD(thread, observed_word), word | AGAIN);
+		will_hand_on();
 	}
-	return number ? newest : 0;
+	return true;
 }
 
-/* The fence: a release that comes to be known before the program's load must be seen by ours. */
+/* The fence: a release that comes to be known before the program's load must be seen by ours. A load that acquires is
+ * one itself. */
 SLOW void __warpsafe_acquire(u64 address, u32 what)
 {
-	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
+	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), number, word;
+	bool acquires = what & WS_RACE_ACQUIRES;
 
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
 		return;
-	fence_gpu();
+	if (BLOCK.threads && !acquires && looks_again(thread, word_with_scope(address, what)))
+		return;
 	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
 		unknown_from_here(warp);
 		return;
 	}
+	if (!acquires)
+		fence_gpu();
 	want_state(thread);
+	if (!acquires)
+		own_store64(THREAD(thread, observed_word), word_with_scope(address, what));
 	for (u32 n = words_of(what); n; n--, address += 4) {
-		u64 at = location_of(location_key(address, what), false);
-		u32 number = released_at(at, what);
-
-		if (number && what & WS_RACE_ACQUIRES)
-			acquire(warp, thread & 31, number, scope);
-		else if (number)
-			observe(thread, number, (u32)((at - RACE.locations) / 16), scope);
+		number = released_at(location_key(address, what), &word);
+		if (!number)
+			continue;
+		will_hand_on();
+		if (acquires)
+			acquire(thread, number, word, scope);
+		else
+			observe(thread, number, word, scope);
 	}
 }
 

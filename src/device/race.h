@@ -78,8 +78,9 @@ struct ws_race_slots {
 	 * 128, rising with the class. */
 	ws_race_u32 bytes;
 };
-#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * 32)
+#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
+#define WS_RACE_THREAD_BYTES 40
 
 /* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
  * kernel running). Numbers in tables begin with 1, so an element more is there than the number says. */
@@ -107,7 +108,10 @@ enum ws_race_limit {                     /* why accesses of threads were not che
 	WS_RACE_BLOCK_OFF,               /* the block uses a barrier of fewer threads, or barriers that were not seen */
 	WS_RACE_LIMITS
 };
-/* Not everything is known of a launch: its pairs of blocks are not reported where an acquire may have ordered them. */
+/* What is true of a launch. INCOMPLETE: not everything is known, its pairs of blocks are not reported where an acquire may
+ * have ordered them. LISTS: releases are missing in lists (race_release.cuh). HANDED_ON: fence.sc and barriers
+ * (race_order.cuh). */
+enum { WS_RACE_LAUNCH_INCOMPLETE = 1, WS_RACE_LAUNCH_LISTS = 2, WS_RACE_LAUNCH_HANDED_ON = 4 };
 #define WS_RACE_GRIDS 1024
 struct ws_race_counts {
 	ws_race_u32 segments, cells, records;    /* handed out; may go beyond the size of the table */
@@ -117,7 +121,7 @@ struct ws_race_counts {
 	ws_race_u64 lost;                /* an earlier access of other bytes of the same word was forgotten */
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
-	ws_race_u32 incomplete[WS_RACE_GRIDS];   /* by launch number modulo: 1 */
+	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 };
 
 /* ---- what was found ---- */
@@ -164,11 +168,12 @@ struct ws_race_record {
 	ws_race_u32 previous;            /* record of the same list; 0 = none */
 	ws_race_u32 kind_lane;
 	ws_race_u32 words[6];
+	ws_race_u32 links[4];
 };
-struct ws_race_location {                /* a word that was written by a release */
+struct ws_race_location {                /* a word that was written by a release, or a list of its releases */
 	ws_race_u64 key;
 	ws_race_u32 release;             /* newest record */
-	ws_race_u32 reserved;
+	ws_race_u32 index;               /* how many releases of the word were before it */
 };
 
 #endif

@@ -50,20 +50,40 @@ HELPER bool both_strong(u32 a, u32 b, bool same_block)
 	return sa && sb && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
 }
 
+enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
+
+/* By what was acquired (or by syncs of some lanes: `known` says that there are any), and by fence.sc. The old access is by
+ * a lane whose warp's first segment was `first`. */
+HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 known, u32 my_epoch, u32 what, u32 warp)
+{
+	bool same_block = o->block == BLOCK.block;
+	u32 thread = o->warp * 32 + lane, v = UNORDERED;
+
+	if (known & NOW_UNKNOWN)
+		return UNDECIDED;
+	if (known)
+		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
+	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))
+		return v;
+	if (launch_is(o->grid, WS_RACE_LAUNCH_HANDED_ON))
+		return UNDECIDED;
+	if (known)
+		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, ASK_ANY_FENCE);
+	return v == UNORDERED ? UNORDERED : UNDECIDED;
+}
+
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
 SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
 {
 	struct place o = place_of(old), m = place_of(now);
 	bool same_block = o.block == m.block;
-	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN), verdict;
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
 
 	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
 		return ORDERED;
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
 		return ORDERED;
-	if (several == BLOCKS)
-		return known || has_fenced(warp, false) ? UNDECIDED : UNORDERED;
-	if (same_block) {
+	if (same_block && several != BLOCKS) {
 		if (o.epoch < m.epoch)
 			return ORDERED;
 		if (o.warp == warp && several <= LANES_OF_WARP) {
@@ -72,12 +92,9 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 			known |= (u32)now & NOW_PARTIAL;
 		}
 	}
-	if (!known && !has_fenced(warp, same_block))
-		return UNORDERED;
-	if (several != ONE_LANE || known & NOW_UNKNOWN)
-		return UNDECIDED;
-	verdict = known ? __warpsafe_before(o.block, o.warp * 32 + lane_of(old), o.epoch, o.sub, m.epoch, warp) : (u32)UNORDERED;
-	return verdict == UNORDERED && fenced_since(old, &o, same_block) ? (u32)UNDECIDED : verdict;
+	if (several != ONE_LANE)
+		return known || sc_fences_tell_nothing(warp, same_block && several != BLOCKS) ? UNDECIDED : UNORDERED;
+	return verdict_of_order(load32(FENCES(segment_of(old), first)), lane_of(old), &o, known, m.epoch, what, warp);
 }
 
 HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)
@@ -93,6 +110,15 @@ HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)
 			return ORDERED;
 	}
 	return __warpsafe_verdict(old, cls, several, m->now, m->what, m->warp);
+}
+
+/* Is an earlier read known to be before mine? */
+HELPER u32 quick_verdict(u64 old, const struct me *m)
+{
+	struct me quick = *m;
+
+	quick.what |= QUICK;
+	return verdict(old, 0, ONE_LANE, &quick);
 }
 
 /* ---- what a read leaves ---- */
@@ -132,7 +158,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	both = cls > r_class(old) ? cls : r_class(old);
 	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
 		return r_class(old) == cls ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
-	if (several == ONE_LANE && m->now & NOW_ACQUIRED && verdict(old, 0, ONE_LANE, m) == ORDERED)
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && quick_verdict(old, m) == ORDERED)
 		return read_entry(m, cls, bytes, ONE_LANE);
 	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
 		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
@@ -243,7 +269,7 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 
 /* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
  * memory where there is room behind the block's cells, else in the slot. */
-HELPER u64 written_at(u32 thread) { return BLOCK.threads + 16ull * WS_RACE_MAX_THREADS + 4ull * thread; }
+HELPER u64 written_at(u32 thread) { return THREAD(thread, written); }
 HELPER bool keeps_written(void) { return BLOCK.cells || BLOCK.threads; }
 
 /* See race_shared.cuh: `values` is by the thread's own address. */

@@ -139,6 +139,7 @@ HELPER void have_slot(u32 cls, u32 n)
 	BLOCK.slot = RACE.slots[cls].cells + n * WS_RACE_SLOT_BYTES(bytes);
 	BLOCK.threads = BLOCK.slot + 4ull * bytes;
 	BLOCK.slot_bytes = bytes;
+	BLOCK.slot_number = n * WS_RACE_SLOT_CLASSES + cls;
 	BLOCK.slot_used = RACE.slots[cls].used + 4ull * n;
 }
 

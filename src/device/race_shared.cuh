@@ -119,7 +119,7 @@ HELPER u64 elsewhere(u64 old)
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
 {
 	struct place o = shared_place(old);
-	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old), verdict;
+	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old);
 	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN), epoch = (time >> SHARED_EPOCH_AT) - 1;
 
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || o.epoch < epoch)
@@ -133,12 +133,9 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 			return ORDERED;
 		known |= now & NOW_PARTIAL;
 	}
-	if (!known && !has_fenced(warp, true))
-		return UNORDERED;
-	if (several != ONE_LANE || known & NOW_UNKNOWN)
-		return UNDECIDED;
-	verdict = known ? __warpsafe_before(o.block, other, o.epoch, o.sub, epoch, warp) : (u32)UNORDERED;
-	return verdict == UNORDERED && fenced_since(elsewhere(old), &o, true) ? (u32)UNDECIDED : verdict;
+	if (several != ONE_LANE)
+		return known || sc_fences_tell_nothing(warp, true) ? UNDECIDED : UNORDERED;
+	return verdict_of_order(BLOCK.first + o.warp, other & 31, &o, known, epoch, what, warp);
 }
 
 HELPER u32 shared_verdict(u64 old, u32 cls, u32 several, const struct me *m, u32 time)
@@ -146,6 +143,15 @@ HELPER u32 shared_verdict(u64 old, u32 cls, u32 several, const struct me *m, u32
 	if (is_before(old, self_of_me(m), time, several == ONE_LANE ? SAME_THREAD : ~0u))
 		return ORDERED;
 	return __warpsafe_shared_verdict(old, cls, several, time, m->what);
+}
+
+/* As quick_verdict. */
+HELPER u32 shared_quick_verdict(u64 old, const struct me *m, u32 time)
+{
+	struct me quick = *m;
+
+	quick.what |= QUICK;
+	return shared_verdict(old, 0, ONE_LANE, &quick, time);
 }
 
 /* As write_verdict. */
@@ -177,7 +183,7 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 		return shared_read_entry(m, time, bytes);
 	if (mine)
 		return old | bytes << R_BYTES_AT;
-	if (several == ONE_LANE && m->now & NOW_ACQUIRED && shared_verdict(old, 0, ONE_LANE, m, time) == ORDERED)
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && shared_quick_verdict(old, m, time) == ORDERED)
 		return shared_read_entry(m, time, bytes);
 	if (!(r_bytes(old) & bytes) || (warp && high != time)) {
 		*lost = !warp || high == time || high % SHARED_SUBS >= BLOCK.full[m->warp];

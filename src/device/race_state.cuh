@@ -30,19 +30,23 @@ struct block {
 	u32 cells;               /* of the block's shared memory, in shared memory too; 0 = they are in the slot */
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 slot_used;           /* the slot's word in `used` */
-	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * 16 bytes, in the slot */
+	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
 	u32 slot_bytes;
 	u32 grid, block, kernel;
 	u32 first;               /* segment of warp 0; those of the others follow */
 	u32 nwarps;
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
-	u32 unused[15];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 handed;              /* HANDED_...: see race_order.cuh, fence.sc */
+	u32 slot_number;         /* among all classes */
+	u32 unused[13];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
 
 enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */
+/* A thread has executed a fence.sc or seen a release; and then the block has passed a barrier or a sync. */
+enum { HANDED_NOTHING, HANDED_SOME, HANDED_ON };
 enum verdict { ORDERED, UNORDERED, UNDECIDED };  /* about two accesses */
 
 extern "C" DEVICE __attribute__((constant)) const struct ws_race_device __warpsafe_race;
@@ -92,15 +96,26 @@ HELPER void count_threads(u64 counter)
 		global_add(counter, population(lanes));
 }
 
+/* What is true of a launch, or of one of the same number modulo: WS_RACE_LAUNCH_... */
+HELPER void tell_launch(u32 grid, u32 what)
+{
+	global_or(COUNTS(launches) + 4 * (grid % WS_RACE_GRIDS), what);
+	fence_gpu();
+}
+
+HELPER bool launch_is(u32 grid, u32 what)
+{
+	return load32(COUNTS(launches) + 4 * (grid % WS_RACE_GRIDS)) & what;
+}
+
 HELPER void launch_is_incomplete(u32 grid)
 {
-	store32(COUNTS(incomplete) + 4 * (grid % WS_RACE_GRIDS), 1);
-	fence_gpu();
+	tell_launch(grid, WS_RACE_LAUNCH_INCOMPLETE);
 }
 
 HELPER bool is_incomplete(u32 grid)
 {
-	return load32(COUNTS(incomplete) + 4 * (grid % WS_RACE_GRIDS));
+	return launch_is(grid, WS_RACE_LAUNCH_INCOMPLETE);
 }
 
 /* ---- segments ---- */

@@ -330,6 +330,52 @@ static void locks(void **state)
 	expect(LOCKED(" membar.gl;\n", ""), 4, 128, ((struct expected){ .races = 1, .any_undecided = true }));
 }
 
+/* Every block publishes what its threads wrote, by an atomic on one word; the last one reads it all: the releases of the
+ * word are a long chain, and in the second launch another one before it. */
+#define LAST_BLOCK(publish, spread) KERNEL(GLOBAL(0) \
+	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r8, 0;\n" \
+	"L: mad.lo.u32 %r12, %r8, 64, %r0; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
+	" ld.global.u32 %r7, [%rd5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 80; @%p1 bra L;\nE:\n")
+
+static void last_block(const char *text, uint32_t races)
+{
+	struct race_rig r = race_new(configs[2], text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	uint64_t params[] = { m->addr };
+
+	for (int k = 0; k < 2; k++)
+		rig_run(&r.rig, "k", 80, 64, params);
+	compare(&r, &(struct expected){ .races = races, .any_undecided = races });
+	race_free(&r);
+}
+
+static void a_long_chain_of_releases(void **state)
+{
+	last_block(LAST_BLOCK(" membar.gl;\n", BARRIER), 0);
+	last_block(LAST_BLOCK("", BARRIER), 1);                         /* nothing is released */
+	last_block(LAST_BLOCK(" membar.gl;\n", ""), 1);                 /* of thread 0 alone */
+	last_block(LAST_BLOCK(" membar.gl;\n", " bar.warp.sync -1;\n"), 1);     /* of its warp */
+}
+
+/* A thread that tries again and again to take a lock leaves one record for it. */
+static void a_lock_that_is_taken_often(void **state)
+{
+	static const char often[] = KERNEL(" setp.ne.u32 %p1, %r2, 0; mov.u32 %r9, 0; @%p1 bra DONE;\n"
+		"LOCK: atom.global.cas.b32 %r7, [%rd1+4096], 0, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra LOCK; membar.gl;\n"
+		" ld.global.u32 %r8, [%rd1]; add.u32 %r8, %r8, 1; st.global.u32 [%rd1], %r8; membar.gl;\n"
+		" atom.global.exch.b32 %r7, [%rd1+4096], 0; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 8; @%p2 bra LOCK;\nDONE:\n");
+
+	for (uint32_t k = 1; k < WS_COUNT(configs); k++) {               /* else who waits has long turns */
+		struct race_rig r = ran(&configs[k], often, 4, 64);
+
+		compare(&r, &NONE);
+		assert_in_range(r.tables.counts->records, 4 * 2 * 8, 5 * 4 * 2 * 8);
+		race_free(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,7 +386,8 @@ int main(void)
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read), cmocka_unit_test(messages),
-		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks),
+		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
+		cmocka_unit_test(a_lock_that_is_taken_often),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

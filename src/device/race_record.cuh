@@ -1,0 +1,130 @@
+/* race_record.cuh - records of what orders, and the state of single threads (race.cu).
+ *
+ * A record is written once and then hangs in a list: of a warp, of the block, of a word's releases, or of what a thread
+ * has observed. */
+#ifndef WS_RACE_RECORD_CUH
+#define WS_RACE_RECORD_CUH
+
+#include "race_state.cuh"
+
+enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
+
+struct record {                  /* struct ws_race_record, by its use */
+	u32 previous;            /* of the warp's list; JOIN: of the block's; RELEASE: of the word; OBSERVED: of the thread */
+	u32 kind;                /* kind | lane << 8 | warp << 16 | scope << 24 */
+	u32 what;                /* SYNC: lanes; ACQUIRE, OBSERVED: a RELEASE; BARRIER: block's list; JOIN, RELEASE: warp's list */
+	u32 full;                /* RELEASE: sub of the last sync of the warp; ACQUIRE, OBSERVED: the word's number */
+	u32 epoch, sub;          /* SYNC, BARRIER: behind it; RELEASE: all before this is covered */
+	u32 block, grid;
+};
+
+HELPER u32 kind_of(const struct record *r) { return r->kind & 255; }
+HELPER u32 rec_lane(const struct record *r) { return r->kind >> 8 & 31; }
+HELPER u32 rec_warp(const struct record *r) { return r->kind >> 16 & 31; }
+HELPER u32 rec_scope(const struct record *r) { return r->kind >> 24; }
+
+HELPER u64 record_at(u32 number) { return RACE.records + sizeof(struct ws_race_record) * (u64)number; }
+
+HELPER struct record load_record(u32 number)
+{
+	struct record r;
+
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r.previous), "=r"(r.kind), "=r"(r.what),
+		     "=r"(r.full) : "l"(record_at(number)) : "memory");
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r.epoch), "=r"(r.sub), "=r"(r.block),
+		     "=r"(r.grid) : "l"(record_at(number) + 16) : "memory");
+	return r;
+}
+
+HELPER void unknown_from_here(u32 warp)
+{
+	launch_is_incomplete(BLOCK.grid);
+	BLOCK.unknown = 1;
+	set_flags(warp, NOW_ACQUIRED | NOW_UNKNOWN);
+}
+
+/* The record's number; 0 = there is no room. Who has found none asks no more: the count does not wrap. */
+HELPER u32 new_record(const struct record *r)
+{
+	u32 number = BLOCK.unknown ? 0 : fetch_add32(COUNTS(records), 1) + 1;
+
+	if (!number || number > RACE.nrecords) {
+		launch_is_incomplete(BLOCK.grid);
+		BLOCK.unknown = 1;
+		count_threads(COUNTS(records_missing));
+		return 0;
+	}
+	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(record_at(number)), "r"(r->previous),
+		     "r"(r->kind), "r"(r->what), "r"(r->full) : "memory");
+	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(record_at(number) + 16), "r"(r->epoch),
+		     "r"(r->sub), "r"(r->block), "r"(r->grid) : "memory");
+	return number;
+}
+
+/* Puts a record on a list in shared memory. */
+HELPER void put(u64 list, u32 number)
+{
+	u32 head = 0, was;
+
+	for (;; head = was) {
+		store32(record_at(number), head);
+		fence_gpu();
+		was = shared_cas32(list, head, number);
+		if (was == head)
+			break;
+	}
+}
+
+HELPER bool put_on_warp(u32 warp, const struct record *r)
+{
+	u32 number = new_record(r);
+
+	if (number)
+		put(IN_SHARED(__warpsafe_block.lists[warp]), number);
+	else
+		unknown_from_here(warp);
+	return number;
+}
+
+/* ---- a thread's own state, in the slot ----
+ * Only the thread itself reads and writes it, so it may lie in the first-level cache. */
+struct thread_state {
+	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none */
+	u64 released;            /* the word that it released last, if no fence came since: key | scope << KEY_SCOPE_AT */
+	u64 observed_word;       /* the word that it looked at last, if no fence came since: likewise, and AGAIN */
+	u32 observed;            /* newest OBSERVED record that no fence came behind */
+	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
+	u32 acquired_word;       /* its word */
+	u32 written;             /* see written_at */
+};
+static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
+enum { KEY_SCOPE_AT = 60 };
+#define AGAIN (1ull << 63)       /* looked at more than once */
+#define THREAD(t, field) (BLOCK.threads + (u64)sizeof(struct thread_state) * (t) + __builtin_offsetof(struct thread_state, field))
+
+/* The state is made when it is first wanted. */
+HELPER void want_state(u32 thread)
+{
+	u32 bit = 1u << (thread & 31);
+
+	if (BLOCK.ready[thread >> 5] & bit)
+		return;
+	own_store64(THREAD(thread, fence), 0);
+	own_store64(THREAD(thread, released), 0);
+	own_store64(THREAD(thread, observed_word), 0);
+	own_store32(THREAD(thread, observed), 0);
+	own_store32(THREAD(thread, acquired), 0);
+	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
+}
+
+HELPER bool has_state(u32 thread)
+{
+	return BLOCK.ready[thread >> 5] >> (thread & 31) & 1;
+}
+
+HELPER bool scope_reaches(u32 scope, bool same_block)
+{
+	return same_block ? scope >= WS_RACE_STRONG_CTA : scope >= WS_RACE_STRONG_GPU;
+}
+
+#endif

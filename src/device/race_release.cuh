@@ -1,0 +1,290 @@
+/* race_release.cuh - what was released at words of memory (race.cu).
+ *
+ * A word has the chain of all its releases there ever were, newest first: an older value may still be read, and an atomic
+ * goes on with the release that it finds. They are numbered from 0 (`index`). Those from DENSE on are also found by rows of
+ * the table: the releases of a thread, of a warp, and of a block at a word. So "does the chain, as far as a thread has
+ * seen it, cover that access?" takes a few looks, however long the chain is.
+ *
+ * The list of a row has every release but those that add nothing to an earlier one of it, so what is not in the rows is
+ * not in the chain. */
+#ifndef WS_RACE_RELEASE_CUH
+#define WS_RACE_RELEASE_CUH
+
+#include "race_record.cuh"
+
+enum { DENSE = 32, ROW_STEPS = 1024 };
+enum { ROW_OF_WARP = WS_RACE_MAX_THREADS, ROW_OF_BLOCK = ROW_OF_WARP + WARPS, ROW_OF_WORD };  /* below: of a thread */
+
+struct links {                   /* of a RELEASE */
+	u32 index;
+	u32 same[3];             /* the one before it in the list of its thread, of its warp, of its block */
+};
+enum { OF_THREAD, OF_WARP, OF_BLOCK };
+
+HELPER u64 links_at(u32 number) { return record_at(number) + 32; }
+
+HELPER struct links load_links(u32 number)
+{
+	struct links l;
+
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(l.index), "=r"(l.same[0]), "=r"(l.same[1]),
+		     "=r"(l.same[2]) : "l"(links_at(number)) : "memory");
+	return l;
+}
+
+/* ---- rows ---- */
+/* The row of a key; 0 = there is none, and no room for one. */
+HELPER u64 location_of(u64 key, bool insert)
+{
+	u32 mask = (1u << RACE.locations_log2) - 1;
+	u32 n = (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & mask;
+
+	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
+		u64 at = RACE.locations + sizeof(struct ws_race_location) * (u64)n, has = load64(at);
+
+		if (!has && !insert)
+			return 0;
+		if (!has) {
+			has = cas64(at, 0, key);
+			if (!has) {
+				fetch_add32(COUNTS(locations), 1);
+				return at;
+			}
+		}
+		if (has == key)
+			return at;
+	}
+	return 0;
+}
+
+/* The row of a key with what it has now; 0 = it has none. */
+HELPER u64 look_up(u64 key, u64 *value)
+{
+	u32 mask = (1u << RACE.locations_log2) - 1;
+	u32 n = (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & mask;
+	u64 at, has;
+
+	*value = 0;
+	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
+		at = RACE.locations + sizeof(struct ws_race_location) * (u64)n;
+		asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(has), "=l"(*value) : "l"(at) : "memory");
+		if (has == key)
+			return at;
+		if (!has)
+			break;
+	}
+	*value = 0;
+	return 0;
+}
+
+/* Its newest record; 0 = none. */
+HELPER u32 newest_of(u64 key)
+{
+	u64 value;
+
+	look_up(key, &value);
+	return (u32)value;
+}
+
+HELPER u32 number_of_word(u64 at) { return (u32)((at - RACE.locations) / sizeof(struct ws_race_location)); }
+
+/* The key of a list. Two lists may have the same one, by chance: then they are one list. */
+HELPER u64 key_of_list(u32 word, u32 block, u32 who)
+{
+	u64 key = ((u64)word << 32 | block) * 0x9e3779b97f4a7c15ull;
+
+	return ((key ^ key >> 29) + who) * 0xbf58476d1ce4e5b9ull | 3;
+}
+
+HELPER u32 list_of(u32 thread, u32 list)
+{
+	return list == OF_THREAD ? thread : list == OF_WARP ? ROW_OF_WARP + (thread >> 5) : ROW_OF_BLOCK;
+}
+
+/* Is r, of the list, as good as mine in all that the list is for, and before it in the chain? */
+HELPER bool adds_nothing(u32 number, const struct record *mine, u32 index, u32 list)
+{
+	struct record r;
+
+	if (!number || list == OF_THREAD)
+		return false;
+	r = load_record(number);
+	if (load_links(number).index > index || r.grid != mine->grid || r.block != mine->block || rec_scope(&r) < rec_scope(mine))
+		return false;
+	return r.epoch > mine->epoch || (r.epoch == mine->epoch && (list == OF_BLOCK || r.full >= mine->full));
+}
+
+/* Lists may take half of the table: the other half is for words. */
+HELPER void put_in_list(u32 word, u32 thread, u32 list, u32 number, const struct record *r, u32 index)
+{
+	bool room = load32(COUNTS(locations)) < 1u << (RACE.locations_log2 - 1);
+	u64 at = location_of(key_of_list(word, r->block, list_of(thread, list)), room), old, was;
+
+	if (!at) {
+		tell_launch(r->grid, WS_RACE_LAUNCH_LISTS);
+		return;
+	}
+	for (old = load64(at + 8);; old = was) {
+		if (adds_nothing((u32)old, r, index, list))
+			return;
+		store32(links_at(number) + 4 + 4 * list, (u32)old);
+		fence_gpu();
+		was = cas64(at + 8, old, (u64)index << 32 | number);
+		if (was == old)
+			return;
+	}
+}
+
+HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index)
+{
+	u32 thread = rec_warp(r) * 32 + rec_lane(r);
+	u64 at;
+
+	if (index == DENSE - 1) {
+		at = location_of(key_of_list(word, 0, ROW_OF_WORD), true);
+		if (at)
+			store64(at + 8, (u64)index << 32 | number);
+	}
+	if (index < DENSE)
+		return;
+	put_in_list(word, thread, OF_THREAD, number, r, index);
+	if (r->full)
+		put_in_list(word, thread, OF_WARP, number, r, index);
+	if (r->epoch)
+		put_in_list(word, thread, OF_BLOCK, number, r, index);
+}
+
+/* ---- to release ---- */
+HELPER bool same_release(u32 number, const struct record *r)
+{
+	struct record o;
+
+	if (!number)
+		return false;
+	o = load_record(number);
+	return o.kind == r->kind && o.full == r->full && o.epoch == r->epoch && o.sub == r->sub && o.block == r->block &&
+	       o.grid == r->grid;
+}
+
+/* The thread's own newest release of the word, or if the chain is short any one's. */
+HELPER u32 release_before(u32 word, const struct record *r, u64 newest)
+{
+	if (!newest || (u32)(newest >> 32) <= DENSE)
+		return (u32)newest;
+	return newest_of(key_of_list(word, r->block, rec_warp(r) * 32 + rec_lane(r)));
+}
+
+/* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
+ * can be read. One like it need not be there twice. key: see location_key. */
+HELPER void release(u64 key, struct record *r)
+{
+	u64 at = location_of(key, true), old, was;
+	u32 number, index;
+
+	if (!at) {
+		launch_is_incomplete(BLOCK.grid);
+		count_threads(COUNTS(records_missing));
+		return;
+	}
+	old = load64(at + 8);
+	if (same_release(release_before(number_of_word(at), r, old), r))
+		return;
+	number = new_record(r);
+	if (!number)
+		return;
+	for (;; old = was) {
+		index = old ? (u32)(old >> 32) + 1 : 0;
+		store32(record_at(number), (u32)old);
+		store32(links_at(number), index);
+		fence_gpu();
+		was = cas64(at + 8, old, (u64)index << 32 | number);
+		if (was == old)
+			break;
+	}
+	put_in_lists(number_of_word(at), number, r, index);
+	fence_gpu();
+}
+
+/* ---- is an access covered? ---- */
+struct target {                  /* the old access */
+	struct place at;
+	u32 lane;
+};
+
+/* A release and the acquire by a thread of a block, of that scope: do they synchronize? */
+HELPER bool counts_for(const struct record *r, u32 block, u32 scope)
+{
+	bool same = r->block == block;
+
+	return scope_reaches(rec_scope(r), same) && scope_reaches(scope, same);
+}
+
+HELPER bool covers(const struct record *r, const struct target *t)
+{
+	if (r->grid != t->at.grid || r->block != t->at.block)
+		return false;
+	if (t->at.epoch != r->epoch)
+		return t->at.epoch < r->epoch;
+	return rec_warp(r) == t->at.warp && (t->at.sub < r->full || (rec_lane(r) == t->lane && t->at.sub < r->sub));
+}
+
+/* n releases of the chain from `number` on. */
+HELPER u32 in_chain(const struct target *t, u32 number, u32 n, u32 block, u32 scope)
+{
+	for (; number && n; n--) {
+		struct record r = load_record(number);
+
+		if (counts_for(&r, block, scope) && covers(&r, t))
+			return ORDERED;
+		number = r.previous;
+	}
+	return number ? UNDECIDED : UNORDERED;
+}
+
+/* Those of a list that are not behind `index`. */
+HELPER u32 in_list(const struct target *t, u32 word, u32 list, u32 index, u32 block, u32 scope)
+{
+	u32 number = newest_of(key_of_list(word, t->at.block, list_of(t->at.warp * 32 + t->lane, list)));
+
+	for (u32 n = 0; number && n < ROW_STEPS; n++) {
+		struct record r = load_record(number);
+		struct links l = load_links(number);
+
+		if (l.index <= index && counts_for(&r, block, scope) && covers(&r, t))
+			return ORDERED;
+		if (list == OF_THREAD && r.grid == t->at.grid && r.block == t->at.block && rec_warp(&r) == t->at.warp &&
+		    rec_lane(&r) == t->lane && (r.epoch < t->at.epoch || (r.epoch == t->at.epoch && r.sub <= t->at.sub)))
+			return UNORDERED;        /* all that are older are as well */
+		number = l.same[list];
+	}
+	return number ? UNDECIDED : UNORDERED;
+}
+
+HELPER u32 in_oldest(const struct target *t, u32 word, u32 block, u32 scope)
+{
+	u32 number = newest_of(key_of_list(word, 0, ROW_OF_WORD));
+
+	return number ? in_chain(t, number, DENSE, block, scope) : (u32)UNDECIDED;
+}
+
+/* Does a release of the word, from this one on back to the first, cover the access for who has acquired this one? */
+SLOW u32 __warpsafe_covered(const struct target *t, u32 number, u32 word, u32 block, u32 scope)
+{
+	enum { ALONE = 1, NO_LISTS = 512 };
+	u32 index = load_links(number).index, verdict, least = UNORDERED;
+
+	if (index < DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS))
+		return in_chain(t, number, NO_LISTS, block, scope);
+	verdict = in_chain(t, number, ALONE, block, scope);
+	for (u32 list = OF_THREAD; list <= OF_BLOCK && verdict != ORDERED; list++) {
+		verdict = in_list(t, word, list, index, block, scope);
+		least = verdict == UNDECIDED ? UNDECIDED : least;
+	}
+	if (verdict != ORDERED) {
+		verdict = in_oldest(t, word, block, scope);
+		least = verdict == UNDECIDED ? UNDECIDED : least;
+	}
+	return verdict == ORDERED ? ORDERED : least;
+}
+
+#endif
