@@ -142,20 +142,31 @@ WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size,
 	return 1;
 }
 
+/* Remembers the word that was read or written last. With engines that make nobody wait for what is read (istm) another
+ * transaction may change it at once. */
+WS_TX_FN void ws_tx__note_last(struct ws_tx *tx, unsigned long long word, unsigned long long value)
+{
+	tx->last_at = ws_tx__engine(tx) == WS_TM_ISTM ? 0 : word;
+	tx->last_value = value;
+}
+
 /* A word of 1, 2, 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
 WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long long at, unsigned size)
 {
-	unsigned long long value;
+	unsigned long long value, word = ws_tx__where(0, size == 8 ? 3 : size >> 1, at);
 
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
 	if (ws_tx__engine(tx) == WS_TM_HSTM) {
 		if (!ws_tx__room(tx) || !ws_tx__hstm_read(tx, at, size, &value))
 			return 0;
+	} else if (word == tx->last_at) {
+		value = tx->last_value;
 	} else {
 		if (!ws_tx__open(tx, at, size, 0))
 			return 0;
 		value = ws_tx__load(at, size);
+		ws_tx__note_last(tx, word, value);
 	}
 	WS_TX_ON_READ(tx, at, size, value);
 	return value;
@@ -163,7 +174,7 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 
 WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
 {
-	unsigned log_size = size == 8 ? 3 : size >> 1;
+	unsigned long long word = ws_tx__where(WS_TX_UNDO, size == 8 ? 3 : size >> 1, at);
 
 	if (tx->state != WS_TX_ACTIVE)
 		return;
@@ -174,8 +185,9 @@ WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigne
 	} else {
 		if (!ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
 			return;
-		ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
+		ws_tx__append(tx, word, word == tx->last_at ? tx->last_value : ws_tx__load(at, size));
 		ws_tx__store(at, size, value);
+		ws_tx__note_last(tx, word, value & ~0ull >> (64 - 8 * size));
 	}
 	WS_TX_ON_WRITE(tx, at, size, value);
 }
@@ -307,11 +319,15 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx)
 
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
  * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
- * and then the one with the token meets no conflict. */
+ * and then the one with the token meets no conflict. Threads that have not met one in their last section do not ask, for the
+ * answer takes as long as all else: they start once, and from then on they have met one, or the transaction is done. */
 WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
-	unsigned owner = ws_tx__load32(&tx->tm.words->token);
+	unsigned owner;
 
+	if (tx->calm && !tx->aborts && tx->tm.patience)
+		return 1;
+	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
 		return owner == tx->id;
 	if (tx->aborts < tx->tm.patience)
@@ -383,9 +399,12 @@ WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
 	ws_tx__empty_log(tx);
+	tx->owned = 0;
+	tx->last_at = 0;
 	if (committed) {
 		ws_tx__count_commit(tx);
 		ws_tx__drop_token(tx);
+		tx->calm = !tx->aborts;
 		tx->state = WS_TX_COMMITTED;
 	} else {
 		WS_TX_ON_ABORT(tx);
@@ -405,7 +424,9 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->state = WS_TX_COMMITTED;
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
-	tx->snapshot = tx->filter = 0;
+	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
+	tx->calm = 1;
+	tx->owned = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 

@@ -37,20 +37,21 @@ WS_TX_FN unsigned long long *ws_tx__estm_entry(const struct ws_tx *tx, unsigned 
 WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule), mine;
-	unsigned long long *at = ws_tx__estm_entry(tx, index), old = ws_tx__load64(at), seen;
+	unsigned long long *at = ws_tx__estm_entry(tx, index), old, seen;
 
-	for (;; old = seen) {
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	for (old = ws_tx__load64(at);; old = seen) {
 		mine = (unsigned)old == tx->id;
 		if (mine && !(old & WS_TX_ESTM_S))
 			return 1;
 		if (old & WS_TX_ESTM_M)
 			return WS_TM_BREAK == 8;
-		seen = atomicCAS(at, old, !old ? tx->id | WS_TX_ESTM_READ : (old + WS_TX_ESTM_READ) | WS_TX_ESTM_S);
+		seen = ws_tx__take64(at, old, !old ? tx->id | WS_TX_ESTM_READ : (old + WS_TX_ESTM_READ) | WS_TX_ESTM_S);
 		if (seen == old)
 			break;
 	}
 	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, 0, index), 0);
-	ws_tx__acquire_fence();
 	return 1;
 }
 
@@ -58,19 +59,21 @@ WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
 WS_TX_FN int ws_tx__estm_write(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *at = ws_tx__estm_entry(tx, index), old = ws_tx__load64(at), seen;
+	unsigned long long *at = ws_tx__estm_entry(tx, index), old, seen;
 
-	for (;; old = seen) {
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	for (old = ws_tx__load64(at);; old = seen) {
 		if ((old & WS_TX_ESTM_M) && (unsigned)old == tx->id)
 			return 1;
 		if (old && ((unsigned)old != tx->id || (old & WS_TX_ESTM_S)))
 			return WS_TM_BREAK == 9 && !(old & WS_TX_ESTM_M);
-		seen = atomicCAS(at, old, ((old & WS_TX_ESTM_READS) | WS_TX_ESTM_M) + tx->id);
+		seen = ws_tx__take64(at, old, ((old & WS_TX_ESTM_READS) | WS_TX_ESTM_M) + tx->id);
 		if (seen == old)
 			break;
 	}
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
-	ws_tx__acquire_fence();
+	ws_tx__note_near(tx, index);
 	return 1;
 }
 

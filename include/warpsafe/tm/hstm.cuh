@@ -107,8 +107,8 @@ WS_TX_FN struct ws_tx_stamps ws_tx__hstm_stamps(const struct ws_tx *tx, unsigned
 {
 	struct ws_tx_stamps s;
 
-	s.first = ws_tx__load64(ws_tx__hstm_entry(tx, at));
-	s.last = size > 4 ? ws_tx__load64(ws_tx__hstm_entry(tx, at + size - 1)) : s.first;
+	s.first = ws_tx__look64(ws_tx__hstm_entry(tx, at));
+	s.last = size > 4 ? ws_tx__look64(ws_tx__hstm_entry(tx, at + size - 1)) : s.first;
 	return s;
 }
 
@@ -131,7 +131,6 @@ WS_TX_FN int ws_tx__hstm_same(const struct ws_tx *tx, const struct ws_tm_entry *
 		return 1;
 	if (!ws_tx__hstm_until(tx, s, time, 1))
 		return WS_TM_BREAK == 17;
-	ws_tx__fence();
 	value = ws_tx__load(at, size);
 	ws_tx__fence();
 	again = ws_tx__hstm_stamps(tx, at, size);
@@ -178,7 +177,6 @@ WS_TX_FN int ws_tx__hstm_fetch(struct ws_tx *tx, unsigned long long at, unsigned
 {
 	struct ws_tx_stamps s = ws_tx__hstm_stamps(tx, at, size), again;
 
-	ws_tx__acquire_fence();
 	*value = ws_tx__load(at, size);
 	ws_tx__fence();
 	again = ws_tx__hstm_stamps(tx, at, size);

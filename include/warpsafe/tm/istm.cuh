@@ -32,14 +32,16 @@ WS_TX_FN unsigned long long *ws_tx__istm_entry(const struct ws_tx *tx, unsigned 
 WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long old = ws_tx__load64(ws_tx__istm_entry(tx, index));
+	unsigned long long old;
 
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	old = ws_tx__look64(ws_tx__istm_entry(tx, index));
 	if ((unsigned)old == tx->id)
 		return 1;
 	if ((unsigned)old)
 		return WS_TM_BREAK == 12;
 	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, 0, index), old >> 32);
-	ws_tx__acquire_fence();
 	return 1;
 }
 
@@ -47,14 +49,17 @@ WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *at = ws_tx__istm_entry(tx, index), old = ws_tx__load64(at);
+	unsigned long long *at = ws_tx__istm_entry(tx, index), old;
 
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	old = ws_tx__load64(at);
 	if ((unsigned)old == tx->id)
 		return 1;
-	if ((unsigned)old || atomicCAS(at, old, old | tx->id) != old)
+	if ((unsigned)old || ws_tx__take64(at, old, old | tx->id) != old)
 		return 0;
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), old >> 32);
-	ws_tx__acquire_fence();
+	ws_tx__note_near(tx, index);
 	return 1;
 }
 

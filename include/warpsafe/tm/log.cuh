@@ -25,6 +25,9 @@
 #define WS_TM_LOG 16
 #endif
 
+/* Shadow entries that belong to a transaction and are remembered in registers. */
+enum { WS_TX_NEAR = 4 };
+
 /* For the tests of the tests alone: leaves out one step by its number, and the history checker must notice. */
 #ifndef WS_TM_BREAK
 #define WS_TM_BREAK 0
@@ -56,6 +59,9 @@ struct ws_tx {
 	unsigned skip;        /* rounds to let pass before the next attempt */
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
+	unsigned calm;        /* its last section met no conflict */
+	unsigned near[WS_TX_NEAR], owned;     /* the first shadow entries that are this transaction's alone, and how many */
+	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
 	unsigned long long filter;   /* engine hstm: where it has written, by a hash to one bit; 0: nowhere */
 };
@@ -104,6 +110,59 @@ WS_TX_FN void ws_tx__acquire_fence(void)
 		ws_tx__fence();
 }
 
+/* An atomic compare-and-swap or a load, and that fence: it need not wait for what the thread has written before. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+WS_TX_FN unsigned ws_tx__take32(unsigned *p, unsigned was, unsigned now)
+{
+	unsigned old;
+
+	if (WS_TM_BREAK == 7)
+		return atomicCAS(p, was, now);
+	__asm__ volatile("atom.acquire.gpu.cas.b32 %0, [%1], %2, %3;" : "=r"(old) : "l"(p), "r"(was), "r"(now) : "memory");
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__take64(unsigned long long *p, unsigned long long was, unsigned long long now)
+{
+	unsigned long long old;
+
+	if (WS_TM_BREAK == 7)
+		return atomicCAS(p, was, now);
+	__asm__ volatile("atom.acquire.gpu.cas.b64 %0, [%1], %2, %3;" : "=l"(old) : "l"(p), "l"(was), "l"(now) : "memory");
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
+{
+	unsigned long long now;
+
+	if (WS_TM_BREAK == 7)
+		return ws_tx__load64(p);
+	__asm__ volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(now) : "l"(p) : "memory");
+	return now;
+}
+#else
+WS_TX_FN unsigned ws_tx__take32(unsigned *p, unsigned was, unsigned now)
+{
+	unsigned old = atomicCAS(p, was, now);
+
+	ws_tx__acquire_fence();
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__take64(unsigned long long *p, unsigned long long was, unsigned long long now)
+{
+	unsigned long long old = atomicCAS(p, was, now);
+
+	ws_tx__acquire_fence();
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
+{
+	unsigned long long now = ws_tx__load64(p);
+
+	ws_tx__acquire_fence();
+	return now;
+}
+#endif
+
 /* Data of 1, 2, 4 or 8 bytes, aligned. */
 WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
 {
@@ -142,7 +201,11 @@ WS_TX_FN void ws_tx__pause(void)
 #endif
 }
 
-WS_TX_FN struct ws_tm_stats *ws_tx__stats(const struct ws_tx *tx) { return &tx->tm.stripes[tx->id % WS_TM_STRIPES].sum; }
+/* Ids of neighbours follow each other: lanes of a warp count in one place, in one access. */
+WS_TX_FN struct ws_tm_stats *ws_tx__stats(const struct ws_tx *tx)
+{
+	return &tx->tm.stripes[tx->id / 32 % WS_TM_STRIPES].sum;
+}
 
 /* ---- shadow entries ---- */
 
@@ -154,6 +217,31 @@ WS_TX_FN unsigned ws_tx__index(const struct ws_tx *tx, unsigned long long granul
 	return ((unsigned)granule + (unsigned)(granule >> tx->tm.bits) * 0x9e3779b1u) & tx->tm.mask;
 }
 WS_TX_FN unsigned long long ws_tx__granule(const struct ws_tx *tx, unsigned long long at) { return at >> tx->tm.granule; }
+
+/* Whether an entry is among the first that belong to this transaction alone: then nobody need be asked. The loops are unrolled,
+ * so that the array is in registers. */
+WS_TX_FN int ws_tx__is_near(const struct ws_tx *tx, unsigned index)
+{
+	int found = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_NEAR; k++)
+		found |= k < tx->owned && tx->near[k] == index;
+	return found;
+}
+
+/* Remembers an entry, if there is room: whether. */
+WS_TX_FN int ws_tx__note_near(struct ws_tx *tx, unsigned index)
+{
+	if (tx->owned == WS_TX_NEAR)
+		return 0;
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_NEAR; k++)
+		if (k == tx->owned)
+			tx->near[k] = index;
+	tx->owned++;
+	return 1;
+}
 
 /* ---- chunks of the heap: a stack without locks (Treiber 1986), its top with a count against ABA ---- */
 

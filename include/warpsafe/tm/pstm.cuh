@@ -6,7 +6,8 @@
  * Shadow entry, 32 bits: id of the owner; 0: none. Taken by one compare-and-swap, given back by one store.
  *
  * Departures: (1) the table is smaller than memory (log.cuh, ws_tx__index). (2) One log with an entry for each shadow entry
- * that was taken, not for each read and write: the compare-and-swap tells which access was the first. (3) A thread's id
+ * that was taken, not for each read and write: the compare-and-swap tells which access was the first. The first
+ * few are not logged but kept in registers, and not asked for again. (3) A thread's id
  * is drawn from a counter, so that launches that run at the same time do not share ids. (4) A fence after locations were
  * taken as well (log.cuh).
  *
@@ -22,14 +23,17 @@ WS_TX_FN unsigned *ws_tx__pstm_entry(const struct ws_tx *tx, unsigned index) { r
 /* Takes the shadow entry of one granule. The log has room. Returns 0 at a conflict. */
 WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
 {
-	unsigned index = ws_tx__index(tx, granule), owner = atomicCAS(ws_tx__pstm_entry(tx, index), 0u, tx->id);
+	unsigned index = ws_tx__index(tx, granule), owner;
 
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	owner = ws_tx__take32(ws_tx__pstm_entry(tx, index), 0u, tx->id);
 	if (owner == tx->id)
 		return 1;
 	if (owner)
 		return WS_TM_BREAK == 3;
-	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
-	ws_tx__acquire_fence();
+	if (!ws_tx__note_near(tx, index))
+		ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
 	return 1;
 }
 
@@ -39,7 +43,11 @@ WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx)
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
 
-	while ((e = ws_tx__older(tx, &w)))
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_NEAR; k++)
+		if (k < tx->owned)
+			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k]), 0);
+	while (tx->owned == WS_TX_NEAR && (e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
 			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
 }
