@@ -55,7 +55,8 @@ int ws_pack_params(struct ws_kernel_op *k, void **args, void **extra)
 static int check_shape(const struct ws_kernel_op *k, const struct ws_kernel_info *info)
 {
 	uint64_t threads = (uint64_t)k->block.x * k->block.y * k->block.z;
-	size_t most = k->f->max_dynamic_shared > SHARED_DEFAULT ? (size_t)k->f->max_dynamic_shared : SHARED_DEFAULT;
+	size_t usual = info->shared_static < SHARED_DEFAULT ? SHARED_DEFAULT - info->shared_static : 0;
+	size_t most = (size_t)k->f->max_dynamic_shared > usual ? (size_t)k->f->max_dynamic_shared : usual;
 
 	if (!k->grid.x || !k->grid.y || !k->grid.z || !threads)
 		return WS_CUDA_INVALID_CONFIGURATION;
@@ -65,7 +66,7 @@ static int check_shape(const struct ws_kernel_op *k, const struct ws_kernel_info
 		return WS_CUDA_INVALID_CONFIGURATION;
 	if (threads > info->max_threads)
 		return WS_CUDA_OUT_OF_RESOURCES;
-	if (k->shared + info->shared_static > (most > info->shared_static ? most : info->shared_static))
+	if (k->shared > most)
 		return WS_CUDA_INVALID_VALUE;
 	return 0;
 }

@@ -27,6 +27,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.list = 0;
 	BLOCK.unknown = 0;
 	BLOCK.cells = c->bytes ? c->at : 0;
+	BLOCK.lost = 0;
 }
 
 HELPER u32 lanes_of_warp(u32 warp)
@@ -124,8 +125,11 @@ SLOW void __warpsafe_leave(void)
 	if (!leads(group))
 		return;
 	come(warp_index(), group, true);
-	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group))
-		free_slot();
+	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) != population(group))
+		return;
+	if (BLOCK.lost)
+		global_add(COUNTS(lost), BLOCK.lost);
+	free_slot();
 }
 
 INLINED void race_leave(void)
@@ -198,7 +202,7 @@ HELPER bool find_word(u64 address, const struct me *m, enum access access, struc
 	u32 bytes = WS_RACE_BYTES_OF(m->what);
 
 	d->address = address;
-	d->bytes = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
+	d->bytes = bytes_of((u32)address, bytes);
 	d->cell = WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? slot_cell(address, m) : global_cell(address, m, access);
 	return d->cell;
 }
@@ -318,22 +322,22 @@ INLINED u32 race_thread(void)
 	return self_of(thread_index());
 }
 
-/* At a write of `bytes` 15, its cell was entered, and these were found: not all of it is before. NOT_ENTERED: nothing was
- * done so far. */
+/* At a write of a word, or of bytes in it: its cell was entered, and these were found: not all of it is before. NOT_ENTERED:
+ * nothing was done so far. value: of the word's bytes, where they are. */
 #define NOT_ENTERED (~0ull)
 SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
 {
 	u32 warp = warp_index();
 	struct here h = here(self_of(warp * 32));
 	u64 now = BLOCK.warps[warp].now;
-	struct word d = { 0, address, 15 };
+	struct word d = { 0, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
 	struct me m;
 
 	if (w == NOT_ENTERED) {
-		if (WS_RACE_CLASS_OF(what) > WS_RACE_STRONG_SYS && WS_RACE_CLASS_OF(what) != WS_RACE_UPDATE)
+		if (what & WS_RACE_RMW)
 			__warpsafe_atomic(address, what, site);
 		else
-			__warpsafe_write(address, what, site, value, 0);
+			__warpsafe_write(address, what, site, value >> 8 * (WS_RACE_BYTES_OF(what) < 4 ? (u32)address & 3 : 0), 0);
 		return;
 	}
 	if (!now || !h.time)
@@ -342,33 +346,97 @@ SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u6
 	check_shared_write(&d, &m, &h, w, r, !(what & WS_RACE_RMW), (u32)value);
 }
 
+/* The same of 8 bytes. */
+SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value, u64 w0, u64 r0, u64 w1, u64 r1)
+{
+	__warpsafe_shared_wrote(address, what, site, value, w0, r0);
+	__warpsafe_shared_wrote(address + 4, what, site, value >> 32, w1, r1);
+}
+
+/* Both halves of it before? */
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site)
+{
+	return enter_read(h, self, offset, what, site) &&
+	       is_before(shared_load64(w_cell(h, offset)), self, h->time, SAME_THREAD);
+}
+
 INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 {
-	struct here h = here(self);
+	struct here h;
+	u32 bytes = WS_RACE_BYTES_OF(what);
 
-	if (h.time && WS_RACE_BYTES_OF(what) == 4 && (!WS_RACE_CLASS_OF(what) || has_observed(self)) &&
-	    enter_read(&h, self, (u32)address, what, site) &&
-	    is_before(shared_load64(w_cell(&h, (u32)address)), self, h.time, SAME_THREAD))
-		return;
+	if (bytes == 4 || bytes == 8) {
+		h = here(self);
+		if (h.time && (!WS_RACE_CLASS_OF(what) || has_observed(self)) &&
+		    read_word_here(&h, self, (u32)address, what, site) &&
+		    (bytes == 4 || read_word_here(&h, self, (u32)address + 4, what, site)))
+			return;
+	}
 	__warpsafe_read(address, what, site);
+}
+
+/* Notes the value and enters the write; w, r: what its cell had. False: not all of it is before. */
+HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w, u64 *r)
+{
+	shared_store32(h->values + 4 * self, value);
+	enter_write(h, self, offset, bytes, what, site, w, r);
+	return (u32)is_before(*w, self, h->time, SAME_THREAD) & (u32)is_before(*r, self, h->time, SAME_READER);
+}
+
+HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
+{
+	struct here h = here(self);
+	u64 w0, r0, w1, r1;
+	bool before;
+
+	if (!h.time) {
+		__warpsafe_write(address, what, site, v0, 0);
+		return;
+	}
+	before = write_word_here(&h, self, (u32)address, 15, what, site, (u32)v0, &w0, &r0);
+	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, (u32)(v0 >> 32), &w1, &r1);
+	if (!before)
+		__warpsafe_shared_wrote_two(address, what, site, v0, w0, r0, w1, r1);
+}
+
+/* Other threads' bytes of the word are none of its business, but are forgotten. */
+HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w,
+			     u64 *r)
+{
+	bool w_before, r_before;
+
+	shared_store32(h->values + 4 * self, value);
+	enter_write(h, self, offset, own_bytes(h, self, offset, bytes, what), what, site, w, r);
+	w_before = is_before(*w, self, h->time, SAME_THREAD);
+	r_before = is_before(*r, self, h->time, SAME_READER) || !(r_bytes(*r) & bytes);
+	if (!w_before && !(w_bytes(*w) & bytes)) {
+		shared_add32(IN_SHARED(__warpsafe_block.lost), 1);
+		w_before = true;
+	}
+	return w_before && r_before;
 }
 
 INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
+	u32 bytes = WS_RACE_BYTES_OF(what), here_bytes;
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
 
-	if (WS_RACE_BYTES_OF(what) != 4) {
+	if (bytes == 16) {
 		__warpsafe_write(address, what, site, v0, v1);
 		return;
 	}
-	h = here(self);
-	if (h.time) {
-		shared_store32(h.values + 4 * self, (u32)v0);
-		enter_write(&h, self, (u32)address, what, site, &w, &r);
-		if (is_before(w, self, h.time, SAME_THREAD) && is_before(r, self, h.time, SAME_READER))
-			return;
+	if (bytes == 8) {
+		write_two_words(self, address, what, site, v0);
+		return;
 	}
+	h = here(self);
+	if (bytes < 4)
+		v0 = (u32)v0 << 8 * ((u32)address & 3);
+	here_bytes = bytes_of((u32)address, bytes);
+	if (h.time && (bytes == 4 ? write_word_here(&h, self, (u32)address, 15, what, site, (u32)v0, &w, &r) :
+		       write_bytes_here(&h, self, (u32)address, here_bytes, what, site, (u32)v0, &w, &r)))
+		return;
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
@@ -384,7 +452,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	}
 	h = here(self);
 	if (h.time && has_observed(self)) {
-		enter_write(&h, self, (u32)address, what, site, &w, &r);
+		enter_write(&h, self, (u32)address, 15, what, site, &w, &r);
 		if ((scope_of(w_class(w)) || is_before(w, self, h.time, SAME_THREAD)) &&
 		    is_before(r, self, h.time, SAME_READER))
 			return;

@@ -198,6 +198,12 @@ struct word {
 	u32 bytes;               /* that are accessed: bit k = byte k */
 };
 
+/* Of an access of so many bytes, in its first word. */
+HELPER u32 bytes_of(u32 address, u32 bytes)
+{
+	return bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
+}
+
 HELPER void load_cell(u64 cell, u64 *w, u64 *r)
 {
 	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");

@@ -268,12 +268,23 @@ HELPER void write_shared_word(const struct word *d, const struct me *m, const st
 	check_shared_write(d, m, h, w, r, has_value, value);
 }
 
-/* ---- at the access: of 4 bytes ---- */
-HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
+/* ---- at the access ---- */
+/* The bytes that the write's entry is to have: with those that the thread has written there at this time. */
+HELPER u32 own_bytes(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what)
+{
+	u32 low, high;
+
+	halves(shared_load64(w_cell(h, offset)), &low, &high);
+	if (high == h->time && !((low ^ (self << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT)) >> W_CLASS_AT))
+		bytes |= low >> W_BYTES_AT & 15;
+	return bytes;
+}
+
+HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
 {
 	u32 at = w_cell(h, offset);
 
-	*w = shared_exchange64(at, shared_write_entry(self, h->time, what, site, 15));
+	*w = shared_exchange64(at, shared_write_entry(self, h->time, what, site, bytes));
 	*r = shared_load64(at + h->reads);
 }
 

@@ -39,7 +39,8 @@ struct block {
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
 	u32 handed;              /* HANDED_...: see race_order.cuh, fence.sc */
 	u32 slot_number;         /* among all classes */
-	u32 unused[13];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 lost;                /* accesses to other bytes of a word of shared memory that were forgotten */
+	u32 unused[12];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");

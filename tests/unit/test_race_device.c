@@ -231,6 +231,16 @@ static void bytes_of_a_word(void **state)
 {
 	#define BYTE " cvt.u64.u32 %rd3, %r0; add.u64 %rd3, %rd1, %rd3; mov.u32 %r7, 1; st.global.u8 [%rd3], %r7;\n"
 	expect(KERNEL(BYTE), 1, 4, ((struct expected){ .lost = 3 }));
+	#define NO_PROOF " ld.global.u32 %r9, [%rd2]; add.u32 %r4, %r4, %r9;\n"  /* of where a thread's own words are; it is 0 */
+	expect(KERNEL(NO_PROOF " add.u32 %r6, %r4, %r0; st.shared.u8 [%r6], %r0;\n"), 1, 4, ((struct expected){ .lost = 3 }));
+	expect(KERNEL(NO_PROOF " add.u32 %r6, %r4, %r0; st.shared.u8 [%r6], %r0; add.u32 %r7, %r0, 1; st.shared.u8 [%r6], %r7;\n"), 1, 1, NONE);
+	expect(KERNEL(" st.shared.u8 [%r4+1], %r0;\n"), 1, 32, RACES(1));
+	expect(KERNEL(" shr.u32 %r6, %r0, 1; shl.b32 %r6, %r6, 1; add.u32 %r6, %r4, %r6; st.shared.u16 [%r6], %r0;\n"), 1, 2, RACES(1));
+	#define EIGHT NO_PROOF " shl.b32 %r6, %r0, 3; add.u32 %r6, %r4, %r6; mov.u64 %rd3, 1; st.shared.u64 [%r6], %rd3;\n"
+	expect(KERNEL(EIGHT " ld.shared.u64 %rd4, [%r6];\n" BARRIER " ld.shared.u64 %rd4, [%r4]; st.global.u64 [%rd1+1024], %rd4;\n"), 1, 1, NONE);
+	expect(KERNEL(EIGHT BARRIER " ld.shared.u64 %rd4, [%r4];\n"), 1, 96, NONE);
+	expect(KERNEL(EIGHT THREAD(1) " @%p1 ld.shared.u64 %rd4, [%r4];\n"), 1, 2, RACES(1));
+	expect(KERNEL(EIGHT THREAD(1) " @%p1 st.shared.v2.u32 [%r4], {%r0, %r0};\n"), 1, 2, RACES(2));      /* 1 is there */
 	expect(KERNEL(" st.global.v4.u32 [%rd1], {%r0, %r0, %r0, %r0};\n"), 1, 1, NONE);
 	expect(KERNEL(" shl.b32 %r6, %r0, 3; cvt.u64.u32 %rd3, %r6; add.u64 %rd3, %rd1, %rd3; ld.global.v4.u32 {%r7, %r8, %r9, %r10},"
 	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
