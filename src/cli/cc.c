@@ -283,6 +283,40 @@ static const char *ptx_feature(const struct job *j)
 	return j->version >= 16 ? "+ptx78" : j->c.sm > 80 ? "+ptx75" : "+ptx70";
 }
 
+static bool write_text(const char *path, const struct ws_buf *text)
+{
+	FILE *f = fopen(path, "wb");
+	bool good = f && fwrite(text->data, 1, text->len, f) == text->len;
+
+	good = f && fclose(f) == 0 && good;
+	if (!good)
+		ws_cli_refuse("cc", "cannot write %s: %s", path, strerror(errno));
+	return good;
+}
+
+/* --tm: the PTX with its marked sections as transactions. */
+static bool transact(const struct job *j, const char *path)
+{
+	struct ws_buf messages = { 0 }, text = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &messages };
+	size_t len;
+	char *ptx = ws_read_file(path, &len);
+	struct ws_ptx_module *m = ptx ? ws_ptx_parse(path, ptx, len, NULL, &sink) : NULL;
+	bool good = m && ws_rewrite_tm(&j->c.tm, m, &sink);
+
+	if (good) {
+		ws_ptx_print(m, &text);
+		good = write_text(path, &text);
+	} else {
+		fprintf(stderr, "%s", messages.len ? messages.data : "");
+	}
+	ws_ptx_free(m);
+	free(ptx);
+	ws_buf_free(&text);
+	ws_buf_free(&messages);
+	return good;
+}
+
 static bool device_pass(struct job *j, const char *source, const char *ptx)
 {
 	struct ws_words w = { 0 };
@@ -305,7 +339,7 @@ static bool device_pass(struct job *j, const char *source, const char *ptx)
 	ws_words_add(&w, ptx);
 	status = run(&w, j->c.verbose);
 	ws_words_free(&w);
-	return status == 0;
+	return status == 0 && (!j->c.transactions || transact(j, ptx));
 }
 
 static bool host_pass(struct job *j, size_t input, const char *fatbin, const char *object)
@@ -498,6 +532,7 @@ const struct ws_verb ws_verb_cc = {
 	"  -G                  device code without optimization\n"
 	"  -use_fast_math, -ftz=, -prec-div=, -prec-sqrt=, -fmad=\n"
 	"  -Xcompiler X, -Xlinker X    X for the host's compiler, for the linker\n"
+	"  --tm, --tm-engine=NAME      make marked sections (WS_ATOMIC) transactions; engines: see warpsafe help tm\n"
 	"  --keep              keep the PTX, fat binary and object files\n"
 	"  -v                  show the commands\n",
 	.run = cc_main,

@@ -12,7 +12,7 @@
 enum value { NONE, EQUAL, JOINED, JOINED_ONLY };
 enum action {
 	OUTPUT, COMPILE, PREPROCESS, PTX, LANGUAGE, ARCH, STD, BOTH, BOTH2, HOST, LINK, OPTIMIZE, DEVICE_DEBUG, XLINKER,
-	XCOMPILER, FAST_MATH, FTZ, PREC_DIV, PREC_SQRT, FMAD, KEEP, VERBOSE, HELP, VERSION, MACHINE, STREAM, DROP, RDC, REFUSE
+	XCOMPILER, FAST_MATH, FTZ, PREC_DIV, PREC_SQRT, FMAD, TM, KEEP, VERBOSE, HELP, VERSION, MACHINE, STREAM, DROP, RDC, REFUSE
 };
 struct option {
 	const char *name;
@@ -186,6 +186,25 @@ static void take_math(struct ws_cc *c, enum action a, const char *value)
 		ws_words_add(&c->device, "-ffp-contract=off");
 }
 
+static bool take_engine(struct ws_cc *c, const char *name)
+{
+	struct ws_options o;
+	const char *why = NULL;
+	bool good;
+
+	ws_options_default(&o);
+	good = ws_options_set(&o, "engine", name, &why);
+	if (good)
+		c->tm = ws_tm_settings_of(&o);
+	else
+		ws_cli_refuse("cc", "-tm-engine: %s", why);
+	ws_options_free(&o);
+	if (good && !c->transactions)
+		ws_words_add(&c->both, "-DWS_ATOMIC_BUILT");
+	c->transactions = true;
+	return good;
+}
+
 static int show_help(void)
 {
 	struct ws_buf b = { 0 };
@@ -223,6 +242,7 @@ static bool apply(struct ws_cc *c, const struct option *o, const char *value, in
 	case XCOMPILER: take_xcompiler(c, value); break;
 	case FAST_MATH: case FTZ: case PREC_DIV: case PREC_SQRT: case FMAD: take_math(c, o->action, value); break;
 	case STREAM: return take_default_stream(c, value);
+	case TM: return take_engine(c, value ? value : o->text);
 	case KEEP: c->keep = true; break;
 	case VERBOSE: c->verbose = true; break;
 	case HELP: *status = show_help(); return false;

@@ -3,6 +3,7 @@
 #define WS_CC_PRIV_H
 
 #include "cli/cli.h"
+#include "rewrite/rewrite.h"
 
 struct ws_words {                    /* a list of owned strings; v[n] is NULL once something was added */
 	char **v;
@@ -34,6 +35,8 @@ struct ws_cc {
 	const char *optimize;        /* "2", "0"; NULL = not given */
 	const char *std;             /* "c++17"; NULL = not given */
 	bool device_debug, keep, verbose;
+	bool transactions;           /* marked sections are made transactions, by these settings */
+	struct ws_tm_settings tm;
 };
 
 /* Fills *c from argv (argv[0] is the verb). false: *status says what to exit with; help was shown, or one line said

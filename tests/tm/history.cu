@@ -8,7 +8,10 @@
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
  * transactions must form a graph without a cycle, have read only committed values, and account for the final memory.
  * For the engines with opacity the same must hold with the reads of aborted attempts added.
- * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation. */
+ * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
+ *
+ * Compiled with -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
+ * settings. The record is then made by the section itself, so attempts that abort leave none. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +32,8 @@ __constant__ unsigned broken;
 #define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
+#define WS_ATOMIC_QUIET
+#include <warpsafe/atomic.h>
 
 struct event { unsigned what, word; unsigned long long value; };
 struct recorder { event *events; unsigned room, *used, *start, *dropped; unsigned long long *words; };
@@ -57,13 +62,32 @@ __device__ void note(unsigned what, unsigned long long at, unsigned long long va
 
 __device__ unsigned step(unsigned *r) { return (*r = *r * 1664525u + 1013904223u) >> 8; }
 
-/* One unique number, twice: a value that is half of one writer and half of another is none of both. */
+/* One unique number, twice: a value that is half of one writer and half of another is none of both. In a marked section the
+ * count is undone with the rest; the clock is not. */
 __device__ unsigned long long unique(unsigned *count)
 {
+#ifdef MARKED
+	unsigned long long v = (unsigned long long)(self() + 1) << 24 | (unsigned)(clock64() & 0xfffff) << 4 | (++*count & 15);
+#else
 	unsigned long long v = (unsigned long long)(self() + 1) << 14 | ++*count;
+#endif
 
 	return v << 32 | v;
 }
+
+#ifdef MARKED
+__device__ void read_one(struct ws_tx *, unsigned long long *p) { note(READ, (unsigned long long)p, *p); }
+__device__ void write_one(struct ws_tx *, unsigned long long *p, unsigned long long v)
+{
+	*p = v;
+	note(WRITE, (unsigned long long)p, v);
+}
+__device__ void cancel_it(struct ws_tx *) {}
+#else
+__device__ void read_one(struct ws_tx *tx, unsigned long long *p) { ws_tx_read_u64(tx, p); }
+__device__ void write_one(struct ws_tx *tx, unsigned long long *p, unsigned long long v) { ws_tx_write_u64(tx, p, v); }
+__device__ void cancel_it(struct ws_tx *tx) { ws_tx_abort(tx); }
+#endif
 
 /* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
 __device__ void body(struct ws_tx *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
@@ -74,29 +98,39 @@ __device__ void body(struct ws_tx *tx, unsigned long long *m, unsigned words, un
 		unsigned long long *p = m + step(&r) % words;
 		unsigned write = step(&r) % 2;
 
-		ws_tx_read_u64(tx, p);
+		read_one(tx, p);
 		if (!reads_only && write) {
-			ws_tx_write_u64(tx, p, unique(count));
+			write_one(tx, p, unique(count));
 			if (step(&r) % 4 == 0)
-				ws_tx_write_u64(tx, p, unique(count));
+				write_one(tx, p, unique(count));
 		}
 		if (step(&r) % 4 == 0)
-			ws_tx_read_u64(tx, p);
+			read_one(tx, p);
 	}
 	if (cancel)
-		ws_tx_abort(tx);
+		cancel_it(tx);
 }
 
 __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigned seed)
 {
 	unsigned count = 0, r = seed * 2654435761u + self() * 40503u + 1;
+#ifndef MARKED
 	WS_TX_VAR(tx, tm);
+#endif
 
 	for (unsigned i = 0; i < sections; i++) {
 		unsigned now = step(&r);
 
+#ifdef MARKED
+		WS_ATOMIC {
+			note(START, 0, 0);
+			body(nullptr, record.words, words, now, &count);
+			note(COMMIT, 0, 0);
+		}
+#else
 		WS_TX(&tx)
 			body(&tx, record.words, words, now, &count);
+#endif
 	}
 }
 
@@ -281,8 +315,13 @@ static unsigned play(const options &o)
 	check_memory(&c, next, memory);
 	if (unsigned cycle = in_cycles(graph))
 		violation(&c, "transactions in cycles or behind them", 0, cycle);
+#ifndef MARKED
 	if (stats.commits + stats.aborts[WS_TM_CANCELLED] != (unsigned long long)n * o.sections)
 		violation(&c, "sections that did not end as they should", 0, stats.commits);
+#else
+	if (c.all.size() != (size_t)n * o.sections)
+		violation(&c, "sections that did not end as they should", 0, c.all.size());
+#endif
 	printf("%s granularity %u: %llu commits, %llu alone, %u attempts in the graph, %u violations\n",
 	       ws_tm_engine_name(o.engine), o.granularity, stats.commits, stats.serial, (unsigned)c.all.size(), c.violations);
 	ws_tm_destroy(&tm);
@@ -306,7 +345,11 @@ static unsigned *option(options *o, const char *name, size_t length)
 int main(int argc, char **argv)
 {
 	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0 };
+#ifdef MARKED
+	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
+#else
 	unsigned first = 0, last = WS_TM_ENGINES, bad = 0, *at;
+#endif
 
 	for (int i = 1; i < argc; i++) {
 		const char *value = strchr(argv[i], '=');
