@@ -10,7 +10,7 @@ CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -
 LDFLAGS += -pthread $(SAN)
 LDLIBS  += -ljansson -lzstd -llz4 -liberty -ldw -lelf -lm -ldl
 
-ROOMS   = base ptx rewrite gpu timing detect report cuda real cli
+ROOMS   = base ptx rewrite gpu timing units detect report cuda real cli
 ARCH   := $(shell uname -m)
 # *.simd.c are compiled once an instruction set and chosen at run time (src/gpu/lanes.h)
 ifeq ($(ARCH),x86_64)

@@ -49,6 +49,7 @@ struct ws_options {
 	const char *source_dirs;     /* more folders for source files, ':' between; NULL = none */
 	/* clocked GPU */
 	const char *config;          /* name or path; in the program: path */
+	const char *unit;            /* proposed hardware with its options, or NULL */
 	const char *counters;        /* file or NULL; used by the command line alone */
 	/* from the command line to the program */
 	const char *report_dir;      /* each process writes DIR/report.PID.json */

@@ -1,5 +1,6 @@
 /* sim.c - `warpsafe sim`: runs a program on a GPU with a clock, cycle by cycle, and shows what was counted. */
 #include "cli/cli.h"
+#include "units/units.h"
 #include "timing/timing.h"
 
 #include <dirent.h>
@@ -59,6 +60,18 @@ static char *find_machine(const char *config)
 	free(text);
 	ws_buf_free(&why);
 	return path;
+}
+
+static bool check_unit(const char *text)
+{
+	uint32_t values[WS_UNIT_OPTIONS];
+	struct ws_buf why = { 0 };
+	bool ok = !text || ws_unit_parse(text, values, &why);
+
+	if (!ok)
+		ws_cli_refuse("sim", "%s", why.data);
+	ws_buf_free(&why);
+	return ok;
 }
 
 /* ---- the counters of all processes ---- */
@@ -182,7 +195,7 @@ static int sim(int argc, char **argv)
 	ws_options_default(&o);
 	program = ws_cli_parse(&ws_verb_sim, argc, argv, &o, &status);
 	if (program) {
-		machine = find_machine(o.config);
+		machine = check_unit(o.unit) ? find_machine(o.config) : NULL;
 		status = machine ? run_program(argv + program, &o, machine) : WS_EXIT_USAGE;
 		free(machine);
 	}

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "units/units.h"
+
 static double now(void)
 {
 	struct timespec t;
@@ -59,6 +61,7 @@ void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
 	struct ws_timing_options o = {.progress = isatty(STDERR_FILENO)};
 	struct ws_buf why = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &why};
+	uint32_t values[WS_UNIT_OPTIONS];
 	struct ws_machine m;
 	size_t len;
 	char *text = ws_read_file(s->options.config, &len);
@@ -66,6 +69,9 @@ void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
 	if (!text || !ws_machine_read(&m, s->options.config, text, &sink)) {
 		ws_tell("%s: %s; the program runs without a clock", s->options.config, text ? why.data : "cannot be read");
 	} else {
+		if (s->options.unit)
+			o.unit = ws_unit_parse(s->options.unit, values, &why);
+		o.unit_values = values;
 		s->timing = ws_timing_new(&m, &o);
 		c->clock = &ws_timing_clock;
 		c->clock_self = s->timing;

@@ -255,6 +255,11 @@ static uint64_t arg_value(const uint8_t *regs, const struct ws_call_arg *a, uint
 	return lo | (uint64_t)hi << 32;
 }
 
+uint64_t ws_call_arg(const struct ws_exec *x, const struct ws_call_site *c, uint32_t i, uint32_t l, unsigned bytes)
+{
+	return arg_value(x->frag->frame->regs, &c->args[i], l, bytes);
+}
+
 static void call_origin(struct ws_exec *x, const struct ws_dinst *in, const char *name)
 {
 	const struct ws_code *code = x->frag->frame->code;

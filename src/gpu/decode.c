@@ -685,6 +685,8 @@ void ws_decode(struct ws_image *im, struct ws_code *code)
 	if (dc.gpu->config.clock) {
 		code->reg = ws_arena_alloc(im->arena, (f->nregs + 1) * sizeof *code->reg);
 		memcpy(code->reg, dc.reg, f->nregs * sizeof *code->reg);
+		code->start = ws_arena_alloc(im->arena, (f->nblocks + 1) * sizeof *code->start);
+		memcpy(code->start, start, (f->nblocks + 1) * sizeof *code->start);
 	}
 	free(order);
 	free(start);

@@ -228,6 +228,16 @@ static struct ws_call_arg call_arg(struct ws_decoder *dc, const struct ws_operan
 	return a;
 }
 
+/* An instruction that is not PTX's (step.h). */
+static bool is_intrinsic(struct ws_decoder *dc, const char *name, struct ws_call_site *c)
+{
+	const struct ws_gpu_config *g = &dc->gpu->config;
+	int i = g->clock && g->clock->intrinsic ? g->clock->intrinsic(g->clock_self, name) : -1;
+
+	c->intrinsic = (uint32_t)(i + 1);
+	return i >= 0;
+}
+
 static bool direct_target(struct ws_decoder *dc, struct ws_call_site *c)
 {
 	const struct ws_operand *t = dc->inst->call->target;
@@ -244,6 +254,8 @@ static bool direct_target(struct ws_decoder *dc, struct ws_call_site *c)
 		c->code = ws_image_code(dc->image, fn);
 		return true;
 	}
+	if (is_intrinsic(dc, t->sym->name, c))
+		return true;
 	if (c->fn->syscall && c->fn->syscall->fn)
 		return true;
 	if (c->fn->syscall)

@@ -22,6 +22,7 @@ static void push(struct ws_warp *w, const struct ws_frag *from, const struct ws_
 	f->pc = pc;
 	f->reconv = reconv;
 	f->mask = mask;
+	f->lock = WS_ENTRY_PLAIN;
 	f->frame->refs++;
 }
 
@@ -121,7 +122,9 @@ void ws_stack_pick(struct ws_exec *x)
 			return;
 		}
 		f = &w->frag[w->nfrags - 1];
-		if (!f->pc)
+		if (!f->mask && w->nfrags > 1)
+			ws_lock_pop(x);
+		else if (!f->pc)
 			return_from_frame(w);
 		else if (f->pc == f->reconv && w->nfrags > 1)
 			pop(w);

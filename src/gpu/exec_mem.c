@@ -323,7 +323,7 @@ static void pack(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs
  * costs more when it is observed. */
 enum { POLLS = 16, POLLS_OBSERVED = 4 };
 
-static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
+void ws_remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
 {
 	struct ws_poll *p = &x->warp->poll;
 
@@ -346,7 +346,7 @@ static void remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t
 
 void ws_remember_wait(struct ws_exec *x, const struct ws_dinst *in, uint64_t offset, struct ws_block *b, uint32_t mask)
 {
-	remember_poll(x, in, offset, WS_SPACE_SHARED, mask);
+	ws_remember_poll(x, in, offset, WS_SPACE_SHARED, mask);
 	x->warp->poll.mbar = b;
 	x->budget = 0;
 }
@@ -381,7 +381,7 @@ static void move(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, co
 		move_in(x, m, regs, r);
 	if (!store && sync) {
 		atomic_thread_fence(memory_order_acquire);
-		remember_poll(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask);
+		ws_remember_poll(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask);
 	}
 	if (store)
 		x->warp->progress++;
@@ -486,7 +486,7 @@ void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint
 		t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
 
 	if (!(compares ? changed(t, wrote, old, operand) : wrote != 0)) {
-		remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
+		ws_remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
 		return;
 	}
 	x->warp->progress++;
@@ -598,7 +598,7 @@ static bool mem_sync(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs
 		space = WS_SPACE_SHARED;
 		addr[__builtin_ctz(mask)] -= WS_WINDOW(WS_WINDOW_SHARED);
 	}
-	remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
+	ws_remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
 	return true;
 }
 

@@ -199,6 +199,7 @@ struct ws_call_arg {
 struct ws_call_site {
 	struct ws_code *code;            /* direct; NULL = system call or indirect */
 	struct ws_fn *fn;                /* direct */
+	uint32_t intrinsic;              /* number + 1 of an instruction of ws_clock_ops; 0: none */
 	uint32_t target;                 /* indirect: register with the address */
 	struct ws_call_arg *args, *rets;
 	uint32_t nargs, nrets;
@@ -237,6 +238,7 @@ struct ws_code {                         /* one function, decoded for one image 
 	uint32_t next;
 	size_t cap_ext;
 	uint32_t *reg;                   /* clocked: by index of a register, its place in the frame */
+	uint32_t *start;                 /* clocked: by basic block, its first instruction in insts */
 	uint32_t *zero;                  /* registers to clear at entry: offset, bytes */
 	uint32_t nzero;
 };
@@ -288,10 +290,12 @@ struct ws_frag {
 	struct ws_frame *frame;
 	uint32_t mask;
 	uint32_t turn;                   /* its: the lowest runs first; grows when others shall have a chance */
-	uint32_t wait_mask;              /* WAIT_SYNC: lanes that must come */
+	uint32_t wait_mask;              /* WAIT_SYNC: lanes that must come; stack: see lock_stack.c */
 	uint16_t barrier;                /* WAIT_BARRIER */
 	uint8_t wait;                    /* enum ws_wait */
+	uint8_t lock;                    /* enum ws_lock_entry; stack only */
 };
+enum ws_lock_entry { WS_ENTRY_PLAIN, WS_ENTRY_RETRY, WS_ENTRY_LOCK, WS_ENTRY_DONE };   /* lock_stack.c */
 
 enum { WS_MAX_FRAGS = 3 * WS_WARP + 4 };
 
@@ -336,6 +340,7 @@ struct ws_warp {
 	struct ws_poll poll;
 	struct ws_wgmma wgmma;
 	uint64_t clock;
+	uint8_t held[WS_WARP];           /* lock_stack.c: locks that a thread holds */
 	int32_t left;                    /* clocked: backward branches until the next pause */
 };
 
@@ -643,6 +648,8 @@ void ws_stripes_lock(struct ws_exec *x, const struct ws_resolved *r, uint64_t *h
 void ws_stripes_unlock(struct ws_exec *x, uint64_t held);
 bool ws_generic_read(void *x, uint32_t lane, uint64_t addr, void *dst, size_t n);
 ws_op_fn ws_op_atomic;
+/* What a warp read or tried last, without changing anything. */
+void ws_remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask);
 
 /* ---- diverge_its.c, diverge_stack.c ---- */
 /* The lanes `taken` of the current fragment go to target, the others to the next instruction. */
@@ -654,6 +661,7 @@ void ws_stack_push(struct ws_exec *x, const struct ws_dinst *pc, const struct ws
 /* An indexed branch: lanes `same` go to target, the other guarded ones try again, the rest go on. */
 void ws_stack_split(struct ws_exec *x, const struct ws_dinst *in, uint32_t same, uint32_t guarded,
                     const struct ws_dinst *target, const struct ws_dinst *reconv);
+void ws_lock_pop(struct ws_exec *x);                             /* the top entry, which has no lanes */
 void ws_stack_leave(struct ws_warp *w, struct ws_frag *f);       /* f, the lowest entry of its frame, returns */
 bool ws_stack_is_base(const struct ws_exec *x);                  /* the current entry is the lowest of its frame */
 /* Merges what can be merged and chooses the fragment to run; x->frag is NULL if none is ready. */
@@ -672,6 +680,8 @@ uint32_t ws_same_value(const uint8_t *regs, uint32_t reg, unsigned width, uint32
 ws_op_fn ws_op_barrier, ws_op_bar_warp, ws_op_shfl, ws_op_vote, ws_op_match, ws_op_redux, ws_op_elect, ws_op_activemask;
 ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_stackrestore, ws_op_area_load,
 	ws_op_area_store;
+/* Argument i of a call, zero-extended from `bytes`, as lane `l` passes it. */
+uint64_t ws_call_arg(const struct ws_exec *x, const struct ws_call_site *c, uint32_t i, uint32_t l, unsigned bytes);
 ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_grid_wait, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
 	ws_op_to_window, ws_op_from_window, ws_op_mapa, ws_op_getctarank;
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */

@@ -248,6 +248,24 @@ static bool is_atomic(const struct ws_dinst *in)
 	return (in->kind == WS_K_OP || in->kind == WS_K_OP_PACED) && in->u.op.fn == ws_op_atomic;
 }
 
+static const struct ws_call_site *intrinsic_of(const struct ws_dinst *in)
+{
+	const struct ws_call_site *c = in->u.op.ptr;
+
+	return in->kind == WS_K_OP && in->u.op.fn == ws_op_call && c->intrinsic ? c : NULL;
+}
+
+static void look_intrinsic(struct ws_exec *x, const struct ws_call_site *c, struct ws_stepped *s)
+{
+	s->kind = WS_STEP_INTRINSIC;
+	s->intrinsic = (uint8_t)(c->intrinsic - 1);
+	s->space = WS_SPACE_GLOBAL;
+	s->bytes = 4;
+	EACH_LANE(l, s->mask)
+		s->addr[l] = s->generic[l] = c->nargs ? ws_call_arg(x, c, 0, l, 8) : 0;
+	flatten(x, s);
+}
+
 static void look(struct ws_exec *x, const struct ws_dinst *in, struct ws_stepped *s)
 {
 	s->active = x->frag->mask;
@@ -260,6 +278,8 @@ static void look(struct ws_exec *x, const struct ws_dinst *in, struct ws_stepped
 		look_plain(x, in, s);
 	else if (is_atomic(in))
 		look_atomic(x, in, s);
+	else if (intrinsic_of(in))
+		look_intrinsic(x, intrinsic_of(in), s);
 }
 
 void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s)
@@ -469,6 +489,46 @@ static void after(struct ws_exec *x, struct ws_warp *w)
 	w->left = ws_warp_budget(w);
 }
 
+/* An address outside of global memory is an error now, not when the request arrives somewhere. */
+static bool start_intrinsic(struct ws_exec *x, const struct ws_dinst *in, const struct ws_stepped *s)
+{
+	uint32_t all = ws_guard(in, x->frag->frame->regs, x->frag->mask);
+
+	EACH_LANE(l, all) {
+		if (s->mask >> l & 1 && !(s->generic[l] & 3))
+			continue;
+		ws_fail_address(x, in, l, s->mask >> l & 1 ? WS_GPU_MISALIGNED : WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL,
+		                s->generic[l], 4, true, s->mask >> l & 1 ? "misaligned address" : "invalid address");
+		x->failed = true;
+		return false;
+	}
+	if (!all)
+		x->frag->pc = in + 1;
+	else if (x->warp->nfrags + 4 < WS_MAX_FRAGS)     /* else lock_stack.c tells it */
+		ws_isolate(x, in, all, in + 1);  /* lanes whose guard is false go on */
+	return true;
+}
+
+uint32_t *ws_step_word(struct ws_exec *x, struct ws_warp *w, uint32_t lane, uint64_t addr)
+{
+	uint8_t *host = ws_memmap_host(&x->gpu->map, addr, 4);
+
+	if (host)
+		return (uint32_t *)(void *)host;
+	enter(x, w);
+	pick(x);
+	ws_fail_address(x, x->frag->pc, lane, WS_GPU_BAD_ADDRESS, WS_SPACE_GLOBAL, addr, 4, true, "invalid address");
+	x->failed = true;
+	return NULL;
+}
+
+uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane)
+{
+	const struct ws_obs_block *b = w->obs.block;
+
+	return (uint32_t)b->linear * b->launch->threads + w->obs.index * WS_WARP + lane + 1;
+}
+
 bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped *s)
 {
 	const struct ws_dinst *in;
@@ -485,6 +545,10 @@ bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped
 	look(x, in, s);
 	if (s->kind == WS_STEP_ATOMIC && defer && start_atomic(x, in, s))
 		return true;
+	if (intrinsic_of(in)) {
+		count(x, in);
+		return start_intrinsic(x, in, s);
+	}
 	kind = s->kind;
 	while (!x->failed && execute(x, in, s) && x->frag->pc->site == site && site != WS_NO_SITE) {
 		in = x->frag->pc;

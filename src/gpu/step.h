@@ -18,6 +18,9 @@ struct ws_dinst;
 struct ws_clock_ops {
 	/* Runs the launch to its end: until ws_step_begin gives NULL and no block is left, or a call here has failed. */
 	void (*run)(void *self, struct ws_exec *x);
+	/* Number of the instruction that a call of this undefined function is (PTX without an assembler's help); below 0: it
+	 * is none. NULL: there are none. */
+	int (*intrinsic)(void *self, const char *name);
 };
 
 struct ws_step_launch {
@@ -67,11 +70,12 @@ struct ws_step_atomic {
 	struct ws_saved_atomic *saved;
 };
 
-enum ws_step_kind { WS_STEP_PLAIN, WS_STEP_LOAD, WS_STEP_STORE, WS_STEP_ATOMIC };
+enum ws_step_kind { WS_STEP_PLAIN, WS_STEP_LOAD, WS_STEP_STORE, WS_STEP_ATOMIC, WS_STEP_INTRINSIC };
 struct ws_stepped {                      /* what an instruction did */
 	uint32_t active;                 /* lanes that were there */
 	uint32_t mask;                   /* those that executed it: the guard was true */
-	uint8_t kind;                    /* enum ws_step_kind of a memory instruction: ld, st, atom, red */
+	uint8_t kind;                    /* enum ws_step_kind: ld, st, atom, red; or ws_clock_ops.intrinsic */
+	uint8_t intrinsic;               /* its number: it has not happened, and the warp stays where it is */
 	uint8_t space;                   /* GLOBAL, SHARED, LOCAL, CONST, PARAM: generic addresses are resolved */
 	uint8_t sem, scope;
 	uint16_t bytes;                  /* of a lane */
@@ -84,6 +88,7 @@ struct ws_stepped {                      /* what an instruction did */
 	/* of the lanes of mask. GLOBAL, CONST: addresses in a flat memory in which allocations lie in the order of their
 	 * birth, the same in each run; SHARED, LOCAL, PARAM: offsets */
 	uint64_t addr[WS_WARP];
+	uint64_t generic[WS_WARP];       /* INTRINSIC: the first argument, an address of global memory */
 };
 /* Fills the fields of a memory instruction, as if it were executed now, and mask. */
 void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s);
@@ -93,6 +98,17 @@ bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped
 /* The deferred operation of these lanes happens now. */
 bool ws_step_atomic(struct ws_exec *x, const struct ws_step_atomic *a, uint32_t lanes);
 void ws_step_atomic_end(struct ws_exec *x, const struct ws_step_atomic *a);      /* once, when all its lanes are done */
+
+/* ---- for instructions that are not PTX's ---- */
+/* Four bytes of global memory at a generic address; NULL: there are none, and the launch has failed. */
+uint32_t *ws_step_word(struct ws_exec *x, struct ws_warp *w, uint32_t lane, uint64_t addr);
+/* Lock instructions under the reconvergence stack or with independent threads (lock_stack.c). The warp stands at one; of
+ * the lanes `asked` those in `got` have the lock at their address. */
+bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, const uint64_t addr[WS_WARP]);
+/* The warp stands at an unlock, which lanes have executed. */
+bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes);
+/* Number of a thread, for lock words: from 1 on in the order of blocks. */
+uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane);
 
 /* ---- no way on ---- */
 /* Nobody can run: ends the launch with a text that says who waits for what. true: something moved after all. */

@@ -392,6 +392,7 @@ static const struct ws_syscall_info refused[] = {
 	{"cudaCG", NULL, 0, 0, {0}, 0, "the simulated GPU does not have grid synchronization through the device runtime; "
 	                              "compile without relocatable device code"},
 	{"cuda", NULL, 0, 0, {0}, 0, device_runtime},
+	{"__ws_", NULL, 0, 0, {0}, 0, "it is an instruction of a proposed hardware unit; run with 'warpsafe sim --unit=...'"},
 };
 
 const struct ws_syscall_info *ws_syscall_find(const char *name)

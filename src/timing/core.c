@@ -88,6 +88,8 @@ static void set_ready(struct ws_timing *t, struct ws_twarp *w)
 	}
 	if (ti->sync == WS_SYNC_ALL)
 		at = ws_later(at, w->results);
+	if (w->held)
+		at = WS_NEVER;
 	if (at == WS_NEVER) {
 		why = WS_STALL_MEMORY;
 	} else if (must_wait(w)) {
@@ -211,6 +213,10 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 
 	*unit = t->now + busy;
 	w->branch = t->now + 1;
+	if (s->kind == WS_STEP_INTRINSIC && s->mask) {
+		ws_unit_issue(t, w, s);
+		return;
+	}
 	if (memory) {
 		results_at(w, WS_NEVER);
 		ws_stage_push(t, w, s);

@@ -90,11 +90,29 @@ static void kernel_text(const struct ws_timing *t, const struct ws_tkernel *k, s
 	}
 }
 
+static bool unit_counter(const struct ws_timing *t, unsigned i, struct ws_unit_counter *c)
+{
+	const struct ws_unit_ops *u = t->options.unit;
+
+	return u && u->counter && u->counter(t->unit, i, c);
+}
+
+static void unit_text(const struct ws_timing *t, struct ws_buf *out)
+{
+	struct ws_unit_counter c;
+
+	if (t->options.unit)
+		ws_buf_printf(out, "unit %s:\n", t->options.unit->name);
+	for (unsigned i = 0; unit_counter(t, i, &c); i++)
+		add_line(out, c.text, c.value, -1);
+}
+
 void ws_timing_text(const struct ws_timing *t, struct ws_buf *out)
 {
 	ws_buf_printf(out, "machine %s: %u cores at %u MHz\n", t->m.name, t->m.cores, t->m.clock_core);
 	for (size_t i = 0; i < t->nkernels; i++)
 		kernel_text(t, &t->kernels[i], out);
+	unit_text(t, out);
 }
 
 static void add_string(struct ws_buf *out, const char *s)
@@ -108,6 +126,18 @@ static void add_string(struct ws_buf *out, const char *s)
 		else
 			ws_buf_add(out, s, 1);
 	ws_buf_puts(out, "\"");
+}
+
+static void unit_json(const struct ws_timing *t, struct ws_buf *out)
+{
+	struct ws_unit_counter c;
+
+	if (!t->options.unit)
+		return;
+	ws_buf_printf(out, ", \"unit\": {\"name\": \"%s\"", t->options.unit->name);
+	for (unsigned i = 0; unit_counter(t, i, &c); i++)
+		ws_buf_printf(out, ", \"%s\": %llu", c.name, (unsigned long long)c.value);
+	ws_buf_puts(out, "}");
 }
 
 void ws_timing_json(const struct ws_timing *t, struct ws_buf *out)
@@ -125,5 +155,7 @@ void ws_timing_json(const struct ws_timing *t, struct ws_buf *out)
 			ws_buf_printf(out, ", \"%s\": %llu", names[k].name, (unsigned long long)value(c, k));
 		ws_buf_printf(out, ", \"ipc\": %.6f, \"simd_efficiency\": %.6f}", ipc(c), simd_efficiency(c));
 	}
-	ws_buf_puts(out, "\n]}\n");
+	ws_buf_puts(out, "\n]");
+	unit_json(t, out);
+	ws_buf_puts(out, "}\n");
 }

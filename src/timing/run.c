@@ -78,6 +78,8 @@ struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timi
 	t->network_cycle = (m->clock_core * WS_FINE + m->clock_network / 2) / m->clock_network;
 	t->memory_cycle = (m->clock_core * WS_FINE + m->clock_memory / 2) / m->clock_memory;
 	build(t);
+	if (t->options.unit)
+		t->unit = t->options.unit->create(t->options.unit_values);
 	return t;
 }
 
@@ -86,6 +88,8 @@ void ws_timing_free(struct ws_timing *t)
 	if (!t)
 		return;
 	tear_down(t);
+	if (t->unit)
+		t->options.unit->destroy(t->unit);
 	for (size_t i = 0; i < t->nkernels; i++)
 		free(t->kernels[i].name);
 	free(t->kernels);
@@ -437,7 +441,7 @@ static void run(void *self, struct ws_exec *x)
 	end_launch(t);
 }
 
-const struct ws_clock_ops ws_timing_clock = {run};
+const struct ws_clock_ops ws_timing_clock = {run, ws_unit_number};
 
 /* ---- what was counted ---- */
 const struct ws_counters *ws_timing_kernel(const struct ws_timing *t, size_t i, const char **name)

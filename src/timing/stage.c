@@ -122,7 +122,7 @@ static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct w
 	            (global && (!t->m.l1_global || (s->sem > WS_SEM_WEAK && s->scope != WS_SCOPE_CTA)));
 	t->c->transactions += a->nseg;
 	*(a->kind == WS_STEP_LOAD ? &t->c->loads : a->kind == WS_STEP_STORE ? &t->c->stores : &t->c->atomics) += 1;
-	if (s->kind == WS_STEP_ATOMIC)
+	if (a->kind == WS_STEP_ATOMIC)
 		memcpy(a->addr, s->addr, sizeof a->addr);
 	if (!s->deferred)
 		return;
@@ -132,7 +132,7 @@ static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct w
 	w->natomics++;
 }
 
-void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
+struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
 {
 	struct ws_core *c = w->block->core;
 	struct ws_memop *a = ws_memop_new(t);
@@ -140,12 +140,13 @@ void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_step
 	a->core = c;
 	a->warp = w;
 	a->ti = w->ti;
-	a->kind = s->kind;
+	a->kind = s->kind == WS_STEP_INTRINSIC ? WS_STEP_ATOMIC : s->kind;
 	a->space = s->space;
 	a->nseg = a->next = a->passes = 0;
 	a->pending = 1;
 	a->done = 0;
 	a->link = NULL;
+	a->of_unit = false;
 	memset(&a->atomic, 0, sizeof a->atomic);
 	switch (s->space) {
 	case WS_SPACE_SHARED:
@@ -165,6 +166,7 @@ void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_step
 		w->loads++;
 	if (a->kind != WS_STEP_LOAD)
 		w->writes++;
+	return a;
 }
 
 bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w)
@@ -197,6 +199,8 @@ static void finish(struct ws_timing *t, void *arg)
 	if (a->kind != WS_STEP_LOAD)
 		w->writes--;
 	w->block->under_way--;
+	if (a->of_unit)
+		ws_unit_finish(t, a);
 	if (w->ended && !w->block->under_way)
 		t->refill = true;
 	if (!w->ended && !w->waits)

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "gpu/step.h"
+#include "timing/unit.h"
 
 enum ws_unit_kind { WS_UNIT_ALU, WS_UNIT_DOUBLE, WS_UNIT_SPECIAL, WS_UNIT_MATRIX, WS_UNIT_MEMORY, WS_UNIT_COUNT };
 enum ws_class {                          /* what instructions are alike in their latency */
@@ -37,6 +38,8 @@ bool ws_machine_read(struct ws_machine *m, const char *path, const char *text, c
 struct ws_timing;
 struct ws_timing_options {
 	bool progress;                   /* a line on the error stream during long launches */
+	const struct ws_unit_ops *unit;  /* proposed hardware; NULL: none */
+	const uint32_t *unit_values;     /* of its options; only looked at by ws_timing_new */
 };
 struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timing_options *o);
 void ws_timing_free(struct ws_timing *t);

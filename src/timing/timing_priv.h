@@ -138,6 +138,8 @@ struct ws_memop {
 	uint32_t pending;                /* that have begun and not ended, and 1 while in the queue */
 	uint64_t done;                   /* not before */
 	struct ws_step_atomic atomic;
+	bool of_unit;                    /* an instruction of the unit */
+	struct ws_unit_op op;
 	struct ws_memop *link;          /* free list; atomics of a warp */
 	uint64_t addr[WS_WARP];
 	struct ws_segment seg[WS_MAX_SEGMENTS];
@@ -205,6 +207,7 @@ struct ws_twarp {
 	struct ws_sched *sched;
 	uint32_t slot;                   /* in sched */
 	bool waits, ended;
+	bool held;                       /* an instruction of the unit is under way */
 	uint64_t born;
 	uint64_t results;                /* the last result of a pipeline comes then */
 	uint64_t branch;                 /* nothing issues before */
@@ -245,7 +248,11 @@ void ws_core_settle(struct ws_timing *t, struct ws_core *c);     /* accounts slo
 void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w);
 void ws_block_refresh(struct ws_timing *t, struct ws_tblock *b); /* the waiting warps of the block and its cluster */
 void ws_wake_core(struct ws_timing *t, struct ws_core *c);
-void ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
+struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
+void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s); /* unit.c */
+int ws_unit_number(void *timing, const char *name);      /* for ws_clock_ops */
+void ws_unit_arrive(struct ws_timing *t, struct ws_memop *a, uint32_t lanes);
+void ws_unit_finish(struct ws_timing *t, struct ws_memop *a);
 uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c);
 void ws_stage_reply(struct ws_timing *t, void *packet);          /* an event: a packet has come back */
 bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w);/* with an atomic of its own that has not happened */
@@ -259,6 +266,7 @@ struct ws_tkernel { char *name; struct ws_counters c; };
 struct ws_timing {
 	struct ws_machine m;
 	struct ws_timing_options options;
+	void *unit;                      /* state of options.unit */
 	uint64_t now, started;           /* cycles; when the launch began */
 	uint64_t seq;                    /* numbers warps and requests in order */
 	uint32_t network_cycle, memory_cycle;    /* fine */

@@ -1,0 +1,16 @@
+/* units.h - the proposed hardware units of `warpsafe sim --unit=NAME`. */
+#ifndef WS_UNITS_H
+#define WS_UNITS_H
+
+#include "timing/unit.h"
+
+extern const struct ws_unit_ops ws_unit_simt_lock;
+
+const struct ws_unit_ops *ws_unit_find(const char *name, size_t len);    /* NULL: there is none */
+const struct ws_unit_ops *ws_unit_at(size_t i);                          /* all of them; NULL at the end */
+
+enum { WS_UNIT_OPTIONS = 16 };
+/* "NAME[,key=value...]": the unit, and in values what its options are. NULL: *why says what is wrong and what there is. */
+const struct ws_unit_ops *ws_unit_parse(const char *text, uint32_t values[WS_UNIT_OPTIONS], struct ws_buf *why);
+
+#endif
