@@ -521,6 +521,8 @@ SLOW void __warpsafe_barrier(void)
 {
 	u32 group = activemask(), warp = warp_index();
 
+	if (BLOCK.warps[warp].now & NOW_SCRUB)
+		scrub(warp);
 	if (!block_is_off(warp) && leads(group)) {
 		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
 			switch_off();
@@ -544,7 +546,7 @@ SLOW void __warpsafe_warp_arrived(void)
 		epoch_ends(warp);
 }
 
-enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER };
+enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER | NOW_SCRUB };
 
 /* The same, by the warp's row, where nothing but barriers has moved its time on. It may be stopped meanwhile. */
 HELPER void end_epoch(u32 row)
@@ -552,14 +554,20 @@ HELPER void end_epoch(u32 row)
 	u32 at = row + __builtin_offsetof(struct warp, now), time = shared_load32(row);
 	u64 now = shared_load64(at);
 
-	if (!now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1) {
+	if (!now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1 || is_scrubbed_behind(time)) {
 		__warpsafe_warp_arrived();
 		return;
 	}
 	shared_swap64(at, now, now + (1ull << EPOCH_AT));
-	shared_store32(row, next_shared_epoch(time));
+	shared_store32(row, time ? next_shared_epoch(time) : 0);
 	if (!shared_load64(at))
 		shared_store32(row, 0);
+}
+
+HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
+{
+	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(*now), "=l"(*alive_arrived) :
+		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
 }
 
 /* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
@@ -578,12 +586,23 @@ INLINED void race_block_arrive(u32 self)
 }
 
 /* Who came here while it still counts as waiting has met others than those that are alive. */
+SLOW void __warpsafe_passed(void)
+{
+	u32 warp = warp_index();
+
+	if (BLOCK.warps[warp].now & NOW_SCRUB)
+		scrub(warp);
+	if (BLOCK.warps[warp].alive_arrived >> 32 >> lane_index() & 1)
+		switch_off();
+}
+
 INLINED void race_block_pass(u32 self)
 {
-	u32 arrived = shared_load32((self & ~31u) + (u32)__builtin_offsetof(struct warp, alive_arrived) + 4);
+	u64 now, alive;
 
-	if (arrived >> (self & 31) & 1)
-		__warpsafe_barrier_count(0);
+	load_times(self & ~31u, &now, &alive);
+	if ((u32)(alive >> 32) >> (self & 31) & 1 || now & NOW_SCRUB)
+		__warpsafe_passed();
 }
 
 /* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more

@@ -90,6 +90,20 @@ HELPER void zero_cells(const struct cells *c, u32 thread)
 		asm volatile("st.volatile.shared.v4.u32 [%0], {%1, %1, %1, %1};" : : "r"(c->at + n), "r"(0) : "memory");
 }
 
+/* See next_shared_epoch. Entries of this epoch may be there already: of threads that were faster. */
+HELPER void scrub(u32 warp)
+{
+	enum { QUARTER = 1 << 30 };
+	u32 at = BLOCK.cells, bytes = 2 * BLOCK.warps[warp].reads, time = BLOCK.warps[warp].time;
+
+	for (u32 n = 0; n < bytes && time; n += 8) {
+		u64 entry = shared_load64(at + n);
+
+		if (entry && (entry >> 32 < QUARTER) == (time >= QUARTER))
+			shared_swap64(at + n, entry, 0);
+	}
+}
+
 /* One lane of each warp. */
 HELPER void begin_shared_time(const struct cells *c, u32 warp)
 {

@@ -68,6 +68,7 @@ enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, S
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11, NOW_FLAGS = 15 << 8 };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
+enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
 
 HELPER u32 segment_of(u64 time) { return (u32)(time >> SEGMENT_AT); }
 HELPER u32 lane_of(u64 time) { return (u32)(time >> LANE_AT) & 31; }
@@ -211,11 +212,16 @@ HELPER void set_shared_time(u32 warp, u32 time)
 		BLOCK.warps[warp].time = 0;
 }
 
-/* All bits used up: 0, not checked any more. */
+/* When all bits are used up it begins anew. Before, when half of them are, and then, each thread that comes from the barrier
+ * takes out of the cells what is of the other half (scrub): nothing there says that it is of a time to come. */
 HELPER u32 next_shared_epoch(u32 time)
 {
-	return time ? (time | (SHARED_SUBS - 1)) + 1 : 0;
+	u32 next = (time | (SHARED_SUBS - 1)) + 1;
+
+	return next ? next : SHARED_SUBS;
 }
+
+HELPER bool is_scrubbed_behind(u32 time) { return !(((time | (SHARED_SUBS - 1)) + 1) << 1); }
 
 HELPER void next_shared_sub(u32 warp)
 {
@@ -229,6 +235,7 @@ HELPER void next_shared_sub(u32 warp)
 HELPER void next_epoch(u32 warp)
 {
 	u64 old = BLOCK.warps[warp].now, was, now;
+	u32 time;
 
 	BLOCK.full[warp] = 0;
 	while (old) {
@@ -242,7 +249,12 @@ HELPER void next_epoch(u32 warp)
 			break;
 		old = was;
 	}
-	set_shared_time(warp, next_shared_epoch(BLOCK.warps[warp].time));
+	time = BLOCK.warps[warp].time;
+	if (!time)
+		return;
+	set_shared_time(warp, next_shared_epoch(time));
+	if (is_scrubbed_behind(time))
+		set_flags(warp, NOW_SCRUB);
 }
 
 /* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. Several
