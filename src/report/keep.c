@@ -99,6 +99,14 @@ void ws_keep_touch(void)
 	}
 }
 
+/* At exit. gather may know of more than anybody said: a kernel may have ended just now. */
+static void save_all(void)
+{
+	if (kept.gather)
+		atomic_fetch_add(&changes, 1);
+	save();
+}
+
 /* Runs after the program's own destructors, which may still free memory or launch. */
 __attribute__((destructor)) static void save_at_unload(void)
 {
@@ -164,7 +172,7 @@ void ws_keep_start(const struct ws_keep *k)
 	kept = *k;
 	kept.folder = ws_strdup(k->folder);
 	atomic_store(&saves, true);
-	atexit(save);
+	atexit(save_all);
 	start_saver();
 	watch_signals();
 	pthread_atfork(NULL, NULL, in_child);
