@@ -161,7 +161,7 @@ static bool repeated(const struct meeting *m)
 	for (uint32_t j = 0; f && i && i->loc && j < f->ninsts; j++) {
 		const struct ws_ptx_inst *x = &f->insts[j];
 
-		n += x->op == i->op && x->loc && x->loc->line == i->loc->line && x->loc->file == i->loc->file;
+		n += x->op == i->op && x->space == i->space && x->loc && x->loc->line == i->loc->line && x->loc->file == i->loc->file;
 	}
 	return in_loop(m) || n > 1;
 }
