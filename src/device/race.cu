@@ -19,8 +19,8 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
-	BLOCK.kernel = kernel;
-	BLOCK.first = 0;
+	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED);
+	BLOCK.first = BLOCK.lowest = BLOCK.range = 0;
 	BLOCK.nwarps = (threads_of_block() + 31) / 32;
 	BLOCK.alive = threads_of_block();
 	BLOCK.off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT;
@@ -50,8 +50,13 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
 	BLOCK.ready[warp] = 0;
 	begin_shared_time(c, warp);
-	if (first)
+	if (first && !BLOCK.lowest)
 		describe(first + warp, warp, 0, 0);
+}
+
+HELPER bool needs_slot(u32 kernel)
+{
+	return kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !BLOCK.cells);
 }
 
 SLOW void __warpsafe_enter(u32 kernel, u32 off)
@@ -66,12 +71,10 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 			launch_is_incomplete(BLOCK.grid);
 			BLOCK.off = OFF_SILENT;
 		}
-		if (!BLOCK.off) {
-			u32 used = load32(COUNTS(segments));
-
+		if (!BLOCK.off && needs_slot(kernel))
 			take_slot();
-			BLOCK.first = take_segments(BLOCK.nwarps, used);
-		}
+		if (!BLOCK.off)
+			find_segments();
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");

@@ -9,7 +9,8 @@
  *     .shared .align 128 .b8 __warpsafe_block[WS_RACE_BLOCK_BYTES];
  *
  * Functions for ws_inline, arguments as they are given (u32 or u64; `what` is made of the WS_RACE_... below):
- *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; has a barrier inside
+ *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; its number and WS_RACE_NEEDS_...;
+ *                                      has a barrier inside
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
  *     race_thread()                    what the thread knows itself by, for `thread`: once for each function
@@ -33,6 +34,10 @@ typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_VERSION 1
 #define WS_RACE_BLOCK_BYTES 1792
+
+/* What a kernel's blocks need a slot for, if it can come to such a thing. */
+#define WS_RACE_NEEDS_STATES (1u << 31)          /* states of threads: fences, releases and acquires */
+#define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -67,8 +72,8 @@ enum ws_race_class {
 	((size) >= WS_RACE_SHARED_BASE(fixed, threads) && ((size) - WS_RACE_SHARED_BASE(fixed, threads)) % (5 * 128) == 0)
 
 /* ---- set up by the host ---- */
-/* Shared memory of one resident block: a slot of one cell a word. A block takes a slot of the first class that is
- * large enough and has one left. */
+/* What lies in global memory of one resident block: a slot of one cell a word of shared memory, and states of threads. A
+ * block that needs one takes a slot of the first class that is large enough and has one left. */
 #define WS_RACE_SLOT_CLASSES 4
 struct ws_race_slots {
 	ws_race_u64 cells;               /* count * WS_RACE_SLOT_BYTES(bytes): 16 bytes a word, and state of threads */
@@ -93,12 +98,14 @@ struct ws_race_device {
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
 	ws_race_u64 records;             /* (nrecords + 1) * sizeof(struct ws_race_record) */
 	ws_race_u64 locations;           /* (1 << locations_log2) * sizeof(struct ws_race_location) */
+	ws_race_u64 written;             /* WS_RACE_WRITTEN * u64: what lanes write by one instruction */
 	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found); memory of the host */
 	ws_race_u64 seen;                /* (1 << found_log2) * sizeof(struct ws_race_seen); never begins anew */
 	ws_race_u64 counts;              /* struct ws_race_counts */
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };
+#define WS_RACE_WRITTEN     (1 << 18)
 #define WS_RACE_PAGE_BYTES  (256 << 10)
 #define WS_RACE_CELLS_BYTES 512
 
@@ -122,6 +129,7 @@ struct ws_race_counts {
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
+	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
 };
 
 /* ---- what was found ---- */

@@ -94,7 +94,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	}
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, same_block && several != BLOCKS) ? UNDECIDED : UNORDERED;
-	return verdict_of_order(load32(FENCES(segment_of(old), first)), lane_of(old), &o, known, m.epoch, what, warp);
+	return verdict_of_order(first_segment(segment_of(old)), lane_of(old), &o, known, m.epoch, what, warp);
 }
 
 HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)
@@ -274,9 +274,12 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 }
 
 /* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
- * memory where there is room behind the block's cells, else in the slot. */
-HELPER u64 written_at(u32 thread) { return THREAD(thread, written); }
-HELPER bool keeps_written(void) { return BLOCK.cells || BLOCK.threads; }
+ * memory where there is room behind the block's cells, else in a table, by lane and the number of the warp's first segment
+ * modulo: with that number. */
+HELPER u64 written_at(u32 thread)
+{
+	return RACE.written + 8ull * ((BLOCK.first * 32 + thread) % WS_RACE_WRITTEN);
+}
 
 /* See race_shared.cuh: `values` is by the thread's own address. */
 HELPER u32 value_at(u32 thread) { return BLOCK.warps[thread >> 5].values + 4 * ((u32)IN_SHARED(__warpsafe_block) + thread); }
@@ -285,24 +288,34 @@ HELPER void note_written(u32 thread, u32 value)
 {
 	if (BLOCK.cells)
 		shared_store32(value_at(thread), value);
-	else if (BLOCK.threads)
-		store32(written_at(thread), value);
+	else
+		store64(written_at(thread), (u64)(BLOCK.first + (thread >> 5)) << 32 | value);
 }
 
-HELPER u32 written(u32 thread)
+/* False: another one's is in its place. */
+HELPER bool written(u32 thread, u32 *value)
 {
-	return BLOCK.cells ? shared_load32(value_at(thread)) : load32(written_at(thread));
+	u64 entry;
+
+	if (BLOCK.cells) {
+		*value = shared_load32(value_at(thread));
+		return true;
+	}
+	entry = load64(written_at(thread));
+	*value = (u32)entry;
+	return entry >> 32 == BLOCK.first + (thread >> 5);
 }
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
 
 HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 {
+	u32 other;
 	bool inst = !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
 
-	if (!inst || !keeps_written())
+	if (!inst || !written(m->warp * 32 + lane_of(w), &other))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
-	return (written(m->warp * 32 + lane_of(w)) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	return (other ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)

@@ -95,7 +95,7 @@ struct thread_state {
 	u32 observed;            /* newest OBSERVED record that no fence came behind */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
 	u32 acquired_word;       /* its word */
-	u32 written;             /* see written_at */
+	u32 reserved;
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };

@@ -243,11 +243,11 @@ HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 /* By lanes of one instruction? */
 HELPER u32 shared_sameness(const struct word *d, const struct me *m, const struct here *h, u64 w, u32 value)
 {
-	u32 other = thread_in(w);
+	u32 other = thread_in(w), its;
 
-	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1))
+	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1) || !written(other, &its))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
-	return (written(other) ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	return (its ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
 /* w, r: what the cell had when the write was entered. */

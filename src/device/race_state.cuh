@@ -34,13 +34,15 @@ struct block {
 	u32 slot_bytes;
 	u32 grid, block, kernel;
 	u32 first;               /* segment of warp 0; those of the others follow */
+	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
+	u32 range;               /* how many from there on are such first segments of warps */
 	u32 nwarps;
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
 	u32 handed;              /* HANDED_...: see race_order.cuh, fence.sc */
 	u32 slot_number;         /* among all classes */
 	u32 lost;                /* accesses to other bytes of a word of shared memory that were forgotten */
-	u32 unused[12];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 unused[10];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
@@ -120,7 +122,9 @@ HELPER bool is_incomplete(u32 grid)
 	return launch_is(grid, WS_RACE_LAUNCH_INCOMPLETE);
 }
 
-/* ---- segments ---- */
+/* ---- segments ----
+ * The launch's first block takes numbers for all blocks, so a block finds those of its warps by its index, and the warps of
+ * others by their numbers: they need no description. */
 struct place {                   /* of a warp's time, without limits of bits */
 	u32 grid, block, warp, epoch, sub;
 };
@@ -134,20 +138,34 @@ HELPER void describe(u32 segment, u32 warp, u32 epoch, u32 sub)
 		     "r"(epoch), "r"(warp | sub << 5) : "memory");
 }
 
-/* The beginning of a segment. Those with which the block began need no look at memory. */
+/* The beginning of a segment. */
 HELPER struct place beginning(u32 segment)
 {
-	u32 nth = segment - BLOCK.first;
+	u32 nth = segment - BLOCK.first, nwarps = BLOCK.nwarps;
 	struct place p = { BLOCK.grid, BLOCK.block, nth, 0, 0 };
 	u32 last;
 
-	if (nth < BLOCK.nwarps)
+	if (nth < nwarps)
 		return p;
+	nth = segment - BLOCK.lowest;
+	if (nth < BLOCK.range) {
+		p.block = nth / nwarps;
+		p.warp = nth - p.block * nwarps;
+		return p;
+	}
 	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(p.grid), "=r"(p.block), "=r"(p.epoch),
 		     "=r"(last) : "l"(SEGMENT(segment)) : "memory");
 	p.warp = last & 31;
 	p.sub = last >> 5;
 	return p;
+}
+
+/* The first segment of the same warp; 0 = not known. */
+HELPER u32 first_segment(u32 segment)
+{
+	if (segment - BLOCK.first < BLOCK.nwarps || segment - BLOCK.lowest < BLOCK.range)
+		return segment;
+	return load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, first));
 }
 
 HELPER struct place place_of(u64 time)
@@ -168,6 +186,63 @@ HELPER u32 take_segments(u32 n, u32 used)
 		return first;
 	launch_is_incomplete(BLOCK.grid);
 	return 0;
+}
+
+/* ---- the segments of a launch ---- */
+enum { RANGE_BEGUN = ~0u, RANGE_NONE = ~0u - 1 };        /* somebody takes it; there is no room */
+enum { RANGE_TRIES = 1 << 16 };
+
+HELPER u32 take_range(u64 n)
+{
+	u32 used = load32(COUNTS(segments)), first = n && used + n <= RACE.nsegments ? fetch_add32(COUNTS(segments), (u32)n) + 1 : 0;
+
+	return first && first + n - 1 <= RACE.nsegments ? first : (u32)RANGE_NONE;
+}
+
+/* The launch's row says nothing to me yet: an older launch's, or I am the first. Who comes while another one takes the range
+ * waits for it, for a while. */
+SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
+{
+	u64 row = load64(at), was;
+	u32 first;
+
+	for (u32 tries = 0; tries < RANGE_TRIES; tries++) {
+		first = (u32)(row >> 32);
+		if (first && (u32)row == grid && first != RANGE_BEGUN) {
+			fence_gpu();             /* and the row is loaded anew by who finds it in the first-level cache */
+			return first;
+		}
+		if (first == RANGE_BEGUN && (u32)row == grid) {
+			row = load64(at);
+			continue;
+		}
+		was = cas64(at, row, (u64)RANGE_BEGUN << 32 | grid);
+		if (was == row) {
+			first = take_range(n);
+			store64(at, (u64)first << 32 | grid);
+			return first;
+		}
+		row = was;
+	}
+	return RANGE_NONE;
+}
+
+/* The block's segments, by one thread. A row does not change as long as its launch lasts. */
+HELPER void find_segments(void)
+{
+	u64 at = COUNTS(ranges) + 8ull * (BLOCK.grid % WS_RACE_GRIDS), row = load64_stable(at);
+	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * BLOCK.nwarps;
+	u32 first = (u32)(row >> 32);
+
+	if (!first || (u32)row != BLOCK.grid || first == RANGE_BEGUN)
+		first = __warpsafe_range(at, BLOCK.grid, n);
+	if (first == RANGE_NONE) {
+		BLOCK.first = take_segments(BLOCK.nwarps, load32(COUNTS(segments)));
+		return;
+	}
+	BLOCK.lowest = first;
+	BLOCK.range = (u32)n;
+	BLOCK.first = first + BLOCK.block * BLOCK.nwarps;
 }
 
 /* A time at the beginning of a new segment. 0: not checked from here on. Who sees a time of it before its description is

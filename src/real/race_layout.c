@@ -71,6 +71,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	d->nrecords = number(budget / 16 / sizeof(struct ws_race_record));
 	d->locations_log2 = log2_of(budget / 16 / sizeof(struct ws_race_location) + 1);
 	l->counts = take(l, sizeof(struct ws_race_counts));
+	l->written = take(l, WS_RACE_WRITTEN * sizeof(ws_race_u64));
 	l->pages = take(l, sizeof(ws_race_u64) << d->pages_log2);
 	l->lines = take(l, (uint64_t)WS_RACE_PAGE_BYTES << d->pages_log2);
 	l->segments = take(l, (d->nsegments + 1ull) * sizeof(struct ws_race_segment));
@@ -85,6 +86,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 void ws_race_place(const struct ws_race_layout *l, struct ws_race_device *d, uint64_t base)
 {
 	d->counts = base + l->counts;
+	d->written = base + l->written;
 	d->pages = base + l->pages;
 	d->lines = base + l->lines;
 	d->cells = base + l->cells;

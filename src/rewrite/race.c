@@ -417,6 +417,27 @@ static bool be_silent(struct body *b)
 	return true;
 }
 
+/* What the slot of a block of this kernel would be for: WS_RACE_NEEDS_... */
+static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
+{
+	const struct ws_ptx_module *m = b->race->reach.m;
+	uint32_t needs = 0, n;
+
+	for (uint32_t k = 0; k < m->nfuncs; k++) {
+		const struct ws_rw_access *list;
+
+		if (!ws_rw_reaches(kernel, m->funcs[k]))
+			continue;
+		if (b->race->reach.funcs[m->funcs[k]->sym->index].ordering)
+			needs |= WS_RACE_NEEDS_STATES;
+		list = ws_rw_accesses(m->funcs[k], &n);
+		for (uint32_t a = 0; a < n; a++)
+			if (list[a].rw_class == WS_RW_CHECK && list[a].space != WS_SPACE_GLOBAL)
+				needs |= WS_RACE_NEEDS_SHARED;
+	}
+	return needs;
+}
+
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
 static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
 {
@@ -426,7 +447,8 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	if (r->prune)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel, list, n, needless, b->shared);
 	limit_registers(b, be_silent(b));
-	return call_at(b, ws_code_entry(r->p, b->f), "race_enter", number(r->p, (uint32_t)(kernel - r->reach.kernels)));
+	return call_at(b, ws_code_entry(r->p, b->f), "race_enter",
+	               number(r->p, (uint32_t)(kernel - r->reach.kernels) | needs(b, kernel)));
 }
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
