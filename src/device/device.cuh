@@ -76,6 +76,16 @@ HELPER bool all_lanes_have(u64 value)
 	return is;
 }
 
+/* Is it so in any of the 32 lanes? All of them come here. */
+HELPER bool any_lane(bool is)
+{
+	u32 any;
+
+	asm volatile("{ .reg .pred p, q; setp.ne.u32 q, %1, 0; vote.sync.any.pred p, q, -1; selp.u32 %0, 1, 0, p; }"
+		     : "=r"(any) : "r"((u32)is));
+	return any;
+}
+
 /* The value of a lane for these lanes; all of them come here. */
 HELPER u32 of_lane(u32 lanes, u32 lane, u32 value)
 {

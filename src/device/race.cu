@@ -4,8 +4,7 @@
  * Every function may be called by any lanes of a warp, together or one by one; nothing is locked. Lanes wait for each
  * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
  * together may go separate ways right behind it. */
-#include "race_line.cuh"
-#include "race_shared.cuh"
+#include "race_global.cuh"
 
 /* ---- beginning and end of a block ---- */
 HELPER void clear_block(u32 kernel, const struct cells *c)
@@ -463,21 +462,21 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
-INLINED void race_read_global(u32 thread, u64 address, u32 what, u32 site)
+INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 {
-	(void)thread;
-	__warpsafe_read(address, what, site);
+	if (!read_is_checked(self, address, what, site))
+		__warpsafe_read(address, what, site);
 }
 
-INLINED void race_write_global(u32 thread, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	(void)thread;
-	__warpsafe_write(address, what, site, v0, v1);
+	if (!write_is_checked(self, address, what, site, (u32)(v0 << 8 * (address & 3))))
+		__warpsafe_write(address, what, site, v0, v1);
 }
 
-INLINED void race_atomic_global(u32 thread, u64 address, u32 what, u32 site)
+INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 {
-	(void)thread;
+	(void)self;
 	__warpsafe_atomic(address, what, site);
 }
 

@@ -2,7 +2,8 @@
  *
  * A cell is 16 bytes for 4 bytes of memory:
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
- *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since
+ *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
+ *        launch, 16, in place of lane, epoch and sub)
  * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
  * race at the same moment one sees the other. */
 #ifndef WS_RACE_CELL_CUH
@@ -127,6 +128,22 @@ HELPER u64 read_entry(const struct me *m, u32 cls, u32 bytes, u32 several)
 	return m->time | cls << R_CLASS_AT | bytes << R_BYTES_AT | several << R_SEVERAL_AT | (m->site & (R_SITES - 1));
 }
 
+/* Where blocks have read, an entry says of which launch in place of lane and time: who sees his own launch there need not
+ * look further. */
+enum { GRID_BITS = 16 };
+HELPER u64 with_grid(u64 r, u32 several, u32 grid)
+{
+	u64 bits = (1ull << GRID_BITS) - 1;
+
+	return several == BLOCKS ? (r & ~(bits << SUB_AT)) | (grid & bits) << SUB_AT : r;
+}
+
+/* ... weak reads of any block of the launch. */
+HELPER bool said_by_blocks(u64 r, u32 grid)
+{
+	return r_several(r) == BLOCKS && !r_class(r) && !((u32)(r >> SUB_AT) << (32 - GRID_BITS) ^ grid << (32 - GRID_BITS));
+}
+
 /* How many have read, old and me, of which it is not known by barriers that one is before the other; ONE_LANE: no entry
  * can say it. */
 SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
@@ -173,7 +190,8 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 		return read_entry(m, cls, bytes, ONE_LANE);
 	}
 	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
-	return old | both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
+	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
+	return with_grid(old, several, BLOCK.grid);
 }
 
 /* ---- what a write leaves ---- */

@@ -54,7 +54,7 @@ HELPER u64 line_after_read(u64 old, const struct me *m, u32 shift)
 	if (several < WARPS_OF_BLOCK)
 		return 0;
 	old &= ~(7ull << R_CLASS_AT | 3ull << R_SEVERAL_AT);
-	return old | both << R_CLASS_AT | several << R_SEVERAL_AT;
+	return with_grid(old | both << R_CLASS_AT | several << R_SEVERAL_AT, several, BLOCK.grid);
 }
 
 /* False: the words' cells must be looked at; if the line has none yet, there is no room. */

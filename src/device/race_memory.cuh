@@ -13,11 +13,28 @@ enum { PAGE_SHIFT = 21, LINE_SHIFT = 7, PROBES = 64 };
  * When something else comes, it gets cells: segment NO_MORE_SEGMENTS and their number + 1, for ever. */
 #define EXPANDED ((u64)NO_MORE_SEGMENTS << SEGMENT_AT)
 
+/* What a page's row holds: never 0. */
+HELPER u64 page_key(u64 address) { return (address >> PAGE_SHIFT << PAGE_SHIFT) | 1; }
+
+/* Pages in a row do not meet: multiples of the golden ratio keep apart. */
+HELPER u32 first_row(u64 address)
+{
+	u32 hash = (u32)(address >> PAGE_SHIFT) * 0x9e3779b1u;
+
+	return (u32)((u64)hash << RACE.pages_log2 >> 32);
+}
+
+HELPER u64 line_in_page(u32 row, u64 address)
+{
+	return RACE.lines + (u64)row * WS_RACE_PAGE_BYTES +
+	       (address >> LINE_SHIFT & ((1u << (PAGE_SHIFT - LINE_SHIFT)) - 1)) * 16;
+}
+
 /* 0 = no room. */
 HELPER u64 line_of(u64 address)
 {
-	u64 page = (address >> PAGE_SHIFT) + 1;
-	u32 mask = (1u << RACE.pages_log2) - 1, n = (u32)(page * 0x9e3779b97f4a7c15ull >> 40) & mask;
+	u64 page = page_key(address);
+	u32 mask = (1u << RACE.pages_log2) - 1, n = first_row(address);
 
 	for (u32 tries = 0; tries < PROBES && tries <= mask; tries++, n = (n + 1) & mask) {
 		u64 at = RACE.pages + 8ull * n, has = load64_stable(at);
@@ -30,8 +47,7 @@ HELPER u64 line_of(u64 address)
 			}
 		}
 		if (has == page)
-			return RACE.lines + (u64)n * WS_RACE_PAGE_BYTES +
-			       (address >> LINE_SHIFT & ((1u << (PAGE_SHIFT - LINE_SHIFT)) - 1)) * 16;
+			return line_in_page(n, address);
 	}
 	return 0;
 }
@@ -61,6 +77,8 @@ HELPER u64 entry_of_word(u64 line, u32 word, u32 bytes_at)
 
 	if (!line)
 		return 0;
+	if (bytes_at == R_BYTES_AT && r_several(line) == BLOCKS)
+		return line | 15u << bytes_at;
 	return (line & ~(31ull << LANE_AT)) | (u64)lane << LANE_AT | 15u << bytes_at;
 }
 

@@ -31,10 +31,11 @@ struct block {
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 slot_used;           /* the slot's word in `used` */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
-	u32 slot_bytes;
-	u32 grid, block, kernel;
-	u32 first;               /* segment of warp 0; those of the others follow */
 	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
+	u32 grid;
+	u32 slot_bytes;
+	u32 block, kernel;
+	u32 first;               /* segment of warp 0; those of the others follow */
 	u32 range;               /* how many from there on are such first segments of warps */
 	u32 nwarps;
 	u32 alive;               /* threads */
@@ -60,6 +61,13 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
+/* What is compared with entries that may be of earlier launches. */
+HELPER void launch_of_block(u32 *lowest, u32 *grid)
+{
+	asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(*lowest), "=r"(*grid)
+		     : "r"((u32)IN_SHARED(__warpsafe_block.lowest)) : "memory");
+}
+
 #define SEGMENT(number) (RACE.segments + (u64)sizeof(struct ws_race_segment) * (number))
 #define COUNTS(field) (RACE.counts + __builtin_offsetof(struct ws_race_counts, field))
 

@@ -197,6 +197,39 @@ static void bounded(struct entry *e, struct leaf *l)
 	l->hi = choose(e, "max.s64", hi, lo);        /* lo > hi: there is no such value, and any bounds are right */
 }
 
+/* Rounds before the last step: (span - 1) / by, rounded down. A loop that ends with what is passed has one at least; of
+ * one that was not entered, -1 says that there is no value. */
+static struct num rounds(struct entry *e, struct leaf *l)
+{
+	struct num span, same, n;
+
+	ws_entry_bounds(e, l->of[0], &span, &same);
+	n = ws_entry_add(e, span, ws_entry_number(-1));
+	if (!(l->by & (l->by - 1)))
+		n = made(e, "shr.s64", n, ws_entry_number(__builtin_ctzll((uint64_t)l->by)), n.bits, true);
+	else
+		n = made(e, "div.s64", n, ws_entry_number(l->by), n.bits, true);
+	if (!l->exact)
+		n = choose(e, "max.s64", n, ws_entry_number(0));
+	return l->k ? ws_entry_add(e, n, ws_entry_number(1)) : n;
+}
+
+static void counted(struct entry *e, struct leaf *l)
+{
+	struct num step, same, last;
+
+	ws_entry_bounds(e, l->step, &step, &same);
+	last = multiply(e, rounds(e, l), step);
+	narrow(e, &last, TERM_BITS);
+	l->lo = choose(e, "min.s64", last, ws_entry_number(0));
+	l->hi = last;
+	if (step.negative && (step.reg || step.k < 0))
+		l->hi = choose(e, "max.s64", last, ws_entry_number(0));
+	else
+		l->lo = ws_entry_number(0);
+	l->hi.negative = true;
+}
+
 static void leaf(struct entry *e, struct leaf *l)
 {
 	if (l->emitted)
@@ -218,7 +251,15 @@ static void leaf(struct entry *e, struct leaf *l)
 	case LEAF_ONE_OF: case LEAF_LOOP:
 		bounded(e, l);
 		break;
+	case LEAF_COUNTED:
+		counted(e, l);
+		break;
 	case LEAF_MASKED:
+		if (l->fixed) {
+			ws_entry_bounds(e, l->of[0], &l->lo, &l->hi);
+			l->lo = l->hi = made(e, "and.b64", l->lo, ws_entry_number(l->k), bits_of(l->k), false);
+			break;
+		}
 		l->lo = ws_entry_number(0);
 		l->hi = ws_entry_number(l->k);
 		break;
@@ -286,6 +327,9 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
 			demand_between(e, lo, d.least, INT64_MAX);
 		if (d.most != INT64_MAX)
 			demand_between(e, hi, INT64_MIN, d.most);
+		if (d.by > 1)
+			demand(e, made(e, "and.b64", lo, ws_entry_number(d.by - 1), bits_of(d.by), false), "eq",
+			       ws_entry_number(0));
 	}
 }
 

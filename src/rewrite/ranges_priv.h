@@ -29,7 +29,9 @@ enum leaf_kind {
 	LEAF_SPECIAL,
 	LEAF_ONE_OF,                     /* a register: one of of[], with bounds */
 	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
-	LEAF_MASKED,                     /* 0..k */
+	LEAF_COUNTED,                    /* step for each round of a loop so far: of[0] / by of them, rounded up; k = 1:
+	                                  * behind the last step, else before it */
+	LEAF_MASKED,                     /* 0..k; fixed: of[0] & k */
 	LEAF_SHIFTED                     /* of[0] >> k */
 };
 
@@ -50,6 +52,8 @@ struct leaf {
 	const struct ws_reg *reg;
 	const struct sum *of[MOST_DEFS], *step;
 	unsigned nof;
+	int64_t by;
+	bool exact;                      /* of[0] is divided by `by`, and 0 if the loop is not entered */
 	struct bound bounds[MOST_BOUNDS];
 	unsigned nbounds;
 	bool fixed;                      /* one number in the whole launch */
@@ -59,7 +63,7 @@ struct leaf {
 	struct num lo, hi;
 };
 
-struct duty { const struct sum *sum; int64_t least, most; };
+struct duty { const struct sum *sum; int64_t least, most, by; };         /* by: 0, or a power of 2 that divides the sum */
 
 struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
@@ -92,6 +96,22 @@ bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
+
+const struct sum *ws_value_keep(struct values *v, const struct sum *s);
+bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
+/* What an instruction gives, and what its operand is; bytes: how wide it reads it. */
+bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
+bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
+                      struct sum *out);
+/* What the instruction adds to r itself; NULL: it does something else. */
+const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
+void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t most);
+bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by);        /* false: no power of 2 */
+void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
+
+/* ---- ranges_loop.c ---- */
+/* The value that r has before `at`, if it goes on by a step in a loop of which the rounds are known. */
+bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */

@@ -119,7 +119,7 @@ static bool in_time(const struct values *v, const struct sum *s)
 	return false;
 }
 
-static const struct sum *keep(struct values *v, const struct sum *s)
+const struct sum *ws_value_keep(struct values *v, const struct sum *s)
 {
 	struct sum *copy = ws_arena_alloc(v->arena, sizeof *copy);
 
@@ -139,7 +139,7 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	return true;
 }
 
-static bool leaf(struct values *v, const struct leaf *l, struct sum *out)
+bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out)
 {
 	uint32_t k = 0;
 
@@ -153,16 +153,25 @@ static bool leaf(struct values *v, const struct leaf *l, struct sum *out)
 	return true;
 }
 
-static void duty(struct values *v, const struct sum *s, int64_t least, int64_t most)
+void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t most)
 {
 	for (size_t k = 0; k < v->nduties; k++)
-		if (v->duties[k].least == least && v->duties[k].most == most && ws_sum_equal(v->duties[k].sum, s))
+		if (v->duties[k].least == least && v->duties[k].most == most && !v->duties[k].by &&
+		    ws_sum_equal(v->duties[k].sum, s))
 			return;
-	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ keep(v, s), least, most };
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), least, most, 0 };
+}
+
+bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by)
+{
+	if (by & (by - 1))
+		return false;
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), INT64_MIN, INT64_MAX, by };
+	return true;
 }
 
 /* The number that the register holds must be the sum itself. Sums are below 2^62 (ranges_entry.c). */
-static void must_fit(struct values *v, const struct sum *s, enum ws_type t)
+void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t)
 {
 	int64_t least = ws_type_is_signed(t) ? INT64_MIN : 0, most = INT64_MAX;
 
@@ -171,7 +180,7 @@ static void must_fit(struct values *v, const struct sum *s, enum ws_type t)
 		most = ws_type_is_signed(t) ? INT32_MAX : UINT32_MAX;
 	}
 	if (least != INT64_MIN || most != INT64_MAX)
-		duty(v, s, least, most);
+		ws_value_duty(v, s, least, most);
 }
 
 static bool whole_number(enum ws_type t)
@@ -180,23 +189,20 @@ static bool whole_number(enum ws_type t)
 }
 
 /* ---- one instruction ---- */
-static bool operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
-                    struct sum *out);
-
 static bool special(struct values *v, enum ws_sreg s, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_SPECIAL, .special = s,
 	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) ||
 	                           (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
 
-	return ((s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z) || s == WS_SR_LANEID) && leaf(v, &l, out);
+	return ((s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z) || s == WS_SR_LANEID) && ws_value_leaf(v, &l, out);
 }
 
 static bool variable(struct values *v, const struct ws_ptx_sym *s, int64_t offset, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_SYMBOL, .sym = s, .fixed = true };
 
-	return s->kind == WS_SYM_VAR && s->space == (v->shared ? WS_SPACE_SHARED : WS_SPACE_GLOBAL) && leaf(v, &l, out) &&
+	return s->kind == WS_SYM_VAR && s->space == (v->shared ? WS_SPACE_SHARED : WS_SPACE_GLOBAL) && ws_value_leaf(v, &l, out) &&
 	       add_term(out, (struct term){ .factor = offset });
 }
 
@@ -208,7 +214,7 @@ static bool parameter(struct values *v, const struct ws_ptx_inst *i, struct sum 
 	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
 	return i->space == WS_SPACE_PARAM && i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym &&
 	       v->f->nparams > o->sym->index && v->f->params[o->sym->index] == o->sym &&
-	       ws_type_bytes(i->ops[0].reg->type) == l.bytes && leaf(v, &l, out);
+	       ws_type_bytes(i->ops[0].reg->type) == l.bytes && ws_value_leaf(v, &l, out);
 }
 
 static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
@@ -217,23 +223,33 @@ static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	struct sum a, b;
 
 	out->n = 0;
-	if ((i->part != WS_LO_HALF && i->part != WS_WIDE) || !operand(v, &i->ops[1], bytes, i, &a) ||
-	    !operand(v, &i->ops[2], bytes, i, &b))
+	if ((i->part != WS_LO_HALF && i->part != WS_WIDE) || !ws_value_operand(v, &i->ops[1], bytes, i, &a) ||
+	    !ws_value_operand(v, &i->ops[2], bytes, i, &b))
 		return false;
 	if (i->part == WS_WIDE) {
-		must_fit(v, &a, t);
-		must_fit(v, &b, t);
+		ws_value_must_fit(v, &a, t);
+		ws_value_must_fit(v, &b, t);
 	}
 	return add_product(out, &a, &b);
 }
 
+/* Of what is known it is a number itself. */
 static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
-	const struct ws_operand *mask = &i->ops[i->ops[2].kind == WS_O_INT ? 2 : 1];
+	unsigned at = i->ops[2].kind == WS_O_INT ? 2 : 1;
+	const struct ws_operand *mask = &i->ops[at];
 	uint64_t k = bytes == 4 ? (uint32_t)mask->imm : mask->imm;
 	struct leaf l = { .kind = LEAF_MASKED, .reg = i->ops[0].reg, .k = (int64_t)k, .in_time = true };
+	struct sum of;
 
-	return mask->kind == WS_O_INT && k < (uint64_t)factor_limit && leaf(v, &l, out);
+	if (mask->kind != WS_O_INT || k >= (uint64_t)factor_limit)
+		return false;
+	if (ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && ws_sum_fixed(v, &of)) {
+		l.of[l.nof++] = ws_value_keep(v, &of);
+		l.fixed = true;
+		l.in_time = false;
+	}
+	return ws_value_leaf(v, &l, out);
 }
 
 /* x | k where the bits of k are 0 in x: an addition. */
@@ -241,7 +257,7 @@ static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 {
 	uint64_t k = i->ops[2].imm;
 
-	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)factor_limit || !operand(v, &i->ops[1], bytes, i, out))
+	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)factor_limit || !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
 	for (uint32_t n = 0; n < out->n; n++) {
 		uint64_t factor = (uint64_t)out->t[n].factor;
@@ -258,18 +274,18 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .in_time = true };
 	struct sum s;
 
-	if (i->ops[2].kind != WS_O_INT || by >= 8 * bytes || by >= 40 || !operand(v, &i->ops[1], bytes, i, &s))
+	if (i->ops[2].kind != WS_O_INT || by >= 8 * bytes || by >= 40 || !ws_value_operand(v, &i->ops[1], bytes, i, &s))
 		return false;
 	if (i->op == WS_OP_shl) {
 		out->n = 0;
 		return ws_sum_add(out, &s, (int64_t)1 << by);
 	}
-	must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] :
+	ws_value_must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] :
 	         bytes == 4 ? WS_U32 : WS_U64);
-	l.of[0] = keep(v, &s);
+	l.of[0] = ws_value_keep(v, &s);
 	l.in_time = in_time(v, &s);
 	l.fixed = ws_sum_fixed(v, &s);
-	return leaf(v, &l, out);
+	return ws_value_leaf(v, &l, out);
 }
 
 /* To fewer or as many bits: the same modulo them. To more: the number itself. */
@@ -278,10 +294,10 @@ static bool converted(struct values *v, const struct ws_ptx_inst *i, struct sum 
 	enum ws_type to = (enum ws_type)i->type[0], from = (enum ws_type)i->type[1];
 
 	if (i->flags & WS_F_SAT || i->rnd || i->ntypes != 2 || !whole_number(from) ||
-	    !operand(v, &i->ops[1], ws_type_bytes(from), i, out))
+	    !ws_value_operand(v, &i->ops[1], ws_type_bytes(from), i, out))
 		return false;
 	if (ws_type_bytes(to) > ws_type_bytes(from))
-		must_fit(v, out, from);
+		ws_value_must_fit(v, out, from);
 	return true;
 }
 
@@ -293,7 +309,7 @@ static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes,
 		return bytes == 4 && special(v, (enum ws_sreg)o->sreg_or_count, out);
 	if (o->kind == WS_O_SYM)
 		return bytes == (v->shared ? 4 : 8) && variable(v, o->sym, o->offset, out);
-	return operand(v, o, bytes, i, out);
+	return ws_value_operand(v, o, bytes, i, out);
 }
 
 static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
@@ -303,13 +319,13 @@ static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 
 	if (i->flags & (WS_F_SAT | WS_F_CC) || i->nops != last + 1)
 		return false;
-	if (last == 3 ? !product(v, i, bytes, out) : !operand(v, &i->ops[1], bytes, i, out))
+	if (last == 3 ? !product(v, i, bytes, out) : !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
-	return operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) &&
+	return ws_value_operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) &&
 	       ws_sum_add(out, &s, i->op == WS_OP_sub ? -1 : 1);
 }
 
-static bool result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
 {
 	enum ws_type t = (enum ws_type)i->type[0];
 	unsigned bytes = ws_type_bytes(t);
@@ -322,7 +338,7 @@ static bool result(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 	case WS_OP_mov:
 		return moved(v, i, bytes, out);
 	case WS_OP_cvta:
-		return i->space == WS_SPACE_GLOBAL && operand(v, &i->ops[1], bytes, i, out);
+		return i->space == WS_SPACE_GLOBAL && ws_value_operand(v, &i->ops[1], bytes, i, out);
 	case WS_OP_cvt:
 		return converted(v, i, out);
 	case WS_OP_add: case WS_OP_sub: case WS_OP_mad:
@@ -363,12 +379,12 @@ static void try_bound(struct values *v, const struct ws_reg *r, bool constant, c
 
 	if (l->nbounds == MOST_BOUNDS || (l->nbounds && l->bounds[0].type != b->type) || has_bound(l, b) ||
 	    !holds(v, b, r, constant, at) ||
-	    !operand(v, b->other, ws_type_bytes(b->type), at, &than) || !ws_sum_fixed(v, &than))
+	    !ws_value_operand(v, b->other, ws_type_bytes(b->type), at, &than) || !ws_sum_fixed(v, &than))
 		return;
-	must_fit(v, &than, b->type);
+	ws_value_must_fit(v, &than, b->type);
 	for (unsigned k = 0; k < l->nof; k++)
-		must_fit(v, l->of[k], b->type);
-	b->than = keep(v, &than);
+		ws_value_must_fit(v, l->of[k], b->type);
+	b->than = ws_value_keep(v, &than);
 	l->bounds[l->nbounds++] = *b;
 }
 
@@ -398,18 +414,18 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 {
 	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
 
-	if (v->defs[r->index].at[0]->guard || !result(v, v->defs[r->index].at[0], out))
+	if (v->defs[r->index].at[0]->guard || !ws_value_result(v, v->defs[r->index].at[0], out))
 		return false;
 	if (ws_sum_fixed(v, out))
 		return true;
-	l.of[0] = keep(v, out);
+	l.of[0] = ws_value_keep(v, out);
 	l.in_time = in_time(v, out);
 	find_bounds(v, r, !l.in_time, at, &l);
-	return !l.nbounds || leaf(v, &l, out);
+	return !l.nbounds || ws_value_leaf(v, &l, out);
 }
 
 /* What the instruction adds to r itself; NULL: it does something else. */
-static const struct ws_operand *added(const struct ws_ptx_inst *i, const struct ws_reg *r)
+const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
 	if (i->op != WS_OP_add || i->flags & (WS_F_SAT | WS_F_CC) || i->nops != 3 ||
 	    !whole_number((enum ws_type)i->type[0]))
@@ -427,10 +443,10 @@ static bool grows(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	const struct bound *b;
 	struct sum step, top;
 
-	if (l->step || i->guard || !operand(v, added(i, r), ws_type_bytes(r->type), i, &step))
+	if (l->step || i->guard || !ws_value_operand(v, ws_value_added(i, r), ws_type_bytes(r->type), i, &step))
 		return false;
-	l->step = keep(v, &step);
-	duty(v, &step, 0, INT64_MAX);
+	l->step = ws_value_keep(v, &step);
+	ws_value_duty(v, &step, 0, INT64_MAX);
 	find_bounds(v, r, false, i, &here);
 	b = upper_bound(&here);
 	if (!b)
@@ -438,7 +454,7 @@ static bool grows(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	top = *b->than;
 	if (!ws_sum_add(&top, &step, 1) || !add_term(&top, (struct term){ .factor = b->slack }))
 		return false;
-	must_fit(v, &top, b->type);
+	ws_value_must_fit(v, &top, b->type);
 	l->bounds[0].type = b->type;         /* comparisons where it is used must be of this type, too */
 	return true;
 }
@@ -450,13 +466,13 @@ static bool several_definitions(struct values *v, const struct ws_reg *r, const 
 	enum ws_type type = WS_T_NONE;
 
 	for (uint32_t k = 0; k < d->n; k++)
-		if (!added(d->at[k], r)) {
-			if (!result(v, d->at[k], out))
+		if (!ws_value_added(d->at[k], r)) {
+			if (!ws_value_result(v, d->at[k], out))
 				return false;
-			l.of[l.nof++] = keep(v, out);
+			l.of[l.nof++] = ws_value_keep(v, out);
 		}
 	for (uint32_t k = 0; k < d->n; k++)
-		if (added(d->at[k], r)) {
+		if (ws_value_added(d->at[k], r)) {
 			if (!grows(v, r, d->at[k], &l))
 				return false;
 			type = l.bounds[0].type;
@@ -465,12 +481,13 @@ static bool several_definitions(struct values *v, const struct ws_reg *r, const 
 	find_bounds(v, r, false, at, &l);
 	if (l.step && (!upper_bound(&l) || l.bounds[0].type != type))
 		return false;
-	return l.nof && leaf(v, &l, out);
+	return l.nof && ws_value_leaf(v, &l, out);
 }
 
 static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
+	size_t nduties = v->nduties;
 	bool known;
 
 	if (r->vec != 1 || !whole_number(r->type) || !d->n || d->n > MOST_DEFS || v->busy[r->index] || !v->steps ||
@@ -480,13 +497,17 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	v->depth++;
 	v->busy[r->index] = true;
 	known = d->n == 1 ? one_definition(v, r, at, out) : several_definitions(v, r, at, out);
+	if (!known && d->n > 1) {
+		v->nduties = nduties;
+		known = ws_value_in_loop(v, r, at, out);
+	}
 	v->busy[r->index] = false;
 	v->depth--;
 	return known;
 }
 
 /* bytes: how wide the instruction reads it. */
-static bool operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
+bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
                     struct sum *out)
 {
 	if (o->negated || o->component)

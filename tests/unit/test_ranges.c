@@ -168,10 +168,54 @@ static void loops_that_read(void **state)
 		"LOOP: ld.global.u32 %r9, [%rd4]; add.u32 %r8, %r8, %r9; add.s64 %rd4, %rd4, 4; add.u32 %r7, %r7, 1;\n"
 		"setp.lt.u32 %p2, %r7, 8; @%p2 bra LOOP; st.global.u32 [%rd5], %r8;\n");
 
-	expect(sum, (struct launch){ { 2 }, { 32 }, 4096, 64, 0 }, ALL(0, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 4096, 64, 0 }, NONE);
 	expect(sum, (struct launch){ { 2 }, { 32 }, 0, 64, 0 }, ALL(64 * 8 - 28, 64));
 	expect(sum, (struct launch){ { 2 }, { 32 }, 256, 64, 0 }, ALL(28, 64));
-	expect(sum, (struct launch){ { 2 }, { 32 }, 284, 64, 0 }, ALL(0, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 280, 64, 0 }, ALL(1, 64));
+	expect(sum, (struct launch){ { 2 }, { 32 }, 284, 64, 0 }, NONE);
+}
+
+/* What compilers make of for (k = 0; k < n; k++) sum += a[i * w + k]; four rounds at a time, and what remains. */
+#define UNROLLED(begin, back) KERNEL( \
+	"add.s32 %r18, %r5, -1; and.b32 %r25, %r5, 3; mov.u32 %r24, 0; setp.lt.s32 %p1, %r5, 1; @%p1 bra END;\n" \
+	"mul.lo.s32 %r30, %r4, %r6; mul.wide.s32 %rd7, %r30, 4; " begin \
+	"mul.wide.s32 %rd3, %r4, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r24;\n" \
+	"setp.lt.u32 %p3, %r18, 3; @%p3 bra REST; sub.s32 %r23, %r5, %r25; mov.u32 %r24, 0; mov.u64 %rd24, %rd8;\n" \
+	"MAIN: ld.global.u32 %r9, [%rd24]; ld.global.u32 %r9, [%rd24+4]; ld.global.u32 %r9, [%rd24+8];\n" \
+	"ld.global.u32 %r9, [%rd24+12]; add.s32 %r24, %r24, 4; add.s64 %rd24, %rd24, " back "; add.s32 %r23, %r23, -4;\n" \
+	"setp.ne.s32 %p4, %r23, 0; @%p4 bra MAIN;\n" \
+	"REST: setp.eq.s32 %p5, %r25, 0; @%p5 bra END; mul.wide.s32 %rd23, %r24, 4; add.s64 %rd26, %rd8, %rd23;\n" \
+	"LAST: ld.global.u32 %r9, [%rd26]; add.s64 %rd26, %rd26, 4; add.s32 %r25, %r25, -1; setp.ne.s32 %p6, %r25, 0;\n" \
+	"@%p6 bra LAST;\n")
+
+static void loops_that_were_unrolled(void **state)
+{
+	static const char sum[] = UNROLLED("add.s64 %rd8, %rd1, %rd7; ", "16");
+	static const char down[] = UNROLLED("add.s64 %rd27, %rd1, %rd7; add.s64 %rd8, %rd27, 32; ", "-16");
+
+	for (uint32_t n = 8; n < 12; n++) {
+		int64_t end = (63 * 16 + n) * 4;
+
+		expect(sum, (struct launch){ { 2 }, { 32 }, end, n, 16 }, NONE);
+		expect(sum, (struct launch){ { 2 }, { 32 }, end - 4, n, 16 }, ALL(1, 64));
+		expect(sum, (struct launch){ { 2 }, { 32 }, -256, n, 16 }, NONE);
+		expect(sum, (struct launch){ { 2 }, { 32 }, -252, n, 16 }, ALL(1, 64));
+	}
+	expect(sum, (struct launch){ { 2 }, { 32 }, 8192, 3, 16 }, ALL(0, 64));          /* a main loop that is not entered */
+	expect(down, (struct launch){ { 2 }, { 32 }, 8192, 8, 16 }, NONE);
+	expect(down, (struct launch){ { 2 }, { 32 }, -240, 8, 16 }, NONE);              /* from 16 on */
+	expect(down, (struct launch){ { 2 }, { 32 }, -236, 8, 16 }, ALL(1, 64));
+}
+
+/* The pointer goes on where it was in the round before of a loop around. */
+static void loops_that_do_not_begin_anew(void **state)
+{
+	static const char text[] = KERNEL(BELOW_N OFFSET "mov.u32 %r8, 0; mov.u64 %rd6, %rd4;\nOUTER: mov.u32 %r7, 0;\n"
+		"LOOP: ld.global.u32 %r9, [%rd6]; add.s64 %rd6, %rd6, 4; add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, 4; @%p2 bra LOOP;\n"
+		"add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 3; @%p3 bra OUTER; st.global.u32 [%rd5], %r9;\n");
+
+	expect(text, (struct launch){ { 2 }, { 32 }, 4096, 64, 0 }, ALL(0, 64));
+	expect(text, (struct launch){ { 2 }, { 32 }, 280, 64, 0 }, ALL(15, 64));
 }
 
 static void loops_that_write(void **state)
@@ -196,7 +240,7 @@ static void loops_that_write(void **state)
 static void loops_without_bounds(void **state)
 {
 	expect(KERNEL("mov.u32 %r8, 0;\nLOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; add.u32 %r8, %r8, 1; setp.lt.u32 %p2, %r8, 3;\n"
-	              "@%p2 bra LOOP;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(192, 192));
+	              "@%p2 bra LOOP;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 192));
 	expect(KERNEL("LOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; setp.lt.s32 %p2, %r4, %r5; @%p2 bra LOOP;\n"),
 	       (struct launch){ { 2 }, { 32 }, 4096, 100, 0 }, ALL(100, 100));
 }
@@ -275,7 +319,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
-		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_write),
+		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
+		cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
 	};

@@ -1,0 +1,235 @@
+/* ranges_loop.c - registers that go on by a step in each round of a loop, as pointers do that compilers make of indices.
+ *
+ * The loop is one basic block. A counter in it, which begins with the same number in all threads and goes on by a
+ * constant, is compared at the end with such a number: until it is reached (!=), or passed (<, <=). So it is known at the
+ * kernel's entry how many rounds there are, and what other registers can come to in them. */
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+
+struct rounds {
+	const struct ws_ptx_block *b;
+	const struct ws_reg *counter;
+	const struct ws_ptx_inst *add, *compare;
+	int64_t step;
+	bool equal;                      /* ends when the counter is equal */
+	struct bound bound;              /* not equal: goes on while it holds */
+};
+
+static bool in_block(const struct ws_ptx_block *b, const struct ws_ptx_inst *i)
+{
+	return i->index >= b->first && i->index <= b->last;
+}
+
+static bool is_loop(const struct ws_ptx_block *b, uint32_t number)
+{
+	for (uint32_t k = 0; k < b->nsucc; k++)
+		if (b->succ[k] == number)
+			return b->nsucc == 2;
+	return false;
+}
+
+/* The only definition of r in the block adds to it; all others are outside, and say the same. */
+static const struct ws_ptx_inst *steps(struct values *v, const struct ws_ptx_block *b, const struct ws_reg *r,
+                                       struct sum *begin)
+{
+	const struct defs *d = &v->defs[r->index];
+	const struct ws_ptx_inst *add = NULL;
+	struct sum s;
+	bool first = true;
+
+	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++) {
+		const struct ws_ptx_inst *i = d->at[k];
+
+		if (in_block(b, i)) {
+			if (add || i->guard || !ws_value_added(i, r))
+				return NULL;
+			add = i;
+			continue;
+		}
+		if (i->guard || !ws_value_result(v, i, &s) || (!first && !ws_sum_equal(&s, begin)))
+			return NULL;
+		*begin = s;
+		first = false;
+	}
+	return d->n <= MOST_DEFS && !first ? add : NULL;
+}
+
+/* What decides whether there is another round. */
+static bool find_compare(const struct values *v, struct rounds *n)
+{
+	const struct ws_ptx_inst *last = &v->f->insts[n->b->last], *c;
+	const struct defs *d = last->guard ? &v->defs[last->guard->index] : NULL;
+	bool truth = !last->guard_neg;
+
+	if (last->op != WS_OP_bra || !d || d->n != 1 || !in_block(n->b, d->at[0]))
+		return false;
+	if (n->b->succ[0] == n->b->succ[1])
+		return false;
+	c = n->compare = d->at[0];
+	if (c->op != WS_OP_setp || c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG)
+		return false;
+	n->counter = c->ops[1].reg;
+	n->equal = c->cmp == (truth ? WS_NE : WS_EQ);
+	return n->equal || (ws_bound_by(c, n->counter, truth, &n->bound) && n->bound.upper);
+}
+
+static bool sets_between(const struct values *v, uint32_t from, uint32_t to, const struct ws_reg *r)
+{
+	for (uint32_t k = from; k <= to; k++)
+		if (ws_ptx_sets(&v->f->insts[k], r))
+			return true;
+	return false;
+}
+
+/* Can control come from one block's end to the start of another one, through blocks that do not write r? */
+static bool comes_to(const struct values *v, uint32_t from, uint32_t to, const struct ws_reg *r, bool *seen)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[from];
+
+	for (uint32_t k = 0; k < b->nsucc; k++) {
+		uint32_t next = b->succ[k];
+
+		if (next == to)
+			return true;
+		if (seen[next])
+			continue;
+		seen[next] = true;
+		if (!sets_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) && comes_to(v, next, to, r, seen))
+			return true;
+	}
+	return false;
+}
+
+/* From behind the loop to a block, without beginning anew with r. */
+static bool goes_on(const struct values *v, uint32_t loop, uint32_t to, const struct ws_reg *r)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[loop];
+	bool *seen = ws_alloc(v->f->nblocks + 1), found = false;
+
+	for (uint32_t k = 0; k < b->nsucc; k++) {
+		uint32_t next = b->succ[k];
+
+		if (next == loop)
+			continue;
+		found |= next == to || (!sets_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) &&
+		                        comes_to(v, next, to, r, seen));
+	}
+	free(seen);
+	return found;
+}
+
+/* The only block from which control comes to this one, but from the loop to itself; UINT32_MAX: there are several. */
+static uint32_t before(const struct values *v, uint32_t block, uint32_t loop)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[block];
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t k = 0; k < b->npred; k++) {
+		if (block == loop && b->pred[k] == loop)
+			continue;
+		if (found != UINT32_MAX)
+			return UINT32_MAX;
+		found = b->pred[k];
+	}
+	return found;
+}
+
+/* Does control go this way only if the counter is not equal to the end? */
+static bool finds_unequal(const struct values *v, const struct rounds *n, const struct ws_ptx_block *from,
+                          const struct ws_ptx_block *to)
+{
+	const struct ws_ptx_inst *last = &v->f->insts[from->last], *c;
+	const struct ws_operand *end = &n->compare->ops[2];
+	bool taken = to->first != from->last + 1;
+
+	if (!last->guard || last->op != WS_OP_bra || from->nsucc != 2 || from->succ[0] == from->succ[1] ||
+	    v->defs[last->guard->index].n != 1)
+		return false;
+	c = v->defs[last->guard->index].at[0];
+	return in_block(from, c) && c->op == WS_OP_setp && c->nops == 3 && !c->boolop && !c->guard &&
+	       c->ops[1].kind == WS_O_REG && c->ops[1].reg == n->counter && c->ops[2].kind == WS_O_INT &&
+	       end->kind == WS_O_INT && c->ops[2].imm == end->imm && c->type[0] == n->compare->type[0] &&
+	       c->cmp == (taken != last->guard_neg ? WS_NE : WS_EQ) && !sets_between(v, c->index, from->last, n->counter);
+}
+
+static bool entered_unequal(const struct values *v, const struct rounds *n, uint32_t loop)
+{
+	enum { FAR = 4 };
+	uint32_t to = loop, from;
+
+	for (unsigned far = 0; far < FAR; far++, to = from) {
+		from = before(v, to, loop);
+		if (from == UINT32_MAX || from == loop)
+			return false;
+		if (finds_unequal(v, n, &v->f->blocks[from], &v->f->blocks[to]))
+			return true;
+		if (sets_between(v, v->f->blocks[from].first, v->f->blocks[from].last, n->counter))
+			return false;
+	}
+	return false;
+}
+
+/* How far it is from the counter's beginning to its end, as a number of steps of n->step; false: not known. */
+static bool find_span(struct values *v, struct rounds *n, uint32_t loop, struct sum *span)
+{
+	const struct ws_operand *by, *end = n->equal ? &n->compare->ops[2] : n->bound.other;
+	unsigned bytes = ws_type_bytes(n->counter->type);
+	const struct sum one = { 1, { { .factor = 1 } } };
+	struct sum begin, to;
+
+	n->add = steps(v, n->b, n->counter, &begin);
+	by = n->add ? ws_value_added(n->add, n->counter) : NULL;
+	if (!by || by->kind != WS_O_INT || n->add->index > n->compare->index || !ws_sum_fixed(v, &begin) ||
+	    ws_type_bytes((enum ws_type)n->compare->type[0]) != bytes ||
+	    !ws_value_operand(v, end, bytes, n->compare, &to) || !ws_sum_fixed(v, &to))
+		return false;
+	n->step = bytes == 4 ? (int32_t)by->imm : (int64_t)by->imm;
+	if (!n->step || n->step > INT16_MAX || n->step < (n->equal ? INT16_MIN : 1))
+		return false;
+	span->n = 0;
+	if (!ws_sum_add(span, &to, n->step > 0 ? 1 : -1) || !ws_sum_add(span, &begin, n->step > 0 ? -1 : 1))
+		return false;
+	if (n->equal) {
+		ws_value_duty(v, span, entered_unequal(v, n, loop) ? 0 : 1, INT32_MAX);
+		return ws_value_duty_divides(v, span, n->step > 0 ? n->step : -n->step);
+	}
+	ws_value_must_fit(v, &begin, n->bound.type);
+	ws_value_must_fit(v, &to, n->bound.type);
+	if (!ws_sum_add(&to, &one, n->step) || !ws_sum_add(span, &one, n->bound.slack + 1))
+		return false;
+	ws_value_must_fit(v, &to, n->bound.type);
+	return true;
+}
+
+bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct defs *d = &v->defs[r->index];
+	struct leaf l = { .kind = LEAF_COUNTED, .reg = r, .in_time = true };
+	struct rounds n = { 0 };
+	const struct ws_ptx_inst *add = NULL;
+	struct sum step, span, rounds;
+	uint32_t loop;
+
+	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++)
+		if (ws_value_added(d->at[k], r))
+			add = d->at[k];
+	if (!add)
+		return false;
+	loop = add->block;
+	n.b = &v->f->blocks[loop];
+	if (!is_loop(n.b, loop) || steps(v, n.b, r, out) != add)
+		return false;
+	if (!in_block(n.b, at) && !goes_on(v, loop, at->block, r))
+		return true;
+	if (!find_compare(v, &n) ||
+	    goes_on(v, loop, loop, r) || goes_on(v, loop, loop, n.counter) || !find_span(v, &n, loop, &span) ||
+	    !ws_value_operand(v, ws_value_added(add, r), ws_type_bytes(r->type), add, &step) || !ws_sum_fixed(v, &step))
+		return false;
+	l.k = !in_block(n.b, at) || at->index > add->index;
+	l.of[l.nof++] = ws_value_keep(v, &span);
+	l.by = n.step > 0 ? n.step : -n.step;
+	l.exact = n.equal;
+	l.step = ws_value_keep(v, &step);
+	return ws_value_leaf(v, &l, &rounds) && ws_sum_add(out, &rounds, 1);
+}
