@@ -169,18 +169,6 @@ void ws_real_module_remove(void *handle)
 	ws_real_race_shared_forget();
 }
 
-void ws_real_modules(void (*fn)(void *handle, bool library))
-{
-	pthread_rwlock_rdlock(&lock);
-	for (size_t i = 0; i < modules.cap; i++) {
-		const struct module *m = modules.values[i];
-
-		if (m && (!m->library || m->library == modules.keys[i]))
-			fn((void *)(uintptr_t)modules.keys[i], m->library != NULL);
-	}
-	pthread_rwlock_unlock(&lock);
-}
-
 /* ---- functions ---- */
 static struct ws_real_kernel *put_function(void *handle, void *module, struct ws_real_kernel *k, bool learned)
 {

@@ -132,16 +132,17 @@ struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);
 void ws_real_tell_times(void);                               /* a line for each kernel that was timed */
 void ws_real_gather(void *report);                           /* brings the report's rows up to date */
 
-/* Calls fn for each module and library that is loaded. */
-void ws_real_modules(void (*fn)(void *handle, bool library));
-
 /* ---- transact.c: `warpsafe tm` ---- */
 /* As struct ws_real_pass wants it. A section that cannot be atomic ends the program with status 2. */
 bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why, const struct ws_real_table **table);
 _Noreturn void ws_real_transact_refused(const char *why);
 bool ws_real_transactions(void);             /* is that what is done here? */
 void ws_real_transact_bare(void);            /* there is code without PTX */
-void ws_real_transact_take(void *handle, bool library);      /* what a module counted, before it goes */
+void ws_real_transact_prepare(void *function);       /* before a launch */
+void ws_real_transact_waited(int e);         /* the program has waited for the GPU, with this result */
+/* Before a module or library is unloaded. false: it must stay, for others use its tables. */
+bool ws_real_transact_unload(void *module);
+void ws_real_transact_forget(void *context); /* it has ended; NULL: all may have */
 void ws_real_transact_tell(void);            /* at the end of the program */
 
 /* ---- wrap_launch.c ---- */

@@ -1,5 +1,6 @@
-/* transact.c - `warpsafe tm` on a real GPU: marked sections become transactions when a module is loaded; what they counted
- * lies in variables of the module, read before it is unloaded and when the program ends. */
+/* transact.c - `warpsafe tm` on a real GPU: marked sections become transactions when a module is loaded. Their tables lie in
+ * variables of the modules, and what they counted; that is read, with --stats, whenever the program has waited for the GPU,
+ * for at its end the context is gone before anybody else comes. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,9 +14,6 @@
 
 static atomic_uint sections;
 static atomic_bool bare;                     /* that there is code without PTX was told */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ws_tm_counts counts;
-static bool unread;                          /* counters of some module */
 
 bool ws_real_transactions(void)
 {
@@ -55,40 +53,214 @@ void ws_real_transact_bare(void)
 		ws_real_tell("some kernels are there without PTX, as machine code: a marked section in them would not be atomic");
 }
 
-void ws_real_transact_take(void *handle, bool library)
+/* ---- modules in contexts ---- */
+enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1 };
+
+/* The variables of a module exist once in each context. The first module with sections that is used in a context lends its
+ * tables to all others there: their handles are overwritten, so that sections of all modules exclude each other. */
+struct used {
+	void *module, *context;              /* module NULL: it was unloaded, and what it counted stays */
+	bool library, sections;
+	struct ws_tm_counts counts;          /* as last read */
+	struct used *next;
+};
+
+struct lender {
+	void *context, *module, *stream;     /* the stream is ours, and waits for no other */
+	struct ws_tm handle;
+	bool works;
+	struct lender *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct used *uses;
+static struct lender *lenders;
+
+static uint64_t variable_of(const struct used *u, const char *name, size_t size)
 {
 	uint64_t address = 0;
 	size_t bytes = 0;
 	int e = -1;
+
+	if (u->library && ws_real.cuLibraryGetGlobal)
+		e = ws_real.cuLibraryGetGlobal(&address, &bytes, u->module, name);
+	else if (!u->library && ws_real.cuModuleGetGlobal_v2)
+		e = ws_real.cuModuleGetGlobal_v2(&address, &bytes, u->module, name);
+	return e || bytes != size ? 0 : address;
+}
+
+static void *current_context(void)
+{
+	void *context = NULL;
+
+	return ws_real.cuCtxGetCurrent && !ws_real.cuCtxGetCurrent(&context) ? context : NULL;
+}
+
+/* Calls that might disturb a stream that is captured are refused then; ours do not. Returns the mode to go back to. */
+static int relax_capture(int mode)
+{
+	if (ws_real_capturing() && ws_real.cuThreadExchangeStreamCaptureMode)
+		ws_real.cuThreadExchangeStreamCaptureMode(&mode);
+	return mode;
+}
+
+static struct lender *lender_of(void *context)
+{
+	struct lender *l = lenders;
+
+	while (l && l->context != context)
+		l = l->next;
+	return l;
+}
+
+static bool read_handle(struct lender *l, uint64_t address)
+{
+	return ws_real.cuStreamCreate && ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuMemcpyHtoDAsync_v2 &&
+	       ws_real.cuStreamSynchronize && !ws_real.cuStreamCreate(&l->stream, NON_BLOCKING) &&
+	       !ws_real.cuMemcpyDtoHAsync_v2(&l->handle, address, sizeof l->handle, l->stream) &&
+	       !ws_real.cuStreamSynchronize(l->stream);
+}
+
+static bool write_handle(struct lender *l, uint64_t address)
+{
+	return l->works && !ws_real.cuMemcpyHtoDAsync_v2(address, &l->handle, sizeof l->handle, l->stream) &&
+	       !ws_real.cuStreamSynchronize(l->stream);
+}
+
+/* A module with sections is used in a context for the first time. */
+static void join(struct used *u, uint64_t address)
+{
+	struct lender *l = lender_of(u->context);
+	bool good;
+
+	if (!l) {
+		l = ws_alloc(sizeof *l);
+		*l = (struct lender){ .context = u->context, .module = u->module, .next = lenders };
+		lenders = l;
+		good = l->works = read_handle(l, address);
+	} else {
+		good = write_handle(l, address);
+	}
+	if (!good)
+		ws_real_tell("marked sections of different modules do not exclude each other: their memory could not be reached");
+}
+
+static struct used *use_of(void *module, void *context)
+{
+	struct used *u = uses;
+
+	while (u && (u->module != module || u->context != context))
+		u = u->next;
+	return u;
+}
+
+void ws_real_transact_prepare(void *function)
+{
+	bool library = false;
+	void *module = NULL, *context;
+
+	if (!ws_real_transactions() || !ws_real_code_of(function, &module, &library) || !(context = current_context()))
+		return;
+	pthread_mutex_lock(&lock);
+	if (!use_of(module, context)) {
+		struct used *u = ws_alloc(sizeof *u);
+		int mode = relax_capture(CAPTURE_RELAXED);
+		uint64_t address;
+
+		*u = (struct used){ .module = module, .context = context, .library = library, .next = uses };
+		address = variable_of(u, WS_TM_HANDLE, sizeof(struct ws_tm));
+		u->sections = address != 0;
+		if (address)
+			join(u, address);
+		relax_capture(mode);
+		uses = u;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- counts ---- */
+static void read_counts(struct used *u)
+{
+	uint64_t address = u->module && u->sections ? variable_of(u, WS_TM_COUNTERS, WS_TM_COUNTERS_BYTES) : 0;
 	void *memory;
 
-	if (library && ws_real.cuLibraryGetGlobal)
-		e = ws_real.cuLibraryGetGlobal(&address, &bytes, handle, WS_TM_COUNTERS);
-	else if (!library && ws_real.cuModuleGetGlobal_v2)
-		e = ws_real.cuModuleGetGlobal_v2(&address, &bytes, handle, WS_TM_COUNTERS);
-	if (e || bytes != WS_TM_COUNTERS_BYTES)
-		return;                      /* no section in it, or never used in this context */
-	memory = ws_alloc(bytes);
-	e = ws_real.cuMemcpyDtoH_v2 ? ws_real.cuMemcpyDtoH_v2(memory, address, bytes) : -1;
-	pthread_mutex_lock(&lock);
-	if (!e)
-		ws_tm_counts_add(&counts, memory);
-	unread = unread || e;
-	pthread_mutex_unlock(&lock);
+	if (!address || !ws_real.cuMemcpyDtoH_v2)
+		return;
+	memory = ws_alloc(WS_TM_COUNTERS_BYTES);
+	if (!ws_real.cuMemcpyDtoH_v2(memory, address, WS_TM_COUNTERS_BYTES)) {
+		u->counts = (struct ws_tm_counts){ 0 };
+		ws_tm_counts_add(&u->counts, memory);
+	}
 	free(memory);
+}
+
+static void read_all(void)
+{
+	void *context = current_context();
+
+	pthread_mutex_lock(&lock);
+	for (struct used *u = uses; u; u = u->next)
+		if (u->context == context)
+			read_counts(u);
+	pthread_mutex_unlock(&lock);
+}
+
+void ws_real_transact_waited(int e)
+{
+	enum { LAUNCH_FAILED = 719 };
+	static atomic_bool told;
+
+	if (!ws_real_transactions())
+		return;
+	if (e == LAUNCH_FAILED && atomic_load(&sections) && !atomic_exchange(&told, true))
+		ws_real_tell("a kernel failed; a transaction that is larger than the memory for long ones (--heap) ends so, too");
+	if (!e && ws_real_session()->options.stats && !ws_real_capturing())
+		read_all();
+}
+
+bool ws_real_transact_unload(void *module)
+{
+	bool lends = false;
+
+	if (!ws_real_transactions())
+		return true;
+	if (ws_real_session()->options.stats)
+		read_all();
+	pthread_mutex_lock(&lock);
+	for (struct lender *l = lenders; l; l = l->next)
+		lends |= l->module == module;
+	for (struct used *u = uses; u; u = u->next)
+		if (u->module == module && !lends)
+			u->module = NULL;
+	pthread_mutex_unlock(&lock);
+	return !lends;
+}
+
+/* What was in them is gone; contexts to come may have their addresses. */
+void ws_real_transact_forget(void *context)
+{
+	pthread_mutex_lock(&lock);
+	for (struct lender *l = lenders; l; l = l->next)
+		if (!context || l->context == context)
+			l->context = l->module = NULL;
+	for (struct used *u = uses; u; u = u->next)
+		if (!context || u->context == context)
+			u->context = u->module = NULL;
+	pthread_mutex_unlock(&lock);
 }
 
 void ws_real_transact_tell(void)
 {
+	struct ws_tm_counts sum = { 0 };
 	struct ws_buf b = { 0 };
-	struct ws_real_session *s = ws_real_session();
 
-	if (!s)                              /* forked: what was counted is the parent's */
+	if (!ws_real_transactions())         /* forked: what was counted is the parent's */
 		return;
-	ws_real_modules(ws_real_transact_take);
-	ws_tm_counts_tell(&counts, atomic_load(&sections), s->options.stats, &b);
-	if (unread && s->options.stats)
-		ws_buf_puts(&b, "warpsafe: some of the transactions are not counted: their module's memory could not be read\n");
+	pthread_mutex_lock(&lock);
+	for (const struct used *u = uses; u; u = u->next)
+		ws_tm_counts_sum(&sum, &u->counts);
+	pthread_mutex_unlock(&lock);
+	ws_tm_counts_tell(&sum, atomic_load(&sections), ws_real_session()->options.stats, &b);
 	fflush(stdout);
 	if (b.len)
 		fprintf(stderr, "%s", b.data);

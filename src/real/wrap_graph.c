@@ -35,8 +35,10 @@ static struct ws_map execs;
 /* The kernel behind a function that graphs will launch. */
 static struct ws_real_kernel *kernel_for(void *function)
 {
-	if (function)
+	if (function) {
 		ws_real_race_prepare(function);
+		ws_real_transact_prepare(function);
+	}
 	return ws_real_kernel_of(function);
 }
 

@@ -97,6 +97,7 @@ static struct launch about_to(void *f, is_capturing ask, ws_real_record *record,
 	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL };
 
 	ws_real_race_prepare(f);
+	ws_real_transact_prepare(f);
 	l.gpu = ws_real_race_begin();
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())

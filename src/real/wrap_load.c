@@ -128,18 +128,18 @@ int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void *
 /* The handle is forgotten first: another thread may get it again as soon as the driver has let it go. */
 int ws_real_cuModuleUnload(void *module)
 {
-	if (ws_real_transactions())
-		ws_real_transact_take(module, false);
+	bool stays = !ws_real_transact_unload(module);
+
 	ws_real_module_remove(module);
-	return ws_real.cuModuleUnload(module);
+	return stays ? 0 : ws_real.cuModuleUnload(module);
 }
 
 int ws_real_cuLibraryUnload(void *library)
 {
-	if (ws_real_transactions())
-		ws_real_transact_take(library, true);
+	bool stays = !ws_real_transact_unload(library);
+
 	ws_real_module_remove(library);
-	return ws_real.cuLibraryUnload(library);
+	return stays ? 0 : ws_real.cuLibraryUnload(library);
 }
 
 /* ---- functions ---- */
@@ -225,6 +225,7 @@ int ws_real_cuCtxDestroy(void *context)
 {
 	ws_real_times_forget(context);
 	ws_real_race_forget(context);
+	ws_real_transact_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy(context);
 }
@@ -233,6 +234,7 @@ int ws_real_cuCtxDestroy_v2(void *context)
 {
 	ws_real_times_forget(context);
 	ws_real_race_forget(context);
+	ws_real_transact_forget(context);
 	ws_real_functions_forget();
 	return ws_real.cuCtxDestroy_v2(context);
 }
@@ -241,6 +243,7 @@ int ws_real_cuDevicePrimaryCtxReset(int device)
 {
 	ws_real_times_forget(NULL);
 	ws_real_race_forget(NULL);
+	ws_real_transact_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset(device);
 }
@@ -249,6 +252,7 @@ int ws_real_cuDevicePrimaryCtxReset_v2(int device)
 {
 	ws_real_times_forget(NULL);
 	ws_real_race_forget(NULL);
+	ws_real_transact_forget(NULL);
 	ws_real_functions_forget();
 	return ws_real.cuDevicePrimaryCtxReset_v2(device);
 }

@@ -6,6 +6,7 @@ static int waited(int e)
 {
 	ws_real_times_read(false);
 	ws_real_race_waited();
+	ws_real_transact_waited(e);
 	return e;
 }
 
@@ -55,8 +56,10 @@ static int released(int device, int e)
 	unsigned flags;
 	int active = 1;
 
-	if (!e && ws_real.cuDevicePrimaryCtxGetState && !ws_real.cuDevicePrimaryCtxGetState(device, &flags, &active) && !active)
+	if (!e && ws_real.cuDevicePrimaryCtxGetState && !ws_real.cuDevicePrimaryCtxGetState(device, &flags, &active) && !active) {
 		ws_real_race_forget_primary(device);
+		ws_real_transact_forget(NULL);
+	}
 	return e;
 }
 

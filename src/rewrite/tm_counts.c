@@ -1,16 +1,25 @@
 /* tm_counts.c - sums and words for what transactions counted; see tm_counts.h. */
 #include "rewrite/tm_counts.h"
 
+static void sum(struct ws_tm_stats *to, const struct ws_tm_stats *from)
+{
+	to->commits += from->commits;
+	to->serial += from->serial;
+	for (unsigned k = 0; k < WS_TM_REASONS; k++)
+		to->aborts[k] += from->aborts[k];
+}
+
 void ws_tm_counts_add(struct ws_tm_counts *c, const void *counters)
 {
 	const struct ws_tm_stripe *s = counters;
 
-	for (unsigned i = 0; i < WS_TM_STRIPES; i++) {
-		c->sum.commits += s[i].sum.commits;
-		c->sum.serial += s[i].sum.serial;
-		for (unsigned k = 0; k < WS_TM_REASONS; k++)
-			c->sum.aborts[k] += s[i].sum.aborts[k];
-	}
+	for (unsigned i = 0; i < WS_TM_STRIPES; i++)
+		sum(&c->sum, &s[i].sum);
+}
+
+void ws_tm_counts_sum(struct ws_tm_counts *c, const struct ws_tm_counts *more)
+{
+	sum(&c->sum, &more->sum);
 }
 
 static void add(struct ws_buf *out, uint64_t n, const char *one, const char *more)
