@@ -44,14 +44,16 @@ static uint64_t column_at(const struct ws_timing *t, const struct ws_dram *d, co
 	return r->write ? at : ws_later(at, d->read_after);
 }
 
-struct filled { struct ws_partition *part; uint64_t addr; uint32_t sectors; };
+/* Data on its way back. */
+struct ws_filled { struct ws_partition *part; uint64_t addr; uint32_t sectors; struct ws_filled *next; };
 
 static void arrived(struct ws_timing *t, void *arg)
 {
-	struct filled f = *(struct filled *)arg;
+	struct ws_filled *f = arg;
 
-	free(arg);
-	ws_part_filled(t, f.part, f.addr, f.sectors);
+	f->next = t->free_filled;
+	t->free_filled = f;
+	ws_part_filled(t, f->part, f->addr, f->sectors);
 }
 
 static void column(struct ws_timing *t, struct ws_dram *d, size_t i, uint64_t now)
@@ -69,11 +71,15 @@ static void column(struct ws_timing *t, struct ws_dram *d, size_t i, uint64_t no
 		b->precharge = ws_later(b->precharge, end + cycles(t, t->m.tWR));
 		d->read_after = end + cycles(t, t->m.tCDLR);
 	} else {
-		struct filled *f = ws_alloc(sizeof *f);
+		struct ws_filled *f = t->free_filled;
 
 		t->c->dram_reads += r.bursts;
 		b->precharge = ws_later(b->precharge, now + burst);
-		*f = (struct filled){d->part, r.addr, r.sectors};
+		if (f)
+			t->free_filled = f->next;
+		else
+			f = ws_arena_alloc(t->objects, sizeof *f);
+		*f = (struct ws_filled){d->part, r.addr, r.sectors, NULL};
 		ws_wheel_add(&t->wheel, ws_cycle_of(end) + t->m.dram_latency, arrived, f);
 	}
 	d->n--;

@@ -45,10 +45,13 @@ static void build(struct ws_timing *t)
 	ws_wheel_init(&t->wheel);
 	t->objects = ws_arena_new();
 	t->free_packets = NULL;
+	t->free_filled = NULL;
 	t->free_accesses = NULL;
 	t->cores = ws_alloc(t->m.cores * sizeof *t->cores);
 	t->wake = ws_alloc(t->m.cores * sizeof *t->wake);
 	t->parts = ws_alloc(t->m.partitions * sizeof *t->parts);
+	ws_network_init(&t->m, &t->to_memory);
+	ws_network_init(&t->m, &t->to_cores);
 	for (uint32_t i = 0; i < t->m.cores; i++)
 		ws_core_init(t, &t->cores[i], i);
 	for (uint32_t i = 0; i < t->m.partitions; i++)
@@ -61,6 +64,8 @@ static void tear_down(struct ws_timing *t)
 		ws_core_fini(t, &t->cores[i]);
 	for (uint32_t i = 0; i < t->m.partitions; i++)
 		ws_part_fini(&t->parts[i]);
+	ws_network_fini(&t->to_memory);
+	ws_network_fini(&t->to_cores);
 	free(t->cores);
 	free(t->wake);
 	free(t->parts);

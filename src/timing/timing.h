@@ -15,6 +15,7 @@ enum ws_class {                          /* what instructions are alike in their
 	WS_CLASS_MOVE, WS_CLASS_MATRIX, WS_CLASS_WARP, WS_CLASS_BRANCH, WS_CLASS_BARRIER, WS_CLASS_ASYNC,
 	WS_CLASS_MEMORY, WS_CLASS_COUNT
 };
+enum ws_topology { WS_CROSSBAR, WS_BUTTERFLY };
 enum ws_policy { WS_POLICY_LRR, WS_POLICY_GTO, WS_POLICY_TWO_LEVEL };
 struct ws_cache_size { uint32_t bytes, ways, line, fetch; };
 
@@ -26,7 +27,7 @@ struct ws_machine {                      /* rows of machine.def */
 	uint32_t shared_latency, shared_banks, shared_lanes;
 	struct ws_cache_size l1, constant, l2;
 	uint32_t l1_latency, l1_global, l1_mshrs, constant_latency, memory_lanes, segment, queue, writes;
-	uint32_t flit, network_latency, header;
+	uint32_t topology, radix, flit, network_latency, header;
 	uint32_t partitions, interleave, l2_latency, l2_port, l2_mshrs, l2_atomics;
 	uint32_t dram_queue, dram_banks, dram_row, dram_bus, dram_burst, dram_latency;
 	uint32_t tCL, tRP, tRC, tRAS, tRCD, tRRD, tCDLR, tWR;

@@ -181,6 +181,12 @@ void ws_part_arrive(struct ws_timing *t, void *packet);
 void ws_part_filled(struct ws_timing *t, struct ws_partition *p, uint64_t local, uint32_t sectors);
 
 /* ---- network.c ---- */
+struct ws_network {                      /* of one direction */
+	uint32_t stages, ports;          /* of a butterfly: radix to the power of stages */
+	uint64_t *link;                  /* by stage and position, without the last stage: free again then; fine */
+};
+void ws_network_init(const struct ws_machine *m, struct ws_network *n);
+void ws_network_fini(struct ws_network *n);
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
 bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when);       /* a core may send */
@@ -274,6 +280,7 @@ struct ws_timing {
 	struct ws_core *cores;
 	uint64_t *wake;                  /* by core */
 	struct ws_partition *parts;
+	struct ws_network to_memory, to_cores;
 	struct ws_exec *x;               /* the launch */
 	struct ws_step_launch launch;
 	struct ws_counters *c;           /* of its kernel */
@@ -285,6 +292,7 @@ struct ws_timing {
 	struct ws_tblock *free_blocks;   
 	struct ws_memop *free_accesses;
 	struct ws_packet *free_packets;
+	struct ws_filled *free_filled;   /* dram.c */
 	struct ws_arena *objects;        /* accesses and packets */
 	bool refill;                     /* a block has ended */
 	struct ws_tkernel *kernels;

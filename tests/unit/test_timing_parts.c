@@ -302,6 +302,53 @@ static void test_dram_read_after_write(void **state)
 	ws_timing_free(t);
 }
 
+/* ---- the network ---- */
+static struct ws_timing *network_rig(uint32_t topology, struct ws_counters *c)
+{
+	struct ws_machine m = machine("fermi");  /* 16 cores, 8 partitions of 256 bytes: two stages of 4 x 4 */
+
+	m.topology = topology;
+	m.radix = 4;
+	m.clock_network = m.clock_core;
+	return rig(&m, c);
+}
+
+/* When the last flit of a packet from that core to that partition is there. */
+static uint64_t sent(struct ws_timing *t, uint32_t core, uint32_t part, uint32_t flits)
+{
+	struct ws_packet *k = ws_packet_new(t);
+
+	*k = (struct ws_packet){.core = &t->cores[core], .kind = WS_PACKET_ATOMIC, .addr = 256 * part, .sectors = 1,
+	                        .lanes = (1u << (flits * 4 - 1)) - 1};   /* 8 bytes a lane and 8 of the header: 32 a flit */
+	ws_network_to_memory(t, k);
+	assert_int_equal(k->part->index, part);
+	return ws_cycle_of(k->part->in);
+}
+
+static void test_crossbar(void **state)
+{
+	struct ws_counters c;
+	struct ws_timing *t = network_rig(WS_CROSSBAR, &c);
+
+	assert_int_equal(sent(t, 0, 0, 2), 2 + 60);
+	assert_int_equal(sent(t, 4, 1, 2), 2 + 60);              /* other ports: at the same time */
+	assert_int_equal(sent(t, 8, 0, 3), 2 + 60 + 3);          /* the same port of exit */
+	assert_int_equal(sent(t, 0, 2, 1), 2 + 1 + 60);          /* the same port of entry */
+	ws_timing_free(t);
+}
+
+static void test_butterfly(void **state)
+{
+	struct ws_counters c;
+	struct ws_timing *t = network_rig(WS_BUTTERFLY, &c);
+
+	assert_int_equal(sent(t, 0, 0, 2), 2 + 60);
+	assert_int_equal(sent(t, 4, 1, 2), 2 + 60 + 2);          /* from switch to switch both need the link of digits 0 0 */
+	assert_int_equal(sent(t, 5, 2, 2), 2 + 60);              /* digits 0 1 */
+	assert_int_equal(sent(t, 8, 4, 2), 2 + 60);              /* digits 1 0 */
+	ws_timing_free(t);
+}
+
 /* ---- schedulers ---- */
 static void fill_scheduler(struct ws_sched *s, struct ws_twarp *w, uint32_t n)
 {
@@ -403,6 +450,8 @@ int main(void)
 		cmocka_unit_test(test_dram_takes_the_open_row_first),
 		cmocka_unit_test(test_dram_banks_overlap),
 		cmocka_unit_test(test_dram_read_after_write),
+		cmocka_unit_test(test_crossbar),
+		cmocka_unit_test(test_butterfly),
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_two_level),
 		cmocka_unit_test(test_descriptions),
