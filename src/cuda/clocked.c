@@ -5,18 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "units/units.h"
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Written aside and renamed, so that there is never half a file. */
 static void save(const char *folder, const char *ending, const struct ws_buf *text)
@@ -86,12 +78,20 @@ void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
 	ws_buf_free(&why);
 }
 
+uint64_t ws_clocked_ns(void)
+{
+	const struct ws_session *s = ws_session_if_any();
+
+	return s && s->timing ? ws_timing_nanoseconds(s->timing) : ws_monotonic_ns();
+}
+
 void ws_clocked_touch(struct ws_session *s)
 {
-	static double saved;
+	enum { EVERY_NS = 500000000 };
+	static uint64_t saved;
 
-	if (!s->options.counters_dir || now() - saved < 0.5)
+	if (!s->options.counters_dir || ws_monotonic_ns() - saved < EVERY_NS)
 		return;
 	save_all(s);
-	saved = now();
+	saved = ws_monotonic_ns();
 }

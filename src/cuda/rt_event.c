@@ -1,4 +1,6 @@
-/* rt_event.c - events: points of time of the host's clock, since all enqueued work runs at the call. */
+/* rt_event.c - events: points of time of the host's clock, since all enqueued work runs at the call; with `warpsafe sim` of the
+ * simulated one. */
+#include "cuda/clocked.h"
 #include "cuda/graph.h"
 
 #include <stdlib.h>
@@ -56,7 +58,7 @@ int ws_event_stamp(struct ws_event *e, const struct ws_lane *lane)
 {
 	if (!ws_event_of(e))
 		return WS_CUDA_INVALID_HANDLE;
-	e->ns = ws_monotonic_ns();
+	e->ns = ws_clocked_ns();
 	e->recorded = true;
 	ws_sync_record(lane, &e->known);
 	ws_front_lock();

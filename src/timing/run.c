@@ -307,9 +307,14 @@ static struct ws_counters *counters_of(struct ws_timing *t, const char *name)
 	return &k->c;
 }
 
+uint64_t ws_timing_nanoseconds(const struct ws_timing *t)
+{
+	return t->now * 1000 / t->m.clock_core;
+}
+
 static void set_time(struct ws_timing *t)
 {
-	ws_step_time(t->x, t->now, t->now * 1000 / t->m.clock_core);
+	ws_step_time(t->x, t->now, ws_timing_nanoseconds(t));
 }
 
 static void begin_launch(struct ws_timing *t, struct ws_exec *x)
