@@ -14,9 +14,11 @@
  * The section and the functions called in it are plain code. It may be left by its end, return, break, continue and goto,
  * which all commit. Sections inside a section are a part of it.
  *
+ * ws_tx_retry() in a section undoes it and runs it again later: for a condition that another thread will make true.
+ *
  * The markers are what `warpsafe tm ./app` looks for when it loads the program's PTX, and `warpsafe cc --tm` when it makes
  * it. A program that runs without either does what it says with NO atomicity: each thread runs the section once, as if
- * WS_ATOMIC were not there. It tells so once on the error stream; define WS_ATOMIC_QUIET to leave that out. */
+ * WS_ATOMIC were not there, and a retry does nothing. It tells so once on the error stream; define WS_ATOMIC_QUIET to leave that out. */
 #ifndef WARPSAFE_ATOMIC_H
 #define WARPSAFE_ATOMIC_H
 
@@ -35,6 +37,14 @@ static __device__ __forceinline__ unsigned long long ws_tx_end(void)
 	unsigned long long mark;
 
 	__asm__ volatile("mov.b64 %0, 0x77735f74785f656e;" : "=l"(mark) : : "memory");
+	return mark;
+}
+
+static __device__ __forceinline__ unsigned long long ws_tx_retry(void)
+{
+	unsigned long long mark;
+
+	__asm__ volatile("mov.b64 %0, 0x77735f74785f7265;" : "=l"(mark) : : "memory");
 	return mark;
 }
 

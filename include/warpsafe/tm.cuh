@@ -375,6 +375,7 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 	tx->state = tx->why == WS_TM_CANCELLED ? WS_TX_CANCELLED : tx->why == WS_TM_TOO_LARGE ? WS_TX_TOO_LARGE : WS_TX_WAITING;
 	if (tx->why == WS_TM_RETRY) {
 		tx->aborts = 0;
+		tx->calm = 0;        /* it starts again and again, and would never leave the one with the token alone */
 		ws_tx__back_off(tx, 6);
 	} else {
 		tx->aborts++;

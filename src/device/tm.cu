@@ -105,6 +105,12 @@ SLOW void __warpsafe_tm_end(struct thread *t)
 		__builtin_trap();
 }
 
+/* The attempt is to be undone and made again later. */
+SLOW void __warpsafe_tm_retry(struct thread *t)
+{
+	ws_tx_retry(&t->tx);
+}
+
 /* Whether there is one more round. */
 SLOW u32 __warpsafe_tm_again(struct thread *t)
 {

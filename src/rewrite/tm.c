@@ -249,9 +249,33 @@ static bool behind_trap(const struct ws_ptx_func *f, const struct ws_ptx_inst *i
 	return i->index && f->insts[i->index - 1].op == WS_OP_trap && !f->insts[i->index - 1].guard;
 }
 
+static void remove_marker(struct ws_pass *p, const struct ws_ptx_inst *i)
+{
+	ws_ptx_edit(p->m, i->off, i->len, RANK_REPLACE, "");
+}
+
+/* ws_tx_retry: the attempt is undone, and made again later. */
+static bool retry(struct ws_tm_body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->p, b->f, i, WS_BEFORE);
+	bool good = call(b, c, "__warpsafe_tm_retry", NULL);
+
+	ws_code_add(c, "bra %s;", b->lost);
+	ws_code_replace(c);
+	return good;
+}
+
 /* An instruction of a section, or of a function that one calls. */
 static bool inside(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a)
 {
+	enum ws_tm_mark mark = ws_tm_mark_of(i);
+
+	if (mark == WS_TM_AGAIN)
+		return retry(b, i);
+	if (mark != WS_TM_NO_MARK) {         /* of a section within the section */
+		remove_marker(b->p, i);
+		return true;
+	}
 	if (i->call)
 		return section_call(tm, b, i);
 	if (i->op == WS_OP_exit && !behind_trap(b->f, i))
@@ -389,11 +413,6 @@ static bool finish_section(struct function *fn, struct ws_code *c, uint32_t numb
 	return good;
 }
 
-static void remove_marker(struct ws_pass *p, const struct ws_ptx_inst *i)
-{
-	ws_ptx_edit(p->m, i->off, i->len, RANK_REPLACE, "");
-}
-
 static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
 {
 	uint32_t depth = fn->flow.depth[i->index];
@@ -403,12 +422,12 @@ static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct
 		return begin_section(fn, i);
 	if (mark == WS_TM_END && depth == 1)
 		return end_section(fn, i);
-	if (mark != WS_TM_NO_MARK)
-		remove_marker(fn->body.p, i);
-	else if (depth) {
+	if (depth) {
 		fn->body.lost = fn->sections[fn->flow.section[i->index]].lost;
 		return inside(fn->tm, &fn->body, i, a);
 	}
+	if (mark != WS_TM_NO_MARK)           /* where control never comes; a retry outside of sections is nothing */
+		remove_marker(fn->body.p, i);
 	return true;
 }
 
@@ -494,13 +513,7 @@ static bool return_from(struct ws_tm_body *b, struct ws_ptx_inst *i)
 
 static bool in_clone(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a)
 {
-	if (ws_tm_mark_of(i) != WS_TM_NO_MARK)
-		remove_marker(b->p, i);
-	else if (i->op == WS_OP_ret)
-		return return_from(b, i);
-	else
-		return inside(tm, b, i, a);
-	return true;
+	return i->op == WS_OP_ret ? return_from(b, i) : inside(tm, b, i, a);
 }
 
 static bool has_own_memory(const struct ws_ptx_func *f)
@@ -609,7 +622,7 @@ static void declare(struct ws_pass *p)
 static bool add_runtime(struct ws_pass *p)
 {
 	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read", "write",
-		                             "forget" };
+		                             "forget", "retry" };
 	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 
 	for (unsigned k = 0; k < WS_COUNT(names) && good; k++) {

@@ -9,7 +9,8 @@
 /* The markers of include/warpsafe/atomic.h: moves of these numbers to a register. */
 #define WS_TM_MARK_BEGIN 0x77735f74785f6265ull
 #define WS_TM_MARK_END 0x77735f74785f656eull
-enum ws_tm_mark { WS_TM_NO_MARK, WS_TM_BEGIN, WS_TM_END };
+#define WS_TM_MARK_AGAIN 0x77735f74785f7265ull
+enum ws_tm_mark { WS_TM_NO_MARK, WS_TM_BEGIN, WS_TM_END, WS_TM_AGAIN };
 enum ws_tm_mark ws_tm_mark_of(const struct ws_ptx_inst *i);
 
 /* Where a function is in a section. Markers that the compiler has doubled, and ends that several beginnings come to, make

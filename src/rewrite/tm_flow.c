@@ -8,7 +8,12 @@ enum ws_tm_mark ws_tm_mark_of(const struct ws_ptx_inst *i)
 {
 	if (i->op != WS_OP_mov || i->nops != 2 || i->ops[1].kind != WS_O_INT)
 		return WS_TM_NO_MARK;
-	return i->ops[1].imm == WS_TM_MARK_BEGIN ? WS_TM_BEGIN : i->ops[1].imm == WS_TM_MARK_END ? WS_TM_END : WS_TM_NO_MARK;
+	switch (i->ops[1].imm) {
+	case WS_TM_MARK_BEGIN: return WS_TM_BEGIN;
+	case WS_TM_MARK_END: return WS_TM_END;
+	case WS_TM_MARK_AGAIN: return WS_TM_AGAIN;
+	default: return WS_TM_NO_MARK;
+	}
 }
 
 /* ---- sections ---- */

@@ -462,9 +462,57 @@ static bool large(void)
 	return sum == all && high - low <= 1;
 }
 
+/* ---- retry: a buffer of four, those who fill it and those who empty it, in one warp and in several ---- */
+struct buffer { unsigned n, items[4]; };
+
+__device__ __noinline__ void put(struct buffer *b, unsigned item)
+{
+	if (b->n == 4)
+		ws_tx_retry();
+	b->items[b->n++ & 3] = item;          /* & 3: the index is good whatever the others do */
+}
+
+__global__ void exchange(struct buffer *b, unsigned *got)
+{
+	unsigned t = self();
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (t % 2) {
+			WS_ATOMIC
+				put(b, t * 2 + i);
+		} else {
+			unsigned item;
+
+			WS_ATOMIC {
+				if (b->n == 0)
+					ws_tx_retry();
+				item = b->items[--b->n & 3];
+			}
+			atomicAdd(&got[item], 1);
+		}
+	}
+}
+
+static bool retry(void)
+{
+	unsigned all = blocks * threads / 2 * 2;
+	memory<buffer> b(1);
+	memory<unsigned> got(2 * blocks * threads);
+	bool good = true;
+
+	if (threads % 2)
+		return true;
+	exchange<<<blocks, threads>>>(b.gpu, got.gpu);
+	got.back();
+	for (unsigned i = 0; i < 2 * all; i++)
+		good &= got.host[i] == i / 2 % 2;
+	return good && b.back()[0].n == 0;
+}
+
 static const struct { const char *name; bool (*run)(void); } cases[] = {
 	{ "counter", counter }, { "bank", bank }, { "list", list }, { "functions", functions }, { "hash", hash },
 	{ "divergence", divergence }, { "shared", shared }, { "atomics", atomics }, { "large", large },
+	{ "retry", retry },
 };
 
 int main(int argc, char **argv)

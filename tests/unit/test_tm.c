@@ -141,6 +141,12 @@ static void a_module_without_markers_stays(void **state)
 	free(out);
 }
 
+static void a_retry_loses_the_attempt(void **state)
+{
+	EXPECT(KERNEL("\tmov.b64 %d3, 0x77735f74785f7265;\n" BEGIN "\tmov.b64 %d3, 0x77735f74785f7265;\n" END "\tret;\n"),
+	       "__warpsafe_tm_begin, ", "call __warpsafe_tm_retry, ", "bra $ws_0;", "!0x77735f74785f7265");
+}
+
 /* ---- accesses ---- */
 static void loads_and_stores(void **state)
 {
@@ -240,6 +246,7 @@ int main(void)
 		cmocka_unit_test(what_is_saved),
 		cmocka_unit_test(a_section_is_a_loop_of_rounds),
 		cmocka_unit_test(a_module_without_markers_stays),
+		cmocka_unit_test(a_retry_loses_the_attempt),
 		cmocka_unit_test(loads_and_stores),
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(functions_get_a_second_body),
