@@ -220,6 +220,7 @@ static void look_plain(struct ws_exec *x, const struct ws_dinst *in, struct ws_s
 	s->space = m->space;
 	s->sem = m->sem;
 	s->scope = m->scope;
+	s->nc = m->flags & WS_DM_NC;
 	s->bytes = (uint16_t)(m->size * m->vec);
 	ws_addresses(x->frag->frame->regs, m->addr, m->addr_width, m->off, s->addr);
 	find_space(x, s);
@@ -271,7 +272,7 @@ static void look(struct ws_exec *x, const struct ws_dinst *in, struct ws_stepped
 	s->active = x->frag->mask;
 	s->mask = ws_guard(in, x->frag->frame->regs, s->active);
 	s->kind = WS_STEP_PLAIN;
-	s->deferred = s->diverged = s->jumped = s->waits = s->wakes = false;
+	s->nc = s->deferred = s->diverged = s->jumped = s->waits = s->wakes = false;
 	if (!s->mask)
 		return;
 	if (is_memory(in))

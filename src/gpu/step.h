@@ -78,6 +78,7 @@ struct ws_stepped {                      /* what an instruction did */
 	uint8_t intrinsic;               /* its number: it has not happened, and the warp stays where it is */
 	uint8_t space;                   /* GLOBAL, SHARED, LOCAL, CONST, PARAM: generic addresses are resolved */
 	uint8_t sem, scope;
+	bool nc;                         /* ld.global.nc */
 	uint16_t bytes;                  /* of a lane */
 	bool diverged;                   /* lanes of the warp have parted */
 	bool jumped;                     /* the next instruction of the warp is not the one behind this */

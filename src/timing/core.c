@@ -24,10 +24,12 @@ void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index)
 		c->unit[u] = ws_alloc(m->units[u] * sizeof *c->unit[u]);
 	c->queue = ws_alloc(m->queue * sizeof(struct ws_memop *));
 	c->stage = WS_NEVER;
-	ws_cache_init(&c->l1, &m->l1);
-	ws_cache_init(&c->constant, &m->constant);
-	ws_mshrs_init(&c->l1_mshrs, m->l1_mshrs);
-	ws_mshrs_init(&c->constant_mshrs, 4);
+	ws_cache_init(&c->cache[WS_IN_L1], &m->l1);
+	ws_cache_init(&c->cache[WS_IN_CONSTANT], &m->constant);
+	ws_cache_init(&c->cache[WS_IN_TEXTURE], &m->texture);
+	ws_mshrs_init(&c->mshrs[WS_IN_L1], m->l1_mshrs);
+	ws_mshrs_init(&c->mshrs[WS_IN_CONSTANT], 4);
+	ws_mshrs_init(&c->mshrs[WS_IN_TEXTURE], m->l1_mshrs);
 }
 
 void ws_core_fini(struct ws_timing *t, struct ws_core *c)
@@ -36,10 +38,10 @@ void ws_core_fini(struct ws_timing *t, struct ws_core *c)
 		free(c->unit[u]);
 	free(c->sched);
 	free(c->queue);
-	ws_cache_fini(&c->l1);
-	ws_cache_fini(&c->constant);
-	ws_mshrs_fini(&c->l1_mshrs);
-	ws_mshrs_fini(&c->constant_mshrs);
+	for (uint32_t i = WS_IN_L1; i < WS_IN_COUNT; i++) {
+		ws_cache_fini(&c->cache[i]);
+		ws_mshrs_fini(&c->mshrs[i]);
+	}
 }
 
 void ws_wake_core(struct ws_timing *t, struct ws_core *c)

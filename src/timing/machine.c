@@ -218,7 +218,7 @@ static void check_cache(struct reader *r, const char *key, const struct ws_cache
 	if (c->fetch && (!power_of_two(c->fetch) || c->fetch > c->line))
 		complain(r, line_of(r, key), 0, 0, "of the cache with '%s', a miss brings %u bytes: more than a line of %u",
 		         key, c->fetch, c->line);
-	if (c != &r->m->constant && c->line < r->m->segment)
+	if (c != &r->m->constant && c != &r->m->texture && c->line < r->m->segment)
 		complain(r, line_of(r, key), 0, 0, "the line of the cache with '%s' is shorter than 'memory.segment', %u", key,
 		         r->m->segment);
 }
@@ -238,7 +238,10 @@ static void check(struct reader *r)
 		         "'core.threads' are more than 64 warps for each of %u schedulers", m->schedulers);
 	check_cache(r, "l1.bytes", &m->l1);
 	check_cache(r, "constant.bytes", &m->constant);
+	check_cache(r, "texture.bytes", &m->texture);
 	check_cache(r, "l2.bytes", &m->l2);
+	if (m->texture.bytes && m->texture.line > m->l2.line)
+		complain(r, line_of(r, "texture.line"), 0, 0, "'texture.line' must not be more than 'l2.line', %u", m->l2.line);
 	if (m->constant.line > m->l2.line)
 		complain(r, line_of(r, "constant.line"), 0, 0, "'constant.line' must not be more than 'l2.line', %u", m->l2.line);
 	if (m->interleave < m->l2.line)
@@ -268,6 +271,7 @@ bool ws_machine_read(struct ws_machine *m, const char *path, const char *text, c
 	r.number = UINT32_MAX;
 	fill_presets(&r);
 	m->constant.fetch = m->constant.line;
+	m->texture.fetch = m->texture.line;
 	if (!r.bad)
 		check(&r);
 	return !r.bad;

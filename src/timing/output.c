@@ -82,6 +82,7 @@ static void kernel_text(const struct ws_timing *t, const struct ws_tkernel *k, s
 		add_line(out, "memory transactions", c->transactions, -1);
 	add_pair(out, "first-level cache, hits", c->l1_hits, c->l1_misses);
 	add_pair(out, "constant cache, hits", c->constant_hits, c->constant_misses);
+	add_pair(out, "texture cache, hits", c->texture_hits, c->texture_misses);
 	add_pair(out, "second-level cache, hits", c->l2_hits, c->l2_misses);
 	if (c->dram_reads + c->dram_writes) {
 		add_line(out, "DRAM reads", c->dram_reads, -1);

@@ -79,7 +79,7 @@ static void do_atomic(struct ws_timing *t, struct ws_partition *p, struct ws_pac
 static bool miss(struct ws_timing *t, struct ws_partition *p, struct ws_packet *k, uint32_t missing)
 {
 	struct ws_miss *e = ws_mshrs_get(&p->mshrs, k->local);
-	uint32_t more, piece = k->constant ? t->m.constant.line : t->m.segment;
+	uint32_t more, piece = ws_piece(&t->m, k->which);
 
 	if (!e)
 		return false;

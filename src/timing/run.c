@@ -330,8 +330,8 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	for (uint32_t i = 0; i < t->m.cores; i++) {
 		struct ws_core *c = &t->cores[i];
 
-		ws_cache_flush(&c->l1);          /* not coherent: nothing stays from one kernel to the next */
-		ws_cache_flush(&c->constant);
+		for (uint32_t k = WS_IN_L1; k < WS_IN_COUNT; k++)        /* not coherent: nothing stays for the next kernel */
+			ws_cache_flush(&c->cache[k]);
 		t->wake[i] = WS_NEVER;
 		for (uint32_t k = 0; k < t->m.schedulers; k++) {
 			c->sched[k].since = t->now;

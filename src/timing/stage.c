@@ -110,16 +110,29 @@ static void start_shared(struct ws_timing *t, const struct ws_stepped *s, struct
 }
 
 /* ---- a new instruction ---- */
+uint32_t ws_piece(const struct ws_machine *m, uint8_t which)
+{
+	return which == WS_IN_CONSTANT ? m->constant.line : which == WS_IN_TEXTURE ? m->texture.line : m->segment;
+}
+
+static uint8_t cache_for(const struct ws_machine *m, const struct ws_stepped *s, bool global)
+{
+	if (s->kind == WS_STEP_LOAD && s->nc && m->texture.bytes)
+		return WS_IN_TEXTURE;
+	if (!m->l1.bytes || (s->kind != WS_STEP_LOAD && s->kind != WS_STEP_STORE))
+		return WS_IN_NONE;
+	return global && (!m->l1_global || (s->sem > WS_SEM_WEAK && s->scope != WS_SCOPE_CTA)) ? WS_IN_NONE : WS_IN_L1;
+}
+
 static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s, struct ws_memop *a)
 {
 	bool global = s->space == WS_SPACE_GLOBAL;
 
+	a->which = cache_for(&t->m, s, global);
 	if (global)
-		ws_coalesce(&t->m, t->m.segment, s->addr, s->mask, s->bytes, a);
+		ws_coalesce(&t->m, ws_piece(&t->m, a->which), s->addr, s->mask, s->bytes, a);
 	else
 		coalesce_local(t, w, s, a);
-	a->bypass = !t->m.l1.bytes || a->kind == WS_STEP_ATOMIC ||
-	            (global && (!t->m.l1_global || (s->sem > WS_SEM_WEAK && s->scope != WS_SCOPE_CTA)));
 	t->c->transactions += a->nseg;
 	*(a->kind == WS_STEP_LOAD ? &t->c->loads : a->kind == WS_STEP_STORE ? &t->c->stores : &t->c->atomics) += 1;
 	if (a->kind == WS_STEP_ATOMIC)
@@ -153,7 +166,8 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 		start_shared(t, s, a);
 		break;
 	case WS_SPACE_CONST: case WS_SPACE_PARAM:
-		ws_coalesce(&t->m, t->m.constant.line, s->addr, s->mask, s->bytes, a);
+		a->which = WS_IN_CONSTANT;
+		ws_coalesce(&t->m, ws_piece(&t->m, a->which), s->addr, s->mask, s->bytes, a);
 		break;
 	default:
 		start_global(t, w, s, a);
@@ -249,37 +263,59 @@ static struct ws_packet *packet(struct ws_timing *t, struct ws_memop *a, uint8_t
 	return k;
 }
 
+static void count_hit(struct ws_counters *c, uint8_t which, bool hit)
+{
+	uint64_t *const counter[WS_IN_COUNT][2] = {
+		[WS_IN_L1] = {&c->l1_misses, &c->l1_hits}, [WS_IN_CONSTANT] = {&c->constant_misses, &c->constant_hits},
+		[WS_IN_TEXTURE] = {&c->texture_misses, &c->texture_hits},
+	};
+
+	++*counter[which][hit];
+}
+
+static uint32_t latency_of(const struct ws_machine *m, uint8_t which)
+{
+	return which == WS_IN_CONSTANT ? m->constant_latency : which == WS_IN_TEXTURE ? m->texture_latency : m->l1_latency;
+}
+
+/* What a core waits for at once is bounded, cached or not; constants apart. */
+static bool may_miss(const struct ws_timing *t, const struct ws_core *c, uint8_t which)
+{
+	return which == WS_IN_CONSTANT ||
+	       c->reads + c->mshrs[WS_IN_L1].used + c->mshrs[WS_IN_TEXTURE].used < t->m.l1_mshrs;
+}
+
 /* A read through a cache of the core. false: no room for another miss. */
-static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, bool constant)
+static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s)
 {
 	struct ws_core *c = a->core;
-	struct ws_cache *cache = constant ? &c->constant : &c->l1;
-	struct ws_mshrs *mshrs = constant ? &c->constant_mshrs : &c->l1_mshrs;
+	struct ws_cache *cache = &c->cache[a->which];
+	struct ws_mshrs *mshrs = &c->mshrs[a->which];
 	uint32_t missing = s->sectors & ~ws_cache_look(cache, s->addr, s->sectors), more;
 	struct ws_miss *e;
 	struct ws_packet *k;
 
 	if (!missing) {
-		*(constant ? &t->c->constant_hits : &t->c->l1_hits) += 1;
+		count_hit(t->c, a->which, true);
 		a->pending++;
-		one_done(t, a, t->now - 1 + (constant ? t->m.constant_latency : t->m.l1_latency));
+		one_done(t, a, t->now - 1 + latency_of(&t->m, a->which));
 		return true;
 	}
-	e = c->reads + mshrs->used < t->m.l1_mshrs || constant ? ws_mshrs_get(mshrs, s->addr) : NULL;
+	e = may_miss(t, c, a->which) ? ws_mshrs_get(mshrs, s->addr) : NULL;
 	if (!e)
 		return false;
-	*(constant ? &t->c->constant_misses : &t->c->l1_misses) += 1;
-	more = ws_cache_fetched(cache, constant ? t->m.constant.line : t->m.segment, missing) & ~e->coming;
+	count_hit(t->c, a->which, false);
+	more = ws_cache_fetched(cache, ws_piece(&t->m, a->which), missing) & ~e->coming;
 	a->pending++;
 	ws_mshrs_wait(mshrs, e, a, missing);
 	if (!(missing & more)) {
-		t->c->l1_merged += !constant;
+		t->c->l1_merged += a->which == WS_IN_L1;
 		return true;
 	}
 	e->coming |= more;
 	k = packet(t, a, WS_PACKET_READ, s->addr, more);
 	k->access = NULL;
-	k->constant = constant;
+	k->which = a->which;
 	ws_network_to_memory(t, k);
 	return true;
 }
@@ -288,7 +324,7 @@ static bool read_past(struct ws_timing *t, struct ws_memop *a, const struct ws_s
 {
 	struct ws_core *c = a->core;
 
-	if (c->reads + c->l1_mshrs.used >= t->m.l1_mshrs)
+	if (!may_miss(t, c, a->which))
 		return false;
 	t->c->l1_bypassed++;
 	c->reads++;
@@ -305,7 +341,7 @@ static bool write_through(struct ws_timing *t, struct ws_memop *a, const struct 
 	if (c->writes >= t->m.writes)
 		return false;
 	/* what the core has of these sectors is old now */
-	ws_cache_drop(&c->l1, s->addr, s->sectors);
+	ws_cache_drop(&c->cache[WS_IN_L1], s->addr, s->sectors);
 	c->writes++;
 	a->pending++;
 	k = packet(t, a, a->kind == WS_STEP_ATOMIC ? WS_PACKET_ATOMIC : WS_PACKET_WRITE, s->addr, s->sectors);
@@ -318,7 +354,6 @@ static bool write_through(struct ws_timing *t, struct ws_memop *a, const struct 
 static bool transact(struct ws_timing *t, struct ws_memop *a, uint64_t *when)
 {
 	const struct ws_segment *s = &a->seg[a->next];
-	bool constant = a->space == WS_SPACE_CONST || a->space == WS_SPACE_PARAM;
 
 	*when = WS_NEVER;
 	if (a->space == WS_SPACE_PARAM) {        /* kernel parameters are always in the constant cache */
@@ -330,7 +365,7 @@ static bool transact(struct ws_timing *t, struct ws_memop *a, uint64_t *when)
 		return false;
 	if (a->kind != WS_STEP_LOAD)
 		return write_through(t, a, s);
-	return constant || !a->bypass ? read_cached(t, a, s, constant) : read_past(t, a, s);
+	return a->which != WS_IN_NONE ? read_cached(t, a, s) : read_past(t, a, s);
 }
 
 static void pop(struct ws_timing *t, struct ws_core *c)
@@ -391,8 +426,8 @@ void ws_stage_reply(struct ws_timing *t, void *arg)
 		c->reads--;
 		one_done(t, k->access, t->now);
 	} else {
-		ws_cache_fill(k->constant ? &c->constant : &c->l1, k->addr, k->sectors, false, &v);
-		ws_mshrs_arrived(k->constant ? &c->constant_mshrs : &c->l1_mshrs, k->addr, k->sectors, filled, t);
+		ws_cache_fill(&c->cache[k->which], k->addr, k->sectors, false, &v);
+		ws_mshrs_arrived(&c->mshrs[k->which], k->addr, k->sectors, filled, t);
 	}
 	ws_packet_free(t, k);
 	if (c->queued && c->stage == WS_NEVER) {

@@ -25,8 +25,8 @@ struct ws_machine {                      /* rows of machine.def */
 	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack;
 	uint32_t units[WS_UNIT_COUNT], interval[WS_UNIT_COUNT], latency[WS_CLASS_COUNT];
 	uint32_t shared_latency, shared_banks, shared_lanes;
-	struct ws_cache_size l1, constant, l2;
-	uint32_t l1_latency, l1_global, l1_mshrs, constant_latency, memory_lanes, segment, queue, writes;
+	struct ws_cache_size l1, constant, texture, l2;
+	uint32_t l1_latency, l1_global, l1_mshrs, constant_latency, texture_latency, memory_lanes, segment, queue, writes;
 	uint32_t topology, radix, flit, network_latency, header;
 	uint32_t partitions, interleave, l2_latency, l2_port, l2_mshrs, l2_atomics;
 	uint32_t dram_queue, dram_banks, dram_row, dram_bus, dram_burst, dram_latency;

@@ -125,6 +125,7 @@ struct ws_tcode {
 struct ws_tcode *ws_timing_code(struct ws_arena *a, const struct ws_exec *x, uint32_t functions, uint32_t *registers);
 
 /* ---- memory instructions under way ---- */
+enum ws_which { WS_IN_NONE /* goes past all */, WS_IN_L1, WS_IN_CONSTANT, WS_IN_TEXTURE, WS_IN_COUNT };        /* caches of a core */
 enum { WS_MAX_SEGMENTS = 8 * WS_WARP };
 struct ws_segment { uint64_t addr; uint32_t sectors, lanes; };
 struct ws_memop {
@@ -132,7 +133,7 @@ struct ws_memop {
 	struct ws_twarp *warp;
 	const struct ws_tinst *ti;
 	uint8_t kind, space;             /* enum ws_step_kind, ws_space */
-	bool bypass;                     /* goes past the first-level cache */
+	uint8_t which;                   /* enum ws_which */
 	uint32_t passes;                 /* of shared or constant memory */
 	uint32_t nseg, next;             /* transactions; the first that is not yet begun */
 	uint32_t pending;                /* that have begun and not ended, and 1 while in the queue */
@@ -144,6 +145,8 @@ struct ws_memop {
 	uint64_t addr[WS_WARP];
 	struct ws_segment seg[WS_MAX_SEGMENTS];
 };
+/* Bytes of a transaction for a cache. */
+uint32_t ws_piece(const struct ws_machine *m, uint8_t which);
 /* Fills seg and nseg, pieces of `segment` bytes, from lanes' addresses of `bytes` each (stage.c). */
 void ws_coalesce(const struct ws_machine *m, uint32_t segment, const uint64_t *addr, uint32_t mask, uint32_t bytes,
                  struct ws_memop *a);
@@ -157,7 +160,7 @@ struct ws_packet {
 	struct ws_core *core;
 	struct ws_partition *part;
 	struct ws_memop *access;        /* NULL: a read for a cache of the core, which knows who waits */
-	bool constant;                   /* of the constant cache */
+	uint8_t which;                   /* cache of the core that it is for */
 	uint8_t kind;
 	uint64_t addr, local;            /* in the flat memory; in the partition */
 	uint32_t sectors, lanes;
@@ -240,8 +243,8 @@ struct ws_core {
 	struct ws_memop **queue;        /* of the memory stage: a ring */
 	uint32_t head, queued;
 	uint64_t stage;                  /* the stage goes on then; WS_NEVER: when a reply comes */
-	struct ws_cache l1, constant;
-	struct ws_mshrs l1_mshrs, constant_mshrs;
+	struct ws_cache cache[WS_IN_COUNT];      /* by enum ws_which */
+	struct ws_mshrs mshrs[WS_IN_COUNT];
 	uint32_t reads;                  /* past the cache, under way */
 	uint32_t writes;
 	uint64_t in, out;                /* ports of the network; fine */

@@ -104,7 +104,9 @@ static void test_latency_of_shared_memory_and_l1(void **state)
 
 	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
 	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
-	m = machine("h200");
+	assert_int_equal(latency(&m, "global", "ld.global.nc.u64", 0), m.texture_latency);
+	m = machine("h200");             /* one cache for both */
+	assert_int_equal(latency(&m, "global", "ld.global.nc.u64", 0), m.l1_latency);
 	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
 	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
 }
