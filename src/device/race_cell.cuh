@@ -239,8 +239,10 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 HELPER u32 write_verdict(u64 w, const struct me *m)
 {
 	u32 v = verdict(w, w_class(w), ONE_LANE, m);
+	bool seen = v == UNORDERED && m->now & NOW_OBSERVED &&
+		    both_strong(w_class(w), WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block);
 
-	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
+	return seen ? (u32)UNDECIDED : v;
 }
 
 HELPER void read_word(const struct word *d, const struct me *m)
