@@ -36,7 +36,7 @@ HELPER u32 lanes_of_warp(u32 warp)
 	return threads < 32 ? (1u << threads) - 1 : 0xffffffff;
 }
 
-/* One lane of each warp, behind clear_block. */
+/* One lane of each warp, behind clear_block. Another warp may have switched the block off already. */
 HELPER void clear_warp(u32 warp, const struct cells *c)
 {
 	u32 first = BLOCK.first;
@@ -51,6 +51,8 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	begin_shared_time(c, warp);
 	if (first && !BLOCK.lowest)
 		describe(first + warp, warp, 0, 0);
+	if (BLOCK.off)
+		stop_warp(warp);
 }
 
 HELPER bool needs_slot(u32 kernel)
@@ -455,7 +457,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	h = here(self);
 	if (h.time && has_observed(self)) {
 		enter_write(&h, self, (u32)address, 15, what, site, &w, &r);
-		if ((scope_of(w_class(w)) || is_before(w, self, h.time, SAME_THREAD)) &&
+		if ((both_strong(w_class(w), WS_RACE_CLASS_OF(what), true) || is_before(w, self, h.time, SAME_THREAD)) &&
 		    is_before(r, self, h.time, SAME_READER))
 			return;
 	}

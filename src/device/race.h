@@ -49,8 +49,11 @@ enum ws_race_space { WS_RACE_GLOBAL, WS_RACE_SHARED, WS_RACE_GENERIC };
 enum ws_race_class {
 	WS_RACE_WEAK, WS_RACE_STRONG_CTA, WS_RACE_STRONG_CLUSTER, WS_RACE_STRONG_GPU, WS_RACE_STRONG_SYS,
 	WS_RACE_ATOMIC_CTA, WS_RACE_ATOMIC_CLUSTER, WS_RACE_ATOMIC_GPU, WS_RACE_ATOMIC_SYS,
-	WS_RACE_UPDATE                   /* a weak write for both it and a weak read of the same bytes just before */
+	WS_RACE_UPDATE,                  /* a weak write for both it and a weak read of the same bytes just before */
+	/* Atomics of 8 bytes or more: not atomic to those of fewer that they overlap (PTX ISA 9.0, 8.7.2). */
+	WS_RACE_ATOMIC8_CTA, WS_RACE_ATOMIC8_CLUSTER, WS_RACE_ATOMIC8_GPU, WS_RACE_ATOMIC8_SYS
 };
+#define WS_RACE_IS_ATOMIC(c) ((c) >= WS_RACE_ATOMIC_CTA && (c) != WS_RACE_UPDATE)
 #define WS_RACE_CLASS(c)     ((c) << 8)
 #define WS_RACE_CLASS_OF(what) ((what) >> 8 & 15)
 #define WS_RACE_ACQUIRES     (1 << 12)           /* the access itself: .acquire, .acq_rel */

@@ -40,7 +40,14 @@ HELPER struct me access_of(u64 now, u32 what, u32 site)
 /* The scope of a class: WS_RACE_STRONG_... or 0. */
 HELPER u32 scope_of(u32 cls)
 {
-	return cls == WS_RACE_UPDATE ? 0 : cls > WS_RACE_STRONG_SYS ? cls - WS_RACE_STRONG_SYS : cls;
+	return cls > WS_RACE_UPDATE ? cls - WS_RACE_UPDATE : cls == WS_RACE_UPDATE ? 0 : cls > WS_RACE_STRONG_SYS ?
+	       cls - WS_RACE_STRONG_SYS : cls;
+}
+
+/* Atomics of different sizes? */
+HELPER bool mixed_sizes(u32 a, u32 b)
+{
+	return WS_RACE_IS_ATOMIC(a) && WS_RACE_IS_ATOMIC(b) && (a > WS_RACE_UPDATE) != (b > WS_RACE_UPDATE);
 }
 
 /* Morally strong (PTX ISA 9.0, 8.7.2): each one's scope includes the other. */
@@ -48,7 +55,7 @@ HELPER bool both_strong(u32 a, u32 b, bool same_block)
 {
 	u32 sa = scope_of(a), sb = scope_of(b);
 
-	return sa && sb && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
+	return sa && sb && !mixed_sizes(a, b) && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
 }
 
 enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
@@ -235,11 +242,17 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 		__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site);
 }
 
+/* The flag for strong accesses to that memory: what is observed there is a write there. */
+HELPER u32 observed_in(u32 what)
+{
+	return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? NOW_OBSERVED_SHARED : NOW_OBSERVED;
+}
+
 /* The last write as the next access sees it. */
 HELPER u32 write_verdict(u64 w, const struct me *m)
 {
 	u32 v = verdict(w, w_class(w), ONE_LANE, m);
-	bool seen = v == UNORDERED && m->now & NOW_OBSERVED &&
+	bool seen = v == UNORDERED && m->now & observed_in(m->what) &&
 		    both_strong(w_class(w), WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block);
 
 	return seen ? (u32)UNDECIDED : v;
@@ -272,8 +285,8 @@ HELPER void read_word(const struct word *d, const struct me *m)
  * before the accesses, and two threads' accesses may come in the other order. */
 HELPER void observe(const struct me *m)
 {
-	if (!(m->now & NOW_OBSERVED) && scope_of(WS_RACE_CLASS_OF(m->what)))
-		set_flags(m->warp, NOW_OBSERVED);
+	if (!(m->now & observed_in(m->what)) && scope_of(WS_RACE_CLASS_OF(m->what)))
+		set_flags(m->warp, observed_in(m->what));
 }
 
 HELPER u32 bits_of(u32 bytes)

@@ -42,7 +42,7 @@ HELPER struct here here(u32 self)
 /* Has a strong access of the warp been noted (observe)? */
 HELPER bool has_observed(u32 self)
 {
-	return shared_load32((self & ~31u) + __builtin_offsetof(struct warp, now)) & NOW_OBSERVED;
+	return shared_load32((self & ~31u) + __builtin_offsetof(struct warp, now)) & NOW_OBSERVED_SHARED;
 }
 
 HELPER u32 w_cell(const struct here *h, u32 offset) { return h->cells + 2 * (offset & ~3u); }
@@ -173,7 +173,7 @@ HELPER u32 shared_write_verdict(u64 w, const struct me *m, u32 time)
 {
 	u32 v = shared_verdict(w, w_class(w), ONE_LANE, m, time);
 
-	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED ? (u32)UNDECIDED : v;
+	return v == UNORDERED && scope_of(w_class(w)) && m->now & NOW_OBSERVED_SHARED ? (u32)UNDECIDED : v;
 }
 
 /* ---- reads ---- */

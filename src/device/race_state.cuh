@@ -76,7 +76,8 @@ HELPER void launch_of_block(u32 *lowest, u32 *grid)
  * the sub of the last sync of the whole warp, as far as it lies in this segment and epoch, and flags. */
 enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, SUBS = 32 };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
-enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11, NOW_FLAGS = 15 << 8 };
+enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11,
+       NOW_OBSERVED_SHARED = 1 << 14, NOW_FLAGS = 79 << 8 };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
 

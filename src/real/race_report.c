@@ -20,7 +20,7 @@ static bool wrote(const struct ws_race_found *f)
 
 static bool is_atomic(uint32_t class)
 {
-	return class >= WS_RACE_ATOMIC_CTA && class <= WS_RACE_ATOMIC_SYS;
+	return WS_RACE_IS_ATOMIC(class);
 }
 
 /* May the earlier access of the finding be at this place? */

@@ -92,11 +92,11 @@ static bool releases(const struct ws_rw_access *a)
 	return a->kind != WS_RW_READ && (a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC);
 }
 
-static unsigned class_of(enum ws_scope scope, bool atomic)
+static unsigned class_of(enum ws_scope scope, unsigned narrowest)
 {
 	unsigned above = scope == WS_SCOPE_SYS ? 3 : scope == WS_SCOPE_GPU ? 2 : scope == WS_SCOPE_CLUSTER ? 1 : 0;
 
-	return (atomic ? WS_RACE_ATOMIC_CTA : WS_RACE_STRONG_CTA) + above;
+	return narrowest + above;
 }
 
 enum { MOST_BYTES = 16 };                /* of one check */
@@ -107,7 +107,8 @@ static uint32_t what(const struct ws_rw_access *a, bool update)
 	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
 			 WS_RACE_GENERIC;
 	bool atomic = a->kind == WS_RW_ATOMIC;
-	unsigned kind = strong(a) ? class_of(a->scope, atomic) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
+	unsigned narrowest = !atomic ? WS_RACE_STRONG_CTA : a->bytes < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA;
+	unsigned kind = strong(a) ? class_of(a->scope, narrowest) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
 
 	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
 	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0);
@@ -242,7 +243,7 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
-	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, false)) | (sc ? WS_RACE_SC : 0));
+	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
 
 	return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
 	       call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);
