@@ -27,7 +27,8 @@ struct group {                           /* accesses of one address but for a co
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	bool writes, reads;
 	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
-	uint32_t bytes;                  /* of each */
+	uint32_t bytes;                  /* of each, or of the widest */
+	struct offsets offsets;          /* of all */
 	struct num lo, hi;               /* hi: the byte behind */
 };
 
@@ -137,13 +138,69 @@ static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, stru
 		g->ngroups++;
 		*x = (struct group){ .sum = *s, .first = at, .last = at + a->bytes, .meets = true, .bytes = a->bytes };
 	}
+	ws_offsets_add(&x->offsets, at);
 	x->meets &= may_meet(g, a, s) && x->bytes == a->bytes && (at - x->first) % a->bytes == 0;
+	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
 	x->first = at < x->first ? at : x->first;
 	x->last = at + a->bytes > x->last ? at + a->bytes : x->last;
 	x->writes |= a->kind != WS_RW_READ;
 	x->reads |= a->kind == WS_RW_READ;
 	g->group[a->inst->index] = (uint8_t)k;
 	return true;
+}
+
+/* ---- several places of one thread ---- */
+static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
+{
+	struct group *x = &g->groups[into], *gone = &g->groups[k];
+
+	x->writes |= gone->writes;
+	x->reads |= gone->reads;
+	x->meets &= gone->meets;
+	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
+		if (g->group[i] == k)
+			g->group[i] = (uint8_t)into;
+		else if (g->group[i] > k)
+			g->group[i]--;
+	memmove(gone, gone + 1, (--g->ngroups - k) * sizeof *gone);
+	g->nwriting--;
+}
+
+/* Groups that begin with this one and go on by one number of the launch, as rows do: how many. */
+static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum *step)
+{
+	const struct group *x = &g->groups[first];
+	unsigned n = 1;
+
+	for (; first + n < g->nwriting; n++) {
+		struct sum far = x[n].sum;
+
+		if (!ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || x[n].first != x->first ||
+		    x[n].last != x->last || x[n].bytes != x->bytes)
+			break;
+		if (n == 1)
+			*step = far;
+		else if (!ws_sum_add(&far, step, -(int64_t)n) || far.n)
+			break;
+	}
+	return n;
+}
+
+/* What a thread does in several places becomes one group, of which the place is one more digit. */
+static void spread(struct ws_ranges *g)
+{
+	for (unsigned k = 0; k < g->nwriting; k++)
+		ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum, &g->groups[k].last);
+	for (unsigned k = 0; k < g->nwriting; k++) {
+		struct sum step, s = g->groups[k].sum;
+		unsigned rows = rows_from(g, k, &step);
+
+		if (rows < 2 || !ws_sum_spread(&g->v, &s, &step, rows))
+			continue;
+		g->groups[k].sum = s;
+		while (--rows)
+			remove_group(g, k + 1, k);
+	}
 }
 
 static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
@@ -382,6 +439,7 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	add_reads(g, list, n);
 	for (uint32_t i = 0; i < n; i++)
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
+	spread(g);
 	own = may_own(g);
 	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
 	if (all || (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ))))

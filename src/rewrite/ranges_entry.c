@@ -251,6 +251,10 @@ static void leaf(struct entry *e, struct leaf *l)
 	case LEAF_ONE_OF: case LEAF_LOOP:
 		bounded(e, l);
 		break;
+	case LEAF_DIGIT:
+		l->lo = ws_entry_number(0);
+		l->hi = ws_entry_number(l->k - 1);
+		break;
 	case LEAF_COUNTED:
 		counted(e, l);
 		break;
@@ -433,7 +437,7 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 	for (unsigned k = 0; k < n; k++) {
 		const struct leaf *l = &v->leaves[list[k].leaf];
 
-		if (coordinate(l) >= 0)
+		if (coordinate(l) >= 0 || l->kind == LEAF_DIGIT)
 			continue;
 		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 ||
 		    !can_be_apart(v, l->of[0], depth + 1))
@@ -496,7 +500,7 @@ static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned
 			span = ws_entry_add(e, span, multiply(e, weight, difference(e, l->hi, l->lo)));
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
-		else
+		else if (l->kind != LEAF_DIGIT)
 			apart(e, l->of[0], 1, covered);
 		if (l->kind == LEAF_LOOP)
 			counters_apart(e, l);

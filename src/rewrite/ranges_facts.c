@@ -18,6 +18,18 @@ struct fact {
 };
 
 /* ---- comparisons ---- */
+/* What is not 0 is above it, without a sign. */
+static bool not_zero(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth, struct bound *b)
+{
+	const struct ws_operand *other = &i->ops[2];
+
+	if (i->cmp != (truth ? WS_NE : WS_EQ) || other->kind != WS_O_INT || other->imm || i->ops[1].kind != WS_O_REG ||
+	    i->ops[1].reg != r)
+		return false;
+	*b = (struct bound){ .slack = 1, .type = ws_type_bytes((enum ws_type)i->type[0]) == 4 ? WS_U32 : WS_U64, .other = other };
+	return ws_type_bytes(b->type) == ws_type_bytes(r->type);
+}
+
 bool ws_bound_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth, struct bound *b)
 {
 	unsigned side = i->ops[1].kind == WS_O_REG && i->ops[1].reg == r ? 0 : 1;
@@ -29,7 +41,7 @@ bool ws_bound_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 	case WS_LE: case WS_LS: less = true; equal = true; break;
 	case WS_GT: case WS_HI: less = false; equal = false; break;
 	case WS_GE: case WS_HS: less = false; equal = true; break;
-	default: return false;
+	default: return not_zero(i, r, truth, b);
 	}
 	if (!truth) {
 		less = !less;

@@ -31,6 +31,7 @@ enum leaf_kind {
 	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
 	LEAF_COUNTED,                    /* step for each round of a loop so far: of[0] / by of them, rounded up; k = 1:
 	                                  * behind the last step, else before it */
+	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread */
 	LEAF_MASKED,                     /* 0..k; fixed: of[0] & k */
 	LEAF_SHIFTED                     /* of[0] >> k */
 };
@@ -97,6 +98,14 @@ bool ws_sum_fixed(const struct values *v, const struct sum *s);
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
 
+/* Offsets that one thread has in a group, one after the other; more than MOST_OFFSETS: no longer noted. */
+enum { MOST_OFFSETS = 32 };
+struct offsets { int64_t at[MOST_OFFSETS]; unsigned n; };
+void ws_offsets_add(struct offsets *o, int64_t at);
+/* If they are in equal distances of `bytes` at least, they become a digit of the sum, and *last the end of the first. */
+void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last);
+/* s becomes s + digit * step, for `count` digits; false: s may be anything. */
+bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count);
 const struct sum *ws_value_keep(struct values *v, const struct sum *s);
 bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
 /* What an instruction gives, and what its operand is; bytes: how wide it reads it. */

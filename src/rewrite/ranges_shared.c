@@ -18,6 +18,8 @@ struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
 	struct sum sum;                  /* without the variable's address, and without a constant */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
+	int64_t bytes;                   /* of the widest access */
+	struct offsets offsets;
 	bool writes;
 	bool own;                        /* may be proved */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
@@ -96,6 +98,8 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 		return NO_GROUP;
 	if (k == g->ngroups)
 		g->groups[g->ngroups++] = (struct group){ .sym = sym, .sum = s, .first = at, .last = at + a->bytes, .own = true };
+	ws_offsets_add(&g->groups[k].offsets, at);
+	g->groups[k].bytes = a->bytes > g->groups[k].bytes ? a->bytes : g->groups[k].bytes;
 	g->groups[k].writes |= a->kind != WS_RW_READ;
 	if (at < g->groups[k].first)
 		g->groups[k].first = at;
@@ -116,6 +120,8 @@ static bool find_groups(struct ws_shared_ranges *g)
 	for (size_t k = 0; k < g->v.nduties; k++)
 		if (names_variable(&g->v, g->v.duties[k].sum, 0))
 			return false;
+	for (unsigned k = 0; k < g->ngroups; k++)
+		ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum, &g->groups[k].last);
 	return g->ngroups && shared <= MOST_ACCESSES;
 }
 

@@ -356,6 +356,46 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 	}
 }
 
+/* ---- several places of one thread ---- */
+bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count)
+{
+	const struct leaf l = { .kind = LEAF_DIGIT, .k = count };
+	struct sum digit;
+
+	return ws_value_leaf(v, &l, &digit) && add_product(s, &digit, step);
+}
+
+void ws_offsets_add(struct offsets *o, int64_t at)
+{
+	unsigned k = 0;
+
+	if (o->n > MOST_OFFSETS)
+		return;
+	while (k < o->n && o->at[k] < at)
+		k++;
+	if (k < o->n && o->at[k] == at)
+		return;
+	if (o->n++ == MOST_OFFSETS)
+		return;
+	memmove(&o->at[k + 1], &o->at[k], (o->n - 1 - k) * sizeof *o->at);
+	o->at[k] = at;
+}
+
+void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last)
+{
+	struct sum step = { 1, { { .factor = o->n > 1 ? o->at[1] - o->at[0] : 0 } } }, spread = *s;
+
+	if (o->n < 2 || o->n > MOST_OFFSETS || step.t[0].factor < bytes)
+		return;
+	for (unsigned k = 2; k < o->n; k++)
+		if (o->at[k] - o->at[k - 1] != step.t[0].factor)
+			return;
+	if (!ws_sum_spread(v, &spread, &step, o->n))
+		return;
+	*s = spread;
+	*last = o->at[0] + bytes;
+}
+
 /* ---- bounds ---- */
 static bool holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                   const struct ws_ptx_inst *at)
@@ -395,10 +435,14 @@ static void find_bounds(struct values *v, const struct ws_reg *r, bool constant,
 {
 	struct bound b;
 
-	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
-		for (int truth = 0; truth < 2; truth++)
-			if (ws_bound_by(&v->f->insts[c / 2], r, truth, &b))
-				try_bound(v, r, constant, at, &b, l);
+	for (int equal = 0; equal < 2; equal++)          /* what says less comes last: bounds are of one type */
+		for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
+			for (int truth = 0; truth < 2; truth++) {
+				const struct ws_ptx_inst *i = &v->f->insts[c / 2];
+
+				if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b))
+					try_bound(v, r, constant, at, &b, l);
+			}
 }
 
 static const struct bound *upper_bound(const struct leaf *l)

@@ -126,6 +126,51 @@ static void in_place(void **state)
 	              "ld.global.u32 %r7, [%rd5+4]; st.global.u32 [%rd5], %r7;\n"), (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
 }
 
+/* Each thread has four rows, a number of the launch apart: out[(y + 8 k) * w + x], threads 32 x 8. */
+#define ROW_OF(from, to) "add.s32 %r" #to ", %r" #from ", %r31; mul.wide.s32 %rd1" #to ", %r" #to ", 4;\n" \
+	"add.s64 %rd2" #to ", %rd2, %rd1" #to "; st.global.u32 [%rd2" #to "], %r3;\n"
+
+static void rows_of_one_thread(void **state)
+{
+	static const char text[] = PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+		".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<60>;\n"
+		"ld.param.u64 %rd21, [b]; ld.param.u32 %r6, [w]; cvta.to.global.u64 %rd2, %rd21;\n"
+		"mov.u32 %r2, %ctaid.y; shl.b32 %r12, %r2, 5; mov.u32 %r3, %tid.x;\n"
+		"mov.u32 %r11, %ctaid.x; shl.b32 %r13, %r11, 5; add.s32 %r14, %r13, %r3; mov.u32 %r15, %tid.y;\n"
+		"add.s32 %r16, %r12, %r15; mad.lo.s32 %r4, %r16, %r6, %r14; shl.b32 %r31, %r6, 3;\n"
+		"mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3; st.global.u32 [%rd4], %r3;\n"
+		ROW_OF(4, 5) ROW_OF(5, 7) ROW_OF(7, 8) "ret;\n}\n";
+
+	expect(text, (struct launch){ { 2, 2 }, { 32, 8 }, 0, 0, 64 }, NONE);
+	expect(text, (struct launch){ { 2, 2 }, { 32, 8 }, 0, 0, 100 }, NONE);
+	expect(text, (struct launch){ { 2, 2 }, { 32, 8 }, 0, 0, 63 }, ALL(0, 4096));   /* rows that are too short */
+	expect(text, (struct launch){ { 2, 2 }, { 32, 9 }, 0, 0, 64 }, ALL(0, 4608));   /* the ninth row is the next one's first */
+	expect(text, (struct launch){ { 2, 2 }, { 32, 8, 2 }, 0, 0, 64 }, ALL(0, 8192));
+}
+
+/* Four places a constant apart, between those of other threads. */
+static void places_of_one_thread(void **state)
+{
+	static const char text[] = KERNEL("shl.b32 %r9, %r1, 8; add.s32 %r10, %r9, %r3; mul.wide.s32 %rd6, %r10, 4; add.s64 %rd7, %rd2, %rd6;\n"
+		"st.global.u32 [%rd7], %r4; st.global.u32 [%rd7+256], %r4; st.global.u32 [%rd7+512], %r4; st.global.u32 [%rd7+768], %r4;\n");
+
+	expect(text, (struct launch){ { 2 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(text, (struct launch){ { 2 }, { 65 }, 0, 0, 0 }, ALL(0, 520));
+}
+
+/* i > 0 && i < n - 1, as compilers compare it. */
+#define INNER     "add.s32 %r8, %r5, -1; setp.eq.s32 %p1, %r4, 0; setp.ge.u32 %p2, %r4, %r8; or.pred %p3, %p1, %p2; @%p3 bra END;\n"
+
+static void what_is_not_zero(void **state)
+{
+	static const char text[] = KERNEL(INNER "add.s32 %r7, %r4, -1; mul.wide.u32 %rd6, %r7, 4; add.s64 %rd7, %rd1, %rd6;\n"
+		"mul.wide.u32 %rd8, %r4, 4; add.s64 %rd9, %rd2, %rd8; ld.global.u32 %r9, [%rd7]; st.global.u32 [%rd9], %r9;\n");
+
+	expect(text, (struct launch){ { 4 }, { 64 }, 4096, 256, 0 }, NONE);
+	expect(text, (struct launch){ { 4 }, { 64 }, -1020, 256, 0 }, NONE);            /* writes 1..254, reads 0..253 */
+	expect(text, (struct launch){ { 4 }, { 64 }, -1016, 256, 0 }, ALL(1, 254));
+}
+
 static void stencils(void **state)
 {
 	static const char stencil[] = KERNEL("setp.lt.s32 %p1, %r4, 1; add.s32 %r8, %r5, -1; setp.ge.s32 %p2, %r4, %r8;\n"
@@ -318,7 +363,8 @@ static void aliases_still_race(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
+		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(what_is_not_zero), cmocka_unit_test(rows_of_one_thread), cmocka_unit_test(places_of_one_thread),
+		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
