@@ -319,13 +319,13 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx)
 
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
  * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
- * and then the one with the token meets no conflict. Threads that have not met one in their last section do not ask, for the
- * answer takes as long as all else: they start once, and from then on they have met one, or the transaction is done. */
+ * and then the one with the token meets no conflict. Threads that meet none do not ask, for the answer takes
+ * as long as all else: they start once, and then they have met one, or their transaction is done. */
 WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
 	unsigned owner;
 
-	if (tx->calm && !tx->aborts && tx->tm.patience)
+	if (!tx->level && tx->tm.patience)
 		return 1;
 	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
@@ -349,15 +349,33 @@ WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
 	tx->skip = ws_tx__random(tx) & ((1u << exponent) - 1);
 }
 
-/* After as many aborts. Up to 2^8 rounds; the one with the token waits longer and longer for the attempts that were under way,
- * which an unfair scheduler may let run only while it does. */
+/* How long a thread waits between attempts it learns from how they end, and it keeps what it has learned from one section to
+ * the next: an abort doubles the time, a commit divides it by four. So there are about two aborts a
+ * commit however many threads want the same words: with more attempts at once they take locations from each other that they
+ * give back unused, with fewer the locations lie idle. Measured on an H200 (BANK, 2K to 1M accounts), the best of 0 to 15
+ * levels and of divisors 1.4 to 8. */
+enum { WS_TX_LEVELS = 12 };
+
+WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
+{
+	if (conflict)
+		tx->level += tx->level < WS_TX_LEVELS;
+	else
+		tx->level -= tx->level < 2 ? tx->level : 2;
+}
+
+/* The logarithm of the rounds to let pass. Who has been aborted more than 16 times presses harder and harder. The one with the
+ * token waits longer and longer for the attempts that were under way, which an unfair scheduler may let run only while it
+ * does. Who waits for a condition (ws_tx_retry) asks at most so often. */
 WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 {
-	unsigned more = tx->aborts - tx->tm.patience;
+	unsigned age = tx->aborts < 16 ? 0 : (tx->aborts - 16) / 4, more = tx->aborts - tx->tm.patience;
 
-	if (!tx->token)
-		return tx->aborts < 8 ? tx->aborts : 8;
-	return 4 + (more < 10 ? more : 10);
+	if (tx->token)
+		return 4 + (more < 10 ? more : 10);
+	if (tx->why == WS_TM_RETRY)
+		return tx->level < 6 ? 6 : tx->level;
+	return tx->level < age ? 0 : tx->level - age;
 }
 
 WS_TX_FN void ws_tx__count_commit(const struct ws_tx *tx)
@@ -373,15 +391,12 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 	if (WS_TM_STATS || tx->why == WS_TM_TOO_LARGE)
 		atomicAdd(&ws_tx__stats(tx)->aborts[tx->why], 1ull);
 	tx->state = tx->why == WS_TM_CANCELLED ? WS_TX_CANCELLED : tx->why == WS_TM_TOO_LARGE ? WS_TX_TOO_LARGE : WS_TX_WAITING;
-	if (tx->why == WS_TM_RETRY) {
-		tx->aborts = 0;
-		tx->calm = 0;        /* it starts again and again, and would never leave the one with the token alone */
-		ws_tx__back_off(tx, 6);
-	} else {
-		tx->aborts++;
-		ws_tx__back_off(tx, ws_tx__exponent(tx));
-	}
-	if (tx->why == WS_TM_RETRY || tx->state != WS_TX_WAITING)
+	tx->aborts = tx->why == WS_TM_RETRY ? 0 : tx->aborts + 1;
+	if (tx->why == WS_TM_RETRY)
+		ws_tx__drop_token(tx);
+	ws_tx__learn(tx, tx->state == WS_TX_WAITING);
+	ws_tx__back_off(tx, ws_tx__exponent(tx));
+	if (tx->state != WS_TX_WAITING)
 		ws_tx__drop_token(tx);
 }
 
@@ -405,7 +420,7 @@ WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 	if (committed) {
 		ws_tx__count_commit(tx);
 		ws_tx__drop_token(tx);
-		tx->calm = !tx->aborts;
+		ws_tx__learn(tx, 0);
 		tx->state = WS_TX_COMMITTED;
 	} else {
 		WS_TX_ON_ABORT(tx);
@@ -426,8 +441,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->calm = 1;
-	tx->owned = 0;
+	tx->level = tx->owned = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -447,7 +461,8 @@ WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
 		return;
 	}
 	tx->state = WS_TX_WAITING;
-	tx->aborts = tx->skip = 0;
+	tx->aborts = 0;
+	ws_tx__back_off(tx, tx->level);
 }
 
 /* Whether there is one more round. The state goes through a register that the compiler knows nothing of: else it would move
@@ -470,8 +485,10 @@ WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
 	if (ws_tx__inside(tx))
 		return ws_tx_ok(tx);
 	if (tx->skip) {
-		tx->skip--;
-		ws_tx__pause();
+		unsigned rounds = tx->skip < 16 ? tx->skip : 16;
+
+		tx->skip -= rounds;
+		ws_tx__pause(rounds);
 		return 0;
 	}
 	if (!ws_tx__admitted(tx) || !ws_tx__engine_start(tx)) {

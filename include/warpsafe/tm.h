@@ -32,7 +32,7 @@ static inline struct ws_tm_config ws_tm_defaults(void)
 	c.engine = WS_TM_PSTM;
 	c.granularity = 4;
 	c.entries = 1u << 20;
-	c.patience = 24;
+	c.patience = 128;
 	c.heap = (size_t)4 << 20;
 	return c;
 }

@@ -50,7 +50,7 @@ struct function {                        /* that has sections */
 
 struct ws_tm_settings ws_tm_settings_default(void)
 {
-	return (struct ws_tm_settings){ .engine = WS_TM_PSTM, .granularity = 4, .entries = 1u << 20, .patience = 24,
+	return (struct ws_tm_settings){ .engine = WS_TM_PSTM, .granularity = 4, .entries = 1u << 20, .patience = 128,
 	                                .heap = 4 << 20 };
 }
 

@@ -253,6 +253,7 @@ static int play(const char *name, kernel *k, unsigned engine, unsigned granulari
 	config.engine = (enum ws_tm_engine)engine;
 	config.granularity = granularity;
 	config.entries = 1000;
+	config.patience = 24;
 	config.heap = !strcmp(name, "too_large") ? 1024 : 5120;    /* spill: enough for one at a time */
 	if (ws_tm_create(&tm, &config) || cudaMalloc((void **)&s, sizeof *s) || cudaMemset(s, 0, sizeof *s))
 		return printf("%s: set-up failed\n", name), 2;

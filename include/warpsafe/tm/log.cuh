@@ -59,7 +59,7 @@ struct ws_tx {
 	unsigned skip;        /* rounds to let pass before the next attempt */
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
-	unsigned calm;        /* its last section met no conflict */
+	unsigned level;       /* of contention, as its sections have met it: logarithm of the rounds between attempts */
 	unsigned near[WS_TX_NEAR], owned;     /* the first shadow entries that are this transaction's alone, and how many */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
@@ -194,10 +194,10 @@ WS_TX_FN unsigned ws_tx__random(struct ws_tx *tx)
 	return tx->random = x;
 }
 
-WS_TX_FN void ws_tx__pause(void)
+WS_TX_FN void ws_tx__pause(unsigned rounds)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
-	__nanosleep(40);
+	__nanosleep(40 * rounds);
 #endif
 }
 
