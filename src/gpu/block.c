@@ -87,6 +87,7 @@ static void start_warp(struct ws_exec *x, struct ws_warp *w)
 	for (int l = 0; l < WS_WARP; l++)
 		w->sp[l] = code->local_bytes;
 	w->runnable = true;
+	w->parked = false;
 	w->cluster_arrived = w->cluster_passed = 0;
 	memset(&w->wgmma, 0, sizeof w->wgmma);
 	memset(w->held, 0, sizeof w->held);

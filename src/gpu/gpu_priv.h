@@ -325,6 +325,7 @@ struct ws_warp {
 	uint8_t *local;                  /* first lane's local memory */
 	uint32_t sp[WS_WARP];
 	bool runnable;                   /* some fragment is READY */
+	bool parked;                     /* clocked: waits for somebody else's deed (ws_step_park) */
 	uint32_t cluster_arrived;        /* barrier.cluster: lanes that arrived in the phase at hand */
 	uint32_t cluster_passed;         /* ... in one that has completed, and have not waited yet */
 	/* progress, see sched.c */

@@ -229,6 +229,11 @@ bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_
 	return true;
 }
 
+uint32_t ws_lock_held(const struct ws_warp *w, uint32_t lane)
+{
+	return w->held[lane];
+}
+
 /* ---- unlock ---- */
 /* The thread's last lock: it has left everything between its outermost lock and the entry in which it ran. */
 static void leave_all(struct ws_warp *w, uint32_t lane)

@@ -65,7 +65,7 @@ static void look_for_repetition(struct ws_warp *w)
 
 bool ws_warp_stuck(const struct ws_warp *w)
 {
-	return !w->runnable || w->repeats || (w->idle > STUCK_PAUSES && w->polling);
+	return !w->runnable || w->parked || w->repeats || (w->idle > STUCK_PAUSES && w->polling);
 }
 
 /* true: the warp seems to wait for others. */

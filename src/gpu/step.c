@@ -47,6 +47,11 @@ void ws_step_core(struct ws_exec *x, uint32_t core)
 	x->core = core;
 }
 
+bool ws_step_independent(const struct ws_exec *x)
+{
+	return x->its;
+}
+
 bool ws_step_failed(const struct ws_exec *x)
 {
 	return x->failed;
@@ -600,6 +605,11 @@ void ws_step_atomic_end(struct ws_exec *x, const struct ws_step_atomic *a)
 }
 
 /* ---- no way on ---- */
+void ws_step_park(struct ws_warp *w, bool parked)
+{
+	w->parked = parked;
+}
+
 bool ws_step_nobody(struct ws_exec *x)
 {
 	if (x->failed)

@@ -106,12 +106,18 @@ uint32_t *ws_step_word(struct ws_exec *x, struct ws_warp *w, uint32_t lane, uint
 /* Lock instructions under the reconvergence stack or with independent threads (lock_stack.c). The warp stands at one; of
  * the lanes `asked` those in `got` have the lock at their address. */
 bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, const uint64_t addr[WS_WARP]);
+/* Do the threads of a warp go on independently of each other? Else the reconvergence stack orders them. */
+bool ws_step_independent(const struct ws_exec *x);
+/* Locks that the thread holds, under the stack. */
+uint32_t ws_lock_held(const struct ws_warp *w, uint32_t lane);
 /* The warp stands at an unlock, which lanes have executed. */
 bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes);
 /* Number of a thread, for lock words: from 1 on in the order of blocks. */
 uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane);
 
 /* ---- no way on ---- */
+/* The warp waits for what only others can do, or does not any more. */
+void ws_step_park(struct ws_warp *w, bool parked);
 /* Nobody can run: ends the launch with a text that says who waits for what. true: something moved after all. */
 bool ws_step_nobody(struct ws_exec *x);
 /* To be called now and then: looks at limits of time and instructions, and for warps that wait in loops for what never

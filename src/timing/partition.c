@@ -69,7 +69,7 @@ static void do_atomic(struct ws_timing *t, struct ws_partition *p, struct ws_pac
 	ws_step_core(t->x, k->core->index);
 	/* of one by addresses in several memories the effect came at issue */
 	if (k->access->of_unit)
-		ws_unit_arrive(t, k->access, k->lanes);
+		ws_unit_arrive(t, k);
 	else if (k->access->atomic.in && ws_step_atomic(t->x, &k->access->atomic, k->lanes))
 		ws_memop_atomic_done(t, k->access, k->lanes);
 	reply(t, k);

@@ -339,6 +339,8 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 			c->sched[k].wake = WS_NEVER;
 		}
 	}
+	if (t->unit && t->options.unit->launch_begin)
+		t->options.unit->launch_begin(t->unit);
 	set_time(t);
 	fill_cores(t);
 }

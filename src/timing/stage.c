@@ -419,7 +419,9 @@ void ws_stage_reply(struct ws_timing *t, void *arg)
 	struct ws_core *c = k->core;
 	struct ws_victim v;
 
-	if (k->kind != WS_PACKET_READ) {
+	if (k->kind == WS_PACKET_MESSAGE) {
+		ws_unit_message(t, k);
+	} else if (k->kind != WS_PACKET_READ) {
 		c->writes--;
 		one_done(t, k->access, t->now);
 	} else if (k->access) {

@@ -155,7 +155,7 @@ void ws_coalesce(const struct ws_machine *m, uint32_t segment, const uint64_t *a
 uint32_t ws_bank_passes(const struct ws_machine *m, const uint64_t *addr, uint32_t mask, uint32_t bytes, bool same,
                         uint32_t *least);
 
-enum ws_packet_kind { WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC };
+enum ws_packet_kind { WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC, WS_PACKET_MESSAGE /* to a core, of a unit */ };
 struct ws_packet {
 	struct ws_core *core;
 	struct ws_partition *part;
@@ -164,6 +164,7 @@ struct ws_packet {
 	uint8_t kind;
 	uint64_t addr, local;            /* in the flat memory; in the partition */
 	uint32_t sectors, lanes;
+	struct ws_twarp *place;          /* MESSAGE */
 	struct ws_packet *next;
 };
 
@@ -216,7 +217,9 @@ struct ws_twarp {
 	struct ws_sched *sched;
 	uint32_t slot;                   /* in sched */
 	bool waits, ended;
-	bool held;                       /* an instruction of the unit is under way */
+	bool held;                       /* an instruction of the unit is under way, */
+	bool parked;                     /* ... until ws_unit_wake */
+	uint32_t unit_words[2];
 	uint64_t born;
 	uint64_t results;                /* the last result of a pipeline comes then */
 	uint64_t branch;                 /* nothing issues before */
@@ -260,7 +263,8 @@ void ws_wake_core(struct ws_timing *t, struct ws_core *c);
 struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
 void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s); /* unit.c */
 int ws_unit_number(void *timing, const char *name);      /* for ws_clock_ops */
-void ws_unit_arrive(struct ws_timing *t, struct ws_memop *a, uint32_t lanes);
+void ws_unit_arrive(struct ws_timing *t, struct ws_packet *k);
+void ws_unit_message(struct ws_timing *t, struct ws_packet *k);
 void ws_unit_finish(struct ws_timing *t, struct ws_memop *a);
 uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c);
 void ws_stage_reply(struct ws_timing *t, void *packet);          /* an event: a packet has come back */
@@ -276,6 +280,7 @@ struct ws_timing {
 	struct ws_machine m;
 	struct ws_timing_options options;
 	void *unit;                      /* state of options.unit */
+	struct ws_partition *serving;    /* during its arrive */
 	uint64_t now, started;           /* cycles; when the launch began */
 	uint64_t seq;                    /* numbers warps and requests in order */
 	uint32_t network_cycle, memory_cycle;    /* fine */

@@ -25,23 +25,73 @@ static void over(struct ws_timing *t, struct ws_twarp *w, struct ws_unit_op *o)
 
 void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
 {
-	struct ws_unit_op o = {.x = t->x, .warp = w->warp, .instruction = s->intrinsic, .lanes = s->mask};
+	struct ws_unit_op o = {.x = t->x, .warp = w->warp, .instruction = s->intrinsic, .lanes = s->mask, .ask = s->mask,
+	                       .place = w, .machine = t};
+	struct ws_stepped asked = *s;
 	struct ws_memop *a;
 
 	memcpy(o.addr, s->generic, sizeof o.addr);
-	if (!t->options.unit->issue(t->unit, &o)) {
+	switch (t->options.unit->issue(t->unit, &o)) {
+	case WS_UNIT_DONE:
 		over(t, w, &o);
 		return;
+	case WS_UNIT_PARK:
+		w->held = w->parked = true;
+		ws_step_park(w->warp, true);
+		return;
+	case WS_UNIT_ASK:
+		break;
 	}
 	w->held = true;
-	a = ws_stage_push(t, w, s);
+	asked.mask = o.ask;
+	a = ws_stage_push(t, w, &asked);
 	a->of_unit = true;
 	a->op = o;
 }
 
-void ws_unit_arrive(struct ws_timing *t, struct ws_memop *a, uint32_t lanes)
+void ws_unit_arrive(struct ws_timing *t, struct ws_packet *k)
 {
-	t->options.unit->arrive(t->unit, &a->op, lanes);
+	t->serving = k->part;
+	t->options.unit->arrive(t->unit, &k->access->op, k->lanes);
+}
+
+/* ---- what units may do ---- */
+uint32_t *ws_unit_words(void *place)
+{
+	struct ws_twarp *w = place;
+
+	return w->unit_words;
+}
+
+void ws_unit_send(const struct ws_unit_op *o, void *place, uint32_t lane)
+{
+	struct ws_timing *t = o->machine;
+	struct ws_twarp *w = place;
+	struct ws_packet *k = ws_packet_new(t);
+
+	*k = (struct ws_packet){.core = w->block->core, .part = t->serving, .kind = WS_PACKET_MESSAGE, .lanes = 1u << lane,
+	                        .place = w};
+	w->block->under_way++;
+	ws_network_to_core(t, k);
+}
+
+void ws_unit_message(struct ws_timing *t, struct ws_packet *k)
+{
+	struct ws_twarp *w = k->place;
+
+	w->block->under_way--;
+	t->options.unit->message(t->unit, t, w, (uint32_t)__builtin_ctz(k->lanes));
+}
+
+void ws_unit_wake(void *machine, void *place)
+{
+	struct ws_twarp *w = place;
+
+	if (!w->parked)
+		return;
+	w->held = w->parked = false;
+	ws_step_park(w->warp, false);
+	ws_warp_refresh(machine, w);
 }
 
 /* The warp is looked at again by the caller. */

@@ -23,6 +23,23 @@ struct ws_unit_op {                      /* an instruction of a unit under way *
 	uint32_t done;                   /* the unit's own: lanes for which it has succeeded, or the like */
 	uint32_t tries;                  /* the unit's own; how often this warp came here, if it counts */
 	uint32_t delay;                  /* finish may ask for so many cycles until the warp issues again */
+	uint32_t ask;                    /* issue: the lanes for which requests are sent; all, unless it takes some out */
+	void *place;                     /* where the warp is: for ws_unit_words, ws_unit_send, ws_unit_wake */
+	void *machine;
+};
+
+/* Two words of the unit's own for each resident warp, 0 when it begins. */
+uint32_t *ws_unit_words(void *place);
+/* During arrive: sends a message from the partition at work through the network to the core of a warp, where `message` is
+ * called. */
+void ws_unit_send(const struct ws_unit_op *o, void *place, uint32_t lane);
+/* A parked warp issues its instruction again; nothing happens to another one. */
+void ws_unit_wake(void *machine, void *place);
+
+enum ws_unit_issue {
+	WS_UNIT_DONE,                    /* nothing is to be sent; finish comes at once */
+	WS_UNIT_ASK,                     /* requests are sent, and finish comes when all replies are back */
+	WS_UNIT_PARK                     /* the warp stands until ws_unit_wake, and then issues the instruction again */
 };
 
 struct ws_unit_option { const char *name, *help; uint32_t low, high, preset; };
@@ -37,13 +54,15 @@ struct ws_unit_ops {                     /* fields are only appended */
 	/* values: one an option, in their order. Never NULL. */
 	void *(*create)(const uint32_t *values);
 	void (*destroy)(void *self);
-	/* false: nothing is to be sent; finish comes at once */
-	bool (*issue)(void *self, struct ws_unit_op *o);
+	enum ws_unit_issue (*issue)(void *self, struct ws_unit_op *o);
 	/* The request of these lanes is served by their partition. false: the launch has failed. */
 	bool (*arrive)(void *self, struct ws_unit_op *o, uint32_t lanes);
 	bool (*finish)(void *self, struct ws_unit_op *o);
 	/* The i-th counter, false at the end. May be NULL. */
 	bool (*counter)(const void *self, unsigned i, struct ws_unit_counter *c);
+	/* May be NULL: a message of ws_unit_send has come to the core; a launch begins. */
+	void (*message)(void *self, void *machine, void *place, uint32_t lane);
+	void (*launch_begin)(void *self);
 };
 
 #endif

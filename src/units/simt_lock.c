@@ -26,9 +26,9 @@ static void *create(const uint32_t *values)
 	return u;
 }
 
-static bool issue(void *self, struct ws_unit_op *o)
+static enum ws_unit_issue issue(void *self, struct ws_unit_op *o)
 {
-	return true;
+	return WS_UNIT_ASK;
 }
 
 static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)

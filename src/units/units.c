@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock };
+static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock, &ws_unit_lock_queue };
 
 const struct ws_unit_ops *ws_unit_at(size_t i)
 {

@@ -4,7 +4,7 @@
 
 #include "timing/unit.h"
 
-extern const struct ws_unit_ops ws_unit_simt_lock;
+extern const struct ws_unit_ops ws_unit_simt_lock, ws_unit_lock_queue;
 
 const struct ws_unit_ops *ws_unit_find(const char *name, size_t len);    /* NULL: there is none */
 const struct ws_unit_ops *ws_unit_at(size_t i);                          /* all of them; NULL at the end */

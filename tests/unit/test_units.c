@@ -88,9 +88,11 @@ static const char spin[] = KERNEL(LOCK("%r1") ADD("%r2") UNLOCK("%r1")
 	/* the whole warp is together again */
 	"activemask.b32 %s4;\nmul.wide.u32 %r4, %s1, 4;\nadd.u64 %r4, %r4, %r2;\nst.global.u32 [%r4+1024], %s4;\n");
 
-static void test_example_9(void **state)
+static const char *const units[] = {"simt-lock", "lock-queue", "lock-queue,records=5"};
+
+static void check_spin(const char *unit)
 {
-	struct clocked c = start("fermi", "simt-lock", spin);
+	struct clocked c = start("fermi", unit, spin);
 	struct memory m = run(&c);
 
 	assert_int_equal(word(m.q, 0), ALL);
@@ -98,23 +100,65 @@ static void test_example_9(void **state)
 	assert_int_equal(word(m.q, 256 + THREADS - 1), 255);     /* the second warp of a block has eight threads */
 	assert_int_equal(counted(&c, "locks_acquired"), ALL);
 	assert_int_equal(counted(&c, "lock_releases"), ALL);
+	stop(&c);
+}
+
+static void test_example_9(void **state)
+{
+	for (size_t i = 0; i < WS_COUNT(units); i++)
+		check_spin(units[i]);
+}
+
+static void test_requests(void **state)
+{
+	struct clocked c = start("fermi", "simt-lock", spin);
+
+	run(&c);
 	assert_int_equal(counted(&c, "lock_requests"), ALL + counted(&c, "lock_failures"));
 	stop(&c);
+	c = start("fermi", "lock-queue", spin);
+	run(&c);
+	assert_int_equal(counted(&c, "lock_requests"), ALL);             /* each asks once */
+	assert_int_equal(counted(&c, "locks_handed_over"), counted(&c, "locks_queued"));
+	assert_in_range(counted(&c, "queue_records"), 32, ALL - 1);
+	stop(&c);
+	c = start("fermi", "lock-queue,records=5", spin);
+	run(&c);
+	assert_int_equal(counted(&c, "queue_records"), 5);
+	assert_true(counted(&c, "locks_refused") > 0);
+	stop(&c);
+}
+
+/* A lock that is never given back: the diagnosis, and the machine can be used again. */
+static void test_a_lock_that_is_kept(void **state)
+{
+	for (size_t i = 0; i < WS_COUNT(units); i++) {
+		struct clocked c = start("fermi", units[i], KERNEL(LOCK("%r1") ADD("%r2")));
+		struct memory m = {rig_mem(&c.r, 64), rig_mem(&c.r, 64)};
+		uint64_t params[2] = {m.p->addr, m.q->addr};
+
+		assert_false(rig_launch(&c.r, "k", 2, 1, params));
+		assert_int_equal(c.r.err.code, WS_GPU_DEADLOCK);
+		memset(m.p->host, 0, 4);
+		rig_run(&c.r, "k", 1, 1, params);
+		stop(&c);
+	}
 }
 
 static void test_example_9_with_independent_threads(void **state)
 {
-	struct clocked c = start("h200", "simt-lock", spin);
-	struct memory m = run(&c);
+	for (size_t i = 0; i < WS_COUNT(units); i++) {
+		struct clocked c = start("h200", units[i], spin);
 
-	assert_int_equal(word(m.q, 0), ALL);
-	stop(&c);
+		assert_int_equal(word(run(&c).q, 0), ALL);
+		stop(&c);
+	}
 }
 
 /* Threads want different locks: those of one are done one after the other, others at the same time. */
-static void test_different_locks(void **state)
+static void check_different_locks(const char *unit)
 {
-	struct clocked c = start("fermi", "simt-lock", KERNEL(
+	struct clocked c = start("fermi", unit, KERNEL(
 		"and.b32 %s5, %s1, 7;\nmul.wide.u32 %r5, %s5, 4;\nadd.u64 %r6, %r1, %r5;\nadd.u64 %r7, %r2, %r5;\n"
 		LOCK("%r6") ADD("%r7") UNLOCK("%r6")));
 	struct memory m = run(&c);
@@ -122,6 +166,12 @@ static void test_different_locks(void **state)
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(word(m.q, i), ALL / 8);
 	stop(&c);
+}
+
+static void test_different_locks(void **state)
+{
+	for (size_t i = 0; i < WS_COUNT(units); i++)
+		check_different_locks(units[i]);
 }
 
 static void test_backoff(void **state)
@@ -136,9 +186,9 @@ static void test_backoff(void **state)
 }
 
 /* ---- example 10: unlock early and leave the loop, or unlock at the end and go round again ---- */
-static void test_example_10(void **state)
+static void check_example_10(const char *unit)
 {
-	struct clocked c = start("fermi", "simt-lock", KERNEL(
+	struct clocked c = start("fermi", unit, KERNEL(
 		"mov.u32 %s6, 0;\n"
 		"LOOP:\n" LOCK("%r1") ADD("%r2")
 		"add.u32 %s6, %s6, 1;\nand.b32 %s7, %s1, 3;\nsetp.le.u32 %p1, %s6, %s7;\n@%p1 bra AGAIN;\n"
@@ -153,6 +203,12 @@ static void test_example_10(void **state)
 	for (unsigned i = 0; i < ALL; i++)
 		assert_int_equal(word(m.q, 256 + i), 1 + (i & 3));
 	stop(&c);
+}
+
+static void test_example_10(void **state)
+{
+	for (size_t i = 0; i < WS_COUNT(units); i++)
+		check_example_10(units[i]);
 }
 
 /* ---- example 11: nested locks in order, released in two branches ---- */
@@ -185,6 +241,18 @@ static void test_example_11(void **state)
 {
 	check_nested("fermi");
 	check_nested("h200");
+}
+
+/* 5.2.2: queues and nested locks deadlock when a thread below on the stack is handed what the one on top wants. */
+static void test_example_11_with_queues(void **state)
+{
+	struct clocked c = start("fermi", "lock-queue", nested);
+	struct memory m = {rig_mem(&c.r, 4096), rig_mem(&c.r, 4096)};
+	uint64_t params[2] = {m.p->addr, m.q->addr};
+
+	assert_false(rig_launch(&c.r, "k", BLOCKS, THREADS, params));
+	assert_int_equal(c.r.err.code, WS_GPU_DEADLOCK);
+	stop(&c);
 }
 
 static void test_three_levels(void **state)
@@ -282,7 +350,7 @@ static void refused(const char *text, const char *words)
 
 static void test_bad_options(void **state)
 {
-	refused("simt", "there is no unit 'simt'; there are: simt-lock");
+	refused("simt", "there is no unit 'simt'; there are: simt-lock lock-queue");
 	refused("simt-lock,speed=1", "unit 'simt-lock' has no option 'speed'; it has: backoff");
 	refused("simt-lock,backoff=x", "'backoff' of unit 'simt-lock' must be a whole number from 0 to 100000");
 	refused("simt-lock,backoff", "must be a whole number");
@@ -293,10 +361,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_example_9),
 		cmocka_unit_test(test_example_9_with_independent_threads),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_a_lock_that_is_kept),
 		cmocka_unit_test(test_different_locks),
 		cmocka_unit_test(test_backoff),
 		cmocka_unit_test(test_example_10),
 		cmocka_unit_test(test_example_11),
+		cmocka_unit_test(test_example_11_with_queues),
 		cmocka_unit_test(test_three_levels),
 		cmocka_unit_test(test_together_behind_the_unlock),
 		cmocka_unit_test(test_example_12_deadlocks),
