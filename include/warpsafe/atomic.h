@@ -18,7 +18,8 @@
  *
  * The markers are what `warpsafe tm ./app` looks for when it loads the program's PTX, and `warpsafe cc --tm` when it makes
  * it. A program that runs without either does what it says with NO atomicity: each thread runs the section once, as if
- * WS_ATOMIC were not there, and a retry does nothing. It tells so once on the error stream; define WS_ATOMIC_QUIET to leave that out. */
+ * WS_ATOMIC were not there, and a retry does nothing. It tells so once on the error stream; define WS_ATOMIC_QUIET to
+ * leave that out. */
 #ifndef WARPSAFE_ATOMIC_H
 #define WARPSAFE_ATOMIC_H
 

@@ -29,7 +29,8 @@ _Noreturn void ws_real_transact_refused(const char *why)
 	_exit(2);
 }
 
-bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why, const struct ws_real_table **table)
+bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why,
+                      const struct ws_real_table **table)
 {
 	struct ws_sink sink = { ws_sink_to_buf, why };
 	struct ws_ptx_options options = { .max_errors = 1 };
@@ -50,7 +51,8 @@ bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct w
 void ws_real_transact_bare(void)
 {
 	if (!atomic_exchange(&bare, true))
-		ws_real_tell("some kernels are there without PTX, as machine code: a marked section in them would not be atomic");
+		ws_real_tell("some kernels are there without PTX, as machine code: a marked section in them would not be "
+		             "atomic");
 }
 
 /* ---- modules in contexts ---- */
@@ -142,7 +144,8 @@ static void join(struct used *u, uint64_t address)
 		good = write_handle(l, address);
 	}
 	if (!good)
-		ws_real_tell("marked sections of different modules do not exclude each other: their memory could not be reached");
+		ws_real_tell("marked sections of different modules do not exclude each other: their memory could not be "
+		             "reached");
 }
 
 static struct used *use_of(void *module, void *context)
@@ -213,7 +216,8 @@ void ws_real_transact_waited(int e)
 	if (!ws_real_transactions())
 		return;
 	if (e == LAUNCH_FAILED && atomic_load(&sections) && !atomic_exchange(&told, true))
-		ws_real_tell("a kernel failed; a transaction that is larger than the memory for long ones (--heap) ends so, too");
+		ws_real_tell("a kernel failed; a transaction that is larger than the memory for long ones (--heap) ends so, "
+		             "too");
 	if (!e && ws_real_session()->options.stats && !ws_real_capturing())
 		read_all();
 }

@@ -10,12 +10,12 @@
  *     join:   is there one more round? yes: to retry; no: to what is behind the end that was reached
  *
  * That is the loop of WS_TX (tm.cuh). No lane waits for another one inside a round, and join post-dominates every
- * instruction of the section: under the stack model (lanes wait at post-dominators) a lane with locations of its own never
- * waits for one that wants them.
+ * instruction of the section: under the stack model (lanes wait at post-dominators) a lane with locations of its own
+ * never waits for one that wants them.
  *
- * Functions that a section calls have a second body, with the transaction as one more parameter: it returns at once when
- * the attempt is lost, and so does whoever called it. Markers in it are nothing: a section within a section is a part of
- * that.
+ * Functions that a section calls have a second body, with the transaction as one more parameter: it returns at once
+ * when the attempt is lost, and so does whoever called it. Markers in it are nothing: a section within a section is a
+ * part of that.
  *
  * The tables are variables of the module, so that a rewritten program needs no host. */
 #include "rewrite/tm.h"
@@ -66,8 +66,8 @@ struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 }
 
 /* ---- messages and calls ---- */
-/* A marker's own line is one of atomic.h. If the compiler does not tell where it was inlined: the line of an instruction
- * near it that is not from there. */
+/* A marker's own line is one of atomic.h. If the compiler does not tell where it was inlined: the line of an
+ * instruction near it that is not from there. */
 static void place_marker(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place)
 {
 	enum { NEAR = 16 };
@@ -115,8 +115,8 @@ bool ws_tm_refuse(struct ws_pass *p, const struct ws_ptx_func *f, const struct w
 	return false;
 }
 
-bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
-		const char *result)
+bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types,
+		const char *const *args, const char *result)
 {
 	static const char *const lists[] = { "()", "(__warpsafe_a0)", "(__warpsafe_a0, __warpsafe_a1)",
 		                             "(__warpsafe_a0, __warpsafe_a1, __warpsafe_a2)" };
@@ -195,7 +195,8 @@ static void add_argument(struct ws_tm_body *b, struct ws_ptx_inst *i)
 	ws_code_add(c, ".param .b64 __warpsafe_t%u;", b->calls);
 	ws_code_add(c, "st.param.b64 [__warpsafe_t%u], %s;", b->calls, b->thread);
 	ws_code_end(c);
-	ws_buf_printf(&text, bracket ? "__warpsafe_t%u" : call->nargs ? ", __warpsafe_t%u" : ", (__warpsafe_t%u)", b->calls++);
+	ws_buf_printf(&text, bracket ? "__warpsafe_t%u" : call->nargs ? ", __warpsafe_t%u" : ", (__warpsafe_t%u)",
+		      b->calls++);
 	ws_ptx_edit(m, bracket ? (uint32_t)(bracket + 1 - m->text) : at, 0, RANK_AFTER, text.data);
 	ws_buf_free(&text);
 }
@@ -231,8 +232,8 @@ static bool section_call(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst
 		return ws_tm_refuse(b->p, b->f, i, "'%s' cannot be undone, so it cannot be in a marked section",
 				    *f->name == 'v' ? "printf" : f->name);
 	if (f->declared_only)
-		return ws_tm_refuse(b->p, b->f, i, "'%s' is not a function of this module, so it cannot be called in a marked "
-				    "section", f->name);
+		return ws_tm_refuse(b->p, b->f, i, "'%s' is not a function of this module, so it cannot be called in a "
+				    "marked section", f->name);
 	if (i->guard)
 		return ws_tm_refuse(b->p, b->f, i, "a call under a guard cannot be in a marked section");
 	want_clone(tm, f);
@@ -314,7 +315,8 @@ static bool save_registers(struct function *fn, struct ws_code *c, struct ws_ptx
 		const struct ws_reg *r = saved.regs[k];
 
 		if (r->vec != 1 || !move_of(r)) {
-			good = ws_tm_refuse(fn->body.p, fn->body.f, i, "register '%s' cannot be kept for a new attempt", r->name);
+			good = ws_tm_refuse(fn->body.p, fn->body.f, i, "register '%s' cannot be kept for a new attempt",
+					    r->name);
 			break;
 		}
 		kept[k] = ws_rw_register(fn->body.p, fn->body.f, r->type);
@@ -440,7 +442,8 @@ static void prepare(struct function *fn)
 
 	fn->sections = ws_alloc((fn->flow.nsections + 1) * sizeof *fn->sections);
 	for (uint32_t k = 0; k < fn->flow.nsections; k++)
-		fn->sections[k] = (struct section){ ws_code_label(c), ws_code_label(c), ws_rw_register(p, fn->body.f, WS_B32),
+		fn->sections[k] = (struct section){ ws_code_label(c), ws_code_label(c),
+			                            ws_rw_register(p, fn->body.f, WS_B32),
 			                            ws_rw_register(p, fn->body.f, WS_B32) };
 	fn->body.thread = ws_rw_register(p, fn->body.f, WS_B64);
 	ws_buf_printf(&local, "\n\t.local .align 16 .b8 __warpsafe_thread[%d];", WS_TM_THREAD_BYTES);
@@ -568,8 +571,8 @@ static bool clone(struct tm *tm, struct ws_ptx_func *f)
 	bool good;
 
 	if (has_own_memory(f))
-		return ws_tm_refuse(tm->p, f, NULL, "'%s' has variables of its own in shared or global memory, so it cannot be called "
-				    "in a marked section", f->name);
+		return ws_tm_refuse(tm->p, f, NULL, "'%s' has variables of its own in shared or global memory, so it cannot "
+				    "be called in a marked section", f->name);
 	m->edits = ws_arena_alloc(m->arena, sizeof *m->edits);
 	ws_ptx_edit(m, ws_rw_name_at(f), (uint32_t)strlen(f->name), RANK_DECLARE, clone_name(tm, f));
 	ws_rw_last_param(tm->p, f, WS_B64, "__warpsafe_t");
@@ -603,13 +606,14 @@ static void declare(struct ws_pass *p)
 	uint64_t chunk = WS_TM_CHUNK * sizeof(struct ws_tm_entry), chunks = (s.heap + chunk - 1) / chunk;
 	uint32_t bits = log2_of(s.entries);
 	static const char *const names[] = { "table", "words", "stripes", "heap", "links" };
-	const uint64_t sizes[] = { 8ull << bits, sizeof(struct ws_tm_words), WS_TM_STRIPES * sizeof(struct ws_tm_stripe),
-		                   (chunks ? chunks : 1) * chunk, (chunks ? chunks : 1) * 4 };
+	const uint64_t sizes[] = { 8ull << bits, sizeof(struct ws_tm_words),
+		                   WS_TM_STRIPES * sizeof(struct ws_tm_stripe), (chunks ? chunks : 1) * chunk, (chunks ? chunks : 1) * 4 };
 
 	_Static_assert(sizeof(struct ws_tm) == 72, "the list below");
 	ws_rw_need(p, 31, 20);               /* .weak of variables */
 	for (unsigned k = 0; k < WS_COUNT(names); k++)
-		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k], (unsigned long long)sizes[k]);
+		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k],
+			      (unsigned long long)sizes[k]);
 	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[9] = { generic(__warpsafe_tm_table), "
 		      "generic(__warpsafe_tm_words), generic(__warpsafe_tm_stripes), generic(__warpsafe_tm_heap), "
 		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu };",
@@ -621,8 +625,8 @@ static void declare(struct ws_pass *p)
 /* All functions of the runtime, before the module's own. */
 static bool add_runtime(struct ws_pass *p)
 {
-	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read", "write",
-		                             "forget", "retry" };
+	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read",
+		                             "write", "forget", "retry" };
 	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 
 	for (unsigned k = 0; k < WS_COUNT(names) && good; k++) {
@@ -641,6 +645,18 @@ static bool has_markers(const struct ws_ptx_func *f)
 		if (ws_tm_mark_of(&f->insts[k]) != WS_TM_NO_MARK)
 			return true;
 	return false;
+}
+
+/* The runtime's functions would like more registers than a thread may have in a block of 1,024, which a kernel may be launched
+ * with unless it says otherwise. A kernel has as many as the functions that it can call. */
+static void limit_registers(struct ws_pass *p, const struct ws_ptx_func *f)
+{
+	bool calls = has_markers(f);
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		calls |= f->insts[k].call != NULL;
+	if (calls && f->entry && !f->declared_only && !f->maxntid[0] && !f->reqntid[0] && !f->maxnreg)
+		ws_ptx_edit(p->m, f->body_off, 0, RANK_DECLARE, ".maxnreg 64\n");
 }
 
 static bool any_markers(const struct ws_ptx_module *m)
@@ -662,6 +678,8 @@ bool ws_rw_pass_tm(struct ws_pass *p)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
 	declare(p);
 	good = add_runtime(p);
+	for (uint32_t k = 0; k < p->m->nfuncs; k++)
+		limit_registers(p, p->m->funcs[k]);
 	for (uint32_t k = 0; k < p->m->nfuncs && good; k++)
 		if (has_markers(p->m->funcs[k]))
 			good = function(&tm, p->m->funcs[k]);

@@ -1,5 +1,5 @@
-/* tm.h - what the files of the pass tm share: tm.c (functions), tm_flow.c (where sections are), tm_access.c (what is put in
- * the place of accesses). */
+/* tm.h - what the files of the pass tm share: tm.c (functions), tm_flow.c (where sections are), tm_access.c (what is
+ * put in the place of accesses). */
 #ifndef WS_REWRITE_TM_H
 #define WS_REWRITE_TM_H
 
@@ -13,8 +13,8 @@
 enum ws_tm_mark { WS_TM_NO_MARK, WS_TM_BEGIN, WS_TM_END, WS_TM_AGAIN };
 enum ws_tm_mark ws_tm_mark_of(const struct ws_ptx_inst *i);
 
-/* Where a function is in a section. Markers that the compiler has doubled, and ends that several beginnings come to, make
- * one section: it has any number of both. */
+/* Where a function is in a section. Markers that the compiler has doubled, and ends that several beginnings come to,
+ * make one section: it has any number of both. */
 struct ws_tm_flow {
 	uint32_t *depth;         /* by instruction: sections open before it; 0 also where control never comes */
 	uint32_t *section;       /* by instruction: the number of its section; that of a begin at depth 0 is its own */
@@ -23,7 +23,7 @@ struct ws_tm_flow {
 /* false: a marker without its partner, which was told. */
 bool ws_tm_flow_find(struct ws_pass *p, struct ws_ptx_func *f, struct ws_tm_flow *flow);
 void ws_tm_flow_free(struct ws_tm_flow *flow);
-/* The registers that hold something at a begin and may be written in its section: those that a new attempt needs back. */
+/* The registers that hold something at a begin and may be written in its section: a new attempt needs them back. */
 struct ws_tm_saved {
 	struct ws_reg **regs;
 	size_t n, cap;
@@ -43,10 +43,10 @@ struct ws_tm_body {
 /* Says what is wrong, with the source line if it is known. Returns false. */
 bool ws_tm_refuse(struct ws_pass *p, const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *fmt, ...)
 	WS_PRINTF(4, 5);
-/* A call of the runtime: arguments are registers or numbers, of 64 bits as their letter in `types` is 'l', of 32 if it is
- * 'u'; result: a register of 32 bits or NULL. */
-bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
-                const char *result);
+/* A call of the runtime: arguments are registers or numbers, of 64 bits where their letter in `types` is 'l', of 32
+ * where it is 'u'; result: a register of 32 bits or NULL. */
+bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types,
+                const char *const *args, const char *result);
 /* To b->lost, if the attempt is. */
 void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
 

@@ -35,7 +35,8 @@ static const char *generic_address(struct ws_code *c, const struct ws_rw_access 
 	return generic;
 }
 
-static bool call(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_access *a, const char *verb, const char *at)
+static bool call(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_access *a, const char *verb,
+		 const char *at)
 {
 	char name[40], bytes[12];
 	const char *args[] = { b->thread, at, bytes };
@@ -52,8 +53,8 @@ static bool load(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_acc
 {
 	bool done = call(b, c, a, "read", at);
 
-	ws_code_add(c, "ld%s.%s %s, [%s+%d];", vector_of(a->inst), type_of(a->inst), text_of(b, &a->inst->ops[0]), b->thread,
-		    WS_TM_VALUE_AT);
+	ws_code_add(c, "ld%s.%s %s, [%s+%d];", vector_of(a->inst), type_of(a->inst), text_of(b, &a->inst->ops[0]),
+		    b->thread, WS_TM_VALUE_AT);
 	return done;
 }
 
@@ -95,7 +96,8 @@ static void count_around(struct ws_code *c, bool up, const char *new, const char
 	}
 }
 
-static void compute(struct ws_tm_body *b, struct ws_code *c, const struct ws_ptx_inst *i, const char *new, const char *old)
+static void compute(struct ws_tm_body *b, struct ws_code *c, const struct ws_ptx_inst *i, const char *new,
+		    const char *old)
 {
 	static const char *const names[] = { [WS_ATOM_AND] = "and", [WS_ATOM_OR] = "or", [WS_ATOM_XOR] = "xor",
 		                             [WS_ATOM_ADD] = "add", [WS_ATOM_MIN] = "min", [WS_ATOM_MAX] = "max" };
@@ -117,16 +119,17 @@ static void compute(struct ws_tm_body *b, struct ws_code *c, const struct ws_ptx
 		count_around(c, i->atom == WS_ATOM_INC, new, old, value);
 		break;
 	default:
-		ws_code_add(c, "%s%s.%s %s, %s, %s;", names[i->atom], ws_type_is_float(t) && i->atom == WS_ATOM_ADD ? ".rn" : "",
-			    type, new, old, value);
+		ws_code_add(c, "%s%s.%s %s, %s, %s;", names[i->atom],
+			    ws_type_is_float(t) && i->atom == WS_ATOM_ADD ? ".rn" : "", type, new, old, value);
 	}
 }
 
 static bool atomic(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_access *a, const char *at)
 {
 	const struct ws_ptx_inst *i = a->inst;
-	enum ws_type t = (enum ws_type)i->type[i->ntypes - 1], reg = ws_type_bytes(t) == 8 ? WS_B64 : WS_B32;
-	const char *old = ws_code_temp(c, ws_type_is_float(t) ? t : reg), *new = ws_code_temp(c, ws_type_is_float(t) ? t : reg);
+	enum ws_type t = (enum ws_type)i->type[i->ntypes - 1];
+	enum ws_type reg = ws_type_is_float(t) ? t : ws_type_bytes(t) == 8 ? WS_B64 : WS_B32;
+	const char *old = ws_code_temp(c, reg), *new = ws_code_temp(c, reg);
 	bool done = call(b, c, a, "read", at);
 
 	ws_code_add(c, "ld.%s %s, [%s+%d];", type_of(i), old, b->thread, WS_TM_VALUE_AT);
@@ -178,7 +181,8 @@ static bool other(struct ws_tm_body *b, const struct ws_ptx_inst *i)
 	if (fx & (WS_FX_ASYNC | WS_FX_SYNC))
 		return cannot(b, i, UNDO);
 	if (fx & WS_FX_WARP && i->op != WS_OP_activemask)
-		return cannot(b, i, "needs other lanes of the warp, which may be in another round of the marked section");
+		return cannot(b, i, "needs other lanes of the warp, which may be in another round of the marked "
+			      "section");
 	return true;
 }
 
@@ -192,7 +196,7 @@ bool ws_tm_instruction(struct ws_tm_body *b, struct ws_ptx_inst *i, const struct
 		return a->space != WS_SPACE_LOCAL || a->kind == WS_RW_READ || access(b, a);
 	if (a->space == WS_SPACE_SHARED_CLUSTER)
 		return cannot(b, i, "of another block's shared memory cannot be in a marked section");
-	if (i->flags & WS_F_NC)              /* memory that nobody writes while the kernel runs (PTX ISA 9.0, ld.global.nc) */
+	if (i->flags & WS_F_NC)              /* nobody writes it while the kernel runs (PTX ISA 9.0, ld.global.nc) */
 		return true;
 	if (a->kind == WS_RW_ATOMIC && !atomic_is_known(i))
 		return cannot(b, i, "of this type cannot be in a marked section");

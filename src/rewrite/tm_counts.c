@@ -53,9 +53,11 @@ void ws_tm_counts_tell(const struct ws_tm_counts *c, unsigned sections, bool sta
 	const struct ws_tm_stats *s = &c->sum;
 
 	if (!sections)
-		ws_buf_puts(out, "warpsafe: no marked section was found in the kernels of this program: nothing was made atomic\n");
+		ws_buf_puts(out, "warpsafe: no marked section was found in the kernels of this program: nothing was made "
+		            "atomic\n");
 	if (s->aborts[WS_TM_TOO_LARGE])
-		ws_buf_puts(out, "warpsafe: error: a transaction was larger than the memory for long ones; give more with --heap\n");
+		ws_buf_puts(out, "warpsafe: error: a transaction was larger than the memory for long ones; give more with "
+		            "--heap\n");
 	if (!stats || !sections)
 		return;
 	ws_buf_puts(out, "warpsafe: ");

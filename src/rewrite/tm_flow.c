@@ -45,8 +45,8 @@ static void arrive(struct walk *w, uint32_t block, uint32_t depth, uint32_t begi
 		w->begin[block] = begin;
 		w->stack[w->n++] = block;
 	} else if (w->state[block] != depth + 1 && w->good) {
-		w->good = ws_tm_refuse(w->p, w->f, from, "control comes from here to a place that it also reaches with %s marked "
-				       "section open: give each section one beginning and an end on every way out",
+		w->good = ws_tm_refuse(w->p, w->f, from, "control comes from here to a place that it also reaches with %s "
+				       "marked section open: give each section one beginning and an end on every way out",
 				       w->state[block] > depth + 1 ? "a" : "no");
 	} else if (depth) {
 		w->same[root(w, begin)] = root(w, w->begin[block]);
@@ -64,7 +64,8 @@ static bool step(struct walk *w, const struct ws_ptx_inst *i, uint32_t *depth, u
 	if (mark == WS_TM_END && (*depth)-- == 0)
 		return ws_tm_refuse(w->p, w->f, i, "the end of a marked section that did not begin in this function");
 	if (*depth && (i->op == WS_OP_ret || i->op == WS_OP_exit))
-		return ws_tm_refuse(w->p, w->f, i, "the marked section is left by '%s' without its end", ws_op_info(i->op)->name);
+		return ws_tm_refuse(w->p, w->f, i, "the marked section is left by '%s' without its end",
+				    ws_op_info(i->op)->name);
 	return true;
 }
 
