@@ -357,11 +357,15 @@ SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value
 	__warpsafe_shared_wrote(address + 4, what, site, value >> 32, w1, r1);
 }
 
-/* Both halves of it before? */
-HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site)
+/* Enters the read; false: it is not entered, or W is not before it. */
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site)
 {
-	return enter_read(h, self, offset, what, site) &&
-	       is_before(shared_load64(w_cell(h, offset)), self, h->time, SAME_THREAD);
+	u64 w;
+
+	if (!enter_read(h, self, offset, bytes, what, site))
+		return false;
+	w = shared_load64(w_cell(h, offset));
+	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes));
 }
 
 INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
@@ -369,11 +373,11 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 	struct here h;
 	u32 bytes = WS_RACE_BYTES_OF(what);
 
-	if (bytes == 4 || bytes == 8) {
+	if (bytes <= 8) {
 		h = here(self);
 		if (h.time && (!WS_RACE_CLASS_OF(what) || has_observed(self)) &&
-		    read_word_here(&h, self, (u32)address, what, site) &&
-		    (bytes == 4 || read_word_here(&h, self, (u32)address + 4, what, site)))
+		    read_word_here(&h, self, (u32)address, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site) &&
+		    (bytes <= 4 || read_word_here(&h, self, (u32)address + 4, 15, what, site)))
 			return;
 	}
 	__warpsafe_read(address, what, site);
@@ -384,7 +388,7 @@ HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 byte
 {
 	shared_store32(h->values + 4 * self, value);
 	enter_write(h, self, offset, bytes, what, site, w, r);
-	return (u32)is_before(*w, self, h->time, SAME_THREAD) & (u32)is_before(*r, self, h->time, SAME_READER);
+	return (u32)w_is_fine(*w, self, h->time, what) & (u32)r_is_fine(*r, self, h->time, what);
 }
 
 HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
@@ -411,8 +415,8 @@ HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 byt
 
 	shared_store32(h->values + 4 * self, value);
 	enter_write(h, self, offset, own_bytes(h, self, offset, bytes, what), what, site, w, r);
-	w_before = is_before(*w, self, h->time, SAME_THREAD);
-	r_before = is_before(*r, self, h->time, SAME_READER) || !(r_bytes(*r) & bytes);
+	w_before = w_is_fine(*w, self, h->time, what);
+	r_before = r_is_fine(*r, self, h->time, what) || !(r_bytes(*r) & bytes);
 	if (!w_before && !(w_bytes(*w) & bytes)) {
 		shared_add32(IN_SHARED(__warpsafe_block.lost), 1);
 		w_before = true;
@@ -444,7 +448,6 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
-/* Another atomic or strong write of the block is no race either. */
 INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
@@ -457,8 +460,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	h = here(self);
 	if (h.time && has_observed(self)) {
 		enter_write(&h, self, (u32)address, 15, what, site, &w, &r);
-		if ((both_strong(w_class(w), WS_RACE_CLASS_OF(what), true) || is_before(w, self, h.time, SAME_THREAD)) &&
-		    is_before(r, self, h.time, SAME_READER))
+		if (w_is_fine(w, self, h.time, what) && r_is_fine(r, self, h.time, what))
 			return;
 	}
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);

@@ -56,6 +56,17 @@ HELPER bool is_before(u64 old, u32 self, u32 time, u32 mask)
 	return high < (time & SHARED_EPOCH) || !((low ^ self << THREAD_AT) & mask);
 }
 
+/* The same, or both are strong. */
+HELPER bool w_is_fine(u64 w, u32 self, u32 time, u32 what)
+{
+	return is_before(w, self, time, SAME_THREAD) || both_strong(WS_RACE_CLASS_OF(what), w_class(w), true);
+}
+
+HELPER bool r_is_fine(u64 r, u32 self, u32 time, u32 what)
+{
+	return is_before(r, self, time, SAME_READER) || both_strong(WS_RACE_CLASS_OF(what), r_class(r), true);
+}
+
 /* ---- where they are ---- */
 /* The address where shared memory begins: what the system reserves lies below. */
 HELPER u32 shared_begin(void)
@@ -304,10 +315,10 @@ HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u
 
 /* False: it is not entered, and R as it is wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp,
  * warps of the block. */
-HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 what, u32 site)
+HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site)
 {
 	u32 at = w_cell(h, offset) + h->reads, low, high;
-	u32 mine = self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15u << R_BYTES_AT | (site & (R_SITES - 1));
+	u32 mine = self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | bytes << R_BYTES_AT | (site & (R_SITES - 1));
 	u64 r = shared_load64(at), was, now;
 
 	for (;; r = was) {
@@ -316,11 +327,15 @@ HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 what, u32
 		if (high >= (h->time & SHARED_EPOCH)) {
 			u32 several = low >> R_SEVERAL_AT & 3, differs = low ^ mine;
 
-			if (differs >> R_BYTES_AT & 127)
-				return false;
-			if (several == WARPS_OF_BLOCK)
+			if (differs >> R_BYTES_AT & 127) {       /* class, bytes: those of one thread may come together */
+				if (bytes == 15 || several || high != h->time || differs >> R_CLASS_AT)
+					return false;
+				now = r | bytes << R_BYTES_AT;
+				if (now == r)
+					return true;
+			} else if (several == WARPS_OF_BLOCK) {
 				return true;
-			if (!same_warp(low, self)) {
+			} else if (!same_warp(low, self)) {
 				now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
 			} else {
 				if (high != h->time)
