@@ -17,6 +17,7 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool many;                       /* so many checks that those at the access would take too long to compile */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -115,14 +116,14 @@ static uint32_t what(const struct ws_rw_access *a, bool update)
 }
 
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
-static const char *function_of(const struct ws_rw_access *a, bool *fast)
+static const char *function_of(const struct race *r, const struct ws_rw_access *a, bool *fast)
 {
 	static const char *const names[][3] = {
 		[WS_RW_READ] = { "race_read_global", "race_read_shared", "race_read" },
 		[WS_RW_WRITE] = { "race_write_global", "race_write_shared", "race_write" },
 		[WS_RW_ATOMIC] = { "race_atomic_global", "race_atomic_shared", "race_atomic" },
 	};
-	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
+	unsigned space = r->many ? 2 : a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
 
 	*fast = space < 2;
 	return names[a->kind][space];
@@ -147,7 +148,7 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 {
 	enum { THREAD, ADDRESS, WHAT, SITE, VALUES };
 	bool fast;
-	const char *function = function_of(a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
+	const char *function = function_of(b->race, a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
 	const char *const *first = fast ? args : args + ADDRESS;
 	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
@@ -569,6 +570,22 @@ static void declare(struct race *r)
 	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
 }
 
+/* A check at the access is some 40 lines of PTX, a call 10; the driver compiles about 2 MB of PTX a second. */
+static bool has_many_checks(const struct race *r)
+{
+	enum { MANY = 1000 };
+	uint32_t checks = 0, n;
+
+	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
+		struct ws_ptx_func *f = r->reach.m->funcs[k];
+		const struct ws_rw_access *list = r->reach.funcs[f->sym->index].hooks ? ws_rw_accesses(f, &n) : NULL;
+
+		for (uint32_t i = 0; list && i < n; i++)
+			checks += list[i].rw_class == WS_RW_CHECK;
+	}
+	return checks > MANY;
+}
+
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
@@ -577,6 +594,7 @@ static bool rewrite(struct race *r)
 		return false;
 	declare(r);
 	find_ordering(r);
+	r->many = has_many_checks(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))
 			return false;
