@@ -50,6 +50,7 @@ static void classify_effect(const struct ws_ptx_inst *in, struct ws_tinst *ti)
 
 	if (fx & (WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT)) {
 		set(ti, WS_CLASS_BRANCH, WS_UNIT_ALU, 1);
+		ti->call = in->op == WS_OP_call;
 		if (in->op == WS_OP_call || in->op == WS_OP_ret)
 			ti->sync = WS_SYNC_ALL;  /* the other function's registers have other numbers */
 		else if (fx & WS_FX_EXIT)

@@ -168,7 +168,7 @@ static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why
 		*when = unit;
 		return false;
 	}
-	if (!w->ti->memory)
+	if (!w->ti->memory && !(w->ti->call && t->unit))
 		return true;
 	if (c->queued == t->m.queue) {
 		*why = WS_STALL_STAGE;

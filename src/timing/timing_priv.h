@@ -114,6 +114,7 @@ struct ws_tinst {
 	uint8_t times;                   /* machine instructions that it stands for */
 	uint8_t sync;                    /* enum ws_sync: what must have happened before */
 	bool memory;                     /* ld, st, atom, red */
+	bool call;                       /* perhaps an instruction of a unit */
 	uint16_t nuse, ndef;
 	uint32_t *regs;                  /* places: uses, then definitions */
 };

@@ -185,6 +185,23 @@ static void test_backoff(void **state)
 	stop(&with);
 }
 
+/* More warps of a core come to the lock at once than the memory stage has room for. */
+static void test_many_warps(void **state)
+{
+	for (size_t i = 0; i < WS_COUNT(units); i++) {
+		struct clocked c = start("fermi", units[i], KERNEL(
+			"and.b32 %s5, %s1, 127;\nmul.wide.u32 %r5, %s5, 4;\nadd.u64 %r6, %r1, %r5;\nadd.u64 %r7, %r2, %r5;\n"
+			LOCK("%r6") ADD("%r7") UNLOCK("%r6")));
+		struct ws_mem *p = rig_mem(&c.r, 512), *q = rig_mem(&c.r, 512);
+		uint64_t params[2] = {p->addr, q->addr};
+
+		rig_run(&c.r, "k", 16, 512, params);
+		for (unsigned k = 0; k < 128; k++)
+			assert_int_equal(word(q, k), 16 * 512 / 128);
+		stop(&c);
+	}
+}
+
 /* ---- example 10: unlock early and leave the loop, or unlock at the end and go round again ---- */
 static void check_example_10(const char *unit)
 {
@@ -365,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_a_lock_that_is_kept),
 		cmocka_unit_test(test_different_locks),
 		cmocka_unit_test(test_backoff),
+		cmocka_unit_test(test_many_warps),
 		cmocka_unit_test(test_example_10),
 		cmocka_unit_test(test_example_11),
 		cmocka_unit_test(test_example_11_with_queues),
