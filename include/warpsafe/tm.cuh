@@ -307,14 +307,19 @@ WS_TX_FN enum ws_tx_state ws_tx_status(const struct ws_tx *tx) { return (enum ws
 
 /* ---- begin and end of an attempt ---- */
 
-WS_TX_FN void ws_tx__undo(struct ws_tx *tx)
+/* Undoes what was written since the log had `from` entries. Those of hstm, of writes that were not made, go (an entry of all
+ * zero is none); the others may stay, as a second undo of all of them ends at the same values. */
+WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
 
-	while ((e = ws_tx__older(tx, &w)))
-		if (ws_tx__kind(e) == WS_TX_UNDO)
+	while (w.i > from && (e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_REDO)
+			e->where = 0;
+		else if (ws_tx__kind(e) == WS_TX_UNDO && e->where)
 			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
+	tx->last_at = 0;
 }
 
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
@@ -410,12 +415,12 @@ WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 	if (WS_TM_BREAK == 5)
 		ws_tx__engine_release(tx, committed);
 	if (!committed && WS_TM_BREAK != 4)
-		ws_tx__undo(tx);
+		ws_tx__undo(tx, 0);
 	ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
 	ws_tx__empty_log(tx);
-	tx->owned = 0;
+	tx->owned = tx->base = tx->other = 0;
 	tx->last_at = 0;
 	if (committed) {
 		ws_tx__count_commit(tx);
@@ -441,7 +446,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->owned = 0;
+	tx->level = tx->owned = tx->base = tx->other = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -512,5 +517,44 @@ WS_TX_FN void ws_tx_end(struct ws_tx *tx)
 #define WS_TX(TX) \
 	for (ws_tx_enter(TX); ws_tx_again(TX); ws_tx_end(TX)) \
 		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
+
+/* ---- alternatives ---- */
+
+/* Begins an alternative; the number is for its end. */
+WS_TX_FN unsigned ws_tx__either(struct ws_tx *tx)
+{
+	tx->other = 0;
+	tx->base = tx->n;
+	return tx->n + 1;
+}
+
+/* The end of an alternative that began with `from` log entries: one that wants to be run again later is undone. What it has
+ * read stays read, for that is why the other one is run. */
+WS_TX_FN unsigned ws_tx__either_end(struct ws_tx *tx, unsigned from)
+{
+	tx->other = tx->state == WS_TX_DOOMED && tx->why == WS_TM_RETRY;
+	if (tx->other) {
+		ws_tx__undo(tx, from);
+		tx->state = WS_TX_ACTIVE;
+	}
+	return 0;
+}
+
+WS_TX_FN int ws_tx__other(struct ws_tx *tx)
+{
+	unsigned other = tx->other;
+
+	tx->other = 0;
+	return (int)other;
+}
+
+/* Inside a section: runs the first part; if that ends in ws_tx_retry, undoes it alone and runs the second (Harris et al. 2005,
+ * Composable memory transactions, 3.4: orElse). If that retries as well, the whole section is run again later.
+ *
+ *     WS_TX_EITHER(&tx) { take from a queue, or ws_tx_retry } WS_TX_OR(&tx) { take from another one } */
+#define WS_TX_EITHER(TX) \
+	for (unsigned ws_tx_from = ws_tx__either(TX); ws_tx_from; ws_tx_from = ws_tx__either_end(TX, ws_tx_from - 1)) \
+		for (int ws_tx_once = ws_tx_ok(TX); ws_tx_once; ws_tx_once = 0)
+#define WS_TX_OR(TX) for (int ws_tx_other = ws_tx__other(TX); ws_tx_other; ws_tx_other = 0)
 
 #endif

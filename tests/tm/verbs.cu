@@ -126,6 +126,45 @@ __device__ void retry(struct ws_tx *tx, struct shared *s)
 	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
 }
 
+/* The first alternative writes and then wants what is not there: nothing of it stays, also of words that were written before
+ * it, in another size, and of words on the heap. The second one sees what the first one found; both can be nested, and left
+ * by break. */
+__device__ void either(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *w = s->words + self() * 30, wrote = self() % 3, deep = self() % 5 == 0 ? 12 : 1;
+
+	WS_TX(tx) {
+		ws_tx_write_u32(tx, w, 7);
+		add(tx, s->words + WORDS - 1, 1);
+		WS_TX_EITHER(tx) {
+			for (unsigned i = 0; ws_tx_ok(tx) && i < deep; i++)
+				ws_tx_write_u64(tx, (unsigned long long *)(w + 2 * i), 9);
+			add(tx, s->words + WORDS - 1, 100);
+			WS_TX_EITHER(tx)
+				ws_tx_retry(tx);
+			WS_TX_OR(tx) {
+				if (wrote)
+					ws_tx_retry(tx);
+				ws_tx_write_u32(tx, w + 28, 1);
+			}
+			if (!wrote)
+				break;
+		}
+		WS_TX_OR(tx) {
+			unsigned first = ws_tx_read_u32(tx, w), second = ws_tx_read_u32(tx, w + 1);
+
+			if (ws_tx_ok(tx))
+				must(s, first == 7 && second == 0);
+			if (wrote == 2)
+				ws_tx_write_u8(tx, (unsigned char *)w + 1, 1);
+			ws_tx_write_u32(tx, w + 29, 1);
+		}
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+	must(s, w[0] == (wrote == 0 ? 9u : wrote == 1 ? 7u : 7u + 256) && w[1] == 0 && (w[2] == 9) == (!wrote && deep > 1));
+	must(s, w[28] == !wrote && w[29] == (wrote != 0));
+}
+
 /* Writes many more words than a log holds in local memory. */
 __device__ void spill(struct ws_tx *tx, struct shared *s)
 {
@@ -213,7 +252,7 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
-#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(spill) X(too_large) X(zombies) X(skew) X(publish)
+#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(spill) X(too_large) X(zombies) X(skew) X(publish)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \
@@ -230,6 +269,8 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		right = right && s->words[0] == ALL && s->words[1] == 2 * ALL && n->aborts[WS_TM_CANCELLED] == ALL;
 	else if (!strcmp(name, "retry"))
 		right = right && s->words[0] == ALL / 4 && n->aborts[WS_TM_RETRY] > 0;
+	else if (!strcmp(name, "either"))
+		right = right && s->words[WORDS - 1] == ALL + 100 * ((ALL + 2) / 3);
 	else if (!strcmp(name, "zombies"))
 		right = right && (tm->engine == WS_TM_ISTM || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))

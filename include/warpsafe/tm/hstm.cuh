@@ -20,8 +20,8 @@
  * at its end. An aborted attempt has written nothing.
  *
  * Departures: (1) one lock table for all sizes of words (log.cuh). (2) Validation by value is not a second attempt at the same
- * stamp but bound to a time, as above. (3) Words of different sizes may overlap: those in the log always agree
- * about the bytes that they share, so it is the same in which order they are written back, and each is by its own size. */
+ * stamp but bound to a time, as above. (3) Words of different sizes may overlap: those in the log agree about
+ * the bytes that they share, so it is the same in which order they are written back, and each is by its own size. */
 #ifndef WARPSAFE_TM_HSTM_CUH
 #define WARPSAFE_TM_HSTM_CUH
 
@@ -68,14 +68,15 @@ WS_TX_FN unsigned long long ws_tx__own_bits(const struct ws_tx *tx, unsigned lon
 	if (!(tx->filter & ws_tx__filter_bit(at)))
 		return 0;
 	while (have != want && (e = ws_tx__older(tx, &w)))
-		if ((bits = ws_tx__written(e, at) & want)) {
+		if ((bits = ws_tx__written(e, at) & want & ~have)) {
 			*value = (*value & ~bits) | (e->value << 8 * (ws_tx__what(e) & 7) & bits);
 			have |= bits;
 		}
 	return have;
 }
 
-/* Writes bits of the 8 bytes around `at` to all entries of the log that have them. Whether one is of this very word. */
+/* Writes bits of the 8 bytes around `at` to all entries of the log that have them. Whether one is of this very word. Entries
+ * from before a WS_TX_EITHER stay as they are, for they may be wanted again. */
 WS_TX_FN int ws_tx__patch(struct ws_tx *tx, unsigned long long at, unsigned long long mine, unsigned long long value)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
@@ -83,7 +84,7 @@ WS_TX_FN int ws_tx__patch(struct ws_tx *tx, unsigned long long at, unsigned long
 	struct ws_tm_entry *e;
 	int found = 0;
 
-	while ((e = ws_tx__older(tx, &w)))
+	while (w.i > tx->base && (e = ws_tx__older(tx, &w)))
 		if ((bits = ws_tx__written(e, at))) {
 			unsigned shift = 8 * (ws_tx__what(e) & 7);
 
@@ -242,6 +243,19 @@ WS_TX_FN int ws_tx__hstm_lock_all(struct ws_tx *tx)
 	return ok;
 }
 
+/* With entries from before and after a WS_TX_EITHER, the newest is what counts for each byte. */
+WS_TX_FN void ws_tx__hstm_write_back(const struct ws_tx *tx, const struct ws_tm_entry *e)
+{
+	unsigned long long at = ws_tx__what(e), value = e->value;
+	unsigned size = ws_tx__size(e);
+
+	if (tx->base) {
+		ws_tx__own_bits(tx, at, ws_tx__bits(at, size), &value);
+		value >>= 8 * (at & 7);
+	}
+	ws_tx__store(at, size, value);
+}
+
 /* Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__hstm_commit(struct ws_tx *tx)
 {
@@ -261,7 +275,7 @@ WS_TX_FN int ws_tx__hstm_commit(struct ws_tx *tx)
 	tx->snapshot = time;
 	for (w = ws_tx__walk(tx); (e = ws_tx__older(tx, &w));)
 		if (ws_tx__kind(e) == WS_TX_REDO)
-			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
+			ws_tx__hstm_write_back(tx, e);
 	return 1;
 }
 

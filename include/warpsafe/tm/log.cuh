@@ -62,6 +62,8 @@ struct ws_tx {
 	unsigned level;       /* of contention, as its sections have met it: logarithm of the rounds between attempts */
 	unsigned near[WS_TX_NEAR], owned;     /* the first shadow entries that are this transaction's alone, and how many */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
+	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
+	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
 	unsigned long long filter;   /* engine hstm: where it has written, by a hash to one bit; 0: nowhere */
 };
