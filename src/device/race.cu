@@ -384,7 +384,8 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 }
 
 /* Notes the value and enters the write; w, r: what its cell had. False: not all of it is before. */
-HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w, u64 *r)
+HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w,
+			    u64 *r)
 {
 	shared_store32(h->values + 4 * self, value);
 	enter_write(h, self, offset, bytes, what, site, w, r);

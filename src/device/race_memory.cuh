@@ -1,8 +1,8 @@
 /* race_memory.cuh - where the cells of an address are (race.cu).
  *
- * Shared memory: in the block's slot, unless they are in shared memory itself (race_shared.cuh). Global memory: pages of 2 MiB are found by a hash table of open addressing; the
- * number of the row is that of the page's lines, 16 bytes for each 128 of the program's. Nothing is locked: all of it
- * changes by CAS. */
+ * Shared memory: in the block's slot, unless they are in shared memory itself (race_shared.cuh). Global memory:
+ * pages of 2 MiB are found by a hash table of open addressing; the number of the row is that of the page's lines,
+ * 16 bytes for each 128 of the program's. Nothing is locked: all of it changes by CAS. */
 #ifndef WS_RACE_MEMORY_CUH
 #define WS_RACE_MEMORY_CUH
 

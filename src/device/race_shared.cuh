@@ -130,7 +130,8 @@ HELPER struct place shared_place(u64 old)
 	u32 low, high;
 
 	halves(old, &low, &high);
-	return (struct place){ BLOCK.grid, BLOCK.block, thread_in(old) >> 5, (high >> SHARED_EPOCH_AT) - 1, high % SHARED_SUBS };
+	return (struct place){ BLOCK.grid, BLOCK.block, thread_in(old) >> 5, (high >> SHARED_EPOCH_AT) - 1,
+			       high % SHARED_SUBS };
 }
 
 /* As an entry of another cell of the block: thread, class, bytes and site are right. */
@@ -138,7 +139,8 @@ HELPER u64 elsewhere(u64 old)
 {
 	u32 thread = thread_in(old);
 
-	return (u64)(BLOCK.first + (thread >> 5)) << SEGMENT_AT | (u64)(thread & 31) << LANE_AT | ((u32)old & ((1u << SUB_AT) - 1));
+	return (u64)(BLOCK.first + (thread >> 5)) << SEGMENT_AT | (u64)(thread & 31) << LANE_AT |
+	       ((u32)old & ((1u << SUB_AT) - 1));
 }
 
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
@@ -197,7 +199,8 @@ HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
 /* R after my read, as after_read has it. */
 HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, bool *lost)
 {
-	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old), low, high;
+	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old);
+	u32 low, high;
 	bool mine, warp;
 
 	*lost = false;
@@ -219,7 +222,8 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 		    (u32)(warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
 }
 
-HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const struct me *m, u32 bytes, u32 several, u32 same)
+HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const struct me *m, u32 bytes, u32 several,
+			u32 same)
 {
 	if (v != ORDERED)
 		note(v, pair, elsewhere(old), bytes, d, m, several, same);
@@ -248,7 +252,8 @@ HELPER void read_shared_word(const struct word *d, const struct me *m, const str
 /* ---- writes ---- */
 HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 {
-	return pair(self << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | bytes << W_BYTES_AT | (site & (W_SITES - 1)), time);
+	return pair(self << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | bytes << W_BYTES_AT | (site & (W_SITES - 1)),
+		    time);
 }
 
 /* By lanes of one instruction? */
@@ -284,7 +289,8 @@ HELPER void write_shared_word(const struct word *d, const struct me *m, const st
 
 	if (has_value)
 		note_written(m->warp * 32 + lane_of(m->time), value);
-	if ((u32)(w >> 32) == h->time && !(((u32)w ^ self << THREAD_AT) & SAME_THREAD) && w_class(w) == WS_RACE_CLASS_OF(m->what))
+	if ((u32)(w >> 32) == h->time && !(((u32)w ^ self << THREAD_AT) & SAME_THREAD) &&
+	    w_class(w) == WS_RACE_CLASS_OF(m->what))
 		bytes |= w_bytes(w);
 	w = shared_exchange64(at, shared_write_entry(self, h->time, m->what, m->site, bytes));
 	r = shared_load64(at + h->reads);

@@ -12,7 +12,7 @@
 enum { WARPS = 32 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
-	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are not there, or nothing is checked */
+	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
 	u32 cells, reads, values;        /* where they are */
 	u64 now;                 /* a time, see below; 0 = not checked */
 	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
