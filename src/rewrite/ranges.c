@@ -166,6 +166,19 @@ static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
 	g->nwriting--;
 }
 
+/* Distances between variables are no pitch. */
+static bool has_address(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
+
+			if (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8))
+				return true;
+		}
+	return false;
+}
+
 /* Groups that begin with this one and go on by one number of the launch, as rows do: how many. */
 static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum *step)
 {
@@ -175,8 +188,8 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 	for (; first + n < g->nwriting; n++) {
 		struct sum far = x[n].sum;
 
-		if (!ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || x[n].first != x->first ||
-		    x[n].last != x->last || x[n].bytes != x->bytes)
+		if (!ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || has_address(&g->v, &far) ||
+		    x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
 			break;
 		if (n == 1)
 			*step = far;

@@ -148,6 +148,13 @@ static void rows_of_one_thread(void **state)
 	expect(text, (struct launch){ { 2, 2 }, { 32, 8, 2 }, 0, 0, 64 }, ALL(0, 8192));
 }
 
+static void two_variables(void **state)
+{
+	expect(KERNEL(OFFSET "st.global.u32 [%rd4], %r4; st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 4 }, { 64 }, 1024, 0, 0 }, NONE);
+	expect(KERNEL(OFFSET "st.global.u32 [%rd4], %r4; st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 4 }, { 64 }, 1020, 0, 0 },
+	       ALL(0, 512));
+}
+
 /* Four places a constant apart, between those of other threads. */
 static void places_of_one_thread(void **state)
 {
@@ -363,7 +370,7 @@ static void aliases_still_race(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(what_is_not_zero), cmocka_unit_test(rows_of_one_thread), cmocka_unit_test(places_of_one_thread),
+		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(what_is_not_zero), cmocka_unit_test(rows_of_one_thread), cmocka_unit_test(places_of_one_thread), cmocka_unit_test(two_variables),
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
