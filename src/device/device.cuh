@@ -101,9 +101,15 @@ HELPER void warp_sync(u32 lanes)
 	asm volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
+/* What came before is seen before what comes behind; by threads of the block. */
 HELPER void fence_gpu(void)
 {
-	asm volatile("membar.gl;" : : : "memory");
+	asm volatile("fence.acq_rel.gpu;" : : : "memory");
+}
+
+HELPER void fence_block(void)
+{
+	asm volatile("fence.acq_rel.cta;" : : : "memory");
 }
 
 /* Memory of the runtime in global (addresses as u64) and shared memory, read where other threads see it at once. */

@@ -58,6 +58,7 @@ HELPER void acquire(u32 thread, u32 release, u32 word, u32 scope)
 		return;
 	own_store32(THREAD(thread, acquired), mark);
 	own_store32(THREAD(thread, acquired_word), word);
+	own_store32(THREAD(thread, acquired_index), load_links(release).index);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
 }
@@ -379,6 +380,22 @@ HELPER u32 search(struct search *s, u32 how, u32 limit, const struct walk *first
 	return s->depth || s->gave_up ? UNDECIDED : UNORDERED;
 }
 
+/* In a long chain it is most likely a release by the old access's own thread that covers it. */
+HELPER bool last_acquire_covers(const struct target *t, u32 me, u32 release, u32 scope)
+{
+	u32 word = own_load32(THREAD(me, acquired_word)), index = own_load32(THREAD(me, acquired_index));
+	u64 newest;
+
+	if (index >= DENSE && look_up(key_of_list(word, t->at.block, t->at.warp * 32 + t->lane), &newest) && newest &&
+	    newest >> 32 <= index) {
+		struct record r = load_record((u32)newest);
+
+		if (counts_for(&r, BLOCK.block, scope) && covers(&r, t))
+			return true;
+	}
+	return __warpsafe_covered(t, release, word, BLOCK.block, scope) == ORDERED;
+}
+
 enum { STEPS = 4096, STEPS_QUICK = 256 };
 
 /* Is an old access of this launch (of `thread` of `block`, then) before what the thread does now? At first what is nearest,
@@ -392,7 +409,7 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 
 	s.target.at = (struct place){ BLOCK.grid, block, thread >> 5, epoch, sub };
 	s.target.lane = thread & 31;
-	if (last && __warpsafe_covered(&s.target, last >> 3, own_load32(THREAD(me, acquired_word)), BLOCK.block, scope) == ORDERED)
+	if (last && last_acquire_covers(&s.target, me, last >> 3, scope))
 		return ORDERED;
 	if (block == BLOCK.block && s.target.at.warp == warp)
 		first.flags = WALK_HOME;

@@ -61,14 +61,14 @@ HELPER u32 new_record(const struct record *r)
 	return number;
 }
 
-/* Puts a record on a list in shared memory. */
+/* Puts a record on a list in shared memory. Who comes to it from another block, comes by a release of this one. */
 HELPER void put(u64 list, u32 number)
 {
 	u32 head = 0, was;
 
 	for (;; head = was) {
 		store32(record_at(number), head);
-		fence_gpu();
+		fence_block();
 		was = shared_cas32(list, head, number);
 		if (was == head)
 			break;
@@ -95,7 +95,7 @@ struct thread_state {
 	u32 observed;            /* newest OBSERVED record that no fence came behind */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
 	u32 acquired_word;       /* its word */
-	u32 reserved;
+	u32 acquired_index;      /* how many releases of the word were before it */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
