@@ -1,7 +1,7 @@
 /* ranges_loop.c - registers that go on by a step in each round of a loop, as pointers do that compilers make of indices.
  *
- * The loop is one basic block. A counter in it, which begins with the same number in all threads and goes on by a
- * constant, is compared at the end with such a number: until it is reached (!=), or passed (<, <=). So it is known at the
+ * The loop is one basic block. A counter in it, which goes on by a constant, is compared at the end with a number that is
+ * equally far from its beginning in all threads: until it is reached (!=), or passed (<, <=). So it is known at the
  * kernel's entry how many rounds there are, and what other registers can come to in them. */
 #include "rewrite/ranges_priv.h"
 
@@ -180,15 +180,17 @@ static bool find_span(struct values *v, struct rounds *n, uint32_t loop, struct 
 
 	n->add = steps(v, n->b, n->counter, &begin);
 	by = n->add ? ws_value_added(n->add, n->counter) : NULL;
-	if (!by || by->kind != WS_O_INT || n->add->index > n->compare->index || !ws_sum_fixed(v, &begin) ||
+	if (!by || by->kind != WS_O_INT || n->add->index > n->compare->index || ws_sum_in_time(v, &begin) ||
 	    ws_type_bytes((enum ws_type)n->compare->type[0]) != bytes ||
-	    !ws_value_operand(v, end, bytes, n->compare, &to) || !ws_sum_fixed(v, &to))
+	    !ws_value_operand(v, end, bytes, n->compare, &to) || ws_sum_in_time(v, &to))
 		return false;
 	n->step = bytes == 4 ? (int32_t)by->imm : (int64_t)by->imm;
 	if (!n->step || n->step > INT16_MAX || n->step < (n->equal ? INT16_MIN : 1))
 		return false;
 	span->n = 0;
 	if (!ws_sum_add(span, &to, n->step > 0 ? 1 : -1) || !ws_sum_add(span, &begin, n->step > 0 ? -1 : 1))
+		return false;
+	if (!ws_sum_fixed(v, span))
 		return false;
 	if (n->equal) {
 		ws_value_duty(v, span, entered_unequal(v, n, loop) ? 0 : 1, INT32_MAX);

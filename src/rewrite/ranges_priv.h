@@ -95,6 +95,7 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 bool ws_sum_equal(const struct sum *a, const struct sum *b);
 bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
+bool ws_sum_in_time(const struct values *v, const struct sum *s);      /* may it differ from time to time in a thread? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
 

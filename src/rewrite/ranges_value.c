@@ -110,7 +110,7 @@ bool ws_sum_fixed(const struct values *v, const struct sum *s)
 	return true;
 }
 
-static bool in_time(const struct values *v, const struct sum *s)
+bool ws_sum_in_time(const struct values *v, const struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
 		for (uint32_t n = 0; n < s->t[k].n; n++)
@@ -283,7 +283,7 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	ws_value_must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] :
 	         bytes == 4 ? WS_U32 : WS_U64);
 	l.of[0] = ws_value_keep(v, &s);
-	l.in_time = in_time(v, &s);
+	l.in_time = ws_sum_in_time(v, &s);
 	l.fixed = ws_sum_fixed(v, &s);
 	return ws_value_leaf(v, &l, out);
 }
@@ -463,7 +463,7 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 	if (ws_sum_fixed(v, out))
 		return true;
 	l.of[0] = ws_value_keep(v, out);
-	l.in_time = in_time(v, out);
+	l.in_time = ws_sum_in_time(v, out);
 	find_bounds(v, r, !l.in_time, at, &l);
 	return !l.nbounds || ws_value_leaf(v, &l, out);
 }

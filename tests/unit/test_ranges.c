@@ -259,6 +259,19 @@ static void loops_that_were_unrolled(void **state)
 	expect(down, (struct launch){ { 2 }, { 32 }, -236, 8, 16 }, ALL(1, 64));
 }
 
+/* for (k = i * w; k < i * w + w; k += 4): as many rounds for each, from another number on. */
+static void loops_of_equal_length(void **state)
+{
+	static const char text[] = KERNEL("mul.lo.s32 %r30, %r4, %r6; add.s32 %r32, %r30, %r6; mul.wide.s32 %rd7, %r30, 4;\n"
+		"add.s64 %rd8, %rd1, %rd7; mov.u64 %rd24, %rd8; mov.u32 %r31, %r30; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd5, %rd2, %rd3;\n"
+		"LOOP: ld.global.u32 %r9, [%rd24]; add.s64 %rd24, %rd24, 16; add.s32 %r31, %r31, 4; setp.lt.s32 %p2, %r31, %r32;\n"
+		"@%p2 bra LOOP; st.global.u32 [%rd5], %r9;\n");
+
+	expect(text, (struct launch){ { 2 }, { 32 }, 2036, 0, 8 }, NONE);
+	expect(text, (struct launch){ { 2 }, { 32 }, 2032, 0, 8 }, ALL(1, 64));
+	expect(text, (struct launch){ { 2 }, { 32 }, 2036, 0, 9 }, ALL(21, 64));
+}
+
 /* The pointer goes on where it was in the round before of a loop around. */
 static void loops_that_do_not_begin_anew(void **state)
 {
@@ -373,7 +386,7 @@ int main(void)
 		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(what_is_not_zero), cmocka_unit_test(rows_of_one_thread), cmocka_unit_test(places_of_one_thread), cmocka_unit_test(two_variables),
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
-		cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
+		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
 	};
