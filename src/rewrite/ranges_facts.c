@@ -26,7 +26,8 @@ static bool not_zero(const struct ws_ptx_inst *i, const struct ws_reg *r, bool t
 	if (i->cmp != (truth ? WS_NE : WS_EQ) || other->kind != WS_O_INT || other->imm || i->ops[1].kind != WS_O_REG ||
 	    i->ops[1].reg != r)
 		return false;
-	*b = (struct bound){ .slack = 1, .type = ws_type_bytes((enum ws_type)i->type[0]) == 4 ? WS_U32 : WS_U64, .other = other };
+	*b = (struct bound){ .slack = 1, .other = other };
+	b->type = ws_type_bytes((enum ws_type)i->type[0]) == 4 ? WS_U32 : WS_U64;
 	return ws_type_bytes(b->type) == ws_type_bytes(r->type);
 }
 
