@@ -255,7 +255,7 @@ static void leave_inner(struct ws_warp *w, uint32_t lane)
 		}
 }
 
-bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
+bool ws_step_pass(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
 {
 	const struct ws_dinst *in;
 
@@ -264,6 +264,12 @@ bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
 	w->progress++;
 	ws_isolate(x, in, lanes, in);
 	x->frag->pc = in + 1;
+	return true;
+}
+
+bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
+{
+	ws_step_pass(x, w, lanes);
 	for (uint32_t m = x->its ? 0 : lanes; m; m &= m - 1) {
 		uint32_t l = (uint32_t)__builtin_ctz(m);
 

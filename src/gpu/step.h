@@ -103,6 +103,8 @@ void ws_step_atomic_end(struct ws_exec *x, const struct ws_step_atomic *a);     
 /* ---- for instructions that are not PTX's ---- */
 /* Four bytes of global memory at a generic address; NULL: there are none, and the launch has failed. */
 uint32_t *ws_step_word(struct ws_exec *x, struct ws_warp *w, uint32_t lane, uint64_t addr);
+/* The lanes have executed the instruction at which the warp stands, and go on behind it. */
+bool ws_step_pass(struct ws_exec *x, struct ws_warp *w, uint32_t lanes);
 /* Lock instructions under the reconvergence stack or with independent threads (lock_stack.c). The warp stands at one; of
  * the lanes `asked` those in `got` have the lock at their address. */
 bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, const uint64_t addr[WS_WARP]);
