@@ -65,7 +65,7 @@ static void column(struct ws_timing *t, struct ws_dram *d, size_t i, uint64_t no
 	end = ws_later(now + cycles(t, t->m.tCL), d->bus) + burst;
 	d->bus = end;
 	b->column = now + burst;
-	t->c->dram_row_hits++;
+	t->c->dram_requests++;
 	if (r.write) {
 		t->c->dram_writes += r.bursts;
 		b->precharge = ws_later(b->precharge, end + cycles(t, t->m.tWR));

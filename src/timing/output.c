@@ -20,11 +20,10 @@ static double share(uint64_t a, uint64_t of)
 /* What follows from the counters. */
 static double ipc(const struct ws_counters *c) { return share(c->issued, c->cycles); }
 static double simd_efficiency(const struct ws_counters *c) { return share(c->lanes_issued, c->issued * WS_WARP); }
-static double row_hits(const struct ws_counters *c)
+/* Requests that found their row open: it was not opened for them. */
+static uint64_t row_hits(const struct ws_counters *c)
 {
-	/* an access after its row was opened for it is none */
-	return share(c->dram_row_hits - (c->dram_activations < c->dram_row_hits ? c->dram_activations : c->dram_row_hits),
-	             c->dram_row_hits);
+	return c->dram_requests > c->dram_activations ? c->dram_requests - c->dram_activations : 0;
 }
 
 static void add_line(struct ws_buf *out, const char *label, uint64_t n, double percent)
@@ -50,7 +49,7 @@ static void add_line(struct ws_buf *out, const char *label, uint64_t n, double p
 static void add_pair(struct ws_buf *out, const char *label, uint64_t hits, uint64_t misses)
 {
 	if (hits + misses)
-		add_line(out, label, hits + misses, share(hits, hits + misses));
+		add_line(out, label, hits, share(hits, hits + misses));
 }
 
 static void stalls(const struct ws_counters *c, struct ws_buf *out)
@@ -75,19 +74,19 @@ static void kernel_text(const struct ws_timing *t, const struct ws_tkernel *k, s
 	              (double)c->cycles / t->m.clock_core / 1000, ipc(c), 100 * simd_efficiency(c));
 	add_line(out, "thread instructions", c->thread_instructions, -1);
 	stalls(c, out);
-	add_pair(out, "branches, of one way", c->branches - c->diverged, c->diverged);
+	add_pair(out, "branches of one way", c->branches - c->diverged, c->diverged);
 	if (c->shared_accesses)
 		add_line(out, "passes added by bank conflicts", c->bank_conflicts, -1);
 	if (c->loads + c->stores + c->atomics)
 		add_line(out, "memory transactions", c->transactions, -1);
-	add_pair(out, "first-level cache, hits", c->l1_hits, c->l1_misses);
-	add_pair(out, "constant cache, hits", c->constant_hits, c->constant_misses);
-	add_pair(out, "texture cache, hits", c->texture_hits, c->texture_misses);
-	add_pair(out, "second-level cache, hits", c->l2_hits, c->l2_misses);
+	add_pair(out, "first-level cache hits", c->l1_hits, c->l1_misses);
+	add_pair(out, "constant cache hits", c->constant_hits, c->constant_misses);
+	add_pair(out, "texture cache hits", c->texture_hits, c->texture_misses);
+	add_pair(out, "second-level cache hits", c->l2_hits, c->l2_misses);
 	if (c->dram_reads + c->dram_writes) {
-		add_line(out, "DRAM reads", c->dram_reads, -1);
-		add_line(out, "DRAM writes", c->dram_writes, -1);
-		add_line(out, "DRAM accesses, row open", c->dram_row_hits, row_hits(c));
+		add_line(out, "DRAM bursts read", c->dram_reads, -1);
+		add_line(out, "DRAM bursts written", c->dram_writes, -1);
+		add_line(out, "DRAM requests to an open row", row_hits(c), share(row_hits(c), c->dram_requests));
 	}
 }
 

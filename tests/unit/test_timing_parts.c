@@ -254,6 +254,7 @@ static void test_dram_times(void **state)
 	ws_dram_add(t, d, 8 * 2048 * 8, 1, false);               /* another row of bank 0: precharge first */
 	assert_int_equal(run_out(t) - before, 10 + 12 + 10 + 4);
 	assert_int_equal(c.dram_reads, 5);
+	assert_int_equal(c.dram_requests, 4);
 	assert_int_equal(c.dram_activations, 3);
 	ws_timing_free(t);
 }
