@@ -372,3 +372,16 @@ void ws_real_gather(void *report)
 	pthread_rwlock_unlock(&lock);
 	ws_real_race_gather(report);
 }
+
+uint64_t ws_real_variable(void *module, bool library, const char *name, size_t *bytes)
+{
+	uint64_t address = 0;
+	int e = -1;
+
+	*bytes = 0;
+	if (library && ws_real.cuLibraryGetGlobal)
+		e = ws_real.cuLibraryGetGlobal(&address, bytes, module, name);
+	else if (!library && ws_real.cuModuleGetGlobal_v2)
+		e = ws_real.cuModuleGetGlobal_v2(&address, bytes, module, name);
+	return e ? 0 : address;
+}

@@ -39,7 +39,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_real_gpu *next;
 };
 
-enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50, CAPTURE_RELAXED = 2, NON_BLOCKING = 1 };
+enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50 };
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2 };
 #define LEAST_BUDGET (8ull << 20)
 #define USUAL_BUDGET (64ull << 20)
@@ -54,14 +54,6 @@ static bool driver_has_all(void)
 	       ws_real.cuMemHostGetDevicePointer_v2 && ws_real.cuMemsetD8Async && ws_real.cuMemcpyHtoDAsync_v2 &&
 	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize &&
 	       ws_real.cuCtxSynchronize && ws_real.cuCtxGetCurrent && ws_real.cuCtxPushCurrent_v2 && ws_real.cuCtxPopCurrent_v2;
-}
-
-/* While a stream is captured, calls that might disturb it are refused; ours do not. Returns the mode to go back to. */
-static int relax_capture(int mode)
-{
-	if (ws_real_capturing() && ws_real.cuThreadExchangeStreamCaptureMode)
-		ws_real.cuThreadExchangeStreamCaptureMode(&mode);
-	return mode;
 }
 
 static int wait_for_stream(const struct ws_real_gpu *g)
@@ -162,7 +154,7 @@ static bool share(struct ws_real_gpu *g)
 
 static bool make(struct ws_real_gpu *g)
 {
-	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, NON_BLOCKING) || !allocate(g) || !share(g))
+	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, WS_REAL_NON_BLOCKING) || !allocate(g) || !share(g))
 		return false;
 	ws_race_place(&g->layout, &g->device, g->base);
 	return !zero(g, g->base, g->layout.bytes) && !wait_for_stream(g);
@@ -244,7 +236,7 @@ static struct ws_real_gpu *here(void)
 	pthread_mutex_lock(&lock);
 	g = find(context);
 	if (!g) {
-		int mode = relax_capture(CAPTURE_RELAXED);
+		int mode = ws_real_relax_capture(WS_REAL_RELAXED);
 
 		g = ws_alloc(sizeof *g);
 		g->context = context;
@@ -252,7 +244,7 @@ static struct ws_real_gpu *here(void)
 		pthread_mutex_init(&g->asking, NULL);
 		g->primary = primary_of(context);
 		g->works = make(g);
-		relax_capture(mode);
+		ws_real_relax_capture(mode);
 		g->next = atomic_load(&gpus);
 		atomic_store(&gpus, g);
 		if (!g->works)
@@ -264,29 +256,16 @@ static struct ws_real_gpu *here(void)
 }
 
 /* ---- modules ---- */
-/* The address of the module's variable in the current context; 0: there is none. */
-static uint64_t variable_of(void *module, bool library, const char *name)
-{
-	uint64_t address = 0;
-	size_t bytes = 0;
-	int e = -1;
-
-	if (library && ws_real.cuLibraryGetGlobal)
-		e = ws_real.cuLibraryGetGlobal(&address, &bytes, module, name);
-	else if (!library && ws_real.cuModuleGetGlobal_v2)
-		e = ws_real.cuModuleGetGlobal_v2(&address, &bytes, module, name);
-	return e || bytes < sizeof(struct ws_race_device) ? 0 : address;
-}
-
 static bool fill(struct ws_real_gpu *g, void *module, bool library, const char *name)
 {
-	int mode = relax_capture(CAPTURE_RELAXED);
-	uint64_t address = variable_of(module, library, name);
-	bool fine = address &&
+	int mode = ws_real_relax_capture(WS_REAL_RELAXED);
+	size_t bytes;
+	uint64_t address = ws_real_variable(module, library, name, &bytes);
+	bool fine = address && bytes >= sizeof g->device &&
 	            !ws_real.cuMemcpyHtoDAsync_v2(address, &g->device, sizeof g->device, g->stream) &&
 	            !wait_for_stream(g);
 
-	relax_capture(mode);
+	ws_real_relax_capture(mode);
 	return fine;
 }
 
@@ -450,11 +429,11 @@ static void ask(struct ws_real_gpu *g)
 
 	if (!g->works || g->ended || ws_real.cuCtxPushCurrent_v2(g->context))
 		return;
-	mode = relax_capture(CAPTURE_RELAXED);
+	mode = ws_real_relax_capture(WS_REAL_RELAXED);
 	pthread_mutex_lock(&g->asking);
 	read_counts(g);
 	pthread_mutex_unlock(&g->asking);
-	relax_capture(mode);
+	ws_real_relax_capture(mode);
 	ws_real.cuCtxPopCurrent_v2(&context);
 }
 

@@ -128,6 +128,8 @@ struct ws_real_code *ws_real_code_of(void *function, void **module, bool *librar
 const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function);
 const char *ws_real_checked_name(const struct ws_real_kernel *k);    /* for people; NULL: it is not checked */
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
+/* The address of a module's (or library's) variable in the current context, and its size. 0: there is none. */
+uint64_t ws_real_variable(void *module, bool library, const char *name, size_t *bytes);
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);
 void ws_real_tell_times(void);                               /* a line for each kernel that was timed */
 void ws_real_gather(void *report);                           /* brings the report's rows up to date */
@@ -147,6 +149,9 @@ void ws_real_transact_tell(void);            /* at the end of the program */
 
 /* ---- wrap_launch.c ---- */
 bool ws_real_capturing(void);                /* is a stream being captured? Then nothing can be waited for */
+enum { WS_REAL_RELAXED = 2, WS_REAL_NON_BLOCKING = 1 };      /* CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING */
+/* While a stream is captured, calls that might disturb it are refused; ours do not. Returns the mode to go back to. */
+int ws_real_relax_capture(int mode);
 
 /* ---- times.c: how long kernels ran, with --stats ---- */
 struct ws_real_times {

@@ -56,8 +56,6 @@ void ws_real_transact_bare(void)
 }
 
 /* ---- modules in contexts ---- */
-enum { CAPTURE_RELAXED = 2, NON_BLOCKING = 1 };
-
 /* The variables of a module exist once in each context. The first module with sections that is used in a context lends its
  * tables to all others there: their handles are overwritten, so that sections of all modules exclude each other. */
 struct used {
@@ -80,15 +78,10 @@ static struct lender *lenders;
 
 static uint64_t variable_of(const struct used *u, const char *name, size_t size)
 {
-	uint64_t address = 0;
-	size_t bytes = 0;
-	int e = -1;
+	size_t bytes;
+	uint64_t address = ws_real_variable(u->module, u->library, name, &bytes);
 
-	if (u->library && ws_real.cuLibraryGetGlobal)
-		e = ws_real.cuLibraryGetGlobal(&address, &bytes, u->module, name);
-	else if (!u->library && ws_real.cuModuleGetGlobal_v2)
-		e = ws_real.cuModuleGetGlobal_v2(&address, &bytes, u->module, name);
-	return e || bytes != size ? 0 : address;
+	return bytes == size ? address : 0;
 }
 
 static void *current_context(void)
@@ -96,14 +89,6 @@ static void *current_context(void)
 	void *context = NULL;
 
 	return ws_real.cuCtxGetCurrent && !ws_real.cuCtxGetCurrent(&context) ? context : NULL;
-}
-
-/* Calls that might disturb a stream that is captured are refused then; ours do not. Returns the mode to go back to. */
-static int relax_capture(int mode)
-{
-	if (ws_real_capturing() && ws_real.cuThreadExchangeStreamCaptureMode)
-		ws_real.cuThreadExchangeStreamCaptureMode(&mode);
-	return mode;
 }
 
 static struct lender *lender_of(void *context)
@@ -118,7 +103,7 @@ static struct lender *lender_of(void *context)
 static bool read_handle(struct lender *l, uint64_t address)
 {
 	return ws_real.cuStreamCreate && ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuMemcpyHtoDAsync_v2 &&
-	       ws_real.cuStreamSynchronize && !ws_real.cuStreamCreate(&l->stream, NON_BLOCKING) &&
+	       ws_real.cuStreamSynchronize && !ws_real.cuStreamCreate(&l->stream, WS_REAL_NON_BLOCKING) &&
 	       !ws_real.cuMemcpyDtoHAsync_v2(&l->handle, address, sizeof l->handle, l->stream) &&
 	       !ws_real.cuStreamSynchronize(l->stream);
 }
@@ -167,7 +152,7 @@ void ws_real_transact_prepare(void *function)
 	pthread_mutex_lock(&lock);
 	if (!use_of(module, context)) {
 		struct used *u = ws_alloc(sizeof *u);
-		int mode = relax_capture(CAPTURE_RELAXED);
+		int mode = ws_real_relax_capture(WS_REAL_RELAXED);
 		uint64_t address;
 
 		*u = (struct used){ .module = module, .context = context, .library = library, .next = uses };
@@ -175,7 +160,7 @@ void ws_real_transact_prepare(void *function)
 		u->sections = address != 0;
 		if (address)
 			join(u, address);
-		relax_capture(mode);
+		ws_real_relax_capture(mode);
 		uses = u;
 	}
 	pthread_mutex_unlock(&lock);

@@ -81,6 +81,13 @@ int ws_real_cuStreamEndCapture_ptsz(void *stream, void **graph)
 	return ended(was, ws_real.cuStreamEndCapture_ptsz(stream, graph));
 }
 
+int ws_real_relax_capture(int mode)
+{
+	if (ws_real_capturing() && ws_real.cuThreadExchangeStreamCaptureMode)
+		ws_real.cuThreadExchangeStreamCaptureMode(&mode);
+	return mode;
+}
+
 /* ---- launches ---- */
 /* What we do ourselves stands before the first event or behind the last one: it is no time of the kernel's. */
 struct launch {
