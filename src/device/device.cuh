@@ -266,11 +266,6 @@ HELPER void shared_store32(u32 address, u32 v)
 	asm volatile("st.volatile.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory");
 }
 
-HELPER void shared_store64(u32 address, u64 v)
-{
-	asm volatile("st.volatile.shared.u64 [%0], %1;" : : "r"(address), "l"(v) : "memory");
-}
-
 HELPER u64 shared_exchange64(u32 address, u64 v)
 {
 	u64 was;

@@ -74,7 +74,7 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane)
 	if (f->at)
 		load_cell(f->at, &f->w, &f->r);
 	f->enters = true;
-	f->bits = bytes >= 4 ? 15 : ((1u << bytes) - 1) << (address & 3);
+	f->bits = bytes_of((u32)address, bytes);
 	if (is_expanded(f->w)) {
 		f->line = false;
 		f->at = f->at && bytes <= 4 ? cells_at((u32)f->w) + (address & 124) * 4 : 0;

@@ -464,8 +464,3 @@ const struct ws_counters *ws_timing_kernel(const struct ws_timing *t, size_t i, 
 		*name = t->kernels[i].name;
 	return &t->kernels[i].c;
 }
-
-const struct ws_machine *ws_timing_machine(const struct ws_timing *t)
-{
-	return &t->m;
-}

@@ -55,7 +55,6 @@ struct ws_counters {
 const struct ws_counters *ws_timing_kernel(const struct ws_timing *t, size_t i, const char **name);
 /* Simulated time since t was made. */
 uint64_t ws_timing_nanoseconds(const struct ws_timing *t);
-const struct ws_machine *ws_timing_machine(const struct ws_timing *t);
 void ws_timing_text(const struct ws_timing *t, struct ws_buf *out);
 void ws_timing_json(const struct ws_timing *t, struct ws_buf *out);
 

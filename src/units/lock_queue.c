@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-enum { LOCK, UNLOCK };
 enum { RECORDS };
 enum { QUEUED, GRANTED };                /* words of a warp: masks of lanes */
 enum { LOOK_AGAIN = 20 };                /* cycles, where a warp cannot be parked */
@@ -56,7 +55,7 @@ static enum ws_unit_issue issue(void *self, struct ws_unit_op *o)
 {
 	uint32_t *w = ws_unit_words(o->place), come = w[GRANTED] & o->lanes;
 
-	if (o->instruction == UNLOCK)
+	if (o->instruction == WS_UNLOCK)
 		return WS_UNIT_ASK;
 	if (come) {
 		o->done = come;
@@ -118,7 +117,7 @@ static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)
 
 		if (!word)
 			return false;
-		if (o->instruction == UNLOCK)
+		if (o->instruction == WS_UNLOCK)
 			hand_over(u, o, o->addr[l], word);
 		else
 			request(u, o, l, word);
@@ -138,7 +137,7 @@ static bool finish(void *self, struct ws_unit_op *o)
 {
 	uint32_t *w = ws_unit_words(o->place), come = w[GRANTED] & o->lanes;
 
-	if (o->instruction == UNLOCK)
+	if (o->instruction == WS_UNLOCK)
 		return ws_lock_released(o->x, o->warp, o->lanes);
 	w[GRANTED] &= ~come;             /* handed over while the other replies were on their way */
 	w[QUEUED] &= ~come;
@@ -165,7 +164,6 @@ static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 	return true;
 }
 
-static const char *const instructions[] = { "__ws_lock", "__ws_unlock", NULL };
 static const struct ws_unit_option options[] = {
 	{"records", "threads that can wait in the queues of all locks", 0, 1000000, 1000000},
 	{NULL, NULL, 0, 0, 0},
@@ -173,6 +171,6 @@ static const struct ws_unit_option options[] = {
 
 const struct ws_unit_ops ws_unit_lock_queue = {
 	.abi = WS_UNIT_ABI, .name = "lock-queue", .help = "simt-lock with queues of waiting threads in the memory partitions",
-	.instructions = instructions, .options = options, .create = create, .destroy = destroy, .issue = issue,
+	.instructions = ws_lock_instructions, .options = options, .create = create, .destroy = destroy, .issue = issue,
 	.arrive = arrive, .finish = finish, .counter = counter, .message = message, .launch_begin = launch_begin,
 };

@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-enum { LOCK, UNLOCK };
 enum { BACKOFF };
 
 struct unit {
@@ -40,7 +39,7 @@ static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)
 
 		if (!word)
 			return false;
-		if (o->instruction == UNLOCK) {
+		if (o->instruction == WS_UNLOCK) {
 			u->releases++;
 			*word = 0;
 			continue;
@@ -61,7 +60,7 @@ static bool finish(void *self, struct ws_unit_op *o)
 {
 	struct unit *u = self;
 
-	if (o->instruction == UNLOCK)
+	if (o->instruction == WS_UNLOCK)
 		return ws_lock_released(o->x, o->warp, o->lanes);
 	if (!o->done) {
 		u->empty++;
@@ -87,7 +86,6 @@ static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 	return true;
 }
 
-static const char *const instructions[] = { "__ws_lock", "__ws_unlock", NULL };
 static const struct ws_unit_option options[] = {
 	{"backoff", "cycles that a warp waits after nobody in it got a lock", 0, 100000, 0},
 	{NULL, NULL, 0, 0, 0},
@@ -95,6 +93,6 @@ static const struct ws_unit_option options[] = {
 
 const struct ws_unit_ops ws_unit_simt_lock = {
 	.abi = WS_UNIT_ABI, .name = "simt-lock", .help = "lock and unlock instructions with entries on the reconvergence stack",
-	.instructions = instructions, .options = options, .create = create, .destroy = free, .issue = issue, .arrive = arrive,
+	.instructions = ws_lock_instructions, .options = options, .create = create, .destroy = free, .issue = issue, .arrive = arrive,
 	.finish = finish, .counter = counter,
 };

@@ -5,10 +5,7 @@
 
 static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock, &ws_unit_lock_queue };
 
-const struct ws_unit_ops *ws_unit_at(size_t i)
-{
-	return i < WS_COUNT(units) ? units[i] : NULL;
-}
+const char *const ws_lock_instructions[] = { "__ws_lock", "__ws_unlock", NULL };
 
 const struct ws_unit_ops *ws_unit_find(const char *name, size_t len)
 {

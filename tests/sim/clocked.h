@@ -24,4 +24,13 @@ static inline struct ws_machine clocked_machine(const char *path)
 	return m;
 }
 
+/* One of those that come with the program. */
+static inline struct ws_machine clocked_named(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "src/timing/configs/%s.conf", name);
+	return clocked_machine(path);
+}
+
 #endif

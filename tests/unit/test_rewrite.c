@@ -673,7 +673,6 @@ static void warps_come_together_where_they_must(void **state)
 	            "@%p1 movmatrix.sync.aligned.m8n8.trans.b16 %r1, %r2;" LEFT);
 }
 
-/* A count that is the number of threads which the kernel requires is all of them. */
 /* What needs no check in a launch runs a copy of the code, in which labels have other names and nothing is inserted. */
 static void race_keeps_a_copy_for_launches_without_checks(void **state)
 {
@@ -695,6 +694,7 @@ static void race_keeps_a_copy_for_launches_without_checks(void **state)
 	finish(&w);
 }
 
+/* A count that is the number of threads which the kernel requires is all of them. */
 static void race_knows_required_block_sizes(void **state)
 {
 	struct work w;

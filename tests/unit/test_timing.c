@@ -1,5 +1,6 @@
 /* test_timing.c - small kernels on the clocked GPU: latencies and bandwidth come out as the machine's description says, results
  * are right, sums agree, and a run can be repeated. */
+#include "tests/sim/clocked.h"
 #include "tests/unit/gpu_test.h"
 #include "timing/timing.h"
 
@@ -8,25 +9,6 @@ struct clocked {
 	struct ws_timing *t;
 	struct rig r;
 };
-
-static struct ws_machine machine(const char *name)
-{
-	struct ws_buf path = {0}, why = {0};
-	struct ws_sink sink = {ws_sink_to_buf, &why};
-	struct ws_machine m;
-	size_t len;
-	char *text;
-
-	ws_buf_printf(&path, "src/timing/configs/%s.conf", name);
-	text = ws_read_file(path.data, &len);
-	assert_non_null(text);
-	if (!ws_machine_read(&m, path.data, text, &sink))
-		fail_msg("%s", why.data);
-	free(text);
-	ws_buf_free(&path);
-	ws_buf_free(&why);
-	return m;
-}
 
 static struct clocked start_on(const struct ws_machine *m, const char *text)
 {
@@ -40,7 +22,7 @@ static struct clocked start_on(const struct ws_machine *m, const char *text)
 
 static struct clocked start(const char *name, const char *text)
 {
-	struct ws_machine m = machine(name);
+	struct ws_machine m = clocked_named(name);
 
 	return start_on(&m, text);
 }
@@ -100,12 +82,12 @@ static uint64_t latency(const struct ws_machine *m, const char *space, const cha
 
 static void test_latency_of_shared_memory_and_l1(void **state)
 {
-	struct ws_machine m = machine("fx5800");
+	struct ws_machine m = clocked_named("fx5800");
 
 	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
 	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
 	assert_int_equal(latency(&m, "global", "ld.global.nc.u64", 0), m.texture_latency);
-	m = machine("h200");             /* one cache for both */
+	m = clocked_named("h200");             /* one cache for both */
 	assert_int_equal(latency(&m, "global", "ld.global.nc.u64", 0), m.l1_latency);
 	assert_int_equal(latency(&m, "shared", "ld.shared.u64", 0), m.shared_latency);
 	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), m.l1_latency);
@@ -119,17 +101,17 @@ static uint64_t l2_path(const struct ws_machine *m)
 
 static void test_latency_of_l2(void **state)
 {
-	struct ws_machine m = machine("fermi");  /* no first-level cache */
+	struct ws_machine m = clocked_named("fermi");  /* no first-level cache */
 
 	assert_int_equal(latency(&m, "global", "ld.global.u64", 0), l2_path(&m));
-	m = machine("h200");                     /* a volatile load goes past it */
+	m = clocked_named("h200");                     /* a volatile load goes past it */
 	assert_int_equal(latency(&m, "global", "ld.volatile.global.u64", 0),
 	                 1 + 1 + 2 * m.network_latency + m.l2_latency + 1);
 }
 
 static void test_latency_of_dram(void **state)
 {
-	struct ws_machine m = machine("fermi");
+	struct ws_machine m = clocked_named("fermi");
 	uint64_t clock = 10 * m.clock_core / m.clock_memory, burst = 2 * 4;      /* in tenths; 64 bytes at 8 a cycle */
 	uint64_t best, worst;
 
@@ -314,7 +296,7 @@ static void test_sums_and_repetition(void **state)
 
 	for (size_t i = 0; i < WS_COUNT(names); i++)
 		for (uint32_t policy = WS_POLICY_LRR; policy <= WS_POLICY_TWO_LEVEL; policy++) {
-			struct ws_machine m = machine(names[i]);
+			struct ws_machine m = clocked_named(names[i]);
 			struct clocked c, d;
 			const struct ws_counters *k;
 

@@ -6,26 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "tests/sim/clocked.h"
 #include "timing/timing_priv.h"
-
-static struct ws_machine machine(const char *name)
-{
-	struct ws_buf path = {0}, why = {0};
-	struct ws_sink sink = {ws_sink_to_buf, &why};
-	struct ws_machine m;
-	size_t len;
-	char *text;
-
-	ws_buf_printf(&path, "src/timing/configs/%s.conf", name);
-	text = ws_read_file(path.data, &len);
-	assert_non_null(text);
-	if (!ws_machine_read(&m, path.data, text, &sink))
-		fail_msg("%s", why.data);
-	free(text);
-	ws_buf_free(&path);
-	ws_buf_free(&why);
-	return m;
-}
 
 /* ---- events ---- */
 static char happened[64];
@@ -227,7 +209,7 @@ static uint64_t run_out(struct ws_timing *t)
 /* A clock for all, so that cycles are those of the table: tRCD 12, tCL 10, tRP 10; a burst of 32 bytes takes 4. */
 static struct ws_machine dram_machine(void)
 {
-	struct ws_machine m = machine("fermi");
+	struct ws_machine m = clocked_named("fermi");
 
 	m.clock_memory = m.clock_core;
 	m.dram_latency = 0;
@@ -306,7 +288,7 @@ static void test_dram_read_after_write(void **state)
 /* ---- the network ---- */
 static struct ws_timing *network_rig(uint32_t topology, struct ws_counters *c)
 {
-	struct ws_machine m = machine("fermi");  /* 16 cores, 8 partitions of 256 bytes: two stages of 4 x 4 */
+	struct ws_machine m = clocked_named("fermi");  /* 16 cores, 8 partitions of 256 bytes: two stages of 4 x 4 */
 
 	m.topology = topology;
 	m.radix = 4;
@@ -397,9 +379,9 @@ static void test_descriptions(void **state)
 	static const char *const names[] = {"fermi", "fx5800", "gtx480", "h200"};
 
 	for (size_t i = 0; i < WS_COUNT(names); i++)
-		assert_string_equal(machine(names[i]).name, names[i]);
-	assert_int_equal(machine("fermi").cores, 16);            /* holey-2015, table 5.1 */
-	assert_int_equal(machine("fx5800").l1.ways, 6);          /* table 6.1 */
+		assert_string_equal(clocked_named(names[i]).name, names[i]);
+	assert_int_equal(clocked_named("fermi").cores, 16);            /* holey-2015, table 5.1 */
+	assert_int_equal(clocked_named("fx5800").l1.ways, 6);          /* table 6.1 */
 }
 
 static void refused(const char *add, const char *words)

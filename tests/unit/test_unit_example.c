@@ -52,7 +52,7 @@ static void check(const char *machine, uint32_t by)
 {
 	struct ws_unit_ops unit = ws_unit_tally;
 	struct ws_timing_options o = { .unit = &unit, .unit_values = &by };
-	struct ws_machine m = clocked_machine(machine);
+	struct ws_machine m = clocked_named(machine);
 	struct ws_timing *t;
 	struct ws_mem *p;
 	const uint32_t *words;
@@ -80,8 +80,8 @@ static void check(const char *machine, uint32_t by)
 
 static void test_on_two_machines(void **state)
 {
-	check("src/timing/configs/fermi.conf", 1);
-	check("src/timing/configs/h200.conf", 7);
+	check("fermi", 1);
+	check("h200", 7);
 }
 
 int main(void)

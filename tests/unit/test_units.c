@@ -11,15 +11,13 @@ struct clocked {
 
 static struct clocked start(const char *machine, const char *unit, const char *text)
 {
-	struct ws_buf path = {0}, why = {0};
+	struct ws_buf why = {0};
 	uint32_t values[WS_UNIT_OPTIONS];
 	struct ws_timing_options o = {.unit_values = values};
 	struct ws_machine m;
 	struct clocked c;
 
-	ws_buf_printf(&path, "src/timing/configs/%s.conf", machine);
-	m = clocked_machine(path.data);
-	ws_buf_free(&path);
+	m = clocked_named(machine);
 	o.unit = unit ? ws_unit_parse(unit, values, &why) : NULL;
 	if (unit && !o.unit)
 		fail_msg("%s", why.data);
