@@ -1,6 +1,7 @@
 /* common.c - what the verbs share: refusals, help text, folders, reading the command line. */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,4 +150,32 @@ char *ws_cli_temporary_folder(const char *name)
 		full = realpath(b.data, NULL);       /* the program may go to another folder */
 	ws_buf_free(&b);
 	return full;
+}
+
+void ws_cli_take_folder(const char *folder, int (*order)(const void *, const void *),
+                        void (*take)(void *user, const char *path, const char *name), void *user)
+{
+	DIR *d = opendir(folder);
+	struct dirent *entry;
+	char **names = NULL;
+	size_t n = 0, cap = 0;
+
+	while (d && (entry = readdir(d)))
+		if (entry->d_name[0] != '.')
+			*WS_PUSH(names, n, cap) = ws_strdup(entry->d_name);
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(names, n, sizeof *names, order);
+	for (size_t i = 0; i < n; i++) {
+		struct ws_buf path = { 0 };
+
+		ws_buf_printf(&path, "%s/%s", folder, names[i]);
+		take(user, path.data, names[i]);
+		unlink(path.data);
+		ws_buf_free(&path);
+		free(names[i]);
+	}
+	free(names);
+	rmdir(folder);
 }

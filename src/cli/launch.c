@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 #include "real/real.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -186,34 +185,23 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+struct collecting { const char *verb; struct ws_report *report; };
+
+static void take_report(void *user, const char *path, const char *name)
+{
+	const struct collecting *c = user;
+	size_t len = strlen(name);
+
+	if (strncmp(name, "report.", 7) == 0 && len > 5 && strcmp(name + len - 5, ".json") == 0)
+		read_report(c->verb, path, c->report);
+}
+
 /* Reads report.*.json in order of name and removes the folder. */
 static void collect(const char *verb, const char *folder, struct ws_report *report)
 {
-	DIR *d = opendir(folder);
-	struct dirent *entry;
-	char **names = NULL;
-	size_t n = 0, cap = 0;
+	struct collecting c = { verb, report };
 
-	while (d && (entry = readdir(d)))
-		if (entry->d_name[0] != '.')
-			*WS_PUSH(names, n, cap) = ws_strdup(entry->d_name);
-	if (d)
-		closedir(d);
-	if (n)
-		qsort(names, n, sizeof *names, compare_names);
-	for (size_t i = 0; i < n; i++) {
-		struct ws_buf path = { 0 };
-		size_t len = strlen(names[i]);
-
-		ws_buf_printf(&path, "%s/%s", folder, names[i]);
-		if (strncmp(names[i], "report.", 7) == 0 && len > 5 && strcmp(names[i] + len - 5, ".json") == 0)
-			read_report(verb, path.data, report);
-		unlink(path.data);
-		ws_buf_free(&path);
-		free(names[i]);
-	}
-	free(names);
-	rmdir(folder);
+	ws_cli_take_folder(folder, compare_names, take_report, &c);
 }
 
 struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,

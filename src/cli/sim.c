@@ -3,7 +3,6 @@
 #include "units/units.h"
 #include "timing/timing.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -90,40 +89,32 @@ static bool has_ending(const char *name, const char *ending)
 	return n > m && strcmp(name + n - m, ending) == 0;
 }
 
+struct collecting {
+	const char *ending, *between;
+	struct ws_buf *out;
+	size_t found;
+};
+
+static void take_counters(void *user, const char *path, const char *name)
+{
+	struct collecting *c = user;
+	size_t len;
+	char *text = has_ending(name, c->ending) ? ws_read_file(path, &len) : NULL;
+
+	if (!text)
+		return;
+	ws_buf_puts(c->out, c->found++ ? c->between : "");
+	ws_buf_add(c->out, text, len);
+	free(text);
+}
+
 /* Files of that ending are appended to out, `between` them; all files go, and the folder. */
 static size_t collect(const char *folder, const char *ending, const char *between, struct ws_buf *out)
 {
-	DIR *d = opendir(folder);
-	struct dirent *e;
-	char **names = NULL;
-	size_t n = 0, cap = 0, found = 0;
+	struct collecting c = { ending, between, out, 0 };
 
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			*WS_PUSH(names, n, cap) = ws_strdup(e->d_name);
-	if (d)
-		closedir(d);
-	if (n)
-		qsort(names, n, sizeof *names, compare_names);
-	for (size_t i = 0; i < n; i++) {
-		struct ws_buf path = { 0 };
-		size_t len;
-		char *text;
-
-		ws_buf_printf(&path, "%s/%s", folder, names[i]);
-		text = has_ending(names[i], ending) ? ws_read_file(path.data, &len) : NULL;
-		if (text) {
-			ws_buf_puts(out, found++ ? between : "");
-			ws_buf_add(out, text, len);
-		}
-		free(text);
-		unlink(path.data);
-		ws_buf_free(&path);
-		free(names[i]);
-	}
-	free(names);
-	rmdir(folder);
-	return found;
+	ws_cli_take_folder(folder, compare_names, take_counters, &c);
+	return c.found;
 }
 
 static bool write_json(const struct ws_options *o, const char *folder)
