@@ -57,6 +57,9 @@ enum ws_program_output { WS_OUTPUT_SHOWN, WS_OUTPUT_TO_STDERR, WS_OUTPUT_HIDDEN 
 struct ws_program ws_cli_launch(const struct ws_verb *verb, const struct ws_options *o, char **argv,
                                 enum ws_program_output output, struct ws_report *report);
 
+/* What a verb that looks for nothing but failures exits with: the program's own status, or WS_EXIT_FAILED when a kernel failed. */
+int ws_cli_status(const struct ws_program *p, const struct ws_report *report);
+
 /* Looks at the program before it is started; real: on a real GPU. NULL: fine; else why it cannot be run and what to do,
  * one line, static or in *text, which the caller frees. */
 const char *ws_cli_check_program(const char *path, bool real, struct ws_buf *text);

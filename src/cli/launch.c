@@ -121,6 +121,11 @@ static struct ws_program wait_for(pid_t pid)
 	return p;
 }
 
+int ws_cli_status(const struct ws_program *p, const struct ws_report *report)
+{
+	return p->state == WS_PROGRAM_RAN && ws_report_failed(report) ? WS_EXIT_FAILED : p->status;
+}
+
 static struct ws_program refused(int status)
 {
 	return (struct ws_program){ .state = WS_PROGRAM_REFUSED, .status = status };

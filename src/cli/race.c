@@ -63,7 +63,7 @@ static int exit_status(const struct ws_report *r, const struct ws_options *o, co
 {
 	if (ws_report_count(r, WS_ERROR) && o->error_exitcode)
 		return (int)o->error_exitcode;
-	return ws_report_failed(r) ? WS_EXIT_FAILED : p->status;
+	return ws_cli_status(p, r);
 }
 
 /* false: the rules cannot be read, which was told. *rules is NULL without --suppress. */

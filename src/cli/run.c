@@ -16,13 +16,11 @@ static void show_kernels(const struct ws_report *report)
 static int run_program(char **argv, const struct ws_options *o)
 {
 	struct ws_report *report = ws_report_new();
-	struct ws_program p = ws_cli_launch(&ws_verb_run, o, argv, false, report);
-	int status = p.status;
+	struct ws_program p = ws_cli_launch(&ws_verb_run, o, argv, WS_OUTPUT_SHOWN, report);
+	int status = ws_cli_status(&p, report);
 
 	if (p.state == WS_PROGRAM_RAN && o->stats && ws_cli_is_real(o))
 		show_kernels(report);
-	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
-		status = WS_EXIT_FAILED;
 	ws_report_free(report);
 	return status;
 }

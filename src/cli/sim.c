@@ -165,13 +165,11 @@ static int run_program(char **argv, const struct ws_options *o, const char *mach
 	with.config = machine;
 	with.counters_dir = folder;
 	p = ws_cli_launch(&ws_verb_sim, &with, argv, WS_OUTPUT_SHOWN, report);
-	status = p.status;
+	status = ws_cli_status(&p, report);
 	if (p.state == WS_PROGRAM_RAN)
 		shown = show_counters(o, folder);
 	else
 		rmdir(folder);
-	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
-		status = WS_EXIT_FAILED;
 	ws_report_free(report);
 	free(folder);
 	return shown ? status : WS_EXIT_USAGE;

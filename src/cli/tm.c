@@ -7,10 +7,8 @@ static int run_program(char **argv, const struct ws_options *o)
 {
 	struct ws_report *report = ws_report_new();
 	struct ws_program p = ws_cli_launch(&ws_verb_tm, o, argv, WS_OUTPUT_SHOWN, report);
-	int status = p.status;
+	int status = ws_cli_status(&p, report);
 
-	if (p.state == WS_PROGRAM_RAN && ws_report_failed(report))
-		status = WS_EXIT_FAILED;
 	ws_report_free(report);
 	return status;
 }
