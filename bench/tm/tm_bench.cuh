@@ -1,8 +1,22 @@
-/* tm_bench.cuh - what the workloads for transactions share. Each does the same work under one lock (cgl-lock), under its best
- * hand-written locks (fgl), with each engine of tm.cuh, and on the CPU by one thread (cpu) and by as many as it runs at once
- * (cpu-all), checks the result of each, and prints a line.
+/* tm_bench.cuh - what the workloads for transactions share. A workload is a struct; the same description is played under one
+ * lock (cgl-lock), under its best hand-written locks (fgl, and what else it names), with each engine of tm.cuh, and on the CPU by
+ * one thread (cpu) and with the hand-written locks by as many as it runs at once (cpu-all). The result of each is
+ * checked as a whole, and a line is printed.
  *
- *     PROGRAM [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] */
+ *     PROGRAM [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N]
+ *
+ * A workload derives from `work`, is copied to kernels by value, and has
+ *
+ *     name                           for the table
+ *     WAYS, way_names[WAYS]          its hand-written ways; the first one is fgl
+ *     features()                     what engine auto is told
+ *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
+ *     prepare()                      fills the arrays, which are on the host and zero
+ *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
+ *     section(a, job)                does it, with a.read, a.write, a.fill, a.ok; whether something has changed
+ *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
+ *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
+ */
 #ifndef TM_BENCH_CUH
 #define TM_BENCH_CUH
 
@@ -20,14 +34,25 @@
 
 #include "../common.cuh"
 
-/* sections: of each thread; size: what there is contention for. */
-struct options { unsigned blocks, threads, sections, size, granularity; const char *way; };
+/* Inlined: a transaction variable whose address goes to a function cannot stay in registers. */
+#define BOTH __host__ __device__ __forceinline__
+
+/* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told. */
+struct options { unsigned blocks, threads, sections, size, granularity, repeat; const char *way; };
+
+struct work {
+	options o;
+	unsigned total;                     /* sections */
+	unsigned *changed;                  /* an array: the sections are done again until none changes anything. Or NULL */
+};
+
+enum outcome { FAILED, DONE, CHANGED };
 
 static inline options read_options(int argc, char **argv, options full, options quick)
 {
-	static const char *const names[] = { "blocks=", "threads=", "sections=", "size=", "granularity=" };
+	static const char *const names[] = { "blocks=", "threads=", "sections=", "size=", "granularity=", "repeat=" };
 	options o = full;
-	unsigned *const at[] = { &o.blocks, &o.threads, &o.sections, &o.size, &o.granularity };
+	unsigned *const at[] = { &o.blocks, &o.threads, &o.sections, &o.size, &o.granularity, &o.repeat };
 
 	for (int i = 1; i < argc; i++) {
 		bool known = !strcmp(argv[i], "quick") || !strncmp(argv[i], "way=", 4);
@@ -35,152 +60,84 @@ static inline options read_options(int argc, char **argv, options full, options 
 			o = quick;
 		else if (known)
 			o.way = argv[i] + 4;
-		for (unsigned k = 0; k < 5 && !known; k++)
+		for (unsigned k = 0; k < 6 && !known; k++)
 			if ((known = !strncmp(argv[i], names[k], strlen(names[k])) && atoi(strchr(argv[i], '=') + 1) > 0))
 				*at[k] = (unsigned)atoi(strchr(argv[i], '=') + 1);
 		if (!known)
-			exit((fprintf(stderr, "usage: %s [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N]\n",
-			              argv[0]), 2));
+			exit((fprintf(stderr, "usage: %s [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] "
+			              "[repeat=N]\n", argv[0]), 2));
 	}
 	return o;
 }
 
+static inline unsigned all_threads(const options &o) { return o.blocks * o.threads; }
 static inline bool wanted(const options &o, const char *way) { return !o.way || !strcmp(o.way, way); }
 
-/* Milliseconds of what `work` does, to its end on the device. */
-template <typename F> static double milliseconds(F work)
-{
-	CHECK(cudaDeviceSynchronize());
-	auto from = std::chrono::steady_clock::now();
-	work();
-	CHECK(cudaGetLastError());
-	CHECK(cudaDeviceSynchronize());
-	return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();
-}
+/* What the plays of one way have shown. */
+struct outcome_of_way { double ms, sections; bool right; };
 
 /* One line of the table; returns 1 if the result is wrong. */
-static inline int tell(const options &o, const char *name, const char *way, double ms, bool right, const ws_tm_stats *s)
+static inline int tell(const char *name, const char *way, outcome_of_way w, const ws_tm_stats *s)
 {
-	double n = (double)o.blocks * o.threads * o.sections;
 	unsigned long long aborts = 0;
 
 	for (int i = 0; s && i < WS_TM_REASONS; i++)
 		aborts += s->aborts[i];
-	printf("%-8s %-10s %10.3f ms %10.3f million/s", name, way, ms, n / ms / 1e3);
+	printf("%-8s %-10s %11.0f sections %11.3f ms %10.3f million/s", name, way, w.sections, w.ms, w.sections / w.ms / 1e3);
 	if (s)
 		printf("  %8.3f aborts a commit, %llu alone", (double)aborts / (double)(s->commits ? s->commits : 1), s->serial);
-	printf("  %s\n", right ? "right" : "WRONG");
-	return !right;
+	printf("  %s\n", w.right ? "right" : "WRONG");
+	return !w.right;
 }
 
-/* `launch` with an engine of tm.cuh; `right` tells whether its result is. Every section must have been committed once. */
-template <typename R, typename F> static int with_engine(const options &o, const char *name, unsigned engine, R right, F launch)
-{
-	ws_tm_config config = ws_tm_defaults();
-	ws_tm_stats stats;
-	ws_tm tm;
+/* ---- how a section reaches what is shared ---- */
 
-	config.engine = (enum ws_tm_engine)engine;
-	config.granularity = o.granularity;
-	CHECK(ws_tm_create(&tm, &config));
-	double ms = milliseconds([&] { launch(tm); });
-	CHECK(ws_tm_read_stats(&tm, &stats));
-	CHECK(ws_tm_destroy(&tm));
-	bool commits = stats.commits == (unsigned long long)o.blocks * o.threads * o.sections;
-	return tell(o, name, ws_tm_engine_name(engine), ms, right() && commits, &stats);
-}
-
-/* The same with engine auto: launches until it has settled, and one more, which is the one that is told of. `clear` comes
- * before each. */
-template <typename C, typename R, typename F>
-static int with_auto(const options &o, const char *name, ws_tm_features features, C clear, R right, F launch)
-{
-	ws_tm_config config = ws_tm_defaults();
-	bool good = true, last = false;
-	char why[200];
-	double ms = 0;
-	ws_tm_auto a;
-	ws_tm tm;
-
-	ws_tm_auto_init(&a, &features);
-	config.granularity = o.granularity;
-	CHECK(ws_tm_create(&tm, &config));
-	while (!last) {
-		last = ws_tm_auto_settled(&a);
-		clear();
-		CHECK(ws_tm_auto_before(&a, &tm));
-		ms = milliseconds([&] { launch(tm); });
-		CHECK(ws_tm_auto_after(&a, &tm));
-		good = good && right();
-	}
-	CHECK(ws_tm_destroy(&tm));
-	int bad = tell(o, name, "auto", ms, good, nullptr);
-	printf("         auto is %s\n", ws_tm_auto_why(&a, why, sizeof why));
-	return bad;
-}
-
-/* ---- on the CPU ---- */
-
-struct cpu_lock { std::atomic<bool> taken{false}; };
-
-static inline unsigned cpu_threads(void) { return std::max(2u, std::min(32u, std::thread::hardware_concurrency())); }
-
-/* Holds the locks of what a section uses, taken in rising order; without locks (one thread), nothing. Sorts `which`. */
-struct cpu_guard {
-	std::vector<cpu_lock> &locks;
-	unsigned *which, n;
-
-	cpu_guard(std::vector<cpu_lock> &all, unsigned *items, unsigned count) : locks(all), which(items), n(count)
-	{
-		if (locks.empty())
-			return;
-		std::sort(which, which + n);
-		n = (unsigned)(std::unique(which, which + n) - which);
-		for (unsigned i = 0; i < n; i++)
-			while (locks[which[i]].taken.exchange(true, std::memory_order_acquire))
-				std::this_thread::yield();
-	}
-	~cpu_guard()
-	{
-		for (unsigned i = 0; i < n && !locks.empty(); i++)
-			locks[which[i]].taken.store(false, std::memory_order_release);
-	}
+struct plainly {
+	template <class T> BOTH T read(const T *p) { return *(const volatile T *)p; }
+	template <class T> BOTH void write(T *p, T v) { *(volatile T *)p = v; }
+	template <class T> BOTH void fill(T *p, T v) { *(volatile T *)p = v; }
+	BOTH bool ok() { return true; }
 };
 
-/* Milliseconds of sections 0 to n - 1, dealt to so many threads. */
-template <typename F> static double on_cpu(unsigned threads, unsigned n, F section)
-{
-	auto from = std::chrono::steady_clock::now();
-	std::vector<std::thread> others;
-	auto part = [&](unsigned t) {
-		unsigned long long i = (unsigned long long)n * t / threads, end = (unsigned long long)n * (t + 1) / threads;
+struct in_transaction {
+	struct ws_tx *tx;
 
-		for (; i < end; i++)
-			section((unsigned)i);
-	};
+	__device__ __forceinline__ unsigned read(const unsigned *p) { return ws_tx_read_u32(tx, p); }
+	__device__ __forceinline__ float read(const float *p) { return ws_tx_read_f32(tx, p); }
+	__device__ __forceinline__ long long read(const long long *p) { return ws_tx_read_i64(tx, p); }
+	__device__ __forceinline__ void write(unsigned *p, unsigned v) { ws_tx_write_u32(tx, p, v); }
+	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
+	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
+	/* What nobody else can reach before the section has committed. */
+	template <class T> __device__ __forceinline__ void fill(T *p, T v) { write(p, v); }
+	__device__ __forceinline__ bool ok() { return ws_tx_ok(tx); }
+};
 
-	for (unsigned t = 1; t < threads; t++)
-		others.emplace_back(part, t);
-	part(0);
-	for (auto &t : others)
-		t.join();
-	return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();
-}
-
-/* ---- locks on the device ---- */
+/* ---- locks, on the device and on the host ---- */
 
 /* A lock that a thread tries to take once; the loop around it must go on after a failure (see `hidden`). */
-__device__ static inline bool try_lock(unsigned *lock)
+BOTH static bool try_lock(unsigned *lock)
 {
-	if (*(volatile unsigned *)lock || atomicCAS(lock, 0u, 1u))
-		return false;
-	__threadfence();
-	return true;
+#ifdef __CUDA_ARCH__
+	return !*(volatile unsigned *)lock && !ws_tx__take32(lock, 0u, 1u);
+#else
+	return !__atomic_exchange_n(lock, 1u, __ATOMIC_ACQUIRE);
+#endif
 }
-__device__ static inline void unlock(unsigned *lock)
+/* Before locks are given back. */
+BOTH static void before_unlock(void)
 {
-	__threadfence();
-	*(volatile unsigned *)lock = 0;
+#ifdef __CUDA_ARCH__
+	ws_tx__fence();
+#else
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+BOTH static void give_back(unsigned *lock) { *(volatile unsigned *)lock = 0; }
+BOTH static void unlock(unsigned *lock)
+{
+	before_unlock();
+	give_back(lock);
 }
 
 /* Rounds to let pass after a round of a loop of `done` or not; as in tm.cuh, a random number that grows with the failures. */
@@ -197,6 +154,337 @@ __device__ static inline bool hidden(int value)
 {
 	__asm__ volatile("" : "+r"(value));
 	return value;
+}
+
+/* ---- the kernels: neighbours do neighbouring sections ---- */
+
+__device__ static inline unsigned this_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
+__device__ static inline unsigned threads_in_all(void) { return gridDim.x * blockDim.x; }
+
+/* ENGINE: the handle's, which the compiler then knows, so that the code of the others is left out. */
+template <unsigned ENGINE, class W> __global__ void with_transactions(struct ws_tm tm, W w)
+{
+	tm.engine = ENGINE;
+	WS_TX_VAR(tx, tm);
+
+	for (unsigned i = this_thread(); i < w.total; i += threads_in_all()) {
+		typename W::job job = w.nth(i);
+		bool changed = false;
+
+		WS_TX(&tx)
+			changed = w.section(in_transaction{ &tx }, job);
+		if (changed && w.changed)
+			*w.changed = 1;
+	}
+}
+
+template <class W> __global__ void with_one_lock(unsigned *lock, W w)
+{
+	for (unsigned i = this_thread(); i < w.total; i += threads_in_all()) {
+		typename W::job job = w.nth(i);
+		bool changed = false;
+
+		for (int done = 0; !hidden(done);)
+			if (try_lock(lock)) {
+				changed = w.section(plainly(), job);
+				unlock(lock);
+				done = 1;
+			}
+		if (changed && w.changed)
+			*w.changed = 1;
+	}
+}
+
+template <int WAY, class W> __global__ void with_locks(W w)
+{
+	unsigned random = this_thread() + 1;
+
+	for (unsigned i = this_thread(); i < w.total; i += threads_in_all()) {
+		typename W::job job = w.nth(i);
+		unsigned skip = 0, failures = 0;
+		int done = FAILED;
+
+		while (!hidden(done)) {
+			if (skip) {
+				skip--;
+				continue;
+			}
+			done = w.template try_section<WAY>(job);
+			skip = back_off(&random, &failures, done);
+		}
+		if (done == CHANGED && w.changed)
+			*w.changed = 1;
+	}
+}
+
+/* ---- the same on the CPU ---- */
+
+static inline unsigned cpu_threads(void) { return std::max(2u, std::min(32u, std::thread::hardware_concurrency())); }
+
+template <class W> static void cpu_section(const W &w, unsigned i, bool locks)
+{
+	typename W::job job = w.nth(i);
+	int done = FAILED;
+
+	if (!locks)
+		done = w.section(plainly(), job) ? CHANGED : DONE;
+	while (!done)
+		if (!(done = w.template try_section<0>(job)))
+			std::this_thread::yield();
+	if (done == CHANGED && w.changed)
+		*(volatile unsigned *)w.changed = 1;
+}
+
+/* All sections, dealt to so many threads. */
+template <class W> static void on_cpu(const W &w, unsigned threads)
+{
+	std::vector<std::thread> others;
+	auto part = [&](unsigned t) {
+		unsigned long long i = (unsigned long long)w.total * t / threads, end = (unsigned long long)w.total * (t + 1) / threads;
+
+		for (; i < end; i++)
+			cpu_section(w, (unsigned)i, threads > 1);
+	};
+
+	for (unsigned t = 1; t < threads; t++)
+		others.emplace_back(part, t);
+	part(0);
+	for (auto &t : others)
+		t.join();
+}
+
+/* ---- arrays of a workload ---- */
+
+struct piece { void *at; size_t bytes; bool kept; };
+
+template <class W> static std::vector<piece> pieces(W &w)
+{
+	std::vector<piece> all;
+
+	w.arrays([&](auto **p, size_t n, bool kept) { all.push_back({ *p, n * sizeof **p, kept }); });
+	return all;
+}
+
+/* A copy of the workload with arrays of its own; those that no section changes are shared if both are on the host. */
+template <class W> static W another(W &from, bool device)
+{
+	W w = from;
+
+	w.arrays([&](auto **p, size_t n, bool kept) {
+		if (device)
+			CHECK(cudaMalloc((void **)p, n * sizeof **p));
+		else if (!kept || !*p)
+			*(void **)p = calloc(n, sizeof **p);
+	});
+	return w;
+}
+
+/* The contents; of those that no section changes only if `all`. */
+template <class W> static void copy(W &to, W &from, cudaMemcpyKind kind, bool all)
+{
+	std::vector<piece> a = pieces(to), b = pieces(from);
+
+	for (size_t i = 0; i < a.size(); i++)
+		if (a[i].at != b[i].at && (all || !a[i].kept))
+			CHECK(cudaMemcpy(a[i].at, b[i].at, a[i].bytes, kind));
+}
+
+/* ---- playing ---- */
+
+template <class W> struct game {
+	W initial, want, result, device;    /* the first three on the host */
+	unsigned *lock;                     /* on the device */
+};
+
+template <class F> static double milliseconds(F f)
+{
+	auto from = std::chrono::steady_clock::now();
+
+	f();
+	return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();
+}
+
+/* Whether something has changed since it was asked the last time. */
+static inline unsigned ask_changed(unsigned *changed, bool device)
+{
+	unsigned answer, no = 0;
+
+	CHECK(cudaMemcpy(&answer, changed, sizeof answer, device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost));
+	CHECK(cudaMemcpy(changed, &no, sizeof no, device ? cudaMemcpyHostToDevice : cudaMemcpyHostToHost));
+	return answer;
+}
+
+/* Plays once: `pass` does all sections, on the workload w; its arrays are as at the start. */
+template <class W, class F> static outcome_of_way once(W &w, bool device, F pass)
+{
+	outcome_of_way out = { 0, 0, false };
+	unsigned again = 0;
+
+	CHECK(cudaDeviceSynchronize());
+	out.ms = milliseconds([&] {
+		do {
+			again = 0;
+			pass();
+			out.sections += w.total;
+			if (device)
+				CHECK(cudaGetLastError());
+			if (device)
+				CHECK(cudaDeviceSynchronize());
+			if (w.changed)
+				again = ask_changed(w.changed, device);
+		} while (again);
+	});
+	return out;
+}
+
+/* Plays a way as often as asked for: the fastest one; all must be right. */
+template <class W, class B, class F> static outcome_of_way best(game<W> &g, B before, F pass)
+{
+	outcome_of_way fastest = { 0, 0, true };
+
+	for (unsigned k = 0; k < g.initial.o.repeat; k++) {
+		copy(g.device, g.initial, cudaMemcpyHostToDevice, false);
+		before();
+		outcome_of_way out = once(g.device, true, pass);
+
+		copy(g.result, g.device, cudaMemcpyDeviceToHost, false);
+		fastest.right = fastest.right && g.result.right(g.want);
+		if (k == 0 || out.ms < fastest.ms) {
+			fastest.ms = out.ms;
+			fastest.sections = out.sections;
+		}
+	}
+	return fastest;
+}
+
+/* One thread's result is what all others are compared with, so that it is always played. */
+template <class W> static int play_cpu(game<W> &g, unsigned threads)
+{
+	W &w = threads > 1 ? g.result : g.want;
+	const char *way = threads > 1 ? "cpu-all" : "cpu";
+
+	if (threads > 1 && !wanted(w.o, way))
+		return 0;
+	copy(w, g.initial, cudaMemcpyHostToHost, false);
+	outcome_of_way out = once(w, false, [&] { on_cpu(w, threads); });
+	out.right = w.right(g.want);
+	return wanted(w.o, way) ? tell(w.name, way, out, nullptr) : !out.right;
+}
+
+template <class W> static int play_one_lock(game<W> &g)
+{
+	const W &w = g.device;
+
+	if (!wanted(w.o, "cgl-lock"))
+		return 0;
+	return tell(w.name, "cgl-lock", best(g, [] {}, [&] { with_one_lock<<<w.o.blocks, w.o.threads>>>(g.lock, w); }), nullptr);
+}
+
+template <int WAY, class W> struct play_locks {
+	static int all(game<W> &g)
+	{
+		const W &w = g.device;
+		int bad = play_locks<WAY - 1, W>::all(g);
+
+		if (!wanted(w.o, W::way_name(WAY)))
+			return bad;
+		outcome_of_way out = best(g, [] {}, [&] { with_locks<WAY><<<w.o.blocks, w.o.threads>>>(w); });
+		return bad + tell(w.name, W::way_name(WAY), out, nullptr);
+	}
+};
+template <class W> struct play_locks<-1, W> {
+	static int all(game<W> &) { return 0; }
+};
+
+/* Launches the kernel of the handle's engine, which is FROM or a later one. */
+template <unsigned FROM, class W> struct transactions {
+	static void launch(const ws_tm &tm, const W &w)
+	{
+		if (tm.engine == FROM)
+			with_transactions<FROM><<<w.o.blocks, w.o.threads>>>(tm, w);
+		else
+			transactions<FROM + 1, W>::launch(tm, w);
+	}
+};
+template <class W> struct transactions<WS_TM_ENGINES, W> {
+	static void launch(const ws_tm &, const W &) {}
+};
+
+/* Every section must have been committed once. */
+template <class W> static int play_engine(game<W> &g, unsigned engine)
+{
+	const W &w = g.device;
+	ws_tm_config config = ws_tm_defaults();
+	ws_tm_stats stats;
+	ws_tm tm;
+
+	if (!wanted(w.o, ws_tm_engine_name(engine)))
+		return 0;
+	config.engine = (enum ws_tm_engine)engine;
+	config.granularity = w.o.granularity;
+	CHECK(ws_tm_create(&tm, &config));
+	outcome_of_way out = best(g, [&] { CHECK(ws_tm_reset_stats(&tm)); },
+	                          [&] { transactions<0, W>::launch(tm, w); });
+	CHECK(ws_tm_read_stats(&tm, &stats));
+	CHECK(ws_tm_destroy(&tm));
+	out.right = out.right && stats.commits > 0 && stats.commits % w.total == 0 && (w.changed || stats.commits == w.total);
+	return tell(w.name, ws_tm_engine_name(engine), out, &stats);
+}
+
+/* The same with engine auto: launches until it has settled, and one more, which is the one that is told of. */
+template <class W> static int play_auto(game<W> &g)
+{
+	const W &w = g.device;
+	ws_tm_config config = ws_tm_defaults();
+	ws_tm_features features = w.features();
+	bool last = false;
+	outcome_of_way out = { 0, 0, true };
+	char why[200];
+	ws_tm_auto a;
+	ws_tm tm;
+
+	if (!wanted(w.o, "auto"))
+		return 0;
+	ws_tm_auto_init(&a, &features);
+	config.granularity = w.o.granularity;
+	CHECK(ws_tm_create(&tm, &config));
+	while (!last) {
+		last = ws_tm_auto_settled(&a);
+		bool right = out.right;
+
+		out = best(g, [] {}, [&] {
+			CHECK(ws_tm_auto_before(&a, &tm));
+			transactions<0, W>::launch(tm, w);
+			CHECK(ws_tm_auto_after(&a, &tm));
+		});
+		out.right = out.right && right;
+	}
+	CHECK(ws_tm_destroy(&tm));
+	int bad = tell(w.name, "auto", out, nullptr);
+	printf("         auto is %s\n", ws_tm_auto_why(&a, why, sizeof why));
+	return bad;
+}
+
+/* Plays the workload, whose arrays are not there yet, in each way that is wanted. Returns how many were wrong. */
+template <class W> static int play(W w)
+{
+	int bad = 0;
+
+	w.arrays([](auto **p, size_t, bool) { *p = nullptr; });
+	W initial = another(w, false);
+	initial.prepare();
+	game<W> g = { initial, another(initial, false), another(initial, false), another(initial, true), nullptr };
+	copy(g.device, g.initial, cudaMemcpyHostToDevice, true);
+	CHECK(cudaMalloc((void **)&g.lock, sizeof *g.lock));
+	CHECK(cudaMemset(g.lock, 0, sizeof *g.lock));
+	bad += play_cpu(g, 1);
+	bad += play_cpu(g, cpu_threads());
+	bad += play_one_lock(g);
+	bad += play_locks<W::WAYS - 1, W>::all(g);
+	for (unsigned e = 0; e < WS_TM_ENGINES; e++)
+		bad += play_engine(g, e);
+	bad += play_auto(g);
+	return bad;
 }
 
 #endif
