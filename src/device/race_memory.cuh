@@ -84,50 +84,56 @@ HELPER u64 entry_of_word(u64 line, u32 word, u32 bytes_at)
 
 HELPER void fill_cells(u64 cells, u64 w, u64 r)
 {
+	#pragma nounroll
 	for (u32 k = 0; k < 32; k++)
 		asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(cells + 16 * k),
 			     "l"(entry_of_word(w, k, W_BYTES_AT)), "l"(entry_of_word(r, k, R_BYTES_AT)) : "memory");
 }
 
+/* Of a launch before mine? Nothing of it is compared. 0 is. */
+HELPER bool is_of_past(u64 entry) { return segment_of(entry) < (BLOCK.lowest ? BLOCK.lowest : 1); }
+
 /* By one lane. A read that enters the line while it is done looks at W again, and then goes to the cells itself. */
 SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 {
 	u32 number = take_cells(warp);
-	u64 cells = cells_at(number & ~(u32)USED), w, r, was;
+	u64 cells = cells_at(number & ~(u32)USED), w, r, was, filled;
 
 	if (!number)
 		return;
 	load_cell(line, &w, &r);
 	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
-		if (w || r || number & USED) {
+		filled = is_of_past(r) ? 0 : r;
+		if (!is_of_past(w) || filled || number & USED) {
 			number |= USED;
-			fill_cells(cells, w, r);
+			fill_cells(cells, is_of_past(w) ? 0 : w, filled);
 			fence_gpu();
 		}
 		was = cas64(line, w, EXPANDED | (number & ~(u32)USED));
 		if (was != w)
 			continue;
 		was = exchange64(line + 8, EXPANDED | (number & ~(u32)USED));
+		#pragma nounroll
 		for (u32 k = 0; k < 32 && was != r; k++)
-			cas64(cells + 16 * k + 8, entry_of_word(r, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
+			cas64(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
 		return;
 	}
 	shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
 }
 
-/* Lanes that come to one line together had better not all take cells: who finds that another one has just begun looks a
- * few times whether it is done. */
+/* Of lanes that come to one line together one makes cells of it, and no other waits for it in a loop: where their ways meet
+ * again behind a condition, a GPU waits for all of them anyhow, and who looks again and again before holds up the one. */
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
 	u32 mark = (u32)(line >> 4) | 1;
-	bool begun = shared_exchange32(IN_SHARED(__warpsafe_block.expanding[warp]), mark) == mark;
-	u64 entry = load64(line);
+	u64 entry;
 
-	for (u32 n = 0; begun && n < 32 && !is_expanded(entry); n++)
-		entry = load64(line);
+	if (shared_exchange32(IN_SHARED(__warpsafe_block.expanding[warp]), mark) != mark)
+		__warpsafe_expand_line(line, warp);
+	entry = load64(line);
 	if (is_expanded(entry))
 		return entry;
-	__warpsafe_expand_line(line, warp);
+	__warpsafe_expand_line(line, warp);      /* the other one is on its way alone, or there is no room */
 	return load64(line);
 }
 
