@@ -236,7 +236,8 @@ static enum ws_next enter(struct ws_exec *x, const struct ws_dinst *in, const st
 	}
 	f->frame = fr;                   /* the fragment's hold on the caller is now the new frame's */
 	f->pc = code->insts;
-	f->reconv = NULL;
+	if (!x->gpu->config.plain_calls || code != caller->code)
+		f->reconv = NULL;
 	return WS_RELOAD;
 }
 

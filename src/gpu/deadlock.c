@@ -145,6 +145,34 @@ static void poll_text(struct listing *li, const struct ws_warp *w)
 	holder_text(li, w);
 }
 
+/* An entry of the reconvergence stack: its kind, its lanes, where they go on and where they meet the ones below. */
+static void stack_entry(struct listing *li, const struct ws_frag *f)
+{
+	static const char *const kinds[] = {"", "lock retry: ", "lock: ", "left: "};
+
+	ws_buf_printf(li->out, "\n      %slanes ", kinds[f->lock]);
+	lanes_text(li->out, f->mask);
+	if (!f->mask)
+		ws_buf_puts(li->out, "none");
+	if (f->pc)
+		where(li, f, f->pc);
+	else
+		ws_buf_puts(li->out, " return");
+	if (!f->lock && f->reconv) {
+		ws_buf_puts(li->out, ", until all are");
+		where(li, f, f->reconv);
+	}
+}
+
+static void stack_of(struct listing *li, const struct ws_warp *w)
+{
+	if (w->nfrags < 2)
+		return;
+	ws_buf_puts(li->out, "\n    its stack, from the top:");
+	for (uint32_t i = w->nfrags; i-- > 0;)
+		stack_entry(li, &w->frag[i]);
+}
+
 static void list_warp(struct listing *li, const struct ws_warp *w)
 {
 	const struct ws_frag *top = w->nfrags ? &w->frag[w->nfrags - 1] : NULL;
@@ -166,6 +194,8 @@ static void list_warp(struct listing *li, const struct ws_warp *w)
 	}
 	if (w->runnable && li->groups <= MAX_GROUPS)
 		poll_text(li, w);
+	if (!li->x->its && li->groups <= MAX_GROUPS)
+		stack_of(li, w);
 }
 
 /* With the others of its cluster. */

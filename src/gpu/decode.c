@@ -687,6 +687,8 @@ void ws_decode(struct ws_image *im, struct ws_code *code)
 		memcpy(code->reg, dc.reg, f->nregs * sizeof *code->reg);
 		code->start = ws_arena_alloc(im->arena, (f->nblocks + 1) * sizeof *code->start);
 		memcpy(code->start, start, (f->nblocks + 1) * sizeof *code->start);
+		if (!dc.failed)
+			ws_lock_meets(&dc, code, start);
 	}
 	free(order);
 	free(start);

@@ -4,8 +4,14 @@
  * its place in the caller's frame (section 2.2's call entries): threads of different depth never meet.
  *
  * A branch whose reconvergence place is the function's end gets NULL, and an entry that stands at NULL returns from its
- * frame when it is on top. */
+ * frame when it is on top.
+ *
+ * Without call entries (ws_gpu_config.plain_calls) an entry keeps its place of reconvergence through a recursive call, as the
+ * paper shows in figure 2.2: lanes that come to it deeper in the recursion go on as if they were in the frame of the entry
+ * below, with the values they have. */
 #include "gpu/gpu_priv.h"
+
+#include <string.h>
 
 static bool is_base(const struct ws_warp *w, uint32_t i)
 {
@@ -79,6 +85,49 @@ void ws_stack_split(struct ws_exec *x, const struct ws_dinst *in, uint32_t same,
 	x->frag = &w->frag[w->nfrags - 1];
 }
 
+/* ---- without call entries ---- */
+static void copy_lanes(uint8_t *to, const uint8_t *from, unsigned width, uint32_t mask)
+{
+	if (!width) {
+		uint32_t a, b;
+
+		memcpy(&a, to, 4);
+		memcpy(&b, from, 4);
+		a = (a & ~mask) | (b & mask);
+		memcpy(to, &a, 4);
+		return;
+	}
+	for (uint32_t m = mask; m; m &= m - 1) {
+		size_t l = (size_t)__builtin_ctz(m), n = width < 16 ? width : 8;
+
+		memcpy(to + l * n, from + l * n, n);
+		if (width == 16)         /* two arrays of halves (lanes.h) */
+			memcpy(to + (WS_WARP + l) * n, from + (WS_WARP + l) * n, n);
+	}
+}
+
+/* The top entry meets the one below, which is in another frame of the same function: its lanes bring their values. */
+static void meet_across(struct ws_warp *w, const struct ws_frag *f, const struct ws_frag *below)
+{
+	struct ws_frame *from = f->frame, *to = below->frame;
+	const struct ws_ptx_func *fn = to->code->fn->ptx;
+	const struct ws_dinst *in = f->pc;
+	const uint64_t *live;
+
+	while (in->site == WS_NO_SITE)
+		in++;
+	live = fn->blocks[fn->insts[in->site].block].live_in;
+	for (uint32_t i = 0; i < fn->nregs; i++) {
+		uint32_t at = to->code->reg[fn->regs[i]->index];
+
+		if (live[i / 64] >> (i % 64) & 1)
+			copy_lanes(to->regs + at, from->regs + at, ws_reg_width(fn->regs[i]), f->mask);
+	}
+	for (uint32_t m = f->mask; m; m &= m - 1)
+		to->base[__builtin_ctz(m)] = from->base[__builtin_ctz(m)];
+	ws_fill_locals(to, f->mask);
+}
+
 /* The top entry stands at the end of its frame. */
 static void return_from_frame(struct ws_warp *w)
 {
@@ -122,14 +171,17 @@ void ws_stack_pick(struct ws_exec *x)
 			return;
 		}
 		f = &w->frag[w->nfrags - 1];
-		if (!f->mask && w->nfrags > 1)
+		if (!f->mask && w->nfrags > 1) {
 			ws_lock_pop(x);
-		else if (!f->pc)
+		} else if (!f->pc) {
 			return_from_frame(w);
-		else if (f->pc == f->reconv && w->nfrags > 1)
+		} else if (f->pc == f->reconv && w->nfrags > 1) {
+			if (is_base(w, w->nfrags - 1))
+				meet_across(w, f, f - 1);
 			pop(w);
-		else
+		} else {
 			break;
+		}
 	}
 	x->frag = f->wait == WS_READY ? f : NULL;
 }

@@ -15,6 +15,8 @@ enum ws_schedule { WS_SCHED_RR, WS_SCHED_RANDOM };
 struct ws_gpu_config {
 	enum ws_divergence divergence;
 	enum ws_schedule schedule;
+	bool plain_calls;            /* stack, with a clock: calls get no entry, so that threads of different depth of a
+	                              * recursion meet, as if they were of one (diverge_stack.c) */
 	uint64_t seed;
 	uint32_t host_threads;       /* 0 = one a core */
 	uint64_t max_instructions;   /* warp instructions a launch; 0 = no limit */

@@ -556,6 +556,9 @@ struct ws_decoder {
 	bool failed;
 };
 
+/* Moves places of reconvergence out of critical sections (lock_meets.c). start: by block, its first instruction. */
+void ws_lock_meets(struct ws_decoder *dc, struct ws_code *code, const uint32_t *start);
+
 /* Element width of a register in the file (lanes.h). */
 unsigned ws_reg_width(const struct ws_reg *r);
 uint32_t ws_dec_const(struct ws_decoder *dc, struct ws_const c);         /* its register */

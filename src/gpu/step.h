@@ -21,6 +21,9 @@ struct ws_clock_ops {
 	/* Number of the instruction that a call of this undefined function is (PTX without an assembler's help); below 0: it
 	 * is none. NULL: there are none. */
 	int (*intrinsic)(void *self, const char *name);
+	/* How many locks a thread has more after that call: 1, -1, 0. A branch outside of a critical section then has its place
+	 * of reconvergence outside too (lock_meets.c). NULL, or always 0: where paths meet. */
+	int (*locks)(void *self, const char *name);
 };
 
 struct ws_step_launch {

@@ -453,7 +453,7 @@ static void run(void *self, struct ws_exec *x)
 	end_launch(t);
 }
 
-const struct ws_clock_ops ws_timing_clock = {run, ws_unit_number};
+const struct ws_clock_ops ws_timing_clock = {run, ws_unit_number, ws_unit_locks};
 
 /* ---- what was counted ---- */
 const struct ws_counters *ws_timing_kernel(const struct ws_timing *t, size_t i, const char **name)

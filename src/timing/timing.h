@@ -22,7 +22,7 @@ struct ws_cache_size { uint32_t bytes, ways, line, fetch; };
 struct ws_machine {                      /* rows of machine.def */
 	char name[64];
 	uint32_t clock_core, clock_network, clock_memory;
-	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack;
+	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack, plain_calls;
 	uint32_t units[WS_UNIT_COUNT], interval[WS_UNIT_COUNT], latency[WS_CLASS_COUNT];
 	uint32_t shared_latency, shared_banks, shared_lanes;
 	struct ws_cache_size l1, constant, texture, l2;

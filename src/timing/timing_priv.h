@@ -264,6 +264,7 @@ void ws_wake_core(struct ws_timing *t, struct ws_core *c);
 struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
 void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s); /* unit.c */
 int ws_unit_number(void *timing, const char *name);      /* for ws_clock_ops */
+int ws_unit_locks(void *timing, const char *name);
 void ws_unit_arrive(struct ws_timing *t, struct ws_packet *k);
 void ws_unit_message(struct ws_timing *t, struct ws_packet *k);
 void ws_unit_finish(struct ws_timing *t, struct ws_memop *a);

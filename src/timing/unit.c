@@ -15,6 +15,14 @@ int ws_unit_number(void *timing, const char *name)
 	return -1;
 }
 
+int ws_unit_locks(void *timing, const char *name)
+{
+	const struct ws_timing *t = timing;
+	int number = ws_unit_number(timing, name);
+
+	return number >= 0 && t->options.unit->locks ? t->options.unit->locks(t->unit, (unsigned)number) : 0;
+}
+
 static void over(struct ws_timing *t, struct ws_twarp *w, struct ws_unit_op *o)
 {
 	w->held = false;

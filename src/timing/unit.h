@@ -63,6 +63,9 @@ struct ws_unit_ops {                     /* fields are only appended */
 	/* May be NULL: a message of ws_unit_send has come to the core; a launch begins. */
 	void (*message)(void *self, void *machine, void *place, uint32_t lane);
 	void (*launch_begin)(void *self);
+	/* May be NULL: how many locks a thread has more after an instruction: 1, -1, 0. Reconvergence places are then moved
+	 * out of critical sections. */
+	int (*locks)(const void *self, unsigned instruction);
 };
 
 #endif

@@ -10,10 +10,11 @@
 
 #include <stdlib.h>
 
-enum { BACKOFF };
+enum { BACKOFF, FIXUP };
 
 struct unit {
 	uint32_t backoff;
+	bool fixup;
 	uint64_t requests, acquired, failed, releases, empty;
 };
 
@@ -22,6 +23,7 @@ static void *create(const uint32_t *values)
 	struct unit *u = ws_alloc(sizeof *u);
 
 	u->backoff = values[BACKOFF];
+	u->fixup = values[FIXUP];
 	return u;
 }
 
@@ -69,6 +71,13 @@ static bool finish(void *self, struct ws_unit_op *o)
 	return ws_lock_taken(o->x, o->warp, o->lanes, o->done, o->addr);
 }
 
+static int locks(const void *self, unsigned instruction)
+{
+	const struct unit *u = self;
+
+	return !u->fixup ? 0 : instruction == WS_LOCK ? 1 : -1;
+}
+
 static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 {
 	const struct unit *u = self;
@@ -88,11 +97,12 @@ static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 
 static const struct ws_unit_option options[] = {
 	{"backoff", "cycles that a warp waits after nobody in it got a lock", 0, 100000, 0},
+	{"fixup", "1: branches around a lock meet behind the unlock", 0, 1, 0},
 	{NULL, NULL, 0, 0, 0},
 };
 
 const struct ws_unit_ops ws_unit_simt_lock = {
 	.abi = WS_UNIT_ABI, .name = "simt-lock", .help = "lock and unlock instructions with entries on the reconvergence stack",
 	.instructions = ws_lock_instructions, .options = options, .create = create, .destroy = free, .issue = issue, .arrive = arrive,
-	.finish = finish, .counter = counter,
+	.finish = finish, .counter = counter, .locks = locks,
 };
