@@ -1,11 +1,11 @@
 /* sim_speed.c - speed of the simulated GPU in PTX thread-instructions a second: five kernels, run plain on one core,
  * with the race detector, and on two host threads. Results are checked against the host.
  *
- *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--clocked=MACHINE.conf] [--only=KERNEL] [--stats] [--cpu]
+ *     sim_speed [--seconds=S] [--csv] [--plain] [--detect] [--clocked=MACHINE.conf] [--only=KERNEL] [--stats] [--touched] [--cpu]
  *               [bench/ptx/speed.ptx]
  *
- * --plain, --detect, --clocked (on a machine with a clock, one host thread) and --only leave the others out (for profiles). --stats says what memory the detector used;
- * --cpu takes processor time, which other work on the machine hardly moves.
+ * --plain, --detect, --clocked (on a machine with a clock, one host thread) and --only leave the others out (for profiles).
+ * --stats says what memory the detector used; --touched, in place of detection, how many bytes the kernels touch. --cpu takes processor time, which other work on the machine hardly moves.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +40,7 @@ static const float *floats(const struct ws_mem *m)
 
 static const char *only;                 /* kernel; NULL = all */
 static bool stats, cpu;
+static const char *detector = "shadow";
 
 /* ---- results ---- */
 static bool check_add(const struct rig *r)
@@ -224,7 +225,7 @@ static void tell_stats(const struct ws_detector *d, void *self)
 
 static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 {
-	const struct ws_detector *d = ws_detector_find("shadow");
+	const struct ws_detector *d = ws_detector_find(detector);
 	struct ws_detect_config dc = {.granularity = 1, .shared = true, .global = true};
 	struct ws_report *report = ws_report_new();
 	struct ws_gpu_config config = {.host_threads = 1};
@@ -344,6 +345,8 @@ int main(int argc, char **argv)
 			clocked = argv[i] + 10;
 		else if (!strcmp(argv[i], "--stats"))
 			stats = true;
+		else if (!strcmp(argv[i], "--touched"))
+			detector = "touched", only_detect = stats = true;
 		else if (!strcmp(argv[i], "--cpu"))
 			cpu = true;
 		else if (!strncmp(argv[i], "--only=", 7))

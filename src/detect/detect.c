@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ws_detector ws_detector_shadow, ws_detector_exact, ws_detector_compare, ws_detector_recent;
+extern const struct ws_detector ws_detector_shadow, ws_detector_exact, ws_detector_compare, ws_detector_recent,
+                                ws_detector_touched;
 
 static const struct ws_detector *const detectors[] = {&ws_detector_shadow, &ws_detector_exact, &ws_detector_compare,
-                                                        &ws_detector_recent};
+                                                        &ws_detector_recent, &ws_detector_touched};
 
 const struct ws_detector *ws_detector_find(const char *name)
 {

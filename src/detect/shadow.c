@@ -764,6 +764,7 @@ static void block_memory(struct ws_block_state *b, uint32_t lines, uint32_t warp
 	if (lines > b->cap_lines) {
 		b->lines = ws_realloc(b->lines, lines * sizeof *b->lines);
 		memset(b->lines + b->cap_lines, 0, (lines - b->cap_lines) * sizeof *b->lines);
+		ws_memory_count(b->s, (lines - b->cap_lines) * sizeof *b->lines);
 		b->cap_lines = lines;
 	}
 	b->nlines = lines;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_SIZE = 32 << 10, MAX_SIZE = 512 << 10, BAD = 4, TRY_EVERY = 16 };
+enum { FIRST_SIZE = 512, MAX_SIZE = 512 << 10, BAD = 4, TRY_EVERY = 16 };
 
 static uint32_t note_kind(enum ws_access_kind kind)
 {

@@ -22,6 +22,11 @@ static bool over(const struct ws_shadow *s, uint64_t more)
 	return s->config.shadow_limit && in_use(s) + more > s->config.shadow_limit;
 }
 
+static uint64_t memory_bytes(uint64_t npages)
+{
+	return sizeof(struct ws_shadow_mem) + npages * sizeof(struct ws_page *);
+}
+
 struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem)
 {
 	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
@@ -31,7 +36,8 @@ struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *me
 	ws_spin_lock(&s->lock);
 	sm = mem->obs;
 	if (!sm) {
-		sm = ws_alloc(sizeof *sm + n * sizeof sm->page[0]);
+		sm = ws_alloc(memory_bytes(n));
+		ws_memory_count(s, memory_bytes(n));
 		sm->first = first;
 		sm->npages = n;
 		sm->serial = mem->serial;
@@ -84,6 +90,7 @@ void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm)
 	*sm->at = sm->next;
 	if (sm->next)
 		sm->next->at = sm->at;
+	ws_memory_count(s, 0 - memory_bytes(sm->npages));
 	free(sm);
 }
 
@@ -314,6 +321,7 @@ void ws_memory_measure(void *self)
 		return;
 	count_lines(s, &lines, &about);
 	s->peak = now;
+	s->peak_shadow = s->used;
 	s->peak_lines = lines;
 	s->peak_touched = about;
 }
@@ -322,7 +330,8 @@ void ws_memory_stats(void *self, struct ws_buf *out)
 {
 	const struct ws_shadow *s = self;
 
-	ws_buf_printf(out, "detector: %llu bytes; %llu for %llu bytes of global memory, %.2f a byte",
-	              (unsigned long long)s->peak, (unsigned long long)s->peak_lines, (unsigned long long)s->peak_touched,
+	ws_buf_printf(out, "detector: %llu bytes, %llu of them shadow memory; of that %llu for %llu bytes of global memory that "
+	              "were told, %.2f a byte", (unsigned long long)s->peak, (unsigned long long)s->peak_shadow,
+	              (unsigned long long)s->peak_lines, (unsigned long long)s->peak_touched,
 	              s->peak_touched ? (double)s->peak_lines / (double)s->peak_touched : 0.0);
 }

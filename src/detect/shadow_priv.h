@@ -306,8 +306,8 @@ static inline struct ws_line *ws_page_line(const struct ws_page *page, uint64_t 
 
 struct ws_shadow {
 	uint64_t used, skipped;      /* bytes that the detector holds; accesses of threads that it had no room for */
-	uint64_t peak, peak_lines, peak_touched;     /* most that was used when it was measured; of that lines and their cells;
-	                                              * bytes of memory that they are about */
+	uint64_t peak, peak_shadow;  /* most that was used when it was measured; of that, all but what is known */
+	uint64_t peak_lines, peak_touched;   /* of that, lines of global memory and their cells; bytes that they are about */
 	uint32_t thinned, most_thinned;      /* of 2^thinned pages one is checked; in this launch, and in any */
 	uint32_t thin_lock;
 	uint64_t accesses;           /* of all launches */
