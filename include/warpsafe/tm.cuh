@@ -15,7 +15,7 @@
  * changes are not restored when it is run again. Shared words that transactions use must not be used otherwise at that time.
  *
  * After a conflict the attempt is doomed: reads give zeros, writes do nothing, ws_tx_ok is 0. A loop in a section whose
- * end depends on what was read must ask ws_tx_ok, or ws_tx_validate with the engine istm.
+ * end depends on what was read must ask ws_tx_ok, or ws_tx_validate with the engines istm, block and block-pessimistic.
  *
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
@@ -29,6 +29,7 @@
 #include "tm/estm.cuh"
 #include "tm/istm.cuh"
 #include "tm/hstm.cuh"
+#include "tm/block.cuh"
 
 #ifndef WS_TM_STATS
 #define WS_TM_STATS 1
@@ -68,7 +69,7 @@ WS_TX_FN int ws_tx__engine_start(struct ws_tx *tx)
 	switch (ws_tx__engine(tx)) {
 	case WS_TM_CGL: return ws_tx__cgl_start(tx);
 	case WS_TM_HSTM: ws_tx__hstm_start(tx); return 1;
-	default: return 1;
+	default: tx->filter = 0; return 1;
 	}
 }
 
@@ -95,13 +96,22 @@ WS_TX_FN int ws_tx__engine_write(struct ws_tx *tx, unsigned long long granule)
 
 WS_TX_FN int ws_tx__engine_valid(const struct ws_tx *tx)
 {
-	return ws_tx__engine(tx) != WS_TM_ISTM || ws_tx__istm_valid(tx);
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_ISTM: return ws_tx__istm_valid(tx);
+	case WS_TM_BLOCK: case WS_TM_BLOCK_PESSIMISTIC: return ws_tx__block_valid(tx);
+	default: return 1;
+	}
 }
 
 /* After the last access of a valid attempt: makes it final. Returns 0 at a conflict. */
 WS_TX_FN int ws_tx__engine_commit(struct ws_tx *tx)
 {
-	return ws_tx__engine(tx) != WS_TM_HSTM || ws_tx__hstm_commit(tx);
+	switch (ws_tx__engine(tx)) {
+	case WS_TM_HSTM: return ws_tx__hstm_commit(tx);
+	case WS_TM_BLOCK: return ws_tx__block_commit(tx, 0);
+	case WS_TM_BLOCK_PESSIMISTIC: return ws_tx__block_commit(tx, 1);
+	default: return 1;
+	}
 }
 
 WS_TX_FN void ws_tx__engine_release(struct ws_tx *tx, int committed)
@@ -111,14 +121,42 @@ WS_TX_FN void ws_tx__engine_release(struct ws_tx *tx, int committed)
 	case WS_TM_ESTM: ws_tx__estm_release(tx); break;
 	case WS_TM_ISTM: ws_tx__istm_release(tx, committed); break;
 	case WS_TM_HSTM: ws_tx__hstm_release(tx, committed); break;
+	case WS_TM_BLOCK: case WS_TM_BLOCK_PESSIMISTIC: ws_tx__block_release(tx, committed); break;
 	default: ws_tx__cgl_release(tx); break;
 	}
 }
 
 /* ---- accesses ---- */
 
+/* Whether writes are kept back to the end: memory then has what was there before, and the log has what was written. */
+WS_TX_FN int ws_tx__deferred(const struct ws_tx *tx)
+{
+	return ws_tx__engine(tx) == WS_TM_HSTM || ws_tx__engine(tx) == WS_TM_BLOCK || ws_tx__engine(tx) == WS_TM_BLOCK_PESSIMISTIC;
+}
+
+/* The word at `at` as it is in memory. The log has room. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__fetch(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
+{
+	if (ws_tx__engine(tx) == WS_TM_HSTM)
+		return ws_tx__hstm_fetch(tx, at, size, value);
+	return ws_tx__block_fetch(tx, at, size, value, ws_tx__engine(tx) == WS_TM_BLOCK_PESSIMISTIC);
+}
+
+/* The same with what the transaction has written there. */
+WS_TX_FN int ws_tx__deferred_read(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
+{
+	unsigned long long want = ws_tx__bits(at, size), own, have = ws_tx__own_bits(tx, at, want, &own);
+	unsigned shift = 8 * (at & 7);
+
+	*value = 0;
+	if (have != want && !ws_tx__fetch(tx, at, size, value))
+		return 0;
+	*value = (*value & ~(have >> shift)) | own >> shift;
+	return 1;
+}
+
 /* Room in the log for one entry more; without it the attempt is lost. A thread that was led astray by values that were never
- * together (istm) is told so, and not that its transaction is too large. */
+ * together is told so, and not that its transaction is too large. */
 WS_TX_FN int ws_tx__room(struct ws_tx *tx)
 {
 	if (ws_tx__reserve(tx))
@@ -157,8 +195,8 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
-	if (ws_tx__engine(tx) == WS_TM_HSTM) {
-		if (!ws_tx__room(tx) || !ws_tx__hstm_read(tx, at, size, &value))
+	if (ws_tx__deferred(tx)) {
+		if (!ws_tx__room(tx) || !ws_tx__deferred_read(tx, at, size, &value))
 			return 0;
 	} else if (word == tx->last_at) {
 		value = tx->last_value;
@@ -178,10 +216,10 @@ WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigne
 
 	if (tx->state != WS_TX_ACTIVE)
 		return;
-	if (ws_tx__engine(tx) == WS_TM_HSTM) {
+	if (ws_tx__deferred(tx)) {
 		if (!ws_tx__room(tx))
 			return;
-		ws_tx__hstm_write(tx, at, size, value);
+		ws_tx__write_later(tx, at, size, value);
 	} else {
 		if (!ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
 			return;
@@ -279,7 +317,8 @@ WS_TX_FN void ws_tx_write_pointer(struct ws_tx *tx, void *p, const void *value)
 /* Whether the attempt still has a chance. */
 WS_TX_FN int ws_tx_ok(const struct ws_tx *tx) { return tx->state == WS_TX_ACTIVE; }
 
-/* The same, and whether all values read so far were there together: with all engines but istm they always were. */
+/* The same, and whether all values read so far were there together: with the opaque engines (WS_TM_OPAQUE) they always
+ * were. */
 WS_TX_FN int ws_tx_validate(struct ws_tx *tx)
 {
 	if (tx->state == WS_TX_ACTIVE && !ws_tx__engine_valid(tx))
@@ -307,8 +346,8 @@ WS_TX_FN enum ws_tx_state ws_tx_status(const struct ws_tx *tx) { return (enum ws
 
 /* ---- begin and end of an attempt ---- */
 
-/* Undoes what was written since the log had `from` entries. Those of hstm, of writes that were not made, go (an entry of all
- * zero is none); the others may stay, as a second undo of all of them ends at the same values. */
+/* Undoes what was written since the log had `from` entries. Those of writes that were not made (deferred update) go: an entry of
+ * all zero is none. The others may stay, as a second undo of all of them ends at the same values. */
 WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);

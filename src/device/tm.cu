@@ -5,7 +5,7 @@
  * loses an attempt leaves the section at once: no zombie goes on, so end comes right behind the access that lost.
  *
  * With every engine an attempt only ever sees values that were there together, for plain code asks nothing, and a walk
- * through a torn list might not end. istm by itself does not promise it. Here its attempts that wrote are counted
+ * through a torn list might not end. istm and block by themselves do not promise it. Here their attempts that wrote are counted
  * before they give their locations back, and one that reads looks again at all it has read when the count has changed. */
 #include "device.cuh"
 #include "tm.h"
@@ -59,14 +59,27 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define ws_tx__take_chunk __warpsafe_tm_take_chunk
 #define ws_tx__give_chunk __warpsafe_tm_give_chunk
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks
+/* An attempt that has made its writes and still has their locations. */
+#define WS_TX_ON_COMMIT(tx) count_ended(tx)
+struct ws_tx;
+HELPER void count_ended(struct ws_tx *tx);
 #include "../../include/warpsafe/tm.cuh"
+
+/* Engines that must look again (consistent); istm's attempts are counted when they abort as well. */
+HELPER bool looks_again(const struct ws_tx *tx) { return !WS_TM_OPAQUE(ws_tx__engine(tx)); }
+
+HELPER void count_ended(struct ws_tx *tx)
+{
+	if (looks_again(tx) && ws_tx__deferred(tx) && tx->filter)
+		atomicAdd(&tx->tm.words->ended, 1u);
+}
 
 /* ---- a thread's transaction ---- */
 struct thread {
 	u64 value[4];
 	struct ws_tx tx;
 	struct ws_tx_log log;
-	u32 ended;                   /* istm: the count when all that was read was valid */
+	u32 ended;                   /* looks_again: the count when all that was read was valid */
 	u32 wrote;                   /* istm: locations of others' interest were written in this attempt */
 };
 static_assert(sizeof(struct thread) == WS_TM_THREAD_BYTES, "tm.h");
@@ -143,7 +156,7 @@ HELPER enum where where_is(u64 at)
 	return is_space(at, GLOBAL) ? GLOBAL : FIXED;
 }
 
-/* What shadow entries go by: blocks have shared memory at the same addresses, and do not conflict there (but with hstm). */
+/* What shadow entries go by: blocks have shared memory at the same addresses, and do not conflict there (but with deferred update). */
 HELPER u64 place(u64 at, enum where where)
 {
 	u32 block = (block_z() * blocks_y() + block_y()) * blocks_x() + block_x();
@@ -159,7 +172,7 @@ HELPER bool consistent(struct thread *t)
 {
 	u32 now;
 
-	if (ws_tx__engine(&t->tx) != WS_TM_ISTM)
+	if (!looks_again(&t->tx))
 		return true;
 	__threadfence();
 	now = ws_tx__load32(&t->tx.tm.words->ended);
@@ -172,8 +185,8 @@ HELPER bool consistent(struct thread *t)
 
 HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 *value)
 {
-	if (owned(where) && ws_tx__engine(&t->tx) == WS_TM_HSTM)
-		return ws_tx__room(&t->tx) && ws_tx__hstm_read(&t->tx, at, size, value);
+	if (owned(where) && ws_tx__deferred(&t->tx))
+		return ws_tx__room(&t->tx) && ws_tx__deferred_read(&t->tx, at, size, value) && consistent(t);
 	if (owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 0))
 		return false;
 	*value = ws_tx__load(at, size);
@@ -184,10 +197,10 @@ HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64
 {
 	u32 log_size = size == 8 ? 3 : size >> 1;
 
-	if (owned(where) && ws_tx__engine(&t->tx) == WS_TM_HSTM) {
+	if (owned(where) && ws_tx__deferred(&t->tx)) {
 		if (!ws_tx__room(&t->tx))
 			return false;
-		ws_tx__hstm_write(&t->tx, at, size, value);
+		ws_tx__write_later(&t->tx, at, size, value);
 		return true;
 	}
 	if ((owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 1)) || !ws_tx__room(&t->tx))

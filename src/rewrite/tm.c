@@ -56,11 +56,10 @@ struct ws_tm_settings ws_tm_settings_default(void)
 
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
-	static const char *const names[WS_TM_ENGINES] = { "cgl", "pstm", "estm", "istm", "hstm" };
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
 	                            .heap = o->tm_heap };
 
-	while (s.engine + 1 < WS_TM_ENGINES && strcmp(names[s.engine], o->tm_engine))
+	while (s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
 		s.engine++;
 	return s;
 }

@@ -290,7 +290,7 @@ static unsigned play(const options &o)
 	unsigned n = o.blocks * o.threads, room = o.sections * 40 + 100;
 	recorder r = { device<event>((size_t)n * room), room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
 	               device<unsigned long long>(o.words) };
-	bool opaque = o.engine != WS_TM_ISTM;
+	bool opaque = WS_TM_OPAQUE(o.engine);
 	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap };
 	struct ws_tm_stats stats;
 	struct ws_tm tm;

@@ -229,8 +229,8 @@ __device__ void skew(struct ws_tx *tx, struct shared *s)
 	must(s, *own + *other == 1);
 }
 
-/* Hands plain data over: what was written before a transaction can be read by one that sees its effect (not with istm,
- * where what is seen may never take effect), and what it wrote itself can be read afterwards without one. */
+/* Hands plain data over: what was written before a transaction can be read by one that sees its effect (not with engines
+ * without opacity, where what is seen may never take effect), and what it wrote itself can be read afterwards without one. */
 __device__ void publish(struct ws_tx *tx, struct shared *s)
 {
 	unsigned t = self() % THREADS, *data = s->words + 64 * t, *full = data + 32, seen = 1;
@@ -246,7 +246,7 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	WS_TX(tx) {
 		if (!ws_tx_read_u32(tx, full))
 			ws_tx_retry(tx);
-		else if (tx->tm.engine != WS_TM_ISTM)
+		else if (WS_TM_OPAQUE(tx->tm.engine))
 			seen = data[0];
 	}
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
@@ -272,7 +272,7 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 	else if (!strcmp(name, "either"))
 		right = right && s->words[WORDS - 1] == ALL + 100 * ((ALL + 2) / 3);
 	else if (!strcmp(name, "zombies"))
-		right = right && (tm->engine == WS_TM_ISTM || s->words[2] == 0) && s->words[0] == 3 * ALL;
+		right = right && (!WS_TM_OPAQUE(tm->engine) || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))
 		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL && s->words[0] == 0;
 	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)

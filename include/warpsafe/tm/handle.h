@@ -9,6 +9,8 @@ enum ws_tm_engine {
 	WS_TM_ESTM,           /* a location has many readers or one writer */
 	WS_TM_ISTM,           /* readers leave no trace and look again at the end */
 	WS_TM_HSTM,           /* writes are made at the end, reads validated by time and by value */
+	WS_TM_BLOCK,          /* writes are made at the end, reads validated by version */
+	WS_TM_BLOCK_PESSIMISTIC, /* the same, and all that was read is locked at the end as well */
 	WS_TM_ENGINES
 };
 
@@ -69,9 +71,13 @@ struct ws_tm {
 /* As used in tables of statistics. */
 static inline const char *ws_tm_engine_name(unsigned engine)
 {
-	static const char *const names[] = { "cgl", "pstm", "estm", "istm", "hstm" };
+	static const char *const names[] = { "cgl", "pstm", "estm", "istm", "hstm", "block", "block-pessimistic" };
 
 	return engine < WS_TM_ENGINES ? names[engine] : "?";
 }
+
+/* Whether an attempt only ever sees values that were there together, also one that aborts. */
+#define WS_TM_OPAQUE(engine) \
+	((engine) != WS_TM_ISTM && (engine) != WS_TM_BLOCK && (engine) != WS_TM_BLOCK_PESSIMISTIC)
 
 #endif

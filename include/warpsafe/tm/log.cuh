@@ -65,7 +65,7 @@ struct ws_tx {
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
-	unsigned long long filter;   /* engine hstm: where it has written, by a hash to one bit; 0: nowhere */
+	unsigned long long filter;   /* deferred update: where it has written, by a hash to one bit; 0: nowhere */
 };
 
 /* What a log entry tells is in the two highest bits of its first word, where addresses have none. */
@@ -73,7 +73,7 @@ enum ws_tx_kind {
 	WS_TX_UNDO,           /* address and size of a write; value: what was there before */
 	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version */
 	WS_TX_SEEN,           /* shadow entry that was read; value: its version. hstm: address, size and value of a read */
-	WS_TX_REDO            /* engine hstm: address and size of a write that is yet to be made; value: what is written */
+	WS_TX_REDO            /* deferred update: address and size of a write that is yet to be made; value: what is written */
 };
 
 WS_TX_FN unsigned long long ws_tx__where(unsigned kind, unsigned log_size, unsigned long long what)
