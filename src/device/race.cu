@@ -318,6 +318,27 @@ INLINED void race_atomic(u64 address, u32 what, u32 site)
 	__warpsafe_atomic(address, what, site);
 }
 
+/* ---- at the entry, before anything else ---- */
+/* The last area that does not begin behind the address has it, or none. */
+INLINED u64 race_area(u64 address)
+{
+	u64 table = RACE.areas ? own_load64(RACE.areas) : 0, first = table + sizeof(struct ws_race_areas), row;
+	u32 from = 0, to = table ? own_load32(table) : 0;
+
+	while (from < to) {
+		u32 middle = (from + to) / 2;
+
+		if (own_load64(first + middle * sizeof(struct ws_race_area)) <= address)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (!from)
+		return 0;
+	row = first + (from - 1) * sizeof(struct ws_race_area);
+	return address < own_load64(row + 8) ? row : 0;
+}
+
 /* ---- at the access ----
  * What nearly always suffices, for shared and for global memory; the rest is a call. `self`: see
  * race_shared.cuh. */

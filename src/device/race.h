@@ -13,6 +13,8 @@
  *                                      has a barrier inside
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
+ *     race_area(u64 address)           at the entry, before race_enter: the row of the allocation that it lies in; 0 = not
+ *                                      known. Nothing else is done
  *     race_thread()                    what the thread knows itself by, for `thread`: once for each function
  *     race_read(u64 address, u32 what, u32 site)                     before a load
  *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
@@ -90,6 +92,15 @@ struct ws_race_slots {
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_THREAD_BYTES 40
 
+/* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
+ * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */
+struct ws_race_area { ws_race_u64 start, end; };
+struct ws_race_areas {
+	ws_race_u64 count;
+	ws_race_u64 reserved;
+	/* count * struct ws_race_area */
+};
+
 /* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
  * kernel running). Numbers in tables begin with 1, so an element more is there than the number says. */
 struct ws_race_device {
@@ -105,6 +116,7 @@ struct ws_race_device {
 	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found); memory of the host */
 	ws_race_u64 seen;                /* (1 << found_log2) * sizeof(struct ws_race_seen); never begins anew */
 	ws_race_u64 counts;              /* struct ws_race_counts */
+	ws_race_u64 areas;               /* u64: the address of a struct ws_race_areas; never begins anew. 0 = none is known */
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };

@@ -28,6 +28,7 @@ struct ws_real_gpu {                     /* a context */
 	void *stream;                        /* ours; waits for no other */
 	struct ws_race_device device;        /* what each module is told */
 	struct ws_race_layout layout;
+	struct ws_real_areas areas;
 	uint64_t base;                       /* of the tables, on the GPU */
 	struct ws_race_found *found;         /* host memory that the GPU writes */
 	struct ws_race_seen *seen;           /* how often, as last read */
@@ -157,6 +158,7 @@ static bool make(struct ws_real_gpu *g)
 	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, WS_REAL_NON_BLOCKING) || !allocate(g) || !share(g))
 		return false;
 	ws_race_place(&g->layout, &g->device, g->base);
+	g->device.areas = ws_real_areas_make(&g->areas, g->stream);
 	return !zero(g, g->base, g->layout.bytes) && !wait_for_stream(g);
 }
 
@@ -374,6 +376,7 @@ struct ws_real_gpu *ws_real_race_begin(void)
 		return NULL;
 	if (atomic_load(&g->full) && !ws_real_capturing())
 		renew(g);
+	ws_real_areas_tell(&g->areas, g->stream);
 	pthread_rwlock_rdlock(&g->launching);
 	return g;
 }
@@ -445,12 +448,14 @@ void ws_real_race_read(void)
 
 void ws_real_race_forget_primary(int device)
 {
+	ws_real_areas_forget(NULL, device);
 	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
 		g->ended |= g->primary == device;
 }
 
 void ws_real_race_forget(void *context)
 {
+	ws_real_areas_forget(context, -1);
 	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
 		if (!g->ended && (!context || g->context == context)) {
 			ask(g);

@@ -3,6 +3,8 @@
 #ifndef WS_REAL_RACE_H
 #define WS_REAL_RACE_H
 
+#include <stdatomic.h>
+
 #include "device/race.h"
 #include "ptx/ptx.h"
 #include "report/report.h"
@@ -57,6 +59,19 @@ struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m);
  * is of a module that is not known. */
 bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
                        bool same_value_error);
+
+/* ---- areas.c: the program's allocations ---- */
+struct ws_real_areas {                   /* the table of them on a GPU; begins as zero */
+	uint64_t base;
+	struct ws_race_areas *table;
+	unsigned slot;
+	atomic_ullong version;
+};
+/* In the current context, which frees it. What struct ws_race_device wants to know; 0: none are known there. */
+uint64_t ws_real_areas_make(struct ws_real_areas *t, void *stream);
+void ws_real_areas_tell(struct ws_real_areas *t, void *stream);      /* before a launch: the table is up to date then */
+/* A context has ended with all its memory, or (NULL) all of a device, or (-1) of any. */
+void ws_real_areas_forget(void *context, int device);
 
 /* ---- race.c: memory on the GPU, launches ---- */
 struct ws_real_gpu;                      /* a context */

@@ -20,10 +20,11 @@ enum {
 	MOST_INTERVALS = 4
 };
 
-enum how { CHECKED, OUTSIDE, BOUNDED_READ, OWN };
+enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN };
 
-struct group {                           /* accesses of one address but for a constant */
-	struct sum sum;                  /* without it */
+struct group {                           /* accesses of one address but for a constant; or of one allocation */
+	struct sum sum;                  /* without it; of an allocation: the pointer into it */
+	bool area;                       /* an allocation: somewhere in it */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	bool writes, reads;
 	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
@@ -45,7 +46,7 @@ struct ws_ranges {
 	uint8_t *how, *group;            /* by instruction */
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
-	const char *quiet, *own;         /* predicates; NULL = not decided */
+	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
 	const char *silent;              /* likewise: own, for everything that the kernel executes */
 };
 
@@ -109,18 +110,10 @@ static bool calls_nothing(const struct ws_reach *reach, const struct ws_rw_kerne
 }
 
 /* ---- groups ---- */
-/* Atomics of one size at addresses that are multiples of it apart: two of them touch the same bytes, or none. */
-static bool may_meet(const struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s)
+/* Atomics of one size touch the same bytes, or none: addresses are multiples of it (PTX ISA 9.0, 6.4.1). */
+static bool may_meet(const struct ws_rw_access *a)
 {
-	if (a->kind != WS_RW_ATOMIC || (a->scope != WS_SCOPE_GPU && a->scope != WS_SCOPE_SYS))
-		return false;
-	for (uint32_t k = 0; k < s->n; k++) {
-		const struct sum term = { 1, { s->t[k] } };
-
-		if (!ws_sum_fixed(&g->v, &term) && s->t[k].factor % a->bytes)
-			return false;
-	}
-	return true;
+	return a->kind == WS_RW_ATOMIC && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS);
 }
 
 static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, struct sum *s)
@@ -129,7 +122,7 @@ static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, stru
 	struct group *x = g->groups;
 	unsigned k = 0;
 
-	while (k < g->ngroups && !ws_sum_equal(&x[k].sum, s))
+	while (k < g->ngroups && (x[k].area || !ws_sum_equal(&x[k].sum, s)))
 		k++;
 	if (k == MOST_GROUPS)
 		return false;
@@ -139,7 +132,7 @@ static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, stru
 		*x = (struct group){ .sum = *s, .first = at, .last = at + a->bytes, .meets = true, .bytes = a->bytes };
 	}
 	ws_offsets_add(&x->offsets, at);
-	x->meets &= may_meet(g, a, s) && x->bytes == a->bytes && (at - x->first) % a->bytes == 0;
+	x->meets &= may_meet(a) && x->bytes == a->bytes;
 	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
 	x->first = at < x->first ? at : x->first;
 	x->last = at + a->bytes > x->last ? at + a->bytes : x->last;
@@ -147,6 +140,52 @@ static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, stru
 	x->reads |= a->kind == WS_RW_READ;
 	g->group[a->inst->index] = (uint8_t)k;
 	return true;
+}
+
+/* An access somewhere in the allocation that the leaf points into. */
+static bool add_to_area(struct ws_ranges *g, const struct ws_rw_access *a, uint32_t leaf)
+{
+	const struct sum pointer = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
+	struct group *x = g->groups;
+	unsigned k = 0;
+
+	while (k < g->ngroups && (!x[k].area || !ws_sum_equal(&x[k].sum, &pointer)))
+		k++;
+	if (k == MOST_GROUPS)
+		return false;
+	x += k;
+	if (k == g->ngroups) {
+		g->ngroups++;
+		*x = (struct group){ .sum = pointer, .area = true, .meets = true, .bytes = a->bytes };
+	}
+	x->meets &= may_meet(a) && x->bytes == a->bytes;
+	x->writes |= a->kind != WS_RW_READ;
+	x->reads |= a->kind == WS_RW_READ;
+	g->group[a->inst->index] = (uint8_t)k;
+	return true;
+}
+
+static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	struct bases b;
+
+	if (!ws_area_bases(&g->v, a, &b))
+		return false;
+	for (unsigned k = 0; k < b.n; k++)
+		if (!add_to_area(g, a, b.leaf[k]))
+			return false;
+	return true;
+}
+
+/* Duties of what turns out not to be known are none. */
+static bool address_of(struct ws_ranges *g, const struct ws_rw_access *a, struct sum *s)
+{
+	size_t nduties = g->v.nduties;
+
+	if (ws_values_address(&g->v, a, s))
+		return true;
+	g->v.nduties = nduties;
+	return false;
 }
 
 /* ---- several places of one thread ---- */
@@ -188,7 +227,7 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 	for (; first + n < g->nwriting; n++) {
 		struct sum far = x[n].sum;
 
-		if (!ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || has_address(&g->v, &far) ||
+		if (x->area || x[n].area || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || has_address(&g->v, &far) ||
 		    x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
 			break;
 		if (n == 1)
@@ -226,12 +265,48 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 		if (!may_be_global(&list[k]) || list[k].kind == WS_RW_READ ||
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
-		if (!ws_values_address(&g->v, &list[k], &s) || !add_to_group(g, &list[k], &s))
+		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) : !add_to_areas(g, &list[k]))
 			return false;
 		g->how[list[k].inst->index] = OWN;
 	}
 	g->nwriting = g->ngroups;
 	g->duties_of_writes = g->v.nduties;
+	return true;
+}
+
+/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
+static uint32_t base_of(const struct values *v, const struct group *x)
+{
+	for (uint32_t k = 0; k < x->sum.n; k++) {
+		const struct term *t = &x->sum.t[k];
+		const struct leaf *l = &v->leaves[t->leaf[0]];
+
+		if (t->n == 1 && t->factor == 1 && (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8)))
+			return t->leaf[0];
+	}
+	return UINT32_MAX;
+}
+
+/* Does the kernel write to what it reads here, as far as can be said before? */
+static bool writes_area(const struct ws_ranges *g, const struct bases *b)
+{
+	for (unsigned k = 0; k < g->nwriting; k++)
+		for (unsigned m = 0; m < b->n; m++)
+			if (base_of(&g->v, &g->groups[k]) == b->leaf[m])
+				return true;
+	return false;
+}
+
+/* A read of which only the allocation is known. */
+static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	struct bases b;
+
+	if (!ws_area_bases(&g->v, a, &b) || writes_area(g, &b))
+		return false;
+	for (unsigned k = 0; k < b.n; k++)
+		if (!add_to_area(g, a, b.leaf[k]))
+			return false;
 	return true;
 }
 
@@ -248,10 +323,12 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 			continue;
 		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
-		if (!ws_values_address(&g->v, a, &s) || !add_to_group(g, a, &s))
-			g->unknown_reads = true;
-		else
+		if (address_of(g, a, &s) && add_to_group(g, a, &s))
 			*how = g->group[a->inst->index] < g->nwriting ? OWN : BOUNDED_READ;
+		else if (read_in_area(g, a))
+			*how = AREA_READ;
+		else
+			g->unknown_reads = true;
 	}
 }
 
@@ -261,7 +338,7 @@ static bool may_own(const struct ws_ranges *g)
 	if (g->unknown_reads || g->nwriting > MOST_OWN)
 		return false;
 	for (unsigned k = 0; k < g->nwriting; k++)
-		if (!g->groups[k].meets && !ws_can_be_apart(&g->v, &g->groups[k].sum))
+		if (!g->groups[k].meets && (g->groups[k].area || !ws_can_be_apart(&g->v, &g->groups[k].sum)))
 			return false;
 	return true;
 }
@@ -271,7 +348,8 @@ static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, 
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint8_t how = g->how[list[k].inst->index];
-		bool proved = how == OWN || how == BOUNDED_READ || (shared && ws_shared_ranges_may(shared, &list[k]));
+		bool proved = how == OWN || how == BOUNDED_READ || how == AREA_READ ||
+			      (shared && ws_shared_ranges_may(shared, &list[k]));
 
 		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && !proved)
 			return false;
@@ -287,25 +365,22 @@ static bool any(const struct ws_ranges *g, enum how how)
 	return false;
 }
 
+/* Reads that need no check if nobody writes there. */
+static bool reads_unproved(const struct ws_ranges *g)
+{
+	return any(g, OUTSIDE) || any(g, BOUNDED_READ) || any(g, AREA_READ);
+}
+
 /* ---- the entry ---- */
 static void bounds_of_group(struct entry *e, struct group *x)
 {
+	if (x->area) {
+		ws_area_bounds(e, x->sum.t[0].leaf[0], &x->lo, &x->hi);
+		return;
+	}
 	ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
 	x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
 	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
-}
-
-/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
-static uint32_t base_of(const struct values *v, const struct group *x)
-{
-	for (uint32_t k = 0; k < x->sum.n; k++) {
-		const struct term *t = &x->sum.t[k];
-		const struct leaf *l = &v->leaves[t->leaf[0]];
-
-		if (t->n == 1 && t->factor == 1 && (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8)))
-			return t->leaf[0];
-	}
-	return UINT32_MAX;
 }
 
 static const char *in_register(struct entry *e, const struct num *n)
@@ -378,15 +453,32 @@ static const char *new_predicate(struct ws_ranges *g, struct entry *e)
 	return e->ok = made;
 }
 
+/* No group that only reads, of allocations or others, meets one that writes. */
+static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area)
+{
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		if (g->groups[k].area == area)
+			bounds_of_group(e, &g->groups[k]);
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area; m++)
+			demand_disjoint(e, &g->groups[k], &g->groups[m]);
+}
+
 static void decide_quiet(struct ws_ranges *g, struct entry *e)
 {
 	g->quiet = new_predicate(g, e);
 	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		bounds_of_group(e, &g->groups[k]);
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		for (unsigned m = 0; m < g->nwriting; m++)
-			demand_disjoint(e, &g->groups[k], &g->groups[m]);
+	demand_quiet(g, e, false);
+	if (any(g, AREA_READ)) {
+		g->far = new_predicate(g, e);
+		demand_quiet(g, e, true);
+	}
+}
+
+/* Atomics that may meet those of their group may meet all others of that size. */
+static bool may_touch(const struct group *a, const struct group *b)
+{
+	return a->meets && b->meets && a->bytes == b->bytes;
 }
 
 static void decide_own(struct ws_ranges *g, struct entry *e)
@@ -396,7 +488,8 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 		const struct group *x = &g->groups[k];
 
 		for (unsigned m = 0; m < k; m++)
-			demand_disjoint(e, x, &g->groups[m]);
+			if (!may_touch(x, &g->groups[m]))
+				demand_disjoint(e, x, &g->groups[m]);
 		if (!x->meets)
 			ws_entry_apart(e, &x->sum, x->last - x->first);
 	}
@@ -418,7 +511,7 @@ static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws
 	ws_entry_duties(&e, 0, g->duties_of_writes);
 	for (unsigned k = 0; k < g->nwriting; k++)
 		bounds_of_group(&e, &g->groups[k]);
-	if (any(g, OUTSIDE) || any(g, BOUNDED_READ))
+	if (reads_unproved(g))
 		make_intervals(g, &e);
 	if (own || g->ngroups > g->nwriting) {
 		decide_quiet(g, &e);
@@ -455,7 +548,7 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	spread(g);
 	own = may_own(g);
 	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
-	if (all || (g->nwriting && (own || any(g, OUTSIDE) || any(g, BOUNDED_READ))))
+	if (all || (g->nwriting && (own || reads_unproved(g))))
 		write_entry(g, own && g->nwriting, all, shared);
 	return g;
 }
@@ -483,14 +576,16 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
                            const char *address)
 {
 	enum how how = (enum how)g->how[a->inst->index];
-	const char *decided = how == BOUNDED_READ ? g->quiet : how == OWN ? g->own : NULL, *label;
+	const char *decided = how == BOUNDED_READ ? g->quiet : how == AREA_READ ? g->far : how == OWN ? g->own : NULL;
+	bool read = how == OUTSIDE || how == BOUNDED_READ || how == AREA_READ;
+	const char *label;
 
-	if (!decided && how != OUTSIDE && how != BOUNDED_READ)
+	if (!decided && !read)
 		return NULL;
 	label = ws_code_label(c);
 	if (decided)
 		ws_code_add(c, "@%s bra %s;", decided, label);
-	if (how == OUTSIDE || (how == BOUNDED_READ && a->space == WS_SPACE_GLOBAL))
+	if (read && a->space == WS_SPACE_GLOBAL)
 		outside(g, c, address, label);
 	return label;
 }

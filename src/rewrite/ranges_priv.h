@@ -147,6 +147,15 @@ void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struc
 const char *ws_entry_text(struct entry *e, const struct num *n);
 struct num ws_entry_number(int64_t k);
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
+/* ---- ranges_area.c ---- */
+enum { MOST_BASES = 4 };
+struct bases { uint32_t leaf[MOST_BASES]; unsigned n; };       /* leaves that are pointers */
+/* The pointers that an access's address is counted from, by numbers of any kind; false: not known. */
+bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases *out);
+/* The bytes of the allocation, or variable, that the leaf points into; ok becomes false where that is not known. */
+void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi);
+
+/* ---- ranges_entry.c, threads apart ---- */
 /* May threads be apart from each other by such addresses, if the launch is right? */
 bool ws_can_be_apart(const struct values *v, const struct sum *s);
 /* ok becomes false unless any two threads have addresses that are `extent` bytes apart or more. */

@@ -56,6 +56,19 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	t->nfound = 1u << FOUND_LOG2;
 }
 
+/* Tells the checks of up to two allocations, in order; before race_set. */
+static inline void race_areas(struct ws_gpu *g, struct race_tables *t, const struct ws_race_area *areas, uint32_t n)
+{
+	struct { uint64_t table, reserved; struct ws_race_areas head; struct ws_race_area rows[2]; } *at;
+	struct ws_mem *m = race_memory(g, sizeof *at);
+
+	at = (void *)m->host;
+	at->table = m->addr + 2 * sizeof at->table;
+	at->head.count = n;
+	memcpy(at->rows, areas, n * sizeof *areas);
+	t->device.areas = m->addr;
+}
+
 /* false: the module has no checks. */
 static inline bool race_set(struct ws_gpu_module *m, const struct race_tables *t)
 {

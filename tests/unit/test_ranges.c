@@ -8,6 +8,12 @@
 #define FOUR ".param .b32 a, .param .b64 b, .param .b32 c, .param .b32 d"
 static const char counting[] =
 	".version 6.0\n.target sm_70\n.address_size 64\n.global .align 4 .b32 __warpsafe_checks[4];\n"
+	".global .align 16 .b64 __warpsafe_areas[4];\n"                 /* two: where they begin, and end */
+	".visible .func (.param .b64 r) race_area(.param .b64 a)\n{\n.reg .pred %p<3>; .reg .b64 %rd<9>;\n"
+	"ld.param.u64 %rd1, [a]; mov.u64 %rd2, __warpsafe_areas; mov.u64 %rd3, 0;\n"
+	"ld.global.v2.u64 {%rd4, %rd5}, [%rd2]; setp.ge.u64 %p1, %rd1, %rd4; setp.lt.and.u64 %p1, %rd1, %rd5, %p1; @%p1 mov.u64 %rd3, %rd2;\n"
+	"ld.global.v2.u64 {%rd4, %rd5}, [%rd2+16]; setp.ge.u64 %p1, %rd1, %rd4; setp.lt.and.u64 %p1, %rd1, %rd5, %p1; add.s64 %rd2, %rd2, 16;\n"
+	"@%p1 mov.u64 %rd3, %rd2; st.param.b64 [r], %rd3;\nret;\n}\n"
 	FUNC("race_enter", ".param .b32 a", "red.global.add.u32 [__warpsafe_checks+12], 1;\n") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
 	FUNC("race_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
@@ -40,6 +46,9 @@ struct launch {
 	int64_t b;                       /* second pointer, relative to the first, in bytes */
 	uint32_t n, w;
 };
+/* The allocations that are known: two, that meet so far behind the first pointer; 0: none. */
+static int64_t border;
+
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
 static struct ws_buf rewritten(const char *text)
@@ -66,6 +75,10 @@ static struct checks run(const char *text, const struct launch *l)
 	struct ws_gpu_launch launch = { .params = &params };
 	struct checks c;
 
+	counts = border ? ws_gpu_module_var(r.mod, "__warpsafe_areas") : NULL;
+	if (counts)
+		memcpy(counts->host, ((uint64_t[]){ m->addr, params.a + (uint64_t)border, params.a + (uint64_t)border,
+		                                    m->addr + 2 * MIDDLE }), 4 * sizeof(uint64_t));
 	memcpy(launch.grid, l->grid, sizeof l->grid);
 	memcpy(launch.block, l->block, sizeof l->block);
 	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &launch, &r.stats, &r.err))
@@ -97,6 +110,13 @@ static void expect(const char *text, struct launch l, struct checks want)
 
 #define NONE (struct checks){ 0 }
 #define ALL(r, w) (struct checks){ (r), (w), 0, 0 }
+
+static void expect_allocated(const char *text, struct launch l, int64_t where, struct checks want)
+{
+	border = where;
+	expect(text, l, want);
+	border = 0;
+}
 
 static void copies(void **state)
 {
@@ -365,6 +385,78 @@ static void unknown_writes(void **state)
 	       "{ .param .u64 q; st.param.u64 [q], %rd2; call f, (q); }\nret;\n}\n", (struct launch){ { 1 }, { 32 }, 4096, 0, 0 }, ALL(32, 32));
 }
 
+/* What a thread reads, it reads somewhere in the first allocation. */
+#define LOOKED_UP "popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r9, [%rd7];\n"
+
+static void reads_of_allocations(void **state)
+{
+	static const char text[] = KERNEL(OFFSET LOOKED_UP "st.global.u32 [%rd5], %r9;\n");
+	static const char bounded[] = KERNEL(OFFSET LOOKED_UP "ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r9;\n");
+	static const char both[] = KERNEL(OFFSET "popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4; setp.gt.u32 %p1, %r4, 7;\n"
+		"selp.b64 %rd8, %rd1, %rd2, %p1; add.s64 %rd7, %rd8, %rd6; ld.global.u32 %r9, [%rd7]; st.global.u32 [%rd5], %r9;\n");
+
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, NONE);
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 2048, NONE);
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 0, ALL(0, 64));          /* not known; but nobody writes there */
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(0, 64));       /* one allocation for both */
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, -4096, 0, 0 }, -64, NONE);
+	expect_allocated(bounded, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, NONE);
+	expect_allocated(both, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(8, 64));
+}
+
+/* A pointer that goes on in a loop, from a beginning that is not known. */
+static void pointers_in_loops(void **state)
+{
+	static const char text[] = KERNEL(OFFSET "popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6; mov.u32 %r10, 0;\n"
+		"L: ld.global.u32 %r9, [%rd7]; add.s64 %rd7, %rd7, 8; add.s32 %r10, %r10, 1; setp.lt.s32 %p2, %r10, %r9; @%p2 bra L;\n"
+		"st.global.u32 [%rd5], %r9;\n");
+
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, NONE);
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(0, 64));
+}
+
+static void pointers_that_are_not_known(void **state)
+{
+	static const struct launch l = { { 2 }, { 32 }, 4096, 0, 0 };
+
+#define READ_THERE "ld.global.u32 %r9, [%rd7]; st.global.u32 [%rd5], %r9;\n"
+	/* a sum of two; one or a number that was loaded; one with bits changed */
+	expect_allocated(KERNEL(OFFSET "add.s64 %rd7, %rd20, %rd21; sub.s64 %rd7, %rd7, %rd20; @%p1 mov.u64 %rd7, 8;\n" READ_THERE), l, 4096, ALL(64, 64));
+	expect_allocated(KERNEL(OFFSET "ld.global.u64 %rd9, [%rd1+8]; setp.lt.u32 %p1, %r4, 999; selp.b64 %rd7, %rd1, %rd9, %p1;\n" READ_THERE),
+	       l, 4096, ALL(0, 64));
+	expect_allocated(KERNEL(OFFSET "xor.b64 %rd7, %rd1, 4;\n" READ_THERE), l, 4096, ALL(0, 64));
+#undef READ_THERE
+}
+
+static void writes_in_allocations(void **state)
+{
+	static const char text[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4;\n"
+		"add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r7;\n");
+	static const char atomic[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4;\n"
+		"add.s64 %rd7, %rd2, %rd6; red.global.add.u32 [%rd7], %r7;\n");
+	static const char mixed[] = KERNEL(OFFSET "popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4;\n"
+		"add.s64 %rd7, %rd2, %rd6; red.global.add.u32 [%rd7], 1; st.global.u32 [%rd5+512], 1;\n");
+
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 64));
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(64, 64));
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 0, ALL(64, 64));
+	expect_allocated(atomic, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, NONE);
+	expect_allocated(atomic, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, (struct checks){ 64, 0, 64, 0 });
+	expect_allocated(mixed, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, (struct checks){ 0, 64, 64, 0 });
+}
+
+/* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
+static void atomics_that_meet(void **state)
+{
+	static const char masked[] = KERNEL("mul.wide.u32 %rd6, %r4, 4; and.b64 %rd7, %rd6, 60; add.s64 %rd8, %rd2, %rd7;\n"
+		"red.global.add.u32 [%rd8], 1; and.b64 %rd7, %rd6, 28; add.s64 %rd9, %rd2, %rd7; red.global.add.u32 [%rd9], 1;\n");
+	static const char sizes[] = KERNEL("mul.wide.u32 %rd6, %r4, 8; and.b64 %rd7, %rd6, 56; add.s64 %rd8, %rd2, %rd7;\n"
+		"red.global.add.u32 [%rd8], 1; and.b64 %rd7, %rd6, 24; add.s64 %rd9, %rd2, %rd7; red.global.add.u64 [%rd9], 1;\n");
+
+	expect_allocated(masked, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 0, NONE);
+	expect_allocated(sizes, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 0, (struct checks){ 0, 0, 128, 0 });
+}
+
 /* The race of a kernel that is given the same memory twice is found by the real checks. */
 static void aliases_still_race(void **state)
 {
@@ -388,7 +480,9 @@ int main(void)
 		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
+		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
+		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * that are left. */
 #include "race_rig.h"
 
-enum { KERNELS = 120, LAUNCHES = 3, MIDDLE = 1 << 17 };
+enum { KERNELS = 160, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 
@@ -22,7 +22,7 @@ static void number(struct ws_buf *b, unsigned to)
 		"mul.lo.s32 %%i%u, %%x, %%w;\n", "mad.lo.s32 %%i%u, %%y, %%nx, %%x;\n", "mad.lo.s32 %%i%u, %%bx, 16, %%tx;\n",
 		"sub.s32 %%i%u, %%n, %%x;\n", "and.b32 %%i%u, %%x, 31;\n", "shr.u32 %%i%u, %%x, 1;\n", "shl.b32 %%i%u, %%x, 1;\n",
 		"selp.b32 %%i%u, %%x, %%y, %%p3;\n", "mov.u32 %%i%u, 5;\n", "mad.lo.s32 %%i%u, %%bx, %%tn, %%tx;\n",
-		"mov.u32 %%i%u, %%l;\n", "mov.u32 %%i%u, %%l;\n",
+		"mov.u32 %%i%u, %%l;\n", "mov.u32 %%i%u, %%l;\n", "popc.b32 %%i%u, %%x;\n", "popc.b32 %%i%u, %%l;\n",
 	};
 	static const int more[] = { 0, 0, 0, 0, 1, -1, 2 };
 	int add = more[below(WS_COUNT(more))];
@@ -86,7 +86,7 @@ struct shape { uint32_t grid[3], block[3], n, w; int32_t b; };
 
 static struct shape random_shape(void)
 {
-	static const int32_t apart[] = { 0, 4, -4, 128, 400, 30000, 30000, -30000 };
+	static const int32_t apart[] = { 0, 4, -4, 128, 400, 2 * APART, 2 * APART, -2 * APART };
 	struct shape s = { { 1 + below(3), 1 + !below(4), 1 }, { 1 + below(40), 1 + !below(4), 1 + !below(9) }, 0, 0, 0 };
 
 	s.n = below(100);
@@ -111,8 +111,13 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 {
 	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
 	struct ws_mem *m = rig_mem(&r.rig, 2 * MIDDLE);
+	uint64_t end = m->addr + 2 * MIDDLE, border = s->b == 2 * APART ? m->addr + MIDDLE + APART :
+	                                              s->b == -2 * APART ? m->addr + MIDDLE - APART : end;
+	const struct ws_race_area areas[] = { { m->addr, border }, { border, end } };
 	bool found;
 
+	race_areas(r.rig.g, &r.tables, areas, border < end ? 2 : 1);
+	race_set(r.rig.mod, &r.tables);
 	launch(&r, s, m->addr + MIDDLE);
 	found = race_found(&r.tables, 0) != NULL;
 	*entered = r.tables.counts->segments != 0;

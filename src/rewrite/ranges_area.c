@@ -1,0 +1,184 @@
+/* ranges_area.c - the allocation in which an access lies whose address cannot be computed beforehand.
+ *
+ * An address is traced to the pointers that it is counted from: parameters of the kernel and variables, to which numbers
+ * of any kind are added, also in loops. An access is taken to stay in the allocation that its pointer points into, and in
+ * its variable: where it does not, the program is wrong in another way (docs/REWRITE.md says so to users). Which
+ * allocation that is, the host knows and the entry asks for (race_area in src/device/race.cu); memory that did not come
+ * from one of the driver's functions for whole allocations is not known, and then nothing is proved.
+ *
+ * What is loaded from memory counts as a number when it is added to such a pointer, and as nothing else: an address that
+ * was loaded has no known pointer. Of a register with several definitions each must be a pointer, or each a number;
+ * which one it is now does not matter. */
+#include "rewrite/ranges_priv.h"
+
+enum kind {
+	UNCLEAR, NUMBER, POINTER,
+	ITSELF                           /* what a loop goes on with, or a null pointer: says nothing of its own */
+};
+
+static enum kind of_operand(struct values *v, const struct ws_operand *o, struct bases *out);
+
+static bool add_base(struct bases *b, uint32_t leaf)
+{
+	for (unsigned k = 0; k < b->n; k++)
+		if (b->leaf[k] == leaf)
+			return true;
+	if (b->n == MOST_BASES)
+		return false;
+	b->leaf[b->n++] = leaf;
+	return true;
+}
+
+/* A parameter's value, or a variable's address with an offset. */
+static enum kind base(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
+{
+	struct sum s;
+
+	if (!ws_value_result(v, i, &s))
+		return UNCLEAR;
+	ws_sum_take_constant(&s);
+	return s.n == 1 && s.t[0].n == 1 && s.t[0].factor == 1 && add_base(out, s.t[0].leaf[0]) ? POINTER : UNCLEAR;
+}
+
+static enum kind one_of(enum kind a, enum kind b)
+{
+	return a == ITSELF || a == b ? b : b == ITSELF ? a : UNCLEAR;
+}
+
+static enum kind sum_of(enum kind a, enum kind b)
+{
+	if (a == UNCLEAR || b == UNCLEAR || (a == POINTER && b == POINTER))
+		return UNCLEAR;
+	return a == POINTER || b == POINTER ? POINTER : a == ITSELF || b == ITSELF ? ITSELF : NUMBER;
+}
+
+static enum kind difference_of(enum kind a, enum kind b)
+{
+	if (b == POINTER)
+		return a == POINTER ? NUMBER : UNCLEAR;
+	return b == UNCLEAR ? UNCLEAR : a;
+}
+
+static enum kind moved(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
+{
+	return i->ops[1].kind == WS_O_SYM ? base(v, i, out) : of_operand(v, &i->ops[1], out);
+}
+
+static enum kind loaded(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
+{
+	return i->space == WS_SPACE_PARAM ? base(v, i, out) : NUMBER;
+}
+
+static enum kind of_both(struct values *v, const struct ws_ptx_inst *i, struct bases *out,
+			 enum kind (*f)(enum kind, enum kind))
+{
+	enum kind a = of_operand(v, &i->ops[1], out);
+
+	return f(a, of_operand(v, &i->ops[2], out));
+}
+
+/* What the instruction gives, in 64 bits. */
+static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
+{
+	switch (i->op) {
+	case WS_OP_ld:
+		return loaded(v, i, out);
+	case WS_OP_mov:
+		return moved(v, i, out);
+	case WS_OP_cvta:
+		return i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
+	case WS_OP_cvt:
+		return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? of_operand(v, &i->ops[1], out) : NUMBER;
+	case WS_OP_add:
+		return of_both(v, i, out, sum_of);
+	case WS_OP_sub:
+		return of_both(v, i, out, difference_of);
+	case WS_OP_selp:
+		return of_both(v, i, out, one_of);
+	case WS_OP_mad:
+		return sum_of(NUMBER, of_operand(v, &i->ops[3], out));
+	case WS_OP_mul: case WS_OP_shl: case WS_OP_shr: case WS_OP_div: case WS_OP_rem: case WS_OP_bfe: case WS_OP_atom:
+		return NUMBER;
+	case WS_OP_and: case WS_OP_or: case WS_OP_xor: case WS_OP_min: case WS_OP_max:
+		return of_both(v, i, out, sum_of) == NUMBER ? NUMBER : UNCLEAR;
+	default:
+		return UNCLEAR;
+	}
+}
+
+static enum kind of_register(struct values *v, const struct ws_reg *r, struct bases *out)
+{
+	const struct defs *d = &v->defs[r->index];
+	enum kind all = ITSELF;
+
+	if (r->vec != 1 || !d->n || d->n > MOST_DEFS || !v->steps)
+		return UNCLEAR;
+	if (v->busy[r->index])
+		return ITSELF;
+	v->steps--;
+	v->busy[r->index] = true;
+	for (uint32_t k = 0; k < d->n && all != UNCLEAR; k++)
+		all = one_of(all, of_result(v, d->at[k], out));
+	v->busy[r->index] = false;
+	return all;
+}
+
+static enum kind of_operand(struct values *v, const struct ws_operand *o, struct bases *out)
+{
+	if (o->negated || o->component)
+		return UNCLEAR;
+	if (o->kind == WS_O_INT)
+		return o->imm ? NUMBER : ITSELF;
+	if (o->kind == WS_O_SREG)
+		return NUMBER;
+	if (o->kind != WS_O_REG)
+		return UNCLEAR;
+	return ws_type_bytes(o->reg->type) == 8 ? of_register(v, o->reg, out) : NUMBER;
+}
+
+/* Only variables whose size is known, and parameters of 64 bits. */
+static bool has_area(const struct leaf *l)
+{
+	return l->kind == LEAF_SYMBOL ? l->sym->size > 0 : l->kind == LEAF_PARAM && l->bytes == 8;
+}
+
+bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases *out)
+{
+	const struct ws_reg *r = a->address->reg;
+
+	out->n = 0;
+	if (!r || a->address->component || ws_type_bytes(r->type) != 8 || of_register(v, r, out) != POINTER)
+		return false;
+	for (unsigned k = 0; k < out->n; k++)
+		if (!has_area(&v->leaves[out->leaf[k]]))
+			return false;
+	return out->n > 0;
+}
+
+/* ---- the entry ---- */
+/* The row of the allocation in the host's table: where it begins, and ends. */
+static void look_up(struct entry *e, struct num pointer, struct num *lo, struct num *hi)
+{
+	const char *row = ws_code_temp(e->c, WS_B64), *arg = ws_entry_text(e, &pointer);
+
+	*lo = *hi = (struct num){ .bits = 57 };
+	lo->reg = ws_code_temp(e->c, WS_B64);
+	hi->reg = ws_code_temp(e->c, WS_B64);
+	ws_inline(e->c, "race_area", &arg, 1, row);
+	ws_code_add(e->c, "setp.ne.and.s64 %s, %s, 0, %s;", e->ok, row, e->ok);
+	ws_code_add(e->c, "mov.b64 %s, 0;", lo->reg);
+	ws_code_add(e->c, "mov.b64 %s, 0;", hi->reg);
+	ws_code_add(e->c, "@%s ld.global.v2.b64 {%s, %s}, [%s];", e->ok, lo->reg, hi->reg, row);
+}
+
+void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi)
+{
+	const struct leaf *l = &e->v->leaves[leaf];
+	const struct sum s = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
+
+	ws_entry_bounds(e, &s, lo, hi);
+	if (l->kind == LEAF_PARAM)
+		look_up(e, *lo, lo, hi);
+	else
+		*hi = ws_entry_add(e, *lo, ws_entry_number((int64_t)l->sym->size));
+}
