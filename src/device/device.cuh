@@ -56,6 +56,14 @@ SPECIAL(multiprocessor, "%%smid")
 SPECIAL(multiprocessors, "%%nsmid")
 SPECIAL(warp_slot, "%%warpid")
 
+HELPER u32 clock_low(void)
+{
+	u32 v;
+
+	asm volatile("mov.u32 %0, %%clock;" : "=r"(v));
+	return v;
+}
+
 HELPER u32 population(u32 mask)
 {
 	return (u32)__builtin_popcount(mask);

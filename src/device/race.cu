@@ -171,7 +171,7 @@ enum access { READ, WRITE, ATOMIC };
 /* The cell of the first word of an access to global memory; 0 = the access has been dealt with. */
 HELPER u64 global_cell(u64 address, const struct me *m, enum access access)
 {
-	bool covers = access != ATOMIC && covers_lines(address, WS_RACE_BYTES_OF(m->what));
+	bool covers = access != ATOMIC && covers_lines(address, WS_RACE_BYTES_OF(m->what), lane_of(m->time));
 	u64 line = line_of(address), entry;
 
 	if (covers && all_lanes_have(!line) && line && access_lines(line, m, access == WRITE))
@@ -488,10 +488,25 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
+/* `at`: the word's cell, or 0. */
+SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	if (!at || !read_cell(self, at, address, what, site))
+		__warpsafe_read(address, what, site);
+}
+
+SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	if (!at || !atomic_cell(self, at, address, what, site))
+		__warpsafe_atomic(address, what, site);
+}
+
 INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 {
-	if (!read_is_checked(self, address, what, site))
-		__warpsafe_read(address, what, site);
+	u64 at = check_read(self, address, what, site);
+
+	if (at != NOTHING)
+		__warpsafe_read_on(self, at, address, what, site);
 }
 
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -502,8 +517,10 @@ INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0
 
 INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 {
-	(void)self;
-	__warpsafe_atomic(address, what, site);
+	u64 at = check_atomic(self, address, what);
+
+	if (at != NOTHING)
+		__warpsafe_atomic_on(self, at, address, what, site);
 }
 
 /* ---- barriers and syncs ---- */

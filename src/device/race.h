@@ -62,6 +62,8 @@ enum ws_race_class {
 #define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel */
 #define WS_RACE_RMW          (1 << 14)           /* atom, red: goes on with the release sequence it finds */
 #define WS_RACE_SC           (1 << 15)           /* a fence: fence.sc, membar */
+#define WS_RACE_BARRIERS     (1 << 16)           /* in no kernel that executes it do releases and acquires order anything */
+#define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
 
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
@@ -143,12 +145,17 @@ struct ws_race_counts {
 	ws_race_u64 lost;                /* an earlier access of other bytes of the same word was forgotten */
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
+	ws_race_u64 sampled;             /* words of which only samples were checked further: WS_RACE_OFTEN */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
 };
 
 /* ---- what was found ---- */
 enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_WRITE_AFTER_WRITE };
+/* When a pair of places was told that often, a word with that race is looked at no further in that launch, but by one access
+ * of SAMPLE. */
+#define WS_RACE_OFTEN        (1 << 16)
+#define WS_RACE_SAMPLE       256
 #define WS_RACE_SAME_VALUE   1           /* the write found the value that it writes */
 #define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */
 #define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */

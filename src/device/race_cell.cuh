@@ -4,6 +4,8 @@
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
  *        launch, 16, in place of lane, epoch and sub)
+ * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
+ * blocks; OFTEN, a race that was told so often that its word is only sampled.
  * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
  * race at the same moment one sees the other. */
 #ifndef WS_RACE_CELL_CUH
@@ -21,6 +23,20 @@ HELPER u32 w_bytes(u64 w) { return (u32)w >> W_BYTES_AT & 15; }
 HELPER u32 r_class(u64 r) { return (u32)r >> R_CLASS_AT & 7; }
 HELPER u32 r_bytes(u64 r) { return (u32)r >> R_BYTES_AT & 15; }
 HELPER u32 r_several(u64 r) { return (u32)r >> R_SEVERAL_AT & 3; }
+
+enum { W_MANY = 14, W_OFTEN = 15, GRID_BITS = 16 };
+HELPER bool is_special(u64 w) { return ((u32)w >> W_CLASS_AT & 14) == 14; }
+HELPER bool has_grid(u64 entry, u32 grid) { return !(((u32)(entry >> SUB_AT) ^ grid) << (32 - GRID_BITS)); }
+
+/* An entry that tells the launch. */
+HELPER u64 of_launch(u64 entry, u32 grid)
+{
+	u64 bits = (1ull << GRID_BITS) - 1;
+
+	return (entry & ~(bits << SUB_AT)) | (grid & bits) << SUB_AT;
+}
+
+HELPER u64 special(u64 w, u32 cls, u32 grid) { return of_launch((w & ~(15ull << W_CLASS_AT)) | cls << W_CLASS_AT, grid); }
 
 struct me {                      /* an access of the thread */
 	u64 now;                 /* of its warp */
@@ -137,18 +153,15 @@ HELPER u64 read_entry(const struct me *m, u32 cls, u32 bytes, u32 several)
 
 /* Where blocks have read, an entry says of which launch in place of lane and time: who sees his own launch there need not
  * look further. */
-enum { GRID_BITS = 16 };
 HELPER u64 with_grid(u64 r, u32 several, u32 grid)
 {
-	u64 bits = (1ull << GRID_BITS) - 1;
-
-	return several == BLOCKS ? (r & ~(bits << SUB_AT)) | (grid & bits) << SUB_AT : r;
+	return several == BLOCKS ? of_launch(r, grid) : r;
 }
 
 /* ... weak reads of any block of the launch. */
 HELPER bool said_by_blocks(u64 r, u32 grid)
 {
-	return r_several(r) == BLOCKS && !r_class(r) && !((u32)(r >> SUB_AT) << (32 - GRID_BITS) ^ grid << (32 - GRID_BITS));
+	return r_several(r) == BLOCKS && !r_class(r) && has_grid(r, grid);
 }
 
 /* How many have read, old and me, of which it is not known by barriers that one is before the other; ONE_LANE: no entry
@@ -207,13 +220,42 @@ HELPER u64 write_entry(const struct me *m, u32 cls, u32 bytes)
 	return m->time | cls << W_CLASS_AT | bytes << W_BYTES_AT | (m->site & (W_SITES - 1));
 }
 
+/* May my atomic leave an entry of another block's as it is, or one that says so of several blocks? Where but barriers orders
+ * anything, whoever comes later by a weak access and is of one of the blocks is not ordered with the other. */
+HELPER bool by_other_blocks(u64 old, u32 cls, u32 bytes, u32 what)
+{
+	u32 segment = segment_of(old);
+
+	if (!(what & WS_RACE_BARRIERS) || (cls != WS_RACE_ATOMIC_GPU && cls != WS_RACE_ATOMIC_SYS) || bytes & ~w_bytes(old))
+		return false;
+	if (segment - BLOCK.lowest >= BLOCK.range || WS_RACE_SPACE_OF(what) != WS_RACE_GLOBAL)
+		return false;
+	return w_class(old) == W_MANY ? has_grid(old, BLOCK.grid) : w_class(old) == cls && segment - BLOCK.first >= BLOCK.nwarps;
+}
+
 HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
 {
 	u32 cls = WS_RACE_CLASS_OF(m->what);
 
 	if (!((old ^ m->time) >> SUB_AT) && w_class(old) == cls)
 		return old | bytes << W_BYTES_AT;
+	if (by_other_blocks(old, cls, bytes, m->what))
+		return is_special(old) ? old : special(old, W_MANY, BLOCK.grid);
 	return write_entry(m, cls, bytes);
+}
+
+/* Only a sample of a word with a race that was told often enough is checked. */
+HELPER bool is_passed_over(u64 w, u32 grid)
+{
+	return w_class(w) == W_OFTEN && has_grid(w, grid) && clock_low() % WS_RACE_SAMPLE;
+}
+
+HELPER void sample_from_here(u64 cell, const struct me *m)
+{
+	u64 w = load64(cell);
+
+	if (w_class(w) != W_OFTEN && cas64(cell, w, special(m->time | 15u << W_BYTES_AT, W_OFTEN, BLOCK.grid)) == w)
+		count_threads(COUNTS(sampled));
 }
 
 /* ---- a word ---- */
@@ -239,7 +281,9 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 	if (v == UNDECIDED)
 		count_threads(COUNTS(undecided));
 	else if (v == UNORDERED)
-		__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site);
+		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site) &&
+		    WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
+			sample_from_here(d->cell, m);
 }
 
 /* The flag for strong accesses to that memory: what is observed there is a write there. */
@@ -251,12 +295,15 @@ HELPER u32 observed_in(u32 what)
 /* The last write as the next access sees it. */
 HELPER u32 write_verdict(u64 w, const struct me *m)
 {
-	u32 v = verdict(w, w_class(w), ONE_LANE, m);
+	u32 cls = is_special(w) ? (u32)WS_RACE_ATOMIC_GPU : w_class(w);
+	u32 v = w_class(w) == W_OFTEN ? (u32)ORDERED : verdict(w, cls, cls == w_class(w) ? ONE_LANE : BLOCKS, m);
 	bool seen = v == UNORDERED && m->now & observed_in(m->what) &&
-		    both_strong(w_class(w), WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block);
+		    both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block);
 
 	return seen ? (u32)UNDECIDED : v;
 }
+
+HELPER u32 writers_in(u64 w) { return w_class(w) == W_MANY ? BLOCKS : ONE_LANE; }
 
 HELPER void read_word(const struct word *d, const struct me *m)
 {
@@ -264,6 +311,8 @@ HELPER void read_word(const struct word *d, const struct me *m)
 	bool lost;
 
 	load_cell(d->cell, &w, &r);
+	if (is_passed_over(w, BLOCK.grid))
+		return;
 	now = after_read(r, m, d->bytes, &lost);
 	if (now != r) {
 		while ((was = cas64(d->cell + 8, r, now)) != r) {
@@ -277,7 +326,7 @@ HELPER void read_word(const struct word *d, const struct me *m)
 		w = load64(d->cell);
 	}
 	if (w_bytes(w) & d->bytes)
-		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, 0, 0);
+		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
 }
 
 /* A strong load or atomic may read what another thread's strong store or atomic has written, which then is before all that
@@ -344,7 +393,7 @@ enum { SAME_VALUE = 1, SAME_INST = 2 };
 HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 {
 	u32 other;
-	bool inst = !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
+	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
 
 	if (!inst || !written(m->warp * 32 + lane_of(w), &other))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;
@@ -356,7 +405,7 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED;
 
 	if (v != ORDERED)
-		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, 0, has_value ? sameness(d, m, w, value) : 0);
+		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), has_value ? sameness(d, m, w, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)
@@ -371,6 +420,8 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 	if (has_value)
 		note_written(m->warp * 32 + lane_of(m->time), value);
 	load_cell(d->cell, &w, &r);
+	if (is_passed_over(w, BLOCK.grid))
+		return;
 	now = after_write(w, m, d->bytes);
 	if (now != w) {
 		w = exchange64(d->cell, now);

@@ -3,7 +3,11 @@
  * together; whatever is not plainly without a race is for the call.
  *
  * A line that the warp covers and a word's cell are dealt with alike: both have W and R. What is ordered here is so by
- * program order or by barriers in the warp's own segment, or is of a launch before. */
+ * program order, by barriers of the block, or is of a launch before.
+ *
+ * Cells are first looked at through the first-level cache, and may have changed meanwhile. That does no harm: what is found
+ * to be said already was entered, and who changed W or R since has seen it; and nothing is entered but by comparing. A GPU's
+ * atomic takes the entry out of the cache of its multiprocessor, so who fails looks anew the next time. */
 #ifndef WS_RACE_GLOBAL_CUH
 #define WS_RACE_GLOBAL_CUH
 
@@ -17,6 +21,7 @@ struct fast {
 	u32 bits;                /* of the entry: the line's shift, or the bytes of the word */
 	u32 old;                 /* high words of entries below it are of no matter */
 	u32 grid;
+	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
 	bool covers;             /* the warp covers lines, by all of its lanes: the same for each */
 	bool line, enters;       /* `at` is a line; this lane is the one that changes it */
 };
@@ -35,22 +40,38 @@ HELPER bool own(u64 entry, u32 bits, const struct fast *f)
 	return high(entry) == high(f->time) && (!f->line || bits == f->bits);
 }
 
-/* By this warp, a barrier before. */
+HELPER bool is_here(u64 entry, const struct fast *f)
+{
+	return segment_of(entry) - f->first < f->n;
+}
+
 HELPER bool before_barrier(u64 entry, const struct fast *f)
 {
-	return segment_of(entry) == segment_of(f->now) && epoch_of(entry) < epoch_of(f->now);
+	return is_here(entry, f) && epoch_of(entry) < epoch_of(f->now);
 }
 
-HELPER bool write_is_before(const struct fast *f)
+HELPER bool write_is_before(u64 w, const struct fast *f, u32 what)
 {
-	return is_past(f->w, f) || own(f->w, w_bytes(f->w), f) || before_barrier(f->w, f);
+	return is_past(w, f) || (!is_special(w) && (own(w, w_bytes(w), f) || before_barrier(w, f))) ||
+	       both_strong(WS_RACE_CLASS_OF(what), is_special(w) ? 0 : w_class(w), false);
 }
 
-HELPER bool read_is_before(const struct fast *f)
+HELPER bool read_is_before(u64 r, const struct fast *f)
 {
-	u32 several = r_several(f->r);
+	u32 several = r_several(r);
 
-	return is_past(f->r, f) || (!several && own(f->r, r_bytes(f->r), f)) || (several != BLOCKS && before_barrier(f->r, f));
+	return is_past(r, f) || (!several && own(r, r_bytes(r), f)) || (several != BLOCKS && before_barrier(r, f));
+}
+
+/* R says already that somebody has read who is no more ordered than I am with whatever comes. */
+HELPER bool says_my_read(u64 r, const struct fast *f)
+{
+	u32 several = r_several(r), later = (u32)(r ^ f->now);
+	bool of_blocks = several == BLOCKS && has_grid(r, f->grid) && !is_past(r, f);
+	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
+	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
+
+	return (of_blocks || of_block || of_warp) && !r_class(r) && (f->line || !(f->bits & ~r_bytes(r)));
 }
 
 /* ---- where ---- */
@@ -62,11 +83,16 @@ HELPER u64 line_at_once(u64 address)
 	return load64_stable(RACE.pages + 8ull * n) == page_key(address) ? line_in_page(n, address) : 0;
 }
 
-HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane)
+HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
+{
+	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
+}
+
+HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane, bool lines)
 {
 	u32 shift = bytes >> 3, each = 32 >> shift;
 
-	f->covers = covers_lines(address, bytes);
+	f->covers = lines && covers_lines(address, bytes, lane);
 	f->line = f->covers;
 	f->at = line_at_once(address);
 	f->w = EXPANDED;
@@ -79,7 +105,7 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane)
 		f->line = false;
 		f->at = f->at && bytes <= 4 ? cells_at((u32)f->w) + (address & 124) * 4 : 0;
 		if (f->at)
-			load_cell(f->at, &f->w, &f->r);
+			load_cell_near(f->at, &f->w, &f->r);
 	} else if (f->line) {
 		f->bits = shift;
 		f->enters = !(lane & (each - 1));
@@ -90,54 +116,62 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane)
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)lane << LANE_AT;
 }
 
-HELPER bool is_weak(u32 what)
+/* What the warp is; false: it is not checked, and there may be no tables. */
+HELPER bool begin_fast(struct fast *f, u32 self)
 {
-	return WS_RACE_CLASS_OF(what) == WS_RACE_WEAK || WS_RACE_CLASS_OF(what) == WS_RACE_UPDATE;
+	struct launch l = launch_of_block();
+	bool first;
+
+	f->now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
+	first = segment_of(f->now) - l.first < l.nwarps;
+	f->first = first ? l.first : segment_of(f->now);
+	f->n = first ? l.nwarps : 1;
+	f->old = (l.lowest ? l.lowest : 1) << (SEGMENT_AT - 32);
+	f->grid = l.grid;
+	return f->now;
 }
 
-/* A strong access may have observed a release: that is for the call. */
-HELPER bool begin_fast(struct fast *f, u32 self, u64 address, u32 what)
+/* A strong access is noted by the warp's first one (observe): that is for the call. */
+HELPER bool is_noted(const struct fast *f, u32 what)
 {
-	f->now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
-	f->covers = false;
-	if (!f->now)                     /* there may be no tables */
-		return false;
-	launch_of_block(&f->old, &f->grid);
-	f->old = (f->old ? f->old : 1) << (SEGMENT_AT - 32);
-	find_line(f, address, WS_RACE_BYTES_OF(what), self & 31);
-	return f->at;
+	return WS_RACE_CLASS_OF(what) == WS_RACE_WEAK || WS_RACE_CLASS_OF(what) == WS_RACE_UPDATE || f->now & NOW_OBSERVED;
 }
 
 /* A warp that covers lines is done as a whole, or not at all. */
 HELPER bool all_done(const struct fast *f, bool done)
 {
-	return f->covers ? !any_lane(!done) : done;
+	bool left = f->covers && any_lane(f->line && !done);
+
+	return done && !(f->line && left);
 }
 
 /* ---- accesses ---- */
-HELPER bool read_fast(struct fast *f, u32 site)
+HELPER bool read_fast(struct fast *f, u32 what, u32 site)
 {
-	u64 mine = f->time | f->bits << R_BYTES_AT | (site & (R_SITES - 1));
-	bool same = !((f->r ^ mine) >> R_SEVERAL_AT), done = write_is_before(f);
-	bool blocks = !is_past(f->r, f) && said_by_blocks(f->r, f->grid) && (f->line || !(f->bits & ~r_bytes(f->r)));
+	u64 mine = f->time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f->bits << R_BYTES_AT | (site & (R_SITES - 1));
+	bool same = !((f->r ^ mine) >> R_SEVERAL_AT), done = write_is_before(f->w, f, what);
 
-	if (!done || same || blocks)
+	if (is_passed_over(f->w, f->grid))
+		return true;
+	if (!done || same || says_my_read(f->r, f))
 		return done;
-	if (!read_is_before(f))
+	if (!read_is_before(f->r, f) || (!f->line && f->bits != 15 && !is_past(f->r, f)))
 		return false;
 	if (f->enters) {
 		done = cas64(f->at + 8, f->r, mine) == f->r;
 		if (done)
 			f->w = load64(f->at);
 	}
-	return done && write_is_before(f);
+	return done && write_is_before(f->w, f, what);
 }
 
 HELPER bool write_fast(struct fast *f, u32 what, u32 site)
 {
 	u64 mine = f->time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f->bits << W_BYTES_AT | (site & (W_SITES - 1));
-	bool done = write_is_before(f) && read_is_before(f);
+	bool done = write_is_before(f->w, f, what) && read_is_before(f->r, f);
 
+	if (is_passed_over(f->w, f->grid))
+		return true;
 	if (!done || !((f->w ^ mine) >> W_BYTES_AT))
 		return done;
 	if (!f->line && f->bits != 15 && !is_past(f->w, f))       /* what is forgotten is counted */
@@ -147,7 +181,100 @@ HELPER bool write_fast(struct fast *f, u32 what, u32 site)
 		if (done)
 			f->r = load64(f->at + 8);
 	}
-	return done && read_is_before(f);
+	return done && read_is_before(f->r, f);
+}
+
+/* ---- a word's cell, by a call ----
+ * What several threads do to a word without a race, where no list need be asked: with loads that are up to date, and
+ * tried again when another thread was faster. */
+enum { TRIES = 4 };
+
+HELPER void begin_cell(struct fast *f, u32 self, u64 at, u64 address, u32 what)
+{
+	begin_fast(f, self);
+	f->at = at;
+	f->line = false;
+	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
+	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	load_cell(at, &f->w, &f->r);
+}
+
+/* R after my read; 0 = that is for after_read. */
+HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
+{
+	u32 several = r_several(r), common = r_bytes(r) & f->bits;
+
+	if (read_is_before(r, f))
+		return (r ^ mine) >> SUB_AT ? mine : r_class(r) == r_class(mine) ? r | f->bits << R_BYTES_AT : 0;
+	if (says_my_read(r, f))
+		return r;
+	if (several == BLOCKS || r_class(r) || !common)
+		return 0;
+	if (!is_here(r, f)) {
+		if (segment_of(r) - BLOCK.lowest >= BLOCK.range || segment_of(r) - BLOCK.first < BLOCK.nwarps)
+			return 0;
+		several = BLOCKS;
+	} else {
+		if (epoch_of(r) != epoch_of(f->now))
+			return 0;
+		if (several == WARPS_OF_BLOCK || segment_of(r) != segment_of(f->now))
+			several = WARPS_OF_BLOCK;
+		else if (sub_of(r) == sub_of(f->now))
+			several = LANES_OF_WARP;
+		else
+			return 0;
+	}
+	r &= ~(15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
+	return with_grid(r | common << R_BYTES_AT | several << R_SEVERAL_AT, several, f->grid);
+}
+
+/* It is entered even where it says so already: what led here was out of date. False: for the call that knows all. */
+HELPER bool read_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	struct fast f;
+	u64 mine, next, was;
+
+	begin_cell(&f, self, at, address, what);
+	if (!is_noted(&f, what) || f.now & NOW_ACQUIRED)
+		return false;
+	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
+	#pragma nounroll
+	for (u32 n = 0; n < TRIES; n++) {
+		next = next_read(f.r, &f, mine);
+		if (!next)
+			return false;
+		was = cas64(at + 8, f.r, next);
+		if (was == f.r)
+			return write_is_before(load64(at), &f, what);
+		f.r = was;
+	}
+	return false;
+}
+
+/* Strong accesses of the launch to the word stay as they are where that is enough: see by_other_blocks. */
+HELPER bool atomic_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	struct fast f;
+	struct me m;
+	u64 next, was;
+
+	begin_cell(&f, self, at, address, what);
+	if (!is_noted(&f, what) || f.bits != 15)
+		return false;
+	m = (struct me){ f.now, f.time, 0, what, site };
+	#pragma nounroll
+	for (u32 n = 0; n < TRIES; n++) {
+		if (!write_is_before(f.w, &f, what) && !(w_class(f.w) == W_MANY && by_other_blocks(f.w, WS_RACE_CLASS_OF(what), 15, what)))
+			return false;
+		next = after_write(f.w, &m, 15);
+		was = cas64(at, f.w, next);
+		if (was == f.w) {
+			f.r = load64(at + 8);
+			return read_is_before(f.r, &f) || both_strong(WS_RACE_CLASS_OF(what), r_class(f.r), false);
+		}
+		f.w = was;
+	}
+	return false;
 }
 
 /* For lanes that write the word by the same instruction. */
@@ -161,27 +288,45 @@ HELPER void note_own(u32 self, u32 value)
 		note_written(self - self_of(0), value);
 }
 
-/* True: nothing is left to be done. `self`: see race_shared.cuh. */
-HELPER bool read_is_checked(u32 self, u64 address, u32 what, u32 site)
+/* What the part at the access leaves to the call: NOTHING, or a cell, or 0. */
+#define NOTHING 1
+HELPER u64 check_read(u32 self, u64 address, u32 what, u32 site)
 {
 	struct fast f;
+	bool begun = begin_fast(&f, self);
 
-	if (!is_weak(what))
-		return false;
-	return all_done(&f, begin_fast(&f, self, address, what) && read_fast(&f, site));
+	if (!begun || !is_noted(&f, what))
+		return 0;
+	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
+	return all_done(&f, f.at && read_fast(&f, what, site)) ? NOTHING : f.line ? 0 : f.at;
 }
 
 HELPER bool write_is_checked(u32 self, u64 address, u32 what, u32 site, u32 value)
 {
 	struct fast f;
-	bool begun;
 
-	if (!is_weak(what))
+	if (!begin_fast(&f, self) || !is_noted(&f, what))
 		return false;
-	begun = begin_fast(&f, self, address, what);
-	if (begun && !f.line)
+	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
+	if (f.at && !f.line)
 		note_own(self, value);
-	return all_done(&f, begun && write_fast(&f, what, site));
+	return all_done(&f, f.at && write_fast(&f, what, site));
+}
+
+HELPER u64 check_atomic(u32 self, u64 address, u32 what)
+{
+	struct fast f;
+	bool same;
+
+	if (WS_RACE_BYTES_OF(what) != 4 || !begin_fast(&f, self) || !is_noted(&f, what))
+		return 0;
+	find_line(&f, address, 4, self & 31, false);
+	if (!f.at || is_passed_over(f.w, f.grid))
+		return f.at ? NOTHING : 0;
+	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);
+	if (what & WS_RACE_BARRIERS && WS_RACE_CLASS_OF(what) >= WS_RACE_ATOMIC_GPU && WS_RACE_CLASS_OF(what) <= WS_RACE_ATOMIC_SYS)
+		same |= w_class(f.w) == W_MANY && w_bytes(f.w) == 15 && has_grid(f.w, f.grid) && !is_past(f.w, &f);
+	return same && (is_past(f.r, &f) || read_is_before(f.r, &f)) ? NOTHING : f.at;
 }
 
 #endif

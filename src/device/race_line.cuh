@@ -111,9 +111,9 @@ HELPER bool write_line(u64 line, const struct me *m, u32 shift)
 }
 
 /* Does the warp cover lines? Then lane k of it accesses what lies k accesses behind the first. */
-HELPER bool covers_lines(u64 address, u32 bytes)
+HELPER bool covers_lines(u64 address, u32 bytes, u32 lane)
 {
-	u64 first = address - lane_index() * bytes;
+	u64 first = address - lane * bytes;
 
 	return activemask() == 0xffffffff && all_lanes_have(first) && bytes >= 4 && !(first & 127);
 }

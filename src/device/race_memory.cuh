@@ -64,10 +64,11 @@ HELPER u32 take_cells(u32 warp)
 
 	if (spare)
 		return spare;
-	if (load32(COUNTS(cells)) >= RACE.ncells)
-		return 0;
 	spare = fetch_add32(COUNTS(cells), 1) + 1;
-	return spare <= RACE.ncells ? spare : 0;
+	if (spare <= RACE.ncells)
+		return spare;
+	fetch_add32(COUNTS(cells), -1);
+	return 0;
 }
 
 /* An entry of a line as one of its word. */
@@ -96,12 +97,14 @@ HELPER bool is_of_past(u64 entry) { return segment_of(entry) < (BLOCK.lowest ? B
 /* By one lane. A read that enters the line while it is done looks at W again, and then goes to the cells itself. */
 SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 {
-	u32 number = take_cells(warp);
-	u64 cells = cells_at(number & ~(u32)USED), w, r, was, filled;
+	u64 w, r, was, filled, cells;
+	u32 number;
 
+	load_cell(line, &w, &r);
+	number = take_cells(warp);
+	cells = cells_at(number & ~(u32)USED);
 	if (!number)
 		return;
-	load_cell(line, &w, &r);
 	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
 		filled = is_of_past(r) ? 0 : r;
 		if (!is_of_past(w) || filled || number & USED) {

@@ -71,16 +71,19 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, ready), 1);
 }
 
-SLOW void __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
+/* True: that pair was told often. */
+SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
 {
 	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0 };
 	u32 several = packed >> 6 & 3;
 	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
-	u64 key;
+	u64 key, count;
 	u32 row;
 
 	f.other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
 	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
+	if (!read && f.other_class > WS_RACE_ATOMIC8_SYS)
+		f.other_class = WS_RACE_ATOMIC_GPU;
 	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
 		  (several ? WS_RACE_SEVERAL : 0);
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
@@ -88,13 +91,15 @@ SLOW void __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what,
 	row = row_of(key ? key : 1, &first);
 	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));
-		return;
+		return false;
 	}
 	if (first) {
 		fetch_add32(COUNTS(found), 1);
 		fill(RACE.found + sizeof(struct ws_race_found) * (u64)row, &f);
 	}
-	global_add(seen_at(row) + __builtin_offsetof(struct ws_race_seen, count), 1);
+	count = seen_at(row) + __builtin_offsetof(struct ws_race_seen, count);
+	global_add(count, 1);
+	return load64(count) >= WS_RACE_OFTEN;
 }
 
 #endif

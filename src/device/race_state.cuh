@@ -28,16 +28,16 @@ struct block {
 	u32 list;                /* records that barriers have made known to all warps */
 	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
 	u32 cells;               /* of the block's shared memory, in shared memory too; 0 = they are in the slot */
+	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
+	u32 grid;
+	u32 first;               /* segment of warp 0; those of the others follow */
+	u32 nwarps;
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 slot_used;           /* the slot's word in `used` */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
-	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
-	u32 grid;
 	u32 slot_bytes;
 	u32 block, kernel;
-	u32 first;               /* segment of warp 0; those of the others follow */
-	u32 range;               /* how many from there on are such first segments of warps */
-	u32 nwarps;
+	u32 range;               /* how many from `lowest` on are first segments of warps */
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
 	u32 handed;              /* HANDED_...: see race_order.cuh, fence.sc */
@@ -61,11 +61,19 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
-/* What is compared with entries that may be of earlier launches. */
-HELPER void launch_of_block(u32 *lowest, u32 *grid)
+/* What entries are compared with, which may be of earlier launches and of other blocks. */
+struct launch {
+	u32 lowest, grid, first, nwarps;
+};
+static_assert(__builtin_offsetof(struct block, lowest) % 16 == 0, "it is loaded at once");
+
+HELPER struct launch launch_of_block(void)
 {
-	asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(*lowest), "=r"(*grid)
-		     : "r"((u32)IN_SHARED(__warpsafe_block.lowest)) : "memory");
+	struct launch l;
+
+	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(l.lowest), "=r"(l.grid), "=r"(l.first),
+		     "=r"(l.nwarps) : "r"((u32)IN_SHARED(__warpsafe_block.lowest)) : "memory");
+	return l;
 }
 
 #define SEGMENT(number) (RACE.segments + (u64)sizeof(struct ws_race_segment) * (number))

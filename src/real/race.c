@@ -341,6 +341,7 @@ static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c
 	to->lost += c->lost;
 	to->records_missing += c->records_missing;
 	to->found_missing += c->found_missing;
+	to->sampled += c->sampled;
 }
 
 /* The tables begin anew, when no kernel runs. What was found stays. */
@@ -509,6 +510,7 @@ static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 	tell_figure(r, "parts of words", c->lost, "earlier accesses to other bytes of a word were forgotten");
 	tell_figure(r, "releases and acquires", c->records_missing, "could not be noted; give a larger --shadow-limit");
 	tell_figure(r, "too many races", c->found_missing, "accesses raced at further places, which are not shown");
+	tell_figure(r, "races again and again", c->sampled, "words: then every 256th access was looked at; counts are lower bounds");
 }
 
 void ws_real_race_gather(struct ws_report *r)

@@ -88,7 +88,7 @@ static void look_around(const struct finding *g, struct ws_advice *a)
 static void say_which(const struct finding *g, struct ws_buf *b)
 {
 	if (g->found->flags & WS_RACE_SEVERAL)
-		ws_buf_puts(b, "one of several threads that read it");
+		ws_buf_printf(b, "one of several threads that %s it", g->found->pair == WS_RACE_WRITE_AFTER_READ ? "read" : "changed");
 	if (g->places < 2)
 		return;
 	ws_buf_printf(b, "%sone of %u places, among them ", b->len ? "; " : "", g->places);

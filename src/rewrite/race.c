@@ -102,8 +102,8 @@ static unsigned class_of(enum ws_scope scope, unsigned narrowest)
 
 enum { MOST_BYTES = 16 };                /* of one check */
 
-/* update: its check stands for a read, too. */
-static uint32_t what(const struct ws_rw_access *a, bool update)
+/* update: its check stands for a read, too; ordering: as in struct body. */
+static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
 {
 	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
 			 WS_RACE_GENERIC;
@@ -112,7 +112,7 @@ static uint32_t what(const struct ws_rw_access *a, bool update)
 	unsigned kind = strong(a) ? class_of(a->scope, narrowest) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
 
 	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
-	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0);
+	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0) | (atomic && !ordering ? WS_RACE_BARRIERS : 0);
 }
 
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
@@ -184,7 +184,7 @@ static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_a
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
-	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false)) };
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false, true)) };
 	bool done = hook(b, c, "race_acquire", args, 2);
 
 	ws_code_end(c);
@@ -222,7 +222,7 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	bool observes = b->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL)) };
+	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL, b->ordering)) };
 
 	note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);

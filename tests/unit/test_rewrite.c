@@ -602,12 +602,12 @@ static void race_checks_accesses(void **state)
 	            "ld.global.u32 %r1, [%d1];\ncvt.u64.u32 %ws_b64_0, %r3;\n\tmov.u32 %ws_b32_0, 1064;\n\t"
 	            "mov.u32 %ws_b32_1, 1;\n\tst.local.v2.u32 [%ws_b64_0+4], {%ws_b32_0, %ws_b32_1};\n\t"
 	            "ld.volatile.shared.v2.u32 {%r1, %r2}, [%r3];\n@%p1 mov.u32 %ws_b32_0, 65;\n\t@%p1 mov.u32 %ws_b32_1, 2;\n\t"
-	            "@%p1 st.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\t@%p1 ld.b8 %r1, [%d1];\nmov.u32 %ws_b32_0, 18180;\n\t"
+	            "@%p1 st.local.v2.u32 [%d1+4], {%ws_b32_0, %ws_b32_1};\n\t@%p1 ld.b8 %r1, [%d1];\nmov.u32 %ws_b32_0, 83716;\n\t"
 	            "st.local.u32 [%d2+6], %ws_b32_0;\n\tred.global.add.u32 [%d2], 1;" LEFT);
 	expect_race("st.global.v4.u64 [%d1], {%d2, %d3, 1, 2};\nred.global.add.u32 [%d1], 1;\nret;",
 	            "st.local.v2.u64 [%d1+5], {%d2, %d3};\n\tadd.s64 %ws_b64_0, %d1, 16;\n\tmov.u64 %ws_b64_1, 1;\n\t"
 	            "mov.u64 %ws_b64_2, 2;\n\tst.local.v2.u64 [%ws_b64_0+5], {%ws_b64_1, %ws_b64_2};\n\t"
-	            "st.global.v4.u64 [%d1], {%d2, %d3, 1, 2};\nmov.u32 %ws_b32_0, 18180;\n\t"
+	            "st.global.v4.u64 [%d1], {%d2, %d3, 1, 2};\nmov.u32 %ws_b32_0, 83716;\n\t"
 	            "st.local.u32 [%d1+6], %ws_b32_0;\n\tred.global.add.u32 [%d1], 1;" LEFT);
 }
 
