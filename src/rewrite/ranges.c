@@ -20,7 +20,7 @@ enum {
 	MOST_INTERVALS = 4
 };
 
-enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN };
+enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN, NOT_REACHED };
 
 struct group {                           /* accesses of one address but for a constant; or of one allocation */
 	struct sum sum;                  /* without it; of an allocation: the pointer into it */
@@ -44,6 +44,8 @@ struct ws_ranges {
 	bool unknown_reads;              /* there are reads without bounds */
 	uint32_t widest;                 /* bytes of a read */
 	uint8_t *how, *group;            /* by instruction */
+	struct rare rare[MOST_RARE];     /* what is taken to be false: accesses that need it are NOT_REACHED */
+	unsigned nrare;
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
@@ -212,7 +214,7 @@ static bool has_address(const struct values *v, const struct sum *s)
 		for (uint32_t n = 0; n < s->t[k].n; n++) {
 			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
 
-			if (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8))
+			if (ws_leaf_is_pointer(l))
 				return true;
 		}
 	return false;
@@ -255,6 +257,11 @@ static void spread(struct ws_ranges *g)
 	}
 }
 
+static bool to_be_proved(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	return may_be_global(a) && g->how[a->inst->index] != NOT_REACHED;
+}
+
 static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
 {
 	struct sum s;
@@ -262,7 +269,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	for (uint32_t k = 0; k < n; k++) {
 		if (writes_unseen(&list[k]))
 			return false;
-		if (!may_be_global(&list[k]) || list[k].kind == WS_RW_READ ||
+		if (!to_be_proved(g, &list[k]) || list[k].kind == WS_RW_READ ||
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
 		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) : !add_to_areas(g, &list[k]))
@@ -279,9 +286,8 @@ static uint32_t base_of(const struct values *v, const struct group *x)
 {
 	for (uint32_t k = 0; k < x->sum.n; k++) {
 		const struct term *t = &x->sum.t[k];
-		const struct leaf *l = &v->leaves[t->leaf[0]];
 
-		if (t->n == 1 && t->factor == 1 && (l->kind == LEAF_SYMBOL || (l->kind == LEAF_PARAM && l->bytes == 8)))
+		if (t->n == 1 && t->factor == 1 && ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
 			return t->leaf[0];
 	}
 	return UINT32_MAX;
@@ -319,7 +325,7 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 		const struct ws_rw_access *a = &list[k];
 		uint8_t *how = &g->how[a->inst->index];
 
-		if (!may_be_global(a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0))
+		if (!to_be_proved(g, a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0))
 			continue;
 		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
@@ -348,8 +354,8 @@ static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, 
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint8_t how = g->how[list[k].inst->index];
-		bool proved = how == OWN || how == BOUNDED_READ || how == AREA_READ ||
-			      (shared && ws_shared_ranges_may(shared, &list[k]));
+		bool proved = how == OWN || how == BOUNDED_READ || how == AREA_READ || how == NOT_REACHED ||
+			      (!g->nwriting && how != CHECKED) || (shared && ws_shared_ranges_may(shared, &list[k]));
 
 		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && !proved)
 			return false;
@@ -497,7 +503,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 
 static void decide_silent(struct ws_ranges *g, struct entry *e, const struct ws_shared_ranges *shared)
 {
-	e->ok = g->own;
+	e->ok = g->own ? g->own : e->ok;
 	g->silent = new_predicate(g, e);
 	if (shared)
 		ws_shared_ranges_demand(shared, e->c, g->silent);
@@ -508,10 +514,12 @@ static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
 
 	new_predicate(g, &e);
+	for (unsigned k = 0; k < g->nrare; k++)
+		ws_entry_unless(&e, &g->rare[k]);
 	ws_entry_duties(&e, 0, g->duties_of_writes);
 	for (unsigned k = 0; k < g->nwriting; k++)
 		bounds_of_group(&e, &g->groups[k]);
-	if (reads_unproved(g))
+	if (reads_unproved(g) && !g->nrare)
 		make_intervals(g, &e);
 	if (own || g->ngroups > g->nwriting) {
 		decide_quiet(g, &e);
@@ -524,20 +532,60 @@ static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws
 	free(e.known);
 }
 
-/* ---- for the pass ---- */
-struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
-				 const struct ws_shared_ranges *shared)
+/* ---- launches that do not come to everything ---- */
+static struct ws_ranges *begin(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	struct ws_ranges *g = ws_alloc(sizeof *g);
-	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
-	bool own, all;
 
 	g->p = p;
-	ws_ptx_cfg(f);
 	ws_values_init(&g->v, f);
 	g->how = ws_alloc(f->ninsts + 1);
 	g->group = ws_alloc(f->ninsts + 1);
+	return g;
+}
+
+static bool leave_out_rare(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
+{
+	bool *needs = ws_alloc(n + 1);
+
+	g->nrare = ws_rare_find(&g->v, list, n, needs, g->rare);
+	for (uint32_t k = 0; k < n; k++)
+		if (needs[k])
+			g->how[list[k].inst->index] = NOT_REACHED;
+	free(needs);
+	return g->nrare > 0;
+}
+
+/* A predicate of launches in which the conditions are false that some accesses need, and all the others need no check.
+ * NULL: there are none. */
+static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
+				       const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
+				       const struct ws_shared_ranges *shared)
+{
+	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
+	const char *silent = NULL;
+
+	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_writes(g, list, n)) {
+		add_reads(g, list, n);
+		spread(g);
+		if ((!g->nwriting || may_own(g)) && all_own(g, list, n, needless, shared)) {
+			write_entry(g, g->nwriting, true, shared);
+			silent = g->silent;
+		}
+	}
+	ws_ranges_free(g);
+	return silent;
+}
+
+/* ---- for the pass ---- */
+/* What holds in every launch. */
+static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
+			      const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
+			      const struct ws_shared_ranges *shared)
+{
+	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
+	bool own, all;
+
 	if (!look_at_callees(g, reach, k) || !add_writes(g, list, n)) {
 		ws_ranges_free(g);
 		return NULL;
@@ -550,6 +598,29 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
 	if (all || (g->nwriting && (own || reads_unproved(g))))
 		write_entry(g, own && g->nwriting, all, shared);
+	return g;
+}
+
+struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
+				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
+				 const struct ws_shared_ranges *shared)
+{
+	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
+	struct ws_ranges *g;
+	const char *silent;
+	struct ws_code *c;
+
+	ws_ptx_cfg(f);
+	g = find(p, reach, k, list, n, needless, shared);
+	silent = silent_without_rare(p, reach, k, list, n, needless, shared);
+	if (silent && g && g->silent) {
+		c = ws_code_entry(p, f);
+		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, silent);
+		ws_code_end(c);
+	} else if (silent) {
+		g = g ? g : begin(p, f);
+		g->silent = silent;
+	}
 	return g;
 }
 

@@ -1,6 +1,6 @@
 /* ranges_area.c - the allocation in which an access lies whose address cannot be computed beforehand.
  *
- * An address is traced to the pointers that it is counted from: parameters of the kernel and variables, to which numbers
+ * An address is traced to the pointers that it is counted from: parameters of the kernel, constants and variables, to which numbers
  * of any kind are added, also in loops. An access is taken to stay in the allocation that its pointer points into, and in
  * its variable: where it does not, the program is wrong in another way (docs/REWRITE.md says so to users). Which
  * allocation that is, the host knows and the entry asks for (race_area in src/device/race.cu); memory that did not come
@@ -29,7 +29,7 @@ static bool add_base(struct bases *b, uint32_t leaf)
 	return true;
 }
 
-/* A parameter's value, or a variable's address with an offset. */
+/* The value of a parameter or constant, or a variable's address with an offset. */
 static enum kind base(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
 {
 	struct sum s;
@@ -66,7 +66,7 @@ static enum kind moved(struct values *v, const struct ws_ptx_inst *i, struct bas
 
 static enum kind loaded(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
 {
-	return i->space == WS_SPACE_PARAM ? base(v, i, out) : NUMBER;
+	return i->space == WS_SPACE_PARAM || (i->space == WS_SPACE_CONST && !i->ops[1].reg) ? base(v, i, out) : NUMBER;
 }
 
 static enum kind of_both(struct values *v, const struct ws_ptx_inst *i, struct bases *out,
@@ -136,10 +136,9 @@ static enum kind of_operand(struct values *v, const struct ws_operand *o, struct
 	return ws_type_bytes(o->reg->type) == 8 ? of_register(v, o->reg, out) : NUMBER;
 }
 
-/* Only variables whose size is known, and parameters of 64 bits. */
 static bool has_area(const struct leaf *l)
 {
-	return l->kind == LEAF_SYMBOL ? l->sym->size > 0 : l->kind == LEAF_PARAM && l->bytes == 8;
+	return ws_leaf_is_pointer(l) && (l->kind != LEAF_SYMBOL || l->sym->size > 0);
 }
 
 bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases *out)
@@ -177,7 +176,7 @@ void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *
 	const struct sum s = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 
 	ws_entry_bounds(e, &s, lo, hi);
-	if (l->kind == LEAF_PARAM)
+	if (l->kind != LEAF_SYMBOL)
 		look_up(e, *lo, lo, hi);
 	else
 		*hi = ws_entry_add(e, *lo, ws_entry_number((int64_t)l->sym->size));

@@ -124,10 +124,9 @@ static struct num load(struct entry *e, const struct leaf *l)
 {
 	struct num n = { ws_code_temp(e->c, WS_B64), 0, l->bytes == 4 ? INT_BITS : SUM_BITS, true };
 
-	if (l->bytes == 4)
-		ws_code_add(e->c, "ld.param.s32 %s, [%s+%lld];", n.reg, l->sym->name, (long long)l->offset);
-	else
-		ws_code_add(e->c, "ld.param.u64 %s, [%s+%lld];", n.reg, l->sym->name, (long long)l->offset);
+	const char *space = l->kind == LEAF_CONST ? "const" : "param", *type = l->bytes == 4 ? "s32" : "u64";
+
+	ws_code_add(e->c, "ld.%s.%s %s, [%s+%lld];", space, type, n.reg, l->sym->name, (long long)l->offset);
 	if (l->bytes == 8) {                 /* anything: SUM_BITS is not true of it yet */
 		n.bits = 64;
 		narrow(e, &n, TERM_BITS);
@@ -236,7 +235,7 @@ static void leaf(struct entry *e, struct leaf *l)
 		return;
 	l->emitted = true;
 	switch (l->kind) {
-	case LEAF_PARAM:
+	case LEAF_PARAM: case LEAF_CONST:
 		l->lo = l->hi = load(e, l);
 		break;
 	case LEAF_SYMBOL:
@@ -335,6 +334,14 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
 			demand(e, made(e, "and.b64", lo, ws_entry_number(d.by - 1), bits_of(d.by), false), "eq",
 			       ws_entry_number(0));
 	}
+}
+
+void ws_entry_unless(struct entry *e, const struct rare *r)
+{
+	struct leaf *l = &e->v->leaves[r->leaf];
+
+	leaf(e, l);
+	demand(e, l->lo, "ne", ws_entry_number(r->k));
 }
 
 /* ---- threads apart from each other ----

@@ -55,9 +55,17 @@ bool ws_bound_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 	return ws_type_bytes(type) == ws_type_bytes(r->type);
 }
 
+bool ws_equal_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth, struct bound *b)
+{
+	*b = (struct bound){ .equal = true, .type = (enum ws_type)i->type[0], .other = &i->ops[2] };
+	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop && i->cmp == (truth ? WS_EQ : WS_NE) &&
+	       i->ops[1].kind == WS_O_REG && i->ops[1].reg == r && i->ops[2].kind == WS_O_INT &&
+	       ws_type_bytes(b->type) == ws_type_bytes(r->type);
+}
+
 bool ws_bound_same(const struct bound *a, const struct bound *b)
 {
-	return a->upper == b->upper && a->slack == b->slack && a->type == b->type && a->other->kind == b->other->kind &&
+	return a->upper == b->upper && a->equal == b->equal && a->slack == b->slack && a->type == b->type && a->other->kind == b->other->kind &&
 	       a->other->reg == b->other->reg && a->other->imm == b->other->imm;
 }
 
@@ -65,6 +73,8 @@ static bool compares(const struct ws_ptx_inst *i, const struct fact *k, bool tru
 {
 	struct bound b;
 
+	if (k->bound.equal)
+		return ws_equal_by(i, k->r, truth, &b) && ws_bound_same(&b, &k->bound);
 	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop &&
 	       ((i->ops[1].kind == WS_O_REG && i->ops[1].reg == k->r) ||
 	        (i->ops[2].kind == WS_O_REG && i->ops[2].reg == k->r)) &&

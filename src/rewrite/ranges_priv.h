@@ -25,6 +25,7 @@ struct num {
 
 enum leaf_kind {
 	LEAF_PARAM,                      /* of the kernel: `bytes` at `offset` of `sym` */
+	LEAF_CONST,                      /* in constant memory, likewise */
 	LEAF_SYMBOL,                     /* address of a variable in global memory */
 	LEAF_SPECIAL,
 	LEAF_ONE_OF,                     /* a register: one of of[], with bounds */
@@ -38,6 +39,7 @@ enum leaf_kind {
 
 struct bound {                           /* value <= than + slack (upper), or >= */
 	bool upper;
+	bool equal;                      /* value == than, and nothing else of this */
 	int64_t slack;
 	enum ws_type type;               /* of the comparison */
 	const struct ws_operand *other;  /* what was compared with: a register or a number */
@@ -96,6 +98,7 @@ bool ws_sum_equal(const struct sum *a, const struct sum *b);
 bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
 bool ws_sum_in_time(const struct values *v, const struct sum *s);      /* may it differ from time to time in a thread? */
+bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
 
@@ -126,11 +129,19 @@ bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
+/* Likewise, that r is equal to a number. */
+bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
  * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                    const struct ws_ptx_inst *at);
+
+/* ---- ranges_rare.c ---- */
+enum { MOST_RARE = 8 };
+struct rare { uint32_t leaf; int64_t k; };       /* "leaf == k", the same in the whole launch */
+/* Conditions of that kind that some accesses need; of each access whether it needs one. Returns how many conditions. */
+unsigned ws_rare_find(struct values *v, const struct ws_rw_access *list, uint32_t n, bool *needs, struct rare *out);
 
 /* ---- ranges_entry.c: code at the entry ---- */
 struct known { struct sum sum; struct num lo, hi; };
@@ -142,6 +153,8 @@ struct entry {
 	struct known *known;             /* computed already; the caller frees it */
 	size_t nknown, known_cap;
 };
+/* ok becomes false where the condition is true. */
+void ws_entry_unless(struct entry *e, const struct rare *r);
 void ws_entry_duties(struct entry *e, size_t from, size_t to);
 void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi);
 const char *ws_entry_text(struct entry *e, const struct num *n);

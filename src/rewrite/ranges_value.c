@@ -217,6 +217,22 @@ static bool parameter(struct values *v, const struct ws_ptx_inst *i, struct sum 
 	       ws_type_bytes(i->ops[0].reg->type) == l.bytes && ws_value_leaf(v, &l, out);
 }
 
+/* Constant memory does not change while a kernel runs. */
+static bool constant(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+{
+	const struct ws_operand *o = &i->ops[1];
+	struct leaf l = { .kind = LEAF_CONST, .sym = o->sym, .offset = o->offset, .fixed = true };
+
+	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
+	return i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym && o->sym->kind == WS_SYM_VAR &&
+	       o->sym->space == WS_SPACE_CONST && ws_type_bytes(i->ops[0].reg->type) == l.bytes && ws_value_leaf(v, &l, out);
+}
+
+bool ws_leaf_is_pointer(const struct leaf *l)
+{
+	return l->kind == LEAF_SYMBOL || ((l->kind == LEAF_PARAM || l->kind == LEAF_CONST) && l->bytes == 8);
+}
+
 static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	enum ws_type t = (enum ws_type)i->type[0];
@@ -334,7 +350,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return false;
 	switch (i->op) {
 	case WS_OP_ld:
-		return parameter(v, i, out);
+		return i->space == WS_SPACE_CONST ? constant(v, i, out) : parameter(v, i, out);
 	case WS_OP_mov:
 		return moved(v, i, bytes, out);
 	case WS_OP_cvta:

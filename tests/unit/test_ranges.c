@@ -28,7 +28,8 @@ static const char counting[] =
 	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "");
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
-#define KERNEL(body) PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
+#define KERNEL(body) PTX_HEAD BEHIND_HEAD(body)
+#define BEHIND_HEAD(body) ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
 	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n" \
 	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [w];\n" \
 	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n" \
@@ -445,6 +446,42 @@ static void writes_in_allocations(void **state)
 	expect_allocated(mixed, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, (struct checks){ 0, 64, 64, 0 });
 }
 
+/* Accesses that a launch comes to if a parameter or constant is equal to a number: w is 7, or a constant is 0. */
+#define INTRUDE "ld.global.u32 %r8, [%rd1+12]; st.global.u32 [%rd5+64], %r8;\n"
+
+static void conditions_of_a_launch(void **state)
+{
+	static const char by_param[] = KERNEL(OFFSET COPY "setp.ne.s32 %p2, %r6, 7; @%p2 bra END;\n" INTRUDE);
+	static const char by_guard[] = KERNEL(OFFSET COPY "setp.eq.u32 %p2, %r6, 7; @%p2 st.global.u32 [%rd5+64], %r7;\n");
+	static const char both[] = KERNEL(OFFSET COPY "setp.ne.s32 %p2, %r6, 7; setp.ne.s32 %p3, %r3, 0; or.pred %p4, %p3, %p2;\n"
+		"@%p4 bra END;\n" INTRUDE);
+	static const char by_const[] = PTX_HEAD ".const .b32 c = 1; .const .b32 d[2] = { 4, 0 };\n" BEHIND_HEAD(OFFSET COPY
+		"ld.const.u32 %r9, [c]; setp.ne.s32 %p2, %r9, 0; @%p2 bra END;\n" INTRUDE);
+	static const char by_other[] = PTX_HEAD ".const .b32 c = 1; .const .b32 d[2] = { 4, 0 };\n" BEHIND_HEAD(OFFSET COPY
+		"ld.const.u32 %r9, [d+4]; setp.ne.s32 %p2, %r9, 0; @%p2 bra END;\n" INTRUDE);
+
+	expect(by_param, (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, NONE);
+	expect(by_param, (struct launch){ { 2 }, { 32 }, 4096, 0, 7 }, ALL(0, 128));
+	expect(by_guard, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(by_guard, (struct launch){ { 2 }, { 32 }, 4096, 0, 7 }, ALL(0, 128));
+	expect(both, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(both, (struct launch){ { 2 }, { 32 }, 4096, 0, 7 }, ALL(0, 66));
+	expect(by_const, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(by_other, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 128));
+}
+
+/* Of threads, of several numbers, or of what is not equal: such conditions say nothing of a launch. */
+static void conditions_of_threads(void **state)
+{
+	expect(KERNEL(OFFSET COPY "setp.ne.s32 %p2, %r3, 7; @%p2 bra END;\n" INTRUDE), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 66));
+	expect(KERNEL(OFFSET COPY "setp.eq.s32 %p2, %r6, 7; @%p2 bra END;\n" INTRUDE), (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, ALL(0, 128));
+	expect(KERNEL(OFFSET COPY "setp.ne.s32 %p2, %r6, 7; @%p2 bra END; M: bra N; N:\n" INTRUDE), (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, NONE);
+	expect(KERNEL(OFFSET COPY "setp.eq.s32 %p3, %r6, 6; @%p3 bra M; setp.ne.s32 %p2, %r6, 7; @%p2 bra END; M:\n" INTRUDE),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, ALL(0, 128));
+	expect(KERNEL("setp.eq.s32 %p3, %r4, 5; @%p3 add.s32 %r6, %r6, 7;\n" OFFSET COPY "setp.ne.s32 %p2, %r6, 7; @%p2 bra END;\n" INTRUDE),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 65));
+}
+
 /* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
 static void atomics_that_meet(void **state)
 {
@@ -482,7 +519,8 @@ int main(void)
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
-		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
+		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

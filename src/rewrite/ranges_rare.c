@@ -1,0 +1,52 @@
+/* ranges_rare.c - accesses that only some launches can come to.
+ *
+ * A parameter or a constant is compared with a number, and an access is reached only where both are equal: a mode, a
+ * switch for debugging. The comparison gives the same in all threads of a launch and at all times, so the entry knows:
+ * where it is false the access does not happen. */
+#include "rewrite/ranges_priv.h"
+
+/* Does the instruction compare such a value with a number? */
+static bool compares_fixed(struct values *v, const struct ws_ptx_inst *i, bool *truth, struct bound *b, struct rare *r)
+{
+	const struct ws_reg *reg = i->op == WS_OP_setp && i->ops[1].kind == WS_O_REG ? i->ops[1].reg : NULL;
+	struct sum s;
+
+	if (!reg)
+		return false;
+	*truth = i->cmp == WS_EQ;
+	v->access = i;
+	if (!ws_equal_by(i, reg, *truth, b) || !ws_value_operand(v, &i->ops[1], ws_type_bytes(b->type), i, &s) || s.n != 1 ||
+	    s.t[0].n != 1 || s.t[0].factor != 1)
+		return false;
+	*r = (struct rare){ s.t[0].leaf[0], ws_type_bytes(b->type) == 4 ? (int32_t)b->other->imm : (int64_t)b->other->imm };
+	return v->leaves[r->leaf].kind == LEAF_PARAM || v->leaves[r->leaf].kind == LEAF_CONST;
+}
+
+static void note(struct rare *out, unsigned *n, const struct rare *r)
+{
+	for (unsigned k = 0; k < *n; k++)
+		if (out[k].leaf == r->leaf && out[k].k == r->k)
+			return;
+	out[(*n)++] = *r;
+}
+
+unsigned ws_rare_find(struct values *v, const struct ws_rw_access *list, uint32_t n, bool *needs, struct rare *out)
+{
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < v->f->ninsts && found < MOST_RARE; i++) {
+		const struct ws_ptx_inst *compare = &v->f->insts[i];
+		struct bound b;
+		struct rare r;
+		bool truth;
+
+		if (!compares_fixed(v, compare, &truth, &b, &r))
+			continue;
+		for (uint32_t k = 0; k < n; k++)
+			if (list[k].rw_class == WS_RW_CHECK && ws_fact_holds(v, &b, compare->ops[1].reg, true, list[k].inst)) {
+				needs[k] = true;
+				note(out, &found, &r);
+			}
+	}
+	return found;
+}
