@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 {
 	bank b = {};
 
-	b.o = read_options(argc, argv, { 128, 128, 64, 1u << 17, 8, 1, nullptr }, { 4, 64, 4, 512, 8, 1, nullptr });
+	b.o = read_options(argc, argv, { 128, 128, 64, 1u << 17, 8, 1, nullptr, nullptr }, { 4, 64, 4, 512, 8, 1, nullptr, nullptr });
 	b.total = all_threads(b.o) * b.o.sections;
 	b.name = "BANK";
 	return play(b) ? 1 : 0;

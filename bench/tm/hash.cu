@@ -110,7 +110,7 @@ template <unsigned N> static int play_hash(const char *name, const options &o)
 
 int main(int argc, char **argv)
 {
-	options o = read_options(argc, argv, { 120, 160, 2, 1u << 15, 4, 1, nullptr }, { 4, 64, 2, 128, 4, 1, nullptr });
+	options o = read_options(argc, argv, { 120, 160, 2, 1u << 15, 4, 1, nullptr, nullptr }, { 4, 64, 2, 128, 4, 1, nullptr, nullptr });
 	int bad = play_hash<1>("HASH-S", o);
 
 	bad += play_hash<4>("HASH-M", o);

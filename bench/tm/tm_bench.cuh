@@ -3,7 +3,7 @@
  * one thread (cpu) and with the hand-written locks by as many as it runs at once (cpu-all). The result of each is
  * checked as a whole, and a line is printed.
  *
- *     PROGRAM [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N]
+ *     PROGRAM [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N]
  *
  * A workload derives from `work`, is copied to kernels by value, and has
  *
@@ -38,7 +38,7 @@
 #define BOTH __host__ __device__ __forceinline__
 
 /* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told. */
-struct options { unsigned blocks, threads, sections, size, granularity, repeat; const char *way; };
+struct options { unsigned blocks, threads, sections, size, granularity, repeat; const char *way, *workload; };
 
 struct work {
 	options o;
@@ -51,21 +51,23 @@ enum outcome { FAILED, DONE, CHANGED };
 static inline options read_options(int argc, char **argv, options full, options quick)
 {
 	static const char *const names[] = { "blocks=", "threads=", "sections=", "size=", "granularity=", "repeat=" };
-	options o = full;
+	bool small = std::count_if(argv + 1, argv + argc, [](const char *a) { return !strcmp(a, "quick"); });
+	options o = small ? quick : full;
 	unsigned *const at[] = { &o.blocks, &o.threads, &o.sections, &o.size, &o.granularity, &o.repeat };
 
 	for (int i = 1; i < argc; i++) {
-		bool known = !strcmp(argv[i], "quick") || !strncmp(argv[i], "way=", 4);
-		if (!strcmp(argv[i], "quick"))
-			o = quick;
-		else if (known)
-			o.way = argv[i] + 4;
+		bool known = !strcmp(argv[i], "quick");
+
+		if (!strncmp(argv[i], "way=", 4))
+			known = o.way = argv[i] + 4;
+		else if (!strncmp(argv[i], "workload=", 9))
+			known = o.workload = argv[i] + 9;
 		for (unsigned k = 0; k < 6 && !known; k++)
 			if ((known = !strncmp(argv[i], names[k], strlen(names[k])) && atoi(strchr(argv[i], '=') + 1) > 0))
 				*at[k] = (unsigned)atoi(strchr(argv[i], '=') + 1);
 		if (!known)
-			exit((fprintf(stderr, "usage: %s [quick] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] "
-			              "[repeat=N]\n", argv[0]), 2));
+			exit((fprintf(stderr, "usage: %s [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] "
+			              "[granularity=N] [repeat=N]\n", argv[0]), 2));
 	}
 	return o;
 }
@@ -470,6 +472,8 @@ template <class W> static int play(W w)
 {
 	int bad = 0;
 
+	if (w.o.workload && strcmp(w.o.workload, w.name))
+		return 0;
 	w.arrays([](auto **p, size_t, bool) { *p = nullptr; });
 	W initial = another(w, false);
 	initial.prepare();

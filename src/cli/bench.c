@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5 };
+static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5, &ws_claim_s2, &ws_claim_s3,
+	                                         &ws_claim_s4, &ws_claim_s5 };
 
 const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt",
 	                                       "kmeans", "hash", NULL };
@@ -32,9 +33,9 @@ void ws_bench_trouble(struct ws_bench *b, const char *fmt, ...)
 	b->trouble = b->why.data;
 }
 
-/* Runs warpsafe with these arguments, its output thrown away, errors in the file `errors`. Its exit status, -1 =
- * not run. */
-static int run_self(struct ws_bench *b, const char *const *args, const char *errors)
+/* Runs warpsafe with these arguments, its output in the file `output` (NULL: thrown away), errors in the file `errors`.
+ * Its exit status, -1 = not run. */
+static int run_self(struct ws_bench *b, const char *const *args, const char *output, const char *errors)
 {
 	int status;
 	pid_t pid;
@@ -42,7 +43,8 @@ static int run_self(struct ws_bench *b, const char *const *args, const char *err
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
-		int out = open("/dev/null", O_WRONLY), err = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		int out = open(output ? output : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 		dup2(out, STDOUT_FILENO);
 		dup2(err >= 0 ? err : out, STDERR_FILENO);
@@ -62,6 +64,25 @@ static char *path_of(const char *folder, const char *name, const char *end)
 	return b.data;
 }
 
+/* A name without a folder is that of a race detector's workload. */
+static char *source_of(const struct ws_bench *b, const char *name)
+{
+	struct ws_buf path = { 0 };
+
+	ws_buf_printf(&path, "%s/%s%s.cu", b->sources, strchr(name, '/') ? "" : "workloads/", name);
+	return path.data;
+}
+
+/* A file of the program: its folder's name becomes a part of its own. */
+static char *file_of(const struct ws_bench *b, const char *name, const char *end)
+{
+	char *path = path_of(b->folder, name, end), *slash = path ? strchr(path + strlen(b->folder) + 1, '/') : NULL;
+
+	if (slash)
+		*slash = '-';
+	return path;
+}
+
 static void first_line(struct ws_bench *b, const char *what, const char *name, const char *errors)
 {
 	size_t len;
@@ -73,10 +94,9 @@ static void first_line(struct ws_bench *b, const char *what, const char *name, c
 
 bool ws_bench_build(struct ws_bench *b, const char *name)
 {
-	char *source = path_of(b->sources, name, ".cu"), *program = path_of(b->folder, name, "");
-	char *errors = path_of(b->folder, name, ".err");
+	char *source = source_of(b, name), *program = file_of(b, name, ""), *errors = file_of(b, name, ".err");
 	const char *args[] = { b->self, "cc", "-O2", "-lineinfo", source, "-o", program, NULL };
-	bool fine = access(program, X_OK) == 0 || run_self(b, args, errors) == 0;
+	bool fine = access(program, X_OK) == 0 || run_self(b, args, NULL, errors) == 0;
 
 	if (!fine)
 		first_line(b, "compile", name, errors);
@@ -89,8 +109,7 @@ bool ws_bench_build(struct ws_bench *b, const char *name)
 
 json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument)
 {
-	char *program = path_of(b->folder, name, ""), *report = path_of(b->folder, name, ".json");
-	char *errors = path_of(b->folder, name, ".err");
+	char *program = file_of(b, name, ""), *report = file_of(b, name, ".json"), *errors = file_of(b, name, ".err");
 	struct ws_buf output = { 0 };
 	const char *args[MAX_ARGS] = { b->self, "race", "--threads=1", "--format=json" };
 	int n = 4, status;
@@ -106,7 +125,7 @@ json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *o
 		args[n++] = "quick";
 	if (argument)
 		args[n++] = argument;
-	status = ws_bench_build(b, name) ? run_self(b, args, errors) : -1;
+	status = ws_bench_build(b, name) ? run_self(b, args, NULL, errors) : -1;
 	if (status == 0 || status == 1)
 		found = json_load_file(report, 0, NULL);
 	if (!found)
@@ -121,9 +140,9 @@ json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *o
 }
 
 char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const char *const *options,
-                   const char *const *arguments)
+                   const char *const *arguments, char **output)
 {
-	char *program = path_of(b->folder, name, ""), *errors = path_of(b->folder, name, ".err"), *text = NULL;
+	char *program = file_of(b, name, ""), *errors = file_of(b, name, ".err"), *out = file_of(b, name, ".out"), *text = NULL;
 	const char *args[MAX_ARGS] = { b->self, verb };
 	int n = 2, status;
 	size_t len;
@@ -134,14 +153,18 @@ char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const
 	args[n++] = program;
 	for (int i = 0; arguments[i] && n < MAX_ARGS - 1; i++)
 		args[n++] = arguments[i];
-	status = ws_bench_build(b, name) ? run_self(b, args, errors) : -1;
+	status = ws_bench_build(b, name) ? run_self(b, args, output ? out : NULL, errors) : -1;
 	if (status == 0 || status == 1)
 		text = ws_read_file(errors, &len);
 	else if (!b->trouble)
 		first_line(b, "run", name, errors);
+	if (output)
+		*output = text ? ws_read_file(out, &len) : NULL;
 	unlink(errors);
+	unlink(out);
 	free(program);
 	free(errors);
+	free(out);
 	return text;
 }
 
@@ -233,28 +256,18 @@ static const struct ws_claim *find_claim(const char *id)
 /* Beside a built warpsafe, or share/warpsafe of an installed one; NULL: neither. */
 static char *find_sources(const char *own)
 {
-	static const char *const places[] = { "/../bench/workloads", "/../share/warpsafe/bench/workloads" };
+	static const char *const places[] = { "/../bench", "/../share/warpsafe/bench" };
 
 	for (size_t i = 0; i < WS_COUNT(places); i++) {
-		struct ws_buf b = { 0 };
+		char *folder = path_of(own, places[i] + 1, ""), *common = folder ? path_of(folder, "common.cuh", "") : NULL;
+		bool there = common && access(common, R_OK) == 0;
 
-		ws_buf_printf(&b, "%s%s", own, places[i]);
-		if (access(b.data, R_OK) == 0)
-			return b.data;
-		ws_buf_free(&b);
+		free(common);
+		if (there)
+			return folder;
+		free(folder);
 	}
 	return NULL;
-}
-
-static void remove_folder(const char *folder)
-{
-	for (int i = 0; ws_bench_workloads[i]; i++) {
-		char *program = path_of(folder, ws_bench_workloads[i], "");
-
-		unlink(program);
-		free(program);
-	}
-	rmdir(folder);
 }
 
 static bool prepare(struct ws_bench *b)
@@ -313,6 +326,8 @@ static int bench(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--quick"))
 			b.quick = true;
+		else if (!strcmp(argv[i], "--gpu=real") || !strcmp(argv[i], "--gpu=sim"))
+			b.real = argv[i][6] == 'r';
 		else if (!strcmp(argv[i], "--format=json") || !strcmp(argv[i], "--format=text"))
 			json = argv[i][9] == 'j';
 		else if (argv[i][0] == '-')
@@ -324,14 +339,14 @@ static int bench(int argc, char **argv)
 	}
 	if (n == 0)
 		for (size_t i = 0; i < WS_COUNT(claims); i++)
-			if (!claims[i]->needs_gpu)
+			if (!claims[i]->on_demand)
 				chosen[n++] = claims[i];
 	if (prepare(&b))
 		status = run_claims(&b, chosen, n, json);
 	else
 		status = ws_cli_refuse("bench", "%s", b.trouble);
 	if (b.folder)
-		remove_folder(b.folder);
+		ws_cli_take_folder(b.folder, NULL, NULL, NULL);
 	free(b.folder);
 	free(b.sources);
 	free(b.self);
@@ -341,15 +356,21 @@ static int bench(int argc, char **argv)
 
 const struct ws_verb ws_verb_bench = {
 	"bench", "run claims of the papers and print our figures beside theirs",
-	"[--quick] [--format=text|json] [CLAIM...]",
+	"[--quick] [--gpu=sim|real] [--format=text|json] [CLAIM...]",
 	"Compiles the workloads of a claim, runs them on the simulated GPU (D5: on a real one), and\n"
 	"prints what was found beside what the paper says; a row says whether the shape holds.\n"
-	"Without a CLAIM all are run that need no GPU:\n"
+	"Without a CLAIM D2 and D3 are run.\n"
 	"\n"
 	"  D2   races found: documented ones, and 41 put in (Holey 2015, 6.5.1)\n"
 	"  D3   false races by granularity, recent pages only, lock signatures (Holey 2015, 6.5.1)\n"
 	"  D5   what the checks cost on an NVIDIA GPU (Holey 2015, fig. 6.9)\n"
+	"  S2   transactions against locks (Holey 2015, 4.3.1, fig. 4.2 to 4.5)\n"
+	"  S3   ... by contention (Holey 2015, 4.3.2, fig. 4.6 and 4.7)\n"
+	"  S4   ... by the bytes that conflict together (Holey 2015, 4.3.3, fig. 4.8)\n"
+	"  S5   ... by the number of cores, against other engines and the CPU (Holey 2015, 4.3.5 and 4.4)\n"
 	"\n"
-	"--quick takes small sizes. The exit status is 1 when a row does not hold.\n",
+	"S2 to S5 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
+	"with --gpu=real, milliseconds of the machine's own GPU. --quick takes small sizes. The exit\n"
+	"status is 1 when a row does not hold.\n",
 	bench,
 };

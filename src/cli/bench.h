@@ -9,7 +9,8 @@
 
 struct ws_bench {
 	bool quick;                  /* small sizes */
-	char *sources;               /* folder of the workloads */
+	bool real;                   /* on the machine's own GPU, where a claim can be run on both */
+	char *sources;               /* folder of the folders of workloads */
 	char *folder;                /* for what is built; removed at the end */
 	char *self;                  /* path of warpsafe */
 	json_t *table;               /* rows so far: arrays of strings, the last of them "holds", "differs" or a reason */
@@ -23,20 +24,21 @@ struct ws_claim {
 	const char *const *columns;  /* NULL at the end */
 	void (*run)(struct ws_bench *b);
 	const char *note;            /* below the table */
-	bool needs_gpu;              /* a real one: only run when it is asked for */
+	bool on_demand;              /* only run when it is named: takes long, or a real GPU */
 };
-extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5;
+extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5;
 
 /* The ten workloads of Holey et al. 2015, table 6.2: file names without ".cu"; NULL at the end. */
 extern const char *const ws_bench_workloads[];
 
-/* Compiles sources/NAME.cu. false: b->trouble says why. */
+/* Compiles sources/NAME.cu; NAME is "tm/bank", say, and "scan" is "workloads/scan". false: b->trouble says why. */
 bool ws_bench_build(struct ws_bench *b, const char *name);
 /* `warpsafe race OPTIONS -- NAME [quick] ARGUMENT`; options and arguments are NULL-ended. Owned; NULL: b->trouble. */
 json_t *ws_bench_race(struct ws_bench *b, const char *name, const char *const *options, const char *argument);
-/* `warpsafe VERB OPTIONS -- NAME ARGUMENTS`, all NULL-ended: what it wrote as errors. Owned; NULL: b->trouble. */
+/* `warpsafe VERB OPTIONS -- NAME ARGUMENTS`, all NULL-ended: what it wrote as errors. Owned; NULL: b->trouble. output, if
+ * not NULL: what it wrote to standard output, owned. */
 char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const char *const *options,
-                   const char *const *arguments);
+                   const char *const *arguments, char **output);
 /* Why the claims cannot go on; the first reason is kept. */
 void ws_bench_trouble(struct ws_bench *b, const char *fmt, ...) WS_PRINTF(2, 3);
 /* Races of that severity ("error", "warning", NULL = both) and memory (NULL = both) in a report. */

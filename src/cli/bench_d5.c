@@ -44,7 +44,7 @@ static double measure(struct ws_bench *b, const char *verb, const struct program
 {
 	const char *options[] = { "--gpu=real", "--stats=yes", NULL };
 	const char *arguments[] = { b->quick ? "quick" : "large", b->quick ? NULL : p->size, NULL };
-	char *text = ws_bench_run(b, verb, p->name, options, arguments);
+	char *text = ws_bench_run(b, verb, p->name, options, arguments, NULL);
 	double ms = text ? kernels_ms(text) : -1;
 
 	free(text);

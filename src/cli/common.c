@@ -165,13 +165,14 @@ void ws_cli_take_folder(const char *folder, int (*order)(const void *, const voi
 			*WS_PUSH(names, n, cap) = ws_strdup(entry->d_name);
 	if (d)
 		closedir(d);
-	if (n)
+	if (n && order)
 		qsort(names, n, sizeof *names, order);
 	for (size_t i = 0; i < n; i++) {
 		struct ws_buf path = { 0 };
 
 		ws_buf_printf(&path, "%s/%s", folder, names[i]);
-		take(user, path.data, names[i]);
+		if (take)
+			take(user, path.data, names[i]);
 		unlink(path.data);
 		ws_buf_free(&path);
 		free(names[i]);

@@ -1,0 +1,318 @@
+/* bench_s.c - claims S2 to S5 (Holey, "Transactional execution and data race detection on GPUs", 2015, 4.3 and 4.4): the
+ * engines of transactions against locks, by contention, by granularity, by the number of cores and beside the CPU. */
+#include "cli/bench_tm.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Engines in the order of the tables; those of figure 4.3 come first. */
+enum { ESTM, PSTM, ISTM, HSTM, BLOCK, ENGINES, PAPERS = HSTM };
+static const char *const engines[ENGINES] = { "estm", "pstm", "istm", "hstm", "block" };
+
+/* Arguments: for the clocked GPU at table 4.1's grids and at a small size, for a real one at table 4.1's size, and for one lock,
+ * under which everything takes turns: few sections. */
+struct workload {
+	const char *program, *name;
+	const char *locks;           /* those that protect what a section uses, as the paper's; the best ones are "fgl" */
+	const char *size, *quick, *real, *one_lock;
+	double limit;                /* what the paper says of its best engine against locks */
+};
+static const struct workload workloads[] = {
+	{ "tm/hash", "HASH-S", "fgl", "", "quick", "repeat=5", "blocks=15", 2.5 },
+	{ "tm/hash", "HASH-M", "fgl", "", "quick", "repeat=5", "blocks=15", 2.5 },
+	{ "tm/bank", "BANK", "fgl", "sections=2", "quick", "sections=1100 repeat=3", "blocks=16 sections=2", 2.5 },
+	{ "tm/spath", "SPATH", "fgl-both", "size=4096", "quick", "repeat=3", "blocks=16 size=512", 2.5 },
+	{ "tm/equake", "EQUAKE", "fgl", "sections=1", "quick", "repeat=5", "blocks=16 size=12 sections=1", 1 },
+};
+enum { WORKLOADS = WS_COUNT(workloads) };
+
+static const char *arguments_of(const struct ws_bench *b, const struct workload *w)
+{
+	return b->quick ? w->quick : b->real ? w->real : w->size;
+}
+
+static double least(const struct ws_tm_figure *f, int n)
+{
+	double best = INFINITY;
+
+	for (int e = 0; e < n; e++)
+		if (f[e].there)
+			best = fmin(best, f[e].cost);
+	return best;
+}
+
+static void play_engines(struct ws_bench *b, const struct workload *w, const char *arguments, struct ws_tm_figure *f, int n)
+{
+	for (int e = 0; e < n && !b->trouble; e++)
+		f[e] = ws_bench_tm(b, w->program, w->name, engines[e], arguments);
+}
+
+static void aborts_cell(struct ws_cell *c, const struct ws_tm_figure *f, int n)
+{
+	for (int e = 0; e < n; e++)
+		if (f[e].there)
+			ws_cell_add(c, "%s%s %.2f", e ? ", " : "", engines[e], f[e].aborts);
+}
+
+/* ---- S2 ---- */
+
+/* Sums of logarithms of what is to be averaged. */
+struct means { double engine[ENGINES], best, best_locks, one_lock; };
+
+static void add_means(struct means *m, const struct ws_tm_figure *f, double locks, double best_locks, double one_lock)
+{
+	for (int e = 0; e < ENGINES; e++)
+		m->engine[e] += f[e].there ? log(f[e].cost / locks) : NAN;
+	m->best += log(least(f, ENGINES) / locks);
+	m->best_locks += log(least(f, ENGINES) / best_locks);
+	m->one_lock += log(one_lock / locks);
+}
+
+static void against_locks(struct ws_bench *b, const struct workload *w, struct means *m)
+{
+	const char *arguments = arguments_of(b, w);
+	struct ws_tm_figure f[ENGINES] = { 0 }, locks, best_locks, one;
+	struct ws_cell ours = { "" }, aborts = { "" }, limit = { "" };
+
+	locks = best_locks = ws_bench_tm(b, w->program, w->name, w->locks, arguments);
+	if (!b->trouble && strcmp(w->locks, "fgl"))
+		best_locks = ws_bench_tm(b, w->program, w->name, "fgl", arguments);
+	if (!b->trouble)
+		one = ws_bench_tm(b, w->program, w->name, "cgl-lock", b->quick ? w->quick : w->one_lock);
+	play_engines(b, w, arguments, f, ENGINES);
+	if (b->trouble)
+		return;
+	for (int e = 0; e < ENGINES; e++)
+		ws_cell_ratio(&ours, engines[e], f[e], locks.cost);
+	ws_cell_ratio(&ours, "one lock", one, locks.cost);
+	ws_cell_add(&limit, "best below %gx", w->limit);
+	ws_bench_row(b, least(f, ENGINES) < w->limit * locks.cost, "time against locks", w->name, limit.text, ours.text, NULL);
+	aborts_cell(&aborts, f, ENGINES);
+	if (w->limit <= 1)
+		ws_bench_row(b, f[PSTM].aborts <= f[ISTM].aborts, "aborts a commit", w->name, "pstm 0.05, istm 0.21", aborts.text, NULL);
+	else if (strcmp(w->locks, "fgl"))
+		ws_bench_row(b, f[PSTM].aborts > f[ISTM].aborts, "aborts a commit", w->name, "most with pstm", aborts.text, NULL);
+	else
+		ws_bench_row(b, 1, "aborts a commit", w->name, "-", aborts.text, NULL);
+	add_means(m, f, locks.cost, best_locks.cost, one.cost);
+}
+
+/* Rough size: at most twice as slow as the paper's. */
+static void mean_row(struct ws_bench *b, const char *what, double sum, double paper)
+{
+	double x = exp(sum / WORKLOADS);
+	struct ws_cell ours = { "" }, papers = { "-" };
+
+	if (paper > 0)
+		snprintf(papers.text, sizeof papers.text, "%.2fx", paper);
+	snprintf(ours.text, sizeof ours.text, "%.2fx", x);
+	ws_bench_row(b, paper <= 0 || x <= 2 * paper, "geometric mean", what, papers.text, ours.text, NULL);
+}
+
+/* Figure 4.4: what the engines cost where nobody else is. */
+static void one_thread(struct ws_bench *b, const struct workload *w)
+{
+	static const char alone[] = "quick blocks=1 threads=1 sections=4";
+	struct ws_tm_figure f[PAPERS] = { 0 }, lock = ws_bench_tm(b, w->program, w->name, "cgl-lock", alone);
+	struct ws_cell ours = { "" };
+
+	if (!b->trouble)
+		play_engines(b, w, alone, f, PAPERS);
+	if (b->trouble)
+		return;
+	for (int e = 0; e < PAPERS; e++)
+		ws_cell_ratio(&ours, engines[e], f[e], lock.cost);
+	ws_bench_row(b, f[ESTM].cost >= f[PSTM].cost && f[ISTM].cost >= f[PSTM].cost, "one thread, against one lock", w->name,
+	             "estm most, istm more than pstm", ours.text, NULL);
+}
+
+static void run_s2(struct ws_bench *b)
+{
+	struct means m = { 0 };
+	struct ws_cell x = { "" };
+
+	for (int i = 0; i < WORKLOADS && !b->trouble; i++)
+		against_locks(b, &workloads[i], &m);
+	if (b->trouble)
+		return;
+	mean_row(b, "estm", m.engine[ESTM], 3.4);
+	mean_row(b, "pstm", m.engine[PSTM], 2.16);
+	mean_row(b, "istm", m.engine[ISTM], 1.62);
+	mean_row(b, "best", m.best, 1.56);
+	mean_row(b, "best, against the best locks", m.best_locks, 0);
+	snprintf(x.text, sizeof x.text, "%.0fx", exp(m.one_lock / WORKLOADS));
+	ws_bench_row(b, m.one_lock / WORKLOADS > log(b->quick ? 10 : 100), "geometric mean", "one lock", "10800x", x.text, NULL);
+	for (int i = 0; i < WORKLOADS && !b->trouble; i++)
+		one_thread(b, &workloads[i]);
+}
+
+/* ---- S3 ---- */
+
+struct series {
+	const struct workload *w;
+	const char *sizes[6], *small, *real;
+	const char *crossing;        /* what the paper says of pstm */
+};
+static const struct series contention[] = {
+	{ &workloads[0], { "256", "1024", "4096", "16384", "65536", "131072" }, "", "repeat=5", "below 1K lists" },
+	{ &workloads[2], { "2048", "8192", "32768", "131072", "1048576", NULL }, "sections=2", "sections=64 repeat=3", "below 8K accounts" },
+};
+
+/* Rows by size, from the smallest; whether pstm was faster than locks at one of them. */
+static void by_contention(struct ws_bench *b, const struct series *s)
+{
+	double aborts = INFINITY, ratios[6] = { 0 };
+	struct ws_cell crossing = { "at no size" };
+	bool faster = false;
+	int n;
+
+	for (n = 0; n < (b->quick ? 3 : 6) && s->sizes[n] && !b->trouble; n++) {
+		struct ws_tm_figure f[ENGINES] = { 0 }, locks;
+		struct ws_cell arguments = { "" }, ours = { "" }, ab = { "" };
+
+		ws_cell_add(&arguments, "%s size=%s", b->quick ? "quick" : b->real ? s->real : s->small, s->sizes[n]);
+		locks = ws_bench_tm(b, s->w->program, s->w->name, "fgl", arguments.text);
+		play_engines(b, s->w, arguments.text, f, PAPERS);
+		if (b->trouble)
+			return;
+		for (int e = 0; e < PAPERS; e++)
+			ws_cell_ratio(&ours, engines[e], f[e], locks.cost);
+		aborts_cell(&ab, f, PAPERS);
+		ws_cell_add(&ours, "; %s", ab.text);
+		ws_bench_row(b, f[PSTM].aborts <= aborts, s->w->name, s->sizes[n], "fewer aborts than above", ours.text, NULL);
+		aborts = f[PSTM].aborts;
+		ratios[n] = f[PSTM].cost / locks.cost;
+		if (ratios[n] < 1)
+			snprintf(crossing.text, sizeof crossing.text, "at %s and below", s->sizes[n]);
+		faster = faster || ratios[n] < 1;
+	}
+	if (!b->trouble)
+		ws_bench_row(b, faster, s->w->name, "pstm faster than locks", s->crossing, crossing.text, NULL);
+}
+
+static void run_s3(struct ws_bench *b)
+{
+	for (size_t i = 0; i < WS_COUNT(contention) && !b->trouble; i++)
+		by_contention(b, &contention[i]);
+}
+
+/* ---- S4 ---- */
+
+enum { GRAINS = 5 };
+static const char *const grains[GRAINS] = { "4", "8", "16", "32", "64" };
+
+static void run_s4(struct ws_bench *b)
+{
+	double sums[PAPERS][GRAINS] = { 0 }, at64[PAPERS];
+
+	for (int i = 0; i < WORKLOADS; i++)
+		for (int e = 0; e < PAPERS; e++) {
+			struct ws_cell ours = { "" }, aborts = { "" };
+			double first = 0;
+
+			for (int g = 0; g < GRAINS; g++) {
+				struct ws_cell arguments = { "" };
+				struct ws_tm_figure f;
+
+				ws_cell_add(&arguments, "%s granularity=%s", arguments_of(b, &workloads[i]), grains[g]);
+				f = ws_bench_tm(b, workloads[i].program, workloads[i].name, engines[e], arguments.text);
+				if (b->trouble)
+					return;
+				first = g ? first : f.cost;
+				sums[e][g] += log(f.cost / first);
+				ws_cell_add(&ours, "%s%.2f", g ? " " : "", f.cost / first);
+				ws_cell_add(&aborts, "%s%.2f", g ? " " : "", f.aborts);
+			}
+			ws_cell_add(&ours, "; aborts %s", aborts.text);
+			ws_bench_row(b, 1, workloads[i].name, engines[e], "-", ours.text, NULL);
+		}
+	for (int e = 0; e < PAPERS; e++) {
+		static const char *const papers[PAPERS] = { "-", "1.17 at 64 bytes", "1.46 at 64 bytes" };
+		struct ws_cell ours = { "" };
+
+		for (int g = 0; g < GRAINS; g++)
+			ws_cell_add(&ours, "%s%.2f", g ? " " : "", exp(sums[e][g] / WORKLOADS));
+		at64[e] = sums[e][GRAINS - 1];
+		ws_bench_row(b, e != ISTM || at64[PSTM] <= at64[ISTM], "geometric mean", engines[e], papers[e], ours.text, NULL);
+	}
+}
+
+/* ---- S5 ---- */
+
+/* Blocks for 1, 4, 8 and all 15 cores of the paper's machine; of an H200, for as large a part of its 132. */
+static const struct { const char *cores, *clocked, *real; } parts[] = {
+	{ "1", "blocks=8", "blocks=144" }, { "4", "blocks=32", "blocks=560" }, { "8", "blocks=64", "blocks=1120" },
+	{ "15", "blocks=120", "blocks=2112" },
+};
+enum { PARTS = WS_COUNT(parts) };
+
+static void cell_rate(struct ws_cell *c, const char *name, struct ws_tm_figure f, double one)
+{
+	ws_cell_add(c, f.there ? "%s%s %.1f" : "%s%s not there", c->text[0] ? ", " : "", name, f.there ? one / f.cost : 0);
+}
+
+static void by_cores(struct ws_bench *b, const struct workload *w)
+{
+	double one = 0, last = 0, hstm = 0;
+
+	if (b->real)
+		one = ws_bench_tm(b, w->program, w->name, "cpu", arguments_of(b, w)).cost;
+	for (int p = 0; p < PARTS && !b->trouble; p++) {
+		struct ws_cell arguments = { "" }, ours = { "" };
+		struct ws_tm_figure f[ENGINES] = { 0 }, best = { true, 0, 0, 0 };
+
+		ws_cell_add(&arguments, "%s %s threads=128", arguments_of(b, w), b->real ? parts[p].real : parts[p].clocked);
+		play_engines(b, w, arguments.text, f, ENGINES);
+		if (b->trouble)
+			return;
+		best.cost = least(f, PAPERS);
+		one = one > 0 ? one : best.cost;
+		cell_rate(&ours, "best", best, one);
+		cell_rate(&ours, "block", f[BLOCK], one);
+		cell_rate(&ours, "hstm", f[HSTM], one);
+		last = one / best.cost;
+		hstm = one / f[HSTM].cost;
+		ws_bench_row(b, p + 1 < PARTS || last >= hstm, w->name, parts[p].cores, p + 1 < PARTS ? "-" : "best above both", ours.text, NULL);
+	}
+	if (b->real && !b->trouble) {
+		struct ws_tm_figure all = ws_bench_tm(b, w->program, w->name, "cpu-all", arguments_of(b, w));
+		struct ws_cell ours = { "" };
+
+		cell_rate(&ours, "CPU threads", all, one);
+		ws_bench_row(b, all.there && last > one / all.cost, w->name, "CPU", "GPU above 32 threads", ours.text, NULL);
+	}
+}
+
+static void run_s5(struct ws_bench *b)
+{
+	for (int i = 0; i < WORKLOADS && !b->trouble; i++)
+		by_cores(b, &workloads[i]);
+}
+
+/* ---- the claims ---- */
+
+static const char *const s2_columns[] = { "what", "workload", "paper", "ours", NULL };
+const struct ws_claim ws_claim_s2 = {
+	"S2", "transactions against locks: time of a section, aborts, one thread", "Holey 2015, 4.3.1, fig. 4.2 to 4.5", s2_columns, run_s2,
+	"Time is that of a section: cycles of the clocked GTX 480, or time of the GPU with --gpu=real. Under one lock there are\n"
+	"fewer sections, as they take turns. SPATH's locks are those of both nodes, as in the paper, in the first rows;\n"
+	"its best locks are taken only when a distance will be lowered. Our locks are tried once and with back-off, where the paper's\n"
+	"spin: that is why EQUAKE, whose locks suffered most from it, need not be faster than they are.\n\n",
+	true,
+};
+static const char *const s3_columns[] = { "workload", "size", "paper", "ours: time against locks; aborts a commit", NULL };
+const struct ws_claim ws_claim_s3 = {
+	"S3", "contention: sizes of the hash table and of the bank", "Holey 2015, 4.3.2, fig. 4.6 and 4.7", s3_columns, run_s3, NULL, true,
+};
+static const char *const s4_columns[] = { "workload", "engine", "paper", "ours: time at 4, 8, 16, 32, 64 bytes; aborts a commit", NULL };
+const struct ws_claim ws_claim_s4 = {
+	"S4", "bytes that conflict together: time against that at 4 bytes", "Holey 2015, 4.3.3, fig. 4.8", s4_columns, run_s4, NULL, true,
+};
+static const char *const s5_columns[] = { "workload", "cores of 15", "paper", "ours: how many times as fast", NULL };
+const struct ws_claim ws_claim_s5 = {
+	"S5", "number of cores; the other engines; the CPU", "Holey 2015, 4.3.5 and 4.4, fig. 4.9 and 4.10", s5_columns, run_s5,
+	"On the clocked GPU 1 is the best engine on one core, as its cycles are not to be compared with seconds of a CPU; with\n"
+	"--gpu=real 1 is one thread of the CPU. block is the engine of Cederman et al. with a transaction a thread.\n\n",
+	true,
+};
