@@ -68,6 +68,8 @@ static bool must_wait(const struct ws_twarp *w)
 	switch ((enum ws_sync)w->ti->sync) {
 	case WS_SYNC_NONE:
 		return false;
+	case WS_SYNC_BLOCK:
+		return w->natomics > w->nreds;
 	case WS_SYNC_ATOMICS:
 		return w->natomics;
 	case WS_SYNC_MEMORY:
@@ -76,6 +78,17 @@ static bool must_wait(const struct ws_twarp *w)
 		return w->writes || w->loads;
 	}
 	return false;
+}
+
+/* When what the next instruction uses is there, as far as that is known. */
+static uint64_t known(const struct ws_twarp *w, uint64_t at)
+{
+	for (uint32_t i = 0; i < (uint32_t)w->ti->nuse + w->ti->ndef; i++) {
+		uint64_t r = w->ready[w->ti->regs[i]];
+
+		at = r != WS_NEVER && r > at ? r : at;
+	}
+	return at;
 }
 
 static void set_ready(struct ws_timing *t, struct ws_twarp *w)
@@ -88,6 +101,10 @@ static void set_ready(struct ws_timing *t, struct ws_twarp *w)
 		r = w->ready[ti->regs[i]];
 		at = r > at ? r : at;
 	}
+	if (at == WS_NEVER && t->m.ahead && (ws_ahead_may(t, w) || ws_ahead_load_may(w)))
+		at = known(w, t->now);
+	if (w->nahead && (ti->sync != WS_SYNC_NONE || ti->cls >= WS_CLASS_BRANCH) && !ti->memory)
+		at = WS_NEVER;
 	if (ti->sync == WS_SYNC_ALL)
 		at = ws_later(at, w->results);
 	if (w->held)
@@ -104,7 +121,7 @@ static void set_ready(struct ws_timing *t, struct ws_twarp *w)
 	set_at(t, w, at, why);
 }
 
-static const struct ws_tinst at_the_end = {.cls = WS_CLASS_BRANCH, .unit = WS_UNIT_ALU, .times = 1};
+static const struct ws_tinst at_the_end = {.cls = WS_CLASS_BRANCH, .unit = WS_UNIT_ALU, .times = 1, .chain = 1};
 
 void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
 {
@@ -175,8 +192,9 @@ static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why
 		*when = WS_NEVER;
 		return false;
 	}
-	if (w->natomics && ws_stage_conflicts(t, w)) {
+	if ((w->natomics || w->block->nreds) && ws_stage_conflicts(t, w)) {
 		set_at(t, w, WS_NEVER, WS_STALL_ORDER);
+		w->block->conflict = true;
 		*why = WS_STALL_ORDER;
 		*when = WS_NEVER;
 		return false;
@@ -206,11 +224,21 @@ static void results_at(struct ws_twarp *w, uint64_t at)
 		w->results = at;
 }
 
+/* The results of a memory instruction come under a number if it is a load; an atomic must be waited for. */
+static uint32_t number(struct ws_twarp *w)
+{
+	uint32_t token = w->ti->load ? ++w->last_token : 0;
+
+	for (uint32_t i = 0; i < w->ti->ndef; i++)
+		w->token[w->ti->regs[w->ti->nuse + i]] = token;
+	return token;
+}
+
 static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
 {
 	const struct ws_tinst *ti = w->ti;
 	const struct ws_machine *m = &t->m;
-	uint64_t *unit = free_unit(t, w->sched->core, ti->unit), busy = (uint64_t)m->interval[ti->unit] * ti->times;
+	uint64_t *unit = free_unit(t, w->sched->core, ti->unit), busy = (uint64_t)m->interval[ti->unit] * ti->times, after;
 	bool memory = s->kind != WS_STEP_PLAIN && s->mask;
 
 	*unit = t->now + busy;
@@ -221,10 +249,13 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 	}
 	if (memory) {
 		results_at(w, WS_NEVER);
-		ws_stage_push(t, w, s);
+		ws_stage_push(t, w, s)->token = number(w);
 		return;
 	}
-	results_at(w, t->now + busy - m->interval[ti->unit] + m->latency[ti->memory ? WS_CLASS_MOVE : ti->cls]);
+	after = ws_later(busy - m->interval[ti->unit], (ti->chain - 1u) * m->latency[ti->cls]) +
+	        m->latency[ti->memory ? WS_CLASS_MOVE : ti->cls];
+	if (!m->ahead || !ws_ahead_put_off(w, (uint32_t)after))
+		results_at(w, t->now + after);
 	if (ti->cls == WS_CLASS_BRANCH)
 		w->branch = t->now + m->latency[WS_CLASS_BRANCH];
 }

@@ -77,17 +77,24 @@ static uint32_t bytes_of(const struct ws_packet *k)
 	return (uint32_t)__builtin_popcount(k->sectors) * WS_SECTOR;
 }
 
+/* A row of pieces, one a partition, begins anywhere. */
+static uint64_t turned(uint64_t row)
+{
+	row ^= row >> 7;
+	return row * 0x9e3779b97f4a7c15ull >> 40;
+}
+
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k)
 {
 	/* an atomic carries an address and an operand a lane */
 	uint32_t data = k->kind == WS_PACKET_READ ? 0 : k->kind == WS_PACKET_WRITE ? bytes_of(k)
 	                : 8 * (uint32_t)__builtin_popcount(k->lanes);
-	uint64_t piece = k->addr / t->m.interleave;
+	uint64_t piece = k->addr / t->m.interleave, row = piece / t->m.partitions;
 	struct path p = {.from = &k->core->out, .source = k->core->index};
 	uint32_t n = flits(t, data);
 
-	k->part = &t->parts[piece % t->m.partitions];
-	k->local = piece / t->m.partitions * t->m.interleave + k->addr % t->m.interleave;
+	k->part = &t->parts[(piece + (t->m.hash ? turned(row) : 0)) % t->m.partitions];
+	k->local = row * t->m.interleave + k->addr % t->m.interleave;
 	p.to = &k->part->in;
 	p.target = k->part->index;
 	t->c->packets_to_memory++;

@@ -159,6 +159,7 @@ static struct ws_tblock *new_block(struct ws_timing *t)
 	for (uint32_t i = 0; i < b->nwarps; i++) {
 		b->warps[i] = ws_arena_alloc(t->arena, sizeof *b->warps[i]);
 		b->warps[i]->ready = ws_arena_alloc(t->arena, t->nregs * sizeof(uint64_t));
+		b->warps[i]->token = ws_arena_alloc(t->arena, t->nregs * sizeof(uint32_t));
 	}
 	return b;
 }
@@ -167,9 +168,11 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 {
 	struct ws_twarp *w = b->warps[i];
 	uint64_t *ready = w->ready;
+	uint32_t *token = w->token;
 
-	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = t->seq++, .ready = ready};
+	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = t->seq++, .ready = ready, .token = token};
 	memset(ready, 0, t->nregs * sizeof *ready);
+	memset(token, 0, t->nregs * sizeof *token);
 	free_slot(b->core, t->m.schedulers, &w->sched, &w->slot);
 	w->sched->warp[w->slot] = w;
 	ws_step_core(t->x, b->core->index);
@@ -182,7 +185,8 @@ static struct ws_tblock *place_block(struct ws_timing *t, struct ws_block *first
 	b->block = ws_step_peer(first, rank);
 	b->first = first;
 	b->core = c;
-	b->under_way = b->waiting = 0;
+	b->under_way = b->waiting = b->nreds = 0;
+	b->conflict = false;
 	b->peer = b;
 	occupy(t, c, true);
 	for (uint32_t i = 0; i < b->nwarps; i++)
@@ -322,7 +326,7 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	t->x = x;
 	ws_step_launch(x, &t->launch);
 	t->arena = ws_arena_new();
-	t->code = ws_timing_code(t->arena, x, t->launch.functions, &t->nregs);
+	t->code = ws_timing_code(t->arena, &t->m, x, t->launch.functions, &t->nregs);
 	t->c = counters_of(t, t->launch.obs->name);
 	t->c->launches++;
 	t->started = t->now;

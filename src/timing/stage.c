@@ -104,7 +104,7 @@ static void start_shared(struct ws_timing *t, const struct ws_stepped *s, struct
 
 	a->passes = ws_bank_passes(&t->m, s->addr, s->mask, s->bytes, s->kind == WS_STEP_ATOMIC, &least);
 	if (s->kind == WS_STEP_ATOMIC)
-		a->passes *= 2;          /* read and write */
+		a->passes *= t->m.shared_atomics;
 	t->c->shared_accesses++;
 	t->c->bank_conflicts += a->passes > least ? a->passes - least : 0;
 }
@@ -143,6 +143,10 @@ static void start_global(struct ws_timing *t, struct ws_twarp *w, const struct w
 	a->link = w->atomics;
 	w->atomics = a;
 	w->natomics++;
+	if (a->ti->unread) {
+		w->nreds++;
+		w->block->nreds++;
+	}
 }
 
 struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
@@ -160,6 +164,7 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 	a->done = 0;
 	a->link = NULL;
 	a->of_unit = false;
+	a->token = 0;
 	memset(&a->atomic, 0, sizeof a->atomic);
 	switch (s->space) {
 	case WS_SPACE_SHARED:
@@ -183,6 +188,16 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 	return a;
 }
 
+static bool meets(const struct ws_memop *atomics, const struct ws_memop *probe)
+{
+	for (const struct ws_memop *a = atomics; a; a = a->link)
+		for (uint32_t i = 0; i < a->nseg; i++)
+			for (uint32_t k = 0; k < probe->nseg; k++)
+				if (a->seg[i].addr == probe->seg[k].addr && a->seg[i].sectors & probe->seg[k].sectors)
+					return true;
+	return false;
+}
+
 bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w)
 {
 	struct ws_stepped s;
@@ -192,11 +207,11 @@ bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w)
 	if (!s.mask || s.space != WS_SPACE_GLOBAL)
 		return false;
 	ws_coalesce(&t->m, t->m.segment, s.addr, s.mask, s.bytes, &probe);
-	for (const struct ws_memop *a = w->atomics; a; a = a->link)
-		for (uint32_t i = 0; i < a->nseg; i++)
-			for (uint32_t k = 0; k < probe.nseg; k++)
-				if (a->seg[i].addr == probe.seg[k].addr && a->seg[i].sectors & probe.seg[k].sectors)
-					return true;
+	if (!w->block->nreds)
+		return meets(w->atomics, &probe);
+	for (uint32_t i = 0; i < w->block->nwarps; i++)          /* they may have been before a barrier */
+		if (meets(w->block->warps[i]->atomics, &probe))
+			return true;
 	return false;
 }
 
@@ -206,7 +221,9 @@ static void finish(struct ws_timing *t, void *arg)
 	struct ws_memop *a = arg;
 	struct ws_twarp *w = a->warp;
 
-	for (uint32_t i = 0; i < a->ti->ndef; i++)
+	if (a->token)
+		ws_ahead_loaded(w, a->ti, a->token, t->now);
+	for (uint32_t i = 0; i < a->ti->ndef && !a->token; i++)
 		w->ready[a->ti->regs[a->ti->nuse + i]] = t->now;
 	if (a->kind == WS_STEP_LOAD || a->ti->ndef)
 		w->loads--;
@@ -250,6 +267,14 @@ void ws_memop_atomic_done(struct ws_timing *t, struct ws_memop *a, uint32_t lane
 		p = &(*p)->link;
 	*p = a->link;
 	w->natomics--;
+	if (a->ti->unread) {
+		w->nreds--;
+		w->block->nreds--;
+	}
+	for (uint32_t i = 0; w->block->conflict && i < w->block->nwarps; i++)
+		if (!w->block->warps[i]->ended && !w->block->warps[i]->waits)
+			ws_warp_refresh(t, w->block->warps[i]);
+	w->block->conflict = false;
 	if (!w->ended && !w->waits)
 		ws_warp_refresh(t, w);
 }

@@ -9,10 +9,13 @@
 #include "gpu/step.h"
 #include "timing/unit.h"
 
-enum ws_unit_kind { WS_UNIT_ALU, WS_UNIT_DOUBLE, WS_UNIT_SPECIAL, WS_UNIT_MATRIX, WS_UNIT_MEMORY, WS_UNIT_COUNT };
+enum ws_unit_kind {
+	WS_UNIT_ALU, WS_UNIT_MULTIPLY, WS_UNIT_CONVERT, WS_UNIT_DOUBLE, WS_UNIT_SPECIAL, WS_UNIT_MATRIX, WS_UNIT_MEMORY,
+	WS_UNIT_COUNT
+};
 enum ws_class {                          /* what instructions are alike in their latency */
 	WS_CLASS_INTEGER, WS_CLASS_MULTIPLY, WS_CLASS_FLOAT, WS_CLASS_DOUBLE, WS_CLASS_SPECIAL, WS_CLASS_CONVERT,
-	WS_CLASS_MOVE, WS_CLASS_MATRIX, WS_CLASS_WARP, WS_CLASS_BRANCH, WS_CLASS_BARRIER, WS_CLASS_ASYNC,
+	WS_CLASS_MOVE, WS_CLASS_MATRIX, WS_CLASS_WARP, WS_CLASS_VOTE, WS_CLASS_BRANCH, WS_CLASS_BARRIER, WS_CLASS_ASYNC,
 	WS_CLASS_MEMORY, WS_CLASS_COUNT
 };
 enum ws_topology { WS_CROSSBAR, WS_BUTTERFLY };
@@ -22,13 +25,13 @@ struct ws_cache_size { uint32_t bytes, ways, line, fetch; };
 struct ws_machine {                      /* rows of machine.def */
 	char name[64];
 	uint32_t clock_core, clock_network, clock_memory;
-	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack, plain_calls;
+	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack, plain_calls, ahead;
 	uint32_t units[WS_UNIT_COUNT], interval[WS_UNIT_COUNT], latency[WS_CLASS_COUNT];
-	uint32_t shared_latency, shared_banks, shared_lanes;
+	uint32_t shared_latency, shared_banks, shared_lanes, shared_atomics;
 	struct ws_cache_size l1, constant, texture, l2;
 	uint32_t l1_latency, l1_global, l1_mshrs, constant_latency, texture_latency, memory_lanes, segment, queue, writes;
 	uint32_t topology, radix, flit, network_latency, header;
-	uint32_t partitions, interleave, l2_latency, l2_port, l2_mshrs, l2_atomics;
+	uint32_t partitions, interleave, hash, l2_latency, l2_port, l2_mshrs, l2_atomics;
 	uint32_t dram_queue, dram_banks, dram_row, dram_bus, dram_burst, dram_latency;
 	uint32_t tCL, tRP, tRC, tRAS, tRCD, tRRD, tCDLR, tWR;
 };

@@ -112,18 +112,22 @@ void ws_dram_add(struct ws_timing *t, struct ws_dram *d, uint64_t addr, uint32_t
 struct ws_tinst {
 	uint8_t cls, unit;               /* enum ws_class, ws_unit_kind */
 	uint8_t times;                   /* machine instructions that it stands for */
+	uint8_t chain;                   /* latencies one after the other until its result */
 	uint8_t sync;                    /* enum ws_sync: what must have happened before */
 	bool memory;                     /* ld, st, atom, red */
+	bool load;
+	bool unread;                     /* its result is never used, or it has none */
 	bool call;                       /* perhaps an instruction of a unit */
 	uint16_t nuse, ndef;
 	uint32_t *regs;                  /* places: uses, then definitions */
 };
-enum ws_sync { WS_SYNC_NONE, WS_SYNC_ATOMICS /* atomics have happened */, WS_SYNC_MEMORY /* stores and atomics are done */, WS_SYNC_ALL /* and all results are there */ };
+enum ws_sync { WS_SYNC_NONE, WS_SYNC_BLOCK /* atomics with a result have happened */, WS_SYNC_ATOMICS /* atomics have happened */, WS_SYNC_MEMORY /* stores and atomics are done */, WS_SYNC_ALL /* and all results are there */ };
 struct ws_tcode {
 	const struct ws_ptx_func *func;
 	struct ws_tinst *inst;           /* one an instruction of func */
 };
-struct ws_tcode *ws_timing_code(struct ws_arena *a, const struct ws_exec *x, uint32_t functions, uint32_t *registers);
+struct ws_tcode *ws_timing_code(struct ws_arena *a, const struct ws_machine *m, const struct ws_exec *x, uint32_t functions,
+                                uint32_t *registers);
 
 /* ---- memory instructions under way ---- */
 enum ws_which { WS_IN_NONE /* goes past all */, WS_IN_L1, WS_IN_CONSTANT, WS_IN_TEXTURE, WS_IN_COUNT };        /* caches of a core */
@@ -135,6 +139,7 @@ struct ws_memop {
 	const struct ws_tinst *ti;
 	uint8_t kind, space;             /* enum ws_step_kind, ws_space */
 	uint8_t which;                   /* enum ws_which */
+	uint32_t token;                  /* a load's number (ahead.c) */
 	uint32_t passes;                 /* of shared or constant memory */
 	uint32_t nseg, next;             /* transactions; the first that is not yet begun */
 	uint32_t pending;                /* that have begun and not ended, and 1 while in the queue */
@@ -208,9 +213,19 @@ struct ws_tblock {                       /* a resident block */
 	struct ws_tblock *next;          /* free */
 	uint32_t under_way;              /* accesses */
 	uint32_t waiting;                /* warps that wait for others */
+	uint32_t nreds;                  /* atomics without result under way */
+	bool conflict;                   /* a warp waits for an atomic of another one */
 	uint32_t nwarps;
 	struct ws_twarp *warps[WS_WARP];
 };
+/* An instruction that is put off (ahead.c). */
+struct ws_ahead {
+	uint32_t token, n, source[4];    /* its number; those of what it waits for */
+	uint32_t nregs, reg[2];
+	uint32_t latency;
+	uint64_t base;                   /* its other operands are there then */
+};
+enum { WS_MAX_AHEAD = 32 };
 struct ws_twarp {
 	struct ws_warp *warp;
 	struct ws_tblock *block;
@@ -225,9 +240,19 @@ struct ws_twarp {
 	uint64_t results;                /* the last result of a pipeline comes then */
 	uint64_t branch;                 /* nothing issues before */
 	uint32_t loads, writes, natomics;/* under way; writes: atomics without result too */
+	uint32_t nreds;                  /* ... of natomics, those without */
 	struct ws_memop *atomics;       /* that have not happened yet */
 	uint64_t *ready;                 /* when a register can be used; WS_NEVER: memory brings it */
+	uint32_t *token;                 /* ... under that number; 0: not under any */
+	uint32_t last_token, nahead;
+	struct ws_ahead ahead[WS_MAX_AHEAD];
 };
+/* ahead.c: may the next instruction issue though what it reads is not there; a load, though what it overwrites is not? */
+bool ws_ahead_may(const struct ws_timing *t, const struct ws_twarp *w);
+bool ws_ahead_load_may(const struct ws_twarp *w);
+/* It issues: its results come `latency` after what it waits for. false: it waits for nothing. */
+bool ws_ahead_put_off(struct ws_twarp *w, uint32_t latency);
+void ws_ahead_loaded(struct ws_twarp *w, const struct ws_tinst *ti, uint32_t token, uint64_t now);
 enum { WS_SCHED_WARPS = 64 };
 struct ws_sched {
 	struct ws_core *core;
