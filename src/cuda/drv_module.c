@@ -336,6 +336,25 @@ WS_RT(cuFuncSetSharedMemConfig, void *func, int config)
 	return function(&f, func);
 }
 
+/* Nothing is loaded late here. */
+WS_RT(cuFuncLoad, void *func)
+{
+	struct ws_function *f;
+
+	return function(&f, func);
+}
+
+WS_RT(cuFuncIsLoaded, int *state, void *func)
+{
+	enum { LOADED = 1 };                 /* CUfunctionLoadingState */
+	struct ws_function *f;
+	int e = state ? function(&f, func) : WS_CUDA_INVALID_VALUE;
+
+	if (!e)
+		*state = LOADED;
+	return e;
+}
+
 /* ---- occupancy ---- */
 WS_RT(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags, int *out, void *func, int threads, size_t shared,
       unsigned flags)

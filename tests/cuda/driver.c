@@ -18,6 +18,7 @@ int cuStreamSynchronize(void *), cuStreamDestroy_v2(void *), cuEventCreate(void 
 int cuEventElapsedTime_v2(float *, void *, void *), cuGetProcAddress_v2(const char *, void **, int, uint64_t, int *);
 int cuLibraryLoadData(void **, const void *, void *, void *, unsigned, void *, void *, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *);
+int cuFuncLoad(void *), cuFuncIsLoaded(int *, void *);
 int cuFuncGetAttribute(int *, int, void *), cuTexObjectCreate(uint64_t *, void *, void *, void *);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
 int cuLinkCreate_v2(unsigned, int *, void **, void **), cuLinkComplete(void *, void **, size_t *), cuLinkDestroy(void *);
@@ -80,6 +81,11 @@ static void modules(void)
 	IS(h[1], 102);
 	OK(cuFuncGetAttribute(&value, 0, f));
 	IS(value, 1024);
+	OK(cuFuncLoad(f));
+	OK(cuFuncIsLoaded(&value, f));
+	IS(value, 1);
+	IS(cuFuncIsLoaded(NULL, f), 1);
+	IS(cuFuncLoad(NULL), 400);
 	OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, f, 128, 0));
 	IS(value > 0, 1);
 	OK(cuMemFree_v2(p));
