@@ -100,7 +100,8 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 		acquire(thread, release, word, read < scope ? read : scope);
 }
 
-/* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired. */
+/* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it is
+ * what the thread most likely waited for, and __warpsafe_before asks the last acquire first. */
 HELPER void fenced(u32 thread, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
@@ -112,12 +113,18 @@ HELPER void fenced(u32 thread, u32 scope)
 	own_store64(THREAD(thread, released), 0);
 	own_store64(THREAD(thread, observed_word), 0);
 	own_store32(THREAD(thread, observed), 0);
-	while (observed) {
-		struct record r = load_record(observed);
+	if (observed) {
+		struct record newest = load_record(observed);
 
-		read = rec_scope(&r);
-		acquire(thread, r.what, r.full, read < scope ? read : scope);
-		observed = r.previous;
+		for (observed = newest.previous; observed;) {
+			struct record r = load_record(observed);
+
+			read = rec_scope(&r);
+			acquire(thread, r.what, r.full, read < scope ? read : scope);
+			observed = r.previous;
+		}
+		read = rec_scope(&newest);
+		acquire(thread, newest.what, newest.full, read < scope ? read : scope);
 	}
 	if (looked_at & AGAIN)
 		acquire_again(thread, looked_at, scope);
