@@ -621,13 +621,13 @@ INLINED void race_block_arrive(u32 self)
 	u32 row = self & ~31u;
 	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
 
-	if (activemask() != 0xffffffff || alive != 0xffffffff) {
+	if (activemask() != alive) {
 		__warpsafe_barrier_arrive();
 		return;
 	}
-	if (self == row)
+	if (leads((u32)alive))
 		end_epoch(row);
-	warp_sync(0xffffffff);
+	warp_sync((u32)alive);
 }
 
 /* Who came here while it still counts as waiting has met others than those that are alive. */
@@ -670,6 +670,127 @@ SLOW void __warpsafe_warp_sync(u32 lanes)
 INLINED void race_warp_sync(u32 lanes)
 {
 	__warpsafe_warp_sync(lanes);
+}
+
+/* ---- the same as one copy for all accesses ----
+ * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
+ * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. */
+#define ONE_COPY SLOW __attribute__((flatten))
+#define FOUR(space) (WS_RACE_BYTES(4) | WS_RACE_SPACE(space))
+#define CLASS_IN(what) ((what) & WS_RACE_CLASS(15))
+
+ONE_COPY void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
+{
+	race_read_shared(self, address, FOUR(WS_RACE_SHARED), site);
+}
+
+ONE_COPY void __warpsafe_read4_global(u32 self, u64 address, u32 site)
+{
+	race_read_global(self, address, FOUR(WS_RACE_GLOBAL), site);
+}
+
+ONE_COPY void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 value)
+{
+	race_write_shared(self, address, FOUR(WS_RACE_SHARED) | CLASS_IN(what), site, value, 0);
+}
+
+ONE_COPY void __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, u64 value)
+{
+	race_write_global(self, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0);
+}
+
+ONE_COPY void __warpsafe_read_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	race_read_shared(self, address, what, site);
+}
+
+ONE_COPY void __warpsafe_read_global(u32 self, u64 address, u32 what, u32 site)
+{
+	race_read_global(self, address, what, site);
+}
+
+ONE_COPY void __warpsafe_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	race_write_shared(self, address, what, site, v0, v1);
+}
+
+ONE_COPY void __warpsafe_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	race_write_global(self, address, what, site, v0, v1);
+}
+
+ONE_COPY void __warpsafe_atomic_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	race_atomic_shared(self, address, what, site);
+}
+
+ONE_COPY void __warpsafe_atomic_global(u32 self, u64 address, u32 what, u32 site)
+{
+	race_atomic_global(self, address, what, site);
+}
+
+ONE_COPY void __warpsafe_block_arrive(u32 self)
+{
+	race_block_arrive(self);
+}
+
+INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	(void)what;
+	__warpsafe_read4_shared(self, address, site);
+}
+
+INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
+{
+	(void)what;
+	__warpsafe_read4_global(self, address, site);
+}
+
+INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	(void)v1;
+	__warpsafe_write4_shared(self, address, what, site, v0);
+}
+
+INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	(void)v1;
+	__warpsafe_write4_global(self, address, what, site, v0);
+}
+
+INLINED void race_call_read_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	__warpsafe_read_shared(self, address, what, site);
+}
+
+INLINED void race_call_read_global(u32 self, u64 address, u32 what, u32 site)
+{
+	__warpsafe_read_global(self, address, what, site);
+}
+
+INLINED void race_call_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	__warpsafe_write_shared(self, address, what, site, v0, v1);
+}
+
+INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	__warpsafe_write_global(self, address, what, site, v0, v1);
+}
+
+INLINED void race_call_atomic_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	__warpsafe_atomic_shared(self, address, what, site);
+}
+
+INLINED void race_call_atomic_global(u32 self, u64 address, u32 what, u32 site)
+{
+	__warpsafe_atomic_global(self, address, what, site);
+}
+
+INLINED void race_call_block_arrive(u32 self)
+{
+	__warpsafe_block_arrive(self);
 }
 
 /* ---- release and acquire ---- */

@@ -20,12 +20,15 @@
  *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
  *     race_{read,write,atomic}_{shared,global}(u32 thread, ...)      the same, where the space is known
+ *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
+ *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
  *     race_acquire(u64 address, u32 what)      after a strong load, atom;        access that releases or acquires
  *     race_fence_before(u32 what), race_fence_after(u32 what)        around membar and fence
  *     race_barrier_count(u32 threads)          before race_barrier_arrive, if fewer threads than the block's may be meant
  *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
+ *     race_call_block_arrive(u32 thread)       the first of them by a call
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
  * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */
 #ifndef WS_DEVICE_RACE_H

@@ -17,7 +17,6 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
-	bool many;                       /* so many checks that those at the access would take too long to compile */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -27,6 +26,7 @@ struct body {
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
+	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
@@ -116,17 +116,24 @@ static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
 }
 
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
-static const char *function_of(const struct race *r, const struct ws_rw_access *a, bool *fast)
+static const char *function_of(const struct body *b, const struct ws_rw_access *a, bool *fast)
 {
-	static const char *const names[][3] = {
-		[WS_RW_READ] = { "race_read_global", "race_read_shared", "race_read" },
-		[WS_RW_WRITE] = { "race_write_global", "race_write_shared", "race_write" },
-		[WS_RW_ATOMIC] = { "race_atomic_global", "race_atomic_shared", "race_atomic" },
+	enum { PLACED, CALLED, CALLED4 };
+	static const char *const names[][3][3] = {
+		[WS_RW_READ] = { { "race_read_global", "race_read_shared", "race_read" },
+		                 { "race_call_read_global", "race_call_read_shared", "race_read" },
+		                 { "race_call_read4_global", "race_call_read4_shared", "race_read" } },
+		[WS_RW_WRITE] = { { "race_write_global", "race_write_shared", "race_write" },
+		                  { "race_call_write_global", "race_call_write_shared", "race_write" },
+		                  { "race_call_write4_global", "race_call_write4_shared", "race_write" } },
+		[WS_RW_ATOMIC] = { { "race_atomic_global", "race_atomic_shared", "race_atomic" },
+		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
 	};
-	unsigned space = r->many ? 2 : a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
+	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
+	bool four = a->bytes == 4 && !strong(a) && a->kind != WS_RW_ATOMIC;
 
 	*fast = space < 2;
-	return names[a->kind][space];
+	return names[a->kind][!b->calls ? PLACED : four ? CALLED4 : CALLED][space];
 }
 
 /* Computed once, where the function is entered. */
@@ -148,7 +155,7 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 {
 	enum { THREAD, ADDRESS, WHAT, SITE, VALUES };
 	bool fast;
-	const char *function = function_of(b->race, a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
+	const char *function = function_of(b, a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
 	const char *const *first = fast ? args : args + ADDRESS;
 	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
@@ -284,7 +291,8 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 
 		done = hook(b, c, "race_barrier_count", &arg, 1);
 	}
-	done = done && hook(b, c, b->ordering ? "race_barrier_arrive" : "race_block_arrive", thread, b->ordering ? 0 : 1);
+	done = done && hook(b, c, b->ordering ? "race_barrier_arrive" : b->calls ? "race_call_block_arrive" : "race_block_arrive",
+	                    thread, b->ordering ? 0 : 1);
 	ws_code_end(c);
 	return done && call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass",
 			       b->ordering ? NULL : *thread);
@@ -453,6 +461,21 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	               number(r->p, (uint32_t)(kernel - r->reach.kernels) | needs(b, kernel)));
 }
 
+/* Would checks at their places come to more code than an instruction cache holds beside the program's? In bytes, as ptxas
+ * 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+{
+	enum { MOST = 40000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
+	uint32_t bytes = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
+			bytes += list[k].space == WS_SPACE_SHARED ? SHARED : list[k].space == WS_SPACE_GLOBAL ? GLOBAL : 0;
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		bytes += f->insts[k].op == WS_OP_bar || f->insts[k].op == WS_OP_barrier ? BARRIER : 0;
+	return bytes > MOST;
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -464,6 +487,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 
 	if (r->prune)
 		find_needless(r, &b, list, n, needless);
+	b.calls = too_long(f, list, n, needless);
 	if (b.kernel)
 		done = enter(&b, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
@@ -570,22 +594,6 @@ static void declare(struct race *r)
 	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
 }
 
-/* A check at the access is some 40 lines of PTX, a call 10; the driver compiles about 2 MB of PTX a second. */
-static bool has_many_checks(const struct race *r)
-{
-	enum { MANY = 1000 };
-	uint32_t checks = 0, n;
-
-	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
-		struct ws_ptx_func *f = r->reach.m->funcs[k];
-		const struct ws_rw_access *list = r->reach.funcs[f->sym->index].hooks ? ws_rw_accesses(f, &n) : NULL;
-
-		for (uint32_t i = 0; list && i < n; i++)
-			checks += list[i].rw_class == WS_RW_CHECK;
-	}
-	return checks > MANY;
-}
-
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
@@ -594,7 +602,6 @@ static bool rewrite(struct race *r)
 		return false;
 	declare(r);
 	find_ordering(r);
-	r->many = has_many_checks(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))
 			return false;
