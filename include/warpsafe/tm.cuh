@@ -444,11 +444,9 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 		ws_tx__drop_token(tx);
 }
 
-/* The end of an attempt: the only place where locations are given back. */
-WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
+/* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
+WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
-	int committed = ws_tx_validate(tx) && ws_tx__engine_commit(tx);
-
 	if (committed)
 		WS_TX_ON_COMMIT(tx);
 	if (WS_TM_BREAK == 5)
@@ -470,6 +468,11 @@ WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 		WS_TX_ON_ABORT(tx);
 		ws_tx__finish_abort(tx);
 	}
+}
+
+WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
+{
+	ws_tx__conclude(tx, ws_tx_validate(tx) && ws_tx__engine_commit(tx));
 }
 
 /* ---- the loop of WS_TX ---- */

@@ -2,12 +2,14 @@
  * every attempt is recorded by the header's hooks, and the host looks for a cycle.
  *
  *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
- *             [heap=BYTES] [broken=N]
+ *             [heap=BYTES] [broken=N] [group=1|2|3]
  *
  * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
  * transactions must form a graph without a cycle, have read only committed values, and account for the final memory.
  * For the engines with opacity the same must hold with the reads of aborted attempts added.
+ * group: a transaction is one of a thread block (1) or of a warp (2) (tm_group.cuh), whose lanes take turns, or one on objects
+ * (3) by a thread block (tm_block.cuh). The same graph must hold.
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
  * Compiled with -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
@@ -32,14 +34,17 @@ __constant__ unsigned broken;
 #define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
+#include <warpsafe/tm_group.cuh>
+#include <warpsafe/tm_block.cuh>
 #define WS_ATOMIC_QUIET
 #include <warpsafe/atomic.h>
 
 struct event { unsigned what, word; unsigned long long value; };
-struct recorder { event *events; unsigned room, *used, *start, *dropped; unsigned long long *words; };
+struct recorder { event *events; unsigned lanes, room, *used, *start, *dropped; unsigned long long *words; };
 __constant__ recorder record;
 
-__device__ unsigned self(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
+/* Who has a transaction: a thread, or a group of `lanes`. */
+__device__ unsigned self(void) { return (blockIdx.x * blockDim.x + threadIdx.x) / record.lanes; }
 
 /* Half of a thread's room is for attempts that abort: when it is full they are forgotten. */
 __device__ void note(unsigned what, unsigned long long at, unsigned long long value)
@@ -87,10 +92,49 @@ __device__ void cancel_it(struct ws_tx *) {}
 __device__ void read_one(struct ws_tx *tx, unsigned long long *p) { ws_tx_read_u64(tx, p); }
 __device__ void write_one(struct ws_tx *tx, unsigned long long *p, unsigned long long v) { ws_tx_write_u64(tx, p, v); }
 __device__ void cancel_it(struct ws_tx *tx) { ws_tx_abort(tx); }
+
+/* A group whose lanes take turns. */
+struct turns { struct ws_group *g; unsigned turn; };
+
+__device__ bool my_turn(turns *t) { return t->turn++ % t->g->lanes == t->g->lane; }
+__device__ void read_one(turns *t, unsigned long long *p)
+{
+	if (my_turn(t))
+		ws_tx_read_u64(t->g, p);
+	ws_group_sync(t->g);
+}
+__device__ void write_one(turns *t, unsigned long long *p, unsigned long long v)
+{
+	if (my_turn(t))
+		ws_tx_write_u64(t->g, p, v);
+	ws_group_sync(t->g);
+}
+__device__ void cancel_it(turns *t) { ws_tx_abort(t->g); }
+
+/* An object is a word; it is written by one lane, and by the commit. */
+__device__ void read_one(struct ws_stm *stm, unsigned long long *p)
+{
+	unsigned long long *copy = (unsigned long long *)ws_stm_read(stm, p, sizeof *p, WS_STM_READ);
+
+	if (copy && stm->group.lane == 0)
+		note(READ, (unsigned long long)p, *copy);
+	ws_group_sync(&stm->group);
+}
+__device__ void write_one(struct ws_stm *stm, unsigned long long *p, unsigned long long v)
+{
+	unsigned long long *copy = (unsigned long long *)ws_stm_read(stm, p, sizeof *p, WS_STM_READ);
+
+	if (copy && stm->group.lane == 0) {
+		*copy = v;
+		note(WRITE, (unsigned long long)p, v);
+	}
+	ws_stm_write_intend(stm, p);
+}
+__device__ void cancel_it(struct ws_stm *) {}
 #endif
 
 /* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
-__device__ void body(struct ws_tx *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
+template <typename T> __device__ void body(T *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
 {
 	unsigned r = seed, n = 1 + step(&r) % 4, reads_only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
 
@@ -124,7 +168,7 @@ __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigne
 #ifdef MARKED
 		WS_ATOMIC {
 			note(START, 0, 0);
-			body(nullptr, record.words, words, now, &count);
+			body((struct ws_tx *)nullptr, record.words, words, now, &count);
 			note(COMMIT, 0, 0);
 		}
 #else
@@ -134,9 +178,52 @@ __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigne
 	}
 }
 
+#ifndef MARKED
+__device__ void group_work(struct ws_group *g, unsigned words, unsigned sections, unsigned seed)
+{
+	unsigned count = 0, r = seed * 2654435761u + self() * 40503u + 1;
+
+	for (unsigned i = 0; i < sections; i++) {
+		unsigned now = step(&r);
+		turns t = { g, now };
+
+		WS_TX_GROUP(g)
+			body(&t, record.words, words, now, &count);
+	}
+}
+
+__global__ void work_blocks(struct ws_tm tm, unsigned words, unsigned sections, unsigned seed)
+{
+	WS_TX_BLOCK_VAR(g, tm);
+	group_work(&g, words, sections, seed);
+}
+
+__global__ void work_warps(struct ws_tm tm, unsigned words, unsigned sections, unsigned seed)
+{
+	WS_TX_WARP_VAR(g, tm, 4);
+	group_work(&g, words, sections, seed);
+}
+
+__global__ void work_objects(struct ws_tm tm, unsigned words, unsigned sections, unsigned seed)
+{
+	unsigned count = 0, r = seed * 2654435761u + self() * 40503u + 1;
+	WS_STM_BLOCK_VAR(stm, tm);
+
+	for (unsigned i = 0; i < sections; i++) {
+		unsigned now = step(&r);
+
+		stm.copy = (enum ws_stm_copy)(i % 4);
+		do {
+			ws_stm_start(&stm);
+			body(&stm, record.words, words, now, &count);
+		} while (!ws_stm_commit(&stm));
+	}
+}
+#endif
+
 /* ---- on the host ---- */
 
-struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken; };
+struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group; };
 
 struct attempt {
 	bool committed;
@@ -287,8 +374,8 @@ template <typename T> static std::vector<T> host(const T *p, size_t n)
 
 static unsigned play(const options &o)
 {
-	unsigned n = o.blocks * o.threads, room = o.sections * 40 + 100;
-	recorder r = { device<event>((size_t)n * room), room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
+	unsigned lanes = o.group == 0 ? 1 : o.group == 2 ? 32 : o.threads, n = o.blocks * o.threads / lanes, room = o.sections * 40 + 100;
+	recorder r = { device<event>((size_t)n * room), lanes, room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
 	               device<unsigned long long>(o.words) };
 	bool opaque = WS_TM_OPAQUE(o.engine);
 	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap };
@@ -299,7 +386,12 @@ static unsigned play(const options &o)
 	if (ws_tm_create(&tm, &config) || cudaMemcpyToSymbol(record, &r, sizeof r) ||
 	    cudaMemcpyToSymbol(broken, &o.broken, sizeof o.broken))
 		exit((fprintf(stderr, "history: set-up failed\n"), 2));
-	work<<<o.blocks, o.threads>>>(tm, o.words, o.sections, o.seed);
+#ifndef MARKED
+	if (o.group)
+		(o.group == 1 ? work_blocks : o.group == 2 ? work_warps : work_objects)<<<o.blocks, o.threads>>>(tm, o.words, o.sections, o.seed);
+	else
+#endif
+		work<<<o.blocks, o.threads>>>(tm, o.words, o.sections, o.seed);
 	if (ws_tm_read_stats(&tm, &stats))
 		exit((fprintf(stderr, "history: the kernel failed\n"), 2));
 	auto events = host(r.events, (size_t)n * room);
@@ -332,9 +424,9 @@ static unsigned play(const options &o)
 static unsigned *option(options *o, const char *name, size_t length)
 {
 	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
-	                                     "patience", "heap", "broken" };
+	                                     "patience", "heap", "broken", "group" };
 	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
-	                         &o->patience, &o->heap, &o->broken };
+	                         &o->patience, &o->heap, &o->broken, &o->group };
 
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
@@ -344,7 +436,7 @@ static unsigned *option(options *o, const char *name, size_t length)
 
 int main(int argc, char **argv)
 {
-	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0 };
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0 };
 #ifdef MARKED
 	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
 #else
@@ -366,6 +458,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (o.engine = first; o.engine < last; o.engine++)
-		bad += play(o);
+		if (o.group != 3 || o.engine == WS_TM_BLOCK || o.engine == WS_TM_BLOCK_PESSIMISTIC)
+			bad += play(o);
 	return bad ? 1 : 0;
 }
