@@ -392,22 +392,32 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 	ws_needless_find(f, list, n, out);
 }
 
+/* Threads of a block as the kernel says: 0 = nothing. */
+static unsigned most_threads(const struct ws_ptx_func *f)
+{
+	const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+	uint64_t all = (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+
+	return all > 1024 ? 1024 : (unsigned)all;
+}
+
 /* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
  * checks would like: with more than 64 each it could not be launched. Fewer let more warps run at a time: 32 all that a
  * multiprocessor has room for. So the checks get along with what the kernel itself (alone: where it runs without
  * checks) and their fast parts need; their calls save registers in memory then. */
 static void limit_registers(struct body *b, bool alone)
 {
-	enum { LEAST = 32, MOST = 64, STEP = 8, SPARE = 8, CHECKS = 24 };
+	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24 };
 	struct ws_ptx_func *f = b->f;
-	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP;
+	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP, threads = most_threads(f);
+	unsigned most = !threads ? MOST : ALL / threads < OF_THREAD ? ALL / threads / STEP * STEP : OF_THREAD;
 	char text[32];
 
 	for (uint32_t k = 0; k < f->ninsts; k++)         /* what is called has registers, too; and some of mma need many */
-		n = f->insts[k].call || is_aligned(&f->insts[k]) ? MOST : n;
-	if (f->maxntid[0] || f->reqntid[0] || f->maxnreg)
+		n = f->insts[k].call || is_aligned(&f->insts[k]) ? most : n;
+	if (f->maxnreg || f->minnctapersm || (threads && n >= most))
 		return;
-	snprintf(text, sizeof text, ".maxnreg %u\n", n < LEAST ? LEAST : n < MOST ? n : MOST);
+	snprintf(text, sizeof text, ".maxnreg %u\n", n < LEAST ? LEAST : n < most ? n : most);
 	ws_ptx_edit(ws_rw_module(b->race->p), f->body_off, 0, RANK_DECLARE, text);
 }
 

@@ -204,7 +204,7 @@ static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
 		else if (g->group[i] > k)
 			g->group[i]--;
 	memmove(gone, gone + 1, (--g->ngroups - k) * sizeof *gone);
-	g->nwriting--;
+	g->nwriting -= k < g->nwriting;
 }
 
 /* Distances between variables are no pitch. */
@@ -220,13 +220,44 @@ static bool has_address(const struct values *v, const struct sum *s)
 	return false;
 }
 
+/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
+static uint32_t base_of(const struct values *v, const struct group *x)
+{
+	for (uint32_t k = 0; k < x->sum.n; k++) {
+		const struct term *t = &x->sum.t[k];
+
+		if (t->n == 1 && t->factor == 1 && ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
+			return t->leaf[0];
+	}
+	return UINT32_MAX;
+}
+
+static void swap_with_next(struct ws_ranges *g, unsigned k)
+{
+	struct group x = g->groups[k];
+
+	g->groups[k] = g->groups[k + 1];
+	g->groups[k + 1] = x;
+	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
+		if (g->group[i] == k || g->group[i] == k + 1)
+			g->group[i] = (uint8_t)(2 * k + 1 - g->group[i]);
+}
+
+/* Groups [from, to) in the order of what they are counted from, else as they were. */
+static void sort_by_base(struct ws_ranges *g, unsigned from, unsigned to)
+{
+	for (unsigned k = from + 1; k < to; k++)
+		for (unsigned m = k; m > from && base_of(&g->v, &g->groups[m]) < base_of(&g->v, &g->groups[m - 1]); m--)
+			swap_with_next(g, m - 1);
+}
+
 /* Groups that begin with this one and go on by one number of the launch, as rows do: how many. */
 static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum *step)
 {
 	const struct group *x = &g->groups[first];
 	unsigned n = 1;
 
-	for (; first + n < g->nwriting; n++) {
+	for (; first + n < (first < g->nwriting ? g->nwriting : g->ngroups); n++) {
 		struct sum far = x[n].sum;
 
 		if (x->area || x[n].area || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || has_address(&g->v, &far) ||
@@ -243,9 +274,11 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 /* What a thread does in several places becomes one group, of which the place is one more digit. */
 static void spread(struct ws_ranges *g)
 {
-	for (unsigned k = 0; k < g->nwriting; k++)
+	sort_by_base(g, 0, g->nwriting);
+	sort_by_base(g, g->nwriting, g->ngroups);
+	for (unsigned k = 0; k < g->ngroups; k++)
 		ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum, &g->groups[k].last);
-	for (unsigned k = 0; k < g->nwriting; k++) {
+	for (unsigned k = 0; k < g->ngroups; k++) {
 		struct sum step, s = g->groups[k].sum;
 		unsigned rows = rows_from(g, k, &step);
 
@@ -279,18 +312,6 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	g->nwriting = g->ngroups;
 	g->duties_of_writes = g->v.nduties;
 	return true;
-}
-
-/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
-static uint32_t base_of(const struct values *v, const struct group *x)
-{
-	for (uint32_t k = 0; k < x->sum.n; k++) {
-		const struct term *t = &x->sum.t[k];
-
-		if (t->n == 1 && t->factor == 1 && ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
-			return t->leaf[0];
-	}
-	return UINT32_MAX;
 }
 
 /* Does the kernel write to what it reads here, as far as can be said before? */
@@ -459,25 +480,88 @@ static const char *new_predicate(struct ws_ranges *g, struct entry *e)
 	return e->ok = made;
 }
 
-/* No group that only reads, of allocations or others, meets one that writes. */
-static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area)
+/* Reads and writes of one address but for the pointer: where both pointers are the same, what a thread reads is among
+ * what it writes. */
+static bool twins(const struct ws_ranges *g, const struct group *read, const struct group *write)
+{
+	uint32_t from = base_of(&g->v, read), to = base_of(&g->v, write);
+	const struct sum pointers[] = { { 1, { { .factor = 1, .n = 1, .leaf = { from } } } },
+		                        { 1, { { .factor = 1, .n = 1, .leaf = { to } } } } };
+	struct sum s = read->sum;
+
+	return !read->area && !write->area && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
+	       read->last <= write->last && ws_sum_add(&s, &pointers[0], -1) && ws_sum_add(&s, &pointers[1], 1) &&
+	       ws_sum_equal(&s, &write->sum);
+}
+
+static bool any_twins(const struct ws_ranges *g)
+{
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		for (unsigned m = 0; m < g->nwriting; m++)
+			if (twins(g, &g->groups[k], &g->groups[m]))
+				return true;
+	return false;
+}
+
+static void demand_twins(struct ws_ranges *g, struct entry *e, const struct group *read, const struct group *write)
+{
+	const struct sum pointers[] = { { 1, { { .factor = 1, .n = 1, .leaf = { base_of(&g->v, read) } } } },
+		                        { 1, { { .factor = 1, .n = 1, .leaf = { base_of(&g->v, write) } } } } };
+	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
+	struct num a, b, high;
+
+	ws_entry_bounds(e, &pointers[0], &a, &high);
+	ws_entry_bounds(e, &pointers[1], &b, &high);
+	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, in_register(e, &a), ws_entry_text(e, &b));
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", apart);
+	e->ok = apart;
+	demand_disjoint(e, read, write);
+	e->ok = ok;
+	ws_code_add(e->c, "or.pred %s, %s, %s;", same, same, apart);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, same);
+}
+
+/* No group that only reads, of allocations or others, meets one that writes; or (twins) only itself. */
+static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area, bool may_be_twins)
+{
+	for (unsigned k = g->nwriting; k < g->ngroups; k++)
+		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area; m++)
+			if (may_be_twins && twins(g, &g->groups[k], &g->groups[m]))
+				demand_twins(g, e, &g->groups[k], &g->groups[m]);
+			else
+				demand_disjoint(e, &g->groups[k], &g->groups[m]);
+}
+
+static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area)
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
 		if (g->groups[k].area == area)
 			bounds_of_group(e, &g->groups[k]);
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area; m++)
-			demand_disjoint(e, &g->groups[k], &g->groups[m]);
 }
 
-static void decide_quiet(struct ws_ranges *g, struct entry *e)
+/* Leaves in ok what reads and writes must fulfil for `own`. Each predicate holds what the bounds rely on that it uses. */
+static void decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
 {
-	g->quiet = new_predicate(g, e);
+	bool alike = own && any_twins(g);
+	const char *bounded = new_predicate(g, e), *known;
+
 	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
-	demand_quiet(g, e, false);
+	bounds_of_reads(g, e, false);
+	g->quiet = new_predicate(g, e);
+	demand_quiet(g, e, false, false);
 	if (any(g, AREA_READ)) {
+		e->ok = bounded;
+		known = new_predicate(g, e);
+		bounds_of_reads(g, e, true);
+		demand_quiet(g, e, true, false);
+		bounded = known;
 		g->far = new_predicate(g, e);
-		demand_quiet(g, e, true);
+		ws_code_add(e->c, "and.pred %s, %s, %s;", g->far, g->far, g->quiet);
+	}
+	if (alike) {
+		e->ok = bounded;
+		new_predicate(g, e);
+		demand_quiet(g, e, false, true);
 	}
 }
 
@@ -522,7 +606,7 @@ static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws
 	if (reads_unproved(g) && !g->nrare)
 		make_intervals(g, &e);
 	if (own || g->ngroups > g->nwriting) {
-		decide_quiet(g, &e);
+		decide_quiet(g, &e, own);
 		if (own)
 			decide_own(g, &e);
 	}

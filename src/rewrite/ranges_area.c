@@ -155,19 +155,22 @@ bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases 
 }
 
 /* ---- the entry ---- */
-/* The row of the allocation in the host's table: where it begins, and ends. */
+/* The row of the allocation in the host's table: where it begins, and ends. At a null pointer nothing is. */
 static void look_up(struct entry *e, struct num pointer, struct num *lo, struct num *hi)
 {
 	const char *row = ws_code_temp(e->c, WS_B64), *arg = ws_entry_text(e, &pointer);
+	const char *found = ws_code_temp(e->c, WS_PRED), *known = ws_code_temp(e->c, WS_PRED);
 
 	*lo = *hi = (struct num){ .bits = 57 };
 	lo->reg = ws_code_temp(e->c, WS_B64);
 	hi->reg = ws_code_temp(e->c, WS_B64);
 	ws_inline(e->c, "race_area", &arg, 1, row);
-	ws_code_add(e->c, "setp.ne.and.s64 %s, %s, 0, %s;", e->ok, row, e->ok);
+	ws_code_add(e->c, "setp.ne.s64 %s, %s, 0;", found, row);
+	ws_code_add(e->c, "setp.eq.or.s64 %s, %s, 0, %s;", known, arg, found);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, known);
 	ws_code_add(e->c, "mov.b64 %s, 0;", lo->reg);
 	ws_code_add(e->c, "mov.b64 %s, 0;", hi->reg);
-	ws_code_add(e->c, "@%s ld.global.v2.b64 {%s, %s}, [%s];", e->ok, lo->reg, hi->reg, row);
+	ws_code_add(e->c, "@%s ld.global.v2.b64 {%s, %s}, [%s];", found, lo->reg, hi->reg, row);
 }
 
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi)

@@ -79,6 +79,11 @@ static struct num made(struct entry *e, const char *op, struct num a, struct num
 	return n;
 }
 
+struct num ws_entry_made(struct entry *e, const char *op, struct num a, struct num b)
+{
+	return made(e, op, a, b, a.bits, a.negative);
+}
+
 struct num ws_entry_add(struct entry *e, struct num a, struct num b)
 {
 	unsigned bits = (a.bits > b.bits ? a.bits : b.bits) + 1;
@@ -95,15 +100,19 @@ struct num ws_entry_add(struct entry *e, struct num a, struct num b)
 
 static struct num multiply(struct entry *e, struct num a, struct num b)
 {
+	if (!b.reg && b.k == 1)
+		return a;
+	if (!a.reg && a.k == 1)
+		return b;
 	if (a.bits + b.bits > TERM_BITS)
 		narrow(e, &a, b.bits < TERM_BITS - HALF_BITS ? TERM_BITS - b.bits : HALF_BITS);
 	if (a.bits + b.bits > TERM_BITS)
 		narrow(e, &b, TERM_BITS - a.bits);
 	if (!a.reg && !b.reg)
 		return ws_entry_number(a.k * b.k);
-	if ((!b.reg && b.k == 1) || (!a.reg && !a.k))
+	if (!a.reg && !a.k)
 		return a;
-	if ((!a.reg && a.k == 1) || (!b.reg && !b.k))
+	if (!b.reg && !b.k)
 		return b;
 	return a.reg ? made(e, "mul.lo.s64", a, b, a.bits + b.bits, a.negative || b.negative) :
 		       made(e, "mul.lo.s64", b, a, a.bits + b.bits, a.negative || b.negative);
@@ -127,9 +136,10 @@ static struct num load(struct entry *e, const struct leaf *l)
 	const char *space = l->kind == LEAF_CONST ? "const" : "param", *type = l->bytes == 4 ? "s32" : "u64";
 
 	ws_code_add(e->c, "ld.%s.%s %s, [%s+%lld];", space, type, n.reg, l->sym->name, (long long)l->offset);
-	if (l->bytes == 8) {                 /* anything: SUM_BITS is not true of it yet */
-		n.bits = 64;
-		narrow(e, &n, TERM_BITS);
+	if (l->bytes == 8) {                 /* anything: an address, or a number that is not negative */
+		ws_code_add(e->c, "setp.lt.and.u64 %s, %s, %lld, %s;", e->ok, n.reg, 1ll << TERM_BITS, e->ok);
+		n.bits = TERM_BITS;
+		n.negative = false;
 	}
 	return n;
 }
@@ -229,6 +239,19 @@ static void counted(struct entry *e, struct leaf *l)
 	l->hi.negative = true;
 }
 
+static void power(struct entry *e, struct leaf *l)
+{
+	struct num by, same, n = { ws_code_temp(e->c, WS_B64), 0, 32, false };
+	const char *half = ws_code_temp(e->c, WS_B32);
+
+	ws_entry_bounds(e, l->of[0], &by, &same);
+	ws_code_add(e->c, "mov.b64 %s, %s;", n.reg, ws_entry_text(e, &by));
+	ws_code_add(e->c, "cvt.u32.u64 %s, %s;", half, n.reg);
+	ws_code_add(e->c, "mov.b64 %s, 1;", n.reg);
+	ws_code_add(e->c, "shl.b64 %s, %s, %s;", n.reg, n.reg, half);
+	l->lo = l->hi = n;
+}
+
 static void leaf(struct entry *e, struct leaf *l)
 {
 	if (l->emitted)
@@ -239,10 +262,8 @@ static void leaf(struct entry *e, struct leaf *l)
 		l->lo = l->hi = load(e, l);
 		break;
 	case LEAF_SYMBOL:
-		l->lo = l->hi = (struct num){ ws_code_temp(e->c, WS_B64), 0, 64, true };
+		l->lo = l->hi = (struct num){ ws_code_temp(e->c, WS_B64), 0, TERM_BITS, false };
 		ws_code_add(e->c, "mov.u64 %s, %s;", l->lo.reg, l->sym->name);
-		narrow(e, &l->lo, TERM_BITS);
-		l->hi = l->lo;
 		break;
 	case LEAF_SPECIAL:
 		special(e, l);
@@ -265,6 +286,12 @@ static void leaf(struct entry *e, struct leaf *l)
 		}
 		l->lo = ws_entry_number(0);
 		l->hi = ws_entry_number(l->k);
+		break;
+	case LEAF_POWER:
+		power(e, l);
+		break;
+	case LEAF_QUOTIENT: case LEAF_REMAINDER:
+		ws_split_bounds(e, l);
 		break;
 	case LEAF_SHIFTED:
 		ws_entry_bounds(e, l->of[0], &l->lo, &l->hi);
@@ -330,6 +357,9 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
 			demand_between(e, lo, d.least, INT64_MAX);
 		if (d.most != INT64_MAX)
 			demand_between(e, hi, INT64_MIN, d.most);
+		if (d.power)
+			demand(e, ws_entry_made(e, "and.b64", ws_entry_add(e, lo, ws_entry_number(-1)), lo), "eq",
+			       ws_entry_number(0));
 		if (d.by > 1)
 			demand(e, made(e, "and.b64", lo, ws_entry_number(d.by - 1), bits_of(d.by), false), "eq",
 			       ws_entry_number(0));
@@ -346,7 +376,7 @@ void ws_entry_unless(struct entry *e, const struct rare *r)
 
 /* ---- threads apart from each other ----
  * A sum is what all threads have in common, and digits times their weights. A digit is a special register that tells
- * threads apart, or a register with bounds whose own sum does, or a loop's counter. With the digits in order of their
+ * threads apart, or a register with bounds whose own sum does, or a loop's counter, or a quotient or remainder. With the digits in order of their
  * weights, sums of threads that differ in a digit are `extent` or more apart if each weight is at least what the digits
  * before it can come to, and extent more: as in any number system. Each of the six coordinates of a thread must be in a
  * digit, or there is only one of it. Threads whose counters begin apart, and less than a step apart in all, never come
@@ -434,6 +464,20 @@ static bool find_digits(const struct values *v, const struct sum *s, struct digi
 	return true;
 }
 
+static bool is_part(const struct leaf *l)
+{
+	return l->kind == LEAF_QUOTIENT || l->kind == LEAF_REMAINDER;
+}
+
+/* Is the other part a digit, too? Both tell apart what their whole does; one alone is a digit that tells nobody apart. */
+static bool has_pair(const struct values *v, const struct digit *list, unsigned n, const struct leaf *l)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (ws_split_pair(l, &v->leaves[list[k].leaf]))
+			return true;
+	return false;
+}
+
 static bool can_be_apart(const struct values *v, const struct sum *s, unsigned depth)
 {
 	struct digit list[MOST_DIGITS];
@@ -446,6 +490,11 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 
 		if (coordinate(l) >= 0 || l->kind == LEAF_DIGIT)
 			continue;
+		if (is_part(l)) {
+			if (l->in_time || (has_pair(v, list, n, l) && !can_be_apart(v, l->of[0], depth + 1)))
+				return false;
+			continue;
+		}
 		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 ||
 		    !can_be_apart(v, l->of[0], depth + 1))
 			return false;
@@ -507,7 +556,7 @@ static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned
 			span = ws_entry_add(e, span, multiply(e, weight, difference(e, l->hi, l->lo)));
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
-		else if (l->kind != LEAF_DIGIT)
+		else if (is_part(l) ? l->kind == LEAF_REMAINDER && has_pair(e->v, list, n, l) : l->kind != LEAF_DIGIT)
 			apart(e, l->of[0], 1, covered);
 		if (l->kind == LEAF_LOOP)
 			counters_apart(e, l);

@@ -34,7 +34,10 @@ enum leaf_kind {
 	                                  * behind the last step, else before it */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread */
 	LEAF_MASKED,                     /* 0..k; fixed: of[0] & k */
-	LEAF_SHIFTED                     /* of[0] >> k */
+	LEAF_SHIFTED,                    /* of[0] >> k */
+	LEAF_POWER,                      /* 1 << of[0], which is fixed */
+	LEAF_QUOTIENT,                   /* of[0] / step, rounded down; k: step is a power of 2 */
+	LEAF_REMAINDER                   /* of[0] - step * quotient */
 };
 
 struct bound {                           /* value <= than + slack (upper), or >= */
@@ -66,7 +69,8 @@ struct leaf {
 	struct num lo, hi;
 };
 
-struct duty { const struct sum *sum; int64_t least, most, by; };         /* by: 0, or a power of 2 that divides the sum */
+struct duty { const struct sum *sum; int64_t least, most, by; bool power; };
+/* by: 0, or a power of 2 that divides the sum; power: the sum is a power of 2 */
 
 struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
@@ -96,6 +100,7 @@ void ws_values_free(struct values *v);
 bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out);
 bool ws_sum_equal(const struct sum *a, const struct sum *b);
 bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
+bool ws_sum_add_product(struct sum *s, const struct sum *a, const struct sum *b);
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
 bool ws_sum_in_time(const struct values *v, const struct sum *s);      /* may it differ from time to time in a thread? */
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
@@ -120,7 +125,18 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
 void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t most);
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by);        /* false: no power of 2 */
+void ws_value_duty_power(struct values *v, const struct sum *s);      /* and from 1 to 2^31 - 1 */
 void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
+
+/* ---- ranges_split.c ---- */
+/* x / s, rounded down, and what is left; that s is 1 or more is the caller's duty. power: s is a power of 2. */
+bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out);
+bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out);
+bool ws_split_pair(const struct leaf *a, const struct leaf *b);        /* quotient and remainder of the same */
+/* x in a sum with a part of it becomes both parts. */
+void ws_split_replace(struct values *v, struct sum *s);
+struct entry;
+void ws_split_bounds(struct entry *e, struct leaf *l);
 
 /* ---- ranges_loop.c ---- */
 /* The value that r has before `at`, if it goes on by a step in a loop of which the rounds are known. */
@@ -159,6 +175,7 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to);
 void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi);
 const char *ws_entry_text(struct entry *e, const struct num *n);
 struct num ws_entry_number(int64_t k);
+struct num ws_entry_made(struct entry *e, const char *op, struct num a, struct num b);       /* no larger than a */
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 /* ---- ranges_area.c ---- */
 enum { MOST_BASES = 4 };

@@ -64,7 +64,7 @@ static bool times(struct term *t, const struct term *by)
 	return true;
 }
 
-static bool add_product(struct sum *s, const struct sum *a, const struct sum *b)
+bool ws_sum_add_product(struct sum *s, const struct sum *a, const struct sum *b)
 {
 	for (uint32_t k = 0; k < a->n; k++)
 		for (uint32_t n = 0; n < b->n; n++) {
@@ -80,7 +80,7 @@ bool ws_sum_add(struct sum *a, const struct sum *b, int64_t factor)
 {
 	const struct sum by = { 1, { { .factor = factor } } };
 
-	return add_product(a, b, &by);
+	return ws_sum_add_product(a, b, &by);
 }
 
 bool ws_sum_equal(const struct sum *a, const struct sum *b)
@@ -136,6 +136,10 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	for (unsigned k = 0; k < a->nbounds; k++)
 		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]))
 			return false;
+	if (a->kind == LEAF_POWER)
+		return ws_sum_equal(a->of[0], b->of[0]);
+	if (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER)
+		return ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
 	return true;
 }
 
@@ -156,17 +160,26 @@ bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out)
 void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t most)
 {
 	for (size_t k = 0; k < v->nduties; k++)
-		if (v->duties[k].least == least && v->duties[k].most == most && !v->duties[k].by &&
+		if (v->duties[k].least == least && v->duties[k].most == most && !v->duties[k].by && !v->duties[k].power &&
 		    ws_sum_equal(v->duties[k].sum, s))
 			return;
-	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), least, most, 0 };
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), least, most, 0, false };
+}
+
+void ws_value_duty_power(struct values *v, const struct sum *s)
+{
+	ws_value_duty(v, s, 1, INT32_MAX);
+	for (size_t k = 0; k < v->nduties; k++)
+		if (v->duties[k].power && ws_sum_equal(v->duties[k].sum, s))
+			return;
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), INT64_MIN, INT64_MAX, 0, true };
 }
 
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by)
 {
 	if (by & (by - 1))
 		return false;
-	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), INT64_MIN, INT64_MAX, by };
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), INT64_MIN, INT64_MAX, by, false };
 	return true;
 }
 
@@ -246,7 +259,47 @@ static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		ws_value_must_fit(v, &a, t);
 		ws_value_must_fit(v, &b, t);
 	}
-	return add_product(out, &a, &b);
+	return ws_sum_add_product(out, &a, &b);
+}
+
+static bool is_power(uint64_t k)
+{
+	return k && !(k & (k - 1));
+}
+
+/* x & (s - 1), for a power of 2 that is one number of the launch. */
+static bool masked_by_register(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	const struct sum one = { 1, { { .factor = 1 } } };
+	struct sum x, s;
+
+	for (unsigned at = 1; at <= 2; at++) {
+		if (!ws_value_operand(v, &i->ops[at], bytes, i, &s) || !ws_sum_fixed(v, &s) || !ws_sum_add(&s, &one, 1) ||
+		    !ws_value_operand(v, &i->ops[3 - at], bytes, i, &x))
+			continue;
+		ws_value_duty_power(v, &s);
+		return ws_split_remainder(v, &x, &s, true, out);
+	}
+	return false;
+}
+
+/* Low bits, all but low bits, or nearly all bits of a number that is then taken to have no others. */
+static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, unsigned bytes, struct sum *out)
+{
+	enum { MANY = 0xffff };
+	int64_t high = bytes == 4 ? -(int64_t)(int32_t)k : -(int64_t)k;
+	struct sum s = { 1, { { .factor = is_power(k + 1) ? (int64_t)k + 1 : high } } }, low;
+
+	if (is_power(k + 1) && k >= MANY && k < UINT32_MAX && !ws_sum_fixed(v, x)) {
+		ws_value_duty(v, x, 0, (int64_t)k);
+		*out = *x;
+		return true;
+	}
+	if (is_power(k + 1) && k < MANY)
+		return ws_split_remainder(v, x, &s, true, out);
+	*out = *x;
+	return high > 0 && high < MANY && is_power((uint64_t)high) && ws_split_remainder(v, x, &s, true, &low) &&
+	       ws_sum_add(out, &low, -1);
 }
 
 /* Of what is known it is a number itself. */
@@ -256,11 +309,17 @@ static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	const struct ws_operand *mask = &i->ops[at];
 	uint64_t k = bytes == 4 ? (uint32_t)mask->imm : mask->imm;
 	struct leaf l = { .kind = LEAF_MASKED, .reg = i->ops[0].reg, .k = (int64_t)k, .in_time = true };
+	bool known;
 	struct sum of;
 
-	if (mask->kind != WS_O_INT || k >= (uint64_t)factor_limit)
+	if (mask->kind != WS_O_INT)
+		return masked_by_register(v, i, bytes, out);
+	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of);
+	if (known && !ws_sum_fixed(v, &of) && masked_by_number(v, &of, k, bytes, out))
+		return true;
+	if (k >= (uint64_t)factor_limit)
 		return false;
-	if (ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && ws_sum_fixed(v, &of)) {
+	if (known && ws_sum_fixed(v, &of)) {
 		l.of[l.nof++] = ws_value_keep(v, &of);
 		l.fixed = true;
 		l.in_time = false;
@@ -284,24 +343,77 @@ static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	return add_term(out, (struct term){ .factor = (int64_t)k });
 }
 
+/* May no value of it be below 0, whatever the launch? */
+static bool never_negative(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++) {
+		if (s->t[k].factor < 0)
+			return false;
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			enum leaf_kind kind = v->leaves[s->t[k].leaf[n]].kind;
+
+			if (kind != LEAF_SPECIAL && kind != LEAF_REMAINDER && kind != LEAF_DIGIT)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* By a number of the launch: a product with a power of 2. */
+static bool shifted_by_register(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	enum { MOST = 30 };
+	struct leaf l = { .kind = LEAF_POWER, .nof = 1, .fixed = true };
+	struct sum by, x, power;
+
+	if (i->op != WS_OP_shl || !ws_value_operand(v, &i->ops[2], 4, i, &by) || !ws_sum_fixed(v, &by) ||
+	    !ws_value_operand(v, &i->ops[1], bytes, i, &x))
+		return false;
+	ws_value_duty(v, &by, 0, MOST);
+	l.of[0] = ws_value_keep(v, &by);
+	out->n = 0;
+	return ws_value_leaf(v, &l, &power) && ws_sum_add_product(out, &x, &power);
+}
+
 static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	uint64_t by = i->ops[2].imm;
-	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .in_time = true };
-	struct sum s;
+	bool is_signed = ws_type_is_signed((enum ws_type)i->type[0]);
+	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .fixed = true };
+	struct sum s, power = { 1, { { .factor = (int64_t)1 << (by & 63) } } };
 
-	if (i->ops[2].kind != WS_O_INT || by >= 8 * bytes || by >= 40 || !ws_value_operand(v, &i->ops[1], bytes, i, &s))
+	if (i->ops[2].kind != WS_O_INT)
+		return shifted_by_register(v, i, bytes, out);
+	if (by >= 8 * bytes || !ws_value_operand(v, &i->ops[1], bytes, i, &s))
 		return false;
 	if (i->op == WS_OP_shl) {
 		out->n = 0;
-		return ws_sum_add(out, &s, (int64_t)1 << by);
+		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
 	}
-	ws_value_must_fit(v, &s, ws_type_is_signed((enum ws_type)i->type[0]) ? (enum ws_type)i->type[0] :
-	         bytes == 4 ? WS_U32 : WS_U64);
+	ws_value_must_fit(v, &s, is_signed ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
+	if (is_signed && by == 8 * bytes - 1 && never_negative(v, &s))
+		return number(out, 0);
+	if (by >= 40)
+		return false;
+	if (!ws_sum_fixed(v, &s))
+		return ws_split_quotient(v, &s, &power, true, out);
 	l.of[0] = ws_value_keep(v, &s);
-	l.in_time = ws_sum_in_time(v, &s);
-	l.fixed = ws_sum_fixed(v, &s);
 	return ws_value_leaf(v, &l, out);
+}
+
+/* By a number of the launch, of what is not negative. */
+static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	enum ws_type t = (enum ws_type)i->type[0];
+	struct sum x, s;
+
+	if (!ws_value_operand(v, &i->ops[2], bytes, i, &s) || !ws_sum_fixed(v, &s) ||
+	    !ws_value_operand(v, &i->ops[1], bytes, i, &x))
+		return false;
+	ws_value_must_fit(v, &x, t);
+	ws_value_duty(v, &x, 0, INT64_MAX);
+	ws_value_duty(v, &s, 1, INT32_MAX);
+	return i->op == WS_OP_div ? ws_split_quotient(v, &x, &s, false, out) : ws_split_remainder(v, &x, &s, false, out);
 }
 
 /* To fewer or as many bits: the same modulo them. To more: the number itself. */
@@ -337,8 +449,11 @@ static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 		return false;
 	if (last == 3 ? !product(v, i, bytes, out) : !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
-	return ws_value_operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) &&
-	       ws_sum_add(out, &s, i->op == WS_OP_sub ? -1 : 1);
+	if (!ws_value_operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) ||
+	    !ws_sum_add(out, &s, i->op == WS_OP_sub ? -1 : 1))
+		return false;
+	ws_split_replace(v, out);
+	return true;
 }
 
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
@@ -363,6 +478,8 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return product(v, i, bytes, out);
 	case WS_OP_shl: case WS_OP_shr:
 		return shifted(v, i, bytes, out);
+	case WS_OP_div: case WS_OP_rem:
+		return divided(v, i, bytes, out);
 	case WS_OP_and:
 		return masked(v, i, bytes, out);
 	case WS_OP_or:
@@ -378,7 +495,7 @@ bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint
 	const struct leaf l = { .kind = LEAF_DIGIT, .k = count };
 	struct sum digit;
 
-	return ws_value_leaf(v, &l, &digit) && add_product(s, &digit, step);
+	return ws_value_leaf(v, &l, &digit) && ws_sum_add_product(s, &digit, step);
 }
 
 void ws_offsets_add(struct offsets *o, int64_t at)

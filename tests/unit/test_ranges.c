@@ -130,7 +130,7 @@ static void copies(void **state)
 	expect(copy, (struct launch){ { 4 }, { 64 }, 396, 100, 0 }, ALL(1, 100));
 	expect(copy, (struct launch){ { 4 }, { 64 }, -396, 100, 0 }, ALL(1, 100));
 	expect(copy, (struct launch){ { 4 }, { 64 }, 4, 100, 0 }, ALL(99, 100));
-	expect(copy, (struct launch){ { 4 }, { 64 }, 0, 100, 0 }, ALL(100, 100));
+	expect(copy, (struct launch){ { 4 }, { 64 }, 0, 100, 0 }, NONE);                 /* each onto itself */
 	expect(copy, (struct launch){ { 4 }, { 64 }, 4096, 0, 0 }, NONE);
 	expect(copy, (struct launch){ { 2, 2 }, { 32 }, 4096, 64, 0 }, ALL(0, 128));    /* two threads write one word */
 	expect(copy, (struct launch){ { 2 }, { 32, 1, 2 }, 4096, 64, 0 }, ALL(0, 128));
@@ -482,6 +482,72 @@ static void conditions_of_threads(void **state)
 	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 65));
 }
 
+/* at = 2 * i - (i & (w - 1)): pairs of places w apart, as in sorting networks; w must be a power of 2. */
+#define PAIRS "add.s32 %r20, %r6, -1; and.b32 %r21, %r20, %r4; shl.b32 %r22, %r4, 1; sub.s32 %r23, %r22, %r21;\n"
+#define OF_PAIR "mul.wide.u32 %rd3, %r23, 4; add.s64 %rd5, %rd2, %rd3; mul.wide.s32 %rd6, %r6, 4; add.s64 %rd7, %rd5, %rd6;\n"
+#define EXCHANGE "ld.global.u32 %r7, [%rd5]; ld.global.u32 %r8, [%rd7]; st.global.u32 [%rd5], %r8; st.global.u32 [%rd7], %r7;\n"
+
+static void split_by_masks(void **state)
+{
+	static const char pairs[] = KERNEL(PAIRS OF_PAIR EXCHANGE);
+	static const char half[] = KERNEL(PAIRS "mul.wide.u32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n");
+
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 1 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 16 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 256 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, ALL(0, 128));          /* no power of 2 */
+	expect(pairs, (struct launch){ { 2, 2 }, { 32 }, 4096, 0, 16 }, ALL(0, 256));
+	expect(half, (struct launch){ { 2 }, { 32 }, 4096, 0, 16 }, ALL(0, 64));           /* a remainder alone */
+	expect(half, (struct launch){ { 1 }, { 1 }, 4096, 0, 16 }, NONE);
+}
+
+/* The same by a division: i / w * 2 * w + i % w. */
+static void split_by_division(void **state)
+{
+	static const char pairs[] = KERNEL("div.s32 %r20, %r4, %r6; shl.b32 %r21, %r6, 1; mul.lo.s32 %r22, %r20, %r6; sub.s32 %r24, %r4, %r22;\n"
+		"mad.lo.s32 %r23, %r21, %r20, %r24;\n" OF_PAIR EXCHANGE);
+	static const char rest[] = KERNEL("rem.u32 %r20, %r4, %r6; div.u32 %r21, %r4, %r6; mad.lo.s32 %r23, %r20, %r5, %r21;\n"
+		"mul.wide.u32 %rd3, %r23, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n");
+
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 16 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 6 }, NONE);
+	expect(pairs, (struct launch){ { 2, 2 }, { 32 }, 4096, 0, 16 }, ALL(0, 256));
+	expect(rest, (struct launch){ { 2 }, { 32 }, 4096, 8, 8 }, NONE);                  /* a transposition of 8 x 8 */
+	expect(rest, (struct launch){ { 2 }, { 32 }, 4096, 7, 8 }, ALL(0, 64));            /* columns that are too short */
+	expect(rest, (struct launch){ { 2 }, { 32 }, 4096, 13, 5 }, NONE);
+}
+
+/* Low bits and all others, by numbers; a shift by a parameter. */
+static void split_by_numbers(void **state)
+{
+	expect(KERNEL("and.b32 %r20, %r4, 7; shr.u32 %r21, %r4, 3; mad.lo.s32 %r22, %r20, 100, %r21;\n"
+	              "mul.wide.u32 %rd3, %r22, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(KERNEL("and.b32 %r20, %r4, 7; shr.u32 %r21, %r4, 3; mad.lo.s32 %r22, %r20, 6, %r21;\n"
+	              "mul.wide.u32 %rd3, %r22, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 64));
+	expect(KERNEL("and.b32 %r20, %r4, -8; shl.b32 %r21, %r20, 1; and.b32 %r22, %r4, 7; add.s32 %r23, %r21, %r22;\n"
+	              "mul.wide.u32 %rd3, %r23, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(KERNEL("shl.b32 %r20, %r1, %r6; add.s32 %r21, %r20, %r3; mul.wide.s32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3;\n"
+	              "st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 5 }, NONE);
+	expect(KERNEL("shl.b32 %r20, %r1, %r6; add.s32 %r21, %r20, %r3; mul.wide.s32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3;\n"
+	              "st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 4 }, ALL(0, 64));
+}
+
+/* What is read by one pointer and written by another one, in the same places of each thread. */
+static void one_array_by_two_pointers(void **state)
+{
+	static const char pairs[] = KERNEL(PAIRS OF_PAIR "add.s64 %rd8, %rd1, %rd3; add.s64 %rd9, %rd8, %rd6; ld.global.u32 %r7, [%rd8];\n"
+		"ld.global.u32 %r8, [%rd9]; st.global.u32 [%rd5], %r8; st.global.u32 [%rd7], %r7;\n");
+	static const char next[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd4+4]; st.global.u32 [%rd5], %r7;\n");
+
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4096, 0, 16 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 0, 0, 16 }, NONE);
+	expect(pairs, (struct launch){ { 2 }, { 32 }, 4, 0, 16 }, ALL(127, 128));
+	expect(next, (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(63, 64));
+}
+
 /* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
 static void atomics_that_meet(void **state)
 {
@@ -520,7 +586,9 @@ int main(void)
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
-		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
+		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * that are left. */
 #include "race_rig.h"
 
-enum { KERNELS = 160, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
+enum { KERNELS = 240, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 
@@ -23,6 +23,12 @@ static void number(struct ws_buf *b, unsigned to)
 		"sub.s32 %%i%u, %%n, %%x;\n", "and.b32 %%i%u, %%x, 31;\n", "shr.u32 %%i%u, %%x, 1;\n", "shl.b32 %%i%u, %%x, 1;\n",
 		"selp.b32 %%i%u, %%x, %%y, %%p3;\n", "mov.u32 %%i%u, 5;\n", "mad.lo.s32 %%i%u, %%bx, %%tn, %%tx;\n",
 		"mov.u32 %%i%u, %%l;\n", "mov.u32 %%i%u, %%l;\n", "popc.b32 %%i%u, %%x;\n", "popc.b32 %%i%u, %%l;\n",
+		"rem.u32 %%i%u, %%x, %%w;\n", "div.s32 %%i%u, %%x, %%w;\n", "and.b32 %%i%u, %%x, -4;\n", "shl.b32 %%i%u, %%x, %%lg;\n",
+		"sub.s32 %%i8, %%w, 1; and.b32 %%i%u, %%i8, %%x;\n",
+		"sub.s32 %%i8, %%w, 1; and.b32 %%i7, %%x, %%i8; shl.b32 %%i8, %%x, 1; sub.s32 %%i%u, %%i8, %%i7;\n",
+		"div.s32 %%i8, %%x, %%w; mul.lo.s32 %%i7, %%i8, %%w; sub.s32 %%i8, %%x, %%i7; mad.lo.s32 %%i%u, %%i7, 2, %%i8;\n",
+		"div.u32 %%i8, %%x, %%w; rem.u32 %%i7, %%x, %%w; mad.lo.s32 %%i%u, %%i7, %%n, %%i8;\n",
+		"and.b32 %%i8, %%x, 7; shr.u32 %%i7, %%x, 3; mad.lo.s32 %%i%u, %%i7, 8, %%i8;\n",
 	};
 	static const int more[] = { 0, 0, 0, 0, 1, -1, 2 };
 	int add = more[below(WS_COUNT(more))];
@@ -61,12 +67,12 @@ static void make(struct ws_buf *b)
 	bool loop = below(3) == 0;
 
 	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
-	            ".reg .pred %p<5>; .reg .b32 %x, %y, %tx, %ty, %bx, %by, %tn, %nx, %sx, %ny, %n, %w, %l, %v, %all, %i<9>;\n"
+	            ".reg .pred %p<5>; .reg .b32 %x, %y, %tx, %ty, %bx, %by, %tn, %nx, %sx, %ny, %n, %w, %l, %lg, %v, %all, %i<9>;\n"
 	            ".reg .b64 %d<5>, %g<5>; .reg .b16 %h<2>;\n"
 	            "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
 	            "mov.u32 %tx, %tid.x; mov.u32 %ty, %tid.y; mov.u32 %bx, %ctaid.x; mov.u32 %by, %ctaid.y; mov.u32 %tn, %ntid.x;\n"
 	            "mov.u32 %ny, %ntid.y; mov.u32 %sx, %nctaid.x; mul.lo.s32 %nx, %sx, %tn; mad.lo.s32 %x, %bx, %tn, %tx;\n"
-	            "mad.lo.s32 %y, %by, %ny, %ty; mul.lo.s32 %all, %nx, 1; setp.gt.u32 %p3, %tx, 3;\n");
+	            "mad.lo.s32 %y, %by, %ny, %ty; mul.lo.s32 %all, %nx, 1; setp.gt.u32 %p3, %tx, 3; and.b32 %lg, %n, 3;\n");
 	ws_buf_puts(b, conditions[below(WS_COUNT(conditions))]);
 	ws_buf_puts(b, "mov.u32 %l, %x;\n");
 	if (loop)
@@ -90,7 +96,7 @@ static struct shape random_shape(void)
 	struct shape s = { { 1 + below(3), 1 + !below(4), 1 }, { 1 + below(40), 1 + !below(4), 1 + !below(9) }, 0, 0, 0 };
 
 	s.n = below(100);
-	s.w = 1 + below(60);
+	s.w = below(2) ? 1 + below(60) : 1u << below(6);
 	s.b = apart[below(WS_COUNT(apart))];
 	return s;
 }

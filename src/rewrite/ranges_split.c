@@ -1,0 +1,153 @@
+/* ranges_split.c - numbers that are split in two: x = s * quotient + remainder, by division, or masks and shifts.
+ *
+ * s is one number of the launch, 1 or more, and 0 <= remainder < s. Quotients are rounded down, which is what a shift to
+ * the right does with any number, and a division with those that are not negative. Where x itself is in a sum with one
+ * of the two, as in x + s * quotient or 2 * x - remainder, it is replaced by both: then they are digits of the sum, and
+ * bounds of the sum are as narrow as they are. What may differ from time to time is left alone, for x and its parts may
+ * have been computed at different times. */
+#include "rewrite/ranges_priv.h"
+
+/* ---- the two parts ---- */
+static bool part(struct values *v, enum leaf_kind kind, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+{
+	struct leaf l = { .kind = kind, .nof = 1, .k = power };
+
+	l.of[0] = ws_value_keep(v, x);
+	l.step = ws_value_keep(v, s);
+	l.fixed = ws_sum_fixed(v, x);
+	l.in_time = ws_sum_in_time(v, x);
+	return ws_value_leaf(v, &l, out);
+}
+
+bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+{
+	return part(v, LEAF_QUOTIENT, x, s, power, out);
+}
+
+bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+{
+	return part(v, LEAF_REMAINDER, x, s, power, out);
+}
+
+bool ws_split_pair(const struct leaf *a, const struct leaf *b)
+{
+	return a->kind + b->kind == LEAF_QUOTIENT + LEAF_REMAINDER && a->kind != b->kind &&
+	       (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER) && a->k == b->k &&
+	       ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
+}
+
+/* ---- x in sums with its parts ---- */
+/* A leaf that tells where x is in a sum: it stands alone in a term of x, and in no other. */
+static bool find_mark(const struct values *v, const struct sum *x, uint32_t *leaf, int64_t *factor)
+{
+	for (uint32_t k = 0; k < x->n; k++) {
+		unsigned in = 0;
+
+		if (x->t[k].n != 1 || v->leaves[x->t[k].leaf[0]].fixed)
+			continue;
+		for (uint32_t m = 0; m < x->n; m++)
+			for (uint32_t n = 0; n < x->t[m].n; n++)
+				in += x->t[m].leaf[n] == x->t[k].leaf[0];
+		*leaf = x->t[k].leaf[0];
+		*factor = x->t[k].factor;
+		if (in == 1)
+			return true;
+	}
+	return false;
+}
+
+/* What the leaf is multiplied with in the sum, divided by a number; false: that is not one number of the launch, or 0. */
+static bool multiple(struct values *v, const struct sum *s, uint32_t leaf, int64_t by, struct sum *out)
+{
+	out->n = 0;
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct sum rest = { 1, { { .factor = s->t[k].factor } } };
+		unsigned in = 0;
+
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (s->t[k].leaf[n] == leaf)
+				in++;
+			else
+				rest.t[0].leaf[rest.t[0].n++] = s->t[k].leaf[n];
+		if (!in)
+			continue;
+		if (in > 1 || rest.t[0].factor % by)
+			return false;
+		rest.t[0].factor /= by;
+		if (!ws_sum_add(out, &rest, 1))
+			return false;
+	}
+	return out->n && ws_sum_fixed(v, out);
+}
+
+/* s - c * x + c * (step * quotient + remainder) */
+static bool replace(struct values *v, struct sum *s, const struct sum *c, const struct leaf *l)
+{
+	struct sum parts, remainder, minus = { 0 }, result = *s;
+
+	if (!ws_split_quotient(v, l->of[0], l->step, l->k, &remainder))
+		return false;
+	parts.n = 0;
+	if (!ws_sum_add_product(&parts, &remainder, l->step) || !ws_split_remainder(v, l->of[0], l->step, l->k, &remainder) ||
+	    !ws_sum_add(&parts, &remainder, 1) || !ws_sum_add(&minus, c, -1) || !ws_sum_add_product(&result, &minus, l->of[0]) ||
+	    !ws_sum_add_product(&result, c, &parts))
+		return false;
+	*s = result;
+	return true;
+}
+
+static bool replace_one(struct values *v, struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			const struct leaf l = v->leaves[s->t[k].leaf[n]];
+			struct sum c;
+			uint32_t mark;
+			int64_t factor;
+
+			if ((l.kind == LEAF_QUOTIENT || l.kind == LEAF_REMAINDER) && !l.fixed && !l.in_time &&
+			    find_mark(v, l.of[0], &mark, &factor) && multiple(v, s, mark, factor, &c) && replace(v, s, &c, &l))
+				return true;
+		}
+	return false;
+}
+
+void ws_split_replace(struct values *v, struct sum *s)
+{
+	enum { MOST = 4 };
+
+	for (unsigned k = 0; k < MOST && replace_one(v, s); k++)
+		;
+}
+
+/* ---- the entry ---- */
+static struct num divided(struct entry *e, const struct leaf *l, struct num a, struct num by)
+{
+	struct num n = a, shift = { .bits = 6 };
+
+	if (!a.reg && !a.k)
+		return a;
+	if (!by.reg && !(by.k & (by.k - 1)))
+		return ws_entry_made(e, "shr.s64", a, ws_entry_number(__builtin_ctzll((uint64_t)by.k)));
+	if (!l->k || !by.reg)
+		return ws_entry_made(e, "div.s64", n, by);
+	shift.reg = ws_code_temp(e->c, WS_B32);
+	ws_code_add(e->c, "bfind.u64 %s, %s;", shift.reg, by.reg);
+	return ws_entry_made(e, "shr.s64", n, shift);
+}
+
+void ws_split_bounds(struct entry *e, struct leaf *l)
+{
+	struct num lo, hi, by, same;
+
+	ws_entry_bounds(e, l->step, &by, &same);
+	if (l->kind == LEAF_REMAINDER) {
+		l->lo = ws_entry_number(0);
+		l->hi = ws_entry_add(e, by, ws_entry_number(-1));
+		l->hi.negative = false;      /* that it is 1 or more is a duty */
+		return;
+	}
+	ws_entry_bounds(e, l->of[0], &lo, &hi);
+	l->lo = divided(e, l, lo, by);
+	l->hi = divided(e, l, hi, by);
+}
