@@ -96,9 +96,11 @@ bool ws_bench_build(struct ws_bench *b, const char *name)
 {
 	char *source = source_of(b, name), *program = file_of(b, name, ""), *errors = file_of(b, name, ".err");
 	const char *args[] = { b->self, "cc", "-O2", "-lineinfo", source, "-o", program, NULL };
-	bool fine = access(program, X_OK) == 0 || run_self(b, args, NULL, errors) == 0;
+	bool fine = access(program, X_OK) == 0 || (!b->programs && run_self(b, args, NULL, errors) == 0);
 
-	if (!fine)
+	if (!fine && b->programs)
+		ws_bench_trouble(b, "%s cannot be run: %s", program, strerror(errno));
+	else if (!fine)
 		first_line(b, "compile", name, errors);
 	unlink(errors);
 	free(source);
@@ -277,6 +279,10 @@ static bool prepare(struct ws_bench *b)
 	b->sources = own ? find_sources(own) : NULL;
 	b->self = own ? path_of(own, "warpsafe", "") : NULL;
 	free(own);
+	if (b->self && b->programs) {
+		b->folder = ws_strdup(b->programs);
+		return true;
+	}
 	if (!b->sources) {
 		ws_bench_trouble(b, "the workloads are not beside warpsafe; build or install it again");
 		return false;
@@ -330,6 +336,8 @@ static int bench(int argc, char **argv)
 			b.real = argv[i][6] == 'r';
 		else if (!strcmp(argv[i], "--format=json") || !strcmp(argv[i], "--format=text"))
 			json = argv[i][9] == 'j';
+		else if (!strncmp(argv[i], "--programs=", 11))
+			b.programs = argv[i] + 11;
 		else if (argv[i][0] == '-')
 			return ws_cli_refuse("bench", "there is no option '%s' (see 'warpsafe help bench')", argv[i]);
 		else if (!find_claim(argv[i]))
@@ -345,7 +353,7 @@ static int bench(int argc, char **argv)
 		status = run_claims(&b, chosen, n, json);
 	else
 		status = ws_cli_refuse("bench", "%s", b.trouble);
-	if (b.folder)
+	if (b.folder && !b.programs)
 		ws_cli_take_folder(b.folder, NULL, NULL, NULL);
 	free(b.folder);
 	free(b.sources);
@@ -356,7 +364,7 @@ static int bench(int argc, char **argv)
 
 const struct ws_verb ws_verb_bench = {
 	"bench", "run claims of the papers and print our figures beside theirs",
-	"[--quick] [--gpu=sim|real] [--format=text|json] [CLAIM...]",
+	"[--quick] [--gpu=sim|real] [--programs=FOLDER] [--format=text|json] [CLAIM...]",
 	"Compiles the workloads of a claim, runs them on the simulated GPU (D5: on a real one), and\n"
 	"prints what was found beside what the paper says; a row says whether the shape holds.\n"
 	"Without a CLAIM D2 and D3 are run.\n"
@@ -370,7 +378,8 @@ const struct ws_verb ws_verb_bench = {
 	"  S5   ... by the number of cores, against other engines and the CPU (Holey 2015, 4.3.5 and 4.4)\n"
 	"\n"
 	"S2 to S5 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
-	"with --gpu=real, milliseconds of the machine's own GPU. --quick takes small sizes. The exit\n"
-	"status is 1 when a row does not hold.\n",
+	"with --gpu=real, milliseconds of the machine's own GPU. --quick takes small sizes. --programs: the\n"
+	"programs were built before and lie in FOLDER (mcarlo, scan, ...), so that a machine without a\n"
+	"compiler can run them. The exit status is 1 when a row does not hold.\n",
 	bench,
 };

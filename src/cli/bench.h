@@ -10,8 +10,9 @@
 struct ws_bench {
 	bool quick;                  /* small sizes */
 	bool real;                   /* on the machine's own GPU, where a claim can be run on both */
+	const char *programs;        /* folder of programs that were built before; NULL = they are compiled */
 	char *sources;               /* folder of the folders of workloads */
-	char *folder;                /* for what is built; removed at the end */
+	char *folder;                /* for what is built; removed at the end, if it is not `programs` */
 	char *self;                  /* path of warpsafe */
 	json_t *table;               /* rows so far: arrays of strings, the last of them "holds", "differs" or a reason */
 	size_t differs;
