@@ -204,6 +204,14 @@ HELPER u64 exchange64(u64 address, u64 v)
 	return was;
 }
 
+HELPER u32 exchange32(u64 address, u32 v)
+{
+	u32 was;
+
+	asm volatile("atom.global.exch.b32 %0, [%1], %2;" : "=r"(was) : "l"(address), "r"(v) : "memory");
+	return was;
+}
+
 HELPER u32 fetch_add32(u64 address, u32 v)
 {
 	u32 was;

@@ -902,7 +902,7 @@ HELPER bool looks_again(u32 thread, u64 word)
  * one itself. */
 SLOW void __warpsafe_acquire(u64 address, u32 what)
 {
-	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), number, word;
+	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
 	bool acquires = what & WS_RACE_ACQUIRES;
 
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
@@ -919,14 +919,15 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 	if (!acquires)
 		own_store64(THREAD(thread, observed_word), word_with_scope(address, what));
 	for (u32 n = words_of(what); n; n--, address += 4) {
-		number = released_at(location_key(address, what), &word);
-		if (!number)
+		struct found f = released_at(location_key(address, what));
+
+		if (!f.release)
 			continue;
 		will_hand_on();
 		if (acquires)
-			acquire(thread, number, word, scope);
+			acquire(thread, &f, scope);
 		else
-			observe(thread, number, word, scope);
+			observe(thread, &f, scope);
 	}
 }
 

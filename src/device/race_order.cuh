@@ -46,19 +46,24 @@ HELPER void record_sync(u32 warp, u32 lanes)
 }
 
 /* ---- acquire ---- */
-/* word: its number, see race_release.cuh. */
-HELPER void acquire(u32 thread, u32 release, u32 word, u32 scope)
+/* A release of a word: what a look at it found, see race_release.cuh. */
+struct found {
+	u32 release;             /* the newest; 0 = none */
+	u32 word, counted;       /* the word's number; how many there were */
+};
+
+HELPER void acquire(u32 thread, const struct found *f, u32 scope)
 {
-	u32 warp = thread >> 5, mark = release << 3 | scope;
+	u32 warp = thread >> 5, mark = f->release << 3 | scope;
 	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { 0, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, release, word, p.epoch, p.sub,
-			    p.block, p.grid };
+	struct record r = { 0, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
+			    f->counted, p.grid };
 
 	if (own_load32(THREAD(thread, acquired)) == mark)
 		return;
 	own_store32(THREAD(thread, acquired), mark);
-	own_store32(THREAD(thread, acquired_word), word);
-	own_store32(THREAD(thread, acquired_index), load_links(release).index);
+	own_store32(THREAD(thread, acquired_word), f->word);
+	own_store32(THREAD(thread, acquired_counted), f->counted);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
 }
@@ -72,32 +77,42 @@ HELPER u64 location_key(u64 address, u32 what)
 }
 
 /* What was released at a word: 0 = nothing, or nothing by this block for shared memory. */
-HELPER u32 released_at(u64 key, u32 *word)
+HELPER struct found released_at(u64 key)
 {
-	u64 value, at = look_up(key, &value);
-	u32 newest = (u32)value;
+	u64 row, at = look_up(key, &row);
+	struct found f = { newest_in(row), at ? number_of_word(at) : 0, counted_in(row) };
 	struct record r;
 
-	*word = at ? number_of_word(at) : 0;
-	if (!newest || !(key & 1))
-		return newest;
-	r = load_record(newest);
-	return r.grid == BLOCK.grid && r.block == BLOCK.block ? newest : 0;
+	if (!f.release || !(key & 1))
+		return f;
+	r = load_record(f.release);
+	if (r.grid != BLOCK.grid || r.block != BLOCK.block)
+		f.release = 0;
+	return f;
 }
 
 /* The word that the thread has looked at again and again is acquired with its newest release: the thread has seen that
  * one, or one just before. */
 HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 {
-	u32 read = (u32)(looked_at >> KEY_SCOPE_AT) & 7, word, release;
+	u32 read = (u32)(looked_at >> KEY_SCOPE_AT) & 7;
+	struct found f;
 
 	if (is_incomplete(BLOCK.grid)) {
 		unknown_from_here(thread >> 5);
 		return;
 	}
-	release = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1), &word);
-	if (release)
-		acquire(thread, release, word, read < scope ? read : scope);
+	f = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1));
+	if (f.release)
+		acquire(thread, &f, read < scope ? read : scope);
+}
+
+HELPER void acquire_observed(u32 thread, const struct record *o, u32 scope)
+{
+	struct found f = { o->what, o->full, o->epoch };
+	u32 read = rec_scope(o);
+
+	acquire(thread, &f, read < scope ? read : scope);
 }
 
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it is
@@ -106,7 +121,7 @@ HELPER void fenced(u32 thread, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
 	u64 fence = own_load64(THREAD(thread, fence)), looked_at = own_load64(THREAD(thread, observed_word));
-	u32 observed = own_load32(THREAD(thread, observed)), wide = (u32)fence & 7, read;
+	u32 observed = own_load32(THREAD(thread, observed)), wide = (u32)fence & 7;
 
 	wide = wide > scope ? wide : scope;
 	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
@@ -119,12 +134,10 @@ HELPER void fenced(u32 thread, u32 scope)
 		for (observed = newest.previous; observed;) {
 			struct record r = load_record(observed);
 
-			read = rec_scope(&r);
-			acquire(thread, r.what, r.full, read < scope ? read : scope);
+			acquire_observed(thread, &r, scope);
 			observed = r.previous;
 		}
-		read = rec_scope(&newest);
-		acquire(thread, newest.what, newest.full, read < scope ? read : scope);
+		acquire_observed(thread, &newest, scope);
 	}
 	if (looked_at & AGAIN)
 		acquire_again(thread, looked_at, scope);
@@ -132,16 +145,17 @@ HELPER void fenced(u32 thread, u32 scope)
 
 /* After a strong read that found this release: it is acquired when the thread fences. Looking at one word again and
  * again takes one record: a word's newest release leads to all older ones. */
-HELPER void observe(u32 thread, u32 release, u32 word, u32 scope)
+HELPER void observe(u32 thread, const struct found *f, u32 scope)
 {
 	u32 first = own_load32(THREAD(thread, observed)), number = first;
-	struct record r = { first, REC_OBSERVED | scope << 24, release, word, 0, 0, BLOCK.block, BLOCK.grid };
+	struct record r = { first, REC_OBSERVED | scope << 24, f->release, f->word, f->counted, 0, BLOCK.block, BLOCK.grid };
 
 	for (u32 n = 0; number; n++) {
 		struct record o = load_record(number);
 
-		if (o.full == word && rec_scope(&o) == scope) {
-			store32(record_at(number) + 8, release);
+		if (o.full == f->word && rec_scope(&o) == scope) {
+			store32(record_at(number) + 8, f->release);
+			store32(record_at(number) + 16, f->counted);
 			return;
 		}
 		if (n == 64) {
@@ -304,9 +318,9 @@ HELPER bool seen_before(struct search *s, const struct record *r)
 }
 
 /* An acquire by a thread of this block. */
-HELPER bool acquired_from(struct search *s, u32 release, u32 word, u32 block, u32 scope)
+HELPER bool acquired_from(struct search *s, const struct record *r, u32 block, u32 scope)
 {
-	u32 v = __warpsafe_covered(&s->target, release, word, block, scope);
+	u32 v = __warpsafe_covered(&s->target, r->what, r->full, r->block, block, scope);
 
 	s->gave_up |= v == UNDECIDED;
 	return v == ORDERED;
@@ -333,7 +347,7 @@ HELPER bool step_list(struct search *s, struct walk *w)
 		u32 scope = s->how & ASK_ANY_FENCE ? WS_RACE_STRONG_SYS : rec_scope(&r);
 
 		next.flags = WALK_CHAIN | scope << 8;
-		if (acquired_from(s, r.what, r.full, w->block, scope))
+		if (acquired_from(s, &r, w->block, scope))
 			return true;
 		if (!(s->how & ASK_NEAR))
 			go_on(s, &next);
@@ -347,7 +361,11 @@ HELPER void step_lists(struct search *s, struct walk *w)
 	struct record r = load_record(w->number);
 	struct walk next = { r.what, (u32)ALL_LANES, r.epoch + 1, 0, r.block, 0 };
 
-	w->number = r.previous;
+	w->number = release_behind(w->number, &r);
+	if (w->number == UNLINKED) {
+		s->gave_up = true;
+		w->number = 0;
+	}
 	if (w->flags & WALK_CHAIN) {
 		if (!counts_for(&r, w->block, w->flags >> 8) || seen_before(s, &r))
 			return;
@@ -390,20 +408,20 @@ HELPER u32 search(struct search *s, u32 how, u32 limit, const struct walk *first
 /* In a long chain it is most likely a release by the old access's own thread that covers it. */
 HELPER bool last_acquire_covers(const struct target *t, u32 me, u32 release, u32 scope)
 {
-	u32 word = own_load32(THREAD(me, acquired_word)), index = own_load32(THREAD(me, acquired_index));
+	u32 word = own_load32(THREAD(me, acquired_word)), counted = own_load32(THREAD(me, acquired_counted));
 	u64 newest;
 
-	if (index >= DENSE && look_up(key_of_list(word, t->at.block, t->at.warp * 32 + t->lane), &newest) && newest &&
-	    newest >> 32 <= index) {
+	if (counted > DENSE && look_up(key_of_list(word, t->at.block, t->at.warp * 32 + t->lane), &newest) && newest &&
+	    newest >> 32 <= counted) {
 		struct record r = load_record((u32)newest);
 
 		if (counts_for(&r, BLOCK.block, scope) && covers(&r, t))
 			return true;
 	}
-	return __warpsafe_covered(t, release, word, BLOCK.block, scope) == ORDERED;
+	return __warpsafe_covered(t, release, word, counted, BLOCK.block, scope) == ORDERED;
 }
 
-enum { STEPS = 4096, STEPS_QUICK = 256 };
+enum { STEPS = 4096, STEPS_QUICK = 16 };
 
 /* Is an old access of this launch (of `thread` of `block`, then) before what the thread does now? At first what is nearest,
  * and nearly always decides: the thread's last acquire, then those that lead to the access without other threads between. */
@@ -418,11 +436,13 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 	s.target.lane = thread & 31;
 	if (last && last_acquire_covers(&s.target, me, last >> 3, scope))
 		return ORDERED;
+	if (how & ASK_QUICK && block == BLOCK.block && epoch == my_epoch)
+		return UNORDERED;        /* reads of one variable, behind a barrier: nearly always so */
 	if (block == BLOCK.block && s.target.at.warp == warp)
 		first.flags = WALK_HOME;
-	if (search(&s, how | ASK_NEAR, STEPS_NEAR, &first) == ORDERED)
+	if (search(&s, how | ASK_NEAR, how & ASK_QUICK ? STEPS_QUICK : STEPS_NEAR, &first) == ORDERED)
 		return ORDERED;
-	return search(&s, how, how & ASK_QUICK ? STEPS_QUICK : STEPS, &first);
+	return how & ASK_QUICK ? (u32)UNDECIDED : search(&s, how, STEPS, &first);
 }
 
 #endif

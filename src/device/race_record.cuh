@@ -10,13 +10,14 @@
 enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
 
 struct record {                  /* struct ws_race_record, by its use */
-	u32 previous;            /* of the warp's list; JOIN: of the block's; RELEASE: of the word; OBSERVED: of the thread */
+	u32 previous;            /* of the warp's list; JOIN: of the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread */
 	u32 kind;                /* kind | lane << 8 | warp << 16 | scope << 24 */
 	u32 what;                /* SYNC: lanes; ACQUIRE, OBSERVED: a RELEASE; BARRIER: block's list; JOIN, RELEASE: warp's list */
 	u32 full;                /* RELEASE: sub of the last sync of the warp; ACQUIRE, OBSERVED: the word's number */
-	u32 epoch, sub;          /* SYNC, BARRIER: behind it; RELEASE: all before this is covered */
-	u32 block, grid;
+	u32 epoch, sub;          /* SYNC, BARRIER: behind it; RELEASE: all before this is covered; OBSERVED: epoch is as block of ACQUIRE */
+	u32 block, grid;         /* ACQUIRE: block is how many releases the word had by then */
 };
+#define UNLINKED (~0u)
 
 HELPER u32 kind_of(const struct record *r) { return r->kind & 255; }
 HELPER u32 rec_lane(const struct record *r) { return r->kind >> 8 & 31; }
@@ -95,7 +96,7 @@ struct thread_state {
 	u32 observed;            /* newest OBSERVED record that no fence came behind */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
 	u32 acquired_word;       /* its word */
-	u32 acquired_index;      /* how many releases of the word were before it */
+	u32 acquired_counted;    /* how many releases the word had by then */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };

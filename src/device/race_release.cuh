@@ -5,6 +5,11 @@
  * the table: the releases of a thread, of a warp, and of a block at a word. So "does the chain, as far as a thread has
  * seen it, cover that access?" takes a few looks, however long the chain is.
  *
+ * The first DENSE of a chain are put there by CAS, in the order of their numbers. Many may want to release at a word at once
+ * (a counter of blocks), and then nearly every CAS fails; those that follow take a number by an addition, then their place
+ * by an exchange, and are linked to the one before when they know it. So a chain's order is not quite that of the numbers:
+ * who has seen its newest has seen at most as many as were counted then, and that is what acquires go by.
+ *
  * The list of a row has every release but those that add nothing to an earlier one of it, so what is not in the rows is
  * not in the chain. */
 #ifndef WS_RACE_RELEASE_CUH
@@ -88,6 +93,20 @@ HELPER u32 newest_of(u64 key)
 
 HELPER u32 number_of_word(u64 at) { return (u32)((at - RACE.locations) / sizeof(struct ws_race_location)); }
 
+HELPER u32 newest_in(u64 row) { return (u32)row; }
+HELPER u32 counted_in(u64 row) { return (u32)(row >> 32); }
+
+/* The release before this one in its chain: once it is linked to it, or after a while UNLINKED. */
+HELPER u32 release_behind(u32 number, const struct record *r)
+{
+	enum { TRIES = 256 };
+	u32 previous = r->previous;
+
+	for (u32 n = 0; n < TRIES && previous == UNLINKED; n++)
+		previous = load32(record_at(number));
+	return previous;
+}
+
 /* The key of a list. Two lists may have the same one, by chance: then they are one list. */
 HELPER u64 key_of_list(u32 word, u32 block, u32 who)
 {
@@ -169,16 +188,43 @@ HELPER bool same_release(u32 number, const struct record *r)
 /* The thread's own newest release of the word, or if the chain is short any one's. */
 HELPER u32 release_before(u32 word, const struct record *r, u64 newest)
 {
-	if (!newest || (u32)(newest >> 32) <= DENSE)
-		return (u32)newest;
+	if (counted_in(newest) <= DENSE)
+		return newest_in(newest);
 	return newest_of(key_of_list(word, r->block, rec_warp(r) * 32 + rec_lane(r)));
+}
+
+/* The record's place among the first of the chain; DENSE: there are those already. row: as it was seen. */
+HELPER u32 link_in_order(u64 at, u32 number, u64 row)
+{
+	u64 was;
+
+	for (; counted_in(row) < DENSE; row = was) {
+		store32(record_at(number), newest_in(row));
+		store32(links_at(number), counted_in(row));
+		fence_gpu();
+		was = cas64(at + 8, row, (u64)(counted_in(row) + 1) << 32 | number);
+		if (was == row)
+			return counted_in(row);
+	}
+	return DENSE;
+}
+
+HELPER u32 link_at_once(u64 at, u32 number)
+{
+	u32 index = fetch_add32(at + 12, 1);
+
+	store32(record_at(number), UNLINKED);
+	store32(links_at(number), index);
+	fence_gpu();
+	store32(record_at(number), exchange32(at + 8, number));
+	return index;
 }
 
 /* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
  * can be read. One like it need not be there twice. key: see location_key. */
 HELPER void release(u64 key, struct record *r)
 {
-	u64 at = location_of(key, true), old, was;
+	u64 at = location_of(key, true), row;
 	u32 number, index;
 
 	if (!at) {
@@ -186,21 +232,15 @@ HELPER void release(u64 key, struct record *r)
 		count_threads(COUNTS(records_missing));
 		return;
 	}
-	old = load64(at + 8);
-	if (same_release(release_before(number_of_word(at), r, old), r))
+	row = load64(at + 8);
+	if (same_release(release_before(number_of_word(at), r, row), r))
 		return;
 	number = new_record(r);
 	if (!number)
 		return;
-	for (;; old = was) {
-		index = old ? (u32)(old >> 32) + 1 : 0;
-		store32(record_at(number), (u32)old);
-		store32(links_at(number), index);
-		fence_gpu();
-		was = cas64(at + 8, old, (u64)index << 32 | number);
-		if (was == old)
-			break;
-	}
+	index = link_in_order(at, number, row);
+	if (index == DENSE)
+		index = link_at_once(at, number);
 	put_in_lists(number_of_word(at), number, r, index);
 	fence_gpu();
 }
@@ -231,12 +271,14 @@ HELPER bool covers(const struct record *r, const struct target *t)
 /* n releases of the chain from `number` on. */
 HELPER u32 in_chain(const struct target *t, u32 number, u32 n, u32 block, u32 scope)
 {
-	for (; number && n; n--) {
-		struct record r = load_record(number);
+	struct record r;
 
+	for (; number && number != UNLINKED; number = release_behind(number, &r)) {
+		r = load_record(number);
 		if (counts_for(&r, block, scope) && covers(&r, t))
 			return ORDERED;
-		number = r.previous;
+		if (!--n)
+			return r.previous ? UNDECIDED : UNORDERED;
 	}
 	return number ? UNDECIDED : UNORDERED;
 }
@@ -267,17 +309,17 @@ HELPER u32 in_oldest(const struct target *t, u32 word, u32 block, u32 scope)
 	return number ? in_chain(t, number, DENSE, block, scope) : (u32)UNDECIDED;
 }
 
-/* Does a release of the word, from this one on back to the first, cover the access for who has acquired this one? */
-SLOW u32 __warpsafe_covered(const struct target *t, u32 number, u32 word, u32 block, u32 scope)
+/* Does a release of the word cover the access for who has acquired this one, when so many were counted? */
+SLOW u32 __warpsafe_covered(const struct target *t, u32 number, u32 word, u32 counted, u32 block, u32 scope)
 {
 	enum { ALONE = 1, NO_LISTS = 512 };
-	u32 index = load_links(number).index, verdict, least = UNORDERED;
+	u32 verdict, least = UNORDERED;
 
-	if (index < DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS))
+	if (counted <= DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS))
 		return in_chain(t, number, NO_LISTS, block, scope);
 	verdict = in_chain(t, number, ALONE, block, scope);
 	for (u32 list = OF_THREAD; list <= OF_BLOCK && verdict != ORDERED; list++) {
-		verdict = in_list(t, word, list, index, block, scope);
+		verdict = in_list(t, word, list, counted, block, scope);
 		least = verdict == UNDECIDED ? UNDECIDED : least;
 	}
 	if (verdict != ORDERED) {
