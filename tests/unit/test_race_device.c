@@ -297,6 +297,62 @@ static void a_line_that_blocks_read(void **state)
 	              BARRIER " bra F;\nE:" BARRIER "F:" BARRIER " st.global.u32 [%rd2], %r7;\n"), 1, 64, NONE);
 }
 
+/* ---- one word by many ---- */
+/* Reads by lanes, warps and blocks that no entry names one by one. */
+static void a_word_that_many_read(void **state)
+{
+	#define ALL_READ(order) KERNEL(" ld.global.u32 %r7, [%rd1];\n" order THREAD(70) " @%p1 st.global.u32 [%rd1], %r0;\n")
+	expect(ALL_READ(BARRIER), 1, 96, NONE);
+	expect(ALL_READ(BARRIER " ld.global.u32 %r8, [%rd1];\n" BARRIER), 1, 96, NONE);
+	expect(ALL_READ(""), 1, 96, RACES(2));
+	expect(ALL_READ(BARRIER), 3, 96, RACES(3));
+	expect(KERNEL(THREAD(0) " @%p1 ld.global.u8 %r7, [%rd1]; @%p1 ld.global.u8 %r8, [%rd1+1];\n" THREAD(40)
+	              " @%p1 st.global.u8 [%rd1], %r0;\n"), 1, 64, RACES(1));
+}
+
+/* The entry says of atomics by several blocks no more than that; warps that have seen none of them write the word. */
+static void a_word_of_atomics_by_blocks(void **state)
+{
+	#define ATOMICS(order, who) KERNEL(" setp.eq.u32 %p1, %r3, 0; @%p1 red.global.add.u32 [%rd1], 1; @%p1 red.global.add.u32 [%rd1], 1;\n" \
+		order " setp.eq.u32 %p1, %r0, 40; setp.eq.u32 %p2, %r1, " who "; and.pred %p1, %p1, %p2; @%p1 st.global.u32 [%rd1], %r0;\n")
+	struct race_rig r;
+
+	expect(ATOMICS(BARRIER, "0"), 1, 64, NONE);
+	r = ran(configs, ATOMICS(BARRIER, "3"), 4, 64);
+	assert_non_null(race_found(&r.tables, 0));
+	assert_int_equal(race_found(&r.tables, 0)->pair, WS_RACE_WRITE_AFTER_WRITE);
+	assert_int_equal(race_found(&r.tables, 0)->other_class, WS_RACE_ATOMIC_GPU);
+	race_free(&r);
+	expect(ATOMICS(BARRIER, "9"), 4, 64, NONE);
+}
+
+/* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. */
+static void a_race_again_and_again(void **state)
+{
+	struct race_rig r = ran(configs, KERNEL(" mov.u32 %r8, 0;\nL: st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2500;"
+	                                        " @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n"), 1, 64);
+	const struct ws_race_found *f = race_found(&r.tables, 0);
+	uint64_t told = 0;
+
+	assert_non_null(f);
+	for (uint32_t k = 0; (f = race_found(&r.tables, k)); k++)
+		told += r.tables.seen[f - r.tables.found].count;
+	assert_in_range(told, WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
+	assert_true(r.tables.counts->sampled > 0);
+	race_free(&r);
+}
+
+/* So many checks that they are calls. */
+static void checks_by_calls(void **state)
+{
+	#define TURN(order) " st.shared.u32 [%r5], %r0; st.global.u32 [%rd2], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];" \
+		" xor.b32 %r8, %r0, 32; mul.wide.u32 %rd3, %r8, 4; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r7, [%rd3];" \
+		" red.global.add.u32 [%rd1+4096], 1; ld.shared.u8 %r9, [%r6];\n" order
+	#define TURNS TURN(BARRIER) TURN(BARRIER) TURN(BARRIER) TURN(BARRIER) TURN(BARRIER)
+	expect(KERNEL(TURNS), 1, 64, NONE);
+	expect(KERNEL(TURNS TURN("") " st.shared.u32 [%r5], %r0; st.global.u32 [%rd2], %r0;\n"), 1, 64, RACES(5));
+}
+
 /* ---- release and acquire ---- */
 #define MESSAGE(fence1, fence2) KERNEL( \
 	" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; @%p1 bra DONE; @%p2 bra READER;\n" \
@@ -395,7 +451,11 @@ int main(void)
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
-		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read), cmocka_unit_test(messages),
+		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
+		cmocka_unit_test(a_word_that_many_read),
+		cmocka_unit_test(a_word_of_atomics_by_blocks),
+		cmocka_unit_test(a_race_again_and_again),
+		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often),
 	};
