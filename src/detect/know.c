@@ -258,6 +258,33 @@ static uint32_t levels_of(const struct ws_know *k)
 	return k->level ? k->level : levels_for(k->slot);
 }
 
+static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot);
+
+static bool has_leaf(const struct ws_know *k, const struct ws_know *leaf)
+{
+	const struct ws_know *mine = leaf_of(k, leaf->slot);
+
+	return mine && leaf_holds(mine, leaf);
+}
+
+static uint32_t digit(uint32_t slot, uint32_t level)
+{
+	return slot >> (FAN_BITS * (level - 1)) & (FAN - 1);
+}
+
+/* Of two blocks. */
+static struct ws_know *two_leaves(struct ws_know *a, struct ws_know *b)
+{
+	uint32_t root = levels_of(a) > levels_of(b) ? levels_of(a) : levels_of(b), level = root;
+	struct ws_know *low = a->slot < b->slot ? a : b, *high = low == a ? b : a, *kid[2];
+
+	while (digit(low->slot, level) == digit(high->slot, level))
+		level--;
+	kid[0] = lift(ws_know_ref(low), low->slot, level - 1);
+	kid[1] = lift(ws_know_ref(high), high->slot, level - 1);
+	return lift(new_inner(level, 1u << digit(low->slot, level) | 1u << digit(high->slot, level), kid), low->slot, root);
+}
+
 /* The root of a larger map has more levels; slots of the smaller one have zeros there. */
 static struct ws_know *join_roots(struct ws_know *a, struct ws_know *b)
 {
@@ -266,6 +293,12 @@ static struct ws_know *join_roots(struct ws_know *a, struct ws_know *b)
 
 	if (!a || !b || (a->level == b->level && (a->level || a->slot == b->slot)))
 		return join(a, b);
+	if (!a->level && !b->level)
+		return two_leaves(a, b);
+	if (!a->level && has_leaf(b, a))
+		return ws_know_ref(b);
+	if (!b->level && has_leaf(a, b))
+		return ws_know_ref(a);
 	level = levels_of(a) > levels_of(b) ? levels_of(a) : levels_of(b);
 	x = lift(ws_know_ref(a), a->slot, level);
 	y = lift(ws_know_ref(b), b->slot, level);

@@ -110,11 +110,11 @@ struct ws_line *ws_shadow_line_closed(struct ws_ctx *c, uint64_t addr, const str
 }
 
 /* Lanes whose lines are far apart: the machine can fetch all of them at once. */
-void ws_shadow_prefetch(const struct ws_access *a)
+void ws_shadow_prefetch(const struct ws_access *a, uint32_t mask)
 {
 	const struct ws_shadow_mem *sm = a->mem ? __atomic_load_n(&a->mem->obs, __ATOMIC_ACQUIRE) : NULL;
 
-	for (uint32_t m = sm ? a->mask : 0; m; m &= m - 1) {
+	for (uint32_t m = sm ? mask : 0; m; m &= m - 1) {
 		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
 		const struct ws_page *page = i >> PAGE_BITS < sm->npages ?
 		                             __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE) : NULL;
@@ -694,6 +694,7 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	ws_memory_launch(s);
 	ws_shadow_scan(ls);
 	ws_private_launch(ls);
+	ws_team_launch(s);
 	s->nprivate = s->free_private = 0;      /* lines of older launches are empty */
 	l->unwritten_untold = true;
 	l->state = ls->checked ? ls : NULL;
@@ -905,6 +906,7 @@ static void destroy(void *self)
 	free(s->slots);
 	free(s->locksets);
 	ws_private_free(s);
+	ws_team_free(s);
 	ws_detect_filter_free(s->filter);
 	free(s);
 }

@@ -312,10 +312,10 @@ static void split(struct ws_ext *e)
 	e->bytes = true;
 }
 
-/* From now on e is for the sectors of lo..hi as well. */
+/* From now on e is for the sectors of lo..hi as well; at first for these words alone, for often nothing else comes. */
 static void widen(struct ws_ext *e, uint32_t lo, uint32_t hi)
 {
-	uint32_t from = lo / SECTOR * SECTOR, to = (hi + SECTOR - 1) / SECTOR * SECTOR, old = ncells(e), at, n;
+	uint32_t unit = e->to ? SECTOR : 4, from = lo / unit * unit, to = (hi + unit - 1) / unit * unit, old = ncells(e), at, n;
 
 	from = e->to && e->from < from ? e->from : from;
 	to = e->to > to ? e->to : to;

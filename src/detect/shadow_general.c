@@ -230,10 +230,12 @@ static void strong(struct ws_ctx *c)
 	uint32_t todo = a->mask;
 
 	c->must = true;
-	if (c->global && a->mask & (a->mask - 1))
-		ws_shadow_prefetch(a);
-	if (private && a->mask & (a->mask - 1))
-		ws_private_prefetch(c);
+	if (private)
+		todo = ws_private_team(c);
+	if (c->global && todo & (todo - 1))
+		ws_shadow_prefetch(a, todo);
+	if (private && todo & (todo - 1))
+		ws_private_prefetch(c, todo);
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;
 	if (a->sem >= WS_SEM_ACQUIRE && a->sem <= WS_SEM_SC)
@@ -396,12 +398,11 @@ static void weak_access(struct ws_ctx *c)
 /* Does one of these lanes access bytes of one of those? */
 static bool meet(const struct ws_access *a, uint32_t these, uint32_t those)
 {
-	bool any = false;
+	uint32_t met = 0;
 
 	for (uint32_t m = these; m; m &= m - 1)
-		for (uint32_t n = those; n; n &= n - 1)
-			any |= a->addr[__builtin_ctz(m)] - a->addr[__builtin_ctz(n)] + a->bytes - 1 < 2 * a->bytes - 1u;
-	return any;
+		met |= ws_gpu_lanes_in(a->addr, a->addr[__builtin_ctz(m)] - (a->bytes - 1), 2 * a->bytes - 1);
+	return met & those;
 }
 
 /* What lanes do in memory of their own is only noted; that of the others is checked. When they write the same bytes, all of it

@@ -48,7 +48,7 @@ static uint8_t number_of(struct ws_shadow *s, const struct ws_held *h)
 /* Most sets are never asked for, so they are numbered late. */
 uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane)
 {
-	struct ws_held *h = c->w->held ? &c->w->held[lane] : NULL;
+	struct ws_held *h = c->w->held ? &c->w->held->lane[lane] : NULL;
 
 	if (h && h->n && !h->set)
 		h->set = number_of(c->s, h);
@@ -61,9 +61,10 @@ uint32_t ws_locks_only(struct ws_shadow *s, uint64_t addr)
 }
 
 /* Words of shared memory are told apart from global ones by the highest bit. */
+#define OF_SHARED (1ull << 63)
 static uint64_t word(const struct ws_ctx *c, uint32_t lane)
 {
-	return c->a->addr[lane] | (c->global ? 0 : 1ull << 63);
+	return c->a->addr[lane] | (c->global ? 0 : OF_SHARED);
 }
 
 static inline int held_at(const struct ws_held *h, uint64_t addr)
@@ -74,9 +75,16 @@ static inline int held_at(const struct ws_held *h, uint64_t addr)
 	return -1;
 }
 
+/* The lane's number of locks has changed. */
+static inline void counted(struct ws_warp_state *w, uint32_t lane)
+{
+	w->held->first[lane] = w->held->lane[lane].addr[0];
+	w->one = (w->one & ~(1u << lane)) | (uint32_t)(w->held->lane[lane].n == 1) << lane;
+}
+
 static inline void let_go(struct ws_ctx *c, uint32_t lane, int i)
 {
-	struct ws_held *h = &c->w->held[lane];
+	struct ws_held *h = &c->w->held->lane[lane];
 
 	for (int j = i + 1; j < h->n; j++)
 		h->addr[j - 1] = h->addr[j];
@@ -84,20 +92,19 @@ static inline void let_go(struct ws_ctx *c, uint32_t lane, int i)
 	h->set = 0;
 	if (!h->n)
 		c->w->holding &= ~(1u << lane);
+	counted(c->w, lane);
 }
 
 static inline void take(struct ws_ctx *c, uint32_t lane)
 {
-	struct ws_held *h;
+	struct ws_held *h = &c->w->held->lane[lane];
 
-	if (!c->w->held)
-		c->w->held = ws_alloc(WS_WARP * sizeof *c->w->held);
-	h = &c->w->held[lane];
 	if (h->n == HELD_MAX)
 		return;
 	h->addr[h->n++] = word(c, lane);
 	h->set = 0;
 	c->w->holding |= 1u << lane;
+	counted(c->w, lane);
 }
 
 static inline bool was_zero(const struct ws_access *a, uint32_t lane)
@@ -110,15 +117,54 @@ static inline bool was_zero(const struct ws_access *a, uint32_t lane)
 	return value && a->bytes <= sizeof zero && !memcmp(value + (size_t)lane * a->bytes, zero, a->bytes);
 }
 
+/* Lanes whose address is that of the one lock that they hold. */
+static uint32_t at_their_lock(const struct ws_ctx *c)
+{
+	const uint64_t *first = c->w->held->first;
+	uint32_t same = c->global ? ws_gpu_lanes_same(c->a->addr, first) : 0;
+
+	for (int l = 0; !c->global && l < WS_WARP; l++)
+		same |= (uint32_t)((c->a->addr[l] | OF_SHARED) == first[l]) << l;
+	return same & c->w->one;
+}
+
+/* Most often all lanes take a lock, or let go of the only one. Returns the lanes left over. */
+static uint32_t only_lock(struct ws_ctx *c, uint32_t mask)
+{
+	uint32_t done = c->w->one & mask ? at_their_lock(c) & mask : 0, fresh = mask & ~c->w->holding, left = mask & ~done & ~fresh;
+	struct ws_locks *held = c->w->held;
+
+	for (uint32_t m = done; m; m &= m - 1)
+		held->lane[__builtin_ctz(m)].n = held->lane[__builtin_ctz(m)].set = 0;
+	c->w->holding &= ~done;
+	c->w->one &= ~done;
+	if (fresh && !held)
+		c->w->held = held = ws_alloc(sizeof *held);
+	for (uint32_t m = fresh; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+
+		if (!was_zero(c->a, l)) {
+			fresh &= ~(m & -m);
+			continue;
+		}
+		held->first[l] = held->lane[l].addr[0] = word(c, l);
+		held->lane[l].n = 1;
+		held->lane[l].set = 0;
+	}
+	c->w->holding |= fresh;
+	c->w->one |= fresh;
+	return left;
+}
+
 void ws_locks_atomic(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
 
 	if (a->atom != WS_ATOM_CAS && a->atom != WS_ATOM_EXCH)
 		return;
-	for (uint32_t m = a->mask & a->wrote; m; m &= m - 1) {
+	for (uint32_t m = only_lock(c, a->mask & a->wrote); m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
-		int i = c->w->holding >> l & 1 ? held_at(&c->w->held[l], word(c, l)) : -1;
+		int i = held_at(&c->w->held->lane[l], word(c, l));
 
 		if (i >= 0)
 			let_go(c, l, i);
@@ -133,9 +179,12 @@ void ws_locks_atomic(struct ws_ctx *c)
 
 void ws_locks_store(struct ws_ctx *c)
 {
-	for (uint32_t m = c->a->mask & c->w->holding; m; m &= m - 1) {
+	uint32_t mask = c->a->mask & c->w->holding;
+
+	mask &= ~c->w->one | at_their_lock(c);
+	for (uint32_t m = mask; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
-		int i = held_at(&c->w->held[l], word(c, l));
+		int i = held_at(&c->w->held->lane[l], word(c, l));
 
 		if (i >= 0)
 			let_go(c, l, i);

@@ -27,6 +27,11 @@ static uint64_t memory_bytes(uint64_t npages)
 	return sizeof(struct ws_shadow_mem) + npages * sizeof(struct ws_page *);
 }
 
+bool ws_memory_room(const struct ws_shadow *s, uint64_t bytes)
+{
+	return !over(s, bytes);
+}
+
 struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem)
 {
 	uint64_t first = mem->addr >> LINE_BITS, last = (mem->addr + (mem->size ? mem->size - 1 : 0)) >> LINE_BITS;
@@ -103,9 +108,14 @@ void ws_memory_launch(struct ws_shadow *s)
 	s->thinned = 0;
 }
 
+static uint64_t line_address(const struct ws_shadow_mem *sm, uint64_t page, uint64_t line)
+{
+	return (sm->first + (page << PAGE_BITS) + line) << LINE_BITS;
+}
+
 /* Weak accesses to the line are forgotten; false: something that synchronizes is left. Lines that others look at right now
  * stay as they are. */
-static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
+static bool forget_weak(const struct ws_ctx *c, struct ws_line *line, uint64_t addr)
 {
 	bool empty = true;
 
@@ -113,7 +123,7 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 		return false;
 	line->w.who = line->r.who = 0;
 	if (line->gen == c->l->gen)
-		empty = ws_private_forget_weak(c->s, line->mark >> 1);
+		empty = ws_private_forget_weak(c->s, line->mark >> 1, addr);
 	if (line->ext && line->ext->have & SYNC_ROWS) {
 		ws_cell_forget_weak(line->ext);
 		empty = false;
@@ -126,19 +136,19 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line)
 	return empty;
 }
 
-static void thin_page(struct ws_ctx *c, struct ws_page **at)
+static void thin_page(struct ws_ctx *c, struct ws_page **at, uint64_t addr)
 {
 	bool empty = true;
 
-	for (uint64_t i = 0; i < PAGE_LINES; i++) {
+	for (uint64_t i = 0; i < PAGE_LINES; i++, addr += LINE) {
 		struct ws_line *line = ws_page_line(*at, i);
 
 		if (line)
-			empty &= forget_weak(c, line);
+			empty &= forget_weak(c, line, addr);
 		else if (&(*at)->at[i] == c->place)
 			empty = false;
 		else
-			empty &= ws_private_forget_weak(c->s, PAGE_RECORD((*at)->at[i], c->l->gen));
+			empty &= ws_private_forget_weak(c->s, PAGE_RECORD((*at)->at[i], c->l->gen), addr);
 	}
 	if (empty && !c->l->lock)        /* else others may have its address */
 		drop_page(c->s, at);
@@ -155,7 +165,7 @@ static void thin(struct ws_ctx *c)
 	for (struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
 		for (uint64_t p = 0; p < sm->npages; p++)
 			if (__atomic_load_n(&sm->page[p], __ATOMIC_ACQUIRE) && !ws_memory_sampled(s, sm, p))
-				thin_page(c, &sm->page[p]);
+				thin_page(c, &sm->page[p], line_address(sm, p, 0));
 	ws_spin_unlock(&s->lock);
 }
 
@@ -256,12 +266,12 @@ static void set_record(struct bits *t, const struct ws_rec *r)
 	}
 }
 
-static uint32_t touched(const struct ws_shadow *s, const struct ws_line *line)
+static uint32_t touched(const struct ws_shadow *s, const struct ws_line *line, uint64_t addr)
 {
 	const struct ws_ext *e = line->ext;
 	struct bits t = {{0}};
 
-	for (uint32_t m = line->gen == s->gen ? ws_private_words(s, line->mark >> 1) : 0; m; m &= m - 1)
+	for (uint32_t m = line->gen == s->gen ? ws_private_words(s, line->mark >> 1, addr) : 0; m; m &= m - 1)
 		set_bits(&t, __builtin_ctz(m) * 4, __builtin_ctz(m) * 4 + 4);
 
 	set_record(&t, &line->w);
@@ -290,8 +300,9 @@ static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *ab
 				const struct ws_line *line = ws_page_line(page, i);
 
 				*bytes += line ? sizeof *line + ws_cell_bytes(line->ext) : 0;
-				*about += line ? touched(s, line) :
-				                 4u * (uint32_t)__builtin_popcount(ws_private_words(s, PAGE_RECORD(page->at[i], s->gen)));
+				*about += line ? touched(s, line, line_address(sm, p, i)) :
+				                 4u * (uint32_t)__builtin_popcount(ws_private_words(s, PAGE_RECORD(page->at[i], s->gen),
+				                                                          line_address(sm, p, i)));
 			}
 		}
 }

@@ -9,6 +9,7 @@
  * shadow_cell.c    accesses that touch a line in pieces; atomics and other strong accesses
  * shadow_general.c accesses lane by lane
  * shadow_private.c words of global memory that one thread alone has touched
+ * shadow_team.c    the same, for what all lanes of a warp do alike
  * shadow_log.c     accesses of shared memory that wait for something they may conflict with
  * shadow_tags.c    ... which is found by a tag for each word of shared memory
  * shadow_sync.c    time, barriers, fences, release and acquire
@@ -63,7 +64,7 @@ struct ws_line {                     /* 128 bytes of memory */
 enum ws_row { ROW_W, ROW_R0, ROW_R1, ROW_S, ROW_SR, ROW_OB, ROW_SLOTS, ROW_SET = ROW_SLOTS, ROW_LOC, ROWS };
 
 /* What does not fit in a line: cells of 4 bytes or of 1 byte, in rows made on demand. They are for the part of the line
- * from `from` to `to` alone, whole sectors, which grows when more is accessed. */
+ * from `from` to `to` alone, which grows by sectors when more is accessed. */
 enum { SECTOR = 16 };
 struct ws_ext {
 	void *row[ROWS];             /* W: weak write; R0, R1: weak reads; S: newest strong write; SR: strong read; OB: a
@@ -193,17 +194,23 @@ struct ws_warp_state {
 	uint64_t me;                 /* who of accesses now; these 16 bytes go into notes, see shadow_log.c */
 	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
 	uint32_t holding;            /* lanes that hold a lock */
-	uint32_t alone;              /* lanes that have private records */
+	uint32_t alone;              /* lanes that have private records, or are of a team */
+	uint32_t team;               /* the newest of the warp + 1; 0 = none */
+	uint32_t one;                /* lanes that hold one lock */
 	struct ws_fenced fenced;     /* of lanes (units) that are not in lane_used */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
 	uint32_t lane_used;          /* of these; others are zero */
 	struct ws_warp_async *async; /* NULL = no asynchronous operation so far */
-	struct ws_held *held;        /* 32: locks held; NULL = none ever */
+	struct ws_locks *held;       /* locks held; NULL = none ever */
 };
 
 enum { HELD_MAX = 4 };
 struct ws_held { uint8_t n, set /* 0: not numbered yet, see ws_locks_of */; uint64_t addr[HELD_MAX]; };
+struct ws_locks {                    /* of a warp */
+	uint64_t first[WS_WARP];     /* of lanes that hold one lock: it */
+	struct ws_held lane[WS_WARP];
+};
 
 struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */
 
@@ -283,6 +290,7 @@ struct ws_site_info {
 	uint8_t kind, sem, scope, elem;      /* elem: bytes; 0 = not known */
 	uint16_t bytes;
 	uint8_t atom, async;
+	int16_t claim_from, claim_to;        /* see shadow_team.c */
 	uint8_t carried;             /* is a strong store made from what this load returns? 0 = not looked at, 1 no, 2 yes */
 };
 
@@ -327,6 +335,9 @@ struct ws_shadow {
 	struct ws_held *locksets;            /* 128 */
 	struct ws_dedup *dedup;
 	struct ws_private **private;         /* chunks, see shadow_private.c; NULL = none ever */
+	struct ws_team **teams;      /* of this launch, see shadow_team.c */
+	size_t teams_cap;
+	uint32_t nteams;
 	uint32_t nprivate, free_private;     /* of this launch; the newest that is not used any more, 0 = none */
 };
 enum { CHUNK_BITS = 12, CHUNK = 1 << CHUNK_BITS, CHUNKS = 1 << 20, SITE_CHUNKS = 1 << (SITE_BITS - CHUNK_BITS) };
@@ -410,7 +421,7 @@ bool ws_shadow_know_site(struct ws_shadow *s, const struct ws_access *a);
 /* Locked, current; of global memory, private records of these bytes of it are opened. */
 struct ws_line *ws_shadow_line(struct ws_ctx *c, uint64_t addr, uint32_t bytes, const struct ws_mem *mem);
 struct ws_line *ws_shadow_line_closed(struct ws_ctx *c, uint64_t addr, const struct ws_mem *mem);    /* none is opened */
-void ws_shadow_prefetch(const struct ws_access *a);
+void ws_shadow_prefetch(const struct ws_access *a, uint32_t mask);
 void ws_regular(struct ws_ctx *c, uint64_t base, uint32_t step, uint32_t mask);     /* lane l at base + l * step; aligned */
 /* One lane, its bytes aligned and in c->line from lo on; false: nothing was done, the line has cells, which suit it. */
 bool ws_regular_lane(struct ws_ctx *c, uint32_t lane, uint32_t lo);
@@ -466,6 +477,7 @@ static inline void ws_memory_skip(struct ws_shadow *s, uint32_t mask)
 }
 /* Is there no room for more than what synchronizes? Counts the lanes' accesses as not checked in full. */
 bool ws_memory_full(struct ws_ctx *c, uint32_t mask);
+bool ws_memory_room(const struct ws_shadow *s, uint64_t bytes);      /* for so much more */
 
 /* ---- shadow_cell.c: lo..hi are bytes of c->line, hi exclusive ---- */
 void ws_cell_reset(struct ws_ext *e);                 /* everything in it is forgotten */
@@ -490,14 +502,19 @@ struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool 
 void ws_private_launch(struct ws_launch_state *l);    /* one begins; it has been scanned */
 uint32_t ws_private_weak(struct ws_ctx *c);           /* keeps the access of some lanes; the others are returned */
 bool ws_private_strong(const struct ws_ctx *c);       /* may lanes of this access be kept so? */
-void ws_private_prefetch(const struct ws_ctx *c);
+void ws_private_prefetch(const struct ws_ctx *c, uint32_t mask);
+uint32_t ws_private_team(struct ws_ctx *c);           /* then, first: keeps lanes' accesses as a team's; the others are returned */
 uint32_t ws_private_atomics(struct ws_ctx *c, uint32_t todo); /* then: keeps lanes' one after the other, up to one that it cannot;
                                                               * that one and those after it are returned */
 void ws_private_open(struct ws_ctx *c, uint32_t lo, uint32_t hi);     /* records of these bytes of c->line become cells */
-bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest);    /* record of a line; false: something strong is left */
+bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest, uint64_t line_addr); /* of a line; false: something strong is left */
 uint64_t ws_private_bytes(const struct ws_shadow *s);
-uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest);        /* a bit for each word of the line */
+uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest, uint64_t line_addr);  /* touched, a bit for each */
 void ws_private_free(struct ws_shadow *s);
+
+/* ---- shadow_team.c ---- */
+void ws_team_launch(struct ws_shadow *s);             /* one begins: those of the one before are given up */
+void ws_team_free(struct ws_shadow *s);
 
 /* ---- shadow_general.c ---- */
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */

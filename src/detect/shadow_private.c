@@ -10,13 +10,11 @@
  * A record begins with a compare-and-swap or an exchange, or with an access under a lock, to words that the line has
  * nothing about. Which locks were held is remembered as "the one in this line" where it was that one alone: the set is given
  * a number only when the record is opened. */
-#include "detect/shadow_priv.h"
+#include "detect/shadow_private.h"
 
 #include <stdlib.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
-enum { EVENTS = 3, MOST_OF_A_LINE = 16 };
+enum { EVENTS = 3 };
 enum { IN_CHUNK_BITS = 6, IN_CHUNK = 1 << IN_CHUNK_BITS, PRIVATE_CHUNKS = 1 << 20 };
 enum { HAS_ATOMIC = 1, RELEASED = 2, SC = 4 };
 
@@ -102,7 +100,7 @@ uint64_t ws_private_bytes(const struct ws_shadow *s)
 
 	while (s->private && n < PRIVATE_CHUNKS && s->private[n])
 		n++;
-	return n * IN_CHUNK * sizeof(struct ws_private);
+	return n * IN_CHUNK * sizeof(struct ws_private) + ws_team_bytes(s);
 }
 
 void ws_private_free(struct ws_shadow *s)
@@ -115,12 +113,22 @@ void ws_private_free(struct ws_shadow *s)
 	s->private = NULL;
 }
 
-uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest)
+uint32_t ws_private_node(const struct ws_shadow *s, uint32_t node, uint64_t line_addr)
+{
+	return node & TEAM_NODE ? ws_team_words(s, node, line_addr) : record(s, node)->words;
+}
+
+uint32_t *ws_private_next(const struct ws_shadow *s, uint32_t node)
+{
+	return node & TEAM_NODE ? ws_team_next(s, node) : &record(s, node)->next;
+}
+
+uint32_t ws_private_words(const struct ws_shadow *s, uint32_t newest, uint64_t line_addr)
 {
 	uint32_t words = 0;
 
-	for (uint32_t i = newest; i; i = record(s, i)->next)
-		words |= record(s, i)->words;
+	for (uint32_t i = newest; i; i = *ws_private_next(s, i))
+		words |= i & TEAM_NODE ? ws_team_touched(s, i, line_addr) : record(s, i)->words;
 	return words;
 }
 
@@ -188,7 +196,7 @@ static bool rec_apart(const struct ws_rec *r, int lo, int hi)
 }
 
 /* Has the line nothing but private records about these bytes? */
-static bool untouched(const struct ws_line *line, int lo, int hi)
+bool ws_private_untouched(const struct ws_line *line, int lo, int hi)
 {
 	const struct ws_ext *e = line ? line->ext : NULL;
 
@@ -205,20 +213,6 @@ static bool untouched(const struct ws_line *line, int lo, int hi)
 	                                     (!(e->have >> ROW_LOC & 1) && ws_cell_empty(e, (uint32_t)lo, (uint32_t)hi)));
 }
 
-/* The newest record of c->line, or of the line that would be at c->place; 0 = none. */
-INLINE uint32_t newest(const struct ws_ctx *c)
-{
-	return c->line ? c->line->mark >> 1 : PAGE_RECORD(*c->place, c->l->gen);
-}
-
-static void set_newest(struct ws_ctx *c, uint32_t i)
-{
-	if (c->line)
-		c->line->mark = i << 1 | (c->line->mark & 1);
-	else
-		*c->place = (uint64_t)c->l->gen << 32 | i << 1 | 1;
-}
-
 static struct ws_private *begin(struct ws_ctx *c, uint64_t owner)
 {
 	uint32_t i = take(c);
@@ -228,31 +222,38 @@ static struct ws_private *begin(struct ws_ctx *c, uint64_t owner)
 		return NULL;
 	p = record(c->s, i);
 	p->owner = owner;
-	p->next = newest(c);
+	p->next = ws_private_newest(c);
 	p->words = 0;
-	set_newest(c, i);
+	ws_private_set_newest(c, i);
 	c->w->alone |= 1u << (owner >> 32) % WS_WARP;
 	return p;
 }
 
 /* The record of the line that has it then; NULL: nothing was done. */
-INLINE struct ws_private *note(struct ws_ctx *c, uint64_t owner, uint32_t words, struct happened h, bool may_begin)
+INLINE struct ws_private *note(struct ws_ctx *c, uint64_t owner, uint64_t line_addr, uint32_t words, struct happened h, bool may_begin)
 {
 	int lo = h.what & 0xff, size = h.what >> 8 & 0xff;
 	struct ws_private *room = NULL, *p;
 	uint32_t n = 0;
 
-	for (uint32_t i = newest(c); i; i = p->next, n++) {
+	for (uint32_t i = ws_private_newest(c), next; i; i = next, n++) {
 		bool own;
 
+		if (__builtin_expect(i & TEAM_NODE, 0)) {
+			next = *ws_team_next(c->s, i);
+			if (ws_team_words(c->s, i, line_addr) & words)
+				return NULL;
+			continue;
+		}
 		p = record(c->s, i);
+		next = p->next;
 		own = (p->owner & OWNER) == owner;
 		if (p->words & words)
 			return own && !(words & ~p->words) && keep(p, h) ? p : NULL;
 		if (own && p->n < EVENTS && !(class_of(h) == CLS_RMW && p->flags & HAS_ATOMIC))
 			room = p;
 	}
-	if ((!room && (!may_begin || n >= MOST_OF_A_LINE)) || !untouched(c->line, lo, lo + size))
+	if ((!room && (!may_begin || n >= MOST_OF_A_LINE)) || !ws_private_untouched(c->line, lo, lo + size))
 		return NULL;
 	p = room ? room : begin(c, owner);
 	if (p) {
@@ -281,24 +282,6 @@ static struct common common_of(const struct ws_ctx *c, enum ws_class cls)
 	                       .h = {.time = c->me & WHO_TIME, .site = a->site->id, .what = (uint32_t)a->bytes << 8 | (uint32_t)cls << 16}};
 }
 
-/* The line of addr as ws_shadow_line_closed has it; or none, and c->place, where nobody has needed it so far. */
-INLINE bool enter(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t addr)
-{
-	uint64_t i = sm ? (addr >> LINE_BITS) - sm->first : 0;
-	struct ws_page *page;
-
-	if (!sm || i >> PAGE_BITS >= sm->npages)
-		return ws_shadow_line_closed(c, addr, c->a->mem);
-	page = sm->page[i >> PAGE_BITS];
-	if (__builtin_expect(!page, 0))
-		page = ws_memory_page(c, sm, i >> PAGE_BITS);
-	if (__builtin_expect(!page, 0))
-		return false;
-	c->line = ws_page_line(page, i);
-	c->place = &page->at[i % PAGE_LINES];
-	return !c->line || c->line->gen == c->l->gen || ws_shadow_line_closed(c, addr, c->a->mem);
-}
-
 /* With the locks that the lane holds; what is near its only lock may begin a record, as the lock's word itself (begins) may. */
 INLINE struct ws_private *note_lane(struct ws_ctx *c, const struct common *x, uint32_t lane, bool begins)
 {
@@ -307,7 +290,7 @@ INLINE struct ws_private *note_lane(struct ws_ctx *c, const struct common *x, ui
 	struct happened h = {x->h.time, x->h.site, x->h.what | lo};
 
 	if (x->holding >> lane & 1) {
-		const struct ws_held *held = &c->w->held[lane];
+		const struct ws_held *held = &c->w->held->lane[lane];
 		uint64_t at = held->addr[0] - (addr - lo), word = at >> 2 | at << 62;   /* no word of this line: large */
 
 		if (held->n == 1 && word < LINE / 4)
@@ -316,7 +299,7 @@ INLINE struct ws_private *note_lane(struct ws_ctx *c, const struct common *x, ui
 			h.site |= ws_locks_of(c, lane) << SITE_BITS;
 		begins |= held->n == 1 && at + LINE < 3 * LINE;
 	}
-	return note(c, x->owner + ((uint64_t)lane << 32), x->wide << lo / 4, h, begins);
+	return note(c, x->owner + ((uint64_t)lane << 32), addr - lo, x->wide << lo / 4, h, begins);
 }
 
 void ws_private_launch(struct ws_launch_state *l)
@@ -333,11 +316,15 @@ uint32_t ws_private_weak(struct ws_ctx *c)
 
 	if (!a->mem || bytes < 4 || bytes > 32 || bytes & (bytes - 1) || c->s->config.granularity != 1)
 		return left;
+	if (c->w->team && !c->l->lock && !c->s->thinned)
+		left &= ~ws_team_keep(c, left, 0);
+	if (!(left & (c->w->alone | c->w->holding)))
+		return left;
 	x = common_of(c, c->cls);
 	for (uint32_t m = left & (c->w->alone | x.holding); m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 
-		if (a->addr[l] & (bytes - 1) || !enter(c, x.sm, a->addr[l]))
+		if (a->addr[l] & (bytes - 1) || !ws_private_enter(c, x.sm, a->addr[l]))
 			continue;
 		if (note_lane(c, &x, l, false))
 			left &= ~(1u << l);
@@ -376,7 +363,7 @@ INLINE bool atomic(struct ws_ctx *c, const struct common *x, uint32_t lane, bool
 			return false;
 		f = &other;
 	}
-	if ((f->mask && f->slot != c->b->slot) || !enter(c, x->sm, c->a->addr[lane]))
+	if ((f->mask && f->slot != c->b->slot) || !ws_private_enter(c, x->sm, c->a->addr[lane]))
 		return false;
 	p = note_lane(c, x, lane, takes);
 	if (p && f->mask >> unit & 1)
@@ -386,20 +373,40 @@ INLINE bool atomic(struct ws_ctx *c, const struct common *x, uint32_t lane, bool
 }
 
 /* Records of lines that the lanes may not have been to. */
-void ws_private_prefetch(const struct ws_ctx *c)
+void ws_private_prefetch(const struct ws_ctx *c, uint32_t mask)
 {
 	const struct ws_access *a = c->a;
 	const struct ws_shadow_mem *sm = c->l->lock ? NULL : a->mem->obs;
 
-	for (uint32_t m = sm && c->s->private ? a->mask & ~c->w->holding : 0; m; m &= m - 1) {
+	for (uint32_t m = sm && c->s->private ? mask & ~c->w->holding : 0; m; m &= m - 1) {
 		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
 		const struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
 		uint64_t at = page ? page->at[i % PAGE_LINES] : 0;
 		uint32_t newest = at & 1 ? PAGE_RECORD(at, c->l->gen) : at ? ((const struct ws_line *)(uintptr_t)at)->mark >> 1 : 0;
 
-		if (newest && newest <= c->s->nprivate)
+		if (newest & TEAM_NODE)
+			__builtin_prefetch(ws_team_next(c->s, newest), 1);
+		else if (newest && newest <= c->s->nprivate)
 			__builtin_prefetch(record(c->s, newest), 1);
 	}
+}
+
+uint32_t ws_private_team(struct ws_ctx *c)
+{
+	const struct ws_access *a = c->a;
+	const struct ws_fenced *f = &c->w->fenced;
+	bool takes = a->atom == WS_ATOM_CAS || a->atom == WS_ATOM_EXCH;
+	uint32_t used = c->its ? c->w->lane_used : 0 - (c->w->lane_used & 1), may = a->wrote & a->mask & ~used;
+	uint32_t released = c->its ? f->mask : 0 - (f->mask & 1), kept;
+
+	if (c->l->lock || c->s->thinned || !may || (!takes && !c->w->team) || (f->mask && f->slot != c->b->slot))
+		return a->mask;
+	may = ws_team_elsewhere(a, may);
+	c->cls = CLS_RMW;
+	kept = ws_team_keep(c, may, released);
+	if (takes && may & ~kept)
+		kept |= ws_team_begin(c, may & ~kept, released);
+	return a->mask & ~kept;
 }
 
 uint32_t ws_private_atomics(struct ws_ctx *c, uint32_t todo)
@@ -422,62 +429,89 @@ uint32_t ws_private_atomics(struct ws_ctx *c, uint32_t todo)
 }
 
 /* ---- opening ---- */
-static void become_cells(struct ws_ctx *c, const struct ws_private *p, const struct ws_event *e)
+void ws_private_become_cells(struct ws_ctx *c, const struct ws_kept *k, const struct ws_fenced *released)
 {
-	struct ws_fenced f = {.mask = 1, .slot = p->slot, .time = p->time, .floor = p->floor, .wfloor = p->wfloor, .sc = p->flags & SC};
-	uint32_t lane = p->thread % WS_WARP;
+	uint32_t lane = k->thread % WS_WARP, lo = k->addr & (LINE - 1);
+	struct ws_access a = {.kind = k->cls == CLS_READ ? WS_READ : WS_WRITE, .mask = 1u << lane, .bytes = (uint16_t)k->bytes};
 	struct ws_ctx then = *c;
 
-	then.cls = e->cls;
-	then.me = then.as = ws_who(p->slot, p->thread / WS_WARP, e->time);
-	then.site = e->site;
+	then.cls = k->cls;
+	then.me = then.as = ws_who(k->slot, k->thread / WS_WARP, k->time);
+	then.site = k->site;
 	then.proxy = false;
-	if (e->lock)
-		then.site |= ws_locks_only(c->s, c->line_addr + (e->lock - 1) * 4) << SITE_BITS;
-	ws_cell_install(&then, lane, e->lo, e->lo + e->size);
-	if (e->cls == CLS_RMW && p->flags & RELEASED)
-		ws_sync_released(&then, lane, &f, ws_cell_loc(&then, c->line_addr + e->lo, e->size, true));
+	if (k->lock)
+		then.site |= ws_locks_only(c->s, k->lock) << SITE_BITS;
+	then.a = &a;
+	then.floor = then.wfloor = 0;        /* of that time; what is there already is about other bytes */
+	if (k->cls == CLS_RMW || !ws_regular_lane(&then, lane, lo))
+		ws_cell_install(&then, lane, lo, lo + k->bytes);
+	if (k->cls == CLS_RMW && released->mask)
+		ws_sync_released(&then, lane, released, ws_cell_loc(&then, k->addr, k->bytes, true));
 }
 
-static void set_next(struct ws_ctx *c, struct ws_private *before, uint32_t i)
+static void become_cells(struct ws_ctx *c, const struct ws_private *p, const struct ws_event *e)
+{
+	struct ws_fenced f = {.mask = p->flags & RELEASED, .slot = p->slot, .time = p->time, .floor = p->floor, .wfloor = p->wfloor,
+	                      .sc = p->flags & SC};
+	struct ws_kept k = {.slot = p->slot, .thread = p->thread, .time = e->time, .site = e->site, .bytes = e->size,
+	                    .addr = c->line_addr + e->lo, .lock = e->lock ? c->line_addr + (e->lock - 1) * 4 : 0, .cls = e->cls};
+
+	ws_private_become_cells(c, &k, &f);
+}
+
+static void set_next(struct ws_ctx *c, uint32_t *before, uint32_t i)
 {
 	if (before)
-		before->next = i;
+		*before = i;
 	else
 		c->line->mark = i << 1 | (c->line->mark & 1);
 }
 
+static void open_node(struct ws_ctx *c, uint32_t i)
+{
+	const struct ws_private *p;
+
+	if (i & TEAM_NODE) {
+		ws_team_eject(c, i);
+		return;
+	}
+	p = record(c->s, i);
+	for (uint32_t k = 0; k < p->n; k++)
+		become_cells(c, p, &p->e[k]);
+	give_back(c->s, i);
+}
+
 void ws_private_open(struct ws_ctx *c, uint32_t lo, uint32_t hi)
 {
-	uint32_t words = (2u << ((hi < LINE ? hi : LINE) - 1) / 4) - (1u << lo / 4), next;
-	struct ws_private *before = NULL;
+	uint32_t words = (2u << ((hi < LINE ? hi : LINE) - 1) / 4) - (1u << lo / 4), next, *before = NULL;
 
 	for (uint32_t i = c->line->mark >> 1; i; i = next) {
-		struct ws_private *p = record(c->s, i);
+		uint32_t its = ws_private_node(c->s, i, c->line_addr);
 
-		next = p->next;
-		if (!(p->words & words)) {
-			before = p;
+		next = *ws_private_next(c->s, i);
+		if (its && !(its & words)) {
+			before = ws_private_next(c->s, i);
 			continue;
 		}
 		set_next(c, before, next);
-		for (uint32_t k = 0; k < p->n; k++)
-			become_cells(c, p, &p->e[k]);
-		give_back(c->s, i);
+		if (its)
+			open_node(c, i);
 	}
 }
 
-bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest)
+static bool forget_record(struct ws_private *p)
+{
+	for (uint32_t k = EVENTS; k-- > 0;)
+		if (k < p->n && p->e[k].cls != CLS_RMW)
+			drop(p, k);
+	return !p->n;
+}
+
+bool ws_private_forget_weak(struct ws_shadow *s, uint32_t newest, uint64_t line_addr)
 {
 	bool none = true;
 
-	for (uint32_t i = newest; i; i = record(s, i)->next) {
-		struct ws_private *p = record(s, i);
-
-		for (uint32_t k = EVENTS; k-- > 0;)
-			if (k < p->n && p->e[k].cls != CLS_RMW)
-				drop(p, k);
-		none &= !p->n;
-	}
+	for (uint32_t i = newest; i; i = *ws_private_next(s, i))
+		none &= i & TEAM_NODE ? ws_team_forget_weak(s, i, line_addr) : forget_record(record(s, i));
 	return none;
 }

@@ -579,6 +579,21 @@ bool ws_gpu_note_mark(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint3
 	return ws_mem_ops()->mark(g, warp, mask, kind, bytes, addr);
 }
 
+uint32_t ws_gpu_lanes_at(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP])
+{
+	return ws_mem_ops()->at(addr, origin, word);
+}
+
+uint32_t ws_gpu_lanes_in(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes)
+{
+	return ws_mem_ops()->in(addr, from, bytes);
+}
+
+uint32_t ws_gpu_lanes_same(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP])
+{
+	return ws_mem_ops()->same(addr, other);
+}
+
 /* Accesses that others may wait for: as fast as others, between fences. */
 static bool mem_sync(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
 {

@@ -853,10 +853,118 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	return true;
 }
 
+#if defined __AVX512F__
+static uint32_t lanes_at(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l += 8) {
+		__m512i at = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(word + l)));
+
+		at = _mm512_add_epi64(_mm512_slli_epi64(at, 2), _mm512_set1_epi64((long long)origin));
+		same |= (uint32_t)_mm512_cmpeq_epi64_mask(at, _mm512_loadu_si512(addr + l)) << l;
+	}
+	return same;
+}
+
+static uint32_t lanes_in(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes)
+{
+	uint32_t in = 0;
+
+	for (int l = 0; l < WS_WARP; l += 8) {
+		__m512i at = _mm512_sub_epi64(_mm512_loadu_si512(addr + l), _mm512_set1_epi64((long long)from));
+
+		in |= (uint32_t)_mm512_cmplt_epu64_mask(at, _mm512_set1_epi64((long long)bytes)) << l;
+	}
+	return in;
+}
+
+static uint32_t lanes_same(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l += 8)
+		same |= (uint32_t)_mm512_cmpeq_epi64_mask(_mm512_loadu_si512(addr + l), _mm512_loadu_si512(other + l)) << l;
+	return same;
+}
+#elif defined __AVX2__
+static uint32_t lanes_at(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l += 4) {
+		__m256i at = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i *)(const void *)(word + l)));
+
+		at = _mm256_add_epi64(_mm256_slli_epi64(at, 2), _mm256_set1_epi64x((long long)origin));
+		at = _mm256_cmpeq_epi64(at, _mm256_loadu_si256((const __m256i *)(const void *)(addr + l)));
+		same |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(at)) << l;
+	}
+	return same;
+}
+
+/* The comparison is one of signed numbers. */
+static uint32_t lanes_in(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes)
+{
+	const __m256i lowest = _mm256_set1_epi64x(INT64_MIN), end = _mm256_xor_si256(_mm256_set1_epi64x((long long)bytes), lowest);
+	uint32_t in = 0;
+
+	for (int l = 0; l < WS_WARP; l += 4) {
+		__m256i at = _mm256_loadu_si256((const __m256i *)(const void *)(addr + l));
+
+		at = _mm256_xor_si256(_mm256_sub_epi64(at, _mm256_set1_epi64x((long long)from)), lowest);
+		in |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(end, at))) << l;
+	}
+	return in;
+}
+
+static uint32_t lanes_same(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l += 4) {
+		__m256i at = _mm256_cmpeq_epi64(_mm256_loadu_si256((const __m256i *)(const void *)(addr + l)),
+		                                _mm256_loadu_si256((const __m256i *)(const void *)(other + l)));
+
+		same |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(at)) << l;
+	}
+	return same;
+}
+#else
+static uint32_t lanes_in(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes)
+{
+	uint32_t in = 0;
+
+	for (int l = 0; l < WS_WARP; l++)
+		in |= (uint32_t)(addr[l] - from < bytes) << l;
+	return in;
+}
+
+static uint32_t lanes_same(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l++)
+		same |= (uint32_t)(addr[l] == other[l]) << l;
+	return same;
+}
+
+static uint32_t lanes_at(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP])
+{
+	uint32_t same = 0;
+
+	for (int l = 0; l < WS_WARP; l++)
+		same |= (uint32_t)(addr[l] == origin + 4 * (uint64_t)word[l]) << l;
+	return same;
+}
+#endif
+
 const struct ws_mem_ops PASTE(ws_mem_ops, WS_ISA) = {
 	.global = {{ld_global_4, ld_global_8}, {st_global_4, st_global_8}},
 	.shared = {{ld_shared_4, ld_shared_8}, {st_shared_4, st_shared_8}},
 	.any = access_any,
 	.atomic = fast_atomic,
 	.mark = mark,
+	.at = lanes_at,
+	.in = lanes_in,
+	.same = lanes_same,
 };

@@ -609,6 +609,9 @@ struct ws_mem_ops {                      /* of one instruction set */
 	bool (*atomic)(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask);
 	bool (*mark)(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
 	             const uint64_t addr[WS_WARP]);      /* ws_gpu_note_mark */
+	uint32_t (*at)(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP]);        /* ws_gpu_lanes_at */
+	uint32_t (*in)(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes);      /* ws_gpu_lanes_in */
+	uint32_t (*same)(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP]);      /* ws_gpu_lanes_same */
 };
 extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
 const struct ws_mem_ops *ws_mem_ops(void);               /* of this machine */

@@ -100,6 +100,12 @@ struct ws_note_log {
 bool ws_gpu_note_mark(struct ws_note_log *g, uint32_t warp, uint32_t mask, uint32_t kind, uint32_t bytes,
                       const uint64_t addr[WS_WARP]);
 
+/* The lanes whose address is origin + 4 * word[lane], a bit each. */
+uint32_t ws_gpu_lanes_at(const uint64_t addr[WS_WARP], uint64_t origin, const uint32_t word[WS_WARP]);
+/* Those whose address is one of so many bytes from `from` on (which may wrap); those of the same address in both. */
+uint32_t ws_gpu_lanes_in(const uint64_t addr[WS_WARP], uint64_t from, uint64_t bytes);
+uint32_t ws_gpu_lanes_same(const uint64_t addr[WS_WARP], const uint64_t other[WS_WARP]);
+
 struct ws_obs_block {
 	struct ws_obs_launch *launch;
 	uint64_t linear;             /* x + nx * (y + ny * z) */
