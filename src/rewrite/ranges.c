@@ -16,7 +16,8 @@
 #include <string.h>
 
 enum {
-	MOST_GROUPS = 24, MOST_OWN = 6,  /* groups; those that write, when they are compared in pairs */
+	MOST_GROUPS = 96,                /* before what goes on in equal steps becomes one */
+	MOST_COMPARED = 24, MOST_OWN = 6,        /* when they are compared in pairs; those that write */
 	MOST_INTERVALS = 4
 };
 
@@ -290,6 +291,21 @@ static void spread(struct ws_ranges *g)
 	}
 }
 
+/* Reads in groups beyond those that are compared are as if nothing was known of them; those of allocations may be in
+ * several. */
+static bool leave_out_many(struct ws_ranges *g)
+{
+	for (uint32_t k = 0; k < g->v.f->ninsts && g->ngroups > MOST_COMPARED; k++)
+		if (g->how[k] == AREA_READ || (g->how[k] == BOUNDED_READ && g->group[k] >= MOST_COMPARED)) {
+			g->how[k] = g->v.f->insts[k].space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
+			g->unknown_reads = true;
+		}
+	if (g->nwriting > MOST_COMPARED)
+		return false;
+	g->ngroups = g->ngroups < MOST_COMPARED ? g->ngroups : MOST_COMPARED;
+	return true;
+}
+
 static bool to_be_proved(const struct ws_ranges *g, const struct ws_rw_access *a)
 {
 	return may_be_global(a) && g->how[a->inst->index] != NOT_REACHED;
@@ -459,6 +475,82 @@ static void make_intervals(struct ws_ranges *g, struct entry *e)
 	}
 }
 
+/* ---- side by side in rows ----
+ * A pitch is a number of the launch that a term multiplies with something that varies. What is left of two groups without
+ * all multiples of it lies in two intervals: where these do not meet, and are no more than the pitch in all, the groups do
+ * not meet, in whichever rows they are. */
+static bool find_pitch(const struct values *v, const struct sum *s, struct term *pitch)
+{
+	for (uint32_t k = 0; k < s->n; k++) {
+		unsigned varying = 0;
+
+		*pitch = (struct term){ .factor = s->t[k].factor };
+		for (uint32_t m = 0; m < s->t[k].n; m++) {
+			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
+
+			if (!l->fixed)
+				varying++;
+			else if (!ws_leaf_is_pointer(l))
+				pitch->leaf[pitch->n++] = s->t[k].leaf[m];
+		}
+		if (varying == 1 && pitch->n && pitch->n + 1 == s->t[k].n && pitch->factor > 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_multiple(const struct term *t, const struct term *of)
+{
+	uint32_t found = 0;
+
+	for (uint32_t k = 0; k < t->n && found < of->n; k++)
+		found += t->leaf[k] == of->leaf[found];
+	return found == of->n && t->factor % of->factor == 0;
+}
+
+static struct sum without_multiples(const struct sum *s, const struct term *of)
+{
+	struct sum rest = { 0 };
+
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!is_multiple(&s->t[k], of))
+			rest.t[rest.n++] = s->t[k];
+	return rest;
+}
+
+static void bounds_in_row(struct entry *e, const struct group *x, const struct term *pitch, struct num *lo, struct num *hi)
+{
+	struct sum rest = without_multiples(&x->sum, pitch);
+
+	ws_entry_bounds(e, &rest, lo, hi);
+	*lo = ws_entry_add(e, *lo, ws_entry_number(x->first));
+	*hi = ws_entry_add(e, *hi, ws_entry_number(x->last));
+}
+
+/* Makes `disjoint` true if they are for this reason. */
+static void or_side_by_side(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
+{
+	struct sum width = { .n = 1 };
+	struct num lo[2], hi[2], pitch, same;
+	const char *first, *last, *apart;
+
+	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b) || !find_pitch(e->v, &a->sum, &width.t[0]))
+		return;
+	bounds_in_row(e, a, &width.t[0], &lo[0], &hi[0]);
+	bounds_in_row(e, b, &width.t[0], &lo[1], &hi[1]);
+	ws_entry_bounds(e, &width, &pitch, &same);
+	first = in_register(e, &lo[0]);
+	last = in_register(e, &hi[0]);
+	apart = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", apart, last, ws_entry_text(e, &lo[1]));
+	ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", apart, first, ws_entry_text(e, &hi[1]), apart);
+	ws_code_add(e->c, "min.s64 %s, %s, %s;", first, first, ws_entry_text(e, &lo[1]));
+	ws_code_add(e->c, "max.s64 %s, %s, %s;", last, last, ws_entry_text(e, &hi[1]));
+	ws_code_add(e->c, "sub.s64 %s, %s, %s;", last, last, first);
+	ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", apart, last, ws_entry_text(e, &pitch), apart);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
+}
+
 static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b)
 {
 	const char *before = ws_code_temp(e->c, WS_PRED);
@@ -466,6 +558,7 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
+	or_side_by_side(e, a, b, before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -652,6 +745,10 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_writes(g, list, n)) {
 		add_reads(g, list, n);
 		spread(g);
+		if (!leave_out_many(g)) {
+			ws_ranges_free(g);
+			return NULL;
+		}
 		if ((!g->nwriting || may_own(g)) && all_own(g, list, n, needless, shared)) {
 			write_entry(g, g->nwriting, true, shared);
 			silent = g->silent;
@@ -678,6 +775,10 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	for (uint32_t i = 0; i < n; i++)
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
 	spread(g);
+	if (!leave_out_many(g)) {
+		ws_ranges_free(g);
+		return NULL;
+	}
 	own = may_own(g);
 	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
 	if (all || (g->nwriting && (own || reads_unproved(g))))

@@ -587,6 +587,32 @@ static const struct bound *upper_bound(const struct leaf *l)
 }
 
 /* ---- registers ---- */
+/* The special register that a register always holds, or NULL. */
+static const struct ws_operand *special_of(const struct values *v, uint32_t reg)
+{
+	const struct defs *d = &v->defs[reg];
+	const struct ws_ptx_inst *i = d->n == 1 ? d->at[0] : NULL;
+
+	return i && i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG ? &i->ops[1] : NULL;
+}
+
+/* What comparisons say of any register that holds the same special register. The first of them stands for all. */
+static void find_bounds_of_special(struct values *v, const struct ws_operand *what, const struct ws_ptx_inst *at, struct leaf *l)
+{
+	bool first = true;
+
+	for (uint32_t k = 0; k < v->f->nregs; k++) {
+		const struct ws_operand *other = special_of(v, k);
+
+		if (!other || other->sreg_or_count != what->sreg_or_count)
+			continue;
+		if (first)
+			l->reg = v->defs[k].at[0]->ops[0].reg;
+		first = false;
+		find_bounds(v, v->defs[k].at[0]->ops[0].reg, true, at, l);
+	}
+}
+
 static bool one_definition(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
@@ -597,7 +623,10 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 		return true;
 	l.of[0] = ws_value_keep(v, out);
 	l.in_time = ws_sum_in_time(v, out);
-	find_bounds(v, r, !l.in_time, at, &l);
+	if (special_of(v, r->index))
+		find_bounds_of_special(v, special_of(v, r->index), at, &l);
+	else
+		find_bounds(v, r, !l.in_time, at, &l);
 	return !l.nbounds || ws_value_leaf(v, &l, out);
 }
 

@@ -18,6 +18,8 @@ static const char counting[] =
 	FUNC("race_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
+	FUNC("race_call_read4_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_call_write4_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
@@ -548,6 +550,47 @@ static void one_array_by_two_pointers(void **state)
 	expect(next, (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(63, 64));
 }
 
+/* Rows of pitch w: threads read 16 columns, and write as many, n further. */
+static void columns_side_by_side(void **state)
+{
+	static const char text[] = KERNEL("mov.u32 %r11, %tid.y; mad.lo.s32 %r20, %r11, %r6, %r3; mul.wide.s32 %rd3, %r20, 4;\n"
+		"add.s64 %rd5, %rd2, %rd3; mul.wide.s32 %rd6, %r5, 4; add.s64 %rd7, %rd5, %rd6; ld.global.u32 %r7, [%rd5];\n"
+		"st.global.u32 [%rd7], %r7;\n");
+
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, 16, 32 }, NONE);
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, 16, 40 }, NONE);
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, -16, 40 }, NONE);
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, 16, 28 }, ALL(48, 64));      /* what is written is read in the next row */
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, 15, 40 }, ALL(49, 64));
+	expect(text, (struct launch){ { 1 }, { 16, 4 }, 4096, 16, 0 }, ALL(0, 64));
+}
+
+/* A comparison with another register that holds %tid.x, too. */
+static void another_register(void **state)
+{
+	static const char text[] = KERNEL("mov.u32 %r20, %tid.x; setp.ge.u32 %p1, %r20, 8; @%p1 bra END; shl.b32 %r21, %r1, 3;\n"
+		"add.s32 %r22, %r21, %r3; mul.wide.s32 %rd3, %r22, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n");
+
+	expect(text, (struct launch){ { 4 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(text, (struct launch){ { 4 }, { 32, 2 }, 4096, 0, 0 }, ALL(0, 64));
+}
+
+/* More groups of reads than are compared: those of which nothing is said still look where is written. */
+static void many_groups(void **state)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_puts(&b, PTX_HEAD BEHIND_HEAD(OFFSET "st.global.u32 [%rd5], %r4;\n"));
+	b.len -= strlen("END: ret;\n}\n");
+	b.data[b.len] = 0;
+	for (unsigned k = 2; k < 40; k++)
+		ws_buf_printf(&b, "mul.lo.s32 %%r20, %%r3, %u; mul.wide.s32 %%rd6, %%r20, 4; add.s64 %%rd7, %%rd1, %%rd6; ld.global.u32 %%r21, [%%rd7];\n", k);
+	ws_buf_puts(&b, "END: ret;\n}\n");
+	expect(b.data, (struct launch){ { 1 }, { 8 }, 4096, 0, 0 }, ALL(0, 8));
+	expect(b.data, (struct launch){ { 1 }, { 8 }, 0, 0, 0 }, (struct checks){ 47, 8, 0, 0 });
+	ws_buf_free(&b);
+}
+
 /* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
 static void atomics_that_meet(void **state)
 {
@@ -588,6 +631,7 @@ int main(void)
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups),
 		cmocka_unit_test(aliases_still_race),
 	};
 
