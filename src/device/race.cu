@@ -492,7 +492,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
 	if (!at || !read_cell(self, at, address, what, site))
-		__warpsafe_read(address, what, site);
+		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
 }
 
 SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site)
@@ -512,7 +512,7 @@ INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	if (!write_is_checked(self, address, what, site, (u32)(v0 << 8 * (address & 3))))
-		__warpsafe_write(address, what, site, v0, v1);
+		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 }
 
 INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)

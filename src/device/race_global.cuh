@@ -5,9 +5,10 @@
  * A line that the warp covers and a word's cell are dealt with alike: both have W and R. What is ordered here is so by
  * program order, by barriers of the block, or is of a launch before.
  *
- * Cells are first looked at through the first-level cache, and may have changed meanwhile. That does no harm: what is found
+ * Entries are first looked at through the first-level cache, and may have changed meanwhile. That does no harm: what is found
  * to be said already was entered, and who changed W or R since has seen it; and nothing is entered but by comparing. A GPU's
- * atomic takes the entry out of the cache of its multiprocessor, so who fails looks anew the next time. */
+ * atomic takes the entry out of the cache of its multiprocessor, so who fails looks anew the next time: calls that find
+ * nothing to change make one all the same. */
 #ifndef WS_RACE_GLOBAL_CUH
 #define WS_RACE_GLOBAL_CUH
 
@@ -92,13 +93,15 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane, bool lin
 {
 	u32 shift = bytes >> 3, each = 32 >> shift;
 
-	f->covers = lines && covers_lines(address, bytes, lane);
-	f->line = f->covers;
+	f->covers = false;
 	f->at = line_at_once(address);
 	f->w = EXPANDED;
 	f->r = 0;
 	if (f->at)
-		load_cell(f->at, &f->w, &f->r);
+		load_cell_near(f->at, &f->w, &f->r);
+	if (lines && !is_expanded(f->w))
+		f->covers = covers_lines(address, bytes, lane);
+	f->line = f->covers;
 	f->enters = true;
 	f->bits = bytes_of((u32)address, bytes);
 	if (is_expanded(f->w)) {

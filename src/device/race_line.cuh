@@ -69,7 +69,7 @@ HELPER bool read_line(u64 line, const struct me *m, u32 shift)
 		now = line_after_read(r, m, shift);
 		if (!now)
 			break;
-		if (now != r) {
+		if (now != r || m->what & WS_RACE_LOOKED) {
 			if (cas64(line + 8, r, now) != r)
 				continue;
 			w = load64(line);
@@ -95,7 +95,7 @@ HELPER bool write_line(u64 line, const struct me *m, u32 shift)
 		if (!line_before(w, w_bytes(w), ONE_LANE, m, shift))
 			break;
 		now = (w ^ mine) >> W_BYTES_AT ? mine : w;
-		if (now != w) {
+		if (now != w || m->what & WS_RACE_LOOKED) {
 			if (cas64(line, w, now) != w)
 				continue;
 			r = load64(line + 8);

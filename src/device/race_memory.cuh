@@ -121,6 +121,7 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 			cas64(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
 		return;
 	}
+	cas64(line, w, w);               /* who came here had an older one in the first-level cache */
 	shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
 }
 

@@ -54,7 +54,7 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, bytes), population(f->bytes));
 	store32(FOUND(at, site), f->site);
 	store32(FOUND(at, other_site), f->other_site);
-	store32(FOUND(at, what), f->what);
+	store32(FOUND(at, what), f->what & ~(u32)WS_RACE_LOOKED);
 	store32(FOUND(at, other_class), f->other_class);
 	store32(FOUND(at, grid), BLOCK.grid);
 	store32(FOUND(at, block), BLOCK.block);
