@@ -27,6 +27,8 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.unknown = 0;
 	BLOCK.cells = c->bytes ? c->at : 0;
 	BLOCK.lost = 0;
+	BLOCK.probe = c->probe;
+	BLOCK.failed = 0;
 }
 
 HELPER u32 lanes_of_warp(u32 warp)
@@ -122,14 +124,20 @@ HELPER void come(u32 warp, u32 group, bool leave)
 	}
 }
 
-SLOW void __warpsafe_leave(void)
+/* Lanes leave; true for one of the last of the block. */
+HELPER bool last_leaves(void)
 {
 	u32 group = activemask();
 
 	if (!leads(group))
-		return;
+		return false;
 	come(warp_index(), group, true);
-	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) != population(group))
+	return shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group);
+}
+
+SLOW void __warpsafe_leave(void)
+{
+	if (!last_leaves())
 		return;
 	if (BLOCK.lost)
 		global_add(COUNTS(lost), BLOCK.lost);
@@ -523,6 +531,87 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 		__warpsafe_atomic_on(self, at, address, what, site);
 }
 
+/* ---- probes (race.h) ----
+ * Small rather than fast: a probe is one block. */
+SLOW u32 __warpsafe_is_probe(void)
+{
+	return find_cells().probe;
+}
+
+INLINED u32 race_is_probe(void)
+{
+	return __warpsafe_is_probe();
+}
+
+/* An address that is not the program's may be one that it would not have come to. */
+HELPER bool probe_is_inside(u32 address, u32 bytes)
+{
+	u32 begin = shared_begin();
+
+	return address >= begin && address < BLOCK.cells && bytes <= BLOCK.cells - address;
+}
+
+SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
+{
+	struct here h = here(self);
+	u32 offset = (u32)address;
+	u64 w, r;
+
+	if (address >> 32 || !h.time || !probe_is_inside(offset, WS_RACE_BYTES_OF(what))) {
+		BLOCK.failed = 1;
+	} else if (!write) {
+		if (WS_RACE_BYTES_OF(what) != 4 || !read_word_here(&h, self, offset, 15, what, 0))
+			__warpsafe_read(address, what, 0);
+	} else if (WS_RACE_BYTES_OF(what) != 4) {
+		__warpsafe_write(address, what, 0, 0, 0);
+	} else if (!write_word_here(&h, self, offset, 15, what, 0, 0, &w, &r)) {
+		__warpsafe_shared_wrote(address, what, 0, 0, w, r);
+	}
+}
+
+INLINED void race_probe_access(u32 self, u64 address, u32 what, u32 write)
+{
+	__warpsafe_probe_access(self, address, what, write);
+}
+
+SLOW void __warpsafe_probe_fail(void)
+{
+	BLOCK.failed = 1;
+}
+
+INLINED void race_probe_fail(void)
+{
+	__warpsafe_probe_fail();
+}
+
+/* Is this the first proof of the kernel, or one with the same constants? */
+HELPER bool keep_proof(u64 constants, u32 number)
+{
+	u64 was = constants ? cas64(RACE.proofs + 8ull * number, 0, constants) : 0;
+
+	return !was || was == constants;
+}
+
+SLOW void __warpsafe_probe_leave(u64 constants, u32 number)
+{
+	bool found;
+
+	fence_block();
+	if (!last_leaves())
+		return;
+	free_slot();
+	if (BLOCK.off == OFF_SILENT)
+		return;
+	found = BLOCK.failed || BLOCK.off || BLOCK.lost || !BLOCK.cells || !keep_proof(constants, number);
+	asm volatile("fence.acq_rel.sys;" : : : "memory");
+	store32(RACE.probe, found ? WS_RACE_PROBE_FOUND : WS_RACE_PROBE_NOTHING);
+}
+
+INLINED void race_probe_leave(u64 constants, u32 number)
+{
+	__warpsafe_probe_leave(constants, number);
+}
+
 /* ---- barriers and syncs ---- */
 SLOW void __warpsafe_barrier_count(u32 threads)
 {
@@ -616,7 +705,7 @@ HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
 }
 
 /* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
-INLINED void race_block_arrive(u32 self)
+HELPER void block_arrive(u32 self)
 {
 	u32 row = self & ~31u;
 	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
@@ -630,6 +719,11 @@ INLINED void race_block_arrive(u32 self)
 	warp_sync((u32)alive);
 }
 
+INLINED void race_block_arrive(u32 self)
+{
+	block_arrive(self);
+}
+
 /* Who came here while it still counts as waiting has met others than those that are alive. */
 SLOW void __warpsafe_passed(void)
 {
@@ -641,13 +735,39 @@ SLOW void __warpsafe_passed(void)
 		switch_off();
 }
 
-INLINED void race_block_pass(u32 self)
+HELPER void block_pass(u32 self)
 {
 	u64 now, alive;
 
 	load_times(self & ~31u, &now, &alive);
 	if ((u32)(alive >> 32) >> (self & 31) & 1 || now & NOW_SCRUB)
 		__warpsafe_passed();
+}
+
+INLINED void race_block_pass(u32 self)
+{
+	block_pass(self);
+}
+
+/* The same as calls, for probes. */
+SLOW void __warpsafe_probe_arrive(u32 self)
+{
+	block_arrive(self);
+}
+
+INLINED void race_probe_arrive(u32 self)
+{
+	__warpsafe_probe_arrive(self);
+}
+
+SLOW void __warpsafe_probe_pass(u32 self)
+{
+	block_pass(self);
+}
+
+INLINED void race_probe_pass(u32 self)
+{
+	__warpsafe_probe_pass(self);
 }
 
 /* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more

@@ -30,6 +30,12 @@
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_call_block_arrive(u32 thread)       the first of them by a call
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ * and for probes (see below), with race_enter, race_thread and race_warp_sync
+ *     race_is_probe()                          is this launch one?
+ *     race_probe_access(u32 thread, u64 address, u32 what, u32 write)    at an access to shared memory
+ *     race_probe_arrive(u32 thread), race_probe_pass(u32 thread)         before and after a barrier
+ *     race_probe_fail()                        the probe ends without a result
+ *     race_probe_leave(u64 constants, u32 number)                        before each end
  * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */
 #ifndef WS_DEVICE_RACE_H
 #define WS_DEVICE_RACE_H
@@ -81,6 +87,20 @@ enum ws_race_class {
 #define WS_RACE_IS_SHARED_SIZE(fixed, size, threads) \
 	((size) >= WS_RACE_SHARED_BASE(fixed, threads) && ((size) - WS_RACE_SHARED_BASE(fixed, threads)) % (5 * 128) == 0)
 
+/* A block of threads may be launched alone to find out whether any block of that shape can have a race in shared memory
+ * (src/rewrite/probe.h): with cells, as above, and one or two bytes more, by which the kernel knows that it is to do
+ * nothing else. What it finds is written to `probe`: WS_RACE_PROBE_... Launches for which it found nothing are told so by the
+ * low bits of the size. Neither may be the size that a program gives. */
+#define WS_RACE_PROBE_MORE   2
+#define WS_RACE_PROBE_SIZE(fixed, dynamic, threads) (WS_RACE_SHARED_SIZE(fixed, dynamic, threads) + WS_RACE_PROBE_MORE)
+#define WS_RACE_PROBE_TAG    (WS_RACE_SIZE_TAG + WS_RACE_PROBE_MORE)     /* modulo WS_RACE_TAGS: as quick looks have it */
+#define WS_RACE_PROVED_TAG   41
+#define WS_RACE_TAGS         128
+#define WS_RACE_IS_PROBE_SIZE(fixed, size, threads) \
+	((size) >= WS_RACE_PROBE_MORE && WS_RACE_IS_SHARED_SIZE(fixed, (size) - WS_RACE_PROBE_MORE, threads))
+#define WS_RACE_PROVED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROVED_TAG)
+enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
+
 /* ---- set up by the host ---- */
 /* What lies in global memory of one resident block: a slot of one cell a word of shared memory, and states of threads. A
  * block that needs one takes a slot of the first class that is large enough and has one left. */
@@ -122,10 +142,13 @@ struct ws_race_device {
 	ws_race_u64 seen;                /* (1 << found_log2) * sizeof(struct ws_race_seen); never begins anew */
 	ws_race_u64 counts;              /* struct ws_race_counts */
 	ws_race_u64 areas;               /* u64: the address of a struct ws_race_areas; never begins anew. 0 = none is known */
+	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
+	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };
 #define WS_RACE_WRITTEN     (1 << 18)
+#define WS_RACE_PROOFS      (1 << 12)
 #define WS_RACE_PAGE_BYTES  (256 << 10)
 #define WS_RACE_CELLS_BYTES 512
 

@@ -80,6 +80,10 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	u64 key, count;
 	u32 row;
 
+	if (BLOCK.probe) {
+		BLOCK.failed = 1;
+		return false;
+	}
 	f.other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
 	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
 	if (!read && f.other_class > WS_RACE_ATOMIC8_SYS)

@@ -78,14 +78,17 @@ HELPER u32 shared_begin(void)
 struct cells {
 	u32 at, bytes;           /* all of them; behind them the values */
 	u32 begin;               /* address of the first word */
+	bool probe;
 };
 
 HELPER struct cells find_cells(void)
 {
 	u32 dynamic = (u32)IN_SHARED(__warpsafe_dynamic), begin = shared_begin(), fixed = dynamic - begin;
 	u32 size = dynamic_bytes(), threads = threads_of_block();
-	struct cells c = { 0, 0, begin };
+	struct cells c = { 0, 0, begin, WS_RACE_IS_PROBE_SIZE(fixed, size, threads) };
 
+	if (c.probe)
+		size -= WS_RACE_PROBE_MORE;
 	if (WS_RACE_IS_SHARED_SIZE(fixed, size, threads)) {
 		u32 own = (size - WS_RACE_SHARED_BASE(fixed, threads)) / 5;
 

@@ -43,7 +43,9 @@ struct block {
 	u32 handed;              /* HANDED_...: see race_order.cuh, fence.sc */
 	u32 slot_number;         /* among all classes */
 	u32 lost;                /* accesses to other bytes of a word of shared memory that were forgotten */
-	u32 unused[10];          /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 probe;               /* the block is a probe (race.h) */
+	u32 failed;              /* a probe has found something, or something that it cannot tell */
+	u32 unused[8];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
@@ -109,11 +111,14 @@ HELPER bool leads(u32 group)
 	return !(group & lanes_below());
 }
 
+/* Of accesses or pairs of which it is not known whether they race. */
 HELPER void count_threads(u64 counter)
 {
 	u32 lanes = activemask();
 
-	if (leads(lanes))
+	if (BLOCK.probe)
+		BLOCK.failed = 1;
+	else if (leads(lanes))
 		global_add(counter, population(lanes));
 }
 

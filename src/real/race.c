@@ -26,6 +26,7 @@ struct ws_real_gpu {                     /* a context */
 	pthread_rwlock_t launching;          /* read: a launch is being made; written: the tables begin anew */
 	pthread_mutex_t asking;              /* for the counts */
 	void *stream;                        /* ours; waits for no other */
+	void *probes;                        /* likewise, for probes: they may wait for room on the GPU */
 	struct ws_race_device device;        /* what each module is told */
 	struct ws_race_layout layout;
 	struct ws_real_areas areas;
@@ -34,6 +35,8 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_race_seen *seen;           /* how often, as last read */
 	uint64_t *told;                      /* of each, how often the report knows of it */
 	struct ws_race_counts *counts;       /* as last read */
+	uint32_t *probe;                     /* host memory: what the last probe has found */
+	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
 	uint64_t asked;                      /* when the counts were last read */
@@ -53,7 +56,7 @@ static bool driver_has_all(void)
 {
 	return ws_real.cuMemGetInfo_v2 && ws_real.cuMemAlloc_v2 && ws_real.cuMemHostRegister_v2 &&
 	       ws_real.cuMemHostGetDevicePointer_v2 && ws_real.cuMemsetD8Async && ws_real.cuMemcpyHtoDAsync_v2 &&
-	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize &&
+	       ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuStreamCreate && ws_real.cuStreamSynchronize && ws_real.cuStreamQuery &&
 	       ws_real.cuCtxSynchronize && ws_real.cuCtxGetCurrent && ws_real.cuCtxPushCurrent_v2 && ws_real.cuCtxPopCurrent_v2;
 }
 
@@ -130,7 +133,7 @@ static bool allocate(struct ws_real_gpu *g)
 static bool share(struct ws_real_gpu *g)
 {
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
-	size_t all = bytes + seen + sizeof *g->counts;
+	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0, table = 0;
 
@@ -141,12 +144,15 @@ static bool share(struct ws_real_gpu *g)
 		munmap(p, all);
 		return false;
 	}
-	if (ws_real.cuMemAlloc_v2(&table, seen) || zero(g, table, seen))
+	if (ws_real.cuMemAlloc_v2(&table, seen + proofs) || zero(g, table, seen + proofs))
 		return false;
 	g->device.seen = table;
+	g->device.proofs = table + seen;
 	g->found = (struct ws_race_found *)(void *)p;
 	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
 	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);
+	g->probe = (uint32_t *)(void *)(p + bytes + seen + sizeof *g->counts);
+	g->device.probe = there + bytes + seen + sizeof *g->counts;
 	g->told = ws_alloc(sizeof *g->told << FOUND_LOG2);
 	g->device.found = there;
 	g->device.found_log2 = FOUND_LOG2;
@@ -155,7 +161,8 @@ static bool share(struct ws_real_gpu *g)
 
 static bool make(struct ws_real_gpu *g)
 {
-	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, WS_REAL_NON_BLOCKING) || !allocate(g) || !share(g))
+	if (!driver_has_all() || ws_real.cuStreamCreate(&g->stream, WS_REAL_NON_BLOCKING) ||
+	    ws_real.cuStreamCreate(&g->probes, WS_REAL_NON_BLOCKING) || !allocate(g) || !share(g))
 		return false;
 	ws_race_place(&g->layout, &g->device, g->base);
 	g->device.areas = ws_real_areas_make(&g->areas, g->stream);
@@ -393,6 +400,32 @@ void ws_real_race_end(struct ws_real_gpu *g)
 		pthread_mutex_unlock(&g->asking);
 	}
 	pthread_rwlock_unlock(&g->launching);
+}
+
+static uint32_t probe_found(const struct ws_real_gpu *g)
+{
+	return __atomic_load_n(g->probe, __ATOMIC_ACQUIRE);
+}
+
+/* While the program's kernels fill the GPU the probe does not begin, and they may wait for the program. */
+bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigned block[3], unsigned size, void **params)
+{
+	enum { NOT_READY = 600, MOST_MS = 50 };      /* CUresult */
+	uint64_t end = ws_monotonic_ns() + MOST_MS * 1000000ull;
+	int e = NOT_READY;
+
+	if (g->probing && probe_found(g) == WS_RACE_PROBE_RUNS)
+		return false;
+	g->probing = true;
+	__atomic_store_n(g->probe, WS_RACE_PROBE_RUNS, __ATOMIC_RELEASE);
+	if (ws_real.cuLaunchKernel(function, 1, 1, 1, block[0], block[1], block[2], size, g->probes, params, NULL)) {
+		g->probing = false;
+		return false;
+	}
+	while (probe_found(g) == WS_RACE_PROBE_RUNS && e == NOT_READY && ws_monotonic_ns() < end)
+		e = ws_real.cuStreamQuery(g->probes);
+	g->probing = e == NOT_READY && probe_found(g) == WS_RACE_PROBE_RUNS;
+	return probe_found(g) == WS_RACE_PROBE_NOTHING;
 }
 
 /* Checks need registers, and somewhat more than 1 KB of shared memory in each block. */

@@ -24,6 +24,7 @@ struct ws_real_func {
 	uint32_t *barriers, nbarriers;       /* instructions: barriers of the block */
 	uint32_t (*jumps)[2], njumps;        /* jumps back: instruction, and where it leads */
 };
+struct ws_real_probe_value { uint32_t param, offset, bytes; };   /* a part of a parameter, by its number */
 struct ws_real_checked_kernel {
 	const char *name, *plain;            /* plain: demangled */
 	const char *why;                     /* it is not checked; NULL = it is */
@@ -32,6 +33,9 @@ struct ws_real_checked_kernel {
 	bool shared;                         /* it may check accesses to shared memory */
 	bool reads_size;                     /* of shared memory, by special registers */
 	bool waits;                          /* it may read what other blocks write while it runs */
+	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
+	const struct ws_real_probe_value *probe_reads;
+	uint32_t nprobe_reads;
 };
 struct ws_real_table {
 	struct ws_arena *arena;
@@ -85,6 +89,15 @@ void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);
 void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
+/* With what to launch its probe, and itself when that has found nothing. false: neither is possible. */
+bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved);
+/* race_probe.c: the dynamic shared memory with which to launch it, `all` (of ws_real_race_shared) unless a probe has found
+ * that it needs no checks of shared memory. dynamic: what the program asks for; params: as the driver takes them, or NULL. */
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned dynamic, unsigned all,
+                             void **params);
+void ws_real_race_probe_forget(void);
+/* Runs a probe in the context of gpu, which is current: has it found nothing? */
+bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);
 /* The driver did not launch the kernel, or refused an attribute of it: is it because of its checks? */
 struct ws_real_kernel;
 void ws_real_race_failed(struct ws_real_kernel *k, int error);

@@ -55,10 +55,9 @@ static uint64_t resident(const struct shape *s, uint64_t dynamic)
 }
 
 /* The driver lets a function have more than the usual only when it was told to. */
-static bool allow(const struct shape *s)
+static bool allow(const struct shape *s, uint64_t size)
 {
-	return s->fixed + s->size <= USUAL_SHARED ||
-	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)s->size);
+	return s->fixed + size <= USUAL_SHARED || !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
 /* What the driver would else do in the function's first launch, and be timed with it: bring its code to the GPU, and make
@@ -102,7 +101,7 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 		return;
 	}
 	s->plain = resident(s, s->dynamic);
-	s->extended = allow(s) ? resident(s, s->size) : 0;
+	s->extended = allow(s, s->size) ? resident(s, s->size) : 0;
 }
 
 static struct shape shape_of(void *function, unsigned threads, unsigned dynamic)
@@ -127,6 +126,14 @@ void ws_real_race_shared_forget(void)
 	pthread_mutex_lock(&lock);
 	memset(shapes, 0, sizeof shapes);
 	pthread_mutex_unlock(&lock);
+	ws_real_race_probe_forget();
+}
+
+/* A program's own size that by chance says more than it means. */
+static bool means_something(const struct shape *s)
+{
+	return WS_RACE_IS_SHARED_SIZE(s->fixed, s->dynamic, s->threads) ||
+	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || s->dynamic % WS_RACE_TAGS == WS_RACE_PROVED_TAG;
 }
 
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
@@ -141,8 +148,19 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 		return dynamic;
 	s = shape_of(function, (unsigned)threads, dynamic);
 	stay = cooperative || (s.waits && blocks <= s.plain);
-	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s))
+	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s, s.size))
 		return (unsigned)s.size;
-	/* A size that by chance says that there are cells. */
-	return s.fixed && WS_RACE_IS_SHARED_SIZE(s.fixed, dynamic, s.threads) ? dynamic + 1 : dynamic;
+	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
+}
+
+bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved)
+{
+	struct shape s;
+
+	if (!driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
+		return false;
+	s = shape_of(function, threads, dynamic);
+	*probe = WS_RACE_PROBE_SIZE(s.fixed, dynamic, threads);
+	*proved = WS_RACE_PROVED_SIZE(dynamic);
+	return s.size && s.fixed + *probe <= device_attribute(SHARED_OF_BLOCK) && allow(&s, *probe);
 }

@@ -197,6 +197,27 @@ static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_p
 		}
 }
 
+static uint32_t param_number(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
+{
+	uint32_t k = 0;
+
+	while (k < f->nparams && f->params[k] != s)
+		k++;
+	return k;
+}
+
+static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct ws_real_checked_kernel *to)
+{
+	struct ws_real_probe_value *v = ws_arena_alloc(a, (k->nprobe_reads + 1) * sizeof *v);
+
+	for (uint32_t n = 0; n < k->nprobe_reads; n++)
+		v[n] = (struct ws_real_probe_value){ param_number(k->func, k->probe_reads[n].sym),
+			                             (uint32_t)k->probe_reads[n].offset, k->probe_reads[n].bytes };
+	to->probe = k->probe;
+	to->probe_reads = v;
+	to->nprobe_reads = k->nprobe_reads;
+}
+
 static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                         uint32_t k)
 {
@@ -211,6 +232,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	for (uint32_t n = 0; n < m->nfuncs; n++)
 		to->reaches[n] = ws_rw_reaches(&r->kernels[k], m->funcs[n]);
 	take_shared_use(to, m, r, &r->kernels[k]);
+	take_probe(t->arena, &r->kernels[k], to);
 	free(plain);
 }
 

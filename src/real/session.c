@@ -35,6 +35,8 @@ static void tell_stats(void)
 	ws_real_tell("modules loaded: %llu; rewritten: %llu (%.3f s); compiled: %llu (%.3f s); from the cache: %llu",
 	             f[WS_FIG_LOOKED], f[WS_FIG_REWRITTEN], (double)f[WS_FIG_REWRITE_NS] * 1e-9, f[WS_FIG_COMPILED],
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
+	if (f[WS_FIG_PROBES])
+		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
 }
 
 static void *create(void)

@@ -142,6 +142,7 @@ int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsig
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream(f, stream);
 
+	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
@@ -151,6 +152,7 @@ int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, 
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream_ptsz(f, stream);
 
+	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
@@ -195,6 +197,8 @@ int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **
 	const void *with = with_cells(f, config, &c);
 	struct launch l = in_stream(f, stream_of(config));
 
+	if (with == &c)
+		c.shared = ws_real_race_probed(l.gpu, f, c.block, ((const struct config *)config)->shared, c.shared, params);
 	return launched(l, ws_real.cuLaunchKernelEx(with, f, params, extra));
 }
 
@@ -204,6 +208,8 @@ int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, vo
 	const void *with = with_cells(f, config, &c);
 	struct launch l = in_stream_ptsz(f, stream_of(config));
 
+	if (with == &c)
+		c.shared = ws_real_race_probed(l.gpu, f, c.block, ((const struct config *)config)->shared, c.shared, params);
 	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with, f, params, extra));
 }
 
@@ -213,6 +219,7 @@ int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigne
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream(f, stream);
 
+	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 
@@ -222,6 +229,7 @@ int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, un
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream_ptsz(f, stream);
 
+	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 

@@ -436,6 +436,16 @@ void ws_code_replace(struct ws_code *c)
 	ws_ptx_edit(m, i->off, i->len, RANK_REPLACE, "");
 }
 
+void ws_code_text(struct ws_code *c, struct ws_buf *out)
+{
+	for (const char *line = c->text.data, *end; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		ws_buf_printf(out, "%.*s\n\t", (int)(end - line), line);
+	}
+	ws_buf_free(&c->text);
+	free(c);
+}
+
 void ws_code_end(struct ws_code *c)
 {
 	struct ws_buf out = { 0 };

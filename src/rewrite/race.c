@@ -5,6 +5,7 @@
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
 #include "rewrite/needless.h"
+#include "rewrite/probe.h"
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
 
@@ -29,6 +30,7 @@ struct body {
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
+	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
@@ -211,15 +213,27 @@ static void note_site(struct body *b, const struct ws_rw_access *a, const struct
 	ws_buf_free(&place);
 }
 
+/* Over the check of an access to shared memory, where the kernel's probe has found nothing. */
+static const char *skip_proved(const struct body *b, struct ws_code *c, const struct ws_rw_access *a)
+{
+	const char *label = b->proved && a->space == WS_SPACE_SHARED ? ws_code_label(c) : NULL;
+
+	if (label)
+		ws_code_add(c, "@%s bra %s;", b->proved, label);
+	return label;
+}
+
 /* The check, with its address and `what`, jumped over where the launch is known not to need it. */
 static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const *args)
 {
+	const char *probed = skip_proved(b, c, a);
 	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
 	bool done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 
 	place_label(c, skip);
 	place_label(c, own);
+	place_label(c, probed);
 	return done;
 }
 
@@ -348,7 +362,7 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 	return instruction(b, i);
 }
 
-static const struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
+static struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
 {
 	uint32_t k = 0;
 
@@ -458,17 +472,59 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 	return needs;
 }
 
+/* What race_enter is to know of a kernel. */
+static uint32_t number_and_needs(const struct body *b)
+{
+	const struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+
+	return (uint32_t)(kernel - b->race->reach.kernels) | needs(b, kernel);
+}
+
+/* The kernel's probe, if it can have one, and what the host must know of it. */
+static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t n)
+{
+	struct race *r = b->race;
+	struct ws_rw_kernel *kernel = kernel_of(r, b->f);
+	struct ws_ptx_module *m = ws_rw_module(r->p);
+	struct ws_probe *probe = ws_probe_find(b->f, list, n, &kernel->no_probe);
+	struct ws_probe_value *reads;
+
+	if (!probe)
+		return true;
+	b->proved = ws_probe_write(probe, r->p, number_and_needs(b), ws_rw_result_of(r->p)->module);
+	reads = ws_arena_alloc(m->arena, (probe->nparams + 1) * sizeof *reads);
+	if (probe->nparams)
+		memcpy(reads, probe->params, probe->nparams * sizeof *reads);
+	kernel->probe = true;
+	kernel->probe_reads = reads;
+	kernel->nprobe_reads = (uint32_t)probe->nparams;
+	ws_probe_free(probe);
+	return b->proved != NULL;
+}
+
+/* Where the probe has found nothing, cells of shared memory are not needed. */
+static bool call_enter(struct body *b)
+{
+	struct ws_code *c = ws_code_entry(b->race->p, b->f);
+	uint32_t arg = number_and_needs(b);
+	const char *which = number(b->race->p, arg);
+
+	if (b->proved) {
+		which = ws_code_temp(c, WS_B32);
+		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, b->proved);
+	}
+	return call_at(b, c, "race_enter", which);
+}
+
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
 static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
 {
 	struct race *r = b->race;
-	const struct ws_rw_kernel *kernel = kernel_of(r, b->f);
 
 	if (r->prune)
-		b->ranges = ws_ranges_find(r->p, &r->reach, kernel, list, n, needless, b->shared);
+		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
 	limit_registers(b, be_silent(b));
-	return call_at(b, ws_code_entry(r->p, b->f), "race_enter",
-	               number(r->p, (uint32_t)(kernel - r->reach.kernels) | needs(b, kernel)));
+	return call_enter(b);
 }
 
 /* Would checks at their places come to more code than an instruction cache holds beside the program's? In bytes, as ptxas
@@ -495,11 +551,13 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
+	if (r->prune && b.kernel && !r->part)
+		done = add_probe(&b, list, n);
 	if (r->prune)
 		find_needless(r, &b, list, n, needless);
 	b.calls = too_long(f, list, n, needless);
 	if (b.kernel)
-		done = enter(&b, list, n, needless);
+		done = done && enter(&b, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 

@@ -386,13 +386,15 @@ static bool may_own(const struct ws_ranges *g)
 	return true;
 }
 
+/* probed: what is not proved of shared memory is by its probe. */
 static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n,
-		    const struct ws_needless *needless, const struct ws_shared_ranges *shared)
+		    const struct ws_needless *needless, const struct ws_shared_ranges *shared, bool probed)
 {
 	for (uint32_t k = 0; k < n; k++) {
 		uint8_t how = g->how[list[k].inst->index];
 		bool proved = how == OWN || how == BOUNDED_READ || how == AREA_READ || how == NOT_REACHED ||
-			      (!g->nwriting && how != CHECKED) || (shared && ws_shared_ranges_may(shared, &list[k]));
+			      (!g->nwriting && how != CHECKED) || (shared && ws_shared_ranges_may(shared, &list[k])) ||
+			      (probed && list[k].space == WS_SPACE_SHARED);
 
 		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip && !proved)
 			return false;
@@ -678,15 +680,42 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 	}
 }
 
-static void decide_silent(struct ws_ranges *g, struct entry *e, const struct ws_shared_ranges *shared)
+/* What makes launches silent, as far as can be said before: proofs of everything; or of global memory, and the probe's. */
+struct silence {
+	bool by_ranges;
+	const struct ws_shared_ranges *shared;
+	const char *proved;              /* NULL: not so */
+};
+
+static bool may_be_silent(const struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n,
+			  const struct ws_needless *needless, const struct ws_shared_ranges *shared, const char *proved,
+			  struct silence *how)
 {
-	e->ok = g->own ? g->own : e->ok;
-	g->silent = new_predicate(g, e);
-	if (shared)
-		ws_shared_ranges_demand(shared, e->c, g->silent);
+	how->by_ranges = all_own(g, list, n, needless, shared, false);
+	how->shared = shared;
+	how->proved = proved && all_own(g, list, n, needless, NULL, true) ? proved : NULL;
+	return how->by_ranges || how->proved;
 }
 
-static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws_shared_ranges *shared)
+static void decide_silent(struct ws_ranges *g, struct entry *e, const struct silence *how)
+{
+	const char *so_far = g->own ? g->own : e->ok, *also;
+
+	e->ok = so_far;
+	g->silent = new_predicate(g, e);
+	if (how->by_ranges && how->shared)
+		ws_shared_ranges_demand(how->shared, e->c, g->silent);
+	if (!how->proved)
+		return;
+	e->ok = so_far;
+	also = how->by_ranges ? new_predicate(g, e) : g->silent;
+	ws_code_add(e->c, "and.pred %s, %s, %s;", also, also, how->proved);
+	if (how->by_ranges)
+		ws_code_add(e->c, "or.pred %s, %s, %s;", g->silent, g->silent, also);
+}
+
+/* silence: NULL if no launch is silent. */
+static void write_entry(struct ws_ranges *g, bool own, const struct silence *silence)
 {
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
 
@@ -703,8 +732,8 @@ static void write_entry(struct ws_ranges *g, bool own, bool all, const struct ws
 		if (own)
 			decide_own(g, &e);
 	}
-	if (all)
-		decide_silent(g, &e, shared);
+	if (silence)
+		decide_silent(g, &e, silence);
 	ws_code_end(e.c);
 	free(e.known);
 }
@@ -737,8 +766,9 @@ static bool leave_out_rare(struct ws_ranges *g, const struct ws_rw_access *list,
  * NULL: there are none. */
 static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 				       const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
-				       const struct ws_shared_ranges *shared)
+				       const struct ws_shared_ranges *shared, const char *proved)
 {
+	struct silence silence;
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
 	const char *silent = NULL;
 
@@ -749,8 +779,8 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 			ws_ranges_free(g);
 			return NULL;
 		}
-		if ((!g->nwriting || may_own(g)) && all_own(g, list, n, needless, shared)) {
-			write_entry(g, g->nwriting, true, shared);
+		if ((!g->nwriting || may_own(g)) && may_be_silent(g, list, n, needless, shared, proved, &silence)) {
+			write_entry(g, g->nwriting, &silence);
 			silent = g->silent;
 		}
 	}
@@ -762,8 +792,9 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 /* What holds in every launch. */
 static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 			      const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
-			      const struct ws_shared_ranges *shared)
+			      const struct ws_shared_ranges *shared, const char *proved)
 {
+	struct silence silence;
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
 	bool own, all;
 
@@ -780,15 +811,16 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 		return NULL;
 	}
 	own = may_own(g);
-	all = (g->nwriting ? own : shared != NULL) && calls_nothing(reach, k) && all_own(g, list, n, needless, shared);
+	all = (g->nwriting ? own : shared || proved) && calls_nothing(reach, k) &&
+	      may_be_silent(g, list, n, needless, shared, proved, &silence);
 	if (all || (g->nwriting && (own || reads_unproved(g))))
-		write_entry(g, own && g->nwriting, all, shared);
+		write_entry(g, own && g->nwriting, all ? &silence : NULL);
 	return g;
 }
 
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
-				 const struct ws_shared_ranges *shared)
+				 const struct ws_shared_ranges *shared, const char *proved)
 {
 	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
 	struct ws_ranges *g;
@@ -796,8 +828,8 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	struct ws_code *c;
 
 	ws_ptx_cfg(f);
-	g = find(p, reach, k, list, n, needless, shared);
-	silent = silent_without_rare(p, reach, k, list, n, needless, shared);
+	g = find(p, reach, k, list, n, needless, shared, proved);
+	silent = silent_without_rare(p, reach, k, list, n, needless, shared, proved);
 	if (silent && g && g->silent) {
 		c = ws_code_entry(p, f);
 		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, silent);

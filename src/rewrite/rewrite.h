@@ -60,12 +60,20 @@ struct ws_rw_site {
 /* The counters of one site, by what its address turned out to be; one that names its space has one. */
 enum ws_rw_counter { WS_RW_GLOBAL, WS_RW_SHARED, WS_RW_CONST, WS_RW_COUNTERS };
 
+/* A value in constant memory, or of a parameter. */
+struct ws_probe_value { const struct ws_ptx_sym *sym; int64_t offset; uint32_t bytes; };
+
 /* race: one kernel of the module. */
 struct ws_rw_kernel {
 	const struct ws_ptx_func *func;
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
 	uint64_t *reach;         /* bit set, by func->sym->index: the functions that it may execute */
 	bool full;               /* its shared memory leaves no room for checks */
+	/* Its probe (probe.h): and what it reads of the kernel's parameters; no_probe: why it could be of use and there is none. */
+	bool probe;
+	const struct ws_probe_value *probe_reads;
+	uint32_t nprobe_reads;
+	const char *no_probe;
 };
 
 struct ws_rw_result {

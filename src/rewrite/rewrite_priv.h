@@ -62,6 +62,8 @@ void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_ty
 struct ws_code *ws_code_tail(struct ws_pass *p, struct ws_ptx_func *f);
 /* Ends code that began before an instruction: it takes the instruction's place. */
 void ws_code_replace(struct ws_code *c);
+/* Ends code that began at the entry: its lines go to *out and not into the module. */
+void ws_code_text(struct ws_code *c, struct ws_buf *out);
 /* Adds a function of the runtime to the module, with what it needs (inline.c). */
 bool ws_rw_use(struct ws_pass *p, const char *function);
 

@@ -1,0 +1,671 @@
+/* probe.c - what of a kernel its probe needs, or why it can have none (probe.h).
+ *
+ * A register is *known* if each of its writes computes it from thread index, block size, parameters, constants in constant
+ * memory at fixed places, and known registers; else it is data: what was loaded, or never written, other lanes' values, the block's index.
+ * Needed are the addresses of accesses to shared memory, the guards of those where they are known, what the values of
+ * needed registers are computed from, and the conditions of branches that decide whether something needed is executed.
+ *
+ * Why is there no race in any block if the probe finds none? The order of two accesses of a block is that of barriers and
+ * syncs of the warp (atomics and strong accesses to shared memory: no probe), so it does not depend on how fast threads
+ * are, and the checks find a race of every such program in any run (they tell what they do not know, and a probe in
+ * which that happens counts as one with a race). So the probe has to make the accesses of each thread of each block, in
+ * the same places between barriers and syncs. More accesses do no harm, for they only make more races. A thread
+ * comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
+ *   - those that decide nothing needed are not there: the probe goes on where both ways meet, at the immediate
+ *     post-dominator;
+ *   - where one way leads to no more accesses and barriers (`if (i >= n) return`), the probe goes the other one. Threads that have
+ *     ended are at all barriers, so the others' accesses are in the same intervals;
+ *   - where there are accesses on either way, but no barrier or sync, and no needed register that is written there is
+ *     used behind the place where the ways meet, the probe goes first the one way and then the other;
+ *   - else there is no probe, in particular if it is a loop with accesses of which data says how often. */
+#include "rewrite/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BLOCKS = 4000, MOST_ACCESSES = 2000, MOST_VALUES = 16 };
+
+static bool refuse(struct ws_probe *p, const struct ws_ptx_inst *i, const char *what)
+{
+	if (p->why.len)
+		return false;
+	ws_buf_puts(&p->why, what);
+	if (i) {
+		ws_buf_puts(&p->why, " at ");
+		ws_ptx_where(p->f->module, i, &p->why);
+	}
+	return false;
+}
+
+/* ---- what instructions are ---- */
+static bool is_barrier(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_bar || i->op == WS_OP_barrier;
+}
+
+static bool computes(const struct ws_ptx_inst *i)
+{
+	switch (i->op) {
+	case WS_OP_add: case WS_OP_sub: case WS_OP_mul: case WS_OP_mad: case WS_OP_mul24: case WS_OP_mad24: case WS_OP_sad:
+	case WS_OP_div: case WS_OP_rem: case WS_OP_abs: case WS_OP_neg: case WS_OP_min: case WS_OP_max: case WS_OP_popc:
+	case WS_OP_clz: case WS_OP_bfind: case WS_OP_brev: case WS_OP_bfe: case WS_OP_bfi: case WS_OP_and: case WS_OP_or:
+	case WS_OP_xor: case WS_OP_not: case WS_OP_cnot: case WS_OP_lop3: case WS_OP_shl: case WS_OP_shr: case WS_OP_shf:
+	case WS_OP_prmt: case WS_OP_mov: case WS_OP_cvt: case WS_OP_cvta: case WS_OP_selp: case WS_OP_set: case WS_OP_setp:
+	case WS_OP_slct: case WS_OP_fma:
+		return !(i->flags & WS_F_CC);
+	default:
+		return false;
+	}
+}
+
+static bool same_in_all_blocks(unsigned sreg)
+{
+	return (sreg >= WS_SR_TID_X && sreg <= WS_SR_NTID_Z) || sreg == WS_SR_LANEID ||
+	       (sreg >= WS_SR_LANEMASK_EQ && sreg <= WS_SR_LANEMASK_GT);
+}
+
+static bool operand_is_known(const struct ws_operand *o)
+{
+	if (o->kind == WS_O_SREG)
+		return same_in_all_blocks(o->sreg_or_count);
+	return o->kind != WS_O_SYM || (o->sym->kind == WS_SYM_VAR && o->sym->space == WS_SPACE_SHARED);
+}
+
+static bool is_parameter(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
+{
+	for (uint32_t k = 0; k < f->nparams; k++)
+		if (f->params[k] == s)
+			return true;
+	return false;
+}
+
+/* A load of what the kernel was given, or of constants, at a fixed place. */
+static bool loads_fixed(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *o = i->op == WS_OP_ld && i->nops == 2 ? &i->ops[1] : NULL;
+
+	if (!o || o->kind != WS_O_ADDR || !o->sym || o->reg || o->sym->kind != WS_SYM_VAR)
+		return false;
+	return o->sym->space == WS_SPACE_CONST || (o->sym->space == WS_SPACE_PARAM && is_parameter(f, o->sym));
+}
+
+/* But for the registers that it uses. */
+static bool gives_known(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	if (loads_fixed(f, i))
+		return true;
+	if (!computes(i))
+		return false;
+	for (unsigned k = 0; k < i->nops; k++)
+		if (!operand_is_known(&i->ops[k]))
+			return false;
+	return true;
+}
+
+/* ---- known or data ---- */
+struct spread { struct ws_probe *p; const struct ws_ptx_inst *from; bool changed; };
+
+static void use_data(void *user, struct ws_reg *r, bool is_def)
+{
+	struct spread *s = user;
+
+	if (!is_def && !s->from)
+		s->from = s->p->data[r->index];
+}
+
+static void make_data(void *user, struct ws_reg *r, bool is_def)
+{
+	struct spread *s = user;
+
+	if (is_def && !s->p->data[r->index]) {
+		s->p->data[r->index] = s->from;
+		s->changed = true;
+	}
+}
+
+static void note_written(void *user, struct ws_reg *r, bool is_def)
+{
+	((bool *)user)[r->index] |= is_def;
+}
+
+/* What is never written is not known either. */
+static void find_unwritten(struct ws_probe *p)
+{
+	bool *written = ws_alloc(p->f->nregs + 1);
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		ws_ptx_inst_regs(&p->f->insts[k], note_written, written);
+	for (uint32_t k = 0; k < p->f->nregs; k++)
+		if (!written[k])
+			p->data[k] = p->f->insts;
+	free(written);
+}
+
+static void find_data(struct ws_probe *p)
+{
+	struct spread s = { .p = p, .changed = true };
+
+	find_unwritten(p);
+	while (s.changed) {
+		s.changed = false;
+		for (uint32_t k = 0; k < p->f->ninsts; k++) {
+			const struct ws_ptx_inst *i = &p->f->insts[k];
+
+			s.from = gives_known(p->f, i) ? NULL : i;
+			ws_ptx_inst_regs(i, use_data, &s);
+			if (s.from)
+				ws_ptx_inst_regs(i, make_data, &s);
+		}
+	}
+}
+
+/* ---- what no probe can do ---- */
+static bool look_at_barrier(struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	bool warp = i->mode == WS_MODE_WARP_SYNC;
+	const struct ws_operand *o = &i->ops[i->mode == WS_MODE_RED ? 1 : 0];
+
+	if (i->guard)
+		return refuse(p, i, "a barrier for some threads");
+	if (o->kind != WS_O_INT || (uint32_t)o->imm != (warp ? UINT32_MAX : 0))
+		return refuse(p, i, warp ? "a sync of some lanes" : "a barrier with a number");
+	if (!warp && (i->mode == WS_MODE_ARRIVE || i->nops != (i->mode == WS_MODE_RED ? 3 : 1)))
+		return refuse(p, i, "a barrier of some threads");
+	return true;
+}
+
+static bool look_at_access(struct ws_probe *p, const struct ws_rw_access *a)
+{
+	if (a->rw_class != WS_RW_CHECK || a->space == WS_SPACE_GLOBAL)
+		return true;
+	if (a->space != WS_SPACE_SHARED)
+		return refuse(p, a->inst, "an access of which the memory is not named");
+	if (a->kind == WS_RW_ATOMIC || a->sem != WS_SEM_WEAK)
+		return refuse(p, a->inst, "an atomic or strong access to shared memory");
+	if (a->bytes > 16)
+		return refuse(p, a->inst, "a wide access to shared memory");
+	p->access[a->inst->index] = (uint32_t)(a - p->list) + 1;
+	return true;
+}
+
+static bool reads_size(const struct ws_ptx_inst *i)
+{
+	for (unsigned n = 0; n < i->nops; n++)
+		if (i->ops[n].kind == WS_O_SREG &&
+		    (i->ops[n].sreg_or_count == WS_SR_DYNAMIC_SMEM_SIZE || i->ops[n].sreg_or_count == WS_SR_TOTAL_SMEM_SIZE ||
+		     i->ops[n].sreg_or_count == WS_SR_AGGR_SMEM_SIZE))
+			return true;
+	return false;
+}
+
+static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *target = i->call ? i->call->target : NULL;
+
+	if (is_barrier(i))
+		return look_at_barrier(p, i);
+	if (target && (target->kind != WS_O_SYM || !target->sym->func || !target->sym->func->declared_only))
+		return refuse(p, i, "a call");
+	return reads_size(i) ? refuse(p, i, "the size of shared memory is read") : true;
+}
+
+/* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */
+static bool find_events(struct ws_probe *p)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < p->n; k++) {
+		if (!look_at_access(p, &p->list[k]))
+			return false;
+		any |= p->access[p->list[k].inst->index] != 0;
+	}
+	if (!any)
+		return false;
+	if (p->f->ntables)
+		return refuse(p, NULL, "a table of branches");
+	if (p->f->nblocks > MOST_BLOCKS || p->n > MOST_ACCESSES)
+		return refuse(p, NULL, "too long");
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		if (!look_at(p, &p->f->insts[k]))
+			return false;
+	return true;
+}
+
+/* ---- regions ---- */
+static bool is_event(const struct ws_probe *p, uint32_t inst)
+{
+	return p->access[inst] || is_barrier(&p->f->insts[inst]);
+}
+
+/* Blocks that the probe comes to from `from`, without going through `until`: marks[] gets `mark` as well. */
+static void mark_region(const struct ws_probe *p, uint32_t from, uint32_t until, uint8_t *marks, uint8_t mark)
+{
+	uint32_t *stack = ws_alloc((2 * p->f->nblocks + 2) * sizeof *stack), depth = 0;
+
+	stack[depth++] = from;
+	while (depth) {
+		uint32_t b = stack[--depth];
+
+		if (b == WS_EXIT_BLOCK || b == until || marks[b] & mark)
+			continue;
+		marks[b] |= mark;
+		stack[depth++] = p->next[b][0];
+		if (p->when[b])
+			stack[depth++] = p->next[b][1];
+	}
+	free(stack);
+}
+
+enum { FIRST = 1, SECOND = 2 };
+
+/* Is there, in blocks with such marks, an event (kept: or anything that is kept)? */
+static bool has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept)
+{
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (uint32_t k = p->f->blocks[b].first; marks[b] & mark && k <= p->f->blocks[b].last; k++)
+			if (is_event(p, k) || (kept && p->kept[k]))
+				return true;
+	return false;
+}
+
+/* Where the ways of a branch meet. The end of some threads is no edge of the graph. */
+static uint32_t join_of(const struct ws_probe *p, uint32_t b)
+{
+	bool ends = p->next[b][0] == WS_EXIT_BLOCK || p->next[b][1] == WS_EXIT_BLOCK;
+
+	return ends ? WS_EXIT_BLOCK : p->f->blocks[b].ipdom;
+}
+
+static uint8_t *region_of(const struct ws_probe *p, uint32_t b)
+{
+	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
+	uint32_t join = join_of(p, b);
+
+	mark_region(p, p->next[b][0], join, marks, FIRST);
+	mark_region(p, p->next[b][1], join, marks, SECOND);
+	return marks;
+}
+
+/* ---- how blocks follow each other ---- */
+static uint32_t block_at(const struct ws_ptx_func *f, uint32_t inst)
+{
+	return inst < f->ninsts ? f->insts[inst].block : WS_EXIT_BLOCK;
+}
+
+static uint32_t target_of(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	for (unsigned k = 0; k < i->nops; k++)
+		if (i->ops[k].kind == WS_O_LABEL)
+			return block_at(f, f->labels[i->ops[k].label].inst);
+	return WS_EXIT_BLOCK;
+}
+
+static void find_next(struct ws_probe *p)
+{
+	for (uint32_t b = 0; b < p->f->nblocks; b++) {
+		const struct ws_ptx_inst *last = &p->f->insts[p->f->blocks[b].last];
+		bool jumps = last->op == WS_OP_bra, ends = ws_op_info(last->op)->fx & WS_FX_EXIT;
+
+		p->next[b][0] = block_at(p->f, last->index + 1);
+		if (!jumps && !ends)
+			continue;
+		p->next[b][1] = jumps ? target_of(p->f, last) : WS_EXIT_BLOCK;
+		if (!last->guard)
+			p->next[b][0] = p->next[b][1];
+		else if (p->next[b][0] != p->next[b][1] && last->op != WS_OP_trap && last->op != WS_OP_brkpt)
+			p->when[b] = last->guard;
+		p->unless[b] = last->guard_neg;
+	}
+}
+
+/* ---- what is needed ---- */
+struct needing { struct ws_probe *p; bool changed; };
+
+static void need(struct needing *n, const struct ws_reg *r)
+{
+	n->changed |= !n->p->needed[r->index];
+	n->p->needed[r->index] = true;
+}
+
+static void need_used(void *user, struct ws_reg *r, bool is_def)
+{
+	if (!is_def)
+		need(user, r);
+}
+
+static void is_needed(void *user, struct ws_reg *r, bool is_def)
+{
+	struct needing *n = user;
+
+	n->changed |= is_def && n->p->needed[r->index];
+}
+
+static bool defines_needed(struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	struct needing n = { p, false };
+
+	ws_ptx_inst_regs(i, is_needed, &n);
+	return n.changed;
+}
+
+static void need_events(struct needing *n)
+{
+	for (uint32_t k = 0; k < n->p->f->ninsts; k++) {
+		const struct ws_rw_access *a = n->p->access[k] ? &n->p->list[n->p->access[k] - 1] : NULL;
+		const struct ws_reg *guard = n->p->f->insts[k].guard;
+
+		if (a && a->address->reg)
+			need(n, a->address->reg);
+		if (a && guard && !n->p->data[guard->index])
+			need(n, guard);
+	}
+}
+
+/* Does a branch decide what is needed? */
+static bool decides(const struct ws_probe *p, uint32_t b)
+{
+	uint8_t *marks = region_of(p, b);
+	bool is = has_event(p, marks, FIRST | SECOND, true);
+
+	free(marks);
+	return is;
+}
+
+static bool look_at_needed(struct ws_probe *p)
+{
+	for (uint32_t k = 0; k < p->f->nregs; k++)
+		if (p->needed[k] && p->data[k])
+			return refuse(p, p->data[k], "an address or a loop depends on data, or on the block's index:");
+	return true;
+}
+
+static bool find_needed(struct ws_probe *p)
+{
+	struct needing n = { p, true };
+
+	need_events(&n);
+	while (n.changed) {
+		n.changed = false;
+		for (uint32_t k = 0; k < p->f->ninsts; k++)
+			if (!p->kept[k] && !p->access[k] && defines_needed(p, &p->f->insts[k])) {
+				p->kept[k] = n.changed = true;
+				ws_ptx_inst_regs(&p->f->insts[k], need_used, &n);
+			}
+		for (uint32_t b = 0; b < p->f->nblocks; b++) {
+			const struct ws_reg *r = p->when[b];
+
+			if (r && !p->data[r->index] && !p->needed[r->index] && decides(p, b))
+				need(&n, r);
+		}
+	}
+	return look_at_needed(p);
+}
+
+/* ---- branches that depend on data ---- */
+static void go(struct ws_probe *p, uint32_t b, uint32_t to)
+{
+	p->when[b] = NULL;
+	p->next[b][0] = to;
+}
+
+/* One way leads to nothing any more: the other one is gone. false: not so, or the probe might never end. */
+static bool go_on_without_end(struct ws_probe *p, uint32_t b)
+{
+	for (unsigned way = 0; way < 2; way++) {
+		uint8_t *marks = ws_alloc(p->f->nblocks + 1);
+		bool ends;
+
+		mark_region(p, p->next[b][way], WS_EXIT_BLOCK, marks, FIRST);
+		mark_region(p, p->next[b][!way], WS_EXIT_BLOCK, marks, SECOND);
+		ends = !has_event(p, marks, FIRST, false) && !(marks[b] & SECOND);
+		free(marks);
+		if (ends) {
+			go(p, b, p->next[b][!way]);
+			return true;
+		}
+	}
+	return false;
+}
+
+struct written { const struct ws_probe *p; const uint64_t *live; bool any; };
+
+static void is_live(void *user, struct ws_reg *r, bool is_def)
+{
+	struct written *w = user;
+
+	w->any |= is_def && w->p->needed[r->index] && w->live[r->index / 64] >> (r->index & 63) & 1;
+}
+
+/* Is a needed register that is written in blocks with that mark used from block `at` on? */
+static bool writes_live(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, uint32_t at)
+{
+	struct written w = { .p = p };
+
+	if (at == WS_EXIT_BLOCK)
+		return false;
+	w.live = p->f->blocks[at].live_in;
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (uint32_t k = p->f->blocks[b].first; marks[b] & mark && k <= p->f->blocks[b].last; k++)
+			if (p->kept[k])
+				ws_ptx_inst_regs(&p->f->insts[k], is_live, &w);
+	return w.any;
+}
+
+static bool has_barrier(const struct ws_probe *p, const uint8_t *marks)
+{
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		if (marks[p->f->insts[k].block] && is_barrier(&p->f->insts[k]))
+			return true;
+	return false;
+}
+
+/* Does a block of the region end the thread, though others go on behind it? */
+static bool has_end(const struct ws_probe *p, const uint8_t *marks, uint32_t join)
+{
+	for (uint32_t b = 0; b < p->f->nblocks && join != WS_EXIT_BLOCK; b++)
+		if (marks[b] && (p->next[b][0] == WS_EXIT_BLOCK || (p->when[b] && p->next[b][1] == WS_EXIT_BLOCK)))
+			return true;
+	return false;
+}
+
+/* Edges from blocks of one way to the end of the region lead to the other way. */
+static void lead(struct ws_probe *p, const uint8_t *marks, uint8_t way, uint32_t join, uint32_t to)
+{
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (unsigned k = 0; k < 2 && marks[b] == way; k++)
+			if (p->next[b][k] == join)
+				p->next[b][k] = to;
+}
+
+/* Do blocks of one way alone lead into those of both in no other place than this one? */
+static bool enters_only_at(const struct ws_probe *p, const uint8_t *marks, uint8_t way, uint32_t at)
+{
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (unsigned k = 0; k < (p->when[b] ? 2u : 1u) && marks[b] == way; k++) {
+			uint32_t to = p->next[b][k];
+
+			if (to != WS_EXIT_BLOCK && marks[to] == (FIRST | SECOND) && to != at)
+				return false;
+		}
+	return true;
+}
+
+static uint8_t all_marks(const struct ws_probe *p, const uint8_t *marks)
+{
+	uint8_t all = 0;
+
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		all |= marks[b] ? 1u << marks[b] : 0;
+	return all;
+}
+
+/* The ways of a branch, one after the other. */
+static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint32_t join)
+{
+	uint32_t first = p->next[b][0], second = p->next[b][1];
+	uint8_t all = all_marks(p, marks), way = FIRST;
+	enum { HAS_FIRST = 1 << FIRST, HAS_SECOND = 1 << SECOND, HAS_BOTH = 1 << (FIRST | SECOND) };
+
+	if (!(all & HAS_BOTH)) {                         /* they are apart; one may be empty */
+		if (writes_live(p, marks, FIRST, second))
+			return false;
+		lead(p, marks, FIRST, join, second);
+		go(p, b, first == join ? second : first);
+		return true;
+	}
+	if (all & HAS_FIRST && all & HAS_SECOND)
+		return false;
+	if (all & HAS_SECOND) {                          /* one is the end of the other */
+		way = SECOND;
+		first = second;
+		second = p->next[b][0];
+	}
+	if (marks[first] != way || writes_live(p, marks, way, second) || !enters_only_at(p, marks, way, second))
+		return false;
+	lead(p, marks, way, join, second);
+	go(p, b, first);
+	return true;
+}
+
+static bool resolve(struct ws_probe *p, uint32_t b)
+{
+	const struct ws_ptx_inst *last = &p->f->insts[p->f->blocks[b].last];
+	uint32_t join = join_of(p, b);
+	uint8_t *marks = region_of(p, b);
+	bool done = true;
+
+	if (!has_event(p, marks, FIRST | SECOND, true))
+		go(p, b, join);
+	else if (p->data[p->when[b]->index] && !go_on_without_end(p, b)) {
+		if (has_barrier(p, marks))
+			done = refuse(p, last, "a barrier depends on data, or on the block's index,");
+		else if (marks[b] || has_end(p, marks, join))
+			done = refuse(p, last, "a loop with accesses depends on data, or on the block's index,");
+		else if (writes_live(p, marks, FIRST | SECOND, join) || !walk_both(p, b, marks, join))
+			done = refuse(p, last, "what addresses depend on is chosen by data, or by the block's index,");
+	}
+	free(marks);
+	return done;
+}
+
+/* Inner branches come first: they are later in reverse post-order. */
+static bool resolve_all(struct ws_probe *p)
+{
+	for (uint32_t at = p->f->nblocks; at--;)
+		for (uint32_t b = 0; b < p->f->nblocks; b++)
+			if (p->f->blocks[b].rpo == at && p->when[b] && !resolve(p, b))
+				return false;
+	return true;
+}
+
+/* ---- what it reads ---- */
+static bool note(struct ws_probe_value **list, size_t *n, size_t *cap, const struct ws_ptx_inst *i)
+{
+	struct ws_probe_value v = { i->ops[1].sym, i->ops[1].offset, ws_type_bytes((enum ws_type)i->type[0]) * i->vec };
+
+	for (size_t k = 0; k < *n; k++)
+		if ((*list)[k].sym == v.sym && (*list)[k].offset == v.offset && (*list)[k].bytes == v.bytes)
+			return true;
+	*WS_PUSH(*list, *n, *cap) = v;
+	return *n <= MOST_VALUES;
+}
+
+static bool find_values(struct ws_probe *p)
+{
+	for (uint32_t k = 0; k < p->f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &p->f->insts[k];
+		bool constant = p->kept[k] && i->op == WS_OP_ld && i->ops[1].sym->space == WS_SPACE_CONST;
+
+		if (!p->kept[k] || i->op != WS_OP_ld || !p->reached[i->block])
+			continue;
+		if (constant ? !note(&p->constants, &p->nconstants, &p->cap_constants, i) :
+		               !note(&p->params, &p->nparams, &p->cap_params, i))
+			return refuse(p, i, "too many parameters or constants");
+	}
+	return true;
+}
+
+/* Registers of an inner scope have names that mean something there alone. */
+static bool find_scopes(struct ws_probe *p)
+{
+	const char *text = p->f->module->text, *at = text + p->f->body_off + 1;
+	int depth = 0;
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &p->f->insts[k];
+
+		for (; at < text + i->off; at++)
+			depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+		at = text + i->off + i->len;
+		if (depth && p->reached[i->block] && (p->kept[k] || p->access[k]))
+			return refuse(p, i, "registers of an inner scope");
+	}
+	return true;
+}
+
+static void find_reached(struct ws_probe *p)
+{
+	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
+
+	mark_region(p, 0, WS_EXIT_BLOCK, marks, FIRST);
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		p->reached[b] = marks[b];
+	free(marks);
+}
+
+/* ---- for the pass ---- */
+static struct ws_probe *begin(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
+{
+	struct ws_probe *p = ws_alloc(sizeof *p);
+
+	ws_ptx_cfg(f);
+	ws_ptx_liveness(f);
+	*p = (struct ws_probe){ .f = f, .list = list, .n = n };
+	p->access = ws_alloc((f->ninsts + 1) * sizeof *p->access);
+	p->kept = ws_alloc(f->ninsts + 1);
+	p->data = ws_alloc((f->nregs + 1) * sizeof *p->data);
+	p->needed = ws_alloc(f->nregs + 1);
+	p->next = ws_alloc((f->nblocks + 1) * sizeof *p->next);
+	p->when = ws_alloc((f->nblocks + 1) * sizeof *p->when);
+	p->unless = ws_alloc(f->nblocks + 1);
+	p->reached = ws_alloc(f->nblocks + 1);
+	return p;
+}
+
+struct ws_probe *ws_probe_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const char **why)
+{
+	struct ws_probe *p = begin(kernel, list, n);
+
+	*why = NULL;
+	if (find_events(p) && (!kernel->nblocks || kernel->blocks[0].live_in)) {
+		find_data(p);
+		find_next(p);
+		if (find_needed(p) && resolve_all(p)) {
+			find_reached(p);
+			if (find_values(p) && find_scopes(p))
+				return p;
+		}
+	}
+	if (p->why.len)
+		*why = ws_arena_strndup(kernel->module->arena, p->why.data, p->why.len);
+	ws_probe_free(p);
+	return NULL;
+}
+
+void ws_probe_free(struct ws_probe *p)
+{
+	if (!p)
+		return;
+	free(p->access);
+	free(p->kept);
+	free(p->data);
+	free(p->needed);
+	free(p->next);
+	free(p->when);
+	free(p->unless);
+	free(p->reached);
+	free(p->params);
+	free(p->constants);
+	ws_buf_free(&p->why);
+	free(p);
+}

@@ -1,0 +1,46 @@
+/* probe.h - may one block tell for all blocks of a launch whether threads of a block can race in shared memory?
+ *
+ * Many kernels access shared memory at addresses, and come to barriers, by the thread's index, the size of the block,
+ * parameters and constants alone: not by data, nor by the block's index. Then all blocks of a launch do the same there,
+ * and so do all launches of the same block and the same parameters. The pass `race` gives such a kernel a second body,
+ * its probe: the accesses to shared memory as checks, the barriers, and what they depend on, and nothing else. The host
+ * launches one block of it first (src/real/race_probe.c), and what it has not found no block has.
+ *
+ * That one run tells for others is "test amplification" of Leung, Gupta, Agarwal, Gupta, Jhala, Lerner (PLDI 2012,
+ * section 3), who follow the flow of data of the whole kernel. Here only what addresses, barriers and their conditions
+ * depend on is followed, and conditions that do depend on data are allowed where the accesses behind them can be taken
+ * as made by all threads (probe.c). */
+#ifndef WS_REWRITE_PROBE_H
+#define WS_REWRITE_PROBE_H
+
+#include "rewrite/rewrite_priv.h"
+
+struct ws_probe {
+	struct ws_ptx_func *f;
+	const struct ws_rw_access *list;
+	uint32_t n;
+	uint32_t *access;                /* by instruction: number of the access + 1, of those to shared memory; 0 = none */
+	bool *kept;                      /* by instruction */
+	const struct ws_ptx_inst **data; /* by register: what makes its value unknown; NULL = known */
+	bool *needed;                    /* by register */
+	/* By block: what comes behind it, as a probe walks; WS_EXIT_BLOCK is the end. [1] if `when` is true (false, if
+	 * unless), else [0]; `when` NULL: [0]. */
+	uint32_t (*next)[2];
+	const struct ws_reg **when;
+	bool *unless;
+	bool *reached;                   /* by block */
+	struct ws_probe_value *params, *constants;       /* that it reads */
+	size_t nparams, cap_params, nconstants, cap_constants;
+	struct ws_buf why;               /* there can be none */
+};
+
+/* list: the accesses of the kernel, which must live as long. NULL: it has no probe; *why then says why, in the module's
+ * arena, or is NULL if it accesses no shared memory. To be given to ws_probe_free. */
+struct ws_probe *ws_probe_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const char **why);
+void ws_probe_free(struct ws_probe *probe);              /* NULL is fine */
+
+/* probe_code.c: writes it behind the kernel's code, and the jump to it at the kernel's entry. kernel: as race_enter takes
+ * it. A predicate that is true in launches for which the probe has found nothing; NULL: it failed, which was told. */
+const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint32_t kernel, uint32_t module);
+
+#endif

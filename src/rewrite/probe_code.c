@@ -1,0 +1,248 @@
+/* probe_code.c - the code of a kernel's probe (probe.h), written behind the kernel's own, and the jump to it. */
+#include "rewrite/probe.h"
+
+#include "device/race.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A loop that the kernel would not come to, or a long one: the probe ends without a result. */
+enum { MOST_ROUNDS = 1 << 15 };
+
+struct writing {
+	const struct ws_probe *probe;
+	struct ws_pass *p;
+	struct ws_ptx_func *f;
+	struct ws_buf out;
+	uint32_t number;                 /* of the kernel's proof */
+	uint64_t seed;
+	const char *begin, *back, *leave, *fail;         /* labels */
+	const char *self, *constants, *rounds;           /* registers */
+	bool failed;
+};
+
+static const char *text_of(struct ws_pass *p, uint64_t v)
+{
+	char s[32];
+
+	snprintf(s, sizeof s, "%llu", (unsigned long long)v);
+	return ws_arena_strndup(ws_rw_module(p)->arena, s, strlen(s));
+}
+
+static const char *new_label(struct writing *w)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *label = ws_code_label(c);
+
+	ws_code_end(c);
+	return label;
+}
+
+static void call(struct writing *w, struct ws_code *c, const char *function, const char *const *args, unsigned n)
+{
+	w->failed |= !ws_inline(c, function, args, n, NULL);
+}
+
+/* ---- the constants that a proof depends on ---- */
+static void mix_word(struct ws_code *c, const char *sum, const char *word)
+{
+	const char *high = ws_code_temp(c, WS_B64);
+
+	ws_code_add(c, "xor.b64 %s, %s, %s;", sum, sum, word);
+	ws_code_add(c, "mul.lo.u64 %s, %s, %lld;", sum, sum, (long long)0x9e3779b97f4a7c15ull);
+	ws_code_add(c, "shr.u64 %s, %s, 29;", high, sum);
+	ws_code_add(c, "xor.b64 %s, %s, %s;", sum, sum, high);
+}
+
+/* A sum of the constants as they are now, never 0. */
+static void sum_constants(struct writing *w, struct ws_code *c, const char *sum)
+{
+	const char *word = ws_code_temp(c, WS_B64);
+
+	ws_code_add(c, "mov.u64 %s, %s;", sum, text_of(w->p, w->seed));
+	for (size_t k = 0; k < w->probe->nconstants; k++) {
+		const struct ws_probe_value *v = &w->probe->constants[k];
+		unsigned step = v->bytes < 8 ? v->bytes : 8;
+
+		for (unsigned at = 0; at < v->bytes; at += step) {
+			ws_code_add(c, "ld.const.u%u %s, [%s+%lld];", 8 * step, word, v->sym->name, (long long)v->offset + at);
+			mix_word(c, sum, word);
+		}
+	}
+	ws_code_add(c, "or.b64 %s, %s, 1;", sum, sum);
+}
+
+/* ---- the entry ---- */
+static const char *write_entry(struct writing *w)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *size = ws_code_temp(c, WS_B32), *probe = ws_code_temp(c, WS_PRED), *same = ws_code_temp(c, WS_PRED);
+	const char *proved = ws_rw_register(w->p, w->f, WS_PRED), *kept = ws_code_temp(c, WS_B64), *skip;
+
+	ws_code_add(c, "mov.u32 %s, %%dynamic_smem_size;", size);
+	ws_code_add(c, "and.b32 %s, %s, %d;", size, size, WS_RACE_TAGS - 1);
+	ws_code_add(c, "setp.eq.u32 %s, %s, %d;", probe, size, WS_RACE_PROBE_TAG);
+	ws_code_add(c, "@%s bra %s;", probe, w->begin);
+	ws_code_add(c, "%s:", w->back);
+	ws_code_add(c, "setp.eq.u32 %s, %s, %d;", proved, size, WS_RACE_PROVED_TAG);
+	if (w->probe->nconstants) {
+		const char *sum = ws_code_temp(c, WS_B64);
+
+		skip = ws_code_label(c);
+		ws_code_add(c, "@!%s bra %s;", proved, skip);
+		sum_constants(w, c, sum);
+		ws_code_add(c, "ld.const.u64 %s, [__warpsafe_race+%zu];", kept, offsetof(struct ws_race_device, proofs));
+		ws_code_add(c, "ld.global.u64 %s, [%s+%u];", kept, kept, 8 * w->number);
+		ws_code_add(c, "setp.eq.u64 %s, %s, %s;", same, kept, sum);
+		ws_code_add(c, "and.pred %s, %s, %s;", proved, proved, same);
+		ws_code_add(c, "%s:", skip);
+	}
+	ws_code_end(c);
+	return proved;
+}
+
+/* The size may be the program's own. */
+static void write_begin(struct writing *w, uint32_t kernel)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *is = ws_code_temp(c, WS_B32), *not = ws_code_temp(c, WS_PRED), *number = text_of(w->p, kernel);
+
+	ws_code_add(c, "%s:", w->begin);
+	w->failed |= !ws_inline(c, "race_is_probe", NULL, 0, is);
+	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", not, is);
+	ws_code_add(c, "@%s bra %s;", not, w->back);
+	w->failed |= !ws_inline(c, "race_thread", NULL, 0, w->self);
+	call(w, c, "race_enter", &number, 1);
+	ws_code_add(c, "mov.u32 %s, %d;", w->rounds, MOST_ROUNDS);
+	if (w->probe->nconstants)
+		sum_constants(w, c, w->constants);
+	else
+		ws_code_add(c, "mov.u64 %s, 0;", w->constants);
+	ws_code_text(c, &w->out);
+}
+
+static void write_end(struct writing *w)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *args[] = { w->constants, text_of(w->p, w->number) };
+
+	ws_code_add(c, "%s:", w->fail);
+	call(w, c, "race_probe_fail", NULL, 0);
+	ws_code_add(c, "%s:", w->leave);
+	call(w, c, "race_probe_leave", args, 2);
+	ws_code_add(c, "ret;");
+	ws_code_text(c, &w->out);
+}
+
+/* ---- instructions ---- */
+static void write_access(struct writing *w, const struct ws_rw_access *a)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const struct ws_reg *guard = a->inst->guard;
+	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL;
+	uint32_t what = WS_RACE_BYTES(a->bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(WS_RACE_WEAK);
+	const char *args[] = { w->self, NULL, text_of(w->p, what), a->kind == WS_RW_READ ? "0" : "1" };
+
+	if (skip)
+		ws_code_add(c, "@%s%s bra %s;", a->inst->guard_neg ? "" : "!", guard->name, skip);
+	args[1] = ws_code_address(c, a);
+	call(w, c, "race_probe_access", args, 4);
+	if (skip)
+		ws_code_add(c, "%s:", skip);
+	ws_code_text(c, &w->out);
+}
+
+static void write_barrier(struct writing *w, const struct ws_ptx_inst *i)
+{
+	static const char *const all = "4294967295";
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+
+	if (i->mode == WS_MODE_WARP_SYNC) {
+		ws_code_add(c, "bar.warp.sync -1;");
+		call(w, c, "race_warp_sync", &all, 1);
+	} else {
+		call(w, c, "race_probe_arrive", &w->self, 1);
+		ws_code_add(c, "bar.sync 0;");
+		call(w, c, "race_probe_pass", &w->self, 1);
+	}
+	ws_code_text(c, &w->out);
+}
+
+static void write_instruction(struct writing *w, const struct ws_ptx_inst *i)
+{
+	if (w->probe->access[i->index])
+		write_access(w, &w->probe->list[w->probe->access[i->index] - 1]);
+	else if (i->op == WS_OP_bar || i->op == WS_OP_barrier)
+		write_barrier(w, i);
+	else if (w->probe->kept[i->index])
+		ws_buf_printf(&w->out, "%.*s\n\t", (int)i->len, w->f->module->text + i->off);
+}
+
+/* ---- blocks ---- */
+static void label_of(const struct writing *w, uint32_t block, char *s, size_t size)
+{
+	if (block == WS_EXIT_BLOCK)
+		snprintf(s, size, "%s", w->leave);
+	else
+		snprintf(s, size, "%s_%u", w->begin, block);
+}
+
+/* Jumps back are counted. */
+static void write_jump(struct writing *w, uint32_t from, uint32_t to, const char *guard)
+{
+	const struct ws_ptx_func *f = w->f;
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *none = ws_code_temp(c, WS_PRED);
+	char name[64];
+
+	label_of(w, to, name, sizeof name);
+	if (to != WS_EXIT_BLOCK && f->blocks[to].rpo <= f->blocks[from].rpo) {
+		ws_code_add(c, "%ssub.u32 %s, %s, 1;", guard, w->rounds, w->rounds);
+		ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, w->rounds);
+		ws_code_add(c, "@%s bra %s;", none, w->fail);
+	}
+	ws_code_add(c, "%sbra %s;", guard, name);
+	ws_code_text(c, &w->out);
+}
+
+static void write_block(struct writing *w, uint32_t b)
+{
+	const struct ws_probe *probe = w->probe;
+	char name[64], guard[256];
+
+	label_of(w, b, name, sizeof name);
+	ws_buf_printf(&w->out, "%s:\n\t", name);
+	for (uint32_t k = w->f->blocks[b].first; k <= w->f->blocks[b].last; k++)
+		write_instruction(w, &w->f->insts[k]);
+	if (probe->when[b]) {
+		snprintf(guard, sizeof guard, "@%s%s ", probe->unless[b] ? "!" : "", probe->when[b]->name);
+		write_jump(w, b, probe->next[b][1], guard);
+	}
+	write_jump(w, b, probe->next[b][0], "");
+}
+
+const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint32_t kernel, uint32_t module)
+{
+	struct writing w = { .probe = probe, .p = p, .f = probe->f };
+	const char *proved;
+
+	w.seed = ws_hash((uint32_t[]){ module, kernel }, 2 * sizeof(uint32_t));
+	w.number = (uint32_t)(w.seed % WS_RACE_PROOFS);
+	w.begin = new_label(&w);
+	w.back = new_label(&w);
+	w.leave = new_label(&w);
+	w.fail = new_label(&w);
+	w.self = ws_rw_register(p, w.f, WS_B32);
+	w.rounds = ws_rw_register(p, w.f, WS_B32);
+	w.constants = ws_rw_register(p, w.f, WS_B64);
+	proved = write_entry(&w);
+	ws_buf_puts(&w.out, "\n\tret;\n\t");
+	write_begin(&w, kernel);
+	for (uint32_t b = 0; b < w.f->nblocks; b++)
+		if (probe->reached[b])
+			write_block(&w, b);
+	write_end(&w);
+	ws_ptx_edit(w.f->module, w.f->off + w.f->len - 1, 0, RANK_COPY, w.out.data);
+	ws_buf_free(&w.out);
+	return w.failed ? NULL : proved;
+}

@@ -1,0 +1,369 @@
+/* test_probe.c - src/rewrite/probe.c: which kernels have a probe and why others have none, what probes find, and that
+ * where one finds nothing no block of a launch has a race in shared memory, whatever its data. */
+#include "race_rig.h"
+
+enum { THREADS = 64 };
+
+/* %r0 thread, %r1 block, %r4 the thread's word of shared memory, %r5 that of a thread of the other warp; %r6 data, %p1 a
+ * condition of it; %p2 the first warp. */
+#define KERNEL(body) PTX_HEAD ".const .align 4 .u32 c;\n" \
+	".func f() { ret; }\n" \
+	".visible .entry k(.param .u64 out, .param .u32 n)\n{\n" \
+	" .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n" \
+	" ld.param.u64 %rd1, [out]; ld.param.u32 %r10, [n]; ld.const.u32 %r11, [c]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x;\n" \
+	" mov.u32 %r2, s; shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3; xor.b32 %r5, %r4, 128; setp.lt.u32 %p2, %r0, 32;\n" \
+	" mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n" \
+	body " ret;\n}\n"
+#define OWN     " st.shared.u32 [%r4], %r6;\n"
+#define OTHER   " ld.shared.u32 %r7, [%r5];\n"
+#define BARRIER " bar.sync 0;\n"
+
+/* ---- which kernels ---- */
+static void expect_verdict(const char *text, const char *why)
+{
+	struct ws_buf said = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &said };
+	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, &sink);
+	const struct ws_rw_kernel *k;
+
+	if (!m || !ws_rewrite("race", m, &sink))
+		fail_msg("%s", said.data);
+	k = ws_rewrite_result(m)->kernels;
+	assert_non_null(k);
+	if (why ? k->probe || !k->no_probe || !strstr(k->no_probe, why) : !k->probe)
+		fail_msg("'%s' and not '%s', of\n%s", k->probe ? "a probe" : k->no_probe ? k->no_probe : "none", why ? why : "a probe",
+		         text);
+	ws_ptx_free(m);
+	ws_buf_free(&said);
+}
+
+static void kernels_have_probes_or_a_reason(void **state)
+{
+	static const struct { const char *text, *why; } rows[] = {
+		{ KERNEL(OWN BARRIER OTHER), NULL },
+		{ KERNEL(OWN " bar.red.popc.u32 %r8, 0, %p1;\n" OTHER " bar.warp.sync -1;\n"), NULL },
+		{ KERNEL(OWN BARRIER " setp.gt.u32 %p3, %r1, 5;\n@%p3 bra E;\n" OTHER BARRIER "E:\n"), NULL },
+		{ KERNEL(OWN BARRIER "@%p1 ret;\n" OTHER BARRIER), NULL },
+		{ KERNEL("L: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OWN), NULL },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"), NULL },
+		{ KERNEL("@%p1 bra T;\n" OWN "bra E;\nT:" OTHER "E:" BARRIER), NULL },
+		{ KERNEL("@%p2 bra B;\n@%p1 bra E;\nB:" OWN "E:" BARRIER), NULL },
+		{ KERNEL("@%p1 bra B;\n@%p2 bra B;\nbra E;\nB:" OWN "E:" BARRIER), NULL },
+		{ KERNEL("@%p1 bra B;\nsetp.gt.u32 %p3, %r6, 7;\n@%p3 bra E;\nB:" OWN "E:" BARRIER), NULL },
+		{ KERNEL(OWN "@%p2 bar.sync 0;\n"), "a barrier for some threads at test.ptx:" },
+		{ KERNEL(OWN " bar.sync 1;\n"), "a barrier with a number" },
+		{ KERNEL(OWN " mov.u32 %r8, 0; bar.sync %r8;\n"), "a barrier with a number" },
+		{ KERNEL(OWN " bar.sync 0, 64;\n"), "a barrier of some threads" },
+		{ KERNEL(OWN " bar.warp.sync 15;\n"), "a sync of some lanes" },
+		{ KERNEL(" red.shared.add.u32 [%r2], 1;\n"), "an atomic or strong access" },
+		{ KERNEL(" ld.volatile.shared.u32 %r7, [%r2];\n"), "an atomic or strong access" },
+		{ KERNEL(OWN " cvta.shared.u64 %rd4, %rd2; ld.u32 %r7, [%rd4];\n"), "an access of which the memory is not named" },
+		{ KERNEL(OWN " call f, ();\n"), "a call" },
+		{ KERNEL(OWN " mov.u32 %r8, %dynamic_smem_size;\n"), "the size of shared memory is read" },
+		{ KERNEL("t: .branchtargets A, B;\nbrx.idx %r1, t;\nA:" OWN "B:"), "a table of branches" },
+		{ KERNEL("{ .reg .b32 %q; mov.u32 %q, s; st.shared.u32 [%q], 1; }\n"), "registers of an inner scope" },
+		{ KERNEL(" add.u32 %r8, %r4, %r6; st.shared.u32 [%r8], 1;\n"), "an address or a loop depends on data" },
+		{ KERNEL(" add.u32 %r8, %r4, %r1; st.shared.u32 [%r8], 1;\n"), "depends on data, or on the block's index" },
+		{ KERNEL(" shfl.sync.idx.b32 %r8, %r4, 0, 31, -1; st.shared.u32 [%r8], 1;\n"), "an address or a loop depends" },
+		{ KERNEL("L:" OWN BARRIER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), "a barrier depends" },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), "a loop with accesses" },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), "a loop with accesses" },
+		{ KERNEL("mov.u32 %r8, 0;\nL: @%p1 bra E;\n" OWN " add.u32 %r8, %r8, 4; setp.lt.u32 %p3, %r8, 8;\n@%p3 bra L;\nE:" BARRIER),
+		  "a loop with accesses" },
+		{ KERNEL("@%p1 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), "a barrier depends" },
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\nmov.u32 %r8, %r5;\nE: st.shared.u32 [%r8], 1;\n"), "is chosen by data" },
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 mov.u32 %r8, %r5;\nst.shared.u32 [%r8], 1;\n"), "an address or a loop depends" },
+		{ KERNEL("@%p1 bra T;\nmov.u32 %r3, %r5; st.shared.u32 [%r3], 1; bra E;\nT: st.shared.u32 [%r3], 1;\nE:" BARRIER),
+		  "is chosen by data" },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++)
+		expect_verdict(rows[k].text, rows[k].why);
+}
+
+static void too_many_constants_are_too_many(void **state)
+{
+	struct ws_buf text = { 0 };
+
+	ws_buf_puts(&text, PTX_HEAD ".const .align 4 .b8 many[256];\n.visible .entry k()\n{\n.reg .b32 %r<9>; .shared .b32 s;\n"
+	            "mov.u32 %r4, s;\n");
+	for (int k = 0; k < 17; k++)
+		ws_buf_printf(&text, "ld.const.u32 %%r8, [many+%d]; add.u32 %%r4, %%r4, %%r8;\n", 4 * k);
+	ws_buf_puts(&text, "st.shared.u32 [%r4], 1;\nret;\n}\n");
+	expect_verdict(text.data, "too many parameters or constants");
+	ws_buf_free(&text);
+}
+
+/* ---- what they find ---- */
+struct params { uint64_t out; uint32_t n; };
+struct ran { struct race_rig r; uint32_t *probe, *data; struct params params; };
+
+static struct ran begin(const char *text, struct ws_gpu_config c)
+{
+	struct ran x = { .r = race_new(c, text) };
+	struct ws_mem *word = race_memory(x.r.rig.g, 64), *m = rig_mem(&x.r.rig, 1 << 14);
+
+	x.probe = (uint32_t *)(void *)word->host;
+	x.data = (uint32_t *)(void *)m->host;
+	x.params = (struct params){ m->addr, 2 };
+	x.r.tables.device.probe = word->addr;
+	x.r.tables.device.proofs = race_memory(x.r.rig.g, WS_RACE_PROOFS * sizeof(uint64_t))->addr;
+	assert_true(race_set(x.r.rig.mod, &x.r.tables));
+	return x;
+}
+
+/* Has the probe found nothing? */
+static bool probe(struct ran *x)
+{
+	*x->probe = WS_RACE_PROBE_RUNS;
+	x->r.rig.shared = race_shared_size(x->r.rig.mod, "k", THREADS) + WS_RACE_PROBE_MORE;
+	rig_run(&x->r.rig, "k", 1, THREADS, &x->params);
+	assert_int_not_equal(*x->probe, WS_RACE_PROBE_RUNS);
+	assert_null(race_found(&x->r.tables, 0));
+	return *x->probe == WS_RACE_PROBE_NOTHING;
+}
+
+static void launch(struct ran *x, bool proved, uint32_t grid)
+{
+	x->r.rig.shared = proved ? WS_RACE_PROVED_SIZE(0u) : race_shared_size(x->r.rig.mod, "k", THREADS);
+	rig_run(&x->r.rig, "k", grid, THREADS, &x->params);
+}
+
+static const struct ws_gpu_config usual = { .divergence = WS_DIV_ITS, .host_threads = 1 };
+
+static void probes_find_what_blocks_may_do(void **state)
+{
+	static const struct { const char *text; bool nothing; } rows[] = {
+		{ KERNEL(OWN BARRIER OTHER), true },
+		{ KERNEL(OWN OTHER), false },
+		{ KERNEL(" st.shared.u32 [%r2], %r6;\n"), false },
+		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; bar.warp.sync -1; ld.shared.u32 %r7, [%r8];\n"), true },
+		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; ld.shared.u32 %r7, [%r8];\n"), false },
+		{ KERNEL(OWN "@%p1 bra E;\n" OTHER "E:" BARRIER), false },         /* a race by data alone */
+		{ KERNEL("@%p1 bra T;\n" OWN "bra E;\nT:" OTHER "E:" BARRIER), false },
+		{ KERNEL("@%p1 bra T;\n" OWN "bra E;\nT:" OWN "E:" BARRIER OTHER), true },
+		{ KERNEL("@%p1 st.shared.u32 [%r4], 1;\n" OTHER), false },
+		{ KERNEL("@%p2 st.shared.u32 [%r4], 1;\n@%p2 ld.shared.u32 %r7, [%r4];\n"), true },
+		{ KERNEL(OWN BARRIER "@%p1 ret;\n" OTHER BARRIER OWN), true },
+		{ KERNEL("@%p2 bra B;\n@%p1 bra E;\nB:" OWN "E:" BARRIER OTHER), true },
+		{ KERNEL("@%p1 bra B;\n@%p2 bra B;\nbra E;\nB:" OTHER "E:" OWN), false },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"),
+		  true },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"),
+		  false },
+		/* what the kernel would not come to */
+		{ KERNEL("@%p1 bra E;\n st.shared.u32 [%r4+100000], 1;\nE:"), false },
+		{ KERNEL("@%p1 bra E;\n st.shared.u32 [16], 1;\nE:"), false },
+		{ KERNEL("@%p1 bra E;\nL:" OWN "bra L;\nE:"), false },
+		{ KERNEL(" st.shared.u8 [%r4], %r6; bar.sync 0; ld.shared.v2.u32 {%r7, %r8}, [%r2];\n"), true },
+		{ KERNEL(" mul.lo.u32 %r8, %r0, 3; add.u32 %r8, %r8, %r2; st.shared.u8 [%r8], 1; st.shared.u8 [%r8+1], 1;\n"), false },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		struct ran x = begin(rows[k].text, usual);
+
+		if (probe(&x) != rows[k].nothing)
+			fail_msg("the probe finds %s, of\n%s", rows[k].nothing ? "something" : "nothing", rows[k].text);
+		race_free(&x.r);
+	}
+}
+
+/* A race that only data brings is told by the launch, which has its checks. */
+static void races_by_data_are_told(void **state)
+{
+	struct ran x = begin(KERNEL(OWN "@%p1 bra E;\n" OTHER "E:" BARRIER), usual);
+
+	assert_false(probe(&x));
+	memset(x.data, 0, THREADS * sizeof *x.data);
+	launch(&x, false, 2);
+	assert_non_null(race_found(&x.r.tables, 0));
+	race_free(&x.r);
+}
+
+/* With nothing else to check, no hook of a launch does anything: no warp takes a segment. */
+static void proved_launches_enter_no_hook(void **state)
+{
+	struct ran x = begin(KERNEL(" st.shared.u32 [%r5], %r6;\n" BARRIER OTHER), usual);
+	uint32_t before;
+
+	assert_true(probe(&x));
+	before = x.r.tables.counts->segments;
+	launch(&x, true, 4);
+	assert_int_equal(x.r.tables.counts->segments, before);
+	launch(&x, false, 4);
+	assert_int_not_equal(x.r.tables.counts->segments, before);
+	race_free(&x.r);
+}
+
+/* Global memory is checked as ever. */
+static void proved_launches_check_global_memory(void **state)
+{
+	struct ran x = begin(KERNEL(OWN BARRIER OTHER " st.global.u32 [%rd1+1024], %r0;\n"), usual);
+
+	assert_true(probe(&x));
+	launch(&x, true, 2);
+	assert_non_null(race_found(&x.r.tables, 0));
+	assert_int_equal(race_found(&x.r.tables, 0)->space, WS_RACE_GLOBAL);
+	race_free(&x.r);
+}
+
+/* A proof holds for the constants that it was made with: here they say whether there is a barrier. */
+static void proofs_know_their_constants(void **state)
+{
+	struct ran x = begin(KERNEL(OWN " setp.ne.u32 %p3, %r11, 0;\n@%p3 bra E;\n" BARRIER "E:" OTHER), usual);
+	uint32_t *c = (uint32_t *)(void *)ws_gpu_module_var(x.r.rig.mod, "c")->host;
+
+	assert_true(probe(&x));
+	assert_true(probe(&x));
+	launch(&x, true, 2);
+	assert_null(race_found(&x.r.tables, 0));
+	*c = 1;
+	launch(&x, true, 2);
+	assert_non_null(race_found(&x.r.tables, 0));
+	assert_int_equal(race_found(&x.r.tables, 0)->space, WS_RACE_SHARED);
+	race_free(&x.r);
+}
+
+/* ---- random kernels ---- */
+enum { KERNELS = 200 };
+static uint64_t noise;
+
+static uint32_t below(uint32_t n)
+{
+	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(noise >> 33) % n;
+}
+
+static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barriers);
+
+/* Conditions of data, of the block, of the thread (%p2) and of a parameter; with one way, or two, or those of `||`. */
+static void condition(struct ws_buf *b, unsigned depth, bool barriers)
+{
+	static const char *const conditions[] = { "%p1", "!%p1", "%p4", "%p2", "%p5" };
+	static unsigned labels;
+	unsigned label = labels++, which = below(5);
+	bool inside = barriers && which == 4;
+
+	ws_buf_printf(b, "@%s bra T%u;\n", conditions[which], label);
+	if (below(3) == 0)
+		ws_buf_printf(b, "@%s bra T%u;\n", conditions[below(5)], label);
+	statements(b, 2, depth + 1, inside);
+	if (below(2)) {
+		ws_buf_printf(b, "bra E%u;\n", label);
+		ws_buf_printf(b, "T%u:\n", label);
+		statements(b, 2, depth + 1, inside);
+		ws_buf_printf(b, "E%u:\n", label);
+	} else {
+		ws_buf_printf(b, "T%u:\n", label);
+	}
+}
+
+static void loop(struct ws_buf *b, unsigned depth, bool barriers)
+{
+	static unsigned labels;
+	unsigned label = labels++;
+
+	ws_buf_printf(b, "mov.u32 %%n%u, 0;\nL%u:\n", depth, label);
+	statements(b, 2, depth + 1, barriers);
+	ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p3, %%n%u, 2;\n@%%p3 bra L%u;\n", depth, depth, depth, label);
+}
+
+static void access(struct ws_buf *b)
+{
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 " };
+	static const char *const addresses[] = { "%r4", "%r4", "%r4", "%r5", "%r8", "%r2" };
+	const char *guard = guards[below(5)], *address = addresses[below(6)];
+
+	switch (below(8)) {
+	case 0:
+		ws_buf_printf(b, "%sxor.b32 %%r8, %%r8, 4;\n", guard);
+		break;
+	case 1: case 2: case 3:
+		ws_buf_printf(b, "%sst.shared.u32 [%s], %%r0;\n", guard, address);
+		break;
+	default:
+		ws_buf_printf(b, "%sld.shared.u32 %%r7, [%s];\n", guard, address);
+	}
+}
+
+static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barriers)
+{
+	while (n--) {
+		uint32_t what = below(12);
+
+		if (what < 4 && barriers)
+			ws_buf_puts(b, what ? BARRIER : "bar.warp.sync -1;\n");
+		else if (what < 6 && depth < 3)
+			condition(b, depth, barriers);
+		else if (what == 6 && depth < 3)
+			loop(b, depth, barriers);
+		else if (what == 7 && !depth)
+			ws_buf_puts(b, below(2) ? "@%p1 ret;\n" : "@%p4 ret;\n");
+		else
+			access(b);
+	}
+}
+
+static void make(struct ws_buf *b)
+{
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
+	            ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b32 %n<4>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n"
+	            "ld.param.u64 %rd1, [out]; ld.param.u32 %r10, [n]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, s;\n"
+	            "shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3; xor.b32 %r5, %r4, 128; add.u32 %r8, %r4, 256;\n"
+	            "setp.lt.u32 %p2, %r0, 32; setp.eq.u32 %p4, %r1, 1; setp.gt.u32 %p5, %r10, 1;\n"
+	            "mad.lo.u32 %r9, %r1, 64, %r0; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd3, %rd1, %rd2;\n"
+	            "ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n");
+	statements(b, 7, 0, true);
+	ws_buf_puts(b, "ret;\n}\n");
+}
+
+/* Blocks of random data do not have a race that the probe does not find. */
+static void what_probes_do_not_find_is_not_there(void **state)
+{
+	static const struct ws_gpu_config configs[] = {
+		{ .divergence = WS_DIV_ITS, .host_threads = 1 },
+		{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
+	};
+	unsigned probes = 0, proved = 0, races = 0;
+
+	for (unsigned n = 0; n < KERNELS; n++) {
+		struct ws_buf text = { 0 };
+		struct ran x;
+		bool nothing;
+
+		noise = n;
+		make(&text);
+		x = begin(text.data, configs[n % 2]);
+		if (strstr(x.r.text.data, "__warpsafe_probe_leave")) {
+			probes++;
+			nothing = probe(&x);
+			proved += nothing;
+			for (unsigned k = 0; k < 8 * THREADS; k++)
+				x.data[k] = below(3);
+			launch(&x, false, 8);
+			races += race_found(&x.r.tables, 0) != NULL;
+			if (nothing && race_found(&x.r.tables, 0))
+				fail_msg("kernel %u has a race that its probe does not find:\n%s", n, text.data);
+		}
+		race_free(&x.r);
+		ws_buf_free(&text);
+	}
+	assert_true(probes > KERNELS / 4 && proved > KERNELS / 16 && races > KERNELS / 16);
+	print_message("%u of %u kernels have probes, of which %u find nothing; %u have races\n", probes, KERNELS, proved, races);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_have_probes_or_a_reason),
+		cmocka_unit_test(too_many_constants_are_too_many),
+		cmocka_unit_test(probes_find_what_blocks_may_do),
+		cmocka_unit_test(races_by_data_are_told),
+		cmocka_unit_test(proved_launches_enter_no_hook),
+		cmocka_unit_test(proved_launches_check_global_memory),
+		cmocka_unit_test(proofs_know_their_constants),
+		cmocka_unit_test(what_probes_do_not_find_is_not_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
