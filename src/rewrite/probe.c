@@ -1,9 +1,10 @@
 /* probe.c - what of a kernel its probe needs, or why it can have none (probe.h).
  *
- * A register is *known* if each of its writes computes it from thread index, block size, parameters, constants in constant
- * memory at fixed places, and known registers; else it is data: what was loaded, or never written, other lanes' values, the block's index.
- * Needed are the addresses of accesses to shared memory, the guards of those where they are known, what the values of
- * needed registers are computed from, and the conditions of branches that decide whether something needed is executed.
+ * A register is *known* if each of its writes computes it from thread index, block size, parameters, constants in
+ * constant memory at fixed places, and known registers; else it is data: what was loaded, or never written, other lanes'
+ * values, the block's index. Needed are the addresses of accesses to shared memory, the guards of those where they are
+ * known, what the values of needed registers are computed from, and the conditions of branches that decide whether
+ * something needed is executed.
  *
  * Why is there no race in any block if the probe finds none? The order of two accesses of a block is that of barriers and
  * syncs of the warp (atomics and strong accesses to shared memory: no probe), so it does not depend on how fast threads
@@ -13,8 +14,8 @@
  * comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
  *   - those that decide nothing needed are not there: the probe goes on where both ways meet, at the immediate
  *     post-dominator;
- *   - where one way leads to no more accesses and barriers (`if (i >= n) return`), the probe goes the other one. Threads that have
- *     ended are at all barriers, so the others' accesses are in the same intervals;
+ *   - where one way leads to no more accesses and barriers (`if (i >= n) return`), the probe goes the other one. Threads
+ *     that have ended are at all barriers, so the others' accesses are in the same intervals;
  *   - where there are accesses on either way, but no barrier or sync, and no needed register that is written there is
  *     used behind the place where the ways meet, the probe goes first the one way and then the other;
  *   - else there is no probe, in particular if it is a loop with accesses of which data says how often. */
