@@ -261,6 +261,15 @@ uint64_t ws_call_arg(const struct ws_exec *x, const struct ws_call_site *c, uint
 	return arg_value(x->frag->frame->regs, &c->args[i], l, bytes);
 }
 
+void ws_call_answer(struct ws_exec *x, const struct ws_dinst *in, uint32_t lanes, uint32_t set)
+{
+	const struct ws_call_site *c = in->u.op.ptr;
+
+	if (c->nrets && c->rets[0].reg != WS_LANE_NONE)
+		EACH_LANE(l, lanes)
+			put_element(x->frag->frame->regs, &c->rets[0], l, 0, set >> l & 1);
+}
+
 static void call_origin(struct ws_exec *x, const struct ws_dinst *in, const char *name)
 {
 	const struct ws_code *code = x->frag->frame->code;

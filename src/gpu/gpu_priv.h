@@ -689,6 +689,8 @@ ws_op_fn ws_op_call, ws_op_ret, ws_op_brx, ws_op_alloca, ws_op_stacksave, ws_op_
 	ws_op_area_store;
 /* Argument i of a call, zero-extended from `bytes`, as lane `l` passes it. */
 uint64_t ws_call_arg(const struct ws_exec *x, const struct ws_call_site *c, uint32_t i, uint32_t l, unsigned bytes);
+/* Its result, 1 in the lanes of set and 0 in the others. */
+void ws_call_answer(struct ws_exec *x, const struct ws_dinst *in, uint32_t lanes, uint32_t set);
 ws_op_fn ws_op_trap, ws_op_fence, ws_op_clock, ws_op_nanosleep, ws_op_grid_wait, ws_op_isspacep, ws_op_nop, ws_op_copy, ws_op_sreg,
 	ws_op_to_window, ws_op_from_window, ws_op_mapa, ws_op_getctarank;
 void ws_barrier_exit(struct ws_exec *x, struct ws_warp *w);      /* lanes of w have ended: barriers may complete */

@@ -267,17 +267,37 @@ bool ws_step_pass(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
 	return true;
 }
 
-bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes)
+bool ws_step_answer(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint32_t set)
+{
+	enter(x, w, lanes);
+	ws_call_answer(x, x->frag->pc, lanes, set);
+	return ws_step_pass(x, w, lanes);
+}
+
+bool ws_lock_busy(const struct ws_warp *w, uint32_t lane)
+{
+	for (uint32_t i = w->nfrags; i-- > 0;) {
+		if (w->frag[i].lock == WS_ENTRY_RETRY && w->frag[i].mask >> lane & 1)
+			return false;
+		if (w->frag[i].lock == WS_ENTRY_LOCK && w->frag[i].mask)
+			return true;
+	}
+	return false;
+}
+
+bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint32_t locks)
 {
 	ws_step_pass(x, w, lanes);
-	for (uint32_t m = x->its ? 0 : lanes; m; m &= m - 1) {
+	for (uint32_t m = x->its ? 0 : locks; m; m &= m - 1) {
 		uint32_t l = (uint32_t)__builtin_ctz(m);
 
+		if (!w->held[l])
+			continue;        /* another thread's */
 		if (w->held[l] <= 1)
 			leave_all(w, 1u << l);
 		else
 			leave_inner(w, 1u << l);
-		w->held[l] -= w->held[l] > 0;
+		w->held[l]--;
 	}
 	return true;
 }

@@ -269,6 +269,8 @@ static void look_intrinsic(struct ws_exec *x, const struct ws_call_site *c, stru
 	s->bytes = 4;
 	EACH_LANE(l, s->mask)
 		s->addr[l] = s->generic[l] = c->nargs ? ws_call_arg(x, c, 0, l, 8) : 0;
+	EACH_LANE(l, s->mask)
+		s->value[l] = c->nargs > 1 ? (uint32_t)ws_call_arg(x, c, 1, l, 4) : 0;
 	flatten(x, s);
 }
 
@@ -533,6 +535,13 @@ uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane)
 	const struct ws_obs_block *b = w->obs.block;
 
 	return (uint32_t)b->linear * b->launch->threads + w->obs.index * WS_WARP + lane + 1;
+}
+
+uint64_t ws_step_threads(const struct ws_warp *w)
+{
+	const struct ws_obs_launch *l = w->obs.block->launch;
+
+	return l->blocks * l->threads;
 }
 
 bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped *s)

@@ -93,6 +93,7 @@ struct ws_stepped {                      /* what an instruction did */
 	 * birth, the same in each run; SHARED, LOCAL, PARAM: offsets */
 	uint64_t addr[WS_WARP];
 	uint64_t generic[WS_WARP];       /* INTRINSIC: the first argument, an address of global memory */
+	uint32_t value[WS_WARP];         /* INTRINSIC: the second argument, or 0 */
 };
 /* Fills the fields of a memory instruction, as if it were executed now, and mask. */
 void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s);
@@ -108,6 +109,8 @@ void ws_step_atomic_end(struct ws_exec *x, const struct ws_step_atomic *a);     
 uint32_t *ws_step_word(struct ws_exec *x, struct ws_warp *w, uint32_t lane, uint64_t addr);
 /* The lanes have executed the instruction at which the warp stands, and go on behind it. */
 bool ws_step_pass(struct ws_exec *x, struct ws_warp *w, uint32_t lanes);
+/* The same; if the call has a result, it is 1 in those of `set` and 0 in the others. */
+bool ws_step_answer(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint32_t set);
 /* Lock instructions under the reconvergence stack or with independent threads (lock_stack.c). The warp stands at one; of
  * the lanes `asked` those in `got` have the lock at their address. */
 bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, const uint64_t addr[WS_WARP]);
@@ -115,10 +118,13 @@ bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_
 bool ws_step_independent(const struct ws_exec *x);
 /* Locks that the thread holds, under the stack. */
 uint32_t ws_lock_held(const struct ws_warp *w, uint32_t lane);
-/* The warp stands at an unlock, which lanes have executed. */
-bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes);
+/* Is the lane's warp inside of a critical section of other lanes, which come before it tries to get its lock? */
+bool ws_lock_busy(const struct ws_warp *w, uint32_t lane);
+/* The warp stands at an unlock, which lanes have executed; `locks` of them had got theirs by ws_lock_taken. */
+bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint32_t locks);
 /* Number of a thread, for lock words: from 1 on in the order of blocks. */
 uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane);
+uint64_t ws_step_threads(const struct ws_warp *w);      /* of the launch */
 
 /* ---- no way on ---- */
 /* The warp waits for what only others can do, or does not any more. */

@@ -169,8 +169,10 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 	struct ws_twarp *w = b->warps[i];
 	uint64_t *ready = w->ready;
 	uint32_t *token = w->token;
+	struct ws_unit_again *again = w->again;
 
-	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = t->seq++, .ready = ready, .token = token};
+	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = t->seq++, .ready = ready, .token = token,
+	                       .again = again};
 	memset(ready, 0, t->nregs * sizeof *ready);
 	memset(token, 0, t->nregs * sizeof *token);
 	free_slot(b->core, t->m.schedulers, &w->sched, &w->slot);

@@ -236,6 +236,7 @@ struct ws_twarp {
 	bool held;                       /* an instruction of the unit is under way, */
 	bool parked;                     /* ... until ws_unit_wake */
 	uint32_t unit_words[2];
+	struct ws_unit_again *again;     /* unit.c */
 	uint64_t born;
 	uint64_t results;                /* the last result of a pipeline comes then */
 	uint64_t branch;                 /* nothing issues before */

@@ -23,22 +23,55 @@ int ws_unit_locks(void *timing, const char *name)
 	return number >= 0 && t->options.unit->locks ? t->options.unit->locks(t->unit, (unsigned)number) : 0;
 }
 
+/* ---- requests ---- */
+/* An instruction whose requests are to be sent again. */
+struct ws_unit_again { struct ws_stepped s; struct ws_unit_op o; };
+
+static void send(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s, const struct ws_unit_op *o)
+{
+	struct ws_memop *a = ws_stage_push(t, w, s);
+
+	a->of_unit = true;
+	a->op = *o;
+}
+
+static void send_again(struct ws_timing *t, void *arg)
+{
+	struct ws_twarp *w = arg;
+	struct ws_core *c = w->block->core;
+
+	if (c->queued == t->m.queue) {
+		ws_wheel_add(&t->wheel, t->now + 1, send_again, w);
+		return;
+	}
+	w->again->o.ask = w->again->s.mask = w->again->o.again;
+	w->again->o.again = w->again->o.delay = 0;
+	send(t, w, &w->again->s, &w->again->o);
+	ws_wake_core(t, c);
+}
+
 static void over(struct ws_timing *t, struct ws_twarp *w, struct ws_unit_op *o)
 {
 	w->held = false;
+	o->now = t->now;
 	if (!t->options.unit->finish(t->unit, o))
 		return;
+	if (o->again) {
+		w->held = true;
+		w->again->o = *o;
+		ws_wheel_add(&t->wheel, t->now + 1 + o->delay, send_again, w);
+		return;
+	}
 	w->branch = t->now + 1 + o->delay;
 }
 
 void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
 {
 	struct ws_unit_op o = {.x = t->x, .warp = w->warp, .instruction = s->intrinsic, .lanes = s->mask, .ask = s->mask,
-	                       .place = w, .machine = t};
-	struct ws_stepped asked = *s;
-	struct ws_memop *a;
+	                       .place = w, .machine = t, .began = t->now, .now = t->now};
 
 	memcpy(o.addr, s->generic, sizeof o.addr);
+	memcpy(o.value, s->value, sizeof o.value);
 	switch (t->options.unit->issue(t->unit, &o)) {
 	case WS_UNIT_DONE:
 		over(t, w, &o);
@@ -51,15 +84,17 @@ void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_step
 		break;
 	}
 	w->held = true;
-	asked.mask = o.ask;
-	a = ws_stage_push(t, w, &asked);
-	a->of_unit = true;
-	a->op = o;
+	if (!w->again)
+		w->again = ws_arena_alloc(t->arena, sizeof *w->again);
+	w->again->s = *s;
+	w->again->s.mask = o.ask;
+	send(t, w, &w->again->s, &o);
 }
 
 void ws_unit_arrive(struct ws_timing *t, struct ws_packet *k)
 {
 	t->serving = k->part;
+	k->access->op.now = t->now;
 	t->options.unit->arrive(t->unit, &k->access->op, k->lanes);
 }
 
@@ -73,7 +108,12 @@ uint32_t *ws_unit_words(void *place)
 
 void ws_unit_send(const struct ws_unit_op *o, void *place, uint32_t lane)
 {
-	struct ws_timing *t = o->machine;
+	ws_unit_pass_on(o->machine, place, lane);
+}
+
+void ws_unit_pass_on(void *machine, void *place, uint32_t lane)
+{
+	struct ws_timing *t = machine;
 	struct ws_twarp *w = place;
 	struct ws_packet *k = ws_packet_new(t);
 
@@ -88,6 +128,7 @@ void ws_unit_message(struct ws_timing *t, struct ws_packet *k)
 	struct ws_twarp *w = k->place;
 
 	w->block->under_way--;
+	t->serving = k->part;
 	t->options.unit->message(t->unit, t, w, (uint32_t)__builtin_ctz(k->lanes));
 }
 

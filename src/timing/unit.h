@@ -2,8 +2,8 @@
  * writing one.
  *
  * A unit is one file in src/units with a table of functions. Its instructions are calls of functions that no module
- * defines, such as `extern "C" __device__ void __ws_lock(unsigned *p)`: they need no assembler. Such a call takes one
- * argument, the address of a word in global memory. When a warp comes to one, `issue` says whether requests go to the
+ * defines, such as `extern "C" __device__ void __ws_lock(unsigned *p)`: they need no assembler. Such a call takes
+ * the address of a word in global memory, may take a number (32 bits), and may answer yes or no (`unsigned`). When a warp comes to one, `issue` says whether requests go to the
  * memory partitions of the addresses; each arrives there, after the network and the second-level cache, like an atomic;
  * when all replies are back, `finish` moves the warp on. Until then the warp stands at the instruction.
  *
@@ -26,6 +26,9 @@ struct ws_unit_op {                      /* an instruction of a unit under way *
 	uint32_t ask;                    /* issue: the lanes for which requests are sent; all, unless it takes some out */
 	void *place;                     /* where the warp is: for ws_unit_words, ws_unit_send, ws_unit_wake */
 	void *machine;
+	uint32_t value[WS_WARP];         /* second arguments, 0 where there is none */
+	uint64_t began, now;             /* cycles: of the issue, and of this call */
+	uint32_t again;                  /* finish: lanes whose requests are sent again, after `delay`; the warp stays */
 };
 
 /* Two words of the unit's own for each resident warp, 0 when it begins. */
@@ -33,6 +36,8 @@ uint32_t *ws_unit_words(void *place);
 /* During arrive: sends a message from the partition at work through the network to the core of a warp, where `message` is
  * called. */
 void ws_unit_send(const struct ws_unit_op *o, void *place, uint32_t lane);
+/* During message: the partition that has sent it sends another one. */
+void ws_unit_pass_on(void *machine, void *place, uint32_t lane);
 /* A parked warp issues its instruction again; nothing happens to another one. */
 void ws_unit_wake(void *machine, void *place);
 

@@ -15,6 +15,7 @@ enum { BACKOFF, FIXUP };
 struct unit {
 	uint32_t backoff;
 	bool fixup;
+	struct ws_grid_barrier barrier;
 	uint64_t requests, acquired, failed, releases, empty;
 };
 
@@ -27,43 +28,80 @@ static void *create(const uint32_t *values)
 	return u;
 }
 
+static void destroy(void *self)
+{
+	struct unit *u = self;
+
+	free(u->barrier.waiting);
+	free(u);
+}
+
+static void launch_begin(void *self)
+{
+	struct unit *u = self;
+
+	u->barrier.n = 0;                /* of a launch that has failed */
+}
+
 static enum ws_unit_issue issue(void *self, struct ws_unit_op *o)
 {
-	return WS_UNIT_ASK;
+	return o->instruction == WS_GRID_BARRIER ? ws_wait_issue(o, !ws_step_independent(o->x)) : WS_UNIT_ASK;
+}
+
+static void serve(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
+{
+	switch (o->instruction) {
+	case WS_GRID_BARRIER:
+		ws_grid_arrive(&u->barrier, o, lane, word);
+		return;
+	case WS_UNLOCK: case WS_SIGNAL:
+		u->releases++;
+		if (!ws_word_give(o->instruction, word))
+			o->done |= 1u << lane;   /* there may be entries for it */
+		return;
+	default:
+		u->requests++;
+		if (ws_word_take(o->instruction, word, ws_step_thread(o->warp, lane))) {
+			u->acquired++;
+			o->done |= 1u << lane;
+		} else {
+			u->failed++;
+		}
+	}
 }
 
 static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)
 {
-	struct unit *u = self;
-
 	for (uint32_t m = lanes; m; m &= m - 1) {
 		uint32_t l = (uint32_t)__builtin_ctz(m), *word = ws_step_word(o->x, o->warp, l, o->addr[l]);
 
 		if (!word)
 			return false;
-		if (o->instruction == WS_UNLOCK) {
-			u->releases++;
-			*word = 0;
-			continue;
-		}
-		u->requests++;
-		if (*word) {
-			u->failed++;
-			continue;
-		}
-		u->acquired++;
-		*word = ws_step_thread(o->warp, l);
-		o->done |= 1u << l;
+		serve(self, o, l, word);
 	}
 	return true;
+}
+
+static void message(void *self, void *machine, void *place, uint32_t lane)
+{
+	ws_unit_words(place)[WS_GRANTED] |= 1u << lane;
+	ws_unit_wake(machine, place);
 }
 
 static bool finish(void *self, struct ws_unit_op *o)
 {
 	struct unit *u = self;
 
-	if (o->instruction == WS_UNLOCK)
-		return ws_lock_released(o->x, o->warp, o->lanes);
+	switch (o->instruction) {
+	case WS_GRID_BARRIER:
+		return ws_grid_finish(o);
+	case WS_UNLOCK: case WS_SIGNAL:
+		return ws_lock_released(o->x, o->warp, o->lanes, o->done);
+	case WS_TRY_LOCK: case WS_TRY_LOCK_FOR:
+		return ws_try_finish(o, u->backoff);
+	default:
+		break;
+	}
 	if (!o->done) {
 		u->empty++;
 		o->delay = u->backoff;
@@ -75,7 +113,9 @@ static int locks(const void *self, unsigned instruction)
 {
 	const struct unit *u = self;
 
-	return !u->fixup ? 0 : instruction == WS_LOCK ? 1 : -1;
+	if (!u->fixup)
+		return 0;
+	return instruction == WS_LOCK || instruction == WS_WAIT ? 1 : instruction == WS_UNLOCK || instruction == WS_SIGNAL ? -1 : 0;
 }
 
 static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
@@ -87,6 +127,7 @@ static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 		{"lock_failures", "locks that were taken", u->failed},
 		{"lock_releases", "locks released", u->releases},
 		{"lock_rounds_without_success", "warps of which no thread got its lock", u->empty},
+		{"grid_barriers", "barriers of all threads", u->barrier.completed},
 	};
 
 	if (i >= WS_COUNT(all))
@@ -96,13 +137,13 @@ static bool counter(const void *self, unsigned i, struct ws_unit_counter *c)
 }
 
 static const struct ws_unit_option options[] = {
-	{"backoff", "cycles that a warp waits after nobody in it got a lock", 0, 100000, 0},
+	{"backoff", "cycles that a warp waits after nobody in it got a lock, and between tries", 0, 100000, 0},
 	{"fixup", "1: branches around a lock meet behind the unlock", 0, 1, 0},
 	{NULL, NULL, 0, 0, 0},
 };
 
 const struct ws_unit_ops ws_unit_simt_lock = {
 	.abi = WS_UNIT_ABI, .name = "simt-lock", .help = "lock and unlock instructions with entries on the reconvergence stack",
-	.instructions = ws_lock_instructions, .options = options, .create = create, .destroy = free, .issue = issue, .arrive = arrive,
-	.finish = finish, .counter = counter, .locks = locks,
+	.instructions = ws_lock_instructions, .options = options, .create = create, .destroy = destroy, .issue = issue, .arrive = arrive,
+	.finish = finish, .counter = counter, .message = message, .launch_begin = launch_begin, .locks = locks,
 };

@@ -5,7 +5,9 @@
 
 static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock, &ws_unit_lock_queue };
 
-const char *const ws_lock_instructions[] = { "__ws_lock", "__ws_unlock", NULL };
+const char *const ws_lock_instructions[] = {
+	"__ws_lock", "__ws_unlock", "__ws_try_lock", "__ws_try_lock_for", "__ws_wait", "__ws_signal", "__ws_grid_barrier", NULL
+};
 
 const struct ws_unit_ops *ws_unit_find(const char *name, size_t len)
 {

@@ -1,4 +1,5 @@
-/* examples.cu - examples 1 to 20 of (Ramamurthy, "Towards scalar synchronization in SIMT architectures", 2011) as one program:
+/* examples.cu - examples 1 to 20 of (Ramamurthy, "Towards scalar synchronization in SIMT architectures", 2011) as one program,
+ * and what units add to its instructions (sections 3.2, 3.3, 9.2):
  *
  *     examples NUMBER          "right", or what is wrong (status 1); tests/locks/run says what must happen on which machine
  *
@@ -10,6 +11,11 @@
 typedef unsigned int u32;
 extern "C" __device__ void __ws_lock(u32 *lock);
 extern "C" __device__ void __ws_unlock(u32 *lock);
+extern "C" __device__ u32 __ws_try_lock(u32 *lock, u32 attempts);
+extern "C" __device__ u32 __ws_try_lock_for(u32 *lock, u32 cycles);
+extern "C" __device__ void __ws_wait(u32 *semaphore);
+extern "C" __device__ void __ws_signal(u32 *semaphore);
+extern "C" __device__ void __ws_grid_barrier(u32 *word);
 
 enum { BLOCKS = 3, THREADS = 64, ALL = BLOCKS * THREADS, DATA = 64, RESULT = 512, WORDS = 4096 };
 #define LANE (threadIdx.x % 32)
@@ -448,6 +454,88 @@ __global__ void example_20(u32 *words)
 	__ws_unlock(&words[first]);
 }
 
+/* ---- beyond: tries, as in example 17; words[1] counts those in vain ---- */
+__device__ static void try_until(u32 *words, u32 attempts, u32 cycles)
+{
+	u32 again = 1;
+
+	while (again) {
+		if (cycles ? __ws_try_lock_for(&words[0], cycles) : __ws_try_lock(&words[0], attempts)) {
+			add(&words[DATA]);
+			__ws_unlock(&words[0]);
+			again = 0;
+		} else {
+			atomicAdd(&words[1], 1);
+		}
+		asm volatile("" : "+r"(again));
+	}
+}
+
+__global__ void tries(u32 *words) { try_until(words, 1, 0); }
+__global__ void tries_many(u32 *words) { try_until(words, 1 + THREAD % 4, 0); }
+__global__ void tries_for(u32 *words) { try_until(words, 0, 3000); }
+
+/* A try inside of a critical section: the unlock of the one is not that of the other. Nobody else holds words[2]. */
+__global__ void try_inside(u32 *words)
+{
+	__ws_lock(&words[0]);
+	if (__ws_try_lock(&words[2], 1)) {
+		add(&words[DATA]);
+		__ws_unlock(&words[2]);
+	}
+	add(&words[DATA + 1]);
+	__ws_unlock(&words[0]);
+}
+
+/* A lock that somebody keeps: tries give up. */
+__global__ void try_in_vain(u32 *words)
+{
+	if (THREAD == 0)
+		words[RESULT] = __ws_try_lock(&words[0], 1);
+	__ws_grid_barrier(&words[3]);
+	if (THREAD)
+		words[RESULT + THREAD] = __ws_try_lock(&words[0], 3) + __ws_try_lock_for(&words[0], 500);
+}
+
+/* ---- a semaphore of ten: example 8 with instructions; each thread enters by itself ---- */
+__global__ void semaphore(u32 *words)
+{
+	__ws_wait(&words[1]);
+	atomicMax(&words[3], atomicAdd(&words[2], 1) + 1);
+	atomicAdd(&words[DATA], 1);
+	atomicSub(&words[2], 1);
+	__ws_signal(&words[1]);
+}
+
+/* The second block gives, one by one, what the first one waits for. */
+__global__ void producer(u32 *words)
+{
+	if (blockIdx.x == 0)
+		__ws_wait(&words[1]);
+	else if (blockIdx.x == 1)
+		__ws_signal(&words[1]);
+	atomicAdd(&words[DATA], 1);
+}
+
+/* ---- a barrier of all threads, again and again ---- */
+__global__ void grid_barrier(u32 *words)
+{
+	for (u32 i = 1; i <= 5; i++) {
+		atomicAdd(&words[DATA + 1], 1);
+		__ws_grid_barrier(&words[0]);
+		if (*(volatile u32 *)&words[DATA + 1] == i * ALL)
+			atomicAdd(&words[DATA], 1);
+		__ws_grid_barrier(&words[0]);
+	}
+}
+
+/* One thread does not come. */
+__global__ void broken_barrier(u32 *words)
+{
+	if (THREAD != 5)
+		__ws_grid_barrier(&words[0]);
+}
+
 /* ---- what must have come out ---- */
 static u32 host[WORDS];
 
@@ -557,6 +645,20 @@ static bool money_kept()
 	return sum == 0;
 }
 
+static bool five_times() { return sum_is(5 * ALL) && equal(DATA + 1, 5 * ALL) && equal(0, 0); }
+static bool inside() { return all_added() && equal(DATA + 1, ALL) && equal(0, 0) && equal(2, 0); }
+
+static bool gave_up()
+{
+	for (u32 i = 0; i < ALL; i++)
+		if (!equal(RESULT + i, i == 0))
+			return false;
+	return true;
+}
+
+static bool ten_kept() { return equal(1, 10) && host[3] <= 10 && semaphore_kept(); }
+static bool handed() { return all_added() && equal(1, 0); }
+
 /* ---- all of them ---- */
 enum prepared { ZEROS, TEN, MANY, FLAG, LEAVES_FREE };
 struct example {
@@ -597,6 +699,15 @@ static const struct example examples[] = {
 	{"18", example_18, NULL, false, BLOCKS, LEAVES_FREE, bodies_and_waste},
 	{"19", example_19, NULL, false, BLOCKS, ZEROS, money_kept},
 	{"20", example_20, NULL, false, BLOCKS, ZEROS, money_kept},
+	{"try", tries, NULL, false, BLOCKS, ZEROS, all_added},
+	{"try-many", tries_many, NULL, false, BLOCKS, ZEROS, all_added},
+	{"try-for", tries_for, NULL, false, BLOCKS, ZEROS, all_added},
+	{"try-inside", try_inside, NULL, false, BLOCKS, ZEROS, inside},
+	{"try-in-vain", try_in_vain, NULL, false, BLOCKS, ZEROS, gave_up},
+	{"semaphore", semaphore, NULL, false, BLOCKS, TEN, ten_kept},
+	{"producer", producer, NULL, false, BLOCKS, ZEROS, handed},
+	{"grid-barrier", grid_barrier, NULL, false, BLOCKS, ZEROS, five_times},
+	{"broken-barrier", broken_barrier, NULL, false, BLOCKS, ZEROS, all_added},
 };
 
 static void prepare(const struct example *e)
