@@ -123,6 +123,78 @@ static void test_latency_of_dram(void **state)
 	assert_in_range(latency(&m, "global", "ld.global.u64", 8 * 2048 * 8), best - 4, worst);
 }
 
+/* ---- the order of a compiler ---- */
+/* Four loads, each value used at once: one thread's time. */
+static const char uses[] = PTX_HEAD
+	".visible .entry k(.param .u64 p, .param .u64 out)\n{\n.reg .b64 %r<8>;\n.reg .b32 %s<12>;\n"
+	"ld.param.u64 %r1, [p];\nld.param.u64 %r2, [out];\nld.volatile.global.u32 %s9, [%r1];\nadd.u32 %s8, %s9, 0;\n"
+	"bar.sync 0;\nmov.u64 %r3, %clock64;\n"
+	"ld.volatile.global.u32 %s1, [%r1];\nadd.u32 %s8, %s8, %s1;\nld.volatile.global.u32 %s2, [%r1+4];\nadd.u32 %s8, %s8, %s2;\n"
+	"ld.volatile.global.u32 %s1, [%r1+8];\nadd.u32 %s8, %s8, %s1;\nld.volatile.global.u32 %s2, [%r1+12];\nadd.u32 %s8, %s8, %s2;\n"
+	"bar.sync 0;\nmov.u64 %r4, %clock64;\nsub.u64 %r4, %r4, %r3;\nst.global.u64 [%r2], %r4;\nst.global.u32 [%r2+8], %s8;\nret;\n}\n";
+
+static uint64_t time_of_uses(uint32_t ahead)
+{
+	struct ws_machine m = clocked_named("h200");
+	struct clocked c;
+	struct ws_mem *p, *out;
+	uint64_t params[2], took;
+
+	m.ahead = ahead;
+	c = start_on(&m, uses);
+	p = rig_mem(&c.r, 16);
+	out = rig_mem(&c.r, 16);
+	for (uint32_t i = 0; i < 4; i++)
+		((uint32_t *)(void *)p->host)[i] = 1u << 8 * i;
+	params[0] = p->addr;
+	params[1] = out->addr;
+	rig_run(&c.r, "k", 1, 1, params);
+	took = *(uint64_t *)(void *)out->host;
+	assert_int_equal(((uint32_t *)(void *)out->host)[2], 0x01010102);
+	stop(&c);
+	return took;
+}
+
+static void test_uses_behind_later_loads(void **state)
+{
+	struct ws_machine m = clocked_named("h200");
+	uint64_t in_order = time_of_uses(0), two = time_of_uses(2), all = time_of_uses(4);
+	uint64_t load = 2 * m.network_latency + m.l2_latency;
+
+	assert_in_range(in_order, 4 * load, 5 * load);          /* one after the other */
+	assert_in_range(two, 2 * load, 3 * load);               /* three loads, then the third waits for room */
+	assert_in_range(all, load, 2 * load);                   /* all at once; the block's end waits for the sums */
+}
+
+/* Loads of a step that would all come to one partition. */
+static uint64_t time_of_steps(uint32_t hash)
+{
+	struct ws_machine m = clocked_named("h200");
+	struct clocked c;
+	struct ws_mem *p;
+	uint64_t params[1];
+
+	m.hash = hash;
+	c = start_on(&m, PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %r<8>;\n.reg .b32 %s<8>;\n"
+	             "ld.param.u64 %r1, [p];\nmov.u32 %s1, %tid.x;\nmul.lo.u32 %s2, %s1, 49152;\ncvt.u64.u32 %r2, %s2;\n"
+	             "add.u64 %r1, %r1, %r2;\nld.global.u32 %s3, [%r1];\nadd.u32 %s3, %s3, %s1;\nst.global.u32 [%r1], %s3;\nret;\n}\n");
+	p = rig_mem(&c.r, 512 * 49152);
+	params[0] = p->addr;
+	rig_run(&c.r, "k", 1, 512, params);
+	for (uint32_t i = 0; i < 512; i++)
+		assert_int_equal(*(uint32_t *)(void *)(p->host + i * 49152ull), i);
+	params[0] = counters(&c)->cycles;
+	stop(&c);
+	return params[0];
+}
+
+static void test_hashed_partitions(void **state)
+{
+	uint64_t spread = time_of_steps(1), in_one = time_of_steps(0);
+
+	assert_true(5 * spread < 4 * in_one);    /* 96 partitions, pieces of 512 bytes; the latency is in both */
+}
+
 /* ---- bandwidth ---- */
 static const char copy[] = PTX_HEAD
 	".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"
@@ -325,6 +397,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latency_of_shared_memory_and_l1),
 		cmocka_unit_test(test_latency_of_l2),
+		cmocka_unit_test(test_uses_behind_later_loads),
+		cmocka_unit_test(test_hashed_partitions),
 		cmocka_unit_test(test_latency_of_dram),
 		cmocka_unit_test(test_streaming_is_bound_by_dram),
 		cmocka_unit_test(test_bank_conflicts_by_stride),
