@@ -613,17 +613,6 @@ INLINED void race_probe_leave(u64 constants, u32 number)
 }
 
 /* ---- barriers and syncs ---- */
-SLOW void __warpsafe_barrier_count(u32 threads)
-{
-	if ((threads + 31) / 32 != (threads_of_block() + 31) / 32)
-		switch_off();
-}
-
-INLINED void race_barrier_count(u32 threads)
-{
-	__warpsafe_barrier_count(threads);
-}
-
 /* A warp whose block is off stops itself at its next barrier or sync: who switched it off may not have come to it yet, and
  * its time does not go on. */
 HELPER bool block_is_off(u32 warp)
@@ -1054,4 +1043,85 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 INLINED void race_acquire(u64 address, u32 what)
 {
 	__warpsafe_acquire(address, what);
+}
+
+/* ---- barriers of a part of the block ----
+ * Each warp that takes part releases, at a word that stands for the barrier, what all of its lanes have done, and acquires
+ * there what those have released that came before: all who met it here. Those who came earlier to the same barrier are
+ * in the chain as well, and a warp that has come to it once more may be, which can hide a race. */
+enum { PART_WORDS = 0xf0000, BARRIERS = 16 };    /* addresses beyond all shared memory */
+enum { PART_WHAT = WS_RACE_CLASS(WS_RACE_STRONG_CTA) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_BYTES(4) | WS_RACE_RELEASES };
+
+HELPER bool is_part(u32 threads)
+{
+	return threads == WS_RACE_PART || (threads + 31) / 32 != (threads_of_block() + 31) / 32;
+}
+
+HELPER u64 part_word(u32 barrier) { return PART_WORDS + 4 * (barrier % BARRIERS); }
+
+/* The lane that works for its warp, all of which has come. */
+HELPER bool works(u32 warp)
+{
+	return !((u32)BLOCK.warps[warp].alive_arrived & lanes_below()) && !block_is_off(warp) && BLOCK.warps[warp].now;
+}
+
+SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
+{
+	u32 warp = warp_index();
+
+	if (!is_part(threads)) {
+		__warpsafe_barrier_arrive();
+		return;
+	}
+	warp_sync(lanes_of_warp(warp));
+	if (works(warp)) {
+		sync_hands_on();
+		next_sub(warp, true);
+		if (BLOCK.threads)
+			release_all(part_word(barrier), PART_WHAT, thread_index(), 0);
+		else
+			switch_off();
+	}
+	warp_sync(lanes_of_warp(warp));
+}
+
+INLINED void race_part_arrive(u32 barrier, u32 threads)
+{
+	__warpsafe_part_arrive(barrier, threads);
+}
+
+HELPER void acquire_part(u32 warp, u32 barrier)
+{
+	struct found f;
+
+	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
+		unknown_from_here(warp);
+		return;
+	}
+	f = released_at(location_key(part_word(barrier), PART_WHAT));
+	if (!f.release)
+		return;
+	want_state(thread_index());
+	acquire(thread_index(), &f, WS_RACE_STRONG_CTA);
+}
+
+SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
+{
+	u32 warp = warp_index();
+
+	if (!is_part(threads)) {
+		__warpsafe_barrier();
+		return;
+	}
+	warp_sync(lanes_of_warp(warp));
+	if (works(warp)) {
+		acquire_part(warp, barrier);
+		next_sub(warp, true);
+	}
+	warp_sync(lanes_of_warp(warp));
+}
+
+INLINED void race_part_pass(u32 barrier, u32 threads)
+{
+	__warpsafe_part_pass(barrier, threads);
 }

@@ -25,8 +25,9 @@
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
  *     race_acquire(u64 address, u32 what)      after a strong load, atom;        access that releases or acquires
  *     race_fence_before(u32 what), race_fence_after(u32 what)        around membar and fence
- *     race_barrier_count(u32 threads)          before race_barrier_arrive, if fewer threads than the block's may be meant
  *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
+ *     race_part_arrive(u32 barrier, u32 threads), race_part_pass(...)    the same, of those who are, or may be, a part of the
+ *                                              block: WS_RACE_PART threads = they are; bar.arrive has the first alone
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_call_block_arrive(u32 thread)       the first of them by a call
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
@@ -115,6 +116,7 @@ struct ws_race_slots {
 };
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
+#define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
 #define WS_RACE_THREAD_BYTES 40
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.

@@ -78,6 +78,12 @@ static void find_needed(struct ws_ptx_func *f, struct ws_rw_access *a)
 		a->needed.p = NULL;
 }
 
+bool ws_rw_is_barrier(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode != WS_MODE_WARP_SYNC &&
+	       i->mode != WS_MODE_OTHER;
+}
+
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 {
 	struct ws_rw_access *list, one;

@@ -34,14 +34,12 @@ struct ws_intervals {
 	uint32_t *stack, depth;
 };
 
-static bool is_barrier(const struct ws_ptx_inst *i)
+/* A barrier with a count may be one of a part of the block, and so may any if threads arrive at some without waiting. */
+static bool is_of_all(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode != WS_MODE_WARP_SYNC;
-}
-
-/* A barrier with a count may be one of a part of the block. */
-static bool is_of_all(const struct ws_ptx_inst *i)
-{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_rw_is_barrier(&f->insts[k]) && f->insts[k].mode == WS_MODE_ARRIVE)
+			return false;
 	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
 }
 
@@ -57,7 +55,7 @@ enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw
 	enum ws_shared_use use = WS_SHARED_NONE;
 
 	for (uint32_t i = 0; i < f->ninsts; i++)
-		if (is_barrier(&f->insts[i]))
+		if (ws_rw_is_barrier(&f->insts[i]))
 			return WS_SHARED_BARRIER;
 	for (uint32_t k = 0; k < n; k++) {
 		if (may_write(&list[k]))
@@ -74,7 +72,7 @@ static bool find_points(struct ws_intervals *v)
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if (!is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i]))
+		if (!ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(v->f, &v->f->insts[i]))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;

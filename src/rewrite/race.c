@@ -18,6 +18,7 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool arrives;                    /* threads arrive at barriers without waiting there */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -293,23 +294,34 @@ static const char *value_of(struct ws_code *c, const struct ws_operand *o)
 	return o->kind == WS_O_REG ? ws_code_register(c, o) : number(c->p, (uint32_t)o->imm);
 }
 
+/* Is it, or may it be, one of a part of the block? Where threads arrive without waiting, all are taken to be. */
+static bool is_part(const struct race *r, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return r->arrives || (threads_of(i) && !all_threads(f, threads_of(i)));
+}
+
+static bool part_barrier(struct body *b, struct ws_ptx_inst *i, const char *function, enum ws_side side)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, side);
+	const char *args[] = { value_of(c, &i->ops[i->mode == WS_MODE_RED]),
+	                       b->race->arrives ? number(b->race->p, WS_RACE_PART) : value_of(c, threads_of(i)) };
+	bool done = hook(b, c, function, args, 2);
+
+	ws_code_end(c);
+	return done;
+}
+
 static bool barrier(struct body *b, struct ws_ptx_inst *i)
 {
-	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
-	const struct ws_operand *threads = threads_of(i);
-	const char *const thread[] = { b->ordering ? NULL : thread_of(b) };
-	bool done = true;
+	const char *const arrive = b->ordering ? "race_barrier_arrive" : b->calls ? "race_call_block_arrive" : "race_block_arrive";
+	const char *thread;
 
-	if (threads && !all_threads(b->f, threads)) {
-		const char *arg = value_of(c, threads);
-
-		done = hook(b, c, "race_barrier_count", &arg, 1);
-	}
-	done = done && hook(b, c, b->ordering ? "race_barrier_arrive" : b->calls ? "race_call_block_arrive" : "race_block_arrive",
-	                    thread, b->ordering ? 0 : 1);
-	ws_code_end(c);
-	return done && call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass",
-			       b->ordering ? NULL : *thread);
+	if (is_part(b->race, b->f, i))
+		return part_barrier(b, i, "race_part_arrive", WS_BEFORE) &&
+		       (i->mode == WS_MODE_ARRIVE || part_barrier(b, i, "race_part_pass", WS_AFTER));
+	thread = b->ordering ? NULL : thread_of(b);
+	return call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
+	       call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
 }
 
 static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
@@ -346,9 +358,9 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
 	if (is_fence(i))
 		return fence(b, i);
-	if (i->op == WS_OP_bar || i->op == WS_OP_barrier)
-		return i->mode == WS_MODE_WARP_SYNC ? warp_sync(b, i) : barrier(b, i);
-	return true;
+	if (ws_rw_is_barrier(i))
+		return barrier(b, i);
+	return (i->op != WS_OP_bar && i->op != WS_OP_barrier) || warp_sync(b, i);
 }
 
 /* ---- functions ---- */
@@ -572,13 +584,13 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	return done;
 }
 
-static bool orders(struct ws_ptx_func *f)
+static bool orders(const struct race *r, struct ws_ptx_func *f)
 {
 	uint32_t n;
 	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
 
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (is_fence(&f->insts[k]))
+		if (is_fence(&f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
 			return true;
 	for (uint32_t k = 0; k < n; k++)
 		if (list[k].rw_class == WS_RW_CHECK && (acquires(&list[k]) || releases(&list[k])))
@@ -586,15 +598,15 @@ static bool orders(struct ws_ptx_func *f)
 	return false;
 }
 
-/* Releases and acquires matter to what a kernel may execute if there is a fence in it, or an access that releases or
- * acquires: no other strong access orders anything. */
+/* Releases and acquires matter to what a kernel may execute if there is a fence in it, an access that releases or
+ * acquires, or a barrier of a part of the block: no other strong access orders anything. */
 static void find_ordering(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
 	bool *here = ws_alloc(m->nfuncs + 1), any;
 
 	for (uint32_t n = 0; n < m->nfuncs; n++)
-		here[n] = r->reach.funcs[m->funcs[n]->sym->index].hooks && orders(m->funcs[n]);
+		here[n] = r->reach.funcs[m->funcs[n]->sym->index].hooks && orders(r, m->funcs[n]);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++) {
 		const struct ws_rw_kernel *kernel = &r->reach.kernels[k];
 
@@ -662,6 +674,18 @@ static void declare(struct race *r)
 	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
 }
 
+static bool has_arrive(const struct race *r)
+{
+	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
+		const struct ws_ptx_func *f = r->reach.m->funcs[k];
+
+		for (uint32_t i = 0; i < f->ninsts && r->reach.funcs[f->sym->index].hooks; i++)
+			if (ws_rw_is_barrier(&f->insts[i]) && f->insts[i].mode == WS_MODE_ARRIVE)
+				return true;
+	}
+	return false;
+}
+
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
@@ -669,6 +693,7 @@ static bool rewrite(struct race *r)
 	if (!ws_rw_runtime(r->p, "src/device/race.cu", ws_device_race))
 		return false;
 	declare(r);
+	r->arrives = has_arrive(r);
 	find_ordering(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))

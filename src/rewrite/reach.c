@@ -1,6 +1,6 @@
 /* reach.c - which kernels of a module the race checks can follow, and which functions their checks go into.
  *
- * The checks on the device know barriers of the whole block, warp synchronization, fences and atomics. What
+ * The checks on the device know barriers of blocks, warp synchronization, fences and atomics. What
  * synchronizes or copies in other ways makes every kernel that can come to it a kernel that is not checked: to leave
  * it out would invent races. */
 #include "rewrite/reach.h"
@@ -20,10 +20,11 @@ static bool has_address(const struct ws_ptx_inst *i)
 
 static const char *barrier(const struct ws_ptx_inst *i)
 {
-	if (i->mode == WS_MODE_ARRIVE)
-		return "bar.arrive";
 	if (i->mode == WS_MODE_OTHER)
 		return "barrier.cluster";
+	for (unsigned k = 1; k < i->nops; k++)
+		if (i->ops[k].kind == WS_O_REG && i->mode != WS_MODE_WARP_SYNC && ws_ptx_sets(i, i->ops[k].reg))
+			return "a barrier that sets its own operands";
 	return ws_ptx_sets(i, i->guard) ? "a barrier that sets its own guard" : NULL;
 }
 

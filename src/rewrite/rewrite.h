@@ -138,6 +138,8 @@ struct ws_rw_access {
 /* The accesses of a function in the order of the text, those that are NONE left out. Proofs that an access needs no
  * check (the same one earlier in the interval, addresses disjoint by thread) work on this list. */
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
+/* A barrier of threads of the block: bar, barrier, but not bar.warp.sync and barrier.cluster */
+bool ws_rw_is_barrier(const struct ws_ptx_inst *i);
 
 /* ---- for passes: code ---- */
 /* Code for one place: begun, added to, ended. It runs under the guard of the instruction it stands at. */

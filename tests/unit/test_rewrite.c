@@ -562,8 +562,10 @@ static const char race_runtime[] =
 	      A32("race_fence_before", 0, "%r1") "st.local.u32 [9], %r1;")
 	SHOWS("race_fence_after", P("b32", "race_fence_after", 0),
 	      A32("race_fence_after", 0, "%r1") "st.local.u32 [10], %r1;")
-	SHOWS("race_barrier_count", P("b32", "race_barrier_count", 0),
-	      A32("race_barrier_count", 0, "%r1") "st.local.u32 [11], %r1;")
+	SHOWS("race_part_arrive", P("b32", "race_part_arrive", 0) "," P("b32", "race_part_arrive", 1),
+	      A32("race_part_arrive", 0, "%r1") A32("race_part_arrive", 1, "%r2") "st.local.v2.u32 [11], {%r1, %r2};")
+	SHOWS("race_part_pass", P("b32", "race_part_pass", 0) "," P("b32", "race_part_pass", 1),
+	      A32("race_part_pass", 0, "%r1") A32("race_part_pass", 1, "%r2") "st.local.v2.u32 [15], {%r1, %r2};")
 	SHOWS("race_barrier_arrive", "", "pmevent 12;")
 	SHOWS("race_barrier", "", "pmevent 13;")
 	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
@@ -656,10 +658,17 @@ static void releases_matter_where_a_kernel_can_come_to_a_fence(void **state)
 static void race_follows_barriers(void **state)
 {
 	expect_race("bar.sync 0;\n@%p1 bar.sync 1, %r1;\nbar.red.popc.u32 %r1, 2, 64, %p1;\nbarrier.sync 3;\nret;",
-	            "pmevent 12;\n\tbar.sync 0;\n\tpmevent 13;\n@%p1 st.local.u32 [11], %r1;\n\t@%p1 pmevent 12;\n\t"
-	            "@%p1 bar.sync 1, %r1;\n\t@%p1 pmevent 13;\nmov.u32 %ws_b32_0, 64;\n\tst.local.u32 [11], %ws_b32_0;\n\t"
-	            "pmevent 12;\n\tbar.red.popc.u32 %r1, 2, 64, %p1;\n\tpmevent 13;\npmevent 12;\n\tbarrier.sync 3;\n\t"
-	            "pmevent 13;" LEFT);
+	            "pmevent 12;\n\tbar.sync 0;\n\tpmevent 13;\n@%p1 mov.u32 %ws_b32_0, 1;\n\t"
+	            "@%p1 st.local.v2.u32 [11], {%ws_b32_0, %r1};\n\t@%p1 bar.sync 1, %r1;\n\t@%p1 mov.u32 %ws_b32_0, 1;\n\t"
+	            "@%p1 st.local.v2.u32 [15], {%ws_b32_0, %r1};\nmov.u32 %ws_b32_0, 2;\n\tmov.u32 %ws_b32_1, 64;\n\t"
+	            "st.local.v2.u32 [11], {%ws_b32_0, %ws_b32_1};\n\tbar.red.popc.u32 %r1, 2, 64, %p1;\n\t"
+	            "mov.u32 %ws_b32_0, 2;\n\tmov.u32 %ws_b32_1, 64;\n\tst.local.v2.u32 [15], {%ws_b32_0, %ws_b32_1};\n"
+	            "pmevent 12;\n\tbarrier.sync 3;\n\tpmevent 13;" LEFT);
+	expect_race("bar.arrive %r2, 64;\nbar.sync 0;\nret;",
+	            "mov.u32 %ws_b32_0, 4294967295;\n\tst.local.v2.u32 [11], {%r2, %ws_b32_0};\n\tbar.arrive %r2, 64;\n"
+	            "mov.u32 %ws_b32_0, 0;\n\tmov.u32 %ws_b32_1, 4294967295;\n\tst.local.v2.u32 [11], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "bar.sync 0;\n\tmov.u32 %ws_b32_0, 0;\n\tmov.u32 %ws_b32_1, 4294967295;\n\t"
+	            "st.local.v2.u32 [15], {%ws_b32_0, %ws_b32_1};" LEFT);
 	expect_race("bar.warp.sync %r2;\nbar.warp.sync 255;\nret;",
 	            "bar.warp.sync %r2;\n\tst.local.u32 [14], %r2;\nbar.warp.sync 255;\n\tmov.u32 %ws_b32_0, 255;\n\t"
 	            "st.local.u32 [14], %ws_b32_0;" LEFT);
@@ -700,8 +709,10 @@ static void race_knows_required_block_sizes(void **state)
 	struct work w;
 
 	begin_race(&w, HEAD ".entry k() .reqntid 20, 3 { bar.sync 0, 64; bar.sync 0, 32; ret; }\n", false);
-	expect_from(&w, "pmevent 12", "pmevent 12;\n\tbar.sync 0, 64;\n\tpmevent 13; mov.u32 %ws_b32_0, 32;\n\t"
-	            "st.local.u32 [11], %ws_b32_0;\n\tpmevent 12;\n\tbar.sync 0, 32;\n\tpmevent 13; pmevent 3;\n\tret; }\n");
+	expect_from(&w, "pmevent 12", "pmevent 12;\n\tbar.sync 0, 64;\n\tpmevent 13; mov.u32 %ws_b32_0, 0;\n\t"
+	            "mov.u32 %ws_b32_1, 32;\n\tst.local.v2.u32 [11], {%ws_b32_0, %ws_b32_1};\n\tbar.sync 0, 32;\n\t"
+	            "mov.u32 %ws_b32_0, 0;\n\tmov.u32 %ws_b32_1, 32;\n\tst.local.v2.u32 [15], {%ws_b32_0, %ws_b32_1}; "
+	            "pmevent 3;\n\tret; }\n");
 }
 
 static void race_sees_every_way_out(void **state)
@@ -717,22 +728,22 @@ static void race_enters_checked_kernels_alone(void **state)
 
 	begin_race(&w, HEAD ".func f() { exit; }\n.func g() { ret; }\n.entry a() { ret; }\n"
 	           ".entry b() .maxntid 64 { call f, (); ret; }\n"
-	           ".entry c() { .reg .u32 %r<3>; call f, (); bar.arrive 0, 64; ret; }\n"
-	           ".entry d() { .reg .u32 %r<3>; call g, (); bar.arrive 0, 64; ret; }\n", false);
+	           ".entry c() { .reg .u32 %r<3>; call f, (); barrier.cluster.arrive; ret; }\n"
+	           ".entry d() { .reg .u32 %r<3>; call g, (); barrier.cluster.arrive; ret; }\n", false);
 	r = ws_rewrite_result(w.m);
 	assert_int_equal(r->nkernels, 4);
 	assert_string_equal(r->race, "__warpsafe_race");
 	assert_true(r->module != 0);
 	assert_null(r->kernels[1].why);
-	assert_string_equal(r->kernels[3].why, "bar.arrive at t.ptx:9");
+	assert_string_equal(r->kernels[3].why, "barrier.cluster at t.ptx:9");
 	assert_true(ws_rw_reaches(&r->kernels[1], w.m->funcs[0]) && !ws_rw_reaches(&r->kernels[1], w.m->funcs[1]));
 	expect_from(&w, ".func f", ".func f() { pmevent 3;\n\texit; }\n.func g() { ret; }\n"
 	            ".entry a() .maxnreg 32\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n"
 	            ".entry b() .maxntid 64 {\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 1;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
-	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); bar.arrive 0, 64; ret; }\n"
-	            ".entry d() { .reg .u32 %r<3>; call g, (); bar.arrive 0, 64; ret; }\n");
+	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); barrier.cluster.arrive; ret; }\n"
+	            ".entry d() { .reg .u32 %r<3>; call g, (); barrier.cluster.arrive; ret; }\n");
 }
 
 static void race_says_what_it_cannot_check(void **state)
@@ -741,7 +752,8 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "cp.async at " },
 		{ "cp.async.wait_all;", NULL },
 		{ "mbarrier.init.shared.b64 [%r1], 1;", "mbarrier at " },
-		{ "bar.arrive 1, 64;", "bar.arrive at " },
+		{ "bar.arrive 1, 64;", NULL },
+		{ "bar.red.popc.u32 %r1, 0, %r1, %p1;", "a barrier that sets its own operands at " },
 		{ "barrier.cluster.arrive;", "barrier.cluster at " },
 		{ "@%p1 bar.red.or.pred %p1, 0, %p2;", "a barrier that sets its own guard at " },
 		{ "mapa.u64 %d1, %d2, 1;", "mapa at " },
@@ -785,12 +797,12 @@ static void race_goes_through_calls(void **state)
 	const struct ws_rw_result *r;
 	struct work w;
 
-	begin_race(&w, HEAD ".func bad() { bar.arrive 0, 64; ret; }\n.visible .func open() { ret; }\n"
+	begin_race(&w, HEAD ".func bad() { barrier.cluster.arrive; ret; }\n.visible .func open() { ret; }\n"
 	           ".func taken() { ret; }\n.global .u64 table[] = { taken };\n.func mid() { call bad, (); ret; }\n"
 	           ".entry a() { call mid, (); ret; }\n.entry b() { call open, (); ret; }\n"
 	           ".entry c() { .reg .u64 %d<2>; pr: .callprototype _ (); call %d1, (), pr; ret; }\n", false);
 	r = ws_rewrite_result(w.m);
-	assert_string_equal(r->kernels[0].why, "bar.arrive at t.ptx:4");
+	assert_string_equal(r->kernels[0].why, "barrier.cluster at t.ptx:4");
 	assert_null(r->kernels[1].why);
 	assert_null(r->kernels[2].why);
 	assert_true(ws_rw_reaches(&r->kernels[2], w.m->funcs[2]));
