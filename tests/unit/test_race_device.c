@@ -181,7 +181,20 @@ static void a_barrier_of_fewer_threads(void **state)
 {
 	expect(KERNEL(" st.shared.u32 [%r5], %r0; bar.sync 0, 32;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
 	expect(KERNEL(" mov.u32 %r8, 32; setp.gt.u32 %p1, %r3, 0; @%p1 ret; st.shared.u32 [%r5], %r0; bar.sync 1, %r8;\n"
-	              NEXT_WORD " st.shared.u32 [%r6], %r7;\n"), 1, 64, ((struct expected){ .not_checked = 32 }));
+	              NEXT_WORD " st.shared.u32 [%r6], %r7;\n"), 1, 64, NONE);
+	/* pairs of warps: 0 and 1, 2 and 3 at a barrier of theirs; then 0 and 2, 1 and 3 */
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; shr.u32 %r8, %r3, 1; add.u32 %r8, %r8, 1; bar.sync %r8, 64;\n" OTHER_WARP
+	              " st.shared.u32 [%r6], %r7;\n"), 1, 128, NONE);
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; and.b32 %r8, %r3, 1; add.u32 %r8, %r8, 1; bar.sync %r8, 64;\n" THREAD(7) OTHER_WARP
+	              " @%p1 st.shared.u32 [%r6], %r7;\n"), 1, 128, RACES(1));
+}
+
+static void who_arrives_goes_on(void **state)
+{
+	expect(KERNEL(" setp.ne.u32 %p1, %r3, 0; @%p1 bra B; st.shared.u32 [%r5], %r0; bar.arrive 1, 64; ret;\n"
+	              "B: bar.sync 1, 64;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), 1, 64, NONE);
+	expect(KERNEL(" setp.ne.u32 %p1, %r3, 0; @%p1 bra B; bar.arrive 1, 64; st.shared.u32 [%r5], %r0; ret;\n"
+	              "B: bar.sync 1, 64;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), 1, 64, RACES(1));
 }
 
 /* ---- blocks ---- */
@@ -449,7 +462,7 @@ int main(void)
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
 		cmocka_unit_test(many_syncs),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
-		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(blocks),
+		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(a_word_that_many_read),
