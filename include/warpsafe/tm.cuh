@@ -24,6 +24,7 @@
 #define WARPSAFE_TM_CUH
 
 #include "tm/log.cuh"
+#include "tm/alone.cuh"
 #include "tm/cgl.cuh"
 #include "tm/pstm.cuh"
 #include "tm/estm.cuh"
@@ -69,7 +70,7 @@ WS_TX_FN int ws_tx__engine_start(struct ws_tx *tx)
 	switch (ws_tx__engine(tx)) {
 	case WS_TM_CGL: return ws_tx__cgl_start(tx);
 	case WS_TM_HSTM: ws_tx__hstm_start(tx); return 1;
-	default: tx->filter = 0; return 1;
+	default: return 1;
 	}
 }
 
@@ -195,7 +196,9 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
-	if (ws_tx__deferred(tx)) {
+	if (ws_tx__directly(tx)) {
+		value = ws_tx__load(at, size);
+	} else if (ws_tx__deferred(tx)) {
 		if (!ws_tx__room(tx) || !ws_tx__deferred_read(tx, at, size, &value))
 			return 0;
 	} else if (word == tx->last_at) {
@@ -216,7 +219,11 @@ WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigne
 
 	if (tx->state != WS_TX_ACTIVE)
 		return;
-	if (ws_tx__deferred(tx)) {
+	if (tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE)
+		__trap();
+	if (tx->alone == WS_TX_IRREVOCABLE) {
+		ws_tx__store(at, size, value);
+	} else if (ws_tx__deferred(tx)) {
 		if (!ws_tx__room(tx))
 			return;
 		ws_tx__write_later(tx, at, size, value);
@@ -326,10 +333,18 @@ WS_TX_FN int ws_tx_validate(struct ws_tx *tx)
 	return ws_tx_ok(tx);
 }
 
+/* What is done cannot be undone any more: the kernel ends. */
+WS_TX_FN void ws_tx__must_be_revocable(const struct ws_tx *tx)
+{
+	if (tx->alone == WS_TX_IRREVOCABLE)
+		__trap();
+}
+
 /* Undoes everything at the end of the section, which is then not run again; ws_tx_status tells. A doomed attempt is not
  * cancelled, as the reason to do so came from values that count no more: it is run again. */
 WS_TX_FN void ws_tx_abort(struct ws_tx *tx)
 {
+	ws_tx__must_be_revocable(tx);
 	if (ws_tx_validate(tx))
 		ws_tx__doom(tx, WS_TM_CANCELLED);
 }
@@ -337,6 +352,7 @@ WS_TX_FN void ws_tx_abort(struct ws_tx *tx)
 /* Undoes everything at the end of the section, and runs it again later: for a condition that another thread will make true. */
 WS_TX_FN void ws_tx_retry(struct ws_tx *tx)
 {
+	ws_tx__must_be_revocable(tx);
 	if (tx->state == WS_TX_ACTIVE)
 		ws_tx__doom(tx, WS_TM_RETRY);
 }
@@ -369,12 +385,16 @@ WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
 	unsigned owner;
 
-	if (!tx->level && tx->tm.patience)
+	if (tx->alone == WS_TX_READS_ALONE)          /* who has the token waits for it */
+		return 1;
+	if (!tx->level && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE)
 		return 1;
 	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
 		return owner == tx->id;
-	if (tx->aborts < tx->tm.patience)
+	if (tx->alone == WS_TX_READS)
+		return 1;
+	if (tx->aborts < tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE)
 		return 1;
 	tx->token = atomicCAS(&tx->tm.words->token, 0u, tx->id) == 0;
 	return (int)tx->token;
@@ -444,6 +464,13 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 		ws_tx__drop_token(tx);
 }
 
+WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
+{
+	ws_tx__empty_log(tx);
+	tx->owned = tx->base = tx->other = 0;
+	tx->last_at = 0;
+}
+
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
@@ -456,9 +483,8 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 	ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
-	ws_tx__empty_log(tx);
-	tx->owned = tx->base = tx->other = 0;
-	tx->last_at = 0;
+	ws_tx__forget_log(tx);
+	ws_tx__leave_among(tx);
 	if (committed) {
 		ws_tx__count_commit(tx);
 		ws_tx__drop_token(tx);
@@ -488,7 +514,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->owned = tx->base = tx->other = 0;
+	tx->level = tx->owned = tx->base = tx->other = tx->alone = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -509,6 +535,7 @@ WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
 	}
 	tx->state = WS_TX_WAITING;
 	tx->aborts = 0;
+	tx->alone = WS_TX_AMONG_OTHERS;
 	ws_tx__back_off(tx, tx->level);
 }
 
@@ -538,7 +565,13 @@ WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
 		ws_tx__pause(rounds);
 		return 0;
 	}
-	if (!ws_tx__admitted(tx) || !ws_tx__engine_start(tx)) {
+	if (!ws_tx__admitted(tx) || !ws_tx__start_among(tx)) {
+		ws_tx__back_off(tx, 3);
+		return 0;
+	}
+	tx->filter = 0;
+	if (!ws_tx__directly(tx) && !ws_tx__engine_start(tx)) {
+		ws_tx__leave_among(tx);
 		ws_tx__back_off(tx, 3);
 		return 0;
 	}
@@ -558,6 +591,49 @@ WS_TX_FN void ws_tx_end(struct ws_tx *tx)
 /* A section within a section of the same variable is a part of it: it takes effect, and is undone, with the whole. */
 #define WS_TX(TX) \
 	for (ws_tx_enter(TX); ws_tx_again(TX); ws_tx_end(TX)) \
+		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
+
+/* ---- alone (tm/alone.cuh; the handle was made with config.alone) ---- */
+
+/* Inside a section: makes it irrevocable. 0: not yet; the attempt is lost, and the section is run again when no other transaction
+ * runs. 1: from here on it cannot fail. It may then do what cannot be undone (printf, say), needs no log, and must not call
+ * ws_tx_abort or ws_tx_retry.
+ *
+ *     if (!ws_tx_irrevocable(&tx))
+ *             continue; */
+WS_TX_FN int ws_tx_irrevocable(struct ws_tx *tx)
+{
+	if (!tx->tm.counted || tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE)
+		__trap();
+	if (tx->state != WS_TX_ACTIVE || tx->alone == WS_TX_IRREVOCABLE)
+		return tx->state == WS_TX_ACTIVE;
+	if (!tx->token) {
+		tx->alone = WS_TX_WANTS_ALONE;
+		return ws_tx__doom(tx, WS_TM_ALONE);
+	}
+	if (!ws_tx_validate(tx) || !ws_tx__engine_commit(tx))       /* what it has done so far; only memory can be wanting */
+		return 0;
+	ws_tx__release_fence();
+	ws_tx__engine_release(tx, 1);
+	ws_tx__forget_log(tx);
+	tx->filter = 0;
+	tx->alone = WS_TX_IRREVOCABLE;
+	return 1;
+}
+
+WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
+{
+	int inside = ws_tx__inside(tx);
+
+	ws_tx_enter(tx);
+	if (!inside && tx->tm.counted)
+		tx->alone = WS_TX_READS;
+}
+
+/* A section that writes nothing (a write in it ends the kernel) and aborts once at most: then it runs while nobody writes, and without
+ * a log. With a handle that does not count attempts it is WS_TX. */
+#define WS_TX_READ_ONLY(TX) \
+	for (ws_tx__enter_reads(TX); ws_tx_again(TX); ws_tx_end(TX)) \
 		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
 
 /* ---- alternatives ---- */

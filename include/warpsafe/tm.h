@@ -23,6 +23,8 @@ struct ws_tm_config {
 	unsigned entries;              /* of the shadow table, 8 bytes each; rounded up to a power of two, at most 2^30 */
 	unsigned patience;             /* aborts after which a transaction runs alone; 0: at once */
 	size_t heap;                   /* bytes for logs that outgrow a thread's own; 0: none; at most 2^40 */
+	unsigned alone;                /* 1: transactions can run alone: ws_tx_irrevocable, WS_TX_READ_ONLY. Each attempt then
+	                                  costs two atomics more */
 };
 
 static inline struct ws_tm_config ws_tm_defaults(void)
@@ -34,6 +36,7 @@ static inline struct ws_tm_config ws_tm_defaults(void)
 	c.entries = 1u << 20;
 	c.patience = 128;
 	c.heap = (size_t)4 << 20;
+	c.alone = 0;
 	return c;
 }
 
@@ -84,7 +87,8 @@ static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_conf
 	if ((unsigned)c.engine >= WS_TM_ENGINES || c.granularity < 4 || c.granularity > 64 ||
 	    (c.granularity & (c.granularity - 1)) || !c.entries || c.entries > 1u << 30 || c.heap > (size_t)1 << 40)
 		return cudaErrorInvalidValue;
-	tm->engine = (unsigned)c.engine;
+	tm->engine = (unsigned short)c.engine;
+	tm->counted = c.alone != 0;
 	tm->granule = ws_tm__log2(c.granularity);
 	tm->bits = ws_tm__log2(c.entries);
 	tm->mask = (1u << tm->bits) - 1;
@@ -108,7 +112,7 @@ static inline cudaError_t ws_tm_set_engine(struct ws_tm *tm, enum ws_tm_engine e
 {
 	if ((unsigned)engine >= WS_TM_ENGINES)
 		return cudaErrorInvalidValue;
-	tm->engine = (unsigned)engine;
+	tm->engine = (unsigned short)engine;
 	return cudaMemset(tm->table, 0, ((size_t)tm->mask + 1) * 8);   /* each has a layout of its own */
 }
 
@@ -192,7 +196,7 @@ static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
 static inline const char *ws_tm_reason_name(unsigned reason)
 {
 	static const char *const names[] = { "read conflict", "write conflict", "invalid read", "heap used up", "retry",
-	                                     "cancelled", "too large" };
+	                                     "cancelled", "too large", "to run alone" };
 
 	return reason < WS_TM_REASONS ? names[reason] : "?";
 }

@@ -214,6 +214,16 @@ WS_TX_FN void ws_tx_retry(struct ws_group *g)
 		ws_tx_retry(&g->shared->tx);
 }
 
+/* Any lane; what other lanes have done so far belongs to it. */
+WS_TX_FN int ws_tx_irrevocable(struct ws_group *g)
+{
+	int now = 0;
+
+	WS_GROUP__ALONE(g->shared)
+		now = ws_tx_irrevocable(&g->shared->tx);
+	return now;
+}
+
 #define WS_GROUP__WORD(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
 	WS_TX_FN TYPE ws_tx_read_##NAME(struct ws_group *g, const TYPE *p) \
 	{ \

@@ -48,6 +48,7 @@ HELPER u64 atomicAdd(u64 *p, u64 value)
 }
 
 HELPER void __threadfence(void) { asm volatile("membar.gl;" : : : "memory"); }
+HELPER void __trap(void) { __builtin_trap(); }
 HELPER void __nanosleep(u32 ns) { asm volatile("nanosleep.u32 %0;" : : "r"(ns)); }
 HELPER u32 __float_as_uint(float f) { return __builtin_bit_cast(u32, f); }
 HELPER float __uint_as_float(u32 u) { return __builtin_bit_cast(float, u); }
@@ -56,6 +57,8 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 
 /* What tm.cuh keeps as functions is added to the program by its name. */
 #define WS_TX_RARE SLOW
+#define WS_TM_ALWAYS_AMONG 1
+#define ws_tx__nobody_active __warpsafe_tm_nobody_active
 #define ws_tx__take_chunk __warpsafe_tm_take_chunk
 #define ws_tx__give_chunk __warpsafe_tm_give_chunk
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks

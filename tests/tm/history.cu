@@ -2,7 +2,7 @@
  * every attempt is recorded by the header's hooks, and the host looks for a cycle.
  *
  *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
- *             [heap=BYTES] [broken=N] [group=1|2|3]
+ *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1]
  *
  * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
@@ -10,6 +10,7 @@
  * For the engines with opacity the same must hold with the reads of aborted attempts added.
  * group: a transaction is one of a thread block (1) or of a warp (2) (tm_group.cuh), whose lanes take turns, or one on objects
  * (3) by a thread block (tm_block.cuh). The same graph must hold.
+ * alone=1: attempts are counted, every fourth section becomes irrevocable half way, and those that write nothing say so.
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
  * Compiled with -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
@@ -40,7 +41,7 @@ __constant__ unsigned broken;
 #include <warpsafe/atomic.h>
 
 struct event { unsigned what, word; unsigned long long value; };
-struct recorder { event *events; unsigned lanes, room, *used, *start, *dropped; unsigned long long *words; };
+struct recorder { event *events; unsigned alone, lanes, room, *used, *start, *dropped; unsigned long long *words; };
 __constant__ recorder record;
 
 /* Who has a transaction: a thread, or a group of `lanes`. */
@@ -134,16 +135,31 @@ __device__ void cancel_it(struct ws_stm *) {}
 #endif
 
 /* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
+/* Half way through a section. */
+template <typename T> __device__ bool half_way(T *) { return true; }
+#ifndef MARKED
+__device__ bool half_way(struct ws_tx *tx) { return tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE || ws_tx_irrevocable(tx); }
+#endif
+
+__device__ bool reads_only(unsigned seed)
+{
+	step(&seed);
+	return step(&seed) % 4 == 0;
+}
+
 template <typename T> __device__ void body(T *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
 {
-	unsigned r = seed, n = 1 + step(&r) % 4, reads_only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
+	unsigned r = seed, n = 1 + step(&r) % 4, only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
+	unsigned alone = record.alone && step(&r) % 4 == 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		unsigned long long *p = m + step(&r) % words;
 		unsigned write = step(&r) % 2;
 
+		if (alone && i == n / 2 && !half_way(tx))
+			return;
 		read_one(tx, p);
-		if (!reads_only && write) {
+		if (!only && write) {
 			write_one(tx, p, unique(count));
 			if (step(&r) % 4 == 0)
 				write_one(tx, p, unique(count));
@@ -151,7 +167,7 @@ template <typename T> __device__ void body(T *tx, unsigned long long *m, unsigne
 		if (step(&r) % 4 == 0)
 			read_one(tx, p);
 	}
-	if (cancel)
+	if (cancel && !alone)
 		cancel_it(tx);
 }
 
@@ -172,8 +188,12 @@ __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigne
 			note(COMMIT, 0, 0);
 		}
 #else
-		WS_TX(&tx)
-			body(&tx, record.words, words, now, &count);
+		if (record.alone && reads_only(now))
+			WS_TX_READ_ONLY(&tx)
+				body(&tx, record.words, words, now, &count);
+		else
+			WS_TX(&tx)
+				body(&tx, record.words, words, now, &count);
 #endif
 	}
 }
@@ -223,7 +243,7 @@ __global__ void work_objects(struct ws_tm tm, unsigned words, unsigned sections,
 
 /* ---- on the host ---- */
 
-struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group; };
+struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group, alone; };
 
 struct attempt {
 	bool committed;
@@ -375,10 +395,10 @@ template <typename T> static std::vector<T> host(const T *p, size_t n)
 static unsigned play(const options &o)
 {
 	unsigned lanes = o.group == 0 ? 1 : o.group == 2 ? 32 : o.threads, n = o.blocks * o.threads / lanes, room = o.sections * 40 + 100;
-	recorder r = { device<event>((size_t)n * room), lanes, room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
+	recorder r = { device<event>((size_t)n * room), o.alone, lanes, room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
 	               device<unsigned long long>(o.words) };
 	bool opaque = WS_TM_OPAQUE(o.engine);
-	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap };
+	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap, o.alone };
 	struct ws_tm_stats stats;
 	struct ws_tm tm;
 	checker c;
@@ -424,9 +444,9 @@ static unsigned play(const options &o)
 static unsigned *option(options *o, const char *name, size_t length)
 {
 	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
-	                                     "patience", "heap", "broken", "group" };
+	                                     "patience", "heap", "broken", "group", "alone" };
 	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
-	                         &o->patience, &o->heap, &o->broken, &o->group };
+	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone };
 
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
@@ -436,7 +456,7 @@ static unsigned *option(options *o, const char *name, size_t length)
 
 int main(int argc, char **argv)
 {
-	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0 };
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0 };
 #ifdef MARKED
 	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
 #else

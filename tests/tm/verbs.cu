@@ -252,7 +252,63 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
-#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(spill) X(too_large) X(zombies) X(skew) X(publish)
+/* What is done after ws_tx_irrevocable is done once and by one at a time, and needs no log; before it, it can still be cancelled. */
+__device__ void irrevocable(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *count = s->words, *plain = s->words + 1;
+
+	if (self() % 4)
+		return;
+	add(tx, s->words + 2, 1);
+	WS_TX(tx) {
+		ws_tx_write_u32(tx, count, ws_tx_read_u32(tx, count) + 1);
+		if (!ws_tx_irrevocable(tx))
+			continue;
+		*(volatile unsigned *)plain = *(volatile unsigned *)plain + 1;
+		for (unsigned i = 0; i < 150; i++)
+			ws_tx_write_u32(tx, s->words + 10 + i, ws_tx_read_u32(tx, s->words + 10 + i) + 1);
+		must(s, ws_tx_irrevocable(tx) && ws_tx_read_u32(tx, count) == *(volatile unsigned *)plain);
+		ws_tx_write_u8(tx, (unsigned char *)(s->words + 3) + 1, 7);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+	add(tx, s->words + 2, 1);
+	WS_TX(tx) {
+		add(tx, s->words + 2, 100);
+		ws_tx_abort(tx);
+		if (ws_tx_irrevocable(tx))
+			must(s, false);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_CANCELLED);
+}
+
+/* Sections that only read abort once at most, whatever the others do. */
+__device__ void read_only(struct ws_tx *tx, struct shared *s)
+{
+	unsigned attempts, sum;
+
+	if (self() % 8 == 0)
+		for (unsigned i = 0; i < 12; i++)
+			for (unsigned k = 0; k < 2; k++)
+				WS_TX(tx) {
+					ws_tx_write_u32(tx, s->words + k, ws_tx_read_u32(tx, s->words + k) + 1);
+					ws_tx_write_u32(tx, s->words + 2 + k, ws_tx_read_u32(tx, s->words + 2 + k) - 1);
+				}
+	if (self() % 8 != 1)
+		return;
+	for (unsigned i = 0; i < 4; i++) {
+		attempts = sum = 0;
+		WS_TX_READ_ONLY(tx) {
+			attempts++;
+			sum = 0;
+			for (unsigned k = 0; k < 4; k++)
+				sum += ws_tx_read_u32(tx, s->words + k);
+		}
+		must(s, sum == 0 && attempts <= 2);
+	}
+}
+
+#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
+	X(irrevocable) X(read_only)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \
@@ -275,6 +331,11 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		right = right && (!WS_TM_OPAQUE(tm->engine) || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))
 		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL && s->words[0] == 0;
+	else if (!strcmp(name, "irrevocable"))
+		right = right && s->words[0] == ALL / 4 && s->words[1] == ALL / 4 && s->words[2] == ALL / 2 && s->words[3] == 7 << 8 &&
+		        s->words[10] == ALL / 4 && s->words[159] == ALL / 4;
+	else if (!strcmp(name, "read_only"))
+		right = right && s->words[0] == ALL / 8 * 12 && s->words[1] == ALL / 8 * 12;
 	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)
 		right = right && s->words[i] == ALL / 8 - ALL / 32;
 	return right;
@@ -295,7 +356,8 @@ static int play(const char *name, kernel *k, unsigned engine, unsigned granulari
 	config.granularity = granularity;
 	config.entries = 1000;
 	config.patience = 24;
-	config.heap = !strcmp(name, "too_large") ? 1024 : 5120;    /* spill: enough for one at a time */
+	config.alone = !strcmp(name, "irrevocable") || !strcmp(name, "read_only");
+	config.heap = config.alone || !strcmp(name, "too_large") ? 1024 : 5120;    /* spill: enough for one at a time */
 	if (ws_tm_create(&tm, &config) || cudaMalloc((void **)&s, sizeof *s) || cudaMemset(s, 0, sizeof *s))
 		return printf("%s: set-up failed\n", name), 2;
 	k<<<BLOCKS, THREADS>>>(tm, s);

@@ -23,6 +23,7 @@ enum ws_tm_reason {
 	WS_TM_RETRY,          /* ws_tx_retry */
 	WS_TM_CANCELLED,      /* ws_tx_abort: not tried again */
 	WS_TM_TOO_LARGE,      /* the whole heap does not hold its log: not tried again */
+	WS_TM_ALONE,          /* ws_tx_irrevocable: tried again when no other runs */
 	WS_TM_REASONS
 };
 
@@ -36,7 +37,8 @@ struct ws_tm_stats {
 enum { WS_TM_STRIPES = 256 };
 struct ws_tm_stripe {
 	struct ws_tm_stats sum;
-	unsigned long long unused[16 - sizeof(struct ws_tm_stats) / 8];
+	unsigned long long active;                  /* attempts under way, if the handle has them counted */
+	unsigned long long unused[15 - sizeof(struct ws_tm_stats) / 8];
 };
 
 /* Words that all transactions of a handle share, each in a memory sector of its own. */
@@ -47,6 +49,7 @@ struct ws_tm_words {
 	unsigned long long free_chunk, unused4[15]; /* top of the chunks that were given back: count of changes << 32 | number + 1 */
 	unsigned long long clock, unused5[15];      /* engine hstm: commits that wrote something */
 	unsigned fresh, unused6[31];                /* chunks handed out for the first time; behind them none was in use yet */
+	unsigned readers, unused8[31];              /* read-only transactions that let no other one start */
 	unsigned ended, unused7[31];                /* marked sections, engine istm: attempts that wrote and ended */
 };
 
@@ -65,7 +68,8 @@ struct ws_tm {
 	unsigned granule;                           /* logarithm of the granularity in bytes */
 	unsigned chunks;
 	unsigned patience;                          /* aborts after which a transaction asks to run alone */
-	unsigned engine;                            /* enum ws_tm_engine */
+	unsigned short engine;                      /* enum ws_tm_engine */
+	unsigned short counted;                     /* attempts are counted, so that one can run alone (tm/alone.cuh) */
 };
 
 /* As used in tables of statistics. */

@@ -94,7 +94,6 @@ WS_TX_FN int ws_tx__hstm_valid(const struct ws_tx *tx, unsigned long long time)
 
 WS_TX_FN void ws_tx__hstm_start(struct ws_tx *tx)
 {
-	tx->filter = 0;
 	tx->snapshot = ws_tx__load64(&tx->tm.words->clock);
 	ws_tx__acquire_fence();
 }

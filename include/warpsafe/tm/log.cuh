@@ -42,6 +42,15 @@ enum ws_tx_state {
 	WS_TX_TOO_LARGE       /* its log does not fit the heap */
 };
 
+/* How a transaction stands to the others, if they are counted (alone.cuh). */
+enum ws_tx_alone {
+	WS_TX_AMONG_OTHERS,
+	WS_TX_READS,          /* is to write nothing */
+	WS_TX_READS_ALONE,    /* and lets nobody start who writes */
+	WS_TX_WANTS_ALONE,    /* is to become irrevocable in its next attempt */
+	WS_TX_IRREVOCABLE     /* no other one runs, and what it does is done */
+};
+
 struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG]; };
 
 /* One a thread. The log is a variable of its own because it is indexed: all else can then stay in registers. */
@@ -62,6 +71,7 @@ struct ws_tx {
 	unsigned level;       /* of contention, as its sections have met it: logarithm of the rounds between attempts */
 	unsigned near[WS_TX_NEAR], owned;     /* the first shadow entries that are this transaction's alone, and how many */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
+	unsigned alone;       /* enum ws_tx_alone */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
