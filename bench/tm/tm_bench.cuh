@@ -13,7 +13,8 @@
  *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
  *     prepare()                      fills the arrays, which are on the host and zero
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
- *     section(a, job)                does it, with a.read, a.write, a.fill, a.ok; whether something has changed
+ *     section(a, job)                does it, with a.read, a.write, a.ok, and a.fill for what nobody else can reach yet; returns
+ *                                    whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
  */
@@ -85,7 +86,7 @@ static inline int tell(const char *name, const char *way, outcome_of_way w, cons
 
 	for (int i = 0; s && i < WS_TM_REASONS; i++)
 		aborts += s->aborts[i];
-	printf("%-8s %-10s %11.0f sections %11.3f ms %10.3f million/s", name, way, w.sections, w.ms, w.sections / w.ms / 1e3);
+	printf("%-8s %-17s %11.0f sections %11.3f ms %10.3f million/s", name, way, w.sections, w.ms, w.sections / w.ms / 1e3);
 	if (s)
 		printf("  %8.3f aborts a commit, %llu alone", (double)aborts / (double)(s->commits ? s->commits : 1), s->serial);
 	printf("  %s\n", w.right ? "right" : "WRONG");
@@ -110,8 +111,7 @@ struct in_transaction {
 	__device__ __forceinline__ void write(unsigned *p, unsigned v) { ws_tx_write_u32(tx, p, v); }
 	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
 	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
-	/* What nobody else can reach before the section has committed. */
-	template <class T> __device__ __forceinline__ void fill(T *p, T v) { write(p, v); }
+	__device__ __forceinline__ void fill(unsigned *p, unsigned v) { ws_tx_fill_u32(tx, p, v); }
 	__device__ __forceinline__ bool ok() { return ws_tx_ok(tx); }
 };
 

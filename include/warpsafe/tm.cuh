@@ -319,6 +319,27 @@ WS_TX_FN void ws_tx_write_pointer(struct ws_tx *tx, void *p, const void *value)
 	ws_tx__write_word(tx, (unsigned long long)p, sizeof(void *), (unsigned long long)value);
 }
 
+/* Stores in memory that no other thread can reach before this section commits, and whose address the thread has for its own: a
+ * node that is not linked yet. A plain store: it asks nobody, and nothing is undone. Such a word is not written by ws_tx_write in
+ * the same section (with engines that write at the end, that write would come later). */
+WS_TX_FN void ws_tx__fill_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
+{
+	if (tx->state == WS_TX_ACTIVE)
+		ws_tx__store(at, size, value);
+}
+WS_TX_FN void ws_tx_fill_u32(struct ws_tx *tx, unsigned *p, unsigned value)
+{
+	ws_tx__fill_word(tx, (unsigned long long)p, sizeof *p, value);
+}
+WS_TX_FN void ws_tx_fill_u64(struct ws_tx *tx, unsigned long long *p, unsigned long long value)
+{
+	ws_tx__fill_word(tx, (unsigned long long)p, sizeof *p, value);
+}
+WS_TX_FN void ws_tx_fill_pointer(struct ws_tx *tx, void *p, const void *value)
+{
+	ws_tx__fill_word(tx, (unsigned long long)p, sizeof value, (unsigned long long)value);
+}
+
 /* ---- inside a section ---- */
 
 /* Whether the attempt still has a chance. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5, &ws_claim_s2, &ws_claim_s3,
-	                                         &ws_claim_s4, &ws_claim_s5 };
+	                                         &ws_claim_s4, &ws_claim_s5, &ws_claim_s6 };
 
 const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt",
 	                                       "kmeans", "hash", NULL };
@@ -376,8 +376,9 @@ const struct ws_verb ws_verb_bench = {
 	"  S3   ... by contention (Holey 2015, 4.3.2, fig. 4.6 and 4.7)\n"
 	"  S4   ... by the bytes that conflict together (Holey 2015, 4.3.3, fig. 4.8)\n"
 	"  S5   ... by the number of cores, against other engines and the CPU (Holey 2015, 4.3.5 and 4.4)\n"
+	"  S6   binary tree and skip list (Chaudhry 2009, tables 1 to 4)\n"
 	"\n"
-	"S2 to S5 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
+	"S2 to S6 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
 	"with --gpu=real, milliseconds of the machine's own GPU. --quick takes small sizes. --programs: the\n"
 	"programs were built before and lie in FOLDER (mcarlo, scan, ...), so that a machine without a\n"
 	"compiler can run them. The exit status is 1 when a row does not hold.\n",

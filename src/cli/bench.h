@@ -27,7 +27,8 @@ struct ws_claim {
 	const char *note;            /* below the table */
 	bool on_demand;              /* only run when it is named: takes long, or a real GPU */
 };
-extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5;
+extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5,
+	ws_claim_s6;
 
 /* The ten workloads of Holey et al. 2015, table 6.2: file names without ".cu"; NULL at the end. */
 extern const char *const ws_bench_workloads[];

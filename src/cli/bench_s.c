@@ -156,7 +156,8 @@ struct series {
 };
 static const struct series contention[] = {
 	{ &workloads[0], { "256", "1024", "4096", "16384", "65536", "131072" }, "", "repeat=5", "below 1K lists" },
-	{ &workloads[2], { "2048", "8192", "32768", "131072", "1048576", NULL }, "sections=2", "sections=64 repeat=3", "below 8K accounts" },
+	{ &workloads[2], { "2048", "8192", "32768", "131072", "1048576", NULL }, "sections=2", "sections=64 repeat=3",
+	  "below 8K accounts" },
 };
 
 /* Rows by size, from the smallest; whether pstm was faster than locks at one of them. */
@@ -273,7 +274,8 @@ static void by_cores(struct ws_bench *b, const struct workload *w)
 		cell_rate(&ours, "hstm", f[HSTM], one);
 		last = one / best.cost;
 		hstm = one / f[HSTM].cost;
-		ws_bench_row(b, p + 1 < PARTS || last >= hstm, w->name, parts[p].cores, p + 1 < PARTS ? "-" : "best above both", ours.text, NULL);
+		ws_bench_row(b, p + 1 < PARTS || last >= hstm, w->name, parts[p].cores, p + 1 < PARTS ? "-" : "best above both",
+		             ours.text, NULL);
 	}
 	if (b->real && !b->trouble) {
 		struct ws_tm_figure all = ws_bench_tm(b, w->program, w->name, "cpu-all", arguments_of(b, w));
@@ -294,7 +296,8 @@ static void run_s5(struct ws_bench *b)
 
 static const char *const s2_columns[] = { "what", "workload", "paper", "ours", NULL };
 const struct ws_claim ws_claim_s2 = {
-	"S2", "transactions against locks: time of a section, aborts, one thread", "Holey 2015, 4.3.1, fig. 4.2 to 4.5", s2_columns, run_s2,
+	"S2", "transactions against locks: time of a section, aborts, one thread", "Holey 2015, 4.3.1, fig. 4.2 to 4.5",
+	s2_columns, run_s2,
 	"Time is that of a section: cycles of the clocked GTX 480, or time of the GPU with --gpu=real. Under one lock there are\n"
 	"fewer sections, as they take turns. SPATH's locks are those of both nodes, as in the paper, in the first rows;\n"
 	"its best locks are taken only when a distance will be lowered. Our locks are tried once and with back-off, where the paper's\n"
@@ -303,11 +306,14 @@ const struct ws_claim ws_claim_s2 = {
 };
 static const char *const s3_columns[] = { "workload", "size", "paper", "ours: time against locks; aborts a commit", NULL };
 const struct ws_claim ws_claim_s3 = {
-	"S3", "contention: sizes of the hash table and of the bank", "Holey 2015, 4.3.2, fig. 4.6 and 4.7", s3_columns, run_s3, NULL, true,
+	"S3", "contention: sizes of the hash table and of the bank", "Holey 2015, 4.3.2, fig. 4.6 and 4.7", s3_columns, run_s3,
+	NULL, true,
 };
-static const char *const s4_columns[] = { "workload", "engine", "paper", "ours: time at 4, 8, 16, 32, 64 bytes; aborts a commit", NULL };
+static const char *const s4_columns[] = { "workload", "engine", "paper", "ours: time at 4, 8, 16, 32, 64 bytes; aborts a commit",
+	                                  NULL };
 const struct ws_claim ws_claim_s4 = {
-	"S4", "bytes that conflict together: time against that at 4 bytes", "Holey 2015, 4.3.3, fig. 4.8", s4_columns, run_s4, NULL, true,
+	"S4", "bytes that conflict together: time against that at 4 bytes", "Holey 2015, 4.3.3, fig. 4.8", s4_columns, run_s4, NULL,
+	true,
 };
 static const char *const s5_columns[] = { "workload", "cores of 15", "paper", "ours: how many times as fast", NULL };
 const struct ws_claim ws_claim_s5 = {
