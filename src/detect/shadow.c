@@ -317,10 +317,17 @@ static bool no_cells(const struct ws_ext *e, const struct ws_rec *new)
 	return ws_cell_empty(e, (uint32_t)lo, (uint32_t)hi);
 }
 
+/* Does the one lane of the new access know of it? */
+static bool known(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
+{
+	return c->b->has_k && !c->proxy && !(new->mask & (new->mask - 1)) &&
+	       ws_hb_bad(c, old->who, old->mask, (uint32_t)__builtin_ctz(new->mask)) < 0;
+}
+
 /* No lane of the new access meets that one out of order. */
 static inline bool apart(const struct ws_ctx *c, const struct ws_rec *old, const struct ws_rec *new)
 {
-	return !old->who || rec_ordered(c, old, new) || disjoint(old, new);
+	return !old->who || rec_ordered(c, old, new) || disjoint(old, new) || known(c, old, new);
 }
 
 static inline void whole_read(struct ws_ctx *c, const struct ws_rec *new)

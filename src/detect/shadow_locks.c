@@ -48,11 +48,15 @@ static uint8_t number_of(struct ws_shadow *s, const struct ws_held *h)
 /* Most sets are never asked for, so they are numbered late. */
 uint32_t ws_locks_of(const struct ws_ctx *c, uint32_t lane)
 {
-	struct ws_held *h = c->w->held ? &c->w->held->lane[lane] : NULL;
+	struct ws_locks *held = c->w->held;
 
-	if (h && h->n && !h->set)
-		h->set = number_of(c->s, h);
-	return h ? h->set : 0;
+	if (!(c->w->holding >> lane & 1))
+		return 0;
+	if (!held->set[lane] && c->w->one >> lane & 1)
+		held->set[lane] = (uint8_t)ws_locks_only(c->s, held->first[lane]);
+	else if (!held->set[lane])
+		held->set[lane] = number_of(c->s, &held->lane[lane]);
+	return held->set[lane];
 }
 
 uint32_t ws_locks_only(struct ws_shadow *s, uint64_t addr)
@@ -75,36 +79,32 @@ static inline int held_at(const struct ws_held *h, uint64_t addr)
 	return -1;
 }
 
-/* The lane's number of locks has changed. */
-static inline void counted(struct ws_warp_state *w, uint32_t lane)
-{
-	w->held->first[lane] = w->held->lane[lane].addr[0];
-	w->one = (w->one & ~(1u << lane)) | (uint32_t)(w->held->lane[lane].n == 1) << lane;
-}
-
-static inline void let_go(struct ws_ctx *c, uint32_t lane, int i)
+static void let_go(struct ws_ctx *c, uint32_t lane, int i)
 {
 	struct ws_held *h = &c->w->held->lane[lane];
 
 	for (int j = i + 1; j < h->n; j++)
 		h->addr[j - 1] = h->addr[j];
 	h->n--;
-	h->set = 0;
-	if (!h->n)
-		c->w->holding &= ~(1u << lane);
-	counted(c->w, lane);
+	c->w->held->set[lane] = 0;
+	if (h->n > 1)
+		return;
+	c->w->held->first[lane] = h->addr[0];
+	c->w->one |= 1u << lane;
 }
 
-static inline void take(struct ws_ctx *c, uint32_t lane)
+/* By a lane that holds one already. */
+static void take(struct ws_ctx *c, uint32_t lane)
 {
 	struct ws_held *h = &c->w->held->lane[lane];
 
+	if (c->w->one >> lane & 1)
+		*h = (struct ws_held){.n = 1, .addr = {c->w->held->first[lane]}};
 	if (h->n == HELD_MAX)
 		return;
 	h->addr[h->n++] = word(c, lane);
-	h->set = 0;
-	c->w->holding |= 1u << lane;
-	counted(c->w, lane);
+	c->w->held->set[lane] = 0;
+	c->w->one &= ~(1u << lane);
 }
 
 static inline bool was_zero(const struct ws_access *a, uint32_t lane)
@@ -128,32 +128,55 @@ static uint32_t at_their_lock(const struct ws_ctx *c)
 	return same & c->w->one;
 }
 
+/* The lanes that found 0. */
+static uint32_t found_zero(const struct ws_access *a, uint32_t mask)
+{
+	const uint32_t *value = a->value;
+	uint32_t zero = 0;
+
+	if (!value || a->bytes != 4) {
+		for (uint32_t m = mask; m; m &= m - 1)
+			zero |= was_zero(a, __builtin_ctz(m)) ? m & -m : 0;
+		return zero;
+	}
+	for (int l = 0; l < WS_WARP; l++)
+		zero |= (uint32_t)!value[l] << l;
+	return zero & mask;
+}
+
+static void let_go_only(struct ws_ctx *c, uint32_t lanes)
+{
+	c->w->holding &= ~lanes;
+	c->w->one &= ~lanes;
+}
+
+static void take_only(struct ws_ctx *c, uint32_t lanes)
+{
+	struct ws_locks *held = c->w->held;
+
+	if (lanes && !held)
+		held = c->w->held = ws_pool_new(sizeof *held);
+	if (lanes && c->global && !c->w->holding) {
+		memcpy(held->first, c->a->addr, sizeof held->first);
+		memset(held->set, 0, sizeof held->set);
+	} else {
+		for (uint32_t m = lanes; m; m &= m - 1) {
+			held->first[__builtin_ctz(m)] = word(c, __builtin_ctz(m));
+			held->set[__builtin_ctz(m)] = 0;
+		}
+	}
+	c->w->holding |= lanes;
+	c->w->one |= lanes;
+}
+
 /* Most often all lanes take a lock, or let go of the only one. Returns the lanes left over. */
 static uint32_t only_lock(struct ws_ctx *c, uint32_t mask)
 {
-	uint32_t done = c->w->one & mask ? at_their_lock(c) & mask : 0, fresh = mask & ~c->w->holding, left = mask & ~done & ~fresh;
-	struct ws_locks *held = c->w->held;
+	uint32_t done = c->w->one & mask ? at_their_lock(c) & mask : 0, fresh = mask & ~c->w->holding;
 
-	for (uint32_t m = done; m; m &= m - 1)
-		held->lane[__builtin_ctz(m)].n = held->lane[__builtin_ctz(m)].set = 0;
-	c->w->holding &= ~done;
-	c->w->one &= ~done;
-	if (fresh && !held)
-		c->w->held = held = ws_alloc(sizeof *held);
-	for (uint32_t m = fresh; m; m &= m - 1) {
-		uint32_t l = __builtin_ctz(m);
-
-		if (!was_zero(c->a, l)) {
-			fresh &= ~(m & -m);
-			continue;
-		}
-		held->first[l] = held->lane[l].addr[0] = word(c, l);
-		held->lane[l].n = 1;
-		held->lane[l].set = 0;
-	}
-	c->w->holding |= fresh;
-	c->w->one |= fresh;
-	return left;
+	take_only(c, found_zero(c->a, fresh));
+	let_go_only(c, done);
+	return mask & ~done & ~fresh;
 }
 
 void ws_locks_atomic(struct ws_ctx *c)
@@ -164,7 +187,7 @@ void ws_locks_atomic(struct ws_ctx *c)
 		return;
 	for (uint32_t m = only_lock(c, a->mask & a->wrote); m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
-		int i = held_at(&c->w->held->lane[l], word(c, l));
+		int i = c->w->one >> l & 1 ? -1 : held_at(&c->w->held->lane[l], word(c, l));
 
 		if (i >= 0)
 			let_go(c, l, i);
@@ -179,14 +202,15 @@ void ws_locks_atomic(struct ws_ctx *c)
 
 void ws_locks_store(struct ws_ctx *c)
 {
-	uint32_t mask = c->a->mask & c->w->holding;
+	uint32_t mask = c->a->mask & c->w->holding, one = mask & c->w->one;
 
-	mask &= ~c->w->one | at_their_lock(c);
-	for (uint32_t m = mask; m; m &= m - 1) {
+	for (uint32_t m = mask & ~one; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 		int i = held_at(&c->w->held->lane[l], word(c, l));
 
 		if (i >= 0)
 			let_go(c, l, i);
 	}
+	if (one)
+		let_go_only(c, one & at_their_lock(c));
 }

@@ -206,10 +206,11 @@ struct ws_warp_state {
 };
 
 enum { HELD_MAX = 4 };
-struct ws_held { uint8_t n, set /* 0: not numbered yet, see ws_locks_of */; uint64_t addr[HELD_MAX]; };
+struct ws_held { uint8_t n; uint64_t addr[HELD_MAX]; };
 struct ws_locks {                    /* of a warp */
 	uint64_t first[WS_WARP];     /* of lanes that hold one lock: it */
-	struct ws_held lane[WS_WARP];
+	struct ws_held lane[WS_WARP];        /* of lanes that hold more */
+	uint8_t set[WS_WARP];        /* number of what the lane holds; 0: not numbered yet, see ws_locks_of */
 };
 
 struct ws_arrival { uint32_t id; struct ws_facts f; };       /* bar.arrive that has not been waited for */

@@ -290,14 +290,14 @@ INLINE struct ws_private *note_lane(struct ws_ctx *c, const struct common *x, ui
 	struct happened h = {x->h.time, x->h.site, x->h.what | lo};
 
 	if (x->holding >> lane & 1) {
-		const struct ws_held *held = &c->w->held->lane[lane];
-		uint64_t at = held->addr[0] - (addr - lo), word = at >> 2 | at << 62;   /* no word of this line: large */
+		uint64_t at = c->w->held->first[lane] - (addr - lo), word = at >> 2 | at << 62;  /* no word of this line: large */
+		bool one = c->w->one >> lane & 1;
 
-		if (held->n == 1 && word < LINE / 4)
+		if (one && word < LINE / 4)
 			h.what |= (1 + (uint32_t)word) << 24;
 		else
 			h.site |= ws_locks_of(c, lane) << SITE_BITS;
-		begins |= held->n == 1 && at + LINE < 3 * LINE;
+		begins |= one && at + LINE < 3 * LINE;
 	}
 	return note(c, x->owner + ((uint64_t)lane << 32), addr - lo, x->wide << lo / 4, h, begins);
 }
@@ -439,8 +439,6 @@ void ws_private_become_cells(struct ws_ctx *c, const struct ws_kept *k, const st
 	then.me = then.as = ws_who(k->slot, k->thread / WS_WARP, k->time);
 	then.site = k->site;
 	then.proxy = false;
-	if (k->lock)
-		then.site |= ws_locks_only(c->s, k->lock) << SITE_BITS;
 	then.a = &a;
 	then.floor = then.wfloor = 0;        /* of that time; what is there already is about other bytes */
 	if (k->cls == CLS_RMW || !ws_regular_lane(&then, lane, lo))
@@ -454,7 +452,10 @@ static void become_cells(struct ws_ctx *c, const struct ws_private *p, const str
 	struct ws_fenced f = {.mask = p->flags & RELEASED, .slot = p->slot, .time = p->time, .floor = p->floor, .wfloor = p->wfloor,
 	                      .sc = p->flags & SC};
 	struct ws_kept k = {.slot = p->slot, .thread = p->thread, .time = e->time, .site = e->site, .bytes = e->size,
-	                    .addr = c->line_addr + e->lo, .lock = e->lock ? c->line_addr + (e->lock - 1) * 4 : 0, .cls = e->cls};
+	                    .addr = c->line_addr + e->lo, .cls = e->cls};
+
+	if (e->lock)
+		k.site |= ws_locks_only(c->s, c->line_addr + (e->lock - 1) * 4) << SITE_BITS;
 
 	ws_private_become_cells(c, &k, &f);
 }

@@ -53,10 +53,10 @@ bool ws_private_untouched(const struct ws_line *line, int lo, int hi);
 uint32_t ws_private_node(const struct ws_shadow *s, uint32_t node, uint64_t line_addr);
 uint32_t *ws_private_next(const struct ws_shadow *s, uint32_t node);
 
-/* An access becomes cells, as if it had always been there; `lock`: the only lock held, 0 = see site. */
+/* An access becomes cells, as if it had always been there; site: with the locks held. */
 struct ws_kept {
 	uint32_t slot, thread, time, site, bytes;
-	uint64_t addr, lock;
+	uint64_t addr;
 	uint8_t cls;
 };
 void ws_private_become_cells(struct ws_ctx *c, const struct ws_kept *k, const struct ws_fenced *released);

@@ -857,8 +857,7 @@ void ws_sync_block_end(struct ws_block_state *b)
 		w->fenced.mask = 0;
 		if (w->lane)
 			give_lanes(b, w);
-		if (w->held)
-			free(w->held);
+		ws_pool_free(w->held, sizeof *w->held);
 		w->held = NULL;
 	}
 	for (uint32_t i = 0; i < b->narrivals; i++)

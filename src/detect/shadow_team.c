@@ -124,25 +124,44 @@ uint32_t ws_team_touched(const struct ws_shadow *s, uint32_t node, uint64_t line
 }
 
 /* ---- the end of a lane ---- */
+static void become_cells(struct ws_ctx *c, const struct ws_team *t, const struct team_event *e, uint32_t lane, uint32_t locks)
+{
+	struct ws_fenced f = t->released;
+	struct ws_kept k = {.slot = t->slot, .thread = t->warp * WS_WARP + lane, .time = e->time, .site = e->site, .bytes = e->size,
+	                    .addr = address(t, lane) + (uint64_t)(int64_t)e->at, .cls = e->cls};
+	struct ws_ctx then;
+
+	if (e->lock)
+		k.site |= locks << SITE_BITS;
+	f.mask = f.mask >> lane & 1;
+	if (c->line && !((k.addr ^ c->line_addr) >> LINE_BITS)) {
+		ws_private_become_cells(c, &k, &f);
+		return;
+	}
+	then = *c;
+	if (ws_shadow_line_closed(&then, k.addr, t->mem))
+		ws_private_become_cells(&then, &k, &f);
+}
+
 void ws_team_eject(struct ws_ctx *c, uint32_t node)
 {
 	struct ws_team *t = ws_team_of(c->s, node);
-	uint32_t lane = node % WS_WARP, bit = 1u << lane;
-	struct ws_fenced f = t->released;
+	uint32_t lane = node % WS_WARP, bit = 1u << lane, locks = 0, writes = 0, others = 0;
 
-	f.mask = f.mask >> lane & 1;
 	t->live &= ~bit;
-	for (int others = 0; others < 2; others++)           /* a write has ended what was before it at its place */
-		for (uint32_t i = 0; i < t->n; i++) {
-			struct team_event *e = &t->e[i];
-			struct ws_kept k = {.slot = t->slot, .thread = t->warp * WS_WARP + lane, .time = e->time, .site = e->site,
-			                    .bytes = e->size, .addr = address(t, lane) + (uint64_t)(int64_t)e->at,
-			                    .lock = e->lock ? address(t, lane) : 0, .cls = e->cls};
-			struct ws_ctx then = *c;
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct team_event *e = &t->e[i];
 
-			if (e->mask & bit && (e->cls != CLS_WRITE) == others && ws_shadow_line_closed(&then, k.addr, t->mem))
-				ws_private_become_cells(&then, &k, &f);
-		}
+		if (!(e->mask & bit))
+			continue;
+		*(e->cls == CLS_WRITE ? &writes : &others) |= 1u << i;
+		if (e->lock && !locks)
+			locks = ws_locks_only(c->s, address(t, lane));
+	}
+	for (; writes; writes &= writes - 1)         /* first: a write has ended what was before it at its place */
+		become_cells(c, t, &t->e[__builtin_ctz(writes)], lane, locks);
+	for (; others; others &= others - 1)
+		become_cells(c, t, &t->e[__builtin_ctz(others)], lane, locks);
 	for (uint32_t i = 0; i < t->n; i++)
 		t->e[i].mask &= ~bit;
 	t->released.mask &= ~bit;
@@ -189,61 +208,59 @@ static bool same_fence(const struct ws_fenced *a, const struct ws_fenced *b)
 	return a->time == b->time && a->floor == b->floor && a->wfloor == b->wfloor && a->sc == b->sc;
 }
 
-/* The lanes of `new` for which it goes with what is there: places are the same or apart, atomics at one place, and of one fence. */
-static uint32_t fitting(const struct ws_team *t, const struct team_event *new, const struct ws_fenced *f, uint32_t released)
+/* The lanes of m for which the release goes with what is there: of one fence. */
+static uint32_t released_alike(const struct ws_team *t, uint32_t m, const struct ws_fenced *f, uint32_t released)
 {
-	uint32_t m = new->mask;
-
-	for (uint32_t i = 0; i < t->n; i++) {
-		const struct team_event *e = &t->e[i];
-
-		if (!same_place(e, new) && (overlap(e, new) || (e->cls == CLS_RMW && new->cls == CLS_RMW)))
-			m &= ~e->mask;
-	}
-	if (new->cls != CLS_RMW)
-		return m;
 	m &= ~(t->released.mask & ~released);
 	return (t->released.mask & ~m) && released & m && !same_fence(f, &t->released) ? m & ~released : m;
 }
 
-/* Keeps what the lanes of `new` have done; returns those of which it is kept. */
-static uint32_t keep(struct ws_team *t, struct team_event new, const struct ws_fenced *f, uint32_t released)
+/* Keeps what the lanes of `new` have done; returns those of which it is kept: where places are the same or apart, and atomics at
+ * one place. */
+static uint32_t keep(struct ws_team *t, const struct team_event *new, const struct ws_fenced *f, uint32_t released)
 {
 	struct team_event *same = NULL, *room = t->n < EVENTS ? &t->e[t->n] : NULL;
+	uint32_t m = new->mask, ended = 0;
 
-	new.mask = fitting(t, &new, f, released);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct team_event *e = &t->e[i];
 
-		if (e->time == new.time && e->site == new.site && e->cls == new.cls && e->lock == new.lock && same_place(e, &new))
-			same = e;
-		else if (same_place(e, &new) && replaces(&new, e) && !(e->mask & ~new.mask))
-			room = e;
-	}
-	if (!new.mask || (!same && !room))
-		return 0;
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct team_event *e = &t->e[i];
-
-		if (!same_place(e, &new) || !replaces(&new, e))
+		if (!same_place(e, new)) {
+			m &= overlap(e, new) || (e->cls == CLS_RMW && new->cls == CLS_RMW) ? ~e->mask : ~0u;
 			continue;
-		if (e->cls == CLS_RMW && new.cls != CLS_RMW)
-			t->released.mask &= ~(e->mask & new.mask);
-		e->mask &= ~new.mask;
+		}
+		ended |= (uint32_t)replaces(new, e) << i;
+		if (e->time == new->time && e->site == new->site && e->cls == new->cls && e->lock == new->lock)
+			same = e;
+	}
+	if (new->cls == CLS_RMW)
+		m = released_alike(t, m, f, released);
+	for (uint32_t b = ended; b; b &= b - 1)
+		if (!(t->e[__builtin_ctz(b)].mask & ~m))
+			room = &t->e[__builtin_ctz(b)];
+	if (!m || (!same && !room))
+		return 0;
+	for (; ended; ended &= ended - 1) {
+		struct team_event *e = &t->e[__builtin_ctz(ended)];
+
+		if (e->cls == CLS_RMW && new->cls != CLS_RMW)
+			t->released.mask &= ~(e->mask & m);
+		e->mask &= ~m;
 	}
 	if (same) {
-		same->mask |= new.mask;
+		same->mask |= m;
 	} else {
 		t->n += room == &t->e[t->n];
-		*room = new;
+		*room = *new;
+		room->mask = m;
 	}
-	released &= new.mask;
-	if (new.cls == CLS_RMW && released) {
+	released &= m;
+	if (new->cls == CLS_RMW && released) {
 		released |= t->released.mask;
 		t->released = *f;
 		t->released.mask = released;
 	}
-	return new.mask;
+	return m;
 }
 
 static struct ws_site_info *site_of(const struct ws_ctx *c, uint32_t site)
@@ -291,17 +308,29 @@ INLINE bool claim(struct ws_ctx *c, struct ws_team *t, uint32_t lane, uint32_t n
 	return true;
 }
 
-/* The same in the most usual case, a line that nobody has touched so far; false: another. */
-INLINE bool claim_new(const struct ws_ctx *c, const struct ws_shadow_mem *sm, uint64_t addr, uint32_t node)
+/* The same in the most usual case: bytes in a line that nobody has touched so far but as one of a team. false: another. */
+INLINE bool claim_new(const struct ws_ctx *c, struct ws_team *t, const struct ws_shadow_mem *sm, uint64_t addr, uint32_t bytes,
+                      uint32_t node)
 {
-	uint64_t i = (addr >> LINE_BITS) - sm->first, *at;
+	uint64_t i = (addr >> LINE_BITS) - sm->first, gen = c->l->gen, *at;
+	uint32_t newest = 0, n = 0;
 
 	if (i >> PAGE_BITS >= sm->npages || !sm->page[i >> PAGE_BITS])
 		return false;
 	at = &sm->page[i >> PAGE_BITS]->at[i % PAGE_LINES];
-	if (*at && (!(*at & 1) || PAGE_RECORD(*at, c->l->gen)))
+	if (*at && !(*at & 1))
 		return false;
-	*at = (uint64_t)c->l->gen << 32 | node << 1 | 1;
+	if (*at >> 32 == gen)
+		newest = (uint32_t)*at >> 1;
+	for (uint32_t other = newest; other; other = *team_next(c->s, other)) {
+		uint64_t words = (1ull << bytes / 4) - 1;
+
+		if (!(other & TEAM_NODE) || ++n == MOST_OF_A_LINE ||
+		    team_words(c->s, other, addr & ~(uint64_t)(LINE - 1)) & words << (addr & (LINE - 1)) / 4)
+			return false;
+	}
+	t->next[node % WS_WARP] = newest;
+	*at = gen << 32 | node << 1 | 1;
 	return true;
 }
 
@@ -329,8 +358,10 @@ static bool grow(struct ws_ctx *c, struct ws_team *t, uint32_t node, int lo, int
 		uint32_t l = __builtin_ctz(m);
 		struct ws_ctx then = *c;
 
-		if ((from < t->from && !may_grow(&then, t, l, from, t->from)) || (to > t->to && !may_grow(&then, t, l, t->to, to)))
-			ws_team_eject(c, node | l);
+		if ((from < t->from && !may_grow(&then, t, l, from, t->from)) || (to > t->to && !may_grow(&then, t, l, t->to, to))) {
+			then.line = NULL;    /* which one it is is not known here */
+			ws_team_eject(&then, node | l);
+		}
 	}
 	t->from = (int16_t)from;
 	t->to = (int16_t)to;
@@ -388,11 +419,11 @@ static uint32_t keep_in(struct ws_ctx *c, struct ws_team *t, uint32_t node, uint
 	}
 	new.mask = m & ~locked;
 	if (new.mask)
-		kept = keep(t, new, &c->w->fenced, released);
+		kept = keep(t, &new, &c->w->fenced, released);
 	new.mask = locked;
 	new.lock = 1;
 	if (new.mask)
-		kept |= keep(t, new, &c->w->fenced, released);
+		kept |= keep(t, &new, &c->w->fenced, released);
 	return kept;
 }
 
@@ -409,6 +440,33 @@ uint32_t ws_team_keep(struct ws_ctx *c, uint32_t mask, uint32_t released)
 		i = t->older;
 	}
 	return kept;
+}
+
+static uint64_t *place_of(const struct ws_shadow_mem *sm, uint64_t addr)
+{
+	uint64_t i = (addr >> LINE_BITS) - sm->first;
+	struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
+
+	return page ? &page->at[i % PAGE_LINES] : NULL;
+}
+
+/* The lines' places have been fetched: what they refer to. */
+static void prefetch(const struct ws_ctx *c, const struct ws_shadow_mem *sm, uint32_t mask)
+{
+	for (uint32_t m = mask; m; m &= m - 1) {
+		const uint64_t *at = place_of(sm, c->a->addr[__builtin_ctz(m)]);
+		uint32_t node = at ? PAGE_RECORD(*at, c->l->gen) : 0;
+
+		if (node & TEAM_NODE) {
+			const struct ws_team *t = ws_team_of(c->s, node);
+
+			__builtin_prefetch(t);
+			__builtin_prefetch(&t->at[node % WS_WARP]);
+			__builtin_prefetch(&t->next[node % WS_WARP]);
+		} else if (at && *at && !(*at & 1)) {
+			__builtin_prefetch((const void *)(uintptr_t)*at);
+		}
+	}
 }
 
 static struct ws_team *new_team(struct ws_ctx *c, uint32_t two)
@@ -433,16 +491,25 @@ uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	uint32_t two = 0, node = TEAM_NODE | c->s->nteams << 5;
 	int from = info->claim_from, to = info->claim_to > a->bytes ? info->claim_to : a->bytes;
 	struct team_event first = {.time = c->me & WHO_TIME, .site = a->site->id, .size = (uint8_t)a->bytes, .cls = CLS_RMW};
+	uint64_t low = 0, origin;
 	struct ws_team *t;
 
-	if (!sm || __builtin_popcount(mask) < LEAST || mask & c->w->holding || c->s->nteams == TEAMS || !aligned(a, mask) ||
+	if (!sm || __builtin_popcount(mask) < LEAST || mask & c->w->holding || c->s->nteams == TEAMS ||
 	    a->mem->size >> 33 || !ws_memory_room(c->s, ROOM))
 		return 0;
-	for (uint32_t m = mask; m; m &= m - 1)
-		two |= in_second(a->addr[__builtin_ctz(m)], from, to) ? m & -m : 0;
+	for (uint32_t m = mask; m; m &= m - 1) {
+		uint64_t addr = a->addr[__builtin_ctz(m)];
+
+		__builtin_prefetch(place_of(sm, addr), 1);
+		low |= addr;
+		two |= in_second(addr, from, to) ? m & -m : 0;
+	}
+	if (low & (a->bytes - 1))
+		return 0;
+	prefetch(c, sm, mask);
 	t = new_team(c, two);
 	t->mem = a->mem;
-	t->origin = sm->first << LINE_BITS;
+	t->origin = origin = sm->first << LINE_BITS;
 	t->slot = c->b->slot;
 	t->site = a->site->id;
 	t->older = c->w->team;
@@ -452,8 +519,9 @@ uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	for (uint32_t m = mask; m; m &= m - 1) {
 		uint32_t l = __builtin_ctz(m);
 
-		t->at[l] = (uint32_t)((a->addr[l] - t->origin) / 4);
-		if ((!(two >> l & 1) && claim_new(c, sm, a->addr[l] + (uint64_t)(int64_t)from, node | l)) || claim(c, t, l, node))
+		t->at[l] = (uint32_t)((a->addr[l] - origin) / 4);
+		if ((!(two >> l & 1) && claim_new(c, t, sm, a->addr[l] + (uint64_t)(int64_t)from, (uint32_t)(to - from), node | l)) ||
+		    claim(c, t, l, node))
 			t->live |= 1u << l;
 	}
 	if (!t->live) {
@@ -465,5 +533,5 @@ uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	c->w->team = c->s->nteams;
 	c->w->alone |= t->live;
 	first.mask = t->live;
-	return keep(t, first, &c->w->fenced, released);
+	return keep(t, &first, &c->w->fenced, released);
 }

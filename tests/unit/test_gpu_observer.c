@@ -185,10 +185,33 @@ static void synchronization(void **state)
 	assert_int_equal(l.waited[1], UINT32_MAX);
 }
 
+/* Addresses of all lanes compared at once, in the form of this machine (WARPSAFE_ISA chooses another). */
+static void lanes_compared(void **state)
+{
+	const uint64_t origin = 0xfffffff000000000u;
+	uint64_t addr[WS_WARP], other[WS_WARP];
+	uint32_t word[WS_WARP], at = 0, in = 0, same = 0;
+
+	for (uint32_t l = 0; l < WS_WARP; l++) {
+		word[l] = l * 0x9E3779B9u;
+		addr[l] = origin + 4 * (uint64_t)word[l] + (l % 3 == 1) + (l % 5 == 4 ? 1ull << 34 : 0);
+		other[l] = addr[l] ^ (l % 7 == 2 ? 1ull << l : 0);
+		at |= (uint32_t)(l % 3 != 1 && l % 5 != 4) << l;
+		in |= (uint32_t)(addr[l] - addr[9] + 3 < 0x80000000u) << l;
+		same |= (uint32_t)(l % 7 != 2) << l;
+	}
+	assert_int_equal(ws_gpu_lanes_at(addr, origin, word), at);
+	assert_int_equal(ws_gpu_lanes_same(addr, other), same);
+	assert_int_equal(ws_gpu_lanes_in(addr, addr[9] - 3, 0x80000000u), in);
+	assert_int_equal(ws_gpu_lanes_in(addr, addr[9] + 1, UINT64_MAX), ~(1u << 9));
+	assert_true(in && in != UINT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(linear_store), cmocka_unit_test(generic_shared),
-	                                   cmocka_unit_test(atomics), cmocka_unit_test(synchronization)};
+	                                   cmocka_unit_test(atomics), cmocka_unit_test(synchronization),
+	                                   cmocka_unit_test(lanes_compared)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
