@@ -125,7 +125,8 @@ void ws_real_areas_tell(struct ws_real_areas *t, void *stream)
 	if (atomic_load(&t->version) != now) {
 		mode = ws_real_relax_capture(WS_REAL_RELAXED);
 		if (!write(t, stream, fill(t->table)))
-			ws_report_limit(ws_real_session()->report, "the GPU could not be told what memory the program has freed");
+			ws_report_limit(ws_real_session()->report, "the GPU could not be told what memory the program "
+			                                           "has allocated and freed");
 		ws_real_relax_capture(mode);
 		atomic_store(&t->version, now);
 	}

@@ -23,6 +23,7 @@ struct ws_intervals {
 	const struct ws_rw_access *list;
 	uint32_t n;
 	bool calls_write;
+	const uint8_t *dead;             /* by instruction; may be NULL */
 	uint32_t npoints;
 	uint32_t at[MOST_POINTS];        /* the first instruction behind the point */
 	uint8_t next[MOST_POINTS][MOST_POINTS], pair[MOST_POINTS][MOST_POINTS];
@@ -104,8 +105,12 @@ static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_b
 		if (v->point[i] && !v->f->insts[i].guard)
 			return;
 	}
-	for (uint32_t k = 0; k < b->nsucc; k++)
-		push(v, b->succ[k]);
+	for (uint32_t k = 0; k < b->nsucc; k++) {
+		bool next = v->f->blocks[b->succ[k]].first == b->last + 1;
+
+		if (!v->dead || v->dead[b->last] != (next ? WS_DEAD_NEXT : WS_DEAD_TAKEN))
+			push(v, b->succ[k]);
+	}
 }
 
 /* Goes through the region of point p: what it has, and where it ends. */
@@ -160,7 +165,7 @@ void ws_intervals_free(struct ws_intervals *v)
 }
 
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
-				       bool calls_write)
+				       bool calls_write, const uint8_t *dead)
 {
 	struct ws_intervals *v = ws_alloc(sizeof *v);
 
@@ -169,6 +174,7 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 	v->list = list;
 	v->n = n;
 	v->calls_write = calls_write;
+	v->dead = dead;
 	v->write = ws_alloc(kernel->ninsts + 1);
 	v->point = ws_alloc(kernel->ninsts + 1);
 	v->seen = ws_alloc(kernel->nblocks + 1);

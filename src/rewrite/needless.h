@@ -19,8 +19,10 @@ enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw
  * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must
  * live as long. */
 struct ws_intervals;
+/* dead: by instruction, of a branch with two ways out, which of them is never taken; NULL: none is known. */
+enum { WS_DEAD_TAKEN = 1, WS_DEAD_NEXT };
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
-				       bool calls_write);
+				       bool calls_write, const uint8_t *dead);
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */
 void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */

@@ -408,7 +408,7 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 {
 	struct ws_ptx_func *f = b->f;
 	enum ws_shared_use use = f->entry ? called_use(r, f) : WS_SHARED_BARRIER;
-	struct ws_intervals *v = use != WS_SHARED_BARRIER ? ws_intervals_find(f, list, n, use == WS_SHARED_WRITE) : NULL;
+	struct ws_intervals *v = use != WS_SHARED_BARRIER ? ws_intervals_find(f, list, n, use == WS_SHARED_WRITE, NULL) : NULL;
 
 	if (v)
 		ws_needless_in_intervals(v, out);

@@ -9,6 +9,9 @@
  *     than the group's bytes) touch bytes of their own, unless other groups or reads come there. If all accesses of the
  *     kernel have bounds, no group that writes meets another, and the threads of each are apart, then no access has a
  *     race (`own`); in a group of atomics alone, which do not race with each other, threads may meet.
+ * Where an address has no bounds, the allocation that its pointer points into stands for them (ranges_area.c). Groups also
+ * do not meet if they lie side by side in rows; reads and writes of the same places by two pointers (`twins`) may be one
+ * group; and in a launch of one block barriers order groups.
  * Nothing is assumed of parameters: they may point to the same memory, then the intervals meet, and all is checked. */
 #include "rewrite/ranges_priv.h"
 
@@ -47,6 +50,11 @@ struct ws_ranges {
 	uint8_t *how, *group;            /* by instruction */
 	struct rare rare[MOST_RARE];     /* what is taken to be false: accesses that need it are NOT_REACHED */
 	unsigned nrare;
+	const struct ws_rw_access *list; /* of the kernel */
+	uint32_t n;
+	uint8_t *dead;                   /* ways that are not taken, then; NULL = none */
+	struct ws_intervals *between;    /* barriers, for launches of one block; NULL = nothing is known */
+	const char *one_block;           /* a predicate */
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
@@ -261,7 +269,8 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 	for (; first + n < (first < g->nwriting ? g->nwriting : g->ngroups); n++) {
 		struct sum far = x[n].sum;
 
-		if (x->area || x[n].area || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) || has_address(&g->v, &far) ||
+		if (x->area || x[n].area || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) ||
+		    has_address(&g->v, &far) ||
 		    x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
 			break;
 		if (n == 1)
@@ -553,7 +562,28 @@ static void or_side_by_side(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
 }
 
-static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b)
+/* Is an access one of the group? */
+static bool is_of(const struct ws_ranges *g, uint32_t k, const struct group *x)
+{
+	uint32_t i = g->list[k].inst->index;
+
+	return (g->how[i] == OWN || g->how[i] == BOUNDED_READ) && &g->groups[g->group[i]] == x;
+}
+
+/* Can two accesses of these groups be between the same barriers of a block? */
+static bool in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b)
+{
+	if (!g->between || a->area || b->area)
+		return true;
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t k = 0; k < g->n; k++)
+			if (is_of(g, i, a) && is_of(g, k, b) &&
+			    ws_intervals_meet(g->between, g->list[i].inst->index, g->list[k].inst->index))
+				return true;
+	return false;
+}
+
+static void demand_disjoint(const struct ws_ranges *g, struct entry *e, const struct group *a, const struct group *b)
 {
 	const char *before = ws_code_temp(e->c, WS_PRED);
 
@@ -561,6 +591,8 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_side_by_side(e, a, b, before);
+	if (!in_one_interval(g, a, b))       /* barriers order all that one block does */
+		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -610,7 +642,7 @@ static void demand_twins(struct ws_ranges *g, struct entry *e, const struct grou
 	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, in_register(e, &a), ws_entry_text(e, &b));
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", apart);
 	e->ok = apart;
-	demand_disjoint(e, read, write);
+	demand_disjoint(g, e, read, write);
 	e->ok = ok;
 	ws_code_add(e->c, "or.pred %s, %s, %s;", same, same, apart);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, same);
@@ -624,7 +656,7 @@ static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area, bool m
 			if (may_be_twins && twins(g, &g->groups[k], &g->groups[m]))
 				demand_twins(g, e, &g->groups[k], &g->groups[m]);
 			else
-				demand_disjoint(e, &g->groups[k], &g->groups[m]);
+				demand_disjoint(g, e, &g->groups[k], &g->groups[m]);
 }
 
 static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area)
@@ -674,7 +706,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 
 		for (unsigned m = 0; m < k; m++)
 			if (!may_touch(x, &g->groups[m]))
-				demand_disjoint(e, x, &g->groups[m]);
+				demand_disjoint(g, e, x, &g->groups[m]);
 		if (!x->meets)
 			ws_entry_apart(e, &x->sum, x->last - x->first);
 	}
@@ -714,12 +746,26 @@ static void decide_silent(struct ws_ranges *g, struct entry *e, const struct sil
 		ws_code_add(e->c, "or.pred %s, %s, %s;", g->silent, g->silent, also);
 }
 
+static const char *is_one_block(struct ws_ranges *g, struct entry *e)
+{
+	static const char axes[] = "xyz";
+	const char *one = ws_rw_register(g->p, g->v.f, WS_PRED), *n = ws_code_temp(e->c, WS_B32);
+
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", one);
+	for (unsigned k = 0; axes[k]; k++) {
+		ws_code_add(e->c, "mov.u32 %s, %%nctaid.%c;", n, axes[k]);
+		ws_code_add(e->c, "setp.eq.and.u32 %s, %s, 1, %s;", one, n, one);
+	}
+	return one;
+}
+
 /* silence: NULL if no launch is silent. */
 static void write_entry(struct ws_ranges *g, bool own, const struct silence *silence)
 {
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
 
 	new_predicate(g, &e);
+	g->one_block = g->between ? is_one_block(g, &e) : NULL;
 	for (unsigned k = 0; k < g->nrare; k++)
 		ws_entry_unless(&e, &g->rare[k]);
 	ws_entry_duties(&e, 0, g->duties_of_writes);
@@ -739,15 +785,25 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 }
 
 /* ---- launches that do not come to everything ---- */
-static struct ws_ranges *begin(struct ws_pass *p, struct ws_ptx_func *f)
+static struct ws_ranges *begin(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
 {
 	struct ws_ranges *g = ws_alloc(sizeof *g);
 
 	g->p = p;
+	g->list = list;
+	g->n = n;
 	ws_values_init(&g->v, f);
 	g->how = ws_alloc(f->ninsts + 1);
 	g->group = ws_alloc(f->ninsts + 1);
 	return g;
+}
+
+static bool has_barriers(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_op_info(f->insts[k].op)->fx & WS_FX_BARRIER)
+			return true;
+	return false;
 }
 
 static bool leave_out_rare(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
@@ -759,7 +815,19 @@ static bool leave_out_rare(struct ws_ranges *g, const struct ws_rw_access *list,
 		if (needs[k])
 			g->how[list[k].inst->index] = NOT_REACHED;
 	free(needs);
+	g->dead = ws_alloc(g->v.f->ninsts + 1);
+	if (has_barriers(g->v.f))
+		g->nrare = ws_rare_ways(&g->v, g->dead, g->rare, g->nrare);
 	return g->nrare > 0;
+}
+
+/* Where nothing is called, and there are not too many accesses to compare them in pairs. */
+static void find_intervals(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	enum { MOST = 160 };
+
+	if (g->n <= MOST && has_barriers(g->v.f) && calls_nothing(reach, k))
+		g->between = ws_intervals_find(g->v.f, g->list, g->n, false, g->dead);
 }
 
 /* A predicate of launches in which the conditions are false that some accesses need, and all the others need no check.
@@ -769,12 +837,13 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 				       const struct ws_shared_ranges *shared, const char *proved)
 {
 	struct silence silence;
-	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
+	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 	const char *silent = NULL;
 
 	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_writes(g, list, n)) {
 		add_reads(g, list, n);
 		spread(g);
+		find_intervals(g, reach, k);
 		if (!leave_out_many(g)) {
 			ws_ranges_free(g);
 			return NULL;
@@ -795,7 +864,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 			      const struct ws_shared_ranges *shared, const char *proved)
 {
 	struct silence silence;
-	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func);
+	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 	bool own, all;
 
 	if (!look_at_callees(g, reach, k) || !add_writes(g, list, n)) {
@@ -806,6 +875,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	for (uint32_t i = 0; i < n; i++)
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
 	spread(g);
+	find_intervals(g, reach, k);
 	if (!leave_out_many(g)) {
 		ws_ranges_free(g);
 		return NULL;
@@ -835,7 +905,7 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, silent);
 		ws_code_end(c);
 	} else if (silent) {
-		g = g ? g : begin(p, f);
+		g = g ? g : begin(p, f, list, n);
 		g->silent = silent;
 	}
 	return g;
@@ -883,6 +953,8 @@ void ws_ranges_free(struct ws_ranges *g)
 	if (!g)
 		return;
 	ws_values_free(&g->v);
+	ws_intervals_free(g->between);
+	free(g->dead);
 	free(g->how);
 	free(g->group);
 	free(g);

@@ -65,7 +65,8 @@ bool ws_equal_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 
 bool ws_bound_same(const struct bound *a, const struct bound *b)
 {
-	return a->upper == b->upper && a->equal == b->equal && a->slack == b->slack && a->type == b->type && a->other->kind == b->other->kind &&
+	return a->upper == b->upper && a->equal == b->equal && a->slack == b->slack &&
+	       a->type == b->type && a->other->kind == b->other->kind &&
 	       a->other->reg == b->other->reg && a->other->imm == b->other->imm;
 }
 

@@ -159,6 +159,9 @@ struct rare { uint32_t leaf; int64_t k; };       /* "leaf == k", the same in the
 /* Conditions of that kind that some accesses need; of each access whether it needs one. Returns how many conditions. */
 unsigned ws_rare_find(struct values *v, const struct ws_rw_access *list, uint32_t n, bool *needs, struct rare *out);
 
+/* Adds to them what branches need: ways that are not taken where the conditions are false, as in needless.h. */
+unsigned ws_rare_ways(struct values *v, uint8_t *dead, struct rare *out, unsigned found);
+
 /* ---- ranges_entry.c: code at the entry ---- */
 struct known { struct sum sum; struct num lo, hi; };
 

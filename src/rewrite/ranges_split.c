@@ -8,7 +8,8 @@
 #include "rewrite/ranges_priv.h"
 
 /* ---- the two parts ---- */
-static bool part(struct values *v, enum leaf_kind kind, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+static bool part(struct values *v, enum leaf_kind kind, const struct sum *x, const struct sum *s, bool power,
+                 struct sum *out)
 {
 	struct leaf l = { .kind = kind, .nof = 1, .k = power };
 
@@ -88,8 +89,10 @@ static bool replace(struct values *v, struct sum *s, const struct sum *c, const 
 	if (!ws_split_quotient(v, l->of[0], l->step, l->k, &remainder))
 		return false;
 	parts.n = 0;
-	if (!ws_sum_add_product(&parts, &remainder, l->step) || !ws_split_remainder(v, l->of[0], l->step, l->k, &remainder) ||
-	    !ws_sum_add(&parts, &remainder, 1) || !ws_sum_add(&minus, c, -1) || !ws_sum_add_product(&result, &minus, l->of[0]) ||
+	if (!ws_sum_add_product(&parts, &remainder, l->step) ||
+	    !ws_split_remainder(v, l->of[0], l->step, l->k, &remainder) || !ws_sum_add(&parts, &remainder, 1))
+		return false;
+	if (!ws_sum_add(&minus, c, -1) || !ws_sum_add_product(&result, &minus, l->of[0]) ||
 	    !ws_sum_add_product(&result, c, &parts))
 		return false;
 	*s = result;
@@ -106,7 +109,8 @@ static bool replace_one(struct values *v, struct sum *s)
 			int64_t factor;
 
 			if ((l.kind == LEAF_QUOTIENT || l.kind == LEAF_REMAINDER) && !l.fixed && !l.in_time &&
-			    find_mark(v, l.of[0], &mark, &factor) && multiple(v, s, mark, factor, &c) && replace(v, s, &c, &l))
+			    find_mark(v, l.of[0], &mark, &factor) && multiple(v, s, mark, factor, &c) &&
+			    replace(v, s, &c, &l))
 				return true;
 		}
 	return false;

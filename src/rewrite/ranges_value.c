@@ -163,7 +163,8 @@ void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t
 		if (v->duties[k].least == least && v->duties[k].most == most && !v->duties[k].by && !v->duties[k].power &&
 		    ws_sum_equal(v->duties[k].sum, s))
 			return;
-	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), least, most, 0, false };
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) =
+		(struct duty){ .sum = ws_value_keep(v, s), .least = least, .most = most };
 }
 
 void ws_value_duty_power(struct values *v, const struct sum *s)
@@ -172,7 +173,8 @@ void ws_value_duty_power(struct values *v, const struct sum *s)
 	for (size_t k = 0; k < v->nduties; k++)
 		if (v->duties[k].power && ws_sum_equal(v->duties[k].sum, s))
 			return;
-	*WS_PUSH(v->duties, v->nduties, v->duties_cap) = (struct duty){ ws_value_keep(v, s), INT64_MIN, INT64_MAX, 0, true };
+	*WS_PUSH(v->duties, v->nduties, v->duties_cap) =
+		(struct duty){ .sum = ws_value_keep(v, s), .least = INT64_MIN, .most = INT64_MAX, .power = true };
 }
 
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by)
@@ -238,7 +240,8 @@ static bool constant(struct values *v, const struct ws_ptx_inst *i, struct sum *
 
 	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
 	return i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym && o->sym->kind == WS_SYM_VAR &&
-	       o->sym->space == WS_SPACE_CONST && ws_type_bytes(i->ops[0].reg->type) == l.bytes && ws_value_leaf(v, &l, out);
+	       o->sym->space == WS_SPACE_CONST && ws_type_bytes(i->ops[0].reg->type) == l.bytes &&
+	       ws_value_leaf(v, &l, out);
 }
 
 bool ws_leaf_is_pointer(const struct leaf *l)
@@ -597,7 +600,8 @@ static const struct ws_operand *special_of(const struct values *v, uint32_t reg)
 }
 
 /* What comparisons say of any register that holds the same special register. The first of them stands for all. */
-static void find_bounds_of_special(struct values *v, const struct ws_operand *what, const struct ws_ptx_inst *at, struct leaf *l)
+static void find_bounds_of_special(struct values *v, const struct ws_operand *what, const struct ws_ptx_inst *at,
+                                   struct leaf *l)
 {
 	bool first = true;
 

@@ -578,6 +578,32 @@ static void another_register(void **state)
 	expect(text, (struct launch){ { 4 }, { 32, 2 }, 4096, 0, 0 }, ALL(0, 64));
 }
 
+/* One block writes, and reads what its other threads have written, behind a barrier or not. */
+#define WRITE_OWN OFFSET "mul.wide.s32 %rd6, %r4, 8; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd5], %r4;\n"
+#define READ_OTHER "ld.global.u32 %r7, [%rd7];\n"
+
+static void barriers_of_one_block(void **state)
+{
+	static const char text[] = KERNEL(WRITE_OWN "bar.sync 0;\n" READ_OTHER);
+	static const char none[] = KERNEL(WRITE_OWN READ_OTHER);
+	static const char loop[] = KERNEL("mov.u32 %r20, 0;\nL:\n" WRITE_OWN "bar.sync 0;\n" READ_OTHER
+		"add.s32 %r20, %r20, 1; setp.lt.s32 %p2, %r20, 3; @%p2 bra L;\n");
+	static const char both[] = KERNEL("mov.u32 %r20, 0;\nL:\n" WRITE_OWN "bar.sync 0;\n" READ_OTHER
+		"setp.eq.s32 %p3, %r6, 23; @%p3 bra S; bar.sync 0;\nS: add.s32 %r20, %r20, 1; setp.lt.s32 %p2, %r20, 3; @%p2 bra L;\n");
+	static const char other_way[] = KERNEL("mov.u32 %r20, 0;\nL:\n" WRITE_OWN "bar.sync 0;\n" READ_OTHER
+		"setp.ne.s32 %p3, %r6, 23; @!%p3 bra S; bar.sync 0;\nS: add.s32 %r20, %r20, 1; setp.lt.s32 %p2, %r20, 3; @%p2 bra L;\n");
+
+	expect(text, (struct launch){ { 1 }, { 64 }, 4096, 0, 0 }, NONE);
+	expect(text, (struct launch){ { 2 }, { 64 }, 4096, 0, 0 }, ALL(64, 128));
+	expect(text, (struct launch){ { 1, 1, 2 }, { 64 }, 4096, 0, 0 }, ALL(64, 128));
+	expect(none, (struct launch){ { 1 }, { 64 }, 4096, 0, 0 }, ALL(32, 64));
+	expect(loop, (struct launch){ { 1 }, { 64 }, 4096, 0, 0 }, ALL(96, 192));
+	expect(both, (struct launch){ { 1 }, { 64 }, 4096, 0, 0 }, NONE);
+	expect(both, (struct launch){ { 1 }, { 64 }, 4096, 0, 23 }, ALL(96, 192));
+	expect(other_way, (struct launch){ { 1 }, { 64 }, 4096, 0, 0 }, NONE);
+	expect(other_way, (struct launch){ { 1 }, { 64 }, 4096, 0, 23 }, ALL(96, 192));
+}
+
 /* More groups of reads than are compared: those of which nothing is said still look where is written. */
 static void many_groups(void **state)
 {
@@ -634,7 +660,7 @@ int main(void)
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(one_array_by_two_pointers),
-		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups),
+		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block),
 		cmocka_unit_test(aliases_still_race),
 	};
 

@@ -3,7 +3,7 @@
  * that are left. */
 #include "race_rig.h"
 
-enum { KERNELS = 240, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
+enum { KERNELS = 160, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 
@@ -80,6 +80,8 @@ static void make(struct ws_buf *b)
 	for (unsigned k = 0, n = 1 + below(3); k < n; k++) {
 		address(b, k);
 		access(b, k);
+		if (below(3) == 0)
+			ws_buf_puts(b, "bar.sync 0;\n");
 		if (below(3) == 0)
 			access(b, k);
 	}
