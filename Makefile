@@ -106,7 +106,7 @@ install: all
 	cp -P $(B)/lib/*.so* $(TO)/lib/warpsafe/
 	cp -R include/warpsafe $(TO)/include/
 	install -d $(TO)/share/warpsafe/bench
-	cp -R bench/workloads bench/tm bench/common.cuh $(TO)/share/warpsafe/bench/
+	cp -R bench/workloads bench/tm bench/locks bench/common.cuh $(TO)/share/warpsafe/bench/
 	install -d $(TO)/share/warpsafe/configs
 	install -m 644 src/timing/configs/*.conf $(TO)/share/warpsafe/configs/
 	install -m 644 docs/warpsafe.1 $(TO)/share/man/man1/

@@ -96,17 +96,26 @@ __global__ void two_warps(u32 *words)
 	atomicExch(lock, 0);
 }
 
+/* At the end of such a loop. "Compiler optimization of loops caused the divergence problems" (6.5.3): one that knew the way out
+ * would put the critical section behind the loop. */
+__device__ static void keep(u32 *again)
+{
+	asm volatile("" : "+r"(*again));
+}
+
 /* ---- 5: a loop round the critical section ---- */
 __global__ void example_5(u32 *words)
 {
-	bool again = true;
+	u32 again = 1;
 
-	while (again)
+	while (again) {
 		if (atomicCAS(&words[0], 0, THREAD + 1) == 0) {
 			add(&words[DATA]);
 			atomicExch(&words[0], 0);
-			again = false;
+			again = 0;
 		}
+		keep(&again);
+	}
 }
 
 /* ---- 6: that in assembly ---- */
@@ -159,45 +168,48 @@ __global__ void example_7_adapted(u32 *words)
 	bool leave = false;
 
 	while (!leave) {
-		bool again = true;
+		u32 again = 1;
 
-		while (again)
+		while (again) {
 			if (atomicCAS(&words[0], 0, THREAD + 1) == 0) {
 				leave = ++n >= rounds_of(THREAD);
 				add(&words[leave ? DATA + 1 : DATA]);
 				atomicExch(&words[0], 0);
-				again = false;
+				again = 0;
 			}
+			keep(&again);
+		}
 	}
 	words[RESULT + THREAD] = n;
 }
 
 /* ---- 8: a semaphore; words[1] resources, words[2] in use, words[3] the most that were ---- */
-__device__ static void guarded(u32 *lock, volatile u32 *s, int by, bool *done)
+__device__ static void guarded(u32 *lock, volatile u32 *s, int by, u32 *again)
 {
 	if (atomicCAS(lock, 0, THREAD + 1) == 0) {
 		__threadfence();
 		if (by > 0 || *s > 0) {
 			*s = *s + (u32)by;
-			*done = true;
+			*again = 0;
 		}
 		__threadfence();
 		atomicExch(lock, 0);
 	}
+	keep(again);
 }
 
 __global__ void example_8(u32 *words)
 {
-	bool have = false, given = false;
+	u32 wait = 1, signal = 1;
 
-	while (!have)
-		guarded(&words[0], &words[1], -1, &have);                /* wait */
+	while (wait)
+		guarded(&words[0], &words[1], -1, &wait);                /* wait */
 	atomicMax(&words[3], atomicAdd(&words[2], 1) + 1);
 	words[RESULT + THREAD] = __activemask();
 	atomicAdd(&words[DATA], 1);
 	atomicSub(&words[2], 1);
-	while (!given)
-		guarded(&words[0], &words[1], 1, &given);                /* signal */
+	while (signal)
+		guarded(&words[0], &words[1], 1, &signal);               /* signal */
 }
 
 /* ---- 9: lock and unlock instructions ---- */
@@ -423,21 +435,24 @@ __device__ static u32 transfer(u32 *words, u32 from, u32 to)
 __global__ void example_19(u32 *words)
 {
 	u32 from, to, first, second;
-	bool has_first = false, done = false;
+	u32 again = 1;
+	bool has_first = false;
 
 	accounts_of(THREAD, &from, &to);
 	first = from < to ? from : to;
 	second = from < to ? to : from;
-	while (!done)
+	while (again) {
 		if (has_first || atomicCAS(&words[first], 0, 1) == 0) {
 			has_first = true;
 			if (atomicCAS(&words[second], 0, 1) == 0) {
 				transfer(words, from, to);
 				atomicExch(&words[second], 0);
 				atomicExch(&words[first], 0);
-				done = true;
+				again = 0;
 			}
 		}
+		keep(&again);
+	}
 }
 
 __global__ void example_20(u32 *words)
@@ -467,7 +482,7 @@ __device__ static void try_until(u32 *words, u32 attempts, u32 cycles)
 		} else {
 			atomicAdd(&words[1], 1);
 		}
-		asm volatile("" : "+r"(again));
+		keep(&again);
 	}
 }
 
@@ -743,7 +758,7 @@ int main(int argc, char **argv)
 	err = cudaDeviceSynchronize();
 	if (err != cudaSuccess) {
 		printf("%s\n", cudaGetErrorName(err));
-		return 3;
+		return 1;
 	}
 	cudaMemcpy(host, words, sizeof host, cudaMemcpyDeviceToHost);
 	if (!e->check())
