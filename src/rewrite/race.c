@@ -19,6 +19,7 @@ struct race {
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
+	bool many;                       /* so many checks that the driver would compile those at their places too long */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -554,6 +555,22 @@ static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *lis
 	return bytes > MOST;
 }
 
+/* The module as a whole: some 40 lines of PTX for each check. */
+static bool has_many_checks(const struct race *r)
+{
+	enum { MANY = 1000 };
+	uint32_t checks = 0, n;
+
+	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
+		struct ws_ptx_func *f = r->reach.m->funcs[k];
+		const struct ws_rw_access *list = r->reach.funcs[f->sym->index].hooks ? ws_rw_accesses(f, &n) : NULL;
+
+		for (uint32_t i = 0; list && i < n; i++)
+			checks += list[i].rw_class == WS_RW_CHECK;
+	}
+	return checks > MANY;
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -567,7 +584,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done = add_probe(&b, list, n);
 	if (r->prune)
 		find_needless(r, &b, list, n, needless);
-	b.calls = too_long(f, list, n, needless);
+	b.calls = r->many || too_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
@@ -695,6 +712,7 @@ static bool rewrite(struct race *r)
 	declare(r);
 	r->arrives = has_arrive(r);
 	find_ordering(r);
+	r->many = has_many_checks(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))
 			return false;
