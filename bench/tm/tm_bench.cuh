@@ -412,18 +412,27 @@ template <class W> struct transactions<WS_TM_ENGINES, W> {
 	static void launch(const ws_tm &, const W &) {}
 };
 
+/* Four chunks of the log's heap a thread: sections that read a long way do not run out of it. */
+static inline ws_tm_config config_for(const options &o)
+{
+	ws_tm_config c = ws_tm_defaults();
+
+	c.granularity = o.granularity;
+	c.heap = std::max(c.heap, (size_t)all_threads(o) * 4 * WS_TM_CHUNK * sizeof(struct ws_tm_entry));
+	return c;
+}
+
 /* Every section must have been committed once. */
 template <class W> static int play_engine(game<W> &g, unsigned engine)
 {
 	const W &w = g.device;
-	ws_tm_config config = ws_tm_defaults();
+	ws_tm_config config = config_for(w.o);
 	ws_tm_stats stats;
 	ws_tm tm;
 
 	if (!wanted(w.o, ws_tm_engine_name(engine)))
 		return 0;
 	config.engine = (enum ws_tm_engine)engine;
-	config.granularity = w.o.granularity;
 	CHECK(ws_tm_create(&tm, &config));
 	outcome_of_way out = best(g, [&] { CHECK(ws_tm_reset_stats(&tm)); },
 	                          [&] { transactions<0, W>::launch(tm, w); });
@@ -437,7 +446,7 @@ template <class W> static int play_engine(game<W> &g, unsigned engine)
 template <class W> static int play_auto(game<W> &g)
 {
 	const W &w = g.device;
-	ws_tm_config config = ws_tm_defaults();
+	ws_tm_config config = config_for(w.o);
 	ws_tm_features features = w.features();
 	bool last = false;
 	outcome_of_way out = { 0, 0, true };
@@ -448,7 +457,6 @@ template <class W> static int play_auto(game<W> &g)
 	if (!wanted(w.o, "auto"))
 		return 0;
 	ws_tm_auto_init(&a, &features);
-	config.granularity = w.o.granularity;
 	CHECK(ws_tm_create(&tm, &config));
 	while (!last) {
 		last = ws_tm_auto_settled(&a);
