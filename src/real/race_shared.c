@@ -10,9 +10,7 @@
 #include "real/real_priv.h"
 
 enum { SHARED_OF_BLOCK = 97, PROCESSORS = 16 };              /* CU_DEVICE_ATTRIBUTE_* */
-enum { STATIC_SHARED = 1, LOCAL_BYTES = 3, MOST_DYNAMIC_SHARED = 8 };        /* CU_FUNC_ATTRIBUTE_* */
-enum { STACK_SIZE = 0 };                 /* CU_LIMIT_STACK_SIZE */
-enum { ENOUGH_LOCAL = 2048 };
+enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };         /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
 
 /* What the driver says of launches of a function by the same number of threads, with the same dynamic shared memory. */
@@ -60,26 +58,6 @@ static bool allow(const struct shape *s, uint64_t size)
 	return s->fixed + size <= USUAL_SHARED || !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
-/* What the driver would else do in the function's first launch, and be timed with it: bring its code to the GPU, and make
- * room for the local memory of all threads that run at a time, which takes it 0.3 ms whenever a function wants more than all
- * before. Checks want 1.2 KB and the driver's usual limit is 1, so it is raised once, by enough for nearly all. */
-static void load(void *function)
-{
-	size_t limit, wanted;
-	int local;
-
-	if (ws_real_capturing())
-		return;
-	if (ws_real.cuFuncLoad)
-		ws_real.cuFuncLoad(function);
-	if (!ws_real.cuCtxGetLimit || !ws_real.cuCtxSetLimit || ws_real.cuCtxGetLimit(&limit, STACK_SIZE) ||
-	    ws_real.cuFuncGetAttribute(&local, LOCAL_BYTES, function) || local < 0)
-		return;
-	wanted = (size_t)local > ENOUGH_LOCAL ? (size_t)local : ENOUGH_LOCAL;
-	if ((size_t)local > limit)
-		ws_real.cuCtxSetLimit(STACK_SIZE, wanted);
-}
-
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 {
 	int fixed;
@@ -91,7 +69,6 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&s->asked, s->function) ||
 	     ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, s->asked)))
 		return;
-	load(s->asked);
 	s->fixed = (unsigned)fixed;
 	s->waits = k->waits;
 	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);

@@ -156,11 +156,12 @@ int ws_real_relax_capture(int mode);
 /* ---- times.c: how long kernels ran, with --stats ---- */
 struct ws_real_times {
 	uint64_t ns, launches;               /* of launches whose end was seen */
+	void *loaded, *loaded_in;            /* a function that is on the GPU, in this context; times.c */
 };
 struct ws_real_span;
 typedef int ws_real_record(void *event, void *stream);       /* the driver's cuEventRecord, of either form */
-/* Before a launch into the stream; `of` lives on. NULL: it is not timed. */
-struct ws_real_span *ws_real_time_begin(struct ws_real_times *of, ws_real_record *record, void *stream);
+/* Before a launch of the function into the stream; `of` lives on. NULL: it is not timed. */
+struct ws_real_span *ws_real_time_begin(struct ws_real_times *of, void *function, ws_real_record *record, void *stream);
 void ws_real_time_end(struct ws_real_span *s, ws_real_record *record, void *stream);         /* s may be NULL */
 void ws_real_times_read(bool wait);                          /* of launches that ended; wait: of all */
 void ws_real_times_forget(void *context);                    /* before it ends; NULL: all contexts */

@@ -108,7 +108,7 @@ static struct launch about_to(void *f, is_capturing ask, ws_real_record *record,
 	l.gpu = ws_real_race_begin();
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
-		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), record, stream);
+		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, record, stream);
 	return l;
 }
 

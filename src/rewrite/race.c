@@ -18,8 +18,8 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
-	bool many;                       /* so many checks that the driver would compile those at their places too long */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -555,7 +555,8 @@ static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *lis
 	return bytes > MOST;
 }
 
-/* The module as a whole: some 40 lines of PTX for each check. */
+/* The driver's compiler takes about half a second for a megabyte of PTX, of which a check at its place is 2 to 5 KB, and a
+ * probe as much as the kernel: a module of hundreds of kernels shall not take ten times as long as without. */
 static bool has_many_checks(const struct race *r)
 {
 	enum { MANY = 1000 };
@@ -580,7 +581,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
-	if (r->prune && b.kernel && !r->part)
+	if (r->prune && b.kernel && !r->part && !r->many)
 		done = add_probe(&b, list, n);
 	if (r->prune)
 		find_needless(r, &b, list, n, needless);
