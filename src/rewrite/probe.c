@@ -7,8 +7,8 @@
  * something needed is executed.
  *
  * Why is there no race in any block if the probe finds none? The order of two accesses of a block is that of barriers and
- * syncs of the warp (atomics and strong accesses to shared memory: no probe), so it does not depend on how fast threads
- * are, and the checks find a race of every such program in any run (they tell what they do not know, and a probe in
+ * syncs of the warp (atomics on shared memory: no probe; strong accesses count as weak ones, and as if they ordered
+ * nothing, which only makes more races), so it does not depend on how fast threads are, and the checks find a race of every such program in any run (they tell what they do not know, and a probe in
  * which that happens counts as one with a race). So the probe has to make the accesses of each thread of each block, in
  * the same places between barriers and syncs. More accesses do no harm, for they only make more races. A thread
  * comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
@@ -181,8 +181,8 @@ static bool look_at_access(struct ws_probe *p, const struct ws_rw_access *a)
 		return true;
 	if (a->space != WS_SPACE_SHARED)
 		return refuse(p, a->inst, "an access of which the memory is not named");
-	if (a->kind == WS_RW_ATOMIC || a->sem != WS_SEM_WEAK)
-		return refuse(p, a->inst, "an atomic or strong access to shared memory");
+	if (a->kind == WS_RW_ATOMIC)
+		return refuse(p, a->inst, "an atomic access to shared memory");
 	if (a->bytes > 16)
 		return refuse(p, a->inst, "a wide access to shared memory");
 	p->access[a->inst->index] = (uint32_t)(a - p->list) + 1;

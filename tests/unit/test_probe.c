@@ -55,8 +55,7 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL(OWN " mov.u32 %r8, 0; bar.sync %r8;\n"), "a barrier with a number" },
 		{ KERNEL(OWN " bar.sync 0, 64;\n"), "a barrier of some threads" },
 		{ KERNEL(OWN " bar.warp.sync 15;\n"), "a sync of some lanes" },
-		{ KERNEL(" red.shared.add.u32 [%r2], 1;\n"), "an atomic or strong access" },
-		{ KERNEL(" ld.volatile.shared.u32 %r7, [%r2];\n"), "an atomic or strong access" },
+		{ KERNEL(" red.shared.add.u32 [%r2], 1;\n"), "an atomic access" },
 		{ KERNEL(OWN " cvta.shared.u64 %rd4, %rd2; ld.u32 %r7, [%rd4];\n"), "an access of which the memory is not named" },
 		{ KERNEL(OWN " call f, ();\n"), "a call" },
 		{ KERNEL(OWN " mov.u32 %r8, %dynamic_smem_size;\n"), "the size of shared memory is read" },
@@ -136,6 +135,8 @@ static void probes_find_what_blocks_may_do(void **state)
 	static const struct { const char *text; bool nothing; } rows[] = {
 		{ KERNEL(OWN BARRIER OTHER), true },
 		{ KERNEL(OWN OTHER), false },
+		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; bar.sync 0; ld.volatile.shared.u32 %r7, [%r5];\n"), true },
+		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; ld.volatile.shared.u32 %r7, [%r5];\n"), false },
 		{ KERNEL(" st.shared.u32 [%r2], %r6;\n"), false },
 		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; bar.warp.sync -1; ld.shared.u32 %r7, [%r8];\n"), true },
 		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; ld.shared.u32 %r7, [%r8];\n"), false },
