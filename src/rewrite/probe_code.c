@@ -92,7 +92,7 @@ static const char *write_entry(struct writing *w)
 		ws_code_add(c, "@!%s bra %s;", proved, skip);
 		sum_constants(w, c, sum);
 		ws_code_add(c, "ld.const.u64 %s, [__warpsafe_race+%zu];", kept, offsetof(struct ws_race_device, proofs));
-		ws_code_add(c, "ld.global.u64 %s, [%s+%u];", kept, kept, 8 * w->number);
+		ws_code_add(c, "ld.volatile.global.u64 %s, [%s+%u];", kept, kept, 8 * w->number);
 		ws_code_add(c, "setp.eq.u64 %s, %s, %s;", same, kept, sum);
 		ws_code_add(c, "and.pred %s, %s, %s;", proved, proved, same);
 		ws_code_add(c, "%s:", skip);
