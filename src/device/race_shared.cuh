@@ -118,10 +118,10 @@ HELPER void scrub(u32 warp)
 	}
 }
 
-/* One lane of each warp. */
+/* One lane of each warp. `cells` is 0 only where there are none: on a GPU shared memory does not begin at 0. */
 HELPER void begin_shared_time(const struct cells *c, u32 warp)
 {
-	BLOCK.warps[warp].cells = c->at - 2 * c->begin;
+	BLOCK.warps[warp].cells = c->bytes ? c->at - 2 * c->begin : 0;
 	BLOCK.warps[warp].reads = c->bytes / 2;
 	BLOCK.warps[warp].values = c->at + c->bytes - 4 * self_of(0);
 	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? SHARED_SUBS : 0;
