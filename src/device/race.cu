@@ -496,16 +496,35 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
-/* `at`: the word's cell, or 0. */
+/* `at`: what the part at the access has left. */
 SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
-	if (!at || !read_cell(self, at, address, what, site))
+	if (!at)
+		at = make_cell(self, address, what);
+	if (at > ALL && read_cell(self, at, address, what, site))
+		note_strong(self, what);
+	else
 		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
+}
+
+SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	if (!at) {
+		at = make_cell(self, address, what);
+		if (at)
+			note_own(self, (u32)(v0 << 8 * (address & 3)));
+	}
+	if (at <= ALL || !write_cell(self, at, address, what, site))
+		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 }
 
 SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
-	if (!at || !atomic_cell(self, at, address, what, site))
+	if (!at)
+		at = make_cell(self, address, what);
+	if (at > ALL && write_cell(self, at, address, what, site))
+		note_strong(self, what);
+	else
 		__warpsafe_atomic(address, what, site);
 }
 
@@ -519,8 +538,10 @@ INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	if (!write_is_checked(self, address, what, site, (u32)(v0 << 8 * (address & 3))))
-		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
+	u64 at = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
+
+	if (at != NOTHING)
+		__warpsafe_write_on(self, at, address, what, site, v0, v1);
 }
 
 INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)

@@ -238,7 +238,7 @@ HELPER bool read_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
 	u64 mine, next, was;
 
 	begin_cell(&f, self, at, address, what);
-	if (!is_noted(&f, what) || f.now & NOW_ACQUIRED)
+	if (f.now & NOW_ACQUIRED)
 		return false;
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
 	#pragma nounroll
@@ -254,15 +254,33 @@ HELPER bool read_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
 	return false;
 }
 
-/* Strong accesses of the launch to the word stay as they are where that is enough: see by_other_blocks. */
-HELPER bool atomic_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
+/* See observe. */
+HELPER void note_strong(u32 self, u32 what)
+{
+	u32 at = (self & ~31u) + __builtin_offsetof(struct warp, now);
+
+	if (scope_of(WS_RACE_CLASS_OF(what)) && !(shared_load64(at) & NOW_OBSERVED))
+		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
+}
+
+/* A word of a line that has no cells yet, or that says so in the first-level cache. 0: for the call that knows all. */
+HELPER u64 make_cell(u32 self, u64 address, u32 what)
+{
+	u64 line = WS_RACE_BYTES_OF(what) <= 4 && shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)) ?
+		   line_at_once(address) : 0, entry = line ? __warpsafe_expand(line, (self - self_of(0)) >> 5) : 0;
+
+	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
+}
+
+/* A write or atomic. Those of the launch to the word stay as they are where that is enough: see by_other_blocks. */
+HELPER bool write_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 	struct me m;
 	u64 next, was;
 
 	begin_cell(&f, self, at, address, what);
-	if (!is_noted(&f, what) || f.bits != 15)
+	if (f.bits != 15)
 		return false;
 	m = (struct me){ f.now, f.time, 0, what, site };
 	#pragma nounroll
@@ -291,29 +309,35 @@ HELPER void note_own(u32 self, u32 value)
 		note_written(self - self_of(0), value);
 }
 
-/* What the part at the access leaves to the call: NOTHING, or a cell, or 0. */
+/* What the part at the access leaves to the call: NOTHING, ALL (a line, for example), a word in a cell, or without one (0). */
 #define NOTHING 1
+#define ALL 2
+HELPER u64 left_over(const struct fast *f, bool done)
+{
+	return done ? NOTHING : f->line ? ALL : f->at;
+}
+
 HELPER u64 check_read(u32 self, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 	bool begun = begin_fast(&f, self);
 
 	if (!begun || !is_noted(&f, what))
-		return 0;
+		return ALL;
 	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
-	return all_done(&f, f.at && read_fast(&f, what, site)) ? NOTHING : f.line ? 0 : f.at;
+	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site)));
 }
 
-HELPER bool write_is_checked(u32 self, u64 address, u32 what, u32 site, u32 value)
+HELPER u64 check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
 {
 	struct fast f;
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
-		return false;
+		return ALL;
 	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
 	if (f.at && !f.line)
 		note_own(self, value);
-	return all_done(&f, f.at && write_fast(&f, what, site));
+	return left_over(&f, all_done(&f, f.at && write_fast(&f, what, site)));
 }
 
 HELPER u64 check_atomic(u32 self, u64 address, u32 what)
