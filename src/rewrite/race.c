@@ -540,11 +540,11 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	return call_enter(b);
 }
 
-/* Would checks at their places come to more code than an instruction cache holds beside the program's? In bytes, as ptxas
- * 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on an
+ * H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
 static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
 {
-	enum { MOST = 40000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
+	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
 	uint32_t bytes = 0;
 
 	for (uint32_t k = 0; k < n; k++)

@@ -361,7 +361,8 @@ static void checks_by_calls(void **state)
 	#define TURN(order) " st.shared.u32 [%r5], %r0; st.global.u32 [%rd2], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];" \
 		" xor.b32 %r8, %r0, 32; mul.wide.u32 %rd3, %r8, 4; add.u64 %rd3, %rd1, %rd3; ld.global.u32 %r7, [%rd3];" \
 		" red.global.add.u32 [%rd1+4096], 1; ld.shared.u8 %r9, [%r6];\n" order
-	#define TURNS TURN(BARRIER) TURN(BARRIER) TURN(BARRIER) TURN(BARRIER) TURN(BARRIER)
+	#define THREE(x) x x x
+	#define TURNS THREE(THREE(TURN(BARRIER))) THREE(TURN(BARRIER))
 	expect(KERNEL(TURNS), 1, 64, NONE);
 	expect(KERNEL(TURNS TURN("") " st.shared.u32 [%r5], %r0; st.global.u32 [%rd2], %r0;\n"), 1, 64, RACES(5));
 }
