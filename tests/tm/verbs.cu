@@ -257,7 +257,7 @@ __device__ void irrevocable(struct ws_tx *tx, struct shared *s)
 {
 	unsigned *count = s->words, *plain = s->words + 1;
 
-	if (self() % 4)
+	if (self() % 8)
 		return;
 	add(tx, s->words + 2, 1);
 	WS_TX(tx) {
@@ -287,7 +287,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 	unsigned attempts, sum;
 
 	if (self() % 8 == 0)
-		for (unsigned i = 0; i < 12; i++)
+		for (unsigned i = 0; i < 6; i++)
 			for (unsigned k = 0; k < 2; k++)
 				WS_TX(tx) {
 					ws_tx_write_u32(tx, s->words + k, ws_tx_read_u32(tx, s->words + k) + 1);
@@ -332,10 +332,10 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 	else if (!strcmp(name, "too_large"))
 		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL && s->words[0] == 0;
 	else if (!strcmp(name, "irrevocable"))
-		right = right && s->words[0] == ALL / 4 && s->words[1] == ALL / 4 && s->words[2] == ALL / 2 && s->words[3] == 7 << 8 &&
-		        s->words[10] == ALL / 4 && s->words[159] == ALL / 4;
+		right = right && s->words[0] == ALL / 8 && s->words[1] == ALL / 8 && s->words[2] == ALL / 4 && s->words[3] == 7 << 8 &&
+		        s->words[10] == ALL / 8 && s->words[159] == ALL / 8;
 	else if (!strcmp(name, "read_only"))
-		right = right && s->words[0] == ALL / 8 * 12 && s->words[1] == ALL / 8 * 12;
+		right = right && s->words[0] == ALL / 8 * 6 && s->words[1] == ALL / 8 * 6;
 	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)
 		right = right && s->words[i] == ALL / 8 - ALL / 32;
 	return right;
