@@ -231,7 +231,7 @@ struct ws_race_record {
 struct ws_race_location {                /* a word that was written by a release, or a list of its releases */
 	ws_race_u64 key;
 	ws_race_u32 release;             /* newest record */
-	ws_race_u32 index;               /* how many releases of the word were before it */
+	ws_race_u32 index;               /* of a word: how many releases it has; of a list: the record's number in its word's chain */
 };
 
 #endif

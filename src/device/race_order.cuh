@@ -115,8 +115,8 @@ HELPER void acquire_observed(u32 thread, const struct record *o, u32 scope)
 	acquire(thread, &f, read < scope ? read : scope);
 }
 
-/* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it is
- * what the thread most likely waited for, and __warpsafe_before asks the last acquire first. */
+/* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
+ * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. */
 HELPER void fenced(u32 thread, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);

@@ -10,11 +10,13 @@
 enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
 
 struct record {                  /* struct ws_race_record, by its use */
-	u32 previous;            /* of the warp's list; JOIN: of the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread */
+	/* In the warp's list; JOIN: in the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread. */
+	u32 previous;
 	u32 kind;                /* kind | lane << 8 | warp << 16 | scope << 24 */
 	u32 what;                /* SYNC: lanes; ACQUIRE, OBSERVED: a RELEASE; BARRIER: block's list; JOIN, RELEASE: warp's list */
 	u32 full;                /* RELEASE: sub of the last sync of the warp; ACQUIRE, OBSERVED: the word's number */
-	u32 epoch, sub;          /* SYNC, BARRIER: behind it; RELEASE: all before this is covered; OBSERVED: epoch is as block of ACQUIRE */
+	/* SYNC, BARRIER: behind it; RELEASE: all before this is covered; OBSERVED: epoch is what block is of ACQUIRE. */
+	u32 epoch, sub;
 	u32 block, grid;         /* ACQUIRE: block is how many releases the word had by then */
 };
 #define UNLINKED (~0u)
