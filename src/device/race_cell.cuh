@@ -393,7 +393,8 @@ enum { SAME_VALUE = 1, SAME_INST = 2 };
 HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
 {
 	u32 other;
-	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) && !((w ^ m->site) & (W_SITES - 1));
+	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) &&
+		    !((w ^ m->site) & (W_SITES - 1));
 
 	if (!inst || !written(m->warp * 32 + lane_of(w), &other))
 		return same_value(d, m->what, value) ? SAME_VALUE : 0;

@@ -266,8 +266,9 @@ HELPER void note_strong(u32 self, u32 what)
 /* A word of a line that has no cells yet, or that says so in the first-level cache. 0: for the call that knows all. */
 HELPER u64 make_cell(u32 self, u64 address, u32 what)
 {
-	u64 line = WS_RACE_BYTES_OF(what) <= 4 && shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)) ?
-		   line_at_once(address) : 0, entry = line ? __warpsafe_expand(line, (self - self_of(0)) >> 5) : 0;
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
+	u64 line = now && WS_RACE_BYTES_OF(what) <= 4 ? line_at_once(address) : 0;
+	u64 entry = line ? __warpsafe_expand(line, (self - self_of(0)) >> 5) : 0;
 
 	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
 }
@@ -285,7 +286,8 @@ HELPER bool write_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
 	m = (struct me){ f.now, f.time, 0, what, site };
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
-		if (!write_is_before(f.w, &f, what) && !(w_class(f.w) == W_MANY && by_other_blocks(f.w, WS_RACE_CLASS_OF(what), 15, what)))
+		if (!write_is_before(f.w, &f, what) &&
+		    !(w_class(f.w) == W_MANY && by_other_blocks(f.w, WS_RACE_CLASS_OF(what), 15, what)))
 			return false;
 		next = after_write(f.w, &m, 15);
 		was = cas64(at, f.w, next);
@@ -351,7 +353,8 @@ HELPER u64 check_atomic(u32 self, u64 address, u32 what)
 	if (!f.at || is_passed_over(f.w, f.grid))
 		return f.at ? NOTHING : 0;
 	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);
-	if (what & WS_RACE_BARRIERS && WS_RACE_CLASS_OF(what) >= WS_RACE_ATOMIC_GPU && WS_RACE_CLASS_OF(what) <= WS_RACE_ATOMIC_SYS)
+	if (what & WS_RACE_BARRIERS && WS_RACE_CLASS_OF(what) >= WS_RACE_ATOMIC_GPU &&
+	    WS_RACE_CLASS_OF(what) <= WS_RACE_ATOMIC_SYS)
 		same |= w_class(f.w) == W_MANY && w_bytes(f.w) == 15 && has_grid(f.w, f.grid) && !is_past(f.w, &f);
 	return same && (is_past(f.r, &f) || read_is_before(f.r, &f)) ? NOTHING : f.at;
 }
