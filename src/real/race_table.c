@@ -171,16 +171,6 @@ static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, 
 	return text;
 }
 
-static bool reads_size(const struct ws_ptx_inst *i)
-{
-	for (unsigned n = 0; n < i->nops; n++)
-		if (i->ops[n].kind == WS_O_SREG && (i->ops[n].sreg_or_count == WS_SR_DYNAMIC_SMEM_SIZE ||
-		                                    i->ops[n].sreg_or_count == WS_SR_TOTAL_SMEM_SIZE ||
-		                                    i->ops[n].sreg_or_count == WS_SR_AGGR_SMEM_SIZE))
-			return true;
-	return false;
-}
-
 static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                             const struct ws_rw_kernel *k)
 {
@@ -191,7 +181,7 @@ static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_p
 		for (uint32_t i = 0; ws_rw_reaches(k, m->funcs[n]) && i < m->funcs[n]->ninsts; i++) {
 			const struct ws_ptx_inst *inst = &m->funcs[n]->insts[i];
 
-			to->reads_size |= reads_size(inst);
+			to->reads_size |= ws_rw_reads_shared_size(inst);
 			to->waits |= inst->space != WS_SPACE_SHARED &&
 			             (inst->op == WS_OP_atom || (inst->op == WS_OP_ld && inst->sem != WS_SEM_WEAK));
 		}

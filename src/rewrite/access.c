@@ -102,3 +102,13 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 	}
 	return list;
 }
+
+bool ws_rw_reads_shared_size(const struct ws_ptx_inst *i)
+{
+	for (unsigned n = 0; n < i->nops; n++)
+		if (i->ops[n].kind == WS_O_SREG && (i->ops[n].sreg_or_count == WS_SR_DYNAMIC_SMEM_SIZE ||
+		                                    i->ops[n].sreg_or_count == WS_SR_TOTAL_SMEM_SIZE ||
+		                                    i->ops[n].sreg_or_count == WS_SR_AGGR_SMEM_SIZE))
+			return true;
+	return false;
+}

@@ -189,16 +189,6 @@ static bool look_at_access(struct ws_probe *p, const struct ws_rw_access *a)
 	return true;
 }
 
-static bool reads_size(const struct ws_ptx_inst *i)
-{
-	for (unsigned n = 0; n < i->nops; n++)
-		if (i->ops[n].kind == WS_O_SREG &&
-		    (i->ops[n].sreg_or_count == WS_SR_DYNAMIC_SMEM_SIZE || i->ops[n].sreg_or_count == WS_SR_TOTAL_SMEM_SIZE ||
-		     i->ops[n].sreg_or_count == WS_SR_AGGR_SMEM_SIZE))
-			return true;
-	return false;
-}
-
 static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
 {
 	const struct ws_operand *target = i->call ? i->call->target : NULL;
@@ -207,7 +197,7 @@ static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
 		return look_at_barrier(p, i);
 	if (target && (target->kind != WS_O_SYM || !target->sym->func || !target->sym->func->declared_only))
 		return refuse(p, i, "a call");
-	return reads_size(i) ? refuse(p, i, "the size of shared memory is read") : true;
+	return ws_rw_reads_shared_size(i) ? refuse(p, i, "the size of shared memory is read") : true;
 }
 
 /* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */
