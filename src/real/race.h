@@ -34,6 +34,7 @@ struct ws_real_checked_kernel {
 	bool reads_size;                     /* of shared memory, by special registers */
 	bool waits;                          /* it may read what other blocks write while it runs */
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
+	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
 	const struct ws_real_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 };

@@ -9,7 +9,7 @@
 
 #include "real/real_priv.h"
 
-enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, LAUNCHES_FOR_ONE = 4 };
+enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, LAUNCHES_FOR_ONE = 4, LAUNCHES_WITHOUT = 8 };
 
 struct key {                             /* what a probe depends on */
 	void *function, *context;
@@ -46,21 +46,24 @@ static bool take_values(const struct ws_real_checked_kernel *k, void *const *par
 	return true;
 }
 
-/* A kernel that is launched with other values each time is not probed each time. */
-static bool worth_it(void *function)
+/* A kernel that is launched with other values each time is not probed each time, one whose launches may need no probe not
+ * at first. */
+static bool worth_it(void *function, bool waits)
 {
 	struct tried *t = &tried[ws_hash(&function, sizeof function) % LOOKS];
 
 	if (t->function != function)
 		*t = (struct tried){ .function = function };
 	t->launches++;
+	if (waits && t->launches <= LAUNCHES_WITHOUT)
+		return false;
 	return t->probes < FREE_PROBES || t->probes < t->launches / LAUNCHES_FOR_ONE;
 }
 
-static bool ask(struct ws_real_gpu *gpu, const struct key *key, unsigned size, void **params)
+static bool ask(struct ws_real_gpu *gpu, const struct key *key, bool waits, unsigned size, void **params)
 {
 	struct known *k = &known[ws_hash(key, sizeof *key) % LOOKS];
-	bool worth = worth_it(key->function);
+	bool worth = worth_it(key->function, waits);
 
 	if (k->is && !memcmp(&k->key, key, sizeof *key))
 		return k->proved;
@@ -91,7 +94,7 @@ unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsi
 	if (ws_real.cuCtxGetCurrent(&key.context) || !take_values(kernel, params, &key))
 		return all;
 	pthread_mutex_lock(&lock);
-	is = ask(gpu, &key, probe, params);
+	is = ask(gpu, &key, kernel->probe_waits, probe, params);
 	pthread_mutex_unlock(&lock);
 	ws_real_count(WS_FIG_PROVED, is);
 	return is ? proved : all;

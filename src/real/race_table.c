@@ -204,6 +204,7 @@ static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct 
 		v[n] = (struct ws_real_probe_value){ param_number(k->func, k->probe_reads[n].sym),
 			                             (uint32_t)k->probe_reads[n].offset, k->probe_reads[n].bytes };
 	to->probe = k->probe;
+	to->probe_waits = k->probe_waits;
 	to->probe_reads = v;
 	to->nprobe_reads = k->nprobe_reads;
 }

@@ -493,6 +493,16 @@ static uint32_t number_and_needs(const struct body *b)
 	return (uint32_t)(kernel - b->race->reach.kernels) | needs(b, kernel);
 }
 
+/* Are there checks of shared memory that no proof by addresses may spare? */
+static bool leaves_shared(const struct body *b, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && list[k].space == WS_SPACE_SHARED && !needless[k].skip &&
+		    !(b->shared && ws_shared_ranges_may(b->shared, &list[k])))
+			return true;
+	return false;
+}
+
 /* The kernel's probe, if it can have one, and what the host must know of it. */
 static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t n)
 {
@@ -540,8 +550,9 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	return call_enter(b);
 }
 
-/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on an
- * H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on
+ * an H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for
+ * sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
 static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
 {
 	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
@@ -581,10 +592,12 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
-	if (r->prune && b.kernel && !r->part && !r->many)
-		done = add_probe(&b, list, n);
 	if (r->prune)
 		find_needless(r, &b, list, n, needless);
+	if (r->prune && b.kernel && !r->part && !r->many) {
+		done = add_probe(&b, list, n);
+		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless);
+	}
 	b.calls = r->many || too_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);

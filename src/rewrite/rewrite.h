@@ -71,6 +71,7 @@ struct ws_rw_kernel {
 	bool full;               /* its shared memory leaves no room for checks */
 	/* Its probe (probe.h): and what it reads of the kernel's parameters; no_probe: why it could be of use and there is none. */
 	bool probe;
+	bool probe_waits;        /* it is hardly of use: proofs by addresses may do without */
 	const struct ws_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	const char *no_probe;
