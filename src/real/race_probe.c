@@ -9,7 +9,7 @@
 
 #include "real/real_priv.h"
 
-enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, LAUNCHES_FOR_ONE = 4, LAUNCHES_WITHOUT = 8 };
+enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, LAUNCHES_FOR_ONE = 4, LAUNCHES_WITHOUT = 1 };
 
 struct key {                             /* what a probe depends on */
 	void *function, *context;
