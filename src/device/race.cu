@@ -715,7 +715,7 @@ HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
 }
 
 /* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
-HELPER void block_arrive(u32 self)
+INLINED void race_block_arrive(u32 self)
 {
 	u32 row = self & ~31u;
 	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
@@ -729,11 +729,6 @@ HELPER void block_arrive(u32 self)
 	warp_sync((u32)alive);
 }
 
-INLINED void race_block_arrive(u32 self)
-{
-	block_arrive(self);
-}
-
 /* Who came here while it still counts as waiting has met others than those that are alive. */
 SLOW void __warpsafe_passed(void)
 {
@@ -745,39 +740,13 @@ SLOW void __warpsafe_passed(void)
 		switch_off();
 }
 
-HELPER void block_pass(u32 self)
+INLINED void race_block_pass(u32 self)
 {
 	u64 now, alive;
 
 	load_times(self & ~31u, &now, &alive);
 	if ((u32)(alive >> 32) >> (self & 31) & 1 || now & NOW_SCRUB)
 		__warpsafe_passed();
-}
-
-INLINED void race_block_pass(u32 self)
-{
-	block_pass(self);
-}
-
-/* The same as calls, for probes. */
-SLOW void __warpsafe_probe_arrive(u32 self)
-{
-	block_arrive(self);
-}
-
-INLINED void race_probe_arrive(u32 self)
-{
-	__warpsafe_probe_arrive(self);
-}
-
-SLOW void __warpsafe_probe_pass(u32 self)
-{
-	block_pass(self);
-}
-
-INLINED void race_probe_pass(u32 self)
-{
-	__warpsafe_probe_pass(self);
 }
 
 /* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more
@@ -864,6 +833,11 @@ ONE_COPY void __warpsafe_block_arrive(u32 self)
 	race_block_arrive(self);
 }
 
+ONE_COPY void __warpsafe_block_pass(u32 self)
+{
+	race_block_pass(self);
+}
+
 INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	(void)what;
@@ -921,6 +895,11 @@ INLINED void race_call_atomic_global(u32 self, u64 address, u32 what, u32 site)
 INLINED void race_call_block_arrive(u32 self)
 {
 	__warpsafe_block_arrive(self);
+}
+
+INLINED void race_call_block_pass(u32 self)
+{
+	__warpsafe_block_pass(self);
 }
 
 /* ---- release and acquire ---- */

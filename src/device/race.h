@@ -29,12 +29,11 @@
  *     race_part_arrive(u32 barrier, u32 threads), race_part_pass(...)    the same, of those who are, or may be, a part of the
  *                                              block: WS_RACE_PART threads = they are; bar.arrive has the first alone
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
- *     race_call_block_arrive(u32 thread)       the first of them by a call
+ *     race_call_block_arrive(u32 thread), race_call_block_pass(u32 thread)   ... by calls
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
- * and for probes (see below), with race_enter, race_thread and race_warp_sync
+ * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
  *     race_is_probe()                          is this launch one?
  *     race_probe_access(u32 thread, u64 address, u32 what, u32 write)    at an access to shared memory
- *     race_probe_arrive(u32 thread), race_probe_pass(u32 thread)         before and after a barrier
  *     race_probe_fail()                        the probe ends without a result
  *     race_probe_leave(u64 constants, u32 number)                        before each end
  * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */

@@ -158,12 +158,6 @@ HELPER u64 with_grid(u64 r, u32 several, u32 grid)
 	return several == BLOCKS ? of_launch(r, grid) : r;
 }
 
-/* ... weak reads of any block of the launch. */
-HELPER bool said_by_blocks(u64 r, u32 grid)
-{
-	return r_several(r) == BLOCKS && !r_class(r) && has_grid(r, grid);
-}
-
 /* How many have read, old and me, of which it is not known by barriers that one is before the other; ONE_LANE: no entry
  * can say it. */
 SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)

@@ -322,9 +322,8 @@ HELPER u64 left_over(const struct fast *f, bool done)
 HELPER u64 check_read(u32 self, u64 address, u32 what, u32 site)
 {
 	struct fast f;
-	bool begun = begin_fast(&f, self);
 
-	if (!begun || !is_noted(&f, what))
+	if (!begin_fast(&f, self) || !is_noted(&f, what))
 		return ALL;
 	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
 	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site)));
@@ -356,7 +355,7 @@ HELPER u64 check_atomic(u32 self, u64 address, u32 what)
 	if (what & WS_RACE_BARRIERS && WS_RACE_CLASS_OF(what) >= WS_RACE_ATOMIC_GPU &&
 	    WS_RACE_CLASS_OF(what) <= WS_RACE_ATOMIC_SYS)
 		same |= w_class(f.w) == W_MANY && w_bytes(f.w) == 15 && has_grid(f.w, f.grid) && !is_past(f.w, &f);
-	return same && (is_past(f.r, &f) || read_is_before(f.r, &f)) ? NOTHING : f.at;
+	return same && read_is_before(f.r, &f) ? NOTHING : f.at;
 }
 
 #endif

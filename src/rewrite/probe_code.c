@@ -161,9 +161,9 @@ static void write_barrier(struct writing *w, const struct ws_ptx_inst *i)
 		ws_code_add(c, "bar.warp.sync -1;");
 		call(w, c, "race_warp_sync", &all, 1);
 	} else {
-		call(w, c, "race_probe_arrive", &w->self, 1);
+		call(w, c, "race_call_block_arrive", &w->self, 1);
 		ws_code_add(c, "bar.sync 0;");
-		call(w, c, "race_probe_pass", &w->self, 1);
+		call(w, c, "race_call_block_pass", &w->self, 1);
 	}
 	ws_code_text(c, &w->out);
 }

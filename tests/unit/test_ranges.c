@@ -25,7 +25,7 @@ static const char counting[] =
 	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	".visible .func (.param .b32 r) race_thread()\n{\nst.param.b32 [r], 7;\nret;\n}\n"
 	".visible .func (.param .b32 r) race_is_probe()\n{\nst.param.b32 [r], 0;\nret;\n}\n"
-	FUNC("race_probe_access", FOUR, "") FUNC("race_probe_arrive", ".param .b32 a", "") FUNC("race_probe_pass", ".param .b32 a", "")
+	FUNC("race_probe_access", FOUR, "") FUNC("race_call_block_arrive", ".param .b32 a", "") FUNC("race_call_block_pass", ".param .b32 a", "")
 	FUNC("race_probe_fail", "", "") FUNC("race_probe_leave", ".param .b64 a, .param .b32 b", "") FUNC("race_warp_sync", ".param .b32 a", "")
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
