@@ -84,6 +84,14 @@ bool ws_rw_is_barrier(const struct ws_ptx_inst *i)
 	       i->mode != WS_MODE_OTHER;
 }
 
+bool ws_rw_arrives(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_rw_is_barrier(&f->insts[k]) && f->insts[k].mode == WS_MODE_ARRIVE)
+			return true;
+	return false;
+}
+
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 {
 	struct ws_rw_access *list, one;

@@ -36,11 +36,8 @@ struct ws_intervals {
 };
 
 /* A barrier with a count may be one of a part of the block, and so may any if threads arrive at some without waiting. */
-static bool is_of_all(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+static bool is_of_all(const struct ws_ptx_inst *i)
 {
-	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (ws_rw_is_barrier(&f->insts[k]) && f->insts[k].mode == WS_MODE_ARRIVE)
-			return false;
 	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
 }
 
@@ -70,10 +67,12 @@ enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw
 /* ---- points and their regions ---- */
 static bool find_points(struct ws_intervals *v)
 {
+	bool arrives = ws_rw_arrives(v->f);
+
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if (!ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(v->f, &v->f->insts[i]))
+		if (arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i]))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;

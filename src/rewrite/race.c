@@ -710,9 +710,8 @@ static bool has_arrive(const struct race *r)
 	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
 		const struct ws_ptx_func *f = r->reach.m->funcs[k];
 
-		for (uint32_t i = 0; i < f->ninsts && r->reach.funcs[f->sym->index].hooks; i++)
-			if (ws_rw_is_barrier(&f->insts[i]) && f->insts[i].mode == WS_MODE_ARRIVE)
-				return true;
+		if (r->reach.funcs[f->sym->index].hooks && ws_rw_arrives(f))
+			return true;
 	}
 	return false;
 }

@@ -127,64 +127,56 @@ static bool may_meet(const struct ws_rw_access *a)
 	return a->kind == WS_RW_ATOMIC && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS);
 }
 
+/* The group of that sum with one access more, of the bytes from sum + first to before sum + last; NULL: there are too many. */
+static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
+			  int64_t last)
+{
+	struct group *x = g->groups;
+	unsigned k = 0;
+
+	while (k < g->ngroups && (x[k].area != area || !ws_sum_equal(&x[k].sum, s)))
+		k++;
+	if (k == MOST_GROUPS)
+		return NULL;
+	x += k;
+	if (k == g->ngroups) {
+		g->ngroups++;
+		*x = (struct group){ .sum = *s, .area = area, .first = first, .last = last, .meets = true, .bytes = a->bytes };
+	}
+	x->meets &= may_meet(a) && x->bytes == a->bytes;
+	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
+	x->first = first < x->first ? first : x->first;
+	x->last = last > x->last ? last : x->last;
+	x->writes |= a->kind != WS_RW_READ;
+	x->reads |= a->kind == WS_RW_READ;
+	g->group[a->inst->index] = (uint8_t)k;
+	return x;
+}
+
 static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, struct sum *s)
 {
 	int64_t at = ws_sum_take_constant(s);
-	struct group *x = g->groups;
-	unsigned k = 0;
+	struct group *x = join(g, a, s, false, at, at + a->bytes);
 
-	while (k < g->ngroups && (x[k].area || !ws_sum_equal(&x[k].sum, s)))
-		k++;
-	if (k == MOST_GROUPS)
-		return false;
-	x += k;
-	if (k == g->ngroups) {
-		g->ngroups++;
-		*x = (struct group){ .sum = *s, .first = at, .last = at + a->bytes, .meets = true, .bytes = a->bytes };
-	}
-	ws_offsets_add(&x->offsets, at);
-	x->meets &= may_meet(a) && x->bytes == a->bytes;
-	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
-	x->first = at < x->first ? at : x->first;
-	x->last = at + a->bytes > x->last ? at + a->bytes : x->last;
-	x->writes |= a->kind != WS_RW_READ;
-	x->reads |= a->kind == WS_RW_READ;
-	g->group[a->inst->index] = (uint8_t)k;
-	return true;
+	if (x)
+		ws_offsets_add(&x->offsets, at);
+	return x != NULL;
 }
 
-/* An access somewhere in the allocation that the leaf points into. */
-static bool add_to_area(struct ws_ranges *g, const struct ws_rw_access *a, uint32_t leaf)
+static struct sum leaf_alone(uint32_t leaf)
 {
-	const struct sum pointer = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
-	struct group *x = g->groups;
-	unsigned k = 0;
-
-	while (k < g->ngroups && (!x[k].area || !ws_sum_equal(&x[k].sum, &pointer)))
-		k++;
-	if (k == MOST_GROUPS)
-		return false;
-	x += k;
-	if (k == g->ngroups) {
-		g->ngroups++;
-		*x = (struct group){ .sum = pointer, .area = true, .meets = true, .bytes = a->bytes };
-	}
-	x->meets &= may_meet(a) && x->bytes == a->bytes;
-	x->writes |= a->kind != WS_RW_READ;
-	x->reads |= a->kind == WS_RW_READ;
-	g->group[a->inst->index] = (uint8_t)k;
-	return true;
+	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 }
 
-static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a)
+/* An access somewhere in one of the allocations that the leaves point into. */
+static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b)
 {
-	struct bases b;
+	for (unsigned k = 0; k < b->n; k++) {
+		struct sum pointer = leaf_alone(b->leaf[k]);
 
-	if (!ws_area_bases(&g->v, a, &b))
-		return false;
-	for (unsigned k = 0; k < b.n; k++)
-		if (!add_to_area(g, a, b.leaf[k]))
+		if (!join(g, a, &pointer, true, 0, 0))
 			return false;
+	}
 	return true;
 }
 
@@ -322,6 +314,7 @@ static bool to_be_proved(const struct ws_ranges *g, const struct ws_rw_access *a
 
 static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
 {
+	struct bases b;
 	struct sum s;
 
 	for (uint32_t k = 0; k < n; k++) {
@@ -330,7 +323,8 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 		if (!to_be_proved(g, &list[k]) || list[k].kind == WS_RW_READ ||
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
-		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) : !add_to_areas(g, &list[k]))
+		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) :
+		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b))
 			return false;
 		g->how[list[k].inst->index] = OWN;
 	}
@@ -354,12 +348,7 @@ static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a)
 {
 	struct bases b;
 
-	if (!ws_area_bases(&g->v, a, &b) || writes_area(g, &b))
-		return false;
-	for (unsigned k = 0; k < b.n; k++)
-		if (!add_to_area(g, a, b.leaf[k]))
-			return false;
-	return true;
+	return ws_area_bases(&g->v, a, &b) && !writes_area(g, &b) && add_to_areas(g, a, &b);
 }
 
 /* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. */
@@ -612,8 +601,7 @@ static const char *new_predicate(struct ws_ranges *g, struct entry *e)
 static bool twins(const struct ws_ranges *g, const struct group *read, const struct group *write)
 {
 	uint32_t from = base_of(&g->v, read), to = base_of(&g->v, write);
-	const struct sum pointers[] = { { 1, { { .factor = 1, .n = 1, .leaf = { from } } } },
-		                        { 1, { { .factor = 1, .n = 1, .leaf = { to } } } } };
+	const struct sum pointers[] = { leaf_alone(from), leaf_alone(to) };
 	struct sum s = read->sum;
 
 	return !read->area && !write->area && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
@@ -632,8 +620,7 @@ static bool any_twins(const struct ws_ranges *g)
 
 static void demand_twins(struct ws_ranges *g, struct entry *e, const struct group *read, const struct group *write)
 {
-	const struct sum pointers[] = { { 1, { { .factor = 1, .n = 1, .leaf = { base_of(&g->v, read) } } } },
-		                        { 1, { { .factor = 1, .n = 1, .leaf = { base_of(&g->v, write) } } } } };
+	const struct sum pointers[] = { leaf_alone(base_of(&g->v, read)), leaf_alone(base_of(&g->v, write)) };
 	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
 	struct num a, b, high;
 
@@ -830,6 +817,16 @@ static void find_intervals(struct ws_ranges *g, const struct ws_reach *reach, co
 		g->between = ws_intervals_find(g->v.f, g->list, g->n, false, g->dead);
 }
 
+static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	if (!add_writes(g, g->list, g->n))
+		return false;
+	add_reads(g, g->list, g->n);
+	spread(g);
+	find_intervals(g, reach, k);
+	return true;
+}
+
 /* A predicate of launches in which the conditions are false that some accesses need, and all the others need no check.
  * NULL: there are none. */
 static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
@@ -840,18 +837,10 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 	const char *silent = NULL;
 
-	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_writes(g, list, n)) {
-		add_reads(g, list, n);
-		spread(g);
-		find_intervals(g, reach, k);
-		if (!leave_out_many(g)) {
-			ws_ranges_free(g);
-			return NULL;
-		}
-		if ((!g->nwriting || may_own(g)) && may_be_silent(g, list, n, needless, shared, proved, &silence)) {
-			write_entry(g, g->nwriting, &silence);
-			silent = g->silent;
-		}
+	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_all(g, reach, k) && leave_out_many(g) &&
+	    (!g->nwriting || may_own(g)) && may_be_silent(g, list, n, needless, shared, proved, &silence)) {
+		write_entry(g, g->nwriting, &silence);
+		silent = g->silent;
 	}
 	ws_ranges_free(g);
 	return silent;
@@ -867,15 +856,12 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 	bool own, all;
 
-	if (!look_at_callees(g, reach, k) || !add_writes(g, list, n)) {
+	if (!look_at_callees(g, reach, k) || !add_all(g, reach, k)) {
 		ws_ranges_free(g);
 		return NULL;
 	}
-	add_reads(g, list, n);
 	for (uint32_t i = 0; i < n; i++)
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
-	spread(g);
-	find_intervals(g, reach, k);
 	if (!leave_out_many(g)) {
 		ws_ranges_free(g);
 		return NULL;

@@ -11,7 +11,8 @@ struct ws_shared_ranges;
 
 /* What can be proved of a kernel with the accesses list[0..n); the code that decides it is put at the kernel's entry.
  * needless: of each access; what never needs a check is marked there, too. shared: what is proved of shared memory, or
- * NULL; proved: a predicate that is true in launches in which none of its accesses needs a check, or NULL. NULL: nothing. The result ends with ws_ranges_free, before the pass does. */
+ * NULL; proved: a predicate that is true in launches in which none of its accesses needs a check, or NULL. NULL: nothing.
+ * The result ends with ws_ranges_free, before the pass does. */
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
 				 const struct ws_shared_ranges *shared, const char *proved);

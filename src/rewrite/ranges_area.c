@@ -1,10 +1,10 @@
 /* ranges_area.c - the allocation in which an access lies whose address cannot be computed beforehand.
  *
  * An address is traced to the pointers that it is counted from: parameters of the kernel, constants and variables, to
- * which numbers of any kind are added, also in loops. An access is taken to stay in the allocation that its pointer points into, and in
- * its variable: where it does not, the program is wrong in another way (docs/REWRITE.md says so to users). Which
- * allocation that is, the host knows and the entry asks for (race_area in src/device/race.cu); memory that did not come
- * from one of the driver's functions for whole allocations is not known, and then nothing is proved.
+ * which numbers of any kind are added, also in loops. An access is taken to stay in the allocation that its pointer points
+ * into, and in its variable: where it does not, the program is wrong in another way (docs/REWRITE.md says so to users).
+ * Which allocation that is, the host knows and the entry asks for (race_area in src/device/race.cu); memory that did not
+ * come from one of the driver's functions for whole allocations is not known, and then nothing is proved.
  *
  * What is loaded from memory counts as a number when it is added to such a pointer, and as nothing else: an address that
  * was loaded has no known pointer. Of a register with several definitions each must be a pointer, or each a number;

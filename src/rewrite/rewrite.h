@@ -141,7 +141,8 @@ struct ws_rw_access {
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
 /* A barrier of threads of the block: bar, barrier, but not bar.warp.sync and barrier.cluster */
 bool ws_rw_is_barrier(const struct ws_ptx_inst *i);
-
+/* Is there one at which threads arrive without waiting? */
+bool ws_rw_arrives(const struct ws_ptx_func *f);
 /* Does it read a special register that has a size of shared memory? */
 bool ws_rw_reads_shared_size(const struct ws_ptx_inst *i);
 
