@@ -34,6 +34,7 @@ struct group {                           /* accesses of one address but for a co
 	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
 	uint32_t bytes;                  /* of each, or of the widest */
 	struct offsets offsets;          /* of all */
+	struct pins pins;                /* of those that must be apart */
 	struct num lo, hi;               /* hi: the byte behind */
 };
 
@@ -201,7 +202,7 @@ static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
 	x->meets &= gone->meets;
 	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
 		if (g->group[i] == k)
-			g->group[i] = (uint8_t)into;
+			g->group[i] = (uint8_t)(into - (into > k));
 		else if (g->group[i] > k)
 			g->group[i]--;
 	memmove(gone, gone + 1, (--g->ngroups - k) * sizeof *gone);
@@ -242,6 +243,56 @@ static void swap_with_next(struct ws_ranges *g, unsigned k)
 	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
 		if (g->group[i] == k || g->group[i] == k + 1)
 			g->group[i] = (uint8_t)(2 * k + 1 - g->group[i]);
+}
+
+/* What is equal to a number wherever an access of the group is reached. */
+static void find_pins(struct ws_ranges *g, unsigned k)
+{
+	struct pins some;
+	bool first = true;
+
+	g->groups[k].pins.n = 0;
+	for (uint32_t i = 0; i < g->n && (first || g->groups[k].pins.n); i++) {
+		uint32_t at = g->list[i].inst->index;
+
+		if (g->group[at] != k || g->how[at] != OWN)
+			continue;
+		ws_pins_find(&g->v, &g->list[i], &some);
+		if (first)
+			g->groups[k].pins = some;
+		else
+			ws_pins_intersect(&g->groups[k].pins, &some);
+		first = false;
+	}
+}
+
+/* Are the bytes of group b among those of a, where its pins hold? */
+static bool is_among(struct ws_ranges *g, const struct group *b, const struct group *a)
+{
+	int64_t offset;
+
+	return a != b && !a->area && !b->area && b->pins.n && a->bytes >= b->bytes && a->first <= b->first && a->last >= b->last &&
+	       ws_pins_same(&g->v, &b->pins, &a->sum, &b->sum, &offset) && !offset;
+}
+
+/* Groups that write and are, where their pins hold, of the addresses of another one: `if (i == 0) a[j] = x` and a[i * n + j]. */
+static void join_pinned(struct ws_ranges *g)
+{
+	unsigned k = 0, m;
+
+	for (unsigned i = 0; i < g->nwriting; i++)
+		find_pins(g, i);
+	while (k < g->nwriting) {
+		for (m = 0; m < g->nwriting && !is_among(g, &g->groups[k], &g->groups[m]); m++)
+			;
+		if (m == g->nwriting) {
+			k++;
+			continue;
+		}
+		ws_offsets_join(&g->groups[m].offsets, &g->groups[k].offsets);
+		g->groups[m].pins.n = 0;
+		remove_group(g, k, m);
+	}
 }
 
 /* Groups [from, to) in the order of what they are counted from, else as they were. */
@@ -695,7 +746,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 			if (!may_touch(x, &g->groups[m]))
 				demand_disjoint(g, e, x, &g->groups[m]);
 		if (!x->meets)
-			ws_entry_apart(e, &x->sum, x->last - x->first);
+			ws_entry_apart(e, &x->sum, x->last - x->first, &x->pins);
 	}
 }
 
@@ -822,7 +873,10 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 	if (!add_writes(g, g->list, g->n))
 		return false;
 	add_reads(g, g->list, g->n);
+	join_pinned(g);
 	spread(g);
+	for (unsigned m = 0; m < g->nwriting; m++)
+		find_pins(g, m);
 	find_intervals(g, reach, k);
 	return true;
 }

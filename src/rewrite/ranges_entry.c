@@ -379,7 +379,7 @@ void ws_entry_unless(struct entry *e, const struct rare *r)
  * threads apart, or a register with bounds whose own sum does, or a loop's counter, or a quotient or remainder. With the
  * digits in order of their weights, sums of threads that differ in a digit are `extent` or more apart if each weight is at
  * least what the digits before it can come to, and extent more: as in any number system. Each of the six coordinates of a
- * thread must be in a digit, or there is only one of it. Threads whose counters begin apart, and less than a step apart in
+ * thread must be in a digit, or there is only one of it, or it is pinned to one number (ranges_pin.c). Threads whose counters begin apart, and less than a step apart in
  * all, never come
  * to each other's values. */
 enum { MOST_DIGITS = 6, COORDINATES = 6, DEEPEST = 4 };
@@ -539,6 +539,14 @@ static struct num difference(struct entry *e, struct num a, struct num b)
 	return made(e, "sub.s64", a, b, (a.bits > b.bits ? a.bits : b.bits) + 1, false);
 }
 
+/* Is the other part a digit, too (of both, one is asked for), or the same in all threads? */
+static bool tells_whole(const struct entry *e, const struct digit *list, unsigned n, const struct leaf *l)
+{
+	if (has_pair(e->v, list, n, l))
+		return l->kind == LEAF_REMAINDER;
+	return ws_pins_have_pair(e->v, e->pins, l) && ws_can_be_apart(e->v, l->of[0]);
+}
+
 static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned *covered)
 {
 	struct num span = ws_entry_number(extent), weight;
@@ -557,11 +565,31 @@ static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned
 			span = ws_entry_add(e, span, multiply(e, weight, difference(e, l->hi, l->lo)));
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
-		else if (is_part(l) ? l->kind == LEAF_REMAINDER && has_pair(e->v, list, n, l) : l->kind != LEAF_DIGIT)
+		else if (is_part(l) ? tells_whole(e, list, n, l) : l->kind != LEAF_DIGIT)
 			apart(e, l->of[0], 1, covered);
 		if (l->kind == LEAF_LOOP)
 			counters_apart(e, l);
 	}
+}
+
+/* Coordinates that a sum depends on. */
+static unsigned coordinates_of(const struct values *v, const struct sum *s)
+{
+	unsigned found = 0;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (coordinate(&v->leaves[s->t[k].leaf[n]]) >= 0)
+				found |= 1u << coordinate(&v->leaves[s->t[k].leaf[n]]);
+	return found;
+}
+
+/* Threads that do not differ in what is pinned do not differ in the coordinates that it tells apart. */
+static void add_pins(struct entry *e, const struct pins *pins, unsigned *covered)
+{
+	for (unsigned k = 0; pins && k < pins->n; k++)
+		if (coordinates_of(e->v, &pins->zero[k]) & ~*covered && ws_can_be_apart(e->v, &pins->zero[k]))
+			apart(e, &pins->zero[k], 1, covered);
 }
 
 static void apart_by(struct entry *e, const struct sum *s, int64_t extent, unsigned coordinates)
@@ -569,15 +597,18 @@ static void apart_by(struct entry *e, const struct sum *s, int64_t extent, unsig
 	unsigned covered = 0;
 
 	apart(e, s, extent, &covered);
+	add_pins(e, e->pins, &covered);
 	for (unsigned k = 0; k < coordinates; k++)
 		if (!(covered >> k & 1))
 			demand(e, size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k)), "eq",
 			       ws_entry_number(1));
 }
 
-void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent)
+void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins)
 {
+	e->pins = pins;
 	apart_by(e, s, extent, COORDINATES);
+	e->pins = NULL;
 }
 
 void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent)

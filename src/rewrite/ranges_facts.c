@@ -59,7 +59,7 @@ bool ws_equal_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 {
 	*b = (struct bound){ .equal = true, .type = (enum ws_type)i->type[0], .other = &i->ops[2] };
 	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop && i->cmp == (truth ? WS_EQ : WS_NE) &&
-	       i->ops[1].kind == WS_O_REG && i->ops[1].reg == r && i->ops[2].kind == WS_O_INT &&
+	       i->ops[1].kind == WS_O_REG && i->ops[1].reg == r && (i->ops[2].kind == WS_O_INT || i->ops[2].kind == WS_O_REG) &&
 	       ws_type_bytes(b->type) == ws_type_bytes(r->type);
 }
 

@@ -75,6 +75,7 @@ struct duty { const struct sum *sum; int64_t least, most, by; bool power; };
 struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
 struct fact;                             /* see ranges_facts.c */
+struct entry;
 
 struct values {
 	struct ws_ptx_func *f;
@@ -103,6 +104,9 @@ bool ws_sum_add(struct sum *a, const struct sum *b, int64_t times);
 bool ws_sum_add_product(struct sum *s, const struct sum *a, const struct sum *b);
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
 bool ws_sum_in_time(const struct values *v, const struct sum *s);      /* may it differ from time to time in a thread? */
+bool ws_sum_never_negative(const struct values *v, const struct sum *s);
+/* Registers of which there are bounds become what they are computed from; false: too long. */
+bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out);
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
@@ -111,6 +115,7 @@ int64_t ws_sum_take_constant(struct sum *s);
 enum { MOST_OFFSETS = 32 };
 struct offsets { int64_t at[MOST_OFFSETS]; unsigned n; };
 void ws_offsets_add(struct offsets *o, int64_t at);
+void ws_offsets_join(struct offsets *o, const struct offsets *more);
 /* If they are in equal distances of `bytes` at least, they become a digit of the sum, and *last the end of the first. */
 void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last);
 /* s becomes s + digit * step, for `count` digits; false: s may be anything. */
@@ -133,9 +138,10 @@ void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
 bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out);
 bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out);
 bool ws_split_pair(const struct leaf *a, const struct leaf *b);        /* quotient and remainder of the same */
+/* How often x is in s, as far as one of its leaves tells: *out is one number of the launch. */
+bool ws_split_multiple(struct values *v, const struct sum *s, const struct sum *x, struct sum *out);
 /* x in a sum with a part of it becomes both parts. */
 void ws_split_replace(struct values *v, struct sum *s);
-struct entry;
 void ws_split_bounds(struct entry *e, struct leaf *l);
 
 /* ---- ranges_loop.c ---- */
@@ -145,13 +151,24 @@ bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
-/* Likewise, that r is equal to a number. */
+/* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
  * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                    const struct ws_ptx_inst *at);
+
+/* ---- ranges_pin.c ---- */
+enum { MOST_PINS = 4 };
+struct pins { struct sum zero[MOST_PINS]; unsigned n; };       /* sums that are 0 in whoever comes to an access */
+void ws_pins_find(struct values *v, const struct ws_rw_access *a, struct pins *out);
+/* Those of both. */
+void ws_pins_intersect(struct pins *p, const struct pins *other);
+/* Is a address plus *offset the other one where the pins hold? */
+bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one, const struct sum *other, int64_t *offset);
+/* The part that makes a pair with this one is pinned to one number of the launch. */
+bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l);
 
 /* ---- ranges_rare.c ---- */
 enum { MOST_RARE = 8 };
@@ -169,6 +186,7 @@ struct entry {
 	struct values *v;
 	struct ws_code *c;
 	const char *ok;                  /* predicate: what is assumed holds in this launch */
+	const struct pins *pins;         /* of the threads that are to be apart; NULL = none */
 	struct known *known;             /* computed already; the caller frees it */
 	size_t nknown, known_cap;
 };
@@ -191,8 +209,8 @@ void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *
 /* ---- ranges_entry.c, threads apart ---- */
 /* May threads be apart from each other by such addresses, if the launch is right? */
 bool ws_can_be_apart(const struct values *v, const struct sum *s);
-/* ok becomes false unless any two threads have addresses that are `extent` bytes apart or more. */
-void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent);
+/* ok becomes false unless any two threads of which the pins hold have addresses that are `extent` bytes apart or more. */
+void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
 /* The same for any two threads of a block. */
 void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent);
 

@@ -15,7 +15,7 @@ static bool compares_fixed(struct values *v, const struct ws_ptx_inst *i, bool *
 		return false;
 	*truth = i->cmp == WS_EQ;
 	v->access = i;
-	if (!ws_equal_by(i, reg, *truth, b) || !ws_value_operand(v, &i->ops[1], ws_type_bytes(b->type), i, &s) ||
+	if (!ws_equal_by(i, reg, *truth, b) || b->other->kind != WS_O_INT || !ws_value_operand(v, &i->ops[1], ws_type_bytes(b->type), i, &s) ||
 	    s.n != 1 || s.t[0].n != 1 || s.t[0].factor != 1)
 		return false;
 	*r = (struct rare){ s.t[0].leaf[0], ws_type_bytes(b->type) == 4 ? (int32_t)b->other->imm : (int64_t)b->other->imm };

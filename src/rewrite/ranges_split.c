@@ -81,6 +81,14 @@ static bool multiple(struct values *v, const struct sum *s, uint32_t leaf, int64
 	return out->n && ws_sum_fixed(v, out);
 }
 
+bool ws_split_multiple(struct values *v, const struct sum *s, const struct sum *x, struct sum *out)
+{
+	uint32_t mark;
+	int64_t factor;
+
+	return find_mark(v, x, &mark, &factor) && multiple(v, s, mark, factor, out);
+}
+
 /* s - c * x + c * (step * quotient + remainder) */
 static bool replace(struct values *v, struct sum *s, const struct sum *c, const struct leaf *l)
 {
@@ -105,12 +113,9 @@ static bool replace_one(struct values *v, struct sum *s)
 		for (uint32_t n = 0; n < s->t[k].n; n++) {
 			const struct leaf l = v->leaves[s->t[k].leaf[n]];
 			struct sum c;
-			uint32_t mark;
-			int64_t factor;
 
 			if ((l.kind == LEAF_QUOTIENT || l.kind == LEAF_REMAINDER) && !l.fixed && !l.in_time &&
-			    find_mark(v, l.of[0], &mark, &factor) && multiple(v, s, mark, factor, &c) &&
-			    replace(v, s, &c, &l))
+			    ws_split_multiple(v, s, l.of[0], &c) && replace(v, s, &c, &l))
 				return true;
 		}
 	return false;

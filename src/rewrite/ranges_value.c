@@ -119,6 +119,57 @@ bool ws_sum_in_time(const struct values *v, const struct sum *s)
 	return false;
 }
 
+bool ws_sum_never_negative(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++) {
+		if (s->t[k].factor < 0)
+			return false;
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			enum leaf_kind kind = v->leaves[s->t[k].leaf[n]].kind;
+
+			if (kind != LEAF_SPECIAL && kind != LEAF_REMAINDER && kind != LEAF_DIGIT)
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool is_another_name(const struct leaf *l)
+{
+	return l->kind == LEAF_ONE_OF && l->nof == 1 && !l->in_time;
+}
+
+bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out)
+{
+	enum { MOST = 16 };
+	struct sum from = *s;
+	bool again = true;
+
+	for (unsigned round = 0; again; round++, from = *out) {
+		again = false;
+		out->n = 0;
+		for (uint32_t k = 0; k < from.n; k++) {
+			struct sum product = { 1, { { .factor = from.t[k].factor } } };
+
+			for (uint32_t n = 0; n < from.t[k].n; n++) {
+				const struct leaf *l = &v->leaves[from.t[k].leaf[n]];
+				const struct sum itself = { 1, { { .factor = 1, .n = 1, .leaf = { from.t[k].leaf[n] } } } };
+				const struct sum before = product;
+
+				product.n = 0;
+				again |= is_another_name(l);
+				if (!ws_sum_add_product(&product, &before, is_another_name(l) ? l->of[0] : &itself))
+					return false;
+			}
+			if (!ws_sum_add(out, &product, 1))
+				return false;
+		}
+		if (round == MOST)
+			return false;
+	}
+	return true;
+}
+
 const struct sum *ws_value_keep(struct values *v, const struct sum *s)
 {
 	struct sum *copy = ws_arena_alloc(v->arena, sizeof *copy);
@@ -346,22 +397,6 @@ static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	return add_term(out, (struct term){ .factor = (int64_t)k });
 }
 
-/* May no value of it be below 0, whatever the launch? */
-static bool never_negative(const struct values *v, const struct sum *s)
-{
-	for (uint32_t k = 0; k < s->n; k++) {
-		if (s->t[k].factor < 0)
-			return false;
-		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			enum leaf_kind kind = v->leaves[s->t[k].leaf[n]].kind;
-
-			if (kind != LEAF_SPECIAL && kind != LEAF_REMAINDER && kind != LEAF_DIGIT)
-				return false;
-		}
-	}
-	return true;
-}
-
 /* By a number of the launch: a product with a power of 2. */
 static bool shifted_by_register(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
@@ -394,7 +429,7 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
 	}
 	ws_value_must_fit(v, &s, is_signed ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
-	if (is_signed && by == 8 * bytes - 1 && never_negative(v, &s))
+	if (is_signed && by == 8 * bytes - 1 && ws_sum_never_negative(v, &s))
 		return number(out, 0);
 	if (by >= 40)
 		return false;
@@ -515,6 +550,13 @@ void ws_offsets_add(struct offsets *o, int64_t at)
 		return;
 	memmove(&o->at[k + 1], &o->at[k], (o->n - 1 - k) * sizeof *o->at);
 	o->at[k] = at;
+}
+
+void ws_offsets_join(struct offsets *o, const struct offsets *more)
+{
+	for (unsigned k = 0; k < more->n && k < MOST_OFFSETS; k++)
+		ws_offsets_add(o, more->at[k]);
+	o->n = more->n > MOST_OFFSETS ? more->n : o->n;
 }
 
 void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last)

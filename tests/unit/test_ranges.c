@@ -35,7 +35,7 @@ static const char counting[] =
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD BEHIND_HEAD(body)
 #define BEHIND_HEAD(body) ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
-	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<40>; .reg .f32 %f<9>;\n" \
+	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<60>; .reg .f32 %f<9>;\n" \
 	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [w];\n" \
 	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n" \
 	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n" \
@@ -222,6 +222,56 @@ static void sizes_of_accesses(void **state)
 	expect(WIDE(32), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, NONE);
 	expect(WIDE(16), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, ALL(0, 128));
 #undef WIDE
+}
+
+#define AT(index, to) "mul.wide.s32 " to "0, " index ", 4; add.s64 " to ", %rd2, " to "0;\n"
+
+/* One thread of each block, one of each warp, or one of all. */
+static void by_one_thread(void **state)
+{
+	static const char first[] = KERNEL("setp.ne.s32 %p1, %r3, 3; @%p1 bra END;\n" AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
+	static const char last[] = KERNEL("add.s32 %r7, %r2, -1; setp.eq.s32 %p1, %r3, %r7;\n" AT("%r1", "%rd4") "@%p1 st.global.u32 [%rd4], %r4;\n");
+	static const char of_all[] = KERNEL("setp.ne.s32 %p1, %r4, 9; @%p1 bra END; st.global.u32 [%rd2], %r4;\n");
+	static const char of_plane[] = KERNEL("mov.u32 %r13, %tid.y; or.b32 %r7, %r13, %r3; setp.ne.s32 %p1, %r7, 0; @%p1 bra END;\n"
+		AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
+	static const char of_warps[] = KERNEL("and.b32 %r7, %r4, 31; setp.ne.s32 %p1, %r7, 5; @%p1 bra END; shr.u32 %r8, %r4, 5;\n"
+		AT("%r8", "%rd4") "st.global.u32 [%rd4], %r4;\n");
+	static const char others[] = KERNEL("setp.eq.s32 %p1, %r3, 3; @%p1 bra END;\n" AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
+	static const char two[] = KERNEL("setp.eq.s32 %p1, %r3, 3; setp.eq.s32 %p2, %r3, 4;\n" AT("%r1", "%rd4")
+		"@%p1 st.global.u32 [%rd4], %r4; @%p2 st.global.u32 [%rd4], %r4;\n");
+	static const char half[] = KERNEL("shr.u32 %r7, %r3, 1; setp.ne.s32 %p1, %r7, 0; @%p1 bra END;\n" AT("%r1", "%rd4")
+		"st.global.u32 [%rd4], %r4;\n");
+
+	expect(first, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(first, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 0 }, ALL(0, 8));
+	expect(first, (struct launch){ { 4, 2 }, { 64 }, 0, 0, 0 }, ALL(0, 8));
+	expect(last, (struct launch){ { 4 }, { 50 }, 0, 0, 0 }, NONE);
+	expect(last, (struct launch){ { 4 }, { 50, 2 }, 0, 0, 0 }, ALL(0, 8));
+	expect(of_all, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(of_all, (struct launch){ { 4, 2 }, { 64 }, 0, 0, 0 }, ALL(0, 2));
+	expect(of_plane, (struct launch){ { 4 }, { 8, 8 }, 0, 0, 0 }, NONE);
+	expect(of_plane, (struct launch){ { 4 }, { 8, 8, 2 }, 0, 0, 0 }, ALL(0, 8));
+	expect(of_warps, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(of_warps, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 0 }, ALL(0, 16));
+	expect(others, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 252));
+	expect(two, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 8));
+	expect(half, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 8));
+}
+
+/* The first row is written in another place of the code, with another address. */
+static void first_row_apart(void **state)
+{
+#define ROWS(first, more) KERNEL(Y "setp.eq.s32 %p4, %r10, " first "; @%p4 bra FIRST;\n" \
+	"mad.lo.s32 %r14, %r10, %r6, %r4;\n" AT("%r14", "%rd4") "st.global.u32 [%rd4], %r4; bra END;\n" \
+	"FIRST: " more AT("%r7", "%rd5") "st.global.u32 [%rd5], %r4;\n")
+	static const char same[] = ROWS("0", "mov.u32 %r7, %r4;\n"), second[] = ROWS("1", "mov.u32 %r7, %r4;\n");
+	static const char beside[] = ROWS("0", "add.s32 %r7, %r4, 1;\n");
+
+	expect(same, (struct launch){ { 4, 4 }, { 8, 8 }, 0, 30, 30 }, NONE);
+	expect(same, (struct launch){ { 4, 4 }, { 8, 8 }, 0, 30, 29 }, ALL(0, 900));    /* rows overlap */
+	expect(second, (struct launch){ { 4, 4 }, { 8, 8 }, 0, 30, 30 }, ALL(0, 900));   /* two rows at one place */
+	expect(beside, (struct launch){ { 4, 4 }, { 8, 8 }, 0, 30, 30 }, ALL(0, 900));
+#undef ROWS
 }
 
 static void rows_and_columns(void **state)
@@ -652,7 +702,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies), cmocka_unit_test(in_place), cmocka_unit_test(what_is_not_zero), cmocka_unit_test(rows_of_one_thread), cmocka_unit_test(places_of_one_thread), cmocka_unit_test(two_variables),
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
-		cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
+		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),

@@ -3,7 +3,7 @@
  * that are left. */
 #include "race_rig.h"
 
-enum { KERNELS = 160, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
+enum { KERNELS = 200, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 
@@ -49,7 +49,9 @@ static void access(struct ws_buf *b, unsigned k)
 	static const char *const forms[] = {
 		"ld.global.u32 %%v, [%%g%u];\n", "ld.global.u32 %%v, [%%g%u];\n", "st.global.u32 [%%g%u], %%x;\n",
 		"st.global.u32 [%%g%u], %%x;\n", "st.global.u32 [%%g%u+4], %%x;\n", "red.global.add.u32 [%%g%u], 1;\n",
-		"@%%p3 st.global.u32 [%%g%u], %%x;\n", "ld.global.v2.u16 {%%h0, %%h1}, [%%g%u];\n",
+		"@%%p3 st.global.u32 [%%g%u], %%x;\n",
+		"setp.eq.s32 %%p0, %%tx, 2; @%%p0 st.global.u32 [%%g%u], %%x;\n", "setp.eq.s32 %%p0, %%y, 0; @%%p0 st.global.u32 [%%g%u], %%x;\n",
+		"ld.global.v2.u16 {%%h0, %%h1}, [%%g%u];\n",
 	};
 
 	ws_buf_printf(b, forms[below(WS_COUNT(forms))], k);
@@ -61,6 +63,9 @@ static void make(struct ws_buf *b)
 		"", "setp.ge.s32 %p1, %x, %n; @%p1 bra END;\n", "setp.ge.u32 %p1, %x, %n; @%p1 bra END;\n",
 		"setp.ge.s32 %p1, %x, %n; setp.gt.s32 %p2, %y, %n; or.pred %p1, %p1, %p2; @%p1 bra END;\n",
 		"setp.ge.s32 %p0, %x, %w; setp.ge.s32 %p2, %y, %n; or.pred %p1, %p0, %p2; @%p1 bra END;\n",
+		"setp.ne.s32 %p1, %tx, 0; @%p1 bra END;\n", "setp.eq.s32 %p1, %bx, 0; @!%p1 bra END;\n",
+		"sub.s32 %i8, %tn, 1; setp.ne.s32 %p1, %tx, %i8; @%p1 bra END;\n", "setp.ne.s32 %p1, %x, 5; @%p1 bra END;\n",
+		"and.b32 %i8, %x, 7; setp.ne.s32 %p1, %i8, 3; @%p1 bra END;\n", "or.b32 %i8, %tx, %ty; setp.ne.s32 %p1, %i8, 0; @%p1 bra END;\n",
 		"setp.lt.s32 %p1, %x, 1; @%p1 bra END;\n", "setp.lt.s32 %p1, %x, %n; @!%p1 ret;\n",
 	};
 	static const char *const steps[] = { "%w", "%all", "%all", "%tn", "7" };
