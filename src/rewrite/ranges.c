@@ -11,7 +11,7 @@
  *     race (`own`); in a group of atomics alone, which do not race with each other, threads may meet.
  * Where an address has no bounds, the allocation that its pointer points into stands for them (ranges_area.c). Groups also
  * do not meet if they lie side by side in rows; reads and writes of the same places by two pointers (`twins`) may be one
- * group; and in a launch of one block barriers order groups.
+ * group; and barriers order groups in a block, so they need only be apart in different ones.
  * Nothing is assumed of parameters: they may point to the same memory, then the intervals meet, and all is checked. */
 #include "rewrite/ranges_priv.h"
 
@@ -631,8 +631,11 @@ static void demand_disjoint(const struct ws_ranges *g, struct entry *e, const st
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_side_by_side(e, a, b, before);
-	if (!in_one_interval(g, a, b))       /* barriers order all that one block does */
+	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
+		ws_entry_or_blocks_apart(e, &(struct stretch){ &a->sum, a->first, a->last },
+					 &(struct stretch){ &b->sum, b->first, b->last }, before);
+	}
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 

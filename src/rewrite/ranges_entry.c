@@ -510,7 +510,7 @@ bool ws_can_be_apart(const struct values *v, const struct sum *s)
 	return can_be_apart(v, s, 0);
 }
 
-static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned *covered);
+static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered);
 
 static void counters_apart(struct entry *e, const struct leaf *l)
 {
@@ -547,9 +547,9 @@ static bool tells_whole(const struct entry *e, const struct digit *list, unsigne
 	return ws_pins_have_pair(e->v, e->pins, l) && ws_can_be_apart(e->v, l->of[0]);
 }
 
-static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned *covered)
+static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
-	struct num span = ws_entry_number(extent), weight;
+	struct num weight;
 	struct digit list[MOST_DIGITS];
 	unsigned n;
 
@@ -566,7 +566,7 @@ static void apart(struct entry *e, const struct sum *s, int64_t extent, unsigned
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : l->kind != LEAF_DIGIT)
-			apart(e, l->of[0], 1, covered);
+			apart(e, l->of[0], ws_entry_number(1), covered);
 		if (l->kind == LEAF_LOOP)
 			counters_apart(e, l);
 	}
@@ -589,16 +589,17 @@ static void add_pins(struct entry *e, const struct pins *pins, unsigned *covered
 {
 	for (unsigned k = 0; pins && k < pins->n; k++)
 		if (coordinates_of(e->v, &pins->zero[k]) & ~*covered && ws_can_be_apart(e->v, &pins->zero[k]))
-			apart(e, &pins->zero[k], 1, covered);
+			apart(e, &pins->zero[k], ws_entry_number(1), covered);
 }
 
-static void apart_by(struct entry *e, const struct sum *s, int64_t extent, unsigned coordinates)
+/* first: 0, or 3 for threads that may differ in their blocks alone. */
+static void apart_by(struct entry *e, const struct sum *s, struct num extent, unsigned first, unsigned coordinates)
 {
 	unsigned covered = 0;
 
 	apart(e, s, extent, &covered);
 	add_pins(e, e->pins, &covered);
-	for (unsigned k = 0; k < coordinates; k++)
+	for (unsigned k = first; k < coordinates; k++)
 		if (!(covered >> k & 1))
 			demand(e, size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k)), "eq",
 			       ws_entry_number(1));
@@ -607,11 +608,59 @@ static void apart_by(struct entry *e, const struct sum *s, int64_t extent, unsig
 void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins)
 {
 	e->pins = pins;
-	apart_by(e, s, extent, COORDINATES);
+	apart_by(e, s, ws_entry_number(extent), 0, COORDINATES);
 	e->pins = NULL;
 }
 
 void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent)
 {
-	apart_by(e, s, extent, COORDINATES / 2);
+	apart_by(e, s, ws_entry_number(extent), 0, COORDINATES / 2);
+}
+
+/* ---- blocks apart from each other ---- */
+/* What a sum has of the block's index, and the rest. */
+static bool split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest)
+{
+	struct sum flat;
+	uint32_t leaf;
+
+	block->n = rest->n = 0;
+	if (!ws_sum_flatten(v, s, &flat))
+		return false;
+	for (uint32_t k = 0; k < flat.n; k++) {
+		bool of_block = varying(v, &flat.t[k], &leaf) && leaf != UINT32_MAX && coordinate(&v->leaves[leaf]) >= COORDINATES / 2;
+		struct sum *to = of_block ? block : rest;
+
+		to->t[to->n++] = flat.t[k];
+	}
+	return true;
+}
+
+static void bounds_within(struct entry *e, const struct sum *rest, const struct stretch *s, struct num *lo, struct num *hi)
+{
+	ws_entry_bounds(e, rest, lo, hi);
+	*lo = ws_entry_add(e, *lo, ws_entry_number(s->first));
+	*hi = ws_entry_add(e, *hi, ws_entry_number(s->last));
+}
+
+void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart)
+{
+	struct sum of_block[2], rest[2];
+	struct num lo[2], hi[2], same, width = { .bits = SUM_BITS + 1 };
+	const char *ok = e->ok;
+
+	if (!split_by_block(e->v, a->sum, &of_block[0], &rest[0]) || !split_by_block(e->v, b->sum, &of_block[1], &rest[1]) ||
+	    !of_block[0].n || !ws_sum_equal(&of_block[0], &of_block[1]) || !ws_can_be_apart(e->v, &of_block[0]))
+		return;
+	ws_entry_bounds(e, &of_block[0], &same, &same);      /* what these rely on goes into ok */
+	bounds_within(e, &rest[0], a, &lo[0], &hi[0]);
+	bounds_within(e, &rest[1], b, &lo[1], &hi[1]);
+	e->ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	lo[0] = choose(e, "min.s64", lo[0], lo[1]);
+	width.reg = made(e, "sub.s64", choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
+	narrow(e, &width, TERM_BITS);
+	apart_by(e, &of_block[0], width, COORDINATES / 2, COORDINATES);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", apart, apart, e->ok);
+	e->ok = ok;
 }

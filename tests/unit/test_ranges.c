@@ -654,6 +654,28 @@ static void barriers_of_one_block(void **state)
 	expect(other_way, (struct launch){ { 1 }, { 64 }, 4096, 0, 23 }, ALL(96, 192));
 }
 
+/* Rows of the blocks: a thread reads there what another one has written before the barrier. */
+static void barriers_and_rows_of_blocks(void **state)
+{
+#define ROW(between, more) KERNEL("mul.lo.s32 %r9, %r1, %r6; add.s32 %r10, %r9, %r3; sub.s32 %r11, %r9, %r3; add.s32 %r12, %r11, %r2;\n" more \
+	AT("%r10", "%rd4") "st.global.u32 [%rd4], %r3;\n" between AT("%r12", "%rd5") "ld.global.u32 %r7, [%rd5+-4];\n")
+	static const char row[] = ROW("bar.sync 0;\n", ""), no_barrier[] = ROW("", "");
+	static const char part[] = ROW("setp.eq.s32 %p1, %r5, 3; @%p1 bar.sync 0;\n", "");
+	static const char next_row[] = ROW("bar.sync 0;\n", "add.s32 %r12, %r12, %r6;\n");
+	static const char by_other[] = ROW("bar.sync 0;\n", "mad.lo.s32 %r12, %r1, 64, %r3;\n");
+
+	expect(row, (struct launch){ { 4 }, { 64 }, 0, 0, 64 }, NONE);
+	expect(row, (struct launch){ { 4 }, { 64 }, 0, 0, 100 }, NONE);
+	expect(row, (struct launch){ { 4 }, { 64 }, 0, 0, 63 }, ALL(256, 256));         /* rows that are too short */
+	expect(row, (struct launch){ { 4, 2 }, { 64 }, 0, 0, 64 }, ALL(512, 512));
+	expect(row, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 64 }, ALL(0, 512));        /* two write one word */
+	expect(no_barrier, (struct launch){ { 4 }, { 64 }, 0, 0, 64 }, ALL(256, 256));
+	expect(part, (struct launch){ { 4 }, { 64 }, 0, 0, 64 }, ALL(256, 256));
+	expect(next_row, (struct launch){ { 4 }, { 64 }, 0, 0, 64 }, ALL(192, 256));
+	expect(by_other, (struct launch){ { 4 }, { 64 }, 0, 0, 65 }, ALL(255, 256));        /* but the word before the first row */
+#undef ROW
+}
+
 /* More groups of reads than are compared: those of which nothing is said still look where is written. */
 static void many_groups(void **state)
 {
@@ -710,7 +732,7 @@ int main(void)
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(one_array_by_two_pointers),
-		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block),
+		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
 		cmocka_unit_test(aliases_still_race),
 	};
 
