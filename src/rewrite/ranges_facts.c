@@ -3,18 +3,20 @@
  * A fact is "the value that register r has now is below n", as a comparison has found, of which there may be several:
  * one before a loop and one at its end. It begins on the edges of branches that the predicate of such a comparison
  * decides, and ends where r is written. It holds at the start of a block if it does at the end of every edge
- * into it. */
+ * into it, or if there r is a copy of a register of which the same holds. */
 #include "rewrite/ranges_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FACTS = 128, DEEPEST = 8 };
+enum { MOST_FACTS = 192, DEEPEST = 8 };
 
 struct fact {
 	struct bound bound;
 	const struct ws_reg *r;
 	bool constant;
-	bool *at_start;                  /* by block */
+	bool *at_start;                  /* by block; NULL: it is being looked at */
+	bool *copied;                    /* by block: at its end r is a copy of a register of which the same holds there */
 };
 
 /* ---- comparisons ---- */
@@ -98,27 +100,72 @@ static bool written(const struct values *v, const struct fact *k, uint32_t from,
 	return false;
 }
 
-/* Does p == value mean that the fact is true at instruction `at`? What a register that changes was compared with must
- * have happened in the same block, so that nothing is from an earlier round of a loop. */
+/* Can control come from one block's end to the start of another one? */
+static bool reaches(const struct values *v, uint32_t from, uint32_t to)
+{
+	uint32_t *stack = ws_alloc((v->f->nblocks + 1) * sizeof *stack), depth = 0;
+	bool *seen = ws_alloc(v->f->nblocks + 1), found = false;
+
+	stack[depth++] = from;
+	while (depth && !found) {
+		const struct ws_ptx_block *b = &v->f->blocks[stack[--depth]];
+
+		for (uint32_t k = 0; k < b->nsucc; k++) {
+			found |= b->succ[k] == to;
+			if (!seen[b->succ[k]])
+				stack[depth++] = b->succ[k];
+			seen[b->succ[k]] = true;
+		}
+	}
+	free(stack);
+	free(seen);
+	return found;
+}
+
+/* Has r the same value at both, of which the first is executed once, when the kernel begins? */
+static bool unchanged_since_begin(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *d,
+				  const struct ws_ptx_inst *at)
+{
+	const struct defs *w = &v->defs[r->index];
+
+	if (d->block || v->f->blocks[0].npred || w->n > MOST_DEFS || at->block == 0)
+		return false;
+	for (uint32_t k = 0; k < w->n; k++)
+		if ((w->at[k]->block || w->at[k]->index >= d->index) &&
+		    (w->at[k]->block == at->block ? w->at[k]->index < at->index || reaches(v, at->block, at->block) :
+						    reaches(v, w->at[k]->block, at->block)))
+			return false;
+	return true;
+}
+
+/* Is what the first finds of r true at the second? What a register that changes was compared with must have happened in
+ * the same block, so that nothing is from an earlier round of a loop, or before it ever changed. */
+static bool still_holds(const struct values *v, const struct fact *k, const struct ws_ptx_inst *d, const struct ws_ptx_inst *at)
+{
+	if (k->constant || (d->block == at->block && d->index <= at->index && !written(v, k, d->index, at->index)))
+		return true;
+	return unchanged_since_begin(v, k->r, d, at);
+}
+
+/* Does p == value mean that the fact is true at instruction `at`? */
 static bool means(const struct values *v, const struct fact *k, const struct ws_reg *p, bool value,
                   const struct ws_ptx_inst *at, unsigned depth)
 {
 	const struct ws_ptx_inst *d = only_def(v, p);
 
-	if (!d || depth == DEEPEST || (!k->constant && (d->block != at->block || d->index > at->index)))
+	if (!d || depth == DEEPEST || !still_holds(v, k, d, at))
 		return false;
 	if (compares(d, k, value))
-		return !written(v, k, d->index, at->index);
+		return true;
 	if (d->nops < 2 || d->type[0] != WS_PRED || d->ops[0].kind != WS_O_REG)
 		return false;
 	if (d->op == WS_OP_not)
-		return d->ops[1].kind == WS_O_REG && means(v, k, d->ops[1].reg, !value, d, depth + 1) &&
-		       !written(v, k, d->index, at->index);
+		return d->ops[1].kind == WS_O_REG && means(v, k, d->ops[1].reg, !value, d, depth + 1);
 	if ((d->op != WS_OP_or || value) && (d->op != WS_OP_and || !value))
 		return false;
 	for (unsigned n = 1; n < 3; n++)
 		if (d->ops[n].kind == WS_O_REG && means(v, k, d->ops[n].reg, value != d->ops[n].negated, d, depth + 1))
-			return !written(v, k, d->index, at->index);
+			return true;
 	return false;
 }
 
@@ -150,7 +197,8 @@ static bool at_start(const struct values *v, const struct fact *k, uint32_t bloc
 		return false;
 	for (uint32_t n = 0; n < b->npred; n++) {
 		const struct ws_ptx_block *from = &v->f->blocks[b->pred[n]];
-		bool through = k->at_start[b->pred[n]] && !written(v, k, from->first, from->last + 1);
+		bool through = k->copied[b->pred[n]] ||
+			       (k->at_start[b->pred[n]] && !written(v, k, from->first, from->last + 1));
 
 		if (!through && !begins_on_edge(v, k, from, b))
 			return false;
@@ -175,19 +223,57 @@ static void solve(struct values *v, struct fact *k)
 	}
 }
 
+static bool is_set_once(const struct values *v, const struct ws_reg *r)
+{
+	const struct defs *d = &v->defs[r->index];
+
+	return d->n == 1 && !d->at[0]->guard && !d->at[0]->block && !v->f->blocks[0].npred;
+}
+
+/* Is r last written in the block by copying a register of which the fact holds? Loops begin so: `i = first`. */
+static bool is_copied(struct values *v, const struct fact *want, const struct ws_ptx_block *b)
+{
+	for (uint32_t i = b->last + 1; i-- > b->first;) {
+		const struct ws_ptx_inst *move = &v->f->insts[i];
+
+		if (ws_ptx_sets(move, want->r))
+			return move->op == WS_OP_mov && !move->guard && move->nops == 2 && move->ops[1].kind == WS_O_REG &&
+			       !move->ops[1].component && !move->ops[1].negated && move->ops[0].reg == want->r &&
+			       !move->ops[0].component && move->ops[1].reg->vec == 1 &&
+			       ws_type_bytes(move->ops[1].reg->type) == ws_type_bytes(want->r->type) &&
+			       ws_fact_holds(v, &want->bound, move->ops[1].reg, is_set_once(v, move->ops[1].reg), move);
+	}
+	return false;
+}
+
+static bool *find_copied(struct values *v, const struct fact *want)
+{
+	bool *copied = ws_arena_alloc(v->arena, v->f->nblocks);
+
+	memset(copied, 0, v->f->nblocks);
+	for (uint32_t b = 0; b < v->f->nblocks && !want->constant; b++)
+		copied[b] = is_copied(v, want, &v->f->blocks[b]);
+	return copied;
+}
+
 static const struct fact *find(struct values *v, const struct fact *want)
 {
 	struct fact *k;
+	size_t at;
+	bool *copied;
 
 	for (size_t n = 0; n < v->nfacts; n++) {
 		k = &v->facts[n];
 		if (k->r == want->r && k->constant == want->constant && ws_bound_same(&k->bound, &want->bound))
-			return k;
+			return k->at_start ? k : NULL;
 	}
 	if (v->nfacts == MOST_FACTS)
 		return NULL;
-	k = WS_PUSH(v->facts, v->nfacts, v->facts_cap);
-	*k = *want;
+	at = v->nfacts;
+	*WS_PUSH(v->facts, v->nfacts, v->facts_cap) = *want;
+	copied = find_copied(v, want);       /* which may find other facts */
+	k = &v->facts[at];
+	k->copied = copied;
 	solve(v, k);
 	return k;
 }

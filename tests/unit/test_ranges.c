@@ -377,6 +377,31 @@ static void loops_that_write(void **state)
 	expect(counter, (struct launch){ { 1 }, { 8 }, 4096, 20, -1u }, ALL(36, 36));
 }
 
+/* What was compared is another register than the counter, which begins with a copy of it; or the counter as it was then. */
+static void loops_that_begin_with_a_copy(void **state)
+{
+#define ROWS_OF(begin, test) KERNEL("setp.ge.s32 %p1, %r3, %r5; mul.lo.s32 %r21, %r1, %r6; mov.u32 %r25, %r3;\n" begin test \
+	"L: add.s32 %r22, %r20, %r21;\n" AT("%r22", "%rd4") "st.global.u32 [%rd4], %r4; add.s32 %r20, %r20, %r2; setp.lt.s32 %p2, %r20, %r5; @%p2 bra L;\n")
+	static const char copied[] = ROWS_OF("@%p1 bra END; mov.u32 %r20, %r3;\n", "");
+	static const char other[] = ROWS_OF("@%p1 bra END; add.s32 %r20, %r3, 1;\n", "");
+	static const char late[] = ROWS_OF("mov.u32 %r20, %r3; bra.uni N;\n", "N: @%p1 bra END;\n");
+	static const char itself[] = KERNEL("mov.u32 %r20, %tid.x; setp.ge.s32 %p1, %r20, %r5; mul.lo.s32 %r21, %r1, %r6; bra.uni N;\nN: @%p1 bra END;\n"
+		"L: add.s32 %r22, %r20, %r21;\n" AT("%r22", "%rd4") "st.global.u32 [%rd4], %r4; add.s32 %r20, %r20, %r2; setp.lt.s32 %p2, %r20, %r5; @%p2 bra L;\n");
+	static const char changed[] = KERNEL("mov.u32 %r20, %tid.x; setp.ge.s32 %p1, %r20, %r5; mul.lo.s32 %r21, %r1, %r6; mov.u32 %r24, 0;\n"
+		"A: add.s32 %r20, %r20, %r5; add.s32 %r24, %r24, 1; setp.lt.s32 %p3, %r24, 2; @%p3 bra A; @%p1 bra END;\n"
+		"L: add.s32 %r22, %r20, %r21;\n" AT("%r22", "%rd4") "st.global.u32 [%rd4], %r4; add.s32 %r20, %r20, %r2; setp.lt.s32 %p2, %r20, %r5; @%p2 bra L;\n");
+
+	expect(copied, (struct launch){ { 4 }, { 32 }, 0, 100, 100 }, NONE);
+	expect(copied, (struct launch){ { 4 }, { 32 }, 0, 100, 99 }, ALL(0, 400));      /* rows overlap */
+	expect(copied, (struct launch){ { 4 }, { 32, 2 }, 0, 100, 100 }, ALL(0, 800));
+	expect(other, (struct launch){ { 4 }, { 32 }, 0, 100, 100 }, ALL(0, 396));
+	expect(late, (struct launch){ { 4 }, { 32 }, 0, 100, 100 }, ALL(0, 400));       /* compared behind the copy */
+	expect(itself, (struct launch){ { 4 }, { 32 }, 0, 100, 100 }, NONE);
+	expect(itself, (struct launch){ { 4 }, { 32 }, 0, 100, 99 }, ALL(0, 400));
+	expect(changed, (struct launch){ { 4 }, { 32 }, 0, 32, 32 }, ALL(0, 128));
+#undef ROWS_OF
+}
+
 /* No comparison bounds the counter where it is added to. */
 static void loops_without_bounds(void **state)
 {
@@ -726,7 +751,7 @@ int main(void)
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
-		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),

@@ -81,7 +81,7 @@ static void make(struct ws_buf *b)
 	ws_buf_puts(b, conditions[below(WS_COUNT(conditions))]);
 	ws_buf_puts(b, "mov.u32 %l, %x;\n");
 	if (loop)
-		ws_buf_puts(b, "setp.ge.s32 %p4, %l, %n; @%p4 bra END;\nLOOP:\n");
+		ws_buf_puts(b, below(2) ? "setp.ge.s32 %p4, %l, %n; @%p4 bra END;\nLOOP:\n" : "LOOP:\n");
 	for (unsigned k = 0, n = 1 + below(3); k < n; k++) {
 		address(b, k);
 		access(b, k);
