@@ -174,6 +174,40 @@ HELPER bool find_space(u64 *address, u32 *what)
 	return true;
 }
 
+/* ---- accesses that are tried again ---- */
+/* A word and a scope as the state of a thread has them; 0 = an access of several words. */
+HELPER u64 word_with_scope(u64 address, u32 what)
+{
+	u64 scope = scope_of(WS_RACE_CLASS_OF(what));
+
+	return WS_RACE_BYTES_OF(what) > 4 ? 0 : location_key(address, what) | scope << KEY_SCOPE_AT;
+}
+
+HELPER u32 epoch_mark(u32 thread) { return (u32)(BLOCK.warps[thread >> 5].now >> EPOCH_AT); }
+
+HELPER void note_look(u32 thread, u64 word, u32 what)
+{
+	own_store_four(THREAD(thread, observed_word), (u32)word, (u32)(word >> 32), what & ~(u32)WS_RACE_LOOKED,
+		       epoch_mark(thread));
+}
+
+/* Who waits for a lock or a flag, looks at it by one access (WS_RACE_RETRIES) again and again: a strong load, a
+ * compare-and-swap or an exchange. Since the last fence and barrier the first of them alone is checked: it was entered,
+ * so who comes later and races with it sees it. (Where another thread's took its place in W, and my later one succeeded,
+ * an access that is ordered with that but not with mine may race unseen.) */
+HELPER bool tries_again(u32 thread, u64 address, u32 what)
+{
+	u32 low, high, looked_what, looked_when;
+	u64 word = word_with_scope(address, what);
+
+	if (!BLOCK.threads || !has_state(thread) || !word)
+		return false;
+	own_load_four(THREAD(thread, observed_word), &low, &high, &looked_what, &looked_when);
+	return low == (u32)word && (high & ~(u32)(AGAIN >> 32)) == (u32)(word >> 32) &&
+	       looked_what == (what & ~(u32)WS_RACE_LOOKED) && looked_when == epoch_mark(thread) && BLOCK.warps[thread >> 5].now;
+}
+
+/* ---- accesses of all kinds ---- */
 enum access { READ, WRITE, ATOMIC };
 
 /* The cell of the first word of an access to global memory; 0 = the access has been dealt with. */
@@ -267,6 +301,8 @@ HELPER bool begin_access(u64 address, u32 what, u32 site, enum access access, st
 		return false;
 	}
 	if (!find_space(&address, &what))
+		return false;
+	if (what & WS_RACE_RETRIES && tries_again(thread_index(), address, what))
 		return false;
 	*m = access_of(now, what, site);
 	if (access != WRITE)
@@ -496,60 +532,75 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
-/* `at`: what the part at the access has left. */
-SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+/* at, w, r: what the part at the access has left (struct cell). */
+SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
+	struct cell c = { at, w, r };
+
 	if (!at)
-		at = make_cell(self, address, what);
-	if (at > ALL && read_cell(self, at, address, what, site))
+		c = make_cell(self, address, what);
+	if (c.at > ALL && read_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else
 		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
 }
 
-SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1, u64 w, u64 r)
 {
+	struct cell c = { at, w, r };
+
 	if (!at) {
-		at = make_cell(self, address, what);
-		if (at)
+		c = make_cell(self, address, what);
+		if (c.at)
 			note_own(self, (u32)(v0 << 8 * (address & 3)));
 	}
-	if (at <= ALL || !write_cell(self, at, address, what, site))
+	if (c.at <= ALL || !write_cell(self, &c, address, what, site))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 }
 
-SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
+	struct cell c = { at, w, r };
+
 	if (!at)
-		at = make_cell(self, address, what);
-	if (at > ALL && write_cell(self, at, address, what, site))
+		c = make_cell(self, address, what);
+	if (c.at > ALL && write_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else
 		__warpsafe_atomic(address, what, site);
 }
 
+SLOW u32 __warpsafe_tries_again(u32 self, u64 address, u32 what)
+{
+	return tries_again(self - self_of(0), address, what);
+}
+
 INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 {
-	u64 at = check_read(self, address, what, site);
+	struct cell c = all_left(NOTHING);
 
-	if (at != NOTHING)
-		__warpsafe_read_on(self, at, address, what, site);
+	if (!(what & WS_RACE_RETRIES) || !__warpsafe_tries_again(self, address, what))
+		c = check_read(self, address, what, site);
+	if (c.at != NOTHING)
+		__warpsafe_read_on(self, c.at, address, what, site, c.w, c.r);
 }
 
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	u64 at = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
+	struct cell c = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
 
-	if (at != NOTHING)
-		__warpsafe_write_on(self, at, address, what, site, v0, v1);
+	if (c.at != NOTHING)
+		__warpsafe_write_on(self, c.at, address, what, site, v0, v1, c.w, c.r);
 }
 
 INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 {
-	u64 at = check_atomic(self, address, what);
+	struct cell c = all_left(NOTHING);
 
-	if (at != NOTHING)
-		__warpsafe_atomic_on(self, at, address, what, site);
+	if (!(what & WS_RACE_RETRIES) || !__warpsafe_tries_again(self, address, what))
+		c = check_atomic(self, address, what);
+	if (c.at != NOTHING)
+		__warpsafe_atomic_on(self, c.at, address, what, site, c.w, c.r);
 }
 
 /* ---- probes (race.h) ----
@@ -774,68 +825,28 @@ INLINED void race_warp_sync(u32 lanes)
 /* ---- the same as one copy for all accesses ----
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
  * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. */
-#define ONE_COPY SLOW __attribute__((flatten))
+#define COPY_OF SLOW __attribute__((flatten))
 #define FOUR(space) (WS_RACE_BYTES(4) | WS_RACE_SPACE(space))
 #define CLASS_IN(what) ((what) & WS_RACE_CLASS(15))
 
-ONE_COPY void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
+COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
 {
 	race_read_shared(self, address, FOUR(WS_RACE_SHARED), site);
 }
 
-ONE_COPY void __warpsafe_read4_global(u32 self, u64 address, u32 site)
+COPY_OF void __warpsafe_read4_global(u32 self, u64 address, u32 site)
 {
 	race_read_global(self, address, FOUR(WS_RACE_GLOBAL), site);
 }
 
-ONE_COPY void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 value)
+COPY_OF void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 value)
 {
 	race_write_shared(self, address, FOUR(WS_RACE_SHARED) | CLASS_IN(what), site, value, 0);
 }
 
-ONE_COPY void __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, u64 value)
+COPY_OF void __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, u64 value)
 {
 	race_write_global(self, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0);
-}
-
-ONE_COPY void __warpsafe_read_shared(u32 self, u64 address, u32 what, u32 site)
-{
-	race_read_shared(self, address, what, site);
-}
-
-ONE_COPY void __warpsafe_read_global(u32 self, u64 address, u32 what, u32 site)
-{
-	race_read_global(self, address, what, site);
-}
-
-ONE_COPY void __warpsafe_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	race_write_shared(self, address, what, site, v0, v1);
-}
-
-ONE_COPY void __warpsafe_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	race_write_global(self, address, what, site, v0, v1);
-}
-
-ONE_COPY void __warpsafe_atomic_shared(u32 self, u64 address, u32 what, u32 site)
-{
-	race_atomic_shared(self, address, what, site);
-}
-
-ONE_COPY void __warpsafe_atomic_global(u32 self, u64 address, u32 what, u32 site)
-{
-	race_atomic_global(self, address, what, site);
-}
-
-ONE_COPY void __warpsafe_block_arrive(u32 self)
-{
-	race_block_arrive(self);
-}
-
-ONE_COPY void __warpsafe_block_pass(u32 self)
-{
-	race_block_pass(self);
 }
 
 INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
@@ -862,45 +873,21 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 	__warpsafe_write4_global(self, address, what, site, v0);
 }
 
-INLINED void race_call_read_shared(u32 self, u64 address, u32 what, u32 site)
-{
-	__warpsafe_read_shared(self, address, what, site);
-}
-
-INLINED void race_call_read_global(u32 self, u64 address, u32 what, u32 site)
-{
-	__warpsafe_read_global(self, address, what, site);
-}
-
-INLINED void race_call_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	__warpsafe_write_shared(self, address, what, site, v0, v1);
-}
-
-INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	__warpsafe_write_global(self, address, what, site, v0, v1);
-}
-
-INLINED void race_call_atomic_shared(u32 self, u64 address, u32 what, u32 site)
-{
-	__warpsafe_atomic_shared(self, address, what, site);
-}
-
-INLINED void race_call_atomic_global(u32 self, u64 address, u32 what, u32 site)
-{
-	__warpsafe_atomic_global(self, address, what, site);
-}
-
-INLINED void race_call_block_arrive(u32 self)
-{
-	__warpsafe_block_arrive(self);
-}
-
-INLINED void race_call_block_pass(u32 self)
-{
-	__warpsafe_block_pass(self);
-}
+/* The function that is there once, __warpsafe_NAME, and race_call_NAME, which calls it. */
+#define ONE_COPY(name, parameters, arguments) \
+	COPY_OF void __warpsafe_##name parameters { race_##name arguments; } \
+	INLINED void race_call_##name parameters { __warpsafe_##name arguments; }
+#define COPY_OF_ACCESS(name) ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site))
+#define COPY_OF_STORE(name) \
+	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1))
+COPY_OF_ACCESS(read_shared)
+COPY_OF_ACCESS(read_global)
+COPY_OF_STORE(write_shared)
+COPY_OF_STORE(write_global)
+COPY_OF_ACCESS(atomic_shared)
+COPY_OF_ACCESS(atomic_global)
+ONE_COPY(block_arrive, (u32 self), (self))
+ONE_COPY(block_pass, (u32 self), (self))
 
 /* ---- release and acquire ---- */
 
@@ -934,14 +921,6 @@ SLOW void __warpsafe_fence(u32 what)
 INLINED void race_fence_after(u32 what)
 {
 	__warpsafe_fence(what);
-}
-
-/* A word and a scope as the state of a thread has them; 0 = an access of several words. */
-HELPER u64 word_with_scope(u64 address, u32 what)
-{
-	u64 scope = scope_of(WS_RACE_CLASS_OF(what));
-
-	return WS_RACE_BYTES_OF(what) > 4 ? 0 : location_key(address, what) | scope << KEY_SCOPE_AT;
 }
 
 /* What a strong write of the thread releases, which has no release of its own: what was before its last fence. */
@@ -994,14 +973,14 @@ INLINED void race_release(u64 address, u32 what)
 }
 
 /* Has the thread looked at this word before, since its last fence? Then what it finds there is looked up at its next. */
-HELPER bool looks_again(u32 thread, u64 word)
+HELPER bool looks_again(u32 thread, u64 word, u32 what)
 {
 	u64 last = word && has_state(thread) ? own_load64(THREAD(thread, observed_word)) : 0;
 
 	if (!last || (last & ~AGAIN) != word)
 		return false;
 	if (last == word) {
-		own_store64(THREAD(thread, observed_word), word | AGAIN);
+		note_look(thread, word | AGAIN, what);
 		will_hand_on();
 	}
 	return true;
@@ -1016,7 +995,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
 		return;
-	if (BLOCK.threads && !acquires && looks_again(thread, word_with_scope(address, what)))
+	if (BLOCK.threads && !acquires && looks_again(thread, word_with_scope(address, what), what))
 		return;
 	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
 		unknown_from_here(warp);
@@ -1026,7 +1005,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		fence_gpu();
 	want_state(thread);
 	if (!acquires)
-		own_store64(THREAD(thread, observed_word), word_with_scope(address, what));
+		note_look(thread, word_with_scope(address, what), what);
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct found f = released_at(location_key(address, what));
 

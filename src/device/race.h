@@ -73,6 +73,7 @@ enum ws_race_class {
 #define WS_RACE_SC           (1 << 15)           /* a fence: fence.sc, membar */
 #define WS_RACE_BARRIERS     (1 << 16)           /* in no kernel that executes it do releases and acquires order anything */
 #define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
+#define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
@@ -116,7 +117,7 @@ struct ws_race_slots {
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
-#define WS_RACE_THREAD_BYTES 40
+#define WS_RACE_THREAD_BYTES 64
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */

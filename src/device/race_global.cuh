@@ -192,14 +192,19 @@ HELPER bool write_fast(struct fast *f, u32 what, u32 site)
  * tried again when another thread was faster. */
 enum { TRIES = 4 };
 
-HELPER void begin_cell(struct fast *f, u32 self, u64 at, u64 address, u32 what)
+struct cell {                    /* what the part at the access has left: see left_over; with W and R as they were near */
+	u64 at, w, r;
+};
+
+HELPER void begin_cell(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what)
 {
 	begin_fast(f, self);
-	f->at = at;
+	f->at = c->at;
+	f->w = c->w;
+	f->r = c->r;
 	f->line = false;
 	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
-	load_cell(at, &f->w, &f->r);
 }
 
 /* R after my read; 0 = that is for after_read. */
@@ -231,24 +236,54 @@ HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 	return with_grid(r | common << R_BYTES_AT | several << R_SEVERAL_AT, several, f->grid);
 }
 
+/* Who has made an entry, if it is a thread of the launch, at a time of its warp's first segment. */
+HELPER bool far_target(u64 entry, const struct fast *f, struct target *t)
+{
+	u32 nth = segment_of(entry) - BLOCK.lowest, nwarps = BLOCK.nwarps, block = nth / nwarps;
+
+	t->at = (struct place){ f->grid, block, nth - block * nwarps, epoch_of(entry), sub_of(entry) };
+	t->lane = lane_of(entry);
+	return nth < BLOCK.range;
+}
+
+/* Of a thread that has acquired something: is the write before mine by its last acquire? R is entered meanwhile, where what
+ * it says is plainly before mine or says mine already. False: for the call that knows all. */
+HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine)
+{
+	u32 thread = self - self_of(0), likely;
+	struct acquired last = last_acquire(thread);
+	bool enters = read_is_before(f->r, f);
+	struct target t;
+	u64 was;
+
+	if (!last.mark || f->now & NOW_UNKNOWN || is_special(f->w) || !far_target(f->w, f, &t) ||
+	    !(enters || says_my_read(f->r, f)))
+		return false;
+	was = cas64(f->at + 8, f->r, enters ? mine : f->r);
+	likely = likely_release(&t, &last);
+	if (was != f->r || load64(f->at) != f->w)
+		return false;
+	return last_acquire_covers(&t, &last, last.mark & 7, likely);
+}
+
 /* It is entered even where it says so already: what led here was out of date. False: for the call that knows all. */
-HELPER bool read_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
+HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 	u64 mine, next, was;
 
-	begin_cell(&f, self, at, address, what);
-	if (f.now & NOW_ACQUIRED)
-		return false;
+	begin_cell(&f, self, c, address, what);
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
+	if (f.now & NOW_ACQUIRED)
+		return f.bits == 15 && read_acquired(&f, self, mine);
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
 		next = next_read(f.r, &f, mine);
 		if (!next)
 			return false;
-		was = cas64(at + 8, f.r, next);
+		was = cas64(f.at + 8, f.r, next);
 		if (was == f.r)
-			return write_is_before(load64(at), &f, what);
+			return write_is_before(load64(f.at), &f, what);
 		f.r = was;
 	}
 	return false;
@@ -264,7 +299,7 @@ HELPER void note_strong(u32 self, u32 what)
 }
 
 /* A word of a line that has no cells yet, or that says so in the first-level cache. 0: for the call that knows all. */
-HELPER u64 make_cell(u32 self, u64 address, u32 what)
+HELPER u64 cell_of_new_line(u32 self, u64 address, u32 what)
 {
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
 	u64 line = now && WS_RACE_BYTES_OF(what) <= 4 ? line_at_once(address) : 0;
@@ -273,26 +308,48 @@ HELPER u64 make_cell(u32 self, u64 address, u32 what)
 	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
 }
 
+HELPER struct cell make_cell(u32 self, u64 address, u32 what)
+{
+	struct cell c = { cell_of_new_line(self, address, what), 0, 0 };
+
+	if (c.at)
+		load_cell(c.at, &c.w, &c.r);
+	return c;
+}
+
+/* Is W before mine by my last acquire? */
+HELPER bool write_acquired(const struct fast *f, u32 self)
+{
+	struct acquired last;
+	struct target t;
+
+	if (!(f->now & NOW_ACQUIRED) || f->now & NOW_UNKNOWN || is_special(f->w) || !far_target(f->w, f, &t))
+		return false;
+	last = last_acquire(self - self_of(0));
+	return last.mark && last_acquire_covers(&t, &last, last.mark & 7, likely_release(&t, &last));
+}
+
 /* A write or atomic. Those of the launch to the word stay as they are where that is enough: see by_other_blocks. */
-HELPER bool write_cell(u32 self, u64 at, u64 address, u32 what, u32 site)
+HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 	struct me m;
 	u64 next, was;
 
-	begin_cell(&f, self, at, address, what);
+	begin_cell(&f, self, c, address, what);
 	if (f.bits != 15)
 		return false;
 	m = (struct me){ f.now, f.time, 0, what, site };
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
 		if (!write_is_before(f.w, &f, what) &&
-		    !(w_class(f.w) == W_MANY && by_other_blocks(f.w, WS_RACE_CLASS_OF(what), 15, what)))
+		    !(w_class(f.w) == W_MANY && by_other_blocks(f.w, WS_RACE_CLASS_OF(what), 15, what)) &&
+		    !write_acquired(&f, self))
 			return false;
 		next = after_write(f.w, &m, 15);
-		was = cas64(at, f.w, next);
+		was = cas64(f.at, f.w, next);
 		if (was == f.w) {
-			f.r = load64(at + 8);
+			f.r = load64(f.at + 8);
 			return read_is_before(f.r, &f) || both_strong(WS_RACE_CLASS_OF(what), r_class(f.r), false);
 		}
 		f.w = was;
@@ -314,48 +371,50 @@ HELPER void note_own(u32 self, u32 value)
 /* What the part at the access leaves to the call: NOTHING, ALL (a line, for example), a word in a cell, or without one (0). */
 #define NOTHING 1
 #define ALL 2
-HELPER u64 left_over(const struct fast *f, bool done)
+HELPER struct cell left_over(const struct fast *f, bool done)
 {
-	return done ? NOTHING : f->line ? ALL : f->at;
+	return (struct cell){ done ? NOTHING : f->line ? ALL : f->at, f->w, f->r };
 }
 
-HELPER u64 check_read(u32 self, u64 address, u32 what, u32 site)
+HELPER struct cell all_left(u64 at) { return (struct cell){ at, 0, 0 }; }
+
+HELPER struct cell check_read(u32 self, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
-		return ALL;
+		return all_left(ALL);
 	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
 	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site)));
 }
 
-HELPER u64 check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
+HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
 {
 	struct fast f;
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
-		return ALL;
+		return all_left(ALL);
 	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
 	if (f.at && !f.line)
 		note_own(self, value);
 	return left_over(&f, all_done(&f, f.at && write_fast(&f, what, site)));
 }
 
-HELPER u64 check_atomic(u32 self, u64 address, u32 what)
+HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
 {
 	struct fast f;
 	bool same;
 
 	if (WS_RACE_BYTES_OF(what) != 4 || !begin_fast(&f, self) || !is_noted(&f, what))
-		return 0;
+		return all_left(0);
 	find_line(&f, address, 4, self & 31, false);
 	if (!f.at || is_passed_over(f.w, f.grid))
-		return f.at ? NOTHING : 0;
+		return all_left(f.at ? NOTHING : 0);
 	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);
 	if (what & WS_RACE_BARRIERS && WS_RACE_CLASS_OF(what) >= WS_RACE_ATOMIC_GPU &&
 	    WS_RACE_CLASS_OF(what) <= WS_RACE_ATOMIC_SYS)
 		same |= w_class(f.w) == W_MANY && w_bytes(f.w) == 15 && has_grid(f.w, f.grid) && !is_past(f.w, &f);
-	return same && read_is_before(f.r, &f) ? NOTHING : f.at;
+	return left_over(&f, same && read_is_before(f.r, &f));
 }
 
 #endif

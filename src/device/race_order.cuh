@@ -27,7 +27,7 @@ HELPER bool same_sync_before(u32 warp, u32 lanes, const struct place *p)
 			store64(record_at(number) + 16, (u64)p->sub << 32 | p->epoch);
 			return true;
 		}
-		number = r.previous;
+		number = r.previous == UNLINKED ? 0 : r.previous;
 	}
 	return false;
 }
@@ -54,16 +54,15 @@ struct found {
 
 HELPER void acquire(u32 thread, const struct found *f, u32 scope)
 {
-	u32 warp = thread >> 5, mark = f->release << 3 | scope;
+	u32 warp = thread >> 5, mark = f->release << 3 | scope, last, word, counted, observed;
 	struct place p = place_of(BLOCK.warps[warp].now);
 	struct record r = { 0, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
 			    f->counted, p.grid };
 
-	if (own_load32(THREAD(thread, acquired)) == mark)
+	own_load_four(THREAD(thread, acquired), &last, &word, &counted, &observed);
+	if (last == mark)
 		return;
-	own_store32(THREAD(thread, acquired), mark);
-	own_store32(THREAD(thread, acquired_word), f->word);
-	own_store32(THREAD(thread, acquired_counted), f->counted);
+	own_store_four(THREAD(thread, acquired), mark, f->word, f->counted, observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
 }
@@ -107,12 +106,12 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 		acquire(thread, &f, read < scope ? read : scope);
 }
 
-HELPER void acquire_observed(u32 thread, const struct record *o, u32 scope)
+HELPER void acquire_observed(u32 thread, u32 release, u32 word, u32 counted, u32 read, u32 scope)
 {
-	struct found f = { o->what, o->full, o->epoch };
-	u32 read = rec_scope(o);
+	struct found f = { release, word, counted };
 
-	acquire(thread, &f, read < scope ? read : scope);
+	if (release)
+		acquire(thread, &f, read < scope ? read : scope);
 }
 
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
@@ -121,34 +120,31 @@ HELPER void fenced(u32 thread, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
 	u64 fence = own_load64(THREAD(thread, fence)), looked_at = own_load64(THREAD(thread, observed_word));
-	u32 observed = own_load32(THREAD(thread, observed)), wide = (u32)fence & 7;
+	u32 number = own_load32(THREAD(thread, observed)), wide = (u32)fence & 7, seen, word, counted, read;
 
 	wide = wide > scope ? wide : scope;
+	own_load_four(THREAD(thread, seen), &seen, &word, &counted, &read);
 	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
 	own_store64(THREAD(thread, released), 0);
 	own_store64(THREAD(thread, observed_word), 0);
 	own_store32(THREAD(thread, observed), 0);
-	if (observed) {
-		struct record newest = load_record(observed);
+	own_store32(THREAD(thread, seen), 0);
+	while (number) {
+		struct record r = load_record(number);
 
-		for (observed = newest.previous; observed;) {
-			struct record r = load_record(observed);
-
-			acquire_observed(thread, &r, scope);
-			observed = r.previous;
-		}
-		acquire_observed(thread, &newest, scope);
+		acquire_observed(thread, r.what, r.full, r.epoch, rec_scope(&r), scope);
+		number = r.previous;
 	}
+	acquire_observed(thread, seen, word, counted, read, scope);
 	if (looked_at & AGAIN)
 		acquire_again(thread, looked_at, scope);
 }
 
-/* After a strong read that found this release: it is acquired when the thread fences. Looking at one word again and
- * again takes one record: a word's newest release leads to all older ones. */
-HELPER void observe(u32 thread, const struct found *f, u32 scope)
+/* Is there a record of that word and scope among what was observed? Then it has the newest release from now on: that
+ * leads to all older ones. */
+HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 {
-	u32 first = own_load32(THREAD(thread, observed)), number = first;
-	struct record r = { first, REC_OBSERVED | scope << 24, f->release, f->word, f->counted, 0, BLOCK.block, BLOCK.grid };
+	u32 number = own_load32(THREAD(thread, observed));
 
 	for (u32 n = 0; number; n++) {
 		struct record o = load_record(number);
@@ -156,19 +152,37 @@ HELPER void observe(u32 thread, const struct found *f, u32 scope)
 		if (o.full == f->word && rec_scope(&o) == scope) {
 			store32(record_at(number) + 8, f->release);
 			store32(record_at(number) + 16, f->counted);
-			return;
+			return true;
 		}
 		if (n == 64) {
 			unknown_from_here(thread >> 5);
-			return;
+			return true;
 		}
 		number = o.previous;
 	}
-	number = new_record(&r);
-	if (number)
-		own_store32(THREAD(thread, observed), number);
-	else
-		unknown_from_here(thread >> 5);
+	return false;
+}
+
+/* After a strong read that found this release: it is acquired when the thread fences. What was found last is kept with
+ * the thread; what was before it, in another word, becomes a record. */
+HELPER void observe(u32 thread, const struct found *f, u32 scope)
+{
+	u32 seen, word, counted, read, number;
+
+	own_load_four(THREAD(thread, seen), &seen, &word, &counted, &read);
+	if (seen && (word != f->word || read != scope)) {
+		struct record r = { own_load32(THREAD(thread, observed)), REC_OBSERVED | read << 24, seen, word, counted, 0,
+				    BLOCK.block, BLOCK.grid };
+
+		if (observed_before(thread, f, scope))
+			return;
+		number = new_record(&r);
+		if (number)
+			own_store32(THREAD(thread, observed), number);
+		else
+			unknown_from_here(thread >> 5);
+	}
+	own_store_four(THREAD(thread, seen), f->release, f->word, f->counted, scope);
 }
 
 /* ---- fence.sc ----
@@ -317,6 +331,15 @@ HELPER bool seen_before(struct search *s, const struct record *r)
 	return false;
 }
 
+HELPER void next_in_list(struct search *s, struct walk *w, const struct record *r)
+{
+	w->number = record_behind(w->number, r);
+	if (w->number == UNLINKED) {
+		s->gave_up = true;
+		w->number = 0;
+	}
+}
+
 /* An acquire by a thread of this block. */
 HELPER bool acquired_from(struct search *s, const struct record *r, u32 block, u32 scope)
 {
@@ -332,7 +355,7 @@ HELPER bool step_list(struct search *s, struct walk *w)
 	struct record r = load_record(w->number);
 	struct walk next = { r.what, (u32)ALL_LANES, r.epoch + 1, 0, w->block, WALK_BLOCK };
 
-	w->number = r.previous;
+	next_in_list(s, w, &r);
 	if (r.epoch < w->epoch || r.sub < w->full)
 		w->lanes = (u32)ALL_LANES;
 	if (kind_of(&r) == REC_SYNC && r.what & w->lanes) {
@@ -361,11 +384,7 @@ HELPER void step_lists(struct search *s, struct walk *w)
 	struct record r = load_record(w->number);
 	struct walk next = { r.what, (u32)ALL_LANES, r.epoch + 1, 0, r.block, 0 };
 
-	w->number = release_behind(w->number, &r);
-	if (w->number == UNLINKED) {
-		s->gave_up = true;
-		w->number = 0;
-	}
+	next_in_list(s, w, &r);
 	if (w->flags & WALK_CHAIN) {
 		if (!counts_for(&r, w->block, w->flags >> 8) || seen_before(s, &r))
 			return;
@@ -405,20 +424,42 @@ HELPER u32 search(struct search *s, u32 how, u32 limit, const struct walk *first
 	return s->depth || s->gave_up ? UNDECIDED : UNORDERED;
 }
 
-/* In a long chain it is most likely a release by the old access's own thread that covers it. */
-HELPER bool last_acquire_covers(const struct target *t, u32 me, u32 release, u32 scope)
+struct acquired {                /* by a thread, last: see its state. mark 0 = nothing */
+	u32 mark, word, counted;
+};
+
+HELPER struct acquired last_acquire(u32 thread)
 {
-	u32 word = own_load32(THREAD(me, acquired_word)), counted = own_load32(THREAD(me, acquired_counted));
+	struct acquired a = { 0, 0, 0 };
+	u32 observed;
+
+	if (has_state(thread))
+		own_load_four(THREAD(thread, acquired), &a.mark, &a.word, &a.counted, &observed);
+	return a;
+}
+
+/* In a long chain it is most likely a release by the old access's own thread that covers it. Its newest; 0 = none, or
+ * the chain is short. */
+HELPER u32 likely_release(const struct target *t, const struct acquired *a)
+{
 	u64 newest;
 
-	if (counted > DENSE && look_up(key_of_list(word, t->at.block, t->at.warp * 32 + t->lane), &newest) && newest &&
-	    newest >> 32 <= counted) {
-		struct record r = load_record((u32)newest);
+	if (a->counted <= DENSE)
+		return 0;
+	look_up(key_of_list(a->word, t->at.block, t->at.warp * 32 + t->lane), &newest);
+	return newest >> 32 <= a->counted ? (u32)newest : 0;
+}
+
+/* likely: see likely_release. */
+HELPER bool last_acquire_covers(const struct target *t, const struct acquired *a, u32 scope, u32 likely)
+{
+	if (likely) {
+		struct record r = load_record(likely);
 
 		if (counts_for(&r, BLOCK.block, scope) && covers(&r, t))
 			return true;
 	}
-	return __warpsafe_covered(t, release, word, counted, BLOCK.block, scope) == ORDERED;
+	return __warpsafe_covered(t, a->mark >> 3, a->word, a->counted, BLOCK.block, scope) == ORDERED;
 }
 
 enum { STEPS = 4096, STEPS_QUICK = 16 };
@@ -428,13 +469,13 @@ enum { STEPS = 4096, STEPS_QUICK = 16 };
 SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp, u32 how)
 {
 	struct search s;
-	u32 me = warp * 32 + lane_index(), last = has_state(me) ? own_load32(THREAD(me, acquired)) : 0;
-	u32 scope = how & ASK_ANY_FENCE ? (u32)WS_RACE_STRONG_SYS : last & 7;
+	struct acquired last = last_acquire(warp * 32 + lane_index());
+	u32 scope = how & ASK_ANY_FENCE ? (u32)WS_RACE_STRONG_SYS : last.mark & 7;
 	struct walk first = { BLOCK.lists[warp], 1u << lane_index(), my_epoch, BLOCK.full[warp], BLOCK.block, 0 };
 
 	s.target.at = (struct place){ BLOCK.grid, block, thread >> 5, epoch, sub };
 	s.target.lane = thread & 31;
-	if (last && last_acquire_covers(&s.target, me, last >> 3, scope))
+	if (last.mark && last_acquire_covers(&s.target, &last, scope, likely_release(&s.target, &last)))
 		return ORDERED;
 	if (how & ASK_QUICK && block == BLOCK.block && epoch == my_epoch)
 		return UNORDERED;        /* reads of one variable, behind a barrier: nearly always so */

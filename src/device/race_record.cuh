@@ -11,7 +11,7 @@ enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERV
 
 struct record {                  /* struct ws_race_record, by its use */
 	/* In the warp's list; JOIN: in the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread. */
-	u32 previous;
+	u32 previous;            /* (UNLINKED for a moment in all lists that are in shared memory) */
 	u32 kind;                /* kind | lane << 8 | warp << 16 | scope << 24 */
 	u32 what;                /* SYNC: lanes; ACQUIRE, OBSERVED: a RELEASE; BARRIER: block's list; JOIN, RELEASE: warp's list */
 	u32 full;                /* RELEASE: sub of the last sync of the warp; ACQUIRE, OBSERVED: the word's number */
@@ -39,6 +39,17 @@ HELPER struct record load_record(u32 number)
 	return r;
 }
 
+/* The record before this one in its list: once it is linked to it, or after a while UNLINKED. */
+HELPER u32 record_behind(u32 number, const struct record *r)
+{
+	enum { TRIES = 256 };
+	u32 previous = r->previous;
+
+	for (u32 n = 0; n < TRIES && previous == UNLINKED; n++)
+		previous = load32(record_at(number));
+	return previous;
+}
+
 HELPER void unknown_from_here(u32 warp)
 {
 	launch_is_incomplete(BLOCK.grid);
@@ -64,18 +75,13 @@ HELPER u32 new_record(const struct record *r)
 	return number;
 }
 
-/* Puts a record on a list in shared memory. Who comes to it from another block, comes by a release of this one. */
+/* Puts a record on a list in shared memory, and then links it to the one before: all lanes of a warp may come at once, and would
+ * wait for each other if each compared. Who comes to it from another block, comes by a release of this one. */
 HELPER void put(u64 list, u32 number)
 {
-	u32 head = 0, was;
-
-	for (;; head = was) {
-		store32(record_at(number), head);
-		fence_block();
-		was = shared_cas32(list, head, number);
-		if (was == head)
-			break;
-	}
+	store32(record_at(number), UNLINKED);
+	fence_block();
+	store32(record_at(number), shared_exchange32(list, number));
 }
 
 HELPER bool put_on_warp(u32 warp, const struct record *r)
@@ -95,10 +101,13 @@ struct thread_state {
 	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none */
 	u64 released;            /* the word that it released last, if no fence came since: key | scope << KEY_SCOPE_AT */
 	u64 observed_word;       /* the word that it looked at last, if no fence came since: likewise, and AGAIN */
-	u32 observed;            /* newest OBSERVED record that no fence came behind */
+	u32 looked_what, looked_when;    /* by which access, and in which epoch (epoch_mark) */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
 	u32 acquired_word;       /* its word */
 	u32 acquired_counted;    /* how many releases the word had by then */
+	u32 observed;            /* newest OBSERVED record that no fence came behind */
+	/* What was observed last, likewise, and has no record: as in one. seen 0 = nothing. */
+	u32 seen, seen_word, seen_counted, seen_scope;
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
@@ -117,12 +126,24 @@ HELPER void want_state(u32 thread)
 	own_store64(THREAD(thread, observed_word), 0);
 	own_store32(THREAD(thread, observed), 0);
 	own_store32(THREAD(thread, acquired), 0);
+	own_store32(THREAD(thread, seen), 0);
 	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
 }
 
 HELPER bool has_state(u32 thread)
 {
 	return BLOCK.ready[thread >> 5] >> (thread & 31) & 1;
+}
+
+/* Four words of it that lie together. */
+HELPER void own_load_four(u64 address, u32 *a, u32 *b, u32 *c, u32 *d)
+{
+	asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(*a), "=r"(*b), "=r"(*c), "=r"(*d) : "l"(address) : "memory");
+}
+
+HELPER void own_store_four(u64 address, u32 a, u32 b, u32 c, u32 d)
+{
+	asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
 HELPER bool scope_reaches(u32 scope, bool same_block)

@@ -5,13 +5,15 @@
  * the table: the releases of a thread, of a warp, and of a block at a word. So "does the chain, as far as a thread has
  * seen it, cover that access?" takes a few looks, however long the chain is.
  *
- * The first DENSE of a chain are put there by CAS, in the order of their numbers. Many may want to release at a word at once
- * (a counter of blocks), and then nearly every CAS fails; those that follow take a number by an addition, then their place
- * by an exchange, and are linked to the one before when they know it. So a chain's order is not quite that of the numbers:
- * who has seen its newest has seen at most as many as were counted then, and that is what acquires go by.
+ * The first DENSE of a chain are put there by CAS, in the order of their numbers, and are in no row. Many may want to release
+ * at a word at once (a counter of blocks), and then nearly every CAS fails; whose does, and those that follow, take a number
+ * by an addition, then their place by an exchange, and are linked to the one before when they know it. So a chain's order is
+ * not quite that of the numbers: who has seen its newest has seen at most as many as were counted then, and that is what
+ * acquires go by. Of those that are put there by CAS all but the last are below number DENSE - 1: once that is given, no CAS
+ * succeeds.
  *
- * The list of a row has every release but those that add nothing to an earlier one of it, so what is not in the rows is
- * not in the chain. */
+ * The list of a row has every release that was linked by an exchange but those that add nothing to an earlier one of it, so
+ * what is neither there nor among the first DENSE is not in the chain. */
 #ifndef WS_RACE_RELEASE_CUH
 #define WS_RACE_RELEASE_CUH
 
@@ -96,17 +98,6 @@ HELPER u32 number_of_word(u64 at) { return (u32)((at - RACE.locations) / sizeof(
 HELPER u32 newest_in(u64 row) { return (u32)row; }
 HELPER u32 counted_in(u64 row) { return (u32)(row >> 32); }
 
-/* The release before this one in its chain: once it is linked to it, or after a while UNLINKED. */
-HELPER u32 release_behind(u32 number, const struct record *r)
-{
-	enum { TRIES = 256 };
-	u32 previous = r->previous;
-
-	for (u32 n = 0; n < TRIES && previous == UNLINKED; n++)
-		previous = load32(record_at(number));
-	return previous;
-}
-
 /* The key of a list. Two lists may have the same one, by chance: then they are one list. */
 HELPER u64 key_of_list(u32 word, u32 block, u32 who)
 {
@@ -154,7 +145,8 @@ HELPER void put_in_list(u32 word, u32 thread, u32 list, u32 number, const struct
 	}
 }
 
-HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index)
+/* at_once: it was linked so. */
+HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index, bool at_once)
 {
 	u32 thread = rec_warp(r) * 32 + rec_lane(r);
 	u64 at;
@@ -164,7 +156,7 @@ HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index
 		if (at)
 			store64(at + 8, (u64)index << 32 | number);
 	}
-	if (index < DENSE)
+	if (!at_once)
 		return;
 	put_in_list(word, thread, OF_THREAD, number, r, index);
 	if (r->full)
@@ -193,12 +185,14 @@ HELPER u32 release_before(u32 word, const struct record *r, u64 newest)
 	return newest_of(key_of_list(word, r->block, rec_warp(r) * 32 + rec_lane(r)));
 }
 
-/* The record's place among the first of the chain; DENSE: there are those already. row: as it was seen. */
+/* The record's place among the first of the chain; DENSE: there are those already, or others were faster. row: as it was
+ * seen. */
 HELPER u32 link_in_order(u64 at, u32 number, u64 row)
 {
+	enum { TRIES = 2 };
 	u64 was;
 
-	for (; counted_in(row) < DENSE; row = was) {
+	for (u32 n = 0; n < TRIES && counted_in(row) < DENSE; n++, row = was) {
 		store32(record_at(number), newest_in(row));
 		store32(links_at(number), counted_in(row));
 		fence_gpu();
@@ -226,6 +220,7 @@ HELPER void release(u64 key, struct record *r)
 {
 	u64 at = location_of(key, true), row;
 	u32 number, index;
+	bool at_once;
 
 	if (!at) {
 		launch_is_incomplete(BLOCK.grid);
@@ -239,9 +234,10 @@ HELPER void release(u64 key, struct record *r)
 	if (!number)
 		return;
 	index = link_in_order(at, number, row);
-	if (index == DENSE)
+	at_once = index == DENSE;
+	if (at_once)
 		index = link_at_once(at, number);
-	put_in_lists(number_of_word(at), number, r, index);
+	put_in_lists(number_of_word(at), number, r, index, at_once);
 	fence_gpu();
 }
 
@@ -273,7 +269,7 @@ HELPER u32 in_chain(const struct target *t, u32 number, u32 n, u32 block, u32 sc
 {
 	struct record r;
 
-	for (; number && number != UNLINKED; number = release_behind(number, &r)) {
+	for (; number && number != UNLINKED; number = record_behind(number, &r)) {
 		r = load_record(number);
 		if (counts_for(&r, block, scope) && covers(&r, t))
 			return ORDERED;

@@ -106,6 +106,14 @@ static unsigned class_of(enum ws_scope scope, unsigned narrowest)
 
 enum { MOST_BYTES = 16 };                /* of one check */
 
+/* What a thread that waits for another one does again and again. */
+static bool retries(const struct ws_rw_access *a)
+{
+	const struct ws_ptx_inst *i = a->inst;
+
+	return strong(a) && !acquires(a) && (a->kind == WS_RW_READ || (i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH)));
+}
+
 /* update: its check stands for a read, too; ordering: as in struct body. */
 static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
 {
@@ -116,7 +124,8 @@ static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
 	unsigned kind = strong(a) ? class_of(a->scope, narrowest) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
 
 	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
-	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0) | (atomic && !ordering ? WS_RACE_BARRIERS : 0);
+	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0) |
+	       (atomic && !ordering ? WS_RACE_BARRIERS : 0) | (ordering && retries(a) ? WS_RACE_RETRIES : 0);
 }
 
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
