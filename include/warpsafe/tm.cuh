@@ -192,7 +192,7 @@ WS_TX_FN void ws_tx__note_last(struct ws_tx *tx, unsigned long long word, unsign
 /* A word of 1, 2, 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
 WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long long at, unsigned size)
 {
-	unsigned long long value, word = ws_tx__where(0, size == 8 ? 3 : size >> 1, at);
+	unsigned long long value, word = ws_tx__where(0, ws_tx__log_size(size), at);
 
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
@@ -215,7 +215,7 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 
 WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
 {
-	unsigned long long word = ws_tx__where(WS_TX_UNDO, size == 8 ? 3 : size >> 1, at);
+	unsigned long long word = ws_tx__where(WS_TX_UNDO, ws_tx__log_size(size), at);
 
 	if (tx->state != WS_TX_ACTIVE)
 		return;

@@ -198,8 +198,6 @@ HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 
 
 HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64 value)
 {
-	u32 log_size = size == 8 ? 3 : size >> 1;
-
 	if (owned(where) && ws_tx__deferred(&t->tx)) {
 		if (!ws_tx__room(&t->tx))
 			return false;
@@ -209,7 +207,7 @@ HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64
 	if ((owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 1)) || !ws_tx__room(&t->tx))
 		return false;
 	t->wrote |= ws_tx__engine(&t->tx) == WS_TM_ISTM && owned(where);
-	ws_tx__append(&t->tx, ws_tx__where(WS_TX_UNDO, log_size, at), ws_tx__load(at, size));
+	ws_tx__append(&t->tx, ws_tx__where(WS_TX_UNDO, ws_tx__log_size(size), at), ws_tx__load(at, size));
 	ws_tx__store(at, size, value);
 	return true;
 }

@@ -20,8 +20,6 @@
 #endif
 WS_TX_FN int ws_tx__counted(const struct ws_tx *tx) { return !WS_TM_ALWAYS_AMONG && tx->tm.counted; }
 
-WS_TX_FN struct ws_tm_stripe *ws_tx__stripe(const struct ws_tx *tx) { return &tx->tm.stripes[tx->id / 32 % WS_TM_STRIPES]; }
-
 /* Whether no attempt is counted. */
 WS_TX_RARE int ws_tx__nobody_active(const struct ws_tm_stripe *stripes)
 {

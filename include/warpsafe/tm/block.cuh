@@ -34,11 +34,6 @@
 
 #define WS_TX_BLOCK_WRITING 0x80000000u
 
-WS_TX_FN unsigned long long *ws_tx__block_entry(const struct ws_tx *tx, unsigned index)
-{
-	return (unsigned long long *)tx->tm.table + index;
-}
-
 WS_TX_FN unsigned ws_tx__block_own(const struct ws_tx *tx) { return WS_TX_BLOCK_WRITING | tx->id; }
 
 /* ---- reads: open, the copy, close ---- */
@@ -61,7 +56,7 @@ WS_TX_FN unsigned long long ws_tx__block_share(unsigned long long *entry)
 WS_TX_FN int ws_tx__block_open(struct ws_tx *tx, unsigned long long granule, int pessimistic)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *entry = ws_tx__block_entry(tx, index), old;
+	unsigned long long *entry = ws_tx__entry(tx, index), old;
 
 	if (!ws_tx__reserve(tx))
 		return ws_tx__doom(tx, ws_tx__no_room(tx));
@@ -92,9 +87,9 @@ WS_TX_FN int ws_tx__block_close(struct ws_tx *tx, unsigned from, int pessimistic
 	ws_tx__fence();
 	while (w.i > from && (e = ws_tx__older(tx, &w)))
 		if (pessimistic)
-			atomicAdd(ws_tx__block_entry(tx, (unsigned)ws_tx__what(e)), ~0ull);
+			atomicAdd(ws_tx__entry(tx, (unsigned)ws_tx__what(e)), ~0ull);
 		else
-			same &= ws_tx__load64(ws_tx__block_entry(tx, (unsigned)ws_tx__what(e))) == e->value << 32;
+			same &= ws_tx__load64(ws_tx__entry(tx, (unsigned)ws_tx__what(e))) == e->value << 32;
 	if (!same && tx->state == WS_TX_ACTIVE)
 		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
 	return tx->state == WS_TX_ACTIVE;
@@ -116,7 +111,7 @@ WS_TX_FN int ws_tx__block_fetch(struct ws_tx *tx, unsigned long long at, unsigne
 /* Locks one entry, once; `written`: its version is to count up. Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__block_lock(struct ws_tx *tx, unsigned index, unsigned written)
 {
-	unsigned long long *entry = ws_tx__block_entry(tx, index), old;
+	unsigned long long *entry = ws_tx__entry(tx, index), old;
 
 	if (!ws_tx__reserve(tx))
 		return ws_tx__doom(tx, ws_tx__no_room(tx));
@@ -160,20 +155,7 @@ WS_TX_FN int ws_tx__block_lock_all(struct ws_tx *tx, int pessimistic)
 /* Whether all that was read still has the version that it had, and nobody else writes it. */
 WS_TX_FN int ws_tx__block_valid(const struct ws_tx *tx)
 {
-	struct ws_tx_walk w = ws_tx__walk(tx);
-	struct ws_tm_entry *e;
-	unsigned long long now;
-	int valid = 1;
-
-	__threadfence();
-	while (valid && (e = ws_tx__older(tx, &w))) {
-		if (ws_tx__kind(e) != WS_TX_SEEN)
-			continue;
-		now = ws_tx__load64(ws_tx__block_entry(tx, (unsigned)ws_tx__what(e)));
-		valid = now >> 32 == e->value &&
-		        (!((unsigned)now & WS_TX_BLOCK_WRITING) || (unsigned)now == ws_tx__block_own(tx) || WS_TM_BREAK == 21);
-	}
-	return valid || WS_TM_BREAK == 23;
+	return ws_tx__same_versions(tx, WS_TX_BLOCK_WRITING, ws_tx__block_own(tx), WS_TM_BREAK == 21) || WS_TM_BREAK == 23;
 }
 
 /* Locks, and looks whether what was read is as it was. Returns 0 when the attempt is doomed. */
@@ -200,7 +182,7 @@ WS_TX_FN void ws_tx__block_release(struct ws_tx *tx, int committed)
 
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
-			ws_tx__store64(ws_tx__block_entry(tx, (unsigned)ws_tx__what(e)),
+			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)),
 			               (e->value + (committed && ws_tx__size(e) > 1 && WS_TM_BREAK != 24)) << 32);
 }
 

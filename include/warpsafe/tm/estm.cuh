@@ -26,18 +26,13 @@
 #define WS_TX_ESTM_READ (1ull << 32)
 #define WS_TX_ESTM_READS (WS_TX_ESTM_S - WS_TX_ESTM_READ)
 
-WS_TX_FN unsigned long long *ws_tx__estm_entry(const struct ws_tx *tx, unsigned index)
-{
-	return (unsigned long long *)tx->tm.table + index;
-}
-
 /* Each of these three loops ends when a compare-and-swap succeeds; one fails only because another thread's did not. */
 
 /* Returns 0 at a conflict. The log has room. */
 WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule), mine;
-	unsigned long long *at = ws_tx__estm_entry(tx, index), old, seen;
+	unsigned long long *at = ws_tx__entry(tx, index), old, seen;
 
 	if (ws_tx__is_near(tx, index))
 		return 1;
@@ -59,7 +54,7 @@ WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
 WS_TX_FN int ws_tx__estm_write(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *at = ws_tx__estm_entry(tx, index), old, seen;
+	unsigned long long *at = ws_tx__entry(tx, index), old, seen;
 
 	if (ws_tx__is_near(tx, index))
 		return 1;
@@ -97,11 +92,11 @@ WS_TX_FN void ws_tx__estm_release(struct ws_tx *tx)
 
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_SEEN)
-			ws_tx__estm_unread(ws_tx__estm_entry(tx, (unsigned)ws_tx__what(e)));
+			ws_tx__estm_unread(ws_tx__entry(tx, (unsigned)ws_tx__what(e)));
 	w = ws_tx__walk(tx);
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
-			ws_tx__store64(ws_tx__estm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)), 0);
 }
 
 #endif

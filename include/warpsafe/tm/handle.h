@@ -50,7 +50,7 @@ struct ws_tm_words {
 	unsigned long long clock, unused5[15];      /* engine hstm: commits that wrote something */
 	unsigned fresh, unused6[31];                /* chunks handed out for the first time; behind them none was in use yet */
 	unsigned readers, unused8[31];              /* read-only transactions that let no other one start */
-	unsigned ended, unused7[31];                /* marked sections, engine istm: attempts that wrote and ended */
+	unsigned ended, unused7[31];                /* marked sections, engines without opacity: attempts that wrote and ended */
 };
 
 enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */

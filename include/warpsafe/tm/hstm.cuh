@@ -30,7 +30,7 @@
 
 WS_TX_FN unsigned long long *ws_tx__hstm_entry(const struct ws_tx *tx, unsigned long long at)
 {
-	return (unsigned long long *)tx->tm.table + ws_tx__index(tx, ws_tx__granule(tx, at));
+	return ws_tx__entry(tx, ws_tx__index(tx, ws_tx__granule(tx, at)));
 }
 
 /* ---- validation ---- */
@@ -121,7 +121,7 @@ WS_TX_FN int ws_tx__hstm_fetch(struct ws_tx *tx, unsigned long long at, unsigned
 	again = ws_tx__hstm_stamps(tx, at, size);
 	if ((s.first | s.last) & WS_TX_HSTM_LOCKED || again.first != s.first || again.last != s.last)
 		return WS_TM_BREAK == 20 || ws_tx__doom(tx, WS_TM_READ_CONFLICT);
-	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, size == 8 ? 3 : size >> 1, at), *value);
+	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, ws_tx__log_size(size), at), *value);
 	if (ws_tx__hstm_until(tx, s, tx->snapshot, 0) || WS_TM_BREAK == 15 || ws_tx__hstm_extend(tx))
 		return 1;
 	return ws_tx__doom(tx, WS_TM_INVALID);
@@ -139,7 +139,7 @@ WS_TX_FN int ws_tx__hstm_lock(struct ws_tx *tx, unsigned long long at)
 		return 1;
 	if ((old & WS_TX_HSTM_LOCKED) || atomicCAS(entry, old, own) != old)
 		return ws_tx__doom(tx, WS_TM_WRITE_CONFLICT);
-	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, (unsigned long long)(entry - (unsigned long long *)tx->tm.table)), old);
+	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, (unsigned long long)(entry - ws_tx__entry(tx, 0))), old);
 	return 1;
 }
 
@@ -183,7 +183,7 @@ WS_TX_FN void ws_tx__hstm_release(struct ws_tx *tx, int committed)
 
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
-			ws_tx__store64((unsigned long long *)tx->tm.table + ws_tx__what(e),
+			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)),
 			               committed && WS_TM_BREAK != 18 ? tx->snapshot : e->value);
 }
 

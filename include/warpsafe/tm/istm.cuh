@@ -23,11 +23,6 @@
 
 #include "log.cuh"
 
-WS_TX_FN unsigned long long *ws_tx__istm_entry(const struct ws_tx *tx, unsigned index)
-{
-	return (unsigned long long *)tx->tm.table + index;
-}
-
 /* Returns 0 at a conflict. The log has room. */
 WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 {
@@ -36,7 +31,7 @@ WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 
 	if (ws_tx__is_near(tx, index))
 		return 1;
-	old = ws_tx__look64(ws_tx__istm_entry(tx, index));
+	old = ws_tx__look64(ws_tx__entry(tx, index));
 	if ((unsigned)old == tx->id)
 		return 1;
 	if ((unsigned)old)
@@ -49,7 +44,7 @@ WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *at = ws_tx__istm_entry(tx, index), old;
+	unsigned long long *at = ws_tx__entry(tx, index), old;
 
 	if (ws_tx__is_near(tx, index))
 		return 1;
@@ -66,19 +61,7 @@ WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 /* Whether all that was read still has the version that it had, and nobody else writes it. */
 WS_TX_FN int ws_tx__istm_valid(const struct ws_tx *tx)
 {
-	struct ws_tx_walk w = ws_tx__walk(tx);
-	struct ws_tm_entry *e;
-	unsigned long long now;
-	int valid = 1;
-
-	__threadfence();
-	while (valid && (e = ws_tx__older(tx, &w))) {
-		if (ws_tx__kind(e) != WS_TX_SEEN)
-			continue;
-		now = ws_tx__load64(ws_tx__istm_entry(tx, (unsigned)ws_tx__what(e)));
-		valid = now >> 32 == e->value && (!(unsigned)now || (unsigned)now == tx->id || WS_TM_BREAK == 13);
-	}
-	return valid || WS_TM_BREAK == 10;
+	return ws_tx__same_versions(tx, ~0u, tx->id, WS_TM_BREAK == 13) || WS_TM_BREAK == 10;
 }
 
 /* The caller has put a fence before. */
@@ -89,7 +72,7 @@ WS_TX_FN void ws_tx__istm_release(struct ws_tx *tx, int committed)
 
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
-			ws_tx__store64(ws_tx__istm_entry(tx, (unsigned)ws_tx__what(e)),
+			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)),
 			               (e->value + (WS_TM_BREAK != (committed ? 14 : 11))) << 32);
 }
 

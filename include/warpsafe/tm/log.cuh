@@ -90,6 +90,7 @@ WS_TX_FN unsigned long long ws_tx__where(unsigned kind, unsigned log_size, unsig
 {
 	return what | (unsigned long long)kind << 62 | (unsigned long long)log_size << 60;
 }
+WS_TX_FN unsigned ws_tx__log_size(unsigned size) { return size == 8 ? 3 : size >> 1; }
 WS_TX_FN unsigned ws_tx__kind(const struct ws_tm_entry *e) { return (unsigned)(e->where >> 62); }
 WS_TX_FN unsigned ws_tx__size(const struct ws_tm_entry *e) { return 1u << (e->where >> 60 & 3); }
 WS_TX_FN unsigned long long ws_tx__what(const struct ws_tm_entry *e) { return e->where << 4 >> 4; }
@@ -214,10 +215,8 @@ WS_TX_FN void ws_tx__pause(unsigned rounds)
 }
 
 /* Ids of neighbours follow each other: lanes of a warp count in one place, in one access. */
-WS_TX_FN struct ws_tm_stats *ws_tx__stats(const struct ws_tx *tx)
-{
-	return &tx->tm.stripes[tx->id / 32 % WS_TM_STRIPES].sum;
-}
+WS_TX_FN struct ws_tm_stripe *ws_tx__stripe(const struct ws_tx *tx) { return &tx->tm.stripes[tx->id / 32 % WS_TM_STRIPES]; }
+WS_TX_FN struct ws_tm_stats *ws_tx__stats(const struct ws_tx *tx) { return &ws_tx__stripe(tx)->sum; }
 
 /* ---- shadow entries ---- */
 
@@ -229,6 +228,12 @@ WS_TX_FN unsigned ws_tx__index(const struct ws_tx *tx, unsigned long long granul
 	return ((unsigned)granule + (unsigned)(granule >> tx->tm.bits) * 0x9e3779b1u) & tx->tm.mask;
 }
 WS_TX_FN unsigned long long ws_tx__granule(const struct ws_tx *tx, unsigned long long at) { return at >> tx->tm.granule; }
+
+/* With entries of 64 bits: all engines but pstm. */
+WS_TX_FN unsigned long long *ws_tx__entry(const struct ws_tx *tx, unsigned index)
+{
+	return (unsigned long long *)tx->tm.table + index;
+}
 
 /* Whether an entry is among the first that belong to this transaction alone: then nobody need be asked. The loops are unrolled,
  * so that the array is in registers. */
@@ -377,6 +382,26 @@ WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_w
 		w->base -= WS_TM_CHUNK;
 	}
 	return ws_tx__in_chunk(tx, w->chunk, w->i - w->base);
+}
+
+/* For entries with a version in the upper half and a lock in the lower one: whether all that was read still has the version that
+ * it had, and nobody else writes it. lock: its bits that mean a writer; own: the lock when that is this one; anybody: it
+ * may be anyone. */
+WS_TX_FN int ws_tx__same_versions(const struct ws_tx *tx, unsigned lock, unsigned own, int anybody)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+	unsigned long long now;
+	int same = 1;
+
+	__threadfence();
+	while (same && (e = ws_tx__older(tx, &w))) {
+		if (ws_tx__kind(e) != WS_TX_SEEN)
+			continue;
+		now = ws_tx__load64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)));
+		same = now >> 32 == e->value && (!((unsigned)now & lock) || (unsigned)now == own || anybody);
+	}
+	return same;
 }
 
 WS_TX_FN void ws_tx__empty_log(struct ws_tx *tx)

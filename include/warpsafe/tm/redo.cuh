@@ -74,7 +74,7 @@ WS_TX_FN void ws_tx__write_later(struct ws_tx *tx, unsigned long long at, unsign
 	if ((tx->filter & ws_tx__filter_bit(at)) && ws_tx__patch(tx, at, bits, value))
 		return;
 	tx->filter |= ws_tx__filter_bit(at);
-	ws_tx__append(tx, ws_tx__where(WS_TX_REDO, size == 8 ? 3 : size >> 1, at), value >> 8 * (at & 7));
+	ws_tx__append(tx, ws_tx__where(WS_TX_REDO, ws_tx__log_size(size), at), value >> 8 * (at & 7));
 }
 
 /* With entries from before and after a WS_TX_EITHER, the newest is what counts for each byte. */
