@@ -279,24 +279,16 @@ WS_TX_FN void ws_tx_write(struct ws_tx *tx, void *to, const void *from, unsigned
 }
 
 /* ws_tx_read_u32(tx, p), ws_tx_write_u32(tx, p, value) and so on: *p has the alignment of its type. */
-#define WS_TX__INTEGER(NAME, TYPE) \
-	WS_TX_FN TYPE ws_tx_read_##NAME(struct ws_tx *tx, const TYPE *p) \
-	{ \
-		return (TYPE)ws_tx__read_word(tx, (unsigned long long)p, sizeof(TYPE)); \
-	} \
-	WS_TX_FN void ws_tx_write_##NAME(struct ws_tx *tx, TYPE *p, TYPE value) \
-	{ \
-		ws_tx__write_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)value); \
-	}
-WS_TX__INTEGER(u8, unsigned char)
-WS_TX__INTEGER(u16, unsigned short)
-WS_TX__INTEGER(u32, unsigned)
-WS_TX__INTEGER(u64, unsigned long long)
-WS_TX__INTEGER(i32, int)
-WS_TX__INTEGER(i64, long long)
-#undef WS_TX__INTEGER
-
-#define WS_TX__FLOAT(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
+#define WS_TX__TYPES(X) \
+	X(u8, unsigned char, unsigned char, , ) \
+	X(u16, unsigned short, unsigned short, , ) \
+	X(u32, unsigned, unsigned, , ) \
+	X(u64, unsigned long long, unsigned long long, , ) \
+	X(i32, int, int, , ) \
+	X(i64, long long, long long, , ) \
+	X(f32, float, unsigned, __float_as_uint, __uint_as_float) \
+	X(f64, double, long long, __double_as_longlong, __longlong_as_double)
+#define WS_TX__WORD(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
 	WS_TX_FN TYPE ws_tx_read_##NAME(struct ws_tx *tx, const TYPE *p) \
 	{ \
 		return FROM_BITS((BITS)ws_tx__read_word(tx, (unsigned long long)p, sizeof(TYPE))); \
@@ -305,9 +297,8 @@ WS_TX__INTEGER(i64, long long)
 	{ \
 		ws_tx__write_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)TO_BITS(value)); \
 	}
-WS_TX__FLOAT(f32, float, unsigned, __float_as_uint, __uint_as_float)
-WS_TX__FLOAT(f64, double, long long, __double_as_longlong, __longlong_as_double)
-#undef WS_TX__FLOAT
+WS_TX__TYPES(WS_TX__WORD)
+#undef WS_TX__WORD
 
 /* Pointers, as a word of 8 bytes: ws_tx_read_pointer(tx, &node->next) is of type void *. */
 WS_TX_FN void *ws_tx_read_pointer(struct ws_tx *tx, const void *p)

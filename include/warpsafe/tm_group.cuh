@@ -233,14 +233,7 @@ WS_TX_FN int ws_tx_irrevocable(struct ws_group *g)
 	{ \
 		ws_group__write_word(g->shared, (unsigned long long)p, sizeof(TYPE), (unsigned long long)TO_BITS(value)); \
 	}
-WS_GROUP__WORD(u8, unsigned char, unsigned char, , )
-WS_GROUP__WORD(u16, unsigned short, unsigned short, , )
-WS_GROUP__WORD(u32, unsigned, unsigned, , )
-WS_GROUP__WORD(u64, unsigned long long, unsigned long long, , )
-WS_GROUP__WORD(i32, int, int, , )
-WS_GROUP__WORD(i64, long long, long long, , )
-WS_GROUP__WORD(f32, float, unsigned, __float_as_uint, __uint_as_float)
-WS_GROUP__WORD(f64, double, long long, __double_as_longlong, __longlong_as_double)
+WS_TX__TYPES(WS_GROUP__WORD)
 #undef WS_GROUP__WORD
 
 WS_TX_FN void *ws_tx_read_pointer(struct ws_group *g, const void *p)
