@@ -194,6 +194,14 @@ WS_GROUP_RARE void ws_stm__copy(const struct ws_stm *stm, char *to, const char *
 		ws_tx__store((unsigned long long)to + i, step, ws_tx__load((unsigned long long)from + i, step));
 }
 
+/* Why there was no chunk for objects. */
+WS_TX_FN unsigned ws_stm__no_room(const struct ws_stm_shared *s)
+{
+	const struct ws_tx *tx = &s->group.tx;
+
+	return ws_tx__chunks(tx) + ws_tx__chunks(&s->list) + s->chunks == tx->tm.chunks ? WS_TM_TOO_LARGE : WS_TM_NO_MEMORY;
+}
+
 /* Memory for a copy; NULL: the attempt is doomed. */
 WS_TX_FN char *ws_stm__room(struct ws_stm_shared *s, unsigned size)
 {
@@ -204,8 +212,7 @@ WS_TX_FN char *ws_stm__room(struct ws_stm_shared *s, unsigned size)
 	if (s->used + size > room) {
 		chunk = size <= WS_STM_LARGEST ? ws_tx__take_chunk(tx->tm.words, tx->tm.links, tx->tm.chunks) : 0;
 		if (!chunk) {
-			ws_tx__doom(tx, size > WS_STM_LARGEST || ws_tx__chunks(tx) + ws_tx__chunks(&s->list) + s->chunks == tx->tm.chunks
-			            ? WS_TM_TOO_LARGE : WS_TM_NO_MEMORY);
+			ws_tx__doom(tx, size > WS_STM_LARGEST ? WS_TM_TOO_LARGE : ws_stm__no_room(s));
 			return 0;
 		}
 		ws_tx__store32(&tx->tm.links[chunk - 1], s->chunk);
@@ -301,8 +308,7 @@ WS_TX_FN int ws_stm__open(struct ws_stm_shared *s, unsigned long long at, unsign
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
 	if (!ws_tx__reserve(&s->list))
-		return ws_tx__doom(tx, ws_tx__chunks(tx) + ws_tx__chunks(&s->list) + s->chunks == tx->tm.chunks ? WS_TM_TOO_LARGE
-		                                                                                            : WS_TM_NO_MEMORY);
+		return ws_tx__doom(tx, ws_stm__no_room(s));
 	s->copy = ws_stm__room(s, size);
 	s->found = tx->n;
 	return s->copy && ws_tx__block_open_all(tx, at, size, ws_stm__pessimistic(tx));
