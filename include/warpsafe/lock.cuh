@@ -156,17 +156,16 @@ template <class Section> WS_LOCK_FN void ws_with_locks(ws_spin_lock *a, ws_spin_
 /* ---- the names of the proposed instructions ---- */
 extern "C" __device__ inline void __ws_lock(unsigned *word)
 {
-	unsigned nanoseconds = 8;
+	ws_spin_lock *lock = (ws_spin_lock *)word;
+	unsigned ticket = lock->enter();
 
-	while (ws_lock_load(word) != 0 || ws_lock_cas(word, 0, 1) != 0) {
-		ws_lock_sleep(nanoseconds);
-		nanoseconds = nanoseconds < 1024 ? 2 * nanoseconds : nanoseconds;
-	}
+	while (!lock->may(ticket))
+		lock->wait(ticket);
 }
 
 extern "C" __device__ inline void __ws_unlock(unsigned *word)
 {
-	ws_lock_store(word, 0);
+	ws_unlock((ws_spin_lock *)word);
 }
 
 #endif
