@@ -58,10 +58,7 @@ struct bank : work {
 
 int main(int argc, char **argv)
 {
-	bank b = {};
+	options o = read_options(argc, argv, { 128, 128, 64, 1u << 17, 8 }, { 4, 64, 4, 512, 8 });
 
-	b.o = read_options(argc, argv, { 128, 128, 64, 1u << 17, 8, 1, nullptr, nullptr }, { 4, 64, 4, 512, 8, 1, nullptr, nullptr });
-	b.total = all_threads(b.o) * b.o.sections;
-	b.name = "BANK";
-	return play(b) ? 1 : 0;
+	return play<bank>("BANK", o) ? 1 : 0;
 }

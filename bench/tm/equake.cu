@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 {
 	equake e = {};
 
-	e.o = read_options(argc, argv, { 128, 128, 3, 31, 16, 1, nullptr, nullptr }, { 4, 64, 1, 5, 16, 1, nullptr, nullptr });
+	e.o = read_options(argc, argv, { 128, 128, 3, 31, 16 }, { 4, 64, 1, 5, 16 });
 	e.count();
 	e.name = "EQUAKE";
 	return play(e) ? 1 : 0;

@@ -98,21 +98,11 @@ template <unsigned N> struct hash : work {
 	}
 };
 
-template <unsigned N> static int play_hash(const char *name, const options &o)
-{
-	hash<N> h = {};
-
-	h.o = o;
-	h.total = all_threads(o) * o.sections;
-	h.name = name;
-	return play(h);
-}
-
 int main(int argc, char **argv)
 {
-	options o = read_options(argc, argv, { 120, 160, 2, 1u << 15, 4, 1, nullptr, nullptr }, { 4, 64, 2, 128, 4, 1, nullptr, nullptr });
-	int bad = play_hash<1>("HASH-S", o);
+	options o = read_options(argc, argv, { 120, 160, 2, 1u << 15, 4 }, { 4, 64, 2, 128, 4 });
+	int bad = play<hash<1>>("HASH-S", o);
 
-	bad += play_hash<4>("HASH-M", o);
+	bad += play<hash<4>>("HASH-M", o);
 	return bad ? 1 : 0;
 }

@@ -164,22 +164,10 @@ template <unsigned LEVELS> struct lists : work {
 	}
 };
 
-template <unsigned LEVELS> static int play_lists(const char *name, const options &o)
-{
-	lists<LEVELS> s = {};
-
-	s.o = o;
-	s.total = all_threads(o) * o.sections;
-	s.name = name;
-	return play(s);
-}
-
 int main(int argc, char **argv)
 {
-	int bad = play_lists<8>("SKIP", read_options(argc, argv, { 120, 128, 5, 1u << 16, 4, 1, nullptr, nullptr },
-	                                             { 4, 32, 1, 128, 4, 1, nullptr, nullptr }));
+	int bad = play<lists<8>>("SKIP", read_options(argc, argv, { 120, 128, 5, 1u << 16, 4 }, { 4, 32, 1, 128, 4 }));
 
-	bad += play_lists<1>("LIST", read_options(argc, argv, { 16, 64, 1, 512, 4, 1, nullptr, nullptr },
-	                                          { 3, 16, 1, 32, 4, 1, nullptr, nullptr }));
+	bad += play<lists<1>>("LIST", read_options(argc, argv, { 16, 64, 1, 512, 4 }, { 3, 16, 1, 32, 4 }));
 	return bad ? 1 : 0;
 }

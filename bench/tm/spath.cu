@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 {
 	spath s = {};
 
-	s.o = read_options(argc, argv, { 128, 128, 4, 1u << 20, 4, 1, nullptr, nullptr }, { 4, 64, 3, 256, 4, 1, nullptr, nullptr });
+	s.o = read_options(argc, argv, { 128, 128, 4, 1u << 20, 4 }, { 4, 64, 3, 256, 4 });
 	s.total = 2 * s.o.size * s.o.sections;
 	s.name = "SPATH";
 	return play(s) ? 1 : 0;

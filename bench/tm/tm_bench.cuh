@@ -8,7 +8,7 @@
  * A workload derives from `work`, is copied to kernels by value, and has
  *
  *     name                           for the table
- *     WAYS, way_names[WAYS]          its hand-written ways; the first one is fgl
+ *     WAYS, way_name(way)            its hand-written ways; the first one is fgl
  *     features()                     what engine auto is told
  *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
  *     prepare()                      fills the arrays, which are on the host and zero
@@ -39,7 +39,10 @@
 #define BOTH __host__ __device__ __forceinline__
 
 /* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told. */
-struct options { unsigned blocks, threads, sections, size, granularity, repeat; const char *way, *workload; };
+struct options {
+	unsigned blocks, threads, sections, size, granularity, repeat = 1;
+	const char *way = nullptr, *workload = nullptr;
+};
 
 struct work {
 	options o;
@@ -497,6 +500,17 @@ template <class W> static int play(W w)
 		bad += play_engine(g, e);
 	bad += play_auto(g);
 	return bad;
+}
+
+/* Plays a workload with so many sections a thread. */
+template <class W> static int play(const char *name, const options &o)
+{
+	W w = {};
+
+	w.o = o;
+	w.total = all_threads(o) * o.sections;
+	w.name = name;
+	return play(w);
 }
 
 #endif

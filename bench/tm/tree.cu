@@ -106,10 +106,7 @@ struct tree : work {
 
 int main(int argc, char **argv)
 {
-	tree t = {};
+	options o = read_options(argc, argv, { 120, 128, 3, 0, 4 }, { 4, 32, 1, 0, 4 });
 
-	t.o = read_options(argc, argv, { 120, 128, 3, 0, 4, 1, nullptr, nullptr }, { 4, 32, 1, 0, 4, 1, nullptr, nullptr });
-	t.total = all_threads(t.o) * t.o.sections;
-	t.name = "TREE";
-	return play(t) ? 1 : 0;
+	return play<tree>("TREE", o) ? 1 : 0;
 }

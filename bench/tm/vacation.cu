@@ -159,10 +159,7 @@ struct vacation : work {
 
 int main(int argc, char **argv)
 {
-	vacation v = {};
+	options o = read_options(argc, argv, { 128, 128, 4, 1u << 15, 4 }, { 4, 32, 2, 128, 4 });
 
-	v.o = read_options(argc, argv, { 128, 128, 4, 1u << 15, 4, 1, nullptr, nullptr }, { 4, 32, 2, 128, 4, 1, nullptr, nullptr });
-	v.total = all_threads(v.o) * v.o.sections;
-	v.name = "VACATION";
-	return play(v) ? 1 : 0;
+	return play<vacation>("VACATION", o) ? 1 : 0;
 }
