@@ -163,12 +163,11 @@ static const struct series contention[] = {
 /* Rows by size, from the smallest; whether pstm was faster than locks at one of them. */
 static void by_contention(struct ws_bench *b, const struct series *s)
 {
-	double aborts = INFINITY, ratios[6] = { 0 };
+	double aborts = INFINITY;
 	struct ws_cell crossing = { "at no size" };
 	bool faster = false;
-	int n;
 
-	for (n = 0; n < (b->quick ? 3 : 6) && s->sizes[n] && !b->trouble; n++) {
+	for (int n = 0; n < (b->quick ? 3 : 6) && s->sizes[n] && !b->trouble; n++) {
 		struct ws_tm_figure f[ENGINES] = { 0 }, locks;
 		struct ws_cell arguments = { "" }, ours = { "" }, ab = { "" };
 
@@ -183,10 +182,10 @@ static void by_contention(struct ws_bench *b, const struct series *s)
 		ws_cell_add(&ours, "; %s", ab.text);
 		ws_bench_row(b, f[PSTM].aborts <= aborts, s->w->name, s->sizes[n], "fewer aborts than above", ours.text, NULL);
 		aborts = f[PSTM].aborts;
-		ratios[n] = f[PSTM].cost / locks.cost;
-		if (ratios[n] < 1)
+		if (f[PSTM].cost < locks.cost) {
 			snprintf(crossing.text, sizeof crossing.text, "at %s and below", s->sizes[n]);
-		faster = faster || ratios[n] < 1;
+			faster = true;
+		}
 	}
 	if (!b->trouble)
 		ws_bench_row(b, faster, s->w->name, "pstm faster than locks", s->crossing, crossing.text, NULL);
@@ -205,7 +204,7 @@ static const char *const grains[GRAINS] = { "4", "8", "16", "32", "64" };
 
 static void run_s4(struct ws_bench *b)
 {
-	double sums[PAPERS][GRAINS] = { 0 }, at64[PAPERS];
+	double sums[PAPERS][GRAINS] = { 0 };
 
 	for (int i = 0; i < WORKLOADS; i++)
 		for (int e = 0; e < PAPERS; e++) {
@@ -234,8 +233,8 @@ static void run_s4(struct ws_bench *b)
 
 		for (int g = 0; g < GRAINS; g++)
 			ws_cell_add(&ours, "%s%.2f", g ? " " : "", exp(sums[e][g] / WORKLOADS));
-		at64[e] = sums[e][GRAINS - 1];
-		ws_bench_row(b, e != ISTM || at64[PSTM] <= at64[ISTM], "geometric mean", engines[e], papers[e], ours.text, NULL);
+		ws_bench_row(b, e != ISTM || sums[PSTM][GRAINS - 1] <= sums[ISTM][GRAINS - 1], "geometric mean", engines[e], papers[e],
+		             ours.text, NULL);
 	}
 }
 
