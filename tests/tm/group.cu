@@ -272,23 +272,25 @@ static int play(const char *name, kernel *k, unsigned engine, judge *after, bool
 	return !right;
 }
 
+static bool wanted(int argc, char **argv, const char *name)
+{
+	bool found = argc == 1;
+
+	for (int i = 1; i < argc; i++)
+		found = found || !strcmp(argv[i], name);
+	return found;
+}
+
 int main(int argc, char **argv)
 {
 	int bad = 0;
 
 	for (unsigned engine = 0; engine < WS_TM_ENGINES; engine++) {
-		bool wanted;
-#define WANTED(NAME) \
-		wanted = argc == 1; \
-		for (int i = 1; i < argc; i++) \
-			wanted = wanted || !strcmp(argv[i], #NAME);
 #define PLAY_SECTION(NAME) \
-		WANTED(NAME) \
-		if (wanted) \
+		if (wanted(argc, argv, #NAME)) \
 			bad += play(#NAME, b_##NAME, engine, after_section, false) + play(#NAME, w_##NAME, engine, after_section, true);
 #define PLAY_OBJECT(NAME) \
-		WANTED(NAME) \
-		if (wanted) \
+		if (wanted(argc, argv, #NAME)) \
 			bad += play(#NAME, o_##NAME, engine, after_objects, false) + play(#NAME, v_##NAME, engine, after_objects, true);
 		SECTIONS(PLAY_SECTION)
 		if (engine == WS_TM_BLOCK || engine == WS_TM_BLOCK_PESSIMISTIC) {

@@ -134,7 +134,6 @@ __device__ void write_one(struct ws_stm *stm, unsigned long long *p, unsigned lo
 __device__ void cancel_it(struct ws_stm *) {}
 #endif
 
-/* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
 /* Half way through a section. */
 template <typename T> __device__ bool half_way(T *) { return true; }
 #ifndef MARKED
@@ -147,6 +146,7 @@ __device__ bool reads_only(unsigned seed)
 	return step(&seed) % 4 == 0;
 }
 
+/* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
 template <typename T> __device__ void body(T *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
 {
 	unsigned r = seed, n = 1 + step(&r) % 4, only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
