@@ -24,6 +24,7 @@
 #define WARPSAFE_TM_CUH
 
 #include "tm/log.cuh"
+#include "tm/pool.cuh"
 #include "tm/alone.cuh"
 #include "tm/cgl.cuh"
 #include "tm/pstm.cuh"
@@ -372,6 +373,85 @@ WS_TX_FN void ws_tx_retry(struct ws_tx *tx)
 /* After the section: WS_TX_COMMITTED, WS_TX_CANCELLED or WS_TX_TOO_LARGE. */
 WS_TX_FN enum ws_tx_state ws_tx_status(const struct ws_tx *tx) { return (enum ws_tx_state)tx->state; }
 
+/* ---- memory (tm/pool.cuh; the handle was made with config.pool) ---- */
+
+WS_TX_FN int ws_tx__may_write(const struct ws_tx *tx)
+{
+	if (tx->state == WS_TX_ACTIVE && (tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE))
+		__trap();
+	return tx->state == WS_TX_ACTIVE;
+}
+
+/* Memory of so many bytes, at a multiple of 16; what is in it is anything. NULL: there is none, or the attempt is doomed. When the
+ * attempt aborts it is gone. Nobody else has it before this section commits, so it can be filled by ws_tx_fill_T (and then not by
+ * ws_tx_write as well, see there); not by plain stores, for attempts that will abort may still read there by old pointers. */
+WS_TX_FN void *ws_tx_alloc(struct ws_tx *tx, unsigned long long bytes)
+{
+	unsigned block;
+
+	if (!ws_tx__may_write(tx) || (!ws_tx__directly(tx) && !ws_tx__room(tx)))
+		return 0;
+	block = ws_tx__take_block(tx->tm.pool, tx->tm.units, ws_tx__class(bytes), tx->id);
+	if (!block) {
+		atomicAdd(&ws_tx__stats(tx)->unallocated, 1ull);
+		return 0;
+	}
+	if (!ws_tx__directly(tx))
+		ws_tx__note_memory(tx, WS_TX_GOT, block);
+	return (void *)ws_tx__address_of(&tx->tm, block);
+}
+
+/* Makes all granules of a block this transaction's own, as written. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__seize(struct ws_tx *tx, unsigned long long at, unsigned long long bytes)
+{
+	unsigned long long done;
+
+	if (ws_tx__engine(tx) == WS_TM_CGL || WS_TM_BREAK == 29)
+		return 1;
+	if (!ws_tx__deferred(tx)) {
+		for (done = 0; tx->state == WS_TX_ACTIVE && done < bytes; done += WS_TM_UNIT)
+			ws_tx__open(tx, at + done, WS_TM_UNIT, 1);
+		return tx->state == WS_TX_ACTIVE;
+	}
+	for (done = 0; done < bytes; done += 8) {
+		if (done && ws_tx__granule(tx, at + done) == ws_tx__granule(tx, at + done - 8))
+			continue;
+		if (!ws_tx__room(tx))
+			return 0;
+		ws_tx__write_later(tx, at + done, 8, 0);
+	}
+	return 1;
+}
+
+/* Whether what was read is so now, and not only at the time of a snapshot. If not the attempt is doomed. */
+WS_TX_FN int ws_tx__still(struct ws_tx *tx)
+{
+	if (ws_tx__engine(tx) == WS_TM_HSTM && !ws_tx__hstm_extend(tx))
+		return ws_tx__doom(tx, WS_TM_INVALID);
+	return ws_tx_validate(tx);
+}
+
+/* Gives memory back that ws_tx_alloc gave, in this section or in one before; it is gone when the section commits. Counts as a write
+ * of all of it. NULL: nothing. What is no such memory (any more) ends the kernel. */
+WS_TX_FN void ws_tx_free(struct ws_tx *tx, void *p)
+{
+	unsigned long long at = (unsigned long long)p;
+	unsigned block;
+
+	if (!ws_tx__may_write(tx) || !p)
+		return;
+	block = ws_tx__block_at(&tx->tm, at);
+	if (!block) {
+		if (ws_tx__still(tx))
+			__trap();
+		return;
+	}
+	if (ws_tx__directly(tx))
+		ws_tx__give_block(tx->tm.pool, block, ws_tx__class_of(&tx->tm, block), tx->id);
+	else if (ws_tx__seize(tx, at, (unsigned long long)WS_TM_UNIT << ws_tx__class_of(&tx->tm, block)) && ws_tx__room(tx))
+		ws_tx__note_memory(tx, WS_TX_FREED, block);
+}
+
 /* ---- begin and end of an attempt ---- */
 
 /* Undoes what was written since the log had `from` entries. Those of writes that were not made (deferred update) go: an entry of
@@ -384,6 +464,8 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 	while (w.i > from && (e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_REDO)
 			e->where = 0;
+		else if (ws_tx__kind(e) == WS_TX_UNDO && e->where & WS_TX_MEMORY)
+			ws_tx__undo_memory(e);
 		else if (ws_tx__kind(e) == WS_TX_UNDO && e->where)
 			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
 	tx->last_at = 0;
@@ -476,8 +558,10 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 		ws_tx__drop_token(tx);
 }
 
+/* The locations have been given back. */
 WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 {
+	ws_tx__give_memory(tx);
 	ws_tx__empty_log(tx);
 	tx->owned = tx->base = tx->other = 0;
 	tx->last_at = 0;
@@ -526,7 +610,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->owned = tx->base = tx->other = tx->alone = 0;
+	tx->level = tx->owned = tx->base = tx->other = tx->alone = tx->memory = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 

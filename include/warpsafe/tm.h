@@ -25,6 +25,7 @@ struct ws_tm_config {
 	size_t heap;                   /* bytes for logs that outgrow a thread's own; 0: none; at most 2^40 */
 	unsigned alone;                /* 1: transactions can run alone: ws_tx_irrevocable, WS_TX_READ_ONLY. Each attempt then
 	                                  costs two atomics more */
+	size_t pool;                   /* bytes for ws_tx_alloc; 0: none; at most 2^34. Takes a quarter more than that */
 };
 
 static inline struct ws_tm_config ws_tm_defaults(void)
@@ -37,6 +38,7 @@ static inline struct ws_tm_config ws_tm_defaults(void)
 	c.patience = 128;
 	c.heap = (size_t)4 << 20;
 	c.alone = 0;
+	c.pool = 0;
 	return c;
 }
 
@@ -49,10 +51,10 @@ static inline unsigned ws_tm__log2(unsigned long long n)    /* rounded up */
 	return bits;
 }
 
-/* Lays out table, words, stripes, heap and links in one piece of memory; every part begins at a multiple of 128. */
+/* Lays out table, words, stripes, heap, links and pool in one piece of memory; every part begins at a multiple of 128. */
 static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
 {
-	size_t sizes[5], at[6];
+	size_t sizes[6], at[7];
 	int i;
 
 	sizes[0] = ((size_t)tm->mask + 1) * 8;
@@ -60,7 +62,8 @@ static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
 	sizes[2] = WS_TM_STRIPES * sizeof(struct ws_tm_stripe);
 	sizes[3] = (size_t)tm->chunks * WS_TM_CHUNK * sizeof(struct ws_tm_entry);
 	sizes[4] = (size_t)tm->chunks * sizeof(unsigned);
-	for (at[0] = 0, i = 0; i < 5; i++)
+	sizes[5] = tm->units ? (size_t)WS_TM_POOL_BYTES(tm->units) : 0;
+	for (at[0] = 0, i = 0; i < 6; i++)
 		at[i + 1] = at[i] + ((sizes[i] + 127) & ~(size_t)127);
 	if (base) {
 		tm->memory = base;
@@ -69,8 +72,9 @@ static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
 		tm->stripes = (struct ws_tm_stripe *)(void *)(base + at[2]);
 		tm->heap = (struct ws_tm_entry *)(void *)(base + at[3]);
 		tm->links = (unsigned *)(void *)(base + at[4]);
+		tm->pool = (struct ws_tm_pool *)(void *)(base + at[5]);
 	}
-	return at[5];
+	return at[6];
 }
 
 /* Sets *tm up; config may be NULL (ws_tm_defaults). cudaErrorInvalidValue for a setting that is out of range. After an
@@ -85,7 +89,8 @@ static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_conf
 
 	memset(tm, 0, sizeof *tm);
 	if ((unsigned)c.engine >= WS_TM_ENGINES || c.granularity < 4 || c.granularity > 64 ||
-	    (c.granularity & (c.granularity - 1)) || !c.entries || c.entries > 1u << 30 || c.heap > (size_t)1 << 40)
+	    (c.granularity & (c.granularity - 1)) || !c.entries || c.entries > 1u << 30 || c.heap > (size_t)1 << 40 ||
+	    c.pool > (size_t)1 << 34)
 		return cudaErrorInvalidValue;
 	tm->engine = (unsigned short)c.engine;
 	tm->counted = c.alone != 0;
@@ -94,6 +99,7 @@ static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_conf
 	tm->mask = (1u << tm->bits) - 1;
 	tm->chunks = (unsigned)((c.heap + chunk - 1) / chunk);
 	tm->patience = c.patience;
+	tm->units = (unsigned)((c.pool + WS_TM_UNIT - 1) / WS_TM_UNIT);
 	size = ws_tm__lay_out(tm, NULL);
 	e = cudaMalloc(&memory, size);
 	if (e == cudaSuccess) {
@@ -129,6 +135,7 @@ static inline cudaError_t ws_tm_read_stats(const struct ws_tm *tm, struct ws_tm_
 	for (i = 0; e == cudaSuccess && i < WS_TM_STRIPES; i++) {
 		stats->commits += all[i].sum.commits;
 		stats->serial += all[i].sum.serial;
+		stats->unallocated += all[i].sum.unallocated;
 		for (k = 0; k < WS_TM_REASONS; k++)
 			stats->aborts[k] += all[i].sum.aborts[k];
 	}

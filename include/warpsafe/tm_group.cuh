@@ -236,6 +236,20 @@ WS_TX_FN int ws_tx_irrevocable(struct ws_group *g)
 WS_TX__TYPES(WS_GROUP__WORD)
 #undef WS_GROUP__WORD
 
+WS_GROUP_RARE void *ws_tx_alloc(struct ws_group *g, unsigned long long bytes)
+{
+	void *block = 0;
+
+	WS_GROUP__ALONE(g->shared)
+		block = ws_tx_alloc(&g->shared->tx, bytes);
+	return block;
+}
+WS_GROUP_RARE void ws_tx_free(struct ws_group *g, void *p)
+{
+	WS_GROUP__ALONE(g->shared)
+		ws_tx_free(&g->shared->tx, p);
+}
+
 WS_TX_FN void *ws_tx_read_pointer(struct ws_group *g, const void *p)
 {
 	return (void *)ws_group__read_word(g->shared, (unsigned long long)p, sizeof(void *));

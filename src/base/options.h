@@ -30,6 +30,7 @@ struct ws_options {
 	uint32_t tm_table;           /* entries */
 	uint32_t tm_patience;        /* aborts */
 	uint64_t tm_heap;            /* bytes */
+	uint64_t tm_pool;            /* bytes */
 	/* detector */
 	const char *detector;        /* "shadow" */
 	const char *memories;        /* "shared,global" */

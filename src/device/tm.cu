@@ -59,7 +59,10 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define WS_TX_RARE SLOW
 #define WS_TM_ALWAYS_AMONG 1
 #define ws_tx__nobody_active __warpsafe_tm_nobody_active
+#define ws_tx__pop __warpsafe_tm_pop
 #define ws_tx__take_chunk __warpsafe_tm_take_chunk
+#define ws_tx__take_block __warpsafe_tm_take_block
+#define ws_tx__give_block __warpsafe_tm_give_block
 #define ws_tx__give_chunk __warpsafe_tm_give_chunk
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks
 /* An attempt that has made its writes and still has their locations. */
@@ -236,6 +239,42 @@ SLOW void __warpsafe_tm_read_global(struct thread *t, u64 at, u32 bytes) { read(
 SLOW void __warpsafe_tm_write_global(struct thread *t, u64 at, u32 bytes) { write(t, at, bytes, GLOBAL); }
 SLOW void __warpsafe_tm_read(struct thread *t, u64 at, u32 bytes) { read(t, at, bytes, where_is(at)); }
 SLOW void __warpsafe_tm_write(struct thread *t, u64 at, u32 bytes) { write(t, at, bytes, where_is(at)); }
+
+/* ---- memory: what malloc and free become, in a section and outside of one ---- */
+SLOW void *__warpsafe_tm_malloc_in(u64 bytes, struct thread *t) { return ws_tx_alloc(&t->tx, bytes); }
+
+SLOW void __warpsafe_tm_free_in(void *p, struct thread *t)
+{
+	t->wrote |= p && ws_tx__engine(&t->tx) == WS_TM_ISTM;
+	ws_tx_free(&t->tx, p);
+}
+
+/* Threads of a warp follow each other. */
+HELPER u32 group(void) { return thread_x() + thread_y() * threads_x() + block_x(); }
+
+SLOW void *__warpsafe_tm_malloc(u64 bytes)
+{
+	const struct ws_tm *tm = &__warpsafe_tm;
+	u32 block = ws_tx__take_block(tm->pool, tm->units, ws_tx__class(bytes), group());
+
+	if (!block) {
+		atomicAdd(&tm->stripes[group() % WS_TM_STRIPES].sum.unallocated, 1ull);
+		return 0;
+	}
+	return (void *)ws_tx__address_of(tm, block);
+}
+
+/* Nobody else can use it: the program says so. */
+SLOW void __warpsafe_tm_free(void *p)
+{
+	const struct ws_tm *tm = &__warpsafe_tm;
+	u32 block = p ? ws_tx__block_at(tm, (u64)p) : 0;
+
+	if (p && !block)
+		__builtin_trap();
+	if (block)
+		ws_tx__give_block(tm->pool, block, ws_tx__class_of(tm, block), group());
+}
 
 /* The function that has this local memory returns: what was written there need not be undone, and must not be, for the
  * memory will be others'. */

@@ -67,6 +67,7 @@ struct used {
 
 struct lender {
 	void *context, *module, *stream;     /* the stream is ours, and waits for no other */
+	void *pool;                          /* the module that lends its memory for malloc: the first that has some; or NULL */
 	struct ws_tm handle;
 	bool works;
 	struct lender *next;
@@ -100,17 +101,30 @@ static struct lender *lender_of(void *context)
 	return l;
 }
 
-static bool read_handle(struct lender *l, uint64_t address)
+static bool read_handle(struct lender *l, uint64_t address, struct ws_tm *handle)
 {
-	return ws_real.cuStreamCreate && ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuMemcpyHtoDAsync_v2 &&
-	       ws_real.cuStreamSynchronize && !ws_real.cuStreamCreate(&l->stream, WS_REAL_NON_BLOCKING) &&
-	       !ws_real.cuMemcpyDtoHAsync_v2(&l->handle, address, sizeof l->handle, l->stream) &&
+	return !ws_real.cuMemcpyDtoHAsync_v2(handle, address, sizeof *handle, l->stream) &&
 	       !ws_real.cuStreamSynchronize(l->stream);
 }
 
-static bool write_handle(struct lender *l, uint64_t address)
+static bool open_stream(struct lender *l)
 {
-	return l->works && !ws_real.cuMemcpyHtoDAsync_v2(address, &l->handle, sizeof l->handle, l->stream) &&
+	return ws_real.cuStreamCreate && ws_real.cuMemcpyDtoHAsync_v2 && ws_real.cuMemcpyHtoDAsync_v2 &&
+	       ws_real.cuStreamSynchronize && !ws_real.cuStreamCreate(&l->stream, WS_REAL_NON_BLOCKING);
+}
+
+static bool write_handle(struct lender *l, uint64_t address, void *module)
+{
+	struct ws_tm own;
+
+	if (!l->works || !read_handle(l, address, &own))
+		return false;
+	if (!l->pool && own.units) {
+		l->handle.pool = own.pool;
+		l->handle.units = own.units;
+		l->pool = module;
+	}
+	return !ws_real.cuMemcpyHtoDAsync_v2(address, &l->handle, sizeof l->handle, l->stream) &&
 	       !ws_real.cuStreamSynchronize(l->stream);
 }
 
@@ -124,9 +138,10 @@ static void join(struct used *u, uint64_t address)
 		l = ws_alloc(sizeof *l);
 		*l = (struct lender){ .context = u->context, .module = u->module, .next = lenders };
 		lenders = l;
-		good = l->works = read_handle(l, address);
+		good = l->works = open_stream(l) && read_handle(l, address, &l->handle);
+		l->pool = good && l->handle.units ? u->module : NULL;
 	} else {
-		good = write_handle(l, address);
+		good = write_handle(l, address, u->module);
 	}
 	if (!good)
 		ws_real_tell("marked sections of different modules do not exclude each other: their memory could not be "
@@ -217,7 +232,7 @@ bool ws_real_transact_unload(void *module)
 		read_all();
 	pthread_mutex_lock(&lock);
 	for (struct lender *l = lenders; l; l = l->next)
-		lends |= l->module == module;
+		lends |= l->module == module || l->pool == module;
 	for (struct used *u = uses; u; u = u->next)
 		if (u->module == module && !lends)
 			u->module = NULL;
@@ -231,7 +246,7 @@ void ws_real_transact_forget(void *context)
 	pthread_mutex_lock(&lock);
 	for (struct lender *l = lenders; l; l = l->next)
 		if (!context || l->context == context)
-			l->context = l->module = NULL;
+			l->context = l->module = l->pool = NULL;
 	for (struct used *u = uses; u; u = u->next)
 		if (!context || u->context == context)
 			u->context = u->module = NULL;

@@ -25,6 +25,7 @@ struct ws_tm_settings {
 	uint32_t entries;                /* of the shadow table; a power of two */
 	uint32_t patience;               /* aborts after which a transaction runs alone */
 	uint64_t heap;                   /* bytes for long logs */
+	uint64_t pool;                   /* bytes for malloc */
 };
 struct ws_tm_settings ws_tm_settings_default(void);
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o);

@@ -51,13 +51,13 @@ struct function {                        /* that has sections */
 struct ws_tm_settings ws_tm_settings_default(void)
 {
 	return (struct ws_tm_settings){ .engine = WS_TM_PSTM, .granularity = 4, .entries = 1u << 20, .patience = 128,
-	                                .heap = 4 << 20 };
+	                                .heap = 4 << 20, .pool = 8 << 20 };
 }
 
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
-	                            .heap = o->tm_heap };
+	                            .heap = o->tm_heap, .pool = o->tm_pool };
 
 	while (s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
 		s.engine++;
@@ -175,9 +175,9 @@ static bool ends_program(const char *function)
 	return strcmp(function, "__assertfail") == 0 || strcmp(function, "__assert_fail") == 0;
 }
 
-static bool of_the_system(const char *function)
+static bool is_memory(const struct ws_ptx_func *f)
 {
-	return strcmp(function, "vprintf") == 0 || strcmp(function, "malloc") == 0 || strcmp(function, "free") == 0;
+	return f->declared_only && (strcmp(f->name, "malloc") == 0 || strcmp(f->name, "free") == 0);
 }
 
 /* One more argument, the transaction: behind the others, or as the only one. */
@@ -217,6 +217,16 @@ static struct ws_ptx_inst *end_of_call(struct ws_ptx_func *f, struct ws_ptx_inst
 	return last;
 }
 
+/* malloc and free outside of sections, in a module that has some: one memory for both. */
+static void replace_memory(struct ws_pass *p, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *to = i->call->target;
+
+	if (to->kind == WS_O_SYM && to->sym->kind == WS_SYM_FUNC && is_memory(to->sym->func))
+		ws_ptx_edit(p->m, to->off, to->len, RANK_REPLACE,
+			    *to->sym->func->name == 'm' ? "__warpsafe_tm_malloc" : "__warpsafe_tm_free");
+}
+
 static bool section_call(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i)
 {
 	const struct ws_operand *to = i->call->target;
@@ -227,16 +237,20 @@ static bool section_call(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst
 		return ws_tm_refuse(b->p, b->f, i, "a call by address cannot be in a marked section");
 	if (f->declared_only && ends_program(f->name))
 		return true;
-	if (f->declared_only && of_the_system(f->name))
-		return ws_tm_refuse(b->p, b->f, i, "'%s' cannot be undone, so it cannot be in a marked section",
-				    *f->name == 'v' ? "printf" : f->name);
-	if (f->declared_only)
+	if (f->declared_only && strcmp(f->name, "vprintf") == 0)
+		return ws_tm_refuse(b->p, b->f, i, "'printf' cannot be undone, so it cannot be in a marked section");
+	if (f->declared_only && !is_memory(f))
 		return ws_tm_refuse(b->p, b->f, i, "'%s' is not a function of this module, so it cannot be called in a "
 				    "marked section", f->name);
 	if (i->guard)
 		return ws_tm_refuse(b->p, b->f, i, "a call under a guard cannot be in a marked section");
-	want_clone(tm, f);
-	ws_ptx_edit(b->p->m, to->off, to->len, RANK_REPLACE, clone_name(tm, f));
+	if (is_memory(f)) {
+		ws_ptx_edit(b->p->m, to->off, to->len, RANK_REPLACE,
+			    *f->name == 'm' ? "__warpsafe_tm_malloc_in" : "__warpsafe_tm_free_in");
+	} else {
+		want_clone(tm, f);
+		ws_ptx_edit(b->p->m, to->off, to->len, RANK_REPLACE, clone_name(tm, f));
+	}
 	add_argument(b, i);
 	c = ws_code_at(b->p, b->f, end_of_call(b->f, i), WS_AFTER);
 	ws_tm_leave_if_lost(b, c);
@@ -427,6 +441,8 @@ static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct
 		fn->body.lost = fn->sections[fn->flow.section[i->index]].lost;
 		return inside(fn->tm, &fn->body, i, a);
 	}
+	if (i->call)
+		replace_memory(fn->body.p, i);
 	if (mark != WS_TM_NO_MARK)           /* where control never comes; a retry outside of sections is nothing */
 		remove_marker(fn->body.p, i);
 	return true;
@@ -598,34 +614,53 @@ static uint32_t log2_of(uint64_t n)
 	return bits;
 }
 
+/* The same in a function without sections. */
+static bool replace_all_memory(struct ws_pass *p, const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (f->insts[k].call)
+			replace_memory(p, &f->insts[k]);
+	return true;
+}
+
+static bool uses_memory(const struct ws_ptx_module *m)
+{
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		if (is_memory(m->funcs[k]))
+			return true;
+	return false;
+}
+
 /* The tables and the handle, a struct ws_tm. Modules that are linked share them; nvlink takes the weak ones for one. */
 static void declare(struct ws_pass *p)
 {
 	struct ws_tm_settings s = p->tm ? *p->tm : ws_tm_settings_default();
 	uint64_t chunk = WS_TM_CHUNK * sizeof(struct ws_tm_entry), chunks = (s.heap + chunk - 1) / chunk;
 	uint32_t bits = log2_of(s.entries);
-	static const char *const names[] = { "table", "words", "stripes", "heap", "links" };
+	uint32_t units = uses_memory(p->m) ? (uint32_t)(s.pool / WS_TM_UNIT) : 0;
+	static const char *const names[] = { "table", "words", "stripes", "heap", "links", "pool" };
 	const uint64_t sizes[] = { 8ull << bits, sizeof(struct ws_tm_words),
-		                   WS_TM_STRIPES * sizeof(struct ws_tm_stripe), (chunks ? chunks : 1) * chunk, (chunks ? chunks : 1) * 4 };
+		                   WS_TM_STRIPES * sizeof(struct ws_tm_stripe), (chunks ? chunks : 1) * chunk, (chunks ? chunks : 1) * 4,
+		                   units ? WS_TM_POOL_BYTES(units) : 8 };
 
-	_Static_assert(sizeof(struct ws_tm) == 72, "the list below");
+	_Static_assert(sizeof(struct ws_tm) == 88, "the list below");
 	ws_rw_need(p, 31, 20);               /* .weak of variables */
 	for (unsigned k = 0; k < WS_COUNT(names); k++)
 		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k],
 			      (unsigned long long)sizes[k]);
-	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[9] = { generic(__warpsafe_tm_table), "
+	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[11] = { generic(__warpsafe_tm_table), "
 		      "generic(__warpsafe_tm_words), generic(__warpsafe_tm_stripes), generic(__warpsafe_tm_heap), "
-		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu };",
+		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu, generic(__warpsafe_tm_pool), %u };",
 		      ((1ull << bits) - 1) | (unsigned long long)bits << 32,
 		      (unsigned long long)log2_of(s.granularity) | (unsigned long long)chunks << 32,
-		      (unsigned long long)s.patience | (unsigned long long)s.engine << 32);
+		      (unsigned long long)s.patience | (unsigned long long)s.engine << 32, units);
 }
 
 /* All functions of the runtime, before the module's own. */
 static bool add_runtime(struct ws_pass *p)
 {
 	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read",
-		                             "write", "forget", "retry" };
+		                             "write", "forget", "retry", "malloc_in", "free_in", "malloc", "free" };
 	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 
 	for (unsigned k = 0; k < WS_COUNT(names) && good; k++) {
@@ -680,8 +715,7 @@ bool ws_rw_pass_tm(struct ws_pass *p)
 	for (uint32_t k = 0; k < p->m->nfuncs; k++)
 		limit_registers(p, p->m->funcs[k]);
 	for (uint32_t k = 0; k < p->m->nfuncs && good; k++)
-		if (has_markers(p->m->funcs[k]))
-			good = function(&tm, p->m->funcs[k]);
+		good = has_markers(p->m->funcs[k]) ? function(&tm, p->m->funcs[k]) : replace_all_memory(p, p->m->funcs[k]);
 	for (size_t k = 0; k < tm.clones.n && good; k++)
 		good = clone(&tm, tm.clones.list[k]);
 	free(tm.clones.list);

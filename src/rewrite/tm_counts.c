@@ -5,6 +5,7 @@ static void sum(struct ws_tm_stats *to, const struct ws_tm_stats *from)
 {
 	to->commits += from->commits;
 	to->serial += from->serial;
+	to->unallocated += from->unallocated;
 	for (unsigned k = 0; k < WS_TM_REASONS; k++)
 		to->aborts[k] += from->aborts[k];
 }
@@ -58,6 +59,11 @@ void ws_tm_counts_tell(const struct ws_tm_counts *c, unsigned sections, bool sta
 	if (s->aborts[WS_TM_TOO_LARGE])
 		ws_buf_puts(out, "warpsafe: error: a transaction was larger than the memory for long ones; give more with "
 		            "--heap\n");
+	if (s->unallocated) {
+		ws_buf_puts(out, "warpsafe: warning: ");
+		add(out, s->unallocated, "allocation", "allocations");
+		ws_buf_puts(out, " found no memory; give more with --pool\n");
+	}
 	if (!stats || !sections)
 		return;
 	ws_buf_puts(out, "warpsafe: ");

@@ -12,7 +12,7 @@ __device__ __noinline__ void barrier(int *a)
 	a[1]++;
 }
 
-__global__ void kernel(int *a, void **p)
+__global__ void kernel(int *a)
 {
 #if CASE == 10
 	ws_tx_begin();
@@ -35,7 +35,7 @@ __global__ void kernel(int *a, void **p)
 #elif CASE == 4
 		a[2] = __shfl_sync(~0u, a[1], 0);         /* refused 4 */
 #elif CASE == 5
-		*p = malloc(16);                          /* refused 5 */
+		a[2] = atomicCAS((unsigned short *)a, (unsigned short)1, (unsigned short)2); /* refused 5 */
 #elif CASE == 6
 		a[2] = choice(a[1]);                      /* refused 6 */
 #elif CASE == 7
@@ -57,6 +57,6 @@ int main()
 	int *a;
 
 	cudaMalloc(&a, 64);
-	kernel<<<1, 32>>>(a, nullptr);
+	kernel<<<1, 32>>>(a);
 	return cudaDeviceSynchronize() != cudaSuccess;
 }

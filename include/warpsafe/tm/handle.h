@@ -31,6 +31,7 @@ struct ws_tm_stats {
 	unsigned long long commits;
 	unsigned long long serial;                  /* of these, while no other transaction might start */
 	unsigned long long aborts[WS_TM_REASONS];
+	unsigned long long unallocated;             /* ws_tx_alloc that found no memory */
 };
 
 /* Counters are spread over this many places, 128 bytes each, so that they are not one hot word. */
@@ -56,6 +57,16 @@ struct ws_tm_words {
 enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */
 struct ws_tm_entry { unsigned long long where, value; }; /* tm/log.cuh */
 
+/* Memory for ws_tx_alloc (tm/pool.cuh): this, a number for each unit (a power of two of bytes), and at the next multiple of 128
+ * the units. Blocks have 2^class units. */
+enum { WS_TM_UNIT = 16, WS_TM_CLASSES = 32, WS_TM_TOPS = 64 };
+struct ws_tm_pool {
+	unsigned long long fresh, unused[15];       /* units handed out for the first time; behind them none was in use yet */
+	unsigned long long top[WS_TM_TOPS][WS_TM_CLASSES]; /* blocks that were given back: count of changes << 32 | number + 1 */
+};
+#define WS_TM_POOL_BYTES(units) \
+	((sizeof(struct ws_tm_pool) + 4ull * (units) + 127) / 128 * 128 + (unsigned long long)WS_TM_UNIT * (units))
+
 /* Made by ws_tm_create; passed to kernels by value. All pointers are to device memory. */
 struct ws_tm {
 	void *table;                                /* shadow entries: 8 bytes each (pstm uses 4), a power of two of them */
@@ -70,6 +81,8 @@ struct ws_tm {
 	unsigned patience;                          /* aborts after which a transaction asks to run alone */
 	unsigned short engine;                      /* enum ws_tm_engine */
 	unsigned short counted;                     /* attempts are counted, so that one can run alone (tm/alone.cuh) */
+	struct ws_tm_pool *pool;
+	unsigned units, unused;                     /* of the pool; 0: ws_tx_alloc finds no memory */
 };
 
 /* As used in tables of statistics. */

@@ -21,7 +21,7 @@
 #ifndef WARPSAFE_TM_ISTM_CUH
 #define WARPSAFE_TM_ISTM_CUH
 
-#include "log.cuh"
+#include "pool.cuh"
 
 /* Returns 0 at a conflict. The log has room. */
 WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
@@ -40,7 +40,14 @@ WS_TX_FN int ws_tx__istm_read(struct ws_tx *tx, unsigned long long granule)
 	return 1;
 }
 
-/* Returns 0 at a conflict. The log has room. */
+/* Whether all that was read still has the version that it had, and nobody else writes it. */
+WS_TX_FN int ws_tx__istm_valid(const struct ws_tx *tx)
+{
+	return ws_tx__same_versions(tx, ~0u, tx->id, WS_TM_BREAK == 13) || WS_TM_BREAK == 10;
+}
+
+/* Returns 0 at a conflict. The log has room. In the pool of memory what has led here must still be so: the location may have become
+ * another object's, which a thread fills that has it for itself (pool.cuh). */
 WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule);
@@ -55,13 +62,7 @@ WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 		return 0;
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), old >> 32);
 	ws_tx__note_near(tx, index);
-	return 1;
-}
-
-/* Whether all that was read still has the version that it had, and nobody else writes it. */
-WS_TX_FN int ws_tx__istm_valid(const struct ws_tx *tx)
-{
-	return ws_tx__same_versions(tx, ~0u, tx->id, WS_TM_BREAK == 13) || WS_TM_BREAK == 10;
+	return !ws_tx__in_pool(&tx->tm, granule << tx->tm.granule) || WS_TM_BREAK == 28 || ws_tx__istm_valid(tx);
 }
 
 /* The caller has put a fence before. */

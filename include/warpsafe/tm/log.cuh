@@ -74,11 +74,13 @@ struct ws_tx {
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
+	unsigned memory;      /* the log has entries of memory */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
 	unsigned long long filter;   /* deferred update: where it has written, by a hash to one bit; 0: nowhere */
 };
 
-/* What a log entry tells is in the two highest bits of its first word, where addresses have none. */
+/* What a log entry tells is in the two highest bits of its first word, where addresses have none. One of WS_TX_UNDO with
+ * WS_TX_MEMORY is not of a write but of a block of memory (pool.cuh). */
 enum ws_tx_kind {
 	WS_TX_UNDO,           /* address and size of a write; value: what was there before */
 	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version */
