@@ -15,8 +15,9 @@
  * architectures", 2011, example 5). A section must not end its thread, nor wait for others of its warp; a section inside of another
  * one may deadlock under a stack: for two spin locks at once there is ws_with_locks, which takes neither before it has both.
  *
- * __ws_lock(p) and __ws_unlock(p), the instructions of `warpsafe sim --unit=simt-lock`, are defined here as a spin lock
- * for GPUs with independent threads: there, a program that was written for them runs too. */
+ * __ws_lock(p), __ws_unlock(p) and __ws_try_lock(p, attempts), instructions of `warpsafe sim --unit=simt-lock`, are defined here
+ * as a spin lock for GPUs with independent threads: there, a program that was written for them runs too. With WS_LOCK_UNIT
+ * defined before this file is included they are only declared: for the unit. */
 #ifndef WARPSAFE_LOCK_CUH
 #define WARPSAFE_LOCK_CUH
 
@@ -154,6 +155,11 @@ template <class Section> WS_LOCK_FN void ws_with_locks(ws_spin_lock *a, ws_spin_
 }
 
 /* ---- the names of the proposed instructions ---- */
+#ifdef WS_LOCK_UNIT
+extern "C" __device__ void __ws_lock(unsigned *word);
+extern "C" __device__ void __ws_unlock(unsigned *word);
+extern "C" __device__ unsigned __ws_try_lock(unsigned *word, unsigned attempts);
+#else
 extern "C" __device__ inline void __ws_lock(unsigned *word)
 {
 	ws_spin_lock *lock = (ws_spin_lock *)word;
@@ -167,5 +173,20 @@ extern "C" __device__ inline void __ws_unlock(unsigned *word)
 {
 	ws_unlock((ws_spin_lock *)word);
 }
+
+extern "C" __device__ inline unsigned __ws_try_lock(unsigned *word, unsigned attempts)
+{
+	ws_spin_lock *lock = (ws_spin_lock *)word;
+	unsigned ticket = lock->enter();
+
+	for (unsigned i = 0; i < attempts; i++) {
+		if (i)
+			lock->wait(ticket);
+		if (lock->may(ticket))
+			return 1;
+	}
+	return 0;
+}
+#endif
 
 #endif

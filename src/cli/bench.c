@@ -14,7 +14,8 @@
 
 static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5, &ws_claim_s2, &ws_claim_s3,
 	                                         &ws_claim_s4, &ws_claim_s5, &ws_claim_s6, &ws_claim_r1, &ws_claim_r2,
-	                                         &ws_claim_r3, &ws_claim_r4, &ws_claim_r5, &ws_claim_r8 };
+	                                         &ws_claim_r3, &ws_claim_r4, &ws_claim_r5, &ws_claim_r6,
+	                                         &ws_claim_r7, &ws_claim_r8 };
 
 const char *const ws_bench_workloads[] = { "mcarlo", "scan", "fwalsh", "hist", "sortnw", "reduce", "psum", "offt",
 	                                       "kmeans", "hash", NULL };
@@ -333,6 +334,8 @@ static int bench(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--quick"))
 			b.quick = true;
+		else if (!strcmp(argv[i], "--full"))
+			b.full = true;
 		else if (!strcmp(argv[i], "--gpu=real") || !strcmp(argv[i], "--gpu=sim"))
 			b.real = argv[i][6] == 'r';
 		else if (!strcmp(argv[i], "--format=json") || !strcmp(argv[i], "--format=text"))
@@ -359,13 +362,14 @@ static int bench(int argc, char **argv)
 	free(b.folder);
 	free(b.sources);
 	free(b.self);
+	json_decref(b.kept);
 	ws_buf_free(&b.why);
 	return status;
 }
 
 const struct ws_verb ws_verb_bench = {
 	"bench", "run claims of the papers and print our figures beside theirs",
-	"[--quick] [--gpu=sim|real] [--programs=FOLDER] [--format=text|json] [CLAIM...]",
+	"[--quick|--full] [--gpu=sim|real] [--programs=FOLDER] [--format=text|json] [CLAIM...]",
 	"Compiles the workloads of a claim, runs them on the simulated GPU (D5: on a real one), and\n"
 	"prints what was found beside what the paper says; a row says whether the shape holds.\n"
 	"Without a CLAIM D2 and D3 are run.\n"
@@ -378,10 +382,13 @@ const struct ws_verb ws_verb_bench = {
 	"  S4   ... by the bytes that conflict together (Holey 2015, 4.3.3, fig. 4.8)\n"
 	"  S5   ... by the number of cores, against other engines and the CPU (Holey 2015, 4.3.5 and 4.4)\n"
 	"  S6   binary tree and skip list (Chaudhry 2009, tables 1 to 4)\n"
+	"  R6   lock instructions against atomics: Apriori, Interac, BarnesHut (Ramamurthy 2011, fig. 7.1 and 7.2)\n"
+	"  R7   ... with queues in the memory partitions (fig. 7.3 and 7.4, table 7.1)\n"
 	"  R1 to R5, R8   locks in warps: examples 1 to 20, and what goes beyond (Ramamurthy 2011)\n"
 	"\n"
 	"S2 to S6 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
-	"with --gpu=real, milliseconds of the machine's own GPU. --quick takes small sizes. --programs: the\n"
+	"with --gpu=real, milliseconds of the machine's own GPU. R6 and R7 count cycles of fermi30. --quick takes\n"
+	"small sizes, --full those of R6 and R7 that take long (Apriori with 100,000 records). --programs: the\n"
 	"programs were built before and lie in FOLDER (mcarlo, scan, ...), so that a machine without a\n"
 	"compiler can run them. The exit status is 1 when a row does not hold.\n",
 	bench,

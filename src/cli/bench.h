@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 struct ws_bench {
-	bool quick;                  /* small sizes */
+	bool quick, full;            /* small sizes; the papers' where the usual ones are smaller */
 	bool real;                   /* on the machine's own GPU, where a claim can be run on both */
 	bool may_fail;               /* a launch that fails is a result too (ws_bench_run) */
 	const char *programs;        /* folder of programs that were built before; NULL = they are compiled */
@@ -16,6 +16,7 @@ struct ws_bench {
 	char *folder;                /* for what is built; removed at the end, if it is not `programs` */
 	char *self;                  /* path of warpsafe */
 	json_t *table;               /* rows so far: arrays of strings, the last of them "holds", "differs" or a reason */
+	json_t *kept;                /* what claims keep for others; may be NULL */
 	size_t differs;
 	const char *trouble;         /* why it cannot go on; NULL = nothing */
 	struct ws_buf why;
@@ -30,7 +31,8 @@ struct ws_claim {
 };
 extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5,
 	ws_claim_s6;
-extern const struct ws_claim ws_claim_r1, ws_claim_r2, ws_claim_r3, ws_claim_r4, ws_claim_r5, ws_claim_r8;
+extern const struct ws_claim ws_claim_r1, ws_claim_r2, ws_claim_r3, ws_claim_r4, ws_claim_r5, ws_claim_r6,
+	ws_claim_r7, ws_claim_r8;
 
 /* The ten workloads of Holey et al. 2015, table 6.2: file names without ".cu"; NULL at the end. */
 extern const char *const ws_bench_workloads[];

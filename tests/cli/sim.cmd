@@ -28,7 +28,7 @@ warpsafe sim ./add 2>text
 echo "status $?"
 grep ms text | head -1 >time; sed -n 's/[0-9][0-9,.]*/N/g; 1,4p' text
 warpsafe sim ./add 2>&1 >again | grep ms | head -1 | cmp - time && echo 'the same time'
-for machine in fermi fx5800 gtx480 h200; do
+for machine in fermi fermi30 fx5800 gtx480 h200; do
 	warpsafe sim --config=$machine --counters=one.json -- ./add 2>errors
 	warpsafe sim --config=$machine --counters=two.json -- ./add >two.out 2>errors
 	cmp one.json two.json && grep -o '"machine": "[a-z0-9]*"' one.json

@@ -364,7 +364,7 @@ static void run_copy(struct clocked *c)
 
 static void test_sums_and_repetition(void **state)
 {
-	static const char *const names[] = {"fermi", "fx5800", "gtx480", "h200"};
+	static const char *const names[] = {"fermi", "fermi30", "fx5800", "gtx480", "h200"};
 
 	for (size_t i = 0; i < WS_COUNT(names); i++)
 		for (uint32_t policy = WS_POLICY_LRR; policy <= WS_POLICY_TWO_LEVEL; policy++) {

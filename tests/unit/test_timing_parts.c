@@ -376,12 +376,13 @@ static void test_two_level(void **state)
 /* ---- descriptions ---- */
 static void test_descriptions(void **state)
 {
-	static const char *const names[] = {"fermi", "fx5800", "gtx480", "h200"};
+	static const char *const names[] = {"fermi", "fermi30", "fx5800", "gtx480", "h200"};
 
 	for (size_t i = 0; i < WS_COUNT(names); i++)
 		assert_string_equal(clocked_named(names[i]).name, names[i]);
 	assert_int_equal(clocked_named("fermi").cores, 16);            /* holey-2015, table 5.1 */
 	assert_int_equal(clocked_named("fx5800").l1.ways, 6);          /* table 6.1 */
+	assert_int_equal(clocked_named("fermi30").l2.ways, 64);        /* ramamurthy-2011, table 6.1 */
 }
 
 static void refused(const char *add, const char *words)
