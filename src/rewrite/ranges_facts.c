@@ -100,8 +100,7 @@ static bool written(const struct values *v, const struct fact *k, uint32_t from,
 	return false;
 }
 
-/* Can control come from one block's end to the start of another one? */
-static bool reaches(const struct values *v, uint32_t from, uint32_t to)
+bool ws_block_reaches(const struct values *v, uint32_t from, uint32_t to)
 {
 	uint32_t *stack = ws_alloc((v->f->nblocks + 1) * sizeof *stack), depth = 0;
 	bool *seen = ws_alloc(v->f->nblocks + 1), found = false;
@@ -122,29 +121,31 @@ static bool reaches(const struct values *v, uint32_t from, uint32_t to)
 	return found;
 }
 
-/* Has r the same value at both, of which the first is executed once, when the kernel begins? */
-static bool unchanged_since_begin(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *d,
-				  const struct ws_ptx_inst *at)
+static bool comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+{
+	return (a->block == b->block && a->index < b->index) || ws_block_reaches(v, a->block, b->block);
+}
+
+/* Has r the same value at both, of which the first is executed once? */
+static bool unchanged_since(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *d, const struct ws_ptx_inst *at)
 {
 	const struct defs *w = &v->defs[r->index];
 
-	if (d->block || v->f->blocks[0].npred || w->n > MOST_DEFS || at->block == 0)
+	if (d->block == at->block || w->n > MOST_DEFS || ws_block_reaches(v, d->block, d->block))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++)
-		if ((w->at[k]->block || w->at[k]->index >= d->index) &&
-		    (w->at[k]->block == at->block ? w->at[k]->index < at->index || reaches(v, at->block, at->block) :
-						    reaches(v, w->at[k]->block, at->block)))
+		if ((w->at[k] == d || comes_before(v, d, w->at[k])) && comes_before(v, w->at[k], at))
 			return false;
 	return true;
 }
 
 /* Is what the first finds of r true at the second? What a register that changes was compared with must have happened in
- * the same block, so that nothing is from an earlier round of a loop, or before it ever changed. */
+ * the same block, or where there is no loop, so that nothing is from an earlier round. */
 static bool still_holds(const struct values *v, const struct fact *k, const struct ws_ptx_inst *d, const struct ws_ptx_inst *at)
 {
 	if (k->constant || (d->block == at->block && d->index <= at->index && !written(v, k, d->index, at->index)))
 		return true;
-	return unchanged_since_begin(v, k->r, d, at);
+	return unchanged_since(v, k->r, d, at);
 }
 
 /* Does p == value mean that the fact is true at instruction `at`? */
@@ -230,18 +231,19 @@ static bool is_set_once(const struct values *v, const struct ws_reg *r)
 	return d->n == 1 && !d->at[0]->guard && !d->at[0]->block && !v->f->blocks[0].npred;
 }
 
-/* Is r last written in the block by copying a register of which the fact holds? Loops begin so: `i = first`. */
-static bool is_copied(struct values *v, const struct fact *want, const struct ws_ptx_block *b)
+/* Is r last written in the block, before instruction `to`, by copying a register of which the fact holds? Loops begin so:
+ * `i = first`. */
+static bool is_copied(struct values *v, const struct bound *bound, const struct ws_reg *r, const struct ws_ptx_block *b, uint32_t to)
 {
-	for (uint32_t i = b->last + 1; i-- > b->first;) {
+	for (uint32_t i = to; i-- > b->first;) {
 		const struct ws_ptx_inst *move = &v->f->insts[i];
 
-		if (ws_ptx_sets(move, want->r))
+		if (ws_ptx_sets(move, r))
 			return move->op == WS_OP_mov && !move->guard && move->nops == 2 && move->ops[1].kind == WS_O_REG &&
-			       !move->ops[1].component && !move->ops[1].negated && move->ops[0].reg == want->r &&
+			       !move->ops[1].component && !move->ops[1].negated && move->ops[0].reg == r &&
 			       !move->ops[0].component && move->ops[1].reg->vec == 1 &&
-			       ws_type_bytes(move->ops[1].reg->type) == ws_type_bytes(want->r->type) &&
-			       ws_fact_holds(v, &want->bound, move->ops[1].reg, is_set_once(v, move->ops[1].reg), move);
+			       ws_type_bytes(move->ops[1].reg->type) == ws_type_bytes(r->type) &&
+			       ws_fact_holds(v, bound, move->ops[1].reg, is_set_once(v, move->ops[1].reg), move);
 	}
 	return false;
 }
@@ -252,7 +254,7 @@ static bool *find_copied(struct values *v, const struct fact *want)
 
 	memset(copied, 0, v->f->nblocks);
 	for (uint32_t b = 0; b < v->f->nblocks && !want->constant; b++)
-		copied[b] = is_copied(v, want, &v->f->blocks[b]);
+		copied[b] = is_copied(v, &want->bound, want->r, &v->f->blocks[b], v->f->blocks[b].last + 1);
 	return copied;
 }
 
@@ -288,5 +290,7 @@ bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg 
 		return false;
 	if (constant && at->guard && means(v, k, at->guard, !at->guard_neg, at, 0))
 		return true;
-	return k->at_start[at->block] && !written(v, k, v->f->blocks[at->block].first, at->index);
+	if (!written(v, k, v->f->blocks[at->block].first, at->index))
+		return k->at_start[at->block];
+	return is_copied(v, b, r, &v->f->blocks[at->block], at->index);
 }

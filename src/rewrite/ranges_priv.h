@@ -128,6 +128,9 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
                       struct sum *out);
 /* What the instruction adds to r itself; NULL: it does something else. */
 const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
+/* Adds to l the bounds that r has when `at` reads it; an upper one of them, or NULL. */
+const struct bound *ws_value_upper_bound(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at,
+					 struct leaf *l);
 void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t most);
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by);        /* false: no power of 2 */
 void ws_value_duty_power(struct values *v, const struct sum *s);      /* and from 1 to 2^31 - 1 */
@@ -148,12 +151,18 @@ void ws_split_bounds(struct entry *e, struct leaf *l);
 /* The value that r has before `at`, if it goes on by a step in a loop of which the rounds are known. */
 bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 
+/* ---- ranges_cycle.c ---- */
+/* Likewise, if it is one of several registers that go on by a step. */
+bool ws_value_in_cycle(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
+
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
+/* Can control come from one block's end to the start of another one? */
+bool ws_block_reaches(const struct values *v, uint32_t from, uint32_t to);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
  * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,

@@ -631,6 +631,13 @@ static const struct bound *upper_bound(const struct leaf *l)
 	return NULL;
 }
 
+const struct bound *ws_value_upper_bound(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at,
+					 struct leaf *l)
+{
+	find_bounds(v, r, false, at, l);
+	return upper_bound(l);
+}
+
 /* ---- registers ---- */
 /* The special register that a register always holds, or NULL. */
 static const struct ws_operand *special_of(const struct values *v, uint32_t reg)
@@ -748,10 +755,18 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	v->steps--;
 	v->depth++;
 	v->busy[r->index] = true;
-	known = d->n == 1 ? one_definition(v, r, at, out) : several_definitions(v, r, at, out);
-	if (!known && d->n > 1) {
-		v->nduties = nduties;
-		known = ws_value_in_loop(v, r, at, out);
+	if (d->n == 1) {
+		known = one_definition(v, r, at, out);
+	} else {
+		static bool (*const ways[])(struct values *, const struct ws_reg *, const struct ws_ptx_inst *, struct sum *) = {
+			ws_value_in_cycle, several_definitions, ws_value_in_loop
+		};
+
+		known = false;
+		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
+			v->nduties = nduties;
+			known = ways[k](v, r, at, out);
+		}
 	}
 	v->busy[r->index] = false;
 	v->depth--;

@@ -402,6 +402,39 @@ static void loops_that_begin_with_a_copy(void **state)
 #undef ROWS_OF
 }
 
+/* Counters that are added to through copies, and in another width. */
+static void counters_with_copies(void **state)
+{
+	static const char widths[] = KERNEL("setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r20, %r4;\n"
+		"L: cvt.u64.u32 %rd10, %r20; cvt.u32.u64 %r21, %rd10;\n" AT("%r20", "%rd4") "st.global.u32 [%rd4], %r4;\n"
+		"add.s32 %r20, %r21, %r6; setp.lt.u32 %p2, %r20, %r5; @%p2 bra L;\n");
+#define NEXT(first, test) KERNEL("mov.u32 %r20, %r4; setp.ge.u32 %p1, %r20, %r5; " first "add.s32 %r21, %r20, %r6;\n" \
+		"setp.ge.u32 %p2, %r21, %r5; mov.u32 %r24, 0;\n" "@%p1 bra N;\n" AT("%r20", "%rd4") "st.global.u32 [%rd4], %r4;\nN: @%p2 bra END;\n" \
+		"L: mov.u32 %r22, %r21;\n" AT("%r22", "%rd5") "st.global.u32 [%rd5], %r4; add.s32 %r21, %r22, %r6; mov.u32 %r20, %r22;\n" \
+		"add.s32 %r24, %r24, 1; " test "@%p3 bra L;\n")
+	static const char next[] = NEXT("@%p1 bra END; ", "setp.lt.u32 %p3, %r21, %r5; ");
+	static const char not_bounded[] = NEXT("@%p1 bra END; ", "setp.lt.u32 %p3, %r24, 2; ");
+	static const char once[] = NEXT("", "setp.lt.u32 %p3, %r21, %r5; ");
+	static const char two_begins[] = KERNEL("setp.ge.u32 %p1, %r4, %r5; @%p1 bra END; mov.u32 %r20, %r4; setp.lt.u32 %p4, %r3, 9;\n"
+		"@%p4 mov.u32 %r20, 3;\nL: cvt.u64.u32 %rd10, %r20; cvt.u32.u64 %r21, %rd10;\n" AT("%r20", "%rd4") "st.global.u32 [%rd4], %r4;\n"
+		"add.s32 %r20, %r21, %r6; setp.lt.u32 %p2, %r20, %r5; @%p2 bra L;\n");
+
+	expect(widths, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, NONE);
+	expect(widths, (struct launch){ { 2 }, { 32 }, 0, 100, 63 }, ALL(0, 101));
+	expect(widths, (struct launch){ { 2, 2 }, { 32 }, 0, 100, 64 }, ALL(0, 200));
+	expect(widths, (struct launch){ { 2 }, { 32 }, 0, 100, 0x7fffffff }, NONE);
+	expect(widths, (struct launch){ { 2 }, { 32 }, 0, 100, -1u }, ALL(0, 2080));    /* wraps: counts down */
+	expect(next, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, NONE);
+	expect(next, (struct launch){ { 2 }, { 32 }, 0, 100, 63 }, ALL(0, 101));
+	expect(next, (struct launch){ { 2 }, { 32 }, 0, 100, 0x7fffffff }, NONE);
+	expect(once, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, NONE);
+	expect(once, (struct launch){ { 2 }, { 32 }, 0, 100, 63 }, ALL(0, 101));
+	expect(once, (struct launch){ { 2 }, { 32 }, 0, 100, 0x7fffffff }, ALL(0, 64));        /* might wrap in two steps */
+	expect(not_bounded, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, ALL(0, 136));
+	expect(two_begins, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, ALL(0, 105));
+#undef NEXT
+}
+
 /* No comparison bounds the counter where it is added to. */
 static void loops_without_bounds(void **state)
 {
@@ -751,7 +784,7 @@ int main(void)
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
-		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
