@@ -254,7 +254,7 @@ static bool run_detected(struct ws_ptx_module *ptx, double seconds, double *out)
 	return ok;
 }
 
-static bool run_clocked(struct ws_ptx_module *ptx, const char *path, double seconds, double *out)
+static bool run_clocked(struct ws_ptx_module *ptx, const char *path, uint32_t hosts, double seconds, double *out)
 {
 	struct ws_buf why = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &why};
@@ -267,7 +267,7 @@ static bool run_clocked(struct ws_ptx_module *ptx, const char *path, double seco
 		fprintf(stderr, "sim_speed: %s: %s\n", path, text ? why.data : "cannot be read");
 	if (ok) {
 		struct ws_timing *t = ws_timing_new(&m, NULL);
-		struct ws_gpu_config config = {.host_threads = 1, .sms = m.cores, .clock = &ws_timing_clock, .clock_self = t,
+		struct ws_gpu_config config = {.host_threads = hosts, .sms = m.cores, .clock = &ws_timing_clock, .clock_self = t,
 		                               .divergence = m.stack ? WS_DIV_STACK : WS_DIV_ITS};
 
 		ok = run_all(ptx, &config, seconds, out);
@@ -359,8 +359,12 @@ int main(int argc, char **argv)
 		return 2;
 	heading(csv);
 	if (clocked) {
-		ok = run_clocked(ptx, clocked, seconds, plain);
+		ok = run_clocked(ptx, clocked, 1, seconds, plain);
 		row("clocked", plain, csv);
+		if (ok && !only_plain) {
+			ok = run_clocked(ptx, clocked, 2, seconds, two);
+			row("two host threads", two, csv);
+		}
 		ws_ptx_free(ptx);
 		return ok ? 0 : 1;
 	}

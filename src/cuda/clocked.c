@@ -68,7 +68,7 @@ void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
 		c->clock = &ws_timing_clock;
 		c->clock_self = s->timing;
 		c->sms = m.cores;
-		c->host_threads = 1;
+		c->host_threads = s->options.threads ? s->options.threads : 1;
 		c->plain_calls = m.plain_calls;
 		if (c->divergence == WS_DIV_AUTO)
 			c->divergence = m.stack ? WS_DIV_STACK : WS_DIV_ITS;

@@ -159,7 +159,7 @@ static bool take_units(struct ws_exec *x)
 		if (at >= la->units)
 			return false;
 		n = (la->units - at) / (SHARE * la->nexec);
-		n = n < 1 ? 1 : n > GROUP ? GROUP : n;
+		n = n < 1 || x->clocked ? 1 : n > GROUP ? GROUP : n;
 	} while (!__atomic_compare_exchange_n(&la->next_block, &at, at + n, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 	x->next_unit = at;
 	x->end_unit = at + n;

@@ -286,6 +286,17 @@ void ws_fail_barrier(struct ws_exec *x, struct ws_block *b)
 	end_list(&li);
 }
 
+/* Under a clock no other host thread is at work now, and all blocks are told. */
+static void list_blocks(struct listing *li, const struct ws_exec *x)
+{
+	for (uint32_t i = 0; i < x->launch->nexec; i++) {
+		const struct ws_exec *e = &x->launch->exec[i];
+
+		for (size_t k = 0; (e == x || x->clocked) && k < e->nresident; k++)
+			list_block(li, e->resident[k]);
+	}
+}
+
 void ws_fail_no_progress(struct ws_exec *x)
 {
 	struct listing li;
@@ -299,8 +310,7 @@ void ws_fail_no_progress(struct ws_exec *x)
 			"\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack"
 			"): "
 		                    "one that holds a lock cannot release it while others of its warp wait for it");
-	for (size_t i = 0; i < x->nresident; i++)
-		list_block(&li, x->resident[i]);
+	list_blocks(&li, x);
 	end_list(&li);
 }
 
@@ -317,7 +327,6 @@ void ws_fail_limit(struct ws_exec *x, bool instructions)
 	else
 		ws_buf_printf(li.out, "the time limit of %g seconds is reached (--timeout)", x->gpu->config.timeout_s);
 	ws_buf_puts(li.out, "; its threads were here:");
-	for (size_t i = 0; i < x->nresident; i++)
-		list_block(&li, x->resident[i]);
+	list_blocks(&li, x);
 	end_list(&li);
 }

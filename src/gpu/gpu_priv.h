@@ -435,6 +435,8 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	bool clocked;                    /* step.h; then: */
 	uint32_t core;
 	uint64_t cycle, nanoseconds;
+	void (*ordered)(void *user);     /* ws_step_ordered */
+	void *ordered_user;
 	struct ws_saved_atomic *saved;   /* free ones */
 	uint64_t last_progress;          /* of the last check that found all warps stuck; 0: none did */
 	struct ws_holder holders[WS_HOLDERS];
@@ -480,7 +482,7 @@ struct ws_gpu {
 	struct ws_mem *workspace;        /* of cooperative grids */
 	uint64_t *flat;                  /* clocked: by serial of an allocation, its place in a flat memory */
 	size_t nflat, cap_flat;
-	uint64_t flat_end;
+	uint64_t flat_end, flat_serial;  /* those born before flat_serial have their places */
 	pthread_mutex_t stripes[64];     /* order of synchronizing accesses when observed, by address */
 };
 

@@ -230,9 +230,7 @@ static uint32_t host_threads(const struct ws_launch *la)
 	enum { SHORT = 400000 };
 	const struct ws_gpu_kernel *k = la->kernel;
 
-	if (la->gpu->config.clock)
-		return 1;
-	if (k->launches && k->thread_instructions / k->launches < SHORT)
+	if (!la->gpu->config.clock && k->launches && k->thread_instructions / k->launches < SHORT)
 		return 1;
 	return la->units < la->gpu->config.host_threads ? (uint32_t)la->units : la->gpu->config.host_threads;
 }

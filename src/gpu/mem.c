@@ -593,6 +593,30 @@ enum ws_heap_result ws_memmap_heap_free(struct ws_memmap *map, uint64_t addr)
 	return r;
 }
 
+static int by_serial(const void *a, const void *b)
+{
+	uint64_t x = (*(const struct ws_mem *const *)a)->serial, y = (*(const struct ws_mem *const *)b)->serial;
+
+	return (x > y) - (x < y);
+}
+
+void ws_memmap_each(struct ws_memmap *map, uint64_t above, void (*fn)(void *user, const struct ws_mem *m), void *user)
+{
+	const struct ws_mem **found = NULL;
+	size_t n = 0, cap = 0;
+
+	pthread_mutex_lock(&map->lock);
+	for (size_t i = 0; i < map->nmems; i++)
+		if (map->mems[i]->mem.size && !map->mems[i]->mem.freed && map->mems[i]->mem.serial > above)
+			*WS_PUSH(found, n, cap) = &map->mems[i]->mem;
+	pthread_mutex_unlock(&map->lock);
+	if (n)
+		qsort(found, n, sizeof *found, by_serial);
+	for (size_t i = 0; i < n; i++)
+		fn(user, found[i]);
+	free(found);
+}
+
 void ws_memmap_settle(struct ws_memmap *map)
 {
 	for (size_t i = 0; i < map->npending; i++)

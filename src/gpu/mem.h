@@ -98,6 +98,8 @@ struct ws_mem *ws_memmap_heap_alloc(struct ws_memmap *map, uint64_t size, const 
 enum ws_heap_result ws_memmap_heap_free(struct ws_memmap *map, uint64_t addr);
 /* From now on; blocks that are there stay. */
 void ws_memmap_set_heap_limit(struct ws_memmap *map, uint64_t bytes);
+/* fn for each live allocation with a serial above that, in the order of their serials. */
+void ws_memmap_each(struct ws_memmap *map, uint64_t above, void (*fn)(void *user, const struct ws_mem *m), void *user);
 /* To be called at the end of a launch. */
 void ws_memmap_settle(struct ws_memmap *map);
 

@@ -10,10 +10,71 @@
 
 enum { PLACES = 4 };                     /* registers begin at multiples of so many bytes of a frame */
 
+/* ---- the flat memory ---- */
+/* An allocation lies after those that were born before, on a border of 64 KiB. */
+static void place(void *gpu, const struct ws_mem *m)
+{
+	enum { BORDER = 1 << 16, WITHIN = 4095 };
+	struct ws_gpu *g = gpu;
+
+	while (g->nflat <= m->serial)
+		*WS_PUSH(g->flat, g->nflat, g->cap_flat) = 0;
+	if (g->flat[m->serial])
+		return;
+	if (!g->flat_end)
+		g->flat_end = BORDER;
+	g->flat[m->serial] = g->flat_end + (m->addr & WITHIN);
+	g->flat_end = (g->flat[m->serial] + m->size + BORDER - 1) / BORDER * BORDER;
+}
+
+/* Before the launch, so that places do not depend on which host thread comes first. */
+static void place_all(struct ws_gpu *g)
+{
+	if (g->flat_serial == g->map.serial)
+		return;
+	ws_memmap_each(&g->map, g->flat_serial, place, g);
+	g->flat_serial = g->map.serial;
+}
+
+static uint64_t flat_of(struct ws_gpu *g, const struct ws_mem *m)
+{
+	if (m->serial >= g->nflat || !g->flat[m->serial])
+		place(g, m);             /* of the device's malloc; such a launch has one host thread (src/timing) */
+	return g->flat[m->serial] - m->addr;
+}
+
 /* ---- the launch ---- */
+uint32_t ws_step_hosts(const struct ws_exec *x)
+{
+	return x->launch->nexec;
+}
+
+struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i)
+{
+	return &x->launch->exec[i];
+}
+
+unsigned ws_step_enter(void)
+{
+	return ws_lanes_fp_enter();
+}
+
+void ws_step_leave(unsigned entered)
+{
+	ws_lanes_fp_leave(entered);
+}
+
+void ws_step_ordered(struct ws_exec *x, void (*fn)(void *user), void *user)
+{
+	x->ordered = fn;
+	x->ordered_user = user;
+}
+
 void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l)
 {
 	const struct ws_image *im = x->image;
+
+	place_all(x->gpu);
 
 	*l = (struct ws_step_launch){
 		.obs = &x->launch->obs, .cluster_blocks = x->launch->cluster_blocks, .registers = im->regs,
@@ -156,22 +217,6 @@ enum ws_step_state ws_step_next(struct ws_exec *x, struct ws_warp *w, struct ws_
 }
 
 /* ---- addresses ---- */
-/* Where an allocation lies in the flat memory: after those that were asked for before, on a border of 64 KiB. */
-static uint64_t flat_of(struct ws_gpu *g, const struct ws_mem *m)
-{
-	enum { BORDER = 1 << 16, WITHIN = 4095 };
-
-	while (g->nflat <= m->serial)
-		*WS_PUSH(g->flat, g->nflat, g->cap_flat) = 0;
-	if (!g->flat[m->serial]) {
-		if (!g->flat_end)
-			g->flat_end = BORDER;
-		g->flat[m->serial] = g->flat_end + (m->addr & WITHIN);
-		g->flat_end = (g->flat[m->serial] + m->size + BORDER - 1) / BORDER * BORDER;
-	}
-	return g->flat[m->serial] - m->addr;
-}
-
 static void flatten(struct ws_exec *x, struct ws_stepped *s)
 {
 	const struct ws_mem *m = NULL;
@@ -297,6 +342,13 @@ void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s)
 	look(x, x->frag->pc, s);
 }
 
+/* Does its place among the accesses of other blocks count? */
+static bool is_ordered(const struct ws_stepped *s)
+{
+	return (s->kind == WS_STEP_LOAD || s->kind == WS_STEP_STORE) && s->space == WS_SPACE_GLOBAL && s->sem > WS_SEM_WEAK &&
+	       s->scope != WS_SCOPE_CTA;
+}
+
 /* ---- one decoded instruction; true: the next one may belong to the same PTX instruction ---- */
 static void jump(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken)
 {
@@ -339,6 +391,8 @@ static bool operation(struct ws_exec *x, const struct ws_dinst *in, struct ws_st
 
 	count(x, in);
 	s->wakes = true;
+	if (m && x->ordered && s->kind == WS_STEP_ATOMIC && s->space != WS_SPACE_SHARED)
+		x->ordered(x->ordered_user);
 	if (!m) {
 		x->frag->pc = in + 1;
 		return true;
@@ -382,6 +436,8 @@ static bool execute(struct ws_exec *x, const struct ws_dinst *in, struct ws_step
 		break;
 	case WS_K_MEM: case WS_K_MEM_GUARD: case WS_K_MEM_PACED:
 		m = ws_guard(in, regs, x->frag->mask);
+		if (m && x->ordered && is_ordered(s))
+			x->ordered(x->ordered_user);
 		if (m && !in->u.mem.fn(x, in, regs, m)) {
 			x->failed = true;
 			return false;
@@ -619,36 +675,84 @@ void ws_step_park(struct ws_warp *w, bool parked)
 	w->parked = parked;
 }
 
+static bool any_failed(const struct ws_launch *la)
+{
+	for (uint32_t i = 0; i < la->nexec; i++)
+		if (la->exec[i].failed)
+			return true;
+	return false;
+}
+
+static bool finish_copies(struct ws_launch *la)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < la->nexec; i++)
+		any |= ws_copy_finish_all(&la->exec[i]);
+	return any;
+}
+
+/* The exec with the block that began first. */
+static struct ws_exec *eldest(const struct ws_launch *la)
+{
+	struct ws_exec *best = NULL;
+
+	for (uint32_t i = 0; i < la->nexec; i++)
+		if (la->exec[i].nresident &&
+		    (!best || la->exec[i].resident[0]->obs.linear < best->resident[0]->obs.linear))
+			best = &la->exec[i];
+	return best;
+}
+
 bool ws_step_nobody(struct ws_exec *x)
 {
-	if (x->failed)
+	struct ws_launch *la = x->launch;
+	struct ws_exec *e = eldest(la);
+
+	if (any_failed(la))
 		return false;
-	if (ws_copy_finish_all(x))
+	if (finish_copies(la))
 		return true;
-	if (x->nresident)
-		ws_fail_barrier(x, x->resident[0]);
-	x->failed = true;
+	if (e)
+		ws_fail_barrier(e, e->resident[0]);
+	else
+		x->failed = true;
 	return false;
+}
+
+/* The sum of all progress, and 1; 0: a warp can go on. */
+static uint64_t stuck_at(const struct ws_launch *la)
+{
+	uint64_t sum = 1;
+
+	for (uint32_t i = 0; i < la->nexec; i++) {
+		if (!ws_all_stuck(&la->exec[i]))
+			return 0;
+		sum += ws_progress_of(&la->exec[i]);
+	}
+	return sum;
 }
 
 bool ws_step_check(struct ws_exec *x)
 {
-	uint64_t progress;
+	struct ws_launch *la = x->launch;
+	struct ws_exec *first = &la->exec[0], *e = eldest(la);
+	uint64_t at;
 
-	if (x->failed || !ws_within_limits(x)) {
-		x->failed = true;
+	for (uint32_t i = 0; i < la->nexec; i++)
+		if (la->exec[i].failed || !ws_within_limits(&la->exec[i])) {
+			la->exec[i].failed = true;
+			return false;
+		}
+	at = e && !ws_step_more(x) ? stuck_at(la) : 0;
+	if (!at || finish_copies(la))
+		return true;
+	if (first->last_progress == at) {
+		ws_fail_no_progress(e);
 		return false;
 	}
-	if (!x->nresident || ws_step_more(x) || !ws_all_stuck(x))
-		return true;
-	if (ws_copy_finish_all(x))
-		return true;
-	progress = 1 + ws_progress_of(x);
-	if (x->last_progress == progress) {
-		ws_fail_no_progress(x);
-		return false;
-	}
-	x->last_progress = progress;
-	ws_all_start_again(x);
+	first->last_progress = at;
+	for (uint32_t i = 0; i < la->nexec; i++)
+		ws_all_start_again(&la->exec[i]);
 	return true;
 }

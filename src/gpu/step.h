@@ -2,8 +2,10 @@
  * PTX instruction at a time, in whatever order and at whatever time. What an instruction does is what it always does here;
  * what it costs is the caller's business (src/timing).
  *
- * Given in ws_gpu_config.clock. Without one nothing of this runs. All calls come from the host thread that called
- * ws_clock_ops.run, and during it. */
+ * Given in ws_gpu_config.clock. Without one nothing of this runs. A launch has as many struct ws_exec as host threads may work
+ * on it (ws_step_hosts); blocks and warps belong to the one that began them. Calls for different ones may come from different
+ * threads at the same time, but for those marked "alone": no other thread is in a call then. All calls come during
+ * ws_clock_ops.run. */
 #ifndef WS_GPU_STEP_H
 #define WS_GPU_STEP_H
 
@@ -33,21 +35,31 @@ struct ws_step_launch {
 	uint32_t functions;              /* that the kernel can reach, itself the first */
 	uint32_t memory;                 /* bytes of a thread's local memory, for addresses */
 };
-void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l);
+void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l);          /* alone */
 const struct ws_ptx_func *ws_step_function(const struct ws_exec *x, uint32_t i);
+
+/* How many there are: as ws_gpu_config.host_threads says, one at least, no more than there are blocks. x: any of the launch. */
+uint32_t ws_step_hosts(const struct ws_exec *x);
+struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i);
+/* Around all calls of a thread that did not call ws_clock_ops.run. */
+unsigned ws_step_enter(void);
+void ws_step_leave(unsigned entered);
+/* fn(user) is called before an access to global memory has its effect whose order among the accesses of other blocks counts: one
+ * that is not weak and reaches beyond the block, and an atomic that is not deferred. */
+void ws_step_ordered(struct ws_exec *x, void (*fn)(void *user), void *user);
 
 /* The time that the program is told (%clock, %globaltimer), and the core that the calls after it work on (%smid). */
 void ws_step_time(struct ws_exec *x, uint64_t cycle, uint64_t nanoseconds);
 void ws_step_core(struct ws_exec *x, uint32_t core);
 
-/* The next block, or all blocks of the next cluster; NULL: there are no more, or ws_step_failed. */
+/* The next block, or all blocks of the next cluster; NULL: there are no more, or ws_step_failed. Alone. */
 struct ws_block *ws_step_begin(struct ws_exec *x);
 bool ws_step_more(const struct ws_exec *x);              /* ws_step_begin has another one */
 struct ws_block *ws_step_peer(struct ws_block *b, uint32_t rank);
 struct ws_warp *ws_step_warp(struct ws_block *b, uint32_t i);
 bool ws_step_ended(const struct ws_block *b);            /* no thread of the block (or of its cluster) lives */
-void ws_step_end(struct ws_exec *x, struct ws_block *b); /* after that; b is the one that ws_step_begin gave */
-bool ws_step_failed(const struct ws_exec *x);
+void ws_step_end(struct ws_exec *x, struct ws_block *b); /* after that; b is the one that ws_step_begin gave; alone */
+bool ws_step_failed(const struct ws_exec *x);            /* this one; of others only when alone */
 
 /* ---- one instruction ---- */
 enum ws_step_state { WS_STEP_READY, WS_STEP_WAITS /* for other warps */, WS_STEP_ENDED };
@@ -129,10 +141,10 @@ uint64_t ws_step_threads(const struct ws_warp *w);      /* of the launch */
 /* ---- no way on ---- */
 /* The warp waits for what only others can do, or does not any more. */
 void ws_step_park(struct ws_warp *w, bool parked);
-/* Nobody can run: ends the launch with a text that says who waits for what. true: something moved after all. */
+/* Nobody can run: ends the launch with a text that says who waits for what. true: something moved after all. Alone. */
 bool ws_step_nobody(struct ws_exec *x);
 /* To be called now and then: looks at limits of time and instructions, and for warps that wait in loops for what never
- * comes. false: the launch has failed. */
+ * comes. false: the launch has failed. Alone. */
 bool ws_step_check(struct ws_exec *x);
 
 #endif

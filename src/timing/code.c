@@ -2,6 +2,7 @@
  * how many machine instructions it stands for where a GPU has none of its own. These numbers are estimates of the
  * compiler's usual sequences. */
 #include "timing/timing_priv.h"
+#include "gpu/syscall.h"
 
 #include <stdlib.h>
 
@@ -60,6 +61,7 @@ static void classify_effect(const struct ws_ptx_inst *in, struct ws_tinst *ti)
 	if (fx & (WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT)) {
 		set(ti, WS_CLASS_BRANCH, WS_UNIT_ALU, 1);
 		ti->call = in->op == WS_OP_call;
+		ti->library = ti->call && in->call->target->kind == WS_O_SYM && ws_syscall_find(in->call->target->sym->name);
 		if (in->op == WS_OP_call || in->op == WS_OP_ret)
 			ti->sync = WS_SYNC_ALL;  /* the other function's registers have other numbers */
 		else if (fx & WS_FX_EXIT)

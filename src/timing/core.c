@@ -13,6 +13,8 @@ void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index)
 
 	memset(c, 0, sizeof *c);
 	c->index = index;
+	c->home = t;
+	c->wake_at = index;
 	c->sched = ws_alloc(m->schedulers * sizeof *c->sched);
 	for (uint32_t i = 0; i < m->schedulers; i++) {
 		c->sched[i].core = c;
@@ -46,8 +48,8 @@ void ws_core_fini(struct ws_timing *t, struct ws_core *c)
 
 void ws_wake_core(struct ws_timing *t, struct ws_core *c)
 {
-	if (t->wake[c->index] > t->now)
-		t->wake[c->index] = t->now;
+	if (t->wake[c->wake_at] > t->now)
+		t->wake[c->wake_at] = t->now;
 }
 
 /* ---- what a warp waits for ---- */
@@ -59,8 +61,8 @@ static void set_at(struct ws_timing *t, struct ws_twarp *w, uint64_t at, enum ws
 	s->why[w->slot] = (uint8_t)why;
 	if (at < s->wake)
 		s->wake = at;
-	if (at < t->wake[s->core->index])
-		t->wake[s->core->index] = at;
+	if (at < t->wake[s->core->wake_at])
+		t->wake[s->core->wake_at] = at;
 }
 
 static bool must_wait(const struct ws_twarp *w)

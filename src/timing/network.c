@@ -5,7 +5,10 @@
  * A crossbar has no other links. A butterfly has stages of switches, and behind each but the last a link for each position:
  * a packet from port i to port j is after stage s at the position whose first s digits are j's and whose others are i's
  * (destination tag routing; Dally and Towles, "Principles and practices of interconnection networks", 2004, 4.1). Packets that
- * share a link wait for each other. Buffers are not bounded. */
+ * share a link wait for each other. Buffers are not bounded.
+ *
+ * What is sent takes its port of entry at once; the rest of its way is found between two windows of time, for all packets in
+ * the order in which they were sent. */
 #include "timing/timing_priv.h"
 
 #include <stdlib.h>
@@ -36,9 +39,44 @@ void ws_network_fini(struct ws_network *n)
 }
 
 struct path {
-	uint64_t *from, *to;             /* ports: free again then; fine */
-	uint32_t source, target;         /* their numbers */
+	uint64_t *to;                    /* port: free again then; fine */
+	uint32_t source, target;         /* numbers of the ports */
 };
+
+/* ---- what is sent ---- */
+void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b)
+{
+	b->first = ws_alloc(m->network_latency * sizeof(struct ws_packet *));
+	b->last = ws_alloc(m->network_latency * sizeof(struct ws_packet *));
+}
+
+void ws_outbox_fini(struct ws_outbox *b)
+{
+	free(b->first);
+	free(b->last);
+}
+
+/* Packets of one source stay in order. */
+static void put(struct ws_outbox *b, uint64_t cycle, struct ws_packet *k)
+{
+	struct ws_packet **p = &b->first[cycle], *last = b->last[cycle];
+
+	if (*p && last->source <= k->source)
+		p = &last->next;
+	while (*p && (*p)->source <= k->source)
+		p = &(*p)->next;
+	k->next = *p;
+	*p = k;
+	if (!k->next)
+		b->last[cycle] = k;
+}
+
+static void send(struct ws_timing *t, struct ws_outbox *b, uint64_t *from, uint32_t source, struct ws_packet *k)
+{
+	k->source = source;
+	k->tail = *from = ws_later(*from, ws_fine(t->now)) + (uint64_t)k->flits * t->network_cycle;
+	put(b, t->now - t->window, k);
+}
 
 /* A link is free for a packet whose tail would be there at `tail`; when it is. */
 static uint64_t take(uint64_t *link, uint64_t tail, uint64_t cost)
@@ -46,14 +84,13 @@ static uint64_t take(uint64_t *link, uint64_t tail, uint64_t cost)
 	return *link = ws_later(*link + cost, tail);
 }
 
-/* Sends n flits; returns the cycle in which the last one is there. */
-static uint64_t pass(const struct ws_timing *t, struct ws_network *net, const struct path *p, uint32_t n)
+/* The cycle in which the last flit of what has left its port is there. */
+static uint64_t pass(const struct ws_timing *t, struct ws_network *net, const struct path *p, const struct ws_packet *k)
 {
-	uint64_t cost = (uint64_t)n * t->network_cycle, tail, wire = ws_fine(t->m.network_latency);
+	uint64_t cost = (uint64_t)k->flits * t->network_cycle, tail = k->tail, wire = ws_fine(t->m.network_latency);
 	uint64_t hop = net->stages ? wire / net->stages : 0;
 	uint32_t below = net->ports;
 
-	tail = *p->from = ws_later(*p->from, ws_fine(t->now)) + cost;
 	for (uint32_t s = 1; s < net->stages; s++) {
 		below /= t->m.radix;
 		wire -= hop;
@@ -90,16 +127,13 @@ void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k)
 	uint32_t data = k->kind == WS_PACKET_READ ? 0 : k->kind == WS_PACKET_WRITE ? bytes_of(k)
 	                : 8 * (uint32_t)__builtin_popcount(k->lanes);
 	uint64_t piece = k->addr / t->m.interleave, row = piece / t->m.partitions;
-	struct path p = {.from = &k->core->out, .source = k->core->index};
-	uint32_t n = flits(t, data);
 
+	k->flits = flits(t, data);
 	k->part = &t->parts[(piece + (t->m.hash ? turned(row) : 0)) % t->m.partitions];
 	k->local = row * t->m.interleave + k->addr % t->m.interleave;
-	p.to = &k->part->in;
-	p.target = k->part->index;
 	t->c->packets_to_memory++;
-	t->c->flits_to_memory += n;
-	ws_wheel_add(&t->wheel, pass(t, &t->to_memory, &p, n), ws_part_arrive, k);
+	t->c->flits_to_memory += k->flits;
+	send(t, &t->memory_box, &k->core->out, k->core->index, k);
 }
 
 void ws_network_to_core(struct ws_timing *t, void *packet)
@@ -107,10 +141,65 @@ void ws_network_to_core(struct ws_timing *t, void *packet)
 	struct ws_packet *k = packet;
 	uint32_t data = k->kind == WS_PACKET_READ ? bytes_of(k) : k->kind == WS_PACKET_WRITE ? 0
 	                : 4 * (uint32_t)__builtin_popcount(k->lanes);
-	struct path p = {&k->part->out, &k->core->in, k->part->index, k->core->index};
-	uint32_t n = flits(t, data);
 
+	k->flits = flits(t, data);
 	t->c->packets_to_cores++;
-	t->c->flits_to_cores += n;
-	ws_wheel_add(&t->wheel, pass(t, &t->to_cores, &p, n), ws_stage_reply, k);
+	t->c->flits_to_cores += k->flits;
+	send(t, &t->core_box, &k->part->out, k->part->index, k);
+}
+
+/* ---- between windows ---- */
+static void arrive_at_memory(struct ws_timing *t, struct ws_packet *k)
+{
+	struct path p = {&k->part->in, k->source, k->part->index};
+
+	ws_wheel_add(&k->part->home->wheel, pass(t, &t->to_memory, &p, k), ws_part_arrive, k);
+}
+
+static void arrive_at_core(struct ws_timing *t, struct ws_packet *k)
+{
+	struct path p = {&k->core->in, k->source, k->core->index};
+
+	ws_wheel_add(&k->core->home->wheel, pass(t, &t->to_cores, &p, k), ws_stage_reply, k);
+}
+
+/* The first packet of a cycle among those of all host threads; NULL: there are no more. */
+static struct ws_packet *take_first(struct ws_outbox *const *boxes, uint32_t n, uint32_t cycle)
+{
+	struct ws_packet *best = NULL;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct ws_packet *k = boxes[i]->first[cycle];
+
+		if (k && (!best || k->source < best->source)) {
+			best = k;
+			at = i;
+		}
+	}
+	if (best)
+		boxes[at]->first[cycle] = best->next;
+	return best;
+}
+
+static void deliver(struct ws_timing *t, struct ws_outbox *const *boxes,
+                    void (*arrive)(struct ws_timing *t, struct ws_packet *k))
+{
+	struct ws_packet *k;
+
+	for (uint32_t cycle = 0; cycle < t->m.network_latency; cycle++)
+		while ((k = take_first(boxes, t->nhosts, cycle)))
+			arrive(t, k);
+}
+
+void ws_network_deliver(struct ws_timing *t)
+{
+	struct ws_outbox *boxes[WS_MAX_HOSTS];
+
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		boxes[i] = &t->host[i]->memory_box;
+	deliver(t, boxes, arrive_at_memory);
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		boxes[i] = &t->host[i]->core_box;
+	deliver(t, boxes, arrive_at_core);
 }

@@ -1,6 +1,7 @@
 /* partition.c - a memory partition: its slice of the second-level cache, which writes back, and the unit that does atomics.
  * Packets are served in their order of arrival. Written sectors need not be read first: the cache knows which bytes are
- * new. An atomic happens here, when its line is there: that is the moment at which src/gpu changes memory. */
+ * new. An atomic happens here, when its line is there; src/gpu changes memory at the end of that window of time, before the
+ * answer can be anywhere. */
 #include "timing/timing_priv.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ void ws_part_init(struct ws_timing *t, struct ws_partition *p, uint32_t index)
 {
 	memset(p, 0, sizeof *p);
 	p->index = index;
+	p->home = t;
 	ws_cache_init(&p->l2, &t->m.l2);
 	ws_mshrs_init(&p->mshrs, t->m.l2_mshrs);
 	ws_dram_init(t, &p->dram, p);
@@ -67,11 +69,10 @@ static void do_atomic(struct ws_timing *t, struct ws_partition *p, struct ws_pac
 	p->port = ws_later(p->port, ws_fine(t->now)) + (uint64_t)n * t->network_cycle;
 	fill(t, p, k->local, k->sectors, true);
 	ws_step_core(t->x, k->core->index);
-	/* of one by addresses in several memories the effect came at issue */
 	if (k->access->of_unit)
 		ws_unit_arrive(t, k);
-	else if (k->access->atomic.in && ws_step_atomic(t->x, &k->access->atomic, k->lanes))
-		ws_memop_atomic_done(t, k->access, k->lanes);
+	else if (k->access->atomic.in)   /* of one by addresses in several memories the effect came at issue */
+		*WS_PUSH(t->effects, t->neffects, t->cap_effects) = (struct ws_effect){k->access, k->lanes};
 	reply(t, k);
 }
 

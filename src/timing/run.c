@@ -1,5 +1,5 @@
-/* run.c - a launch on the clocked GPU: blocks go to cores that have room, events and cores take turns cycle by cycle, and
- * cycles in which nothing can happen are not looked at. */
+/* run.c - a launch on the clocked GPU: in windows of time (timing_priv.h) events and cores take turns cycle by cycle, and cycles
+ * in which nothing can happen are not looked at; between windows blocks go to cores that have room. */
 #include "timing/timing_priv.h"
 
 #include <stdio.h>
@@ -40,15 +40,34 @@ void ws_memop_free(struct ws_timing *t, struct ws_memop *a)
 }
 
 /* ---- the machine ---- */
+void ws_host_init(struct ws_timing *h)
+{
+	ws_wheel_init(&h->wheel);
+	ws_outbox_init(&h->m, &h->memory_box);
+	ws_outbox_init(&h->m, &h->core_box);
+	h->objects = ws_arena_new();
+	h->free_packets = NULL;
+	h->free_filled = NULL;
+	h->free_accesses = NULL;
+	h->neffects = 0;
+}
+
+void ws_host_fini(struct ws_timing *h)
+{
+	ws_arena_free(h->objects);
+	ws_wheel_fini(&h->wheel);
+	ws_outbox_fini(&h->memory_box);
+	ws_outbox_fini(&h->core_box);
+	free(h->effects);
+	h->effects = NULL;
+	h->cap_effects = 0;
+}
+
 static void build(struct ws_timing *t)
 {
-	ws_wheel_init(&t->wheel);
-	t->objects = ws_arena_new();
-	t->free_packets = NULL;
-	t->free_filled = NULL;
-	t->free_accesses = NULL;
+	ws_host_init(t);
 	t->cores = ws_alloc(t->m.cores * sizeof *t->cores);
-	t->wake = ws_alloc(t->m.cores * sizeof *t->wake);
+	t->wake = ws_alloc(ws_hosts_wakes(&t->m) * sizeof *t->wake);
 	t->parts = ws_alloc(t->m.partitions * sizeof *t->parts);
 	ws_network_init(&t->m, &t->to_memory);
 	ws_network_init(&t->m, &t->to_cores);
@@ -69,8 +88,8 @@ static void tear_down(struct ws_timing *t)
 	free(t->cores);
 	free(t->wake);
 	free(t->parts);
-	ws_arena_free(t->objects);
-	ws_wheel_fini(&t->wheel);
+	ws_hosts_free(t);
+	ws_host_fini(t);
 }
 
 struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timing_options *o)
@@ -78,6 +97,8 @@ struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timi
 	struct ws_timing *t = ws_alloc(sizeof *t);
 
 	t->m = *m;
+	t->all = t->host[0] = t;
+	t->nhosts = 1;
 	if (o)
 		t->options = *o;
 	t->network_cycle = (m->clock_core * WS_FINE + m->clock_network / 2) / m->clock_network;
@@ -177,7 +198,7 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 	memset(token, 0, t->nregs * sizeof *token);
 	free_slot(b->core, t->m.schedulers, &w->sched, &w->slot);
 	w->sched->warp[w->slot] = w;
-	ws_step_core(t->x, b->core->index);
+	ws_step_core(b->core->home->x, b->core->index);
 }
 
 static struct ws_tblock *place_block(struct ws_timing *t, struct ws_block *first, uint32_t rank, struct ws_core *c)
@@ -210,12 +231,13 @@ static bool cluster_fits(const struct ws_timing *t, uint32_t at)
 static bool begin_at(struct ws_timing *t, uint32_t at)
 {
 	struct ws_tblock *before = NULL, *b = NULL, *zero = NULL;
+	struct ws_timing *home = t->cores[at].home;      /* of all of them: with clusters there is one */
 	struct ws_block *first;
 
 	if (!cluster_fits(t, at))
 		return false;
-	ws_step_core(t->x, at);
-	first = ws_step_begin(t->x);
+	ws_step_core(home->x, at);
+	first = ws_step_begin(home->x);
 	if (!first)
 		return false;
 	for (uint32_t r = 0; r < t->launch.cluster_blocks; r++) {
@@ -229,7 +251,7 @@ static bool begin_at(struct ws_timing *t, uint32_t at)
 	b->peer = zero;
 	for (uint32_t r = 0; r < t->launch.cluster_blocks; r++, zero = zero->peer)
 		for (uint32_t i = 0; i < zero->nwarps; i++)
-			ws_warp_refresh(t, zero->warps[i]);
+			ws_warp_refresh(home, zero->warps[i]);
 	return true;
 }
 
@@ -275,7 +297,8 @@ static void replace_blocks(struct ws_timing *t)
 	struct ws_tblock *over = NULL;
 	size_t n = 0;
 
-	t->refill = false;
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		t->host[i]->refill = false;
 	for (size_t i = 0; i < t->nresident; i++) {
 		struct ws_tblock *b = t->resident[i];
 
@@ -285,7 +308,7 @@ static void replace_blocks(struct ws_timing *t)
 		}
 		remove_block(t, b);
 		if (b->block == b->first)
-			ws_step_end(t->x, b->first);
+			ws_step_end(b->core->home->x, b->first);
 		b->next = over;          /* used again only when the others of its cluster have been looked at */
 		over = b;
 	}
@@ -318,9 +341,41 @@ uint64_t ws_timing_nanoseconds(const struct ws_timing *t)
 	return t->now * 1000 / t->m.clock_core;
 }
 
-static void set_time(struct ws_timing *t)
+static void set_time(struct ws_timing *h)
 {
-	ws_step_time(t->x, t->now, ws_timing_nanoseconds(t));
+	ws_step_time(h->x, h->now, ws_timing_nanoseconds(h));
+}
+
+/* What only works, or only comes out the same each time, where one host thread runs all cores: operations whose effects come
+ * when the simulator finds time for them, what the library does for a kernel, clusters, proposed hardware. */
+static bool needs_one_host(const struct ws_timing *t)
+{
+	if (t->unit || t->launch.cluster_blocks > 1)
+		return true;
+	for (uint32_t f = 0; f < t->launch.functions; f++)
+		for (uint32_t i = 0; i < t->code[f].func->ninsts; i++)
+			if (t->code[f].inst[i].cls == WS_CLASS_ASYNC || t->code[f].inst[i].library)
+				return true;
+	return false;
+}
+
+static uint32_t hosts_for(const struct ws_timing *t)
+{
+	uint32_t n = needs_one_host(t) ? 1 : ws_step_hosts(t->x);
+
+	n = n < t->m.cores ? n : t->m.cores;
+	return n < WS_MAX_HOSTS ? n : WS_MAX_HOSTS;
+}
+
+static void begin_core(struct ws_timing *t, struct ws_core *c)
+{
+	for (uint32_t k = WS_IN_L1; k < WS_IN_COUNT; k++)        /* not coherent: nothing stays for the next kernel */
+		ws_cache_flush(&c->cache[k]);
+	for (uint32_t k = 0; k < t->m.schedulers; k++) {
+		c->sched[k].since = t->now;
+		c->sched[k].stalled = WS_STALL_EMPTY;
+		c->sched[k].wake = WS_NEVER;
+	}
 }
 
 static void begin_launch(struct ws_timing *t, struct ws_exec *x)
@@ -331,24 +386,50 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	t->code = ws_timing_code(t->arena, &t->m, x, t->launch.functions, &t->nregs);
 	t->c = counters_of(t, t->launch.obs->name);
 	t->c->launches++;
-	t->started = t->now;
+	t->started = t->last = t->now;
 	t->free_blocks = NULL;
-	for (uint32_t i = 0; i < t->m.cores; i++) {
-		struct ws_core *c = &t->cores[i];
-
-		for (uint32_t k = WS_IN_L1; k < WS_IN_COUNT; k++)        /* not coherent: nothing stays for the next kernel */
-			ws_cache_flush(&c->cache[k]);
-		t->wake[i] = WS_NEVER;
-		for (uint32_t k = 0; k < t->m.schedulers; k++) {
-			c->sched[k].since = t->now;
-			c->sched[k].stalled = WS_STALL_EMPTY;
-			c->sched[k].wake = WS_NEVER;
-		}
-	}
+	ws_hosts_start(t, hosts_for(t));
+	for (uint32_t i = 0; i < t->m.cores; i++)
+		begin_core(t, &t->cores[i]);
 	if (t->unit && t->options.unit->launch_begin)
 		t->options.unit->launch_begin(t->unit);
-	set_time(t);
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		set_time(t->host[i]);
 	fill_cores(t);
+}
+
+static bool failed(const struct ws_timing *t)
+{
+	for (uint32_t i = 0; i < ws_step_hosts(t->x); i++)
+		if (ws_step_failed(ws_step_host(t->x, i)))
+			return true;
+	return false;
+}
+
+/* What the other host threads have counted becomes the kernel's. */
+static void gather(struct ws_timing *t)
+{
+	uint64_t *sum = (uint64_t *)t->c;
+
+	for (uint32_t i = 1; i < t->nhosts; i++) {
+		uint64_t *own = (uint64_t *)&t->host[i]->own;
+
+		for (size_t k = 0; k < sizeof *t->c / sizeof *sum; k++)
+			sum[k] += own[k];
+		memset(own, 0, sizeof t->host[i]->own);
+	}
+}
+
+/* What is still on its way is DRAM's alone: it is done before another launch may divide the machine in another way. */
+static void drain(struct ws_timing *h)
+{
+	uint64_t now = h->now, next;
+
+	while ((next = ws_wheel_next(&h->wheel, h->now)) != WS_NEVER) {
+		h->now = next;
+		ws_wheel_run(&h->wheel, next, h);
+	}
+	h->now = now;
 }
 
 static void end_launch(struct ws_timing *t)
@@ -356,12 +437,15 @@ static void end_launch(struct ws_timing *t)
 	uint64_t cycles = t->now - t->started;
 
 	for (uint32_t i = 0; i < t->m.cores; i++)
-		ws_core_settle(t, &t->cores[i]);
+		ws_core_settle(t->cores[i].home, &t->cores[i]);
+	for (uint32_t i = 0; i < t->nhosts && !failed(t); i++)
+		drain(t->host[i]);
+	gather(t);
 	t->c->cycles += cycles;
 	t->c->slots += cycles * t->m.cores * t->m.schedulers;
 	t->nresident = 0;
 	ws_arena_free(t->arena);
-	if (ws_step_failed(t->x)) {      /* whatever is under way belongs to a launch that is no more */
+	if (failed(t)) {                 /* whatever is under way belongs to a launch that is no more */
 		tear_down(t);
 		build(t);
 	}
@@ -396,36 +480,103 @@ static void clear_line(struct ws_timing *t, double began)
 		fputs("\r\033[K", stderr);
 }
 
-/* ---- time ---- */
-static uint64_t next_time(const struct ws_timing *t)
+/* ---- a host thread in a window ---- */
+static uint64_t next_time(const struct ws_timing *h)
 {
-	uint64_t best = ws_wheel_next(&t->wheel, t->now);
+	const uint64_t *wake = h->wake + h->first_wake;
+	uint64_t best = ws_wheel_next(&h->wheel, h->now);
 
-	for (uint32_t i = 0; i < t->m.cores; i++)
-		best = t->wake[i] < best ? t->wake[i] : best;
+	for (uint32_t i = 0; i < h->ncores; i++)
+		best = wake[i] < best ? wake[i] : best;
 	return best;
 }
 
-static void one_cycle(struct ws_timing *t)
+static void one_cycle(struct ws_timing *h)
 {
-	set_time(t);
-	ws_wheel_run(&t->wheel, t->now, t);
-	for (uint32_t i = 0; i < t->m.cores && !ws_step_failed(t->x); i++)
-		if (t->wake[i] <= t->now) {
-			uint64_t at;
+	uint64_t *wake = h->wake + h->first_wake, at;
 
-			t->wake[i] = WS_NEVER;
-			at = ws_core_cycle(t, &t->cores[i]);
-			t->wake[i] = at < t->wake[i] ? at : t->wake[i];
-		}
-	if (t->refill && !ws_step_failed(t->x))
+	set_time(h);
+	ws_hosts_at(h, 0);
+	ws_wheel_run(&h->wheel, h->now, h);
+	for (uint32_t i = 0; i < h->ncores && !ws_step_failed(h->x); i++) {
+		struct ws_core *c = &h->cores[h->index + i * h->nhosts];
+
+		if (wake[i] > h->now)
+			continue;
+		ws_hosts_at(h, 1 + c->index);
+		wake[i] = WS_NEVER;
+		at = ws_core_cycle(h, c);
+		wake[i] = at < wake[i] ? at : wake[i];
+	}
+	h->last = h->now;
+}
+
+void ws_run_window(struct ws_timing *h)
+{
+	uint64_t next;
+
+	while (!ws_step_failed(h->x) && (next = next_time(h)) < h->window_end) {
+		h->now = ws_later(h->now, next);
+		one_cycle(h);
+	}
+	h->now = h->window_end;
+}
+
+/* ---- between windows ---- */
+static uint64_t earliest(const struct ws_timing *t)
+{
+	uint64_t best = WS_NEVER, next;
+
+	for (uint32_t i = 0; i < t->nhosts; i++) {
+		next = next_time(t->host[i]);
+		best = next < best ? next : best;
+	}
+	return best;
+}
+
+/* Atomics on one word are served by one partition, in that order. */
+static void apply_effects(struct ws_timing *h)
+{
+	for (size_t i = 0; i < h->neffects; i++) {
+		const struct ws_effect *e = &h->effects[i];
+		struct ws_timing *home = e->access->core->home;
+
+		ws_step_core(home->x, e->access->core->index);
+		if (ws_step_atomic(home->x, &e->access->atomic, e->lanes))
+			ws_memop_atomic_done(home, e->access, e->lanes);
+	}
+	h->neffects = 0;
+}
+
+static void between(struct ws_timing *t)
+{
+	bool refill = false;
+
+	ws_network_deliver(t);
+	for (uint32_t i = 0; i < t->nhosts; i++) {
+		set_time(t->host[i]);
+		t->last = ws_later(t->last, t->host[i]->last);
+	}
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		apply_effects(t->host[i]);
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		refill |= t->host[i]->refill;
+	if (refill && !failed(t))
 		replace_blocks(t);
 }
 
 static void look_again(struct ws_timing *t)
 {
 	for (size_t i = 0; i < t->nresident; i++)
-		ws_block_refresh(t, t->resident[i]);
+		ws_block_refresh(t->resident[i]->core->home, t->resident[i]);
+}
+
+static void one_window(struct ws_timing *t, uint64_t from)
+{
+	t->window = ws_later(t->now, from);
+	t->window_end = t->window + t->m.network_latency;
+	ws_hosts_window(t);
+	between(t);
 }
 
 enum { CHECK = 1 << 17 };                /* cycles between looks at limits and at warps that wait for ever */
@@ -437,25 +588,27 @@ static void run(void *self, struct ws_exec *x)
 	double began = t->told = seconds();
 
 	begin_launch(t, x);
-	while (t->nresident && !ws_step_failed(x)) {
-		next = next_time(t);
+	while (t->nresident && !failed(t)) {
+		next = earliest(t);
 		if (next == WS_NEVER) {
 			if (ws_step_nobody(x))
 				look_again(t);
 			continue;
 		}
-		if (next > t->now)
-			t->now = next;
-		one_cycle(t);
+		one_window(t, next);
 		if (t->now < check)
 			continue;
 		check = t->now + CHECK;
 		ws_step_check(x);
+		gather(t);
 		if (t->options.progress)
 			tell(t);
 	}
 	clear_line(t, began);
-	t->now++;
+	ws_hosts_stop(t);
+	t->now = t->last + 1;
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		t->host[i]->now = t->now;
 	end_launch(t);
 }
 

@@ -3,7 +3,12 @@
  * Cores (core.c) issue instructions and pass memory instructions to their memory stage (stage.c), which makes transactions
  * of them and sends what its caches lack through the network (network.c) to the partitions (partition.c), and these to
  * their DRAM (dram.c). Everything but the cores is driven by events (events.c); a core is looked at in the cycles in which
- * one of its warps may issue. Time is in cycles of the core; where another clock counts, in 1/256 of them ("fine"). */
+ * one of its warps may issue. Time is in cycles of the core; where another clock counts, in 1/256 of them ("fine").
+ *
+ * Cores and partitions hear of each other through the network alone, `network.latency` cycles later at least. So time passes in
+ * windows of that length: in a window each core and each partition goes on for itself, on whichever host thread it is of, and
+ * between two windows one thread passes on what was sent (network.c), gives atomics their effect and cores new blocks
+ * (run.c, hosts.c). What is counted does not depend on the number of host threads. */
 #ifndef WS_TIMING_PRIV_H
 #define WS_TIMING_PRIV_H
 
@@ -118,6 +123,7 @@ struct ws_tinst {
 	bool load;
 	bool unread;                     /* its result is never used, or it has none */
 	bool call;                       /* perhaps an instruction of a unit */
+	bool library;                    /* a call of what the simulator does for kernels: printf, malloc */
 	uint16_t nuse, ndef;
 	uint32_t *regs;                  /* places: uses, then definitions */
 };
@@ -171,12 +177,15 @@ struct ws_packet {
 	uint64_t addr, local;            /* in the flat memory; in the partition */
 	uint32_t sectors, lanes;
 	struct ws_twarp *place;          /* MESSAGE */
+	uint32_t flits, source;          /* on its way: the number of the core or partition that it comes from */
+	uint64_t tail;                   /* ... and when it has left its port; fine */
 	struct ws_packet *next;
 };
 
 /* ---- partition.c ---- */
 struct ws_partition {
 	uint32_t index;
+	struct ws_timing *home;          /* its host thread in this launch */
 	struct ws_cache l2;
 	struct ws_mshrs mshrs;
 	struct ws_dram dram;
@@ -195,10 +204,16 @@ struct ws_network {                      /* of one direction */
 	uint32_t stages, ports;          /* of a butterfly: radix to the power of stages */
 	uint64_t *link;                  /* by stage and position, without the last stage: free again then; fine */
 };
+/* What was sent in a window, by its cycle; in a cycle by the number of the source. */
+struct ws_outbox { struct ws_packet **first, **last; };
 void ws_network_init(const struct ws_machine *m, struct ws_network *n);
 void ws_network_fini(struct ws_network *n);
+void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b);
+void ws_outbox_fini(struct ws_outbox *b);
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
+/* Between windows: all that was sent goes its way, and becomes events of those that it is for. */
+void ws_network_deliver(struct ws_timing *t);
 bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when);       /* a core may send */
 
 /* ---- core.c, stage.c ---- */
@@ -268,6 +283,8 @@ struct ws_sched {
 };
 struct ws_core {
 	uint32_t index, nblocks, threads, registers, shared;     /* in use */
+	struct ws_timing *home;          /* its host thread in this launch */
+	uint32_t wake_at;                /* its place in ws_timing.wake */
 	struct ws_sched *sched;
 	uint64_t *unit[WS_UNIT_COUNT];   /* free again then */
 	struct ws_memop **queue;        /* of the memory stage: a ring */
@@ -302,35 +319,67 @@ void ws_memop_atomic_done(struct ws_timing *t, struct ws_memop *a, uint32_t lane
 uint64_t ws_policy_candidates(const struct ws_machine *m, struct ws_sched *s, uint64_t ready);
 uint32_t ws_policy_pick(const struct ws_machine *m, const struct ws_sched *s, uint64_t ready);   /* not 0 */
 
+/* ---- hosts.c: host threads ---- */
+enum { WS_MAX_HOSTS = 64 };
+struct ws_effect { struct ws_memop *access; uint32_t lanes; };
+uint32_t ws_hosts_wakes(const struct ws_machine *m);     /* elements of ws_timing.wake */
+/* Starts host threads, for a launch, and makes cores and partitions theirs: n, or less if the system gives no more. */
+void ws_hosts_start(struct ws_timing *t, uint32_t n);
+void ws_hosts_stop(struct ws_timing *t);
+void ws_hosts_free(struct ws_timing *t);
+/* All of them go from t->window to t->window_end, and all is quiet again. */
+void ws_hosts_window(struct ws_timing *t);
+/* It has come to that core (1 + its number; 0: to the cycle's events). */
+void ws_hosts_at(struct ws_timing *h, uint32_t core);
+/* A host thread's own: run.c. */
+void ws_host_init(struct ws_timing *h);
+void ws_host_fini(struct ws_timing *h);
+void ws_run_window(struct ws_timing *h);
+
 /* ---- run.c ---- */
 struct ws_tkernel { char *name; struct ws_counters c; };
+/* A host thread at work on the machine. The first is the machine as others know it, and has the fields below "all". */
 struct ws_timing {
 	struct ws_machine m;
-	struct ws_timing_options options;
-	void *unit;                      /* state of options.unit */
-	struct ws_partition *serving;    /* during its arrive */
-	uint64_t now, started;           /* cycles; when the launch began */
+	struct ws_timing *all;           /* the first host thread */
+	uint32_t index, nhosts;          /* of nhosts in this launch */
+	uint64_t now;                    /* cycles */
+	uint64_t last;                   /* in which something happened */
 	uint64_t seq;                    /* numbers warps and requests in order */
-	uint32_t network_cycle, memory_cycle;    /* fine */
+	uint64_t window, window_end;     /* cycles */
 	struct ws_wheel wheel;
-	struct ws_core *cores;
-	uint64_t *wake;                  /* by core */
-	struct ws_partition *parts;
-	struct ws_network to_memory, to_cores;
+	struct ws_outbox memory_box, core_box;
+	struct ws_effect *effects;       /* atomics whose effect is still to come, in order for each partition */
+	size_t neffects, cap_effects;
 	struct ws_exec *x;               /* the launch */
-	struct ws_step_launch launch;
-	struct ws_counters *c;           /* of its kernel */
-	struct ws_arena *arena;          /* of the launch: code, blocks, warps */
-	struct ws_tcode *code;
-	uint32_t nregs;
-	struct ws_tblock **resident;
-	size_t nresident, cap_resident;
-	struct ws_tblock *free_blocks;   
+	struct ws_counters *c;           /* of its kernel; but for the first host thread own */
+	struct ws_counters own;
 	struct ws_memop *free_accesses;
 	struct ws_packet *free_packets;
 	struct ws_filled *free_filled;   /* dram.c */
 	struct ws_arena *objects;        /* accesses and packets */
 	bool refill;                     /* a block has ended */
+	uint32_t first_wake, ncores;     /* its cores' places in wake */
+	/* shared by all, the same in each; nothing of it but the cores and partitions at home here changes in a window */
+	struct ws_timing_options options;
+	void *unit;                      /* state of options.unit */
+	struct ws_partition *serving;    /* during its arrive */
+	uint32_t network_cycle, memory_cycle;    /* fine */
+	struct ws_core *cores;
+	uint64_t *wake;                  /* by core (wake_at): when it is to be looked at */
+	struct ws_partition *parts;
+	struct ws_step_launch launch;
+	struct ws_arena *arena;          /* of the launch: code, blocks, warps */
+	struct ws_tcode *code;
+	uint32_t nregs;
+	/* all: */
+	struct ws_network to_memory, to_cores;
+	struct ws_timing *host[WS_MAX_HOSTS];    /* NULL behind those that there have been */
+	struct ws_hosts *hosts;          /* hosts.c; of a launch */
+	uint64_t started;                /* when the launch began */
+	struct ws_tblock **resident;
+	size_t nresident, cap_resident;
+	struct ws_tblock *free_blocks;
 	struct ws_tkernel *kernels;
 	size_t nkernels, cap_kernels;
 	double told;                     /* when the progress line was written; 0: it was not */

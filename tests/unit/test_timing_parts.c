@@ -304,6 +304,7 @@ static uint64_t sent(struct ws_timing *t, uint32_t core, uint32_t part, uint32_t
 	*k = (struct ws_packet){.core = &t->cores[core], .kind = WS_PACKET_ATOMIC, .addr = 256 * part, .sectors = 1,
 	                        .lanes = (1u << (flits * 4 - 1)) - 1};   /* 8 bytes a lane and 8 of the header: 32 a flit */
 	ws_network_to_memory(t, k);
+	ws_network_deliver(t);
 	assert_int_equal(k->part->index, part);
 	return ws_cycle_of(k->part->in);
 }
