@@ -422,6 +422,10 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 		w = exchange64(d->cell, now);
 		if (~w)                  /* always: but known only when the exchange is done */
 			r = load64(d->cell + 8);
+		if (is_passed_over(w, BLOCK.grid)) {
+			cas64(d->cell, now, w);  /* another thread has just said so: else they take it from each other for ever */
+			return;
+		}
 	}
 	if (w_bytes(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));

@@ -30,6 +30,17 @@ HELPER u64 line_in_page(u32 row, u64 address)
 	       (address >> LINE_SHIFT & ((1u << (PAGE_SHIFT - LINE_SHIFT)) - 1)) * 16;
 }
 
+/* What a row has, when it is 0 as seen through the first-level cache: all warps of a launch come to a new page at once,
+ * and one address takes few atomics. Where it is there already, one lane's takes what is out of date out of the cache. */
+HELPER u64 row_up_to_date(u64 at)
+{
+	u64 has = load64(at);
+
+	if (has && leads(activemask()))
+		cas64(at, has, has);
+	return has;
+}
+
 /* 0 = no room. */
 HELPER u64 line_of(u64 address)
 {
@@ -39,6 +50,8 @@ HELPER u64 line_of(u64 address)
 	for (u32 tries = 0; tries < PROBES && tries <= mask; tries++, n = (n + 1) & mask) {
 		u64 at = RACE.pages + 8ull * n, has = load64_stable(at);
 
+		if (!has)
+			has = row_up_to_date(at);
 		if (!has) {
 			has = cas64(at, 0, page);
 			if (!has) {
@@ -64,6 +77,8 @@ HELPER u32 take_cells(u32 warp)
 
 	if (spare)
 		return spare;
+	if (load32(COUNTS(cells)) >= RACE.ncells)
+		return 0;
 	spare = fetch_add32(COUNTS(cells), 1) + 1;
 	if (spare <= RACE.ncells)
 		return spare;
@@ -101,9 +116,9 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 	u32 number;
 
 	load_cell(line, &w, &r);
-	number = take_cells(warp);
+	number = is_expanded(w) ? 0 : take_cells(warp);
 	cells = cells_at(number & ~(u32)USED);
-	if (!number)
+	if (!number && !is_expanded(w))
 		return;
 	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
 		filled = is_of_past(r) ? 0 : r;
@@ -122,17 +137,19 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 		return;
 	}
 	cas64(line, w, w);               /* who came here had an older one in the first-level cache */
-	shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
+	if (number)
+		shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
 }
 
 /* Of lanes that come to one line together one makes cells of it, and no other waits for it in a loop: where their ways meet
- * again behind a condition, a GPU waits for all of them anyhow, and who looks again and again before holds up the one. */
+ * again behind a condition, a GPU waits for all of them anyhow, and who looks again and again before holds up the one. Lines
+ * that are neighbours have places of their own in `expanding`, so that lanes that come to several of them do not all try. */
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
-	u32 mark = (u32)(line >> 4) | 1;
+	u32 nth = (u32)(line >> 4), mark = nth * 2 + 1;
 	u64 entry;
 
-	if (shared_exchange32(IN_SHARED(__warpsafe_block.expanding[warp]), mark) != mark)
+	if (shared_exchange32(IN_SHARED(__warpsafe_block.expanding[0]) + 4 * (nth % EXPANDING), mark) != mark)
 		__warpsafe_expand_line(line, warp);
 	entry = load64(line);
 	if (is_expanded(entry))

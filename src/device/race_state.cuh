@@ -9,7 +9,7 @@
 #include "device.cuh"
 #include "race.h"
 
-enum { WARPS = 32 };
+enum { WARPS = 32, EXPANDING = 32 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
@@ -22,7 +22,7 @@ struct block {
 	struct warp warps[WARPS];
 	u32 full[WARPS];         /* sub, from the block's last barrier on, of the warp's last full sync; 0 = none since then */
 	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
-	u32 expanding[WARPS];    /* low half of the address of a line that a lane gives cells, / 16 | 1 */
+	u32 expanding[EXPANDING];        /* by the lines' numbers modulo: that of a line that a lane gives cells, * 2 + 1 */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
 	u32 off;                 /* OFF_...: not checked, or not any more */
 	u32 list;                /* records that barriers have made known to all warps */
