@@ -158,7 +158,7 @@ char *ws_bench_run(struct ws_bench *b, const char *verb, const char *name, const
 	for (int i = 0; arguments[i] && n < MAX_ARGS - 1; i++)
 		args[n++] = arguments[i];
 	status = ws_bench_build(b, name) ? run_self(b, args, output ? out : NULL, errors) : -1;
-	if (status == 0 || status == 1 || (b->may_fail && status == 3))
+	if (status == 0 || status == 1 || (b->may_fail && status == WS_EXIT_FAILED))
 		text = ws_read_file(errors, &len);
 	else if (!b->trouble)
 		first_line(b, "run", name, errors);
@@ -260,11 +260,11 @@ static const struct ws_claim *find_claim(const char *id)
 /* Beside a built warpsafe, or share/warpsafe of an installed one; NULL: neither. */
 static char *find_sources(const char *own)
 {
-	static const char *const places[] = { "/../bench", "/../share/warpsafe/bench" };
+	static const char *const places[] = { "../bench", "../share/warpsafe/bench" };
 
 	for (size_t i = 0; i < WS_COUNT(places); i++) {
-		char *folder = path_of(own, places[i] + 1, ""), *common = folder ? path_of(folder, "common.cuh", "") : NULL;
-		bool there = common && access(common, R_OK) == 0;
+		char *folder = path_of(own, places[i], ""), *common = path_of(folder, "common.cuh", "");
+		bool there = access(common, R_OK) == 0;
 
 		free(common);
 		if (there)

@@ -51,23 +51,16 @@ static const struct example examples[] = {
 /* fermi without call entries, in the claim's folder. Owned; NULL: b->trouble. */
 static char *plain_machine(struct ws_bench *b)
 {
-	static const char *const places[] = { "../src/timing/configs", "../configs" };
 	struct ws_buf to = { 0 };
-	char *text = NULL;
 	size_t len;
+	char *from = ws_cli_machine_path("fermi"), *text = from ? ws_read_file(from, &len) : NULL;
 	FILE *f;
 
-	for (size_t i = 0; b->sources && !text && i < WS_COUNT(places); i++) {
-		struct ws_buf from = { 0 };
-
-		ws_buf_printf(&from, "%s/%s/fermi.conf", b->sources, places[i]);
-		text = ws_read_file(from.data, &len);
-		ws_buf_free(&from);
-	}
 	ws_buf_printf(&to, "%s/plain.conf", b->folder);
 	f = text ? fopen(to.data, "w") : NULL;
 	if (!f || fprintf(f, "%s\ncore.calls = plain\n", text) < 0 || fclose(f) != 0)
 		ws_bench_trouble(b, "cannot write %s", to.data);
+	free(from);
 	free(text);
 	return to.data;
 }

@@ -35,6 +35,9 @@ char *ws_cli_library_folder(void);
 /* A new folder for temporary files, NAME-XXXXXX in TMPDIR or /tmp; the caller removes and frees it. NULL with errno. */
 char *ws_cli_temporary_folder(const char *name);
 
+/* The description of that machine of `warpsafe sim`. Owned; NULL: there is none. */
+char *ws_cli_machine_path(const char *name);
+
 /* Removes the folder with all files in it; before that, `take` gets the path and name of each, in that order of names (for qsort).
  * Both may be NULL. */
 void ws_cli_take_folder(const char *folder, int (*order)(const void *, const void *),

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* ---- the machine ---- */
-/* The folder with the descriptions: in the source tree of a built warpsafe, or PREFIX/share/warpsafe of an installed one. */
-static char *description_path(const char *name)
+/* Descriptions are in the source tree of a built warpsafe, or PREFIX/share/warpsafe of an installed one. */
+char *ws_cli_machine_path(const char *name)
 {
 	static const char *const places[] = { "../src/timing/configs", "../share/warpsafe/configs" };
 	char *own = ws_cli_own_folder(), *found = NULL;
@@ -33,7 +33,7 @@ static char *description_path(const char *name)
 static char *find_machine(const char *config)
 {
 	bool is_file = strpbrk(config, "./") != NULL;
-	char *path = is_file ? realpath(config, NULL) : description_path(config), *text = NULL;
+	char *path = is_file ? realpath(config, NULL) : ws_cli_machine_path(config), *text = NULL;
 	struct ws_buf why = { 0 };
 	struct ws_sink sink = { ws_sink_to_buf, &why };
 	struct ws_machine m;
