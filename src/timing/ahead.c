@@ -43,8 +43,6 @@ bool ws_ahead_may(const struct ws_timing *t, const struct ws_twarp *w)
 {
 	struct ws_ahead e = {0};
 
-	if (w->ti->memory)
-		return false;
 	return w->nahead < t->m.ahead && arithmetic(w->ti) && sources(w, &e);
 }
 

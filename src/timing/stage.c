@@ -223,8 +223,9 @@ static void finish(struct ws_timing *t, void *arg)
 
 	if (a->token)
 		ws_ahead_loaded(w, a->ti, a->token, t->now);
-	for (uint32_t i = 0; i < a->ti->ndef && !a->token; i++)
-		w->ready[a->ti->regs[a->ti->nuse + i]] = t->now;
+	else
+		for (uint32_t i = 0; i < a->ti->ndef; i++)
+			w->ready[a->ti->regs[a->ti->nuse + i]] = t->now;
 	if (a->kind == WS_STEP_LOAD || a->ti->ndef)
 		w->loads--;
 	if (a->kind != WS_STEP_LOAD)

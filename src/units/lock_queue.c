@@ -155,8 +155,10 @@ static void request(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_
 	}
 }
 
-static void serve(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
+static void serve(void *self, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
 {
+	struct unit *u = self;
+
 	if (o->instruction == WS_GRID_BARRIER) {
 		ws_grid_arrive(&u->barrier, o, lane, word);
 	} else if (o->instruction == WS_UNLOCK || o->instruction == WS_SIGNAL) {
@@ -171,14 +173,7 @@ static void serve(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_t 
 
 static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)
 {
-	for (uint32_t m = lanes; m; m &= m - 1) {
-		uint32_t l = (uint32_t)__builtin_ctz(m), *word = ws_step_word(o->x, o->warp, l, o->addr[l]);
-
-		if (!word)
-			return false;
-		serve(self, o, l, word);
-	}
-	return true;
+	return ws_word_each(self, o, lanes, serve);
 }
 
 /* false: the lock was taken back, or is now: the warp has come into a critical section of other threads meanwhile, and

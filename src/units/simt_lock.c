@@ -48,8 +48,10 @@ static enum ws_unit_issue issue(void *self, struct ws_unit_op *o)
 	return o->instruction == WS_GRID_BARRIER ? ws_wait_issue(o, !ws_step_independent(o->x)) : WS_UNIT_ASK;
 }
 
-static void serve(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
+static void serve(void *self, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
 {
+	struct unit *u = self;
+
 	switch (o->instruction) {
 	case WS_GRID_BARRIER:
 		ws_grid_arrive(&u->barrier, o, lane, word);
@@ -72,14 +74,7 @@ static void serve(struct unit *u, struct ws_unit_op *o, uint32_t lane, uint32_t 
 
 static bool arrive(void *self, struct ws_unit_op *o, uint32_t lanes)
 {
-	for (uint32_t m = lanes; m; m &= m - 1) {
-		uint32_t l = (uint32_t)__builtin_ctz(m), *word = ws_step_word(o->x, o->warp, l, o->addr[l]);
-
-		if (!word)
-			return false;
-		serve(self, o, l, word);
-	}
-	return true;
+	return ws_word_each(self, o, lanes, serve);
 }
 
 static void message(void *self, void *machine, void *place, uint32_t lane)

@@ -14,6 +14,9 @@ extern const char *const ws_lock_instructions[];
 bool ws_word_take(unsigned instruction, uint32_t *word, uint32_t thread);
 /* Gives it back. true: it was taken by a try, which has no entry on the stack. */
 bool ws_word_give(unsigned instruction, uint32_t *word);
+/* A request of each of these lanes has come to its word. false: the launch has failed, for an address is none. */
+typedef void ws_word_serve(void *self, struct ws_unit_op *o, uint32_t lane, uint32_t *word);
+bool ws_word_each(void *self, struct ws_unit_op *o, uint32_t lanes, ws_word_serve *serve);
 /* The replies of a try are back, o->done has the lanes that have the lock: those that may try again do so after `interval`
  * cycles, else the warp goes on with its answer. */
 bool ws_try_finish(struct ws_unit_op *o, uint32_t interval);

@@ -29,6 +29,18 @@ bool ws_word_give(unsigned instruction, uint32_t *word)
 	return tried;
 }
 
+bool ws_word_each(void *self, struct ws_unit_op *o, uint32_t lanes, ws_word_serve *serve)
+{
+	for (uint32_t m = lanes; m; m &= m - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(m), *word = ws_step_word(o->x, o->warp, l, o->addr[l]);
+
+		if (!word)
+			return false;
+		serve(self, o, l, word);
+	}
+	return true;
+}
+
 bool ws_try_finish(struct ws_unit_op *o, uint32_t interval)
 {
 	o->tries++;
