@@ -124,11 +124,17 @@ static struct ws_know *new_inner(uint32_t level, uint32_t has, struct ws_know *c
 	return k;
 }
 
+/* Which kid of a node of that level the slot is under. */
+static uint32_t digit(uint32_t slot, uint32_t level)
+{
+	return slot >> (FAN_BITS * (level - 1)) & (FAN - 1);
+}
+
 /* Wraps k (consumed), whose slots begin with `slot`'s digits, until it has that level. */
 static struct ws_know *lift(struct ws_know *k, uint32_t slot, uint32_t level)
 {
 	while (k->level < level)
-		k = new_inner(k->level + 1u, 1u << (slot >> (FAN_BITS * k->level) & (FAN - 1)), &k);
+		k = new_inner(k->level + 1u, 1u << digit(slot, k->level + 1u), &k);
 	return k;
 }
 
@@ -267,11 +273,6 @@ static bool has_leaf(const struct ws_know *k, const struct ws_know *leaf)
 	return mine && leaf_holds(mine, leaf);
 }
 
-static uint32_t digit(uint32_t slot, uint32_t level)
-{
-	return slot >> (FAN_BITS * (level - 1)) & (FAN - 1);
-}
-
 /* Of two blocks. */
 static struct ws_know *two_leaves(struct ws_know *a, struct ws_know *b)
 {
@@ -358,7 +359,7 @@ static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot)
 	if (!k || (k->level ? k->level < 8 && slot >> (FAN_BITS * k->level) : k->slot != slot))
 		return NULL;
 	while (k && k->level)
-		k = kid_at(k, slot >> (FAN_BITS * (k->level - 1u)) & (FAN - 1));
+		k = kid_at(k, digit(slot, k->level));
 	return k;
 }
 

@@ -395,14 +395,13 @@ static void weak_access(struct ws_ctx *c)
 		weak(c);
 }
 
-/* Does one of these lanes access bytes of one of those? */
-static bool meet(const struct ws_access *a, uint32_t these, uint32_t those)
+uint32_t ws_general_met(const struct ws_access *a, uint32_t lanes)
 {
 	uint32_t met = 0;
 
-	for (uint32_t m = these; m; m &= m - 1)
+	for (uint32_t m = lanes; m; m &= m - 1)
 		met |= ws_gpu_lanes_in(a->addr, a->addr[__builtin_ctz(m)] - (a->bytes - 1), 2 * a->bytes - 1);
-	return met & those;
+	return met;
 }
 
 /* What lanes do in memory of their own is only noted; that of the others is checked. When they write the same bytes, all of it
@@ -415,7 +414,7 @@ static void partly_private(struct ws_ctx *c)
 
 	if (!left)
 		return;
-	if (left != a->mask && (c->cls == CLS_READ || !meet(a, left, a->mask & ~left))) {
+	if (left != a->mask && (c->cls == CLS_READ || !(ws_general_met(a, left) & a->mask & ~left))) {
 		others = *a;
 		others.mask = left;
 		others.wrote &= left;

@@ -112,8 +112,6 @@ static inline bool was_zero(const struct ws_access *a, uint32_t lane)
 	static const uint8_t zero[32];
 	const uint8_t *value = a->value;
 
-	if (value && a->bytes == 4)
-		return !((const uint32_t *)a->value)[lane];
 	return value && a->bytes <= sizeof zero && !memcmp(value + (size_t)lane * a->bytes, zero, a->bytes);
 }
 

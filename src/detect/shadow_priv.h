@@ -520,6 +520,7 @@ void ws_team_free(struct ws_shadow *s);
 /* ---- shadow_general.c ---- */
 void ws_general(struct ws_ctx *c);    /* a whole access, lane by lane */
 void ws_general_async(struct ws_ctx *c);      /* by agents; c->as and c->cls are set */
+uint32_t ws_general_met(const struct ws_access *a, uint32_t lanes);   /* all lanes whose bytes one of these has too */
 void ws_general_install(struct ws_ctx *c);    /* the same again, not checked */
 
 /* ---- shadow_log.c: reads or atomics of shared memory wait here until something else happens in their barrier interval */

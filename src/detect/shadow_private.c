@@ -379,9 +379,8 @@ void ws_private_prefetch(const struct ws_ctx *c, uint32_t mask)
 	const struct ws_shadow_mem *sm = c->l->lock ? NULL : a->mem->obs;
 
 	for (uint32_t m = sm && c->s->private ? mask & ~c->w->holding : 0; m; m &= m - 1) {
-		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
-		const struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
-		uint64_t at = page ? page->at[i % PAGE_LINES] : 0;
+		const uint64_t *place = ws_private_place(sm, a->addr[__builtin_ctz(m)]);
+		uint64_t at = place ? *place : 0;
 		uint32_t newest = at & 1 ? PAGE_RECORD(at, c->l->gen) : at ? ((const struct ws_line *)(uintptr_t)at)->mark >> 1 : 0;
 
 		if (newest & TEAM_NODE)
@@ -465,7 +464,7 @@ static void set_next(struct ws_ctx *c, uint32_t *before, uint32_t i)
 	if (before)
 		*before = i;
 	else
-		c->line->mark = i << 1 | (c->line->mark & 1);
+		ws_private_set_newest(c, i);
 }
 
 static void open_node(struct ws_ctx *c, uint32_t i)

@@ -14,6 +14,15 @@ enum { MOST_OF_A_LINE = 16 };        /* nodes */
 #define TEAM_NODE (1u << 30)
 #define TEAM_SECOND (1u << 29)
 
+/* Where a page that is there has what it knows of the line of addr. */
+INLINE uint64_t *ws_private_place(const struct ws_shadow_mem *sm, uint64_t addr)
+{
+	uint64_t i = (addr >> LINE_BITS) - sm->first;
+	struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
+
+	return page ? &page->at[i % PAGE_LINES] : NULL;
+}
+
 /* The line of addr as ws_shadow_line_closed has it; or none, and c->place, where nobody has needed it so far. sm: NULL when others
  * may use its lines, or not all of them are checked. */
 INLINE bool ws_private_enter(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t addr)
@@ -66,7 +75,7 @@ static inline struct ws_team *ws_team_of(const struct ws_shadow *s, uint32_t nod
 {
 	return s->teams[node >> 5 & 0xffffff];
 }
-/* Of these lanes, those whose bytes no other lane of the access has: which of them comes first matters to atomics. */
+/* Of these lanes, those whose bytes no lane of the access besides them has: which of them comes first matters to atomics. */
 uint32_t ws_team_elsewhere(const struct ws_access *a, uint32_t mask);
 uint32_t ws_team_keep(struct ws_ctx *c, uint32_t mask, uint32_t released);     /* the lanes whose access is kept now */
 uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released);    /* a new one, by an atomic; the same */

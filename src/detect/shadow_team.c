@@ -312,16 +312,12 @@ INLINE bool claim(struct ws_ctx *c, struct ws_team *t, uint32_t lane, uint32_t n
 INLINE bool claim_new(const struct ws_ctx *c, struct ws_team *t, const struct ws_shadow_mem *sm, uint64_t addr, uint32_t bytes,
                       uint32_t node)
 {
-	uint64_t i = (addr >> LINE_BITS) - sm->first, gen = c->l->gen, *at;
-	uint32_t newest = 0, n = 0;
+	uint64_t *at = ws_private_place(sm, addr);
+	uint32_t newest, n = 0;
 
-	if (i >> PAGE_BITS >= sm->npages || !sm->page[i >> PAGE_BITS])
+	if (!at || (*at && !(*at & 1)))
 		return false;
-	at = &sm->page[i >> PAGE_BITS]->at[i % PAGE_LINES];
-	if (*at && !(*at & 1))
-		return false;
-	if (*at >> 32 == gen)
-		newest = (uint32_t)*at >> 1;
+	newest = PAGE_RECORD(*at, c->l->gen);
 	for (uint32_t other = newest; other; other = *team_next(c->s, other)) {
 		uint64_t words = (1ull << bytes / 4) - 1;
 
@@ -330,7 +326,7 @@ INLINE bool claim_new(const struct ws_ctx *c, struct ws_team *t, const struct ws
 			return false;
 	}
 	t->next[node % WS_WARP] = newest;
-	*at = gen << 32 | node << 1 | 1;
+	*at = (uint64_t)c->l->gen << 32 | node << 1 | 1;
 	return true;
 }
 
@@ -384,12 +380,7 @@ static uint32_t aligned(const struct ws_access *a, uint32_t mask)
 
 uint32_t ws_team_elsewhere(const struct ws_access *a, uint32_t mask)
 {
-	for (uint32_t others = a->mask & ~mask; others; others &= others - 1) {
-		uint64_t addr = a->addr[__builtin_ctz(others)];
-
-		mask &= ~ws_gpu_lanes_in(a->addr, addr - (a->bytes - 1), 2 * a->bytes - 1);
-	}
-	return mask;
+	return mask & ~ws_general_met(a, a->mask & ~mask);
 }
 
 static uint32_t keep_in(struct ws_ctx *c, struct ws_team *t, uint32_t node, uint32_t mask, uint32_t released)
@@ -442,19 +433,11 @@ uint32_t ws_team_keep(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	return kept;
 }
 
-static uint64_t *place_of(const struct ws_shadow_mem *sm, uint64_t addr)
-{
-	uint64_t i = (addr >> LINE_BITS) - sm->first;
-	struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
-
-	return page ? &page->at[i % PAGE_LINES] : NULL;
-}
-
 /* The lines' places have been fetched: what they refer to. */
 static void prefetch(const struct ws_ctx *c, const struct ws_shadow_mem *sm, uint32_t mask)
 {
 	for (uint32_t m = mask; m; m &= m - 1) {
-		const uint64_t *at = place_of(sm, c->a->addr[__builtin_ctz(m)]);
+		const uint64_t *at = ws_private_place(sm, c->a->addr[__builtin_ctz(m)]);
 		uint32_t node = at ? PAGE_RECORD(*at, c->l->gen) : 0;
 
 		if (node & TEAM_NODE) {
@@ -500,7 +483,7 @@ uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	for (uint32_t m = mask; m; m &= m - 1) {
 		uint64_t addr = a->addr[__builtin_ctz(m)];
 
-		__builtin_prefetch(place_of(sm, addr), 1);
+		__builtin_prefetch(ws_private_place(sm, addr), 1);
 		low |= addr;
 		two |= in_second(addr, from, to) ? m & -m : 0;
 	}
