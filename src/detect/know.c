@@ -1,5 +1,5 @@
-/* know.c - see know.h. Level 0 nodes are leaves (one block), a node of level n spreads 4 bits of the slot number. A map of one
- * block is a leaf; others have a root with enough levels for all their slots.
+/* know.c - see know.h. Level 0 nodes are leaves (one block); a node of level n spreads 4 bits of the slot numbers, of which those
+ * above are the same in all that it holds. An inner node has two kids or more, so levels that part nothing do not exist.
  *
  * Maps that are joined again and again (what a word has released so far, by each of thousands of blocks) differ in one
  * path and share the rest, or one of two nodes has been found to hold the other before: a table of such pairs, by the
@@ -17,7 +17,7 @@ struct ws_know {
 	uint32_t ref;
 	uint16_t level;              /* 0: leaf */
 	uint16_t has;                /* inner: which kids there are */
-	uint32_t slot;               /* leaf: whose */
+	uint32_t slot;               /* leaf: whose; inner: one of those in it */
 	uint32_t room;               /* kids or entries that there is memory for */
 	uint32_t floor, n;           /* leaf: all threads below floor; n single ones that are known further; inner: n kids */
 	union {
@@ -119,6 +119,7 @@ static struct ws_know *new_inner(uint32_t level, uint32_t has, struct ws_know *c
 
 	k->number = next_number();
 	k->has = (uint16_t)has;
+	k->slot = kid[0]->slot;
 	k->n = n;
 	memcpy(k->kid, kid, n * sizeof *kid);
 	return k;
@@ -130,21 +131,10 @@ static uint32_t digit(uint32_t slot, uint32_t level)
 	return slot >> (FAN_BITS * (level - 1)) & (FAN - 1);
 }
 
-/* Wraps k (consumed), whose slots begin with `slot`'s digits, until it has that level. */
-static struct ws_know *lift(struct ws_know *k, uint32_t slot, uint32_t level)
+/* Are the slots the same above the digits of that level? */
+static bool same_above(uint32_t a, uint32_t b, uint32_t level)
 {
-	while (k->level < level)
-		k = new_inner(k->level + 1u, 1u << digit(slot, k->level + 1u), &k);
-	return k;
-}
-
-static uint32_t levels_for(uint32_t slot)
-{
-	uint32_t level = 1;
-
-	while (level < 8 && slot >> (FAN_BITS * level))
-		level++;
-	return level;
+	return !((uint64_t)(a ^ b) >> (FAN_BITS * level));
 }
 
 static bool leaf_holds(const struct ws_know *a, const struct ws_know *b)
@@ -249,64 +239,45 @@ static struct ws_know *inner_join(struct ws_know *a, struct ws_know *b)
 	return is_a ? holder(a, b) : is_b ? holder(b, a) : new_inner(a->level, has, kid);
 }
 
-/* Owned result; a and b, of one level, are borrowed. */
+/* What is in neither's range of slots is in the other's: a node above both. */
+static struct ws_know *fork_of(struct ws_know *a, struct ws_know *b)
+{
+	struct ws_know *low = a->slot < b->slot ? a : b, *high = low == a ? b : a;
+	uint32_t level = 1;
+
+	while (!same_above(a->slot, b->slot, level))
+		level++;
+	return new_inner(level, 1u << digit(low->slot, level) | 1u << digit(high->slot, level),
+	                 (struct ws_know *[]){ws_know_ref(low), ws_know_ref(high)});
+}
+
+/* All of b is under one kid of a. */
+static struct ws_know *inner_put(struct ws_know *a, struct ws_know *b)
+{
+	uint32_t bit = 1u << digit(b->slot, a->level), at = (uint32_t)__builtin_popcount(a->has & (bit - 1));
+	struct ws_know *old = a->has & bit ? a->kid[at] : NULL, *new = join(old, b), *kid[FAN];
+
+	if (new == old) {
+		ws_know_unref(new);
+		return ws_know_ref(a);
+	}
+	for (uint32_t i = 0; i < a->n + !old; i++)
+		kid[i] = i == at ? new : ws_know_ref(a->kid[i - (!old && i > at)]);
+	return new_inner(a->level, a->has | bit, kid);
+}
+
+/* Owned result; a and b are borrowed. */
 static struct ws_know *join(struct ws_know *a, struct ws_know *b)
 {
 	if (!a || a == b)
 		return ws_know_ref(b);
 	if (!b)
 		return ws_know_ref(a);
+	if (!same_above(a->slot, b->slot, a->level > b->level ? a->level : b->level))
+		return fork_of(a, b);
+	if (a->level != b->level)
+		return a->level > b->level ? inner_put(a, b) : inner_put(b, a);
 	return a->level ? inner_join(a, b) : leaf_join(a, b);
-}
-
-static uint32_t levels_of(const struct ws_know *k)
-{
-	return k->level ? k->level : levels_for(k->slot);
-}
-
-static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot);
-
-static bool has_leaf(const struct ws_know *k, const struct ws_know *leaf)
-{
-	const struct ws_know *mine = leaf_of(k, leaf->slot);
-
-	return mine && leaf_holds(mine, leaf);
-}
-
-/* Of two blocks. */
-static struct ws_know *two_leaves(struct ws_know *a, struct ws_know *b)
-{
-	uint32_t root = levels_of(a) > levels_of(b) ? levels_of(a) : levels_of(b), level = root;
-	struct ws_know *low = a->slot < b->slot ? a : b, *high = low == a ? b : a, *kid[2];
-
-	while (digit(low->slot, level) == digit(high->slot, level))
-		level--;
-	kid[0] = lift(ws_know_ref(low), low->slot, level - 1);
-	kid[1] = lift(ws_know_ref(high), high->slot, level - 1);
-	return lift(new_inner(level, 1u << digit(low->slot, level) | 1u << digit(high->slot, level), kid), low->slot, root);
-}
-
-/* The root of a larger map has more levels; slots of the smaller one have zeros there. */
-static struct ws_know *join_roots(struct ws_know *a, struct ws_know *b)
-{
-	struct ws_know *x, *y, *k;
-	uint32_t level;
-
-	if (!a || !b || (a->level == b->level && (a->level || a->slot == b->slot)))
-		return join(a, b);
-	if (!a->level && !b->level)
-		return two_leaves(a, b);
-	if (!a->level && has_leaf(b, a))
-		return ws_know_ref(b);
-	if (!b->level && has_leaf(a, b))
-		return ws_know_ref(a);
-	level = levels_of(a) > levels_of(b) ? levels_of(a) : levels_of(b);
-	x = lift(ws_know_ref(a), a->slot, level);
-	y = lift(ws_know_ref(b), b->slot, level);
-	k = join(x, y);
-	ws_know_unref(x);
-	ws_know_unref(y);
-	return k;
 }
 
 struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b)
@@ -315,7 +286,7 @@ struct ws_know *ws_know_join(struct ws_know *a, struct ws_know *b)
 
 	if (!b || a == b)
 		return a;
-	k = join_roots(a, b);
+	k = join(a, b);
 	ws_know_unref(a);
 	return k;
 }
@@ -356,11 +327,9 @@ static bool leaf_covers(const struct ws_know *k, uint32_t thread, uint32_t time)
 
 static const struct ws_know *leaf_of(const struct ws_know *k, uint32_t slot)
 {
-	if (!k || (k->level ? k->level < 8 && slot >> (FAN_BITS * k->level) : k->slot != slot))
-		return NULL;
 	while (k && k->level)
 		k = kid_at(k, digit(slot, k->level));
-	return k;
+	return k && k->slot == slot ? k : NULL;
 }
 
 bool ws_know_covers(const struct ws_know *k, uint32_t slot, uint32_t thread, uint32_t time)
@@ -378,6 +347,12 @@ void ws_facts_join_some(struct ws_facts *a, const struct ws_facts *b)
 {
 	bool alike = a->k == a->sc && b->k == b->sc;         /* often, with fence.sc */
 
+	if (ws_facts_none(a)) {
+		*a = ws_facts_ref(b);
+		return;
+	}
+	if (a->k == b->k && a->sc == b->sc && !b->seen && !b->dep && !b->px)
+		return;
 	a->k = ws_know_join(a->k, b->k);
 	if (alike) {
 		ws_know_unref(a->sc);

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,34 +27,61 @@ enum { FIRST_PIECE = 128 << 10, PIECE = 2 << 20 };       /* of 2 MiB the system 
 
 struct unused { struct unused *next; };
 struct shard {
-	_Alignas(CACHE_LINE) uint32_t lock;
+	_Alignas(CACHE_LINE) uint32_t taken;
 	struct unused *unused[CLASSES];
 	uintptr_t at, end;               /* what is left of the newest piece */
 	bool any;
 };
-static struct shard shards[SHARDS];
+/* A host thread has one to itself until it ends; when all are taken, `shared`, which is locked. */
+static struct shard shards[SHARDS], shared;
+static _Thread_local struct shard *shard;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Host threads share few of them, so that what a thread leaves behind is not lost. */
-static struct shard *mine(void)
+/* What a thread leaves behind is for a later one. */
+static void thread_ends(void *its)
 {
-	static uint32_t threads;
-	static _Thread_local struct shard *shard;
-
-	if (!shard)
-		shard = &shards[__atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED) % SHARDS];
-	return shard;
+	shard = NULL;
+	__atomic_store_n(&((struct shard *)its)->taken, 0, __ATOMIC_RELEASE);
 }
 
-static void lock(struct shard *s)
+static void begin(void)
 {
-	for (int i = 0; __atomic_exchange_n(&s->lock, 1, __ATOMIC_ACQUIRE); i++)
+	pthread_key_create(&key, thread_ends);
+}
+
+static bool take(struct shard *s)
+{
+	return !__atomic_exchange_n(&s->taken, 1, __ATOMIC_ACQUIRE);
+}
+
+static struct shard *choose(void)
+{
+	pthread_once(&once, begin);
+	for (int i = 0; i < SHARDS; i++) {
+		if (!take(&shards[i]))
+			continue;
+		shard = &shards[i];
+		pthread_setspecific(key, shard);
+		return shard;
+	}
+	return shard = &shared;
+}
+
+static struct shard *lock(void)
+{
+	struct shard *s = shard ? shard : choose();
+
+	for (int i = 0; s == &shared && !take(s); i++)
 		if (i > 100)
 			sched_yield();
+	return s;
 }
 
 static void unlock(struct shard *s)
 {
-	__atomic_store_n(&s->lock, 0, __ATOMIC_RELEASE);
+	if (s == &shared)
+		__atomic_store_n(&s->taken, 0, __ATOMIC_RELEASE);
 }
 
 static void new_piece(struct shard *s)
@@ -103,12 +131,12 @@ static size_t class_of(size_t size)
 void *ws_pool_new(size_t size)
 {
 	size_t class = class_of(size);
-	struct shard *s = mine();
 	struct unused *p;
+	struct shard *s;
 
 	if (class >= CLASSES || !class)
 		return ws_alloc(size);
-	lock(s);
+	s = lock();
 	p = s->unused[class];
 	if (p)
 		s->unused[class] = p->next;
@@ -122,8 +150,8 @@ void *ws_pool_new(size_t size)
 void ws_pool_free(void *p, size_t size)
 {
 	size_t class = class_of(size);
-	struct shard *s = mine();
 	struct unused *u = p;
+	struct shard *s;
 
 	if (!p)
 		return;
@@ -132,7 +160,7 @@ void ws_pool_free(void *p, size_t size)
 		return;
 	}
 	memset(p, 0, class * UNIT);
-	lock(s);
+	s = lock();
 	u->next = s->unused[class];
 	s->unused[class] = u;
 	unlock(s);

@@ -139,6 +139,22 @@ static void same_bytes(struct ws_ctx *c, uint32_t lane, uint32_t first)
 	ws_shadow_conflict(c, lane, from - c->line_addr, to - c->line_addr, &other, CLS_WRITE, first, true);
 }
 
+/* Are these lanes' bytes apart? false: perhaps not, for there are too many to see it quickly. */
+static bool few_apart(const struct ws_access *a)
+{
+	enum { FEW = 4 };
+	uint32_t rest = a->mask;
+
+	for (int n = 0; n < FEW && rest; n++) {
+		uint64_t addr = a->addr[__builtin_ctz(rest)];
+
+		rest &= rest - 1;
+		if (ws_gpu_lanes_in(a->addr, addr - (a->bytes - 1), 2 * a->bytes - 1) & rest)
+			return false;
+	}
+	return !rest;
+}
+
 static void same_instruction(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
@@ -146,6 +162,8 @@ static void same_instruction(struct ws_ctx *c)
 	uint64_t all = a->bytes;
 	uint32_t step;
 
+	if (few_apart(a))
+		return;
 	if (!b->dups)
 		b->dups = ws_alloc(DUPS * sizeof *b->dups);
 	if (++b->dup_stamp == 0) {
@@ -234,7 +252,7 @@ static void strong(struct ws_ctx *c)
 		todo = ws_private_team(c);
 	if (c->global && todo & (todo - 1))
 		ws_shadow_prefetch(a, todo);
-	if (private && todo & (todo - 1))
+	if (private && todo)
 		ws_private_prefetch(c, todo);
 	if (a->kind != WS_READ)
 		ws_shadow_slot(c->s, c->b->slot)->flags |= SLOT_PUBLISHED;

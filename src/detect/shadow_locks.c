@@ -130,7 +130,10 @@ static uint32_t at_their_lock(const struct ws_ctx *c)
 static uint32_t found_zero(const struct ws_access *a, uint32_t mask)
 {
 	const uint32_t *value = a->value;
-	uint32_t zero = 0;
+	uint32_t zero = 0, any = 0;
+
+	if (!mask)
+		return 0;
 
 	if (!value || a->bytes != 4) {
 		for (uint32_t m = mask; m; m &= m - 1)
@@ -138,8 +141,10 @@ static uint32_t found_zero(const struct ws_access *a, uint32_t mask)
 		return zero;
 	}
 	for (int l = 0; l < WS_WARP; l++)
-		zero |= (uint32_t)!value[l] << l;
-	return zero & mask;
+		any |= value[l];
+	for (uint32_t m = any ? mask : 0; m; m &= m - 1)
+		zero |= value[__builtin_ctz(m)] ? 0 : m & -m;
+	return any ? zero : mask;
 }
 
 static void let_go_only(struct ws_ctx *c, uint32_t lanes)

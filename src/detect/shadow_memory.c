@@ -24,7 +24,7 @@ static bool over(const struct ws_shadow *s, uint64_t more)
 
 static uint64_t memory_bytes(uint64_t npages)
 {
-	return sizeof(struct ws_shadow_mem) + npages * sizeof(struct ws_page *);
+	return sizeof(struct ws_shadow_mem) + npages * (sizeof(struct ws_page *) + sizeof(uint32_t));
 }
 
 bool ws_memory_room(const struct ws_shadow *s, uint64_t bytes)
@@ -45,6 +45,7 @@ struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *me
 		ws_memory_count(s, memory_bytes(n));
 		sm->first = first;
 		sm->npages = n;
+		sm->gen = (uint32_t *)&sm->page[n];
 		sm->serial = mem->serial;
 		sm->at = &s->mems;
 		sm->next = s->mems;
@@ -136,8 +137,16 @@ static bool forget_weak(const struct ws_ctx *c, struct ws_line *line, uint64_t a
 	return empty;
 }
 
-static void thin_page(struct ws_ctx *c, struct ws_page **at, uint64_t addr)
+/* The newest private record of a line that is not there. */
+static uint32_t record_at(const struct ws_shadow_mem *sm, uint64_t page, uint64_t line, uint32_t gen)
 {
+	return sm->gen[page] == gen ? PLACE_RECORD(sm->page[page]->at[line]) : 0;
+}
+
+static void thin_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page)
+{
+	struct ws_page **at = &sm->page[page];
+	uint64_t addr = line_address(sm, page, 0);
 	bool empty = true;
 
 	for (uint64_t i = 0; i < PAGE_LINES; i++, addr += LINE) {
@@ -148,7 +157,7 @@ static void thin_page(struct ws_ctx *c, struct ws_page **at, uint64_t addr)
 		else if (&(*at)->at[i] == c->place)
 			empty = false;
 		else
-			empty &= ws_private_forget_weak(c->s, PAGE_RECORD((*at)->at[i], c->l->gen), addr);
+			empty &= ws_private_forget_weak(c->s, record_at(sm, page, i, c->l->gen), addr);
 	}
 	if (empty && !c->l->lock)        /* else others may have its address */
 		drop_page(c->s, at);
@@ -165,7 +174,7 @@ static void thin(struct ws_ctx *c)
 	for (struct ws_shadow_mem *sm = s->mems; sm; sm = sm->next)
 		for (uint64_t p = 0; p < sm->npages; p++)
 			if (__atomic_load_n(&sm->page[p], __ATOMIC_ACQUIRE) && !ws_memory_sampled(s, sm, p))
-				thin_page(c, &sm->page[p], line_address(sm, p, 0));
+				thin_page(c, sm, p);
 	ws_spin_unlock(&s->lock);
 }
 
@@ -190,6 +199,7 @@ static struct ws_page *page_of(struct ws_shadow *s, struct ws_shadow_mem *sm, ui
 	if (!p) {
 		p = ws_pool_new(sizeof *p);
 		ws_memory_count(s, sizeof *p);
+		sm->gen[page] = s->gen;
 		__atomic_store_n(&sm->page[page], p, __ATOMIC_RELEASE);
 	}
 	return p;
@@ -210,14 +220,22 @@ struct ws_page *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint6
 	return p;
 }
 
-static struct ws_line *new_line(const struct ws_ctx *c, struct ws_page *page, uint64_t i)
+void ws_memory_begin_page(struct ws_shadow_mem *sm, uint64_t page, uint32_t gen)
+{
+	for (uint64_t i = 0; i < PAGE_LINES; i++)
+		if (sm->page[page]->at[i] & 1)
+			sm->page[page]->at[i] = 0;
+	sm->gen[page] = gen;
+}
+
+static struct ws_line *new_line(const struct ws_ctx *c, const struct ws_shadow_mem *sm, uint64_t i)
 {
 	struct ws_line *line = ws_pool_new(sizeof *line);
 
 	ws_memory_count(c->s, sizeof *line);
 	line->gen = c->l->gen;
-	line->mark = PAGE_RECORD(page->at[i % PAGE_LINES], c->l->gen) << 1;
-	__atomic_store_n(&page->at[i % PAGE_LINES], (uintptr_t)line, __ATOMIC_RELEASE);
+	line->mark = record_at(sm, i >> PAGE_BITS, i % PAGE_LINES, c->l->gen) << 1;
+	__atomic_store_n(&sm->page[i >> PAGE_BITS]->at[i % PAGE_LINES], (uintptr_t)line, __ATOMIC_RELEASE);
 	return line;
 }
 
@@ -235,7 +253,7 @@ struct ws_line *ws_memory_line(struct ws_ctx *c, struct ws_shadow_mem *sm, uint6
 	page = page_of(s, sm, i >> PAGE_BITS);
 	line = ws_page_line(page, i);
 	if (!line)
-		line = new_line(c, page, i);
+		line = new_line(c, sm, i);
 	ws_shadow_unlock_lists(s);
 	return line;
 }
@@ -301,7 +319,7 @@ static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *ab
 
 				*bytes += line ? sizeof *line + ws_cell_bytes(line->ext) : 0;
 				*about += line ? touched(s, line, line_address(sm, p, i)) :
-				                 4u * (uint32_t)__builtin_popcount(ws_private_words(s, PAGE_RECORD(page->at[i], s->gen),
+				                 4u * (uint32_t)__builtin_popcount(ws_private_words(s, record_at(sm, p, i, s->gen),
 				                                                          line_address(sm, p, i)));
 			}
 		}

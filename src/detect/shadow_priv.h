@@ -190,6 +190,8 @@ struct ws_fenced {                   /* the newest fence for the GPU of lanes th
 	bool sc;
 };
 
+struct ws_known { uint32_t slot, thread, time, lane; };      /* the lane (unit) knows what the thread did up to then; slot 0: none */
+
 struct ws_warp_state {
 	uint64_t me;                 /* who of accesses now; these 16 bytes go into notes, see shadow_log.c */
 	uint32_t wfloor;             /* all lanes know all lanes' accesses below */
@@ -198,6 +200,7 @@ struct ws_warp_state {
 	uint32_t team;               /* the newest of the warp + 1; 0 = none */
 	uint32_t one;                /* lanes that hold one lock */
 	struct ws_fenced fenced;     /* of lanes (units) that are not in lane_used */
+	struct ws_known known;       /* the newest that one of its lanes was found to know */
 	struct ws_obs_warp *w;
 	struct ws_lane_sync *lane;   /* 32, or NULL; under the stack model lane 0 stands for the warp */
 	uint32_t lane_used;          /* of these; others are zero */
@@ -296,13 +299,14 @@ struct ws_site_info {
 };
 
 enum { PAGE_BITS = 5, PAGE_LINES = 1 << PAGE_BITS };  /* lines of a shadow page, which is for 4 KiB of memory */
-/* For each line its address; or, odd, the newest private record of a line that is not there (PAGE_RECORD) and the launch
- * whose records these are; or 0. */
+/* For each line its address; or, odd, the newest private record of a line that is not there (PLACE_RECORD) and, in the upper half,
+ * at least the words of the line that its records are about, a bit each; or 0. */
 struct ws_page { uint64_t at[PAGE_LINES]; };
-#define PAGE_RECORD(at, gen) ((at) & 1 && (at) >> 32 == (gen) ? (uint32_t)(at) >> 1 : 0)
+#define PLACE_RECORD(at) ((at) & 1 ? (uint32_t)(at) >> 1 : 0)
 struct ws_shadow_mem {               /* hangs at ws_mem.obs */
 	uint64_t first, npages, serial;
 	struct ws_shadow_mem *next, **at;    /* list of all */
+	uint32_t *gen;               /* of each page: the launch whose private records it has */
 	struct ws_page *page[];
 };
 
@@ -461,6 +465,7 @@ uint32_t ws_shadow_new_slot(struct ws_shadow *s, uint64_t block);
 struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *mem);
 /* NULL: no room, and not c->must. Lines are counted from the memory's first one. */
 struct ws_page *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page);
+void ws_memory_begin_page(struct ws_shadow_mem *sm, uint64_t page, uint32_t gen);     /* earlier launches' records go */
 struct ws_line *ws_memory_line(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t line);
 void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm);
 bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm, uint64_t page);

@@ -258,6 +258,7 @@ INLINE struct ws_private *note(struct ws_ctx *c, uint64_t owner, uint64_t line_a
 	p = room ? room : begin(c, owner);
 	if (p) {
 		p->words |= words;
+		ws_private_mark(c, words);
 		add(p, h);
 	}
 	return p;
@@ -308,6 +309,22 @@ void ws_private_launch(struct ws_launch_state *l)
 	l->private = l->checked && !l->simple && !l->narrow && !l->depends && !l->cluster;
 }
 
+/* What cannot be kept, in a line with no nodes any more: is it checked here, for none of the access's other lanes can meet it? */
+static bool check_alone(struct ws_ctx *c, uint32_t lane)
+{
+	const struct ws_access *a = c->a;
+	uint64_t addr = a->addr[lane];
+	bool done;
+
+	if (!c->line || c->line->mark >> 1 || (c->cls == CLS_WRITE && ws_general_met(a, 1u << lane) & a->mask & ~(1u << lane)))
+		return false;
+	c->line_addr = addr & ~(uint64_t)(LINE - 1);
+	c->site = a->site->id | ws_locks_of(c, lane) << SITE_BITS;
+	done = ws_regular_lane(c, lane, addr & (LINE - 1));
+	c->site = a->site->id;
+	return done;
+}
+
 uint32_t ws_private_weak(struct ws_ctx *c)
 {
 	const struct ws_access *a = c->a;
@@ -326,7 +343,7 @@ uint32_t ws_private_weak(struct ws_ctx *c)
 
 		if (a->addr[l] & (bytes - 1) || !ws_private_enter(c, x.sm, a->addr[l]))
 			continue;
-		if (note_lane(c, &x, l, false))
+		if (note_lane(c, &x, l, false) || check_alone(c, l))
 			left &= ~(1u << l);
 		ws_shadow_unlock(c);
 	}
@@ -376,15 +393,15 @@ INLINE bool atomic(struct ws_ctx *c, const struct common *x, uint32_t lane, bool
 void ws_private_prefetch(const struct ws_ctx *c, uint32_t mask)
 {
 	const struct ws_access *a = c->a;
-	const struct ws_shadow_mem *sm = c->l->lock ? NULL : a->mem->obs;
+	struct ws_shadow_mem *sm = c->l->lock ? NULL : a->mem->obs;
 
 	for (uint32_t m = sm && c->s->private ? mask & ~c->w->holding : 0; m; m &= m - 1) {
-		const uint64_t *place = ws_private_place(sm, a->addr[__builtin_ctz(m)]);
+		const uint64_t *place = ws_private_place(sm, a->addr[__builtin_ctz(m)], c->l->gen);
 		uint64_t at = place ? *place : 0;
-		uint32_t newest = at & 1 ? PAGE_RECORD(at, c->l->gen) : at ? ((const struct ws_line *)(uintptr_t)at)->mark >> 1 : 0;
+		uint32_t newest = at & 1 ? PLACE_RECORD(at) : at ? ((const struct ws_line *)(uintptr_t)at)->mark >> 1 : 0;
 
 		if (newest & TEAM_NODE)
-			__builtin_prefetch(ws_team_next(c->s, newest), 1);
+			ws_team_prefetch(c->s, newest);
 		else if (newest && newest <= c->s->nprivate)
 			__builtin_prefetch(record(c->s, newest), 1);
 	}

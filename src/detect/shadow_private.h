@@ -14,13 +14,17 @@ enum { MOST_OF_A_LINE = 16 };        /* nodes */
 #define TEAM_NODE (1u << 30)
 #define TEAM_SECOND (1u << 29)
 
-/* Where a page that is there has what it knows of the line of addr. */
-INLINE uint64_t *ws_private_place(const struct ws_shadow_mem *sm, uint64_t addr)
+/* Where a page that is there has what it knows of the line of addr. On one host thread. */
+INLINE uint64_t *ws_private_place(struct ws_shadow_mem *sm, uint64_t addr, uint32_t gen)
 {
 	uint64_t i = (addr >> LINE_BITS) - sm->first;
 	struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
 
-	return page ? &page->at[i % PAGE_LINES] : NULL;
+	if (__builtin_expect(!page, 0))
+		return NULL;
+	if (__builtin_expect(sm->gen[i >> PAGE_BITS] != gen, 0))
+		ws_memory_begin_page(sm, i >> PAGE_BITS, gen);
+	return &page->at[i % PAGE_LINES];
 }
 
 /* The line of addr as ws_shadow_line_closed has it; or none, and c->place, where nobody has needed it so far. sm: NULL when others
@@ -28,24 +32,27 @@ INLINE uint64_t *ws_private_place(const struct ws_shadow_mem *sm, uint64_t addr)
 INLINE bool ws_private_enter(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t addr)
 {
 	uint64_t i = sm ? (addr >> LINE_BITS) - sm->first : 0;
-	struct ws_page *page;
 
 	if (!sm || i >> PAGE_BITS >= sm->npages)
 		return ws_shadow_line_closed(c, addr, c->a->mem);
-	page = sm->page[i >> PAGE_BITS];
-	if (__builtin_expect(!page, 0))
-		page = ws_memory_page(c, sm, i >> PAGE_BITS);
-	if (__builtin_expect(!page, 0))
+	if (__builtin_expect(!sm->page[i >> PAGE_BITS], 0) && !ws_memory_page(c, sm, i >> PAGE_BITS))
 		return false;
-	c->line = ws_page_line(page, i);
-	c->place = &page->at[i % PAGE_LINES];
+	c->place = ws_private_place(sm, addr, c->l->gen);
+	c->line = *c->place & 1 ? NULL : (struct ws_line *)(uintptr_t)*c->place;
 	return !c->line || c->line->gen == c->l->gen || ws_shadow_line_closed(c, addr, c->a->mem);
 }
 
 /* The newest node of c->line, or of the line that would be at c->place; 0 = none. */
 INLINE uint32_t ws_private_newest(const struct ws_ctx *c)
 {
-	return c->line ? c->line->mark >> 1 : PAGE_RECORD(*c->place, c->l->gen);
+	return c->line ? c->line->mark >> 1 : PLACE_RECORD(*c->place);
+}
+
+/* A node there is about these words from now on. */
+INLINE void ws_private_mark(struct ws_ctx *c, uint32_t words)
+{
+	if (!c->line)
+		*c->place |= (uint64_t)words << 32;
 }
 
 INLINE void ws_private_set_newest(struct ws_ctx *c, uint32_t i)
@@ -53,7 +60,7 @@ INLINE void ws_private_set_newest(struct ws_ctx *c, uint32_t i)
 	if (c->line)
 		c->line->mark = i << 1 | (c->line->mark & 1);
 	else
-		*c->place = (uint64_t)c->l->gen << 32 | i << 1 | 1;
+		*c->place = (*c->place >> 32 << 32) | i << 1 | 1;
 }
 
 /* Has the line (NULL: there is none) nothing but nodes about these bytes? */
@@ -82,6 +89,7 @@ uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released);    /
 uint32_t ws_team_words(const struct ws_shadow *s, uint32_t node, uint64_t line_addr);
 uint32_t ws_team_touched(const struct ws_shadow *s, uint32_t node, uint64_t line_addr);
 uint32_t *ws_team_next(const struct ws_shadow *s, uint32_t node);
+void ws_team_prefetch(const struct ws_shadow *s, uint32_t node);
 void ws_team_eject(struct ws_ctx *c, uint32_t node);  /* what the lane did becomes cells */
 bool ws_team_forget_weak(struct ws_shadow *s, uint32_t node, uint64_t line_addr);     /* false: something strong is left */
 uint64_t ws_team_bytes(const struct ws_shadow *s);

@@ -158,11 +158,16 @@ uint32_t ws_shadow_tick(struct ws_block_state *b)
 bool ws_shadow_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, uint32_t lane)
 {
 	uint32_t slot = who >> 32, thread = (who >> WHO_TIME_BITS & 31) * WS_WARP + lane_of_who, time = who & WHO_TIME;
+	uint32_t unit = c->its ? lane : 0;
+	struct ws_known *known = &c->w->known;
 
-	if (ws_know_covers(c->b->kb.k, slot, thread, time))
+	if (known->slot == slot && known->thread == thread && known->lane == unit && time <= known->time)
 		return true;
-	if (c->w->lane && ws_know_covers(c->w->lane[c->its ? lane : 0].f.k, slot, thread, time))
+	if (ws_know_covers(c->b->kb.k, slot, thread, time) ||
+	    (c->w->lane && ws_know_covers(c->w->lane[unit].f.k, slot, thread, time))) {
+		*known = (struct ws_known){slot, thread, time, unit};
 		return true;
+	}
 	return c->w->async && ws_async_known(c, who, lane_of_who, lane);
 }
 

@@ -89,6 +89,16 @@ uint32_t *ws_team_next(const struct ws_shadow *s, uint32_t node)
 	return team_next(s, node);
 }
 
+void ws_team_prefetch(const struct ws_shadow *s, uint32_t node)
+{
+	const struct ws_team *t = ws_team_of(s, node);
+
+	__builtin_prefetch(t);
+	__builtin_prefetch(&t->e[1]);
+	__builtin_prefetch(&t->at[node % WS_WARP]);
+	__builtin_prefetch(&t->next[node % WS_WARP], 1);
+}
+
 /* Of the bytes lo..hi around the lane's address, the words in that line. */
 INLINE uint32_t words_in(const struct ws_team *t, uint32_t lane, int lo, int hi, uint64_t line_addr)
 {
@@ -268,18 +278,26 @@ static struct ws_site_info *site_of(const struct ws_ctx *c, uint32_t site)
 	return &c->s->sites[(site & SITE_ID) >> CHUNK_BITS][site & (CHUNK - 1)];
 }
 
-/* Has nobody touched bytes lo..hi around the lane's address, all of one line? Then c->line and c->place are its. */
+/* These bytes of one line, a bit a word. */
+INLINE uint32_t words_of(uint64_t addr, uint32_t bytes)
+{
+	return (uint32_t)(((1ull << bytes / 4) - 1) << (addr & (LINE - 1)) / 4);
+}
+
+/* Has nobody touched these bytes, all of one line? Then c->line and c->place are its. */
 INLINE bool is_free(struct ws_ctx *c, const struct ws_team *t, uint64_t addr, uint32_t bytes)
 {
 	uint64_t line_addr = addr & ~(uint64_t)(LINE - 1);
-	uint32_t lo = addr & (LINE - 1), words = (uint32_t)(((1ull << bytes / 4) - 1) << lo / 4), n = 0;
+	uint32_t lo = addr & (LINE - 1), words = words_of(addr, bytes), n = 0;
 
 	if (!ws_private_enter(c, t->mem->obs, addr))
 		return false;
+	if (!c->line)
+		return !(*c->place >> 32 & words);
 	for (uint32_t i = ws_private_newest(c); i; i = *(i & TEAM_NODE ? team_next(c->s, i) : ws_private_next(c->s, i)))
 		if ((i & TEAM_NODE ? team_words(c->s, i, line_addr) : ws_private_node(c->s, i, line_addr)) & words || ++n == MOST_OF_A_LINE)
 			return false;
-	return !c->line || ws_private_untouched(c->line, (int)lo, (int)(lo + bytes));
+	return ws_private_untouched(c->line, (int)lo, (int)(lo + bytes));
 }
 
 /* The part of bytes from..to around an address that is in its last line; 0 = all of them are in one. */
@@ -301,36 +319,25 @@ INLINE bool claim(struct ws_ctx *c, struct ws_team *t, uint32_t lane, uint32_t n
 		return false;
 	t->next[lane] = ws_private_newest(c);
 	ws_private_set_newest(c, node | lane);
+	ws_private_mark(c, words_of(addr, bytes - more));
 	if (!more || !is_free(c, t, addr + bytes - more, more))
 		return true;
 	*ws_team_next(c->s, node | TEAM_SECOND | lane) = ws_private_newest(c);
 	ws_private_set_newest(c, node | TEAM_SECOND | lane);
+	ws_private_mark(c, words_of(addr + bytes - more, more));
 	return true;
 }
 
-/* The same in the most usual case: bytes in a line that nobody has touched so far but as one of a team. false: another. */
-INLINE bool claim_new(const struct ws_ctx *c, struct ws_team *t, const struct ws_shadow_mem *sm, uint64_t addr, uint32_t bytes,
-                      uint32_t node)
+/* Are these bytes, of one line, free? Then the lane, which has a node in the line, claims them. */
+static bool claim_more(struct ws_ctx *c, const struct ws_team *t, uint64_t addr, uint32_t bytes)
 {
-	uint64_t *at = ws_private_place(sm, addr);
-	uint32_t newest, n = 0;
-
-	if (!at || (*at && !(*at & 1)))
+	if (!is_free(c, t, addr, bytes))
 		return false;
-	newest = PAGE_RECORD(*at, c->l->gen);
-	for (uint32_t other = newest; other; other = *team_next(c->s, other)) {
-		uint64_t words = (1ull << bytes / 4) - 1;
-
-		if (!(other & TEAM_NODE) || ++n == MOST_OF_A_LINE ||
-		    team_words(c->s, other, addr & ~(uint64_t)(LINE - 1)) & words << (addr & (LINE - 1)) / 4)
-			return false;
-	}
-	t->next[node % WS_WARP] = newest;
-	*at = (uint64_t)c->l->gen << 32 | node << 1 | 1;
+	ws_private_mark(c, words_of(addr, bytes));
 	return true;
 }
 
-/* Are bytes lo..hi, beside those of the lane, free, and in the lines that it is in? */
+/* Claims bytes lo..hi, beside those of the lane, if they are free, and in the lines that it is in. */
 static bool may_grow(struct ws_ctx *c, const struct ws_team *t, uint32_t lane, int lo, int hi)
 {
 	uint64_t addr = address(t, lane), first = (addr + (uint64_t)(int64_t)t->from) >> LINE_BITS,
@@ -339,7 +346,8 @@ static bool may_grow(struct ws_ctx *c, const struct ws_team *t, uint32_t lane, i
 
 	addr += (uint64_t)(int64_t)lo;
 	return addr >> LINE_BITS >= first && (addr + (uint32_t)(hi - lo) - 1) >> LINE_BITS <= last &&
-	       (!more || is_free(c, t, addr + (uint32_t)(hi - lo) - more, more)) && is_free(c, t, addr, (uint32_t)(hi - lo) - more);
+	       (!more || claim_more(c, t, addr + (uint32_t)(hi - lo) - more, more)) &&
+	       claim_more(c, t, addr, (uint32_t)(hi - lo) - more);
 }
 
 /* All lanes claim lo..hi too; those that cannot are no longer of the team. */
@@ -433,25 +441,6 @@ uint32_t ws_team_keep(struct ws_ctx *c, uint32_t mask, uint32_t released)
 	return kept;
 }
 
-/* The lines' places have been fetched: what they refer to. */
-static void prefetch(const struct ws_ctx *c, const struct ws_shadow_mem *sm, uint32_t mask)
-{
-	for (uint32_t m = mask; m; m &= m - 1) {
-		const uint64_t *at = ws_private_place(sm, c->a->addr[__builtin_ctz(m)]);
-		uint32_t node = at ? PAGE_RECORD(*at, c->l->gen) : 0;
-
-		if (node & TEAM_NODE) {
-			const struct ws_team *t = ws_team_of(c->s, node);
-
-			__builtin_prefetch(t);
-			__builtin_prefetch(&t->at[node % WS_WARP]);
-			__builtin_prefetch(&t->next[node % WS_WARP]);
-		} else if (at && *at && !(*at & 1)) {
-			__builtin_prefetch((const void *)(uintptr_t)*at);
-		}
-	}
-}
-
 static struct ws_team *new_team(struct ws_ctx *c, uint32_t two)
 {
 	struct ws_shadow *s = c->s;
@@ -466,47 +455,76 @@ static struct ws_team *new_team(struct ws_ctx *c, uint32_t two)
 	return t;
 }
 
+/* Where the first of the bytes from..to of each of these lanes are kept, fetched; *two: lanes that are in two lines. false: lanes are
+ * not aligned. What does not change is read once, for stores might be to it as far as the compiler knows. */
+static bool look_up(const struct ws_ctx *c, uint32_t mask, int from, int to, uint64_t *place[], uint32_t *two)
+{
+	struct ws_shadow_mem *sm = c->a->mem->obs;
+	struct ws_page *const *page = sm->page;
+	const uint64_t *its = c->a->addr, first = sm->first, n = sm->npages;
+	const uint32_t *of = sm->gen, gen = c->l->gen, bytes = (uint32_t)(to - from);
+	uint64_t low = 0;
+
+	*two = 0;
+	for (uint32_t m = mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		uint64_t addr = its[l] + (uint64_t)(int64_t)from, i = (addr >> LINE_BITS) - first, p = i >> PAGE_BITS;
+
+		low |= its[l];
+		*two |= (addr & (LINE - 1)) + bytes > LINE ? m & -m : 0;
+		place[l] = p < n && page[p] && of[p] == gen ? &page[p]->at[i % PAGE_LINES] : ws_private_place(sm, addr, gen);
+		__builtin_prefetch(place[l], 1);
+	}
+	return !(low & (c->a->bytes - 1u));
+}
+
+/* Most often the bytes are in one line that nobody has touched, of which there are at most nodes. Returns the lanes that have theirs. */
+static uint32_t claim_all(struct ws_ctx *c, struct ws_team *t, uint32_t mask, uint64_t *const place[], uint32_t node)
+{
+	const uint64_t *its = c->a->addr, width = ((1ull << (t->to - t->from) / 4) - 1) << 32, origin = t->origin;
+	uint32_t two = t->two, live = 0;
+	int64_t from = t->from;
+
+	for (uint32_t m = mask; m; m &= m - 1) {
+		uint32_t l = __builtin_ctz(m);
+		uint64_t *at = two >> l & 1 ? NULL : place[l], old = at ? *at : 0, words = width << ((its[l] + (uint64_t)from) / 4 % (LINE / 4));
+
+		t->at[l] = (uint32_t)((its[l] - origin) / 4);
+		if (at && !(old & words) && (old & 1 || !old)) {
+			t->next[l] = (uint32_t)old >> 1;
+			*at = (old >> 32 << 32) | words | (node | l) << 1 | 1;
+			live |= m & -m;
+		} else if (claim(c, t, l, node)) {
+			live |= m & -m;
+		}
+	}
+	return live;
+}
+
 uint32_t ws_team_begin(struct ws_ctx *c, uint32_t mask, uint32_t released)
 {
 	const struct ws_access *a = c->a;
 	const struct ws_site_info *info = site_of(c, a->site->id);
-	const struct ws_shadow_mem *sm = a->mem->obs;
-	uint32_t two = 0, node = TEAM_NODE | c->s->nteams << 5;
+	struct ws_shadow_mem *sm = a->mem->obs;
+	uint32_t two, node = TEAM_NODE | c->s->nteams << 5;
 	int from = info->claim_from, to = info->claim_to > a->bytes ? info->claim_to : a->bytes;
 	struct team_event first = {.time = c->me & WHO_TIME, .site = a->site->id, .size = (uint8_t)a->bytes, .cls = CLS_RMW};
-	uint64_t low = 0, origin;
+	uint64_t *place[WS_WARP];
 	struct ws_team *t;
 
 	if (!sm || __builtin_popcount(mask) < LEAST || mask & c->w->holding || c->s->nteams == TEAMS ||
-	    a->mem->size >> 33 || !ws_memory_room(c->s, ROOM))
+	    a->mem->size >> 33 || !ws_memory_room(c->s, ROOM) || !look_up(c, mask, from, to, place, &two))
 		return 0;
-	for (uint32_t m = mask; m; m &= m - 1) {
-		uint64_t addr = a->addr[__builtin_ctz(m)];
-
-		__builtin_prefetch(ws_private_place(sm, addr), 1);
-		low |= addr;
-		two |= in_second(addr, from, to) ? m & -m : 0;
-	}
-	if (low & (a->bytes - 1))
-		return 0;
-	prefetch(c, sm, mask);
 	t = new_team(c, two);
 	t->mem = a->mem;
-	t->origin = origin = sm->first << LINE_BITS;
+	t->origin = sm->first << LINE_BITS;
 	t->slot = c->b->slot;
 	t->site = a->site->id;
 	t->older = c->w->team;
 	t->warp = c->me >> WHO_TIME_BITS & 31;
 	t->from = (int16_t)from;
 	t->to = (int16_t)to;
-	for (uint32_t m = mask; m; m &= m - 1) {
-		uint32_t l = __builtin_ctz(m);
-
-		t->at[l] = (uint32_t)((a->addr[l] - origin) / 4);
-		if ((!(two >> l & 1) && claim_new(c, t, sm, a->addr[l] + (uint64_t)(int64_t)from, (uint32_t)(to - from), node | l)) ||
-		    claim(c, t, l, node))
-			t->live |= 1u << l;
-	}
+	t->live = claim_all(c, t, mask, place, node);
 	if (!t->live) {
 		ws_memory_count(c->s, 0 - size_of(t));
 		ws_pool_free(t, size_of(t));
