@@ -143,6 +143,19 @@ void ws_buf_puts(struct ws_buf *b, const char *s)
 	ws_buf_add(b, s, strlen(s));
 }
 
+void ws_buf_add_json(struct ws_buf *b, const char *s)
+{
+	ws_buf_puts(b, "\"");
+	for (; *s; s++)
+		if (*s == '"' || *s == '\\')
+			ws_buf_printf(b, "\\%c", *s);
+		else if ((unsigned char)*s < ' ')
+			ws_buf_printf(b, "\\u%04x", (unsigned)*s);
+		else
+			ws_buf_add(b, s, 1);
+	ws_buf_puts(b, "\"");
+}
+
 void ws_buf_add_count(struct ws_buf *out, uint64_t n)
 {
 	char digits[32];

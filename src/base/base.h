@@ -40,6 +40,7 @@ struct ws_buf {
 };
 void ws_buf_add(struct ws_buf *b, const void *bytes, size_t n);
 void ws_buf_puts(struct ws_buf *b, const char *s);
+void ws_buf_add_json(struct ws_buf *b, const char *s);       /* as a string of JSON, with its quotes */
 void ws_buf_add_count(struct ws_buf *b, uint64_t n);         /* 12,345,678 */
 void ws_buf_printf(struct ws_buf *b, const char *fmt, ...) WS_PRINTF(2, 3);
 void ws_buf_vprintf(struct ws_buf *b, const char *fmt, va_list ap);

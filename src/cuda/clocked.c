@@ -67,6 +67,10 @@ void ws_clocked_start(struct ws_session *s, struct ws_gpu_config *c)
 		s->timing = ws_timing_new(&m, &o);
 		c->clock = &ws_timing_clock;
 		c->clock_self = s->timing;
+		if (o.unit && o.unit->observer) {
+			c->observer = o.unit->observer;
+			c->observer_self = ws_timing_unit(s->timing);
+		}
 		c->sms = m.cores;
 		c->host_threads = s->options.threads ? s->options.threads : 1;
 		c->plain_calls = m.plain_calls;

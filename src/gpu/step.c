@@ -284,8 +284,10 @@ static void look_atomic(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	s->space = t->space;
 	s->sem = t->sem;
 	s->scope = t->scope;
+	s->atom = t->atom;
 	s->bytes = t->bytes;
 	ws_addresses(x->frag->frame->regs, t->addr, t->addr_width, t->off, s->addr);
+	memcpy(s->generic, s->addr, sizeof s->generic);
 	find_space(x, s);
 }
 
@@ -325,6 +327,7 @@ static void look(struct ws_exec *x, const struct ws_dinst *in, struct ws_stepped
 	s->mask = ws_guard(in, x->frag->frame->regs, s->active);
 	s->kind = WS_STEP_PLAIN;
 	s->nc = s->deferred = s->diverged = s->jumped = s->waits = s->wakes = false;
+	s->site = in->site == WS_NO_SITE ? NULL : ws_site_of(x->frag->frame->code, in);
 	if (!s->mask)
 		return;
 	if (is_memory(in))
@@ -598,6 +601,11 @@ uint64_t ws_step_threads(const struct ws_warp *w)
 	const struct ws_obs_launch *l = w->obs.block->launch;
 
 	return l->blocks * l->threads;
+}
+
+const struct ws_obs_warp *ws_step_obs(const struct ws_warp *w)
+{
+	return &w->obs;
 }
 
 bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped *s)

@@ -93,6 +93,7 @@ struct ws_stepped {                      /* what an instruction did */
 	uint8_t intrinsic;               /* its number: it has not happened, and the warp stays where it is */
 	uint8_t space;                   /* GLOBAL, SHARED, LOCAL, CONST, PARAM: generic addresses are resolved */
 	uint8_t sem, scope;
+	uint8_t atom;                    /* enum ws_atom of ATOMIC */
 	bool nc;                         /* ld.global.nc */
 	uint16_t bytes;                  /* of a lane */
 	bool diverged;                   /* lanes of the warp have parted */
@@ -104,7 +105,9 @@ struct ws_stepped {                      /* what an instruction did */
 	/* of the lanes of mask. GLOBAL, CONST: addresses in a flat memory in which allocations lie in the order of their
 	 * birth, the same in each run; SHARED, LOCAL, PARAM: offsets */
 	uint64_t addr[WS_WARP];
-	uint64_t generic[WS_WARP];       /* INTRINSIC: the first argument, an address of global memory */
+	uint64_t generic[WS_WARP];       /* INTRINSIC: the first argument, an address of global memory. ATOMIC: as addr, but as
+	                                  * the program has it */
+	const struct ws_site *site;      /* what was executed; NULL: nothing of the module */
 	uint32_t value[WS_WARP];         /* INTRINSIC: the second argument, or 0 */
 };
 /* Fills the fields of a memory instruction, as if it were executed now, and mask. */
@@ -137,6 +140,7 @@ bool ws_lock_released(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint
 /* Number of a thread, for lock words: from 1 on in the order of blocks. */
 uint32_t ws_step_thread(const struct ws_warp *w, uint32_t lane);
 uint64_t ws_step_threads(const struct ws_warp *w);      /* of the launch */
+const struct ws_obs_warp *ws_step_obs(const struct ws_warp *w);  /* as observers know it */
 
 /* ---- no way on ---- */
 /* The warp waits for what only others can do, or does not any more. */

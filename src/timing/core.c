@@ -146,7 +146,7 @@ void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
 	case WS_STEP_READY:
 		w->ti = next.inst ? &t->code[next.function].inst[next.inst->index] : &at_the_end;
 		if (waited)
-			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER];
+			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER] + ws_watch_delay(t, w);
 		set_ready(t, w);
 		break;
 	}
@@ -260,6 +260,8 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 		results_at(w, t->now + after);
 	if (ti->cls == WS_CLASS_BRANCH)
 		w->branch = t->now + m->latency[WS_CLASS_BRANCH];
+	if (ti->cls == WS_CLASS_BARRIER)
+		w->branch += ws_watch_delay(t, w);
 }
 
 static void issue(struct ws_timing *t, struct ws_twarp *w)

@@ -123,15 +123,29 @@ static uint64_t turned(uint64_t row)
 
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k)
 {
-	/* an atomic carries an address and an operand a lane */
-	uint32_t data = k->kind == WS_PACKET_READ ? 0 : k->kind == WS_PACKET_WRITE ? bytes_of(k)
-	                : 8 * (uint32_t)__builtin_popcount(k->lanes);
 	uint64_t piece = k->addr / t->m.interleave, row = piece / t->m.partitions;
 
-	k->flits = flits(t, data);
 	k->part = &t->parts[(piece + (t->m.hash ? turned(row) : 0)) % t->m.partitions];
 	k->local = row * t->m.interleave + k->addr % t->m.interleave;
-	t->c->packets_to_memory++;
+	ws_network_to_part(t, k);
+}
+
+static uint32_t sent_bytes(const struct ws_packet *k)
+{
+	switch ((enum ws_packet_kind)k->kind) {
+	case WS_PACKET_WRITE: case WS_PACKET_KEEP:
+		return bytes_of(k) + k->extra;
+	case WS_PACKET_ATOMIC:           /* an address and an operand a lane */
+		return 8 * (uint32_t)__builtin_popcount(k->lanes) + k->extra;
+	default:
+		return k->extra;
+	}
+}
+
+void ws_network_to_part(struct ws_timing *t, struct ws_packet *k)
+{
+	k->flits = flits(t, sent_bytes(k));
+	*(k->kind <= WS_PACKET_ATOMIC ? &t->c->packets_to_memory : &t->c->unit_packets) += 1;
 	t->c->flits_to_memory += k->flits;
 	send(t, &t->memory_box, &k->core->out, k->core->index, k);
 }

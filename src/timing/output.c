@@ -19,6 +19,13 @@ static double share(uint64_t a, uint64_t of)
 
 /* What follows from the counters. */
 static double ipc(const struct ws_counters *c) { return share(c->issued, c->cycles); }
+/* Of the time of the data buses, the part in which there were data. */
+static double dram_utilization(const struct ws_timing *t, const struct ws_counters *c)
+{
+	uint64_t burst = (t->m.dram_burst + t->m.dram_bus - 1) / t->m.dram_bus;
+
+	return share((c->dram_reads + c->dram_writes) * burst * t->memory_cycle, ws_fine(c->cycles) * t->m.partitions);
+}
 static double simd_efficiency(const struct ws_counters *c) { return share(c->lanes_issued, c->issued * WS_WARP); }
 /* Requests that found their row open: it was not opened for them. */
 static uint64_t row_hits(const struct ws_counters *c)
@@ -105,6 +112,16 @@ static void unit_text(const struct ws_timing *t, struct ws_buf *out)
 		ws_buf_printf(out, "unit %s:\n", t->options.unit->name);
 	for (unsigned i = 0; unit_counter(t, i, &c); i++)
 		add_line(out, c.text, c.value, -1);
+	for (unsigned i = 0; t->options.unit && t->options.unit->found; i++) {
+		size_t before = out->len;
+
+		ws_buf_puts(out, "  ");
+		if (!t->options.unit->found(t->unit, i, out, NULL)) {
+			out->len = before;
+			break;
+		}
+		ws_buf_puts(out, "\n");
+	}
 }
 
 void ws_timing_text(const struct ws_timing *t, struct ws_buf *out)
@@ -115,17 +132,20 @@ void ws_timing_text(const struct ws_timing *t, struct ws_buf *out)
 	unit_text(t, out);
 }
 
-static void add_string(struct ws_buf *out, const char *s)
+static void found_json(const struct ws_timing *t, struct ws_buf *out)
 {
-	ws_buf_puts(out, "\"");
-	for (; *s; s++)
-		if (*s == '"' || *s == '\\')
-			ws_buf_printf(out, "\\%c", *s);
-		else if ((unsigned char)*s < ' ')
-			ws_buf_printf(out, "\\u%04x", (unsigned)*s);
-		else
-			ws_buf_add(out, s, 1);
-	ws_buf_puts(out, "\"");
+	struct ws_buf one = {0};
+
+	if (!t->options.unit->found)
+		return;
+	ws_buf_puts(out, ", \"found\": [");
+	for (unsigned i = 0; t->options.unit->found(t->unit, i, NULL, &one); i++) {
+		ws_buf_puts(out, i ? ",\n  " : "\n  ");
+		ws_buf_add(out, one.data, one.len);
+		one.len = 0;
+	}
+	ws_buf_puts(out, "]");
+	ws_buf_free(&one);
 }
 
 static void unit_json(const struct ws_timing *t, struct ws_buf *out)
@@ -137,23 +157,25 @@ static void unit_json(const struct ws_timing *t, struct ws_buf *out)
 	ws_buf_printf(out, ", \"unit\": {\"name\": \"%s\"", t->options.unit->name);
 	for (unsigned i = 0; unit_counter(t, i, &c); i++)
 		ws_buf_printf(out, ", \"%s\": %llu", c.name, (unsigned long long)c.value);
+	found_json(t, out);
 	ws_buf_puts(out, "}");
 }
 
 void ws_timing_json(const struct ws_timing *t, struct ws_buf *out)
 {
 	ws_buf_puts(out, "{\"schema\": 1, \"machine\": ");
-	add_string(out, t->m.name);
+	ws_buf_add_json(out, t->m.name);
 	ws_buf_printf(out, ", \"clock_mhz\": %u, \"cores\": %u, \"schedulers\": %u, \"kernels\": [", t->m.clock_core, t->m.cores,
 	              t->m.schedulers);
 	for (size_t i = 0; i < t->nkernels; i++) {
 		const struct ws_counters *c = &t->kernels[i].c;
 
 		ws_buf_puts(out, i ? ",\n {\"name\": " : "\n {\"name\": ");
-		add_string(out, t->kernels[i].name);
+		ws_buf_add_json(out, t->kernels[i].name);
 		for (size_t k = 0; k < WS_COUNT(names); k++)
 			ws_buf_printf(out, ", \"%s\": %llu", names[k].name, (unsigned long long)value(c, k));
-		ws_buf_printf(out, ", \"ipc\": %.6f, \"simd_efficiency\": %.6f}", ipc(c), simd_efficiency(c));
+		ws_buf_printf(out, ", \"ipc\": %.6f, \"simd_efficiency\": %.6f, \"dram_utilization\": %.6f}", ipc(c),
+		              simd_efficiency(c), dram_utilization(t, c));
 	}
 	ws_buf_puts(out, "\n]");
 	unit_json(t, out);

@@ -93,18 +93,53 @@ static bool miss(struct ws_timing *t, struct ws_partition *p, struct ws_packet *
 	return true;
 }
 
+/* What a unit that watches has here. false: no room for another miss. */
+static bool serve_unit(struct ws_timing *t, struct ws_partition *p, struct ws_packet *k)
+{
+	uint32_t bytes = (uint32_t)__builtin_popcount(k->sectors) * WS_SECTOR, missing;
+
+	if (k->kind == WS_PACKET_NOTE || k->kind == WS_PACKET_TELL) {
+		if (k->kind == WS_PACKET_NOTE)
+			ws_watch_served(t, k);
+		else
+			ws_watch_told(t, k);
+		ws_packet_free(t, k);
+		return true;
+	}
+	missing = k->kind == WS_PACKET_KEEP ? 0 : k->sectors & ~ws_cache_look(&p->l2, k->local, k->sectors);
+	if (missing && !miss(t, p, k, missing))
+		return false;
+	t->c->unit_misses += missing != 0;
+	*(k->kind == WS_PACKET_KEEP ? &t->c->unit_writes : &t->c->unit_reads) += 1;
+	p->port = ws_later(p->port, ws_fine(t->now)) +
+	          (uint64_t)((bytes + t->m.l2_port - 1) / t->m.l2_port) * t->network_cycle;
+	if (k->kind == WS_PACKET_KEEP) {
+		fill(t, p, k->local, k->sectors, true);
+		t->watched -= k->core != NULL;
+		ws_packet_free(t, k);
+	} else if (!missing) {
+		ws_watch_looked(t, k);
+	}
+	return true;
+}
+
 /* false: no room for another miss. */
 static bool serve(struct ws_timing *t, struct ws_partition *p, struct ws_packet *k)
 {
 	uint32_t bytes = (uint32_t)__builtin_popcount(k->sectors) * WS_SECTOR;
-	uint32_t missing = k->sectors & ~ws_cache_look(&p->l2, k->local, k->sectors);
+	uint32_t missing;
 
+	if (k->kind > WS_PACKET_MESSAGE)
+		return serve_unit(t, p, k);
+	missing = k->sectors & ~ws_cache_look(&p->l2, k->local, k->sectors);
 	if (missing && k->kind != WS_PACKET_WRITE && !miss(t, p, k, missing))
 		return false;
 	*(missing ? &t->c->l2_misses : &t->c->l2_hits) += 1;
 	*(k->kind == WS_PACKET_READ ? &t->c->l2_reads : k->kind == WS_PACKET_WRITE ? &t->c->l2_writes : &t->c->l2_atomics) += 1;
 	p->port = ws_later(p->port, ws_fine(t->now)) +
 	          (uint64_t)((bytes + t->m.l2_port - 1) / t->m.l2_port) * t->network_cycle;
+	if (k->record)
+		ws_watch_served(t, k);
 	if (k->kind == WS_PACKET_WRITE) {
 		fill(t, p, k->local, k->sectors, true);
 		reply(t, k);
@@ -140,17 +175,22 @@ static void tick(struct ws_timing *t, void *arg)
 	p->last = NULL;
 }
 
-void ws_part_arrive(struct ws_timing *t, void *packet)
+void ws_part_append(struct ws_partition *p, struct ws_packet *k)
 {
-	struct ws_packet *k = packet;
-	struct ws_partition *p = k->part;
-
 	k->next = NULL;
 	if (p->first)
 		p->last->next = k;
 	else
 		p->first = k;
 	p->last = k;
+}
+
+void ws_part_arrive(struct ws_timing *t, void *packet)
+{
+	struct ws_packet *k = packet;
+	struct ws_partition *p = k->part;
+
+	ws_part_append(p, k);
 	if (!p->ticking && !p->full)
 		tick(t, p);
 }
@@ -165,6 +205,8 @@ static void served(void *user, void *who)
 
 	if (k->kind == WS_PACKET_ATOMIC)
 		do_atomic(f->t, f->p, k);
+	else if (k->kind == WS_PACKET_LOOK)
+		ws_watch_looked(f->t, k);
 	else
 		reply(f->t, k);
 }
@@ -175,6 +217,6 @@ void ws_part_filled(struct ws_timing *t, struct ws_partition *p, uint64_t local,
 
 	fill(t, p, local, sectors, false);
 	ws_mshrs_arrived(&p->mshrs, local, sectors, served, &f);
-	if (p->full && !p->ticking)
+	if (p->first && !p->ticking)     /* it was full, or the unit goes on */
 		tick(t, p);
 }

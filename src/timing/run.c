@@ -49,6 +49,8 @@ void ws_host_init(struct ws_timing *h)
 	h->free_packets = NULL;
 	h->free_filled = NULL;
 	h->free_accesses = NULL;
+	h->free_watches = NULL;
+	h->watched = 0;
 	h->neffects = 0;
 }
 
@@ -92,6 +94,19 @@ static void tear_down(struct ws_timing *t)
 	ws_host_fini(t);
 }
 
+static void make_unit(struct ws_timing *t)
+{
+	const struct ws_unit_ops *u = t->options.unit;
+	struct ws_unit_machine m = {
+		.machine = t, .cores = t->m.cores, .partitions = t->m.partitions, .blocks = t->m.blocks, .banks = t->m.shared_banks,
+		.piece = t->m.segment < t->m.l2.line ? t->m.segment : t->m.l2.line, .line = t->m.segment,
+	};
+
+	t->unit = u->create(t->options.unit_values);
+	if (u->attach)
+		u->attach(t->unit, &m);
+}
+
 struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timing_options *o)
 {
 	struct ws_timing *t = ws_alloc(sizeof *t);
@@ -105,8 +120,13 @@ struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timi
 	t->memory_cycle = (m->clock_core * WS_FINE + m->clock_memory / 2) / m->clock_memory;
 	build(t);
 	if (t->options.unit)
-		t->unit = t->options.unit->create(t->options.unit_values);
+		make_unit(t);
 	return t;
+}
+
+void *ws_timing_unit(const struct ws_timing *t)
+{
+	return t->unit;
 }
 
 void ws_timing_free(struct ws_timing *t)
@@ -214,6 +234,8 @@ static struct ws_tblock *place_block(struct ws_timing *t, struct ws_block *first
 	occupy(t, c, true);
 	for (uint32_t i = 0; i < b->nwarps; i++)
 		place_warp(t, b, i);
+	if (t->unit && t->options.unit->resident)
+		t->options.unit->resident(t->unit, c->index, ws_step_obs(b->warps[0]->warp)->block);
 	t->c->blocks++;
 	*WS_PUSH(t->resident, t->nresident, t->cap_resident) = b;
 	return b;
@@ -588,7 +610,7 @@ static void run(void *self, struct ws_exec *x)
 	double began = t->told = seconds();
 
 	begin_launch(t, x);
-	while (t->nresident && !failed(t)) {
+	while ((t->nresident || t->watched) && !failed(t)) {
 		next = earliest(t);
 		if (next == WS_NEVER) {
 			if (ws_step_nobody(x))

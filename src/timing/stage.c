@@ -163,7 +163,8 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 	a->pending = 1;
 	a->done = 0;
 	a->link = NULL;
-	a->of_unit = false;
+	a->of_unit = a->of_watch = false;
+	a->watched = a->beside = NULL;
 	a->token = 0;
 	memset(&a->atomic, 0, sizeof a->atomic);
 	switch (s->space) {
@@ -185,6 +186,8 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 		w->loads++;
 	if (a->kind != WS_STEP_LOAD)
 		w->writes++;
+	if (s->kind != WS_STEP_INTRINSIC)
+		ws_watch_access(t, a, s);
 	return a;
 }
 
@@ -221,6 +224,10 @@ static void finish(struct ws_timing *t, void *arg)
 	struct ws_memop *a = arg;
 	struct ws_twarp *w = a->warp;
 
+	if (a->of_watch) {
+		ws_watch_lines_done(t, a);
+		return;
+	}
 	if (a->token)
 		ws_ahead_loaded(w, a->ti, a->token, t->now);
 	else
@@ -322,7 +329,9 @@ static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws
 	struct ws_packet *k;
 
 	if (!missing) {
-		count_hit(t->c, a->which, true);
+		if (!a->of_watch)
+			count_hit(t->c, a->which, true);
+		ws_watch_depart(t, a, s, WS_HITS, NULL);
 		a->pending++;
 		one_done(t, a, t->now - 1 + latency_of(&t->m, a->which));
 		return true;
@@ -330,16 +339,19 @@ static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws
 	e = may_miss(t, c, a->which) ? ws_mshrs_get(mshrs, s->addr) : NULL;
 	if (!e)
 		return false;
-	count_hit(t->c, a->which, false);
+	if (!a->of_watch)
+		count_hit(t->c, a->which, false);
 	more = ws_cache_fetched(cache, ws_piece(&t->m, a->which), missing) & ~e->coming;
 	a->pending++;
 	ws_mshrs_wait(mshrs, e, a, missing);
 	if (!(missing & more)) {
-		t->c->l1_merged += a->which == WS_IN_L1;
+		t->c->l1_merged += a->which == WS_IN_L1 && !a->of_watch;
+		ws_watch_depart(t, a, s, WS_JOINS, NULL);
 		return true;
 	}
 	e->coming |= more;
 	k = packet(t, a, WS_PACKET_READ, s->addr, more);
+	ws_watch_depart(t, a, s, WS_LEAVES, k);
 	k->access = NULL;
 	k->which = a->which;
 	ws_network_to_memory(t, k);
@@ -349,13 +361,16 @@ static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws
 static bool read_past(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s)
 {
 	struct ws_core *c = a->core;
+	struct ws_packet *k;
 
 	if (!may_miss(t, c, a->which))
 		return false;
-	t->c->l1_bypassed++;
+	t->c->l1_bypassed += !a->of_watch;
 	c->reads++;
 	a->pending++;
-	ws_network_to_memory(t, packet(t, a, WS_PACKET_READ, s->addr, s->sectors));
+	k = packet(t, a, WS_PACKET_READ, s->addr, s->sectors);
+	ws_watch_depart(t, a, s, WS_LEAVES, k);
+	ws_network_to_memory(t, k);
 	return true;
 }
 
@@ -372,6 +387,7 @@ static bool write_through(struct ws_timing *t, struct ws_memop *a, const struct 
 	a->pending++;
 	k = packet(t, a, a->kind == WS_STEP_ATOMIC ? WS_PACKET_ATOMIC : WS_PACKET_WRITE, s->addr, s->sectors);
 	k->lanes = s->lanes;
+	ws_watch_depart(t, a, s, WS_LEAVES, k);
 	ws_network_to_memory(t, k);
 	return true;
 }
@@ -387,7 +403,7 @@ static bool transact(struct ws_timing *t, struct ws_memop *a, uint64_t *when)
 		a->done = t->now - 1 + t->m.constant_latency;
 		return true;
 	}
-	if (!ws_network_ready(t, a->core, when))
+	if (!ws_network_ready(t, a->core, when) || !ws_watch_may_leave(t, a, s, when))
 		return false;
 	if (a->kind != WS_STEP_LOAD)
 		return write_through(t, a, s);
@@ -403,8 +419,29 @@ static void pop(struct ws_timing *t, struct ws_core *c)
 			c->sched[i].wake = t->now;
 }
 
+/* What the unit looks at meanwhile, one line a cycle; the last one together with the rest of the passes. false: not yet. */
+static bool lines_beside(struct ws_timing *t, struct ws_core *c, struct ws_memop *a)
+{
+	struct ws_memop *b = a->beside;
+	uint64_t when;
+
+	if (!transact(t, b, &when)) {
+		c->stage = when;
+		return false;
+	}
+	c->stage = t->now + 1;
+	if (++b->next < b->nseg)
+		return false;
+	a->passes = a->passes > b->nseg ? a->passes - b->nseg + 1 : 1;
+	a->beside = NULL;
+	one_done(t, b, 0);
+	return true;
+}
+
 static void shared_memory(struct ws_timing *t, struct ws_core *c, struct ws_memop *a)
 {
+	if (a->beside && !lines_beside(t, c, a))
+		return;
 	c->stage = t->now + (a->passes ? a->passes : 1);
 	pop(t, c);
 	one_done(t, a, c->stage - 2 + t->m.shared_latency);      /* it was issued the cycle before */
@@ -455,6 +492,8 @@ void ws_stage_reply(struct ws_timing *t, void *arg)
 		one_done(t, k->access, t->now);
 	} else {
 		ws_cache_fill(&c->cache[k->which], k->addr, k->sectors, false, &v);
+		if (v.dirty)
+			ws_watch_write_back(t, c, &v);
 		ws_mshrs_arrived(&c->mshrs[k->which], k->addr, k->sectors, filled, t);
 	}
 	ws_packet_free(t, k);

@@ -47,6 +47,7 @@ struct ws_timing_options {
 };
 struct ws_timing *ws_timing_new(const struct ws_machine *m, const struct ws_timing_options *o);
 void ws_timing_free(struct ws_timing *t);
+void *ws_timing_unit(const struct ws_timing *t);         /* its state; it is the GPU's observer if it has one */
 extern const struct ws_clock_ops ws_timing_clock;        /* for ws_gpu_config; clock_self is the ws_timing */
 
 struct ws_counters {

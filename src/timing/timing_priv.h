@@ -153,6 +153,9 @@ struct ws_memop {
 	struct ws_step_atomic atomic;
 	bool of_unit;                    /* an instruction of the unit */
 	struct ws_unit_op op;
+	void *watched;                   /* the unit's, or NULL (watch.c) */
+	struct ws_memop *beside;         /* shared memory: what is read for the unit meanwhile; NULL: nothing, or it is done */
+	bool of_watch;                   /* it is such a one */
 	struct ws_memop *link;          /* free list; atomics of a warp */
 	uint64_t addr[WS_WARP];
 	struct ws_segment seg[WS_MAX_SEGMENTS];
@@ -167,7 +170,11 @@ void ws_coalesce(const struct ws_machine *m, uint32_t segment, const uint64_t *a
 uint32_t ws_bank_passes(const struct ws_machine *m, const uint64_t *addr, uint32_t mask, uint32_t bytes, bool same,
                         uint32_t *least);
 
-enum ws_packet_kind { WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC, WS_PACKET_MESSAGE /* to a core, of a unit */ };
+enum ws_packet_kind {
+	WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC, WS_PACKET_MESSAGE /* to a core, of a unit */,
+	/* of a unit that watches: what a hit sends; ws_unit_tell; a read and a write in the partition, for nobody else */
+	WS_PACKET_NOTE, WS_PACKET_TELL, WS_PACKET_LOOK, WS_PACKET_KEEP
+};
 struct ws_packet {
 	struct ws_core *core;
 	struct ws_partition *part;
@@ -179,6 +186,10 @@ struct ws_packet {
 	struct ws_twarp *place;          /* MESSAGE */
 	uint32_t flits, source;          /* on its way: the number of the core or partition that it comes from */
 	uint64_t tail;                   /* ... and when it has left its port; fine */
+	void *record;                    /* of the unit, goes along */
+	uint32_t extra;                  /* bytes of it */
+	struct ws_watch *watch;          /* LOOK */
+	uint64_t what;                   /* TELL */
 	struct ws_packet *next;
 };
 
@@ -198,6 +209,23 @@ void ws_part_init(struct ws_timing *t, struct ws_partition *p, uint32_t index);
 void ws_part_fini(struct ws_partition *p);
 void ws_part_arrive(struct ws_timing *t, void *packet);
 void ws_part_filled(struct ws_timing *t, struct ws_partition *p, uint64_t local, uint32_t sectors);
+void ws_part_append(struct ws_partition *p, struct ws_packet *k);        /* it is served some time */
+
+/* ---- watch.c: for a unit that watches accesses ---- */
+/* An instruction has been put into the memory stage. */
+void ws_watch_access(struct ws_timing *t, struct ws_memop *a, const struct ws_stepped *s);
+/* A transaction leaves with the packet, or without one has been served by a cache of the core. */
+void ws_watch_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, enum ws_departure how,
+                     struct ws_packet *k);
+/* May it leave? Else *when. */
+bool ws_watch_may_leave(struct ws_timing *t, const struct ws_memop *a, const struct ws_segment *s, uint64_t *when);
+void ws_watch_served(struct ws_timing *t, struct ws_packet *k);  /* a packet with a record has been served */
+void ws_watch_looked(struct ws_timing *t, struct ws_packet *k);  /* LOOK: it is there */
+void ws_watch_told(struct ws_timing *t, struct ws_packet *k);
+void ws_watch_lines_done(struct ws_timing *t, struct ws_memop *a);
+/* A line of the unit has to leave a first-level cache. */
+void ws_watch_write_back(struct ws_timing *t, struct ws_core *c, const struct ws_victim *v);
+uint32_t ws_watch_delay(const struct ws_timing *t, const struct ws_twarp *w);
 
 /* ---- network.c ---- */
 struct ws_network {                      /* of one direction */
@@ -211,6 +239,7 @@ void ws_network_fini(struct ws_network *n);
 void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b);
 void ws_outbox_fini(struct ws_outbox *b);
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
+void ws_network_to_part(struct ws_timing *t, struct ws_packet *k);       /* k->part */
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
 /* Between windows: all that was sent goes its way, and becomes events of those that it is for. */
 void ws_network_deliver(struct ws_timing *t);
@@ -357,6 +386,8 @@ struct ws_timing {
 	struct ws_memop *free_accesses;
 	struct ws_packet *free_packets;
 	struct ws_filled *free_filled;   /* dram.c */
+	struct ws_watch *free_watches;   /* watch.c */
+	uint64_t watched;                /* what is under way for the unit; a launch does not end before */
 	struct ws_arena *objects;        /* accesses and packets */
 	bool refill;                     /* a block has ended */
 	uint32_t first_wake, ncores;     /* its cores' places in wake */

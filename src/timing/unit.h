@@ -47,6 +47,48 @@ enum ws_unit_issue {
 	WS_UNIT_PARK                     /* the warp stands until ws_unit_wake, and then issues the instruction again */
 };
 
+/* ---- units that watch ordinary accesses ----
+ * A unit may follow the loads, stores and atomics on shared and global memory: `access` is called when one enters the memory
+ * stage of its core, `depart` for each of its transactions on global memory when it leaves for its partition, or is served by a
+ * cache of the core. What depart returns goes along (after a hit: as a packet of its own). In the partition `look` says what of
+ * the unit's memory there it wants to read; that goes through the second-level cache as other reads do, and when all of
+ * it is there, `check` is called, which may have it written. A launch ends when all checks are done. */
+struct ws_unit_machine {                 /* what a unit needs to know of the machine */
+	void *machine;
+	uint32_t cores, partitions, blocks;      /* blocks: at once on a core */
+	uint32_t banks;                  /* of shared memory, 4 bytes each */
+	uint32_t piece;                  /* bytes of a read in a partition: those of `look` are aligned to it */
+	uint32_t line;                   /* bytes of the lines that `access` asks for */
+};
+struct ws_unit_access {
+	void *place;
+	struct ws_warp *warp;
+	const struct ws_stepped *s;
+	uint32_t core;
+	uint32_t transactions;           /* of global memory, each of which departs once */
+	/* access may ask for memory of the unit's own, one for each core, that is read and written by way of the first-level
+	 * cache meanwhile: addresses of lines in it, up to 4 GiB. Nobody waits for them, but they take their time of the stage. */
+	uint32_t nlines;
+	uint64_t line[WS_WARP];
+};
+enum ws_departure { WS_LEAVES, WS_HITS /* in a cache of the core */, WS_JOINS /* a miss under way */ };
+struct ws_unit_transaction {
+	void *access;                    /* what `access` returned */
+	uint64_t addr;                   /* flat, as in ws_stepped: of a piece of so many bytes, */
+	uint32_t size;
+	uint32_t lanes;                  /* ... which these access */
+	enum ws_departure how;
+	uint32_t bytes;                  /* depart: by which the packet is longer */
+};
+struct ws_unit_piece { uint64_t addr; uint32_t sectors; };       /* addr: of the partition, aligned; a bit for 32 bytes */
+enum { WS_UNIT_PIECES = 8 };
+
+uint64_t ws_unit_now(const void *machine);
+/* A message from a core to all partitions, in which `told` is called. */
+void ws_unit_tell(void *machine, uint32_t core, uint64_t what);
+/* Memory of the unit's own of a core is written by way of its first-level cache: `lines` of them from the one at addr on. */
+void ws_unit_fill_lines(void *machine, uint32_t core, uint64_t addr, uint32_t lines);
+
 struct ws_unit_option { const char *name, *help; uint32_t low, high, preset; };
 struct ws_unit_counter { const char *name, *text; uint64_t value; };
 
@@ -71,6 +113,22 @@ struct ws_unit_ops {                     /* fields are only appended */
 	/* May be NULL: how many locks a thread has more after an instruction: 1, -1, 0. Reconvergence places are then moved
 	 * out of critical sections. */
 	int (*locks)(const void *self, unsigned instruction);
+	/* May be NULL: the unit watches accesses (see above). attach comes right after create. */
+	void (*attach)(void *self, const struct ws_unit_machine *m);
+	const struct ws_observer_ops *observer;  /* what the program does, when it does it; called with the unit's state */
+	void (*resident)(void *self, uint32_t core, struct ws_obs_block *b);     /* before the block's first instruction */
+	void *(*access)(void *self, struct ws_unit_access *a);                   /* NULL: no transaction of it departs */
+	void *(*depart)(void *self, struct ws_unit_transaction *t);              /* NULL: nothing goes along */
+	/* Up to WS_UNIT_PIECES. `local`: where the transaction's address lies in its partition; below 2^40. */
+	unsigned (*look)(void *self, void *record, uint64_t local, struct ws_unit_piece *piece);
+	bool (*check)(void *self, void *record, uint32_t partition);             /* true: the pieces are written */
+	void (*told)(void *self, uint32_t partition, uint64_t what);
+	uint64_t (*translate)(void *self, uint32_t core, uint64_t addr);         /* a transaction may leave in that cycle */
+	uint32_t (*delay)(const void *self, const struct ws_obs_block *b);       /* cycles until warps go on behind a barrier */
+	/* false: there can be no unit with these options, and *why says so. */
+	bool (*possible)(const uint32_t *values, struct ws_buf *why);
+	/* The i-th thing that it found, as text and as a JSON object, one of them NULL; false at the end. */
+	bool (*found)(const void *self, unsigned i, struct ws_buf *text, struct ws_buf *json);
 };
 
 #endif

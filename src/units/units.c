@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock, &ws_unit_lock_queue };
+static const struct ws_unit_ops *const units[] = { &ws_unit_simt_lock, &ws_unit_lock_queue, &ws_unit_haccrg };
 
 const char *const ws_lock_instructions[] = {
 	"__ws_lock", "__ws_unlock", "__ws_try_lock", "__ws_try_lock_for", "__ws_wait", "__ws_signal", "__ws_grid_barrier", NULL
@@ -71,5 +71,5 @@ const struct ws_unit_ops *ws_unit_parse(const char *text, uint32_t values[WS_UNI
 		if (!set(u, text, n, values, why))
 			return NULL;
 	}
-	return u;
+	return u->possible && !u->possible(values, why) ? NULL : u;
 }

@@ -4,7 +4,7 @@
 
 #include "timing/unit.h"
 
-extern const struct ws_unit_ops ws_unit_simt_lock, ws_unit_lock_queue;
+extern const struct ws_unit_ops ws_unit_simt_lock, ws_unit_lock_queue, ws_unit_haccrg;
 /* The instructions of units that lock, and their numbers. */
 enum { WS_LOCK, WS_UNLOCK, WS_TRY_LOCK, WS_TRY_LOCK_FOR, WS_WAIT, WS_SIGNAL, WS_GRID_BARRIER };
 extern const char *const ws_lock_instructions[];
@@ -38,7 +38,7 @@ bool ws_grid_finish(struct ws_unit_op *o);
 
 const struct ws_unit_ops *ws_unit_find(const char *name, size_t len);    /* NULL: there is none */
 
-enum { WS_UNIT_OPTIONS = 16 };
+enum { WS_UNIT_OPTIONS = 24 };
 /* "NAME[,key=value...]": the unit, and in values what its options are. NULL: *why says what is wrong and what there is. */
 const struct ws_unit_ops *ws_unit_parse(const char *text, uint32_t values[WS_UNIT_OPTIONS], struct ws_buf *why);
 
