@@ -66,8 +66,8 @@ static struct ws_instrumented *remember(const struct ws_rw_result *r)
 	struct ws_instrumented *i = ws_alloc(sizeof *i);
 	struct ws_buf uncounted = {0};
 
-	i->counters = r->counters ? ws_strdup(r->counters) : r->sections ? ws_strdup(WS_TM_COUNTERS) : NULL;
-	i->sections = r->sections;
+	i->counters = r->counters ? ws_strdup(r->counters) : r->tm.sections ? ws_strdup(WS_TM_COUNTERS) : NULL;
+	i->sections = r->tm.sections;
 	i->layout = (struct ws_rw_result){.ncounters = r->ncounters, .copies = r->copies, .stride = r->stride};
 	for (uint32_t k = 0; k < r->nsites; k++) {
 		if (r->sites[k].ncounters)
@@ -110,6 +110,8 @@ void ws_instrument_loaded(struct ws_instrumented *i, struct ws_gpu_module *loade
 {
 	pthread_mutex_lock(&lock);
 	i->mem = loaded && i->counters ? ws_gpu_module_var(loaded, i->counters) : NULL;
+	if (i->sections)
+		ws_transact_loaded(i, loaded);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -149,6 +151,15 @@ static void take_module(struct kernel *k, struct ws_instrumented *i, uint64_t bl
 	memset(counters, 0, (size_t)used.copies * used.stride * sizeof *counters);
 }
 
+static void launch_begin(void *self, struct ws_obs_launch *l)
+{
+	(void)self;
+	(void)l;
+	pthread_mutex_lock(&lock);
+	ws_transact_begin();
+	pthread_mutex_unlock(&lock);
+}
+
 static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 {
 	struct kernel *k;
@@ -163,6 +174,7 @@ static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 			ws_transact_take(i->mem->host);
 		else if (i->mem)
 			take_module(k, i, l->blocks);
+	ws_transact_end(k->name);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -170,6 +182,7 @@ const struct ws_observer_ops ws_instrument_observer = {
 	.abi = WS_OBSERVER_ABI,
 	.name = "instrument",
 	.help = "counters of inserted code",
+	.launch_begin = launch_begin,
 	.launch_end = launch_end,
 };
 

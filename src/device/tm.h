@@ -15,6 +15,7 @@ enum {
 
 /* Variables of a rewritten module: the handle (struct ws_tm of include/warpsafe/tm/handle.h) and the counters. */
 #define WS_TM_HANDLE "__warpsafe_tm"
+#define WS_TM_TABLE "__warpsafe_tm_table"
 #define WS_TM_COUNTERS "__warpsafe_tm_stripes"
 
 #endif

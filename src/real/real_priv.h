@@ -141,6 +141,9 @@ _Noreturn void ws_real_transact_refused(const char *why);
 bool ws_real_transactions(void);             /* is that what is done here? */
 void ws_real_transact_bare(void);            /* there is code without PTX */
 void ws_real_transact_prepare(void *function);       /* before a launch */
+/* Engine auto, around a launch. Whether the launch is timed: it is then waited for, and no other thread launches meanwhile. */
+bool ws_real_transact_begin(void);
+void ws_real_transact_end(bool begun, const void *function);
 void ws_real_transact_waited(int e);         /* the program has waited for the GPU, with this result */
 /* Before a module or library is unloaded. false: it must stay, for others use its tables. */
 bool ws_real_transact_unload(void *module);

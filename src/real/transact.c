@@ -5,15 +5,24 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "device/tm.h"
 #include "real/real_priv.h"
 #include "rewrite/rewrite.h"
+#include "rewrite/tm_choice.h"
 #include "rewrite/tm_counts.h"
 
 static atomic_uint sections;
 static atomic_bool bare;                     /* that there is code without PTX was told */
+
+/* Engine auto. */
+static struct ws_tm_choice choice;
+static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;   /* held over a launch that is compared with others */
+static uint64_t committed;                   /* when that launch began */
+
+static bool automatic(void) { return strcmp(ws_real_session()->options.tm_engine, "auto") == 0; }
 
 bool ws_real_transactions(void)
 {
@@ -42,7 +51,10 @@ bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct w
 		return false;
 	if (!ws_rewrite_tm(&settings, m, &sink))
 		ws_real_transact_refused(why->data);
-	atomic_fetch_add(&sections, ws_rewrite_result(m)->sections);
+	atomic_fetch_add(&sections, ws_rewrite_result(m)->tm.sections);
+	pthread_mutex_lock(&choosing);
+	ws_tm_choice_know(&choice, &ws_rewrite_result(m)->tm);
+	pthread_mutex_unlock(&choosing);
 	ws_ptx_print(m, out);
 	ws_ptx_free(m);
 	return true;
@@ -208,6 +220,71 @@ static void read_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* ---- engine auto ---- */
+static uint64_t commits_so_far(void)
+{
+	uint64_t sum = 0;
+
+	read_all();
+	for (const struct used *u = uses; u; u = u->next)
+		sum += u->counts.sum.commits;
+	return sum;
+}
+
+/* Nothing runs. Each engine has a layout of its own of the table, which nobody uses now: all zero in each. */
+static void set_engine(struct lender *l, enum ws_tm_engine engine)
+{
+	l->handle.engine = (unsigned short)engine;
+	if (ws_real.cuMemsetD8Async)
+		ws_real.cuMemsetD8Async((uint64_t)l->handle.table, 0, ((size_t)l->handle.mask + 1) * 8, l->stream);
+	for (struct used *u = uses; u; u = u->next) {
+		uint64_t address = u->context == l->context && u->module && u->sections
+		                   ? variable_of(u, WS_TM_HANDLE, sizeof l->handle) : 0;
+
+		if (address)
+			ws_real.cuMemcpyHtoDAsync_v2(address, &l->handle, sizeof l->handle, l->stream);
+	}
+	ws_real.cuStreamSynchronize(l->stream);
+}
+
+bool ws_real_transact_begin(void)
+{
+	struct lender *l;
+	bool works;
+
+	if (!ws_real_transactions() || !automatic() || ws_real_capturing())
+		return false;
+	pthread_mutex_lock(&choosing);
+	pthread_mutex_lock(&lock);
+	l = lender_of(current_context());
+	works = l && l->works && (ws_tm_choice_tries(&choice) || l->handle.engine != (unsigned)ws_tm_choice_before(&choice));
+	if (works && !ws_real.cuCtxSynchronize() && l->handle.engine != (unsigned)ws_tm_choice_before(&choice))
+		set_engine(l, ws_tm_choice_before(&choice));
+	pthread_mutex_unlock(&lock);
+	if (!works) {
+		pthread_mutex_unlock(&choosing);
+		return false;
+	}
+	committed = commits_so_far();
+	ws_tm_choice_before(&choice);        /* the time begins */
+	return true;
+}
+
+void ws_real_transact_end(bool begun, const void *function)
+{
+	char name[32];
+
+	if (!begun)
+		return;
+	snprintf(name, sizeof name, "%p", function);
+	if (!ws_real.cuCtxSynchronize()) {
+		double now = ws_tm_choice_now();
+
+		ws_tm_choice_after(&choice, name, commits_so_far() - committed, now);
+	}
+	pthread_mutex_unlock(&choosing);
+}
+
 void ws_real_transact_waited(int e)
 {
 	enum { LAUNCH_FAILED = 719 };
@@ -265,6 +342,8 @@ void ws_real_transact_tell(void)
 		ws_tm_counts_sum(&sum, &u->counts);
 	pthread_mutex_unlock(&lock);
 	ws_tm_counts_tell(&sum, atomic_load(&sections), ws_real_session()->options.stats, &b);
+	if (automatic() && atomic_load(&sections))
+		ws_tm_choice_tell(&choice, &b);
 	fflush(stdout);
 	if (b.len)
 		fprintf(stderr, "%s", b.data);

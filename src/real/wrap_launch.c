@@ -96,15 +96,18 @@ struct launch {
 	ws_real_record *record;
 	void *stream;
 	struct ws_real_gpu *gpu;             /* whose checks the kernel works with */
+	void *function;
+	bool compared;                       /* its transactions are timed, for engine auto */
 };
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. */
 static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream)
 {
-	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL };
+	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL, f, false };
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
+	l.compared = ws_real_transact_begin();
 	l.gpu = ws_real_race_begin();
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
@@ -127,6 +130,7 @@ static int launched(struct launch l, int e)
 {
 	ws_real_time_end(l.span, l.record, l.stream);
 	ws_real_race_end(l.gpu);
+	ws_real_transact_end(l.compared, l.function);
 	if (e)
 		ws_real_race_failed(l.kernel, e);
 	if (!e)

@@ -21,6 +21,7 @@ bool ws_rewrite(const char *pass, struct ws_ptx_module *m, const struct ws_sink 
 /* The pass `tm` with other settings than its defaults: those of ws_tm_config (include/warpsafe/tm.h). */
 struct ws_tm_settings {
 	uint32_t engine;                 /* enum ws_tm_engine */
+	bool automatic;                  /* it is the one that what is known of the module's sections speaks for */
 	uint32_t granularity;            /* bytes that conflict together: 4 to 64, a power of two */
 	uint32_t entries;                /* of the shadow table; a power of two */
 	uint32_t patience;               /* aborts after which a transaction runs alone */
@@ -78,6 +79,12 @@ struct ws_rw_kernel {
 	const char *no_probe;
 };
 
+/* What the code of marked sections does, all of them together: instructions that read, that write, and writes of what was read
+ * in front of them. */
+struct ws_tm_known {
+	uint32_t sections, reads, writes, rewritten;
+};
+
 struct ws_rw_result {
 	const struct ws_rw_site *sites;
 	uint32_t nsites;
@@ -89,7 +96,7 @@ struct ws_rw_result {
 	uint32_t module;         /* the module's number, never 0 */
 	const struct ws_rw_kernel *kernels;      /* all with a body; a kernel's number is its place here */
 	uint32_t nkernels;
-	uint32_t sections;       /* tm: marked sections that were made transactions */
+	struct ws_tm_known tm;   /* tm: the marked sections that were made transactions */
 };
 /* What the pass left for the host; valid as long as the module. */
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);

@@ -20,7 +20,7 @@
  * The tables are variables of the module, so that a rewritten program needs no host. */
 #include "rewrite/tm.h"
 #include "device/tm.h"
-#include "../include/warpsafe/tm/handle.h"
+#include "rewrite/tm_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,8 @@ struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
 	                            .heap = o->tm_heap, .pool = o->tm_pool };
 
-	while (s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
+	s.automatic = strcmp(o->tm_engine, "auto") == 0;
+	while (!s.automatic && s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
 		s.engine++;
 	return s;
 }
@@ -488,7 +489,6 @@ static bool function(struct tm *tm, struct ws_ptx_func *f)
 			good = finish_section(&fn, c, k);
 		ws_code_end(c);
 	}
-	ws_rw_result_of(tm->p)->sections += fn.flow.nsections;
 	ws_tm_flow_free(&fn.flow);
 	free(fn.sections);
 	free(fn.begins);
@@ -635,6 +635,8 @@ static bool uses_memory(const struct ws_ptx_module *m)
 static void declare(struct ws_pass *p)
 {
 	struct ws_tm_settings s = p->tm ? *p->tm : ws_tm_settings_default();
+	struct ws_tm_features features = ws_tm_features_of(&ws_rw_result_of(p)->tm);
+	struct ws_tm_auto first;
 	uint64_t chunk = WS_TM_CHUNK * sizeof(struct ws_tm_entry), chunks = (s.heap + chunk - 1) / chunk;
 	uint32_t bits = log2_of(s.entries);
 	uint32_t units = uses_memory(p->m) ? (uint32_t)(s.pool / WS_TM_UNIT) : 0;
@@ -644,6 +646,9 @@ static void declare(struct ws_pass *p)
 		                   units ? WS_TM_POOL_BYTES(units) : 8 };
 
 	_Static_assert(sizeof(struct ws_tm) == 88, "the list below");
+	ws_tm_auto_init(&first, &features);
+	if (s.automatic)
+		s.engine = ws_tm_auto_engine(&first);
 	ws_rw_need(p, 31, 20);               /* .weak of variables */
 	for (unsigned k = 0; k < WS_COUNT(names); k++)
 		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k],
@@ -673,7 +678,7 @@ static bool add_runtime(struct ws_pass *p)
 	return good;
 }
 
-static bool has_markers(const struct ws_ptx_func *f)
+bool ws_tm_has_markers(const struct ws_ptx_func *f)
 {
 	for (uint32_t k = 0; k < f->ninsts; k++)
 		if (ws_tm_mark_of(&f->insts[k]) != WS_TM_NO_MARK)
@@ -685,7 +690,7 @@ static bool has_markers(const struct ws_ptx_func *f)
  * with unless it says otherwise. A kernel has as many as the functions that it can call. */
 static void limit_registers(struct ws_pass *p, const struct ws_ptx_func *f)
 {
-	bool calls = has_markers(f);
+	bool calls = ws_tm_has_markers(f);
 
 	for (uint32_t k = 0; k < f->ninsts; k++)
 		calls |= f->insts[k].call != NULL;
@@ -696,7 +701,7 @@ static void limit_registers(struct ws_pass *p, const struct ws_ptx_func *f)
 static bool any_markers(const struct ws_ptx_module *m)
 {
 	for (uint32_t k = 0; k < m->nfuncs; k++)
-		if (has_markers(m->funcs[k]))
+		if (ws_tm_has_markers(m->funcs[k]))
 			return true;
 	return false;
 }
@@ -710,12 +715,14 @@ bool ws_rw_pass_tm(struct ws_pass *p)
 		return true;
 	if (p->m->address_size != 64)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
+	if (!ws_tm_know(p, &ws_rw_result_of(p)->tm))
+		return false;
 	declare(p);
 	good = add_runtime(p);
 	for (uint32_t k = 0; k < p->m->nfuncs; k++)
 		limit_registers(p, p->m->funcs[k]);
 	for (uint32_t k = 0; k < p->m->nfuncs && good; k++)
-		good = has_markers(p->m->funcs[k]) ? function(&tm, p->m->funcs[k]) : replace_all_memory(p, p->m->funcs[k]);
+		good = ws_tm_has_markers(p->m->funcs[k]) ? function(&tm, p->m->funcs[k]) : replace_all_memory(p, p->m->funcs[k]);
 	for (size_t k = 0; k < tm.clones.n && good; k++)
 		good = clone(&tm, tm.clones.list[k]);
 	free(tm.clones.list);

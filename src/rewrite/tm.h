@@ -50,6 +50,13 @@ bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, c
 /* To b->lost, if the attempt is. */
 void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
 
+/* ---- tm_features.c ---- */
+/* Adds what the module's sections do. false: a marker without its partner, which was told. */
+bool ws_tm_know(struct ws_pass *p, struct ws_tm_known *known);
+
+/* ---- tm.c ---- */
+bool ws_tm_has_markers(const struct ws_ptx_func *f);
+
 /* ---- tm_access.c ---- */
 /* What an instruction of a section becomes, if it is no call, return or marker. false: refused. */
 bool ws_tm_instruction(struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a);

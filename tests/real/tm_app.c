@@ -1,6 +1,6 @@
-/* A program for `warpsafe tm --gpu=real` that uses the driver API: tm_app FILE.ptx [unload|two]. Transfers between 8 accounts
+/* A program for `warpsafe tm --gpu=real` that uses the driver API: tm_app FILE.ptx [unload|two|many]. Transfers between 8 accounts
  * of 100 by 3 blocks of 40 threads must keep the sum, and every thread counts itself. two: a second module of the same text
- * must work with the tables of the first, also when that was unloaded. */
+ * must work with the tables of the first, also when that was unloaded. many: eight launches. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +93,8 @@ int main(int argc, char **argv)
 	launch(module, memory);
 	if (strcmp(way, "two") == 0)
 		second(module, text, memory);
+	for (int i = 1; strcmp(way, "many") == 0 && i < 8; i++)
+		launch(module, memory);
 	must(cuMemcpyDtoH_v2(account, memory, sizeof account), "cuMemcpyDtoH");
 	for (int i = 0; i < ACCOUNTS; i++)
 		sum += account[i];
