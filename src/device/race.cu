@@ -18,7 +18,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
-	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED);
+	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES);
 	BLOCK.first = BLOCK.lowest = BLOCK.range = 0;
 	BLOCK.nwarps = (threads_of_block() + 31) / 32;
 	BLOCK.alive = threads_of_block();
@@ -28,6 +28,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.cells = c->bytes ? c->at : 0;
 	BLOCK.lost = 0;
 	BLOCK.probe = c->probe;
+	BLOCK.copies = 0;
 	BLOCK.failed = 0;
 }
 
@@ -78,6 +79,8 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 			take_slot();
 		if (!BLOCK.off)
 			find_segments();
+		if (!BLOCK.off && kernel & WS_RACE_NEEDS_COPIES)
+			begin_copies();
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
@@ -1104,3 +1107,5 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 {
 	__warpsafe_part_pass(barrier, threads);
 }
+
+#include "race_async.cuh"

@@ -31,6 +31,14 @@
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_call_block_arrive(u32 thread), race_call_block_pass(u32 thread)   ... by calls
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ *     race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)    before cp.async, which reads that many bytes and writes
+ *                                              zeros for the others; site + 1 is that of the write
+ *     race_copy_commit(), race_copy_wait(u32 groups)                 after cp.async.commit_group and wait_group; both, with
+ *                                              0 groups: after wait_all
+ *     race_copy_arrive(u64 address, u32 what)  before cp.async.mbarrier.arrive
+ *     race_object_arrive(u64 address, u32 what)                      before mbarrier.arrive
+ *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
+ *                                              the phase end; parity 2: not known
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
  *     race_is_probe()                          is this launch one?
  *     race_probe_access(u32 thread, u64 address, u32 what, u32 write)    at an access to shared memory
@@ -49,6 +57,7 @@ typedef unsigned long long ws_race_u64;
 /* What a kernel's blocks need a slot for, if it can come to such a thing. */
 #define WS_RACE_NEEDS_STATES (1u << 31)          /* states of threads: fences, releases and acquires */
 #define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
+#define WS_RACE_NEEDS_COPIES (1u << 29)          /* segments for asynchronous copies; with states of threads */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -117,7 +126,7 @@ struct ws_race_slots {
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
-#define WS_RACE_THREAD_BYTES 64
+#define WS_RACE_THREAD_BYTES 144
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */
@@ -187,6 +196,7 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
 #define WS_RACE_SAME_VALUE   1           /* the write found the value that it writes */
 #define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */
 #define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */
+#define WS_RACE_IN_FLIGHT    8           /* the other is an asynchronous copy that may go on */
 #define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
 #define WS_RACE_READ_SITE_BITS  12
 /* One pair of places of one kernel is a row of a hash table, the same in two tables. `seen` is the GPU's: a race that is

@@ -11,7 +11,7 @@
 #ifndef WS_RACE_CELL_CUH
 #define WS_RACE_CELL_CUH
 
-#include "race_order.cuh"
+#include "race_copy.cuh"
 #include "race_report.cuh"
 
 enum { W_CLASS_AT = 17, W_BYTES_AT = 13, R_CLASS_AT = 18, R_BYTES_AT = 14, R_SEVERAL_AT = 12 };
@@ -74,28 +74,6 @@ HELPER bool both_strong(u32 a, u32 b, bool same_block)
 	return sa && sb && !mixed_sizes(a, b) && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
 }
 
-enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
-
-/* By what was acquired (or by syncs of some lanes: `known` says that there are any), and by fence.sc. The old access is by
- * a lane whose warp's first segment was `first`. */
-HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 known, u32 my_epoch, u32 what, u32 warp)
-{
-	bool same_block = o->block == BLOCK.block;
-	u32 thread = o->warp * 32 + lane, v = UNORDERED;
-
-	if (known & NOW_UNKNOWN)
-		return UNDECIDED;
-	if (known)
-		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
-	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))
-		return v;
-	if (launch_is(o->grid, WS_RACE_LAUNCH_HANDED_ON))
-		return UNDECIDED;
-	if (known)
-		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, ASK_ANY_FENCE);
-	return v == UNORDERED ? UNORDERED : UNDECIDED;
-}
-
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
 SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
 {
@@ -103,6 +81,8 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	bool same_block = o.block == m.block;
 	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
 
+	if (BLOCK.copies && o.epoch - epoch_of(old) == (u32)COPIES)
+		return __warpsafe_copy_entry_verdict(old, now, what);
 	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
 		return ORDERED;
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
@@ -195,6 +175,13 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
 		*lost = !several && epoch_of(old) == epoch_of(m->now) && sub_of(old) >= (m->now & NOW_FULL) &&
 			lane_of(old) != lane_of(m->time);
+	} else if (is_copy(old)) {
+		several = ONE_LANE;
+		*lost = verdict(old, 0, ONE_LANE, m) != ORDERED;
+		if (*lost && is_own_copy(old)) {
+			*lost = false;
+			return old;              /* it goes on for longer than my read */
+		}
 	} else {
 		several = __warpsafe_several(old, m->now, WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED, m->warp);
 	}
@@ -274,8 +261,8 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 {
 	if (v == UNDECIDED)
 		count_threads(COUNTS(undecided));
-	else if (v == UNORDERED)
-		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8, old, m->now, m->what, m->site) &&
+	else if (v != ORDERED)
+		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8 | (v == IN_FLIGHT) << 10, old, m->now, m->what, m->site) &&
 		    WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
 			sample_from_here(d->cell, m);
 }

@@ -486,4 +486,27 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 	return how & ASK_QUICK ? (u32)UNDECIDED : search(&s, how, STEPS, &first);
 }
 
+/* ---- the order of two accesses ---- */
+enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
+
+/* By what was acquired (or by syncs of some lanes: `known` says that there are any), and by fence.sc. The old access is by
+ * a lane whose warp's first segment was `first`. */
+HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 known, u32 my_epoch, u32 what, u32 warp)
+{
+	bool same_block = o->block == BLOCK.block;
+	u32 thread = o->warp * 32 + lane, v = UNORDERED;
+
+	if (known & NOW_UNKNOWN)
+		return UNDECIDED;
+	if (known)
+		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
+	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))
+		return v;
+	if (launch_is(o->grid, WS_RACE_LAUNCH_HANDED_ON))
+		return UNDECIDED;
+	if (known)
+		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, ASK_ANY_FENCE);
+	return v == UNORDERED ? UNORDERED : UNDECIDED;
+}
+
 #endif

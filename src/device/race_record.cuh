@@ -108,6 +108,13 @@ struct thread_state {
 	u32 observed;            /* newest OBSERVED record that no fence came behind */
 	/* What was observed last, likewise, and has no record: as in one. seen 0 = nothing. */
 	u32 seen, seen_word, seen_counted, seen_scope;
+	/* Of its asynchronous copies (race_copy.cuh); other threads of the block read the first three. */
+	u64 waits[4];            /* the last ones */
+	u32 nwaits;
+	u32 number;              /* of the next copy */
+	u32 ncommits;
+	u32 reserved;
+	u32 commits[8];          /* the numbers behind the last groups */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
@@ -127,6 +134,9 @@ HELPER void want_state(u32 thread)
 	own_store32(THREAD(thread, observed), 0);
 	own_store32(THREAD(thread, acquired), 0);
 	own_store32(THREAD(thread, seen), 0);
+	store32(THREAD(thread, nwaits), 0);
+	store32(THREAD(thread, number), 1);
+	own_store32(THREAD(thread, ncommits), 0);
 	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
 }
 

@@ -2,7 +2,7 @@
  * (race.h says when), so that a check is some thirty instructions and no trip to the L2 cache (race.cu).
  *
  * They are the block's alone and zero when it begins, so they need no segments. Of a word there are
- *     W: epoch + 1 22 | sub 10 | thread 10 | 0 | class 4 | bytes 4 | site 13           the last write or atomic
+ *     W: epoch + 1 22 | sub 10 | thread 10 | copy 1 | class 4 | bytes 4 | site 13           the last write or atomic
  *     R: epoch + 1 22 | sub 10 | thread 10 | 0 | class 3 | bytes 4 | several 2 | site 12       reads since
  * all W first, then all R, so that neighbours lie in neighbouring banks: in the low 21 bits as elsewhere. "Nothing" and
  * "in an earlier epoch" is then one comparison of the high halves, and "by the same thread" one more of the low ones.
@@ -21,8 +21,8 @@ HELPER u32 self_of(u32 thread) { return (u32)IN_SHARED(__warpsafe_block) + threa
 HELPER u32 thread_in(u64 entry) { return (((u32)entry >> THREAD_AT) - self_of(0)) % THREADS; }
 HELPER u32 self_of_me(const struct me *m) { return self_of(m->warp * 32 + lane_of(m->time)); }
 HELPER bool same_warp(u32 low, u32 self) { return !((low >> THREAD_AT ^ self) >> 5 & 31); }
-#define SAME_THREAD  0xffc00000u         /* bits of the low half */
-#define SAME_READER  0xffc03000u         /* and it is but one */
+#define SAME_THREAD  (0xffc00000u | SHARED_COPY)         /* bits of the low half: it is no copy that may go on */
+#define SAME_READER  (SAME_THREAD | 0x3000u)             /* and it is but one */
 #define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
 
 /* What a thread needs to know of itself: the first 16 bytes of its warp's row. */
@@ -152,6 +152,8 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old);
 	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN), epoch = (time >> SHARED_EPOCH_AT) - 1;
 
+	if (is_shared_copy(old))
+		return __warpsafe_copy_verdict(other, (u32)(old >> 32) % NUMBERS, epoch, what);
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || o.epoch < epoch)
 		return ORDERED;
 	if (o.warp == warp && several <= LANES_OF_WARP) {
@@ -232,6 +234,24 @@ HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const st
 		note(v, pair, elsewhere(old), bytes, d, m, several, same);
 }
 
+/* A copy that is complete, and before my access, becomes an access of the time when its thread waited for it: who comes
+ * next sees that without asking. */
+SLOW void __warpsafe_settle(u32 at, u64 w)
+{
+	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits));
+
+	for (u32 k = n > WAITS ? n - WAITS : 0; k < n; k++) {
+		u64 wait = load_wait(thread, k);
+		struct place p = place_of_wait(wait, thread >> 5);
+
+		if (!is_done(wait, (u32)(w >> 32) % NUMBERS) || is_by_object(wait))
+			continue;
+		if (p.sub < LAST_SHARED_SUB && p.epoch < COPY_TIME >> SHARED_EPOCH_AT)
+			shared_swap64(at, w, pair((u32)w & ~(u32)SHARED_COPY, (p.epoch + 1) << SHARED_EPOCH_AT | p.sub));
+		return;
+	}
+}
+
 HELPER void read_shared_word(const struct word *d, const struct me *m, const struct here *h)
 {
 	u32 at = w_cell(h, (u32)d->address);
@@ -247,9 +267,13 @@ HELPER void read_shared_word(const struct word *d, const struct me *m, const str
 	if (lost)
 		count_threads(COUNTS(lost));
 	w = shared_load64(at);
-	if (w_bytes(w) & d->bytes)
-		shared_note(shared_write_verdict(w, m, h->time), WS_RACE_READ_AFTER_WRITE, w, d, m,
-			    w_bytes(w) & d->bytes, 0, 0);
+	if (w_bytes(w) & d->bytes) {
+		u32 v = shared_write_verdict(w, m, h->time);
+
+		shared_note(v, WS_RACE_READ_AFTER_WRITE, w, d, m, w_bytes(w) & d->bytes, 0, 0);
+		if (v == ORDERED && is_shared_copy(w))
+			__warpsafe_settle(at, w);
+	}
 }
 
 /* ---- writes ---- */

@@ -45,7 +45,8 @@ struct block {
 	u32 lost;                /* accesses to other bytes of a word of shared memory that were forgotten */
 	u32 probe;               /* the block is a probe (race.h) */
 	u32 failed;              /* a probe has found something, or something that it cannot tell */
-	u32 unused[8];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
+	u32 unused[7];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
@@ -53,7 +54,7 @@ static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block
 enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */
 /* A thread has executed a fence.sc or seen a release; and then the block has passed a barrier or a sync. */
 enum { HANDED_NOTHING, HANDED_SOME, HANDED_ON };
-enum verdict { ORDERED, UNORDERED, UNDECIDED };  /* about two accesses */
+enum verdict { ORDERED, UNORDERED, UNDECIDED, IN_FLIGHT };       /* about two accesses; the first is a copy that may go on */
 
 extern "C" DEVICE __attribute__((constant)) const struct ws_race_device __warpsafe_race;
 extern "C" DEVICE __attribute__((constant)) const u32 __warpsafe_module;

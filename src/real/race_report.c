@@ -110,6 +110,8 @@ static void fill_advice(const struct finding *g, const struct ws_race *r, struct
 		.strong2 = is_strong(WS_RACE_CLASS_OF(f->what)),
 		.same_size = g->first.bytes == g->second.bytes,
 		.same_block = f->block == f->other_block,
+		.same_thread = f->block == f->other_block && f->thread == f->other_thread,
+		.in_flight = f->flags & WS_RACE_IN_FLIGHT,
 		.same_warp = f->block == f->other_block && f->thread / WS_WARP == f->other_thread / WS_WARP,
 		.same_value = r->kind == WS_WAW && f->flags & WS_RACE_SAME_VALUE,
 		.same_instruction = r->kind == WS_WAW && f->flags & WS_RACE_SAME_INST,

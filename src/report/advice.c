@@ -169,8 +169,21 @@ static const char *say_between_blocks(const struct ws_advice *a, struct ws_buf *
 	return "inter-block";
 }
 
+static const char *say_in_flight(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair)
+{
+	ws_buf_printf(missing, "completion: the operation may still %s this memory", a->race->kind == WS_WAR ? "read" : "write");
+	ws_buf_puts(repair, "add cp.async.wait_group (__pipeline_wait_prior(0), cuda::pipeline's consumer_wait()), or a wait for the "
+	                    "mbarrier object at which the copy arrives, before ");
+	ws_race_line(repair, &a->race->second, NULL);
+	if (!a->same_thread)
+		ws_buf_puts(repair, ", and a __syncthreads() after it where another thread started the copy");
+	return "async-copy";
+}
+
 const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair)
 {
+	if (a->in_flight)
+		return say_in_flight(a, missing, repair);
 	if (a->same_value) {
 		ws_buf_puts(missing, "order between two writes, which store the same value");
 		ws_buf_puts(repair, "let one thread write it, or use an atomic operation");

@@ -9,8 +9,9 @@ struct ws_advice {
 	const struct ws_race *race;          /* kind, space, the accesses and their places are set */
 	bool strong1, strong2;               /* atomic, volatile, or with a scope */
 	bool same_size;                      /* both access as many bytes */
-	bool same_warp, same_block;
+	bool same_thread, same_warp, same_block;
 	bool same_value;                     /* both write what was there */
+	bool in_flight;                      /* the first one is a copy (cp.async) that may go on */
 	bool same_instruction;               /* lanes of a warp that executed one instruction together */
 	bool one_function;                   /* both stand in one function; if not, nothing below is known */
 	bool backward;                       /* the second one stands before the first one */

@@ -4,6 +4,7 @@
  * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
+#include "rewrite/async.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
 #include "rewrite/ranges.h"
@@ -29,6 +30,7 @@ struct body {
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
+	bool prune;                      /* no check where it is proved that there need be none */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
@@ -173,7 +175,9 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
 	args[THREAD] = fast ? thread_of(b) : NULL;
-	if (a->kind == WS_RW_WRITE)
+	if (a->kind == WS_RW_WRITE && a->inst->op == WS_OP_mbarrier)
+		words[0] = words[1] = "0";           /* it is not known what an object looks like */
+	else if (a->kind == WS_RW_WRITE)
 		ws_code_stored(c, a, words);
 	for (unsigned at = 0; at < a->bytes; at += MOST_BYTES) {
 		if (at) {
@@ -341,6 +345,108 @@ static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
 	return call_at(b, c, "race_warp_sync", value_of(c, &i->ops[0]));
 }
 
+/* ---- asynchronous copies, mbarrier objects ---- */
+/* How many bytes it reads: the rest of the target is filled with zeros (PTX ISA 9.0, cp.async, src-size and ignore-src). */
+static const char *bytes_read(struct ws_code *c, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *o = i->nops > 3 && i->ops[3].kind != WS_O_NONE ? &i->ops[3] : NULL;
+	const char *all = number(c->p, (uint32_t)i->ops[2].imm), *bytes;
+
+	if (!o || (i->nops == 4 && i->flags & WS_F_CACHE_HINT))
+		return all;
+	if (o->kind != WS_O_REG || ws_type_bytes(o->reg->type))
+		return value_of(c, o);
+	bytes = ws_code_temp(c, WS_B32);
+	ws_code_add(c, "selp.u32 %s, %s, %s, %s;", bytes, o->negated ? all : "0", o->negated ? "0" : all, ws_code_register(c, o));
+	return bytes;
+}
+
+static bool copy(struct body *b, struct ws_ptx_inst *i)
+{
+	struct race *r = b->race;
+	struct ws_rw_access to = ws_rw_copy_access(i, 0), from = ws_rw_copy_access(i, 1);
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), number(r->p, to.bytes), bytes_read(c, i),
+	                       number(r->p, r->nsites) };
+	bool done = ws_inline(c, "race_copy", args, 5, NULL);
+
+	note_site(b, &from, NULL, r->nsites++);
+	note_site(b, &to, NULL, r->nsites++);
+	ws_code_end(c);
+	return done;
+}
+
+static bool copy_wait(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
+	int64_t groups = ws_rw_copy_groups(b->f, i);
+	const char *arg = number(b->race->p, groups > 0 ? (uint32_t)groups : 0);
+	bool done = groups >= 0 || ws_inline(c, "race_copy_commit", NULL, 0, NULL);
+
+	done = done && ws_inline(c, "race_copy_wait", &arg, 1, NULL);
+	ws_code_end(c);
+	return done;
+}
+
+/* An access to the object, and what it orders. */
+static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
+{
+	struct race *r = b->race;
+	struct ws_rw_access a = ws_rw_object_access(b->f, i);
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	const char *args[] = { ws_code_address(c, &a), number(r->p, what(&a, false, b->ordering)) };
+	bool done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
+
+	note_site(b, &a, NULL, r->nsites++);
+	done = done && (!function || ws_inline(c, function, args, 2, NULL));
+	ws_code_end(c);
+	return done;
+}
+
+static bool object_wait(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_rw_access a = ws_rw_object_access(b->f, i);
+	bool parity = ws_ptx_says(b->f, i, ".parity"), done = object(b, i, NULL);
+	struct ws_code *c;
+	const char *args[3], *label;
+
+	if (!done || i->ops[0].kind != WS_O_REG)
+		return done;
+	c = ws_code_at(p, b->f, i, WS_AFTER);
+	label = ws_code_label(c);
+	ws_code_add(c, "@!%s bra %s;", ws_code_register(c, &i->ops[0]), label);
+	args[0] = ws_code_address(c, &a);
+	args[1] = number(p, what(&a, false, b->ordering));
+	args[2] = parity ? value_of(c, &i->ops[2]) : number(p, 2);
+	done = ws_inline(c, "race_object_wait", args, 3, NULL);
+	ws_code_add(c, "%s:", label);
+	ws_code_end(c);
+	return done;
+}
+
+static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
+{
+	switch (ws_rw_async(b->f, i)) {
+	case WS_RW_COPY:
+		return copy(b, i);
+	case WS_RW_COPY_COMMIT:
+		return call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
+	case WS_RW_COPY_WAIT:
+		return copy_wait(b, i);
+	case WS_RW_COPY_ARRIVE:
+		return object(b, i, "race_copy_arrive");
+	case WS_RW_OBJECT_INIT:
+		return object(b, i, NULL);
+	case WS_RW_OBJECT_ARRIVE:
+		return object(b, i, "race_object_arrive");
+	case WS_RW_OBJECT_WAIT:
+		return object_wait(b, i);
+	default:
+		return true;
+	}
+}
+
 /* Instructions of the whole warp, which must come to them together: the compiler knows no way to bring lanes together
  * again that our code has parted. Barriers have a hook that does it. */
 static bool is_aligned(const struct ws_ptx_inst *i)
@@ -377,6 +483,8 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a,
 		      const struct ws_needless *needless)
 {
+	if (ws_rw_async(b->f, i) != WS_RW_NOT_ASYNC)
+		return asynchronous(b, i);
 	if (a && a->rw_class == WS_RW_UNHANDLED)
 		note_site(b, a, NULL, WS_RW_NO_CHECK);
 	if (a && a->rw_class == WS_RW_CHECK)
@@ -477,7 +585,8 @@ static bool be_silent(struct body *b)
 static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 {
 	const struct ws_ptx_module *m = b->race->reach.m;
-	uint32_t needs = 0, n;
+	uint32_t needs = !ws_reach_async(&b->race->reach, kernel, true) ? 0 : WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED |
+	                 WS_RACE_NEEDS_COPIES, n;
 
 	for (uint32_t k = 0; k < m->nfuncs; k++) {
 		const struct ws_rw_access *list;
@@ -553,7 +662,7 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 {
 	struct race *r = b->race;
 
-	if (r->prune)
+	if (b->prune)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
 	limit_registers(b, be_silent(b));
 	return call_enter(b);
@@ -592,6 +701,12 @@ static bool has_many_checks(const struct race *r)
 	return checks > MANY;
 }
 
+/* The proofs know nothing of asynchronous copies and mbarrier objects. */
+static bool has_async(const struct race *r, const struct ws_ptx_func *f)
+{
+	return f->entry ? ws_reach_async(&r->reach, kernel_of(r, f), false) : r->reach.funcs[f->sym->index].async;
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -601,9 +716,10 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
-	if (r->prune)
+	b.prune = r->prune && !has_async(r, f);
+	if (b.prune)
 		find_needless(r, &b, list, n, needless);
-	if (r->prune && b.kernel && !r->part && !r->many) {
+	if (b.prune && b.kernel && !r->part && !r->many) {
 		done = add_probe(&b, list, n);
 		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless);
 	}
@@ -624,13 +740,20 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	return done;
 }
 
+static bool orders_by_object(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	enum ws_rw_async kind = ws_rw_async(f, i);
+
+	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT;
+}
+
 static bool orders(const struct race *r, struct ws_ptx_func *f)
 {
 	uint32_t n;
 	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
 
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (is_fence(&f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
+		if (is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
 			return true;
 	for (uint32_t k = 0; k < n; k++)
 		if (list[k].rw_class == WS_RW_CHECK && (acquires(&list[k]) || releases(&list[k])))

@@ -4,20 +4,13 @@
  * synchronizes or copies in other ways makes every kernel that can come to it a kernel that is not checked: to leave
  * it out would invent races. */
 #include "rewrite/reach.h"
+#include "rewrite/async.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- instructions ---- */
-static bool has_address(const struct ws_ptx_inst *i)
-{
-	for (unsigned k = 0; k < i->nops; k++)
-		if (i->ops[k].kind == WS_O_ADDR || i->ops[k].kind == WS_O_TEX)
-			return true;
-	return false;
-}
-
 static const char *barrier(const struct ws_ptx_inst *i)
 {
 	if (i->mode == WS_MODE_OTHER)
@@ -34,15 +27,15 @@ static bool asynchronous(const struct ws_ptx_inst *i)
 }
 
 /* What makes an instruction one that the checks do not know; NULL: they do, or it does not matter to them. */
-static const char *beyond(const struct ws_ptx_inst *i)
+static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	unsigned fx = ws_op_info(i->op)->fx;
 
 	switch (i->op) {
 	case WS_OP_bar: case WS_OP_barrier:
 		return barrier(i);
-	case WS_OP_cp:                       /* to wait for copies of which there are none is nothing */
-		return has_address(i) ? "cp.async" : NULL;
+	case WS_OP_cp: case WS_OP_mbarrier:
+		return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : i->op == WS_OP_cp ? "cp.async" : "mbarrier";
 	case WS_OP_griddepcontrol:           /* orders launches, which are not compared */
 	case WS_OP_tensormap:                /* an access that is not followed */
 		return NULL;
@@ -136,7 +129,10 @@ static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 
 	for (uint32_t n = 0; n < f->ninsts; n++) {
 		const struct ws_ptx_inst *i = &f->insts[n];
-		const char *why = beyond(i);
+		const char *why = beyond(f, i);
+
+		r->copies |= ws_rw_async(f, i) == WS_RW_COPY;
+		r->async |= ws_rw_async(f, i) != WS_RW_NOT_ASYNC;
 
 		if (why)
 			note(r, i, why);
@@ -313,6 +309,14 @@ void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part)
 		if (!reach->kernels[k].why)
 			refuse_bare(reach, &reach->kernels[k]);
 	choose_functions(reach);
+}
+
+bool ws_reach_async(const struct ws_reach *reach, const struct ws_rw_kernel *k, bool copies)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+		if (bit(k->reach, n) && (copies ? reach->funcs[n].copies : reach->funcs[n].async))
+			return true;
+	return false;
 }
 
 bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k)

@@ -14,6 +14,7 @@ struct ws_reach_func {                   /* by sym->index */
 	uint64_t shared;                 /* bytes of shared memory that are its own */
 	bool bare;                       /* must not get hooks */
 	bool hooks;                      /* gets them */
+	bool async, copies;              /* has asynchronous copies or mbarrier objects (async.h); has copies */
 	bool ordering;                   /* also those for releases and acquires */
 };
 
@@ -28,6 +29,8 @@ struct ws_reach {
 
 /* part: the module will be linked with others. To be given to ws_reach_free. */
 void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part);
+/* Can the kernel come to a function with asynchronous copies or mbarrier objects, with copies? */
+bool ws_reach_async(const struct ws_reach *reach, const struct ws_rw_kernel *k, bool copies);
 /* Can the kernel come to a function with hooks? */
 bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k);
 void ws_reach_free(struct ws_reach *reach);

@@ -320,7 +320,7 @@ static void bulk_store(struct ws_buf *b)
 static void phase(struct ws_buf *b, struct kernel *k)
 {
 	uint32_t label = labels++, some, bytes = 16 << rnd(4);
-	bool bulk = one_in(2);
+	bool bulk = one_in(2) && !device;
 
 	if (one_in(3)) {
 		cp_async(b, k);
@@ -364,7 +364,7 @@ static void some_threads(struct ws_buf *b, const struct kernel *k)
 		if (k->fences && one_in(4))
 			fence(b, k);
 		else if (k->async && one_in(4))
-			one_in(2) ? cp_async(b, k) : bulk_store(b);
+			device || one_in(2) ? cp_async(b, k) : bulk_store(b);
 		else
 			access_step(b, k);
 	}
@@ -406,7 +406,7 @@ static struct kernel *make(uint64_t seed)
 	k->strong = one_in(2);
 	k->fences = k->strong && !one_in(4);
 	k->locks = k->fences && one_in(3);
-	k->async = one_in(3) && !device;
+	k->async = one_in(3);
 	k->peers = k->cluster != 0;
 	k->table = one_in(3);
 	k->wide = wide = k->table && !k->cluster && one_in(2);

@@ -14,7 +14,7 @@
 
 /* Line 5 writes shared memory, 7 reads it; 9 adds to global memory; 11 writes it. Checks are numbered 0..3. */
 static const char text[] =
-	".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"a.cu\"\n"
+	".version 8.0\n.target sm_90\n.address_size 64\n.file 1 \"a.cu\"\n"
 	".visible .entry _Z4pairPi(.param .u64 p)\n{\n"
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\t.shared .align 4 .b8 m[512];\n"
 	"\tld.param.u64 %rd1, [p];\n"
@@ -26,7 +26,7 @@ static const char text[] =
 	"\tret;\n}\n"
 	".visible .entry _Z5copiesPi(.param .u64 p)\n{\n"
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\t.shared .align 16 .b8 n[16];\n"
-	"\tmov.u32 %r2, n;\n\tcp.async.ca.shared.global [%r2], [%rd1], 4;\n\tret;\n}\n";
+	"\tmov.u32 %r2, n;\n\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;\n\tret;\n}\n";
 
 static struct ws_real_table *make_table(const char *ptx)
 {
@@ -163,6 +163,18 @@ static void test_ambiguous(void **state)
 	ws_buf_free(&b);
 }
 
+static void test_in_flight(void **state)
+{
+	struct ws_real_table *t = make_table(text);
+	struct ws_race_found f = finding(WS_RACE_READ_AFTER_WRITE, 0, 1);
+	const char *lines[] = { "an operation that may still be under way", "completion: the operation may still write this memory",
+	                        "before line 7, and a __syncthreads() after it", NULL };
+
+	f.flags = WS_RACE_IN_FLIGHT;
+	expect(t, &f, lines);
+	ws_real_table_free(t);
+}
+
 /* What the GPU wrote is not trusted. */
 static void test_damaged(void **state)
 {
@@ -245,6 +257,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernels), cmocka_unit_test(test_same_block), cmocka_unit_test(test_warp),
 		cmocka_unit_test(test_blocks), cmocka_unit_test(test_atomic_plain), cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_in_flight),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_layout),
 	};
 

@@ -539,6 +539,7 @@ static void stored_values_are_words(void **state)
 	      A64(f, a, "%rd1") A64(f, d, "%rd2") A64(f, e, "%rd3") "st.local.v2.u64 [%rd1+5], {%rd2, %rd3};")
 #define ATOMICS(f, first, a, b, c) \
 	SHOWS(f, THREE(f, first, a, b, c), A64(f, a, "%rd1") A32(f, b, "%r1") "st.local.u32 [%rd1+6], %r1;")
+#define OBJECT(f, n) SHOWS(f, P("b64", f, 0) "," P("b32", f, 1), A64(f, 0, "%rd1") A32(f, 1, "%r1") "st.local.u32 [%rd1+" n "], %r1;")
 static const char race_runtime[] =
 	".version 6.0\n.target sm_70\n.address_size 64\n"
 	SHOWS("race_enter", P("b32", "race_enter", 0), A32("race_enter", 0, "%r1") "st.local.u32 [1], %r1;")
@@ -570,7 +571,17 @@ static const char race_runtime[] =
 	SHOWS("race_barrier", "", "pmevent 13;")
 	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
 	SHOWS("race_block_pass", P("b32", "race_block_pass", 0), "pmevent 13;")
-	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;");
+	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;")
+	SHOWS("race_copy", P("b64", "race_copy", 0) "," P("b64", "race_copy", 1) "," P("b32", "race_copy", 2) ","
+	      P("b32", "race_copy", 3) "," P("b32", "race_copy", 4),
+	      A64("race_copy", 0, "%rd1") A64("race_copy", 1, "%rd2") A32("race_copy", 2, "%r1") A32("race_copy", 3, "%r2")
+	      "st.local.v2.u32 [%rd1+16], {%r1, %r2};\nst.local.u32 [%rd2+17], %r2;")
+	SHOWS("race_copy_commit", "", "pmevent 14;")
+	SHOWS("race_copy_wait", P("b32", "race_copy_wait", 0), A32("race_copy_wait", 0, "%r1") "st.local.u32 [18], %r1;")
+	OBJECT("race_copy_arrive", "19") OBJECT("race_object_arrive", "20")
+	SHOWS("race_object_wait", P("b64", "race_object_wait", 0) "," P("b32", "race_object_wait", 1) ","
+	      P("b32", "race_object_wait", 2), A64("race_object_wait", 0, "%rd1") A32("race_object_wait", 2, "%r1")
+	      "st.local.u32 [%rd1+21], %r1;");
 #undef P
 
 static void begin_race(struct work *w, const char *text, bool part)
@@ -653,6 +664,38 @@ static void releases_matter_where_a_kernel_can_come_to_a_fence(void **state)
 	assert_null(strstr(out.data, "st.local.u32 [%d1+7], %ws_b32_0;\n\tst.volatile.global.u32 [%d1], 3;"));
 	ws_buf_free(&out);
 	finish(&w);
+}
+
+static void race_follows_copies(void **state)
+{
+	expect_race("cp.async.ca.shared.global [%d1], [%d2], 4;\ncp.async.commit_group;\n@%p1 cp.async.wait_group 1;\n"
+	            "cp.async.wait_all;\nret;",
+	            "mov.u32 %ws_b32_0, 4;\n\tmov.u32 %ws_b32_1, 4;\n\tst.local.v2.u32 [%d1+16], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "st.local.u32 [%d2+17], %ws_b32_1;\n\tcp.async.ca.shared.global [%d1], [%d2], 4;\ncp.async.commit_group;\n\t"
+	            "pmevent 14;\n@%p1 cp.async.wait_group 1;\n\t@%p1 mov.u32 %ws_b32_0, 1;\n\t@%p1 st.local.u32 [18], %ws_b32_0;\n"
+	            "cp.async.wait_all;\n\tpmevent 14;\n\tmov.u32 %ws_b32_0, 0;\n\tst.local.u32 [18], %ws_b32_0;" LEFT);
+	expect_race("cp.async.cg.shared.global [%d1], [%d2], 16, %r1;\ncp.async.ca.shared.global [%d1], [%d2], 8, !%p1;\nret;",
+	            "mov.u32 %ws_b32_0, 16;\n\tst.local.v2.u32 [%d1+16], {%ws_b32_0, %r1};\n\tst.local.u32 [%d2+17], %r1;\n\t"
+	            "cp.async.cg.shared.global [%d1], [%d2], 16, %r1;\nselp.u32 %ws_b32_0, 8, 0, %p1;\n\t"
+	            "mov.u32 %ws_b32_1, 8;\n\tst.local.v2.u32 [%d1+16], {%ws_b32_1, %ws_b32_0};\n\t"
+	            "st.local.u32 [%d2+17], %ws_b32_0;\n\tcp.async.ca.shared.global [%d1], [%d2], 8, !%p1;" LEFT);
+}
+
+/* An object is accessed, and what arrives and waits there orders. */
+static void race_follows_objects(void **state)
+{
+	expect_race("mbarrier.init.shared.b64 [%d1], 1;\nmbarrier.arrive.shared.b64 %d2, [%d1];\nret;",
+	            "mov.u64 %ws_b64_0, 0;\n\tmov.u64 %ws_b64_1, 0;\n\tst.local.v2.u64 [%d1+5], {%ws_b64_0, %ws_b64_1};\n\t"
+	            "mbarrier.init.shared.b64 [%d1], 1;\nmov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
+	            "mov.u32 %ws_b32_1, 27176;\n\tst.local.u32 [%d1+20], %ws_b32_1;\n\t"
+	            "mbarrier.arrive.shared.b64 %d2, [%d1];" LEFT);
+	expect_race("mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\nret;",
+	            "mov.u32 %ws_b32_0, 23080;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
+	            "mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\n\t@!%p1 bra $ws_0;\n\t"
+	            "st.local.u32 [%d1+21], %r1;\n\t$ws_0:" LEFT);
+	expect_race("cp.async.mbarrier.arrive.noinc.shared.b64 [%d1];\nret;",
+	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
+	            "st.local.u32 [%d1+19], %ws_b32_1;\n\tcp.async.mbarrier.arrive.noinc.shared.b64 [%d1];" LEFT);
 }
 
 static void race_follows_barriers(void **state)
@@ -749,9 +792,13 @@ static void race_enters_checked_kernels_alone(void **state)
 static void race_says_what_it_cannot_check(void **state)
 {
 	static const struct { const char *inst, *why; } rows[] = {
-		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", "cp.async at " },
+		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", NULL },
+		{ "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], 16;", "cp.async at " },
 		{ "cp.async.wait_all;", NULL },
-		{ "mbarrier.init.shared.b64 [%r1], 1;", "mbarrier at " },
+		{ "mbarrier.init.shared.b64 [%r1], 1;", NULL },
+		{ "mbarrier.arrive.shared::cluster.b64 _, [%r1];", "mbarrier at " },
+		{ "mbarrier.complete_tx.shared::cta.b64 [%r1], 4;", "mbarrier at " },
+		{ "@%p1 mbarrier.test_wait.shared.b64 %p1, [%r1], %d1;", "mbarrier at " },
 		{ "bar.arrive 1, 64;", NULL },
 		{ "bar.red.popc.u32 %r1, 0, %r1, %p1;", "a barrier that sets its own operands at " },
 		{ "barrier.cluster.arrive;", "barrier.cluster at " },
@@ -1036,6 +1083,8 @@ int main(void)
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
+		cmocka_unit_test(race_follows_copies),
+		cmocka_unit_test(race_follows_objects),
 		cmocka_unit_test(race_says_what_it_cannot_check),
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),

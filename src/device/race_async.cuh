@@ -1,0 +1,243 @@
+/* race_async.cuh - the hooks of asynchronous copies and mbarrier objects (race.cu; race_copy.cuh has the rules). */
+#ifndef WS_RACE_ASYNC_CUH
+#define WS_RACE_ASYNC_CUH
+
+/* Has the thread what it needs for copies? If not, they are counted as not checked. */
+HELPER bool can_copy(u32 thread)
+{
+	if (!BLOCK.warps[thread >> 5].now) {
+		__warpsafe_unchecked();
+		return false;
+	}
+	if (!BLOCK.threads || !BLOCK.copies) {
+		count_threads(BLOCK.threads ? COUNTS(not_checked[WS_RACE_NO_SEGMENT]) : COUNTS(not_checked[WS_RACE_NO_SLOT]));
+		return false;
+	}
+	want_state(thread);
+	return true;
+}
+
+/* The time of an entry for a cell that is not in shared memory. */
+HELPER u64 time_of_copy(u32 thread, u32 number)
+{
+	return (u64)(BLOCK.copies + (thread >> 5)) << SEGMENT_AT | (u64)(thread & 31) << LANE_AT |
+	       (u64)(number % CELL_NUMBERS) << SUB_AT;
+}
+
+/* R after the copy's read. An entry has one reader, or says that several blocks have read. */
+HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
+{
+	*lost = false;
+	if (r_several(r) == BLOCKS && !r_class(r) && has_grid(r, BLOCK.grid) && !is_of_past(r))
+		return r;
+	if (!segment_of(r) || is_own_copy(r) || verdict(r, r_class(r), r_several(r), m) == ORDERED)
+		return mine;
+	if (beginning(segment_of(r)).block != BLOCK.block && r_bytes(r) == 15)
+		return with_grid((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, BLOCKS, BLOCK.grid);
+	*lost = true;
+	return mine;
+}
+
+HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
+{
+	u64 w, r, was, next;
+	bool lost;
+
+	load_cell(d->cell, &w, &r);
+	if (is_passed_over(w, BLOCK.grid))
+		return;
+	while ((next = after_copy_read(r, m, mine, &lost)) != r) {
+		was = cas64(d->cell + 8, r, next);
+		if (was == r)
+			break;
+		r = was;
+	}
+	if (lost)
+		count_threads(COUNTS(lost));
+	w = load64(d->cell);
+	if (w_bytes(w) & d->bytes)
+		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
+}
+
+/* `bytes` from an address on, which is one of a word. */
+HELPER void copy_reads(u32 thread, u64 address, u32 bytes, u32 number, u32 site)
+{
+	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(WS_RACE_GLOBAL), site);
+	struct word d;
+
+	#pragma nounroll
+	for (; bytes; bytes = bytes > 4 ? bytes - 4 : 0, address += 4) {
+		if (!find_word(address, &m, ATOMIC, &d))
+			continue;
+		d.bytes = bytes >= 4 ? 15 : bytes_of(0, bytes);
+		copy_reads_word(&d, &m, time_of_copy(thread, number) | (u64)d.bytes << R_BYTES_AT | (site & (R_SITES - 1)));
+	}
+}
+
+HELPER void copy_writes_here(const struct word *d, const struct me *m, const struct here *h, u32 number)
+{
+	u32 at = w_cell(h, (u32)d->address);
+	u32 low = self_of_me(m) << THREAD_AT | (u32)SHARED_COPY | 15u << W_BYTES_AT | (m->site & (W_SITES - 1));
+	u64 w = shared_exchange64(at, pair(low, COPY_TIME | number % NUMBERS));
+
+	check_shared_write(d, m, h, w, shared_load64(at + h->reads), false, 0);
+}
+
+HELPER void copy_writes_slot(const struct word *d, const struct me *m, u32 thread, u32 number)
+{
+	u64 w = exchange64(d->cell, time_of_copy(thread, number) | 15ull << W_BYTES_AT | (m->site & (W_SITES - 1)));
+
+	check_write(d, m, w, load64(d->cell + 8), false, 0);
+}
+
+HELPER void copy_writes(u32 thread, u64 address, u32 bytes, u32 number, u32 site)
+{
+	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(WS_RACE_SHARED), site);
+	struct here h = here(self_of(thread & ~31u));
+	struct word d;
+
+	#pragma nounroll
+	for (u32 n = bytes / 4; n; n--, address += 4) {
+		if (!find_word(address, &m, ATOMIC, &d))
+			continue;
+		if (cells_are_here(&m))
+			copy_writes_here(&d, &m, &h, number);
+		else
+			copy_writes_slot(&d, &m, thread, number);
+	}
+}
+
+/* site: of the read; that of the write follows. */
+SLOW void __warpsafe_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
+{
+	u32 thread = thread_index(), number;
+
+	if (!can_copy(thread))
+		return;
+	number = load32(THREAD(thread, number));
+	copy_reads(thread, from, reads < bytes ? reads : bytes, number, site);
+	copy_writes(thread, to, bytes, number, site + 1);
+}
+
+INLINED void race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
+{
+	__warpsafe_copy(to, from, bytes, reads, site);
+}
+
+HELPER bool has_copies(u32 thread)
+{
+	return !BLOCK.off && BLOCK.copies && BLOCK.threads && has_state(thread);
+}
+
+SLOW void __warpsafe_copy_commit(void)
+{
+	if (has_copies(thread_index()))
+		commit(thread_index());
+}
+
+INLINED void race_copy_commit(void)
+{
+	__warpsafe_copy_commit();
+}
+
+SLOW void __warpsafe_copy_wait(u32 n)
+{
+	if (has_copies(thread_index()))
+		wait_for_groups(thread_index(), n);
+}
+
+INLINED void race_copy_wait(u32 n)
+{
+	__warpsafe_copy_wait(n);
+}
+
+/* ---- mbarrier objects ---- */
+enum { OBJECT_WORDS = 0x80000, EITHER_PARITY = 2 };      /* addresses beyond all shared memory */
+enum { OBJECT_WHAT = WS_RACE_CLASS(WS_RACE_STRONG_CTA) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_BYTES(4) };
+
+HELPER u64 object_word(u64 address, u32 parity) { return OBJECT_WORDS | (address & 0x3fff8) | parity << 2; }
+
+/* The parity of the phase that is not complete. */
+HELPER u32 parity_now(u64 address)
+{
+	u32 odd;
+
+	asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+		     : "=r"(odd) : "l"(address) : "memory");
+	return odd;
+}
+
+/* Before the arrival: so far the phase cannot be complete. One that is relaxed releases what came before the last fence. */
+SLOW void __warpsafe_object_arrive(u64 address, u32 what)
+{
+	u32 thread = thread_index();
+	u64 fence = 0;
+
+	if (BLOCK.off || !find_space(&address, &what))
+		return;
+	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now) {
+		launch_is_incomplete(BLOCK.grid);
+		return;
+	}
+	if (what & WS_RACE_RELEASES)
+		next_sub(thread >> 5, false);
+	else if (has_state(thread))
+		fence = own_load64(THREAD(thread, fence));
+	if (fence || what & WS_RACE_RELEASES)
+		release_all(object_word(address, parity_now(address)), OBJECT_WHAT | (what & WS_RACE_RELEASES), thread, fence);
+}
+
+INLINED void race_object_arrive(u64 address, u32 what)
+{
+	__warpsafe_object_arrive(address, what);
+}
+
+/* What was copied so far is complete for who acquires this. */
+SLOW void __warpsafe_copy_arrive(u64 address, u32 what)
+{
+	u32 thread = thread_index();
+
+	if (has_copies(thread) && BLOCK.warps[thread >> 5].now)
+		note_wait(thread, next_number(thread), true);
+	__warpsafe_object_arrive(address, what);
+}
+
+INLINED void race_copy_arrive(u64 address, u32 what)
+{
+	__warpsafe_copy_arrive(address, what);
+}
+
+/* Behind a wait that has seen a phase end: of that parity. One that is relaxed acquires at the thread's next fence. */
+SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
+{
+	u32 thread = thread_index(), warp = thread >> 5;
+
+	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
+		return;
+	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
+		unknown_from_here(warp);
+		return;
+	}
+	want_state(thread);
+	fence_gpu();
+	for (u32 p = 0; p < 2; p++) {
+		struct found f = { 0, 0, 0 };
+
+		if (parity == EITHER_PARITY || (parity & 1) == p)
+			f = released_at(location_key(object_word(address, p), OBJECT_WHAT));
+		if (!f.release)
+			continue;
+		will_hand_on();
+		if (what & WS_RACE_ACQUIRES)
+			acquire(thread, &f, WS_RACE_STRONG_CTA);
+		else
+			observe(thread, &f, WS_RACE_STRONG_CTA);
+	}
+}
+
+INLINED void race_object_wait(u64 address, u32 what, u32 parity)
+{
+	__warpsafe_object_wait(address, what, parity);
+}
+
+#endif

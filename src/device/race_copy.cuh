@@ -1,0 +1,175 @@
+/* race_copy.cuh - asynchronous copies by threads (cp.async) and mbarrier objects (race.cu).
+ *
+ * A copy is before nothing until its thread has waited for it (PTX ISA 9.0, Asynchronous operations; cp.async.wait_group), so
+ * what it reads and writes is entered in cells as of no time: with the number of its group among those of its thread. The
+ * thread's last waits say which numbers are complete, and since when: that is the time of the access then.
+ *
+ *     in shared memory   high half of W: COPY_TIME, later than all times | number 22; SHARED_COPY in the low half
+ *     elsewhere          segment: one of BLOCK.copies, a warp each, with COPIES for its epoch; number 11 for epoch and sub
+ *
+ * Numbers go on with each commit_group, and each cp.async.mbarrier.arrive. After the latter a copy is complete for who comes
+ * by a release of its thread at that object or later, and not for the thread itself.
+ *
+ * mbarrier objects: who arrives releases, at a word that stands for the object and the parity of its phase; who has seen
+ * a phase end acquires what was released there, in this phase or in an earlier one of that parity. */
+#ifndef WS_RACE_COPY_CUH
+#define WS_RACE_COPY_CUH
+
+#include "race_order.cuh"
+
+enum { COPIES = -1 };                            /* the epoch at which a segment of copies begins */
+enum { NUMBER_BITS = 22, NUMBERS = 1 << NUMBER_BITS, CELL_NUMBERS = 1 << (LANE_AT - SUB_AT) };
+enum { SHARED_COPY = 1 << 21 };
+#define COPY_TIME ((u32)-NUMBERS)
+
+HELPER bool is_shared_copy(u64 w) { return (u32)w & SHARED_COPY; }
+
+/* Segments for the copies of the block's warps, by one thread. */
+HELPER void begin_copies(void)
+{
+	u32 first = BLOCK.first ? take_segments(BLOCK.nwarps, load32(COUNTS(segments))) : 0;
+
+	BLOCK.copies = first;
+	for (u32 w = 0; first && w < BLOCK.nwarps; w++)
+		describe(first + w, w, (u32)COPIES, 0);
+}
+
+HELPER bool is_copy(u64 entry)
+{
+	return BLOCK.copies && beginning(segment_of(entry)).epoch == (u32)COPIES;
+}
+
+/* ---- waits ----
+ * upto 22 | mbarrier 1 | epoch 25 | sub 16: copies below `upto` are complete, since then. */
+enum { WAITS = 4, UPTO_AT = 42, BY_OBJECT_AT = 41, WAIT_EPOCH_AT = 16 };
+
+HELPER u32 upto_of(u64 wait) { return (u32)(wait >> UPTO_AT); }
+HELPER bool is_by_object(u64 wait) { return wait >> BY_OBJECT_AT & 1; }
+HELPER u64 wait_at(u32 thread, u32 n) { return THREAD(thread, waits) + 8 * (n % WAITS); }
+
+HELPER u64 load_wait(u32 thread, u32 n)
+{
+	return load64(wait_at(thread, n));
+}
+
+HELPER struct place place_of_wait(u64 wait, u32 warp)
+{
+	return (struct place){ BLOCK.grid, BLOCK.block, warp, (u32)(wait >> WAIT_EPOCH_AT) & ((1u << 25) - 1), (u32)wait & 0xffff };
+}
+
+HELPER void note_wait(u32 thread, u32 upto, bool by_object)
+{
+	u32 n = load32(THREAD(thread, nwaits));
+	struct place p = place_of(BLOCK.warps[thread >> 5].now);
+	u64 wait = (u64)(upto % NUMBERS) << UPTO_AT | (u64)by_object << BY_OBJECT_AT |
+		   (u64)(p.epoch & ((1u << 25) - 1)) << WAIT_EPOCH_AT | (p.sub < 0xffff ? p.sub : 0xffff);
+
+	if (n && !by_object && !is_by_object(load_wait(thread, n - 1)) && upto_of(load_wait(thread, n - 1)) == upto % NUMBERS)
+		return;                  /* it waits for what is complete already */
+	store64(wait_at(thread, n), wait);
+	fence_block();
+	store32(THREAD(thread, nwaits), n + 1);
+}
+
+/* The number of the copies to come. */
+HELPER u32 next_number(u32 thread)
+{
+	u32 number = load32(THREAD(thread, number)) + 1;
+
+	store32(THREAD(thread, number), number);
+	return number;
+}
+
+enum { COMMITS = 8 };
+HELPER void commit(u32 thread)
+{
+	u32 n = own_load32(THREAD(thread, ncommits));
+
+	own_store32(THREAD(thread, commits) + 4 * (n % COMMITS), next_number(thread));
+	own_store32(THREAD(thread, ncommits), n + 1);
+}
+
+/* All but the last n groups. Where that many are not known, more count as complete than are. */
+HELPER void wait_for_groups(u32 thread, u32 n)
+{
+	u32 commits = own_load32(THREAD(thread, ncommits));
+
+	n = n < COMMITS ? n : COMMITS - 1;
+	if (commits > n)
+		note_wait(thread, own_load32(THREAD(thread, commits) + 4 * ((commits - n - 1) % COMMITS)), false);
+}
+
+/* ---- is a copy before what the thread does now? ---- */
+HELPER bool is_done(u64 wait, u32 number)
+{
+	return (upto_of(wait) - 1 - number) % NUMBERS < NUMBERS / 2;
+}
+
+/* By who waited, and what he and barriers have ordered since. */
+HELPER u32 verdict_of_wait(u64 wait, u32 thread, u32 known, u32 epoch, u32 what)
+{
+	u32 me = thread_index(), warp = me >> 5;
+	struct place o = place_of_wait(wait, thread >> 5);
+
+	if (!is_by_object(wait) && (thread == me || o.epoch < epoch || (o.warp == warp && o.sub < BLOCK.full[warp])))
+		return ORDERED;
+	return verdict_of_order(BLOCK.first + o.warp, thread & 31, &o, known, epoch, what, warp);
+}
+
+/* Of a thread of this block. The first wait of each kind decides: who comes behind a later one comes behind it. */
+SLOW u32 __warpsafe_copy_verdict(u32 thread, u32 number, u32 epoch, u32 what)
+{
+	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = n > WAITS ? n - WAITS : 0, least = IN_FLIGHT;
+	u32 now = (u32)BLOCK.warps[warp].now, v, asked = 0;
+	u32 known = now & (NOW_ACQUIRED | NOW_UNKNOWN | (thread >> 5 == warp ? (u32)NOW_PARTIAL : 0));
+
+	for (u32 k = first; k < n && asked != 3; k++) {
+		u64 wait = load_wait(thread, k);
+
+		if (!is_done(wait, number) || asked >> is_by_object(wait) & 1)
+			continue;
+		v = verdict_of_wait(wait, thread, known, epoch, what);
+		if (v == ORDERED)
+			return ORDERED;
+		asked |= 1u << is_by_object(wait);
+		if (v == UNDECIDED || (first && k == first))     /* there may have been an earlier one */
+			least = UNDECIDED;
+		else if (least == IN_FLIGHT && !is_by_object(wait))
+			least = UNORDERED;
+	}
+	return least;
+}
+
+HELPER bool is_own_copy(u64 entry)
+{
+	return BLOCK.copies && segment_of(entry) == BLOCK.copies + warp_index() && lane_of(entry) == lane_index();
+}
+
+/* The number of an entry with but its last bits; false: it may be that of one long ago. */
+HELPER bool whole_number(u32 thread, u32 bits, u32 *number)
+{
+	u32 newest = load32(THREAD(thread, number));
+
+	*number = newest - (newest - bits) % CELL_NUMBERS;
+	return newest < CELL_NUMBERS;
+}
+
+/* An entry that is_copy, of a warp's segment that begins there. */
+SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
+{
+	struct place o = beginning(segment_of(old)), m = place_of(now);
+	u32 thread = o.warp * 32 + lane_of(old), number, v;
+
+	if (o.grid != m.grid)
+		return ORDERED;
+	if (o.block != m.block)
+		return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? (u32)ORDERED :
+		       (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN) || sc_fences_tell_nothing(warp_index(), false) ? (u32)UNDECIDED :
+		       (u32)UNORDERED;
+	if (whole_number(thread, (u32)(old >> SUB_AT) % CELL_NUMBERS, &number))
+		return __warpsafe_copy_verdict(thread, number, m.epoch, what);
+	v = __warpsafe_copy_verdict(thread, number, m.epoch, what);
+	return v == ORDERED ? ORDERED : UNDECIDED;
+}
+
+#endif
