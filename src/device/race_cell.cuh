@@ -262,7 +262,8 @@ HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, cons
 	if (v == UNDECIDED)
 		count_threads(COUNTS(undecided));
 	else if (v != ORDERED)
-		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8 | (v == IN_FLIGHT) << 10, old, m->now, m->what, m->site) &&
+		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8 | (v == IN_FLIGHT) << 10, old,
+				      m->now, m->what, m->site) &&
 		    WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
 			sample_from_here(d->cell, m);
 }

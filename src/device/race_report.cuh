@@ -89,7 +89,8 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
 	if (!read && f.other_class > WS_RACE_ATOMIC8_SYS)
 		f.other_class = WS_RACE_ATOMIC_GPU;
-	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) | (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
+	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
+		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
 		  (several ? WS_RACE_SEVERAL : 0);
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
