@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d5, &ws_claim_s2, &ws_claim_s3,
+static const struct ws_claim *const claims[] = { &ws_claim_d2, &ws_claim_d3, &ws_claim_d4, &ws_claim_d5, &ws_claim_s2, &ws_claim_s3,
 	                                         &ws_claim_s4, &ws_claim_s5, &ws_claim_s6, &ws_claim_r1, &ws_claim_r2,
 	                                         &ws_claim_r3, &ws_claim_r4, &ws_claim_r5, &ws_claim_r6,
 	                                         &ws_claim_r7, &ws_claim_r8 };
@@ -376,6 +376,7 @@ const struct ws_verb ws_verb_bench = {
 	"\n"
 	"  D2   races found: documented ones, and 41 put in (Holey 2015, 6.5.1)\n"
 	"  D3   false races by granularity, recent pages only, lock signatures (Holey 2015, 6.5.1)\n"
+	"  D4   race detection as hardware, cycle by cycle (Holey 2015, fig. 6.8, 6.10, 6.11, table 6.4)\n"
 	"  D5   what the checks cost on an NVIDIA GPU (Holey 2015, fig. 6.9)\n"
 	"  S2   transactions against locks (Holey 2015, 4.3.1, fig. 4.2 to 4.5)\n"
 	"  S3   ... by contention (Holey 2015, 4.3.2, fig. 4.6 and 4.7)\n"

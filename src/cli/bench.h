@@ -29,7 +29,7 @@ struct ws_claim {
 	const char *note;            /* below the table */
 	bool on_demand;              /* only run when it is named: takes long, or a real GPU */
 };
-extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5,
+extern const struct ws_claim ws_claim_d2, ws_claim_d3, ws_claim_d4, ws_claim_d5, ws_claim_s2, ws_claim_s3, ws_claim_s4, ws_claim_s5,
 	ws_claim_s6;
 extern const struct ws_claim ws_claim_r1, ws_claim_r2, ws_claim_r3, ws_claim_r4, ws_claim_r5, ws_claim_r6,
 	ws_claim_r7, ws_claim_r8;

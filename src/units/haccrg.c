@@ -203,23 +203,22 @@ static uint64_t line_of(const struct ws_hac *u, const struct ws_hac_block *b, si
 	return at - at % u->m.line;
 }
 
-/* All shared entries of the block are reset, those in hardware a row of the banks a cycle, those in software a line. */
+/* All shared entries of the block are reset, as many a cycle as a row of the banks has. */
 static void reset_shared(struct ws_hac *u, struct ws_hac_block *b)
 {
 	size_t n = shared_entries(u), first = first_in_software(u);
-	uint32_t row = u->m.banks * 4, lines = 0;
-	uint64_t cycles = (first * u->option[HAC_SHARED] + row - 1) / row, from;
+	uint32_t row = u->m.banks * 4;
+	uint64_t cycles = (n * u->option[HAC_SHARED] + row - 1) / row, from;
 
 	if (!n)
 		return;
 	memset(b->shared, 0, n * sizeof *b->shared);
 	if (first < n) {
 		from = line_of(u, b, first);
-		lines = (uint32_t)((line_of(u, b, n - 1) - from) / u->m.line + 1);
-		ws_unit_fill_lines(u->m.machine, b->core, from, lines);
+		ws_unit_fill_lines(u->m.machine, b->core, from, (uint32_t)((line_of(u, b, n - 1) - from) / u->m.line + 1));
 	}
-	u->reset_cycles += cycles + lines;
-	b->clear_until = ws_unit_now(u->m.machine) + cycles + lines;
+	u->reset_cycles += cycles;
+	b->clear_until = ws_unit_now(u->m.machine) + cycles;
 }
 
 static void obs_barrier(void *self, struct ws_obs_block *ob, const struct ws_barrier *bar)
