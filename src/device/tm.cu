@@ -6,7 +6,8 @@
  *
  * With every engine an attempt only ever sees values that were there together, for plain code asks nothing, and a walk
  * through a torn list might not end. istm and block by themselves do not promise it. Here their attempts that wrote are counted
- * before they give their locations back, and one that reads looks again at all it has read when the count has changed. */
+ * before they give their locations back, and one that reads looks again at all it has read when the count has changed. What istm's
+ * attempts write is there before they end, so a read of istm also looks whether its location was locked meanwhile. */
 #include "device.cuh"
 #include "tm.h"
 
@@ -189,14 +190,40 @@ HELPER bool consistent(struct thread *t)
 	return ws_tx_validate(&t->tx);
 }
 
+/* A word in memory whose locations were opened to read. With istm another attempt may have locked one since, and what is there now
+ * may be a value that never comes to be: the entries must be the same before and after, and nobody else's. */
+HELPER bool fetch(struct thread *t, u64 at, u64 place, u32 size, u64 *value)
+{
+	struct ws_tx *tx = &t->tx;
+	const u64 *first = ws_tx__entry(tx, ws_tx__index(tx, ws_tx__granule(tx, place)));
+	const u64 *last = ws_tx__entry(tx, ws_tx__index(tx, ws_tx__granule(tx, place + size - 1)));
+	u64 one, two;
+
+	if (ws_tx__engine(tx) != WS_TM_ISTM) {
+		*value = ws_tx__load(at, size);
+		return true;
+	}
+	one = ws_tx__look64(first);
+	two = ws_tx__look64(last);
+	*value = ws_tx__load(at, size);
+	__threadfence();
+	if (((u32)one && (u32)one != tx->id) || ((u32)two && (u32)two != tx->id) ||
+	    ws_tx__load64(first) != one || ws_tx__load64(last) != two)
+		return ws_tx__doom(tx, WS_TM_READ_CONFLICT);
+	return true;
+}
+
 HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 *value)
 {
 	if (owned(where) && ws_tx__deferred(&t->tx))
 		return ws_tx__room(&t->tx) && ws_tx__deferred_read(&t->tx, at, size, value) && consistent(t);
 	if (owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 0))
 		return false;
-	*value = ws_tx__load(at, size);
-	return !owned(where) || consistent(t);
+	if (!owned(where)) {
+		*value = ws_tx__load(at, size);
+		return true;
+	}
+	return fetch(t, at, place(at, where), size, value) && consistent(t);
 }
 
 HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64 value)
