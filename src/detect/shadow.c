@@ -49,7 +49,7 @@ static inline struct ws_line *global_line(struct ws_ctx *c, uint64_t addr, const
 	if (!sm)
 		sm = ws_memory_new(c->s, mem);
 	i = (addr >> LINE_BITS) - sm->first;
-	if (i >> PAGE_BITS >= sm->npages)
+	if (i >= sm->nlines)
 		return NULL;
 	if (__builtin_expect(c->s->thinned, 0) && !c->must && !ws_memory_sampled(c->s, sm, i >> PAGE_BITS))
 		return NULL;
@@ -116,7 +116,7 @@ void ws_shadow_prefetch(const struct ws_access *a, uint32_t mask)
 
 	for (uint32_t m = sm ? mask : 0; m; m &= m - 1) {
 		uint64_t i = (a->addr[__builtin_ctz(m)] >> LINE_BITS) - sm->first;
-		const struct ws_page *page = i >> PAGE_BITS < sm->npages ?
+		const struct ws_page *page = i < sm->nlines ?
 		                             __atomic_load_n(&sm->page[i >> PAGE_BITS], __ATOMIC_ACQUIRE) : NULL;
 		const struct ws_line *line = page ? ws_page_line(page, i) : NULL;
 

@@ -78,25 +78,99 @@ void ws_log_open(struct ws_block_state *b)
 	g->accept = b->npending ? 0 : b->log_kinds;      /* with copies in flight, it matters which lines are touched */
 }
 
+/* A warp that goes through memory reads one place after another, all lanes the same or 32 words in a row: notes of reads that
+ * differ in nothing but the base, by equal steps, are one, a run. Its second base has their number and, above, the step. */
+enum { RUN = 8 /* of `scattered` */, RUN_BITS = 16, RUN_MOST = (1 << RUN_BITS) - 1, OPEN_RUNS = 8 };
+
+static size_t note_bytes(const struct ws_note *n)
+{
+	return sizeof *n + (n->scattered == RUN ? 0u : n->scattered == 1 ? 2u : n->scattered) * WS_WARP;
+}
+
+static uint32_t times(const struct ws_note *n)
+{
+	return n->scattered == RUN ? n->base[1] & RUN_MOST : 1;
+}
+
+static bool is_linear(const struct ws_note *n)
+{
+	return n->step[0] == n->bytes && (n->scattered == RUN || (!n->scattered && n->step[1] == n->bytes &&
+	                                                         n->base[1] == n->base[0] + 16u * n->bytes));
+}
+
+/* May it be of a run? */
+static bool simple_read(const struct ws_note *n)
+{
+	return n->kind == WS_READ && (is_linear(n) || n->scattered == RUN ||
+	                              (!n->scattered && !n->step[0] && !n->step[1] && n->base[0] == n->base[1]));
+}
+
+/* Adds a read to the run, or to the first read of one. */
+static bool join_run(struct ws_note *run, const struct ws_note *n)
+{
+	uint32_t k = times(run), step = k > 1 ? run->base[1] >> RUN_BITS : n->base[0] - run->base[0];
+
+	if (n->scattered == RUN || run->site != n->site || memcmp(run->stamp, n->stamp, sizeof n->stamp) || run->mask != n->mask ||
+	    run->step[0] != n->step[0] || k == RUN_MOST || step > RUN_MOST || n->base[0] != run->base[0] + k * step)
+		return false;
+	run->scattered = RUN;
+	run->base[1] = step << RUN_BITS | (k + 1);
+	return true;
+}
+
+/* Makes runs of what is noted. Reads go before other reads, which they cannot race with, but not before anything else. */
+static void squeeze(struct ws_note_log *g)
+{
+	struct ws_note *open[OPEN_RUNS];
+	uint32_t n = 0, to = 0, size;
+
+	for (uint32_t from = 0; from < g->used; from += size) {
+		struct ws_note *note = (struct ws_note *)(void *)(g->data + from);
+		uint32_t i = 0;
+
+		size = (uint32_t)note_bytes(note);
+		n = note->kind == WS_READ ? n : 0;
+		while (i < n && i < OPEN_RUNS && !(simple_read(note) && join_run(open[i], note)))
+			i++;
+		if (i < n && i < OPEN_RUNS)
+			continue;
+		memmove(g->data + to, note, size);
+		note = (struct ws_note *)(void *)(g->data + to);
+		if (simple_read(note))
+			open[n++ % OPEN_RUNS] = note;
+		to += size;
+	}
+	g->used = to;
+}
+
 static bool room(struct ws_block_state *b)
 {
 	struct ws_note_log *g = &b->log;
+	uint32_t more = g->size + g->size / 2 < MAX_SIZE ? g->size / 2 : MAX_SIZE - g->size;
 
 	if (g->size - g->used >= WS_NOTE_MAX)
 		return true;
-	if (g->size >= MAX_SIZE)
+	squeeze(g);
+	if (g->size - g->used >= WS_NOTE_MAX + g->size / 4)
+		return true;
+	if (!more)
 		return false;
-	ws_memory_count(b->s, g->size);
-	g->size *= 2;
+	ws_memory_count(b->s, more);
+	g->size += more;
 	g->data = ws_realloc(g->data, g->size);
 	return true;
 }
 
-/* The addresses; returns where the next note is. */
-static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
+/* The addresses, of a run those at that place in it; returns where the next note is. */
+static const uint8_t *addresses(const struct ws_note *n, uint32_t at, uint64_t *addr)
 {
 	const uint8_t *p = (const uint8_t *)(n + 1);
 
+	if (n->scattered == RUN) {
+		for (uint32_t l = 0; l < WS_WARP; l++)
+			addr[l] = n->base[0] + at * (n->base[1] >> RUN_BITS) + l * n->step[0];
+		return p;
+	}
 	for (uint32_t l = 0; l < WS_WARP; l++) {
 		uint32_t h = l >= 16;
 
@@ -107,12 +181,7 @@ static const uint8_t *addresses(const struct ws_note *n, uint64_t *addr)
 		else
 			addr[l] = n->base[h] + (l & 15) * n->step[h];        /* in 32 bits: a base may be below 0 */
 	}
-	return p + (size_t)(n->scattered == 1 ? 2 : n->scattered) * WS_WARP;
-}
-
-static bool is_linear(const struct ws_note *n)
-{
-	return !n->scattered && n->step[0] == n->bytes && n->step[1] == n->bytes && n->base[1] == n->base[0] + 16u * n->bytes;
+	return (const uint8_t *)n + note_bytes(n);
 }
 
 /* From here on every access is tagged; what is in the log first. */
@@ -128,9 +197,11 @@ static bool start_tags(struct ws_block_state *b)
 		const struct ws_note *n = (const struct ws_note *)(const void *)p;
 		uint64_t addr[WS_WARP];
 
-		p = addresses(n, addr);
-		if (!ws_tags_mark(b, n->warp, n->mask, note_kind(n->kind), n->bytes, addr))
-			return false;
+		for (uint32_t i = 0; i < times(n); i++) {
+			p = addresses(n, i, addr);
+			if (!ws_tags_mark(b, n->warp, n->mask, note_kind(n->kind), n->bytes, addr))
+				return false;
+		}
 		b->log.kinds |= note_kind(n->kind);
 	}
 	b->log.tagged = b->npending ? 0 : noted_kinds(b) | WS_NOTE_WRITE;
@@ -141,6 +212,7 @@ static void append(struct ws_block_state *b, struct ws_warp_state *w, const stru
 {
 	struct ws_note_log *g = &b->log;
 	struct ws_note *n = (struct ws_note *)(void *)(g->data + g->used);
+	uint64_t first = a->addr[__builtin_ctz(a->mask)];
 
 	*n = (struct ws_note){.site = a->site, .warp = (uint32_t)(w - b->warps), .mask = a->mask, .kind = a->kind,
 	                      .bytes = (uint8_t)a->bytes, .sem = a->sem, .scope = a->scope, .atom = a->atom};
@@ -151,6 +223,10 @@ static void append(struct ws_block_state *b, struct ws_warp_state *w, const stru
 		n->base[0] = (uint32_t)a->base;
 		n->base[1] = (uint32_t)a->base + 16u * a->bytes;
 		n->step[0] = n->step[1] = n->bytes;
+		return;
+	}
+	if (!(a->mask & ~ws_gpu_lanes_in(a->addr, first, 1))) {
+		n->base[0] = n->base[1] = (uint32_t)first;
 		return;
 	}
 	n->scattered = 4;
@@ -193,19 +269,20 @@ bool ws_log_note(struct ws_block_state *b, struct ws_warp_state *w, const struct
 	return true;
 }
 
-static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n)
+static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n, uint32_t at)
 {
 	struct ws_warp_state *w = &b->warps[n->warp];
 	uint64_t addr[WS_WARP];
 	struct ws_access a = {.site = n->site, .mask = n->mask, .wrote = n->kind == WS_READ ? 0 : n->mask, .kind = n->kind,
 	                      .space = WS_SPACE_SHARED, .sem = n->sem, .scope = n->scope, .atom = n->atom, .bytes = n->bytes,
 	                      .linear = is_linear(n),
-	                      .base = (uint64_t)(int32_t)n->base[0], .addr = addr};
+	                      .addr = addr};
 	struct ws_warp_state then = {.me = 0};
 	struct ws_ctx c = {.s = b->s, .b = b, .l = b->l, .w = w, .a = &a, .floor = b->floor, .its = b->l->its};
-	const uint8_t *next = addresses(n, addr);
+	const uint8_t *next = addresses(n, at, addr);
 
 	memcpy(&then, n->stamp, sizeof n->stamp);
+	a.base = (uint64_t)(int32_t)addr[0];
 	c.me = then.me;
 	c.wfloor = then.wfloor;
 	if (ws_shadow_know_site(b->s, &a))
@@ -224,8 +301,12 @@ void ws_log_flush(struct ws_block_state *b)
 	if (p == end)
 		return;
 	b->log_bad += b->log_bad < 2 * BAD;
-	while (p < end)
-		p = replay(b, (const struct ws_note *)(const void *)p);
+	while (p < end) {
+		const struct ws_note *n = (const struct ws_note *)(const void *)p;
+
+		for (uint32_t i = 0; i < times(n); i++)
+			p = replay(b, n, i);
+	}
 }
 
 void ws_log_close(struct ws_block_state *b)

@@ -45,6 +45,7 @@ struct ws_shadow_mem *ws_memory_new(struct ws_shadow *s, const struct ws_mem *me
 		ws_memory_count(s, memory_bytes(n));
 		sm->first = first;
 		sm->npages = n;
+		sm->nlines = last - first + 1;
 		sm->gen = (uint32_t *)&sm->page[n];
 		sm->serial = mem->serial;
 		sm->at = &s->mems;
@@ -66,11 +67,18 @@ bool ws_memory_sampled(const struct ws_shadow *s, const struct ws_shadow_mem *sm
 	return !(h >> (64 - MOST_THINNED) & ((1u << __atomic_load_n(&s->thinned, __ATOMIC_RELAXED)) - 1));
 }
 
-/* ---- giving back ---- */
-static void drop_page(struct ws_shadow *s, struct ws_page **at)
+static uint64_t page_bytes(const struct ws_shadow_mem *sm, uint64_t page)
 {
-	for (int i = 0; *at && i < PAGE_LINES; i++) {
-		struct ws_line *line = ws_page_line(*at, (uint64_t)i);
+	return ws_page_lines(sm, page) * sizeof sm->page[page]->at[0];
+}
+
+/* ---- giving back ---- */
+static void drop_page(struct ws_shadow *s, struct ws_shadow_mem *sm, uint64_t page)
+{
+	struct ws_page **at = &sm->page[page];
+
+	for (uint64_t i = 0; *at && i < ws_page_lines(sm, page); i++) {
+		struct ws_line *line = ws_page_line(*at, i);
 
 		if (!line)
 			continue;
@@ -78,8 +86,8 @@ static void drop_page(struct ws_shadow *s, struct ws_page **at)
 		ws_pool_free(line, sizeof *line);
 		ws_memory_count(s, 0 - sizeof *line);
 	}
-	ws_memory_count(s, *at ? 0 - sizeof **at : 0);
-	ws_pool_free(*at, sizeof **at);
+	ws_memory_count(s, *at ? 0 - page_bytes(sm, page) : 0);
+	ws_pool_free(*at, page_bytes(sm, page));
 	*at = NULL;
 }
 
@@ -87,7 +95,7 @@ static void drop_page(struct ws_shadow *s, struct ws_page **at)
 static void drop_pages(struct ws_shadow *s, struct ws_shadow_mem *sm)
 {
 	for (uint64_t p = 0; p < sm->npages; p++)
-		drop_page(s, &sm->page[p]);
+		drop_page(s, sm, p);
 }
 
 void ws_memory_free(struct ws_shadow *s, struct ws_shadow_mem *sm)
@@ -145,22 +153,22 @@ static uint32_t record_at(const struct ws_shadow_mem *sm, uint64_t page, uint64_
 
 static void thin_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_t page)
 {
-	struct ws_page **at = &sm->page[page];
+	const struct ws_page *at = sm->page[page];
 	uint64_t addr = line_address(sm, page, 0);
 	bool empty = true;
 
-	for (uint64_t i = 0; i < PAGE_LINES; i++, addr += LINE) {
-		struct ws_line *line = ws_page_line(*at, i);
+	for (uint64_t i = 0; i < ws_page_lines(sm, page); i++, addr += LINE) {
+		struct ws_line *line = ws_page_line(at, i);
 
 		if (line)
 			empty &= forget_weak(c, line, addr);
-		else if (&(*at)->at[i] == c->place)
+		else if (&at->at[i] == c->place)
 			empty = false;
 		else
 			empty &= ws_private_forget_weak(c->s, record_at(sm, page, i, c->l->gen), addr);
 	}
 	if (empty && !c->l->lock)        /* else others may have its address */
-		drop_page(c->s, at);
+		drop_page(c->s, sm, page);
 }
 
 /* Halves the number of pages that are checked. */
@@ -197,8 +205,8 @@ static struct ws_page *page_of(struct ws_shadow *s, struct ws_shadow_mem *sm, ui
 	struct ws_page *p = sm->page[page];
 
 	if (!p) {
-		p = ws_pool_new(sizeof *p);
-		ws_memory_count(s, sizeof *p);
+		p = ws_pool_new(page_bytes(sm, page));
+		ws_memory_count(s, page_bytes(sm, page));
 		sm->gen[page] = s->gen;
 		__atomic_store_n(&sm->page[page], p, __ATOMIC_RELEASE);
 	}
@@ -222,7 +230,7 @@ struct ws_page *ws_memory_page(struct ws_ctx *c, struct ws_shadow_mem *sm, uint6
 
 void ws_memory_begin_page(struct ws_shadow_mem *sm, uint64_t page, uint32_t gen)
 {
-	for (uint64_t i = 0; i < PAGE_LINES; i++)
+	for (uint64_t i = 0; i < ws_page_lines(sm, page); i++)
 		if (sm->page[page]->at[i] & 1)
 			sm->page[page]->at[i] = 0;
 	sm->gen[page] = gen;
@@ -313,8 +321,8 @@ static void count_lines(const struct ws_shadow *s, uint64_t *bytes, uint64_t *ab
 		for (uint64_t p = 0; p < sm->npages; p++) {
 			const struct ws_page *page = sm->page[p];
 
-			*bytes += page ? sizeof *page : 0;
-			for (uint64_t i = 0; page && i < PAGE_LINES; i++) {
+			*bytes += page ? page_bytes(sm, p) : 0;
+			for (uint64_t i = 0; page && i < ws_page_lines(sm, p); i++) {
 				const struct ws_line *line = ws_page_line(page, i);
 
 				*bytes += line ? sizeof *line + ws_cell_bytes(line->ext) : 0;

@@ -301,14 +301,21 @@ struct ws_site_info {
 enum { PAGE_BITS = 5, PAGE_LINES = 1 << PAGE_BITS };  /* lines of a shadow page, which is for 4 KiB of memory */
 /* For each line its address; or, odd, the newest private record of a line that is not there (PLACE_RECORD) and, in the upper half,
  * at least the words of the line that its records are about, a bit each; or 0. */
-struct ws_page { uint64_t at[PAGE_LINES]; };
+struct ws_page { uint64_t at[PAGE_LINES]; };  /* the last page of a memory: only as many as that has (ws_page_lines) */
 #define PLACE_RECORD(at) ((at) & 1 ? (uint32_t)(at) >> 1 : 0)
 struct ws_shadow_mem {               /* hangs at ws_mem.obs */
-	uint64_t first, npages, serial;
+	uint64_t first, npages, nlines, serial;
 	struct ws_shadow_mem *next, **at;    /* list of all */
 	uint32_t *gen;               /* of each page: the launch whose private records it has */
 	struct ws_page *page[];
 };
+
+static inline uint64_t ws_page_lines(const struct ws_shadow_mem *sm, uint64_t page)
+{
+	uint64_t left = sm->nlines - (page << PAGE_BITS);
+
+	return left < PAGE_LINES ? left : PAGE_LINES;
+}
 
 static inline struct ws_line *ws_page_line(const struct ws_page *page, uint64_t line)
 {

@@ -18,7 +18,7 @@ enum { MOST_OF_A_LINE = 16 };        /* nodes */
 INLINE uint64_t *ws_private_place(struct ws_shadow_mem *sm, uint64_t addr, uint32_t gen)
 {
 	uint64_t i = (addr >> LINE_BITS) - sm->first;
-	struct ws_page *page = i >> PAGE_BITS < sm->npages ? sm->page[i >> PAGE_BITS] : NULL;
+	struct ws_page *page = i < sm->nlines ? sm->page[i >> PAGE_BITS] : NULL;
 
 	if (__builtin_expect(!page, 0))
 		return NULL;
@@ -33,7 +33,7 @@ INLINE bool ws_private_enter(struct ws_ctx *c, struct ws_shadow_mem *sm, uint64_
 {
 	uint64_t i = sm ? (addr >> LINE_BITS) - sm->first : 0;
 
-	if (!sm || i >> PAGE_BITS >= sm->npages)
+	if (!sm || i >= sm->nlines)
 		return ws_shadow_line_closed(c, addr, c->a->mem);
 	if (__builtin_expect(!sm->page[i >> PAGE_BITS], 0) && !ws_memory_page(c, sm, i >> PAGE_BITS))
 		return false;

@@ -461,7 +461,7 @@ static bool look_up(const struct ws_ctx *c, uint32_t mask, int from, int to, uin
 {
 	struct ws_shadow_mem *sm = c->a->mem->obs;
 	struct ws_page *const *page = sm->page;
-	const uint64_t *its = c->a->addr, first = sm->first, n = sm->npages;
+	const uint64_t *its = c->a->addr, first = sm->first, n = sm->nlines;
 	const uint32_t *of = sm->gen, gen = c->l->gen, bytes = (uint32_t)(to - from);
 	uint64_t low = 0;
 
@@ -472,7 +472,7 @@ static bool look_up(const struct ws_ctx *c, uint32_t mask, int from, int to, uin
 
 		low |= its[l];
 		*two |= (addr & (LINE - 1)) + bytes > LINE ? m & -m : 0;
-		place[l] = p < n && page[p] && of[p] == gen ? &page[p]->at[i % PAGE_LINES] : ws_private_place(sm, addr, gen);
+		place[l] = i < n && page[p] && of[p] == gen ? &page[p]->at[i % PAGE_LINES] : ws_private_place(sm, addr, gen);
 		__builtin_prefetch(place[l], 1);
 	}
 	return !(low & (c->a->bytes - 1u));
