@@ -490,6 +490,34 @@ __global__ void tries(u32 *words) { try_until(words, 1, 0); }
 __global__ void tries_many(u32 *words) { try_until(words, 1 + THREAD % 4, 0); }
 __global__ void tries_for(u32 *words) { try_until(words, 0, 3000); }
 
+/* Enough attempts for all, each thread once: a thread runs its section while others of its warp try on. */
+__global__ void tries_by_lane(u32 *words)
+{
+	u32 got = THREAD % 2 ? __ws_try_lock(&words[0], 1000000) : __ws_try_lock_for(&words[0], 100000000);
+
+	if (got) {
+		add(&words[DATA]);
+		__ws_unlock(&words[0]);
+	} else {
+		atomicAdd(&words[1], 1);
+	}
+	words[RESULT + THREAD] = 1;
+}
+
+/* Some lanes have many attempts, some few, inside of a section of their own: who gives up goes on in its branch. */
+__global__ void tries_nested(u32 *words)
+{
+	__ws_lock(&words[8 + LANE]);
+	if (__ws_try_lock(&words[0], LANE % 4 ? 1000000 : 2)) {
+		add(&words[DATA]);
+		__ws_unlock(&words[0]);
+	} else {
+		add(&words[DATA + 8 + LANE]);
+	}
+	add(&words[DATA + 40 + LANE]);
+	__ws_unlock(&words[8 + LANE]);
+}
+
 /* A try inside of a critical section: the unlock of the one is not that of the other. Nobody else holds words[2]. */
 __global__ void try_inside(u32 *words)
 {
@@ -660,6 +688,26 @@ static bool money_kept()
 	return sum == 0;
 }
 
+static bool by_lane()
+{
+	for (u32 i = 0; i < ALL; i++)
+		if (!equal(RESULT + i, 1))
+			return false;
+	return all_added() && equal(0, 0) && equal(1, 0);
+}
+
+static bool tried_nested()
+{
+	u32 in_vain = 0;
+
+	for (u32 i = 0; i < 32; i++) {
+		if (!equal(DATA + 40 + i, ALL / 32) || !equal(8 + i, 0) || (i % 4 && !equal(DATA + 8 + i, 0)))
+			return false;
+		in_vain += host[DATA + 8 + i];
+	}
+	return equal(0, 0) && sum_is(ALL - in_vain);
+}
+
 static bool five_times() { return sum_is(5 * ALL) && equal(DATA + 1, 5 * ALL) && equal(0, 0); }
 static bool inside() { return all_added() && equal(DATA + 1, ALL) && equal(0, 0) && equal(2, 0); }
 
@@ -717,6 +765,8 @@ static const struct example examples[] = {
 	{"try", tries, NULL, false, BLOCKS, ZEROS, all_added},
 	{"try-many", tries_many, NULL, false, BLOCKS, ZEROS, all_added},
 	{"try-for", tries_for, NULL, false, BLOCKS, ZEROS, all_added},
+	{"try-by-lane", tries_by_lane, NULL, false, BLOCKS, ZEROS, by_lane},
+	{"try-nested", tries_nested, NULL, false, BLOCKS, ZEROS, tried_nested},
 	{"try-inside", try_inside, NULL, false, BLOCKS, ZEROS, inside},
 	{"try-in-vain", try_in_vain, NULL, false, BLOCKS, ZEROS, gave_up},
 	{"semaphore", semaphore, NULL, false, BLOCKS, TEN, ten_kept},

@@ -132,6 +132,25 @@ WS_LOCK_FN void ws_unlock(ws_spin_lock *lock)
 	lock->leave(0);
 }
 
+/* The same with so many attempts at most; whether the section has run. */
+template <class Section> WS_LOCK_FN bool ws_try_with_lock(ws_spin_lock *lock, unsigned attempts, Section section)
+{
+	unsigned ticket = lock->enter(), again = attempts, done = 0;
+
+	while (again) {
+		if (lock->may(ticket)) {
+			section();
+			lock->leave(ticket);
+			done = 1;
+			again = 0;
+		} else if (--again) {
+			lock->wait(ticket);
+		}
+		ws_lock_meet(again);
+	}
+	return done != 0;
+}
+
 /* Runs the section while the thread has both locks, which may be the same one. */
 template <class Section> WS_LOCK_FN void ws_with_locks(ws_spin_lock *a, ws_spin_lock *b, Section section)
 {

@@ -91,6 +91,7 @@ static void start_warp(struct ws_exec *x, struct ws_warp *w)
 	w->cluster_arrived = w->cluster_passed = 0;
 	memset(&w->wgmma, 0, sizeof w->wgmma);
 	memset(w->held, 0, sizeof w->held);
+	memset(w->trying, 0, sizeof w->trying);
 	w->idle = w->busy = 0;
 	w->repeats = false;
 	w->seen_progress = w->progress;

@@ -342,6 +342,7 @@ struct ws_warp {
 	struct ws_wgmma wgmma;
 	uint64_t clock;
 	uint8_t held[WS_WARP];           /* lock_stack.c: locks that a thread holds */
+	struct ws_lock_try trying[WS_WARP];      /* ... its try at hand */
 	int32_t left;                    /* clocked: backward branches until the next pause */
 };
 

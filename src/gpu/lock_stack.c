@@ -171,19 +171,29 @@ static void taken_its(struct ws_exec *x, const struct ws_dinst *in, uint32_t got
 	ws_its_yield(x);
 }
 
-static void taken_stack(struct ws_exec *x, const struct ws_dinst *in, uint32_t asked, uint32_t got)
+static void push_retry(struct ws_exec *x, const struct ws_dinst *in, uint32_t lanes)
 {
-	if (x->frag->lock != WS_ENTRY_RETRY) {
-		push(x, in, asked, WS_ENTRY_RETRY);
-		x->frag->wait_mask = 0;
-		x->frag->barrier = 0;
-	}
+	if (x->frag->lock == WS_ENTRY_RETRY)
+		return;
+	push(x, in, lanes, WS_ENTRY_RETRY);
+	x->frag->wait_mask = 0;
+	x->frag->barrier = 0;
+}
+
+static void push_lock(struct ws_exec *x, const struct ws_dinst *in, uint32_t got)
+{
 	if (got) {
 		push(x, in + 1, got, WS_ENTRY_LOCK);
 		x->frag->wait_mask = got;
 	}
 	for (uint32_t m = got; m; m &= m - 1)
 		x->warp->held[__builtin_ctz(m)]++;
+}
+
+static void taken_stack(struct ws_exec *x, const struct ws_dinst *in, uint32_t asked, uint32_t got)
+{
+	push_retry(x, in, asked);
+	push_lock(x, in, got);
 }
 
 /* Makes the fragment or entry of the lanes the current one. */
@@ -227,6 +237,56 @@ bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_
 		w->left = ws_warp_budget(w);
 	}
 	return true;
+}
+
+/* ---- tries ---- */
+struct ws_lock_try *ws_lock_try_of(struct ws_warp *w, uint32_t lane)
+{
+	return &w->trying[lane];
+}
+
+static void tried_its(struct ws_exec *x, const struct ws_dinst *in, uint32_t again)
+{
+	if (x->frag->mask & ~again)
+		ws_its_split(x, x->frag, x->frag->mask & ~again)->pc = in + 1;
+	ws_its_yield(x);
+}
+
+/* Who gives up goes on behind the call when the others are through; its path meets theirs where they lead to one place. */
+static void tried_stack(struct ws_exec *x, const struct ws_dinst *in, uint32_t got, uint32_t gave_up)
+{
+	struct ws_warp *w = x->warp;
+
+	push_retry(x, in, x->frag->mask);
+	x->frag->mask &= ~gave_up;
+	if (gave_up) {
+		go_on(x, w->nfrags - 1, in + 1, gave_up);
+		x->frag = &w->frag[w->nfrags - 1];
+	}
+	push_lock(x, in, got);
+}
+
+uint32_t ws_lock_tried(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, uint32_t again)
+{
+	const struct ws_dinst *in;
+
+	enter(x, w, asked);
+	in = x->frag->pc;
+	ws_call_answer(x, in, asked & ~again, got);
+	if (!again && x->frag->lock != WS_ENTRY_RETRY) {
+		ws_step_pass(x, w, asked);
+		return 0;
+	}
+	if (!room(x, in, asked))
+		return 0;
+	ws_isolate(x, in, asked, in);
+	w->progress++;
+	if (x->its) {
+		tried_its(x, in, again);
+		return 0;
+	}
+	tried_stack(x, in, got, asked & ~got & ~again);
+	return got;
 }
 
 uint32_t ws_lock_held(const struct ws_warp *w, uint32_t lane)

@@ -129,6 +129,13 @@ bool ws_step_answer(struct ws_exec *x, struct ws_warp *w, uint32_t lanes, uint32
 /* Lock instructions under the reconvergence stack or with independent threads (lock_stack.c). The warp stands at one; of
  * the lanes `asked` those in `got` have the lock at their address. */
 bool ws_lock_taken(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, const uint64_t addr[WS_WARP]);
+/* A thread's try of a lock: its attempts so far, 0: it tries none, and the cycle of the first. */
+struct ws_lock_try { uint32_t attempts; uint64_t began; };
+struct ws_lock_try *ws_lock_try_of(struct ws_warp *w, uint32_t lane);
+/* The warp stands at a try of the lanes `asked`: those in `got` have the lock and go on with 1, those in `again` stay, the
+ * others go on with 0. Returns the lanes that have entries on the stack now: who has its lock runs its section before the
+ * others try again. When nobody stays, and nobody has stayed before, the warp goes on as a whole, without entries. */
+uint32_t ws_lock_tried(struct ws_exec *x, struct ws_warp *w, uint32_t asked, uint32_t got, uint32_t again);
 /* Do the threads of a warp go on independently of each other? Else the reconvergence stack orders them. */
 bool ws_step_independent(const struct ws_exec *x);
 /* Locks that the thread holds, under the stack. */

@@ -1,8 +1,8 @@
 /* words.c - what lock instructions do to their word, and tries: one, or several within a number of attempts or of cycles
  * (Ramamurthy, "Towards scalar synchronization in SIMT architectures", 2011, section 9.2.2 leaves them as future work). A lock
- * is 0 if it is free, else the number of its thread, with a bit more if a try got it; a semaphore is the number of its resources
- * that are free. A try puts nothing on the reconvergence stack: the warp stands until each of its lanes has the lock, or
- * no attempt left, and goes on as a whole with the answers. */
+ * is 0 if it is free, else the number of its thread, with a bit more if a try got it that has no entry on the reconvergence stack;
+ * a semaphore is the number of its resources that are free. Who gets its lock while others of its warp have attempts left has
+ * entries as with a lock, and runs its section first; when all answers are there at once, the warp goes on as a whole. */
 #include "units/units.h"
 
 enum { TRIED = 31 };                     /* bit of a lock that a try got */
@@ -41,17 +41,40 @@ bool ws_word_each(void *self, struct ws_unit_op *o, uint32_t lanes, ws_word_serv
 	return true;
 }
 
+/* May the lane, which has failed, try again? */
+static bool attempts_left(const struct ws_unit_op *o, uint32_t lane)
+{
+	const struct ws_lock_try *t = ws_lock_try_of(o->warp, lane);
+
+	return o->instruction == WS_TRY_LOCK ? t->attempts < o->value[lane] : o->now - t->began < o->value[lane];
+}
+
+/* The unlock will find entries. */
+static void with_entries(void *self, struct ws_unit_op *o, uint32_t lane, uint32_t *word)
+{
+	*word &= ~(1u << TRIED);
+}
+
 bool ws_try_finish(struct ws_unit_op *o, uint32_t interval)
 {
-	o->tries++;
-	for (uint32_t m = o->lanes & ~o->done; m; m &= m - 1) {
-		uint32_t l = (uint32_t)__builtin_ctz(m);
+	uint32_t again = 0;
 
-		if (o->instruction == WS_TRY_LOCK ? o->tries < o->value[l] : o->now - o->began < o->value[l])
-			o->again |= 1u << l;
+	for (uint32_t m = o->ask; m; m &= m - 1) {
+		struct ws_lock_try *t = ws_lock_try_of(o->warp, (uint32_t)__builtin_ctz(m));
+
+		if (!t->attempts++)
+			t->began = o->began;
 	}
-	if (!o->again)
-		return ws_step_answer(o->x, o->warp, o->lanes, o->done);
-	o->delay = interval;
-	return true;
+	for (uint32_t m = o->lanes & ~o->done; m; m &= m - 1)
+		if (attempts_left(o, (uint32_t)__builtin_ctz(m)))
+			again |= m & -m;
+	o->delay = again && !o->done ? interval : 0;
+	if (again && !o->done && !ws_step_independent(o->x)) {   /* else others of the warp may run, who may hold the lock */
+		o->again = again;
+		return true;
+	}
+	for (uint32_t m = o->lanes & ~again; m; m &= m - 1)
+		ws_lock_try_of(o->warp, (uint32_t)__builtin_ctz(m))->attempts = 0;
+	return ws_word_each(NULL, o, ws_lock_tried(o->x, o->warp, o->lanes, o->done, again), with_entries) &&
+	       !ws_step_failed(o->x);
 }

@@ -58,6 +58,19 @@ __global__ void try_lock(ws_spin_lock *lock, state *s)
 	}
 }
 
+/* Enough attempts for all, in each lane; and none for a lock that somebody keeps. */
+__global__ void try_with_lock(ws_spin_lock *lock, state *s)
+{
+	if (!ws_try_with_lock(lock, 1000000, [&] { s->sum[0]++; }))
+		s->wrong = 1;
+	if (threadIdx.x == 0 && blockIdx.x == 0)
+		while (!ws_try_lock(lock + 1))
+			;
+	__syncthreads();
+	if (blockIdx.x == 0 && ws_try_with_lock(lock + 1, 1 + threadIdx.x % 4, [&] { s->sum[1]++; }))
+		s->wrong = 1;
+}
+
 __global__ void in_shared(state *s)
 {
 	__shared__ ws_ticket_lock lock;
@@ -170,6 +183,14 @@ static int tries()
 	return ended(s, all_once);
 }
 
+static int tries_with()
+{
+	state *s = zeros<state>(1);
+
+	try_with_lock<<<BLOCKS, THREADS>>>(zeros<ws_spin_lock>(2), s);
+	return ended(s, all_once);
+}
+
 static int shared()
 {
 	state *s = zeros<state>(1);
@@ -191,7 +212,7 @@ int main(int argc, char **argv)
 	static const struct { const char *name; int (*run)(); } all[] = {
 		{"spin", spin}, {"ticket", ticket}, {"queue", queue}, {"short-queue", short_queue},
 		{"spin-many", many<ws_spin_lock>}, {"ticket-many", many<ws_ticket_lock>}, {"queue-many", many<ws_queue_lock<> >},
-		{"two", two}, {"try", tries}, {"shared", shared}, {"names", names},
+		{"two", two}, {"try", tries}, {"try-with", tries_with}, {"shared", shared}, {"names", names},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
