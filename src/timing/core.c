@@ -146,7 +146,7 @@ void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
 	case WS_STEP_READY:
 		w->ti = next.inst ? &t->code[next.function].inst[next.inst->index] : &at_the_end;
 		if (waited)
-			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER] + ws_watch_delay(t, w);
+			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER] + ws_follow_delay(t, w);
 		set_ready(t, w);
 		break;
 	}
@@ -261,7 +261,7 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 	if (ti->cls == WS_CLASS_BRANCH)
 		w->branch = t->now + m->latency[WS_CLASS_BRANCH];
 	if (ti->cls == WS_CLASS_BARRIER)
-		w->branch += ws_watch_delay(t, w);
+		w->branch += ws_follow_delay(t, w);
 }
 
 static void issue(struct ws_timing *t, struct ws_twarp *w)

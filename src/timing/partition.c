@@ -36,7 +36,8 @@ static void fill(struct ws_timing *t, struct ws_partition *p, uint64_t local, ui
 
 static void reply(struct ws_timing *t, struct ws_packet *k)
 {
-	ws_wheel_add(&t->wheel, t->now + t->m.l2_latency, ws_network_to_core, k);
+	if (!ws_follow_holds(k))
+		ws_wheel_add(&t->wheel, t->now + t->m.l2_latency, ws_network_to_core, k);
 }
 
 /* ---- atomics ---- */
@@ -100,9 +101,9 @@ static bool serve_unit(struct ws_timing *t, struct ws_partition *p, struct ws_pa
 
 	if (k->kind == WS_PACKET_NOTE || k->kind == WS_PACKET_TELL) {
 		if (k->kind == WS_PACKET_NOTE)
-			ws_watch_served(t, k);
+			ws_follow_served(t, k);
 		else
-			ws_watch_told(t, k);
+			ws_follow_told(t, k);
 		ws_packet_free(t, k);
 		return true;
 	}
@@ -118,7 +119,7 @@ static bool serve_unit(struct ws_timing *t, struct ws_partition *p, struct ws_pa
 		t->watched -= k->core != NULL;
 		ws_packet_free(t, k);
 	} else if (!missing) {
-		ws_watch_looked(t, k);
+		ws_follow_looked(t, k);
 	}
 	return true;
 }
@@ -139,7 +140,7 @@ static bool serve(struct ws_timing *t, struct ws_partition *p, struct ws_packet 
 	p->port = ws_later(p->port, ws_fine(t->now)) +
 	          (uint64_t)((bytes + t->m.l2_port - 1) / t->m.l2_port) * t->network_cycle;
 	if (k->record)
-		ws_watch_served(t, k);
+		ws_follow_served(t, k);
 	if (k->kind == WS_PACKET_WRITE) {
 		fill(t, p, k->local, k->sectors, true);
 		reply(t, k);
@@ -206,7 +207,7 @@ static void served(void *user, void *who)
 	if (k->kind == WS_PACKET_ATOMIC)
 		do_atomic(f->t, f->p, k);
 	else if (k->kind == WS_PACKET_LOOK)
-		ws_watch_looked(f->t, k);
+		ws_follow_looked(f->t, k);
 	else
 		reply(f->t, k);
 }

@@ -187,7 +187,7 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 	if (a->kind != WS_STEP_LOAD)
 		w->writes++;
 	if (s->kind != WS_STEP_INTRINSIC)
-		ws_watch_access(t, a, s);
+		ws_follow_access(t, a, s);
 	return a;
 }
 
@@ -225,7 +225,7 @@ static void finish(struct ws_timing *t, void *arg)
 	struct ws_twarp *w = a->warp;
 
 	if (a->of_watch) {
-		ws_watch_lines_done(t, a);
+		ws_follow_lines_done(t, a);
 		return;
 	}
 	if (a->token)
@@ -331,7 +331,7 @@ static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws
 	if (!missing) {
 		if (!a->of_watch)
 			count_hit(t->c, a->which, true);
-		ws_watch_depart(t, a, s, WS_HITS, NULL);
+		ws_follow_depart(t, a, s, WS_HITS, NULL);
 		a->pending++;
 		one_done(t, a, t->now - 1 + latency_of(&t->m, a->which));
 		return true;
@@ -346,12 +346,12 @@ static bool read_cached(struct ws_timing *t, struct ws_memop *a, const struct ws
 	ws_mshrs_wait(mshrs, e, a, missing);
 	if (!(missing & more)) {
 		t->c->l1_merged += a->which == WS_IN_L1 && !a->of_watch;
-		ws_watch_depart(t, a, s, WS_JOINS, NULL);
+		ws_follow_depart(t, a, s, WS_JOINS, NULL);
 		return true;
 	}
 	e->coming |= more;
 	k = packet(t, a, WS_PACKET_READ, s->addr, more);
-	ws_watch_depart(t, a, s, WS_LEAVES, k);
+	ws_follow_depart(t, a, s, WS_LEAVES, k);
 	k->access = NULL;
 	k->which = a->which;
 	ws_network_to_memory(t, k);
@@ -369,7 +369,7 @@ static bool read_past(struct ws_timing *t, struct ws_memop *a, const struct ws_s
 	c->reads++;
 	a->pending++;
 	k = packet(t, a, WS_PACKET_READ, s->addr, s->sectors);
-	ws_watch_depart(t, a, s, WS_LEAVES, k);
+	ws_follow_depart(t, a, s, WS_LEAVES, k);
 	ws_network_to_memory(t, k);
 	return true;
 }
@@ -387,7 +387,7 @@ static bool write_through(struct ws_timing *t, struct ws_memop *a, const struct 
 	a->pending++;
 	k = packet(t, a, a->kind == WS_STEP_ATOMIC ? WS_PACKET_ATOMIC : WS_PACKET_WRITE, s->addr, s->sectors);
 	k->lanes = s->lanes;
-	ws_watch_depart(t, a, s, WS_LEAVES, k);
+	ws_follow_depart(t, a, s, WS_LEAVES, k);
 	ws_network_to_memory(t, k);
 	return true;
 }
@@ -403,7 +403,7 @@ static bool transact(struct ws_timing *t, struct ws_memop *a, uint64_t *when)
 		a->done = t->now - 1 + t->m.constant_latency;
 		return true;
 	}
-	if (!ws_network_ready(t, a->core, when) || !ws_watch_may_leave(t, a, s, when))
+	if (!ws_network_ready(t, a->core, when) || !ws_follow_may_leave(t, a, s, when))
 		return false;
 	if (a->kind != WS_STEP_LOAD)
 		return write_through(t, a, s);
@@ -493,7 +493,7 @@ void ws_stage_reply(struct ws_timing *t, void *arg)
 	} else {
 		ws_cache_fill(&c->cache[k->which], k->addr, k->sectors, false, &v);
 		if (v.dirty)
-			ws_watch_write_back(t, c, &v);
+			ws_follow_write_back(t, c, &v);
 		ws_mshrs_arrived(&c->mshrs[k->which], k->addr, k->sectors, filled, t);
 	}
 	ws_packet_free(t, k);

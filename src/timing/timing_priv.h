@@ -153,7 +153,7 @@ struct ws_memop {
 	struct ws_step_atomic atomic;
 	bool of_unit;                    /* an instruction of the unit */
 	struct ws_unit_op op;
-	void *watched;                   /* the unit's, or NULL (watch.c) */
+	void *watched;                   /* the unit's, or NULL (follow.c) */
 	struct ws_memop *beside;         /* shared memory: what is read for the unit meanwhile; NULL: nothing, or it is done */
 	bool of_watch;                   /* it is such a one */
 	struct ws_memop *link;          /* free list; atomics of a warp */
@@ -188,7 +188,8 @@ struct ws_packet {
 	uint64_t tail;                   /* ... and when it has left its port; fine */
 	void *record;                    /* of the unit, goes along */
 	uint32_t extra;                  /* bytes of it */
-	struct ws_watch *watch;          /* LOOK */
+	struct ws_follow *watch;          /* LOOK: what it is for; others: the check that the answer waits for, or NULL */
+	bool wait;                       /* it does */
 	uint64_t what;                   /* TELL */
 	struct ws_packet *next;
 };
@@ -211,21 +212,22 @@ void ws_part_arrive(struct ws_timing *t, void *packet);
 void ws_part_filled(struct ws_timing *t, struct ws_partition *p, uint64_t local, uint32_t sectors);
 void ws_part_append(struct ws_partition *p, struct ws_packet *k);        /* it is served some time */
 
-/* ---- watch.c: for a unit that watches accesses ---- */
+/* ---- follow.c: for a unit that watches accesses ---- */
 /* An instruction has been put into the memory stage. */
-void ws_watch_access(struct ws_timing *t, struct ws_memop *a, const struct ws_stepped *s);
+void ws_follow_access(struct ws_timing *t, struct ws_memop *a, const struct ws_stepped *s);
 /* A transaction leaves with the packet, or without one has been served by a cache of the core. */
-void ws_watch_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, enum ws_departure how,
+void ws_follow_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, enum ws_departure how,
                      struct ws_packet *k);
 /* May it leave? Else *when. */
-bool ws_watch_may_leave(struct ws_timing *t, const struct ws_memop *a, const struct ws_segment *s, uint64_t *when);
-void ws_watch_served(struct ws_timing *t, struct ws_packet *k);  /* a packet with a record has been served */
-void ws_watch_looked(struct ws_timing *t, struct ws_packet *k);  /* LOOK: it is there */
-void ws_watch_told(struct ws_timing *t, struct ws_packet *k);
-void ws_watch_lines_done(struct ws_timing *t, struct ws_memop *a);
+bool ws_follow_may_leave(struct ws_timing *t, const struct ws_memop *a, const struct ws_segment *s, uint64_t *when);
+void ws_follow_served(struct ws_timing *t, struct ws_packet *k);  /* a packet with a record has been served */
+bool ws_follow_holds(struct ws_packet *k);                /* the answer leaves later */
+void ws_follow_looked(struct ws_timing *t, struct ws_packet *k);  /* LOOK: it is there */
+void ws_follow_told(struct ws_timing *t, struct ws_packet *k);
+void ws_follow_lines_done(struct ws_timing *t, struct ws_memop *a);
 /* A line of the unit has to leave a first-level cache. */
-void ws_watch_write_back(struct ws_timing *t, struct ws_core *c, const struct ws_victim *v);
-uint32_t ws_watch_delay(const struct ws_timing *t, const struct ws_twarp *w);
+void ws_follow_write_back(struct ws_timing *t, struct ws_core *c, const struct ws_victim *v);
+uint32_t ws_follow_delay(const struct ws_timing *t, const struct ws_twarp *w);
 
 /* ---- network.c ---- */
 struct ws_network {                      /* of one direction */
@@ -386,7 +388,7 @@ struct ws_timing {
 	struct ws_memop *free_accesses;
 	struct ws_packet *free_packets;
 	struct ws_filled *free_filled;   /* dram.c */
-	struct ws_watch *free_watches;   /* watch.c */
+	struct ws_follow *free_watches;   /* follow.c */
 	uint64_t watched;                /* what is under way for the unit; a launch does not end before */
 	struct ws_arena *objects;        /* accesses and packets */
 	bool refill;                     /* a block has ended */

@@ -79,6 +79,7 @@ struct ws_unit_transaction {
 	uint32_t lanes;                  /* ... which these access */
 	enum ws_departure how;
 	uint32_t bytes;                  /* depart: by which the packet is longer */
+	bool wait;                       /* depart: the answer leaves the partition when the check is done */
 };
 struct ws_unit_piece { uint64_t addr; uint32_t sectors; };       /* addr: of the partition, aligned; a bit for 32 bytes */
 enum { WS_UNIT_PIECES = 8 };

@@ -495,6 +495,7 @@ static void *depart(void *self, struct ws_unit_transaction *t)
 	r->hit = t->how == WS_HITS;
 	u->hits_told += t->how != WS_LEAVES;
 	t->bytes = bytes_of_ids(u, r->in, t->lanes);
+	t->wait = u->option[HAC_WAIT] && t->how == WS_LEAVES;
 	return r;
 }
 
@@ -707,6 +708,7 @@ static const struct ws_unit_option options[HAC_OPTIONS + 1] = {
 	[HAC_STALE] = {"stale", "0: reads that hit in a first-level cache are as others", 0, 1, 1},
 	[HAC_MARKS] = {"marks", "1: critical sections are those of __ws_section_begin, not guessed from atomics", 0, 1, 0},
 	[HAC_ATOMICS] = {"atomics", "1: atomics are checked against other accesses", 0, 1, 0},
+	[HAC_WAIT] = {"wait", "1: a partition answers when it has checked", 0, 1, 0},
 	[HAC_TLB] = {"tlb", "1: translation for the program's pages, 2: shadow pages in the same buffer, 3: in their own", 0, 3, 0},
 	[HAC_PAGES] = {"pages", "pages of 4 KB in a core's translation buffer", 4, 4096, 64},
 	[HAC_SHADOW_PAGES] = {"shadow-pages", "pages in the buffer for shadow memory", 4, 4096, 16},

@@ -247,6 +247,17 @@ static void test_traffic(void **state)
 	ws_buf_free(&narrow.text);
 }
 
+static void test_answers_wait(void **state)
+{
+	struct result off = run("shared=0", "global_race", 8, 128), on = run("shared=0,wait=1", "global_race", 8, 128);
+
+	assert_true(on.cycles > off.cycles);
+	assert_int_equal(counted(&on, "races"), 1);
+	assert_int_equal(counted(&on, "unit_reads"), counted(&off, "unit_reads"));
+	ws_buf_free(&off.text);
+	ws_buf_free(&on.text);
+}
+
 static void test_entries_in_software(void **state)
 {
 	struct result all = run("hardware=100", "shared", 32, 128), none = run("hardware=0", "shared", 32, 128);
@@ -307,7 +318,7 @@ int main(void)
 		cmocka_unit_test(test_states), cmocka_unit_test(test_sync_and_fence_ids), cmocka_unit_test(test_sets_of_locks),
 		cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_global_memory), cmocka_unit_test(test_fences),
 		cmocka_unit_test(test_locks), cmocka_unit_test(test_atomics), cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_traffic), cmocka_unit_test(test_entries_in_software), cmocka_unit_test(test_virtual_memory),
+		cmocka_unit_test(test_traffic), cmocka_unit_test(test_answers_wait), cmocka_unit_test(test_entries_in_software), cmocka_unit_test(test_virtual_memory),
 		cmocka_unit_test(test_the_same_each_time), cmocka_unit_test(test_what_cannot_be),
 	};
 

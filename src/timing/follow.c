@@ -1,15 +1,17 @@
-/* watch.c - for a unit that watches the accesses of the program (unit.h): what goes along with transactions, what the unit
+/* follow.c - for a unit that watches the accesses of the program (unit.h): what goes along with transactions, what the unit
  * reads and writes in the partitions for each of them, and its lines in first-level caches. All of it takes room and time
  * of network, caches and DRAM as other traffic does. */
 #include "timing/timing_priv.h"
 
 /* What a transaction has the unit read in its partition. */
-struct ws_watch {
+struct ws_follow {
 	void *record;
 	struct ws_partition *part;
+	struct ws_packet *of;            /* whose answer waits; NULL: nobody's does */
+	bool held;                       /* it would be on its way */
 	uint32_t left, n;
 	struct ws_unit_piece piece[WS_UNIT_PIECES];
-	struct ws_watch *next;           /* free */
+	struct ws_follow *next;           /* free */
 };
 
 enum { LINES = 47, LINES_OF_CORE = 32 }; /* bits: where the unit's lines are in the flat memory, and how many bytes of each core */
@@ -47,7 +49,7 @@ static struct ws_memop *lines(struct ws_timing *t, const struct ws_memop *a, con
 	return b;
 }
 
-void ws_watch_access(struct ws_timing *t, struct ws_memop *a, const struct ws_stepped *s)
+void ws_follow_access(struct ws_timing *t, struct ws_memop *a, const struct ws_stepped *s)
 {
 	const struct ws_unit_ops *u = unit_of(t);
 	struct ws_unit_access access;
@@ -65,7 +67,7 @@ void ws_watch_access(struct ws_timing *t, struct ws_memop *a, const struct ws_st
 		a->beside = lines(t, a, &access);
 }
 
-void ws_watch_lines_done(struct ws_timing *t, struct ws_memop *a)
+void ws_follow_lines_done(struct ws_timing *t, struct ws_memop *a)
 {
 	struct ws_tblock *b = a->warp->block;
 	struct ws_victim v = {0};
@@ -73,14 +75,14 @@ void ws_watch_lines_done(struct ws_timing *t, struct ws_memop *a)
 	for (uint32_t i = 0; i < a->nseg && a->which == WS_IN_L1; i++) {
 		ws_cache_fill(&a->core->cache[WS_IN_L1], a->seg[i].addr, a->seg[i].sectors, true, &v);
 		if (v.dirty)
-			ws_watch_write_back(t, a->core, &v);
+			ws_follow_write_back(t, a->core, &v);
 	}
 	if (!--b->under_way && a->warp->ended)
 		t->refill = true;
 	ws_memop_free(t, a);
 }
 
-void ws_watch_write_back(struct ws_timing *t, struct ws_core *c, const struct ws_victim *v)
+void ws_follow_write_back(struct ws_timing *t, struct ws_core *c, const struct ws_victim *v)
 {
 	struct ws_packet *k = ws_packet_new(t);
 
@@ -102,11 +104,11 @@ void ws_unit_fill_lines(void *machine, uint32_t core, uint64_t addr, uint32_t n)
 		else
 			v = (struct ws_victim){at, (2u << (t->m.segment / WS_SECTOR - 1)) - 1};
 		if (v.dirty)
-			ws_watch_write_back(t, &t->cores[core], &v);
+			ws_follow_write_back(t, &t->cores[core], &v);
 	}
 }
 
-bool ws_watch_may_leave(struct ws_timing *t, const struct ws_memop *a, const struct ws_segment *s, uint64_t *when)
+bool ws_follow_may_leave(struct ws_timing *t, const struct ws_memop *a, const struct ws_segment *s, uint64_t *when)
 {
 	const struct ws_unit_ops *u = unit_of(t);
 	uint64_t at;
@@ -120,10 +122,10 @@ bool ws_watch_may_leave(struct ws_timing *t, const struct ws_memop *a, const str
 	return false;
 }
 
-void ws_watch_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, enum ws_departure how,
+void ws_follow_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_segment *s, enum ws_departure how,
                      struct ws_packet *k)
 {
-	struct ws_unit_transaction x = {a->watched, s->addr, ws_piece(&t->m, a->which), s->lanes, how, 0};
+	struct ws_unit_transaction x = {a->watched, s->addr, ws_piece(&t->m, a->which), s->lanes, how, 0, false};
 	void *record;
 
 	if (!a->watched)
@@ -135,6 +137,7 @@ void ws_watch_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_se
 	if (k) {
 		k->record = record;
 		k->extra = x.bytes;
+		k->wait = x.wait;
 		return;
 	}
 	k = ws_packet_new(t);
@@ -142,7 +145,7 @@ void ws_watch_depart(struct ws_timing *t, struct ws_memop *a, const struct ws_se
 	ws_network_to_memory(t, k);
 }
 
-uint32_t ws_watch_delay(const struct ws_timing *t, const struct ws_twarp *w)
+uint32_t ws_follow_delay(const struct ws_timing *t, const struct ws_twarp *w)
 {
 	const struct ws_unit_ops *u = unit_of(t);
 
@@ -150,7 +153,7 @@ uint32_t ws_watch_delay(const struct ws_timing *t, const struct ws_twarp *w)
 }
 
 /* ---- in the partition ---- */
-static void check(struct ws_timing *t, struct ws_watch *w)
+static void check(struct ws_timing *t, struct ws_follow *w)
 {
 	bool changed = t->options.unit->check(t->unit, w->record, w->part->index);
 
@@ -161,14 +164,18 @@ static void check(struct ws_timing *t, struct ws_watch *w)
 		                        .sectors = w->piece[i].sectors};
 		ws_part_append(w->part, k);
 	}
+	if (w->of)
+		w->of->watch = NULL;
+	if (w->held)
+		ws_wheel_add(&t->wheel, t->now + t->m.l2_latency, ws_network_to_core, w->of);
 	t->watched--;
 	w->next = t->free_watches;
 	t->free_watches = w;
 }
 
-void ws_watch_served(struct ws_timing *t, struct ws_packet *k)
+void ws_follow_served(struct ws_timing *t, struct ws_packet *k)
 {
-	struct ws_watch *w = t->free_watches;
+	struct ws_follow *w = t->free_watches;
 
 	if (w)
 		t->free_watches = w->next;
@@ -177,6 +184,9 @@ void ws_watch_served(struct ws_timing *t, struct ws_packet *k)
 	w->record = k->record;
 	w->part = k->part;
 	k->record = NULL;
+	w->held = false;
+	w->of = k->wait ? k : NULL;
+	k->watch = k->wait ? w : NULL;
 	w->left = w->n = t->options.unit->look(t->unit, w->record, k->local, w->piece);
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct ws_packet *look = ws_packet_new(t);
@@ -189,16 +199,24 @@ void ws_watch_served(struct ws_timing *t, struct ws_packet *k)
 		check(t, w);
 }
 
-void ws_watch_looked(struct ws_timing *t, struct ws_packet *k)
+bool ws_follow_holds(struct ws_packet *k)
 {
-	struct ws_watch *w = k->watch;
+	if (!k->watch)
+		return false;
+	k->watch->held = true;
+	return true;
+}
+
+void ws_follow_looked(struct ws_timing *t, struct ws_packet *k)
+{
+	struct ws_follow *w = k->watch;
 
 	ws_packet_free(t, k);
 	if (!--w->left)
 		check(t, w);
 }
 
-void ws_watch_told(struct ws_timing *t, struct ws_packet *k)
+void ws_follow_told(struct ws_timing *t, struct ws_packet *k)
 {
 	t->watched--;
 	t->options.unit->told(t->unit, k->part->index, k->what);
