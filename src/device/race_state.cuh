@@ -46,9 +46,11 @@ struct block {
 	u32 probe;               /* the block is a probe (race.h) */
 	u32 failed;              /* a probe has found something, or something that it cannot tell */
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
-	u32 unused[7];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 unused[6];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 silent;              /* no hook of the block does anything; nobody else writes here anything but 0 */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
+static_assert(__builtin_offsetof(struct block, silent) == WS_RACE_SILENT_AT, "the kernel's entry writes it");
 static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block) % 128 == 0, "the pass declares it");
 
 enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */

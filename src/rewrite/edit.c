@@ -278,6 +278,14 @@ struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
 	return begin(p, f, NULL, WS_BEFORE);
 }
 
+struct ws_code *ws_code_first(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	struct ws_code *c = ws_code_entry(p, f);
+
+	c->first = true;
+	return c;
+}
+
 /* Can control go past the last instruction of a body? Not if that is a jump or an end for all threads. */
 static bool falls_off(const struct ws_ptx_func *f)
 {
@@ -458,7 +466,7 @@ void ws_code_end(struct ws_code *c)
 		if (!c->inst && c->side == WS_AFTER)
 			ws_ptx_edit(m, c->f->off + c->f->len - 1, 0, RANK_BEFORE, out.data);
 		else if (!c->inst)
-			ws_ptx_edit(m, c->f->body_off + 1, 0, RANK_ENTRY, out.data);
+			ws_ptx_edit(m, c->f->body_off + 1, 0, c->first ? RANK_FIRST : RANK_ENTRY, out.data);
 		else if (c->side == WS_BEFORE)
 			ws_ptx_edit(m, c->inst->off, 0, RANK_BEFORE, out.data);
 		else

@@ -75,7 +75,7 @@ static void sum_constants(struct writing *w, struct ws_code *c, const char *sum)
 /* ---- the entry ---- */
 static const char *write_entry(struct writing *w)
 {
-	struct ws_code *c = ws_code_entry(w->p, w->f);
+	struct ws_code *c = ws_code_first(w->p, w->f);
 	const char *size = ws_code_temp(c, WS_B32), *probe = ws_code_temp(c, WS_PRED), *same = ws_code_temp(c, WS_PRED);
 	const char *proved = ws_rw_register(w->p, w->f, WS_PRED), *kept = ws_code_temp(c, WS_B64), *skip;
 

@@ -565,20 +565,56 @@ static void limit_registers(struct body *b, bool alone)
 	ws_ptx_edit(ws_rw_module(b->race->p), f->body_off, 0, RANK_DECLARE, text);
 }
 
+/* The first warp of a block decides, and tells the others; they go through the proofs only if there is something to check,
+ * for then they need all that was found on the way. The proofs are hundreds of instructions: more than what many kernels do
+ * in a thread. */
+static void decide_for_block(struct body *b, const char *silent, const char *copy)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_code *c = ws_code_first(p, b->f);
+	const char *others = ws_rw_register(p, b->f, WS_PRED), *again = ws_rw_register(p, b->f, WS_PRED), *word, *told;
+	const char *decide = ws_code_label(c), *wait = ws_code_label(c), *go_on = ws_code_label(c);
+	const char *n = ws_code_temp(c, WS_B32), *size = ws_code_temp(c, WS_B32), *thread = ws_code_temp(c, WS_B32);
+
+	ws_code_add(c, "mov.u32 %s, %%tid.z;", thread);
+	ws_code_add(c, "mov.u32 %s, %%ntid.y;", size);
+	ws_code_add(c, "mov.u32 %s, %%tid.y;", n);
+	ws_code_add(c, "mad.lo.s32 %s, %s, %s, %s;", thread, thread, size, n);
+	ws_code_add(c, "mov.u32 %s, %%ntid.x;", size);
+	ws_code_add(c, "mov.u32 %s, %%tid.x;", n);
+	ws_code_add(c, "mad.lo.s32 %s, %s, %s, %s;", thread, thread, size, n);
+	ws_code_add(c, "setp.ge.u32 %s, %s, %d;", others, thread, WS_WARP);
+	ws_code_add(c, "setp.ne.u32 %s, 0, 0;", again);
+	ws_code_add(c, "@%s bra %s;", others, wait);
+	ws_code_add(c, "%s:", decide);
+	ws_code_end(c);
+	c = ws_code_entry(p, b->f);
+	word = ws_code_temp(c, WS_B32);
+	told = ws_code_temp(c, WS_PRED);
+	ws_code_add(c, "@%s bra %s;", again, go_on);
+	ws_code_add(c, "selp.b32 %s, 1, 0, %s;", word, silent);
+	ws_code_add(c, "st.shared.u32 [__warpsafe_block+%d], %s;", WS_RACE_SILENT_AT, word);
+	ws_code_add(c, "%s:", wait);
+	ws_code_add(c, "bar.sync 0;");
+	ws_code_add(c, "ld.shared.u32 %s, [__warpsafe_block+%d];", word, WS_RACE_SILENT_AT);
+	ws_code_add(c, "setp.ne.u32 %s, %s, 0;", told, word);
+	ws_code_add(c, "@%s bra %s;", told, copy);
+	ws_code_add(c, "mov.pred %s, %s;", again, others);
+	ws_code_add(c, "@%s bra %s;", others, decide);
+	ws_code_add(c, "%s:", go_on);
+	ws_code_end(c);
+}
+
 /* Launches in which no access needs a check run a copy of the kernel without hooks, or (no copy) jump over them. */
 static bool be_silent(struct body *b)
 {
 	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
 	const char *copy = silent ? ws_rw_copy(b->race->p, b->f) : NULL;
-	struct ws_code *c;
 
 	b->silent = copy ? NULL : silent;
-	if (!copy)
-		return false;
-	c = ws_code_entry(b->race->p, b->f);
-	ws_code_add(c, "@%s bra %s;", silent, copy);
-	ws_code_end(c);
-	return true;
+	if (copy)
+		decide_for_block(b, silent, copy);
+	return copy != NULL;
 }
 
 /* What the slot of a block of this kernel would be for: WS_RACE_NEEDS_... */

@@ -163,6 +163,8 @@ struct ws_code *ws_code_at(struct ws_pass *p, struct ws_ptx_func *f, struct ws_p
 struct ws_code *ws_code_access(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *a);
 /* Code that runs once, when the function is entered. */
 struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f);
+/* Likewise, but before all of that. */
+struct ws_code *ws_code_first(struct ws_pass *p, struct ws_ptx_func *f);
 /* Code that runs when control falls off the end of the body, which returns; NULL if it cannot. */
 struct ws_code *ws_code_end_of(struct ws_pass *p, struct ws_ptx_func *f);
 /* A register for this code alone; others use it again. Registers have no value from before. */

@@ -37,6 +37,7 @@ struct ws_code {
 	struct ws_ptx_func *f;
 	struct ws_ptx_inst *inst;        /* NULL: at the function's entry */
 	enum ws_side side;
+	bool first;                      /* at the entry: before all other code there */
 	const struct ws_reg *guard;      /* NULL = none */
 	bool guard_neg;
 	struct ws_buf text;              /* lines */
@@ -46,7 +47,7 @@ struct ws_code {
 };
 
 /* Order of edits at one place. */
-enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_ENTRY, RANK_BEFORE, RANK_REPLACE, RANK_COPY };
+enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_FIRST, RANK_ENTRY, RANK_BEFORE, RANK_REPLACE, RANK_COPY };
 
 /* The begin and end of every pass (edit.c). */
 struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);

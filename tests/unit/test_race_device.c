@@ -234,7 +234,7 @@ static void cells_in_shared_memory(void **state)
 		race_set(r.rig.mod, &r.tables);
 		r.rig.shared = race_shared_size(r.rig.mod, "k", 64) + more;
 		rig_run(&r.rig, "k", 1, 64, params);
-		compare(&r, more ? &(struct expected){ .not_checked = 128 } : &RACES(3));
+		compare(&r, more ? &(struct expected){ .not_checked = 128 } : &RACES(2));      /* of the two warps, the first is ahead */
 		race_free(&r);
 	}
 }
