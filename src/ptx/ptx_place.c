@@ -1,6 +1,8 @@
 /* ptx_place.c - the source line of an instruction, for people. */
 #include "ptx/ptx.h"
 
+#include <string.h>
+
 static const char *file_of(const struct ws_ptx_func *f, const struct ws_ptx_loc *loc)
 {
 	return loc && loc->file < f->module->nfiles ? f->module->files[loc->file].path : NULL;
@@ -62,6 +64,14 @@ static const struct ws_ptx_loc *line_nearby(const struct ws_ptx_func *f, const s
 	return NULL;
 }
 
+/* atomicAdd and its like are inlined from NVIDIA's headers, a line each: what matters is where they are called. */
+static bool is_wrapper(const char *file)
+{
+	const char *name = file ? strrchr(file, '/') : NULL;
+
+	return name && strstr(name, "atomic_functions.h");
+}
+
 void ws_ptx_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *inst, struct ws_ptx_place *p)
 {
 	const struct ws_ptx_loc *loc = line_of(inst), *outer;
@@ -70,6 +80,8 @@ void ws_ptx_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *inst, s
 	*p = (struct ws_ptx_place){ 0 };
 	if (nearby)
 		loc = line_nearby(f, inst);
+	while (loc && loc->inlined_at && is_wrapper(file_of(f, loc)))
+		loc = loc->inlined_at;
 	if (!loc || !file_of(f, loc))
 		return;
 	p->nearby = nearby;

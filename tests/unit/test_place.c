@@ -56,9 +56,39 @@ static void test_lines(void **state)
 	ws_ptx_free(m);
 }
 
+/* A line of NVIDIA's headers for atomics is that of the call, in the function which that is inlined in. */
+static void test_atomics(void **state)
+{
+	static const char atomics[] = ".version 7.8\n.target sm_70\n.address_size 64\n.file 1 \"a.cu\"\n"
+		".file 2 \"/usr/include/sm_60_atomic_functions.hpp\"\n.file 3 \"/usr/include/other.hpp\"\n"
+		".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<3>;\n"
+		".loc 1 4 1\n.loc 2 300 3, function_name $n, inlined_at 1 4 1\nred.global.add.u32 [%rd1], 1;\n"
+		".loc 3 8 1, function_name $o, inlined_at 1 5 1\n"
+		".loc 2 300 3, function_name $n, inlined_at 3 8 1\nred.global.add.u32 [%rd1], 2;\n"
+		".loc 3 9 1, function_name $o, inlined_at 1 6 1\nred.global.add.u32 [%rd1], 3;\nret;\n}\n"
+		".section .debug_str\n{\n$n:\n.b8 110\n.b8 0\n$o:\n.b8 111\n.b8 0\n}\n";
+	static const struct { const char *file, *inlined; uint32_t line, at; } want[] = {
+		{"a.cu", NULL, 4, 0}, {"/usr/include/other.hpp", "a.cu", 8, 5}, {"/usr/include/other.hpp", "a.cu", 9, 6}
+	};
+	struct ws_ptx_module *m = ws_ptx_parse("t.ptx", atomics, sizeof atomics - 1, NULL, NULL);
+
+	assert_non_null(m);
+	for (int n = 0; n < (int)WS_COUNT(want); n++) {
+		struct ws_race_access r = place(m, n);
+
+		assert_string_equal(r.file, want[n].file);
+		assert_int_equal(r.line, want[n].line);
+		assert_int_equal(r.inlined_line, want[n].at);
+		assert_true(!r.inlined_file == !want[n].inlined);
+		if (r.inlined_file)
+			assert_string_equal(r.inlined_file, want[n].inlined);
+	}
+	ws_ptx_free(m);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_atomics),};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
