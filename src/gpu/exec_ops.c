@@ -109,7 +109,9 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 		return x->gpu->config.sms;
 	case WS_SR_GRIDID:
 		return la->obs.serial;
-	case WS_SR_TOTAL_SMEM_SIZE: case WS_SR_AGGR_SMEM_SIZE:
+	case WS_SR_TOTAL_SMEM_SIZE:
+		return la->shared_bytes - x->gpu->config.shared_reserved;
+	case WS_SR_AGGR_SMEM_SIZE:
 		return la->shared_bytes;
 	case WS_SR_DYNAMIC_SMEM_SIZE:
 		return la->l->shared_dynamic;

@@ -24,6 +24,7 @@ struct ws_gpu_config {
 	uint32_t sms;                /* 0 = 132 */
 	uint32_t cc;                 /* compute capability told to programs, 10 * major + minor; 0 = 90 */
 	uint64_t memory;             /* device memory in bytes; 0 = 16 GiB */
+	uint32_t shared_reserved;    /* bytes of each block's shared memory before the program's: 1,024 on GPUs from sm_80 on */
 	uint64_t stack_bytes;        /* of a thread; 0 = 64 KiB */
 	uint64_t heap_bytes;         /* device malloc; 0 = 256 MiB */
 	bool watch_host;             /* managed and pinned memory in two views, for ws_gpu_host_views */

@@ -137,6 +137,7 @@ static struct ws_image *new_image(struct ws_gpu_kernel *k)
 
 	im->arena = ws_arena_new();
 	im->kernel = k;
+	im->shared_static = k->module->gpu->config.shared_reserved;
 	if (k->fn->unit->ptx->address_size == 32)
 		refuse_image(im, "modules with addresses of 32 bits are not simulated");
 	ws_image_code(im, k->fn);

@@ -298,7 +298,7 @@ void ws_gpu_kernel_info(const struct ws_gpu_kernel *k, struct ws_kernel_info *in
 			consts += k->fn->unit->ptx->vars[i]->size;
 	*info = (struct ws_kernel_info){
 		.name = f->name, .nparams = f->nparams, .param_offset = k->param_offset, .param_size = k->param_size,
-		.param_bytes = k->param_bytes, .regs = im->regs, .shared_static = im->shared_static,
+		.param_bytes = k->param_bytes, .regs = im->regs, .shared_static = im->shared_static - k->module->gpu->config.shared_reserved,
 		.local_bytes = im->local_bytes, .const_bytes = (uint32_t)consts,
 		.max_threads = max < WS_MAX_THREADS ? (uint32_t)max : WS_MAX_THREADS,
 		.ptx_version = k->fn->unit->ptx->version, .sm = k->fn->unit->ptx->sm, .launches = k->launches,

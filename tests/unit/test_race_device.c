@@ -1,9 +1,9 @@
 /* test_race_device.c - src/device/race.cu: what the checks find, and above all what they do not, on the simulated GPU. */
 #include "race_rig.h"
 
-/* Where nothing is to be found, nothing is by any schedule. */
+/* Where nothing is to be found, nothing is by any schedule; wherever shared memory begins. */
 static const struct ws_gpu_config configs[] = {
-	{ .divergence = WS_DIV_ITS, .host_threads = 1 },
+	{ .divergence = WS_DIV_ITS, .host_threads = 1, .shared_reserved = 1 << 10 },
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 2, .host_threads = 2 },
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 3, .host_threads = 2 },
@@ -239,6 +239,17 @@ static void cells_in_shared_memory(void **state)
 	}
 }
 
+/* Without cells in shared memory nothing is written there but our own, at whatever address it begins: what the kernel has
+ * there stays, and the checks find what there is, by all 1,024 threads. */
+static void shared_memory_stays_as_it_is(void **state)
+{
+	static const char text[] = KERNEL(" st.shared.u32 [%r5], %r0;\n" BARRIER
+		" mul.wide.u32 %rd3, %r0, 8; add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], -1;\n" BARRIER
+		" ld.shared.u32 %r7, [%r5]; setp.ne.u32 %p3, %r7, %r0; @%p3 st.global.u32 [%rd1+32768], %r0;\n");
+
+	expect(text, 1, 1024, NONE);
+}
+
 /* ---- bytes ---- */
 static void bytes_of_a_word(void **state)
 {
@@ -464,7 +475,8 @@ int main(void)
 		cmocka_unit_test(many_syncs),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
-		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
+		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
+		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
