@@ -240,7 +240,7 @@ static void cells_in_shared_memory(void **state)
 }
 
 /* Without cells in shared memory nothing is written there but our own, at whatever address it begins: what the kernel has
- * there stays, and the checks find what there is, by all 1,024 threads. */
+ * there stays as it is; else threads write to one word. */
 static void shared_memory_stays_as_it_is(void **state)
 {
 	static const char text[] = KERNEL(" st.shared.u32 [%r5], %r0;\n" BARRIER
