@@ -562,6 +562,7 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 {
 	ws_tx__give_memory(tx);
+	tx->inners = 0;
 	ws_tx__empty_log(tx);
 	tx->owned = tx->base = tx->other = 0;
 	tx->last_at = 0;
@@ -610,7 +611,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->owned = tx->base = tx->other = tx->alone = tx->memory = 0;
+	tx->level = tx->owned = tx->base = tx->other = tx->alone = tx->memory = tx->inner = tx->inners = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -770,5 +771,73 @@ WS_TX_FN int ws_tx__other(struct ws_tx *tx)
 	for (unsigned ws_tx_from = ws_tx__either(TX); ws_tx_from; ws_tx_from = ws_tx__either_end(TX, ws_tx_from - 1)) \
 		for (int ws_tx_once = ws_tx_ok(TX); ws_tx_once; ws_tx_once = 0)
 #define WS_TX_OR(TX) for (int ws_tx_other = ws_tx__other(TX); ws_tx_other; ws_tx_other = 0)
+
+/* ---- inner sections that are undone by themselves (closed nesting) ---- */
+
+/* An inner section that met a conflict is run again by itself so often, and then the whole. */
+enum { WS_TX_INNER_TRIES = 3 };
+
+/* Begins an inner section, or a try of it; the number is for its end: log entries from before + 1, tries in the upper half. */
+WS_TX_FN unsigned long long ws_tx__inner(struct ws_tx *tx)
+{
+	if (!ws_tx_ok(tx))
+		return 0;
+	tx->inners++;
+	tx->inner = WS_TX_INNER_DONE;
+	tx->base = tx->n;
+	return tx->n + 1ull;
+}
+
+/* Whether what went wrong since concerns the inner section alone. Locations that it has taken stay taken, and what it has read stays
+ * read: both only bring conflicts that are none. */
+WS_TX_FN int ws_tx__inner_again(const struct ws_tx *tx, unsigned long long mark)
+{
+	return (tx->why == WS_TM_READ_CONFLICT || tx->why == WS_TM_WRITE_CONFLICT) && mark >> 32 < WS_TX_INNER_TRIES;
+}
+
+/* The end: 0, or the mark for one more try. */
+WS_TX_FN unsigned long long ws_tx__inner_end(struct ws_tx *tx, unsigned long long mark)
+{
+	int left = tx->state == WS_TX_DOOMED && tx->inner == WS_TX_INNER_LEFT;
+	int again = tx->state == WS_TX_DOOMED && !left && ws_tx__inner_again(tx, mark);
+
+	tx->inner = left ? WS_TX_INNER_UNDONE : WS_TX_INNER_DONE;
+	if (left || again) {
+		ws_tx__undo(tx, (unsigned)mark - 1);
+		tx->state = WS_TX_ACTIVE;
+		if (!ws_tx_validate(tx))             /* what was read before the inner section: the whole is run again */
+			again = 0;
+	}
+	if (again)
+		return mark + (1ull << 32);
+	tx->inners--;
+	return 0;
+}
+
+/* Inside a section: an inner one, which is a part of it, but can be undone alone: by ws_tx_abort_inner, and after a conflict in it, when
+ * it is run again by itself while what was done before is kept (closed nesting; Moss 1981, Nested transactions).
+ *
+ *     WS_TX_INNER(&tx) { ... if (...) ws_tx_abort_inner(&tx); ... }
+ *     if (ws_tx_inner_undone(&tx)) ... */
+#define WS_TX_INNER(TX) \
+	for (unsigned long long ws_tx_mark = ws_tx__inner(TX); ws_tx_mark; ws_tx_mark = ws_tx__inner_end(TX, ws_tx_mark)) \
+		for (int ws_tx_once = ws_tx_ok(TX); ws_tx_once; ws_tx_once = 0)
+
+/* Undoes the innermost WS_TX_INNER at its end, and it alone: the section goes on behind it. Outside of one it is ws_tx_abort. */
+WS_TX_FN void ws_tx_abort_inner(struct ws_tx *tx)
+{
+	if (!tx->inners) {
+		ws_tx_abort(tx);
+		return;
+	}
+	ws_tx__must_be_revocable(tx);
+	if (ws_tx_validate(tx)) {
+		tx->inner = WS_TX_INNER_LEFT;
+		ws_tx__doom(tx, WS_TM_CANCELLED);
+	}
+}
+
+/* Whether the inner section that has ended last was undone by ws_tx_abort_inner. */
+WS_TX_FN int ws_tx_inner_undone(const struct ws_tx *tx) { return tx->inner == WS_TX_INNER_UNDONE; }
 
 #endif

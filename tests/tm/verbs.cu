@@ -165,6 +165,46 @@ __device__ void either(struct ws_tx *tx, struct shared *s)
 	must(s, w[28] == !wrote && w[29] == (wrote != 0));
 }
 
+/* An inner section that is left is undone alone, also in another one and of words that were written before it, and one that meets a
+ * conflict is run again by itself: words[WORDS - 2] counts how often that was. */
+__device__ void inner(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *w = s->words + self() * 30, odd = self() % 2, outer = 0, tries = 0, undone[3];
+
+	WS_TX(tx) {
+		outer++;
+		ws_tx_write_u32(tx, w, 7);
+		WS_TX_INNER(tx) {
+			tries++;
+			ws_tx_write_u64(tx, (unsigned long long *)w, 9);
+			ws_tx_write_u32(tx, w + 2, 1);
+			add(tx, s->words + WORDS - 1, 100);
+			if (odd)
+				ws_tx_abort_inner(tx);
+		}
+		undone[0] = ws_tx_inner_undone(tx);
+		if (ws_tx_ok(tx))
+			must(s, ws_tx_read_u32(tx, w) == (odd ? 7 : 9) || !ws_tx_ok(tx));
+		WS_TX_INNER(tx) {
+			WS_TX_INNER(tx) {
+				ws_tx_write_u32(tx, w + 3, 5);
+				ws_tx_abort_inner(tx);
+			}
+			undone[1] = ws_tx_inner_undone(tx);
+			ws_tx_write_u32(tx, w + 4, 6);
+		}
+		undone[2] = ws_tx_inner_undone(tx);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED && undone[0] == odd && undone[1] == 1 && undone[2] == 0);
+	must(s, w[0] == (odd ? 7 : 9) && w[1] == 0 && w[2] == !odd && w[3] == 0 && w[4] == 6);
+	atomicAdd(&s->words[WORDS - 2], tries - (tries < outer ? tries : outer));
+	WS_TX(tx) {
+		ws_tx_write_u32(tx, w + 5, 1);
+		ws_tx_abort_inner(tx);                   /* in no inner section: all of it */
+	}
+	must(s, ws_tx_status(tx) == WS_TX_CANCELLED && w[5] == 0);
+}
+
 /* Writes many more words than a log holds in local memory. */
 __device__ void spill(struct ws_tx *tx, struct shared *s)
 {
@@ -307,7 +347,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 	}
 }
 
-#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
+#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
 	X(irrevocable) X(read_only)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
@@ -327,6 +367,8 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		right = right && s->words[0] == ALL / 4 && n->aborts[WS_TM_RETRY] > 0;
 	else if (!strcmp(name, "either"))
 		right = right && s->words[WORDS - 1] == ALL + 100 * ((ALL + 2) / 3);
+	else if (!strcmp(name, "inner"))
+		right = right && s->words[WORDS - 1] == 100 * ALL / 2 && (tm->engine != WS_TM_PSTM || s->words[WORDS - 2]);
 	else if (!strcmp(name, "zombies"))
 		right = right && (!WS_TM_OPAQUE(tm->engine) || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))

@@ -51,6 +51,13 @@ enum ws_tx_alone {
 	WS_TX_IRREVOCABLE     /* no other one runs, and what it does is done */
 };
 
+/* How an inner section stands, or has ended. */
+enum ws_tx_inner {
+	WS_TX_INNER_DONE,
+	WS_TX_INNER_LEFT,     /* ws_tx_abort_inner was called in it */
+	WS_TX_INNER_UNDONE    /* and it was undone */
+};
+
 struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG]; };
 
 /* One a thread. The log is a variable of its own because it is indexed: all else can then stay in registers. */
@@ -75,6 +82,8 @@ struct ws_tx {
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned memory;      /* the log has entries of memory */
+	unsigned inner;       /* enum ws_tx_inner: of the WS_TX_INNER that was ended last, or is left by ws_tx_abort_inner */
+	unsigned inners;      /* WS_TX_INNER that are open */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
 	unsigned long long filter;   /* deferred update: where it has written, by a hash to one bit; 0: nowhere */
 };
