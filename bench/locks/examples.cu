@@ -518,6 +518,39 @@ __global__ void tries_nested(u32 *words)
 	__ws_unlock(&words[8 + LANE]);
 }
 
+/* All of it in turn: one of four locks, few attempts or many, by number or by time (all alike: lanes that parted before the
+ * call and met behind it would be example 12), some inside of another lock. */
+__device__ static void random_try(u32 *words, u32 random, bool by_time)
+{
+	u32 *lock = &words[random % 4], attempts = random / 4 % 8 ? random / 4 % 8 : 1000;
+	u32 got = by_time ? __ws_try_lock_for(lock, attempts * 300) : __ws_try_lock(lock, attempts);
+
+	if (got) {
+		add(&words[DATA + random % 4]);
+		__ws_unlock(lock);
+	} else {
+		atomicAdd(&words[DATA + 4], 1);
+	}
+}
+
+__global__ void tries_random(u32 *words)
+{
+	u32 random = THREAD * 2654435761u;
+
+	for (u32 i = 0; i < 8; i++) {
+		random = random * 1664525u + 1013904223u;
+		if (random >> 31) {
+			__ws_lock(&words[8 + (random >> 28) % 4]);
+			random_try(words, random >> 8, i % 2);
+			add(&words[DATA + 8 + (random >> 28) % 4]);
+			__ws_unlock(&words[8 + (random >> 28) % 4]);
+		} else {
+			random_try(words, random >> 8, i % 2);
+		}
+		atomicAdd(&words[DATA + 5], 1);
+	}
+}
+
 /* A try inside of a critical section: the unlock of the one is not that of the other. Nobody else holds words[2]. */
 __global__ void try_inside(u32 *words)
 {
@@ -696,6 +729,25 @@ static bool by_lane()
 	return all_added() && equal(0, 0) && equal(1, 0);
 }
 
+/* Each try was got or in vain, each section and each round was run once, and all locks are free. */
+static bool tried_all()
+{
+	u32 sections = 0, nested = 0;
+
+	for (u32 i = 0; i < ALL; i++)
+		for (u32 k = 0, random = i * 2654435761u; k < 8; k++) {
+			random = random * 1664525u + 1013904223u;
+			nested += random >> 31;
+		}
+	for (u32 i = 0; i < 4; i++) {
+		sections += host[DATA + i];
+		nested -= host[DATA + 8 + i];
+		if (!equal(i, 0) || !equal(8 + i, 0))
+			return false;
+	}
+	return equal(DATA + 5, 8 * ALL) && sections + host[DATA + 4] == 8 * ALL && nested == 0 && sections > 4 * ALL;
+}
+
 static bool tried_nested()
 {
 	u32 in_vain = 0;
@@ -767,6 +819,7 @@ static const struct example examples[] = {
 	{"try-for", tries_for, NULL, false, BLOCKS, ZEROS, all_added},
 	{"try-by-lane", tries_by_lane, NULL, false, BLOCKS, ZEROS, by_lane},
 	{"try-nested", tries_nested, NULL, false, BLOCKS, ZEROS, tried_nested},
+	{"try-random", tries_random, NULL, false, BLOCKS, ZEROS, tried_all},
 	{"try-inside", try_inside, NULL, false, BLOCKS, ZEROS, inside},
 	{"try-in-vain", try_in_vain, NULL, false, BLOCKS, ZEROS, gave_up},
 	{"semaphore", semaphore, NULL, false, BLOCKS, TEN, ten_kept},
