@@ -3,17 +3,20 @@
  * that are there before, of which those taken out are some. Result: every level of the list, element by element. */
 #include "tm_bench.cuh"
 
-/* LEVELS: of the list; a quarter of what is on one is also on the next. 1: a plain list. */
-template <unsigned LEVELS> struct lists : work {
+/* LEVELS: of the list; a quarter of what is on one is also on the next. 1: a plain list. PEEK: the way is found without promises, as with
+ * locks, and only the links that are to change, and that their nodes are there yet, are read: all of them before the first write, so that
+ * nobody sees a link that is undone (pstm). */
+template <unsigned LEVELS, bool PEEK> struct lists : work {
 	struct job { unsigned element; bool out; };
-	enum { WAYS = 1 };
+	enum : unsigned { ENGINES = PEEK ? 1u << WS_TM_PSTM | 1u << WS_TM_HSTM : work::ENGINES };
+	enum { WAYS = PEEK ? 0 : 1 };
 
 	const char *name;
 	unsigned *next;                         /* LEVELS a node; node 0 is the head, node e + 1 is element e's; 0: none */
-	unsigned *gone, *locks;                 /* one a node; gone: hand-written locks have taken it out */
+	unsigned *gone, *locks;                 /* one a node; gone: it was taken out (locks and PEEK) */
 
 	static const char *way_name(int) { return "fgl"; }
-	ws_tm_features features() const { return { 30, 1.5, 1.5, 0 }; }
+	ws_tm_features features() const { return { PEEK ? 3 : 30, 1.5, 1.5, PEEK }; }
 	BOTH size_t nodes() const { return (size_t)total + o.size + 1; }
 	template <class F> void arrays(F f)
 	{
@@ -48,6 +51,8 @@ template <unsigned LEVELS> struct lists : work {
 
 	/* The loops over levels stay loops: each access in a transaction is much code. */
 
+	template <class A> BOTH static unsigned look(A a, const unsigned *at) { return PEEK ? a.peek(at) : a.read(at); }
+
 	/* On each level the last node before that one and what is behind it. */
 	template <class A> BOTH void find(A a, unsigned node, unsigned *before, unsigned *behind) const
 	{
@@ -55,15 +60,25 @@ template <unsigned LEVELS> struct lists : work {
 
 #pragma unroll 1
 		for (unsigned l = LEVELS; l-- > 0;) {
-			unsigned n = a.read(link(p, l));
+			unsigned n = look(a, link(p, l));
 
 			while (n && a.ok() && key(n) < key(node)) {
 				p = n;
-				n = a.read(link(p, l));
+				n = look(a, link(p, l));
 			}
 			before[l] = p;
 			behind[l] = n;
 		}
+	}
+
+	/* Reads what the section relies on; whether it is as it was found. */
+	template <class A> BOTH bool rely(A a, const unsigned *before, const unsigned *behind, unsigned h) const
+	{
+#pragma unroll 1
+		for (unsigned l = 0; l < h && a.ok(); l++)
+			if (a.read(link(before[l], l)) != behind[l] || a.read(&gone[before[l]]))
+				a.conflict();
+		return a.ok();
 	}
 
 	template <class A> BOTH bool section(A a, job j) const
@@ -71,6 +86,10 @@ template <unsigned LEVELS> struct lists : work {
 		unsigned before[LEVELS], behind[LEVELS], node = j.element + 1, h = height(node);
 
 		find(a, node, before, behind);
+		if (PEEK && j.out)
+			a.write(&gone[node], 1u);       /* a mark that nobody goes by */
+		if (PEEK && !rely(a, before, behind, h))
+			return false;
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && a.ok()) {
@@ -166,8 +185,12 @@ template <unsigned LEVELS> struct lists : work {
 
 int main(int argc, char **argv)
 {
-	int bad = play<lists<8>>("SKIP", read_options(argc, argv, { 120, 128, 5, 1u << 16, 4 }, { 4, 32, 1, 128, 4 }));
+	options skip = read_options(argc, argv, { 120, 128, 5, 1u << 16, 4 }, { 4, 32, 1, 128, 4 });
+	options list = read_options(argc, argv, { 16, 64, 1, 512, 4 }, { 3, 16, 1, 32, 4 });
+	int bad = play<lists<8, false>>("SKIP", skip);
 
-	bad += play<lists<1>>("LIST", read_options(argc, argv, { 16, 64, 1, 512, 4 }, { 3, 16, 1, 32, 4 }));
+	bad += play<lists<8, true>>("SKIP-PEEK", skip);
+	bad += play<lists<1, false>>("LIST", list);
+	bad += play<lists<1, true>>("LIST-PEEK", list);
 	return bad ? 1 : 0;
 }

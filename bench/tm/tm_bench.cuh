@@ -3,7 +3,7 @@
  * one thread (cpu) and with the hand-written locks by as many as it runs at once (cpu-all). The result of each is
  * checked as a whole, and a line is printed.
  *
- *     PROGRAM [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N]
+ *     PROGRAM [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N] [reading=N]
  *
  * A workload derives from `work`, is copied to kernels by value, and has
  *
@@ -13,8 +13,8 @@
  *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
  *     prepare()                      fills the arrays, which are on the host and zero
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
- *     section(a, job)                does it, with a.read, a.write, a.ok, and a.fill for what nobody else can reach yet; returns
- *                                    whether something has changed
+ *     section(a, job)                does it, with a.read, a.write, a.ok, a.fill for what nobody else can reach yet, a.peek for what
+ *                                    it does not rely on, a.conflict; returns whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
  */
@@ -30,6 +30,7 @@
 #include <thread>
 #include <vector>
 #include <cuda_runtime.h>
+#define WS_TM_ALWAYS_AMONG 1        /* no section is irrevocable */
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
 
@@ -38,13 +39,15 @@
 /* Inlined: a transaction variable whose address goes to a function cannot stay in registers. */
 #define BOTH __host__ __device__ __forceinline__
 
-/* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told. */
+/* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told;
+ * reading: how many in a hundred sections only read, for workloads that have such. */
 struct options {
-	unsigned blocks, threads, sections, size, granularity, repeat = 1;
+	unsigned blocks, threads, sections, size, granularity, repeat = 1, reading = 0;
 	const char *way = nullptr, *workload = nullptr;
 };
 
 struct work {
+	enum : unsigned { ENGINES = (1u << WS_TM_ENGINES) - 1 };      /* bits of those it is played with; pstm, hstm and, if features() do not say opaque, istm at least */
 	options o;
 	unsigned total;                     /* sections */
 	unsigned *changed;                  /* an array: the sections are done again until none changes anything. Or NULL */
@@ -54,10 +57,10 @@ enum outcome { FAILED, DONE, CHANGED };
 
 static inline options read_options(int argc, char **argv, options full, options quick)
 {
-	static const char *const names[] = { "blocks=", "threads=", "sections=", "size=", "granularity=", "repeat=" };
+	static const char *const names[] = { "blocks=", "threads=", "sections=", "size=", "granularity=", "repeat=", "reading=" };
 	bool small = std::count_if(argv + 1, argv + argc, [](const char *a) { return !strcmp(a, "quick"); });
 	options o = small ? quick : full;
-	unsigned *const at[] = { &o.blocks, &o.threads, &o.sections, &o.size, &o.granularity, &o.repeat };
+	unsigned *const at[] = { &o.blocks, &o.threads, &o.sections, &o.size, &o.granularity, &o.repeat, &o.reading };
 
 	for (int i = 1; i < argc; i++) {
 		bool known = !strcmp(argv[i], "quick");
@@ -66,12 +69,12 @@ static inline options read_options(int argc, char **argv, options full, options 
 			known = o.way = argv[i] + 4;
 		else if (!strncmp(argv[i], "workload=", 9))
 			known = o.workload = argv[i] + 9;
-		for (unsigned k = 0; k < 6 && !known; k++)
+		for (unsigned k = 0; k < 7 && !known; k++)
 			if ((known = !strncmp(argv[i], names[k], strlen(names[k])) && atoi(strchr(argv[i], '=') + 1) > 0))
 				*at[k] = (unsigned)atoi(strchr(argv[i], '=') + 1);
 		if (!known)
 			exit((fprintf(stderr, "usage: %s [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] "
-			              "[granularity=N] [repeat=N]\n", argv[0]), 2));
+			              "[granularity=N] [repeat=N] [reading=N]\n", argv[0]), 2));
 	}
 	return o;
 }
@@ -102,6 +105,8 @@ struct plainly {
 	template <class T> BOTH T read(const T *p) { return *(const volatile T *)p; }
 	template <class T> BOTH void write(T *p, T v) { *(volatile T *)p = v; }
 	template <class T> BOTH void fill(T *p, T v) { *(volatile T *)p = v; }
+	template <class T> BOTH T peek(const T *p) { return read(p); }
+	BOTH void conflict() {}
 	BOTH bool ok() { return true; }
 };
 
@@ -115,6 +120,8 @@ struct in_transaction {
 	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
 	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
 	__device__ __forceinline__ void fill(unsigned *p, unsigned v) { ws_tx_fill_u32(tx, p, v); }
+	__device__ __forceinline__ unsigned peek(const unsigned *p) { return ws_tx_peek_u32(tx, p); }
+	__device__ __forceinline__ void conflict() { ws_tx_conflict(tx); }
 	__device__ __forceinline__ bool ok() { return ws_tx_ok(tx); }
 };
 
@@ -161,7 +168,7 @@ __device__ static inline bool hidden(int value)
 	return value;
 }
 
-/* ---- the kernels: neighbours do neighbouring sections ---- */
+/* ---- the kernels: neighbours do neighbouring sections, and a lane whose section is done goes on to its next one ---- */
 
 __device__ static inline unsigned this_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ static inline unsigned threads_in_all(void) { return gridDim.x * blockDim.x; }
@@ -172,13 +179,18 @@ template <unsigned ENGINE, class W> __global__ void with_transactions(struct ws_
 	tm.engine = ENGINE;
 	WS_TX_VAR(tx, tm);
 
-	for (unsigned i = this_thread(); i < w.total; i += threads_in_all()) {
-		typename W::job job = w.nth(i);
+	unsigned done = 1;
+	typename W::job job;
+
+	for (unsigned i = this_thread(); i < w.total; i += done * threads_in_all()) {
 		bool changed = false;
 
-		WS_TX(&tx)
+		if (done)
+			job = w.nth(i);
+		WS_TX_TRY(&tx)
 			changed = w.section(in_transaction{ &tx }, job);
-		if (changed && w.changed)
+		done = ws_tx_done(&tx);
+		if (changed && done && w.changed)
 			*w.changed = 1;
 	}
 }
@@ -202,22 +214,24 @@ template <class W> __global__ void with_one_lock(unsigned *lock, W w)
 
 template <int WAY, class W> __global__ void with_locks(W w)
 {
-	unsigned random = this_thread() + 1;
+	unsigned random = this_thread() + 1, skip = 0, failures = 0, done = 1;
+	typename W::job job;
 
-	for (unsigned i = this_thread(); i < w.total; i += threads_in_all()) {
-		typename W::job job = w.nth(i);
-		unsigned skip = 0, failures = 0;
-		int done = FAILED;
+	for (unsigned i = this_thread(); i < w.total; i += done * threads_in_all()) {
+		outcome out = FAILED;
 
-		while (!hidden(done)) {
-			if (skip) {
-				skip--;
-				continue;
-			}
-			done = w.template try_section<WAY>(job);
-			skip = back_off(&random, &failures, done);
+		if (done) {
+			job = w.nth(i);
+			skip = failures = 0;
 		}
-		if (done == CHANGED && w.changed)
+		if (skip) {
+			skip--;
+		} else {
+			out = w.template try_section<WAY>(job);
+			skip = back_off(&random, &failures, out);
+		}
+		done = hidden(out != FAILED);
+		if (out == CHANGED && w.changed)
 			*w.changed = 1;
 	}
 }
@@ -401,8 +415,8 @@ template <class W> struct play_locks<-1, W> {
 	static int all(game<W> &) { return 0; }
 };
 
-/* Launches the kernel of the handle's engine, which is FROM or a later one. */
-template <unsigned FROM, class W> struct transactions {
+/* Launches the kernel of the handle's engine, which is FROM or a later one. PLAYED: the workload is played with that one. */
+template <unsigned FROM, class W, bool PLAYED = (W::ENGINES >> FROM & 1) != 0> struct transactions {
 	static void launch(const ws_tm &tm, const W &w)
 	{
 		if (tm.engine == FROM)
@@ -411,7 +425,10 @@ template <unsigned FROM, class W> struct transactions {
 			transactions<FROM + 1, W>::launch(tm, w);
 	}
 };
-template <class W> struct transactions<WS_TM_ENGINES, W> {
+template <unsigned FROM, class W> struct transactions<FROM, W, false> {
+	static void launch(const ws_tm &tm, const W &w) { transactions<FROM + 1, W>::launch(tm, w); }
+};
+template <class W> struct transactions<WS_TM_ENGINES, W, false> {
 	static void launch(const ws_tm &, const W &) {}
 };
 
@@ -421,7 +438,7 @@ static inline ws_tm_config config_for(const options &o)
 	ws_tm_config c = ws_tm_defaults();
 
 	c.granularity = o.granularity;
-	c.heap = std::max(c.heap, (size_t)all_threads(o) * 4 * WS_TM_CHUNK * sizeof(struct ws_tm_entry));
+	c.heap = std::max((size_t)4 << 20, (size_t)all_threads(o) * 4 * WS_TM_CHUNK * sizeof(struct ws_tm_entry));
 	return c;
 }
 
@@ -433,7 +450,7 @@ template <class W> static int play_engine(game<W> &g, unsigned engine)
 	ws_tm_stats stats;
 	ws_tm tm;
 
-	if (!wanted(w.o, ws_tm_engine_name(engine)))
+	if (!wanted(w.o, ws_tm_engine_name(engine)) || !(W::ENGINES >> engine & 1))
 		return 0;
 	config.engine = (enum ws_tm_engine)engine;
 	CHECK(ws_tm_create(&tm, &config));

@@ -3,16 +3,19 @@
  * one write). size is the number of nodes that are there before. Result: every node once, where its key belongs. */
 #include "tm_bench.cuh"
 
-struct tree : work {
+/* PEEK: the way down is found without promises, as with locks: nobody takes nodes away, so only its end matters. A link that it sees
+ * stays (pstm: its writer meets no conflict any more). */
+template <bool PEEK> struct tree : work {
 	typedef unsigned job;                   /* an element; node e + 1 is its, and keys follow from numbers */
-	enum { WAYS = 2 };
+	enum : unsigned { ENGINES = PEEK ? 1u << WS_TM_PSTM | 1u << WS_TM_HSTM : work::ENGINES };
+	enum { WAYS = PEEK ? 0 : 2 };
 
 	const char *name;
 	unsigned *child;                        /* two a node; those of node 0 are the root and nothing */
 	unsigned *locks;
 
 	static const char *way_name(int way) { return way ? "cas" : "fgl"; }
-	ws_tm_features features() const { return { 20, 1, 1, 0 }; }
+	ws_tm_features features() const { return { PEEK ? 1 : 20, 1, 1, PEEK }; }
 	template <class F> void arrays(F f)
 	{
 		f(&child, 2 * ((size_t)total + o.size + 1), false);
@@ -33,6 +36,9 @@ struct tree : work {
 	{
 		unsigned *at = below(0, e);
 
+		if (PEEK)
+			for (unsigned n = a.peek(at); n && a.ok(); n = a.peek(at))
+				at = below(n, e);
 		for (unsigned n = a.read(at); n && a.ok(); n = a.read(at))
 			at = below(n, e);
 		a.write(at, e + 1);
@@ -107,6 +113,8 @@ struct tree : work {
 int main(int argc, char **argv)
 {
 	options o = read_options(argc, argv, { 120, 128, 3, 0, 4 }, { 4, 32, 1, 0, 4 });
+	int bad = play<tree<false>>("TREE", o);
 
-	return play<tree>("TREE", o) ? 1 : 0;
+	bad += play<tree<true>>("TREE-PEEK", o);
+	return bad ? 1 : 0;
 }

@@ -174,7 +174,7 @@ WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size,
 	unsigned long long g = ws_tx__granule(tx, at), last = ws_tx__granule(tx, at + size - 1);
 
 	for (; g <= last; g++) {
-		if (!ws_tx__room(tx))
+		if ((ws_tx__engine(tx) != WS_TM_PSTM || ws_tx__near_full(tx)) && !ws_tx__room(tx))
 			return 0;
 		if (!(write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g)))
 			return ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
@@ -311,6 +311,36 @@ WS_TX_FN void ws_tx_write_pointer(struct ws_tx *tx, void *p, const void *value)
 	ws_tx__write_word(tx, (unsigned long long)p, sizeof(void *), (unsigned long long)value);
 }
 
+/* A read without a promise: what is there now. It asks nobody and is not looked at again, so a section that has found its way so must
+ * then read what it relies on, and if that is not as it was found, call ws_tx_conflict. A long way through a list or a tree need
+ * not be one moment's then. With hstm, block and block-pessimistic what is there has been committed. With the others it may yet be
+ * undone, unless sections that write there do so when they have all they need: with pstm and estm, when their last access that
+ * may meet a conflict is behind them. */
+WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long long at, unsigned size)
+{
+	unsigned long long want = ws_tx__bits(at, size), own = 0, have = 0, value;
+	unsigned shift = 8 * (at & 7);
+
+	if (tx->state != WS_TX_ACTIVE)
+		return 0;
+	if (ws_tx__deferred(tx))
+		have = ws_tx__own_bits(tx, at, want, &own);
+	value = ws_tx__load(at, size);
+	return (value & ~(have >> shift)) | own >> shift;
+}
+WS_TX_FN unsigned ws_tx_peek_u32(struct ws_tx *tx, const unsigned *p)
+{
+	return (unsigned)ws_tx__peek_word(tx, (unsigned long long)p, sizeof *p);
+}
+WS_TX_FN unsigned long long ws_tx_peek_u64(struct ws_tx *tx, const unsigned long long *p)
+{
+	return ws_tx__peek_word(tx, (unsigned long long)p, sizeof *p);
+}
+WS_TX_FN void *ws_tx_peek_pointer(struct ws_tx *tx, const void *p)
+{
+	return (void *)ws_tx__peek_word(tx, (unsigned long long)p, sizeof(void *));
+}
+
 /* Stores in memory that no other thread can reach before this section commits, and whose address the thread has for its own: a
  * node that is not linked yet. A plain store: it asks nobody, and nothing is undone. Such a word is not written by ws_tx_write in
  * the same section (with engines that write at the end, that write would come later). */
@@ -360,6 +390,14 @@ WS_TX_FN void ws_tx_abort(struct ws_tx *tx)
 	ws_tx__must_be_revocable(tx);
 	if (ws_tx_validate(tx))
 		ws_tx__doom(tx, WS_TM_CANCELLED);
+}
+
+/* What was peeked at is out of date: undoes everything at the end of the section and runs it again, as any conflict does. */
+WS_TX_FN void ws_tx_conflict(struct ws_tx *tx)
+{
+	ws_tx__must_be_revocable(tx);
+	if (tx->state == WS_TX_ACTIVE)
+		ws_tx__doom(tx, WS_TM_INVALID);
 }
 
 /* Undoes everything at the end of the section, and runs it again later: for a condition that another thread will make true. */
@@ -473,15 +511,15 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
  * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
- * and then the one with the token meets no conflict. Threads that meet none do not ask, for the answer takes
- * as long as all else: they start once, and then they have met one, or their transaction is done. */
+ * and then the one with the token meets no conflict. The first attempt at a section does not ask, for the answer takes
+ * as long as all else: if it meets the one with the token, the next one does. */
 WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
 	unsigned owner;
 
 	if (tx->alone == WS_TX_READS_ALONE)          /* who has the token waits for it */
 		return 1;
-	if (!tx->level && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE)
+	if (!tx->aborts && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE)
 		return 1;
 	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
@@ -564,9 +602,13 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	ws_tx__give_memory(tx);
 	tx->inners = 0;
 	ws_tx__empty_log(tx);
-	tx->owned = tx->base = tx->other = 0;
+	ws_tx__forget_near(tx);
+	tx->base = tx->other = 0;
 	tx->last_at = 0;
 }
+
+/* Whether an attempt that has failed may have something to give back. One that has lost at its first access has not. */
+WS_TX_FN int ws_tx__holds(const struct ws_tx *tx) { return tx->n || tx->near[0] || ws_tx__engine(tx) == WS_TM_CGL; }
 
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
@@ -577,7 +619,8 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__engine_release(tx, committed);
 	if (!committed && WS_TM_BREAK != 4)
 		ws_tx__undo(tx, 0);
-	ws_tx__release_fence();
+	if (committed || ws_tx__holds(tx))
+		ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
 	ws_tx__forget_log(tx);
@@ -611,7 +654,8 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->owned = tx->base = tx->other = tx->alone = tx->memory = tx->inner = tx->inners = 0;
+	tx->level = tx->base = tx->other = tx->alone = tx->memory = tx->inner = tx->inners = 0;
+	ws_tx__forget_near(tx);
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -683,6 +727,32 @@ WS_TX_FN void ws_tx_end(struct ws_tx *tx)
 		tx->depth--;
 	else if (ws_tx__inside(tx))
 		ws_tx__finish(tx);
+}
+
+/* One attempt at a section, or a round in which the thread waits for its next one. The caller comes back, with the same work, until
+ * ws_tx_done: lanes of a warp whose section is done go on to their next one while others are still at theirs.
+ *
+ *     for (i = first; i < n; i += ws_tx_done(&tx) * step)
+ *             WS_TX_TRY(&tx) { ... } */
+#define WS_TX_TRY(TX) \
+	for (int ws_tx_round = ws_tx__try(TX); ws_tx_round; ws_tx_round = 0, ws_tx_end(TX)) \
+		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
+
+WS_TX_FN int ws_tx__try(struct ws_tx *tx)
+{
+	if (tx->state != WS_TX_WAITING)
+		ws_tx_enter(tx);
+	tx->fresh = 0;
+	return 1;
+}
+
+/* Whether the section that was tried last has ended: 1 or 0. Hidden from the compiler, which else makes two loops of one. */
+WS_TX_FN unsigned ws_tx_done(const struct ws_tx *tx)
+{
+	unsigned done = tx->state != WS_TX_WAITING;
+
+	__asm__ volatile("" : "+r"(done));
+	return done;
 }
 
 /* A section within a section of the same variable is a part of it: it takes effect, and is undone, with the whole. */

@@ -17,12 +17,15 @@
 #include "tm/handle.h"
 #include "tm/auto.h"
 
+/* As a heap: a chunk of the log (1 KB) for every two threads that the device runs at once, 4 MB at least. */
+#define WS_TM_HEAP_OF_DEVICE ((size_t)-1)
+
 struct ws_tm_config {
 	enum ws_tm_engine engine;
 	unsigned granularity;          /* bytes that conflict together: 4, 8, 16, 32 or 64 */
 	unsigned entries;              /* of the shadow table, 8 bytes each; rounded up to a power of two, at most 2^30 */
 	unsigned patience;             /* aborts after which a transaction runs alone; 0: at once */
-	size_t heap;                   /* bytes for logs that outgrow a thread's own; 0: none; at most 2^40 */
+	size_t heap;                   /* bytes for logs that outgrow a thread's own; 0: none; at most 2^40; WS_TM_HEAP_OF_DEVICE */
 	unsigned alone;                /* 1: transactions can run alone: ws_tx_irrevocable, WS_TX_READ_ONLY. Each attempt then
 	                                  costs two atomics more */
 	size_t pool;                   /* bytes for ws_tx_alloc; 0: none; at most 2^34. Takes a quarter more than that */
@@ -36,7 +39,7 @@ static inline struct ws_tm_config ws_tm_defaults(void)
 	c.granularity = 4;
 	c.entries = 1u << 20;
 	c.patience = 128;
-	c.heap = (size_t)4 << 20;
+	c.heap = WS_TM_HEAP_OF_DEVICE;
 	c.alone = 0;
 	c.pool = 0;
 	return c;
@@ -77,6 +80,20 @@ static inline size_t ws_tm__lay_out(struct ws_tm *tm, char *base)
 	return at[6];
 }
 
+static inline size_t ws_tm__heap_of_device(void)
+{
+	const size_t least = (size_t)4 << 20;
+	int device = 0, cores = 0, threads = 0;
+	size_t heap;
+
+	if (cudaGetDevice(&device) != cudaSuccess ||
+	    cudaDeviceGetAttribute(&cores, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+	    cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device) != cudaSuccess)
+		return least;
+	heap = (size_t)cores * (size_t)threads / 2 * WS_TM_CHUNK * sizeof(struct ws_tm_entry);
+	return heap > least ? heap : least;
+}
+
 /* Sets *tm up; config may be NULL (ws_tm_defaults). cudaErrorInvalidValue for a setting that is out of range. After an
  * error *tm owns nothing. */
 static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_config *config)
@@ -88,6 +105,8 @@ static inline cudaError_t ws_tm_create(struct ws_tm *tm, const struct ws_tm_conf
 	cudaError_t e;
 
 	memset(tm, 0, sizeof *tm);
+	if (c.heap == WS_TM_HEAP_OF_DEVICE)
+		c.heap = ws_tm__heap_of_device();
 	if ((unsigned)c.engine >= WS_TM_ENGINES || c.granularity < 4 || c.granularity > 64 ||
 	    (c.granularity & (c.granularity - 1)) || !c.entries || c.entries > 1u << 30 || c.heap > (size_t)1 << 40 ||
 	    c.pool > (size_t)1 << 34)

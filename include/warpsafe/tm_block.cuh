@@ -140,7 +140,7 @@ WS_TX_FN struct ws_tm_entry *ws_stm__entry(const struct ws_tx *list, unsigned i)
 	if (i < WS_TM_LOG)
 		return &list->log->own[i];
 	for (; i < base; base -= WS_TM_CHUNK)
-		chunk = ws_tx__load32(&list->tm.links[chunk - 1]);
+		chunk = ws_tx__below(list->tm.links, chunk);
 	return ws_tx__in_chunk(list, chunk, i - base);
 }
 
@@ -210,12 +210,12 @@ WS_TX_FN char *ws_stm__room(struct ws_stm_shared *s, unsigned size)
 
 	size = (size + 15) / 16 * 16;
 	if (s->used + size > room) {
-		chunk = size <= WS_STM_LARGEST ? ws_tx__take_chunk(tx->tm.words, tx->tm.links, tx->tm.chunks) : 0;
+		chunk = size <= WS_STM_LARGEST ? ws_tx__take_chunk(tx, s->chunk, ws_tx__chunks(tx) + ws_tx__chunks(&s->list) + s->chunks)
+		                                : 0;
 		if (!chunk) {
 			ws_tx__doom(tx, size > WS_STM_LARGEST ? WS_TM_TOO_LARGE : ws_stm__no_room(s));
 			return 0;
 		}
-		ws_tx__store32(&tx->tm.links[chunk - 1], s->chunk);
 		s->chunk = chunk;
 		s->chunks++;
 		s->used = 0;
@@ -229,7 +229,7 @@ WS_TX_FN void ws_stm__empty(struct ws_stm_shared *s)
 {
 	ws_tx__empty_log(&s->list);
 	if (s->chunk)
-		ws_tx__give_chunks(&s->list.tm.words->free_chunk, s->list.tm.links, s->chunk);
+		ws_tx__give_chunks(s->list.tm.links, s->chunk);
 	s->chunk = s->chunks = s->used = 0;
 }
 

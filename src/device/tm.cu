@@ -61,10 +61,9 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define WS_TM_ALWAYS_AMONG 1
 #define ws_tx__nobody_active __warpsafe_tm_nobody_active
 #define ws_tx__pop __warpsafe_tm_pop
-#define ws_tx__take_chunk __warpsafe_tm_take_chunk
 #define ws_tx__take_block __warpsafe_tm_take_block
 #define ws_tx__give_block __warpsafe_tm_give_block
-#define ws_tx__give_chunk __warpsafe_tm_give_chunk
+#define ws_tx__claim __warpsafe_tm_claim
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks
 /* An attempt that has made its writes and still has their locations. */
 #define WS_TX_ON_COMMIT(tx) count_ended(tx)

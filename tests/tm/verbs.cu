@@ -292,6 +292,26 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
+/* Attempts one by one: each thread adds 1 eight times, two of which are cancelled. What was peeked at is tried again when it was out of date,
+ * and an attempt sees its own writes. */
+__device__ void tries(struct ws_tx *tx, struct shared *s)
+{
+	for (unsigned i = 0; i < 8; i += ws_tx_done(tx)) {
+		WS_TX_TRY(tx) {
+			unsigned *w = s->words + i % 2, value = ws_tx_peek_u32(tx, w);
+
+			if (ws_tx_read_u32(tx, w) != value)
+				ws_tx_conflict(tx);
+			ws_tx_write_u32(tx, w, value + 1);
+			must(s, !ws_tx_ok(tx) || ws_tx_peek_u32(tx, w) == value + 1);
+			if ((i + self()) % 4 == 3)
+				ws_tx_abort(tx);
+		}
+		if (ws_tx_done(tx))
+			must(s, ws_tx_status(tx) == ((i + self()) % 4 == 3 ? WS_TX_CANCELLED : WS_TX_COMMITTED));
+	}
+}
+
 /* What is done after ws_tx_irrevocable is done once and by one at a time, and needs no log; before it, it can still be cancelled. */
 __device__ void irrevocable(struct ws_tx *tx, struct shared *s)
 {
@@ -348,7 +368,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 }
 
 #define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
-	X(irrevocable) X(read_only)
+	X(irrevocable) X(read_only) X(tries)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \
@@ -369,6 +389,8 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		right = right && s->words[WORDS - 1] == ALL + 100 * ((ALL + 2) / 3);
 	else if (!strcmp(name, "inner"))
 		right = right && s->words[WORDS - 1] == 100 * ALL / 2 && (tm->engine != WS_TM_PSTM || s->words[WORDS - 2]);
+	else if (!strcmp(name, "tries"))
+		right = right && s->words[0] == 3 * ALL && s->words[1] == 3 * ALL && n->aborts[WS_TM_CANCELLED] == 2 * ALL;
 	else if (!strcmp(name, "zombies"))
 		right = right && (!WS_TM_OPAQUE(tm->engine) || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))

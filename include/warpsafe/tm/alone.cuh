@@ -14,7 +14,7 @@
 
 #include "log.cuh"
 
-/* For marked sections, which have none of this, it is left out. */
+/* 1: no handle has attempts counted, and what follows is left out, as it is for marked sections. */
 #ifndef WS_TM_ALWAYS_AMONG
 #define WS_TM_ALWAYS_AMONG 0
 #endif
@@ -100,6 +100,9 @@ WS_TX_FN void ws_tx__leave_among(struct ws_tx *tx)
 }
 
 /* Whether nothing that it reads can change, and what it writes stays. */
-WS_TX_FN int ws_tx__directly(const struct ws_tx *tx) { return tx->alone == WS_TX_IRREVOCABLE || tx->alone == WS_TX_READS_ALONE; }
+WS_TX_FN int ws_tx__directly(const struct ws_tx *tx)
+{
+	return !WS_TM_ALWAYS_AMONG && (tx->alone == WS_TX_IRREVOCABLE || tx->alone == WS_TX_READS_ALONE);
+}
 
 #endif

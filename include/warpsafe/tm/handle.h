@@ -47,11 +47,9 @@ struct ws_tm_words {
 	unsigned next_id, unused1[31];              /* ids given to threads so far */
 	unsigned token, unused2[31];                /* id of the transaction that may run alone; 0: none */
 	unsigned lock, unused3[31];                 /* engine cgl: id of the transaction that runs; 0: none */
-	unsigned long long free_chunk, unused4[15]; /* top of the chunks that were given back: count of changes << 32 | number + 1 */
-	unsigned long long clock, unused5[15];      /* engine hstm: commits that wrote something */
-	unsigned fresh, unused6[31];                /* chunks handed out for the first time; behind them none was in use yet */
-	unsigned readers, unused8[31];              /* read-only transactions that let no other one start */
-	unsigned ended, unused7[31];                /* marked sections, engines without opacity: attempts that wrote and ended */
+	unsigned long long clock, unused4[15];      /* engine hstm: commits that wrote something */
+	unsigned readers, unused7[31];              /* read-only transactions that let no other one start */
+	unsigned ended, unused5[31];                /* marked sections, engines without opacity: attempts that wrote and ended */
 };
 
 enum { WS_TM_CHUNK = 64 };                          /* log entries in a chunk of the heap */
@@ -73,7 +71,7 @@ struct ws_tm {
 	struct ws_tm_words *words;
 	struct ws_tm_stripe *stripes;
 	struct ws_tm_entry *heap;                   /* chunks of WS_TM_CHUNK log entries */
-	unsigned *links;                            /* by chunk: the next one + 1, of the free ones or of a transaction's */
+	unsigned *links;                            /* by chunk: 0: free; else 1 + the one below it in a transaction's log + 1 */
 	void *memory;                               /* what all of the above lies in */
 	unsigned mask, bits;                        /* entries of the table - 1, and their logarithm */
 	unsigned granule;                           /* logarithm of the granularity in bytes */

@@ -71,8 +71,7 @@ WS_TX_FN int ws_tx__hstm_same(const struct ws_tx *tx, const struct ws_tm_entry *
 		return 1;
 	if (!ws_tx__hstm_until(tx, s, time, 1))
 		return WS_TM_BREAK == 17;
-	value = ws_tx__load(at, size);
-	ws_tx__fence();
+	value = ws_tx__load_first(at, size);
 	again = ws_tx__hstm_stamps(tx, at, size);
 	return value == e->value && again.first == s.first && again.last == s.last;
 }
@@ -116,8 +115,7 @@ WS_TX_FN int ws_tx__hstm_fetch(struct ws_tx *tx, unsigned long long at, unsigned
 {
 	struct ws_tx_stamps s = ws_tx__hstm_stamps(tx, at, size), again;
 
-	*value = ws_tx__load(at, size);
-	ws_tx__fence();
+	*value = ws_tx__load_first(at, size);
 	again = ws_tx__hstm_stamps(tx, at, size);
 	if ((s.first | s.last) & WS_TX_HSTM_LOCKED || again.first != s.first || again.last != s.last)
 		return WS_TM_BREAK == 20 || ws_tx__doom(tx, WS_TM_READ_CONFLICT);

@@ -76,7 +76,7 @@ struct ws_tx {
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
 	unsigned level;       /* of contention, as its sections have met it: logarithm of the rounds between attempts */
-	unsigned near[WS_TX_NEAR], owned;     /* the first shadow entries that are this transaction's alone, and how many */
+	unsigned near[WS_TX_NEAR];   /* the first shadow entries that are this transaction's alone, + 1, newest first; 0: none */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
@@ -197,6 +197,26 @@ WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
 	default: return *(const volatile unsigned long long *)at;
 	}
 }
+/* The same with what the thread loads later after it. */
+WS_TX_FN unsigned long long ws_tx__load_first(unsigned long long at, unsigned size)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+	unsigned short half;
+	unsigned word;
+
+	switch (size) {
+	case 1: __asm__ volatile("ld.acquire.gpu.u8 %0, [%1];" : "=h"(half) : "l"(at) : "memory"); return half;
+	case 2: __asm__ volatile("ld.acquire.gpu.u16 %0, [%1];" : "=h"(half) : "l"(at) : "memory"); return half;
+	case 4: __asm__ volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory"); return word;
+	default: return ws_tx__look64((const unsigned long long *)at);
+	}
+#else
+	unsigned long long value = ws_tx__load(at, size);
+
+	ws_tx__fence();
+	return value;
+#endif
+}
 WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long long v)
 {
 	switch (size) {
@@ -254,73 +274,74 @@ WS_TX_FN int ws_tx__is_near(const struct ws_tx *tx, unsigned index)
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
-		found |= k < tx->owned && tx->near[k] == index;
+		found |= tx->near[k] == index + 1;
 	return found;
 }
+
+WS_TX_FN int ws_tx__near_full(const struct ws_tx *tx) { return tx->near[WS_TX_NEAR - 1] != 0; }
 
 /* Remembers an entry, if there is room: whether. */
 WS_TX_FN int ws_tx__note_near(struct ws_tx *tx, unsigned index)
 {
-	if (tx->owned == WS_TX_NEAR)
+	if (ws_tx__near_full(tx))
 		return 0;
 #pragma unroll
-	for (unsigned k = 0; k < WS_TX_NEAR; k++)
-		if (k == tx->owned)
-			tx->near[k] = index;
-	tx->owned++;
+	for (unsigned k = WS_TX_NEAR - 1; k > 0; k--)
+		tx->near[k] = tx->near[k - 1];
+	tx->near[0] = index + 1;
 	return 1;
 }
 
-/* ---- chunks of the heap: a stack without locks (Treiber 1986), its top with a count against ABA ---- */
+WS_TX_FN void ws_tx__forget_near(struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_NEAR; k++)
+		tx->near[k] = 0;
+}
+
+/* ---- chunks of the heap ---- */
+
+/* Each has a word of its own in `links`: 0 while it is free, else 2 + number of the chunk below it in the same log, or 1. It is
+ * claimed by a compare-and-swap there, and every thread begins to look somewhere else: no word is everybody's. (A stack of the free
+ * ones has such a word: 15,000 threads that needed a chunk each waited 1.3 us in turn for every take and give, H200.) */
 
 /* Pointers and no struct ws_tx: one whose address went to a function could not stay in registers. */
 
-/* A chunk that was never in use. The count may pass `chunks` by the number of threads that ask at once. */
-WS_TX_FN unsigned ws_tx__fresh_chunk(unsigned *fresh, unsigned chunks)
+/* Makes one of `words` that is 0 `value`, looking at `tries` of them, from `start` on. Its number + 1; 0: none was. */
+WS_TX_RARE unsigned ws_tx__claim(unsigned *words, unsigned n, unsigned start, unsigned tries, unsigned value)
 {
-	unsigned n = ws_tx__load32(fresh) < chunks ? atomicAdd(fresh, 1u) : chunks;
-
-	return n < chunks ? n + 1 : 0;
-}
-
-/* Number + 1 of the chunk; 0: there is none. */
-WS_TX_RARE unsigned ws_tx__take_chunk(struct ws_tm_words *words, const unsigned *links, unsigned chunks)
-{
-	unsigned long long *top = &words->free_chunk, old = ws_tx__load64(top), seen;
-
-	while ((unsigned)old) {
-		ws_tx__fence();
-		seen = atomicCAS(top, old, ((old >> 32) + 1) << 32 | ws_tx__load32(&links[(unsigned)old - 1]));
-		if (seen == old) {
-			ws_tx__fence();
-			break;
-		}
-		old = seen;
+	for (unsigned k = start; tries; tries--, k++) {
+		k = k < n ? k : 0;
+		if (!ws_tx__load32(&words[k]) && !ws_tx__take32(&words[k], 0, value))
+			return k + 1;
 	}
-	return (unsigned)old ? (unsigned)old : ws_tx__fresh_chunk(&words->fresh, chunks);
+	return 0;
 }
 
-WS_TX_RARE void ws_tx__give_chunk(unsigned long long *top, unsigned *links, unsigned chunk)
-{
-	unsigned long long old = ws_tx__load64(top), seen;
+/* Number + 1 of the chunk below one; 0: none. */
+WS_TX_FN unsigned ws_tx__below(const unsigned *links, unsigned chunk) { return ws_tx__load32(&links[chunk - 1]) - 1; }
 
-	for (;; old = seen) {
-		ws_tx__store32(&links[chunk - 1], (unsigned)old);
-		ws_tx__fence();
-		seen = atomicCAS(top, old, ((old >> 32) + 1) << 32 | chunk);
-		if (seen == old)
-			return;
-	}
-}
-
-WS_TX_RARE void ws_tx__give_chunks(unsigned long long *top, unsigned *links, unsigned chunk)
+/* Gives back a chunk and those below it. */
+WS_TX_RARE void ws_tx__give_chunks(unsigned *links, unsigned chunk)
 {
+	ws_tx__fence();
 	while (chunk) {
-		unsigned below = ws_tx__load32(&links[chunk - 1]);
+		unsigned below = ws_tx__below(links, chunk);
 
-		ws_tx__give_chunk(top, links, chunk);
+		ws_tx__store32(&links[chunk - 1], 0);
 		chunk = below;
 	}
+}
+
+/* Number + 1 of a chunk that is put on top of `below`, of which this transaction has `own`; 0: there is none. Only the one with the
+ * token looks everywhere: the others then try again later. But one that all others leave alone finds every one. */
+WS_TX_FN unsigned ws_tx__take_chunk(const struct ws_tx *tx, unsigned below, unsigned own)
+{
+	unsigned tries = tx->token ? tx->tm.chunks : 64 + own;
+	unsigned start = (unsigned)((unsigned long long)((tx->id + 7 * own) * 0x9e3779b1u) * tx->tm.chunks >> 32);
+
+	tries = tries < tx->tm.chunks ? tries : tx->tm.chunks;
+	return ws_tx__claim(tx->tm.links, tx->tm.chunks, start, tries, below + 1);
 }
 
 /* ---- the log ---- */
@@ -337,6 +358,7 @@ WS_TX_FN struct ws_tm_entry *ws_tx__in_chunk(const struct ws_tx *tx, unsigned ch
 	return tx->tm.heap + (unsigned long long)(chunk - 1) * WS_TM_CHUNK + i;
 }
 
+/* How many chunks the log has. */
 WS_TX_FN unsigned ws_tx__chunks(const struct ws_tx *tx) { return (tx->room - WS_TM_LOG) / WS_TM_CHUNK; }
 
 /* Whether the log has memory for one entry more; gets it if need be. */
@@ -346,10 +368,9 @@ WS_TX_FN int ws_tx__reserve(struct ws_tx *tx)
 
 	if (tx->n < tx->room)
 		return 1;
-	chunk = ws_tx__take_chunk(tx->tm.words, tx->tm.links, tx->tm.chunks);
+	chunk = ws_tx__take_chunk(tx, tx->chunk, ws_tx__chunks(tx));
 	if (!chunk)
 		return 0;
-	ws_tx__store32(&tx->tm.links[chunk - 1], tx->chunk);
 	tx->chunk = chunk;
 	tx->room += WS_TM_CHUNK;
 	return 1;
@@ -389,7 +410,7 @@ WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_w
 	if (w->i < WS_TM_LOG)
 		return &tx->log->own[w->i];
 	while (w->i < w->base) {
-		w->chunk = ws_tx__load32(&tx->tm.links[w->chunk - 1]);
+		w->chunk = ws_tx__below(tx->tm.links, w->chunk);
 		w->base -= WS_TM_CHUNK;
 	}
 	return ws_tx__in_chunk(tx, w->chunk, w->i - w->base);
@@ -418,7 +439,7 @@ WS_TX_FN int ws_tx__same_versions(const struct ws_tx *tx, unsigned lock, unsigne
 WS_TX_FN void ws_tx__empty_log(struct ws_tx *tx)
 {
 	if (tx->chunk)
-		ws_tx__give_chunks(&tx->tm.words->free_chunk, tx->tm.links, tx->chunk);
+		ws_tx__give_chunks(tx->tm.links, tx->chunk);
 	tx->n = 0;
 	tx->room = WS_TM_LOG;
 	tx->chunk = 0;

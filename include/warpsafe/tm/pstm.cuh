@@ -20,7 +20,7 @@
 
 WS_TX_FN unsigned *ws_tx__pstm_entry(const struct ws_tx *tx, unsigned index) { return (unsigned *)tx->tm.table + index; }
 
-/* Takes the shadow entry of one granule. The log has room. Returns 0 at a conflict. */
+/* Takes the shadow entry of one granule. The log has room if near has none. Returns 0 at a conflict. */
 WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule), owner;
@@ -45,9 +45,9 @@ WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx)
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
-		if (k < tx->owned)
-			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k]), 0);
-	while (tx->owned == WS_TX_NEAR && (e = ws_tx__older(tx, &w)))
+		if (tx->near[k])
+			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
+	while (ws_tx__near_full(tx) && (e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
 			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
 }
