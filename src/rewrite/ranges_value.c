@@ -494,6 +494,14 @@ static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	return true;
 }
 
+/* ~x is -1 - x. */
+static bool inverted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	struct sum x;
+
+	return number(out, -1) && ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
+}
+
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
 {
 	enum ws_type t = (enum ws_type)i->type[0];
@@ -522,6 +530,8 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return masked(v, i, bytes, out);
 	case WS_OP_or:
 		return joined(v, i, bytes, out);
+	case WS_OP_not:
+		return inverted(v, i, bytes, out);
 	default:
 		return false;
 	}

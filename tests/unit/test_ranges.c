@@ -224,6 +224,7 @@ static void sizes_of_accesses(void **state)
 #undef WIDE
 }
 
+#define OFFSET_OF_A "mul.wide.s32 %rd7, %r4, 4; add.s64 %rd6, %rd1, %rd7;\n"
 #define AT(index, to) "mul.wide.s32 " to "0, " index ", 4; add.s64 " to ", %rd2, " to "0;\n"
 
 /* One thread of each block, one of each warp, or one of all. */
@@ -433,6 +434,17 @@ static void counters_with_copies(void **state)
 	expect(not_bounded, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, ALL(0, 136));
 	expect(two_begins, (struct launch){ { 2 }, { 32 }, 0, 100, 64 }, ALL(0, 105));
 #undef NEXT
+}
+
+/* b[n - 1 - i], as compilers compute it. */
+static void backwards(void **state)
+{
+	static const char text[] = KERNEL(BELOW_N "not.b32 %r7, %r4; add.s32 %r8, %r7, %r5;\n" AT("%r8", "%rd4") OFFSET_OF_A
+		"ld.global.u32 %r9, [%rd6]; st.global.u32 [%rd4], %r9;\n");
+
+	expect(text, (struct launch){ { 2 }, { 32 }, 256, 64, 0 }, NONE);
+	expect(text, (struct launch){ { 2 }, { 32 }, 252, 64, 0 }, ALL(1, 64));
+	expect(text, (struct launch){ { 2 }, { 32, 2 }, 256, 64, 0 }, ALL(0, 128));
 }
 
 /* No comparison bounds the counter where it is added to. */
@@ -784,7 +796,7 @@ int main(void)
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
-		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
