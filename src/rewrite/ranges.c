@@ -602,6 +602,123 @@ static void or_side_by_side(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
 }
 
+/* ---- tiles on a diagonal ----
+ * Both groups have the block's index with one weight. A block of one group and one of the other, d blocks on, do not meet if
+ * they are apart as numbers, or as columns of a pitch, as above: that is examined for d = -1, 0 and 1. Blocks farther from
+ * each other are apart if two weights are no less than all that is left of both groups comes to. */
+struct diagonal {
+	struct num lo[2], hi[2];         /* of both groups without the block's index */
+	struct num first[2], last[2];    /* likewise, of their columns */
+	struct num weight, columns, pitch;       /* columns: of the weight */
+};
+
+/* What the index is multiplied with, if it is of one axis: the size of the grid along the others must be 1. */
+static bool weight_of_block(struct values *v, const struct sum *block, struct sum *weight, enum ws_sreg *axis)
+{
+	struct sum index, rest = *block, minus = { 0 };
+
+	for (uint32_t n = 0; n < block->t[0].n; n++) {
+		const struct leaf *l = &v->leaves[block->t[0].leaf[n]];
+
+		if (l->kind != LEAF_SPECIAL || l->special < WS_SR_CTAID_X || l->special > WS_SR_CTAID_Z)
+			continue;
+		index = leaf_alone(block->t[0].leaf[n]);
+		*axis = l->special;
+		return ws_split_multiple(v, block, &index, weight) && ws_sum_add(&minus, weight, -1) &&
+		       ws_sum_add_product(&rest, &minus, &index) && !rest.n;
+	}
+	return false;
+}
+
+static void two_bounds(struct entry *e, const struct sum *s, const struct group *x, struct num *lo, struct num *hi)
+{
+	ws_entry_bounds(e, s, lo, hi);
+	*lo = ws_entry_add(e, *lo, ws_entry_number(x->first));
+	*hi = ws_entry_add(e, *hi, ws_entry_number(x->last));
+}
+
+/* p: [lo, hi) of the first, moved, and [lo, hi) of the second are apart; also no farther than `most`, if there is one. */
+static const char *apart_when_moved(struct entry *e, const struct num *lo, const struct num *hi, const struct num *by, int times,
+				    const struct num *most)
+{
+	const char *p = ws_code_temp(e->c, WS_PRED), *from = in_register(e, &lo[0]), *to = in_register(e, &hi[0]);
+
+	for (int k = 0; k < (times < 0 ? -times : times); k++) {
+		ws_code_add(e->c, "%s.s64 %s, %s, %s;", times < 0 ? "sub" : "add", from, from, ws_entry_text(e, by));
+		ws_code_add(e->c, "%s.s64 %s, %s, %s;", times < 0 ? "sub" : "add", to, to, ws_entry_text(e, by));
+	}
+	ws_code_add(e->c, "setp.ge.s64 %s, %s, %s;", p, from, ws_entry_text(e, &hi[1]));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, to, ws_entry_text(e, &lo[1]), p);
+	if (most) {
+		ws_code_add(e->c, "min.s64 %s, %s, %s;", from, from, ws_entry_text(e, &lo[1]));
+		ws_code_add(e->c, "max.s64 %s, %s, %s;", to, to, ws_entry_text(e, &hi[1]));
+		ws_code_add(e->c, "sub.s64 %s, %s, %s;", to, to, from);
+		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", p, to, ws_entry_text(e, most), p);
+	}
+	return p;
+}
+
+static void demand_far(struct entry *e, const struct diagonal *d, const char *ok)
+{
+	const char *from = in_register(e, &d->lo[0]), *to = in_register(e, &d->hi[0]), *far = in_register(e, &d->weight);
+
+	ws_code_add(e->c, "min.s64 %s, %s, %s;", from, from, ws_entry_text(e, &d->lo[1]));
+	ws_code_add(e->c, "max.s64 %s, %s, %s;", to, to, ws_entry_text(e, &d->hi[1]));
+	ws_code_add(e->c, "sub.s64 %s, %s, %s;", to, to, from);
+	ws_code_add(e->c, "abs.s64 %s, %s;", far, far);
+	ws_code_add(e->c, "add.s64 %s, %s, %s;", far, far, far);
+	ws_code_add(e->c, "setp.ge.and.s64 %s, %s, %s, %s;", ok, far, to, ok);
+}
+
+static void demand_one_axis(struct entry *e, enum ws_sreg axis, const char *ok)
+{
+	const char *n = ws_code_temp(e->c, WS_B32);
+
+	for (unsigned k = 0; k < 3; k++) {
+		if (axis == WS_SR_CTAID_X + k)
+			continue;
+		ws_code_add(e->c, "mov.u32 %s, %s;", n, ws_sreg_name((enum ws_sreg)(WS_SR_NCTAID_X + k)));
+		ws_code_add(e->c, "setp.eq.and.u32 %s, %s, 1, %s;", ok, n, ok);
+	}
+}
+
+static void or_on_diagonal(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
+{
+	const struct group *both[] = { a, b };
+	struct sum block[2], rest[2], weight, columns, width = { .n = 1 };
+	struct diagonal d;
+	struct num same;
+	enum ws_sreg axis;
+	const char *ok;
+
+	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b) || !ws_split_by_block(e->v, &a->sum, &block[0], &rest[0]) ||
+	    !ws_split_by_block(e->v, &b->sum, &block[1], &rest[1]) || !block[0].n || !ws_sum_equal(&block[0], &block[1]) ||
+	    !weight_of_block(e->v, &block[0], &weight, &axis) || weight.n < 2 ||
+	    (!find_pitch(e->v, &rest[0], &width.t[0]) && !find_pitch(e->v, &rest[1], &width.t[0])))
+		return;
+	for (unsigned k = 0; k < 2; k++) {
+		two_bounds(e, &rest[k], both[k], &d.lo[k], &d.hi[k]);
+		columns = without_multiples(&rest[k], &width.t[0]);
+		two_bounds(e, &columns, both[k], &d.first[k], &d.last[k]);
+	}
+	columns = without_multiples(&weight, &width.t[0]);
+	ws_entry_bounds(e, &weight, &d.weight, &same);
+	ws_entry_bounds(e, &columns, &d.columns, &same);
+	ws_entry_bounds(e, &width, &d.pitch, &same);
+	ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", ok);
+	for (int by = -1; by <= 1; by++) {
+		const char *p = apart_when_moved(e, d.lo, d.hi, &d.weight, by, NULL);
+		const char *q = apart_when_moved(e, d.first, d.last, &d.columns, by, &d.pitch);
+
+		ws_code_add(e->c, "or.pred %s, %s, %s;", p, p, q);
+		ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, p);
+	}
+	demand_far(e, &d, ok);
+	demand_one_axis(e, axis, ok);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, ok);
+}
+
 /* Is an access one of the group? */
 static bool is_of(const struct ws_ranges *g, uint32_t k, const struct group *x)
 {
@@ -631,6 +748,7 @@ static void demand_disjoint(const struct ws_ranges *g, struct entry *e, const st
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_side_by_side(e, a, b, before);
+	or_on_diagonal(e, a, b, before);
 	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
 		ws_entry_or_blocks_apart(e, &(struct stretch){ &a->sum, a->first, a->last },

@@ -618,8 +618,7 @@ void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t exten
 }
 
 /* ---- blocks apart from each other ---- */
-/* What a sum has of the block's index, and the rest. */
-static bool split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest)
+bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest)
 {
 	struct sum flat;
 	uint32_t leaf;
@@ -649,7 +648,7 @@ void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const st
 	struct num lo[2], hi[2], same, width = { .bits = SUM_BITS + 1 };
 	const char *ok = e->ok;
 
-	if (!split_by_block(e->v, a->sum, &of_block[0], &rest[0]) || !split_by_block(e->v, b->sum, &of_block[1], &rest[1]) ||
+	if (!ws_split_by_block(e->v, a->sum, &of_block[0], &rest[0]) || !ws_split_by_block(e->v, b->sum, &of_block[1], &rest[1]) ||
 	    !of_block[0].n || !ws_sum_equal(&of_block[0], &of_block[1]) || !ws_can_be_apart(e->v, &of_block[0]))
 		return;
 	ws_entry_bounds(e, &of_block[0], &same, &same);      /* what these rely on goes into ok */

@@ -222,6 +222,8 @@ bool ws_can_be_apart(const struct values *v, const struct sum *s);
 void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
 /* The same for any two threads of a block. */
 void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent);
+/* What a sum has of the block's index, and the rest; false: too long. */
+bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest);
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */
 /* `apart` becomes true if no thread has bytes of a that a thread of another block has of b. */
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);

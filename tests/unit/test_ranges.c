@@ -35,7 +35,7 @@ static const char counting[] =
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD BEHIND_HEAD(body)
 #define BEHIND_HEAD(body) ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
-	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<60>; .reg .f32 %f<9>;\n" \
+	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<70>; .reg .f32 %f<9>;\n" \
 	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [w];\n" \
 	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n" \
 	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n" \
@@ -447,6 +447,36 @@ static void backwards(void **state)
 	expect(text, (struct launch){ { 2 }, { 32, 2 }, 256, 64, 0 }, ALL(0, 128));
 }
 
+/* Tiles of 4 x 4 on a diagonal: block b has the tile of column b and row n - 1 - b, and reads words around it. */
+static void tiles_on_a_diagonal(void **state)
+{
+#define ROW_BELOW(from, to) "add.s64 " to ", " from ", %rd12; st.global.u32 [" to "], %r4;\n"
+#define TILE(reads) KERNEL("not.b32 %r7, %r1; add.s32 %r8, %r7, %r5; shl.b32 %r9, %r6, 2; shl.b32 %r10, %r1, 2;\n" \
+	"mad.lo.s32 %r11, %r9, %r8, %r10; add.s32 %r12, %r11, %r3; add.s32 %r13, %r12, %r6; add.s32 %r18, %r13, 1;\n" \
+	"mul.wide.s32 %rd12, %r6, 4;\n" AT("%r18", "%rd4") "st.global.u32 [%rd4], %r4; " ROW_BELOW("%rd4", "%rd13") ROW_BELOW("%rd13", "%rd14") ROW_BELOW("%rd14", "%rd15") \
+	reads)
+#define READ(index, to) AT(index, to) "ld.global.u32 %r20, [" to "];\n"
+	static const char stores[] = TILE("");
+	static const char around[] = TILE(READ("%r11", "%rd5") "add.s32 %r14, %r12, 1;\n" READ("%r14", "%rd6")
+		"add.s32 %r15, %r3, 1; mad.lo.s32 %r16, %r15, %r6, %r11;\n" READ("%r16", "%rd3"));
+	static const char inside[] = TILE("add.s32 %r14, %r11, %r6;\n" READ("%r14", "%rd5") "ld.global.u32 %r20, [%rd5+4];\n");
+	/* the first word of the tile of the next block, or of the one behind it */
+	static const char next[] = TILE("add.s32 %r14, %r11, %r6; sub.s32 %r15, %r14, %r9; add.s32 %r16, %r15, 5;\n" READ("%r16", "%rd5"));
+	static const char far[] = TILE("add.s32 %r14, %r11, %r6; sub.s32 %r15, %r14, %r9; sub.s32 %r16, %r15, %r9; add.s32 %r17, %r16, 9;\n"
+		READ("%r17", "%rd5"));
+
+	expect(stores, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, NONE);
+	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, NONE);
+	expect(around, (struct launch){ { 1 }, { 4 }, 0, 3, 20 }, NONE);
+	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 9 }, NONE);
+	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 8 }, ALL(32, 48));          /* a tile ends where the next row begins */
+	expect(around, (struct launch){ { 3, 2 }, { 4 }, 0, 3, 20 }, ALL(56, 96));
+	expect(inside, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(24, 48));
+	expect(next, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(8, 48));
+	expect(far, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(4, 48));
+#undef TILE
+}
+
 /* No comparison bounds the counter where it is added to. */
 static void loops_without_bounds(void **state)
 {
@@ -796,7 +826,7 @@ int main(void)
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
-		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
