@@ -36,6 +36,7 @@ struct shard {
 static struct shard shards[SHARDS], shared;
 static _Thread_local struct shard *shard;
 static pthread_key_t key;
+static bool ends_are_told;           /* by the key */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What a thread leaves behind is for a later one. */
@@ -47,7 +48,7 @@ static void thread_ends(void *its)
 
 static void begin(void)
 {
-	pthread_key_create(&key, thread_ends);
+	ends_are_told = !pthread_key_create(&key, thread_ends);
 }
 
 static bool take(struct shard *s)
@@ -58,12 +59,12 @@ static bool take(struct shard *s)
 static struct shard *choose(void)
 {
 	pthread_once(&once, begin);
-	for (int i = 0; i < SHARDS; i++) {
+	for (int i = 0; ends_are_told && i < SHARDS; i++) {
 		if (!take(&shards[i]))
 			continue;
-		shard = &shards[i];
-		pthread_setspecific(key, shard);
-		return shard;
+		if (pthread_setspecific(key, &shards[i]) == 0)
+			return shard = &shards[i];
+		__atomic_store_n(&shards[i].taken, 0, __ATOMIC_RELEASE);
 	}
 	return shard = &shared;
 }

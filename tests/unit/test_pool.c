@@ -109,25 +109,49 @@ static void *other_thread(void *arg)
 	return NULL;
 }
 
+/* More than have a part of the pool to themselves. */
 static void threads(void **state)
 {
-	static unsigned char *p[4][1000];
-	pthread_t t[4];
+	enum { THREADS = 12 };
+	static unsigned char *p[THREADS][1000];
+	pthread_t t[THREADS];
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		take(p[i], 1000);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&t[i], NULL, other_thread, p[i]), 0);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		give(p[i], 1000);
+}
+
+static void *leave_behind(void *arg)
+{
+	void *p = ws_pool_new(3008);
+
+	ws_pool_free(p, 3008);
+	return p;
+}
+
+/* What an ended thread gave back is for the next one. */
+static void ended_thread(void **state)
+{
+	void *first, *second;
+	pthread_t t;
+
+	assert_int_equal(pthread_create(&t, NULL, leave_behind, NULL), 0);
+	pthread_join(t, &first);
+	assert_int_equal(pthread_create(&t, NULL, leave_behind, NULL), 0);
+	pthread_join(t, &second);
+	if (POOLED)
+		assert_ptr_equal(first, second);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(many), cmocka_unit_test(used_again), cmocka_unit_test(grows),
-	                                   cmocka_unit_test(threads)};
+	                                   cmocka_unit_test(threads), cmocka_unit_test(ended_thread)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
