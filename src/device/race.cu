@@ -320,8 +320,10 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 
 	if (!begin_access(address, what, site, READ, &m, &d))
 		return;
-	for (u32 n = words_of(what); n; n--, next_word(&d))
+	for (u32 n = words_of(what); n; n--, next_word(&d)) {
 		read_at(&d, &m);
+		m.site += (what & WS_RACE_FOUR) != 0;
+	}
 }
 
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -476,6 +478,14 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 		__warpsafe_shared_wrote_two(address, what, site, v0, w0, r0, w1, r1);
 }
 
+HELPER void count_lost(void)
+{
+	u32 lanes = activemask();
+
+	if (leads(lanes))
+		shared_add32(IN_SHARED(__warpsafe_block.lost), population(lanes));
+}
+
 /* Other threads' bytes of the word are none of its business, but are forgotten. */
 HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w,
 			     u64 *r)
@@ -487,7 +497,7 @@ HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 byt
 	w_before = w_is_fine(*w, self, h->time, what);
 	r_before = r_is_fine(*r, self, h->time, what) || !(r_bytes(*r) & bytes);
 	if (!w_before && !(w_bytes(*w) & bytes)) {
-		shared_add32(IN_SHARED(__warpsafe_block.lost), 1);
+		count_lost();
 		w_before = true;
 	}
 	return w_before && r_before;
@@ -535,11 +545,32 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
+/* Of 8 or 16 bytes, in a line that has cells or gets them now. */
+SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
+{
+	u64 at = cell_of_new_line(self, address);
+	u32 n = words_of(what), next = (what & WS_RACE_FOUR) != 0, done = 0;
+
+	if (at)
+		done = n == 2 ? read_side_by_side(self, at, 2, what, site) : read_side_by_side(self, at, 4, what, site);
+	#pragma nounroll
+	for (u32 k = 0; k < n; k++)
+		if (!(done >> k & 1))
+			__warpsafe_read(address + 4 * k, WS_RACE_BYTES(4) | WS_RACE_LOOKED | (what & ~(u32)(31 | WS_RACE_FOUR)),
+					site + next * k);
+	if (done)
+		note_strong(self, what);
+}
+
 /* at, w, r: what the part at the access has left (struct cell). */
 SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
 
+	if (!at && WS_RACE_BYTES_OF(what) > 4) {
+		__warpsafe_read_words(self, address, what, site);
+		return;
+	}
 	if (!at)
 		c = make_cell(self, address, what);
 	if (c.at > ALL && read_cell(self, &c, address, what, site))
@@ -876,6 +907,22 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 	__warpsafe_write4_global(self, address, what, site, v0);
 }
 
+/* Four words that are not aligned to 16 bytes. */
+SLOW void __warpsafe_read_apart(u32 self, u64 address, u32 site)
+{
+	#pragma nounroll
+	for (u32 k = 0; k < 4; k++)
+		__warpsafe_read4_global(self, address + 4 * k, site + k);
+}
+
+INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 address, u32 what, u32 site)
+{
+	if (address & 15)
+		__warpsafe_read_apart(self, address, site);
+	else
+		race_read_global(self, address, what, site);
+}
+
 /* The function that is there once, __warpsafe_NAME, and race_call_NAME, which calls it. */
 #define ONE_COPY(name, parameters, arguments) \
 	COPY_OF void __warpsafe_##name parameters { race_##name arguments; } \
@@ -885,6 +932,7 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1))
 COPY_OF_ACCESS(read_shared)
 COPY_OF_ACCESS(read_global)
+COPY_OF_ACCESS(read_four_global)
 COPY_OF_STORE(write_shared)
 COPY_OF_STORE(write_global)
 COPY_OF_ACCESS(atomic_shared)

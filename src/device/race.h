@@ -20,6 +20,7 @@
  *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
  *     race_{read,write,atomic}_{shared,global}(u32 thread, ...)      the same, where the space is known
+ *     race_read_four_global(...)               reads of four words side by side (WS_RACE_FOUR), which need not be aligned
  *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
@@ -84,6 +85,7 @@ enum ws_race_class {
 #define WS_RACE_BARRIERS     (1 << 16)           /* in no kernel that executes it do releases and acquires order anything */
 #define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
+#define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
 
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the

@@ -298,19 +298,21 @@ HELPER void note_strong(u32 self, u32 what)
 		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
 }
 
-/* A word of a line that has no cells yet, or that says so in the first-level cache. 0: for the call that knows all. */
-HELPER u64 cell_of_new_line(u32 self, u64 address, u32 what)
+/* The first cell of an access, of a line that has none yet, or says so in the first-level cache, or of one that has. 0: for
+ * the call that knows all. */
+HELPER u64 cell_of_new_line(u32 self, u64 address)
 {
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
-	u64 line = now && WS_RACE_BYTES_OF(what) <= 4 ? line_at_once(address) : 0;
-	u64 entry = line ? __warpsafe_expand(line, (self - self_of(0)) >> 5) : 0;
+	u64 line = now ? line_at_once(address) : 0, entry = line ? load64_stable(line) : 0;
 
+	if (line && !is_expanded(entry))
+		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
 	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
 }
 
 HELPER struct cell make_cell(u32 self, u64 address, u32 what)
 {
-	struct cell c = { cell_of_new_line(self, address, what), 0, 0 };
+	struct cell c = { WS_RACE_BYTES_OF(what) <= 4 ? cell_of_new_line(self, address) : 0, 0, 0 };
 
 	if (c.at)
 		load_cell(c.at, &c.w, &c.r);
@@ -355,6 +357,84 @@ HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u3
 		f.w = was;
 	}
 	return false;
+}
+
+/* ---- reads of words side by side, by a call ----
+ * Each step for all of them before the next one, so that the trips to memory overlap. */
+enum { MOST_WORDS = 4 };
+
+struct side {                    /* one of the words */
+	u64 w, r, was, again;    /* as first seen; R as it was when mine was entered; W behind that */
+	u64 next;                /* R with my read; 0 = for the call that knows all */
+	u64 key, has, newest;    /* of the row of a release that may cover W */
+	struct target target;
+	struct record release;
+	bool fine;               /* what W and R say leaves it to us */
+	bool asks;               /* W is before if the release covers it */
+};
+
+HELPER void begin_side(struct side *e, struct fast *f, const struct acquired *last, u32 what, u32 site)
+{
+	u64 mine = f->time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15 << R_BYTES_AT | (site & (R_SITES - 1));
+	bool before = write_is_before(e->w, f, what);
+
+	e->asks = !before && last->counted > DENSE && !(f->now & NOW_UNKNOWN) && !is_special(e->w) && far_target(e->w, f, &e->target);
+	if (f->now & NOW_ACQUIRED && !read_is_before(e->r, f))
+		e->next = says_my_read(e->r, f) ? e->r : 0;      /* it may be ordered with mine: see after_read */
+	else
+		e->next = next_read(e->r, f, mine);
+	e->fine = (before || e->asks) && e->next;
+	e->key = key_of_list(last->word, e->target.at.block, e->target.at.warp * 32 + e->target.lane);
+}
+
+HELPER bool ends_well(const struct side *e, const struct acquired *last)
+{
+	bool covered = e->has == e->key && e->newest >> 32 <= last->counted &&
+		       counts_for(&e->release, BLOCK.block, last->mark & 7) && covers(&e->release, &e->target);
+
+	return e->fine && e->was == e->r && e->again == e->w && (!e->asks || covered);
+}
+
+/* n cells from `at` on. The words that are done, bit by bit. */
+HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
+{
+	struct acquired last = { 0, 0, 0 };
+	struct side e[MOST_WORDS];
+	struct fast f;
+	u32 done = 0;
+
+	if (!begin_fast(&f, self))
+		return 0;
+	f.line = false;
+	f.bits = 15;
+	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	#pragma unroll
+	for (u32 k = 0; k < n; k++)
+		load_cell(at + 16 * k, &e[k].w, &e[k].r);
+	if (f.now & NOW_ACQUIRED)
+		last = last_acquire(self - self_of(0));
+	#pragma unroll
+	for (u32 k = 0; k < n; k++) {
+		begin_side(&e[k], &f, &last, what, site + (what & WS_RACE_FOUR ? k : 0));
+		e[k].was = e[k].r;
+		if (e[k].fine && e[k].next != e[k].r)
+			e[k].was = cas64(at + 16 * k + 8, e[k].r, e[k].next);
+		e[k].has = e[k].newest = 0;
+		if (e[k].asks)
+			load_location(location_at(first_place(e[k].key)), &e[k].has, &e[k].newest);
+	}
+	#pragma unroll
+	for (u32 k = 0; k < n; k++) {
+		e[k].again = e[k].w;
+		if (e[k].was == e[k].r)          /* always, or done again: but known only when R is entered */
+			e[k].again = load64(at + 16 * k);
+		if (e[k].asks)
+			e[k].release = load_record((u32)e[k].newest);
+	}
+	#pragma unroll
+	for (u32 k = 0; k < n; k++)
+		done |= (u32)ends_well(&e[k], &last) << k;
+	return done;
 }
 
 /* For lanes that write the word by the same instruction. */

@@ -40,14 +40,24 @@ HELPER struct links load_links(u32 number)
 }
 
 /* ---- rows ---- */
+HELPER u64 location_at(u32 n) { return RACE.locations + sizeof(struct ws_race_location) * (u64)n; }
+
+/* Where a key is looked for first. */
+HELPER u32 first_place(u64 key) { return (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & ((1u << RACE.locations_log2) - 1); }
+
+HELPER void load_location(u64 at, u64 *key, u64 *value)
+{
+	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*key), "=l"(*value) : "l"(at) : "memory");
+}
+
 /* The row of a key; 0 = there is none, and no room for one. */
 HELPER u64 location_of(u64 key, bool insert)
 {
 	u32 mask = (1u << RACE.locations_log2) - 1;
-	u32 n = (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & mask;
+	u32 n = first_place(key);
 
 	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
-		u64 at = RACE.locations + sizeof(struct ws_race_location) * (u64)n, has = load64(at);
+		u64 at = location_at(n), has = load64(at);
 
 		if (!has && !insert)
 			return 0;
@@ -68,13 +78,13 @@ HELPER u64 location_of(u64 key, bool insert)
 HELPER u64 look_up(u64 key, u64 *value)
 {
 	u32 mask = (1u << RACE.locations_log2) - 1;
-	u32 n = (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & mask;
+	u32 n = first_place(key);
 	u64 at, has;
 
 	*value = 0;
 	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
-		at = RACE.locations + sizeof(struct ws_race_location) * (u64)n;
-		asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(has), "=l"(*value) : "l"(at) : "memory");
+		at = location_at(n);
+		load_location(at, &has, value);
 		if (has == key)
 			return at;
 		if (!has)

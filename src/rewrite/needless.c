@@ -12,7 +12,10 @@
  * A read before a write, as in `x += 1`. Thread t reads bytes weakly at A, and whenever it does it writes exactly these
  * bytes weakly at B, later in the same basic block; in between as above. By the same reasoning a write C by another
  * thread races with A if and only if it races with B. So B's check stands for both, as one of class WS_RACE_UPDATE: a
- * race of B with a write is one of A, too. */
+ * race of B with a write is one of A, too.
+ *
+ * Reads of four words side by side, as loops have them that compilers unroll: between the first and the last the thread
+ * does nothing that synchronizes and no other access, so all may be checked together before the first. */
 #include "rewrite/needless.h"
 
 /* The bytes of an access, as far as the text tells: from `offset` on behind what a register holds, or a variable. */
@@ -120,4 +123,36 @@ void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t
 	for (uint32_t k = 0; k < n; k++)
 		if (plain_read(&list[k]) && !out[k].skip)
 			look_behind(&s, k);
+}
+
+/* Is `to`, the next access, the word behind that of `from`, with nothing in between that is in the way? */
+static bool next_word(const struct ws_ptx_func *f, const struct ws_rw_access *from, const struct ws_rw_access *to)
+{
+	enum { WINDOW = 32 };                /* instructions */
+	struct bytes a = bytes_of(from), b = bytes_of(to);
+	uint32_t i = from->inst->index;
+
+	if (!plain_read(to) || to->space != WS_SPACE_GLOBAL || to->bytes != 4 || to->inst->block != from->inst->block ||
+	    to->inst->guard != from->inst->guard || to->inst->guard_neg != from->inst->guard_neg || a.reg != b.reg ||
+	    a.sym != b.sym || a.component != b.component || b.offset != a.end || to->inst->index - i > WINDOW)
+		return false;
+	for (; i < to->inst->index; i++)
+		if (synchronizes(&f->insts[i]) || ws_ptx_sets(&f->insts[i], a.reg) || ws_ptx_sets(&f->insts[i], from->inst->guard))
+			return false;
+	return true;
+}
+
+void ws_needless_fours(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *out)
+{
+	ws_ptx_cfg(f);
+	for (uint32_t k = 0; k + 3 < n; k++) {
+		uint32_t m = 0;
+
+		if (!plain_read(&list[k]) || list[k].space != WS_SPACE_GLOBAL || list[k].bytes != 4 || out[k].skip)
+			continue;
+		while (m < 3 && !out[k + m + 1].skip && next_word(f, &list[k + m], &list[k + m + 1]))
+			m++;
+		out[k].four = m == 3;
+		k += m;
+	}
 }

@@ -7,10 +7,14 @@
 struct ws_needless {                     /* of one access */
 	bool skip;                       /* every race of it is found by the check of another */
 	const struct ws_ptx_inst *read;  /* of a write: its check stands for this read, too; NULL = for itself alone */
+	bool four;                       /* one check, of 16 bytes, may stand for this read of a word and the three that follow */
 };
 
 /* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. */
 void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
+
+/* Finds reads of four words side by side; after all that may make some of them needless. out as above. */
+void ws_needless_fours(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 
 /* What a function does that matters to who reads shared memory; the worst of it. */
 enum ws_shared_use { WS_SHARED_NONE, WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };

@@ -36,6 +36,7 @@ struct body {
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
+	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
 };
@@ -249,6 +250,26 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	place_label(c, skip);
 	place_label(c, own);
 	place_label(c, probed);
+	return done;
+}
+
+/* Reads of four words side by side: a check of 16 bytes before the first of them. */
+static bool access_four(struct body *b, const struct ws_rw_access *a)
+{
+	struct race *r = b->race;
+	struct ws_code *c = ws_code_access(r->p, b->f, a);
+	struct ws_rw_access four = *a;
+	const char *address = ws_code_address(c, a), *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, address) : NULL;
+	const char *args[] = { thread_of(b), address, NULL, number(r->p, r->nsites) };
+	bool done;
+
+	four.bytes = 16;
+	args[2] = number(r->p, what(&four, false, b->ordering) | WS_RACE_FOUR);
+	for (unsigned k = 0; k < 4; k++)
+		note_site(b, &a[k], NULL, r->nsites++);
+	done = ws_inline(c, b->calls ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
+	place_label(c, skip);
+	ws_code_end(c);
 	return done;
 }
 
@@ -480,6 +501,16 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 }
 
 /* ---- functions ---- */
+/* Four reads that one check stands for, and that the same proofs may spare. */
+static bool is_four(const struct body *b, const struct ws_rw_access *a, const struct ws_needless *needless)
+{
+	bool four = needless->four;
+
+	for (unsigned k = 1; k < 4 && four; k++)
+		four = !needless[k].skip && (!b->ranges || ws_ranges_alike(b->ranges, a, &a[k]));
+	return four;
+}
+
 static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a,
 		      const struct ws_needless *needless)
 {
@@ -487,9 +518,15 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 		return asynchronous(b, i);
 	if (a && a->rw_class == WS_RW_UNHANDLED)
 		note_site(b, a, NULL, WS_RW_NO_CHECK);
-	if (a && a->rw_class == WS_RW_CHECK)
-		return needless->skip || access(b, a, needless->read);
-	return instruction(b, i);
+	if (!a || a->rw_class != WS_RW_CHECK)
+		return instruction(b, i);
+	if (needless->skip || (b->checked && a <= b->checked))
+		return true;
+	if (is_four(b, a, needless)) {
+		b->checked = a + 3;
+		return access_four(b, a);
+	}
+	return access(b, a, needless->read);
 }
 
 static struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
@@ -534,6 +571,7 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 		b->shared = ws_shared_ranges_find(r->p, f, list, n, v);
 	ws_intervals_free(v);
 	ws_needless_find(f, list, n, out);
+	ws_needless_fours(f, list, n, out);
 }
 
 /* Threads of a block as the kernel says: 0 = nothing. */

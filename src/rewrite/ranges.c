@@ -1023,6 +1023,7 @@ static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach 
 
 /* ---- for the pass ---- */
 /* What holds in every launch. */
+enum { OF_FOUR = 16 };                   /* bytes that one check of four reads is of */
 static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 			      const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
 			      const struct ws_shared_ranges *shared, const char *proved)
@@ -1035,8 +1036,10 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 		ws_ranges_free(g);
 		return NULL;
 	}
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
+		g->widest = needless[i].four && g->widest < OF_FOUR ? OF_FOUR : g->widest;
+	}
 	if (!leave_out_many(g)) {
 		ws_ranges_free(g);
 		return NULL;
@@ -1089,6 +1092,11 @@ static void outside(const struct ws_ranges *g, struct ws_code *c, const char *ad
 const char *ws_ranges_silent(const struct ws_ranges *g)
 {
 	return g->silent;
+}
+
+bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, const struct ws_rw_access *b)
+{
+	return g->how[a->inst->index] == g->how[b->inst->index];
 }
 
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,

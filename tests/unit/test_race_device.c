@@ -321,6 +321,22 @@ static void a_line_that_blocks_read(void **state)
 	              BARRIER " bra F;\nE:" BARRIER "F:" BARRIER " st.global.u32 [%rd2], %r7;\n"), 1, 64, NONE);
 }
 
+/* Reads of four words side by side are one check, with a place for each. */
+static void four_words(void **state)
+{
+	#define FOUR_AT(at) " ld.global.u32 %r7, [" at "]; ld.global.u32 %r8, [" at "+4]; ld.global.u32 %r9, [" at "+8];" \
+		" ld.global.u32 %r10, [" at "+12];\n"
+	#define WRITES_TWO " setp.eq.u32 %p1, %r0, 40; @%p1 st.global.u32 [%rd1+4], %r0; @%p1 st.global.u32 [%rd1+8], %r0;\n"
+	#define THEN_FOUR(order, who, at) KERNEL(WRITES_TWO order " setp.ne.u32 %p2, %r0, " who "; @%p2 bra E;\n" FOUR_AT(at) "E:")
+	expect(THEN_FOUR(BARRIER, "0", "%rd1"), 1, 64, NONE);
+	expect(THEN_FOUR("", "0", "%rd1"), 1, 64, RACES(2));
+	expect(THEN_FOUR("", "40", "%rd1"), 1, 64, NONE);
+	expect(THEN_FOUR("", "0", "%rd1+4"), 1, 64, RACES(2));          /* not aligned */
+	expect(THEN_FOUR("", "0", "%rd1+8"), 1, 64, RACES(1));
+	expect(KERNEL(" mul.wide.u32 %rd4, %r2, 16; add.u64 %rd4, %rd1, %rd4; st.global.u32 [%rd2+1024], %r0;\n" FOUR_AT("%rd4") BARRIER
+	              " @%p1 bra E; st.global.u32 [%rd2], %r0;\nE:"), 1, 64, NONE);
+}
+
 /* ---- one word by many ---- */
 /* Reads by lanes, warps and blocks that no entry names one by one. */
 static void a_word_that_many_read(void **state)
@@ -442,8 +458,19 @@ static void last_block(const char *text, uint32_t races)
 	race_free(&r);
 }
 
+/* The same by reads of four words. */
+#define LAST_BLOCK_BY_FOURS(publish, spread) KERNEL(GLOBAL(0) \
+	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r13, 0; and.b32 %r14, %r0, 60;\n" \
+	"L: mad.lo.u32 %r12, %r13, 64, %r14; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
+	FOUR_AT("%rd5") " add.u32 %r13, %r13, 1; setp.lt.u32 %p1, %r13, 80; @%p1 bra L;\nE:\n")
+
 static void a_long_chain_of_releases(void **state)
 {
+	last_block(LAST_BLOCK_BY_FOURS(" membar.gl;\n", BARRIER), 0);
+	last_block(LAST_BLOCK_BY_FOURS("", BARRIER), 4);
+	last_block(LAST_BLOCK_BY_FOURS(" membar.gl;\n", ""), 4);
 	last_block(LAST_BLOCK(" membar.gl;\n", BARRIER), 0);
 	last_block(LAST_BLOCK("", BARRIER), 1);                         /* nothing is released */
 	last_block(LAST_BLOCK(" membar.gl;\n", ""), 1);                 /* of thread 0 alone */
@@ -478,7 +505,7 @@ int main(void)
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
 		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
-		cmocka_unit_test(a_word_that_many_read),
+		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
 		cmocka_unit_test(a_race_again_and_again),
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
