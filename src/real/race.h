@@ -65,6 +65,10 @@ struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m);
 bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
                        bool same_value_error);
 
+/* ---- race_touched.c ---- */
+/* Counts what is in use of the tables of the current context, for --stats. */
+void ws_real_race_touched(const struct ws_race_device *d, const struct ws_race_counts *c, void *stream);
+
 /* ---- areas.c: the program's allocations ---- */
 struct ws_real_areas {                   /* the table of them on a GPU; begins as zero */
 	uint64_t base;

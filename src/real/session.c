@@ -23,6 +23,14 @@ void ws_real_count(enum ws_real_figure f, uint64_t n)
 	atomic_fetch_add(&figures[f], n);
 }
 
+void ws_real_most(enum ws_real_figure f, uint64_t n)
+{
+	unsigned long long was = atomic_load(&figures[f]);
+
+	while (was < n && !atomic_compare_exchange_weak(&figures[f], &was, n))
+		;
+}
+
 static void tell_stats(void)
 {
 	unsigned long long f[WS_FIG_COUNT];
@@ -37,6 +45,10 @@ static void tell_stats(void)
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
 	if (f[WS_FIG_PROBES])
 		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
+	if (f[WS_FIG_TOUCHED])
+		ws_real_tell("shadow memory of global memory: %.3f MB for %.3f MB touched, %.2f bytes a byte",
+		             (double)f[WS_FIG_SHADOW] * 1e-6, (double)f[WS_FIG_TOUCHED] * 1e-6,
+		             (double)f[WS_FIG_SHADOW] / (double)f[WS_FIG_TOUCHED]);
 }
 
 static void *create(void)

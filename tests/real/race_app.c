@@ -1,5 +1,5 @@
 /* A program for `warpsafe race --gpu=real` that uses the driver API: race_app WAY. Its kernel has a race, or with
- * "fine" none; the ways are those in which a program comes to launch a kernel, and to its end. */
+ * "fine" none, and with "global" behind that it writes to 128 words of global memory; the ways are those in which a program comes to launch a kernel, and to its end. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,7 +25,9 @@ static const char racy[] =
 	"\tmov.u64 %rd3, m;\n\tadd.s64 %rd4, %rd3, %rd2;\n\tst.shared.u32 [%rd4], %r1;\n"
 	"\t// bar.sync 0;\n"
 	"\txor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd5, %r2, 4;\n\tadd.s64 %rd6, %rd3, %rd5;\n"
-	"\tld.shared.u32 %r3, [%rd6];\n\n\tret;\n}\n";
+	"\tld.shared.u32 %r3, [%rd6];\n\n"
+	"\t// mov.u32 %r4, %ctaid.x; mad.lo.u32 %r3, %r4, 64, %r3; mad.wide.u32 %rd7, %r3, 4, %rd1; st.global.u32 [%rd7], %r3;\n"
+	"\tret;\n}\n";
 static char text[sizeof racy];
 static void *context, *module, *function;
 static uint64_t memory;
@@ -155,6 +157,8 @@ int main(int argc, char **argv)
 	memcpy(text, racy, sizeof racy);
 	if (argc > 2 && strcmp(argv[2], "fine") == 0)
 		memcpy(strstr(text, "// bar.sync"), "bar.sync 0;//", 13);
+	if (argc > 3 && strcmp(argv[3], "global") == 0)
+		memcpy(strstr(text, "// mov"), "   mov", 6);
 	for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
 		if (strcmp(argv[1], ways[i].name) == 0)
 			ways[i].go();
