@@ -418,6 +418,7 @@ static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
 	const char *args[] = { ws_code_address(c, &a), number(r->p, what(&a, false, b->ordering)) };
 	bool done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
 
+	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
 	note_site(b, &a, NULL, r->nsites++);
 	done = done && (!function || ws_inline(c, function, args, 2, NULL));
 	ws_code_end(c);
