@@ -388,8 +388,9 @@ const struct ws_verb ws_verb_bench = {
 	"  R1 to R5, R8   locks in warps: examples 1 to 20, and what goes beyond (Ramamurthy 2011)\n"
 	"\n"
 	"S2 to S6 count cycles of the clocked GPU, as `warpsafe sim --config=gtx480`, the paper's machine;\n"
-	"with --gpu=real, milliseconds of the machine's own GPU. R6 and R7 count cycles of fermi30. --quick takes\n"
-	"small sizes, --full those of R6 and R7 that take long (Apriori with 100,000 records). --programs: the\n"
+	"with --gpu=real, milliseconds of the machine's own GPU. R6 and R7 count cycles of fermi30, D4 of\n"
+	"fx5800. --quick takes small sizes, --full those that take long (Apriori with 100,000 records in R6 and\n"
+	"R7, all of HIST in D4). --programs: the\n"
 	"programs were built before and lie in FOLDER (mcarlo, scan, ...), so that a machine without a\n"
 	"compiler can run them. The exit status is 1 when a row does not hold.\n",
 	bench,
