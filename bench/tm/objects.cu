@@ -2,9 +2,8 @@
  * is that of a whole thread block, it works on copies of the nodes on its way (tm_block.cuh), and only the nodes that change are
  * locked at its end. The ways are the paper's: who makes the copies (one thread, 32, one a byte; and words), and all that was read
  * locked as well (pessimistic). size is of no account. Result: every node once, where its key belongs. */
-#include <warpsafe/tm_block.cuh>
-
 #include "tm_bench.cuh"
+#include <warpsafe/tm_block.cuh>
 
 enum { LEVELS = 8 };
 
