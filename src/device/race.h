@@ -194,7 +194,7 @@ struct ws_race_counts {
 enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_WRITE_AFTER_WRITE };
 /* When a pair of places was told that often, a word with that race is looked at no further in that launch, but by one access
  * of SAMPLE. */
-#define WS_RACE_OFTEN        (1 << 16)
+#define WS_RACE_OFTEN        (1 << 12)
 #define WS_RACE_SAMPLE       256
 #define WS_RACE_SAME_VALUE   1           /* the write found the value that it writes */
 #define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */

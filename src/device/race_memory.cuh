@@ -141,17 +141,20 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 		shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
 }
 
-/* Of lanes that come to one line together one makes cells of it, and no other waits for it in a loop: where their ways meet
- * again behind a condition, a GPU waits for all of them anyhow, and who looks again and again before holds up the one. Lines
+/* Of lanes that come to one line together one makes cells of it, and the others do not wait for it in a loop: where their
+ * ways meet again behind a condition, a GPU waits for all of them anyhow. For one of another warp they wait a little. Lines
  * that are neighbours have places of their own in `expanding`, so that lanes that come to several of them do not all try. */
 SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
+	enum { LOOKS = 16 };
 	u32 nth = (u32)(line >> 4), mark = nth * 2 + 1;
 	u64 entry;
 
 	if (shared_exchange32(IN_SHARED(__warpsafe_block.expanding[0]) + 4 * (nth % EXPANDING), mark) != mark)
 		__warpsafe_expand_line(line, warp);
 	entry = load64(line);
+	for (u32 n = 0; n < LOOKS && !is_expanded(entry) && load32(COUNTS(cells)) < RACE.ncells; n++)
+		entry = load64(line);    /* a lane of another warp is at it: who tries as well takes cells in vain */
 	if (is_expanded(entry))
 		return entry;
 	__warpsafe_expand_line(line, warp);      /* the other one is on its way alone, or there is no room */

@@ -42,8 +42,23 @@ HELPER struct links load_links(u32 number)
 /* ---- rows ---- */
 HELPER u64 location_at(u32 n) { return RACE.locations + sizeof(struct ws_race_location) * (u64)n; }
 
-/* Where a key is looked for first. */
-HELPER u32 first_place(u64 key) { return (u32)(key * 0x9e3779b97f4a7c15ull >> 40) & ((1u << RACE.locations_log2) - 1); }
+/* Where a key is looked for first, and how far apart the further places are. What lies within BESIDE of each other, words of
+ * memory or blocks that have released at one, is looked for side by side: a table of hundreds of megabytes has more pages
+ * than a multiprocessor finds at once. Keys that meet part again at the second place. */
+enum { BESIDE_LOG2 = 12, KIND_BITS = 2, BESIDE = 1 << BESIDE_LOG2 };
+HELPER u32 place_mask(void) { return (1u << RACE.locations_log2) - 1; }
+
+HELPER u32 first_place(u64 key)
+{
+	u32 far = (u32)((key >> (BESIDE_LOG2 + KIND_BITS)) * 0x9e3779b97f4a7c15ull >> 40);
+
+	return (far << BESIDE_LOG2 ^ (u32)(key >> KIND_BITS)) & place_mask();
+}
+
+HELPER u32 next_place(u32 place, u64 key)
+{
+	return (place + ((u32)(key * 0xbf58476d1ce4e5b9ull >> 32) | 1)) & place_mask();
+}
 
 HELPER void load_location(u64 at, u64 *key, u64 *value)
 {
@@ -53,10 +68,9 @@ HELPER void load_location(u64 at, u64 *key, u64 *value)
 /* The row of a key; 0 = there is none, and no room for one. */
 HELPER u64 location_of(u64 key, bool insert)
 {
-	u32 mask = (1u << RACE.locations_log2) - 1;
 	u32 n = first_place(key);
 
-	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
+	for (u32 tries = 0; tries < 64 && tries <= place_mask(); tries++, n = next_place(n, key)) {
 		u64 at = location_at(n), has = load64(at);
 
 		if (!has && !insert)
@@ -77,12 +91,11 @@ HELPER u64 location_of(u64 key, bool insert)
 /* The row of a key with what it has now; 0 = it has none. */
 HELPER u64 look_up(u64 key, u64 *value)
 {
-	u32 mask = (1u << RACE.locations_log2) - 1;
 	u32 n = first_place(key);
 	u64 at, has;
 
 	*value = 0;
-	for (u32 tries = 0; tries < 64 && tries <= mask; tries++, n = (n + 1) & mask) {
+	for (u32 tries = 0; tries < 64 && tries <= place_mask(); tries++, n = next_place(n, key)) {
 		at = location_at(n);
 		load_location(at, &has, value);
 		if (has == key)
@@ -108,12 +121,14 @@ HELPER u32 number_of_word(u64 at) { return (u32)((at - RACE.locations) / sizeof(
 HELPER u32 newest_in(u64 row) { return (u32)row; }
 HELPER u32 counted_in(u64 row) { return (u32)(row >> 32); }
 
-/* The key of a list. Two lists may have the same one, by chance: then they are one list. */
+/* The key of a list. Two lists may have the same one, by chance: then they are one list. Those of blocks that follow each
+ * other have keys that do. */
 HELPER u64 key_of_list(u32 word, u32 block, u32 who)
 {
-	u64 key = ((u64)word << 32 | block) * 0x9e3779b97f4a7c15ull;
+	u64 key = ((u64)word << 32 | block >> BESIDE_LOG2) * 0x9e3779b97f4a7c15ull;
 
-	return ((key ^ key >> 29) + who) * 0xbf58476d1ce4e5b9ull | 3;
+	key = ((key ^ key >> 29) + who) * 0xbf58476d1ce4e5b9ull;
+	return key << (BESIDE_LOG2 + KIND_BITS) | block % BESIDE << KIND_BITS | 3;
 }
 
 HELPER u32 list_of(u32 thread, u32 list)
