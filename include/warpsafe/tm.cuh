@@ -550,7 +550,7 @@ WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
  * two aborts a commit however many threads want the same words: with more attempts at once they take locations from each other
  * that they give back unused, with fewer the locations lie idle. Measured on an H200 (BANK, 2K to 1M accounts): the best for
  * all sizes of 8 to 17 levels and of divisors 1.4 to 8. */
-enum { WS_TX_LEVELS = 12 };
+enum { WS_TX_LEVELS = 13, WS_TX_PRESSES = 3 };
 
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 {
@@ -560,13 +560,15 @@ WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 		tx->level -= tx->level < 2 ? tx->level : 2;
 }
 
-/* The logarithm of the rounds to let pass. Who has been aborted more than 16 times presses harder and harder. The one with the
+/* The logarithm of the rounds to let pass. Who has been aborted more than 16 times presses
+ * harder, to an eighth of the time; without that bound all who are old press at once, and most come to run alone (H200, 2K accounts). The one with the
  * token waits longer and longer for the attempts that were under way, which an unfair scheduler may let run only while it
  * does. Who waits for a condition (ws_tx_retry) asks at most so often. */
 WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 {
 	unsigned age = tx->aborts < 16 ? 0 : (tx->aborts - 16) / 4, more = tx->aborts - tx->tm.patience;
 
+	age = age < WS_TX_PRESSES ? age : WS_TX_PRESSES;
 	if (tx->token)
 		return 4 + (more < 10 ? more : 10);
 	if (tx->why == WS_TM_RETRY)
