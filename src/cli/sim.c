@@ -45,7 +45,7 @@ static char *find_machine(const char *config)
 		if (is_file)
 			ws_cli_refuse("sim", "cannot read '%s': %s", config, strerror(errno));
 		else
-			ws_cli_refuse("sim", "there is no machine '%s' (there are fermi, fermi30, fx5800, gtx480, h200; a file has a dot "
+			ws_cli_refuse("sim", "there is no machine '%s' (there are fermi, fermi30, fx5800, gtx480, h200, southern-islands; a file has a dot "
 			              "or a slash in its name)", config);
 	} else if (!ws_machine_read(&m, config, text, &sink)) {
 		fputs(why.data, stderr);

@@ -141,6 +141,8 @@ static void note(void *user, struct ws_reg *r, bool is_def)
 		return;
 	if (s->ti->regs)
 		s->ti->regs[s->n] = place(s->places, r->index);
+	if (!is_def && s->n < 32 && wide(r->type))
+		s->ti->wide |= 1u << s->n;
 	s->n++;
 }
 

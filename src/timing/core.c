@@ -24,6 +24,9 @@ void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index)
 	}
 	for (uint32_t u = 0; u < WS_UNIT_COUNT; u++)
 		c->unit[u] = ws_alloc(m->units[u] * sizeof *c->unit[u]);
+	c->collector = ws_alloc((m->collectors + 1) * sizeof *c->collector);
+	c->bank = ws_alloc(m->register_banks * sizeof *c->bank);
+	ws_channels_init(m, c);
 	c->queue = ws_alloc(m->queue * sizeof(struct ws_memop *));
 	c->stage = WS_NEVER;
 	ws_cache_init(&c->cache[WS_IN_L1], &m->l1);
@@ -38,6 +41,9 @@ void ws_core_fini(struct ws_timing *t, struct ws_core *c)
 {
 	for (uint32_t u = 0; u < WS_UNIT_COUNT; u++)
 		free(c->unit[u]);
+	free(c->collector);
+	free(c->bank);
+	ws_channels_fini(c);
 	free(c->sched);
 	free(c->queue);
 	for (uint32_t i = WS_IN_L1; i < WS_IN_COUNT; i++) {
@@ -144,6 +150,7 @@ void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
 		set_at(t, w, WS_NEVER, WS_STALL_BARRIER);
 		break;
 	case WS_STEP_READY:
+		w->function = next.inst ? next.function : UINT32_MAX;
 		w->ti = next.inst ? &t->code[next.function].inst[next.inst->index] : &at_the_end;
 		if (waited)
 			w->branch = t->now + t->m.latency[WS_CLASS_BARRIER] + ws_follow_delay(t, w);
@@ -176,15 +183,47 @@ static uint64_t *free_unit(const struct ws_timing *t, struct ws_core *c, uint32_
 	return best;
 }
 
-/* Can the warp issue, as far as its core is concerned? Else why not, and in *when from when on. */
-static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why, uint64_t *when)
+/* ---- operands ---- */
+static uint64_t *free_collector(const struct ws_timing *t, struct ws_core *c)
+{
+	uint64_t *best = c->collector;
+
+	for (uint32_t i = 1; i < t->m.collectors; i++)
+		if (c->collector[i] < *best)
+			best = &c->collector[i];
+	return best;
+}
+
+/* The operands are read, each from its bank, one a cycle. Neighbouring registers of a warp, and a register of neighbouring warps,
+ * lie in different banks. Returns the cycles until all are there. */
+static uint64_t collect(struct ws_timing *t, const struct ws_twarp *w)
 {
 	struct ws_core *c = w->sched->core;
-	uint64_t unit = *free_unit(t, c, w->ti->unit);
+	const struct ws_tinst *ti = w->ti;
+	uint64_t last = t->now;
 
-	if (unit > t->now) {
-		*why = WS_STALL_PIPELINE;
-		*when = unit;
+	if (!t->m.collectors || !ti->nuse)
+		return 0;
+	for (uint32_t i = 0; i < ti->nuse; i++)
+		for (uint32_t half = 0; half <= (i < 32 ? ti->wide >> i & 1 : 0); half++) {
+			uint64_t *bank = &c->bank[(ti->regs[i] + half + w->slot) % t->m.register_banks];
+
+			last = ws_later(last, ws_later(*bank, t->now));
+			*bank = ws_later(*bank, t->now) + 1;
+		}
+	*free_collector(t, c) = last + 1;
+	t->c->register_conflicts += last - t->now;
+	return last - t->now;
+}
+
+/* Can the warp issue, as far as its core is concerned? Else why not, and in *when from when on. */
+static bool may_enter(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why, uint64_t *when)
+{
+	struct ws_core *c = w->sched->core;
+
+	if (t->m.collectors && w->ti->nuse && *free_collector(t, c) > t->now) {
+		*why = WS_STALL_COLLECTORS;
+		*when = *free_collector(t, c);
 		return false;
 	}
 	if (!w->ti->memory && !(w->ti->call && t->unit))
@@ -204,11 +243,23 @@ static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why
 	return true;
 }
 
-static void count_issue(struct ws_timing *t, const struct ws_twarp *w, const struct ws_stepped *s)
+static bool has_room(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *why, uint64_t *when)
+{
+	uint64_t unit = *free_unit(t, w->sched->core, w->ti->unit);
+
+	if (unit > t->now) {
+		*why = WS_STALL_PIPELINE;
+		*when = unit;
+		return false;
+	}
+	return may_enter(t, w, why, when);
+}
+
+static void count_issue(struct ws_timing *t, const struct ws_twarp *w, const struct ws_stepped *s, bool joined)
 {
 	uint32_t lanes = (uint32_t)__builtin_popcount(s->active);
 
-	t->c->issued++;
+	t->c->issued += !joined;
 	t->c->thread_instructions += lanes;
 	t->c->lanes_issued += lanes;
 	if (w->ti->cls == WS_CLASS_BRANCH) {
@@ -236,14 +287,17 @@ static uint32_t number(struct ws_twarp *w)
 	return token;
 }
 
-static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s)
+static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s, bool joined)
 {
 	const struct ws_tinst *ti = w->ti;
 	const struct ws_machine *m = &t->m;
 	uint64_t *unit = free_unit(t, w->sched->core, ti->unit), busy = (uint64_t)m->interval[ti->unit] * ti->times, after;
+	uint64_t operands = collect(t, w);
 	bool memory = s->kind != WS_STEP_PLAIN && s->mask;
+	struct ws_memop *a;
 
-	*unit = t->now + busy;
+	if (!joined)
+		*unit = t->now + operands + busy;
 	w->branch = t->now + 1;
 	if (s->kind == WS_STEP_INTRINSIC && s->mask) {
 		ws_unit_issue(t, w, s);
@@ -251,11 +305,13 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 	}
 	if (memory) {
 		results_at(w, WS_NEVER);
-		ws_stage_push(t, w, s)->token = number(w);
+		a = ws_stage_push(t, w, s);
+		a->token = number(w);
+		a->from = t->now + 1 + operands;
 		return;
 	}
 	after = ws_later(busy - m->interval[ti->unit], (ti->chain - 1u) * m->latency[ti->cls]) +
-	        m->latency[ti->memory ? WS_CLASS_MOVE : ti->cls];
+	        m->latency[ti->memory ? WS_CLASS_MOVE : ti->cls] + operands;
 	if (!m->ahead || !ws_ahead_put_off(w, (uint32_t)after))
 		results_at(w, t->now + after);
 	if (ti->cls == WS_CLASS_BRANCH)
@@ -264,18 +320,30 @@ static void reserve(struct ws_timing *t, struct ws_twarp *w, const struct ws_ste
 		w->branch += ws_follow_delay(t, w);
 }
 
-static void issue(struct ws_timing *t, struct ws_twarp *w)
+/* joined: it is the second half of a wavefront whose first half has just issued. */
+static void issue(struct ws_timing *t, struct ws_twarp *w, bool joined)
 {
 	struct ws_stepped s;
 
 	ws_step_core(t->x, w->sched->core->index);
 	if (!ws_step(t->x, w->warp, true, &s))
 		return;
-	count_issue(t, w, &s);
-	reserve(t, w, &s);
+	count_issue(t, w, &s, joined);
+	reserve(t, w, &s, joined);
 	ws_warp_refresh(t, w);
 	if (s.wakes && w->block->peer)
 		ws_block_refresh(t, w->block);
+}
+
+static void issue_wavefront(struct ws_timing *t, struct ws_twarp *w)
+{
+	struct ws_twarp *twin = ws_wavefront_joins(t, w);
+	enum ws_stall why;
+	uint64_t when;
+
+	issue(t, w, false);
+	if (twin && !ws_step_failed(t->x) && may_enter(t, twin, &why, &when))
+		issue(t, twin, true);
 }
 
 /* ---- a scheduler ---- */
@@ -320,11 +388,12 @@ static void schedule(struct ws_timing *t, struct ws_sched *s)
 	while (ready) {
 		uint32_t i = ws_policy_pick(&t->m, s, ready);
 
-		if (has_room(t, s->warp[i], &reason, &later)) {
+		reason = WS_STALL_BARRIER;
+		if (!ws_wavefront_waits(t, s->warp[i], &later) && has_room(t, s->warp[i], &reason, &later)) {
 			s->last = i;
 			s->wake = t->now + 1;
 			s->since = t->now + 1;
-			issue(t, s->warp[i]);
+			issue_wavefront(t, s->warp[i]);
 			return;
 		}
 		why = reason < why ? reason : why;

@@ -5,7 +5,12 @@
  * A crossbar has no other links. A butterfly has stages of switches, and behind each but the last a link for each position:
  * a packet from port i to port j is after stage s at the position whose first s digits are j's and whose others are i's
  * (destination tag routing; Dally and Towles, "Principles and practices of interconnection networks", 2004, 4.1). Packets that
- * share a link wait for each other. Buffers are not bounded.
+ * share a link wait for each other.
+ *
+ * Buffers are not bounded, or (network.channels) a partition has room for some flits of each core, and a core knows how many: it
+ * sends a packet when there is room for all of it, and hears of room `network.latency` after it is there (credits; Dally and
+ * Towles, 13.3). Until then the packet waits in the queue of its virtual channel, which is that of its partition's number,
+ * and those behind it wait too; those of other channels pass (17.1). Cores take what comes at once.
  *
  * What is sent takes its port of entry at once; the rest of its way is found between two windows of time, for all packets in
  * the order in which they were sent. */
@@ -103,10 +108,94 @@ bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64
 {
 	uint64_t ahead = (uint64_t)AHEAD * t->network_cycle;
 
+	if (c->waiting >= AHEAD) {
+		*when = WS_NEVER;        /* a credit wakes it */
+		return false;
+	}
 	if (c->out <= ws_fine(t->now) + ahead)
 		return true;
 	*when = ws_cycle_of(c->out - ahead);
 	return false;
+}
+
+/* ---- virtual channels ---- */
+struct ws_channel { struct ws_packet *first, *last; };
+
+void ws_channels_init(const struct ws_machine *m, struct ws_core *c)
+{
+	c->channel = ws_alloc((m->channels + 1) * sizeof *c->channel);
+	c->credit = ws_alloc(m->partitions * sizeof *c->credit);
+	for (uint32_t i = 0; i < m->partitions; i++)
+		c->credit[i] = m->buffer;
+}
+
+void ws_channels_fini(struct ws_core *c)
+{
+	free(c->channel);
+	free(c->credit);
+}
+
+/* A packet larger than the buffer has it for itself. */
+static uint32_t room_for(const struct ws_timing *t, const struct ws_packet *k)
+{
+	return k->flits < t->m.buffer ? k->flits : t->m.buffer;
+}
+
+static bool send_from(struct ws_timing *t, struct ws_core *c, struct ws_channel *v)
+{
+	struct ws_packet *k = v->first;
+
+	if (!k || c->credit[k->part->index] < room_for(t, k))
+		return false;
+	v->first = k->next;
+	c->credit[k->part->index] -= room_for(t, k);
+	c->waiting -= k->flits;
+	k->counted = true;
+	send(t, &t->memory_box, &c->out, c->index, k);
+	return true;
+}
+
+/* All that can go does, the channels in turn. */
+static void pump(struct ws_timing *t, struct ws_core *c)
+{
+	for (uint32_t idle = 0; idle < t->m.channels;) {
+		idle = send_from(t, c, &c->channel[c->turn]) ? 0 : idle + 1;
+		c->turn = (c->turn + 1) % t->m.channels;
+	}
+}
+
+static void queue(struct ws_timing *t, struct ws_packet *k)
+{
+	struct ws_core *c = k->core;
+	struct ws_channel *v = &c->channel[k->part->index % t->m.channels];
+
+	k->next = NULL;
+	if (v->first)
+		v->last->next = k;
+	else
+		v->first = k;
+	v->last = k;
+	c->waiting += k->flits;
+	pump(t, c);
+	t->c->credit_waits += v->first != NULL;  /* it is the last one there */
+}
+
+void ws_network_credit(struct ws_timing *t, const struct ws_packet *k)
+{
+	k->core->credit[k->part->index] += k->flits;
+	pump(t, k->core);
+}
+
+void ws_network_taken(struct ws_timing *t, const struct ws_packet *taken)
+{
+	struct ws_packet *k;
+
+	if (!taken->counted)
+		return;
+	k = ws_packet_new(t);
+	*k = (struct ws_packet){.core = taken->core, .part = taken->part, .kind = WS_PACKET_CREDIT,
+	                        .flits = room_for(t, taken), .source = taken->part->index, .tail = ws_fine(t->now)};
+	put(&t->credit_box, t->now - t->window, k);
 }
 
 static uint32_t bytes_of(const struct ws_packet *k)
@@ -147,7 +236,10 @@ void ws_network_to_part(struct ws_timing *t, struct ws_packet *k)
 	k->flits = flits(t, sent_bytes(k));
 	*(k->kind <= WS_PACKET_ATOMIC ? &t->c->packets_to_memory : &t->c->unit_packets) += 1;
 	t->c->flits_to_memory += k->flits;
-	send(t, &t->memory_box, &k->core->out, k->core->index, k);
+	if (t->m.channels)
+		queue(t, k);
+	else
+		send(t, &t->memory_box, &k->core->out, k->core->index, k);
 }
 
 void ws_network_to_core(struct ws_timing *t, void *packet)
@@ -175,6 +267,11 @@ static void arrive_at_core(struct ws_timing *t, struct ws_packet *k)
 	struct path p = {&k->core->in, k->source, k->core->index};
 
 	ws_wheel_add(&k->core->home->wheel, pass(t, &t->to_cores, &p, k), ws_stage_reply, k);
+}
+
+static void credit_at_core(struct ws_timing *t, struct ws_packet *k)
+{
+	ws_wheel_add(&k->core->home->wheel, k->tail / WS_FINE + t->m.network_latency, ws_stage_reply, k);
 }
 
 /* The first packet of a cycle among those of all host threads; NULL: there are no more. */
@@ -216,4 +313,7 @@ void ws_network_deliver(struct ws_timing *t)
 	for (uint32_t i = 0; i < t->nhosts; i++)
 		boxes[i] = &t->host[i]->core_box;
 	deliver(t, boxes, arrive_at_core);
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		boxes[i] = &t->host[i]->credit_box;
+	deliver(t, boxes, credit_at_core);
 }

@@ -26,7 +26,10 @@ static double dram_utilization(const struct ws_timing *t, const struct ws_counte
 
 	return share((c->dram_reads + c->dram_writes) * burst * t->memory_cycle, ws_fine(c->cycles) * t->m.partitions);
 }
-static double simd_efficiency(const struct ws_counters *c) { return share(c->lanes_issued, c->issued * WS_WARP); }
+static double simd_efficiency(const struct ws_timing *t, const struct ws_counters *c)
+{
+	return share(c->lanes_issued, c->issued * WS_WARP * (t->m.wavefront + 1));
+}
 /* Requests that found their row open: it was not opened for them. */
 static uint64_t row_hits(const struct ws_counters *c)
 {
@@ -78,7 +81,7 @@ static void kernel_text(const struct ws_timing *t, const struct ws_tkernel *k, s
 	ws_buf_printf(out, "%s: %llu launch%s, ", k->name, (unsigned long long)c->launches, c->launches == 1 ? "" : "es");
 	ws_buf_add_count(out, c->cycles);
 	ws_buf_printf(out, " cycles (%.3f ms), %.3f instructions a cycle, %.1f %% of the lanes active\n",
-	              (double)c->cycles / t->m.clock_core / 1000, ipc(c), 100 * simd_efficiency(c));
+	              (double)c->cycles / t->m.clock_core / 1000, ipc(c), 100 * simd_efficiency(t, c));
 	add_line(out, "thread instructions", c->thread_instructions, -1);
 	stalls(c, out);
 	add_pair(out, "branches of one way", c->branches - c->diverged, c->diverged);
@@ -175,7 +178,7 @@ void ws_timing_json(const struct ws_timing *t, struct ws_buf *out)
 		for (size_t k = 0; k < WS_COUNT(names); k++)
 			ws_buf_printf(out, ", \"%s\": %llu", names[k].name, (unsigned long long)value(c, k));
 		ws_buf_printf(out, ", \"ipc\": %.6f, \"simd_efficiency\": %.6f, \"dram_utilization\": %.6f}", ipc(c),
-		              simd_efficiency(c), dram_utilization(t, c));
+		              simd_efficiency(t, c), dram_utilization(t, c));
 	}
 	ws_buf_puts(out, "\n]");
 	unit_json(t, out);

@@ -158,7 +158,7 @@ static void tick(struct ws_timing *t, void *arg)
 
 	p->ticking = false;
 	while (p->first) {
-		struct ws_packet *k = p->first;
+		struct ws_packet *k = p->first, before = {.core = k->core, .part = p, .flits = k->flits, .counted = k->counted};
 
 		if (p->port >= ws_fine(t->now + 1)) {
 			p->ticking = true;
@@ -167,8 +167,10 @@ static void tick(struct ws_timing *t, void *arg)
 		}
 		p->full = false;
 		p->first = k->next;
-		if (serve(t, p, k))
+		if (serve(t, p, k)) {
+			ws_network_taken(t, &before);    /* it may be another one already */
 			continue;
+		}
 		p->first = k;
 		p->full = true;
 		return;

@@ -45,6 +45,7 @@ void ws_host_init(struct ws_timing *h)
 	ws_wheel_init(&h->wheel);
 	ws_outbox_init(&h->m, &h->memory_box);
 	ws_outbox_init(&h->m, &h->core_box);
+	ws_outbox_init(&h->m, &h->credit_box);
 	h->objects = ws_arena_new();
 	h->free_packets = NULL;
 	h->free_filled = NULL;
@@ -60,6 +61,7 @@ void ws_host_fini(struct ws_timing *h)
 	ws_wheel_fini(&h->wheel);
 	ws_outbox_fini(&h->memory_box);
 	ws_outbox_fini(&h->core_box);
+	ws_outbox_fini(&h->credit_box);
 	free(h->effects);
 	h->effects = NULL;
 	h->cap_effects = 0;
@@ -187,6 +189,17 @@ static void free_slot(struct ws_core *c, uint32_t schedulers, struct ws_sched **
 	}
 }
 
+/* The second half of a wavefront goes where the first is, if there is room: always, but where a block has few warps. */
+static struct ws_twarp *find_twin(const struct ws_timing *t, const struct ws_tblock *b, uint32_t i, uint32_t *slot)
+{
+	struct ws_twarp *twin = t->m.wavefront && i % 2 ? b->warps[i - 1] : NULL;
+
+	for (*slot = 0; twin && *slot < twin->sched->n; ++*slot)
+		if (!twin->sched->warp[*slot])
+			return twin;
+	return NULL;
+}
+
 static struct ws_tblock *new_block(struct ws_timing *t)
 {
 	struct ws_tblock *b = t->free_blocks;
@@ -216,7 +229,13 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 	                       .again = again};
 	memset(ready, 0, t->nregs * sizeof *ready);
 	memset(token, 0, t->nregs * sizeof *token);
-	free_slot(b->core, t->m.schedulers, &w->sched, &w->slot);
+	w->twin = find_twin(t, b, i, &w->slot);
+	if (w->twin) {
+		w->sched = w->twin->sched;
+		w->twin->twin = w;
+	} else {
+		free_slot(b->core, t->m.schedulers, &w->sched, &w->slot);
+	}
 	w->sched->warp[w->slot] = w;
 	ws_step_core(b->core->home->x, b->core->index);
 }

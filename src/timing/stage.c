@@ -161,7 +161,7 @@ struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const st
 	a->space = s->space;
 	a->nseg = a->next = a->passes = 0;
 	a->pending = 1;
-	a->done = 0;
+	a->done = a->from = 0;
 	a->link = NULL;
 	a->of_unit = a->of_watch = false;
 	a->watched = a->beside = NULL;
@@ -455,6 +455,8 @@ uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c)
 	if (!c->queued || c->stage > t->now)
 		return c->queued ? c->stage : WS_NEVER;
 	a = c->queue[c->head];
+	if (a->from > t->now)
+		return c->stage = a->from;
 	if (a->space == WS_SPACE_SHARED) {
 		shared_memory(t, c, a);
 	} else if (a->next < a->nseg && !transact(t, a, &when)) {
@@ -482,7 +484,9 @@ void ws_stage_reply(struct ws_timing *t, void *arg)
 	struct ws_core *c = k->core;
 	struct ws_victim v;
 
-	if (k->kind == WS_PACKET_MESSAGE) {
+	if (k->kind == WS_PACKET_CREDIT) {
+		ws_network_credit(t, k);
+	} else if (k->kind == WS_PACKET_MESSAGE) {
 		ws_unit_message(t, k);
 	} else if (k->kind != WS_PACKET_READ) {
 		c->writes--;

@@ -26,11 +26,12 @@ struct ws_machine {                      /* rows of machine.def */
 	char name[64];
 	uint32_t clock_core, clock_network, clock_memory;
 	uint32_t cores, threads, blocks, registers, shared, schedulers, policy, active, stack, plain_calls, ahead;
+	uint32_t collectors, register_banks, wavefront;
 	uint32_t units[WS_UNIT_COUNT], interval[WS_UNIT_COUNT], latency[WS_CLASS_COUNT];
 	uint32_t shared_latency, shared_banks, shared_lanes, shared_atomics;
 	struct ws_cache_size l1, constant, texture, l2;
 	uint32_t l1_latency, l1_global, l1_mshrs, constant_latency, texture_latency, memory_lanes, segment, queue, writes;
-	uint32_t topology, radix, flit, network_latency, header;
+	uint32_t topology, radix, flit, network_latency, header, channels, buffer;
 	uint32_t partitions, interleave, hash, l2_latency, l2_port, l2_mshrs, l2_atomics;
 	uint32_t dram_queue, dram_banks, dram_row, dram_bus, dram_burst, dram_latency;
 	uint32_t tCL, tRP, tRC, tRAS, tRCD, tRRD, tCDLR, tWR;

@@ -125,6 +125,7 @@ struct ws_tinst {
 	bool call;                       /* perhaps an instruction of a unit */
 	bool library;                    /* a call of what the simulator does for kernels: printf, malloc */
 	uint16_t nuse, ndef;
+	uint32_t wide;                   /* a bit a use: it has 64 bits, and two banks */
 	uint32_t *regs;                  /* places: uses, then definitions */
 };
 enum ws_sync { WS_SYNC_NONE, WS_SYNC_BLOCK /* atomics with a result have happened */, WS_SYNC_ATOMICS /* atomics have happened */, WS_SYNC_MEMORY /* stores and atomics are done */, WS_SYNC_ALL /* and all results are there */ };
@@ -149,6 +150,7 @@ struct ws_memop {
 	uint32_t passes;                 /* of shared or constant memory */
 	uint32_t nseg, next;             /* transactions; the first that is not yet begun */
 	uint32_t pending;                /* that have begun and not ended, and 1 while in the queue */
+	uint64_t from;                   /* its operands are there */
 	uint64_t done;                   /* not before */
 	struct ws_step_atomic atomic;
 	bool of_unit;                    /* an instruction of the unit */
@@ -173,7 +175,8 @@ uint32_t ws_bank_passes(const struct ws_machine *m, const uint64_t *addr, uint32
 enum ws_packet_kind {
 	WS_PACKET_READ, WS_PACKET_WRITE, WS_PACKET_ATOMIC, WS_PACKET_MESSAGE /* to a core, of a unit */,
 	/* of a unit that watches: what a hit sends; ws_unit_tell; a read and a write in the partition, for nobody else */
-	WS_PACKET_NOTE, WS_PACKET_TELL, WS_PACKET_LOOK, WS_PACKET_KEEP
+	WS_PACKET_NOTE, WS_PACKET_TELL, WS_PACKET_LOOK, WS_PACKET_KEEP,
+	WS_PACKET_CREDIT /* to a core: a partition has room again */
 };
 struct ws_packet {
 	struct ws_core *core;
@@ -186,6 +189,7 @@ struct ws_packet {
 	struct ws_twarp *place;          /* MESSAGE */
 	uint32_t flits, source;          /* on its way: the number of the core or partition that it comes from */
 	uint64_t tail;                   /* ... and when it has left its port; fine */
+	bool counted;                    /* takes of its core's credit until the partition has taken it */
 	void *record;                    /* of the unit, goes along */
 	uint32_t extra;                  /* bytes of it */
 	struct ws_follow *watch;          /* LOOK: what it is for; others: the check that the answer waits for, or NULL */
@@ -240,8 +244,13 @@ void ws_network_init(const struct ws_machine *m, struct ws_network *n);
 void ws_network_fini(struct ws_network *n);
 void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b);
 void ws_outbox_fini(struct ws_outbox *b);
+void ws_channels_init(const struct ws_machine *m, struct ws_core *c);
+void ws_channels_fini(struct ws_core *c);
+/* The partition has taken the packet from its buffer. */
+void ws_network_taken(struct ws_timing *t, const struct ws_packet *k);
 void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
 void ws_network_to_part(struct ws_timing *t, struct ws_packet *k);       /* k->part */
+void ws_network_credit(struct ws_timing *t, const struct ws_packet *k);          /* it has come to its core */
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
 /* Between windows: all that was sent goes its way, and becomes events of those that it is for. */
 void ws_network_deliver(struct ws_timing *t);
@@ -249,7 +258,7 @@ bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64
 
 /* ---- core.c, stage.c ---- */
 enum ws_stall {
-	WS_STALL_PIPELINE, WS_STALL_STAGE, WS_STALL_DATA, WS_STALL_BRANCH, WS_STALL_MEMORY, WS_STALL_ORDER,
+	WS_STALL_PIPELINE, WS_STALL_COLLECTORS, WS_STALL_STAGE, WS_STALL_DATA, WS_STALL_BRANCH, WS_STALL_MEMORY, WS_STALL_ORDER,
 	WS_STALL_BARRIER, WS_STALL_EMPTY, WS_STALL_COUNT
 };
 struct ws_tblock {                       /* a resident block */
@@ -278,6 +287,10 @@ struct ws_twarp {
 	const struct ws_tinst *ti;       /* what comes next */
 	struct ws_sched *sched;
 	uint32_t slot;                   /* in sched */
+	struct ws_twarp *twin;           /* the other half of its wavefront, in the same scheduler; NULL: there is none */
+	uint64_t behind;                 /* has been able to issue, and has waited for twin, since then; 0: does not */
+	bool parted;                     /* goes on without twin until they are at the same instruction */
+	uint32_t function;               /* of ti */
 	bool waits, ended;
 	bool held;                       /* an instruction of the unit is under way, */
 	bool parked;                     /* ... until ws_unit_wake */
@@ -318,6 +331,7 @@ struct ws_core {
 	uint32_t wake_at;                /* its place in ws_timing.wake */
 	struct ws_sched *sched;
 	uint64_t *unit[WS_UNIT_COUNT];   /* free again then */
+	uint64_t *collector, *bank;      /* ... operand collectors, banks of the registers */
 	struct ws_memop **queue;        /* of the memory stage: a ring */
 	uint32_t head, queued;
 	uint64_t stage;                  /* the stage goes on then; WS_NEVER: when a reply comes */
@@ -326,6 +340,9 @@ struct ws_core {
 	uint32_t reads;                  /* past the cache, under way */
 	uint32_t writes;
 	uint64_t in, out;                /* ports of the network; fine */
+	struct ws_channel *channel;      /* network.c */
+	uint32_t *credit;                /* by partition: flits of this core that it has room for */
+	uint32_t waiting, turn;          /* flits that wait in the channels; the channel that is looked at first */
 };
 void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index);
 void ws_core_fini(struct ws_timing *t, struct ws_core *c);
@@ -346,6 +363,10 @@ uint64_t ws_stage_cycle(struct ws_timing *t, struct ws_core *c);
 void ws_stage_reply(struct ws_timing *t, void *packet);          /* an event: a packet has come back */
 bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w);/* with an atomic of its own that has not happened */
 void ws_memop_atomic_done(struct ws_timing *t, struct ws_memop *a, uint32_t lanes);
+/* wavefront.c. Must the warp, which could issue, wait for the other half of its wavefront? Until *when at most. */
+bool ws_wavefront_waits(struct ws_timing *t, struct ws_twarp *w, uint64_t *when);
+/* The half that issues together with it, if it has one that can; NULL. */
+struct ws_twarp *ws_wavefront_joins(const struct ws_timing *t, const struct ws_twarp *w);
 /* Those of the ready warps (bits) that the scheduler may take; it changes the active set. */
 uint64_t ws_policy_candidates(const struct ws_machine *m, struct ws_sched *s, uint64_t ready);
 uint32_t ws_policy_pick(const struct ws_machine *m, const struct ws_sched *s, uint64_t ready);   /* not 0 */
@@ -379,7 +400,7 @@ struct ws_timing {
 	uint64_t seq;                    /* numbers warps and requests in order */
 	uint64_t window, window_end;     /* cycles */
 	struct ws_wheel wheel;
-	struct ws_outbox memory_box, core_box;
+	struct ws_outbox memory_box, core_box, credit_box;
 	struct ws_effect *effects;       /* atomics whose effect is still to come, in order for each partition */
 	size_t neffects, cap_effects;
 	struct ws_exec *x;               /* the launch */

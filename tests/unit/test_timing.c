@@ -325,6 +325,94 @@ static void test_a_barrier_that_nobody_completes(void **state)
 	stop(&c);
 }
 
+/* ---- operand collectors ---- */
+static struct ws_counters products(uint32_t collectors, uint32_t banks)
+{
+	struct ws_machine m = clocked_named("fermi");
+	struct ws_buf b = {0};
+	struct ws_counters k;
+	struct clocked c;
+
+	m.collectors = collectors;
+	m.register_banks = banks;
+	ws_buf_puts(&b, PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %r<2>;\n.reg .b32 %s<4>;\n"
+	            "ld.param.u64 %r1, [p];\nmov.u32 %s1, %tid.x;\nmov.u32 %s2, %ntid.x;\nmov.u32 %s3, %ctaid.x;\n");
+	for (int i = 0; i < 100; i++)
+		ws_buf_puts(&b, "mad.lo.u32 %s1, %s1, %s2, %s3;\n");
+	ws_buf_puts(&b, "st.global.u32 [%r1], %s1;\nret;\n}\n");
+	c = start_on(&m, b.data);
+	rig_run(&c.r, "k", 1, 32, &(uint64_t){rig_mem(&c.r, 64)->addr});
+	k = *counters(&c);
+	stop(&c);
+	ws_buf_free(&b);
+	return k;
+}
+
+static void test_operand_collectors(void **state)
+{
+	struct ws_counters none = products(0, 16), many = products(4, 16), one = products(4, 1);
+
+	assert_int_equal(none.register_conflicts, 0);
+	assert_in_range(many.register_conflicts, 0, 1);          /* three registers side by side; the store's may meet */
+	assert_in_range(many.cycles, none.cycles, none.cycles + 1);
+	/* three reads of one bank in turn; the store has an address of 64 bits and a value */
+	assert_int_equal(one.register_conflicts, 100 * 2 + 2);
+	assert_in_range(one.cycles, none.cycles + 100 * 2, none.cycles + 100 * 2 + 4);
+	assert_int_equal(one.slots, one.issued + one.stall_pipeline + one.stall_collectors + one.stall_memory_stage +
+	                 one.stall_data + one.stall_branch + one.stall_memory + one.stall_order + one.stall_barrier +
+	                 one.stall_empty);
+}
+
+/* ---- wavefronts of 64 ---- */
+static struct ws_counters wavefront(bool pairs, const char *body, uint32_t threads, uint32_t expected)
+{
+	struct ws_machine m = clocked_named("southern-islands");
+	struct ws_buf b = {0};
+	struct ws_counters k;
+	struct ws_mem *p;
+	struct clocked c;
+
+	m.wavefront = pairs;
+	ws_buf_printf(&b, PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %%r<4>;\n.reg .b32 %%s<8>;\n.reg .pred %%q<4>;\n"
+	              "ld.param.u64 %%r1, [p];\nmov.u32 %%s1, %%tid.x;\nmov.u32 %%s2, 0;\n%s"
+	              "atom.global.add.u32 %%s7, [%%r1], %%s2;\nret;\n}\n", body);
+	c = start_on(&m, b.data);
+	p = rig_mem(&c.r, 64);
+	memset(p->host, 0, 64);
+	rig_run(&c.r, "k", 1, threads, &(uint64_t){p->addr});
+	assert_int_equal(*(uint32_t *)(void *)p->host, expected);
+	k = *counters(&c);
+	stop(&c);
+	ws_buf_free(&b);
+	return k;
+}
+
+static const char counting[] =
+	"L:\nadd.u32 %s2, %s2, 1;\nsetp.lt.u32 %q1, %s2, 50;\n@%q1 bra L;\n";
+/* the second warp alone goes through the loop */
+static const char parting[] =
+	"setp.lt.u32 %q2, %s1, 32;\n@%q2 bra M;\nL:\nadd.u32 %s2, %s2, 1;\nsetp.lt.u32 %q1, %s2, 50;\n@%q1 bra L;\nM:\n";
+/* the first warp waits in a loop for what the second does behind it */
+static const char waiting[] =
+	"setp.ge.u32 %q2, %s1, 32;\n@%q2 bra M;\nL:\nld.volatile.global.u32 %s3, [%r1+32];\nsetp.eq.u32 %q1, %s3, 0;\n@%q1 bra L;\n"
+	"M:\nmov.u32 %s4, 1;\nst.volatile.global.u32 [%r1+32], %s4;\n";
+
+static void test_wavefronts_of_64(void **state)
+{
+	struct ws_counters apart = wavefront(false, counting, 64, 64 * 50), pair = wavefront(true, counting, 64, 64 * 50);
+
+	assert_int_equal(apart.thread_instructions, pair.thread_instructions);
+	assert_in_range(2 * pair.issued, apart.issued, apart.issued + 8);         /* two warps take one turn, but for the last */
+	apart = wavefront(false, parting, 64, 32 * 50);
+	pair = wavefront(true, parting, 64, 32 * 50);
+	assert_int_equal(apart.thread_instructions, pair.thread_instructions);
+	/* the loop of one half takes a turn an instruction, and they are together again behind it */
+	assert_in_range(pair.issued, 150, apart.issued - 3);
+	assert_in_range(pair.lanes_issued, 0, pair.issued * 64 * 6 / 10);
+	wavefront(true, waiting, 64, 0);
+	wavefront(true, counting, 96, 96 * 50);                  /* half a wavefront at the end */
+}
+
 /* ---- blocks ---- */
 static uint64_t cycles_with_shared(uint32_t shared)
 {
@@ -381,7 +469,7 @@ static void test_sums_and_repetition(void **state)
 			k = counters(&c);
 			assert_memory_equal(k, counters(&d), sizeof *k);
 			assert_int_equal(k->slots, k->cycles * m.cores * m.schedulers);
-			assert_int_equal(k->slots, k->issued + k->stall_pipeline + k->stall_memory_stage + k->stall_data +
+			assert_int_equal(k->slots, k->issued + k->stall_pipeline + k->stall_collectors + k->stall_memory_stage + k->stall_data +
 			                 k->stall_branch + k->stall_memory + k->stall_order + k->stall_barrier + k->stall_empty);
 			assert_int_equal(k->l2_hits + k->l2_misses, k->l2_reads + k->l2_writes + k->l2_atomics);
 			assert_int_equal(k->packets_to_memory, k->packets_to_cores);
@@ -442,7 +530,7 @@ static struct ws_counters run_together(const struct ws_machine *m, uint32_t host
 
 static void test_host_threads_count_the_same(void **state)
 {
-	static const char *const names[] = {"fermi", "h200"};
+	static const char *const names[] = {"fermi", "southern-islands", "h200"};
 	static uint8_t one[TOGETHER_BYTES], many[TOGETHER_BYTES];
 
 	for (size_t i = 0; i < WS_COUNT(names); i++) {
@@ -501,6 +589,8 @@ int main(void)
 		cmocka_unit_test(test_a_lock_works_with_independent_threads),
 		cmocka_unit_test(test_a_lock_deadlocks_under_the_stack),
 		cmocka_unit_test(test_a_barrier_that_nobody_completes),
+		cmocka_unit_test(test_operand_collectors),
+		cmocka_unit_test(test_wavefronts_of_64),
 		cmocka_unit_test(test_shared_memory_limits_blocks),
 		cmocka_unit_test(test_sums_and_repetition),
 		cmocka_unit_test(test_host_threads_count_the_same),

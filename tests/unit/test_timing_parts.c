@@ -321,6 +321,59 @@ static void test_crossbar(void **state)
 	ws_timing_free(t);
 }
 
+static struct ws_packet *queued(struct ws_timing *t, uint32_t core, uint32_t part, uint32_t flits)
+{
+	struct ws_packet *k = ws_packet_new(t);
+
+	*k = (struct ws_packet){.core = &t->cores[core], .kind = WS_PACKET_ATOMIC, .addr = 256 * part, .sectors = 1,
+	                        .lanes = (1u << (flits * 4 - 1)) - 1};
+	ws_network_to_memory(t, k);
+	return k;
+}
+
+/* A partition with room for four flits of a core; a packet to another one waits behind it, or has a channel of its own. */
+static void test_channels(void **state)
+{
+	for (uint32_t channels = 1; channels <= 2; channels++) {
+		struct ws_counters c;
+		struct ws_timing *t = network_rig(WS_CROSSBAR, &c);
+		struct ws_packet *k;
+		uint64_t when = 0;
+
+		t->m.channels = channels;
+		t->m.buffer = 4;
+		t->window_end = t->m.network_latency;
+		for (uint32_t i = 0; i < t->m.cores; i++) {
+			ws_channels_fini(&t->cores[i]);
+			ws_channels_init(&t->m, &t->cores[i]);
+		}
+		k = queued(t, 0, 0, 3);
+		queued(t, 0, 0, 2);
+		queued(t, 0, 1, 1);
+		ws_network_deliver(t);
+		assert_int_equal(c.credit_waits, channels == 1 ? 2 : 1);
+		assert_int_equal(ws_cycle_of(t->parts[0].in), 3 + 60);
+		assert_int_equal(ws_cycle_of(t->parts[1].in), channels == 1 ? 0 : 3 + 1 + 60);
+		assert_true(ws_network_ready(t, &t->cores[0], &when));
+		queued(t, 0, 0, 4);
+		queued(t, 0, 0, 4);
+		queued(t, 0, 0, 4);
+		queued(t, 0, 0, 4);
+		assert_false(ws_network_ready(t, &t->cores[0], &when));
+		assert_int_equal(when, WS_NEVER);
+		/* the partition has taken the first one: 60 cycles later the second one goes, and what was behind it */
+		t->now = 10;
+		ws_network_taken(t, k);
+		ws_network_deliver(t);
+		t->now = t->window = 70;
+		ws_wheel_run(&t->wheel, 70, t);
+		ws_network_deliver(t);
+		assert_int_equal(ws_cycle_of(t->parts[0].in), 70 + 2 + 60);
+		assert_int_equal(ws_cycle_of(t->parts[1].in), channels == 1 ? 70 + 2 + 1 + 60 : 3 + 1 + 60);
+		ws_timing_free(t);
+	}
+}
+
 static void test_butterfly(void **state)
 {
 	struct ws_counters c;
@@ -436,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_dram_banks_overlap),
 		cmocka_unit_test(test_dram_read_after_write),
 		cmocka_unit_test(test_crossbar),
+		cmocka_unit_test(test_channels),
 		cmocka_unit_test(test_butterfly),
 		cmocka_unit_test(test_policies),
 		cmocka_unit_test(test_two_level),
