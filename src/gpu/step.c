@@ -345,11 +345,10 @@ void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s)
 	look(x, x->frag->pc, s);
 }
 
-/* Does its place among the accesses of other blocks count? */
+/* Does its place among the accesses of others count? */
 static bool is_ordered(const struct ws_stepped *s)
 {
-	return (s->kind == WS_STEP_LOAD || s->kind == WS_STEP_STORE) && s->space == WS_SPACE_GLOBAL && s->sem > WS_SEM_WEAK &&
-	       s->scope != WS_SCOPE_CTA;
+	return (s->kind == WS_STEP_LOAD || s->kind == WS_STEP_STORE) && s->space == WS_SPACE_GLOBAL;
 }
 
 /* ---- one decoded instruction; true: the next one may belong to the same PTX instruction ---- */

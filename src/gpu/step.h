@@ -44,8 +44,8 @@ struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i);
 /* Around all calls of a thread that did not call ws_clock_ops.run. */
 unsigned ws_step_enter(void);
 void ws_step_leave(unsigned entered);
-/* fn(user) is called before an access to global memory has its effect whose order among the accesses of other blocks counts: one
- * that is not weak and reaches beyond the block, and an atomic that is not deferred. */
+/* fn(user) is called before an access to global memory has its effect, but for deferred atomics: its order among the accesses of
+ * other execs may count, in a program with races any one's. */
 void ws_step_ordered(struct ws_exec *x, void (*fn)(void *user), void *user);
 
 /* The time that the program is told (%clock, %globaltimer), and the core that the calls after it work on (%smid). */

@@ -483,7 +483,7 @@ static void test_sums_and_repetition(void **state)
 
 /* ---- host threads ---- */
 /* Blocks add to words of their neighbours, wait for each other by a counter that they poll (strong loads), pass a value on by
- * flags, and read what others have written. */
+ * flags, read what others have written, and race for a word. */
 static const char together[] = PTX_HEAD
 	".visible .entry k(.param .u64 p)\n{\n.reg .b64 %r<16>;\n.reg .b32 %s<16>;\n.reg .pred %q<4>;\n"
 	"ld.param.u64 %r1, [p];\n"
@@ -504,7 +504,9 @@ static const char together[] = PTX_HEAD
 	"@%q1 bra E;\nsetp.eq.u32 %q3, %s2, 0;\nmul.wide.u32 %r6, %s2, 4;\nadd.u64 %r6, %r6, %r1;\nmov.u32 %s12, 1;\n@%q3 bra S;\n"
 	"F:\nld.volatile.global.u32 %s12, [%r6+1020];\nsetp.eq.u32 %q2, %s12, 0;\n@%q2 bra F;\nadd.u32 %s12, %s12, %s2;\n"
 	"S:\nst.volatile.global.u32 [%r6+1024], %s12;\n"
-	"E:\nadd.u32 %s11, %s11, %s7;\nst.global.u32 [%r3+65536], %s11;\nret;\n}\n";
+	"E:\nadd.u32 %s11, %s11, %s7;\nmov.u32 %s13, 0;\n"
+	"R:\nld.global.u32 %s14, [%r1+2048];\nmad.lo.u32 %s11, %s11, 31, %s14;\nst.global.u32 [%r1+2048], %s5;\n"
+	"add.u32 %s13, %s13, 1;\nsetp.lt.u32 %q2, %s13, 20;\n@%q2 bra R;\nst.global.u32 [%r3+65536], %s11;\nret;\n}\n";
 
 enum { TOGETHER_BLOCKS = 30, TOGETHER_THREADS = 96, TOGETHER_BYTES = 1 << 17 };
 
