@@ -20,6 +20,8 @@ static const char counting[] =
 	FUNC("race_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	FUNC("race_call_read4_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_call_write4_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_read_four_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 4;\n")
+	FUNC("race_call_read_four_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 4;\n")
 	FUNC("race_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
