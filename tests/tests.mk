@@ -1,7 +1,6 @@
 # tests.mk - test programs beyond the unit tests, and the targets that run them; all found by walking.
 # Fuzz targets: tests/fuzz/fuzz_NAME.c (LLVMFuzzerTestOneInput) with tests/fuzz/corpus_NAME.
 FUZZ    := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SECONDS ?= 60
 FUZZ_SAN = -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
 
 $(B)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c $(B)/libwarpsafe.a
@@ -20,13 +19,13 @@ $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libwarpsafe.a
 # `make fuzz-NAME FUZZ_SECONDS=3600`
 fuzz-%:
 	$(MAKE) --no-print-directory B=$(B)-fuzz fuzzers
-	B=$(B)-fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tools/fuzz $*
+	B=$(B)-fuzz $(if $(FUZZ_SECONDS),FUZZ_SECONDS=$(FUZZ_SECONDS)) tools/fuzz $*
 
 -include $(wildcard tests/*/*.mk)
 
 check:
 	@tools/install-packages
-	@B=$(B) FUZZ_SECONDS=$(FUZZ_SECONDS) tools/check
+	@B=$(B) $(if $(FUZZ_SECONDS),FUZZ_SECONDS=$(FUZZ_SECONDS)) tools/check
 
 .PHONY: check replays fuzzers
 .PRECIOUS: $(B)/tests/fuzz/replay_% $(B)/tests/fuzz/fuzz_%

@@ -140,9 +140,10 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 
 static void what_is_left_finds_what_all_find(void **state)
 {
-	unsigned races = 0, silent = 0;
+	const char *rounds = getenv("WARPSAFE_ROUNDS");          /* set where code is slow: under sanitizers */
+	unsigned races = 0, silent = 0, kernels = rounds ? KERNELS / 2 : KERNELS;
 
-	for (unsigned k = 0; k < KERNELS; k++) {
+	for (unsigned k = 0; k < kernels; k++) {
 		struct ws_buf text = { 0 };
 		bool entered;
 
@@ -160,8 +161,8 @@ static void what_is_left_finds_what_all_find(void **state)
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u without hooks\n", KERNELS * LAUNCHES, races, silent);
-	assert_true(races > KERNELS * LAUNCHES / 8 && silent > KERNELS * LAUNCHES / 20);
+	print_message("%u launches: %u with races, %u without hooks\n", kernels * LAUNCHES, races, silent);
+	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 20);
 }
 
 int main(void)
