@@ -207,7 +207,7 @@ bool ws_stage_conflicts(struct ws_timing *t, struct ws_twarp *w)
 	struct ws_memop probe;
 
 	ws_step_look(t->x, w->warp, &s);
-	if (!s.mask || s.space != WS_SPACE_GLOBAL)
+	if (!s.mask || s.kind == WS_STEP_PLAIN || s.space != WS_SPACE_GLOBAL)    /* PLAIN: red.async, say, of which nothing else is told */
 		return false;
 	ws_coalesce(&t->m, t->m.segment, s.addr, s.mask, s.bytes, &probe);
 	if (!w->block->nreds)
