@@ -5,6 +5,9 @@
  *     endurance streams N      N launches in each of 64 streams, made by 4 threads
  *     endurance grid N         one launch of N blocks of 1,024 threads (2097152: 2^31 threads)
  *     endurance seconds N      one launch that takes N seconds, with a barrier every few microseconds
+ *     endurance barriers N     one launch of a grid that fills the GPU, N seconds of copies through shared memory with two barriers
+ *                              a round and nothing else; its race is in global memory
+ *     endurance rounds N       the same where each thread stores a word of its own in global memory each round
  *
  * The last line says how much memory of the host and of the GPU was in use in the middle and at the end. */
 #include <cstdint>
@@ -91,6 +94,40 @@ __global__ void slow(u64 nanoseconds, u64 *sum)
 	neighbour[threadIdx.x] = 1;
 	s += neighbour[threadIdx.x ^ 32];        /* the race */
 	sum[threadIdx.x] = s;
+}
+
+/* Every LOOK rounds a thread of each block looks at the time. */
+enum { MEETING = 256, LOOK = 1024 };
+
+template <bool writes>
+__global__ void meet(u64 nanoseconds, unsigned *words, unsigned *word, u64 *rounds)
+{
+	__shared__ unsigned neighbour[MEETING], ends;
+	unsigned t = threadIdx.x, v = t;
+	u64 now, end = 0, n = 0;
+
+	if (t == 0) {
+		asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+		end = now + nanoseconds;
+		ends = 0;
+	}
+	for (bool goes_on = true; goes_on; n++) {
+		neighbour[t] = v;
+		if (t == 0 && n % LOOK == 0) {
+			asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+			ends = now >= end;
+		}
+		__syncthreads();
+		v = neighbour[(t + v % 2 + 1) % MEETING] + 1;
+		goes_on = !ends;
+		if (writes)
+			words[blockIdx.x * MEETING + t] = v;
+		__syncthreads();
+	}
+	if (t == 0)
+		atomicAdd(rounds, n);
+	if (t == 0 && blockIdx.x < 2)
+		*word = blockIdx.x;              /* the race */
 }
 
 /* ---- parts ---- */
@@ -181,10 +218,29 @@ static bool seconds(u64 n, in_use *middle)
 	return first_of(sum) > 0;
 }
 
+template <bool writes>
+static bool meeting(u64 n, in_use *middle)
+{
+	int processors = 0, each = 0;
+	u64 *counts = zeros(2), rounds;
+	unsigned *words;
+
+	CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+	CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, meet<writes>, MEETING, 0));
+	each = each > 2 ? 2 : each;
+	words = (unsigned *)zeros((size_t)processors * each * MEETING / 2);
+	*middle = memory_in_use();
+	meet<writes><<<processors * each, MEETING>>>(n * 1000000000, words, (unsigned *)(counts + 1), counts);
+	rounds = first_of(counts);
+	printf("%d blocks, %.1f million rounds of blocks\n", processors * each, (double)rounds / 1e6);
+	return rounds > 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; bool (*run)(u64, in_use *); } parts[] = {
 		{ "launches", launches }, { "streams", streams }, { "grid", grid }, { "seconds", seconds },
+		{ "barriers", meeting<false> }, { "rounds", meeting<true> },
 	};
 	u64 n = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
 
@@ -199,6 +255,6 @@ int main(int argc, char **argv)
 			       (double)middle.gpu / 1e6, (double)end.gpu / 1e6);
 			return !right;
 		}
-	fprintf(stderr, "usage: endurance launches|streams|grid|seconds N\n");
+	fprintf(stderr, "usage: endurance launches|streams|grid|seconds|barriers|rounds N\n");
 	return 2;
 }
