@@ -806,7 +806,28 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "mapa.u64 %d1, %d2, 1;", "mapa at " },
 		{ "ld.shared::cluster.u32 %r1, [%r2];", "shared memory of other blocks at " },
 		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 1, [%r2];", "st.async at " },
+		{ "st.shared::cluster.u32 [%r2], %r1;", "shared memory of other blocks at " },
+		{ "atom.shared::cluster.add.u32 %r1, [%r2], 1;", "shared memory of other blocks at " },
+		{ "barrier.cluster.wait;", "barrier.cluster at " },
+		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];", "cp.async at " },
+		{ "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];", "cp.async at " },
+		{ "cp.async.bulk.commit_group;", NULL },
+		{ "cp.async.bulk.wait_group 0;", NULL },
+		{ "cp.async.bulk.prefetch.L2.global [%d1], 16;", NULL },
+		{ "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2}], [%r3];", "cp.async at " },
+		{ "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
+		{ "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;", "cp.async at " },
+		{ "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
+		{ "mbarrier.arrive.expect_tx.shared.b64 %d1, [%r1], 4;", NULL },
+		{ "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 4;", NULL },
+		{ "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];", "red.async at " },
 		{ "wgmma.fence.sync.aligned;", "wgmma at " },
+		{ "wgmma.commit_group.sync.aligned;", "wgmma at " },
+		{ "wgmma.wait_group.sync.aligned 0;", "wgmma at " },
+		{ "setmaxnreg.inc.sync.aligned.u32 40;", "setmaxnreg at " },
+		{ "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%d1];", "multimem at " },
+		{ "multimem.red.relaxed.gpu.global.add.u32 [%d1], %r1;", "multimem at " },
+		{ "fence.proxy.async;", NULL },
 		{ "call free, (p);", "call of free at " },
 		{ "call other, ();", "call of other at " },
 		{ "call (q), malloc, (p);", NULL },
@@ -834,6 +855,41 @@ static void race_says_what_it_cannot_check(void **state)
 		assert_true(ws_rw_end(w.p));
 		if (rows[k].why)
 			assert_int_equal(w.m->edits->n, 0);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
+/* Accesses that have no check stand in the list of places, each of them. */
+static void race_lists_accesses_without_a_check(void **state)
+{
+	static const char *const accesses[] = {
+		"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];",
+		"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r2], {%r1};",
+		"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%r9];",
+		"tex.1d.v4.s32.s32 {%r1, %r2, %r3, %r4}, [image, {%r5}];",
+		"suld.b.1d.b32.trap %r1, [%d1, {%r2}];",
+		"sust.b.1d.b32.trap [%d1, {%r2}], %r1;",
+		"discard.global.L2 [%d1], 128;",
+		"tensormap.replace.tile.global_address.global.b1024.b64 [%d1], %d2;",
+	};
+
+	for (size_t k = 0; k < WS_COUNT(accesses); k++) {
+		const struct ws_rw_result *r;
+		struct ws_buf text = { 0 };
+		struct work w;
+
+		ws_buf_printf(&text, ".version 8.3\n.target sm_90a\n.address_size 64\n.global .texref image;\n.entry k()\n{\n"
+		              ".reg .b32 %%r<10>; .reg .b64 %%d<4>;\n%s\nst.global.u32 [%%d1], 1;\nret;\n}\n", accesses[k]);
+		begin_race(&w, text.data, false);
+		assert_true(ws_rw_end(w.p));
+		r = ws_rewrite_result(w.m);
+		if (r->kernels[0].why)
+			fail_msg("%s: %s", accesses[k], r->kernels[0].why);
+		if (r->nsites != 2)
+			fail_msg("%s: %u places", accesses[k], r->nsites);
+		assert_int_equal(r->sites[0].number, WS_RW_NO_CHECK);
+		assert_int_not_equal(r->sites[1].number, WS_RW_NO_CHECK);
 		ws_buf_free(&text);
 		finish(&w);
 	}
@@ -1085,7 +1141,7 @@ int main(void)
 		cmocka_unit_test(race_enters_checked_kernels_alone),
 		cmocka_unit_test(race_follows_copies),
 		cmocka_unit_test(race_follows_objects),
-		cmocka_unit_test(race_says_what_it_cannot_check),
+		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
 		cmocka_unit_test(race_numbers_what_it_checks),
