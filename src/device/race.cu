@@ -49,7 +49,7 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
 	BLOCK.expanding[warp] = 0;
-	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT : 0;
+	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT | NOW_ENTERED : 0;
 	BLOCK.ready[warp] = 0;
 	begin_shared_time(c, warp);
 	if (first && !BLOCK.lowest)
@@ -190,6 +190,7 @@ HELPER u32 epoch_mark(u32 thread) { return (u32)(BLOCK.warps[thread >> 5].now >>
 
 HELPER void note_look(u32 thread, u64 word, u32 what)
 {
+	set_flags(thread >> 5, NOW_ENTERED);     /* a segment that begins anew has its epochs again */
 	own_store_four(THREAD(thread, observed_word), (u32)word, (u32)(word >> 32), what & ~(u32)WS_RACE_LOOKED,
 		       epoch_mark(thread));
 }
@@ -307,6 +308,8 @@ HELPER bool begin_access(u64 address, u32 what, u32 site, enum access access, st
 		return false;
 	if (what & WS_RACE_RETRIES && tries_again(thread_index(), address, what))
 		return false;
+	if (!(now & NOW_ENTERED) && !(WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && BLOCK.cells))
+		set_flags(warp_index(), NOW_ENTERED);
 	*m = access_of(now, what, site);
 	if (access != WRITE)
 		observe(m);

@@ -186,6 +186,7 @@ struct ws_race_counts {
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
 	ws_race_u64 sampled;             /* words of which only samples were checked further: WS_RACE_OFTEN */
+	ws_race_u64 entered;             /* launches in which hooks did anything: all but those of a copy without hooks */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
 };

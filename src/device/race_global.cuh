@@ -119,7 +119,7 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane, bool lin
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)lane << LANE_AT;
 }
 
-/* What the warp is; false: it is not checked, and there may be no tables. */
+/* What the warp is; false: it is not checked, and there may be no tables; or this is its segment's first access. */
 HELPER bool begin_fast(struct fast *f, u32 self)
 {
 	struct launch l = launch_of_block();
@@ -131,7 +131,7 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	f->n = first ? l.nwarps : 1;
 	f->old = (l.lowest ? l.lowest : 1) << (SEGMENT_AT - 32);
 	f->grid = l.grid;
-	return f->now;
+	return f->now & NOW_ENTERED;
 }
 
 /* A strong access is noted by the warp's first one (observe): that is for the call. */
@@ -196,15 +196,17 @@ struct cell {                    /* what the part at the access has left: see le
 	u64 at, w, r;
 };
 
-HELPER void begin_cell(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what)
+HELPER bool begin_cell(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what)
 {
-	begin_fast(f, self);
+	bool begun = begin_fast(f, self);
+
 	f->at = c->at;
 	f->w = c->w;
 	f->r = c->r;
 	f->line = false;
 	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	return begun;
 }
 
 /* R after my read; 0 = that is for after_read. */
@@ -272,7 +274,8 @@ HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32
 	struct fast f;
 	u64 mine, next, was;
 
-	begin_cell(&f, self, c, address, what);
+	if (!begin_cell(&f, self, c, address, what))
+		return false;
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
 	if (f.now & NOW_ACQUIRED)
 		return f.bits == 15 && read_acquired(&f, self, mine);
@@ -338,8 +341,7 @@ HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u3
 	struct me m;
 	u64 next, was;
 
-	begin_cell(&f, self, c, address, what);
-	if (f.bits != 15)
+	if (!begin_cell(&f, self, c, address, what) || f.bits != 15)
 		return false;
 	m = (struct me){ f.now, f.time, 0, what, site };
 	#pragma nounroll

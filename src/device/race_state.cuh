@@ -93,6 +93,9 @@ enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN =
        NOW_OBSERVED_SHARED = 1 << 14, NOW_FLAGS = 79 << 8 };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
+/* A cell or line may have a time of this segment, or it is the warp's first. A warp that has it not set must set it before it
+ * enters anything: what stands at an access does nothing without it, so that costs a call a segment. */
+enum { NOW_ENTERED = 1 << 15 };
 
 HELPER u32 segment_of(u64 time) { return (u32)(time >> SEGMENT_AT); }
 HELPER u32 lane_of(u64 time) { return (u32)(time >> LANE_AT) & 31; }
@@ -243,6 +246,8 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 		}
 		was = cas64(at, row, (u64)RANGE_BEGUN << 32 | grid);
 		if (was == row) {
+			if (!BLOCK.probe)
+				global_add(COUNTS(entered), 1);
 			first = take_range(n);
 			store64(at, (u64)first << 32 | grid);
 			return first;
@@ -280,6 +285,16 @@ HELPER u64 new_segment(u32 warp, u32 epoch, u32 sub)
 		return 0;
 	describe(segment, warp, epoch, sub);
 	return (u64)segment << SEGMENT_AT;
+}
+
+/* The same, of a warp of which all lanes wait. A segment that no entry refers to begins anew itself, so a kernel that does
+ * nothing but meet at barriers needs no more of them. */
+HELPER u64 next_segment(u64 now, u32 warp, u32 epoch, u32 sub)
+{
+	if (now & NOW_ENTERED || sub >> 27)
+		return new_segment(warp, epoch, sub);
+	describe(segment_of(now), warp, epoch, sub);
+	return (u64)segment_of(now) << SEGMENT_AT;
 }
 
 /* ---- time goes on: one lane does it ---- */
@@ -339,9 +354,9 @@ HELPER void next_epoch(u32 warp)
 
 	BLOCK.full[warp] = 0;
 	while (old) {
-		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & NOW_FLAGS);
+		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & (NOW_FLAGS | NOW_ENTERED));
 		if (epoch_of(old) == EPOCHS - 1) {
-			now = new_segment(warp, place_of(old).epoch + 1, 0);
+			now = next_segment(old, warp, place_of(old).epoch + 1, 0);
 			now = now ? now | (old & NOW_FLAGS) : 0;
 		}
 		was = cas_now(warp, old, now);
@@ -372,7 +387,7 @@ HELPER void next_sub(u32 warp, bool full)
 		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
 	}
 	if (sub_of(old) == SUBS - 1) {
-		now = new_segment(warp, p.epoch, p.sub + 1);
+		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : new_segment(warp, p.epoch, p.sub + 1);
 		now = now ? now | (old & NOW_FLAGS) | NOW_LATER : 0;
 	}
 	for (; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)

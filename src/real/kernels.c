@@ -322,6 +322,7 @@ void ws_real_launched(struct ws_real_kernel *k)
 	if (!k)
 		return;
 	atomic_fetch_add(&k->launches, 1);
+	ws_real_count(WS_FIG_WITH_CHECKS, !k->why);
 	if (!atomic_load(&news) && !atomic_exchange(&news, true))
 		ws_keep_touch();
 }

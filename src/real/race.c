@@ -363,6 +363,7 @@ static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c
 	to->records_missing += c->records_missing;
 	to->found_missing += c->found_missing;
 	to->sampled += c->sampled;
+	to->entered += c->entered;
 }
 
 /* The tables begin anew, when no kernel runs. What was found stays. */
@@ -558,6 +559,20 @@ static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 	tell_figure(r, "releases and acquires", c->records_missing, "could not be noted; give a larger --shadow-limit");
 	tell_figure(r, "too many races", c->found_missing, "accesses raced at further places, which are not shown");
 	tell_figure(r, "races again and again", c->sampled, "words: then every 256th access was looked at; counts are lower bounds");
+}
+
+uint64_t ws_real_race_entered(void)
+{
+	uint64_t n = 0;
+
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next) {
+		if (!g->works)
+			continue;
+		pthread_mutex_lock(&g->asking);
+		n += g->counts->entered + g->before.entered;
+		pthread_mutex_unlock(&g->asking);
+	}
+	return n;
 }
 
 void ws_real_race_gather(struct ws_report *r)

@@ -112,6 +112,8 @@ void ws_real_race_read(void);                            /* of all contexts */
 /* A context will end (NULL: all), or a device's primary one has ended. */
 void ws_real_race_forget(void *context);
 void ws_real_race_forget_primary(int device);
+/* Launches in which hooks did anything, as last read. */
+uint64_t ws_real_race_entered(void);
 /* Brings the report up to date. */
 void ws_real_race_gather(struct ws_report *r);
 

@@ -1,5 +1,6 @@
 /* A program for `warpsafe race --gpu=real` that uses the driver API: race_app WAY. Its kernel has a race, or with
  * "fine" none, and with "global" behind that it writes to 128 words of global memory; the ways are those in which a program comes to launch a kernel, and to its end. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ static const char racy[] =
 	"\txor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd5, %r2, 4;\n\tadd.s64 %rd6, %rd3, %rd5;\n"
 	"\tld.shared.u32 %r3, [%rd6];\n\n"
 	"\t// mov.u32 %r4, %ctaid.x; mad.lo.u32 %r3, %r4, 64, %r3; mad.wide.u32 %rd7, %r3, 4, %rd1; st.global.u32 [%rd7], %r3;\n"
+	"\t// SPIN: red.global.add.u32 [%rd1+2048], 1; bra SPIN;\n"
 	"\tret;\n}\n";
 static char text[sizeof racy];
 static void *context, *module, *function;
@@ -140,6 +142,22 @@ static void killed(void)
 	raise(SIGKILL);
 }
 
+static void *kill_later(void *user)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 900000000 }, NULL);
+	raise(SIGKILL);
+	return user;
+}
+
+static void running(void)    /* killed while the kernel is, which does not end */
+{
+	pthread_t thread;
+
+	memcpy(strstr(text, "// SPIN"), "   SPIN", 7);
+	if (pthread_create(&thread, NULL, kill_later, NULL) == 0)
+		once();
+}
+
 static void left(void)       /* without waiting for the kernel */
 {
 	enter();
@@ -149,7 +167,8 @@ static void left(void)       /* without waiting for the kernel */
 
 static const struct { const char *name; void (*go)(void); } ways[] = {
 	{ "once", once }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
-	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "left", left },
+	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "running", running },
+	{ "left", left },
 };
 
 int main(int argc, char **argv)

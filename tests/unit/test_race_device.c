@@ -159,6 +159,79 @@ static void many_syncs(void **state)
 	              " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 100; @%p1 bra L;\n"), 1, 64, RACES(2));
 }
 
+/* With a table of so few segments that a kernel must not take one for each 64 barriers or 32 syncs of a warp. */
+static struct race_rig ran_long(const struct ws_gpu_config *c, uint32_t segments, const char *text, uint32_t grid, uint32_t block)
+{
+	struct race_rig r = race_new_by("race-all", *c, text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	uint64_t params[] = { m->addr };
+
+	r.tables.device.nsegments = segments;
+	race_set(r.rig.mod, &r.tables);
+	r.rig.shared = race_shared_size(r.rig.mod, "k", block);
+	rig_run(&r.rig, "k", grid, block, params);
+	return r;
+}
+
+#define ROUNDS(n, body) " mov.u32 %r8, 0;\nL:" body " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " #n "; @%p1 bra L;\n"
+#define HAND_OVER " st.shared.u32 [%r5], %r0;\n" BARRIER OTHER_WARP " ld.shared.u32 %r7, [%r6];\n" BARRIER
+#define HAND_OVER_IN_WARP " st.shared.u32 [%r5], %r0; bar.warp.sync -1;\n" NEXT_WORD " ld.shared.u32 %r7, [%r6]; bar.warp.sync -1;\n"
+/* The word of the same lane of the other warp, in global memory. */
+#define OTHER_GLOBAL " xor.b32 %r6, %r0, 32; mul.wide.u32 %rd3, %r6, 4; add.u64 %rd3, %rd1, %rd3;\n"
+
+static void tells(const struct race_rig *r, bool races)
+{
+	const struct ws_race_counts *c = r->tables.counts;
+
+	if ((race_found(&r->tables, 0) != NULL) == races && !c->undecided && !c->not_checked[WS_RACE_NO_SEGMENT])
+		return;
+	say(r);
+	fail_msg("%s", races ? "no race" : "a race");
+}
+
+/* Two blocks of two warps: first segments, and one more for each warp; a race at the end. */
+static void long_kernels(void **state)
+{
+	static const struct { const char *text; bool races; } kernels[] = {
+		{ KERNEL(ROUNDS(300, HAND_OVER)), false },
+		{ KERNEL(ROUNDS(400, HAND_OVER_IN_WARP)), false },
+		{ KERNEL(ROUNDS(300, HAND_OVER) " st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), true },
+		{ KERNEL(ROUNDS(300, HAND_OVER) " st.global.u32 [%rd2], %r1;\n"), true },
+		{ KERNEL(ROUNDS(400, HAND_OVER_IN_WARP) " st.global.u32 [%rd2], %r1;\n"), true },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(kernels); k++)
+		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+			struct race_rig r = ran_long(&configs[n], 8, kernels[k].text, 2, 64);
+
+			tells(&r, kernels[k].races);
+			assert_int_equal(r.tables.counts->segments, 8);
+			race_free(&r);
+		}
+}
+
+/* What is entered in some rounds, far apart, keeps its time while others go by. */
+static void long_kernels_that_write_now_and_then(void **state)
+{
+	#define NOW_AND_THEN(bits, what) " and.b32 %r9, %r8, " #bits "; setp.ne.u32 %p2, %r9, 0; @%p2 bra N;\n" what "N:\n"
+	#define OWN_WRITE " st.global.u32 [%rd2], %r8;\n"
+	#define OTHERS_READ OTHER_GLOBAL " ld.global.u32 %r7, [%rd3];\n"
+	static const struct { const char *text; bool races; } kernels[] = {
+		{ KERNEL(ROUNDS(1000, HAND_OVER NOW_AND_THEN(255, OWN_WRITE BARRIER OTHERS_READ))), false },
+		{ KERNEL(ROUNDS(1000, HAND_OVER NOW_AND_THEN(255, OWN_WRITE)) OTHERS_READ), false },
+		{ KERNEL(ROUNDS(1000, HAND_OVER NOW_AND_THEN(255, OWN_WRITE OTHERS_READ))), true },
+		{ KERNEL(ROUNDS(1000, HAND_OVER) " st.global.u32 [%rd2], %r0;\n" OTHERS_READ), true },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(kernels); k++)
+		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+			struct race_rig r = ran_long(&configs[n], 2 + 2 * 5, kernels[k].text, 1, 64);
+
+			tells(&r, kernels[k].races);
+			race_free(&r);
+		}
+}
+
 /* Each half syncs by itself: what the other half does is not ordered. */
 static void syncs_of_some_lanes(void **state)
 {
@@ -499,7 +572,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
-		cmocka_unit_test(many_syncs),
+		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
