@@ -429,6 +429,8 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	uint64_t moves;                  /* how often this host thread saw progress; the epoch is the sum of all */
 	uint64_t stuck_at;               /* epoch at which this host thread saw no way on; 0 = it is not stuck */
 	uint64_t looked_at;              /* ... at which it began to look a second time */
+	double looked_from;              /* ... and when (ws_cpu_now) */
+	uint64_t told;                   /* progress of its warps when it was noted last */
 	uint64_t counted;                /* winsts that launch->winsts knows of */
 	uint64_t serial;                 /* of blocks, for frames */
 	struct ws_buf scratch;
@@ -752,6 +754,9 @@ bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w);
 int32_t ws_warp_budget(const struct ws_warp *w);                 /* backward branches of a turn */
 bool ws_within_limits(struct ws_exec *x);
 bool ws_all_stuck(const struct ws_exec *x);
+bool ws_all_in_a_circle(const struct ws_exec *x);        /* for ever, unless somebody else changes what they read */
+double ws_cpu_now(void);                                 /* seconds of this host thread */
+#define WS_SILENCE 2.0                                   /* so many without any progress are taken for a deadlock */
 void ws_all_start_again(const struct ws_exec *x);
 uint64_t ws_progress_of(const struct ws_exec *x);
 uint64_t ws_random(uint64_t *state);

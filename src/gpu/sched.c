@@ -4,13 +4,15 @@
  * or has used its budget of backward branches. When all that could run of a block only waits for something (it polls
  * memory and changes nothing), the host thread lets other blocks become resident, as many as fit on the simulated GPU,
  * and goes round them; so blocks that wait for each other make progress on one host thread too. When nothing
- * anywhere changes any more, it is a deadlock (deadlock.c).
+ * anywhere changes any more, it is a deadlock (deadlock.c): at once if the state of every warp has come back as it was, and after
+ * some time of silence if one counts, or reads on.
  *
  * With the random schedule a seeded generator chooses block, warp, and after how many memory instructions to switch. */
 #include "gpu/gpu_priv.h"
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 enum outcome { DONE, WAITING, PAUSED, FAILED };
 
@@ -248,11 +250,47 @@ static bool admit(struct ws_exec *x)
 	return b != NULL;
 }
 
+/* Calls fn for every resident warp, as long as it returns true. */
+static bool each_warp(const struct ws_exec *x, bool (*fn)(struct ws_warp *w, void *user), void *user)
+{
+	for (size_t i = 0; i < x->nresident; i++)
+		for (uint32_t r = 0; r < x->resident[i]->cluster->n; r++) {
+			struct ws_block *b = x->resident[i]->cluster->block[r];
+
+			for (uint32_t k = 0; k < b->nwarps; k++)
+				if (!fn(&b->warps[k], user))
+					return false;
+		}
+	return true;
+}
+
+static bool add_progress(struct ws_warp *w, void *user)
+{
+	*(uint64_t *)user += w->progress;
+	return true;
+}
+
+uint64_t ws_progress_of(const struct ws_exec *x)
+{
+	uint64_t sum = 0;
+
+	each_warp(x, add_progress, &sum);
+	return sum;
+}
+
 /* Host threads count their progress apart, so that they do not fight for a cache line; the sum, never 0, changes when
  * any of them does. */
 static void note_progress(struct ws_exec *x)
 {
+	x->told = ws_progress_of(x);
 	__atomic_fetch_add(&x->moves, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Before this host thread judges, or others can: what its blocks have done may let theirs go on. */
+static void tell_progress(struct ws_exec *x)
+{
+	if (ws_progress_of(x) != x->told)
+		note_progress(x);
 }
 
 static uint64_t epoch_of(const struct ws_launch *la)
@@ -274,20 +312,6 @@ static void leave(struct ws_exec *x, uint32_t i)
 	note_progress(x);
 }
 
-/* Calls fn for every resident warp, as long as it returns true. */
-static bool each_warp(const struct ws_exec *x, bool (*fn)(struct ws_warp *w, void *user), void *user)
-{
-	for (size_t i = 0; i < x->nresident; i++)
-		for (uint32_t r = 0; r < x->resident[i]->cluster->n; r++) {
-			struct ws_block *b = x->resident[i]->cluster->block[r];
-
-			for (uint32_t k = 0; k < b->nwarps; k++)
-				if (!fn(&b->warps[k], user))
-					return false;
-		}
-	return true;
-}
-
 static bool is_stuck(struct ws_warp *w, void *user)
 {
 	(void)user;
@@ -302,15 +326,28 @@ static bool start_again(struct ws_warp *w, void *user)
 	return true;
 }
 
-static bool add_progress(struct ws_warp *w, void *user)
-{
-	*(uint64_t *)user += w->progress;
-	return true;
-}
-
 bool ws_all_stuck(const struct ws_exec *x)
 {
 	return each_warp(x, is_stuck, NULL);
+}
+
+static bool is_in_a_circle(struct ws_warp *w, void *user)
+{
+	(void)user;
+	return !w->live || !w->runnable || w->parked || w->repeats;
+}
+
+bool ws_all_in_a_circle(const struct ws_exec *x)
+{
+	return each_warp(x, is_in_a_circle, NULL);
+}
+
+double ws_cpu_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void ws_all_start_again(const struct ws_exec *x)
@@ -338,29 +375,24 @@ static void no_way_on(struct ws_exec *x)
 {
 	uint64_t epoch = epoch_of(x->launch);
 
-	if (ws_copy_finish_all(x))
+	if (ws_copy_finish_all(x)) {
+		note_progress(x);
 		return;
+	}
 	if (!ws_all_stuck(x)) {
 		__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
 	} else if (x->looked_at != epoch) {
 		/* what others did before now may let a warp go on: look again from the start */
 		ws_all_start_again(x);
 		x->looked_at = epoch;
-	} else {
+		x->looked_from = ws_cpu_now();
+	} else if (ws_all_in_a_circle(x) || ws_cpu_now() - x->looked_from > WS_SILENCE) {
 		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
 		if (everybody_stuck(x))
 			ws_fail_no_progress(x);
 	}
 	if (x->launch->nexec > 1)
 		sched_yield();
-}
-
-uint64_t ws_progress_of(const struct ws_exec *x)
-{
-	uint64_t sum = 0;
-
-	each_warp(x, add_progress, &sum);
-	return sum;
 }
 
 /* Once round the resident blocks. true: all of them wait. */
@@ -405,19 +437,19 @@ static bool let_others_in(struct ws_exec *x)
 static void run_in_order(struct ws_exec *x)
 {
 	while (!x->failed && !__atomic_load_n(&x->launch->stop, __ATOMIC_RELAXED)) {
-		uint64_t before;
+		bool all_wait;
 
 		if (!x->nresident && !admit(x))
 			return;
-		before = ws_progress_of(x);
-		if (!pass(x)) {
-			if (x->stuck_at)
-				__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
+		all_wait = pass(x);
+		tell_progress(x);
+		if (!all_wait && x->stuck_at)
+			__atomic_store_n(&x->stuck_at, 0, __ATOMIC_SEQ_CST);
+		if (!all_wait)
 			continue;
-		}
-		if (ws_progress_of(x) != before)
-			note_progress(x);
-		if (!let_others_in(x) && !x->failed)
+		if (let_others_in(x))
+			tell_progress(x);
+		else if (!x->failed)
 			no_way_on(x);
 	}
 }

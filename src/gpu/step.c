@@ -740,6 +740,14 @@ static uint64_t stuck_at(const struct ws_launch *la)
 	return sum;
 }
 
+static bool all_in_circles(const struct ws_launch *la)
+{
+	for (uint32_t i = 0; i < la->nexec; i++)
+		if (!ws_all_in_a_circle(&la->exec[i]))
+			return false;
+	return true;
+}
+
 bool ws_step_check(struct ws_exec *x)
 {
 	struct ws_launch *la = x->launch;
@@ -754,11 +762,14 @@ bool ws_step_check(struct ws_exec *x)
 	at = e && !ws_step_more(x) ? stuck_at(la) : 0;
 	if (!at || finish_copies(la))
 		return true;
-	if (first->last_progress == at) {
+	if (first->last_progress == at && (all_in_circles(la) || ws_cpu_now() - first->looked_from > WS_SILENCE)) {
 		ws_fail_no_progress(e);
 		return false;
 	}
+	if (first->last_progress == at)
+		return true;
 	first->last_progress = at;
+	first->looked_from = ws_cpu_now();
 	for (uint32_t i = 0; i < la->nexec; i++)
 		ws_all_start_again(&la->exec[i]);
 	return true;

@@ -288,6 +288,30 @@ static void spinning_for_ever(void **state)
 	fails_as(&timed, text, "writes", 1, 32, WS_GPU_LIMIT, late);
 }
 
+/* Nor is one that reads what others might write, or sleeps now and then. */
+static void long_waits_are_fine(void **state)
+{
+	static const char text[] = PTX_HEAD KERNEL("reads")
+		" mov.u32 %r1, 0;\n"
+		"L: ld.volatile.global.u32 %r2, [%rd2]; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 300000; @%p1 bra L;\n"
+		STORE("%r1") END
+		KERNEL("sleeps") " mov.u32 %r1, 0; add.u32 %r3, %r28, 20000;\n"
+		"L: nanosleep.u32 40; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, %r3; @%p1 bra L;\n"
+		STORE("%r1") END;
+	struct ws_gpu_config two = its, seeded = its;
+
+	two.host_threads = 2;
+	seeded.schedule = WS_SCHED_RANDOM;
+	run_as(&its, text, "reads", 1, 1);
+	EXPECT(1, t, 300000);
+	run_as(&two, text, "reads", 2, 1);
+	run_as(&its, text, "sleeps", 1, 32);
+	EXPECT(32, t, 20000 + t);
+	run_as(&two, text, "sleeps", 2, 32);
+	run_as(&seeded, text, "sleeps", 1, 32);
+	EXPECT(32, t, 20000 + t);
+}
+
 /* A long computation without a store is no deadlock. */
 static void long_loops_are_fine(void **state)
 {
@@ -328,7 +352,7 @@ int main(void)
 		cmocka_unit_test(producers_and_consumers), cmocka_unit_test(ended_threads), cmocka_unit_test(shuffles),
 		cmocka_unit_test(votes_and_matches), cmocka_unit_test(meeting_from_two_sides), cmocka_unit_test(locks),
 		cmocka_unit_test(blocks_wait_for_blocks), cmocka_unit_test(barrier_deadlock),
-		cmocka_unit_test(spinning_for_ever), cmocka_unit_test(long_loops_are_fine),
+		cmocka_unit_test(spinning_for_ever), cmocka_unit_test(long_loops_are_fine), cmocka_unit_test(long_waits_are_fine),
 		cmocka_unit_test(one_seed_one_execution),
 	};
 
