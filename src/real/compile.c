@@ -9,7 +9,9 @@
 #include "real/real_priv.h"
 
 /* ---- options of the driver's compiler ---- */
-enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6, LOG_BYTES = 16384, MOST_OPTIONS = 16 };       /* CUjit_option */
+enum { ERROR_LOG = 5, ERROR_LOG_BYTES = 6, SPLIT_COMPILE = 34, LOG_BYTES = 16384, MOST_OPTIONS = 16 };   /* CUjit_option */
+/* From so much text on, the driver's compiler is let work with several threads, if it is one that can. */
+enum { MUCH_TEXT = 1 << 20, COMPILER_THREADS = 8, HAS_SPLIT_COMPILE = 13000 };
 
 /* Those of the program's that change the code, by number of CUjit_option; the values are numbers, not results. */
 static bool changes_code(int option)
@@ -90,6 +92,30 @@ static int add_inputs(void *state, const struct ws_real_image *i)
 	return e;
 }
 
+static bool is_large(const struct ws_real_image *i)
+{
+	size_t text = 0;
+	int version = 0;
+
+	for (size_t k = 0; k < i->n; k++)
+		text += i->parts[k].text ? i->parts[k].len : 0;
+	return text >= MUCH_TEXT && ws_real.cuDriverGetVersion && !ws_real.cuDriverGetVersion(&version) &&
+	       version >= HAS_SPLIT_COMPILE;
+}
+
+/* A driver that does not know the option is asked again without it. */
+static int begin_link(const struct ws_real_image *i, const struct options *o, void **state)
+{
+	struct options split = *o;
+
+	if (is_large(i)) {
+		add_option(&split, SPLIT_COMPILE, (void *)(uintptr_t)COMPILER_THREADS);
+		if (!ws_real.cuLinkCreate_v2(split.n, split.number, split.value, state))
+			return 0;
+	}
+	return ws_real.cuLinkCreate_v2(o->n, (int *)o->number, (void **)o->value, state);
+}
+
 static bool link_parts(const struct ws_real_image *i, const struct options *given, void **cubin, size_t *len,
                        struct ws_buf *why)
 {
@@ -100,7 +126,7 @@ static bool link_parts(const struct ws_real_image *i, const struct options *give
 
 	add_option(&o, ERROR_LOG, log);
 	add_option(&o, ERROR_LOG_BYTES, (void *)(uintptr_t)(LOG_BYTES - 1));
-	e = ws_real.cuLinkCreate_v2(o.n, o.number, o.value, &state);
+	e = begin_link(i, &o, &state);
 	if (!e)
 		e = add_inputs(state, i);
 	if (!e)

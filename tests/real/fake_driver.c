@@ -15,7 +15,7 @@ static int cc(void) { return getenv("FAKE_CC") ? atoi(getenv("FAKE_CC")) : 90; }
 static struct graph the_graph;
 
 int cuInit(unsigned flags) { return 0; }
-int cuDriverGetVersion(int *v) { return *v = 13000, 0; }
+int cuDriverGetVersion(int *v) { return *v = getenv("FAKE_VERSION") ? atoi(getenv("FAKE_VERSION")) : 13000, 0; }
 int cuDeviceGetCount(int *n) { return *n = getenv("FAKE_TWO_KINDS") ? 2 : 1, 0; }
 int cuDeviceGetName(char *name, int len, int device) { return snprintf(name, (size_t)len, "fake"), 0; }
 int cuCtxGetCurrent(void **c) { return *c = &the_graph, 0; }
@@ -118,9 +118,14 @@ int cuSecretFunction(void **out, const char *name)
 /* ---- linking: a "cubin" is text that says of what it was made ---- */
 int cuLinkCreate_v2(unsigned n, int *options, void **values, void **state)
 {
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		if (options[i] == 0)
 			printf("driver: at most %d registers\n", (int)(uintptr_t)values[i]);
+		if (options[i] == 34)
+			printf("driver: compiles with %d threads\n", (int)(uintptr_t)values[i]);
+		if (options[i] == 34 && getenv("FAKE_ONE_THREAD"))
+			return 1;
+	}
 	return *state = calloc(1, sizeof(struct link)), 0;
 }
 
