@@ -167,21 +167,25 @@ static bool take_units(struct ws_exec *x)
 	return true;
 }
 
-struct ws_block *ws_block_next(struct ws_exec *x)
+bool ws_block_take(struct ws_exec *x, uint64_t *number)
 {
-	struct ws_launch *la = x->launch;
-	struct ws_block *b;
-	uint64_t number;
-
 	if (x->next_unit == x->end_unit && !take_units(x))
-		return NULL;
+		return false;
+	*number = x->next_unit++;
+	return true;
+}
+
+struct ws_block *ws_block_start(struct ws_exec *x, uint64_t number)
+{
+	const struct ws_launch *la = x->launch;
+	struct ws_block *b;
+
 	while (x->nidle < la->cluster_blocks) {
 		b = new_slot(x);
 		if (!b)
 			return NULL;
 		*WS_PUSH(x->idle, x->nidle, x->cap_idle) = b;
 	}
-	number = x->next_unit++;
 	if (la->cluster_blocks > 1)
 		return start_cluster(x, number);
 	b = x->idle[--x->nidle];
@@ -189,6 +193,13 @@ struct ws_block *ws_block_next(struct ws_exec *x)
 	b->own.begun = false;
 	start_block(x, b, number);
 	return b;
+}
+
+struct ws_block *ws_block_next(struct ws_exec *x)
+{
+	uint64_t number;
+
+	return ws_block_take(x, &number) ? ws_block_start(x, number) : NULL;
 }
 
 static void finish_one(struct ws_exec *x, struct ws_block *b)

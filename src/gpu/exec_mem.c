@@ -368,6 +368,26 @@ static void tell(struct ws_exec *x, const struct ws_dinst *in, const uint8_t *re
 	ws_observe(x, in, r, &a);
 }
 
+/* Global memory while stores are kept back (held.c). */
+static void move_held(struct ws_exec *x, const struct ws_dmem *m, uint8_t *regs, const struct ws_resolved *r)
+{
+	uint32_t bytes = (uint32_t)m->size * m->vec;
+	uint8_t values[WS_WARP * 64];
+	struct ws_resolved copy = *r;
+
+	if (m->flags & WS_DM_STORE) {
+		pack(x, m, regs, r->mask, values);
+		ws_held_keep(x, r->host, r->mask, bytes, values);
+		return;
+	}
+	EACH_LANE(l, r->mask) {
+		copy.host[l] = values + l * bytes;
+		memcpy(copy.host[l], r->host[l], bytes);
+	}
+	ws_held_patch(x->held, (const uintptr_t *)(const void *)r->host, r->mask, bytes, values);
+	move_in(x, m, regs, &copy);
+}
+
 static void move(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, const struct ws_resolved *r)
 {
 	const struct ws_dmem *m = &in->u.mem;
@@ -375,7 +395,9 @@ static void move(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, co
 
 	if (store && sync)
 		atomic_thread_fence(memory_order_release);
-	if (store)
+	if (x->held && r->space == WS_SPACE_GLOBAL && (store || x->held->count))
+		move_held(x, m, regs, r);
+	else if (store)
 		move_out(x, m, regs, r);
 	else
 		move_in(x, m, regs, r);

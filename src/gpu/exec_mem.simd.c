@@ -713,40 +713,6 @@ INLINE bool note_atomic(struct ws_exec *x, const struct ws_dinst *in, const stru
 }
 
 /* ---- ld, st ---- */
-INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask, bool store,
-                          unsigned size, unsigned space)
-{
-	const struct ws_dmem *m = &in->u.mem;
-	struct place p;
-
-	addresses(regs, m->addr, m->addr_width, m->off, p.a);
-	if (__builtin_expect(!resolve(x, space, m->cache, size, mask, &p), 0))
-		return ws_mem_slow(x, in, regs, mask);
-	if (x->ops && !((!store && untold_read(x, in, &p, mask)) || note_weak(x, in, &p, mask, size, store)))
-		observe(x, in, regs, &p, mask);
-	if (store) {
-		move_out(&p, regs + m->d[0], mask, size, size, 0, size);
-		x->warp->progress++;
-	} else {
-		move_in(&p, regs + m->d[0], mask, size, size, false, 0, size);
-	}
-	return true;
-}
-
-#define SIMPLE(name, store, size, space) \
-	static bool name(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask) \
-	{ \
-		return access_simple(x, in, regs, mask, store, size, space); \
-	}
-SIMPLE(ld_global_4, false, 4, WS_SPACE_GLOBAL)
-SIMPLE(ld_global_8, false, 8, WS_SPACE_GLOBAL)
-SIMPLE(st_global_4, true, 4, WS_SPACE_GLOBAL)
-SIMPLE(st_global_8, true, 8, WS_SPACE_GLOBAL)
-SIMPLE(ld_shared_4, false, 4, WS_SPACE_SHARED)
-SIMPLE(ld_shared_8, false, 8, WS_SPACE_SHARED)
-SIMPLE(st_shared_4, true, 4, WS_SPACE_SHARED)
-SIMPLE(st_shared_8, true, 8, WS_SPACE_SHARED)
-
 static void element_in(const struct place *p, const struct ws_dmem *m, uint8_t *d, uint32_t mask, unsigned i)
 {
 	bool is_signed = m->flags & WS_DM_SIGNED;
@@ -785,6 +751,136 @@ static void element_out(const struct place *p, const struct ws_dmem *m, const ui
 		move_out(p, s, mask, m->reg_width, m->size, at, step);
 }
 
+/* ---- stores that are kept back (held.c) ---- */
+static void keep(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs, const struct place *p, uint32_t mask)
+{
+	uint32_t bytes = (uint32_t)m->size * m->vec, first = (uint32_t)__builtin_ctz(mask),
+	         last = 31 - (uint32_t)__builtin_clz(mask);
+	struct ws_held *h = x->held;
+	struct ws_held_store *s = ws_held_new(h, p->linear, bytes);
+	uint8_t *values = ws_held_values(s);
+
+	s->cycle = x->cycle;
+	s->mask = mask;
+	s->low = p->delta + p->base + first * bytes;
+	s->high = p->delta + p->base + (last + 1) * bytes;
+	if (p->linear) {
+		for (uintptr_t at = s->low; at < s->high; at += 1u << WS_HELD_LINE)
+			ws_held_line(h, at);
+		ws_held_line(h, s->high - 1);
+	} else {
+		uintptr_t *at = ws_held_places(s), low = UINTPTR_MAX, high = 0;
+
+		ACTIVE(l, mask) {                /* aligned: each in one line */
+			at[l] = p->delta + p->a[l];
+			low = at[l] < low ? at[l] : low;
+			high = at[l] > high ? at[l] : high;
+			ws_held_line(h, at[l]);
+		}
+		s->low = low;
+		s->high = high + bytes;
+	}
+	if (m->vec == 1 && m->size == m->reg_width)
+		memcpy(values, regs + m->d[0], WS_WARP * (size_t)m->size);
+	else
+		pack(x, m, regs, mask, values);
+	ws_held_mark(h, s->low, s->high);
+}
+
+/* May something that is kept back lie where the load reads? */
+static bool may_meet(const struct ws_held *h, const struct place *p, uint32_t mask, uint32_t bytes)
+{
+	uintptr_t at = p->delta + p->base, end = at + (uint64_t)WS_WARP * bytes;
+
+	if (p->linear) {
+		if (at >= h->high || end <= h->low)
+			return false;
+		for (; at < end; at += 1u << WS_HELD_LINE)
+			if (ws_held_has_line(h, at))
+				return true;
+		return ws_held_has_line(h, end - 1);
+	}
+	if (p->uniform)
+		return ws_held_has_line(h, p->delta + p->a[__builtin_ctz(mask)]);
+	ACTIVE(l, mask)
+		if (ws_held_has_line(h, p->delta + p->a[l]))
+			return true;
+	return false;
+}
+
+/* A load of what is kept back, at least in part: the values of the lanes are put side by side first. */
+static void load_held(struct ws_exec *x, const struct ws_dmem *m, uint8_t *regs, const struct place *p, uint32_t mask)
+{
+	_Alignas(64) uint8_t values[WS_WARP * 64];
+	uint32_t bytes = (uint32_t)m->size * m->vec;
+	struct place side = {.delta = (uintptr_t)values, .linear = true, .space = p->space};
+	uintptr_t at[WS_WARP];
+
+	for (uint32_t l = 0; l < WS_WARP; l++)
+		side.a[l] = (uint64_t)l * bytes;
+	ACTIVE(l, mask) {
+		at[l] = p->delta + p->a[l];
+		memcpy(values + l * bytes, (const uint8_t *)at[l], bytes);
+	}
+	ws_held_patch(x->held, at, mask, bytes, values);
+	for (unsigned i = 0; i < m->vec; i++) {
+		uint32_t reg = data_register(x, m, i);
+
+		if (reg != WS_LANE_NONE)
+			element_in(&side, m, regs + reg, mask, i);
+	}
+}
+
+/* false: a load of which nothing is kept back. */
+INLINE bool held(struct ws_exec *x, const struct ws_dmem *m, uint8_t *regs, const struct place *p, uint32_t mask)
+{
+	if (m->flags & WS_DM_STORE) {
+		keep(x, m, regs, p, mask);
+		x->warp->progress++;
+		return true;
+	}
+	if (!x->held->count || !may_meet(x->held, p, mask, (uint32_t)m->size * m->vec))
+		return false;
+	load_held(x, m, regs, p, mask);
+	return true;
+}
+
+INLINE bool access_simple(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask, bool store,
+                          unsigned size, unsigned space)
+{
+	const struct ws_dmem *m = &in->u.mem;
+	struct place p;
+
+	addresses(regs, m->addr, m->addr_width, m->off, p.a);
+	if (__builtin_expect(!resolve(x, space, m->cache, size, mask, &p), 0))
+		return ws_mem_slow(x, in, regs, mask);
+	if (x->ops && !((!store && untold_read(x, in, &p, mask)) || note_weak(x, in, &p, mask, size, store)))
+		observe(x, in, regs, &p, mask);
+	if (space == WS_SPACE_GLOBAL && __builtin_expect(x->held != NULL, 0) && held(x, m, regs, &p, mask))
+		return true;
+	if (store) {
+		move_out(&p, regs + m->d[0], mask, size, size, 0, size);
+		x->warp->progress++;
+	} else {
+		move_in(&p, regs + m->d[0], mask, size, size, false, 0, size);
+	}
+	return true;
+}
+
+#define SIMPLE(name, store, size, space) \
+	static bool name(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask) \
+	{ \
+		return access_simple(x, in, regs, mask, store, size, space); \
+	}
+SIMPLE(ld_global_4, false, 4, WS_SPACE_GLOBAL)
+SIMPLE(ld_global_8, false, 8, WS_SPACE_GLOBAL)
+SIMPLE(st_global_4, true, 4, WS_SPACE_GLOBAL)
+SIMPLE(st_global_8, true, 8, WS_SPACE_GLOBAL)
+SIMPLE(ld_shared_4, false, 4, WS_SPACE_SHARED)
+SIMPLE(ld_shared_8, false, 8, WS_SPACE_SHARED)
+SIMPLE(st_shared_4, true, 4, WS_SPACE_SHARED)
+SIMPLE(st_shared_8, true, 8, WS_SPACE_SHARED)
+
 /* Any size, vector and space. */
 static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
 {
@@ -797,6 +893,8 @@ static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *re
 	if (x->ops && !((!(m->flags & WS_DM_STORE) && untold_read(x, in, &p, mask)) ||
 	                note_weak(x, in, &p, mask, (uint32_t)m->size * m->vec, m->flags & WS_DM_STORE)))
 		observe(x, in, regs, &p, mask);
+	if (__builtin_expect(x->held != NULL, 0) && p.space == WS_SPACE_GLOBAL && held(x, m, regs, &p, mask))
+		return true;
 	for (unsigned i = 0; i < m->vec; i++) {
 		uint32_t reg = data_register(x, m, i);
 

@@ -438,8 +438,7 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	bool clocked;                    /* step.h; then: */
 	uint32_t core;
 	uint64_t cycle, nanoseconds;
-	void (*ordered)(void *user);     /* ws_step_ordered */
-	void *ordered_user;
+	struct ws_held *held;            /* stores of the core that are kept back; NULL: none are */
 	struct ws_saved_atomic *saved;   /* free ones */
 	uint64_t last_progress;          /* of the last check that found all warps stuck; 0: none did */
 	struct ws_holder holders[WS_HOLDERS];
@@ -456,6 +455,8 @@ struct ws_launch {
 	uint32_t dynamic_offset, shared_bytes;
 	uint32_t nexec;
 	struct ws_exec *exec;
+	struct ws_held *held, **holding; /* ws_step_hold: by core; those that are being shown */
+	uint32_t nheld;
 	uint32_t resident_limit;         /* clusters a host thread */
 	uint32_t cluster[3], cluster_blocks;     /* 1 without clusters */
 	bool explicit_cluster;
@@ -663,6 +664,57 @@ ws_op_fn ws_op_atomic;
 /* What a warp read or tried last, without changing anything. */
 void ws_remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask);
 
+/* ---- held.c: stores that are kept back ---- */
+struct ws_held_store {                   /* in a log: WS_WARP values follow, before them if it is not linear WS_WARP places */
+	uint64_t cycle;
+	uintptr_t low, high;             /* all of it lies in [low, high); linear: lane l at low + (l - first) * bytes */
+	uint32_t mask, size;             /* size: with what follows */
+	uint16_t bytes;                  /* of a lane */
+	bool linear;
+};
+enum { WS_HELD_LINE = 7, WS_HELD_LINES = 4096 }; /* lines of 128 bytes, by the low digits of their numbers */
+struct ws_held {                         /* the log of a core */
+	uint8_t *data;
+	size_t used, cap, shown;
+	uint32_t count;                  /* stores in it */
+	uintptr_t low, high;             /* of all */
+	uint64_t line[WS_HELD_LINES / 64];
+	uint8_t apart[64];               /* the next core's is in another cache line */
+};
+static inline uintptr_t *ws_held_places(const struct ws_held_store *s)
+{
+	return (uintptr_t *)(s + 1);
+}
+
+static inline uint8_t *ws_held_values(const struct ws_held_store *s)
+{
+	return (uint8_t *)(s + 1) + (s->linear ? 0 : WS_WARP * sizeof(uintptr_t));
+}
+
+static inline uintptr_t ws_held_place(const struct ws_held_store *s, uint32_t lane)
+{
+	return s->linear ? s->low + (lane - (uint32_t)__builtin_ctz(s->mask)) * s->bytes : ws_held_places(s)[lane];
+}
+
+static inline void ws_held_line(struct ws_held *h, uintptr_t at)
+{
+	h->line[(at >> WS_HELD_LINE) % WS_HELD_LINES / 64] |= 1ull << (at >> WS_HELD_LINE) % 64;
+}
+
+static inline bool ws_held_has_line(const struct ws_held *h, uintptr_t at)
+{
+	return h->line[(at >> WS_HELD_LINE) % WS_HELD_LINES / 64] >> (at >> WS_HELD_LINE) % 64 & 1;
+}
+/* A new store behind the others, of which low, high, cycle, mask and what follows are to be filled in; then its lines and its
+ * range are noted. */
+struct ws_held_store *ws_held_new(struct ws_held *h, bool linear, uint32_t bytes);
+void ws_held_mark(struct ws_held *h, uintptr_t low, uintptr_t high);
+/* The same for a store to any places, with the values of the lanes one after the other. */
+void ws_held_keep(struct ws_exec *x, uint8_t *const host[WS_WARP], uint32_t mask, uint32_t bytes, const uint8_t *data);
+/* data has what lies at those places, lane by lane: what is kept back for them takes its place. */
+void ws_held_patch(const struct ws_held *h, const uintptr_t at[WS_WARP], uint32_t mask, uint32_t bytes, uint8_t *data);
+void ws_held_free(struct ws_launch *la);
+
 /* ---- diverge_its.c, diverge_stack.c ---- */
 /* The lanes `taken` of the current fragment go to target, the others to the next instruction. */
 void ws_its_diverge(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken, const struct ws_dinst *target);
@@ -745,6 +797,9 @@ void ws_mbar_describe(const struct ws_block *b, uint32_t offset, struct ws_buf *
 /* The next thread block of the launch, with all others of its cluster, in slots of their own; NULL when there are no
  * more. It is the one of rank 0, and stands for the cluster. */
 struct ws_block *ws_block_next(struct ws_exec *x);
+/* The same in two steps: its number (of the cluster, if it has clusters), false: there are no more; and its start, NULL: x->err. */
+bool ws_block_take(struct ws_exec *x, uint64_t *number);
+struct ws_block *ws_block_start(struct ws_exec *x, uint64_t number);
 /* Tells the observer that the cluster of b has ended; the slots may be used again. */
 void ws_block_finish(struct ws_exec *x, struct ws_block *b);
 void ws_blocks_free(struct ws_exec *x);

@@ -343,21 +343,31 @@ static void run_all(struct ws_launch *la)
 		pthread_join(threads[i], NULL);
 }
 
-static bool take_error(struct ws_launch *la, struct ws_gpu_error *err)
+/* Of several that failed, with a clock the one that one host thread alone would have come to first. */
+static struct ws_exec *first_failed(const struct ws_launch *la)
 {
-	bool ok = true;
+	struct ws_exec *best = NULL;
 
 	for (uint32_t i = 0; i < la->nexec; i++) {
-		struct ws_gpu_error *e = &la->exec[i].err;
+		struct ws_exec *x = &la->exec[i];
 
-		if (la->exec[i].failed && ok && err) {
-			*err = *e;
-			memset(e, 0, sizeof *e);
-		}
-		ok = ok && !la->exec[i].failed;
-		ws_buf_free(&e->text);
+		if (x->failed && (!best || x->cycle < best->cycle || (x->cycle == best->cycle && x->core < best->core)))
+			best = x;
 	}
-	return ok;
+	return best;
+}
+
+static bool take_error(struct ws_launch *la, struct ws_gpu_error *err)
+{
+	struct ws_exec *failed = first_failed(la);
+
+	if (failed && err) {
+		*err = failed->err;
+		memset(&failed->err, 0, sizeof failed->err);
+	}
+	for (uint32_t i = 0; i < la->nexec; i++)
+		ws_buf_free(&la->exec[i].err.text);
+	return !failed;
 }
 
 static void take_stats(struct ws_launch *la, struct ws_gpu_stats *stats)
@@ -398,6 +408,7 @@ static bool run_launch(struct ws_launch *la, struct ws_gpu_stats *stats, struct 
 		free_exec(&la->exec[i]);
 	if (ops && ops->launch_end)
 		ops->launch_end(self, &la->obs, ok);
+	ws_held_free(la);
 	free(la->exec);
 	free(la->params);
 	ws_memmap_settle(&la->gpu->map);

@@ -29,12 +29,18 @@ static bool transfer(struct ws_exec *x, const struct ws_dinst *in, struct ws_req
 				a.value = data;
 			ws_observe(x, in, &r, &a);
 		}
+		if (q->write && x->held && r.space == WS_SPACE_GLOBAL) {
+			ws_held_keep(x, r.host, r.mask, q->bytes, data);
+			continue;
+		}
 		EACH_LANE(l, r.mask) {
 			if (q->write)
 				memcpy(r.host[l], data + l * q->bytes, q->bytes);
 			else
 				memcpy(data + l * q->bytes, r.host[l], q->bytes);
 		}
+		if (!q->write && x->held && r.space == WS_SPACE_GLOBAL)
+			ws_held_patch(x->held, (const uintptr_t *)(const void *)r.host, r.mask, q->bytes, data);
 	}
 	if (q->write)
 		x->warp->progress++;

@@ -64,12 +64,6 @@ void ws_step_leave(unsigned entered)
 	ws_lanes_fp_leave(entered);
 }
 
-void ws_step_ordered(struct ws_exec *x, void (*fn)(void *user), void *user)
-{
-	x->ordered = fn;
-	x->ordered_user = user;
-}
-
 void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l)
 {
 	const struct ws_image *im = x->image;
@@ -106,6 +100,7 @@ void ws_step_time(struct ws_exec *x, uint64_t cycle, uint64_t nanoseconds)
 void ws_step_core(struct ws_exec *x, uint32_t core)
 {
 	x->core = core;
+	x->held = x->launch->held ? &x->launch->held[core] : NULL;
 }
 
 bool ws_step_independent(const struct ws_exec *x)
@@ -118,15 +113,28 @@ bool ws_step_failed(const struct ws_exec *x)
 	return x->failed;
 }
 
+bool ws_step_any_failed(const struct ws_exec *x)
+{
+	for (uint32_t i = 0; i < x->launch->nexec; i++)
+		if (x->launch->exec[i].failed)
+			return true;
+	return false;
+}
+
 /* ---- blocks ---- */
 bool ws_step_more(const struct ws_exec *x)
 {
 	return !x->failed && (x->next_unit < x->end_unit || x->launch->next_block < x->launch->units);
 }
 
-struct ws_block *ws_step_begin(struct ws_exec *x)
+bool ws_step_take(struct ws_exec *x, uint64_t *number)
 {
-	struct ws_block *b = ws_block_next(x);
+	return !x->failed && ws_block_take(x, number);
+}
+
+struct ws_block *ws_step_begin(struct ws_exec *x, uint64_t number)
+{
+	struct ws_block *b = ws_block_start(x, number);
 
 	if (!b)
 		return NULL;
@@ -235,10 +243,22 @@ static void flatten(struct ws_exec *x, struct ws_stepped *s)
 	}
 }
 
-/* Lanes of a generic access whose address is not in the space of the first one are left out. */
+/* Of a generic access to several memories the lanes in global memory count, else those that are where the first one is. */
+static uint64_t window_of(const struct ws_stepped *s)
+{
+	uint64_t window, first = s->addr[__builtin_ctz(s->mask)] >> WS_WINDOW_SHIFT;
+
+	EACH_LANE(l, s->mask) {
+		window = s->addr[l] >> WS_WINDOW_SHIFT;
+		if (window != WS_WINDOW_SHARED && window != WS_WINDOW_LOCAL && window != WS_WINDOW_PARAM)
+			return window;
+	}
+	return first;
+}
+
 static void resolve_generic(struct ws_stepped *s)
 {
-	uint64_t window = s->addr[__builtin_ctz(s->mask)] >> WS_WINDOW_SHIFT;
+	uint64_t window = window_of(s);
 
 	s->space = window == WS_WINDOW_SHARED ? WS_SPACE_SHARED : window == WS_WINDOW_LOCAL ? WS_SPACE_LOCAL
 	           : window == WS_WINDOW_PARAM ? WS_SPACE_PARAM : WS_SPACE_GLOBAL;
@@ -345,12 +365,6 @@ void ws_step_look(struct ws_exec *x, struct ws_warp *w, struct ws_stepped *s)
 	look(x, x->frag->pc, s);
 }
 
-/* Does its place among the accesses of others count? */
-static bool is_ordered(const struct ws_stepped *s)
-{
-	return (s->kind == WS_STEP_LOAD || s->kind == WS_STEP_STORE) && s->space == WS_SPACE_GLOBAL;
-}
-
 /* ---- one decoded instruction; true: the next one may belong to the same PTX instruction ---- */
 static void jump(struct ws_exec *x, const struct ws_dinst *in, uint32_t taken)
 {
@@ -393,8 +407,6 @@ static bool operation(struct ws_exec *x, const struct ws_dinst *in, struct ws_st
 
 	count(x, in);
 	s->wakes = true;
-	if (m && x->ordered && s->kind == WS_STEP_ATOMIC && s->space != WS_SPACE_SHARED)
-		x->ordered(x->ordered_user);
 	if (!m) {
 		x->frag->pc = in + 1;
 		return true;
@@ -438,8 +450,6 @@ static bool execute(struct ws_exec *x, const struct ws_dinst *in, struct ws_step
 		break;
 	case WS_K_MEM: case WS_K_MEM_GUARD: case WS_K_MEM_PACED:
 		m = ws_guard(in, regs, x->frag->mask);
-		if (m && x->ordered && is_ordered(s))
-			x->ordered(x->ordered_user);
 		if (m && !in->u.mem.fn(x, in, regs, m)) {
 			x->failed = true;
 			return false;
@@ -529,11 +539,15 @@ static void put_lanes(uint8_t *d, const uint8_t *s, unsigned width, uint32_t lan
 
 static bool start_atomic(struct ws_exec *x, const struct ws_dinst *in, struct ws_stepped *s)
 {
-	uint32_t all = ws_guard(in, x->frag->frame->regs, x->frag->mask);
+	uint32_t now = ws_guard(in, x->frag->frame->regs, x->frag->mask) & ~s->mask;
 
-	if (s->space != WS_SPACE_GLOBAL || s->mask != all)
-		return false;            /* at once: other memories, addresses that are mixed or wrong */
+	if (s->space != WS_SPACE_GLOBAL || !s->mask)
+		return false;
 	count(x, in);
+	if (now && ws_op_atomic(x, in, now) == WS_STOP) {        /* lanes in other memories, or whose addresses are wrong */
+		x->failed = true;
+		return true;
+	}
 	s->deferred = true;
 	s->atomic = (struct ws_step_atomic){.in = in, .frame = x->frag->frame, .warp = x->warp,
 	                                   .saved = save_operands(x, in->u.op.ptr, x->frag->frame->regs)};
@@ -622,7 +636,7 @@ bool ws_step(struct ws_exec *x, struct ws_warp *w, bool defer, struct ws_stepped
 	site = in->site;
 	look(x, in, s);
 	if (s->kind == WS_STEP_ATOMIC && defer && start_atomic(x, in, s))
-		return true;
+		return !x->failed;
 	if (intrinsic_of(in)) {
 		count(x, in);
 		return start_intrinsic(x, in, s);
@@ -682,14 +696,6 @@ void ws_step_park(struct ws_warp *w, bool parked)
 	w->parked = parked;
 }
 
-static bool any_failed(const struct ws_launch *la)
-{
-	for (uint32_t i = 0; i < la->nexec; i++)
-		if (la->exec[i].failed)
-			return true;
-	return false;
-}
-
 static bool finish_copies(struct ws_launch *la)
 {
 	bool any = false;
@@ -716,7 +722,7 @@ bool ws_step_nobody(struct ws_exec *x)
 	struct ws_launch *la = x->launch;
 	struct ws_exec *e = eldest(la);
 
-	if (any_failed(la))
+	if (ws_step_any_failed(x))
 		return false;
 	if (finish_copies(la))
 		return true;

@@ -18,7 +18,7 @@ struct ws_frame;
 struct ws_dinst;
 
 struct ws_clock_ops {
-	/* Runs the launch to its end: until ws_step_begin gives NULL and no block is left, or a call here has failed. */
+	/* Runs the launch to its end: until ws_step_take gives no more and no block is left, or a call here has failed. */
 	void (*run)(void *self, struct ws_exec *x);
 	/* Number of the instruction that a call of this undefined function is (PTX without an assembler's help); below 0: it
 	 * is none. NULL: there are none. */
@@ -44,22 +44,30 @@ struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i);
 /* Around all calls of a thread that did not call ws_clock_ops.run. */
 unsigned ws_step_enter(void);
 void ws_step_leave(unsigned entered);
-/* fn(user) is called before an access to global memory has its effect, but for deferred atomics: its order among the accesses of
- * other execs may count, in a program with races any one's. */
-void ws_step_ordered(struct ws_exec *x, void (*fn)(void *user), void *user);
+
+/* From now on in this launch stores to global memory have their effect at the next ws_step_show, in the order of their cycles, in
+ * a cycle of their cores. Loads of the same core see them before, those of other cores do not: so what a core's warps compute until
+ * then does not depend on when other threads run other cores. Atomics that are not deferred, and operations that the caller keeps to
+ * one thread (asynchronous copies, say), do not take part. Before the first block; alone. */
+void ws_step_hold(struct ws_exec *x, uint32_t cores);
+void ws_step_show(struct ws_exec *x);                    /* alone */
+bool ws_step_holds(const struct ws_exec *x, uint32_t core);      /* there are some of this core */
 
 /* The time that the program is told (%clock, %globaltimer), and the core that the calls after it work on (%smid). */
 void ws_step_time(struct ws_exec *x, uint64_t cycle, uint64_t nanoseconds);
 void ws_step_core(struct ws_exec *x, uint32_t core);
 
-/* The next block, or all blocks of the next cluster; NULL: there are no more, or ws_step_failed. Alone. */
-struct ws_block *ws_step_begin(struct ws_exec *x);
-bool ws_step_more(const struct ws_exec *x);              /* ws_step_begin has another one */
+/* The number of the next block, or of the next cluster; false: there are no more, or the launch has failed. Alone. */
+bool ws_step_take(struct ws_exec *x, uint64_t *number);
+bool ws_step_more(const struct ws_exec *x);              /* ws_step_take has another one; alone */
+/* The block, or all blocks of the cluster, begins; NULL: the launch has failed. */
+struct ws_block *ws_step_begin(struct ws_exec *x, uint64_t number);
 struct ws_block *ws_step_peer(struct ws_block *b, uint32_t rank);
 struct ws_warp *ws_step_warp(struct ws_block *b, uint32_t i);
 bool ws_step_ended(const struct ws_block *b);            /* no thread of the block (or of its cluster) lives */
 void ws_step_end(struct ws_exec *x, struct ws_block *b); /* after that; b is the one that ws_step_begin gave; alone */
-bool ws_step_failed(const struct ws_exec *x);            /* this one; of others only when alone */
+bool ws_step_failed(const struct ws_exec *x);            /* this one */
+bool ws_step_any_failed(const struct ws_exec *x);        /* of the launch; alone */
 
 /* ---- one instruction ---- */
 enum ws_step_state { WS_STEP_READY, WS_STEP_WAITS /* for other warps */, WS_STEP_ENDED };

@@ -68,6 +68,7 @@ static void classify_effect(const struct ws_ptx_inst *in, struct ws_tinst *ti)
 			ti->sync = WS_SYNC_ATOMICS;      /* a thread that has ended does nothing any more */
 	} else if (fx & (WS_FX_BARRIER | WS_FX_FENCE)) {
 		set(ti, WS_CLASS_BARRIER, WS_UNIT_ALU, 1);
+		ti->fence = (in->op == WS_OP_membar || in->sem == WS_SEM_SC) && in->scope != WS_SCOPE_CTA;
 		ti->sync = fx & WS_FX_FENCE ? WS_SYNC_MEMORY : in->op == WS_OP_bar ? WS_SYNC_BLOCK : WS_SYNC_ATOMICS;
 	} else if (fx & (WS_FX_ASYNC | WS_FX_SYNC)) {
 		set(ti, WS_CLASS_ASYNC, WS_UNIT_MEMORY, 1);

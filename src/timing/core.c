@@ -142,7 +142,7 @@ void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w)
 	switch (ws_step_next(t->x, w->warp, &next)) {
 	case WS_STEP_ENDED:
 		w->ended = true;
-		t->refill = true;
+		ws_block_may_be_over(t, w->block);
 		set_at(t, w, WS_NEVER, WS_STALL_EMPTY);
 		break;
 	case WS_STEP_WAITS:
@@ -173,27 +173,28 @@ void ws_block_refresh(struct ws_timing *t, struct ws_tblock *b)
 }
 
 /* ---- issue ---- */
-static uint64_t *free_unit(const struct ws_timing *t, struct ws_core *c, uint32_t unit)
+/* The one of n that is free first. */
+static uint64_t *first_free(uint64_t *at, uint32_t n)
 {
-	uint64_t *best = c->unit[unit];
+	uint64_t *best = at;
 
-	for (uint32_t i = 1; i < t->m.units[unit]; i++)
-		if (c->unit[unit][i] < *best)
-			best = &c->unit[unit][i];
+	for (uint32_t i = 1; i < n; i++)
+		if (at[i] < *best)
+			best = &at[i];
 	return best;
+}
+
+static uint64_t *free_unit(const struct ws_timing *t, const struct ws_core *c, uint32_t unit)
+{
+	return first_free(c->unit[unit], t->m.units[unit]);
+}
+
+static uint64_t *free_collector(const struct ws_timing *t, const struct ws_core *c)
+{
+	return first_free(c->collector, t->m.collectors);
 }
 
 /* ---- operands ---- */
-static uint64_t *free_collector(const struct ws_timing *t, struct ws_core *c)
-{
-	uint64_t *best = c->collector;
-
-	for (uint32_t i = 1; i < t->m.collectors; i++)
-		if (c->collector[i] < *best)
-			best = &c->collector[i];
-	return best;
-}
-
 /* The operands are read, each from its bank, one a cycle. Neighbouring registers of a warp, and a register of neighbouring warps,
  * lie in different banks. Returns the cycles until all are there. */
 static uint64_t collect(struct ws_timing *t, const struct ws_twarp *w)
@@ -224,6 +225,11 @@ static bool may_enter(struct ws_timing *t, struct ws_twarp *w, enum ws_stall *wh
 	if (t->m.collectors && w->ti->nuse && *free_collector(t, c) > t->now) {
 		*why = WS_STALL_COLLECTORS;
 		*when = *free_collector(t, c);
+		return false;
+	}
+	if (w->ti->fence && ws_step_holds(t->x, c->index)) {
+		*why = WS_STALL_ORDER;   /* others see the core's stores before it is done, its block's other warps' too */
+		*when = t->window_end;
 		return false;
 	}
 	if (!w->ti->memory && !(w->ti->call && t->unit))

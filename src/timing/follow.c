@@ -78,7 +78,7 @@ void ws_follow_lines_done(struct ws_timing *t, struct ws_memop *a)
 			ws_follow_write_back(t, a->core, &v);
 	}
 	if (!--b->under_way && a->warp->ended)
-		t->refill = true;
+		ws_block_may_be_over(t, b);
 	ws_memop_free(t, a);
 }
 

@@ -1,9 +1,8 @@
 /* hosts.c - several host threads at work on one machine. Core i and partition i are of host thread i modulo their number. Between
  * windows of time (timing_priv.h) the first one is alone.
  *
- * Accesses to global memory wait in a window until every other host thread has come to their cycle and core, so that they happen
- * in the order in which one host thread would do them, and a program with races, too, runs as with one. (Ordering strong accesses
- * alone, which is enough for programs without races, made two host threads a tenth faster.) Atomics have their effect between
+ * In a window a host thread changes only what is its own. Stores to global memory are kept back until its end (run.c), so that what
+ * a core reads in it does not depend on how far the others are, in programs with races either; atomics have their effect between
  * windows. */
 #include "timing/timing_priv.h"
 
@@ -14,17 +13,13 @@
 
 enum { APART = 16, SPINS = 2000 };
 
-/* How far a host thread is: cycle and core (1 + its number; 0: events); in a cache line of its own. */
-struct place { uint64_t at; uint8_t apart[120]; };
-enum { CORE_BITS = 11 };
-
 struct ws_hosts {
-	struct place place[WS_MAX_HOSTS];
 	pthread_t thread[WS_MAX_HOSTS];
 	uint32_t started;                /* threads; the first host thread is the caller's own */
-	uint32_t window;                 /* counts windows: a change lets the threads go */
+	ws_host_fn *work;                /* what all do now; NULL: end */
+	uint32_t turn;                   /* counts such works: a change lets the threads go */
+	uint8_t apart[64];
 	uint32_t done;                   /* threads that are through with it */
-	bool stop;
 };
 
 /* ---- whose is what ---- */
@@ -57,7 +52,6 @@ static void adopt(struct ws_timing *t, uint32_t i, uint32_t n)
 	h->launch = t->launch;
 	h->code = t->code;
 	h->nregs = t->nregs;
-	h->refill = false;
 	h->first_wake = i * (a_host + APART);
 	h->ncores = t->m.cores / n + (i < t->m.cores % n);
 }
@@ -89,36 +83,11 @@ void ws_hosts_free(struct ws_timing *t)
 	}
 }
 
-/* ---- how far they are ---- */
-void ws_hosts_at(struct ws_timing *h, uint32_t core)
-{
-	if (h->nhosts > 1)
-		__atomic_store_n(&h->all->hosts->place[h->index].at, h->now << CORE_BITS | core, __ATOMIC_RELEASE);
-}
-
+/* ---- work for all ---- */
 static void pause_a_while(uint32_t *spins)
 {
 	if (++*spins > SPINS)
 		sched_yield();           /* there may be fewer processors than host threads */
-}
-
-static void wait_for_turn(void *user)
-{
-	struct ws_timing *h = user;
-	struct place *p = h->all->hosts->place;
-	uint32_t spins = 0;
-
-	for (uint32_t i = 0; i < h->nhosts; i++)
-		while (__atomic_load_n(&p[i].at, __ATOMIC_ACQUIRE) < p[h->index].at)
-			pause_a_while(&spins);
-}
-
-/* ---- windows ---- */
-static void run_window(struct ws_timing *h)
-{
-	ws_run_window(h);
-	if (h->nhosts > 1)
-		__atomic_store_n(&h->all->hosts->place[h->index].at, UINT64_MAX, __ATOMIC_RELEASE);
 }
 
 static void *thread_main(void *arg)
@@ -129,22 +98,23 @@ static void *thread_main(void *arg)
 	uint32_t seen = 0, spins;
 
 	for (;;) {
-		for (spins = 0; __atomic_load_n(&s->window, __ATOMIC_ACQUIRE) == seen;)
+		for (spins = 0; __atomic_load_n(&s->turn, __ATOMIC_ACQUIRE) == seen;)
 			pause_a_while(&spins);
 		seen++;
-		if (s->stop)
+		if (!s->work)
 			break;
-		run_window(h);
+		s->work(h);
 		__atomic_fetch_add(&s->done, 1, __ATOMIC_ACQ_REL);
 	}
 	ws_step_leave(entered);
 	return NULL;
 }
 
-static void let_go(struct ws_hosts *s)
+static void let_go(struct ws_hosts *s, ws_host_fn *work)
 {
+	s->work = work;
 	s->done = 0;
-	__atomic_fetch_add(&s->window, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(&s->turn, 1, __ATOMIC_ACQ_REL);
 }
 
 /* How many threads there are now, the caller's with them: n, or less if the system gives no more. */
@@ -165,10 +135,7 @@ static uint32_t start_threads(struct ws_timing *t, uint32_t n)
 
 void ws_hosts_start(struct ws_timing *t, uint32_t n)
 {
-	n = n > 1 ? start_threads(t, n) : 1;
-	share(t, n);
-	for (uint32_t i = 0; i < n && n > 1; i++)
-		ws_step_ordered(t->host[i]->x, wait_for_turn, t->host[i]);
+	share(t, n > 1 ? start_threads(t, n) : 1);
 }
 
 void ws_hosts_stop(struct ws_timing *t)
@@ -177,28 +144,21 @@ void ws_hosts_stop(struct ws_timing *t)
 
 	if (!s)
 		return;
-	s->stop = true;
-	let_go(s);
+	let_go(s, NULL);
 	for (uint32_t i = 0; i < s->started; i++)
 		pthread_join(s->thread[i], NULL);
 	free(s);
 	t->hosts = NULL;
 }
 
-void ws_hosts_window(struct ws_timing *t)
+void ws_hosts_all(struct ws_timing *t, ws_host_fn *work)
 {
 	struct ws_hosts *s = t->hosts;
 	uint32_t spins = 0;
 
-	for (uint32_t i = 0; i < t->nhosts; i++) {
-		t->host[i]->window = t->window;
-		t->host[i]->window_end = t->window_end;
-		if (s)
-			s->place[i].at = t->window << CORE_BITS;
-	}
 	if (s)
-		let_go(s);
-	run_window(t);
+		let_go(s, work);
+	work(t);
 	while (s && __atomic_load_n(&s->done, __ATOMIC_ACQUIRE) < s->started)
 		pause_a_while(&spins);
 }

@@ -43,44 +43,30 @@ void ws_network_fini(struct ws_network *n)
 	free(n->link);
 }
 
-struct path {
-	uint64_t *to;                    /* port: free again then; fine */
-	uint32_t source, target;         /* numbers of the ports */
-};
-
 /* ---- what is sent ---- */
-void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b)
+static void put(struct ws_timing *t, enum ws_box box, struct ws_sent s)
 {
-	b->first = ws_alloc(m->network_latency * sizeof(struct ws_packet *));
-	b->last = ws_alloc(m->network_latency * sizeof(struct ws_packet *));
+	struct ws_outbox *b = &t->box[box];
+	size_t i = b->n;
+
+	s.cycle = (uint32_t)(t->now - t->window);
+	WS_PUSH(b->sent, b->n, b->cap);
+	for (; i > 0 && b->sent[i - 1].cycle == s.cycle && b->sent[i - 1].source > s.source; i--)
+		b->sent[i] = b->sent[i - 1];
+	b->sent[i] = s;
 }
 
-void ws_outbox_fini(struct ws_outbox *b)
+static void send(struct ws_timing *t, enum ws_box box, uint64_t *from, struct ws_sent s)
 {
-	free(b->first);
-	free(b->last);
+	s.flits = s.packet->flits;
+	s.tail = *from = ws_later(*from, ws_fine(t->now)) + (uint64_t)s.flits * t->network_cycle;
+	put(t, box, s);
 }
 
-/* Packets of one source stay in order. */
-static void put(struct ws_outbox *b, uint64_t cycle, struct ws_packet *k)
+static void send_to_part(struct ws_timing *t, struct ws_packet *k)
 {
-	struct ws_packet **p = &b->first[cycle], *last = b->last[cycle];
-
-	if (*p && last->source <= k->source)
-		p = &last->next;
-	while (*p && (*p)->source <= k->source)
-		p = &(*p)->next;
-	k->next = *p;
-	*p = k;
-	if (!k->next)
-		b->last[cycle] = k;
-}
-
-static void send(struct ws_timing *t, struct ws_outbox *b, uint64_t *from, uint32_t source, struct ws_packet *k)
-{
-	k->source = source;
-	k->tail = *from = ws_later(*from, ws_fine(t->now)) + (uint64_t)k->flits * t->network_cycle;
-	put(b, t->now - t->window, k);
+	send(t, WS_BOX_MEMORY, &k->core->out,
+	     (struct ws_sent){.packet = k, .source = k->core->index, .target = k->part->index});
 }
 
 /* A link is free for a packet whose tail would be there at `tail`; when it is. */
@@ -89,8 +75,8 @@ static uint64_t take(uint64_t *link, uint64_t tail, uint64_t cost)
 	return *link = ws_later(*link + cost, tail);
 }
 
-/* The cycle in which the last flit of what has left its port is there. */
-static uint64_t pass(const struct ws_timing *t, struct ws_network *net, const struct path *p, const struct ws_packet *k)
+/* The cycle in which the last flit of what has left its port is there. to: the port of exit, free again then. */
+static uint64_t pass(const struct ws_timing *t, struct ws_network *net, uint64_t *to, const struct ws_sent *k)
 {
 	uint64_t cost = (uint64_t)k->flits * t->network_cycle, tail = k->tail, wire = ws_fine(t->m.network_latency);
 	uint64_t hop = net->stages ? wire / net->stages : 0;
@@ -99,9 +85,9 @@ static uint64_t pass(const struct ws_timing *t, struct ws_network *net, const st
 	for (uint32_t s = 1; s < net->stages; s++) {
 		below /= t->m.radix;
 		wire -= hop;
-		tail = take(&net->link[s * net->ports + p->target / below * below + p->source % below], tail + hop, cost);
+		tail = take(&net->link[s * net->ports + k->target / below * below + k->source % below], tail + hop, cost);
 	}
-	return ws_cycle_of(take(p->to, tail + wire, cost));
+	return ws_cycle_of(take(to, tail + wire, cost));
 }
 
 bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when)
@@ -151,7 +137,7 @@ static bool send_from(struct ws_timing *t, struct ws_core *c, struct ws_channel 
 	c->credit[k->part->index] -= room_for(t, k);
 	c->waiting -= k->flits;
 	k->counted = true;
-	send(t, &t->memory_box, &c->out, c->index, k);
+	send_to_part(t, k);
 	return true;
 }
 
@@ -194,8 +180,9 @@ void ws_network_taken(struct ws_timing *t, const struct ws_packet *taken)
 		return;
 	k = ws_packet_new(t);
 	*k = (struct ws_packet){.core = taken->core, .part = taken->part, .kind = WS_PACKET_CREDIT,
-	                        .flits = room_for(t, taken), .source = taken->part->index, .tail = ws_fine(t->now)};
-	put(&t->credit_box, t->now - t->window, k);
+	                        .flits = room_for(t, taken)};
+	put(t, WS_BOX_CREDITS, (struct ws_sent){.packet = k, .tail = ws_fine(t->now), .source = taken->part->index,
+	                                        .target = taken->core->index});
 }
 
 static uint32_t bytes_of(const struct ws_packet *k)
@@ -239,7 +226,7 @@ void ws_network_to_part(struct ws_timing *t, struct ws_packet *k)
 	if (t->m.channels)
 		queue(t, k);
 	else
-		send(t, &t->memory_box, &k->core->out, k->core->index, k);
+		send_to_part(t, k);
 }
 
 void ws_network_to_core(struct ws_timing *t, void *packet)
@@ -251,69 +238,64 @@ void ws_network_to_core(struct ws_timing *t, void *packet)
 	k->flits = flits(t, data);
 	t->c->packets_to_cores++;
 	t->c->flits_to_cores += k->flits;
-	send(t, &t->core_box, &k->part->out, k->part->index, k);
+	send(t, WS_BOX_CORES, &k->part->out,
+	     (struct ws_sent){.packet = k, .source = k->part->index, .target = k->core->index});
 }
 
 /* ---- between windows ---- */
-static void arrive_at_memory(struct ws_timing *t, struct ws_packet *k)
+static void pass_on(struct ws_timing *t, enum ws_box box, const struct ws_sent *s)
 {
-	struct path p = {&k->part->in, k->source, k->part->index};
+	bool memory = box == WS_BOX_MEMORY;
+	uint64_t at, *to = memory ? &t->parts[s->target].in : &t->cores[s->target].in;
+	struct ws_timing *home = memory ? t->parts[s->target].home : t->cores[s->target].home;
+	struct ws_arrivals *a = &home->come[box];
 
-	ws_wheel_add(&k->part->home->wheel, pass(t, &t->to_memory, &p, k), ws_part_arrive, k);
+	if (box == WS_BOX_CREDITS)
+		at = s->tail / WS_FINE + t->m.network_latency;
+	else
+		at = pass(t, memory ? &t->to_memory : &t->to_cores, to, s);
+	*WS_PUSH(a->come, a->n, a->cap) = (struct ws_arrival){at, s->packet};
+	a->at = at < a->at ? at : a->at;
 }
 
-static void arrive_at_core(struct ws_timing *t, struct ws_packet *k)
+/* The next one in order among those of all host threads; NULL: there are no more. A source is of one host thread. */
+static const struct ws_sent *take_first(struct ws_timing *t, enum ws_box box)
 {
-	struct path p = {&k->core->in, k->source, k->core->index};
+	const struct ws_sent *best = NULL;
+	struct ws_outbox *of = NULL;
 
-	ws_wheel_add(&k->core->home->wheel, pass(t, &t->to_cores, &p, k), ws_stage_reply, k);
-}
+	for (uint32_t i = 0; i < t->nhosts; i++) {
+		struct ws_outbox *b = &t->host[i]->box[box];
+		const struct ws_sent *s = b->passed < b->n ? &b->sent[b->passed] : NULL;
 
-static void credit_at_core(struct ws_timing *t, struct ws_packet *k)
-{
-	ws_wheel_add(&k->core->home->wheel, k->tail / WS_FINE + t->m.network_latency, ws_stage_reply, k);
-}
-
-/* The first packet of a cycle among those of all host threads; NULL: there are no more. */
-static struct ws_packet *take_first(struct ws_outbox *const *boxes, uint32_t n, uint32_t cycle)
-{
-	struct ws_packet *best = NULL;
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct ws_packet *k = boxes[i]->first[cycle];
-
-		if (k && (!best || k->source < best->source)) {
-			best = k;
-			at = i;
-		}
+		if (!s || (best && (s->cycle > best->cycle || (s->cycle == best->cycle && s->source > best->source))))
+			continue;
+		best = s;
+		of = b;
 	}
-	if (best)
-		boxes[at]->first[cycle] = best->next;
+	if (of)
+		of->passed++;
 	return best;
 }
 
-static void deliver(struct ws_timing *t, struct ws_outbox *const *boxes,
-                    void (*arrive)(struct ws_timing *t, struct ws_packet *k))
+void ws_network_deliver(struct ws_timing *t, enum ws_box box)
 {
-	struct ws_packet *k;
+	const struct ws_sent *s;
 
-	for (uint32_t cycle = 0; cycle < t->m.network_latency; cycle++)
-		while ((k = take_first(boxes, t->nhosts, cycle)))
-			arrive(t, k);
+	while ((s = take_first(t, box)))
+		pass_on(t, box, s);
+	for (uint32_t i = 0; i < t->nhosts; i++)
+		t->host[i]->box[box].n = t->host[i]->box[box].passed = 0;
 }
 
-void ws_network_deliver(struct ws_timing *t)
+void ws_network_arrive(struct ws_timing *h)
 {
-	struct ws_outbox *boxes[WS_MAX_HOSTS];
+	for (uint32_t i = 0; i < WS_BOXES; i++) {
+		struct ws_arrivals *a = &h->come[i];
 
-	for (uint32_t i = 0; i < t->nhosts; i++)
-		boxes[i] = &t->host[i]->memory_box;
-	deliver(t, boxes, arrive_at_memory);
-	for (uint32_t i = 0; i < t->nhosts; i++)
-		boxes[i] = &t->host[i]->core_box;
-	deliver(t, boxes, arrive_at_core);
-	for (uint32_t i = 0; i < t->nhosts; i++)
-		boxes[i] = &t->host[i]->credit_box;
-	deliver(t, boxes, credit_at_core);
+		for (size_t k = 0; k < a->n; k++)
+			ws_wheel_add(&h->wheel, a->come[k].at, i == WS_BOX_MEMORY ? ws_part_arrive : ws_stage_reply, a->come[k].packet);
+		a->n = 0;
+		a->at = WS_NEVER;
+	}
 }

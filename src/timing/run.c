@@ -43,28 +43,34 @@ void ws_memop_free(struct ws_timing *t, struct ws_memop *a)
 void ws_host_init(struct ws_timing *h)
 {
 	ws_wheel_init(&h->wheel);
-	ws_outbox_init(&h->m, &h->memory_box);
-	ws_outbox_init(&h->m, &h->core_box);
-	ws_outbox_init(&h->m, &h->credit_box);
+	for (uint32_t i = 0; i < WS_BOXES; i++) {
+		h->box[i] = (struct ws_outbox){NULL, 0, 0, 0};
+		h->come[i] = (struct ws_arrivals){.at = WS_NEVER};
+	}
 	h->objects = ws_arena_new();
 	h->free_packets = NULL;
 	h->free_filled = NULL;
 	h->free_accesses = NULL;
 	h->free_watches = NULL;
 	h->watched = 0;
-	h->neffects = 0;
+	h->neffects = h->nover = 0;
+	h->begin = NULL;
+	h->last_begin = &h->begin;
 }
 
 void ws_host_fini(struct ws_timing *h)
 {
 	ws_arena_free(h->objects);
 	ws_wheel_fini(&h->wheel);
-	ws_outbox_fini(&h->memory_box);
-	ws_outbox_fini(&h->core_box);
-	ws_outbox_fini(&h->credit_box);
+	for (uint32_t i = 0; i < WS_BOXES; i++) {
+		free(h->box[i].sent);
+		free(h->come[i].come);
+	}
 	free(h->effects);
+	free(h->over);
 	h->effects = NULL;
-	h->cap_effects = 0;
+	h->over = NULL;
+	h->cap_effects = h->cap_over = 0;
 }
 
 static void build(struct ws_timing *t)
@@ -225,7 +231,7 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 	uint32_t *token = w->token;
 	struct ws_unit_again *again = w->again;
 
-	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = t->seq++, .ready = ready, .token = token,
+	*w = (struct ws_twarp){.warp = ws_step_warp(b->block, i), .block = b, .born = b->born + i, .ready = ready, .token = token,
 	                       .again = again};
 	memset(ready, 0, t->nregs * sizeof *ready);
 	memset(token, 0, t->nregs * sizeof *token);
@@ -240,21 +246,21 @@ static void place_warp(struct ws_timing *t, struct ws_tblock *b, uint32_t i)
 	ws_step_core(b->core->home->x, b->core->index);
 }
 
-static struct ws_tblock *place_block(struct ws_timing *t, struct ws_block *first, uint32_t rank, struct ws_core *c)
+/* Room for a block on the core; it begins with the next window. */
+static struct ws_tblock *reserve_block(struct ws_timing *t, struct ws_core *c, uint64_t number)
 {
 	struct ws_tblock *b = new_block(t);
 
-	b->block = ws_step_peer(first, rank);
-	b->first = first;
+	b->number = number;
 	b->core = c;
+	b->born = t->seq;
+	t->seq += b->nwarps;
 	b->under_way = b->waiting = b->nreds = 0;
-	b->conflict = false;
+	b->conflict = b->may_be_over = false;
+	b->resident = true;
+	b->at = t->nresident;
 	b->peer = b;
 	occupy(t, c, true);
-	for (uint32_t i = 0; i < b->nwarps; i++)
-		place_warp(t, b, i);
-	if (t->unit && t->options.unit->resident)
-		t->options.unit->resident(t->unit, c->index, ws_step_obs(b->warps[0]->warp)->block);
 	t->c->blocks++;
 	*WS_PUSH(t->resident, t->nresident, t->cap_resident) = b;
 	return b;
@@ -269,31 +275,65 @@ static bool cluster_fits(const struct ws_timing *t, uint32_t at)
 	return t->launch.cluster_blocks <= t->m.cores || !t->nresident;
 }
 
-static bool begin_at(struct ws_timing *t, uint32_t at)
+static bool reserve_at(struct ws_timing *t, uint32_t at)
 {
-	struct ws_tblock *before = NULL, *b = NULL, *zero = NULL;
+	struct ws_tblock *zero = NULL, *before = NULL, *b = NULL;
 	struct ws_timing *home = t->cores[at].home;      /* of all of them: with clusters there is one */
-	struct ws_block *first;
+	uint64_t number;
 
-	if (!cluster_fits(t, at))
+	if (!cluster_fits(t, at) || !ws_step_take(t->x, &number))
 		return false;
-	ws_step_core(home->x, at);
-	first = ws_step_begin(home->x);
-	if (!first)
-		return false;
-	for (uint32_t r = 0; r < t->launch.cluster_blocks; r++) {
-		b = place_block(t, first, r, &t->cores[(at + r) % t->m.cores]);
+	for (uint32_t r = 0; r < t->launch.cluster_blocks; r++, before = b) {
+		b = reserve_block(t, &t->cores[(at + r) % t->m.cores], number);
 		if (before)
 			before->peer = b;
 		else
 			zero = b;
-		before = b;
 	}
 	b->peer = zero;
-	for (uint32_t r = 0; r < t->launch.cluster_blocks; r++, zero = zero->peer)
-		for (uint32_t i = 0; i < zero->nwarps; i++)
-			ws_warp_refresh(home, zero->warps[i]);
+	zero->next = NULL;
+	*home->last_begin = zero;
+	home->last_begin = &zero->next;
 	return true;
+}
+
+/* A block, or a cluster, begins on its host thread. */
+static void begin_cluster(struct ws_timing *h, struct ws_tblock *zero)
+{
+	struct ws_tblock *b = zero;
+	struct ws_block *first;
+	uint32_t rank = 0;
+
+	ws_step_core(h->x, zero->core->index);
+	first = ws_step_begin(h->x, zero->number);
+	if (!first)
+		return;
+	do {
+		b->block = ws_step_peer(first, rank++);
+		b->first = first;
+		for (uint32_t i = 0; i < b->nwarps; i++)
+			place_warp(h, b, i);
+		if (h->unit && h->options.unit->resident)
+			h->options.unit->resident(h->unit, b->core->index, ws_step_obs(b->warps[0]->warp)->block);
+		b = b->peer;
+	} while (b != zero);
+	do {
+		for (uint32_t i = 0; i < b->nwarps; i++)
+			ws_warp_refresh(h, b->warps[i]);
+		b = b->peer;
+	} while (b != zero);
+}
+
+static void begin_blocks(struct ws_timing *h)
+{
+	struct ws_tblock *b = h->begin, *next;
+
+	h->begin = NULL;
+	h->last_begin = &h->begin;
+	for (; b && !ws_step_failed(h->x); b = next) {
+		next = b->next;
+		begin_cluster(h, b);
+	}
 }
 
 /* Blocks go round the cores, one at a time. */
@@ -304,7 +344,7 @@ static void fill_cores(struct ws_timing *t)
 	while (any && ws_step_more(t->x)) {
 		any = false;
 		for (uint32_t i = 0; i < t->m.cores && ws_step_more(t->x); i++)
-			any |= begin_at(t, i);
+			any |= reserve_at(t, i);
 	}
 }
 
@@ -332,34 +372,44 @@ static void remove_block(struct ws_timing *t, struct ws_tblock *b)
 	occupy(t, b->core, false);
 }
 
-/* Blocks that are over make room for others; of a cluster all at once. */
+void ws_block_may_be_over(struct ws_timing *t, struct ws_tblock *b)
+{
+	if (!b->may_be_over)
+		*WS_PUSH(t->over, t->nover, t->cap_over) = b;
+	b->may_be_over = true;
+}
+
+/* All blocks of a cluster at once. */
+static void remove_cluster(struct ws_timing *t, struct ws_tblock *b)
+{
+	struct ws_tblock *k = b, *last;
+
+	do {
+		remove_block(t, k);
+		if (k->block == k->first)
+			ws_step_end(k->core->home->x, k->first);
+		k->resident = false;
+		last = t->resident[--t->nresident];
+		t->resident[k->at] = last;
+		last->at = k->at;
+		k->next = t->free_blocks;
+		t->free_blocks = k;
+		k = k->peer;
+	} while (k != b);
+}
+
+/* Blocks that are over make room for others. */
 static void replace_blocks(struct ws_timing *t)
 {
-	struct ws_tblock *over = NULL;
-	size_t n = 0;
+	for (uint32_t i = 0; i < t->nhosts; i++) {
+		struct ws_timing *h = t->host[i];
 
-	for (uint32_t i = 0; i < t->nhosts; i++)
-		t->host[i]->refill = false;
-	for (size_t i = 0; i < t->nresident; i++) {
-		struct ws_tblock *b = t->resident[i];
-
-		if (!is_over(b)) {
-			t->resident[n++] = b;
-			continue;
+		for (size_t k = 0; k < h->nover; k++) {
+			h->over[k]->may_be_over = false;
+			if (h->over[k]->resident && is_over(h->over[k]))
+				remove_cluster(t, h->over[k]);
 		}
-		remove_block(t, b);
-		if (b->block == b->first)
-			ws_step_end(b->core->home->x, b->first);
-		b->next = over;          /* used again only when the others of its cluster have been looked at */
-		over = b;
-	}
-	t->nresident = n;
-	while (over) {
-		struct ws_tblock *b = over;
-
-		over = b->next;
-		b->next = t->free_blocks;
-		t->free_blocks = b;
+		h->nover = 0;
 	}
 	fill_cores(t);
 }
@@ -400,9 +450,9 @@ static bool needs_one_host(const struct ws_timing *t)
 	return false;
 }
 
-static uint32_t hosts_for(const struct ws_timing *t)
+static uint32_t hosts_for(const struct ws_timing *t, bool one)
 {
-	uint32_t n = needs_one_host(t) ? 1 : ws_step_hosts(t->x);
+	uint32_t n = one ? 1 : ws_step_hosts(t->x);
 
 	n = n < t->m.cores ? n : t->m.cores;
 	return n < WS_MAX_HOSTS ? n : WS_MAX_HOSTS;
@@ -421,6 +471,8 @@ static void begin_core(struct ws_timing *t, struct ws_core *c)
 
 static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 {
+	bool one;
+
 	t->x = x;
 	ws_step_launch(x, &t->launch);
 	t->arena = ws_arena_new();
@@ -429,7 +481,10 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	t->c->launches++;
 	t->started = t->last = t->now;
 	t->free_blocks = NULL;
-	ws_hosts_start(t, hosts_for(t));
+	one = needs_one_host(t);
+	if (!one)                        /* on one host thread as well: what a program computes does not depend on their number */
+		ws_step_hold(x, t->m.cores);
+	ws_hosts_start(t, hosts_for(t, one));
 	for (uint32_t i = 0; i < t->m.cores; i++)
 		begin_core(t, &t->cores[i]);
 	if (t->unit && t->options.unit->launch_begin)
@@ -437,14 +492,6 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	for (uint32_t i = 0; i < t->nhosts; i++)
 		set_time(t->host[i]);
 	fill_cores(t);
-}
-
-static bool failed(const struct ws_timing *t)
-{
-	for (uint32_t i = 0; i < ws_step_hosts(t->x); i++)
-		if (ws_step_failed(ws_step_host(t->x, i)))
-			return true;
-	return false;
 }
 
 /* What the other host threads have counted becomes the kernel's. */
@@ -479,14 +526,16 @@ static void end_launch(struct ws_timing *t)
 
 	for (uint32_t i = 0; i < t->m.cores; i++)
 		ws_core_settle(t->cores[i].home, &t->cores[i]);
-	for (uint32_t i = 0; i < t->nhosts && !failed(t); i++)
+	for (uint32_t i = 0; i < t->nhosts && !ws_step_any_failed(t->x); i++) {
+		ws_network_arrive(t->host[i]);
 		drain(t->host[i]);
+	}
 	gather(t);
 	t->c->cycles += cycles;
 	t->c->slots += cycles * t->m.cores * t->m.schedulers;
 	t->nresident = 0;
 	ws_arena_free(t->arena);
-	if (failed(t)) {                 /* whatever is under way belongs to a launch that is no more */
+	if (ws_step_any_failed(t->x)) {  /* whatever is under way belongs to a launch that is no more */
 		tear_down(t);
 		build(t);
 	}
@@ -537,14 +586,12 @@ static void one_cycle(struct ws_timing *h)
 	uint64_t *wake = h->wake + h->first_wake, at;
 
 	set_time(h);
-	ws_hosts_at(h, 0);
 	ws_wheel_run(&h->wheel, h->now, h);
 	for (uint32_t i = 0; i < h->ncores && !ws_step_failed(h->x); i++) {
 		struct ws_core *c = &h->cores[h->index + i * h->nhosts];
 
 		if (wake[i] > h->now)
 			continue;
-		ws_hosts_at(h, 1 + c->index);
 		wake[i] = WS_NEVER;
 		at = ws_core_cycle(h, c);
 		wake[i] = at < wake[i] ? at : wake[i];
@@ -552,10 +599,12 @@ static void one_cycle(struct ws_timing *h)
 	h->last = h->now;
 }
 
-void ws_run_window(struct ws_timing *h)
+static void run_window(struct ws_timing *h)
 {
 	uint64_t next;
 
+	ws_network_arrive(h);
+	begin_blocks(h);
 	while (!ws_step_failed(h->x) && (next = next_time(h)) < h->window_end) {
 		h->now = ws_later(h->now, next);
 		one_cycle(h);
@@ -564,6 +613,16 @@ void ws_run_window(struct ws_timing *h)
 }
 
 /* ---- between windows ---- */
+/* What was sent and stored in the window: different host threads may do different parts. */
+static void pass_on(struct ws_timing *h)
+{
+	for (uint32_t i = h->index; i <= WS_BOXES; i += h->nhosts)
+		if (i < WS_BOXES)
+			ws_network_deliver(h->all, i);
+		else
+			ws_step_show(h->x);
+}
+
 static uint64_t earliest(const struct ws_timing *t)
 {
 	uint64_t best = WS_NEVER, next;
@@ -571,6 +630,9 @@ static uint64_t earliest(const struct ws_timing *t)
 	for (uint32_t i = 0; i < t->nhosts; i++) {
 		next = next_time(t->host[i]);
 		best = next < best ? next : best;
+		best = t->host[i]->begin && t->now < best ? t->now : best;
+		for (uint32_t k = 0; k < WS_BOXES; k++)
+			best = t->host[i]->come[k].at < best ? t->host[i]->come[k].at : best;
 	}
 	return best;
 }
@@ -593,7 +655,7 @@ static void between(struct ws_timing *t)
 {
 	bool refill = false;
 
-	ws_network_deliver(t);
+	ws_hosts_all(t, pass_on);
 	for (uint32_t i = 0; i < t->nhosts; i++) {
 		set_time(t->host[i]);
 		t->last = ws_later(t->last, t->host[i]->last);
@@ -601,8 +663,8 @@ static void between(struct ws_timing *t)
 	for (uint32_t i = 0; i < t->nhosts; i++)
 		apply_effects(t->host[i]);
 	for (uint32_t i = 0; i < t->nhosts; i++)
-		refill |= t->host[i]->refill;
-	if (refill && !failed(t))
+		refill |= t->host[i]->nover != 0;
+	if (refill && !ws_step_any_failed(t->x))
 		replace_blocks(t);
 }
 
@@ -616,7 +678,11 @@ static void one_window(struct ws_timing *t, uint64_t from)
 {
 	t->window = ws_later(t->now, from);
 	t->window_end = t->window + t->m.network_latency;
-	ws_hosts_window(t);
+	for (uint32_t i = 0; i < t->nhosts; i++) {
+		t->host[i]->window = t->window;
+		t->host[i]->window_end = t->window_end;
+	}
+	ws_hosts_all(t, run_window);
 	between(t);
 }
 
@@ -629,7 +695,7 @@ static void run(void *self, struct ws_exec *x)
 	double began = t->told = seconds();
 
 	begin_launch(t, x);
-	while ((t->nresident || t->watched) && !failed(t)) {
+	while ((t->nresident || t->watched) && !ws_step_any_failed(t->x)) {
 		next = earliest(t);
 		if (next == WS_NEVER) {
 			if (ws_step_nobody(x))

@@ -241,7 +241,7 @@ static void finish(struct ws_timing *t, void *arg)
 	if (a->of_unit)
 		ws_unit_finish(t, a);
 	if (w->ended && !w->block->under_way)
-		t->refill = true;
+		ws_block_may_be_over(t, w->block);
 	if (!w->ended && !w->waits)
 		ws_warp_refresh(t, w);
 	ws_memop_free(t, a);

@@ -122,6 +122,7 @@ struct ws_tinst {
 	bool memory;                     /* ld, st, atom, red */
 	bool load;
 	bool unread;                     /* its result is never used, or it has none */
+	bool fence;                      /* fence.sc beyond the block */
 	bool call;                       /* perhaps an instruction of a unit */
 	bool library;                    /* a call of what the simulator does for kernels: printf, malloc */
 	uint16_t nuse, ndef;
@@ -187,8 +188,7 @@ struct ws_packet {
 	uint64_t addr, local;            /* in the flat memory; in the partition */
 	uint32_t sectors, lanes;
 	struct ws_twarp *place;          /* MESSAGE */
-	uint32_t flits, source;          /* on its way: the number of the core or partition that it comes from */
-	uint64_t tail;                   /* ... and when it has left its port; fine */
+	uint32_t flits;
 	bool counted;                    /* takes of its core's credit until the partition has taken it */
 	void *record;                    /* of the unit, goes along */
 	uint32_t extra;                  /* bytes of it */
@@ -209,6 +209,7 @@ struct ws_partition {
 	uint64_t in, out;                /* ports of the network are free again; fine */
 	uint64_t port;                   /* of the cache; fine */
 	bool ticking, full;              /* an event is on its way; waits for a free mshr */
+	uint8_t apart[64];               /* as for cores */
 };
 void ws_part_init(struct ws_timing *t, struct ws_partition *p, uint32_t index);
 void ws_part_fini(struct ws_partition *p);
@@ -238,12 +239,22 @@ struct ws_network {                      /* of one direction */
 	uint32_t stages, ports;          /* of a butterfly: radix to the power of stages */
 	uint64_t *link;                  /* by stage and position, without the last stage: free again then; fine */
 };
-/* What was sent in a window, by its cycle; in a cycle by the number of the source. */
-struct ws_outbox { struct ws_packet **first, **last; };
+enum ws_box { WS_BOX_MEMORY, WS_BOX_CORES, WS_BOX_CREDITS, WS_BOXES };    /* where it goes; room at the partitions: to cores */
+/* What was sent in a window: by its cycle, in a cycle by the number of the source, of one source as it sent. Who passes it on
+ * need not look at the packets, which are in another processor's cache. */
+struct ws_sent {
+	struct ws_packet *packet;
+	uint64_t tail;                   /* has left its port then; fine */
+	uint32_t cycle;                  /* of the window */
+	uint32_t source, target;         /* numbers of cores and partitions */
+	uint32_t flits;
+};
+struct ws_outbox { struct ws_sent *sent; size_t n, cap, passed; };
+/* What comes to the cores and partitions of a host thread, and when; the first time. */
+struct ws_arrival { uint64_t at; struct ws_packet *packet; };
+struct ws_arrivals { struct ws_arrival *come; size_t n, cap; uint64_t at; };
 void ws_network_init(const struct ws_machine *m, struct ws_network *n);
 void ws_network_fini(struct ws_network *n);
-void ws_outbox_init(const struct ws_machine *m, struct ws_outbox *b);
-void ws_outbox_fini(struct ws_outbox *b);
 void ws_channels_init(const struct ws_machine *m, struct ws_core *c);
 void ws_channels_fini(struct ws_core *c);
 /* The partition has taken the packet from its buffer. */
@@ -252,8 +263,9 @@ void ws_network_to_memory(struct ws_timing *t, struct ws_packet *k);
 void ws_network_to_part(struct ws_timing *t, struct ws_packet *k);       /* k->part */
 void ws_network_credit(struct ws_timing *t, const struct ws_packet *k);          /* it has come to its core */
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
-/* Between windows: all that was sent goes its way, and becomes events of those that it is for. */
-void ws_network_deliver(struct ws_timing *t);
+/* Between windows: what was sent goes its way, and is among the arrivals of those that it is for. Different boxes at the same time. */
+void ws_network_deliver(struct ws_timing *t, enum ws_box box);
+void ws_network_arrive(struct ws_timing *h);             /* a host thread's arrivals become events */
 bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when);       /* a core may send */
 
 /* ---- core.c, stage.c ---- */
@@ -265,7 +277,10 @@ struct ws_tblock {                       /* a resident block */
 	struct ws_block *block, *first;  /* first: of its cluster */
 	struct ws_core *core;
 	struct ws_tblock *peer;          /* the next of its cluster, in a ring */
-	struct ws_tblock *next;          /* free */
+	struct ws_tblock *next;          /* free; of the clusters that begin, those of rank 0 */
+	uint64_t number, born;           /* ws_step_take; of its first warp */
+	size_t at;                       /* in ws_timing.resident */
+	bool resident, may_be_over;      /* may_be_over: in ws_timing.over */
 	uint32_t under_way;              /* accesses */
 	uint32_t waiting;                /* warps that wait for others */
 	uint32_t nreds;                  /* atomics without result under way */
@@ -343,6 +358,7 @@ struct ws_core {
 	struct ws_channel *channel;      /* network.c */
 	uint32_t *credit;                /* by partition: flits of this core that it has room for */
 	uint32_t waiting, turn;          /* flits that wait in the channels; the channel that is looked at first */
+	uint8_t apart[64];               /* the next core, of another host thread, is in another cache line */
 };
 void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index);
 void ws_core_fini(struct ws_timing *t, struct ws_core *c);
@@ -351,6 +367,7 @@ void ws_core_settle(struct ws_timing *t, struct ws_core *c);     /* accounts slo
 /* Finds out what the warp does next, and when it can. */
 void ws_warp_refresh(struct ws_timing *t, struct ws_twarp *w);
 void ws_block_refresh(struct ws_timing *t, struct ws_tblock *b); /* the waiting warps of the block and its cluster */
+void ws_block_may_be_over(struct ws_timing *t, struct ws_tblock *b);     /* run.c looks at it behind the window */
 void ws_wake_core(struct ws_timing *t, struct ws_core *c);
 struct ws_memop *ws_stage_push(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s);
 void ws_unit_issue(struct ws_timing *t, struct ws_twarp *w, const struct ws_stepped *s); /* unit.c */
@@ -379,14 +396,12 @@ uint32_t ws_hosts_wakes(const struct ws_machine *m);     /* elements of ws_timin
 void ws_hosts_start(struct ws_timing *t, uint32_t n);
 void ws_hosts_stop(struct ws_timing *t);
 void ws_hosts_free(struct ws_timing *t);
-/* All of them go from t->window to t->window_end, and all is quiet again. */
-void ws_hosts_window(struct ws_timing *t);
-/* It has come to that core (1 + its number; 0: to the cycle's events). */
-void ws_hosts_at(struct ws_timing *h, uint32_t core);
+/* Each of them does that, at the same time. */
+typedef void ws_host_fn(struct ws_timing *h);
+void ws_hosts_all(struct ws_timing *t, ws_host_fn *work);
 /* A host thread's own: run.c. */
 void ws_host_init(struct ws_timing *h);
 void ws_host_fini(struct ws_timing *h);
-void ws_run_window(struct ws_timing *h);
 
 /* ---- run.c ---- */
 struct ws_tkernel { char *name; struct ws_counters c; };
@@ -400,7 +415,8 @@ struct ws_timing {
 	uint64_t seq;                    /* numbers warps and requests in order */
 	uint64_t window, window_end;     /* cycles */
 	struct ws_wheel wheel;
-	struct ws_outbox memory_box, core_box, credit_box;
+	struct ws_outbox box[WS_BOXES];
+	struct ws_arrivals come[WS_BOXES];
 	struct ws_effect *effects;       /* atomics whose effect is still to come, in order for each partition */
 	size_t neffects, cap_effects;
 	struct ws_exec *x;               /* the launch */
@@ -412,7 +428,9 @@ struct ws_timing {
 	struct ws_follow *free_watches;   /* follow.c */
 	uint64_t watched;                /* what is under way for the unit; a launch does not end before */
 	struct ws_arena *objects;        /* accesses and packets */
-	bool refill;                     /* a block has ended */
+	struct ws_tblock **over;         /* blocks whose warps have ended; perhaps something of theirs is still under way */
+	size_t nover, cap_over;
+	struct ws_tblock *begin, **last_begin;   /* blocks (clusters) that begin with the next window */
 	uint32_t first_wake, ncores;     /* its cores' places in wake */
 	/* shared by all, the same in each; nothing of it but the cores and partitions at home here changes in a window */
 	struct ws_timing_options options;

@@ -481,6 +481,113 @@ static void test_sums_and_repetition(void **state)
 		}
 }
 
+/* ---- stores to global memory, which other cores see at the end of a window ---- */
+static const uint32_t *run_stores(struct clocked *c, const char *machine, const char *body, uint32_t blocks, uint32_t threads)
+{
+	struct ws_buf b = {0};
+	struct ws_mem *p;
+
+	ws_buf_printf(&b, PTX_HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %%r<8>;\n.reg .b32 %%s<16>;\n.reg .b64 %%d<4>;\n"
+	              ".reg .b16 %%h<4>;\n.reg .pred %%q<4>;\nld.param.u64 %%r1, [p];\nmov.u32 %%s1, %%tid.x;\n"
+	              "mov.u32 %%s2, %%ctaid.x;\nmul.wide.u32 %%r2, %%s1, 4;\nadd.u64 %%r2, %%r2, %%r1;\n%s\nret;\n}\n", body);
+	*c = start(machine, b.data);
+	p = rig_mem(&c->r, 4096);
+	memset(p->host, 0, 4096);
+	rig_run(&c->r, "k", blocks, threads, &(uint64_t){p->addr});
+	ws_buf_free(&b);
+	return (const uint32_t *)(const void *)p->host;
+}
+
+static void test_stores_of_other_cores(void **state)
+{
+	static const char *const names[] = {"fermi", "h200"};
+
+	for (size_t i = 0; i < WS_COUNT(names); i++) {
+		struct clocked c;
+		const uint32_t *p = run_stores(&c, names[i],
+			"mov.u32 %s3, 7;\nsetp.ne.u32 %q1, %s2, 0;\n@%q1 bra OTHER;\n"
+			"st.volatile.global.u32 [%r1], %s3;\nld.volatile.global.u32 %s4, [%r1];\n"    /* its own at once */
+			"st.global.u32 [%r1+64], %s4;\nbra END;\n"
+			"OTHER:\nadd.u32 %s5, %s3, 1;\nld.volatile.global.u32 %s4, [%r1];\nmov.u32 %s6, 0;\n"
+			"L:\nadd.u32 %s6, %s6, 1;\nsetp.lt.u32 %q2, %s6, 100;\n@%q2 bra L;\n"
+			"ld.volatile.global.u32 %s7, [%r1];\nst.global.u32 [%r1+128], %s4;\nst.global.u32 [%r1+132], %s7;\nEND:\n", 2, 1);
+
+		assert_int_equal(p[16], 7);
+		assert_int_equal(p[32], 0);      /* read behind the store, but in its window */
+		assert_int_equal(p[33], 7);
+		stop(&c);
+	}
+}
+
+/* Two blocks tell each other of themselves; in each a second warp looks for the other block behind a barrier and a fence. */
+static void test_a_fence_waits_for_stores_of_its_block(void **state)
+{
+	static const char *const names[] = {"fermi", "h200"};
+
+	for (size_t i = 0; i < WS_COUNT(names); i++) {
+		struct clocked c;
+		const uint32_t *p = run_stores(&c, names[i],
+			"mul.wide.u32 %r3, %s2, 256;\nadd.u64 %r3, %r3, %r1;\nxor.b32 %s3, %s2, 1;\nmul.wide.u32 %r4, %s3, 256;\n"
+			"add.u64 %r4, %r4, %r1;\nmov.u32 %s4, 1;\nsetp.ge.u32 %q1, %s1, 32;\n"
+			"@!%q1 st.volatile.global.u32 [%r3], %s4;\nbar.sync 0;\n@!%q1 bra END;\nmembar.gl;\n"
+			"ld.volatile.global.u32 %s5, [%r4];\nst.global.u32 [%r3+128], %s5;\nEND:\n", 2, 64);
+
+		assert_true(p[32] || p[96]);
+		stop(&c);
+	}
+}
+
+/* Loads of every size that find what the core has just stored, in whole or in part. */
+static void test_own_stores_in_parts(void **state)
+{
+	static const char body[] =
+		"mul.lo.u32 %s3, %s1, 0x01010101;\nadd.u32 %s3, %s3, 0x80402010;\n"
+		"st.global.u32 [%r2], %s3;\nmov.u16 %h1, 0xfe;\nst.global.u8 [%r2+1], %h1;\n"
+		"ld.global.s8 %s4, [%r2+1];\nld.global.u32 %s5, [%r2];\nld.global.u16 %h2, [%r2+2];\n"
+		"and.b32 %s6, %s1, 1;\nsetp.eq.u32 %q1, %s6, 0;\n"
+		"@%q1 ld.global.u64 %d1, [%r2];\n"             /* its own word, and the next lane's */
+		"@%q1 st.global.v2.u32 [%r2+1024], {%s5, %s1};\nld.global.u32 %s7, [%r2+1024];\n"
+		"xor.b32 %s8, %s1, 5;\nmul.wide.u32 %r3, %s8, 4;\nadd.u64 %r3, %r3, %r1;\nld.global.u32 %s9, [%r3];\n"
+		"cvt.u32.u16 %s10, %h2;\nst.global.u32 [%r2+2048], %s4;\nst.global.u32 [%r2+2304], %s10;\n"
+		"@%q1 st.global.u64 [%r2+2560], %d1;\nst.global.u32 [%r2+2816], %s7;\nst.global.u32 [%r2+3072], %s9;\n";
+	static const char *const names[] = {"fermi", "h200"};
+
+	for (size_t i = 0; i < WS_COUNT(names); i++) {
+		struct clocked c;
+		const uint32_t *p = run_stores(&c, names[i], body, 1, 32);
+
+		for (uint32_t l = 0; l < 32; l++) {
+			uint32_t word = ((l * 0x01010101 + 0x80402010) & 0xffff00ff) | 0xfe00, other = l ^ 5;
+
+			assert_int_equal(p[l], word);
+			assert_int_equal(p[512 + l], 0xfffffffeu);
+			assert_int_equal(p[576 + l], word >> 16);
+			assert_int_equal(p[640 + l], word);
+			assert_int_equal(p[704 + l], l % 2 ? l - 1 : word);
+			assert_int_equal(p[768 + l], ((other * 0x01010101 + 0x80402010) & 0xffff00ff) | 0xfe00);
+		}
+		stop(&c);
+	}
+}
+
+/* Lanes of an atomic in shared and in global memory. */
+static void test_an_atomic_on_two_memories(void **state)
+{
+	struct clocked c;
+	const uint32_t *p = run_stores(&c, "h200",
+		".shared .align 8 .b8 box[64];\nmov.u64 %r3, box;\ncvta.shared.u64 %r3, %r3;\nmov.u32 %s3, 0;\nst.u32 [%r3], %s3;\n"
+		"bar.sync 0;\nand.b32 %s4, %s1, 1;\nsetp.eq.u32 %q1, %s4, 0;\nselp.b64 %r4, %r1, %r3, %q1;\n"
+		"atom.add.u32 %s5, [%r4], 3;\nbar.sync 0;\nst.global.u32 [%r2+1024], %s5;\nld.u32 %s6, [%r3];\nst.global.u32 [%r1+4], %s6;", 2, 32);
+	uint32_t seen = 0;
+
+	assert_int_equal(p[0], 2 * 16 * 3);
+	assert_int_equal(p[1], 16 * 3);
+	for (uint32_t l = 1; l < 32; l += 2)
+		seen += p[256 + l];
+	assert_int_equal(seen, 3 * 15 * 16 / 2);         /* the lanes in shared memory, of either block */
+	stop(&c);
+}
+
 /* ---- host threads ---- */
 /* Blocks add to words of their neighbours, wait for each other by a counter that they poll (strong loads), pass a value on by
  * flags, read what others have written, and race for a word. */
@@ -577,6 +684,32 @@ static void test_failures_on_host_threads(void **state)
 	stop(&c);
 }
 
+/* Every block fails, some sooner: the one that is told is that of one host thread. */
+static void test_the_first_failure_is_told(void **state)
+{
+	struct ws_machine m = clocked_named("fermi");
+	char *first = NULL;
+
+	for (uint32_t hosts = 1; hosts < 5; hosts++) {
+		struct clocked c = {.m = m, .t = ws_timing_new(&m, NULL)};
+		struct ws_gpu_config g = {.host_threads = hosts, .sms = m.cores, .clock = &ws_timing_clock, .clock_self = c.t,
+		                          .divergence = WS_DIV_STACK};
+
+		c.r = rig_new(g, PTX_HEAD
+			".visible .entry k()\n{\n.reg .b32 %s<4>;\n.reg .b64 %r<2>;\n.reg .pred %q;\nmov.u32 %s1, %ctaid.x;\n"
+			"mad.lo.u32 %s2, %s1, 5, 3;\nrem.u32 %s2, %s2, 11;\nmov.u32 %s3, 0;\n"
+			"L:\nadd.u32 %s3, %s3, 1;\nsetp.lt.u32 %q, %s3, %s2;\n@%q bra L;\n"
+			"cvt.u64.u32 %r1, %s1;\nst.global.u32 [%r1], %s1;\nret;\n}\n");
+		assert_false(rig_launch(&c.r, "k", 16, 1, NULL));
+		assert_int_equal(c.r.err.code, WS_GPU_BAD_ADDRESS);
+		if (!first)
+			first = ws_strdup(c.r.err.text.data);
+		assert_string_equal(c.r.err.text.data, first);
+		stop(&c);
+	}
+	free(first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -595,8 +728,13 @@ int main(void)
 		cmocka_unit_test(test_wavefronts_of_64),
 		cmocka_unit_test(test_shared_memory_limits_blocks),
 		cmocka_unit_test(test_sums_and_repetition),
+		cmocka_unit_test(test_stores_of_other_cores),
+		cmocka_unit_test(test_a_fence_waits_for_stores_of_its_block),
+		cmocka_unit_test(test_own_stores_in_parts),
+		cmocka_unit_test(test_an_atomic_on_two_memories),
 		cmocka_unit_test(test_host_threads_count_the_same),
 		cmocka_unit_test(test_failures_on_host_threads),
+		cmocka_unit_test(test_the_first_failure_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
