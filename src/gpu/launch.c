@@ -227,12 +227,15 @@ static uint32_t resident_limit(const struct ws_launch *la)
  * than a few hundred microseconds). */
 static uint32_t host_threads(const struct ws_launch *la)
 {
-	enum { SHORT = 400000 };
+	enum { SHORT = 400000, SHARES = 4 };
 	const struct ws_gpu_kernel *k = la->kernel;
+	uint32_t n = la->gpu->config.host_threads;
 
 	if (!la->gpu->config.clock && k->launches && k->thread_instructions / k->launches < SHORT)
 		return 1;
-	return la->units < la->gpu->config.host_threads ? (uint32_t)la->units : la->gpu->config.host_threads;
+	if (la->gpu->config.clock && n > 1)
+		n *= SHARES;             /* of cores: src/timing/hosts.c */
+	return la->units < n ? (uint32_t)la->units : n;
 }
 
 /* A barrier of the cluster is told as one even where every block is a cluster of its own. */

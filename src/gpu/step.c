@@ -49,6 +49,11 @@ uint32_t ws_step_hosts(const struct ws_exec *x)
 	return x->launch->nexec;
 }
 
+uint32_t ws_step_processors(const struct ws_exec *x)
+{
+	return x->gpu->config.host_threads;
+}
+
 struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i)
 {
 	return &x->launch->exec[i];

@@ -38,8 +38,10 @@ struct ws_step_launch {
 void ws_step_launch(const struct ws_exec *x, struct ws_step_launch *l);          /* alone */
 const struct ws_ptx_func *ws_step_function(const struct ws_exec *x, uint32_t i);
 
-/* How many there are: as ws_gpu_config.host_threads says, one at least, no more than there are blocks. x: any of the launch. */
+/* How many there are: one, or several for each host thread, no more than there are blocks; and host threads, as
+ * ws_gpu_config.host_threads says. x: any of the launch. */
 uint32_t ws_step_hosts(const struct ws_exec *x);
+uint32_t ws_step_processors(const struct ws_exec *x);
 struct ws_exec *ws_step_host(const struct ws_exec *x, uint32_t i);
 /* Around all calls of a thread that did not call ws_clock_ops.run. */
 unsigned ws_step_enter(void);

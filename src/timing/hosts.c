@@ -1,7 +1,9 @@
-/* hosts.c - several host threads at work on one machine. Core i and partition i are of host thread i modulo their number. Between
- * windows of time (timing_priv.h) the first one is alone.
+/* hosts.c - several host threads at work on one machine. It is divided into shares, some for each host thread: core i and partition
+ * i are of share i modulo their number. A window of time (timing_priv.h) is work to be done for each share; a thread takes its own
+ * first and then what others have not begun, so that they come to the end together. Between windows the first one is alone.
+ * Cores that go through a whole window one after the other also find more in the processor's caches than all in each cycle.
  *
- * In a window a host thread changes only what is its own. Stores to global memory are kept back until its end (run.c), so that what
+ * In a window nothing changes but what is of the share. Stores to global memory are kept back until its end (run.c), so that what
  * a core reads in it does not depend on how far the others are, in programs with races either; atomics have their effect between
  * windows. */
 #include "timing/timing_priv.h"
@@ -13,13 +15,15 @@
 
 enum { APART = 16, SPINS = 2000 };
 
+struct worker { struct ws_timing *t; pthread_t thread; uint32_t index; };
 struct ws_hosts {
-	pthread_t thread[WS_MAX_HOSTS];
-	uint32_t started;                /* threads; the first host thread is the caller's own */
-	ws_host_fn *work;                /* what all do now; NULL: end */
+	struct worker worker[WS_MAX_HOSTS];      /* the first is the caller's own thread */
+	uint32_t n;
+	ws_host_fn *work;                /* what is done now, for each share; NULL: end */
 	uint32_t turn;                   /* counts such works: a change lets the threads go */
 	uint8_t apart[64];
 	uint32_t done;                   /* threads that are through with it */
+	uint32_t taken[WS_MAX_HOSTS];    /* by share: the last turn in which somebody took it */
 };
 
 /* ---- whose is what ---- */
@@ -90,10 +94,21 @@ static void pause_a_while(uint32_t *spins)
 		sched_yield();           /* there may be fewer processors than host threads */
 }
 
+/* A thread takes its own shares, then what the others have not begun. */
+static void work_on(struct ws_timing *t, uint32_t index, uint32_t turn)
+{
+	struct ws_hosts *s = t->hosts;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t i = (index + k) % s->n; i < t->nhosts; i += s->n)
+			if (__atomic_exchange_n(&s->taken[i], turn, __ATOMIC_ACQ_REL) != turn)
+				s->work(t->host[i]);
+}
+
 static void *thread_main(void *arg)
 {
-	struct ws_timing *h = arg;
-	struct ws_hosts *s = h->all->hosts;
+	struct worker *w = arg;
+	struct ws_hosts *s = w->t->hosts;
 	unsigned entered = ws_step_enter();
 	uint32_t seen = 0, spins;
 
@@ -103,7 +118,7 @@ static void *thread_main(void *arg)
 		seen++;
 		if (!s->work)
 			break;
-		s->work(h);
+		work_on(w->t, w->index, seen);
 		__atomic_fetch_add(&s->done, 1, __ATOMIC_ACQ_REL);
 	}
 	ws_step_leave(entered);
@@ -117,36 +132,35 @@ static void let_go(struct ws_hosts *s, ws_host_fn *work)
 	__atomic_fetch_add(&s->turn, 1, __ATOMIC_ACQ_REL);
 }
 
-/* How many threads there are now, the caller's with them: n, or less if the system gives no more. */
-static uint32_t start_threads(struct ws_timing *t, uint32_t n)
+/* n of them, or less if the system gives no more. */
+static void start_threads(struct ws_timing *t, uint32_t n)
 {
-	struct ws_hosts *s = t->hosts = ws_alloc(sizeof *s);
+	struct ws_hosts *s = t->hosts;
 
-	for (s->started = 0; s->started + 1 < n; s->started++) {
-		uint32_t i = s->started + 1;
-
-		if (!t->host[i])
-			t->host[i] = new_host(t, i);
-		if (pthread_create(&s->thread[s->started], NULL, thread_main, t->host[i]))
+	for (s->n = 1; s->n < n; s->n++) {
+		s->worker[s->n] = (struct worker){.t = t, .index = s->n};
+		if (pthread_create(&s->worker[s->n].thread, NULL, thread_main, &s->worker[s->n]))
 			break;
 	}
-	return s->started + 1;
 }
 
-void ws_hosts_start(struct ws_timing *t, uint32_t n)
+void ws_hosts_start(struct ws_timing *t, uint32_t threads, uint32_t shares)
 {
-	share(t, n > 1 ? start_threads(t, n) : 1);
+	for (uint32_t i = 1; i < shares; i++)
+		if (!t->host[i])
+			t->host[i] = new_host(t, i);
+	share(t, shares);
+	t->hosts = ws_alloc(sizeof *t->hosts);
+	start_threads(t, threads);
 }
 
 void ws_hosts_stop(struct ws_timing *t)
 {
 	struct ws_hosts *s = t->hosts;
 
-	if (!s)
-		return;
 	let_go(s, NULL);
-	for (uint32_t i = 0; i < s->started; i++)
-		pthread_join(s->thread[i], NULL);
+	for (uint32_t i = 1; i < s->n; i++)
+		pthread_join(s->worker[i].thread, NULL);
 	free(s);
 	t->hosts = NULL;
 }
@@ -156,9 +170,8 @@ void ws_hosts_all(struct ws_timing *t, ws_host_fn *work)
 	struct ws_hosts *s = t->hosts;
 	uint32_t spins = 0;
 
-	if (s)
-		let_go(s, work);
-	work(t);
-	while (s && __atomic_load_n(&s->done, __ATOMIC_ACQUIRE) < s->started)
+	let_go(s, work);
+	work_on(t, 0, s->turn);
+	while (__atomic_load_n(&s->done, __ATOMIC_ACQUIRE) + 1 < s->n)
 		pause_a_while(&spins);
 }

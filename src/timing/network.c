@@ -136,7 +136,7 @@ static bool send_from(struct ws_timing *t, struct ws_core *c, struct ws_channel 
 	v->first = k->next;
 	c->credit[k->part->index] -= room_for(t, k);
 	c->waiting -= k->flits;
-	k->counted = true;
+	k->credit = ws_packet_new(t);    /* of the core's share, which gets it back */
 	send_to_part(t, k);
 	return true;
 }
@@ -174,11 +174,10 @@ void ws_network_credit(struct ws_timing *t, const struct ws_packet *k)
 
 void ws_network_taken(struct ws_timing *t, const struct ws_packet *taken)
 {
-	struct ws_packet *k;
+	struct ws_packet *k = taken->credit;
 
-	if (!taken->counted)
+	if (!k)
 		return;
-	k = ws_packet_new(t);
 	*k = (struct ws_packet){.core = taken->core, .part = taken->part, .kind = WS_PACKET_CREDIT,
 	                        .flits = room_for(t, taken)};
 	put(t, WS_BOX_CREDITS, (struct ws_sent){.packet = k, .tail = ws_fine(t->now), .source = taken->part->index,
@@ -258,7 +257,7 @@ static void pass_on(struct ws_timing *t, enum ws_box box, const struct ws_sent *
 	a->at = at < a->at ? at : a->at;
 }
 
-/* The next one in order among those of all host threads; NULL: there are no more. A source is of one host thread. */
+/* The next one in order among those of all shares; NULL: there are no more. A source is of one share. */
 static const struct ws_sent *take_first(struct ws_timing *t, enum ws_box box)
 {
 	const struct ws_sent *best = NULL;

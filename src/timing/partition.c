@@ -158,7 +158,7 @@ static void tick(struct ws_timing *t, void *arg)
 
 	p->ticking = false;
 	while (p->first) {
-		struct ws_packet *k = p->first, before = {.core = k->core, .part = p, .flits = k->flits, .counted = k->counted};
+		struct ws_packet *k = p->first, before = {.core = k->core, .part = p, .flits = k->flits, .credit = k->credit};
 
 		if (p->port >= ws_fine(t->now + 1)) {
 			p->ticking = true;

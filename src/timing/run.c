@@ -297,7 +297,7 @@ static bool reserve_at(struct ws_timing *t, uint32_t at)
 	return true;
 }
 
-/* A block, or a cluster, begins on its host thread. */
+/* A block, or a cluster, begins; in its share. */
 static void begin_cluster(struct ws_timing *h, struct ws_tblock *zero)
 {
 	struct ws_tblock *b = zero;
@@ -450,12 +450,17 @@ static bool needs_one_host(const struct ws_timing *t)
 	return false;
 }
 
-static uint32_t hosts_for(const struct ws_timing *t, bool one)
+/* Several shares a thread: who is through with its own takes one of another. */
+static void start_hosts(struct ws_timing *t)
 {
-	uint32_t n = one ? 1 : ws_step_hosts(t->x);
+	bool one = needs_one_host(t);
+	uint32_t threads = one ? 1 : ws_step_processors(t->x), shares = one ? 1 : ws_step_hosts(t->x);
 
-	n = n < t->m.cores ? n : t->m.cores;
-	return n < WS_MAX_HOSTS ? n : WS_MAX_HOSTS;
+	if (!one)                        /* on one host thread as well: what a program computes does not depend on their number */
+		ws_step_hold(t->x, t->m.cores);
+	shares = shares < t->m.cores ? shares : t->m.cores;
+	shares = shares < WS_MAX_HOSTS ? shares : WS_MAX_HOSTS;
+	ws_hosts_start(t, threads < shares ? threads : shares, shares);
 }
 
 static void begin_core(struct ws_timing *t, struct ws_core *c)
@@ -471,8 +476,6 @@ static void begin_core(struct ws_timing *t, struct ws_core *c)
 
 static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 {
-	bool one;
-
 	t->x = x;
 	ws_step_launch(x, &t->launch);
 	t->arena = ws_arena_new();
@@ -481,10 +484,7 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	t->c->launches++;
 	t->started = t->last = t->now;
 	t->free_blocks = NULL;
-	one = needs_one_host(t);
-	if (!one)                        /* on one host thread as well: what a program computes does not depend on their number */
-		ws_step_hold(x, t->m.cores);
-	ws_hosts_start(t, hosts_for(t, one));
+	start_hosts(t);
 	for (uint32_t i = 0; i < t->m.cores; i++)
 		begin_core(t, &t->cores[i]);
 	if (t->unit && t->options.unit->launch_begin)
@@ -494,7 +494,7 @@ static void begin_launch(struct ws_timing *t, struct ws_exec *x)
 	fill_cores(t);
 }
 
-/* What the other host threads have counted becomes the kernel's. */
+/* What the other shares have counted becomes the kernel's. */
 static void gather(struct ws_timing *t)
 {
 	uint64_t *sum = (uint64_t *)t->c;
@@ -570,7 +570,7 @@ static void clear_line(struct ws_timing *t, double began)
 		fputs("\r\033[K", stderr);
 }
 
-/* ---- a host thread in a window ---- */
+/* ---- a share in a window ---- */
 static uint64_t next_time(const struct ws_timing *h)
 {
 	const uint64_t *wake = h->wake + h->first_wake;

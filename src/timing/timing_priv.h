@@ -6,7 +6,7 @@
  * one of its warps may issue. Time is in cycles of the core; where another clock counts, in 1/256 of them ("fine").
  *
  * Cores and partitions hear of each other through the network alone, `network.latency` cycles later at least. So time passes in
- * windows of that length: in a window each core and each partition goes on for itself, on whichever host thread it is of, and
+ * windows of that length: in a window each core and each partition goes on for itself, whichever host thread runs it, and
  * between two windows one thread passes on what was sent (network.c), gives atomics their effect and cores new blocks
  * (run.c, hosts.c). What is counted does not depend on the number of host threads. */
 #ifndef WS_TIMING_PRIV_H
@@ -189,7 +189,7 @@ struct ws_packet {
 	uint32_t sectors, lanes;
 	struct ws_twarp *place;          /* MESSAGE */
 	uint32_t flits;
-	bool counted;                    /* takes of its core's credit until the partition has taken it */
+	struct ws_packet *credit;        /* that gives its core back its credit when the partition has taken it; NULL: it took none */
 	void *record;                    /* of the unit, goes along */
 	uint32_t extra;                  /* bytes of it */
 	struct ws_follow *watch;          /* LOOK: what it is for; others: the check that the answer waits for, or NULL */
@@ -201,7 +201,7 @@ struct ws_packet {
 /* ---- partition.c ---- */
 struct ws_partition {
 	uint32_t index;
-	struct ws_timing *home;          /* its host thread in this launch */
+	struct ws_timing *home;          /* its share in this launch */
 	struct ws_cache l2;
 	struct ws_mshrs mshrs;
 	struct ws_dram dram;
@@ -250,7 +250,7 @@ struct ws_sent {
 	uint32_t flits;
 };
 struct ws_outbox { struct ws_sent *sent; size_t n, cap, passed; };
-/* What comes to the cores and partitions of a host thread, and when; the first time. */
+/* What comes to the cores and partitions of a share, and when; the first time. */
 struct ws_arrival { uint64_t at; struct ws_packet *packet; };
 struct ws_arrivals { struct ws_arrival *come; size_t n, cap; uint64_t at; };
 void ws_network_init(const struct ws_machine *m, struct ws_network *n);
@@ -265,7 +265,7 @@ void ws_network_credit(struct ws_timing *t, const struct ws_packet *k);         
 void ws_network_to_core(struct ws_timing *t, void *packet);              /* an event: the reply enters the network */
 /* Between windows: what was sent goes its way, and is among the arrivals of those that it is for. Different boxes at the same time. */
 void ws_network_deliver(struct ws_timing *t, enum ws_box box);
-void ws_network_arrive(struct ws_timing *h);             /* a host thread's arrivals become events */
+void ws_network_arrive(struct ws_timing *h);             /* a share's arrivals become events */
 bool ws_network_ready(const struct ws_timing *t, const struct ws_core *c, uint64_t *when);       /* a core may send */
 
 /* ---- core.c, stage.c ---- */
@@ -342,7 +342,7 @@ struct ws_sched {
 };
 struct ws_core {
 	uint32_t index, nblocks, threads, registers, shared;     /* in use */
-	struct ws_timing *home;          /* its host thread in this launch */
+	struct ws_timing *home;          /* its share in this launch */
 	uint32_t wake_at;                /* its place in ws_timing.wake */
 	struct ws_sched *sched;
 	uint64_t *unit[WS_UNIT_COUNT];   /* free again then */
@@ -358,7 +358,7 @@ struct ws_core {
 	struct ws_channel *channel;      /* network.c */
 	uint32_t *credit;                /* by partition: flits of this core that it has room for */
 	uint32_t waiting, turn;          /* flits that wait in the channels; the channel that is looked at first */
-	uint8_t apart[64];               /* the next core, of another host thread, is in another cache line */
+	uint8_t apart[64];               /* the next core, perhaps of another share, is in another cache line */
 };
 void ws_core_init(struct ws_timing *t, struct ws_core *c, uint32_t index);
 void ws_core_fini(struct ws_timing *t, struct ws_core *c);
@@ -392,23 +392,24 @@ uint32_t ws_policy_pick(const struct ws_machine *m, const struct ws_sched *s, ui
 enum { WS_MAX_HOSTS = 64 };
 struct ws_effect { struct ws_memop *access; uint32_t lanes; };
 uint32_t ws_hosts_wakes(const struct ws_machine *m);     /* elements of ws_timing.wake */
-/* Starts host threads, for a launch, and makes cores and partitions theirs: n, or less if the system gives no more. */
-void ws_hosts_start(struct ws_timing *t, uint32_t n);
+/* Divides cores and partitions into shares, for a launch, and starts host threads; fewer if the system gives no more. */
+void ws_hosts_start(struct ws_timing *t, uint32_t threads, uint32_t shares);
 void ws_hosts_stop(struct ws_timing *t);
 void ws_hosts_free(struct ws_timing *t);
-/* Each of them does that, at the same time. */
+/* That is done for each share, by whichever thread has time. */
 typedef void ws_host_fn(struct ws_timing *h);
 void ws_hosts_all(struct ws_timing *t, ws_host_fn *work);
-/* A host thread's own: run.c. */
+/* A share's own: run.c. */
 void ws_host_init(struct ws_timing *h);
 void ws_host_fini(struct ws_timing *h);
 
 /* ---- run.c ---- */
 struct ws_tkernel { char *name; struct ws_counters c; };
-/* A host thread at work on the machine. The first is the machine as others know it, and has the fields below "all". */
+/* A share of the machine, which one host thread at a time works on (hosts.c). The first is the machine as others know it, and has the
+ * fields below "all". */
 struct ws_timing {
 	struct ws_machine m;
-	struct ws_timing *all;           /* the first host thread */
+	struct ws_timing *all;           /* the first share */
 	uint32_t index, nhosts;          /* of nhosts in this launch */
 	uint64_t now;                    /* cycles */
 	uint64_t last;                   /* in which something happened */
@@ -420,7 +421,7 @@ struct ws_timing {
 	struct ws_effect *effects;       /* atomics whose effect is still to come, in order for each partition */
 	size_t neffects, cap_effects;
 	struct ws_exec *x;               /* the launch */
-	struct ws_counters *c;           /* of its kernel; but for the first host thread own */
+	struct ws_counters *c;           /* of its kernel; but for the first share own */
 	struct ws_counters own;
 	struct ws_memop *free_accesses;
 	struct ws_packet *free_packets;
