@@ -5,6 +5,7 @@
  * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
  * together may go separate ways right behind it. */
 #include "race_global.cuh"
+#include "race_reclaim.cuh"
 
 /* ---- beginning and end of a block ---- */
 HELPER void clear_block(u32 kernel, const struct cells *c)
@@ -29,6 +30,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.lost = 0;
 	BLOCK.probe = c->probe;
 	BLOCK.copies = 0;
+	BLOCK.late = 0;
 	BLOCK.failed = 0;
 }
 
@@ -144,6 +146,8 @@ SLOW void __warpsafe_leave(void)
 		return;
 	if (BLOCK.lost)
 		global_add(COUNTS(lost), BLOCK.lost);
+	if (BLOCK.late)
+		__warpsafe_give_back_all();
 	free_slot();
 }
 

@@ -158,6 +158,7 @@ struct ws_race_device {
 	ws_race_u64 areas;               /* u64: the address of a struct ws_race_areas; never begins anew. 0 = none is known */
 	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
+	ws_race_u64 rest;                /* nanoseconds for which a segment that was given back is not taken again, at least */
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };
@@ -186,6 +187,9 @@ struct ws_race_counts {
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
 	ws_race_u64 sampled;             /* words of which only samples were checked further: WS_RACE_OFTEN */
+	ws_race_u64 sweep;               /* race_reclaim.cuh: phase << 40 | unit to be looked at next */
+	ws_race_u32 sweep_done, sweep_units;     /* units of the phase that are done; of one of cells: all */
+	ws_race_u32 reused, reserved;    /* tickets for numbers to be taken again */
 	ws_race_u64 entered;             /* launches in which hooks did anything: all but those of a copy without hooks */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
@@ -228,13 +232,21 @@ struct ws_race_found {
 };
 
 /* ---- the device's own; sizes only matter to the host ---- */
+#define WS_RACE_SEGMENT_LEFT (1u << 31)
+#define WS_RACE_SEGMENT_END  (1u << 30)
 struct ws_race_segment {                 /* a stretch of a warp's life */
 	ws_race_u32 grid, block, epoch;
 	ws_race_u32 warp_sub;            /* warp: 5 bits, above them the number of warp syncs and fences before it */
-	ws_race_u32 first;               /* the warp's first segment; the rest is of that one alone */
-	ws_race_u32 fenced[2];           /* lanes that have executed a WS_RACE_SC fence: of any scope, beyond the block */
-	ws_race_u32 reserved;
-	ws_race_u64 last[2];             /* when the last one was: epoch << 32 | sub behind it */
+	ws_race_u32 first;               /* the warp's first segment */
+	/* Of the first one: lanes that have executed a WS_RACE_SC fence: of any scope, beyond the block. Of another: fenced[0] is
+	 * the one that the warp had before and has not given back. */
+	ws_race_u32 fenced[2];
+	/* Of the first one: in what was summed up, no epoch is behind this. Of another: 0 = it is in use, or WS_RACE_SEGMENT_LEFT
+	 * (with _END: when the block ended) and the phase of the sweep in which it was given back. */
+	ws_race_u32 state;
+	/* Of the first one: when the last fence was: epoch << 32 | sub behind it. Of another: last[0] is the time when it was given
+	 * back, in nanoseconds. */
+	ws_race_u64 last[2];
 };
 struct ws_race_record {
 	ws_race_u32 previous;            /* record of the same list; 0 = none */

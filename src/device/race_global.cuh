@@ -245,7 +245,7 @@ HELPER bool far_target(u64 entry, const struct fast *f, struct target *t)
 
 	t->at = (struct place){ f->grid, block, nth - block * nwarps, epoch_of(entry), sub_of(entry) };
 	t->lane = lane_of(entry);
-	return nth < BLOCK.range;
+	return nth < BLOCK.range && !is_summed(entry);
 }
 
 /* Of a thread that has acquired something: is the write before mine by its last acquire? R is entered meanwhile, where what

@@ -109,6 +109,15 @@ HELPER void fill_cells(u64 cells, u64 w, u64 r)
 /* Of a launch before mine? Nothing of it is compared. 0 is. */
 HELPER bool is_of_past(u64 entry) { return segment_of(entry) < (BLOCK.lowest ? BLOCK.lowest : 1); }
 
+/* A read that came to the line while its cells were filled; what they have may be summed up meanwhile. */
+HELPER void enter_late(u64 cell, u64 filled, u64 r)
+{
+	u64 has = cas64(cell, filled, r);
+
+	if (has != filled && is_summed(has) && !is_copy(has))
+		cas64(cell, has, r);
+}
+
 /* By one lane. A read that enters the line while it is done looks at W again, and then goes to the cells itself. */
 SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 {
@@ -133,7 +142,7 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 		was = exchange64(line + 8, EXPANDED | (number & ~(u32)USED));
 		#pragma nounroll
 		for (u32 k = 0; k < 32 && was != r; k++)
-			cas64(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
+			enter_late(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
 		return;
 	}
 	cas64(line, w, w);               /* who came here had an older one in the first-level cache */

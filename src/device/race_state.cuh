@@ -46,7 +46,8 @@ struct block {
 	u32 probe;               /* the block is a probe (race.h) */
 	u32 failed;              /* a probe has found something, or something that it cannot tell */
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
-	u32 unused[6];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	u32 late;                /* a warp has taken another segment than its first */
+	u32 unused[5];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
 	u32 silent;              /* no hook of the block does anything; nobody else writes here anything but 0 */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
@@ -87,7 +88,9 @@ HELPER struct launch launch_of_block(void)
 /* ---- time ----
  * A cell begins with segment 27 | lane 5 | epoch 6 | sub 5, and `now` has the same, with lane 0. In now's low bits:
  * the sub of the last sync of the whole warp, as far as it lies in this segment and epoch, and flags. */
-enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, SUBS = 32 };
+enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, LAST_SUB = 30 };
+/* In place of epoch and sub: what was summed up (race_reclaim.cuh), of a block that goes on, or has ended. */
+enum { SUMMED = LAST_SUB + 1, SUMMED_END = SUMMED | 1 << (EPOCH_AT - SUB_AT) };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11,
        NOW_OBSERVED_SHARED = 1 << 14, NOW_FLAGS = 79 << 8 };
@@ -196,10 +199,19 @@ HELPER u32 first_segment(u32 segment)
 	return load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, first));
 }
 
+HELPER bool is_summed(u64 entry) { return ((u32)entry >> SUB_AT | SUMMED_END) == SUMMED_END && sub_of(entry) == SUMMED; }
+
+/* Of what was summed up: the latest that it may be. (Copies, race_copy.cuh, begin otherwise.) */
 HELPER struct place place_of(u64 time)
 {
 	struct place p = beginning(segment_of(time));
 
+	if (is_summed(time) && !p.epoch) {
+		p.epoch = p.sub = ~0u >> 1;
+		if (!epoch_of(time))
+			p.epoch = load32(SEGMENT(segment_of(time)) + __builtin_offsetof(struct ws_race_segment, state));
+		return p;
+	}
 	p.sub = sub_of(time) + (epoch_of(time) ? 0 : p.sub);
 	p.epoch += epoch_of(time);
 	return p;
@@ -275,15 +287,29 @@ HELPER void find_segments(void)
 	BLOCK.first = first + BLOCK.block * BLOCK.nwarps;
 }
 
-/* A time at the beginning of a new segment. 0: not checked from here on. Who sees a time of it before its description is
- * that of no launch: there is no race then. */
-HELPER u64 new_segment(u32 warp, u32 epoch, u32 sub)
-{
-	u32 segment = sub < 1u << 27 ? take_segments(1, load32(COUNTS(segments))) : 0;
+SLOW u32 __warpsafe_take_again(void);            /* race_reclaim.cuh */
+SLOW void __warpsafe_give_back(u32 newest, u32 warp, u32 epoch);
 
-	if (!segment)
+HELPER u32 take_late(void)
+{
+	u32 used = load32(COUNTS(segments));
+
+	return used < RACE.nsegments / 2 ? take_segments(1, used) : __warpsafe_take_again();
+}
+
+/* A time at the beginning of a new segment, behind `now`. 0: not checked from here on. */
+HELPER u64 new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
+{
+	u32 segment = sub < 1u << 27 ? take_late() : 0, before = segment_of(now);
+
+	if (!segment) {
+		launch_is_incomplete(BLOCK.grid);
 		return 0;
+	}
 	describe(segment, warp, epoch, sub);
+	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
+	BLOCK.late = 1;
+	fence_gpu();                     /* it may have been another warp's, and an entry of it be in the first-level cache */
 	return (u64)segment << SEGMENT_AT;
 }
 
@@ -292,7 +318,7 @@ HELPER u64 new_segment(u32 warp, u32 epoch, u32 sub)
 HELPER u64 next_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 {
 	if (now & NOW_ENTERED || sub >> 27)
-		return new_segment(warp, epoch, sub);
+		return new_segment(now, warp, epoch, sub);
 	describe(segment_of(now), warp, epoch, sub);
 	return (u64)segment_of(now) << SEGMENT_AT;
 }
@@ -349,14 +375,15 @@ HELPER void next_shared_sub(u32 warp)
 /* The next epoch. All lanes of the warp that are alive are at the barrier, or on their way from here to it. */
 HELPER void next_epoch(u32 warp)
 {
-	u64 old = BLOCK.warps[warp].now, was, now;
-	u32 time;
+	u64 old = BLOCK.warps[warp].now, was, now = 0;
+	u32 time, epoch = 0;
 
 	BLOCK.full[warp] = 0;
 	while (old) {
 		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & (NOW_FLAGS | NOW_ENTERED));
 		if (epoch_of(old) == EPOCHS - 1) {
-			now = next_segment(old, warp, place_of(old).epoch + 1, 0);
+			epoch = place_of(old).epoch + 1;
+			now = next_segment(old, warp, epoch, 0);
 			now = now ? now | (old & NOW_FLAGS) : 0;
 		}
 		was = cas_now(warp, old, now);
@@ -364,6 +391,8 @@ HELPER void next_epoch(u32 warp)
 			break;
 		old = was;
 	}
+	if (epoch && BLOCK.late)
+		__warpsafe_give_back(segment_of(now), warp, epoch);
 	time = BLOCK.warps[warp].time;
 	if (!time)
 		return;
@@ -386,8 +415,8 @@ HELPER void next_sub(u32 warp, bool full)
 		shared_max32(IN_SHARED(__warpsafe_block.full[warp]), p.sub + 1);
 		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
 	}
-	if (sub_of(old) == SUBS - 1) {
-		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : new_segment(warp, p.epoch, p.sub + 1);
+	if (sub_of(old) == LAST_SUB) {
+		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : new_segment(old, warp, p.epoch, p.sub + 1);
 		now = now ? now | (old & NOW_FLAGS) | NOW_LATER : 0;
 	}
 	for (; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)

@@ -232,6 +232,63 @@ static void long_kernels_that_write_now_and_then(void **state)
 		}
 }
 
+/* Segments that are taken again: each round enters something, so a warp needs a new one for each 32 of them. The table has room for
+ * some 15 a warp. Each block has words of its own in %rd2, and all have those at %rd6. In round 40 one thread of block 0 writes a
+ * word there, which is summed up long before the end. */
+#define ROUNDS_THAT_ENTER(n) " mov.u64 %rd6, %rd1; mul.wide.u32 %rd5, %r1, 256; add.u64 %rd1, %rd1, %rd5; add.u64 %rd1, %rd1, 8192;\n" \
+	" add.u64 %rd2, %rd2, %rd5; add.u64 %rd2, %rd2, 8192; setp.ne.u32 %p4, %r1, 0; setp.ne.or.u32 %p4, %r0, 37, %p4;\n" \
+	ROUNDS(n, " st.global.u32 [%rd2], %r8;\n" BARRIER OTHER_GLOBAL " ld.global.u32 %r7, [%rd3]; setp.ne.or.u32 %p3, %r8, 40, %p4;\n" \
+	       " @!%p3 st.global.u32 [%rd6+64], %r0;\n" BARRIER)
+#define OF_BLOCK_1(then) " setp.ne.u32 %p5, %r1, 1; setp.ne.or.u32 %p5, %r0, 3, %p5; @%p5 bra E;\n" then "E:\n"
+#define TELL " setp.ne.u32 %p5, %r1, 0; setp.ne.or.u32 %p5, %r0, 37, %p5; @%p5 bra T; membar.gl; st.volatile.global.u32 [%rd6+4096], 1;\nT:\n"
+#define TELL_FIRST " mov.u64 %rd6, %rd1;\n" TELL
+#define HEAR " ld.volatile.global.u32 %r7, [%rd6+4096]; setp.eq.u32 %p6, %r7, 0; @%p6 bra H; membar.gl;\n"
+#define READ_IT " ld.global.u32 %r7, [%rd6+64];\n"
+
+static struct race_rig ran_out(size_t config, const char *text)
+{
+	struct race_rig r = ran_long(&configs[config], 64, text, 2, 64);
+
+	assert_true(r.tables.counts->segments >= 64);
+	assert_true(r.tables.counts->reused > 0);
+	return r;
+}
+
+static void segments_are_taken_again(void **state)
+{
+	static const struct { const char *text; bool races; } kernels[] = {
+		{ KERNEL(ROUNDS_THAT_ENTER(800)), false },
+		{ KERNEL(ROUNDS_THAT_ENTER(800) " st.global.u32 [%rd6], %r1;\n"), true },
+		{ KERNEL(ROUNDS_THAT_ENTER(800) " ld.global.u32 %r7, [%rd2+256];\n"), true },
+		{ KERNEL(ROUNDS_THAT_ENTER(800) TELL OF_BLOCK_1("H:" HEAR READ_IT)), false },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(kernels); k++)
+		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+			struct race_rig r = ran_out(n, kernels[k].text);
+
+			tells(&r, kernels[k].races);
+			race_free(&r);
+		}
+}
+
+/* Who raced is known of what was summed up; or, for who has acquired something from it before, that the order is not. */
+static void what_was_summed_up(void **state)
+{
+	struct race_rig r = ran_out(0, KERNEL(ROUNDS_THAT_ENTER(800) OF_BLOCK_1(READ_IT)));
+	const struct ws_race_found *f = race_found(&r.tables, 0);
+
+	tells(&r, true);
+	assert_int_equal(f->pair, WS_RACE_READ_AFTER_WRITE);
+	assert_int_equal(f->other_block, 0);
+	assert_int_equal(f->other_thread, 37);
+	assert_int_equal(f->thread, 3);
+	race_free(&r);
+	r = ran_out(0, KERNEL(BARRIER TELL_FIRST ROUNDS_THAT_ENTER(800) OF_BLOCK_1("H:" HEAR READ_IT)));
+	assert_true(race_found(&r.tables, 0) || r.tables.counts->undecided);
+	race_free(&r);
+}
+
 /* Each half syncs by itself: what the other half does is not ordered. */
 static void syncs_of_some_lanes(void **state)
 {
@@ -573,6 +630,7 @@ int main(void)
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
 		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),
+		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
