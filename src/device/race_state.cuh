@@ -290,18 +290,14 @@ HELPER void find_segments(void)
 SLOW u32 __warpsafe_take_again(void);            /* race_reclaim.cuh */
 SLOW void __warpsafe_give_back(u32 newest, u32 warp, u32 epoch);
 
-HELPER u32 take_late(void)
-{
-	u32 used = load32(COUNTS(segments));
-
-	return used < RACE.nsegments / 2 ? take_segments(1, used) : __warpsafe_take_again();
-}
-
 /* A time at the beginning of a new segment, behind `now`. 0: not checked from here on. */
 HELPER u64 new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 {
-	u32 segment = sub < 1u << 27 ? take_late() : 0, before = segment_of(now);
+	u32 used = load32(COUNTS(segments)), before = segment_of(now), segment = 0;
+	bool many = used >= RACE.nsegments / 2;
 
+	if (sub < 1u << 27)
+		segment = many ? __warpsafe_take_again() : take_segments(1, used);
 	if (!segment) {
 		launch_is_incomplete(BLOCK.grid);
 		return 0;
@@ -309,7 +305,8 @@ HELPER u64 new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 	describe(segment, warp, epoch, sub);
 	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
 	BLOCK.late = 1;
-	fence_gpu();                     /* it may have been another warp's, and an entry of it be in the first-level cache */
+	if (many)
+		fence_gpu();             /* it may have been another warp's, and an entry of it be in the first-level cache */
 	return (u64)segment << SEGMENT_AT;
 }
 

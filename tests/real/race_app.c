@@ -144,7 +144,7 @@ static void killed(void)
 
 static void *kill_later(void *user)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = 900000000 }, NULL);
+	sleep(3);
 	raise(SIGKILL);
 	return user;
 }
@@ -154,8 +154,12 @@ static void running(void)    /* killed while the kernel is, which does not end *
 	pthread_t thread;
 
 	memcpy(strstr(text, "// SPIN"), "   SPIN", 7);
-	if (pthread_create(&thread, NULL, kill_later, NULL) == 0)
-		once();
+	enter();
+	load();
+	if (pthread_create(&thread, NULL, kill_later, NULL))
+		return;
+	launch(function, NULL);
+	DO(cuCtxSynchronize());
 }
 
 static void left(void)       /* without waiting for the kernel */
