@@ -108,10 +108,16 @@ enum ws_race_class {
 #define WS_RACE_PROBE_SIZE(fixed, dynamic, threads) (WS_RACE_SHARED_SIZE(fixed, dynamic, threads) + WS_RACE_PROBE_MORE)
 #define WS_RACE_PROBE_TAG    (WS_RACE_SIZE_TAG + WS_RACE_PROBE_MORE)     /* modulo WS_RACE_TAGS: as quick looks have it */
 #define WS_RACE_PROVED_TAG   41
+#define WS_RACE_SILENT_TAG   23          /* the host has decided what the kernel's entry would: nothing is to be checked */
+#define WS_RACE_PROBED_TAG   11          /* likewise, with what a probe has found, if the constants are the same as then */
 #define WS_RACE_TAGS         128
+#define WS_RACE_IS_TOLD(size) ((size) % WS_RACE_TAGS == WS_RACE_PROVED_TAG || (size) % WS_RACE_TAGS == WS_RACE_SILENT_TAG || \
+                               (size) % WS_RACE_TAGS == WS_RACE_PROBED_TAG)
 #define WS_RACE_IS_PROBE_SIZE(fixed, size, threads) \
 	((size) >= WS_RACE_PROBE_MORE && WS_RACE_IS_SHARED_SIZE(fixed, (size) - WS_RACE_PROBE_MORE, threads))
 #define WS_RACE_PROVED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROVED_TAG)
+#define WS_RACE_SILENT_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_SILENT_TAG)
+#define WS_RACE_PROBED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROBED_TAG)
 enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
 
 /* ---- set up by the host ---- */

@@ -133,6 +133,20 @@ void ws_real_areas_tell(struct ws_real_areas *t, void *stream)
 	pthread_mutex_unlock(&lock);
 }
 
+bool ws_real_area_at(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&lock);
+	for (size_t k = 0; k < nareas && !found; k++) {
+		found = areas[k].known && areas[k].start <= address && address < areas[k].end;
+		*start = areas[k].start;
+		*end = areas[k].end;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
 /* ---- the driver's functions ---- */
 int ws_real_cuMemAlloc_v2(uint64_t *out, size_t bytes)
 {

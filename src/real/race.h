@@ -7,6 +7,7 @@
 
 #include "device/race.h"
 #include "ptx/ptx.h"
+#include "real/decide.h"
 #include "report/report.h"
 
 /* ---- race_table.c: what is known of a module that was rewritten by a pass for races ---- */
@@ -37,6 +38,7 @@ struct ws_real_checked_kernel {
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
 	const struct ws_real_probe_value *probe_reads;
 	uint32_t nprobe_reads;
+	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 };
 struct ws_real_table {
 	struct ws_arena *arena;
@@ -76,6 +78,8 @@ struct ws_real_areas {                   /* the table of them on a GPU; begins a
 	unsigned slot;
 	atomic_ullong version;
 };
+/* The allocation around an address, as the table has it once the GPU has been told. */
+bool ws_real_area_at(uint64_t address, uint64_t *start, uint64_t *end);
 /* In the current context, which frees it. What struct ws_race_device wants to know; 0: none are known there. */
 uint64_t ws_real_areas_make(struct ws_real_areas *t, void *stream);
 void ws_real_areas_tell(struct ws_real_areas *t, void *stream);      /* before a launch: the table is up to date then */
@@ -96,10 +100,14 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
 /* With what to launch its probe, and itself when that has found nothing. false: neither is possible. */
 bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved);
+/* Likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its probe); 0:
+ * not possible. */
+unsigned ws_real_race_silent_size(void *function, unsigned threads, unsigned dynamic, bool probed);
 /* race_probe.c: the dynamic shared memory with which to launch it, `all` (of ws_real_race_shared) unless a probe has found
- * that it needs no checks of shared memory. dynamic: what the program asks for; params: as the driver takes them, or NULL. */
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned dynamic, unsigned all,
-                             void **params);
+ * that it needs no checks of shared memory, or the host that it needs none at all. dynamic: what the program asks for;
+ * params: as the driver takes them, or NULL. grid: NULL where all blocks must run at a time, with no byte more than they ask for. */
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned grid[3], const unsigned block[3],
+                             unsigned dynamic, unsigned all, void **params);
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
 bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);

@@ -77,15 +77,15 @@ static bool ask(struct ws_real_gpu *gpu, const struct key *key, bool waits, unsi
 	return k->proved;
 }
 
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned dynamic, unsigned all,
-                             void **params)
+/* The size with which it is launched where a probe has found nothing, else `all`. */
+static unsigned with_probe(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, void *function,
+                           const unsigned block[3], unsigned dynamic, unsigned all, void **params)
 {
-	const struct ws_real_checked_kernel *kernel = gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(function) : NULL;
 	unsigned threads = block[0] * block[1] * block[2], probe, proved;
 	struct key key;
 	bool is;
 
-	if (!kernel || !kernel->probe || !ws_real_race_probe_sizes(function, threads, dynamic, &probe, &proved))
+	if (!kernel->probe || !ws_real_race_probe_sizes(function, threads, dynamic, &probe, &proved))
 		return all;
 	memset(&key, 0, sizeof key);         /* its gaps are compared, too */
 	key.function = function;
@@ -98,4 +98,36 @@ unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsi
 	pthread_mutex_unlock(&lock);
 	ws_real_count(WS_FIG_PROVED, is);
 	return is ? proved : all;
+}
+
+/* The size with which it is launched if the host can say that nothing needs a check, else `size`. A program that knows the
+ * driver so well that it gives all parameters in one piece of memory decides on the GPU. */
+static unsigned if_silent(const struct ws_real_checked_kernel *kernel, void *function, const struct ws_real_deciding *l,
+                          unsigned dynamic, unsigned size)
+{
+	unsigned silent;
+
+	if (!kernel->decision || !l->grid || !ws_real_decide(kernel->decision, l))
+		return size;
+	silent = ws_real_race_silent_size(function, l->block[0] * l->block[1] * l->block[2], dynamic,
+	                                  l->proved && ws_real_decision_compares(kernel->decision));
+	ws_real_count(WS_FIG_SILENT, silent != 0);
+	return silent ? silent : size;
+}
+
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned grid[3], const unsigned block[3],
+                             unsigned dynamic, unsigned all, void **params)
+{
+	const struct ws_real_checked_kernel *kernel = gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(function) : NULL;
+	struct ws_real_deciding l = { grid, block, params, false, ws_real_area_at };
+	unsigned size;
+
+	if (!kernel)
+		return all;
+	size = if_silent(kernel, function, &l, dynamic, all);
+	if (size != all)
+		return size;
+	size = with_probe(gpu, kernel, function, block, dynamic, all, params);
+	l.proved = size != all;
+	return l.proved ? if_silent(kernel, function, &l, dynamic, size) : size;
 }

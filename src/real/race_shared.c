@@ -110,7 +110,7 @@ void ws_real_race_shared_forget(void)
 static bool means_something(const struct shape *s)
 {
 	return WS_RACE_IS_SHARED_SIZE(s->fixed, s->dynamic, s->threads) ||
-	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || s->dynamic % WS_RACE_TAGS == WS_RACE_PROVED_TAG;
+	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || WS_RACE_IS_TOLD(s->dynamic);
 }
 
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
@@ -140,4 +140,16 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 	*probe = WS_RACE_PROBE_SIZE(s.fixed, dynamic, threads);
 	*proved = WS_RACE_PROVED_SIZE(dynamic);
 	return s.size && s.fixed + *probe <= device_attribute(SHARED_OF_BLOCK) && allow(&s, *probe);
+}
+
+unsigned ws_real_race_silent_size(void *function, unsigned threads, unsigned dynamic, bool probed)
+{
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
+	unsigned size = probed ? WS_RACE_PROBED_SIZE(dynamic) : WS_RACE_SILENT_SIZE(dynamic);
+	struct shape s;
+
+	if (!k || k->why || k->reads_size || k->waits || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
+		return 0;
+	s = shape_of(function, threads, dynamic);
+	return s.fixed && s.fixed + size <= device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;
 }

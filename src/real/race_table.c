@@ -183,7 +183,7 @@ static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_p
 
 			to->reads_size |= ws_rw_reads_shared_size(inst);
 			to->waits |= inst->space != WS_SPACE_SHARED &&
-			             (inst->op == WS_OP_atom || (inst->op == WS_OP_ld && inst->sem != WS_SEM_WEAK));
+			             (inst->op == WS_OP_atom || (inst->op == WS_OP_ld && ws_ptx_order(inst).sem != WS_SEM_WEAK));
 		}
 }
 
@@ -224,6 +224,8 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 		to->reaches[n] = ws_rw_reaches(&r->kernels[k], m->funcs[n]);
 	take_shared_use(to, m, r, &r->kernels[k]);
 	take_probe(t->arena, &r->kernels[k], to);
+	if (r->kernels[k].decides)
+		to->decision = ws_real_decision_new(t->arena, r->kernels[k].decides);
 	free(plain);
 }
 

@@ -51,7 +51,7 @@ static struct ws_real_kernel *kernel_in(void *node)
 		e = ws_real.cuGraphKernelNodeGetParams_v2(node, &p);
 	else if (ws_real.cuGraphKernelNodeGetParams)
 		e = ws_real.cuGraphKernelNodeGetParams(node, &p);
-	if (!e && p.shared % WS_RACE_TAGS == WS_RACE_PROVED_TAG && ws_real_session() && ws_real_session()->checks)
+	if (!e && WS_RACE_IS_TOLD(p.shared) && ws_real_session() && ws_real_session()->checks)
 		ws_report_limit(ws_real_session()->report, "a kernel of a graph was not checked: its size of dynamic shared memory "
 		                                           "is one that tells checks to do nothing");
 	return e ? NULL : kernel_for(p.function ? p.function : p.kernel);

@@ -146,7 +146,7 @@ int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsig
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream(f, stream);
 
-	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
+	all = ws_real_race_probed(l.gpu, f, GRID_AND_BLOCK, shared, all, params);
 	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
@@ -156,7 +156,7 @@ int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, 
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
 	struct launch l = in_stream_ptsz(f, stream);
 
-	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
+	all = ws_real_race_probed(l.gpu, f, GRID_AND_BLOCK, shared, all, params);
 	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
 }
 
@@ -202,7 +202,7 @@ int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **
 	struct launch l = in_stream(f, stream_of(config));
 
 	if (with == &c)
-		c.shared = ws_real_race_probed(l.gpu, f, c.block, ((const struct config *)config)->shared, c.shared, params);
+		c.shared = ws_real_race_probed(l.gpu, f, c.grid, c.block, ((const struct config *)config)->shared, c.shared, params);
 	return launched(l, ws_real.cuLaunchKernelEx(with, f, params, extra));
 }
 
@@ -213,7 +213,7 @@ int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, vo
 	struct launch l = in_stream_ptsz(f, stream_of(config));
 
 	if (with == &c)
-		c.shared = ws_real_race_probed(l.gpu, f, c.block, ((const struct config *)config)->shared, c.shared, params);
+		c.shared = ws_real_race_probed(l.gpu, f, c.grid, c.block, ((const struct config *)config)->shared, c.shared, params);
 	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with, f, params, extra));
 }
 
@@ -223,7 +223,7 @@ int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigne
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream(f, stream);
 
-	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
+	all = ws_real_race_probed(l.gpu, f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 
@@ -233,7 +233,7 @@ int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, un
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
 	struct launch l = in_stream_ptsz(f, stream);
 
-	all = ws_real_race_probed(l.gpu, f, (const unsigned[3]){ bx, by, bz }, shared, all, params);
+	all = ws_real_race_probed(l.gpu, f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params);
 	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params));
 }
 

@@ -134,6 +134,7 @@ bool ws_rw_end(struct ws_pass *p)
 		memcpy((void *)p->result.sites, p->sites, p->nsites * sizeof *p->sites);
 	free(p->sites);
 	free(p->added.list);
+	ws_buf_free(&p->decides);
 	ws_ptx_free(p->runtime);
 	p->sites = NULL;
 	p->added.list = NULL;
@@ -346,6 +347,30 @@ void ws_code_add(struct ws_code *c, const char *fmt, ...)
 	c->flat = c->flat && takes_guard(c->text.data + at);
 	c->lines++;
 	ws_buf_puts(&c->text, "\n");
+	if (!c->inst && !c->device_only)
+		ws_buf_puts(&c->host, c->text.data + at);
+}
+
+void ws_code_device_only(struct ws_code *c, bool only)
+{
+	c->device_only = only;
+}
+
+void ws_code_host(struct ws_code *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	ws_buf_vprintf(&c->host, fmt, ap);
+	va_end(ap);
+	ws_buf_puts(&c->host, "\n");
+}
+
+void ws_code_tell(struct ws_code *c)
+{
+	if (c->host.len)
+		ws_buf_add(&c->p->decides, c->host.data, c->host.len);
+	ws_code_end(c);
 }
 
 /* ---- addresses ---- */
@@ -451,6 +476,7 @@ void ws_code_text(struct ws_code *c, struct ws_buf *out)
 		ws_buf_printf(out, "%.*s\n\t", (int)(end - line), line);
 	}
 	ws_buf_free(&c->text);
+	ws_buf_free(&c->host);
 	free(c);
 }
 
@@ -474,5 +500,6 @@ void ws_code_end(struct ws_code *c)
 	}
 	ws_buf_free(&out);
 	ws_buf_free(&c->text);
+	ws_buf_free(&c->host);
 	free(c);
 }

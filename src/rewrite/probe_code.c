@@ -85,8 +85,10 @@ static const char *write_entry(struct writing *w)
 	ws_code_add(c, "@%s bra %s;", probe, w->begin);
 	ws_code_add(c, "%s:", w->back);
 	ws_code_add(c, "setp.eq.u32 %s, %s, %d;", proved, size, WS_RACE_PROVED_TAG);
-	if (w->probe->nconstants) {
+	if (w->probe->nconstants) {          /* the host says more only of such launches, and the constants may have changed */
 		const char *sum = ws_code_temp(c, WS_B64);
+
+		ws_code_add(c, "setp.eq.or.u32 %s, %s, %d, %s;", proved, size, WS_RACE_PROBED_TAG, proved);
 
 		skip = ws_code_label(c);
 		ws_code_add(c, "@!%s bra %s;", proved, skip);

@@ -35,6 +35,7 @@ struct body {
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
+	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
@@ -644,6 +645,41 @@ static void decide_for_block(struct body *b, const char *silent, const char *cop
 	ws_code_end(c);
 }
 
+/* Launches of which the host has decided it go to the copy at once, but for constants, which the host does not know. */
+static void be_told(struct body *b, const char *silent, const char *copy)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+	struct ws_code *c = ws_code_first(p, b->f);
+	const char *size = ws_code_temp(c, WS_B32), *told = ws_code_temp(c, WS_PRED), *label = ws_code_label(c);
+	const char *value = ws_code_temp(c, WS_B64), *is = ws_code_temp(c, WS_PRED);
+
+	ws_code_add(c, "mov.u32 %s, %%dynamic_smem_size;", size);
+	ws_code_add(c, "and.b32 %s, %s, %d;", size, size, WS_RACE_TAGS - 1);
+	ws_code_add(c, "setp.ne.u32 %s, %s, %d;", told, size, WS_RACE_SILENT_TAG);
+	if (b->proved && !b->host_knows) {
+		ws_code_add(c, "setp.eq.u32 %s, %s, %d;", is, size, WS_RACE_PROBED_TAG);
+		ws_code_add(c, "and.pred %s, %s, %s;", is, is, b->proved);
+		ws_code_add(c, "not.pred %s, %s;", is, is);
+		ws_code_add(c, "and.pred %s, %s, %s;", told, told, is);
+	}
+	ws_code_add(c, "@%s bra %s;", told, label);
+	for (unsigned k = 0; k < p->nunless && k < WS_RW_MOST_UNLESS; k++) {
+		const struct ws_rw_unless *u = &p->unless[k];
+
+		ws_code_add(c, "ld.const.%s %s, [%s+%lld];", u->bytes == 4 ? "s32" : "u64", value, u->sym->name, (long long)u->offset);
+		ws_code_add(c, "setp.eq.s64 %s, %s, %lld;", is, value, (long long)u->k);
+		ws_code_add(c, "@%s bra %s;", is, label);
+	}
+	ws_code_add(c, "bra %s;", copy);
+	ws_code_add(c, "%s:", label);
+	ws_code_end(c);
+	if (b->proved)
+		ws_buf_printf(&p->decides, "%s %s;\n", b->host_knows ? "proved" : "probed", b->proved);
+	ws_buf_printf(&p->decides, "silent %s;\n", silent);
+	kernel->decides = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
+}
+
 /* Launches in which no access needs a check run a copy of the kernel without hooks, or (no copy) jump over them. */
 static bool be_silent(struct body *b)
 {
@@ -651,6 +687,8 @@ static bool be_silent(struct body *b)
 	const char *copy = silent ? ws_rw_copy(b->race->p, b->f) : NULL;
 
 	b->silent = copy ? NULL : silent;
+	if (copy && b->race->p->nunless <= WS_RW_MOST_UNLESS)
+		be_told(b, silent, copy);
 	if (copy)
 		decide_for_block(b, silent, copy);
 	return copy != NULL;
@@ -707,6 +745,7 @@ static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t 
 
 	if (!probe)
 		return true;
+	b->host_knows = !probe->nconstants;
 	b->proved = ws_probe_write(probe, r->p, number_and_needs(b), ws_rw_result_of(r->p)->module);
 	reads = ws_arena_alloc(m->arena, (probe->nparams + 1) * sizeof *reads);
 	if (probe->nparams)
@@ -791,16 +830,18 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
+	r->p->decides.len = r->p->nunless = 0;
 	b.prune = r->prune && !has_async(r, f);
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
-	if (b.prune && b.kernel && !r->part && !r->many) {
+	if (b.prune && b.kernel && !r->part && !r->many)
 		done = add_probe(&b, list, n);
-		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless);
-	}
 	b.calls = r->many || too_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
+	if (b.kernel)
+		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless) &&
+		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 

@@ -36,6 +36,8 @@ struct group {                           /* accesses of one address but for a co
 	struct offsets offsets;          /* of all */
 	struct pins pins;                /* of those that must be apart */
 	struct num lo, hi;               /* hi: the byte behind */
+	const char *allocated;           /* a predicate: the allocation of its pointer is known, and is [start, end); NULL: not asked */
+	struct num start, end;
 };
 
 struct interval { const char *start, *length; };
@@ -154,11 +156,16 @@ static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, con
 	return x;
 }
 
-static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, struct sum *s)
+static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *known)
 {
-	int64_t at = ws_sum_take_constant(s);
-	struct group *x = join(g, a, s, false, at, at + a->bytes);
+	struct group *x;
+	struct sum s;
+	int64_t at;
 
+	if (!ws_sum_of_any(&g->v, known, &s))
+		return false;
+	at = ws_sum_take_constant(&s);
+	x = join(g, a, &s, false, at, at + a->bytes);
 	if (x)
 		ws_offsets_add(&x->offsets, at);
 	return x != NULL;
@@ -295,11 +302,27 @@ static void join_pinned(struct ws_ranges *g)
 	}
 }
 
-/* Groups [from, to) in the order of what they are counted from, else as they were. */
+/* Is it a row above the other one? */
+static bool is_above(const struct ws_ranges *g, const struct group *x, const struct group *other)
+{
+	struct sum far = x->sum;
+
+	return !x->area && !other->area && ws_sum_add(&far, &other->sum, -1) && far.n == 1 && far.t[0].factor < 0 &&
+	       ws_sum_fixed(&g->v, &far) && !has_address(&g->v, &far);
+}
+
+static bool comes_first(const struct ws_ranges *g, const struct group *x, const struct group *other)
+{
+	uint32_t base = base_of(&g->v, x), others = base_of(&g->v, other);
+
+	return base != others ? base < others : is_above(g, x, other);
+}
+
+/* Groups [from, to) in the order of what they are counted from, and rows from the first on; else as they were. */
 static void sort_by_base(struct ws_ranges *g, unsigned from, unsigned to)
 {
 	for (unsigned k = from + 1; k < to; k++)
-		for (unsigned m = k; m > from && base_of(&g->v, &g->groups[m]) < base_of(&g->v, &g->groups[m - 1]); m--)
+		for (unsigned m = k; m > from && comes_first(g, &g->groups[m], &g->groups[m - 1]); m--)
 			swap_with_next(g, m - 1);
 }
 
@@ -740,13 +763,38 @@ static bool in_one_interval(const struct ws_ranges *g, const struct group *a, co
 	return false;
 }
 
-static void demand_disjoint(const struct ws_ranges *g, struct entry *e, const struct group *a, const struct group *b)
+/* What is read is also in the allocation of its pointer (ranges_area.c), which may say more than its bounds: of
+ * `if (row > 0) read(row - 1)` they begin a row early. */
+static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct group *read, const struct group *write,
+                             const char *disjoint)
+{
+	uint32_t base = base_of(&g->v, read);
+	const char *ok = e->ok, *p;
+
+	if (read->writes || read->area || base == UINT32_MAX || base == base_of(&g->v, write) ||
+	    g->v.leaves[base].kind != LEAF_PARAM)
+		return;
+	if (!read->allocated) {
+		e->ok = read->allocated = ws_code_temp(e->c, WS_PRED);
+		ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+		ws_area_bounds(e, base, &read->start, &read->end);
+		e->ok = ok;
+	}
+	p = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", p, in_register(e, &read->end), ws_entry_text(e, &write->lo));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, in_register(e, &write->hi), ws_entry_text(e, &read->start), p);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", p, p, read->allocated);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, p);
+}
+
+static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, const struct group *b)
 {
 	const char *before = ws_code_temp(e->c, WS_PRED);
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
+	or_by_allocation(g, e, a, b, before);
 	or_side_by_side(e, a, b, before);
 	or_on_diagonal(e, a, b, before);
 	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
@@ -790,7 +838,7 @@ static bool any_twins(const struct ws_ranges *g)
 	return false;
 }
 
-static void demand_twins(struct ws_ranges *g, struct entry *e, const struct group *read, const struct group *write)
+static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *read, const struct group *write)
 {
 	const struct sum pointers[] = { leaf_alone(base_of(&g->v, read)), leaf_alone(base_of(&g->v, write)) };
 	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
@@ -861,7 +909,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 {
 	g->own = new_predicate(g, e);
 	for (unsigned k = 0; k < g->nwriting; k++) {
-		const struct group *x = &g->groups[k];
+		struct group *x = &g->groups[k];
 
 		for (unsigned m = 0; m < k; m++)
 			if (!may_touch(x, &g->groups[m]))
@@ -939,7 +987,7 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 	}
 	if (silence)
 		decide_silent(g, &e, silence);
-	ws_code_end(e.c);
+	ws_code_tell(e.c);
 	free(e.known);
 }
 
@@ -1067,7 +1115,7 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 	if (silent && g && g->silent) {
 		c = ws_code_entry(p, f);
 		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, silent);
-		ws_code_end(c);
+		ws_code_tell(c);
 	} else if (silent) {
 		g = g ? g : begin(p, f, list, n);
 		g->silent = silent;

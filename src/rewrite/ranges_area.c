@@ -29,10 +29,19 @@ static bool add_base(struct bases *b, uint32_t leaf)
 	return true;
 }
 
+/* How wide an address is. Narrower numbers are no addresses, nor are others of shared memory than those of variables. */
+static unsigned address_bytes(const struct values *v)
+{
+	return v->shared ? 4 : 8;
+}
+
 /* The value of a parameter or constant, or a variable's address with an offset. */
 static enum kind base(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
 {
 	struct sum s;
+
+	if (v->shared && i->op == WS_OP_ld)
+		return NUMBER;
 
 	if (!ws_value_result(v, i, &s))
 		return UNCLEAR;
@@ -86,8 +95,10 @@ static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct
 	case WS_OP_mov:
 		return moved(v, i, out);
 	case WS_OP_cvta:
-		return i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
+		return !v->shared && i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
 	case WS_OP_cvt:
+		if (v->shared)
+			return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? UNCLEAR : of_operand(v, &i->ops[1], out);
 		return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? of_operand(v, &i->ops[1], out) : NUMBER;
 	case WS_OP_add:
 		return of_both(v, i, out, sum_of);
@@ -133,7 +144,9 @@ static enum kind of_operand(struct values *v, const struct ws_operand *o, struct
 		return NUMBER;
 	if (o->kind != WS_O_REG)
 		return UNCLEAR;
-	return ws_type_bytes(o->reg->type) == 8 ? of_register(v, o->reg, out) : NUMBER;
+	if (v->shared && ws_type_bytes(o->reg->type) == 8)
+		return UNCLEAR;
+	return ws_type_bytes(o->reg->type) == address_bytes(v) ? of_register(v, o->reg, out) : NUMBER;
 }
 
 static bool has_area(const struct leaf *l)
@@ -146,9 +159,9 @@ bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases 
 	const struct ws_reg *r = a->address->reg;
 
 	out->n = 0;
-	if (!r || a->address->component || ws_type_bytes(r->type) != 8 || of_register(v, r, out) != POINTER)
+	if (!r || a->address->component || ws_type_bytes(r->type) != address_bytes(v) || of_register(v, r, out) != POINTER)
 		return false;
-	for (unsigned k = 0; k < out->n; k++)
+	for (unsigned k = 0; k < out->n && !v->shared; k++)
 		if (!has_area(&v->leaves[out->leaf[k]]))
 			return false;
 	return out->n > 0;
@@ -164,6 +177,7 @@ static void look_up(struct entry *e, struct num pointer, struct num *lo, struct 
 	*lo = *hi = (struct num){ .bits = 57 };
 	lo->reg = ws_code_temp(e->c, WS_B64);
 	hi->reg = ws_code_temp(e->c, WS_B64);
+	ws_code_device_only(e->c, true);
 	ws_inline(e->c, "race_area", &arg, 1, row);
 	ws_code_add(e->c, "setp.ne.s64 %s, %s, 0;", found, row);
 	ws_code_add(e->c, "setp.eq.or.s64 %s, %s, 0, %s;", known, arg, found);
@@ -171,6 +185,11 @@ static void look_up(struct entry *e, struct num pointer, struct num *lo, struct 
 	ws_code_add(e->c, "mov.b64 %s, 0;", lo->reg);
 	ws_code_add(e->c, "mov.b64 %s, 0;", hi->reg);
 	ws_code_add(e->c, "@%s ld.global.v2.b64 {%s, %s}, [%s];", found, lo->reg, hi->reg, row);
+	ws_code_device_only(e->c, false);
+	ws_code_host(e->c, "area.start %s, %s;", lo->reg, arg);
+	ws_code_host(e->c, "area.end %s, %s;", hi->reg, arg);
+	ws_code_host(e->c, "area.known %s, %s;", known, arg);
+	ws_code_host(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, known);
 }
 
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi)

@@ -129,13 +129,25 @@ static struct num choose(struct entry *e, const char *op, struct num a, struct n
 }
 
 /* ---- leaves ---- */
+static unsigned param_number(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
+{
+	uint32_t k = 0;
+
+	while (k < f->nparams && f->params[k] != s)
+		k++;
+	return k;
+}
+
 static struct num load(struct entry *e, const struct leaf *l)
 {
 	struct num n = { ws_code_temp(e->c, WS_B64), 0, l->bytes == 4 ? INT_BITS : SUM_BITS, true };
 
 	const char *space = l->kind == LEAF_CONST ? "const" : "param", *type = l->bytes == 4 ? "s32" : "u64";
 
+	ws_code_device_only(e->c, true);
 	ws_code_add(e->c, "ld.%s.%s %s, [%s+%lld];", space, type, n.reg, l->sym->name, (long long)l->offset);
+	ws_code_device_only(e->c, false);
+	ws_code_host(e->c, "%s.%s %s, %u, %lld;", space, type, n.reg, param_number(e->v->f, l->sym), (long long)l->offset);
 	if (l->bytes == 8) {                 /* anything: an address, or a number that is not negative */
 		ws_code_add(e->c, "setp.lt.and.u64 %s, %s, %lld, %s;", e->ok, n.reg, 1ll << TERM_BITS, e->ok);
 		n.bits = TERM_BITS;
@@ -254,6 +266,8 @@ static void power(struct entry *e, struct leaf *l)
 
 static void leaf(struct entry *e, struct leaf *l)
 {
+	static const int64_t endless = (int64_t)1 << 40;     /* farther than any duty allows */
+
 	if (l->emitted)
 		return;
 	l->emitted = true;
@@ -270,6 +284,10 @@ static void leaf(struct entry *e, struct leaf *l)
 		break;
 	case LEAF_ONE_OF: case LEAF_LOOP:
 		bounded(e, l);
+		break;
+	case LEAF_ENDLESS:
+		l->lo = ws_entry_number(-endless);
+		l->hi = ws_entry_number(endless);
 		break;
 	case LEAF_DIGIT:
 		l->lo = ws_entry_number(0);
@@ -369,9 +387,14 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
 void ws_entry_unless(struct entry *e, const struct rare *r)
 {
 	struct leaf *l = &e->v->leaves[r->leaf];
+	struct ws_pass *p = e->c->p;
 
 	leaf(e, l);
+	ws_code_device_only(e->c, l->kind == LEAF_CONST);
 	demand(e, l->lo, "ne", ws_entry_number(r->k));
+	ws_code_device_only(e->c, false);
+	if (l->kind == LEAF_CONST && p->nunless++ < WS_RW_MOST_UNLESS)
+		p->unless[p->nunless - 1] = (struct ws_rw_unless){ l->sym, l->offset, r->k, l->bytes };
 }
 
 /* ---- threads apart from each other ----
@@ -435,12 +458,24 @@ static int64_t amount(int64_t k)
 	return k < 0 ? -k : k;
 }
 
+/* Parameters in a term: rows are longer than a block is wide. */
+static unsigned params_in(const struct values *v, const struct term *t)
+{
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < t->n; k++)
+		n += v->leaves[t->leaf[k]].kind != LEAF_SPECIAL;
+	return n;
+}
+
 /* A guess at the order of weights; if it is wrong for a launch, nothing is proved of it. */
-static bool before(const struct digit *a, const struct digit *b)
+static bool before(const struct values *v, const struct digit *a, const struct digit *b)
 {
 	const struct term *x = &a->weight.t[a->weight.n - 1], *y = &b->weight.t[b->weight.n - 1];
 
-	return x->n != y->n ? x->n < y->n : amount(x->factor) < amount(y->factor);
+	if (x->n != y->n)
+		return x->n < y->n;
+	return amount(x->factor) != amount(y->factor) ? amount(x->factor) < amount(y->factor) : params_in(v, x) < params_in(v, y);
 }
 
 static bool find_digits(const struct values *v, const struct sum *s, struct digit *list, unsigned *n)
@@ -455,7 +490,7 @@ static bool find_digits(const struct values *v, const struct sum *s, struct digi
 	for (unsigned k = 0; k < *n; k++) {
 		if (!list[k].weight.n)
 			return false;
-		for (unsigned m = k; m && before(&list[m], &list[m - 1]); m--) {
+		for (unsigned m = k; m && before(v, &list[m], &list[m - 1]); m--) {
 			struct digit d = list[m];
 
 			list[m] = list[m - 1];

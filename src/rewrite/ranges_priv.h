@@ -32,8 +32,9 @@ enum leaf_kind {
 	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
 	LEAF_COUNTED,                    /* step for each round of a loop so far: of[0] / by of them, rounded up; k = 1:
 	                                  * behind the last step, else before it */
-	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread */
-	LEAF_MASKED,                     /* 0..k; fixed: of[0] & k */
+	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which */
+	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c) */
+	LEAF_MASKED,                     /* 0..k, and nothing else is known of it; fixed: of[0] & k */
 	LEAF_SHIFTED,                    /* of[0] >> k */
 	LEAF_POWER,                      /* 1 << of[0], which is fixed */
 	LEAF_QUOTIENT,                   /* of[0] / step, rounded down; k: step is a power of 2 */
@@ -118,6 +119,8 @@ void ws_offsets_add(struct offsets *o, int64_t at);
 void ws_offsets_join(struct offsets *o, const struct offsets *more);
 /* If they are in equal distances of `bytes` at least, they become a digit of the sum, and *last the end of the first. */
 void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last);
+/* Numbers of which nothing but the number of bits is known become digits, which each thread has all of. */
+bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out);
 /* s becomes s + digit * step, for `count` digits; false: s may be anything. */
 bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count);
 const struct sum *ws_value_keep(struct values *v, const struct sum *s);
@@ -154,6 +157,16 @@ bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_
 /* ---- ranges_cycle.c ---- */
 /* Likewise, if it is one of several registers that go on by a step. */
 bool ws_value_in_cycle(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
+
+/* ---- ranges_counted.c ---- */
+/* Likewise, if it goes on by a step in a block that is executed a known number of times. */
+bool ws_value_counted(struct values *v, const struct ws_reg *r, struct sum *out);
+
+/* ---- ranges_endless.c ---- */
+/* Likewise, if all that is known is that it goes on by steps. */
+bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out);
+/* Takes such steps out of a sum: what they are multiples of; 0: there are none. */
+int64_t ws_sum_take_endless(const struct values *v, struct sum *s);
 
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */

@@ -3,7 +3,9 @@
  * Accesses to one variable with one address but for a constant are a group. Let no access of a group meet, in an
  * interval between barriers (interval.c), another access to shared memory of which one of the two writes, unless it is
  * of the group itself, of another variable, or of a group whose bytes are others. If addresses stay in their variables,
- * and the threads of the block are apart from each other by the group's bytes, then no access of the group has a race.
+ * and the threads of the block are apart from each other by the group's bytes, then no access of the group has a race; nor
+ * have atomics of one size alone. A part of an address of which nothing but the number of bits is known (`data & 63`) stands for all such
+ * numbers: if the threads are apart whatever it is, they are.
  * The code at the entry examines that with the size of the block and the parameters. A variable's own address is not
  * needed for it; all variables of unknown size begin at one place and count as one. */
 #include "rewrite/needless.h"
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 8, MOST_ACCESSES = 160, NO_GROUP = 255, MOST_SHARED = 256 << 10 };
+enum { MOST_GROUPS = 8, MOST_ACCESSES = 160, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
 
 struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
@@ -20,7 +22,10 @@ struct group {
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	int64_t bytes;                   /* of the widest access */
 	struct offsets offsets;
+	bool area;                       /* somewhere in the variable */
+	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
 	bool writes;
+	bool meets;                      /* atomics of one size alone, which may meet */
 	bool own;                        /* may be proved */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	struct num lo, hi;
@@ -32,14 +37,18 @@ struct ws_shared_ranges {
 	struct values v;
 	struct group groups[MOST_GROUPS];
 	unsigned ngroups;
-	uint8_t *group;                  /* by access */
+	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with */
+	struct rare rare[MOST_RARE];     /* what is taken to be false: then there are more barriers between accesses */
+	unsigned nrare;
+	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
+	const char *quiet;               /* a predicate: it is false */
 	const struct ws_rw_access *list;
 	uint32_t n;
 };
 
 /* ---- groups ---- */
-/* Does the entry's code for a sum need the address of a variable? */
-static bool names_variable(const struct values *v, const struct sum *s, unsigned depth)
+/* Does the entry's code for a sum need such a leaf? */
+static bool mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth)
 {
 	enum { DEEPEST = 6 };
 
@@ -49,13 +58,13 @@ static bool names_variable(const struct values *v, const struct sum *s, unsigned
 		for (uint32_t m = 0; m < s->t[k].n; m++) {
 			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
 
-			if (l->kind == LEAF_SYMBOL || (l->step && names_variable(v, l->step, depth + 1)))
+			if (l->kind == kind || (l->step && mentions(v, l->step, kind, depth + 1)))
 				return true;
 			for (unsigned i = 0; i < l->nof; i++)
-				if (names_variable(v, l->of[i], depth + 1))
+				if (mentions(v, l->of[i], kind, depth + 1))
 					return true;
 			for (unsigned i = 0; i < l->nbounds; i++)
-				if (l->bounds[i].than && names_variable(v, l->bounds[i].than, depth + 1))
+				if (l->bounds[i].than && mentions(v, l->bounds[i].than, kind, depth + 1))
 					return true;
 		}
 	return false;
@@ -72,7 +81,7 @@ static bool take_variable(const struct values *v, struct sum *s, const struct ws
 		*sym = v->leaves[t->leaf[0]].sym;
 		*sym = (*sym)->size ? *sym : NULL;
 		memmove(&s->t[k], &s->t[k + 1], (--s->n - k) * sizeof *t);
-		return !names_variable(v, s, 0);
+		return !mentions(v, s, LEAF_SYMBOL, 0);
 	}
 	return false;
 }
@@ -82,47 +91,132 @@ static bool is_shared(const struct ws_rw_access *a)
 	return a->rw_class == WS_RW_CHECK && a->space != WS_SPACE_GLOBAL;
 }
 
+/* Nothing can be examined of a number that may be any: then such an address is not known. */
+static bool address_of(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct sum *out)
+{
+	size_t nduties = g->v.nduties;
+	bool known = ws_values_address(&g->v, a, out);
+
+	for (size_t k = nduties; k < g->v.nduties && known; k++)
+		known = !mentions(&g->v, g->v.duties[k].sum, LEAF_ENDLESS, 0);
+	if (!known)
+		g->v.nduties = nduties;
+	return known;
+}
+
+static int64_t floor_modulo(int64_t a, int64_t by)
+{
+	return by ? (a % by + by) % by : a;
+}
+
+/* The sum of a group that an access is of, its offset in that, and `endless` as above. */
+static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x, int64_t *at)
+{
+	struct sum known;
+
+	if (a->space != WS_SPACE_SHARED || !address_of(g, a, &known) || !take_variable(&g->v, &known, &x->sym) ||
+	    !ws_sum_of_any(&g->v, &known, &x->sum))
+		return false;
+	x->endless = ws_sum_take_endless(&g->v, &x->sum);
+	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);
+	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
+}
+
+/* The variable, if nothing else is known. */
+static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x)
+{
+	struct bases b;
+
+	if (a->space != WS_SPACE_SHARED || !ws_area_bases(&g->v, a, &b) || b.n != 1 ||
+	    g->v.leaves[b.leaf[0]].kind != LEAF_SYMBOL)
+		return false;
+	x->sym = g->v.leaves[b.leaf[0]].sym;
+	x->sym = x->sym->size ? x->sym : NULL;
+	x->sum.n = 0;
+	x->endless = 0;
+	return x->area = true;
+}
+
+static bool is_alike(const struct group *x, const struct group *y)
+{
+	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && ws_sum_equal(&x->sum, &y->sum);
+}
+
 static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
-	const struct ws_ptx_sym *sym;
-	struct sum s;
-	int64_t at;
+	struct group x = { .own = true, .meets = true, .bytes = a->bytes }, *same;
+	int64_t at = 0;
 	unsigned k = 0;
 
-	if (a->space != WS_SPACE_SHARED || !ws_values_address(&g->v, a, &s) || !take_variable(&g->v, &s, &sym))
+	if (!split_address(g, a, &x, &at) && !only_variable(g, a, &x))
 		return NO_GROUP;
-	at = ws_sum_take_constant(&s);
-	while (k < g->ngroups && (g->groups[k].sym != sym || !ws_sum_equal(&g->groups[k].sum, &s)))
+	at = x.area ? 0 : at;
+	while (k < g->ngroups && !is_alike(&g->groups[k], &x))
 		k++;
 	if (k == MOST_GROUPS)
 		return NO_GROUP;
-	if (k == g->ngroups)
-		g->groups[g->ngroups++] = (struct group){ .sym = sym, .sum = s, .first = at, .last = at + a->bytes, .own = true };
-	ws_offsets_add(&g->groups[k].offsets, at);
-	g->groups[k].bytes = a->bytes > g->groups[k].bytes ? a->bytes : g->groups[k].bytes;
-	g->groups[k].writes |= a->kind != WS_RW_READ;
-	if (at < g->groups[k].first)
-		g->groups[k].first = at;
-	if (at + a->bytes > g->groups[k].last)
-		g->groups[k].last = at + a->bytes;
+	same = &g->groups[k];
+	if (k == g->ngroups) {
+		g->ngroups++;
+		*same = x;
+		same->first = at;
+		same->last = at + a->bytes;
+	}
+	same->meets &= a->kind == WS_RW_ATOMIC && same->bytes == a->bytes;
+	ws_offsets_add(&same->offsets, at);
+	same->bytes = a->bytes > same->bytes ? a->bytes : same->bytes;
+	same->writes |= a->kind != WS_RW_READ;
+	same->first = at < same->first ? at : same->first;
+	same->last = at + a->bytes > same->last ? at + a->bytes : same->last;
 	return (uint8_t)k;
 }
 
-static bool find_groups(struct ws_shared_ranges *g)
+/* Atomics of one size touch the same bytes, or none (PTX ISA 9.0, 6.4.1), and those of threads of a block are strong to each
+ * other. */
+static bool may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
+{
+	if (a->kind == WS_RW_ATOMIC && b->kind == WS_RW_ATOMIC)
+		return a->bytes != b->bytes;
+	return a->kind != WS_RW_READ || b->kind != WS_RW_READ;
+}
+
+static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
+{
+	return is_shared(&g->list[b]) && may_race(&g->list[a], &g->list[b]) &&
+	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index);
+}
+
+static bool meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
+{
+	for (uint32_t b = 0; b < g->n; b++)
+		if (may_meet(g, v, a, b) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
+			return true;
+	return false;
+}
+
+static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	unsigned shared = 0;
+	bool quiet = false;
 
 	for (uint32_t k = 0; k < g->n; k++) {
 		g->group[k] = NO_GROUP;
-		if (is_shared(&g->list[k]) && ++shared <= MOST_ACCESSES)
+		if (!is_shared(&g->list[k]))
+			continue;
+		if (!meets_any(g, v, k))
+			g->group[k] = QUIET;
+		else if (++shared <= MOST_ACCESSES)
 			g->group[k] = group_of(g, &g->list[k]);
+		quiet |= g->group[k] == QUIET;
 	}
 	for (size_t k = 0; k < g->v.nduties; k++)
-		if (names_variable(&g->v, g->v.duties[k].sum, 0))
+		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
 	for (unsigned k = 0; k < g->ngroups; k++)
-		ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum, &g->groups[k].last);
-	return g->ngroups && shared <= MOST_ACCESSES;
+		if (!g->groups[k].endless && !g->groups[k].area)
+			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
+			                  &g->groups[k].last);
+	return (g->ngroups || quiet) && shared <= MOST_ACCESSES;
 }
 
 /* ---- who meets whom ---- */
@@ -140,10 +234,18 @@ static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b)
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t b = 0; b < g->n && g->group[a] != NO_GROUP; b++)
-			if (is_shared(&g->list[b]) && (g->list[a].kind != WS_RW_READ || g->list[b].kind != WS_RW_READ) &&
-			    ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index))
+		for (uint32_t b = 0; b < g->n && g->group[a] < QUIET; b++)
+			if (may_meet(g, v, a, b))
 				meet(g, a, b);
+}
+
+/* Does a group meet another one, of which of one of both no more than the variable is known? */
+static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
+{
+	for (unsigned m = 0; m < g->ngroups; m++)
+		if (g->groups[k].others[m] && (g->groups[k].area || g->groups[k].endless || g->groups[m].area || g->groups[m].endless))
+			return true;
+	return false;
 }
 
 static bool any_own(struct ws_shared_ranges *g)
@@ -151,9 +253,12 @@ static bool any_own(struct ws_shared_ranges *g)
 	bool any = false;
 
 	for (unsigned k = 0; k < g->ngroups; k++) {
-		g->groups[k].own &= g->groups[k].writes && ws_can_be_apart(&g->v, &g->groups[k].sum);
+		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
+		g->groups[k].own &= g->groups[k].meets || !g->groups[k].writes || ws_can_be_apart(&g->v, &g->groups[k].sum);
 		any |= g->groups[k].own;
 	}
+	for (uint32_t k = 0; k < g->n; k++)
+		any |= g->group[k] == QUIET;
 	return any;
 }
 
@@ -171,10 +276,25 @@ static void demand(struct entry *e, const struct num *a, const char *op, int64_t
 	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, in_register(e, a), (long long)k, e->ok);
 }
 
-static void stays_inside(struct entry *e, const struct group *x)
+/* A group of which it is not known how far it goes may be anywhere in its variable; so may its threads, if what is left
+ * of their addresses comes to no more than what it goes on by. */
+static void stays_inside(struct entry *e, struct group *x)
 {
-	demand(e, &x->lo, "ge", 0);
-	demand(e, &x->hi, "le", x->sym ? (int64_t)x->sym->size : MOST_SHARED);
+	int64_t size = x->sym ? (int64_t)x->sym->size : MOST_SHARED;
+	const char *extent;
+
+	if (!x->endless && !x->area) {
+		demand(e, &x->lo, "ge", 0);
+		demand(e, &x->hi, "le", size);
+		return;
+	}
+	if (x->endless) {
+		extent = in_register(e, &x->hi);
+		ws_code_add(e->c, "sub.s64 %s, %s, %s;", extent, extent, ws_entry_text(e, &x->lo));
+		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, extent, (long long)x->endless, e->ok);
+	}
+	x->lo = ws_entry_number(0);
+	x->hi = ws_entry_number(size);
 }
 
 static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b)
@@ -194,6 +314,11 @@ static void write_entry(struct ws_shared_ranges *g)
 	const char *before;
 
 	ws_code_add(e.c, "setp.eq.u32 %s, 0, 0;", e.ok);
+	for (unsigned k = 0; k < g->nrare; k++)
+		ws_entry_unless(&e, &g->rare[k]);
+	g->quiet = e.ok;
+	e.ok = ws_rw_register(g->p, g->v.f, WS_PRED);
+	ws_code_add(e.c, "mov.pred %s, %s;", e.ok, g->quiet);
 	ws_entry_duties(&e, 0, g->v.nduties);
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		struct group *x = &g->groups[k];
@@ -214,28 +339,80 @@ static void write_entry(struct ws_shared_ranges *g)
 		for (unsigned m = 0; m < g->ngroups; m++)
 			if (x->others[m])
 				demand_disjoint(&e, x, &g->groups[m]);
-		ws_entry_apart_in_block(&e, &x->sum, x->last - x->first);
+		if (x->writes && !x->meets)
+			ws_entry_apart_in_block(&e, &x->sum, x->last - x->first);
 	}
-	ws_code_end(e.c);
+	ws_code_tell(e.c);
 	free(e.known);
 }
 
 /* ---- for the pass ---- */
-struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
-					       const struct ws_rw_access *list, uint32_t n,
-					       const struct ws_intervals *v)
+static struct ws_shared_ranges *begin(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n)
 {
 	struct ws_shared_ranges *g = ws_alloc(sizeof *g);
 
 	*g = (struct ws_shared_ranges){ .p = p, .list = list, .n = n, .group = ws_alloc(n + 1) };
 	ws_values_init(&g->v, kernel);
 	g->v.shared = true;
-	if (find_groups(g)) {
-		find_meetings(g, v);
-		if (any_own(g)) {
-			write_entry(g);
-			return g;
-		}
+	return g;
+}
+
+static bool find(struct ws_shared_ranges *g, const struct ws_intervals *v)
+{
+	if (!find_groups(g, v))
+		return false;
+	find_meetings(g, v);
+	return any_own(g);
+}
+
+/* How many accesses may be proved. */
+static uint32_t proves(const struct ws_shared_ranges *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		n += g->group[k] == QUIET || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own);
+	return n;
+}
+
+static uint32_t shared_accesses(const struct ws_shared_ranges *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		n += is_shared(&g->list[k]);
+	return n;
+}
+
+/* Where conditions that hold in few launches jump over barriers: what can be proved of the others, if it is more. */
+static struct ws_shared_ranges *find_without_rare(struct ws_shared_ranges *g, bool found)
+{
+	struct ws_shared_ranges *other = begin(g->p, g->v.f, g->list, g->n);
+	struct ws_intervals *v = NULL;
+	bool better;
+
+	other->dead = ws_alloc(g->v.f->ninsts + 1);
+	other->nrare = ws_rare_ways(&other->v, other->dead, other->rare, 0);
+	if (other->nrare)
+		v = ws_intervals_find(g->v.f, g->list, g->n, false, other->dead);
+	better = v && find(other, v) && proves(other) > (found ? proves(g) : 0);
+	ws_intervals_free(v);
+	ws_shared_ranges_free(better ? g : other);
+	return better ? other : g;
+}
+
+struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
+					       const struct ws_rw_access *list, uint32_t n,
+					       const struct ws_intervals *v)
+{
+	struct ws_shared_ranges *g = begin(p, kernel, list, n), *plain = g;
+	bool found = find(g, v);
+
+	if (shared_accesses(g) && (!found || proves(g) < shared_accesses(g)))
+		g = find_without_rare(g, found);
+	if (found || g != plain) {
+		write_entry(g);
+		return g;
 	}
 	ws_shared_ranges_free(g);
 	return NULL;
@@ -245,7 +422,7 @@ static const char *proof(const struct ws_shared_ranges *g, const struct ws_rw_ac
 {
 	uint8_t group = g->group[a - g->list];
 
-	return group != NO_GROUP ? g->groups[group].proved : NULL;
+	return group == QUIET ? g->quiet : group != NO_GROUP ? g->groups[group].proved : NULL;
 }
 
 bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_access *a)
@@ -253,8 +430,14 @@ bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_a
 	return proof(g, a) != NULL;
 }
 
+bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
+{
+	return g->nrare > 0;
+}
+
 void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate)
 {
+	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->quiet);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].proved)
 			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].proved);
@@ -276,6 +459,7 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	if (!g)
 		return;
 	ws_values_free(&g->v);
+	free(g->dead);
 	free(g->group);
 	free(g);
 }

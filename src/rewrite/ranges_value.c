@@ -356,7 +356,71 @@ static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, 
 	       ws_sum_add(out, &low, -1);
 }
 
-/* Of what is known it is a number itself. */
+static int64_t low_bit(int64_t k)
+{
+	return k & -k;
+}
+
+/* The largest power of 2 that divides a sum, but none above 2^30. */
+static int64_t power_in(const struct sum *s)
+{
+	int64_t all = 1 << 30;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		if (low_bit(s->t[k].factor) < all)
+			all = low_bit(s->t[k].factor);
+	return all;
+}
+
+/* Bits in the middle of a multiple of the lowest of them. */
+static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, struct sum *out)
+{
+	enum { MANY = 0xffff };
+	int64_t low = low_bit((int64_t)k);
+	struct sum y = *x, s = { 1, { { .factor = (int64_t)k / low + 1 } } }, below = { 1, { { .factor = low } } }, part;
+
+	if (low < 2 || k >= MANY || !is_power(k / (uint64_t)low + 1))
+		return false;
+	if (power_in(x) % low && v->shared) {        /* taken to have none above */
+		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
+		*out = *x;
+		if (!ws_split_remainder(v, x, &below, true, &part) || !ws_sum_add(out, &part, -1))
+			return false;
+		ws_split_replace(v, out);
+		return true;
+	}
+	if (power_in(x) % low)
+		return false;
+	for (uint32_t n = 0; n < y.n; n++)
+		y.t[n].factor /= low;
+	out->n = 0;
+	return ws_split_remainder(v, &y, &s, true, &part) && ws_sum_add(out, &part, low);
+}
+
+static bool has_any(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
+
+			if (l->kind == LEAF_MASKED && !l->fixed)
+				return true;
+		}
+	return false;
+}
+
+/* 0, or any number of the bits of k that the register may hold. */
+static bool any_number(struct values *v, const struct ws_reg *r, int64_t k, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_MASKED, .reg = r, .in_time = true };
+	struct sum number;
+
+	l.k = k / low_bit(k);
+	out->n = 0;
+	return ws_value_leaf(v, &l, &number) && ws_sum_add(out, &number, low_bit(k));
+}
+
+/* Of what is known it is a number itself; of what is not, any number of so many bits, times the lowest of them. */
 static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	unsigned at = i->ops[2].kind == WS_O_INT ? 2 : 1;
@@ -368,11 +432,13 @@ static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 
 	if (mask->kind != WS_O_INT)
 		return masked_by_register(v, i, bytes, out);
-	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of);
-	if (known && !ws_sum_fixed(v, &of) && masked_by_number(v, &of, k, bytes, out))
+	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && !has_any(v, &of);
+	if (known && !ws_sum_fixed(v, &of) && (masked_in_middle(v, &of, k, out) || masked_by_number(v, &of, k, bytes, out)))
 		return true;
 	if (k >= (uint64_t)factor_limit)
 		return false;
+	if (!known && k)
+		return any_number(v, i->ops[0].reg, (int64_t)k, out);
 	if (known && ws_sum_fixed(v, &of)) {
 		l.of[l.nof++] = ws_value_keep(v, &of);
 		l.fixed = true;
@@ -381,11 +447,30 @@ static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	return ws_value_leaf(v, &l, out);
 }
 
+/* x | y where y is less than what x is a multiple of: an addition. */
+static bool joined_sums(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	struct sum x, y, low;
+
+	if (!ws_value_operand(v, &i->ops[1], bytes, i, &x) || !ws_value_operand(v, &i->ops[2], bytes, i, &y))
+		return false;
+	ws_split_replace(v, &x);
+	ws_split_replace(v, &y);
+	*out = power_in(&x) < power_in(&y) ? y : x;
+	low = power_in(&x) < power_in(&y) ? x : y;
+	if (power_in(out) < 2)
+		return false;
+	ws_value_duty(v, &low, 0, power_in(out) - 1);
+	return ws_sum_add(out, &low, 1);
+}
+
 /* x | k where the bits of k are 0 in x: an addition. */
 static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	uint64_t k = i->ops[2].imm;
 
+	if (i->ops[2].kind != WS_O_INT && i->ops[1].kind != WS_O_INT)
+		return joined_sums(v, i, bytes, out);
 	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)factor_limit || !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
 	for (uint32_t n = 0; n < out->n; n++) {
@@ -422,8 +507,11 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 
 	if (i->ops[2].kind != WS_O_INT)
 		return shifted_by_register(v, i, bytes, out);
-	if (by >= 8 * bytes || !ws_value_operand(v, &i->ops[1], bytes, i, &s))
+	if (by >= 8 * bytes)
 		return false;
+	if (!ws_value_operand(v, &i->ops[1], bytes, i, &s))
+		return v->shared && i->op == WS_OP_shr && !is_signed && 8 * bytes - by < 32 &&
+		       any_number(v, i->ops[0].reg, ((int64_t)1 << (8 * bytes - by)) - 1, out);
 	if (i->op == WS_OP_shl) {
 		out->n = 0;
 		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
@@ -433,6 +521,12 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		return number(out, 0);
 	if (by >= 40)
 		return false;
+	if (v->shared && !ws_sum_fixed(v, &s) && power_in(&s) % power.t[0].factor == 0) {
+		*out = s;
+		for (uint32_t k = 0; k < out->n; k++)
+			out->t[k].factor /= power.t[0].factor;
+		return true;
+	}
 	if (!ws_sum_fixed(v, &s))
 		return ws_split_quotient(v, &s, &power, true, out);
 	l.of[0] = ws_value_keep(v, &s);
@@ -507,7 +601,12 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 	enum ws_type t = (enum ws_type)i->type[0];
 	unsigned bytes = ws_type_bytes(t);
 
-	if (!whole_number(t) || i->nops < 2 || i->ops[0].kind != WS_O_REG || i->ops[0].component)
+	if (i->nops < 2 || i->ops[0].kind != WS_O_REG || i->ops[0].component)
+		return false;
+	if (v->shared && i->op == WS_OP_ld && i->vec <= 1 && bytes < 4 && !ws_type_is_float(t) && !ws_type_is_signed(t) &&
+	    whole_number(i->ops[0].reg->type))
+		return any_number(v, i->ops[0].reg, bytes == 1 ? UINT8_MAX : UINT16_MAX, out);
+	if (!whole_number(t))
 		return false;
 	switch (i->op) {
 	case WS_OP_ld:
@@ -538,6 +637,46 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 }
 
 /* ---- several places of one thread ---- */
+/* How many numbers a leaf may be of which nothing else is known; 0: more is known. */
+static int64_t any_of(const struct leaf *l)
+{
+	if (l->kind == LEAF_MASKED && !l->fixed)
+		return l->k + 1;
+	return l->kind == LEAF_REMAINDER && l->in_time && l->step->n == 1 && !l->step->t[0].n ? l->step->t[0].factor : 0;
+}
+
+bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out)
+{
+	uint32_t seen[MOST_TERMS * MOST_FACTORS], n = 0;
+
+	out->n = 0;
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct sum term = { 1, { { .factor = s->t[k].factor } } };
+
+		for (uint32_t m = 0; m < s->t[k].n; m++) {
+			const struct leaf l = v->leaves[s->t[k].leaf[m]];
+			const struct sum before = term;
+			struct sum by = { 1, { { .factor = 1, .n = 1, .leaf = { s->t[k].leaf[m] } } } };
+			uint32_t at = 0;
+
+			if (any_of(&l)) {
+				while (at < n && seen[at] != s->t[k].leaf[m])
+					at++;
+				seen[at] = s->t[k].leaf[m];
+				n += at == n;
+				if (!ws_value_leaf(v, &(struct leaf){ .kind = LEAF_DIGIT, .k = any_of(&l), .offset = at + 1 }, &by))
+					return false;
+			}
+			term.n = 0;
+			if (!ws_sum_add_product(&term, &before, &by))
+				return false;
+		}
+		if (!ws_sum_add(out, &term, 1))
+			return false;
+	}
+	return true;
+}
+
 bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count)
 {
 	const struct leaf l = { .kind = LEAF_DIGIT, .k = count };
@@ -776,6 +915,14 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
 			v->nduties = nduties;
 			known = ways[k](v, r, at, out);
+		}
+		if (!known) {
+			v->nduties = nduties;
+			known = ws_value_counted(v, r, out);
+		}
+		if (!known && v->shared) {
+			v->nduties = nduties;
+			known = ws_value_endless(v, r, out);
 		}
 	}
 	v->busy[r->index] = false;

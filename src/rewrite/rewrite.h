@@ -77,6 +77,9 @@ struct ws_rw_kernel {
 	const struct ws_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	const char *no_probe;
+	/* What its entry computes to decide that no access of a launch needs a check, for the host to do the same beforehand
+	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
+	const char *decides;
 };
 
 /* What the code of marked sections does, all of them together: instructions that read, that write, and writes of what was read

@@ -16,6 +16,10 @@ struct ws_rw_symbols {                   /* of the runtime, that were added to t
 	size_t n, cap;
 };
 
+/* "The constant is not k": what an entry's code examines and the host cannot, for it does not know constant memory. */
+struct ws_rw_unless { const struct ws_ptx_sym *sym; int64_t offset, k; unsigned bytes; };
+enum { WS_RW_MOST_UNLESS = 16 };
+
 struct ws_pass {
 	struct ws_ptx_module *m;
 	const struct ws_sink *sink;
@@ -28,6 +32,10 @@ struct ws_pass {
 	struct ws_rw_symbols added;
 	struct ws_rw_result result;
 	const struct ws_tm_settings *tm; /* NULL: the defaults */
+	/* What the entry of the function at hand decides, for the host (ws_code_tell), and what it leaves out. */
+	struct ws_buf decides;
+	struct ws_rw_unless unless[WS_RW_MOST_UNLESS];
+	unsigned nunless;                /* more than there is room for: the host can decide nothing */
 	struct ws_rw_site *sites;
 	size_t nsites, sites_cap;
 };
@@ -41,6 +49,8 @@ struct ws_code {
 	const struct ws_reg *guard;      /* NULL = none */
 	bool guard_neg;
 	struct ws_buf text;              /* lines */
+	struct ws_buf host;              /* likewise, as the host is told them */
+	bool device_only;                /* lines are none for the host */
 	unsigned lines;
 	bool flat;                       /* each line is an instruction that takes a guard */
 	uint32_t used[WS_RW_TYPES];      /* temporary registers */
@@ -65,6 +75,11 @@ struct ws_code *ws_code_tail(struct ws_pass *p, struct ws_ptx_func *f);
 void ws_code_replace(struct ws_code *c);
 /* Ends code that began at the entry: its lines go to *out and not into the module. */
 void ws_code_text(struct ws_code *c, struct ws_buf *out);
+/* Code at the entry of which the host does the same before a launch (src/real/decide.c): lines that are the GPU's alone, lines
+ * of the host's own in their place, and the end of it, which notes all for the host. */
+void ws_code_device_only(struct ws_code *c, bool only);
+void ws_code_host(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
+void ws_code_tell(struct ws_code *c);
 /* Adds a function of the runtime to the module, with what it needs (inline.c). */
 bool ws_rw_use(struct ws_pass *p, const char *function);
 

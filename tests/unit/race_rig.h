@@ -3,6 +3,7 @@
 #define RACE_RIG_H
 
 #include "gpu_test.h"
+#include "host_decides.h"
 #include "race_tables.h"
 #include "rewrite/rewrite.h"
 
@@ -10,6 +11,7 @@ struct race_rig {
 	struct rig rig;
 	struct ws_buf text;              /* of the rewritten module */
 	struct race_tables tables;
+	struct host_decides host;
 };
 
 static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config c, const char *text)
@@ -22,6 +24,7 @@ static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config
 	if (!m || !ws_rewrite(pass, m, &sink))
 		fail_msg("%s", said.data);
 	ws_ptx_print(m, &r.text);
+	r.host = host_decides(m);
 	ws_ptx_free(m);
 	r.rig = rig_new(c, r.text.data);
 	race_tables(r.rig.g, &r.tables);
@@ -38,6 +41,7 @@ static inline void race_free(struct race_rig *r)
 {
 	rig_free(&r->rig);
 	ws_buf_free(&r->text);
+	ws_arena_free(r->host.arena);
 }
 
 #endif

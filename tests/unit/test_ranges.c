@@ -1,5 +1,6 @@
 /* test_ranges.c - src/rewrite/ranges*.c: how many checks run in launches of which the proofs hold, and do not hold. The
  * device functions are stand-ins that count; the kernels run on the simulated GPU. */
+#include "host_decides.h"
 #include "race_rig.h"
 #include "rewrite/rewrite_priv.h"
 
@@ -59,6 +60,8 @@ static int64_t border;
 
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
+static struct host_decides host;             /* of what was rewritten last */
+
 static struct ws_buf rewritten(const char *text)
 {
 	struct ws_buf said = { 0 }, out = { 0 };
@@ -69,11 +72,14 @@ static struct ws_buf rewritten(const char *text)
 	if (!p || !ws_rw_runtime(p, "counting", counting) || !ws_rw_pass_race(p) || !ws_rw_end(p))
 		fail_msg("%s", said.data);
 	ws_ptx_print(m, &out);
+	ws_arena_free(host.arena);
+	host = host_decides(m);
 	ws_ptx_free(m);
 	return out;
 }
 
-static struct checks run(const char *text, const struct launch *l)
+/* told: the kernel is told what the host has decided; *silent is that. */
+static struct checks run(const char *text, const struct launch *l, bool told, bool *silent)
 {
 	enum { MIDDLE = 1 << 15 };
 	struct ws_buf out = rewritten(text);
@@ -84,11 +90,15 @@ static struct checks run(const char *text, const struct launch *l)
 	struct checks c;
 
 	counts = border ? ws_gpu_module_var(r.mod, "__warpsafe_areas") : NULL;
+	host_areas[0] = (struct ws_race_area){ m->addr, params.a + (uint64_t)border };
+	host_areas[1] = (struct ws_race_area){ params.a + (uint64_t)border, m->addr + 2 * MIDDLE };
+	host_nareas = border ? 2 : 0;
 	if (counts)
-		memcpy(counts->host, ((uint64_t[]){ m->addr, params.a + (uint64_t)border, params.a + (uint64_t)border,
-		                                    m->addr + 2 * MIDDLE }), 4 * sizeof(uint64_t));
+		memcpy(counts->host, host_areas, sizeof host_areas);
 	memcpy(launch.grid, l->grid, sizeof l->grid);
 	memcpy(launch.block, l->block, sizeof l->block);
+	*silent = host_says_silent(&host, &launch, (void *[]){ &params.a, &params.b, &params.n, &params.w });
+	launch.shared_dynamic = *silent && told ? WS_RACE_SILENT_SIZE(0) : 0;
 	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &launch, &r.stats, &r.err))
 		fail_msg("%s\n%s", r.err.text.data, out.data);
 	counts = ws_gpu_module_var(r.mod, "__warpsafe_checks");
@@ -100,15 +110,27 @@ static struct checks run(const char *text, const struct launch *l)
 	return c;
 }
 
+/* The host says what holds if they are not those that the kernel asks for. */
+static bool has_constants(const char *text)
+{
+	return strstr(text, "ld.const") != NULL;
+}
+
 static void expect(const char *text, struct launch l, struct checks want)
 {
-	struct checks c;
+	struct checks c, told;
+	bool silent;
 
 	for (int k = 0; k < 3; k++) {
 		l.grid[k] += !l.grid[k];
 		l.block[k] += !l.block[k];
 	}
-	c = run(text, &l);
+	c = run(text, &l, false, &silent);
+	if (host.decision && !has_constants(text) && silent != !c.entered)
+		fail_msg("the host says %d, and %u threads have hooks\n%s", silent, c.entered, text);
+	told = run(text, &l, true, &silent);
+	if (memcmp(&c, &told, sizeof c))
+		fail_msg("what the host says leads to other checks\n%s", text);
 	c.entered = c.entered != 0;
 	want.entered = want.reads || want.writes || want.atomics;    /* else no hook does anything */
 	if (memcmp(&c, &want, sizeof c))
@@ -515,6 +537,117 @@ static void atomics(void **state)
 	expect(KERNEL("st.global.u32 [%rd2], 1;\n"), (struct launch){ { 1 }, { 1 }, 0, 0, 0 }, NONE);
 }
 
+/* ---- shared memory at addresses that are data ---- */
+/* A column of bytes for each of 64 threads, 16 of them in words of their own, and the row by some bits of what was loaded. */
+#define COLUMN(mask) ".shared .b8 s[4096]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; and.b32 %r22, %r21, 60; shr.u32 %r23, %r3, 4;\n" \
+	"or.b32 %r24, %r22, %r23; ld.global.u32 %r25, [%rd4]; shl.b32 %r26, %r25, 6; and.b32 %r27, %r26, " mask ";\n" \
+	"add.s32 %r28, %r27, %r24; add.s32 %r29, %r20, %r28;\n"
+#define COUNT    "ld.shared.u8 %r30, [%r29]; add.s32 %r30, %r30, 1; st.shared.u8 [%r29], %r30;\n"
+
+static void columns_of_bytes(void **state)
+{
+	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 }, wide = { { 2 }, { 128 }, 8192, 256, 0 };
+	static const char twice[] = KERNEL(OFFSET COLUMN("4032") COUNT
+		"shr.u32 %r36, %r25, 2; and.b32 %r37, %r36, 4032; add.s32 %r38, %r37, %r24; add.s32 %r39, %r20, %r38;\n"
+		"ld.shared.u8 %r32, [%r39]; add.s32 %r33, %r32, 1; st.shared.u8 [%r39], %r33; bar.sync 0; st.global.u32 [%rd5], %r30;\n");
+
+	expect(KERNEL(OFFSET COLUMN("4032") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), l, NONE);
+	expect(twice, l, NONE);
+	expect(KERNEL(OFFSET COLUMN("4032") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), wide, ALL(0, 256));
+	expect(KERNEL(OFFSET COLUMN("4064") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), l, ALL(0, 256));     /* half columns */
+	expect(KERNEL(OFFSET COLUMN("8128") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), l, ALL(0, 256));     /* beyond s */
+	expect(KERNEL(OFFSET COLUMN("4032") COUNT "ld.shared.u8 %r31, [%r20]; st.global.u32 [%rd5], %r31;\n"), l, ALL(256, 256));
+}
+
+/* Some bits from the middle of the thread's number, and bits of what was loaded in two steps. */
+static void columns_by_parts(void **state)
+{
+	static const char parts[] = KERNEL(OFFSET
+		".shared .b8 s[4096]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; and.b32 %r22, %r21, 60; and.b32 %r23, %r3, 48; shr.u32 %r32, %r23, 4;\n"
+		"and.b32 %r31, %r3, -64; or.b32 %r33, %r22, %r31; or.b32 %r24, %r33, %r32; ld.global.u32 %r25, [%rd4];\n"
+		"shr.u32 %r26, %r25, 26; shl.b32 %r27, %r26, 6; add.s32 %r28, %r27, %r24; add.s32 %r29, %r20, %r28;\n"
+		COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n");
+
+	expect(parts, (struct launch){ { 4 }, { 64 }, 8192, 256, 0 }, NONE);
+	expect(parts, (struct launch){ { 4 }, { 33 }, 8192, 256, 0 }, NONE);
+	expect(parts, (struct launch){ { 2 }, { 65 }, 8192, 256, 0 }, ALL(0, 130));
+}
+
+#define BINS(n) ".shared .b32 s[64]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; add.s32 %r22, %r20, %r21; st.shared.u32 [%r22], 0; bar.sync 0;\n" \
+	"ld.global.u32 %r25, [%rd4]; and.b32 %r26, %r25, " #n "; shl.b32 %r28, %r26, 2; add.s32 %r27, %r20, %r28;\n"
+
+/* While there is nothing but atomics of one size, it does not matter where. */
+static void only_atomics(void **state)
+{
+	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 };
+
+	expect(KERNEL(OFFSET BINS(63) "red.shared.add.u32 [%r27], 1; bar.sync 0; ld.shared.u32 %r7, [%r22]; st.global.u32 [%rd5], %r7;\n"), l, NONE);
+	expect(KERNEL(OFFSET BINS(63) "red.shared.add.u32 [%r27], 1; ld.shared.u32 %r7, [%r22]; st.global.u32 [%rd5], %r7;\n"), l,
+	       ((struct checks){ 256, 256, 256, 0 }));
+	expect(KERNEL(OFFSET BINS(63) "@%p8 st.shared.u32 [%r27], 1; red.shared.add.u32 [%r27], 1; bar.sync 0; st.global.u32 [%rd5], %r7;\n"), l,
+	       ((struct checks){ 0, 0, 256, 0 }));
+	expect(KERNEL(OFFSET BINS(62) "red.shared.add.u32 [%r27], 1; and.b32 %r29, %r27, -8; red.shared.add.u64 [%r29], %rd4; bar.sync 0;\n"
+	              "st.global.u32 [%rd5], %r7;\n"), l, ((struct checks){ 0, 0, 512, 0 }));
+}
+
+/* A loop that the compiler made two of: of the first the rounds are what is left over. */
+#define ZERO(step, bytes) ".shared .b32 s[512]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; mov.u32 %r31, %r3; add.s32 %r32, %r5, %r3;\n" \
+	"and.b32 %r24, %r32, 3;" \
+	"setp.eq.s32 %p2, %r24, 0; @%p2 bra REST; add.s32 %r22, %r20, %r21; mov.u32 %r31, %r3;\n" \
+	"ONE: st.shared.u32 [%r22], 0; add.s32 %r31, %r31, " #step "; add.s32 %r22, %r22, " #bytes "; add.s32 %r24, %r24, -1;\n" \
+	"setp.ne.s32 %p3, %r24, 0; @%p3 bra ONE;\nREST: add.s32 %r25, %r31, -128; shl.b32 %r26, %r31, 2; add.s32 %r27, %r20, %r26;\n" \
+	"add.s32 %r28, %r27, 256;\nTWO: st.shared.u32 [%r28-256], 0; st.shared.u32 [%r28], 0; add.s32 %r28, %r28, 512; add.s32 %r25, %r25, 128;\n" \
+	"setp.lt.s32 %p4, %r25, 128; @%p4 bra TWO;\n"
+
+static void loops_without_end(void **state)
+{
+	const struct launch l = { { 1 }, { 64 }, 8192, 1, 0 };
+	static const char zero[] = KERNEL(OFFSET ZERO(64, 256) "bar.sync 0; ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r7;\n");
+	static const char half[] = KERNEL(OFFSET ZERO(32, 128) "bar.sync 0; ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r7;\n");
+	static const char read[] = KERNEL(OFFSET ZERO(64, 256) "add.s32 %r33, %r20, %r21; ld.shared.u32 %r7, [%r33]; st.global.u32 [%rd5], %r7;\n");
+
+	expect(zero, l, NONE);
+	expect(zero, (struct launch){ { 1 }, { 64 }, 8192, 7, 0 }, NONE);
+	expect(zero, (struct launch){ { 1 }, { 65 }, 8192, 1, 0 }, ALL(0, 291));         /* two threads are 64 apart */
+	expect(half, l, ALL(0, 336));
+	expect(read, l, ALL(64, 288));
+}
+
+/* Of what cannot be computed the variable is known, and who writes there. */
+static void neighbours(void **state)
+{
+#define BESIDE(to) ".shared .b32 s[64]; .shared .b32 q[64]; mov.u32 %r20, s; mov.u32 %r21, q; shl.b32 %r22, %r3, 2;\n" \
+	"add.s32 %r23, %r20, %r22; add.s32 %r24, %r21, %r22; st.shared.u32 [%r23], %r3; bar.sync 0;\n" \
+	"sub.s32 %r25, %r3, 1; max.s32 %r29, %r25, 0; shl.b32 %r30, %r29, 2; add.s32 %r31, %r20, %r30; ld.shared.u32 %r26, [%r31];\n" \
+	"add.s32 %r27, %r3, 1; min.s32 %r32, %r27, 63; shl.b32 %r33, %r32, 2; add.s32 %r34, %r20, %r33; ld.shared.u32 %r28, [%r34];\n" \
+	"st.shared.u32 [" #to "], %r28; bar.sync 0; st.shared.u32 [%r23], %r26; st.global.u32 [%rd5], %r28;\n"
+	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 };
+
+	expect(KERNEL(OFFSET BESIDE(%r24)), l, NONE);
+	expect(KERNEL(OFFSET BESIDE(%r23)), l, ALL(512, 768));
+	expect(KERNEL(OFFSET BESIDE(%r34)), l, ALL(256, 256));           /* to a place that is not known */
+}
+
+/* Rows of a column, eight apart, in a loop of several blocks. */
+#define ROWS(rows, end) "mov.u32 %r13, %tid.y; mul.lo.s32 %r20, %r13, %r6; mul.lo.s32 %r22, %r6, " #rows "; mov.u32 %r21, 0;\n" \
+	"cvt.s64.s32 %rd6, %r4;\nROW: cvt.u64.u32 %rd7, %r20; add.s64 %rd8, %rd7, %rd6; shl.b64 %rd9, %rd8, 2; add.s64 %rd10, %rd1, %rd9;\n" \
+	"ld.global.u32 %r7, [%rd10]; setp.eq.s32 %p2, %r3, 0; @%p2 bra SAME; add.s32 %r7, %r7, 1;\nSAME: st.global.u32 [%rd10], %r7;\n" \
+	"setp.eq.s32 %p1, %r21, " #end "; @%p1 bra END; add.s32 %r21, %r21, 4; add.s32 %r20, %r20, %r22; bra ROW;\n"
+
+static void rows_in_a_loop(void **state)
+{
+	const struct launch l = { { 2 }, { 8, 8 }, 0, 1, 16 };
+	static const char around[] = KERNEL("mov.u32 %r13, %tid.y; mul.lo.s32 %r20, %r13, %r6; shl.b32 %r22, %r6, 3; mov.u32 %r21, 0; mov.u32 %r23, 0;\n"
+		"cvt.s64.s32 %rd6, %r4;\nROW: cvt.u64.u32 %rd7, %r20; add.s64 %rd8, %rd7, %rd6; shl.b64 %rd9, %rd8, 2; add.s64 %rd10, %rd1, %rd9;\n"
+		"ld.global.u32 %r7, [%rd10]; add.s32 %r23, %r23, 1; st.global.u32 [%rd10], %r7; setp.lt.s32 %p2, %r23, 3; @%p2 bra NEXT;\n"
+		"setp.eq.s32 %p1, %r21, 12; @%p1 bra END;\nNEXT: add.s32 %r21, %r21, 4; add.s32 %r20, %r20, %r22; bra ROW;\n");
+
+	expect(KERNEL(ROWS(8, 12)), l, NONE);
+	expect(KERNEL(ROWS(7, 12)), l, ALL(512, 512));
+	expect(KERNEL(ROWS(8, 12)), (struct launch){ { 2 }, { 8, 8 }, 0, 1, 15 }, ALL(512, 512));
+	expect(around, l, ALL(0, 512));        /* there is a way that nothing counts */
+}
+
 /* What is done to shared memory is checked as ever, and needs the hooks. */
 static void shared_memory(void **state)
 {
@@ -830,7 +963,9 @@ int main(void)
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
+		cmocka_unit_test(only_atomics), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
+		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),

@@ -1,11 +1,13 @@
 /* test_ranges_random.c - the proofs of src/rewrite/ranges*.c against the pass without them: kernels with random addresses, in
  * launches of random shapes with pointers that may lead to the same memory. What has a race by all checks has one by those
  * that are left. */
+#include "host_decides.h"
 #include "race_rig.h"
 
 enum { KERNELS = 200, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
+static unsigned silent_by_host;
 
 static uint32_t below(uint32_t n)
 {
@@ -108,19 +110,23 @@ static struct shape random_shape(void)
 	return s;
 }
 
-static void launch(struct race_rig *r, const struct shape *s, uint64_t memory)
+/* told: the kernel is told what the host has decided. */
+static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, bool told)
 {
 	struct { uint64_t a, b; uint32_t n, w; } params = { memory, memory + (uint64_t)(int64_t)s->b, s->n, s->w };
 	struct ws_gpu_launch l = { .params = &params };
 
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
+	if (told && host_says_silent(&r->host, &l, (void *[]){ &params.a, &params.b, &params.n, &params.w }))
+		l.shared_dynamic = WS_RACE_SILENT_SIZE(0);
+	silent_by_host += l.shared_dynamic != 0;
 	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, "k"), &l, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
 }
 
 /* Are races found? entered: the launch had hooks. */
-static bool finds(const char *pass, const char *text, const struct shape *s, bool *entered)
+static bool finds(const char *pass, const char *text, const struct shape *s, bool told, bool *entered)
 {
 	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
 	struct ws_mem *m = rig_mem(&r.rig, 2 * MIDDLE);
@@ -131,7 +137,9 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 
 	race_areas(r.rig.g, &r.tables, areas, border < end ? 2 : 1);
 	race_set(r.rig.mod, &r.tables);
-	launch(&r, s, m->addr + MIDDLE);
+	memcpy(host_areas, areas, sizeof areas);
+	host_nareas = border < end ? 2 : 1;
+	launch(&r, s, m->addr + MIDDLE, told);
 	found = race_found(&r.tables, 0) != NULL;
 	*entered = r.tables.counts->segments != 0;
 	race_free(&r);
@@ -151,8 +159,10 @@ static void what_is_left_finds_what_all_find(void **state)
 		make(&text);
 		for (unsigned n = 0; n < LAUNCHES; n++) {
 			struct shape s = random_shape();
-			bool all = finds("race-all", text.data, &s, &entered), left = finds("race", text.data, &s, &entered);
+			bool all = finds("race-all", text.data, &s, false, &entered), left = finds("race", text.data, &s, false, &entered), by_host;
 
+			if (left != finds("race", text.data, &s, true, &by_host) || entered != by_host)
+				fail_msg("kernel %u: what the host decides changes what is found\n%s", k, text.data);
 			races += all;
 			silent += !entered;
 			if (all != left)
@@ -161,7 +171,8 @@ static void what_is_left_finds_what_all_find(void **state)
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u without hooks\n", kernels * LAUNCHES, races, silent);
+	print_message("%u launches: %u with races, %u without hooks, %u as the host says\n", kernels * LAUNCHES, races, silent, silent_by_host);
+	assert_int_equal(silent, silent_by_host);
 	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 20);
 }
 

@@ -1,0 +1,43 @@
+/* host_decides.h - what the host decides of a launch before it (src/real/decide.h), in tests of what the kernel's entry does. */
+#ifndef HOST_DECIDES_H
+#define HOST_DECIDES_H
+
+#include "device/race.h"
+#include "gpu/gpu.h"
+#include "real/decide.h"
+#include "rewrite/rewrite.h"
+
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision; };
+
+/* Of the module's first kernel. */
+static inline struct host_decides host_decides(const struct ws_ptx_module *m)
+{
+	const struct ws_rw_result *r = ws_rewrite_result(m);
+	struct host_decides h = { ws_arena_new(), NULL };
+
+	if (r->nkernels && r->kernels[0].decides)
+		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
+	return h;
+}
+
+/* Allocations around addresses. */
+static struct ws_race_area host_areas[2];
+static unsigned host_nareas;
+
+static inline bool host_area_of(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	for (unsigned k = host_nareas; k--;)
+		if (address >= host_areas[k].start && address < host_areas[k].end) {
+			*start = host_areas[k].start;
+			*end = host_areas[k].end;
+			return true;
+		}
+	return false;
+}
+
+static inline bool host_says_silent(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params)
+{
+	return h->decision && ws_real_decide(h->decision, &(struct ws_real_deciding){ l->grid, l->block, params, false, host_area_of });
+}
+
+#endif
