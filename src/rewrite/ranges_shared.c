@@ -194,6 +194,12 @@ static bool meets_any(const struct ws_shared_ranges *g, const struct ws_interval
 	return false;
 }
 
+/* Not what may as well be in global memory. */
+static bool is_plain(const struct ws_rw_access *a)
+{
+	return a->space == WS_SPACE_SHARED && (a->kind == WS_RW_ATOMIC || a->sem == WS_SEM_WEAK);
+}
+
 static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	unsigned shared = 0;
@@ -203,7 +209,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		g->group[k] = NO_GROUP;
 		if (!is_shared(&g->list[k]))
 			continue;
-		if (!meets_any(g, v, k))
+		if (is_plain(&g->list[k]) && !meets_any(g, v, k))
 			g->group[k] = QUIET;
 		else if (++shared <= MOST_ACCESSES)
 			g->group[k] = group_of(g, &g->list[k]);
@@ -253,8 +259,12 @@ static bool any_own(struct ws_shared_ranges *g)
 	bool any = false;
 
 	for (unsigned k = 0; k < g->ngroups; k++) {
+		bool alone = true;               /* reads that meet writes to their variable are left to the probe */
+
+		for (unsigned m = 0; m < g->ngroups; m++)
+			alone &= !g->groups[k].others[m];
 		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
-		g->groups[k].own &= g->groups[k].meets || !g->groups[k].writes || ws_can_be_apart(&g->v, &g->groups[k].sum);
+		g->groups[k].own &= g->groups[k].meets || (g->groups[k].writes ? ws_can_be_apart(&g->v, &g->groups[k].sum) : alone);
 		any |= g->groups[k].own;
 	}
 	for (uint32_t k = 0; k < g->n; k++)
