@@ -165,6 +165,8 @@ struct ws_race_device {
 	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
 	ws_race_u64 rest;                /* nanoseconds for which a segment that was given back is not taken again, at least */
+	/* For tests: the epoch + 1 with which cells in shared memory begin, close to where its bits end; 0 = 1. */
+	ws_race_u64 shared_epoch;
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };

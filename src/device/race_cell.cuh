@@ -74,16 +74,18 @@ HELPER bool both_strong(u32 a, u32 b, bool same_block)
 	return sa && sb && !mixed_sizes(a, b) && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
 }
 
-/* By what was acquired, and by fence.sc. What was summed up is ordered if its latest possible time is; if its earliest one is not,
- * it is not. */
-HELPER u32 verdict_of_entry(u64 old, struct place *o, u32 known, u32 epoch, u32 what, u32 warp)
+/* An entry that was summed up, of another block: ordered if its latest possible time is, not ordered if its earliest one is not. */
+SLOW u32 __warpsafe_summed_verdict(u64 old, u32 what)
 {
-	u32 first = first_segment(segment_of(old)), v = verdict_of_order(first, lane_of(old), o, known, epoch, what, warp);
+	u32 warp = warp_index(), first = first_segment(segment_of(old)), known, epoch;
+	struct place o = place_of_summed(old);
 
-	if (!is_summed(old) || v == ORDERED)
-		return v;
-	o->epoch = o->sub = 0;
-	return verdict_of_order(first, lane_of(old), o, known, epoch, what, warp) == UNORDERED ? UNORDERED : UNDECIDED;
+	known = (u32)BLOCK.warps[warp].now & (NOW_ACQUIRED | NOW_UNKNOWN);
+	epoch = place_of(BLOCK.warps[warp].now).epoch;
+	if (verdict_of_order(first, lane_of(old), &o, known, epoch, what, warp) == ORDERED)
+		return ORDERED;
+	o.epoch = o.sub = 0;
+	return verdict_of_order(first, lane_of(old), &o, known, epoch, what, warp) == UNORDERED ? UNORDERED : UNDECIDED;
 }
 
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
@@ -110,7 +112,9 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	}
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, same_block && several != BLOCKS) ? UNDECIDED : UNORDERED;
-	return verdict_of_entry(old, &o, known, m.epoch, what, warp);
+	if (is_summed(old))
+		return __warpsafe_summed_verdict(old, what);
+	return verdict_of_order(first_segment(segment_of(old)), lane_of(old), &o, known, m.epoch, what, warp);
 }
 
 HELPER u32 verdict(u64 old, u32 cls, u32 several, const struct me *m)

@@ -193,7 +193,7 @@ HELPER u32 take_again(void)
 	return 0;
 }
 
-SLOW u32 __warpsafe_take_again(void)
+HELPER u32 take_late(void)
 {
 	enum { MORE = 1 << 9 };
 	u32 number = 0, used = load32(COUNTS(segments));
@@ -210,6 +210,25 @@ SLOW u32 __warpsafe_take_again(void)
 		number = take_again();
 	}
 	return number;
+}
+
+SLOW u64 __warpsafe_new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
+{
+	u32 used = load32(COUNTS(segments)), before = segment_of(now), segment = 0;
+	bool many = used >= RACE.nsegments / 2;
+
+	if (sub < 1u << 27)
+		segment = many ? take_late() : take_segments(1, used);
+	if (!segment) {
+		launch_is_incomplete(BLOCK.grid);
+		return 0;
+	}
+	describe(segment, warp, epoch, sub);
+	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
+	BLOCK.late = 1;
+	if (many)
+		fence_gpu();             /* it may have been another warp's, and an entry of it be in the first-level cache */
+	return (u64)segment << SEGMENT_AT;
 }
 
 #endif

@@ -124,17 +124,18 @@ HELPER void begin_shared_time(const struct cells *c, u32 warp)
 	BLOCK.warps[warp].cells = c->bytes ? c->at - 2 * c->begin : 0;
 	BLOCK.warps[warp].reads = c->bytes / 2;
 	BLOCK.warps[warp].values = c->at + c->bytes - 4 * self_of(0);
-	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? SHARED_SUBS : 0;
+	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? ((u32)RACE.shared_epoch + !RACE.shared_epoch) << SHARED_EPOCH_AT : 0;
 }
 
 /* ---- pairs ---- */
-HELPER struct place shared_place(u64 old)
+/* time: of the cells, in the block's epoch `epoch`: their bits have begun anew since the block did. */
+HELPER struct place shared_place(u64 old, u32 time, u32 epoch)
 {
 	u32 low, high;
 
 	halves(old, &low, &high);
-	return (struct place){ BLOCK.grid, BLOCK.block, thread_in(old) >> 5, (high >> SHARED_EPOCH_AT) - 1,
-			       high % SHARED_SUBS };
+	epoch -= (time >> SHARED_EPOCH_AT) - (high >> SHARED_EPOCH_AT);
+	return (struct place){ BLOCK.grid, BLOCK.block, thread_in(old) >> 5, epoch, high % SHARED_SUBS };
 }
 
 /* As an entry of another cell of the block: thread, class, bytes and site are right. */
@@ -148,13 +149,14 @@ HELPER u64 elsewhere(u64 old)
 
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
 {
-	struct place o = shared_place(old);
 	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old);
-	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN), epoch = (time >> SHARED_EPOCH_AT) - 1;
+	u32 now = (u32)BLOCK.warps[warp].now, known = now & (NOW_ACQUIRED | NOW_UNKNOWN);
+	u32 epoch = place_of(BLOCK.warps[warp].now).epoch;
+	struct place o = shared_place(old, time, epoch);
 
 	if (is_shared_copy(old))
 		return __warpsafe_copy_verdict(other, (u32)(old >> 32) % NUMBERS, epoch, what);
-	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || o.epoch < epoch)
+	if (both_strong(cls, WS_RACE_CLASS_OF(what), true) || !(old >> 32) || (u32)(old >> 32) < (time & SHARED_EPOCH))
 		return ORDERED;
 	if (o.warp == warp && several <= LANES_OF_WARP) {
 		if (several == ONE_LANE && other == thread)
@@ -238,7 +240,8 @@ HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const st
  * next sees that without asking. */
 SLOW void __warpsafe_settle(u32 at, u64 w)
 {
-	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits));
+	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits)), warp = warp_index();
+	u32 time = BLOCK.warps[warp].time >> SHARED_EPOCH_AT, epoch = place_of(BLOCK.warps[warp].now).epoch;
 
 	for (u32 k = n > WAITS ? n - WAITS : 0; k < n; k++) {
 		u64 wait = load_wait(thread, k);
@@ -246,8 +249,8 @@ SLOW void __warpsafe_settle(u32 at, u64 w)
 
 		if (!is_done(wait, (u32)(w >> 32) % NUMBERS) || is_by_object(wait))
 			continue;
-		if (p.sub < LAST_SHARED_SUB && p.epoch < COPY_TIME >> SHARED_EPOCH_AT)
-			shared_swap64(at, w, pair((u32)w & ~(u32)SHARED_COPY, (p.epoch + 1) << SHARED_EPOCH_AT | p.sub));
+		if (p.sub < LAST_SHARED_SUB && epoch - p.epoch < time && time < COPY_TIME >> SHARED_EPOCH_AT)
+			shared_swap64(at, w, pair((u32)w & ~(u32)SHARED_COPY, (time - (epoch - p.epoch)) << SHARED_EPOCH_AT | p.sub));
 		return;
 	}
 }

@@ -201,19 +201,23 @@ HELPER u32 first_segment(u32 segment)
 
 HELPER bool is_summed(u64 entry) { return ((u32)entry >> SUB_AT | SUMMED_END) == SUMMED_END && sub_of(entry) == SUMMED; }
 
-/* Of what was summed up: the latest that it may be. (Copies, race_copy.cuh, begin otherwise.) */
 HELPER struct place place_of(u64 time)
 {
 	struct place p = beginning(segment_of(time));
 
-	if (is_summed(time) && !p.epoch) {
-		p.epoch = p.sub = ~0u >> 1;
-		if (!epoch_of(time))
-			p.epoch = load32(SEGMENT(segment_of(time)) + __builtin_offsetof(struct ws_race_segment, state));
-		return p;
-	}
 	p.sub = sub_of(time) + (epoch_of(time) ? 0 : p.sub);
 	p.epoch += epoch_of(time);
+	return p;
+}
+
+/* The latest that it may be. (As place_of has it, it is of the first two epochs: before a barrier, for who is of the block.) */
+HELPER struct place place_of_summed(u64 entry)
+{
+	struct place p = place_of(entry);
+
+	p.epoch = p.sub = ~0u >> 1;
+	if (!epoch_of(entry))
+		p.epoch = load32(SEGMENT(segment_of(entry)) + __builtin_offsetof(struct ws_race_segment, state));
 	return p;
 }
 
@@ -287,35 +291,17 @@ HELPER void find_segments(void)
 	BLOCK.first = first + BLOCK.block * BLOCK.nwarps;
 }
 
-SLOW u32 __warpsafe_take_again(void);            /* race_reclaim.cuh */
-SLOW void __warpsafe_give_back(u32 newest, u32 warp, u32 epoch);
-
+/* race_reclaim.cuh */
 /* A time at the beginning of a new segment, behind `now`. 0: not checked from here on. */
-HELPER u64 new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
-{
-	u32 used = load32(COUNTS(segments)), before = segment_of(now), segment = 0;
-	bool many = used >= RACE.nsegments / 2;
-
-	if (sub < 1u << 27)
-		segment = many ? __warpsafe_take_again() : take_segments(1, used);
-	if (!segment) {
-		launch_is_incomplete(BLOCK.grid);
-		return 0;
-	}
-	describe(segment, warp, epoch, sub);
-	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
-	BLOCK.late = 1;
-	if (many)
-		fence_gpu();             /* it may have been another warp's, and an entry of it be in the first-level cache */
-	return (u64)segment << SEGMENT_AT;
-}
+SLOW u64 __warpsafe_new_segment(u64 now, u32 warp, u32 epoch, u32 sub);
+SLOW void __warpsafe_give_back(u32 newest, u32 warp, u32 epoch);
 
 /* The same, of a warp of which all lanes wait. A segment that no entry refers to begins anew itself, so a kernel that does
  * nothing but meet at barriers needs no more of them. */
 HELPER u64 next_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 {
 	if (now & NOW_ENTERED || sub >> 27)
-		return new_segment(now, warp, epoch, sub);
+		return __warpsafe_new_segment(now, warp, epoch, sub);
 	describe(segment_of(now), warp, epoch, sub);
 	return (u64)segment_of(now) << SEGMENT_AT;
 }
@@ -413,7 +399,7 @@ HELPER void next_sub(u32 warp, bool full)
 		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
 	}
 	if (sub_of(old) == LAST_SUB) {
-		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : new_segment(old, warp, p.epoch, p.sub + 1);
+		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : __warpsafe_new_segment(old, warp, p.epoch, p.sub + 1);
 		now = now ? now | (old & NOW_FLAGS) | NOW_LATER : 0;
 	}
 	for (; (was = cas_now(warp, old, now)) != old && !((was ^ old) >> SUB_AT); old = was)

@@ -264,7 +264,7 @@ static void segments_are_taken_again(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+		for (size_t n = 0; n < (kernels[k].races ? 2 : WS_COUNT(configs)); n++) {
 			struct race_rig r = ran_out(n, kernels[k].text);
 
 			tells(&r, kernels[k].races);
@@ -287,6 +287,40 @@ static void what_was_summed_up(void **state)
 	r = ran_out(0, KERNEL(BARRIER TELL_FIRST ROUNDS_THAT_ENTER(800) OF_BLOCK_1("H:" HEAR READ_IT)));
 	assert_true(race_found(&r.tables, 0) || r.tables.counts->undecided);
 	race_free(&r);
+}
+
+/* The bits for epochs of cells in shared memory end after some rounds, and begin anew. What was released before has a later number
+ * then than what is written. */
+static void epochs_begin_anew(void **state)
+{
+	#define TELL_HERE " setp.ne.u32 %p5, %r0, 0; @%p5 bra H; membar.cta; st.volatile.shared.u32 [%r4+2048], 1; bra J;\n" \
+		"H: setp.ne.u32 %p5, %r0, 32; @%p5 bra J;\nW: ld.volatile.shared.u32 %r7, [%r4+2048]; setp.eq.u32 %p6, %r7, 0; @%p6 bra W;" \
+		" membar.cta;\nJ:\n"
+	#define WRITE_AND_READ " setp.eq.u32 %p5, %r0, 0; @%p5 st.shared.u32 [%r4+1024], 1; setp.eq.u32 %p5, %r0, 32;" \
+		" @%p5 ld.shared.u32 %r7, [%r4+1024];\n"
+	#define MORE_ROUNDS(n) " mov.u32 %r8, 0;\nM:" HAND_OVER " add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " #n "; @%p1 bra M;\n"
+	static const struct { const char *text; bool races; } kernels[] = {
+		{ KERNEL(ROUNDS(60, HAND_OVER)), false },
+		{ KERNEL(ROUNDS(60, HAND_OVER) " st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n"), true },
+		{ KERNEL(ROUNDS(10, HAND_OVER) TELL_HERE MORE_ROUNDS(41)), false },
+		{ KERNEL(ROUNDS(10, HAND_OVER) TELL_HERE MORE_ROUNDS(41) WRITE_AND_READ), true },
+		{ KERNEL(MORE_ROUNDS(51) " setp.eq.u32 %p5, %r0, 0; @%p5 st.shared.u32 [%r4+1024], 1;\n" TELL_HERE
+		         " setp.eq.u32 %p5, %r0, 32; @%p5 ld.shared.u32 %r7, [%r4+1024];\n"), false },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(kernels); k++)
+		for (size_t n = 0; n < 2; n++) {
+			struct race_rig r = race_new_by("race-all", configs[1], kernels[k].text);
+			struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+			uint64_t params[] = { m->addr };
+
+			r.tables.device.shared_epoch = (n ? 1u << 21 : 1u << 22) - 100;
+			race_set(r.rig.mod, &r.tables);
+			r.rig.shared = race_shared_size(r.rig.mod, "k", 64);
+			rig_run(&r.rig, "k", 1, 64, params);
+			tells(&r, kernels[k].races);
+			race_free(&r);
+		}
 }
 
 /* Each half syncs by itself: what the other half does is not ordered. */
@@ -630,7 +664,7 @@ int main(void)
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
 		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),
-		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up),
+		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up), cmocka_unit_test(epochs_begin_anew),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
