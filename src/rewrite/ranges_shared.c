@@ -5,7 +5,8 @@
  * of the group itself, of another variable, or of a group whose bytes are others. If addresses stay in their variables,
  * and the threads of the block are apart from each other by the group's bytes, then no access of the group has a race; nor
  * have atomics of one size alone. A part of an address of which nothing but the number of bits is known (`data & 63`) stands for all such
- * numbers: if the threads are apart whatever it is, they are.
+ * numbers: if the threads are apart whatever it is, they are. Where not even that is known but the variable is, an access is
+ * taken to stay in it (docs/REWRITE.md says so to users).
  * The code at the entry examines that with the size of the block and the parameters. A variable's own address is not
  * needed for it; all variables of unknown size begin at one place and count as one. */
 #include "rewrite/needless.h"
