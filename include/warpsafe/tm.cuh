@@ -19,7 +19,7 @@
  *
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
- * too large. -DWS_TM_LOG=N: log entries in local memory. */
+ * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_CALLS: less code, for sections with dozens of accesses. */
 #ifndef WARPSAFE_TM_CUH
 #define WARPSAFE_TM_CUH
 
@@ -53,6 +53,12 @@
 #endif
 #ifndef WS_TX_ON_ABORT
 #define WS_TX_ON_ABORT(tx)
+#endif
+
+/* In the grid. */
+#ifndef WS_TX_THREADS
+#define WS_TX_THREADS \
+	((unsigned long long)gridDim.x * gridDim.y * gridDim.z * blockDim.x * blockDim.y * blockDim.z)
 #endif
 
 /* ---- the engines' verbs ---- */
@@ -168,30 +174,78 @@ WS_TX_FN int ws_tx__room(struct ws_tx *tx)
 	return ws_tx__doom(tx, ws_tx__no_room(tx));
 }
 
-/* Makes the granules of an aligned word of at most 8 bytes this transaction's own. */
+/* Makes the granules of an aligned word of at most 8 bytes this transaction's own: one, but for 8 bytes in granules of 4. */
 WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size, int write)
 {
-	unsigned long long g = ws_tx__granule(tx, at), last = ws_tx__granule(tx, at + size - 1);
+	unsigned long long g = ws_tx__granule(tx, at);
 
-	for (; g <= last; g++) {
+	for (unsigned n = size == 8 && tx->tm.granule == 2 ? 2 : 1; n; n--, g++) {
 		if ((ws_tx__engine(tx) != WS_TM_PSTM || ws_tx__near_full(tx)) && !ws_tx__room(tx))
 			return 0;
 		if (!(write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g)))
-			return ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
+			return tx->state == WS_TX_ACTIVE && ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
 	}
 	return 1;
 }
 
-/* Remembers the word that was read or written last. With engines that make nobody wait for what is read (istm) another
+/* Whether a word that was read or written stays as it is. With engines that make nobody wait for what is read (istm) another
  * transaction may change it at once. */
+WS_TX_FN int ws_tx__lasts(const struct ws_tx *tx) { return ws_tx__engine(tx) != WS_TM_ISTM; }
+
+/* Remembers the word that was read or written last. */
 WS_TX_FN void ws_tx__note_last(struct ws_tx *tx, unsigned long long word, unsigned long long value)
 {
-	tx->last_at = ws_tx__engine(tx) == WS_TM_ISTM ? 0 : word;
+	tx->last_at = ws_tx__lasts(tx) ? word : 0;
 	tx->last_value = value;
 }
 
+/* A write to the word that was written last is held back in registers until the next other word is opened, or the commit: an attempt that loses
+ * there has nothing to undo, and a section's last write needs no log. */
+WS_TX_FN void ws_tx__store_last(const struct ws_tx *tx)
+{
+	struct ws_tm_entry e = { tx->last_at, 0 };
+
+	ws_tx__store(ws_tx__what(&e), ws_tx__size(&e), tx->last_value);
+}
+
+/* Whether with pstm a word has the size and the granule of the one that was read or written last, and so is this transaction's own. One of 8
+ * bytes in granules of 4 has the same if it is the same. */
+WS_TX_FN int ws_tx__beside_last(const struct ws_tx *tx, unsigned long long word)
+{
+	return ws_tx__engine(tx) == WS_TM_PSTM && WS_TM_BREAK != 2 && ws_tx__granule(tx, tx->last_at ^ word) == 0;
+}
+
+/* Makes the write that is held back. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__let_go(struct ws_tx *tx)
+{
+	if (!tx->held)
+		return 1;
+	tx->held = 0;
+	if (!ws_tx__room(tx))
+		return 0;
+	ws_tx__append(tx, tx->last_at, tx->last_before);
+	ws_tx__store_last(tx);
+	return 1;
+}
+
+/* Writes a word that is this transaction's own, and remembers it. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__hold_back(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long value)
+{
+	if (word != tx->last_at) {
+		if (!ws_tx__let_go(tx))
+			return 0;
+		tx->last_value = ws_tx__load(at, size);
+		tx->last_at = word;
+	}
+	if (!tx->held)
+		tx->last_before = tx->last_value;
+	tx->last_value = value & ~0ull >> (64 - 8 * size);
+	tx->held = 1;
+	return 1;
+}
+
 /* A word of 1, 2, 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
-WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long long at, unsigned size)
+WS_TX_ACCESS unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long long at, unsigned size)
 {
 	unsigned long long value, word = ws_tx__where(0, ws_tx__log_size(size), at);
 
@@ -205,7 +259,7 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 	} else if (word == tx->last_at) {
 		value = tx->last_value;
 	} else {
-		if (!ws_tx__open(tx, at, size, 0))
+		if ((!ws_tx__beside_last(tx, word) && !ws_tx__open(tx, at, size, 0)) || !ws_tx__let_go(tx))
 			return 0;
 		value = ws_tx__load(at, size);
 		ws_tx__note_last(tx, word, value);
@@ -214,7 +268,17 @@ WS_TX_FN unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long lon
 	return value;
 }
 
-WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
+/* Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__write_at_once(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long value)
+{
+	if (!ws_tx__room(tx))
+		return 0;
+	ws_tx__append(tx, word, ws_tx__load(at, size));
+	ws_tx__store(at, size, value);
+	return 1;
+}
+
+WS_TX_ACCESS void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
 {
 	unsigned long long word = ws_tx__where(WS_TX_UNDO, ws_tx__log_size(size), at);
 
@@ -229,11 +293,12 @@ WS_TX_FN void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, unsigne
 			return;
 		ws_tx__write_later(tx, at, size, value);
 	} else {
-		if (!ws_tx__open(tx, at, size, 1) || !ws_tx__room(tx))
+		int own = (word == tx->last_at && tx->held) || ws_tx__beside_last(tx, word);
+
+		if (!own && !ws_tx__open(tx, at, size, 1))
 			return;
-		ws_tx__append(tx, word, word == tx->last_at ? tx->last_value : ws_tx__load(at, size));
-		ws_tx__store(at, size, value);
-		ws_tx__note_last(tx, word, value & ~0ull >> (64 - 8 * size));
+		if (!(ws_tx__lasts(tx) ? ws_tx__hold_back(tx, word, at, size, value) : ws_tx__write_at_once(tx, word, at, size, value)))
+			return;
 	}
 	WS_TX_ON_WRITE(tx, at, size, value);
 }
@@ -325,6 +390,8 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 		return 0;
 	if (ws_tx__deferred(tx))
 		have = ws_tx__own_bits(tx, at, want, &own);
+	else if (!ws_tx__let_go(tx))
+		return 0;
 	value = ws_tx__load(at, size);
 	return (value & ~(have >> shift)) | own >> shift;
 }
@@ -506,20 +573,24 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 			ws_tx__undo_memory(e);
 		else if (ws_tx__kind(e) == WS_TX_UNDO && e->where)
 			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
-	tx->last_at = 0;
+	tx->last_at = tx->held = 0;
 }
+
+/* A read-only section of an engine that has these wait (estm.cuh). */
+WS_TX_FN int ws_tx__never_aborts(const struct ws_tx *tx) { return ws_tx__engine(tx) == WS_TM_ESTM && tx->alone == WS_TX_READS; }
 
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
  * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
  * and then the one with the token meets no conflict. The first attempt at a section does not ask, for the answer takes
- * as long as all else: if it meets the one with the token, the next one does. */
+ * as long as all else: if it meets the one with the token, the next one does. Who never aborts asks at once, or those that write
+ * might wait for readers for ever. */
 WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
 	unsigned owner;
 
-	if (tx->alone == WS_TX_READS_ALONE)          /* who has the token waits for it */
+	if (tx->alone == WS_TX_READS_ALONE || tx->kept)      /* who has the token waits for it */
 		return 1;
-	if (!tx->aborts && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE)
+	if (!tx->aborts && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE && !ws_tx__never_aborts(tx))
 		return 1;
 	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
@@ -548,32 +619,48 @@ WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
 /* How long a thread waits between attempts it learns from how they end, and it keeps what it has learned from one section to
  * the next: an abort doubles the time, a commit divides it by four. So, until the longest time is reached, there are about
  * two aborts a commit however many threads want the same words: with more attempts at once they take locations from each other
- * that they give back unused, with fewer the locations lie idle. Measured on an H200 (BANK, 2K to 1M accounts): the best for
- * all sizes of 8 to 17 levels and of divisors 1.4 to 8. */
-enum { WS_TX_LEVELS = 13, WS_TX_PRESSES = 3 };
+ * that they give back unused, with fewer the locations lie idle. */
+#ifndef WS_TX_MOST
+#define WS_TX_MOST 13
+#endif
+enum { WS_TX_MORE = 2, WS_TX_OLD = 32 };
+
+/* The longest time grows with the square root of the number of threads: one that has been unlucky in a small grid would else wait when
+ * all others are done (H200, BANK and HASH-M on 2^14 and 2^18 threads: the best are 9 and 11). One that has been aborted 32 times shows
+ * that this is not enough, and may wait four times as long. */
+WS_TX_FN unsigned ws_tx__levels(void)
+{
+	unsigned long long threads = WS_TX_THREADS;
+	unsigned levels = 2;
+
+	while (levels < WS_TX_MOST - WS_TX_MORE && threads >= 4) {
+		threads /= 4;
+		levels++;
+	}
+	return levels;
+}
 
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 {
+	unsigned most = tx->why == WS_TM_RETRY ? WS_TX_MOST : tx->levels + (tx->aborts < WS_TX_OLD ? 0 : WS_TX_MORE);
+
 	if (conflict)
-		tx->level += tx->level < WS_TX_LEVELS;
+		tx->level += tx->level < most;
 	else
 		tx->level -= tx->level < 2 ? tx->level : 2;
 }
 
-/* The logarithm of the rounds to let pass. Who has been aborted more than 16 times presses
- * harder, to an eighth of the time; without that bound all who are old press at once, and most come to run alone (H200, 2K accounts). The one with the
- * token waits longer and longer for the attempts that were under way, which an unfair scheduler may let run only while it
- * does. Who waits for a condition (ws_tx_retry) asks at most so often. */
+/* The logarithm of the rounds to let pass. The one with the token waits longer and longer for the attempts that were under way, which
+ * an unfair scheduler may let run only while it does. Who waits for a condition (ws_tx_retry) asks at most so often. */
 WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 {
-	unsigned age = tx->aborts < 16 ? 0 : (tx->aborts - 16) / 4, more = tx->aborts - tx->tm.patience;
+	unsigned more = tx->aborts - tx->tm.patience;
 
-	age = age < WS_TX_PRESSES ? age : WS_TX_PRESSES;
 	if (tx->token)
 		return 4 + (more < 10 ? more : 10);
 	if (tx->why == WS_TM_RETRY)
 		return tx->level < 6 ? 6 : tx->level;
-	return tx->level < age ? 0 : tx->level - age;
+	return tx->level;
 }
 
 WS_TX_FN void ws_tx__count_commit(const struct ws_tx *tx)
@@ -605,8 +692,8 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	tx->inners = 0;
 	ws_tx__empty_log(tx);
 	ws_tx__forget_near(tx);
-	tx->base = tx->other = 0;
-	tx->last_at = 0;
+	tx->base = tx->other = tx->kept = 0;
+	tx->last_at = tx->held = 0;
 }
 
 /* Whether an attempt that has failed may have something to give back. One that has lost at its first access has not. */
@@ -615,6 +702,8 @@ WS_TX_FN int ws_tx__holds(const struct ws_tx *tx) { return tx->n || tx->near[0] 
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
+	if (committed && tx->held)
+		ws_tx__store_last(tx);
 	if (committed)
 		WS_TX_ON_COMMIT(tx);
 	if (WS_TM_BREAK == 5)
@@ -638,9 +727,23 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 	}
 }
 
+/* A read-only section is gone through once more, with all that it has: what it has read stays as it is. */
+WS_TX_FN void ws_tx__keep(struct ws_tx *tx)
+{
+	WS_TX_ON_ABORT(tx);
+	if (WS_TM_STATS)
+		atomicAdd(&ws_tx__stats(tx)->aborts[WS_TM_WAITS], 1ull);
+	tx->state = WS_TX_WAITING;
+	tx->kept = 1;
+	tx->inners = tx->base = tx->other = 0;
+}
+
 WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 {
-	ws_tx__conclude(tx, ws_tx_validate(tx) && ws_tx__engine_commit(tx));
+	if (ws_tx__engine(tx) == WS_TM_ESTM && tx->state == WS_TX_DOOMED && tx->why == WS_TM_WAITS)
+		ws_tx__keep(tx);
+	else
+		ws_tx__conclude(tx, ws_tx_validate(tx) && ws_tx__engine_commit(tx));
 }
 
 /* ---- the loop of WS_TX ---- */
@@ -655,8 +758,9 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->state = WS_TX_COMMITTED;
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
-	tx->snapshot = tx->filter = tx->last_at = tx->last_value = 0;
-	tx->level = tx->base = tx->other = tx->alone = tx->memory = tx->inner = tx->inners = 0;
+	tx->levels = ws_tx__levels();
+	tx->snapshot = tx->filter = tx->last_at = tx->last_value = tx->last_before = tx->held = 0;
+	tx->level = tx->base = tx->other = tx->alone = tx->kept = tx->memory = tx->inner = tx->inners = 0;
 	ws_tx__forget_near(tx);
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
@@ -708,7 +812,7 @@ WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
 		ws_tx__pause(rounds);
 		return 0;
 	}
-	if (!ws_tx__admitted(tx) || !ws_tx__start_among(tx)) {
+	if (!ws_tx__admitted(tx) || !(tx->kept || ws_tx__start_among(tx))) {
 		ws_tx__back_off(tx, 3);
 		return 0;
 	}
@@ -782,6 +886,8 @@ WS_TX_FN int ws_tx_irrevocable(struct ws_tx *tx)
 	}
 	if (!ws_tx_validate(tx) || !ws_tx__engine_commit(tx))       /* what it has done so far; only memory can be wanting */
 		return 0;
+	if (tx->held)
+		ws_tx__store_last(tx);
 	ws_tx__release_fence();
 	ws_tx__engine_release(tx, 1);
 	ws_tx__forget_log(tx);
@@ -795,12 +901,13 @@ WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
 	int inside = ws_tx__inside(tx);
 
 	ws_tx_enter(tx);
-	if (!inside && tx->tm.counted)
+	if (!inside && (tx->tm.counted || ws_tx__engine(tx) == WS_TM_ESTM))
 		tx->alone = WS_TX_READS;
 }
 
-/* A section that writes nothing (a write in it ends the kernel) and aborts once at most: then it runs while nobody writes, and without
- * a log. With a handle that does not count attempts it is WS_TX. */
+/* A section that writes nothing (a write in it ends the kernel). With engine estm it never aborts, unless the heap is used up, and
+ * waits at what is being written (estm.cuh). With a handle that counts attempts it aborts once at most with any engine: then it
+ * runs while nobody writes, and without a log. Else it is WS_TX. */
 #define WS_TX_READ_ONLY(TX) \
 	for (ws_tx__enter_reads(TX); ws_tx_again(TX); ws_tx_end(TX)) \
 		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
@@ -811,6 +918,7 @@ WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
 WS_TX_FN unsigned ws_tx__either(struct ws_tx *tx)
 {
 	tx->other = 0;
+	ws_tx__let_go(tx);
 	tx->base = tx->n;
 	return tx->n + 1;
 }
@@ -852,7 +960,7 @@ enum { WS_TX_INNER_TRIES = 3 };
 /* Begins an inner section, or a try of it; the number is for its end: log entries from before + 1, tries in the upper half. */
 WS_TX_FN unsigned long long ws_tx__inner(struct ws_tx *tx)
 {
-	if (!ws_tx_ok(tx))
+	if (!ws_tx_ok(tx) || !ws_tx__let_go(tx))
 		return 0;
 	tx->inners++;
 	tx->inner = WS_TX_INNER_DONE;

@@ -222,7 +222,7 @@ static inline cudaError_t ws_tm_destroy(struct ws_tm *tm)
 static inline const char *ws_tm_reason_name(unsigned reason)
 {
 	static const char *const names[] = { "read conflict", "write conflict", "invalid read", "heap used up", "retry",
-	                                     "cancelled", "too large", "to run alone" };
+	                                     "cancelled", "too large", "to run alone", "to wait" };
 
 	return reason < WS_TM_REASONS ? names[reason] : "?";
 }

@@ -56,6 +56,7 @@ WS_TX_FN void ws_group__init(struct ws_group *g, struct ws_tm tm)
 {
 	if (g->lane == 0) {
 		ws_tx_init(&g->shared->tx, &g->shared->log, tm);
+		g->shared->tx.levels = WS_TX_MOST - WS_TX_MORE;    /* its attempts take longer than those of a thread */
 		g->shared->busy = 0;
 	}
 	ws_group_sync(g);

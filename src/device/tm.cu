@@ -48,6 +48,14 @@ HELPER u64 atomicAdd(u64 *p, u64 value)
 	return was;
 }
 
+HELPER u64 atomicAnd(u64 *p, u64 value)
+{
+	u64 was;
+
+	asm volatile("atom.and.b64 %0, [%1], %2;" : "=l"(was) : "l"(p), "l"(value) : "memory");
+	return was;
+}
+
 HELPER void __threadfence(void) { asm volatile("membar.gl;" : : : "memory"); }
 HELPER void __trap(void) { __builtin_trap(); }
 HELPER void __nanosleep(u32 ns) { asm volatile("nanosleep.u32 %0;" : : "r"(ns)); }
@@ -65,6 +73,8 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define ws_tx__give_block __warpsafe_tm_give_block
 #define ws_tx__claim __warpsafe_tm_claim
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks
+#define ws_tx__estm_wait __warpsafe_tm_estm_wait
+#define WS_TX_THREADS ((u64)blocks_x() * blocks_y() * blocks_z() * threads_x() * threads_y() * threads_z())
 /* An attempt that has made its writes and still has their locations. */
 #define WS_TX_ON_COMMIT(tx) count_ended(tx)
 struct ws_tx;

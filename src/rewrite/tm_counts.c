@@ -32,7 +32,7 @@ static void add(struct ws_buf *out, uint64_t n, const char *one, const char *mor
 static void add_aborts(const struct ws_tm_stats *s, struct ws_buf *out)
 {
 	static const char *const names[WS_TM_REASONS] = { "at a read", "at a write", "at the end", "for want of memory",
-		                                          "by retry", "cancelled", "too large", "to run alone" };
+		                                          "by retry", "cancelled", "too large", "to run alone", "to wait" };
 	uint64_t all = 0;
 	bool first = true;
 

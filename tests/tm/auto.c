@@ -32,7 +32,7 @@ static enum ws_tm_engine first(struct ws_tm_features f)
 
 int main(void)
 {
-	struct ws_tm_features rewrites = { 3, 3, 3, 0 }, searches = { 100, 1, 1, 0 }, opaque = { 100, 1, 1, 1 }, nothing = { 0, 0, 0, 0 };
+	struct ws_tm_features rewrites = { 3, 3, 3, 0, 0 }, searches = { 100, 1, 1, 0, 0 }, opaque = { 100, 1, 1, 1, 0 }, nothing = { 0, 0, 0, 0, 0 };
 	double rates[WS_TM_ENGINES] = { 0 };
 	struct ws_tm_auto a;
 	char why[200], little[8];
@@ -44,6 +44,8 @@ int main(void)
 	rates[WS_TM_HSTM] = 200;
 	must(choice(rewrites, rates) == WS_TM_ISTM && choice(searches, rates) == WS_TM_ISTM, "the fastest");
 	must(choice(opaque, rates) == WS_TM_HSTM, "never istm where attempts must be opaque");
+	ws_tm_auto_init(&a, &(struct ws_tm_features){ .reads = 9, .never_abort = 1 });
+	must(a.candidates == 1 && ws_tm_auto_engine(&a) == WS_TM_ESTM, "estm alone where read-only sections must not abort");
 	ws_tm_auto_init(&a, NULL);
 	ws_tm_auto_record(&a, 1000, 0.5);
 	must(!strcmp(ws_tm_auto_why(&a, why, sizeof why),

@@ -2,15 +2,17 @@
  * every attempt is recorded by the header's hooks, and the host looks for a cycle.
  *
  *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
- *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1]
+ *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1] [readers=1] [inner=1] [--opacity]
  *
  * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
  * transactions must form a graph without a cycle, have read only committed values, and account for the final memory.
- * For the engines with opacity the same must hold with the reads of aborted attempts added.
+ * For the engines with opacity, and with --opacity for all, the same must hold with the reads of aborted attempts added.
  * group: a transaction is one of a thread block (1) or of a warp (2) (tm_group.cuh), whose lanes take turns, or one on objects
  * (3) by a thread block (tm_block.cuh). The same graph must hold.
  * alone=1: attempts are counted, every fourth section becomes irrevocable half way, and those that write nothing say so.
+ * readers=1: every other thread only reads, in sections that say so. With estm none of these may abort.
+ * inner=1: a part of each section is an inner one (WS_TX_INNER) or an alternative (WS_TX_EITHER), of which some are undone.
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
  * Compiled with -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
@@ -23,14 +25,15 @@
 #include <cuda_runtime.h>
 
 struct ws_tx;
-enum what { START, READ, WRITE, COMMIT, ABORT };
+enum what { START, READ, WRITE, COMMIT, ABORT, INNER, UNDONE, KEPT };
 __device__ void note(unsigned what, unsigned long long at, unsigned long long value);
+__device__ void note_abort(bool read_only);
 
 #define WS_TX_ON_START(tx) note(START, 0, 0)
 #define WS_TX_ON_READ(tx, at, size, value) note(READ, at, value)
 #define WS_TX_ON_WRITE(tx, at, size, value) note(WRITE, at, value)
 #define WS_TX_ON_COMMIT(tx) note(COMMIT, 0, 0)
-#define WS_TX_ON_ABORT(tx) note(ABORT, 0, 0)
+#define WS_TX_ON_ABORT(tx) note_abort((tx)->alone == WS_TX_READS && (tx)->why != WS_TM_WAITS)
 __constant__ unsigned broken;
 #define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
@@ -41,7 +44,11 @@ __constant__ unsigned broken;
 #include <warpsafe/atomic.h>
 
 struct event { unsigned what, word; unsigned long long value; };
-struct recorder { event *events; unsigned alone, lanes, room, *used, *start, *dropped; unsigned long long *words; };
+struct recorder {
+	event *events;
+	unsigned alone, readers, inner, lanes, room, *used, *start, *dropped, *reader_aborts;
+	unsigned long long *words;
+};
 __constant__ recorder record;
 
 /* Who has a transaction: a thread, or a group of `lanes`. */
@@ -64,6 +71,13 @@ __device__ void note(unsigned what, unsigned long long at, unsigned long long va
 	e->word = (unsigned)((at - (unsigned long long)record.words) / 8);
 	e->value = value;
 	record.used[t] = n + 1;
+}
+
+__device__ void note_abort(bool read_only)
+{
+	if (read_only)
+		atomicAdd(record.reader_aborts, 1u);
+	note(ABORT, 0, 0);
 }
 
 __device__ unsigned step(unsigned *r) { return (*r = *r * 1664525u + 1013904223u) >> 8; }
@@ -146,28 +160,71 @@ __device__ bool reads_only(unsigned seed)
 	return step(&seed) % 4 == 0;
 }
 
+/* Reads a word, writes it perhaps, and reads it again perhaps. */
+template <typename T> __device__ void access(T *tx, unsigned long long *m, unsigned words, unsigned *r, unsigned only, unsigned *count)
+{
+	unsigned long long *p = m + step(r) % words;
+	unsigned write = step(r) % 2;
+
+	read_one(tx, p);
+	if (!only && write) {
+		write_one(tx, p, unique(count));
+		if (step(r) % 4 == 0)
+			write_one(tx, p, unique(count));
+	}
+	if (step(r) % 4 == 0)
+		read_one(tx, p);
+}
+
+/* The same as a part that can be undone alone. */
+template <typename T> __device__ void nested(T *tx, unsigned long long *m, unsigned words, unsigned *r, unsigned only, unsigned *count)
+{
+	access(tx, m, words, r, only, count);
+}
+#ifndef MARKED
+__device__ void nested(struct ws_tx *tx, unsigned long long *m, unsigned words, unsigned *r, unsigned only, unsigned *count)
+{
+	unsigned kind = step(r) % 4, from = *r;
+
+	if (kind < 2) {
+		WS_TX_INNER(tx) {
+			*r = from;
+			note(INNER, 0, 0);
+			access(tx, m, words, r, only, count);
+			if (kind)
+				ws_tx_abort_inner(tx);
+		}
+		note(kind ? UNDONE : KEPT, 0, 0);
+		return;
+	}
+	WS_TX_EITHER(tx) {
+		note(INNER, 0, 0);
+		access(tx, m, words, r, only, count);
+		if (kind == 2)
+			ws_tx_retry(tx);
+	}
+	WS_TX_OR(tx) {
+		note(UNDONE, 0, 0);
+		access(tx, m, words, r, only, count);
+	}
+	note(KEPT, 0, 0);
+}
+#endif
+
 /* The same seed gives the same accesses in every attempt: a few reads, of which some are followed by a write. */
 template <typename T> __device__ void body(T *tx, unsigned long long *m, unsigned words, unsigned seed, unsigned *count)
 {
 	unsigned r = seed, n = 1 + step(&r) % 4, only = step(&r) % 4 == 0, cancel = step(&r) % 16 == 0;
-	unsigned alone = record.alone && step(&r) % 4 == 0;
+	unsigned alone = record.alone && step(&r) % 4 == 0, reader = record.readers && self() % 2;
 
 	for (unsigned i = 0; i < n; i++) {
-		unsigned long long *p = m + step(&r) % words;
-		unsigned write = step(&r) % 2;
-
 		if (alone && i == n / 2 && !half_way(tx))
 			return;
-		read_one(tx, p);
-		if (!only && write) {
-			write_one(tx, p, unique(count));
-			if (step(&r) % 4 == 0)
-				write_one(tx, p, unique(count));
-		}
-		if (step(&r) % 4 == 0)
-			read_one(tx, p);
+		if (record.inner && i == n / 2)
+			nested(tx, m, words, &r, only || reader, count);
+		access(tx, m, words, &r, only || reader, count);
 	}
-	if (cancel && !alone)
+	if (cancel && !alone && !reader)
 		cancel_it(tx);
 }
 
@@ -188,7 +245,7 @@ __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigne
 			note(COMMIT, 0, 0);
 		}
 #else
-		if (record.alone && reads_only(now))
+		if ((record.alone && reads_only(now)) || (record.readers && self() % 2))
 			WS_TX_READ_ONLY(&tx)
 				body(&tx, record.words, words, now, &count);
 		else
@@ -243,7 +300,10 @@ __global__ void work_objects(struct ws_tm tm, unsigned words, unsigned sections,
 
 /* ---- on the host ---- */
 
-struct options { unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group, alone; };
+struct options {
+	unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group, alone, readers, inner,
+		opacity;
+};
 
 struct attempt {
 	bool committed;
@@ -260,6 +320,20 @@ static void violation(checker *c, const char *what, unsigned word, unsigned long
 {
 	if (c->violations++ < 5)
 		printf("    %s: word %u, value %llx\n", what, word, value);
+}
+
+/* An inner part begins, anew if it had not ended, or ends: what was written before it is what counts, if it was undone. */
+typedef std::unordered_map<unsigned, unsigned long long> writes;
+
+static void take_inner(attempt *a, std::vector<writes> *before, unsigned what)
+{
+	if (!before->empty()) {
+		if (what != KEPT)
+			a->written = before->back();
+		before->pop_back();
+	}
+	if (what == INNER)
+		before->push_back(a->written);
 }
 
 /* One read or write of an attempt; reads that must not be judged (strict) are left out. */
@@ -291,8 +365,12 @@ static void take_thread(checker *c, const event *e, unsigned n, bool opaque)
 		a.committed = e[end].what == COMMIT;
 		if (!a.committed && !opaque)
 			continue;
+		std::vector<writes> before;
 		for (unsigned k = i + 1; k < end; k++)
-			take_event(c, &a, e[k]);
+			if (e[k].what >= INNER)
+				take_inner(&a, &before, e[k].what);
+			else
+				take_event(c, &a, e[k]);
 		c->all.push_back(a);
 	}
 }
@@ -395,9 +473,9 @@ template <typename T> static std::vector<T> host(const T *p, size_t n)
 static unsigned play(const options &o)
 {
 	unsigned lanes = o.group == 0 ? 1 : o.group == 2 ? 32 : o.threads, n = o.blocks * o.threads / lanes, room = o.sections * 40 + 100;
-	recorder r = { device<event>((size_t)n * room), o.alone, lanes, room, device<unsigned>(n), device<unsigned>(n), device<unsigned>(n),
-	               device<unsigned long long>(o.words) };
-	bool opaque = WS_TM_OPAQUE(o.engine);
+	recorder r = { device<event>((size_t)n * room), o.alone, o.readers, o.inner, lanes, room, device<unsigned>(n), device<unsigned>(n),
+	               device<unsigned>(n), device<unsigned>(1), device<unsigned long long>(o.words) };
+	bool opaque = WS_TM_OPAQUE(o.engine) || o.opacity;
 	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap, o.alone };
 	struct ws_tm_stats stats;
 	struct ws_tm tm;
@@ -417,6 +495,7 @@ static unsigned play(const options &o)
 	auto events = host(r.events, (size_t)n * room);
 	auto used = host(r.used, n), dropped = host(r.dropped, n);
 	auto memory = host(r.words, o.words);
+	unsigned reader_aborts = host(r.reader_aborts, 1)[0];
 	for (unsigned t = 0; t < n; t++) {
 		take_thread(&c, events.data() + (size_t)t * room, used[t], opaque);
 		if (dropped[t])
@@ -434,19 +513,24 @@ static unsigned play(const options &o)
 	if (c.all.size() != (size_t)n * o.sections)
 		violation(&c, "sections that did not end as they should", 0, c.all.size());
 #endif
+	if (o.readers && o.engine == WS_TM_ESTM && reader_aborts)
+		violation(&c, "read-only sections that have aborted", 0, reader_aborts);
+	if (o.readers)
+		printf("%s: read-only sections: %u aborts, %llu times gone through again\n", ws_tm_engine_name(o.engine), reader_aborts,
+		       stats.aborts[WS_TM_WAITS]);
 	printf("%s granularity %u: %llu commits, %llu alone, %u attempts in the graph, %u violations\n",
 	       ws_tm_engine_name(o.engine), o.granularity, stats.commits, stats.serial, (unsigned)c.all.size(), c.violations);
 	ws_tm_destroy(&tm);
-	cudaFree(r.events), cudaFree(r.used), cudaFree(r.start), cudaFree(r.dropped), cudaFree(r.words);
+	cudaFree(r.events), cudaFree(r.used), cudaFree(r.start), cudaFree(r.dropped), cudaFree(r.words), cudaFree(r.reader_aborts);
 	return c.violations;
 }
 
 static unsigned *option(options *o, const char *name, size_t length)
 {
 	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
-	                                     "patience", "heap", "broken", "group", "alone" };
+	                                     "patience", "heap", "broken", "group", "alone", "readers", "inner" };
 	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
-	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone };
+	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone, &o->readers, &o->inner };
 
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
@@ -456,7 +540,7 @@ static unsigned *option(options *o, const char *name, size_t length)
 
 int main(int argc, char **argv)
 {
-	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0 };
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0, 0, 0, 0 };
 #ifdef MARKED
 	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
 #else
@@ -465,6 +549,8 @@ int main(int argc, char **argv)
 
 	for (int i = 1; i < argc; i++) {
 		const char *value = strchr(argv[i], '=');
+		if (!strcmp(argv[i], "--opacity") && (o.opacity = 1))
+			continue;
 		if (!value)
 			return fprintf(stderr, "history: what is '%s'?\n", argv[i]), 2;
 		if (!strncmp(argv[i], "engine=", 7)) {

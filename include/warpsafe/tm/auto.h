@@ -2,7 +2,8 @@
  * (Holey 2015, 4.3.4), gives each candidate a few launches, and keeps the one with the most commits a second. C11 and
  * C++, no CUDA: whoever runs the launches tells it what came out (tm.h: ws_tm_auto_before and ws_tm_auto_after).
  *
- * Candidates: pstm, istm, hstm. Never estm, which was always behind one of the others (Holey 2015, 4.3.4), and never cgl. */
+ * Candidates: pstm, istm, hstm. estm, which was always behind one of the others (Holey 2015, 4.3.4), only where read-only sections must
+ * never abort, which no other one promises; never cgl. */
 #ifndef WARPSAFE_TM_AUTO_H
 #define WARPSAFE_TM_AUTO_H
 
@@ -17,6 +18,7 @@ struct ws_tm_features {
 	double reads, writes;
 	double rewritten;              /* of the words read, those that are also written */
 	int opaque;                    /* no attempt may see values that were never together: not istm */
+	int never_abort;               /* read-only sections (WS_TX_READ_ONLY) must not: estm alone */
 };
 
 struct ws_tm_auto {
@@ -30,7 +32,7 @@ struct ws_tm_auto {
 
 static inline void ws_tm_auto__candidate(struct ws_tm_auto *a, enum ws_tm_engine engine)
 {
-	if (engine != WS_TM_ISTM || !a->features.opaque)
+	if ((engine != WS_TM_ISTM || !a->features.opaque) && (engine == WS_TM_ESTM || !a->features.never_abort))
 		a->order[a->candidates++] = (unsigned)engine;
 }
 
@@ -40,6 +42,8 @@ static inline void ws_tm_auto_init(struct ws_tm_auto *a, const struct ws_tm_feat
 	memset(a, 0, sizeof *a);
 	if (features)
 		a->features = *features;
+	if (a->features.never_abort)
+		ws_tm_auto__candidate(a, WS_TM_ESTM);
 	/* pstm makes two readers conflict: good only where what is read is mostly written. */
 	if (a->features.rewritten * 2 >= a->features.reads) {
 		ws_tm_auto__candidate(a, WS_TM_PSTM);

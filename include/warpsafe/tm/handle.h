@@ -24,6 +24,7 @@ enum ws_tm_reason {
 	WS_TM_CANCELLED,      /* ws_tx_abort: not tried again */
 	WS_TM_TOO_LARGE,      /* the whole heap does not hold its log: not tried again */
 	WS_TM_ALONE,          /* ws_tx_irrevocable: tried again when no other runs */
+	WS_TM_WAITS,          /* not a loss: a read-only section keeps all it has, and is gone through once more (estm.cuh) */
 	WS_TM_REASONS
 };
 

@@ -20,6 +20,14 @@
 #define WS_TX_RARE static __device__ __noinline__ __attribute__((unused))
 #endif
 
+/* Accesses: in place, so that the transaction's state stays in registers. With -DWS_TM_CALLS they are functions, for sections with dozens
+ * of them, whose code is else more than a multiprocessor keeps at hand, and takes minutes to compile. */
+#ifdef WS_TM_CALLS
+#define WS_TX_ACCESS WS_TX_RARE
+#else
+#define WS_TX_ACCESS WS_TX_FN
+#endif
+
 /* Log entries that lie in the thread's local memory; more go to the heap. */
 #ifndef WS_TM_LOG
 #define WS_TM_LOG 16
@@ -75,10 +83,13 @@ struct ws_tx {
 	unsigned skip;        /* rounds to let pass before the next attempt */
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
-	unsigned level;       /* of contention, as its sections have met it: logarithm of the rounds between attempts */
+	unsigned level, levels; /* of contention, as its sections have met it: logarithm of the rounds between attempts; the highest */
 	unsigned near[WS_TX_NEAR];   /* the first shadow entries that are this transaction's alone, + 1, newest first; 0: none */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
+	unsigned long long last_before; /* what was there, if it is held back */
+	unsigned held;        /* the last word was written, but not yet in memory */
 	unsigned alone;       /* enum ws_tx_alone */
+	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned memory;      /* the log has entries of memory */
