@@ -209,6 +209,8 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
  * of SAMPLE. */
 #define WS_RACE_OFTEN        (1 << 12)
 #define WS_RACE_SAMPLE       256
+#define WS_RACE_MANY         1024        /* words of which that is so; then LESS_OFTEN suffices */
+#define WS_RACE_LESS_OFTEN   (1 << 5)
 #define WS_RACE_SAME_VALUE   1           /* the write found the value that it writes */
 #define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */
 #define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */

@@ -301,6 +301,14 @@ HELPER u32 write_verdict(u64 w, const struct me *m)
 	return seen ? (u32)UNDECIDED : v;
 }
 
+/* What was found needs no change, but who came here has seen something else in the first-level cache, and would again: an
+ * atomic takes it out of there. */
+HELPER void bring_up_to_date(u64 cell, u64 entry, const struct me *m)
+{
+	if (m->what & WS_RACE_LOOKED && WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
+		cas64(cell, entry, entry);
+}
+
 HELPER u32 writers_in(u64 w) { return w_class(w) == W_MANY ? BLOCKS : ONE_LANE; }
 
 HELPER void read_word(const struct word *d, const struct me *m)
@@ -309,8 +317,10 @@ HELPER void read_word(const struct word *d, const struct me *m)
 	bool lost;
 
 	load_cell(d->cell, &w, &r);
-	if (is_passed_over(w, BLOCK.grid))
+	if (is_passed_over(w, BLOCK.grid)) {
+		bring_up_to_date(d->cell, w, m);
 		return;
+	}
 	now = after_read(r, m, d->bytes, &lost);
 	if (now != r) {
 		while ((was = cas64(d->cell + 8, r, now)) != r) {
@@ -419,8 +429,10 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 	if (has_value)
 		note_written(m->warp * 32 + lane_of(m->time), value);
 	load_cell(d->cell, &w, &r);
-	if (is_passed_over(w, BLOCK.grid))
+	if (is_passed_over(w, BLOCK.grid)) {
+		bring_up_to_date(d->cell, w, m);
 		return;
+	}
 	now = after_write(w, m, d->bytes);
 	if (now != w) {
 		w = exchange64(d->cell, now);

@@ -72,7 +72,8 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, ready), 1);
 }
 
-/* True: that pair was told often. */
+/* True: that pair was told often; where many words race, less will do: else the last few of them are told of again and again, until
+ * each pair of their instructions was. */
 SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
 {
 	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0 };
@@ -105,7 +106,7 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	}
 	count = seen_at(row) + __builtin_offsetof(struct ws_race_seen, count);
 	global_add(count, 1);
-	return load64(count) >= WS_RACE_OFTEN;
+	return load64(count) >= (own_load64(COUNTS(sampled)) < WS_RACE_MANY ? WS_RACE_OFTEN : WS_RACE_LESS_OFTEN);
 }
 
 #endif

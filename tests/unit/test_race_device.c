@@ -398,7 +398,31 @@ static void cells_in_shared_memory(void **state)
 		race_set(r.rig.mod, &r.tables);
 		r.rig.shared = race_shared_size(r.rig.mod, "k", 64) + more;
 		rig_run(&r.rig, "k", 1, 64, params);
-		compare(&r, more ? &(struct expected){ .not_checked = 128 } : &RACES(2));      /* of the two warps, the first is ahead */
+		compare(&r, more ? &(struct expected){ .not_checked = 128 } : &RACES(2));      /* see a_word_each */
+		race_free(&r);
+	}
+}
+
+static uint64_t told(const struct race_tables *t)
+{
+	const struct ws_race_found *f;
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; (f = race_found(t, k)); k++)
+		n += t->seen[f - t->found].count;
+	return n;
+}
+
+/* Each of 64 words is written by a thread and read by one of the other warp: one race a word by any schedule. How many rows they are
+ * depends on which warp is ahead: thread 0 writes the 0 that was there, and where its word was read before, that row has a flag. */
+static void a_word_each(void **state)
+{
+	static const char text[] = KERNEL(" st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n");
+
+	for (uint32_t k = 0; k < 2 * WS_COUNT(configs); k++) {
+		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, 1, 64);
+
+		assert_int_equal(told(&r.tables), 64);
 		race_free(&r);
 	}
 }
@@ -535,14 +559,26 @@ static void a_race_again_and_again(void **state)
 {
 	struct race_rig r = ran(configs, KERNEL(" mov.u32 %r8, 0;\nL: st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2500;"
 	                                        " @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n"), 1, 64);
-	const struct ws_race_found *f = race_found(&r.tables, 0);
-	uint64_t told = 0;
 
-	assert_non_null(f);
-	for (uint32_t k = 0; (f = race_found(&r.tables, k)); k++)
-		told += r.tables.seen[f - r.tables.found].count;
-	assert_in_range(told, WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
+	assert_in_range(told(&r.tables), WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
 	assert_true(r.tables.counts->sampled > 0);
+	race_free(&r);
+}
+
+/* 2,048 words with the same race, by two warps each: once a thousand of them are sampled, a pair is told 32 times and its words are,
+ * too. The words of another pair of places, which come last, are still told of. */
+static void races_of_many_words(void **state)
+{
+	struct race_rig r = ran(configs, KERNEL(" and.b32 %r6, %r0, 31; mov.u32 %r8, 0;\nL: mad.lo.u32 %r7, %r8, 32, %r6; mul.wide.u32 %rd3, %r7, 4;"
+	                                        " add.u64 %rd3, %rd1, %rd3; st.global.u32 [%rd3], %r0; st.global.u32 [%rd3], %r8; add.u32 %r8, %r8, 1;"
+	                                        " setp.lt.u32 %p1, %r8, 256; @%p1 bra L;\n st.global.u32 [%rd3+1024], %r0;\n"), 1, 128);
+	uint32_t n = 0;
+
+	while (race_found(&r.tables, n))
+		n++;
+	assert_true(n >= 2);
+	assert_in_range(r.tables.counts->sampled, WS_RACE_MANY, 1 << 16);
+	assert_in_range(told(&r.tables), WS_RACE_OFTEN, 8 * WS_RACE_OFTEN);
 	race_free(&r);
 }
 
@@ -667,12 +703,13 @@ int main(void)
 		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up), cmocka_unit_test(epochs_begin_anew),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
-		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(shared_memory_stays_as_it_is),
+		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
+		cmocka_unit_test(shared_memory_stays_as_it_is),
 		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
-		cmocka_unit_test(a_race_again_and_again),
+		cmocka_unit_test(a_race_again_and_again), cmocka_unit_test(races_of_many_words),
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often),
