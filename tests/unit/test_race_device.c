@@ -565,8 +565,7 @@ static void a_race_again_and_again(void **state)
 	race_free(&r);
 }
 
-/* 2,048 words with the same race, by two warps each: once a thousand of them are sampled, a pair is told 32 times and its words are,
- * too. The words of another pair of places, which come last, are still told of. */
+/* Many words with races of several pairs of places: most come to be sampled, and how often they are told of is bounded. */
 static void races_of_many_words(void **state)
 {
 	struct race_rig r = ran(configs, KERNEL(" and.b32 %r6, %r0, 31; mov.u32 %r8, 0;\nL: mad.lo.u32 %r7, %r8, 32, %r6; mul.wide.u32 %rd3, %r7, 4;"
