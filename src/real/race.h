@@ -103,11 +103,17 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 /* Likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its probe); 0:
  * not possible. */
 unsigned ws_real_race_silent_size(void *function, unsigned threads, unsigned dynamic, bool probed);
-/* race_probe.c: the dynamic shared memory with which to launch it, `all` (of ws_real_race_shared) unless a probe has found
- * that it needs no checks of shared memory, or the host that it needs none at all. dynamic: what the program asks for;
- * params: as the driver takes them, or NULL. grid: NULL where all blocks must run at a time, with no byte more than they ask for. */
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned grid[3], const unsigned block[3],
-                             unsigned dynamic, unsigned all, void **params);
+/* race_probe.c: the dynamic shared memory with which to launch a kernel: `all`, or another size if the host has decided that it needs
+ * no checks at all, or a probe has found before that those of shared memory can go. That is asked before the launch's first event.
+ * *probe: a probe is to be run for it, which is part of the kernel's time and gives the size in its turn. */
+struct ws_real_launching {
+	void *function;
+	const unsigned *grid, *block;        /* 3 each; grid: NULL where all blocks must run at a time, with no byte more than they ask for */
+	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
+	void **params;                       /* as the driver takes them, or NULL */
+};
+unsigned ws_real_race_settled(struct ws_real_gpu *gpu, const struct ws_real_launching *l, bool *probe);
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
 bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);

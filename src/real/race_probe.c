@@ -60,15 +60,18 @@ static bool worth_it(void *function, bool waits)
 	return t->probes < FREE_PROBES || t->probes < t->launches / LAUNCHES_FOR_ONE;
 }
 
-static bool ask(struct ws_real_gpu *gpu, const struct key *key, bool waits, unsigned size, void **params)
+/* What a probe for such a launch has found, NULL: there was none. With the lock held. */
+static const struct known *known_of(const struct key *key)
+{
+	const struct known *k = &known[ws_hash(key, sizeof *key) % LOOKS];
+
+	return k->is && !memcmp(&k->key, key, sizeof *key) ? k : NULL;
+}
+
+static bool run_probe(struct ws_real_gpu *gpu, const struct key *key, unsigned size, void **params)
 {
 	struct known *k = &known[ws_hash(key, sizeof *key) % LOOKS];
-	bool worth = worth_it(key->function, waits);
 
-	if (k->is && !memcmp(&k->key, key, sizeof *key))
-		return k->proved;
-	if (!worth)
-		return false;
 	tried[ws_hash(&key->function, sizeof key->function) % LOOKS].probes++;
 	ws_real_count(WS_FIG_PROBES, 1);
 	k->key = *key;
@@ -77,57 +80,81 @@ static bool ask(struct ws_real_gpu *gpu, const struct key *key, bool waits, unsi
 	return k->proved;
 }
 
-/* The size with which it is launched where a probe has found nothing, else `all`. */
-static unsigned with_probe(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, void *function,
-                           const unsigned block[3], unsigned dynamic, unsigned all, void **params)
-{
-	unsigned threads = block[0] * block[1] * block[2], probe, proved;
+struct probing {
 	struct key key;
-	bool is;
+	unsigned probe, proved;              /* sizes of dynamic shared memory: the probe's, and the launch's that believes it */
+};
 
-	if (!kernel->probe || !ws_real_race_probe_sizes(function, threads, dynamic, &probe, &proved))
-		return all;
-	memset(&key, 0, sizeof key);         /* its gaps are compared, too */
-	key.function = function;
-	key.dynamic = dynamic;
-	memcpy(key.block, block, sizeof key.block);
-	if (ws_real.cuCtxGetCurrent(&key.context) || !take_values(kernel, params, &key))
-		return all;
-	pthread_mutex_lock(&lock);
-	is = ask(gpu, &key, kernel->probe_waits, probe, params);
-	pthread_mutex_unlock(&lock);
-	ws_real_count(WS_FIG_PROVED, is);
-	return is ? proved : all;
+/* false: the kernel has no probe, or not for such a launch. */
+static bool can_be_probed(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, struct probing *p)
+{
+	if (!kernel->probe ||
+	    !ws_real_race_probe_sizes(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic, &p->probe, &p->proved))
+		return false;
+	memset(&p->key, 0, sizeof p->key);   /* its gaps are compared, too */
+	p->key.function = l->function;
+	p->key.dynamic = l->dynamic;
+	memcpy(p->key.block, l->block, sizeof p->key.block);
+	return !ws_real.cuCtxGetCurrent(&p->key.context) && take_values(kernel, l->params, &p->key);
 }
 
 /* The size with which it is launched if the host can say that nothing needs a check, else `size`. A program that knows the
  * driver so well that it gives all parameters in one piece of memory decides on the GPU. */
-static unsigned if_silent(const struct ws_real_checked_kernel *kernel, void *function, const struct ws_real_deciding *l,
-                          unsigned dynamic, unsigned size)
+static unsigned if_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved, unsigned size)
 {
+	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at };
 	unsigned silent;
 
-	if (!kernel->decision || !l->grid || !ws_real_decide(kernel->decision, l))
+	if (!kernel->decision || !l->grid || !ws_real_decide(kernel->decision, &d))
 		return size;
-	silent = ws_real_race_silent_size(function, l->block[0] * l->block[1] * l->block[2], dynamic,
-	                                  l->proved && ws_real_decision_compares(kernel->decision));
+	silent = ws_real_race_silent_size(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic,
+	                                  proved && ws_real_decision_compares(kernel->decision));
 	ws_real_count(WS_FIG_SILENT, silent != 0);
 	return silent ? silent : size;
 }
 
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, void *function, const unsigned grid[3], const unsigned block[3],
-                             unsigned dynamic, unsigned all, void **params)
+static unsigned after_probe(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, const struct probing *p,
+                            bool proved)
 {
-	const struct ws_real_checked_kernel *kernel = gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(function) : NULL;
-	struct ws_real_deciding l = { grid, block, params, false, ws_real_area_at };
+	ws_real_count(WS_FIG_PROVED, proved);
+	return proved ? if_silent(kernel, l, true, p->proved) : l->all;
+}
+
+unsigned ws_real_race_settled(struct ws_real_gpu *gpu, const struct ws_real_launching *l, bool *probe)
+{
+	const struct ws_real_checked_kernel *kernel =
+		gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(l->function) : NULL;
+	const struct known *k = NULL;
+	struct probing p;
+	bool can = kernel && can_be_probed(kernel, l, &p), proved, worth;
 	unsigned size;
 
+	*probe = false;
 	if (!kernel)
-		return all;
-	size = if_silent(kernel, function, &l, dynamic, all);
-	if (size != all)
-		return size;
-	size = with_probe(gpu, kernel, function, block, dynamic, all, params);
-	l.proved = size != all;
-	return l.proved ? if_silent(kernel, function, &l, dynamic, size) : size;
+		return l->all;
+	pthread_mutex_lock(&lock);
+	if (can)
+		k = known_of(&p.key);
+	proved = k && k->proved;
+	worth = can && worth_it(l->function, kernel->probe_waits) && !k;
+	pthread_mutex_unlock(&lock);
+	if (proved)
+		return after_probe(kernel, l, &p, true);
+	size = if_silent(kernel, l, false, l->all);
+	*probe = worth && size == l->all;
+	return size;
+}
+
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l)
+{
+	const struct ws_real_checked_kernel *kernel = ws_real_checked_kernel_of(l->function);
+	struct probing p;
+	bool proved;
+
+	if (!kernel || !can_be_probed(kernel, l, &p))
+		return l->all;
+	pthread_mutex_lock(&lock);
+	proved = run_probe(gpu, &p.key, p.probe, l->params);
+	pthread_mutex_unlock(&lock);
+	return after_probe(kernel, l, &p, proved);
 }

@@ -100,30 +100,36 @@ struct launch {
 	bool compared;                       /* its transactions are timed, for engine auto */
 };
 
-/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. */
-static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream)
+/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. with: what its checks
+ * ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. */
+static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream, struct ws_real_launching *with)
 {
 	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL, f, false };
+	bool probe = false;
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
 	l.compared = ws_real_transact_begin();
 	l.gpu = ws_real_race_begin();
+	if (with)
+		with->all = ws_real_race_settled(l.gpu, with, &probe);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
 		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, record, stream);
+	if (probe)
+		with->all = ws_real_race_probed(l.gpu, with);
 	return l;
 }
 
 /* In the default stream of the whole process, and of each thread. */
-static struct launch in_stream(void *f, void *stream)
+static struct launch in_stream(void *f, void *stream, struct ws_real_launching *with)
 {
-	return about_to(f, ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, stream);
+	return about_to(f, ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, stream, with);
 }
 
-static struct launch in_stream_ptsz(void *f, void *stream)
+static struct launch in_stream_ptsz(void *f, void *stream, struct ws_real_launching *with)
 {
-	return about_to(f, ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, stream);
+	return about_to(f, ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, stream, with);
 }
 
 static int launched(struct launch l, int e)
@@ -144,20 +150,20 @@ int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsig
                            unsigned shared, void *stream, void **params, void **extra)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct launch l = in_stream(f, stream);
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params };
+	struct launch l = in_stream(f, stream, &with);
 
-	all = ws_real_race_probed(l.gpu, f, GRID_AND_BLOCK, shared, all, params);
-	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
 }
 
 int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                 unsigned shared, void *stream, void **params, void **extra)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct launch l = in_stream_ptsz(f, stream);
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params };
+	struct launch l = in_stream_ptsz(f, stream, &with);
 
-	all = ws_real_race_probed(l.gpu, f, GRID_AND_BLOCK, shared, all, params);
-	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params, extra));
+	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
 }
 
 struct attribute {                   /* CUlaunchAttribute */
@@ -197,44 +203,44 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
 {
-	struct config c;
-	const void *with = with_cells(f, config, &c);
-	struct launch l = in_stream(f, stream_of(config));
+	struct config c = { .shared = 0 };
+	const void *used = with_cells(f, config, &c);
+	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params };
+	struct launch l = in_stream(f, stream_of(config), used == &c ? &with : NULL);
 
-	if (with == &c)
-		c.shared = ws_real_race_probed(l.gpu, f, c.grid, c.block, ((const struct config *)config)->shared, c.shared, params);
-	return launched(l, ws_real.cuLaunchKernelEx(with, f, params, extra));
+	c.shared = with.all;
+	return launched(l, ws_real.cuLaunchKernelEx(used, f, params, extra));
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
-	struct config c;
-	const void *with = with_cells(f, config, &c);
-	struct launch l = in_stream_ptsz(f, stream_of(config));
+	struct config c = { .shared = 0 };
+	const void *used = with_cells(f, config, &c);
+	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params };
+	struct launch l = in_stream_ptsz(f, stream_of(config), used == &c ? &with : NULL);
 
-	if (with == &c)
-		c.shared = ws_real_race_probed(l.gpu, f, c.grid, c.block, ((const struct config *)config)->shared, c.shared, params);
-	return launched(l, ws_real.cuLaunchKernelEx_ptsz(with, f, params, extra));
+	c.shared = with.all;
+	return launched(l, ws_real.cuLaunchKernelEx_ptsz(used, f, params, extra));
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                       unsigned shared, void *stream, void **params)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct launch l = in_stream(f, stream);
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params };
+	struct launch l = in_stream(f, stream, &with);
 
-	all = ws_real_race_probed(l.gpu, f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params);
-	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, all, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params));
 }
 
 int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                            unsigned bz, unsigned shared, void *stream, void **params)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct launch l = in_stream_ptsz(f, stream);
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params };
+	struct launch l = in_stream_ptsz(f, stream, &with);
 
-	all = ws_real_race_probed(l.gpu, f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params);
-	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, all, stream, params));
+	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params));
 }
 
 struct launch_params {               /* CUDA_LAUNCH_PARAMS */
@@ -259,15 +265,15 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 
 int ws_real_cuLaunch(void *f)
 {
-	return launched(in_stream(f, NULL), ws_real.cuLaunch(f));
+	return launched(in_stream(f, NULL, NULL), ws_real.cuLaunch(f));
 }
 
 int ws_real_cuLaunchGrid(void *f, int width, int height)
 {
-	return launched(in_stream(f, NULL), ws_real.cuLaunchGrid(f, width, height));
+	return launched(in_stream(f, NULL, NULL), ws_real.cuLaunchGrid(f, width, height));
 }
 
 int ws_real_cuLaunchGridAsync(void *f, int width, int height, void *stream)
 {
-	return launched(in_stream(f, stream), ws_real.cuLaunchGridAsync(f, width, height, stream));
+	return launched(in_stream(f, stream, NULL), ws_real.cuLaunchGridAsync(f, width, height, stream));
 }
