@@ -1,7 +1,9 @@
 /* REDBLACK: each transaction puts an element into a red-black tree (Guibas and Sedgewick 1978), or, every second one, looks for an element
  * that was there before and counts the visit. size is the number of elements that are there before. Result: every element once,
  * in order, no red one below a red one, as many black ones on each way; and all visits. */
+#ifndef WS_TM_CALLS
 #define WS_TM_CALLS
+#endif
 #include "tm_bench.cuh"
 
 struct redblack : work {
