@@ -9,6 +9,9 @@ static const struct ws_gpu_config configs[] = {
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 3, .host_threads = 2 },
 };
 
+/* Under sanitizers, where all is slow, the first two. */
+static uint32_t nconfigs(void) { return getenv("WARPSAFE_ROUNDS") ? 2 : WS_COUNT(configs); }
+
 /* %r0 thread, %r1 block, %r2 lane, %r3 warp; %rd1 the buffer, %rd2 the thread's word of it, %r4 shared memory, %r5 the
  * thread's word of it. */
 #define KERNEL(body) PTX_HEAD ".shared .align 4 .b8 s[4096];\n" \
@@ -83,7 +86,7 @@ static struct race_rig ran(const struct ws_gpu_config *c, const char *text, uint
 
 static void expect(const char *text, uint32_t grid, uint32_t block, struct expected e)
 {
-	for (uint32_t k = 0; k < 2 * (e.races || e.not_checked ? 1 : WS_COUNT(configs)); k++) {
+	for (uint32_t k = 0; k < 2 * (e.races || e.not_checked ? 1 : nconfigs()); k++) {
 		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, grid, block);
 
 		compare(&r, &e);
@@ -201,7 +204,7 @@ static void long_kernels(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+		for (size_t n = 0; n < nconfigs(); n++) {
 			struct race_rig r = ran_long(&configs[n], 8, kernels[k].text, 2, 64);
 
 			tells(&r, kernels[k].races);
@@ -224,7 +227,7 @@ static void long_kernels_that_write_now_and_then(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < WS_COUNT(configs); n++) {
+		for (size_t n = 0; n < nconfigs(); n++) {
 			struct race_rig r = ran_long(&configs[n], 2 + 2 * 5, kernels[k].text, 1, 64);
 
 			tells(&r, kernels[k].races);
@@ -264,7 +267,7 @@ static void segments_are_taken_again(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < (kernels[k].races ? 2 : WS_COUNT(configs)); n++) {
+		for (size_t n = 0; n < (kernels[k].races ? 2 : nconfigs()); n++) {
 			struct race_rig r = ran_out(n, kernels[k].text);
 
 			tells(&r, kernels[k].races);
@@ -419,7 +422,7 @@ static void a_word_each(void **state)
 {
 	static const char text[] = KERNEL(" st.shared.u32 [%r5], %r0;\n" OTHER_WARP " ld.shared.u32 %r7, [%r6];\n");
 
-	for (uint32_t k = 0; k < 2 * WS_COUNT(configs); k++) {
+	for (uint32_t k = 0; k < 2 * nconfigs(); k++) {
 		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, 1, 64);
 
 		assert_int_equal(told(&r.tables), 64);
@@ -684,7 +687,7 @@ static void a_lock_that_is_taken_often(void **state)
 		" ld.global.u32 %r8, [%rd1]; add.u32 %r8, %r8, 1; st.global.u32 [%rd1], %r8; membar.gl;\n"
 		" atom.global.exch.b32 %r7, [%rd1+4096], 0; add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 8; @%p2 bra LOCK;\nDONE:\n");
 
-	for (uint32_t k = 1; k < WS_COUNT(configs); k++) {               /* else who waits has long turns */
+	for (uint32_t k = 1; k < nconfigs(); k++) {               /* else who waits has long turns */
 		struct race_rig r = ran(&configs[k], often, 4, 64);
 
 		compare(&r, &NONE);
