@@ -148,13 +148,15 @@ unsigned ws_real_race_settled(struct ws_real_gpu *gpu, const struct ws_real_laun
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l)
 {
 	const struct ws_real_checked_kernel *kernel = ws_real_checked_kernel_of(l->function);
+	const struct known *k;
 	struct probing p;
 	bool proved;
 
 	if (!kernel || !can_be_probed(kernel, l, &p))
 		return l->all;
 	pthread_mutex_lock(&lock);
-	proved = run_probe(gpu, &p.key, p.probe, l->params);
+	k = known_of(&p.key);                /* of another host thread, since it was asked */
+	proved = k ? k->proved : run_probe(gpu, &p.key, p.probe, l->params);
 	pthread_mutex_unlock(&lock);
 	return after_probe(kernel, l, &p, proved);
 }
