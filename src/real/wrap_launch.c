@@ -201,26 +201,28 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
 	return copy;
 }
 
-int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
+/* With the driver's function for the default stream of the process or of each thread, and ours. */
+static int launch_ex(const void *config, void *f, void **params, void **extra,
+                     struct launch (*in)(void *f, void *stream, struct ws_real_launching *with),
+                     int (*launch)(const void *config, void *f, void **params, void **extra))
 {
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
 	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params };
-	struct launch l = in_stream(f, stream_of(config), used == &c ? &with : NULL);
+	struct launch l = in(f, stream_of(config), used == &c ? &with : NULL);
 
 	c.shared = with.all;
-	return launched(l, ws_real.cuLaunchKernelEx(used, f, params, extra));
+	return launched(l, launch(used, f, params, extra));
+}
+
+int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
+{
+	return launch_ex(config, f, params, extra, in_stream, ws_real.cuLaunchKernelEx);
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
-	struct config c = { .shared = 0 };
-	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params };
-	struct launch l = in_stream_ptsz(f, stream_of(config), used == &c ? &with : NULL);
-
-	c.shared = with.all;
-	return launched(l, ws_real.cuLaunchKernelEx_ptsz(used, f, params, extra));
+	return launch_ex(config, f, params, extra, in_stream_ptsz, ws_real.cuLaunchKernelEx_ptsz);
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
