@@ -41,7 +41,7 @@ static bool covers(const struct bytes *a, const struct bytes *b)
 }
 
 /* May the thread synchronize with others here? */
-static bool synchronizes(const struct ws_ptx_inst *i)
+bool ws_needless_synchronizes(const struct ws_ptx_inst *i)
 {
 	unsigned fx = ws_op_info(i->op)->fx;
 
@@ -107,7 +107,7 @@ static void look_behind(struct search *s, uint32_t k)
 	for (uint32_t i = from->index + 1; i <= block->last && i < from->index + WINDOW && !changed; i++) {
 		const struct ws_ptx_inst *at = &s->f->insts[i];
 
-		if (synchronizes(at))
+		if (ws_needless_synchronizes(at))
 			return;
 		if (next < s->n && s->list[next].inst == at)
 			compare(s, k, next++);
@@ -137,7 +137,7 @@ static bool next_word(const struct ws_ptx_func *f, const struct ws_rw_access *fr
 	    a.sym != b.sym || a.component != b.component || b.offset != a.end || to->inst->index - i > WINDOW)
 		return false;
 	for (; i < to->inst->index; i++)
-		if (synchronizes(&f->insts[i]) || ws_ptx_sets(&f->insts[i], a.reg) || ws_ptx_sets(&f->insts[i], from->inst->guard))
+		if (ws_needless_synchronizes(&f->insts[i]) || ws_ptx_sets(&f->insts[i], a.reg) || ws_ptx_sets(&f->insts[i], from->inst->guard))
 			return false;
 	return true;
 }

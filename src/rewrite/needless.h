@@ -13,6 +13,9 @@ struct ws_needless {                     /* of one access */
 /* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. */
 void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 
+/* May the thread synchronize with others here? */
+bool ws_needless_synchronizes(const struct ws_ptx_inst *i);
+
 /* Finds reads of four words side by side; after all that may make some of them needless. out as above. */
 void ws_needless_fours(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 

@@ -9,6 +9,7 @@
 #include "rewrite/probe.h"
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
+#include "rewrite/repeat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,7 @@ struct body {
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
+	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
@@ -246,8 +248,10 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	const char *probed = skip_proved(b, c, a);
 	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
+	const char *again = ws_repeats_skip(b->repeats, c, a);
 	bool done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 
+	place_label(c, again);
 	place_label(c, skip);
 	place_label(c, own);
 	place_label(c, probed);
@@ -842,6 +846,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	if (b.kernel)
 		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless) &&
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
+	if (b.prune)
+		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
@@ -852,6 +858,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done &= call_at(&b, end, "race_leave", NULL);
 	free(needless);
 	ws_ranges_free(b.ranges);
+	ws_repeats_free(b.repeats);
 	ws_shared_ranges_free(b.shared);
 	return done;
 }

@@ -48,18 +48,21 @@ static void nested(struct ws_buf *b, unsigned depth)
 	} else {
 		ws_buf_printf(b, "mov.u32 %%n%u, 0;\nL%u:\n", depth, label);
 		statements(b, 2, depth + 1);
-		ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p2, %%n%u, 2;\n@%%p2 bra L%u;\n", depth, depth, depth,
-			      label);
+		ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p2, %%n%u, %u;\n@%%p2 bra L%u;\n", depth, depth, depth,
+			      depth ? 2 : 2 + 3 * below(2), label);
 	}
 }
 
 static void statements(struct ws_buf *b, uint32_t n, unsigned depth)
 {
 	while (n--) {
-		uint32_t what = below(9);
+		uint32_t what = below(10);
 
 		if (what < 3)
 			ws_buf_puts(b, what ? "bar.sync 0;\n" : "bar.warp.sync -1;\n");
+		else if (what == 9)
+			ws_buf_puts(b, "mov.u32 %r3, %s0; mov.u32 %s0, %s2; mov.u32 %s2, %r3;\n"
+			            "mov.u64 %d1, %g0; mov.u64 %g0, %g2; mov.u64 %g2, %d1;\n");
 		else if (what == 3 && depth < 2)
 			nested(b, depth);
 		else
@@ -237,10 +240,43 @@ static void words_of_threads_are_their_own(void **state)
 	}
 }
 
+/* Threads that write one word, or words of their own until round `from`: the race is found, and most rounds have no check. */
+static void most_rounds_of_a_loop_have_no_check(void **state)
+{
+	static const struct { uint32_t from; bool race; const char *between; } rows[] = {
+		{ 0, true, "" }, { 1, true, "" }, { 250, true, "" }, { 1000, false, "" },
+		{ 250, true, "bar.sync 0;" }, { 1000, false, "bar.sync 0;" }, { 0, true, "bar.sync 0;" },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		struct ws_buf text = { 0 };
+		struct race_rig r;
+		struct { uint64_t out; uint32_t from; } params;
+
+		ws_buf_printf(&text, "%s.visible .entry k(.param .u64 out, .param .u32 from)\n{\n"
+		              ".reg .b32 %%r<9>; .reg .b64 %%d<9>; .reg .pred %%p<3>;\n"
+		              "ld.param.u64 %%d0, [out]; ld.param.u32 %%r1, [from]; mov.u32 %%r0, %%tid.x;\n"
+		              "mul.wide.u32 %%d1, %%r0, 4; add.s64 %%d2, %%d0, %%d1; mov.u32 %%r2, 0; ld.global.u64 %%d3, [%%d0];\n"
+		              "add.s64 %%d2, %%d2, %%d3; add.s64 %%d0, %%d0, %%d3;\nL:\nsetp.ne.u32 %%p1, %%r2, %%r1; @%%p1 bra M;\n"
+		              "mov.u64 %%d2, %%d0;\nM:\n%s\nN:\nst.global.u32 [%%d2+512], %%r0;\n"
+		              "add.u32 %%r2, %%r2, 1; and.b32 %%r3, %%r2, 15; setp.ne.u32 %%p1, %%r3, 0; @%%p1 bra N;\n"
+		              "setp.lt.u32 %%p1, %%r2, 320; @%%p1 bra L;\nret;\n}\n", PTX_HEAD, rows[k].between);
+		r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text.data);
+		assert_non_null(strstr(r.text.data, "and.b32 %ws_b32_0, %ws_b32_0, %ws_kept_b32_"));
+		params.out = rig_mem(&r.rig, 1 << 12)->addr;
+		params.from = rows[k].from / 16 * 16;
+		rig_run(&r.rig, "k", 1, THREADS, &params);
+		if (!race_found(&r.tables, 0) == rows[k].race)
+			fail_msg("from round %u: %s", rows[k].from, text.data);
+		race_free(&r);
+		ws_buf_free(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_of_threads_are_their_own),
+		cmocka_unit_test(words_of_threads_are_their_own), cmocka_unit_test(most_rounds_of_a_loop_have_no_check),
 		cmocka_unit_test(what_is_left_finds_what_all_find), cmocka_unit_test(what_is_left_finds_races_by_data),
 	};
 
