@@ -582,6 +582,56 @@ static bool tells_whole(const struct entry *e, const struct digit *list, unsigne
 	return ws_pins_have_pair(e->v, e->pins, l) && ws_can_be_apart(e->v, l->of[0]);
 }
 
+static int64_t odd_factor(const struct values *v, const struct sum *s)
+{
+	int64_t a = 0, b, rest;
+	uint32_t leaf;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		if (varying(v, &s->t[k], &leaf) && leaf != UINT32_MAX)
+			for (b = amount(s->t[k].factor); b; a = b, b = rest)
+				rest = a % b;
+	while (a && a % 2 == 0)
+		a /= 2;
+	return a;
+}
+
+/* Is it the only digit that can tell threads apart? */
+static bool tells_alone(const struct entry *e, const struct digit *list, unsigned n, const struct leaf *l)
+{
+	for (unsigned k = 0; k < n; k++)
+		if (&e->v->leaves[list[k].leaf] != l && e->v->leaves[list[k].leaf].kind != LEAF_DIGIT)
+			return false;
+	return l->kind == LEAF_REMAINDER && l->k && !(e->pins && e->pins->n);
+}
+
+/* What is left of y times an odd number, plus one number of the launch, by a power of 2: it is another one for each y, if there
+ * are no more of them than that power (`(i * 2654435761) & (n - 1)`). */
+static void apart_by_remainder(struct entry *e, const struct leaf *l, unsigned *covered)
+{
+	int64_t by = odd_factor(e->v, l->of[0]);
+	struct sum y = { 0 };
+	struct num lo, hi, power, same;
+	uint32_t leaf;
+
+	for (uint32_t k = 0; k < l->of[0]->n && by; k++) {
+		struct term t = l->of[0]->t[k];
+
+		if (!varying(e->v, &t, &leaf))
+			return;
+		if (leaf == UINT32_MAX)
+			continue;
+		t.factor /= by;
+		y.t[y.n++] = t;
+	}
+	if (!y.n || !ws_can_be_apart(e->v, &y))
+		return;
+	ws_entry_bounds(e, &y, &lo, &hi);
+	ws_entry_bounds(e, l->step, &power, &same);
+	demand(e, power, "gt", difference(e, hi, lo));
+	apart(e, &y, ws_entry_number(1), covered);
+}
+
 static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
 	struct num weight;
@@ -602,6 +652,8 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : l->kind != LEAF_DIGIT)
 			apart(e, l->of[0], ws_entry_number(1), covered);
+		else if (tells_alone(e, list, n, l))
+			apart_by_remainder(e, l, covered);
 		if (l->kind == LEAF_LOOP)
 			counters_apart(e, l);
 	}

@@ -826,6 +826,27 @@ static void split_by_numbers(void **state)
 	              "st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 4 }, ALL(0, 64));
 }
 
+/* (i * k) & w: odd multiples of fewer numbers than there are remainders. */
+static void odd_multiples(void **state)
+{
+	static const char odd[] = KERNEL("mul.lo.s32 %r20, %r4, -1640531535; and.b32 %r21, %r20, %r6;\n"
+		"mul.wide.u32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n");
+	static const char even[] = KERNEL("mul.lo.s32 %r20, %r4, 6; add.s32 %r21, %r20, %r5; and.b32 %r22, %r21, %r6;\n"
+		"mul.wide.u32 %rd3, %r22, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n");
+	static const char two[] = KERNEL("mul.lo.s32 %r20, %r4, 5; and.b32 %r21, %r20, 63;\n"
+		"mul.wide.u32 %rd3, %r21, 8; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4; st.global.u32 [%rd5+4], %r4;\n");
+
+	expect(odd, (struct launch){ { 2 }, { 32 }, 4096, 0, 63 }, NONE);
+	expect(odd, (struct launch){ { 2 }, { 32 }, 4096, 0, 255 }, NONE);
+	expect(odd, (struct launch){ { 2 }, { 32 }, 4096, 0, 31 }, ALL(0, 64));
+	expect(odd, (struct launch){ { 2 }, { 32 }, 4096, 0, 62 }, ALL(0, 64));
+	expect(odd, (struct launch){ { 2, 2 }, { 32 }, 4096, 0, 255 }, ALL(0, 128));
+	expect(even, (struct launch){ { 2 }, { 32 }, 4096, 7, 127 }, NONE);
+	expect(even, (struct launch){ { 2 }, { 32 }, 4096, 7, 63 }, ALL(0, 64));
+	expect(two, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	expect(two, (struct launch){ { 2 }, { 33 }, 4096, 0, 0 }, ALL(0, 132));
+}
+
 /* What is read by one pointer and written by another one, in the same places of each thread. */
 static void one_array_by_two_pointers(void **state)
 {
@@ -969,7 +990,7 @@ int main(void)
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
-		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
 		cmocka_unit_test(aliases_still_race),
 	};

@@ -30,6 +30,8 @@ static void number(struct ws_buf *b, unsigned to)
 		"sub.s32 %%i8, %%w, 1; and.b32 %%i7, %%x, %%i8; shl.b32 %%i8, %%x, 1; sub.s32 %%i%u, %%i8, %%i7;\n",
 		"div.s32 %%i8, %%x, %%w; mul.lo.s32 %%i7, %%i8, %%w; sub.s32 %%i8, %%x, %%i7; mad.lo.s32 %%i%u, %%i7, 2, %%i8;\n",
 		"div.u32 %%i8, %%x, %%w; rem.u32 %%i7, %%x, %%w; mad.lo.s32 %%i%u, %%i7, %%n, %%i8;\n",
+		"sub.s32 %%i8, %%w, 1; mul.lo.s32 %%i7, %%x, -1640531535; and.b32 %%i%u, %%i8, %%i7;\n",
+		"mul.lo.s32 %%i7, %%x, 3; add.s32 %%i8, %%i7, %%n; and.b32 %%i%u, %%i8, 63;\n",
 		"and.b32 %%i8, %%x, 7; shr.u32 %%i7, %%x, 3; mad.lo.s32 %%i%u, %%i7, 8, %%i8;\n",
 	};
 	static const int more[] = { 0, 0, 0, 0, 1, -1, 2 };
