@@ -366,6 +366,28 @@ static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c
 	to->entered += c->entered;
 }
 
+static uint64_t sum_of(const struct ws_race_counts *c)
+{
+	uint64_t sum = c->undecided + c->lost + c->records_missing + c->found_missing + c->sampled;
+
+	for (size_t k = 0; k < WS_RACE_LIMITS; k++)
+		sum += c->not_checked[k];
+	return sum;
+}
+
+bool ws_real_race_sum(struct ws_real_gpu *g, uint64_t *sum)
+{
+	bool done;
+
+	pthread_mutex_lock(&g->asking);
+	done = read_counts(g);
+	*sum = sum_of(g->counts) + sum_of(&g->before) + g->counts->found;
+	for (size_t k = 0; k < (size_t)1 << FOUND_LOG2; k++)
+		*sum += g->seen[k].count;
+	pthread_mutex_unlock(&g->asking);
+	return done;
+}
+
 /* The tables begin anew, when no kernel runs. What was found stays. */
 static void renew(struct ws_real_gpu *g)
 {

@@ -38,6 +38,9 @@ struct ws_real_checked_kernel {
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
 	const struct ws_real_probe_value *probe_reads;
 	uint32_t nprobe_reads;
+	bool fixed;                          /* launches with these values of parameters do the same accesses (rewrite/fixed.c) */
+	const struct ws_real_probe_value *fixed_by;
+	uint32_t nfixed_by;
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 };
 struct ws_real_table {
@@ -111,8 +114,16 @@ struct ws_real_launching {
 	const unsigned *grid, *block;        /* 3 each; grid: NULL where all blocks must run at a time, with no byte more than they ask for */
 	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
 	void **params;                       /* as the driver takes them, or NULL */
+	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 };
-unsigned ws_real_race_settled(struct ws_real_gpu *gpu, const struct ws_real_launching *l, bool *probe);
+/* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
+ * is left in l->alike. */
+bool ws_real_race_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l);
+void ws_real_race_alike_launched(struct ws_real_alike *a, int error, int (*record)(void *event, void *stream), void *stream);
+void ws_real_race_alike_forget(void);
+/* All that the checks of a context have found or counted as not known, so far: it never becomes less. false: not read. */
+bool ws_real_race_sum(struct ws_real_gpu *gpu, uint64_t *sum);
+unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */

@@ -30,6 +30,7 @@ void ws_real_race_probe_forget(void)
 	memset(known, 0, sizeof known);
 	memset(tried, 0, sizeof tried);
 	pthread_mutex_unlock(&lock);
+	ws_real_race_alike_forget();
 }
 
 /* false: too many values. */
@@ -120,18 +121,43 @@ static unsigned after_probe(const struct ws_real_checked_kernel *kernel, const s
 	return proved ? if_silent(kernel, l, true, p->proved) : l->all;
 }
 
-unsigned ws_real_race_settled(struct ws_real_gpu *gpu, const struct ws_real_launching *l, bool *probe)
+/* The size for a launch like one that has found nothing, else `size`. */
+static unsigned if_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l, unsigned size)
+{
+	unsigned silent = ws_real_race_silent_size(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic, false);
+
+	if (!silent || !l->grid || size == silent || !ws_real_race_alike(gpu, kernel, l))
+		return size;
+	ws_real_count(WS_FIG_ALIKE, 1);
+	return silent;
+}
+
+static unsigned settled(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool *probe);
+
+unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe)
 {
 	const struct ws_real_checked_kernel *kernel =
 		gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(l->function) : NULL;
-	const struct known *k = NULL;
-	struct probing p;
-	bool can = kernel && can_be_probed(kernel, l, &p), proved, worth;
-	unsigned size;
+	unsigned size, alike;
 
 	*probe = false;
 	if (!kernel)
 		return l->all;
+	size = settled(kernel, l, probe);
+	if (!kernel->fixed)
+		return size;
+	alike = if_alike(gpu, kernel, l, size);
+	*probe &= alike == size;
+	return alike;
+}
+
+static unsigned settled(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool *probe)
+{
+	const struct known *k = NULL;
+	struct probing p;
+	bool can = can_be_probed(kernel, l, &p), proved, worth;
+	unsigned size;
+
 	pthread_mutex_lock(&lock);
 	if (can)
 		k = known_of(&p.key);

@@ -196,17 +196,25 @@ static uint32_t param_number(const struct ws_ptx_func *f, const struct ws_ptx_sy
 	return k;
 }
 
+static const struct ws_real_probe_value *take_values(struct ws_arena *a, const struct ws_rw_kernel *k,
+                                                     const struct ws_probe_value *list, uint32_t n)
+{
+	struct ws_real_probe_value *v = ws_arena_alloc(a, (n + 1) * sizeof *v);
+
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = (struct ws_real_probe_value){ param_number(k->func, list[i].sym), (uint32_t)list[i].offset, list[i].bytes };
+	return v;
+}
+
 static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct ws_real_checked_kernel *to)
 {
-	struct ws_real_probe_value *v = ws_arena_alloc(a, (k->nprobe_reads + 1) * sizeof *v);
-
-	for (uint32_t n = 0; n < k->nprobe_reads; n++)
-		v[n] = (struct ws_real_probe_value){ param_number(k->func, k->probe_reads[n].sym),
-			                             (uint32_t)k->probe_reads[n].offset, k->probe_reads[n].bytes };
 	to->probe = k->probe;
 	to->probe_waits = k->probe_waits;
-	to->probe_reads = v;
+	to->probe_reads = take_values(a, k, k->probe_reads, k->nprobe_reads);
 	to->nprobe_reads = k->nprobe_reads;
+	to->fixed = k->fixed;
+	to->fixed_by = take_values(a, k, k->fixed_by, k->nfixed_by);
+	to->nfixed_by = k->nfixed_by;
 }
 
 static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r,

@@ -45,6 +45,8 @@ static void tell_stats(void)
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
 	if (f[WS_FIG_SILENT])
 		ws_real_tell("launches of which the host has found that they need no checks: %llu", f[WS_FIG_SILENT]);
+	if (f[WS_FIG_ALIKE])
+		ws_real_tell("launches without checks, for one that does the same accesses has found nothing: %llu", f[WS_FIG_ALIKE]);
 	if (f[WS_FIG_PROBES])
 		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
 	if (ws_real_session()->checks && f[WS_FIG_WITH_CHECKS]) {

@@ -98,13 +98,14 @@ struct launch {
 	struct ws_real_gpu *gpu;             /* whose checks the kernel works with */
 	void *function;
 	bool compared;                       /* its transactions are timed, for engine auto */
+	struct ws_real_alike *alike;
 };
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. with: what its checks
  * ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. */
 static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream, struct ws_real_launching *with)
 {
-	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL, f, false };
+	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL, f, false, NULL };
 	bool probe = false;
 
 	ws_real_race_prepare(f);
@@ -118,6 +119,7 @@ static struct launch about_to(void *f, is_capturing ask, ws_real_record *record,
 		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, record, stream);
 	if (probe)
 		with->all = ws_real_race_probed(l.gpu, with);
+	l.alike = with ? with->alike : NULL;
 	return l;
 }
 
@@ -135,6 +137,7 @@ static struct launch in_stream_ptsz(void *f, void *stream, struct ws_real_launch
 static int launched(struct launch l, int e)
 {
 	ws_real_time_end(l.span, l.record, l.stream);
+	ws_real_race_alike_launched(l.alike, e, l.record, l.stream);
 	ws_real_race_end(l.gpu);
 	ws_real_transact_end(l.compared, l.function);
 	if (e)
@@ -150,7 +153,7 @@ int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsig
                            unsigned shared, void *stream, void **params, void **extra)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params };
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params, NULL };
 	struct launch l = in_stream(f, stream, &with);
 
 	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
@@ -160,7 +163,7 @@ int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, 
                                 unsigned shared, void *stream, void **params, void **extra)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params };
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params, NULL };
 	struct launch l = in_stream_ptsz(f, stream, &with);
 
 	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
@@ -208,7 +211,7 @@ static int launch_ex(const void *config, void *f, void **params, void **extra,
 {
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params };
+	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params, NULL };
 	struct launch l = in(f, stream_of(config), used == &c ? &with : NULL);
 
 	c.shared = with.all;
@@ -229,7 +232,7 @@ int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigne
                                       unsigned shared, void *stream, void **params)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params };
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params, NULL };
 	struct launch l = in_stream(f, stream, &with);
 
 	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params));
@@ -239,7 +242,7 @@ int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, un
                                            unsigned bz, unsigned shared, void *stream, void **params)
 {
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params };
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params, NULL };
 	struct launch l = in_stream_ptsz(f, stream, &with);
 
 	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params));

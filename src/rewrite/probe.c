@@ -65,11 +65,17 @@ static bool same_in_all_blocks(unsigned sreg)
 	       (sreg >= WS_SR_LANEMASK_EQ && sreg <= WS_SR_LANEMASK_GT);
 }
 
-static bool operand_is_known(const struct ws_operand *o)
+static bool same_in_all_launches(unsigned sreg)
+{
+	return sreg >= WS_SR_CTAID_X && sreg <= WS_SR_NCTAID_Z;
+}
+
+static bool operand_is_known(const struct ws_probe *p, const struct ws_operand *o)
 {
 	if (o->kind == WS_O_SREG)
-		return same_in_all_blocks(o->sreg_or_count);
-	return o->kind != WS_O_SYM || (o->sym->kind == WS_SYM_VAR && o->sym->space == WS_SPACE_SHARED);
+		return same_in_all_blocks(o->sreg_or_count) || (p->whole && same_in_all_launches(o->sreg_or_count));
+	return o->kind != WS_O_SYM || (o->sym->kind == WS_SYM_VAR && (o->sym->space == WS_SPACE_SHARED ||
+	                               (p->whole && o->sym->space == WS_SPACE_GLOBAL)));
 }
 
 static bool is_parameter(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
@@ -80,25 +86,25 @@ static bool is_parameter(const struct ws_ptx_func *f, const struct ws_ptx_sym *s
 	return false;
 }
 
-/* A load of what the kernel was given, or of constants, at a fixed place. */
-static bool loads_fixed(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+/* A load of what the kernel was given, or of constants, at a fixed place. Constants are others in another launch. */
+static bool loads_fixed(const struct ws_probe *p, const struct ws_ptx_inst *i)
 {
 	const struct ws_operand *o = i->op == WS_OP_ld && i->nops == 2 ? &i->ops[1] : NULL;
 
 	if (!o || o->kind != WS_O_ADDR || !o->sym || o->reg || o->sym->kind != WS_SYM_VAR)
 		return false;
-	return o->sym->space == WS_SPACE_CONST || (o->sym->space == WS_SPACE_PARAM && is_parameter(f, o->sym));
+	return (o->sym->space == WS_SPACE_CONST && !p->whole) || (o->sym->space == WS_SPACE_PARAM && is_parameter(p->f, o->sym));
 }
 
 /* But for the registers that it uses. */
-static bool gives_known(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+static bool gives_known(const struct ws_probe *p, const struct ws_ptx_inst *i)
 {
-	if (loads_fixed(f, i))
+	if (loads_fixed(p, i))
 		return true;
 	if (!computes(i))
 		return false;
 	for (unsigned k = 0; k < i->nops; k++)
-		if (!operand_is_known(&i->ops[k]))
+		if (!operand_is_known(p, &i->ops[k]))
 			return false;
 	return true;
 }
@@ -152,7 +158,7 @@ static void find_data(struct ws_probe *p)
 		for (uint32_t k = 0; k < p->f->ninsts; k++) {
 			const struct ws_ptx_inst *i = &p->f->insts[k];
 
-			s.from = gives_known(p->f, i) ? NULL : i;
+			s.from = gives_known(p, i) ? NULL : i;
 			ws_ptx_inst_regs(i, use_data, &s);
 			if (s.from)
 				ws_ptx_inst_regs(i, make_data, &s);
@@ -347,13 +353,17 @@ static void need_events(struct needing *n)
 
 		if (a && a->address->reg)
 			need(n, a->address->reg);
-		if (a && guard && !n->p->data[guard->index])
+		if (a && guard && (n->p->whole || !n->p->data[guard->index]))
 			need(n, guard);
+		if (a && n->p->whole && a->needed.p)
+			need(n, a->needed.p);
+		if (n->p->whole && is_barrier(&n->p->f->insts[k]))
+			ws_ptx_inst_regs(&n->p->f->insts[k], need_used, n);
 	}
 }
 
 /* Does a branch decide what is needed? */
-static bool decides(const struct ws_probe *p, uint32_t b)
+bool ws_probe_decides(const struct ws_probe *p, uint32_t b)
 {
 	uint8_t *marks = region_of(p, b);
 	bool is = has_event(p, marks, FIRST | SECOND, true);
@@ -370,7 +380,7 @@ static bool look_at_needed(struct ws_probe *p)
 	return true;
 }
 
-static bool find_needed(struct ws_probe *p)
+bool ws_probe_needs(struct ws_probe *p)
 {
 	struct needing n = { p, true };
 
@@ -385,7 +395,7 @@ static bool find_needed(struct ws_probe *p)
 		for (uint32_t b = 0; b < p->f->nblocks; b++) {
 			const struct ws_reg *r = p->when[b];
 
-			if (r && !p->data[r->index] && !p->needed[r->index] && decides(p, b))
+			if (r && !p->data[r->index] && !p->needed[r->index] && ws_probe_decides(p, b))
 				need(&n, r);
 		}
 	}
@@ -561,7 +571,7 @@ static bool note(struct ws_probe_value **list, size_t *n, size_t *cap, const str
 	return *n <= MOST_VALUES;
 }
 
-static bool find_values(struct ws_probe *p)
+bool ws_probe_reads(struct ws_probe *p)
 {
 	for (uint32_t k = 0; k < p->f->ninsts; k++) {
 		const struct ws_ptx_inst *i = &p->f->insts[k];
@@ -605,7 +615,7 @@ static void find_reached(struct ws_probe *p)
 }
 
 /* ---- for the pass ---- */
-static struct ws_probe *begin(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
+struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
 {
 	struct ws_probe *p = ws_alloc(sizeof *p);
 
@@ -623,17 +633,22 @@ static struct ws_probe *begin(struct ws_ptx_func *f, const struct ws_rw_access *
 	return p;
 }
 
+void ws_probe_follow(struct ws_probe *p)
+{
+	find_data(p);
+	find_next(p);
+}
+
 struct ws_probe *ws_probe_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const char **why)
 {
-	struct ws_probe *p = begin(kernel, list, n);
+	struct ws_probe *p = ws_probe_begin(kernel, list, n);
 
 	*why = NULL;
 	if (find_events(p) && (!kernel->nblocks || kernel->blocks[0].live_in)) {
-		find_data(p);
-		find_next(p);
-		if (find_needed(p) && resolve_all(p)) {
+		ws_probe_follow(p);
+		if (ws_probe_needs(p) && resolve_all(p)) {
 			find_reached(p);
-			if (find_values(p) && find_scopes(p))
+			if (ws_probe_reads(p) && find_scopes(p))
 				return p;
 		}
 	}

@@ -32,6 +32,7 @@ struct ws_probe {
 	struct ws_probe_value *params, *constants;       /* that it reads */
 	size_t nparams, cap_params, nconstants, cap_constants;
 	struct ws_buf why;               /* there can be none */
+	bool whole;                      /* of all accesses in all blocks: fixed.c, which makes no probe of it */
 };
 
 /* list: the accesses of the kernel, which must live as long. NULL: it has no probe; *why then says why, in the module's
@@ -42,5 +43,17 @@ void ws_probe_free(struct ws_probe *probe);              /* NULL is fine */
 /* probe_code.c: writes it behind the kernel's code, and the jump to it at the kernel's entry. kernel: as race_enter takes
  * it. A predicate that is true in launches for which the probe has found nothing; NULL: it failed, which was told. */
 const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint32_t kernel, uint32_t module);
+
+/* fixed.c: do the parameters that *params lists, and the sizes of grid and block, say all of a launch that decides whether it
+ * has a race? Then what is found in one launch holds for all of which they are the same. */
+bool ws_launch_is_fixed(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, struct ws_probe_value **params,
+			size_t *nparams);
+
+/* ---- of probe.c, for fixed.c ---- */
+struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
+void ws_probe_follow(struct ws_probe *p);                /* finds what is data, and how blocks follow each other */
+bool ws_probe_needs(struct ws_probe *p);                 /* finds what is needed; false: some of it is data */
+bool ws_probe_decides(const struct ws_probe *p, uint32_t block);         /* does its branch decide what is needed? */
+bool ws_probe_reads(struct ws_probe *p);                 /* finds params and constants; false: too many */
 
 #endif

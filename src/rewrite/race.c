@@ -38,6 +38,7 @@ struct body {
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
+	bool fixed;                      /* launches with the same parameters do the same accesses */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
@@ -649,7 +650,8 @@ static void decide_for_block(struct body *b, const char *silent, const char *cop
 	ws_code_end(c);
 }
 
-/* Launches of which the host has decided it go to the copy at once, but for constants, which the host does not know. */
+/* Launches of which the host has decided it go to the copy at once, but for constants, which the host does not know. silent:
+ * NULL if the entry decides no such thing. */
 static void be_told(struct body *b, const char *silent, const char *copy)
 {
 	struct ws_pass *p = b->race->p;
@@ -661,7 +663,7 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 	ws_code_add(c, "mov.u32 %s, %%dynamic_smem_size;", size);
 	ws_code_add(c, "and.b32 %s, %s, %d;", size, size, WS_RACE_TAGS - 1);
 	ws_code_add(c, "setp.ne.u32 %s, %s, %d;", told, size, WS_RACE_SILENT_TAG);
-	if (b->proved && !b->host_knows) {
+	if (silent && b->proved && !b->host_knows) {
 		ws_code_add(c, "setp.eq.u32 %s, %s, %d;", is, size, WS_RACE_PROBED_TAG);
 		ws_code_add(c, "and.pred %s, %s, %s;", is, is, b->proved);
 		ws_code_add(c, "not.pred %s, %s;", is, is);
@@ -678,6 +680,9 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 	ws_code_add(c, "bra %s;", copy);
 	ws_code_add(c, "%s:", label);
 	ws_code_end(c);
+	kernel->fixed = b->fixed;
+	if (!silent)
+		return;
 	if (b->proved)
 		ws_buf_printf(&p->decides, "%s %s;\n", b->host_knows ? "proved" : "probed", b->proved);
 	ws_buf_printf(&p->decides, "silent %s;\n", silent);
@@ -688,12 +693,12 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 static bool be_silent(struct body *b)
 {
 	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
-	const char *copy = silent ? ws_rw_copy(b->race->p, b->f) : NULL;
+	const char *copy = silent || b->fixed ? ws_rw_copy(b->race->p, b->f) : NULL;
 
 	b->silent = copy ? NULL : silent;
 	if (copy && b->race->p->nunless <= WS_RW_MOST_UNLESS)
 		be_told(b, silent, copy);
-	if (copy)
+	if (copy && silent)
 		decide_for_block(b, silent, copy);
 	return copy != NULL;
 }
@@ -761,6 +766,20 @@ static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t 
 	return b->proved != NULL;
 }
 
+/* Do launches with the same parameters all the same accesses? */
+static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+{
+	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+	struct ws_probe_value *by = NULL;
+	size_t nby;
+
+	for (uint32_t k = 0; k < n; k++)
+		b->fixed |= list[k].rw_class == WS_RW_CHECK && !needless[k].skip;
+	b->fixed = b->fixed && !b->ordering && !b->race->part && ws_launch_is_fixed(b->f, list, n, &by, &nby);
+	kernel->fixed_by = by;
+	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
+}
+
 /* Where the probe has found nothing, cells of shared memory are not needed. */
 static bool call_enter(struct body *b)
 {
@@ -782,6 +801,8 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 
 	if (b->prune)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
+	if (b->prune)
+		find_fixed(b, list, n, needless);
 	limit_registers(b, be_silent(b));
 	return call_enter(b);
 }

@@ -77,6 +77,10 @@ struct ws_rw_kernel {
 	const struct ws_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	const char *no_probe;
+	/* Its launches with these values of parameters do all the same accesses (fixed.c), and it can be told to make no check. */
+	bool fixed;
+	const struct ws_probe_value *fixed_by;
+	uint32_t nfixed_by;
 	/* What its entry computes to decide that no access of a launch needs a check, for the host to do the same beforehand
 	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
 	const char *decides;

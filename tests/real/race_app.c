@@ -1,5 +1,6 @@
 /* A program for `warpsafe race --gpu=real` that uses the driver API: race_app WAY. Its kernel has a race, or with
- * "fine" none, and with "global" behind that it writes to 128 words of global memory; the ways are those in which a program comes to launch a kernel, and to its end. */
+ * "fine" none, and with "global" behind that it writes to 128 words of global memory, with "alike" at addresses that no
+ * proof knows: each word by two blocks in grids of more than two; the ways are those in which a program comes to launch a kernel, and to its end. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -23,11 +24,12 @@ static const char racy[] =
 	".visible .entry exchange(.param .u64 p)\n{\n"
 	"\t.reg .b32 %r<8>;\n\t.reg .b64 %rd<8>;\n\t.shared .align 4 .b8 m[256];\n"
 	"\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
-	"\tmov.u64 %rd3, m;\n\tadd.s64 %rd4, %rd3, %rd2;\n\tst.shared.u32 [%rd4], %r1;\n"
+	"\tmov.u32 %r4, %ctaid.x;\n\tmov.u64 %rd3, m;\n\tadd.s64 %rd4, %rd3, %rd2;\n\tst.shared.u32 [%rd4], %r1;\n"
 	"\t// bar.sync 0;\n"
 	"\txor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd5, %r2, 4;\n\tadd.s64 %rd6, %rd3, %rd5;\n"
 	"\tld.shared.u32 %r3, [%rd6];\n\n"
 	"\t// mov.u32 %r4, %ctaid.x; mad.lo.u32 %r3, %r4, 64, %r3; mad.wide.u32 %rd7, %r3, 4, %rd1; st.global.u32 [%rd7], %r3;\n"
+	"\t// and.b32 %r5, %r4, 1; xor.b32 %r5, %r5, 1; mad.lo.u32 %r5, %r5, 64, %r1; mad.wide.u32 %rd7, %r5, 4, %rd1; st.global.u32 [%rd7], %r5;\n"
 	"\t// SPIN: red.global.add.u32 [%rd1+2048], 1; bra SPIN;\n"
 	"\tret;\n}\n";
 static char text[sizeof racy];
@@ -43,11 +45,16 @@ static void must(int e, const char *what)
 }
 #define DO(call) must(call, #call)
 
-static void launch(void *f, void *stream)
+static void launch_blocks(void *f, unsigned blocks, void *stream)
 {
 	void *params[] = { &memory };
 
-	DO(cuLaunchKernel(f, 2, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+	DO(cuLaunchKernel(f, blocks, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+}
+
+static void launch(void *f, void *stream)
+{
+	launch_blocks(f, 2, stream);
 }
 
 static void enter(void)
@@ -79,6 +86,22 @@ static void many(void)       /* more than the tables hold */
 	once();
 	for (int i = 0; i < 3000; i++)
 		launch(function, NULL);
+	DO(cuCtxSynchronize());
+}
+
+static void grows(void)      /* a launch that is like the others but for its grid */
+{
+	many();
+	launch_blocks(function, 4, NULL);
+	DO(cuCtxSynchronize());
+}
+
+static void four(void)       /* all with a race in global memory */
+{
+	enter();
+	load();
+	for (int i = 0; i < 10; i++)
+		launch_blocks(function, 4, NULL);
 	DO(cuCtxSynchronize());
 }
 
@@ -172,7 +195,7 @@ static void left(void)       /* without waiting for the kernel */
 static const struct { const char *name; void (*go)(void); } ways[] = {
 	{ "once", once }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
 	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "running", running },
-	{ "left", left },
+	{ "left", left }, { "grows", grows }, { "four", four },
 };
 
 int main(int argc, char **argv)
@@ -182,6 +205,8 @@ int main(int argc, char **argv)
 		memcpy(strstr(text, "// bar.sync"), "bar.sync 0;//", 13);
 	if (argc > 3 && strcmp(argv[3], "global") == 0)
 		memcpy(strstr(text, "// mov"), "   mov", 6);
+	if (argc > 3 && strcmp(argv[3], "alike") == 0)
+		memcpy(strstr(text, "// and"), "   and", 6);
 	for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; i++)
 		if (strcmp(argv[1], ways[i].name) == 0)
 			ways[i].go();

@@ -1,0 +1,132 @@
+/* race_alike.c - launches that do the same accesses as one before (rewrite/fixed.c), of which the checks have found nothing.
+ *
+ * Such a kernel is launched again and again by programs that go on in steps. When its shape and parameters are seen for the second
+ * time, what the checks of the context have found and counted so far is noted, and an event is recorded behind the launch. At the next
+ * launch like it the event is waited for, and if nothing was counted since, by any kernel, none of these accesses has a race: this
+ * launch and all that are like it run without checks. Waiting stands before the launch's first event, and is short: a program whose
+ * kernels wait for the host goes on, and is asked again later. */
+#include <pthread.h>
+#include <string.h>
+
+#include "real/real_priv.h"
+
+enum { MOST_BYTES = 128, LOOKS = 512, MOST_WAIT_MS = 2, MOST_WAITS = 4, NO_TIMING = 2 };
+
+enum state { NEW, SEEN, STARTS, RUNS, CLEAN, NOT_CLEAN };
+
+struct key {
+	void *function, *context;
+	unsigned grid[3], block[3], dynamic, bytes;
+	unsigned char values[MOST_BYTES];
+};
+
+struct ws_real_alike {
+	struct key key;
+	enum state state;
+	unsigned waits;
+	uint64_t before;                     /* ws_real_race_sum */
+	void *event;                         /* behind the launch */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ws_real_alike looks[LOOKS];
+
+void ws_real_race_alike_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned k = 0; k < LOOKS; k++) {
+		memset(&looks[k].key, 0, sizeof looks[k].key);
+		looks[k].event = looks[k].state == STARTS ? looks[k].event : NULL;   /* its context may have ended */
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* false: too many values. */
+static bool make_key(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, struct key *key)
+{
+	memset(key, 0, sizeof *key);         /* its gaps are compared, too */
+	key->function = l->function;
+	key->dynamic = l->dynamic;
+	memcpy(key->grid, l->grid, sizeof key->grid);
+	memcpy(key->block, l->block, sizeof key->block);
+	for (uint32_t n = 0; n < kernel->nfixed_by; n++) {
+		const struct ws_real_probe_value *v = &kernel->fixed_by[n];
+
+		if (v->bytes > MOST_BYTES - key->bytes || !l->params || !l->params[v->param])
+			return false;
+		memcpy(key->values + key->bytes, (const char *)l->params[v->param] + v->offset, v->bytes);
+		key->bytes += v->bytes;
+	}
+	return ws_real.cuEventCreate && ws_real.cuEventQuery && ws_real.cuEventRecord && !ws_real.cuCtxGetCurrent(&key->context);
+}
+
+static bool has_ended(void *event)
+{
+	uint64_t end = ws_monotonic_ns() + MOST_WAIT_MS * 1000000ull;
+	int e;
+
+	do
+		e = ws_real.cuEventQuery(event);
+	while (e && ws_monotonic_ns() < end);
+	return !e;
+}
+
+/* A launch like it is on its way, or has ended. */
+static void look(struct ws_real_gpu *gpu, struct ws_real_alike *a)
+{
+	uint64_t sum;
+
+	if (a->waits++ == MOST_WAITS) {
+		a->state = NOT_CLEAN;
+		return;
+	}
+	if (has_ended(a->event))
+		a->state = ws_real_race_sum(gpu, &sum) && sum == a->before ? CLEAN : NOT_CLEAN;
+}
+
+static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a)
+{
+	if (!ws_real_race_sum(gpu, &a->before) || (!a->event && ws_real.cuEventCreate(&a->event, NO_TIMING)))
+		return false;
+	a->state = STARTS;
+	a->waits = 0;
+	return true;
+}
+
+bool ws_real_race_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l)
+{
+	struct ws_real_alike *a;
+	struct key key;
+	bool clean;
+
+	if (!make_key(kernel, l, &key))
+		return false;
+	a = &looks[ws_hash(&key, sizeof key) % LOOKS];
+	pthread_mutex_lock(&lock);
+	if (memcmp(&a->key, &key, sizeof key) != 0) {
+		if (a->state != STARTS && a->key.context != key.context)
+			a->event = NULL;     /* of another context, which may have ended */
+		if (a->state != STARTS) {
+			a->key = key;
+			a->state = SEEN;
+		}
+	} else if (a->state == NEW) {
+		a->state = SEEN;
+	} else if (a->state == SEEN) {
+		l->alike = start(gpu, a) ? a : NULL;
+	} else if (a->state == RUNS) {
+		look(gpu, a);
+	}
+	clean = a->state == CLEAN && !memcmp(&a->key, &key, sizeof key);
+	pthread_mutex_unlock(&lock);
+	return clean;
+}
+
+void ws_real_race_alike_launched(struct ws_real_alike *a, int error, int (*record)(void *event, void *stream), void *stream)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&lock);
+	a->state = error || record(a->event, stream) ? NOT_CLEAN : RUNS;
+	pthread_mutex_unlock(&lock);
+}
