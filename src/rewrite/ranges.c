@@ -29,6 +29,7 @@ enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN, NOT_REACHED };
 struct group {                           /* accesses of one address but for a constant; or of one allocation */
 	struct sum sum;                  /* without it; of an allocation: the pointer into it */
 	bool area;                       /* an allocation: somewhere in it */
+	bool several;                    /* or in another one: some accesses are of several groups */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	bool writes, reads;
 	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
@@ -61,6 +62,7 @@ struct ws_ranges {
 	struct interval intervals[MOST_INTERVALS];
 	unsigned nintervals;
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
+	const char *partly[MOST_OWN];    /* likewise, by group that writes: its accesses, whatever the other groups do */
 	const char *silent;              /* likewise: own, for everything that the kernel executes */
 };
 
@@ -181,9 +183,11 @@ static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, cons
 {
 	for (unsigned k = 0; k < b->n; k++) {
 		struct sum pointer = leaf_alone(b->leaf[k]);
+		struct group *x = join(g, a, &pointer, true, 0, 0);
 
-		if (!join(g, a, &pointer, true, 0, 0))
+		if (!x)
 			return false;
+		x->several |= b->n > 1;
 	}
 	return true;
 }
@@ -447,15 +451,29 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 	}
 }
 
+static bool may_be_apart(const struct ws_ranges *g, const struct group *x)
+{
+	return x->meets || (!x->area && ws_can_be_apart(&g->v, &x->sum));
+}
+
 /* May it be that no access of a launch has a race, as far as can be said before? */
 static bool may_own(const struct ws_ranges *g)
 {
 	if (g->unknown_reads || g->nwriting > MOST_OWN)
 		return false;
 	for (unsigned k = 0; k < g->nwriting; k++)
-		if (!g->groups[k].meets && (g->groups[k].area || !ws_can_be_apart(&g->v, &g->groups[k].sum)))
+		if (!may_be_apart(g, &g->groups[k]))
 			return false;
 	return true;
+}
+
+/* May it be that those of a group have none, though others may? */
+static bool may_partly(const struct ws_ranges *g)
+{
+	for (unsigned k = 0; k < g->nwriting; k++)
+		if (may_be_apart(g, &g->groups[k]) && !g->groups[k].several)
+			return g->nwriting > 1 && g->nwriting <= MOST_OWN && !g->unknown_reads;
+	return false;
 }
 
 /* probed: what is not proved of shared memory is by its probe. */
@@ -873,8 +891,9 @@ static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area)
 			bounds_of_group(e, &g->groups[k]);
 }
 
-/* Leaves in ok what reads and writes must fulfil for `own`. Each predicate holds what the bounds rely on that it uses. */
-static void decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
+/* Leaves in ok what reads and writes must fulfil for `own`. Each predicate holds what the bounds rely on that it uses. Returns
+ * the one that all bounds rely on. */
+static const char *decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
 {
 	bool alike = own && any_twins(g);
 	const char *bounded = new_predicate(g, e), *known;
@@ -897,6 +916,7 @@ static void decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
 		new_predicate(g, e);
 		demand_quiet(g, e, false, true);
 	}
+	return bounded;
 }
 
 /* Atomics that may meet those of their group may meet all others of that size. */
@@ -914,6 +934,24 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 		for (unsigned m = 0; m < k; m++)
 			if (!may_touch(x, &g->groups[m]))
 				demand_disjoint(g, e, x, &g->groups[m]);
+		if (!x->meets)
+			ws_entry_apart(e, &x->sum, x->last - x->first, &x->pins);
+	}
+}
+
+/* What no other group comes to, and its own threads do not share, has no race. bounded: all bounds are known. */
+static void decide_partly(struct ws_ranges *g, struct entry *e, const char *bounded)
+{
+	for (unsigned k = 0; k < g->nwriting; k++) {
+		struct group *x = &g->groups[k];
+
+		if (!may_be_apart(g, x) || x->several)
+			continue;
+		e->ok = bounded;
+		g->partly[k] = new_predicate(g, e);
+		for (unsigned m = 0; m < g->ngroups; m++)
+			if (m != k && !(m < g->nwriting && may_touch(x, &g->groups[m])))
+				demand_disjoint(g, e, m < g->nwriting ? x : &g->groups[m], m < g->nwriting ? &g->groups[m] : x);
 		if (!x->meets)
 			ws_entry_apart(e, &x->sum, x->last - x->first, &x->pins);
 	}
@@ -970,6 +1008,7 @@ static const char *is_one_block(struct ws_ranges *g, struct entry *e)
 static void write_entry(struct ws_ranges *g, bool own, const struct silence *silence)
 {
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
+	const char *bounded;
 
 	new_predicate(g, &e);
 	g->one_block = g->between ? is_one_block(g, &e) : NULL;
@@ -980,10 +1019,12 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 		bounds_of_group(&e, &g->groups[k]);
 	if (reads_unproved(g) && !g->nrare)
 		make_intervals(g, &e);
-	if (own || g->ngroups > g->nwriting) {
-		decide_quiet(g, &e, own);
+	if (own || g->ngroups > g->nwriting || may_partly(g)) {
+		bounded = decide_quiet(g, &e, own);
 		if (own)
 			decide_own(g, &e);
+		else if (may_partly(g) && !g->nrare)
+			decide_partly(g, &e, bounded);
 	}
 	if (silence)
 		decide_silent(g, &e, silence);
@@ -1095,7 +1136,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	own = may_own(g);
 	all = (g->nwriting ? own : shared || proved) && calls_nothing(reach, k) &&
 	      may_be_silent(g, list, n, needless, shared, proved, &silence);
-	if (all || (g->nwriting && (own || reads_unproved(g))))
+	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g))))
 		write_entry(g, own && g->nwriting, all ? &silence : NULL);
 	return g;
 }
@@ -1147,11 +1188,18 @@ bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, co
 	return g->how[a->inst->index] == g->how[b->inst->index];
 }
 
+static const char *of_group(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	unsigned k = g->group[a->inst->index];
+
+	return g->own || k >= MOST_OWN ? g->own : g->partly[k];
+}
+
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
                            const char *address)
 {
 	enum how how = (enum how)g->how[a->inst->index];
-	const char *decided = how == BOUNDED_READ ? g->quiet : how == AREA_READ ? g->far : how == OWN ? g->own : NULL;
+	const char *decided = how == BOUNDED_READ ? g->quiet : how == AREA_READ ? g->far : how == OWN ? of_group(g, a) : NULL;
 	bool read = how == OUTSIDE || how == BOUNDED_READ || how == AREA_READ;
 	const char *label;
 

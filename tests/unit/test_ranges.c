@@ -826,6 +826,28 @@ static void split_by_numbers(void **state)
 	              "st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 4 }, ALL(0, 64));
 }
 
+/* Groups that nothing is known of leave the proofs of others as they are, if they stay in another allocation. */
+#define ANYWHERE "and.b32 %r8, %r7, 63; xor.b32 %r9, %r8, 5; mul.wide.u32 %rd6, %r9, 4; add.s64 %rd7, %rd1, %rd6; st.global.u32 [%rd7], %r4;\n"
+
+static void some_groups_alone(void **state)
+{
+	static const char own[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd5]; st.global.u32 [%rd5], %r4;\n" ANYWHERE);
+	static const char one[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd5]; st.global.u32 [%rd2], %r4;\n" ANYWHERE);
+	static const char atomics[] = KERNEL("popc.b32 %r9, %r4; mul.wide.u32 %rd8, %r9, 4; add.s64 %rd9, %rd2, %rd8; red.global.add.u32 [%rd9], 1;\n"
+		"mov.u32 %r7, %r4;\n" ANYWHERE);
+	static const char either[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd5]; st.global.u32 [%rd5], %r4; setp.eq.s32 %p1, %r7, 3;\n"
+		"selp.b64 %rd8, %rd1, %rd2, %p1; and.b32 %r8, %r7, 63; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd8, %rd6; st.global.u32 [%rd7], %r4;\n");
+
+	expect_allocated(own, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 64));
+	expect_allocated(own, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(0, 128));       /* one allocation */
+	expect(own, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 128));
+	expect_allocated(own, (struct launch){ { 2, 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 256));    /* not their own */
+	expect_allocated(one, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(1, 128));
+	expect_allocated(atomics, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 64));
+	expect_allocated(atomics, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, (struct checks){ 0, 64, 64, 0 });
+	expect_allocated(either, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 128));
+}
+
 /* (i * k) & w: odd multiples of fewer numbers than there are remainders. */
 static void odd_multiples(void **state)
 {
@@ -990,7 +1012,7 @@ int main(void)
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
-		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
 		cmocka_unit_test(aliases_still_race),
 	};
