@@ -620,17 +620,14 @@ static void bounds_in_row(struct entry *e, const struct group *x, const struct t
 }
 
 /* Makes `disjoint` true if they are for this reason. */
-static void or_side_by_side(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
+static void or_in_columns(struct entry *e, const struct group *a, const struct group *b, const struct sum *width, const char *disjoint)
 {
-	struct sum width = { .n = 1 };
 	struct num lo[2], hi[2], pitch, same;
 	const char *first, *last, *apart;
 
-	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b) || !find_pitch(e->v, &a->sum, &width.t[0]))
-		return;
-	bounds_in_row(e, a, &width.t[0], &lo[0], &hi[0]);
-	bounds_in_row(e, b, &width.t[0], &lo[1], &hi[1]);
-	ws_entry_bounds(e, &width, &pitch, &same);
+	bounds_in_row(e, a, &width->t[0], &lo[0], &hi[0]);
+	bounds_in_row(e, b, &width->t[0], &lo[1], &hi[1]);
+	ws_entry_bounds(e, width, &pitch, &same);
 	first = in_register(e, &lo[0]);
 	last = in_register(e, &hi[0]);
 	apart = ws_code_temp(e->c, WS_PRED);
@@ -641,6 +638,34 @@ static void or_side_by_side(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "sub.s64 %s, %s, %s;", last, last, first);
 	ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", apart, last, ws_entry_text(e, &pitch), apart);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
+}
+
+/* A term that both sums have, of a number and something that varies: rows of that many bytes. */
+static bool is_constant_pitch(const struct values *v, const struct term *t, const struct sum *other)
+{
+	if (t->n != 1 || v->leaves[t->leaf[0]].fixed || t->factor < 2)
+		return false;
+	for (uint32_t k = 0; k < other->n; k++)
+		if (other->t[k].n == 1 && other->t[k].leaf[0] == t->leaf[0] && other->t[k].factor == t->factor)
+			return true;
+	return false;
+}
+
+static void or_side_by_side(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
+{
+	struct sum width = { .n = 1 };
+
+	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b))
+		return;
+	if (find_pitch(e->v, &a->sum, &width.t[0])) {
+		or_in_columns(e, a, b, &width, disjoint);
+		return;
+	}
+	for (uint32_t k = 0; k < a->sum.n; k++) {
+		width.t[0] = (struct term){ .factor = a->sum.t[k].factor };
+		if (is_constant_pitch(e->v, &a->sum.t[k], &b->sum) && width.t[0].factor >= a->last - a->first + b->last - b->first)
+			or_in_columns(e, a, b, &width, disjoint);
+	}
 }
 
 /* ---- tiles on a diagonal ----

@@ -20,21 +20,55 @@ static bool part(struct values *v, enum leaf_kind kind, const struct sum *x, con
 	return ws_value_leaf(v, &l, out);
 }
 
+/* The largest power of 2 that all of x is a multiple of, and s, which is a power of 2: less than s. */
+static int64_t in_common(const struct sum *x, const struct sum *s)
+{
+	int64_t all = s->n == 1 && !s->t[0].n ? s->t[0].factor / 2 : 1;
+
+	for (uint32_t k = 0; k < x->n; k++)
+		while (all > 1 && x->t[k].factor % all)
+			all /= 2;
+	return all > 1 ? all : 1;
+}
+
+static struct sum divide(struct sum s, int64_t by)
+{
+	for (uint32_t k = 0; k < s.n; k++)
+		s.t[k].factor /= by;
+	return s;
+}
+
 bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
-	return part(v, LEAF_QUOTIENT, x, s, power, out);
+	int64_t by = power ? in_common(x, s) : 1;
+	struct sum y = divide(*x, by), of = divide(*s, by);
+
+	return part(v, LEAF_QUOTIENT, &y, &of, power, out);
 }
 
+/* 4 * x % 16 is 4 * (x % 4). */
 bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
-	return part(v, LEAF_REMAINDER, x, s, power, out);
+	int64_t by = power ? in_common(x, s) : 1;
+	struct sum y = divide(*x, by), of = divide(*s, by), rest;
+
+	out->n = 0;
+	return part(v, LEAF_REMAINDER, &y, &of, power, &rest) && ws_sum_add(out, &rest, by);
 }
 
+static bool differ_by_number(const struct sum *a, const struct sum *b)
+{
+	struct sum rest = *a;
+
+	return ws_sum_add(&rest, b, -1) && (!rest.n || (rest.n == 1 && !rest.t[0].n));
+}
+
+/* x / s and (x + k) % s tell what x is as well as x / s and x % s do. */
 bool ws_split_pair(const struct leaf *a, const struct leaf *b)
 {
 	return a->kind + b->kind == LEAF_QUOTIENT + LEAF_REMAINDER && a->kind != b->kind &&
 	       (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER) && a->k == b->k &&
-	       ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
+	       differ_by_number(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
 }
 
 /* ---- x in sums with its parts ---- */

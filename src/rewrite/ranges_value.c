@@ -352,8 +352,11 @@ static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, 
 	if (is_power(k + 1) && k < MANY)
 		return ws_split_remainder(v, x, &s, true, out);
 	*out = *x;
-	return high > 0 && high < MANY && is_power((uint64_t)high) && ws_split_remainder(v, x, &s, true, &low) &&
-	       ws_sum_add(out, &low, -1);
+	if (high <= 0 || high >= MANY || !is_power((uint64_t)high) || !ws_split_remainder(v, x, &s, true, &low) ||
+	    !ws_sum_add(out, &low, -1))
+		return false;
+	ws_split_replace(v, out);
+	return true;
 }
 
 static int64_t low_bit(int64_t k)

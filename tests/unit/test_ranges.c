@@ -848,6 +848,26 @@ static void some_groups_alone(void **state)
 	expect_allocated(either, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 4096, ALL(0, 128));
 }
 
+/* Fours of places that each thread of four begins with another one of: i / 4 * 16 + i % 4, and i / 4 * 16 + (i + 2) % 4 + 8. */
+#define IN_TURN(second, last) KERNEL("and.b32 %r20, %r3, 3; add.s32 %r21, %r3, 2; and.b32 %r22, %r21, 3; shl.b32 %r23, %r3, 2;\n" \
+	"and.b32 %r24, %r23, -16; mul.lo.s32 %r25, %r1, 480; add.s32 %r26, %r25, %r20; add.s32 %r27, %r26, %r24;\n" \
+	"mul.wide.u32 %rd3, %r27, 16; add.s64 %rd4, %rd2, %rd3; st.global.u32 [%rd4], %r4;\n" \
+	"add.s32 %r28, %r22, %r25; add.s32 %r29, %r28, %r24; add.s32 %r30, %r29, " second ";\n" \
+	"mul.wide.u32 %rd5, %r30, 16; add.s64 %rd6, %rd2, %rd5; st.global.u32 [%rd6], %r4;\n" \
+	"add.s32 %r31, %r27, 4; mul.wide.u32 %rd7, %r31, 16; add.s64 %rd8, %rd2, %rd7; st.global.u32 [%rd8], %r4;\n" \
+	"add.s32 %r32, %r29, " last "; mul.wide.u32 %rd9, %r32, 16; add.s64 %rd10, %rd2, %rd9; st.global.u32 [%rd10], %r4;\n")
+
+static void places_in_turn(void **state)
+{
+	static const char fine[] = IN_TURN("8", "12"), closer[] = IN_TURN("6", "10"), same[] = IN_TURN("8", "8");
+
+	expect(fine, (struct launch){ { 2 }, { 120 }, 4096, 0, 0 }, NONE);
+	expect(fine, (struct launch){ { 2 }, { 124 }, 4096, 0, 0 }, ALL(0, 4 * 248));      /* rows of blocks are too short */
+	expect(fine, (struct launch){ { 1 }, { 32, 2 }, 4096, 0, 0 }, ALL(0, 4 * 64));
+	expect(closer, (struct launch){ { 2 }, { 120 }, 4096, 0, 0 }, ALL(0, 4 * 240));
+	expect(same, (struct launch){ { 2 }, { 120 }, 4096, 0, 0 }, NONE);                 /* a thread's own, twice */
+}
+
 /* (i * k) & w: odd multiples of fewer numbers than there are remainders. */
 static void odd_multiples(void **state)
 {
@@ -1012,7 +1032,7 @@ int main(void)
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
-		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
 		cmocka_unit_test(aliases_still_race),
 	};

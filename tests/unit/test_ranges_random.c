@@ -32,6 +32,8 @@ static void number(struct ws_buf *b, unsigned to)
 		"div.u32 %%i8, %%x, %%w; rem.u32 %%i7, %%x, %%w; mad.lo.s32 %%i%u, %%i7, %%n, %%i8;\n",
 		"sub.s32 %%i8, %%w, 1; mul.lo.s32 %%i7, %%x, -1640531535; and.b32 %%i%u, %%i8, %%i7;\n",
 		"mul.lo.s32 %%i7, %%x, 3; add.s32 %%i8, %%i7, %%n; and.b32 %%i%u, %%i8, 63;\n",
+		"shl.b32 %%i7, %%x, 2; and.b32 %%i8, %%i7, -16; add.s32 %%i7, %%x, 3; and.b32 %%i7, %%i7, 3; add.s32 %%i%u, %%i8, %%i7;\n",
+		"shr.u32 %%i8, %%x, 3; sub.s32 %%i7, %%x, 5; and.b32 %%i7, %%i7, 7; mad.lo.s32 %%i%u, %%i8, 16, %%i7;\n",
 		"and.b32 %%i8, %%x, 7; shr.u32 %%i7, %%x, 3; mad.lo.s32 %%i%u, %%i7, 8, %%i8;\n",
 	};
 	static const int more[] = { 0, 0, 0, 0, 1, -1, 2 };
