@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { CHOICE, SET, NUMBER, SWITCH, TEXT, REGEX, U32, U64, SIZE, SECONDS, CC };
+enum kind { CHOICE, SET, NUMBER, SWITCH, FLAG, TEXT, REGEX, U32, U64, SIZE, SECONDS, CC };
 enum { V_RACE = 1, V_RUN = 2, V_SIM = 4, V_TM = 8 };
 
 struct row {
@@ -199,7 +199,7 @@ static bool set_choice(struct ws_options *o, const struct row *r, const char *va
 		return refuse(o, why, "--%s: '%s' is none of %s", r->name, value, r->values);
 	if (r->kind == NUMBER)
 		*(uint32_t *)field = (uint32_t)strtoul(value, NULL, 10);
-	else if (r->kind == SWITCH)
+	else if (r->kind == SWITCH || r->kind == FLAG)
 		*(bool *)field = i == 1;
 	else
 		set_text(o, r, value, why);
@@ -212,6 +212,7 @@ static bool set_row(struct ws_options *o, const struct row *r, const char *value
 	case CHOICE:
 	case NUMBER:
 	case SWITCH:
+	case FLAG:
 		return set_choice(o, r, value, why);
 	case SET:
 		if (!valid_set(r->values, value))
@@ -279,6 +280,7 @@ static bool same_value(const struct row *r, const void *a, const void *b)
 
 	switch (r->kind) {
 	case SWITCH:
+	case FLAG:
 		return *(const bool *)a == *(const bool *)b;
 	case NUMBER:
 	case U32:
@@ -313,6 +315,7 @@ static void add_value(struct ws_buf *out, const struct row *r, const void *field
 {
 	switch (r->kind) {
 	case SWITCH:
+	case FLAG:
 		ws_buf_puts(out, *(const bool *)field ? strchr(r->values, '|') + 1 : "");
 		if (!*(const bool *)field)
 			ws_buf_add(out, r->values, strcspn(r->values, "|"));
@@ -410,7 +413,9 @@ static void help_row(const struct row *r, struct ws_buf *out)
 {
 	size_t start = out->len, width;
 
-	ws_buf_printf(out, "  --%s=%s", r->name, value_word(r));
+	ws_buf_printf(out, "  --%s", r->name);
+	if (r->kind != FLAG)
+		ws_buf_printf(out, "=%s", value_word(r));
 	width = out->len - start;
 	if (width + 2 > HELP_COLUMN) {
 		ws_buf_puts(out, "\n");
@@ -422,7 +427,7 @@ static void help_row(const struct row *r, struct ws_buf *out)
 		if (*s == '\n')
 			ws_buf_printf(out, "%*s", HELP_COLUMN, "");
 	}
-	if (r->preset && strcmp(r->preset, "0") != 0)
+	if (r->preset && strcmp(r->preset, "0") != 0 && r->kind != FLAG)
 		ws_buf_printf(out, " [%s]", r->preset);
 	ws_buf_puts(out, "\n");
 }
@@ -467,16 +472,19 @@ void ws_options_man(const char *verb, struct ws_buf *out)
 			continue;
 		ws_buf_puts(out, ".TP\n.B \\-\\-");
 		add_roff(out, r->name);
-		ws_buf_puts(out, "=\\fI");
-		add_roff(out, value_word(r));
-		ws_buf_puts(out, "\\fR\n");
+		if (r->kind != FLAG) {
+			ws_buf_puts(out, "=\\fI");
+			add_roff(out, value_word(r));
+			ws_buf_puts(out, "\\fR");
+		}
+		ws_buf_puts(out, "\n");
 		add_roff(out, r->help);
 		if (r->kind == SET || r->kind == U32 || r->kind == U64) {
 			ws_buf_puts(out, "; ");
 			add_roff(out, r->values);
 		}
 		ws_buf_puts(out, ".\n");
-		if (r->preset) {
+		if (r->preset && r->kind != FLAG) {
 			ws_buf_puts(out, "Default: ");
 			add_roff(out, r->preset);
 			ws_buf_puts(out, ".\n");
@@ -535,6 +543,13 @@ const char *ws_options_nearest(const char *verb, const char *name)
 		}
 	}
 	return found;
+}
+
+bool ws_options_flag(const char *name)
+{
+	const struct row *r = find_row(name);
+
+	return r && r->kind == FLAG;
 }
 
 bool ws_options_known(const char *verb, const char *name)

@@ -31,6 +31,8 @@ struct ws_options {
 	uint32_t tm_patience;        /* aborts */
 	uint64_t tm_heap;            /* bytes */
 	uint64_t tm_pool;            /* bytes */
+	const char *tm_check;        /* "none", "history" */
+	bool tm_opacity;
 	/* detector */
 	const char *detector;        /* "shadow" */
 	const char *memories;        /* "shared,global" */
@@ -68,6 +70,8 @@ bool ws_options_from_env(struct ws_options *o, const char *text, const char **wh
 void ws_options_help(const char *verb, struct ws_buf *out);
 /* Closest option name of that verb, for "did you mean"; NULL if none is near. */
 const char *ws_options_nearest(const char *verb, const char *name);
+/* True if the option needs no value. */
+bool ws_options_flag(const char *name);
 /* True if the verb takes an option of this name. */
 bool ws_options_known(const char *verb, const char *name);
 /* The verb's options as the rows of a manual page (man(7)). */

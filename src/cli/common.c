@@ -73,22 +73,23 @@ static int refuse_option(const char *verb, const char *name)
 	return ws_cli_refuse(verb, "there is no option '--%s' (see 'warpsafe help %s')", name, verb);
 }
 
-/* One option: "--name=value", or "--name" with the value in the next word. Returns how many words it took; 0 after a
- * refusal. */
+/* One option: "--name=value", "--name" alone of a flag, or with the value in the next word. Returns how many words it took; 0
+ * after a refusal. */
 static int take_option(const char *verb, char **argv, int left, struct ws_options *o)
 {
 	const char *word = argv[0] + 2, *equals = strchr(word, '='), *why, *value;
 	char *name = equals ? ws_strndup(word, (size_t)(equals - word)) : ws_strdup(word);
-	int taken = equals ? 1 : 2;
+	bool flag = !equals && ws_options_flag(name);
+	int taken = equals || flag ? 1 : 2;
 
 	if (!ws_options_known(verb, name)) {
 		refuse_option(verb, name);
 		taken = 0;
-	} else if (!equals && left < 2) {
+	} else if (!equals && !flag && left < 2) {
 		ws_cli_refuse(verb, "--%s needs a value (see 'warpsafe help %s')", name, verb);
 		taken = 0;
 	} else {
-		value = equals ? equals + 1 : argv[1];
+		value = equals ? equals + 1 : flag ? "yes" : argv[1];
 		if (!ws_options_set(o, name, value, &why)) {
 			ws_cli_refuse(verb, "%s", why);
 			taken = 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "cuda/check_history.h"
 #include "cuda/clocked.h"
 #include "cuda/instrument.h"
 #include "cuda/program.h"
@@ -153,6 +154,8 @@ static void *create(void)
 	if (strcmp(s->options.instrument, "none") != 0) {
 		c.observer = &ws_instrument_observer;
 		atexit(ws_instrument_tell);
+		if (ws_check_history_wanted(&s->options))
+			ws_check_history_start(s, &c);
 	}
 	ws_report_set(s->report, "sim", s->detector ? s->detector->name : "none", s->options.granularity);
 	s->gpu = ws_gpu_create(&c);

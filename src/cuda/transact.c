@@ -67,6 +67,11 @@ static void set_engine(const struct tables *t, enum ws_tm_engine engine)
 	memset(t->shadow->host, 0, ((size_t)tm->mask + 1) * 8);
 }
 
+enum ws_tm_engine ws_transact_engine(void)
+{
+	return ntables ? (enum ws_tm_engine)((const struct ws_tm *)(const void *)tables[0].handle->host)->engine : WS_TM_PSTM;
+}
+
 void ws_transact_begin(void)
 {
 	if (running++ || !automatic())

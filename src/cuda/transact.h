@@ -6,6 +6,7 @@
 #include "device/tm.h"
 #include "gpu/gpu.h"
 #include "rewrite/rewrite.h"
+#include "../include/warpsafe/tm/handle.h"
 
 /* The pass `tm` with the session's options. */
 bool ws_transact(struct ws_ptx_module *m, const struct ws_sink *sink);
@@ -16,6 +17,8 @@ _Noreturn void ws_transact_refused(const char *why);
 void ws_transact_loaded(const void *key, struct ws_gpu_module *m);
 /* Before a launch: sets the engine that is tried, with --engine=auto. */
 void ws_transact_begin(void);
+/* The engine that the next launch, or this one, runs with. */
+enum ws_tm_engine ws_transact_engine(void);
 /* After ws_transact_take for all modules. */
 void ws_transact_end(const char *kernel);
 /* After a launch: takes the counters, memory of the variable WS_TM_COUNTERS, and sets them to zero. */

@@ -18,4 +18,20 @@ enum {
 #define WS_TM_TABLE "__warpsafe_tm_table"
 #define WS_TM_COUNTERS "__warpsafe_tm_stripes"
 
+/* With `history`: where code of sections tells of itself, by volatile stores of 64 bits: WS_TM_EVENT(kind, bytes) and a generic address,
+ * or, of WS_TM_EVENT_ENDED, the state of the transaction. */
+#define WS_TM_EVENT_WORD "__warpsafe_tm_event"
+#define WS_TM_POOL "__warpsafe_tm_pool"
+enum ws_tm_event {
+	WS_TM_EVENT_NONE,
+	WS_TM_EVENT_START,           /* an attempt */
+	WS_TM_EVENT_READ,            /* of the section: what the engine loads there is for it */
+	WS_TM_EVENT_WRITE,
+	WS_TM_EVENT_DONE,            /* that read or write was not in vain */
+	WS_TM_EVENT_ENDING,          /* the attempt takes effect or is undone from now on */
+	WS_TM_EVENT_ENDED
+};
+enum { WS_TM_EVENT_KIND_AT = 60, WS_TM_EVENT_BYTES_AT = 52, WS_TM_STATE_COMMITTED = 3 };
+#define WS_TM_EVENT(kind, bytes) ((unsigned long long)(kind) << WS_TM_EVENT_KIND_AT | (unsigned long long)(bytes) << WS_TM_EVENT_BYTES_AT)
+
 #endif

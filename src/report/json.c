@@ -210,6 +210,19 @@ static void write_rules(struct ws_json *j, const struct ws_report_view *v)
 	ws_json_close(j, ']');
 }
 
+static void write_violations(struct ws_json *j, const struct ws_report_view *v)
+{
+	ws_json_open(j, "violations", '[');
+	for (size_t i = 0; i < v->nviolations; i++) {
+		ws_json_open(j, NULL, '{');
+		ws_json_string(j, "what", v->violations[i].what);
+		ws_json_string(j, "text", v->violations[i].text);
+		ws_json_number(j, "count", v->violations[i].count);
+		ws_json_close(j, '}');
+	}
+	ws_json_close(j, ']');
+}
+
 void ws_report_write_json(const struct ws_report *r, struct ws_buf *out)
 {
 	struct ws_json j = { .out = out };
@@ -240,6 +253,8 @@ void ws_report_write_json(const struct ws_report *r, struct ws_buf *out)
 	ws_json_close(&j, ']');
 	write_strings(&j, "limits", v.limits, v.nlimits);
 	write_strings(&j, "errors", v.errors, v.nfailures);
+	if (v.nviolations)
+		write_violations(&j, &v);
 	ws_json_number(&j, "suppressed", v.suppressed);
 	if (v.nrules)
 		write_rules(&j, &v);

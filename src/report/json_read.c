@@ -181,6 +181,15 @@ static void read_error(struct reader *rd, json_t *o)
 	read_text(rd, o, ws_report_error);
 }
 
+static void read_violation(struct reader *rd, json_t *o)
+{
+	struct ws_violation_row v = { get_string(rd, o, "what", true), get_string(rd, o, "text", true),
+	                              get_number(rd, o, "count", INT64_MAX) };
+
+	if (!rd->failed)
+		ws_report_violation(rd->report, &v);
+}
+
 static void read_rule(struct reader *rd, json_t *o)
 {
 	struct ws_rule_row rule = { .text = get_string(rd, o, "rule", true), .file = get_string(rd, o, "file", true),
@@ -223,6 +232,7 @@ static void read_root(struct reader *rd, json_t *root)
 	read_array(rd, root, "unchecked", read_unchecked);
 	read_array(rd, root, "limits", read_limit);
 	read_array(rd, root, "errors", read_error);
+	read_array(rd, root, "violations", read_violation);
 	read_array(rd, root, "suppressions", read_rule);
 	ws_report_add_suppressed(rd->report, get_number(rd, root, "suppressed", INT64_MAX));
 	ws_report_set_runs(rd->report, (uint32_t)get_number(rd, root, "runs", UINT32_MAX));

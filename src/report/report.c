@@ -29,6 +29,8 @@ struct ws_report {
 	size_t nkernels, capkernels;
 	struct ws_unchecked_row *unchecked;
 	size_t nunchecked, capunchecked;
+	struct ws_violation_row *violations;
+	size_t nviolations, capviolations;
 	const char **limits, **errors;
 	size_t nlimits, caplimits, nerrors, caperrors;
 	uint64_t suppressed;
@@ -61,6 +63,7 @@ void ws_report_free(struct ws_report *r)
 	free(r->limits);
 	free(r->rules);
 	free(r->errors);
+	free(r->violations);
 	ws_arena_free(r->arena);
 	free(r);
 }
@@ -355,6 +358,20 @@ void ws_report_unchecked(struct ws_report *r, const char *kernel, const char *wh
 	pthread_mutex_unlock(&r->lock);
 }
 
+void ws_report_violation(struct ws_report *r, const struct ws_violation_row *v)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&r->lock);
+	while (i < r->nviolations && strcmp(r->violations[i].what, v->what) != 0)
+		i++;
+	if (i == r->nviolations)
+		*WS_PUSH(r->violations, r->nviolations, r->capviolations) =
+			(struct ws_violation_row){ keep(r, v->what), keep(r, v->text), 0 };
+	r->violations[i].count = add_saturated(r->violations[i].count, v->count);
+	pthread_mutex_unlock(&r->lock);
+}
+
 static bool holds(const char *const *texts, size_t n, const char *text)
 {
 	for (size_t i = 0; i < n; i++)
@@ -412,6 +429,8 @@ void ws_report_add_run(struct ws_report *r, const struct ws_report *one)
 		ws_report_limit(r, v.limits[i]);
 	for (size_t i = 0; i < v.nfailures; i++)
 		ws_report_error(r, v.errors[i]);
+	for (size_t i = 0; i < v.nviolations; i++)
+		ws_report_violation(r, &v.violations[i]);
 	ws_report_view_close(one, &v);
 	r->runs++;
 }
@@ -499,6 +518,7 @@ void ws_report_view_open(const struct ws_report *r, struct ws_report_view *v)
 		.unchecked = r->unchecked, .nunchecked = r->nunchecked,
 		.limits = r->limits, .nlimits = r->nlimits,
 		.errors = r->errors, .nfailures = r->nerrors,
+		.violations = r->violations, .nviolations = r->nviolations,
 		.rules = r->rules, .nrules = r->nrules, .runs = r->runs,
 	};
 	v->races = ws_alloc(r->nentries * sizeof *v->races);

@@ -44,6 +44,8 @@ struct ws_race {
 
 struct ws_kernel_row { const char *name; uint64_t launches, accesses, thread_instructions; bool checked; };
 struct ws_unchecked_row { const char *kernel, *why; };
+/* What transactions must not do and did (warpsafe tm --check): text for people, of the first time. */
+struct ws_violation_row { const char *what; /* the same kind at the same places has the same */ const char *text; uint64_t count; };
 
 struct ws_report;
 struct ws_report *ws_report_new(void);
@@ -58,6 +60,9 @@ void ws_report_limit(struct ws_report *r, const char *text);     /* what could n
 /* The same for a figure that grows: takes the place of the limit that begins with `key`. */
 void ws_report_limit_now(struct ws_report *r, const char *key, const char *text);
 void ws_report_error(struct ws_report *r, const char *text);     /* a kernel that failed: out of bounds, deadlock */
+void ws_report_violation(struct ws_report *r, const struct ws_violation_row *v);  /* adds to the row of that `what` */
+/* Appends all of them, as text; returns how many rows there are. */
+size_t ws_report_write_violations(const struct ws_report *r, struct ws_buf *out);
 /* Adds what one run of several found; `one` stays as it is. */
 void ws_report_add_run(struct ws_report *r, const struct ws_report *one);
 /* Thread and block of an access from their linear indices; a dimension of 0 is one of 1. */

@@ -19,6 +19,8 @@ struct ws_report_view {              /* a report as a renderer sees it; points i
 	size_t nkernels;
 	const struct ws_unchecked_row *unchecked;
 	size_t nunchecked;
+	const struct ws_violation_row *violations;
+	size_t nviolations;
 	const char *const *limits, *const *errors;
 	size_t nlimits, nfailures;           /* failures: entries of errors */
 };

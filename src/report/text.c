@@ -275,3 +275,19 @@ void ws_report_write_text(const struct ws_report *r, const struct ws_text_option
 	ws_report_view_close(r, &v);
 	ws_sources_free(w.sources);
 }
+
+size_t ws_report_write_violations(const struct ws_report *r, struct ws_buf *out)
+{
+	struct ws_report_view v;
+	size_t n;
+
+	ws_report_view_open(r, &v);
+	n = v.nviolations;
+	for (size_t i = 0; i < n; i++) {
+		ws_buf_printf(out, "T%zu  error: %s\n    seen ", i + 1, v.violations[i].text);
+		ws_buf_add_count(out, v.violations[i].count);
+		ws_buf_puts(out, v.violations[i].count == 1 ? " time\n\n" : " times\n\n");
+	}
+	ws_report_view_close(r, &v);
+	return n;
+}

@@ -27,9 +27,12 @@ struct ws_tm_settings {
 	uint32_t patience;               /* aborts after which a transaction runs alone */
 	uint64_t heap;                   /* bytes for long logs */
 	uint64_t pool;                   /* bytes for malloc */
+	bool history;                    /* tells what sections do, by stores that the simulated GPU's observer sees (device/tm.h) */
 };
 struct ws_tm_settings ws_tm_settings_default(void);
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o);
+/* place: that of code of a marker of a section, or near it. Becomes the one in the program, if another file's is near. */
+bool ws_tm_marker_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place);
 bool ws_rewrite_tm(const struct ws_tm_settings *settings, struct ws_ptx_module *m, const struct ws_sink *sink);
 
 /* The passes there are: name and one sentence; false when k is beyond the last. */

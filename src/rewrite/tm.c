@@ -57,7 +57,7 @@ struct ws_tm_settings ws_tm_settings_default(void)
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
-	                            .heap = o->tm_heap, .pool = o->tm_pool };
+	                            .heap = o->tm_heap, .pool = o->tm_pool, .history = strcmp(o->tm_check, "history") == 0 };
 
 	s.automatic = strcmp(o->tm_engine, "auto") == 0;
 	while (!s.automatic && s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
@@ -66,18 +66,13 @@ struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 }
 
 /* ---- messages and calls ---- */
-/* A marker's own line is one of atomic.h. If the compiler does not tell where it was inlined: the line of an
- * instruction near it that is not from there. */
-static void place_marker(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place)
+/* A marker's own line is one of atomic.h. If the compiler does not tell where it was inlined: the line of an instruction near it that is
+ * not from there. */
+bool ws_tm_marker_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place)
 {
 	enum { NEAR = 16 };
 	struct ws_ptx_place other;
 
-	if (place->inlined_file) {
-		place->file = place->inlined_file;
-		place->line = place->inlined_line;
-		return;
-	}
 	for (uint32_t k = 1; place->file && k <= 2 * NEAR; k++) {
 		uint32_t at = k % 2 ? i->index + (k + 1) / 2 : i->index - k / 2;
 
@@ -86,8 +81,19 @@ static void place_marker(const struct ws_ptx_func *f, const struct ws_ptx_inst *
 		ws_ptx_place(f, &f->insts[at], &other);
 		if (other.file && strcmp(other.file, place->file)) {
 			*place = other;
-			return;
+			return true;
 		}
+	}
+	return false;
+}
+
+static void place_marker(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place)
+{
+	if (place->inlined_file) {
+		place->file = place->inlined_file;
+		place->line = place->inlined_line;
+	} else {
+		ws_tm_marker_place(f, i, place);
 	}
 }
 
@@ -134,6 +140,35 @@ bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, c
 		ws_code_add(c, "ld.param.b32 %s, [__warpsafe_r];", result);
 	ws_code_add(c, "}");
 	return !b->p->failed;
+}
+
+void ws_tm_tell(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t bytes, const char *at)
+{
+	const char *event;
+
+	if (!b->p->tm || !b->p->tm->history)
+		return;
+	event = ws_code_temp(c, WS_B64);
+	ws_code_add(c, "mov.u64 %s, %llu;", event, WS_TM_EVENT(kind, bytes));
+	if (at)
+		ws_code_add(c, "or.b64 %s, %s, %s;", event, event, at);
+	ws_code_add(c, "st.volatile.global.u64 [" WS_TM_EVENT_WORD "], %s;", event);
+}
+
+/* The end of an attempt, with how it has ended. */
+static bool end_attempt(struct ws_tm_body *b, struct ws_code *c)
+{
+	const char *state;
+	bool good;
+
+	ws_tm_tell(b, c, WS_TM_EVENT_ENDING, 0, NULL);
+	good = ws_tm_call(b, c, "__warpsafe_tm_end", "l", &b->thread, NULL);
+	if (b->p->tm && b->p->tm->history) {
+		state = ws_code_temp(c, WS_B64);
+		ws_code_add(c, "ld.u32 %s, [%s+%d];", state, b->thread, WS_TM_STATE_AT);
+		ws_tm_tell(b, c, WS_TM_EVENT_ENDED, 0, state);
+	}
+	return good;
 }
 
 void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c)
@@ -374,6 +409,7 @@ static bool begin_section(struct function *fn, struct ws_ptx_inst *i)
 	good = good && save_registers(fn, c, i, retry) && call(&fn->body, c, "__warpsafe_tm_begin", attempt);
 	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, attempt);
 	ws_code_add(c, "@%s bra %s;", none, s->join);
+	ws_tm_tell(&fn->body, c, WS_TM_EVENT_START, 0, NULL);
 	ws_code_replace(c);
 	return good;
 }
@@ -383,7 +419,7 @@ static bool end_section(struct function *fn, struct ws_ptx_inst *i)
 	struct section *s = &fn->sections[fn->flow.section[i->index]];
 	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
 	const char *behind = ws_code_label(c);
-	bool good = marker_is_plain(fn, i) && call(&fn->body, c, "__warpsafe_tm_end", NULL);
+	bool good = marker_is_plain(fn, i) && end_attempt(&fn->body, c);
 
 	ws_code_add(c, "mov.u32 %s, %zu;", s->end, fn->nends);
 	ws_code_add(c, "bra %s;", s->join);
@@ -418,7 +454,7 @@ static bool finish_section(struct function *fn, struct ws_code *c, uint32_t numb
 	bool good;
 
 	ws_code_add(c, "%s:", s->lost);
-	good = call(&fn->body, c, "__warpsafe_tm_end", NULL);
+	good = end_attempt(&fn->body, c);
 	ws_code_add(c, "%s:", s->join);
 	good = good && call(&fn->body, c, "__warpsafe_tm_again", again);
 	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", no, again);
@@ -653,6 +689,8 @@ static void declare(struct ws_pass *p)
 	for (unsigned k = 0; k < WS_COUNT(names); k++)
 		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k],
 			      (unsigned long long)sizes[k]);
+	if (s.history)
+		ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_EVENT_WORD ";");
 	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[11] = { generic(__warpsafe_tm_table), "
 		      "generic(__warpsafe_tm_words), generic(__warpsafe_tm_stripes), generic(__warpsafe_tm_heap), "
 		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu, generic(__warpsafe_tm_pool), %u };",

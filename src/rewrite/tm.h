@@ -47,6 +47,8 @@ bool ws_tm_refuse(struct ws_pass *p, const struct ws_ptx_func *f, const struct w
  * where it is 'u'; result: a register of 32 bits or NULL. */
 bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types,
                 const char *const *args, const char *result);
+/* With `history`: tells of something that the section does; at: a register with a generic address, or NULL. */
+void ws_tm_tell(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t bytes, const char *at);
 /* To b->lost, if the attempt is. */
 void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
 

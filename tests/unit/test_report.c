@@ -68,6 +68,8 @@ static struct ws_report *full_report(void)
 	ws_report_unchecked(r, "fast", "no PTX in the program");
 	ws_report_limit(r, "asynchronous copies are taken as plain ones");
 	ws_report_error(r, "out-of-bounds read of 4 bytes\n  at app.cu:7");
+	ws_report_violation(r, &(struct ws_violation_row){ "cycle a.cu:3", "no order\n    T1 thread 5", 2 });
+	ws_report_violation(r, &(struct ws_violation_row){ "cycle a.cu:3", "no order\n    T1 thread 6", 40 });
 	return r;
 }
 
@@ -165,6 +167,9 @@ static void json_comes_back_the_same(void **state)
 	ws_report_write_json(back, &b);
 	assert_non_null(strstr(b.data, "\"count\": 2048"));
 	assert_true(ws_report_failed(back));
+	b.len = 0;
+	assert_int_equal(ws_report_write_violations(back, &b), 1);
+	assert_string_equal(b.data, "T1  error: no order\n    T1 thread 5\n    seen 84 times\n\n");
 	ws_buf_free(&a);
 	ws_buf_free(&b);
 	ws_report_free(r);

@@ -1,0 +1,289 @@
+/* test_history.c - histories of transactions: which are explained by an order, and what is said of those that are not. */
+#include "detect/history.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { X = 0x1000, Y = 0x2004, SITES = 16 };
+static struct ws_site sites[SITES];
+
+struct seen { size_t cycles, undone, half, lost, longest; struct ws_history_step first; };
+
+static void note(void *user, const struct ws_history_finding *f)
+{
+	struct seen *s = user;
+	size_t *const at[] = { &s->cycles, &s->undone, &s->half, &s->lost };
+
+	if (!s->cycles && !s->undone && !s->half && !s->lost)
+		s->first = f->steps[0];
+	++*at[f->kind];
+	s->longest = f->n > s->longest ? f->n : s->longest;
+	for (size_t k = 0; k < f->n && f->kind == WS_HISTORY_CYCLE; k++)
+		assert_ptr_equal(f->steps[k].to, f->steps[(k + 1) % f->n].from);
+}
+
+static struct seen judge(struct ws_history *h, bool complete, struct ws_history_sum *sum)
+{
+	struct ws_history_sum mine;
+	struct seen s = { 0 };
+
+	ws_history_check(h, complete, note, &s, sum ? sum : &mine);
+	return s;
+}
+
+static bool fine(struct seen s) { return !s.cycles && !s.undone && !s.half && !s.lost; }
+
+static struct ws_history_attempt *start(struct ws_history *h, uint32_t thread)
+{
+	return ws_history_start(h, (struct ws_history_who){ 0, thread }, &sites[0]);
+}
+
+static void get(struct ws_history *h, struct ws_history_attempt *a, uint64_t at)
+{
+	ws_history_load(h, a, &(struct ws_history_word){ at, 0, 4 }, &sites[1], true);
+	ws_history_keep(a);
+}
+
+static void put(struct ws_history *h, struct ws_history_attempt *a, uint64_t at)
+{
+	ws_history_store(h, a, &(struct ws_history_word){ at, 1, 4 }, &sites[2]);
+}
+
+static void one_after_the_other(void **state)
+{
+	struct ws_history *h = ws_history_new(true, 1000);
+	struct ws_history_sum sum;
+
+	for (uint32_t t = 0; t < 5; t++) {
+		struct ws_history_attempt *a = start(h, t);
+
+		get(h, a, X);
+		put(h, a, X);
+		put(h, a, X);
+		get(h, a, X);
+		get(h, a, Y);
+		put(h, a, Y);
+		ws_history_end(h, a, true);
+	}
+	assert_true(fine(judge(h, true, &sum)));
+	assert_int_equal(sum.committed, 5);
+	ws_history_clear(h);
+	assert_true(fine(judge(h, true, &sum)));
+	assert_int_equal(sum.committed, 0);
+	ws_history_free(h);
+}
+
+/* Both read before either writes: of one word, and each the other's (write skew). */
+static void two_at_once(void **state)
+{
+	for (int skew = 0; skew < 2; skew++) {
+		struct ws_history *h = ws_history_new(false, 1000);
+		struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+		struct seen s;
+
+		get(h, a, X);
+		get(h, b, skew ? Y : X);
+		put(h, a, skew ? Y : X);
+		put(h, b, X);
+		ws_history_end(h, a, true);
+		ws_history_end(h, b, true);
+		s = judge(h, true, NULL);
+		assert_true(s.cycles && s.longest == 2);
+		assert_int_equal(s.first.at, s.first.kind == WS_HISTORY_READ_BEFORE && skew ? s.first.at : X);
+		assert_int_equal(s.first.bytes, 4);
+		ws_history_free(h);
+	}
+}
+
+static void a_cycle_of_three(void **state)
+{
+	struct ws_history *h = ws_history_new(false, 1000);
+	struct ws_history_attempt *a[3] = { start(h, 0), start(h, 1), start(h, 2) };
+
+	for (unsigned k = 0; k < 3; k++)
+		get(h, a[k], X + 8 * k);
+	for (unsigned k = 0; k < 3; k++)
+		put(h, a[k], X + 8 * ((k + 1) % 3));
+	for (unsigned k = 0; k < 3; k++)
+		ws_history_end(h, a[k], true);
+	assert_int_equal(judge(h, true, NULL).longest, 3);
+	ws_history_free(h);
+}
+
+/* An attempt whose undo meets another's store, in the midst of it. */
+static void undone(void **state)
+{
+	struct ws_history *h = ws_history_new(false, 1000);
+	struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+	struct seen s;
+
+	put(h, a, X);
+	get(h, b, X);
+	ws_history_undo(h, a, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_end(h, a, false);
+	ws_history_end(h, b, true);
+	s = judge(h, true, NULL);
+	assert_true(s.undone == 1 && !s.cycles && !s.lost);
+	ws_history_clear(h);
+	a = start(h, 1);
+	b = start(h, 2);
+	put(h, a, X);
+	put(h, b, X);
+	ws_history_end(h, b, true);
+	ws_history_undo(h, a, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_end(h, a, false);
+	s = judge(h, true, NULL);
+	assert_true(s.lost == 1 && !s.undone);
+	ws_history_clear(h);
+	a = start(h, 1);
+	put(h, a, X);
+	ws_history_end(h, a, false);         /* and not undone at all */
+	assert_int_equal(judge(h, true, NULL).undone, 1);
+	ws_history_free(h);
+}
+
+static void half(void **state)
+{
+	struct ws_history *h = ws_history_new(false, 1000);
+	struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+
+	put(h, a, X);
+	get(h, b, X);
+	put(h, a, X);
+	ws_history_end(h, a, true);
+	ws_history_end(h, b, true);
+	assert_int_equal(judge(h, true, NULL).half, 1);
+	ws_history_free(h);
+}
+
+/* An attempt that is undone has seen one word before and one after another's end. */
+static void zombies(void **state)
+{
+	for (int opacity = 0; opacity < 2; opacity++) {
+		struct ws_history *h = ws_history_new(opacity, 1000);
+		struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+		struct seen s;
+
+		get(h, a, X);
+		put(h, b, X);
+		put(h, b, Y);
+		ws_history_end(h, b, true);
+		get(h, a, Y);
+		ws_history_end(h, a, false);
+		s = judge(h, true, NULL);
+		assert_int_equal(s.cycles > 0, opacity);
+		ws_history_free(h);
+	}
+}
+
+/* What is looked at again with the same value is read then; in vain, or with another value, it is not. */
+static void looked_at_again(void **state)
+{
+	for (int kind = 0; kind < 3; kind++) {
+		struct ws_history *h = ws_history_new(false, 1000);
+		struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+
+		get(h, a, X);
+		put(h, b, X);
+		put(h, b, Y);
+		ws_history_end(h, b, true);
+		if (kind == 2)
+			ws_history_drop(a);
+		ws_history_load(h, a, &(struct ws_history_word){ X, kind == 1, 4 }, &sites[3], false);
+		if (kind == 2)
+			ws_history_drop(a);
+		get(h, a, Y);
+		ws_history_end(h, a, true);
+		assert_int_equal(judge(h, true, NULL).cycles > 0, kind != 0);
+		ws_history_free(h);
+	}
+}
+
+/* Loads that were in vain, and all of an attempt that was still under way when the record ended, count for nothing. */
+static void in_vain(void **state)
+{
+	struct ws_history *h = ws_history_new(true, 1000);
+	struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+	struct ws_history_sum sum;
+
+	ws_history_load(h, a, &(struct ws_history_word){ X, 0, 4 }, &sites[1], true);
+	ws_history_drop(a);
+	put(h, b, X);
+	put(h, b, Y);
+	ws_history_end(h, b, true);
+	get(h, a, Y);
+	ws_history_end(h, a, true);
+	a = start(h, 1);
+	b = start(h, 2);
+	put(h, a, X);
+	get(h, b, X);
+	ws_history_end(h, b, true);
+	assert_true(fine(judge(h, false, &sum)));
+	assert_true(sum.committed == 3 && !sum.undone);
+	ws_history_free(h);
+}
+
+static void outside(void **state)
+{
+	struct ws_history *h = ws_history_new(false, 1000);
+	struct ws_history_who who = { 0, 9 };
+	struct ws_history_attempt *a;
+	struct ws_history_sum sum;
+
+	ws_history_plain(h, who, X, 4, false, true, &sites[4]);      /* nobody has touched it yet */
+	a = start(h, 1);
+	get(h, a, X);
+	ws_history_plain(h, who, X, 16, true, false, &sites[4]);
+	judge(h, false, &sum);
+	assert_int_equal(sum.plain, 0);
+	ws_history_plain(h, who, X + 2, 1, false, true, &sites[4]);
+	put(h, a, X);
+	ws_history_end(h, a, true);
+	assert_true(judge(h, true, &sum).cycles > 0);
+	assert_int_equal(sum.plain, 1);
+	ws_history_clear(h);
+	a = start(h, 1);
+	put(h, a, X);
+	ws_history_plain(h, who, X, 8, true, false, &sites[4]);      /* X + 4 is not written yet */
+	put(h, a, X + 4);
+	ws_history_end(h, a, true);
+	assert_true(judge(h, true, &sum).cycles > 0);
+	ws_history_free(h);
+}
+
+/* What was recorded before is judged, and nothing else. */
+static void a_full_record(void **state)
+{
+	struct ws_history *h = ws_history_new(false, 4);
+	struct ws_history_attempt *a = start(h, 1), *b = start(h, 2);
+	struct ws_history_sum sum;
+
+	put(h, a, X);
+	put(h, a, Y);
+	ws_history_end(h, a, true);
+	for (unsigned k = 0; k < 6; k++)
+		put(h, b, X + 8 * k);
+	get(h, b, X);
+	ws_history_undo(h, b, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_end(h, b, true);
+	assert_null(start(h, 3));
+	ws_history_plain(h, (struct ws_history_who){ 0, 9 }, X, 4, false, true, &sites[4]);
+	ws_history_store(h, NULL, &(struct ws_history_word){ X, 0, 4 }, NULL);
+	assert_true(fine(judge(h, true, &sum)));
+	assert_true(sum.full && sum.committed == 1);
+	ws_history_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_after_the_other), cmocka_unit_test(two_at_once), cmocka_unit_test(a_cycle_of_three),
+		cmocka_unit_test(undone), cmocka_unit_test(half), cmocka_unit_test(zombies), cmocka_unit_test(looked_at_again),
+		cmocka_unit_test(in_vain), cmocka_unit_test(outside), cmocka_unit_test(a_full_record),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
