@@ -85,14 +85,16 @@ __global__ void beside_read(unsigned rounds, int *out)
 /* Two words that sections write together, read in one access outside. */
 __global__ void beside_torn(unsigned rounds, long long *out)
 {
+	unsigned first = threadIdx.x % 2;       // so that they stay two accesses
+
 	for (unsigned i = 0; i < rounds; i++)
 		if (threadIdx.x == 0) {
 			for (unsigned k = 0; k < 50; k++)
 				*out += *(volatile long long *)half;    // outside, torn
 		} else {
 			WS_ATOMIC {
-				half[0]++;                      // inside, torn
-				half[1]++;
+				half[first]++;                  // inside, torn
+				half[!first]++;
 			}
 		}
 }
