@@ -966,15 +966,7 @@ static void fill_block(struct ws_race_access *r, const struct ws_ctx *c, const s
 
 static void say_lifetime(struct meeting *m, const struct ws_race_access *visitor, bool ended)
 {
-	if (ended) {
-		words(m, "cluster-lifetime", "a cluster barrier before the block ends: another block may still access its shared "
-		                             "memory");
-		ws_buf_puts(&m->repair, "add cluster.sync() before the kernel ends, after ");
-	} else {
-		words(m, "cluster-lifetime", "a cluster barrier before the access: the block whose shared memory it is may not have begun");
-		ws_buf_puts(&m->repair, "add cluster.sync() at the start of the kernel, before ");
-	}
-	ws_race_line(&m->repair, visitor, NULL);
+	m->race.category = ws_race_advise_lifetime(visitor, ended, &m->missing, &m->repair);
 }
 
 void ws_shadow_lifetime(struct ws_ctx *c, uint32_t lane, bool ended)

@@ -6,6 +6,7 @@
  * together may go separate ways right behind it. */
 #include "race_global.cuh"
 #include "race_reclaim.cuh"
+#include "race_visit.cuh"
 
 /* ---- beginning and end of a block ---- */
 HELPER void clear_block(u32 kernel, const struct cells *c)
@@ -19,7 +20,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
-	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES);
+	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_CLUSTER | WS_RACE_NEEDS_ROWS);
 	BLOCK.first = BLOCK.lowest = BLOCK.range = 0;
 	BLOCK.nwarps = (threads_of_block() + 31) / 32;
 	BLOCK.alive = threads_of_block();
@@ -31,6 +32,8 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.probe = c->probe;
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
+	if (CLUSTERS)
+		BLOCK.cluster = BLOCK.passed = BLOCK.arrived = BLOCK.arrived_epoch = 0;
 	BLOCK.failed = 0;
 }
 
@@ -70,6 +73,8 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 	u32 t = thread_index();
 	struct cells c = find_cells();
 
+	if (CLUSTERS && kernel & WS_RACE_NEEDS_CLUSTER)
+		c.bytes = 0;
 	zero_cells(&c, t);
 	if (!t) {
 		clear_block(kernel, &c);
@@ -80,7 +85,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 		if (!BLOCK.off && needs_slot(kernel))
 			take_slot();
 		if (!BLOCK.off)
-			find_segments();
+			find_segments(CLUSTERS && kernel & WS_RACE_NEEDS_ROWS);
 		if (!BLOCK.off && kernel & WS_RACE_NEEDS_COPIES)
 			begin_copies();
 	}
@@ -148,6 +153,8 @@ SLOW void __warpsafe_leave(void)
 		global_add(COUNTS(lost), BLOCK.lost);
 	if (BLOCK.late)
 		__warpsafe_give_back_all();
+	if (IN_CLUSTER && BLOCK.shape & PEERS && BLOCK.slot)
+		__warpsafe_check_visits();
 	free_slot();
 }
 
@@ -245,7 +252,7 @@ HELPER bool cells_are_here(const struct me *m)
 HELPER u64 slot_cell(u64 address, const struct me *m)
 {
 	if (!cells_are_here(m))
-		return shared_cell((u32)address);
+		return shared_cell(address);
 	if (!BLOCK.warps[m->warp].time)
 		count_threads(COUNTS(not_checked[WS_RACE_NO_SEGMENT]));
 	return BLOCK.warps[m->warp].time;
@@ -1164,3 +1171,6 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 }
 
 #include "race_async.cuh"
+#if CLUSTERS
+#include "race_peer.cuh"
+#endif

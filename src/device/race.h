@@ -32,6 +32,13 @@
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_call_block_arrive(u32 thread), race_call_block_pass(u32 thread)   ... by calls
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ *     race_cluster(u32 peers)                  behind race_enter, in kernels that know of clusters: sm_90, as all that follow
+ *     race_cluster_arrive(u32 ordering), race_cluster_pass(u32 ordering)   before barrier.cluster.arrive, after barrier.cluster.wait,
+ *                                              where the one follows the other at once in all places; ordering: in kernels with
+ *                                              releases and acquires
+ *     race_cluster_release(u32 what), race_cluster_acquire()         the same, in other kernels: WS_RACE_RELEASES or not
+ *     race_peer_{read,write,atomic}(...), race_peer_release(...), race_peer_acquire(...)    as those without peer, for addresses
+ *                                              that may be those of another block's shared memory
  *     race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)    before cp.async, which reads that many bytes and writes
  *                                              zeros for the others; site + 1 is that of the write
  *     race_copy_commit(), race_copy_wait(u32 groups)                 after cp.async.commit_group and wait_group; both, with
@@ -60,11 +67,13 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_NEEDS_STATES (1u << 31)          /* states of threads: fences, releases and acquires */
 #define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
 #define WS_RACE_NEEDS_COPIES (1u << 29)          /* segments for asynchronous copies; with states of threads */
+#define WS_RACE_NEEDS_ROWS   (1u << 27)          /* of its blocks, for clusters */
+#define WS_RACE_NEEDS_CLUSTER (1u << 28)         /* cells of shared memory where other blocks of the cluster come to them; with SHARED */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
 #define WS_RACE_BYTES_OF(what) ((what) & 31)
-enum ws_race_space { WS_RACE_GLOBAL, WS_RACE_SHARED, WS_RACE_GENERIC };
+enum ws_race_space { WS_RACE_GLOBAL, WS_RACE_SHARED, WS_RACE_GENERIC, WS_RACE_CLUSTER };       /* CLUSTER: shared::cluster */
 #define WS_RACE_SPACE(s)     ((s) << 5)          /* the address is of this space: of shared memory an offset */
 #define WS_RACE_SPACE_OF(what) ((what) >> 5 & 3)
 /* Weak, or strong with a scope; atomic (atom, red) with a scope. The scope of a fence: strong. */
@@ -215,6 +224,12 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
 #define WS_RACE_SEVERAL      2           /* the other is one of several threads; which one is not known */
 #define WS_RACE_SAME_INST    4           /* both at once: lanes of a warp that executed the same instruction */
 #define WS_RACE_IN_FLIGHT    8           /* the other is an asynchronous copy that may go on */
+/* It is about a block's shared memory, before the block has begun (`site` accesses it) or behind its end (the other one does);
+ * ENDED: it is not known which thread of the block was the last. */
+#define WS_RACE_LIFETIME_BEGINS 16
+#define WS_RACE_LIFETIME_ENDS   32
+#define WS_RACE_LIFETIME_ENDED  64
+#define WS_RACE_ONE_CLUSTER  128         /* both blocks are of one cluster */
 #define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
 #define WS_RACE_READ_SITE_BITS  12
 /* One pair of places of one kernel is a row of a hash table, the same in two tables. `seen` is the GPU's: a race that is

@@ -74,6 +74,19 @@ HELPER bool both_strong(u32 a, u32 b, bool same_block)
 	return sa && sb && !mixed_sizes(a, b) && (same_block || (sa >= WS_RACE_STRONG_GPU && sb >= WS_RACE_STRONG_GPU));
 }
 
+/* Likewise, of two blocks of a cluster. */
+HELPER bool strong_in_cluster(u32 a, u32 b)
+{
+	u32 sa = scope_of(a), sb = scope_of(b);
+
+	return !mixed_sizes(a, b) && sa >= WS_RACE_STRONG_CLUSTER && sb >= WS_RACE_STRONG_CLUSTER;
+}
+
+/* Reads of shared memory by several blocks of a cluster: an entry has, in place of the launch, how many barriers of the
+ * cluster they had passed. */
+HELPER u32 barriers_in(u64 r) { return (u32)(r >> SUB_AT) & ((1u << GRID_BITS) - 1); }
+HELPER bool read_before_barrier(u64 r) { return (BLOCK.passed - barriers_in(r) - 1) % (1u << GRID_BITS) < 1u << (GRID_BITS - 1); }
+
 /* An entry that was summed up, of another block: ordered if its latest possible time is, not ordered if its earliest one is not. */
 SLOW u32 __warpsafe_summed_verdict(u64 old, u32 what)
 {
@@ -88,13 +101,46 @@ SLOW u32 __warpsafe_summed_verdict(u64 old, u32 what)
 	return verdict_of_order(first, lane_of(old), &o, known, epoch, what, warp) == UNORDERED ? UNORDERED : UNDECIDED;
 }
 
+/* As __warpsafe_verdict, of an access by another block of the cluster, or reads by several blocks; NOT_THAT: of others. */
+enum { NOT_THAT = 16 };
+SLOW u32 __warpsafe_verdict_in_cluster(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
+{
+	struct place o = place_of(old), last = is_summed(old) ? place_of_summed(old) : o;
+	bool shared = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED;
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
+	struct row near = row_in_cluster(o.block);
+
+	if (o.grid != BLOCK.grid || o.epoch - epoch_of(old) == (u32)COPIES || (several != BLOCKS && (!near.cluster || o.block == BLOCK.block)))
+		return NOT_THAT;
+	if (shared && (!near.cluster || (several == BLOCKS && read_before_barrier(old))))
+		return ORDERED;
+	if (strong_in_cluster(cls, WS_RACE_CLASS_OF(what)) &&
+	    (near.cluster || both_strong(cls, WS_RACE_CLASS_OF(what), false)))
+		return ORDERED;
+	if (several == BLOCKS)
+		return known || (BLOCK.passed && !shared) || sc_fences_tell_nothing(warp, false) ? UNDECIDED : UNORDERED;
+	if (before_in_cluster(&near, last.epoch))
+		return ORDERED;
+	if (is_summed(old) && BLOCK.passed)
+		return UNDECIDED;
+	if (several != ONE_LANE)
+		return known || sc_fences_tell_nothing(warp, false) ? UNDECIDED : UNORDERED;
+	if (is_summed(old))
+		return __warpsafe_summed_verdict(old, what);
+	return verdict_of_order(first_segment(segment_of(old)), lane_of(old), &o, known, place_of(now).epoch, what, warp);
+}
+
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
 SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
 {
 	struct place o = place_of(old), m = place_of(now);
 	bool same_block = o.block == m.block;
-	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN), near = NOT_THAT;
 
+	if (IN_CLUSTER)
+		near = __warpsafe_verdict_in_cluster(old, cls, several, now, what, warp);
+	if (near != NOT_THAT)
+		return near;
 	if (BLOCK.copies && o.epoch - epoch_of(old) == (u32)COPIES)
 		return __warpsafe_copy_entry_verdict(old, now, what);
 	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
@@ -154,13 +200,30 @@ HELPER u64 with_grid(u64 r, u32 several, u32 grid)
 	return several == BLOCKS ? of_launch(r, grid) : r;
 }
 
+/* As __warpsafe_several, for the same as __warpsafe_verdict_in_cluster. */
+SLOW u32 __warpsafe_several_in_cluster(u64 old, u32 shared)
+{
+	struct place o = place_of(old);
+	struct row near = row_in_cluster(o.block);
+
+	if (!near.cluster)
+		return NOT_THAT;
+	if (r_several(old) == BLOCKS)
+		return shared && read_before_barrier(old) ? ONE_LANE : BLOCKS;
+	return before_in_cluster(&near, (is_summed(old) ? place_of_summed(old) : o).epoch) ? ONE_LANE : BLOCKS;
+}
+
 /* How many have read, old and me, of which it is not known by barriers that one is before the other; ONE_LANE: no entry
  * can say it. */
 SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
 {
 	struct place o = place_of(old), m = place_of(now);
-	u32 several = r_several(old);
+	u32 several = r_several(old), near = NOT_THAT;
 
+	if (IN_CLUSTER && o.grid == m.grid && (several == BLOCKS || o.block != m.block))
+		near = __warpsafe_several_in_cluster(old, shared);
+	if (near != NOT_THAT)
+		return near;
 	if (o.grid != m.grid || (shared && o.block != m.block))
 		return ONE_LANE;
 	if (several == BLOCKS || o.block != m.block)
@@ -208,7 +271,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	}
 	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
 	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
-	return with_grid(old, several, BLOCK.grid);
+	return with_grid(old, several, CLUSTERS && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? BLOCK.passed : BLOCK.grid);
 }
 
 /* ---- what a write leaves ---- */
@@ -296,7 +359,8 @@ HELPER u32 write_verdict(u64 w, const struct me *m)
 	u32 cls = is_special(w) ? (u32)WS_RACE_ATOMIC_GPU : w_class(w);
 	u32 v = w_class(w) == W_OFTEN ? (u32)ORDERED : verdict(w, cls, cls == w_class(w) ? ONE_LANE : BLOCKS, m);
 	bool seen = v == UNORDERED && m->now & observed_in(m->what) &&
-		    both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block);
+		    (both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block) ||
+		     (strong_in_cluster(cls, WS_RACE_STRONG_SYS) && is_near(place_of(w).block)));
 
 	return seen ? (u32)UNDECIDED : v;
 }
@@ -356,6 +420,8 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 {
 	u32 has;
 
+	if (CLUSTERS && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && d->address >> 32)
+		return false;            /* of another block: not looked at */
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
 	else

@@ -163,9 +163,9 @@ SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
 	if (o.grid != m.grid)
 		return ORDERED;
 	if (o.block != m.block)
-		return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? (u32)ORDERED :
-		       (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN) || sc_fences_tell_nothing(warp_index(), false) ? (u32)UNDECIDED :
-		       (u32)UNORDERED;
+		return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && !is_near(o.block) ? (u32)ORDERED :
+		       (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN) || (IN_CLUSTER && BLOCK.passed) || sc_fences_tell_nothing(warp_index(), false) ?
+		       (u32)UNDECIDED : (u32)UNORDERED;
 	if (whole_number(thread, (u32)(old >> SUB_AT) % CELL_NUMBERS, &number))
 		return __warpsafe_copy_verdict(thread, number, m.epoch, what);
 	v = __warpsafe_copy_verdict(thread, number, m.epoch, what);

@@ -179,13 +179,26 @@ HELPER u64 cell_in_line(u64 entry, u64 address)
 	return 0;
 }
 
-HELPER u64 shared_cell(u32 offset)
+/* The cells of a slot: number + 1 of it, or 0 for the block's own. */
+HELPER u64 cells_of_slot(u32 slot, u32 *bytes)
 {
-	if (!BLOCK.slot || offset >= BLOCK.slot_bytes) {
+	u32 cls = (slot - 1) % WS_RACE_SLOT_CLASSES;
+
+	*bytes = slot ? RACE.slots[cls].bytes : BLOCK.slot_bytes;
+	return slot ? RACE.slots[cls].cells + (slot - 1) / WS_RACE_SLOT_CLASSES * WS_RACE_SLOT_BYTES(*bytes) : BLOCK.slot;
+}
+
+/* Of an offset, or one in another block's shared memory (race_peer.cuh). */
+HELPER u64 shared_cell(u64 address)
+{
+	u32 bytes, offset = (u32)address;
+	u64 slot = cells_of_slot(CLUSTERS ? (u32)(address >> 32) : 0, &bytes);
+
+	if (!slot || offset >= bytes) {
 		count_threads(COUNTS(not_checked[WS_RACE_NO_SLOT]));
 		return 0;
 	}
-	return BLOCK.slot + (u64)(offset >> 2) * 16;
+	return slot + (u64)(offset >> 2) * 16;
 }
 
 /* ---- slots ---- */
@@ -232,10 +245,34 @@ HELPER void take_slot(void)
 	launch_is_incomplete(BLOCK.grid);
 }
 
+HELPER void free_slot_of(u32 slot)
+{
+	if (slot)
+		store32(RACE.slots[(slot - 1) % WS_RACE_SLOT_CLASSES].used + 4ull * ((slot - 1) / WS_RACE_SLOT_CLASSES), 0);
+}
+
+/* The other blocks of a cluster may still come to the cells: the last one that ends gives back the slots of all. A block's
+ * own row says from now on that it has ended the barriers that are to come with the last one that it has passed. */
+SLOW void __warpsafe_leave_cluster(void)
+{
+	u32 block = BLOCK.block, base = BLOCK.cluster - 1, n = cluster_blocks();
+	u32 last = BLOCK.arrived_epoch;
+
+	store32(row_at(block) + 4 * (~BLOCK.arrived & 1), last);
+	fence_gpu();
+	if (fetch_add32(row_at(base) + ROW_BLOCKS_ENDED, 1) + 1 < n)
+		return;
+	fence_gpu();
+	for (u32 rank = 0; rank < n; rank++)
+		free_slot_of(row_of(block_of_rank(rank)).slot);
+}
+
 /* The last thread that leaves. Nobody reads the cells as being of the next block: their segments are others. */
 HELPER void free_slot(void)
 {
-	if (BLOCK.slot_used)
+	if (IN_CLUSTER)
+		__warpsafe_leave_cluster();
+	else if (BLOCK.slot_used)
 		store32(BLOCK.slot_used, 0);
 }
 

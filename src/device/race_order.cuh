@@ -67,15 +67,18 @@ HELPER void acquire(u32 thread, const struct found *f, u32 scope)
 		set_flags(warp, NOW_ACQUIRED);
 }
 
-/* By what a word is found in the table of releases: words of shared memory by the block's slot. */
+/* By what a word is found in the table of releases: words of shared memory by the block's slot (race_peer.cuh: by the slot of
+ * the block that the address tells). */
 HELPER u64 location_key(u64 address, u32 what)
 {
+	u32 slot = CLUSTERS ? (u32)(address >> 32) : 0;
+
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
-		return ((u64)BLOCK.slot_number << 20 | (address & 0xffffc)) | 1;
+		return ((u64)(slot ? slot - 1 : BLOCK.slot_number) << 20 | (address & 0xffffc)) | 1;
 	return (address & ~3ull) | 2;
 }
 
-/* What was released at a word: 0 = nothing, or nothing by this block for shared memory. */
+/* What was released at a word: 0 = nothing, or nothing by this block or its cluster for shared memory. */
 HELPER struct found released_at(u64 key)
 {
 	u64 row, at = look_up(key, &row);
@@ -85,7 +88,7 @@ HELPER struct found released_at(u64 key)
 	if (!f.release || !(key & 1))
 		return f;
 	r = load_record(f.release);
-	if (r.grid != BLOCK.grid || r.block != BLOCK.block)
+	if (r.grid != BLOCK.grid || (r.block != BLOCK.block && !is_near(r.block)))
 		f.release = 0;
 	return f;
 }
@@ -200,7 +203,7 @@ HELPER void note_sc_fence(u32 scope)
 {
 	u32 group = activemask(), warp = warp_index(), segment = BLOCK.first + warp;
 	struct place p = place_of(BLOCK.warps[warp].now);
-	u32 k = scope_reaches(scope, false) ? BEYOND_BLOCK : ANY_SCOPE;
+	u32 k = scope_reaches(scope, false) || (scope == WS_RACE_STRONG_CLUSTER && IN_CLUSTER) ? BEYOND_BLOCK : ANY_SCOPE;
 
 	if (!leads(group))
 		return;

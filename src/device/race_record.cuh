@@ -5,7 +5,7 @@
 #ifndef WS_RACE_RECORD_CUH
 #define WS_RACE_RECORD_CUH
 
-#include "race_state.cuh"
+#include "race_cluster.cuh"
 
 enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
 
@@ -113,7 +113,7 @@ struct thread_state {
 	u32 nwaits;
 	u32 number;              /* of the next copy */
 	u32 ncommits;
-	u32 reserved;
+	u32 cluster_phase;       /* barriers of the cluster that it has arrived at, where they are no epochs (race_peer.cuh) */
 	u32 commits[8];          /* the numbers behind the last groups */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
@@ -137,6 +137,7 @@ HELPER void want_state(u32 thread)
 	store32(THREAD(thread, nwaits), 0);
 	store32(THREAD(thread, number), 1);
 	own_store32(THREAD(thread, ncommits), 0);
+	own_store32(THREAD(thread, cluster_phase), 0);
 	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
 }
 

@@ -275,9 +275,9 @@ struct target {                  /* the old access */
 /* A release and the acquire by a thread of a block, of that scope: do they synchronize? */
 HELPER bool counts_for(const struct record *r, u32 block, u32 scope)
 {
-	bool same = r->block == block;
+	u32 least = rec_scope(r) < scope ? rec_scope(r) : scope;
 
-	return scope_reaches(rec_scope(r), same) && scope_reaches(scope, same);
+	return scope_reaches(least, r->block == block) || (least == WS_RACE_STRONG_CLUSTER && is_near(r->block) && is_near(block));
 }
 
 HELPER bool covers(const struct record *r, const struct target *t)

@@ -2,7 +2,7 @@
 #ifndef WS_RACE_REPORT_CUH
 #define WS_RACE_REPORT_CUH
 
-#include "race_state.cuh"
+#include "race_cluster.cuh"
 
 #define FOUND(at, field) ((at) + __builtin_offsetof(struct ws_race_found, field))
 enum { NO_ROW = 0xffffffff };
@@ -34,7 +34,7 @@ HELPER u64 mix(u64 hash, u32 v)
 	return hash ^ hash >> 29;
 }
 
-/* packed: pair 2 | bytes 4 (in the word) | several 2 | same value 1 | same instruction 1 | in flight 1.
+/* packed: pair 2 | bytes 4 (in the word) | several 2 | same value 1 | same instruction 1 | in flight 1 | lifetime (see LIFETIME).
  * old: the cell's entry, with the site in its low bits. */
 struct finding {
 	u64 address, old, now;
@@ -46,11 +46,11 @@ HELPER void fill(u64 at, const struct finding *f)
 	struct place o = place_of(f->old);
 	u32 space = WS_RACE_SPACE_OF(f->what);
 
-	store64(FOUND(at, address), (f->address & ~3ull) + lowest(f->bytes));
+	store64(FOUND(at, address), ((space == WS_RACE_SHARED ? (u32)f->address : f->address) & ~3ull) + lowest(f->bytes));
 	store32(FOUND(at, module), __warpsafe_module);
 	store32(FOUND(at, kernel), BLOCK.kernel);
 	store32(FOUND(at, pair), f->pair);
-	store32(FOUND(at, flags), f->flags);
+	store32(FOUND(at, flags), f->flags | (o.block != BLOCK.block && is_near(o.block) ? WS_RACE_ONE_CLUSTER : 0));
 	store32(FOUND(at, space), space);
 	store32(FOUND(at, bytes), population(f->bytes));
 	store32(FOUND(at, site), f->site);
@@ -92,7 +92,7 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 		f.other_class = WS_RACE_ATOMIC_GPU;
 	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
 		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
-		  (several ? WS_RACE_SEVERAL : 0);
+		  (several ? WS_RACE_SEVERAL : 0) | (packed >> 11) * WS_RACE_LIFETIME_BEGINS;
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
 	row = row_of(key ? key : 1, &first);

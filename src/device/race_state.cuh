@@ -9,6 +9,11 @@
 #include "device.cuh"
 #include "race.h"
 
+/* Is this for kernels that know of clusters (race_sm90.cu)? */
+#ifndef CLUSTERS
+#define CLUSTERS 0
+#endif
+
 enum { WARPS = 32, EXPANDING = 32 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
@@ -47,7 +52,9 @@ struct block {
 	u32 failed;              /* a probe has found something, or something that it cannot tell */
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
 	u32 late;                /* a warp has taken another segment than its first */
-	u32 unused[5];           /* a multiple of 128 bytes: the program's variables keep their place in the banks */
+	/* See race_cluster.cuh: its first block + 1 (0 = there is none), how many blocks in x, y and z, and of its barriers how many
+	 * this block has arrived at, the epoch that the last of these begins, and how many it has passed. */
+	u32 cluster, shape, arrived, arrived_epoch, passed;
 	u32 silent;              /* no hook of the block does anything; nobody else writes here anything but 0 */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");
@@ -65,6 +72,8 @@ extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
 extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[];    /* dynamic shared memory */
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
+
+#define IN_CLUSTER (CLUSTERS && BLOCK.cluster)
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
 /* What entries are compared with, which may be of earlier launches and of other blocks. */
@@ -273,11 +282,12 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 	return RANGE_NONE;
 }
 
-/* The block's segments, by one thread. A row does not change as long as its launch lasts. */
-HELPER void find_segments(void)
+/* The block's segments, by one thread. A row does not change as long as its launch lasts. rows: of each block, too
+ * (race_cluster.cuh). */
+HELPER void find_segments(bool rows)
 {
 	u64 at = COUNTS(ranges) + 8ull * (BLOCK.grid % WS_RACE_GRIDS), row = load64_stable(at);
-	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * BLOCK.nwarps;
+	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * (BLOCK.nwarps + rows);
 	u32 first = (u32)(row >> 32);
 
 	if (!first || (u32)row != BLOCK.grid || first == RANGE_BEGUN)

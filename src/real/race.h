@@ -24,6 +24,7 @@ struct ws_real_code_line {               /* an instruction with a check */
 struct ws_real_func {
 	uint32_t *barriers, nbarriers;       /* instructions: barriers of the block */
 	uint32_t (*jumps)[2], njumps;        /* jumps back: instruction, and where it leads */
+	struct ws_race_access entry;         /* its first instruction */
 };
 struct ws_real_probe_value { uint32_t param, offset, bytes; };   /* a part of a parameter, by its number */
 struct ws_real_checked_kernel {

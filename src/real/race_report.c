@@ -35,6 +35,12 @@ static bool may_be(const struct finding *g, uint32_t number)
 	       g->table->kernels[f->kernel].reaches[l->func];
 }
 
+/* Of the end of a block there is no place but its function's. */
+static bool ends(const struct finding *g)
+{
+	return g->found->flags & WS_RACE_LIFETIME_ENDS;
+}
+
 static bool find_places(struct finding *g)
 {
 	const struct ws_real_table *t = g->table;
@@ -42,6 +48,11 @@ static bool find_places(struct finding *g)
 	if (g->found->kernel >= t->nkernels || g->found->site >= t->nlines || !t->lines[g->found->site].place.ptx)
 		return false;
 	g->second = t->lines[g->found->site];
+	if (g->found->flags & WS_RACE_LIFETIME_BEGINS) {
+		g->first = g->second;
+		g->first.place = t->funcs[g->second.func].entry;
+		return g->first.place.line;
+	}
 	for (uint32_t k = 0; k < t->nlines; k++) {
 		if (!t->lines[k].place.ptx || !may_be(g, k))
 			continue;
@@ -49,6 +60,10 @@ static bool find_places(struct finding *g)
 			g->another = &t->lines[k];
 		else
 			g->first = t->lines[k];
+	}
+	if (g->places && ends(g)) {
+		g->second = g->first;
+		g->second.place = t->funcs[g->first.func].entry;
 	}
 	return g->places;
 }
@@ -95,6 +110,31 @@ static void say_which(const struct finding *g, struct ws_buf *b)
 	ws_race_line(b, &g->another->place, NULL);
 }
 
+/* The block's side of an access that comes too early or too late. */
+static void say_block(const struct finding *g, struct ws_race_access *a, struct ws_buf *b)
+{
+	if (g->found->flags & WS_RACE_LIFETIME_ENDED)
+		ws_buf_puts(b, "the end of the block");
+	else
+		ws_buf_printf(b, "the %s of block (%u,%u,%u)", ends(g) ? "end" : "start", a->block[0], a->block[1], a->block[2]);
+	a->operation = b->data;
+}
+
+static bool is_lifetime(const struct finding *g)
+{
+	return g->found->flags & (WS_RACE_LIFETIME_BEGINS | WS_RACE_LIFETIME_ENDS);
+}
+
+static void say_side(const struct finding *g, struct ws_race *r, struct ws_buf *b)
+{
+	if (is_lifetime(g)) {
+		say_block(g, ends(g) ? &r->second : &r->first, b);
+		return;
+	}
+	say_which(g, b);
+	r->first.operation = b->data;
+}
+
 static bool is_strong(uint32_t class)
 {
 	return class != WS_RACE_WEAK && class != WS_RACE_UPDATE;
@@ -110,6 +150,7 @@ static void fill_advice(const struct finding *g, const struct ws_race *r, struct
 		.strong2 = is_strong(WS_RACE_CLASS_OF(f->what)),
 		.same_size = g->first.bytes == g->second.bytes,
 		.same_block = f->block == f->other_block,
+		.one_cluster = f->flags & WS_RACE_ONE_CLUSTER,
 		.same_thread = f->block == f->other_block && f->thread == f->other_thread,
 		.in_flight = f->flags & WS_RACE_IN_FLIGHT,
 		.same_warp = f->block == f->other_block && f->thread / WS_WARP == f->other_thread / WS_WARP,
@@ -143,15 +184,19 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
 		.count = count,
 	};
 
+	if (ends(g))
+		r.kind = WS_WAR;
 	ws_race_set_thread(&r.first, f->grid_dim, f->block_dim, f->other_block, f->other_thread);
 	ws_race_set_thread(&r.second, f->grid_dim, f->block_dim, f->block, f->thread);
-	say_which(g, &which);
-	r.first.operation = which.data;
+	say_side(g, &r, &which);
 	say_location(f, &r, &location);
 	fill_advice(g, &r, &a);
 	if (a.same_value && !same_value_error)
 		r.severity = WS_WARNING;
-	r.category = ws_race_advise(&a, &missing, &repair);
+	if (is_lifetime(g))
+		r.category = ws_race_advise_lifetime(ends(g) ? &r.first : &r.second, ends(g), &missing, &repair);
+	else
+		r.category = ws_race_advise(&a, &missing, &repair);
 	r.missing = missing.data;
 	r.repair = repair.data;
 	ws_report_race(report, &r);

@@ -92,6 +92,10 @@ static void take_func(struct ws_arena *a, const struct ws_ptx_func *f, struct ws
 		nbarriers += is_barrier(&f->insts[i]);
 		njumps += back_to(f, &f->insts[i]) != UINT32_MAX;
 	}
+	if (f->ninsts)
+		take_place(a, f, &f->insts[0], &to->entry);
+	to->entry.access = WS_RA_WRITE;
+	to->entry.ptx = NULL;
 	to->barriers = ws_arena_alloc(a, nbarriers * sizeof *to->barriers);
 	to->jumps = ws_arena_alloc(a, njumps * sizeof *to->jumps);
 	for (uint32_t i = 0; i < f->ninsts; i++) {
@@ -174,7 +178,7 @@ static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, 
 static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                             const struct ws_rw_kernel *k)
 {
-	for (uint32_t n = 0; n < r->nsites; n++)
+	for (uint32_t n = 0; n < r->nsites && !k->peers; n++)
 		to->shared |= r->sites[n].number != WS_RW_NO_CHECK && r->sites[n].space != WS_SPACE_GLOBAL &&
 		              ws_rw_reaches(k, r->sites[n].func);
 	for (uint32_t n = 0; n < m->nfuncs; n++)

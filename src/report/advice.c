@@ -180,6 +180,28 @@ static const char *say_in_flight(const struct ws_advice *a, struct ws_buf *missi
 	return "async-copy";
 }
 
+static const char *say_in_cluster(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair)
+{
+	ws_buf_puts(missing, strcmp(a->race->space, "shared") ? "a barrier between the blocks of the cluster (global memory)" :
+	                                                        "a barrier between the blocks of the cluster");
+	ws_buf_puts(repair, "add cluster.sync() (barrier.cluster.arrive and .wait) ");
+	ws_race_between(a, repair);
+	return "cluster";
+}
+
+const char *ws_race_advise_lifetime(const struct ws_race_access *visitor, bool ended, struct ws_buf *missing, struct ws_buf *repair)
+{
+	if (ended) {
+		ws_buf_puts(missing, "a cluster barrier before the block ends: another block may still access its shared memory");
+		ws_buf_puts(repair, "add cluster.sync() before the kernel ends, after ");
+	} else {
+		ws_buf_puts(missing, "a cluster barrier before the access: the block whose shared memory it is may not have begun");
+		ws_buf_puts(repair, "add cluster.sync() at the start of the kernel, before ");
+	}
+	ws_race_line(repair, visitor, NULL);
+	return "cluster-lifetime";
+}
+
 const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair)
 {
 	if (a->in_flight)
@@ -198,5 +220,7 @@ const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, st
 		return say_strong(a, missing, repair);
 	if (a->strong1 || a->strong2)
 		return say_atomic_plain(a, missing, repair);
+	if (a->one_cluster)
+		return say_in_cluster(a, missing, repair);
 	return a->same_block ? say_same_block(a, missing, repair) : say_between_blocks(a, missing, repair);
 }

@@ -10,6 +10,7 @@ struct ws_advice {
 	bool strong1, strong2;               /* atomic, volatile, or with a scope */
 	bool same_size;                      /* both access as many bytes */
 	bool same_thread, same_warp, same_block;
+	bool one_cluster;                    /* two blocks of it */
 	bool same_value;                     /* both write what was there */
 	bool in_flight;                      /* the first one is a copy (cp.async) that may go on */
 	bool same_instruction;               /* lanes of a warp that executed one instruction together */
@@ -22,6 +23,9 @@ struct ws_advice {
 };
 /* Appends what is missing, and the repair; returns the race's category, static text. */
 const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair);
+
+/* The same for an access to the shared memory of another block, which may not have begun, or have ended (ended). */
+const char *ws_race_advise_lifetime(const struct ws_race_access *visitor, bool ended, struct ws_buf *missing, struct ws_buf *repair);
 
 /* "line 12", with the file when it is another one than `other`'s (NULL = none); PTX lines where there are no others. What
  * was inlined from another file counts as the line that calls it. */

@@ -22,6 +22,7 @@ struct race {
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
+	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
 	uint32_t nsites;                 /* with checks, so far */
 };
 
@@ -31,6 +32,8 @@ struct body {
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
+	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
+	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
@@ -125,7 +128,7 @@ static bool retries(const struct ws_rw_access *a)
 static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
 {
 	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
-			 WS_RACE_GENERIC;
+			 a->space == WS_SPACE_SHARED_CLUSTER ? WS_RACE_CLUSTER : WS_RACE_GENERIC;
 	bool atomic = a->kind == WS_RW_ATOMIC;
 	unsigned narrowest = !atomic ? WS_RACE_STRONG_CTA : a->bytes < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA;
 	unsigned kind = strong(a) ? class_of(a->scope, narrowest) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
@@ -153,6 +156,8 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	bool four = a->bytes == 4 && !strong(a) && a->kind != WS_RW_ATOMIC;
 
 	*fast = space < 2;
+	if (b->peers && !*fast)
+		return a->kind == WS_RW_READ ? "race_peer_read" : a->kind == WS_RW_WRITE ? "race_peer_write" : "race_peer_atomic";
 	return names[a->kind][!b->calls ? PLACED : four ? CALLED4 : CALLED][space];
 }
 
@@ -210,11 +215,16 @@ static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_a
 	return true;
 }
 
+static bool may_be_of_peer(const struct body *b, const struct ws_rw_access *a)
+{
+	return b->peers && a->space != WS_SPACE_GLOBAL && a->space != WS_SPACE_SHARED;
+}
+
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
 	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false, true)) };
-	bool done = hook(b, c, "race_acquire", args, 2);
+	bool done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_acquire" : "race_acquire", args, 2);
 
 	ws_code_end(c);
 	return done;
@@ -285,12 +295,12 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	bool observes = b->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL, b->ordering)) };
+	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL, b->ordering) & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0)) };
 
 	note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);
 	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
-		done = hook(b, c, "race_release", args, 2);
+		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
 	ws_code_end(c);
@@ -363,6 +373,19 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 	thread = b->ordering ? NULL : thread_of(b);
 	return call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
 	       call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
+}
+
+/* ---- barriers of the cluster ---- */
+static bool cluster_barrier(struct body *b, struct ws_ptx_inst *i, bool wait)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_code *c = ws_code_at(p, b->f, i, wait ? WS_AFTER : WS_BEFORE);
+
+	if (!b->race->splits)
+		return call_at(b, c, wait ? "race_cluster_pass" : "race_cluster_arrive", b->ordering ? "1" : "0");
+	if (wait)
+		return call_at(b, c, "race_cluster_acquire", NULL);
+	return call_at(b, c, "race_cluster_release", number(p, i->sem == WS_SEM_RELAXED ? 0 : WS_RACE_RELEASES));
 }
 
 static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
@@ -494,9 +517,12 @@ static void bring_together(struct body *b, struct ws_ptx_inst *i)
 static bool instruction(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
+	bool wait;
 
 	if (is_aligned(i))
 		bring_together(b, i);
+	if (ws_reach_is_cluster_barrier(i, &wait))
+		return cluster_barrier(b, i, wait);
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
 		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
@@ -707,8 +733,11 @@ static bool be_silent(struct body *b)
 static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 {
 	const struct ws_ptx_module *m = b->race->reach.m;
-	uint32_t needs = !ws_reach_async(&b->race->reach, kernel, true) ? 0 : WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED |
-	                 WS_RACE_NEEDS_COPIES, n;
+	unsigned has = ws_reach_has(&b->race->reach, kernel);
+	uint32_t needs = has & WS_REACH_COPIES ? WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES : 0, n;
+
+	needs |= has & WS_REACH_CLUSTER ? WS_RACE_NEEDS_ROWS : 0;
+	needs |= has & WS_REACH_PEERS ? WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_CLUSTER : 0;
 
 	for (uint32_t k = 0; k < m->nfuncs; k++) {
 		const struct ws_rw_access *list;
@@ -784,14 +813,20 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 static bool call_enter(struct body *b)
 {
 	struct ws_code *c = ws_code_entry(b->race->p, b->f);
-	uint32_t arg = number_and_needs(b);
+	uint32_t arg = number_and_needs(b), has;
 	const char *which = number(b->race->p, arg);
 
 	if (b->proved) {
 		which = ws_code_temp(c, WS_B32);
 		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, b->proved);
 	}
-	return call_at(b, c, "race_enter", which);
+	if (!call_at(b, c, "race_enter", which))
+		return false;
+	has = ws_reach_has(&b->race->reach, kernel_of(b->race, b->f));
+	if (!(has & WS_REACH_CLUSTER))
+		return true;
+	ws_rw_need(b->race->p, 78, 90);
+	return call_at(b, ws_code_entry(b->race->p, b->f), "race_cluster", has & WS_REACH_PEERS ? "1" : "0");
 }
 
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
@@ -840,10 +875,14 @@ static bool has_many_checks(const struct race *r)
 	return checks > MANY;
 }
 
-/* The proofs know nothing of asynchronous copies and mbarrier objects. */
-static bool has_async(const struct race *r, const struct ws_ptx_func *f)
+/* The proofs know nothing of asynchronous copies, mbarrier objects and clusters. */
+static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 {
-	return f->entry ? ws_reach_async(&r->reach, kernel_of(r, f), false) : r->reach.funcs[f->sym->index].async;
+	const struct ws_reach_func *func = &r->reach.funcs[f->sym->index];
+
+	if (func->with & WS_REACH_CLUSTER)
+		return false;
+	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
 }
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
@@ -856,7 +895,9 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	bool done = true;
 
 	r->p->decides.len = r->p->nunless = 0;
-	b.prune = r->prune && !has_async(r, f);
+	b.prune = r->prune && can_prove(r, f);
+	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
+	b.peers = r->reach.funcs[f->sym->index].with & WS_REACH_PEERS;
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
 	if (b.prune && b.kernel && !r->part && !r->many)
@@ -896,6 +937,8 @@ static bool orders(const struct race *r, struct ws_ptx_func *f)
 	uint32_t n;
 	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
 
+	if (r->splits && r->reach.funcs[f->sym->index].has & WS_REACH_SPLIT)
+		return true;
 	for (uint32_t k = 0; k < f->ninsts; k++)
 		if (is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
 			return true;
@@ -953,8 +996,10 @@ static void leave_result(struct race *r)
 	out->nkernels = r->reach.nkernels;
 	out->module = module_number(r->reach.m);
 	for (uint32_t k = 0; k < out->nkernels; k++)
-		if (!out->kernels[k].why)
+		if (!out->kernels[k].why) {
 			out->race = "__warpsafe_race";
+			r->reach.kernels[k].peers = ws_reach_has(&r->reach, &r->reach.kernels[k]) & WS_REACH_PEERS;
+		}
 }
 
 /* Dynamic shared memory begins where the most aligned array of it wants it. */
@@ -992,14 +1037,26 @@ static bool has_arrive(const struct race *r)
 	return false;
 }
 
+/* Any kernel that is checked? */
+static bool any_has(const struct race *r, unsigned what)
+{
+	for (uint32_t k = 0; k < r->reach.nkernels; k++)
+		if (!r->reach.kernels[k].why && ws_reach_has(&r->reach, &r->reach.kernels[k]) & what)
+			return true;
+	return false;
+}
+
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
 
-	if (!ws_rw_runtime(r->p, "src/device/race.cu", ws_device_race))
+	bool clusters = any_has(r, WS_REACH_CLUSTER);
+
+	if (!ws_rw_runtime(r->p, clusters ? "src/device/race_sm90.cu" : "src/device/race.cu", clusters ? ws_device_race_sm90 : ws_device_race))
 		return false;
 	declare(r);
 	r->arrives = has_arrive(r);
+	r->splits = any_has(r, WS_REACH_SPLIT);  /* for all blocks must count the same barriers */
 	find_ordering(r);
 	r->many = has_many_checks(r);
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)

@@ -13,8 +13,6 @@
 /* ---- instructions ---- */
 static const char *barrier(const struct ws_ptx_inst *i)
 {
-	if (i->mode == WS_MODE_OTHER)
-		return "barrier.cluster";
 	for (unsigned k = 1; k < i->nops; k++)
 		if (i->ops[k].kind == WS_O_REG && i->mode != WS_MODE_WARP_SYNC && ws_ptx_sets(i, i->ops[k].reg))
 			return "a barrier that sets its own operands";
@@ -39,7 +37,9 @@ static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 	case WS_OP_griddepcontrol:           /* orders launches, which are not compared */
 	case WS_OP_tensormap:                /* an access that is not followed */
 		return NULL;
-	case WS_OP_mapa: case WS_OP_setmaxnreg:
+	case WS_OP_mapa: case WS_OP_getctarank:      /* addresses */
+		return NULL;
+	case WS_OP_setmaxnreg:
 		return ws_op_info(i->op)->name;
 	case WS_OP_st:
 		if (asynchronous(i))
@@ -56,7 +56,58 @@ static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 	}
 	if (fx & (WS_FX_SYNC | WS_FX_ASYNC))
 		return ws_op_info(i->op)->name;
-	return i->space == WS_SPACE_SHARED_CLUSTER ? "shared memory of other blocks" : NULL;
+	return NULL;
+}
+
+/* ---- clusters ---- */
+bool ws_reach_is_cluster_barrier(const struct ws_ptx_inst *i, bool *wait)
+{
+	if (i->op != WS_OP_barrier || i->mode != WS_MODE_OTHER || !i->extra)
+		return false;
+	*wait = strcmp(i->extra, ".cluster.wait") == 0;
+	return true;
+}
+
+static bool has_label(const struct ws_ptx_func *f, uint32_t inst)
+{
+	for (uint32_t k = 0; k < f->nlabels; k++)
+		if (f->labels[k].inst == inst)
+			return true;
+	return false;
+}
+
+/* Does nothing come between it and its other half that others could notice? */
+static bool is_whole(const struct ws_ptx_func *f, uint32_t at, bool wait)
+{
+	enum { NOTICED = WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC | WS_FX_BARRIER | WS_FX_WARP | WS_FX_FENCE | WS_FX_BRANCH | WS_FX_CALL |
+		         WS_FX_EXIT | WS_FX_ASYNC };
+	const struct ws_ptx_inst *i;
+	bool is_wait;
+
+	if (f->insts[at].guard || (wait && has_label(f, at)))
+		return false;
+	for (uint32_t k = wait ? at - 1 : at + 1; k < f->ninsts; k += wait ? -1u : 1) {
+		i = &f->insts[k];
+		if (ws_reach_is_cluster_barrier(i, &is_wait))
+			return is_wait != wait && !i->guard && i->sem != WS_SEM_RELAXED;
+		if (has_label(f, k) || ws_op_info(i->op)->fx & (NOTICED | WS_FX_SYNC))
+			return false;
+	}
+	return false;
+}
+
+/* A barrier of the cluster may be an epoch of its blocks where all threads wait there at once when they have arrived, and have
+ * released what they did. */
+static unsigned of_cluster(const struct ws_ptx_func *f, uint32_t at)
+{
+	const struct ws_ptx_inst *i = &f->insts[at];
+	bool wait;
+
+	if (ws_reach_is_cluster_barrier(i, &wait))
+		return i->sem != WS_SEM_RELAXED && is_whole(f, at, wait) ? WS_REACH_CLUSTER : WS_REACH_CLUSTER | WS_REACH_SPLIT;
+	if (i->op == WS_OP_mapa || i->space == WS_SPACE_SHARED_CLUSTER)
+		return WS_REACH_CLUSTER | WS_REACH_PEERS;
+	return i->scope == WS_SCOPE_CLUSTER ? WS_REACH_CLUSTER : 0;
 }
 
 /* Functions without a body of which it is known that they are no matter. Memory that `free` gives back may come to
@@ -131,8 +182,9 @@ static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 		const struct ws_ptx_inst *i = &f->insts[n];
 		const char *why = beyond(f, i);
 
-		r->copies |= ws_rw_async(f, i) == WS_RW_COPY;
-		r->async |= ws_rw_async(f, i) != WS_RW_NOT_ASYNC;
+		r->has |= ws_rw_async(f, i) == WS_RW_COPY ? WS_REACH_COPIES : 0;
+		r->has |= ws_rw_async(f, i) != WS_RW_NOT_ASYNC ? WS_REACH_ASYNC : 0;
+		r->has |= of_cluster(f, n);
 
 		if (why)
 			note(r, i, why);
@@ -282,8 +334,10 @@ static void choose_functions(struct ws_reach *reach)
 {
 	for (uint32_t k = 0; k < reach->nkernels; k++)
 		for (uint32_t n = 0; n < reach->m->nfuncs; n++)
-			if (!reach->kernels[k].why && bit(reach->kernels[k].reach, n))
+			if (!reach->kernels[k].why && bit(reach->kernels[k].reach, n)) {
 				reach->funcs[n].hooks = true;
+				reach->funcs[n].with |= ws_reach_has(reach, &reach->kernels[k]);
+			}
 }
 
 void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part)
@@ -311,12 +365,13 @@ void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part)
 	choose_functions(reach);
 }
 
-bool ws_reach_async(const struct ws_reach *reach, const struct ws_rw_kernel *k, bool copies)
+unsigned ws_reach_has(const struct ws_reach *reach, const struct ws_rw_kernel *k)
 {
+	unsigned has = 0;
+
 	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
-		if (bit(k->reach, n) && (copies ? reach->funcs[n].copies : reach->funcs[n].async))
-			return true;
-	return false;
+		has |= bit(k->reach, n) ? reach->funcs[n].has : 0;
+	return has;
 }
 
 bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k)

@@ -4,6 +4,15 @@
 
 #include "rewrite/rewrite_priv.h"
 
+/* What a function has, or a kernel can come to. */
+enum {
+	WS_REACH_ASYNC = 1,              /* asynchronous copies or mbarrier objects (async.h) */
+	WS_REACH_COPIES = 2,
+	WS_REACH_CLUSTER = 4,            /* anything that is about clusters */
+	WS_REACH_PEERS = 8,              /* addresses of the shared memory of other blocks */
+	WS_REACH_SPLIT = 16              /* a barrier of the cluster that is no epoch: see ws_reach_splits */
+};
+
 struct ws_reach_func {                   /* by sym->index */
 	struct ws_ptx_func **calls;      /* with a body */
 	size_t ncalls, cap;
@@ -14,8 +23,9 @@ struct ws_reach_func {                   /* by sym->index */
 	uint64_t shared;                 /* bytes of shared memory that are its own */
 	bool bare;                       /* must not get hooks */
 	bool hooks;                      /* gets them */
-	bool async, copies;              /* has asynchronous copies or mbarrier objects (async.h); has copies */
+	unsigned has;                    /* WS_REACH_... */
 	bool ordering;                   /* also those for releases and acquires */
+	unsigned with;                   /* what kernels that are checked and come to it can come to: WS_REACH_... */
 };
 
 struct ws_reach {
@@ -29,8 +39,10 @@ struct ws_reach {
 
 /* part: the module will be linked with others. To be given to ws_reach_free. */
 void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part);
-/* Can the kernel come to a function with asynchronous copies or mbarrier objects, with copies? */
-bool ws_reach_async(const struct ws_reach *reach, const struct ws_rw_kernel *k, bool copies);
+/* What the kernel can come to. */
+unsigned ws_reach_has(const struct ws_reach *reach, const struct ws_rw_kernel *k);
+/* barrier.cluster.arrive or .wait, and which of them? */
+bool ws_reach_is_cluster_barrier(const struct ws_ptx_inst *i, bool *wait);
 /* Can the kernel come to a function with hooks? */
 bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k);
 void ws_reach_free(struct ws_reach *reach);

@@ -74,6 +74,7 @@ struct ws_rw_kernel {
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
 	uint64_t *reach;         /* bit set, by func->sym->index: the functions that it may execute */
 	bool full;               /* its shared memory leaves no room for checks */
+	bool peers;              /* its blocks may come to each other's shared memory: its cells are not in there */
 	/* Its probe (probe.h): and what it reads of the kernel's parameters; no_probe: why it could be of use and there is none. */
 	bool probe;
 	bool probe_waits;        /* it is hardly of use: proofs by addresses may do without */
@@ -198,6 +199,7 @@ void ws_code_end(struct ws_code *c);
 bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx);
 extern const char ws_device_count[];     /* src/device/count.cu */
 extern const char ws_device_race[];      /* src/device/race.cu */
+extern const char ws_device_race_sm90[]; /* src/device/race_sm90.cu */
 extern const char ws_device_tm[];        /* src/device/tm.cu */
 
 /* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables

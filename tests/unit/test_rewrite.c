@@ -571,6 +571,18 @@ static const char race_runtime[] =
 	SHOWS("race_barrier", "", "pmevent 13;")
 	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
 	SHOWS("race_block_pass", P("b32", "race_block_pass", 0), "pmevent 13;")
+	SHOWS("race_cluster", P("b32", "race_cluster", 0), A32("race_cluster", 0, "%r1") "st.local.u32 [22], %r1;")
+	SHOWS("race_cluster_arrive", P("b32", "race_cluster_arrive", 0), A32("race_cluster_arrive", 0, "%r1") "st.local.u32 [23], %r1;")
+	SHOWS("race_cluster_pass", P("b32", "race_cluster_pass", 0), A32("race_cluster_pass", 0, "%r1") "st.local.u32 [24], %r1;")
+	SHOWS("race_cluster_release", P("b32", "race_cluster_release", 0), A32("race_cluster_release", 0, "%r1") "st.local.u32 [25], %r1;")
+	SHOWS("race_cluster_acquire", "", "pmevent 7;")
+	SHOWS("race_peer_read", P("b64", "race_peer_read", 0) "," P("b32", "race_peer_read", 1) "," P("b32", "race_peer_read", 2),
+	      A64("race_peer_read", 0, "%rd1") A32("race_peer_read", 1, "%r1") "st.local.u32 [%rd1+26], %r1;")
+	SHOWS("race_peer_write", P("b64", "race_peer_write", 0) "," P("b32", "race_peer_write", 1) "," P("b32", "race_peer_write", 2) ","
+	      P("b64", "race_peer_write", 3) "," P("b64", "race_peer_write", 4),
+	      A64("race_peer_write", 0, "%rd1") A32("race_peer_write", 1, "%r1") "st.local.u32 [%rd1+27], %r1;")
+	SHOWS("race_peer_atomic", P("b64", "race_peer_atomic", 0) "," P("b32", "race_peer_atomic", 1) "," P("b32", "race_peer_atomic", 2),
+	      A64("race_peer_atomic", 0, "%rd1") A32("race_peer_atomic", 1, "%r1") "st.local.u32 [%rd1+28], %r1;")
 	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;")
 	SHOWS("race_copy", P("b64", "race_copy", 0) "," P("b64", "race_copy", 1) "," P("b32", "race_copy", 2) ","
 	      P("b32", "race_copy", 3) "," P("b32", "race_copy", 4),
@@ -699,6 +711,25 @@ static void race_follows_objects(void **state)
 	            "st.local.u32 [%d1+19], %ws_b32_1;\n\tcp.async.mbarrier.arrive.noinc.shared.b64 [%d1];" LEFT);
 }
 
+/* A barrier of the cluster is one of the epochs of its blocks where arrival and wait stand together, in all places, and release. */
+static void race_follows_clusters(void **state)
+{
+	expect_race("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait;\nret;",
+	            "mov.u32 %ws_b32_0, 0;\n\tst.local.u32 [23], %ws_b32_0;\n\tbarrier.cluster.arrive.aligned;\nbarrier.cluster.wait;\n\t"
+	            "mov.u32 %ws_b32_0, 0;\n\tst.local.u32 [24], %ws_b32_0;" LEFT);
+	expect_race("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\nret;",
+	            "mov.u32 %ws_b32_0, 0;\n\tst.local.u32 [25], %ws_b32_0;\n\tbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n\t"
+	            "pmevent 7;" LEFT);
+	expect_race("barrier.cluster.arrive;\nL:\nbarrier.cluster.wait;\nret;",
+	            "mov.u32 %ws_b32_0, 8192;\n\tst.local.u32 [25], %ws_b32_0;\n\tbarrier.cluster.arrive;\nL:\nbarrier.cluster.wait;\n\t"
+	            "pmevent 7;" LEFT);
+	expect_race("mapa.u64 %d1, %d2, 1;\nld.u32 %r1, [%d1];\nst.shared::cluster.u32 [%r2], %r1;\natom.add.u32 %r1, [%d1], 1;\nret;",
+	            "mapa.u64 %d1, %d2, 1;\nmov.u32 %ws_b32_0, 68;\n\tst.local.u32 [%d1+26], %ws_b32_0;\n\tld.u32 %r1, [%d1];\n"
+	            "cvt.u64.u32 %ws_b64_0, %r2;\n\tcvt.u64.u32 %ws_b64_1, %r1;\n\tmov.u32 %ws_b32_0, 100;\n\tst.local.u32 [%ws_b64_0+27], %ws_b32_0;\n\t"
+	            "st.shared::cluster.u32 [%r2], %r1;\nmov.u32 %ws_b32_0, 18244;\n\tst.local.u32 [%d1+28], %ws_b32_0;\n\t"
+	            "atom.add.u32 %r1, [%d1], 1;" LEFT);
+}
+
 static void race_follows_barriers(void **state)
 {
 	expect_race("bar.sync 0;\n@%p1 bar.sync 1, %r1;\nbar.red.popc.u32 %r1, 2, 64, %p1;\nbarrier.sync 3;\nret;",
@@ -772,22 +803,22 @@ static void race_enters_checked_kernels_alone(void **state)
 
 	begin_race(&w, HEAD ".func f() { exit; }\n.func g() { ret; }\n.entry a() { ret; }\n"
 	           ".entry b() .maxntid 64 { call f, (); ret; }\n"
-	           ".entry c() { .reg .u32 %r<3>; call f, (); barrier.cluster.arrive; ret; }\n"
-	           ".entry d() { .reg .u32 %r<3>; call g, (); barrier.cluster.arrive; ret; }\n", false);
+	           ".entry c() { .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
+	           ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n", false);
 	r = ws_rewrite_result(w.m);
 	assert_int_equal(r->nkernels, 4);
 	assert_string_equal(r->race, "__warpsafe_race");
 	assert_true(r->module != 0);
 	assert_null(r->kernels[1].why);
-	assert_string_equal(r->kernels[3].why, "barrier.cluster at t.ptx:9");
+	assert_string_equal(r->kernels[3].why, "wgmma at t.ptx:9");
 	assert_true(ws_rw_reaches(&r->kernels[1], w.m->funcs[0]) && !ws_rw_reaches(&r->kernels[1], w.m->funcs[1]));
 	expect_from(&w, ".func f", ".func f() { pmevent 3;\n\texit; }\n.func g() { ret; }\n"
 	            ".entry a() .maxnreg 32\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n"
 	            ".entry b() .maxntid 64 {\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 1;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
-	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); barrier.cluster.arrive; ret; }\n"
-	            ".entry d() { .reg .u32 %r<3>; call g, (); barrier.cluster.arrive; ret; }\n");
+	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
+	            ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n");
 }
 
 static void race_says_what_it_cannot_check(void **state)
@@ -802,14 +833,14 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "@%p1 mbarrier.test_wait.shared.b64 %p1, [%r1], %d1;", "mbarrier at " },
 		{ "bar.arrive 1, 64;", NULL },
 		{ "bar.red.popc.u32 %r1, 0, %r1, %p1;", "a barrier that sets its own operands at " },
-		{ "barrier.cluster.arrive;", "barrier.cluster at " },
+		{ "barrier.cluster.arrive;", NULL },
 		{ "@%p1 bar.red.or.pred %p1, 0, %p2;", "a barrier that sets its own guard at " },
-		{ "mapa.u64 %d1, %d2, 1;", "mapa at " },
-		{ "ld.shared::cluster.u32 %r1, [%r2];", "shared memory of other blocks at " },
+		{ "mapa.u64 %d1, %d2, 1;", NULL },
+		{ "ld.shared::cluster.u32 %r1, [%r2];", NULL },
 		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 1, [%r2];", "st.async at " },
-		{ "st.shared::cluster.u32 [%r2], %r1;", "shared memory of other blocks at " },
-		{ "atom.shared::cluster.add.u32 %r1, [%r2], 1;", "shared memory of other blocks at " },
-		{ "barrier.cluster.wait;", "barrier.cluster at " },
+		{ "st.shared::cluster.u32 [%r2], %r1;", NULL },
+		{ "atom.shared::cluster.add.u32 %r1, [%r2], 1;", NULL },
+		{ "barrier.cluster.wait;", NULL },
 		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];", "cp.async at " },
 		{ "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];", "cp.async at " },
 		{ "cp.async.bulk.commit_group;", NULL },
@@ -901,12 +932,12 @@ static void race_goes_through_calls(void **state)
 	const struct ws_rw_result *r;
 	struct work w;
 
-	begin_race(&w, HEAD ".func bad() { barrier.cluster.arrive; ret; }\n.visible .func open() { ret; }\n"
+	begin_race(&w, HEAD ".func bad() { wgmma.fence.sync.aligned; ret; }\n.visible .func open() { ret; }\n"
 	           ".func taken() { ret; }\n.global .u64 table[] = { taken };\n.func mid() { call bad, (); ret; }\n"
 	           ".entry a() { call mid, (); ret; }\n.entry b() { call open, (); ret; }\n"
 	           ".entry c() { .reg .u64 %d<2>; pr: .callprototype _ (); call %d1, (), pr; ret; }\n", false);
 	r = ws_rewrite_result(w.m);
-	assert_string_equal(r->kernels[0].why, "barrier.cluster at t.ptx:4");
+	assert_string_equal(r->kernels[0].why, "wgmma at t.ptx:4");
 	assert_null(r->kernels[1].why);
 	assert_null(r->kernels[2].why);
 	assert_true(ws_rw_reaches(&r->kernels[2], w.m->funcs[2]));
@@ -1134,7 +1165,7 @@ int main(void)
 		cmocka_unit_test(race_checks_accesses),
 		cmocka_unit_test(race_follows_releases_and_acquires),
 		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
-		cmocka_unit_test(race_follows_barriers),
+		cmocka_unit_test(race_follows_clusters), cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(warps_come_together_where_they_must),
 		cmocka_unit_test(race_keeps_a_copy_for_launches_without_checks),
 		cmocka_unit_test(race_knows_required_block_sizes),

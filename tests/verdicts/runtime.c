@@ -11,9 +11,11 @@ int cuMemsetD8_v2(uint64_t, unsigned char, size_t), cuMemcpy(uint64_t, uint64_t,
 int cuLibraryGetKernel(void **, void *, const char *), cuLibraryGetGlobal(uint64_t *, size_t *, void *, const char *);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuLaunchKernelEx(const void *, void *, void **, void **);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
 struct dim3 { unsigned x, y, z; };
+int ws_cluster_section(const void *stub, struct dim3 *size);      /* src/cuda/cluster_section.c */
 enum { MOST = 256 };
 static void *libraries[MOST];
 static struct { const void *host; void *kernel; } kernels[MOST];
@@ -89,8 +91,22 @@ static void *kernel_of(const void *host)
 	abort();
 }
 
+/* A kernel with __cluster_dims__. */
+static int launch_clusters(const void *f, struct dim3 g, struct dim3 b, struct dim3 size, void **params, size_t shared, void *stream)
+{
+	struct { int id, pad; struct dim3 size; char rest[52]; } attribute = { .id = 4, .size = size };     /* CUlaunchAttribute */
+	struct { struct dim3 grid, block; unsigned shared; void *stream, *attributes; unsigned n; } config =
+		{ g, b, (unsigned)shared, stream, &attribute, 1 };
+
+	return cuLaunchKernelEx(&config, kernel_of(f), params, NULL);
+}
+
 int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **params, size_t shared, void *stream)
 {
+	struct dim3 size;
+
+	if (ws_cluster_section(f, &size) > 0)
+		return last = launch_clusters(f, g, b, size, params, shared, stream);
 	return last = cuLaunchKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params, NULL);
 }
 
