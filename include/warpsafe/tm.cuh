@@ -663,18 +663,24 @@ WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 	return tx->level;
 }
 
+WS_TX_FN int ws_tx__says_it_reads(const struct ws_tx *tx) { return tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE; }
+
 WS_TX_FN void ws_tx__count_commit(const struct ws_tx *tx)
 {
 	if (WS_TM_STATS)
 		atomicAdd(&ws_tx__stats(tx)->commits, 1ull);
 	if (WS_TM_STATS && tx->token)
 		atomicAdd(&ws_tx__stats(tx)->serial, 1ull);
+	if (WS_TM_STATS && ws_tx__says_it_reads(tx))
+		atomicAdd(&ws_tx__stats(tx)->read_only, 1ull);
 }
 
 WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 {
 	if (WS_TM_STATS || tx->why == WS_TM_TOO_LARGE)
 		atomicAdd(&ws_tx__stats(tx)->aborts[tx->why], 1ull);
+	if (WS_TM_STATS && ws_tx__says_it_reads(tx) && tx->why <= WS_TM_NO_MEMORY)
+		atomicAdd(&ws_tx__stats(tx)->read_only_aborts, 1ull);
 	tx->state = tx->why == WS_TM_CANCELLED ? WS_TX_CANCELLED : tx->why == WS_TM_TOO_LARGE ? WS_TX_TOO_LARGE : WS_TX_WAITING;
 	tx->aborts = tx->why == WS_TM_RETRY ? 0 : tx->aborts + 1;
 	if (tx->why == WS_TM_RETRY)

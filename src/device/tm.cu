@@ -83,6 +83,7 @@ HELPER void count_ended(struct ws_tx *tx);
 #include "../../include/warpsafe/tm/handle.h"
 extern "C" DEVICE struct ws_tm __warpsafe_tm;
 #define WS_TM_BREAK (__warpsafe_tm.patience >> 16)
+#define WS_TX_ESTM_LOOKS (WS_TM_BREAK == 33 || WS_TM_BREAK == 34 ? 1u : 4096u)
 #endif
 #include "../../include/warpsafe/tm.cuh"
 
@@ -116,7 +117,19 @@ SLOW void __warpsafe_tm_enter(struct thread *t)
 {
 	if (!t->tx.id)
 		ws_tx_init(&t->tx, &t->log, __warpsafe_tm);
+#ifdef WS_TM_BROKEN
+	t->tx.tm.patience &= 0xffff;
+#endif
 	ws_tx_enter(&t->tx);
+}
+
+/* The same for a section whose code writes nothing but the thread's own variables: with estm it never aborts. The other engines have
+ * nothing of the kind, and one that could not take the token might starve there. */
+SLOW void __warpsafe_tm_enter_reading(struct thread *t)
+{
+	__warpsafe_tm_enter(t);
+	if (ws_tx__engine(&t->tx) == WS_TM_ESTM)
+		t->tx.alone = WS_TX_READS;
 }
 
 /* Whether this round is an attempt. */
@@ -134,6 +147,8 @@ SLOW void __warpsafe_tm_end(struct thread *t)
 {
 	if (t->wrote)                /* ws_tx_end has a fence between this and what it gives back */
 		atomicAdd(&t->tx.tm.words->ended, 1u);
+	if (t->tx.state == WS_TX_DOOMED && t->tx.why == WS_TM_WAITS && WS_TM_BREAK != 34) /* it keeps what it has read; the thread's own variables are as before */
+		ws_tx__undo(&t->tx, 0);
 	ws_tx_end(&t->tx);
 	if (ws_tx_status(&t->tx) == WS_TX_TOO_LARGE)
 		__builtin_trap();

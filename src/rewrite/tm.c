@@ -37,7 +37,7 @@ struct tm {
 	struct clones clones;
 };
 
-struct section { const char *lost, *join, *begin, *end; };
+struct section { const char *lost, *join, *begin, *end; bool reads; };
 
 struct function {                        /* that has sections */
 	struct tm *tm;
@@ -206,7 +206,7 @@ static void want_clone(struct tm *tm, struct ws_ptx_func *f)
 	*WS_PUSH(tm->clones.list, tm->clones.n, tm->clones.cap) = f;
 }
 
-static bool ends_program(const char *function)
+bool ws_tm_ends_program(const char *function)
 {
 	return strcmp(function, "__assertfail") == 0 || strcmp(function, "__assert_fail") == 0;
 }
@@ -271,7 +271,7 @@ static bool section_call(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst
 
 	if (!f)
 		return ws_tm_refuse(b->p, b->f, i, "a call by address cannot be in a marked section");
-	if (f->declared_only && ends_program(f->name))
+	if (f->declared_only && ws_tm_ends_program(f->name))
 		return true;
 	if (f->declared_only && strcmp(f->name, "vprintf") == 0)
 		return ws_tm_refuse(b->p, b->f, i, "'printf' cannot be undone, so it cannot be in a marked section");
@@ -371,7 +371,8 @@ static bool save_registers(struct function *fn, struct ws_code *c, struct ws_ptx
 		kept[k] = ws_rw_register(fn->body.p, fn->body.f, r->type);
 		ws_code_add(c, "mov.%s %s, %s;", move_of(r), kept[k], r->name);
 	}
-	good = good && call(&fn->body, c, "__warpsafe_tm_enter", NULL);
+	good = good && call(&fn->body, c, fn->sections[fn->flow.section[i->index]].reads ? "__warpsafe_tm_enter_reading" : "__warpsafe_tm_enter",
+	                    NULL);
 	ws_code_add(c, "%s:", retry);
 	for (size_t k = 0; k < saved.n && good; k++)
 		ws_code_add(c, "mov.%s %s, %s;", move_of(saved.regs[k]), saved.regs[k]->name, kept[k]);
@@ -496,7 +497,8 @@ static void prepare(struct function *fn)
 	for (uint32_t k = 0; k < fn->flow.nsections; k++)
 		fn->sections[k] = (struct section){ ws_code_label(c), ws_code_label(c),
 			                            ws_rw_register(p, fn->body.f, WS_B32),
-			                            ws_rw_register(p, fn->body.f, WS_B32) };
+			                            ws_rw_register(p, fn->body.f, WS_B32),
+			                            ws_tm_only_reads(p, fn->body.f, &fn->flow, k) };
 	fn->body.thread = ws_rw_register(p, fn->body.f, WS_B64);
 	ws_buf_printf(&local, "\n\t.local .align 16 .b8 __warpsafe_thread[%d];", WS_TM_THREAD_BYTES);
 	ws_ptx_edit(p->m, fn->body.f->body_off + 1, 0, RANK_SHARED, local.data);
@@ -702,7 +704,7 @@ static void declare(struct ws_pass *p)
 /* All functions of the runtime, before the module's own. */
 static bool add_runtime(struct ws_pass *p)
 {
-	static const char *const names[] = { "enter", "begin", "end", "again", "read_global", "write_global", "read",
+	static const char *const names[] = { "enter", "enter_reading", "begin", "end", "again", "read_global", "write_global", "read",
 		                             "write", "forget", "retry", "malloc_in", "free_in", "malloc", "free" };
 	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 

@@ -55,8 +55,12 @@ void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
 /* ---- tm_features.c ---- */
 /* Adds what the module's sections do. false: a marker without its partner, which was told. */
 bool ws_tm_know(struct ws_pass *p, struct ws_tm_known *known);
+/* Whether that section's code, with all that it calls, writes nothing but the thread's own variables. */
+bool ws_tm_only_reads(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section);
 
 /* ---- tm.c ---- */
+/* A failed assertion. */
+bool ws_tm_ends_program(const char *function);
 bool ws_tm_has_markers(const struct ws_ptx_func *f);
 
 /* ---- tm_access.c ---- */

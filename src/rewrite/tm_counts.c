@@ -6,6 +6,8 @@ static void sum(struct ws_tm_stats *to, const struct ws_tm_stats *from)
 	to->commits += from->commits;
 	to->serial += from->serial;
 	to->unallocated += from->unallocated;
+	to->read_only += from->read_only;
+	to->read_only_aborts += from->read_only_aborts;
 	for (unsigned k = 0; k < WS_TM_REASONS; k++)
 		to->aborts[k] += from->aborts[k];
 }
@@ -74,5 +76,10 @@ void ws_tm_counts_tell(const struct ws_tm_counts *c, unsigned sections, bool sta
 	ws_buf_add_count(out, s->serial);
 	ws_buf_puts(out, " of them alone; ");
 	add_aborts(s, out);
+	if (s->read_only || s->read_only_aborts) {
+		ws_buf_puts(out, "; ");
+		add(out, s->read_only, "transaction only read, with ", "transactions only read, with ");
+		add(out, s->read_only_aborts, "abort", "aborts");
+	}
 	ws_buf_puts(out, "\n");
 }

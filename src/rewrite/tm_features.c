@@ -88,6 +88,57 @@ bool ws_tm_know(struct ws_pass *p, struct ws_tm_known *known)
 	return good;
 }
 
+/* ---- sections that only read ---- */
+static bool reads_in(struct walk *w, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section);
+
+/* A failed assertion ends the program; malloc and free change the pool; what else cannot be followed may write. */
+static bool call_reads(struct walk *w, const struct ws_operand *to)
+{
+	struct ws_ptx_func *f = to->kind == WS_O_SYM && to->sym->kind == WS_SYM_FUNC ? to->sym->func : NULL;
+	struct ws_ptx_module *m = w->p->m;
+
+	if (!f || f->declared_only)
+		return f && ws_tm_ends_program(f->name);
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		if (m->funcs[k] == f && !w->seen[k]) {
+			w->seen[k] = true;
+			return reads_in(w, f, NULL, 0);
+		}
+	return true;
+}
+
+static bool writes(const struct ws_rw_access *a)
+{
+	return a->rw_class != WS_RW_EXEMPT && (a->rw_class == WS_RW_UNHANDLED || a->kind != WS_RW_READ);
+}
+
+/* flow: of that section alone; NULL: all. */
+static bool reads_in(struct walk *w, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section)
+{
+	uint32_t n;
+	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+	bool good = true;
+
+	for (uint32_t k = 0; k < n && good; k++) {
+		uint32_t i = list[k].inst->index;
+
+		good = !writes(&list[k]) || (flow && (!flow->depth[i] || flow->section[i] != section));
+	}
+	for (uint32_t k = 0; k < f->ninsts && good; k++)
+		if (f->insts[k].call && (!flow || (flow->depth[k] && flow->section[k] == section)))
+			good = call_reads(w, f->insts[k].call->target);
+	return good;
+}
+
+bool ws_tm_only_reads(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section)
+{
+	struct walk w = { .p = p, .seen = ws_alloc((p->m->nfuncs + 1) * sizeof *w.seen) };
+	bool good = reads_in(&w, f, flow, section);
+
+	free(w.seen);
+	return good;
+}
+
 struct ws_tm_features ws_tm_features_of(const struct ws_tm_known *k)
 {
 	double n = k->sections ? k->sections : 1;

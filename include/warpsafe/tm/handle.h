@@ -33,6 +33,8 @@ struct ws_tm_stats {
 	unsigned long long serial;                  /* of these, while no other transaction might start */
 	unsigned long long aborts[WS_TM_REASONS];
 	unsigned long long unallocated;             /* ws_tx_alloc that found no memory */
+	unsigned long long read_only;               /* of the commits, those of sections that say that they write nothing */
+	unsigned long long read_only_aborts;        /* of these sections, by conflicts and for want of memory */
 };
 
 /* Counters are spread over this many places, 128 bytes each, so that they are not one hot word. */
