@@ -126,10 +126,19 @@ static void what_is_saved(void **state)
 static void a_section_is_a_loop_of_rounds(void **state)
 {
 	EXPECT(KERNEL("\tmov.u32 %r1, 1;\n" BEGIN "\tadd.u32 %r1, %r1, 1;\n" END "\tst.global.u32 [%d1], %r1;\n\tret;\n"),
-	       ".local .align 16 .b8 __warpsafe_thread[", "mov.b32 %ws_kept_b32_2, %r1;", "call __warpsafe_tm_enter, ",
+	       ".local .align 16 .b8 __warpsafe_thread[", "mov.b32 %ws_kept_b32_2, %r1;", "call __warpsafe_tm_enter_reading, ",
 	       "$ws_2:", "mov.b32 %r1, %ws_kept_b32_2;", "__warpsafe_tm_begin, ", "bra $ws_1;", "add.u32 %r1, %r1, 1;",
 	       "call __warpsafe_tm_end, ", "bra $ws_1;", "$ws_3:", "st.global.u32 [%d1], %r1;", "ret;", "$ws_0:",
 	       "call __warpsafe_tm_end, ", "$ws_1:", "__warpsafe_tm_again, ", "bra $ws_2;", "bra $ws_3;");
+}
+
+/* By space: the thread's own memory is none that others see. Another section's write does not count, an atomic does. */
+static void sections_that_only_read(void **state)
+{
+	EXPECT(KERNEL(BEGIN "\tld.global.u32 %r1, [%d1];\n\tst.local.u32 [%d1], %r1;\n" END BEGIN "\tst.shared.u32 [%d1], %r1;\n" END "\tret;\n"),
+	       "call __warpsafe_tm_enter_reading, ", "call __warpsafe_tm_enter, ");
+	EXPECT(KERNEL(BEGIN "\tst.u32 [%d1], %r1;\n" END "\tst.global.u32 [%d1], %r1;\n\tret;\n"), "call __warpsafe_tm_enter, ");
+	EXPECT(KERNEL(BEGIN "\tred.global.add.u32 [%d1], %r1;\n" END "\tret;\n"), "call __warpsafe_tm_enter, ");
 }
 
 static void a_module_without_markers_stays(void **state)
@@ -244,7 +253,7 @@ int main(void)
 		cmocka_unit_test(depths_and_sections),
 		cmocka_unit_test(doubled_markers_are_one_section),
 		cmocka_unit_test(what_is_saved),
-		cmocka_unit_test(a_section_is_a_loop_of_rounds),
+		cmocka_unit_test(a_section_is_a_loop_of_rounds), cmocka_unit_test(sections_that_only_read),
 		cmocka_unit_test(a_module_without_markers_stays),
 		cmocka_unit_test(a_retry_loses_the_attempt),
 		cmocka_unit_test(loads_and_stores),
