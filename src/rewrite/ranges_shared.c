@@ -201,6 +201,63 @@ static bool is_plain(const struct ws_rw_access *a)
 	return a->space == WS_SPACE_SHARED && (a->kind == WS_RW_ATOMIC || a->sem == WS_SEM_WEAK);
 }
 
+static unsigned digits_in(const struct values *v, const struct sum *s)
+{
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			n += v->leaves[s->t[k].leaf[m]].kind == LEAF_DIGIT;
+	return n;
+}
+
+/* Is it the same sum, but for which of several digits of so many numbers is in it? Each thread has all of them. */
+static bool same_but_for_digit(const struct values *v, const struct sum *a, const struct sum *b)
+{
+	if (a->n != b->n || digits_in(v, a) != 1 || digits_in(v, b) != 1)
+		return false;
+	for (uint32_t k = 0; k < a->n; k++) {
+		if (a->t[k].n != b->t[k].n || a->t[k].factor != b->t[k].factor)
+			return false;
+		for (uint32_t m = 0; m < a->t[k].n; m++) {
+			const struct leaf *x = &v->leaves[a->t[k].leaf[m]], *y = &v->leaves[b->t[k].leaf[m]];
+
+			if (x != y && (x->kind != LEAF_DIGIT || y->kind != LEAF_DIGIT || x->k != y->k))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void join_groups(struct ws_shared_ranges *g, unsigned into, unsigned from)
+{
+	struct group *x = &g->groups[into], *gone = &g->groups[from];
+
+	x->meets &= gone->meets;
+	x->writes |= gone->writes;
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == from)
+			g->group[k] = (uint8_t)into;
+		else if (g->group[k] < QUIET && g->group[k] > from)
+			g->group[k]--;
+	memmove(gone, gone + 1, (--g->ngroups - from) * sizeof *gone);
+}
+
+/* What was `count[k][t]` for each k, one after the other, and is `count[data & 15][t]` elsewhere, is one group. */
+static void join_digits(struct ws_shared_ranges *g)
+{
+	for (unsigned a = 0; a < g->ngroups; a++)
+		for (unsigned b = a + 1; b < g->ngroups;) {
+			const struct group *x = &g->groups[a], *y = &g->groups[b];
+
+			if (x->sym == y->sym && !x->area && !y->area && !x->endless && !y->endless && x->first == y->first &&
+			    x->last == y->last && x->bytes == y->bytes && same_but_for_digit(&g->v, &x->sum, &y->sum))
+				join_groups(g, a, b);
+			else
+				b++;
+		}
+}
+
 static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	unsigned shared = 0;
@@ -223,6 +280,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		if (!g->groups[k].endless && !g->groups[k].area)
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
+	join_digits(g);
 	return (g->ngroups || quiet) && shared <= MOST_ACCESSES;
 }
 

@@ -551,7 +551,17 @@ static void columns_of_bytes(void **state)
 		"shr.u32 %r36, %r25, 2; and.b32 %r37, %r36, 4032; add.s32 %r38, %r37, %r24; add.s32 %r39, %r20, %r38;\n"
 		"ld.shared.u8 %r32, [%r39]; add.s32 %r33, %r32, 1; st.shared.u8 [%r39], %r33; bar.sync 0; st.global.u32 [%rd5], %r30;\n");
 
+	static const char zeroed[] = KERNEL(OFFSET COLUMN("192") "add.s32 %r34, %r20, %r24; mov.u32 %r35, 0; st.shared.u8 [%r34], %r35;\n"
+		"st.shared.u8 [%r34+64], %r35; st.shared.u8 [%r34+128], %r35; st.shared.u8 [%r34+192], %r35;\n" COUNT "st.global.u32 [%rd5], %r30;\n");
+	static const char others[] = KERNEL(OFFSET COLUMN("192") "add.s32 %r34, %r20, %r24; mov.u32 %r35, 0; st.shared.u8 [%r34+1], %r35;\n"
+		"st.shared.u8 [%r34+65], %r35; st.shared.u8 [%r34+129], %r35; st.shared.u8 [%r34+193], %r35;\n" COUNT "st.global.u32 [%rd5], %r30;\n");
+	static const char three[] = KERNEL(OFFSET COLUMN("192") "add.s32 %r34, %r20, %r24; mov.u32 %r35, 0; st.shared.u8 [%r34], %r35;\n"
+		"st.shared.u8 [%r34+64], %r35; st.shared.u8 [%r34+128], %r35;\n" COUNT "st.global.u32 [%rd5], %r30;\n");
+
 	expect(KERNEL(OFFSET COLUMN("4032") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), l, NONE);
+	expect(zeroed, l, NONE);                             /* the same bytes one after the other, and by data */
+	expect(others, l, ALL(0, 5 * 256));                  /* those of the next thread */
+	expect(three, l, ALL(0, 4 * 256));                   /* limited: not all of the column */
 	expect(twice, l, NONE);
 	expect(KERNEL(OFFSET COLUMN("4032") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), wide, ALL(0, 256));
 	expect(KERNEL(OFFSET COLUMN("4064") COUNT "bar.sync 0; st.global.u32 [%rd5], %r30;\n"), l, ALL(0, 256));     /* half columns */
