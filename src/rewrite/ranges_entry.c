@@ -699,9 +699,11 @@ void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const 
 	e->pins = NULL;
 }
 
-void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent)
+void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins)
 {
+	e->pins = pins;
 	apart_by(e, s, ws_entry_number(extent), 0, COORDINATES / 2);
+	e->pins = NULL;
 }
 
 /* ---- blocks apart from each other ---- */

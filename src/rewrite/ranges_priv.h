@@ -234,7 +234,7 @@ bool ws_can_be_apart(const struct values *v, const struct sum *s);
 /* ok becomes false unless any two threads of which the pins hold have addresses that are `extent` bytes apart or more. */
 void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
 /* The same for any two threads of a block. */
-void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent);
+void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
 /* What a sum has of the block's index, and the rest; false: too long. */
 bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest);
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 8, MOST_ACCESSES = 160, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
+enum { MOST_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
 
 struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
@@ -23,6 +23,7 @@ struct group {
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	int64_t bytes;                   /* of the widest access */
 	struct offsets offsets;
+	struct pins pins;                /* of those that must be apart */
 	bool area;                       /* somewhere in the variable */
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
 	bool writes;
@@ -258,6 +259,24 @@ static void join_digits(struct ws_shared_ranges *g)
 		}
 }
 
+/* What is equal to a number wherever an access of the group is reached: `if (lane == 31) sums[warp] = x`. */
+static void find_pins(struct ws_shared_ranges *g, unsigned group)
+{
+	struct pins some;
+	bool first = true;
+
+	for (uint32_t k = 0; k < g->n && (first || g->groups[group].pins.n); k++) {
+		if (g->group[k] != group)
+			continue;
+		ws_pins_find(&g->v, &g->list[k], &some);
+		if (first)
+			g->groups[group].pins = some;
+		else
+			ws_pins_intersect(&g->groups[group].pins, &some);
+		first = false;
+	}
+}
+
 static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	unsigned shared = 0;
@@ -281,6 +300,9 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
 	join_digits(g);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].writes && !g->groups[k].meets && !g->groups[k].area)
+			find_pins(g, k);
 	return (g->ngroups || quiet) && shared <= MOST_ACCESSES;
 }
 
@@ -409,7 +431,7 @@ static void write_entry(struct ws_shared_ranges *g)
 			if (x->others[m])
 				demand_disjoint(&e, x, &g->groups[m]);
 		if (x->writes && !x->meets)
-			ws_entry_apart_in_block(&e, &x->sum, x->last - x->first);
+			ws_entry_apart_in_block(&e, &x->sum, x->last - x->first, &x->pins);
 	}
 	ws_code_tell(e.c);
 	free(e.known);
@@ -434,14 +456,31 @@ static bool find(struct ws_shared_ranges *g, const struct ws_intervals *v)
 	return any_own(g);
 }
 
-/* How many accesses may be proved. */
-static uint32_t proves(const struct ws_shared_ranges *g)
+static bool meets_others(const struct group *x)
+{
+	for (unsigned m = 0; m < MOST_GROUPS; m++)
+		if (x->others[m])
+			return true;
+	return false;
+}
+
+/* How many accesses may be proved; alone: of groups that meet no other one, of which it depends on where they are. */
+static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		n += g->group[k] == QUIET || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own);
+		n += g->group[k] == QUIET ||
+		     (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !(alone && meets_others(&g->groups[g->group[k]])));
 	return n;
+}
+
+/* In launches in which rare conditions are false. */
+static bool proves_more(const struct ws_shared_ranges *other, const struct ws_shared_ranges *g, bool found)
+{
+	uint32_t all = found ? proves(g, false) : 0;
+
+	return proves(other, false) > all || (proves(other, false) == all && proves(other, true) > proves(g, true));
 }
 
 static uint32_t shared_accesses(const struct ws_shared_ranges *g)
@@ -464,7 +503,7 @@ static struct ws_shared_ranges *find_without_rare(struct ws_shared_ranges *g, bo
 	other->nrare = ws_rare_ways(&other->v, other->dead, other->rare, 0);
 	if (other->nrare)
 		v = ws_intervals_find(g->v.f, g->list, g->n, false, other->dead);
-	better = v && find(other, v) && proves(other) > (found ? proves(g) : 0);
+	better = v && find(other, v) && proves_more(other, g, found);
 	ws_intervals_free(v);
 	ws_shared_ranges_free(better ? g : other);
 	return better ? other : g;
@@ -477,7 +516,7 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 	struct ws_shared_ranges *g = begin(p, kernel, list, n), *plain = g;
 	bool found = find(g, v);
 
-	if (shared_accesses(g) && (!found || proves(g) < shared_accesses(g)))
+	if (shared_accesses(g) && (!found || proves(g, true) < shared_accesses(g)))
 		g = find_without_rare(g, found);
 	if (found || g != plain) {
 		write_entry(g);

@@ -125,9 +125,10 @@ bool ws_sum_never_negative(const struct values *v, const struct sum *s)
 		if (s->t[k].factor < 0)
 			return false;
 		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			enum leaf_kind kind = v->leaves[s->t[k].leaf[n]].kind;
+			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
 
-			if (kind != LEAF_SPECIAL && kind != LEAF_REMAINDER && kind != LEAF_DIGIT)
+			if (l->kind == LEAF_QUOTIENT ? !ws_sum_never_negative(v, l->of[0]) :
+			    l->kind != LEAF_SPECIAL && l->kind != LEAF_REMAINDER && l->kind != LEAF_DIGIT)
 				return false;
 		}
 	}

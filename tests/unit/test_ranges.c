@@ -586,6 +586,21 @@ static void columns_by_parts(void **state)
 #define BINS(n) ".shared .b32 s[64]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; add.s32 %r22, %r20, %r21; st.shared.u32 [%r22], 0; bar.sync 0;\n" \
 	"ld.global.u32 %r25, [%rd4]; and.b32 %r26, %r25, " #n "; shl.b32 %r28, %r26, 2; add.s32 %r27, %r20, %r28;\n"
 
+/* A word for each warp, written by one of its lanes, and then all of them by the first warp. */
+#define OF_WARPS(unless_last, unless_first) KERNEL(OFFSET ".shared .b32 s[32]; mov.u32 %r20, s; and.b32 %r21, %r3, 31; shr.u32 %r22, %r3, 5;\n" \
+	"shl.b32 %r23, %r22, 2; add.s32 %r24, %r20, %r23; " unless_last " @%p1 bra M; st.shared.u32 [%r24], %r3;\nM: bar.sync 0;\n" \
+	unless_first " @%p2 bra N; shl.b32 %r25, %r21, 2; add.s32 %r26, %r20, %r25; ld.shared.u32 %r27, [%r26]; add.s32 %r28, %r27, 1;\n" \
+	"st.shared.u32 [%r26], %r28;\nN: bar.sync 0; st.global.u32 [%rd5], %r3;\n")
+
+static void words_of_warps(void **state)
+{
+	const struct launch l = { { 4 }, { 128 }, 8192, 256, 0 };
+
+	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
+	expect(OF_WARPS("setp.lt.s32 %p1, %r21, 30;", "setp.ne.s32 %p2, %r22, 0;"), l, ALL(0, 4 * 40));        /* two lanes of each warp */
+	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.gt.s32 %p2, %r22, 1;"), l, ALL(0, 4 * 64));       /* two warps */
+}
+
 /* While there is nothing but atomics of one size, it does not matter where. */
 static void only_atomics(void **state)
 {
@@ -1037,7 +1052,7 @@ int main(void)
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
-		cmocka_unit_test(only_atomics), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
+		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
