@@ -556,15 +556,28 @@ static void counters_apart(struct entry *e, const struct leaf *l)
 	demand(e, ws_entry_add(e, lo, step), "gt", hi);
 }
 
+static bool has_both_signs(const struct sum *s)
+{
+	for (uint32_t k = 1; k < s->n; k++)
+		if ((s->t[k].factor < 0) != (s->t[0].factor < 0))
+			return true;
+	return false;
+}
+
+/* Without its sign. */
 static struct num weight_of(struct entry *e, const struct digit *d)
 {
 	struct sum s = { 0 };
-	struct num lo, hi;
+	struct num lo, hi, n;
 
 	if (!ws_sum_add(&s, &d->weight, d->weight.t[d->weight.n - 1].factor < 0 ? -1 : 1))
 		return ws_entry_number(0);
 	ws_entry_bounds(e, &s, &lo, &hi);
-	return lo;
+	if (!has_both_signs(&s) || !lo.reg)
+		return lo;
+	n = (struct num){ ws_code_temp(e->c, WS_B64), 0, lo.bits, false };
+	ws_code_add(e->c, "abs.s64 %s, %s;", n.reg, lo.reg);
+	return n;
 }
 
 static struct num difference(struct entry *e, struct num a, struct num b)

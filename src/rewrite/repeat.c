@@ -6,6 +6,8 @@
  * have a counter, which is 0 when the function is entered, when the register of the address is written, and whenever the
  * thread may synchronize; and an access is checked where the counter says that it is the first.
  *
+ * Of accesses that follow each other in a basic block the first alone has a check.
+ *
  * Of two writes it also matters whether they write the same value, for then a race is a warning. That depends on the round. So
  * an access is also checked when its count is a power of 2: of n rounds log n. */
 #include "rewrite/repeat.h"
@@ -107,8 +109,35 @@ static const struct counter *counter_of(const struct ws_repeats *r, const struct
 	return NULL;
 }
 
+/* Has the thread, when it comes to b, come to a in the same way, with nothing in between? */
+static bool follows(const struct ws_ptx_func *f, const struct ws_rw_access *a, const struct ws_rw_access *b)
+{
+	const struct ws_reg *guard = a->inst->guard;
+
+	if (!same(a, b) || a->inst->block != b->inst->block ||
+	    (guard && (guard != b->inst->guard || a->inst->guard_neg != b->inst->guard_neg)))
+		return false;
+	for (uint32_t k = a->inst->index; k < b->inst->index; k++)
+		if (resets(&f->insts[k], a) || ws_ptx_sets(&f->insts[k], guard))
+			return false;
+	return true;
+}
+
+static void leave_out_followers(const struct ws_repeats *r, const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n,
+				struct ws_needless *needless)
+{
+	enum { WINDOW = 64 };                /* accesses */
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (needless[k].skip || !counter_of(r, &list[k]))
+			continue;
+		for (uint32_t m = k + 1; m < n && m < k + WINDOW; m++)
+			needless[m].skip |= counts(&list[m]) && follows(f, &list[k], &list[m]);
+	}
+}
+
 struct ws_repeats *ws_repeats_find(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n,
-				   const struct ws_needless *needless)
+				   struct ws_needless *needless)
 {
 	struct ws_repeats *r = ws_alloc(sizeof *r);
 
@@ -117,6 +146,7 @@ struct ws_repeats *ws_repeats_find(struct ws_pass *p, struct ws_ptx_func *f, con
 		if (counts(&list[k]) && !needless[k].skip && !needless[k].four && !counter_of(r, &list[k]) &&
 		    comes_again(f, &list[k]) && count_resets(f, &list[k]) <= MOST_RESETS)
 			add_counter(r, p, f, &list[k]);
+	leave_out_followers(r, f, list, n, needless);
 	if (r->n)
 		return r;
 	ws_repeats_free(r);

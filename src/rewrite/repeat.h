@@ -6,10 +6,10 @@
 
 struct ws_repeats;
 
-/* Finds loops in which accesses of the list come to the same bytes each time, and inserts what begins anew to count them.
- * NULL: there are none. */
+/* Finds loops in which accesses of the list come to the same bytes each time, and inserts what begins anew to count them. Some of
+ * them need no check of their own then. NULL: there are none. */
 struct ws_repeats *ws_repeats_find(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n,
-				   const struct ws_needless *needless);
+				   struct ws_needless *needless);
 void ws_repeats_free(struct ws_repeats *r);              /* NULL is fine */
 /* In the code before an access: jumps over its check if the thread has checked these bytes already. The label that is to
  * stand behind the check; NULL: it is no such access. */
