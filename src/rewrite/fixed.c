@@ -1,7 +1,7 @@
 /* fixed.c - kernels of which every launch with the same parameters, grid and block does the same accesses.
  *
  * A register is known as in probe.c, but the block's index and the size of the grid are known, too, and constant memory is not,
- * for the program may change it between launches. Where the addresses and guards of all accesses, the guards and operands of
+ * for the program may change it between launches. Where the addresses and guards of all accesses, the guards of
  * barriers and syncs, and the conditions of all branches that decide whether any of them is executed are known, each thread does
  * the same accesses between the same barriers in each of these launches. Barriers and syncs are all that orders them: there are
  * no fences, no strong accesses and no calls. So two accesses race in all of these launches or in none, and the checks, which
@@ -26,15 +26,16 @@ static bool take_access(struct ws_probe *p, const struct ws_rw_access *a)
 	return true;
 }
 
-/* What orders accesses must be barriers of the block, or syncs of the warp. */
+/* What orders accesses must be barriers of the block, or syncs of the whole warp. */
 static bool orders_as_known(const struct ws_ptx_inst *i)
 {
-	bool of_block = i->op == WS_OP_bar || i->op == WS_OP_barrier;
+	bool barrier = i->op == WS_OP_bar || i->op == WS_OP_barrier;
 
-	if (of_block && i->mode != WS_MODE_WARP_SYNC)
+	if (barrier && i->mode == WS_MODE_WARP_SYNC)
+		return i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
+	if (barrier)
 		return i->mode != WS_MODE_ARRIVE && i->mode != WS_MODE_RED && i->nops == 1 && i->ops[0].kind == WS_O_INT;
-	return of_block || !(ws_op_info(i->op)->fx & (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_CALL | WS_FX_ASYNC |
-		                                             WS_FX_ATOMIC | WS_FX_SYNC));
+	return !(ws_op_info(i->op)->fx & (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_CALL | WS_FX_ASYNC | WS_FX_ATOMIC | WS_FX_SYNC));
 }
 
 static bool has_only_known(struct ws_probe *p)
