@@ -4,16 +4,21 @@
 #include "tm_bench.cuh"
 
 /* LEVELS: of the list; a quarter of what is on one is also on the next. 1: a plain list. PEEK: the way is found without promises, as with
- * locks, and only the links that are to change, and that their nodes are there yet, are read: all of them before the first write, so that
- * nobody sees a link that is undone (pstm). */
+ * locks, and only the links that are to change are read. A node that was taken out says so in its own links (Harris 2001, A pragmatic
+ * implementation of non-blocking linked-lists), with locks and PEEK. Who tries again, with these, begins where the last attempt has led. */
 template <unsigned LEVELS, bool PEEK> struct lists : work {
-	struct job { unsigned element; bool out; };
+	enum : unsigned { GONE = 1u << 31 };
+	struct job {
+		unsigned element;
+		bool out;
+		unsigned before[LEVELS];        /* nodes to begin at; 0: at the head */
+	};
 	enum : unsigned { ENGINES = PEEK ? 1u << WS_TM_PSTM | 1u << WS_TM_HSTM : work::ENGINES };
 	enum { WAYS = PEEK ? 0 : 1 };
 
 	const char *name;
-	unsigned *next;                         /* LEVELS a node; node 0 is the head, node e + 1 is element e's; 0: none */
-	unsigned *gone, *locks;                 /* one a node; gone: it was taken out (locks and PEEK) */
+	unsigned *next;                         /* LEVELS a node; node 0 is the head, node e + 1 is element e's; 0: none; GONE: see above */
+	unsigned *locks;                        /* one a node */
 
 	static const char *way_name(int) { return "fgl"; }
 	ws_tm_features features() const { return { PEEK ? 3 : 30, 1.5, 1.5, PEEK }; }
@@ -21,13 +26,15 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	template <class F> void arrays(F f)
 	{
 		f(&next, LEVELS * nodes(), false);
-		f(&gone, nodes(), false);
 		f(&locks, nodes(), false);
 	}
 	void prepare()
 	{
-		for (unsigned e = total; e < total + o.size; e++)
-			section(plainly(), job{ e, false });
+		for (unsigned e = total; e < total + o.size; e++) {
+			job j = { e, false, { 0 } };
+
+			section(plainly(), j);
+		}
 	}
 
 	/* Elements 0 to total - 1 come in, those from total on were there. */
@@ -35,7 +42,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	{
 		bool out = i % 4 == 3 && i / 4 < o.size;
 
-		return { out ? total + i / 4 : i, out };
+		return { out ? total + i / 4 : i, out, { 0 } };
 	}
 
 	BOTH static unsigned key(unsigned node) { return noise(node - 1); }
@@ -53,75 +60,96 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 
 	template <class A> BOTH static unsigned look(A a, const unsigned *at) { return PEEK ? a.peek(at) : a.read(at); }
 
-	/* On each level the last node before that one and what is behind it. */
-	template <class A> BOTH void find(A a, unsigned node, unsigned *before, unsigned *behind) const
+	/* Where the way on level l begins: at the node that the level above has led to, or further on, where an earlier attempt has been. */
+	template <class A> BOTH unsigned from(A a, const job &j, unsigned above, unsigned l) const
 	{
-		unsigned p = 0;
+		unsigned b = j.before[l];
+
+		return b && (!above || key(above) < key(b)) && !(look(a, link(b, l)) & GONE) ? b : above;
+	}
+
+	/* On each level the last node before that one and what is behind it. */
+	template <class A> BOTH void find(A a, job &j, unsigned *behind) const
+	{
+		unsigned p = 0, mine = key(j.element + 1);
 
 #pragma unroll 1
 		for (unsigned l = LEVELS; l-- > 0;) {
-			unsigned n = look(a, link(p, l));
+			p = from(a, j, p, l);
+			unsigned n = look(a, link(p, l)) & ~GONE;
 
-			while (n && a.ok() && key(n) < key(node)) {
+			while (n && a.ok() && key(n) < mine) {
 				p = n;
-				n = look(a, link(p, l));
+				n = look(a, link(p, l)) & ~GONE;
 			}
-			before[l] = p;
+			j.before[l] = p;
 			behind[l] = n;
 		}
 	}
 
 	/* Reads what the section relies on; whether it is as it was found. */
-	template <class A> BOTH bool rely(A a, const unsigned *before, const unsigned *behind, unsigned h) const
+	template <class A> BOTH bool rely(A a, const job &j, const unsigned *behind, unsigned h) const
 	{
 #pragma unroll 1
-		for (unsigned l = 0; l < h && a.ok(); l++)
-			if (a.read(link(before[l], l)) != behind[l] || a.read(&gone[before[l]]))
+		for (unsigned l = 0; l < h && a.ok(); l++) {
+			if (a.read(link(j.before[l], l)) != behind[l])
 				a.conflict();
+			if (j.out)
+				a.read(link(j.element + 1, l));
+		}
 		return a.ok();
 	}
 
-	template <class A> BOTH bool section(A a, job j) const
+	template <class A> BOTH bool section(A a, job &j) const
 	{
-		unsigned before[LEVELS], behind[LEVELS], node = j.element + 1, h = height(node);
+		unsigned behind[LEVELS], node = j.element + 1, h = height(node);
 
-		find(a, node, before, behind);
-		if (PEEK && j.out)
-			a.write(&gone[node], 1u);       /* a mark that nobody goes by */
-		if (PEEK && !rely(a, before, behind, h))
+		find(a, PEEK ? j : fresh(j), behind);
+		if (PEEK && !rely(a, j, behind, h))
 			return false;
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && a.ok()) {
 				if (j.out) {
-					a.write(link(before[l], l), a.read(link(node, l)));
+					unsigned rest = a.read(link(node, l));
+
+					a.write(link(j.before[l], l), rest);
+					if (PEEK)
+						a.write(link(node, l), rest | GONE);
 				} else {
 					a.fill(link(node, l), behind[l]);
-					a.write(link(before[l], l), node);
+					a.write(link(j.before[l], l), node);
 				}
 			}
 		return true;
 	}
 
+	/* The same job, from the head on. */
+	BOTH static job &fresh(job &j)
+	{
+#pragma unroll 1
+		for (unsigned l = 0; l < LEVELS; l++)
+			j.before[l] = 0;
+		return j;
+	}
+
 	/* Whether the way still leads where `find` has seen it lead. */
-	BOTH bool valid(const unsigned *before, const unsigned *behind, unsigned h) const
+	BOTH bool valid(const job &j, const unsigned *behind, unsigned h) const
 	{
 		bool fine = true;
 
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h)
-				fine = fine && !plainly().read(&gone[before[l]]) && plainly().read(link(before[l], l)) == behind[l];
+				fine = fine && plainly().read(link(j.before[l], l)) == behind[l];
 		return fine;
 	}
 
 	/* With all locks. */
-	BOTH void relink(job j, const unsigned *before, const unsigned *behind, unsigned h) const
+	BOTH void relink(const job &j, const unsigned *behind, unsigned h) const
 	{
 		unsigned node = j.element + 1;
 
-		if (j.out)
-			plainly().write(&gone[node], 1u);
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && !j.out)
@@ -129,34 +157,39 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 		before_unlock();                    /* who comes along without locks sees a node whose links are there */
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
-			if (l < h)
-				plainly().write(link(before[l], l), j.out ? plainly().read(link(node, l)) : node);
+			if (l < h) {
+				unsigned rest = j.out ? plainly().read(link(node, l)) : node;
+
+				plainly().write(link(j.before[l], l), rest);
+				if (j.out)
+					plainly().write(link(node, l), rest | GONE);
+			}
 	}
 
 	/* The way is found without locks; then the nodes whose links change are locked, and the way is looked at again (Heller et al.
 	 * 2005, A lazy concurrent list-based set algorithm; Herlihy et al. 2006, A provably correct scalable concurrent skip list). */
-	template <int WAY> BOTH outcome try_section(job j) const
+	template <int WAY> BOTH outcome try_section(job &j) const
 	{
-		unsigned before[LEVELS], behind[LEVELS], node = j.element + 1, h = height(node), taken = 0;
+		unsigned behind[LEVELS], node = j.element + 1, h = height(node), taken = 0;
 		bool own = false, all = true;
 
-		find(plainly(), node, before, behind);
+		find(plainly(), j, behind);
 		if (j.out)
 			all = own = try_lock(&locks[node]);
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
-			if (l < h && all && (l == 0 || before[l] != before[l - 1])) {
-				all = try_lock(&locks[before[l]]);
+			if (l < h && all && (l == 0 || j.before[l] != j.before[l - 1])) {
+				all = try_lock(&locks[j.before[l]]);
 				taken |= (unsigned)all << l;
 			}
-		all = all && valid(before, behind, h);
+		all = all && valid(j, behind, h);
 		if (all)
-			relink(j, before, behind, h);
+			relink(j, behind, h);
 		before_unlock();
 #pragma unroll 1
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (taken >> l & 1)
-				give_back(&locks[before[l]]);
+				give_back(&locks[j.before[l]]);
 		if (own)
 			give_back(&locks[node]);
 		return all ? DONE : FAILED;

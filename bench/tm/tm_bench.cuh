@@ -1,5 +1,5 @@
 /* tm_bench.cuh - what the workloads for transactions share. A workload is a struct; the same description is played under one
- * lock (cgl-lock), under its best hand-written locks (fgl, and what else it names), with each engine of tm.cuh, and on the CPU by
+ * lock (cgl-lock; cgl-warp: a warp takes it for all of its lanes), under its best hand-written locks (fgl, and what else it names), with each engine of tm.cuh, and on the CPU by
  * one thread (cpu) and with the hand-written locks by as many as it runs at once (cpu-all). The result of each is
  * checked as a whole, and a line is printed.
  *
@@ -217,6 +217,33 @@ template <class W> __global__ void with_one_lock(unsigned *lock, W w)
 	}
 }
 
+/* The first lane takes the lock, and the lanes do their sections one after the other. */
+template <class W> __global__ void with_one_lock_a_warp(unsigned *lock, W w)
+{
+	unsigned lane = threadIdx.x % 32;
+
+	for (unsigned first = this_thread() - lane; first < w.total; first += threads_in_all()) {
+		unsigned i = first + lane;
+		bool changed = false;
+
+		for (int done = lane != 0; !hidden(done);)
+			done = try_lock(lock);
+		__syncwarp();
+		for (unsigned turn = 0; turn < 32; turn++) {
+			if (turn == lane && i < w.total) {
+				typename W::job job = w.nth(i);
+
+				changed = w.section(plainly(), job);
+			}
+			__syncwarp();
+		}
+		if (lane == 0)
+			unlock(lock);
+		if (changed && w.changed)
+			*w.changed = 1;
+	}
+}
+
 template <int WAY, class W> __global__ void with_locks(W w)
 {
 	unsigned random = this_thread() + 1, skip = 0, failures = 0, done = 1;
@@ -398,10 +425,13 @@ template <class W> static int play_cpu(game<W> &g, unsigned threads)
 template <class W> static int play_one_lock(game<W> &g)
 {
 	const W &w = g.device;
+	int bad = 0;
 
-	if (!wanted(w.o, "cgl-lock"))
-		return 0;
-	return tell(w.name, "cgl-lock", best(g, [] {}, [&] { with_one_lock<<<w.o.blocks, w.o.threads>>>(g.lock, w); }), nullptr);
+	if (wanted(w.o, "cgl-lock"))
+		bad += tell(w.name, "cgl-lock", best(g, [] {}, [&] { with_one_lock<<<w.o.blocks, w.o.threads>>>(g.lock, w); }), nullptr);
+	if (wanted(w.o, "cgl-warp") && w.o.threads % 32 == 0)
+		bad += tell(w.name, "cgl-warp", best(g, [] {}, [&] { with_one_lock_a_warp<<<w.o.blocks, w.o.threads>>>(g.lock, w); }), nullptr);
+	return bad;
 }
 
 template <int WAY, class W> struct play_locks {

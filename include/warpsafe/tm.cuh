@@ -702,8 +702,12 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	tx->last_at = tx->held = 0;
 }
 
-/* Whether an attempt that has failed may have something to give back. One that has lost at its first access has not. */
-WS_TX_FN int ws_tx__holds(const struct ws_tx *tx) { return tx->n || tx->near[0] || ws_tx__engine(tx) == WS_TM_CGL; }
+/* Whether what an attempt that has failed gives back, if anything, must come after what it did to memory. With pstm and a log that is
+ * empty it has only read, and what it has read counts no more. */
+WS_TX_FN int ws_tx__in_order(const struct ws_tx *tx)
+{
+	return tx->n || (tx->near[0] && ws_tx__engine(tx) != WS_TM_PSTM) || ws_tx__engine(tx) == WS_TM_CGL;
+}
 
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
@@ -716,7 +720,7 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__engine_release(tx, committed);
 	if (!committed && WS_TM_BREAK != 4)
 		ws_tx__undo(tx, 0);
-	if (committed || ws_tx__holds(tx))
+	if (committed || ws_tx__in_order(tx))
 		ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);

@@ -11,25 +11,30 @@ enum { ESTM, PSTM, ISTM, HSTM, BLOCK, ENGINES, PAPERS = HSTM };
 static const char *const engines[ENGINES] = { "estm", "pstm", "istm", "hstm", "block" };
 
 /* Arguments: for the clocked GPU at table 4.1's grids and at a small size, for a real one at table 4.1's size, and for one lock,
- * under which everything takes turns: few sections. */
+ * under which everything takes turns: few sections, and on the clocked GPU few threads. */
 struct workload {
 	const char *program, *name;
 	const char *locks;           /* those that protect what a section uses, as the paper's; the best ones are "fgl" */
-	const char *size, *quick, *real, *one_lock;
+	const char *size, *quick, *real, *one_lock, *one_lock_real;
 	double limit;                /* what the paper says of its best engine against locks */
 };
 static const struct workload workloads[] = {
-	{ "tm/hash", "HASH-S", "fgl", "", "quick", "repeat=5", "blocks=15", 2.5 },
-	{ "tm/hash", "HASH-M", "fgl", "", "quick", "repeat=5", "blocks=15", 2.5 },
-	{ "tm/bank", "BANK", "fgl", "sections=2", "quick", "sections=1100 repeat=3", "blocks=16 sections=2", 2.5 },
-	{ "tm/spath", "SPATH", "fgl-both", "size=4096", "quick", "repeat=3", "blocks=16 size=512", 2.5 },
-	{ "tm/equake", "EQUAKE", "fgl", "sections=1", "quick", "repeat=5", "blocks=16 size=12 sections=1", 1 },
+	{ "tm/hash", "HASH-S", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5 },
+	{ "tm/hash", "HASH-M", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5 },
+	{ "tm/bank", "BANK", "fgl", "sections=2", "quick", "sections=1100 repeat=3", "blocks=16 sections=2", "sections=2", 2.5 },
+	{ "tm/spath", "SPATH", "fgl-both", "size=4096", "quick", "repeat=3", "blocks=16 size=512", "size=4096", 2.5 },
+	{ "tm/equake", "EQUAKE", "fgl", "sections=1", "quick", "repeat=5", "blocks=16 size=12 sections=1", "sections=1", 1 },
 };
 enum { WORKLOADS = WS_COUNT(workloads) };
 
 static const char *arguments_of(const struct ws_bench *b, const struct workload *w)
 {
 	return b->quick ? w->quick : b->real ? w->real : w->size;
+}
+
+static const char *one_lock_arguments(const struct ws_bench *b, const struct workload *w)
+{
+	return b->quick ? w->quick : b->real ? w->one_lock_real : w->one_lock;
 }
 
 static double least(const struct ws_tm_figure *f, int n)
@@ -69,6 +74,18 @@ static void add_means(struct means *m, const struct ws_tm_figure *f, double lock
 	m->one_lock += log(one_lock / locks);
 }
 
+/* One lock for all, at the same grid: taken by each thread, and by a warp for all of its lanes. */
+static void against_one_lock(struct ws_bench *b, const struct workload *w, double best, struct ws_tm_figure each)
+{
+	struct ws_tm_figure warp = ws_bench_tm(b, w->program, w->name, "cgl-warp", one_lock_arguments(b, w));
+	struct ws_cell ours = { "" };
+
+	if (b->trouble)
+		return;
+	ws_cell_add(&ours, "best engine %.0fx as fast; %.0fx if a warp takes it for its lanes", each.cost / best, warp.cost / best);
+	ws_bench_row(b, fmin(each.cost, warp.cost) >= 100 * best, "one lock", w->name, "100x and more", ours.text, NULL);
+}
+
 static void against_locks(struct ws_bench *b, const struct workload *w, struct means *m)
 {
 	const char *arguments = arguments_of(b, w);
@@ -79,7 +96,7 @@ static void against_locks(struct ws_bench *b, const struct workload *w, struct m
 	if (!b->trouble && strcmp(w->locks, "fgl"))
 		best_locks = ws_bench_tm(b, w->program, w->name, "fgl", arguments);
 	if (!b->trouble)
-		one = ws_bench_tm(b, w->program, w->name, "cgl-lock", b->quick ? w->quick : w->one_lock);
+		one = ws_bench_tm(b, w->program, w->name, "cgl-lock", one_lock_arguments(b, w));
 	play_engines(b, w, arguments, f, ENGINES);
 	if (b->trouble)
 		return;
@@ -95,6 +112,8 @@ static void against_locks(struct ws_bench *b, const struct workload *w, struct m
 		ws_bench_row(b, f[PSTM].aborts > f[ISTM].aborts, "aborts a commit", w->name, "most with pstm", aborts.text, NULL);
 	else
 		ws_bench_row(b, 1, "aborts a commit", w->name, "-", aborts.text, NULL);
+	if (b->real && !b->quick)
+		against_one_lock(b, w, least(f, ENGINES), one);
 	add_means(m, f, locks.cost, best_locks.cost, one.cost);
 }
 
