@@ -168,6 +168,11 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 /* Takes such steps out of a sum: what they are multiples of; 0: there are none. */
 int64_t ws_sum_take_endless(const struct values *v, struct sum *s);
 
+/* ---- ranges_last.c ---- */
+/* Adds to l the bounds that r, which has one value in a thread, has where the access is executed, by what held in the last round of a
+ * loop. */
+void ws_bounds_of_last_round(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *access, struct leaf *leaf);
+
 /* ---- ranges_facts.c ---- */
 /* What the comparison says of r when it gives `truth`, but for `than`; false: nothing. */
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);

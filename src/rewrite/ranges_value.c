@@ -186,7 +186,7 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	    a->special != b->special || a->reg != b->reg || a->nbounds != b->nbounds)
 		return false;
 	for (unsigned k = 0; k < a->nbounds; k++)
-		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]))
+		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]) || !ws_sum_equal(a->bounds[k].than, b->bounds[k].than))
 			return false;
 	if (a->kind == LEAF_POWER)
 		return ws_sum_equal(a->of[0], b->of[0]);
@@ -604,6 +604,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 {
 	enum ws_type t = (enum ws_type)i->type[0];
 	unsigned bytes = ws_type_bytes(t);
+	struct sum x;
 
 	if (i->nops < 2 || i->ops[0].kind != WS_O_REG || i->ops[0].component)
 		return false;
@@ -635,6 +636,9 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return joined(v, i, bytes, out);
 	case WS_OP_not:
 		return inverted(v, i, bytes, out);
+	case WS_OP_neg:
+		out->n = 0;
+		return ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
 	default:
 		return false;
 	}
@@ -816,6 +820,7 @@ static void find_bounds_of_special(struct values *v, const struct ws_operand *wh
 			l->reg = v->defs[k].at[0]->ops[0].reg;
 		first = false;
 		find_bounds(v, v->defs[k].at[0]->ops[0].reg, true, at, l);
+		ws_bounds_of_last_round(v, v->defs[k].at[0]->ops[0].reg, v->access, l);
 	}
 }
 
