@@ -99,14 +99,21 @@ static bool can_be_probed(const struct ws_real_checked_kernel *kernel, const str
 	return !ws_real.cuCtxGetCurrent(&p->key.context) && take_values(kernel, l->params, &p->key);
 }
 
-/* The size with which it is launched if the host can say that nothing needs a check, else `size`. A program that knows the
- * driver so well that it gives all parameters in one piece of memory decides on the GPU. */
-static unsigned if_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved, unsigned size)
+/* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all
+ * parameters in one piece of memory decides on the GPU. */
+static bool is_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved)
 {
 	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at };
+
+	return kernel->decision && l->grid && ws_real_decide(kernel->decision, &d);
+}
+
+/* The size with which it is launched if the host can say that, and tell the kernel so, else `size`. */
+static unsigned if_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved, unsigned size)
+{
 	unsigned silent;
 
-	if (!kernel->decision || !l->grid || !ws_real_decide(kernel->decision, &d))
+	if (!is_silent(kernel, l, proved))
 		return size;
 	silent = ws_real_race_silent_size(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic,
 	                                  proved && ws_real_decision_compares(kernel->decision));
@@ -167,7 +174,7 @@ static unsigned settled(const struct ws_real_checked_kernel *kernel, const struc
 	if (proved)
 		return after_probe(kernel, l, &p, true);
 	size = if_silent(kernel, l, false, l->all);
-	*probe = worth && size == l->all;
+	*probe = worth && size == l->all && !is_silent(kernel, l, false);        /* what cannot be told the kernel finds itself */
 	return size;
 }
 
