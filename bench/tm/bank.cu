@@ -34,11 +34,14 @@ struct bank : work {
 
 	template <class A> BOTH bool section(A a, job j) const
 	{
-		if (j.sum < 0)
-			return a.read(&account[j.from]) + a.read(&account[j.to]) != -1;
-		a.write(&account[j.from], a.read(&account[j.from]) - j.sum);
-		a.write(&account[j.to], a.read(&account[j.to]) + j.sum);
-		return true;
+		long long from = a.read(&account[j.from]), to;      /* all lanes of a warp read together, those that only look as well */
+
+		if (j.sum >= 0)
+			a.write(&account[j.from], from - j.sum);
+		to = a.read(&account[j.to]);
+		if (j.sum >= 0)
+			a.write(&account[j.to], to + j.sum);
+		return j.sum >= 0 || from + to != -1;
 	}
 
 	/* Both locks or none: nobody waits while it has one, so no order of locks is needed. */

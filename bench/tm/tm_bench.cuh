@@ -13,8 +13,8 @@
  *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
  *     prepare()                      fills the arrays, which are on the host and zero
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
- *     section(a, job)                does it, with a.read, a.write, a.ok, a.fill for what nobody else can reach yet, a.peek for what
- *                                    it does not rely on, a.conflict; returns whether something has changed
+ *     section(a, job)                does it, with a.read, a.write, a.ok, a.fill for what nobody else can reach yet, a.glance for what
+ *                                    it does not rely on and reads before its first write, a.conflict; returns whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
  */
@@ -110,7 +110,7 @@ struct plainly {
 	template <class T> BOTH T read(const T *p) { return *(const volatile T *)p; }
 	template <class T> BOTH void write(T *p, T v) { *(volatile T *)p = v; }
 	template <class T> BOTH void fill(T *p, T v) { *(volatile T *)p = v; }
-	template <class T> BOTH T peek(const T *p) { return read(p); }
+	template <class T> BOTH T glance(const T *p) { return read(p); }
 	BOTH void conflict() {}
 	BOTH bool ok() { return true; }
 };
@@ -125,7 +125,7 @@ struct in_transaction {
 	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
 	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
 	__device__ __forceinline__ void fill(unsigned *p, unsigned v) { ws_tx_fill_u32(tx, p, v); }
-	__device__ __forceinline__ unsigned peek(const unsigned *p) { return ws_tx_peek_u32(tx, p); }
+	template <class T> __device__ __forceinline__ T glance(const T *p) { return *(const volatile T *)p; }
 	__device__ __forceinline__ void conflict() { ws_tx_conflict(tx); }
 	__device__ __forceinline__ bool ok() { return ws_tx_ok(tx); }
 };

@@ -37,7 +37,7 @@ template <bool PEEK> struct tree : work {
 		unsigned *at = below(0, e);
 
 		if (PEEK)
-			for (unsigned n = a.peek(at); n && a.ok(); n = a.peek(at))
+			for (unsigned n = a.glance(at); n; n = a.glance(at))
 				at = below(n, e);
 		for (unsigned n = a.read(at); n && a.ok(); n = a.read(at))
 			at = below(n, e);

@@ -380,7 +380,7 @@ WS_TX_FN void ws_tx_write_pointer(struct ws_tx *tx, void *p, const void *value)
  * then read what it relies on, and if that is not as it was found, call ws_tx_conflict. A long way through a list or a tree need
  * not be one moment's then. With hstm, block and block-pessimistic what is there has been committed. With the others it may yet be
  * undone, unless sections that write there do so when they have all they need: with pstm and estm, when their last access that
- * may meet a conflict is behind them. */
+ * may meet a conflict is behind them. Before the section's first access it is what a volatile load gives, which a long loop does sooner. */
 WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long long at, unsigned size)
 {
 	unsigned long long want = ws_tx__bits(at, size), own = 0, have = 0, value;
@@ -623,7 +623,9 @@ WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
 #ifndef WS_TX_MOST
 #define WS_TX_MOST 13
 #endif
-enum { WS_TX_MORE = 2, WS_TX_OLD = 32 };
+/* The first two aborts count for half: who has lost once tries again in the next round, with the other lanes of its warp (H200: a tenth
+ * to a seventh more where few conflict). */
+enum { WS_TX_MORE = 2, WS_TX_OLD = 32, WS_TX_SOON = 4 };
 
 /* The longest time grows with the square root of the number of threads: one that has been unlucky in a small grid would else wait when
  * all others are done (H200, BANK and HASH-M on 2^14 and 2^18 threads: the best are 9 and 11). One that has been aborted 32 times shows
@@ -644,10 +646,13 @@ WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 {
 	unsigned most = tx->why == WS_TM_RETRY ? WS_TX_MOST : tx->levels + (tx->aborts < WS_TX_OLD ? 0 : WS_TX_MORE);
 
+	unsigned up = tx->level < WS_TX_SOON ? 1 : 2;
+
+	most = 2 * most + 1;
 	if (conflict)
-		tx->level += tx->level < most;
+		tx->level = tx->level + up < most ? tx->level + up : most;
 	else
-		tx->level -= tx->level < 2 ? tx->level : 2;
+		tx->level -= tx->level < 4 ? tx->level : 4;
 }
 
 /* The logarithm of the rounds to let pass. The one with the token waits longer and longer for the attempts that were under way, which
@@ -659,8 +664,8 @@ WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 	if (tx->token)
 		return 4 + (more < 10 ? more : 10);
 	if (tx->why == WS_TM_RETRY)
-		return tx->level < 6 ? 6 : tx->level;
-	return tx->level;
+		return tx->level < 12 ? 6 : tx->level / 2;
+	return tx->level / 2;
 }
 
 WS_TX_FN int ws_tx__says_it_reads(const struct ws_tx *tx) { return tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE; }
@@ -793,7 +798,7 @@ WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
 	tx->state = WS_TX_WAITING;
 	tx->aborts = 0;
 	tx->alone = WS_TX_AMONG_OTHERS;
-	ws_tx__back_off(tx, tx->level);
+	ws_tx__back_off(tx, tx->level / 2);
 }
 
 /* Whether there is one more round. The state goes through a register that the compiler knows nothing of: else it would move

@@ -100,7 +100,7 @@ enum { SMALL = 4 };                  /* tables 1 and 2 */
 /* A figure in milliseconds, or in thousands of cycles. */
 static void add_total(struct ws_cell *c, const char *way, struct ws_tm_figure f)
 {
-	ws_cell_add(c, "%s%s %.3g", c->text[0] ? ", " : "", way, f.cost * f.sections / 1e3);
+	ws_cell_add(c, "%s%s %.4g", c->text[0] ? ", " : "", way, f.cost * f.sections / 1e3);
 }
 
 static void one_of_tables(struct ws_bench *b, const struct table *t, bool pessimistic)

@@ -83,7 +83,8 @@ struct ws_tx {
 	unsigned skip;        /* rounds to let pass before the next attempt */
 	unsigned random;
 	unsigned token;       /* whether this one has the token */
-	unsigned level, levels; /* of contention, as its sections have met it: logarithm of the rounds between attempts; the highest */
+	unsigned level;       /* of contention, as its sections have met it: twice the logarithm of the rounds between attempts */
+	unsigned levels;      /* the highest logarithm */
 	unsigned near[WS_TX_NEAR];   /* the first shadow entries that are this transaction's alone, + 1, newest first; 0: none */
 	unsigned long long last_at, last_value; /* last word read or written, as in a log entry; 0: none */
 	unsigned long long last_before; /* what was there, if it is held back */
