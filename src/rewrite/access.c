@@ -108,6 +108,7 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 		find_needed(f, &list[*n]);
 		*n += list[*n].rw_class != WS_RW_NONE;
 	}
+	list[*n] = (struct ws_rw_access){ 0 };       /* of no instruction: callers go through both lists at once */
 	return list;
 }
 

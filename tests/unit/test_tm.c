@@ -183,6 +183,14 @@ static void atomics(void **state)
 /* ---- calls ---- */
 #define FUNC(name, params) ".func " name params "\n{\n" REGS "\tld.global.u32 %r1, [%d1];\n\tret;\n}\n"
 
+/* The last instruction is a jump back, and no access. */
+static void a_function_that_ends_in_a_jump(void **state)
+{
+	EXPECT(HEAD ".func f()\n{\n" REGS "\tbra.uni LAST;\nBACK:\n\tst.global.u32 [%d1], %r1;\n\tret;\nLAST:\n\tbra.uni BACK;\n}\n"
+	       ".visible .entry k()\n{\n" REGS BEGIN "\tcall f;\n" END "\tret;\n}\n",
+	       ".func __warpsafe_tm_of_f", "__warpsafe_tm_write_global", "ret;", "bra.uni BACK;");
+}
+
 static void functions_get_a_second_body(void **state)
 {
 	EXPECT(HEAD FUNC("none", "()") FUNC("bare", "") FUNC("one", "(.param .b64 one_0)")
@@ -258,7 +266,7 @@ int main(void)
 		cmocka_unit_test(a_retry_loses_the_attempt),
 		cmocka_unit_test(loads_and_stores),
 		cmocka_unit_test(atomics),
-		cmocka_unit_test(functions_get_a_second_body),
+		cmocka_unit_test(functions_get_a_second_body), cmocka_unit_test(a_function_that_ends_in_a_jump),
 		cmocka_unit_test(results_come_before_the_question),
 		cmocka_unit_test(own_variables_are_forgotten),
 		cmocka_unit_test(what_cannot_be),
