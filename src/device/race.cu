@@ -20,7 +20,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
-	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_CLUSTER | WS_RACE_NEEDS_ROWS);
+	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS);
 	BLOCK.first = BLOCK.lowest = BLOCK.range = 0;
 	BLOCK.nwarps = (threads_of_block() + 31) / 32;
 	BLOCK.alive = threads_of_block();
@@ -32,7 +32,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.probe = c->probe;
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
-	if (CLUSTERS)
+	if (SM90)
 		BLOCK.cluster = BLOCK.passed = BLOCK.arrived = BLOCK.arrived_epoch = 0;
 	BLOCK.failed = 0;
 }
@@ -73,7 +73,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 	u32 t = thread_index();
 	struct cells c = find_cells();
 
-	if (CLUSTERS && kernel & WS_RACE_NEEDS_CLUSTER)
+	if (SM90 && kernel & WS_RACE_NEEDS_SLOT)
 		c.bytes = 0;
 	zero_cells(&c, t);
 	if (!t) {
@@ -85,9 +85,11 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 		if (!BLOCK.off && needs_slot(kernel))
 			take_slot();
 		if (!BLOCK.off)
-			find_segments(CLUSTERS && kernel & WS_RACE_NEEDS_ROWS);
+			find_segments(SM90 && kernel & WS_RACE_NEEDS_ROWS);
 		if (!BLOCK.off && kernel & WS_RACE_NEEDS_COPIES)
 			begin_copies();
+		if (SM90 && !BLOCK.off && kernel & WS_RACE_NEEDS_SLOT && BLOCK.slot)
+			store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
@@ -1171,6 +1173,7 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 }
 
 #include "race_async.cuh"
-#if CLUSTERS
+#if SM90
 #include "race_peer.cuh"
+#include "race_bulk.cuh"
 #endif

@@ -45,6 +45,11 @@
  *                                              0 groups: after wait_all
  *     race_copy_arrive(u64 address, u32 what)  before cp.async.mbarrier.arrive
  *     race_object_arrive(u64 address, u32 what)                      before mbarrier.arrive
+ *     race_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site)    before cp.async.bulk from global to shared memory, with the
+ *                                              window's addresses of shared::cluster; site + 1 is that of the write; sm_90
+ *     race_bulk_store(u64 to, u64 from, u32 bytes, u32 site)         the same from shared to global memory, which completes in groups
+ *     race_bulk_wait(u32 groups, u32 reads)    after cp.async.bulk.wait_group, .read; race_copy_commit() after its commit_group
+ *     race_proxy_fence()                       after fence.proxy.async, in kernels with bulk copies
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
@@ -68,7 +73,7 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
 #define WS_RACE_NEEDS_COPIES (1u << 29)          /* segments for asynchronous copies; with states of threads */
 #define WS_RACE_NEEDS_ROWS   (1u << 27)          /* of its blocks, for clusters */
-#define WS_RACE_NEEDS_CLUSTER (1u << 28)         /* cells of shared memory where other blocks of the cluster come to them; with SHARED */
+#define WS_RACE_NEEDS_SLOT   (1u << 28)          /* cells of shared memory in the slot, wherever else there is room; with SHARED */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -144,7 +149,7 @@ struct ws_race_slots {
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
-#define WS_RACE_THREAD_BYTES 144
+#define WS_RACE_THREAD_BYTES 160
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */
@@ -230,6 +235,7 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
 #define WS_RACE_LIFETIME_ENDS   32
 #define WS_RACE_LIFETIME_ENDED  64
 #define WS_RACE_ONE_CLUSTER  128         /* both blocks are of one cluster */
+#define WS_RACE_PROXY        256         /* the write is ordered before the bulk copy, but for a fence of the async proxy */
 #define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
 #define WS_RACE_READ_SITE_BITS  12
 /* One pair of places of one kernel is a row of a hash table, the same in two tables. `seen` is the GPU's: a race that is

@@ -114,7 +114,7 @@ SLOW void __warpsafe_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 
 	if (!can_copy(thread))
 		return;
-	number = load32(THREAD(thread, number));
+	number = load32(THREAD(thread, number)) | (SM90 ? COPY_BOTH : 0);
 	copy_reads(thread, from, reads < bytes ? reads : bytes, number, site);
 	copy_writes(thread, to, bytes, number, site + 1);
 }
@@ -124,9 +124,11 @@ INLINED void race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 	__warpsafe_copy(to, from, bytes, reads, site);
 }
 
+HELPER bool has_slot_for_copies(void) { return !BLOCK.off && BLOCK.copies && BLOCK.threads; }
+
 HELPER bool has_copies(u32 thread)
 {
-	return !BLOCK.off && BLOCK.copies && BLOCK.threads && has_state(thread);
+	return has_slot_for_copies() && has_state(thread);
 }
 
 SLOW void __warpsafe_copy_commit(void)
@@ -143,7 +145,7 @@ INLINED void race_copy_commit(void)
 SLOW void __warpsafe_copy_wait(u32 n)
 {
 	if (has_copies(thread_index()))
-		wait_for_groups(thread_index(), n);
+		wait_for_groups(thread_index(), n, WAIT_GROUPS);
 }
 
 INLINED void race_copy_wait(u32 n)
@@ -198,7 +200,7 @@ SLOW void __warpsafe_copy_arrive(u64 address, u32 what)
 	u32 thread = thread_index();
 
 	if (has_copies(thread) && BLOCK.warps[thread >> 5].now)
-		note_wait(thread, next_number(thread), true);
+		note_wait(thread, next_number(thread), WAIT_OBJECT);
 	__warpsafe_object_arrive(address, what);
 }
 

@@ -271,7 +271,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	}
 	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
 	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
-	return with_grid(old, several, CLUSTERS && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? BLOCK.passed : BLOCK.grid);
+	return with_grid(old, several, SM90 && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? BLOCK.passed : BLOCK.grid);
 }
 
 /* ---- what a write leaves ---- */
@@ -420,7 +420,7 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 {
 	u32 has;
 
-	if (CLUSTERS && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && d->address >> 32)
+	if (SM90 && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && d->address >> 32)
 		return false;            /* of another block: not looked at */
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");

@@ -7,6 +7,8 @@
  *     in shared memory   high half of W: COPY_TIME, later than all times | number 22; SHARED_COPY in the low half
  *     elsewhere          segment: one of BLOCK.copies, a warp each, with COPIES for its epoch; number 11 for epoch and sub
  *
+ * Where there are bulk copies (race_bulk.cuh), a number has its copy's kind in its last two bits, and a wait its flavor.
+ *
  * Numbers go on with each commit_group, and each cp.async.mbarrier.arrive. After the latter a copy is complete for who comes
  * by a release of its thread at that object or later, and not for the thread itself.
  *
@@ -40,11 +42,16 @@ HELPER bool is_copy(u64 entry)
 }
 
 /* ---- waits ----
- * upto 22 | mbarrier 1 | epoch 25 | sub 16: copies below `upto` are complete, since then. */
-enum { WAITS = 4, UPTO_AT = 42, BY_OBJECT_AT = 41, WAIT_EPOCH_AT = 16 };
+ * upto 22 | mbarrier 1 | epoch 25 | sub 16: copies below `upto` are complete, since then. (Flavor 2 | epoch 24.) */
+enum { WAITS = 4, UPTO_AT = 42, FLAVOR_AT = SM90 ? 40 : 41, WAIT_EPOCH_AT = 16, WAIT_EPOCHS = (1 << (FLAVOR_AT - WAIT_EPOCH_AT)) - 1 };
+/* Of cp.async's groups; by an object; of bulk groups: the reads, or all. */
+enum { WAIT_GROUPS, WAIT_OBJECT, WAIT_READS, WAIT_BULK };
+/* Of a bulk group; by an object; of a bulk group, its reads; cp.async, in both ways. */
+enum { COPY_WRITES, COPY_BY_OBJECT, COPY_READS, COPY_BOTH };
 
 HELPER u32 upto_of(u64 wait) { return (u32)(wait >> UPTO_AT); }
-HELPER bool is_by_object(u64 wait) { return wait >> BY_OBJECT_AT & 1; }
+HELPER u32 flavor_of(u64 wait) { return (u32)(wait >> FLAVOR_AT) & (SM90 ? 3 : 1); }
+HELPER bool is_by_object(u64 wait) { return flavor_of(wait) == WAIT_OBJECT; }
 HELPER u64 wait_at(u32 thread, u32 n) { return THREAD(thread, waits) + 8 * (n % WAITS); }
 
 HELPER u64 load_wait(u32 thread, u32 n)
@@ -54,17 +61,17 @@ HELPER u64 load_wait(u32 thread, u32 n)
 
 HELPER struct place place_of_wait(u64 wait, u32 warp)
 {
-	return (struct place){ BLOCK.grid, BLOCK.block, warp, (u32)(wait >> WAIT_EPOCH_AT) & ((1u << 25) - 1), (u32)wait & 0xffff };
+	return (struct place){ BLOCK.grid, BLOCK.block, warp, (u32)(wait >> WAIT_EPOCH_AT) & WAIT_EPOCHS, (u32)wait & 0xffff };
 }
 
-HELPER void note_wait(u32 thread, u32 upto, bool by_object)
+HELPER void note_wait(u32 thread, u32 upto, u32 flavor)
 {
 	u32 n = load32(THREAD(thread, nwaits));
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
-	u64 wait = (u64)(upto % NUMBERS) << UPTO_AT | (u64)by_object << BY_OBJECT_AT |
-		   (u64)(p.epoch & ((1u << 25) - 1)) << WAIT_EPOCH_AT | (p.sub < 0xffff ? p.sub : 0xffff);
+	u64 wait = (u64)(upto % NUMBERS) << UPTO_AT | (u64)flavor << FLAVOR_AT |
+		   (u64)(p.epoch & WAIT_EPOCHS) << WAIT_EPOCH_AT | (p.sub < 0xffff ? p.sub : 0xffff);
 
-	if (n && !by_object && !is_by_object(load_wait(thread, n - 1)) && upto_of(load_wait(thread, n - 1)) == upto % NUMBERS)
+	if (n && flavor != WAIT_OBJECT && flavor == flavor_of(load_wait(thread, n - 1)) && upto_of(load_wait(thread, n - 1)) == upto % NUMBERS)
 		return;                  /* it waits for what is complete already */
 	store64(wait_at(thread, n), wait);
 	fence_block();
@@ -74,7 +81,7 @@ HELPER void note_wait(u32 thread, u32 upto, bool by_object)
 /* The number of the copies to come. */
 HELPER u32 next_number(u32 thread)
 {
-	u32 number = load32(THREAD(thread, number)) + 1;
+	u32 number = load32(THREAD(thread, number)) + COPY_STEP;
 
 	store32(THREAD(thread, number), number);
 	return number;
@@ -90,19 +97,29 @@ HELPER void commit(u32 thread)
 }
 
 /* All but the last n groups. Where that many are not known, more count as complete than are. */
-HELPER void wait_for_groups(u32 thread, u32 n)
+HELPER void wait_for_groups(u32 thread, u32 n, u32 flavor)
 {
 	u32 commits = own_load32(THREAD(thread, ncommits));
 
 	n = n < COMMITS ? n : COMMITS - 1;
 	if (commits > n)
-		note_wait(thread, own_load32(THREAD(thread, commits) + 4 * ((commits - n - 1) % COMMITS)), false);
+		note_wait(thread, own_load32(THREAD(thread, commits) + 4 * ((commits - n - 1) % COMMITS)), flavor);
 }
 
 /* ---- is a copy before what the thread does now? ---- */
+HELPER bool completes(u64 wait, u32 number)
+{
+	u32 kind = number % COPY_STEP, flavor = flavor_of(wait);
+
+	if (!SM90)
+		return true;
+	return flavor == WAIT_GROUPS ? kind == COPY_BOTH : flavor == WAIT_OBJECT ? kind & 1 : flavor == WAIT_READS ? kind == COPY_READS :
+	       !(kind & 1);
+}
+
 HELPER bool is_done(u64 wait, u32 number)
 {
-	return (upto_of(wait) - 1 - number) % NUMBERS < NUMBERS / 2;
+	return completes(wait, number) && (upto_of(wait) - 1 - number) % NUMBERS < NUMBERS / 2;
 }
 
 /* By who waited, and what he and barriers have ordered since. */
@@ -148,7 +165,7 @@ HELPER bool is_own_copy(u64 entry)
 /* The number of an entry with but its last bits; false: it may be that of one long ago. */
 HELPER bool whole_number(u32 thread, u32 bits, u32 *number)
 {
-	u32 newest = load32(THREAD(thread, number));
+	u32 newest = load32(THREAD(thread, number)) | (COPY_STEP - 1);
 
 	*number = newest - (newest - bits) % CELL_NUMBERS;
 	return newest < CELL_NUMBERS;

@@ -192,7 +192,7 @@ HELPER u64 cells_of_slot(u32 slot, u32 *bytes)
 HELPER u64 shared_cell(u64 address)
 {
 	u32 bytes, offset = (u32)address;
-	u64 slot = cells_of_slot(CLUSTERS ? (u32)(address >> 32) : 0, &bytes);
+	u64 slot = cells_of_slot(SM90 ? (u32)(address >> 32) : 0, &bytes);
 
 	if (!slot || offset >= bytes) {
 		count_threads(COUNTS(not_checked[WS_RACE_NO_SLOT]));

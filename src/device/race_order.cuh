@@ -71,7 +71,7 @@ HELPER void acquire(u32 thread, const struct found *f, u32 scope)
  * the block that the address tells). */
 HELPER u64 location_key(u64 address, u32 what)
 {
-	u32 slot = CLUSTERS ? (u32)(address >> 32) : 0;
+	u32 slot = SM90 ? (u32)(address >> 32) : 0;
 
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		return ((u64)(slot ? slot - 1 : BLOCK.slot_number) << 20 | (address & 0xffffc)) | 1;

@@ -115,11 +115,15 @@ struct thread_state {
 	u32 ncommits;
 	u32 cluster_phase;       /* barriers of the cluster that it has arrived at, where they are no epochs (race_peer.cuh) */
 	u32 commits[8];          /* the numbers behind the last groups */
+	u64 proxy[2];            /* its last fences of the async proxy: epoch << 32 | sub behind it; other threads read them */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
 #define AGAIN (1ull << 63)       /* looked at more than once */
 #define THREAD(t, field) (BLOCK.threads + (u64)sizeof(struct thread_state) * (t) + __builtin_offsetof(struct thread_state, field))
+
+/* Where copies may be of several kinds, their numbers have the kind in their low bits: see race_copy.cuh. */
+enum { COPY_STEP = SM90 ? 4 : 1, FIRST_COPY = COPY_STEP };
 
 /* The state is made when it is first wanted. */
 HELPER void want_state(u32 thread)
@@ -135,7 +139,11 @@ HELPER void want_state(u32 thread)
 	own_store32(THREAD(thread, acquired), 0);
 	own_store32(THREAD(thread, seen), 0);
 	store32(THREAD(thread, nwaits), 0);
-	store32(THREAD(thread, number), 1);
+	store32(THREAD(thread, number), FIRST_COPY);
+	if (SM90) {
+		store64(THREAD(thread, proxy[0]), 0);
+		store64(THREAD(thread, proxy[1]), 0);
+	}
 	own_store32(THREAD(thread, ncommits), 0);
 	own_store32(THREAD(thread, cluster_phase), 0);
 	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);

@@ -9,9 +9,9 @@
 #include "device.cuh"
 #include "race.h"
 
-/* Is this for kernels that know of clusters (race_sm90.cu)? */
-#ifndef CLUSTERS
-#define CLUSTERS 0
+/* Is this for kernels with instructions of sm_90 (race_sm90.cu)? */
+#ifndef SM90
+#define SM90 0
 #endif
 
 enum { WARPS = 32, EXPANDING = 32 };
@@ -73,7 +73,7 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
-#define IN_CLUSTER (CLUSTERS && BLOCK.cluster)
+#define IN_CLUSTER (SM90 && BLOCK.cluster)
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
 /* What entries are compared with, which may be of earlier launches and of other blocks. */

@@ -151,6 +151,7 @@ static void fill_advice(const struct finding *g, const struct ws_race *r, struct
 		.same_size = g->first.bytes == g->second.bytes,
 		.same_block = f->block == f->other_block,
 		.one_cluster = f->flags & WS_RACE_ONE_CLUSTER,
+		.proxy = f->flags & WS_RACE_PROXY,
 		.same_thread = f->block == f->other_block && f->thread == f->other_thread,
 		.in_flight = f->flags & WS_RACE_IN_FLIGHT,
 		.same_warp = f->block == f->other_block && f->thread / WS_WARP == f->other_thread / WS_WARP,

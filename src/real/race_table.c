@@ -178,7 +178,7 @@ static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, 
 static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                             const struct ws_rw_kernel *k)
 {
-	for (uint32_t n = 0; n < r->nsites && !k->peers; n++)
+	for (uint32_t n = 0; n < r->nsites && !k->in_slot; n++)
 		to->shared |= r->sites[n].number != WS_RW_NO_CHECK && r->sites[n].space != WS_SPACE_GLOBAL &&
 		              ws_rw_reaches(k, r->sites[n].func);
 	for (uint32_t n = 0; n < m->nfuncs; n++)

@@ -204,6 +204,12 @@ const char *ws_race_advise_lifetime(const struct ws_race_access *visitor, bool e
 
 const char *ws_race_advise(const struct ws_advice *a, struct ws_buf *missing, struct ws_buf *repair)
 {
+	if (a->proxy) {
+		ws_buf_puts(missing, "a proxy fence: the write is ordered before the operation, which goes through the async proxy");
+		ws_buf_puts(repair, "add fence.proxy.async after ");
+		ws_race_line(repair, &a->race->first, NULL);
+		return "proxy";
+	}
 	if (a->in_flight)
 		return say_in_flight(a, missing, repair);
 	if (a->same_value) {

@@ -11,6 +11,7 @@ struct ws_advice {
 	bool same_size;                      /* both access as many bytes */
 	bool same_thread, same_warp, same_block;
 	bool one_cluster;                    /* two blocks of it */
+	bool proxy;                          /* the second one is a bulk copy, and but a proxy fence is missing */
 	bool same_value;                     /* both write what was there */
 	bool in_flight;                      /* the first one is a copy (cp.async) that may go on */
 	bool same_instruction;               /* lanes of a warp that executed one instruction together */

@@ -13,12 +13,28 @@ static bool is_copy(const struct ws_ptx_inst *i)
 	return i->nops >= 3 && i->ops[2].kind == WS_O_INT && (i->ops[2].imm == 4 || i->ops[2].imm == 8 || i->ops[2].imm == 16);
 }
 
+/* Copies of memory as it lies, whole and to one block. */
+static enum ws_rw_async bulk(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	unsigned n = i->nops - (i->flags & WS_F_CACHE_HINT ? 1u : 0);
+
+	if (says(f, i, ".commit_group"))
+		return WS_RW_BULK_COMMIT;
+	if (says(f, i, ".wait_group"))
+		return WS_RW_BULK_WAIT;
+	if (says(f, i, ".prefetch"))
+		return WS_RW_NOT_ASYNC;
+	if (says(f, i, ".reduce") || says(f, i, ".tensor") || says(f, i, ".multicast") || says(f, i, ".cp_mask") || says(f, i, ".ignore_oob"))
+		return WS_RW_NOT_FOLLOWED;
+	if (says(f, i, ".shared::cluster.global.") || says(f, i, ".shared::cta.global."))
+		return says(f, i, ".mbarrier::complete_tx") && n == 4 ? WS_RW_BULK_LOAD : WS_RW_NOT_FOLLOWED;
+	return says(f, i, ".global.shared::cta.bulk_group") && n == 3 ? WS_RW_BULK_STORE : WS_RW_NOT_FOLLOWED;
+}
+
 static enum ws_rw_async copy(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	bool bulk = says(f, i, ".bulk"), group = says(f, i, ".commit_group") || says(f, i, ".wait_group");
-
-	if (bulk || says(f, i, ".reduce"))
-		return group || says(f, i, ".prefetch") ? WS_RW_NOT_ASYNC : WS_RW_NOT_FOLLOWED;
+	if (says(f, i, ".bulk"))
+		return bulk(f, i);
 	if (says(f, i, ".commit_group"))
 		return WS_RW_COPY_COMMIT;
 	if (says(f, i, ".wait_all") || says(f, i, ".wait_group"))
@@ -48,8 +64,15 @@ enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_in
 	return i->op == WS_OP_cp ? copy(f, i) : i->op == WS_OP_mbarrier ? object(f, i) : WS_RW_NOT_ASYNC;
 }
 
+bool ws_rw_is_proxy_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_fence && i->mode == WS_MODE_PROXY && says(f, i, ".proxy.async");
+}
+
 const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i)
 {
+	if (i->op == WS_OP_cp && i->nops > 3)
+		return &i->ops[3];
 	for (unsigned k = 0; k < i->nops; k++)
 		if (i->ops[k].kind == WS_O_ADDR)
 			return &i->ops[k];
@@ -61,10 +84,13 @@ int64_t ws_rw_copy_groups(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 	return says(f, i, ".wait_all") || !i->nops ? -1 : (int64_t)i->ops[0].imm;
 }
 
-struct ws_rw_access ws_rw_copy_access(struct ws_ptx_inst *i, unsigned operand)
+struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i, unsigned operand)
 {
+	bool store = ws_rw_async(f, i) == WS_RW_BULK_STORE;
+
 	return (struct ws_rw_access){ .inst = i, .rw_class = WS_RW_CHECK, .kind = operand ? WS_RW_READ : WS_RW_WRITE,
-		                      .space = operand ? WS_SPACE_GLOBAL : WS_SPACE_SHARED, .bytes = (uint32_t)i->ops[2].imm,
+		                      .space = (operand == 0) == store ? WS_SPACE_GLOBAL : WS_SPACE_SHARED,
+		                      .bytes = i->ops[2].kind == WS_O_INT ? (uint32_t)i->ops[2].imm : 0,
 		                      .sem = WS_SEM_WEAK, .address = &i->ops[operand] };
 }
 

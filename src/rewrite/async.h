@@ -5,16 +5,22 @@
 #include "rewrite/rewrite_priv.h"
 
 enum ws_rw_async {
-	WS_RW_NOT_ASYNC,         /* or it waits for bulk copies, which no kernel that is checked has */
+	WS_RW_NOT_ASYNC,
 	WS_RW_COPY,              /* cp.async of 4, 8 or 16 bytes */
 	WS_RW_COPY_COMMIT, WS_RW_COPY_WAIT,      /* of groups */
 	WS_RW_COPY_ARRIVE,       /* cp.async.mbarrier.arrive */
 	WS_RW_OBJECT_INIT,       /* mbarrier.init, .inval */
 	WS_RW_OBJECT_ARRIVE, WS_RW_OBJECT_WAIT,
 	WS_RW_OBJECT_OTHER,      /* mbarrier.expect_tx, .pending_count */
+	/* cp.async.bulk of memory as it lies: from global to shared memory, completes on an object; the other way, in groups. */
+	WS_RW_BULK_LOAD, WS_RW_BULK_STORE,
+	WS_RW_BULK_COMMIT, WS_RW_BULK_WAIT,
 	WS_RW_NOT_FOLLOWED       /* by anything else */
 };
 enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
+
+/* fence.proxy.async */
+bool ws_rw_is_proxy_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
 
 /* The operand with the object's address; of WS_RW_COPY_ARRIVE and the WS_RW_OBJECT_... that have one. */
 const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i);
@@ -22,8 +28,8 @@ const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i);
 /* How often a group's wait is left out: all but so many groups; -1: all copies, also of no group yet. */
 int64_t ws_rw_copy_groups(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
 
-/* As accesses for ws_code_address: the target (0) and source (1) of a copy; the object. */
-struct ws_rw_access ws_rw_copy_access(struct ws_ptx_inst *i, unsigned operand);
+/* As accesses for ws_code_address: the target (0) and source (1) of a copy; the object (of WS_RW_BULK_LOAD, too). */
+struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i, unsigned operand);
 struct ws_rw_access ws_rw_object_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i);
 
 #endif

@@ -33,6 +33,7 @@ struct body {
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
+	bool bulk;                       /* there may be bulk copies */
 	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
@@ -414,7 +415,7 @@ static const char *bytes_read(struct ws_code *c, const struct ws_ptx_inst *i)
 static bool copy(struct body *b, struct ws_ptx_inst *i)
 {
 	struct race *r = b->race;
-	struct ws_rw_access to = ws_rw_copy_access(i, 0), from = ws_rw_copy_access(i, 1);
+	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1);
 	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
 	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), number(r->p, to.bytes), bytes_read(c, i),
 	                       number(r->p, r->nsites) };
@@ -436,6 +437,46 @@ static bool copy_wait(struct body *b, struct ws_ptx_inst *i)
 	done = done && ws_inline(c, "race_copy_wait", &arg, 1, NULL);
 	ws_code_end(c);
 	return done;
+}
+
+static bool bulk_copy(struct body *b, struct ws_ptx_inst *i, bool load)
+{
+	struct race *r = b->race;
+	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1), object = to;
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	const char *args[5] = { ws_code_address(c, &to), ws_code_address(c, &from), value_of(c, &i->ops[2]) };
+	unsigned n = 3;
+	bool done;
+
+	ws_rw_need(r->p, 80, 90);
+	if (load) {
+		object.address = ws_rw_object(i);
+		args[n++] = ws_code_address(c, &object);
+	}
+	args[n++] = number(r->p, r->nsites);
+	note_site(b, &from, NULL, r->nsites++);
+	note_site(b, &to, NULL, r->nsites++);
+	done = ws_inline(c, load ? "race_bulk_load" : "race_bulk_store", args, n, NULL);
+	ws_code_end(c);
+	return done;
+}
+
+static bool bulk_wait(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
+	const char *args[] = { value_of(c, &i->ops[0]), ws_ptx_says(b->f, i, ".read") ? "1" : "0" };
+	bool done = ws_inline(c, "race_bulk_wait", args, 2, NULL);
+
+	ws_code_end(c);
+	return done;
+}
+
+/* Of bulk copies; not in functions that no kernel with any can come to. */
+static bool bulk_group(struct body *b, struct ws_ptx_inst *i, bool wait)
+{
+	if (!b->bulk)
+		return true;
+	return wait ? bulk_wait(b, i) : call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
 }
 
 /* An access to the object, and what it orders. */
@@ -487,6 +528,10 @@ static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 		return copy_wait(b, i);
 	case WS_RW_COPY_ARRIVE:
 		return object(b, i, "race_copy_arrive");
+	case WS_RW_BULK_LOAD: case WS_RW_BULK_STORE:
+		return bulk_copy(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_LOAD);
+	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:
+		return bulk_group(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_WAIT);
 	case WS_RW_OBJECT_INIT:
 		return object(b, i, NULL);
 	case WS_RW_OBJECT_ARRIVE:
@@ -528,6 +573,8 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
 	if (is_fence(i))
 		return fence(b, i);
+	if (b->bulk && ws_rw_is_proxy_fence(b->f, i))
+		return call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_proxy_fence", NULL);
 	if (ws_rw_is_barrier(i))
 		return barrier(b, i);
 	return (i->op != WS_OP_bar && i->op != WS_OP_barrier) || warp_sync(b, i);
@@ -729,15 +776,17 @@ static bool be_silent(struct body *b)
 	return copy != NULL;
 }
 
+enum { IN_SLOT = WS_REACH_PEERS | WS_REACH_BULK };     /* cells of shared memory must be */
+
 /* What the slot of a block of this kernel would be for: WS_RACE_NEEDS_... */
 static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 {
 	const struct ws_ptx_module *m = b->race->reach.m;
 	unsigned has = ws_reach_has(&b->race->reach, kernel);
-	uint32_t needs = has & WS_REACH_COPIES ? WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES : 0, n;
+	uint32_t needs = has & (WS_REACH_COPIES | WS_REACH_BULK) ? WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES : 0, n;
 
 	needs |= has & WS_REACH_CLUSTER ? WS_RACE_NEEDS_ROWS : 0;
-	needs |= has & WS_REACH_PEERS ? WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_CLUSTER : 0;
+	needs |= has & IN_SLOT ? WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_SLOT : 0;
 
 	for (uint32_t k = 0; k < m->nfuncs; k++) {
 		const struct ws_rw_access *list;
@@ -880,7 +929,7 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 {
 	const struct ws_reach_func *func = &r->reach.funcs[f->sym->index];
 
-	if (func->with & WS_REACH_CLUSTER)
+	if (func->with & (WS_REACH_CLUSTER | WS_REACH_BULK))
 		return false;
 	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
 }
@@ -897,6 +946,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	r->p->decides.len = r->p->nunless = 0;
 	b.prune = r->prune && can_prove(r, f);
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
+	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
 	b.peers = r->reach.funcs[f->sym->index].with & WS_REACH_PEERS;
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
@@ -929,7 +979,7 @@ static bool orders_by_object(const struct ws_ptx_func *f, const struct ws_ptx_in
 {
 	enum ws_rw_async kind = ws_rw_async(f, i);
 
-	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT;
+	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT || kind == WS_RW_BULK_LOAD;
 }
 
 static bool orders(const struct race *r, struct ws_ptx_func *f)
@@ -998,7 +1048,7 @@ static void leave_result(struct race *r)
 	for (uint32_t k = 0; k < out->nkernels; k++)
 		if (!out->kernels[k].why) {
 			out->race = "__warpsafe_race";
-			r->reach.kernels[k].peers = ws_reach_has(&r->reach, &r->reach.kernels[k]) & WS_REACH_PEERS;
+			r->reach.kernels[k].in_slot = ws_reach_has(&r->reach, &r->reach.kernels[k]) & IN_SLOT;
 		}
 }
 
@@ -1050,9 +1100,9 @@ static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
 
-	bool clusters = any_has(r, WS_REACH_CLUSTER);
+	bool sm90 = any_has(r, WS_REACH_CLUSTER | WS_REACH_BULK);
 
-	if (!ws_rw_runtime(r->p, clusters ? "src/device/race_sm90.cu" : "src/device/race.cu", clusters ? ws_device_race_sm90 : ws_device_race))
+	if (!ws_rw_runtime(r->p, sm90 ? "src/device/race_sm90.cu" : "src/device/race.cu", sm90 ? ws_device_race_sm90 : ws_device_race))
 		return false;
 	declare(r);
 	r->arrives = has_arrive(r);

@@ -105,7 +105,7 @@ static unsigned of_cluster(const struct ws_ptx_func *f, uint32_t at)
 
 	if (ws_reach_is_cluster_barrier(i, &wait))
 		return i->sem != WS_SEM_RELAXED && is_whole(f, at, wait) ? WS_REACH_CLUSTER : WS_REACH_CLUSTER | WS_REACH_SPLIT;
-	if (i->op == WS_OP_mapa || i->space == WS_SPACE_SHARED_CLUSTER)
+	if (i->op == WS_OP_mapa || (i->space == WS_SPACE_SHARED_CLUSTER && i->op != WS_OP_cp))
 		return WS_REACH_CLUSTER | WS_REACH_PEERS;
 	return i->scope == WS_SCOPE_CLUSTER ? WS_REACH_CLUSTER : 0;
 }
@@ -174,6 +174,18 @@ static void take_address(struct ws_reach *reach, const struct ws_operand *o, uns
 	}
 }
 
+static unsigned of_async(enum ws_rw_async kind)
+{
+	switch (kind) {
+	case WS_RW_NOT_ASYNC: return 0;
+	case WS_RW_COPY: return WS_REACH_ASYNC | WS_REACH_COPIES;
+	case WS_RW_BULK_LOAD: return WS_REACH_ASYNC | WS_REACH_BULK;
+	case WS_RW_BULK_STORE: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_BULK_GROUPS;
+	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT: return 0;      /* nothing without a copy */
+	default: return WS_REACH_ASYNC;
+	}
+}
+
 static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 {
 	struct ws_reach_func *r = &reach->funcs[f->sym->index];
@@ -182,8 +194,7 @@ static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 		const struct ws_ptx_inst *i = &f->insts[n];
 		const char *why = beyond(f, i);
 
-		r->has |= ws_rw_async(f, i) == WS_RW_COPY ? WS_REACH_COPIES : 0;
-		r->has |= ws_rw_async(f, i) != WS_RW_NOT_ASYNC ? WS_REACH_ASYNC : 0;
+		r->has |= of_async(ws_rw_async(f, i));
 		r->has |= of_cluster(f, n);
 
 		if (why)
@@ -307,6 +318,8 @@ static void judge(struct ws_reach *reach, struct ws_rw_kernel *k, bool part)
 		else if (part && r->indirect)
 			say(reach, k, "it calls functions by their addresses, and the module is linked with others");
 	}
+	if (!k->why && !(~ws_reach_has(reach, k) & (WS_REACH_COPIES | WS_REACH_BULK_GROUPS)))
+		say(reach, k, "it has groups of cp.async and of bulk copies");
 	k->full = shared > SHARED_MOST - SHARED_OURS;
 	if (k->full && !k->why)
 		say(reach, k, "its %llu bytes of shared memory leave no room for the checks", (unsigned long long)shared);

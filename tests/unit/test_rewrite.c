@@ -571,6 +571,17 @@ static const char race_runtime[] =
 	SHOWS("race_barrier", "", "pmevent 13;")
 	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
 	SHOWS("race_block_pass", P("b32", "race_block_pass", 0), "pmevent 13;")
+	SHOWS("race_bulk_load", P("b64", "race_bulk_load", 0) "," P("b64", "race_bulk_load", 1) "," P("b32", "race_bulk_load", 2) ","
+	      P("b64", "race_bulk_load", 3) "," P("b32", "race_bulk_load", 4),
+	      A64("race_bulk_load", 0, "%rd1") A64("race_bulk_load", 3, "%rd2") A32("race_bulk_load", 2, "%r1")
+	      "st.local.u32 [%rd1+29], %r1;\nst.local.u32 [%rd2+30], %r1;")
+	SHOWS("race_bulk_store", P("b64", "race_bulk_store", 0) "," P("b64", "race_bulk_store", 1) "," P("b32", "race_bulk_store", 2) ","
+	      P("b32", "race_bulk_store", 3),
+	      A64("race_bulk_store", 0, "%rd1") A32("race_bulk_store", 2, "%r1") A32("race_bulk_store", 3, "%r2")
+	      "st.local.v2.u32 [%rd1+31], {%r1, %r2};")
+	SHOWS("race_bulk_wait", P("b32", "race_bulk_wait", 0) "," P("b32", "race_bulk_wait", 1),
+	      A32("race_bulk_wait", 0, "%r1") A32("race_bulk_wait", 1, "%r2") "st.local.v2.u32 [32], {%r1, %r2};")
+	SHOWS("race_proxy_fence", "", "pmevent 6;")
 	SHOWS("race_cluster", P("b32", "race_cluster", 0), A32("race_cluster", 0, "%r1") "st.local.u32 [22], %r1;")
 	SHOWS("race_cluster_arrive", P("b32", "race_cluster_arrive", 0), A32("race_cluster_arrive", 0, "%r1") "st.local.u32 [23], %r1;")
 	SHOWS("race_cluster_pass", P("b32", "race_cluster_pass", 0), A32("race_cluster_pass", 0, "%r1") "st.local.u32 [24], %r1;")
@@ -695,6 +706,22 @@ static void race_follows_copies(void **state)
 }
 
 /* An object is accessed, and what arrives and waits there orders. */
+static void race_follows_bulk_copies(void **state)
+{
+	expect_race("fence.proxy.async;\ncp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], %r3;\ncp.async.bulk.commit_group;\n"
+	            "cp.async.bulk.wait_group.read 1;\nret;",
+	            "fence.proxy.async;\n\tpmevent 6;\ncvt.u64.u32 %ws_b64_0, %r2;\n\tmov.u32 %ws_b32_0, 0;\n\t"
+	            "st.local.v2.u32 [%d1+31], {%r3, %ws_b32_0};\n\tcp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], %r3;\n"
+	            "cp.async.bulk.commit_group;\n\tpmevent 14;\ncp.async.bulk.wait_group.read 1;\n\tmov.u32 %ws_b32_0, 1;\n\t"
+	            "mov.u32 %ws_b32_1, 1;\n\tst.local.v2.u32 [32], {%ws_b32_0, %ws_b32_1};" LEFT);
+	expect_race("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 64, [%r2];\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tcvt.u64.u32 %ws_b64_1, %r2;\n\tmov.u32 %ws_b32_0, 64;\n\t"
+	            "st.local.u32 [%ws_b64_0+29], %ws_b32_0;\n\tst.local.u32 [%ws_b64_1+30], %ws_b32_0;\n\t"
+	            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 64, [%r2];" LEFT);
+	expect_race("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;\nret;",
+	            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;" LEFT);
+}
+
 static void race_follows_objects(void **state)
 {
 	expect_race("mbarrier.init.shared.b64 [%d1], 1;\nmbarrier.arrive.shared.b64 %d2, [%d1];\nret;",
@@ -825,7 +852,9 @@ static void race_says_what_it_cannot_check(void **state)
 {
 	static const struct { const char *inst, *why; } rows[] = {
 		{ "cp.async.ca.shared.global [%r1], [%d1], 4;", NULL },
-		{ "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], 16;", "cp.async at " },
+		{ "cp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], 16;", NULL },
+		{ "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%d1], [%r2], 16, %w1;", "cp.async at " },
+		{ "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], 16;", "it has groups of" },
 		{ "cp.async.wait_all;", NULL },
 		{ "mbarrier.init.shared.b64 [%r1], 1;", NULL },
 		{ "mbarrier.arrive.shared::cluster.b64 _, [%r1];", "mbarrier at " },
@@ -841,7 +870,8 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "st.shared::cluster.u32 [%r2], %r1;", NULL },
 		{ "atom.shared::cluster.add.u32 %r1, [%r2], 1;", NULL },
 		{ "barrier.cluster.wait;", NULL },
-		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];", "cp.async at " },
+		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];", NULL },
+		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d1], 16, [%r2], %w1;", "cp.async at " },
 		{ "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];", "cp.async at " },
 		{ "cp.async.bulk.commit_group;", NULL },
 		{ "cp.async.bulk.wait_group 0;", NULL },
@@ -876,7 +906,7 @@ static void race_says_what_it_cannot_check(void **state)
 
 		ws_buf_printf(&text, ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .func free(.param .b64 a);\n"
 		              ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func other();\n.entry k()\n{\n"
-		              ".reg .pred %%p<4>; .reg .b32 %%r<4>; .reg .b64 %%d<4>; .param .b64 p; .param .b64 q;\n"
+		              ".reg .pred %%p<4>; .reg .b16 %%w<4>; .reg .b32 %%r<4>; .reg .b64 %%d<4>; .param .b64 p; .param .b64 q;\n"
 		              "pr: .callprototype _ ();\n%s\nret;\n}\n", rows[k].inst);
 		begin_race(&w, text.data, false);
 		r = ws_rewrite_result(w.m);
@@ -1165,7 +1195,7 @@ int main(void)
 		cmocka_unit_test(race_checks_accesses),
 		cmocka_unit_test(race_follows_releases_and_acquires),
 		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
-		cmocka_unit_test(race_follows_clusters), cmocka_unit_test(race_follows_barriers),
+		cmocka_unit_test(race_follows_clusters), cmocka_unit_test(race_follows_bulk_copies), cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(warps_come_together_where_they_must),
 		cmocka_unit_test(race_keeps_a_copy_for_launches_without_checks),
 		cmocka_unit_test(race_knows_required_block_sizes),

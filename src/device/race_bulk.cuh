@@ -1,0 +1,216 @@
+/* race_bulk.cuh - bulk copies of memory as it lies (cp.async.bulk), and the async proxy (race.cu; race_copy.cuh has the rules for
+ * what is under way).
+ *
+ * A copy that completes on an mbarrier object is complete for who comes by a release of its thread at that object, which is
+ * made when the copy begins, in the phase of that moment. One that completes in groups is so by the waits for them.
+ *
+ * Bulk copies access memory through the async proxy (PTX ISA 9.0, Proxies): a plain write before one must also come before a
+ * fence.proxy.async that does. Each thread keeps where its last two fences were, and the block the last two epochs with any: known
+ * is what the writer has fenced, what the copy's thread has, and what a barrier parts from an epoch with a fence. */
+#ifndef WS_RACE_BULK_CUH
+#define WS_RACE_BULK_CUH
+
+/* ---- fences of the proxy ---- */
+/* The block's: epoch + 1 of the last, and of the one before; behind the visits. */
+HELPER u64 proxy_epochs(void) { return visit_at(0, 0, 0) + 8 * MOST_RANKS * WARPS; }
+static_assert(8 * MOST_RANKS * WARPS + 8 <= 4 * sizeof(struct block), "it has room in place of the cells of the block's variable");
+
+SLOW void __warpsafe_proxy_fence(void)
+{
+	u32 thread = thread_index(), was;
+	struct place p;
+
+	if (!has_slot_for_copies() || !BLOCK.warps[thread >> 5].now)
+		return;
+	want_state(thread);
+	next_sub(thread >> 5, false);
+	p = place_of(BLOCK.warps[thread >> 5].now);
+	store64(THREAD(thread, proxy[1]), load64(THREAD(thread, proxy[0])));
+	store64(THREAD(thread, proxy[0]), (u64)p.epoch << 32 | p.sub);
+	asm volatile("atom.global.max.u32 %0, [%1], %2;" : "=r"(was) : "l"(proxy_epochs()), "r"(p.epoch + 1) : "memory");
+	if (was < p.epoch + 1)
+		store32(proxy_epochs() + 4, was);
+}
+
+INLINED void race_proxy_fence(void)
+{
+	__warpsafe_proxy_fence();
+}
+
+/* Is a fence of a thread of the block, in the last moment before that time of its, before what I do now? */
+HELPER u32 fence_verdict(u32 thread, u32 epoch, u32 sub, const struct place *now, u32 known)
+{
+	u32 me = thread_index(), warp = me >> 5;
+
+	if (thread == me || epoch < now->epoch || (thread >> 5 == warp && sub <= BLOCK.full[warp]))
+		return ORDERED;
+	if (known & NOW_UNKNOWN)
+		return UNDECIDED;
+	return known ? __warpsafe_before(BLOCK.block, thread, epoch, sub - 1, now->epoch, warp, 0) : (u32)UNORDERED;
+}
+
+/* A write by a thread of the block, which is before my copy. */
+SLOW u32 __warpsafe_proxy_verdict(u32 thread, u32 epoch, u32 sub, u64 now_is)
+{
+	u32 me = thread_index(), warp = me >> 5, known = (u32)now_is & (NOW_ACQUIRED | NOW_UNKNOWN | NOW_PARTIAL), last, before, v;
+	struct place now = place_of(now_is);
+	u64 mine = has_state(me) ? load64(THREAD(me, proxy[0])) : 0;
+	bool maybe = false;
+
+	for (u32 k = 0; k < 2 && has_state(thread); k++) {
+		u64 f = load64(THREAD(thread, proxy[k]));
+
+		if (!f || f <= ((u64)epoch << 32 | sub))
+			continue;
+		v = fence_verdict(thread, (u32)(f >> 32), (u32)f, &now, known);
+		if (v == ORDERED)
+			return ORDERED;
+		maybe |= known || k;
+	}
+	if (mine && ((u32)(mine >> 32) > epoch || (thread >> 5 == warp && (u32)(mine >> 32) == epoch && sub < BLOCK.full[warp] &&
+						    BLOCK.full[warp] <= (u32)mine)))
+		return ORDERED;
+	maybe |= mine && thread != me && (u32)(mine >> 32) == epoch;
+	last = load32(proxy_epochs());
+	before = last > now.epoch ? load32(proxy_epochs() + 4) : last;
+	if (before > epoch + 1)
+		return ORDERED;
+	return maybe || (last > epoch && thread != me && !mine) ? (u32)UNDECIDED : (u32)UNORDERED;
+}
+
+/* A write that is before my copy: is there a fence between? */
+HELPER u32 proxy_verdict(u64 w, const struct me *m)
+{
+	struct place o = place_of(w);
+
+	if (!segment_of(w) || is_copy(w) || o.grid != BLOCK.grid || w_class(w) == W_OFTEN)
+		return ORDERED;
+	if (is_special(w) || is_summed(w) || o.block != BLOCK.block)
+		return UNDECIDED;
+	return __warpsafe_proxy_verdict(o.warp * 32 + lane_of(w), o.epoch, o.sub, m->now);
+}
+
+/* ---- what a copy does to a word ---- */
+enum { BY_PROXY = 1 << 7 };      /* of `same` of note: see __warpsafe_report */
+
+HELPER void check_before_copy(const struct word *d, const struct me *m, u64 w, u32 pair)
+{
+	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED, proxy = 0;
+
+	if (bytes && v == ORDERED) {
+		v = proxy_verdict(w, m);
+		proxy = v == UNORDERED ? BY_PROXY : 0;
+	}
+	note(v, pair, w, bytes, d, m, writers_in(w), proxy);
+}
+
+HELPER u64 after_bulk_read(u64 r, const struct me *m, u64 mine, bool *lost)
+{
+	*lost = false;
+	if (WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
+		return after_copy_read(r, m, mine, lost);
+	*lost = segment_of(r) && !is_own_copy(r) && verdict(r, r_class(r), r_several(r), m) != ORDERED;
+	return mine;
+}
+
+HELPER void bulk_reads_word(const struct word *d, const struct me *m, u64 mine)
+{
+	u64 w, r, was, next;
+	bool lost;
+
+	load_cell(d->cell, &w, &r);
+	if (is_passed_over(w, BLOCK.grid))
+		return;
+	while ((next = after_bulk_read(r, m, mine, &lost)) != r) {
+		was = cas64(d->cell + 8, r, next);
+		if (was == r)
+			break;
+		r = was;
+	}
+	if (lost)
+		count_threads(COUNTS(lost));
+	check_before_copy(d, m, load64(d->cell), WS_RACE_READ_AFTER_WRITE);
+}
+
+HELPER void bulk_writes_word(const struct word *d, const struct me *m, u64 mine)
+{
+	u64 w = exchange64(d->cell, mine), r = load64(d->cell + 8);
+	u32 bytes = r_bytes(r), v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
+
+	check_before_copy(d, m, w, WS_RACE_WRITE_AFTER_WRITE);
+	if (v != ORDERED)
+		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r), 0);
+}
+
+/* One side of a copy. */
+SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u32 site, u32 writes)
+{
+	u32 thread = thread_index();
+	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space), site);
+	u64 time = time_of_copy(thread, number);
+	struct word d;
+
+	#pragma nounroll
+	for (u32 n = bytes / 4; n; n--, address += 4) {
+		if (!find_word(address, &m, ATOMIC, &d))
+			continue;
+		d.bytes = 15;
+		if (writes)
+			bulk_writes_word(&d, &m, time | 15ull << W_BYTES_AT | (site & (W_SITES - 1)));
+		else
+			bulk_reads_word(&d, &m, time | 15ull << R_BYTES_AT | (site & (R_SITES - 1)));
+	}
+}
+
+/* ---- copies ---- */
+/* From global memory to this block's shared memory. To another block's: nothing of it is looked at. */
+SLOW void __warpsafe_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site)
+{
+	u32 thread = thread_index(), what = WS_RACE_SPACE(WS_RACE_CLUSTER), of_object = what, ranks, slot, number;
+
+	if (!can_copy(thread))
+		return;
+	if (!find_owner(&to, &what, &ranks, &slot) || ranks & IS_PEER || !find_owner(&object, &of_object, &ranks, &slot)) {
+		count_threads(COUNTS(not_checked[WS_RACE_NO_SEGMENT]));
+		return;
+	}
+	number = load32(THREAD(thread, number)) | COPY_BY_OBJECT;
+	__warpsafe_bulk_side(from, bytes, WS_RACE_GLOBAL, number, site, 0);
+	__warpsafe_bulk_side(to, bytes, WS_RACE_SHARED, number, site + 1, 1);
+	note_wait(thread, next_number(thread), WAIT_OBJECT);
+	__warpsafe_object_arrive(object, WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_RELEASES);
+}
+
+INLINED void race_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site)
+{
+	__warpsafe_bulk_load(to, from, bytes, object, site);
+}
+
+SLOW void __warpsafe_bulk_store(u64 to, u64 from, u32 bytes, u32 site)
+{
+	u32 thread = thread_index(), number;
+
+	if (!can_copy(thread))
+		return;
+	number = load32(THREAD(thread, number));
+	__warpsafe_bulk_side(from, bytes, WS_RACE_SHARED, number | COPY_READS, site, 0);
+	__warpsafe_bulk_side(to, bytes, WS_RACE_GLOBAL, number | COPY_WRITES, site + 1, 1);
+}
+
+INLINED void race_bulk_store(u64 to, u64 from, u32 bytes, u32 site)
+{
+	__warpsafe_bulk_store(to, from, bytes, site);
+}
+
+SLOW void __warpsafe_bulk_wait(u32 n, u32 reads)
+{
+	if (has_copies(thread_index()))
+		wait_for_groups(thread_index(), n, reads ? WAIT_READS : WAIT_BULK);
+}
+
+INLINED void race_bulk_wait(u32 n, u32 reads)
+{
+	__warpsafe_bulk_wait(n, reads);
+}
+
+#endif
