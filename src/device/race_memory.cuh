@@ -191,7 +191,7 @@ HELPER u64 cells_of_slot(u32 slot, u32 *bytes)
 /* Of an offset, or one in another block's shared memory (race_peer.cuh). */
 HELPER u64 shared_cell(u64 address)
 {
-	u32 bytes, offset = (u32)address;
+	u32 bytes, offset = (u32)address & SHARED_OFFSETS;
 	u64 slot = cells_of_slot(SM90 ? (u32)(address >> 32) : 0, &bytes);
 
 	if (!slot || offset >= bytes) {

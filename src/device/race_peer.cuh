@@ -264,7 +264,6 @@ HELPER u32 to_cluster(u64 address)
 /* Makes an address of shared memory an offset, of the own block or of another one. False: there is nothing to check, or the other
  * block has not begun. */
 #define IS_PEER (1u << 31)
-enum { OFFSETS = (1 << 24) - 1 };
 HELPER bool find_owner(u64 *address, u32 *what, u32 *ranks, u32 *slot)
 {
 	u32 space = WS_RACE_SPACE_OF(*what), at = (u32)*address, base = (u32)IN_SHARED(__warpsafe_block), rank;
@@ -277,7 +276,10 @@ HELPER bool find_owner(u64 *address, u32 *what, u32 *ranks, u32 *slot)
 		at = to_cluster(*address);
 	*what ^= WS_RACE_SPACE(space) ^ WS_RACE_SPACE(WS_RACE_SHARED);
 	rank = rank_of(at);
-	*address = (rank == cluster_rank() ? at : at - at_rank(base, rank) + base) & OFFSETS;
+	if (rank == cluster_rank())
+		*address = (at & SHARED_OFFSETS) | (base & ~(u32)SHARED_OFFSETS);
+	else
+		*address = (at - at_rank(base, rank) + base) & SHARED_OFFSETS;
 	if (rank == cluster_rank() || BLOCK.off)
 		return true;
 	if (!BLOCK.cluster) {

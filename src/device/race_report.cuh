@@ -46,7 +46,7 @@ HELPER void fill(u64 at, const struct finding *f)
 	struct place o = place_of(f->old);
 	u32 space = WS_RACE_SPACE_OF(f->what);
 
-	store64(FOUND(at, address), ((space == WS_RACE_SHARED ? (u32)f->address : f->address) & ~3ull) + lowest(f->bytes));
+	store64(FOUND(at, address), ((space == WS_RACE_SHARED ? f->address & SHARED_OFFSETS : f->address) & ~3ull) + lowest(f->bytes));
 	store32(FOUND(at, module), __warpsafe_module);
 	store32(FOUND(at, kernel), BLOCK.kernel);
 	store32(FOUND(at, pair), f->pair);

@@ -75,6 +75,9 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 
 #define IN_CLUSTER (SM90 && BLOCK.cluster)
 
+/* Of an address of shared memory: in a cluster the rank of its block stands above, on a GPU in the block's own addresses, too. */
+enum { SHARED_OFFSETS = (1 << 24) - 1 };
+
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
 /* What entries are compared with, which may be of earlier launches and of other blocks. */
 struct launch {
