@@ -344,6 +344,74 @@ static struct num extreme(struct entry *e, const struct term *t, bool high)
 	return n;
 }
 
+/* The leaf of a term that is not the same for all; UINT32_MAX: none. false: there are two. */
+static bool varying(const struct values *v, const struct term *t, uint32_t *found)
+{
+	*found = UINT32_MAX;
+	for (uint32_t k = 0; k < t->n; k++)
+		if (!v->leaves[t->leaf[k]].fixed) {
+			if (*found != UINT32_MAX)
+				return false;
+			*found = t->leaf[k];
+		}
+	return true;
+}
+
+static bool has_both_signs(const struct sum *s)
+{
+	for (uint32_t k = 1; k < s->n; k++)
+		if ((s->t[k].factor < 0) != (s->t[0].factor < 0))
+			return true;
+	return false;
+}
+
+/* What a leaf is multiplied with in all terms of which it is all that varies. */
+static struct sum weight_in(const struct values *v, const struct sum *s, uint32_t leaf)
+{
+	struct sum weight = { 0 };
+	uint32_t found;
+
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct term *t = &weight.t[weight.n];
+
+		if (!varying(v, &s->t[k], &found) || found != leaf)
+			continue;
+		*t = (struct term){ .factor = s->t[k].factor };
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (s->t[k].leaf[m] != leaf)
+				t->leaf[t->n++] = s->t[k].leaf[m];
+		weight.n++;
+	}
+	return weight;
+}
+
+/* Is the first what the second is without the leaf? */
+static bool same_factors(const struct term *of, const struct term *t, uint32_t leaf)
+{
+	uint32_t k = 0;
+
+	for (uint32_t m = 0; m < t->n; m++)
+		if (t->leaf[m] != leaf && (k == of->n || of->leaf[k++] != t->leaf[m]))
+			return false;
+	return k == of->n;
+}
+
+/* (256 - 2 * n) * leaf: term by term the bounds would be those of 256 * leaf and -2 * n * leaf, which never meet. */
+static void add_product(struct entry *e, const struct sum *weight, uint32_t which, struct num *lo, struct num *hi)
+{
+	struct leaf *l = &e->v->leaves[which];
+	struct num by, same, first, last;
+
+	leaf(e, l);
+	ws_entry_bounds(e, weight, &by, &same);
+	first = multiply(e, by, l->lo);
+	last = multiply(e, by, l->hi);
+	narrow(e, &first, TERM_BITS);
+	narrow(e, &last, TERM_BITS);
+	*lo = ws_entry_add(e, *lo, choose(e, "min.s64", first, last));
+	*hi = ws_entry_add(e, *hi, choose(e, "max.s64", first, last));
+}
+
 void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi)
 {
 	struct known *k;
@@ -357,6 +425,16 @@ void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struc
 		}
 	*lo = *hi = ws_entry_number(0);
 	for (uint32_t n = 0; n < s->n; n++) {
+		struct sum weight = { 0 };
+		uint32_t leaf;
+
+		if (!fixed && varying(e->v, &s->t[n], &leaf) && leaf != UINT32_MAX)
+			weight = weight_in(e->v, s, leaf);
+		if (has_both_signs(&weight)) {
+			if (weight.t[0].factor == s->t[n].factor && same_factors(&weight.t[0], &s->t[n], leaf))
+				add_product(e, &weight, leaf, lo, hi);       /* once, where the first of them is */
+			continue;
+		}
 		*lo = ws_entry_add(e, *lo, extreme(e, &s->t[n], false));
 		*hi = fixed ? *lo : ws_entry_add(e, *hi, extreme(e, &s->t[n], true));
 	}
@@ -418,19 +496,6 @@ static int coordinate(const struct leaf *l)
 	if (s <= WS_SR_TID_Z)
 		return s - WS_SR_TID_X;
 	return s >= WS_SR_CTAID_X && s <= WS_SR_CTAID_Z ? s - WS_SR_CTAID_X + 3 : -1;
-}
-
-/* The leaf of a term that is not the same for all; UINT32_MAX: none. false: there are two. */
-static bool varying(const struct values *v, const struct term *t, uint32_t *found)
-{
-	*found = UINT32_MAX;
-	for (uint32_t k = 0; k < t->n; k++)
-		if (!v->leaves[t->leaf[k]].fixed) {
-			if (*found != UINT32_MAX)
-				return false;
-			*found = t->leaf[k];
-		}
-	return true;
 }
 
 static bool add_to_digit(struct digit *list, unsigned *n, uint32_t leaf, const struct term *t)
@@ -554,14 +619,6 @@ static void counters_apart(struct entry *e, const struct leaf *l)
 	ws_entry_bounds(e, l->of[0], &lo, &hi);
 	ws_entry_bounds(e, l->step, &step, &same);
 	demand(e, ws_entry_add(e, lo, step), "gt", hi);
-}
-
-static bool has_both_signs(const struct sum *s)
-{
-	for (uint32_t k = 1; k < s->n; k++)
-		if ((s->t[k].factor < 0) != (s->t[0].factor < 0))
-			return true;
-	return false;
 }
 
 /* Without its sign. */

@@ -494,9 +494,9 @@ static void tiles_on_a_diagonal(void **state)
 	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, NONE);
 	expect(around, (struct launch){ { 1 }, { 4 }, 0, 3, 20 }, NONE);
 	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 9 }, NONE);
-	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 8 }, ALL(32, 48));          /* a tile ends where the next row begins */
-	expect(around, (struct launch){ { 3, 2 }, { 4 }, 0, 3, 20 }, ALL(56, 96));
-	expect(inside, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(24, 48));
+	expect(around, (struct launch){ { 3 }, { 4 }, 0, 3, 8 }, ALL(27, 48));          /* a tile ends where the next row begins */
+	expect(around, (struct launch){ { 3, 2 }, { 4 }, 0, 3, 20 }, ALL(54, 96));
+	expect(inside, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(20, 48));
 	expect(next, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(8, 48));
 	expect(far, (struct launch){ { 3 }, { 4 }, 0, 3, 20 }, ALL(4, 48));
 #undef TILE
@@ -893,6 +893,20 @@ static void places_in_turn(void **state)
 	expect(same, (struct launch){ { 2 }, { 120 }, 4096, 0, 0 }, NONE);                 /* a thread's own, twice */
 }
 
+/* (40 - 2 * n) * block + thread: what two terms with one index come to together. */
+static void differences_of_weights(void **state)
+{
+	static const char copy[] = KERNEL("shl.b32 %r20, %r5, 1; mov.u32 %r21, 40; sub.s32 %r22, %r21, %r20; mul.lo.s32 %r23, %r22, %r1;\n"
+		"add.s32 %r24, %r23, %r3; mul.wide.s32 %rd3, %r24, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n" COPY);
+
+	expect(copy, (struct launch){ { 4 }, { 32 }, 512, 4, 0 }, NONE);
+	expect(copy, (struct launch){ { 4 }, { 32 }, -512, 4, 0 }, NONE);
+	expect(copy, (struct launch){ { 4 }, { 32 }, 508, 4, 0 }, ALL(1, 128));
+	expect(copy, (struct launch){ { 4 }, { 32 }, 4096, 5, 0 }, ALL(0, 128));         /* blocks come two words into each other */
+	expect(copy, (struct launch){ { 4 }, { 8 }, 8192, 36, 0 }, NONE);                /* backwards: 32 words less a block */
+	expect(copy, (struct launch){ { 4 }, { 32 }, 8192, 20, 0 }, ALL(0, 128));        /* all blocks in one place */
+}
+
 /* (i * k) & w: odd multiples of fewer numbers than there are remainders. */
 static void odd_multiples(void **state)
 {
@@ -1057,7 +1071,7 @@ int main(void)
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
-		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
+		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
 		cmocka_unit_test(aliases_still_race),
 	};
