@@ -9,19 +9,20 @@
 #include "race_visit.cuh"
 
 /* ---- beginning and end of a block ---- */
-HELPER void clear_block(u32 kernel, const struct cells *c)
+/* mark: of the launch, see race_launch.cuh. */
+HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
 {
 	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
 	u64 grid;
 
 	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
-	BLOCK.slot = BLOCK.slot_used = BLOCK.threads = 0;
+	BLOCK.slot = BLOCK.threads = 0;
 	BLOCK.slot_bytes = 0;
 	BLOCK.handed = HANDED_NOTHING;
 	BLOCK.grid = (u32)grid;
 	BLOCK.block = (u32)block;
 	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS);
-	BLOCK.first = BLOCK.lowest = BLOCK.range = 0;
+	BLOCK.first = BLOCK.lowest = BLOCK.range = BLOCK.floor = 0;
 	BLOCK.nwarps = (threads_of_block() + 31) / 32;
 	BLOCK.alive = threads_of_block();
 	BLOCK.off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT;
@@ -30,6 +31,7 @@ HELPER void clear_block(u32 kernel, const struct cells *c)
 	BLOCK.cells = c->bytes ? c->at : 0;
 	BLOCK.lost = 0;
 	BLOCK.probe = c->probe;
+	BLOCK.launch = BLOCK.off ? 0 : launch_said(mark);
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
 	if (SM90)
@@ -68,7 +70,7 @@ HELPER bool needs_slot(u32 kernel)
 	return kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !BLOCK.cells);
 }
 
-SLOW void __warpsafe_enter(u32 kernel, u32 off)
+SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
 {
 	u32 t = thread_index();
 	struct cells c = find_cells();
@@ -77,7 +79,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 		c.bytes = 0;
 	zero_cells(&c, t);
 	if (!t) {
-		clear_block(kernel, &c);
+		clear_block(kernel, mark, &c);
 		if (off && !BLOCK.off) {
 			launch_is_incomplete(BLOCK.grid);
 			BLOCK.off = OFF_SILENT;
@@ -100,12 +102,17 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off)
 
 INLINED void race_enter(u32 kernel)
 {
-	__warpsafe_enter(kernel, 0);
+	__warpsafe_enter(kernel, 0, 0);
+}
+
+INLINED void race_enter_in(u32 kernel, u32 mark)
+{
+	__warpsafe_enter(kernel, 0, mark);
 }
 
 INLINED void race_enter_off(void)
 {
-	__warpsafe_enter(0, 1);
+	__warpsafe_enter(0, 1, 0);
 }
 
 /* All that are alive have come to the barrier. */

@@ -11,6 +11,8 @@
  * Functions for ws_inline, arguments as they are given (u32 or u64; `what` is made of the WS_RACE_... below):
  *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; its number and WS_RACE_NEEDS_...;
  *                                      has a barrier inside
+ *     race_enter_in(u32 kernel, u32 mark)      the same, of a kernel with the parameter __warpsafe_launch: its mark. If that is
+ *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
  *     race_area(u64 address)           at the entry, before race_enter: the row of the allocation that it lies in; 0 = not
@@ -134,6 +136,41 @@ enum ws_race_class {
 #define WS_RACE_PROBED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROBED_TAG)
 enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
 
+/* ---- launches that may overlap ----
+ * A checked kernel has one parameter more, the last one:
+ *     .param .align 8 .b8 __warpsafe_launch[sizeof(struct ws_race_launch)]
+ * It says where in the order of launches this one stands, if `mark` is WS_RACE_COMPARED; else its accesses are not compared
+ * with those of other launches. Lanes are streams: launches of one lane run one after the other, with rising indices. */
+#define WS_RACE_LANES        24
+#define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
+#define WS_RACE_COMPARED     0x72616365u
+struct ws_race_launch {
+	ws_race_u32 mark;
+	ws_race_u32 lane, index;         /* from 1 on */
+	ws_race_u32 lanes;               /* in use */
+	ws_race_u32 stream;              /* for words: WS_RACE_STREAM_... */
+	ws_race_u32 reserved[3];
+	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
+};
+#define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
+#define WS_RACE_STREAM_PER_THREAD (~0u)
+/* What is known of such a launch while it runs, and later. Number lane * WS_RACE_DEPTH + index % WS_RACE_DEPTH in a table. */
+struct ws_race_begun {
+	ws_race_u32 index;               /* 0 = none; written last */
+	ws_race_u32 first, count;        /* the first segments of its warps; while count is 0, none is below `first` */
+	ws_race_u32 grid;
+	ws_race_u32 floor;               /* no segment below is of a launch that may overlap this one */
+	ws_race_u32 nwarps;              /* of a block */
+	ws_race_u32 module, kernel, stream;
+	ws_race_u32 lanes;
+	ws_race_u32 grid_dim[3], block_dim[3];
+	ws_race_u32 before[WS_RACE_LANES];
+};
+struct ws_race_launches {
+	ws_race_u32 newest[WS_RACE_LANES];       /* by lane: index of the newest that has begun */
+	struct ws_race_begun begun[WS_RACE_LANES * WS_RACE_DEPTH];
+};
+
 /* ---- set up by the host ---- */
 /* What lies in global memory of one resident block: a slot of one cell a word of shared memory, and states of threads. A
  * block that needs one takes a slot of the first class that is large enough and has one left. */
@@ -178,6 +215,7 @@ struct ws_race_device {
 	ws_race_u64 areas;               /* u64: the address of a struct ws_race_areas; never begins anew. 0 = none is known */
 	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
+	ws_race_u64 launches;            /* struct ws_race_launches; never begins anew */
 	ws_race_u64 rest;                /* nanoseconds for which a segment that was given back is not taken again, at least */
 	/* For tests: the epoch + 1 with which cells in shared memory begin, close to where its bits end; 0 = 1. */
 	ws_race_u64 shared_epoch;
@@ -209,6 +247,8 @@ struct ws_race_counts {
 	ws_race_u64 records_missing;     /* releases and acquires for which there was no room */
 	ws_race_u64 found_missing;       /* races for which `found` had no room */
 	ws_race_u64 sampled;             /* words of which only samples were checked further: WS_RACE_OFTEN */
+	ws_race_u64 readers;             /* reads by a launch that were forgotten for one that may overlap it */
+	ws_race_u64 launches_missing;    /* accesses that were compared with the last launches of a lane only */
 	ws_race_u64 sweep;               /* race_reclaim.cuh: phase << 40 | unit to be looked at next */
 	ws_race_u32 sweep_done, sweep_units;     /* units of the phase that are done; of one of cells: all */
 	ws_race_u32 reused, reserved;    /* tickets for numbers to be taken again */
@@ -236,6 +276,7 @@ enum ws_race_pair { WS_RACE_READ_AFTER_WRITE, WS_RACE_WRITE_AFTER_READ, WS_RACE_
 #define WS_RACE_LIFETIME_ENDED  64
 #define WS_RACE_ONE_CLUSTER  128         /* both blocks are of one cluster */
 #define WS_RACE_PROXY        256         /* the write is ordered before the bulk copy, but for a fence of the async proxy */
+#define WS_RACE_OTHER_LAUNCH 512         /* the other is of a launch that nothing orders with this one */
 #define WS_RACE_WRITE_SITE_BITS 13       /* of the other's site, when it wrote */
 #define WS_RACE_READ_SITE_BITS  12
 /* One pair of places of one kernel is a row of a hash table, the same in two tables. `seen` is the GPU's: a race that is
@@ -260,6 +301,9 @@ struct ws_race_found {
 	ws_race_u32 block, other_block;  /* linear index in the grid */
 	ws_race_u32 thread, other_thread;        /* linear index in the block */
 	ws_race_u32 grid_dim[3], block_dim[3];
+	/* Of the other's launch, where it is another one: */
+	ws_race_u32 other_module, other_kernel, other_grid_dim[3], other_block_dim[3];
+	ws_race_u32 stream, other_stream;
 };
 
 /* ---- the device's own; sizes only matter to the host ---- */

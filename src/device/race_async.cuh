@@ -32,6 +32,10 @@ HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
 		return r;
 	if (!segment_of(r) || is_own_copy(r) || verdict(r, r_class(r), r_several(r), m) == ORDERED)
 		return mine;
+	if (other_launch(r)) {
+		count_threads(COUNTS(readers));
+		return mine;
+	}
 	if (beginning(segment_of(r)).block != BLOCK.block && r_bytes(r) == 15)
 		return with_grid((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, BLOCKS, BLOCK.grid);
 	*lost = true;

@@ -12,6 +12,7 @@
 #define WS_RACE_CELL_CUH
 
 #include "race_copy.cuh"
+#include "race_launch.cuh"
 #include "race_report.cuh"
 
 enum { W_CLASS_AT = 17, W_BYTES_AT = 13, R_CLASS_AT = 18, R_BYTES_AT = 14, R_SEVERAL_AT = 12 };
@@ -130,6 +131,14 @@ SLOW u32 __warpsafe_verdict_in_cluster(u64 old, u32 cls, u32 several, u64 now, u
 	return verdict_of_order(first_segment(segment_of(old)), lane_of(old), &o, known, place_of(now).epoch, what, warp);
 }
 
+/* An access of another launch: nothing but the host orders launches. */
+HELPER u32 verdict_of_launch(u64 old, u32 cls, u32 what)
+{
+	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED || both_strong(cls, WS_RACE_CLASS_OF(what), false) || !other_launch(old))
+		return ORDERED;
+	return UNORDERED;
+}
+
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
 SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
 {
@@ -137,13 +146,15 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	bool same_block = o.block == m.block;
 	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN), near = NOT_THAT;
 
+	if (o.grid != m.grid)
+		return verdict_of_launch(old, cls, what);
 	if (IN_CLUSTER)
 		near = __warpsafe_verdict_in_cluster(old, cls, several, now, what, warp);
 	if (near != NOT_THAT)
 		return near;
 	if (BLOCK.copies && o.epoch - epoch_of(old) == (u32)COPIES)
 		return __warpsafe_copy_entry_verdict(old, now, what);
-	if (o.grid != m.grid || (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED))
+	if (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		return ORDERED;
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
 		return ORDERED;
@@ -220,11 +231,16 @@ SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
 	struct place o = place_of(old), m = place_of(now);
 	u32 several = r_several(old), near = NOT_THAT;
 
-	if (IN_CLUSTER && o.grid == m.grid && (several == BLOCKS || o.block != m.block))
+	if (o.grid != m.grid) {
+		if (!shared && other_launch(old))
+			count_threads(COUNTS(readers));
+		return ONE_LANE;
+	}
+	if (IN_CLUSTER && (several == BLOCKS || o.block != m.block))
 		near = __warpsafe_several_in_cluster(old, shared);
 	if (near != NOT_THAT)
 		return near;
-	if (o.grid != m.grid || (shared && o.block != m.block))
+	if (shared && o.block != m.block)
 		return ONE_LANE;
 	if (several == BLOCKS || o.block != m.block)
 		return BLOCKS;
@@ -359,7 +375,8 @@ HELPER u32 write_verdict(u64 w, const struct me *m)
 	u32 cls = is_special(w) ? (u32)WS_RACE_ATOMIC_GPU : w_class(w);
 	u32 v = w_class(w) == W_OFTEN ? (u32)ORDERED : verdict(w, cls, cls == w_class(w) ? ONE_LANE : BLOCKS, m);
 	bool seen = v == UNORDERED && m->now & observed_in(m->what) &&
-		    (both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block) ||
+		    (other_launch(w) ? both_strong(cls, WS_RACE_STRONG_SYS, false) :
+		     both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block) ||
 		     (strong_in_cluster(cls, WS_RACE_STRONG_SYS) && is_near(place_of(w).block)));
 
 	return seen ? (u32)UNDECIDED : v;

@@ -177,8 +177,6 @@ SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
 	struct place o = beginning(segment_of(old)), m = place_of(now);
 	u32 thread = o.warp * 32 + lane_of(old), number, v;
 
-	if (o.grid != m.grid)
-		return ORDERED;
 	if (o.block != m.block)
 		return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && !is_near(o.block) ? (u32)ORDERED :
 		       (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN) || (IN_CLUSTER && BLOCK.passed) || sc_fences_tell_nothing(warp_index(), false) ?

@@ -129,7 +129,7 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
-	f->old = (l.lowest ? l.lowest : 1) << (SEGMENT_AT - 32);
+	f->old = l.floor << (SEGMENT_AT - 32);
 	f->grid = l.grid;
 	return f->now & NOW_ENTERED;
 }

@@ -12,7 +12,7 @@ SLOW u32 __warpsafe_line_before(u64 old, u32 several, u64 now, u32 warp, u32 sam
 	struct place o = place_of(old), m = place_of(now);
 
 	if (o.grid != m.grid)
-		return true;
+		return !other_launch(old);
 	if (several == BLOCKS || o.block != m.block)
 		return false;
 	if (o.epoch < m.epoch)
@@ -51,6 +51,8 @@ HELPER u64 line_after_read(u64 old, const struct me *m, u32 shift)
 	if (m->now & NOW_ACQUIRED && several == ONE_LANE)
 		return 0;
 	several = __warpsafe_several(old, m->now, false, m->warp);
+	if (!several && beginning(segment_of(old)).grid != BLOCK.grid)
+		return mine;             /* one reader is remembered, of the last launch */
 	if (several < WARPS_OF_BLOCK)
 		return 0;
 	old &= ~(7ull << R_CLASS_AT | 3ull << R_SEVERAL_AT);

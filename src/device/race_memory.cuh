@@ -106,8 +106,11 @@ HELPER void fill_cells(u64 cells, u64 w, u64 r)
 			     "l"(entry_of_word(w, k, W_BYTES_AT)), "l"(entry_of_word(r, k, R_BYTES_AT)) : "memory");
 }
 
-/* Of a launch before mine? Nothing of it is compared. 0 is. */
-HELPER bool is_of_past(u64 entry) { return segment_of(entry) < (BLOCK.lowest ? BLOCK.lowest : 1); }
+/* Of a launch before mine? Nothing of it is compared with what I do. 0 is. */
+HELPER bool is_of_past(u64 entry) { return segment_of(entry) < BLOCK.floor; }
+
+/* Nor by anybody else, as far as the one who expands a line knows? */
+HELPER bool is_forgotten(u64 entry) { return BLOCK.launch ? !segment_of(entry) : is_of_past(entry); }
 
 /* A read that came to the line while its cells were filled; what they have may be summed up meanwhile. */
 HELPER void enter_late(u64 cell, u64 filled, u64 r)
@@ -130,10 +133,10 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 	if (!number && !is_expanded(w))
 		return;
 	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
-		filled = is_of_past(r) ? 0 : r;
-		if (!is_of_past(w) || filled || number & USED) {
+		filled = is_forgotten(r) ? 0 : r;
+		if (!is_forgotten(w) || filled || number & USED) {
 			number |= USED;
-			fill_cells(cells, is_of_past(w) ? 0 : w, filled);
+			fill_cells(cells, is_forgotten(w) ? 0 : w, filled);
 			fence_gpu();
 		}
 		was = cas64(line, w, EXPANDED | (number & ~(u32)USED));
@@ -210,7 +213,6 @@ HELPER void have_slot(u32 cls, u32 n)
 	BLOCK.threads = BLOCK.slot + 4ull * bytes;
 	BLOCK.slot_bytes = bytes;
 	BLOCK.slot_number = n * WS_RACE_SLOT_CLASSES + cls;
-	BLOCK.slot_used = RACE.slots[cls].used + 4ull * n;
 }
 
 /* Blocks that are on a multiprocessor at a time have warps of their own: they seldom begin to look at the same place. */
@@ -272,8 +274,8 @@ HELPER void free_slot(void)
 {
 	if (IN_CLUSTER)
 		__warpsafe_leave_cluster();
-	else if (BLOCK.slot_used)
-		store32(BLOCK.slot_used, 0);
+	else if (BLOCK.slot)
+		free_slot_of(BLOCK.slot_number + 1);
 }
 
 #endif

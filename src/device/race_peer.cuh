@@ -26,7 +26,7 @@ HELPER void begin_cluster(u32 peers)
 	BLOCK.shape = cluster_size_x() | cluster_size_y() << SHAPE_BITS | cluster_size_z() << 2 * SHAPE_BITS | (peers ? PEERS : 0);
 	BLOCK.cluster = 1 + x + blocks_x() * (y + blocks_y() * z);
 	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %1, %2, %3};" : : "l"(row_at(BLOCK.block)), "r"(0),
-		     "r"(BLOCK.slot_used ? BLOCK.slot_number + 1 : 0), "r"(BLOCK.cluster) : "memory");
+		     "r"(BLOCK.slot ? BLOCK.slot_number + 1 : 0), "r"(BLOCK.cluster) : "memory");
 	fence_gpu();
 }
 

@@ -3,6 +3,7 @@
 #define WS_RACE_REPORT_CUH
 
 #include "race_cluster.cuh"
+#include "race_launch.cuh"
 
 #define FOUND(at, field) ((at) + __builtin_offsetof(struct ws_race_found, field))
 enum { NO_ROW = 0xffffffff };
@@ -39,11 +40,26 @@ HELPER u64 mix(u64 hash, u32 v)
 struct finding {
 	u64 address, old, now;
 	u32 pair, bytes, flags, what, site, other_site, other_class;
+	u32 launch;              /* 1 + the number of the other one's launch; 0 = it is mine */
 };
+
+/* What is to be known of another launch, in a row that has to be filled. */
+HELPER void fill_other(u64 at, u32 number)
+{
+	store32(FOUND(at, other_module), load32(BEGUN_AT(number, module)));
+	store32(FOUND(at, other_kernel), load32(BEGUN_AT(number, kernel)));
+	store32(FOUND(at, other_stream), load32(BEGUN_AT(number, stream)));
+	store32(FOUND(at, stream), load32(BEGUN_AT(BLOCK.launch - 1, stream)));
+	#pragma nounroll
+	for (u32 k = 0; k < 3; k++) {
+		store32(FOUND(at, other_grid_dim[0]) + 4 * k, load32(BEGUN_AT(number, grid_dim[0]) + 4 * k));
+		store32(FOUND(at, other_block_dim[0]) + 4 * k, load32(BEGUN_AT(number, block_dim[0]) + 4 * k));
+	}
+}
 
 HELPER void fill(u64 at, const struct finding *f)
 {
-	struct place o = place_of(f->old);
+	struct place o = f->launch ? place_in_launch(f->old, f->launch - 1) : place_of(f->old);
 	u32 space = WS_RACE_SPACE_OF(f->what);
 
 	store64(FOUND(at, address), ((space == WS_RACE_SHARED ? f->address & SHARED_OFFSETS : f->address) & ~3ull) + lowest(f->bytes));
@@ -68,6 +84,8 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, block_dim[0]), threads_x());
 	store32(FOUND(at, block_dim[1]), threads_y());
 	store32(FOUND(at, block_dim[2]), threads_z());
+	if (f->launch)
+		fill_other(at, f->launch - 1);
 	asm volatile("fence.acq_rel.sys;" : : : "memory");
 	store32(FOUND(at, ready), 1);
 }
@@ -76,7 +94,7 @@ HELPER void fill(u64 at, const struct finding *f)
  * each pair of their instructions was. */
 SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
 {
-	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0 };
+	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0, 0 };
 	u32 several = packed >> 6 & 3;
 	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
 	u64 key, count;
@@ -93,8 +111,12 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
 		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
 		  (several ? WS_RACE_SEVERAL : 0) | (packed >> 11) * WS_RACE_LIFETIME_BEGINS;
+	f.launch = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? 0 : other_launch(old);
+	f.flags |= f.launch ? WS_RACE_OTHER_LAUNCH : 0;
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
+	if (f.launch)
+		key = mix(mix(key, load32(BEGUN_AT(f.launch - 1, module))), load32(BEGUN_AT(f.launch - 1, kernel)));
 	row = row_of(key ? key : 1, &first);
 	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));

@@ -33,12 +33,11 @@ struct block {
 	u32 list;                /* records that barriers have made known to all warps */
 	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
 	u32 cells;               /* of the block's shared memory, in shared memory too; 0 = they are in the slot */
-	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
+	u32 floor;               /* entries of segments below are of launches that are before: `lowest`, or less (race_launch.cuh) */
 	u32 grid;
 	u32 first;               /* segment of warp 0; those of the others follow */
 	u32 nwarps;
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
-	u64 slot_used;           /* the slot's word in `used` */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
 	u32 slot_bytes;
 	u32 block, kernel;
@@ -52,6 +51,8 @@ struct block {
 	u32 failed;              /* a probe has found something, or something that it cannot tell */
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
 	u32 late;                /* a warp has taken another segment than its first */
+	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */
+	u32 launch;              /* 1 + its number in the table of launches; 0 = it is compared with no other */
 	/* See race_cluster.cuh: its first block + 1 (0 = there is none), how many blocks in x, y and z, and of its barriers how many
 	 * this block has arrived at, the epoch that the last of these begins, and how many it has passed. */
 	u32 cluster, shape, arrived, arrived_epoch, passed;
@@ -81,16 +82,16 @@ enum { SHARED_OFFSETS = (1 << 24) - 1 };
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
 /* What entries are compared with, which may be of earlier launches and of other blocks. */
 struct launch {
-	u32 lowest, grid, first, nwarps;
+	u32 floor, grid, first, nwarps;
 };
-static_assert(__builtin_offsetof(struct block, lowest) % 16 == 0, "it is loaded at once");
+static_assert(__builtin_offsetof(struct block, floor) % 16 == 0, "it is loaded at once");
 
 HELPER struct launch launch_of_block(void)
 {
 	struct launch l;
 
-	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(l.lowest), "=r"(l.grid), "=r"(l.first),
-		     "=r"(l.nwarps) : "r"((u32)IN_SHARED(__warpsafe_block.lowest)) : "memory");
+	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(l.floor), "=r"(l.grid), "=r"(l.first),
+		     "=r"(l.nwarps) : "r"((u32)IN_SHARED(__warpsafe_block.floor)) : "memory");
 	return l;
 }
 
@@ -242,66 +243,6 @@ HELPER u32 take_segments(u32 n, u32 used)
 		return first;
 	launch_is_incomplete(BLOCK.grid);
 	return 0;
-}
-
-/* ---- the segments of a launch ---- */
-enum { RANGE_BEGUN = ~0u, RANGE_NONE = ~0u - 1 };        /* somebody takes it; there is no room */
-enum { RANGE_TRIES = 1 << 16 };
-
-HELPER u32 take_range(u64 n)
-{
-	u32 used = load32(COUNTS(segments)), first = n && used + n <= RACE.nsegments ? fetch_add32(COUNTS(segments), (u32)n) + 1 : 0;
-
-	return first && first + n - 1 <= RACE.nsegments ? first : (u32)RANGE_NONE;
-}
-
-/* The launch's row says nothing to me yet: an older launch's, or I am the first. Who comes while another one takes the range
- * waits for it, for a while. */
-SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
-{
-	u64 row = load64(at), was;
-	u32 first;
-
-	for (u32 tries = 0; tries < RANGE_TRIES; tries++) {
-		first = (u32)(row >> 32);
-		if (first && (u32)row == grid && first != RANGE_BEGUN) {
-			fence_gpu();             /* and the row is loaded anew by who finds it in the first-level cache */
-			return first;
-		}
-		if (first == RANGE_BEGUN && (u32)row == grid) {
-			row = load64(at);
-			continue;
-		}
-		was = cas64(at, row, (u64)RANGE_BEGUN << 32 | grid);
-		if (was == row) {
-			if (!BLOCK.probe)
-				global_add(COUNTS(entered), 1);
-			first = take_range(n);
-			store64(at, (u64)first << 32 | grid);
-			return first;
-		}
-		row = was;
-	}
-	return RANGE_NONE;
-}
-
-/* The block's segments, by one thread. A row does not change as long as its launch lasts. rows: of each block, too
- * (race_cluster.cuh). */
-HELPER void find_segments(bool rows)
-{
-	u64 at = COUNTS(ranges) + 8ull * (BLOCK.grid % WS_RACE_GRIDS), row = load64_stable(at);
-	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * (BLOCK.nwarps + rows);
-	u32 first = (u32)(row >> 32);
-
-	if (!first || (u32)row != BLOCK.grid || first == RANGE_BEGUN)
-		first = __warpsafe_range(at, BLOCK.grid, n);
-	if (first == RANGE_NONE) {
-		BLOCK.first = take_segments(BLOCK.nwarps, load32(COUNTS(segments)));
-		return;
-	}
-	BLOCK.lowest = first;
-	BLOCK.range = (u32)n;
-	BLOCK.first = first + BLOCK.block * BLOCK.nwarps;
 }
 
 /* race_reclaim.cuh */

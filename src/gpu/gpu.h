@@ -112,7 +112,8 @@ const char *ws_gpu_shared_var(const struct ws_gpu_kernel *k, uint32_t offset, ui
 struct ws_gpu_launch {
 	uint32_t grid[3], block[3], cluster[3];      /* cluster: zeros = none */
 	uint32_t shared_dynamic;                     /* bytes */
-	const void *params;                          /* param_bytes bytes, laid out by param_offset */
+	const void *params;                          /* laid out by param_offset */
+	uint32_t param_bytes;                        /* of params, the rest is zero; 0 = as many as the kernel takes */
 	bool cooperative;
 	uint64_t stream;
 };

@@ -286,7 +286,7 @@ static void fill_launch(struct ws_launch *la, struct ws_gpu *g, struct ws_gpu_ke
 	la->resident_limit = resident_limit(la);
 	la->params = ws_alloc(k->param_bytes + 16);
 	if (l->params)
-		memcpy(la->params, l->params, k->param_bytes);
+		memcpy(la->params, l->params, l->param_bytes && l->param_bytes < k->param_bytes ? l->param_bytes : k->param_bytes);
 	set_workspace(la);
 	la->started = ws_now();
 	la->deadline = g->config.timeout_s > 0 ? la->started + g->config.timeout_s : 0;

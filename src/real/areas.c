@@ -12,6 +12,7 @@
 
 #include "real/race.h"
 #include "real/real_priv.h"
+#include "real/streams.h"
 
 enum { MOST = 1023, RING = 16, HEAD = 256, TABLE = sizeof(struct ws_race_areas) + MOST * sizeof(struct ws_race_area) };
 
@@ -186,6 +187,7 @@ int ws_real_cuMemFree_v2(uint64_t p)
 	number = k < nareas ? areas[k].number : 0;
 	pthread_mutex_unlock(&lock);
 	e = ws_real.cuMemFree_v2(p);
+	ws_real_host_waits_all();
 	pthread_mutex_lock(&lock);
 	k = number && !e ? find(p, number) : nareas;
 	if (k < nareas)

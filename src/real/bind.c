@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "real/real_priv.h"
+#include "real/unfollowed.h"
 
 struct ws_real_driver ws_real;
 
@@ -79,7 +80,7 @@ __attribute__((visibility("default"))) void ws_real_bind(void **table, const cha
 		const struct row *r = row_named(names);
 		void *real = !driver ? NULL : r ? *r->real : dlsym(driver, names);
 
-		table[i] = !real ? pointer_to((void (*)(void))no_driver) : r ? pointer_to(r->ours) : real;
+		table[i] = !real ? pointer_to((void (*)(void))no_driver) : r ? pointer_to(r->ours) : ws_real_marking(names, real);
 	}
 }
 
@@ -115,7 +116,7 @@ static void *ours_for(void *real, const char *name, int version, uint64_t flags)
 		r = row_asked_for(name, version, flags);
 	if (r && !*r->real)
 		*r->real = real;     /* not exported: this is the only way to it */
-	return r ? pointer_to(r->ours) : real;
+	return r ? pointer_to(r->ours) : ws_real_marking(name, real);
 }
 
 int ws_real_cuGetProcAddress(const char *name, void **f, int version, uint64_t flags)

@@ -2,7 +2,7 @@
  *
  * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled
  * then: a library is loaded before there is a context, and for all of them. Launches between which the tables become
- * nearly full are made to wait for each other, and the tables begin anew: accesses of different launches are not compared.
+ * nearly full are made to wait for each other, and the tables begin anew: what comes then is behind all that was before.
  * What was found lies in memory of the host, so it is there when the context has ended, or the program is ending. */
 #include <pthread.h>
 #include <signal.h>
@@ -15,6 +15,7 @@
 #include "real/race.h"
 #include "real/race_layout.h"
 #include "real/real_priv.h"
+#include "real/streams.h"
 #include "report/keep.h"
 
 struct ws_real_gpu {                     /* a context */
@@ -134,7 +135,7 @@ static bool allocate(struct ws_real_gpu *g)
 static bool share(struct ws_real_gpu *g)
 {
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
-	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
+	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), more = proofs + sizeof(struct ws_race_launches), all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0, table = 0;
 
@@ -145,10 +146,11 @@ static bool share(struct ws_real_gpu *g)
 		munmap(p, all);
 		return false;
 	}
-	if (ws_real.cuMemAlloc_v2(&table, seen + proofs) || zero(g, table, seen + proofs))
+	if (ws_real.cuMemAlloc_v2(&table, seen + more) || zero(g, table, seen + more))
 		return false;
 	g->device.seen = table;
 	g->device.proofs = table + seen;
+	g->device.launches = table + seen + proofs;
 	g->found = (struct ws_race_found *)(void *)p;
 	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
 	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);
@@ -363,6 +365,8 @@ static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c
 	to->records_missing += c->records_missing;
 	to->found_missing += c->found_missing;
 	to->sampled += c->sampled;
+	to->readers += c->readers;
+	to->launches_missing += c->launches_missing;
 	to->entered += c->entered;
 }
 
@@ -397,6 +401,7 @@ static void renew(struct ws_real_gpu *g)
 		uint32_t found = g->counts->found;
 
 		add_counts(&g->before, g->counts);
+		ws_real_host_waits_all();
 		memset(g->counts, 0, sizeof *g->counts);
 		g->counts->found = found;
 		if (!zero(g, g->base, g->layout.bytes) &&
@@ -580,6 +585,8 @@ static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 	tell_figure(r, "parts of words", c->lost, "earlier accesses to other bytes of a word were forgotten");
 	tell_figure(r, "releases and acquires", c->records_missing, "could not be noted; give a larger --shadow-limit");
 	tell_figure(r, "too many races", c->found_missing, "accesses raced at further places, which are not shown");
+	tell_figure(r, "reads of launches side by side", c->readers, "were forgotten: of a word one is remembered");
+	tell_figure(r, "launches side by side", c->launches_missing, "times they were more than 64 of one stream; older ones were not compared");
 	tell_figure(r, "races again and again", c->sampled, "words: then every 256th access was looked at; counts are lower bounds");
 }
 

@@ -34,6 +34,9 @@ struct ws_real_checked_kernel {
 	uint8_t *reaches;                    /* by function: 1 = it may run it */
 	bool shared;                         /* it may check accesses to shared memory */
 	bool reads_size;                     /* of shared memory, by special registers */
+	bool compared;                       /* it has the parameter that says where its launch stands in the order of launches */
+	uint32_t nparams, launch_at;         /* parameters of the program's; where that one begins */
+	bool orders, orders_host;            /* it has a fence, or an access that releases or acquires; of the system's scope */
 	bool waits;                          /* it may read what other blocks write while it runs */
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
@@ -116,6 +119,7 @@ struct ws_real_launching {
 	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
 	void **params;                       /* as the driver takes them, or NULL */
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
+	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */

@@ -105,7 +105,7 @@ static bool is_silent(const struct ws_real_checked_kernel *kernel, const struct 
 {
 	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at };
 
-	return kernel->decision && l->grid && ws_real_decide(kernel->decision, &d);
+	return kernel->decision && l->grid && !l->compared && ws_real_decide(kernel->decision, &d);
 }
 
 /* The size with which it is launched if the host can say that, and tell the kernel so, else `size`. */
@@ -151,7 +151,7 @@ unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching 
 	if (!kernel)
 		return l->all;
 	size = settled(kernel, l, probe);
-	if (!kernel->fixed)
+	if (!kernel->fixed || l->compared)
 		return size;
 	alike = if_alike(gpu, kernel, l, size);
 	*probe &= alike == size;

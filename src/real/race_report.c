@@ -6,7 +6,8 @@
 #include "report/advice.h"
 
 struct finding {
-	const struct ws_real_table *table;
+	const struct ws_real_table *table, *others;  /* of the later access, and of the earlier one; */
+	uint32_t kernel, other_kernel;       /* and their kernels there */
 	const struct ws_race_found *found;
 	struct ws_real_code_line first, second;      /* the earlier and the later access */
 	uint32_t places;                     /* at which the earlier access may be */
@@ -26,13 +27,13 @@ static bool is_atomic(uint32_t class)
 /* May the earlier access of the finding be at this place? */
 static bool may_be(const struct finding *g, uint32_t number)
 {
-	const struct ws_real_code_line *l = &g->table->lines[number];
+	const struct ws_real_code_line *l = &g->others->lines[number];
 	const struct ws_race_found *f = g->found;
 	uint32_t bits = wrote(f) ? WS_RACE_WRITE_SITE_BITS : WS_RACE_READ_SITE_BITS;
 	enum ws_race_access_kind kind = is_atomic(f->other_class) ? WS_RA_ATOMIC : wrote(f) ? WS_RA_WRITE : WS_RA_READ;
 
 	return ((number ^ f->other_site) & ((1u << bits) - 1)) == 0 && l->place.access == kind &&
-	       g->table->kernels[f->kernel].reaches[l->func];
+	       g->others->kernels[g->other_kernel].reaches[l->func];
 }
 
 /* Of the end of a block there is no place but its function's. */
@@ -43,9 +44,9 @@ static bool ends(const struct finding *g)
 
 static bool find_places(struct finding *g)
 {
-	const struct ws_real_table *t = g->table;
+	const struct ws_real_table *t = g->table, *o = g->others;
 
-	if (g->found->kernel >= t->nkernels || g->found->site >= t->nlines || !t->lines[g->found->site].place.ptx)
+	if (!o || g->kernel >= t->nkernels || g->other_kernel >= o->nkernels || g->found->site >= t->nlines || !t->lines[g->found->site].place.ptx)
 		return false;
 	g->second = t->lines[g->found->site];
 	if (g->found->flags & WS_RACE_LIFETIME_BEGINS) {
@@ -53,19 +54,74 @@ static bool find_places(struct finding *g)
 		g->first.place = t->funcs[g->second.func].entry;
 		return g->first.place.line;
 	}
-	for (uint32_t k = 0; k < t->nlines; k++) {
-		if (!t->lines[k].place.ptx || !may_be(g, k))
+	for (uint32_t k = 0; k < o->nlines; k++) {
+		if (!o->lines[k].place.ptx || !may_be(g, k))
 			continue;
 		if (g->places++)
-			g->another = &t->lines[k];
+			g->another = &o->lines[k];
 		else
-			g->first = t->lines[k];
+			g->first = o->lines[k];
 	}
 	if (g->places && ends(g)) {
 		g->second = g->first;
 		g->second.place = t->funcs[g->first.func].entry;
 	}
 	return g->places;
+}
+
+/* ---- two launches that nothing orders ---- */
+static bool of_two_launches(const struct ws_race_found *f)
+{
+	return f->flags & WS_RACE_OTHER_LAUNCH;
+}
+
+static void name_stream(struct ws_buf *b, uint32_t stream)
+{
+	if (stream == WS_RACE_STREAM_DEFAULT || stream == WS_RACE_STREAM_PER_THREAD)
+		ws_buf_puts(b, stream ? "the thread's default stream" : "the default stream");
+	else
+		ws_buf_printf(b, "stream %u", stream);
+}
+
+static const char *first_kernel(const struct finding *g) { return g->others->kernels[g->other_kernel].plain; }
+static const char *second_kernel(const struct finding *g) { return g->table->kernels[g->kernel].plain; }
+
+static void name_launch(struct ws_buf *b, const char *kernel, uint32_t stream)
+{
+	ws_buf_printf(b, "a launch of '%s' in ", kernel);
+	name_stream(b, stream);
+}
+
+/* In the words of the simulator's report (detect/launches_report.c). */
+static const char *advise_launches(const struct finding *g, bool same_value, struct ws_buf *missing, struct ws_buf *repair)
+{
+	const struct ws_race_found *f = g->found;
+
+	ws_buf_puts(missing, "order between ");
+	name_launch(missing, first_kernel(g), f->other_stream);
+	ws_buf_puts(missing, " and ");
+	name_launch(missing, second_kernel(g), f->stream);
+	ws_buf_puts(missing, ": no stream, event or dependency makes one wait for the other");
+	ws_buf_puts(repair, "record an event in ");
+	name_stream(repair, f->other_stream);
+	ws_buf_printf(repair, " after %s and let ", first_kernel(g));
+	name_stream(repair, f->stream);
+	ws_buf_printf(repair, " wait for it before %s (cudaEventRecord, cudaStreamWaitEvent), or use one stream", second_kernel(g));
+	if (f->stream == WS_RACE_STREAM_DEFAULT || f->other_stream == WS_RACE_STREAM_DEFAULT)
+		ws_buf_puts(repair, "; a stream made with cudaStreamNonBlocking and the default stream do not wait for each other");
+	return same_value ? "same-value" : "streams";
+}
+
+static void say_launches(const struct finding *g, struct ws_race *r, struct ws_buf *first, struct ws_buf *second)
+{
+	if (!of_two_launches(g->found))
+		return;
+	ws_buf_puts(first, first->len ? "; in " : "in ");
+	name_launch(first, first_kernel(g), g->found->other_stream);
+	ws_buf_puts(second, "in ");
+	name_launch(second, second_kernel(g), g->found->stream);
+	r->first.operation = first->data;
+	r->second.operation = second->data;
 }
 
 /* ---- the code around ---- */
@@ -158,7 +214,8 @@ static void fill_advice(const struct finding *g, const struct ws_race *r, struct
 		.same_value = r->kind == WS_WAW && f->flags & WS_RACE_SAME_VALUE,
 		.same_instruction = r->kind == WS_WAW && f->flags & WS_RACE_SAME_INST,
 	};
-	look_around(g, a);
+	if (!of_two_launches(f))
+		look_around(g, a);
 }
 
 static void say_location(const struct ws_race_found *f, struct ws_race *r, struct ws_buf *b)
@@ -177,19 +234,21 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
                  bool same_value_error)
 {
 	const struct ws_race_found *f = g->found;
-	struct ws_buf missing = { 0 }, repair = { 0 }, which = { 0 }, location = { 0 };
+	struct ws_buf missing = { 0 }, repair = { 0 }, which = { 0 }, mine = { 0 }, location = { 0 };
+	bool two = of_two_launches(f);
 	struct ws_advice a;
 	struct ws_race r = {
 		.severity = WS_ERROR, .kind = kind, .space = f->space == WS_RACE_SHARED ? "shared" : "global",
-		.kernel = g->table->kernels[f->kernel].plain, .first = g->first.place, .second = g->second.place,
+		.kernel = second_kernel(g), .first = g->first.place, .second = g->second.place,
 		.count = count,
 	};
 
 	if (ends(g))
 		r.kind = WS_WAR;
-	ws_race_set_thread(&r.first, f->grid_dim, f->block_dim, f->other_block, f->other_thread);
+	ws_race_set_thread(&r.first, two ? f->other_grid_dim : f->grid_dim, two ? f->other_block_dim : f->block_dim, f->other_block, f->other_thread);
 	ws_race_set_thread(&r.second, f->grid_dim, f->block_dim, f->block, f->thread);
 	say_side(g, &r, &which);
+	say_launches(g, &r, &which, &mine);
 	say_location(f, &r, &location);
 	fill_advice(g, &r, &a);
 	if (a.same_value && !same_value_error)
@@ -197,13 +256,14 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
 	if (is_lifetime(g))
 		r.category = ws_race_advise_lifetime(ends(g) ? &r.first : &r.second, ends(g), &missing, &repair);
 	else
-		r.category = ws_race_advise(&a, &missing, &repair);
+		r.category = two ? advise_launches(g, a.same_value, &missing, &repair) : ws_race_advise(&a, &missing, &repair);
 	r.missing = missing.data;
 	r.repair = repair.data;
 	ws_report_race(report, &r);
 	ws_buf_free(&missing);
 	ws_buf_free(&repair);
 	ws_buf_free(&which);
+	ws_buf_free(&mine);
 	ws_buf_free(&location);
 }
 
@@ -236,7 +296,12 @@ bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const
                        bool same_value_error)
 {
 	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
-	struct finding g = { .table = t, .found = f };
+	struct finding g = { .table = t, .others = t, .kernel = f->kernel, .other_kernel = f->kernel, .found = f };
+
+	if (of_two_launches(f)) {
+		g.others = ws_real_table_numbered(f->other_module);
+		g.other_kernel = f->other_kernel;
+	}
 
 	if (!t || f->pair > WS_RACE_WRITE_AFTER_WRITE || !find_places(&g))
 		return false;

@@ -175,6 +175,21 @@ static const char *unfollowed(struct ws_arena *a, const struct ws_rw_result *r, 
 	return text;
 }
 
+/* By what may it be ordered with other launches that run meanwhile, or with the host? */
+static void take_order(struct ws_real_checked_kernel *to, const struct ws_ptx_inst *i)
+{
+	struct ws_ptx_order order = ws_ptx_order(i);
+	bool fence = i->op == WS_OP_membar || i->op == WS_OP_fence;
+	unsigned scope = fence ? (unsigned)i->scope : (unsigned)order.scope;
+	bool orders = fence || order.sem == WS_SEM_ACQUIRE || order.sem == WS_SEM_RELEASE || order.sem == WS_SEM_ACQ_REL ||
+	              order.sem == WS_SEM_SC;
+
+	if (!orders || (fence && (i->mode == WS_MODE_PROXY || i->mode == WS_MODE_OTHER)))
+		return;
+	to->orders |= scope != WS_SCOPE_CTA && scope != WS_SCOPE_CLUSTER;
+	to->orders_host |= scope == WS_SCOPE_SYS;
+}
+
 static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                             const struct ws_rw_kernel *k)
 {
@@ -186,6 +201,7 @@ static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_p
 			const struct ws_ptx_inst *inst = &m->funcs[n]->insts[i];
 
 			to->reads_size |= ws_rw_reads_shared_size(inst);
+			take_order(to, inst);
 			to->waits |= inst->space != WS_SPACE_SHARED &&
 			             (inst->op == WS_OP_atom || (inst->op == WS_OP_ld && ws_ptx_order(inst).sem != WS_SEM_WEAK));
 		}
@@ -235,6 +251,9 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	for (uint32_t n = 0; n < m->nfuncs; n++)
 		to->reaches[n] = ws_rw_reaches(&r->kernels[k], m->funcs[n]);
 	take_shared_use(to, m, r, &r->kernels[k]);
+	to->compared = r->kernels[k].compared;
+	to->nparams = r->kernels[k].func->nparams;
+	to->launch_at = r->kernels[k].launch_at;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)
 		to->decision = ws_real_decision_new(t->arena, r->kernels[k].decides);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "real/real_priv.h"
+#include "real/streams.h"
 #include "report/keep.h"
 
 static atomic_ullong figures[WS_FIG_COUNT];
@@ -78,6 +79,8 @@ static void *create(void)
 		ws_keep_start(&(struct ws_keep){ s->report, o->report_dir, ws_real_gather, s->report });
 	if (o->stats)
 		atexit(tell_stats);
+	if (s->checks)
+		ws_real_streams_start(s->report);
 	s->transactions = strcmp(o->instrument, "tm") == 0;
 	if (s->transactions)
 		atexit(ws_real_transact_tell);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cuda/map.h"
+#include "real/arguments.h"
 #include "real/real_priv.h"
+#include "real/streams.h"
 
 enum { NODE_KERNEL = 0, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };     /* CUgraphNodeType */
 enum { MOST_DEPTH = 64 };            /* of graphs in graphs */
@@ -30,6 +32,95 @@ struct kernel_params {               /* CUDA_KERNEL_NODE_PARAMS_v2; without the 
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ws_map execs;
+
+/* ---- parameters of kernels, which are not compared with others ---- */
+static const void *with_arguments(const struct kernel_params *from, bool v2, struct kernel_params *copy,
+                                  struct ws_real_arguments *a)
+{
+	void *function;
+
+	if (!from)
+		return NULL;
+	memset(copy, 0, sizeof *copy);
+	memcpy(copy, from, v2 ? sizeof *copy : offsetof(struct kernel_params, kernel));
+	function = copy->function ? copy->function : copy->kernel;
+	ws_real_arguments(a, function, copy->params, copy->extra);
+	copy->params = a->params;
+	copy->extra = a->extra;
+	return copy;
+}
+
+struct node_params {                 /* CUgraphNodeParams */
+	int type, reserved[3];
+	union { struct kernel_params kernel; long long all[29]; } u;
+	long long reserved2;
+};
+
+/* Of a node of any type; what the driver writes there (of other types) the program gets. */
+static void *node_arguments(struct node_params *from, struct node_params *copy, struct ws_real_arguments *a)
+{
+	if (!from || from->type != NODE_KERNEL)
+		return from;
+	*copy = *from;
+	with_arguments(&from->u.kernel, true, &copy->u.kernel, a);
+	return copy;
+}
+
+int ws_real_cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n, const void *params)
+{
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+
+	return ws_real.cuGraphAddKernelNode(node, graph, before, n, with_arguments(params, false, &copy, &a));
+}
+
+int ws_real_cuGraphAddKernelNode_v2(void **node, void *graph, void *const *before, size_t n, const void *params)
+{
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+
+	return ws_real.cuGraphAddKernelNode_v2(node, graph, before, n, with_arguments(params, true, &copy, &a));
+}
+
+int ws_real_cuGraphAddNode(void **node, void *graph, void *const *before, size_t n, void *params)
+{
+	struct ws_real_arguments a;
+	struct node_params copy;
+
+	return ws_real.cuGraphAddNode(node, graph, before, n, node_arguments(params, &copy, &a));
+}
+
+int ws_real_cuGraphAddNode_v2(void **node, void *graph, void *const *before, const void *edges, size_t n, void *params)
+{
+	struct ws_real_arguments a;
+	struct node_params copy;
+
+	return ws_real.cuGraphAddNode_v2(node, graph, before, edges, n, node_arguments(params, &copy, &a));
+}
+
+int ws_real_cuGraphKernelNodeSetParams(void *node, const void *params)
+{
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+
+	return ws_real.cuGraphKernelNodeSetParams(node, with_arguments(params, false, &copy, &a));
+}
+
+int ws_real_cuGraphKernelNodeSetParams_v2(void *node, const void *params)
+{
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+
+	return ws_real.cuGraphKernelNodeSetParams_v2(node, with_arguments(params, true, &copy, &a));
+}
+
+int ws_real_cuGraphNodeSetParams(void *node, void *params)
+{
+	struct ws_real_arguments a;
+	struct node_params copy;
+
+	return ws_real.cuGraphNodeSetParams(node, node_arguments(params, &copy, &a));
+}
 
 /* ---- what is in a graph ---- */
 /* The kernel behind a function that graphs will launch. */
@@ -188,26 +279,32 @@ static int changed(int e, void *exec, void *handle, void *function)
 int ws_real_cuGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
 {
 	const struct kernel_params *p = params;
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+	int e = ws_real.cuGraphExecKernelNodeSetParams(exec, node, with_arguments(params, false, &copy, &a));
 
-	return changed(ws_real.cuGraphExecKernelNodeSetParams(exec, node, params), exec, node, p ? p->function : NULL);
+	return changed(e, exec, node, p ? p->function : NULL);
 }
 
 int ws_real_cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *params)
 {
 	const struct kernel_params *p = params;
+	struct ws_real_arguments a;
+	struct kernel_params copy;
+	int e = ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, with_arguments(params, true, &copy, &a));
 
-	return changed(ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, params), exec, node,
-	               !p ? NULL : p->function ? p->function : p->kernel);
+	return changed(e, exec, node, !p ? NULL : p->function ? p->function : p->kernel);
 }
 
 int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
 {
-	struct { int type, reserved[3]; struct kernel_params kernel; } *p = params;   /* CUgraphNodeParams */
-	int e = ws_real.cuGraphExecNodeSetParams(exec, node, params);
+	struct node_params *p = params, copy;
+	struct ws_real_arguments a;
+	int e = ws_real.cuGraphExecNodeSetParams(exec, node, node_arguments(p, &copy, &a));
 
 	if (!p || p->type != NODE_KERNEL)
 		return e;
-	return changed(e, exec, node, p->kernel.function ? p->kernel.function : p->kernel.kernel);
+	return changed(e, exec, node, p->u.kernel.function ? p->u.kernel.function : p->u.kernel.kernel);
 }
 
 int ws_real_cuGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
@@ -253,8 +350,10 @@ static int launched(int e, void *exec)
 int ws_real_cuGraphLaunch(void *exec, void *stream)
 {
 	struct ws_real_gpu *g = ws_real_race_begin();
-	int e = ws_real.cuGraphLaunch(exec, stream);
+	int e;
 
+	ws_real_host_waits_all();            /* its nodes may record events and wait for them */
+	e = ws_real.cuGraphLaunch(exec, stream);
 	ws_real_race_end(g);
 	return launched(e, exec);
 }
@@ -262,8 +361,10 @@ int ws_real_cuGraphLaunch(void *exec, void *stream)
 int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
 {
 	struct ws_real_gpu *g = ws_real_race_begin();
-	int e = ws_real.cuGraphLaunch_ptsz(exec, stream);
+	int e;
 
+	ws_real_host_waits_all();
+	e = ws_real.cuGraphLaunch_ptsz(exec, stream);
 	ws_real_race_end(g);
 	return launched(e, exec);
 }

@@ -1,8 +1,12 @@
 /* wrap_launch.c - launches, counted for each kernel, and timed. A launch into a stream that is being captured is none: the graph's
  * launches count (wrap_graph.c). */
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "real/arguments.h"
 #include "real/real_priv.h"
+#include "real/streams.h"
 
 static atomic_int captures;          /* streams being captured; mostly 0, and then nothing is asked */
 
@@ -50,10 +54,10 @@ int ws_real_cuStreamBeginCaptureToGraph_ptsz(void *stream, void *graph, const vo
 	return begun(ws_real.cuStreamBeginCaptureToGraph_ptsz(stream, graph, nodes, edges, n, mode));
 }
 
-typedef int (*is_capturing)(void *stream, int *status);
+typedef int is_capturing(void *stream, int *status);
 
 /* A capture that went wrong ends with an error, but it ends; so what counts is whether there was one. */
-static bool in_capture(is_capturing ask, void *stream)
+static bool in_capture(is_capturing *ask, void *stream)
 {
 	int status = 0;
 
@@ -101,37 +105,57 @@ struct launch {
 	struct ws_real_alike *alike;
 };
 
-/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. with: what its checks
- * ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. */
-static struct launch about_to(void *f, is_capturing ask, ws_real_record *record, void *stream, struct ws_real_launching *with)
+/* The default stream of the whole process, or of each thread. */
+struct form { is_capturing *ask; ws_real_record *record; bool per_thread; };
+
+static struct form of_process(void)
 {
-	struct launch l = { in_capture(ask, stream) ? NULL : ws_real_kernel_of(f), NULL, record, stream, NULL, f, false, NULL };
-	bool probe = false;
+	return (struct form){ ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, false };
+}
+
+static struct form of_thread(void)
+{
+	return (struct form){ ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, true };
+}
+
+/* Of code that nobody has seen anything may be true. */
+static enum ws_real_hands hands_of(void *function)
+{
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
+
+	if (!k || k->why || k->orders_host)
+		return WS_REAL_HANDS_HOST;
+	return k->orders ? WS_REAL_HANDS_LAUNCHES : WS_REAL_HANDS_NOTHING;
+}
+
+/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. with: what its checks
+ * ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. said: its parameter
+ * that is filled here; NULL: it has none. */
+static struct launch about_to(void *f, void *stream, struct form form, struct ws_real_launching *with, struct ws_race_launch *said)
+{
+	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
+	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL };
+	struct ws_race_launch place = { 0 };
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
 	l.compared = ws_real_transact_begin();
 	l.gpu = ws_real_race_begin();
-	if (with)
+	if (!captured)
+		compared = ws_real_stream_launches((struct ws_real_lane){ stream, form.per_thread }, hands_of(f), &place) && said;
+	if (with) {
+		with->compared = compared;
 		with->all = ws_real_race_settled(l.gpu, with, &probe);
+	}
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
-		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, record, stream);
+		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, form.record, stream);
 	if (probe)
 		with->all = ws_real_race_probed(l.gpu, with);
 	l.alike = with ? with->alike : NULL;
+	if (compared)
+		*said = place;               /* not before: a probe is no launch of the program's */
 	return l;
-}
-
-/* In the default stream of the whole process, and of each thread. */
-static struct launch in_stream(void *f, void *stream, struct ws_real_launching *with)
-{
-	return about_to(f, ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, stream, with);
-}
-
-static struct launch in_stream_ptsz(void *f, void *stream, struct ws_real_launching *with)
-{
-	return about_to(f, ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, stream, with);
 }
 
 static int launched(struct launch l, int e)
@@ -148,25 +172,34 @@ static int launched(struct launch l, int e)
 }
 
 #define GRID_AND_BLOCK (const unsigned[3]){ gx, gy, gz }, (const unsigned[3]){ bx, by, bz }
+#define SHAPE gx, gy, gz, bx, by, bz
 
 int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                            unsigned shared, void *stream, void **params, void **extra)
 {
+	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params, NULL };
-	struct launch l = in_stream(f, stream, &with);
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, NULL, NULL, false };
+	struct launch l;
 
-	return launched(l, ws_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
+	ws_real_arguments(&a, f, params, extra);
+	with.params = a.params;
+	l = about_to(f, stream, of_process(), &with, a.said);
+	return launched(l, ws_real.cuLaunchKernel(f, SHAPE, with.all, stream, a.params, a.extra));
 }
 
 int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                 unsigned shared, void *stream, void **params, void **extra)
 {
+	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, params, NULL };
-	struct launch l = in_stream_ptsz(f, stream, &with);
+	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, NULL, NULL, false };
+	struct launch l;
 
-	return launched(l, ws_real.cuLaunchKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params, extra));
+	ws_real_arguments(&a, f, params, extra);
+	with.params = a.params;
+	l = about_to(f, stream, of_thread(), &with, a.said);
+	return launched(l, ws_real.cuLaunchKernel_ptsz(f, SHAPE, with.all, stream, a.params, a.extra));
 }
 
 struct attribute {                   /* CUlaunchAttribute */
@@ -204,48 +237,77 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
 	return copy;
 }
 
-/* With the driver's function for the default stream of the process or of each thread, and ours. */
-static int launch_ex(const void *config, void *f, void **params, void **extra,
-                     struct launch (*in)(void *f, void *stream, struct ws_real_launching *with),
+/* Events that the launch itself records (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, _LAUNCH_COMPLETION_EVENT) count as recorded behind
+ * it. */
+static void note_events(const struct config *c, bool per_thread)
+{
+	enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12 };
+
+	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++) {
+		const struct attribute *a = &c->attributes[n];
+		void *event;
+
+		if (a->id != PROGRAMMATIC_EVENT && a->id != LAUNCH_COMPLETION_EVENT)
+			continue;
+		memcpy(&event, a->value, sizeof event);
+		ws_real_event_recorded(event, (struct ws_real_lane){ c->stream, per_thread });
+	}
+}
+
+/* With the driver's function for the default stream of the process or of each thread. */
+static int launch_ex(const void *config, void *f, void **params, void **extra, struct form form,
                      int (*launch)(const void *config, void *f, void **params, void **extra))
 {
+	struct ws_real_arguments a;
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, params, NULL };
-	struct launch l = in(f, stream_of(config), used == &c ? &with : NULL);
+	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, false };
+	struct launch l;
 
+	ws_real_arguments(&a, f, params, extra);
+	with.params = a.params;
+	l = about_to(f, stream_of(config), form, used == &c ? &with : NULL, a.said);
+	note_events(config, form.per_thread);
 	c.shared = with.all;
-	return launched(l, launch(used, f, params, extra));
+	return launched(l, launch(used, f, a.params, a.extra));
 }
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
 {
-	return launch_ex(config, f, params, extra, in_stream, ws_real.cuLaunchKernelEx);
+	return launch_ex(config, f, params, extra, of_process(), ws_real.cuLaunchKernelEx);
 }
 
 int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, void **extra)
 {
-	return launch_ex(config, f, params, extra, in_stream_ptsz, ws_real.cuLaunchKernelEx_ptsz);
+	return launch_ex(config, f, params, extra, of_thread(), ws_real.cuLaunchKernelEx_ptsz);
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                                       unsigned shared, void *stream, void **params)
 {
+	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params, NULL };
-	struct launch l = in_stream(f, stream, &with);
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, NULL, NULL, false };
+	struct launch l;
 
-	return launched(l, ws_real.cuLaunchCooperativeKernel(f, gx, gy, gz, bx, by, bz, with.all, stream, params));
+	ws_real_arguments(&a, f, params, NULL);
+	with.params = a.params;
+	l = about_to(f, stream, of_process(), &with, a.said);
+	return launched(l, ws_real.cuLaunchCooperativeKernel(f, SHAPE, with.all, stream, a.params));
 }
 
 int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                                            unsigned bz, unsigned shared, void *stream, void **params)
 {
+	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, params, NULL };
-	struct launch l = in_stream_ptsz(f, stream, &with);
+	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, NULL, NULL, false };
+	struct launch l;
 
-	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, gx, gy, gz, bx, by, bz, with.all, stream, params));
+	ws_real_arguments(&a, f, params, NULL);
+	with.params = a.params;
+	l = about_to(f, stream, of_thread(), &with, a.said);
+	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, SHAPE, with.all, stream, a.params));
 }
 
 struct launch_params {               /* CUDA_LAUNCH_PARAMS */
@@ -257,28 +319,59 @@ struct launch_params {               /* CUDA_LAUNCH_PARAMS */
 
 int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigned flags)
 {
-	int e = ws_real.cuLaunchCooperativeKernelMultiDevice(list, n, flags);
-	const struct launch_params *p = list;
+	struct launch_params *p = ws_alloc((n + 1) * sizeof *p);
+	struct ws_real_arguments *a = ws_alloc((n + 1) * sizeof *a);
+	int e;
 
+	if (list)
+		memcpy(p, list, n * sizeof *p);
+	for (unsigned i = 0; list && i < n; i++) {
+		ws_real_arguments(&a[i], p[i].function, p[i].params, NULL);
+		p[i].params = a[i].params;
+	}
+	ws_real_host_waits_all();
+	e = ws_real.cuLaunchCooperativeKernelMultiDevice(list ? p : NULL, n, flags);
+	ws_real_host_waits_all();
 	if (!e && ws_real_session() && ws_real_session()->checks)
 		ws_report_limit(ws_real_session()->report, "kernels that were launched on several devices by one call were not "
 		                                           "checked");
-	for (unsigned i = 0; !e && p && i < n; i++)
+	for (unsigned i = 0; !e && list && i < n; i++)
 		ws_real_launched(ws_real_kernel_of(p[i].function));
+	free(p);
+	free(a);
 	return e;
 }
 
+/* Their parameters were given before, by calls that are not seen. */
 int ws_real_cuLaunch(void *f)
 {
-	return launched(in_stream(f, NULL, NULL), ws_real.cuLaunch(f));
+	return launched(about_to(f, NULL, of_process(), NULL, NULL), ws_real.cuLaunch(f));
 }
 
 int ws_real_cuLaunchGrid(void *f, int width, int height)
 {
-	return launched(in_stream(f, NULL, NULL), ws_real.cuLaunchGrid(f, width, height));
+	return launched(about_to(f, NULL, of_process(), NULL, NULL), ws_real.cuLaunchGrid(f, width, height));
 }
 
 int ws_real_cuLaunchGridAsync(void *f, int width, int height, void *stream)
 {
-	return launched(in_stream(f, stream, NULL), ws_real.cuLaunchGridAsync(f, width, height, stream));
+	return launched(about_to(f, stream, of_process(), NULL, NULL), ws_real.cuLaunchGridAsync(f, width, height, stream));
+}
+
+/* ---- parameters that are asked for: the one more is none of the program's ---- */
+static bool is_ours(void *function, size_t index)
+{
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
+
+	return k && k->compared && index >= k->nparams;
+}
+
+int ws_real_cuFuncGetParamInfo(void *f, size_t index, size_t *offset, size_t *size)
+{
+	return is_ours(f, index) ? WS_REAL_INVALID_VALUE : ws_real.cuFuncGetParamInfo(f, index, offset, size);
+}
+
+int ws_real_cuKernelGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *size)
+{
+	return is_ours(kernel, index) ? WS_REAL_INVALID_VALUE : ws_real.cuKernelGetParamInfo(kernel, index, offset, size);
 }

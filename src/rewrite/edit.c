@@ -190,7 +190,7 @@ static uint32_t behind_name(const struct ws_ptx_func *f, bool *bracket)
 	return (uint32_t)((*bracket ? text + 1 : name) - f->module->text);
 }
 
-void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_type type, const char *name)
+static void last_param(struct ws_pass *p, const struct ws_ptx_func *f, const char *declaration)
 {
 	struct ws_buf b = { 0 };
 	bool bracket = true;
@@ -202,8 +202,17 @@ void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_ty
 	} else {
 		at = behind_name(f, &bracket);
 	}
-	ws_buf_printf(&b, "%s.param .%s %s%s", bracket ? "" : "(", ws_type_name(type), name, bracket ? "" : ")");
+	ws_buf_printf(&b, "%s%s%s", bracket ? "" : "(", declaration, bracket ? "" : ")");
 	ws_ptx_edit(p->m, at, 0, RANK_DECLARE, b.data);
+	ws_buf_free(&b);
+}
+
+void ws_rw_last_param(struct ws_pass *p, const struct ws_ptx_func *f, enum ws_type type, const char *name)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, ".param .%s %s", ws_type_name(type), name);
+	last_param(p, f, b.data);
 	ws_buf_free(&b);
 }
 
@@ -215,6 +224,29 @@ bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, co
 		return ws_rw_error(p, NULL, "'%s' is declared twice: it cannot take one more parameter", f->name);
 	ws_rw_last_param(p, f, type, name);
 	return true;
+}
+
+/* Where the parameters of kernels lie: each as it is aligned, one behind the other (PTX ISA 9.0, 5.1.6). */
+static uint32_t behind_params(const struct ws_ptx_func *f)
+{
+	uint32_t at = 0;
+
+	for (uint32_t k = 0; k < f->nparams; k++)
+		at = (at + f->params[k]->align - 1) / f->params[k]->align * f->params[k]->align + (uint32_t)f->params[k]->size;
+	return at;
+}
+
+uint32_t ws_rw_param_block(struct ws_pass *p, struct ws_ptx_func *f, uint32_t bytes, const char *name)
+{
+	enum { ALIGN = 16, MOST_BYTES = 4096, MOST_PARAMS = 128 };
+	uint32_t at = (behind_params(f) + ALIGN - 1) / ALIGN * ALIGN;
+	char text[96];
+
+	if (!f->entry || f->declared_only || f->sym->off != f->off || f->nparams >= MOST_PARAMS || at + bytes > MOST_BYTES)
+		return UINT32_MAX;
+	snprintf(text, sizeof text, ".param .align %d .b8 %s[%u]", ALIGN, name, bytes);
+	last_param(p, f, text);
+	return at;
 }
 
 void ws_rw_shared(struct ws_pass *p, struct ws_ptx_func *f, uint32_t align, uint32_t bytes, const char *name)

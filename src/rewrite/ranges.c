@@ -1036,6 +1036,11 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 	const char *bounded;
 
 	new_predicate(g, &e);
+	if (g->p->alone) {                   /* the host knows whether it is before it decides */
+		ws_code_device_only(e.c, true);
+		ws_code_add(e.c, "mov.pred %s, %s;", e.ok, g->p->alone);
+		ws_code_device_only(e.c, false);
+	}
 	g->one_block = g->between ? is_one_block(g, &e) : NULL;
 	for (unsigned k = 0; k < g->nrare; k++)
 		ws_entry_unless(&e, &g->rare[k]);

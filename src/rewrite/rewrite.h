@@ -88,6 +88,8 @@ struct ws_rw_kernel {
 	/* What its entry computes to decide that no access of a launch needs a check, for the host to do the same beforehand
 	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
 	const char *decides;
+	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
+	uint32_t launch_at;
 };
 
 /* What the code of marked sections does, all of them together: instructions that read, that write, and writes of what was read
@@ -128,6 +130,8 @@ void ws_rw_need(struct ws_pass *p, uint32_t version, uint32_t sm);
 void ws_rw_declare(struct ws_pass *p, const char *fmt, ...) WS_PRINTF(2, 3);
 /* One more parameter of a kernel, behind the others, of a scalar type. */
 bool ws_rw_param(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type, const char *name);
+/* Likewise, of so many bytes, aligned to 16. Where it begins; UINT32_MAX: the kernel cannot take it. */
+uint32_t ws_rw_param_block(struct ws_pass *p, struct ws_ptx_func *f, uint32_t bytes, const char *name);
 /* A variable in shared memory of a function. */
 void ws_rw_shared(struct ws_pass *p, struct ws_ptx_func *f, uint32_t align, uint32_t bytes, const char *name);
 /* A register of a function that keeps its value everywhere in it. The name. */

@@ -35,6 +35,8 @@ struct ws_pass {
 	/* What the entry of the function at hand decides, for the host (ws_code_tell), and what it leaves out. */
 	struct ws_buf decides;
 	struct ws_rw_unless unless[WS_RW_MOST_UNLESS];
+	/* A predicate of its launches with which no other may overlap, so that proofs for one launch will do; NULL = all are. */
+	const char *alone;
 	unsigned nunless;                /* more than there is room for: the host can decide nothing */
 	struct ws_rw_site *sites;
 	size_t nsites, sites_cap;

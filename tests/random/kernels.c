@@ -20,6 +20,7 @@
 
 #include "detect/detect.h"
 #include "rewrite/rewrite.h"
+#include "tests/unit/given.h"
 #include "tests/unit/race_tables.h"
 
 enum { MAX_STEPS = 40, GLOBAL = 2048, SHARED = 512, DATA = 256 };
@@ -594,6 +595,8 @@ static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const
 	race_tables(g, &t);
 	if (m && k->seed % 2)            /* the cells of shared memory in shared memory */
 		l.shared_dynamic = race_shared_size(m, "k", k->threads);
+	if (m)
+		l.param_bytes = given_params(ws_gpu_module_kernel(m, "k"));
 	if (!m || !race_set(m, &t))
 		why = ws_strdup(err.text.data ? err.text.data : "no checks");
 	else if (ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err))

@@ -43,6 +43,7 @@
 #include "detect/detect.h"
 #include "gpu/gpu.h"
 #include "rewrite/rewrite.h"
+#include "tests/unit/given.h"
 
 enum { MAX_DIRECTIVES = 128, MAX_BUFFERS = 16 };
 
@@ -325,6 +326,7 @@ static bool make_params(struct run *r, uint8_t **params)
 	const struct directive *d;
 	ws_gpu_kernel_info(r->kernel, &info);
 	*params = ws_alloc(info.param_bytes + 16);
+	info.nparams -= given_params(r->kernel) > 0;
 	for (size_t i = 0; i < info.nparams; i++) {
 		uint64_t bits;
 		if (!(d = get(r, "arg", i)))
@@ -548,6 +550,7 @@ static bool launch(struct run *r, const uint8_t *params)
 		l.cluster[0] = l.cluster[1] = l.cluster[2] = 1;
 		get_dims(r, "cluster", l.cluster);
 	}
+	l.param_bytes = given_params(r->kernel);
 	for (uint64_t n = get_number(r, "launches", 1); n && done; n--)
 		done = ws_gpu_launch(r->gpu, r->kernel, &l, &stats, &err);
 	if (expects_failure(r))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "given.h"
 #include "gpu/gpu.h"
 
 struct rig {
@@ -53,6 +54,7 @@ static inline bool rig_launch(struct rig *r, const char *kernel, uint32_t grid, 
 	struct ws_gpu_launch l = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .shared_dynamic = r->shared, .params = params};
 
 	assert_non_null(k);
+	l.param_bytes = given_params(k);
 	ws_buf_free(&r->err.text);
 	r->err.code = WS_GPU_OK;
 	return ws_gpu_launch(r->g, k, &l, &r->stats, &r->err);

@@ -416,7 +416,8 @@ static uint64_t told(const struct race_tables *t)
 	return n;
 }
 
-/* Each of 64 words is written by a thread and read by one of the other warp: one race a word by any schedule. How many rows they are
+/* Each of 64 words is written by a thread and read by one of the other warp: one race a word, found by one of them, or at the same
+ * moment by both. How many rows they are
  * depends on which warp is ahead: thread 0 writes the 0 that was there, and where its word was read before, that row has a flag. */
 static void a_word_each(void **state)
 {
@@ -425,7 +426,7 @@ static void a_word_each(void **state)
 	for (uint32_t k = 0; k < 2 * nconfigs(); k++) {
 		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, 1, 64);
 
-		assert_int_equal(told(&r.tables), 64);
+		assert_in_range(told(&r.tables), 64, 128);
 		race_free(&r);
 	}
 }
@@ -560,7 +561,7 @@ static void a_word_of_atomics_by_blocks(void **state)
 /* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. */
 static void a_race_again_and_again(void **state)
 {
-	struct race_rig r = ran(configs, KERNEL(" mov.u32 %r8, 0;\nL: st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2500;"
+	struct race_rig r = ran(configs, KERNEL(" mov.u32 %r8, 0;\nL: add.s64 %rd1, %rd1, 0; st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2500;"
 	                                        " @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n"), 1, 64);
 
 	assert_in_range(told(&r.tables), WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);

@@ -16,6 +16,7 @@ static const char counting[] =
 	"ld.global.v2.u64 {%rd4, %rd5}, [%rd2+16]; setp.ge.u64 %p1, %rd1, %rd4; setp.lt.and.u64 %p1, %rd1, %rd5, %p1; add.s64 %rd2, %rd2, 16;\n"
 	"@%p1 mov.u64 %rd3, %rd2; st.param.b64 [r], %rd3;\nret;\n}\n"
 	FUNC("race_enter", ".param .b32 a", "red.global.add.u32 [__warpsafe_checks+12], 1;\n") FUNC("race_enter_off", "", "") FUNC("race_leave", "", "")
+	FUNC("race_enter_in", ".param .b32 a, .param .b32 b", "red.global.add.u32 [__warpsafe_checks+12], 1;\n")
 	FUNC("race_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
@@ -99,6 +100,7 @@ static struct checks run(const char *text, const struct launch *l, bool told, bo
 	memcpy(launch.block, l->block, sizeof l->block);
 	*silent = host_says_silent(&host, &launch, (void *[]){ &params.a, &params.b, &params.n, &params.w });
 	launch.shared_dynamic = *silent && told ? WS_RACE_SILENT_SIZE(0) : 0;
+	launch.param_bytes = given_params(ws_gpu_module_kernel(r.mod, "k"));
 	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &launch, &r.stats, &r.err))
 		fail_msg("%s\n%s", r.err.text.data, out.data);
 	counts = ws_gpu_module_var(r.mod, "__warpsafe_checks");

@@ -125,6 +125,7 @@ static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, b
 	if (told && host_says_silent(&r->host, &l, (void *[]){ &params.a, &params.b, &params.n, &params.w }))
 		l.shared_dynamic = WS_RACE_SILENT_SIZE(0);
 	silent_by_host += l.shared_dynamic != 0;
+	l.param_bytes = given_params(ws_gpu_module_kernel(r->rig.mod, "k"));
 	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, "k"), &l, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
 }

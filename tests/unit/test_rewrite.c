@@ -543,6 +543,7 @@ static void stored_values_are_words(void **state)
 static const char race_runtime[] =
 	".version 6.0\n.target sm_70\n.address_size 64\n"
 	SHOWS("race_enter", P("b32", "race_enter", 0), A32("race_enter", 0, "%r1") "st.local.u32 [1], %r1;")
+	SHOWS("race_enter_in", P("b32", "race_enter_in", 0) "," P("b32", "race_enter_in", 1), A32("race_enter_in", 0, "%r1") "st.local.u32 [1], %r1;")
 	SHOWS("race_enter_off", "", "pmevent 2;")
 	SHOWS("race_leave", "", "pmevent 3;")
 	READS("race_read", , 0, 1, 2)
@@ -663,8 +664,8 @@ static void race_follows_releases_and_acquires(void **state)
 	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 26372;\n\t"
 	            "st.local.u32 [%d1+7], %ws_b32_1;\n\tatom.release.gpu.global.add.u32 %r1, [%d1], 1;\n\t"
 	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+8], %ws_b32_0;\n"
-	            "@%ws_kept_pred_0 bra $ws_0;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
-	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_0:\n\tmov.u32 %ws_b32_1, 17700;\n\tst.local.u32 [%d1+7], %ws_b32_1;\n\t"
+	            "@%ws_kept_pred_0 bra $ws_1;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
+	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_1:\n\tmov.u32 %ws_b32_1, 17700;\n\tst.local.u32 [%d1+7], %ws_b32_1;\n\t"
 	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
 	expect_race("st.volatile.global.u64 [%d1], %d2;\nfence.proxy.alias;\nret;",
 	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\t"
@@ -731,8 +732,8 @@ static void race_follows_objects(void **state)
 	            "mbarrier.arrive.shared.b64 %d2, [%d1];" LEFT);
 	expect_race("mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\nret;",
 	            "mov.u32 %ws_b32_0, 23080;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
-	            "mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\n\t@!%p1 bra $ws_0;\n\t"
-	            "st.local.u32 [%d1+21], %r1;\n\t$ws_0:" LEFT);
+	            "mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\n\t@!%p1 bra $ws_1;\n\t"
+	            "st.local.u32 [%d1+21], %r1;\n\t$ws_1:" LEFT);
 	expect_race("cp.async.mbarrier.arrive.noinc.shared.b64 [%d1];\nret;",
 	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
 	            "st.local.u32 [%d1+19], %ws_b32_1;\n\tcp.async.mbarrier.arrive.noinc.shared.b64 [%d1];" LEFT);
@@ -831,7 +832,7 @@ static void race_enters_checked_kernels_alone(void **state)
 	begin_race(&w, HEAD ".func f() { exit; }\n.func g() { ret; }\n.entry a() { ret; }\n"
 	           ".entry b() .maxntid 64 { call f, (); ret; }\n"
 	           ".entry c() { .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
-	           ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n", false);
+	           ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n", true);
 	r = ws_rewrite_result(w.m);
 	assert_int_equal(r->nkernels, 4);
 	assert_string_equal(r->race, "__warpsafe_race");
@@ -846,6 +847,41 @@ static void race_enters_checked_kernels_alone(void **state)
 	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
 	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
 	            ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n");
+}
+
+/* One parameter more says where a launch stands among others; not in modules that the program links. */
+static void race_gives_kernels_a_parameter(void **state)
+{
+	static const struct { const char *params, *found; uint32_t at; bool part; } rows[] = {
+		{ "", ".entry k(.param .align 16 .b8 __warpsafe_launch[128])", 0, false },
+		{ "()", ".entry k(.param .align 16 .b8 __warpsafe_launch[128])", 0, false },
+		{ "(.param .u8 a, .param .u64 b)", ".param .u64 b,\n\t.param .align 16 .b8 __warpsafe_launch[128])", 16, false },
+		{ "(.param .u64 a, .param .u64 b, .param .b8 c[3])", ".param .b8 c[3],\n\t.param .align 16 .b8 __warpsafe_launch[128])", 32, false },
+		{ "(.param .b8 c[3960])", ".param .b8 c[3960],\n\t.param .align 16 .b8 __warpsafe_launch[128])", 3968, false },
+		{ "(.param .b8 c[3972])", ".entry k(.param .b8 c[3972])", UINT32_MAX, false },
+		{ "(.param .u64 a)", ".entry k(.param .u64 a)", UINT32_MAX, true },
+	};
+
+	for (size_t n = 0; n < WS_COUNT(rows); n++) {
+		struct ws_buf text = { 0 }, out = { 0 };
+		const struct ws_rw_kernel *k;
+		struct work w;
+
+		ws_buf_printf(&text, "%s.entry k%s { ret; }\n", HEAD, rows[n].params);
+		begin_race(&w, text.data, rows[n].part);
+		k = ws_rewrite_result(w.m)->kernels;
+		assert_int_equal(k->compared, rows[n].at != UINT32_MAX);
+		if (k->compared)
+			assert_int_equal(k->launch_at, rows[n].at);
+		assert_true(ws_rw_end(w.p));
+		ws_ptx_print(w.m, &out);
+		if (!strstr(out.data, rows[n].found))
+			fail_msg("no '%s' in\n%s", rows[n].found, out.data);
+		ws_ptx_free(ptx_good(out.data));
+		ws_buf_free(&text);
+		ws_buf_free(&out);
+		finish(&w);
+	}
 }
 
 static void race_says_what_it_cannot_check(void **state)
@@ -989,7 +1025,7 @@ static void race_leaves_functions_of_full_kernels_alone(void **state)
 	struct work w;
 
 	begin_race(&w, HEAD ".func f() { exit; }\n.entry a() { .shared .b8 s[48000]; call f, (); ret; }\n"
-	           ".entry b() { call f, (); ret; }\n.entry c() { ret; }\n", false);
+	           ".entry b() { call f, (); ret; }\n.entry c() { ret; }\n", true);
 	r = ws_rewrite_result(w.m);
 	assert_non_null(strstr(r->kernels[1].why, "shares 'f' with a kernel that has no room"));
 	assert_null(r->kernels[2].why);
@@ -1201,6 +1237,7 @@ int main(void)
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
+		cmocka_unit_test(race_gives_kernels_a_parameter),
 		cmocka_unit_test(race_follows_copies),
 		cmocka_unit_test(race_follows_objects),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),

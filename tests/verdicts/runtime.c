@@ -1,5 +1,5 @@
 /* Stands in for NVIDIA's shared runtime where there is no GPU: as much of it as the programs of tests/detect use that have
- * one stream, over the driver API. Kernels are loaded when the program starts, and found at their launch. */
+ * no graph, over the driver API. Kernels are loaded when the program starts, and found at their launch. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,11 +7,17 @@
 
 int cuInit(unsigned), cuDeviceGet(int *, int), cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *);
 int cuCtxSynchronize(void), cuMemAlloc_v2(uint64_t *, size_t), cuMemFree_v2(uint64_t);
+int cuMemHostAlloc(void **, size_t, unsigned), cuMemAllocManaged(uint64_t *, size_t, unsigned);
+int cuStreamCreate(void **, unsigned), cuStreamSynchronize(void *), cuStreamSynchronize_ptsz(void *);
+int cuStreamWaitEvent(void *, void *, unsigned), cuLaunchHostFunc(void *, void (*)(void *), void *);
+int cuEventCreate(void **, unsigned), cuEventRecord(void *, void *), cuEventSynchronize(void *), cuEventQuery(void *);
+int cuMemcpyAsync(uint64_t, uint64_t, size_t, void *), cuMemsetD8Async(uint64_t, unsigned char, size_t, void *);
 int cuMemsetD8_v2(uint64_t, unsigned char, size_t), cuMemcpy(uint64_t, uint64_t, size_t);
 int cuLibraryGetKernel(void **, void *, const char *), cuLibraryGetGlobal(uint64_t *, size_t *, void *, const char *);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuLaunchKernelEx(const void *, void *, void **, void **);
+int cuLaunchKernel_ptsz(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
 struct dim3 { unsigned x, y, z; };
@@ -27,11 +33,15 @@ static int last;
 static int start(void)
 {
 	static void *context;
+	static _Thread_local int current;
 	int device;
 
-	if (context)
-		return 0;
-	return cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context);
+	if (!context && (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device)))
+		return 1;
+	if (!current && cuCtxSetCurrent(context))
+		return 1;
+	current = 1;
+	return 0;
 }
 
 /* ---- registration ---- */
@@ -105,14 +115,43 @@ int cudaLaunchKernel(const void *f, struct dim3 g, struct dim3 b, void **params,
 {
 	struct dim3 size;
 
+	if (start())
+		return last = 1;
 	if (ws_cluster_section(f, &size) > 0)
 		return last = launch_clusters(f, g, b, size, params, shared, stream);
 	return last = cuLaunchKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params, NULL);
 }
 
+int cudaLaunchKernel_ptsz(const void *f, struct dim3 g, struct dim3 b, void **params, size_t shared, void *stream)
+{
+	return last = start() || cuLaunchKernel_ptsz(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params, NULL);
+}
+
 int cudaLaunchCooperativeKernel(const void *f, struct dim3 g, struct dim3 b, void **params, size_t shared, void *stream)
 {
 	return last = cuLaunchCooperativeKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params);
+}
+
+/* ---- streams and events ---- */
+int cudaStreamCreate(void **stream) { return start() || cuStreamCreate(stream, 0); }
+int cudaStreamCreateWithFlags(void **stream, unsigned flags) { return start() || cuStreamCreate(stream, flags); }
+int cudaStreamSynchronize(void *stream) { return start() || cuStreamSynchronize(stream); }
+int cudaStreamSynchronize_ptsz(void *stream) { return start() || cuStreamSynchronize_ptsz(stream); }
+int cudaStreamWaitEvent(void *stream, void *event, unsigned flags) { return start() || cuStreamWaitEvent(stream, event, flags); }
+int cudaLaunchHostFunc(void *stream, void (*f)(void *), void *user) { return start() || cuLaunchHostFunc(stream, f, user); }
+int cudaEventCreate(void **event) { return start() || cuEventCreate(event, 0); }
+int cudaEventRecord(void *event, void *stream) { return start() || cuEventRecord(event, stream); }
+int cudaEventSynchronize(void *event) { return start() || cuEventSynchronize(event); }
+int cudaEventQuery(void *event) { return start() ? 1 : cuEventQuery(event); }
+
+int cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, void *stream)
+{
+	return start() || cuMemcpyAsync((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from, n, stream);
+}
+
+int cudaMemsetAsync(void *p, int value, size_t n, void *stream)
+{
+	return start() || cuMemsetD8Async((uint64_t)(uintptr_t)p, (unsigned char)value, n, stream);
 }
 
 /* ---- the rest ---- */
@@ -127,6 +166,9 @@ int cudaGetLastError(void)
 const char *cudaGetErrorString(int e) { return e ? "an error" : "no error"; }
 int cudaDeviceSynchronize(void) { return start() || cuCtxSynchronize(); }
 int cudaMalloc(void **p, size_t size) { return start() || cuMemAlloc_v2((uint64_t *)p, size); }
+int cudaHostAlloc(void **p, size_t size, unsigned flags) { return start() || cuMemHostAlloc(p, size, flags); }
+int cudaMallocHost(void **p, size_t size) { return start() || cuMemHostAlloc(p, size, 0); }
+int cudaMallocManaged(void **p, size_t size, unsigned flags) { return start() || cuMemAllocManaged((uint64_t *)p, size, flags); }
 int cudaFree(void *p) { return cuMemFree_v2((uint64_t)(uintptr_t)p); }
 int cudaMemset(void *p, int value, size_t n) { return cuMemsetD8_v2((uint64_t)(uintptr_t)p, (unsigned char)value, n); }
 

@@ -1,0 +1,399 @@
+/* streams.c - the order of launches; see streams.h.
+ *
+ * While nothing can run side by side (one stream, or streams that all wait for the default stream) no launch is compared.
+ * Programs whose launches are all ordered, though they have several streams, are left alone after a while: what was
+ * proved of each launch alone suffices then. When two launches turn out to be unordered after all, the report says so, and from
+ * then on all are compared. */
+#include "real/streams.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/map.h"
+#include "detect/order.h"
+#include "real/unfollowed.h"
+
+enum { ORDERED_FOR_LONG = 64 };              /* launches */
+#define LEGACY ((void *)1)                   /* CU_STREAM_LEGACY */
+#define PER_THREAD ((void *)2)               /* CU_STREAM_PER_THREAD */
+
+struct stream { uint32_t timeline; };
+struct event { struct ws_clock done; };
+
+/* Of a timeline: its launches that hand on what others have done, and that the host has not waited for, are among these. */
+struct lane { uint64_t first_hands, last_hands, newest; uint32_t number; };
+
+static struct {
+	pthread_mutex_t lock;
+	struct ws_report *report;
+	struct ws_order *order;              /* NULL = off */
+	struct ws_map streams, events;
+	struct lane *lanes;                  /* by timeline */
+	size_t nlanes;
+	uint32_t made;                       /* streams so far */
+	unsigned blocking, running_free;     /* streams that were made; running_free: they do not wait for the default stream */
+	bool gave_up;
+	bool unordered;                      /* launches have been */
+	unsigned ordered;                    /* launches in a row that were not */
+} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_key;
+static _Thread_local uint32_t thread_timeline;       /* of the thread's own default stream; 0 = none yet */
+
+/* May work be side by side? */
+static bool several(void)
+{
+	return state.running_free || state.blocking > 1;
+}
+
+static void limit(const char *text)
+{
+	if (state.report && several())
+		ws_report_limit(state.report, text);
+}
+
+static void look_at_marks(void)
+{
+	if (ws_real_marked_call())
+		ws_order_host_waits_all(state.order);
+	if (!state.gave_up && ws_real_marked_call_later()) {
+		limit("streams wait for values in memory, or for what is not of this program: from then on launches of different streams "
+		      "were not compared");
+		state.gave_up = true;
+	}
+}
+
+static bool begin(void)
+{
+	if (!state.order)
+		return false;
+	pthread_mutex_lock(&state.lock);
+	look_at_marks();
+	return true;
+}
+
+static void end(void)
+{
+	pthread_mutex_unlock(&state.lock);
+}
+
+/* ---- timelines ---- */
+static struct lane *lane_at(uint32_t timeline)
+{
+	if (timeline >= state.nlanes) {
+		size_t n = 2 * (size_t)timeline + 8;
+
+		state.lanes = ws_realloc(state.lanes, n * sizeof *state.lanes);
+		memset(state.lanes + state.nlanes, 0, (n - state.nlanes) * sizeof *state.lanes);
+		state.nlanes = n;
+	}
+	return &state.lanes[timeline];
+}
+
+static uint32_t new_timeline(bool blocking, uint32_t number)
+{
+	uint32_t t = ws_order_timeline(state.order, blocking);
+
+	lane_at(t)->number = number;
+	*(blocking ? &state.blocking : &state.running_free) += 1;
+	return t;
+}
+
+static void thread_ends(void *timeline)
+{
+	if (!begin())
+		return;
+	ws_order_end(state.order, (uint32_t)(uintptr_t)timeline);
+	end();
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&thread_key, thread_ends);
+}
+
+static uint32_t timeline_of_thread(void)
+{
+	if (!thread_timeline) {
+		thread_timeline = new_timeline(true, WS_RACE_STREAM_PER_THREAD);
+		pthread_setspecific(thread_key, (void *)(uintptr_t)thread_timeline);
+	}
+	return thread_timeline;
+}
+
+/* false: a stream that was made by a call which is not seen. */
+static bool timeline_of(struct ws_real_lane lane, uint32_t *timeline)
+{
+	void *stream = lane.stream ? lane.stream : lane.per_thread ? PER_THREAD : LEGACY;
+	const struct stream *s;
+
+	*timeline = WS_TIMELINE_LEGACY;
+	if (stream == LEGACY)
+		return true;
+	if (stream == PER_THREAD) {
+		*timeline = timeline_of_thread();
+		return true;
+	}
+	s = ws_map_get(&state.streams, stream);
+	if (s)
+		*timeline = s->timeline;
+	return s;
+}
+
+/* ---- the host ---- */
+static void all_is_known(void)
+{
+	ws_order_host_waits_all(state.order);
+}
+
+/* All that the stream has so far is complete for whatever the host submits from now on. */
+static void stream_is_known(uint32_t timeline)
+{
+	struct ws_clock c = { NULL, 0 };
+
+	ws_order_record(state.order, timeline, &c);
+	ws_order_host_waits(state.order, &c);
+	ws_clock_free(&c);
+}
+
+void ws_real_streams_start(struct ws_report *r)
+{
+	pthread_once(&once, make_key);
+	state.report = r;
+	state.order = ws_order_new();
+}
+
+void ws_real_host_waits_all(void)
+{
+	if (!begin())
+		return;
+	all_is_known();
+	end();
+}
+
+void ws_real_host_waits_stream(struct ws_real_lane lane)
+{
+	uint32_t t;
+
+	if (!begin())
+		return;
+	if (timeline_of(lane, &t))
+		stream_is_known(t);
+	else
+		all_is_known();
+	end();
+}
+
+/* ---- streams and events ---- */
+static void forget_stream(void *handle)
+{
+	struct stream *s = ws_map_get(&state.streams, handle);
+
+	if (!s)
+		return;
+	ws_order_end(state.order, s->timeline);
+	ws_map_remove(&state.streams, handle);
+	free(s);
+}
+
+void ws_real_stream_made(void *stream, bool blocking)
+{
+	struct stream *s;
+
+	if (!begin())
+		return;
+	forget_stream(stream);               /* its context has ended, and the handle is another's now */
+	s = ws_alloc(sizeof *s);
+	s->timeline = new_timeline(blocking, ++state.made);
+	ws_map_put(&state.streams, stream, s);
+	end();
+}
+
+void ws_real_stream_ended(void *stream)
+{
+	if (!begin())
+		return;
+	forget_stream(stream);
+	end();
+}
+
+static void pass_by(uint32_t timeline)
+{
+	struct ws_operation op;
+
+	ws_order_begin(state.order, timeline, false, &op);
+	ws_operation_free(&op);
+}
+
+void ws_real_stream_used(struct ws_real_lane lane)
+{
+	uint32_t t;
+
+	if (!begin())
+		return;
+	if (timeline_of(lane, &t) && t == WS_TIMELINE_LEGACY)
+		pass_by(t);
+	end();
+}
+
+static void forget_event(void *handle)
+{
+	struct event *e = ws_map_get(&state.events, handle);
+
+	if (!e)
+		return;
+	ws_map_remove(&state.events, handle);
+	ws_clock_free(&e->done);
+	free(e);
+}
+
+void ws_real_event_ended(void *event)
+{
+	if (!begin())
+		return;
+	forget_event(event);
+	end();
+}
+
+void ws_real_event_recorded(void *event, struct ws_real_lane lane)
+{
+	struct event *e;
+	uint32_t t;
+
+	if (!event || !begin())
+		return;
+	forget_event(event);
+	e = ws_alloc(sizeof *e);
+	if (!timeline_of(lane, &t)) {
+		all_is_known();              /* what came before it in that stream is not known */
+		t = WS_TIMELINE_LEGACY;
+	}
+	ws_order_record(state.order, t, &e->done);
+	ws_map_put(&state.events, event, e);
+	end();
+}
+
+void ws_real_stream_waits(struct ws_real_lane lane, void *event)
+{
+	const struct event *e;
+	uint32_t t;
+
+	if (!event || !begin())
+		return;
+	e = ws_map_get(&state.events, event);
+	if (e && timeline_of(lane, &t))
+		ws_order_wait(state.order, t, &e->done);
+	end();
+}
+
+void ws_real_host_waits_event(void *event)
+{
+	const struct event *e;
+
+	if (!event || !begin())
+		return;
+	e = ws_map_get(&state.events, event);
+	if (e)
+		ws_order_host_waits(state.order, &e->done);
+	end();
+}
+
+/* ---- launches ---- */
+/* Has one that is before it handed on what others have done, who are not before it as far as is known? */
+static bool comes_behind_hands(const struct ws_operation *op)
+{
+	const struct ws_clock *host = ws_order_host(state.order);
+
+	for (uint32_t t = 0; t < op->before.n && t < state.nlanes; t++) {
+		const struct lane *l = &state.lanes[t];
+
+		if (l->last_hands > ws_clock_of(host, t) && op->before.at[t] >= l->first_hands)
+			return true;
+	}
+	return false;
+}
+
+static void note_hands(const struct ws_operation *op)
+{
+	struct lane *l = lane_at(op->timeline);
+
+	if (l->last_hands <= ws_clock_of(ws_order_host(state.order), op->timeline))
+		l->first_hands = op->index;
+	l->last_hands = op->index;
+	limit("kernels with fences, releases or acquires of more than a block, and kernels that are not checked, may order launches of "
+	      "several streams: these, and what comes behind them until the host waits, are not compared with other launches");
+}
+
+/* Is every launch so far before it? */
+static bool is_behind_all(const struct ws_operation *op)
+{
+	for (uint32_t t = 0; t < state.nlanes; t++)
+		if (t != op->timeline && state.lanes[t].newest > ws_clock_of(&op->before, t))
+			return false;
+	return true;
+}
+
+/* Were launches alone for long, and now this one is not? */
+static void look_at_order(const struct ws_operation *op)
+{
+	bool behind = is_behind_all(op);
+
+	if (!behind && !state.unordered && state.ordered >= ORDERED_FOR_LONG)
+		limit("launches of several streams were in order for long, then two were not: races with launches before are not looked "
+		      "for");
+	state.unordered |= !behind;
+	state.ordered += behind && several() && state.ordered < ORDERED_FOR_LONG;
+	lane_at(op->timeline)->newest = op->index;
+}
+
+static void fill(const struct ws_operation *op, struct ws_race_launch *out)
+{
+	*out = (struct ws_race_launch){ .mark = WS_RACE_COMPARED, .lane = op->timeline, .index = (uint32_t)op->index,
+	                                .lanes = WS_RACE_LANES, .stream = lane_at(op->timeline)->number };
+	for (uint32_t t = 0; t < WS_RACE_LANES; t++)
+		out->before[t] = (uint32_t)ws_clock_of(&op->before, t);
+	if (state.nlanes < WS_RACE_LANES)
+		out->lanes = (uint32_t)state.nlanes;
+}
+
+static bool compare(const struct ws_operation *op, enum ws_real_hands hands)
+{
+	bool behind = comes_behind_hands(op);
+
+	if (hands != WS_REAL_HANDS_NOTHING)
+		note_hands(op);
+	look_at_order(op);
+	if (state.gave_up || !several() || behind || hands != WS_REAL_HANDS_NOTHING)
+		return false;
+	if (op->timeline >= WS_RACE_LANES) {
+		limit("more than 23 streams: launches of the others are not compared with those of other streams");
+		return false;
+	}
+	return state.unordered || state.ordered < ORDERED_FOR_LONG;
+}
+
+bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out)
+{
+	struct ws_operation op;
+	bool compared = false;
+	uint32_t t;
+
+	memset(out, 0, sizeof *out);
+	if (!begin())
+		return false;
+	if (timeline_of(lane, &t)) {
+		ws_order_begin(state.order, t, false, &op);
+		compared = compare(&op, hands);
+		if (compared)
+			fill(&op, out);
+		ws_operation_free(&op);
+		if (hands == WS_REAL_HANDS_HOST)
+			stream_is_known(t);
+	} else if (hands != WS_REAL_HANDS_NOTHING) {
+		state.gave_up = true;
+	}
+	end();
+	return compared;
+}

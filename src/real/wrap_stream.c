@@ -1,0 +1,171 @@
+/* wrap_stream.c - streams, events, and work in streams that is no launch: what it says of the order of launches (streams.h).
+ * The order is noted before the driver does it; that the host has waited, behind it. */
+#include "real/real_priv.h"
+#include "real/streams.h"
+
+/* In the default stream of the process, and of each thread (_ptsz). */
+static struct ws_real_lane of_process(void *stream)
+{
+	return (struct ws_real_lane){ stream, false };
+}
+
+static struct ws_real_lane of_thread(void *stream)
+{
+	return (struct ws_real_lane){ stream, true };
+}
+
+/* ---- streams ---- */
+static int made(int e, void *const *stream, unsigned flags)
+{
+	if (!e)
+		ws_real_stream_made(*stream, !(flags & WS_REAL_NON_BLOCKING));
+	return e;
+}
+
+int ws_real_cuStreamCreate(void **stream, unsigned flags)
+{
+	return made(ws_real.cuStreamCreate(stream, flags), stream, flags);
+}
+
+int ws_real_cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+	return made(ws_real.cuStreamCreateWithPriority(stream, flags, priority), stream, flags);
+}
+
+int ws_real_cuStreamDestroy(void *stream)
+{
+	ws_real_stream_ended(stream);
+	return ws_real.cuStreamDestroy(stream);
+}
+
+int ws_real_cuStreamDestroy_v2(void *stream)
+{
+	ws_real_stream_ended(stream);
+	return ws_real.cuStreamDestroy_v2(stream);
+}
+
+static int asked(int e, struct ws_real_lane lane)
+{
+	if (!e)
+		ws_real_host_waits_stream(lane);
+	return e;
+}
+
+int ws_real_cuStreamQuery(void *stream)
+{
+	return asked(ws_real.cuStreamQuery(stream), of_process(stream));
+}
+
+int ws_real_cuStreamQuery_ptsz(void *stream)
+{
+	return asked(ws_real.cuStreamQuery_ptsz(stream), of_thread(stream));
+}
+
+int ws_real_cuStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+	ws_real_stream_waits(of_process(stream), event);
+	return ws_real.cuStreamWaitEvent(stream, event, flags);
+}
+
+int ws_real_cuStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags)
+{
+	ws_real_stream_waits(of_thread(stream), event);
+	return ws_real.cuStreamWaitEvent_ptsz(stream, event, flags);
+}
+
+/* ---- functions of the host in a stream: they come behind what is before them there, and the host may hand that on ---- */
+int ws_real_cuStreamAddCallback(void *stream, void (*f)(void *, int, void *), void *user, unsigned flags)
+{
+	ws_real_host_waits_stream(of_process(stream));
+	return ws_real.cuStreamAddCallback(stream, f, user, flags);
+}
+
+int ws_real_cuStreamAddCallback_ptsz(void *stream, void (*f)(void *, int, void *), void *user, unsigned flags)
+{
+	ws_real_host_waits_stream(of_thread(stream));
+	return ws_real.cuStreamAddCallback_ptsz(stream, f, user, flags);
+}
+
+int ws_real_cuLaunchHostFunc(void *stream, void (*f)(void *), void *user)
+{
+	ws_real_host_waits_stream(of_process(stream));
+	return ws_real.cuLaunchHostFunc(stream, f, user);
+}
+
+int ws_real_cuLaunchHostFunc_ptsz(void *stream, void (*f)(void *), void *user)
+{
+	ws_real_host_waits_stream(of_thread(stream));
+	return ws_real.cuLaunchHostFunc_ptsz(stream, f, user);
+}
+
+/* ---- events ---- */
+int ws_real_cuEventRecord(void *event, void *stream)
+{
+	ws_real_event_recorded(event, of_process(stream));
+	return ws_real.cuEventRecord(event, stream);
+}
+
+int ws_real_cuEventRecord_ptsz(void *event, void *stream)
+{
+	ws_real_event_recorded(event, of_thread(stream));
+	return ws_real.cuEventRecord_ptsz(event, stream);
+}
+
+int ws_real_cuEventRecordWithFlags(void *event, void *stream, unsigned flags)
+{
+	ws_real_event_recorded(event, of_process(stream));
+	return ws_real.cuEventRecordWithFlags(event, stream, flags);
+}
+
+int ws_real_cuEventRecordWithFlags_ptsz(void *event, void *stream, unsigned flags)
+{
+	ws_real_event_recorded(event, of_thread(stream));
+	return ws_real.cuEventRecordWithFlags_ptsz(event, stream, flags);
+}
+
+int ws_real_cuEventQuery(void *event)
+{
+	int e = ws_real.cuEventQuery(event);
+
+	if (!e)
+		ws_real_host_waits_event(event);
+	return e;
+}
+
+int ws_real_cuEventDestroy(void *event)
+{
+	ws_real_event_ended(event);
+	return ws_real.cuEventDestroy(event);
+}
+
+int ws_real_cuEventDestroy_v2(void *event)
+{
+	ws_real_event_ended(event);
+	return ws_real.cuEventDestroy_v2(event);
+}
+
+/* ---- copies and fills: they are not compared with kernels, but order them in the default stream ---- */
+#define USES_STREAM(name, parameters, arguments)                        \
+	int ws_real_##name parameters                                   \
+	{                                                               \
+		ws_real_stream_used(of_process(stream));                \
+		return ws_real.name arguments;                          \
+	}                                                               \
+	int ws_real_##name##_ptsz parameters                            \
+	{                                                               \
+		ws_real_stream_used(of_thread(stream));                 \
+		return ws_real.name##_ptsz arguments;                   \
+	}
+
+USES_STREAM(cuMemcpyAsync, (uint64_t to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
+USES_STREAM(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *stream), (to, from, n, stream))
+USES_STREAM(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
+USES_STREAM(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
+USES_STREAM(cuMemcpy2DAsync_v2, (const void *copy, void *stream), (copy, stream))
+USES_STREAM(cuMemcpy3DAsync_v2, (const void *copy, void *stream), (copy, stream))
+USES_STREAM(cuMemsetD8Async, (uint64_t to, unsigned char value, size_t n, void *stream), (to, value, n, stream))
+USES_STREAM(cuMemsetD16Async, (uint64_t to, unsigned short value, size_t n, void *stream), (to, value, n, stream))
+USES_STREAM(cuMemsetD32Async, (uint64_t to, unsigned value, size_t n, void *stream), (to, value, n, stream))
+USES_STREAM(cuMemsetD2D8Async, (uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))
+USES_STREAM(cuMemsetD2D16Async, (uint64_t to, size_t pitch, unsigned short value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))
+USES_STREAM(cuMemsetD2D32Async, (uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))

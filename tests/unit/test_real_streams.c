@@ -1,0 +1,350 @@
+/* The order of launches on a real GPU, as the host knows it (real/streams.h), and calls that are not followed. Each test begins
+ * anew in a process of its own, for the order is the process's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "real/streams.h"
+#include "real/unfollowed.h"
+
+static char handles[16];
+#define STREAM(n) ((void *)&handles[n])
+#define EVENT(n)  ((void *)&handles[8 + (n)])
+static const struct ws_real_lane legacy, per_thread = { NULL, true };
+static struct ws_report *report;
+
+static struct ws_real_lane in(unsigned n) { return (struct ws_real_lane){ STREAM(n), false }; }
+
+static struct ws_race_launch launch_by(struct ws_real_lane lane, enum ws_real_hands hands)
+{
+	struct ws_race_launch l;
+	bool compared = ws_real_stream_launches(lane, hands, &l);
+
+	assert_int_equal(compared, l.mark == WS_RACE_COMPARED);
+	return l;
+}
+
+static struct ws_race_launch launch(struct ws_real_lane lane)
+{
+	return launch_by(lane, WS_REAL_HANDS_NOTHING);
+}
+
+/* Both are compared; and which is before which? */
+static bool compared(const struct ws_race_launch *a, const struct ws_race_launch *b)
+{
+	return a->mark == WS_RACE_COMPARED && b->mark == WS_RACE_COMPARED;
+}
+
+static bool before(const struct ws_race_launch *a, const struct ws_race_launch *b)
+{
+	return a->lane == b->lane ? a->index < b->index : a->index <= b->before[a->lane];
+}
+
+/* Two streams that wait for the default stream, and one that does not. */
+static void make_streams(void)
+{
+	ws_real_stream_made(STREAM(0), true);
+	ws_real_stream_made(STREAM(1), true);
+	ws_real_stream_made(STREAM(2), false);
+}
+
+static void expect(struct ws_race_launch a, struct ws_race_launch b, bool ordered)
+{
+	if (!compared(&a, &b))
+		fail_msg("not compared");
+	if (before(&a, &b) != ordered)
+		fail_msg("%s", ordered ? "not ordered" : "ordered");
+}
+
+static void streams(void)
+{
+	struct ws_race_launch a, b, c;
+
+	make_streams();
+	a = launch(in(0));
+	b = launch(in(1));
+	c = launch(in(0));
+	expect(a, b, false);
+	expect(a, c, true);
+	expect(b, c, false);
+	assert_int_equal(a.stream, 1);
+	assert_int_equal(b.stream, 2);
+	assert_true(a.lane != b.lane && a.lanes > b.lane);
+}
+
+static void default_stream(void)
+{
+	struct ws_race_launch a, free_running, d, b, e;
+
+	make_streams();
+	a = launch(in(0));
+	free_running = launch(in(2));
+	d = launch(legacy);
+	b = launch(in(1));
+	e = launch(in(2));
+	expect(a, d, true);
+	expect(d, b, true);
+	expect(a, b, true);
+	expect(free_running, d, false);
+	expect(d, e, false);
+	assert_int_equal(d.stream, WS_RACE_STREAM_DEFAULT);
+}
+
+/* A copy in the default stream, of which nothing else is known. */
+static void work_in_the_default_stream(void)
+{
+	struct ws_race_launch a, b;
+
+	make_streams();
+	a = launch(in(0));
+	ws_real_stream_used(in(1));
+	b = launch(in(1));
+	expect(a, b, false);
+	ws_real_stream_used(legacy);
+	b = launch(in(1));
+	expect(a, b, true);
+}
+
+static void events(void)
+{
+	struct ws_race_launch a, b, c;
+
+	make_streams();
+	ws_real_event_recorded(EVENT(0), in(0));
+	a = launch(in(0));
+	ws_real_stream_waits(in(1), EVENT(0));
+	ws_real_stream_waits(in(1), EVENT(1));       /* never recorded */
+	b = launch(in(1));
+	expect(a, b, false);
+	ws_real_event_recorded(EVENT(0), in(0));
+	ws_real_stream_waits(in(2), EVENT(0));
+	ws_real_event_recorded(EVENT(1), in(2));
+	ws_real_stream_waits(in(1), EVENT(1));
+	c = launch(in(1));
+	expect(a, c, true);
+	ws_real_event_ended(EVENT(0));
+	ws_real_stream_waits(in(1), EVENT(0));
+	a = launch(in(0));
+	expect(a, launch(in(1)), false);
+}
+
+static void the_host_waits(void)
+{
+	struct ws_race_launch a, b;
+
+	make_streams();
+	a = launch(in(0));
+	ws_real_event_recorded(EVENT(0), in(0));
+	b = launch(in(2));
+	ws_real_host_waits_event(EVENT(0));
+	expect(a, launch(in(1)), true);
+	expect(b, launch(in(1)), false);
+	ws_real_host_waits_stream(in(2));
+	expect(b, launch(in(1)), true);
+	a = launch(in(0));
+	ws_real_host_waits_all();
+	expect(a, launch(in(2)), true);
+}
+
+/* A stream that was made by a call which is not seen: what waits for it waits for all. */
+static void unknown_streams(void)
+{
+	struct ws_race_launch a;
+
+	make_streams();
+	a = launch(in(0));
+	assert_int_equal(launch(in(5)).mark, 0);
+	ws_real_event_recorded(EVENT(0), in(5));
+	ws_real_stream_waits(in(1), EVENT(0));
+	expect(a, launch(in(1)), true);
+}
+
+static void one_stream_is_not_compared(void)
+{
+	assert_int_equal(launch(legacy).mark, 0);
+	ws_real_stream_made(STREAM(0), true);
+	assert_int_equal(launch(in(0)).mark, 0);
+	assert_int_equal(launch(legacy).mark, 0);
+	ws_real_stream_made(STREAM(1), true);
+	assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
+}
+
+/* What is in order for long is left alone, until it is not. */
+static void launches_in_order(void)
+{
+	unsigned n = 0;
+
+	make_streams();
+	for (unsigned k = 0; k < 1000; k++) {
+		n += launch(in(k % 2)).mark != 0;
+		ws_real_event_recorded(EVENT(0), in(k % 2));
+		ws_real_stream_waits(in(!(k % 2)), EVENT(0));
+	}
+	assert_in_range(n, 1, 100);
+	assert_int_equal(launch(in(0)).mark, 0);
+	ws_real_event_ended(EVENT(0));
+	assert_int_equal(launch(in(2)).mark, WS_RACE_COMPARED);
+	assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
+	ws_real_host_waits_all();
+	for (unsigned k = 0; k < 1000; k++)
+		assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
+}
+
+/* A kernel with a fence may have been told something by another one, and what is behind it knows that, too. */
+static void kernels_that_hand_on(void)
+{
+	struct ws_race_launch a;
+
+	make_streams();
+	a = launch(in(0));
+	assert_int_equal(launch_by(in(1), WS_REAL_HANDS_LAUNCHES).mark, 0);
+	assert_int_equal(launch(in(1)).mark, 0);
+	expect(a, launch(in(2)), false);
+	ws_real_event_recorded(EVENT(0), in(1));
+	ws_real_stream_waits(in(2), EVENT(0));
+	assert_int_equal(launch(in(2)).mark, 0);
+	ws_real_host_waits_event(EVENT(0));
+	expect(a, launch(in(2)), false);
+	expect(a, launch(in(1)), false);
+	/* What it tells the host is known to whatever the host does then. */
+	a = launch(in(0));
+	launch_by(in(0), WS_REAL_HANDS_HOST);
+	ws_real_host_waits_all();
+	expect(a, launch(in(1)), true);
+}
+
+static void many_streams(void)
+{
+	static char many[64];
+	struct ws_race_launch last = { 0 };
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < WS_COUNT(many); k++)
+		ws_real_stream_made(&many[k], false);
+	for (unsigned k = 0; k < WS_COUNT(many); k++) {
+		last = launch((struct ws_real_lane){ &many[k], false });
+		n += last.mark != 0;
+		assert_true(!last.mark || last.lane < WS_RACE_LANES);
+	}
+	assert_int_equal(n, WS_RACE_LANES - 1);
+	/* Their lanes are others' when they have ended, and the host has waited. */
+	for (unsigned k = 0; k < WS_COUNT(many); k++)
+		ws_real_stream_ended(&many[k]);
+	ws_real_host_waits_all();
+	ws_real_stream_made(STREAM(0), false);
+	assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
+}
+
+static void *launch_there(void *out)
+{
+	*(struct ws_race_launch *)out = launch(per_thread);
+	return NULL;
+}
+
+static void threads(void)
+{
+	struct ws_race_launch a, b;
+	pthread_t thread;
+
+	make_streams();
+	a = launch(per_thread);
+	pthread_create(&thread, NULL, launch_there, &b);
+	pthread_join(thread, NULL);
+	expect(a, b, false);
+	expect(a, launch(per_thread), true);
+	assert_int_equal(a.stream, WS_RACE_STREAM_PER_THREAD);
+	expect(a, launch((struct ws_real_lane){ (void *)2, false }), true);
+	expect(a, launch((struct ws_real_lane){ (void *)1, true }), true);
+}
+
+/* ---- calls that are not followed ---- */
+static int called_with[3];
+static int some_call(int a, int b, int c)
+{
+	called_with[0] = a;
+	called_with[1] = b;
+	called_with[2] = c;
+	return 7;
+}
+static int other_call(int a) { return a + 1; }
+
+typedef int three(int, int, int);
+typedef int one(int);
+
+static void unfollowed_calls(void)
+{
+	struct ws_race_launch a;
+	three *f;
+	one *g;
+	void *real, *made;
+	int (*some)(int, int, int) = some_call, (*other)(int) = other_call;
+
+	make_streams();
+	memcpy(&real, &some, sizeof real);
+	assert_ptr_equal(ws_real_marking("cuFuncGetAttribute", real), real);
+	assert_ptr_equal(ws_real_marking("cuGraphAddHostNode", real), real);
+	made = ws_real_marking("cuMemcpyHtoD_v2", real);
+	assert_ptr_not_equal(made, real);
+	assert_ptr_equal(ws_real_marking("cuMemcpyHtoD_v2", real), made);
+	memcpy(&f, &made, sizeof f);
+	a = launch(in(0));
+	expect(a, launch(in(1)), false);
+	assert_int_equal(f(1, 2, 3), 7);
+	assert_true(called_with[0] == 1 && called_with[1] == 2 && called_with[2] == 3);
+	expect(a, launch(in(1)), true);
+	memcpy(&real, &other, sizeof real);
+	made = ws_real_marking("cuStreamWaitValue32_v2", real);
+	memcpy(&g, &made, sizeof g);
+	assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
+	assert_int_equal(g(4), 5);
+	assert_int_equal(launch(in(0)).mark, 0);
+}
+
+/* ---- each in a process ---- */
+static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
+	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, threads, unfollowed_calls };
+static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
+	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "threads", "unfollowed_calls" };
+
+static int run_one(unsigned long n)
+{
+	report = ws_report_new();
+	ws_real_streams_start(report);
+	tests_of[n]();
+	ws_report_free(report);
+	return 0;
+}
+
+static void each_in_a_process(void **state)
+{
+	for (unsigned n = 0; n < WS_COUNT(tests_of); n++) {
+		char command[4200], self[4096] = { 0 };
+
+		assert_true(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+		snprintf(command, sizeof command, "'%s' %u", self, n);
+		if (system(command) != 0)
+			fail_msg("%s", names[n]);
+	}
+}
+
+static void one_alone(void **state)
+{
+	run_one((unsigned long)(uintptr_t)*state);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = { cmocka_unit_test(each_in_a_process) };
+	unsigned long n = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+	const struct CMUnitTest alone[] = { cmocka_unit_test_prestate(one_alone, (void *)(uintptr_t)n) };
+
+	return argc > 1 && n < WS_COUNT(tests_of) ? cmocka_run_group_tests(alone, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
+}
