@@ -238,14 +238,22 @@ HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 	return with_grid(r | common << R_BYTES_AT | several << R_SEVERAL_AT, several, f->grid);
 }
 
-/* Who has made an entry, if it is a thread of the launch, at a time of its warp's first segment. */
+/* Who has made an entry, if it is a thread of the launch. Warps that fence in a loop take a segment every LAST_SUB fences, so that most
+ * entries are of no first segment: those have a description, one more trip to memory. */
 HELPER bool far_target(u64 entry, const struct fast *f, struct target *t)
 {
 	u32 nth = segment_of(entry) - BLOCK.lowest, nwarps = BLOCK.nwarps, block = nth / nwarps;
 
 	t->at = (struct place){ f->grid, block, nth - block * nwarps, epoch_of(entry), sub_of(entry) };
 	t->lane = lane_of(entry);
-	return nth < BLOCK.range && !is_summed(entry);
+	if (is_summed(entry))
+		return false;
+	if (nth < BLOCK.range)
+		return true;
+	if (BLOCK.copies)                /* it may be of an asynchronous copy */
+		return false;
+	t->at = place_of(entry);
+	return t->at.grid == f->grid;
 }
 
 /* Of a thread that has acquired something: is the write before mine by its last acquire? R is entered meanwhile, where what

@@ -884,6 +884,30 @@ static void race_gives_kernels_a_parameter(void **state)
 	}
 }
 
+/* Kernels with checks in every launch or with fences have as many registers as 1,024 threads can have. */
+static void race_leaves_registers_to_its_calls(void **state)
+{
+	static const char *const kernels[][2] = {
+		{ "ld.global.u32 %r1, [%d1]; st.global.u32 [%d1], %r1; membar.gl; st.global.u32 [%d1], %r1; ret;", ".maxnreg 64" },
+		{ "membar.gl; ret;", ".maxnreg 32" },
+		{ "mov.u32 %r1, 1; ret;", ".maxnreg 32" },
+	};
+
+	for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+		struct ws_buf text = { 0 }, out = { 0 };
+		struct work w;
+
+		ws_buf_printf(&text, HEAD ".entry k()\n{ .reg .u32 %%r<9>; .reg .u64 %%d<9>; mov.u64 %%d1, 64; %s }\n", kernels[k][0]);
+		begin_race(&w, text.data, false);
+		assert_true(ws_rw_end(w.p));
+		ws_ptx_print(w.m, &out);
+		assert_non_null(strstr(out.data, kernels[k][1]));
+		ws_buf_free(&out);
+		ws_buf_free(&text);
+		finish(&w);
+	}
+}
+
 static void race_says_what_it_cannot_check(void **state)
 {
 	static const struct { const char *inst, *why; } rows[] = {
@@ -1238,6 +1262,7 @@ int main(void)
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
 		cmocka_unit_test(race_gives_kernels_a_parameter),
+		cmocka_unit_test(race_leaves_registers_to_its_calls),
 		cmocka_unit_test(race_follows_copies),
 		cmocka_unit_test(race_follows_objects),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
