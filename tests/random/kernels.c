@@ -50,6 +50,7 @@ struct kernel {
 	uint32_t blocks, threads, cluster;
 	bool fences, strong, async, locks, peers;
 	bool wide, table;            /* all scopes hold all threads; entries with a lock each */
+	bool bulk;                   /* its copies are bulk copies: the checks do not know groups of both kinds in one kernel */
 	uint32_t nsteps, phases;
 	struct step step[MAX_STEPS];
 };
@@ -321,9 +322,9 @@ static void bulk_store(struct ws_buf *b)
 static void phase(struct ws_buf *b, struct kernel *k)
 {
 	uint32_t label = labels++, some, bytes = 16 << rnd(4);
-	bool bulk = one_in(2) && !device;
+	bool bulk = one_in(2) && (!device || k->bulk);
 
-	if (one_in(3)) {
+	if (one_in(3) && !(device && k->bulk)) {
 		cp_async(b, k);
 		ws_buf_puts(b, "\tcp.async.mbarrier.arrive.shared.b64 [%r11];\n");
 	}
@@ -365,7 +366,7 @@ static void some_threads(struct ws_buf *b, const struct kernel *k)
 		if (k->fences && one_in(4))
 			fence(b, k);
 		else if (k->async && one_in(4))
-			device || one_in(2) ? cp_async(b, k) : bulk_store(b);
+			(device ? !k->bulk : one_in(2)) ? cp_async(b, k) : bulk_store(b);
 		else
 			access_step(b, k);
 	}
@@ -401,7 +402,7 @@ static struct kernel *make(uint64_t seed)
 	rng = seed * 0x9E3779B97F4A7C15u + 1;
 	labels = 1;
 	k->seed = seed;
-	k->cluster = one_in(4) && !device ? 2 : 0;
+	k->cluster = one_in(4) ? 2 : 0;
 	k->blocks = k->cluster ? 2 * (1 + rnd(2)) : 1 + rnd(3);
 	k->threads = WS_WARP * (1 + rnd(3));
 	k->strong = one_in(2);
@@ -412,6 +413,7 @@ static struct kernel *make(uint64_t seed)
 	k->table = one_in(3);
 	k->wide = wide = k->table && !k->cluster && one_in(2);
 	k->async &= !wide;
+	k->bulk = k->seed % 3;
 	k->fences |= wide;
 	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
 	for (uint32_t i = 0; i < k->nsteps; i++)
@@ -539,10 +541,19 @@ static char *other_bytes(const struct result *alone, const struct result *both)
 /* ---- the checks of the pass `race` ---- */
 static uint64_t missed_kernels, racing_kernels, limits, others;
 
-/* The place in `raced` of what the checks found. */
-static uint64_t place_of(const struct ws_race_found *f, const struct result *res, uint32_t shared)
+/* Is there a race where the checks found one? Of shared memory they say the offset: in a cluster, of some block's of it. */
+static bool is_race(const struct kernel *k, const struct ws_race_found *f, const struct result *exact, const struct result *res,
+                    uint32_t shared, uint64_t *at)
 {
-	return f->space == WS_RACE_GLOBAL ? f->address - res->base : GLOBAL + f->block * SHARED + f->address - shared;
+	uint32_t blocks = k->cluster ? k->cluster : 1;
+
+	*at = f->space == WS_RACE_GLOBAL ? f->address - res->base : f->address - shared;
+	if (f->space == WS_RACE_GLOBAL)
+		return *at < GLOBAL && exact->raced[*at];
+	for (uint32_t b = f->block / blocks * blocks, n = 0; n < blocks; n++)
+		if (*at < SHARED && exact->raced[GLOBAL + (b + n) * SHARED + *at])
+			return true;
+	return false;
 }
 
 /* Where the kernel's own variable begins in its shared memory, behind that of the checks. */
@@ -559,16 +570,18 @@ static uint32_t shared_start(const struct ws_gpu_kernel *k)
 	return 0;
 }
 
-static char *found_more(const struct race_tables *t, const struct result *exact, struct result *res, uint32_t shared)
+static char *found_more(const struct kernel *k, const struct race_tables *t, const struct result *exact, struct result *res, uint32_t shared)
 {
 	const struct ws_race_found *f;
 	struct ws_buf b = {NULL, 0, 0};
 
 	for (uint32_t n = 0; (f = race_found(t, n)); n++) {
-		uint64_t at = place_of(f, res, shared);
+		uint64_t at;
 
+		if (f->flags & (WS_RACE_LIFETIME_BEGINS | WS_RACE_LIFETIME_ENDS))
+			continue;
 		res->differ = true;
-		if (at >= PLACES || !exact->raced[at])
+		if (!is_race(k, f, exact, res, shared, &at))
 			ws_buf_printf(&b, "a race that is none: %s %" PRIu64 ", pair %u, sites %u and %u, block %u thread %u, block %u "
 			              "thread %u\n", f->space ? "shared" : "global", at, f->pair, f->site, f->other_site, f->block,
 			              f->thread, f->other_block, f->other_thread);
@@ -593,6 +606,8 @@ static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const
 	memset(res, 0, sizeof *res);
 	res->base = mem->addr;
 	race_tables(g, &t);
+	if (k->cluster)
+		l.cluster[0] = k->cluster, l.cluster[1] = l.cluster[2] = 1;
 	if (m && k->seed % 2)            /* the cells of shared memory in shared memory */
 		l.shared_dynamic = race_shared_size(m, "k", k->threads);
 	if (m)
@@ -600,7 +615,7 @@ static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const
 	if (!m || !race_set(m, &t))
 		why = ws_strdup(err.text.data ? err.text.data : "no checks");
 	else if (ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err))
-		why = found_more(&t, exact, res, shared_start(ws_gpu_module_kernel(m, "k")));
+		why = found_more(k, &t, exact, res, shared_start(ws_gpu_module_kernel(m, "k")));
 	else if (err.code != WS_GPU_LIMIT)
 		why = ws_strdup(err.text.data);
 	limits += err.code == WS_GPU_LIMIT;
