@@ -94,19 +94,23 @@ HELPER struct others others_of(u32 number, u32 lane)
 	return o;
 }
 
-/* The first segment that one of them may have, or `floor`. */
+/* The first segment that one of them may have, or `floor`. They begin one after the other, so the first few decide. */
 HELPER u32 floor_of_lane(u32 number, u32 lane, u32 floor)
 {
+	enum { FEW = 3 };
 	struct others o = others_of(number, lane);
+	u32 seen = 0;
 
 	if (o.more)
 		global_add(COUNTS(launches_missing), 1);
 	#pragma nounroll
-	for (u32 index = o.from; index <= o.newest; index++) {
+	for (u32 index = o.from; index <= o.newest && seen < FEW; index++) {
 		struct begun b = load_begun(number_in_lane(lane, index));
 
-		if (b.index == index && b.first < floor)
-			floor = b.first;
+		if (b.index != index)
+			continue;
+		seen++;
+		floor = b.first < floor ? b.first : floor;
 	}
 	return floor;
 }

@@ -116,9 +116,8 @@ static void say_launches(const struct finding *g, struct ws_race *r, struct ws_b
 {
 	if (!of_two_launches(g->found))
 		return;
-	ws_buf_puts(first, first->len ? "; in " : "in ");
+	ws_buf_puts(first, first->len ? "; of " : "");
 	name_launch(first, first_kernel(g), g->found->other_stream);
-	ws_buf_puts(second, "in ");
 	name_launch(second, second_kernel(g), g->found->stream);
 	r->first.operation = first->data;
 	r->second.operation = second->data;
