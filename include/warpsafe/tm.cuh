@@ -625,11 +625,12 @@ WS_TX_FN void ws_tx__back_off(struct ws_tx *tx, unsigned exponent)
 #endif
 /* The first two aborts count for half: who has lost once tries again in the next round, with the other lanes of its warp (H200: a tenth
  * to a seventh more where few conflict). */
-enum { WS_TX_MORE = 2, WS_TX_OLD = 32, WS_TX_SOON = 4 };
+enum { WS_TX_MORE = 2, WS_TX_OLD = 32, WS_TX_SOON = 4, WS_TX_LARGE = 9 };
 
 /* The longest time grows with the square root of the number of threads: one that has been unlucky in a small grid would else wait when
  * all others are done (H200, BANK and HASH-M on 2^14 and 2^18 threads: the best are 9 and 11). One that has been aborted 32 times shows
- * that this is not enough, and may wait four times as long. */
+ * that this is not enough, and may wait four times as long; the first 16 in a large grid wait half as long, which words that few want are
+ * better off with (a twentieth to a tenth). */
 WS_TX_FN unsigned ws_tx__levels(void)
 {
 	unsigned long long threads = WS_TX_THREADS;
@@ -642,13 +643,20 @@ WS_TX_FN unsigned ws_tx__levels(void)
 	return levels;
 }
 
+/* The longest time for the next attempt. */
+WS_TX_FN unsigned ws_tx__most(const struct ws_tx *tx)
+{
+	if (tx->why == WS_TM_RETRY)
+		return WS_TX_MOST;
+	if (tx->aborts >= WS_TX_OLD)
+		return tx->levels + WS_TX_MORE;
+	return tx->levels - (tx->levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
+}
+
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 {
-	unsigned most = tx->why == WS_TM_RETRY ? WS_TX_MOST : tx->levels + (tx->aborts < WS_TX_OLD ? 0 : WS_TX_MORE);
+	unsigned most = 2 * ws_tx__most(tx) + 1, up = tx->level < WS_TX_SOON ? 1 : 2;
 
-	unsigned up = tx->level < WS_TX_SOON ? 1 : 2;
-
-	most = 2 * most + 1;
 	if (conflict)
 		tx->level = tx->level + up < most ? tx->level + up : most;
 	else
