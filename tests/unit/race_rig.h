@@ -14,6 +14,12 @@ struct race_rig {
 	struct host_decides host;
 };
 
+/* How many random kernels a test runs: fewer where code is slow, under sanitizers (tools/check sets WARPSAFE_ROUNDS there). */
+static inline unsigned rig_rounds(unsigned n)
+{
+	return getenv("WARPSAFE_ROUNDS") ? n / 3 : n;
+}
+
 static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config c, const char *text)
 {
 	struct race_rig r = { 0 };

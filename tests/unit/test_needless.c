@@ -104,9 +104,9 @@ static void what_is_left_finds_what_all_find(void **state)
 		{ .divergence = WS_DIV_ITS, .host_threads = 1 },
 		{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
 	};
-	unsigned races[2] = { 0 };
+	unsigned races[2] = { 0 }, kernels = rig_rounds(KERNELS);
 
-	for (unsigned n = 0; n < KERNELS; n++) {
+	for (unsigned n = 0; n < kernels; n++) {
 		struct ws_buf text = { 0 };
 		bool race[2][SPACES];
 
@@ -120,7 +120,7 @@ static void what_is_left_finds_what_all_find(void **state)
 				 race[1][1], race[0][0], race[0][1], text.data);
 		ws_buf_free(&text);
 	}
-	assert_true(races[0] > KERNELS / 8 && races[1] > KERNELS / 8);       /* kernels of both kinds were there */
+	assert_true(races[0] > kernels / 8 && races[1] > kernels / 8);       /* kernels of both kinds were there */
 	print_message("%u kernels have races, %u none\n", races[1], races[0]);
 }
 
@@ -192,9 +192,9 @@ static bool finds_by_data(const char *pass, const char *text, bool *entered)
 static void what_is_left_finds_races_by_data(void **state)
 {
 	enum { ROUNDS = 40 };
-	unsigned races = 0, silent = 0;
+	unsigned races = 0, silent = 0, rounds = rig_rounds(ROUNDS);
 
-	for (unsigned n = 0; n < ROUNDS; n++) {
+	for (unsigned n = 0; n < rounds; n++) {
 		struct ws_buf text = { 0 };
 		bool entered, all, left;
 		uint64_t data;
@@ -211,8 +211,8 @@ static void what_is_left_finds_races_by_data(void **state)
 		silent += !entered;
 		ws_buf_free(&text);
 	}
-	print_message("%u kernels with addresses that are data: %u have races, %u need no checks\n", ROUNDS, races, silent);
-	assert_true(races > ROUNDS / 8 && silent > ROUNDS / 8);
+	print_message("%u kernels with addresses that are data: %u have races, %u need no checks\n", rounds, races, silent);
+	assert_true(races > rounds / 8 && silent > rounds / 8);
 }
 
 /* Words of threads `stride` bytes apart, and `gap` bytes behind them: their own by the size of the launch, or not. */

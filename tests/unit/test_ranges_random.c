@@ -4,7 +4,7 @@
 #include "host_decides.h"
 #include "race_rig.h"
 
-enum { KERNELS = 200, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
+enum { KERNELS = 120, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 static unsigned silent_by_host;
@@ -153,8 +153,7 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 
 static void what_is_left_finds_what_all_find(void **state)
 {
-	const char *rounds = getenv("WARPSAFE_ROUNDS");          /* set where code is slow: under sanitizers */
-	unsigned races = 0, silent = 0, kernels = rounds ? KERNELS / 3 : KERNELS;
+	unsigned races = 0, silent = 0, kernels = rig_rounds(KERNELS);
 
 	for (unsigned k = 0; k < kernels; k++) {
 		struct ws_buf text = { 0 };
