@@ -14,7 +14,8 @@
 #include "detect/order.h"
 #include "real/unfollowed.h"
 
-enum { ORDERED_FOR_LONG = 64 };              /* launches */
+/* Launches. Each of them has its checks though a proof says that it needs none for itself. */
+enum { ORDERED_FOR_LONG = 8 };
 #define LEGACY ((void *)1)                   /* CU_STREAM_LEGACY */
 #define PER_THREAD ((void *)2)               /* CU_STREAM_PER_THREAD */
 
