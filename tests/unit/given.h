@@ -16,7 +16,7 @@ static inline uint32_t given_params(const struct ws_gpu_kernel *k)
 	last = info.nparams ? info.nparams - 1 : 0;
 	if (!info.nparams || strcmp(info.func->params[last]->name, "__warpsafe_launch") != 0)
 		return 0;
-	return info.param_offset[last] ? info.param_offset[last] : 1;
+	return last ? info.param_offset[last - 1] + info.param_size[last - 1] : 1;       /* what is between is not the test's */
 }
 
 #endif
