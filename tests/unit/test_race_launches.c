@@ -55,11 +55,13 @@ static void run(struct race_rig *r, const char *kernel, uint32_t grid, uint32_t 
 	struct ws_gpu_launch l = { .grid = { grid, 1, 1 }, .block = { block, 1, 1 }, .params = params };
 	struct ws_kernel_info info;
 	char buffer[256] = { 0 };
+	uint32_t at;
 
 	ws_gpu_kernel_info(k, &info);
+	at = info.param_offset[info.nparams - 1];
+	assert_int_equal(info.param_bytes, at + sizeof params->launch);
 	memcpy(buffer, params, given_params(k));
-	memcpy(buffer + given_params(k), &params->launch, sizeof params->launch);
-	assert_int_equal(info.param_bytes, given_params(k) + sizeof params->launch);
+	memcpy(buffer + at, &params->launch, sizeof params->launch);
 	l.params = buffer;
 	if (!ws_gpu_launch(r->rig.g, k, &l, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
