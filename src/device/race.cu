@@ -1143,7 +1143,8 @@ INLINED void race_part_arrive(u32 barrier, u32 threads)
 	__warpsafe_part_arrive(barrier, threads);
 }
 
-HELPER void acquire_part(u32 warp, u32 barrier)
+/* By the lane that works for its warp: what was released at a word that stands for a barrier. */
+HELPER void acquire_at(u32 warp, u64 key, u32 scope)
 {
 	struct found f;
 
@@ -1151,11 +1152,11 @@ HELPER void acquire_part(u32 warp, u32 barrier)
 		unknown_from_here(warp);
 		return;
 	}
-	f = released_at(location_key(part_word(barrier), PART_WHAT));
+	f = released_at(key);
 	if (!f.release)
 		return;
 	want_state(thread_index());
-	acquire(thread_index(), &f, WS_RACE_STRONG_CTA);
+	acquire(thread_index(), &f, scope);
 }
 
 SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
@@ -1168,7 +1169,7 @@ SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
 	}
 	warp_sync(lanes_of_warp(warp));
 	if (works(warp)) {
-		acquire_part(warp, barrier);
+		acquire_at(warp, location_key(part_word(barrier), PART_WHAT), WS_RACE_STRONG_CTA);
 		next_sub(warp, true);
 	}
 	warp_sync(lanes_of_warp(warp));

@@ -24,32 +24,35 @@ HELPER u64 time_of_copy(u32 thread, u32 number)
 	       (u64)(number % CELL_NUMBERS) << SUB_AT;
 }
 
-/* R after the copy's read. An entry has one reader, or says that several blocks have read. */
+/* R after the copy's read. An entry has one reader, or says of global memory that several blocks have read. */
 HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
 {
+	bool global = !SM90 || WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL;
+
 	*lost = false;
-	if (r_several(r) == BLOCKS && !r_class(r) && has_grid(r, BLOCK.grid) && !is_of_past(r))
+	if (global && r_several(r) == BLOCKS && !r_class(r) && has_grid(r, BLOCK.grid) && !is_of_past(r))
 		return r;
 	if (!segment_of(r) || is_own_copy(r) || verdict(r, r_class(r), r_several(r), m) == ORDERED)
 		return mine;
-	if (other_launch(r)) {
+	if (global && other_launch(r)) {
 		count_threads(COUNTS(readers));
 		return mine;
 	}
-	if (beginning(segment_of(r)).block != BLOCK.block && r_bytes(r) == 15)
+	if (global && beginning(segment_of(r)).block != BLOCK.block && r_bytes(r) == 15)
 		return with_grid((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, BLOCKS, BLOCK.grid);
 	*lost = true;
 	return mine;
 }
 
-HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
+/* False: the word is passed over. */
+HELPER bool enter_copy_read(const struct word *d, const struct me *m, u64 mine)
 {
 	u64 w, r, was, next;
 	bool lost;
 
 	load_cell(d->cell, &w, &r);
 	if (is_passed_over(w, BLOCK.grid))
-		return;
+		return false;
 	while ((next = after_copy_read(r, m, mine, &lost)) != r) {
 		was = cas64(d->cell + 8, r, next);
 		if (was == r)
@@ -58,6 +61,15 @@ HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
 	}
 	if (lost)
 		count_threads(COUNTS(lost));
+	return true;
+}
+
+HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
+{
+	u64 w;
+
+	if (!enter_copy_read(d, m, mine))
+		return;
 	w = load64(d->cell);
 	if (w_bytes(w) & d->bytes)
 		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);

@@ -104,32 +104,10 @@ HELPER void check_before_copy(const struct word *d, const struct me *m, u64 w, u
 	note(v, pair, w, bytes, d, m, writers_in(w), proxy);
 }
 
-HELPER u64 after_bulk_read(u64 r, const struct me *m, u64 mine, bool *lost)
-{
-	*lost = false;
-	if (WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
-		return after_copy_read(r, m, mine, lost);
-	*lost = segment_of(r) && !is_own_copy(r) && verdict(r, r_class(r), r_several(r), m) != ORDERED;
-	return mine;
-}
-
 HELPER void bulk_reads_word(const struct word *d, const struct me *m, u64 mine)
 {
-	u64 w, r, was, next;
-	bool lost;
-
-	load_cell(d->cell, &w, &r);
-	if (is_passed_over(w, BLOCK.grid))
-		return;
-	while ((next = after_bulk_read(r, m, mine, &lost)) != r) {
-		was = cas64(d->cell + 8, r, next);
-		if (was == r)
-			break;
-		r = was;
-	}
-	if (lost)
-		count_threads(COUNTS(lost));
-	check_before_copy(d, m, load64(d->cell), WS_RACE_READ_AFTER_WRITE);
+	if (enter_copy_read(d, m, mine))
+		check_before_copy(d, m, load64(d->cell), WS_RACE_READ_AFTER_WRITE);
 }
 
 HELPER void bulk_writes_word(const struct word *d, const struct me *m, u64 mine)

@@ -1,4 +1,5 @@
-/* race_launch.cuh - the segments of a launch, and launches of other streams that nothing orders with this one (race.cu; race.h, "launches that may overlap").
+/* race_launch.cuh - the segments of a launch, and launches of other streams that nothing orders with this one (race.cu; race.h,
+ * "launches that may overlap").
  *
  * The host says of a launch, by a parameter, which launches of each lane are complete when it begins. The launch's first block
  * copies that to the table of launches, with the segments of its warps; who comes to an entry of another launch looks there

@@ -122,22 +122,6 @@ INLINED void race_cluster_arrive(u32 ordering)
 	__warpsafe_cluster_arrive(ordering);
 }
 
-/* By one lane of a warp, all of which has passed: what the others of the cluster knew. */
-HELPER void acquire_from_cluster(u32 warp, u32 nth)
-{
-	struct found f;
-
-	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
-		unknown_from_here(warp);
-		return;
-	}
-	f = released_at(location_key(cluster_word(nth), CLUSTER_WHAT));
-	if (!f.release)
-		return;
-	want_state(thread_index());
-	acquire(thread_index(), &f, WS_RACE_STRONG_GPU);
-}
-
 /* Another warp may have come to the next one already. */
 HELPER u32 barrier_passed(u32 warp)
 {
@@ -162,7 +146,7 @@ SLOW void __warpsafe_cluster_pass(u32 ordering)
 
 			shared_max32(IN_SHARED(__warpsafe_block.passed), nth);
 			if (ordering) {
-				acquire_from_cluster(warp, nth);
+				acquire_at(warp, location_key(cluster_word(nth), CLUSTER_WHAT), WS_RACE_STRONG_GPU);
 				next_sub(warp, true);
 			}
 		}

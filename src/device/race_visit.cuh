@@ -93,7 +93,7 @@ HELPER u32 has_begun(u32 block, u32 rank, u32 warp)
 	return ORDERED;
 }
 
-/* An access to the block of a rank, which has that slot (0: it has not begun). my_rank: of the visitor's block. */
+/* An access to the block of a rank, which has that slot (0: it has not begun). ranks: that one, and above it the visitor's block's. */
 SLOW void __warpsafe_visit(u64 address, u32 what, u32 site, u32 writes, u32 ranks, u32 slot)
 {
 	u32 warp = warp_index(), rank = ranks & 0xffff, block = block_of_rank(rank), v;
