@@ -59,6 +59,16 @@ void *ws_grow(void *items, size_t *cap, size_t need, size_t size)
 	return ws_realloc(items, n * size);
 }
 
+void *ws_grow_zeroed(void *items, size_t *cap, size_t need, size_t size)
+{
+	size_t had = *cap;
+	char *grown = ws_grow(items, cap, need, size);
+
+	if (*cap > had)
+		memset(grown + had * size, 0, (*cap - had) * size);
+	return grown;
+}
+
 /* ---- arena ---- */
 struct chunk {
 	struct chunk *next;

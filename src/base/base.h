@@ -22,6 +22,7 @@ char *ws_strndup(const char *s, size_t n);
 
 /* Grows the array *items of *cap elements of `size` bytes so that it holds at least `need`. */
 void *ws_grow(void *items, size_t *cap, size_t need, size_t size);
+void *ws_grow_zeroed(void *items, size_t *cap, size_t need, size_t size);    /* the elements more are zero */
 #define WS_PUSH(items, n, cap) \
 	((items) = ws_grow((items), &(cap), (n) + 1, sizeof *(items)), &(items)[(n)++])
 

@@ -208,13 +208,7 @@ static void name_stream(const struct ws_lane *lane, struct ws_buf *b)
 
 static bool *last_was_kernel(uint32_t timeline)
 {
-	if (timeline >= state.ntimelines) {
-		size_t n = 2 * (size_t)timeline + 8;
-
-		state.kernel_last = ws_realloc(state.kernel_last, n * sizeof *state.kernel_last);
-		memset(state.kernel_last + state.ntimelines, 0, (n - state.ntimelines) * sizeof *state.kernel_last);
-		state.ntimelines = n;
-	}
+	state.kernel_last = ws_grow_zeroed(state.kernel_last, &state.ntimelines, (size_t)timeline + 1, sizeof *state.kernel_last);
 	return &state.kernel_last[timeline];
 }
 

@@ -83,13 +83,7 @@ static void end(void)
 /* ---- timelines ---- */
 static struct lane *lane_at(uint32_t timeline)
 {
-	if (timeline >= state.nlanes) {
-		size_t n = 2 * (size_t)timeline + 8;
-
-		state.lanes = ws_realloc(state.lanes, n * sizeof *state.lanes);
-		memset(state.lanes + state.nlanes, 0, (n - state.nlanes) * sizeof *state.lanes);
-		state.nlanes = n;
-	}
+	state.lanes = ws_grow_zeroed(state.lanes, &state.nlanes, (size_t)timeline + 1, sizeof *state.lanes);
 	return &state.lanes[timeline];
 }
 

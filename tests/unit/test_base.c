@@ -27,6 +27,22 @@ static void arena_gives_zeroed_aligned_memory(void **state)
 	ws_arena_free(NULL);
 }
 
+static void what_grows_can_be_zero(void **state)
+{
+	int *list = NULL;
+	size_t cap = 0;
+
+	for (size_t n = 1; n < 100; n++) {
+		list = ws_grow_zeroed(list, &cap, n, sizeof *list);
+		assert_true(cap >= n);
+		assert_int_equal(list[n - 1], 0);
+		list[n - 1] = (int)n;
+	}
+	for (size_t n = 1; n < 100; n++)
+		assert_int_equal(list[n - 1], n);
+	free(list);
+}
+
 static void buffer_grows_and_stays_terminated(void **state)
 {
 	struct ws_buf b = { 0 };
@@ -100,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+		cmocka_unit_test(what_grows_can_be_zero),
 		cmocka_unit_test(buffer_grows_and_stays_terminated),
 		cmocka_unit_test(hash_differs_for_small_changes),
 		cmocka_unit_test(file_is_read_whole),
