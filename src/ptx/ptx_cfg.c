@@ -318,3 +318,25 @@ void ws_ptx_cfg(struct ws_ptx_func *f)
 	free(exits);
 	free(idom);
 }
+
+bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed)
+{
+	uint32_t *stack = ws_alloc((f->nblocks + 1) * sizeof *stack), depth = 0;
+	bool *seen = ws_alloc(f->nblocks + 1), found = false;
+
+	stack[depth++] = from;
+	while (depth && !found) {
+		uint32_t at = stack[--depth];
+		const struct ws_ptx_block *b = &f->blocks[at];
+
+		for (uint32_t k = 0; k < b->nsucc && !(closed && closed[at]); k++) {
+			found |= b->succ[k] == to;
+			if (!seen[b->succ[k]])
+				stack[depth++] = b->succ[k];
+			seen[b->succ[k]] = true;
+		}
+	}
+	free(stack);
+	free(seen);
+	return found;
+}

@@ -849,6 +849,14 @@ static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t 
 	return b->proved != NULL;
 }
 
+static bool has_checks(const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
+			return true;
+	return false;
+}
+
 /* Do launches with the same parameters all the same accesses? */
 static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
 {
@@ -856,9 +864,7 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 	struct ws_probe_value *by = NULL;
 	size_t nby;
 
-	for (uint32_t k = 0; k < n; k++)
-		b->fixed |= list[k].rw_class == WS_RW_CHECK && !needless[k].skip;
-	b->fixed = b->fixed && !b->ordering && !b->race->part && ws_launch_is_fixed(b->f, list, n, &by, &nby);
+	b->fixed = has_checks(list, n, needless) && !b->ordering && !b->race->part && ws_launch_is_fixed(b->f, list, n, &by, &nby);
 	kernel->fixed_by = by;
 	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
 }
@@ -918,14 +924,6 @@ static void take_launch(struct body *b)
 	}
 	ws_code_add(c, "%s:", label);
 	ws_code_end(c);
-}
-
-static bool has_checks(const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
-{
-	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
-			return true;
-	return false;
 }
 
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
@@ -1150,7 +1148,6 @@ static bool any_has(const struct race *r, unsigned what)
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
-
 	bool sm90 = any_has(r, WS_REACH_CLUSTER | WS_REACH_BULK);
 
 	if (!ws_rw_runtime(r->p, sm90 ? "src/device/race_sm90.cu" : "src/device/race.cu", sm90 ? ws_device_race_sm90 : ws_device_race))

@@ -100,30 +100,9 @@ static bool written(const struct values *v, const struct fact *k, uint32_t from,
 	return false;
 }
 
-bool ws_block_reaches(const struct values *v, uint32_t from, uint32_t to)
-{
-	uint32_t *stack = ws_alloc((v->f->nblocks + 1) * sizeof *stack), depth = 0;
-	bool *seen = ws_alloc(v->f->nblocks + 1), found = false;
-
-	stack[depth++] = from;
-	while (depth && !found) {
-		const struct ws_ptx_block *b = &v->f->blocks[stack[--depth]];
-
-		for (uint32_t k = 0; k < b->nsucc; k++) {
-			found |= b->succ[k] == to;
-			if (!seen[b->succ[k]])
-				stack[depth++] = b->succ[k];
-			seen[b->succ[k]] = true;
-		}
-	}
-	free(stack);
-	free(seen);
-	return found;
-}
-
 static bool comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
 {
-	return (a->block == b->block && a->index < b->index) || ws_block_reaches(v, a->block, b->block);
+	return (a->block == b->block && a->index < b->index) || ws_ptx_block_reaches(v->f, a->block, b->block, NULL);
 }
 
 /* Has r the same value at both, of which the first is executed once? */
@@ -131,7 +110,7 @@ static bool unchanged_since(const struct values *v, const struct ws_reg *r, cons
 {
 	const struct defs *w = &v->defs[r->index];
 
-	if (d->block == at->block || w->n > MOST_DEFS || ws_block_reaches(v, d->block, d->block))
+	if (d->block == at->block || w->n > MOST_DEFS || ws_ptx_block_reaches(v->f, d->block, d->block, NULL))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++)
 		if ((w->at[k] == d || comes_before(v, d, w->at[k])) && comes_before(v, w->at[k], at))

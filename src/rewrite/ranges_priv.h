@@ -179,8 +179,6 @@ bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
-/* Can control come from one block's end to the start of another one? */
-bool ws_block_reaches(const struct values *v, uint32_t from, uint32_t to);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
  * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,

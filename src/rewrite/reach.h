@@ -10,9 +10,9 @@ enum {
 	WS_REACH_COPIES = 2,
 	WS_REACH_CLUSTER = 4,            /* anything that is about clusters */
 	WS_REACH_PEERS = 8,              /* addresses of the shared memory of other blocks */
+	WS_REACH_SPLIT = 16,             /* a barrier of the cluster that is no epoch: see of_cluster */
 	WS_REACH_BULK = 32,              /* bulk copies (async.h) */
-	WS_REACH_BULK_GROUPS = 64,
-	WS_REACH_SPLIT = 16              /* a barrier of the cluster that is no epoch: see of_cluster */
+	WS_REACH_BULK_GROUPS = 64
 };
 
 struct ws_reach_func {                   /* by sym->index */

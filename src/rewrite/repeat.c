@@ -56,22 +56,12 @@ static bool block_resets(const struct ws_ptx_func *f, const struct ws_ptx_block 
 /* Does control come from the access to itself with nothing on the way that makes the counter begin anew? */
 static bool comes_again(const struct ws_ptx_func *f, const struct ws_rw_access *a)
 {
-	uint32_t *stack = ws_alloc((f->nblocks + 1) * sizeof *stack), depth = 0, home = a->inst->block;
-	bool *seen = ws_alloc(f->nblocks + 1), found = false;
+	bool *closed = ws_alloc(f->nblocks + 1), found;
 
-	stack[depth++] = home;
-	while (depth && !found) {
-		const struct ws_ptx_block *b = &f->blocks[stack[--depth]];
-
-		for (uint32_t k = 0; k < b->nsucc && !block_resets(f, b, a); k++) {
-			found |= b->succ[k] == home;
-			if (!seen[b->succ[k]])
-				stack[depth++] = b->succ[k];
-			seen[b->succ[k]] = true;
-		}
-	}
-	free(stack);
-	free(seen);
+	for (uint32_t k = 0; k < f->nblocks; k++)
+		closed[k] = block_resets(f, &f->blocks[k], a);
+	found = ws_ptx_block_reaches(f, a->inst->block, a->inst->block, closed);
+	free(closed);
 	return found;
 }
 

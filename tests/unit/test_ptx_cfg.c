@@ -57,6 +57,21 @@ static void endless_loop(void **state)
 	ws_ptx_free(m);
 }
 
+static void one_block_reaches_another(void **state)
+{
+	struct ws_ptx_module *m = ptx_body("", "@%p1 bra L;\nret;\nL: mov.u32 %r1, 1;\n@%p2 bra L;\nbra M;\nM: ret;");
+	struct ws_ptx_func *f = cfg(m);
+	bool closed[8] = { false };
+
+	assert_int_equal(f->nblocks, 5);                 /* 2 is the loop; 3 leads from it to 4 */
+	assert_true(ws_ptx_block_reaches(f, 0, 4, NULL) && ws_ptx_block_reaches(f, 2, 2, closed));
+	assert_false(ws_ptx_block_reaches(f, 4, 0, NULL) || ws_ptx_block_reaches(f, 0, 0, NULL) || ws_ptx_block_reaches(f, 1, 4, NULL));
+	closed[2] = true;
+	assert_true(ws_ptx_block_reaches(f, 0, 2, closed) && ws_ptx_block_reaches(f, 3, 4, closed));
+	assert_false(ws_ptx_block_reaches(f, 0, 4, closed) || ws_ptx_block_reaches(f, 2, 2, closed));
+	ws_ptx_free(m);
+}
+
 static void unreachable_block(void **state)
 {
 	struct ws_ptx_module *m = ptx_body("", "bra L;\nmov.u32 %r1, 1;\nL: ret;");
@@ -361,6 +376,7 @@ int main(void)
 		cmocka_unit_test(diamond),
 		cmocka_unit_test(guarded_exit_falls_through),
 		cmocka_unit_test(endless_loop),
+		cmocka_unit_test(one_block_reaches_another),
 		cmocka_unit_test(unreachable_block),
 		cmocka_unit_test(branch_table),
 		cmocka_unit_test(odd_bodies),
