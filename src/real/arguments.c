@@ -42,10 +42,8 @@ static void add_to_buffer(struct ws_real_arguments *a, uint32_t at, void **extra
 	a->extra = a->extras;
 }
 
-void ws_real_arguments(struct ws_real_arguments *a, void *function, void **params, void **extra)
+void ws_real_arguments(struct ws_real_arguments *a, const struct ws_real_checked_kernel *k, void **params, void **extra)
 {
-	const struct ws_real_checked_kernel *k = function ? ws_real_checked_kernel_of(function) : NULL;
-
 	a->params = params;
 	a->extra = extra;
 	a->said = NULL;

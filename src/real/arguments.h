@@ -18,7 +18,9 @@ struct ws_real_arguments {
 	size_t bytes;
 	alignas(16) char buffer[WS_REAL_PARAM_BYTES];
 };
-/* params and extra as the program gives them to the driver; a must stay where it is until the driver has them. */
-void ws_real_arguments(struct ws_real_arguments *a, void *function, void **params, void **extra);
+/* k: what the pass for races says of the kernel, NULL: nothing. params and extra as the program gives them to the driver; a must stay
+ * where it is until the driver has them. */
+struct ws_real_checked_kernel;
+void ws_real_arguments(struct ws_real_arguments *a, const struct ws_real_checked_kernel *k, void **params, void **extra);
 
 #endif

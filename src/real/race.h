@@ -107,23 +107,24 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
 /* With what to launch its probe, and itself when that has found nothing. false: neither is possible. */
 bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved);
-/* Likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its probe); 0:
- * not possible. */
-unsigned ws_real_race_silent_size(void *function, unsigned threads, unsigned dynamic, bool probed);
 /* race_probe.c: the dynamic shared memory with which to launch a kernel: `all`, or another size if the host has decided that it needs
  * no checks at all, or a probe has found before that those of shared memory can go. That is asked before the launch's first event.
  * *probe: a probe is to be run for it, which is part of the kernel's time and gives the size in its turn. */
 struct ws_real_launching {
 	void *function;
+	const struct ws_real_checked_kernel *kernel;     /* what is known of it; NULL = nothing */
 	const unsigned *grid, *block;        /* 3 each; grid: NULL where all blocks must run at a time, with no byte more than they ask for */
 	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
 	void **params;                       /* as the driver takes them, or NULL */
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
+/* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its
+ * probe); 0: not possible. */
+unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed);
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */
-bool ws_real_race_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l);
+bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_alike_launched(struct ws_real_alike *a, int error, int (*record)(void *event, void *stream), void *stream);
 void ws_real_race_alike_forget(void);
 /* All that the checks of a context have found or counted as not known, so far: it never becomes less. false: not read. */

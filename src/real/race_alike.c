@@ -42,15 +42,15 @@ void ws_real_race_alike_forget(void)
 }
 
 /* false: too many values. */
-static bool make_key(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, struct key *key)
+static bool make_key(const struct ws_real_launching *l, struct key *key)
 {
 	memset(key, 0, sizeof *key);         /* its gaps are compared, too */
 	key->function = l->function;
 	key->dynamic = l->dynamic;
 	memcpy(key->grid, l->grid, sizeof key->grid);
 	memcpy(key->block, l->block, sizeof key->block);
-	for (uint32_t n = 0; n < kernel->nfixed_by; n++) {
-		const struct ws_real_probe_value *v = &kernel->fixed_by[n];
+	for (uint32_t n = 0; n < l->kernel->nfixed_by; n++) {
+		const struct ws_real_probe_value *v = &l->kernel->fixed_by[n];
 
 		if (v->bytes > MOST_BYTES - key->bytes || !l->params || !l->params[v->param])
 			return false;
@@ -93,13 +93,13 @@ static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a)
 	return true;
 }
 
-bool ws_real_race_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l)
+bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l)
 {
 	struct ws_real_alike *a;
 	struct key key;
 	bool clean;
 
-	if (!make_key(kernel, l, &key))
+	if (!make_key(l, &key))
 		return false;
 	a = &looks[ws_hash(&key, sizeof key) % LOOKS];
 	pthread_mutex_lock(&lock);

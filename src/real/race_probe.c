@@ -87,109 +87,102 @@ struct probing {
 };
 
 /* false: the kernel has no probe, or not for such a launch. */
-static bool can_be_probed(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, struct probing *p)
+static bool can_be_probed(const struct ws_real_launching *l, struct probing *p)
 {
-	if (!kernel->probe ||
+	if (!l->kernel->probe ||
 	    !ws_real_race_probe_sizes(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic, &p->probe, &p->proved))
 		return false;
 	memset(&p->key, 0, sizeof p->key);   /* its gaps are compared, too */
 	p->key.function = l->function;
 	p->key.dynamic = l->dynamic;
 	memcpy(p->key.block, l->block, sizeof p->key.block);
-	return !ws_real.cuCtxGetCurrent(&p->key.context) && take_values(kernel, l->params, &p->key);
+	return !ws_real.cuCtxGetCurrent(&p->key.context) && take_values(l->kernel, l->params, &p->key);
 }
 
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all
  * parameters in one piece of memory decides on the GPU. */
-static bool is_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved)
+static bool is_silent(const struct ws_real_launching *l, bool proved)
 {
 	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at };
 
-	return kernel->decision && l->grid && !l->compared && ws_real_decide(kernel->decision, &d);
+	return l->kernel->decision && l->grid && !l->compared && ws_real_decide(l->kernel->decision, &d);
 }
 
 /* The size with which it is launched if the host can say that, and tell the kernel so, else `size`. */
-static unsigned if_silent(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool proved, unsigned size)
+static unsigned if_silent(const struct ws_real_launching *l, bool proved, unsigned size)
 {
 	unsigned silent;
 
-	if (!is_silent(kernel, l, proved))
+	if (!is_silent(l, proved))
 		return size;
-	silent = ws_real_race_silent_size(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic,
-	                                  proved && ws_real_decision_compares(kernel->decision));
+	silent = ws_real_race_silent_size(l, proved && ws_real_decision_compares(l->kernel->decision));
 	ws_real_count(WS_FIG_SILENT, silent != 0);
 	return silent ? silent : size;
 }
 
-static unsigned after_probe(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, const struct probing *p,
-                            bool proved)
+static unsigned after_probe(const struct ws_real_launching *l, const struct probing *p, bool proved)
 {
 	ws_real_count(WS_FIG_PROVED, proved);
-	return proved ? if_silent(kernel, l, true, p->proved) : l->all;
+	return proved ? if_silent(l, true, p->proved) : l->all;
 }
 
 /* The size for a launch like one that has found nothing, else `size`. */
-static unsigned if_alike(struct ws_real_gpu *gpu, const struct ws_real_checked_kernel *kernel, struct ws_real_launching *l, unsigned size)
+static unsigned if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, unsigned size)
 {
-	unsigned silent = ws_real_race_silent_size(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic, false);
+	unsigned silent = ws_real_race_silent_size(l, false);
 
-	if (!silent || !l->grid || size == silent || !ws_real_race_alike(gpu, kernel, l))
+	if (!silent || !l->grid || size == silent || !ws_real_race_alike(gpu, l))
 		return size;
 	ws_real_count(WS_FIG_ALIKE, 1);
 	return silent;
 }
 
-static unsigned settled(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool *probe);
-
-unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe)
-{
-	const struct ws_real_checked_kernel *kernel =
-		gpu && !ws_real_capturing() ? ws_real_checked_kernel_of(l->function) : NULL;
-	unsigned size, alike;
-
-	*probe = false;
-	if (!kernel)
-		return l->all;
-	size = settled(kernel, l, probe);
-	if (!kernel->fixed || l->compared)
-		return size;
-	alike = if_alike(gpu, kernel, l, size);
-	*probe &= alike == size;
-	return alike;
-}
-
-static unsigned settled(const struct ws_real_checked_kernel *kernel, const struct ws_real_launching *l, bool *probe)
+static unsigned settled(const struct ws_real_launching *l, bool *probe)
 {
 	const struct known *k = NULL;
 	struct probing p;
-	bool can = can_be_probed(kernel, l, &p), proved, worth;
+	bool can = can_be_probed(l, &p), proved, worth;
 	unsigned size;
 
 	pthread_mutex_lock(&lock);
 	if (can)
 		k = known_of(&p.key);
 	proved = k && k->proved;
-	worth = can && worth_it(l->function, kernel->probe_waits) && !k;
+	worth = can && worth_it(l->function, l->kernel->probe_waits) && !k;
 	pthread_mutex_unlock(&lock);
 	if (proved)
-		return after_probe(kernel, l, &p, true);
-	size = if_silent(kernel, l, false, l->all);
-	*probe = worth && size == l->all && !is_silent(kernel, l, false);        /* what cannot be told the kernel finds itself */
+		return after_probe(l, &p, true);
+	size = if_silent(l, false, l->all);
+	*probe = worth && size == l->all && !is_silent(l, false);        /* what cannot be told the kernel finds itself */
 	return size;
+}
+
+unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe)
+{
+	unsigned size, alike;
+
+	*probe = false;
+	if (!gpu || !l->kernel || ws_real_capturing())
+		return l->all;
+	size = settled(l, probe);
+	if (!l->kernel->fixed || l->compared)
+		return size;
+	alike = if_alike(gpu, l, size);
+	*probe &= alike == size;
+	return alike;
 }
 
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l)
 {
-	const struct ws_real_checked_kernel *kernel = ws_real_checked_kernel_of(l->function);
 	const struct known *k;
 	struct probing p;
 	bool proved;
 
-	if (!kernel || !can_be_probed(kernel, l, &p))
+	if (!l->kernel || !can_be_probed(l, &p))
 		return l->all;
 	pthread_mutex_lock(&lock);
 	k = known_of(&p.key);                /* of another host thread, since it was asked */
 	proved = k ? k->proved : run_probe(gpu, &p.key, p.probe, l->params);
 	pthread_mutex_unlock(&lock);
-	return after_probe(kernel, l, &p, proved);
+	return after_probe(l, &p, proved);
 }

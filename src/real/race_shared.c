@@ -142,14 +142,15 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 	return s.size && s.fixed + *probe <= device_attribute(SHARED_OF_BLOCK) && allow(&s, *probe);
 }
 
-unsigned ws_real_race_silent_size(void *function, unsigned threads, unsigned dynamic, bool probed)
+unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed)
 {
-	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
-	unsigned size = probed ? WS_RACE_PROBED_SIZE(dynamic) : WS_RACE_SILENT_SIZE(dynamic);
+	const struct ws_real_checked_kernel *k = l->kernel;
+	unsigned size = probed ? WS_RACE_PROBED_SIZE(l->dynamic) : WS_RACE_SILENT_SIZE(l->dynamic);
+	unsigned threads = l->block[0] * l->block[1] * l->block[2];
 	struct shape s;
 
 	if (!k || k->why || k->reads_size || k->waits || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return 0;
-	s = shape_of(function, threads, dynamic);
+	s = shape_of(l->function, threads, l->dynamic);
 	return s.fixed && s.fixed + size <= device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;
 }

@@ -44,7 +44,7 @@ static const void *with_arguments(const struct kernel_params *from, bool v2, str
 	memset(copy, 0, sizeof *copy);
 	memcpy(copy, from, v2 ? sizeof *copy : offsetof(struct kernel_params, kernel));
 	function = copy->function ? copy->function : copy->kernel;
-	ws_real_arguments(a, function, copy->params, copy->extra);
+	ws_real_arguments(a, function ? ws_real_checked_kernel_of(function) : NULL, copy->params, copy->extra);
 	copy->params = a->params;
 	copy->extra = a->extra;
 	return copy;

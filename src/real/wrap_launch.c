@@ -119,19 +119,18 @@ static struct form of_thread(void)
 }
 
 /* Of code that nobody has seen anything may be true. */
-static enum ws_real_hands hands_of(void *function)
+static enum ws_real_hands hands_of(const struct ws_real_checked_kernel *k)
 {
-	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
-
 	if (!k || k->why || k->orders_host)
 		return WS_REAL_HANDS_HOST;
 	return k->orders ? WS_REAL_HANDS_LAUNCHES : WS_REAL_HANDS_NOTHING;
 }
 
-/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. with: what its checks
- * ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. said: its parameter
+/* To be asked before the launch: its kernel may end the program, and then the launch is in the report. k: what the pass for races
+ * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. said: its parameter
  * that is filled here; NULL: it has none. */
-static struct launch about_to(void *f, void *stream, struct form form, struct ws_real_launching *with, struct ws_race_launch *said)
+static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
+                              struct ws_real_launching *with, struct ws_race_launch *said)
 {
 	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
 	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL };
@@ -142,7 +141,7 @@ static struct launch about_to(void *f, void *stream, struct form form, struct ws
 	l.compared = ws_real_transact_begin();
 	l.gpu = ws_real_race_begin();
 	if (!captured)
-		compared = ws_real_stream_launches((struct ws_real_lane){ stream, form.per_thread }, hands_of(f), &place) && said;
+		compared = ws_real_stream_launches((struct ws_real_lane){ stream, form.per_thread }, hands_of(k), &place) && said;
 	if (with) {
 		with->compared = compared;
 		with->all = ws_real_race_settled(l.gpu, with, &probe);
@@ -171,35 +170,34 @@ static int launched(struct launch l, int e)
 	return e;
 }
 
-#define GRID_AND_BLOCK (const unsigned[3]){ gx, gy, gz }, (const unsigned[3]){ bx, by, bz }
 #define SHAPE gx, gy, gz, bx, by, bz
+#define SHAPE_PARAMETERS unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream
 
-int ws_real_cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                           unsigned shared, void *stream, void **params, void **extra)
+/* With the driver's function for the default stream of the process or of each thread. */
+static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra, struct form form,
+                         int (*launch)(void *f, SHAPE_PARAMETERS, void **params, void **extra))
 {
+	const unsigned grid[] = { gx, gy, gz }, block[] = { bx, by, bz };
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
-	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, NULL, NULL, false };
+	unsigned all = ws_real_race_shared(f, grid, block, shared, false);
+	struct ws_real_launching with = { f, k, grid, block, shared, all, NULL, NULL, false };
 	struct launch l;
 
-	ws_real_arguments(&a, f, params, extra);
+	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
-	l = about_to(f, stream, of_process(), &with, a.said);
-	return launched(l, ws_real.cuLaunchKernel(f, SHAPE, with.all, stream, a.params, a.extra));
+	l = about_to(f, k, stream, form, &with, a.said);
+	return launched(l, launch(f, SHAPE, with.all, stream, a.params, a.extra));
 }
 
-int ws_real_cuLaunchKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                unsigned shared, void *stream, void **params, void **extra)
+int ws_real_cuLaunchKernel(void *f, SHAPE_PARAMETERS, void **params, void **extra)
 {
-	struct ws_real_arguments a;
-	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, false);
-	struct ws_real_launching with = { f, GRID_AND_BLOCK, shared, all, NULL, NULL, false };
-	struct launch l;
+	return launch_kernel(f, SHAPE, shared, stream, params, extra, of_process(), ws_real.cuLaunchKernel);
+}
 
-	ws_real_arguments(&a, f, params, extra);
-	with.params = a.params;
-	l = about_to(f, stream, of_thread(), &with, a.said);
-	return launched(l, ws_real.cuLaunchKernel_ptsz(f, SHAPE, with.all, stream, a.params, a.extra));
+int ws_real_cuLaunchKernel_ptsz(void *f, SHAPE_PARAMETERS, void **params, void **extra)
+{
+	return launch_kernel(f, SHAPE, shared, stream, params, extra, of_thread(), ws_real.cuLaunchKernel_ptsz);
 }
 
 struct attribute {                   /* CUlaunchAttribute */
@@ -258,15 +256,16 @@ static void note_events(const struct config *c, bool per_thread)
 static int launch_ex(const void *config, void *f, void **params, void **extra, struct form form,
                      int (*launch)(const void *config, void *f, void **params, void **extra))
 {
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, false };
+	struct ws_real_launching with = { f, k, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, false };
 	struct launch l;
 
-	ws_real_arguments(&a, f, params, extra);
+	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
-	l = about_to(f, stream_of(config), form, used == &c ? &with : NULL, a.said);
+	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
 	note_events(config, form.per_thread);
 	c.shared = with.all;
 	return launched(l, launch(used, f, a.params, a.extra));
@@ -282,32 +281,30 @@ int ws_real_cuLaunchKernelEx_ptsz(const void *config, void *f, void **params, vo
 	return launch_ex(config, f, params, extra, of_thread(), ws_real.cuLaunchKernelEx_ptsz);
 }
 
-int ws_real_cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                      unsigned shared, void *stream, void **params)
+static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct form form,
+                              int (*launch)(void *f, SHAPE_PARAMETERS, void **params))
 {
+	const unsigned grid[] = { gx, gy, gz }, block[] = { bx, by, bz };
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
-	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, NULL, NULL, false };
+	unsigned all = ws_real_race_shared(f, grid, block, shared, true);
+	struct ws_real_launching with = { f, k, NULL, block, shared, all, NULL, NULL, false };
 	struct launch l;
 
-	ws_real_arguments(&a, f, params, NULL);
+	ws_real_arguments(&a, k, params, NULL);
 	with.params = a.params;
-	l = about_to(f, stream, of_process(), &with, a.said);
-	return launched(l, ws_real.cuLaunchCooperativeKernel(f, SHAPE, with.all, stream, a.params));
+	l = about_to(f, k, stream, form, &with, a.said);
+	return launched(l, launch(f, SHAPE, with.all, stream, a.params));
 }
 
-int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
-                                           unsigned bz, unsigned shared, void *stream, void **params)
+int ws_real_cuLaunchCooperativeKernel(void *f, SHAPE_PARAMETERS, void **params)
 {
-	struct ws_real_arguments a;
-	unsigned all = ws_real_race_shared(f, GRID_AND_BLOCK, shared, true);
-	struct ws_real_launching with = { f, NULL, (const unsigned[3]){ bx, by, bz }, shared, all, NULL, NULL, false };
-	struct launch l;
+	return launch_cooperative(f, SHAPE, shared, stream, params, of_process(), ws_real.cuLaunchCooperativeKernel);
+}
 
-	ws_real_arguments(&a, f, params, NULL);
-	with.params = a.params;
-	l = about_to(f, stream, of_thread(), &with, a.said);
-	return launched(l, ws_real.cuLaunchCooperativeKernel_ptsz(f, SHAPE, with.all, stream, a.params));
+int ws_real_cuLaunchCooperativeKernel_ptsz(void *f, SHAPE_PARAMETERS, void **params)
+{
+	return launch_cooperative(f, SHAPE, shared, stream, params, of_thread(), ws_real.cuLaunchCooperativeKernel_ptsz);
 }
 
 struct launch_params {               /* CUDA_LAUNCH_PARAMS */
@@ -326,7 +323,7 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 	if (list)
 		memcpy(p, list, n * sizeof *p);
 	for (unsigned i = 0; list && i < n; i++) {
-		ws_real_arguments(&a[i], p[i].function, p[i].params, NULL);
+		ws_real_arguments(&a[i], ws_real_checked_kernel_of(p[i].function), p[i].params, NULL);
 		p[i].params = a[i].params;
 	}
 	ws_real_host_waits_all();
@@ -342,20 +339,25 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 	return e;
 }
 
-/* Their parameters were given before, by calls that are not seen. */
+/* Its parameters were given before, by calls that are not seen. */
+static struct launch about_to_old(void *f, void *stream)
+{
+	return about_to(f, ws_real_checked_kernel_of(f), stream, of_process(), NULL, NULL);
+}
+
 int ws_real_cuLaunch(void *f)
 {
-	return launched(about_to(f, NULL, of_process(), NULL, NULL), ws_real.cuLaunch(f));
+	return launched(about_to_old(f, NULL), ws_real.cuLaunch(f));
 }
 
 int ws_real_cuLaunchGrid(void *f, int width, int height)
 {
-	return launched(about_to(f, NULL, of_process(), NULL, NULL), ws_real.cuLaunchGrid(f, width, height));
+	return launched(about_to_old(f, NULL), ws_real.cuLaunchGrid(f, width, height));
 }
 
 int ws_real_cuLaunchGridAsync(void *f, int width, int height, void *stream)
 {
-	return launched(about_to(f, stream, of_process(), NULL, NULL), ws_real.cuLaunchGridAsync(f, width, height, stream));
+	return launched(about_to_old(f, stream), ws_real.cuLaunchGridAsync(f, width, height, stream));
 }
 
 /* ---- parameters that are asked for: the one more is none of the program's ---- */
