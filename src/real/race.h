@@ -45,6 +45,7 @@ struct ws_real_checked_kernel {
 	bool fixed;                          /* launches with these values of parameters do the same accesses (rewrite/fixed.c) */
 	const struct ws_real_probe_value *fixed_by;
 	uint32_t nfixed_by;
+	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 };
 struct ws_real_table {
@@ -117,11 +118,15 @@ struct ws_real_launching {
 	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
 	void **params;                       /* as the driver takes them, or NULL */
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
+	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
 /* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its
  * probe); 0: not possible. */
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed);
+/* plain.c: the kernel without checks for such a launch, in the current context; NULL: there is none. */
+void *ws_real_plain_of(const struct ws_real_launching *l);
+void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */
 bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l);
@@ -130,7 +135,7 @@ void ws_real_race_alike_forget(void);
 /* All that the checks of a context have found or counted as not known, so far: it never becomes less. false: not read. */
 bool ws_real_race_sum(struct ws_real_gpu *gpu, uint64_t *sum);
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l);
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
 bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);

@@ -108,19 +108,27 @@ static bool is_silent(const struct ws_real_launching *l, bool proved)
 	return l->kernel->decision && l->grid && !l->compared && ws_real_decide(l->kernel->decision, &d);
 }
 
-/* The size with which it is launched if the host can say that, and tell the kernel so, else `size`. */
-static unsigned if_silent(const struct ws_real_launching *l, bool proved, unsigned size)
+/* The size with which it is launched if the host can say that, and there is a kernel without hooks, or the kernel can be told; else
+ * `size`. */
+static unsigned if_silent(struct ws_real_launching *l, bool proved, unsigned size)
 {
 	unsigned silent;
+	bool compares;
 
 	if (!is_silent(l, proved))
 		return size;
-	silent = ws_real_race_silent_size(l, proved && ws_real_decision_compares(l->kernel->decision));
+	compares = proved && ws_real_decision_compares(l->kernel->decision);
+	l->plain = compares ? NULL : ws_real_plain_of(l);
+	if (l->plain) {
+		ws_real_count(WS_FIG_SILENT, 1);
+		return l->dynamic;
+	}
+	silent = ws_real_race_silent_size(l, compares);
 	ws_real_count(WS_FIG_SILENT, silent != 0);
 	return silent ? silent : size;
 }
 
-static unsigned after_probe(const struct ws_real_launching *l, const struct probing *p, bool proved)
+static unsigned after_probe(struct ws_real_launching *l, const struct probing *p, bool proved)
 {
 	ws_real_count(WS_FIG_PROVED, proved);
 	return proved ? if_silent(l, true, p->proved) : l->all;
@@ -131,13 +139,16 @@ static unsigned if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, u
 {
 	unsigned silent = ws_real_race_silent_size(l, false);
 
-	if (!silent || !l->grid || size == silent || !ws_real_race_alike(gpu, l))
+	if ((!silent && !l->kernel->has_plain) || !l->grid || size == silent || l->plain || !ws_real_race_alike(gpu, l))
+		return size;
+	l->plain = ws_real_plain_of(l);
+	if (!l->plain && !silent)
 		return size;
 	ws_real_count(WS_FIG_ALIKE, 1);
-	return silent;
+	return l->plain ? l->dynamic : silent;
 }
 
-static unsigned settled(const struct ws_real_launching *l, bool *probe)
+static unsigned settled(struct ws_real_launching *l, bool *probe)
 {
 	const struct known *k = NULL;
 	struct probing p;
@@ -153,7 +164,9 @@ static unsigned settled(const struct ws_real_launching *l, bool *probe)
 	if (proved)
 		return after_probe(l, &p, true);
 	size = if_silent(l, false, l->all);
-	*probe = worth && size == l->all && !is_silent(l, false);        /* what cannot be told the kernel finds itself */
+	*probe = worth && size == l->all && !l->plain && !is_silent(l, false);   /* what cannot be told the kernel finds itself */
+	if (*probe)
+		ws_real_plain_of(l);         /* loaded before the launch's first event */
 	return size;
 }
 
@@ -168,11 +181,11 @@ unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching 
 	if (!l->kernel->fixed || l->compared)
 		return size;
 	alike = if_alike(gpu, l, size);
-	*probe &= alike == size;
+	*probe = *probe && alike == size && !l->plain;
 	return alike;
 }
 
-unsigned ws_real_race_probed(struct ws_real_gpu *gpu, const struct ws_real_launching *l)
+unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l)
 {
 	const struct known *k;
 	struct probing p;

@@ -103,6 +103,7 @@ void ws_real_race_shared_forget(void)
 	pthread_mutex_lock(&lock);
 	memset(shapes, 0, sizeof shapes);
 	pthread_mutex_unlock(&lock);
+	ws_real_plain_forget();
 	ws_real_race_probe_forget();
 }
 

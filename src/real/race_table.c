@@ -254,6 +254,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->compared = r->kernels[k].compared;
 	to->nparams = r->kernels[k].func->nparams;
 	to->launch_at = r->kernels[k].launch_at;
+	to->has_plain = r->kernels[k].plain;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)
 		to->decision = ws_real_decision_new(t->arena, r->kernels[k].decides);

@@ -48,7 +48,7 @@ struct ws_real_session *ws_real_session(void);
 void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
 
 enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
-	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_WITH_CHECKS, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_COUNT };
+	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_PLAIN, WS_FIG_WITH_CHECKS, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_COUNT };
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
 void ws_real_most(enum ws_real_figure f, uint64_t n);        /* one that is the most there was */
 
@@ -129,6 +129,8 @@ struct ws_real_code *ws_real_code_of(void *function, void **module, bool *librar
 const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function);
 const char *ws_real_checked_name(const struct ws_real_kernel *k);    /* for people; NULL: it is not checked */
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
+/* Kernels without checks that stand beside those of a module or library (plain.c). */
+unsigned ws_real_plain_kernels(void *module);
 /* The address of a module's (or library's) variable in the current context, and its size. 0: there is none. */
 uint64_t ws_real_variable(void *module, bool library, const char *name, size_t *bytes);
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);

@@ -103,6 +103,7 @@ struct launch {
 	void *function;
 	bool compared;                       /* its transactions are timed, for engine auto */
 	struct ws_real_alike *alike;
+	bool plain;                          /* the kernel without checks is launched in its place */
 };
 
 /* The default stream of the whole process, or of each thread. */
@@ -133,7 +134,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
 	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
-	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL };
+	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL, false };
 	struct ws_race_launch place = { 0 };
 
 	ws_real_race_prepare(f);
@@ -148,10 +149,11 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	}
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
-		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), f, form.record, stream);
+		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), with && with->plain ? with->plain : f, form.record, stream);
 	if (probe)
 		with->all = ws_real_race_probed(l.gpu, with);
 	l.alike = with ? with->alike : NULL;
+	l.plain = with && with->plain;
 	if (compared)
 		*said = place;               /* not before: a probe is no launch of the program's */
 	return l;
@@ -167,6 +169,7 @@ static int launched(struct launch l, int e)
 		ws_real_race_failed(l.kernel, e);
 	if (!e)
 		ws_real_launched(l.kernel);
+	ws_real_count(WS_FIG_PLAIN, !e && l.plain);
 	return e;
 }
 
@@ -181,12 +184,14 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, grid, block, shared, false);
-	struct ws_real_launching with = { f, k, grid, block, shared, all, NULL, NULL, false };
+	struct ws_real_launching with = { f, k, grid, block, shared, all, NULL, NULL, NULL, false };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
 	l = about_to(f, k, stream, form, &with, a.said);
+	if (with.plain)
+		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
 	return launched(l, launch(f, SHAPE, with.all, stream, a.params, a.extra));
 }
 
@@ -260,7 +265,7 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	struct ws_real_arguments a;
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, k, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, false };
+	struct ws_real_launching with = { f, k, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, NULL, false };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, extra);
@@ -268,6 +273,8 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
 	note_events(config, form.per_thread);
 	c.shared = with.all;
+	if (with.plain)
+		return launched(l, launch(config, with.plain, params, extra));
 	return launched(l, launch(used, f, a.params, a.extra));
 }
 
@@ -288,7 +295,7 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, grid, block, shared, true);
-	struct ws_real_launching with = { f, k, NULL, block, shared, all, NULL, NULL, false };
+	struct ws_real_launching with = { f, k, NULL, block, shared, all, NULL, NULL, NULL, false };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, NULL);

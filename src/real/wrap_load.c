@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "real/real_priv.h"
+#include "rewrite/rewrite.h"
 
 /* The code of a module whose rewritten form the driver did not load is the program's own. */
 static void give_up(struct ws_real_code *c, int e)
@@ -161,25 +162,56 @@ int ws_real_cuLibraryGetKernel(void **out, void *library, const char *name)
 	return e;
 }
 
-int ws_real_cuModuleEnumerateFunctions(void **out, unsigned n, void *module)
+/* ---- all functions of a module: our kernels without checks are none of the program's ---- */
+typedef int enumerate(void **out, unsigned n, void *of);
+typedef int name_of(const char **name, void *handle);
+
+static int all_of(void **out, unsigned n, void *of, enumerate *ask, name_of *name_it)
 {
-	int e = ws_real.cuModuleEnumerateFunctions(out, n, module);
+	unsigned ours = ws_real_plain_kernels(of), all = out && name_it ? n + ours : 0, used = 0;
+	void **list = ws_alloc((all + 1) * sizeof *list);
+	int e = all ? ask(list, all, of) : ask(out, n, of);
 	const char *name;
 
-	for (unsigned i = 0; !e && out && ws_real.cuFuncGetName && i < n; i++)
-		if (out[i] && !ws_real.cuFuncGetName(&name, out[i]))
-			ws_real_function_add(out[i], module, name);
+	for (unsigned i = 0; !e && i < all && used < n; i++) {
+		if (!list[i] || name_it(&name, list[i]))
+			name = NULL;
+		if (ours && name && !strncmp(name, WS_RW_PLAIN, strlen(WS_RW_PLAIN)))
+			continue;
+		if (name)
+			ws_real_function_add(list[i], of, name);
+		if (list[i])
+			out[used++] = list[i];
+	}
+	free(list);
 	return e;
+}
+
+int ws_real_cuModuleEnumerateFunctions(void **out, unsigned n, void *module)
+{
+	return all_of(out, n, module, ws_real.cuModuleEnumerateFunctions, ws_real.cuFuncGetName);
 }
 
 int ws_real_cuLibraryEnumerateKernels(void **out, unsigned n, void *library)
 {
-	int e = ws_real.cuLibraryEnumerateKernels(out, n, library);
-	const char *name;
+	return all_of(out, n, library, ws_real.cuLibraryEnumerateKernels, ws_real.cuKernelGetName);
+}
 
-	for (unsigned i = 0; !e && out && ws_real.cuKernelGetName && i < n; i++)
-		if (out[i] && !ws_real.cuKernelGetName(&name, out[i]))
-			ws_real_function_add(out[i], library, name);
+int ws_real_cuModuleGetFunctionCount(unsigned *count, void *module)
+{
+	int e = ws_real.cuModuleGetFunctionCount(count, module);
+
+	if (!e && count)
+		*count -= ws_real_plain_kernels(module);
+	return e;
+}
+
+int ws_real_cuLibraryGetKernelCount(unsigned *count, void *library)
+{
+	int e = ws_real.cuLibraryGetKernelCount(count, library);
+
+	if (!e && count)
+		*count -= ws_real_plain_kernels(library);
 	return e;
 }
 
@@ -208,6 +240,7 @@ int ws_real_cuFuncSetAttribute(void *f, int attribute, int value)
 
 	if (e)
 		ws_real_race_failed(ws_real_kernel_of(f), e);
+	ws_real_plain_forget();
 	return e;
 }
 
@@ -217,6 +250,7 @@ int ws_real_cuKernelSetAttribute(int attribute, int value, void *kernel, int dev
 
 	if (e)
 		ws_real_race_failed(ws_real_kernel_of(kernel), e);
+	ws_real_plain_forget();
 	return e;
 }
 

@@ -1,7 +1,9 @@
 /* copy.c - a second copy of a function's code, for when nothing that a pass inserts is to be done.
  *
  * The text behind the body's '{' is written once more, behind the code: labels get names of their own, declarations of
- * the outermost scope are left out, for they hold for both. */
+ * the outermost scope are left out, for they hold for both. So whoever is in the function can go there. For who can choose beforehand
+ * there is a kernel of its own, with the declarations: its registers, shared and local memory, and its place in the instruction cache are
+ * those of the program's kernel, not of one with hooks. Labels get other names there as well, for debug information speaks of the first. */
 #include "rewrite/rewrite_priv.h"
 
 #include <ctype.h>
@@ -13,6 +15,7 @@ struct copy {
 	const char *at, *end;
 	struct ws_buf out;
 	unsigned depth;                  /* of scopes */
+	bool whole;                      /* with its declarations */
 	bool possible;
 };
 
@@ -99,8 +102,14 @@ static void next(struct copy *c)
 		line(c);
 	} else {
 		c->possible &= !c->depth || !(begins(c, ".shared") || begins(c, ".local"));
-		statement(c, !c->depth && *c->at == '.' && !begins(c, ".pragma"));
+		statement(c, !c->whole && !c->depth && *c->at == '.' && !begins(c, ".pragma"));
 	}
+}
+
+static void code(struct copy *c)
+{
+	for (blanks(c); c->at < c->end; blanks(c))
+		next(c);
 }
 
 static bool may_be_copied(const struct ws_ptx_func *f)
@@ -123,12 +132,33 @@ const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f)
 		return NULL;
 	snprintf(name, sizeof name, "$ws_%u", p->labels++);
 	ws_buf_printf(&c.out, "\n\tret;\n%s:", name);
-	for (blanks(&c); c.at < c.end; blanks(&c))
-		next(&c);
+	code(&c);
 	if (c.possible) {
 		label = ws_arena_strndup(p->m->arena, name, strlen(name));
 		ws_ptx_edit(p->m, f->off + f->len - 1, 0, RANK_COPY, c.out.data);
 	}
 	ws_buf_free(&c.out);
 	return label;
+}
+
+bool ws_rw_plain(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	const char *text = p->m->text, *begin = text + f->off, *body = text + f->body_off + 1;
+	struct copy c = { .f = f, .at = behind(begin, body, ".entry"), .end = begin + f->len - 1, .whole = true };
+
+	ws_buf_add(&c.out, "\n", 1);
+	ws_buf_add(&c.out, begin, (size_t)(c.at - begin));
+	blanks(&c);
+	if (strncmp(c.at, f->name, strlen(f->name)) != 0) {
+		ws_buf_free(&c.out);
+		return false;
+	}
+	ws_buf_puts(&c.out, WS_RW_PLAIN);
+	ws_buf_add(&c.out, c.at, (size_t)(body - c.at));
+	c.at = body;
+	code(&c);
+	ws_buf_puts(&c.out, "}\n");
+	ws_ptx_edit(p->m, f->off + f->len, 0, RANK_COPY, c.out.data);
+	ws_buf_free(&c.out);
+	return true;
 }

@@ -778,6 +778,8 @@ static bool be_silent(struct body *b)
 		be_told(b, silent, copy);
 	if (copy && silent)
 		decide_for_block(b, silent, copy);
+	if (copy && !b->race->p->nunless)    /* the host does not know what is in constant memory */
+		kernel_of(b->race, b->f)->plain = ws_rw_plain(b->race->p, b->f);
 	return copy != NULL;
 }
 

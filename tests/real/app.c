@@ -13,6 +13,8 @@ int cuInit(unsigned), cuModuleLoadData(void **, const void *), cuModuleLoad(void
 int cuModuleLoadDataEx(void **, const void *, unsigned, int *, void **), cuModuleLoadFatBinary(void **, const void *);
 int cuModuleGetFunction(void **, void *, const char *), cuNeverHeardOf(int), cuSecretFunction(void **, const char *),
     cuHiddenFunction(void **, void *);
+int cuModuleGetFunctionCount(unsigned *, void *), cuModuleEnumerateFunctions(void **, unsigned, void *);
+int cuFuncGetName(const char **, void *);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetFunction(void **, void *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
@@ -43,6 +45,24 @@ static void run(const void *image, const char *name, int times)
 	OK(cuModuleLoadData(&module, image));
 	OK(cuModuleGetFunction(&f, module, name));
 	launch(f, times);
+}
+
+static const char each[] = ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry each(.param .u64 p)\n{\n"
+	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n"
+	"\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n\tmad.lo.u32 %r1, %r2, %r3, %r1;\n"
+	"\tmad.wide.u32 %rd2, %r1, 4, %rd1;\n\tst.global.u32 [%rd2], %r1;\n\tret;\n}\n";
+
+static void list(void)
+{
+	void *module, *f[4] = { 0 };
+	const char *name = "none";
+	unsigned n = 0;
+
+	OK(cuModuleLoadData(&module, each));
+	OK(cuModuleGetFunctionCount(&n, module));
+	OK(cuModuleEnumerateFunctions(f, n, module));
+	OK(cuFuncGetName(&name, f[0]));
+	printf("%u functions, the first is %s, %s behind the last\n", n, name, f[n] ? "more" : "nothing");
 }
 
 /* ---- fat binaries ---- */
@@ -257,6 +277,8 @@ int main(int argc, char **argv)
 	OK(cuInit(0));
 	if (strcmp(what, "good") == 0)
 		run(good, "_Z4goodPf", 1234);
+	else if (strcmp(what, "list") == 0)
+		list();
 	else if (strcmp(what, "broken") == 0)
 		run(broken, "broken", 1);
 	else if (strcmp(what, "newer") == 0)

@@ -102,6 +102,17 @@ int cuFuncGetModule(void **m, void *f)
 }
 
 
+/* All functions of any module: a kernel, and the one that the pass for races sets beside it. */
+int cuModuleGetFunctionCount(unsigned *n, void *module) { return *n = 2, 0; }
+int cuModuleEnumerateFunctions(void **out, unsigned n, void *module)
+{
+	static const char *const names[] = { "__warpsafe_plain_each", "each" };
+
+	for (unsigned i = 0; i < n && i < 2; i++)
+		cuModuleGetFunction(&out[i], module, names[i]);
+	return 0;
+}
+
 /* Functions that the program comes to by calls which warpsafe does not know: of a kernel that it has, and of no module. */
 int cuHiddenFunction(void **out, void *kernel)
 {

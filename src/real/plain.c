@@ -1,0 +1,100 @@
+/* plain.c - the kernel without hooks that stands beside a checked one (rewrite/copy.c), for launches of which the host knows that
+ * nothing in them needs a check: they run the program's own code, with its registers and its shared memory. */
+#include <pthread.h>
+#include <string.h>
+
+#include "real/real_priv.h"
+#include "rewrite/rewrite.h"
+
+enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CARVEOUT = 9 };   /* CU_FUNC_ATTRIBUTE_* */
+enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
+
+struct plain {
+	void *function, *context;            /* the checked one's; function NULL = free */
+	void *plain;                         /* CUfunction; NULL: there is none */
+	unsigned most;                       /* dynamic shared memory that it may be launched with */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plain looks[256];
+
+void ws_real_plain_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	memset(looks, 0, sizeof looks);
+	pthread_mutex_unlock(&lock);
+}
+
+/* In the module of the checked one, for the current context. */
+static void *find(void *function, const char *of)
+{
+	struct ws_buf name = { 0 };
+	void *module = NULL, *f = NULL;
+	bool library = false;
+	int e = -1;
+
+	if (!ws_real_code_of(function, &module, &library) || !module)
+		return NULL;
+	ws_buf_printf(&name, WS_RW_PLAIN "%s", of);
+	if (!library && ws_real.cuModuleGetFunction)
+		e = ws_real.cuModuleGetFunction(&f, module, name.data);
+	else if (library && ws_real.cuLibraryGetKernel && ws_real.cuKernelGetFunction)
+		e = ws_real.cuLibraryGetKernel(&f, module, name.data) || ws_real.cuKernelGetFunction(&f, f);
+	ws_buf_free(&name);
+	return e ? NULL : f;
+}
+
+/* As the program has set the other one; a CUkernel has no attributes. */
+static bool same_attributes(const struct plain *p)
+{
+	void *asked = p->function;
+	int value;
+
+	if (ws_real.cuFuncGetAttribute(&value, CARVEOUT, asked) &&
+	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&asked, p->function) ||
+	     ws_real.cuFuncGetAttribute(&value, CARVEOUT, asked)))
+		return true;                         /* an old driver does not know it: a wish, no more */
+	return value == UNSAID || !ws_real.cuFuncSetAttribute(p->plain, CARVEOUT, value);
+}
+
+static void look_up(struct plain *p, const char *name)
+{
+	p->plain = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute ? find(p->function, name) : NULL;
+	if (p->plain && !same_attributes(p))
+		p->plain = NULL;
+	if (p->plain && ws_real.cuFuncLoad)
+		ws_real.cuFuncLoad(p->plain);        /* else it would be in the launch */
+}
+
+static bool allow(struct plain *p, unsigned dynamic)
+{
+	int fixed;
+
+	if (dynamic <= p->most)
+		return true;
+	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, p->plain))
+		return false;
+	if (fixed + dynamic > USUAL_SHARED && ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic))
+		return false;
+	p->most = dynamic;
+	return true;
+}
+
+void *ws_real_plain_of(const struct ws_real_launching *l)
+{
+	struct plain want = { .function = l->function }, *p;
+	void *plain = NULL;
+
+	if (!l->kernel || l->kernel->why || !l->kernel->has_plain || ws_real.cuCtxGetCurrent(&want.context))
+		return NULL;
+	p = &looks[ws_hash(&want, offsetof(struct plain, plain)) % WS_COUNT(looks)];
+	pthread_mutex_lock(&lock);
+	if (p->function != l->function || p->context != want.context) {
+		look_up(&want, l->kernel->name);
+		*p = want;
+	}
+	if (p->plain && allow(p, l->dynamic))
+		plain = p->plain;
+	pthread_mutex_unlock(&lock);
+	return plain;
+}
