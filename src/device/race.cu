@@ -364,6 +364,18 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	}
 }
 
+/* A write of which the value is not known. */
+SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site)
+{
+	struct word d;
+	struct me m;
+
+	if (!begin_access(address, what, site, WRITE, &m, &d))
+		return;
+	for (u32 n = words_of(what); n; n--, next_word(&d))
+		write_at(&d, &m, false, 0);
+}
+
 SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 {
 	struct word d;
@@ -383,6 +395,11 @@ INLINED void race_read(u64 address, u32 what, u32 site)
 INLINED void race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	__warpsafe_write(address, what, site, v0, v1);
+}
+
+INLINED void race_wrote(u64 address, u32 what, u32 site)
+{
+	__warpsafe_wrote(address, what, site);
 }
 
 INLINED void race_atomic(u64 address, u32 what, u32 site)

@@ -20,6 +20,7 @@
  *     race_thread()                    what the thread knows itself by, for `thread`: once for each function
  *     race_read(u64 address, u32 what, u32 site)                     before a load
  *     race_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)    before a store; v0, v1: the bytes, little endian
+ *     race_wrote(u64 address, u32 what, u32 site)                    in place of a store of which the bytes are not known
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
  *     race_{read,write,atomic}_{shared,global}(u32 thread, ...)      the same, where the space is known
  *     race_read_four_global(...)               reads of four words side by side (WS_RACE_FOUR), which need not be aligned

@@ -20,6 +20,7 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
 	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
 	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
@@ -177,6 +178,12 @@ static const char *thread_of(struct body *b)
 	return b->thread;
 }
 
+/* Is the check all that is left of the access? */
+static bool takes_place(const struct body *b, const struct ws_rw_access *a)
+{
+	return b->race->range && !strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= MOST_BYTES;
+}
+
 static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
 		  const char *site)
 {
@@ -186,6 +193,8 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 	const char *const *first = fast ? args : args + ADDRESS;
 	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
+	if (takes_place(b, a))
+		return ws_inline(c, a->kind == WS_RW_WRITE ? "race_wrote" : "race_read", args + ADDRESS, VALUES - ADDRESS, NULL);
 	args[THREAD] = fast ? thread_of(b) : NULL;
 	if (a->kind == WS_RW_WRITE && a->inst->op == WS_OP_mbarrier)
 		words[0] = words[1] = "0";           /* it is not known what an object looks like */
@@ -305,7 +314,10 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
-	ws_code_end(c);
+	if (takes_place(b, a))
+		ws_code_replace(c);
+	else
+		ws_code_end(c);
 	return done && (!observes || acquire_behind(b, a, kept));
 }
 
@@ -1168,10 +1180,10 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, bool part, bool prune)
+static bool run(struct ws_pass *p, bool part, bool prune, bool range)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
-	struct race r = { .p = p, .part = part, .prune = prune };
+	struct race r = { .p = p, .part = part, .prune = prune, .range = range };
 	bool done = true;
 
 	if (m->address_size != 64)
@@ -1186,15 +1198,20 @@ static bool run(struct ws_pass *p, bool part, bool prune)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, false, true);
+	return run(p, false, true, false);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, true, true);
+	return run(p, true, true, false);
 }
 
 bool ws_rw_pass_race_all(struct ws_pass *p)
 {
-	return run(p, false, false);
+	return run(p, false, false, false);
+}
+
+bool ws_rw_pass_race_range(struct ws_pass *p)
+{
+	return run(p, false, false, true);
 }

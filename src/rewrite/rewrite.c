@@ -56,6 +56,21 @@ bool ws_rewrite_tm(const struct ws_tm_settings *settings, struct ws_ptx_module *
 	return rewrite("tm", p);
 }
 
+struct ws_ptx_module *ws_rewrite_ranges(const struct ws_sink *sink)
+{
+	struct ws_ptx_module *m = ws_ptx_parse("range.ptx", ws_device_range, strlen(ws_device_range), NULL, sink);
+	struct ws_pass *p;
+
+	if (!m)
+		return NULL;
+	p = ws_rw_begin(m, sink);
+	p->failed |= !p->failed && !ws_rw_pass_race_range(p);
+	if (ws_rw_end(p))
+		return m;
+	ws_ptx_free(m);
+	return NULL;
+}
+
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m)
 {
 	static const struct ws_rw_result nothing;

@@ -113,6 +113,9 @@ struct ws_rw_result {
 	uint32_t nkernels;
 	struct ws_tm_known tm;   /* tm: the marked sections that were made transactions */
 };
+/* The kernels of src/device/range.cu, with a check in place of each access: what a copy or a fill does, told to the checks of `race`.
+ * NULL: that does not go, and was told. */
+struct ws_ptx_module *ws_rewrite_ranges(const struct ws_sink *sink);
 /* What the pass left for the host; valid as long as the module. */
 const struct ws_rw_result *ws_rewrite_result(const struct ws_ptx_module *m);
 /* race: may the kernel execute this function? */
@@ -209,6 +212,7 @@ extern const char ws_device_count[];     /* src/device/count.cu */
 extern const char ws_device_race[];      /* src/device/race.cu */
 extern const char ws_device_race_sm90[]; /* src/device/race_sm90.cu */
 extern const char ws_device_tm[];        /* src/device/tm.cu */
+extern const char ws_device_range[];     /* src/device/range.cu: see ws_rewrite_ranges */
 
 /* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables
  * ("name", "name+8"), 32 or 64 bits as the parameter is; the result goes to the register `result` (NULL = nowhere).

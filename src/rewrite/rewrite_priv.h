@@ -90,5 +90,6 @@ bool ws_rw_pass_tm(struct ws_pass *p);
 bool ws_rw_pass_race(struct ws_pass *p);
 bool ws_rw_pass_race_part(struct ws_pass *p);
 bool ws_rw_pass_race_all(struct ws_pass *p);
+bool ws_rw_pass_race_range(struct ws_pass *p);
 
 #endif
