@@ -14,6 +14,7 @@
 
 #include "real/race.h"
 #include "real/race_layout.h"
+#include "real/range.h"
 #include "real/real_priv.h"
 #include "real/streams.h"
 #include "report/keep.h"
@@ -31,6 +32,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_race_device device;        /* what each module is told */
 	struct ws_race_layout layout;
 	struct ws_real_areas areas;
+	struct ws_real_range_kernels ranges;
 	uint64_t base;                       /* of the tables, on the GPU */
 	struct ws_race_found *found;         /* host memory that the GPU writes */
 	struct ws_race_seen *seen;           /* how often, as last read */
@@ -265,6 +267,22 @@ static struct ws_real_gpu *here(void)
 	pthread_mutex_unlock(&lock);
 	pthread_once(&once, start_looking);
 	return g;
+}
+
+struct ws_real_range_kernels *ws_real_race_range_kernels(void)
+{
+	struct ws_real_gpu *g = here();
+
+	return g && g->works ? &g->ranges : NULL;
+}
+
+bool ws_real_race_one_context(void)
+{
+	unsigned n = 0;
+
+	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next)
+		n += !g->ended;
+	return n <= 1;
 }
 
 /* ---- modules ---- */

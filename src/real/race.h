@@ -38,6 +38,7 @@ struct ws_real_checked_kernel {
 	uint32_t nparams, launch_at;         /* parameters of the program's; where that one begins */
 	bool orders, orders_host;            /* it has a fence, or an access that releases or acquires; of the system's scope */
 	bool waits;                          /* it may read what other blocks write while it runs */
+	bool loops;                          /* ... in a loop, until it finds something */
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
 	const struct ws_real_probe_value *probe_reads;
@@ -99,6 +100,9 @@ struct ws_real_gpu;                      /* a context */
 /* Before a function (CUfunction or CUkernel) is launched in the current context, or put into a graph for it: its module is
  * told where its checks work. Nothing happens if it has none. */
 void ws_real_race_prepare(void *function);
+/* The kernels for copies and fills of the current context, whose tables are made if there are none; NULL: there is no room for them. */
+struct ws_real_range_kernels *ws_real_race_range_kernels(void);
+bool ws_real_race_one_context(void);     /* or none: of all that have tables */
 /* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
 struct ws_real_gpu *ws_real_race_begin(void);
 void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */

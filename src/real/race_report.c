@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "real/race.h"
+#include "real/range.h"
 #include "report/advice.h"
 
 struct finding {
@@ -86,10 +87,35 @@ static void name_stream(struct ws_buf *b, uint32_t stream)
 static const char *first_kernel(const struct finding *g) { return g->others->kernels[g->other_kernel].plain; }
 static const char *second_kernel(const struct finding *g) { return g->table->kernels[g->kernel].plain; }
 
-static void name_launch(struct ws_buf *b, const char *kernel, uint32_t stream)
+/* "copy", "fill": the access is of such an operation, and of no kernel of the program's. */
+static const char *first_operation(const struct finding *g) { return ws_real_range_name(g->others, g->other_kernel); }
+static const char *second_operation(const struct finding *g) { return ws_real_range_name(g->table, g->kernel); }
+
+static void name_launch(struct ws_buf *b, const char *operation, const char *kernel, uint32_t stream)
 {
-	ws_buf_printf(b, "a launch of '%s' in ", kernel);
+	if (operation)
+		ws_buf_printf(b, "a %s in ", operation);
+	else
+		ws_buf_printf(b, "a launch of '%s' in ", kernel);
 	name_stream(b, stream);
+}
+
+static void name_first(struct ws_buf *b, const struct finding *g)
+{
+	name_launch(b, first_operation(g), first_kernel(g), g->found->other_stream);
+}
+
+static void name_second(struct ws_buf *b, const struct finding *g)
+{
+	name_launch(b, second_operation(g), second_kernel(g), g->found->stream);
+}
+
+/* What a race is listed under. */
+static const char *kernel_of(const struct finding *g)
+{
+	if (!second_operation(g))
+		return second_kernel(g);
+	return first_operation(g) ? second_operation(g) : first_kernel(g);
 }
 
 /* In the words of the simulator's report (detect/launches_report.c). */
@@ -98,15 +124,19 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	const struct ws_race_found *f = g->found;
 
 	ws_buf_puts(missing, "order between ");
-	name_launch(missing, first_kernel(g), f->other_stream);
+	name_first(missing, g);
 	ws_buf_puts(missing, " and ");
-	name_launch(missing, second_kernel(g), f->stream);
+	name_second(missing, g);
 	ws_buf_puts(missing, ": no stream, event or dependency makes one wait for the other");
+	if (ws_real_range_perhaps(g->others, g->other_kernel))
+		ws_buf_puts(repair, "a copy from pageable memory may return before the data have arrived: wait for the stream, or copy in "
+		                    "the kernel's stream; or ");
 	ws_buf_puts(repair, "record an event in ");
 	name_stream(repair, f->other_stream);
-	ws_buf_printf(repair, " after %s and let ", first_kernel(g));
+	ws_buf_printf(repair, " after %s%s and let ", first_operation(g) ? "the " : "", first_operation(g) ? first_operation(g) : first_kernel(g));
 	name_stream(repair, f->stream);
-	ws_buf_printf(repair, " wait for it before %s (cudaEventRecord, cudaStreamWaitEvent), or use one stream", second_kernel(g));
+	ws_buf_printf(repair, " wait for it before %s%s (cudaEventRecord, cudaStreamWaitEvent), or use one stream",
+	              second_operation(g) ? "the " : "", second_operation(g) ? second_operation(g) : second_kernel(g));
 	if (f->stream == WS_RACE_STREAM_DEFAULT || f->other_stream == WS_RACE_STREAM_DEFAULT)
 		ws_buf_puts(repair, "; a stream made with cudaStreamNonBlocking and the default stream do not wait for each other");
 	return same_value ? "same-value" : "streams";
@@ -117,10 +147,22 @@ static void say_launches(const struct finding *g, struct ws_race *r, struct ws_b
 	if (!of_two_launches(g->found))
 		return;
 	ws_buf_puts(first, first->len ? "; of " : "");
-	name_launch(first, first_kernel(g), g->found->other_stream);
-	name_launch(second, second_kernel(g), g->found->stream);
+	name_first(first, g);
+	name_second(second, g);
 	r->first.operation = first->data;
 	r->second.operation = second->data;
+}
+
+/* The access of a thread, or of an operation as a whole. */
+static struct ws_race_access access_of(const struct ws_real_code_line *l, const char *operation, const uint32_t grid[3],
+                                       const uint32_t block_dim[3], uint32_t block, uint32_t thread)
+{
+	struct ws_race_access a = l->place;
+
+	if (operation)
+		return (struct ws_race_access){ .access = a.access };
+	ws_race_set_thread(&a, grid, block_dim, block, thread);
+	return a;
 }
 
 /* ---- the code around ---- */
@@ -186,7 +228,8 @@ static void say_side(const struct finding *g, struct ws_race *r, struct ws_buf *
 		say_block(g, ends(g) ? &r->second : &r->first, b);
 		return;
 	}
-	say_which(g, b);
+	if (!first_operation(g))
+		say_which(g, b);
 	r->first.operation = b->data;
 }
 
@@ -238,19 +281,19 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
 	struct ws_advice a;
 	struct ws_race r = {
 		.severity = WS_ERROR, .kind = kind, .space = f->space == WS_RACE_SHARED ? "shared" : "global",
-		.kernel = second_kernel(g), .first = g->first.place, .second = g->second.place,
-		.count = count,
+		.kernel = kernel_of(g), .count = count,
 	};
 
 	if (ends(g))
 		r.kind = WS_WAR;
-	ws_race_set_thread(&r.first, two ? f->other_grid_dim : f->grid_dim, two ? f->other_block_dim : f->block_dim, f->other_block, f->other_thread);
-	ws_race_set_thread(&r.second, f->grid_dim, f->block_dim, f->block, f->thread);
+	r.first = access_of(&g->first, first_operation(g), two ? f->other_grid_dim : f->grid_dim, two ? f->other_block_dim : f->block_dim,
+	                    f->other_block, f->other_thread);
+	r.second = access_of(&g->second, second_operation(g), f->grid_dim, f->block_dim, f->block, f->thread);
 	say_side(g, &r, &which);
 	say_launches(g, &r, &which, &mine);
 	say_location(f, &r, &location);
 	fill_advice(g, &r, &a);
-	if (a.same_value && !same_value_error)
+	if ((a.same_value && !same_value_error) || ws_real_range_perhaps(g->others, g->other_kernel))
 		r.severity = WS_WARNING;
 	if (is_lifetime(g))
 		r.category = ws_race_advise_lifetime(ends(g) ? &r.first : &r.second, ends(g), &missing, &repair);

@@ -190,8 +190,26 @@ static void take_order(struct ws_real_checked_kernel *to, const struct ws_ptx_in
 	to->orders_host |= scope == WS_SCOPE_SYS;
 }
 
-static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_ptx_module *m, const struct ws_rw_result *r,
-                            const struct ws_rw_kernel *k)
+/* Each cycle of the code goes back somewhere, over all of it that stands between. A function may be called in a loop. */
+static bool may_be_in_loop(const struct ws_real_table *t, const struct ws_ptx_func *f, uint32_t func, uint32_t inst)
+{
+	bool loop = !f->entry;
+
+	for (uint32_t k = 0; k < t->funcs[func].njumps && !loop; k++)
+		loop = t->funcs[func].jumps[k][1] <= inst && inst <= t->funcs[func].jumps[k][0];
+	for (uint32_t k = 0; k < f->ninsts && !loop; k++)
+		loop = f->insts[k].op == WS_OP_brx;
+	return loop;
+}
+
+/* May it see what others do meanwhile? */
+static bool looks_around(const struct ws_ptx_inst *i)
+{
+	return i->space != WS_SPACE_SHARED && (i->op == WS_OP_atom || (i->op == WS_OP_ld && ws_ptx_order(i).sem != WS_SEM_WEAK));
+}
+
+static void take_shared_use(const struct ws_real_table *t, struct ws_real_checked_kernel *to, const struct ws_ptx_module *m,
+                            const struct ws_rw_result *r, const struct ws_rw_kernel *k)
 {
 	for (uint32_t n = 0; n < r->nsites && !k->in_slot; n++)
 		to->shared |= r->sites[n].number != WS_RW_NO_CHECK && r->sites[n].space != WS_SPACE_GLOBAL &&
@@ -202,8 +220,9 @@ static void take_shared_use(struct ws_real_checked_kernel *to, const struct ws_p
 
 			to->reads_size |= ws_rw_reads_shared_size(inst);
 			take_order(to, inst);
-			to->waits |= inst->space != WS_SPACE_SHARED &&
-			             (inst->op == WS_OP_atom || (inst->op == WS_OP_ld && ws_ptx_order(inst).sem != WS_SEM_WEAK));
+			to->waits |= looks_around(inst);
+			to->loops |= (looks_around(inst) || inst->op == WS_OP_membar || inst->op == WS_OP_fence) &&
+			             may_be_in_loop(t, m->funcs[n], n, i);
 		}
 }
 
@@ -250,7 +269,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->reaches = ws_arena_alloc(t->arena, m->nfuncs + 1);
 	for (uint32_t n = 0; n < m->nfuncs; n++)
 		to->reaches[n] = ws_rw_reaches(&r->kernels[k], m->funcs[n]);
-	take_shared_use(to, m, r, &r->kernels[k]);
+	take_shared_use(t, to, m, r, &r->kernels[k]);
 	to->compared = r->kernels[k].compared;
 	to->nparams = r->kernels[k].func->nparams;
 	to->launch_at = r->kernels[k].launch_at;

@@ -48,7 +48,7 @@ struct ws_real_session *ws_real_session(void);
 void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
 
 enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
-	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_PLAIN, WS_FIG_WITH_CHECKS, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_COUNT };
+	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_PLAIN, WS_FIG_WITH_CHECKS, WS_FIG_RANGES, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_COUNT };
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
 void ws_real_most(enum ws_real_figure f, uint64_t n);        /* one that is the most there was */
 
@@ -153,7 +153,14 @@ bool ws_real_transact_unload(void *module);
 void ws_real_transact_forget(void *context); /* it has ended; NULL: all may have */
 void ws_real_transact_tell(void);            /* at the end of the program */
 
+/* ---- wrap_sync.c ---- */
+/* The program has waited for the GPU, with this result, which is returned: what was found is read. */
+int ws_real_waited(int e);
+
 /* ---- wrap_launch.c ---- */
+/* May such a kernel go on until something is done that is not part of it? NULL: nothing is known of it. */
+bool ws_real_may_wait(const struct ws_real_checked_kernel *k);
+bool ws_real_is_captured(void *stream, bool per_thread);     /* what is put into it becomes part of a graph */
 bool ws_real_capturing(void);                /* is a stream being captured? Then nothing can be waited for */
 enum { WS_REAL_RELAXED = 2, WS_REAL_NON_BLOCKING = 1 };      /* CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING */
 /* While a stream is captured, calls that might disturb it are refused; ours do not. Returns the mode to go back to. */

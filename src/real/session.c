@@ -53,11 +53,13 @@ static void tell_stats(void)
 	if (f[WS_FIG_PROBES])
 		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
 	if (ws_real_session()->checks && f[WS_FIG_WITH_CHECKS]) {
-		uint64_t entered = ws_real_race_entered(), all = f[WS_FIG_WITH_CHECKS];
+		uint64_t entered = ws_real_race_entered() - f[WS_FIG_RANGES], all = f[WS_FIG_WITH_CHECKS];
 
 		ws_real_tell("launches of kernels with checks: %llu; without hooks, for all was proved: %llu", (unsigned long long)all,
 		             (unsigned long long)(entered < all ? all - entered : 0));
 	}
+	if (f[WS_FIG_RANGES])
+		ws_real_tell("ranges of copies and fills that were compared with launches: %llu", f[WS_FIG_RANGES]);
 	if (f[WS_FIG_TOUCHED])
 		ws_real_tell("shadow memory of global memory: %.3f MB for %.3f MB touched, %.2f bytes a byte",
 		             (double)f[WS_FIG_SHADOW] * 1e-6, (double)f[WS_FIG_TOUCHED] * 1e-6,

@@ -20,10 +20,11 @@ enum { ORDERED_FOR_LONG = 8 };
 #define PER_THREAD ((void *)2)               /* CU_STREAM_PER_THREAD */
 
 struct stream { uint32_t timeline; };
-struct event { struct ws_clock done; };
+struct event { struct ws_clock done; uint32_t timeline; uint64_t waits; };
 
-/* Of a timeline: its launches that hand on what others have done, and that the host has not waited for, are among these. */
-struct lane { uint64_t first_hands, last_hands, newest; uint32_t number; };
+/* Of a timeline: its launches that hand on what others have done, and that the host has not waited for, are among these. waits: how
+ * many of its kernels may wait for something else; waits_over: so many of them, the first ones, have ended. */
+struct lane { uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; };
 
 static struct {
 	pthread_mutex_t lock;
@@ -35,6 +36,7 @@ static struct {
 	uint32_t made;                       /* streams so far */
 	unsigned blocking, running_free;     /* streams that were made; running_free: they do not wait for the default stream */
 	bool gave_up;
+	bool waits_somewhere;                /* a kernel that may wait runs in a stream that is not known, or is no more */
 	bool unordered;                      /* launches have been */
 	unsigned ordered;                    /* launches in a row that were not */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -96,11 +98,30 @@ static uint32_t new_timeline(bool blocking, uint32_t number)
 	return t;
 }
 
+/* ---- kernels that may wait ---- */
+static bool anything_waits(void)
+{
+	bool waits = state.waits_somewhere;
+
+	for (uint32_t t = 0; t < state.nlanes; t++)
+		waits |= state.lanes[t].waits > state.lanes[t].waits_over;
+	return waits;
+}
+
+static void end_timeline(uint32_t t)
+{
+	struct lane *l = lane_at(t);
+
+	state.waits_somewhere |= l->waits > l->waits_over;
+	l->waits_over = l->waits;
+	ws_order_end(state.order, t);
+}
+
 static void thread_ends(void *timeline)
 {
 	if (!begin())
 		return;
-	ws_order_end(state.order, (uint32_t)(uintptr_t)timeline);
+	end_timeline((uint32_t)(uintptr_t)timeline);
 	end();
 }
 
@@ -188,7 +209,7 @@ static void forget_stream(void *handle)
 
 	if (!s)
 		return;
-	ws_order_end(state.order, s->timeline);
+	end_timeline(s->timeline);
 	ws_map_remove(&state.streams, handle);
 	free(s);
 }
@@ -266,6 +287,8 @@ void ws_real_event_recorded(void *event, struct ws_real_lane lane)
 		t = WS_TIMELINE_LEGACY;
 	}
 	ws_order_record(state.order, t, &e->done);
+	e->timeline = t;
+	e->waits = lane_at(t)->waits;
 	ws_map_put(&state.events, event, e);
 	end();
 }
@@ -290,8 +313,45 @@ void ws_real_host_waits_event(void *event)
 	if (!event || !begin())
 		return;
 	e = ws_map_get(&state.events, event);
-	if (e)
+	if (e) {
 		ws_order_host_waits(state.order, &e->done);
+		if (e->waits > lane_at(e->timeline)->waits_over)
+			lane_at(e->timeline)->waits_over = e->waits;
+	}
+	end();
+}
+
+void ws_real_stream_may_wait(struct ws_real_lane lane)
+{
+	uint32_t t;
+
+	if (!begin())
+		return;
+	if (timeline_of(lane, &t))
+		lane_at(t)->waits++;
+	else
+		state.waits_somewhere = true;
+	end();
+}
+
+void ws_real_stream_has_ended(struct ws_real_lane lane)
+{
+	uint32_t t;
+
+	if (!begin())
+		return;
+	if (timeline_of(lane, &t))
+		lane_at(t)->waits_over = lane_at(t)->waits;
+	end();
+}
+
+void ws_real_all_has_ended(void)
+{
+	if (!begin())
+		return;
+	state.waits_somewhere = false;
+	for (uint32_t t = 0; t < state.nlanes; t++)
+		state.lanes[t].waits_over = state.lanes[t].waits;
 	end();
 }
 
@@ -388,6 +448,44 @@ bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands,
 			stream_is_known(t);
 	} else if (hands != WS_REAL_HANDS_NOTHING) {
 		state.gave_up = true;
+	}
+	end();
+	return compared;
+}
+
+bool ws_real_streams_several(void)
+{
+	bool yes;
+
+	if (!begin())
+		return false;
+	yes = several() && !state.gave_up;
+	end();
+	return yes;
+}
+
+bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n)
+{
+	struct ws_operation op;
+	bool compared = n > 0;
+	uint32_t t;
+
+	if (!begin())
+		return false;
+	if (!timeline_of(lane, &t)) {
+		end();
+		return false;
+	}
+	for (unsigned k = 0; k < n; k++) {
+		ws_order_begin(state.order, t, false, &op);
+		compared &= compare(&op, WS_REAL_HANDS_NOTHING);
+		fill(&op, &out[k]);
+		ws_operation_free(&op);
+	}
+	if (compared && anything_waits()) {
+		compared = false;
+		limit("copies and fills were not compared with launches while kernels ran that may wait for them: kernels that look for a "
+		      "value in a loop, and those that are not checked");
 	}
 	end();
 	return compared;

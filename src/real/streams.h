@@ -37,4 +37,19 @@ enum ws_real_hands { WS_REAL_HANDS_NOTHING, WS_REAL_HANDS_LAUNCHES, WS_REAL_HAND
 /* A kernel is about to be launched. Fills *out for its parameter; true: it is compared with others. */
 bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out);
 
+
+/* ---- copies and fills ----
+ * What they read and write is told to the checks by a launch of ours in their stream, which needs room on the GPU. While a kernel may
+ * run that waits for something, and leaves no room, nothing must be put between it and the copy that it waits for. */
+/* May work be side by side? */
+bool ws_real_streams_several(void);
+/* A copy or fill is about to be put into a stream: n operations of it one after the other, each with its own range. Fills out[n];
+ * true: they are compared with others. */
+bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n);
+/* What was put into the stream just now may wait for something that is done elsewhere. */
+void ws_real_stream_may_wait(struct ws_real_lane lane);
+/* All that is in the stream so far, or anywhere, has ended: not only in the order that is taken for certain. */
+void ws_real_stream_has_ended(struct ws_real_lane lane);
+void ws_real_all_has_ended(void);
+
 #endif

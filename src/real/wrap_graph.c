@@ -15,12 +15,14 @@ enum { MOST_DEPTH = 64 };            /* of graphs in graphs */
 struct node {
 	void *handle;
 	struct ws_real_kernel *kernel;
+	bool waits;                  /* ws_real_may_wait */
 	bool off;                    /* cuGraphNodeSetEnabled */
 };
 
 struct exec {
 	struct node *nodes;
 	size_t n, cap;
+	bool conditional;            /* there are kernels besides */
 };
 
 struct kernel_params {               /* CUDA_KERNEL_NODE_PARAMS_v2; without the last two it is that of version 1 */
@@ -124,16 +126,17 @@ int ws_real_cuGraphNodeSetParams(void *node, void *params)
 
 /* ---- what is in a graph ---- */
 /* The kernel behind a function that graphs will launch. */
-static struct ws_real_kernel *kernel_for(void *function)
+static void take_kernel(struct node *n, void *function)
 {
 	if (function) {
 		ws_real_race_prepare(function);
 		ws_real_transact_prepare(function);
 	}
-	return ws_real_kernel_of(function);
+	n->kernel = ws_real_kernel_of(function);
+	n->waits = ws_real_may_wait(ws_real_checked_kernel_of(function));
 }
 
-static struct ws_real_kernel *kernel_in(void *node)
+static void read_kernel(struct node *n, void *node)
 {
 	struct kernel_params p = { 0 };
 	int e = -1;
@@ -145,7 +148,8 @@ static struct ws_real_kernel *kernel_in(void *node)
 	if (!e && WS_RACE_IS_TOLD(p.shared) && ws_real_session() && ws_real_session()->checks)
 		ws_report_limit(ws_real_session()->report, "a kernel of a graph was not checked: its size of dynamic shared memory "
 		                                           "is one that tells checks to do nothing");
-	return e ? NULL : kernel_for(p.function ? p.function : p.kernel);
+	if (!e)
+		take_kernel(n, p.function ? p.function : p.kernel);
 }
 
 static void read_graph(struct exec *x, void *graph, unsigned depth);
@@ -157,13 +161,18 @@ static void read_node(struct exec *x, void *node, unsigned depth)
 
 	if (ws_real.cuGraphNodeGetType(node, &type))
 		return;
-	if (type == NODE_KERNEL)
-		*WS_PUSH(x->nodes, x->n, x->cap) = (struct node){ node, kernel_in(node), false };
-	else if (type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph &&
-	         !ws_real.cuGraphChildGraphNodeGetGraph(node, &inner))
+	if (type == NODE_KERNEL) {
+		struct node n = { node, NULL, true, false };
+
+		read_kernel(&n, node);
+		*WS_PUSH(x->nodes, x->n, x->cap) = n;
+	} else if (type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph &&
+	         !ws_real.cuGraphChildGraphNodeGetGraph(node, &inner)) {
 		read_graph(x, inner, depth + 1);
-	else if (type == NODE_CONDITIONAL)
+	} else if (type == NODE_CONDITIONAL) {
+		x->conditional = true;
 		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are not counted");
+	}
 }
 
 static void read_graph(struct exec *x, void *graph, unsigned depth)
@@ -265,13 +274,16 @@ static struct node *find_node(void *exec, void *handle)
 
 static int changed(int e, void *exec, void *handle, void *function)
 {
-	struct ws_real_kernel *k = e ? NULL : kernel_for(function);
-	struct node *n;
+	struct node changed = { .kernel = NULL }, *n;
 
+	if (!e)
+		take_kernel(&changed, function);
 	pthread_mutex_lock(&lock);
-	n = k ? find_node(exec, handle) : NULL;
-	if (n)
-		n->kernel = k;
+	n = changed.kernel ? find_node(exec, handle) : NULL;
+	if (n) {
+		n->kernel = changed.kernel;
+		n->waits = changed.waits;
+	}
 	pthread_mutex_unlock(&lock);
 	return e;
 }
@@ -329,8 +341,9 @@ int ws_real_cuGraphExecDestroy(void *exec)
 }
 
 /* ---- launches ---- */
-static int launched(int e, void *exec)
+static int launched(int e, void *exec, struct ws_real_lane lane)
 {
+	bool waits = false;
 	struct exec *x;
 
 	if (e || !ws_real_session())
@@ -338,9 +351,14 @@ static int launched(int e, void *exec)
 	pthread_mutex_lock(&lock);
 	x = ws_map_get(&execs, exec);
 	for (size_t i = 0; x && i < x->n; i++)
-		if (!x->nodes[i].off)
+		if (!x->nodes[i].off) {
 			ws_real_launched(x->nodes[i].kernel);
+			waits |= x->nodes[i].waits;
+		}
+	waits |= !x || x->conditional;
 	pthread_mutex_unlock(&lock);
+	if (waits)
+		ws_real_stream_may_wait(lane);
 	if (!x)
 		ws_report_limit(ws_real_session()->report, "graphs that were instantiated by a call which warpsafe does "
 		                                           "not see were launched; their kernels are not counted");
@@ -355,7 +373,7 @@ int ws_real_cuGraphLaunch(void *exec, void *stream)
 	ws_real_host_waits_all();            /* its nodes may record events and wait for them */
 	e = ws_real.cuGraphLaunch(exec, stream);
 	ws_real_race_end(g);
-	return launched(e, exec);
+	return launched(e, exec, (struct ws_real_lane){ stream, false });
 }
 
 int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
@@ -366,5 +384,5 @@ int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
 	ws_real_host_waits_all();
 	e = ws_real.cuGraphLaunch_ptsz(exec, stream);
 	ws_real_race_end(g);
-	return launched(e, exec);
+	return launched(e, exec, (struct ws_real_lane){ stream, true });
 }

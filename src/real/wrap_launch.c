@@ -64,6 +64,11 @@ static bool in_capture(is_capturing *ask, void *stream)
 	return atomic_load_explicit(&captures, memory_order_relaxed) > 0 && ask && !ask(stream, &status) && status;
 }
 
+bool ws_real_is_captured(void *stream, bool per_thread)
+{
+	return in_capture(per_thread ? ws_real.cuStreamIsCapturing_ptsz : ws_real.cuStreamIsCapturing, stream);
+}
+
 static int ended(bool was, int e)
 {
 	if (was)
@@ -127,6 +132,11 @@ static enum ws_real_hands hands_of(const struct ws_real_checked_kernel *k)
 	return k->orders ? WS_REAL_HANDS_LAUNCHES : WS_REAL_HANDS_NOTHING;
 }
 
+bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
+{
+	return !k || k->why || k->loops;
+}
+
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. k: what the pass for races
  * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. said: its parameter
  * that is filled here; NULL: it has none. */
@@ -135,6 +145,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 {
 	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
 	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL, false };
+	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
 
 	ws_real_race_prepare(f);
@@ -142,7 +153,9 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.compared = ws_real_transact_begin();
 	l.gpu = ws_real_race_begin();
 	if (!captured)
-		compared = ws_real_stream_launches((struct ws_real_lane){ stream, form.per_thread }, hands_of(k), &place) && said;
+		compared = ws_real_stream_launches(lane, hands_of(k), &place) && said;
+	if (!captured && ws_real_may_wait(k))
+		ws_real_stream_may_wait(lane);
 	if (with) {
 		with->compared = compared;
 		with->all = ws_real_race_settled(l.gpu, with, &probe);
@@ -332,6 +345,7 @@ int ws_real_cuLaunchCooperativeKernelMultiDevice(void *list, unsigned n, unsigne
 	for (unsigned i = 0; list && i < n; i++) {
 		ws_real_arguments(&a[i], ws_real_checked_kernel_of(p[i].function), p[i].params, NULL);
 		p[i].params = a[i].params;
+		ws_real_stream_may_wait((struct ws_real_lane){ p[i].stream, false });
 	}
 	ws_real_host_waits_all();
 	e = ws_real.cuLaunchCooperativeKernelMultiDevice(list ? p : NULL, n, flags);

@@ -1,4 +1,4 @@
-/* wrap_stream.c - streams, events, and work in streams that is no launch: what it says of the order of launches (streams.h).
+/* wrap_stream.c - streams, events, functions of the host in streams: what it says of the order of launches (streams.h).
  * The order is noted before the driver does it; that the host has waited, behind it. */
 #include "real/real_priv.h"
 #include "real/streams.h"
@@ -46,8 +46,10 @@ int ws_real_cuStreamDestroy_v2(void *stream)
 
 static int asked(int e, struct ws_real_lane lane)
 {
-	if (!e)
+	if (!e) {
 		ws_real_host_waits_stream(lane);
+		ws_real_stream_has_ended(lane);
+	}
 	return e;
 }
 
@@ -143,29 +145,3 @@ int ws_real_cuEventDestroy_v2(void *event)
 	ws_real_event_ended(event);
 	return ws_real.cuEventDestroy_v2(event);
 }
-
-/* ---- copies and fills: they are not compared with kernels, but order them in the default stream ---- */
-#define USES_STREAM(name, parameters, arguments)                        \
-	int ws_real_##name parameters                                   \
-	{                                                               \
-		ws_real_stream_used(of_process(stream));                \
-		return ws_real.name arguments;                          \
-	}                                                               \
-	int ws_real_##name##_ptsz parameters                            \
-	{                                                               \
-		ws_real_stream_used(of_thread(stream));                 \
-		return ws_real.name##_ptsz arguments;                   \
-	}
-
-USES_STREAM(cuMemcpyAsync, (uint64_t to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
-USES_STREAM(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t n, void *stream), (to, from, n, stream))
-USES_STREAM(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
-USES_STREAM(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t n, void *stream), (to, from, n, stream))
-USES_STREAM(cuMemcpy2DAsync_v2, (const void *copy, void *stream), (copy, stream))
-USES_STREAM(cuMemcpy3DAsync_v2, (const void *copy, void *stream), (copy, stream))
-USES_STREAM(cuMemsetD8Async, (uint64_t to, unsigned char value, size_t n, void *stream), (to, value, n, stream))
-USES_STREAM(cuMemsetD16Async, (uint64_t to, unsigned short value, size_t n, void *stream), (to, value, n, stream))
-USES_STREAM(cuMemsetD32Async, (uint64_t to, unsigned value, size_t n, void *stream), (to, value, n, stream))
-USES_STREAM(cuMemsetD2D8Async, (uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))
-USES_STREAM(cuMemsetD2D16Async, (uint64_t to, size_t pitch, unsigned short value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))
-USES_STREAM(cuMemsetD2D32Async, (uint64_t to, size_t pitch, unsigned value, size_t width, size_t height, void *stream), (to, pitch, value, width, height, stream))

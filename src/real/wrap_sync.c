@@ -3,7 +3,7 @@
 #include "real/real_priv.h"
 #include "real/streams.h"
 
-static int waited(int e)
+int ws_real_waited(int e)
 {
 	ws_real_times_read(false);
 	ws_real_race_waited();
@@ -16,13 +16,19 @@ int ws_real_cuCtxSynchronize(void)
 	int e = ws_real.cuCtxSynchronize();
 
 	ws_real_host_waits_all();
-	return waited(e);
+	if (!e && ws_real_race_one_context())
+		ws_real_all_has_ended();
+	return ws_real_waited(e);
 }
 
 static int waited_for_stream(int e, void *stream, bool per_thread)
 {
-	ws_real_host_waits_stream((struct ws_real_lane){ stream, per_thread });
-	return waited(e);
+	struct ws_real_lane lane = { stream, per_thread };
+
+	ws_real_host_waits_stream(lane);
+	if (!e)
+		ws_real_stream_has_ended(lane);
+	return ws_real_waited(e);
 }
 
 int ws_real_cuStreamSynchronize(void *stream)
@@ -40,34 +46,7 @@ int ws_real_cuEventSynchronize(void *event)
 	int e = ws_real.cuEventSynchronize(event);
 
 	ws_real_host_waits_event(event);
-	return waited(e);
-}
-
-/* Copies for which the host waits are made in the default stream. */
-static int copied(int e, bool per_thread)
-{
-	ws_real_stream_used((struct ws_real_lane){ NULL, per_thread });
-	return waited_for_stream(e, NULL, per_thread);
-}
-
-int ws_real_cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size)
-{
-	return copied(ws_real.cuMemcpyDtoH_v2(to, from, size), false);
-}
-
-int ws_real_cuMemcpyDtoH_v2_ptds(void *to, uint64_t from, size_t size)
-{
-	return copied(ws_real.cuMemcpyDtoH_v2_ptds(to, from, size), true);
-}
-
-int ws_real_cuMemcpy(uint64_t to, uint64_t from, size_t size)
-{
-	return copied(ws_real.cuMemcpy(to, from, size), false);
-}
-
-int ws_real_cuMemcpy_ptds(uint64_t to, uint64_t from, size_t size)
-{
-	return copied(ws_real.cuMemcpy_ptds(to, from, size), true);
+	return ws_real_waited(e);
 }
 
 /* The context ends with its last user. */

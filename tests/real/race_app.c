@@ -17,6 +17,9 @@ int cuCtxSynchronize(void), cuModuleLoadData(void **, const void *), cuModuleUnl
 int cuModuleGetFunction(void **, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *);
+int cuStreamCreate(void **, unsigned), cuMemHostAlloc(void **, size_t, unsigned), cuMemcpy2DAsync_v2(const void *, void *);
+int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *), cuMemsetD32Async(uint64_t, unsigned, size_t, void *);
+int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *), cuMemsetD2D8Async(uint64_t, size_t, unsigned char, size_t, size_t, void *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
 static const char racy[] =
@@ -192,10 +195,57 @@ static void left(void)       /* without waiting for the kernel */
 	launch(function, NULL);
 }
 
+struct side { size_t x, y; int type; void *host; uint64_t device; void *array; size_t pitch; };       /* of CUDA_MEMCPY2D */
+struct box { struct side from, to; size_t width, height; };
+
+/* Beside a kernel that writes the first 512 bytes, copies and fills of others; on: in that many bytes of them. */
+static void move(size_t on)
+{
+	uint64_t other = memory + 512 - on;
+	struct box b = { .width = 8, .height = 2 };
+	void *a, *pinned;
+
+	DO(cuStreamCreate(&a, 0));
+	DO(cuMemHostAlloc(&pinned, 4096, 0));
+	b.from = (struct side){ .x = 4, .y = 1, .type = 2, .device = other - 256, .pitch = 256 };
+	b.to = (struct side){ .type = 1, .host = pinned, .pitch = 8 };
+	DO(cuMemcpy2DAsync_v2(&b, a));
+	DO(cuMemcpyDtoDAsync_v2(memory + 2048, other + 64, 64, a));
+	DO(cuMemsetD32Async(other + 128, 1, 5, a));
+	DO(cuMemsetD2D8Async(other + 161, 256, 1, 2, 2, a));
+	DO(cuMemcpyDtoHAsync_v2(pinned, other + 192, 0, a));
+}
+
+static void begin_moves(void)
+{
+	void *b;
+
+	enter();
+	load();
+	DO(cuStreamCreate(&b, 1));
+	launch(function, b);
+}
+
+static void beside(void)     /* one that reads is allowed to meet others that read */
+{
+	begin_moves();
+	move(0);
+	DO(cuCtxSynchronize());
+	move(512);
+	DO(cuCtxSynchronize());
+}
+
+static void into(void)
+{
+	begin_moves();
+	move(512);
+	DO(cuCtxSynchronize());
+}
+
 static const struct { const char *name; void (*go)(void); } ways[] = {
 	{ "once", once }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
 	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "running", running },
-	{ "left", left }, { "grows", grows }, { "four", four },
+	{ "left", left }, { "grows", grows }, { "four", four }, { "beside", beside }, { "into", into },
 };
 
 int main(int argc, char **argv)

@@ -89,6 +89,35 @@ static void test_kernels(void **state)
 	ws_real_table_free(t);
 }
 
+/* Which kernels may go on until something is done elsewhere: those that look for it in a loop. */
+static void test_loops(void **state)
+{
+	static const struct { const char *body; bool loops; } kernels[] = {
+		{ "ld.volatile.global.u32 %r1, [%rd1];\n", false },
+		{ "atom.global.add.u32 %r1, [%rd1], 1;\n", false },
+		{ "membar.gl;\n", false },
+		{ "L: ld.volatile.global.u32 %r1, [%rd1];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\n", true },
+		{ "L: atom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\n", true },
+		{ "L: ld.global.u32 %r1, [%rd1];\nmembar.gl;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra L;\n", true },
+		{ "L: red.global.add.u32 [%rd1], 1;\nadd.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 9;\n@%p1 bra L;\n", false },
+		{ "bra N;\nL: atom.global.add.u32 %r1, [%rd1], 1;\nbra M;\nN: mov.u32 %r1, 1;\nbra L;\nM: setp.eq.u32 %p1, %r1, 0;\n@%p1 bra N;\n", true },
+		{ "L: add.u32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 9;\n@%p1 bra L;\natom.global.add.u32 %r1, [%rd1], 1;\n", false },
+	};
+
+	for (unsigned k = 0; k < WS_COUNT(kernels); k++) {
+		struct ws_buf b = { 0 };
+		struct ws_real_table *t;
+
+		ws_buf_printf(&b, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n.reg .pred %%p<2>;\n"
+		              ".reg .b32 %%r<4>;\n.reg .b64 %%rd<4>;\nld.param.u64 %%rd1, [p];\nmov.u32 %%r1, 0;\n%sret;\n}\n", kernels[k].body);
+		t = make_table(b.data);
+		if (t->kernels[0].loops != kernels[k].loops)
+			fail_msg("kernel %u", k);
+		ws_real_table_free(t);
+		ws_buf_free(&b);
+	}
+}
+
 static void test_same_block(void **state)
 {
 	struct ws_real_table *t = make_table(text);
@@ -255,7 +284,7 @@ static void test_layout(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels), cmocka_unit_test(test_same_block), cmocka_unit_test(test_warp),
+		cmocka_unit_test(test_kernels), cmocka_unit_test(test_loops), cmocka_unit_test(test_same_block), cmocka_unit_test(test_warp),
 		cmocka_unit_test(test_blocks), cmocka_unit_test(test_atomic_plain), cmocka_unit_test(test_ambiguous),
 		cmocka_unit_test(test_in_flight),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_layout),

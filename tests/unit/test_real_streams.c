@@ -243,6 +243,73 @@ static void many_streams(void)
 	assert_int_equal(launch(in(0)).mark, WS_RACE_COMPARED);
 }
 
+static struct ws_race_launch copy_in(struct ws_real_lane lane)
+{
+	struct ws_race_launch l[2];
+	bool compared = ws_real_stream_copies(lane, l, 2);
+
+	if (compared)
+		assert_true(before(&l[0], &l[1]) && l[0].mark == WS_RACE_COMPARED);
+	l[1].mark = compared ? l[1].mark : 0;
+	return l[1];
+}
+
+static void copies(void)
+{
+	struct ws_race_launch a, c, none;
+
+	assert_false(ws_real_streams_several());
+	assert_int_equal(copy_in(legacy).mark, 0);
+	make_streams();
+	assert_true(ws_real_streams_several());
+	a = launch(in(0));
+	c = copy_in(in(1));
+	expect(a, c, false);
+	expect(c, launch(in(0)), false);
+	expect(c, launch(in(1)), true);
+	ws_real_event_recorded(EVENT(0), in(1));
+	ws_real_stream_waits(in(0), EVENT(0));
+	expect(c, launch(in(0)), true);
+	expect(a, copy_in(legacy), true);
+	expect(c, copy_in(in(2)), false);
+	assert_int_equal(copy_in(in(5)).mark, 0);            /* in a stream that is not known */
+	assert_false(ws_real_stream_copies(in(0), &none, 0));
+	launch_by(in(0), WS_REAL_HANDS_LAUNCHES);
+	assert_int_equal(copy_in(in(0)).mark, 0);
+}
+
+/* While a kernel runs that may wait for a copy, nothing is put before that. What is only taken to have ended may still run. */
+static void kernels_that_wait(void)
+{
+	make_streams();
+	ws_real_event_recorded(EVENT(1), in(0));
+	launch(in(0));
+	ws_real_stream_may_wait(in(0));
+	assert_int_equal(copy_in(in(1)).mark, 0);
+	ws_real_host_waits_all();
+	ws_real_host_waits_stream(in(0));
+	ws_real_stream_has_ended(in(1));
+	ws_real_host_waits_event(EVENT(1));
+	assert_int_equal(copy_in(in(1)).mark, 0);
+	ws_real_stream_has_ended(in(0));
+	assert_int_equal(copy_in(in(1)).mark, WS_RACE_COMPARED);
+	ws_real_stream_may_wait(in(0));
+	ws_real_event_recorded(EVENT(0), in(0));
+	assert_int_equal(copy_in(in(1)).mark, 0);
+	ws_real_host_waits_event(EVENT(0));
+	assert_int_equal(copy_in(in(1)).mark, WS_RACE_COMPARED);
+	ws_real_stream_may_wait(in(0));
+	ws_real_stream_ended(STREAM(0));
+	ws_real_host_waits_all();
+	ws_real_stream_made(STREAM(0), true);
+	ws_real_stream_has_ended(in(0));
+	assert_int_equal(copy_in(in(1)).mark, 0);
+	ws_real_all_has_ended();
+	assert_int_equal(copy_in(in(1)).mark, WS_RACE_COMPARED);
+	ws_real_stream_may_wait(in(5));
+	assert_int_equal(copy_in(in(1)).mark, 0);
+}
+
 static void *launch_there(void *out)
 {
 	*(struct ws_race_launch *)out = launch(per_thread);
@@ -310,9 +377,11 @@ static void unfollowed_calls(void)
 
 /* ---- each in a process ---- */
 static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
-	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, threads, unfollowed_calls };
+	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, copies,
+	kernels_that_wait, threads, unfollowed_calls };
 static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
-	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "threads", "unfollowed_calls" };
+	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "copies",
+	"kernels_that_wait", "threads", "unfollowed_calls" };
 
 static int run_one(unsigned long n)
 {
