@@ -259,14 +259,24 @@ static void join_digits(struct ws_shared_ranges *g)
 		}
 }
 
-/* What is equal to a number wherever an access of the group is reached: `if (lane == 31) sums[warp] = x`. */
-static void find_pins(struct ws_shared_ranges *g, unsigned group)
+/* May two threads race by it and another access of its group, itself included? */
+static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
+{
+	for (uint32_t b = 0; b < g->n; b++)
+		if (g->group[b] == g->group[a] && may_meet(g, v, a, b))
+			return true;
+	return false;
+}
+
+/* What is equal to a number wherever an access of the group is reached by which its threads may meet: `if (lane == 31) sums[warp] = x`, or
+ * `if (t == 0) n = x`, that all read behind a barrier. */
+static void find_pins(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
 {
 	struct pins some;
 	bool first = true;
 
 	for (uint32_t k = 0; k < g->n && (first || g->groups[group].pins.n); k++) {
-		if (g->group[k] != group)
+		if (g->group[k] != group || !meets_own(g, v, k))
 			continue;
 		ws_pins_find(&g->v, &g->list[k], &some);
 		if (first)
@@ -302,7 +312,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	join_digits(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].writes && !g->groups[k].meets && !g->groups[k].area)
-			find_pins(g, k);
+			find_pins(g, v, k);
 	return (g->ngroups || quiet) && shared <= MOST_ACCESSES;
 }
 
@@ -397,12 +407,30 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
+/* One word for all threads: apart where a block is one thread. */
+static bool is_of_one(const struct group *x)
+{
+	return x->writes && !x->meets && !x->sum.n && !x->pins.n;
+}
+
+static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct group *x)
+{
+	const char *before = e->ok;
+
+	e->ok = x->proved = ws_rw_register(g->p, g->v.f, WS_PRED);
+	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
+	for (unsigned m = 0; m < g->ngroups; m++)
+		if (x->others[m])
+			demand_disjoint(e, x, &g->groups[m]);
+	if (x->writes && !x->meets)
+		ws_entry_apart_in_block(e, &x->sum, x->last - x->first, &x->pins);
+}
+
 /* All groups stay inside: else one could come into the variable of another. Each predicate holds what those before it
  * do, for what was examined for one group is relied on in the code of the next. */
 static void write_entry(struct ws_shared_ranges *g)
 {
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f), .ok = ws_rw_register(g->p, g->v.f, WS_PRED) };
-	const char *before;
 
 	ws_code_add(e.c, "setp.eq.u32 %s, 0, 0;", e.ok);
 	for (unsigned k = 0; k < g->nrare; k++)
@@ -419,20 +447,9 @@ static void write_entry(struct ws_shared_ranges *g)
 		x->hi = ws_entry_add(&e, x->hi, ws_entry_number(x->last));
 		stays_inside(&e, x);
 	}
-	for (unsigned k = 0; k < g->ngroups; k++) {
-		struct group *x = &g->groups[k];
-
-		if (!x->own)
-			continue;
-		before = e.ok;
-		e.ok = x->proved = ws_rw_register(g->p, g->v.f, WS_PRED);
-		ws_code_add(e.c, "mov.pred %s, %s;", e.ok, before);
-		for (unsigned m = 0; m < g->ngroups; m++)
-			if (x->others[m])
-				demand_disjoint(&e, x, &g->groups[m]);
-		if (x->writes && !x->meets)
-			ws_entry_apart_in_block(&e, &x->sum, x->last - x->first, &x->pins);
-	}
+	for (unsigned k = 0; k < 2 * g->ngroups; k++)        /* those of which hardly any launch holds last */
+		if (g->groups[k % g->ngroups].own && is_of_one(&g->groups[k % g->ngroups]) == (k >= g->ngroups))
+			write_proof(g, &e, &g->groups[k % g->ngroups]);
 	ws_code_tell(e.c);
 	free(e.known);
 }

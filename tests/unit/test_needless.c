@@ -16,8 +16,8 @@ static uint32_t below(uint32_t n)
 /* Addresses: of the thread's own word, the other warp's, a neighbour's, one for all. */
 static void access(struct ws_buf *b, bool shared)
 {
-	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p1 " };
-	const char *guard = guards[below(5)], *space = shared ? "shared" : "global", *reg = shared ? "%s" : "%g";
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p1 ", "@%p0 " };
+	const char *guard = guards[below(6)], *space = shared ? "shared" : "global", *reg = shared ? "%s" : "%g";
 	uint32_t address = below(4);
 
 	switch (below(4)) {
@@ -74,7 +74,7 @@ static void make(struct ws_buf *b)
 {
 	ws_buf_puts(b, PTX_HEAD ".shared .align 4 .b8 s[512];\n.visible .entry k(.param .u64 out)\n{\n"
 	            ".reg .pred %p<3>; .reg .b32 %r<9>; .reg .b32 %s<4>; .reg .b32 %n<3>; .reg .b64 %g<4>; .reg .b64 %d<4>;\n"
-	            "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r0, 32;\n"
+	            "ld.param.u64 %d0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r2, %ctaid.x; setp.lt.u32 %p1, %r0, 32; setp.eq.u32 %p0, %r0, 5;\n"
 	            "mov.u32 %s3, s; shl.b32 %r3, %r0, 2; add.u32 %s0, %s3, %r3; xor.b32 %s1, %s0, 128; xor.b32 %s2, %s0, 4;\n"
 	            "cvt.u64.u32 %d1, %r3; add.u64 %g0, %d0, %d1; xor.b64 %g1, %g0, 128; xor.b64 %g2, %g0, 4;\n"
 	            "mov.u64 %g3, %d0;\n");

@@ -603,6 +603,26 @@ static void words_of_warps(void **state)
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.gt.s32 %p2, %r22, 1;"), l, ALL(0, 4 * 64));       /* two warps */
 }
 
+/* Words that one thread writes and all read, while they write words of their own. */
+#define TOLD(unless, before, between, behind) KERNEL(OFFSET ".shared .b32 told; .shared .b32 s[64]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2;\n" \
+	"add.s32 %r22, %r20, %r21; " before unless " @%p1 bra M; st.shared.u32 [told], %r3;\nM: " between " ld.shared.u32 %r7, [told]; st.shared.u32 [%r22], %r7;\n" \
+	behind " st.global.u32 [%rd5], %r7;\n")
+#define FIRST "setp.ne.s32 %p1, %r3, 0;"
+
+static void words_that_all_are_told(void **state)
+{
+	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 };
+
+	expect(TOLD(FIRST, "", "bar.sync 0;", ""), l, NONE);
+	expect(TOLD(FIRST, "", "bar.sync 0;", "bar.sync 0;"), l, NONE);
+	expect(TOLD(FIRST, "", "", "bar.sync 0;"), l, ALL(256, 4));
+	expect(TOLD("setp.gt.s32 %p1, %r3, 1;", "", "bar.sync 0;", ""), l, ALL(256, 8));     /* two write it */
+	/* in a loop, without a barrier at its end; and with one */
+	expect(TOLD(FIRST, "mov.u32 %r30, 0;\nL: ", "bar.sync 0;", "add.s32 %r30, %r30, 1; setp.lt.s32 %p2, %r30, 2; @%p2 bra L;"), l, ALL(512, 8));
+	expect(TOLD(FIRST, "mov.u32 %r30, 0;\nL: ", "bar.sync 0;", "bar.sync 0; add.s32 %r30, %r30, 1; setp.lt.s32 %p2, %r30, 2; @%p2 bra L;"), l, NONE);
+	expect(TOLD(FIRST, "", "bar.sync 0; @%p1 bra N; st.shared.u32 [told], 7;\nN: ", ""), l, ALL(256, 8));  /* again, where it is read */
+}
+
 /* While there is nothing but atomics of one size, it does not matter where. */
 static void only_atomics(void **state)
 {
@@ -1067,7 +1087,7 @@ int main(void)
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
