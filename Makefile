@@ -58,6 +58,7 @@ $(B)/gen/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.
 	$(DEVICE_CC) $(DEVICE_FLAGS) -S $< -o $@
 
 $(B)/gen/device/race_sm90.ptx: src/device/race.cu
+$(B)/gen/device/tm_logged.ptx: src/device/tm.cu
 $(B)/gen/device/%.c: $(B)/gen/device/%.ptx
 	{ echo '#include "rewrite/rewrite.h"'; echo 'const char ws_device_$*[] ='; \
 	  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@

@@ -19,7 +19,8 @@
  *
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
- * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_CALLS: less code, for sections with dozens of accesses. */
+ * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
+ * dozens of sections. */
 #ifndef WARPSAFE_TM_CUH
 #define WARPSAFE_TM_CUH
 
@@ -436,7 +437,7 @@ WS_TX_FN int ws_tx_ok(const struct ws_tx *tx) { return tx->state == WS_TX_ACTIVE
 
 /* The same, and whether all values read so far were there together: with the opaque engines (WS_TM_OPAQUE) they always
  * were. */
-WS_TX_FN int ws_tx_validate(struct ws_tx *tx)
+WS_TX_STEP int ws_tx_validate(struct ws_tx *tx)
 {
 	if (tx->state == WS_TX_ACTIVE && !ws_tx__engine_valid(tx))
 		ws_tx__doom(tx, WS_TM_INVALID);
@@ -490,7 +491,7 @@ WS_TX_FN int ws_tx__may_write(const struct ws_tx *tx)
 /* Memory of so many bytes, at a multiple of 16; what is in it is anything. NULL: there is none, or the attempt is doomed. When the
  * attempt aborts it is gone. Nobody else has it before this section commits, so it can be filled by ws_tx_fill_T (and then not by
  * ws_tx_write as well, see there); not by plain stores, for attempts that will abort may still read there by old pointers. */
-WS_TX_FN void *ws_tx_alloc(struct ws_tx *tx, unsigned long long bytes)
+WS_TX_STEP void *ws_tx_alloc(struct ws_tx *tx, unsigned long long bytes)
 {
 	unsigned block;
 
@@ -538,7 +539,7 @@ WS_TX_FN int ws_tx__still(struct ws_tx *tx)
 
 /* Gives memory back that ws_tx_alloc gave, in this section or in one before; it is gone when the section commits. Counts as a write
  * of all of it. NULL: nothing. What is no such memory (any more) ends the kernel. */
-WS_TX_FN void ws_tx_free(struct ws_tx *tx, void *p)
+WS_TX_STEP void ws_tx_free(struct ws_tx *tx, void *p)
 {
 	unsigned long long at = (unsigned long long)p;
 	unsigned block;
@@ -796,7 +797,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 
 WS_TX_FN int ws_tx__inside(const struct ws_tx *tx) { return tx->state == WS_TX_ACTIVE || tx->state == WS_TX_DOOMED; }
 
-WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
+WS_TX_STEP void ws_tx_enter(struct ws_tx *tx)
 {
 	if (ws_tx__inside(tx)) {
 		tx->depth++;
@@ -811,7 +812,7 @@ WS_TX_FN void ws_tx_enter(struct ws_tx *tx)
 
 /* Whether there is one more round. The state goes through a register that the compiler knows nothing of: else it would move
  * what ws_tx_end does after a commit behind the loop, where lanes in step wait for those that still go round. */
-WS_TX_FN int ws_tx_again(struct ws_tx *tx)
+WS_TX_STEP int ws_tx_again(struct ws_tx *tx)
 {
 	unsigned state = tx->state, fresh = tx->fresh;
 
@@ -824,7 +825,7 @@ WS_TX_FN int ws_tx_again(struct ws_tx *tx)
 }
 
 /* Whether this round is an attempt. */
-WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
+WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 {
 	if (ws_tx__inside(tx))
 		return ws_tx_ok(tx);
@@ -850,7 +851,7 @@ WS_TX_FN int ws_tx_begin(struct ws_tx *tx)
 	return 1;
 }
 
-WS_TX_FN void ws_tx_end(struct ws_tx *tx)
+WS_TX_STEP void ws_tx_end(struct ws_tx *tx)
 {
 	if (tx->depth)
 		tx->depth--;
@@ -897,7 +898,7 @@ WS_TX_FN unsigned ws_tx_done(const struct ws_tx *tx)
  *
  *     if (!ws_tx_irrevocable(&tx))
  *             continue; */
-WS_TX_FN int ws_tx_irrevocable(struct ws_tx *tx)
+WS_TX_STEP int ws_tx_irrevocable(struct ws_tx *tx)
 {
 	if (!tx->tm.counted || tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE)
 		__trap();
@@ -938,7 +939,7 @@ WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
 /* ---- alternatives ---- */
 
 /* Begins an alternative; the number is for its end. */
-WS_TX_FN unsigned ws_tx__either(struct ws_tx *tx)
+WS_TX_STEP unsigned ws_tx__either(struct ws_tx *tx)
 {
 	tx->other = 0;
 	ws_tx__let_go(tx);
@@ -948,7 +949,7 @@ WS_TX_FN unsigned ws_tx__either(struct ws_tx *tx)
 
 /* The end of an alternative that began with `from` log entries: one that wants to be run again later is undone. What it has
  * read stays read, for that is why the other one is run. */
-WS_TX_FN unsigned ws_tx__either_end(struct ws_tx *tx, unsigned from)
+WS_TX_STEP unsigned ws_tx__either_end(struct ws_tx *tx, unsigned from)
 {
 	tx->other = tx->state == WS_TX_DOOMED && tx->why == WS_TM_RETRY;
 	if (tx->other) {
@@ -981,7 +982,7 @@ WS_TX_FN int ws_tx__other(struct ws_tx *tx)
 enum { WS_TX_INNER_TRIES = 3 };
 
 /* Begins an inner section, or a try of it; the number is for its end: log entries from before + 1, tries in the upper half. */
-WS_TX_FN unsigned long long ws_tx__inner(struct ws_tx *tx)
+WS_TX_STEP unsigned long long ws_tx__inner(struct ws_tx *tx)
 {
 	if (!ws_tx_ok(tx) || !ws_tx__let_go(tx))
 		return 0;
@@ -999,7 +1000,7 @@ WS_TX_FN int ws_tx__inner_again(const struct ws_tx *tx, unsigned long long mark)
 }
 
 /* The end: 0, or the mark for one more try. */
-WS_TX_FN unsigned long long ws_tx__inner_end(struct ws_tx *tx, unsigned long long mark)
+WS_TX_STEP unsigned long long ws_tx__inner_end(struct ws_tx *tx, unsigned long long mark)
 {
 	int left = tx->state == WS_TX_DOOMED && tx->inner == WS_TX_INNER_LEFT;
 	int again = tx->state == WS_TX_DOOMED && !left && ws_tx__inner_again(tx, mark);
@@ -1027,7 +1028,7 @@ WS_TX_FN unsigned long long ws_tx__inner_end(struct ws_tx *tx, unsigned long lon
 		for (int ws_tx_once = ws_tx_ok(TX); ws_tx_once; ws_tx_once = 0)
 
 /* Undoes the innermost WS_TX_INNER at its end, and it alone: the section goes on behind it. Outside of one it is ws_tx_abort. */
-WS_TX_FN void ws_tx_abort_inner(struct ws_tx *tx)
+WS_TX_STEP void ws_tx_abort_inner(struct ws_tx *tx)
 {
 	if (!tx->inners) {
 		ws_tx_abort(tx);

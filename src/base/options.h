@@ -31,7 +31,8 @@ struct ws_options {
 	uint32_t tm_patience;        /* aborts */
 	uint64_t tm_heap;            /* bytes */
 	uint64_t tm_pool;            /* bytes */
-	const char *tm_check;        /* "none", "history" */
+	const char *tm_check;        /* "none", "history", "log" */
+	uint64_t tm_log;             /* bytes */
 	bool tm_opacity;
 	/* detector */
 	const char *detector;        /* "shadow" */

@@ -20,7 +20,7 @@ static const char *simulated_option(const struct ws_options *o)
 {
 	static const char *const names[] = { "detector", "memory", "granularity", "kernel", "launch-skip", "launch-count",
 		                             "divergence", "schedule", "seed", "runs", "threads", "max-instructions",
-		                             "timeout", "cc", "device-memory", "check", "opacity" };
+		                             "timeout", "cc", "device-memory" };
 	struct ws_buf set = { 0 };
 	const char *found = NULL;
 

@@ -26,9 +26,9 @@ static const char *disagreement(const struct ws_options *o)
 {
 	bool history = strcmp(o->tm_check, "history") == 0;
 
-	if (o->tm_opacity && !history)
+	if (o->tm_opacity && strcmp(o->tm_check, "none") == 0)
 		return "--opacity is for --check=history";
-	if (history && o->threads > 1)
+	if (history && o->threads > 1 && strcmp(o->gpu, "real"))
 		return "--check=history needs the order of all accesses, so it runs with one host thread; leave --threads out";
 	return NULL;
 }

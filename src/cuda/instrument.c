@@ -3,6 +3,7 @@
  * A launch runs alone on the simulated GPU. So the counters are taken and set to zero at its end, and what they say
  * belongs to its kernel, also for functions that several kernels call. */
 #include "cuda/instrument.h"
+#include "cuda/check_history.h"
 #include "cuda/transact.h"
 
 #include <pthread.h>
@@ -30,6 +31,7 @@ struct ws_instrumented {
 	size_t nsites, cap;
 	char *uncounted; /* places of accesses that have no counter */
 	uint32_t sections; /* that were made transactions; then the counters are theirs */
+	struct ws_check_log log; /* head NULL: none */
 };
 
 struct kernel {
@@ -68,6 +70,9 @@ static struct ws_instrumented *remember(const struct ws_rw_result *r)
 
 	i->counters = r->counters ? ws_strdup(r->counters) : r->tm.sections ? ws_strdup(WS_TM_COUNTERS) : NULL;
 	i->sections = r->tm.sections;
+	i->log.places = ws_alloc((r->ntm_places + 1) * sizeof *i->log.places);
+	for (i->log.nplaces = 0; i->log.nplaces < r->ntm_places; i->log.nplaces++)
+		i->log.places[i->log.nplaces] = ws_strdup(r->tm_places[i->log.nplaces]);
 	i->layout = (struct ws_rw_result){.ncounters = r->ncounters, .copies = r->copies, .stride = r->stride};
 	for (uint32_t k = 0; k < r->nsites; k++) {
 		if (r->sites[k].ncounters)
@@ -110,6 +115,8 @@ void ws_instrument_loaded(struct ws_instrumented *i, struct ws_gpu_module *loade
 {
 	pthread_mutex_lock(&lock);
 	i->mem = loaded && i->counters ? ws_gpu_module_var(loaded, i->counters) : NULL;
+	i->log.head = loaded && i->log.nplaces ? ws_gpu_module_var(loaded, WS_TM_LOG_HEAD) : NULL;
+	i->log.entries = i->log.head ? ws_gpu_module_var(loaded, WS_TM_LOG_ENTRIES) : NULL;
 	if (i->sections)
 		ws_transact_loaded(i, loaded);
 	pthread_mutex_unlock(&lock);
@@ -165,15 +172,17 @@ static void launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	struct kernel *k;
 
 	(void)self;
-	(void)completed;
 	pthread_mutex_lock(&lock);
 	k = kernel_named(l->name ? l->name : "?");
 	k->launches++;
-	for (struct ws_instrumented *i = all; i; i = i->next)
+	for (struct ws_instrumented *i = all; i; i = i->next) {
+		if (i->log.head)
+			ws_check_log_take(&i->log, l, completed);
 		if (i->mem && i->sections)
 			ws_transact_take(i->mem->host);
 		else if (i->mem)
 			take_module(k, i, l->blocks);
+	}
 	ws_transact_end(k->name);
 	pthread_mutex_unlock(&lock);
 }

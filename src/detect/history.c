@@ -17,7 +17,7 @@ struct load {
 	uint8_t mask;
 	bool kept, again;
 	uint64_t value;
-	const struct ws_site *site;
+	const void *site;
 	uint32_t store[WS_HISTORY_UNIT], later[WS_HISTORY_UNIT];
 };
 
@@ -109,7 +109,7 @@ static uint32_t unit_of(struct ws_history *h, uint64_t at)
 static uint8_t mask_of(uint64_t at, uint32_t bytes) { return (uint8_t)(((1u << bytes) - 1) << at % WS_HISTORY_UNIT); }
 
 /* ---- records ---- */
-static uint32_t new_owner(struct ws_history *h, struct ws_history_who who, const struct ws_site *begin)
+static uint32_t new_owner(struct ws_history *h, struct ws_history_who who, const void *begin)
 {
 	*WS_PUSH(h->owners, h->nowners, h->owners_cap) = (struct ws_history_own){ .node = { .who = who, .begin = begin } };
 	return (uint32_t)h->nowners - 1;
@@ -130,7 +130,7 @@ static void supersede(struct ws_history *h, uint32_t owner, uint32_t unit, uint8
 			h->stores[s].final &= (uint8_t)~mask;
 }
 
-static void add_store(struct ws_history *h, uint32_t owner, uint32_t unit, uint8_t mask, const struct ws_site *site)
+static void add_store(struct ws_history *h, uint32_t owner, uint32_t unit, uint8_t mask, const void *site)
 {
 	struct ws_history_unit *u = &h->units[unit];
 	struct ws_history_store *s;
@@ -149,7 +149,7 @@ static void add_store(struct ws_history *h, uint32_t owner, uint32_t unit, uint8
 
 /* One record for each store that was met. */
 static void add_reads(struct ws_history *h, uint32_t owner, uint32_t unit, uint8_t mask, const uint32_t *store,
-                      const struct ws_site *site)
+                      const void *site)
 {
 	while (mask) {
 		unsigned first = (unsigned)__builtin_ctz(mask);
@@ -163,7 +163,7 @@ static void add_reads(struct ws_history *h, uint32_t owner, uint32_t unit, uint8
 }
 
 /* ---- attempts ---- */
-struct ws_history_attempt *ws_history_start(struct ws_history *h, struct ws_history_who who, const struct ws_site *begin)
+struct ws_history_attempt *ws_history_start(struct ws_history *h, struct ws_history_who who, const void *begin)
 {
 	struct ws_history_attempt *a;
 
@@ -211,7 +211,7 @@ static void look_again(const struct ws_history *h, struct ws_history_attempt *a,
 	}
 }
 
-void ws_history_load(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const struct ws_site *site,
+void ws_history_load(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const void *site,
                      bool wanted)
 {
 	uint64_t value;
@@ -233,6 +233,21 @@ void ws_history_load(struct ws_history *h, struct ws_history_attempt *a, const s
 	*l = (struct load){ .unit = unit, .mask = mask, .value = value, .site = site };
 	memcpy(l->store, h->units[unit].now, sizeof l->store);
 }
+
+void ws_history_doubt(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w)
+{
+	uint8_t mask = mask_of(w->at, w->bytes);
+	uint32_t unit;
+
+	if (!a || h->full)
+		return;
+	unit = unit_of(h, w->at);
+	for (size_t k = 0; k < a->n; k++)
+		if (a->loads[k].unit == unit)
+			a->loads[k].mask &= (uint8_t)~mask;
+}
+
+void ws_history_cut(struct ws_history *h) { h->full = true; }
 
 /* What was looked at again counts as read then, or not. */
 static void settle(struct ws_history_attempt *a, bool again)
@@ -261,7 +276,7 @@ void ws_history_drop(struct ws_history_attempt *a)
 	a->n = a->kept;
 }
 
-void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const struct ws_site *site)
+void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const void *site)
 {
 	if (a && has_room(h))
 		add_store(h, a->owner, unit_of(h, w->at), mask_of(w->at, w->bytes), site);
@@ -312,7 +327,7 @@ static bool matters(struct ws_history *h, uint64_t at, uint32_t bytes)
 }
 
 void ws_history_plain(struct ws_history *h, struct ws_history_who who, uint64_t at, uint32_t bytes, bool reads, bool writes,
-                      const struct ws_site *site)
+                      const void *site)
 {
 	uint64_t last = unit_base(at + bytes - 1);
 	bool touched = false;

@@ -13,8 +13,9 @@
 #ifndef WS_HISTORY_H
 #define WS_HISTORY_H
 
-#include "gpu/observer.h"
+#include "base/base.h"
 
+/* `site` is what the caller knows a place of the program by; NULL: none. */
 struct ws_history;
 struct ws_history_attempt;           /* at a section, under way. NULL stands for one that is not recorded any more */
 
@@ -29,25 +30,29 @@ struct ws_history *ws_history_new(bool opacity, size_t most);
 void ws_history_free(struct ws_history *h);
 void ws_history_clear(struct ws_history *h);     /* no attempt is under way */
 
-struct ws_history_attempt *ws_history_start(struct ws_history *h, struct ws_history_who who, const struct ws_site *begin);
+struct ws_history_attempt *ws_history_start(struct ws_history *h, struct ws_history_who who, const void *begin);
 /* The engine has loaded a word; wanted: it is the one that the section is reading. */
-void ws_history_load(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const struct ws_site *site,
+void ws_history_load(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const void *site,
                      bool wanted);
 /* What was loaded since the last of these two calls was given to the section, or was in vain. */
 void ws_history_keep(struct ws_history_attempt *a);
 void ws_history_drop(struct ws_history_attempt *a);
-void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const struct ws_site *site);
+void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w, const void *site);
+/* A load of which it is not known which store it has met: what the attempt has read there is not judged. */
+void ws_history_doubt(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w);
+/* What happens from here on is not recorded. */
+void ws_history_cut(struct ws_history *h);
 /* A store that puts back what was there before the attempt's first one. */
 void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w);
 void ws_history_end(struct ws_history *h, struct ws_history_attempt *a, bool committed);
 /* Outside of sections: up to 32 bytes. */
 void ws_history_plain(struct ws_history *h, struct ws_history_who who, uint64_t at, uint32_t bytes, bool reads, bool writes,
-                      const struct ws_site *site);
+                      const void *site);
 
 /* ---- judgement ---- */
 struct ws_history_node {
 	struct ws_history_who who;
-	const struct ws_site *begin;     /* of the section; NULL: an access outside of sections */
+	const void *begin;     /* of the section; NULL: an access outside of sections */
 	bool committed, undone;          /* none: under way when the record ended */
 };
 
@@ -55,7 +60,7 @@ enum ws_history_edge { WS_HISTORY_READ_FROM, WS_HISTORY_OVERWRITES, WS_HISTORY_R
 struct ws_history_step {
 	enum ws_history_edge kind;
 	const struct ws_history_node *from, *to;
-	const struct ws_site *first, *second;    /* of the two accesses; NULL: at the end of a section */
+	const void *first, *second;    /* of the two accesses; NULL: at the end of a section */
 	uint64_t at;                     /* first byte of those that both have, and how many */
 	uint32_t bytes;
 };

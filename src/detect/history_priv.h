@@ -17,7 +17,7 @@ struct ws_history_store {
 	uint32_t earlier;                /* of the same owner */
 	uint8_t mask;                    /* bytes of the unit */
 	uint8_t final;                   /* those of them that the owner has not written again */
-	const struct ws_site *site;
+	const void *site;
 	uint32_t other[WS_HISTORY_UNIT]; /* by byte: the store before; when judged: the next final one of who has committed. 0: none */
 };
 
@@ -25,7 +25,7 @@ struct ws_history_read {
 	uint32_t owner, unit;
 	uint32_t store;                  /* whose value it was; 0: none of those recorded */
 	uint8_t mask;
-	const struct ws_site *site;
+	const void *site;
 };
 
 struct ws_history_unit {

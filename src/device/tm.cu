@@ -85,6 +85,9 @@ extern "C" DEVICE struct ws_tm __warpsafe_tm;
 #define WS_TM_BREAK (__warpsafe_tm.patience >> 16)
 #define WS_TX_ESTM_LOOKS (WS_TM_BREAK == 33 || WS_TM_BREAK == 34 ? 1u : 4096u)
 #endif
+#ifdef WS_TM_RECORD
+#include "tm_record.cuh"
+#endif
 #include "../../include/warpsafe/tm.cuh"
 
 /* Engines that must look again (consistent); istm's attempts are counted when they abort as well. */

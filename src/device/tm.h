@@ -34,4 +34,22 @@ enum ws_tm_event {
 enum { WS_TM_EVENT_KIND_AT = 60, WS_TM_EVENT_BYTES_AT = 52, WS_TM_STATE_COMMITTED = 3 };
 #define WS_TM_EVENT(kind, bytes) ((unsigned long long)(kind) << WS_TM_EVENT_KIND_AT | (unsigned long long)(bytes) << WS_TM_EVENT_BYTES_AT)
 
+/* With `log`: code of sections tells of itself to a log in memory, by calls of the runtime, and so do the engines' loads and stores
+ * (tm_record.cuh). An entry's place in the log is when the access had ended; `since`: how many entries there were before it began. */
+#define WS_TM_LOG_HEAD "__warpsafe_tm_log_head"      /* a struct ws_tm_log_head */
+#define WS_TM_LOG_ENTRIES "__warpsafe_tm_log"
+enum ws_tm_log_kind { WS_TM_LOG_LOAD = 8, WS_TM_LOG_STORE = 9 };      /* or an enum ws_tm_event */
+struct ws_tm_log_head {
+	unsigned int used, room;     /* entries so far, and those that there is room for */
+	unsigned int grid[3], block[3];      /* of the launch, once it has begun a section */
+};
+struct ws_tm_log_entry {
+	unsigned long long at;       /* address; in shared memory where it is there */
+	unsigned long long value;    /* of ENDED: the state of the transaction */
+	unsigned long long who;      /* thread in the launch, one block after the other, and: */
+	unsigned int since, site;    /* of an event: the place's number */
+};
+enum { WS_TM_LOG_MORE = 1 << 19 };   /* entries behind the room: no GPU runs as many threads at a time */
+enum { WS_TM_LOG_BYTES_AT = 48, WS_TM_LOG_SHARED_AT = 55, WS_TM_LOG_KIND_AT = 56 };  /* 6 bits, 1, 8: in `who` */
+
 #endif

@@ -157,6 +157,16 @@ void ws_real_transact_tell(void);            /* at the end of the program */
 /* The program has waited for the GPU, with this result, which is returned: what was found is read. */
 int ws_real_waited(int e);
 
+/* ---- history.c: their histories ---- */
+bool ws_real_history_wanted(void);
+/* Before and after a module is rewritten, one at a time: the number of places so far, and those of the module. */
+uint32_t ws_real_history_rewrites(void);
+void ws_real_history_rewrote(const char *const *list, size_t n);
+/* Around a launch. Whether it is judged: it is then waited for, and no other thread launches meanwhile. */
+bool ws_real_history_begin(void *function);
+void ws_real_history_end(bool begun, void *function, const struct ws_real_kernel *kernel);
+void ws_real_history_tell(struct ws_buf *b);
+
 /* ---- wrap_launch.c ---- */
 /* May such a kernel go on until something is done that is not part of it? NULL: nothing is known of it. */
 bool ws_real_may_wait(const struct ws_real_checked_kernel *k);

@@ -49,8 +49,12 @@ bool ws_real_transact(const struct ws_real_text *t, struct ws_buf *out, struct w
 	(void)table;
 	if (!m)                              /* told by the caller: it may have no section, and the program goes on */
 		return false;
+	if (settings.log)
+		settings.first_place = ws_real_history_rewrites();
 	if (!ws_rewrite_tm(&settings, m, &sink))
 		ws_real_transact_refused(why->data);
+	if (settings.log)
+		ws_real_history_rewrote(ws_rewrite_result(m)->tm_places, ws_rewrite_result(m)->ntm_places);
 	atomic_fetch_add(&sections, ws_rewrite_result(m)->tm.sections);
 	pthread_mutex_lock(&choosing);
 	ws_tm_choice_know(&choice, &ws_rewrite_result(m)->tm);
@@ -344,6 +348,7 @@ void ws_real_transact_tell(void)
 	ws_tm_counts_tell(&sum, atomic_load(&sections), ws_real_session()->options.stats, &b);
 	if (automatic() && atomic_load(&sections))
 		ws_tm_choice_tell(&choice, &b);
+	ws_real_history_tell(&b);
 	fflush(stdout);
 	if (b.len)
 		fprintf(stderr, "%s", b.data);

@@ -107,6 +107,7 @@ struct launch {
 	struct ws_real_gpu *gpu;             /* whose checks the kernel works with */
 	void *function;
 	bool compared;                       /* its transactions are timed, for engine auto */
+	bool judged;                         /* their history is */
 	struct ws_real_alike *alike;
 	bool plain;                          /* the kernel without checks is launched in its place */
 };
@@ -144,13 +145,14 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
 	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
-	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, NULL, false };
+	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, false, NULL, false };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
 	l.compared = ws_real_transact_begin();
+	l.judged = ws_real_history_begin(f);
 	l.gpu = ws_real_race_begin();
 	if (!captured)
 		compared = ws_real_stream_launches(lane, hands_of(k), &place) && said;
@@ -177,6 +179,7 @@ static int launched(struct launch l, int e)
 	ws_real_time_end(l.span, l.record, l.stream);
 	ws_real_race_alike_launched(l.alike, e, l.record, l.stream);
 	ws_real_race_end(l.gpu);
+	ws_real_history_end(l.judged, l.function, l.kernel);
 	ws_real_transact_end(l.compared, l.function);
 	if (e)
 		ws_real_race_failed(l.kernel, e);

@@ -28,11 +28,15 @@ struct ws_tm_settings {
 	uint64_t heap;                   /* bytes for long logs */
 	uint64_t pool;                   /* bytes for malloc */
 	bool history;                    /* tells what sections do, by stores that the simulated GPU's observer sees (device/tm.h) */
+	uint64_t log;                    /* bytes: tells it to a log in memory of so many; 0 = does not */
+	uint32_t first_place;            /* the log's entries have numbers of places above this one */
 };
 struct ws_tm_settings ws_tm_settings_default(void);
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o);
 /* place: that of code of a marker of a section, or near it. Becomes the one in the program, if another file's is near. */
 bool ws_tm_marker_place(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, struct ws_ptx_place *place);
+/* "bank.cu:12"; marker: of the section that begins there. */
+void ws_tm_line(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, bool marker, struct ws_buf *b);
 bool ws_rewrite_tm(const struct ws_tm_settings *settings, struct ws_ptx_module *m, const struct ws_sink *sink);
 
 /* The passes there are: name and one sentence; false when k is beyond the last. */
@@ -112,6 +116,8 @@ struct ws_rw_result {
 	const struct ws_rw_kernel *kernels;      /* all with a body; a kernel's number is its place here */
 	uint32_t nkernels;
 	struct ws_tm_known tm;   /* tm: the marked sections that were made transactions */
+	const char **tm_places;  /* with a log: by an entry's `site`, lines of the program */
+	size_t ntm_places, tm_places_cap;
 };
 /* The kernels of src/device/range.cu, with a check in place of each access: what a copy or a fill does, told to the checks of `race`.
  * NULL: that does not go, and was told. */
@@ -213,6 +219,7 @@ extern const char ws_device_race[];      /* src/device/race.cu */
 extern const char ws_device_race_sm90[]; /* src/device/race_sm90.cu */
 extern const char ws_device_tm[];        /* src/device/tm.cu */
 extern const char ws_device_range[];     /* src/device/range.cu: see ws_rewrite_ranges */
+extern const char ws_device_tm_logged[]; /* src/device/tm_logged.cu */
 
 /* Places the body of a device function in the code. Arguments are registers ("%rd4"), numbers, or names of variables
  * ("name", "name+8"), 32 or 64 bits as the parameter is; the result goes to the register `result` (NULL = nowhere).

@@ -54,10 +54,16 @@ struct ws_tm_settings ws_tm_settings_default(void)
 	                                .heap = 4 << 20, .pool = 8 << 20 };
 }
 
+/* Where nobody sees all accesses, or if it is asked for. */
+static bool wants_log(const struct ws_options *o)
+{
+	return strcmp(o->tm_check, "log") == 0 || (strcmp(o->tm_check, "history") == 0 && strcmp(o->gpu, "real") == 0);
+}
+
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
 	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
-	                            .heap = o->tm_heap, .pool = o->tm_pool, .history = strcmp(o->tm_check, "history") == 0 };
+	                            .heap = o->tm_heap, .pool = o->tm_pool, .history = strcmp(o->tm_check, "history") == 0 && !wants_log(o), .log = wants_log(o) ? o->tm_log : 0 };
 
 	s.automatic = strcmp(o->tm_engine, "auto") == 0;
 	while (!s.automatic && s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
@@ -142,10 +148,50 @@ bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, c
 	return !b->p->failed;
 }
 
+void ws_tm_line(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, bool marker, struct ws_buf *b)
+{
+	struct ws_ptx_place p = { 0 };
+
+	ws_ptx_place(f, i, &p);
+	if (marker && p.inlined_file)
+		ws_buf_printf(b, "%s:%u", p.inlined_file, p.inlined_line);
+	else if (p.file && (!marker || ws_tm_marker_place(f, i, &p) || p.file))
+		ws_buf_printf(b, "%s:%u", p.file, p.line);
+	else
+		ws_ptx_where(f->module, i, b);
+}
+
+/* The number of a place of the program, for the host to find its line by. Number 0 is none. */
+static size_t number_of(struct ws_tm_body *b, const struct ws_ptx_inst *i, bool marker)
+{
+	struct ws_rw_result *r = ws_rw_result_of(b->p);
+	struct ws_buf line = { 0 };
+
+	if (!i)
+		return 0;
+	ws_tm_line(b->f, i, marker, &line);
+	if (!r->ntm_places || strcmp(r->tm_places[r->ntm_places - 1], line.data))
+		*WS_PUSH(r->tm_places, r->ntm_places, r->tm_places_cap) = ws_arena_strndup(b->p->m->arena, line.data, line.len);
+	ws_buf_free(&line);
+	return r->ntm_places + b->p->tm->first_place;
+}
+
+static void tell_log(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t bytes, const char *at)
+{
+	char event[24], site[12];
+	const char *args[] = { event, at ? at : "0", site };
+
+	snprintf(event, sizeof event, "%llu", WS_TM_EVENT(kind, bytes));
+	snprintf(site, sizeof site, "%zu", number_of(b, c->inst, kind == WS_TM_EVENT_START));
+	ws_tm_call(b, c, "__warpsafe_tm_tell", "llu", args, NULL);
+}
+
 void ws_tm_tell(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t bytes, const char *at)
 {
 	const char *event;
 
+	if (b->p->tm && b->p->tm->log)
+		tell_log(b, c, kind, bytes, at);
 	if (!b->p->tm || !b->p->tm->history)
 		return;
 	event = ws_code_temp(c, WS_B64);
@@ -163,7 +209,7 @@ static bool end_attempt(struct ws_tm_body *b, struct ws_code *c)
 
 	ws_tm_tell(b, c, WS_TM_EVENT_ENDING, 0, NULL);
 	good = ws_tm_call(b, c, "__warpsafe_tm_end", "l", &b->thread, NULL);
-	if (b->p->tm && b->p->tm->history) {
+	if (b->p->tm && (b->p->tm->history || b->p->tm->log)) {
 		state = ws_code_temp(c, WS_B64);
 		ws_code_add(c, "ld.u32 %s, [%s+%d];", state, b->thread, WS_TM_STATE_AT);
 		ws_tm_tell(b, c, WS_TM_EVENT_ENDED, 0, state);
@@ -669,6 +715,18 @@ static bool uses_memory(const struct ws_ptx_module *m)
 	return false;
 }
 
+/* Entries are counted in 32 bits. */
+static void declare_log(struct ws_pass *p, uint64_t room)
+{
+	enum { MOST = 1 << 30 };
+
+	room = !room ? 1 : room < MOST ? room : MOST;
+	ws_rw_declare(p, ".weak .global .align 8 .u32 " WS_TM_LOG_HEAD "[%zu] = { 0, %llu };", sizeof(struct ws_tm_log_head) / 4,
+	              (unsigned long long)room);
+	ws_rw_declare(p, ".weak .global .align 128 .b8 " WS_TM_LOG_ENTRIES "[%llu];",
+		      (unsigned long long)((room + WS_TM_LOG_MORE) * sizeof(struct ws_tm_log_entry)));
+}
+
 /* The tables and the handle, a struct ws_tm. Modules that are linked share them; nvlink takes the weak ones for one. */
 static void declare(struct ws_pass *p)
 {
@@ -693,6 +751,8 @@ static void declare(struct ws_pass *p)
 			      (unsigned long long)sizes[k]);
 	if (s.history)
 		ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_EVENT_WORD ";");
+	if (s.log)
+		declare_log(p, s.log / sizeof(struct ws_tm_log_entry));
 	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[11] = { generic(__warpsafe_tm_table), "
 		      "generic(__warpsafe_tm_words), generic(__warpsafe_tm_stripes), generic(__warpsafe_tm_heap), "
 		      "generic(__warpsafe_tm_links), 0, %llu, %llu, %llu, generic(__warpsafe_tm_pool), %u };",
@@ -706,8 +766,10 @@ static bool add_runtime(struct ws_pass *p)
 {
 	static const char *const names[] = { "enter", "enter_reading", "begin", "end", "again", "read_global", "write_global", "read",
 		                             "write", "forget", "retry", "malloc_in", "free_in", "malloc", "free" };
-	bool good = ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
+	bool logs = p->tm && p->tm->log;
+	bool good = logs ? ws_rw_runtime(p, "src/device/tm_logged.cu", ws_device_tm_logged) : ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 
+	good = good && (!logs || ws_rw_use(p, "__warpsafe_tm_tell"));
 	for (unsigned k = 0; k < WS_COUNT(names) && good; k++) {
 		struct ws_buf name = { 0 };
 

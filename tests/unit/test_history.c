@@ -1,5 +1,6 @@
 /* test_history.c - histories of transactions: which are explained by an order, and what is said of those that are not. */
-#include "detect/history.h"
+#include "detect/history_log.h"
+#include "detect/history_section.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 #include <cmocka.h>
 
 enum { X = 0x1000, Y = 0x2004, SITES = 16 };
-static struct ws_site sites[SITES];
+static char sites[SITES];
 
 struct seen { size_t cycles, undone, half, lost, longest; struct ws_history_step first; };
 
@@ -277,12 +278,128 @@ static void a_full_record(void **state)
 	ws_history_free(h);
 }
 
+/* ---- logs (history_log.h) ---- */
+enum { THREADS = 8 };
+static const char *const places[] = { "a.cu:1", "a.cu:2", "a.cu:3" };
+
+struct logged { struct ws_tm_log_entry entries[64]; size_t n; };
+
+static void add(struct logged *l, uint32_t thread, unsigned kind, uint64_t at, uint64_t value, uint32_t since)
+{
+	l->entries[l->n++] = (struct ws_tm_log_entry){ .at = at, .value = value, .since = since, .site = kind < WS_TM_LOG_LOAD ? 1 + kind % 3 : 0,
+		                                       .who = thread | UINT64_C(4) << WS_TM_LOG_BYTES_AT | (uint64_t)kind << WS_TM_LOG_KIND_AT };
+}
+
+/* since: how many entries there are. */
+static void now(struct logged *l, uint32_t thread, unsigned kind, uint64_t at, uint64_t value) { add(l, thread, kind, at, value, (uint32_t)l->n); }
+
+static void log_get(struct logged *l, uint32_t thread, uint64_t at, uint32_t since)
+{
+	now(l, thread, WS_TM_EVENT_READ, at, 0);
+	add(l, thread, WS_TM_LOG_LOAD, at, 0, since);
+	now(l, thread, WS_TM_EVENT_DONE, 0, 0);
+}
+
+static void log_put(struct logged *l, uint32_t thread, uint64_t at, uint32_t since)
+{
+	now(l, thread, WS_TM_EVENT_WRITE, at, 0);
+	add(l, thread, WS_TM_LOG_STORE, at, 0, since);
+	now(l, thread, WS_TM_EVENT_DONE, 0, 0);
+}
+
+static void log_end(struct logged *l, uint32_t thread)
+{
+	now(l, thread, WS_TM_EVENT_ENDING, 0, 0);
+	now(l, thread, WS_TM_EVENT_ENDED, 0, WS_TM_STATE_COMMITTED);
+}
+
+static struct seen judge_log(const struct logged *l, size_t room, size_t *doubts, struct ws_history_sum *sum)
+{
+	struct ws_history_log log = { .entries = l->entries, .n = l->n, .room = room, .threads = THREADS, .places = places, .nplaces = 3 };
+	struct ws_history *h = ws_history_new(true, 1000);
+	struct seen s;
+
+	*doubts = ws_history_replay(h, &log);
+	s = judge(h, true, sum);
+	ws_history_free(h);
+	return s;
+}
+
+/* Both read and then both write. between: a load that began before the other thread's store had its entry, and one that did not. */
+static void a_log(void **state)
+{
+	for (int overlaps = 0; overlaps < 2; overlaps++) {
+		struct logged l = { .n = 0 };
+		struct ws_history_sum sum;
+		size_t doubts;
+		struct seen s;
+
+		now(&l, 1, WS_TM_EVENT_START, 0, 0);
+		now(&l, THREADS + 2, WS_TM_EVENT_START, 0, 0);
+		log_get(&l, 1, X, 2);
+		log_get(&l, THREADS + 2, X, 5);
+		log_put(&l, 1, X, overlaps ? 3 : 9);         /* began before the other's load had its entry */
+		log_put(&l, THREADS + 2, X, 12);
+		log_end(&l, 1);
+		log_end(&l, THREADS + 2);
+		s = judge_log(&l, 64, &doubts, &sum);
+		assert_int_equal(sum.committed, 2);
+		assert_int_equal(doubts, overlaps ? 2 : 0);
+		assert_int_equal(s.cycles > 0, !overlaps);
+		if (!overlaps) {
+			assert_true(s.first.from->who.block != s.first.to->who.block && s.first.first && s.first.second);
+			assert_string_equal(s.first.from->begin, places[WS_TM_EVENT_START % 3]);
+		}
+	}
+}
+
+/* A load that began before a store had its entry, and one that began behind it. */
+static void a_log_of_one_after_the_other(void **state)
+{
+	struct logged l = { .n = 0 };
+	struct ws_history_sum sum;
+	size_t doubts;
+
+	now(&l, 1, WS_TM_EVENT_START, 0, 0);
+	log_put(&l, 1, X, 2);
+	now(&l, 2, WS_TM_EVENT_START, 0, 0);
+	log_get(&l, 2, X, 1);
+	log_get(&l, 2, X, (uint32_t)l.n);
+	log_end(&l, 1);
+	log_end(&l, 2);
+	assert_true(fine(judge_log(&l, 64, &doubts, &sum)));
+	assert_int_equal(doubts, 1);
+}
+
+/* What is behind the room is not judged, and it is said. */
+static void a_full_log(void **state)
+{
+	struct logged l = { .n = 0 };
+	struct ws_history_sum sum;
+	size_t doubts;
+
+	now(&l, 1, WS_TM_EVENT_START, 0, 0);
+	log_put(&l, 1, X, 1);
+	log_end(&l, 1);
+	now(&l, 2, WS_TM_EVENT_START, 0, 0);
+	log_get(&l, 2, X, 7);
+	log_put(&l, 2, X, 10);
+	log_end(&l, 2);
+	assert_true(fine(judge_log(&l, 8, &doubts, &sum)));
+	assert_true(sum.full);
+	assert_int_equal(sum.committed, 1);
+	assert_true(fine(judge_log(&l, 64, &doubts, &sum)));
+	assert_true(!sum.full);
+	assert_int_equal(sum.committed, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_after_the_other), cmocka_unit_test(two_at_once), cmocka_unit_test(a_cycle_of_three),
 		cmocka_unit_test(undone), cmocka_unit_test(half), cmocka_unit_test(zombies), cmocka_unit_test(looked_at_again),
 		cmocka_unit_test(in_vain), cmocka_unit_test(outside), cmocka_unit_test(a_full_record),
+		cmocka_unit_test(a_log), cmocka_unit_test(a_log_of_one_after_the_other), cmocka_unit_test(a_full_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,12 @@
 #else
 #define WS_TX_ACCESS WS_TX_FN
 #endif
+/* And with -DWS_TM_CALLS=2 what begins and ends sections and their parts: for dozens of sections. */
+#if defined(WS_TM_CALLS) && WS_TM_CALLS + 0 >= 2
+#define WS_TX_STEP WS_TX_RARE
+#else
+#define WS_TX_STEP WS_TX_FN
+#endif
 
 /* Log entries that lie in the thread's local memory; more go to the heap. */
 #ifndef WS_TM_LOG
@@ -199,8 +205,15 @@ WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
 }
 #endif
 
+/* Around each access to data: for a record of what happened (src/device/tm_record.cuh). */
+#ifndef WS_TX_DATA_BEGIN
+#define WS_TX_DATA_BEGIN() 0
+#define WS_TX_DATA_LOADED(since, at, size, value) ((void)(since))
+#define WS_TX_DATA_STORED(since, at, size, value) ((void)(since))
+#endif
+
 /* Data of 1, 2, 4 or 8 bytes, aligned. */
-WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
+WS_TX_FN unsigned long long ws_tx__load_now(unsigned long long at, unsigned size)
 {
 	switch (size) {
 	case 1: return *(const volatile unsigned char *)at;
@@ -209,8 +222,16 @@ WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
 	default: return *(const volatile unsigned long long *)at;
 	}
 }
+WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
+{
+	unsigned since = WS_TX_DATA_BEGIN();
+	unsigned long long value = ws_tx__load_now(at, size);
+
+	WS_TX_DATA_LOADED(since, at, size, value);
+	return value;
+}
 /* The same with what the thread loads later after it. */
-WS_TX_FN unsigned long long ws_tx__load_first(unsigned long long at, unsigned size)
+WS_TX_FN unsigned long long ws_tx__load_first_now(unsigned long long at, unsigned size)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
 	unsigned short half;
@@ -223,13 +244,21 @@ WS_TX_FN unsigned long long ws_tx__load_first(unsigned long long at, unsigned si
 	default: return ws_tx__look64((const unsigned long long *)at);
 	}
 #else
-	unsigned long long value = ws_tx__load(at, size);
+	unsigned long long value = ws_tx__load_now(at, size);
 
 	ws_tx__fence();
 	return value;
 #endif
 }
-WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long long v)
+WS_TX_FN unsigned long long ws_tx__load_first(unsigned long long at, unsigned size)
+{
+	unsigned since = WS_TX_DATA_BEGIN();
+	unsigned long long value = ws_tx__load_first_now(at, size);
+
+	WS_TX_DATA_LOADED(since, at, size, value);
+	return value;
+}
+WS_TX_FN void ws_tx__store_now(unsigned long long at, unsigned size, unsigned long long v)
 {
 	switch (size) {
 	case 1: *(volatile unsigned char *)at = (unsigned char)v; break;
@@ -237,6 +266,13 @@ WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long l
 	case 4: *(volatile unsigned *)at = (unsigned)v; break;
 	default: *(volatile unsigned long long *)at = v;
 	}
+}
+WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long long v)
+{
+	unsigned since = WS_TX_DATA_BEGIN();
+
+	ws_tx__store_now(at, size, v);
+	WS_TX_DATA_STORED(since, at, size, v);
 }
 
 /* Marsaglia 2003, Xorshift RNGs. */

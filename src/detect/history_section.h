@@ -1,0 +1,43 @@
+/* history_section.h - what a thread's sections tell of themselves (src/device/tm.h), and the loads and stores of the engine between,
+ * become a history. */
+#ifndef WS_HISTORY_SECTION_H
+#define WS_HISTORY_SECTION_H
+
+#include "detect/history.h"
+#include "device/tm.h"
+
+/* A write of a section that waits for its end (deferred update). */
+struct ws_history_intent { uint64_t at; uint32_t bytes; const void *site; };
+
+struct ws_history_lane {                 /* a thread; zero at first */
+	struct ws_history_attempt *attempt;
+	bool inside, ending;
+	enum ws_tm_event access;         /* READ, WRITE; else the section is at none */
+	uint64_t at;
+	uint32_t bytes;
+	const void *site;
+	struct ws_history_intent *intents;
+	size_t n, cap;
+};
+
+struct ws_history_told {
+	enum ws_tm_event kind;
+	uint64_t at;
+	uint32_t bytes;
+	bool committed;                  /* ENDED */
+	const void *site;
+};
+
+/* deferred: the engine writes at the end. Shared memory is at ws_history_shared. */
+void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, bool deferred, struct ws_history_who who,
+                     const struct ws_history_told *e);
+/* A load or store of the engine. */
+void ws_history_data(struct ws_history *h, struct ws_history_lane *l, bool deferred, bool store, const struct ws_history_word *w);
+void ws_history_lane_free(struct ws_history_lane *l);
+
+/* Shared memory lies above all addresses of global memory, each block's by itself. */
+#define WS_HISTORY_SHARED (UINT64_C(1) << 63)
+enum { WS_HISTORY_BLOCK_SHIFT = 28 };
+static inline uint64_t ws_history_shared(uint64_t block, uint64_t offset) { return WS_HISTORY_SHARED | block << WS_HISTORY_BLOCK_SHIFT | offset; }
+
+#endif
