@@ -50,6 +50,7 @@ struct options {
 #ifndef TM_BENCH_ENGINES
 #define TM_BENCH_ENGINES ((1u << WS_TM_ENGINES) - 1)
 #endif
+/* -DTM_BENCH_ONE_KERNEL compiles one kernel for all engines, which asks the handle: for tests, in a fraction of the time. */
 
 struct work {
 	enum : unsigned { ENGINES = TM_BENCH_ENGINES };      /* bits of those it is played with; pstm, hstm and, if features() do not say opaque, istm at least */
@@ -178,10 +179,11 @@ __device__ static inline bool hidden(int value)
 __device__ static inline unsigned this_thread(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ static inline unsigned threads_in_all(void) { return gridDim.x * blockDim.x; }
 
-/* ENGINE: the handle's, which the compiler then knows, so that the code of the others is left out. */
+/* ENGINE: the handle's, which the compiler then knows, so that the code of the others is left out. WS_TM_ENGINES: it asks. */
 template <unsigned ENGINE, class W> __global__ void with_transactions(struct ws_tm tm, W w)
 {
-	tm.engine = ENGINE;
+	if (ENGINE < WS_TM_ENGINES)
+		tm.engine = ENGINE;
 	WS_TX_VAR(tx, tm);
 
 	unsigned done = 1;
@@ -467,6 +469,15 @@ template <class W> struct transactions<WS_TM_ENGINES, W, false> {
 	static void launch(const ws_tm &, const W &) {}
 };
 
+template <class W> static void launch_transactions(const ws_tm &tm, const W &w)
+{
+#ifdef TM_BENCH_ONE_KERNEL
+	with_transactions<WS_TM_ENGINES><<<w.o.blocks, w.o.threads>>>(tm, w);
+#else
+	transactions<0, W>::launch(tm, w);
+#endif
+}
+
 /* Four chunks of the log's heap a thread: sections that read a long way do not run out of it. */
 static inline ws_tm_config config_for(const options &o)
 {
@@ -490,7 +501,7 @@ template <class W> static int play_engine(game<W> &g, unsigned engine)
 	config.engine = (enum ws_tm_engine)engine;
 	CHECK(ws_tm_create(&tm, &config));
 	outcome_of_way out = best(g, [&] { CHECK(ws_tm_reset_stats(&tm)); },
-	                          [&] { transactions<0, W>::launch(tm, w); });
+	                          [&] { launch_transactions(tm, w); });
 	CHECK(ws_tm_read_stats(&tm, &stats));
 	CHECK(ws_tm_destroy(&tm));
 	out.right = out.right && stats.commits > 0 && stats.commits % w.total == 0 && (w.changed || stats.commits == w.total);
@@ -519,7 +530,7 @@ template <class W> static int play_auto(game<W> &g)
 
 		out = best(g, [] {}, [&] {
 			CHECK(ws_tm_auto_before(&a, &tm));
-			transactions<0, W>::launch(tm, w);
+			launch_transactions(tm, w);
 			CHECK(ws_tm_auto_after(&a, &tm));
 		});
 		out.right = out.right && right;

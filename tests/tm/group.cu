@@ -1,10 +1,13 @@
 /* group.cu - transactions of whole warps and thread blocks (include/warpsafe/tm_group.cuh) with each engine, and on objects
  * (tm_block.cuh) with the two that have them.
  *
- *     group [NAME...]        all checks, or those named. Ends with 1 and a line for each that fails. */
+ *     group [broken] [NAME...]      all checks, or those named. broken: without the lock that makes lanes take turns. Ends with 1 and a
+ *                                   line for each that fails. */
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
+__constant__ unsigned broken;
+#define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
 #include <warpsafe/tm_group.cuh>
 #include <warpsafe/tm_block.cuh>
@@ -251,6 +254,7 @@ static cudaError_t make(struct ws_tm *tm, unsigned engine, judge *after)
 	config.engine = (enum ws_tm_engine)engine;
 	config.entries = 1000;
 	config.patience = 24;
+	config.heap = 1 << 20;
 	return ws_tm_create(tm, &config);
 }
 
@@ -283,8 +287,13 @@ static bool wanted(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
+	unsigned step = argc > 1 && !strcmp(argv[1], "broken") ? 25 : 0;
 	int bad = 0;
 
+	if (cudaMemcpyToSymbol(broken, &step, sizeof step))
+		return 2;
+	argc -= step > 0;
+	argv += step > 0;
 	for (unsigned engine = 0; engine < WS_TM_ENGINES; engine++) {
 #define PLAY_SECTION(NAME) \
 		if (wanted(argc, argv, #NAME)) \

@@ -2,7 +2,7 @@
  * every attempt is recorded by the header's hooks, and the host looks for a cycle.
  *
  *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
- *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1] [readers=1] [inner=1] [--opacity]
+ *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1] [readers=1] [inner=1] [repeat=N] [looks=N] [--opacity]
  *
  * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
@@ -13,9 +13,10 @@
  * alone=1: attempts are counted, every fourth section becomes irrevocable half way, and those that write nothing say so.
  * readers=1: every other thread only reads, in sections that say so. With estm none of these may abort.
  * inner=1: a part of each section is an inner one (WS_TX_INNER) or an alternative (WS_TX_EITHER), of which some are undone.
+ * repeat=N: with N seeds, one after the other, until one shows a violation (the random schedule of each launch is another one).
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
- * Compiled with -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
+ * Compiled with -DTHREADS_ONLY there are no groups. With -DMARKED the sections are marked ones (include/warpsafe/atomic.h), and `warpsafe tm` has the engine and its
  * settings. The record is then made by the section itself, so attempts that abort leave none. */
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,8 @@ __device__ void note_abort(bool read_only);
 #define WS_TX_ON_ABORT(tx) note_abort((tx)->alone == WS_TX_READS && (tx)->why != WS_TM_WAITS)
 __constant__ unsigned broken;
 #define WS_TM_BREAK broken
+__constant__ unsigned looks;         /* how often a reader looks at what is being written before it leaves its section (estm) */
+#define WS_TX_ESTM_LOOKS looks
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
 #include <warpsafe/tm_group.cuh>
@@ -255,7 +258,7 @@ __global__ void work(struct ws_tm tm, unsigned words, unsigned sections, unsigne
 	}
 }
 
-#ifndef MARKED
+#if !defined MARKED && !defined THREADS_ONLY
 __device__ void group_work(struct ws_group *g, unsigned words, unsigned sections, unsigned seed)
 {
 	unsigned count = 0, r = seed * 2654435761u + self() * 40503u + 1;
@@ -302,7 +305,7 @@ __global__ void work_objects(struct ws_tm tm, unsigned words, unsigned sections,
 
 struct options {
 	unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group, alone, readers, inner,
-		opacity;
+		repeat, looks, opacity;
 };
 
 struct attempt {
@@ -482,9 +485,9 @@ static unsigned play(const options &o)
 	checker c;
 
 	if (ws_tm_create(&tm, &config) || cudaMemcpyToSymbol(record, &r, sizeof r) ||
-	    cudaMemcpyToSymbol(broken, &o.broken, sizeof o.broken))
+	    cudaMemcpyToSymbol(broken, &o.broken, sizeof o.broken) || cudaMemcpyToSymbol(looks, &o.looks, sizeof o.looks))
 		exit((fprintf(stderr, "history: set-up failed\n"), 2));
-#ifndef MARKED
+#if !defined MARKED && !defined THREADS_ONLY
 	if (o.group)
 		(o.group == 1 ? work_blocks : o.group == 2 ? work_warps : work_objects)<<<o.blocks, o.threads>>>(tm, o.words, o.sections, o.seed);
 	else
@@ -528,9 +531,9 @@ static unsigned play(const options &o)
 static unsigned *option(options *o, const char *name, size_t length)
 {
 	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
-	                                     "patience", "heap", "broken", "group", "alone", "readers", "inner" };
+	                                     "patience", "heap", "broken", "group", "alone", "readers", "inner", "repeat", "looks" };
 	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
-	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone, &o->readers, &o->inner };
+	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone, &o->readers, &o->inner, &o->repeat, &o->looks };
 
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
@@ -540,7 +543,7 @@ static unsigned *option(options *o, const char *name, size_t length)
 
 int main(int argc, char **argv)
 {
-	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0, 0, 0, 0 };
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0, 0, 0, 1, 4096, 0 };
 #ifdef MARKED
 	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
 #else
@@ -563,8 +566,9 @@ int main(int argc, char **argv)
 			return fprintf(stderr, "history: what is '%s'?\n", argv[i]), 2;
 		}
 	}
-	for (o.engine = first; o.engine < last; o.engine++)
-		if (o.group != 3 || o.engine == WS_TM_BLOCK || o.engine == WS_TM_BLOCK_PESSIMISTIC)
-			bad += play(o);
+	for (; o.repeat && !bad; o.repeat--, o.seed++)
+		for (o.engine = first; o.engine < last; o.engine++)
+			if (o.group != 3 || o.engine == WS_TM_BLOCK || o.engine == WS_TM_BLOCK_PESSIMISTIC)
+				bad += play(o);
 	return bad ? 1 : 0;
 }

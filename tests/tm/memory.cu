@@ -1,11 +1,11 @@
 /* memory.cu - memory that transactions allocate and free (ws_tx_alloc, ws_tx_free): a sorted list whose nodes come and go while others
  * write to them. With -DMARKED the same in marked sections, by malloc and free.
  *
- *     memory [engine=NAME] [granularity=N] [seed=N] [sections=N] [pool=BYTES] [zombie=1] [misuse=1|2]
+ *     memory [engine=NAME] [granularity=N] [seed=N] [sections=N] [pool=BYTES] [zombie=1] [misuse=1|2] [broken=N]
  *
  * Ends with 1 if the list, what was written to its nodes or the memory in use is wrong afterwards. zombie:
  * an attempt that follows a pointer to a block that has been freed and is another's. misuse: a block is freed twice, or what is none; the
- * kernel must fail. */
+ * kernel must fail. broken: step N of the engines is left out (WS_TM_BREAK). */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +13,8 @@
 #ifdef MARKED
 #include <warpsafe/atomic.h>
 #else
+__constant__ unsigned broken;
+#define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
 #endif
@@ -350,6 +352,10 @@ int main(int argc, char **argv)
 		work<<<BLOCKS, THREADS>>>(l, sections, seed);
 	bad = !right("marked", l, out);
 #else
+	unsigned step = value(argc, argv, "broken", 0);
+
+	if (cudaMemcpyToSymbol(broken, &step, sizeof step))
+		return 2;
 	for (unsigned e = 0; e < WS_TM_ENGINES; e++) {
 		struct ws_tm_config config = ws_tm_defaults();
 		struct ws_tm tm;

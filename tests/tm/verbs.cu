@@ -1,9 +1,15 @@
 /* verbs.cu - what the calls of include/warpsafe/tm.cuh do, with each engine; threads of one warp and of two blocks.
  *
- *     verbs [NAME...]        all checks, or those named. Ends with 1 and a line for each that fails. */
+ *     verbs [broken=N] [granularity=N] [NAME...]
+ *
+ * All checks, or those named, with granularity 4, 16 and 64, or that one. broken: step N of the engines is left out (WS_TM_BREAK). Ends
+ * with 1 and a line for each check that fails. */
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+__constant__ unsigned broken;
+#define WS_TM_BREAK broken
 #include <warpsafe/tm.h>
 #include <warpsafe/tm.cuh>
 
@@ -223,6 +229,8 @@ __device__ void spill(struct ws_tx *tx, struct shared *s)
 
 __device__ void too_large(struct ws_tx *tx, struct shared *s)
 {
+	if (self() % 4)
+		return;
 	WS_TX(tx)
 		for (unsigned i = 0; ws_tx_ok(tx) && i < 150; i++)
 			ws_tx_write_u32(tx, s->words + i, 1);
@@ -394,7 +402,7 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 	else if (!strcmp(name, "zombies"))
 		right = right && (!WS_TM_OPAQUE(tm->engine) || s->words[2] == 0) && s->words[0] == 3 * ALL;
 	else if (!strcmp(name, "too_large"))
-		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL && s->words[0] == 0;
+		right = right && n->aborts[WS_TM_TOO_LARGE] == ALL / 4 && s->words[0] == 0;
 	else if (!strcmp(name, "irrevocable"))
 		right = right && s->words[0] == ALL / 8 && s->words[1] == ALL / 8 && s->words[2] == ALL / 4 && s->words[3] == 7 << 8 &&
 		        s->words[10] == ALL / 8 && s->words[159] == ALL / 8;
@@ -434,12 +442,27 @@ static int play(const char *name, kernel *k, unsigned engine, unsigned granulari
 	return !right;
 }
 
+/* Takes `name=N` out of the arguments. */
+static unsigned take(int *argc, char **argv, const char *name, unsigned otherwise)
+{
+	size_t n = strlen(name);
+
+	if (*argc < 2 || strncmp(argv[1], name, n) || argv[1][n] != '=')
+		return otherwise;
+	otherwise = (unsigned)atoi(argv[1] + n + 1);
+	memmove(argv + 1, argv + 2, (size_t)(--*argc) * sizeof *argv);
+	return otherwise;
+}
+
 int main(int argc, char **argv)
 {
+	unsigned step = take(&argc, argv, "broken", 0), only = take(&argc, argv, "granularity", 0);
 	int bad = 0;
 
+	if (cudaMemcpyToSymbol(broken, &step, sizeof step))
+		return 2;
 	for (unsigned engine = 0; engine < WS_TM_ENGINES; engine++)
-		for (unsigned granularity = 4; granularity <= 64; granularity *= 4) {
+		for (unsigned granularity = only ? only : 4; granularity <= (only ? only : 64); granularity *= 4) {
 			bool wanted;
 #define PLAY(NAME) \
 			wanted = argc == 1; \
