@@ -1202,3 +1202,6 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 #include "race_peer.cuh"
 #include "race_bulk.cuh"
 #endif
+#if REMOTE
+#include "race_remote.cuh"
+#endif

@@ -52,6 +52,13 @@
  *                                              window's addresses of shared::cluster; site + 1 is that of the write; sm_90
  *     race_bulk_store(u64 to, u64 from, u32 bytes, u32 site)         the same from shared to global memory, which completes in groups
  *     race_bulk_wait(u32 groups, u32 reads)    after cp.async.bulk.wait_group, .read; race_copy_commit() after its commit_group
+ *     race_operation(u64 to, u64 from, u32 bytes, u64 object, u32 how, u32 site)   before st.async, red.async and bulk copies to shared
+ *                                              memory, with addresses as race_bulk_load; how: WS_RACE_CLASS of what it does there,
+ *                                              WS_RACE_SPACE of `from` (GENERIC: there is none); site: of the write, that of the read
+ *                                              is before it. Of race_remote.cu, as all up to race_peer_arrive
+ *     race_multicast(..., u32 ranks, u32 site)                       the same to several blocks, from global memory
+ *     race_bulk_reduce(u64 to, u64 from, u32 bytes, u32 how, u32 site)     as race_bulk_store, by atomics of a class
+ *     race_peer_arrive(u64 address, u32 what)                        before mbarrier.arrive at an object of another block
  *     race_proxy_fence()                       after fence.proxy.async, in kernels with bulk copies
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known

@@ -171,9 +171,15 @@ INLINED void race_copy_wait(u32 n)
 
 /* ---- mbarrier objects ---- */
 enum { OBJECT_WORDS = 0x80000, EITHER_PARITY = 2 };      /* addresses beyond all shared memory */
-enum { OBJECT_WHAT = WS_RACE_CLASS(WS_RACE_STRONG_CTA) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_BYTES(4) };
+/* In place of a parity: what another block has released, which cannot ask for the phase (race_remote.cuh). */
+enum { ANY_PHASE = 2, PHASES = REMOTE ? 3 : 2 };
+enum { OBJECT_SCOPE = REMOTE ? WS_RACE_STRONG_CLUSTER : WS_RACE_STRONG_CTA };
+enum { OBJECT_WHAT = WS_RACE_CLASS(OBJECT_SCOPE) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_BYTES(4) };
 
-HELPER u64 object_word(u64 address, u32 parity) { return OBJECT_WORDS | (address & 0x3fff8) | parity << 2; }
+HELPER u64 object_word(u64 address, u32 phase)
+{
+	return OBJECT_WORDS | (address & 0x3fff8) | (REMOTE && phase == ANY_PHASE ? 0x40004 : phase << 2);
+}
 
 /* The parity of the phase that is not complete. */
 HELPER u32 parity_now(u64 address)
@@ -185,14 +191,12 @@ HELPER u32 parity_now(u64 address)
 	return odd;
 }
 
-/* Before the arrival: so far the phase cannot be complete. One that is relaxed releases what came before the last fence. */
-SLOW void __warpsafe_object_arrive(u64 address, u32 what)
+/* Before the arrival: so far the phase cannot be complete. One that is relaxed releases what came before the last fence.
+ * peer: the object is another block's. */
+HELPER void arrive(u64 address, u32 what, u32 thread, bool peer)
 {
-	u32 thread = thread_index();
-	u64 fence = 0;
+	u64 fence = 0, slot = peer ? address >> 32 << 32 : 0;
 
-	if (BLOCK.off || !find_space(&address, &what))
-		return;
 	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now) {
 		launch_is_incomplete(BLOCK.grid);
 		return;
@@ -202,7 +206,16 @@ SLOW void __warpsafe_object_arrive(u64 address, u32 what)
 	else if (has_state(thread))
 		fence = own_load64(THREAD(thread, fence));
 	if (fence || what & WS_RACE_RELEASES)
-		release_all(object_word(address, parity_now(address)), OBJECT_WHAT | (what & WS_RACE_RELEASES), thread, fence);
+		release_all(object_word(address, peer ? (u32)ANY_PHASE : parity_now(address)) | slot, OBJECT_WHAT | (what & WS_RACE_RELEASES),
+			    thread, fence);
+}
+
+SLOW void __warpsafe_object_arrive(u64 address, u32 what)
+{
+	u32 thread = thread_index();
+
+	if (!BLOCK.off && find_space(&address, &what))
+		arrive(address, what, thread, false);
 }
 
 INLINED void race_object_arrive(u64 address, u32 what)
@@ -238,18 +251,18 @@ SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 	}
 	want_state(thread);
 	fence_gpu();
-	for (u32 p = 0; p < 2; p++) {
+	for (u32 p = 0; p < PHASES; p++) {
 		struct found f = { 0, 0, 0 };
 
-		if (parity == EITHER_PARITY || (parity & 1) == p)
+		if (parity == EITHER_PARITY || (parity & 1) == p || p == ANY_PHASE)
 			f = released_at(location_key(object_word(address, p), OBJECT_WHAT));
 		if (!f.release)
 			continue;
 		will_hand_on();
 		if (what & WS_RACE_ACQUIRES)
-			acquire(thread, &f, WS_RACE_STRONG_CTA);
+			acquire(thread, &f, OBJECT_SCOPE);
 		else
-			observe(thread, &f, WS_RACE_STRONG_CTA);
+			observe(thread, &f, OBJECT_SCOPE);
 	}
 }
 

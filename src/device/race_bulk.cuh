@@ -78,6 +78,9 @@ SLOW u32 __warpsafe_proxy_verdict(u32 thread, u32 epoch, u32 sub, u64 now_is)
 	return maybe || (last > epoch && thread != me && !mine) ? (u32)UNDECIDED : (u32)UNORDERED;
 }
 
+/* race_remote.cuh: the same by a thread of another block of the cluster. */
+SLOW u32 __warpsafe_peer_proxy_verdict(u64 w, u64 now_is);
+
 /* A write that is before my copy: is there a fence between? */
 HELPER u32 proxy_verdict(u64 w, const struct me *m)
 {
@@ -85,6 +88,10 @@ HELPER u32 proxy_verdict(u64 w, const struct me *m)
 
 	if (!segment_of(w) || is_copy(w) || o.grid != BLOCK.grid || w_class(w) == W_OFTEN)
 		return ORDERED;
+	if (strong_copy(w_class(w), WS_RACE_CLASS_OF(m->what), o.block))
+		return ORDERED;
+	if (REMOTE && !is_special(w) && !is_summed(w) && o.block != BLOCK.block && is_near(o.block))
+		return __warpsafe_peer_proxy_verdict(w, m->now);
 	if (is_special(w) || is_summed(w) || o.block != BLOCK.block)
 		return UNDECIDED;
 	return __warpsafe_proxy_verdict(o.warp * 32 + lane_of(w), o.epoch, o.sub, m->now);
@@ -120,12 +127,12 @@ HELPER void bulk_writes_word(const struct word *d, const struct me *m, u64 mine)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r), 0);
 }
 
-/* One side of a copy. */
+/* One side of a copy. writes: and if it reduces, the class of its atomics as WS_RACE_CLASS. */
 SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u32 site, u32 writes)
 {
-	u32 thread = thread_index();
-	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space), site);
-	u64 time = time_of_copy(thread, number);
+	u32 thread = thread_index(), cls = REMOTE ? writes & WS_RACE_CLASS(15) : 0;
+	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site);
+	u64 time = time_of_copy(thread, number) | (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT;
 	struct word d;
 
 	#pragma nounroll

@@ -83,6 +83,12 @@ HELPER bool strong_in_cluster(u32 a, u32 b)
 	return !mixed_sizes(a, b) && sa >= WS_RACE_STRONG_CLUSTER && sb >= WS_RACE_STRONG_CLUSTER;
 }
 
+/* Asynchronous atomics, of that block: what a copy does is weak. */
+HELPER bool strong_copy(u32 a, u32 b, u32 block)
+{
+	return REMOTE && (both_strong(a, b, block == BLOCK.block) || (strong_in_cluster(a, b) && is_near(block)));
+}
+
 /* Reads of shared memory by several blocks of a cluster: an entry has, in place of the launch, how many barriers of the
  * cluster they had passed. */
 HELPER u32 barriers_in(u64 r) { return (u32)(r >> SUB_AT) & ((1u << GRID_BITS) - 1); }
@@ -153,7 +159,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 	if (near != NOT_THAT)
 		return near;
 	if (BLOCK.copies && o.epoch - epoch_of(old) == (u32)COPIES)
-		return __warpsafe_copy_entry_verdict(old, now, what);
+		return strong_copy(cls, WS_RACE_CLASS_OF(what), o.block) ? ORDERED : __warpsafe_copy_entry_verdict(old, now, what);
 	if (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		return ORDERED;
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))

@@ -171,12 +171,17 @@ HELPER bool whole_number(u32 thread, u32 bits, u32 *number)
 	return newest < CELL_NUMBERS;
 }
 
+/* race_remote.cuh: of one that completes on an object. */
+SLOW u32 __warpsafe_operation_verdict(u64 old, u64 now);
+
 /* An entry that is_copy, of a warp's segment that begins there. */
 SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
 {
 	struct place o = beginning(segment_of(old)), m = place_of(now);
 	u32 thread = o.warp * 32 + lane_of(old), number, v;
 
+	if (REMOTE && (u32)(old >> SUB_AT) % COPY_STEP == COPY_BY_OBJECT && (o.block == m.block || is_near(o.block)))
+		return __warpsafe_operation_verdict(old, now);
 	if (o.block != m.block)
 		return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && !is_near(o.block) ? (u32)ORDERED :
 		       (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN) || (IN_CLUSTER && BLOCK.passed) || sc_fences_tell_nothing(warp_index(), false) ?

@@ -88,7 +88,7 @@ HELPER struct found released_at(u64 key)
 	if (!f.release || !(key & 1))
 		return f;
 	r = load_record(f.release);
-	if (r.grid != BLOCK.grid || (r.block != BLOCK.block && !is_near(r.block)))
+	if (r.grid != BLOCK.grid || (real_block(r.block) != BLOCK.block && !is_near(real_block(r.block))))
 		f.release = 0;
 	return f;
 }

@@ -37,6 +37,8 @@ SLOW void __warpsafe_cluster(u32 peers)
 
 	if (peers && !BLOCK.off && BLOCK.slot)
 		forget_visits();
+	if (REMOTE && !BLOCK.off && BLOCK.threads)
+		want_state(t);                   /* other blocks look there */
 	fence_gpu();
 	warp_sync(lanes_of_warp(warp));
 	asm volatile("bar.sync 0;" : : : "memory");

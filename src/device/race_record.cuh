@@ -20,6 +20,10 @@ struct record {                  /* struct ws_race_record, by its use */
 	u32 block, grid;         /* ACQUIRE: block is how many releases the word had by then */
 };
 #define UNLINKED (~0u)
+/* In a RELEASE's block: it is by an operation that the thread has begun (race_remote.cuh), and sub is its number. */
+#define AGENT (REMOTE ? 1u << 31 : 0u)
+
+HELPER u32 real_block(u32 block) { return block & ~AGENT; }
 
 HELPER u32 kind_of(const struct record *r) { return r->kind & 255; }
 HELPER u32 rec_lane(const struct record *r) { return r->kind >> 8 & 31; }

@@ -275,15 +275,17 @@ struct target {                  /* the old access */
 /* A release and the acquire by a thread of a block, of that scope: do they synchronize? */
 HELPER bool counts_for(const struct record *r, u32 block, u32 scope)
 {
-	u32 least = rec_scope(r) < scope ? rec_scope(r) : scope;
+	u32 least = rec_scope(r) < scope ? rec_scope(r) : scope, from = real_block(r->block);
 
-	return scope_reaches(least, r->block == block) || (least == WS_RACE_STRONG_CLUSTER && is_near(r->block) && is_near(block));
+	return scope_reaches(least, from == block) || (least == WS_RACE_STRONG_CLUSTER && is_near(from) && is_near(block));
 }
 
 HELPER bool covers(const struct record *r, const struct target *t)
 {
 	if (r->grid != t->at.grid || r->block != t->at.block)
 		return false;
+	if (r->block & AGENT)
+		return rec_warp(r) == t->at.warp && rec_lane(r) == t->lane && r->sub == t->at.sub;
 	if (t->at.epoch != r->epoch)
 		return t->at.epoch < r->epoch;
 	return rec_warp(r) == t->at.warp && (t->at.sub < r->full || (rec_lane(r) == t->lane && t->at.sub < r->sub));

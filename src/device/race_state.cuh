@@ -13,6 +13,10 @@
 #ifndef SM90
 #define SM90 0
 #endif
+/* ... and for operations that complete in other blocks, too (race_remote.cu)? */
+#ifndef REMOTE
+#define REMOTE 0
+#endif
 
 enum { WARPS = 32, EXPANDING = 32 };
 

@@ -30,6 +30,9 @@ HELPER void report_end(u64 visit, u64 now, u32 flags)
 			  WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_BYTES(1), 0);
 }
 
+/* race_remote.cuh: the same of a visit by an operation. */
+SLOW void __warpsafe_check_operation(u64 visit, u64 now);
+
 /* Does a thread of the block know of a visit? By the last one that leaves. */
 HELPER void check_visit(u64 visit, u32 warp)
 {
@@ -40,6 +43,10 @@ HELPER void check_visit(u64 visit, u32 warp)
 
 	if (!visit || o.grid != BLOCK.grid || o.block == BLOCK.block)
 		return;
+	if (REMOTE && is_copy(visit)) {
+		__warpsafe_check_operation(visit, now);
+		return;
+	}
 	near = row_in_cluster(o.block);
 	if (!near.cluster || before_in_cluster(&near, o.epoch))
 		return;
@@ -93,8 +100,8 @@ HELPER u32 has_begun(u32 block, u32 rank, u32 warp)
 	return ORDERED;
 }
 
-/* An access to the block of a rank, which has that slot (0: it has not begun). ranks: that one, and above it the visitor's block's. */
-SLOW void __warpsafe_visit(u64 address, u32 what, u32 site, u32 writes, u32 ranks, u32 slot)
+/* time: of an operation's entry (race_remote.cuh); 0 = it is now. */
+HELPER void visit(u64 address, u32 what, u32 site, u32 writes, u32 ranks, u32 slot, u64 time)
 {
 	u32 warp = warp_index(), rank = ranks & 0xffff, block = block_of_rank(rank), v;
 	u64 now = BLOCK.warps[warp].now, at, visit;
@@ -113,7 +120,7 @@ SLOW void __warpsafe_visit(u64 address, u32 what, u32 site, u32 writes, u32 rank
 	if (!slot)
 		return;
 	at = visit_at(slot, ranks >> 16, warp);
-	visit = access_of(now, what, site).time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | writes << VISIT_WRITES_AT |
+	visit = (time ? time : access_of(now, what, site).time) | WS_RACE_CLASS_OF(what) << W_CLASS_AT | writes << VISIT_WRITES_AT |
 		(site & (W_SITES - 1));
 	if (!((load64(at) ^ visit) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))))
 		return;
@@ -121,6 +128,12 @@ SLOW void __warpsafe_visit(u64 address, u32 what, u32 site, u32 writes, u32 rank
 	fence_gpu();
 	if (load32(row_at(block) + ROW_ENDED))
 		report_end(visit, now, WS_RACE_LIFETIME_ENDS | WS_RACE_LIFETIME_ENDED);
+}
+
+/* An access to the block of a rank, which has that slot (0: it has not begun). ranks: that one, and above it the visitor's block's. */
+SLOW void __warpsafe_visit(u64 address, u32 what, u32 site, u32 writes, u32 ranks, u32 slot)
+{
+	visit(address, what, site, writes, ranks, slot, 0);
 }
 
 #endif

@@ -13,7 +13,20 @@ static bool is_copy(const struct ws_ptx_inst *i)
 	return i->nops >= 3 && i->ops[2].kind == WS_O_INT && (i->ops[2].imm == 4 || i->ops[2].imm == 8 || i->ops[2].imm == 16);
 }
 
-/* Copies of memory as it lies, whole and to one block. */
+/* Copies that complete on an object, of memory as it lies, whole. */
+static enum ws_rw_async bulk_load(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, unsigned n)
+{
+	bool multicast = says(f, i, ".multicast::cluster"), reduces = says(f, i, ".reduce");
+
+	if (!says(f, i, ".mbarrier::complete_tx") || n != 4u + multicast || (reduces && !i->atom))
+		return WS_RW_NOT_FOLLOWED;
+	if (says(f, i, ".shared::cluster.shared::cta."))
+		return multicast ? WS_RW_NOT_FOLLOWED : WS_RW_OPERATION;
+	if (!says(f, i, ".shared::cluster.global.") && !says(f, i, ".shared::cta.global."))
+		return WS_RW_NOT_FOLLOWED;
+	return reduces ? WS_RW_NOT_FOLLOWED : multicast ? WS_RW_MULTICAST : WS_RW_BULK_LOAD;
+}
+
 static enum ws_rw_async bulk(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	unsigned n = i->nops - (i->flags & WS_F_CACHE_HINT ? 1u : 0);
@@ -24,11 +37,13 @@ static enum ws_rw_async bulk(const struct ws_ptx_func *f, const struct ws_ptx_in
 		return WS_RW_BULK_WAIT;
 	if (says(f, i, ".prefetch"))
 		return WS_RW_NOT_ASYNC;
-	if (says(f, i, ".reduce") || says(f, i, ".tensor") || says(f, i, ".multicast") || says(f, i, ".cp_mask") || says(f, i, ".ignore_oob"))
+	if (says(f, i, ".tensor") || says(f, i, ".cp_mask") || says(f, i, ".ignore_oob"))
 		return WS_RW_NOT_FOLLOWED;
-	if (says(f, i, ".shared::cluster.global.") || says(f, i, ".shared::cta.global."))
-		return says(f, i, ".mbarrier::complete_tx") && n == 4 ? WS_RW_BULK_LOAD : WS_RW_NOT_FOLLOWED;
-	return says(f, i, ".global.shared::cta.bulk_group") && n == 3 ? WS_RW_BULK_STORE : WS_RW_NOT_FOLLOWED;
+	if (!says(f, i, ".global.shared::cta.bulk_group"))
+		return bulk_load(f, i, n);
+	if (n != 3 || (says(f, i, ".reduce") && !i->atom))
+		return WS_RW_NOT_FOLLOWED;
+	return says(f, i, ".reduce") ? WS_RW_BULK_REDUCE : WS_RW_BULK_STORE;
 }
 
 static enum ws_rw_async copy(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
@@ -48,8 +63,12 @@ static enum ws_rw_async object(const struct ws_ptx_func *f, const struct ws_ptx_
 {
 	if (says(f, i, "pending_count"))
 		return WS_RW_OBJECT_OTHER;
-	if (i->space == WS_SPACE_SHARED_CLUSTER || says(f, i, "complete_tx") || ws_ptx_sets(i, i->guard))
+	if (ws_ptx_sets(i, i->guard))
 		return WS_RW_NOT_FOLLOWED;
+	if (says(f, i, ".complete_tx"))
+		return WS_RW_OBJECT_TX;
+	if (i->space == WS_SPACE_SHARED_CLUSTER)
+		return says(f, i, ".arrive") && i->nops >= 2 ? WS_RW_OBJECT_PEER : says(f, i, ".expect_tx") ? WS_RW_OBJECT_TX : WS_RW_NOT_FOLLOWED;
 	if (says(f, i, ".init") || says(f, i, ".inval"))
 		return WS_RW_OBJECT_INIT;
 	if (says(f, i, ".test_wait") || says(f, i, ".try_wait"))
@@ -59,9 +78,28 @@ static enum ws_rw_async object(const struct ws_ptx_func *f, const struct ws_ptx_
 	return says(f, i, ".expect_tx") ? WS_RW_OBJECT_OTHER : WS_RW_NOT_FOLLOWED;
 }
 
+/* st.async, red.async */
+static enum ws_rw_async store(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	bool async = i->mode == WS_MODE_OTHER && i->extra && strncmp(i->extra, ".async", 6) == 0;
+	unsigned bytes = i->ntypes ? ws_type_bytes(i->type[0]) : 0;
+
+	if (!async)
+		return WS_RW_NOT_ASYNC;
+	if (i->nops != 3 || (bytes != 4 && bytes != 8) || !says(f, i, ".mbarrier::complete_tx::bytes") || says(f, i, ".mmio") ||
+	    (i->space && i->space != WS_SPACE_SHARED_CLUSTER))
+		return WS_RW_NOT_FOLLOWED;
+	return WS_RW_OPERATION;
+}
+
 enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	return i->op == WS_OP_cp ? copy(f, i) : i->op == WS_OP_mbarrier ? object(f, i) : WS_RW_NOT_ASYNC;
+	switch (i->op) {
+	case WS_OP_cp: return copy(f, i);
+	case WS_OP_mbarrier: return object(f, i);
+	case WS_OP_st: case WS_OP_red: return store(f, i);
+	default: return WS_RW_NOT_ASYNC;
+	}
 }
 
 bool ws_rw_is_proxy_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
@@ -69,8 +107,15 @@ bool ws_rw_is_proxy_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 	return i->op == WS_OP_fence && i->mode == WS_MODE_PROXY && says(f, i, ".proxy.async");
 }
 
+bool ws_rw_is_init_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_fence && i->mode == WS_MODE_OTHER && says(f, i, ".mbarrier_init");
+}
+
 const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i)
 {
+	if (i->op == WS_OP_st || i->op == WS_OP_red)
+		return &i->ops[2];
 	if (i->op == WS_OP_cp && i->nops > 3)
 		return &i->ops[3];
 	for (unsigned k = 0; k < i->nops; k++)
@@ -86,11 +131,15 @@ int64_t ws_rw_copy_groups(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 
 struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i, unsigned operand)
 {
-	bool store = ws_rw_async(f, i) == WS_RW_BULK_STORE;
+	enum ws_rw_async kind = ws_rw_async(f, i);
+	bool store = kind == WS_RW_BULK_STORE || kind == WS_RW_BULK_REDUCE;
+	bool global = kind != WS_RW_OPERATION && (operand == 0) == store;
+	uint32_t bytes = i->op != WS_OP_cp ? ws_type_bytes(i->type[0]) * (i->vec ? i->vec : 1) :
+	                 i->ops[2].kind == WS_O_INT ? (uint32_t)i->ops[2].imm : 0;
 
-	return (struct ws_rw_access){ .inst = i, .rw_class = WS_RW_CHECK, .kind = operand ? WS_RW_READ : WS_RW_WRITE,
-		                      .space = (operand == 0) == store ? WS_SPACE_GLOBAL : WS_SPACE_SHARED,
-		                      .bytes = i->ops[2].kind == WS_O_INT ? (uint32_t)i->ops[2].imm : 0,
+	return (struct ws_rw_access){ .inst = i, .rw_class = WS_RW_CHECK,
+		                      .kind = operand ? WS_RW_READ : i->atom ? WS_RW_ATOMIC : WS_RW_WRITE,
+		                      .space = global ? WS_SPACE_GLOBAL : WS_SPACE_SHARED, .bytes = bytes,
 		                      .sem = WS_SEM_WEAK, .address = &i->ops[operand] };
 }
 
@@ -98,10 +147,11 @@ struct ws_rw_access ws_rw_object_access(const struct ws_ptx_func *f, struct ws_p
 {
 	enum ws_rw_async kind = ws_rw_async(f, i);
 	bool begins = kind == WS_RW_OBJECT_INIT;
-	enum ws_sem sem = i->sem == WS_SEM_RELAXED ? WS_SEM_RELAXED : kind == WS_RW_OBJECT_WAIT ? WS_SEM_ACQUIRE : WS_SEM_RELEASE;
+	enum ws_sem sem = i->sem == WS_SEM_RELAXED || kind == WS_RW_OBJECT_TX ? WS_SEM_RELAXED : kind == WS_RW_OBJECT_WAIT ? WS_SEM_ACQUIRE : WS_SEM_RELEASE;
 
 	return (struct ws_rw_access){ .inst = i, .rw_class = WS_RW_CHECK, .kind = begins ? WS_RW_WRITE : WS_RW_ATOMIC,
-		                      .space = i->space == WS_SPACE_SHARED ? WS_SPACE_SHARED : WS_SPACE_GENERIC, .bytes = 8,
+		                      .space = i->space == WS_SPACE_SHARED || i->space == WS_SPACE_SHARED_CLUSTER ? (enum ws_space)i->space :
+		                               WS_SPACE_GENERIC, .bytes = 8,
 		                      .sem = begins ? WS_SEM_WEAK : sem, .scope = begins ? WS_SCOPE_NONE : WS_SCOPE_CTA,
 		                      .address = ws_rw_object(i) };
 }

@@ -11,10 +11,15 @@ enum ws_rw_async {
 	WS_RW_COPY_ARRIVE,       /* cp.async.mbarrier.arrive */
 	WS_RW_OBJECT_INIT,       /* mbarrier.init, .inval */
 	WS_RW_OBJECT_ARRIVE, WS_RW_OBJECT_WAIT,
+	WS_RW_OBJECT_PEER,       /* mbarrier.arrive at an object in shared::cluster */
+	WS_RW_OBJECT_TX,         /* mbarrier.complete_tx, and expect_tx there */
 	WS_RW_OBJECT_OTHER,      /* mbarrier.expect_tx, .pending_count */
 	/* cp.async.bulk of memory as it lies: from global to shared memory, completes on an object; the other way, in groups. */
 	WS_RW_BULK_LOAD, WS_RW_BULK_STORE,
+	WS_RW_BULK_REDUCE,       /* as BULK_STORE, by atomics */
 	WS_RW_BULK_COMMIT, WS_RW_BULK_WAIT,
+	WS_RW_OPERATION,         /* st.async, red.async, bulk copies from shared memory to that of a block of the cluster: on an object there */
+	WS_RW_MULTICAST,         /* as BULK_LOAD, to several blocks */
 	WS_RW_NOT_FOLLOWED       /* by anything else */
 };
 enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
@@ -22,13 +27,16 @@ enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_in
 /* fence.proxy.async */
 bool ws_rw_is_proxy_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
 
-/* The operand with the object's address; of WS_RW_COPY_ARRIVE and the WS_RW_OBJECT_... that have one. */
+/* Is it mbarrier.init's own fence? */
+bool ws_rw_is_init_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
+
+/* The operand with the object's address; of WS_RW_COPY_ARRIVE, the WS_RW_OBJECT_... that have one, and what completes on one. */
 const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i);
 
 /* How often a group's wait is left out: all but so many groups; -1: all copies, also of no group yet. */
 int64_t ws_rw_copy_groups(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
 
-/* As accesses for ws_code_address: the target (0) and source (1) of a copy; the object (of WS_RW_BULK_LOAD, too). */
+/* As accesses for ws_code_address: the target (0) and source (1) of a copy or operation; the object (of WS_RW_BULK_LOAD, too). */
 struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i, unsigned operand);
 struct ws_rw_access ws_rw_object_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i);
 

@@ -62,8 +62,9 @@ static bool add_all_used(struct ws_pass *p, const struct ws_ptx_func *f)
 static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 {
 	static const char own[] = "__warpsafe_", visible[] = ".visible";
-	const char *text = p->runtime->text + s->off;
-	uint32_t len = s->len;
+	bool defined = s->kind == WS_SYM_FUNC && !s->func->declared_only;    /* there may be a declaration before */
+	const char *text = p->runtime->text + (defined ? s->func->off : s->off);
+	uint32_t len = defined ? s->func->len : s->len;
 
 	for (size_t k = 0; k < p->added.n; k++)
 		if (p->added.list[k] == s)

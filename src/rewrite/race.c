@@ -23,6 +23,7 @@ struct race {
 	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
 	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
+	bool remote;                     /* operations complete on objects of other blocks, or reduce */
 	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
 	uint32_t nsites;                 /* with checks, so far */
 };
@@ -474,6 +475,69 @@ static bool bulk_copy(struct body *b, struct ws_ptx_inst *i, bool load)
 	return done;
 }
 
+/* The class of what an operation or a copy does to memory. */
+static uint32_t class_there(const struct ws_ptx_inst *i, enum ws_scope scope)
+{
+	return i->atom ? WS_RACE_CLASS(class_of(scope, ws_type_bytes(i->type[0]) < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA)) : 0;
+}
+
+/* A mask of 16 bits, as one of 32. */
+static const char *ranks_of(struct ws_code *c, const struct ws_operand *o)
+{
+	const char *ranks;
+
+	if (o->kind != WS_O_REG || ws_type_bytes(o->reg->type) != 2)
+		return value_of(c, o);
+	ranks = ws_code_temp(c, WS_B32);
+	ws_code_add(c, "cvt.u32.u16 %s, %s;", ranks, ws_code_register(c, o));
+	return ranks;
+}
+
+/* What completes on an object of the block whose shared memory it writes. */
+static bool operation(struct body *b, struct ws_ptx_inst *i, bool multicast)
+{
+	enum { TO, FROM, BYTES, OBJECT, HOW, SITE, NARGS };
+	struct race *r = b->race;
+	bool copies = i->op == WS_OP_cp;
+	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, copies), object = to;
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	uint32_t source = WS_RACE_SPACE(!copies ? WS_RACE_GENERIC : from.space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : WS_RACE_SHARED);
+	enum ws_scope scope = copies ? WS_SCOPE_GPU : WS_SCOPE_CLUSTER;
+	const char *args[NARGS];
+	bool done;
+
+	ws_rw_need(r->p, 80, 90);
+	object.address = ws_rw_object(i);
+	args[TO] = ws_code_address(c, &to);
+	args[FROM] = copies ? ws_code_address(c, &from) : "0";
+	args[BYTES] = copies ? value_of(c, &i->ops[2]) : number(r->p, to.bytes);
+	args[OBJECT] = ws_code_address(c, &object);
+	args[HOW] = multicast ? ranks_of(c, &i->ops[4]) : number(r->p, source | class_there(i, scope));
+	if (copies)
+		note_site(b, &from, NULL, r->nsites++);
+	args[SITE] = number(r->p, r->nsites);
+	note_site(b, &to, NULL, r->nsites++);
+	done = ws_inline(c, multicast ? "race_multicast" : "race_operation", args, NARGS, NULL);
+	ws_code_end(c);
+	return done;
+}
+
+static bool bulk_reduce(struct body *b, struct ws_ptx_inst *i)
+{
+	struct race *r = b->race;
+	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1);
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), value_of(c, &i->ops[2]),
+	                       number(r->p, class_there(i, WS_SCOPE_GPU)), number(r->p, r->nsites) };
+	bool done = ws_inline(c, "race_bulk_reduce", args, 5, NULL);
+
+	ws_rw_need(r->p, 80, 90);
+	note_site(b, &from, NULL, r->nsites++);
+	note_site(b, &to, NULL, r->nsites++);
+	ws_code_end(c);
+	return done;
+}
+
 static bool bulk_wait(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
@@ -492,15 +556,18 @@ static bool bulk_group(struct body *b, struct ws_ptx_inst *i, bool wait)
 	return wait ? bulk_wait(b, i) : call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
 }
 
-/* An access to the object, and what it orders. */
+/* An access to the object, and what it orders. The scopes of all count as wide enough for who uses the object. */
 static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
 {
 	struct race *r = b->race;
 	struct ws_rw_access a = ws_rw_object_access(b->f, i);
 	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[] = { ws_code_address(c, &a), number(r->p, what(&a, false, b->ordering)) };
-	bool done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
+	const char *args[] = { ws_code_address(c, &a), NULL };
+	bool done;
 
+	a.scope = r->remote && a.scope ? WS_SCOPE_CLUSTER : a.scope;
+	args[1] = number(r->p, what(&a, false, b->ordering));
+	done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
 	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
 	note_site(b, &a, NULL, r->nsites++);
 	done = done && (!function || ws_inline(c, function, args, 2, NULL));
@@ -541,12 +608,20 @@ static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 		return copy_wait(b, i);
 	case WS_RW_COPY_ARRIVE:
 		return object(b, i, "race_copy_arrive");
-	case WS_RW_BULK_LOAD: case WS_RW_BULK_STORE:
-		return bulk_copy(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_LOAD);
+	case WS_RW_BULK_LOAD:
+		return b->race->remote ? operation(b, i, false) : bulk_copy(b, i, true);
+	case WS_RW_BULK_STORE:
+		return bulk_copy(b, i, false);
+	case WS_RW_BULK_REDUCE:
+		return bulk_reduce(b, i);
+	case WS_RW_OPERATION: case WS_RW_MULTICAST:
+		return operation(b, i, ws_rw_async(b->f, i) == WS_RW_MULTICAST);
 	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:
 		return bulk_group(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_WAIT);
-	case WS_RW_OBJECT_INIT:
+	case WS_RW_OBJECT_INIT: case WS_RW_OBJECT_TX:
 		return object(b, i, NULL);
+	case WS_RW_OBJECT_PEER:
+		return object(b, i, "race_peer_arrive");
 	case WS_RW_OBJECT_ARRIVE:
 		return object(b, i, "race_object_arrive");
 	case WS_RW_OBJECT_WAIT:
@@ -572,6 +647,13 @@ static void bring_together(struct body *b, struct ws_ptx_inst *i)
 	ws_code_end(c);
 }
 
+/* setmaxnreg moves registers between warps for speed alone: without it each warp goes on with those of the launch, in which the
+ * compiler finds room for whatever there is, our code too. */
+static void take_out(struct body *b, struct ws_ptx_inst *i)
+{
+	ws_code_replace(ws_code_at(b->race->p, b->f, i, WS_BEFORE));
+}
+
 static bool instruction(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
@@ -579,12 +661,16 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 
 	if (is_aligned(i))
 		bring_together(b, i);
+	if (i->op == WS_OP_setmaxnreg) {
+		take_out(b, i);
+		return true;
+	}
 	if (ws_reach_is_cluster_barrier(i, &wait))
 		return cluster_barrier(b, i, wait);
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
 		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
-	if (is_fence(i))
+	if (is_fence(i) || (b->race->remote && ws_rw_is_init_fence(b->f, i)))
 		return fence(b, i);
 	if (b->bulk && ws_rw_is_proxy_fence(b->f, i))
 		return call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_proxy_fence", NULL);
@@ -992,7 +1078,7 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 {
 	const struct ws_reach_func *func = &r->reach.funcs[f->sym->index];
 
-	if (func->with & (WS_REACH_CLUSTER | WS_REACH_BULK))
+	if (func->with & (WS_REACH_CLUSTER | WS_REACH_BULK | WS_REACH_REGISTERS))
 		return false;
 	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
 }
@@ -1042,7 +1128,8 @@ static bool orders_by_object(const struct ws_ptx_func *f, const struct ws_ptx_in
 {
 	enum ws_rw_async kind = ws_rw_async(f, i);
 
-	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT || kind == WS_RW_BULK_LOAD;
+	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT || kind == WS_RW_BULK_LOAD ||
+	       kind == WS_RW_OBJECT_PEER || kind == WS_RW_OPERATION || kind == WS_RW_MULTICAST;
 }
 
 static bool orders(const struct race *r, struct ws_ptx_func *f)
@@ -1159,12 +1246,21 @@ static bool any_has(const struct race *r, unsigned what)
 	return false;
 }
 
+static bool bring_runtime(struct race *r)
+{
+	if (r->remote)
+		return ws_rw_runtime(r->p, "src/device/race_remote.cu", ws_device_race_remote);
+	if (any_has(r, WS_REACH_CLUSTER | WS_REACH_BULK))
+		return ws_rw_runtime(r->p, "src/device/race_sm90.cu", ws_device_race_sm90);
+	return ws_rw_runtime(r->p, "src/device/race.cu", ws_device_race);
+}
+
 static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
-	bool sm90 = any_has(r, WS_REACH_CLUSTER | WS_REACH_BULK);
 
-	if (!ws_rw_runtime(r->p, sm90 ? "src/device/race_sm90.cu" : "src/device/race.cu", sm90 ? ws_device_race_sm90 : ws_device_race))
+	r->remote = any_has(r, WS_REACH_REMOTE);
+	if (!bring_runtime(r))
 		return false;
 	declare(r);
 	r->arrives = has_arrive(r);

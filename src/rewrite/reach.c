@@ -39,15 +39,11 @@ static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 		return NULL;
 	case WS_OP_mapa: case WS_OP_getctarank:      /* addresses */
 		return NULL;
-	case WS_OP_setmaxnreg:
-		return ws_op_info(i->op)->name;
-	case WS_OP_st:
+	case WS_OP_setmaxnreg:               /* is taken out */
+		return NULL;
+	case WS_OP_st: case WS_OP_red:
 		if (asynchronous(i))
-			return "st.async";
-		break;
-	case WS_OP_red:
-		if (asynchronous(i))
-			return "red.async";
+			return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : i->op == WS_OP_st ? "st.async" : "red.async";
 		break;
 	case WS_OP_unknown:
 		return "an unknown instruction";
@@ -181,6 +177,10 @@ static unsigned of_async(enum ws_rw_async kind)
 	case WS_RW_COPY: return WS_REACH_ASYNC | WS_REACH_COPIES;
 	case WS_RW_BULK_LOAD: return WS_REACH_ASYNC | WS_REACH_BULK;
 	case WS_RW_BULK_STORE: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_BULK_GROUPS;
+	case WS_RW_BULK_REDUCE: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_BULK_GROUPS | WS_REACH_REMOTE;
+	case WS_RW_OPERATION: case WS_RW_MULTICAST:
+		return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
+	case WS_RW_OBJECT_PEER: return WS_REACH_ASYNC | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
 	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT: return 0;      /* nothing without a copy */
 	default: return WS_REACH_ASYNC;
 	}
@@ -196,6 +196,7 @@ static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 
 		r->has |= of_async(ws_rw_async(f, i));
 		r->has |= of_cluster(f, n);
+		r->has |= i->op == WS_OP_setmaxnreg ? WS_REACH_REGISTERS : 0;
 
 		if (why)
 			note(r, i, why);

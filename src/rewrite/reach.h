@@ -12,7 +12,9 @@ enum {
 	WS_REACH_PEERS = 8,              /* addresses of the shared memory of other blocks */
 	WS_REACH_SPLIT = 16,             /* a barrier of the cluster that is no epoch: see of_cluster */
 	WS_REACH_BULK = 32,              /* bulk copies (async.h) */
-	WS_REACH_BULK_GROUPS = 64
+	WS_REACH_BULK_GROUPS = 64,
+	WS_REACH_REMOTE = 128,           /* what completes on objects of other blocks, or reduces */
+	WS_REACH_REGISTERS = 256         /* setmaxnreg */
 };
 
 struct ws_reach_func {                   /* by sym->index */

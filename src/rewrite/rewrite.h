@@ -217,6 +217,7 @@ bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx);
 extern const char ws_device_count[];     /* src/device/count.cu */
 extern const char ws_device_race[];      /* src/device/race.cu */
 extern const char ws_device_race_sm90[]; /* src/device/race_sm90.cu */
+extern const char ws_device_race_remote[]; /* src/device/race_remote.cu */
 extern const char ws_device_tm[];        /* src/device/tm.cu */
 extern const char ws_device_range[];     /* src/device/range.cu: see ws_rewrite_ranges */
 extern const char ws_device_tm_logged[]; /* src/device/tm_logged.cu */

@@ -50,6 +50,7 @@ struct kernel {
 	uint32_t blocks, threads, cluster;
 	bool fences, strong, async, locks, peers;
 	bool wide, table;            /* all scopes hold all threads; entries with a lock each */
+	bool remote;                 /* blocks send to each other what completes on the other's object */
 	bool bulk;                   /* its copies are bulk copies: the checks do not know groups of both kinds in one kernel */
 	uint32_t nsteps, phases;
 	struct step step[MAX_STEPS];
@@ -349,6 +350,54 @@ static void phase(struct ws_buf *b, struct kernel *k)
 		ws_buf_puts(b, "\tbar.sync 0;\n");
 }
 
+/* What one block sends: st.async or red.async by some threads, or a bulk copy by one, of so many bytes in all to each receiver. */
+static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label)
+{
+	static const uint32_t some[] = {1, 2, 32};
+	uint32_t threads = kind < 2 ? PICK(some) : 1, bytes = kind < 2 ? 4 * threads : 16u << rnd(3);
+
+	ws_buf_printf(b, "\tsetp.lt.u32 %%p3, %%r1, %u;\n\t@!%%p3 bra S%u;\n", threads, label);
+	offset(b, kind < 2 ? 4 : 16);
+	ws_buf_puts(b, "\tadd.u32 %r51, %r50, %r9;\n\tmapa.shared::cluster.u32 %r52, %r51, %r53;\n"
+	               "\tmapa.shared::cluster.u32 %r54, %r11, %r53;\n");
+	if (kind < 2)
+		ws_buf_printf(b, "\t%s.u32 [%%r52], %%r1, [%%r54];\n",
+		              kind ? "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add" :
+		                     "st.async.shared::cluster.mbarrier::complete_tx::bytes");
+	else if (kind == 2)
+		ws_buf_printf(b, "\tcp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%r52], [%%r9+%u], %u, [%%r54];\n",
+		              16 * rnd(8), bytes);
+	else
+		ws_buf_printf(b, "\tmov.u16 %%h1, 3;\n\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+		              "[%%r51], [%%d1+%u], %u, [%%r11], %%h1;\n", 16 * rnd(8), bytes);
+	ws_buf_printf(b, "S%u:\n", label);
+	return kind == 3 ? 2 * bytes : bytes;
+}
+
+/* A phase in which each block of a cluster sends to the other one (or itself): behind a barrier of the cluster, so that both are in it. */
+static void remote_phase(struct ws_buf *b, struct kernel *k)
+{
+	uint32_t label = labels++, bytes, some;
+
+	if (one_in(2))
+		ws_buf_puts(b, "\tfence.proxy.async;\n");
+	ws_buf_printf(b, "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tmov.u32 %%r53, %%cluster_ctarank;\n\txor.b32 %%r53, %%r53, %u;\n",
+	              !one_in(4));
+	bytes = send(b, rnd(4), label);
+	ws_buf_printf(b, "\tsetp.eq.u32 %%p3, %%r1, 0;\n\t@!%%p3 bra A%u;\n\tmbarrier.arrive.expect_tx.shared.b64 %%d30, [%%r11], %u;\n\tbra B%u;\n"
+	              "A%u:\n\tmbarrier.arrive.shared.b64 %%d30, [%%r11];\nB%u:\n", label, bytes, label, label, label);
+	weak_access(b, k);
+	some = only_some(b);
+	ws_buf_printf(b, "W%u:\n\tmbarrier.test_wait.parity.shared.b64 %%p4, [%%r11], %%r12;\n\t@!%%p4 bra W%u;\n", label, label);
+	ws_buf_printf(b, "L%u:\n", some);
+	weak_access(b, k);
+	ws_buf_printf(b, "V%u:\n\tmbarrier.test_wait.parity.relaxed.cta.shared.b64 %%p4, [%%r11], %%r12;\n\t@!%%p4 bra V%u;\n", label,
+	              label);
+	ws_buf_puts(b, "\txor.b32 %r12, %r12, 1;\n");
+	if (one_in(2))
+		ws_buf_puts(b, one_in(2) ? "\tbar.sync 0;\n" : "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n");
+}
+
 static void cluster_barrier(struct ws_buf *b, const struct kernel *k)
 {
 	ws_buf_printf(b, "\tbarrier.cluster.arrive%s;\n", one_in(5) ? ".relaxed" : "");
@@ -386,6 +435,8 @@ static char *make_step(struct kernel *k)
 		lock(&b, k);
 	else if (k->table && one_in(2))
 		entry(&b, k);
+	else if (what == 4 && k->async && k->remote && one_in(2))
+		remote_phase(&b, k);
 	else if (what == 4 && k->async)
 		phase(&b, k);
 	else if (what == 5 && k->peers)
@@ -414,6 +465,7 @@ static struct kernel *make(uint64_t seed)
 	k->wide = wide = k->table && !k->cluster && one_in(2);
 	k->async &= !wide;
 	k->bulk = k->seed % 3;
+	k->remote = device && k->peers && k->async && k->seed % 4;
 	k->fences |= wide;
 	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
 	for (uint32_t i = 0; i < k->nsteps; i++)
@@ -431,7 +483,7 @@ static void kernel_free(struct kernel *k)
 static void print(const struct kernel *k, struct ws_buf *b)
 {
 	ws_buf_puts(b, ".version 8.7\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .u64 memory)\n{\n"
-	            "\t.reg .pred %p<8>;\n\t.reg .b32 %r<80>;\n\t.reg .b64 %d<40>;\n"
+	            "\t.reg .pred %p<8>;\n\t.reg .b16 %h<4>;\n\t.reg .b32 %r<80>;\n\t.reg .b64 %d<40>;\n"
 	            "\t.shared .align 128 .b8 s[512];\n\t.shared .align 8 .b64 object;\n"
 	            "\tld.param.u64 %d1, [memory];\n\tmov.u32 %r0, 0;\n\tmov.u32 %r1, %tid.x;\n\tand.b32 %r2, %r1, 31;\n"
 	            "\tshr.u32 %r3, %r1, 5;\n\tmov.u32 %r4, %ctaid.x;\n\tmov.u32 %r6, %ntid.x;\n\tmad.lo.u32 %r5, %r4, %r6, %r1;\n"

@@ -320,6 +320,7 @@ static const char runtime[] =
 	"ld.param.u64 %rd1, [spin_param_0];\nsetp.eq.s64 %p1, %rd1, 0;\n@%p1 ret;\n"
 	"LBB1_1:\nld.global.u32 %r1, [%rd1];\nsetp.ne.s32 %p2, %r1, 0;\n@%p2 bra LBB1_1;\nret;\n}\n"
 	/* a function that stays one, with one that it calls, and a variable */
+	".visible .func __warpsafe_inner();\n"
 	".visible .func __warpsafe_inner()\n{\n.reg .b32 %r<3>;\nld.global.u32 %r1, [__warpsafe_seen];\nret;\n}\n"
 	".visible .func (.param .b32 func_retval0) __warpsafe_slow(\n.param .b64 __warpsafe_slow_param_0\n)\n{\n"
 	".reg .b32 %r<3>;\n{\ncall.uni __warpsafe_inner, ();\n}\nst.param.b32 [func_retval0+0], 7;\nret;\n}\n"
@@ -582,6 +583,17 @@ static const char race_runtime[] =
 	      "st.local.v2.u32 [%rd1+31], {%r1, %r2};")
 	SHOWS("race_bulk_wait", P("b32", "race_bulk_wait", 0) "," P("b32", "race_bulk_wait", 1),
 	      A32("race_bulk_wait", 0, "%r1") A32("race_bulk_wait", 1, "%r2") "st.local.v2.u32 [32], {%r1, %r2};")
+	SHOWS("race_operation", P("b64", "race_operation", 0) "," P("b64", "race_operation", 1) "," P("b32", "race_operation", 2) ","
+	      P("b64", "race_operation", 3) "," P("b32", "race_operation", 4) "," P("b32", "race_operation", 5),
+	      A64("race_operation", 0, "%rd1") A64("race_operation", 3, "%rd2") A32("race_operation", 2, "%r1") A32("race_operation", 4, "%r2")
+	      "st.local.v2.u32 [%rd1+33], {%r1, %r2};\nst.local.u32 [%rd2+34], %r1;")
+	SHOWS("race_multicast", P("b64", "race_multicast", 0) "," P("b64", "race_multicast", 1) "," P("b32", "race_multicast", 2) ","
+	      P("b64", "race_multicast", 3) "," P("b32", "race_multicast", 4) "," P("b32", "race_multicast", 5),
+	      A64("race_multicast", 0, "%rd1") A32("race_multicast", 4, "%r2") "st.local.u32 [%rd1+35], %r2;")
+	SHOWS("race_bulk_reduce", P("b64", "race_bulk_reduce", 0) "," P("b64", "race_bulk_reduce", 1) "," P("b32", "race_bulk_reduce", 2) ","
+	      P("b32", "race_bulk_reduce", 3) "," P("b32", "race_bulk_reduce", 4),
+	      A64("race_bulk_reduce", 0, "%rd1") A32("race_bulk_reduce", 3, "%r1") "st.local.u32 [%rd1+36], %r1;")
+	OBJECT("race_peer_arrive", "37")
 	SHOWS("race_proxy_fence", "", "pmevent 6;")
 	SHOWS("race_cluster", P("b32", "race_cluster", 0), A32("race_cluster", 0, "%r1") "st.local.u32 [22], %r1;")
 	SHOWS("race_cluster_arrive", P("b32", "race_cluster_arrive", 0), A32("race_cluster_arrive", 0, "%r1") "st.local.u32 [23], %r1;")
@@ -721,6 +733,33 @@ static void race_follows_bulk_copies(void **state)
 	            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 64, [%r2];" LEFT);
 	expect_race("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;\nret;",
 	            "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nfence.proxy.async;" LEFT);
+}
+
+/* What completes on an object of the block that it comes to: then copies to the own block are no others. */
+static void race_follows_operations(void **state)
+{
+	#define FULL "mbarrier::complete_tx::bytes"
+	expect_race("st.async.weak.shared::cluster." FULL ".v2.u32 [%r1], {%r3, %r4}, [%r2];\n"
+	            "@%p1 red.async.relaxed.cluster.shared::cluster." FULL ".add.u32 [%r1], %r3, [%r2];\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tcvt.u64.u32 %ws_b64_1, %r2;\n\tmov.u32 %ws_b32_0, 8;\n\tmov.u32 %ws_b32_1, 64;\n\t"
+	            "st.local.v2.u32 [%ws_b64_0+33], {%ws_b32_0, %ws_b32_1};\n\tst.local.u32 [%ws_b64_1+34], %ws_b32_0;\n\t"
+	            "st.async.weak.shared::cluster." FULL ".v2.u32 [%r1], {%r3, %r4}, [%r2];\n"
+	            "@%p1 cvt.u64.u32 %ws_b64_0, %r1;\n\t@%p1 cvt.u64.u32 %ws_b64_1, %r2;\n\t@%p1 mov.u32 %ws_b32_0, 4;\n\t"
+	            "@%p1 mov.u32 %ws_b32_1, 1600;\n\t@%p1 st.local.v2.u32 [%ws_b64_0+33], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "@%p1 st.local.u32 [%ws_b64_1+34], %ws_b32_0;\n\t"
+	            "@%p1 red.async.relaxed.cluster.shared::cluster." FULL ".add.u32 [%r1], %r3, [%r2];" LEFT);
+	expect_race("cp.async.bulk.shared::cluster.global." FULL " [%r1], [%d1], 64, [%r2];\nmbarrier.arrive.shared::cluster.b64 _, [%r2];\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tcvt.u64.u32 %ws_b64_1, %r2;\n\tmov.u32 %ws_b32_0, 64;\n\tmov.u32 %ws_b32_1, 0;\n\t"
+	            "st.local.v2.u32 [%ws_b64_0+33], {%ws_b32_0, %ws_b32_1};\n\tst.local.u32 [%ws_b64_1+34], %ws_b32_0;\n\t"
+	            "cp.async.bulk.shared::cluster.global." FULL " [%r1], [%d1], 64, [%r2];\n"
+	            "cvt.u64.u32 %ws_b64_0, %r2;\n\tmov.u32 %ws_b32_0, 27496;\n\tst.local.u32 [%ws_b64_0+28], %ws_b32_0;\n\t"
+	            "mov.u32 %ws_b32_1, 27496;\n\tst.local.u32 [%ws_b64_0+37], %ws_b32_1;\n\t"
+	            "mbarrier.arrive.shared::cluster.b64 _, [%r2];" LEFT);
+	expect_race("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tmov.u32 %ws_b32_0, 1792;\n\tst.local.u32 [%d1+36], %ws_b32_0;\n\t"
+	            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;" LEFT);
+	expect_race("@%p1 setmaxnreg.dec.sync.aligned.u32 40;\nret;", "" LEFT);
+	#undef FULL
 }
 
 static void race_follows_objects(void **state)
@@ -917,8 +956,10 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "cp.async.ca.shared.global [%r1], [%d1], 4;\ncp.async.bulk.global.shared::cta.bulk_group [%d1], [%r2], 16;", "it has groups of" },
 		{ "cp.async.wait_all;", NULL },
 		{ "mbarrier.init.shared.b64 [%r1], 1;", NULL },
-		{ "mbarrier.arrive.shared::cluster.b64 _, [%r1];", "mbarrier at " },
-		{ "mbarrier.complete_tx.shared::cta.b64 [%r1], 4;", "mbarrier at " },
+		{ "mbarrier.arrive.shared::cluster.b64 _, [%r1];", NULL },
+		{ "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r1], 4;", NULL },
+		{ "mbarrier.complete_tx.shared::cta.b64 [%r1], 4;", NULL },
+		{ "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r1], 4;", NULL },
 		{ "@%p1 mbarrier.test_wait.shared.b64 %p1, [%r1], %d1;", "mbarrier at " },
 		{ "bar.arrive 1, 64;", NULL },
 		{ "bar.red.popc.u32 %r1, 0, %r1, %p1;", "a barrier that sets its own operands at " },
@@ -926,27 +967,29 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "@%p1 bar.red.or.pred %p1, 0, %p2;", "a barrier that sets its own guard at " },
 		{ "mapa.u64 %d1, %d2, 1;", NULL },
 		{ "ld.shared::cluster.u32 %r1, [%r2];", NULL },
-		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 1, [%r2];", "st.async at " },
+		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], 1, [%r2];", NULL },
+		{ "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r1], {1, 2, 3, 4}, [%r2];", NULL },
 		{ "st.shared::cluster.u32 [%r2], %r1;", NULL },
 		{ "atom.shared::cluster.add.u32 %r1, [%r2], 1;", NULL },
 		{ "barrier.cluster.wait;", NULL },
 		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1], 16, [%r2];", NULL },
-		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d1], 16, [%r2], %w1;", "cp.async at " },
-		{ "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];", "cp.async at " },
+		{ "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d1], 16, [%r2], %w1;", NULL },
+		{ "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];", NULL },
+		{ "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [%r1], [%r2], 16, [%r3];", NULL },
 		{ "cp.async.bulk.commit_group;", NULL },
 		{ "cp.async.bulk.wait_group 0;", NULL },
 		{ "cp.async.bulk.prefetch.L2.global [%d1], 16;", NULL },
 		{ "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2}], [%r3];", "cp.async at " },
 		{ "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
-		{ "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;", "cp.async at " },
+		{ "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;", NULL },
 		{ "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
 		{ "mbarrier.arrive.expect_tx.shared.b64 %d1, [%r1], 4;", NULL },
 		{ "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 4;", NULL },
-		{ "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];", "red.async at " },
+		{ "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];", NULL },
 		{ "wgmma.fence.sync.aligned;", "wgmma at " },
 		{ "wgmma.commit_group.sync.aligned;", "wgmma at " },
 		{ "wgmma.wait_group.sync.aligned 0;", "wgmma at " },
-		{ "setmaxnreg.inc.sync.aligned.u32 40;", "setmaxnreg at " },
+		{ "setmaxnreg.inc.sync.aligned.u32 40;", NULL },
 		{ "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%d1];", "multimem at " },
 		{ "multimem.red.relaxed.gpu.global.add.u32 [%d1], %r1;", "multimem at " },
 		{ "fence.proxy.async;", NULL },
@@ -1264,7 +1307,7 @@ int main(void)
 		cmocka_unit_test(race_gives_kernels_a_parameter),
 		cmocka_unit_test(race_leaves_registers_to_its_calls),
 		cmocka_unit_test(race_follows_copies),
-		cmocka_unit_test(race_follows_objects),
+		cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
