@@ -156,12 +156,18 @@ struct ws_race_launch {
 	ws_race_u32 mark;
 	ws_race_u32 lane, index;         /* from 1 on */
 	ws_race_u32 lanes;               /* in use */
-	ws_race_u32 stream;              /* for words: WS_RACE_STREAM_... */
+	ws_race_u32 stream;              /* for words: WS_RACE_STREAM_..., and what it is there: WS_RACE_IN_STREAM */
 	ws_race_u32 reserved[3];
 	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
 };
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
-#define WS_RACE_STREAM_PER_THREAD (~0u)
+#define WS_RACE_STREAM_PER_THREAD ((1u << 28) - 1)
+/* A launch of the program's, or one that tells of a copy or fill. PERHAPS: it may still write when the call has returned, though in
+ * practice it does not. */
+enum ws_race_operation { WS_RACE_IS_LAUNCH, WS_RACE_IS_COPY, WS_RACE_IS_COPY_PERHAPS, WS_RACE_IS_FILL };
+#define WS_RACE_IN_STREAM(operation, stream) ((ws_race_u32)(operation) << 28 | (stream))
+#define WS_RACE_OPERATION_OF(s) ((s) >> 28)
+#define WS_RACE_STREAM_OF(s)    ((s) & WS_RACE_STREAM_PER_THREAD)
 /* What is known of such a launch while it runs, and later. Number lane * WS_RACE_DEPTH + index % WS_RACE_DEPTH in a table. */
 struct ws_race_begun {
 	ws_race_u32 index;               /* 0 = none; written last */

@@ -116,7 +116,9 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
 	if (f.launch)
-		key = mix(mix(key, load32(BEGUN_AT(f.launch - 1, module))), load32(BEGUN_AT(f.launch - 1, kernel)));
+		key = mix(mix(mix(key, load32(BEGUN_AT(f.launch - 1, module))), load32(BEGUN_AT(f.launch - 1, kernel))),
+			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(f.launch - 1, stream))) |
+			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(BLOCK.launch - 1, stream))) << 4);
 	row = row_of(key ? key : 1, &first);
 	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));

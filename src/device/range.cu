@@ -1,5 +1,6 @@
 /* range.cu - the memory that a copy or a fill touches, for the race checks of launches beside it (src/real/range.c). A pass
- * (src/rewrite/race.c) puts a check in place of each access here, so a launch tells the checks that the range is read, or written. Kernels that differ in their names alone, by which a report knows what it was.
+ * (src/rewrite/race.c) puts a check in place of each access here, so a launch tells the checks that the range is read, or written. One kernel for all, for NVIDIA's compiler makes all of
+ * the checks anew for each.
  *
  * Rows of `width` bytes, `pitch` apart. A warp takes 512 bytes at a time, so that lines which
  * are touched as a whole stay lines; the words at the ends are accessed word by word, and byte by byte. */
@@ -80,14 +81,9 @@ HELPER void touch(const struct rows *r, bool write)
 	}
 }
 
-#define KERNEL(name, write) \
-	extern "C" __attribute__((global)) void name(u64 at, u64 width, u64 pitch, u64 rows) \
-	{ \
-		struct rows r = { at, width, pitch, rows }; \
-\
-		touch(&r, write); \
-	}
-KERNEL(copy_reads, false)
-KERNEL(copy_writes, true)
-KERNEL(copy_may_write, true)
-KERNEL(fill_writes, true)
+extern "C" __attribute__((global)) void range(u64 at, u64 width, u64 pitch, u64 rows, u32 write)
+{
+	struct rows r = { at, width, pitch, rows };
+
+	touch(&r, write);
+}

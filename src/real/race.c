@@ -32,7 +32,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_race_device device;        /* what each module is told */
 	struct ws_race_layout layout;
 	struct ws_real_areas areas;
-	struct ws_real_range_kernels ranges;
+	struct ws_real_range_kernel range;
 	uint64_t base;                       /* of the tables, on the GPU */
 	struct ws_race_found *found;         /* host memory that the GPU writes */
 	struct ws_race_seen *seen;           /* how often, as last read */
@@ -269,11 +269,11 @@ static struct ws_real_gpu *here(void)
 	return g;
 }
 
-struct ws_real_range_kernels *ws_real_race_range_kernels(void)
+struct ws_real_range_kernel *ws_real_race_range_kernel(void)
 {
 	struct ws_real_gpu *g = here();
 
-	return g && g->works ? &g->ranges : NULL;
+	return g && g->works ? &g->range : NULL;
 }
 
 bool ws_real_race_one_context(void)

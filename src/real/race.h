@@ -100,8 +100,8 @@ struct ws_real_gpu;                      /* a context */
 /* Before a function (CUfunction or CUkernel) is launched in the current context, or put into a graph for it: its module is
  * told where its checks work. Nothing happens if it has none. */
 void ws_real_race_prepare(void *function);
-/* The kernels for copies and fills of the current context, whose tables are made if there are none; NULL: there is no room for them. */
-struct ws_real_range_kernels *ws_real_race_range_kernels(void);
+/* That of the current context for copies and fills (range.h), whose tables are made if there are none; NULL: there is no room. */
+struct ws_real_range_kernel *ws_real_race_range_kernel(void);
 bool ws_real_race_one_context(void);     /* or none: of all that have tables */
 /* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
 struct ws_real_gpu *ws_real_race_begin(void);

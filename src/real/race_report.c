@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "real/race.h"
-#include "real/range.h"
 #include "report/advice.h"
 
 struct finding {
@@ -76,8 +75,10 @@ static bool of_two_launches(const struct ws_race_found *f)
 	return f->flags & WS_RACE_OTHER_LAUNCH;
 }
 
-static void name_stream(struct ws_buf *b, uint32_t stream)
+static void name_stream(struct ws_buf *b, uint32_t in)
 {
+	uint32_t stream = WS_RACE_STREAM_OF(in);
+
 	if (stream == WS_RACE_STREAM_DEFAULT || stream == WS_RACE_STREAM_PER_THREAD)
 		ws_buf_puts(b, stream ? "the thread's default stream" : "the default stream");
 	else
@@ -87,9 +88,25 @@ static void name_stream(struct ws_buf *b, uint32_t stream)
 static const char *first_kernel(const struct finding *g) { return g->others->kernels[g->other_kernel].plain; }
 static const char *second_kernel(const struct finding *g) { return g->table->kernels[g->kernel].plain; }
 
-/* "copy", "fill": the access is of such an operation, and of no kernel of the program's. */
-static const char *first_operation(const struct finding *g) { return ws_real_range_name(g->others, g->other_kernel); }
-static const char *second_operation(const struct finding *g) { return ws_real_range_name(g->table, g->kernel); }
+/* NULL: a launch of the program's. */
+static const char *name_operation(const struct finding *g, uint32_t in)
+{
+	static const char *const names[] = {
+		[WS_RACE_IS_COPY] = "copy", [WS_RACE_IS_COPY_PERHAPS] = "copy", [WS_RACE_IS_FILL] = "fill",
+	};
+	uint32_t n = of_two_launches(g->found) ? WS_RACE_OPERATION_OF(in) : WS_RACE_IS_LAUNCH;
+
+	return n < WS_COUNT(names) ? names[n] : NULL;
+}
+
+static const char *first_operation(const struct finding *g) { return name_operation(g, g->found->other_stream); }
+static const char *second_operation(const struct finding *g) { return name_operation(g, g->found->stream); }
+
+/* The earlier access may be one that is done in practice, though nothing promises it. */
+static bool is_perhaps(const struct finding *g)
+{
+	return of_two_launches(g->found) && WS_RACE_OPERATION_OF(g->found->other_stream) == WS_RACE_IS_COPY_PERHAPS;
+}
 
 static void name_launch(struct ws_buf *b, const char *operation, const char *kernel, uint32_t stream)
 {
@@ -128,7 +145,7 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	ws_buf_puts(missing, " and ");
 	name_second(missing, g);
 	ws_buf_puts(missing, ": no stream, event or dependency makes one wait for the other");
-	if (ws_real_range_perhaps(g->others, g->other_kernel))
+	if (is_perhaps(g))
 		ws_buf_puts(repair, "a copy from pageable memory may return before the data have arrived: wait for the stream, or copy in "
 		                    "the kernel's stream; or ");
 	ws_buf_puts(repair, "record an event in ");
@@ -137,7 +154,7 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	name_stream(repair, f->stream);
 	ws_buf_printf(repair, " wait for it before %s%s (cudaEventRecord, cudaStreamWaitEvent), or use one stream",
 	              second_operation(g) ? "the " : "", second_operation(g) ? second_operation(g) : second_kernel(g));
-	if (f->stream == WS_RACE_STREAM_DEFAULT || f->other_stream == WS_RACE_STREAM_DEFAULT)
+	if (WS_RACE_STREAM_OF(f->stream) == WS_RACE_STREAM_DEFAULT || WS_RACE_STREAM_OF(f->other_stream) == WS_RACE_STREAM_DEFAULT)
 		ws_buf_puts(repair, "; a stream made with cudaStreamNonBlocking and the default stream do not wait for each other");
 	return same_value ? "same-value" : "streams";
 }
@@ -293,7 +310,7 @@ static void tell(struct ws_report *report, const struct finding *g, enum ws_race
 	say_launches(g, &r, &which, &mine);
 	say_location(f, &r, &location);
 	fill_advice(g, &r, &a);
-	if ((a.same_value && !same_value_error) || ws_real_range_perhaps(g->others, g->other_kernel))
+	if ((a.same_value && !same_value_error) || is_perhaps(g))
 		r.severity = WS_WARNING;
 	if (is_lifetime(g))
 		r.category = ws_race_advise_lifetime(ends(g) ? &r.first : &r.second, ends(g), &missing, &repair);

@@ -8,30 +8,9 @@
 #include "real/real_priv.h"
 #include "rewrite/rewrite.h"
 
-static const char *const names[WS_REAL_RANGES] = { "copy_reads", "copy_writes", "copy_may_write", "fill_writes" };      /* device/range.cu */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct ws_real_table *_Atomic ours;
 
-static bool is(const struct ws_real_table *t, uint32_t kernel, enum ws_real_range_what what)
-{
-	return t && t == atomic_load(&ours) && kernel < t->nkernels && strcmp(t->kernels[kernel].name, names[what]) == 0;
-}
-
-const char *ws_real_range_name(const struct ws_real_table *t, uint32_t kernel)
-{
-	for (unsigned n = 0; n < WS_REAL_RANGES; n++)
-		if (is(t, kernel, n))
-			return n == WS_REAL_FILL_WRITES ? "fill" : "copy";
-	return NULL;
-}
-
-bool ws_real_range_perhaps(const struct ws_real_table *t, uint32_t kernel)
-{
-	return is(t, kernel, WS_REAL_COPY_MAY_WRITE);
-}
-
-/* ---- the kernels ---- */
+/* ---- the kernel ---- */
 static bool compile(struct ws_real_code *code, struct ws_buf *why)
 {
 	struct ws_sink sink = { ws_sink_to_buf, why };
@@ -48,49 +27,45 @@ static bool compile(struct ws_real_code *code, struct ws_buf *why)
 		part.table = ws_real_table_of(m);
 		fine = ws_real_compile(&image, ws_real_cc(false), NULL, &code->cubin, &code->len, why);
 	}
-	if (fine) {
+	if (fine)
 		ws_real_code_add_table(code, part.table);
-		atomic_store(&ours, part.table);
-	}
 	ws_ptx_free(m);
 	ws_buf_free(&text);
 	return fine;
 }
 
 /* From here on the module is known as one of the program's is. */
-static bool load(struct ws_real_range_kernels *k)
+static void *load(void)
 {
+	static const char name[] = "range";  /* device/range.cu */
 	struct ws_real_code *code = ws_alloc(sizeof *code);
 	struct ws_buf why = { 0 };
-	void *module = NULL, *f;
-	bool fine = compile(code, &why) && ws_real.cuModuleLoadData && !ws_real.cuModuleLoadData(&module, code->cubin);
+	void *module = NULL, *f = NULL;
+	bool fine = ws_real.cuModuleLoadData && ws_real.cuModuleGetFunction && compile(code, &why) &&
+	            !ws_real.cuModuleLoadData(&module, code->cubin) && !ws_real.cuModuleGetFunction(&f, module, name);
 
 	ws_buf_free(&why);
 	if (!fine) {
 		ws_real_code_free(code);
-		return false;
+		return NULL;
 	}
 	ws_real_module_add(module, code, false);
-	for (unsigned n = 0; n < WS_REAL_RANGES; n++)
-		if (ws_real.cuModuleGetFunction && !ws_real.cuModuleGetFunction(&f, module, names[n])) {
-			ws_real_function_add(f, module, names[n]);
-			k->functions[n] = f;
-		}
-	return true;
+	ws_real_function_add(f, module, name);
+	return f;
 }
 
-static void *function_for(enum ws_real_range_what what)
+static void *function_here(void)
 {
-	struct ws_real_range_kernels *k = ws_real_race_range_kernels();
+	struct ws_real_range_kernel *k = ws_real_race_range_kernel();
 	void *f = NULL;
 
 	pthread_mutex_lock(&lock);
-	if (k && !k->tried) {
+	if (k && !k->tried)
+		k->function = load();
+	if (k) {
 		k->tried = true;
-		load(k);
+		f = k->function;
 	}
-	if (k)
-		f = k->functions[what];
 	pthread_mutex_unlock(&lock);
 	return f;
 }
@@ -110,10 +85,12 @@ void ws_real_range_tell(const struct ws_real_range *r, const struct ws_race_laun
 	enum { THREADS = 128 };
 	struct ws_race_launch launch = *said;
 	struct ws_real_range range = *r;
-	void *params[] = { &range.at, &range.width, &range.pitch, &range.rows, &launch }, *f;
+	uint32_t write = r->write;
+	void *params[] = { &range.at, &range.width, &range.pitch, &range.rows, &write, &launch }, *f;
 	int mode = ws_real_relax_capture(WS_REAL_RELAXED), e = -1;
 
-	f = function_for(r->what);
+	launch.stream = WS_RACE_IN_STREAM(r->of, launch.stream);
+	f = function_here();
 	if (f) {
 		ws_real_race_prepare(f);
 		e = (lane.per_thread && ws_real.cuLaunchKernel_ptsz ? ws_real.cuLaunchKernel_ptsz : ws_real.cuLaunchKernel)

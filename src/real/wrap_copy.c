@@ -89,13 +89,13 @@ static struct moving copies(struct ws_real_lane lane, struct ws_real_range to, s
 		ws_real_stream_used(lane);
 		return m;
 	}
-	from.what = WS_REAL_COPY_READS;
-	to.what = WS_REAL_COPY_WRITES;
+	from.of = to.of = WS_RACE_IS_COPY;
+	to.write = true;
 	source = add(&m, from);
 	target = add(&m, to);
 	m.known_before = !async && target == OF_DEVICE && source == PAGEABLE;
 	if (m.known_before)
-		m.ranges[0].what = WS_REAL_COPY_MAY_WRITE;
+		m.ranges[0].of = WS_RACE_IS_COPY_PERHAPS;
 	m.known = async ? target == PAGEABLE : !m.known_before && (target != OF_DEVICE || source != OF_DEVICE);
 	place(&m);
 	return m;
@@ -109,7 +109,8 @@ static struct moving fills(struct ws_real_lane lane, struct ws_real_range to, bo
 		ws_real_stream_used(lane);
 		return m;
 	}
-	to.what = WS_REAL_FILL_WRITES;
+	to.of = WS_RACE_IS_FILL;
+	to.write = true;
 	m.known = add(&m, to) != OF_DEVICE && !async;
 	place(&m);
 	return m;
@@ -136,7 +137,7 @@ static int copied(struct moving *m, int e)
 /* ---- the calls ---- */
 static struct ws_real_range row(uint64_t at, uint64_t bytes)
 {
-	return (struct ws_real_range){ at, bytes, bytes, 1, 0 };
+	return (struct ws_real_range){ .at = at, .width = bytes, .pitch = bytes, .rows = 1 };
 }
 
 static uint64_t number(const void *p) { return (uint64_t)(uintptr_t)p; }
@@ -171,7 +172,7 @@ SYNC(cuMemcpyDtoD_v2, (uint64_t to, uint64_t from, size_t n), (to, from, n), mov
 	ASYNC(cuMemsetD##bits##Async, (uint64_t to, type value, size_t n, void *stream), (to, value, n, stream), fills, row(to, n * (bits / 8))) \
 	SYNC(cuMemsetD##bits##_v2, (uint64_t to, type value, size_t n), (to, value, n), moved, fills, row(to, n * (bits / 8)))              \
 	ASYNC(cuMemsetD2D##bits##Async, (uint64_t to, size_t pitch, type value, size_t n, size_t rows, void *stream),                       \
-	      (to, pitch, value, n, rows, stream), fills, (struct ws_real_range){ to, n * (bits / 8), pitch, rows, 0 })
+	      (to, pitch, value, n, rows, stream), fills, ((struct ws_real_range){ .at = to, .width = n * (bits / 8), .pitch = pitch, .rows = rows }))
 FILLS(8, unsigned char)
 FILLS(16, unsigned short)
 FILLS(32, unsigned)
@@ -194,7 +195,7 @@ static struct ws_real_range rows(const struct side *s, const struct box *b)
 	size_t pitch = s->pitch ? s->pitch : b->width;
 	uint64_t base = s->type == HOST ? number(s->host) : s->type == ARRAY ? 0 : s->device;
 
-	return (struct ws_real_range){ base ? base + s->y * pitch + s->x : 0, b->width, pitch, b->height, 0 };
+	return (struct ws_real_range){ .at = base ? base + s->y * pitch + s->x : 0, .width = b->width, .pitch = pitch, .rows = b->height };
 }
 
 static struct moving copies_box(struct ws_real_lane lane, const void *copy, bool async)

@@ -78,11 +78,12 @@ static struct ws_gpu_module *load_copies(struct race_rig *r, struct ws_ptx_modul
 
 static void run_copy(struct race_rig *r, struct ws_gpu_module *copies, const struct launched *l, uint64_t at, const struct ws_race_launch *said)
 {
-	static const char *const names[] = { "copy_reads", "copy_writes" };
-	struct { uint64_t at, width, pitch, rows; struct ws_race_launch launch; } p = { at + l->from, l->to - l->from, PITCH, l->rows, *said };
-	struct ws_gpu_kernel *k = ws_gpu_module_kernel(copies, names[l->kind - COPY_READS]);
+	struct { uint64_t at, width, pitch, rows; uint32_t write, gap[3]; struct ws_race_launch launch; } p = {
+		at + l->from, l->to - l->from, PITCH, l->rows, l->kind == COPY_WRITES, { 0 }, *said };
+	struct ws_gpu_kernel *k = ws_gpu_module_kernel(copies, "range");
 	struct ws_gpu_launch launch = { .grid = { 1 + l->from % 2, 1, 1 }, .block = { 64, 1, 1 }, .params = &p };
 
+	p.launch.stream = WS_RACE_IN_STREAM(WS_RACE_IS_COPY, said->stream);
 	if (!ws_gpu_launch(r->rig.g, k, &launch, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
 }
@@ -173,11 +174,11 @@ static bool expected(const struct launched *l, unsigned n)
 }
 
 /* The kernel's checks are its read, write and atomic, in this order; of copies the kernel says it. */
-static bool is_at(const struct launched *l, uint32_t module, uint32_t kernel, uint32_t site)
+static bool is_at(const struct launched *l, uint32_t module, uint32_t kernel, uint32_t stream, uint32_t site)
 {
 	if (module == module_of_copies)
-		return is_copy(l) && kernel == (uint32_t)(l->kind - COPY_READS);
-	return (uint32_t)l->kind == site;
+		return is_copy(l) && !kernel && WS_RACE_OPERATION_OF(stream) == WS_RACE_IS_COPY;
+	return (uint32_t)l->kind == site && !WS_RACE_OPERATION_OF(stream);
 }
 
 /* What was found is a pair of places of two launches. */
@@ -187,8 +188,11 @@ static bool is_right(const struct launched *l, unsigned n, const struct ws_race_
 		return false;
 	for (unsigned k = 0; k < n; k++)
 		for (unsigned m = 0; m < k; m++)
-			if (conflict(&l[m], &l[k]) && l[m].op.timeline == f->other_stream && l[k].op.timeline == f->stream &&
-			    is_at(&l[m], f->other_module, f->other_kernel, f->other_site) && is_at(&l[k], f->module, f->kernel, f->site))
+			if (conflict(&l[m], &l[k]) && l[m].op.timeline == WS_RACE_STREAM_OF(f->other_stream) &&
+			    l[k].op.timeline == WS_RACE_STREAM_OF(f->stream) &&
+			    reads(&l[m]) == (f->pair == WS_RACE_WRITE_AFTER_READ) && reads(&l[k]) == (f->pair == WS_RACE_READ_AFTER_WRITE) &&
+			    is_at(&l[m], f->other_module, f->other_kernel, f->other_stream, f->other_site) &&
+			    is_at(&l[k], f->module, f->kernel, f->stream, f->site))
 				return true;
 	return false;
 }
