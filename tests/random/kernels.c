@@ -350,8 +350,9 @@ static void phase(struct ws_buf *b, struct kernel *k)
 		ws_buf_puts(b, "\tbar.sync 0;\n");
 }
 
-/* What one block sends: st.async or red.async by some threads, or a bulk copy by one, of so many bytes in all to each receiver. */
-static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label)
+/* What one block sends, to the other one or to itself: st.async or red.async by some threads, or a bulk copy by one, of so many bytes
+ * in all to each receiver. Source and target of a copy do not overlap: what that is, the detectors do not agree about. */
+static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label, bool other)
 {
 	static const uint32_t some[] = {1, 2, 32};
 	uint32_t threads = kind < 2 ? PICK(some) : 1, bytes = kind < 2 ? 4 * threads : 16u << rnd(3);
@@ -366,7 +367,7 @@ static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label)
 		                     "st.async.shared::cluster.mbarrier::complete_tx::bytes");
 	else if (kind == 2)
 		ws_buf_printf(b, "\tcp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%%r52], [%%r9+%u], %u, [%%r54];\n",
-		              16 * rnd(8), bytes);
+		              16 * rnd(8) + (other ? 0 : 320), bytes);
 	else
 		ws_buf_printf(b, "\tmov.u16 %%h1, 3;\n\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
 		              "[%%r51], [%%d1+%u], %u, [%%r11], %%h1;\n", 16 * rnd(8), bytes);
@@ -378,12 +379,13 @@ static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label)
 static void remote_phase(struct ws_buf *b, struct kernel *k)
 {
 	uint32_t label = labels++, bytes, some;
+	bool other = !one_in(4);
 
 	if (one_in(2))
 		ws_buf_puts(b, "\tfence.proxy.async;\n");
 	ws_buf_printf(b, "\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tmov.u32 %%r53, %%cluster_ctarank;\n\txor.b32 %%r53, %%r53, %u;\n",
-	              !one_in(4));
-	bytes = send(b, rnd(4), label);
+	              other);
+	bytes = send(b, rnd(4), label, other);
 	ws_buf_printf(b, "\tsetp.eq.u32 %%p3, %%r1, 0;\n\t@!%%p3 bra A%u;\n\tmbarrier.arrive.expect_tx.shared.b64 %%d30, [%%r11], %u;\n\tbra B%u;\n"
 	              "A%u:\n\tmbarrier.arrive.shared.b64 %%d30, [%%r11];\nB%u:\n", label, bytes, label, label, label);
 	weak_access(b, k);
