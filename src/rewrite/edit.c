@@ -135,10 +135,9 @@ bool ws_rw_end(struct ws_pass *p)
 	free(p->sites);
 	free(p->added.list);
 	ws_buf_free(&p->decides);
-	ws_ptx_free(p->runtime);
+	ws_rw_runtime_back(p);
 	p->sites = NULL;
 	p->added.list = NULL;
-	p->runtime = NULL;
 	return !p->failed;
 }
 

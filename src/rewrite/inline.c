@@ -7,16 +7,50 @@
  * printer does the rest. */
 #include "rewrite/rewrite_priv.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The files of src/device, each parsed once: half of the time of a pass over a small module was for them. A pass has one alone, as
+ * it changes names in it, which are made anew wherever a function is placed; what it gives back is for the next. */
+static struct {
+	const char *ptx;
+	struct ws_ptx_module *_Atomic module;    /* NULL: not parsed yet, or a pass has it */
+} parsed[] = { { ws_device_count, NULL }, { ws_device_race, NULL }, { ws_device_race_sm90, NULL }, { ws_device_race_remote, NULL },
+	       { ws_device_tm, NULL }, { ws_device_tm_logged, NULL } };
+
+static struct ws_ptx_module *take(const char *ptx)
+{
+	for (size_t k = 0; k < WS_COUNT(parsed); k++)
+		if (parsed[k].ptx == ptx)
+			return atomic_exchange(&parsed[k].module, NULL);
+	return NULL;
+}
+
 bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx)
 {
+	if (!p->runtime) {
+		p->runtime = take(ptx);
+		p->runtime_ptx = ptx;
+	}
 	if (!p->runtime)
 		p->runtime = ws_ptx_parse(name, ptx, strlen(ptx), NULL, p->sink);
 	p->failed |= !p->runtime;
 	return p->runtime != NULL;
+}
+
+void ws_rw_runtime_back(struct ws_pass *p)
+{
+	struct ws_ptx_module *m = p->runtime;
+
+	for (size_t k = 0; m && k < WS_COUNT(parsed); k++)
+		if (parsed[k].ptx == p->runtime_ptx) {
+			m = atomic_exchange(&parsed[k].module, m);
+			break;
+		}
+	ws_ptx_free(m);
+	p->runtime = NULL;
 }
 
 /* ---- what the body needs in the module ---- */

@@ -28,7 +28,8 @@ struct ws_pass {
 	uint32_t first;                  /* where text at module scope goes */
 	struct ws_rw_registers *regs;    /* by sym->index of the function */
 	uint32_t labels;                 /* made so far */
-	struct ws_ptx_module *runtime;   /* freed at the end */
+	struct ws_ptx_module *runtime;   /* given back at the end (ws_rw_runtime_back), with the text it was parsed from */
+	const char *runtime_ptx;
 	struct ws_rw_symbols added;
 	struct ws_rw_result result;
 	const struct ws_tm_settings *tm; /* NULL: the defaults */
@@ -82,6 +83,8 @@ void ws_code_text(struct ws_code *c, struct ws_buf *out);
 void ws_code_device_only(struct ws_code *c, bool only);
 void ws_code_host(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
 void ws_code_tell(struct ws_code *c);
+/* Gives back what ws_rw_runtime gave (inline.c). */
+void ws_rw_runtime_back(struct ws_pass *p);
 /* Adds a function of the runtime to the module, with what it needs (inline.c). */
 bool ws_rw_use(struct ws_pass *p, const char *function);
 

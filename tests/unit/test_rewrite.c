@@ -466,6 +466,41 @@ static void count_has_a_counter_for_each_place(void **state)
 	expect_from(&w, ".version", HEAD ".entry k { ret; }\n");
 }
 
+/* ---- the runtime is parsed once ---- */
+static char *rewritten(const char *pass, const char *text)
+{
+	struct ws_buf out = { 0 };
+	struct work w;
+
+	begin(&w, text);
+	assert_true(ws_rw_end(w.p));
+	assert_true(ws_rewrite(pass, w.m, &w.sink));
+	ws_ptx_print(w.m, &out);
+	finish(&w);
+	return out.data;
+}
+
+/* What one pass changes in the functions that it places does not come out of the next. */
+static void passes_leave_nothing_in_the_runtime(void **state)
+{
+	static const char *const texts[] = {
+		KERNEL("\tld.global.u32 %r1, [%d1];\n\tbar.sync 0;\n\tst.global.u32 [%d2], %r1;\n\tatom.shared.add.u32 %r1, [s], 1;\n"),
+		KERNEL("\tst.global.v2.u32 [%d1+8], {%r1, %r2};\n\tmembar.gl;\n\tld.volatile.global.u32 %r2, [%d2];\n"),
+	};
+	static const char *const passes[] = { "race", "count", "tm" };
+	char *first[WS_COUNT(passes)][WS_COUNT(texts)];
+
+	for (unsigned k = 0; k < WS_COUNT(passes) * WS_COUNT(texts); k++)
+		first[k / 2][k % 2] = rewritten(passes[k / 2], texts[k % 2]);
+	for (unsigned k = 0; k < WS_COUNT(passes) * WS_COUNT(texts); k++) {
+		char *again = rewritten(passes[k / 2], texts[k % 2]);
+
+		assert_string_equal(again, first[k / 2][k % 2]);
+		free(again);
+		free(first[k / 2][k % 2]);
+	}
+}
+
 /* ---- stored values ---- */
 static void stored_values_are_words(void **state)
 {
@@ -1294,6 +1329,7 @@ int main(void)
 		cmocka_unit_test(called_functions_are_added_once),
 		cmocka_unit_test(what_cannot_be_inline_is_refused),
 		cmocka_unit_test(count_has_a_counter_for_each_place),
+		cmocka_unit_test(passes_leave_nothing_in_the_runtime),
 		cmocka_unit_test(stored_values_are_words),
 		cmocka_unit_test(race_checks_accesses),
 		cmocka_unit_test(race_follows_releases_and_acquires),
