@@ -95,9 +95,9 @@ SLOW void __warpsafe_tm_tell(u64 event, u64 at, u32 site)
 }
 
 /* The thread's own variables are nobody else's. */
-#define WS_TX_DATA_BEGIN() record_begin()
-#define WS_TX_DATA_LOADED(since, at, size, value) record_data(WS_TM_LOG_LOAD, at, size, value, since)
-#define WS_TX_DATA_STORED(since, at, size, value) record_data(WS_TM_LOG_STORE, at, size, value, since)
+#define WS_TX_DATA_BEGIN u32 since = record_begin();
+#define WS_TX_DATA_LOADED(at, size, value) record_data(WS_TM_LOG_LOAD, at, size, value, since);
+#define WS_TX_DATA_STORED(at, size, value) record_data(WS_TM_LOG_STORE, at, size, value, since);
 HELPER void record_data(u32 kind, u64 at, u32 size, u64 value, u32 since)
 {
 	if (record_is_global(at) || record_is_shared(at))

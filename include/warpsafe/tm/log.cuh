@@ -207,9 +207,9 @@ WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
 
 /* Around each access to data: for a record of what happened (src/device/tm_record.cuh). */
 #ifndef WS_TX_DATA_BEGIN
-#define WS_TX_DATA_BEGIN() 0
-#define WS_TX_DATA_LOADED(since, at, size, value) ((void)(since))
-#define WS_TX_DATA_STORED(since, at, size, value) ((void)(since))
+#define WS_TX_DATA_BEGIN
+#define WS_TX_DATA_LOADED(at, size, value)
+#define WS_TX_DATA_STORED(at, size, value)
 #endif
 
 /* Data of 1, 2, 4 or 8 bytes, aligned. */
@@ -224,10 +224,10 @@ WS_TX_FN unsigned long long ws_tx__load_now(unsigned long long at, unsigned size
 }
 WS_TX_FN unsigned long long ws_tx__load(unsigned long long at, unsigned size)
 {
-	unsigned since = WS_TX_DATA_BEGIN();
+	WS_TX_DATA_BEGIN
 	unsigned long long value = ws_tx__load_now(at, size);
 
-	WS_TX_DATA_LOADED(since, at, size, value);
+	WS_TX_DATA_LOADED(at, size, value)
 	return value;
 }
 /* The same with what the thread loads later after it. */
@@ -252,10 +252,10 @@ WS_TX_FN unsigned long long ws_tx__load_first_now(unsigned long long at, unsigne
 }
 WS_TX_FN unsigned long long ws_tx__load_first(unsigned long long at, unsigned size)
 {
-	unsigned since = WS_TX_DATA_BEGIN();
+	WS_TX_DATA_BEGIN
 	unsigned long long value = ws_tx__load_first_now(at, size);
 
-	WS_TX_DATA_LOADED(since, at, size, value);
+	WS_TX_DATA_LOADED(at, size, value)
 	return value;
 }
 WS_TX_FN void ws_tx__store_now(unsigned long long at, unsigned size, unsigned long long v)
@@ -269,10 +269,9 @@ WS_TX_FN void ws_tx__store_now(unsigned long long at, unsigned size, unsigned lo
 }
 WS_TX_FN void ws_tx__store(unsigned long long at, unsigned size, unsigned long long v)
 {
-	unsigned since = WS_TX_DATA_BEGIN();
-
+	WS_TX_DATA_BEGIN
 	ws_tx__store_now(at, size, v);
-	WS_TX_DATA_STORED(since, at, size, v);
+	WS_TX_DATA_STORED(at, size, v)
 }
 
 /* Marsaglia 2003, Xorshift RNGs. */
