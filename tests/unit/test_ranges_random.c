@@ -177,7 +177,7 @@ static void what_is_left_finds_what_all_find(void **state)
 	}
 	print_message("%u launches: %u with races, %u without hooks, %u as the host says\n", kernels * LAUNCHES, races, silent, silent_by_host);
 	assert_int_equal(silent, silent_by_host);
-	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 20);
+	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 60);      /* a third of the kernels has few of these */
 }
 
 /* ---- tiles of which the rim shrinks in each round ---- */
