@@ -62,8 +62,9 @@ static bool wants_log(const struct ws_options *o)
 
 struct ws_tm_settings ws_tm_settings_of(const struct ws_options *o)
 {
-	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience,
-	                            .heap = o->tm_heap, .pool = o->tm_pool, .history = strcmp(o->tm_check, "history") == 0 && !wants_log(o), .log = wants_log(o) ? o->tm_log : 0 };
+	bool log = wants_log(o);
+	struct ws_tm_settings s = { .granularity = o->tm_granule, .entries = o->tm_table, .patience = o->tm_patience, .heap = o->tm_heap,
+	                            .pool = o->tm_pool, .history = !log && strcmp(o->tm_check, "history") == 0, .log = log ? o->tm_log : 0 };
 
 	s.automatic = strcmp(o->tm_engine, "auto") == 0;
 	while (!s.automatic && s.engine + 1 < WS_TM_ENGINES && strcmp(ws_tm_engine_name(s.engine), o->tm_engine))
@@ -155,10 +156,13 @@ void ws_tm_line(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, bool m
 	ws_ptx_place(f, i, &p);
 	if (marker && p.inlined_file)
 		ws_buf_printf(b, "%s:%u", p.inlined_file, p.inlined_line);
-	else if (p.file && (!marker || ws_tm_marker_place(f, i, &p) || p.file))
-		ws_buf_printf(b, "%s:%u", p.file, p.line);
-	else
+	else if (!p.file)
 		ws_ptx_where(f->module, i, b);
+	else {
+		if (marker)
+			ws_tm_marker_place(f, i, &p);
+		ws_buf_printf(b, "%s:%u", p.file, p.line);
+	}
 }
 
 /* The number of a place of the program, for the host to find its line by. Number 0 is none. */
