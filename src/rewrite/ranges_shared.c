@@ -447,9 +447,10 @@ static void write_entry(struct ws_shared_ranges *g)
 		x->hi = ws_entry_add(&e, x->hi, ws_entry_number(x->last));
 		stays_inside(&e, x);
 	}
-	for (unsigned k = 0; k < 2 * g->ngroups; k++)        /* those of which hardly any launch holds last */
-		if (g->groups[k % g->ngroups].own && is_of_one(&g->groups[k % g->ngroups]) == (k >= g->ngroups))
-			write_proof(g, &e, &g->groups[k % g->ngroups]);
+	for (unsigned last = 0; last <= 1; last++)           /* those of which hardly any launch holds last */
+		for (unsigned k = 0; k < g->ngroups; k++)
+			if (g->groups[k].own && is_of_one(&g->groups[k]) == last)
+				write_proof(g, &e, &g->groups[k]);
 	ws_code_tell(e.c);
 	free(e.known);
 }
