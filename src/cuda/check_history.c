@@ -147,13 +147,6 @@ static void add_line(void *user, const void *site, bool marker, struct ws_buf *b
 	ws_tm_line(s->func, s->inst, marker, b);
 }
 
-static void add_place(void *user, const void *site, bool marker, struct ws_buf *b)
-{
-	(void)user;
-	(void)marker;
-	ws_buf_puts(b, site);
-}
-
 static void add_memory(void *user, uint64_t at, uint32_t bytes, struct ws_buf *b)
 {
 	const struct ws_mem *m = NULL;
@@ -179,7 +172,7 @@ static void add_memory(void *user, uint64_t at, uint32_t bytes, struct ws_buf *b
 static void judge(const struct ws_obs_launch *l, bool completed)
 {
 	struct ws_history_words words = { .report = checker.session->report, .sum = &checker.total, .kernel = l->name, .launch = l->serial,
-	                                  .line = checker.logged ? add_place : add_line, .memory = add_memory };
+	                                  .line = checker.logged ? NULL : add_line, .memory = add_memory };
 
 	memcpy(words.grid, l->grid, sizeof words.grid);
 	memcpy(words.block, l->block, sizeof words.block);
@@ -191,7 +184,7 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 {
 	ws_instrument_observer.launch_begin(self, l);
 	checker.launch = l;
-	checker.deferred = ws_transact_engine() >= WS_TM_HSTM;
+	checker.deferred = ws_history_deferred(ws_transact_engine());
 }
 
 static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
@@ -230,7 +223,7 @@ static const struct ws_observer_ops ops = {
 void ws_check_log_take(const struct ws_check_log *log, const struct ws_obs_launch *l, bool completed)
 {
 	struct ws_tm_log_head *head = (struct ws_tm_log_head *)(void *)log->head->host;
-	struct ws_history_log in = { .threads = l->threads, .deferred = ws_transact_engine() >= WS_TM_HSTM, .places = log->places,
+	struct ws_history_log in = { .threads = l->threads, .deferred = ws_history_deferred(ws_transact_engine()), .places = log->places,
 	                             .nplaces = log->nplaces };
 
 	in.entries = (const struct ws_tm_log_entry *)(const void *)log->entries->host;

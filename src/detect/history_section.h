@@ -5,6 +5,7 @@
 
 #include "detect/history.h"
 #include "device/tm.h"
+#include "../include/warpsafe/tm/handle.h"
 
 /* A write of a section that waits for its end (deferred update). */
 struct ws_history_intent { uint64_t at; uint32_t bytes; const void *site; };
@@ -28,7 +29,13 @@ struct ws_history_told {
 	const void *site;
 };
 
-/* deferred: the engine writes at the end. Shared memory is at ws_history_shared. */
+/* Does an engine write at the end of a section? As ws_tx__deferred, for the device (include/warpsafe/tm.cuh). */
+static inline bool ws_history_deferred(enum ws_tm_engine e)
+{
+	return e == WS_TM_HSTM || e == WS_TM_BLOCK || e == WS_TM_BLOCK_PESSIMISTIC;
+}
+
+/* deferred: of its engine. Shared memory is at ws_history_shared. */
 void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, bool deferred, struct ws_history_who who,
                      const struct ws_history_told *e);
 /* A load or store of the engine. */

@@ -8,10 +8,12 @@
 
 static void add_line(const struct ws_history_words *t, struct ws_buf *b, const void *site, bool marker)
 {
-	if (site)
+	if (!site)
+		ws_buf_puts(b, "the end of its section");
+	else if (t->line)
 		t->line(t->user, site, marker, b);
 	else
-		ws_buf_puts(b, "the end of its section");
+		ws_buf_puts(b, site);
 }
 
 /* Where a linear index is among so many. */

@@ -18,8 +18,9 @@ struct ws_history_words {
 	const char *kernel;
 	uint64_t launch;                 /* from 1 */
 	uint32_t grid[3], block[3];
-	/* "bank.cu:12"; marker: of the section that begins there. "bytes 0..3 of account". */
+	/* "bank.cu:12"; marker: of the section that begins there. NULL: sites are such words. */
 	void (*line)(void *user, const void *site, bool marker, struct ws_buf *b);
+	/* "bytes 0..3 of account". */
 	void (*memory)(void *user, uint64_t at, uint32_t bytes, struct ws_buf *b);
 	void *user;
 };

@@ -12,7 +12,11 @@
 #include "report/keep.h"
 #include "../include/warpsafe/tm/handle.h"
 
+/* The log of a module. */
+struct logged { uint64_t head, entries; size_t head_bytes, entries_bytes; enum ws_tm_engine engine; };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;      /* held over a launch */
+static struct logged current;                                 /* the launch's */
 static struct ws_history *history;
 static struct ws_history_total total;
 static uint64_t launches;
@@ -43,13 +47,6 @@ void ws_real_history_rewrote(const char *const *list, size_t n)
 	pthread_mutex_unlock(&places_lock);
 }
 
-static void add_place(void *user, const void *site, bool marker, struct ws_buf *b)
-{
-	(void)user;
-	(void)marker;
-	ws_buf_puts(b, site);
-}
-
 static void add_memory(void *user, uint64_t at, uint32_t bytes, struct ws_buf *b)
 {
 	unsigned long long offset = at & ((UINT64_C(1) << WS_HISTORY_BLOCK_SHIFT) - 1);
@@ -61,9 +58,7 @@ static void add_memory(void *user, uint64_t at, uint32_t bytes, struct ws_buf *b
 		ws_buf_printf(b, "%u byte%s at 0x%llx", bytes, bytes == 1 ? "" : "s", (unsigned long long)at);
 }
 
-/* ---- the log of a module ---- */
-struct logged { uint64_t head, entries; size_t head_bytes, entries_bytes; enum ws_tm_engine engine; };
-
+/* ---- logs ---- */
 /* false: the module has no sections. */
 static bool find_log(void *function, struct logged *l)
 {
@@ -106,7 +101,6 @@ static void tell_unseen(void)
 bool ws_real_history_begin(void *function)
 {
 	struct ws_tm_log_head head;
-	struct logged l;
 
 	if (!ws_real_history_wanted())
 		return false;
@@ -115,13 +109,13 @@ bool ws_real_history_begin(void *function)
 		return false;
 	}
 	pthread_mutex_lock(&lock);
-	if (ws_real.cuCtxSynchronize() || !find_log(function, &l) || !read_head(&l, &head)) {
+	if (ws_real.cuCtxSynchronize() || !find_log(function, &current) || !read_head(&current, &head)) {
 		pthread_mutex_unlock(&lock);
 		return false;
 	}
 	if (head.used) {
 		tell_unseen();
-		empty(&l);
+		empty(&current);
 	}
 	return true;
 }
@@ -129,7 +123,7 @@ bool ws_real_history_begin(void *function)
 static void judge(const char *kernel, const struct ws_tm_log_head *head, struct ws_history_log *in)
 {
 	struct ws_real_session *s = ws_real_session();
-	struct ws_history_words words = { .report = s->report, .sum = &total, .kernel = kernel, .launch = launches, .line = add_place,
+	struct ws_history_words words = { .report = s->report, .sum = &total, .kernel = kernel, .launch = launches,
 	                                  .memory = add_memory };
 
 	if (!history)
@@ -148,7 +142,7 @@ static void judge(const char *kernel, const struct ws_tm_log_head *head, struct 
 
 static void take(const struct logged *l, const char *kernel)
 {
-	struct ws_history_log in = { .deferred = l->engine >= WS_TM_HSTM };
+	struct ws_history_log in = { .deferred = ws_history_deferred(l->engine) };
 	size_t most = l->entries_bytes / sizeof *in.entries;
 	struct ws_tm_log_entry *entries;
 	struct ws_tm_log_head head;
@@ -164,16 +158,15 @@ static void take(const struct logged *l, const char *kernel)
 	empty(l);
 }
 
-void ws_real_history_end(bool begun, void *function, const struct ws_real_kernel *kernel)
+void ws_real_history_end(bool begun, const struct ws_real_kernel *kernel)
 {
 	const char *name = kernel ? ws_real_checked_name(kernel) : NULL;
-	struct logged l;
 
 	if (!begun)
 		return;
 	launches++;
-	if (!ws_real.cuCtxSynchronize() && find_log(function, &l))
-		take(&l, name ? name : "a kernel");
+	if (!ws_real.cuCtxSynchronize())
+		take(&current, name ? name : "a kernel");
 	pthread_mutex_unlock(&lock);
 }
 

@@ -123,6 +123,7 @@ struct ws_real_launching {
 	void **params;                       /* as the driver takes them, or NULL */
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
+	bool spared;                         /* by that, or by its size of shared memory, it is without checks */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
 /* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its

@@ -108,53 +108,48 @@ static bool is_silent(const struct ws_real_launching *l, bool proved)
 	return l->kernel->decision && l->grid && !l->compared && ws_real_decide(l->kernel->decision, &d);
 }
 
-/* The size with which it is launched if the host can say that, and there is a kernel without hooks, or the kernel can be told; else
- * `size`. */
-static unsigned if_silent(struct ws_real_launching *l, bool proved, unsigned size)
+/* Has it launched without checks: as the program's own kernel, or with the size of shared memory that tells the kernel so. compares: its
+ * constants have to be compared first, which the kernel does. false: neither is possible. */
+static bool spare_checks(struct ws_real_launching *l, bool compares, unsigned *size)
 {
-	unsigned silent;
-	bool compares;
+	unsigned silent = 0;
 
-	if (!is_silent(l, proved))
-		return size;
-	compares = proved && ws_real_decision_compares(l->kernel->decision);
 	l->plain = compares ? NULL : ws_real_plain_of(l);
-	if (l->plain) {
-		ws_real_count(WS_FIG_SILENT, 1);
-		return l->dynamic;
-	}
-	silent = ws_real_race_silent_size(l, compares);
-	ws_real_count(WS_FIG_SILENT, silent != 0);
-	return silent ? silent : size;
+	if (!l->plain)
+		silent = ws_real_race_silent_size(l, compares);
+	l->spared = l->plain || silent;
+	if (l->spared)
+		*size = l->plain ? l->dynamic : silent;
+	return l->spared;
 }
 
 static unsigned after_probe(struct ws_real_launching *l, const struct probing *p, bool proved)
 {
+	unsigned size = proved ? p->proved : l->all;
+
 	ws_real_count(WS_FIG_PROVED, proved);
-	return proved ? if_silent(l, true, p->proved) : l->all;
+	if (proved && is_silent(l, true))
+		ws_real_count(WS_FIG_SILENT, spare_checks(l, ws_real_decision_compares(l->kernel->decision), &size));
+	return size;
 }
 
-/* The size for a launch like one that has found nothing, else `size`. */
-static unsigned if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, unsigned size)
+/* A launch like one that has found nothing. */
+static void if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, unsigned *size)
 {
-	unsigned silent = ws_real_race_silent_size(l, false);
+	bool can = l->grid && !l->spared && (l->kernel->has_plain || ws_real_race_silent_size(l, false));
 
-	if ((!silent && !l->kernel->has_plain) || !l->grid || size == silent || l->plain || !ws_real_race_alike(gpu, l))
-		return size;
-	l->plain = ws_real_plain_of(l);
-	if (!l->plain && !silent)
-		return size;
-	ws_real_count(WS_FIG_ALIKE, 1);
-	return l->plain ? l->dynamic : silent;
+	if (can && ws_real_race_alike(gpu, l))
+		ws_real_count(WS_FIG_ALIKE, spare_checks(l, false, size));
 }
 
 static unsigned settled(struct ws_real_launching *l, bool *probe)
 {
+	bool can, proved, worth, silent;
 	const struct known *k = NULL;
+	unsigned size = l->all;
 	struct probing p;
-	bool can = can_be_probed(l, &p), proved, worth;
-	unsigned size;
 
+	can = can_be_probed(l, &p);
 	pthread_mutex_lock(&lock);
 	if (can)
 		k = known_of(&p.key);
@@ -163,8 +158,10 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 	pthread_mutex_unlock(&lock);
 	if (proved)
 		return after_probe(l, &p, true);
-	size = if_silent(l, false, l->all);
-	*probe = worth && size == l->all && !l->plain && !is_silent(l, false);   /* what cannot be told the kernel finds itself */
+	silent = is_silent(l, false);
+	if (silent)
+		ws_real_count(WS_FIG_SILENT, spare_checks(l, false, &size));
+	*probe = worth && !silent;           /* what cannot be told the kernel finds itself */
 	if (*probe)
 		ws_real_plain_of(l);         /* loaded before the launch's first event */
 	return size;
@@ -172,17 +169,16 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe)
 {
-	unsigned size, alike;
+	unsigned size;
 
 	*probe = false;
 	if (!gpu || !l->kernel || ws_real_capturing())
 		return l->all;
 	size = settled(l, probe);
-	if (!l->kernel->fixed || l->compared)
-		return size;
-	alike = if_alike(gpu, l, size);
-	*probe = *probe && alike == size && !l->plain;
-	return alike;
+	if (l->kernel->fixed && !l->compared)
+		if_alike(gpu, l, &size);
+	*probe = *probe && !l->spared;
+	return size;
 }
 
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l)

@@ -164,7 +164,7 @@ uint32_t ws_real_history_rewrites(void);
 void ws_real_history_rewrote(const char *const *list, size_t n);
 /* Around a launch. Whether it is judged: it is then waited for, and no other thread launches meanwhile. */
 bool ws_real_history_begin(void *function);
-void ws_real_history_end(bool begun, void *function, const struct ws_real_kernel *kernel);
+void ws_real_history_end(bool begun, const struct ws_real_kernel *kernel);
 void ws_real_history_tell(struct ws_buf *b);
 
 /* ---- wrap_launch.c ---- */

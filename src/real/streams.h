@@ -37,7 +37,6 @@ enum ws_real_hands { WS_REAL_HANDS_NOTHING, WS_REAL_HANDS_LAUNCHES, WS_REAL_HAND
 /* A kernel is about to be launched. Fills *out for its parameter; true: it is compared with others. */
 bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out);
 
-
 /* ---- copies and fills ----
  * What they read and write is told to the checks by a launch of ours in their stream, which needs room on the GPU. While a kernel may
  * run that waits for something, and leaves no room, nothing must be put between it and the copy that it waits for. */

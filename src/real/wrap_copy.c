@@ -144,7 +144,7 @@ static uint64_t number(const void *p) { return (uint64_t)(uintptr_t)p; }
 
 #define IN(stream, per_thread) ((struct ws_real_lane){ stream, per_thread })
 
-/* Both forms of a call; `begun` makes its struct moving, in the lane L(per_thread). */
+/* Both forms of a call: in the process's default stream, or each thread's; `begun` makes its struct moving. */
 #define FORM(name, parameters, arguments, ended, begun)                 \
 	int ws_real_##name parameters                                   \
 	{                                                               \

@@ -139,13 +139,13 @@ bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
 }
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. k: what the pass for races
- * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be given another. said: its parameter
- * that is filled here; NULL: it has none. */
+ * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be
+ * given another. said: its parameter that is filled here; NULL: it has none. */
 static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
 	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
-	struct launch l = { captured ? NULL : ws_real_kernel_of(f), NULL, form.record, stream, NULL, f, false, false, NULL, false };
+	struct launch l = { .kernel = captured ? NULL : ws_real_kernel_of(f), .record = form.record, .stream = stream, .function = f };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
 
@@ -179,7 +179,7 @@ static int launched(struct launch l, int e)
 	ws_real_time_end(l.span, l.record, l.stream);
 	ws_real_race_alike_launched(l.alike, e, l.record, l.stream);
 	ws_real_race_end(l.gpu);
-	ws_real_history_end(l.judged, l.function, l.kernel);
+	ws_real_history_end(l.judged, l.kernel);
 	ws_real_transact_end(l.compared, l.function);
 	if (e)
 		ws_real_race_failed(l.kernel, e);
@@ -200,7 +200,7 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, grid, block, shared, false);
-	struct ws_real_launching with = { f, k, grid, block, shared, all, NULL, NULL, NULL, false };
+	struct ws_real_launching with = { .function = f, .kernel = k, .grid = grid, .block = block, .dynamic = shared, .all = all };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, extra);
@@ -281,7 +281,8 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	struct ws_real_arguments a;
 	struct config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
-	struct ws_real_launching with = { f, k, c.grid, c.block, config ? ((const struct config *)config)->shared : 0, c.shared, NULL, NULL, NULL, false };
+	struct ws_real_launching with = { .function = f, .kernel = k, .grid = c.grid, .block = c.block,
+	                                  .dynamic = config ? ((const struct config *)config)->shared : 0, .all = c.shared };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, extra);
@@ -311,7 +312,7 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
 	unsigned all = ws_real_race_shared(f, grid, block, shared, true);
-	struct ws_real_launching with = { f, k, NULL, block, shared, all, NULL, NULL, NULL, false };
+	struct ws_real_launching with = { .function = f, .kernel = k, .block = block, .dynamic = shared, .all = all };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, NULL);
