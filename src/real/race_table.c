@@ -190,16 +190,11 @@ static void take_order(struct ws_real_checked_kernel *to, const struct ws_ptx_in
 	to->orders_host |= scope == WS_SCOPE_SYS;
 }
 
-/* Each cycle of the code goes back somewhere, over all of it that stands between. A function may be called in a loop. */
-static bool may_be_in_loop(const struct ws_real_table *t, const struct ws_ptx_func *f, uint32_t func, uint32_t inst)
+/* A function may be called in a loop. */
+static bool may_be_in_loop(struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	bool loop = !f->entry;
-
-	for (uint32_t k = 0; k < t->funcs[func].njumps && !loop; k++)
-		loop = t->funcs[func].jumps[k][1] <= inst && inst <= t->funcs[func].jumps[k][0];
-	for (uint32_t k = 0; k < f->ninsts && !loop; k++)
-		loop = f->insts[k].op == WS_OP_brx;
-	return loop;
+	ws_ptx_cfg(f);
+	return !f->entry || ws_ptx_block_reaches(f, i->block, i->block, NULL);
 }
 
 /* May it see what others do meanwhile? */
@@ -222,7 +217,7 @@ static void take_shared_use(const struct ws_real_table *t, struct ws_real_checke
 			take_order(to, inst);
 			to->waits |= looks_around(inst);
 			to->loops |= (looks_around(inst) || inst->op == WS_OP_membar || inst->op == WS_OP_fence) &&
-			             may_be_in_loop(t, m->funcs[n], n, i);
+			             may_be_in_loop(m->funcs[n], inst);
 		}
 }
 
