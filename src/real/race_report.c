@@ -135,6 +135,11 @@ static const char *kernel_of(const struct finding *g)
 	return first_operation(g) ? second_operation(g) : first_kernel(g);
 }
 
+static void name_what(struct ws_buf *b, const char *operation, const char *kernel)
+{
+	ws_buf_printf(b, "%s%s", operation ? "the " : "", operation ? operation : kernel);
+}
+
 /* In the words of the simulator's report (detect/launches_report.c). */
 static const char *advise_launches(const struct finding *g, bool same_value, struct ws_buf *missing, struct ws_buf *repair)
 {
@@ -150,10 +155,13 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 		                    "the kernel's stream; or ");
 	ws_buf_puts(repair, "record an event in ");
 	name_stream(repair, f->other_stream);
-	ws_buf_printf(repair, " after %s%s and let ", first_operation(g) ? "the " : "", first_operation(g) ? first_operation(g) : first_kernel(g));
+	ws_buf_puts(repair, " after ");
+	name_what(repair, first_operation(g), first_kernel(g));
+	ws_buf_puts(repair, " and let ");
 	name_stream(repair, f->stream);
-	ws_buf_printf(repair, " wait for it before %s%s (cudaEventRecord, cudaStreamWaitEvent), or use one stream",
-	              second_operation(g) ? "the " : "", second_operation(g) ? second_operation(g) : second_kernel(g));
+	ws_buf_puts(repair, " wait for it before ");
+	name_what(repair, second_operation(g), second_kernel(g));
+	ws_buf_puts(repair, " (cudaEventRecord, cudaStreamWaitEvent), or use one stream");
 	if (WS_RACE_STREAM_OF(f->stream) == WS_RACE_STREAM_DEFAULT || WS_RACE_STREAM_OF(f->other_stream) == WS_RACE_STREAM_DEFAULT)
 		ws_buf_puts(repair, "; a stream made with cudaStreamNonBlocking and the default stream do not wait for each other");
 	return same_value ? "same-value" : "streams";
