@@ -57,7 +57,7 @@ $(B)/gen/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.
 	@mkdir -p $(@D)
 	$(DEVICE_CC) $(DEVICE_FLAGS) -S $< -o $@
 
-$(B)/gen/device/race_sm90.ptx $(B)/gen/device/race_remote.ptx: src/device/race.cu
+$(B)/gen/device/race_sm90.ptx $(B)/gen/device/race_remote.ptx $(B)/gen/device/race_tensor.ptx: src/device/race.cu
 $(B)/gen/device/tm_logged.ptx: src/device/tm.cu
 $(B)/gen/device/%.c: $(B)/gen/device/%.ptx
 	{ echo '#include "rewrite/rewrite.h"'; echo 'const char ws_device_$*[] ='; \

@@ -1205,3 +1205,6 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 #if REMOTE
 #include "race_remote.cuh"
 #endif
+#if TENSOR
+#include "race_product.cuh"
+#endif

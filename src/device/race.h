@@ -60,6 +60,9 @@
  *     race_bulk_reduce(u64 to, u64 from, u32 bytes, u32 how, u32 site)     as race_bulk_store, by atomics of a class
  *     race_peer_arrive(u64 address, u32 what)                        before mbarrier.arrive at an object of another block
  *     race_proxy_fence()                       after fence.proxy.async, in kernels with bulk copies
+ *     race_product(u64 a, u64 b, u32 how, u32 site)                  before wgmma.mma_async, by all lanes of the warp: descriptors of
+ *                                              its operands in shared memory; how: WS_RACE_PRODUCT_...; of race_tensor.cu
+ *     race_product_commit(), race_product_wait(u32 groups)           after wgmma.commit_group and wait_group
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
@@ -110,6 +113,12 @@ enum ws_race_class {
 #define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 #define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
+
+/* ---- how: a product ---- */
+#define WS_RACE_PRODUCT_COLUMNS 511              /* of B */
+#define WS_RACE_PRODUCT_A       (1 << 9)         /* A is in shared memory, too */
+#define WS_RACE_PRODUCT_TRANS_A (1 << 10)        /* columns lie together, not rows */
+#define WS_RACE_PRODUCT_TRANS_B (1 << 11)
 
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
@@ -200,7 +209,7 @@ struct ws_race_slots {
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
-#define WS_RACE_THREAD_BYTES 160
+#define WS_RACE_THREAD_BYTES 176
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */
@@ -245,6 +254,7 @@ struct ws_race_device {
 enum ws_race_limit {                     /* why accesses of threads were not checked */
 	WS_RACE_NO_SEGMENT, WS_RACE_NO_PAGE, WS_RACE_NO_CELLS, WS_RACE_NO_SLOT,
 	WS_RACE_BLOCK_OFF,               /* the block uses a barrier of fewer threads, or barriers that were not seen */
+	WS_RACE_NO_TENSOR,               /* of a tensor, or matrix, of which the layout is not known */
 	WS_RACE_LIMITS
 };
 /* What is true of a launch. INCOMPLETE: not everything is known, its pairs of blocks are not reported where an acquire may

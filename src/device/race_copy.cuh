@@ -26,14 +26,33 @@ enum { SHARED_COPY = 1 << 21 };
 
 HELPER bool is_shared_copy(u64 w) { return (u32)w & SHARED_COPY; }
 
+/* Behind the segments for copies: those for products (race_product.cuh), told by `sub`. */
+enum { PRODUCT_SEGMENTS = TENSOR ? 8 : 0, OF_PRODUCTS = 1 };
+
 /* Segments for the copies of the block's warps, by one thread. */
 HELPER void begin_copies(void)
 {
-	u32 first = BLOCK.first ? take_segments(BLOCK.nwarps, load32(COUNTS(segments))) : 0;
+	u32 first = BLOCK.first ? take_segments(BLOCK.nwarps + PRODUCT_SEGMENTS, load32(COUNTS(segments))) : 0;
 
 	BLOCK.copies = first;
 	for (u32 w = 0; first && w < BLOCK.nwarps; w++)
 		describe(first + w, w, (u32)COPIES, 0);
+	for (u32 k = 0; first && k < PRODUCT_SEGMENTS; k++)
+		describe(first + BLOCK.nwarps + k, k, (u32)COPIES, OF_PRODUCTS);
+}
+
+/* An entry of products, in R: segment, of OF_PRODUCTS and the number's high bits | warpgroups 8 | the number's low bits 8. */
+enum { GROUPS_AT = 29, PRODUCT_LOW = 8, PRODUCT_NUMBERS = 8 << PRODUCT_LOW, GROUP_WARPS = 4, GROUP_THREADS = 32 * GROUP_WARPS };
+HELPER u32 groups_of(u64 entry) { return (u32)(entry >> GROUPS_AT) & 255; }
+
+HELPER bool is_product(u64 entry)
+{
+	struct place o;
+
+	if (!TENSOR || !BLOCK.copies)
+		return false;
+	o = beginning(segment_of(entry));
+	return o.epoch == (u32)COPIES && o.sub == OF_PRODUCTS;
 }
 
 HELPER bool is_copy(u64 entry)
@@ -173,6 +192,8 @@ HELPER bool whole_number(u32 thread, u32 bits, u32 *number)
 
 /* race_remote.cuh: of one that completes on an object. */
 SLOW u32 __warpsafe_operation_verdict(u64 old, u64 now);
+/* race_product.cuh: of products. */
+SLOW u32 __warpsafe_product_verdict(u64 old, u64 now);
 
 /* An entry that is_copy, of a warp's segment that begins there. */
 SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
@@ -180,6 +201,8 @@ SLOW u32 __warpsafe_copy_entry_verdict(u64 old, u64 now, u32 what)
 	struct place o = beginning(segment_of(old)), m = place_of(now);
 	u32 thread = o.warp * 32 + lane_of(old), number, v;
 
+	if (TENSOR && o.sub == OF_PRODUCTS)
+		return __warpsafe_product_verdict(old, now);
 	if (REMOTE && (u32)(old >> SUB_AT) % COPY_STEP == COPY_BY_OBJECT && (o.block == m.block || is_near(o.block)))
 		return __warpsafe_operation_verdict(old, now);
 	if (o.block != m.block)

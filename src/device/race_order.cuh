@@ -363,7 +363,7 @@ HELPER bool step_list(struct search *s, struct walk *w)
 		w->lanes = (u32)ALL_LANES;
 	if (kind_of(&r) == REC_SYNC && r.what & w->lanes) {
 		w->lanes |= r.what;
-		return w->flags & WALK_HOME && w->lanes >> s->target.lane & 1 && s->target.at.epoch == r.epoch &&
+		return w->flags & WALK_HOME && (is_of_all(&s->target) || w->lanes >> s->target.lane & 1) && s->target.at.epoch == r.epoch &&
 		       s->target.at.sub < r.sub;
 	}
 	if (kind_of(&r) == REC_BARRIER) {
@@ -466,6 +466,7 @@ HELPER bool last_acquire_covers(const struct target *t, const struct acquired *a
 }
 
 enum { STEPS = 4096, STEPS_QUICK = 16 };
+enum { OF_WARP_AS_A_WHOLE = 1 << 16 };   /* of `thread`: what all lanes of its warp have done together */
 
 /* Is an old access of this launch (of `thread` of `block`, then) before what the thread does now? At first what is nearest,
  * and nearly always decides: the thread's last acquire, then those that lead to the access without other threads between. */
@@ -478,6 +479,10 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 
 	s.target.at = (struct place){ BLOCK.grid, block, thread >> 5, epoch, sub };
 	s.target.lane = thread & 31;
+	if (TENSOR && thread & OF_WARP_AS_A_WHOLE) {
+		s.target.at.warp = thread >> 5 & (WARPS - 1);
+		s.target.lane = ANY_LANE;
+	}
 	if (last.mark && last_acquire_covers(&s.target, &last, scope, likely_release(&s.target, &last)))
 		return ORDERED;
 	if (how & ASK_QUICK && block == BLOCK.block && epoch == my_epoch)

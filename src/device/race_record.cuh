@@ -120,6 +120,10 @@ struct thread_state {
 	u32 cluster_phase;       /* barriers of the cluster that it has arrived at, where they are no epochs (race_peer.cuh) */
 	u32 commits[8];          /* the numbers behind the last groups */
 	u64 proxy[2];            /* its last fences of the async proxy: epoch << 32 | sub behind it; other threads read them */
+	/* Of its warp's products (race_product.cuh): one of the last 32 waits, by the lane; and of the first lane, how many groups there
+	 * are, and how many waits. Other threads read them. */
+	u64 product_wait;
+	u32 products, product_waits;
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
@@ -147,6 +151,10 @@ HELPER void want_state(u32 thread)
 	if (SM90) {
 		store64(THREAD(thread, proxy[0]), 0);
 		store64(THREAD(thread, proxy[1]), 0);
+	}
+	if (TENSOR) {
+		store32(THREAD(thread, products), 0);
+		store32(THREAD(thread, product_waits), 0);
 	}
 	own_store32(THREAD(thread, ncommits), 0);
 	own_store32(THREAD(thread, cluster_phase), 0);

@@ -269,8 +269,12 @@ HELPER void release(u64 key, struct record *r)
 /* ---- is an access covered? ---- */
 struct target {                  /* the old access */
 	struct place at;
-	u32 lane;
+	u32 lane;                /* ANY_LANE: of all lanes of its warp, together */
 };
+enum { ANY_LANE = 32 };
+
+HELPER bool is_of_all(const struct target *t) { return TENSOR && t->lane == ANY_LANE; }
+HELPER bool is_lane(const struct target *t, u32 lane) { return is_of_all(t) || t->lane == lane; }
 
 /* A release and the acquire by a thread of a block, of that scope: do they synchronize? */
 HELPER bool counts_for(const struct record *r, u32 block, u32 scope)
@@ -288,7 +292,7 @@ HELPER bool covers(const struct record *r, const struct target *t)
 		return rec_warp(r) == t->at.warp && rec_lane(r) == t->lane && r->sub == t->at.sub;
 	if (t->at.epoch != r->epoch)
 		return t->at.epoch < r->epoch;
-	return rec_warp(r) == t->at.warp && (t->at.sub < r->full || (rec_lane(r) == t->lane && t->at.sub < r->sub));
+	return rec_warp(r) == t->at.warp && (t->at.sub < r->full || (is_lane(t, rec_lane(r)) && t->at.sub < r->sub));
 }
 
 /* n releases of the chain from `number` on. */
@@ -306,10 +310,10 @@ HELPER u32 in_chain(const struct target *t, u32 number, u32 n, u32 block, u32 sc
 	return number ? UNDECIDED : UNORDERED;
 }
 
-/* Those of a list that are not behind `index`. */
-HELPER u32 in_list(const struct target *t, u32 word, u32 list, u32 index, u32 block, u32 scope)
+/* Those of a list that are not behind `index`. lane: t's, or of one of all. */
+HELPER u32 in_list_of(const struct target *t, u32 word, u32 list, u32 index, u32 block, u32 scope, u32 lane)
 {
-	u32 number = newest_of(key_of_list(word, t->at.block, list_of(t->at.warp * 32 + t->lane, list)));
+	u32 number = newest_of(key_of_list(word, t->at.block, list_of(t->at.warp * 32 + lane, list)));
 
 	for (u32 n = 0; number && n < ROW_STEPS; n++) {
 		struct record r = load_record(number);
@@ -318,11 +322,27 @@ HELPER u32 in_list(const struct target *t, u32 word, u32 list, u32 index, u32 bl
 		if (l.index <= index && counts_for(&r, block, scope) && covers(&r, t))
 			return ORDERED;
 		if (list == OF_THREAD && r.grid == t->at.grid && r.block == t->at.block && rec_warp(&r) == t->at.warp &&
-		    rec_lane(&r) == t->lane && (r.epoch < t->at.epoch || (r.epoch == t->at.epoch && r.sub <= t->at.sub)))
+		    rec_lane(&r) == lane && (r.epoch < t->at.epoch || (r.epoch == t->at.epoch && r.sub <= t->at.sub)))
 			return UNORDERED;        /* all that are older are as well */
 		number = l.same[list];
 	}
 	return number ? UNDECIDED : UNORDERED;
+}
+
+HELPER u32 in_list(const struct target *t, u32 word, u32 list, u32 index, u32 block, u32 scope)
+{
+	u32 least = UNORDERED, v;
+
+	if (!is_of_all(t))
+		return in_list_of(t, word, list, index, block, scope, t->lane);
+	#pragma nounroll
+	for (u32 lane = 0; lane < (list == OF_THREAD ? 32 : 1); lane++) {
+		v = in_list_of(t, word, list, index, block, scope, lane);
+		if (v == ORDERED)
+			return ORDERED;
+		least = v == UNDECIDED ? UNDECIDED : least;
+	}
+	return least;
 }
 
 HELPER u32 in_oldest(const struct target *t, u32 word, u32 block, u32 scope)

@@ -77,7 +77,7 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, block), BLOCK.block);
 	store32(FOUND(at, other_block), o.block);
 	store32(FOUND(at, thread), thread_index());
-	store32(FOUND(at, other_thread), o.warp * 32 + lane_of(f->old));
+	store32(FOUND(at, other_thread), is_product(f->old) ? lowest(groups_of(f->old)) * GROUP_THREADS : o.warp * 32 + lane_of(f->old));
 	store32(FOUND(at, grid_dim[0]), blocks_x());
 	store32(FOUND(at, grid_dim[1]), blocks_y());
 	store32(FOUND(at, grid_dim[2]), blocks_z());

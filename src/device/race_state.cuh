@@ -17,6 +17,10 @@
 #ifndef REMOTE
 #define REMOTE 0
 #endif
+/* ... and for products of warpgroups and copies of tensors (race_tensor.cu)? */
+#ifndef TENSOR
+#define TENSOR 0
+#endif
 
 enum { WARPS = 32, EXPANDING = 32 };
 

@@ -595,6 +595,8 @@ static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 		[WS_RACE_NO_SLOT] = { "too much shared memory at a time", room },
 		[WS_RACE_BLOCK_OFF] = { "barriers of a part of a block",
 		                        "accesses of blocks that use them were not checked" },
+		[WS_RACE_NO_TENSOR] = { "layouts of tensors or matrices that are not known",
+		                        "accesses of that memory were not checked" },
 	};
 
 	for (size_t k = 0; k < WS_RACE_LIMITS; k++)

@@ -1,6 +1,8 @@
 /* async.c - what kind of asynchronous copy or mbarrier instruction is it (PTX ISA 9.0, cp.async; mbarrier)? */
 #include "rewrite/async.h"
+#include "device/race.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool says(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const char *word)
@@ -92,12 +94,46 @@ static enum ws_rw_async store(const struct ws_ptx_func *f, const struct ws_ptx_i
 	return WS_RW_OPERATION;
 }
 
+/* d, a, b, scale-d [, scale-a, scale-b [, trans-a], trans-b]; trans-a only when A has a descriptor. */
+uint32_t ws_rw_product(const struct ws_ptx_inst *i)
+{
+	const char *shape = i->extra ? strstr(i->extra, ".m64n") : NULL;
+	uint32_t how = shape ? (uint32_t)strtoul(shape + strlen(".m64n"), NULL, 10) : 0;
+	bool shared = i->nops > 2 && i->ops[1].kind == WS_O_REG;
+	unsigned transposed = i->nops - (shared ? 2u : 1);
+
+	if (shared)
+		how |= WS_RACE_PRODUCT_A;
+	if (i->nops >= 7 && shared && i->ops[transposed].imm)
+		how |= WS_RACE_PRODUCT_TRANS_A;
+	if (i->nops >= 7 && i->ops[i->nops - 1].imm)
+		how |= WS_RACE_PRODUCT_TRANS_B;
+	return how;
+}
+
+static enum ws_rw_async product(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	uint32_t columns;
+
+	if (says(f, i, ".commit_group"))
+		return WS_RW_PRODUCT_COMMIT;
+	if (says(f, i, ".fence"))
+		return WS_RW_PRODUCT_FENCE;
+	if (says(f, i, ".wait_group"))
+		return i->nops == 1 && i->ops[0].kind == WS_O_INT ? WS_RW_PRODUCT_WAIT : WS_RW_NOT_FOLLOWED;
+	if (!says(f, i, ".mma_async") || says(f, i, ".sp") || i->nops < 4 || i->nops > 8 || i->ops[2].kind != WS_O_REG)
+		return WS_RW_NOT_FOLLOWED;
+	columns = ws_rw_product(i) & WS_RACE_PRODUCT_COLUMNS;
+	return columns && columns <= 256 && columns % 8 == 0 ? WS_RW_PRODUCT : WS_RW_NOT_FOLLOWED;
+}
+
 enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	switch (i->op) {
 	case WS_OP_cp: return copy(f, i);
 	case WS_OP_mbarrier: return object(f, i);
 	case WS_OP_st: case WS_OP_red: return store(f, i);
+	case WS_OP_wgmma: return product(f, i);
 	default: return WS_RW_NOT_ASYNC;
 	}
 }

@@ -18,6 +18,7 @@ static struct {
 	const char *ptx;
 	struct ws_ptx_module *_Atomic module;    /* NULL: not parsed yet, or a pass has it */
 } parsed[] = { { ws_device_count, NULL }, { ws_device_race, NULL }, { ws_device_race_sm90, NULL }, { ws_device_race_remote, NULL },
+	       { ws_device_race_tensor, NULL },
 	       { ws_device_tm, NULL }, { ws_device_tm_logged, NULL } };
 
 static struct ws_ptx_module *take(const char *ptx)

@@ -23,7 +23,8 @@ struct race {
 	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
 	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
-	bool remote;                     /* operations complete on objects of other blocks, or reduce */
+	bool remote;                     /* operations complete on objects of other blocks, or reduce; or as `tensor` */
+	bool tensor;                     /* there are products of warpgroups */
 	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
 	uint32_t nsites;                 /* with checks, so far */
 };
@@ -36,6 +37,7 @@ struct body {
 	bool ordering;                   /* releases and acquires matter */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
 	bool bulk;                       /* there may be bulk copies */
+	bool tensor;                     /* ... and products */
 	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
@@ -597,6 +599,48 @@ static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 	return done;
 }
 
+/* ---- products of warpgroups ----
+ * All lanes of a warp come to them together: see is_aligned. */
+static void bring_together(struct ws_code *c)
+{
+	ws_code_add(c, "bar.warp.sync -1;");
+}
+
+static bool product(struct body *b, struct ws_ptx_inst *i)
+{
+	struct race *r = b->race;
+	struct ws_rw_access a = { .inst = i, .rw_class = WS_RW_CHECK, .kind = WS_RW_READ, .space = WS_SPACE_SHARED };
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	uint32_t how = ws_rw_product(i);
+	const char *args[] = { how & WS_RACE_PRODUCT_A ? value_of(c, &i->ops[1]) : "0", value_of(c, &i->ops[2]), number(r->p, how),
+	                       number(r->p, r->nsites) };
+	bool done;
+
+	bring_together(c);
+	done = ws_inline(c, "race_product", args, 4, NULL);
+	bring_together(c);
+	note_site(b, &a, NULL, r->nsites++);
+	ws_code_end(c);
+	return done;
+}
+
+/* Not in functions that no kernel with a product can come to. */
+static bool product_group(struct body *b, struct ws_ptx_inst *i, enum ws_rw_async kind)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
+	const char *n = kind == WS_RW_PRODUCT_WAIT ? number(b->race->p, (uint32_t)i->ops[0].imm) : NULL;
+	bool done = true;
+
+	bring_together(c);
+	ws_code_end(c);
+	if (!b->tensor || kind == WS_RW_PRODUCT_FENCE)
+		return true;
+	c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
+	done = ws_inline(c, n ? "race_product_wait" : "race_product_commit", n ? &n : NULL, n ? 1 : 0, NULL);
+	ws_code_end(c);
+	return done;
+}
+
 static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 {
 	switch (ws_rw_async(b->f, i)) {
@@ -626,6 +670,10 @@ static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 		return object(b, i, "race_object_arrive");
 	case WS_RW_OBJECT_WAIT:
 		return object_wait(b, i);
+	case WS_RW_PRODUCT:
+		return product(b, i);
+	case WS_RW_PRODUCT_COMMIT: case WS_RW_PRODUCT_WAIT: case WS_RW_PRODUCT_FENCE:
+		return product_group(b, i, ws_rw_async(b->f, i));
 	default:
 		return true;
 	}
@@ -636,15 +684,7 @@ static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 static bool is_aligned(const struct ws_ptx_inst *i)
 {
 	return i->op == WS_OP_mma || i->op == WS_OP_wmma || i->op == WS_OP_ldmatrix || i->op == WS_OP_stmatrix ||
-	       i->op == WS_OP_movmatrix;
-}
-
-static void bring_together(struct body *b, struct ws_ptx_inst *i)
-{
-	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
-
-	ws_code_add(c, "bar.warp.sync -1;");
-	ws_code_end(c);
+	       i->op == WS_OP_movmatrix || i->op == WS_OP_wgmma;
 }
 
 /* setmaxnreg moves registers between warps for speed alone: without it each warp goes on with those of the launch, in which the
@@ -659,8 +699,12 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 	struct ws_pass *p = b->race->p;
 	bool wait;
 
-	if (is_aligned(i))
-		bring_together(b, i);
+	if (is_aligned(i)) {
+		struct ws_code *c = ws_code_at(p, b->f, i, WS_BEFORE);
+
+		bring_together(c);
+		ws_code_end(c);
+	}
 	if (i->op == WS_OP_setmaxnreg) {
 		take_out(b, i);
 		return true;
@@ -1096,6 +1140,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.prune = r->prune && can_prove(r, f);
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
 	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
+	b.tensor = r->reach.funcs[f->sym->index].with & WS_REACH_TENSOR;
 	b.peers = r->reach.funcs[f->sym->index].with & WS_REACH_PEERS;
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
@@ -1248,6 +1293,8 @@ static bool any_has(const struct race *r, unsigned what)
 
 static bool bring_runtime(struct race *r)
 {
+	if (r->tensor)
+		return ws_rw_runtime(r->p, "src/device/race_tensor.cu", ws_device_race_tensor);
 	if (r->remote)
 		return ws_rw_runtime(r->p, "src/device/race_remote.cu", ws_device_race_remote);
 	if (any_has(r, WS_REACH_CLUSTER | WS_REACH_BULK))
@@ -1259,7 +1306,8 @@ static bool rewrite(struct race *r)
 {
 	struct ws_ptx_module *m = ws_rw_module(r->p);
 
-	r->remote = any_has(r, WS_REACH_REMOTE);
+	r->tensor = any_has(r, WS_REACH_TENSOR);
+	r->remote = r->tensor || any_has(r, WS_REACH_REMOTE);
 	if (!bring_runtime(r))
 		return false;
 	declare(r);

@@ -34,6 +34,8 @@ static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 		return barrier(i);
 	case WS_OP_cp: case WS_OP_mbarrier:
 		return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : i->op == WS_OP_cp ? "cp.async" : "mbarrier";
+	case WS_OP_wgmma:
+		return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : "wgmma";
 	case WS_OP_griddepcontrol:           /* orders launches, which are not compared */
 	case WS_OP_tensormap:                /* an access that is not followed */
 		return NULL;
@@ -181,7 +183,10 @@ static unsigned of_async(enum ws_rw_async kind)
 	case WS_RW_OPERATION: case WS_RW_MULTICAST:
 		return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
 	case WS_RW_OBJECT_PEER: return WS_REACH_ASYNC | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
-	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT: return 0;      /* nothing without a copy */
+	case WS_RW_PRODUCT: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_TENSOR;
+	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:        /* nothing without a copy, or a product */
+	case WS_RW_PRODUCT_COMMIT: case WS_RW_PRODUCT_WAIT: case WS_RW_PRODUCT_FENCE:
+		return 0;
 	default: return WS_REACH_ASYNC;
 	}
 }

@@ -14,7 +14,8 @@ enum {
 	WS_REACH_BULK = 32,              /* bulk copies (async.h) */
 	WS_REACH_BULK_GROUPS = 64,
 	WS_REACH_REMOTE = 128,           /* what completes on objects of other blocks, or reduces */
-	WS_REACH_REGISTERS = 256         /* setmaxnreg */
+	WS_REACH_REGISTERS = 256,        /* setmaxnreg */
+	WS_REACH_TENSOR = 512            /* products of warpgroups */
 };
 
 struct ws_reach_func {                   /* by sym->index */

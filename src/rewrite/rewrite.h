@@ -218,6 +218,7 @@ extern const char ws_device_count[];     /* src/device/count.cu */
 extern const char ws_device_race[];      /* src/device/race.cu */
 extern const char ws_device_race_sm90[]; /* src/device/race_sm90.cu */
 extern const char ws_device_race_remote[]; /* src/device/race_remote.cu */
+extern const char ws_device_race_tensor[]; /* src/device/race_tensor.cu */
 extern const char ws_device_tm[];        /* src/device/tm.cu */
 extern const char ws_device_range[];     /* src/device/range.cu: see ws_rewrite_ranges */
 extern const char ws_device_tm_logged[]; /* src/device/tm_logged.cu */

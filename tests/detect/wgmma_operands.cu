@@ -36,3 +36,4 @@ __global__ void kernel(int *data, int *out)
 	ONLY_RACY(wait_for_product();)
 	out[threadIdx.x] = (int)(d[0] + d[1] + d[2] + d[3]);
 }
+// target: a

@@ -629,6 +629,11 @@ static const char race_runtime[] =
 	      P("b32", "race_bulk_reduce", 3) "," P("b32", "race_bulk_reduce", 4),
 	      A64("race_bulk_reduce", 0, "%rd1") A32("race_bulk_reduce", 3, "%r1") "st.local.u32 [%rd1+36], %r1;")
 	OBJECT("race_peer_arrive", "37")
+	SHOWS("race_product", P("b64", "race_product", 0) "," P("b64", "race_product", 1) "," P("b32", "race_product", 2) ","
+	      P("b32", "race_product", 3), A64("race_product", 0, "%rd1") A64("race_product", 1, "%rd2") A32("race_product", 2, "%r1")
+	      "st.local.u32 [%rd1+38], %r1;\nst.local.u32 [%rd2+39], %r1;")
+	SHOWS("race_product_commit", "", "pmevent 9;")
+	SHOWS("race_product_wait", P("b32", "race_product_wait", 0), A32("race_product_wait", 0, "%r1") "st.local.u32 [40], %r1;")
 	SHOWS("race_proxy_fence", "", "pmevent 6;")
 	SHOWS("race_cluster", P("b32", "race_cluster", 0), A32("race_cluster", 0, "%r1") "st.local.u32 [22], %r1;")
 	SHOWS("race_cluster_arrive", P("b32", "race_cluster_arrive", 0), A32("race_cluster_arrive", 0, "%r1") "st.local.u32 [23], %r1;")
@@ -797,6 +802,24 @@ static void race_follows_operations(void **state)
 	#undef FULL
 }
 
+/* Products of warpgroups: all lanes of a warp come to them together. 2568: 8 columns, A in shared memory, B with k last. */
+static void race_follows_products(void **state)
+{
+	#define MMA(operands) "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, " operands ";\n"
+	#define TOGETHER "bar.warp.sync -1;\n\t"
+	expect_race("wgmma.fence.sync.aligned;\n" MMA("%d1, %d2, 1, 1, 1, 0, 1")
+	            "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 2;\n" MMA("{%r1, %r2, %r3, %r4}, %d2, 1, 1, 1, 0") "ret;",
+	            TOGETHER "wgmma.fence.sync.aligned;\n" TOGETHER "mov.u32 %ws_b32_0, 2568;\n\tst.local.u32 [%d1+38], %ws_b32_0;\n\t"
+	            "st.local.u32 [%d2+39], %ws_b32_0;\n\t" TOGETHER MMA("%d1, %d2, 1, 1, 1, 0, 1") TOGETHER
+	            "wgmma.commit_group.sync.aligned;\n\tpmevent 9;\n" TOGETHER "wgmma.wait_group.sync.aligned 2;\n\t"
+	            "mov.u32 %ws_b32_0, 2;\n\tst.local.u32 [40], %ws_b32_0;\n" TOGETHER
+	            "mov.u64 %ws_b64_0, 0;\n\tmov.u32 %ws_b32_0, 8;\n\tst.local.u32 [%ws_b64_0+38], %ws_b32_0;\n\t"
+	            "st.local.u32 [%d2+39], %ws_b32_0;\n\t" TOGETHER MMA("{%r1, %r2, %r3, %r4}, %d2, 1, 1, 1, 0") "pmevent 3;\n\tret;\n");
+	expect_race("wgmma.commit_group.sync.aligned;\nret;", TOGETHER "wgmma.commit_group.sync.aligned;" LEFT);
+	#undef MMA
+	#undef TOGETHER
+}
+
 static void race_follows_objects(void **state)
 {
 	expect_race("mbarrier.init.shared.b64 [%d1], 1;\nmbarrier.arrive.shared.b64 %d2, [%d1];\nret;",
@@ -905,22 +928,22 @@ static void race_enters_checked_kernels_alone(void **state)
 
 	begin_race(&w, HEAD ".func f() { exit; }\n.func g() { ret; }\n.entry a() { ret; }\n"
 	           ".entry b() .maxntid 64 { call f, (); ret; }\n"
-	           ".entry c() { .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
-	           ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n", true);
+	           ".entry c() { .reg .u32 %r<3>; call f, (); tcgen05.fence::before_thread_sync; ret; }\n"
+	           ".entry d() { .reg .u32 %r<3>; call g, (); tcgen05.fence::before_thread_sync; ret; }\n", true);
 	r = ws_rewrite_result(w.m);
 	assert_int_equal(r->nkernels, 4);
 	assert_string_equal(r->race, "__warpsafe_race");
 	assert_true(r->module != 0);
 	assert_null(r->kernels[1].why);
-	assert_string_equal(r->kernels[3].why, "wgmma at t.ptx:9");
+	assert_string_equal(r->kernels[3].why, "tcgen05 at t.ptx:9");
 	assert_true(ws_rw_reaches(&r->kernels[1], w.m->funcs[0]) && !ws_rw_reaches(&r->kernels[1], w.m->funcs[1]));
 	expect_from(&w, ".func f", ".func f() { pmevent 3;\n\texit; }\n.func g() { ret; }\n"
 	            ".entry a() .maxnreg 32\n{\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 0;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; pmevent 3;\n\tret; }\n"
 	            ".entry b() .maxntid 64 {\n\t.reg .b32 \t%ws_b32_<1>;\n\tmov.u32 %ws_b32_0, 1;\n\t"
 	            "st.local.u32 [1], %ws_b32_0; call f, (); pmevent 3;\n\tret; }\n"
-	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); wgmma.fence.sync.aligned; ret; }\n"
-	            ".entry d() { .reg .u32 %r<3>; call g, (); wgmma.fence.sync.aligned; ret; }\n");
+	            ".entry c() .maxnreg 64\n{\n\tpmevent 2; .reg .u32 %r<3>; call f, (); tcgen05.fence::before_thread_sync; ret; }\n"
+	            ".entry d() { .reg .u32 %r<3>; call g, (); tcgen05.fence::before_thread_sync; ret; }\n");
 }
 
 /* One parameter more says where a launch stands among others; not in modules that the program links. */
@@ -1021,9 +1044,13 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "mbarrier.arrive.expect_tx.shared.b64 %d1, [%r1], 4;", NULL },
 		{ "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 4;", NULL },
 		{ "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];", NULL },
-		{ "wgmma.fence.sync.aligned;", "wgmma at " },
-		{ "wgmma.commit_group.sync.aligned;", "wgmma at " },
-		{ "wgmma.wait_group.sync.aligned 0;", "wgmma at " },
+		{ "wgmma.fence.sync.aligned;", NULL },
+		{ "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1, 0, 0;", NULL },
+		{ "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, {%r0, %r1, %r2, %r3}, %d2, 1;", NULL },
+		{ "wgmma.mma_async.sp.sync.aligned.m64n8k32.f16.f16.f16 {%r1, %r2}, %d1, %d2, %r1, 0, 1, 1, 1, 0, 0;", "wgmma at " },
+		{ "wgmma.commit_group.sync.aligned;", NULL },
+		{ "wgmma.wait_group.sync.aligned 0;", NULL },
+		{ "tcgen05.fence::before_thread_sync;", "tcgen05 at " },
 		{ "setmaxnreg.inc.sync.aligned.u32 40;", NULL },
 		{ "multimem.ld_reduce.relaxed.gpu.global.add.u32 %r1, [%d1];", "multimem at " },
 		{ "multimem.red.relaxed.gpu.global.add.u32 [%d1], %r1;", "multimem at " },
@@ -1100,12 +1127,12 @@ static void race_goes_through_calls(void **state)
 	const struct ws_rw_result *r;
 	struct work w;
 
-	begin_race(&w, HEAD ".func bad() { wgmma.fence.sync.aligned; ret; }\n.visible .func open() { ret; }\n"
+	begin_race(&w, HEAD ".func bad() { tcgen05.fence::before_thread_sync; ret; }\n.visible .func open() { ret; }\n"
 	           ".func taken() { ret; }\n.global .u64 table[] = { taken };\n.func mid() { call bad, (); ret; }\n"
 	           ".entry a() { call mid, (); ret; }\n.entry b() { call open, (); ret; }\n"
 	           ".entry c() { .reg .u64 %d<2>; pr: .callprototype _ (); call %d1, (), pr; ret; }\n", false);
 	r = ws_rewrite_result(w.m);
-	assert_string_equal(r->kernels[0].why, "wgmma at t.ptx:4");
+	assert_string_equal(r->kernels[0].why, "tcgen05 at t.ptx:4");
 	assert_null(r->kernels[1].why);
 	assert_null(r->kernels[2].why);
 	assert_true(ws_rw_reaches(&r->kernels[2], w.m->funcs[2]));
@@ -1343,7 +1370,7 @@ int main(void)
 		cmocka_unit_test(race_gives_kernels_a_parameter),
 		cmocka_unit_test(race_leaves_registers_to_its_calls),
 		cmocka_unit_test(race_follows_copies),
-		cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
+		cmocka_unit_test(race_follows_products), cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
