@@ -23,6 +23,21 @@ struct ws_drv_config {
 	struct ws_launch_attribute *attrs;
 	unsigned nattrs;
 };
+/* CUDA_MEMCPY3D: a copy of a box, and its two places. A type is 1 host, 2 device, 3 array, 4 unified. */
+struct ws_drv_place {
+	size_t x, y, z, lod;
+	int type;
+	void *host;
+	uint64_t device;
+	void *array, *reserved;
+	size_t pitch, height;
+};
+struct ws_drv_box {
+	struct ws_drv_place src, dst;
+	size_t width, height, depth;
+};
+int ws_drv_box_work(const struct ws_drv_box *p, struct ws_work *op); /* 0, or what is wrong */
+
 struct ws_launch_config ws_drv_launch_config(const struct ws_drv_config *c);
 
 #endif

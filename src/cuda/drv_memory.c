@@ -284,6 +284,50 @@ WS_RT(cuMemcpy2DAsync_v2, const struct memcpy2d *p, void *stream)
 	return copy2d(p, stream, "cuMemcpy2DAsync");
 }
 
+static uint64_t box_start(const struct ws_drv_place *p, size_t pitch, size_t slice)
+{
+	return (p->type == 1 ? (uint64_t)(uintptr_t)p->host : p->device) + p->z * slice + p->y * pitch + p->x;
+}
+
+int ws_drv_box_work(const struct ws_drv_box *p, struct ws_work *op)
+{
+	struct ws_copy *c = &op->u.copy;
+
+	if (!p)
+		return WS_CUDA_INVALID_VALUE;
+	if (p->src.type == 3 || p->dst.type == 3)
+		return ws_unsupported("a 3D copy from or to a CUDA array");
+	*op = (struct ws_work){.type = WS_NODE_MEMCPY};
+	*c = (struct ws_copy){.width = p->width, .height = p->height, .depth = p->depth, .kind = WS_COPY_DEFAULT};
+	c->src_pitch = p->src.pitch ? p->src.pitch : p->width;
+	c->dst_pitch = p->dst.pitch ? p->dst.pitch : p->width;
+	c->src_slice = c->src_pitch * (p->src.height ? p->src.height : p->height);
+	c->dst_slice = c->dst_pitch * (p->dst.height ? p->dst.height : p->height);
+	c->src = box_start(&p->src, c->src_pitch, c->src_slice);
+	c->dst = box_start(&p->dst, c->dst_pitch, c->dst_slice);
+	return ws_work_check_copy(c);
+}
+
+static int copy3d(const struct ws_drv_box *p, void *stream, const char *call)
+{
+	struct ws_work op;
+	int e;
+
+	WS_DRV_BEGIN();
+	e = ws_drv_box_work(p, &op);
+	return ws_drv(e ? e : ws_work_submit(stream, &op, call));
+}
+
+WS_RT(cuMemcpy3D_v2, const struct ws_drv_box *p)
+{
+	return copy3d(p, NULL, "cuMemcpy3D");
+}
+
+WS_RT(cuMemcpy3DAsync_v2, const struct ws_drv_box *p, void *stream)
+{
+	return copy3d(p, stream, "cuMemcpy3DAsync");
+}
+
 /* ---- fills ---- */
 static int fill(uint64_t dst, size_t pitch, unsigned value, unsigned element, size_t n, size_t rows, void *stream,
 		const char *call)

@@ -48,6 +48,16 @@ void ws_node_depend(struct ws_node *n, struct ws_node *on);
 struct ws_node *ws_graph_copy_of(const struct ws_graph *g, const struct ws_node *origin);
 /* Sorts the nodes so that each comes after what it depends on. false: there is a cycle. */
 bool ws_graph_sort(struct ws_graph *g);
+/* ---- what both APIs have: rt_graph.c ---- */
+int ws_graph_kernel_work(const struct ws_kernel_node_params *p, struct ws_work *op);
+/* Adds a node with the work that was made, or passes its error e on. */
+int ws_graph_add(void **out, void *graph, void *const *deps, size_t ndeps, struct ws_work *op, int e);
+/* Replaces the work of a node: of the graph itself, or, with exec, of the executable graph's copy. */
+int ws_graph_set(void *exec, void *node, struct ws_work *op, int e);
+int ws_cudaGraphKernelNodeGetParams(void *node, struct ws_kernel_node_params *out);
+int ws_cudaGraphAddMemsetNode(void **out, void *graph, void *const *deps, size_t n, const struct ws_memset_params *p);
+int ws_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const struct ws_memset_params *p);
+
 void ws_capture_drop(struct ws_capture **c); /* one reference less; *c becomes NULL */
 
 #endif

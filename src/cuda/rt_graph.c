@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ---- work from the structs of the API; 0 or an error ---- */
-static int kernel_work(const struct ws_kernel_node_params *p, struct ws_work *op)
+int ws_graph_kernel_work(const struct ws_kernel_node_params *p, struct ws_work *op)
 {
 	struct ws_kernel_op *k = &op->u.kernel;
 	int e;
@@ -125,7 +125,7 @@ static int any_work(struct ws_graph_node_params *p, struct ws_work *op, const vo
 		return WS_CUDA_INVALID_VALUE;
 	switch (p->type) {
 	case WS_NODE_KERNEL:
-		return kernel_work(&p->u.kernel, op);
+		return ws_graph_kernel_work(&p->u.kernel, op);
 	case WS_NODE_MEMCPY:
 		return copy3_work(&p->u.memcpy.copy, op);
 	case WS_NODE_MEMSET:
@@ -150,8 +150,7 @@ static int any_work(struct ws_graph_node_params *p, struct ws_work *op, const vo
 	}
 }
 
-/* Adds a node with the work that was made, or passes its error on. */
-static int add(void **out, void *graph, void *const *deps, size_t ndeps, struct ws_work *op, int e)
+int ws_graph_add(void **out, void *graph, void *const *deps, size_t ndeps, struct ws_work *op, int e)
 {
 	struct ws_graph *g = ws_graph_of(graph);
 	struct ws_node *n;
@@ -167,8 +166,7 @@ static int add(void **out, void *graph, void *const *deps, size_t ndeps, struct 
 	return ws_fail(n ? 0 : WS_CUDA_INVALID_VALUE);
 }
 
-/* Replaces the work of a node: of the graph itself, or, with exec, of the executable graph's copy. */
-static int set(void *exec, void *node, struct ws_work *op, int e)
+int ws_graph_set(void *exec, void *node, struct ws_work *op, int e)
 {
 	struct ws_node *n = ws_node_of(node);
 
@@ -237,7 +235,7 @@ WS_RT(cudaGraphAddKernelNode, void **out, void *graph, void *const *deps, size_t
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, kernel_work(p, &op));
+	return ws_graph_add(out, graph, deps, n, &op, ws_graph_kernel_work(p, &op));
 }
 
 WS_RT(cudaGraphAddMemcpyNode, void **out, void *graph, void *const *deps, size_t n, const struct ws_memcpy3d *p)
@@ -245,7 +243,7 @@ WS_RT(cudaGraphAddMemcpyNode, void **out, void *graph, void *const *deps, size_t
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, copy3_work(p, &op));
+	return ws_graph_add(out, graph, deps, n, &op, copy3_work(p, &op));
 }
 
 WS_RT(cudaGraphAddMemcpyNode1D, void **out, void *graph, void *const *deps, size_t n, void *dst, const void *src,
@@ -254,7 +252,7 @@ WS_RT(cudaGraphAddMemcpyNode1D, void **out, void *graph, void *const *deps, size
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, copy1_work(dst, src, count, kind, &op));
+	return ws_graph_add(out, graph, deps, n, &op, copy1_work(dst, src, count, kind, &op));
 }
 
 WS_RT(cudaGraphAddMemcpyNodeToSymbol, void **out, void *graph, void *const *deps, size_t n, const void *symbol,
@@ -263,7 +261,7 @@ WS_RT(cudaGraphAddMemcpyNodeToSymbol, void **out, void *graph, void *const *deps
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op,
+	return ws_graph_add(out, graph, deps, n, &op,
 		   symbol_work(symbol, offset, count, (void *)(uintptr_t)src, true, kind, &op));
 }
 
@@ -273,7 +271,7 @@ WS_RT(cudaGraphAddMemcpyNodeFromSymbol, void **out, void *graph, void *const *de
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, symbol_work(symbol, offset, count, dst, false, kind, &op));
+	return ws_graph_add(out, graph, deps, n, &op, symbol_work(symbol, offset, count, dst, false, kind, &op));
 }
 
 WS_RT(cudaGraphAddMemsetNode, void **out, void *graph, void *const *deps, size_t n, const struct ws_memset_params *p)
@@ -281,7 +279,7 @@ WS_RT(cudaGraphAddMemsetNode, void **out, void *graph, void *const *deps, size_t
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, fill_work(p, &op));
+	return ws_graph_add(out, graph, deps, n, &op, fill_work(p, &op));
 }
 
 WS_RT(cudaGraphAddHostNode, void **out, void *graph, void *const *deps, size_t n, const struct ws_host_node_params *p)
@@ -289,7 +287,7 @@ WS_RT(cudaGraphAddHostNode, void **out, void *graph, void *const *deps, size_t n
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, host_work(p, &op));
+	return ws_graph_add(out, graph, deps, n, &op, host_work(p, &op));
 }
 
 WS_RT(cudaGraphAddChildGraphNode, void **out, void *graph, void *const *deps, size_t n, void *child)
@@ -297,7 +295,7 @@ WS_RT(cudaGraphAddChildGraphNode, void **out, void *graph, void *const *deps, si
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, child_work(child, &op));
+	return ws_graph_add(out, graph, deps, n, &op, child_work(child, &op));
 }
 
 WS_RT(cudaGraphAddEmptyNode, void **out, void *graph, void *const *deps, size_t n)
@@ -305,7 +303,7 @@ WS_RT(cudaGraphAddEmptyNode, void **out, void *graph, void *const *deps, size_t 
 	struct ws_work op = {.type = WS_NODE_EMPTY};
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, 0);
+	return ws_graph_add(out, graph, deps, n, &op, 0);
 }
 
 WS_RT(cudaGraphAddEventRecordNode, void **out, void *graph, void *const *deps, size_t n, void *event)
@@ -313,7 +311,7 @@ WS_RT(cudaGraphAddEventRecordNode, void **out, void *graph, void *const *deps, s
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, event_work(event, WS_NODE_RECORD, &op));
+	return ws_graph_add(out, graph, deps, n, &op, event_work(event, WS_NODE_RECORD, &op));
 }
 
 WS_RT(cudaGraphAddEventWaitNode, void **out, void *graph, void *const *deps, size_t n, void *event)
@@ -321,7 +319,7 @@ WS_RT(cudaGraphAddEventWaitNode, void **out, void *graph, void *const *deps, siz
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, event_work(event, WS_NODE_WAIT, &op));
+	return ws_graph_add(out, graph, deps, n, &op, event_work(event, WS_NODE_WAIT, &op));
 }
 
 WS_RT(cudaGraphAddMemAllocNode, void **out, void *graph, void *const *deps, size_t n, struct ws_alloc_node_params *p)
@@ -329,7 +327,7 @@ WS_RT(cudaGraphAddMemAllocNode, void **out, void *graph, void *const *deps, size
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, alloc_work(p, &op, WS_CALLER));
+	return ws_graph_add(out, graph, deps, n, &op, alloc_work(p, &op, WS_CALLER));
 }
 
 WS_RT(cudaGraphAddMemFreeNode, void **out, void *graph, void *const *deps, size_t n, void *ptr)
@@ -337,7 +335,7 @@ WS_RT(cudaGraphAddMemFreeNode, void **out, void *graph, void *const *deps, size_
 	struct ws_work op = {.type = WS_NODE_FREE, .u.mem.addr = (uint64_t)(uintptr_t)ptr};
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, ptr ? 0 : WS_CUDA_INVALID_VALUE);
+	return ws_graph_add(out, graph, deps, n, &op, ptr ? 0 : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphAddNode, void **out, void *graph, void *const *deps, const void *data, size_t n,
@@ -346,7 +344,7 @@ WS_RT(cudaGraphAddNode, void **out, void *graph, void *const *deps, const void *
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, any_work(p, &op, WS_CALLER));
+	return ws_graph_add(out, graph, deps, n, &op, any_work(p, &op, WS_CALLER));
 }
 
 /* CUDA 12's form, without data of the edges. */
@@ -355,7 +353,7 @@ WS_RT(cudaGraphAddNode_v1, void **out, void *graph, void *const *deps, size_t n,
 	struct ws_work op;
 
 	WS_BEGIN();
-	return add(out, graph, deps, n, &op, any_work(p, &op, WS_CALLER));
+	return ws_graph_add(out, graph, deps, n, &op, any_work(p, &op, WS_CALLER));
 }
 
 WS_RT(cudaGraphDestroyNode, void *node)
@@ -375,7 +373,7 @@ WS_RT(cudaGraphKernelNodeSetParams, void *node, const struct ws_kernel_node_para
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, kernel_work(p, &op));
+	return ws_graph_set(NULL, node, &op, ws_graph_kernel_work(p, &op));
 }
 
 WS_RT(cudaGraphExecKernelNodeSetParams, void *exec, void *node, const struct ws_kernel_node_params *p)
@@ -383,7 +381,7 @@ WS_RT(cudaGraphExecKernelNodeSetParams, void *exec, void *node, const struct ws_
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? kernel_work(p, &op) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? ws_graph_kernel_work(p, &op) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphMemcpyNodeSetParams, void *node, const struct ws_memcpy3d *p)
@@ -391,7 +389,7 @@ WS_RT(cudaGraphMemcpyNodeSetParams, void *node, const struct ws_memcpy3d *p)
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, copy3_work(p, &op));
+	return ws_graph_set(NULL, node, &op, copy3_work(p, &op));
 }
 
 WS_RT(cudaGraphExecMemcpyNodeSetParams, void *exec, void *node, const struct ws_memcpy3d *p)
@@ -399,7 +397,7 @@ WS_RT(cudaGraphExecMemcpyNodeSetParams, void *exec, void *node, const struct ws_
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? copy3_work(p, &op) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? copy3_work(p, &op) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphMemcpyNodeSetParams1D, void *node, void *dst, const void *src, size_t n, int kind)
@@ -407,7 +405,7 @@ WS_RT(cudaGraphMemcpyNodeSetParams1D, void *node, void *dst, const void *src, si
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, copy1_work(dst, src, n, kind, &op));
+	return ws_graph_set(NULL, node, &op, copy1_work(dst, src, n, kind, &op));
 }
 
 WS_RT(cudaGraphExecMemcpyNodeSetParams1D, void *exec, void *node, void *dst, const void *src, size_t n, int kind)
@@ -415,7 +413,7 @@ WS_RT(cudaGraphExecMemcpyNodeSetParams1D, void *exec, void *node, void *dst, con
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? copy1_work(dst, src, n, kind, &op) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? copy1_work(dst, src, n, kind, &op) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphMemsetNodeSetParams, void *node, const struct ws_memset_params *p)
@@ -423,7 +421,7 @@ WS_RT(cudaGraphMemsetNodeSetParams, void *node, const struct ws_memset_params *p
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, fill_work(p, &op));
+	return ws_graph_set(NULL, node, &op, fill_work(p, &op));
 }
 
 WS_RT(cudaGraphExecMemsetNodeSetParams, void *exec, void *node, const struct ws_memset_params *p)
@@ -431,7 +429,7 @@ WS_RT(cudaGraphExecMemsetNodeSetParams, void *exec, void *node, const struct ws_
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? fill_work(p, &op) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? fill_work(p, &op) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphHostNodeSetParams, void *node, const struct ws_host_node_params *p)
@@ -439,7 +437,7 @@ WS_RT(cudaGraphHostNodeSetParams, void *node, const struct ws_host_node_params *
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, host_work(p, &op));
+	return ws_graph_set(NULL, node, &op, host_work(p, &op));
 }
 
 WS_RT(cudaGraphExecHostNodeSetParams, void *exec, void *node, const struct ws_host_node_params *p)
@@ -447,7 +445,7 @@ WS_RT(cudaGraphExecHostNodeSetParams, void *exec, void *node, const struct ws_ho
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? host_work(p, &op) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? host_work(p, &op) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphNodeSetParams, void *node, struct ws_graph_node_params *p)
@@ -455,7 +453,7 @@ WS_RT(cudaGraphNodeSetParams, void *node, struct ws_graph_node_params *p)
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(NULL, node, &op, any_work(p, &op, WS_CALLER));
+	return ws_graph_set(NULL, node, &op, any_work(p, &op, WS_CALLER));
 }
 
 WS_RT(cudaGraphExecNodeSetParams, void *exec, void *node, struct ws_graph_node_params *p)
@@ -463,7 +461,7 @@ WS_RT(cudaGraphExecNodeSetParams, void *exec, void *node, struct ws_graph_node_p
 	struct ws_work op;
 
 	WS_BEGIN();
-	return set(exec, node, &op, exec ? any_work(p, &op, WS_CALLER) : WS_CUDA_INVALID_VALUE);
+	return ws_graph_set(exec, node, &op, exec ? any_work(p, &op, WS_CALLER) : WS_CUDA_INVALID_VALUE);
 }
 
 WS_RT(cudaGraphKernelNodeGetParams, void *node, struct ws_kernel_node_params *out)

@@ -170,7 +170,8 @@ struct ws_race_launch {
 	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
 };
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
-#define WS_RACE_STREAM_PER_THREAD ((1u << 28) - 1)
+#define WS_RACE_STREAM_PER_THREAD ((1u << 27) - 1)
+#define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
 /* A launch of the program's, or one that tells of a copy or fill. PERHAPS: it may still write when the call has returned, though in
  * practice it does not. */
 enum ws_race_operation { WS_RACE_IS_LAUNCH, WS_RACE_IS_COPY, WS_RACE_IS_COPY_PERHAPS, WS_RACE_IS_FILL };

@@ -2,8 +2,9 @@
  * (src/rewrite/race.c) puts a check in place of each access here, so a launch tells the checks that the range is read, or
  * written. One kernel for all, for NVIDIA's compiler makes all of the checks anew for each.
  *
- * Rows of `width` bytes, `pitch` apart. A warp takes 512 bytes at a time, so that lines which are touched as a whole stay
- * lines; the words at the ends are accessed word by word, and byte by byte. */
+ * Rows of `width` bytes, `pitch` apart, and after `of_slice` of them the next ones `slice` behind these. A warp takes 512 bytes
+ * at a time, so that lines which are touched as a whole stay lines; the words at the ends are accessed word by word, and byte
+ * by byte. */
 #include "device.cuh"
 
 enum { PIECE = 512, LINE = 128 };
@@ -62,14 +63,15 @@ HELPER void touch_piece(u64 piece, u64 from, u64 to, u32 lane, bool write)
 		touch_part(line + 4 * lane, from, to, write);
 }
 
-extern "C" __attribute__((global)) void range(u64 at, u64 width, u64 pitch, u64 rows, u32 write)
+extern "C" __attribute__((global)) void range(u64 at, u64 width, u64 pitch, u64 rows, u64 slice, u64 of_slice,
+                                                        u32 write)
 {
 	u64 warp = (u64)(block_x() * threads_x() + thread_x()) / 32, warps = (u64)blocks_x() * threads_x() / 32;
 	u64 each = width / PIECE + 2;        /* pieces that a row may have a part in */
 
 	#pragma nounroll
 	for (u64 n = warp; n < each * rows; n += warps) {
-		u64 row = n / each, from = at + row * pitch, to = from + width;
+		u64 row = n / each, from = at + row / of_slice * slice + row % of_slice * pitch, to = from + width;
 		u64 piece = from / PIECE * PIECE + n % each * PIECE;
 
 		if (piece < to)

@@ -27,6 +27,7 @@ struct ws_real_func {
 	struct ws_race_access entry;         /* its first instruction */
 };
 struct ws_real_probe_value { uint32_t param, offset, bytes; };   /* a part of a parameter, by its number */
+struct ws_real_param { uint32_t at, bytes; };        /* a parameter's place among all of them */
 struct ws_real_checked_kernel {
 	const char *name, *plain;            /* plain: demangled */
 	const char *why;                     /* it is not checked; NULL = it is */
@@ -36,6 +37,7 @@ struct ws_real_checked_kernel {
 	bool reads_size;                     /* of shared memory, by special registers */
 	bool compared;                       /* it has the parameter that says where its launch stands in the order of launches */
 	uint32_t nparams, launch_at;         /* parameters of the program's; where that one begins */
+	const struct ws_real_param *params;
 	bool orders, orders_host;            /* it has a fence, or an access that releases or acquires; of the system's scope */
 	bool waits;                          /* it may read what other blocks write while it runs */
 	bool loops;                          /* ... in a loop, until it finds something */

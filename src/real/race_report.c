@@ -79,6 +79,8 @@ static void name_stream(struct ws_buf *b, uint32_t in)
 {
 	uint32_t stream = WS_RACE_STREAM_OF(in);
 
+	if (in & WS_RACE_OF_GRAPH)
+		ws_buf_puts(b, "a graph in ");
 	if (stream == WS_RACE_STREAM_DEFAULT || stream == WS_RACE_STREAM_PER_THREAD)
 		ws_buf_puts(b, stream ? "the thread's default stream" : "the default stream");
 	else
@@ -140,6 +142,18 @@ static void name_what(struct ws_buf *b, const char *operation, const char *kerne
 	ws_buf_printf(b, "%s%s", operation ? "the " : "", operation ? operation : kernel);
 }
 
+static void advise_graphs(const struct ws_race_found *f, struct ws_buf *repair)
+{
+	bool both = f->stream & f->other_stream & WS_RACE_OF_GRAPH;
+
+	if (both && WS_RACE_STREAM_OF(f->stream) == WS_RACE_STREAM_OF(f->other_stream))
+		ws_buf_puts(repair, "add a dependency between the two nodes of the graph, or let both be of one chain of nodes");
+	else
+		ws_buf_puts(repair, "record an event behind the first in its stream and let the other's stream wait for it before the "
+		                    "launch (cudaEventRecord, cudaStreamWaitEvent), or use one stream: a graph is an operation of the "
+		                    "stream that it is launched in");
+}
+
 /* In the words of the simulator's report (detect/launches_report.c). */
 static const char *advise_launches(const struct finding *g, bool same_value, struct ws_buf *missing, struct ws_buf *repair)
 {
@@ -153,6 +167,10 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	if (is_perhaps(g))
 		ws_buf_puts(repair, "a copy from pageable memory may return before the data have arrived: wait for the stream, or copy in "
 		                    "the kernel's stream; or ");
+	if ((f->stream | f->other_stream) & WS_RACE_OF_GRAPH) {
+		advise_graphs(f, repair);
+		return same_value ? "same-value" : "streams";
+	}
 	ws_buf_puts(repair, "record an event in ");
 	name_stream(repair, f->other_stream);
 	ws_buf_puts(repair, " after ");

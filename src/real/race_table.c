@@ -251,6 +251,20 @@ static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct 
 	to->nfixed_by = k->nfixed_by;
 }
 
+/* One after the other, each aligned (PTX ISA 9.0, 5.1.6.1). */
+static const struct ws_real_param *take_params(struct ws_arena *a, const struct ws_ptx_func *f)
+{
+	struct ws_real_param *p = ws_arena_alloc(a, (f->nparams + 1) * sizeof *p);
+	uint64_t at = 0;
+
+	for (uint32_t n = 0; n < f->nparams; n++) {
+		at = (at + f->params[n]->align - 1) / f->params[n]->align * f->params[n]->align;
+		p[n] = (struct ws_real_param){ (uint32_t)at, (uint32_t)f->params[n]->size };
+		at += f->params[n]->size;
+	}
+	return p;
+}
+
 static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                         uint32_t k)
 {
@@ -268,6 +282,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->compared = r->kernels[k].compared;
 	to->nparams = r->kernels[k].func->nparams;
 	to->launch_at = r->kernels[k].launch_at;
+	to->params = take_params(t->arena, r->kernels[k].func);
 	to->has_plain = r->kernels[k].plain;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)

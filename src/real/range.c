@@ -80,16 +80,34 @@ static unsigned blocks_for(const struct ws_real_range *r)
 	return n < MOST ? (unsigned)n : MOST;
 }
 
+enum { THREADS = 128 };
+
+struct arguments {                           /* of device/range.cu */
+	struct ws_real_range range;
+	uint32_t write;
+	struct ws_race_launch launch;
+	void *list[8];
+};
+
+static void **arguments(struct arguments *a, const struct ws_real_range *r, const struct ws_race_launch *said)
+{
+	struct ws_real_range *o = &a->range;
+
+	*a = (struct arguments){ .range = *r, .write = r->write, .launch = *said };
+	if (!o->of_slice)
+		o->of_slice = o->rows ? o->rows : 1;
+	a->launch.stream = WS_RACE_IN_STREAM(r->of, said->stream & ~WS_RACE_IN_STREAM(~0u, 0));
+	memcpy(a->list, (void *[]){ &o->at, &o->width, &o->pitch, &o->rows, &o->slice, &o->of_slice, &a->write, &a->launch },
+	       sizeof a->list);
+	return a->list;
+}
+
 void ws_real_range_tell(const struct ws_real_range *r, const struct ws_race_launch *said, struct ws_real_lane lane)
 {
-	enum { THREADS = 128 };
-	struct ws_race_launch launch = *said;
-	struct ws_real_range range = *r;
-	uint32_t write = r->write;
-	void *params[] = { &range.at, &range.width, &range.pitch, &range.rows, &write, &launch }, *f;
+	struct arguments a;
+	void **params = arguments(&a, r, said), *f;
 	int mode = ws_real_relax_capture(WS_REAL_RELAXED), e = -1;
 
-	launch.stream = WS_RACE_IN_STREAM(r->of, launch.stream);
 	f = function_here();
 	if (f) {
 		ws_real_race_prepare(f);
@@ -101,4 +119,45 @@ void ws_real_range_tell(const struct ws_real_range *r, const struct ws_race_laun
 		ws_report_limit(ws_real_session()->report, "copies and fills could not be told to the checks: they were not compared with "
 		                                           "launches");
 	ws_real_count(WS_FIG_RANGES, !e);
+}
+
+bool ws_real_range_is(void *function)
+{
+	struct ws_real_range_kernel *k = ws_real_race_range_kernel();
+
+	return k && k->tried && k->function == function;
+}
+
+/* ---- nodes of graphs ---- */
+static struct ws_real_kernel_params node_of(void *f, unsigned blocks, void **params)
+{
+	return (struct ws_real_kernel_params){ .function = f, .grid = { blocks, 1, 1 }, .block = { THREADS, 1, 1 }, .params = params };
+}
+
+bool ws_real_range_node(void **node, void *graph, void *behind)
+{
+	static const struct ws_real_range nothing = { .of = WS_RACE_IS_COPY };
+	static const struct ws_race_launch unsaid;
+	struct arguments a;
+	void *f = function_here();
+	struct ws_real_kernel_params p = node_of(f, 1, arguments(&a, &nothing, &unsaid));
+
+	if (!f)
+		return false;
+	ws_real_race_prepare(f);
+	if (ws_real.cuGraphAddKernelNode_v2)
+		return !ws_real.cuGraphAddKernelNode_v2(node, graph, &behind, 1, &p);
+	return ws_real.cuGraphAddKernelNode && !ws_real.cuGraphAddKernelNode(node, graph, &behind, 1, &p);
+}
+
+bool ws_real_range_node_says(void *exec, void *node, const struct ws_real_range *r, const struct ws_race_launch *said)
+{
+	struct arguments a;
+	void *f = function_here();
+	struct ws_real_kernel_params p = node_of(f, blocks_for(r), arguments(&a, r, said));
+
+	ws_real_count(WS_FIG_RANGES, 1);
+	if (ws_real.cuGraphExecKernelNodeSetParams_v2)
+		return f && !ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, &p);
+	return f && ws_real.cuGraphExecKernelNodeSetParams && !ws_real.cuGraphExecKernelNodeSetParams(exec, node, &p);
 }

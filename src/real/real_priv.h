@@ -52,6 +52,13 @@ enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_C
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
 void ws_real_most(enum ws_real_figure f, uint64_t n);        /* one that is the most there was */
 
+struct ws_real_kernel_params {           /* CUDA_KERNEL_NODE_PARAMS_v2; without the last two it is that of version 1 */
+	void *function;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+	void *kernel, *context;
+};
+
 /* ---- image.c: device code taken apart ---- */
 struct ws_real_part {
 	char *text;                  /* PTX, NUL-terminated, owned; NULL: there is none that the GPU can run */

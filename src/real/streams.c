@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cuda/map.h"
-#include "detect/order.h"
 #include "real/unfollowed.h"
 
 /* Launches. Each of them has its checks though a proof says that it needs none for itself. */
@@ -356,6 +355,10 @@ void ws_real_all_has_ended(void)
 }
 
 /* ---- launches ---- */
+static const char copies_beside_waiting[] =
+	"copies and fills were not compared with launches while kernels ran that may wait for them: kernels that look for a "
+	"value in a loop, and those that are not checked";
+
 /* Has one that is before it handed on what others have done, who are not before it as far as is known? */
 static bool comes_behind_hands(const struct ws_operation *op)
 {
@@ -423,7 +426,7 @@ static bool compare(const struct ws_operation *op, enum ws_real_hands hands)
 	if (state.gave_up || !several() || behind || hands != WS_REAL_HANDS_NOTHING)
 		return false;
 	if (op->timeline >= WS_RACE_LANES) {
-		limit("more than 23 streams: launches of the others are not compared with those of other streams");
+		limit("more than 23 streams and branches of graphs: launches of the others are not compared with those of other streams");
 		return false;
 	}
 	return state.unordered || state.ordered < ORDERED_FOR_LONG;
@@ -484,9 +487,176 @@ bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out,
 	}
 	if (compared && anything_waits()) {
 		compared = false;
-		limit("copies and fills were not compared with launches while kernels ran that may wait for them: kernels that look for a "
-		      "value in a loop, and those that are not checked");
+		limit(copies_beside_waiting);
 	}
 	end();
 	return compared;
+}
+
+/* ---- graphs ---- */
+/* Each step goes on in a branch of which all that is there so far is before it. reach: by branch, how many of its steps are. */
+static void choose_branch(struct ws_real_run *r, struct ws_real_step *s, struct ws_clock *count, struct ws_clock *reach)
+{
+	s->branch = 0;
+	while (s->branch <= r->nbranches && ws_clock_of(reach, s->branch) != ws_clock_of(count, s->branch))
+		s->branch++;
+	if (s->branch > r->nbranches)
+		*WS_PUSH(r->branches, r->nbranches, r->cap) = new_timeline(false, 0);
+	ws_clock_at_least(count, s->branch, ws_clock_of(count, s->branch) + 1);
+	ws_clock_at_least(reach, s->branch, ws_clock_of(count, s->branch));
+}
+
+static void find_branches(struct ws_real_run *r)
+{
+	struct ws_clock *reach = ws_alloc((r->n + 1) * sizeof *reach), count = { NULL, 0 };
+
+	for (size_t k = 0; k < r->n; k++) {
+		struct ws_real_step *s = &r->steps[k];
+
+		for (uint32_t b = 0; b < s->nbefore; b++)
+			ws_clock_join(&reach[k], &reach[s->before[b]]);
+		choose_branch(r, s, &count, &reach[k]);
+	}
+	for (size_t k = 0; k < r->n; k++)
+		ws_clock_free(&reach[k]);
+	ws_clock_free(&count);
+	free(reach);
+	r->branched = true;
+}
+
+/* One launch of ours or of the program's. */
+static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t stream, struct ws_race_launch *out)
+{
+	struct ws_operation op;
+	bool compared;
+
+	ws_order_begin(state.order, timeline, false, &op);
+	compared = compare(&op, s->hands);
+	fill(&op, out);
+	out->stream = WS_RACE_OF_GRAPH | stream;
+	ws_operation_free(&op);
+	return compared;
+}
+
+/* The event as the program's calls know it from now on. */
+static void step_records(void *event, uint32_t timeline)
+{
+	struct event *e;
+
+	forget_event(event);
+	e = ws_alloc(sizeof *e);
+	ws_order_record(state.order, timeline, &e->done);
+	e->timeline = timeline;
+	e->waits = 0;                        /* of kernels that may wait it tells nothing */
+	ws_map_put(&state.events, event, e);
+}
+
+static void step_does(struct ws_real_step *s, uint32_t timeline, uint32_t stream)
+{
+	const struct event *e;
+
+	switch (s->does) {
+	case WS_REAL_STEP_LAUNCHES:
+		s->compared = step_launches(s, timeline, stream, &s->said[0]);
+		if (s->hands == WS_REAL_HANDS_HOST)
+			stream_is_known(timeline);
+		break;
+	case WS_REAL_STEP_MOVES:
+		s->compared = s->ranges > 0;
+		for (unsigned k = 0; k < s->ranges; k++)
+			s->compared &= step_launches(s, timeline, stream, &s->said[k]);
+		break;
+	case WS_REAL_STEP_CALLS_HOST:
+		stream_is_known(timeline);
+		break;
+	case WS_REAL_STEP_RECORDS:
+		step_records(s->event, timeline);
+		break;
+	case WS_REAL_STEP_WAITS:
+		e = ws_map_get(&state.events, s->event);
+		if (e)
+			ws_order_wait(state.order, timeline, &e->done);
+		break;
+	case WS_REAL_STEP_NOTHING:
+		break;
+	}
+}
+
+static void run_step(struct ws_real_run *r, struct ws_real_step *s, uint32_t stream, const struct ws_clock *entry)
+{
+	uint32_t t = s->branch ? r->branches[s->branch - 1] : stream;
+
+	if (s->branch)
+		ws_order_wait(state.order, t, entry);
+	for (uint32_t b = 0; b < s->nbefore; b++)
+		ws_order_wait(state.order, t, &r->steps[s->before[b]].known);
+	if (!s->off)
+		step_does(s, t, lane_at(stream)->number);
+	ws_clock_free(&s->known);
+	ws_order_record(state.order, t, &s->known);
+}
+
+/* What a kernel may wait for must not stand behind what we put there. */
+static void leave_copies_out(struct ws_real_run *r)
+{
+	bool waits = r->may_wait || anything_waits();
+
+	for (size_t k = 0; k < r->n; k++)
+		if (waits && r->steps[k].does == WS_REAL_STEP_MOVES && r->steps[k].compared) {
+			r->steps[k].compared = false;
+			limit(copies_beside_waiting);
+		}
+}
+
+static void run_in(struct ws_real_run *r, uint32_t stream)
+{
+	struct ws_clock entry = { NULL, 0 };
+
+	ws_order_wait(state.order, stream, &r->done);
+	ws_order_record(state.order, stream, &entry);
+	for (size_t k = 0; k < r->n; k++)
+		run_step(r, &r->steps[k], stream, &entry);
+	for (size_t k = 0; k < r->n; k++)
+		ws_order_wait(state.order, stream, &r->steps[k].known);
+	ws_clock_free(&r->done);
+	ws_order_record(state.order, stream, &r->done);
+	ws_clock_free(&entry);
+	leave_copies_out(r);
+}
+
+void ws_real_stream_runs(struct ws_real_lane lane, struct ws_real_run *r)
+{
+	uint32_t t;
+
+	for (size_t k = 0; k < r->n; k++)
+		r->steps[k].compared = false;
+	if (!begin())
+		return;
+	if (!r->branched)
+		find_branches(r);
+	if (!timeline_of(lane, &t))
+		all_is_known();
+	else if (several())
+		run_in(r, t);
+	else
+		pass_by(t);
+	end();
+}
+
+void ws_real_run_free(struct ws_real_run *r)
+{
+	bool on = begin();
+
+	for (size_t k = 0; k < r->nbranches && on; k++)
+		end_timeline(r->branches[k]);
+	for (size_t k = 0; k < r->n; k++) {
+		free(r->steps[k].before);
+		ws_clock_free(&r->steps[k].known);
+	}
+	if (on)
+		end();
+	ws_clock_free(&r->done);
+	free(r->branches);
+	free(r->steps);
+	*r = (struct ws_real_run){ .steps = NULL };
 }

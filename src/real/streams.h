@@ -2,7 +2,7 @@
  * (detect/order.h). The checks on the GPU compare launches by it (device/race.h, "launches that may overlap").
  *
  * A pair of launches is taken to be unordered only if that is certain. What is not followed makes order: a call that is not
- * known here counts as if the host had waited for everything (bind.c), and so do launches of graphs. Launches that are behind
+ * known here counts as if the host had waited for everything (bind.c), and so do launches of graphs that are not. Launches that are behind
  * a kernel which may hand on what others have done (by fences, releases and acquires of more than a block) are not compared
  * until the host has waited for that kernel.
  *
@@ -11,6 +11,7 @@
 #ifndef WS_REAL_STREAMS_H
 #define WS_REAL_STREAMS_H
 
+#include "detect/order.h"
 #include "device/race.h"
 #include "report/report.h"
 
@@ -34,6 +35,8 @@ void ws_real_host_waits_all(void);
 
 /* What a kernel may order besides: nothing; other launches; the host, too. */
 enum ws_real_hands { WS_REAL_HANDS_NOTHING, WS_REAL_HANDS_LAUNCHES, WS_REAL_HANDS_HOST };
+struct ws_real_checked_kernel;
+enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k);         /* wrap_launch.c; NULL: nothing is known of it */
 /* A kernel is about to be launched. Fills *out for its parameter; true: it is compared with others. */
 bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out);
 
@@ -50,5 +53,38 @@ void ws_real_stream_may_wait(struct ws_real_lane lane);
 /* All that is in the stream so far, or anywhere, has ended: not only in the order that is taken for certain. */
 void ws_real_stream_has_ended(struct ws_real_lane lane);
 void ws_real_all_has_ended(void);
+
+
+/* ---- graphs ----
+ * A graph runs in the stream that it is launched into, its nodes in the order of their dependencies alone (src/cuda/graph.c has the same
+ * for the simulated GPU). Nodes that come one after the other are a branch, which is a timeline; the first branch is the stream itself. */
+enum ws_real_step_does { WS_REAL_STEP_NOTHING, WS_REAL_STEP_LAUNCHES, WS_REAL_STEP_MOVES, WS_REAL_STEP_CALLS_HOST, WS_REAL_STEP_RECORDS,
+	                 WS_REAL_STEP_WAITS };
+struct ws_real_step {                    /* a node of an executable graph */
+	uint32_t *before, nbefore;           /* steps that it depends on: their numbers, lower than its own; owned */
+	enum ws_real_step_does does;         /* MOVES: copies or fills, `ranges` of them, at most two */
+	bool off;                            /* it does nothing now */
+	enum ws_real_hands hands;            /* of what it launches */
+	void *event;                         /* that it records or waits for */
+	unsigned ranges;
+	/* Of the graph's last launch: */
+	bool compared;
+	struct ws_race_launch said[2];       /* if so, of its launch or ranges */
+	/* Of streams.c: */
+	uint32_t branch;                     /* 0 = goes on in the stream */
+	struct ws_clock known;               /* what is complete when it is */
+};
+struct ws_real_run {                     /* an executable graph; begins with zeros but for the steps; owned */
+	struct ws_real_step *steps;
+	size_t n;
+	bool may_wait;                       /* a kernel in it may wait for something else: copies beside it are not told of */
+	uint32_t *branches;                  /* timelines of the branches from 1 on */
+	size_t nbranches, cap;
+	bool branched;
+	struct ws_clock done;                /* what was complete after its last launch: a graph never runs beside itself */
+};
+/* The graph is about to be launched: fills `compared` and `said` of its steps. */
+void ws_real_stream_runs(struct ws_real_lane lane, struct ws_real_run *r);
+void ws_real_run_free(struct ws_real_run *r);
 
 #endif

@@ -8,10 +8,7 @@
 #include "real/real_priv.h"
 #include "real/streams.h"
 
-enum memory { PAGEABLE, OF_HOST, OF_DEVICE };        /* OF_HOST: pinned and managed */
-
-/* Where it is for kernels, too. */
-static enum memory memory_at(uint64_t *at)
+enum ws_real_memory ws_real_memory_at(uint64_t *at)
 {
 	enum { MEMORY_TYPE = 2, DEVICE_POINTER = 3, IS_MANAGED = 8, HOST = 1 };      /* CUpointer_attribute, CUmemorytype */
 	unsigned type = 0, managed = 0;
@@ -19,11 +16,11 @@ static enum memory memory_at(uint64_t *at)
 
 	if (!ws_real.cuPointerGetAttribute || ws_real.cuPointerGetAttribute(&type, MEMORY_TYPE, *at) || !type ||
 	    ws_real.cuPointerGetAttribute(&there, DEVICE_POINTER, *at) || !there)
-		return PAGEABLE;
+		return WS_REAL_PAGEABLE;
 	*at = there;
 	if (ws_real.cuPointerGetAttribute(&managed, IS_MANAGED, there))
 		managed = 0;
-	return type == HOST || managed ? OF_HOST : OF_DEVICE;
+	return type == HOST || managed ? WS_REAL_OF_HOST : WS_REAL_OF_DEVICE;
 }
 
 /* A call, from before the driver's function to behind it. */
@@ -45,13 +42,13 @@ static void tell(struct moving *m)
 	m->compared = false;
 }
 
-static enum memory add(struct moving *m, struct ws_real_range r)
+static enum ws_real_memory add(struct moving *m, struct ws_real_range r)
 {
-	enum memory is = PAGEABLE;
+	enum ws_real_memory is = WS_REAL_PAGEABLE;
 
 	if (r.at && r.width && r.rows)
-		is = memory_at(&r.at);
-	if (is != PAGEABLE && (r.rows == 1 || r.pitch >= r.width))
+		is = ws_real_memory_at(&r.at);
+	if (is != WS_REAL_PAGEABLE && (r.rows == 1 || r.pitch >= r.width))
 		m->ranges[m->n++] = r;
 	return is;
 }
@@ -83,7 +80,7 @@ static bool is_of_interest(struct ws_real_lane lane)
 static struct moving copies(struct ws_real_lane lane, struct ws_real_range to, struct ws_real_range from, bool async)
 {
 	struct moving m = { .lane = lane, .known = !async };
-	enum memory source, target;
+	enum ws_real_memory source, target;
 
 	if (!is_of_interest(lane)) {
 		ws_real_stream_used(lane);
@@ -93,10 +90,10 @@ static struct moving copies(struct ws_real_lane lane, struct ws_real_range to, s
 	to.write = true;
 	source = add(&m, from);
 	target = add(&m, to);
-	m.known_before = !async && target == OF_DEVICE && source == PAGEABLE;
+	m.known_before = !async && target == WS_REAL_OF_DEVICE && source == WS_REAL_PAGEABLE;
 	if (m.known_before)
 		m.ranges[0].of = WS_RACE_IS_COPY_PERHAPS;
-	m.known = async ? target == PAGEABLE : !m.known_before && (target != OF_DEVICE || source != OF_DEVICE);
+	m.known = async ? target == WS_REAL_PAGEABLE : !m.known_before && (target != WS_REAL_OF_DEVICE || source != WS_REAL_OF_DEVICE);
 	place(&m);
 	return m;
 }
@@ -111,7 +108,7 @@ static struct moving fills(struct ws_real_lane lane, struct ws_real_range to, bo
 	}
 	to.of = WS_RACE_IS_FILL;
 	to.write = true;
-	m.known = add(&m, to) != OF_DEVICE && !async;
+	m.known = add(&m, to) != WS_REAL_OF_DEVICE && !async;
 	place(&m);
 	return m;
 }
@@ -208,15 +205,25 @@ static struct moving copies_box(struct ws_real_lane lane, const void *copy, bool
 
 ASYNC(cuMemcpy2DAsync_v2, (const void *copy, void *stream), (copy, stream), copies_box, copy)
 
-/* ---- not compared, but in order ---- */
-int ws_real_cuMemcpy3DAsync_v2(const void *copy, void *stream)
+/* ---- boxes of three dimensions ---- */
+struct ws_real_range ws_real_box_rows(const struct ws_real_box *b, bool to)
 {
-	ws_real_stream_used(IN(stream, false));
-	return ws_real.cuMemcpy3DAsync_v2(copy, stream);
+	enum { HOST = 1, ARRAY = 3 };
+	const struct ws_real_box_side *s = to ? &b->to : &b->from;
+	size_t pitch = s->pitch ? s->pitch : b->width, slice = pitch * (s->height ? s->height : b->height);
+	uint64_t base = s->type == HOST ? number(s->host) : s->type == ARRAY ? 0 : s->device;
+
+	return (struct ws_real_range){ .at = base ? base + s->z * slice + s->y * pitch + s->x : 0, .width = b->width, .pitch = pitch,
+		                       .rows = b->height * b->depth, .slice = slice, .of_slice = b->height, .write = to,
+		                       .of = WS_RACE_IS_COPY };
 }
 
-int ws_real_cuMemcpy3DAsync_v2_ptsz(const void *copy, void *stream)
+static struct moving copies_box3(struct ws_real_lane lane, const void *copy, bool async)
 {
-	ws_real_stream_used(IN(stream, true));
-	return ws_real.cuMemcpy3DAsync_v2_ptsz(copy, stream);
+	static const struct ws_real_box nothing;
+	const struct ws_real_box *b = copy ? copy : &nothing;
+
+	return copies(lane, ws_real_box_rows(b, true), ws_real_box_rows(b, false), async);
 }
+
+ASYNC(cuMemcpy3DAsync_v2, (const void *copy, void *stream), (copy, stream), copies_box3, copy)

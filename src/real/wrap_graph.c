@@ -1,42 +1,21 @@
-/* wrap_graph.c - kernels in graphs: which they are is read from the graph when it is instantiated, and each launch of it
- * is one of every kernel. */
+/* wrap_graph.c - calls that make, change and launch graphs. Which kernels are in one is read when it is instantiated (graph.c), and each
+ * launch of it is one of every kernel. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/map.h"
 #include "real/arguments.h"
+#include "real/graph.h"
 #include "real/real_priv.h"
-#include "real/streams.h"
 
-enum { NODE_KERNEL = 0, NODE_GRAPH = 4, NODE_CONDITIONAL = 13 };     /* CUgraphNodeType */
-enum { MOST_DEPTH = 64 };            /* of graphs in graphs */
-
-struct node {
-	void *handle;
-	struct ws_real_kernel *kernel;
-	bool waits;                  /* ws_real_may_wait */
-	bool off;                    /* cuGraphNodeSetEnabled */
-};
-
-struct exec {
-	struct node *nodes;
-	size_t n, cap;
-	bool conditional;            /* there are kernels besides */
-};
-
-struct kernel_params {               /* CUDA_KERNEL_NODE_PARAMS_v2; without the last two it is that of version 1 */
-	void *function;
-	unsigned grid[3], block[3], shared;
-	void **params, **extra;
-	void *kernel, *context;
-};
+enum { NODE_KERNEL, NODE_COPY, NODE_FILL };  /* CUgraphNodeType */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ws_map execs;
 
-/* ---- parameters of kernels, which are not compared with others ---- */
-static const void *with_arguments(const struct kernel_params *from, bool v2, struct kernel_params *copy,
+/* ---- parameters of kernels: the one more says nothing until the graph is launched ---- */
+static const void *with_arguments(const struct ws_real_kernel_params *from, bool v2, struct ws_real_kernel_params *copy,
                                   struct ws_real_arguments *a)
 {
 	void *function;
@@ -44,7 +23,7 @@ static const void *with_arguments(const struct kernel_params *from, bool v2, str
 	if (!from)
 		return NULL;
 	memset(copy, 0, sizeof *copy);
-	memcpy(copy, from, v2 ? sizeof *copy : offsetof(struct kernel_params, kernel));
+	memcpy(copy, from, v2 ? sizeof *copy : offsetof(struct ws_real_kernel_params, kernel));
 	function = copy->function ? copy->function : copy->kernel;
 	ws_real_arguments(a, function ? ws_real_checked_kernel_of(function) : NULL, copy->params, copy->extra);
 	copy->params = a->params;
@@ -54,7 +33,7 @@ static const void *with_arguments(const struct kernel_params *from, bool v2, str
 
 struct node_params {                 /* CUgraphNodeParams */
 	int type, reserved[3];
-	union { struct kernel_params kernel; long long all[29]; } u;
+	union { struct ws_real_kernel_params kernel; long long all[29]; } u;
 	long long reserved2;
 };
 
@@ -71,7 +50,7 @@ static void *node_arguments(struct node_params *from, struct node_params *copy, 
 int ws_real_cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n, const void *params)
 {
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 
 	return ws_real.cuGraphAddKernelNode(node, graph, before, n, with_arguments(params, false, &copy, &a));
 }
@@ -79,7 +58,7 @@ int ws_real_cuGraphAddKernelNode(void **node, void *graph, void *const *before, 
 int ws_real_cuGraphAddKernelNode_v2(void **node, void *graph, void *const *before, size_t n, const void *params)
 {
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 
 	return ws_real.cuGraphAddKernelNode_v2(node, graph, before, n, with_arguments(params, true, &copy, &a));
 }
@@ -103,7 +82,7 @@ int ws_real_cuGraphAddNode_v2(void **node, void *graph, void *const *before, con
 int ws_real_cuGraphKernelNodeSetParams(void *node, const void *params)
 {
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 
 	return ws_real.cuGraphKernelNodeSetParams(node, with_arguments(params, false, &copy, &a));
 }
@@ -111,7 +90,7 @@ int ws_real_cuGraphKernelNodeSetParams(void *node, const void *params)
 int ws_real_cuGraphKernelNodeSetParams_v2(void *node, const void *params)
 {
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 
 	return ws_real.cuGraphKernelNodeSetParams_v2(node, with_arguments(params, true, &copy, &a));
 }
@@ -124,91 +103,24 @@ int ws_real_cuGraphNodeSetParams(void *node, void *params)
 	return ws_real.cuGraphNodeSetParams(node, node_arguments(params, &copy, &a));
 }
 
-/* ---- what is in a graph ---- */
-/* The kernel behind a function that graphs will launch. */
-static void take_kernel(struct node *n, void *function)
-{
-	if (function) {
-		ws_real_race_prepare(function);
-		ws_real_transact_prepare(function);
-	}
-	n->kernel = ws_real_kernel_of(function);
-	n->waits = ws_real_may_wait(ws_real_checked_kernel_of(function));
-}
-
-static void read_kernel(struct node *n, void *node)
-{
-	struct kernel_params p = { 0 };
-	int e = -1;
-
-	if (ws_real.cuGraphKernelNodeGetParams_v2)
-		e = ws_real.cuGraphKernelNodeGetParams_v2(node, &p);
-	else if (ws_real.cuGraphKernelNodeGetParams)
-		e = ws_real.cuGraphKernelNodeGetParams(node, &p);
-	if (!e && WS_RACE_IS_TOLD(p.shared) && ws_real_session() && ws_real_session()->checks)
-		ws_report_limit(ws_real_session()->report, "a kernel of a graph was not checked: its size of dynamic shared memory "
-		                                           "is one that tells checks to do nothing");
-	if (!e)
-		take_kernel(n, p.function ? p.function : p.kernel);
-}
-
-static void read_graph(struct exec *x, void *graph, unsigned depth);
-
-static void read_node(struct exec *x, void *node, unsigned depth)
-{
-	void *inner = NULL;
-	int type = -1;
-
-	if (ws_real.cuGraphNodeGetType(node, &type))
-		return;
-	if (type == NODE_KERNEL) {
-		struct node n = { node, NULL, true, false };
-
-		read_kernel(&n, node);
-		*WS_PUSH(x->nodes, x->n, x->cap) = n;
-	} else if (type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph &&
-	         !ws_real.cuGraphChildGraphNodeGetGraph(node, &inner)) {
-		read_graph(x, inner, depth + 1);
-	} else if (type == NODE_CONDITIONAL) {
-		x->conditional = true;
-		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are not counted");
-	}
-}
-
-static void read_graph(struct exec *x, void *graph, unsigned depth)
-{
-	size_t n = 0;
-	void **nodes;
-
-	if (!ws_real.cuGraphGetNodes || !ws_real.cuGraphNodeGetType || depth > MOST_DEPTH ||
-	    ws_real.cuGraphGetNodes(graph, NULL, &n) || !n)
-		return;
-	nodes = ws_alloc(n * sizeof *nodes);
-	if (!ws_real.cuGraphGetNodes(graph, nodes, &n))
-		for (size_t i = 0; i < n; i++)
-			read_node(x, nodes[i], depth);
-	free(nodes);
-}
-
+/* ---- executable graphs ---- */
 static void drop(void *handle)
 {
-	struct exec *x = ws_map_get(&execs, handle);
+	struct ws_real_exec *x = ws_map_get(&execs, handle);
 
 	if (!x)
 		return;
 	ws_map_remove(&execs, handle);
-	free(x->nodes);
-	free(x);
+	ws_real_exec_free(x);
 }
 
 static int instantiated(int e, void *handle, void *graph)
 {
-	struct exec *x;
+	struct ws_real_exec *x;
 
 	if (e || !handle || !ws_real_session())
 		return e;
-	x = ws_alloc(sizeof *x);
-	read_graph(x, graph, 0);
+	x = ws_real_graph_read(graph);
 	pthread_mutex_lock(&lock);
 	drop(handle);
 	ws_map_put(&execs, handle, x);
@@ -216,55 +128,84 @@ static int instantiated(int e, void *handle, void *graph)
 	return e;
 }
 
+static int updated(int e, void *handle, void *graph)
+{
+	struct ws_real_exec *x, *now;
+
+	if (e || !ws_real_session())
+		return e;
+	now = ws_real_graph_read(graph);
+	pthread_mutex_lock(&lock);
+	x = ws_map_get(&execs, handle);
+	if (x)
+		ws_real_exec_update(x, now);
+	else
+		ws_real_exec_free(now);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
 int ws_real_cuGraphInstantiate(void **exec, void *graph, void **node, char *log, size_t size)
 {
-	int e = ws_real.cuGraphInstantiate(exec, graph, node, log, size);
+	int e;
 
+	ws_real_graph_prepare(graph);
+	e = ws_real.cuGraphInstantiate(exec, graph, node, log, size);
 	return instantiated(e, exec ? *exec : NULL, graph);
 }
 
 int ws_real_cuGraphInstantiate_v2(void **exec, void *graph, void **node, char *log, size_t size)
 {
-	int e = ws_real.cuGraphInstantiate_v2(exec, graph, node, log, size);
+	int e;
 
+	ws_real_graph_prepare(graph);
+	e = ws_real.cuGraphInstantiate_v2(exec, graph, node, log, size);
 	return instantiated(e, exec ? *exec : NULL, graph);
 }
 
 int ws_real_cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
 {
-	int e = ws_real.cuGraphInstantiateWithFlags(exec, graph, flags);
+	int e;
 
+	ws_real_graph_prepare(graph);
+	e = ws_real.cuGraphInstantiateWithFlags(exec, graph, flags);
 	return instantiated(e, exec ? *exec : NULL, graph);
 }
 
 int ws_real_cuGraphInstantiateWithParams(void **exec, void *graph, void *params)
 {
-	int e = ws_real.cuGraphInstantiateWithParams(exec, graph, params);
+	int e;
 
+	ws_real_graph_prepare(graph);
+	e = ws_real.cuGraphInstantiateWithParams(exec, graph, params);
 	return instantiated(e, exec ? *exec : NULL, graph);
 }
 
 int ws_real_cuGraphInstantiateWithParams_ptsz(void **exec, void *graph, void *params)
 {
-	int e = ws_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
+	int e;
 
+	ws_real_graph_prepare(graph);
+	e = ws_real.cuGraphInstantiateWithParams_ptsz(exec, graph, params);
 	return instantiated(e, exec ? *exec : NULL, graph);
 }
 
 int ws_real_cuGraphExecUpdate(void *exec, void *graph, void **node, int *result)
 {
-	return instantiated(ws_real.cuGraphExecUpdate(exec, graph, node, result), exec, graph);
+	ws_real_graph_prepare(graph);
+	return updated(ws_real.cuGraphExecUpdate(exec, graph, node, result), exec, graph);
 }
 
 int ws_real_cuGraphExecUpdate_v2(void *exec, void *graph, void *result)
 {
-	return instantiated(ws_real.cuGraphExecUpdate_v2(exec, graph, result), exec, graph);
+	ws_real_graph_prepare(graph);
+	return updated(ws_real.cuGraphExecUpdate_v2(exec, graph, result), exec, graph);
 }
 
 /* ---- changes of one node ---- */
-static struct node *find_node(void *exec, void *handle)
+static struct ws_real_node *find_node(void *exec, void *handle)
 {
-	struct exec *x = ws_map_get(&execs, exec);
+	struct ws_real_exec *x = ws_map_get(&execs, exec);
 
 	for (size_t i = 0; x && i < x->n; i++)
 		if (x->nodes[i].handle == handle)
@@ -272,17 +213,23 @@ static struct node *find_node(void *exec, void *handle)
 	return NULL;
 }
 
-static int changed(int e, void *exec, void *handle, void *function)
+static int changed(int e, void *exec, void *handle, const struct ws_real_kernel_params *p, bool v2)
 {
-	struct node changed = { .kernel = NULL }, *n;
+	struct ws_real_kernel_params all = { .function = NULL };
+	struct ws_real_node *n;
 
-	if (!e)
-		take_kernel(&changed, function);
+	if (e || !p)
+		return e;
+	memcpy(&all, p, v2 ? sizeof all : offsetof(struct ws_real_kernel_params, kernel));
 	pthread_mutex_lock(&lock);
-	n = changed.kernel ? find_node(exec, handle) : NULL;
+	n = find_node(exec, handle);
 	if (n) {
-		n->kernel = changed.kernel;
-		n->waits = changed.waits;
+		struct ws_real_exec *x = ws_map_get(&execs, exec);
+
+		ws_real_node_takes(n, &all);
+		x->run.may_wait |= n->waits;
+		if (n->step < x->run.n)
+			x->run.steps[n->step].hands = ws_real_hands_of(n->checked);
 	}
 	pthread_mutex_unlock(&lock);
 	return e;
@@ -290,22 +237,62 @@ static int changed(int e, void *exec, void *handle, void *function)
 
 int ws_real_cuGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
 {
-	const struct kernel_params *p = params;
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 	int e = ws_real.cuGraphExecKernelNodeSetParams(exec, node, with_arguments(params, false, &copy, &a));
 
-	return changed(e, exec, node, p ? p->function : NULL);
+	return changed(e, exec, node, params, false);
 }
 
 int ws_real_cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *params)
 {
-	const struct kernel_params *p = params;
 	struct ws_real_arguments a;
-	struct kernel_params copy;
+	struct ws_real_kernel_params copy;
 	int e = ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, with_arguments(params, true, &copy, &a));
 
-	return changed(e, exec, node, !p ? NULL : p->function ? p->function : p->kernel);
+	return changed(e, exec, node, params, true);
+}
+
+/* NULL: nothing is known of it any more. */
+static int moves(int e, void *exec, void *node, const struct ws_real_box *box, const void *fill)
+{
+	struct ws_real_node *n;
+
+	pthread_mutex_lock(&lock);
+	n = e ? NULL : find_node(exec, node);
+	if (n) {
+		struct ws_real_exec *x = ws_map_get(&execs, exec);
+
+		n->nranges = box ? ws_real_node_copies(n->ranges, box) : fill ? ws_real_node_fills(n->ranges, fill) : 0;
+		if (n->step < x->run.n)
+			x->run.steps[n->step].ranges = n->tells[0] ? n->nranges : 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
+int ws_real_cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const void *box, void *context)
+{
+	return moves(ws_real.cuGraphExecMemcpyNodeSetParams(exec, node, box, context), exec, node, box, NULL);
+}
+
+int ws_real_cuGraphExecMemsetNodeSetParams(void *exec, void *node, const void *fill, void *context)
+{
+	return moves(ws_real.cuGraphExecMemsetNodeSetParams(exec, node, fill, context), exec, node, NULL, fill);
+}
+
+/* What a node does is not read again: the graph is not compared any more. */
+static int unknown(int e, void *exec)
+{
+	struct ws_real_exec *x;
+
+	pthread_mutex_lock(&lock);
+	x = e ? NULL : ws_map_get(&execs, exec);
+	if (x && !x->why)
+		x->why = "a graph's node was changed by a call that is not followed: from then on it was not compared with launches, nor its "
+		         "kernels with each other";
+	pthread_mutex_unlock(&lock);
+	return e;
 }
 
 int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
@@ -314,15 +301,23 @@ int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
 	struct ws_real_arguments a;
 	int e = ws_real.cuGraphExecNodeSetParams(exec, node, node_arguments(p, &copy, &a));
 
-	if (!p || p->type != NODE_KERNEL)
-		return e;
-	return changed(e, exec, node, p->u.kernel.function ? p->u.kernel.function : p->u.kernel.kernel);
+	return p && p->type == NODE_KERNEL ? changed(e, exec, node, &p->u.kernel, true) : unknown(e, exec);
+}
+
+int ws_real_cuGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)
+{
+	return unknown(ws_real.cuGraphExecEventRecordNodeSetEvent(exec, node, event), exec);
+}
+
+int ws_real_cuGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
+{
+	return unknown(ws_real.cuGraphExecEventWaitNodeSetEvent(exec, node, event), exec);
 }
 
 int ws_real_cuGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 {
 	int e = ws_real.cuGraphNodeSetEnabled(exec, node, enabled);
-	struct node *n;
+	struct ws_real_node *n;
 
 	pthread_mutex_lock(&lock);
 	n = e ? NULL : find_node(exec, node);
@@ -332,26 +327,85 @@ int ws_real_cuGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 	return e;
 }
 
+/* The graph that it was made of may go with it, but not before. */
 int ws_real_cuGraphExecDestroy(void *exec)
 {
+	struct ws_real_exec *x;
+	int e;
+
 	pthread_mutex_lock(&lock);
-	drop(exec);
+	x = ws_map_get(&execs, exec);
+	ws_map_remove(&execs, exec);
 	pthread_mutex_unlock(&lock);
-	return ws_real.cuGraphExecDestroy(exec);
+	e = ws_real.cuGraphExecDestroy(exec);
+	if (x)
+		ws_real_exec_free(x);
+	return e;
+}
+
+/* ---- graphs, and what the program sees of them ---- */
+int ws_real_cuGraphDestroy(void *graph)
+{
+	if (ws_real_graph_is_kept(graph))
+		return 0;
+	ws_real_graph_ends(graph);
+	return ws_real.cuGraphDestroy(graph);
+}
+
+/* Executable graphs that have it cannot be told any more. */
+int ws_real_cuGraphDestroyNode(void *node)
+{
+	pthread_mutex_lock(&lock);
+	for (size_t k = 0; k < execs.cap; k++) {
+		struct ws_real_exec *x = execs.values[k];
+
+		for (size_t i = 0; x && i < x->n && !x->why; i++)
+			if (x->nodes[i].handle == node)
+				x->why = "nodes of a graph were destroyed while it was in use: from then on it was not compared with launches, "
+				         "nor its kernels with each other";
+	}
+	pthread_mutex_unlock(&lock);
+	ws_real_node_gone(node);
+	return ws_real.cuGraphDestroyNode(node);
+}
+
+int ws_real_cuGraphGetNodes(void *graph, void **nodes, size_t *n)
+{
+	size_t room = n ? *n : 0, all = 0, given = 0;
+	int e = ws_real_graphs_have_ours() && n ? ws_real.cuGraphGetNodes(graph, NULL, &all) : -1;
+	void **list;
+
+	if (e)
+		return ws_real.cuGraphGetNodes(graph, nodes, n);
+	list = ws_alloc((all + 1) * sizeof *list);
+	e = ws_real.cuGraphGetNodes(graph, list, &all);
+	for (size_t k = 0; k < all && !e; k++) {
+		if (ws_real_node_is_ours(list[k]) || (nodes && given == room))
+			continue;
+		if (nodes)
+			nodes[given] = list[k];
+		given++;
+	}
+	for (size_t k = given; nodes && k < room && !e; k++)
+		nodes[k] = NULL;
+	if (!e)
+		*n = given;
+	free(list);
+	return e;
 }
 
 /* ---- launches ---- */
 static int launched(int e, void *exec, struct ws_real_lane lane)
 {
 	bool waits = false;
-	struct exec *x;
+	struct ws_real_exec *x;
 
 	if (e || !ws_real_session())
 		return e;
 	pthread_mutex_lock(&lock);
 	x = ws_map_get(&execs, exec);
 	for (size_t i = 0; x && i < x->n; i++)
-		if (!x->nodes[i].off) {
+		if (x->nodes[i].kernel && !x->nodes[i].off) {
 			ws_real_launched(x->nodes[i].kernel);
 			waits |= x->nodes[i].waits;
 		}
@@ -365,24 +419,43 @@ static int launched(int e, void *exec, struct ws_real_lane lane)
 	return e;
 }
 
-int ws_real_cuGraphLaunch(void *exec, void *stream)
+/* In the order of launches. What is not known of a graph makes order: its nodes may record events and wait for them. */
+static void place(void *exec, struct ws_real_lane lane)
 {
-	struct ws_real_gpu *g = ws_real_race_begin();
+	struct ws_real_exec *x;
+
+	pthread_mutex_lock(&lock);
+	x = ws_map_get(&execs, exec);
+	if (x && !x->why) {
+		ws_real_exec_launches(x, exec, lane);
+	} else {
+		ws_real_host_waits_all();
+		if (x && ws_real_session()->checks && ws_real_streams_several())
+			ws_report_limit(ws_real_session()->report, x->why);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static int launch(void *exec, struct ws_real_lane lane, int (*real)(void *exec, void *stream))
+{
+	struct ws_real_gpu *g;
 	int e;
 
-	ws_real_host_waits_all();            /* its nodes may record events and wait for them */
-	e = ws_real.cuGraphLaunch(exec, stream);
+	if (ws_real_is_captured(lane.stream, lane.per_thread))
+		return real(exec, lane.stream);
+	g = ws_real_race_begin();
+	place(exec, lane);
+	e = real(exec, lane.stream);
 	ws_real_race_end(g);
-	return launched(e, exec, (struct ws_real_lane){ stream, false });
+	return launched(e, exec, lane);
+}
+
+int ws_real_cuGraphLaunch(void *exec, void *stream)
+{
+	return launch(exec, (struct ws_real_lane){ stream, false }, ws_real.cuGraphLaunch);
 }
 
 int ws_real_cuGraphLaunch_ptsz(void *exec, void *stream)
 {
-	struct ws_real_gpu *g = ws_real_race_begin();
-	int e;
-
-	ws_real_host_waits_all();
-	e = ws_real.cuGraphLaunch_ptsz(exec, stream);
-	ws_real_race_end(g);
-	return launched(e, exec, (struct ws_real_lane){ stream, true });
+	return launch(exec, (struct ws_real_lane){ stream, true }, ws_real.cuGraphLaunch_ptsz);
 }

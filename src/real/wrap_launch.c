@@ -126,7 +126,7 @@ static struct form of_thread(void)
 }
 
 /* Of code that nobody has seen anything may be true. */
-static enum ws_real_hands hands_of(const struct ws_real_checked_kernel *k)
+enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k)
 {
 	if (!k || k->why || k->orders_host)
 		return WS_REAL_HANDS_HOST;
@@ -155,7 +155,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.judged = ws_real_history_begin(f);
 	l.gpu = ws_real_race_begin();
 	if (!captured)
-		compared = ws_real_stream_launches(lane, hands_of(k), &place) && said;
+		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &place) && said;
 	if (!captured && ws_real_may_wait(k))
 		ws_real_stream_may_wait(lane);
 	if (with) {
@@ -269,7 +269,10 @@ static void note_events(const struct config *c, bool per_thread)
 		if (a->id != PROGRAMMATIC_EVENT && a->id != LAUNCH_COMPLETION_EVENT)
 			continue;
 		memcpy(&event, a->value, sizeof event);
-		ws_real_event_recorded(event, (struct ws_real_lane){ c->stream, per_thread });
+		if (ws_real_is_captured(c->stream, per_thread))
+			ws_real_event_ended(event);
+		else
+			ws_real_event_recorded(event, (struct ws_real_lane){ c->stream, per_thread });
 	}
 }
 

@@ -63,65 +63,87 @@ int ws_real_cuStreamQuery_ptsz(void *stream)
 	return asked(ws_real.cuStreamQuery_ptsz(stream), of_thread(stream));
 }
 
+/* In a stream that is captured events join nodes of the graph, and tell nothing of streams. The event's own record is gone. */
+static void waits(struct ws_real_lane lane, void *event)
+{
+	if (!ws_real_is_captured(lane.stream, lane.per_thread))
+		ws_real_stream_waits(lane, event);
+}
+
+static void recorded(void *event, struct ws_real_lane lane)
+{
+	if (ws_real_is_captured(lane.stream, lane.per_thread))
+		ws_real_event_ended(event);
+	else
+		ws_real_event_recorded(event, lane);
+}
+
+/* A function of the host in the stream. */
+static void calls(struct ws_real_lane lane)
+{
+	if (!ws_real_is_captured(lane.stream, lane.per_thread))
+		ws_real_host_waits_stream(lane);
+}
+
 int ws_real_cuStreamWaitEvent(void *stream, void *event, unsigned flags)
 {
-	ws_real_stream_waits(of_process(stream), event);
+	waits(of_process(stream), event);
 	return ws_real.cuStreamWaitEvent(stream, event, flags);
 }
 
 int ws_real_cuStreamWaitEvent_ptsz(void *stream, void *event, unsigned flags)
 {
-	ws_real_stream_waits(of_thread(stream), event);
+	waits(of_thread(stream), event);
 	return ws_real.cuStreamWaitEvent_ptsz(stream, event, flags);
 }
 
 /* ---- functions of the host in a stream: they come behind what is before them there, and the host may hand that on ---- */
 int ws_real_cuStreamAddCallback(void *stream, void (*f)(void *, int, void *), void *user, unsigned flags)
 {
-	ws_real_host_waits_stream(of_process(stream));
+	calls(of_process(stream));
 	return ws_real.cuStreamAddCallback(stream, f, user, flags);
 }
 
 int ws_real_cuStreamAddCallback_ptsz(void *stream, void (*f)(void *, int, void *), void *user, unsigned flags)
 {
-	ws_real_host_waits_stream(of_thread(stream));
+	calls(of_thread(stream));
 	return ws_real.cuStreamAddCallback_ptsz(stream, f, user, flags);
 }
 
 int ws_real_cuLaunchHostFunc(void *stream, void (*f)(void *), void *user)
 {
-	ws_real_host_waits_stream(of_process(stream));
+	calls(of_process(stream));
 	return ws_real.cuLaunchHostFunc(stream, f, user);
 }
 
 int ws_real_cuLaunchHostFunc_ptsz(void *stream, void (*f)(void *), void *user)
 {
-	ws_real_host_waits_stream(of_thread(stream));
+	calls(of_thread(stream));
 	return ws_real.cuLaunchHostFunc_ptsz(stream, f, user);
 }
 
 /* ---- events ---- */
 int ws_real_cuEventRecord(void *event, void *stream)
 {
-	ws_real_event_recorded(event, of_process(stream));
+	recorded(event, of_process(stream));
 	return ws_real.cuEventRecord(event, stream);
 }
 
 int ws_real_cuEventRecord_ptsz(void *event, void *stream)
 {
-	ws_real_event_recorded(event, of_thread(stream));
+	recorded(event, of_thread(stream));
 	return ws_real.cuEventRecord_ptsz(event, stream);
 }
 
 int ws_real_cuEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
-	ws_real_event_recorded(event, of_process(stream));
+	recorded(event, of_process(stream));
 	return ws_real.cuEventRecordWithFlags(event, stream, flags);
 }
 
 int ws_real_cuEventRecordWithFlags_ptsz(void *event, void *stream, unsigned flags)
 {
-	ws_real_event_recorded(event, of_thread(stream));
+	recorded(event, of_thread(stream));
 	return ws_real.cuEventRecordWithFlags_ptsz(event, stream, flags);
 }
 

@@ -80,8 +80,10 @@ static struct ws_gpu_module *load_copies(struct race_rig *r, struct ws_ptx_modul
 static void run_copy(struct race_rig *r, struct ws_gpu_module *copies, const struct launched *l, const struct ws_mem *m, uint64_t at,
                      const struct ws_race_launch *said)
 {
-	struct { uint64_t at, width, pitch, rows; uint32_t write, gap[3]; struct ws_race_launch launch; } p = {
-		at + l->from, l->to - l->from, PITCH, l->rows, l->kind == COPY_WRITES, { 0 }, *said };
+	bool boxes = l->from % 3 == 0;       /* the rows are slices of one row */
+	struct { uint64_t at, width, pitch, rows, slice, of_slice; uint32_t write, gap[3]; struct ws_race_launch launch; } p = {
+		at + l->from, l->to - l->from, boxes ? 0 : PITCH, l->rows, boxes ? PITCH : 0, boxes ? 1 : l->rows,
+		l->kind == COPY_WRITES, { 0 }, *said };
 	struct ws_gpu_kernel *k = ws_gpu_module_kernel(copies, "range");
 	struct ws_gpu_launch launch = { .grid = { 1 + l->from % 2, 1, 1 }, .block = { 64, 1, 1 }, .params = &p };
 	uint8_t before[4 * WORDS + 1024];

@@ -310,6 +310,114 @@ static void kernels_that_wait(void)
 	assert_int_equal(copy_in(in(1)).mark, 0);
 }
 
+/* ---- graphs ---- */
+/* Steps that launch, each with the one that it depends on, -1 = none. */
+static struct ws_real_run run_of(const int *before, size_t n)
+{
+	struct ws_real_run r = { .steps = ws_alloc(n * sizeof *r.steps), .n = n };
+
+	for (size_t k = 0; k < n; k++) {
+		r.steps[k].does = WS_REAL_STEP_LAUNCHES;
+		r.steps[k].before = ws_alloc(sizeof *r.steps[k].before);
+		r.steps[k].nbefore = before[k] >= 0;
+		*r.steps[k].before = before[k] >= 0 ? (uint32_t)before[k] : 0;
+	}
+	return r;
+}
+
+static struct ws_race_launch of(const struct ws_real_run *r, size_t step)
+{
+	struct ws_race_launch none = { 0 };
+
+	return r->steps[step].compared ? r->steps[step].said[0] : none;
+}
+
+static void graphs(void)
+{
+	static const int diamond[] = { -1, 0, 0, 2 };
+	struct ws_real_run r = run_of(diamond, 4);
+	struct ws_race_launch a, b, first, last;
+
+	make_streams();
+	a = launch(in(0));
+	b = launch(in(1));
+	ws_real_stream_runs(in(0), &r);
+	first = of(&r, 0);
+	last = of(&r, 3);
+	expect(a, first, true);
+	expect(b, first, false);
+	expect(first, of(&r, 1), true);
+	expect(first, last, true);
+	expect(of(&r, 1), of(&r, 2), false);
+	expect(of(&r, 1), last, false);
+	assert_int_equal(first.stream, WS_RACE_OF_GRAPH | 1);
+	a = launch(in(0));
+	expect(last, a, true);
+	expect(of(&r, 1), a, true);
+	expect(last, launch(in(1)), false);
+	/* Once more, elsewhere: never beside itself. */
+	b = of(&r, 1);
+	ws_real_stream_runs(in(2), &r);
+	expect(b, of(&r, 0), true);
+	expect(last, of(&r, 0), true);
+	expect(a, of(&r, 0), false);
+	assert_int_equal(of(&r, 0).stream, WS_RACE_OF_GRAPH | 3);
+	b = of(&r, 1);
+	r.steps[1].off = true;
+	ws_real_stream_runs(in(5), &r);              /* a stream that is not known */
+	assert_int_equal(of(&r, 0).mark, 0);
+	ws_real_stream_runs(in(1), &r);
+	assert_int_equal(of(&r, 1).mark, 0);
+	expect(b, of(&r, 3), true);
+	ws_real_run_free(&r);
+}
+
+/* Its branches are few, however often it forks and joins; what it does besides launches. */
+static void graphs_with_events(void)
+{
+	int forks[201];
+	struct ws_real_run r;
+	struct ws_race_launch a, b;
+
+	make_streams();
+	for (int k = 0; k < 201; k++)
+		forks[k] = k - 1 - (k % 3 == 2);
+	r = run_of(forks, 201);
+	for (uint32_t k = 3; k < 201; k += 3) {              /* a step behind two, and two behind that one */
+		r.steps[k].before = ws_realloc(r.steps[k].before, 2 * sizeof *r.steps[k].before);
+		r.steps[k].before[r.steps[k].nbefore++] = k - 2;
+	}
+	ws_real_stream_runs(in(0), &r);
+	assert_int_equal(r.nbranches, 1);
+	expect(of(&r, 7), of(&r, 8), false);
+	expect(of(&r, 7), of(&r, 9), true);
+	expect(of(&r, 8), of(&r, 9), true);
+	ws_real_run_free(&r);
+	r = run_of((const int[]){ -1, 0, 0, -1 }, 4);
+	r.steps[1].does = WS_REAL_STEP_RECORDS;
+	r.steps[1].event = EVENT(0);
+	r.steps[3].does = WS_REAL_STEP_CALLS_HOST;
+	ws_real_stream_runs(in(0), &r);
+	a = of(&r, 0);
+	b = of(&r, 2);
+	ws_real_stream_waits(in(1), EVENT(0));
+	expect(a, launch(in(1)), true);
+	expect(b, launch(in(1)), false);
+	r.steps[1].does = WS_REAL_STEP_WAITS;
+	ws_real_event_recorded(EVENT(0), in(2));
+	r.steps[0].does = WS_REAL_STEP_MOVES;
+	r.steps[0].ranges = 2;
+	a = launch(in(2));
+	ws_real_stream_runs(in(0), &r);
+	expect(a, of(&r, 2), false);
+	expect(r.steps[0].said[0], r.steps[0].said[1], true);
+	r.may_wait = true;
+	ws_real_stream_runs(in(0), &r);
+	assert_false(r.steps[0].compared);
+	assert_true(r.steps[2].compared);
+	ws_real_run_free(&r);
+}
+
 static void *launch_there(void *out)
 {
 	*(struct ws_race_launch *)out = launch(per_thread);
@@ -378,10 +486,10 @@ static void unfollowed_calls(void)
 /* ---- each in a process ---- */
 static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
 	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, copies,
-	kernels_that_wait, threads, unfollowed_calls };
+	kernels_that_wait, graphs, graphs_with_events, threads, unfollowed_calls };
 static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
 	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "copies",
-	"kernels_that_wait", "threads", "unfollowed_calls" };
+	"kernels_that_wait", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
 
 static int run_one(unsigned long n)
 {

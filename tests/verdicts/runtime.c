@@ -1,5 +1,4 @@
-/* Stands in for NVIDIA's shared runtime where there is no GPU: as much of it as the programs of tests/detect use that have
- * no graph, over the driver API. Kernels are loaded when the program starts, and found at their launch. */
+/* Stands in for NVIDIA's shared runtime where there is no GPU: as much of it as the programs of tests/detect use, over the driver API. Kernels are loaded when the program starts, and found at their launch. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,6 +17,11 @@ int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, vo
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuLaunchKernelEx(const void *, void *, void **, void **);
 int cuLaunchKernel_ptsz(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuStreamBeginCapture_v2(void *, int), cuStreamEndCapture(void *, void **), cuGraphCreate(void **, unsigned);
+int cuGraphAddKernelNode_v2(void **, void *, void *const *, size_t, const void *);
+int cuGraphAddDependencies(void *, void *const *, void *const *, size_t);
+int cuGraphInstantiateWithFlags(void **, void *, unsigned long long), cuGraphLaunch(void *, void *);
+int cuMemAllocAsync(uint64_t *, size_t, void *), cuMemFreeAsync(uint64_t, void *);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
 struct dim3 { unsigned x, y, z; };
@@ -132,6 +136,38 @@ int cudaLaunchCooperativeKernel(const void *f, struct dim3 g, struct dim3 b, voi
 	return last = cuLaunchCooperativeKernel(kernel_of(f), g.x, g.y, g.z, b.x, b.y, b.z, (unsigned)shared, stream, params);
 }
 
+struct config { struct dim3 grid, block; size_t shared; void *stream, *attributes; unsigned n; };
+
+int cudaLaunchKernelExC(const struct config *c, const void *f, void **params)
+{
+	struct { struct dim3 grid, block; unsigned shared; void *stream, *attributes; unsigned n; } config =
+		{ c->grid, c->block, (unsigned)c->shared, c->stream, c->attributes, c->n };
+
+	return last = start() || cuLaunchKernelEx(&config, kernel_of(f), params, NULL);
+}
+
+/* ---- graphs ---- */
+int cudaStreamBeginCapture(void *stream, int mode) { return start() || cuStreamBeginCapture_v2(stream, mode); }
+int cudaStreamEndCapture(void *stream, void **graph) { return cuStreamEndCapture(stream, graph); }
+int cudaGraphCreate(void **graph, unsigned flags) { return start() || cuGraphCreate(graph, flags); }
+int cudaGraphInstantiate(void **exec, void *graph, unsigned long long flags) { return cuGraphInstantiateWithFlags(exec, graph, flags); }
+int cudaGraphLaunch(void *exec, void *stream) { return cuGraphLaunch(exec, stream); }
+
+struct node { void *func; struct dim3 grid, block; unsigned shared; void **params, **extra; };
+
+int cudaGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n, const struct node *p)
+{
+	struct { struct node own; void *kernel, *context; } all = { *p, kernel_of(p->func), NULL };
+
+	all.own.func = NULL;
+	return cuGraphAddKernelNode_v2(node, graph, before, n, &all);
+}
+
+int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *edges, size_t n)
+{
+	return cuGraphAddDependencies(graph, from, to, n);
+}
+
 /* ---- streams and events ---- */
 int cudaStreamCreate(void **stream) { return start() || cuStreamCreate(stream, 0); }
 int cudaStreamCreateWithFlags(void **stream, unsigned flags) { return start() || cuStreamCreate(stream, flags); }
@@ -169,6 +205,8 @@ int cudaMalloc(void **p, size_t size) { return start() || cuMemAlloc_v2((uint64_
 int cudaHostAlloc(void **p, size_t size, unsigned flags) { return start() || cuMemHostAlloc(p, size, flags); }
 int cudaMallocHost(void **p, size_t size) { return start() || cuMemHostAlloc(p, size, 0); }
 int cudaMallocManaged(void **p, size_t size, unsigned flags) { return start() || cuMemAllocManaged((uint64_t *)p, size, flags); }
+int cudaMallocAsync(void **p, size_t size, void *stream) { return start() || cuMemAllocAsync((uint64_t *)p, size, stream); }
+int cudaFreeAsync(void *p, void *stream) { return cuMemFreeAsync((uint64_t)(uintptr_t)p, stream); }
 int cudaFree(void *p) { return cuMemFree_v2((uint64_t)(uintptr_t)p); }
 int cudaMemset(void *p, int value, size_t n) { return cuMemsetD8_v2((uint64_t)(uintptr_t)p, (unsigned char)value, n); }
 
