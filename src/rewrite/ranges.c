@@ -20,14 +20,16 @@
 
 enum {
 	MOST_GROUPS = 96,                /* before what goes on in equal steps becomes one */
-	MOST_COMPARED = 24, MOST_OWN = 6,        /* when they are compared in pairs; those that write */
-	MOST_INTERVALS = 4
+	MOST_COMPARED = 24, MOST_OWN = 12,       /* when they are compared in pairs; those that write */
+	MOST_BOTH = 64,                  /* pairs of groups, where all are proved together and each for itself, too */
+	MOST_INTERVALS = 4, MOST_CALLED = 8
 };
 
 enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN, NOT_REACHED };
 
 struct group {                           /* accesses of one address but for a constant; or of one allocation */
 	struct sum sum;                  /* without it; of an allocation: the pointer into it */
+	struct sum row;                  /* a part of it: where a thread is in its row, of several groups that are one; 0: no such thing */
 	bool area;                       /* an allocation: somewhere in it */
 	bool several;                    /* or in another one: some accesses are of several groups */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
@@ -50,6 +52,8 @@ struct ws_ranges {
 	unsigned ngroups, nwriting;      /* those that write come first */
 	size_t duties_of_writes;
 	bool unknown_reads;              /* there are reads without bounds */
+	const struct ws_ptx_sym *called[MOST_CALLED];    /* variables that called functions read */
+	unsigned ncalled;
 	uint32_t widest;                 /* bytes of a read */
 	uint8_t *how, *group;            /* by instruction */
 	struct rare rare[MOST_RARE];     /* what is taken to be false: accesses that need it are NOT_REACHED */
@@ -97,6 +101,28 @@ static bool writes_unseen(const struct ws_rw_access *a)
 	       a->inst->space != WS_SPACE_SHARED;
 }
 
+/* What a function reads in variables is known as that of the kernel's own accesses is; else nothing is. */
+static void note_read(struct ws_ranges *g, struct values *v, const struct ws_rw_access *a)
+{
+	struct bases b;
+
+	if (!ws_area_bases(v, a, &b) || b.n != 1 || v->leaves[b.leaf[0]].kind != LEAF_SYMBOL || g->ncalled == MOST_CALLED)
+		g->unknown_reads = true;
+	else
+		g->called[g->ncalled++] = v->leaves[b.leaf[0]].sym;
+}
+
+static void note_reads(struct ws_ranges *g, struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n)
+{
+	struct values v;
+
+	ws_values_init(&v, f);
+	for (uint32_t k = 0; k < n; k++)
+		if (may_be_global(&list[k]) && !not_global(&v, list[k].address->reg, 0))
+			note_read(g, &v, &list[k]);
+	ws_values_free(&v);
+}
+
 /* What the functions do that the kernel calls: false if they write to global memory. */
 static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k)
 {
@@ -108,11 +134,10 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 		if (f == k->func || f->declared_only || !ws_rw_reaches(k, f))
 			continue;
 		list = ws_rw_accesses(f, &n);
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; i < n; i++)
 			if (writes_unseen(&list[i]) || (may_be_global(&list[i]) && list[i].kind != WS_RW_READ))
 				return false;
-			g->unknown_reads |= may_be_global(&list[i]);
-		}
+		note_reads(g, f, list, n);
 	}
 	return true;
 }
@@ -132,9 +157,8 @@ static bool may_meet(const struct ws_rw_access *a)
 	return a->kind == WS_RW_ATOMIC && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS);
 }
 
-/* The group of that sum with one access more, of the bytes from sum + first to before sum + last; NULL: there are too many. */
-static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
-			  int64_t last)
+/* The group of that sum; NULL: there are too many. */
+static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area)
 {
 	struct group *x = g->groups;
 	unsigned k = 0;
@@ -143,10 +167,24 @@ static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, con
 		k++;
 	if (k == MOST_GROUPS)
 		return NULL;
-	x += k;
-	if (k == g->ngroups) {
-		g->ngroups++;
-		*x = (struct group){ .sum = *s, .area = area, .first = first, .last = last, .meets = true, .bytes = a->bytes };
+	if (k == g->ngroups)
+		x[g->ngroups++] = (struct group){ .sum = *s, .area = area };
+	return &x[k];
+}
+
+/* The group of that sum with one access more, of the bytes from sum + first to before sum + last; NULL: there are too many. */
+static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
+			  int64_t last)
+{
+	struct group *x = group_of(g, s, area);
+
+	if (!x)
+		return NULL;
+	if (!x->bytes) {
+		x->first = first;
+		x->last = last;
+		x->meets = true;
+		x->bytes = a->bytes;
 	}
 	x->meets &= may_meet(a) && x->bytes == a->bytes;
 	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
@@ -154,7 +192,7 @@ static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, con
 	x->last = last > x->last ? last : x->last;
 	x->writes |= a->kind != WS_RW_READ;
 	x->reads |= a->kind == WS_RW_READ;
-	g->group[a->inst->index] = (uint8_t)k;
+	g->group[a->inst->index] = (uint8_t)(x - g->groups);
 	return x;
 }
 
@@ -266,7 +304,7 @@ static void find_pins(struct ws_ranges *g, unsigned k)
 	for (uint32_t i = 0; i < g->n && (first || g->groups[k].pins.n); i++) {
 		uint32_t at = g->list[i].inst->index;
 
-		if (g->group[at] != k || g->how[at] != OWN)
+		if (g->group[at] != k || (g->how[at] != OWN && g->how[at] != BOUNDED_READ))
 			continue;
 		ws_pins_find(&g->v, &g->list[i], &some);
 		if (first)
@@ -370,6 +408,103 @@ static void spread(struct ws_ranges *g)
 	}
 }
 
+/* ---- rows of threads ----
+ * Addresses are a part that tells threads apart, and one that is the same in all threads but for where in its loops each is. Groups
+ * with the same first part are one group whose bytes are all that the second part comes to, if they would meet in any case; or
+ * if one thread alone comes to all of them. */
+static bool is_place_in_row(const struct values *v, const struct term *t)
+{
+	for (uint32_t n = 0; n < t->n; n++) {
+		const struct leaf *l = &v->leaves[t->leaf[n]];
+		bool place = l->kind == LEAF_COUNTED || l->kind == LEAF_DIGIT || (l->kind == LEAF_ONE_OF && !l->reg);
+
+		if (!place && (!l->fixed || ws_leaf_is_pointer(l)))
+			return false;
+	}
+	return true;
+}
+
+/* begin: what is fixed of the row. false: it is not so made. */
+static bool split_row(const struct values *v, const struct group *x, struct sum *apart, struct sum *row, struct sum *begin)
+{
+	apart->n = row->n = begin->n = 0;
+	for (uint32_t k = 0; k < x->sum.n; k++) {
+		const struct sum one = { 1, { x->sum.t[k] } };
+
+		if (is_place_in_row(v, &x->sum.t[k])) {
+			row->t[row->n++] = x->sum.t[k];
+			if (ws_sum_fixed(v, &one))
+				begin->t[begin->n++] = x->sum.t[k];
+		} else if (ws_sum_in_time(v, &one)) {
+			return false;
+		} else {
+			apart->t[apart->n++] = x->sum.t[k];
+		}
+	}
+	return !x->area;
+}
+
+/* Is all that tells their threads apart what one thread alone comes to? */
+static bool of_one_thread(struct ws_ranges *g, unsigned k, unsigned m, const struct sum *apart)
+{
+	struct pins pins;
+
+	if (!ws_sum_fixed(&g->v, apart))
+		return false;
+	find_pins(g, k);
+	find_pins(g, m);
+	pins = g->groups[k].pins;
+	ws_pins_intersect(&pins, &g->groups[m].pins);
+	return pins.n > 0;
+}
+
+static bool shares_rows(struct ws_ranges *g, unsigned k, unsigned m)
+{
+	const struct group *a = &g->groups[k], *b = &g->groups[m];
+	struct sum apart[2], row[2], begin[2];
+
+	if ((a->meets && b->meets) || !split_row(&g->v, a, &apart[0], &row[0], &begin[0]) ||
+	    !split_row(&g->v, b, &apart[1], &row[1], &begin[1]) || !ws_sum_equal(&apart[0], &apart[1]))
+		return false;
+	return a->row.n || (ws_sum_equal(&begin[0], &begin[1]) && a->first < b->last && b->first < a->last) ||
+	       of_one_thread(g, k, m, &apart[0]);
+}
+
+/* Group m becomes a part of k, that writes. */
+static bool join_rows_of(struct ws_ranges *g, unsigned k, unsigned m)
+{
+	struct group *const both[] = { &g->groups[k], &g->groups[m] };
+	struct leaf l = { .kind = LEAF_ONE_OF, .nof = 2, .in_time = true, .offset = (int64_t)g->v.nleaves };
+	struct sum apart, row, begin;
+	int64_t bytes = 0;
+
+	for (unsigned n = 0; n < 2; n++) {
+		if (!split_row(&g->v, both[n], &apart, &row, &begin) ||
+		    !ws_sum_add(&row, &(struct sum){ 1, { { .factor = 1 } } }, both[n]->first))
+			return false;
+		l.of[n] = ws_value_keep(&g->v, &row);
+		bytes = both[n]->last - both[n]->first > bytes ? both[n]->last - both[n]->first : bytes;
+	}
+	if (!ws_value_leaf(&g->v, &l, &row) || !ws_sum_add(&apart, &row, 1))
+		return false;
+	both[0]->sum = apart;
+	both[0]->row = row;
+	both[0]->first = 0;
+	both[0]->last = bytes;
+	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
+		if (g->group[i] == m && g->how[i] == BOUNDED_READ)
+			g->how[i] = OWN;
+	remove_group(g, m, k);
+	return true;
+}
+
+static void join_rows(struct ws_ranges *g)
+{
+	for (unsigned k = 0; k < g->nwriting; k++)
+		for (unsigned m = k + 1; m < g->ngroups;)
+			m = shares_rows(g, k, m) && join_rows_of(g, k, m) ? k + 1 : m + 1;
+}
+
 /* Reads in groups beyond those that are compared are as if nothing was known of them; those of allocations may be in
  * several. */
 static bool leave_out_many(struct ws_ranges *g)
@@ -451,9 +586,37 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 	}
 }
 
+/* Those of functions that are called. */
+static void add_called(struct ws_ranges *g)
+{
+	for (unsigned k = 0; k < g->ncalled; k++) {
+		const struct leaf l = { .kind = LEAF_SYMBOL, .sym = g->called[k], .fixed = true };
+		struct sum s;
+		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true) : NULL;
+
+		g->unknown_reads |= !x;
+		if (!x)
+			continue;
+		x->reads = true;
+		x->meets = false;
+		x->bytes = x->bytes ? x->bytes : 1;
+	}
+}
+
+/* Without the row, if there is one. */
+static struct sum what_tells_apart(const struct group *x)
+{
+	struct sum s = x->sum;
+
+	ws_sum_add(&s, &x->row, -1);
+	return s;
+}
+
 static bool may_be_apart(const struct ws_ranges *g, const struct group *x)
 {
-	return x->meets || (!x->area && ws_can_be_apart(&g->v, &x->sum));
+	const struct sum s = what_tells_apart(x);
+
+	return x->meets || (!x->area && ws_can_be_apart(&g->v, &s));
 }
 
 /* May it be that no access of a launch has a race, as far as can be said before? */
@@ -468,8 +631,10 @@ static bool may_own(const struct ws_ranges *g)
 }
 
 /* May it be that those of a group have none, though others may? */
-static bool may_partly(const struct ws_ranges *g)
+static bool may_partly(const struct ws_ranges *g, bool own)
 {
+	if (own && g->nwriting * g->ngroups > MOST_BOTH)
+		return false;
 	for (unsigned k = 0; k < g->nwriting; k++)
 		if (may_be_apart(g, &g->groups[k]) && !g->groups[k].several)
 			return g->nwriting > 1 && g->nwriting <= MOST_OWN && !g->unknown_reads;
@@ -950,6 +1115,13 @@ static bool may_touch(const struct group *a, const struct group *b)
 	return a->meets && b->meets && a->bytes == b->bytes;
 }
 
+static void demand_apart(struct entry *e, const struct group *x)
+{
+	const struct sum s = what_tells_apart(x);
+
+	ws_entry_rows_apart(e, &s, &x->row, x->last - x->first, &x->pins);
+}
+
 static void decide_own(struct ws_ranges *g, struct entry *e)
 {
 	g->own = new_predicate(g, e);
@@ -960,7 +1132,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 			if (!may_touch(x, &g->groups[m]))
 				demand_disjoint(g, e, x, &g->groups[m]);
 		if (!x->meets)
-			ws_entry_apart(e, &x->sum, x->last - x->first, &x->pins);
+			demand_apart(e, x);
 	}
 }
 
@@ -978,7 +1150,9 @@ static void decide_partly(struct ws_ranges *g, struct entry *e, const char *boun
 			if (m != k && !(m < g->nwriting && may_touch(x, &g->groups[m])))
 				demand_disjoint(g, e, m < g->nwriting ? x : &g->groups[m], m < g->nwriting ? &g->groups[m] : x);
 		if (!x->meets)
-			ws_entry_apart(e, &x->sum, x->last - x->first, &x->pins);
+			demand_apart(e, x);
+		if (g->own)
+			ws_code_add(e->c, "or.pred %s, %s, %s;", g->partly[k], g->partly[k], g->own);
 	}
 }
 
@@ -1049,11 +1223,11 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 		bounds_of_group(&e, &g->groups[k]);
 	if (reads_unproved(g) && !g->nrare)
 		make_intervals(g, &e);
-	if (own || g->ngroups > g->nwriting || may_partly(g)) {
+	if (own || g->ngroups > g->nwriting || may_partly(g, own)) {
 		bounded = decide_quiet(g, &e, own);
 		if (own)
 			decide_own(g, &e);
-		else if (may_partly(g) && !g->nrare)
+		if (may_partly(g, own) && !g->nrare)
 			decide_partly(g, &e, bounded);
 	}
 	if (silence)
@@ -1114,7 +1288,9 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 		return false;
 	add_reads(g, g->list, g->n);
 	join_pinned(g);
+	add_called(g);
 	spread(g);
+	join_rows(g);
 	for (unsigned m = 0; m < g->nwriting; m++)
 		find_pins(g, m);
 	find_intervals(g, reach, k);
@@ -1166,7 +1342,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	own = may_own(g);
 	all = (g->nwriting ? own : shared || proved) && calls_nothing(reach, k) &&
 	      may_be_silent(g, list, n, needless, shared, proved, &silence);
-	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g))))
+	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g, own))))
 		write_entry(g, own && g->nwriting, all ? &silence : NULL);
 	return g;
 }
@@ -1222,7 +1398,7 @@ static const char *of_group(const struct ws_ranges *g, const struct ws_rw_access
 {
 	unsigned k = g->group[a->inst->index];
 
-	return g->own || k >= MOST_OWN ? g->own : g->partly[k];
+	return k < MOST_OWN && g->partly[k] ? g->partly[k] : g->own;
 }
 
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,

@@ -543,6 +543,18 @@ static bool before(const struct values *v, const struct digit *a, const struct d
 	return amount(x->factor) != amount(y->factor) ? amount(x->factor) < amount(y->factor) : params_in(v, x) < params_in(v, y);
 }
 
+/* What counts the rounds of a loop goes on by its step in each. */
+static bool by_step(const struct values *v, struct digit *d)
+{
+	const struct leaf *l = &v->leaves[d->leaf];
+	struct sum weight = d->weight;
+
+	if (l->kind != LEAF_COUNTED)
+		return true;
+	d->weight.n = 0;
+	return ws_sum_add_product(&d->weight, &weight, l->step);
+}
+
 static bool find_digits(const struct values *v, const struct sum *s, struct digit *list, unsigned *n)
 {
 	uint32_t leaf;
@@ -553,7 +565,7 @@ static bool find_digits(const struct values *v, const struct sum *s, struct digi
 		    (leaf != UINT32_MAX && !add_to_digit(list, n, leaf, &s->t[k])))
 			return false;
 	for (unsigned k = 0; k < *n; k++) {
-		if (!list[k].weight.n)
+		if (!by_step(v, &list[k]) || !list[k].weight.n)
 			return false;
 		for (unsigned m = k; m && before(v, &list[m], &list[m - 1]); m--) {
 			struct digit d = list[m];
@@ -563,6 +575,11 @@ static bool find_digits(const struct values *v, const struct sum *s, struct digi
 		}
 	}
 	return true;
+}
+
+static bool each_thread_has_all(const struct leaf *l)
+{
+	return l->kind == LEAF_DIGIT || l->kind == LEAF_COUNTED;
 }
 
 static bool is_part(const struct leaf *l)
@@ -589,7 +606,7 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 	for (unsigned k = 0; k < n; k++) {
 		const struct leaf *l = &v->leaves[list[k].leaf];
 
-		if (coordinate(l) >= 0 || l->kind == LEAF_DIGIT)
+		if (coordinate(l) >= 0 || each_thread_has_all(l))
 			continue;
 		if (is_part(l)) {
 			if (l->in_time || (has_pair(v, list, n, l) && !can_be_apart(v, l->of[0], depth + 1)))
@@ -670,7 +687,7 @@ static int64_t odd_factor(const struct values *v, const struct sum *s)
 static bool tells_alone(const struct entry *e, const struct digit *list, unsigned n, const struct leaf *l)
 {
 	for (unsigned k = 0; k < n; k++)
-		if (&e->v->leaves[list[k].leaf] != l && e->v->leaves[list[k].leaf].kind != LEAF_DIGIT)
+		if (&e->v->leaves[list[k].leaf] != l && !each_thread_has_all(&e->v->leaves[list[k].leaf]))
 			return false;
 	return l->kind == LEAF_REMAINDER && l->k && !(e->pins && e->pins->n);
 }
@@ -702,6 +719,18 @@ static void apart_by_remainder(struct entry *e, const struct leaf *l, unsigned *
 	apart(e, &y, ws_entry_number(1), covered);
 }
 
+/* How far the greatest is from the least, in weights of the digit. */
+static struct num numbers_of(struct entry *e, struct leaf *l)
+{
+	struct num n;
+
+	if (l->kind != LEAF_COUNTED)
+		return difference(e, l->hi, l->lo);
+	n = choose(e, "max.s64", rounds(e, l), ws_entry_number(0));
+	n.negative = false;
+	return n;
+}
+
 static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
 	struct num weight;
@@ -717,10 +746,10 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		demand(e, weight, "ge", span);
 		weight.negative = false;
 		if (k + 1 < n)
-			span = ws_entry_add(e, span, multiply(e, weight, difference(e, l->hi, l->lo)));
+			span = ws_entry_add(e, span, multiply(e, weight, numbers_of(e, l)));
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
-		else if (is_part(l) ? tells_whole(e, list, n, l) : l->kind != LEAF_DIGIT)
+		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
 			apart(e, l->of[0], ws_entry_number(1), covered);
 		else if (tells_alone(e, list, n, l))
 			apart_by_remainder(e, l, covered);
@@ -762,10 +791,15 @@ static void apart_by(struct entry *e, const struct sum *s, struct num extent, un
 			       ws_entry_number(1));
 }
 
-void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins)
+void ws_entry_rows_apart(struct entry *e, const struct sum *s, const struct sum *row, int64_t extent, const struct pins *pins)
 {
+	struct num lo, hi, width;
+
+	ws_entry_bounds(e, row, &lo, &hi);
+	width = ws_entry_add(e, difference(e, hi, lo), ws_entry_number(extent));
+	narrow(e, &width, TERM_BITS);
 	e->pins = pins;
-	apart_by(e, s, ws_entry_number(extent), 0, COORDINATES);
+	apart_by(e, s, width, 0, COORDINATES);
 	e->pins = NULL;
 }
 

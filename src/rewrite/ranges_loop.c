@@ -1,14 +1,17 @@
 /* ranges_loop.c - registers that go on by a step in each round of a loop, as pointers do that compilers make of indices.
  *
- * The loop is one basic block. A counter in it, which goes on by a constant, is compared at the end with a number that is
+ * The loop has one last block, which goes back to its first one, and no other way out or in: often that is the same block. In the last
+ * one a counter goes on by a constant and is compared with a number that is
  * equally far from its beginning in all threads: until it is reached (!=), or passed (<, <=). So it is known at the
- * kernel's entry how many rounds there are, and what other registers can come to in them. */
+ * kernel's entry how many rounds there are, and what other registers can come to in them that go on in the last block, too. */
 #include "rewrite/ranges_priv.h"
 
 #include <stdlib.h>
 
 struct rounds {
-	const struct ws_ptx_block *b;
+	const struct ws_ptx_block *b;    /* the last block */
+	uint32_t first, last;            /* their numbers */
+	bool *in;                        /* by block: of the loop */
 	const struct ws_reg *counter;
 	const struct ws_ptx_inst *add, *compare;
 	int64_t step;
@@ -21,17 +24,65 @@ static bool in_block(const struct ws_ptx_block *b, const struct ws_ptx_inst *i)
 	return i->index >= b->first && i->index <= b->last;
 }
 
-static bool is_loop(const struct ws_ptx_block *b, uint32_t number)
+static bool in_loop(const struct rounds *n, const struct ws_ptx_inst *i)
 {
-	for (uint32_t k = 0; k < b->nsucc; k++)
-		if (b->succ[k] == number)
-			return b->nsucc == 2;
-	return false;
+	return n->in[i->block];
 }
 
-/* The only definition of r in the block adds to it; all others are outside, and say the same. */
-static const struct ws_ptx_inst *steps(struct values *v, const struct ws_ptx_block *b, const struct ws_reg *r,
-                                       struct sum *begin)
+/* Notes the blocks from which control comes to a block of the loop, but over its first one. false: it may begin elsewhere, too. */
+static bool add_before(const struct values *v, struct rounds *n, uint32_t block)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[block];
+
+	n->in[block] = true;
+	if (block == n->first)
+		return true;
+	for (uint32_t k = 0; k < b->npred; k++)
+		if (!n->in[b->pred[k]] && !add_before(v, n, b->pred[k]))
+			return false;
+	return b->npred > 0 && block;
+}
+
+/* Nothing goes out of the loop, or back to its first block, but the last one. */
+static bool is_closed(const struct values *v, const struct rounds *n)
+{
+	for (uint32_t k = 0; k < v->f->nblocks; k++)
+		for (uint32_t m = 0; m < v->f->blocks[k].nsucc && n->in[k] && k != n->last; m++)
+			if (!n->in[v->f->blocks[k].succ[m]] || v->f->blocks[k].succ[m] == n->first)
+				return false;
+	return true;
+}
+
+/* The loop that ends with the block: n->in is the caller's, all false. */
+static bool find_loop(const struct values *v, uint32_t last, struct rounds *n)
+{
+	enum { MOST = 2000 };
+
+	n->b = &v->f->blocks[last];
+	n->last = last;
+	if (n->b->nsucc != 2 || n->b->succ[0] == n->b->succ[1] || v->f->nblocks > MOST)
+		return false;
+	n->first = n->b->succ[v->f->blocks[n->b->succ[0]].first == n->b->last + 1];
+	return add_before(v, n, last) && n->in[n->first] && is_closed(v, n);
+}
+
+/* What is added to r by the instruction, or by the one before it in the block of which it is a copy (next = r + step; r = next);
+ * NULL: it does something else. */
+static const struct ws_operand *added(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	const struct ws_reg *next = i->op == WS_OP_mov && i->nops == 2 && i->ops[1].kind == WS_O_REG && !i->ops[1].component ?
+	                            i->ops[1].reg : NULL;
+	const struct defs *d = next ? &v->defs[next->index] : NULL;
+
+	if (!d)
+		return ws_value_added(i, r);
+	return d->n == 1 && d->at[0]->block == i->block && d->at[0]->index < i->index && !d->at[0]->guard &&
+	       ws_type_bytes((enum ws_type)i->type[0]) == ws_type_bytes(r->type) &&
+	       ws_type_bytes((enum ws_type)d->at[0]->type[0]) == ws_type_bytes(r->type) ? ws_value_added(d->at[0], r) : NULL;
+}
+
+/* The only definition of r in the loop adds to it, in the last block; all others are outside, and say the same. */
+static const struct ws_ptx_inst *steps(struct values *v, const struct rounds *n, const struct ws_reg *r, struct sum *begin)
 {
 	const struct defs *d = &v->defs[r->index];
 	const struct ws_ptx_inst *add = NULL;
@@ -41,8 +92,8 @@ static const struct ws_ptx_inst *steps(struct values *v, const struct ws_ptx_blo
 	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++) {
 		const struct ws_ptx_inst *i = d->at[k];
 
-		if (in_block(b, i)) {
-			if (add || i->guard || !ws_value_added(i, r))
+		if (in_loop(n, i)) {
+			if (add || i->guard || !in_block(n->b, i) || !added(v, i, r))
 				return NULL;
 			add = i;
 			continue;
@@ -102,15 +153,14 @@ static bool comes_to(const struct values *v, uint32_t from, uint32_t to, const s
 }
 
 /* From behind the loop to a block, without beginning anew with r. */
-static bool goes_on(const struct values *v, uint32_t loop, uint32_t to, const struct ws_reg *r)
+static bool goes_on(const struct values *v, const struct rounds *n, uint32_t to, const struct ws_reg *r)
 {
-	const struct ws_ptx_block *b = &v->f->blocks[loop];
 	bool *seen = ws_alloc(v->f->nblocks + 1), found = false;
 
-	for (uint32_t k = 0; k < b->nsucc; k++) {
-		uint32_t next = b->succ[k];
+	for (uint32_t k = 0; k < n->b->nsucc; k++) {
+		uint32_t next = n->b->succ[k];
 
-		if (next == loop)
+		if (next == n->first)
 			continue;
 		found |= next == to || (!sets_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) &&
 		                        comes_to(v, next, to, r, seen));
@@ -119,14 +169,14 @@ static bool goes_on(const struct values *v, uint32_t loop, uint32_t to, const st
 	return found;
 }
 
-/* The only block from which control comes to this one, but from the loop to itself; UINT32_MAX: there are several. */
-static uint32_t before(const struct values *v, uint32_t block, uint32_t loop)
+/* The only block from which control comes to this one, but from the end of the loop to its first; UINT32_MAX: there are several. */
+static uint32_t before(const struct values *v, const struct rounds *n, uint32_t block)
 {
 	const struct ws_ptx_block *b = &v->f->blocks[block];
 	uint32_t found = UINT32_MAX;
 
 	for (uint32_t k = 0; k < b->npred; k++) {
-		if (block == loop && b->pred[k] == loop)
+		if (block == n->first && b->pred[k] == n->last)
 			continue;
 		if (found != UINT32_MAX)
 			return UINT32_MAX;
@@ -153,14 +203,14 @@ static bool finds_unequal(const struct values *v, const struct rounds *n, const 
 	       c->cmp == (taken != last->guard_neg ? WS_NE : WS_EQ) && !sets_between(v, c->index, from->last, n->counter);
 }
 
-static bool entered_unequal(const struct values *v, const struct rounds *n, uint32_t loop)
+static bool entered_unequal(const struct values *v, const struct rounds *n)
 {
 	enum { FAR = 4 };
-	uint32_t to = loop, from;
+	uint32_t to = n->first, from;
 
 	for (unsigned far = 0; far < FAR; far++, to = from) {
-		from = before(v, to, loop);
-		if (from == UINT32_MAX || from == loop)
+		from = before(v, n, to);
+		if (from == UINT32_MAX || n->in[from])
 			return false;
 		if (finds_unequal(v, n, &v->f->blocks[from], &v->f->blocks[to]))
 			return true;
@@ -171,15 +221,15 @@ static bool entered_unequal(const struct values *v, const struct rounds *n, uint
 }
 
 /* How far it is from the counter's beginning to its end, as a number of steps of n->step; false: not known. */
-static bool find_span(struct values *v, struct rounds *n, uint32_t loop, struct sum *span)
+static bool find_span(struct values *v, struct rounds *n, struct sum *span)
 {
 	const struct ws_operand *by, *end = n->equal ? &n->compare->ops[2] : n->bound.other;
 	unsigned bytes = ws_type_bytes(n->counter->type);
 	const struct sum one = { 1, { { .factor = 1 } } };
 	struct sum begin, to;
 
-	n->add = steps(v, n->b, n->counter, &begin);
-	by = n->add ? ws_value_added(n->add, n->counter) : NULL;
+	n->add = steps(v, n, n->counter, &begin);
+	by = n->add ? added(v, n->add, n->counter) : NULL;
 	if (!by || by->kind != WS_O_INT || n->add->index > n->compare->index || ws_sum_in_time(v, &begin) ||
 	    ws_type_bytes((enum ws_type)n->compare->type[0]) != bytes ||
 	    !ws_value_operand(v, end, bytes, n->compare, &to) || ws_sum_in_time(v, &to))
@@ -193,7 +243,7 @@ static bool find_span(struct values *v, struct rounds *n, uint32_t loop, struct 
 	if (!ws_sum_fixed(v, span))
 		return false;
 	if (n->equal) {
-		ws_value_duty(v, span, entered_unequal(v, n, loop) ? 0 : 1, INT32_MAX);
+		ws_value_duty(v, span, entered_unequal(v, n) ? 0 : 1, INT32_MAX);
 		return ws_value_duty_divides(v, span, n->step > 0 ? n->step : -n->step);
 	}
 	ws_value_must_fit(v, &begin, n->bound.type);
@@ -204,34 +254,46 @@ static bool find_span(struct values *v, struct rounds *n, uint32_t loop, struct 
 	return true;
 }
 
-bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+/* The block in which r goes on by a step; UINT32_MAX: it does not, or in several. */
+static uint32_t goes_on_in(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst **add)
 {
 	const struct defs *d = &v->defs[r->index];
-	struct leaf l = { .kind = LEAF_COUNTED, .reg = r, .in_time = true };
-	struct rounds n = { 0 };
-	const struct ws_ptx_inst *add = NULL;
-	struct sum step, span, rounds;
-	uint32_t loop;
 
+	*add = NULL;
 	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++)
-		if (ws_value_added(d->at[k], r))
-			add = d->at[k];
-	if (!add)
+		if (added(v, d->at[k], r))
+			*add = d->at[k];
+	return *add ? (*add)->block : UINT32_MAX;
+}
+
+/* n->in is the caller's. */
+static bool in_rounds(struct values *v, struct rounds *n, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_COUNTED, .reg = r, .in_time = true };
+	const struct ws_ptx_inst *add;
+	struct sum step, span, rounds;
+	uint32_t last = goes_on_in(v, r, &add);
+
+	if (last == UINT32_MAX || !find_loop(v, last, n) || steps(v, n, r, out) != add)
 		return false;
-	loop = add->block;
-	n.b = &v->f->blocks[loop];
-	if (!is_loop(n.b, loop) || steps(v, n.b, r, out) != add)
-		return false;
-	if (!in_block(n.b, at) && !goes_on(v, loop, at->block, r))
+	if (!in_loop(n, at) && !goes_on(v, n, at->block, r))
 		return true;
-	if (!find_compare(v, &n) ||
-	    goes_on(v, loop, loop, r) || goes_on(v, loop, loop, n.counter) || !find_span(v, &n, loop, &span) ||
-	    !ws_value_operand(v, ws_value_added(add, r), ws_type_bytes(r->type), add, &step) || !ws_sum_fixed(v, &step))
+	if (!find_compare(v, n) || goes_on(v, n, n->first, r) || goes_on(v, n, n->first, n->counter) || !find_span(v, n, &span) ||
+	    !ws_value_operand(v, added(v, add, r), ws_type_bytes(r->type), add, &step) || !ws_sum_fixed(v, &step))
 		return false;
-	l.k = !in_block(n.b, at) || at->index > add->index;
+	l.k = !in_loop(n, at) || (in_block(n->b, at) && at->index > add->index);
 	l.of[l.nof++] = ws_value_keep(v, &span);
-	l.by = n.step > 0 ? n.step : -n.step;
-	l.exact = n.equal;
+	l.by = n->step > 0 ? n->step : -n->step;
+	l.exact = n->equal;
 	l.step = ws_value_keep(v, &step);
 	return ws_value_leaf(v, &l, &rounds) && ws_sum_add(out, &rounds, 1);
+}
+
+bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	struct rounds n = { .in = ws_alloc(v->f->nblocks + 1) };
+	bool known = in_rounds(v, &n, r, at, out);
+
+	free(n.in);
+	return known;
 }

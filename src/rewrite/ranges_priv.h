@@ -234,8 +234,9 @@ void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *
 /* ---- ranges_entry.c, threads apart ---- */
 /* May threads be apart from each other by such addresses, if the launch is right? */
 bool ws_can_be_apart(const struct values *v, const struct sum *s);
-/* ok becomes false unless any two threads of which the pins hold have addresses that are `extent` bytes apart or more. */
-void ws_entry_apart(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
+/* ok becomes false unless any two threads of which the pins hold have addresses that are `extent` bytes apart or more, wherever in
+ * its row each is. */
+void ws_entry_rows_apart(struct entry *e, const struct sum *s, const struct sum *row, int64_t extent, const struct pins *pins);
 /* The same for any two threads of a block. */
 void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t extent, const struct pins *pins);
 /* What a sum has of the block's index, and the rest; false: too long. */

@@ -436,12 +436,14 @@ static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 
 	if (mask->kind != WS_O_INT)
 		return masked_by_register(v, i, bytes, out);
+	if (!k)
+		return number(out, 0);
 	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && !has_any(v, &of);
 	if (known && !ws_sum_fixed(v, &of) && (masked_in_middle(v, &of, k, out) || masked_by_number(v, &of, k, bytes, out)))
 		return true;
 	if (k >= (uint64_t)factor_limit)
 		return false;
-	if (!known && k)
+	if (!known)
 		return any_number(v, i->ops[0].reg, (int64_t)k, out);
 	if (known && ws_sum_fixed(v, &of)) {
 		l.of[l.nof++] = ws_value_keep(v, &of);

@@ -1052,6 +1052,88 @@ static void many_groups(void **state)
 	ws_buf_free(&b);
 }
 
+/* Rows of a thread's own, i * w + c, which it writes four words at a time and then what is left over, and reads two words at a time, in
+ * a loop of several blocks, and what is left over. */
+#define OWN_ROW(rest, second, step) KERNEL( \
+	"mul.lo.s32 %r30, %r4, %r6; and.b32 %r25, %r5, 3; sub.s32 %r23, %r5, %r25; mov.u32 %r24, 0; setp.lt.s32 %p1, %r5, 4; @%p1 bra REST;\n" \
+	"MAIN: add.s32 %r20, %r24, %r30; mul.wide.s32 %rd6, %r20, 4; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r4; st.global.u32 [%rd7+4], %r4;\n" \
+	"st.global.u32 [%rd7+8], %r4; st.global.u32 [%rd7+12], %r4; add.s32 %r24, %r24, 4; add.s32 %r23, %r23, -4; setp.ne.s32 %p2, %r23, 0; @%p2 bra MAIN;\n" \
+	"REST: setp.eq.s32 %p3, %r25, 0; @%p3 bra AGAIN; add.s32 %r21, %r24, " rest "; mul.wide.s32 %rd8, %r21, 4; add.s64 %rd9, %rd2, %rd8;\n" \
+	"LAST: st.global.u32 [%rd9], %r4; add.s64 %rd11, %rd9, 4; add.s32 %r25, %r25, -1; setp.ne.s32 %p4, %r25, 0; mov.u64 %rd9, %rd11; @%p4 bra LAST;\n" \
+	"AGAIN: and.b32 %r26, %r5, 1; sub.s32 %r27, %r5, %r26; mov.u32 %r28, 0; setp.lt.s32 %p5, %r5, 2; @%p5 bra ONE;\n" \
+	"TWO: add.s32 %r29, %r28, %r30; mul.wide.s32 %rd12, %r29, 4; add.s64 %rd13, %rd2, %rd12; ld.global.u32 %r31, [%rd13];\n" \
+	"setp.eq.s32 %p6, %r31, 7; @%p6 bra BOTH; add.s32 %r31, %r31, 1;\nBOTH: ld.global.u32 %r31, [%rd13+" second "];\n" \
+	"add.s32 %r28, %r28, 2; add.s32 %r27, %r27, " step "; setp.ne.s32 %p7, %r27, 0; @%p7 bra TWO;\n" \
+	"ONE: setp.eq.s32 %p8, %r26, 0; @%p8 bra END; add.s32 %r32, %r28, %r30; mul.wide.s32 %rd14, %r32, 4; add.s64 %rd15, %rd2, %rd14; ld.global.u32 %r31, [%rd15];\n")
+
+static void rows_of_their_own(void **state)
+{
+	const struct launch l = { { 2 }, { 8 }, 0, 7, 7 };
+	static const char fine[] = OWN_ROW("%r30", "4", "-2");
+
+	expect(fine, l, NONE);
+	expect(fine, (struct launch){ { 2 }, { 8 }, 0, 8, 9 }, NONE);
+	expect(fine, (struct launch){ { 2 }, { 8 }, 0, 8, 8 }, ALL(16 * 8, 16 * 8));   /* limited: no word is left over, but is counted */
+	expect(fine, (struct launch){ { 2 }, { 8 }, 0, 5, 6 }, NONE);
+	expect(fine, (struct launch){ { 2 }, { 8 }, 0, 3, 3 }, ALL(16 * 3, 16 * 3));   /* limited: no four words */
+	expect(fine, (struct launch){ { 2 }, { 8 }, 0, 7, 6 }, ALL(16 * 7, 16 * 7));   /* rows that overlap */
+	expect(fine, (struct launch){ { 2, 2 }, { 8 }, 0, 7, 7 }, ALL(32 * 7, 32 * 7));        /* two threads with one row */
+	expect(OWN_ROW("%r30", "8", "-2"), l, NONE);                                   /* reads a word more, which is the next row's only ... */
+	expect(OWN_ROW("%r30", "8", "-2"), (struct launch){ { 2 }, { 8 }, 0, 8, 8 }, ALL(16 * 8, 16 * 8));     /* ... here */
+	expect(OWN_ROW("%r6", "4", "-2"), l, ALL(16 * 7, 16 * 7));                             /* what is left over is not in the row */
+}
+
+/* A loop that something leaves before its end, or in which the counter does not go on in each round, has no known rounds. */
+#define ROW_LOOP(begin, leave) KERNEL("mul.lo.s32 %r30, %r4, %r6; mov.u32 %r24, 0; mov.u32 %r23, %r5; setp.lt.s32 %p1, %r5, 1; @%p1 bra END;\n" begin \
+	"LOOP: add.s32 %r20, %r24, %r30; mul.wide.s32 %rd6, %r20, 4; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r4;\n" leave \
+	"NEXT: add.s32 %r24, %r24, 1; add.s32 %r23, %r23, -1; setp.ne.s32 %p2, %r23, 0; @%p2 bra LOOP;\n")
+
+static void loops_that_are_not_closed(void **state)
+{
+	const struct launch l = { { 2 }, { 8 }, 0, 4, 4 };
+
+	expect(ROW_LOOP("", ""), l, NONE);
+	expect(ROW_LOOP("", "setp.eq.s32 %p3, %r20, 9; @%p3 bra NEXT; add.s32 %r31, %r20, 1;\n"), l, NONE);
+	expect(ROW_LOOP("", "setp.eq.s32 %p3, %r24, 9; @%p3 bra END;\n"), l, ALL(0, 64));
+	expect(ROW_LOOP("mov.u32 %r31, 0;\n", "add.s32 %r31, %r31, 1; setp.eq.s32 %p3, %r31, 1; @%p3 bra LOOP;\n"), l, ALL(0, 80));
+	expect(ROW_LOOP("setp.eq.s32 %p3, %r5, 99; @%p3 bra NEXT;\n", ""), l, ALL(0, 64));
+	expect(ROW_LOOP("", "setp.eq.s32 %p3, %r20, 9; @%p3 bra NEXT; add.s32 %r24, %r24, 0;\n"), l, ALL(0, 64));
+}
+
+/* What one thread writes in a loop and what all write in an array of their own; thread 0 also reads what the others write. */
+static void one_of_two_arrays(void **state)
+{
+	static const char walk[] = KERNEL(OFFSET "st.global.u32 [%rd5], %r4; setp.ne.s32 %p1, %r4, 0; @%p1 bra END; mov.u32 %r24, %r5;\n"
+		"mov.u64 %rd6, %rd1; mov.u64 %rd7, %rd2;\nLOOP: ld.global.u32 %r9, [%rd7]; st.global.u32 [%rd6], %r9; add.s64 %rd6, %rd6, 4;\n"
+		"add.s64 %rd7, %rd7, 4; add.s32 %r24, %r24, -1; setp.ne.s32 %p2, %r24, 0; @%p2 bra LOOP;\n");
+
+	expect(walk, (struct launch){ { 2 }, { 32 }, 4096, 64, 0 }, ALL(64, 64));
+	expect(walk, (struct launch){ { 2 }, { 32 }, 128, 64, 0 }, ALL(64, 128));      /* one array */
+}
+
+/* Of functions that are called it is known which variable they read. */
+#define CALLED(table, where) PTX_HEAD ".global .align 4 .b32 table[64];\n.global .align 8 .b64 somewhere;\n.func (.param .b32 r) f(.param .b32 i)\n{\n" \
+	".reg .b32 %i, %v; .reg .b64 %d, %t;\nld.param.u32 %i, [i]; and.b32 %i, %i, 15; mul.wide.u32 %d, %i, 4; " table \
+	"add.s64 %t, %t, %d; ld.global.u32 %v, [%t]; st.param.b32 [r], %v;\nret;\n}\n" BEHIND_HEAD(OFFSET where \
+	"{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r4; call (q), f, (p); ld.param.b32 %r7, [q]; } st.global.u32 [%rd5], %r7;\n")
+
+static void variables_of_functions(void **state)
+{
+	const struct launch l = { { 2 }, { 32 }, 4096, 0, 0 };
+
+	expect(CALLED("mov.u64 %t, table;", ""), l, ALL(64, 0));
+	expect(CALLED("ld.global.u64 %t, [somewhere]; mov.u64 %t, table;", ""), l, ALL(128, 64));
+	expect(CALLED("mov.u64 %t, table;", "mov.u64 %rd9, table; add.s64 %rd5, %rd9, %rd3;"), l, ALL(64, 64));
+}
+
+/* Of bits of which none is left. */
+static void no_bits(void **state)
+{
+	static const char none[] = KERNEL("and.b32 %r7, %r4, 0; add.s32 %r8, %r7, %r4; mul.wide.s32 %rd3, %r8, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r8;\n");
+
+	expect(none, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+}
+
 /* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
 static void atomics_that_meet(void **state)
 {
@@ -1091,7 +1173,8 @@ int main(void)
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
-		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(atomics_that_meet),
+		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
+		cmocka_unit_test(variables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),

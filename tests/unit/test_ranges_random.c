@@ -4,7 +4,7 @@
 #include "host_decides.h"
 #include "race_rig.h"
 
-enum { KERNELS = 120, LAUNCHES = 3, MIDDLE = 1 << 17, APART = 1 << 15 };
+enum { KERNELS = 120, LAUNCHES = 3, ROWS = 60, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
 static unsigned silent_by_host;
@@ -235,9 +235,90 @@ static void tiles_that_shrink(void **state)
 	assert_true(races > all / 4 && silent > all / 4);
 }
 
+/* ---- loops in rows of threads ---- */
+/* A loop over columns of a row: by an index or a pointer, of one block or several, and perhaps what is left over. # is its number. */
+static void make_loop(struct ws_buf *b, bool by_itself)
+{
+	static const char *const lengths[] = { "mov.u32 %l#, %w;", "mov.u32 %l#, %w;", "and.b32 %l#, %n, 7;", "sub.s32 %l#, %w, 1;", "mov.u32 %l#, 6;" };
+	static const char *const accesses[] = { "ld.global.u32 %%v, [%%g#+%u];\n", "ld.global.u32 %%v, [%%g#+%u];\n", "st.global.u32 [%%g#+%u], %%x;\n" };
+	static const char *const around[] = { "", "", "setp.lt.u32 %p3, %v, 5; @%p3 bra M#;\nadd.s32 %v, %v, 1;\nM#: " };
+	static const char *const steps[] = { "add.s64 %%g#, %%g#, %u;", "add.s64 %%h#, %%g#, %u; mov.u64 %%g#, %%h#;" };
+	unsigned step = 1u << below(3), begin = below(4) == 0, from = below(5) == 0;
+
+	ws_buf_puts(b, lengths[below(WS_COUNT(lengths))]);
+	ws_buf_printf(b, " and.b32 %%r#, %%l#, %u; sub.s32 %%e#, %%l#, %%r#; mov.u32 %%c#, %u;\n", step - 1, begin);
+	ws_buf_printf(b, "add.s32 %%i#, %%row, %u; mul.wide.s32 %%k#, %%i#, 4; add.s64 %%g#, %%d%u, %%k#;\n", begin, by_itself ? 0 : below(5) == 0);
+	ws_buf_printf(b, "setp.lt.s32 %%p1, %%l#, %u; @%%p1 bra REST#;\nLOOP#:\n", step);
+	for (unsigned n = 0, most = below(step); n <= most; n++)
+		ws_buf_printf(b, accesses[below(WS_COUNT(accesses))], 4 * (n + from));
+	ws_buf_puts(b, around[below(WS_COUNT(around))]);
+	ws_buf_printf(b, steps[below(WS_COUNT(steps))], 4 * step);
+	ws_buf_printf(b, "add.s32 %%c#, %%c#, %u; add.s32 %%e#, %%e#, -%u; setp.ne.s32 %%q#, %%e#, 0; @%%q# bra LOOP#;\nREST#:\n", step, step);
+	if (below(2)) {
+		ws_buf_puts(b, "setp.eq.s32 %p1, %r#, 0; @%p1 bra NEXT#;\nadd.s32 %j#, %row, %c#; mul.wide.s32 %m#, %j#, 4; add.s64 %o#, %d0, %m#;\n");
+		ws_buf_puts(b, below(2) ? "ld.global.u32 %v, [%o#];\nNEXT#:\n" : "st.global.u32 [%o#], %x;\nNEXT#:\n");
+	}
+}
+
+static void add_loop(struct ws_buf *b, unsigned number, bool by_itself)
+{
+	struct ws_buf loop = { 0 };
+
+	make_loop(&loop, by_itself);
+	for (size_t k = 0; k < loop.len; k++)
+		ws_buf_printf(b, "%c", loop.data[k] == '#' ? '0' + (int)number : loop.data[k]);
+	ws_buf_free(&loop);
+}
+
+static void make_rows(struct ws_buf *b)
+{
+	static const char *const rows[] = { "%x", "%x", "%x", "%bx", "%tx" }, *const pitches[] = { "%w", "%w", "%w", "%n", "8", "0" };
+	static const char *const conditions[] = {
+		"", "", "setp.ge.s32 %p0, %x, %n; @%p0 bra END;\n", "setp.ne.s32 %p0, %tx, 0; @%p0 bra END;\n", "setp.ne.s32 %p0, %x, 0; @%p0 bra END;\n",
+	};
+	bool by_itself = below(2);
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %p<5>, %q<3>; .reg .b32 %x, %tx, %bx, %tn, %n, %w, %v, %row, %l<3>, %r<3>, %e<3>, %c<3>, %i<3>, %j<3>; .reg .b64 %d<2>, %g<3>, %h<3>, %k<3>, %m<3>, %o<3>;\n"
+	            "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
+	            "mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; mov.u32 %tn, %ntid.x; mad.lo.s32 %x, %bx, %tn, %tx;\n");
+	ws_buf_puts(b, conditions[below(WS_COUNT(conditions))]);
+	ws_buf_printf(b, "mul.lo.s32 %%row, %s, %s;\n", rows[below(WS_COUNT(rows))], pitches[below(WS_COUNT(pitches))]);
+	for (unsigned k = 0, n = 1 + below(3); k < n; k++)
+		add_loop(b, k, by_itself);
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+static void loops_in_rows(void **state)
+{
+	unsigned races = 0, silent = 0, kernels = rig_rounds(ROWS), launches = 2;
+
+	for (unsigned k = 0; k < kernels * launches; k++) {
+		struct ws_buf text = { 0 };
+		struct shape s;
+		bool entered, all, left;
+
+		noise = k / launches + 77;
+		make_rows(&text);
+		noise += k;
+		s = random_shape();
+		s.grid[1] = s.block[1] = s.block[2] = 1;
+		all = finds("race-all", text.data, &s, false, &entered);
+		left = finds("race", text.data, &s, false, &entered);
+		if (all != left)
+			fail_msg("kernel %u, grid %u, block %u, n %u, w %u, b %d: race %d, race-all %d:\n%s", k, s.grid[0], s.block[0], s.n, s.w,
+			         s.b, left, all, text.data);
+		races += all;
+		silent += !entered;
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", kernels * launches, races, silent);
+	assert_true(races > kernels * launches / 8 && silent > kernels * launches / 8);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(what_is_left_finds_what_all_find) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows) , cmocka_unit_test(what_is_left_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
