@@ -172,9 +172,9 @@ struct ws_race_launch {
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
 #define WS_RACE_STREAM_PER_THREAD ((1u << 27) - 1)
 #define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
-/* A launch of the program's, or one that tells of a copy or fill. PERHAPS: it may still write when the call has returned, though in
+/* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it may still write when the call has returned, though in
  * practice it does not. */
-enum ws_race_operation { WS_RACE_IS_LAUNCH, WS_RACE_IS_COPY, WS_RACE_IS_COPY_PERHAPS, WS_RACE_IS_FILL };
+enum ws_race_operation { WS_RACE_IS_LAUNCH, WS_RACE_IS_COPY, WS_RACE_IS_COPY_PERHAPS, WS_RACE_IS_FILL, WS_RACE_IS_ALLOC, WS_RACE_IS_FREE };
 #define WS_RACE_IN_STREAM(operation, stream) ((ws_race_u32)(operation) << 28 | (stream))
 #define WS_RACE_OPERATION_OF(s) ((s) >> 28)
 #define WS_RACE_STREAM_OF(s)    ((s) & WS_RACE_STREAM_PER_THREAD)

@@ -65,6 +65,7 @@ static int allocated(int e, const uint64_t *at, uint64_t bytes)
 		return e;
 	a.start = *at;
 	a.end = *at + bytes;
+	ws_real_memory_comes(*at, bytes);
 	if (ws_real.cuCtxGetCurrent)
 		ws_real.cuCtxGetCurrent(&a.context);
 	if (ws_real.cuCtxGetDevice)
@@ -173,6 +174,17 @@ static size_t find(uint64_t start, uint64_t number)
 	while (k < nareas && (areas[k].start != start || (number && areas[k].number != number)))
 		k++;
 	return k;
+}
+
+void ws_real_area_gone(uint64_t start)
+{
+	size_t k;
+
+	pthread_mutex_lock(&lock);
+	k = find(start, 0);
+	if (k < nareas)
+		drop(k);
+	pthread_mutex_unlock(&lock);
 }
 
 /* The driver waits for kernels that use it, and then another thread may get the same memory at once. */

@@ -91,6 +91,8 @@ struct ws_real_areas {                   /* the table of them on a GPU; begins a
 };
 /* The allocation around an address, as the table has it once the GPU has been told. */
 bool ws_real_area_at(uint64_t address, uint64_t *start, uint64_t *end);
+/* That beginning there was freed in the order of a stream. */
+void ws_real_area_gone(uint64_t start);
 /* In the current context, which frees it. What struct ws_race_device wants to know; 0: none are known there. */
 uint64_t ws_real_areas_make(struct ws_real_areas *t, void *stream);
 void ws_real_areas_tell(struct ws_real_areas *t, void *stream);      /* before a launch: the table is up to date then */

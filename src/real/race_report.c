@@ -95,6 +95,7 @@ static const char *name_operation(const struct finding *g, uint32_t in)
 {
 	static const char *const names[] = {
 		[WS_RACE_IS_COPY] = "copy", [WS_RACE_IS_COPY_PERHAPS] = "copy", [WS_RACE_IS_FILL] = "fill",
+		[WS_RACE_IS_ALLOC] = "memory allocation", [WS_RACE_IS_FREE] = "release of memory",
 	};
 	uint32_t n = of_two_launches(g->found) ? WS_RACE_OPERATION_OF(in) : WS_RACE_IS_LAUNCH;
 
@@ -154,6 +155,38 @@ static void advise_graphs(const struct ws_race_found *f, struct ws_buf *repair)
 		                    "stream that it is launched in");
 }
 
+static bool is_a(uint32_t in, enum ws_race_operation operation)
+{
+	return WS_RACE_OPERATION_OF(in) == (uint32_t)operation;
+}
+
+static bool is_of_memory(const struct ws_race_found *f)
+{
+	return is_a(f->stream, WS_RACE_IS_ALLOC) || is_a(f->other_stream, WS_RACE_IS_ALLOC) || is_a(f->stream, WS_RACE_IS_FREE) ||
+	       is_a(f->other_stream, WS_RACE_IS_FREE);
+}
+
+static void advise_memory(const struct ws_race_found *f, struct ws_buf *repair)
+{
+	bool frees = is_a(f->stream, WS_RACE_IS_FREE), freed = is_a(f->other_stream, WS_RACE_IS_FREE);
+	bool allocates = is_a(f->stream, WS_RACE_IS_ALLOC);
+	uint32_t of_memory = frees || (allocates && !freed) ? f->stream : f->other_stream;
+	uint32_t user = of_memory == f->stream ? f->other_stream : f->stream;
+
+	ws_buf_puts(repair, frees || freed ? "free the memory in " : "allocate the memory in ");
+	name_stream(repair, user);
+	ws_buf_puts(repair, ", or let ");
+	name_stream(repair, frees || freed ? of_memory : user);
+	ws_buf_puts(repair, " wait for an event that is recorded in ");
+	name_stream(repair, frees || freed ? user : of_memory);
+	ws_buf_puts(repair, frees || freed ? " before (cudaStreamWaitEvent)" : " after that (cudaStreamWaitEvent)");
+}
+
+static const char *category_of(const struct ws_race_found *f, bool same_value)
+{
+	return is_of_memory(f) ? "stream-memory" : same_value ? "same-value" : "streams";
+}
+
 /* In the words of the simulator's report (detect/launches_report.c). */
 static const char *advise_launches(const struct finding *g, bool same_value, struct ws_buf *missing, struct ws_buf *repair)
 {
@@ -167,9 +200,9 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	if (is_perhaps(g))
 		ws_buf_puts(repair, "a copy from pageable memory may return before the data have arrived: wait for the stream, or copy in "
 		                    "the kernel's stream; or ");
-	if ((f->stream | f->other_stream) & WS_RACE_OF_GRAPH) {
-		advise_graphs(f, repair);
-		return same_value ? "same-value" : "streams";
+	if (is_of_memory(f) || (f->stream | f->other_stream) & WS_RACE_OF_GRAPH) {
+		is_of_memory(f) ? advise_memory(f, repair) : advise_graphs(f, repair);
+		return category_of(f, same_value);
 	}
 	ws_buf_puts(repair, "record an event in ");
 	name_stream(repair, f->other_stream);
@@ -182,7 +215,7 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 	ws_buf_puts(repair, " (cudaEventRecord, cudaStreamWaitEvent), or use one stream");
 	if (WS_RACE_STREAM_OF(f->stream) == WS_RACE_STREAM_DEFAULT || WS_RACE_STREAM_OF(f->other_stream) == WS_RACE_STREAM_DEFAULT)
 		ws_buf_puts(repair, "; a stream made with cudaStreamNonBlocking and the default stream do not wait for each other");
-	return same_value ? "same-value" : "streams";
+	return category_of(f, same_value);
 }
 
 static void say_launches(const struct finding *g, struct ws_race *r, struct ws_buf *first, struct ws_buf *second)

@@ -25,6 +25,10 @@ struct event { struct ws_clock done; uint32_t timeline; uint64_t waits; };
  * many of its kernels may wait for something else; waits_over: so many of them, the first ones, have ended. */
 struct lane { uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; };
 
+/* Memory that has gone in the order of a stream, and what is complete when it may be used again. */
+struct gone { uint64_t from, to; struct ws_clock done; };
+enum { MOST_GONE = 1024 };
+
 static struct {
 	pthread_mutex_t lock;
 	struct ws_report *report;
@@ -34,6 +38,8 @@ static struct {
 	size_t nlanes;
 	uint32_t made;                       /* streams so far */
 	unsigned blocking, running_free;     /* streams that were made; running_free: they do not wait for the default stream */
+	struct gone *gone;
+	size_t ngone, cap_gone;
 	bool gave_up;
 	bool waits_somewhere;                /* a kernel that may wait runs in a stream that is not known, or is no more */
 	bool unordered;                      /* launches have been */
@@ -467,20 +473,14 @@ bool ws_real_streams_several(void)
 	return yes;
 }
 
-bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n)
+/* n operations, one after the other. */
+static bool moves(uint32_t timeline, struct ws_race_launch *out, unsigned n)
 {
 	struct ws_operation op;
 	bool compared = n > 0;
-	uint32_t t;
 
-	if (!begin())
-		return false;
-	if (!timeline_of(lane, &t)) {
-		end();
-		return false;
-	}
 	for (unsigned k = 0; k < n; k++) {
-		ws_order_begin(state.order, t, false, &op);
+		ws_order_begin(state.order, timeline, false, &op);
 		compared &= compare(&op, WS_REAL_HANDS_NOTHING);
 		fill(&op, &out[k]);
 		ws_operation_free(&op);
@@ -489,8 +489,97 @@ bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out,
 		compared = false;
 		limit(copies_beside_waiting);
 	}
+	return compared;
+}
+
+bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n)
+{
+	bool compared;
+	uint32_t t;
+
+	if (!begin())
+		return false;
+	compared = timeline_of(lane, &t) && moves(t, out, n);
 	end();
 	return compared;
+}
+
+/* ---- memory that comes and goes in the order of a stream ---- */
+/* What has gone is forgotten where it comes again as a whole. */
+static void take_gone(uint64_t at, uint64_t bytes, struct ws_clock *done)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < state.ngone; k++) {
+		struct gone *g = &state.gone[k];
+		bool meets = g->from < at + bytes && at < g->to;
+
+		if (meets)
+			ws_clock_join(done, &g->done);
+		if (meets && g->from >= at && g->to <= at + bytes)
+			ws_clock_free(&g->done);
+		else
+			state.gone[kept++] = *g;
+	}
+	state.ngone = kept;
+}
+
+/* The oldest one becomes part of the next one: what comes there waits for more than it must. */
+static void merge_gone(void)
+{
+	struct gone *a = &state.gone[0], *b = &state.gone[1];
+
+	ws_clock_join(&b->done, &a->done);
+	b->from = a->from < b->from ? a->from : b->from;
+	b->to = a->to > b->to ? a->to : b->to;
+	ws_clock_free(&a->done);
+	memmove(a, b, --state.ngone * sizeof *a);
+}
+
+static void note_gone(uint64_t at, uint64_t bytes, uint32_t timeline)
+{
+	struct gone *g = WS_PUSH(state.gone, state.ngone, state.cap_gone);
+
+	*g = (struct gone){ at, at + bytes, { NULL, 0 } };
+	ws_order_record(state.order, timeline, &g->done);
+	if (state.ngone > MOST_GONE)
+		merge_gone();
+}
+
+bool ws_real_stream_memory(struct ws_real_lane lane, uint64_t at, uint64_t bytes, bool goes, struct ws_race_launch *out)
+{
+	struct ws_clock done = { NULL, 0 };
+	bool compared = false, known;
+	uint32_t t;
+
+	if (!begin())
+		return false;
+	known = timeline_of(lane, &t);
+	if (!goes)
+		take_gone(at, bytes, &done);
+	if (known) {
+		ws_order_wait(state.order, t, &done);
+		compared = moves(t, out, 1);
+	} else {
+		all_is_known();
+	}
+	if (goes)
+		note_gone(at, bytes, t);
+	ws_clock_free(&done);
+	end();
+	return compared;
+}
+
+void ws_real_memory_comes(uint64_t at, uint64_t bytes)
+{
+	struct ws_clock done = { NULL, 0 };
+
+	if (!begin())
+		return;
+	take_gone(at, bytes, &done);
+	ws_order_host_waits(state.order, &done);
+	ws_clock_free(&done);
+	end();
 }
 
 /* ---- graphs ---- */

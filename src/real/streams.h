@@ -48,6 +48,10 @@ bool ws_real_streams_several(void);
 /* A copy or fill is about to be put into a stream: n operations of it one after the other, each with its own range. Fills out[n];
  * true: they are compared with others. */
 bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n);
+/* Memory comes in the order of a stream, or goes: as ws_real_stream_copies with one operation. What comes was freed before by others, and the
+ * driver has let all of that come first. */
+bool ws_real_stream_memory(struct ws_real_lane lane, uint64_t at, uint64_t bytes, bool goes, struct ws_race_launch *out);
+void ws_real_memory_comes(uint64_t at, uint64_t bytes);      /* likewise, to all streams */
 /* What was put into the stream just now may wait for something that is done elsewhere. */
 void ws_real_stream_may_wait(struct ws_real_lane lane);
 /* All that is in the stream so far, or anywhere, has ended: not only in the order that is taken for certain. */

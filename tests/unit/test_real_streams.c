@@ -310,6 +310,50 @@ static void kernels_that_wait(void)
 	assert_int_equal(copy_in(in(1)).mark, 0);
 }
 
+static struct ws_race_launch memory_in(struct ws_real_lane lane, uint64_t at, uint64_t bytes, bool goes)
+{
+	struct ws_race_launch l = { 0 };
+
+	if (!ws_real_stream_memory(lane, at, bytes, goes, &l))
+		l.mark = 0;
+	return l;
+}
+
+/* Memory comes and goes in the order of a stream. What comes in another one may have gone in this one: the driver has waited for that. */
+static void memory(void)
+{
+	struct ws_race_launch a, b, c;
+
+	make_streams();
+	a = memory_in(in(0), 4096, 4096, false);
+	expect(a, launch(in(0)), true);
+	expect(a, launch(in(1)), false);
+	a = launch(in(0));
+	b = memory_in(in(1), 4096, 4096, true);
+	expect(a, b, false);
+	c = memory_in(in(2), 16384, 4096, false);
+	expect(b, c, false);
+	c = memory_in(in(2), 6000, 10, false);
+	expect(b, c, true);
+	expect(a, c, false);
+	/* A part has come again, and now the whole, by a call that is no stream's. */
+	a = launch(in(1));
+	ws_real_memory_comes(0, 4096);
+	expect(b, launch(in(0)), false);
+	ws_real_memory_comes(0, 8192);
+	expect(b, launch(in(0)), true);
+	expect(a, launch(in(0)), false);
+	/* Much of it. */
+	for (uint64_t k = 0; k < 3000; k++) {
+		a = launch(in(1));
+		memory_in(in(1), 1 << 20 | k << 12, 4096, true);
+	}
+	c = memory_in(in(2), 1 << 20 | 2999 << 12, 1, false);
+	expect(a, c, true);
+	memory_in(in(5), 1 << 20, 4096, true);               /* in a stream that is not known: all is */
+	expect(c, launch(in(0)), true);
+}
+
 /* ---- graphs ---- */
 /* Steps that launch, each with the one that it depends on, -1 = none. */
 static struct ws_real_run run_of(const int *before, size_t n)
@@ -486,10 +530,10 @@ static void unfollowed_calls(void)
 /* ---- each in a process ---- */
 static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
 	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, copies,
-	kernels_that_wait, graphs, graphs_with_events, threads, unfollowed_calls };
+	kernels_that_wait, memory, graphs, graphs_with_events, threads, unfollowed_calls };
 static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
 	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "copies",
-	"kernels_that_wait", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
+	"kernels_that_wait", "memory", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
 
 static int run_one(unsigned long n)
 {
