@@ -1207,4 +1207,5 @@ INLINED void race_part_pass(u32 barrier, u32 threads)
 #endif
 #if TENSOR
 #include "race_product.cuh"
+#include "race_tensor.cuh"
 #endif

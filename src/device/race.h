@@ -63,6 +63,11 @@
  *     race_product(u64 a, u64 b, u32 how, u32 site)                  before wgmma.mma_async, by all lanes of the warp: descriptors of
  *                                              its operands in shared memory; how: WS_RACE_PRODUCT_...; of race_tensor.cu
  *     race_product_commit(), race_product_wait(u32 groups)           after wgmma.commit_group and wait_group
+ *     race_tensor_load(u64 to, u64 map, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u64 object, u32 how, u32 ranks, u32 site)
+ *                                              before cp.async.bulk.tensor to shared memory, with addresses as race_bulk_load; map:
+ *                                              generic; how: WS_RACE_TENSOR_...; ranks: of a multicast, else 0; site + 1 is that of the
+ *                                              write. Of race_tensor.cu, as the next
+ *     race_tensor_store(u64 map, u32 c0, ..., u32 c4, u64 from, u32 how, u32 site)    the same from shared memory; completes in groups
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
@@ -119,6 +124,10 @@ enum ws_race_class {
 #define WS_RACE_PRODUCT_A       (1 << 9)         /* A is in shared memory, too */
 #define WS_RACE_PRODUCT_TRANS_A (1 << 10)        /* columns lie together, not rows */
 #define WS_RACE_PRODUCT_TRANS_B (1 << 11)
+
+/* ---- how: a copy of a tile of a tensor; with WS_RACE_CLASS of its atomics, if it reduces ---- */
+#define WS_RACE_TENSOR_RANK  7
+#define WS_RACE_TENSOR_OTHER (1 << 3)            /* not a tile: im2col */
 
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
@@ -221,6 +230,27 @@ struct ws_race_areas {
 	/* count * struct ws_race_area */
 };
 
+/* Tensors of which the program has descriptors (CUtensorMap), by the content of these: the rows are found at mix % WS_RACE_TENSORS or
+ * one of the WS_RACE_TENSOR_PROBES - 1 behind. What is opaque in 128 bytes is known by the call that made them. */
+#define WS_RACE_TENSORS        4096
+#define WS_RACE_TENSOR_PROBES  16
+#define WS_RACE_TENSOR_DIMS    5
+#define WS_RACE_TENSOR_WORDS   16        /* of 8 bytes, that a descriptor has */
+struct ws_race_tensor {
+	ws_race_u64 mix[2];              /* of the words of the descriptor, see below; 0 = the row is free */
+	ws_race_u64 address;
+	ws_race_u64 stride[WS_RACE_TENSOR_DIMS - 1];     /* bytes, from dimension 1 on */
+	ws_race_u64 less_1[WS_RACE_TENSOR_DIMS];         /* elements - 1 */
+	unsigned short box[WS_RACE_TENSOR_DIMS];         /* in elements of the tensor */
+	unsigned char step[WS_RACE_TENSOR_DIMS];         /* of so many elements one is copied */
+	unsigned char rank, bytes;                       /* of an element */
+	unsigned char swizzle;                           /* bytes of a row of shared memory: 32, 64, 128; 0 = none */
+	unsigned char reserved[14];
+};
+/* From 0 on, word by word; and the second. */
+#define WS_RACE_TENSOR_MIX(mix, word)  (((mix) ^ (word)) * 0x9e3779b97f4a7c15ull ^ (mix) >> 32)
+#define WS_RACE_TENSOR_MIX2(mix, word) (((mix) + (word)) * 0xbf58476d1ce4e5b9ull ^ (mix) >> 29)
+
 /* All memory named here must be zero at the start and whenever the host begins anew (then all of it at once, with no
  * kernel running). Numbers in tables begin with 1, so an element more is there than the number says. */
 struct ws_race_device {
@@ -237,6 +267,7 @@ struct ws_race_device {
 	ws_race_u64 seen;                /* (1 << found_log2) * sizeof(struct ws_race_seen); never begins anew */
 	ws_race_u64 counts;              /* struct ws_race_counts */
 	ws_race_u64 areas;               /* u64: the address of a struct ws_race_areas; never begins anew. 0 = none is known */
+	ws_race_u64 tensors;             /* WS_RACE_TENSORS * struct ws_race_tensor; never begins anew. 0 = none is known */
 	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
 	ws_race_u64 launches;            /* struct ws_race_launches; never begins anew */

@@ -32,6 +32,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_race_device device;        /* what each module is told */
 	struct ws_race_layout layout;
 	struct ws_real_areas areas;
+	struct ws_real_tensors tensors;
 	struct ws_real_range_kernel range;
 	uint64_t base;                       /* of the tables, on the GPU */
 	struct ws_race_found *found;         /* host memory that the GPU writes */
@@ -171,6 +172,7 @@ static bool make(struct ws_real_gpu *g)
 		return false;
 	ws_race_place(&g->layout, &g->device, g->base);
 	g->device.areas = ws_real_areas_make(&g->areas, g->stream);
+	g->device.tensors = ws_real_tensors_make(&g->tensors, g->stream);
 	return !zero(g, g->base, g->layout.bytes) && !wait_for_stream(g);
 }
 
@@ -445,6 +447,7 @@ struct ws_real_gpu *ws_real_race_begin(void)
 	if (atomic_load(&g->full) && !ws_real_capturing())
 		renew(g);
 	ws_real_areas_tell(&g->areas, g->stream);
+	ws_real_tensors_tell(&g->tensors, g->stream);
 	pthread_rwlock_rdlock(&g->launching);
 	return g;
 }

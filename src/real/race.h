@@ -99,6 +99,15 @@ void ws_real_areas_tell(struct ws_real_areas *t, void *stream);      /* before a
 /* A context has ended with all its memory, or (NULL) all of a device, or (-1) of any. */
 void ws_real_areas_forget(void *context, int device);
 
+/* ---- tensors.c: the program's descriptors of tensors ---- */
+struct ws_real_tensors {                 /* the table of them on a GPU; begins as zero */
+	uint64_t base;
+	atomic_ullong version;
+};
+/* As of areas. */
+uint64_t ws_real_tensors_make(struct ws_real_tensors *t, void *stream);
+void ws_real_tensors_tell(struct ws_real_tensors *t, void *stream);
+
 /* ---- race.c: memory on the GPU, launches ---- */
 struct ws_real_gpu;                      /* a context */
 /* Before a function (CUfunction or CUkernel) is launched in the current context, or put into a graph for it: its module is

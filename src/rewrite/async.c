@@ -29,6 +29,42 @@ static enum ws_rw_async bulk_load(const struct ws_ptx_func *f, const struct ws_p
 	return reduces ? WS_RW_NOT_FOLLOWED : multicast ? WS_RW_MULTICAST : WS_RW_BULK_LOAD;
 }
 
+/* ---- tensors ---- */
+unsigned ws_rw_tensor_rank(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	static const char *const words[] = { ".1d", ".2d", ".3d", ".4d", ".5d" };
+
+	for (unsigned k = 0; k < WS_COUNT(words); k++)
+		if (says(f, i, words[k]))
+			return k + 1;
+	return 0;
+}
+
+const struct ws_operand *ws_rw_tensor(const struct ws_ptx_inst *i)
+{
+	return &i->ops[i->ops[0].kind != WS_O_TEX];
+}
+
+bool ws_rw_is_im2col(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return says(f, i, ".im2col");
+}
+
+/* n: operands. Of im2col a load has its offsets behind the object. */
+static enum ws_rw_async tensor(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, unsigned n)
+{
+	const struct ws_operand *o = ws_rw_tensor(i);
+	bool load = says(f, i, ".mbarrier::complete_tx"), multicast = says(f, i, ".multicast::cluster"), reduces = says(f, i, ".reduce");
+	bool offsets = load && ws_rw_is_im2col(f, i) && n == 4u + multicast;
+
+	if (says(f, i, ".tile::") || says(f, i, ".cta_group") || o->kind != WS_O_TEX || o->sreg_or_count != 2 || !o->elems[0].reg ||
+	    o->elems[1].kind != WS_O_VEC || !ws_rw_tensor_rank(f, i) || o->elems[1].sreg_or_count != ws_rw_tensor_rank(f, i))
+		return WS_RW_NOT_FOLLOWED;
+	if (n != (load ? 3u + multicast + offsets : 2u) || load == says(f, i, ".bulk_group") || (load && reduces) || (reduces && !i->atom))
+		return WS_RW_NOT_FOLLOWED;
+	return load ? WS_RW_TENSOR_LOAD : WS_RW_TENSOR_STORE;
+}
+
 static enum ws_rw_async bulk(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	unsigned n = i->nops - (i->flags & WS_F_CACHE_HINT ? 1u : 0);
@@ -39,7 +75,9 @@ static enum ws_rw_async bulk(const struct ws_ptx_func *f, const struct ws_ptx_in
 		return WS_RW_BULK_WAIT;
 	if (says(f, i, ".prefetch"))
 		return WS_RW_NOT_ASYNC;
-	if (says(f, i, ".tensor") || says(f, i, ".cp_mask") || says(f, i, ".ignore_oob"))
+	if (says(f, i, ".tensor"))
+		return tensor(f, i, n);
+	if (says(f, i, ".cp_mask") || says(f, i, ".ignore_oob"))
 		return WS_RW_NOT_FOLLOWED;
 	if (!says(f, i, ".global.shared::cta.bulk_group"))
 		return bulk_load(f, i, n);
@@ -151,6 +189,8 @@ bool ws_rw_is_init_fence(const struct ws_ptx_func *f, const struct ws_ptx_inst *
 const struct ws_operand *ws_rw_object(const struct ws_ptx_inst *i)
 {
 	if (i->op == WS_OP_st || i->op == WS_OP_red)
+		return &i->ops[2];
+	if (i->op == WS_OP_cp && i->nops > 2 && i->ops[1].kind == WS_O_TEX)
 		return &i->ops[2];
 	if (i->op == WS_OP_cp && i->nops > 3)
 		return &i->ops[3];

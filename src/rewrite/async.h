@@ -20,11 +20,18 @@ enum ws_rw_async {
 	WS_RW_BULK_COMMIT, WS_RW_BULK_WAIT,
 	WS_RW_OPERATION,         /* st.async, red.async, bulk copies from shared memory to that of a block of the cluster: on an object there */
 	WS_RW_MULTICAST,         /* as BULK_LOAD, to several blocks */
+	/* cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: completion as of BULK_LOAD, MULTICAST, BULK_STORE */
+	WS_RW_TENSOR_LOAD, WS_RW_TENSOR_STORE,
 	/* wgmma: the product, which reads shared memory; commit_group; wait_group; fence, which is of registers alone. */
 	WS_RW_PRODUCT, WS_RW_PRODUCT_COMMIT, WS_RW_PRODUCT_WAIT, WS_RW_PRODUCT_FENCE,
 	WS_RW_NOT_FOLLOWED       /* by anything else */
 };
 enum ws_rw_async ws_rw_async(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
+
+/* Of WS_RW_TENSOR_...: how many dimensions; the operand with descriptor and coordinates; is it not a tile (im2col)? */
+unsigned ws_rw_tensor_rank(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
+const struct ws_operand *ws_rw_tensor(const struct ws_ptx_inst *i);
+bool ws_rw_is_im2col(const struct ws_ptx_func *f, const struct ws_ptx_inst *i);
 
 /* Of WS_RW_PRODUCT: WS_RACE_PRODUCT_... of src/device/race.h. */
 uint32_t ws_rw_product(const struct ws_ptx_inst *i);

@@ -24,7 +24,7 @@ struct race {
 	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
 	bool remote;                     /* operations complete on objects of other blocks, or reduce; or as `tensor` */
-	bool tensor;                     /* there are products of warpgroups */
+	bool tensor;                     /* there are products of warpgroups, or copies of tensors */
 	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
 	uint32_t nsites;                 /* with checks, so far */
 };
@@ -37,7 +37,7 @@ struct body {
 	bool ordering;                   /* releases and acquires matter */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
 	bool bulk;                       /* there may be bulk copies */
-	bool tensor;                     /* ... and products */
+	bool tensor;                     /* ... and products, or copies of tensors */
 	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
@@ -599,6 +599,54 @@ static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 	return done;
 }
 
+/* ---- copies of tensors ---- */
+/* The descriptor's address, and coordinates, 0 for those that there are not. */
+static void tensor_arguments(struct ws_code *c, struct ws_ptx_inst *i, const char **map, const char *at[WS_RACE_TENSOR_DIMS])
+{
+	const struct ws_operand *o = ws_rw_tensor(i), *to = o->elems[1].elems;
+	struct ws_operand base = o->elems[0];
+	struct ws_rw_access a = { .inst = i, .space = WS_SPACE_GENERIC, .address = &base };
+
+	base.kind = WS_O_ADDR;
+	*map = ws_code_address(c, &a);
+	for (unsigned k = 0; k < WS_RACE_TENSOR_DIMS; k++)
+		at[k] = k < o->elems[1].sreg_or_count ? value_of(c, &to[k]) : "0";
+}
+
+static bool tensor(struct body *b, struct ws_ptx_inst *i, bool load)
+{
+	enum { DIMS = WS_RACE_TENSOR_DIMS, NARGS = DIMS + 6 };
+	struct race *r = b->race;
+	bool im2col = ws_rw_is_im2col(b->f, i);
+	uint32_t how = ws_rw_tensor_rank(b->f, i) | (im2col ? WS_RACE_TENSOR_OTHER : 0) |
+		       (i->atom ? WS_RACE_CLASS(class_of(WS_SCOPE_GPU, WS_RACE_ATOMIC_CTA)) : 0);
+	struct ws_rw_access near = { .inst = i, .rw_class = WS_RW_CHECK, .kind = load ? WS_RW_WRITE : WS_RW_READ, .space = WS_SPACE_SHARED,
+	                             .address = &i->ops[!load] }, far = near, object = near;
+	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
+	const char *args[NARGS];
+	unsigned n = 0, ranks = 3u + im2col;
+	bool done;
+
+	ws_rw_need(r->p, 80, 90);
+	object.address = ws_rw_object(i);
+	far.space = WS_SPACE_GLOBAL;
+	far.kind = load ? WS_RW_READ : i->atom ? WS_RW_ATOMIC : WS_RW_WRITE;
+	if (load)
+		args[n++] = ws_code_address(c, &near);
+	tensor_arguments(c, i, &args[n], &args[n + 1]);
+	n += 1 + DIMS;
+	args[n++] = ws_code_address(c, load ? &object : &near);
+	args[n++] = number(r->p, how);
+	if (load)
+		args[n++] = ws_ptx_says(b->f, i, ".multicast::cluster") ? ranks_of(c, &i->ops[ranks]) : "0";
+	args[n++] = number(r->p, r->nsites);
+	note_site(b, load ? &far : &near, NULL, r->nsites++);
+	note_site(b, load ? &near : &far, NULL, r->nsites++);
+	done = ws_inline(c, load ? "race_tensor_load" : "race_tensor_store", args, n, NULL);
+	ws_code_end(c);
+	return done;
+}
+
 /* ---- products of warpgroups ----
  * All lanes of a warp come to them together: see is_aligned. */
 static void bring_together(struct ws_code *c)
@@ -670,6 +718,8 @@ static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
 		return object(b, i, "race_object_arrive");
 	case WS_RW_OBJECT_WAIT:
 		return object_wait(b, i);
+	case WS_RW_TENSOR_LOAD: case WS_RW_TENSOR_STORE:
+		return tensor(b, i, ws_rw_async(b->f, i) == WS_RW_TENSOR_LOAD);
 	case WS_RW_PRODUCT:
 		return product(b, i);
 	case WS_RW_PRODUCT_COMMIT: case WS_RW_PRODUCT_WAIT: case WS_RW_PRODUCT_FENCE:
@@ -1174,7 +1224,7 @@ static bool orders_by_object(const struct ws_ptx_func *f, const struct ws_ptx_in
 	enum ws_rw_async kind = ws_rw_async(f, i);
 
 	return kind == WS_RW_COPY_ARRIVE || kind == WS_RW_OBJECT_ARRIVE || kind == WS_RW_OBJECT_WAIT || kind == WS_RW_BULK_LOAD ||
-	       kind == WS_RW_OBJECT_PEER || kind == WS_RW_OPERATION || kind == WS_RW_MULTICAST;
+	       kind == WS_RW_OBJECT_PEER || kind == WS_RW_OPERATION || kind == WS_RW_MULTICAST || kind == WS_RW_TENSOR_LOAD;
 }
 
 static bool orders(const struct race *r, struct ws_ptx_func *f)

@@ -103,6 +103,8 @@ static unsigned of_cluster(const struct ws_ptx_func *f, uint32_t at)
 
 	if (ws_reach_is_cluster_barrier(i, &wait))
 		return i->sem != WS_SEM_RELAXED && is_whole(f, at, wait) ? WS_REACH_CLUSTER : WS_REACH_CLUSTER | WS_REACH_SPLIT;
+	if (i->op == WS_OP_cp && ws_rw_async(f, i) == WS_RW_TENSOR_LOAD && ws_ptx_says(f, i, ".multicast::cluster"))
+		return WS_REACH_CLUSTER | WS_REACH_PEERS;
 	if (i->op == WS_OP_mapa || (i->space == WS_SPACE_SHARED_CLUSTER && i->op != WS_OP_cp))
 		return WS_REACH_CLUSTER | WS_REACH_PEERS;
 	return i->scope == WS_SCOPE_CLUSTER ? WS_REACH_CLUSTER : 0;
@@ -183,6 +185,8 @@ static unsigned of_async(enum ws_rw_async kind)
 	case WS_RW_OPERATION: case WS_RW_MULTICAST:
 		return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
 	case WS_RW_OBJECT_PEER: return WS_REACH_ASYNC | WS_REACH_REMOTE | WS_REACH_CLUSTER | WS_REACH_PEERS;
+	case WS_RW_TENSOR_LOAD: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_TENSOR;
+	case WS_RW_TENSOR_STORE: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_BULK_GROUPS | WS_REACH_TENSOR;
 	case WS_RW_PRODUCT: return WS_REACH_ASYNC | WS_REACH_BULK | WS_REACH_TENSOR;
 	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:        /* nothing without a copy, or a product */
 	case WS_RW_PRODUCT_COMMIT: case WS_RW_PRODUCT_WAIT: case WS_RW_PRODUCT_FENCE:

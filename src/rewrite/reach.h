@@ -15,7 +15,7 @@ enum {
 	WS_REACH_BULK_GROUPS = 64,
 	WS_REACH_REMOTE = 128,           /* what completes on objects of other blocks, or reduces */
 	WS_REACH_REGISTERS = 256,        /* setmaxnreg */
-	WS_REACH_TENSOR = 512            /* products of warpgroups */
+	WS_REACH_TENSOR = 512            /* products of warpgroups, copies of tensors */
 };
 
 struct ws_reach_func {                   /* by sym->index */

@@ -26,7 +26,7 @@ static const char text[] =
 	"\tret;\n}\n"
 	".visible .entry _Z5copiesPi(.param .u64 p)\n{\n"
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\t.shared .align 16 .b8 n[16];\n"
-	"\tmov.u32 %r2, n;\n\tcp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];\n\tret;\n}\n";
+	"\tmov.u32 %r2, n;\n\tcp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group [%rd1, {%r1, %r1, %r1, %r1, %r1}], [%r2];\n\tret;\n}\n";
 
 static struct ws_real_table *make_table(const char *ptx)
 {

@@ -629,6 +629,20 @@ static const char race_runtime[] =
 	      P("b32", "race_bulk_reduce", 3) "," P("b32", "race_bulk_reduce", 4),
 	      A64("race_bulk_reduce", 0, "%rd1") A32("race_bulk_reduce", 3, "%r1") "st.local.u32 [%rd1+36], %r1;")
 	OBJECT("race_peer_arrive", "37")
+	SHOWS("race_tensor_load", P("b64", "race_tensor_load", 0) "," P("b64", "race_tensor_load", 1) "," P("b32", "race_tensor_load", 2) ","
+	      P("b32", "race_tensor_load", 3) "," P("b32", "race_tensor_load", 4) "," P("b32", "race_tensor_load", 5) ","
+	      P("b32", "race_tensor_load", 6) "," P("b64", "race_tensor_load", 7) "," P("b32", "race_tensor_load", 8) ","
+	      P("b32", "race_tensor_load", 9) "," P("b32", "race_tensor_load", 10),
+	      A64("race_tensor_load", 0, "%rd1") A64("race_tensor_load", 1, "%rd2") A64("race_tensor_load", 7, "%rd3")
+	      A32("race_tensor_load", 2, "%r1") A32("race_tensor_load", 3, "%r2") A32("race_tensor_load", 8, "%r3")
+	      A32("race_tensor_load", 9, "%r4") "st.local.v2.u32 [%rd1+41], {%r1, %r2};\nst.local.v2.u32 [%rd2+42], {%r3, %r4};\n"
+	      "st.local.u32 [%rd3+43], 0;")
+	SHOWS("race_tensor_store", P("b64", "race_tensor_store", 0) "," P("b32", "race_tensor_store", 1) ","
+	      P("b32", "race_tensor_store", 2) "," P("b32", "race_tensor_store", 3) "," P("b32", "race_tensor_store", 4) ","
+	      P("b32", "race_tensor_store", 5) "," P("b64", "race_tensor_store", 6) "," P("b32", "race_tensor_store", 7) ","
+	      P("b32", "race_tensor_store", 8),
+	      A64("race_tensor_store", 0, "%rd1") A32("race_tensor_store", 1, "%r1") A32("race_tensor_store", 7, "%r2")
+	      A64("race_tensor_store", 6, "%rd2") "st.local.v2.u32 [%rd1+44], {%r1, %r2};\nst.local.u32 [%rd2+45], 0;")
 	SHOWS("race_product", P("b64", "race_product", 0) "," P("b64", "race_product", 1) "," P("b32", "race_product", 2) ","
 	      P("b32", "race_product", 3), A64("race_product", 0, "%rd1") A64("race_product", 1, "%rd2") A32("race_product", 2, "%r1")
 	      "st.local.u32 [%rd1+38], %r1;\nst.local.u32 [%rd2+39], %r1;")
@@ -800,6 +814,30 @@ static void race_follows_operations(void **state)
 	            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;" LEFT);
 	expect_race("@%p1 setmaxnreg.dec.sync.aligned.u32 40;\nret;", "" LEFT);
 	#undef FULL
+}
+
+/* Copies of tiles of tensors: the coordinates, 0 for those that there are not; how: dimensions, 8 for im2col, 1792 for an atomic. */
+static void race_follows_tensors(void **state)
+{
+	#define FULL "mbarrier::complete_tx::bytes"
+	#define MOVE(k, n) "mov.u32 %ws_b32_" #k ", " #n ";\n\t"
+	expect_race("cp.async.bulk.tensor.2d.shared::cta.global." FULL " [%r1], [%d1+64, {%r2, 5}], [%r3];\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tadd.s64 %ws_b64_1, %d1, 64;\n\tcvt.u64.u32 %ws_b64_2, %r3;\n\t" MOVE(0, 5) MOVE(1, 2) MOVE(2, 0)
+	            "st.local.v2.u32 [%ws_b64_0+41], {%r2, %ws_b32_0};\n\tst.local.v2.u32 [%ws_b64_1+42], {%ws_b32_1, %ws_b32_2};\n\t"
+	            "st.local.u32 [%ws_b64_2+43], 0;\n\t"
+	            "cp.async.bulk.tensor.2d.shared::cta.global." FULL " [%r1], [%d1+64, {%r2, 5}], [%r3];" LEFT);
+	expect_race("cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];\nret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\t" MOVE(0, 1793) "st.local.v2.u32 [%d1+44], {%r2, %ws_b32_0};\n\tst.local.u32 [%ws_b64_0+45], 0;\n\t"
+	            "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];" LEFT);
+	expect_race("cp.async.bulk.tensor.3d.shared::cluster.global.im2col." FULL ".multicast::cluster [%r1], [%d1, {%r1, %r2, %r3}], [%r4], {1, 2}, 3;\n"
+	            "ret;",
+	            "cvt.u64.u32 %ws_b64_0, %r1;\n\tcvt.u64.u32 %ws_b64_1, %r4;\n\t" MOVE(0, 11) MOVE(1, 3)
+	            "st.local.v2.u32 [%ws_b64_0+41], {%r1, %r2};\n\tst.local.v2.u32 [%d1+42], {%ws_b32_0, %ws_b32_1};\n\t"
+	            "st.local.u32 [%ws_b64_1+43], 0;\n\t"
+	            "cp.async.bulk.tensor.3d.shared::cluster.global.im2col." FULL ".multicast::cluster [%r1], [%d1, {%r1, %r2, %r3}], [%r4], {1, 2}, 3;"
+	            LEFT);
+	#undef FULL
+	#undef MOVE
 }
 
 /* Products of warpgroups: all lanes of a warp come to them together. 2568: 8 columns, A in shared memory, B with k last. */
@@ -1037,10 +1075,13 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "cp.async.bulk.commit_group;", NULL },
 		{ "cp.async.bulk.wait_group 0;", NULL },
 		{ "cp.async.bulk.prefetch.L2.global [%d1], 16;", NULL },
-		{ "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2}], [%r3];", "cp.async at " },
-		{ "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
+		{ "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2}], [%r3];", NULL },
+		{ "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes [%r1], "
+		  "[%d1, {%r0, %r0, %r0, %r0, %r0}], [%r3];", "cp.async at " },
+		{ "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r2}], [%r1];", NULL },
+		{ "cp.async.bulk.prefetch.tensor.1d.L2.global [%d1, {%r2}];", NULL },
 		{ "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%d1], [%r1], 16;", NULL },
-		{ "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];", "cp.async at " },
+		{ "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d1, {%r2}], [%r1];", NULL },
 		{ "mbarrier.arrive.expect_tx.shared.b64 %d1, [%r1], 4;", NULL },
 		{ "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 4;", NULL },
 		{ "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r3];", NULL },
@@ -1370,7 +1411,7 @@ int main(void)
 		cmocka_unit_test(race_gives_kernels_a_parameter),
 		cmocka_unit_test(race_leaves_registers_to_its_calls),
 		cmocka_unit_test(race_follows_copies),
-		cmocka_unit_test(race_follows_products), cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
+		cmocka_unit_test(race_follows_tensors), cmocka_unit_test(race_follows_products), cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
 		cmocka_unit_test(race_goes_through_calls),
 		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),

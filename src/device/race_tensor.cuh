@@ -1,0 +1,261 @@
+/* race_tensor.cuh - copies of tiles of tensors (race.cu; PTX ISA 9.0, Tensors; cp.async.bulk.tensor).
+ *
+ * A tile is a box of elements, at coordinates: in global memory rows that lie apart, in shared memory dense, with its chunks of 16
+ * bytes permuted. What a descriptor says is looked up by its content (struct ws_race_tensor): the host has seen the call that made
+ * it. One that was made otherwise, or changed, is not known: such a copy is counted, its accesses are not checked. All else is as
+ * with bulk copies: what completes on an object is an operation (race_remote.cuh), what completes in groups a copy of its thread. */
+#ifndef WS_RACE_TENSOR_CUH
+#define WS_RACE_TENSOR_CUH
+
+#define TENSOR_FIELD(t, field) ((t) + __builtin_offsetof(struct ws_race_tensor, field))
+
+HELPER u32 load8(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.global.u8 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
+HELPER u32 load16(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.global.u16 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
+/* ---- descriptors ---- */
+/* The row of a descriptor; 0 = it is not known. */
+HELPER u64 find_tensor(u64 map, u32 how)
+{
+	u64 mix = 0, mix2 = 0, word, at, has, has2;
+
+	if (!RACE.tensors || how & WS_RACE_TENSOR_OTHER)
+		return 0;
+	#pragma nounroll
+	for (u32 k = 0; k < WS_RACE_TENSOR_WORDS; k++) {
+		asm volatile("ld.u64 %0, [%1];" : "=l"(word) : "l"(map + 8 * k) : "memory");
+		mix = WS_RACE_TENSOR_MIX(mix, word);
+		mix2 = WS_RACE_TENSOR_MIX2(mix2, word);
+	}
+	#pragma nounroll
+	for (u32 k = 0; k < WS_RACE_TENSOR_PROBES; k++) {
+		at = RACE.tensors + (mix + k) % WS_RACE_TENSORS * sizeof(struct ws_race_tensor);
+		asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(has), "=l"(has2) : "l"(at) : "memory");
+		if (has == mix && has2 == mix2)
+			return load8(TENSOR_FIELD(at, rank)) == (how & WS_RACE_TENSOR_RANK) ? at : 0;
+	}
+	return 0;
+}
+
+/* ---- a tile ---- */
+struct tile {
+	u64 tensor;
+	int at[WS_RACE_TENSOR_DIMS];
+	u32 bytes, swizzle;              /* of a row in shared memory */
+	u32 rows;
+};
+
+HELPER u32 steps_of(u64 tensor, u32 dim)
+{
+	u32 step = load8(TENSOR_FIELD(tensor, step) + dim);
+
+	return (load16(TENSOR_FIELD(tensor, box) + 2 * dim) + step - 1) / step;
+}
+
+HELPER bool open_tile(struct tile *t, u64 map, u32 how)
+{
+	t->tensor = find_tensor(map, how);
+	if (!t->tensor) {
+		count_threads(COUNTS(not_checked[WS_RACE_NO_TENSOR]));
+		return false;
+	}
+	t->bytes = load16(TENSOR_FIELD(t->tensor, box)) * load8(TENSOR_FIELD(t->tensor, bytes));
+	t->swizzle = load8(TENSOR_FIELD(t->tensor, swizzle));
+	t->rows = 1;
+	#pragma nounroll
+	for (u32 k = 1; k < (how & WS_RACE_TENSOR_RANK); k++)
+		t->rows *= steps_of(t->tensor, k);
+	return true;
+}
+
+/* Row n of the tile in global memory, as far as it is in the tensor: its bytes; 0 = it is not. */
+HELPER u32 row_of_tile(const struct tile *t, u32 n, u64 *address)
+{
+	u32 rank = load8(TENSOR_FIELD(t->tensor, rank)), bytes = load8(TENSOR_FIELD(t->tensor, bytes)), steps;
+	long long size = (long long)load64(TENSOR_FIELD(t->tensor, less_1)) + 1, first = t->at[0], end = first + t->bytes / bytes, c;
+	u64 at = load64(TENSOR_FIELD(t->tensor, address));
+
+	#pragma nounroll
+	for (u32 k = 1; k < rank; k++, n /= steps) {
+		steps = steps_of(t->tensor, k);
+		c = t->at[k] + (long long)(n % steps) * load8(TENSOR_FIELD(t->tensor, step) + k);
+		if (c < 0 || (u64)c > load64(TENSOR_FIELD(t->tensor, less_1) + 8 * k))
+			return 0;
+		at += (u64)c * load64(TENSOR_FIELD(t->tensor, stride) + 8 * (k - 1));
+	}
+	first = first < 0 ? 0 : first;
+	end = end < size ? end : size;
+	*address = at + (u64)first * bytes;
+	return first < end ? (u32)(end - first) * bytes : 0;
+}
+
+/* ---- what it does to words ---- */
+struct touch {
+	struct me m;
+	u64 mine;                        /* W or R, but for the bytes */
+	bool writes;
+	struct judged write, read;
+};
+
+HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
+{
+	u32 thread = thread_index(), cls = writes & WS_RACE_CLASS(15);
+	struct touch s = { access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site),
+			  time_of_copy(thread, number), writes != 0, { ~0ull, ORDERED, 0 }, { ~0ull, ORDERED, 0 } };
+
+	s.mine |= writes ? (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT | (site & (W_SITES - 1)) : site & (R_SITES - 1);
+	return s;
+}
+
+HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
+{
+	u32 bytes = r_bytes(r) & d->bytes;
+
+	if (!bytes)
+		return;
+	if (r >> R_SEVERAL_AT != s->read.write) {
+		s->read.write = r >> R_SEVERAL_AT;
+		s->read.verdict = verdict(r, r_class(r), r_several(r), &s->m);
+	}
+	if (s->read.verdict != ORDERED)
+		note(s->read.verdict, WS_RACE_WRITE_AFTER_READ, r, bytes, d, &s->m, r_several(r), 0);
+}
+
+/* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */
+HELPER void touch_chunk(struct touch *s, u64 address, u32 bytes)
+{
+	struct word d;
+	u64 w[4], r[4];
+
+	if (!find_word(address, &s->m, ATOMIC, &d))
+		return;
+	if (!s->writes) {
+		for (u32 k = 0; 4 * k < bytes; k++, d.cell += 16, d.address += 4) {
+			d.bytes = bytes_of(0, bytes - 4 * k);
+			if (enter_copy_read(&d, &s->m, s->mine | (u64)d.bytes << R_BYTES_AT))
+				judge_before(&d, &s->m, load64(d.cell), WS_RACE_READ_AFTER_WRITE, &s->write);
+		}
+		return;
+	}
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		w[k] = 4 * k < bytes ? exchange64(d.cell + 16 * k, s->mine | (u64)bytes_of(0, bytes - 4 * k) << W_BYTES_AT) : 0;
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		r[k] = 4 * k < bytes ? load64(d.cell + 16 * k + 8) : 0;
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++, d.cell += 16, d.address += 4) {
+		d.bytes = 4 * k < bytes ? bytes_of(0, bytes - 4 * k) : 0;
+		judge_before(&d, &s->m, w[k], WS_RACE_WRITE_AFTER_WRITE, &s->write);
+		judge_reads(&d, s, r[k]);
+	}
+}
+
+/* A line of global memory has cells of its own: no chunk goes beyond one, for all begin at a multiple of 16 bytes. */
+SLOW void __warpsafe_tile_in_global(const struct tile *t, u32 number, u32 site, u32 writes)
+{
+	struct touch s = touch_of(WS_RACE_GLOBAL, number, site, writes);
+	u64 address;
+
+	#pragma nounroll
+	for (u32 n = 0; n < t->rows; n++) {
+		u32 bytes = row_of_tile(t, n, &address);
+
+		#pragma nounroll
+		for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
+			touch_chunk(&s, address, bytes < 16 ? bytes : 16);
+	}
+}
+
+/* address: of shared memory, perhaps another block's (find_owner). A swizzled row takes as many bytes as the mode says. */
+SLOW void __warpsafe_tile_in_shared(const struct tile *t, u64 address, u32 number, u32 site, u32 writes)
+{
+	struct touch s = touch_of(WS_RACE_SHARED, number, site, writes);
+	u32 pitch = t->swizzle ? t->swizzle : t->bytes, bits = t->swizzle ? t->swizzle / 16 - 1 : 0;
+
+	#pragma nounroll
+	for (u32 n = 0; n < t->rows; n++) {
+		#pragma nounroll
+		for (u32 at = 0; at < t->bytes; at += 16) {
+			u64 a = address + n * pitch + at;
+
+			touch_chunk(&s, a ^ ((u32)a >> 7 & bits) << 4, 16);
+		}
+	}
+}
+
+/* ---- copies ---- */
+/* To a block of the cluster, with an object there. Of a tensor that is not known it still hands on what its thread knows. */
+SLOW void __warpsafe_tile_to(const struct tile *t, u32 known, u64 to, u64 object, u32 site)
+{
+	u32 thread = thread_index(), number = load32(THREAD(thread, number)) | COPY_BY_OBJECT;
+	struct spot s, o;
+
+	if (!find_spot(to, &s) || !find_spot(object, &o))
+		return;
+	if (known) {
+		__warpsafe_tile_in_global(t, number, site, 0);
+		if (come_to(&s, 0, site + 1, time_of_copy(thread, number)))
+			__warpsafe_tile_in_shared(t, s.address, number, site + 1, 1);
+	}
+	if (!is_peer(&o) || o.slot)
+		complete_on(thread, &o, number);
+}
+
+HELPER struct tile tile_at(u32 c0, u32 c1, u32 c2, u32 c3, u32 c4)
+{
+	return (struct tile){ 0, { (int)c0, (int)c1, (int)c2, (int)c3, (int)c4 }, 0, 0, 0 };
+}
+
+SLOW void __warpsafe_tensor_load(u64 to, u64 map, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u64 object, u32 how, u32 ranks, u32 site)
+{
+	struct tile t = tile_at(c0, c1, c2, c3, c4);
+	u32 known;
+
+	if (!can_copy(thread_index()))
+		return;
+	known = open_tile(&t, map, how);
+	if (!ranks)
+		__warpsafe_tile_to(&t, known, to, object, site);
+	#pragma nounroll
+	for (; ranks; ranks &= ranks - 1)
+		__warpsafe_tile_to(&t, known, at_rank((u32)to, lowest(ranks)), at_rank((u32)object, lowest(ranks)), site);
+}
+
+INLINED void race_tensor_load(u64 to, u64 map, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u64 object, u32 how, u32 ranks, u32 site)
+{
+	__warpsafe_tensor_load(to, map, c0, c1, c2, c3, c4, object, how, ranks, site);
+}
+
+SLOW void __warpsafe_tensor_store(u64 map, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u64 from, u32 how, u32 site)
+{
+	u32 thread = thread_index(), cls = how & WS_RACE_CLASS(15), number;
+	struct tile t = tile_at(c0, c1, c2, c3, c4);
+
+	if (!can_copy(thread) || !open_tile(&t, map, how))
+		return;
+	if (cls && load8(TENSOR_FIELD(t.tensor, bytes)) >= 8)
+		cls += WS_RACE_CLASS(WS_RACE_ATOMIC8_CTA - WS_RACE_ATOMIC_CTA);
+	number = load32(THREAD(thread, number));
+	__warpsafe_tile_in_shared(&t, from, number | COPY_READS, site, 0);
+	__warpsafe_tile_in_global(&t, number | COPY_WRITES, site + 1, 1 | cls);
+}
+
+INLINED void race_tensor_store(u64 map, u32 c0, u32 c1, u32 c2, u32 c3, u32 c4, u64 from, u32 how, u32 site)
+{
+	__warpsafe_tensor_store(map, c0, c1, c2, c3, c4, from, how, site);
+}
+
+#endif
