@@ -65,8 +65,22 @@ bool ws_equal_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 	       ws_type_bytes(b->type) == ws_type_bytes(r->type);
 }
 
+/* The last number that the bound allows, if it is a number of 32 bits. */
+static bool last_of(const struct bound *b, int64_t *last)
+{
+	uint64_t imm = b->other->imm;
+
+	*last = (ws_type_is_signed(b->type) ? (int64_t)(int32_t)imm : (int64_t)(uint32_t)imm) + b->slack;
+	return b->other->kind == WS_O_INT && ws_type_bytes(b->type) == 4 && !b->equal;
+}
+
+/* i < 512 and i <= 511 are. */
 bool ws_bound_same(const struct bound *a, const struct bound *b)
 {
+	int64_t last[2];
+
+	if (a->upper == b->upper && a->type == b->type && last_of(a, &last[0]) && last_of(b, &last[1]))
+		return last[0] == last[1];
 	return a->upper == b->upper && a->equal == b->equal && a->slack == b->slack &&
 	       a->type == b->type && a->other->kind == b->other->kind &&
 	       a->other->reg == b->other->reg && a->other->imm == b->other->imm;

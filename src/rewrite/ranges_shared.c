@@ -202,6 +202,15 @@ static bool is_plain(const struct ws_rw_access *a)
 	return a->space == WS_SPACE_SHARED && (a->kind == WS_RW_ATOMIC || a->sem == WS_SEM_WEAK);
 }
 
+static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned a, unsigned b)
+{
+	for (uint32_t k = 0; k < g->n; k++)
+		for (uint32_t m = 0; m < g->n && g->group[k] == a; m++)
+			if (g->group[m] == b && may_meet(g, v, k, m))
+				return true;
+	return false;
+}
+
 static unsigned digits_in(const struct values *v, const struct sum *s)
 {
 	unsigned n = 0;
@@ -259,6 +268,90 @@ static void join_digits(struct ws_shared_ranges *g)
 		}
 }
 
+/* ---- the first word of a thread's own ---- */
+/* Do its bounds, and those of what it is another name of, leave 0 in? */
+static bool may_be_zero(const struct values *v, struct sum s)
+{
+	while (s.n == 1 && s.t[0].n == 1 && s.t[0].factor == 1 && v->leaves[s.t[0].leaf[0]].kind == LEAF_ONE_OF) {
+		const struct leaf *l = &v->leaves[s.t[0].leaf[0]];
+
+		for (unsigned k = 0; k < l->nbounds; k++) {
+			struct sum than = *l->bounds[k].than;
+
+			if (!l->bounds[k].upper || ws_sum_take_constant(&than) + l->bounds[k].slack < 0 || than.n)
+				return false;
+		}
+		if (l->nof != 1 || l->in_time)
+			return false;
+		s = *l->of[0];
+	}
+	return true;
+}
+
+/* Is the leaf 0 where the pins hold, if it counts the rounds of a loop in the first one? */
+static bool begins_at_zero(const struct values *v, uint32_t leaf, const struct pins *pins)
+{
+	const struct leaf *l = &v->leaves[leaf];
+	struct sum begin = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } }, flat;
+
+	if (l->kind == LEAF_DIGIT)
+		return true;
+	if (l->kind == LEAF_LOOP && l->nof == 1)
+		begin = *l->of[0];
+	if (!ws_sum_flatten(v, &begin, &flat) || !may_be_zero(v, begin))
+		return false;
+	for (unsigned k = 0; k < pins->n; k++)
+		if (ws_sum_equal(&pins->zero[k], &flat))
+			return true;
+	return false;
+}
+
+/* What is equal to a number wherever any access of the group is reached. */
+static struct pins pins_of_all(struct ws_shared_ranges *g, unsigned group)
+{
+	struct pins all = { .n = 0 }, some;
+	bool first = true;
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		if (g->group[k] != group)
+			continue;
+		ws_pins_find(&g->v, &g->list[k], &some);
+		if (first)
+			all = some;
+		else
+			ws_pins_intersect(&all, &some);
+		first = false;
+	}
+	return all;
+}
+
+/* Is a word that has no index, of group b, the one of group a that the thread itself has by index 0? `if (t == 0) sum = s[0]`. */
+static bool is_first_word(struct ws_shared_ranges *g, unsigned a, unsigned b)
+{
+	const struct group *x = &g->groups[a], *y = &g->groups[b];
+	struct pins pins;
+
+	if (x->sym != y->sym || x->area || y->area || x->endless || y->endless || y->sum.n || !x->sum.n || !x->writes || x->meets ||
+	    y->first < x->first || y->last > x->last)
+		return false;
+	pins = pins_of_all(g, b);
+	for (uint32_t k = 0; k < x->sum.n && pins.n; k++)
+		if (x->sum.t[k].n != 1 || !begins_at_zero(&g->v, x->sum.t[k].leaf[0], &pins))
+			return false;
+	return pins.n > 0;
+}
+
+static void join_first_words(struct ws_shared_ranges *g, const struct ws_intervals *v)
+{
+	for (unsigned b = 0; b < g->ngroups; b++)
+		for (unsigned a = 0; a < g->ngroups; a++)
+			if (a != b && meet_in_interval(g, v, a, b) && is_first_word(g, a, b)) {
+				join_groups(g, a, b);
+				b = 0;
+				break;
+			}
+}
+
 /* May two threads race by it and another access of its group, itself included? */
 static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
@@ -310,6 +403,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
 	join_digits(g);
+	join_first_words(g, v);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].writes && !g->groups[k].meets && !g->groups[k].area)
 			find_pins(g, v, k);

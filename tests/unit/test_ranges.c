@@ -1134,6 +1134,30 @@ static void no_bits(void **state)
 	expect(none, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
 }
 
+/* A block sums up 128 words in a tree, each time for another word of the grid: loops from the thread's index in steps of the block's
+ * size, of which the way in is compared with another number than the way back. */
+#define TREE(in, limit, who, word) KERNEL(".shared .b32 s[128]; mov.u32 %r20, s; setp.ge.s32 %p7, %r1, %r5; @%p7 bra END; mov.u32 %r30, %r1; mov.u32 %r31, %nctaid.x;\n" \
+	"VECTOR: setp.gt.s32 %p1, %r3, 127; @%p1 bra SUM; mov.u32 %r21, %r3;\n" \
+	"STORE: shl.b32 %r22, %r21, 2; add.s32 %r23, %r20, %r22; st.shared.u32 [%r23], %r3; add.s32 %r21, %r21, %r2;\n" \
+	"setp.lt.s32 %p2, %r21, 128; @%p2 bra STORE;\nSUM: setp.gt.s32 %p3, %r3, " in "; bar.sync 0; @%p3 bra LAST; mov.u32 %r24, %r3;\n" \
+	"HALF: shl.b32 %r25, %r24, 2; add.s32 %r26, %r20, %r25; ld.shared.u32 %r27, [%r26]; ld.shared.u32 %r28, [%r26+256]; add.s32 %r29, %r27, %r28;\n" \
+	"st.shared.u32 [%r26], %r29; add.s32 %r24, %r24, %r2; setp.lt.s32 %p4, %r24, " limit "; @%p4 bra HALF;\n" \
+	"LAST: setp.ne.s32 %p5, %r3, " who "; bar.sync 0; @%p5 bra NEXT; ld.shared.u32 %r32, [s+" word "]; mul.wide.s32 %rd6, %r30, 4;\n" \
+	"add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r32;\nNEXT: add.s32 %r30, %r30, %r31; setp.lt.s32 %p6, %r30, %r5; @%p6 bra VECTOR;\n")
+
+static void trees(void **state)
+{
+	const struct launch l = { { 2 }, { 32 }, 0, 2, 0 };
+
+	expect(TREE("63", "64", "0", "0"), l, NONE);
+	expect(TREE("63", "64", "0", "0"), (struct launch){ { 2 }, { 32 }, 0, 6, 0 }, NONE);
+	expect(TREE("63", "64", "0", "0"), (struct launch){ { 2 }, { 48 }, 0, 2, 0 }, NONE);
+	expect(TREE("63", "64", "1", "0"), l, ALL(2 * 65, 2 * 192));       /* it is another thread's word when the next round begins */
+	expect(TREE("63", "64", "0", "4"), l, ALL(2 * 65, 2 * 192));
+	expect(TREE("63", "64", "0", "0"), (struct launch){ { 2 }, { 32, 2 }, 0, 2, 0 }, ALL(4 * 65, 4 * 192 + 4));        /* two threads of each index */
+	expect(TREE("62", "64", "0", "0"), l, ALL(2 * 64, 2 * 64));         /* the loop alone: what one comparison finds, the other does not */
+}
+
 /* Atomics of one size may meet, whatever their addresses are made of; of two sizes they may not. */
 static void atomics_that_meet(void **state)
 {
@@ -1174,7 +1198,7 @@ int main(void)
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
-		cmocka_unit_test(variables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(atomics_that_meet),
+		cmocka_unit_test(variables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(trees), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
