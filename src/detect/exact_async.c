@@ -76,6 +76,12 @@ static struct ws_ex_lane *lane_of(const struct ws_exact *x, struct ws_ex_block *
 	return &b->lanes[x->launch->its ? thread : thread / WS_WARP * WS_WARP];
 }
 
+/* A product is the warpgroup's: of its first thread. */
+static struct ws_ex_lane *products_of(const struct ws_exact *x, struct ws_ex_block *b, uint32_t thread)
+{
+	return lane_of(x, b, thread & ~(4u * WS_WARP - 1));
+}
+
 void ws_ex_async_begin(struct ws_ex_now *n)
 {
 	const struct ws_access *a = n->a;
@@ -92,6 +98,8 @@ void ws_ex_async_begin(struct ws_ex_now *n)
 		begin(&m->ops, n);
 		return;
 	}
+	if (a->async == WS_ASYNC_WGMMA)
+		lane = products_of(n->x, n->b, n->thread);
 	n->p.unit = agent(n->x, &lane->agent[track_of(a)]);
 	if (a->async == WS_ASYNC_CP)
 		begin(&lane->cp, n);
@@ -127,7 +135,7 @@ void ws_ex_async_wait(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_w
 		if (kind == WS_ASYNC_CP)
 			done(u, lane, EX_CP, last);
 		if (kind == WS_ASYNC_WGMMA)
-			done(u, lane, EX_WGMMA, last);
+			done(u, products_of(x, b, thread), EX_WGMMA, last);
 		if (kind == WS_ASYNC_BULK)
 			done(u, lane, EX_BULK_READ, last);
 		if (kind == WS_ASYNC_BULK && !reads_only)

@@ -150,6 +150,12 @@ static void note_pending(struct ws_ctx *c)
 		p->addr[__builtin_ctz(m)] = (uint32_t)c->a->addr[__builtin_ctz(m)];
 }
 
+/* The warp that an agent's operations are of: a product is of the first one of the warpgroup, for all four. */
+static uint32_t unit_warp(enum ws_agent_kind kind, uint32_t warp)
+{
+	return kind == AG_WGMMA ? warp & ~3u : warp;
+}
+
 void ws_async_access(struct ws_ctx *c)
 {
 	enum ws_agent_kind kind = kind_of(c->a);
@@ -157,7 +163,7 @@ void ws_async_access(struct ws_ctx *c)
 
 	if (kind < AG_LANES)
 		note_issue(c, kind);
-	c->as = ws_who(g->slot, (uint32_t)(c->me >> WHO_TIME_BITS & 31), (uint32_t)(c->a->op - g->base));
+	c->as = ws_who(g->slot, unit_warp(kind, (uint32_t)(c->me >> WHO_TIME_BITS & 31)), (uint32_t)(c->a->op - g->base));
 	c->proxy = kind != AG_CP;
 	c->cls = ws_class_of(c->a->kind);
 	if (!c->global && c->owner != c->b)
@@ -174,10 +180,28 @@ bool ws_async_known(const struct ws_ctx *c, uint64_t who, uint32_t lane_of_who, 
 {
 	const struct ws_slot_info *i = ws_shadow_slot(c->s, who >> 32);
 
-	if (i->agent == AG_NONE || i->agent >= AG_LANES || i->block != c->b->b->linear ||
-	    (who ^ c->me) >> WHO_TIME_BITS & 31 || (c->its && lane_of_who != lane))
+	if (i->agent == AG_NONE || i->agent >= AG_LANES || i->block != c->b->b->linear || !c->w->async ||
+	    (who >> WHO_TIME_BITS & 31) != unit_warp(i->agent, (uint32_t)(c->me >> WHO_TIME_BITS & 31)) ||
+	    (c->its && i->agent != AG_WGMMA && lane_of_who != lane))
 		return false;
 	return i->base + (who & WHO_TIME) <= c->w->async->done[i->agent][c->its ? lane : 0];
+}
+
+/* What these lanes have waited for, of all lanes of the agent's warp (the stack model has one). */
+static uint32_t own_products(const struct ws_block_state *b, const struct ws_warp_state *w, uint32_t mask, const struct ws_agent *ag,
+                             struct ws_know_entry *e)
+{
+	uint32_t first = unit_warp(AG_WGMMA, (uint32_t)(w - b->warps)) * WS_WARP, n = 0;
+	uint64_t time = 0;
+
+	for (uint32_t m = mask; m; m &= m - 1) {
+		uint64_t done = w->async->done[AG_WGMMA][__builtin_ctz(m)];
+
+		time = done > ag->base && done - ag->base > time ? done - ag->base : time;
+	}
+	for (uint32_t l = 0; time && l < (b->l->its ? WS_WARP : 1u); l++)
+		e[n++] = (struct ws_know_entry){first + l, time < WHO_TIME ? (uint32_t)time + 1 : UINT32_MAX};
+	return n;
 }
 
 void ws_async_own(struct ws_block_state *b, const struct ws_warp_state *w, uint32_t mask, struct ws_know **k)
@@ -187,9 +211,9 @@ void ws_async_own(struct ws_block_state *b, const struct ws_warp_state *w, uint3
 	for (uint32_t g = 0; g < b->nagents; g++) {
 		const struct ws_agent *ag = &b->agents[g];
 		struct ws_know_entry e[WS_WARP];
-		uint32_t n = 0;
+		uint32_t n = ag->kind == AG_WGMMA ? own_products(b, w, mask, ag, e) : 0;
 
-		for (uint32_t m = mask; m; m &= m - 1) {
+		for (uint32_t m = ag->kind == AG_WGMMA ? 0 : mask; m; m &= m - 1) {
 			uint32_t l = __builtin_ctz(m);
 			uint64_t done = w->async->done[ag->kind][l], time = done > ag->base ? done - ag->base : 0;
 

@@ -129,7 +129,8 @@ struct ws_obs_warp {
  * accesses are delivered at that instruction, but they happen at any time between there and its completion, as if by
  * another thread. Operations are numbered from 1, without gaps, in one sequence for each `track`: a kind and
  * - WS_ASYNC_CP, _BULK, _WGMMA: the warp (all lanes of one instruction have one number). A lane waits for a prefix of
- *   its own operations (async_wait);
+ *   its own operations (async_wait). A group of _WGMMA is its warpgroup's, of four warps that have the same numbers: who
+ *   waits for one has waited for what all of them read;
  * - WS_ASYNC_MBARRIER: an mbarrier object. They are complete when a phase of it completes (WS_MBAR_PHASE). */
 enum ws_async {
 	WS_ASYNC_NONE,

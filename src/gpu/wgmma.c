@@ -1,6 +1,7 @@
 /* wgmma.c - wgmma: products of a warpgroup (PTX ISA 9.0, Asynchronous Warpgroup Level Matrix Instructions).
  *
- * Warp i of the group makes rows 16 i to 16 i + 15 of D, when it comes to the instruction. The observer is told of what
+ * A product is executed by each warp when it comes to it; a wait lets a warp go on when the other three have come to the same
+ * products. Warp i of the group makes rows 16 i to 16 i + 15 of D, when it comes to the instruction. The observer is told of what
  * it reads of shared memory, its rows of A and all of B, as an asynchronous operation of the warp. */
 #include "gpu/matrix.h"
 
@@ -183,6 +184,17 @@ enum ws_next ws_op_wgmma_commit(struct ws_exec *x, const struct ws_dinst *in, ui
 	return next;
 }
 
+/* A group is the warpgroup's: it is complete when all of its warps have come so far. */
+static bool others_are_behind(const struct ws_exec *x, uint64_t op)
+{
+	uint32_t first = x->warp->obs.index & ~(GROUP - 1u);
+
+	for (uint32_t w = first; w < first + GROUP && w < x->block->nwarps; w++)
+		if (x->block->warps[w].live && x->block->warps[w].wgmma.op < op)
+			return true;
+	return false;
+}
+
 enum ws_next ws_op_wgmma_wait(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
 	const struct ws_matrix *t = in->u.op.ptr;
@@ -193,6 +205,8 @@ enum ws_next ws_op_wgmma_wait(struct ws_exec *x, const struct ws_dinst *in, uint
 	if (next != WS_NEXT || g->groups <= t->pending)
 		return next;
 	last = g->end[(g->groups - t->pending) % WS_COUNT(g->end)];
+	if (others_are_behind(x, last))
+		return WS_SLICE;
 	for (unsigned l = 0; l < WS_WARP; l++)
 		done[l] = last;
 	if (x->ops && x->ops->async_wait && x->ops->needs & WS_NEED_SYNC)

@@ -527,6 +527,11 @@ static void wgmma_operands(void **state)
 	a.op = 2;
 	assert_false(RACES(m, send(m, A, &a, false, DATA + 16)));
 	assert_true(RACES(m, plain(m, A, WS_WRITE, false, DATA + 16)));
+	a.op = 3;                            /* a group is the warpgroup's: another warp of it waits */
+	assert_false(RACES(m, send(m, A, &a, false, DATA + 32)));
+	done(m, B, WS_ASYNC_WGMMA, 3, false);
+	assert_false(RACES(m, plain(m, B, WS_WRITE, false, DATA + 32)));
+	assert_true(RACES(m, plain(m, A, WS_WRITE, false, DATA + 36)));
 	done(m, A, WS_ASYNC_WGMMA, 2, false);
 	assert_false(RACES(m, plain(m, A, WS_WRITE, false, DATA + 20)));
 	world_free(m);
