@@ -147,11 +147,14 @@ void *ws_real_plain_of(const struct ws_real_launching *l);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */
-bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l);
+bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *told);
 void ws_real_race_alike_launched(struct ws_real_alike *a, int error, int (*record)(void *event, void *stream), void *stream);
 void ws_real_race_alike_forget(void);
 /* All that the checks of a context have found or counted as not known, so far: it never becomes less. false: not read. */
-bool ws_real_race_sum(struct ws_real_gpu *gpu, uint64_t *sum);
+struct ws_real_sum { uint64_t counted, told; };
+bool ws_real_race_sum(struct ws_real_gpu *gpu, struct ws_real_sum *sum);
+/* A launch like one that told nothing new was not checked. */
+void ws_real_race_told_again(struct ws_real_gpu *gpu);
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);

@@ -1,18 +1,20 @@
-/* race_alike.c - launches that do the same accesses as one before (rewrite/fixed.c), of which the checks have found nothing.
+/* race_alike.c - launches that do the same accesses as one before (rewrite/fixed.c), of which the checks have found nothing, or nothing
+ * that they had not found before.
  *
  * Such a kernel is launched again and again by programs that go on in steps. When its shape and parameters are seen for the second
  * time, what the checks of the context have found and counted so far is noted, and an event is recorded behind the launch. At the next
  * launch like it the event is waited for, and if nothing was counted since, by any kernel, none of these accesses has a race: this
- * launch and all that are like it run without checks. Waiting stands before the launch's first event, and is short: a program whose
+ * launch and all that are like it run without checks. If nothing but races was counted, and each between two places of which one had
+ * been told already, these would tell the same again: they run without checks, too, and the report says how many. Waiting stands before the launch's first event, and is short: a program whose
  * kernels wait for the host goes on, and is asked again later. */
 #include <pthread.h>
 #include <string.h>
 
 #include "real/real_priv.h"
 
-enum { MOST_BYTES = 128, LOOKS = 512, MOST_WAIT_MS = 2, MOST_WAITS = 4, NO_TIMING = 2 };
+enum { MOST_BYTES = 128, LOOKS = 512, MOST_WAIT_MS = 2, MOST_WAITS = 4, MOST_AGAIN = 2, NO_TIMING = 2 };
 
-enum state { NEW, SEEN, STARTS, RUNS, CLEAN, NOT_CLEAN };
+enum state { NEW, SEEN, STARTS, RUNS, CLEAN, TOLD, NOT_CLEAN };
 
 struct key {
 	void *function, *context;
@@ -23,8 +25,8 @@ struct key {
 struct ws_real_alike {
 	struct key key;
 	enum state state;
-	unsigned waits;
-	uint64_t before;                     /* ws_real_race_sum */
+	unsigned waits, again;
+	struct ws_real_sum before;
 	void *event;                         /* behind the launch */
 };
 
@@ -74,14 +76,18 @@ static bool has_ended(void *event)
 /* A launch like it is on its way, or has ended. */
 static void look(struct ws_real_gpu *gpu, struct ws_real_alike *a)
 {
-	uint64_t sum;
+	struct ws_real_sum sum;
 
 	if (a->waits++ == MOST_WAITS) {
 		a->state = NOT_CLEAN;
 		return;
 	}
-	if (has_ended(a->event))
-		a->state = ws_real_race_sum(gpu, &sum) && sum == a->before ? CLEAN : NOT_CLEAN;
+	if (!has_ended(a->event))
+		return;
+	if (!ws_real_race_sum(gpu, &sum) || sum.counted != a->before.counted)
+		a->state = a->again++ < MOST_AGAIN ? SEEN : NOT_CLEAN;
+	else
+		a->state = sum.told == a->before.told ? CLEAN : TOLD;
 }
 
 static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a)
@@ -93,12 +99,13 @@ static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a)
 	return true;
 }
 
-bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l)
+bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *told)
 {
 	struct ws_real_alike *a;
 	struct key key;
-	bool clean;
+	bool same, clean;
 
+	*told = false;
 	if (!make_key(l, &key))
 		return false;
 	a = &looks[ws_hash(&key, sizeof key) % LOOKS];
@@ -109,17 +116,21 @@ bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l)
 		if (a->state != STARTS) {
 			a->key = key;
 			a->state = SEEN;
+			a->again = 0;
 		}
 	} else if (a->state == NEW) {
 		a->state = SEEN;
-	} else if (a->state == SEEN) {
-		l->alike = start(gpu, a) ? a : NULL;
-	} else if (a->state == RUNS) {
-		look(gpu, a);
+	} else {
+		if (a->state == RUNS)
+			look(gpu, a);
+		if (a->state == SEEN)
+			l->alike = start(gpu, a) ? a : NULL;
 	}
-	clean = a->state == CLEAN && !memcmp(&a->key, &key, sizeof key);
+	same = !memcmp(&a->key, &key, sizeof key);
+	clean = same && a->state == CLEAN;
+	*told = same && a->state == TOLD;
 	pthread_mutex_unlock(&lock);
-	return clean;
+	return clean || *told;
 }
 
 void ws_real_race_alike_launched(struct ws_real_alike *a, int error, int (*record)(void *event, void *stream), void *stream)

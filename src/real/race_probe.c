@@ -133,13 +133,19 @@ static unsigned after_probe(struct ws_real_launching *l, const struct probing *p
 	return size;
 }
 
-/* A launch like one that has found nothing. */
+/* A launch like one that has found nothing, or nothing new. */
 static void if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, unsigned *size)
 {
 	bool can = l->grid && !l->spared && (l->kernel->has_plain || ws_real_race_silent_size(l, false));
 
-	if (can && ws_real_race_alike(gpu, l))
-		ws_real_count(WS_FIG_ALIKE, spare_checks(l, false, size));
+	bool told, spared;
+
+	if (!can || !ws_real_race_alike(gpu, l, &told))
+		return;
+	spared = spare_checks(l, false, size);
+	ws_real_count(told ? WS_FIG_TOLD : WS_FIG_ALIKE, spared);
+	if (told && spared)
+		ws_real_race_told_again(gpu);
 }
 
 static unsigned settled(struct ws_real_launching *l, bool *probe)

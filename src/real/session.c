@@ -48,6 +48,8 @@ static void tell_stats(void)
 		ws_real_tell("launches of which the host has found that they need no checks: %llu", f[WS_FIG_SILENT]);
 	if (f[WS_FIG_ALIKE])
 		ws_real_tell("launches without checks, for one that does the same accesses has found nothing: %llu", f[WS_FIG_ALIKE]);
+	if (f[WS_FIG_TOLD])
+		ws_real_tell("launches without checks, for one that does the same accesses has told no other races than those before: %llu", f[WS_FIG_TOLD]);
 	if (f[WS_FIG_PLAIN])
 		ws_real_tell("launches of the kernel as it is, in place of the one with checks: %llu", f[WS_FIG_PLAIN]);
 	if (f[WS_FIG_PROBES])
