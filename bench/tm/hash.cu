@@ -1,6 +1,7 @@
 /* HASH-S and HASH-M: each transaction puts one element, or four, in front of the lists of a hash table (Holey 2015, 4.2.1 and
  * table 4.1: 120 blocks of 160 threads, 32K commits in all; 1 read and 2 writes, or 4 and 8; tables of 256 to 128K entries
  * in 4.3.2). size is the number of lists. Result: every element once, in its list. */
+#define WS_TM_LATER 3       /* for HASH-M */
 #include "tm_bench.cuh"
 
 /* N: elements a transaction. */

@@ -3,7 +3,7 @@
  * one thread (cpu) and with the hand-written locks by as many as it runs at once (cpu-all). The result of each is
  * checked as a whole, and a line is printed.
  *
- *     PROGRAM [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N] [reading=N]
+ *     PROGRAM [quick] [workload=NAME] [way=NAME,NAME...] [blocks=N] [threads=N] [sections=N] [size=N] [granularity=N] [repeat=N] [reading=N]
  *
  * A workload derives from `work`, is copied to kernels by value, and has
  *
@@ -79,14 +79,23 @@ static inline options read_options(int argc, char **argv, options full, options 
 			if ((known = !strncmp(argv[i], names[k], strlen(names[k])) && atoi(strchr(argv[i], '=') + 1) > 0))
 				*at[k] = (unsigned)atoi(strchr(argv[i], '=') + 1);
 		if (!known)
-			exit((fprintf(stderr, "usage: %s [quick] [workload=NAME] [way=NAME] [blocks=N] [threads=N] [sections=N] [size=N] "
+			exit((fprintf(stderr, "usage: %s [quick] [workload=NAME] [way=NAME,NAME...] [blocks=N] [threads=N] [sections=N] [size=N] "
 			              "[granularity=N] [repeat=N] [reading=N]\n", argv[0]), 2));
 	}
 	return o;
 }
 
 static inline unsigned all_threads(const options &o) { return o.blocks * o.threads; }
-static inline bool wanted(const options &o, const char *way) { return !o.way || !strcmp(o.way, way); }
+/* Whether the way is among those asked for, NAME,NAME... */
+static inline bool wanted(const options &o, const char *way)
+{
+	size_t n = strlen(way);
+
+	for (const char *at = o.way; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : nullptr)
+		if (!strncmp(at, way, n) && (!at[n] || at[n] == ','))
+			return true;
+	return !o.way;
+}
 
 /* What the plays of one way have shown. */
 struct outcome_of_way { double ms, sections; bool right; };

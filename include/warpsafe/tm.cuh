@@ -19,7 +19,8 @@
  *
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
- * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
+ * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_LATER=N (0 to 3; tm/log.cuh):
+ * with pstm, more writes that are made at the commit. -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
  * dozens of sections. */
 #ifndef WARPSAFE_TM_CUH
 #define WARPSAFE_TM_CUH
@@ -175,18 +176,39 @@ WS_TX_FN int ws_tx__room(struct ws_tx *tx)
 	return ws_tx__doom(tx, ws_tx__no_room(tx));
 }
 
-/* Makes the granules of an aligned word of at most 8 bytes this transaction's own: one, but for 8 bytes in granules of 4. */
+/* With pstm, an attempt that has lost and has written nothing gives back what it has at once: at its end it would wait for the lanes of
+ * its warp that have not lost, and who wants those words for it. An inner section may be run again with what there was before. */
+WS_TX_FN void ws_tx__give_up(struct ws_tx *tx)
+{
+	if (ws_tx__engine(tx) != WS_TM_PSTM || tx->n || tx->inners)
+		return;
+	ws_tx__pstm_release(tx);
+	ws_tx__forget_near(tx);
+	tx->last_at = tx->held = 0;
+	ws_tx__forget_later(tx);
+}
+
+/* Makes the granules of an aligned word of at most 8 bytes this transaction's own: one, but for 8 bytes in granules of 4. 0: could not;
+ * WS_TX_FRESH: with pstm, none was before. */
+enum { WS_TX_FRESH = 2 };
 WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size, int write)
 {
 	unsigned long long g = ws_tx__granule(tx, at);
+	int all = WS_TX_FRESH, one;
 
 	for (unsigned n = size == 8 && tx->tm.granule == 2 ? 2 : 1; n; n--, g++) {
 		if ((ws_tx__engine(tx) != WS_TM_PSTM || ws_tx__near_full(tx)) && !ws_tx__room(tx))
 			return 0;
-		if (!(write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g)))
-			return tx->state == WS_TX_ACTIVE && ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
+		one = write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g);
+		all = one < all ? one : all;
+		if (one)
+			continue;
+		if (tx->state == WS_TX_ACTIVE)
+			ws_tx__doom(tx, write ? WS_TM_WRITE_CONFLICT : WS_TM_READ_CONFLICT);
+		ws_tx__give_up(tx);
+		return 0;
 	}
-	return 1;
+	return all;
 }
 
 /* Whether a word that was read or written stays as it is. With engines that make nobody wait for what is read (istm) another
@@ -216,12 +238,29 @@ WS_TX_FN int ws_tx__beside_last(const struct ws_tx *tx, unsigned long long word)
 	return ws_tx__engine(tx) == WS_TM_PSTM && WS_TM_BREAK != 2 && ws_tx__granule(tx, tx->last_at ^ word) == 0;
 }
 
-/* Makes the write that is held back. Returns 0 when the attempt is doomed. */
+/* Keeps the write that is held back for the commit, if there is room (WS_TM_LATER). */
+WS_TX_FN int ws_tx__note_later(struct ws_tx *tx)
+{
+	int wanted = WS_TM_LATER > 0 && ws_tx__engine(tx) == WS_TM_PSTM;
+
+	if (!wanted || tx->later[WS_TX_LATERS - 1].where || tx->last_at >> 61 == 0)
+		return 0;
+#pragma unroll
+	for (unsigned k = WS_TX_LATERS - 1; k > 0; k--)
+		tx->later[k] = tx->later[k - 1];
+	tx->later[0].where = tx->last_at;
+	tx->later[0].value = tx->last_value;
+	return 1;
+}
+
+/* Lets go of the write that is held back: it is kept for the commit or made. Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__let_go(struct ws_tx *tx)
 {
 	if (!tx->held)
 		return 1;
 	tx->held = 0;
+	if (ws_tx__note_later(tx))
+		return 1;
 	if (!ws_tx__room(tx))
 		return 0;
 	ws_tx__append(tx, tx->last_at, tx->last_before);
@@ -229,11 +268,73 @@ WS_TX_FN int ws_tx__let_go(struct ws_tx *tx)
 	return 1;
 }
 
+WS_TX_FN int ws_tx__any_later(const struct ws_tx *tx) { return tx->later[0].where != 0; }
+
+/* Whether a write that is kept for the commit has a byte of that word. */
+WS_TX_FN int ws_tx__kept_later(const struct ws_tx *tx, unsigned long long word)
+{
+	int found = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_LATERS; k++) {
+		unsigned long long other = tx->later[k].where ^ word;
+
+		found |= tx->later[k].where && (!other || (other >> 60 && !(other << 4 >> 7)));
+	}
+	return found;
+}
+
+/* Makes the writes that are kept for the commit. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__make_now(struct ws_tx *tx)
+{
+#pragma unroll 1
+	while (ws_tx__any_later(tx)) {
+		struct ws_tm_entry e = tx->later[0];
+
+#pragma unroll
+		for (unsigned k = 1; k < WS_TX_LATERS; k++)
+			tx->later[k - 1] = tx->later[k];
+		tx->later[WS_TX_LATERS - 1].where = 0;
+		if (!ws_tx__room(tx))
+			return 0;
+		ws_tx__append(tx, e.where, ws_tx__load(ws_tx__what(&e), ws_tx__size(&e)));
+		ws_tx__store(ws_tx__what(&e), ws_tx__size(&e), e.value);
+	}
+	return 1;
+}
+
+/* Makes all writes that have been kept back. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__settle(struct ws_tx *tx) { return ws_tx__let_go(tx) && ws_tx__make_now(tx); }
+
+/* The same at the end, when nothing will be undone. Without branches, for others wait for these words. */
+WS_TX_FN void ws_tx__store_kept(struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_LATERS; k++) {
+		unsigned size = (unsigned)(tx->later[k].where >> 60);
+
+		if (size == ws_tx__log_size(4))
+			ws_tx__store(ws_tx__what(&tx->later[k]), 4, tx->later[k].value);
+		if (size == ws_tx__log_size(8))
+			ws_tx__store(ws_tx__what(&tx->later[k]), 8, tx->later[k].value);
+	}
+	if (tx->held)
+		ws_tx__store_last(tx);
+}
+
+/* What is in memory of a word is what it has: opened is what ws_tx__open has said. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__in_memory(struct ws_tx *tx, unsigned long long word, int opened)
+{
+	return !ws_tx__any_later(tx) || opened == WS_TX_FRESH || !ws_tx__kept_later(tx, word) ||
+	       ws_tx__make_now(tx);
+}
+
 /* Writes a word that is this transaction's own, and remembers it. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__hold_back(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long value)
+WS_TX_FN int ws_tx__hold_back(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long value,
+                              int opened)
 {
 	if (word != tx->last_at) {
-		if (!ws_tx__let_go(tx))
+		if (!ws_tx__let_go(tx) || !ws_tx__in_memory(tx, word, opened))
 			return 0;
 		tx->last_value = ws_tx__load(at, size);
 		tx->last_at = word;
@@ -260,7 +361,9 @@ WS_TX_ACCESS unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long
 	} else if (word == tx->last_at) {
 		value = tx->last_value;
 	} else {
-		if ((!ws_tx__beside_last(tx, word) && !ws_tx__open(tx, at, size, 0)) || !ws_tx__let_go(tx))
+		int opened = ws_tx__beside_last(tx, word) ? 1 : ws_tx__open(tx, at, size, 0);
+
+		if (!opened || !ws_tx__let_go(tx) || !ws_tx__in_memory(tx, word, opened))
 			return 0;
 		value = ws_tx__load(at, size);
 		ws_tx__note_last(tx, word, value);
@@ -294,11 +397,11 @@ WS_TX_ACCESS void ws_tx__write_word(struct ws_tx *tx, unsigned long long at, uns
 			return;
 		ws_tx__write_later(tx, at, size, value);
 	} else {
-		int own = (word == tx->last_at && tx->held) || ws_tx__beside_last(tx, word);
+		int opened = (word == tx->last_at && tx->held) || ws_tx__beside_last(tx, word) ? 1 : ws_tx__open(tx, at, size, 1);
 
-		if (!own && !ws_tx__open(tx, at, size, 1))
+		if (!opened)
 			return;
-		if (!(ws_tx__lasts(tx) ? ws_tx__hold_back(tx, word, at, size, value) : ws_tx__write_at_once(tx, word, at, size, value)))
+		if (!(ws_tx__lasts(tx) ? ws_tx__hold_back(tx, word, at, size, value, opened) : ws_tx__write_at_once(tx, word, at, size, value)))
 			return;
 	}
 	WS_TX_ON_WRITE(tx, at, size, value);
@@ -391,7 +494,7 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 		return 0;
 	if (ws_tx__deferred(tx))
 		have = ws_tx__own_bits(tx, at, want, &own);
-	else if (!ws_tx__let_go(tx))
+	else if (!ws_tx__settle(tx))
 		return 0;
 	value = ws_tx__load(at, size);
 	return (value & ~(have >> shift)) | own >> shift;
@@ -575,6 +678,7 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 		else if (ws_tx__kind(e) == WS_TX_UNDO && e->where)
 			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
 	tx->last_at = tx->held = 0;
+	ws_tx__forget_later(tx);
 }
 
 /* A read-only section of an engine that has these wait (estm.cuh). */
@@ -714,6 +818,7 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	ws_tx__forget_near(tx);
 	tx->base = tx->other = tx->kept = 0;
 	tx->last_at = tx->held = 0;
+	ws_tx__forget_later(tx);
 }
 
 /* Whether what an attempt that has failed gives back, if anything, must come after what it did to memory. With pstm and a log that is
@@ -726,10 +831,10 @@ WS_TX_FN int ws_tx__in_order(const struct ws_tx *tx)
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
-	if (committed && tx->held)
-		ws_tx__store_last(tx);
-	if (committed)
+	if (committed) {
+		ws_tx__store_kept(tx);
 		WS_TX_ON_COMMIT(tx);
+	}
 	if (WS_TM_BREAK == 5)
 		ws_tx__engine_release(tx, committed);
 	if (!committed && WS_TM_BREAK != 4)
@@ -786,6 +891,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->snapshot = tx->filter = tx->last_at = tx->last_value = tx->last_before = tx->held = 0;
 	tx->level = tx->base = tx->other = tx->alone = tx->kept = tx->memory = tx->inner = tx->inners = 0;
 	ws_tx__forget_near(tx);
+	ws_tx__forget_later(tx);
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -910,8 +1016,7 @@ WS_TX_STEP int ws_tx_irrevocable(struct ws_tx *tx)
 	}
 	if (!ws_tx_validate(tx) || !ws_tx__engine_commit(tx))       /* what it has done so far; only memory can be wanting */
 		return 0;
-	if (tx->held)
-		ws_tx__store_last(tx);
+	ws_tx__store_kept(tx);
 	ws_tx__release_fence();
 	ws_tx__engine_release(tx, 1);
 	ws_tx__forget_log(tx);
@@ -942,7 +1047,7 @@ WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
 WS_TX_STEP unsigned ws_tx__either(struct ws_tx *tx)
 {
 	tx->other = 0;
-	ws_tx__let_go(tx);
+	ws_tx__settle(tx);
 	tx->base = tx->n;
 	return tx->n + 1;
 }
@@ -984,7 +1089,7 @@ enum { WS_TX_INNER_TRIES = 3 };
 /* Begins an inner section, or a try of it; the number is for its end: log entries from before + 1, tries in the upper half. */
 WS_TX_STEP unsigned long long ws_tx__inner(struct ws_tx *tx)
 {
-	if (!ws_tx_ok(tx) || !ws_tx__let_go(tx))
+	if (!ws_tx_ok(tx) || !ws_tx__settle(tx))
 		return 0;
 	tx->inners++;
 	tx->inner = WS_TX_INNER_DONE;

@@ -17,13 +17,15 @@ struct workload {
 	const char *locks;           /* those that protect what a section uses, as the paper's; the best ones are "fgl" */
 	const char *size, *quick, *real, *one_lock, *one_lock_real;
 	double limit;                /* what the paper says of its best engine against locks */
+	const char *real_cores;      /* S5 on a real one: there are up to 17 times as many threads */
 };
 static const struct workload workloads[] = {
-	{ "tm/hash", "HASH-S", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5 },
-	{ "tm/hash", "HASH-M", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5 },
-	{ "tm/bank", "BANK", "fgl", "sections=2", "quick", "sections=1100 repeat=3", "blocks=16 sections=2", "sections=2", 2.5 },
-	{ "tm/spath", "SPATH", "fgl-both", "size=4096", "quick", "repeat=3", "blocks=16 size=512", "size=4096", 2.5 },
-	{ "tm/equake", "EQUAKE", "fgl", "sections=1", "quick", "repeat=5", "blocks=16 size=12 sections=1", "sections=1", 1 },
+	{ "tm/hash", "HASH-S", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5, "repeat=5" },
+	{ "tm/hash", "HASH-M", "fgl", "", "quick", "repeat=5", "blocks=15", "", 2.5, "repeat=5" },
+	{ "tm/bank", "BANK", "fgl", "sections=2", "quick", "sections=1100 repeat=3", "blocks=16 sections=2", "sections=2", 2.5,
+	  "sections=64 repeat=3" },
+	{ "tm/spath", "SPATH", "fgl-both", "size=4096", "quick", "repeat=3", "blocks=16 size=512", "size=4096", 2.5, "repeat=3" },
+	{ "tm/equake", "EQUAKE", "fgl", "sections=1", "quick", "repeat=5", "blocks=16 size=12 sections=1", "sections=1", 1, "repeat=5" },
 };
 enum { WORKLOADS = WS_COUNT(workloads) };
 
@@ -47,10 +49,20 @@ static double least(const struct ws_tm_figure *f, int n)
 	return best;
 }
 
-static void play_engines(struct ws_bench *b, const struct workload *w, const char *arguments, struct ws_tm_figure *f, int n)
+/* The first n engines behind up to two other ways; f has as many figures as there are of both. */
+static void play_beside(struct ws_bench *b, const struct workload *w, const char *arguments, const char *first, const char *second,
+                        struct ws_tm_figure *f, int n)
 {
-	for (int e = 0; e < n && !b->trouble; e++)
-		f[e] = ws_bench_tm(b, w->program, w->name, engines[e], arguments);
+	const char *ways[WS_BENCH_TM_WAYS];
+	int others = 0;
+
+	if (first)
+		ways[others++] = first;
+	if (second)
+		ways[others++] = second;
+	for (int e = 0; e < n; e++)
+		ways[others + e] = engines[e];
+	ws_bench_tm_ways(b, w->program, w->name, ways, others + n, arguments, f);
 }
 
 static void aborts_cell(struct ws_cell *c, const struct ws_tm_figure *f, int n)
@@ -75,31 +87,29 @@ static void add_means(struct means *m, const struct ws_tm_figure *f, double lock
 }
 
 /* One lock for all, at the same grid: taken by each thread, and by a warp for all of its lanes. */
-static void against_one_lock(struct ws_bench *b, const struct workload *w, double best, struct ws_tm_figure each)
+static void against_one_lock(struct ws_bench *b, const struct workload *w, double best, struct ws_tm_figure each, struct ws_tm_figure warp)
 {
-	struct ws_tm_figure warp = ws_bench_tm(b, w->program, w->name, "cgl-warp", one_lock_arguments(b, w));
 	struct ws_cell ours = { "" };
 
-	if (b->trouble)
-		return;
 	ws_cell_add(&ours, "best engine %.0fx as fast; %.0fx if a warp takes it for its lanes", each.cost / best, warp.cost / best);
 	ws_bench_row(b, fmin(each.cost, warp.cost) >= 100 * best, "one lock", w->name, "100x and more", ours.text, NULL);
 }
 
 static void against_locks(struct ws_bench *b, const struct workload *w, struct means *m)
 {
-	const char *arguments = arguments_of(b, w);
-	struct ws_tm_figure f[ENGINES] = { 0 }, locks, best_locks, one;
+	static const char *const one_lock[] = { "cgl-lock", "cgl-warp" };
+	bool two = strcmp(w->locks, "fgl") != 0, warp = b->real && !b->quick;
+	struct ws_tm_figure all[ENGINES + 2], ones[2], *f = all + 1 + two, locks, best_locks, one;
 	struct ws_cell ours = { "" }, aborts = { "" }, limit = { "" };
 
-	locks = best_locks = ws_bench_tm(b, w->program, w->name, w->locks, arguments);
-	if (!b->trouble && strcmp(w->locks, "fgl"))
-		best_locks = ws_bench_tm(b, w->program, w->name, "fgl", arguments);
+	play_beside(b, w, arguments_of(b, w), w->locks, two ? "fgl" : NULL, all, ENGINES);
 	if (!b->trouble)
-		one = ws_bench_tm(b, w->program, w->name, "cgl-lock", one_lock_arguments(b, w));
-	play_engines(b, w, arguments, f, ENGINES);
+		ws_bench_tm_ways(b, w->program, w->name, one_lock, 1 + warp, one_lock_arguments(b, w), ones);
 	if (b->trouble)
 		return;
+	locks = all[0];
+	best_locks = all[two];
+	one = ones[0];
 	for (int e = 0; e < ENGINES; e++)
 		ws_cell_ratio(&ours, engines[e], f[e], locks.cost);
 	ws_cell_ratio(&ours, "one lock", one, locks.cost);
@@ -112,8 +122,8 @@ static void against_locks(struct ws_bench *b, const struct workload *w, struct m
 		ws_bench_row(b, f[PSTM].aborts > f[ISTM].aborts, "aborts a commit", w->name, "most with pstm", aborts.text, NULL);
 	else
 		ws_bench_row(b, 1, "aborts a commit", w->name, "-", aborts.text, NULL);
-	if (b->real && !b->quick)
-		against_one_lock(b, w, least(f, ENGINES), one);
+	if (warp)
+		against_one_lock(b, w, least(f, ENGINES), one, ones[1]);
 	add_means(m, f, locks.cost, best_locks.cost, one.cost);
 }
 
@@ -132,16 +142,15 @@ static void mean_row(struct ws_bench *b, const char *what, double sum, double pa
 /* Figure 4.4: what the engines cost where nobody else is. */
 static void one_thread(struct ws_bench *b, const struct workload *w)
 {
-	static const char alone[] = "quick blocks=1 threads=1 sections=4";
-	struct ws_tm_figure f[PAPERS] = { 0 }, lock = ws_bench_tm(b, w->program, w->name, "cgl-lock", alone);
+	const char *alone = b->real ? "quick blocks=1 threads=1 sections=200 repeat=5" : "quick blocks=1 threads=1 sections=4";
+	struct ws_tm_figure all[PAPERS + 1], *f = all + 1;
 	struct ws_cell ours = { "" };
 
-	if (!b->trouble)
-		play_engines(b, w, alone, f, PAPERS);
+	play_beside(b, w, alone, "cgl-lock", NULL, all, PAPERS);
 	if (b->trouble)
 		return;
 	for (int e = 0; e < PAPERS; e++)
-		ws_cell_ratio(&ours, engines[e], f[e], lock.cost);
+		ws_cell_ratio(&ours, engines[e], f[e], all[0].cost);
 	ws_bench_row(b, f[ESTM].cost >= f[PSTM].cost && f[ISTM].cost >= f[PSTM].cost, "one thread, against one lock", w->name,
 	             "estm most, istm more than pstm", ours.text, NULL);
 }
@@ -188,14 +197,14 @@ static void by_contention(struct ws_bench *b, const struct series *s)
 	bool faster = false;
 
 	for (int n = 0; n < (b->quick ? 3 : 6) && s->sizes[n] && !b->trouble; n++) {
-		struct ws_tm_figure f[ENGINES] = { 0 }, locks;
+		struct ws_tm_figure all[PAPERS + 1], *f = all + 1, locks;
 		struct ws_cell arguments = { "" }, ours = { "" }, ab = { "" };
 
 		ws_cell_add(&arguments, "%s size=%s", b->quick ? "quick" : b->real ? s->real : s->small, s->sizes[n]);
-		locks = ws_bench_tm(b, s->w->program, s->w->name, "fgl", arguments.text);
-		play_engines(b, s->w, arguments.text, f, PAPERS);
+		play_beside(b, s->w, arguments.text, "fgl", NULL, all, PAPERS);
 		if (b->trouble)
 			return;
+		locks = all[0];
 		for (int e = 0; e < PAPERS; e++)
 			ws_cell_ratio(&ours, engines[e], f[e], locks.cost);
 		aborts_cell(&ab, f, PAPERS);
@@ -222,31 +231,38 @@ static void run_s3(struct ws_bench *b)
 enum { GRAINS = 5 };
 static const char *const grains[GRAINS] = { "4", "8", "16", "32", "64" };
 
+/* The rows of a workload, and what they add to the sums of logarithms. */
+static void by_grain(struct ws_bench *b, const struct workload *w, double sums[PAPERS][GRAINS])
+{
+	struct ws_tm_figure f[GRAINS][PAPERS];
+
+	for (int g = 0; g < GRAINS && !b->trouble; g++) {
+		struct ws_cell arguments = { "" };
+
+		ws_cell_add(&arguments, "%s granularity=%s", arguments_of(b, w), grains[g]);
+		play_beside(b, w, arguments.text, NULL, NULL, f[g], PAPERS);
+	}
+	for (int e = 0; e < PAPERS && !b->trouble; e++) {
+		struct ws_cell ours = { "" }, aborts = { "" };
+
+		for (int g = 0; g < GRAINS; g++) {
+			sums[e][g] += log(f[g][e].cost / f[0][e].cost);
+			ws_cell_add(&ours, "%s%.2f", g ? " " : "", f[g][e].cost / f[0][e].cost);
+			ws_cell_add(&aborts, "%s%.2f", g ? " " : "", f[g][e].aborts);
+		}
+		ws_cell_add(&ours, "; aborts %s", aborts.text);
+		ws_bench_row(b, 1, w->name, engines[e], "-", ours.text, NULL);
+	}
+}
+
 static void run_s4(struct ws_bench *b)
 {
 	double sums[PAPERS][GRAINS] = { 0 };
 
-	for (int i = 0; i < WORKLOADS; i++)
-		for (int e = 0; e < PAPERS; e++) {
-			struct ws_cell ours = { "" }, aborts = { "" };
-			double first = 0;
-
-			for (int g = 0; g < GRAINS; g++) {
-				struct ws_cell arguments = { "" };
-				struct ws_tm_figure f;
-
-				ws_cell_add(&arguments, "%s granularity=%s", arguments_of(b, &workloads[i]), grains[g]);
-				f = ws_bench_tm(b, workloads[i].program, workloads[i].name, engines[e], arguments.text);
-				if (b->trouble)
-					return;
-				first = g ? first : f.cost;
-				sums[e][g] += log(f.cost / first);
-				ws_cell_add(&ours, "%s%.2f", g ? " " : "", f.cost / first);
-				ws_cell_add(&aborts, "%s%.2f", g ? " " : "", f.aborts);
-			}
-			ws_cell_add(&ours, "; aborts %s", aborts.text);
-			ws_bench_row(b, 1, workloads[i].name, engines[e], "-", ours.text, NULL);
-		}
+	for (int i = 0; i < WORKLOADS && !b->trouble; i++)
+		by_grain(b, &workloads[i], sums);
+	if (b->trouble)
+		return;
 	for (int e = 0; e < PAPERS; e++) {
 		static const char *const papers[PAPERS] = { "-", "1.17 at 64 bytes", "1.46 at 64 bytes" };
 		struct ws_cell ours = { "" };
@@ -274,16 +290,20 @@ static void cell_rate(struct ws_cell *c, const char *name, struct ws_tm_figure f
 
 static void by_cores(struct ws_bench *b, const struct workload *w)
 {
+	static const char *const cpu_ways[] = { "cpu", "cpu-all" };
+	const char *size = b->real && !b->quick ? w->real_cores : arguments_of(b, w);
 	double one = 0, last = 0, hstm = 0;
+	struct ws_tm_figure cpu[2] = { 0 };
 
 	if (b->real)
-		one = ws_bench_tm(b, w->program, w->name, "cpu", arguments_of(b, w)).cost;
+		ws_bench_tm_ways(b, w->program, w->name, cpu_ways, 2, size, cpu);
+	one = cpu[0].cost;
 	for (int p = 0; p < PARTS && !b->trouble; p++) {
 		struct ws_cell arguments = { "" }, ours = { "" };
-		struct ws_tm_figure f[ENGINES] = { 0 }, best = { true, 0, 0, 0 };
+		struct ws_tm_figure f[ENGINES], best = { true, 0, 0, 0 };
 
-		ws_cell_add(&arguments, "%s %s threads=128", arguments_of(b, w), b->real ? parts[p].real : parts[p].clocked);
-		play_engines(b, w, arguments.text, f, ENGINES);
+		ws_cell_add(&arguments, "%s %s threads=128", size, b->real ? parts[p].real : parts[p].clocked);
+		play_beside(b, w, arguments.text, NULL, NULL, f, ENGINES);
 		if (b->trouble)
 			return;
 		best.cost = least(f, PAPERS);
@@ -297,11 +317,10 @@ static void by_cores(struct ws_bench *b, const struct workload *w)
 		             ours.text, NULL);
 	}
 	if (b->real && !b->trouble) {
-		struct ws_tm_figure all = ws_bench_tm(b, w->program, w->name, "cpu-all", arguments_of(b, w));
 		struct ws_cell ours = { "" };
 
-		cell_rate(&ours, "CPU threads", all, one);
-		ws_bench_row(b, all.there && last > one / all.cost, w->name, "CPU", "GPU above 32 threads", ours.text, NULL);
+		cell_rate(&ours, "CPU threads", cpu[1], one);
+		ws_bench_row(b, cpu[1].there && last > one / cpu[1].cost, w->name, "CPU", "GPU above 32 threads", ours.text, NULL);
 	}
 }
 

@@ -17,13 +17,15 @@ static const struct small small[] = {
 
 static void pessimism(struct ws_bench *b, const struct small *s)
 {
-	struct ws_tm_figure late = ws_bench_tm(b, s->program, s->name, "block", s->arguments), all = { 0 };
+	static const char *const both[] = { "block", "block-pessimistic" };
+	struct ws_tm_figure f[2], late, all;
 	struct ws_cell paper = { "" }, ours = { "" };
 
-	if (!b->trouble)
-		all = ws_bench_tm(b, s->program, s->name, "block-pessimistic", s->arguments);
+	ws_bench_tm_ways(b, s->program, s->name, both, 2, s->arguments, f);
 	if (b->trouble)
 		return;
+	late = f[0];
+	all = f[1];
 	ws_cell_add(&paper, "%.3gx (%g ms, %g ms)", s->paper[0] / s->paper[1], s->paper[0], s->paper[1]);
 	if (!late.there || !all.there)
 		ws_cell_add(&ours, "not there");
@@ -50,17 +52,17 @@ static void growth(struct ws_bench *b, const struct large *l)
 	for (int k = 1; k <= l->steps + b->real && !b->trouble; k++) {
 		int operations = b->quick ? OPERATIONS / 10 : OPERATIONS * (k > l->steps ? BEYOND : k);
 		struct ws_cell arguments = { "" }, paper = { "-" }, ours = { "" }, size = { "" };
+		struct ws_tm_figure f[2];
 		bool holds = true;
 
 		ws_cell_add(&arguments, "blocks=15 threads=8 sections=%d%s", operations / THREADS, strcmp(l->name, "SKIP") ? "" : " size=16");
 		ws_cell_add(&size, "%d", operations / THREADS * THREADS);
+		ws_bench_tm_ways(b, l->program, l->name, engines, 2, arguments.text, f);
 		for (int e = 0; e < 2 && !b->trouble; e++) {
-			struct ws_tm_figure f = ws_bench_tm(b, l->program, l->name, engines[e], arguments.text);
-
-			first[e] = k == 1 ? f.cost : first[e];
-			holds = holds && f.there;
-			ws_cell_add(&ours, "%s%s %.3g %s (x %.2f)", e ? ", " : "", engines[e], f.cost, b->real ? "us" : "cycles",
-			            f.cost / first[e]);
+			first[e] = k == 1 ? f[e].cost : first[e];
+			holds = holds && f[e].there;
+			ws_cell_add(&ours, "%s%s %.3g %s (x %.2f)", e ? ", " : "", engines[e], f[e].cost, b->real ? "us" : "cycles",
+			            f[e].cost / first[e]);
 		}
 		if (k <= l->steps && !b->quick)
 			snprintf(paper.text, sizeof paper.text, "%.3g us (x %.2f)", 1e3 * l->paper[k - 1] / (OPERATIONS * k),
@@ -105,14 +107,14 @@ static void add_total(struct ws_cell *c, const char *way, struct ws_tm_figure f)
 
 static void one_of_tables(struct ws_bench *b, const struct table *t, bool pessimistic)
 {
-	struct ws_tm_figure f[WAYS] = { 0 };
+	struct ws_tm_figure f[WAYS];
 	struct ws_cell arguments = { "" }, size = { "" }, paper = { "" }, ours = { "" };
 	bool grown = t->sections > 1, holds = true;
 
 	ws_cell_add(&arguments, "blocks=%d sections=%d", t->blocks, t->sections);
 	ws_cell_add(&size, "%d", t->blocks * t->sections);
+	ws_bench_tm_ways(b, "tm/objects", t->name, ways, WAYS - !pessimistic, arguments.text, f);
 	for (int k = 0; k < WAYS - !pessimistic && !b->trouble; k++) {
-		f[k] = ws_bench_tm(b, "tm/objects", t->name, ways[k], arguments.text);
 		add_total(&ours, ways[k], f[k]);
 		if (t->paper[k] > 0)
 			ws_cell_add(&paper, "%s%s %g", k ? ", " : "", ways[k], t->paper[k]);

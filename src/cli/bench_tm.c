@@ -55,30 +55,42 @@ static void part(char *text, const char **arguments, int n)
 	arguments[n] = NULL;
 }
 
-struct ws_tm_figure ws_bench_tm(struct ws_bench *b, const char *program, const char *workload, const char *way,
-                                const char *arguments)
+/* What the program has written of these ways; `cycles` is what all kernels took together, or negative: then it is time that counts. */
+static void read_figures(struct ws_bench *b, const char *output, const char *workload, const char *const *ways, int n, double cycles,
+                         struct ws_tm_figure *figures)
+{
+	for (int i = 0; i < n && !b->trouble; i++) {
+		double ms = 0, cost;
+
+		if (!read_line(b, output, workload, ways[i], &figures[i], &ms))
+			continue;
+		cost = b->real ? ms * 1e3 : cycles;
+		figures[i].cost = cost / figures[i].sections;
+		figures[i].there = cost > 0;
+	}
+}
+
+/* One process plays these ways. */
+static void play(struct ws_bench *b, const char *program, const char *workload, const char *const *ways, int n,
+                 const char *arguments, struct ws_tm_figure *figures)
 {
 	struct ws_buf counters = { 0 }, w = { 0 }, name = { 0 }, path = { 0 };
 	const char *args[MOST_ARGUMENTS], *real[] = { "--gpu=real", NULL };
-	struct ws_tm_figure f = { 0 };
 	char *text = ws_strdup(arguments), *output = NULL, *errors;
-	double ms = 0, cycles;
 
 	ws_buf_printf(&path, "%s/counters", b->folder);
 	ws_buf_printf(&counters, "--counters=%s", path.data);
 	const char *clocked[] = { "--config=gtx480", counters.data, NULL };
 
-	ws_buf_printf(&w, "way=%s", way);
+	for (int i = 0; i < n; i++)
+		ws_buf_printf(&w, "%s%s", i ? "," : "way=", ways[i]);
 	ws_buf_printf(&name, "workload=%s", workload);
 	args[0] = w.data;
 	args[1] = name.data;
 	part(text, args, 2);
 	errors = ws_bench_run(b, b->real ? "run" : "sim", program, b->real ? real : clocked, args, &output);
-	if (errors && read_line(b, output, workload, way, &f, &ms)) {
-		cycles = b->real ? ms * 1e3 : cycles_of(path.data);
-		f.cost = cycles / f.sections;
-		f.there = cycles > 0;
-	}
+	if (errors)
+		read_figures(b, output, workload, ways, n, b->real ? -1 : cycles_of(path.data), figures);
 	free(errors);
 	free(output);
 	free(text);
@@ -86,7 +98,16 @@ struct ws_tm_figure ws_bench_tm(struct ws_bench *b, const char *program, const c
 	ws_buf_free(&w);
 	ws_buf_free(&name);
 	ws_buf_free(&path);
-	return f;
+}
+
+void ws_bench_tm_ways(struct ws_bench *b, const char *program, const char *workload, const char *const *ways, int n,
+                      const char *arguments, struct ws_tm_figure *figures)
+{
+	memset(figures, 0, (size_t)n * sizeof *figures);
+	if (b->real)
+		play(b, program, workload, ways, n, arguments, figures);
+	for (int i = 0; i < n && !b->real && !b->trouble; i++)
+		play(b, program, workload, &ways[i], 1, arguments, &figures[i]);
 }
 
 /* ---- cells ---- */

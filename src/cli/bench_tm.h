@@ -11,10 +11,12 @@ struct ws_tm_figure {
 	double aborts;               /* a commit; 0 for ways without */
 };
 
-/* Plays a workload of the program ("tm/hash", "HASH-S") in one way; the arguments are those of the program, parted by
- * spaces. A result that is not right is b->trouble. */
-struct ws_tm_figure ws_bench_tm(struct ws_bench *b, const char *program, const char *workload, const char *way,
-                                const char *arguments);
+/* Plays a workload of the program ("tm/hash", "HASH-S") in n ways: as many figures. The arguments are those of the program, parted by
+ * spaces. A result that is not right is b->trouble. On a real GPU one process plays all ways, for to begin takes it longer than to play
+ * most; of the clocked GPU the cycles of a process count. */
+enum { WS_BENCH_TM_WAYS = 8 };
+void ws_bench_tm_ways(struct ws_bench *b, const char *program, const char *workload, const char *const *ways, int n,
+                      const char *arguments, struct ws_tm_figure *figures);
 
 /* Text in cells. */
 enum { WS_CELL = 200 };

@@ -74,6 +74,51 @@ __device__ void types(struct ws_tx *tx, struct shared *s)
 	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
 }
 
+/* One read or write of the 32 bytes at `own`, by a random number: what is read is what `mirror` has. */
+__device__ void mixed_step(struct ws_tx *tx, struct shared *s, unsigned char *own, unsigned char *mirror, unsigned random)
+{
+	unsigned size = 1u << (random >> 28 & 3), at = (random >> 20) % (32 / size) * size;
+	unsigned char value[8];
+
+	if (random >> 12 & 1) {
+		for (unsigned i = 0; i < size; i++)
+			value[i] = mirror[at + i] = (unsigned char)(random >> i);
+		ws_tx_write(tx, own + at, value, size);
+		return;
+	}
+	ws_tx_read(tx, value, own + at, size);
+	for (unsigned i = 0; ws_tx_ok(tx) && i < size; i++)
+		must(s, value[i] == mirror[at + i]);
+}
+
+/* Words of all sizes that lie in each other, read and written in any order: a read gives what was written last, and memory has it at the
+ * end. Of a section that is cancelled nothing stays. */
+__device__ void mixed(struct ws_tx *tx, struct shared *s)
+{
+	unsigned char *own = (unsigned char *)(s->words + self() * 8), before[32], mirror[32];
+
+	if (self() % 4)
+		return;
+	for (unsigned n = 0; n < 6; n++) {
+		unsigned random;
+
+		for (unsigned i = 0; i < 32; i++)
+			before[i] = own[i];
+		__threadfence();
+		WS_TX(tx) {
+			random = self() * 2 + n;
+			for (unsigned i = 0; i < 32; i++)
+				mirror[i] = before[i];
+			for (unsigned i = 0; i < 12; i++)
+				mixed_step(tx, s, own, mirror, random = random * 1664525 + 1013904223);
+			if (n % 3 == 2)
+				ws_tx_abort(tx);
+		}
+		for (unsigned i = 0; i < 32; i++)
+			must(s, own[i] == (n % 3 == 2 ? before[i] : mirror[i]));
+	}
+}
+
 /* `break` and `continue` end the section and commit it. */
 __device__ void leave(struct ws_tx *tx, struct shared *s)
 {
@@ -375,7 +420,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 	}
 }
 
-#define CHECKS(X) X(sizes) X(types) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
+#define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
 	X(irrevocable) X(read_only) X(tries)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
