@@ -100,51 +100,102 @@ HELPER u32 proxy_verdict(u64 w, const struct me *m)
 /* ---- what a copy does to a word ---- */
 enum { BY_PROXY = 1 << 7 };      /* of `same` of note: see __warpsafe_report */
 
-HELPER void check_before_copy(const struct word *d, const struct me *m, u64 w, u32 pair)
-{
-	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED, proxy = 0;
+/* What was judged of the word before, by the same earlier access. */
+struct judged {
+	u64 write;
+	u32 verdict, proxy;
+};
 
-	if (bytes && v == ORDERED) {
-		v = proxy_verdict(w, m);
-		proxy = v == UNORDERED ? BY_PROXY : 0;
+HELPER void judge_before(const struct word *d, const struct me *m, u64 w, u32 pair, struct judged *j)
+{
+	u64 write = w >> W_CLASS_AT;
+	u32 bytes = w_bytes(w) & d->bytes;
+
+	if (!bytes)
+		return;
+	if (write != j->write) {
+		j->write = write;
+		j->verdict = write_verdict(w, m);
+		j->proxy = 0;
+		if (j->verdict == ORDERED) {
+			j->verdict = proxy_verdict(w, m);
+			j->proxy = j->verdict == UNORDERED ? BY_PROXY : 0;
+		}
 	}
-	note(v, pair, w, bytes, d, m, writers_in(w), proxy);
+	if (j->verdict != ORDERED)
+		note(j->verdict, pair, w, bytes, d, m, writers_in(w), j->proxy);
 }
 
-HELPER void bulk_reads_word(const struct word *d, const struct me *m, u64 mine)
-{
-	if (enter_copy_read(d, m, mine))
-		check_before_copy(d, m, load64(d->cell), WS_RACE_READ_AFTER_WRITE);
-}
+struct touch {
+	struct me m;
+	u64 mine;                        /* W or R, but for the bytes */
+	bool writes;
+	struct judged write, read;
+};
 
-HELPER void bulk_writes_word(const struct word *d, const struct me *m, u64 mine)
-{
-	u64 w = exchange64(d->cell, mine), r = load64(d->cell + 8);
-	u32 bytes = r_bytes(r), v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
-
-	check_before_copy(d, m, w, WS_RACE_WRITE_AFTER_WRITE);
-	if (v != ORDERED)
-		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r), 0);
-}
-
-/* One side of a copy. writes: and if it reduces, the class of its atomics as WS_RACE_CLASS. */
-SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u32 site, u32 writes)
+HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
 {
 	u32 thread = thread_index(), cls = REMOTE ? writes & WS_RACE_CLASS(15) : 0;
-	struct me m = access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site);
-	u64 time = time_of_copy(thread, number) | (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT;
+	struct touch s = { access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site),
+			  time_of_copy(thread, number), writes != 0, { ~0ull, ORDERED, 0 }, { ~0ull, ORDERED, 0 } };
+
+	s.mine |= writes ? (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT | (site & (W_SITES - 1)) : site & (R_SITES - 1);
+	return s;
+}
+
+HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
+{
+	u32 bytes = r_bytes(r) & d->bytes;
+
+	if (!bytes)
+		return;
+	if (r >> R_SEVERAL_AT != s->read.write) {
+		s->read.write = r >> R_SEVERAL_AT;
+		s->read.verdict = verdict(r, r_class(r), r_several(r), &s->m);
+	}
+	if (s->read.verdict != ORDERED)
+		note(s->read.verdict, WS_RACE_WRITE_AFTER_READ, r, bytes, d, &s->m, r_several(r), 0);
+}
+
+/* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */
+HELPER void touch_chunk(struct touch *s, u64 address, u32 bytes)
+{
 	struct word d;
+	u64 w[4], r[4];
+
+	if (!find_word(address, &s->m, ATOMIC, &d))
+		return;
+	if (!s->writes) {
+		for (u32 k = 0; 4 * k < bytes; k++, d.cell += 16, d.address += 4) {
+			d.bytes = bytes_of(0, bytes - 4 * k);
+			if (enter_copy_read(&d, &s->m, s->mine | (u64)d.bytes << R_BYTES_AT))
+				judge_before(&d, &s->m, load64(d.cell), WS_RACE_READ_AFTER_WRITE, &s->write);
+		}
+		return;
+	}
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		w[k] = 4 * k < bytes ? exchange64(d.cell + 16 * k, s->mine | (u64)bytes_of(0, bytes - 4 * k) << W_BYTES_AT) : 0;
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++)
+		r[k] = 4 * k < bytes ? load64(d.cell + 16 * k + 8) : 0;
+	#pragma unroll
+	for (u32 k = 0; k < 4; k++, d.cell += 16, d.address += 4) {
+		d.bytes = 4 * k < bytes ? bytes_of(0, bytes - 4 * k) : 0;
+		judge_before(&d, &s->m, w[k], WS_RACE_WRITE_AFTER_WRITE, &s->write);
+		judge_reads(&d, s, r[k]);
+	}
+}
+
+/* One side of a copy, which begins at a multiple of 16 bytes or is within them. writes: and if it reduces, the class of its atomics as
+ * WS_RACE_CLASS. */
+SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u32 site, u32 writes)
+{
+	struct touch s = touch_of(space, number, site, writes);
 
 	#pragma nounroll
-	for (u32 n = bytes / 4; n; n--, address += 4) {
-		if (!find_word(address, &m, ATOMIC, &d))
-			continue;
-		d.bytes = 15;
-		if (writes)
-			bulk_writes_word(&d, &m, time | 15ull << W_BYTES_AT | (site & (W_SITES - 1)));
-		else
-			bulk_reads_word(&d, &m, time | 15ull << R_BYTES_AT | (site & (R_SITES - 1)));
-	}
+	for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
+		touch_chunk(&s, address, bytes < 16 ? bytes : 16);
 }
 
 /* ---- copies ---- */

@@ -106,31 +106,6 @@ HELPER u64 after_product_read(u64 r, const struct me *m, u64 mine, bool *lost)
 	return mine;
 }
 
-/* What was judged of the word before, by the same earlier access. */
-struct judged {
-	u64 write;
-	u32 verdict, proxy;
-};
-
-HELPER void judge_before(const struct word *d, const struct me *m, u64 w, u32 pair, struct judged *j)
-{
-	u64 write = w >> W_CLASS_AT;
-
-	if (!w_bytes(w))
-		return;
-	if (write != j->write) {
-		j->write = write;
-		j->verdict = write_verdict(w, m);
-		j->proxy = 0;
-		if (j->verdict == ORDERED) {
-			j->verdict = proxy_verdict(w, m);
-			j->proxy = j->verdict == UNORDERED ? BY_PROXY : 0;
-		}
-	}
-	if (j->verdict != ORDERED)
-		note(j->verdict, pair, w, w_bytes(w), d, m, writers_in(w), j->proxy);
-}
-
 HELPER void product_reads_word(const struct word *d, const struct me *m, u64 mine, struct judged *j)
 {
 	u64 w, r, was, next;

@@ -101,68 +101,6 @@ HELPER u32 row_of_tile(const struct tile *t, u32 n, u64 *address)
 	return first < end ? (u32)(end - first) * bytes : 0;
 }
 
-/* ---- what it does to words ---- */
-struct touch {
-	struct me m;
-	u64 mine;                        /* W or R, but for the bytes */
-	bool writes;
-	struct judged write, read;
-};
-
-HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
-{
-	u32 thread = thread_index(), cls = writes & WS_RACE_CLASS(15);
-	struct touch s = { access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site),
-			  time_of_copy(thread, number), writes != 0, { ~0ull, ORDERED, 0 }, { ~0ull, ORDERED, 0 } };
-
-	s.mine |= writes ? (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT | (site & (W_SITES - 1)) : site & (R_SITES - 1);
-	return s;
-}
-
-HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
-{
-	u32 bytes = r_bytes(r) & d->bytes;
-
-	if (!bytes)
-		return;
-	if (r >> R_SEVERAL_AT != s->read.write) {
-		s->read.write = r >> R_SEVERAL_AT;
-		s->read.verdict = verdict(r, r_class(r), r_several(r), &s->m);
-	}
-	if (s->read.verdict != ORDERED)
-		note(s->read.verdict, WS_RACE_WRITE_AFTER_READ, r, bytes, d, &s->m, r_several(r), 0);
-}
-
-/* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */
-HELPER void touch_chunk(struct touch *s, u64 address, u32 bytes)
-{
-	struct word d;
-	u64 w[4], r[4];
-
-	if (!find_word(address, &s->m, ATOMIC, &d))
-		return;
-	if (!s->writes) {
-		for (u32 k = 0; 4 * k < bytes; k++, d.cell += 16, d.address += 4) {
-			d.bytes = bytes_of(0, bytes - 4 * k);
-			if (enter_copy_read(&d, &s->m, s->mine | (u64)d.bytes << R_BYTES_AT))
-				judge_before(&d, &s->m, load64(d.cell), WS_RACE_READ_AFTER_WRITE, &s->write);
-		}
-		return;
-	}
-	#pragma unroll
-	for (u32 k = 0; k < 4; k++)
-		w[k] = 4 * k < bytes ? exchange64(d.cell + 16 * k, s->mine | (u64)bytes_of(0, bytes - 4 * k) << W_BYTES_AT) : 0;
-	#pragma unroll
-	for (u32 k = 0; k < 4; k++)
-		r[k] = 4 * k < bytes ? load64(d.cell + 16 * k + 8) : 0;
-	#pragma unroll
-	for (u32 k = 0; k < 4; k++, d.cell += 16, d.address += 4) {
-		d.bytes = 4 * k < bytes ? bytes_of(0, bytes - 4 * k) : 0;
-		judge_before(&d, &s->m, w[k], WS_RACE_WRITE_AFTER_WRITE, &s->write);
-		judge_reads(&d, s, r[k]);
-	}
-}
-
 /* A line of global memory has cells of its own: no chunk goes beyond one, for all begin at a multiple of 16 bytes. */
 SLOW void __warpsafe_tile_in_global(const struct tile *t, u32 number, u32 site, u32 writes)
 {
