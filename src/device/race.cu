@@ -896,6 +896,12 @@ INLINED void race_warp_sync(u32 lanes)
 	__warpsafe_warp_sync(lanes);
 }
 
+/* As on the simulated GPU, for the block as a whole. */
+INLINED void race_grid_waited(void)
+{
+	BLOCK.launch &= ~LAUNCH_EARLY;
+}
+
 /* ---- the same as one copy for all accesses ----
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
  * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. */

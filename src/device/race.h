@@ -35,6 +35,7 @@
  *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
  *     race_call_block_arrive(u32 thread), race_call_block_pass(u32 thread)   ... by calls
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ *     race_grid_waited()                       after griddepcontrol.wait
  *     race_cluster(u32 peers)                  behind race_enter, in kernels that know of clusters: sm_90, as all that follow
  *     race_cluster_arrive(u32 ordering), race_cluster_pass(u32 ordering)   before barrier.cluster.arrive, after barrier.cluster.wait,
  *                                              where the one follows the other at once in all places; ordering: in kernels with
@@ -179,7 +180,8 @@ struct ws_race_launch {
 	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
 };
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
-#define WS_RACE_STREAM_PER_THREAD ((1u << 27) - 1)
+#define WS_RACE_STREAM_PER_THREAD ((1u << 26) - 1)
+#define WS_RACE_EARLY             (1u << 26)     /* it may begin while the launch before it in its lane still runs */
 #define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
 /* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it may still write when the call has returned, though in
  * practice it does not. */

@@ -5,6 +5,9 @@
  * copies that to the table of launches, with the segments of its warps; who comes to an entry of another launch looks there
  * whose it is. `floor` is below all entries of launches that may overlap this one, so what is older costs no look.
  *
+ * A launch may begin while the one before it in its lane still runs (WS_RACE_EARLY, programmatic dependent launch). What its blocks do
+ * before one of their threads has waited for that one (griddepcontrol.wait) may overlap it; the host has said so in `before`.
+ *
  * The table says that a launch has begun before its segments are taken, and with a bound from below: of two launches one
  * finds the other in the table, or has the higher segments. */
 #ifndef WS_RACE_LAUNCH_CUH
@@ -25,12 +28,16 @@ HELPER u32 number_in_lane(u32 lane, u32 index) { return lane * WS_RACE_DEPTH + i
 #define SAID(field) said(__builtin_offsetof(struct ws_race_launch, field))
 HELPER u32 said(u32 offset) { return shared_load32((u32)IN_SHARED(__warpsafe_block) + offset); }
 
-/* 1 + the launch's number in the table; 0 = it is not compared. */
+/* Of BLOCK.launch: nobody of the block has waited for the launch before. */
+enum { LAUNCH_EARLY = 1 << 30 };
+HELPER u32 launch_number() { return (BLOCK.launch & ~LAUNCH_EARLY) - 1; }
+
+/* 1 + the launch's number in the table, and LAUNCH_EARLY; 0 = it is not compared. */
 HELPER u32 launch_said(u32 mark)
 {
 	if (mark != WS_RACE_COMPARED || !RACE.launches || BLOCK.probe || SAID(lane) >= WS_RACE_LANES)
 		return 0;
-	return 1 + number_in_lane(SAID(lane), SAID(index));
+	return (1 + number_in_lane(SAID(lane), SAID(index))) | (SAID(stream) & WS_RACE_EARLY ? LAUNCH_EARLY : 0);
 }
 
 HELPER void copy_said(u32 number)
@@ -83,10 +90,16 @@ HELPER struct begun load_begun(u32 number)
 /* The launches of a lane that may overlap mine, as far as they are known: from `from` on. */
 struct others { u32 from, newest; bool more; };
 
+/* Of its own lane: the one just before, if it may still run. */
+HELPER u32 newest_of_own(u32 number)
+{
+	return load32(BEGUN_AT(number, stream)) & WS_RACE_EARLY ? load32(BEGUN_AT(number, index)) - 1 : 0;
+}
+
 HELPER struct others others_of(u32 number, u32 lane)
 {
 	u32 own = number / WS_RACE_DEPTH, newest = load32(NEWEST(lane)), before = load32(BEGUN_AT(number, before) + 4 * lane);
-	struct others o = { before + 1, lane == own ? 0 : newest, false };
+	struct others o = { before + 1, lane == own ? newest_of_own(number) : newest, false };
 
 	if (o.newest > before + WS_RACE_DEPTH) {
 		o.more = true;
@@ -166,10 +179,10 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 			if (!BLOCK.probe)
 				global_add(COUNTS(entered), 1);
 			if (BLOCK.launch)
-				__warpsafe_launch_begins(BLOCK.launch - 1);
+				__warpsafe_launch_begins(launch_number());
 			first = take_range(n);
 			if (BLOCK.launch)
-				__warpsafe_launch_begun(BLOCK.launch - 1, first == RANGE_NONE ? 0 : first, (u32)n);
+				__warpsafe_launch_begun(launch_number(), first == RANGE_NONE ? 0 : first, (u32)n);
 			store64(at, (u64)first << 32 | grid);
 			return first;
 		}
@@ -181,7 +194,7 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 HELPER u32 floor_in_table(void)
 {
 	fence_gpu();
-	return load32(BEGUN_AT(BLOCK.launch - 1, floor));
+	return load32(BEGUN_AT(launch_number(), floor));
 }
 
 /* The block's segments, by one thread. A row does not change as long as its launch lasts. rows: of each block, too
@@ -232,17 +245,21 @@ HELPER u32 launch_in_lane(u32 lane, u32 from, u32 newest, u32 segment, u32 grid)
 SLOW u32 __warpsafe_other_launch(u32 segment)
 {
 	enum { NEAR = 4 };
-	u32 mine = BLOCK.launch - 1, lanes = load32(BEGUN_AT(mine, lanes)), index = load32(BEGUN_AT(mine, index)), found = 0;
+	bool early = BLOCK.launch & LAUNCH_EARLY;
+	u32 mine = launch_number(), own = mine / WS_RACE_DEPTH, lanes = load32(BEGUN_AT(mine, lanes)), index = load32(BEGUN_AT(mine, index)), found = 0;
 	u32 grid = load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, grid));
 
-	if (launch_in_lane(mine / WS_RACE_DEPTH, index > NEAR ? index - NEAR : 1, index - 1, segment, grid))
+	if (launch_in_lane(own, index > NEAR ? index - NEAR : 1, index - 1 - early, segment, grid))
 		return 0;
 	#pragma nounroll
 	for (u32 lane = 0; lane < lanes && !found; lane++) {
 		struct others o = others_of(mine, lane);
 
-		found = launch_in_lane(lane, o.from, o.newest, segment, grid);
+		if (lane != own || early)
+			found = launch_in_lane(lane, o.from, o.newest, segment, grid);
 	}
+	if (!found && load32(BEGUN_AT(number_in_lane(own, index + 1), stream)) & WS_RACE_EARLY)
+		found = launch_in_lane(own, index + 1, index + 1, segment, grid);    /* it has not waited for mine, which runs */
 	return found;
 }
 

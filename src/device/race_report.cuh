@@ -49,7 +49,7 @@ HELPER void fill_other(u64 at, u32 number)
 	store32(FOUND(at, other_module), load32(BEGUN_AT(number, module)));
 	store32(FOUND(at, other_kernel), load32(BEGUN_AT(number, kernel)));
 	store32(FOUND(at, other_stream), load32(BEGUN_AT(number, stream)));
-	store32(FOUND(at, stream), load32(BEGUN_AT(BLOCK.launch - 1, stream)));
+	store32(FOUND(at, stream), load32(BEGUN_AT(launch_number(), stream)));
 	#pragma nounroll
 	for (u32 k = 0; k < 3; k++) {
 		store32(FOUND(at, other_grid_dim[0]) + 4 * k, load32(BEGUN_AT(number, grid_dim[0]) + 4 * k));
@@ -112,13 +112,15 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
 		  (several ? WS_RACE_SEVERAL : 0) | (packed >> 11) * WS_RACE_LIFETIME_BEGINS;
 	f.launch = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? 0 : other_launch(old);
+	if (!f.launch && BLOCK.launch && WS_RACE_SPACE_OF(what) != WS_RACE_SHARED && beginning(segment_of(old)).grid != BLOCK.grid)
+		return false;                /* another thread of the block has waited for that launch meanwhile */
 	f.flags |= f.launch ? WS_RACE_OTHER_LAUNCH : 0;
 	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
 		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
 	if (f.launch)
 		key = mix(mix(mix(key, load32(BEGUN_AT(f.launch - 1, module))), load32(BEGUN_AT(f.launch - 1, kernel))),
 			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(f.launch - 1, stream))) |
-			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(BLOCK.launch - 1, stream))) << 4);
+			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(launch_number(), stream))) << 4);
 	row = row_of(key ? key : 1, &first);
 	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));

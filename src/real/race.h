@@ -48,6 +48,7 @@ struct ws_real_checked_kernel {
 	bool fixed;                          /* launches with these values of parameters do the same accesses (rewrite/fixed.c) */
 	const struct ws_real_probe_value *fixed_by;
 	uint32_t nfixed_by;
+	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 };

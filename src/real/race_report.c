@@ -182,9 +182,17 @@ static void advise_memory(const struct ws_race_found *f, struct ws_buf *repair)
 	ws_buf_puts(repair, frees || freed ? " before (cudaStreamWaitEvent)" : " after that (cudaStreamWaitEvent)");
 }
 
+/* Programmatic dependent launch: two launches of one stream. */
+static bool is_early(const struct ws_race_found *f)
+{
+	uint32_t flags = f->stream | f->other_stream;
+
+	return flags & WS_RACE_EARLY && !(flags & WS_RACE_OF_GRAPH) && WS_RACE_STREAM_OF(f->stream) == WS_RACE_STREAM_OF(f->other_stream);
+}
+
 static const char *category_of(const struct ws_race_found *f, bool same_value)
 {
-	return is_of_memory(f) ? "stream-memory" : same_value ? "same-value" : "streams";
+	return is_early(f) ? "dependent-launch" : is_of_memory(f) ? "stream-memory" : same_value ? "same-value" : "streams";
 }
 
 /* In the words of the simulator's report (detect/launches_report.c). */
@@ -192,6 +200,13 @@ static const char *advise_launches(const struct finding *g, bool same_value, str
 {
 	const struct ws_race_found *f = g->found;
 
+	if (is_early(f)) {
+		ws_buf_printf(missing, "griddepcontrol.wait: '%s' may begin while '%s' still runs (programmatic dependent launch)",
+		              f->stream & WS_RACE_EARLY ? second_kernel(g) : first_kernel(g),
+		              f->stream & WS_RACE_EARLY ? first_kernel(g) : second_kernel(g));
+		ws_buf_puts(repair, "call cudaGridDependencySynchronize() before the access");
+		return category_of(f, same_value);
+	}
 	ws_buf_puts(missing, "order between ");
 	name_first(missing, g);
 	ws_buf_puts(missing, " and ");

@@ -251,6 +251,22 @@ static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct 
 	to->nfixed_by = k->nfixed_by;
 }
 
+/* In its first instructions, that are executed by all threads. */
+static bool waits_first(const struct ws_ptx_func *f)
+{
+	enum { OTHER = WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC | WS_FX_BARRIER | WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT | WS_FX_ASYNC | WS_FX_SYNC };
+
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &f->insts[k];
+
+		if (ws_rw_waits_for_grid(i))
+			return !i->guard;
+		if (ws_op_info(i->op)->fx & OTHER && i->space != WS_SPACE_PARAM && i->space != WS_SPACE_CONST)
+			return false;
+	}
+	return false;
+}
+
 /* One after the other, each aligned (PTX ISA 9.0, 5.1.6.1). */
 static const struct ws_real_param *take_params(struct ws_arena *a, const struct ws_ptx_func *f)
 {
@@ -283,6 +299,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->nparams = r->kernels[k].func->nparams;
 	to->launch_at = r->kernels[k].launch_at;
 	to->params = take_params(t->arena, r->kernels[k].func);
+	to->waits_first = waits_first(r->kernels[k].func);
 	to->has_plain = r->kernels[k].plain;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)

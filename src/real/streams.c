@@ -22,8 +22,9 @@ struct stream { uint32_t timeline; };
 struct event { struct ws_clock done; uint32_t timeline; uint64_t waits; };
 
 /* Of a timeline: its launches that hand on what others have done, and that the host has not waited for, are among these. waits: how
- * many of its kernels may wait for something else; waits_over: so many of them, the first ones, have ended. */
-struct lane { uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; };
+ * many of its kernels may wait for something else; waits_over: so many of them, the first ones, have ended. kernel_last: what came last
+ * is a kernel. early_next: ws_real_stream_begins_early. */
+struct lane { uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; bool kernel_last, early_next; };
 
 /* Memory that has gone in the order of a stream, and what is complete when it may be used again. */
 struct gone { uint64_t from, to; struct ws_clock done; };
@@ -42,6 +43,7 @@ static struct {
 	size_t ngone, cap_gone;
 	bool gave_up;
 	bool waits_somewhere;                /* a kernel that may wait runs in a stream that is not known, or is no more */
+	bool early;                          /* a kernel has begun before its predecessor has ended, maybe */
 	bool unordered;                      /* launches have been */
 	unsigned ordered;                    /* launches in a row that were not */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -53,7 +55,7 @@ static _Thread_local uint32_t thread_timeline;       /* of the thread's own defa
 /* May work be side by side? */
 static bool several(void)
 {
-	return state.running_free || state.blocking > 1;
+	return state.early || state.running_free || state.blocking > 1;
 }
 
 static void limit(const char *text)
@@ -244,6 +246,8 @@ static void pass_by(uint32_t timeline)
 {
 	struct ws_operation op;
 
+	lane_at(timeline)->kernel_last = false;
+
 	ws_order_begin(state.order, timeline, false, &op);
 	ws_operation_free(&op);
 }
@@ -254,8 +258,11 @@ void ws_real_stream_used(struct ws_real_lane lane)
 
 	if (!begin())
 		return;
-	if (timeline_of(lane, &t) && t == WS_TIMELINE_LEGACY)
-		pass_by(t);
+	if (timeline_of(lane, &t)) {
+		lane_at(t)->kernel_last = false;
+		if (t == WS_TIMELINE_LEGACY)
+			pass_by(t);
+	}
 	end();
 }
 
@@ -294,6 +301,7 @@ void ws_real_event_recorded(void *event, struct ws_real_lane lane)
 	ws_order_record(state.order, t, &e->done);
 	e->timeline = t;
 	e->waits = lane_at(t)->waits;
+	lane_at(t)->kernel_last = false;
 	ws_map_put(&state.events, event, e);
 	end();
 }
@@ -306,8 +314,11 @@ void ws_real_stream_waits(struct ws_real_lane lane, void *event)
 	if (!event || !begin())
 		return;
 	e = ws_map_get(&state.events, event);
-	if (e && timeline_of(lane, &t))
-		ws_order_wait(state.order, t, &e->done);
+	if (timeline_of(lane, &t)) {
+		lane_at(t)->kernel_last = false;
+		if (e)
+			ws_order_wait(state.order, t, &e->done);
+	}
 	end();
 }
 
@@ -402,7 +413,7 @@ static bool is_behind_all(const struct ws_operation *op)
 /* Were launches alone for long, and now this one is not? */
 static void look_at_order(const struct ws_operation *op)
 {
-	bool behind = is_behind_all(op);
+	bool behind = is_behind_all(op) && !op->overlaps;
 
 	if (!behind && !state.unordered && state.ordered >= ORDERED_FOR_LONG)
 		limit("launches of several streams were in order for long, then two were not: races with launches before are not looked "
@@ -420,6 +431,10 @@ static void fill(const struct ws_operation *op, struct ws_race_launch *out)
 		out->before[t] = (uint32_t)ws_clock_of(&op->before, t);
 	if (state.nlanes < WS_RACE_LANES)
 		out->lanes = (uint32_t)state.nlanes;
+	if (op->overlaps && op->timeline < WS_RACE_LANES) {
+		out->before[op->timeline] = (uint32_t)op->overlaps - 1;
+		out->stream |= WS_RACE_EARLY;
+	}
 }
 
 static bool compare(const struct ws_operation *op, enum ws_real_hands hands)
@@ -438,6 +453,32 @@ static bool compare(const struct ws_operation *op, enum ws_real_hands hands)
 	return state.unordered || state.ordered < ORDERED_FOR_LONG;
 }
 
+/* May it begin while the kernel before it there still runs? That is the case from the first time on that it is asked for. */
+static bool begins_early(uint32_t timeline)
+{
+	struct lane *l = lane_at(timeline);
+	bool early = l->early_next && l->kernel_last, first = early && !several();
+
+	l->kernel_last = true;
+	l->early_next = false;
+	state.early |= early;
+	if (first)
+		limit("kernels began while the one before them may still run (programmatic dependent launch): what had been launched before the "
+		      "first of these was not compared with it");
+	return early;
+}
+
+void ws_real_stream_begins_early(struct ws_real_lane lane)
+{
+	uint32_t t;
+
+	if (!begin())
+		return;
+	if (timeline_of(lane, &t))
+		lane_at(t)->early_next = true;
+	end();
+}
+
 bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out)
 {
 	struct ws_operation op;
@@ -448,7 +489,7 @@ bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands,
 	if (!begin())
 		return false;
 	if (timeline_of(lane, &t)) {
-		ws_order_begin(state.order, t, false, &op);
+		ws_order_begin(state.order, t, begins_early(t), &op);
 		compared = compare(&op, hands);
 		if (compared)
 			fill(&op, out);
@@ -479,6 +520,7 @@ static bool moves(uint32_t timeline, struct ws_race_launch *out, unsigned n)
 	struct ws_operation op;
 	bool compared = n > 0;
 
+	lane_at(timeline)->kernel_last = false;
 	for (unsigned k = 0; k < n; k++) {
 		ws_order_begin(state.order, timeline, false, &op);
 		compared &= compare(&op, WS_REAL_HANDS_NOTHING);
@@ -700,6 +742,8 @@ static void leave_copies_out(struct ws_real_run *r)
 static void run_in(struct ws_real_run *r, uint32_t stream)
 {
 	struct ws_clock entry = { NULL, 0 };
+
+	lane_at(stream)->kernel_last = false;
 
 	ws_order_wait(state.order, stream, &r->done);
 	ws_order_record(state.order, stream, &entry);

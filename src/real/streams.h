@@ -39,6 +39,8 @@ struct ws_real_checked_kernel;
 enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k);         /* wrap_launch.c; NULL: nothing is known of it */
 /* A kernel is about to be launched. Fills *out for its parameter; true: it is compared with others. */
 bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out);
+/* The next kernel there may begin while the one before it still runs (programmatic dependent launch). To be called just before. */
+void ws_real_stream_begins_early(struct ws_real_lane lane);
 
 /* ---- copies and fills ----
  * What they read and write is told to the checks by a launch of ours in their stream, which needs room on the GPU. While a kernel may

@@ -53,6 +53,12 @@ static enum ws_real_memory add(struct moving *m, struct ws_real_range r)
 	return is;
 }
 
+static void limit(const char *text)
+{
+	if (ws_real_session() && ws_real_session()->checks && ws_real_streams_several())
+		ws_report_limit(ws_real_session()->report, text);
+}
+
 /* In the order, and told if that comes first. */
 static void place(struct moving *m)
 {
@@ -186,12 +192,21 @@ struct side {                                /* of CUDA_MEMCPY2D */
 struct box { struct side from, to; size_t width, height; };
 
 /* Memory of arrays is not that of kernels' loads and stores. */
+static void say_arrays(int type)
+{
+	enum { ARRAY = 3 };                  /* CUmemorytype */
+
+	if (type == ARRAY)
+		limit("copies of arrays: what is read or written of the array was not compared with launches");
+}
+
 static struct ws_real_range rows(const struct side *s, const struct box *b)
 {
 	enum { HOST = 1, ARRAY = 3 };
 	size_t pitch = s->pitch ? s->pitch : b->width;
 	uint64_t base = s->type == HOST ? number(s->host) : s->type == ARRAY ? 0 : s->device;
 
+	say_arrays(s->type);
 	return (struct ws_real_range){ .at = base ? base + s->y * pitch + s->x : 0, .width = b->width, .pitch = pitch, .rows = b->height };
 }
 
@@ -213,6 +228,7 @@ struct ws_real_range ws_real_box_rows(const struct ws_real_box *b, bool to)
 	size_t pitch = s->pitch ? s->pitch : b->width, slice = pitch * (s->height ? s->height : b->height);
 	uint64_t base = s->type == HOST ? number(s->host) : s->type == ARRAY ? 0 : s->device;
 
+	say_arrays(s->type);
 	return (struct ws_real_range){ .at = base ? base + s->z * slice + s->y * pitch + s->x : 0, .width = b->width, .pitch = pitch,
 		                       .rows = b->height * b->depth, .slice = slice, .of_slice = b->height, .write = to,
 		                       .of = WS_RACE_IS_COPY };
@@ -227,3 +243,16 @@ static struct moving copies_box3(struct ws_real_lane lane, const void *copy, boo
 }
 
 ASYNC(cuMemcpy3DAsync_v2, (const void *copy, void *stream), (copy, stream), copies_box3, copy)
+
+/* ---- between contexts, which have tables of their own: in one they are copies as others ---- */
+static struct moving copies_peer(struct ws_real_lane lane, uint64_t to, void *there, uint64_t from, void *here, size_t n, bool async)
+{
+	if (there == here)
+		return copies(lane, row(to, n), row(from, n), async);
+	limit("copies between devices or contexts were not compared with launches");
+	ws_real_host_waits_all();
+	return (struct moving){ .lane = lane };
+}
+
+ASYNC(cuMemcpyPeerAsync, (uint64_t to, void *there, uint64_t from, void *here, size_t n, void *stream), (to, there, from, here, n, stream),
+      copies_peer, to, there, from, here, n)

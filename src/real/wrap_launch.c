@@ -113,16 +113,16 @@ struct launch {
 };
 
 /* The default stream of the whole process, or of each thread. */
-struct form { is_capturing *ask; ws_real_record *record; bool per_thread; };
+struct form { is_capturing *ask; ws_real_record *record; bool per_thread, early; };
 
 static struct form of_process(void)
 {
-	return (struct form){ ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, false };
+	return (struct form){ ws_real.cuStreamIsCapturing, ws_real.cuEventRecord, false, false };
 }
 
 static struct form of_thread(void)
 {
-	return (struct form){ ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, true };
+	return (struct form){ ws_real.cuStreamIsCapturing_ptsz, ws_real.cuEventRecord_ptsz, true, false };
 }
 
 /* Of code that nobody has seen anything may be true. */
@@ -154,6 +154,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.compared = ws_real_transact_begin();
 	l.judged = ws_real_history_begin(f);
 	l.gpu = ws_real_race_begin();
+	if (!captured && form.early && k && !k->waits_first)
+		ws_real_stream_begins_early(lane);
 	if (!captured)
 		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &place) && said;
 	if (!captured && ws_real_may_wait(k))
@@ -260,7 +262,7 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
  * it. */
 static void note_events(const struct config *c, bool per_thread)
 {
-	enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12 };
+	enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12 };       /* CUlaunchAttributeID */
 
 	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++) {
 		const struct attribute *a = &c->attributes[n];
@@ -269,11 +271,24 @@ static void note_events(const struct config *c, bool per_thread)
 		if (a->id != PROGRAMMATIC_EVENT && a->id != LAUNCH_COMPLETION_EVENT)
 			continue;
 		memcpy(&event, a->value, sizeof event);
+		if (ws_real_session() && ws_real_session()->checks && ws_real_streams_several())
+			ws_report_limit(ws_real_session()->report, "events that a launch itself records while it runs count as recorded behind it");
 		if (ws_real_is_captured(c->stream, per_thread))
 			ws_real_event_ended(event);
 		else
 			ws_real_event_recorded(event, (struct ws_real_lane){ c->stream, per_thread });
 	}
+}
+
+/* Programmatic stream serialization. */
+static bool begins_early(const struct config *c)
+{
+	enum { SERIALIZATION = 6 };
+	bool early = false;
+
+	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++)
+		early |= c->attributes[n].id == SERIALIZATION && c->attributes[n].value[0];
+	return early;
 }
 
 /* With the driver's function for the default stream of the process or of each thread. */
@@ -290,6 +305,7 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
+	form.early = begins_early(config);
 	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
 	note_events(config, form.per_thread);
 	c.shared = with.all;

@@ -112,6 +112,11 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n)
 	return list;
 }
 
+bool ws_rw_waits_for_grid(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_griddepcontrol && i->extra && strcmp(i->extra, ".wait") == 0;
+}
+
 bool ws_rw_reads_shared_size(const struct ws_ptx_inst *i)
 {
 	for (unsigned n = 0; n < i->nops; n++)

@@ -764,6 +764,8 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
 		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
+	if (ws_rw_waits_for_grid(i))
+		return call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_grid_waited", NULL);
 	if (is_fence(i) || (b->race->remote && ws_rw_is_init_fence(b->f, i)))
 		return fence(b, i);
 	if (b->bulk && ws_rw_is_proxy_fence(b->f, i))

@@ -36,7 +36,7 @@ static const char *beyond(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 		return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : i->op == WS_OP_cp ? "cp.async" : "mbarrier";
 	case WS_OP_wgmma:
 		return ws_rw_async(f, i) != WS_RW_NOT_FOLLOWED ? NULL : "wgmma";
-	case WS_OP_griddepcontrol:           /* orders launches, which are not compared */
+	case WS_OP_griddepcontrol:           /* orders launches: a hook */
 	case WS_OP_tensormap:                /* an access that is not followed */
 		return NULL;
 	case WS_OP_mapa: case WS_OP_getctarank:      /* addresses */

@@ -179,6 +179,8 @@ struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
 bool ws_rw_is_barrier(const struct ws_ptx_inst *i);
 /* Is there one at which threads arrive without waiting? */
 bool ws_rw_arrives(const struct ws_ptx_func *f);
+/* Does it wait for the launch before, that may still run (programmatic dependent launch)? */
+bool ws_rw_waits_for_grid(const struct ws_ptx_inst *i);
 /* Does it read a special register that has a size of shared memory? */
 bool ws_rw_reads_shared_size(const struct ws_ptx_inst *i);
 

@@ -57,13 +57,19 @@ static struct kernel put(uint64_t to, unsigned what)
 	return (struct kernel){ function, { 1, 1, 1 }, { WORDS, 1, 1 }, 0, put_params, NULL, NULL, NULL };
 }
 
-/* As 4 slices of 2 rows: to where they stand with room between them. */
+static int boxes;
+
+/* In one row, or as 4 slices of 2 rows, to where they stand with room between them. */
 static struct box copy(uint64_t to, uint64_t from)
 {
 	enum { DEVICE = 2 };
 	struct box c = { .from = { .type = DEVICE, .device = from, .pitch = BYTES / 8, .height = 2 },
 		         .to = { .type = DEVICE, .device = to, .pitch = BYTES / 8, .height = 3 }, BYTES / 8, 2, 4 };
 
+	if (!boxes) {
+		c.from.pitch = c.to.pitch = c.width = BYTES;
+		c.from.height = c.to.height = c.height = c.depth = 1;
+	}
 	return c;
 }
 
@@ -127,6 +133,7 @@ static void row(void)
 	DO(cuGraphCreate(&g, 0));
 	node = add_fill(g, NULL, second);
 	node = add_put(g, node, first);
+	boxes = 1;
 	node = add_copy(g, node, second, first);
 	add_put(g, node, first);
 	add_fill(g, node, second + BYTES);   /* beside that put: a branch */

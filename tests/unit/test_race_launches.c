@@ -27,7 +27,12 @@ static const char text[] =
 	/* Of it alone it is proved that it needs no checks. */
 	".visible .entry proved(.param .u64 p)\n{\n"
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
-	"\tadd.s64 %rd3, %rd1, %rd2;\n\tst.global.u32 [%rd3], %r1;\n\tret;\n}\n";
+	"\tadd.s64 %rd3, %rd1, %rd2;\n\tst.global.u32 [%rd3], %r1;\n\tret;\n}\n"
+	/* Waits for the launch before, if `when` is 1, or behind the access. */
+	".visible .entry waits(.param .u64 p, .param .u32 when)\n{\n"
+	"\t.reg .pred %p<2>;\n\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n\tld.param.u64 %rd1, [p];\n\tld.param.u32 %r2, [when];\n"
+	"\tsetp.eq.u32 %p1, %r2, 1;\n\t@%p1 griddepcontrol.wait;\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
+	"\tadd.s64 %rd3, %rd1, %rd2;\n\tst.global.u32 [%rd3], %r1;\n\tgriddepcontrol.wait;\n\tret;\n}\n";
 
 struct params {
 	uint64_t p;
@@ -293,6 +298,33 @@ static void proofs_of_one_launch(void **state)
 	race_free(&r);
 }
 
+/* A launch that may begin before the one before it in its lane has ended, and waits for that before its access or behind it. */
+static void dependent_launches(void **state)
+{
+	for (unsigned when = 0; when < 2; when++) {
+		struct race_rig r = begin("race", 1);
+		struct ws_mem *m = rig_mem(&r.rig, 4096);
+		struct params p = { .p = m->addr, .shift = when, .launch = { .mark = WS_RACE_COMPARED, .lane = 1, .lanes = LANES } };
+
+		for (unsigned n = 1; n <= 2; n++) {
+			bool second = n == 2;
+
+			p.launch.index = 6 + second;
+			p.launch.before[1] = 5;
+			p.launch.stream = second ? WS_RACE_EARLY : 0;
+			run(&r, second ? "waits" : "proved", 1, 32, &p);
+		}
+		assert_int_equal(race_found(&r.tables, 0) != NULL, !when);
+		p.launch.index = 8;                      /* behind both */
+		p.launch.before[1] = 7;
+		p.launch.stream = 0;
+		p.p = m->addr + 1024;
+		run(&r, "proved", 1, 32, &p);
+		assert_null(race_found(&r.tables, 1));
+		race_free(&r);
+	}
+}
+
 /* More than the table has of a lane: the oldest are not compared, which is counted. */
 static void many_launches_of_a_lane(void **state)
 {
@@ -323,6 +355,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_launches),
 		cmocka_unit_test(proofs_of_one_launch),
+		cmocka_unit_test(dependent_launches),
 		cmocka_unit_test(many_launches_of_a_lane),
 	};
 

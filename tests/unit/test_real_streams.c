@@ -310,6 +310,38 @@ static void kernels_that_wait(void)
 	assert_int_equal(copy_in(in(1)).mark, 0);
 }
 
+/* A kernel that may begin before the one just before it has ended. */
+static struct ws_race_launch launch_early(void)
+{
+	ws_real_stream_begins_early(in(0));
+	return launch(in(0));
+}
+
+static void dependent_launches(void)
+{
+	struct ws_race_launch a, b, c;
+
+	ws_real_stream_made(STREAM(0), true);
+	assert_int_equal(launch_early().mark, 0);             /* the first one depends on nothing */
+	b = launch_early();
+	c = launch(in(0));
+	assert_int_equal(b.index, 2);
+	assert_int_equal(b.before[b.lane], 0);
+	assert_true(b.stream & WS_RACE_EARLY && !(c.stream & WS_RACE_EARLY));
+	assert_int_equal(c.before[c.lane], 2);
+	ws_real_event_recorded(EVENT(0), in(0));
+	a = launch_early();                                   /* something is between */
+	assert_int_equal(a.before[a.lane], 3);
+	copy_in(in(0));
+	b = launch_early();
+	assert_int_equal(b.before[b.lane], b.index - 1);
+	ws_real_host_waits_stream(in(0));
+	b = launch_early();
+	assert_false(b.stream & WS_RACE_EARLY);
+	b = launch_early();
+	assert_true(b.stream & WS_RACE_EARLY);
+}
+
 static struct ws_race_launch memory_in(struct ws_real_lane lane, uint64_t at, uint64_t bytes, bool goes)
 {
 	struct ws_race_launch l = { 0 };
@@ -530,10 +562,10 @@ static void unfollowed_calls(void)
 /* ---- each in a process ---- */
 static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
 	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, copies,
-	kernels_that_wait, memory, graphs, graphs_with_events, threads, unfollowed_calls };
+	kernels_that_wait, dependent_launches, memory, graphs, graphs_with_events, threads, unfollowed_calls };
 static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
 	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "copies",
-	"kernels_that_wait", "memory", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
+	"kernels_that_wait", "dependent_launches", "memory", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
 
 static int run_one(unsigned long n)
 {

@@ -666,6 +666,7 @@ static const char race_runtime[] =
 	      P("b32", "race_copy", 3) "," P("b32", "race_copy", 4),
 	      A64("race_copy", 0, "%rd1") A64("race_copy", 1, "%rd2") A32("race_copy", 2, "%r1") A32("race_copy", 3, "%r2")
 	      "st.local.v2.u32 [%rd1+16], {%r1, %r2};\nst.local.u32 [%rd2+17], %r2;")
+	SHOWS("race_grid_waited", "", "pmevent 5;")
 	SHOWS("race_copy_commit", "", "pmevent 14;")
 	SHOWS("race_copy_wait", P("b32", "race_copy_wait", 0), A32("race_copy_wait", 0, "%r1") "st.local.u32 [18], %r1;")
 	OBJECT("race_copy_arrive", "19") OBJECT("race_object_arrive", "20")
