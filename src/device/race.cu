@@ -32,6 +32,8 @@ HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
 	BLOCK.lost = 0;
 	BLOCK.probe = c->probe;
 	BLOCK.launch = BLOCK.off ? 0 : launch_said(mark);
+	if (BLOCK.launch && SAID(grid))
+		BLOCK.grid = SAID(grid);
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
 	if (SM90)

@@ -176,12 +176,15 @@ struct ws_race_launch {
 	ws_race_u32 lane, index;         /* from 1 on */
 	ws_race_u32 lanes;               /* in use */
 	ws_race_u32 stream;              /* for words: WS_RACE_STREAM_..., and what it is there: WS_RACE_IN_STREAM */
-	ws_race_u32 reserved[3];
+	ws_race_u32 grid;                /* what the launch is known by in place of %gridid; 0 = by that. Kernels of a graph may have the
+	                                  * same one in each of its launches */
+	ws_race_u32 reserved[2];
 	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
 };
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
 #define WS_RACE_STREAM_PER_THREAD ((1u << 26) - 1)
 #define WS_RACE_EARLY             (1u << 26)     /* it may begin while the launch before it in its lane still runs */
+#define WS_RACE_OWN_GRID          (1u << 31)     /* of `grid`: it is none of the GPU's */
 #define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
 /* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it may still write when the call has returned, though in
  * practice it does not. */

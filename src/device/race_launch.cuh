@@ -249,6 +249,8 @@ SLOW u32 __warpsafe_other_launch(u32 segment)
 	u32 mine = launch_number(), own = mine / WS_RACE_DEPTH, lanes = load32(BEGUN_AT(mine, lanes)), index = load32(BEGUN_AT(mine, index)), found = 0;
 	u32 grid = load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, grid));
 
+	if (!index)
+		return 0;                    /* the table does not have mine: nothing is known of the others */
 	if (launch_in_lane(own, index > NEAR ? index - NEAR : 1, index - 1 - early, segment, grid))
 		return 0;
 	#pragma nounroll

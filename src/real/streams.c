@@ -39,6 +39,7 @@ static struct {
 	size_t nlanes;
 	uint32_t made;                       /* streams so far */
 	unsigned blocking, running_free;     /* streams that were made; running_free: they do not wait for the default stream */
+	uint32_t grids;                      /* launches by graphs that were told of */
 	struct gone *gone;
 	size_t ngone, cap_gone;
 	bool gave_up;
@@ -665,6 +666,7 @@ static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t st
 	compared = compare(&op, s->hands);
 	fill(&op, out);
 	out->stream = WS_RACE_OF_GRAPH | stream;
+	out->grid = WS_RACE_OWN_GRID | ++state.grids;
 	ws_operation_free(&op);
 	return compared;
 }
