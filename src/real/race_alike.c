@@ -12,7 +12,7 @@
 
 #include "real/real_priv.h"
 
-enum { MOST_BYTES = 128, LOOKS = 512, MOST_WAIT_MS = 2, MOST_WAITS = 4, MOST_AGAIN = 2, NO_TIMING = 2 };
+enum { MOST_BYTES = 128, LOOKS = 512, MOST_WAIT_MS = 20, MOST_WAITS = 4, MOST_AGAIN = 2, NO_TIMING = 2 };
 
 enum state { NEW, SEEN, STARTS, RUNS, CLEAN, TOLD, NOT_CLEAN };
 

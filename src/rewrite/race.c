@@ -847,6 +847,7 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 	ws_intervals_free(v);
 	ws_needless_find(f, list, n, out);
 	ws_needless_fours(f, list, n, out);
+	ws_area_tables(f, list, n, out);
 }
 
 /* Threads of a block as the kernel says: 0 = nothing. */

@@ -106,6 +106,8 @@ static void note_read(struct ws_ranges *g, struct values *v, const struct ws_rw_
 {
 	struct bases b;
 
+	if (ws_area_is_table(v, a))
+		return;
 	if (!ws_area_bases(v, a, &b) || b.n != 1 || v->leaves[b.leaf[0]].kind != LEAF_SYMBOL || g->ncalled == MOST_CALLED)
 		g->unknown_reads = true;
 	else
@@ -142,10 +144,12 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 	return true;
 }
 
+/* Nothing that gets a hook or a check. */
 static bool calls_nothing(const struct ws_reach *reach, const struct ws_rw_kernel *k)
 {
 	for (uint32_t m = 0; m < reach->m->nfuncs; m++)
-		if (reach->m->funcs[m] != k->func && ws_rw_reaches(k, reach->m->funcs[m]))
+		if (reach->m->funcs[m] != k->func && ws_rw_reaches(k, reach->m->funcs[m]) &&
+		    !ws_area_does_nothing(reach->m->funcs[m]))
 			return false;
 	return true;
 }
@@ -573,7 +577,7 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 		const struct ws_rw_access *a = &list[k];
 		uint8_t *how = &g->how[a->inst->index];
 
-		if (!to_be_proved(g, a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0))
+		if (!to_be_proved(g, a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0) || ws_area_is_table(&g->v, a))
 			continue;
 		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;

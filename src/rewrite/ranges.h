@@ -26,6 +26,8 @@ bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, co
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
                            const char *address);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
+/* Reads of tables that nobody writes need no check in any launch. */
+void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
 
 /* The same for shared memory, from barrier to barrier (ranges_shared.c). Nothing that the kernel calls accesses shared
  * memory. The list must live as long. */

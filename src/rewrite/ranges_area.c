@@ -11,6 +11,8 @@
  * which one it is now does not matter. */
 #include "rewrite/ranges_priv.h"
 
+#include <string.h>
+
 enum kind {
 	UNCLEAR, NUMBER, POINTER,
 	ITSELF                           /* what a loop goes on with, or a null pointer: says nothing of its own */
@@ -165,6 +167,51 @@ bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases 
 		if (!has_area(&v->leaves[out->leaf[k]]))
 			return false;
 	return out->n > 0;
+}
+
+/* Is it a read of constants that the mathematical functions of CUDA's compiler keep in variables? They have names that are no
+ * program's, and are written by nobody. */
+bool ws_area_is_table(struct values *v, const struct ws_rw_access *a)
+{
+	static const char ours[] = "__cudart_";
+	struct bases b;
+
+	if (a->rw_class != WS_RW_CHECK || a->kind != WS_RW_READ || !(a->inst->flags & WS_F_NC) || !ws_area_bases(v, a, &b))
+		return false;
+	for (unsigned k = 0; k < b.n; k++)
+		if (v->leaves[b.leaf[k]].kind != LEAF_SYMBOL || strncmp(v->leaves[b.leaf[k]].sym->name, ours, sizeof ours - 1) != 0)
+			return false;
+	return true;
+}
+
+void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
+{
+	struct values v;
+
+	ws_values_init(&v, f);
+	for (uint32_t k = 0; k < n; k++)
+		needless[k].skip |= ws_area_is_table(&v, &list[k]);
+	ws_values_free(&v);
+}
+
+bool ws_area_does_nothing(struct ws_ptx_func *f)
+{
+	enum { HOOKS = WS_FX_BARRIER | WS_FX_WARP | WS_FX_FENCE | WS_FX_ASYNC | WS_FX_SYNC | WS_FX_ATOMIC };
+	const struct ws_rw_access *list;
+	struct values v;
+	uint32_t n;
+	bool nothing = !f->declared_only;
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		nothing &= !(ws_op_info(f->insts[k].op)->fx & HOOKS) && f->insts[k].op != WS_OP_exit && f->insts[k].op != WS_OP_unknown;
+	if (!nothing)
+		return false;
+	list = ws_rw_accesses(f, &n);
+	ws_values_init(&v, f);
+	for (uint32_t k = 0; k < n; k++)
+		nothing &= list[k].rw_class == WS_RW_EXEMPT || ws_area_is_table(&v, &list[k]);
+	ws_values_free(&v);
+	return nothing;
 }
 
 /* ---- the entry ---- */

@@ -228,6 +228,9 @@ enum { MOST_BASES = 4 };
 struct bases { uint32_t leaf[MOST_BASES]; unsigned n; };       /* leaves that are pointers */
 /* The pointers that an access's address is counted from, by numbers of any kind; false: not known. */
 bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases *out);
+bool ws_area_is_table(struct values *v, const struct ws_rw_access *a);
+/* Has a function nothing that gets a hook or a check? */
+bool ws_area_does_nothing(struct ws_ptx_func *f);
 /* The bytes of the allocation, or variable, that the leaf points into; ok becomes false where that is not known. */
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi);
 

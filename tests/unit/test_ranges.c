@@ -1126,6 +1126,22 @@ static void variables_of_functions(void **state)
 	expect(CALLED("mov.u64 %t, table;", "mov.u64 %rd9, table; add.s64 %rd5, %rd9, %rd3;"), l, ALL(64, 64));
 }
 
+/* Tables of the mathematical functions are written by nobody: who reads nothing else is as if it was not called. */
+#define MATHEMATICS(name, load, more) PTX_HEAD ".global .align 4 .b32 " name "[64];\n.func (.param .b32 r) f(.param .b32 i)\n{\n" \
+	".reg .b32 %i, %v; .reg .b64 %d, %t;\nld.param.u32 %i, [i]; and.b32 %i, %i, 15; mul.wide.u32 %d, %i, 4; mov.u64 %t, " name ";\n" \
+	"add.s64 %t, %t, %d; " load " %v, [%t]; st.param.b32 [r], %v; " more "\nret;\n}\n" BEHIND_HEAD(OFFSET \
+	"{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r4; call (q), f, (p); ld.param.b32 %r7, [q]; } st.global.u32 [%rd5], %r7;\n")
+
+static void tables_of_functions(void **state)
+{
+	const struct launch l = { { 2 }, { 32 }, 4096, 0, 0 };
+
+	expect(MATHEMATICS("__cudart_table", "ld.global.nc.u32", ""), l, NONE);
+	expect(MATHEMATICS("__cudart_table", "ld.global.u32", ""), l, ALL(64, 0));
+	expect(MATHEMATICS("table", "ld.global.nc.u32", ""), l, ALL(64, 0));
+	expect(MATHEMATICS("__cudart_table", "ld.global.nc.u32", "bar.sync 0; ld.global.u32 %v, [%t];"), l, ALL(64, 0));
+}
+
 /* Of bits of which none is left. */
 static void no_bits(void **state)
 {
@@ -1198,7 +1214,7 @@ int main(void)
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
-		cmocka_unit_test(variables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(trees), cmocka_unit_test(atomics_that_meet),
+		cmocka_unit_test(variables_of_functions), cmocka_unit_test(tables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(trees), cmocka_unit_test(atomics_that_meet),
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
