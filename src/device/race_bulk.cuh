@@ -106,24 +106,40 @@ struct judged {
 	u32 verdict, proxy;
 };
 
+/* Judged anew. */
+SLOW void __warpsafe_judge_write(const struct me *m, u64 w, struct judged *j)
+{
+	j->write = w >> W_CLASS_AT;
+	j->verdict = write_verdict(w, m);
+	j->proxy = 0;
+	if (j->verdict != ORDERED)
+		return;
+	j->verdict = proxy_verdict(w, m);
+	j->proxy = j->verdict == UNORDERED ? BY_PROXY : 0;
+}
+
+SLOW void __warpsafe_judge_read(const struct me *m, u64 r, struct judged *j)
+{
+	j->write = r >> R_SEVERAL_AT;
+	j->verdict = verdict(r, r_class(r), r_several(r), m);
+}
+
+SLOW void __warpsafe_note_judged(const struct word *d, const struct me *m, u64 old, u32 pair, const struct judged *j)
+{
+	bool read = pair == WS_RACE_WRITE_AFTER_READ;
+
+	note(j->verdict, pair, old, (read ? r_bytes(old) : w_bytes(old)) & d->bytes, d, m, read ? r_several(old) : writers_in(old),
+	     read ? 0 : j->proxy);
+}
+
 HELPER void judge_before(const struct word *d, const struct me *m, u64 w, u32 pair, struct judged *j)
 {
-	u64 write = w >> W_CLASS_AT;
-	u32 bytes = w_bytes(w) & d->bytes;
-
-	if (!bytes)
+	if (!(w_bytes(w) & d->bytes))
 		return;
-	if (write != j->write) {
-		j->write = write;
-		j->verdict = write_verdict(w, m);
-		j->proxy = 0;
-		if (j->verdict == ORDERED) {
-			j->verdict = proxy_verdict(w, m);
-			j->proxy = j->verdict == UNORDERED ? BY_PROXY : 0;
-		}
-	}
+	if (w >> W_CLASS_AT != j->write)
+		__warpsafe_judge_write(m, w, j);
 	if (j->verdict != ORDERED)
-		note(j->verdict, pair, w, bytes, d, m, writers_in(w), j->proxy);
+		__warpsafe_note_judged(d, m, w, pair, j);
 }
 
 struct touch {
@@ -145,20 +161,16 @@ HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
 
 HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
 {
-	u32 bytes = r_bytes(r) & d->bytes;
-
-	if (!bytes)
+	if (!(r_bytes(r) & d->bytes))
 		return;
-	if (r >> R_SEVERAL_AT != s->read.write) {
-		s->read.write = r >> R_SEVERAL_AT;
-		s->read.verdict = verdict(r, r_class(r), r_several(r), &s->m);
-	}
+	if (r >> R_SEVERAL_AT != s->read.write)
+		__warpsafe_judge_read(&s->m, r, &s->read);
 	if (s->read.verdict != ORDERED)
-		note(s->read.verdict, WS_RACE_WRITE_AFTER_READ, r, bytes, d, &s->m, r_several(r), 0);
+		__warpsafe_note_judged(d, &s->m, r, WS_RACE_WRITE_AFTER_READ, &s->read);
 }
 
 /* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */
-HELPER void touch_chunk(struct touch *s, u64 address, u32 bytes)
+SLOW void __warpsafe_touch_chunk(struct touch *s, u64 address, u32 bytes)
 {
 	struct word d;
 	u64 w[4], r[4];
@@ -195,7 +207,7 @@ SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u3
 
 	#pragma nounroll
 	for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
-		touch_chunk(&s, address, bytes < 16 ? bytes : 16);
+		__warpsafe_touch_chunk(&s, address, bytes < 16 ? bytes : 16);
 }
 
 /* ---- copies ---- */

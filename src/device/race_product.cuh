@@ -162,9 +162,12 @@ HELPER void product_reads(u64 descriptor, bool trans, u32 first, u32 lines, u32 
 {
 	struct matrix matrix = matrix_of(descriptor, trans);
 	u32 minors = trans ? k : 2, lane = lane_index();
-	struct judged j = { ~0ull, ORDERED, 0 };
+	struct judged j;
 	struct word d;
 
+	j.write = ~0ull;                 /* field by field: else there is a constant for it in the module */
+	j.verdict = ORDERED;
+	j.proxy = 0;
 	if (trans)
 		first /= CORE;
 	if (descriptor >> 49 & 7) {

@@ -113,7 +113,7 @@ SLOW void __warpsafe_tile_in_global(const struct tile *t, u32 number, u32 site, 
 
 		#pragma nounroll
 		for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
-			touch_chunk(&s, address, bytes < 16 ? bytes : 16);
+			__warpsafe_touch_chunk(&s, address, bytes < 16 ? bytes : 16);
 	}
 }
 
@@ -129,7 +129,7 @@ SLOW void __warpsafe_tile_in_shared(const struct tile *t, u64 address, u32 numbe
 		for (u32 at = 0; at < t->bytes; at += 16) {
 			u64 a = address + n * pitch + at;
 
-			touch_chunk(&s, a ^ ((u32)a >> 7 & bits) << 4, 16);
+			__warpsafe_touch_chunk(&s, a ^ ((u32)a >> 7 & bits) << 4, 16);
 		}
 	}
 }
