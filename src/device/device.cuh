@@ -225,6 +225,11 @@ HELPER void global_or(u64 address, u32 v)
 	asm volatile("red.global.or.b32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
 }
 
+HELPER void global_max32(u64 address, u32 v)
+{
+	asm volatile("red.global.max.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
+}
+
 HELPER void global_max(u64 address, u64 v)
 {
 	asm volatile("red.global.max.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");

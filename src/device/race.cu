@@ -4,7 +4,7 @@
  * Every function may be called by any lanes of a warp, together or one by one; nothing is locked. Lanes wait for each
  * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
  * together may go separate ways right behind it. */
-#include "race_global.cuh"
+#include "race_ahead.cuh"
 #include "race_reclaim.cuh"
 #include "race_visit.cuh"
 
@@ -988,6 +988,43 @@ COPY_OF_ACCESS(atomic_global)
 ONE_COPY(block_arrive, (u32 self), (self))
 ONE_COPY(block_pass, (u32 self), (self))
 
+/* ---- ahead of a loop ---- */
+/* Reads of four words in each of so many rounds of a loop, before the first of them. How many bytes behind the first four words
+ * were checked, too: as many as are plainly ordered by a release of all blocks (race_all.cuh), or were looked at one by one. */
+SLOW u32 __warpsafe_read_ahead(u32 self, u64 address, u32 what, u32 site, u32 rounds)
+{
+	enum { MOST = 1024 };
+	u32 fours = WS_RACE_FOURS_OF(what), four = what & ~(u32)WS_RACE_FOURS(7), n = (rounds < MOST ? rounds : MOST) * fours, at_once;
+	struct ahead a;
+
+	if (!begin_ahead(&a, self, what, site)) {
+		__warpsafe_read_four_global(self, address, four, site);
+		return 0;
+	}
+	#pragma nounroll
+	for (u32 k = 0; k < n; k += at_once) {
+		u64 next = address + 16 * k, cells = cell_of_new_line(self, next);
+
+		at_once = n - k >= FOURS_AT_ONCE && (next >> 4) % FOURS_AT_ONCE == 0 ? FOURS_AT_ONCE : 1;
+		if (at_once == FOURS_AT_ONCE && cells && read_all_ordered(&a, cells, k))
+			continue;
+		#pragma nounroll
+		for (u32 m = 0; m < at_once; m++)
+			__warpsafe_read_words(self, next + 16 * m, four, site + 4 * ((k + m) & (fours - 1)));
+	}
+	return 16 * (n - 1);
+}
+
+INLINED __attribute__((flatten)) u32 race_read_ahead_global(u32 self, u64 address, u32 what, u32 site, u32 rounds)
+{
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
+
+	if (now & NOW_ACQUIRED && rounds >= FOURS_AT_ONCE && !(address & 15))
+		return __warpsafe_read_ahead(self, address, what, site, rounds);
+	race_read_four_global(self, address, what & ~(u32)WS_RACE_FOURS(7), site);
+	return 0;
+}
+
 /* ---- release and acquire ---- */
 
 SLOW void __warpsafe_sc_fence(u32 what)
@@ -1037,8 +1074,12 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence)
 	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
 	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
 	r.what = BLOCK.lists[warp];
-	for (u32 n = words_of(what); n; n--, address += 4)
-		release(location_key(address, what), &r);
+	for (u32 n = words_of(what); n; n--, address += 4) {
+		struct released in = release(location_key(address, what), &r);
+
+		if (in.row && WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL)
+			count_release(number_of_word(in.row), &r, in.index);
+	}
 }
 
 /* Who tries an atomic again and again releases once. */

@@ -24,6 +24,8 @@
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
  *     race_{read,write,atomic}_{shared,global}(u32 thread, ...)      the same, where the space is known
  *     race_read_four_global(...)               reads of four words side by side (WS_RACE_FOUR), which need not be aligned
+ *     race_read_ahead_global(..., u32 rounds)  the same in a loop that goes on to the next four in each round, before the first of
+ *                                              that many rounds; how many more bytes behind these have been checked with them
  *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
@@ -119,6 +121,8 @@ enum ws_race_class {
 #define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 #define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
+#define WS_RACE_FOURS(n)     ((n) << 20)         /* ... and a round of the loop has so many of these: 1, 2 or 4 */
+#define WS_RACE_FOURS_OF(what) ((what) >> 20 & 7)
 
 /* ---- how: a product ---- */
 #define WS_RACE_PRODUCT_COLUMNS 511              /* of B */
@@ -299,6 +303,13 @@ enum ws_race_limit {                     /* why accesses of threads were not che
  * (race_order.cuh). */
 enum { WS_RACE_LAUNCH_INCOMPLETE = 1, WS_RACE_LAUNCH_LISTS = 2, WS_RACE_LAUNCH_HANDED_ON = 4 };
 #define WS_RACE_GRIDS 1024
+/* Of a launch: have all of its blocks released at one word, each for the first time and at the same place of the code? See
+ * race_all.cuh. */
+struct ws_race_all {
+	ws_race_u64 who;                 /* what the releases have in common; 0 = there is none yet */
+	ws_race_u32 blocks;              /* how many have */
+	ws_race_u32 last;                /* no release of theirs has this number in the word's chain, or a higher one */
+};
 struct ws_race_counts {
 	ws_race_u32 segments, cells, records;    /* handed out; may go beyond the size of the table */
 	ws_race_u32 pages, locations, found;     /* in use */
@@ -316,6 +327,7 @@ struct ws_race_counts {
 	ws_race_u64 entered;             /* launches in which hooks did anything: all but those of a copy without hooks */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
+	struct ws_race_all all[WS_RACE_GRIDS];   /* likewise */
 };
 
 /* ---- what was found ---- */

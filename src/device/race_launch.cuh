@@ -157,6 +157,16 @@ HELPER u32 take_range(u64 n)
 	return first && first + n - 1 <= RACE.nsegments ? first : (u32)RANGE_NONE;
 }
 
+/* See race_all.cuh. */
+#define ALL_OF_LAUNCH(field) (COUNTS(all) + sizeof(struct ws_race_all) * (u64)(BLOCK.grid % WS_RACE_GRIDS) + \
+		    __builtin_offsetof(struct ws_race_all, field))
+
+HELPER void clear_all(void)
+{
+	store64(ALL_OF_LAUNCH(who), 0);
+	store64(ALL_OF_LAUNCH(blocks), 0);
+}
+
 /* The launch's row says nothing to me yet: an older launch's, or I am the first. Who comes while another one takes the range
  * waits for it, for a while. */
 SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
@@ -178,11 +188,13 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 		if (was == row) {
 			if (!BLOCK.probe)
 				global_add(COUNTS(entered), 1);
+			clear_all();
 			if (BLOCK.launch)
 				__warpsafe_launch_begins(launch_number());
 			first = take_range(n);
 			if (BLOCK.launch)
 				__warpsafe_launch_begun(launch_number(), first == RANGE_NONE ? 0 : first, (u32)n);
+			fence_gpu();
 			store64(at, (u64)first << 32 | grid);
 			return first;
 		}

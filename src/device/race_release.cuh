@@ -240,9 +240,11 @@ HELPER u32 link_at_once(u64 at, u32 number)
 }
 
 /* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
- * can be read. One like it need not be there twice. key: see location_key. */
-HELPER void release(u64 key, struct record *r)
+ * can be read. One like it need not be there twice. key: see location_key. What it became: row 0 = nothing new. */
+struct released { u64 row; u32 index; };
+HELPER struct released release(u64 key, struct record *r)
 {
+	struct released none = { 0, 0 };
 	u64 at = location_of(key, true), row;
 	u32 number, index;
 	bool at_once;
@@ -250,20 +252,21 @@ HELPER void release(u64 key, struct record *r)
 	if (!at) {
 		launch_is_incomplete(BLOCK.grid);
 		count_threads(COUNTS(records_missing));
-		return;
+		return none;
 	}
 	row = load64(at + 8);
 	if (same_release(release_before(number_of_word(at), r, row), r))
-		return;
+		return none;
 	number = new_record(r);
 	if (!number)
-		return;
+		return none;
 	index = link_in_order(at, number, row);
 	at_once = index == DENSE;
 	if (at_once)
 		index = link_at_once(at, number);
 	put_in_lists(number_of_word(at), number, r, index, at_once);
 	fence_gpu();
+	return (struct released){ at, index };
 }
 
 /* ---- is an access covered? ---- */

@@ -56,7 +56,10 @@ struct block {
 	u32 slot_number;         /* among all classes */
 	u32 lost;                /* accesses to other bytes of a word of shared memory that were forgotten */
 	u32 probe;               /* the block is a probe (race.h) */
-	u32 failed;              /* a probe has found something, or something that it cannot tell */
+	union {
+		u32 failed;      /* a probe has found something, or something that it cannot tell */
+		u32 released;    /* the block is no probe: one of its threads has released (race_all.cuh) */
+	};
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
 	u32 late;                /* a warp has taken another segment than its first */
 	u32 lowest;              /* segment of the launch's first warp: below it are none of its; 0 = its blocks took theirs singly */

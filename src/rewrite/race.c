@@ -4,6 +4,7 @@
  * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "device/race.h"
+#include "rewrite/ahead.h"
 #include "rewrite/async.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
@@ -44,6 +45,7 @@ struct body {
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
+	struct ws_ahead *ahead;          /* of loops that read words side by side; NULL = there are none */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
 	bool fixed;                      /* launches with the same parameters do the same accesses */
@@ -283,6 +285,24 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	return done;
 }
 
+/* The check of four reads, or of those of many rounds of a loop. */
+static bool check_four(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const args[4])
+{
+	unsigned fours = 1;
+	const char *rounds = ws_ahead_rounds(b->ahead, c, a, &fours), *more, *all[5];
+	bool done;
+
+	if (!rounds)
+		return ws_inline(c, b->calls ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
+	memcpy(all, args, 4 * sizeof *args);
+	all[2] = number(b->race->p, (uint32_t)strtoul(args[2], NULL, 10) | WS_RACE_FOURS(fours));
+	all[4] = rounds;
+	more = ws_code_temp(c, WS_B32);
+	done = ws_inline(c, "race_read_ahead_global", all, 5, more);
+	ws_ahead_note(b->ahead, c, a, args[1], more);
+	return done;
+}
+
 /* Reads of four words side by side: a check of 16 bytes before the first of them. */
 static bool access_four(struct body *b, const struct ws_rw_access *a)
 {
@@ -290,6 +310,7 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
 	struct ws_rw_access four = *a;
 	const char *address = ws_code_address(c, a), *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, address) : NULL;
+	const char *ahead = ws_ahead_skip(b->ahead, c, a, address);
 	const char *args[] = { thread_of(b), address, NULL, number(r->p, r->nsites) };
 	bool done;
 
@@ -297,7 +318,8 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	args[2] = number(r->p, what(&four, false, b->ordering) | WS_RACE_FOUR);
 	for (unsigned k = 0; k < 4; k++)
 		note_site(b, &a[k], NULL, r->nsites++);
-	done = ws_inline(c, b->calls ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
+	done = check_four(b, c, a, args);
+	place_label(c, ahead);
 	place_label(c, skip);
 	ws_code_end(c);
 	return done;
@@ -1207,6 +1229,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
 	if (b.prune)
 		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
+	if (b.prune && b.ordering && !b.calls)
+		b.ahead = ws_ahead_find(r->p, f, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
@@ -1218,6 +1242,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	free(needless);
 	ws_ranges_free(b.ranges);
 	ws_repeats_free(b.repeats);
+	ws_ahead_free(b.ahead);
 	ws_shared_ranges_free(b.shared);
 	return done;
 }
