@@ -462,8 +462,6 @@ HELPER bool last_acquire_covers(const struct target *t, const struct acquired *a
 		if (counts_for(&r, BLOCK.block, scope) && covers(&r, t))
 			return true;
 	}
-	if (all_cover(all_released(a->word, a->counted, scope), t))
-		return true;
 	return __warpsafe_covered(t, a->mark >> 3, a->word, a->counted, BLOCK.block, scope) == ORDERED;
 }
 

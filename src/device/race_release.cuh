@@ -355,24 +355,4 @@ HELPER u32 in_oldest(const struct target *t, u32 word, u32 block, u32 scope)
 	return number ? in_chain(t, number, DENSE, block, scope) : (u32)UNDECIDED;
 }
 
-/* Does a release of the word cover the access for who has acquired this one, when so many were counted? */
-SLOW u32 __warpsafe_covered(const struct target *t, u32 number, u32 word, u32 counted, u32 block, u32 scope)
-{
-	enum { ALONE = 1, NO_LISTS = 512 };
-	u32 verdict, least = UNORDERED;
-
-	if (counted <= DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS))
-		return in_chain(t, number, NO_LISTS, block, scope);
-	verdict = in_chain(t, number, ALONE, block, scope);
-	for (u32 list = OF_THREAD; list <= OF_BLOCK && verdict != ORDERED; list++) {
-		verdict = in_list(t, word, list, counted, block, scope);
-		least = verdict == UNDECIDED ? UNDECIDED : least;
-	}
-	if (verdict != ORDERED) {
-		verdict = in_oldest(t, word, block, scope);
-		least = verdict == UNDECIDED ? UNDECIDED : least;
-	}
-	return verdict == ORDERED ? ORDERED : least;
-}
-
 #endif
