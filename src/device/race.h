@@ -309,6 +309,7 @@ struct ws_race_all {
 	ws_race_u64 who;                 /* what the releases have in common; 0 = there is none yet */
 	ws_race_u32 blocks;              /* how many have */
 	ws_race_u32 last;                /* no release of theirs has this number in the word's chain, or a higher one */
+	ws_race_u32 grid, reserved;      /* the launch */
 };
 struct ws_race_counts {
 	ws_race_u32 segments, cells, records;    /* handed out; may go beyond the size of the table */

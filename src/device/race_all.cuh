@@ -33,7 +33,7 @@ HELPER void count_release(u32 word, const struct record *r, u32 index)
 	if (BLOCK.released || shared_exchange32(IN_SHARED(__warpsafe_block.released), 1))
 		return;
 	who = who_releases(word, r);
-	if (!who)
+	if (!who || load32(ALL_OF_LAUNCH(grid)) != BLOCK.grid)
 		return;
 	was = cas64(ALL_OF_LAUNCH(who), 0, who);
 	if (was && was != who)
@@ -54,7 +54,7 @@ HELPER u64 all_released(u32 word, u32 counted, u32 scope)
 		return 0;
 	fence_gpu();
 	who = load64(ALL_OF_LAUNCH(who));
-	return load32(ALL_OF_LAUNCH(last)) <= counted && (who & ~ALL_ANY) >> ALL_WORD_AT == word ? who : 0;
+	return load32(ALL_OF_LAUNCH(last)) <= counted && load32(ALL_OF_LAUNCH(grid)) == BLOCK.grid && (who & ~ALL_ANY) >> ALL_WORD_AT == word ? who : 0;
 }
 
 HELPER u32 who_thread(u64 who) { return (u32)who >> ALL_THREAD_AT & (WS_RACE_MAX_THREADS - 1); }

@@ -165,6 +165,7 @@ HELPER void clear_all(void)
 {
 	store64(ALL_OF_LAUNCH(who), 0);
 	store64(ALL_OF_LAUNCH(blocks), 0);
+	store32(ALL_OF_LAUNCH(grid), BLOCK.grid);
 }
 
 /* The launch's row says nothing to me yet: an older launch's, or I am the first. Who comes while another one takes the range
