@@ -161,7 +161,8 @@ WS_TX_FN int ws_tx__deferred_read(struct ws_tx *tx, unsigned long long at, unsig
 	*value = 0;
 	if (have != want && !ws_tx__fetch(tx, at, size, value))
 		return 0;
-	*value = (*value & ~(have >> shift)) | own >> shift;
+	if (WS_TM_BREAK != 35)
+		*value = (*value & ~(have >> shift)) | own >> shift;
 	return 1;
 }
 

@@ -33,6 +33,12 @@ static struct checker checker;
 enum { GENERIC_SHARED_BIT = 48 };
 
 /* ---- what the inserted code tells ---- */
+static void tell_lane(const struct ws_obs_warp *w, unsigned lane, const struct ws_history_told *told)
+{
+	ws_history_tell(checker.history, (struct ws_history_lane *)w->state + lane,
+	                (struct ws_history_who){ w->block->linear, w->index * WS_WARP + lane }, told);
+}
+
 static void take_event(const struct ws_obs_warp *w, unsigned lane, uint64_t event, const struct ws_site *site)
 {
 	uint64_t at = event & ((UINT64_C(1) << (GENERIC_SHARED_BIT + 1)) - 1);
@@ -41,18 +47,21 @@ static void take_event(const struct ws_obs_warp *w, unsigned lane, uint64_t even
 	                                .committed = (uint32_t)event == WS_TM_STATE_COMMITTED };
 
 	told.at = at >> GENERIC_SHARED_BIT ? ws_history_shared(w->block->linear, at & ((UINT64_C(1) << WS_HISTORY_BLOCK_SHIFT) - 1)) : at;
-	ws_history_tell(checker.history, (struct ws_history_lane *)w->state + lane, checker.deferred,
-	                (struct ws_history_who){ w->block->linear, w->index * WS_WARP + lane }, &told);
+	tell_lane(w, lane, &told);
 }
 
-static void take_events(const struct ws_obs_warp *w, const struct ws_access *a)
+/* values: what was told are such. */
+static void take_events(const struct ws_obs_warp *w, const struct ws_access *a, bool values)
 {
 	for (unsigned l = 0; l < WS_WARP; l++)
 		if (a->mask >> l & 1) {
 			uint64_t event;
 
 			memcpy(&event, (const char *)a->value + l * sizeof event, sizeof event);
-			take_event(w, l, event, a->site);
+			if (values)
+				tell_lane(w, l, &(struct ws_history_told){ .kind = WS_TM_EVENT_VALUE, .value = event });
+			else
+				take_event(w, l, event, a->site);
 		}
 }
 
@@ -111,10 +120,13 @@ static void on_access(void *self, struct ws_obs_warp *w, const struct ws_access 
 	bool engine = is_runtime(a->site);
 
 	(void)self;
-	if (a->space == WS_SPACE_GLOBAL && a->mem && a->mem->inserted && a->kind == WS_WRITE && !engine &&
-	    strcmp(a->mem->name, WS_TM_EVENT_WORD) == 0) {
-		take_events(w, a);
-		return;
+	if (a->space == WS_SPACE_GLOBAL && a->mem && a->mem->inserted && a->kind == WS_WRITE && !engine) {
+		bool values = strcmp(a->mem->name, WS_TM_VALUE_WORD) == 0;
+
+		if (values || strcmp(a->mem->name, WS_TM_EVENT_WORD) == 0) {
+			take_events(w, a, values);
+			return;
+		}
 	}
 	for (unsigned l = 0; l < WS_WARP; l++)
 		if (a->mask >> l & 1)

@@ -51,7 +51,7 @@ void ws_history_clear(struct ws_history *h)
 {
 	while (h->running)
 		free_attempt(h->running);
-	h->nowners = h->nstores = h->nreads = h->nunits = 0;
+	h->nowners = h->nstores = h->nreads = h->nunits = h->nodd = 0;
 	h->full = false;
 	if (h->table)
 		memset(h->table, 0, h->table_size * sizeof *h->table);
@@ -65,6 +65,7 @@ void ws_history_free(struct ws_history *h)
 	free(h->stores);
 	free(h->reads);
 	free(h->units);
+	free(h->odd);
 	free(h->table);
 	free(h);
 }
@@ -294,6 +295,12 @@ void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const s
 		for (unsigned b = 0; h->stores[s].unit == unit && b < WS_HISTORY_UNIT; b++)
 			if (mask & h->stores[s].mask & 1u << b)
 				h->units[unit].now[b] = h->stores[s].other[b];
+}
+
+void ws_history_not_own(struct ws_history *h, struct ws_history_attempt *a, uint64_t at, const void *wrote, const void *read)
+{
+	if (a && !h->full)
+		*WS_PUSH(h->odd, h->nodd, h->odd_cap) = (struct ws_history_odd){ a->owner, at, wrote, read };
 }
 
 void ws_history_end(struct ws_history *h, struct ws_history_attempt *a, bool committed)

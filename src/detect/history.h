@@ -7,7 +7,8 @@
  *
  * Edges of the graph: from the writer of a value to who reads it, and to who overwrites it; from who has read a value to who
  * overwrites it. Judged is by who wrote a value, with one exception: what an attempt looks at again, and finds to be the same value,
- * counts as read then (engines that validate by value).
+ * counts as read then (engines that validate by value). And what a section reads of its own writes, which none of that tells, must be
+ * the value that it wrote.
  *
  * One caller at a time. */
 #ifndef WS_HISTORY_H
@@ -44,6 +45,8 @@ void ws_history_doubt(struct ws_history *h, struct ws_history_attempt *a, const 
 void ws_history_cut(struct ws_history *h);
 /* A store that puts back what was there before the attempt's first one. */
 void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w);
+/* The attempt has read at that byte something else than it has written there itself. */
+void ws_history_not_own(struct ws_history *h, struct ws_history_attempt *a, uint64_t at, const void *wrote, const void *read);
 void ws_history_end(struct ws_history *h, struct ws_history_attempt *a, bool committed);
 /* Outside of sections: up to 32 bytes. */
 void ws_history_plain(struct ws_history *h, struct ws_history_who who, uint64_t at, uint32_t bytes, bool reads, bool writes,
@@ -69,7 +72,8 @@ enum ws_history_kind {
 	WS_HISTORY_CYCLE,        /* the steps lead from each transaction to the next, and back to the first */
 	WS_HISTORY_UNDONE,       /* one step: what was read was undone */
 	WS_HISTORY_HALF,         /* one step: what was read was not the last that a transaction wrote there */
-	WS_HISTORY_LOST          /* one step, to nobody: what was written is not there at the end */
+	WS_HISTORY_LOST,         /* one step, to nobody: what was written is not there at the end */
+	WS_HISTORY_NOT_OWN       /* one step, to nobody: what was read is not what the same transaction had written */
 };
 struct ws_history_finding {
 	enum ws_history_kind kind;

@@ -329,12 +329,23 @@ static void sum_up(const struct ws_history *h, struct ws_history_sum *sum)
 	}
 }
 
+static void judge_odd(const struct check *c, const struct ws_history_odd *o)
+{
+	const struct ws_history_node *n = &c->h->owners[o->owner].node;
+	struct ws_history_step step = { .from = n, .first = o->wrote, .second = o->read, .at = o->at, .bytes = 1 };
+
+	if (n->committed || (n->undone && c->h->opacity))
+		c->found(c->user, &(struct ws_history_finding){ WS_HISTORY_NOT_OWN, &step, 1 });
+}
+
 void ws_history_check(struct ws_history *h, bool complete, void (*found)(void *user, const struct ws_history_finding *f), void *user,
                       struct ws_history_sum *sum)
 {
 	struct check c = { .h = h, .complete = complete && !h->full, .found = found, .user = user };
 
 	sum_up(h, sum);
+	for (size_t k = 0; k < h->nodd; k++)
+		judge_odd(&c, &h->odd[k]);
 	link_stores(h);
 	for (size_t k = 1; k < h->nstores; k++)
 		add_store(&c, (uint32_t)k);

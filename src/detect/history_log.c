@@ -103,7 +103,7 @@ static void take(struct replay *r, size_t k)
 	struct ws_history_lane *l = lane_of(r, thread);
 	struct ws_history_who who = { thread / r->log->threads, (uint32_t)(thread % r->log->threads) };
 	struct ws_history_told told = { .kind = (enum ws_tm_event)kind_of(e), .at = place_of(r, e), .bytes = bytes_of(e),
-	                                .committed = (uint32_t)e->value == WS_TM_STATE_COMMITTED };
+	                                .committed = (uint32_t)e->value == WS_TM_STATE_COMMITTED, .value = e->value };
 
 	if (is_data(e)) {
 		take_data(r, l, e, r->doubtful[k]);
@@ -111,7 +111,7 @@ static void take(struct replay *r, size_t k)
 	}
 	if (e->site && e->site <= r->log->nplaces)
 		told.site = r->log->places[e->site - 1];
-	ws_history_tell(r->h, l, r->log->deferred, who, &told);
+	ws_history_tell(r->h, l, who, &told);
 }
 
 size_t ws_history_replay(struct ws_history *h, const struct ws_history_log *log)

@@ -28,6 +28,9 @@ struct ws_history_read {
 	const void *site;
 };
 
+/* What is not an attempt's own. */
+struct ws_history_odd { uint32_t owner; uint64_t at; const void *wrote, *read; };
+
 struct ws_history_unit {
 	uint64_t at;
 	uint32_t now[WS_HISTORY_UNIT];   /* by byte: the store whose value is in memory */
@@ -41,6 +44,8 @@ struct ws_history {
 	struct ws_history_store *stores;         /* the first one is none */
 	struct ws_history_read *reads;
 	struct ws_history_unit *units;
+	struct ws_history_odd *odd;
+	size_t nodd, odd_cap;
 	size_t nowners, owners_cap, nstores, stores_cap, nreads, reads_cap, nunits, units_cap;
 	uint32_t *table;                 /* units by address, + 1 */
 	size_t table_size;               /* a power of two */

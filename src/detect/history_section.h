@@ -7,8 +7,9 @@
 #include "device/tm.h"
 #include "../include/warpsafe/tm/handle.h"
 
-/* A write of a section that waits for its end (deferred update). */
-struct ws_history_intent { uint64_t at; uint32_t bytes; const void *site; };
+/* A write of a section, with what is written, if that was told: so many times 8 bytes. With deferred update it waits for the end. */
+enum { WS_HISTORY_VALUES = 4 };
+struct ws_history_intent { uint64_t at; uint32_t bytes, nvalues; const void *site; uint64_t value[WS_HISTORY_VALUES]; };
 
 struct ws_history_lane {                 /* a thread; zero at first */
 	struct ws_history_attempt *attempt;
@@ -17,7 +18,9 @@ struct ws_history_lane {                 /* a thread; zero at first */
 	uint64_t at;
 	uint32_t bytes;
 	const void *site;
-	struct ws_history_intent *intents;
+	uint32_t nvalues;                /* READ: what it has got, as in an intent */
+	uint64_t value[WS_HISTORY_VALUES];
+	struct ws_history_intent *intents;       /* of the attempt */
 	size_t n, cap;
 };
 
@@ -26,6 +29,7 @@ struct ws_history_told {
 	uint64_t at;
 	uint32_t bytes;
 	bool committed;                  /* ENDED */
+	uint64_t value;                  /* VALUE */
 	const void *site;
 };
 
@@ -35,10 +39,9 @@ static inline bool ws_history_deferred(enum ws_tm_engine e)
 	return e == WS_TM_HSTM || e == WS_TM_BLOCK || e == WS_TM_BLOCK_PESSIMISTIC;
 }
 
-/* deferred: of its engine. Shared memory is at ws_history_shared. */
-void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, bool deferred, struct ws_history_who who,
-                     const struct ws_history_told *e);
-/* A load or store of the engine. */
+/* Shared memory is at ws_history_shared. */
+void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, struct ws_history_who who, const struct ws_history_told *e);
+/* A load or store of the engine; deferred: it writes at the end. */
 void ws_history_data(struct ws_history *h, struct ws_history_lane *l, bool deferred, bool store, const struct ws_history_word *w);
 void ws_history_lane_free(struct ws_history_lane *l);
 

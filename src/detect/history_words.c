@@ -69,7 +69,8 @@ static void add_single(const struct ws_history_words *t, struct ws_buf *b, const
 {
 	const struct ws_history_step *s = f->steps;
 
-	ws_buf_puts(b, f->kind == WS_HISTORY_LOST ? "what a transaction wrote is not there at the end: it was overwritten with what was there before"
+	ws_buf_puts(b, f->kind == WS_HISTORY_NOT_OWN ? "a transaction has read something else than it had written there itself"
+	               : f->kind == WS_HISTORY_LOST ? "what a transaction wrote is not there at the end: it was overwritten with what was there before"
 	               : !s->to	                  ? "what an attempt that was undone wrote is there at the end"
 	               : f->kind == WS_HISTORY_HALF ? "a value was read before the transaction that wrote it had written its last one there"
 	                                            : "a value was read that was undone later");
@@ -83,6 +84,9 @@ static void add_single(const struct ws_history_words *t, struct ws_buf *b, const
 	if (s->to) {
 		ws_buf_puts(b, ", T2 reads it at ");
 		add_line(t, b, s->second, false);
+	} else if (f->kind == WS_HISTORY_NOT_OWN) {
+		ws_buf_puts(b, ", and reads at ");
+		add_line(t, b, s->second, false);
 	}
 }
 
@@ -90,7 +94,7 @@ static void add_single(const struct ws_history_words *t, struct ws_buf *b, const
 static void add_key(const struct ws_history_words *t, struct ws_buf *b, const struct ws_history_finding *f)
 {
 	ws_buf_printf(b, "%s %s", f->kind == WS_HISTORY_CYCLE ? "cycle" : f->kind == WS_HISTORY_UNDONE ? "undone" :
-	              f->kind == WS_HISTORY_HALF ? "half" : "lost", t->kernel);
+	              f->kind == WS_HISTORY_HALF ? "half" : f->kind == WS_HISTORY_NOT_OWN ? "own" : "lost", t->kernel);
 	for (size_t k = 0; k < f->n; k++) {
 		ws_buf_printf(b, " %d ", f->steps[k].kind);
 		add_line(t, b, f->steps[k].first, false);

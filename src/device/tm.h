@@ -21,6 +21,7 @@ enum {
 /* With `history`: where code of sections tells of itself, by volatile stores of 64 bits: WS_TM_EVENT(kind, bytes) and a generic address,
  * or, of WS_TM_EVENT_ENDED, the state of the transaction. */
 #define WS_TM_EVENT_WORD "__warpsafe_tm_event"
+#define WS_TM_VALUE_WORD "__warpsafe_tm_value"       /* and where the values go */
 #define WS_TM_POOL "__warpsafe_tm_pool"
 enum ws_tm_event {
 	WS_TM_EVENT_NONE,
@@ -29,7 +30,8 @@ enum ws_tm_event {
 	WS_TM_EVENT_WRITE,
 	WS_TM_EVENT_DONE,            /* that read or write was not in vain */
 	WS_TM_EVENT_ENDING,          /* the attempt takes effect or is undone from now on */
-	WS_TM_EVENT_ENDED
+	WS_TM_EVENT_ENDED,
+	WS_TM_EVENT_VALUE            /* 8 bytes of what is written, before the write, or of what was read, before it is done */
 };
 enum { WS_TM_EVENT_KIND_AT = 60, WS_TM_EVENT_BYTES_AT = 52, WS_TM_STATE_COMMITTED = 3 };
 #define WS_TM_EVENT(kind, bytes) ((unsigned long long)(kind) << WS_TM_EVENT_KIND_AT | (unsigned long long)(bytes) << WS_TM_EVENT_BYTES_AT)
@@ -45,7 +47,7 @@ struct ws_tm_log_head {
 };
 struct ws_tm_log_entry {
 	unsigned long long at;       /* address; in shared memory where it is there */
-	unsigned long long value;    /* of ENDED: the state of the transaction */
+	unsigned long long value;    /* of ENDED: the state of the transaction; of VALUE: that */
 	unsigned long long who;      /* thread in the launch, one block after the other, and: */
 	unsigned int since, site;    /* of an event: the place's number */
 };

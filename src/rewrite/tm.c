@@ -205,6 +205,19 @@ void ws_tm_tell(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t
 	ws_code_add(c, "st.volatile.global.u64 [" WS_TM_EVENT_WORD "], %s;", event);
 }
 
+void ws_tm_tell_value(struct ws_tm_body *b, struct ws_code *c, uint32_t bytes)
+{
+	for (uint32_t done = 0; done < bytes && b->p->tm && (b->p->tm->log || b->p->tm->history); done += 8) {
+		const char *value = ws_code_temp(c, WS_B64);
+
+		ws_code_add(c, "ld.u64 %s, [%s+%u];", value, b->thread, WS_TM_VALUE_AT + done);
+		if (b->p->tm->log)
+			tell_log(b, c, WS_TM_EVENT_VALUE, 0, value);
+		else
+			ws_code_add(c, "st.volatile.global.u64 [" WS_TM_VALUE_WORD "], %s;", value);
+	}
+}
+
 /* The end of an attempt, with how it has ended. */
 static bool end_attempt(struct ws_tm_body *b, struct ws_code *c)
 {
@@ -753,8 +766,10 @@ static void declare(struct ws_pass *p)
 	for (unsigned k = 0; k < WS_COUNT(names); k++)
 		ws_rw_declare(p, ".weak .global .align 128 .b8 __warpsafe_tm_%s[%llu];", names[k],
 			      (unsigned long long)sizes[k]);
-	if (s.history)
+	if (s.history) {
 		ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_EVENT_WORD ";");
+		ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_VALUE_WORD ";");
+	}
 	if (s.log)
 		declare_log(p, s.log / sizeof(struct ws_tm_log_entry));
 	ws_rw_declare(p, ".weak .global .align 8 .u64 " WS_TM_HANDLE "[11] = { generic(__warpsafe_tm_table), "

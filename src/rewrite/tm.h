@@ -49,6 +49,8 @@ bool ws_tm_call(struct ws_tm_body *b, struct ws_code *c, const char *function, c
                 const char *const *args, const char *result);
 /* With `history`: tells of something that the section does; at: a register with a generic address, or NULL. */
 void ws_tm_tell(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uint32_t bytes, const char *at);
+/* The same of the value that an access of so many bytes gets or gives. */
+void ws_tm_tell_value(struct ws_tm_body *b, struct ws_code *c, uint32_t bytes);
 /* To b->lost, if the attempt is. */
 void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c);
 

@@ -45,8 +45,12 @@ static bool call(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_acc
 	snprintf(name, sizeof name, "__warpsafe_tm_%s%s", verb, a->space == WS_SPACE_GLOBAL ? "_global" : "");
 	snprintf(bytes, sizeof bytes, "%u", a->bytes);
 	ws_tm_tell(b, c, verb[0] == 'r' ? WS_TM_EVENT_READ : WS_TM_EVENT_WRITE, a->bytes, at);
+	if (verb[0] != 'r')
+		ws_tm_tell_value(b, c, a->bytes);
 	done = ws_tm_call(b, c, name, "llu", args, NULL);
 	ws_tm_leave_if_lost(b, c);
+	if (verb[0] == 'r')
+		ws_tm_tell_value(b, c, a->bytes);
 	ws_tm_tell(b, c, WS_TM_EVENT_DONE, 0, NULL);
 	return done;
 }

@@ -12,14 +12,14 @@ enum { X = 0x1000, Y = 0x2004, SITES = 16 };
 static char sites[SITES];
 
 /* from, to: of the first step, whose own are the history's. */
-struct seen { size_t cycles, undone, half, lost, longest; struct ws_history_step first; struct ws_history_node from, to; };
+struct seen { size_t cycles, undone, half, lost, not_own, longest; struct ws_history_step first; struct ws_history_node from, to; };
 
 static void note(void *user, const struct ws_history_finding *f)
 {
 	struct seen *s = user;
-	size_t *const at[] = { &s->cycles, &s->undone, &s->half, &s->lost };
+	size_t *const at[] = { &s->cycles, &s->undone, &s->half, &s->lost, &s->not_own };
 
-	if (!s->cycles && !s->undone && !s->half && !s->lost) {
+	if (!s->cycles && !s->undone && !s->half && !s->lost && !s->not_own) {
 		s->first = f->steps[0];
 		s->from = *s->first.from;
 		if (s->first.to)
@@ -40,7 +40,7 @@ static struct seen judge(struct ws_history *h, bool complete, struct ws_history_
 	return s;
 }
 
-static bool fine(struct seen s) { return !s.cycles && !s.undone && !s.half && !s.lost; }
+static bool fine(struct seen s) { return !s.cycles && !s.undone && !s.half && !s.lost && !s.not_own; }
 
 static struct ws_history_attempt *start(struct ws_history *h, uint32_t thread)
 {
@@ -398,6 +398,67 @@ static void a_full_log(void **state)
 	assert_int_equal(sum.committed, 2);
 }
 
+static void tell(struct ws_history *h, struct ws_history_lane *l, enum ws_tm_event kind, uint64_t at, uint32_t bytes, const void *site)
+{
+	ws_history_tell(h, l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = kind, .at = at, .bytes = bytes, .site = site });
+}
+
+static void tell_value(struct ws_history *h, struct ws_history_lane *l, uint64_t value)
+{
+	ws_history_tell(h, l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_VALUE, .value = value });
+}
+
+static void tell_read(struct ws_history *h, struct ws_history_lane *l, uint64_t at, uint32_t bytes, uint64_t value)
+{
+	tell(h, l, WS_TM_EVENT_READ, at, bytes, &sites[1]);
+	tell_value(h, l, value);
+	tell(h, l, WS_TM_EVENT_DONE, 0, 0, NULL);
+}
+
+/* A section writes twelve bytes, then four of them again, and reads `value` of the last eight. */
+static struct seen own(uint64_t value, bool opacity, bool committed)
+{
+	struct ws_history *h = ws_history_new(opacity, 100);
+	struct ws_history_lane l = { 0 };
+	struct seen s;
+
+	tell(h, &l, WS_TM_EVENT_START, 0, 0, &sites[0]);
+	tell(h, &l, WS_TM_EVENT_WRITE, X, 12, &sites[2]);
+	tell_value(h, &l, UINT64_C(0x0807060504030201));
+	tell_value(h, &l, UINT64_C(0x9999999912111009));             /* the upper half is none of it */
+	tell(h, &l, WS_TM_EVENT_DONE, 0, 0, NULL);
+	tell(h, &l, WS_TM_EVENT_WRITE, X + 6, 2, &sites[3]);
+	tell_value(h, &l, UINT64_C(0x77777777eeff));
+	tell(h, &l, WS_TM_EVENT_DONE, 0, 0, NULL);
+	tell_read(h, &l, X, 4, 0x04030201);
+	tell_read(h, &l, X + 16, 8, 5);                              /* another's */
+	tell_read(h, &l, X + 4, 8, value);
+	tell(h, &l, WS_TM_EVENT_ENDING, 0, 0, NULL);
+	ws_history_tell(h, &l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_ENDED, .committed = committed });
+	s = judge(h, true, NULL);
+	ws_history_lane_free(&l);
+	ws_history_free(h);
+	return s;
+}
+
+static void test_own(void **state)
+{
+	struct seen s;
+
+	(void)state;
+	assert_true(fine(own(UINT64_C(0x12111009eeff0605), false, true)));
+	s = own(UINT64_C(0x1211100908070605), false, true);          /* the second write is forgotten */
+	assert_int_equal(s.not_own, 1);
+	assert_int_equal(s.first.at, X + 6);
+	assert_ptr_equal(s.first.first, &sites[3]);
+	assert_ptr_equal(s.first.second, &sites[1]);
+	s = own(UINT64_C(0x00111009eeff0605), true, true);
+	assert_int_equal(s.not_own, 1);
+	assert_int_equal(s.first.at, X + 11);
+	assert_true(fine(own(0, false, false)));
+	assert_int_equal(own(0, true, false).not_own, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +466,7 @@ int main(void)
 		cmocka_unit_test(undone), cmocka_unit_test(half), cmocka_unit_test(zombies), cmocka_unit_test(looked_at_again),
 		cmocka_unit_test(in_vain), cmocka_unit_test(outside), cmocka_unit_test(a_full_record),
 		cmocka_unit_test(a_log), cmocka_unit_test(a_log_of_one_after_the_other), cmocka_unit_test(a_full_log),
+		cmocka_unit_test(test_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
