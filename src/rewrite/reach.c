@@ -225,6 +225,8 @@ static void scan_variables(struct ws_reach *reach)
 		for (uint32_t n = 0; n < v->nrelocs; n++)
 			take(reach, v->relocs[n].sym);
 		reach->shared += v->space == WS_SPACE_SHARED ? v->size + v->align - 1 : 0;
+		if (v->space == WS_SPACE_SHARED && !v->size && v->align > reach->align)
+			reach->align = v->align;
 	}
 }
 
@@ -305,6 +307,15 @@ static bool open_to_others(const struct ws_reach *reach, const struct ws_ptx_fun
 	return !f->entry && (f->sym->linkage != WS_LINK_LOCAL || reach->funcs[f->sym->index].taken);
 }
 
+/* Beside the checks' variables it begins at a multiple of 16 bytes, whatever it asks for: linking forgets the alignment of what is
+ * extern. Copies of tensors and products want more. */
+static bool loses_alignment(const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	enum { KEPT = 16 };
+
+	return reach->align > KEPT && ws_reach_has(reach, k) & WS_REACH_TENSOR;
+}
+
 /* Static shared memory that a kernel may have, and what the checks take of it at most with the gap in front. */
 enum { SHARED_MOST = 48 << 10, SHARED_OURS = 2 << 10 };
 
@@ -330,6 +341,8 @@ static void judge(struct ws_reach *reach, struct ws_rw_kernel *k, bool part)
 	}
 	if (!k->why && !(~ws_reach_has(reach, k) & (WS_REACH_COPIES | WS_REACH_BULK_GROUPS)))
 		say(reach, k, "it has groups of cp.async and of bulk copies");
+	if (!k->why && loses_alignment(reach, k))
+		say(reach, k, "its dynamic shared memory would not be aligned to %u bytes beside the checks", reach->align);
 	k->full = shared > SHARED_MOST - SHARED_OURS;
 	if (k->full && !k->why)
 		say(reach, k, "its %llu bytes of shared memory leave no room for the checks", (unsigned long long)shared);

@@ -39,6 +39,7 @@ struct ws_reach {
 	struct ws_rw_kernel *kernels;    /* in the module's arena */
 	uint32_t nkernels;
 	uint64_t shared;                 /* bytes of the module's own variables in shared memory */
+	uint32_t align;                  /* of its shared memory of which the launch gives the size; 0 = it has none */
 	const char *foreign;             /* a function of another module whose address is taken */
 };
 

@@ -1189,6 +1189,29 @@ static void race_goes_through_calls(void **state)
 	finish(&w);
 }
 
+/* Tiles of tensors lie in dynamic shared memory, of which linking forgets the alignment. */
+static void race_does_not_move_tiles(void **state)
+{
+	static const unsigned aligns[] = { 16, 128, 1024 };
+	struct work w;
+
+	for (unsigned k = 0; k < WS_COUNT(aligns); k++) {
+		const struct ws_rw_result *r;
+		char text[512], why[32];
+
+		snprintf(text, sizeof text, HEAD ".extern .shared .align %u .b8 tiles[];\n"
+		         ".entry a() { .reg .b32 %%r<3>; .reg .b64 %%d<2>;\n"
+		         "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%%r1, %%r2}, %%d0, %%d1, 1, 1, 1, 0, 0; ret; }\n.entry b() { ret; }\n", aligns[k]);
+		snprintf(why, sizeof why, "aligned to %u bytes", aligns[k]);
+		begin_race(&w, text, false);
+		r = ws_rewrite_result(w.m);
+		assert_true(aligns[k] == 16 ? !r->kernels[0].why : r->kernels[0].why && strstr(r->kernels[0].why, why));
+		assert_null(r->kernels[1].why);
+		assert_true(ws_rw_end(w.p));
+		finish(&w);
+	}
+}
+
 /* A kernel without room for the state of the checks must not come to functions that have them. */
 static void race_leaves_functions_of_full_kernels_alone(void **state)
 {
@@ -1415,7 +1438,7 @@ int main(void)
 		cmocka_unit_test(race_follows_tensors), cmocka_unit_test(race_follows_products), cmocka_unit_test(race_follows_objects), cmocka_unit_test(race_follows_operations),
 		cmocka_unit_test(race_says_what_it_cannot_check), cmocka_unit_test(race_lists_accesses_without_a_check),
 		cmocka_unit_test(race_goes_through_calls),
-		cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
+		cmocka_unit_test(race_does_not_move_tiles), cmocka_unit_test(race_leaves_functions_of_full_kernels_alone),
 		cmocka_unit_test(race_numbers_what_it_checks),
 		cmocka_unit_test(reads_that_repeat_one_need_no_check),
 		cmocka_unit_test(a_write_is_checked_for_the_read_before),
