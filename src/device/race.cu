@@ -1126,6 +1126,25 @@ HELPER bool looks_again(u32 thread, u64 word, u32 what)
 	return true;
 }
 
+/* What was to be looked up at the next fence is looked up now, for another word takes its place. */
+SLOW void __warpsafe_look_up(u32 thread, u64 looked_at)
+{
+	struct found f = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1));
+
+	if (f.release)
+		observe(thread, &f, (u32)(looked_at >> KEY_SCOPE_AT) & 7);
+}
+
+/* Another word is looked at. */
+HELPER void look_at(u32 thread, u64 word, u32 what)
+{
+	u64 last = own_load64(THREAD(thread, observed_word));
+
+	if (last & AGAIN)
+		__warpsafe_look_up(thread, last);
+	note_look(thread, word, what);
+}
+
 /* The fence: a release that comes to be known before the program's load must be seen by ours. A load that acquires is
  * one itself. */
 SLOW void __warpsafe_acquire(u64 address, u32 what)
@@ -1145,7 +1164,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		fence_gpu();
 	want_state(thread);
 	if (!acquires)
-		note_look(thread, word_with_scope(address, what), what);
+		look_at(thread, word_with_scope(address, what), what);
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct found f = released_at(location_key(address, what));
 

@@ -612,6 +612,27 @@ static void messages(void **state)
 	expect(MESSAGE(" membar.cta;\n", " membar.gl;\n"), 2, 32, RACES(1));
 }
 
+/* Who has waited for a flag, or by an atomic, and looks at other words before the fence: what was released at the first is not
+ * forgotten. The writer comes late. */
+static void messages_among_others(void **state)
+{
+	#define LATE(look, others) KERNEL( \
+		" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; mov.u32 %r9, 0; @%p1 bra DONE; @%p2 bra READER;\n" \
+		"L: add.u32 %r9, %r9, 1; ld.volatile.global.u32 %r7, [%rd1+8192]; setp.lt.u32 %p3, %r9, 40; @%p3 bra L;\n" \
+		" st.global.u32 [%rd1], 7; membar.gl; st.volatile.global.u32 [%rd1+4096], 1; bra DONE;\n" \
+		"READER: " look " %r7, [%rd1+4096]" others " ld.global.u32 %r8, [%rd1];\nDONE:\n")
+	#define WAIT "; setp.eq.u32 %p3, %r7, 0; @%p3 bra READER;\n"
+	#define CAS  ", 1, 2; setp.ne.u32 %p3, %r7, 1; @%p3 bra READER;\n"
+	#define LOOK(at) " ld.volatile.global.u32 %r7, [%rd1+" at "];"
+	#define ADD(at)  " atom.global.add.u32 %r7, [%rd1+" at "], 1;"
+	expect(LATE("ld.volatile.global.u32", WAIT " membar.gl;\n"), 2, 32, NONE);
+	expect(LATE("ld.volatile.global.u32", WAIT LOOK("5120") " membar.gl;\n"), 2, 32, NONE);
+	expect(LATE("ld.volatile.global.u32", WAIT ADD("5120") LOOK("6144") ADD("7168") " membar.gl;\n"), 2, 32, NONE);
+	expect(LATE("atom.global.cas.b32", CAS ADD("5120") " membar.gl;\n"), 2, 32, NONE);
+	expect(LATE("atom.global.cas.b32", CAS ADD("5120") ADD("6144") ADD("7168") LOOK("7168") " membar.gl;\n"), 2, 32, NONE);
+	expect(LATE("atom.global.cas.b32", CAS ADD("5120") ADD("6144") ADD("7168")), 2, 32, RACES(1));
+}
+
 /* All threads of block 0 write, and all of block 1 read what they wrote. */
 static void messages_for_blocks(void **state)
 {
@@ -714,6 +735,7 @@ int main(void)
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
 		cmocka_unit_test(a_race_again_and_again), cmocka_unit_test(races_of_many_words),
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
+		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often),
 	};
