@@ -1336,6 +1336,11 @@ static unsigned dynamic_align(const struct ws_ptx_module *m)
 	return align;
 }
 
+/* A swizzled tile of a tensor begins at a multiple of so many bytes. Dynamic shared memory, where a program puts it without asking for
+ * more than 16, is moved by a multiple of that. */
+enum { TILE_BYTES = 1024 };
+_Static_assert(WS_RACE_BLOCK_BYTES <= 2 * TILE_BYTES, "the block's state has room");
+
 /* The module's own variables stand before the runtime's functions, which use them. Modules that are linked share the
  * first; nvlink takes the weak ones for one. */
 static void declare(struct race *r)
@@ -1345,7 +1350,7 @@ static void declare(struct race *r)
 	ws_rw_need(r->p, 31, 20);            /* .weak of variables */
 	ws_rw_declare(r->p, ".weak .const .align 8 .b8 %s[%u];", out->race, (unsigned)sizeof(struct ws_race_device));
 	ws_rw_declare(r->p, ".const .align 4 .u32 __warpsafe_module = %u;", out->module);
-	ws_rw_declare(r->p, ".shared .align 128 .b8 __warpsafe_block[%u];", (unsigned)WS_RACE_BLOCK_BYTES);
+	ws_rw_declare(r->p, ".shared .align 128 .b8 __warpsafe_block[%u];", r->tensor ? 2u * TILE_BYTES : WS_RACE_BLOCK_BYTES);
 	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
 }
 

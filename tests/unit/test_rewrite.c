@@ -1197,6 +1197,7 @@ static void race_does_not_move_tiles(void **state)
 
 	for (unsigned k = 0; k < WS_COUNT(aligns); k++) {
 		const struct ws_rw_result *r;
+		struct ws_buf b = { 0 };
 		char text[512], why[32];
 
 		snprintf(text, sizeof text, HEAD ".extern .shared .align %u .b8 tiles[];\n"
@@ -1208,6 +1209,9 @@ static void race_does_not_move_tiles(void **state)
 		assert_true(aligns[k] == 16 ? !r->kernels[0].why : r->kernels[0].why && strstr(r->kernels[0].why, why));
 		assert_null(r->kernels[1].why);
 		assert_true(ws_rw_end(w.p));
+		ws_ptx_print(w.m, &b);
+		assert_non_null(strstr(b.data, aligns[k] == 16 ? "__warpsafe_block[2048]" : "__warpsafe_block[1792]"));
+		ws_buf_free(&b);
 		finish(&w);
 	}
 }
