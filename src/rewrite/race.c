@@ -886,18 +886,18 @@ static unsigned most_threads(const struct ws_ptx_func *f)
  * multiprocessor has room for. So a kernel that may run without checks, where nothing else counts, gets along with what it
  * itself (alone: all of it runs so) and the checks' fast parts need; their calls save registers in memory then. One that has checks
  * in every launch, or fences (checks: any at all), spends its time in those calls: there 64 are faster (on an H200 1.3 times in a search through a graph, 1.1
- * where a block sums up what others have released). */
+ * where a block sums up what others have released). Products of warpgroups have their results in registers: as many as the kernel itself needs. */
 static void limit_registers(struct body *b, bool alone, bool checks)
 {
 	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24 };
 	struct ws_ptx_func *f = b->f;
 	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP, threads = most_threads(f);
-	unsigned most = !threads ? MOST : ALL / threads < OF_THREAD ? ALL / threads / STEP * STEP : OF_THREAD;
+	unsigned most = !threads ? (b->tensor ? OF_THREAD : MOST) : ALL / threads < OF_THREAD ? ALL / threads / STEP * STEP : OF_THREAD;
 	char text[32];
 
-	if (checks && (!alone || b->ordering) && n < MOST)
+	if (checks && (!alone || b->ordering || b->tensor) && n < MOST)
 		n = MOST;
-	for (uint32_t k = 0; k < f->ninsts; k++)         /* what is called has registers, too; and some of mma need many */
+	for (uint32_t k = 0; k < f->ninsts && !b->tensor; k++)   /* what is called has registers, too; and some of mma need many */
 		n = f->insts[k].call || is_aligned(&f->insts[k]) ? most : n;
 	if (f->maxnreg || f->minnctapersm || (threads && n >= most))
 		return;

@@ -461,7 +461,8 @@ static void on_access(void *self, struct ws_obs_warp *w, const struct ws_access 
 {
 	(void)self;
 	__atomic_fetch_add(&observed_accesses, 1, __ATOMIC_RELAXED);
-	bool ok = a->mask && !(a->wrote & ~a->mask) && a->bytes && a->bytes <= 32 && !(a->mask & w->exited);
+	uint32_t lanes = a->issuer < WS_WARP ? 1u << a->issuer : a->mask;
+	bool ok = a->mask && !(a->wrote & ~a->mask) && a->bytes && a->bytes <= 32 && !(lanes & w->exited);
 	for (uint32_t l = 0; l < WS_WARP && ok; l++) {
 		if (!(a->mask >> l & 1))
 			continue;
