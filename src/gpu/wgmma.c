@@ -205,7 +205,7 @@ enum ws_next ws_op_wgmma_wait(struct ws_exec *x, const struct ws_dinst *in, uint
 	if (next != WS_NEXT || g->groups <= t->pending)
 		return next;
 	last = g->end[(g->groups - t->pending) % WS_COUNT(g->end)];
-	if (others_are_behind(x, last))
+	if (!x->clocked && others_are_behind(x, last))      /* with a clock a warp waits for its own products */
 		return WS_SLICE;
 	for (unsigned l = 0; l < WS_WARP; l++)
 		done[l] = last;
