@@ -103,7 +103,7 @@ struct result {
 
 static struct result result_of(const struct program *p, bool ahead, unsigned launches)
 {
-	static const struct ws_gpu_config config = { .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 };
+	static const struct ws_gpu_config config = { .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 2, .host_threads = 1 };
 	struct ws_buf text = text_of(p, ahead);
 	struct race_rig r = race_new(config, text.data);
 	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
