@@ -179,7 +179,7 @@ static void one_block_of_all(void **state)
 	struct program p = plain();
 
 	(void)state;
-	p.odd_one = 37;
+	p.odd_one = 3;
 	p.odd_phase = BEFORE;
 	p.odd_fence = false;
 	expect(&p, 4);
