@@ -6,8 +6,15 @@
  *
  * With every engine an attempt only ever sees values that were there together, for plain code asks nothing, and a walk
  * through a torn list might not end. istm and block by themselves do not promise it. Here their attempts that wrote are counted
- * before they give their locations back, and one that reads looks again at all it has read when the count has changed. What istm's
- * attempts write is there before they end, so a read of istm also looks whether its location was locked meanwhile. */
+ * before they give their locations back, and give them that count as their version: the time. An attempt knows at what time all it has
+ * read was there, and looks again at all of it only when it reads what has changed since then (Dice, Shalev and Shavit 2006, Transactional
+ * locking II; the extension: Riegel, Felber and Fetzer 2006): a walk through a list of n nodes looks n times, and not n times n. What
+ * istm's attempts write is there before they end, so a read of istm also looks whether its location was locked meanwhile.
+ *
+ * Why what was read is of one moment, the snapshot: who commits locks what it writes, then draws its time, then unlocks. A word of a
+ * version up to the snapshot, unlocked before and after it was read, has not been written by a later commit at that moment, for that one
+ * would have it locked or unlocked with its own time; nor is one up to the snapshot wanting, for it had locked the word before the
+ * snapshot was taken. Times have 32 bits: no attempt lasts while 2^31 others commit. */
 #include "device.cuh"
 #include "tm.h"
 
@@ -77,8 +84,10 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define WS_TX_THREADS ((u64)blocks_x() * blocks_y() * blocks_z() * threads_x() * threads_y() * threads_z())
 /* An attempt that has made its writes and still has their locations. */
 #define WS_TX_ON_COMMIT(tx) count_ended(tx)
+#define WS_TX_NEXT_VERSION(tx, was) next_version(tx, was)
 struct ws_tx;
 HELPER void count_ended(struct ws_tx *tx);
+HELPER u32 next_version(const struct ws_tx *tx, u32 was);
 #ifdef WS_TM_BROKEN                  /* tests/tm/tm.mk: a step can be left out */
 #include "../../include/warpsafe/tm/handle.h"
 extern "C" DEVICE struct ws_tm __warpsafe_tm;
@@ -90,21 +99,31 @@ extern "C" DEVICE struct ws_tm __warpsafe_tm;
 #endif
 #include "../../include/warpsafe/tm.cuh"
 
-/* Engines that must look again (consistent); istm's attempts are counted when they abort as well. */
+/* Engines that must look again (as_at_snapshot); istm's attempts are counted when they abort as well. */
 HELPER bool looks_again(const struct ws_tx *tx) { return !WS_TM_OPAQUE(ws_tx__engine(tx)); }
+
+/* All that it writes is locked, and for others that see the count. The time is kept where hstm has its own. */
+HELPER void draw_time(struct ws_tx *tx)
+{
+	ws_tx__fence();
+	tx->snapshot = 1ull << 32 | (atomicAdd(&tx->tm.words->ended, 1u) + 1);
+}
 
 HELPER void count_ended(struct ws_tx *tx)
 {
 	if (looks_again(tx) && ws_tx__deferred(tx) && tx->filter)
-		atomicAdd(&tx->tm.words->ended, 1u);
+		draw_time(tx);
 }
+
+/* One that has drawn no time has written nothing. */
+HELPER u32 next_version(const struct ws_tx *tx, u32 was) { return tx->snapshot ? (u32)tx->snapshot : was; }
 
 /* ---- a thread's transaction ---- */
 struct thread {
 	u64 value[4];
 	struct ws_tx tx;
 	struct ws_tx_log log;
-	u32 ended;                   /* looks_again: the count when all that was read was valid */
+	u32 ended;                   /* looks_again: the snapshot, a time when all that was read was there */
 	u32 wrote;                   /* istm: locations of others' interest were written in this attempt */
 };
 static_assert(sizeof(struct thread) == WS_TM_THREAD_BYTES, "tm.h");
@@ -139,6 +158,7 @@ SLOW void __warpsafe_tm_enter_reading(struct thread *t)
 SLOW u32 __warpsafe_tm_begin(struct thread *t)
 {
 	t->wrote = 0;
+	t->tx.snapshot = 0;
 	t->ended = ws_tx__load32(&__warpsafe_tm.words->ended);
 	__threadfence();
 	return (u32)ws_tx_begin(&t->tx);
@@ -149,7 +169,7 @@ SLOW u32 __warpsafe_tm_begin(struct thread *t)
 SLOW void __warpsafe_tm_end(struct thread *t)
 {
 	if (t->wrote)                /* ws_tx_end has a fence between this and what it gives back */
-		atomicAdd(&t->tx.tm.words->ended, 1u);
+		draw_time(&t->tx);
 	if (t->tx.state == WS_TX_DOOMED && t->tx.why == WS_TM_WAITS && WS_TM_BREAK != 34) /* it keeps what it has read; the thread's own variables are as before */
 		ws_tx__undo(&t->tx, 0);
 	ws_tx_end(&t->tx);
@@ -205,21 +225,43 @@ HELPER u64 place(u64 at, enum where where)
 
 HELPER bool owned(enum where where) { return where == GLOBAL || where == SHARED; }
 
-/* Whether all that was read was there together; the last read has a fence behind it. Nobody who ended since the clock was
- * looked at: nothing that was read has changed, for what is being written is locked. */
-HELPER bool consistent(struct thread *t)
+/* Whether a version is of after the snapshot. */
+HELPER bool is_newer(const struct thread *t, u64 version) { return WS_TM_BREAK != 36 && (int)((u32)version - t->ended) > 0; }
+
+/* The same for any of the locations that were read since the log had `from` entries. */
+HELPER bool read_newer(const struct thread *t, u32 from)
+{
+	struct ws_tx_walk w = ws_tx__walk(&t->tx);
+	struct ws_tm_entry *e;
+	bool newer = false;
+
+	while (w.i > from && (e = ws_tx__older(&t->tx, &w)))
+		newer |= ws_tx__kind(e) == WS_TX_SEEN && is_newer(t, e->value);
+	return newer;
+}
+
+/* Takes a later snapshot, at which all that was read, what came last included, is still there. Returns false when the attempt is doomed. */
+SLOW bool __warpsafe_tm_extend(struct thread *t)
 {
 	u32 now;
 
-	if (!looks_again(&t->tx))
-		return true;
 	__threadfence();
 	now = ws_tx__load32(&t->tx.tm.words->ended);
-	if (now == t->ended)
-		return true;
-	t->ended = now;
 	__threadfence();
-	return ws_tx_validate(&t->tx);
+	if (!ws_tx_validate(&t->tx))
+		return false;
+	t->ended = now;
+	return true;
+}
+
+/* A word with deferred update. */
+HELPER bool fetch_deferred(struct thread *t, u64 at, u32 size, u64 *value)
+{
+	u32 from = t->tx.n;
+
+	if (!ws_tx__room(&t->tx) || !ws_tx__deferred_read(&t->tx, at, size, value))
+		return false;
+	return !looks_again(&t->tx) || !read_newer(t, from) || __warpsafe_tm_extend(t);
 }
 
 /* A word in memory whose locations were opened to read. With istm another attempt may have locked one since, and what is there now
@@ -242,20 +284,20 @@ HELPER bool fetch(struct thread *t, u64 at, u64 place, u32 size, u64 *value)
 	if (((u32)one && (u32)one != tx->id) || ((u32)two && (u32)two != tx->id) ||
 	    ws_tx__load64(first) != one || ws_tx__load64(last) != two)
 		return ws_tx__doom(tx, WS_TM_READ_CONFLICT);
-	return true;
+	return (!is_newer(t, one >> 32) && !is_newer(t, two >> 32)) || __warpsafe_tm_extend(t);
 }
 
 HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 *value)
 {
 	if (owned(where) && ws_tx__deferred(&t->tx))
-		return ws_tx__room(&t->tx) && ws_tx__deferred_read(&t->tx, at, size, value) && consistent(t);
+		return fetch_deferred(t, at, size, value);
 	if (owned(where) && !ws_tx__open(&t->tx, place(at, where), size, 0))
 		return false;
 	if (!owned(where)) {
 		*value = ws_tx__load(at, size);
 		return true;
 	}
-	return fetch(t, at, place(at, where), size, value) && consistent(t);
+	return fetch(t, at, place(at, where), size, value);
 }
 
 HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64 value)

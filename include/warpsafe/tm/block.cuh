@@ -183,7 +183,7 @@ WS_TX_FN void ws_tx__block_release(struct ws_tx *tx, int committed)
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
 			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)),
-			               (e->value + (committed && ws_tx__size(e) > 1 && WS_TM_BREAK != 24)) << 32);
+			               (committed && ws_tx__size(e) > 1 && WS_TM_BREAK != 24 ? WS_TX_NEXT_VERSION(tx, e->value) : e->value) << 32);
 }
 
 #endif

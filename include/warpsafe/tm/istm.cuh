@@ -17,7 +17,7 @@
  *
  * What commits is serializable. There is no opacity: an attempt that will abort may have read values that never were
  * together. ws_tx_validate tells; docs/TRANSACTIONS.md. A version comes back after 2^32 commits to one location within
- * one attempt of another transaction. */
+ * one attempt of another transaction. (Marked sections have times as versions, and opacity: src/device/tm.cu.) */
 #ifndef WARPSAFE_TM_ISTM_CUH
 #define WARPSAFE_TM_ISTM_CUH
 
@@ -74,7 +74,7 @@ WS_TX_FN void ws_tx__istm_release(struct ws_tx *tx, int committed)
 	while ((e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD)
 			ws_tx__store64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)),
-			               (e->value + (WS_TM_BREAK != (committed ? 14 : 11))) << 32);
+			               (WS_TM_BREAK != (committed ? 14 : 11) ? WS_TX_NEXT_VERSION(tx, e->value) : e->value) << 32);
 }
 
 #endif

@@ -479,6 +479,11 @@ WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_w
 	return ws_tx__in_chunk(tx, w->chunk, w->i - w->base);
 }
 
+/* istm, block: the version of a location that was written, when it is given back. */
+#ifndef WS_TX_NEXT_VERSION
+#define WS_TX_NEXT_VERSION(tx, was) ((was) + 1)
+#endif
+
 /* For entries with a version in the upper half and a lock in the lower one: whether all that was read still has the version that
  * it had, and nobody else writes it. lock: its bits that mean a writer; own: the lock when that is this one; anybody: it
  * may be anyone. */
