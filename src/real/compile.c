@@ -229,6 +229,8 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 		if (fine && k)
 			keep(folder, k, *cubin, *len, limit);
 	}
+	if (fine && ws_real_session()->checks)
+		ws_real_keep_together(*cubin, *len);
 	ws_cache_key_free(k);
 	free(folder);
 	return fine;

@@ -114,6 +114,10 @@ uint32_t ws_real_cc(bool any_device);
 bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
                      struct ws_buf *why);
 
+/* ---- together.c ---- */
+/* Machine code with checks, in place: their functions part no lanes. How many instructions were changed. */
+unsigned ws_real_keep_together(void *cubin, size_t len);
+
 /* ---- link.c: cubins that the program linked itself ---- */
 /* What is known of it, when data begins with one that the program got from cuLinkComplete; the caller frees. */
 struct ws_real_code *ws_real_linked(const void *data, size_t readable);
