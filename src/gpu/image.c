@@ -77,9 +77,9 @@ static void block_pressure(struct pressure *p, const struct ws_ptx_block *b)
 {
 	p->now = 0;
 	memset(p->live, 0, (p->f->nregs + 63) / 64 * sizeof *p->live);
-	for (uint32_t r = 0; r < p->f->nregs; r++)
-		if (b->live_out && b->live_out[r / 64] >> (r & 63) & 1)
-			set_live(p, p->f->regs[r], true);
+	for (uint32_t r = 0; b->live_out && r < p->f->nregs; r += 64)
+		for (uint64_t w = b->live_out[r / 64]; w; w &= w - 1)
+			set_live(p, p->f->regs[r + (uint32_t)__builtin_ctzll(w)], true);
 	for (uint32_t i = b->last + 1; i-- > b->first;) {
 		if (i >= p->f->ninsts)
 			continue;
