@@ -212,6 +212,14 @@ HELPER u32 exchange32(u64 address, u32 v)
 	return was;
 }
 
+HELPER u64 fetch_add64(u64 address, u64 v)
+{
+	u64 was;
+
+	asm volatile("atom.global.add.u64 %0, [%1], %2;" : "=l"(was) : "l"(address), "l"(v) : "memory");
+	return was;
+}
+
 HELPER u32 fetch_add32(u64 address, u32 v)
 {
 	u32 was;

@@ -480,6 +480,19 @@ HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes
 	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes));
 }
 
+SLOW void __warpsafe_observed(u32 self)
+{
+	set_flags((self - self_of(0)) >> 5, NOW_OBSERVED_SHARED);
+}
+
+/* By a strong access, before it is entered: always true. */
+HELPER bool observes_here(u32 self)
+{
+	if (!has_observed(self))
+		__warpsafe_observed(self);
+	return true;
+}
+
 INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
@@ -487,7 +500,7 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 
 	if (bytes <= 8) {
 		h = here(self);
-		if (h.time && (!WS_RACE_CLASS_OF(what) || has_observed(self)) &&
+		if (h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self)) &&
 		    read_word_here(&h, self, (u32)address, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site) &&
 		    (bytes <= 4 || read_word_here(&h, self, (u32)address + 4, 15, what, site)))
 			return;
@@ -579,7 +592,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 		return;
 	}
 	h = here(self);
-	if (h.time && has_observed(self)) {
+	if (h.time && observes_here(self)) {
 		enter_write(&h, self, (u32)address, 15, what, site, &w, &r);
 		if (w_is_fine(w, self, h.time, what) && r_is_fine(r, self, h.time, what))
 			return;
@@ -587,20 +600,44 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_shared_wrote(address, what, site, 0, w, r);
 }
 
+/* What W says of a word, and of some more behind it of which W says the same: weak reads that are entered. */
+SLOW void __warpsafe_read_found(u64 cell, u64 address, u32 what, u32 site, u64 w, u32 more)
+{
+	struct me m = access_of(BLOCK.warps[warp_index()].now, what, site);
+	u32 v = m.now ? write_verdict(w, &m) : ORDERED;
+	bool often = v != ORDERED && v != UNDECIDED &&
+		     __warpsafe_report(address, WS_RACE_READ_AFTER_WRITE | w_bytes(w) << 2 | writers_in(w) << 6 | (v == IN_FLIGHT) << 10 |
+				       more << MORE_AT, w, m.now, what, site);
+
+	for (u32 k = 0; k <= more && v != ORDERED; k++)
+		if (v == UNDECIDED)
+			count_threads(COUNTS(undecided));
+		else if (often)
+			sample_from_here(cell + 16 * k, &m);
+}
+
 /* Of 8 or 16 bytes, in a line that has cells or gets them now. */
 SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 {
-	u64 at = cell_of_new_line(self, address);
-	u32 n = words_of(what), next = (what & WS_RACE_FOUR) != 0, done = 0;
+	u64 at = cell_of_new_line(self, address), w[MOST_WORDS];
+	u32 n = words_of(what), next = (what & WS_RACE_FOUR) != 0, done = 0, one = WS_RACE_BYTES(4) | WS_RACE_LOOKED | (what & ~(u32)(31 | WS_RACE_FOUR));
+	u32 entered, more;
 
 	if (at)
-		done = n == 2 ? read_side_by_side(self, at, 2, what, site) : read_side_by_side(self, at, 4, what, site);
+		done = n == 2 ? read_side_by_side(self, at, 2, what, site, w) : read_side_by_side(self, at, 4, what, site, w);
+	entered = WS_RACE_CLASS_OF(what) == WS_RACE_WEAK ? done >> MOST_WORDS & ~done : 0;
 	#pragma nounroll
-	for (u32 k = 0; k < n; k++)
-		if (!(done >> k & 1))
-			__warpsafe_read(address + 4 * k, WS_RACE_BYTES(4) | WS_RACE_LOOKED | (what & ~(u32)(31 | WS_RACE_FOUR)),
-					site + next * k);
-	if (done)
+	for (u32 k = 0; k < n; k += 1 + more) {
+		more = 0;
+		if (entered >> k & 1) {
+			while (!next && k + more + 1 < n && entered >> (k + more + 1) & 1 && w[k + more + 1] == w[k])
+				more++;
+			__warpsafe_read_found(at + 16 * k, address + 4 * k, one, site + next * k, w[k], more);
+		} else if (!(done >> k & 1)) {
+			__warpsafe_read(address + 4 * k, one, site + next * k);
+		}
+	}
+	if (done & ((1 << MOST_WORDS) - 1))
 		note_strong(self, what);
 }
 

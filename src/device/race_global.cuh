@@ -393,6 +393,8 @@ HELPER void begin_side(struct side *e, struct fast *f, const struct acquired *la
 		e->next = says_my_read(e->r, f) ? e->r : 0;      /* it may be ordered with mine: see after_read */
 	else
 		e->next = next_read(e->r, f, mine);
+	if (w_class(e->w) == W_OFTEN)
+		e->next = 0;             /* it may be passed over */
 	e->fine = (before || e->asks) && e->next;
 	e->key = key_of_list(last->word, e->target.at.block, e->target.at.warp * 32 + e->target.lane);
 }
@@ -405,8 +407,11 @@ HELPER bool ends_well(const struct side *e, const struct acquired *last)
 	return e->fine && e->was == e->r && e->again == e->w && (!e->asks || covered);
 }
 
-/* n cells from `at` on. The words that are done, bit by bit. */
-HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
+/* Of words that have not ended well: R is entered, so nothing is left but what W says. */
+HELPER bool is_entered(const struct side *e) { return e->next && e->was == e->r; }
+
+/* n cells from `at` on. The words that are done, bit by bit, and from MOST_WORDS on those of which R is entered; w: their W behind that. */
+HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w)
 {
 	struct acquired last = { 0, 0, 0 };
 	struct side e[MOST_WORDS];
@@ -427,7 +432,7 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
 	for (u32 k = 0; k < n; k++) {
 		begin_side(&e[k], &f, &last, what, site + (what & WS_RACE_FOUR ? k : 0));
 		e[k].was = e[k].r;
-		if (e[k].fine && e[k].next != e[k].r)
+		if (e[k].next && e[k].next != e[k].r)
 			e[k].was = cas64(at + 16 * k + 8, e[k].r, e[k].next);
 		e[k].has = e[k].newest = 0;
 		if (e[k].asks)
@@ -442,8 +447,10 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
 			e[k].release = load_record((u32)e[k].newest);
 	}
 	#pragma unroll
-	for (u32 k = 0; k < n; k++)
-		done |= (u32)ends_well(&e[k], &last) << k;
+	for (u32 k = 0; k < n; k++) {
+		done |= (u32)ends_well(&e[k], &last) << k | (u32)is_entered(&e[k]) << (MOST_WORDS + k);
+		w[k] = e[k].again;
+	}
 	return done;
 }
 

@@ -235,16 +235,20 @@ HELPER bool fenced_since(u32 segment, u32 lane, u64 time, bool same_block)
 	return false;
 }
 
+/* Some thread of the block has, or has seen a release: most kernels do neither, and that is known without a trip to memory. */
+HELPER bool may_have_fenced(void) { return BLOCK.handed != HANDED_NOTHING; }
+
 /* May any access at all be before mine by such fences? */
 HELPER bool sc_fences_tell_nothing(u32 warp, bool same_block)
 {
-	return launch_is(BLOCK.grid, WS_RACE_LAUNCH_HANDED_ON) && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block);
+	return may_have_fenced() && launch_is(BLOCK.grid, WS_RACE_LAUNCH_HANDED_ON) &&
+	       fenced_since(BLOCK.first + warp, lane_index(), 0, same_block);
 }
 
 /* May the one by this lane, then, whose warp's first segment that is? */
 HELPER bool sc_fences(u32 first, u32 lane, const struct place *o, u32 warp, bool same_block)
 {
-	return fenced_since(BLOCK.first + warp, lane_index(), 0, same_block) &&
+	return may_have_fenced() && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block) &&
 	       (!first || fenced_since(first, lane, (u64)o->epoch << 32 | o->sub, same_block));
 }
 

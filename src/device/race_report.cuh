@@ -35,8 +35,10 @@ HELPER u64 mix(u64 hash, u32 v)
 	return hash ^ hash >> 29;
 }
 
-/* packed: pair 2 | bytes 4 (in the word) | several 2 | same value 1 | same instruction 1 | in flight 1 | lifetime (see LIFETIME).
+/* packed: pair 2 | bytes 4 (in the word) | several 2 | same value 1 | same instruction 1 | in flight 1 | lifetime (see LIFETIME) |
+ * from MORE_AT on: of how many words more that is true.
  * old: the cell's entry, with the site in its low bits. */
+enum { MORE_AT = 28 };
 struct finding {
 	u64 address, old, now;
 	u32 pair, bytes, flags, what, site, other_site, other_class;
@@ -98,7 +100,7 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 	u32 several = packed >> 6 & 3;
 	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
 	u64 key, count;
-	u32 row;
+	u32 row, words = 1 + (packed >> MORE_AT);
 
 	if (BLOCK.probe) {
 		BLOCK.failed = 1;
@@ -110,7 +112,7 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 		f.other_class = WS_RACE_ATOMIC_GPU;
 	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
 		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
-		  (several ? WS_RACE_SEVERAL : 0) | (packed >> 11) * WS_RACE_LIFETIME_BEGINS;
+		  (several ? WS_RACE_SEVERAL : 0) | (packed << (32 - MORE_AT) >> (32 - MORE_AT + 11)) * WS_RACE_LIFETIME_BEGINS;
 	f.launch = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? 0 : other_launch(old);
 	if (!f.launch && BLOCK.launch && WS_RACE_SPACE_OF(what) != WS_RACE_SHARED && beginning(segment_of(old)).grid != BLOCK.grid)
 		return false;                /* another thread of the block has waited for that launch meanwhile */
@@ -130,9 +132,8 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 		fetch_add32(COUNTS(found), 1);
 		fill(RACE.found + sizeof(struct ws_race_found) * (u64)row, &f);
 	}
-	count = seen_at(row) + __builtin_offsetof(struct ws_race_seen, count);
-	global_add(count, 1);
-	return load64(count) >= (own_load64(COUNTS(sampled)) < WS_RACE_MANY ? WS_RACE_OFTEN : WS_RACE_LESS_OFTEN);
+	count = words + fetch_add64(seen_at(row) + __builtin_offsetof(struct ws_race_seen, count), words);
+	return count >= WS_RACE_OFTEN || (count >= WS_RACE_LESS_OFTEN && own_load64(COUNTS(sampled)) >= WS_RACE_MANY);
 }
 
 #endif

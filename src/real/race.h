@@ -135,6 +135,8 @@ struct ws_real_launching {
 	const unsigned *grid, *block;        /* 3 each; grid: NULL where all blocks must run at a time, with no byte more than they ask for */
 	unsigned dynamic, all;               /* what the program asks for; of ws_real_race_shared */
 	void **params;                       /* as the driver takes them, or NULL */
+	int (*record)(void *event, void *stream);        /* an event in its stream; NULL = not known */
+	void *stream;
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
 	bool spared;                         /* by that, or by its size of shared memory, it is without checks */

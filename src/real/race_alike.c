@@ -2,11 +2,12 @@
  * that they had not found before.
  *
  * Such a kernel is launched again and again by programs that go on in steps. When its shape and parameters are seen for the second
- * time, what the checks of the context have found and counted so far is noted, and an event is recorded behind the launch. At the next
- * launch like it the event is waited for, and if nothing was counted since, by any kernel, none of these accesses has a race: this
- * launch and all that are like it run without checks. If nothing but races was counted, and each between two places of which one had
- * been told already, these would tell the same again: they run without checks, too, and the report says how many. Waiting stands before the launch's first event, and is short: a program whose
- * kernels wait for the host goes on, and is asked again later. */
+ * time, what the checks of the context have found and counted so far is noted, when the stream's launches so far have ended, and an
+ * event is recorded behind the launch. At the next launch like it the event is waited for, and if nothing was counted since, by any
+ * kernel, none of these accesses has a race: this launch and all that are like it run without checks. If nothing but races was counted,
+ * and each between two places of which one had been told already, these would tell the same again: they run without checks, too, and
+ * the report says how many. Waiting stands before the launch's first event, and is short: a program whose kernels wait for the host
+ * goes on, and is asked again later. */
 #include <pthread.h>
 #include <string.h>
 
@@ -90,9 +91,15 @@ static void look(struct ws_real_gpu *gpu, struct ws_real_alike *a)
 		a->state = sum.told == a->before.told ? CLEAN : TOLD;
 }
 
-static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a)
+/* What the launch tells is compared with what was told before it: by its stream's launches so far, the first one like it among
+ * them, which may be on their way. */
+static bool start(struct ws_real_gpu *gpu, struct ws_real_alike *a, const struct ws_real_launching *l)
 {
-	if (!ws_real_race_sum(gpu, &a->before) || (!a->event && ws_real.cuEventCreate(&a->event, NO_TIMING)))
+	if (!a->event && ws_real.cuEventCreate(&a->event, NO_TIMING))
+		return false;
+	if (l->record && !l->record(a->event, l->stream))
+		has_ended(a->event);
+	if (!ws_real_race_sum(gpu, &a->before))
 		return false;
 	a->state = STARTS;
 	a->waits = 0;
@@ -124,7 +131,7 @@ bool ws_real_race_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, bo
 		if (a->state == RUNS)
 			look(gpu, a);
 		if (a->state == SEEN)
-			l->alike = start(gpu, a) ? a : NULL;
+			l->alike = start(gpu, a, l) ? a : NULL;
 	}
 	same = !memcmp(&a->key, &key, sizeof key);
 	clean = same && a->state == CLEAN;

@@ -162,6 +162,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		ws_real_stream_may_wait(lane);
 	if (with) {
 		with->compared = compared;
+		with->record = form.record;
+		with->stream = stream;
 		with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */

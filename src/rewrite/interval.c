@@ -27,6 +27,7 @@ struct ws_intervals {
 	uint32_t npoints;
 	uint32_t at[MOST_POINTS];        /* the first instruction behind the point */
 	uint8_t next[MOST_POINTS][MOST_POINTS], pair[MOST_POINTS][MOST_POINTS];
+	uint8_t later[MOST_POINTS][MOST_POINTS];         /* a thread may be there behind one of the other in time */
 	bool writes[MOST_POINTS];        /* in the region */
 	uint8_t *write;                  /* by instruction: it may write to shared memory */
 	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
@@ -149,6 +150,25 @@ static void find_pairs(struct ws_intervals *v)
 	free(todo);
 }
 
+static void find_later(struct ws_intervals *v, uint32_t p)
+{
+	uint32_t todo[MOST_POINTS], n = 0;
+
+	for (uint32_t q = 0; q < v->npoints; q++)
+		if (v->pair[p][q])
+			todo[n++] = q;
+	while (n) {
+		uint32_t from = todo[--n];
+
+		for (uint32_t q = 0; q < v->npoints; q++)
+			if (v->next[from][q] && !v->later[p][q]) {
+				v->later[p][q] = 1;
+				if (!v->pair[p][q])      /* else it was among those to begin with */
+					todo[n++] = q;
+			}
+	}
+}
+
 /* ---- for others ---- */
 void ws_intervals_free(struct ws_intervals *v)
 {
@@ -187,6 +207,8 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 		walk(v, p);
 	}
 	find_pairs(v);
+	for (uint32_t p = 0; p < v->npoints; p++)
+		find_later(v, p);
 	return v;
 }
 
@@ -195,6 +217,15 @@ bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j)
 	for (uint32_t p = 0; p < v->npoints; p++)
 		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
 			if (v->pair[p][q] && v->in[q][j])
+				return true;
+	return false;
+}
+
+bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j)
+{
+	for (uint32_t p = 0; p < v->npoints; p++)
+		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
+			if (v->later[p][q] && v->in[q][j])
 				return true;
 	return false;
 }

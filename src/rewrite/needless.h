@@ -31,6 +31,8 @@ enum { WS_DEAD_TAKEN = 1, WS_DEAD_NEXT };
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
 				       bool calls_write, const uint8_t *dead);
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */
+/* May a thread execute j in an interval behind one in which another one executes i? */
+bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j);
 void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */
 void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out);

@@ -6,6 +6,7 @@
 #include "device/race.h"
 #include "rewrite/ahead.h"
 #include "rewrite/async.h"
+#include "rewrite/heard.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
 #include "rewrite/ranges.h"
@@ -35,7 +36,8 @@ struct body {
 	struct race *race;
 	struct ws_ptx_func *f;
 	bool kernel;                     /* a kernel that is checked */
-	bool ordering;                   /* releases and acquires matter */
+	bool ordering;                   /* releases and acquires matter, or fences alone */
+	bool asks;                       /* some thread may acquire what another one has released */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
 	bool bulk;                       /* there may be bulk copies */
 	bool tensor;                     /* ... and products, or copies of tensors */
@@ -45,6 +47,7 @@ struct body {
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
+	struct ws_heard *heard;          /* which accesses release and acquire; NULL = all may */
 	struct ws_ahead *ahead;          /* of loops that read words side by side; NULL = there are none */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
@@ -325,17 +328,25 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	return done;
 }
 
+/* A read that acquires nothing is not noted as one that waits. */
+static uint32_t what_of(const struct body *b, const struct ws_rw_access *a, bool update)
+{
+	uint32_t w = what(a, update, b->ordering);
+
+	return w & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0) & ~(ws_heard_acquire(b->heard, a) ? 0 : (uint32_t)WS_RACE_RETRIES);
+}
+
 static bool access(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read)
 {
 	struct race *r = b->race;
-	bool observes = b->ordering && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom);
+	bool observes = b->asks && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), number(r->p, what(a, read != NULL, b->ordering) & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0)) };
+	const char *args[] = { ws_code_address(c, a), number(r->p, what_of(b, a, read != NULL)) };
 
 	note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);
-	if (done && b->ordering && strong(a) && a->kind != WS_RW_READ)
+	if (done && b->asks && strong(a) && a->kind != WS_RW_READ && ws_heard_release(b->heard, a))
 		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
@@ -359,7 +370,7 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
 
 	return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
-	       call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope);
+	       (!b->asks || call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
 }
 
 /* How many threads a barrier is of, where it says so: bar.sync a, b; bar.red d, a, b, p. */
@@ -1017,7 +1028,7 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 
 		if (!ws_rw_reaches(kernel, m->funcs[k]))
 			continue;
-		if (b->race->reach.funcs[m->funcs[k]->sym->index].ordering)
+		if (b->race->reach.funcs[m->funcs[k]->sym->index].ordering && b->asks)
 			needs |= WS_RACE_NEEDS_STATES;
 		list = ws_rw_accesses(m->funcs[k], &n);
 		for (uint32_t a = 0; a < n; a++)
@@ -1217,6 +1228,9 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
 	b.tensor = r->reach.funcs[f->sym->index].with & WS_REACH_TENSOR;
 	b.peers = r->reach.funcs[f->sym->index].with & WS_REACH_PEERS;
+	if (b.prune && b.kernel && b.ordering && !r->part && !r->arrives && !r->splits)
+		b.heard = ws_heard_find(f, list, n);
+	b.asks = b.ordering && !ws_heard_nothing(b.heard);
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
 	if (b.prune && b.kernel && !r->part && !r->many)
@@ -1242,6 +1256,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	free(needless);
 	ws_ranges_free(b.ranges);
 	ws_repeats_free(b.repeats);
+	ws_heard_free(b.heard);
 	ws_ahead_free(b.ahead);
 	ws_shared_ranges_free(b.shared);
 	return done;

@@ -569,6 +569,28 @@ static void a_race_again_and_again(void **state)
 	race_free(&r);
 }
 
+/* A read of several words tells of each, whether one thread has written them or several. */
+static void races_of_words_side_by_side(void **state)
+{
+	#define READER(read, bytes, n) " setp.eq.u32 %p2, %r1, 0; @%p2 bra WRITER; setp.ne.u32 %p1, %r0, 0; @%p1 bra DONE; mov.u32 %r8, 0;\n" \
+		"L: " read " [%rd1]; add.u64 %rd1, %rd1, " #bytes "; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, " #n "; @%p1 bra L; bra DONE;\nWRITER: "
+	static const char *const texts[] = {
+		KERNEL(READER("ld.global.u64 %rd4,", 8, 32) "st.global.u32 [%rd2], %r0;\nDONE:\n"),
+		KERNEL(READER("ld.global.u64 %rd4,", 8, 32) "mul.wide.u32 %rd2, %r0, 8; add.u64 %rd2, %rd1, %rd2; st.global.u64 [%rd2], %rd1;\nDONE:\n"),
+		KERNEL(READER("ld.global.v2.u64 {%rd4, %rd5},", 16, 16) "st.global.u32 [%rd2], %r0;\nDONE:\n"),
+		KERNEL(READER("ld.global.v2.u64 {%rd4, %rd5},", 16, 16) "mul.wide.u32 %rd2, %r0, 8; add.u64 %rd2, %rd1, %rd2; st.global.u64 [%rd2], %rd1;\nDONE:\n"),
+	};
+
+	for (size_t k = 0; k < WS_COUNT(texts); k++) {
+		struct race_rig r = ran(configs, texts[k], 2, 64);
+
+		compare(&r, &RACES(1));
+		assert_int_equal(told(&r.tables), 64);
+		assert_int_equal(race_found(&r.tables, 0)->bytes, 4);
+		race_free(&r);
+	}
+}
+
 /* Many words with races of several pairs of places: most come to be sampled, and how often they are told of is bounded. */
 static void races_of_many_words(void **state)
 {
@@ -734,6 +756,7 @@ int main(void)
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
 		cmocka_unit_test(a_race_again_and_again), cmocka_unit_test(races_of_many_words),
+		cmocka_unit_test(races_of_words_side_by_side),
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),

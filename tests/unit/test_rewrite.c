@@ -732,7 +732,7 @@ static void race_follows_releases_and_acquires(void **state)
 	            "st.local.u32 [%d1+7], %ws_b32_1;\n\tatom.release.gpu.global.add.u32 %r1, [%d1], 1;\n\t"
 	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+8], %ws_b32_0;\n"
 	            "@%ws_kept_pred_0 bra $ws_1;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
-	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_1:\n\tmov.u32 %ws_b32_1, 17700;\n\tst.local.u32 [%d1+7], %ws_b32_1;\n\t"
+	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_1:\n\t"            /* and no thread acquires what is released there */
 	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
 	expect_race("st.volatile.global.u64 [%d1], %d2;\nfence.proxy.alias;\nret;",
 	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\t"
