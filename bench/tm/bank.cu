@@ -1,18 +1,20 @@
 /* BANK: each transaction withdraws from one account and deposits in another (Holey 2015, 4.2.1 and table 4.1: 2 reads and 2
  * writes; 128 blocks of 128 threads, 18M commits in all; 2K to 1024K accounts in 4.3.2). size is the number of accounts. Of a
- * hundred, `reading` only look at both.
+ * hundred, `reading` only look at both. Or an account is its own lock while it has a value that none ever has.
  * Result: every account, as on the CPU. */
+#include <climits>
 #include "tm_bench.cuh"
 
 struct bank : work {
 	struct job { unsigned from, to; long long sum; };     /* sum < 0: what both have is added up, and nothing changed */
-	enum { WAYS = 1 };
+	enum { WAYS = 2, OWN_LOCKS = 1 };
+	enum : long long { LOCKED = LLONG_MIN };              /* no account has so little */
 
 	const char *name;
 	long long *account;
 	unsigned *locks;
 
-	static const char *way_name(int) { return "fgl"; }
+	static const char *way_name(int way) { return way ? "fgl-word" : "fgl"; }
 	ws_tm_features features() const { return { 2, 2, 2, 0 }; }
 	template <class F> void arrays(F f)
 	{
@@ -34,18 +36,18 @@ struct bank : work {
 
 	template <class A> BOTH bool section(A a, job j) const
 	{
-		long long from = a.read(&account[j.from]), to;      /* all lanes of a warp read together, those that only look as well */
+		long long from = a.read(&account[j.from], (long long)LOCKED), to;      /* all lanes of a warp read together, those that only look as well */
 
 		if (j.sum >= 0)
-			a.write(&account[j.from], from - j.sum);
-		to = a.read(&account[j.to]);
+			a.write(&account[j.from], from - j.sum, (long long)LOCKED);
+		to = a.read(&account[j.to], (long long)LOCKED);
 		if (j.sum >= 0)
-			a.write(&account[j.to], to + j.sum);
+			a.write(&account[j.to], to + j.sum, (long long)LOCKED);
 		return j.sum >= 0 || from + to != -1;
 	}
 
 	/* Both locks or none: nobody waits while it has one, so no order of locks is needed. */
-	template <int WAY> BOTH outcome try_section(job j) const
+	BOTH outcome try_locks(job j) const
 	{
 		outcome out = FAILED;
 
@@ -60,6 +62,32 @@ struct bank : work {
 		give_back(&locks[j.from]);
 		return out;
 	}
+
+	BOTH static long long take(long long *p)
+	{
+#ifdef __CUDA_ARCH__
+		return (long long)atomicExch((unsigned long long *)p, (unsigned long long)LOCKED);
+#else
+		return __atomic_exchange_n(p, (long long)LOCKED, __ATOMIC_ACQUIRE);
+#endif
+	}
+
+	/* An account is its own lock while it has this value. */
+	BOTH outcome try_words(job j) const
+	{
+		long long sum = j.sum < 0 ? 0 : j.sum, from = take(&account[j.from]), to;
+
+		if (from == LOCKED)
+			return FAILED;
+		to = take(&account[j.to]);
+		if (to != LOCKED) {
+			before_unlock();
+			plainly().write(&account[j.to], to + sum);
+		}
+		plainly().write(&account[j.from], to != LOCKED ? from - sum : from);
+		return to != LOCKED ? DONE : FAILED;
+	}
+	template <int WAY> BOTH outcome try_section(job j) const { return WAY ? try_words(j) : try_locks(j); }
 
 	bool right(const bank &want) const { return !memcmp(account, want.account, o.size * sizeof *account); }
 };

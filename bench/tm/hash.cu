@@ -2,12 +2,13 @@
  * table 4.1: 120 blocks of 160 threads, 32K commits in all; 1 read and 2 writes, or 4 and 8; tables of 256 to 128K entries
  * in 4.3.2). size is the number of lists. Result: every element once, in its list. */
 #define WS_TM_LATER 3       /* for HASH-M */
+#define WS_TM_SPARES 4
 #include "tm_bench.cuh"
 
 /* N: elements a transaction. */
 template <unsigned N> struct hash : work {
 	typedef unsigned job;                   /* the first one */
-	enum { WAYS = N == 1 ? 2 : 1 };
+	enum { WAYS = N == 1 ? 2 : 1, OWN_LOCKS = 1 };
 	enum : unsigned { LOCKED = ~0u };
 
 	const char *name;
@@ -33,8 +34,8 @@ template <unsigned N> struct hash : work {
 		for (unsigned e = first; a.ok() && e < first + N; e++) {
 			unsigned *list = &head[list_of(e)];
 
-			a.fill(&next[e], a.read(list));
-			a.write(list, e + 1);
+			a.fill(&next[e], a.read(list, (unsigned)LOCKED));
+			a.write(list, e + 1, (unsigned)LOCKED);
 		}
 		return true;
 	}

@@ -13,7 +13,9 @@
  *     arrays(f)                      calls f(&pointer, elements, kept) for each array; kept: no section changes it
  *     prepare()                      fills the arrays, which are on the host and zero
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
- *     section(a, job)                does it, with a.read, a.write, a.ok, a.fill for what nobody else can reach yet, a.glance for what
+ *     OWN_LOCKS                      whether section() says of its words that they have a value to spare: it is then played with pstm where
+ *                                    these are their own locks (ws_tx_take_T) as well
+ *     section(a, job)                does it, with a.read, a.write (each with the word's spare value, or without), a.ok, a.fill for what nobody else can reach yet, a.glance for what
  *                                    it does not rely on and reads before its first write, a.conflict; returns whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
@@ -53,6 +55,7 @@ struct options {
 /* -DTM_BENCH_ONE_KERNEL compiles one kernel for all engines, which asks the handle: for tests, in a fraction of the time. */
 
 struct work {
+	enum { OWN_LOCKS = 0 };
 	enum : unsigned { ENGINES = TM_BENCH_ENGINES };      /* bits of those it is played with; pstm, hstm and, if features() do not say opaque, istm at least */
 	options o;
 	unsigned total;                     /* sections */
@@ -119,6 +122,8 @@ static inline int tell(const char *name, const char *way, outcome_of_way w, cons
 struct plainly {
 	template <class T> BOTH T read(const T *p) { return *(const volatile T *)p; }
 	template <class T> BOTH void write(T *p, T v) { *(volatile T *)p = v; }
+	template <class T> BOTH T read(T *p, T) { return read(p); }
+	template <class T> BOTH void write(T *p, T v, T) { write(p, v); }
 	template <class T> BOTH void fill(T *p, T v) { *(volatile T *)p = v; }
 	template <class T> BOTH T glance(const T *p) { return read(p); }
 	BOTH void conflict() {}
@@ -134,10 +139,23 @@ struct in_transaction {
 	__device__ __forceinline__ void write(unsigned *p, unsigned v) { ws_tx_write_u32(tx, p, v); }
 	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
 	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
+	template <class T> __device__ __forceinline__ T read(T *p, T) { return read(p); }
+	template <class T> __device__ __forceinline__ void write(T *p, T v, T) { write(p, v); }
 	__device__ __forceinline__ void fill(unsigned *p, unsigned v) { ws_tx_fill_u32(tx, p, v); }
 	template <class T> __device__ __forceinline__ T glance(const T *p) { return *(const volatile T *)p; }
 	__device__ __forceinline__ void conflict() { ws_tx_conflict(tx); }
 	__device__ __forceinline__ bool ok() { return ws_tx_ok(tx); }
+};
+
+/* Words with a spare value are their own locks. */
+struct in_own_locks : in_transaction {
+	using in_transaction::read;
+	using in_transaction::write;
+	__device__ __forceinline__ in_own_locks(struct ws_tx *t) : in_transaction{ t } {}
+	__device__ __forceinline__ unsigned read(unsigned *p, unsigned spare) { return ws_tx_take_u32(tx, p, spare); }
+	__device__ __forceinline__ long long read(long long *p, long long spare) { return ws_tx_take_i64(tx, p, spare); }
+	__device__ __forceinline__ void write(unsigned *p, unsigned v, unsigned spare) { ws_tx_put_u32(tx, p, v, spare); }
+	__device__ __forceinline__ void write(long long *p, long long v, long long spare) { ws_tx_put_i64(tx, p, v, spare); }
 };
 
 /* ---- locks, on the device and on the host ---- */
@@ -189,7 +207,7 @@ __device__ static inline unsigned this_thread(void) { return blockIdx.x * blockD
 __device__ static inline unsigned threads_in_all(void) { return gridDim.x * blockDim.x; }
 
 /* ENGINE: the handle's, which the compiler then knows, so that the code of the others is left out. WS_TM_ENGINES: it asks. */
-template <unsigned ENGINE, class W> __global__ void with_transactions(struct ws_tm tm, W w)
+template <unsigned ENGINE, class W, class A = in_transaction> __global__ void with_transactions(struct ws_tm tm, W w)
 {
 	if (ENGINE < WS_TM_ENGINES)
 		tm.engine = ENGINE;
@@ -204,7 +222,7 @@ template <unsigned ENGINE, class W> __global__ void with_transactions(struct ws_
 		if (done)
 			job = w.nth(i);
 		WS_TX_TRY(&tx)
-			changed = w.section(in_transaction{ &tx }, job);
+			changed = w.section(A{ &tx }, job);
 		done = ws_tx_done(&tx);
 		if (changed && done && w.changed)
 			*w.changed = 1;
@@ -498,24 +516,38 @@ static inline ws_tm_config config_for(const options &o)
 }
 
 /* Every section must have been committed once. */
-template <class W> static int play_engine(game<W> &g, unsigned engine)
+template <class W, class F> static int play_handle(game<W> &g, unsigned engine, const char *way, F launch)
 {
 	const W &w = g.device;
 	ws_tm_config config = config_for(w.o);
 	ws_tm_stats stats;
 	ws_tm tm;
 
-	if (!wanted(w.o, ws_tm_engine_name(engine)) || !(W::ENGINES >> engine & 1))
-		return 0;
 	config.engine = (enum ws_tm_engine)engine;
 	CHECK(ws_tm_create(&tm, &config));
-	outcome_of_way out = best(g, [&] { CHECK(ws_tm_reset_stats(&tm)); },
-	                          [&] { launch_transactions(tm, w); });
+	outcome_of_way out = best(g, [&] { CHECK(ws_tm_reset_stats(&tm)); }, [&] { launch(tm, w); });
 	CHECK(ws_tm_read_stats(&tm, &stats));
 	CHECK(ws_tm_destroy(&tm));
 	out.right = out.right && stats.commits > 0 && stats.commits % w.total == 0 && (w.changed || stats.commits == w.total);
-	return tell(w.name, ws_tm_engine_name(engine), out, &stats);
+	return tell(w.name, way, out, &stats);
 }
+
+template <class W> static int play_engine(game<W> &g, unsigned engine)
+{
+	const char *way = ws_tm_engine_name(engine);
+
+	if (!wanted(g.device.o, way) || !(W::ENGINES >> engine & 1))
+		return 0;
+	return play_handle(g, engine, way, launch_transactions<W>);
+}
+
+template <class W, bool OWN_LOCKS = W::OWN_LOCKS> struct own_locks {
+	static int play(game<W> &) { return 0; }
+};
+template <class W> struct own_locks<W, true> {
+	static void launch(const ws_tm &tm, const W &w) { with_transactions<WS_TM_PSTM, W, in_own_locks><<<w.o.blocks, w.o.threads>>>(tm, w); }
+	static int play(game<W> &g) { return wanted(g.device.o, "pstm-word") ? play_handle(g, WS_TM_PSTM, "pstm-word", launch) : 0; }
+};
 
 /* The same with engine auto: launches until it has settled, and one more, which is the one that is told of. */
 template <class W> static int play_auto(game<W> &g)
@@ -570,6 +602,7 @@ template <class W> static int play(W w)
 	bad += play_locks<W::WAYS - 1, W>::all(g);
 	for (unsigned e = 0; e < WS_TM_ENGINES; e++)
 		bad += play_engine(g, e);
+	bad += own_locks<W>::play(g);
 	bad += play_auto(g);
 	return bad;
 }

@@ -20,7 +20,7 @@
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
  * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_LATER=N (0 to 3; tm/log.cuh):
- * with pstm, more writes that are made at the commit. -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
+ * with pstm, more writes that are made at the commit. -DWS_TM_SPARES=N: words that are their own lock and in registers (tm/spare.cuh). -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
  * dozens of sections. */
 #ifndef WARPSAFE_TM_CUH
 #define WARPSAFE_TM_CUH
@@ -127,7 +127,7 @@ WS_TX_FN int ws_tx__engine_commit(struct ws_tx *tx)
 WS_TX_FN void ws_tx__engine_release(struct ws_tx *tx, int committed)
 {
 	switch (ws_tx__engine(tx)) {
-	case WS_TM_PSTM: ws_tx__pstm_release(tx); break;
+	case WS_TM_PSTM: ws_tx__pstm_release(tx, committed); break;
 	case WS_TM_ESTM: ws_tx__estm_release(tx); break;
 	case WS_TM_ISTM: ws_tx__istm_release(tx, committed); break;
 	case WS_TM_HSTM: ws_tx__hstm_release(tx, committed); break;
@@ -183,8 +183,9 @@ WS_TX_FN void ws_tx__give_up(struct ws_tx *tx)
 {
 	if (ws_tx__engine(tx) != WS_TM_PSTM || tx->n || tx->inners)
 		return;
-	ws_tx__pstm_release(tx);
+	ws_tx__pstm_release(tx, 0);
 	ws_tx__forget_near(tx);
+	ws_tx__forget_spares(tx);
 	tx->last_at = tx->held = 0;
 	ws_tx__forget_later(tx);
 }
@@ -534,6 +535,8 @@ WS_TX_FN void ws_tx_fill_pointer(struct ws_tx *tx, void *p, const void *value)
 	ws_tx__fill_word(tx, (unsigned long long)p, sizeof value, (unsigned long long)value);
 }
 
+#include "tm/spare.cuh"
+
 /* ---- inside a section ---- */
 
 /* Whether the attempt still has a chance. */
@@ -680,6 +683,7 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 			ws_tx__store(ws_tx__what(e), ws_tx__size(e), e->value);
 	tx->last_at = tx->held = 0;
 	ws_tx__forget_later(tx);
+	ws_tx__undo_spares(tx);
 }
 
 /* A read-only section of an engine that has these wait (estm.cuh). */
@@ -817,6 +821,7 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	tx->inners = 0;
 	ws_tx__empty_log(tx);
 	ws_tx__forget_near(tx);
+	ws_tx__forget_spares(tx);
 	tx->base = tx->other = tx->kept = 0;
 	tx->last_at = tx->held = 0;
 	ws_tx__forget_later(tx);
@@ -893,6 +898,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->level = tx->base = tx->other = tx->alone = tx->kept = tx->memory = tx->inner = tx->inners = 0;
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
+	ws_tx__forget_spares(tx);
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -1048,7 +1054,8 @@ WS_TX_FN void ws_tx__enter_reads(struct ws_tx *tx)
 WS_TX_STEP unsigned ws_tx__either(struct ws_tx *tx)
 {
 	tx->other = 0;
-	ws_tx__settle(tx);
+	if (ws_tx__settle(tx))
+		ws_tx__spill_all(tx);
 	tx->base = tx->n;
 	return tx->n + 1;
 }
@@ -1090,7 +1097,7 @@ enum { WS_TX_INNER_TRIES = 3 };
 /* Begins an inner section, or a try of it; the number is for its end: log entries from before + 1, tries in the upper half. */
 WS_TX_STEP unsigned long long ws_tx__inner(struct ws_tx *tx)
 {
-	if (!ws_tx_ok(tx) || !ws_tx__settle(tx))
+	if (!ws_tx_ok(tx) || !ws_tx__settle(tx) || !ws_tx__spill_all(tx))
 		return 0;
 	tx->inners++;
 	tx->inner = WS_TX_INNER_DONE;

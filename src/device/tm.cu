@@ -39,6 +39,22 @@ HELPER u64 atomicCAS(u64 *p, u64 old, u64 value)
 	return was;
 }
 
+HELPER u32 atomicExch(u32 *p, u32 value)
+{
+	u32 was;
+
+	asm volatile("atom.exch.b32 %0, [%1], %2;" : "=r"(was) : "l"(p), "r"(value) : "memory");
+	return was;
+}
+
+HELPER u64 atomicExch(u64 *p, u64 value)
+{
+	u64 was;
+
+	asm volatile("atom.exch.b64 %0, [%1], %2;" : "=l"(was) : "l"(p), "l"(value) : "memory");
+	return was;
+}
+
 HELPER u32 atomicAdd(u32 *p, u32 value)
 {
 	u32 was;
@@ -74,6 +90,7 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 /* What tm.cuh keeps as functions is added to the program by its name. */
 #define WS_TX_RARE SLOW
 #define WS_TM_ALWAYS_AMONG 1
+#define WS_TM_SPARES 0               /* plain code says of no word that it has a value to spare */
 #define ws_tx__nobody_active __warpsafe_tm_nobody_active
 #define ws_tx__pop __warpsafe_tm_pop
 #define ws_tx__take_block __warpsafe_tm_take_block

@@ -2,7 +2,7 @@
  * every attempt is recorded by the header's hooks, and the host looks for a cycle.
  *
  *     history [engine=NAME] [granularity=N] [words=N] [blocks=N] [threads=N] [sections=N] [seed=N] [entries=N] [patience=N]
- *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1] [readers=1] [inner=1] [repeat=N] [looks=N] [--opacity]
+ *             [heap=BYTES] [broken=N] [group=1|2|3] [alone=1] [readers=1] [inner=1] [repeat=N] [looks=N] [spare=1] [--opacity]
  *
  * Every value written is unique and every word is read before it is written, so values alone tell who read from whom and in
  * which order a word's values came (Adya 1999, 4.2: dependency graph; no order is taken from the engine under test). Committed
@@ -13,6 +13,7 @@
  * alone=1: attempts are counted, every fourth section becomes irrevocable half way, and those that write nothing say so.
  * readers=1: every other thread only reads, in sections that say so. With estm none of these may abort.
  * inner=1: a part of each section is an inner one (WS_TX_INNER) or an alternative (WS_TX_EITHER), of which some are undone.
+ * spare=1 (with -DTHREADS_ONLY): every other word is its own lock (ws_tx_take_u64).
  * repeat=N: with N seeds, one after the other, until one shows a violation (the random schedule of each launch is another one).
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
@@ -49,7 +50,7 @@ __constant__ unsigned looks;         /* how often a reader looks at what is bein
 struct event { unsigned what, word; unsigned long long value; };
 struct recorder {
 	event *events;
-	unsigned alone, readers, inner, lanes, room, *used, *start, *dropped, *reader_aborts;
+	unsigned alone, readers, inner, spare, lanes, room, *used, *start, *dropped, *reader_aborts;
 	unsigned long long *words;
 };
 __constant__ recorder record;
@@ -107,8 +108,26 @@ __device__ void write_one(struct ws_tx *, unsigned long long *p, unsigned long l
 }
 __device__ void cancel_it(struct ws_tx *) {}
 #else
+#ifdef THREADS_ONLY
+__device__ bool own_lock(unsigned long long *p) { return record.spare && (p - record.words) % 2 == 0; }
+__device__ void read_one(struct ws_tx *tx, unsigned long long *p)
+{
+	if (own_lock(p))
+		ws_tx_take_u64(tx, p, ~0ull);
+	else
+		ws_tx_read_u64(tx, p);
+}
+__device__ void write_one(struct ws_tx *tx, unsigned long long *p, unsigned long long v)
+{
+	if (own_lock(p))
+		ws_tx_put_u64(tx, p, v, ~0ull);
+	else
+		ws_tx_write_u64(tx, p, v);
+}
+#else
 __device__ void read_one(struct ws_tx *tx, unsigned long long *p) { ws_tx_read_u64(tx, p); }
 __device__ void write_one(struct ws_tx *tx, unsigned long long *p, unsigned long long v) { ws_tx_write_u64(tx, p, v); }
+#endif
 __device__ void cancel_it(struct ws_tx *tx) { ws_tx_abort(tx); }
 
 /* A group whose lanes take turns. */
@@ -305,7 +324,7 @@ __global__ void work_objects(struct ws_tm tm, unsigned words, unsigned sections,
 
 struct options {
 	unsigned engine, granularity, words, blocks, threads, sections, seed, entries, patience, heap, broken, group, alone, readers, inner,
-		repeat, looks, opacity;
+		repeat, looks, spare, opacity;
 };
 
 struct attempt {
@@ -476,7 +495,7 @@ template <typename T> static std::vector<T> host(const T *p, size_t n)
 static unsigned play(const options &o)
 {
 	unsigned lanes = o.group == 0 ? 1 : o.group == 2 ? 32 : o.threads, n = o.blocks * o.threads / lanes, room = o.sections * 40 + 100;
-	recorder r = { device<event>((size_t)n * room), o.alone, o.readers, o.inner, lanes, room, device<unsigned>(n), device<unsigned>(n),
+	recorder r = { device<event>((size_t)n * room), o.alone, o.readers, o.inner, o.spare, lanes, room, device<unsigned>(n), device<unsigned>(n),
 	               device<unsigned>(n), device<unsigned>(1), device<unsigned long long>(o.words) };
 	bool opaque = WS_TM_OPAQUE(o.engine) || o.opacity;
 	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap, o.alone };
@@ -531,9 +550,9 @@ static unsigned play(const options &o)
 static unsigned *option(options *o, const char *name, size_t length)
 {
 	static const char *const names[] = { "granularity", "words", "blocks", "threads", "sections", "seed", "entries",
-	                                     "patience", "heap", "broken", "group", "alone", "readers", "inner", "repeat", "looks" };
+	                                     "patience", "heap", "broken", "group", "alone", "readers", "inner", "repeat", "looks", "spare" };
 	unsigned *const at[] = { &o->granularity, &o->words, &o->blocks, &o->threads, &o->sections, &o->seed, &o->entries,
-	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone, &o->readers, &o->inner, &o->repeat, &o->looks };
+	                         &o->patience, &o->heap, &o->broken, &o->group, &o->alone, &o->readers, &o->inner, &o->repeat, &o->looks, &o->spare };
 
 	for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strlen(names[i]) == length && !strncmp(name, names[i], length))
@@ -543,7 +562,7 @@ static unsigned *option(options *o, const char *name, size_t length)
 
 int main(int argc, char **argv)
 {
-	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0, 0, 0, 1, 4096, 0 };
+	options o = { 0, 4, 6, 2, 64, 4, 1, 1024, 24, 65536, 0, 0, 0, 0, 0, 1, 4096, 0, 0 };
 #ifdef MARKED
 	unsigned first = WS_TM_ISTM, last = first + 1, bad = 0, *at;
 #else

@@ -345,6 +345,79 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
+/* Words that are their own lock, of each type: put and then taken they are what was put. A section that is cancelled leaves them as they were. */
+__device__ void spare_types(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *w = s->words + self() * 16;
+
+	for (unsigned cancel = 0; cancel < 2; cancel++) {
+		WS_TX(tx) {
+			ws_tx_put_i32(tx, (int *)w, -5 - (int)cancel, -1);
+			ws_tx_put_u32(tx, w + 1, 5 + cancel, ~0u);
+			ws_tx_put_i64(tx, (long long *)(w + 2), -6000000000, 1);
+			ws_tx_put_u64(tx, (unsigned long long *)(w + 4), 6000000000 + cancel, 1);
+			ws_tx_put_f32(tx, (float *)(w + 6), -0.25f, -1.0f);
+			ws_tx_put_f64(tx, (double *)(w + 8), 1e300, -1);
+			ws_tx_put_pointer(tx, w + 10, w, s + 1);
+			bool right = ws_tx_take_i32(tx, (int *)w, -1) == -5 - (int)cancel && ws_tx_take_u32(tx, w + 1, ~0u) == 5 + cancel;
+			right = right && ws_tx_take_i64(tx, (long long *)(w + 2), 1) == -6000000000;
+			right = right && ws_tx_take_u64(tx, (unsigned long long *)(w + 4), 1) == 6000000000 + cancel;
+			right = right && ws_tx_take_f32(tx, (float *)(w + 6), -1.0f) == -0.25f;
+			right = right && ws_tx_take_f64(tx, (double *)(w + 8), -1) == 1e300 && ws_tx_take_pointer(tx, w + 10, s + 1) == w;
+			must(s, right || !ws_tx_ok(tx));
+			if (cancel)
+				ws_tx_abort(tx);
+		}
+		must(s, ws_tx_status(tx) == (cancel ? WS_TX_CANCELLED : WS_TX_COMMITTED));
+		must(s, *(int *)w == -5 && w[1] == 5 && *(unsigned long long *)(w + 4) == 6000000000 && *(double *)(w + 8) == 1e300);
+	}
+}
+
+/* More of them than are kept in registers, counted up by all threads, also in parts that are undone, beside a word that is none. */
+__device__ void spare_many(struct ws_tx *tx, struct shared *s)
+{
+	if (self() % 4)
+		return;
+	WS_TX(tx) {
+		for (unsigned i = 0; ws_tx_ok(tx) && i < 5; i++)
+			ws_tx_put_u32(tx, s->words + i, ws_tx_take_u32(tx, s->words + i, ~0u) + 1, ~0u);
+		WS_TX_INNER(tx) {
+			for (unsigned i = 0; ws_tx_ok(tx) && i < 6; i++)
+				ws_tx_put_u32(tx, s->words + i, 1000, ~0u);
+			ws_tx_abort_inner(tx);
+		}
+		ws_tx_put_u32(tx, s->words + 5, ws_tx_take_u32(tx, s->words + 5, ~0u) + 1, ~0u);
+		WS_TX_EITHER(tx) {
+			ws_tx_put_u32(tx, s->words, 1000, ~0u);
+			ws_tx_write_u32(tx, s->words + 6, 1000);
+			ws_tx_retry(tx);
+		}
+		WS_TX_OR(tx)
+			ws_tx_write_u32(tx, s->words + 6, ws_tx_read_u32(tx, s->words + 6) + 1);
+	}
+	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
+}
+
+/* As in publish: plain data by a word that is its own lock. */
+__device__ void spare_publish(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *data = s->words + 64 * (self() % THREADS), *full = data + 32, seen = 1;
+
+	if (blockIdx.x == 0) {
+		data[0] = 1;
+		WS_TX(tx)
+			ws_tx_put_u32(tx, full, 1, 2);
+		return;
+	}
+	WS_TX(tx) {
+		if (!ws_tx_take_u32(tx, full, 2))
+			ws_tx_retry(tx);
+		else if (WS_TM_OPAQUE(tx->tm.engine))
+			seen = data[0];
+	}
+	must(s, seen == 1 && data[0] == 1);
+}
+
 /* Attempts one by one: each thread adds 1 eight times, two of which are cancelled. What was peeked at is tried again when it was out of date,
  * and an attempt sees its own writes. */
 __device__ void tries(struct ws_tx *tx, struct shared *s)
@@ -421,7 +494,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 }
 
 #define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
-	X(irrevocable) X(read_only) X(tries)
+	X(irrevocable) X(read_only) X(tries) X(spare_types) X(spare_many) X(spare_publish)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \
@@ -453,6 +526,8 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		        s->words[10] == ALL / 8 && s->words[159] == ALL / 8;
 	else if (!strcmp(name, "read_only"))
 		right = right && s->words[0] == ALL / 8 * 6 && s->words[1] == ALL / 8 * 6;
+	for (int i = 0; i < 7 && !strcmp(name, "spare_many"); i++)
+		right = right && s->words[i] == ALL / 4;
 	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)
 		right = right && s->words[i] == ALL / 8 - ALL / 32;
 	return right;

@@ -50,6 +50,13 @@ enum { WS_TX_NEAR = 4 };
 #endif
 enum { WS_TX_LATERS = WS_TM_LATER ? WS_TM_LATER : 1 };       /* an array has one */
 
+/* Engine pstm: words that are their own lock (spare.cuh) which a transaction keeps in registers; further ones go to the log. 0: none is its
+ * own lock, and ws_tx_take_T is ws_tx_read_T. */
+#ifndef WS_TM_SPARES
+#define WS_TM_SPARES 2
+#endif
+enum { WS_TX_SPARES = WS_TM_SPARES ? WS_TM_SPARES : 1 };
+
 /* For the tests of the tests alone: leaves out one step by its number, and the history checker must notice. */
 #ifndef WS_TM_BREAK
 #define WS_TM_BREAK 0
@@ -80,6 +87,10 @@ enum ws_tx_inner {
 	WS_TX_INNER_UNDONE    /* and it was undone */
 };
 
+/* A word that is its own lock, while a transaction has it: as in a log entry of WS_TX_HOLD (0: none), what the transaction has made of it, and
+ * what was there. */
+struct ws_tx_spare { unsigned long long where, value, before; };
+
 struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG]; };
 
 /* One a thread. The log is a variable of its own because it is indexed: all else can then stay in registers. */
@@ -104,6 +115,8 @@ struct ws_tx {
 	unsigned long long last_before; /* what was there, if it is held back */
 	unsigned held;        /* the last word was written, but not yet in memory */
 	struct ws_tm_entry later[WS_TX_LATERS]; /* writes before that one that are not in memory either, newest first; where 0: none */
+	struct ws_tx_spare spare[WS_TX_SPARES]; /* newest first */
+	unsigned spilled;     /* words that are their own lock and in the log */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
@@ -119,7 +132,7 @@ struct ws_tx {
  * WS_TX_MEMORY is not of a write but of a block of memory (pool.cuh). */
 enum ws_tx_kind {
 	WS_TX_UNDO,           /* address and size of a write; value: what was there before */
-	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version */
+	WS_TX_HOLD,           /* shadow entry that belongs to this transaction; value: its version. With a size: spare.cuh */
 	WS_TX_SEEN,           /* shadow entry that was read; value: its version. hstm: address, size and value of a read */
 	WS_TX_REDO            /* deferred update: address and size of a write that is yet to be made; value: what is written */
 };
@@ -190,7 +203,39 @@ WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
 	__asm__ volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(now) : "l"(p) : "memory");
 	return now;
 }
+WS_TX_FN unsigned ws_tx__swap32(unsigned *p, unsigned now)
+{
+	unsigned old;
+
+	if (WS_TM_BREAK == 7)
+		return atomicExch(p, now);
+	__asm__ volatile("atom.acquire.gpu.exch.b32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(now) : "memory");
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long long now)
+{
+	unsigned long long old;
+
+	if (WS_TM_BREAK == 7)
+		return atomicExch(p, now);
+	__asm__ volatile("atom.acquire.gpu.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(now) : "memory");
+	return old;
+}
 #else
+WS_TX_FN unsigned ws_tx__swap32(unsigned *p, unsigned now)
+{
+	unsigned old = atomicExch(p, now);
+
+	ws_tx__acquire_fence();
+	return old;
+}
+WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long long now)
+{
+	unsigned long long old = atomicExch(p, now);
+
+	ws_tx__acquire_fence();
+	return old;
+}
 WS_TX_FN unsigned ws_tx__take32(unsigned *p, unsigned was, unsigned now)
 {
 	unsigned old = atomicCAS(p, was, now);
@@ -362,6 +407,14 @@ WS_TX_FN void ws_tx__forget_later(struct ws_tx *tx)
 		tx->later[k].where = 0;
 }
 
+WS_TX_FN void ws_tx__forget_spares(struct ws_tx *tx)
+{
+	tx->spilled = 0;
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		tx->spare[k].where = 0;
+}
+
 /* ---- chunks of the heap ---- */
 
 /* Each has a word of its own in `links`: 0 while it is free, else 2 + number of the chunk below it in the same log, or 1. It is
@@ -454,6 +507,14 @@ WS_TX_FN void ws_tx__append(struct ws_tx *tx, unsigned long long where, unsigned
 
 	e->where = where;
 	e->value = value;
+}
+
+/* The entry that was appended last. */
+WS_TX_FN struct ws_tm_entry *ws_tx__newest(const struct ws_tx *tx)
+{
+	unsigned i = tx->n - 1;
+
+	return i < WS_TM_LOG ? &tx->log->own[i] : ws_tx__in_chunk(tx, tx->chunk, (i - WS_TM_LOG) % WS_TM_CHUNK);
 }
 
 /* Goes through the log from the newest entry to the oldest. */

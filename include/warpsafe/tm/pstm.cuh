@@ -37,19 +37,46 @@ WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
 	return 2;
 }
 
-/* Gives all entries back; the caller has put a fence before. */
-WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx)
+/* Gives back a word that is its own lock: by what is stored there. */
+WS_TX_FN void ws_tx__give_word(unsigned long long where, unsigned long long value)
+{
+	struct ws_tm_entry e = { where, 0 };
+
+	ws_tx__store(ws_tx__what(&e), ws_tx__size(&e), value);
+}
+
+/* One entry of the log; *now is what the transaction has made of a word whose entry comes next (spare.cuh). */
+WS_TX_FN void ws_tx__pstm_give(const struct ws_tx *tx, const struct ws_tm_entry *e, int committed, unsigned long long *now)
+{
+	unsigned size = (unsigned)(e->where >> 60 & 3);
+
+	if (ws_tx__kind(e) != WS_TX_HOLD)
+		return;
+	if (WS_TM_SPARES && size == 1)
+		*now = e->value;
+	else if (WS_TM_SPARES && size)
+		ws_tx__give_word(e->where, committed ? *now : e->value);
+	else
+		ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+}
+
+/* Gives all entries back, and all words that are their own lock; the caller has put a fence before. */
+WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx, int committed)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
+	unsigned long long now = 0;
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
 		if (tx->near[k])
 			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
-	while (ws_tx__near_full(tx) && (e = ws_tx__older(tx, &w)))
-		if (ws_tx__kind(e) == WS_TX_HOLD)
-			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+#pragma unroll
+	for (unsigned k = 0; k < WS_TM_SPARES + 0u; k++)
+		if (tx->spare[k].where)
+			ws_tx__give_word(tx->spare[k].where, committed || WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
+	while ((ws_tx__near_full(tx) || (WS_TM_SPARES && tx->spilled)) && (e = ws_tx__older(tx, &w)))
+		ws_tx__pstm_give(tx, e, committed, &now);
 }
 
 #endif

@@ -1,0 +1,225 @@
+/* spare.cuh - words that are their own lock. A word of 4 or 8 bytes that never has one certain value, the spare one, has it while a
+ * transaction has the word: it is taken by one exchange, which brings what was there, and given back by the store of what is to be there.
+ * So it needs no shadow entry, no load, and is held for two trips to memory less. Included by tm.cuh.
+ *
+ *     account = ws_tx_take_i64(&tx, &accounts[i], LLONG_MIN);
+ *     ws_tx_put_i64(&tx, &accounts[i], account + 1, LLONG_MIN);
+ *
+ * All sections that use the word use it so, with the same spare value. With other engines than pstm these calls are ws_tx_read_T and
+ * ws_tx_write_T, and the spare value is not used.
+ *
+ * The first WS_TM_SPARES words are kept in registers. Others go to the log as two entries of WS_TX_HOLD: one with the word's address and
+ * size (4 or 8) and what was there, and on top of it one of size 2, what the transaction has made of it; a change of that one is
+ * logged as any write is, so that a part of a section can be undone alone. What such a part has taken stays taken, as it was.
+ *
+ * An exchange of a word that somebody has changes nothing. Who gets the value has the word until the store, as with a shadow entry (strict
+ * two-phase locking), so what pstm.cuh says of serializability and opacity holds. */
+#ifndef WARPSAFE_TM_SPARE_CUH
+#define WARPSAFE_TM_SPARE_CUH
+
+/* The log entry with what the transaction has made of a word; 0: the word is not in the log. */
+WS_TX_FN struct ws_tm_entry *ws_tx__spilled(const struct ws_tx *tx, unsigned long long word)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e, *value = 0;
+
+	if (!tx->spilled)
+		return 0;
+	while ((e = ws_tx__older(tx, &w))) {
+		if (e->where == word)
+			return value;
+		if (e->where == ws_tx__where(WS_TX_HOLD, 1, 0))
+			value = e;
+	}
+	return 0;
+}
+
+/* Whether the word is this transaction's own; then what it has made of it. */
+WS_TX_FN int ws_tx__spare_value(const struct ws_tx *tx, unsigned long long word, unsigned long long *value)
+{
+	const struct ws_tm_entry *e = 0;
+	int found = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		if (tx->spare[k].where == word) {
+			*value = tx->spare[k].value;
+			found = 1;
+		}
+	if (!found)
+		e = ws_tx__spilled(tx, word);
+	if (e)
+		*value = e->value;
+	return found || e;
+}
+
+/* Writes what is in the log, so that it can be undone. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__change_spilled(struct ws_tx *tx, struct ws_tm_entry *e, unsigned long long value)
+{
+	if (!ws_tx__room(tx))
+		return 0;
+	if (WS_TM_BREAK != 38)
+		ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, 3, (unsigned long long)&e->value), e->value);
+	e->value = value;
+	return 1;
+}
+
+/* Moves the oldest word in registers, if they are full, to the log. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__spill(struct ws_tx *tx)
+{
+	struct ws_tx_spare s = tx->spare[WS_TX_SPARES - 1];
+
+	if (!s.where)
+		return 1;
+	if (!ws_tx__room(tx))
+		return 0;
+	ws_tx__append(tx, s.where, s.before);
+	if (!ws_tx__room(tx)) {
+		tx->n--;                /* it is still in registers */
+		return 0;
+	}
+	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 1, 0), s.before);
+	tx->spare[WS_TX_SPARES - 1].where = 0;
+	tx->spilled++;
+	return s.value == s.before || ws_tx__change_spilled(tx, ws_tx__newest(tx), s.value);
+}
+
+WS_TX_FN void ws_tx__shift_spares(struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = WS_TX_SPARES - 1; k > 0; k--)
+		tx->spare[k] = tx->spare[k - 1];
+	tx->spare[0].where = 0;
+}
+
+/* All of them, before a part that can be undone alone. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__spill_all(struct ws_tx *tx)
+{
+#pragma unroll 1
+	for (unsigned k = 0; k < WS_TM_SPARES + 0u; k++) {
+		if (!ws_tx__spill(tx))
+			return 0;
+		ws_tx__shift_spares(tx);
+	}
+	return 1;
+}
+
+/* Those in registers were taken since the part began that is undone, or are given back soon. */
+WS_TX_FN void ws_tx__undo_spares(struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		tx->spare[k].value = tx->spare[k].before;
+}
+
+WS_TX_FN unsigned long long ws_tx__swap(unsigned long long at, unsigned size, unsigned long long value)
+{
+	return size == 4 ? ws_tx__swap32((unsigned *)at, (unsigned)value) : ws_tx__swap64((unsigned long long *)at, value);
+}
+
+/* Makes a word this transaction's own that is not yet. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long spare)
+{
+	unsigned long long value;
+
+	if (!ws_tx__spill(tx))
+		return 0;
+	value = ws_tx__swap(at, size, spare);
+	if (value == spare && WS_TM_BREAK != 36) {
+		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
+		ws_tx__give_up(tx);
+		return 0;
+	}
+	ws_tx__shift_spares(tx);
+	tx->spare[0].where = word;
+	tx->spare[0].value = tx->spare[0].before = value;
+	return 1;
+}
+
+/* Whether these words are locks here. */
+WS_TX_FN int ws_tx__spares_used(const struct ws_tx *tx)
+{
+	return WS_TM_SPARES && ws_tx__engine(tx) == WS_TM_PSTM && !ws_tx__directly(tx);
+}
+
+/* A word of 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
+WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long spare)
+{
+	unsigned long long word = ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), value;
+
+	if (!ws_tx__spares_used(tx))
+		return ws_tx__read_word(tx, at, size);
+	if (tx->state != WS_TX_ACTIVE)
+		return 0;
+	if (!ws_tx__spare_value(tx, word, &value)) {
+		if (!ws_tx__spare_take(tx, word, at, size, spare & ~0ull >> (64 - 8 * size)))
+			return 0;
+		value = tx->spare[0].value;
+	}
+	WS_TX_ON_READ(tx, at, size, value);
+	return value;
+}
+
+/* What the transaction makes of a word that is its own. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long word, unsigned long long value)
+{
+	int found = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		if (tx->spare[k].where == word) {
+			tx->spare[k].value = value;
+			found = 1;
+		}
+	return found || ws_tx__change_spilled(tx, ws_tx__spilled(tx, word), value);
+}
+
+WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
+{
+	unsigned long long word = ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), old;
+
+	value &= ~0ull >> (64 - 8 * size);
+	spare &= ~0ull >> (64 - 8 * size);
+	if (!ws_tx__spares_used(tx)) {
+		ws_tx__write_word(tx, at, size, value);
+		return;
+	}
+	if (tx->state != WS_TX_ACTIVE)
+		return;
+	if (tx->alone == WS_TX_READS || value == spare)
+		__trap();
+	if (!ws_tx__spare_value(tx, word, &old) && !ws_tx__spare_take(tx, word, at, size, spare))
+		return;
+	if (!ws_tx__spare_change(tx, word, value))
+		return;
+	WS_TX_ON_WRITE(tx, at, size, value);
+}
+
+/* ws_tx_take_u32(tx, p, spare), ws_tx_put_u32(tx, p, value, spare) and so on. A value that is the spare one ends the kernel. */
+#define WS_TX__SPARE(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
+	WS_TX_FN TYPE ws_tx_take_##NAME(struct ws_tx *tx, TYPE *p, TYPE spare) \
+	{ \
+		return FROM_BITS((BITS)ws_tx__take_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)TO_BITS(spare))); \
+	} \
+	WS_TX_FN void ws_tx_put_##NAME(struct ws_tx *tx, TYPE *p, TYPE value, TYPE spare) \
+	{ \
+		ws_tx__put_word(tx, (unsigned long long)p, sizeof(TYPE), (unsigned long long)TO_BITS(value), (unsigned long long)TO_BITS(spare)); \
+	}
+WS_TX__SPARE(u32, unsigned, unsigned, , )
+WS_TX__SPARE(u64, unsigned long long, unsigned long long, , )
+WS_TX__SPARE(i32, int, int, , )
+WS_TX__SPARE(i64, long long, long long, , )
+WS_TX__SPARE(f32, float, unsigned, __float_as_uint, __uint_as_float)
+WS_TX__SPARE(f64, double, long long, __double_as_longlong, __longlong_as_double)
+#undef WS_TX__SPARE
+
+WS_TX_FN void *ws_tx_take_pointer(struct ws_tx *tx, void *p, const void *spare)
+{
+	return (void *)ws_tx__take_word(tx, (unsigned long long)p, sizeof(void *), (unsigned long long)spare);
+}
+WS_TX_FN void ws_tx_put_pointer(struct ws_tx *tx, void *p, const void *value, const void *spare)
+{
+	ws_tx__put_word(tx, (unsigned long long)p, sizeof(void *), (unsigned long long)value, (unsigned long long)spare);
+}
+
+#endif
