@@ -1,10 +1,12 @@
 # warpsafe - see README.md. `make` builds build/warpsafe; `make demo`, `make check`, `make bench`, `make install`.
 CC      ?= gcc
 B       ?= build
+# PTX of device code, the same for each build: tools/check makes it once for all
+GEN     ?= $(B)/gen
 PREFIX  ?= /usr/local
 OPT     ?= -O2 -g
 WARN     = -Wall -Wextra -Werror -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
-CPPFLAGS += -D_GNU_SOURCE -Isrc -I$(B)/gen
+CPPFLAGS += -D_GNU_SOURCE -Isrc -I$(GEN)
 # Contraction off: a fused multiply-add where PTX says mul and add would be a wrong result.
 CFLAGS  += -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -ffp-contract=off -fno-strict-aliasing -pthread $(SAN)
 LDFLAGS += -pthread $(SAN)
@@ -53,18 +55,18 @@ $(B)/obj/%.$(1).o: src/%.simd.c
 endef
 $(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
 
-$(B)/gen/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.h include/warpsafe/tm.cuh include/warpsafe/tm/*)
+$(GEN)/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.h include/warpsafe/tm.cuh include/warpsafe/tm/*)
 	@mkdir -p $(@D)
 	$(DEVICE_CC) $(DEVICE_FLAGS) -S $< -o $@
 
-$(B)/gen/device/race_sm90.ptx $(B)/gen/device/race_remote.ptx $(B)/gen/device/race_tensor.ptx: src/device/race.cu
-$(B)/gen/device/tm_logged.ptx: src/device/tm.cu
-$(B)/gen/device/%.c: $(B)/gen/device/%.ptx
+$(GEN)/device/race_sm90.ptx $(GEN)/device/race_remote.ptx $(GEN)/device/race_tensor.ptx: src/device/race.cu
+$(GEN)/device/tm_logged.ptx: src/device/tm.cu
+$(GEN)/device/%.c: $(GEN)/device/%.ptx
 	{ echo '#include "rewrite/rewrite.h"'; echo 'const char ws_device_$*[] ='; \
 	  sed 's/\\/\\\\/g; s/"/\\"/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } > $@
 
-.PRECIOUS: $(B)/gen/device/%.ptx $(B)/gen/device/%.c
-$(B)/obj/device/%.o: $(B)/gen/device/%.c
+.PRECIOUS: $(GEN)/device/%.ptx $(GEN)/device/%.c
+$(B)/obj/device/%.o: $(GEN)/device/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
