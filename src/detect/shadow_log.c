@@ -5,8 +5,9 @@
  * relaxed atomics of one size inside a block, whose scopes all hold the block. So they are only noted, mostly by the
  * simulator itself (struct ws_note_log), and dropped at the barrier. When writes come too, each word is tagged with the
  * thread that accessed it (shadow_tags.c), and notes go on as long as threads keep to words of their own or only read
- * them. When something else comes first, the notes become shadow state, in their order, as if they had been checked when they came; until the next barrier accesses are then
- * checked at once. Blocks whose notes mostly go that way stop taking notes, but for a try now and then. */
+ * them. When something else comes first, the notes become shadow state, in their order, as if they had been checked when they came;
+ * until the next barrier accesses are then checked at once. Blocks whose notes mostly go that way stop taking notes, but for a try
+ * now and then. */
 #include "detect/shadow_priv.h"
 
 #include <stdlib.h>
@@ -292,7 +293,7 @@ static const uint8_t *replay(struct ws_block_state *b, const struct ws_note *n, 
 
 void ws_log_flush(struct ws_block_state *b)
 {
-	const uint8_t *p = b->log.data, *end = p + b->log.used;      /* stays there until something is noted again */
+	const uint8_t *p = b->log.data, *end = p ? p + b->log.used : p;      /* stays there until something is noted again */
 
 	b->shared_written = true;
 	stop(b);

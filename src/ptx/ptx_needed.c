@@ -139,10 +139,10 @@ static bool quiet(const struct ws_ptx_func *f, uint32_t from, uint32_t to, bool 
 
 bool ws_load_needed(const struct ws_ptx_func *f, const struct ws_ptx_inst *load, struct ws_needed *n)
 {
-	const struct ws_operand *addr = &load->ops[1];
+	const struct ws_operand *addr = load->nops == 2 ? &load->ops[1] : NULL;
 	uint32_t first = 0, condition;
 
-	if (load->op != WS_OP_ld || load->guard || load->nops != 2 || addr->kind != WS_O_ADDR || addr->reg || !addr->sym ||
+	if (load->op != WS_OP_ld || load->guard || !addr || addr->kind != WS_O_ADDR || addr->reg || !addr->sym ||
 	    (load->space != WS_SPACE_SHARED && load->space != WS_SPACE_GLOBAL) || !weak(load) || !f->blocks->live_out ||
 	    !find_condition(f, load, n, &first) || !quiet(f, load->index + 1, n->at, true))
 		return false;

@@ -94,7 +94,7 @@ static void run_rows(const struct program *p, const struct arith_form *f, unsign
 		arith_row(f->src, first + l, x[l]);
 	for (unsigned k = 0; k < p->nsteps; k++) {
 		const struct step *s = &p->steps[k];
-		uint64_t *r = (uint64_t *)(regs + s->reg);
+		uint64_t *r = s->kind == LANE ? NULL : (uint64_t *)(regs + s->reg);
 		if (s->kind == LANE)
 			s->op.fn(&s->op, regs, mask);
 		for (unsigned l = 0; l < WS_WARP && s->kind != LANE; l++)
