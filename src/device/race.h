@@ -190,8 +190,8 @@ struct ws_race_launch {
 #define WS_RACE_EARLY             (1u << 26)     /* it may begin while the launch before it in its lane still runs */
 #define WS_RACE_OWN_GRID          (1u << 31)     /* of `grid`: it is none of the GPU's */
 #define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
-/* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it may still write when the call has returned, though in
- * practice it does not. */
+/* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it
+ * may still write when the call has returned, though in practice it does not. */
 enum ws_race_operation { WS_RACE_IS_LAUNCH, WS_RACE_IS_COPY, WS_RACE_IS_COPY_PERHAPS, WS_RACE_IS_FILL, WS_RACE_IS_ALLOC, WS_RACE_IS_FREE };
 #define WS_RACE_IN_STREAM(operation, stream) ((ws_race_u32)(operation) << 28 | (stream))
 #define WS_RACE_OPERATION_OF(s) ((s) >> 28)

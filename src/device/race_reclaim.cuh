@@ -5,8 +5,8 @@
  * the block ends. Entries of cells and lines still refer to them. Who takes a new segment when half of the table is in use
  * looks at some lines or cells in turn (the sweep), and makes entries of segments that were given back entries of the warp's
  * first segment, "summed up": at some time not behind the epoch that the first segment's description tells. A number is
- * taken again when two whole sweeps have begun and ended since, and some milliseconds have gone by. The sweep has phases, all lines and then all cells: a line that gets
- * cells in the first has been looked at, or its cells will be.
+ * taken again when two whole sweeps have begun and ended since, and some milliseconds have gone by. The sweep has phases, all lines
+ * and then all cells: a line that gets cells in the first has been looked at, or its cells will be.
  *
  * For who is of the same block, what is summed up is before a barrier; for others who have acquired nothing, when it was
  * is of no matter. For who has acquired something it is decided where the latest possible time is ordered, or the earliest is

@@ -9,22 +9,6 @@
 
 #define TENSOR_FIELD(t, field) ((t) + __builtin_offsetof(struct ws_race_tensor, field))
 
-HELPER u32 load8(u64 address)
-{
-	u32 v;
-
-	asm volatile("ld.global.u8 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
-	return v;
-}
-
-HELPER u32 load16(u64 address)
-{
-	u32 v;
-
-	asm volatile("ld.global.u16 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
-	return v;
-}
-
 /* ---- descriptors ---- */
 /* The row of a descriptor; 0 = it is not known. */
 HELPER u64 find_tensor(u64 map, u32 how)

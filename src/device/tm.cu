@@ -187,7 +187,8 @@ SLOW void __warpsafe_tm_end(struct thread *t)
 {
 	if (t->wrote)                /* ws_tx_end has a fence between this and what it gives back */
 		draw_time(&t->tx);
-	if (t->tx.state == WS_TX_DOOMED && t->tx.why == WS_TM_WAITS && WS_TM_BREAK != 34) /* it keeps what it has read; the thread's own variables are as before */
+	/* It keeps what it has read; the thread's own variables are as before. */
+	if (t->tx.state == WS_TX_DOOMED && t->tx.why == WS_TM_WAITS && WS_TM_BREAK != 34)
 		ws_tx__undo(&t->tx, 0);
 	ws_tx_end(&t->tx);
 	if (ws_tx_status(&t->tx) == WS_TX_TOO_LARGE)

@@ -91,7 +91,8 @@ SLOW void __warpsafe_tm_tell(u64 event, u64 at, u32 site)
 
 	if (kind == WS_TM_EVENT_START)
 		record_launch();
-	__warpsafe_tm_record(kind, kind == WS_TM_EVENT_ENDED || kind == WS_TM_EVENT_VALUE ? 0 : at, (u32)(event >> WS_TM_EVENT_BYTES_AT) & 0x3f, at, record_begin(), site);
+	__warpsafe_tm_record(kind, kind == WS_TM_EVENT_ENDED || kind == WS_TM_EVENT_VALUE ? 0 : at,
+	                     (u32)(event >> WS_TM_EVENT_BYTES_AT) & 0x3f, at, record_begin(), site);
 }
 
 /* The thread's own variables are nobody else's. */

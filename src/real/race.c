@@ -139,7 +139,8 @@ static bool allocate(struct ws_real_gpu *g)
 static bool share(struct ws_real_gpu *g)
 {
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
-	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), more = proofs + sizeof(struct ws_race_launches), all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
+	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), more = proofs + sizeof(struct ws_race_launches);
+	size_t all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0, table = 0;
 

@@ -896,8 +896,9 @@ static unsigned most_threads(const struct ws_ptx_func *f)
  * checks would like: with more than 64 each it could not be launched. Fewer let more warps run at a time: 32 all that a
  * multiprocessor has room for. So a kernel that may run without checks, where nothing else counts, gets along with what it
  * itself (alone: all of it runs so) and the checks' fast parts need; their calls save registers in memory then. One that has checks
- * in every launch, or fences (checks: any at all), spends its time in those calls: there 64 are faster (on an H200 1.3 times in a search through a graph, 1.1
- * where a block sums up what others have released). Products of warpgroups have their results in registers: as many as the kernel itself needs. */
+ * in every launch, or fences (checks: any at all), spends its time in those calls: there 64 are faster (on an H200 1.3 times in a
+ * search through a graph, 1.1 where a block sums up what others have released). Products of warpgroups have their results in
+ * registers: as many as the kernel itself needs. */
 static void limit_registers(struct body *b, bool alone, bool checks)
 {
 	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24 };

@@ -480,9 +480,8 @@ void ws_entry_unless(struct entry *e, const struct rare *r)
  * threads apart, or a register with bounds whose own sum does, or a loop's counter, or a quotient or remainder. With the
  * digits in order of their weights, sums of threads that differ in a digit are `extent` or more apart if each weight is at
  * least what the digits before it can come to, and extent more: as in any number system. Each of the six coordinates of a
- * thread must be in a digit, or there is only one of it, or it is pinned to one number (ranges_pin.c). Threads whose counters begin apart, and less than a step apart in
- * all, never come
- * to each other's values. */
+ * thread must be in a digit, or there is only one of it, or it is pinned to one number (ranges_pin.c). Threads whose counters begin
+ * apart, and less than a step apart in all, never come to each other's values. */
 enum { MOST_DIGITS = 6, COORDINATES = 6, DEEPEST = 4 };
 
 struct digit { uint32_t leaf; struct sum weight; };

@@ -51,7 +51,8 @@ static const struct ws_reg *flag_of(const struct values *v, const struct ws_ptx_
 {
 	const struct ws_ptx_inst *and = only_def(v, &compare->ops[1]);
 
-	if (and && and->op == WS_OP_and && and->block == compare->block && and->index < compare->index && and->nops == 3 && is_number(&and->ops[2], UINT8_MAX) && and->ops[1].kind == WS_O_REG)
+	if (and && and->op == WS_OP_and && and->block == compare->block && and->index < compare->index && and->nops == 3 &&
+	    is_number(&and->ops[2], UINT8_MAX) && and->ops[1].kind == WS_O_REG)
 		return and->ops[1].reg;
 	return compare->ops[1].kind == WS_O_REG ? compare->ops[1].reg : NULL;
 }
@@ -276,8 +277,8 @@ static const struct ws_reg *counter_in(const struct values *v, const struct ws_o
 		return NULL;
 	if (!i)
 		return o->reg;
-	if (i->op != WS_OP_sub || i->block != user->block || i->index > user->index || i->nops != 3 || i->flags & (WS_F_SAT | WS_F_CC) || i->ops[2].kind != WS_O_REG ||
-	    i->ops[2].negated || i->ops[2].component || ws_type_bytes((enum ws_type)i->type[0]) != 4)
+	if (i->op != WS_OP_sub || i->block != user->block || i->index > user->index || i->nops != 3 || i->flags & (WS_F_SAT | WS_F_CC) ||
+	    i->ops[2].kind != WS_O_REG || i->ops[2].negated || i->ops[2].component || ws_type_bytes((enum ws_type)i->type[0]) != 4)
 		return NULL;
 	from = only_def(v, &i->ops[1]);
 	*k = i->ops[1].kind == WS_O_INT ? (int32_t)i->ops[1].imm : from && sets_number(from) ? (int32_t)from->ops[1].imm : -1;

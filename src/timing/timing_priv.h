@@ -129,7 +129,13 @@ struct ws_tinst {
 	uint32_t wide;                   /* a bit a use: it has 64 bits, and two banks */
 	uint32_t *regs;                  /* places: uses, then definitions */
 };
-enum ws_sync { WS_SYNC_NONE, WS_SYNC_BLOCK /* atomics with a result have happened */, WS_SYNC_ATOMICS /* atomics have happened */, WS_SYNC_MEMORY /* stores and atomics are done */, WS_SYNC_ALL /* and all results are there */ };
+enum ws_sync {
+	WS_SYNC_NONE,
+	WS_SYNC_BLOCK,                   /* atomics with a result have happened */
+	WS_SYNC_ATOMICS,                 /* atomics have happened */
+	WS_SYNC_MEMORY,                  /* stores and atomics are done */
+	WS_SYNC_ALL                      /* and all results are there */
+};
 struct ws_tcode {
 	const struct ws_ptx_func *func;
 	struct ws_tinst *inst;           /* one an instruction of func */

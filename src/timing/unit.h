@@ -3,9 +3,10 @@
  *
  * A unit is one file in src/units with a table of functions. Its instructions are calls of functions that no module
  * defines, such as `extern "C" __device__ void __ws_lock(unsigned *p)`: they need no assembler. Such a call takes
- * the address of a word in global memory, may take a number (32 bits), and may answer yes or no (`unsigned`). When a warp comes to one, `issue` says whether requests go to the
- * memory partitions of the addresses; each arrives there, after the network and the second-level cache, like an atomic;
- * when all replies are back, `finish` moves the warp on. Until then the warp stands at the instruction.
+ * the address of a word in global memory, may take a number (32 bits), and may answer yes or no (`unsigned`). When a warp comes to
+ * one, `issue` says whether requests go to the memory partitions of the addresses; each arrives there, after the network and the
+ * second-level cache, like an atomic; when all replies are back, `finish` moves the warp on. Until then the warp stands at the
+ * instruction.
  *
  * All functions get the unit's own state first. Values change in `arrive`, which is called in the order in which a
  * partition serves: two of them never overlap. */

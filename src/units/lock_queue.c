@@ -5,8 +5,9 @@
  *
  * Departures: the reply to a request says at once whether it was granted or queued, and the hand-over is a message of its own, so
  * a hand-over costs one packet more; a lock that a thread below on its warp's stack has been given is taken back
- * when a thread inside of a critical section wants it, and the former asks again (5.2.2: else queues and nested locks deadlock); the records of all queues together are bounded (`records`, section 9.2.1), and who finds none tries
- * again. Queue records cost no time of their own, as in the paper. A free word is 0. */
+ * when a thread inside of a critical section wants it, and the former asks again (5.2.2: else queues and nested locks deadlock);
+ * the records of all queues together are bounded (`records`, section 9.2.1), and who finds none tries again. Queue records cost no
+ * time of their own, as in the paper. A free word is 0. */
 #include "units/units.h"
 
 #include <stdlib.h>
