@@ -873,12 +873,13 @@ WS_TX_FN void ws_tx__keep(struct ws_tx *tx)
 	tx->inners = tx->base = tx->other = 0;
 }
 
+/* Engines with deferred update look at what was read when they have locked what they write. */
 WS_TX_FN void ws_tx__finish(struct ws_tx *tx)
 {
 	if (ws_tx__engine(tx) == WS_TM_ESTM && tx->state == WS_TX_DOOMED && tx->why == WS_TM_WAITS)
 		ws_tx__keep(tx);
 	else
-		ws_tx__conclude(tx, ws_tx_validate(tx) && ws_tx__engine_commit(tx));
+		ws_tx__conclude(tx, (ws_tx__deferred(tx) ? ws_tx_ok(tx) : ws_tx_validate(tx)) && ws_tx__engine_commit(tx));
 }
 
 /* ---- the loop of WS_TX ---- */
