@@ -96,42 +96,40 @@ HELPER bool are_covered(const struct ahead *a, const u64 *w)
 	return fine;
 }
 
-/* R of words that had something there. */
-HELPER bool enter_again(const struct ahead *a, u64 reads, const u64 *was, const u64 *mine)
+/* R of a word of the batch: sites differ in the lowest bits alone (begin_ahead). */
+HELPER u64 read_of(const struct ahead *a, u32 k, u32 nth)
 {
-	bool fine = true;
+	return (a->mine & ~(u64)0xffffffff) | ((u32)a->mine + 4 * ((nth + k / 4) & (a->fours - 1)) + k % 4);
+}
 
-	#pragma unroll
+/* Where some R had something: as it is now. */
+HELPER bool enter_again(const struct ahead *a, u64 reads, u32 nth)
+{
+	#pragma nounroll
 	for (u32 k = 0; k < WORDS_AT_ONCE; k++) {
-		u64 r = mine[k / 4] + k % 4;
+		u64 was = load64(reads + 16 * k), mine = read_of(a, k, nth);
 
-		if (was[k] && (was[k] ^ r) >> R_SEVERAL_AT)
-			fine &= high(was[k]) < a->old && cas64(reads + 16 * k, was[k], r) == was[k];
+		if ((was ^ mine) >> R_SEVERAL_AT && !(high(was) < a->old && cas64(reads + 16 * k, was, mine) == was))
+			return false;
 	}
-	return fine;
+	return true;
 }
 
 /* Of reads of four, the first of which is that by number. False: not all of them are plainly in order, or some read could not be
- * entered. */
+ * entered. What the atomics find is not kept, for there are registers for one trip to memory then. */
 HELPER bool read_all_ordered(const struct ahead *a, u64 cells, u32 nth)
 {
-	u64 was[WORDS_AT_ONCE], mine[FOURS_AT_ONCE], any = 0;
+	u64 w[WORDS_AT_ONCE], any = 0;
 
 	#pragma unroll
-	for (u32 k = 0; k < FOURS_AT_ONCE; k++)
-		mine[k] = a->mine + 4 * ((nth + k) & (a->fours - 1));
-	#pragma unroll
 	for (u32 k = 0; k < WORDS_AT_ONCE; k++)
-		was[k] = cas64(cells + 16 * k + 8, 0, mine[k / 4] + k % 4);
-	#pragma unroll
-	for (u32 k = 0; k < WORDS_AT_ONCE; k++)
-		any |= was[k];
-	if (any && !enter_again(a, cells + 8, was, mine))        /* W is looked at when all reads are entered */
+		any |= cas64(cells + 16 * k + 8, 0, read_of(a, k, nth));
+	if (any && !enter_again(a, cells + 8, nth))      /* W is looked at when all reads are entered */
 		return false;
 	#pragma unroll
 	for (u32 k = 0; k < WORDS_AT_ONCE; k++)
-		was[k] = load64(cells + 16 * k);
-	return are_covered(a, was);
+		w[k] = load64(cells + 16 * k);
+	return are_covered(a, w);
 }
 
 #endif

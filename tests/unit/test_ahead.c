@@ -26,7 +26,8 @@ struct program {
 	bool odd_fence;                  /* and fences */
 	bool fence, barrier;
 	bool twice;                      /* the reader goes through the loop twice, */
-	bool meets;                      /* and its block meets behind each time; thread 33 writes a word behind the first */
+	bool meets;                      /* and its block meets behind each time; thread 33 writes a word behind the first, */
+	bool late;                       /* when the reader has been there */
 	uint32_t fours;                  /* in a round: 1 or 2 */
 };
 
@@ -91,7 +92,8 @@ static struct ws_buf text_of(const struct program *p, bool ahead)
 	read_all(&b, p, ahead);
 	ws_buf_puts(&b, " bra E;\nOTHERS:\n");
 	if (p->meets)
-		ws_buf_puts(&b, " bar.sync 0; setp.eq.u32 %p1, %r0, 33; @%p1 st.global.u32 [%rd1+20], %r1; bar.sync 0;\n");
+		ws_buf_printf(&b, " bar.sync 0; mov.u32 %%r17, %u;\nLATE: sub.u32 %%r17, %%r17, 1; setp.ne.u32 %%p1, %%r17, 0; @%%p1 bra LATE;\n"
+		              " setp.eq.u32 %%p1, %%r0, 33; @%%p1 st.global.u32 [%%rd1+20], %%r1; bar.sync 0;\n", p->late ? 20000 : 1);
 	ws_buf_puts(&b, "E: ret;\n}\n");
 	return b;
 }
@@ -170,7 +172,9 @@ static void what_they_have_not(void **state)
 	p.phase[3] = BEHIND;
 	expect(&p, 3);
 	p = plain();
-	p.twice = p.meets = true;                /* what was looked at before a barrier is looked at again */
+	p.twice = p.meets = true;                /* what was looked at before a barrier is looked at again, */
+	expect(&p, 1);
+	p.late = true;                           /* and the look is known */
 	expect(&p, 1);
 }
 
