@@ -20,8 +20,8 @@
  * The engine is the handle's; with -DWS_TM_ENGINE=WS_TM_PSTM (for example) it is that one, and the code of the others
  * is not in the kernel. The handle must then have the same. -DWS_TM_STATS=0: nothing is counted but transactions that were
  * too large. -DWS_TM_LOG=N: log entries in local memory. -DWS_TM_LATER=N (0 to 3; tm/log.cuh):
- * with pstm, more writes that are made at the commit. -DWS_TM_SPARES=N: words that are their own lock and in registers (tm/spare.cuh). -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for
- * dozens of sections. */
+ * with pstm, more writes that are made at the commit. -DWS_TM_SPARES=N: words that are their own lock and in registers (tm/spare.cuh).
+ * -DWS_TM_CALLS: less code, for sections with dozens of accesses; =2: for dozens of sections. */
 #ifndef WARPSAFE_TM_CUH
 #define WARPSAFE_TM_CUH
 
@@ -753,14 +753,19 @@ WS_TX_FN unsigned ws_tx__levels(void)
 	return levels;
 }
 
-/* The longest time for the next attempt. */
+/* The longest time for the next attempt. Words that are their own lock are held half as long, so it is half as long for who has taken some, and
+ * longer again for one that has been aborted 64 times (H200, 2K to 128K of them: a twentieth to an eighth more; 512: a twentieth less). */
 WS_TX_FN unsigned ws_tx__most(const struct ws_tx *tx)
 {
+	unsigned levels = tx->levels - tx->words;
+
 	if (tx->why == WS_TM_RETRY)
 		return WS_TX_MOST;
+	if (tx->words && tx->aborts >= 2 * WS_TX_OLD)
+		return levels + 2 * WS_TX_MORE < WS_TX_MOST ? levels + 2 * WS_TX_MORE : WS_TX_MOST;
 	if (tx->aborts >= WS_TX_OLD)
-		return tx->levels + WS_TX_MORE;
-	return tx->levels - (tx->levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
+		return levels + WS_TX_MORE;
+	return levels - (levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
 }
 
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
@@ -902,7 +907,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
-	tx->tallies = tx->tally = 0;
+	tx->tallies = tx->tally = tx->words = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 

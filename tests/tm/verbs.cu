@@ -345,6 +345,9 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
+/* Takes a word and puts a value there. */
+#define TAKE_PUT(T, TYPE, AT, VALUE, SPARE) (ws_tx_take_##T(tx, (TYPE *)(AT), SPARE), ws_tx_put_##T(tx, (TYPE *)(AT), VALUE, SPARE))
+
 /* Words that are their own lock, of each type: put and then taken they are what was put. A section that is cancelled leaves them as they were. */
 __device__ void spare_types(struct ws_tx *tx, struct shared *s)
 {
@@ -352,12 +355,13 @@ __device__ void spare_types(struct ws_tx *tx, struct shared *s)
 
 	for (unsigned cancel = 0; cancel < 2; cancel++) {
 		WS_TX(tx) {
-			ws_tx_put_i32(tx, (int *)w, -5 - (int)cancel, -1);
-			ws_tx_put_u32(tx, w + 1, 5 + cancel, ~0u);
-			ws_tx_put_i64(tx, (long long *)(w + 2), -6000000000, 1);
-			ws_tx_put_u64(tx, (unsigned long long *)(w + 4), 6000000000 + cancel, 1);
-			ws_tx_put_f32(tx, (float *)(w + 6), -0.25f, -1.0f);
-			ws_tx_put_f64(tx, (double *)(w + 8), 1e300, -1);
+			TAKE_PUT(i32, int, w, -5 - (int)cancel, -1);
+			TAKE_PUT(u32, unsigned, w + 1, 5 + cancel, ~0u);
+			TAKE_PUT(i64, long long, (w + 2), -6000000000, 1);
+			TAKE_PUT(u64, unsigned long long, (w + 4), 6000000000 + cancel, 1);
+			TAKE_PUT(f32, float, (w + 6), -0.25f, -1.0f);
+			TAKE_PUT(f64, double, (w + 8), 1e300, -1);
+			ws_tx_take_pointer(tx, w + 10, s + 1);
 			ws_tx_put_pointer(tx, w + 10, w, s + 1);
 			bool right = ws_tx_take_i32(tx, (int *)w, -1) == -5 - (int)cancel && ws_tx_take_u32(tx, w + 1, ~0u) == 5 + cancel;
 			right = right && ws_tx_take_i64(tx, (long long *)(w + 2), 1) == -6000000000;
@@ -383,7 +387,7 @@ __device__ void spare_many(struct ws_tx *tx, struct shared *s)
 			ws_tx_put_u32(tx, s->words + i, ws_tx_take_u32(tx, s->words + i, ~0u) + 1, ~0u);
 		WS_TX_INNER(tx) {
 			for (unsigned i = 0; ws_tx_ok(tx) && i < 6; i++)
-				ws_tx_put_u32(tx, s->words + i, 1000, ~0u);
+				TAKE_PUT(u32, unsigned, s->words + i, 1000, ~0u);
 			ws_tx_abort_inner(tx);
 		}
 		ws_tx_put_u32(tx, s->words + 5, ws_tx_take_u32(tx, s->words + 5, ~0u) + 1, ~0u);
@@ -406,7 +410,7 @@ __device__ void spare_publish(struct ws_tx *tx, struct shared *s)
 	if (blockIdx.x == 0) {
 		data[0] = 1;
 		WS_TX(tx)
-			ws_tx_put_u32(tx, full, 1, 2);
+			TAKE_PUT(u32, unsigned, full, 1, 2);
 		return;
 	}
 	WS_TX(tx) {

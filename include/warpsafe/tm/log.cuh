@@ -117,6 +117,7 @@ struct ws_tx {
 	struct ws_tm_entry later[WS_TX_LATERS]; /* writes before that one that are not in memory either, newest first; where 0: none */
 	struct ws_tx_spare spare[WS_TX_SPARES]; /* newest first */
 	unsigned tallies, tally; /* whether commits are counted here first, and how many there were */
+	unsigned words;       /* whether it has ever taken one */
 	unsigned spilled;     /* words that are their own lock and in the log */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */

@@ -45,19 +45,20 @@ WS_TX_FN void ws_tx__give_word(unsigned long long where, unsigned long long valu
 	ws_tx__store(ws_tx__what(&e), ws_tx__size(&e), value);
 }
 
-/* One entry of the log; *now is what the transaction has made of a word whose entry comes next (spare.cuh). */
-WS_TX_FN void ws_tx__pstm_give(const struct ws_tx *tx, const struct ws_tm_entry *e, int committed, unsigned long long *now)
-{
-	unsigned size = (unsigned)(e->where >> 60 & 3);
+WS_TX_FN unsigned ws_tx__hold_size(const struct ws_tm_entry *e) { return (unsigned)(e->where >> 60 & 3); }
 
-	if (ws_tx__kind(e) != WS_TX_HOLD)
-		return;
-	if (WS_TM_SPARES && size == 1)
-		*now = e->value;
-	else if (WS_TM_SPARES && size)
-		ws_tx__give_word(e->where, committed ? *now : e->value);
-	else
-		ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+/* Those in the log: above each lies what the transaction has made of it (spare.cuh). */
+WS_TX_FN void ws_tx__give_spilled(const struct ws_tx *tx, int committed)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+	unsigned long long now = 0;
+
+	while ((e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_HOLD && ws_tx__hold_size(e) == 1)
+			now = e->value;
+		else if (ws_tx__kind(e) == WS_TX_HOLD && ws_tx__hold_size(e))
+			ws_tx__give_word(e->where, committed ? now : e->value);
 }
 
 /* Gives all entries back, and all words that are their own lock; the caller has put a fence before. */
@@ -65,18 +66,20 @@ WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx, int committed)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
-	unsigned long long now = 0;
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
 		if (tx->near[k])
 			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
 #pragma unroll
-	for (unsigned k = 0; k < WS_TM_SPARES + 0u; k++)
-		if (tx->spare[k].where)
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		if (WS_TM_SPARES && tx->spare[k].where)
 			ws_tx__give_word(tx->spare[k].where, committed || WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
-	while ((ws_tx__near_full(tx) || (WS_TM_SPARES && tx->spilled)) && (e = ws_tx__older(tx, &w)))
-		ws_tx__pstm_give(tx, e, committed, &now);
+	while (ws_tx__near_full(tx) && (e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_HOLD && !(tx->spilled && ws_tx__hold_size(e)))
+			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);
+	if (WS_TM_SPARES && tx->spilled)
+		ws_tx__give_spilled(tx, committed);
 }
 
 #endif

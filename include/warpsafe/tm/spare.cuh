@@ -69,7 +69,7 @@ WS_TX_FN int ws_tx__spill(struct ws_tx *tx)
 {
 	struct ws_tx_spare s = tx->spare[WS_TX_SPARES - 1];
 
-	if (!s.where)
+	if (!WS_TM_SPARES || !s.where)
 		return 1;
 	if (!ws_tx__room(tx))
 		return 0;
@@ -96,7 +96,7 @@ WS_TX_FN void ws_tx__shift_spares(struct ws_tx *tx)
 WS_TX_FN int ws_tx__spill_all(struct ws_tx *tx)
 {
 #pragma unroll 1
-	for (unsigned k = 0; k < WS_TM_SPARES + 0u; k++) {
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
 		if (!ws_tx__spill(tx))
 			return 0;
 		ws_tx__shift_spares(tx);
@@ -131,6 +131,7 @@ WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long word, unsign
 		return 0;
 	}
 	ws_tx__shift_spares(tx);
+	tx->words = 1;
 	tx->spare[0].where = word;
 	tx->spare[0].value = tx->spare[0].before = value;
 	return 1;
@@ -160,9 +161,10 @@ WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long
 	return value;
 }
 
-/* What the transaction makes of a word that is its own. Returns 0 when the attempt is doomed. */
+/* What the transaction makes of a word that it has taken. Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long word, unsigned long long value)
 {
+	struct ws_tm_entry *e;
 	int found = 0;
 
 #pragma unroll
@@ -171,13 +173,16 @@ WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long word, unsi
 			tx->spare[k].value = value;
 			found = 1;
 		}
-	return found || ws_tx__change_spilled(tx, ws_tx__spilled(tx, word), value);
+	if (found)
+		return 1;
+	e = ws_tx__spilled(tx, word);
+	if (!e)
+		__trap();
+	return ws_tx__change_spilled(tx, e, value);
 }
 
 WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
 {
-	unsigned long long word = ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), old;
-
 	value &= ~0ull >> (64 - 8 * size);
 	spare &= ~0ull >> (64 - 8 * size);
 	if (!ws_tx__spares_used(tx)) {
@@ -188,14 +193,12 @@ WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsig
 		return;
 	if (tx->alone == WS_TX_READS || value == spare)
 		__trap();
-	if (!ws_tx__spare_value(tx, word, &old) && !ws_tx__spare_take(tx, word, at, size, spare))
-		return;
-	if (!ws_tx__spare_change(tx, word, value))
-		return;
-	WS_TX_ON_WRITE(tx, at, size, value);
+	if (ws_tx__spare_change(tx, ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), value))
+		WS_TX_ON_WRITE(tx, at, size, value);
 }
 
-/* ws_tx_take_u32(tx, p, spare), ws_tx_put_u32(tx, p, value, spare) and so on. A value that is the spare one ends the kernel. */
+/* ws_tx_take_u32(tx, p, spare), ws_tx_put_u32(tx, p, value, spare) and so on. To put the spare value, or a word that this attempt has not taken,
+ * ends the kernel. */
 #define WS_TX__SPARE(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
 	WS_TX_FN TYPE ws_tx_take_##NAME(struct ws_tx *tx, TYPE *p, TYPE spare) \
 	{ \
