@@ -920,7 +920,7 @@ SLOW void __warpsafe_warp_sync(u32 lanes)
 	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
 
 	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
-		bool full = (lanes & alive) == alive;
+		bool full = (lanes & alive) == lanes_of_warp(warp);      /* who has left has not synchronized */
 
 		sync_hands_on();
 		next_sub(warp, full);

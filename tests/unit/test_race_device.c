@@ -338,6 +338,17 @@ static void syncs_of_some_lanes(void **state)
 	expect(KERNEL(HALVES " xor.b32 %r6, %r5, 64; ld.shared.u32 %r7, [%r6];\n"), 1, 32, RACES(1));
 }
 
+/* Half of the warp has left before the sync of the others, which does not order what it did. */
+static void syncs_of_what_is_left(void **state)
+{
+	#define HALF_LEAVES " setp.ge.u32 %p1, %r2, 16; @%p1 ret; mov.u32 %r8, 0;\n" \
+		"L: add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 300; @%p1 bra L;\n bar.warp.sync 0xffff;\n"
+	#define OTHER_HALF " xor.b32 %r6, %r5, 64; ld.shared.u32 %r7, [%r6];\n"
+	expect(KERNEL(" st.shared.u32 [%r5], %r0;\n" HALF_LEAVES OTHER_HALF), 1, 32, RACES(1));
+	expect(KERNEL(" st.shared.u32 [%r5], %r0; bar.warp.sync -1;\n" HALF_LEAVES OTHER_HALF), 1, 32, NONE);
+	expect(KERNEL(" st.shared.u32 [%r5], %r0;\n" HALF_LEAVES NEXT_WORD " ld.shared.u32 %r7, [%r6];\n"), 1, 32, NONE);
+}
+
 /* Half of the warp has left before the barrier; the other lanes come to it one by one. */
 static void barriers_of_what_is_left(void **state)
 {
@@ -750,7 +761,7 @@ int main(void)
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
 		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),
 		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up), cmocka_unit_test(epochs_begin_anew),
-		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(barriers_of_what_is_left),
+		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(syncs_of_what_is_left), cmocka_unit_test(barriers_of_what_is_left),
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
 		cmocka_unit_test(shared_memory_stays_as_it_is),
