@@ -6,8 +6,9 @@
 
 #include "cuda/map.h"
 
+enum { FIRST_GRIDID = 1 << 30 };         /* launches of streams have lower ones */
 static struct ws_map graphs, nodes;
-static uint64_t captures;
+static uint64_t captures, kernels;
 
 /* ---- graphs and nodes ---- */
 struct ws_graph *ws_graph_new(void)
@@ -150,6 +151,8 @@ struct ws_graph *ws_graph_clone(const struct ws_graph *g)
 		struct ws_node *n;
 
 		ws_work_copy(&op, &g->nodes[i]->op);
+		if (op.type == WS_NODE_KERNEL)
+			op.u.kernel.gridid = FIRST_GRIDID + ++kernels;
 		n = ws_node_new(copy, NULL, 0, &op);
 		n->origin = g->nodes[i];
 		n->disabled = g->nodes[i]->disabled;

@@ -34,6 +34,8 @@ HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
 	BLOCK.launch = BLOCK.off ? 0 : launch_said(mark);
 	if (BLOCK.launch && SAID(grid))
 		BLOCK.grid = SAID(grid);
+	else if (mark & WS_RACE_OWN_GRID)
+		BLOCK.grid = mark;
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
 	if (SM90)

@@ -12,7 +12,8 @@
  *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; its number and WS_RACE_NEEDS_...;
  *                                      has a barrier inside
  *     race_enter_in(u32 kernel, u32 mark)      the same, of a kernel with the parameter __warpsafe_launch: its mark. If that is
- *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block
+ *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block;
+ *                                      with WS_RACE_OWN_GRID it is what the launch is known by
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
  *     race_area(u64 address)           at the entry, before race_enter: the row of the allocation that it lies in; 0 = not
@@ -171,7 +172,7 @@ enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FO
  * A checked kernel has one parameter more, the last one:
  *     .param .align 8 .b8 __warpsafe_launch[sizeof(struct ws_race_launch)]
  * It says where in the order of launches this one stands, if `mark` is WS_RACE_COMPARED; else its accesses are not compared
- * with those of other launches. Lanes are streams: launches of one lane run one after the other, with rising indices. */
+ * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the other, with rising indices. */
 #define WS_RACE_LANES        24
 #define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
 #define WS_RACE_COMPARED     0x72616365u

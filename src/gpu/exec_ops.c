@@ -108,7 +108,7 @@ static uint64_t block_value(struct ws_exec *x, enum ws_sreg s)
 	case WS_SR_NSMID:
 		return x->gpu->config.sms;
 	case WS_SR_GRIDID:
-		return la->obs.serial;
+		return la->l->gridid ? la->l->gridid : la->obs.serial;
 	case WS_SR_TOTAL_SMEM_SIZE:
 		return la->shared_bytes - x->gpu->config.shared_reserved;
 	case WS_SR_AGGR_SMEM_SIZE:

@@ -116,6 +116,7 @@ struct ws_gpu_launch {
 	uint32_t param_bytes;                        /* of params, the rest is zero; 0 = as many as the kernel takes */
 	bool cooperative;
 	uint64_t stream;
+	uint64_t gridid;                             /* %gridid; 0 = the number of the launch */
 };
 struct ws_gpu_stats {
 	uint64_t thread_instructions, warp_instructions, divergent_branches, barriers;

@@ -245,7 +245,6 @@ void ws_real_node_takes(struct ws_real_node *n, const struct ws_real_kernel_para
 	memcpy(n->grid, p->grid, sizeof n->grid);
 	memcpy(n->block, p->block, sizeof n->block);
 	n->shared = p->shared;
-	n->told = false;
 	take_values(n, p);
 }
 
@@ -634,14 +633,12 @@ void ws_real_exec_update(struct ws_real_exec *x, struct ws_real_exec *now)
 static void tell_kernel(struct ws_real_exec *x, struct ws_real_node *n, void *exec)
 {
 	const struct ws_real_step *s = &x->run.steps[n->step];
-	struct ws_race_launch nothing = { 0 };
+	struct ws_race_launch alone = { .mark = s->compared ? 0 : ws_real_stream_grid() };
 
-	if (!n->values || (!s->compared && !n->told))
+	if (!n->values)
 		return;
-	memcpy(n->values + n->checked->launch_at, s->compared ? &s->said[0] : &nothing, sizeof nothing);
-	if (set_kernel(n, exec))
-		n->told = s->compared;
-	else
+	memcpy(n->values + n->checked->launch_at, s->compared ? &s->said[0] : &alone, sizeof alone);
+	if (!set_kernel(n, exec))
 		limit("kernels of a graph could not be told where they stand in the order of launches: they were not compared with others");
 }
 

@@ -28,7 +28,6 @@ struct ws_real_node {
 	void *function, *other;              /* as the driver has it; other: CUkernel */
 	unsigned grid[3], block[3], shared;
 	char *values;                        /* its parameters, with room for the one more; owned; NULL: it cannot be told */
-	bool told;                           /* it was, at the last launch */
 	/* A copy or fill: */
 	struct ws_real_range ranges[2];
 	unsigned nranges;

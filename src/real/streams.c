@@ -7,6 +7,7 @@
 #include "real/streams.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,6 @@ static struct {
 	size_t nlanes;
 	uint32_t made;                       /* streams so far */
 	unsigned blocking, running_free;     /* streams that were made; running_free: they do not wait for the default stream */
-	uint32_t grids;                      /* launches by graphs that were told of */
 	struct gone *gone;
 	size_t ngone, cap_gone;
 	bool gave_up;
@@ -656,6 +656,13 @@ static void find_branches(struct ws_real_run *r)
 	r->branched = true;
 }
 
+uint32_t ws_real_stream_grid(void)
+{
+	static atomic_uint grids;
+
+	return WS_RACE_OWN_GRID | (atomic_fetch_add(&grids, 1) + 1);
+}
+
 /* One launch of ours or of the program's. */
 static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t stream, struct ws_race_launch *out)
 {
@@ -666,7 +673,7 @@ static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t st
 	compared = compare(&op, s->hands);
 	fill(&op, out);
 	out->stream = WS_RACE_OF_GRAPH | stream;
-	out->grid = WS_RACE_OWN_GRID | ++state.grids;
+	out->grid = ws_real_stream_grid();
 	ws_operation_free(&op);
 	return compared;
 }

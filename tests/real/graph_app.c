@@ -26,10 +26,17 @@ static const char text[] =
 	".visible .entry put(.param .u64 p, .param .u32 x)\n{\n"
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n"
 	"\tld.param.u64 %rd1, [p];\n\tld.param.u32 %r2, [x];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
-	"\tadd.s64 %rd3, %rd1, %rd2;\n\tadd.u32 %r3, %r1, %r2;\n\tst.global.u32 [%rd3], %r3;\n\tret;\n}\n";
+	"\tadd.s64 %rd3, %rd1, %rd2;\n\tadd.u32 %r3, %r1, %r2;\n\tst.global.u32 [%rd3], %r3;\n\tret;\n}\n"
+	/* A word by one thread, behind a barrier by another, at places that memory says. */
+	".visible .entry turn(.param .u64 p, .param .u32 x)\n{\n"
+	"\t.reg .b32 %r<8>;\n\t.reg .b64 %rd<8>;\n"
+	"\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n"
+	"\tld.global.u32 %r2, [%rd3+1024];\n\txor.b32 %r4, %r1, %r2;\n\tmul.wide.u32 %rd4, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd4;\n"
+	"\tst.global.u32 [%rd4], %r1;\n\tbar.sync 0;\n\txor.b32 %r4, %r4, 64;\n\tmul.wide.u32 %rd4, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd4;\n"
+	"\tatom.global.add.u32 %r5, [%rd4], 1;\n\tret;\n}\n";
 
 enum { WORDS = 128, BYTES = 4 * WORDS };
-static void *function, *context, *a, *b, *event;
+static void *module, *function, *context, *a, *b, *event;
 static uint64_t first, second, third, fourth;
 
 static void must(int e, const char *what)
@@ -124,6 +131,22 @@ static void see(const char *what, uint64_t at)
 }
 
 /* ---- the ways ---- */
+/* Nothing but a kernel in a graph, three times in one stream: launches that are not compared, of one %gridid. */
+static void turns(void)
+{
+	struct kernel k;
+	void *g, *node, *exec;
+
+	DO(cuModuleGetFunction(&function, module, "turn"));
+	k = put(first, 0);
+	DO(cuGraphCreate(&g, 0));
+	DO(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &k));
+	exec = instantiate(g);
+	for (int i = 0; i < 3; i++)
+		DO(cuGraphLaunch(exec, NULL));
+	DO(cuCtxSynchronize());
+}
+
 /* put, copy, fill in a row, the copy's target filled before: nothing races, in a stream or in two that wait for each other's graph. */
 static void row(void)
 {
@@ -237,7 +260,6 @@ static void child(void)
 int main(int argc, char **argv)
 {
 	const char *way = argc > 1 ? argv[1] : "";
-	void *module;
 	int device;
 
 	DO(cuInit(0));
@@ -253,6 +275,11 @@ int main(int argc, char **argv)
 	DO(cuMemsetD8_v2(third, 0, 4 * BYTES));
 	DO(cuMemsetD8_v2(fourth, 0, 4 * BYTES));
 	DO(cuCtxSynchronize());
+	if (!strcmp(way, "turns")) {         /* one stream */
+		turns();
+		printf("done\n");
+		return 0;
+	}
 	DO(cuStreamCreate(&a, 0));
 	DO(cuStreamCreate(&b, 0));
 	DO(cuEventCreate(&event, 0));
