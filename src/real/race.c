@@ -23,6 +23,7 @@ struct ws_real_gpu {                     /* a context */
 	void *context;
 	bool works;                          /* there are tables */
 	bool ended;                          /* the context has; what was found is still there */
+	int lost;                            /* the error by which a failed kernel took the context along; 0 = none did */
 	int primary;                         /* of this device it is the primary context; -1 = of none */
 	atomic_bool launched;                /* since the counts were read */
 	pthread_rwlock_t launching;          /* read: a launch is being made; written: the tables begin anew */
@@ -362,13 +363,24 @@ static void measure(struct ws_real_gpu *g)
 	g->measure_next = ws_monotonic_ns() + SHARE * (ws_monotonic_ns() - now);
 }
 
+/* Errors of a kernel after which the driver does nothing more in the context. False. */
+static bool note_lost(struct ws_real_gpu *g, int e)
+{
+	enum { ILLEGAL_ADDRESS = 700, TIMEOUT = 702, ASSERT = 710, STACK_ERROR = 714, LAUNCH_FAILED = 719 };
+
+	if (e == ILLEGAL_ADDRESS || e == TIMEOUT || e == ASSERT || (e >= STACK_ERROR && e <= LAUNCH_FAILED))
+		g->lost = e;
+	return false;
+}
+
 /* Reads them, with `asking` held; the context is current. */
 static bool read_counts(struct ws_real_gpu *g)
 {
 	int e = ws_real.cuMemcpyDtoHAsync_v2(g->counts, g->device.counts, sizeof *g->counts, g->stream);
 
-	if (e || wait_for_stream(g))
-		return false;
+	e = e ? e : wait_for_stream(g);
+	if (e)
+		return note_lost(g, e);
 	if (g->counts->found && (ws_real.cuMemcpyDtoHAsync_v2(g->seen, g->device.seen, sizeof *g->seen << FOUND_LOG2, g->stream) ||
 	                         wait_for_stream(g)))
 		return false;
@@ -533,10 +545,15 @@ void ws_real_race_waited(void)
 static void ask(struct ws_real_gpu *g)
 {
 	void *context;
-	int mode;
+	int mode, e;
 
-	if (!g->works || g->ended || ws_real.cuCtxPushCurrent_v2(g->context))
+	if (!g->works || g->ended)
 		return;
+	e = ws_real.cuCtxPushCurrent_v2(g->context);
+	if (e) {
+		note_lost(g, e);
+		return;
+	}
 	mode = ws_real_relax_capture(WS_REAL_RELAXED);
 	pthread_mutex_lock(&g->asking);
 	read_counts(g);
@@ -566,6 +583,17 @@ void ws_real_race_forget(void *context)
 			ask(g);
 			g->ended = true;
 		}
+}
+
+static void tell_lost(struct ws_report *r, int error)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "a kernel of the program failed (error %d of the driver%s): its launch, and what came later, was not checked; "
+	              "compute-sanitizer, or warpsafe race without --gpu=real, may tell the access", error,
+	              error == 700 ? ", an illegal address" : "");
+	ws_report_limit_now(r, "failed kernel", b.data);
+	ws_buf_free(&b);
 }
 
 static void tell_found(struct ws_report *r, struct ws_real_gpu *g)
@@ -645,6 +673,8 @@ void ws_real_race_gather(struct ws_report *r)
 			continue;
 		again += atomic_load(&g->told_again);
 		ask(g);
+		if (g->lost)
+			tell_lost(r, g->lost);
 		tell_found(r, g);
 		pthread_mutex_lock(&g->asking);
 		add_counts(&sum, g->counts);

@@ -84,6 +84,16 @@ static void once(void)
 	DO(cuCtxSynchronize());
 }
 
+static void fails(void)      /* a kernel that writes where nothing is; the program goes on */
+{
+	enter();
+	load();
+	memory = 64;
+	launch(function, NULL);
+	cuCtxSynchronize();
+	cuLaunchKernel(function, 2, 1, 1, 64, 1, 1, 0, NULL, (void *[]){ &memory }, NULL);
+}
+
 static void many(void)       /* more than the tables hold */
 {
 	once();
@@ -243,7 +253,7 @@ static void into(void)
 }
 
 static const struct { const char *name; void (*go)(void); } ways[] = {
-	{ "once", once }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
+	{ "once", once }, { "fails", fails }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
 	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "running", running },
 	{ "left", left }, { "grows", grows }, { "four", four }, { "beside", beside }, { "into", into },
 };
