@@ -8,7 +8,7 @@
 
 enum { FIRST_GRIDID = 1 << 30 };         /* launches of streams have lower ones */
 static struct ws_map graphs, nodes;
-static uint64_t captures, kernels;
+static uint64_t captures, copies;
 
 /* ---- graphs and nodes ---- */
 struct ws_graph *ws_graph_new(void)
@@ -151,10 +151,9 @@ struct ws_graph *ws_graph_clone(const struct ws_graph *g)
 		struct ws_node *n;
 
 		ws_work_copy(&op, &g->nodes[i]->op);
-		if (op.type == WS_NODE_KERNEL)
-			op.u.kernel.gridid = FIRST_GRIDID + ++kernels;
 		n = ws_node_new(copy, NULL, 0, &op);
 		n->origin = g->nodes[i];
+		n->gridid = FIRST_GRIDID + ++copies;
 		n->disabled = g->nodes[i]->disabled;
 	}
 	for (i = 0; i < g->n; i++)
@@ -233,6 +232,7 @@ static int run_node(struct ws_graph *g, struct ws_node *n, const struct ws_lane 
 	int e = 0;
 
 	own.graph = true;
+	own.gridid = n->gridid;
 	if (ws_sync_on() && n->branch) {
 		own.timeline = g->branches[n->branch - 1];
 		ws_sync_wait(&own, entry);

@@ -13,6 +13,7 @@ struct ws_node {
 	uint32_t branch;        /* of an executable graph; 0: goes on in the stream's own order; sync.h */
 	struct ws_clock known;  /* what is complete when it is, while the graph runs */
 	struct ws_node *origin; /* the node that this one is a copy of */
+	uint64_t gridid;        /* of a copy: %gridid of its kernel, the same in each launch, as on an H200 */
 	void **values;          /* pointers into the packed parameters, for GetParams */
 };
 

@@ -231,7 +231,7 @@ static int run_kernel(const struct ws_kernel_op *k, const struct ws_lane *lane)
 		.params = k->params,
 		.cooperative = k->cooperative,
 		.stream = ws_stream_id(lane->stream),
-		.gridid = k->gridid,
+		.gridid = lane->gridid,
 	};
 	struct ws_gpu_stats stats = {0};
 	struct ws_gpu_error err = {0};

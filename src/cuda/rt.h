@@ -80,7 +80,6 @@ struct ws_kernel_op {
 	bool early; /* may begin while the kernel before it in the stream still runs */
 	uint8_t *params; /* packed; owned */
 	size_t nbytes;
-	uint64_t gridid; /* of a kernel in an executable graph: the same in each launch, as on an H200; 0 = of each launch its own */
 };
 struct ws_host_fn {
 	void (*fn)(void *user);

@@ -178,8 +178,6 @@ int ws_graph_set(void *exec, void *node, struct ws_work *op, int e)
 		ws_work_free(op);
 		return ws_fail(WS_CUDA_INVALID_VALUE);
 	}
-	if (op->type == WS_NODE_KERNEL)
-		op->u.kernel.gridid = n->op.u.kernel.gridid;
 	ws_work_free(&n->op);
 	n->op = *op;
 	return 0;

@@ -14,6 +14,7 @@ struct ws_lane {
 	void *stream;                /* as the program named it */
 	uint32_t timeline;
 	bool graph, free_running;    /* free_running: does not wait for the legacy default stream */
+	uint64_t gridid;             /* of a kernel in a graph; 0 = each launch has its own */
 };
 
 void ws_sync_start(struct ws_session *s);
