@@ -212,22 +212,23 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 	return v;
 }
 
-bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j)
+static bool any_points(const struct ws_intervals *v, const uint8_t (*table)[MOST_POINTS], uint32_t i, uint32_t j)
 {
 	for (uint32_t p = 0; p < v->npoints; p++)
 		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
-			if (v->pair[p][q] && v->in[q][j])
+			if (table[p][q] && v->in[q][j])
 				return true;
 	return false;
 }
 
+bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j)
+{
+	return any_points(v, v->pair, i, j);
+}
+
 bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j)
 {
-	for (uint32_t p = 0; p < v->npoints; p++)
-		for (uint32_t q = 0; q < v->npoints && v->in[p][i]; q++)
-			if (v->later[p][q] && v->in[q][j])
-				return true;
-	return false;
+	return any_points(v, v->later, i, j);
 }
 
 /* ---- the proof ---- */
