@@ -608,8 +608,7 @@ SLOW void __warpsafe_read_found(u64 cell, u64 address, u32 what, u32 site, u64 w
 	struct me m = access_of(BLOCK.warps[warp_index()].now, what, site);
 	u32 v = m.now ? write_verdict(w, &m) : ORDERED;
 	bool often = v != ORDERED && v != UNDECIDED &&
-		     __warpsafe_report(address, WS_RACE_READ_AFTER_WRITE | w_bytes(w) << 2 | writers_in(w) << 6 | (v == IN_FLIGHT) << 10 |
-				       more << MORE_AT, w, m.now, what, site);
+		     __warpsafe_report(address, packed(v, WS_RACE_READ_AFTER_WRITE, w_bytes(w), writers_in(w), 0, more), w, m.now, what, site);
 
 	for (u32 k = 0; k <= more && v != ORDERED; k++)
 		if (v == UNDECIDED)

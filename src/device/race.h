@@ -172,7 +172,8 @@ enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FO
  * A checked kernel has one parameter more, the last one:
  *     .param .align 8 .b8 __warpsafe_launch[sizeof(struct ws_race_launch)]
  * It says where in the order of launches this one stands, if `mark` is WS_RACE_COMPARED; else its accesses are not compared
- * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the other, with rising indices. */
+ * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the
+ * other, with rising indices. */
 #define WS_RACE_LANES        24
 #define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
 #define WS_RACE_COMPARED     0x72616365u

@@ -358,13 +358,18 @@ HELPER void load_cell(u64 cell, u64 *w, u64 *r)
 	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
 }
 
+/* What __warpsafe_report is told, of a word and so many more. */
+HELPER u32 packed(u32 v, u32 pair, u32 bytes, u32 several, u32 same, u32 more)
+{
+	return pair | bytes << 2 | several << 6 | same << 8 | (v == IN_FLIGHT) << 10 | more << MORE_AT;
+}
+
 HELPER void note(u32 v, u32 pair, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 same)
 {
 	if (v == UNDECIDED)
 		count_threads(COUNTS(undecided));
 	else if (v != ORDERED)
-		if (__warpsafe_report(d->address, pair | bytes << 2 | several << 6 | same << 8 | (v == IN_FLIGHT) << 10, old,
-				      m->now, m->what, m->site) &&
+		if (__warpsafe_report(d->address, packed(v, pair, bytes, several, same, 0), old, m->now, m->what, m->site) &&
 		    WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL)
 			sample_from_here(d->cell, m);
 }

@@ -373,17 +373,22 @@ static bool note_lost(struct ws_real_gpu *g, int e)
 	return false;
 }
 
+static int read_back(const struct ws_real_gpu *g, void *to, uint64_t from, size_t bytes)
+{
+	int e = ws_real.cuMemcpyDtoHAsync_v2(to, from, bytes, g->stream);
+
+	return e ? e : wait_for_stream(g);
+}
+
 /* Reads them, with `asking` held; the context is current. */
 static bool read_counts(struct ws_real_gpu *g)
 {
-	int e = ws_real.cuMemcpyDtoHAsync_v2(g->counts, g->device.counts, sizeof *g->counts, g->stream);
+	int e = read_back(g, g->counts, g->device.counts, sizeof *g->counts);
 
-	e = e ? e : wait_for_stream(g);
+	if (!e && g->counts->found)
+		e = read_back(g, g->seen, g->device.seen, sizeof *g->seen << FOUND_LOG2);
 	if (e)
 		return note_lost(g, e);
-	if (g->counts->found && (ws_real.cuMemcpyDtoHAsync_v2(g->seen, g->device.seen, sizeof *g->seen << FOUND_LOG2, g->stream) ||
-	                         wait_for_stream(g)))
-		return false;
 	g->asked = ws_monotonic_ns();
 	judge(g);
 	measure(g);

@@ -7,7 +7,8 @@
  * A YIELD is there for lanes that spin until another lane of their warp has done something. That is the program's affair, and its code
  * keeps what it has. The functions of the checks have no such loop: theirs end whatever other lanes do. Those that bring lanes together
  * (syncs, barriers) keep it; checks of accesses do so by votes alone, of a warp of which all lanes are there. In all others a
- * YIELD becomes a NOP, by the bits by which NVIDIA's linker does the same for code that needs none (its relocations R_CUDA_YIELD_OPCODE9_0 and R_CUDA_YIELD_CLEAR_PRED4_87). */
+ * YIELD becomes a NOP, by the bits by which NVIDIA's linker does the same for code that needs none (its relocations
+ * R_CUDA_YIELD_OPCODE9_0 and R_CUDA_YIELD_CLEAR_PRED4_87). */
 #include <elf.h>
 #include <string.h>
 

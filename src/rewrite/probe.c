@@ -9,9 +9,9 @@
  * Why is there no race in any block if the probe finds none? The order of two accesses of a block is that of barriers and
  * syncs of the warp (atomics on shared memory: no probe; strong accesses count as weak ones, and as if they ordered
  * nothing, which only makes more races), so it does not depend on how fast threads are, and the checks find a race of every such program
- * in any run (they tell what they do not know, and a probe in which that happens counts as one with a race). So the probe has to make the accesses of each thread of each block, in
- * the same places between barriers and syncs. More accesses do no harm, for they only make more races. A thread
- * comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
+ * in any run (they tell what they do not know, and a probe in which that happens counts as one with a race). So the probe has to
+ * make the accesses of each thread of each block, in the same places between barriers and syncs. More accesses do no harm, for they
+ * only make more races. A thread comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
  *   - those that decide nothing needed are not there: the probe goes on where both ways meet, at the immediate
  *     post-dominator;
  *   - where one way leads to no more accesses and barriers (`if (i >= n) return`), the probe goes the other one. Threads
