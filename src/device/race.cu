@@ -32,10 +32,10 @@ HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
 	BLOCK.lost = 0;
 	BLOCK.probe = c->probe;
 	BLOCK.launch = BLOCK.off ? 0 : launch_said(mark);
-	if (BLOCK.launch && SAID(grid))
+	if (mark == WS_RACE_COMPARED && SAID(grid))
 		BLOCK.grid = SAID(grid);
-	else if (mark & WS_RACE_OWN_GRID)
-		BLOCK.grid = mark;
+	else if (!BLOCK.off && is_counted(mark))
+		BLOCK.grid = counted_launch(mark);
 	BLOCK.copies = 0;
 	BLOCK.late = 0;
 	if (SM90)

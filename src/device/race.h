@@ -12,8 +12,8 @@
  *     race_enter(u32 kernel)           at the entry of a checked kernel, all threads; its number and WS_RACE_NEEDS_...;
  *                                      has a barrier inside
  *     race_enter_in(u32 kernel, u32 mark)      the same, of a kernel with the parameter __warpsafe_launch: its mark. If that is
- *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block;
- *                                      with WS_RACE_OWN_GRID it is what the launch is known by
+ *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block; it
+ *                                      may be WS_RACE_COUNTS_TURNS with a row
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
  *     race_area(u64 address)           at the entry, before race_enter: the row of the allocation that it lies in; 0 = not
@@ -190,7 +190,14 @@ struct ws_race_launch {
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
 #define WS_RACE_STREAM_PER_THREAD ((1u << 26) - 1)
 #define WS_RACE_EARLY             (1u << 26)     /* it may begin while the launch before it in its lane still runs */
-#define WS_RACE_OWN_GRID          (1u << 31)     /* of `grid`: it is none of the GPU's */
+#define WS_RACE_OWN_GRID          (1u << 31)     /* of `grid`: it is none of the GPU's; with the next bit it is one of the checks' */
+/* `mark` of a kernel of a graph that counts its own launches: with the number of a row of its own of `turns`, where the number of the
+ * launch that comes or runs is in the upper half (0: WS_RACE_FIRST_TURN) and in the lower one how many of its blocks have begun. No
+ * launch of such a kernel begins before the one before has ended. */
+#define WS_RACE_TURNS             (1u << 16)
+#define WS_RACE_COUNTS_TURNS      (1u << 30)
+#define WS_RACE_UNKNOWN_TURN      (WS_RACE_COUNTS_TURNS | WS_RACE_TURNS)     /* there was no row left: nothing is checked */
+#define WS_RACE_FIRST_TURN(row)   (1u + (row))
 #define WS_RACE_OF_GRAPH          (1u << 27)     /* by a graph in that stream */
 /* A launch of the program's, or one that tells of a copy or fill, or that memory comes or goes in the order of a stream. PERHAPS: it
  * may still write when the call has returned, though in practice it does not. */
@@ -282,6 +289,7 @@ struct ws_race_device {
 	ws_race_u64 probe;               /* u32 of the host's memory: what the last probe has found */
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
 	ws_race_u64 launches;            /* struct ws_race_launches; never begins anew */
+	ws_race_u64 turns;               /* WS_RACE_TURNS * u64, see there, behind one with the last number; never begins anew */
 	ws_race_u64 rest;                /* nanoseconds for which a segment that was given back is not taken again, at least */
 	/* For tests: the epoch + 1 with which cells in shared memory begin, close to where its bits end; 0 = 1. */
 	ws_race_u64 shared_epoch;

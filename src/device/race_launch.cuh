@@ -40,6 +40,28 @@ HELPER u32 launch_said(u32 mark)
 	return (1 + number_in_lane(SAID(lane), SAID(index))) | (SAID(stream) & WS_RACE_EARLY ? LAUNCH_EARLY : 0);
 }
 
+HELPER bool is_counted(u32 mark) { return mark >> 28 == WS_RACE_COUNTS_TURNS >> 28; }
+
+/* By one thread of each block: what the launch is known by. If nothing is known of it, nothing is checked. The block that is the last to
+ * begin gives the next launch its number. */
+HELPER u32 counted_launch(u32 mark)
+{
+	u32 row = mark & ~WS_RACE_COUNTS_TURNS, number, next;
+	u64 at = RACE.turns + 8ull * (1 + row), was;
+
+	if (row >= WS_RACE_TURNS) {
+		BLOCK.off = OFF_SILENT;
+		return 0;
+	}
+	was = fetch_add64(at, 1);
+	number = (u32)(was >> 32);
+	if ((u32)was + 1ull == blocks_x() * (u64)blocks_y() * blocks_z()) {
+		next = WS_RACE_FIRST_TURN(WS_RACE_TURNS) + fetch_add32(RACE.turns, 1) % (1u << 29);
+		store64(at, (u64)next << 32);
+	}
+	return WS_RACE_OWN_GRID | WS_RACE_OWN_GRID >> 1 | (number ? number : WS_RACE_FIRST_TURN(row));
+}
+
 HELPER void copy_said(u32 number)
 {
 	store32(BEGUN_AT(number, stream), SAID(stream));

@@ -8,6 +8,7 @@
 #include "cuda/map.h"
 #include "real/arguments.h"
 #include "real/real_priv.h"
+#include "real/turns.h"
 
 enum { NODE_KERNEL, NODE_COPY, NODE_FILL, NODE_HOST, NODE_GRAPH, NODE_EMPTY, NODE_WAIT, NODE_RECORD, NODE_ALLOC = 10, NODE_FREE = 11,
        NODE_CONDITIONAL = 13 };      /* CUgraphNodeType */
@@ -264,6 +265,7 @@ static void read_kernel(struct ws_real_node *n)
 		ws_real_node_takes(n, &p);
 }
 
+/* In a graph, or where exec is not NULL in that. */
 static bool set_kernel(const struct ws_real_node *n, void *exec)
 {
 	void *list[WS_REAL_MOST_PARAMS + 1];
@@ -274,9 +276,39 @@ static bool set_kernel(const struct ws_real_node *n, void *exec)
 	for (uint32_t k = 0; k < n->checked->nparams; k++)
 		list[k] = n->values + n->checked->params[k].at;
 	list[n->checked->nparams] = n->values + n->checked->launch_at;
-	if (ws_real.cuGraphExecKernelNodeSetParams_v2)
+	if (exec && ws_real.cuGraphExecKernelNodeSetParams_v2)
 		return !ws_real.cuGraphExecKernelNodeSetParams_v2(exec, n->handle, &p);
-	return n->function && !ws_real.cuGraphExecKernelNodeSetParams(exec, n->handle, &p);
+	if (exec)
+		return n->function && !ws_real.cuGraphExecKernelNodeSetParams(exec, n->handle, &p);
+	if (ws_real.cuGraphKernelNodeSetParams_v2)
+		return !ws_real.cuGraphKernelNodeSetParams_v2(n->handle, &p);
+	return n->function && ws_real.cuGraphKernelNodeSetParams && !ws_real.cuGraphKernelNodeSetParams(n->handle, &p);
+}
+
+/* The kernel counts its launches from now on: in the graph, or in exec. */
+static bool count_turns(struct ws_real_node *n, void *exec)
+{
+	struct ws_race_launch alone = { .mark = n->mark };
+
+	memcpy(n->values + n->checked->launch_at, &alone, sizeof alone);
+	n->told = false;
+	return set_kernel(n, exec);
+}
+
+/* Before the graph is instantiated. */
+static void number_kernel(void *node)
+{
+	struct ws_real_node n = { .handle = node };
+
+	read_kernel(&n);
+	if (n.values && !(n.function && ws_real_range_is(n.function))) {
+		n.mark = ws_real_turn_for(node);
+		if (n.mark == WS_RACE_UNKNOWN_TURN)
+			limit("there were too many kernels in graphs: some were not checked");
+		if (!count_turns(&n, NULL))
+			limit("kernels of a graph could not be told that they are in one: their launches may seem to be one");
+	}
+	free(n.values);
 }
 
 /* ---- copies and fills ---- */
@@ -382,16 +414,49 @@ static bool has_branches(void *const *nodes, size_t n)
 	return roots > 1 || edges + 1 > n;
 }
 
+static void number_kernels(void *graph, unsigned depth)
+{
+	size_t n = 0;
+	void **nodes = depth > MOST_DEPTH ? NULL : nodes_of(graph, &n), *inner;
+	int type;
+
+	for (size_t k = 0; k < n; k++) {
+		if (ws_real_node_is_ours(nodes[k]) || ws_real.cuGraphNodeGetType(nodes[k], &type))
+			continue;
+		if (type == NODE_KERNEL)
+			number_kernel(nodes[k]);
+		else if (type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph && !ws_real.cuGraphChildGraphNodeGetGraph(nodes[k], &inner))
+			number_kernels(inner, depth + 1);
+		for (unsigned b = 0; type == NODE_CONDITIONAL && (inner = ws_real_turn_body(nodes[k], b)); b++)
+			number_kernels(inner, depth + 1);
+	}
+	free(nodes);
+}
+
+static bool is_checked(void) { return ws_real_session() && ws_real_session()->checks && driver_has_all(); }
+
+void ws_real_graph_number(void *graph)
+{
+	int mode;
+
+	if (!is_checked())
+		return;
+	mode = ws_real_relax_capture(WS_REAL_RELAXED);
+	number_kernels(graph, 0);
+	ws_real_relax_capture(mode);
+}
+
 void ws_real_graph_prepare(void *graph)
 {
 	size_t n;
 	void **nodes;
 	int type, mode;
 
-	if (!ws_real_session() || !ws_real_session()->checks || !driver_has_all())
+	if (!is_checked())
 		return;
 	nodes = nodes_of(graph, &n);
 	mode = ws_real_relax_capture(WS_REAL_RELAXED);
+	number_kernels(graph, 0);
 	if (may_be_prepared(nodes, n) && (ws_real_streams_several() || has_branches(nodes, n)))
 		for (size_t k = 0; k < n; k++)
 			if (!ws_real.cuGraphNodeGetType(nodes[k], &type) && (type == NODE_COPY || type == NODE_FILL))
@@ -415,6 +480,18 @@ static const char *why_not(int type)
 
 static void read_inner(struct ws_real_exec *x, void *graph, unsigned depth);
 
+/* Nobody knows how often its kernels are launched. */
+static void read_bodies(struct ws_real_exec *x, void *handle, unsigned depth)
+{
+	size_t k = x->n;
+	void *inner;
+
+	for (unsigned b = 0; (inner = ws_real_turn_body(handle, b)); b++)
+		read_inner(x, inner, depth + 1);
+	for (; k < x->n; k++)
+		x->nodes[k].kernel = NULL;
+}
+
 static void read_node(struct ws_real_exec *x, void *handle, unsigned depth)
 {
 	struct ws_real_node n = { .handle = handle, .type = -1, .inner = depth > 0 };
@@ -432,10 +509,12 @@ static void read_node(struct ws_real_exec *x, void *handle, unsigned depth)
 	}
 	if (n.type == NODE_COPY || n.type == NODE_FILL)
 		read_move(&n);
+	n.mark = n.type == NODE_KERNEL ? ws_real_turn_of(handle) : 0;
 	*WS_PUSH(x->nodes, x->n, x->cap) = n;
 	if (n.type == NODE_GRAPH && ws_real.cuGraphChildGraphNodeGetGraph && !ws_real.cuGraphChildGraphNodeGetGraph(handle, &inner)) {
 		read_inner(x, inner, depth + 1);
 	} else if (n.type == NODE_CONDITIONAL) {
+		read_bodies(x, handle, depth);
 		x->conditional = true;
 		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are not counted");
 	}
@@ -549,6 +628,18 @@ static void find_steps(struct ws_real_exec *x)
 	ws_map_free(&s.number);
 }
 
+void ws_real_exec_numbered(struct ws_real_exec *x, void *graph)
+{
+	struct ws_real_exec now = { .why = "" };
+
+	read_inner(&now, graph, 1);
+	for (size_t k = 0; k < now.n; k++) {
+		*WS_PUSH(x->marks, x->nmarks, x->marks_cap) = now.nodes[k].mark;
+		free(now.nodes[k].values);
+	}
+	free(now.nodes);
+}
+
 struct ws_real_exec *ws_real_graph_read(void *graph)
 {
 	struct ws_real_exec *x = ws_alloc(sizeof *x);
@@ -567,8 +658,13 @@ struct ws_real_exec *ws_real_graph_read(void *graph)
 
 static void empty(struct ws_real_exec *x)
 {
-	for (size_t k = 0; k < x->n; k++)
+	for (size_t k = 0; k < x->n; k++) {
 		free(x->nodes[k].values);
+		ws_real_turn_give_back(x->nodes[k].mark);
+	}
+	for (size_t k = 0; k < x->nmarks; k++)
+		ws_real_turn_give_back(x->marks[k]);
+	free(x->marks);
 	free(x->nodes);
 	ws_real_run_free(&x->run);
 }
@@ -633,12 +729,18 @@ void ws_real_exec_update(struct ws_real_exec *x, struct ws_real_exec *now)
 static void tell_kernel(struct ws_real_exec *x, struct ws_real_node *n, void *exec)
 {
 	const struct ws_real_step *s = &x->run.steps[n->step];
-	struct ws_race_launch alone = { .mark = s->compared ? 0 : ws_real_stream_grid() };
+	bool fine = true;
 
-	if (!n->values)
+	if (!n->values || (!s->compared && !n->told))
 		return;
-	memcpy(n->values + n->checked->launch_at, s->compared ? &s->said[0] : &alone, sizeof alone);
-	if (!set_kernel(n, exec))
+	if (s->compared) {
+		memcpy(n->values + n->checked->launch_at, &s->said[0], sizeof s->said[0]);
+		n->told = true;
+		fine = set_kernel(n, exec);
+	} else {
+		fine = count_turns(n, exec);
+	}
+	if (!fine)
 		limit("kernels of a graph could not be told where they stand in the order of launches: they were not compared with others");
 }
 
@@ -670,4 +772,11 @@ void ws_real_exec_launches(struct ws_real_exec *x, void *handle, struct ws_real_
 		else if (n->type == NODE_COPY || n->type == NODE_FILL)
 			tell_move(x, n, handle);
 	}
+}
+
+void ws_real_exec_counts_turns(struct ws_real_exec *x, void *handle)
+{
+	for (size_t k = 0; k < x->n; k++)
+		if (x->nodes[k].told && !count_turns(&x->nodes[k], handle))
+			limit("kernels of a graph could not be told that they are in one: their launches may seem to be one");
 }

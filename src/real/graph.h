@@ -27,6 +27,8 @@ struct ws_real_node {
 	bool waits;                          /* ws_real_may_wait */
 	void *function, *other;              /* as the driver has it; other: CUkernel */
 	unsigned grid[3], block[3], shared;
+	uint32_t mark;                       /* by which it counts its launches: turns.h */
+	bool told;                           /* where it stands in the order of launches, so it does not */
 	char *values;                        /* its parameters, with room for the one more; owned; NULL: it cannot be told */
 	/* A copy or fill: */
 	struct ws_real_range ranges[2];
@@ -38,6 +40,8 @@ struct ws_real_exec {                        /* an executable graph */
 	struct ws_real_node *nodes;
 	size_t n, cap;
 	bool conditional;                    /* there are kernels besides */
+	uint32_t *marks;                     /* of kernels that replaced those of graphs in the graph */
+	size_t nmarks, marks_cap;
 	const char *why;                     /* it is not compared: why; NULL = it is */
 	void *graph;                         /* that its nodes are named by; kept */
 	struct ws_real_run run;
@@ -45,6 +49,10 @@ struct ws_real_exec {                        /* an executable graph */
 
 /* Before a graph is instantiated, or one is updated by it: the nodes that tell of copies. */
 void ws_real_graph_prepare(void *graph);
+/* Part of that: its kernels get numbers by which they count their launches (turns.h). Of a graph of which the kernels replace others in an
+ * executable one, which then owns the numbers. */
+void ws_real_graph_number(void *graph);
+void ws_real_exec_numbered(struct ws_real_exec *x, void *graph);
 /* As it is instantiated now. */
 struct ws_real_exec *ws_real_graph_read(void *graph);
 void ws_real_exec_free(struct ws_real_exec *x);
@@ -54,6 +62,8 @@ void ws_real_exec_update(struct ws_real_exec *x, struct ws_real_exec *now);
 void ws_real_node_takes(struct ws_real_node *n, const struct ws_real_kernel_params *p);
 /* Before the driver launches it, as `handle`, into the lane. */
 void ws_real_exec_launches(struct ws_real_exec *x, void *handle, struct ws_real_lane lane);
+/* Its launches will not be told any more: its kernels count them. */
+void ws_real_exec_counts_turns(struct ws_real_exec *x, void *handle);
 /* What a box or a fill of a node is: ranges[2]; gives how many. */
 unsigned ws_real_node_copies(struct ws_real_range *ranges, const struct ws_real_box *b);
 unsigned ws_real_node_fills(struct ws_real_range *ranges, const void *params);

@@ -140,7 +140,8 @@ static bool allocate(struct ws_real_gpu *g)
 static bool share(struct ws_real_gpu *g)
 {
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
-	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), more = proofs + sizeof(struct ws_race_launches);
+	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), turns = (1 + WS_RACE_TURNS) * sizeof(ws_race_u64);
+	size_t more = turns + proofs + sizeof(struct ws_race_launches);
 	size_t all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0, table = 0;
@@ -156,7 +157,8 @@ static bool share(struct ws_real_gpu *g)
 		return false;
 	g->device.seen = table;
 	g->device.proofs = table + seen;
-	g->device.launches = table + seen + proofs;
+	g->device.launches = g->device.proofs + proofs;
+	g->device.turns = g->device.launches + sizeof(struct ws_race_launches);
 	g->found = (struct ws_race_found *)(void *)p;
 	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
 	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);

@@ -656,7 +656,8 @@ static void find_branches(struct ws_real_run *r)
 	r->branched = true;
 }
 
-uint32_t ws_real_stream_grid(void)
+/* What a launch by a graph is known by: another one each time. */
+static uint32_t new_grid(void)
 {
 	static atomic_uint grids;
 
@@ -673,7 +674,7 @@ static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t st
 	compared = compare(&op, s->hands);
 	fill(&op, out);
 	out->stream = WS_RACE_OF_GRAPH | stream;
-	out->grid = ws_real_stream_grid();
+	out->grid = new_grid();
 	ws_operation_free(&op);
 	return compared;
 }

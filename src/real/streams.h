@@ -92,7 +92,5 @@ struct ws_real_run {                     /* an executable graph; begins with zer
 /* The graph is about to be launched: fills `compared` and `said` of its steps. */
 void ws_real_stream_runs(struct ws_real_lane lane, struct ws_real_run *r);
 void ws_real_run_free(struct ws_real_run *r);
-/* What a launch by a graph is known by (WS_RACE_OWN_GRID): another one each time. */
-uint32_t ws_real_stream_grid(void);
 
 #endif

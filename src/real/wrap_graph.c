@@ -8,18 +8,20 @@
 #include "real/arguments.h"
 #include "real/graph.h"
 #include "real/real_priv.h"
+#include "real/turns.h"
 
-enum { NODE_KERNEL, NODE_COPY, NODE_FILL };  /* CUgraphNodeType */
+enum { NODE_KERNEL, NODE_COPY, NODE_FILL, NODE_CONDITIONAL = 13 };        /* CUgraphNodeType */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ws_map execs;
 
-/* ---- parameters of kernels: the one more says nothing until the graph is launched ---- */
+/* ---- parameters of kernels: the one more says nothing until the graph is instantiated ---- */
 static const void *with_arguments(const struct ws_real_kernel_params *from, bool v2, struct ws_real_kernel_params *copy,
                                   struct ws_real_arguments *a)
 {
 	void *function;
 
+	a->said = NULL;
 	if (!from)
 		return NULL;
 	memset(copy, 0, sizeof *copy);
@@ -33,18 +35,31 @@ static const void *with_arguments(const struct ws_real_kernel_params *from, bool
 
 struct node_params {                 /* CUgraphNodeParams */
 	int type, reserved[3];
-	union { struct ws_real_kernel_params kernel; long long all[29]; } u;
+	union {
+		struct ws_real_kernel_params kernel;
+		struct { uint64_t handle; int type; unsigned n; void **bodies, *context; } conditional;
+		long long all[29];
+	} u;
 	long long reserved2;
 };
 
 /* Of a node of any type; what the driver writes there (of other types) the program gets. */
 static void *node_arguments(struct node_params *from, struct node_params *copy, struct ws_real_arguments *a)
 {
+	a->said = NULL;
 	if (!from || from->type != NODE_KERNEL)
 		return from;
 	*copy = *from;
 	with_arguments(&from->u.kernel, true, &copy->u.kernel, a);
 	return copy;
+}
+
+/* A node was added. */
+static int added(int e, void *const *node, const struct node_params *p)
+{
+	if (!e && p && p->type == NODE_CONDITIONAL && p->u.conditional.bodies)
+		ws_real_turn_bodies(*node, p->u.conditional.bodies, p->u.conditional.n);
+	return e;
 }
 
 int ws_real_cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n, const void *params)
@@ -68,7 +83,7 @@ int ws_real_cuGraphAddNode(void **node, void *graph, void *const *before, size_t
 	struct ws_real_arguments a;
 	struct node_params copy;
 
-	return ws_real.cuGraphAddNode(node, graph, before, n, node_arguments(params, &copy, &a));
+	return added(ws_real.cuGraphAddNode(node, graph, before, n, node_arguments(params, &copy, &a)), node, params);
 }
 
 int ws_real_cuGraphAddNode_v2(void **node, void *graph, void *const *before, const void *edges, size_t n, void *params)
@@ -76,7 +91,7 @@ int ws_real_cuGraphAddNode_v2(void **node, void *graph, void *const *before, con
 	struct ws_real_arguments a;
 	struct node_params copy;
 
-	return ws_real.cuGraphAddNode_v2(node, graph, before, edges, n, node_arguments(params, &copy, &a));
+	return added(ws_real.cuGraphAddNode_v2(node, graph, before, edges, n, node_arguments(params, &copy, &a)), node, params);
 }
 
 int ws_real_cuGraphKernelNodeSetParams(void *node, const void *params)
@@ -213,6 +228,18 @@ static struct ws_real_node *find_node(void *exec, void *handle)
 	return NULL;
 }
 
+/* It goes on to count its launches. */
+static void keep_count(void *exec, void *node, struct ws_real_arguments *a)
+{
+	const struct ws_real_node *n;
+
+	pthread_mutex_lock(&lock);
+	n = find_node(exec, node);
+	if (n && a->said)
+		a->said->mark = n->mark;
+	pthread_mutex_unlock(&lock);
+}
+
 static int changed(int e, void *exec, void *handle, const struct ws_real_kernel_params *p, bool v2)
 {
 	struct ws_real_kernel_params all = { .function = NULL };
@@ -239,8 +266,11 @@ int ws_real_cuGraphExecKernelNodeSetParams(void *exec, void *node, const void *p
 {
 	struct ws_real_arguments a;
 	struct ws_real_kernel_params copy;
-	int e = ws_real.cuGraphExecKernelNodeSetParams(exec, node, with_arguments(params, false, &copy, &a));
+	const void *p = with_arguments(params, false, &copy, &a);
+	int e;
 
+	keep_count(exec, node, &a);
+	e = ws_real.cuGraphExecKernelNodeSetParams(exec, node, p);
 	return changed(e, exec, node, params, false);
 }
 
@@ -248,8 +278,11 @@ int ws_real_cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void
 {
 	struct ws_real_arguments a;
 	struct ws_real_kernel_params copy;
-	int e = ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, with_arguments(params, true, &copy, &a));
+	const void *p = with_arguments(params, true, &copy, &a);
+	int e;
 
+	keep_count(exec, node, &a);
+	e = ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, p);
 	return changed(e, exec, node, params, true);
 }
 
@@ -276,6 +309,22 @@ int ws_real_cuGraphExecMemcpyNodeSetParams(void *exec, void *node, const void *b
 	return moves(ws_real.cuGraphExecMemcpyNodeSetParams(exec, node, box, context), exec, node, box, NULL);
 }
 
+/* Kernels of the graph in the graph: those of another one of the same shape. */
+int ws_real_cuGraphExecChildGraphNodeSetParams(void *exec, void *node, void *graph)
+{
+	struct ws_real_exec *x;
+	int e;
+
+	ws_real_graph_number(graph);
+	e = ws_real.cuGraphExecChildGraphNodeSetParams(exec, node, graph);
+	pthread_mutex_lock(&lock);
+	x = e ? NULL : ws_map_get(&execs, exec);
+	if (x)
+		ws_real_exec_numbered(x, graph);
+	pthread_mutex_unlock(&lock);
+	return e;
+}
+
 int ws_real_cuGraphExecMemsetNodeSetParams(void *exec, void *node, const void *fill, void *context)
 {
 	return moves(ws_real.cuGraphExecMemsetNodeSetParams(exec, node, fill, context), exec, node, NULL, fill);
@@ -297,10 +346,13 @@ static int unknown(int e, void *exec)
 
 int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
 {
-	struct node_params *p = params, copy;
+	struct node_params *p = params, copy, *now;
 	struct ws_real_arguments a;
-	int e = ws_real.cuGraphExecNodeSetParams(exec, node, node_arguments(p, &copy, &a));
+	int e;
 
+	now = node_arguments(p, &copy, &a);
+	keep_count(exec, node, &a);
+	e = ws_real.cuGraphExecNodeSetParams(exec, node, now);
 	return p && p->type == NODE_KERNEL ? changed(e, exec, node, &p->u.kernel, true) : unknown(e, exec);
 }
 
@@ -360,9 +412,11 @@ int ws_real_cuGraphDestroyNode(void *node)
 		struct ws_real_exec *x = execs.values[k];
 
 		for (size_t i = 0; x && i < x->n && !x->why; i++)
-			if (x->nodes[i].handle == node)
+			if (x->nodes[i].handle == node) {
+				ws_real_exec_counts_turns(x, (void *)execs.keys[k]);
 				x->why = "nodes of a graph were destroyed while it was in use: from then on it was not compared with launches, "
 				         "nor its kernels with each other";
+			}
 	}
 	pthread_mutex_unlock(&lock);
 	ws_real_node_gone(node);
@@ -429,6 +483,8 @@ static void place(void *exec, struct ws_real_lane lane)
 	if (x && !x->why) {
 		ws_real_exec_launches(x, exec, lane);
 	} else {
+		if (x)
+			ws_real_exec_counts_turns(x, exec);
 		ws_real_host_waits_all();
 		if (x && ws_real_session()->checks && ws_real_streams_several())
 			ws_report_limit(ws_real_session()->report, x->why);

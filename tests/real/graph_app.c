@@ -1,5 +1,6 @@
 /* A program for `warpsafe race --gpu=real` that uses graphs of the driver API: graph_app WAY. A kernel that writes the 128 words of
  * `first`, a copy of them to `second`, a fill of `third`, in orders that are said by the ways. It prints what the program itself sees. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +28,12 @@ static const char text[] =
 	"\t.reg .b32 %r<4>;\n\t.reg .b64 %rd<4>;\n"
 	"\tld.param.u64 %rd1, [p];\n\tld.param.u32 %r2, [x];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n"
 	"\tadd.s64 %rd3, %rd1, %rd2;\n\tadd.u32 %r3, %r1, %r2;\n\tst.global.u32 [%rd3], %r3;\n\tret;\n}\n"
-	/* A word by one thread, behind a barrier by another, at places that memory says. */
+	/* A word by one thread, behind a barrier by another of the block, at places that memory says. */
 	".visible .entry turn(.param .u64 p, .param .u32 x)\n{\n"
 	"\t.reg .b32 %r<8>;\n\t.reg .b64 %rd<8>;\n"
 	"\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n"
-	"\tld.global.u32 %r2, [%rd3+1024];\n\txor.b32 %r4, %r1, %r2;\n\tmul.wide.u32 %rd4, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd4;\n"
+	"\tld.global.u32 %r2, [%rd3+1024];\n\tmov.u32 %r6, %ctaid.x;\n\tmul.wide.u32 %rd2, %r6, 512;\n\tadd.s64 %rd1, %rd1, %rd2;\n"
+	"\txor.b32 %r4, %r1, %r2;\n\tmul.wide.u32 %rd4, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd4;\n"
 	"\tst.global.u32 [%rd4], %r1;\n\tbar.sync 0;\n\txor.b32 %r4, %r4, 64;\n\tmul.wide.u32 %rd4, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd4;\n"
 	"\tatom.global.add.u32 %r5, [%rd4], 1;\n\tret;\n}\n";
 
@@ -131,19 +133,34 @@ static void see(const char *what, uint64_t at)
 }
 
 /* ---- the ways ---- */
-/* Nothing but a kernel in a graph, three times in one stream: launches that are not compared, of one %gridid. */
-static void turns(void)
+/* Nothing but a kernel in a graph, three times in one stream: launches that are not compared, of one %gridid. child: in a graph in the
+ * graph. changed: its node has new parameters each time. updated: by another graph, each time. */
+static void turns(bool child, bool changed, bool updated)
 {
 	struct kernel k;
-	void *g, *node, *exec;
+	void *g, *outer, *node, *exec;
+	struct { int result; void *node, *from; } why;
 
 	DO(cuModuleGetFunction(&function, module, "turn"));
 	k = put(first, 0);
+	k.grid[0] = 2;
 	DO(cuGraphCreate(&g, 0));
 	DO(cuGraphAddKernelNode_v2(&node, g, NULL, 0, &k));
+	if (child) {
+		DO(cuGraphCreate(&outer, 0));
+		DO(cuGraphAddChildGraphNode(&node, outer, NULL, 0, g));
+		g = outer;
+	}
 	exec = instantiate(g);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
+		if (changed)
+			DO(cuGraphExecKernelNodeSetParams_v2(exec, node, &k));
+		if (updated)
+			DO(cuGraphExecUpdate_v2(exec, g, &why));
 		DO(cuGraphLaunch(exec, NULL));
+		if (i == 1 && updated)       /* so: once more without */
+			DO(cuGraphLaunch(exec, NULL));
+	}
 	DO(cuCtxSynchronize());
 }
 
@@ -275,8 +292,8 @@ int main(int argc, char **argv)
 	DO(cuMemsetD8_v2(third, 0, 4 * BYTES));
 	DO(cuMemsetD8_v2(fourth, 0, 4 * BYTES));
 	DO(cuCtxSynchronize());
-	if (!strcmp(way, "turns")) {         /* one stream */
-		turns();
+	if (!strncmp(way, "turns", 5)) {     /* one stream */
+		turns(strstr(way, "child"), strstr(way, "changed"), strstr(way, "updated"));
 		printf("done\n");
 		return 0;
 	}

@@ -41,6 +41,7 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	                              .nsegments = SEGMENTS, .nrecords = RECORDS, .locations_log2 = PLACES_LOG2,
 	                              .found_log2 = FOUND_LOG2, .found = found->addr, .seen = seen->addr, .counts = counts->addr };
 	d->launches = race_memory(g, sizeof(struct ws_race_launches))->addr;
+	d->turns = race_memory(g, (1 + WS_RACE_TURNS) * sizeof(uint64_t))->addr;
 	d->written = race_memory(g, WS_RACE_WRITTEN * sizeof(uint64_t))->addr;
 	d->pages = race_memory(g, sizeof(uint64_t) << PAGES_LOG2)->addr;
 	d->lines = race_memory(g, (size_t)WS_RACE_PAGE_BYTES << PAGES_LOG2)->addr;
