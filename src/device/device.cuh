@@ -56,6 +56,14 @@ SPECIAL(multiprocessor, "%%smid")
 SPECIAL(multiprocessors, "%%nsmid")
 SPECIAL(warp_slot, "%%warpid")
 
+HELPER u64 nanoseconds(void)
+{
+	u64 v;
+
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));
+	return v;
+}
+
 HELPER u32 clock_low(void)
 {
 	u32 v;

@@ -491,15 +491,33 @@ HELPER bool written(u32 thread, u32 *value)
 }
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
+enum { VALUE_NS = 20000, VALUE_TRIES = 1000 };
 
-HELPER u32 sameness(const struct word *d, const struct me *m, u64 w, u32 value)
+/* `old` was entered, but its store comes behind its checks, and memory may not have it yet: which of two pairs it is, of one value or of
+ * two, is looked at again after a while, unless that pair has been told. */
+HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 value)
+{
+	u32 same = same_value(d, m->what, value) ? SAME_VALUE : 0;
+	u64 begin;
+
+	if (v == UNDECIDED ||
+	    __warpsafe_is_told(d->address, packed(v, WS_RACE_WRITE_AFTER_WRITE, bytes, several, same, 0), old, m->now, m->what, m->site))
+		return same;
+	begin = nanoseconds();
+	#pragma nounroll
+	for (u32 k = 0; k < VALUE_TRIES && nanoseconds() - begin < VALUE_NS; k++)
+		;
+	return same_value(d, m->what, value) ? SAME_VALUE : 0;
+}
+
+HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, u32 value)
 {
 	u32 other;
 	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) &&
 		    !((w ^ m->site) & (W_SITES - 1));
 
 	if (!inst || !written(m->warp * 32 + lane_of(w), &other))
-		return same_value(d, m->what, value) ? SAME_VALUE : 0;
+		return value_later(v, w, bytes, d, m, writers_in(w), value);
 	return (other ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
@@ -508,7 +526,7 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED;
 
 	if (v != ORDERED)
-		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), has_value ? sameness(d, m, w, value) : 0);
+		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), has_value ? sameness(v, w, bytes, d, m, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)

@@ -23,14 +23,6 @@ enum { PHASE_AT = 40, PHASES_TO_REST = 4, ENTRIES = 32, MOST_CHAIN = 4096 };
 #define LEFT_AT(segment) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, last[0]))
 #define BEFORE(segment) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]))
 
-HELPER u64 nanoseconds(void)
-{
-	u64 v;
-
-	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));
-	return v;
-}
-
 HELPER u32 phase_of(u64 sweep) { return (u32)(sweep >> PHASE_AT); }
 HELPER bool is_of_lines(u32 phase) { return !(phase & 1); }
 

@@ -29,6 +29,19 @@ HELPER u32 row_of(u64 key, bool *first)
 	return NO_ROW;
 }
 
+HELPER bool has_row(u64 key)
+{
+	u32 mask = (1u << RACE.found_log2) - 1, n = (u32)(key >> 32) & mask;
+
+	for (u32 tries = 0; tries <= mask && tries < 256; tries++, n = (n + 1) & mask) {
+		u64 has = load64(seen_at(n));
+
+		if (!has || has == key)
+			return has;
+	}
+	return true;                     /* and there is no room for it */
+}
+
 HELPER u64 mix(u64 hash, u32 v)
 {
 	hash = (hash ^ v) * 0x9e3779b97f4a7c15ull;
@@ -92,38 +105,62 @@ HELPER void fill(u64 at, const struct finding *f)
 	store32(FOUND(at, ready), 1);
 }
 
+/* What there is to be told; false: nothing, for another thread of the block has waited for that launch meanwhile. */
+HELPER bool find(struct finding *f, u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
+{
+	bool read;
+
+	*f = (struct finding){ address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0, 0 };
+	read = f->pair == WS_RACE_WRITE_AFTER_READ;
+	f->other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
+	f->other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
+	if (!read && f->other_class > WS_RACE_ATOMIC8_SYS)
+		f->other_class = WS_RACE_ATOMIC_GPU;
+	f->flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
+		   (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
+		   (packed >> 6 & 3 ? WS_RACE_SEVERAL : 0) | (packed << (32 - MORE_AT) >> (32 - MORE_AT + 11)) * WS_RACE_LIFETIME_BEGINS;
+	f->launch = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? 0 : other_launch(old);
+	f->flags |= f->launch ? WS_RACE_OTHER_LAUNCH : 0;
+	return f->launch || !BLOCK.launch || WS_RACE_SPACE_OF(what) == WS_RACE_SHARED || beginning(segment_of(old)).grid == BLOCK.grid;
+}
+
+/* Of what is one row; not 0. */
+HELPER u64 key_of(const struct finding *f)
+{
+	u64 key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), f->site), f->other_site),
+		      f->pair | WS_RACE_SPACE_OF(f->what) << 2 | f->flags << 4);
+
+	if (f->launch)
+		key = mix(mix(mix(key, load32(BEGUN_AT(f->launch - 1, module))), load32(BEGUN_AT(f->launch - 1, kernel))),
+			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(f->launch - 1, stream))) |
+			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(launch_number(), stream))) << 4);
+	return key ? key : 1;
+}
+
+/* Has that been told, or is there nothing to tell? */
+SLOW bool __warpsafe_is_told(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
+{
+	struct finding f;
+
+	return BLOCK.probe || !find(&f, address, packed, old, now, what, site) || has_row(key_of(&f));
+}
+
 /* True: that pair was told often; where many words race, less will do: else the last few of them are told of again and again, until
  * each pair of their instructions was. */
 SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, u32 site)
 {
-	struct finding f = { address, old, now, packed & 3, packed >> 2 & 15, 0, what, site, 0, 0, 0 };
-	u32 several = packed >> 6 & 3;
-	bool read = f.pair == WS_RACE_WRITE_AFTER_READ, first;
-	u64 key, count;
+	struct finding f;
 	u32 row, words = 1 + (packed >> MORE_AT);
+	bool first;
+	u64 count;
 
 	if (BLOCK.probe) {
 		BLOCK.failed = 1;
 		return false;
 	}
-	f.other_site = (u32)old & ((1u << (read ? WS_RACE_READ_SITE_BITS : WS_RACE_WRITE_SITE_BITS)) - 1);
-	f.other_class = read ? (u32)old >> 18 & 7 : (u32)old >> 17 & 15;
-	if (!read && f.other_class > WS_RACE_ATOMIC8_SYS)
-		f.other_class = WS_RACE_ATOMIC_GPU;
-	f.flags = (packed >> 8 & 1 ? WS_RACE_SAME_VALUE : 0) | (packed >> 9 & 1 ? WS_RACE_SAME_INST : 0) |
-		  (packed >> 10 & 1 ? WS_RACE_IN_FLIGHT : 0) |
-		  (several ? WS_RACE_SEVERAL : 0) | (packed << (32 - MORE_AT) >> (32 - MORE_AT + 11)) * WS_RACE_LIFETIME_BEGINS;
-	f.launch = WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? 0 : other_launch(old);
-	if (!f.launch && BLOCK.launch && WS_RACE_SPACE_OF(what) != WS_RACE_SHARED && beginning(segment_of(old)).grid != BLOCK.grid)
-		return false;                /* another thread of the block has waited for that launch meanwhile */
-	f.flags |= f.launch ? WS_RACE_OTHER_LAUNCH : 0;
-	key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), site), f.other_site),
-		  f.pair | WS_RACE_SPACE_OF(what) << 2 | f.flags << 4);
-	if (f.launch)
-		key = mix(mix(mix(key, load32(BEGUN_AT(f.launch - 1, module))), load32(BEGUN_AT(f.launch - 1, kernel))),
-			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(f.launch - 1, stream))) |
-			  WS_RACE_OPERATION_OF(load32(BEGUN_AT(launch_number(), stream))) << 4);
-	row = row_of(key ? key : 1, &first);
+	if (!find(&f, address, packed, old, now, what, site))
+		return false;
+	row = row_of(key_of(&f), &first);
 	if (row == NO_ROW) {
 		count_threads(COUNTS(found_missing));
 		return false;

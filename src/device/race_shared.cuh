@@ -287,12 +287,12 @@ HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 }
 
 /* By lanes of one instruction? */
-HELPER u32 shared_sameness(const struct word *d, const struct me *m, const struct here *h, u64 w, u32 value)
+HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct here *h, u32 value)
 {
 	u32 other = thread_in(w), its;
 
 	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1) || !written(other, &its))
-		return same_value(d, m->what, value) ? SAME_VALUE : 0;
+		return value_later(v, elsewhere(w), bytes, d, m, 0, value);
 	return (its ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
 }
 
@@ -304,7 +304,7 @@ HELPER void check_shared_write(const struct word *d, const struct me *m, const s
 
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
-			    has_value ? shared_sameness(d, m, h, w, value) : 0);
+			    has_value ? shared_sameness(v, w, bytes, d, m, h, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? shared_verdict(r, r_class(r), r_several(r), m, h->time) : ORDERED;
 	if (v != ORDERED)

@@ -480,16 +480,12 @@ static const char *why_not(int type)
 
 static void read_inner(struct ws_real_exec *x, void *graph, unsigned depth);
 
-/* Nobody knows how often its kernels are launched. */
 static void read_bodies(struct ws_real_exec *x, void *handle, unsigned depth)
 {
-	size_t k = x->n;
 	void *inner;
 
 	for (unsigned b = 0; (inner = ws_real_turn_body(handle, b)); b++)
 		read_inner(x, inner, depth + 1);
-	for (; k < x->n; k++)
-		x->nodes[k].kernel = NULL;
 }
 
 static void read_node(struct ws_real_exec *x, void *handle, unsigned depth)
@@ -516,7 +512,7 @@ static void read_node(struct ws_real_exec *x, void *handle, unsigned depth)
 	} else if (n.type == NODE_CONDITIONAL) {
 		read_bodies(x, handle, depth);
 		x->conditional = true;
-		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are not counted");
+		ws_report_limit(ws_real_session()->report, "kernels in conditional nodes of graphs are counted as one launch for each launch of their graph");
 	}
 }
 

@@ -10,7 +10,7 @@ __global__ void kernel(int *data, int *out)
 	PLACE;
 
 	if (threadIdx.x ONLY_RACY(>= 0) ONLY_FIXED(== 0))
-		m[0] = 7;
+		m[0] = 7 + data[1];      /* else nvcc keeps it in a register */
 	__syncthreads();
 	out[threadIdx.x] = m[0];
 }

@@ -9,7 +9,7 @@ __global__ void kernel(int *data, int *out)
 	int t = threadIdx.x;
 
 	if (t ONLY_RACY(>= 0) ONLY_FIXED(== 0))
-		m[0] = 7;
+		m[0] = 7 + data[1];      /* else nvcc keeps it in a register */
 	__syncthreads();
 	out[t] = m[0];
 }
