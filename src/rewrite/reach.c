@@ -110,11 +110,11 @@ static unsigned of_cluster(const struct ws_ptx_func *f, uint32_t at)
 	return i->scope == WS_SCOPE_CLUSTER ? WS_REACH_CLUSTER : 0;
 }
 
-/* Functions without a body of which it is known that they are no matter. Memory that `free` gives back may come to
- * another thread, and that would look like a race. */
+/* Functions without a body of which it is known that they are no matter: what a conditional node does next is read when the kernel has
+ * ended. Memory that `free` gives back may come to another thread, and that would look like a race. */
 static bool harmless(const char *name)
 {
-	static const char *const list[] = { "vprintf", "malloc", "__assertfail", "__assert_fail" };
+	static const char *const list[] = { "vprintf", "malloc", "__assertfail", "__assert_fail", "cudaGraphSetConditional" };
 
 	for (unsigned k = 0; k < WS_COUNT(list); k++)
 		if (strcmp(name, list[k]) == 0)

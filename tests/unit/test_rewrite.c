@@ -1100,6 +1100,7 @@ static void race_says_what_it_cannot_check(void **state)
 		{ "call free, (p);", "call of free at " },
 		{ "call other, ();", "call of other at " },
 		{ "call (q), malloc, (p);", NULL },
+		{ "call cudaGraphSetConditional, (p, v);", NULL },
 		{ "griddepcontrol.wait;", NULL },
 		{ ".shared .b8 s[47200];", "47200 bytes of shared memory leave no room" },
 		{ ".shared .b8 s[46000];", NULL },
@@ -1112,8 +1113,9 @@ static void race_says_what_it_cannot_check(void **state)
 		struct work w;
 
 		ws_buf_printf(&text, ".version 8.0\n.target sm_90a\n.address_size 64\n.extern .func free(.param .b64 a);\n"
-		              ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func other();\n.entry k()\n{\n"
-		              ".reg .pred %%p<4>; .reg .b16 %%w<4>; .reg .b32 %%r<4>; .reg .b64 %%d<4>; .param .b64 p; .param .b64 q;\n"
+		              ".extern .func (.param .b64 r) malloc(.param .b64 a);\n.extern .func other();\n"
+		              ".extern .func cudaGraphSetConditional(.param .b64 a, .param .b32 b);\n.entry k()\n{\n"
+		              ".reg .pred %%p<4>; .reg .b16 %%w<4>; .reg .b32 %%r<4>; .reg .b64 %%d<4>; .param .b64 p; .param .b64 q; .param .b32 v;\n"
 		              "pr: .callprototype _ ();\n%s\nret;\n}\n", rows[k].inst);
 		begin_race(&w, text.data, false);
 		r = ws_rewrite_result(w.m);
