@@ -549,6 +549,18 @@ template <class W> struct own_locks<W, true> {
 	static int play(game<W> &g) { return wanted(g.device.o, "pstm-word") ? play_handle(g, WS_TM_PSTM, "pstm-word", launch) : 0; }
 };
 
+/* Whether it is played with those engines that auto tries. */
+template <class W> static bool has_auto(const ws_tm_features &features)
+{
+	ws_tm_auto a;
+	bool all = true;
+
+	ws_tm_auto_init(&a, &features);
+	for (unsigned i = 0; i < a.candidates; i++)
+		all = all && (W::ENGINES >> a.order[i] & 1);
+	return all;
+}
+
 /* The same with engine auto: launches until it has settled, and one more, which is the one that is told of. */
 template <class W> static int play_auto(game<W> &g)
 {
@@ -561,7 +573,7 @@ template <class W> static int play_auto(game<W> &g)
 	ws_tm_auto a;
 	ws_tm tm;
 
-	if (!wanted(w.o, "auto"))
+	if (!wanted(w.o, "auto") || !has_auto<W>(features))
 		return 0;
 	ws_tm_auto_init(&a, &features);
 	CHECK(ws_tm_create(&tm, &config));
