@@ -26,6 +26,7 @@
 #define WARPSAFE_TM_CUH
 
 #include "tm/log.cuh"
+#include "tm/watch.cuh"
 #include "tm/pool.cuh"
 #include "tm/alone.cuh"
 #include "tm/cgl.cuh"
@@ -161,6 +162,8 @@ WS_TX_FN int ws_tx__deferred_read(struct ws_tx *tx, unsigned long long at, unsig
 	*value = 0;
 	if (have != want && !ws_tx__fetch(tx, at, size, value))
 		return 0;
+	if (have != want)
+		ws_tx__note_word(tx, WS_TX_HOLD, at, size, *value);
 	if (WS_TM_BREAK != 35)
 		*value = (*value & ~(have >> shift)) | own >> shift;
 	return 1;
@@ -357,6 +360,7 @@ WS_TX_ACCESS unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long
 		return 0;
 	if (ws_tx__directly(tx)) {
 		value = ws_tx__load(at, size);
+		ws_tx__note_word(tx, WS_TX_SEEN, at, size, value);
 	} else if (ws_tx__deferred(tx)) {
 		if (!ws_tx__room(tx) || !ws_tx__deferred_read(tx, at, size, &value))
 			return 0;
@@ -368,6 +372,7 @@ WS_TX_ACCESS unsigned long long ws_tx__read_word(struct ws_tx *tx, unsigned long
 		if (!opened || !ws_tx__let_go(tx) || !ws_tx__in_memory(tx, word, opened))
 			return 0;
 		value = ws_tx__load(at, size);
+		ws_tx__note_word(tx, WS_TX_SEEN, at, size, value);
 		ws_tx__note_last(tx, word, value);
 	}
 	WS_TX_ON_READ(tx, at, size, value);
@@ -499,6 +504,7 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 	else if (!ws_tx__settle(tx))
 		return 0;
 	value = ws_tx__load(at, size);
+	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return (value & ~(have >> shift)) | own >> shift;
 }
 WS_TX_FN unsigned ws_tx_peek_u32(struct ws_tx *tx, const unsigned *p)
@@ -575,10 +581,12 @@ WS_TX_FN void ws_tx_conflict(struct ws_tx *tx)
 		ws_tx__doom(tx, WS_TM_INVALID);
 }
 
-/* Undoes everything at the end of the section, and runs it again later: for a condition that another thread will make true. */
+/* Undoes everything at the end of the section, and runs it again later: for a condition that another thread will make true in what the
+ * section has read. */
 WS_TX_FN void ws_tx_retry(struct ws_tx *tx)
 {
 	ws_tx__must_be_revocable(tx);
+	tx->retries = 1;
 	if (tx->state == WS_TX_ACTIVE)
 		ws_tx__doom(tx, WS_TM_RETRY);
 }
@@ -786,6 +794,8 @@ WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 
 	if (tx->token)
 		return 4 + (more < 10 ? more : 10);
+	if (tx->watches && tx->level / 2 > WS_TX_LOOKS_APART)
+		return WS_TX_LOOKS_APART;
 	if (tx->why == WS_TM_RETRY)
 		return tx->level < 12 ? 6 : tx->level / 2;
 	return tx->level / 2;
@@ -815,6 +825,8 @@ WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 	tx->aborts = tx->why == WS_TM_RETRY ? 0 : tx->aborts + 1;
 	if (tx->why == WS_TM_RETRY)
 		ws_tx__drop_token(tx);
+	tx->watches = tx->retries && tx->why == WS_TM_RETRY && tx->noted;
+	tx->looks = 0;
 	ws_tx__learn(tx, tx->state == WS_TX_WAITING);
 	ws_tx__back_off(tx, ws_tx__exponent(tx));
 	if (tx->state != WS_TX_WAITING)
@@ -841,6 +853,9 @@ WS_TX_FN int ws_tx__in_order(const struct ws_tx *tx)
 	return tx->n || (tx->near[0] && ws_tx__engine(tx) != WS_TM_PSTM) || ws_tx__engine(tx) == WS_TM_CGL;
 }
 
+/* Whether what was read is as it was to the end of the attempt. */
+WS_TX_FN int ws_tx__keeps(const struct ws_tx *tx) { return ws_tx__lasts(tx) && !ws_tx__deferred(tx); }
+
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
@@ -852,6 +867,8 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__engine_release(tx, committed);
 	if (!committed && WS_TM_BREAK != 4)
 		ws_tx__undo(tx, 0);
+	if (!committed && tx->retries && tx->why == WS_TM_RETRY && ws_tx__keeps(tx))
+		ws_tx__note_undone(tx);
 	if (committed || ws_tx__in_order(tx))
 		ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
@@ -902,12 +919,13 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	tx->why = tx->depth = tx->fresh = tx->n = tx->chunk = tx->aborts = tx->skip = tx->token = 0;
 	tx->room = WS_TM_LOG;
 	tx->levels = ws_tx__levels();
-	tx->snapshot = tx->filter = tx->last_at = tx->last_value = tx->last_before = tx->held = 0;
+	tx->snapshot = tx->filter = tx->wanted = tx->last_at = tx->last_value = tx->last_before = tx->held = 0;
 	tx->level = tx->base = tx->other = tx->alone = tx->kept = tx->memory = tx->inner = tx->inners = 0;
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
 	tx->tallies = tx->tally = tx->words = 0;
+	tx->retries = tx->noted = tx->watches = tx->looks = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
@@ -942,6 +960,7 @@ WS_TX_STEP void ws_tx_enter(struct ws_tx *tx)
 	tx->state = WS_TX_WAITING;
 	tx->aborts = 0;
 	tx->alone = WS_TX_AMONG_OTHERS;
+	tx->wanted = 0;
 	ws_tx__back_off(tx, tx->level / 2);
 }
 
@@ -971,11 +990,16 @@ WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 		ws_tx__pause(rounds);
 		return 0;
 	}
+	if (tx->watches && ws_tx__goes_on_waiting(tx)) {
+		ws_tx__back_off(tx, ws_tx__exponent(tx));
+		return 0;
+	}
 	if (!ws_tx__admitted(tx) || !(tx->kept || ws_tx__start_among(tx))) {
 		ws_tx__back_off(tx, 3);
 		return 0;
 	}
 	tx->filter = 0;
+	tx->noted = 0;
 	if (!ws_tx__directly(tx) && !ws_tx__engine_start(tx)) {
 		ws_tx__leave_among(tx);
 		ws_tx__back_off(tx, 3);

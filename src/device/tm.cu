@@ -98,6 +98,7 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define ws_tx__claim __warpsafe_tm_claim
 #define ws_tx__give_chunks __warpsafe_tm_give_chunks
 #define ws_tx__estm_wait __warpsafe_tm_estm_wait
+#define ws_tx__unchanged __warpsafe_tm_unchanged
 #define WS_TX_THREADS ((u64)blocks_x() * blocks_y() * blocks_z() * threads_x() * threads_y() * threads_z())
 /* An attempt that has made its writes and still has their locations. */
 #define WS_TX_ON_COMMIT(tx) count_ended(tx)
@@ -109,6 +110,7 @@ HELPER u32 next_version(const struct ws_tx *tx, u32 was);
 #include "../../include/warpsafe/tm/handle.h"
 extern "C" DEVICE struct ws_tm __warpsafe_tm;
 #define WS_TM_BREAK (__warpsafe_tm.patience >> 16)
+#define WS_TX_LOOKS ~0u              /* who is not told of a change waits for ever */
 #define WS_TX_ESTM_LOOKS (WS_TM_BREAK == 33 || WS_TM_BREAK == 34 ? 1u : 4096u)
 #endif
 #ifdef WS_TM_RECORD
@@ -152,10 +154,16 @@ static_assert(WS_TX_ACTIVE == WS_TM_STATE_ACTIVE && WS_TX_COMMITTED == WS_TM_STA
 /* The pass declares and fills it. */
 extern "C" DEVICE struct ws_tm __warpsafe_tm;
 
+/* An attempt takes plain code, whose every access is a call, many times as long as one that is written by calls, so the longest time between
+ * attempts is 2^LONGER times as long in small grids. */
+enum { LONGER = 4 };
+
 SLOW void __warpsafe_tm_enter(struct thread *t)
 {
-	if (!t->tx.id)
+	if (!t->tx.id) {
 		ws_tx_init(&t->tx, &t->log, __warpsafe_tm);
+		t->tx.levels += LONGER < WS_TX_MOST - WS_TX_MORE - t->tx.levels ? LONGER : WS_TX_MOST - WS_TX_MORE - t->tx.levels;
+	}
 #ifdef WS_TM_BROKEN
 	t->tx.tm.patience &= 0xffff;
 #endif
@@ -315,7 +323,10 @@ HELPER bool read_word(struct thread *t, u64 at, u32 size, enum where where, u64 
 		*value = ws_tx__load(at, size);
 		return true;
 	}
-	return fetch(t, at, place(at, where), size, value);
+	if (!fetch(t, at, place(at, where), size, value))
+		return false;
+	ws_tx__note_word(&t->tx, WS_TX_SEEN, at, size, *value);
+	return true;
 }
 
 HELPER bool write_word(struct thread *t, u64 at, u32 size, enum where where, u64 value)

@@ -281,7 +281,7 @@ static bool memory_is_right(const struct ws_tm *tm, unsigned nodes)
 		return false;
 	for (unsigned k = 0; k < WS_TM_TOPS; k++)
 		for (unsigned size = 0; size < WS_TM_CLASSES; size++)
-			for (unsigned n = (unsigned)pool.top[k][size]; n && steps <= tm->units; n = links[n - 1], steps++)
+			for (unsigned n = (unsigned)pool.top[k][size]; n - 1 < tm->units && steps <= tm->units; n = links[n - 1], steps++)
 				units += 1u << size;
 	for (unsigned k = 0; k < tm->units; k++)
 		if (links[k] & 0x80000000u) {

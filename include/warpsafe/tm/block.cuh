@@ -22,7 +22,8 @@
  * default) a transaction with two locations of one lock would never commit. (2) Locked to write, a word that is to be
  * read without its lock is looked at after a sequentially consistent fence, as in istm.cuh. (3) One log for reads, writes and
  * locks (log.cuh) instead of arrays of a fixed size. (4) With block-pessimistic the version of what was only read does not
- * count up at a commit: nobody's read has become wrong.
+ * count up at a commit: nobody's read has become wrong. (5) With block-pessimistic, who
+ * did not get a lock takes it when its next attempt reads there (ws_tx__want): at its commit others are all the time reading there.
  *
  * What commits is serializable. There is no opacity, as with istm. The lock has 31 bits of an id: two transactions whose
  * ids are 2^31 apart and that run at the same time would be taken for one. A transaction by warp or thread block, and the paper's
@@ -35,6 +36,24 @@
 #define WS_TX_BLOCK_WRITING 0x80000000u
 
 WS_TX_FN unsigned ws_tx__block_own(const struct ws_tx *tx) { return WS_TX_BLOCK_WRITING | tx->id; }
+
+/* ---- locks ---- */
+
+/* Locks one entry, once; `written`: its version is to count up. Returns 0 when the attempt is doomed. */
+WS_TX_FN int ws_tx__block_lock(struct ws_tx *tx, unsigned index, unsigned written)
+{
+	unsigned long long *entry = ws_tx__entry(tx, index), old;
+
+	if (!ws_tx__reserve(tx))
+		return ws_tx__doom(tx, ws_tx__no_room(tx));
+	old = ws_tx__load64(entry);
+	if ((unsigned)old == ws_tx__block_own(tx))
+		return 1;
+	if ((unsigned)old || ws_tx__take64(entry, old, old | ws_tx__block_own(tx)) != old)
+		return WS_TM_BREAK == 22 || ws_tx__want(tx, index) || ws_tx__doom(tx, WS_TM_WRITE_CONFLICT);
+	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, written, index), old >> 32);
+	return 1;
+}
 
 /* ---- reads: open, the copy, close ---- */
 
@@ -52,18 +71,22 @@ WS_TX_FN unsigned long long ws_tx__block_share(unsigned long long *entry)
 	return old;
 }
 
-/* One granule is going to be read. Returns 0 when the attempt is doomed. */
+/* One granule is going to be read. Returns 0 when the attempt is doomed. A size in the entry of what was seen: it is locked to write. */
 WS_TX_FN int ws_tx__block_open(struct ws_tx *tx, unsigned long long granule, int pessimistic)
 {
 	unsigned index = ws_tx__index(tx, granule);
 	unsigned long long *entry = ws_tx__entry(tx, index), old;
+	unsigned own;
 
+	if (pessimistic && ws_tx__is_wanted(tx, index) && !ws_tx__block_lock(tx, index, 1))
+		return 0;
 	if (!ws_tx__reserve(tx))
 		return ws_tx__doom(tx, ws_tx__no_room(tx));
 	old = pessimistic ? ws_tx__block_share(entry) : ws_tx__look64(entry);
-	if ((unsigned)old & WS_TX_BLOCK_WRITING)
+	own = (unsigned)old == ws_tx__block_own(tx);
+	if (((unsigned)old & WS_TX_BLOCK_WRITING) && !own)
 		return ws_tx__doom(tx, WS_TM_READ_CONFLICT);
-	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, 0, index), old >> 32);
+	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, own, index), old >> 32);
 	return 1;
 }
 
@@ -86,9 +109,9 @@ WS_TX_FN int ws_tx__block_close(struct ws_tx *tx, unsigned from, int pessimistic
 
 	ws_tx__fence();
 	while (w.i > from && (e = ws_tx__older(tx, &w)))
-		if (pessimistic)
+		if (pessimistic && ws_tx__kind(e) == WS_TX_SEEN && ws_tx__size(e) == 1)
 			atomicAdd(ws_tx__entry(tx, (unsigned)ws_tx__what(e)), ~0ull);
-		else
+		else if (!pessimistic)
 			same &= ws_tx__load64(ws_tx__entry(tx, (unsigned)ws_tx__what(e))) == e->value << 32;
 	if (!same && tx->state == WS_TX_ACTIVE)
 		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
@@ -107,22 +130,6 @@ WS_TX_FN int ws_tx__block_fetch(struct ws_tx *tx, unsigned long long at, unsigne
 }
 
 /* ---- the end ---- */
-
-/* Locks one entry, once; `written`: its version is to count up. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__block_lock(struct ws_tx *tx, unsigned index, unsigned written)
-{
-	unsigned long long *entry = ws_tx__entry(tx, index), old;
-
-	if (!ws_tx__reserve(tx))
-		return ws_tx__doom(tx, ws_tx__no_room(tx));
-	old = ws_tx__load64(entry);
-	if ((unsigned)old == ws_tx__block_own(tx))
-		return 1;
-	if ((unsigned)old || ws_tx__take64(entry, old, old | ws_tx__block_own(tx)) != old)
-		return WS_TM_BREAK == 22 || ws_tx__doom(tx, WS_TM_WRITE_CONFLICT);
-	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, written, index), old >> 32);
-	return 1;
-}
 
 WS_TX_FN int ws_tx__block_lock_range(struct ws_tx *tx, unsigned long long at, unsigned size)
 {

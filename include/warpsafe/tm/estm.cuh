@@ -20,7 +20,8 @@
  *
  * Departures: (1) 64 bits instead of 32, for more than 2^15 threads and 2^14 reads. (2) No lock bit: the entry changes by
  * one compare-and-swap of the whole, so that no thread waits for another one of its warp. (3) While S is 0 a thread's
- * own further reads are not counted: all reads are its own, and one that is counted keeps the location. (4) Those of pstm.cuh.
+ * own further reads are not counted: all reads are its own, and one that is counted keeps the location. (4) Who could not write what it
+ * had read takes it to write when its next attempt reads it (ws_tx__want). (5) Those of pstm.cuh.
  *
  * A conflict is found before the value is read, and locations are kept to the end: opacity, as in pstm.cuh. */
 #ifndef WARPSAFE_TM_ESTM_CUH
@@ -69,29 +70,6 @@ WS_TX_FN int ws_tx__estm_counted(const struct ws_tx *tx, unsigned index)
 
 /* Each of these three loops ends when a compare-and-swap succeeds; one fails only because another thread's did not. */
 
-/* Returns 0 at a conflict. The log has room. */
-WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
-{
-	unsigned index = ws_tx__index(tx, granule);
-	unsigned long long *at = ws_tx__entry(tx, index), old, seen;
-
-	if (ws_tx__is_near(tx, index))
-		return 1;
-	if (tx->kept && ws_tx__estm_counted(tx, index))
-		return ws_tx__estm_await(tx, at);
-	for (old = ws_tx__load64(at);; old = seen) {
-		if ((unsigned)old == tx->id && (old & (WS_TX_ESTM_M | WS_TX_ESTM_S)) != WS_TX_ESTM_S)
-			return 1;
-		if ((old & WS_TX_ESTM_M) && tx->alone != WS_TX_READS)
-			return WS_TM_BREAK == 8;
-		seen = ws_tx__take64(at, old, !old ? tx->id | WS_TX_ESTM_READ : (old + WS_TX_ESTM_READ) | WS_TX_ESTM_S);
-		if (seen == old)
-			break;
-	}
-	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, 0, index), 0);
-	return !(old & WS_TX_ESTM_M) || ws_tx__estm_await(tx, at);
-}
-
 /* Returns 0 at a conflict. The log has room. Its own reads of the location are not counted any more. */
 WS_TX_FN int ws_tx__estm_write(struct ws_tx *tx, unsigned long long granule)
 {
@@ -104,7 +82,7 @@ WS_TX_FN int ws_tx__estm_write(struct ws_tx *tx, unsigned long long granule)
 		if ((old & WS_TX_ESTM_M) && (unsigned)old == tx->id)
 			return 1;
 		if (old && ((unsigned)old != tx->id || (old & WS_TX_ESTM_S)))
-			return WS_TM_BREAK == 9 && !(old & WS_TX_ESTM_M);
+			return WS_TM_BREAK == 9 && !(old & WS_TX_ESTM_M) ? 1 : ws_tx__want(tx, index);
 		seen = ws_tx__take64(at, old, WS_TX_ESTM_M | tx->id);
 		if (seen == old)
 			break;
@@ -112,6 +90,31 @@ WS_TX_FN int ws_tx__estm_write(struct ws_tx *tx, unsigned long long granule)
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
 	ws_tx__note_near(tx, index);
 	return 1;
+}
+
+/* Returns 0 at a conflict. The log has room. */
+WS_TX_FN int ws_tx__estm_read(struct ws_tx *tx, unsigned long long granule)
+{
+	unsigned index = ws_tx__index(tx, granule);
+	unsigned long long *at = ws_tx__entry(tx, index), old, seen;
+
+	if (ws_tx__is_near(tx, index))
+		return 1;
+	if (tx->kept && ws_tx__estm_counted(tx, index))
+		return ws_tx__estm_await(tx, at);
+	if (ws_tx__is_wanted(tx, index) && tx->alone != WS_TX_READS)
+		return ws_tx__estm_write(tx, granule);
+	for (old = ws_tx__load64(at);; old = seen) {
+		if ((unsigned)old == tx->id && (old & (WS_TX_ESTM_M | WS_TX_ESTM_S)) != WS_TX_ESTM_S)
+			return 1;
+		if ((old & WS_TX_ESTM_M) && tx->alone != WS_TX_READS)
+			return WS_TM_BREAK == 8;
+		seen = ws_tx__take64(at, old, !old ? tx->id | WS_TX_ESTM_READ : (old + WS_TX_ESTM_READ) | WS_TX_ESTM_S);
+		if (seen == old)
+			break;
+	}
+	ws_tx__append(tx, ws_tx__where(WS_TX_SEEN, 0, index), 0);
+	return !(old & WS_TX_ESTM_M) || ws_tx__estm_await(tx, at);
 }
 
 /* The entry with one read less. */

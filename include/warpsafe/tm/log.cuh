@@ -91,7 +91,10 @@ enum ws_tx_inner {
  * what was there. */
 struct ws_tx_spare { unsigned long long where, value, before; };
 
-struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG]; };
+/* Words that who waits for a condition looks at (watch.cuh). */
+enum { WS_TX_WATCHED = 8 };
+
+struct ws_tx_log { struct ws_tm_entry own[WS_TM_LOG], watch[WS_TX_WATCHED]; };
 
 /* One a thread. The log is a variable of its own because it is indexed: all else can then stay in registers. */
 struct ws_tx {
@@ -126,7 +129,12 @@ struct ws_tx {
 	unsigned memory;      /* the log has entries of memory */
 	unsigned inner;       /* enum ws_tx_inner: of the WS_TX_INNER that was ended last, or is left by ws_tx_abort_inner */
 	unsigned inners;      /* WS_TX_INNER that are open */
+	unsigned retries;     /* sections of it come to ws_tx_retry: what they read is noted */
+	unsigned noted;       /* words that were noted in this attempt */
+	unsigned watches;     /* waits until they change */
+	unsigned looks;       /* how often it has looked */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
+	unsigned long long wanted;   /* shadow entries that earlier attempts at the section could not get to write, by a hash to one bit */
 	unsigned long long filter;   /* deferred update: where it has written, by a hash to one bit; 0: nowhere */
 };
 
@@ -400,6 +408,18 @@ WS_TX_FN void ws_tx__forget_near(struct ws_tx *tx)
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
 		tx->near[k] = 0;
+}
+
+/* Engines estm and block-pessimistic: who could not write what it has read, as others have read it too, takes that entry to write when it
+ * reads it the next time. Else those that read a word and then write it all stand in each other's way, and none of them ever does. */
+WS_TX_FN unsigned long long ws_tx__wanted_bit(unsigned index) { return 1ull << (index * 0x9e3779b1u >> 26); }
+WS_TX_FN int ws_tx__is_wanted(const struct ws_tx *tx, unsigned index) { return (tx->wanted & ws_tx__wanted_bit(index)) != 0; }
+
+/* Returns 0. */
+WS_TX_FN int ws_tx__want(struct ws_tx *tx, unsigned index)
+{
+	tx->wanted |= ws_tx__wanted_bit(index);
+	return 0;
 }
 
 WS_TX_FN void ws_tx__forget_later(struct ws_tx *tx)

@@ -134,6 +134,7 @@ WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long word, unsign
 	tx->words = 1;
 	tx->spare[0].where = word;
 	tx->spare[0].value = tx->spare[0].before = value;
+	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return 1;
 }
 
