@@ -9,17 +9,23 @@
 #include "race_visit.cuh"
 
 /* ---- beginning and end of a block ---- */
+HELPER u32 launch_grid(void)
+{
+	u64 grid;
+
+	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+	return (u32)grid;
+}
+
 /* mark: of the launch, see race_launch.cuh. */
 HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
 {
 	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
-	u64 grid;
 
-	asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
 	BLOCK.slot = BLOCK.threads = 0;
 	BLOCK.slot_bytes = 0;
 	BLOCK.handed = HANDED_NOTHING;
-	BLOCK.grid = (u32)grid;
+	BLOCK.grid = launch_grid();
 	BLOCK.block = (u32)block;
 	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS);
 	BLOCK.first = BLOCK.lowest = BLOCK.range = BLOCK.floor = 0;
@@ -102,6 +108,47 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
 	if (!(t & 31))
 		clear_warp(t >> 5, &c);
 	warp_sync(lanes_of_warp(t >> 5));
+}
+
+/* The launch's first block looks, before any block goes on; the others wait for it, for a while. By one thread of each. */
+HELPER bool begins_with_zero(u64 counter)
+{
+	enum { BUSY = 1, OTHER, ZERO };
+	u32 grid = launch_grid();
+	u64 at = COUNTS(begins) + 8ull * (grid % WS_RACE_GRIDS), row = load64_stable(at), was;
+
+	for (u32 tries = 0; tries < RANGE_TRIES; tries++, row = was) {
+		if ((u32)row == grid && row >> 32 > BUSY) {
+			fence_gpu();
+			return row >> 32 == ZERO;
+		}
+		was = (u32)row == grid && row >> 32 == BUSY ? load64(at) : cas64(at, row, (u64)BUSY << 32 | grid);
+		if (was != row || ((u32)row == grid && row >> 32 == BUSY))
+			continue;
+		was = (u64)(load32(counter) ? OTHER : ZERO) << 32 | grid;
+		fence_gpu();
+		store64(at, was);
+	}
+	return false;
+}
+
+SLOW u32 __warpsafe_starts_at_zero(u64 counter)
+{
+	u32 word = (u32)IN_SHARED(__warpsafe_block) + WS_RACE_SILENT_AT, is;
+
+	if (!thread_index())
+		shared_store32(word, RACE.version == WS_RACE_VERSION && begins_with_zero(counter));
+	warp_sync(lanes_of_warp(thread_index() >> 5));
+	asm volatile("bar.sync 0;" : : : "memory");
+	is = shared_load32(word);
+	warp_sync(lanes_of_warp(thread_index() >> 5));
+	asm volatile("bar.sync 0;" : : : "memory");      /* the word may be written again */
+	return is;
+}
+
+INLINED u32 race_starts_at_zero(u64 counter)
+{
+	return __warpsafe_starts_at_zero(counter);
 }
 
 INLINED void race_enter(u32 kernel)

@@ -15,6 +15,8 @@
  *                                      WS_RACE_COMPARED, the parameter is at the beginning of __warpsafe_block; it
  *                                      may be WS_RACE_COUNTS_TURNS with a row
  *     race_enter_off()                 the same, of a kernel that is not checked but calls functions with hooks
+ *     race_starts_at_zero(u64 counter) at the entry, before race_enter, by all threads, in launches that the host has told something
+ *                                      (WS_RACE_SILENT_TAG): was the word 0 when the launch began? Has barriers inside
  *     race_leave()                     before each ret and exit of a kernel, and each exit of a function
  *     race_area(u64 address)           at the entry, before race_enter: the row of the allocation that it lies in; 0 = not
  *                                      known. Nothing else is done
@@ -339,6 +341,7 @@ struct ws_race_counts {
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
 	struct ws_race_all all[WS_RACE_GRIDS];   /* likewise */
+	ws_race_u64 begins[WS_RACE_GRIDS];       /* likewise: what a counter was when it began: race_starts_at_zero << 32 | launch */
 };
 
 /* ---- what was found ---- */

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_OPS = 20000, MOST_REGISTERS = 4000, MOST_SOURCES = 3, WORD = 48 };
+enum { MOST_OPS = 20000, MOST_REGISTERS = 4000, MOST_SOURCES = 3, MOST_VARIABLES = 16, WORD = 160 };
 
 enum what {
 	UNKNOWN, MOVE, ADD, SUB, MUL, MIN, MAX, ABS, DIV, SHL, SHR, AND, OR, BFIND, LOW_HALF, SELECT,
-	COMPARE, COMPARE_AND, COMPARE_OR, PARAM_S32, PARAM_U64, GRID, BLOCK, AREA_START, AREA_END, AREA_KNOWN
+	COMPARE, COMPARE_AND, COMPARE_OR, PARAM_S32, PARAM_U64, GRID, BLOCK, VARIABLE, AREA_START, AREA_END, AREA_KNOWN
 };
 
 struct source { bool number; uint16_t reg; int64_t k; };
@@ -34,6 +34,8 @@ struct ws_real_decision {
 	uint16_t result;
 	bool has_proved, compares;           /* the kernel compares the constants that its probe has read */
 	uint16_t proved;                     /* the register that says what a probe has found */
+	const char *variables[MOST_VARIABLES];
+	uint32_t nvariables;
 };
 
 /* ---- the text ---- */
@@ -42,6 +44,7 @@ struct reading {
 	char (*names)[WORD];                 /* of registers */
 	uint32_t nnames;
 	bool failed;
+	struct ws_arena *arena;              /* of names of variables */
 };
 
 static const struct { const char *name; enum what what; } plain[] = {
@@ -113,6 +116,21 @@ static void read_name(const char *name, struct op *op)
 		read_compare(name, op);
 }
 
+/* The address of a variable. */
+static void read_variable(struct reading *r, const char *name, struct op *op)
+{
+	struct ws_real_decision *d = r->d;
+	size_t len = strlen(name);
+
+	if (op->what != MOVE || len == WORD - 1 || d->nvariables == MOST_VARIABLES) {
+		op->what = UNKNOWN;
+		return;
+	}
+	op->what = VARIABLE;
+	op->from[0] = (struct source){ .number = true, .k = d->nvariables };
+	d->variables[d->nvariables++] = ws_arena_strndup(r->arena, name, len);
+}
+
 /* A number, a register, or a size of the launch. */
 static void read_source(struct reading *r, const char *text, struct op *op)
 {
@@ -137,7 +155,7 @@ static void read_source(struct reading *r, const char *text, struct op *op)
 	if (*end && *text == '%')
 		*s = (struct source){ .reg = register_of(r, text) };
 	else if (*end || end == text)
-		op->what = UNKNOWN;          /* the name of a variable */
+		read_variable(r, text, op);
 }
 
 static unsigned sources_of(enum what what)
@@ -145,7 +163,7 @@ static unsigned sources_of(enum what what)
 	switch (what) {
 	case SELECT: case COMPARE_AND: case COMPARE_OR:
 		return 3;
-	case MOVE: case ABS: case BFIND: case LOW_HALF: case GRID: case BLOCK: case AREA_START: case AREA_END: case AREA_KNOWN:
+	case MOVE: case ABS: case BFIND: case LOW_HALF: case GRID: case BLOCK: case VARIABLE: case AREA_START: case AREA_END: case AREA_KNOWN:
 		return 1;
 	default:
 		return 2;
@@ -224,7 +242,7 @@ static bool keep_needed(struct ws_real_decision *d)
 struct ws_real_decision *ws_real_decision_new(struct ws_arena *a, const char *text)
 {
 	struct ws_real_decision read = { 0 }, *d = NULL;
-	struct reading r = { .d = &read };
+	struct reading r = { .d = &read, .arena = a };
 	struct op *all = read.ops = ws_alloc(MOST_OPS * sizeof *read.ops);
 
 	r.names = ws_alloc(MOST_REGISTERS * sizeof *r.names);
@@ -327,7 +345,7 @@ static int64_t arithmetic(const struct op *op, int64_t a, int64_t b)
 }
 
 /* false: what the GPU would give is not known here. */
-static bool compute(const struct op *op, const struct ws_real_deciding *l, int64_t *regs)
+static bool compute(const struct ws_real_decision *d, const struct op *op, const struct ws_real_deciding *l, int64_t *regs)
 {
 	int64_t v[MOST_SOURCES] = { 0 }, *to = &regs[op->to];
 
@@ -362,6 +380,9 @@ static bool compute(const struct op *op, const struct ws_real_deciding *l, int64
 	case BLOCK:
 		*to = l->block[v[0]];
 		return true;
+	case VARIABLE:
+		*to = l->variable_of ? (int64_t)l->variable_of(l->function, d->variables[v[0]]) : 0;
+		return *to != 0;
 	case AREA_START: case AREA_END: case AREA_KNOWN:
 		*to = area(op, l, v[0]);
 		return true;
@@ -380,7 +401,7 @@ bool ws_real_decide(const struct ws_real_decision *d, const struct ws_real_decid
 	if (d->has_proved)
 		regs[d->proved] = l->proved;
 	for (uint32_t k = 0; k < d->nops; k++)
-		if (!compute(&d->ops[k], l, regs))
+		if (!compute(d, &d->ops[k], l, regs))
 			return false;
 	return regs[d->result] != 0;
 }

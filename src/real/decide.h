@@ -18,6 +18,8 @@ struct ws_real_decision;
 /* Of such a text (struct ws_rw_kernel, decides); in the arena. NULL: there is something in it that the host does not know. */
 struct ws_real_decision *ws_real_decision_new(struct ws_arena *a, const char *text);
 
+/* The address of a variable of the kernel's module; 0: not known. */
+typedef uint64_t ws_real_variable_of(void *function, const char *name);
 /* The bytes [*start, *end) of the allocation around an address; false: none is known there. */
 typedef bool ws_real_area_of(uint64_t address, uint64_t *start, uint64_t *end);
 
@@ -26,6 +28,8 @@ struct ws_real_deciding {                /* a launch */
 	void *const *params;                 /* as the driver takes them */
 	bool proved;                         /* its probe has found nothing */
 	ws_real_area_of *area_of;
+	ws_real_variable_of *variable_of;    /* NULL: none is known */
+	void *function;
 };
 /* Does what holds for its probe hold only while its constants are the same? The kernel examines that. */
 bool ws_real_decision_compares(const struct ws_real_decision *d);

@@ -99,11 +99,20 @@ static bool can_be_probed(const struct ws_real_launching *l, struct probing *p)
 	return !ws_real.cuCtxGetCurrent(&p->key.context) && take_values(l->kernel, l->params, &p->key);
 }
 
+static uint64_t variable_of(void *function, const char *name)
+{
+	void *module = NULL;
+	bool library = false;
+	size_t bytes;
+
+	return ws_real_code_of(function, &module, &library) && module ? ws_real_variable(module, library, name, &bytes) : 0;
+}
+
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all
  * parameters in one piece of memory decides on the GPU. */
 static bool is_silent(const struct ws_real_launching *l, bool proved)
 {
-	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at };
+	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
 
 	return l->kernel->decision && l->grid && !l->compared && ws_real_decide(l->kernel->decision, &d);
 }

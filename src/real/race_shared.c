@@ -150,7 +150,7 @@ unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed
 	unsigned threads = l->block[0] * l->block[1] * l->block[2];
 	struct shape s;
 
-	if (!k || k->why || k->reads_size || k->waits || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
+	if (!k || k->why || k->reads_size || (k->waits && k->loops) || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return 0;
 	s = shape_of(l->function, threads, l->dynamic);
 	return s.fixed && s.fixed + size <= device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;

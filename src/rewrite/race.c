@@ -984,6 +984,9 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 		ws_code_add(c, "setp.eq.s64 %s, %s, %lld;", is, value, (long long)u->k);
 		ws_code_add(c, "@%s bra %s;", is, label);
 	}
+	is = silent && ws_ranges_has_counter(b->ranges) ? ws_ranges_starts_at_zero(b->ranges, c) : NULL;
+	if (is)
+		ws_code_add(c, "@!%s bra %s;", is, label);
 	ws_code_add(c, "bra %s;", copy);
 	ws_code_add(c, "%s:", label);
 	ws_code_end(c);
@@ -1007,7 +1010,7 @@ static bool be_silent(struct body *b)
 		be_told(b, silent, copy);
 	if (copy && silent)
 		decide_for_block(b, silent, copy);
-	if (copy && !b->race->p->nunless)    /* the host does not know what is in constant memory */
+	if (copy && !b->race->p->nunless && !(silent && ws_ranges_has_counter(b->ranges)))      /* the host does not know what is in memory */
 		kernel_of(b->race, b->f)->plain = ws_rw_plain(b->race->p, b->f);
 	return copy != NULL;
 }

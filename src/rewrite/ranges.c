@@ -32,6 +32,7 @@ struct group {                           /* accesses of one address but for a co
 	struct sum row;                  /* a part of it: where a thread is in its row, of several groups that are one; 0: no such thing */
 	bool area;                       /* an allocation: somewhere in it */
 	bool several;                    /* or in another one: some accesses are of several groups */
+	bool behind;                     /* by the block that arrives last alone (ranges_final.c) */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	bool writes, reads;
 	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
@@ -68,6 +69,9 @@ struct ws_ranges {
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
 	const char *partly[MOST_OWN];    /* likewise, by group that writes: its accesses, whatever the other groups do */
 	const char *silent;              /* likewise: own, for everything that the kernel executes */
+	struct ws_final final;           /* where that is looked for: nothing else is proved then */
+	const struct leaf *counter;      /* a launch is silent only if this counter begins with 0; NULL = there is none */
+	int64_t counter_offset;
 };
 
 /* ---- which accesses ---- */
@@ -162,25 +166,30 @@ static bool may_meet(const struct ws_rw_access *a)
 }
 
 /* The group of that sum; NULL: there are too many. */
-static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area)
+static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area, bool behind)
 {
 	struct group *x = g->groups;
 	unsigned k = 0;
 
-	while (k < g->ngroups && (x[k].area != area || !ws_sum_equal(&x[k].sum, s)))
+	while (k < g->ngroups && (x[k].area != area || x[k].behind != behind || !ws_sum_equal(&x[k].sum, s)))
 		k++;
 	if (k == MOST_GROUPS)
 		return NULL;
 	if (k == g->ngroups)
-		x[g->ngroups++] = (struct group){ .sum = *s, .area = area };
+		x[g->ngroups++] = (struct group){ .sum = *s, .area = area, .behind = behind };
 	return &x[k];
+}
+
+static bool is_behind(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	return g->final.arrives && g->final.behind[a->inst->index];
 }
 
 /* The group of that sum with one access more, of the bytes from sum + first to before sum + last; NULL: there are too many. */
 static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
 			  int64_t last)
 {
-	struct group *x = group_of(g, s, area);
+	struct group *x = group_of(g, s, area, is_behind(g, a));
 
 	if (!x)
 		return NULL;
@@ -324,7 +333,7 @@ static bool is_among(struct ws_ranges *g, const struct group *b, const struct gr
 {
 	int64_t offset;
 
-	return a != b && !a->area && !b->area && b->pins.n && a->bytes >= b->bytes && a->first <= b->first && a->last >= b->last &&
+	return a != b && !a->area && !b->area && a->behind == b->behind && b->pins.n && a->bytes >= b->bytes && a->first <= b->first && a->last >= b->last &&
 	       ws_pins_same(&g->v, &b->pins, &a->sum, &b->sum, &offset) && !offset;
 }
 
@@ -381,7 +390,7 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 	for (; first + n < (first < g->nwriting ? g->nwriting : g->ngroups); n++) {
 		struct sum far = x[n].sum;
 
-		if (x->area || x[n].area || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) ||
+		if (x->area || x[n].area || x->behind != x[n].behind || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) ||
 		    has_address(&g->v, &far) ||
 		    x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
 			break;
@@ -467,7 +476,7 @@ static bool shares_rows(struct ws_ranges *g, unsigned k, unsigned m)
 	const struct group *a = &g->groups[k], *b = &g->groups[m];
 	struct sum apart[2], row[2], begin[2];
 
-	if ((a->meets && b->meets) || !split_row(&g->v, a, &apart[0], &row[0], &begin[0]) ||
+	if ((a->meets && b->meets) || a->behind || b->behind || !split_row(&g->v, a, &apart[0], &row[0], &begin[0]) ||
 	    !split_row(&g->v, b, &apart[1], &row[1], &begin[1]) || !ws_sum_equal(&apart[0], &apart[1]))
 		return false;
 	return a->row.n || (ws_sum_equal(&begin[0], &begin[1]) && a->first < b->last && b->first < a->last) ||
@@ -565,7 +574,7 @@ static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a)
 {
 	struct bases b;
 
-	return ws_area_bases(&g->v, a, &b) && !writes_area(g, &b) && add_to_areas(g, a, &b);
+	return ws_area_bases(&g->v, a, &b) && (is_behind(g, a) || !writes_area(g, &b)) && add_to_areas(g, a, &b);
 }
 
 /* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. */
@@ -596,7 +605,7 @@ static void add_called(struct ws_ranges *g)
 	for (unsigned k = 0; k < g->ncalled; k++) {
 		const struct leaf l = { .kind = LEAF_SYMBOL, .sym = g->called[k], .fixed = true };
 		struct sum s;
-		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true) : NULL;
+		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true, false) : NULL;
 
 		g->unknown_reads |= !x;
 		if (!x)
@@ -687,20 +696,12 @@ static void bounds_of_group(struct entry *e, struct group *x)
 	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
 }
 
-static const char *in_register(struct entry *e, const struct num *n)
-{
-	const char *r = ws_code_temp(e->c, WS_B64);
-
-	ws_code_add(e->c, "mov.b64 %s, %s;", r, ws_entry_text(e, n));
-	return r;
-}
-
 /* An interval around the groups list[0..n) of a launch of which the assumptions hold; else all addresses. It begins
  * earlier by what an access may reach beyond its address. */
 static void make_interval(struct ws_ranges *g, struct entry *e, struct group *const *list, unsigned n)
 {
 	struct interval *i = &g->intervals[g->nintervals++];
-	const char *lo = in_register(e, &list[0]->lo), *hi = in_register(e, &list[0]->hi);
+	const char *lo = ws_entry_register(e, &list[0]->lo), *hi = ws_entry_register(e, &list[0]->hi);
 
 	for (unsigned k = 1; k < n; k++) {
 		ws_code_add(e->c, "min.s64 %s, %s, %s;", lo, lo, ws_entry_text(e, &list[k]->lo));
@@ -736,224 +737,6 @@ static void make_intervals(struct ws_ranges *g, struct entry *e)
 	}
 }
 
-/* ---- side by side in rows ----
- * A pitch is a number of the launch that a term multiplies with something that varies. What is left of two groups without
- * all multiples of it lies in two intervals: where these do not meet, and are no more than the pitch in all, the groups do
- * not meet, in whichever rows they are. */
-static bool find_pitch(const struct values *v, const struct sum *s, struct term *pitch)
-{
-	for (uint32_t k = 0; k < s->n; k++) {
-		unsigned varying = 0;
-
-		*pitch = (struct term){ .factor = s->t[k].factor };
-		for (uint32_t m = 0; m < s->t[k].n; m++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
-
-			if (!l->fixed)
-				varying++;
-			else if (!ws_leaf_is_pointer(l))
-				pitch->leaf[pitch->n++] = s->t[k].leaf[m];
-		}
-		if (varying == 1 && pitch->n && pitch->n + 1 == s->t[k].n && pitch->factor > 0)
-			return true;
-	}
-	return false;
-}
-
-static bool is_multiple(const struct term *t, const struct term *of)
-{
-	uint32_t found = 0;
-
-	for (uint32_t k = 0; k < t->n && found < of->n; k++)
-		found += t->leaf[k] == of->leaf[found];
-	return found == of->n && t->factor % of->factor == 0;
-}
-
-static struct sum without_multiples(const struct sum *s, const struct term *of)
-{
-	struct sum rest = { 0 };
-
-	for (uint32_t k = 0; k < s->n; k++)
-		if (!is_multiple(&s->t[k], of))
-			rest.t[rest.n++] = s->t[k];
-	return rest;
-}
-
-static void bounds_in_row(struct entry *e, const struct group *x, const struct term *pitch, struct num *lo, struct num *hi)
-{
-	struct sum rest = without_multiples(&x->sum, pitch);
-
-	ws_entry_bounds(e, &rest, lo, hi);
-	*lo = ws_entry_add(e, *lo, ws_entry_number(x->first));
-	*hi = ws_entry_add(e, *hi, ws_entry_number(x->last));
-}
-
-/* Makes `disjoint` true if they are for this reason. */
-static void or_in_columns(struct entry *e, const struct group *a, const struct group *b, const struct sum *width, const char *disjoint)
-{
-	struct num lo[2], hi[2], pitch, same;
-	const char *first, *last, *apart;
-
-	bounds_in_row(e, a, &width->t[0], &lo[0], &hi[0]);
-	bounds_in_row(e, b, &width->t[0], &lo[1], &hi[1]);
-	ws_entry_bounds(e, width, &pitch, &same);
-	first = in_register(e, &lo[0]);
-	last = in_register(e, &hi[0]);
-	apart = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", apart, last, ws_entry_text(e, &lo[1]));
-	ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", apart, first, ws_entry_text(e, &hi[1]), apart);
-	ws_code_add(e->c, "min.s64 %s, %s, %s;", first, first, ws_entry_text(e, &lo[1]));
-	ws_code_add(e->c, "max.s64 %s, %s, %s;", last, last, ws_entry_text(e, &hi[1]));
-	ws_code_add(e->c, "sub.s64 %s, %s, %s;", last, last, first);
-	ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", apart, last, ws_entry_text(e, &pitch), apart);
-	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
-}
-
-/* A term that both sums have, of a number and something that varies: rows of that many bytes. */
-static bool is_constant_pitch(const struct values *v, const struct term *t, const struct sum *other)
-{
-	if (t->n != 1 || v->leaves[t->leaf[0]].fixed || t->factor < 2)
-		return false;
-	for (uint32_t k = 0; k < other->n; k++)
-		if (other->t[k].n == 1 && other->t[k].leaf[0] == t->leaf[0] && other->t[k].factor == t->factor)
-			return true;
-	return false;
-}
-
-static void or_side_by_side(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
-{
-	struct sum width = { .n = 1 };
-
-	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b))
-		return;
-	if (find_pitch(e->v, &a->sum, &width.t[0])) {
-		or_in_columns(e, a, b, &width, disjoint);
-		return;
-	}
-	for (uint32_t k = 0; k < a->sum.n; k++) {
-		width.t[0] = (struct term){ .factor = a->sum.t[k].factor };
-		if (is_constant_pitch(e->v, &a->sum.t[k], &b->sum) && width.t[0].factor >= a->last - a->first + b->last - b->first)
-			or_in_columns(e, a, b, &width, disjoint);
-	}
-}
-
-/* ---- tiles on a diagonal ----
- * Both groups have the block's index with one weight. A block of one group and one of the other, d blocks on, do not meet if
- * they are apart as numbers, or as columns of a pitch, as above: that is examined for d = -1, 0 and 1. Blocks farther from
- * each other are apart if two weights are no less than all that is left of both groups comes to. */
-struct diagonal {
-	struct num lo[2], hi[2];         /* of both groups without the block's index */
-	struct num first[2], last[2];    /* likewise, of their columns */
-	struct num weight, columns, pitch;       /* columns: of the weight */
-};
-
-/* What the index is multiplied with, if it is of one axis: the size of the grid along the others must be 1. */
-static bool weight_of_block(struct values *v, const struct sum *block, struct sum *weight, enum ws_sreg *axis)
-{
-	struct sum index, rest = *block, minus = { 0 };
-
-	for (uint32_t n = 0; n < block->t[0].n; n++) {
-		const struct leaf *l = &v->leaves[block->t[0].leaf[n]];
-
-		if (l->kind != LEAF_SPECIAL || l->special < WS_SR_CTAID_X || l->special > WS_SR_CTAID_Z)
-			continue;
-		index = leaf_alone(block->t[0].leaf[n]);
-		*axis = l->special;
-		return ws_split_multiple(v, block, &index, weight) && ws_sum_add(&minus, weight, -1) &&
-		       ws_sum_add_product(&rest, &minus, &index) && !rest.n;
-	}
-	return false;
-}
-
-static void two_bounds(struct entry *e, const struct sum *s, const struct group *x, struct num *lo, struct num *hi)
-{
-	ws_entry_bounds(e, s, lo, hi);
-	*lo = ws_entry_add(e, *lo, ws_entry_number(x->first));
-	*hi = ws_entry_add(e, *hi, ws_entry_number(x->last));
-}
-
-/* p: [lo, hi) of the first, moved, and [lo, hi) of the second are apart; also no farther than `most`, if there is one. */
-static const char *apart_when_moved(struct entry *e, const struct num *lo, const struct num *hi, const struct num *by, int times,
-				    const struct num *most)
-{
-	const char *p = ws_code_temp(e->c, WS_PRED), *from = in_register(e, &lo[0]), *to = in_register(e, &hi[0]);
-
-	for (int k = 0; k < (times < 0 ? -times : times); k++) {
-		ws_code_add(e->c, "%s.s64 %s, %s, %s;", times < 0 ? "sub" : "add", from, from, ws_entry_text(e, by));
-		ws_code_add(e->c, "%s.s64 %s, %s, %s;", times < 0 ? "sub" : "add", to, to, ws_entry_text(e, by));
-	}
-	ws_code_add(e->c, "setp.ge.s64 %s, %s, %s;", p, from, ws_entry_text(e, &hi[1]));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, to, ws_entry_text(e, &lo[1]), p);
-	if (most) {
-		ws_code_add(e->c, "min.s64 %s, %s, %s;", from, from, ws_entry_text(e, &lo[1]));
-		ws_code_add(e->c, "max.s64 %s, %s, %s;", to, to, ws_entry_text(e, &hi[1]));
-		ws_code_add(e->c, "sub.s64 %s, %s, %s;", to, to, from);
-		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", p, to, ws_entry_text(e, most), p);
-	}
-	return p;
-}
-
-static void demand_far(struct entry *e, const struct diagonal *d, const char *ok)
-{
-	const char *from = in_register(e, &d->lo[0]), *to = in_register(e, &d->hi[0]), *far = in_register(e, &d->weight);
-
-	ws_code_add(e->c, "min.s64 %s, %s, %s;", from, from, ws_entry_text(e, &d->lo[1]));
-	ws_code_add(e->c, "max.s64 %s, %s, %s;", to, to, ws_entry_text(e, &d->hi[1]));
-	ws_code_add(e->c, "sub.s64 %s, %s, %s;", to, to, from);
-	ws_code_add(e->c, "abs.s64 %s, %s;", far, far);
-	ws_code_add(e->c, "add.s64 %s, %s, %s;", far, far, far);
-	ws_code_add(e->c, "setp.ge.and.s64 %s, %s, %s, %s;", ok, far, to, ok);
-}
-
-static void demand_one_axis(struct entry *e, enum ws_sreg axis, const char *ok)
-{
-	const char *n = ws_code_temp(e->c, WS_B32);
-
-	for (unsigned k = 0; k < 3; k++) {
-		if (axis == WS_SR_CTAID_X + k)
-			continue;
-		ws_code_add(e->c, "mov.u32 %s, %s;", n, ws_sreg_name((enum ws_sreg)(WS_SR_NCTAID_X + k)));
-		ws_code_add(e->c, "setp.eq.and.u32 %s, %s, 1, %s;", ok, n, ok);
-	}
-}
-
-static void or_on_diagonal(struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
-{
-	const struct group *both[] = { a, b };
-	struct sum block[2], rest[2], weight, columns, width = { .n = 1 };
-	struct diagonal d;
-	struct num same;
-	enum ws_sreg axis;
-	const char *ok;
-
-	if (a->area || b->area || base_of(e->v, a) != base_of(e->v, b) || !ws_split_by_block(e->v, &a->sum, &block[0], &rest[0]) ||
-	    !ws_split_by_block(e->v, &b->sum, &block[1], &rest[1]) || !block[0].n || !ws_sum_equal(&block[0], &block[1]) ||
-	    !weight_of_block(e->v, &block[0], &weight, &axis) || weight.n < 2 ||
-	    (!find_pitch(e->v, &rest[0], &width.t[0]) && !find_pitch(e->v, &rest[1], &width.t[0])))
-		return;
-	for (unsigned k = 0; k < 2; k++) {
-		two_bounds(e, &rest[k], both[k], &d.lo[k], &d.hi[k]);
-		columns = without_multiples(&rest[k], &width.t[0]);
-		two_bounds(e, &columns, both[k], &d.first[k], &d.last[k]);
-	}
-	columns = without_multiples(&weight, &width.t[0]);
-	ws_entry_bounds(e, &weight, &d.weight, &same);
-	ws_entry_bounds(e, &columns, &d.columns, &same);
-	ws_entry_bounds(e, &width, &d.pitch, &same);
-	ok = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", ok);
-	for (int by = -1; by <= 1; by++) {
-		const char *p = apart_when_moved(e, d.lo, d.hi, &d.weight, by, NULL);
-		const char *q = apart_when_moved(e, d.first, d.last, &d.columns, by, &d.pitch);
-
-		ws_code_add(e->c, "or.pred %s, %s, %s;", p, p, q);
-		ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, p);
-	}
-	demand_far(e, &d, ok);
-	demand_one_axis(e, axis, ok);
-	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, ok);
-}
-
 /* Is an access one of the group? */
 static bool is_of(const struct ws_ranges *g, uint32_t k, const struct group *x)
 {
@@ -975,6 +758,70 @@ static bool in_one_interval(const struct ws_ranges *g, const struct group *a, co
 	return false;
 }
 
+/* ---- the block that arrives last ---- */
+static bool is_of_any(const struct ws_ranges *g, uint32_t k, const struct group *x)
+{
+	uint32_t i = g->list[k].inst->index;
+
+	return (g->how[i] == OWN || g->how[i] == BOUNDED_READ || g->how[i] == AREA_READ) && &g->groups[g->group[i]] == x;
+}
+
+/* Do the accesses not race, by whichever threads, since one is behind what all others have released? In the last block itself barriers
+ * order them, or they are one thread's. */
+static bool ordered_by_arrival(const struct ws_ranges *g, uint32_t i, uint32_t k)
+{
+	const struct ws_final *l = &g->final;
+	bool blocks = l->behind[i] ? l->behind[k] || l->before[k] : l->before[i] && l->behind[k];
+
+	return blocks && ((l->one[i] && l->one[k]) || (g->between && !ws_intervals_meet(g->between, i, k)));
+}
+
+static bool all_ordered(const struct ws_ranges *g, const struct group *a, const struct group *b)
+{
+	bool any = false;
+
+	if (!g->final.arrives || a->several || b->several || (!a->behind && !b->behind))
+		return false;
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t k = 0; k < g->n; k++)
+			if (is_of_any(g, i, a) && is_of_any(g, k, b)) {
+				if (!ordered_by_arrival(g, g->list[i].inst->index, g->list[k].inst->index))
+					return false;
+				any = true;
+			}
+	return any;
+}
+
+/* Nobody else changes the counter before the last one has arrived. */
+static void demand_arrivals(struct ws_ranges *g, struct entry *e)
+{
+	const struct group *own = &g->groups[g->group[g->final.arrives->index]];
+	const char *apart = ws_code_temp(e->c, WS_PRED);
+
+	ws_final_demand(e, &g->final);
+	for (unsigned k = 0; k < g->nwriting; k++) {
+		if (&g->groups[k] == own || g->groups[k].behind)
+			continue;
+		ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", apart, ws_entry_register(e, &g->groups[k].hi), ws_entry_text(e, &own->lo));
+		ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", apart, ws_entry_register(e, &g->groups[k].lo), ws_entry_text(e, &own->hi), apart);
+		ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, apart);
+	}
+}
+
+/* Does anything else in the counter's group change it? */
+static bool counts_alone(const struct ws_ranges *g)
+{
+	uint32_t at = g->final.arrives->index;
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		uint32_t i = g->list[k].inst->index;
+
+		if (i != at && g->how[i] == OWN && g->group[i] == g->group[at] && g->list[k].kind != WS_RW_READ)
+			return false;
+	}
+	return g->how[at] == OWN && !g->groups[g->group[at]].area;
+}
+
 /* What is read is also in the allocation of its pointer (ranges_area.c), which may say more than its bounds: of
  * `if (row > 0) read(row - 1)` they begin a row early. */
 static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct group *read, const struct group *write,
@@ -993,26 +840,31 @@ static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct 
 		e->ok = ok;
 	}
 	p = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", p, in_register(e, &read->end), ws_entry_text(e, &write->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, in_register(e, &write->hi), ws_entry_text(e, &read->start), p);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", p, ws_entry_register(e, &read->end), ws_entry_text(e, &write->lo));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, ws_entry_register(e, &write->hi), ws_entry_text(e, &read->start), p);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", p, p, read->allocated);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, p);
 }
 
 static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, const struct group *b)
 {
-	const char *before = ws_code_temp(e->c, WS_PRED);
+	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
+	const char *before;
 
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo),
+	if (all_ordered(g, a, b))
+		return;
+	before = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_by_allocation(g, e, a, b, before);
-	or_side_by_side(e, a, b, before);
-	or_on_diagonal(e, a, b, before);
+	if (!a->area && !b->area && base_of(e->v, a) == base_of(e->v, b)) {
+		ws_rows_or_side_by_side(e, &ab[0], &ab[1], before);
+		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], before);
+	}
 	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
-		ws_entry_or_blocks_apart(e, &(struct stretch){ &a->sum, a->first, a->last },
-					 &(struct stretch){ &b->sum, b->first, b->last }, before);
+		ws_entry_or_blocks_apart(e, &ab[0], &ab[1], before);
 	}
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
@@ -1058,7 +910,7 @@ static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *rea
 
 	ws_entry_bounds(e, &pointers[0], &a, &high);
 	ws_entry_bounds(e, &pointers[1], &b, &high);
-	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, in_register(e, &a), ws_entry_text(e, &b));
+	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, ws_entry_register(e, &a), ws_entry_text(e, &b));
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", apart);
 	e->ok = apart;
 	demand_disjoint(g, e, read, write);
@@ -1123,7 +975,10 @@ static void demand_apart(struct entry *e, const struct group *x)
 {
 	const struct sum s = what_tells_apart(x);
 
-	ws_entry_rows_apart(e, &s, &x->row, x->last - x->first, &x->pins);
+	if (x->behind)                       /* there is one block */
+		ws_entry_apart_in_block(e, &x->sum, x->last - x->first, &x->pins);
+	else
+		ws_entry_rows_apart(e, &s, &x->row, x->last - x->first, &x->pins);
 }
 
 static void decide_own(struct ws_ranges *g, struct entry *e)
@@ -1225,13 +1080,15 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 	ws_entry_duties(&e, 0, g->duties_of_writes);
 	for (unsigned k = 0; k < g->nwriting; k++)
 		bounds_of_group(&e, &g->groups[k]);
-	if (reads_unproved(g) && !g->nrare)
+	if (g->final.arrives)
+		demand_arrivals(g, &e);
+	if (reads_unproved(g) && !g->nrare && !g->final.arrives)
 		make_intervals(g, &e);
 	if (own || g->ngroups > g->nwriting || may_partly(g, own)) {
 		bounded = decide_quiet(g, &e, own);
 		if (own)
 			decide_own(g, &e);
-		if (may_partly(g, own) && !g->nrare)
+		if (may_partly(g, own) && !g->nrare && !g->final.arrives)
 			decide_partly(g, &e, bounded);
 	}
 	if (silence)
@@ -1286,8 +1143,12 @@ static void find_intervals(struct ws_ranges *g, const struct ws_reach *reach, co
 		g->between = ws_intervals_find(g->v.f, g->list, g->n, false, g->dead);
 }
 
-static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k)
+/* final: look for the block that arrives last. */
+static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const struct ws_rw_kernel *k, bool final)
 {
+	find_intervals(g, reach, k);
+	if (final && !ws_final_find(&g->v, g->list, g->n, g->between, g->dead, &g->final))
+		return false;
 	if (!add_writes(g, g->list, g->n))
 		return false;
 	add_reads(g, g->list, g->n);
@@ -1297,27 +1158,42 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 	join_rows(g);
 	for (unsigned m = 0; m < g->nwriting; m++)
 		find_pins(g, m);
-	find_intervals(g, reach, k);
-	return true;
+	return !final || counts_alone(g);
 }
 
-/* A predicate of launches in which the conditions are false that some accesses need, and all the others need no check.
- * NULL: there are none. */
-static const char *silent_without_rare(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
-				       const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
-				       const struct ws_shared_ranges *shared, const char *proved)
+/* What the first block of a launch finds in a counter is for those launches alone that the host has told so: on the GPU the
+ * predicate is false. */
+static void keep_for_host(struct ws_ranges *g)
+{
+	struct ws_code *c = ws_code_entry(g->p, g->v.f);
+
+	ws_code_device_only(c, true);
+	ws_code_add(c, "setp.ne.u32 %s, 0, 0;", g->silent);
+	ws_code_device_only(c, false);
+	ws_code_tell(c);
+	g->counter = ws_arena_alloc(g->p->m->arena, sizeof *g->counter);
+	memcpy((void *)g->counter, &g->v.leaves[g->final.base], sizeof *g->counter);
+	g->counter_offset = g->final.offset;
+}
+
+/* A predicate of launches in which the conditions are false that some accesses need, and all the others need no check; also (final)
+ * because one block arrives last. NULL: there are none. */
+static struct ws_ranges *silent_without_rare(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
+					     const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
+					     const struct ws_shared_ranges *shared, const char *proved, bool final)
 {
 	struct silence silence;
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
-	const char *silent = NULL;
 
-	if (calls_nothing(reach, k) && leave_out_rare(g, list, n) && add_all(g, reach, k) && leave_out_many(g) &&
+	if (calls_nothing(reach, k) && (leave_out_rare(g, list, n) || final) && add_all(g, reach, k, final) && leave_out_many(g) &&
 	    (!g->nwriting || may_own(g)) && may_be_silent(g, list, n, needless, shared, proved, &silence)) {
 		write_entry(g, g->nwriting, &silence);
-		silent = g->silent;
+		if (final)
+			keep_for_host(g);
+		return g;
 	}
 	ws_ranges_free(g);
-	return silent;
+	return NULL;
 }
 
 /* ---- for the pass ---- */
@@ -1331,7 +1207,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 	bool own, all;
 
-	if (!look_at_callees(g, reach, k) || !add_all(g, reach, k)) {
+	if (!look_at_callees(g, reach, k) || !add_all(g, reach, k, false)) {
 		ws_ranges_free(g);
 		return NULL;
 	}
@@ -1351,27 +1227,38 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	return g;
 }
 
+/* Launches in which one of the two needs no check. */
+static struct ws_ranges *also_silent(struct ws_ranges *g, struct ws_ranges *other)
+{
+	struct ws_code *c;
+
+	if (!other)
+		return g;
+	g = g ? g : begin(other->p, other->v.f, other->list, other->n);
+	if (g->silent) {
+		c = ws_code_entry(g->p, g->v.f);
+		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, other->silent);
+		ws_code_tell(c);
+	} else {
+		g->silent = other->silent;
+	}
+	g->counter = other->counter;
+	g->counter_offset = other->counter_offset;
+	ws_ranges_free(other);
+	return g;
+}
+
 struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach, const struct ws_rw_kernel *k,
 				 const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless,
 				 const struct ws_shared_ranges *shared, const char *proved)
 {
 	struct ws_ptx_func *f = (struct ws_ptx_func *)k->func;
 	struct ws_ranges *g;
-	const char *silent;
-	struct ws_code *c;
 
 	ws_ptx_cfg(f);
 	g = find(p, reach, k, list, n, needless, shared, proved);
-	silent = silent_without_rare(p, reach, k, list, n, needless, shared, proved);
-	if (silent && g && g->silent) {
-		c = ws_code_entry(p, f);
-		ws_code_add(c, "or.pred %s, %s, %s;", g->silent, g->silent, silent);
-		ws_code_tell(c);
-	} else if (silent) {
-		g = g ? g : begin(p, f, list, n);
-		g->silent = silent;
-	}
-	return g;
+	g = also_silent(g, silent_without_rare(p, reach, k, list, n, needless, shared, proved, false));
+	return also_silent(g, silent_without_rare(p, reach, k, list, n, needless, shared, proved, true));
 }
 
 static void outside(const struct ws_ranges *g, struct ws_code *c, const char *address, const char *label)
@@ -1391,6 +1278,16 @@ static void outside(const struct ws_ranges *g, struct ws_code *c, const char *ad
 const char *ws_ranges_silent(const struct ws_ranges *g)
 {
 	return g->silent;
+}
+
+bool ws_ranges_has_counter(const struct ws_ranges *g)
+{
+	return g->counter != NULL;
+}
+
+const char *ws_ranges_starts_at_zero(const struct ws_ranges *g, struct ws_code *c)
+{
+	return ws_final_starts_at_zero(c, g->counter, g->counter_offset);
 }
 
 bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, const struct ws_rw_access *b)
@@ -1429,6 +1326,7 @@ void ws_ranges_free(struct ws_ranges *g)
 		return;
 	ws_values_free(&g->v);
 	ws_intervals_free(g->between);
+	ws_final_free(&g->final);
 	free(g->dead);
 	free(g->how);
 	free(g->group);

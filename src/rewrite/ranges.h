@@ -19,6 +19,10 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 /* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL:
  * there are none. */
 const char *ws_ranges_silent(const struct ws_ranges *g);
+/* Adds code to the kernel's beginning for launches of which the host says that they are such: some are only if a counter is 0 when
+ * the launch begins. Returns a predicate that says so; NULL: there is none. */
+const char *ws_ranges_starts_at_zero(const struct ws_ranges *g, struct ws_code *c);
+bool ws_ranges_has_counter(const struct ws_ranges *g);
 /* Do the same proofs spare two accesses? */
 bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, const struct ws_rw_access *b);
 /* Adds code that jumps to the label that it returns when the access needs no check in this launch; the caller places

@@ -37,6 +37,14 @@ const char *ws_entry_text(struct entry *e, const struct num *n)
 	return n->reg ? n->reg : print(e, n->k);
 }
 
+const char *ws_entry_register(struct entry *e, const struct num *n)
+{
+	const char *r = ws_code_temp(e->c, WS_B64);
+
+	ws_code_add(e->c, "mov.b64 %s, %s;", r, ws_entry_text(e, n));
+	return r;
+}
+
 /* ok &= a <op> b */
 static void demand(struct entry *e, struct num a, const char *op, struct num b)
 {

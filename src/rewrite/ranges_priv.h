@@ -204,6 +204,27 @@ unsigned ws_rare_find(struct values *v, const struct ws_rw_access *list, uint32_
 /* Adds to them what branches need: ways that are not taken where the conditions are false, as in needless.h. */
 unsigned ws_rare_ways(struct values *v, uint8_t *dead, struct rare *out, unsigned found);
 
+/* ---- ranges_final.c ---- */
+struct ws_final {                        /* one thread of each block adds one to a counter, and who finds all others goes on */
+	const struct ws_ptx_inst *arrives;       /* NULL: there is no such thing */
+	struct sum counter;              /* its address: a leaf, that is `base`, and a number */
+	uint32_t base;
+	int64_t offset;
+	struct sum blocks;               /* what the last one finds */
+	bool inc;                        /* atomicInc, which begins again behind `limit` */
+	struct sum limit;
+	struct pins pins;                /* of the thread that arrives */
+	uint8_t *one, *before, *behind;  /* accesses, by instruction: by that thread; before it arrives; by the last block, behind that */
+};
+/* between: as ws_intervals_find has it, or NULL. The result ends with ws_final_free, also if there is none. */
+bool ws_final_find(struct values *v, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *between,
+		   const uint8_t *dead, struct ws_final *out);
+void ws_final_free(struct ws_final *l);
+/* ok becomes false unless one thread of each block arrives, and the last one finds as many others as there are. */
+void ws_final_demand(struct entry *e, const struct ws_final *l);
+/* Code for a predicate: the counter was 0 when the launch began; NULL: there is no such function. */
+const char *ws_final_starts_at_zero(struct ws_code *c, const struct leaf *counter, int64_t offset);
+
 /* ---- ranges_entry.c: code at the entry ---- */
 struct known { struct sum sum; struct num lo, hi; };
 
@@ -220,6 +241,7 @@ void ws_entry_unless(struct entry *e, const struct rare *r);
 void ws_entry_duties(struct entry *e, size_t from, size_t to);
 void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi);
 const char *ws_entry_text(struct entry *e, const struct num *n);
+const char *ws_entry_register(struct entry *e, const struct num *n);    /* a new one */
 struct num ws_entry_number(int64_t k);
 struct num ws_entry_made(struct entry *e, const char *op, struct num a, struct num b);       /* no larger than a */
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
@@ -247,5 +269,10 @@ bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */
 /* `apart` becomes true if no thread has bytes of a that a thread of another block has of b. */
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
+
+/* ---- ranges_rows.c ---- */
+/* `disjoint` becomes true if two stretches, counted from one address, do not meet for one of these reasons. */
+void ws_rows_or_side_by_side(struct entry *e, const struct stretch *a, const struct stretch *b, const char *disjoint);
+void ws_rows_or_on_diagonal(struct entry *e, const struct stretch *a, const struct stretch *b, const char *disjoint);
 
 #endif

@@ -458,17 +458,9 @@ static bool any_own(struct ws_shared_ranges *g)
 }
 
 /* ---- the entry ---- */
-static const char *in_register(struct entry *e, const struct num *n)
-{
-	const char *r = ws_code_temp(e->c, WS_B64);
-
-	ws_code_add(e->c, "mov.b64 %s, %s;", r, ws_entry_text(e, n));
-	return r;
-}
-
 static void demand(struct entry *e, const struct num *a, const char *op, int64_t k)
 {
-	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, in_register(e, a), (long long)k, e->ok);
+	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, ws_entry_register(e, a), (long long)k, e->ok);
 }
 
 /* A group of which it is not known how far it goes may be anywhere in its variable; so may its threads, if what is left
@@ -484,7 +476,7 @@ static void stays_inside(struct entry *e, struct group *x)
 		return;
 	}
 	if (x->endless) {
-		extent = in_register(e, &x->hi);
+		extent = ws_entry_register(e, &x->hi);
 		ws_code_add(e->c, "sub.s64 %s, %s, %s;", extent, extent, ws_entry_text(e, &x->lo));
 		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, extent, (long long)x->endless, e->ok);
 	}
@@ -496,8 +488,8 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 {
 	const char *before = ws_code_temp(e->c, WS_PRED);
 
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, in_register(e, &a->hi), ws_entry_text(e, &b->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, in_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -576,14 +568,17 @@ static bool meets_others(const struct group *x)
 	return false;
 }
 
-/* How many accesses may be proved; alone: of groups that meet no other one, of which it depends on where they are. */
+/* How many accesses may be proved, in blocks of several threads; alone: of groups that meet no other one, of which it depends on
+ * where they are. */
 static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < g->n; k++)
-		n += g->group[k] == QUIET ||
-		     (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !(alone && meets_others(&g->groups[g->group[k]])));
+	for (uint32_t k = 0; k < g->n; k++) {
+		const struct group *x = g->group[k] < QUIET ? &g->groups[g->group[k]] : NULL;
+
+		n += g->group[k] == QUIET || (x && x->own && !is_of_one(x) && !(alone && meets_others(x)));
+	}
 	return n;
 }
 

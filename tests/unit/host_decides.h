@@ -37,7 +37,7 @@ static inline bool host_area_of(uint64_t address, uint64_t *start, uint64_t *end
 
 static inline bool host_says_silent(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params)
 {
-	return h->decision && ws_real_decide(h->decision, &(struct ws_real_deciding){ l->grid, l->block, params, false, host_area_of });
+	return h->decision && ws_real_decide(h->decision, &(struct ws_real_deciding){ .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of });
 }
 
 #endif

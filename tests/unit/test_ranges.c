@@ -34,7 +34,9 @@ static const char counting[] =
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
-	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "");
+	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "")
+	FUNC("race_release", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire", ".param .b64 a, .param .b32 b", "")
+	".visible .func (.param .b32 r) race_starts_at_zero(.param .b64 a)\n{\nst.param.b32 [r], 1;\nret;\n}\n";
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD BEHIND_HEAD(body)
@@ -1187,6 +1189,76 @@ static void atomics_that_meet(void **state)
 }
 
 /* The race of a kernel that is given the same memory twice is found by the real checks. */
+/* Each block writes a word, and arrives; the last one reads them all, and resets the counter. */
+#define FINAL(write, first, arrive, compare, second, behind) KERNEL(".reg .b16 %rs<4>; .shared .align 4 .b32 last;\n" \
+	"mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; mul.wide.u32 %rd5, %r3, 4; add.s64 %rd6, %rd1, %rd5; add.s64 %rd7, %rd2, %rd5;\n" \
+	"mov.u32 %r18, %nctaid.x; add.s32 %r8, %r18, -1; mov.u32 %r17, 0; setp.ne.s32 %p1, %r3, 0;\n" \
+	write "@%p1 bra BAR;\nst.global.u32 [%rd4], %r4;\n" first arrive compare "selp.u32 %r9, 1, 0, %p2; st.shared.u32 [last], %r9;\n" \
+	second "BAR: bar.sync 0; ld.shared.u32 %r10, [last]; setp.eq.s32 %p3, %r10, 0; @%p3 bra END;\n" behind \
+	"ld.global.u32 %r11, [%rd6]; st.global.u32 [%rd7+64], %r11;\n@%p1 bra END;\nst.global.u32 [%rd2], %r17;\n")
+#define GL     "membar.gl;\n"
+#define ADD    "atom.global.add.u32 %r7, [%rd2], 1;\n"
+#define OWN    "mul.wide.s32 %rd8, %r4, 4; add.s64 %rd9, %rd2, %rd8; st.global.u32 [%rd9+1024], %r4;\n"
+#define IS     "setp.eq.s32 %p2, %r7, %r8;\n"
+
+/* Is nothing to be checked in such a launch, for the host, if the counter begins with 0? */
+static void expect_final(bool silent, const char *text, struct launch l)
+{
+	struct checks c;
+	bool is;
+
+	for (int k = 0; k < 3; k++) {
+		l.grid[k] += !l.grid[k];
+		l.block[k] += !l.block[k];
+	}
+	c = run(text, &l, false, &is);
+	if (is != silent || !c.entered)
+		fail_msg("the host says %d, %u threads have hooks that it has told nothing\n%s", is, c.entered, text);
+	c = run(text, &l, true, &is);
+	if (!c.entered != silent)
+		fail_msg("%u threads have hooks\n%s", c.entered, text);
+}
+
+static void the_last_block(void **state)
+{
+	static const struct launch l = { { 4 }, { 16 }, 4096, 0, 0 };
+
+	expect_final(true, FINAL("", GL, ADD, IS, GL, ""), l);
+	expect_final(true, FINAL("", "fence.acq_rel.gpu;\n", "atom.global.inc.u32 %r7, [%rd2], %r8;\n", IS, "fence.sc.sys;\n", ""), l);
+	expect_final(true, FINAL("", GL, ADD, "setp.ne.s32 %p4, %r7, %r8; not.pred %p2, %p4;\n", GL, ""), l);
+	expect_final(true, FINAL(OWN "bar.sync 0;\n", GL, ADD, IS, GL, "ld.global.u32 %r12, [%rd7+1028];\n"), l);
+	expect_final(false, FINAL("", GL, ADD, IS, GL, ""), (struct launch){ { 4, 2 }, { 16 }, 4096, 0, 0 });  /* more blocks */
+	expect_final(false, FINAL("", GL, ADD, IS, GL, ""), (struct launch){ { 4 }, { 16, 2 }, 4096, 0, 0 });  /* two threads arrive */
+	expect_final(false, FINAL("", GL, ADD, IS, GL, ""), (struct launch){ { 4 }, { 16 }, 8, 0, 0 });        /* a word is the counter */
+}
+
+static void no_last_block(void **state)
+{
+	static const struct launch l = { { 4 }, { 16 }, 4096, 0, 0 };
+
+	expect_final(false, FINAL("", "", ADD, IS, GL, ""), l);                      /* no fence before, or behind, or too narrow ones */
+	expect_final(false, FINAL("", GL, ADD, IS, "", ""), l);
+	expect_final(false, FINAL("", "membar.cta;\n", ADD, IS, GL, ""), l);
+	expect_final(false, FINAL("", GL, ADD, IS, "fence.acq_rel.cta;\n", ""), l);
+	expect_final(false, FINAL("", "setp.eq.s32 %p5, %r5, %r4; @%p5 bra NO;\n" GL "NO:\n", ADD, IS, GL, ""), l);
+	expect_final(false, FINAL("", GL, "atom.global.add.u32 %r7, [%rd2], 2;\n", IS, GL, ""), l);
+	expect_final(false, FINAL("", GL, "atom.global.cta.add.u32 %r7, [%rd2], 1;\n", IS, GL, ""), l);
+	expect_final(false, FINAL("", GL, "atom.global.inc.u32 %r7, [%rd2], %r17;\n", IS, GL, ""), l);        /* it begins again too early */
+	expect_final(false, FINAL("", GL, ADD, "add.s32 %r19, %r8, -1; setp.eq.s32 %p2, %r7, %r19;\n", GL, ""), l);                      /* the last but one, too */
+	expect_final(false, FINAL("", GL, ADD, "setp.ge.s32 %p2, %r7, %r5;\n", GL, ""), l);
+	expect_final(false, FINAL("", GL, ADD ADD, IS, GL, ""), l);                  /* twice */
+	expect_final(false, FINAL("", GL "AGAIN:\n", ADD "setp.lt.s32 %p5, %r7, %r5; @%p5 bra AGAIN;\n", IS, GL, ""), l);
+	expect_final(false, FINAL("setp.eq.s32 %p5, %r1, 2; @%p5 bra END;\n", GL, ADD, IS, GL, ""), l);        /* not by all blocks */
+	expect_final(false, FINAL("", GL "ld.global.u32 %r12, [%rd2+8]; setp.eq.s32 %p5, %r12, 5; @%p5 bra BAR;\n", ADD, IS, GL, ""), l);
+	expect_final(false, FINAL("", GL "st.global.u32 [%rd4], %r1;\n", ADD, IS, GL, ""), l);               /* behind the fence */
+	expect_final(false, FINAL("", GL, ADD "st.global.u32 [%rd4], %r1;\n", IS, GL, ""), l);
+	expect_final(false, FINAL(OWN, GL, ADD, IS, GL, "ld.global.u32 %r12, [%rd7+1028];\n"), l);   /* of other threads */
+	expect_final(false, FINAL("st.shared.u32 [last], %r8; bar.sync 0;\n", GL, ADD, IS, GL, ""), l);        /* the flag says nothing */
+	expect_final(false, FINAL("", GL, ADD, "setp.eq.s32 %p4, %r7, %r8; setp.eq.or.s32 %p2, %r4, 3, %p4;\n", GL, ""), l);
+	expect_final(false, FINAL("", GL, ADD, IS, GL, "ld.global.u32 %r12, [%rd4+4]; st.global.u32 [%rd1], %r12;\n"), l);      /* all threads of it */
+	expect_final(false, FINAL("red.global.add.u32 [%rd2+0], 1; bar.sync 0;\n", GL, ADD, IS, GL, ""), l);   /* others count */
+}
+
 static void aliases_still_race(void **state)
 {
 	struct race_rig r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 },
@@ -1218,7 +1290,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
