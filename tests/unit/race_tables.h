@@ -9,8 +9,8 @@
 
 struct race_tables {
 	struct ws_race_device device;
-	const struct ws_race_found *found;
-	const struct ws_race_seen *seen;         /* their counts */
+	struct ws_race_found *found;
+	struct ws_race_seen *seen;         /* their counts */
 	const struct ws_race_counts *counts;
 	uint32_t nfound;                 /* rows of the table */
 };
@@ -50,8 +50,8 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	d->records = race_memory(g, (RECORDS + 1) * sizeof(struct ws_race_record))->addr;
 	d->locations = race_memory(g, sizeof(struct ws_race_location) << PLACES_LOG2)->addr;
 	race_slots(g, &d->slots[0], SLOTS, 8 << 10);
-	t->found = (const struct ws_race_found *)found->host;
-	t->seen = (const struct ws_race_seen *)seen->host;
+	t->found = (struct ws_race_found *)found->host;
+	t->seen = (struct ws_race_seen *)seen->host;
 	t->counts = (const struct ws_race_counts *)counts->host;
 	t->nfound = 1u << FOUND_LOG2;
 }

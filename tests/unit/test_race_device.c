@@ -501,6 +501,96 @@ static void whole_lines_need_no_cells(void **state)
 	assert_int_equal(cells_for(KERNEL(GLOBAL(0) " st.global.u32 [%rd3], %r7;\n"), 1, 40), 1);
 }
 
+/* ---- words side by side ----
+ * Warps that access words side by side, from any word on, by any lanes side by side, in phases between barriers. Whether that
+ * has races, and at which words, is compared with what is true of each pair of accesses. */
+enum { P_PHASES = 3, P_BLOCKS = 2, P_WARPS = 2, P_ALL = P_PHASES * P_BLOCKS * P_WARPS, P_WORDS = 128, P_AREAS = 20, P_ROUNDS = 60 };
+struct by_warp { uint32_t word, lanes, op, reserved; };          /* the word of lane 0; lanes: first | last << 8; op: 1 reads, 2 writes */
+
+#define PHASE(n) " add.u64 %rd4, %rd2, " #n "*64; ld.global.v2.u32 {%r8, %r9}, [%rd4]; ld.global.u32 %r10, [%rd4+8];\n" \
+	" and.b32 %r11, %r9, 255; shr.u32 %r12, %r9, 8; setp.ge.u32 %p1, %r2, %r11; setp.le.and.u32 %p1, %r2, %r12, %p1;\n" \
+	" setp.eq.and.u32 %p2, %r10, 1, %p1; setp.eq.and.u32 %p3, %r10, 2, %p1; add.u32 %r8, %r8, %r2; mul.wide.u32 %rd5, %r8, 4;\n" \
+	" add.u64 %rd5, %rd1, %rd5; @%p2 ld.global.u32 %r13, [%rd5]; @%p3 st.global.u32 [%rd5], %r2;\n" BARRIER
+#define PHASES KERNEL(" mad.lo.u32 %r6, %r1, 2, %r3; mul.wide.u32 %rd2, %r6, 16; add.u64 %rd2, %rd1, %rd2;\n" \
+	PHASE(0) PHASE(1) PHASE(2))
+
+static uint32_t any(uint32_t *state, uint32_t n)
+{
+	*state = *state * 1664525 + 1013904223;
+	return (*state >> 8) % n;
+}
+
+/* area: the words that they are about. Mostly disjoint ones. */
+static void choose(struct by_warp *a, uint32_t *state, uint32_t area)
+{
+	uint32_t apart = any(state, 4), few = any(state, 3);
+
+	for (uint32_t k = 0; k < P_ALL; k++) {
+		uint32_t first = any(state, 3) ? 0 : any(state, 32), last = any(state, 3) ? 31 : first + any(state, 32 - first);
+		uint32_t word = apart ? k % (P_BLOCKS * P_WARPS) * 32 + apart * 3 : any(state, P_WORDS - 32);
+
+		a[k] = (struct by_warp){ P_ALL * 4 + area * P_WORDS + word, first | last << 8, few && any(state, 4) ? 0 : any(state, 3), 0 };
+		if (apart && !any(state, 12))
+			a[k].word += any(state, 20);
+	}
+}
+
+/* The lane of an access at a word, or -1. */
+static int lane_at(const struct by_warp *a, uint32_t word)
+{
+	uint32_t lane = word - a->word;
+
+	return a->op && lane >= (a->lanes & 255) && lane <= a->lanes >> 8 ? (int)lane : -1;
+}
+
+static bool races_at(const struct by_warp *all, uint32_t word)
+{
+	for (uint32_t i = 0; i < P_ALL; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			bool same_block = i / P_WARPS % P_BLOCKS == k / P_WARPS % P_BLOCKS, same_phase = i / (P_BLOCKS * P_WARPS) == k / (P_BLOCKS * P_WARPS);
+
+			if (lane_at(&all[i], word) >= 0 && lane_at(&all[k], word) >= 0 && (all[i].op == 2 || all[k].op == 2) &&
+			    (!same_block || same_phase))
+				return true;
+		}
+	return false;
+}
+
+static void words_side_by_side_by(const struct ws_gpu_config *c, uint32_t seed)
+{
+	struct race_rig r = race_new(*c, PHASES);
+	struct ws_mem *m = rig_mem(&r.rig, (P_ALL * 4 + (P_AREAS + 1) * P_WORDS) * 4);
+	uint64_t params[] = { m->addr };
+	uint32_t racy = 0, rounds = rig_rounds(P_ROUNDS);
+
+	for (uint32_t n = 0; n < rounds; n++) {
+		struct by_warp *all = (void *)m->host;
+		const struct ws_race_found *f;
+		bool races = false;
+
+		memset(r.tables.found, 0, r.tables.nfound * sizeof *r.tables.found);
+		memset(r.tables.seen, 0, r.tables.nfound * sizeof *r.tables.seen);
+		choose(all, &seed, n % P_AREAS);
+		for (uint32_t word = 0; word < P_ALL * 4 + (P_AREAS + 1) * P_WORDS; word++)
+			races |= races_at(all, word);
+		rig_run(&r.rig, "k", P_BLOCKS, P_WARPS * 32, params);
+		if (races != !!race_found(&r.tables, 0))
+			fail_msg("seed %u, round %u: %s", seed, n, races ? "the race is not told" : "there is no race");
+		for (uint32_t k = 0; (f = race_found(&r.tables, k)); k++)
+			assert_true(races_at(all, (uint32_t)(f->address - m->addr) / 4));
+		racy += races;
+		assert_int_equal(r.tables.counts->lost, 0);
+	}
+	assert_true(racy && racy < rounds);
+	race_free(&r);
+}
+
+static void words_side_by_side(void **state)
+{
+	for (uint32_t k = 0; k < nconfigs(); k++)
+		words_side_by_side_by(&configs[k], 1 + k);
+}
+
 /* A line as a warp wrote it is looked at word by word, and the other way round. */
 static void lines_and_words(void **state)
 {
@@ -765,7 +855,7 @@ int main(void)
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
 		cmocka_unit_test(shared_memory_stays_as_it_is),
-		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells),
+		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
