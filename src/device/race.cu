@@ -784,6 +784,19 @@ HELPER bool probe_is_inside(u32 address, u32 bytes)
 	return address >= begin && address < BLOCK.cells && bytes <= BLOCK.cells - address;
 }
 
+/* Where no access is narrower than `unit`, a word stands for each unit. Elsewhere: a place that is not inside. */
+SLOW u64 __warpsafe_probe_place(u64 address, u32 unit)
+{
+	u32 begin = shared_begin();
+
+	return address >> 32 || address < begin || address % unit ? 0 : begin + ((u32)address - begin) / unit * 4;
+}
+
+INLINED u64 race_probe_place(u64 address, u32 unit)
+{
+	return __warpsafe_probe_place(address, unit);
+}
+
 SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 {
 	struct here h = here(self);

@@ -50,6 +50,7 @@
  *                                              that may be those of another block's shared memory
  *     race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)    before cp.async, which reads that many bytes and writes
  *                                              zeros for the others; site + 1 is that of the write
+ *     race_copy_read(u64 from, u32 reads, u32 site)                  the same, where a probe has found nothing of what it writes
  *     race_copy_commit(), race_copy_wait(u32 groups)                 after cp.async.commit_group and wait_group; both, with
  *                                              0 groups: after wait_all
  *     race_copy_arrive(u64 address, u32 what)  before cp.async.mbarrier.arrive
@@ -79,6 +80,8 @@
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
  *     race_is_probe()                          is this launch one?
  *     race_probe_access(u32 thread, u64 address, u32 what, u32 write)    at an access to shared memory
+ *     race_probe_place(u64 address, u32 unit)  where no access has fewer bytes than `unit`: the word that stands for so many
+ *     race_probe_copy(u32 thread, u64 address, u32 what)                 at a cp.async, of what it writes
  *     race_probe_fail()                        the probe ends without a result
  *     race_probe_leave(u64 constants, u32 number)                        before each end
  * An access has 1, 2, 4, 8 or 16 bytes and is aligned to them. */
@@ -156,6 +159,8 @@ enum ws_race_class {
  * low bits of the size. Neither may be the size that a program gives. */
 #define WS_RACE_PROBE_MORE   2
 #define WS_RACE_PROBE_SIZE(fixed, dynamic, threads) (WS_RACE_SHARED_SIZE(fixed, dynamic, threads) + WS_RACE_PROBE_MORE)
+/* What a probe is launched with, where its cells are for so many bytes: race_probe_place. */
+#define WS_RACE_PROBE_DYNAMIC(dynamic, unit) (((dynamic) * 4 + (unit) - 1) / (unit))
 #define WS_RACE_PROBE_TAG    (WS_RACE_SIZE_TAG + WS_RACE_PROBE_MORE)     /* modulo WS_RACE_TAGS: as quick looks have it */
 #define WS_RACE_PROVED_TAG   41
 #define WS_RACE_SILENT_TAG   23          /* the host has decided what the kernel's entry would: nothing is to be checked */

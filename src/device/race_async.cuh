@@ -123,6 +123,23 @@ HELPER void copy_writes(u32 thread, u64 address, u32 bytes, u32 number, u32 site
 	}
 }
 
+/* Of the thread's copies to come, until it commits them. */
+HELPER u32 copy_number(u32 thread) { return load32(THREAD(thread, number)) | (SM90 ? COPY_BOTH : 0); }
+
+/* What it reads alone, where a probe has found nothing of the rest. */
+SLOW void __warpsafe_copy_read(u64 from, u32 reads, u32 site)
+{
+	u32 thread = thread_index();
+
+	if (can_copy(thread))
+		copy_reads(thread, from, reads, copy_number(thread), site);
+}
+
+INLINED void race_copy_read(u64 from, u32 reads, u32 site)
+{
+	__warpsafe_copy_read(from, reads, site);
+}
+
 /* site: of the read; that of the write follows. */
 SLOW void __warpsafe_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 {
@@ -130,7 +147,7 @@ SLOW void __warpsafe_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 
 	if (!can_copy(thread))
 		return;
-	number = load32(THREAD(thread, number)) | (SM90 ? COPY_BOTH : 0);
+	number = copy_number(thread);
 	copy_reads(thread, from, reads < bytes ? reads : bytes, number, site);
 	copy_writes(thread, to, bytes, number, site + 1);
 }
@@ -138,6 +155,22 @@ SLOW void __warpsafe_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 INLINED void race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 {
 	__warpsafe_copy(to, from, bytes, reads, site);
+}
+
+/* In a probe: what it writes. */
+SLOW void __warpsafe_probe_copy(u32 self, u64 address, u32 what)
+{
+	u32 thread = self - self_of(0), bytes = WS_RACE_BYTES_OF(what);
+
+	if (address >> 32 || !probe_is_inside((u32)address, bytes) || !can_copy(thread))
+		BLOCK.failed = 1;
+	else
+		copy_writes(thread, address, bytes, copy_number(thread), 0);
+}
+
+INLINED void race_probe_copy(u32 self, u64 address, u32 what)
+{
+	__warpsafe_probe_copy(self, address, what);
 }
 
 HELPER bool has_slot_for_copies(void) { return !BLOCK.off && BLOCK.copies && BLOCK.threads; }

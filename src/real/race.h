@@ -43,6 +43,7 @@ struct ws_real_checked_kernel {
 	bool loops;                          /* ... in a loop, until it finds something */
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
+	uint32_t probe_unit;                 /* bytes of shared memory for which the probe's cells are */
 	const struct ws_real_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	bool fixed;                          /* launches with these values of parameters do the same accesses (rewrite/fixed.c) */
@@ -125,7 +126,7 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
                              bool cooperative);
 void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
 /* With what to launch its probe, and itself when that has found nothing. false: neither is possible. */
-bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved);
+bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned unit, unsigned *probe, unsigned *proved);
 /* race_probe.c: the dynamic shared memory with which to launch a kernel: `all`, or another size if the host has decided that it needs
  * no checks at all, or a probe has found before that those of shared memory can go. That is asked before the launch's first event.
  * *probe: a probe is to be run for it, which is part of the kernel's time and gives the size in its turn. */

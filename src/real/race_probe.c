@@ -89,8 +89,8 @@ struct probing {
 /* false: the kernel has no probe, or not for such a launch. */
 static bool can_be_probed(const struct ws_real_launching *l, struct probing *p)
 {
-	if (!l->kernel->probe ||
-	    !ws_real_race_probe_sizes(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic, &p->probe, &p->proved))
+	if (!l->kernel->probe || !ws_real_race_probe_sizes(l->function, l->block[0] * l->block[1] * l->block[2], l->dynamic,
+	                                                   l->kernel->probe_unit, &p->probe, &p->proved))
 		return false;
 	memset(&p->key, 0, sizeof p->key);   /* its gaps are compared, too */
 	p->key.function = l->function;

@@ -131,16 +131,21 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
 }
 
-bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned *probe, unsigned *proved)
+/* unit: bytes for which the probe has a cell; of four words, it needs room for a fourth of the cells. */
+bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned unit, unsigned *probe, unsigned *proved)
 {
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(function);
 	struct shape s;
+	unsigned most;
 
 	if (!driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return false;
 	s = shape_of(function, threads, dynamic);
-	*probe = WS_RACE_PROBE_SIZE(s.fixed, dynamic, threads);
+	*probe = WS_RACE_PROBE_SIZE(s.fixed, WS_RACE_PROBE_DYNAMIC(dynamic, unit), threads);
 	*proved = WS_RACE_PROVED_SIZE(dynamic);
-	return s.size && s.fixed + *probe <= device_attribute(SHARED_OF_BLOCK) && allow(&s, *probe);
+	most = *probe > *proved ? *probe : *proved;
+	return (s.size || (unit > 4 && s.fixed && k && k->shared && !k->reads_size)) &&
+	       s.fixed + most <= device_attribute(SHARED_OF_BLOCK) && allow(&s, most);
 }
 
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed)

@@ -219,6 +219,26 @@ struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx
 		                      .sem = WS_SEM_WEAK, .address = &i->ops[operand] };
 }
 
+const struct ws_rw_access *ws_rw_with_copies(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, unsigned operand)
+{
+	struct ws_rw_access *out = ws_arena_alloc(f->module->arena, (n + 1) * sizeof *out);
+
+	for (uint32_t k = 0; k <= n; k++)
+		out[k] = list[k].inst && ws_rw_async(f, list[k].inst) == WS_RW_COPY ? ws_rw_copy_access(f, list[k].inst, operand) : list[k];
+	return out;
+}
+
+bool ws_rw_copies_alone(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		enum ws_rw_async kind = ws_rw_async(f, &f->insts[k]);
+
+		if (f->insts[k].call || (kind != WS_RW_NOT_ASYNC && kind != WS_RW_COPY && kind != WS_RW_COPY_COMMIT && kind != WS_RW_COPY_WAIT))
+			return false;
+	}
+	return true;
+}
+
 struct ws_rw_access ws_rw_object_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i)
 {
 	enum ws_rw_async kind = ws_rw_async(f, i);

@@ -50,6 +50,12 @@ int64_t ws_rw_copy_groups(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 
 /* As accesses for ws_code_address: the target (0) and source (1) of a copy or operation; the object (of WS_RW_BULK_LOAD, too). */
 struct ws_rw_access ws_rw_copy_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i, unsigned operand);
+/* The accesses of a function (ws_rw_accesses) with one of those of each copy by a thread in its place: 0, what it writes; 1, what it reads.
+ * In the module's arena. */
+const struct ws_rw_access *ws_rw_with_copies(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, unsigned operand);
+/* Is cp.async with its commits and waits all that is asynchronous, without objects, and does it call nothing? Probes know these, and of
+ * its global memory can be proved what asks for no order. */
+bool ws_rw_copies_alone(const struct ws_ptx_func *f);
 struct ws_rw_access ws_rw_object_access(const struct ws_ptx_func *f, struct ws_ptx_inst *i);
 
 #endif

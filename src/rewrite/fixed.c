@@ -7,7 +7,9 @@
  * no fences, no strong accesses and no calls. So two accesses race in all of these launches or in none, and the checks, which
  * find a race of such a kernel in any run (probe.c), have told of all of them, or counted what they do not know, when one of the
  * launches has ended (src/real/race_alike.c). An access of a part of a word may make the checks forget one of another part, which
- * they count; still there are none of these here. */
+ * they count; still there are none of these here. What a copy by a thread (cp.async) reads and writes lasts until the thread has
+ * waited for it: the addresses, the guard and the waits are known, too, or the kernel is none of these. */
+#include "rewrite/async.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
 
@@ -26,10 +28,14 @@ static bool take_access(struct ws_probe *p, const struct ws_rw_access *a)
 	return true;
 }
 
-/* What orders accesses must be barriers of the block, or syncs of the whole warp. */
-static bool orders_as_known(const struct ws_ptx_inst *i)
+/* What orders accesses must be barriers of the block, syncs of the whole warp, or a thread's waits for its copies. */
+static bool orders_as_known(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
-	bool barrier = i->op == WS_OP_bar || i->op == WS_OP_barrier;
+	bool barrier = ws_probe_is_barrier(i);
+	enum ws_rw_async kind = i->op == WS_OP_cp ? ws_rw_async(f, i) : WS_RW_NOT_ASYNC;
+
+	if (kind == WS_RW_COPY || kind == WS_RW_COPY_COMMIT || kind == WS_RW_COPY_WAIT)
+		return true;
 
 	if (barrier && i->mode == WS_MODE_WARP_SYNC)
 		return i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
@@ -46,7 +52,7 @@ static bool has_only_known(struct ws_probe *p)
 		if (!take_access(p, &p->list[k]))
 			return false;
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
-		if (p->f->insts[k].call || p->f->insts[k].op == WS_OP_unknown || !orders_as_known(&p->f->insts[k]) ||
+		if (p->f->insts[k].call || p->f->insts[k].op == WS_OP_unknown || !orders_as_known(p->f, &p->f->insts[k]) ||
 		    ws_rw_reads_shared_size(&p->f->insts[k]))
 			return false;
 	return true;

@@ -19,12 +19,13 @@
  *   - where there are accesses on either way, but no barrier or sync, and no needed register that is written there is
  *     used behind the place where the ways meet, the probe goes first the one way and then the other;
  *   - else there is no probe, in particular if it is a loop with accesses of which data says how often. */
+#include "rewrite/async.h"
 #include "rewrite/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 4000, MOST_ACCESSES = 2000, MOST_VALUES = 16 };
+enum { MOST_BLOCKS = 4000, MOST_ACCESSES = 2000, MOST_VALUES = 16, WORD = 4, UNIT = 16 };
 
 static bool refuse(struct ws_probe *p, const struct ws_ptx_inst *i, const char *what)
 {
@@ -39,9 +40,21 @@ static bool refuse(struct ws_probe *p, const struct ws_ptx_inst *i, const char *
 }
 
 /* ---- what instructions are ---- */
-static bool is_barrier(const struct ws_ptx_inst *i)
+bool ws_probe_is_barrier(const struct ws_ptx_inst *i)
 {
 	return i->op == WS_OP_bar || i->op == WS_OP_barrier;
+}
+
+static bool ends_group(const struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	enum ws_rw_async kind = i->op == WS_OP_cp ? ws_rw_async(p->f, i) : WS_RW_NOT_ASYNC;
+
+	return kind == WS_RW_COPY_COMMIT || kind == WS_RW_COPY_WAIT;
+}
+
+bool ws_probe_orders(const struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	return ws_probe_is_barrier(i) || ends_group(p, i);
 }
 
 static bool computes(const struct ws_ptx_inst *i)
@@ -94,6 +107,11 @@ static bool loads_fixed(const struct ws_probe *p, const struct ws_ptx_inst *i)
 	if (!o || o->kind != WS_O_ADDR || !o->sym || o->reg || o->sym->kind != WS_SYM_VAR)
 		return false;
 	return (o->sym->space == WS_SPACE_CONST && !p->whole) || (o->sym->space == WS_SPACE_PARAM && is_parameter(p->f, o->sym));
+}
+
+bool ws_probe_computes(const struct ws_probe *p, const struct ws_ptx_inst *i)
+{
+	return loads_fixed(p, i) || computes(i);
 }
 
 /* But for the registers that it uses. */
@@ -199,8 +217,10 @@ static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
 {
 	const struct ws_operand *target = i->call ? i->call->target : NULL;
 
-	if (is_barrier(i))
+	if (ws_probe_is_barrier(i))
 		return look_at_barrier(p, i);
+	if (ends_group(p, i))
+		return !i->guard || refuse(p, i, "a wait of some threads for their copies");
 	if (target && (target->kind != WS_O_SYM || !target->sym->func || !target->sym->func->declared_only))
 		return refuse(p, i, "a call");
 	return ws_rw_reads_shared_size(i) ? refuse(p, i, "the size of shared memory is read") : true;
@@ -209,18 +229,23 @@ static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
 /* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */
 static bool find_events(struct ws_probe *p)
 {
-	bool any = false;
+	uint32_t shared = 0;
 
+	p->unit = UNIT;
 	for (uint32_t k = 0; k < p->n; k++) {
 		if (!look_at_access(p, &p->list[k]))
 			return false;
-		any |= p->access[p->list[k].inst->index] != 0;
+		if (!p->access[p->list[k].inst->index])
+			continue;
+		shared++;
+		p->unit = p->list[k].bytes < p->unit ? p->list[k].bytes : p->unit;
 	}
-	if (!any)
+	p->unit = p->unit < WORD ? WORD : p->unit;
+	if (!shared)
 		return false;
 	if (p->f->ntables)
 		return refuse(p, NULL, "a table of branches");
-	if (p->f->nblocks > MOST_BLOCKS || p->n > MOST_ACCESSES)
+	if (p->f->nblocks > MOST_BLOCKS || shared > MOST_ACCESSES)
 		return refuse(p, NULL, "too long");
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
 		if (!look_at(p, &p->f->insts[k]))
@@ -231,7 +256,7 @@ static bool find_events(struct ws_probe *p)
 /* ---- regions ---- */
 static bool is_event(const struct ws_probe *p, uint32_t inst)
 {
-	return p->access[inst] || is_barrier(&p->f->insts[inst]);
+	return p->access[inst] || ws_probe_orders(p, &p->f->insts[inst]);
 }
 
 /* Blocks that the probe comes to from `from`, without going through `until`: marks[] gets `mark` as well. */
@@ -256,7 +281,7 @@ static void mark_region(const struct ws_probe *p, uint32_t from, uint32_t until,
 enum { FIRST = 1, SECOND = 2 };
 
 /* Is there, in blocks with such marks, an event (kept: or anything that is kept)? */
-static bool has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept)
+bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept)
 {
 	for (uint32_t b = 0; b < p->f->nblocks; b++)
 		for (uint32_t k = p->f->blocks[b].first; marks[b] & mark && k <= p->f->blocks[b].last; k++)
@@ -273,7 +298,7 @@ static uint32_t join_of(const struct ws_probe *p, uint32_t b)
 	return ends ? WS_EXIT_BLOCK : p->f->blocks[b].ipdom;
 }
 
-static uint8_t *region_of(const struct ws_probe *p, uint32_t b)
+uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b)
 {
 	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
 	uint32_t join = join_of(p, b);
@@ -316,12 +341,15 @@ static void find_next(struct ws_probe *p)
 }
 
 /* ---- what is needed ---- */
-struct needing { struct ws_probe *p; bool changed; };
-
-static void need(struct needing *n, const struct ws_reg *r)
+static void need(struct ws_probe_needing *n, const struct ws_reg *r)
 {
 	n->changed |= !n->p->needed[r->index];
 	n->p->needed[r->index] = true;
+}
+
+void ws_probe_need(struct ws_probe *p, const struct ws_reg *r)
+{
+	p->needed[r->index] = true;
 }
 
 static void need_used(void *user, struct ws_reg *r, bool is_def)
@@ -332,41 +360,43 @@ static void need_used(void *user, struct ws_reg *r, bool is_def)
 
 static void is_needed(void *user, struct ws_reg *r, bool is_def)
 {
-	struct needing *n = user;
+	struct ws_probe_needing *n = user;
 
 	n->changed |= is_def && n->p->needed[r->index];
 }
 
 static bool defines_needed(struct ws_probe *p, const struct ws_ptx_inst *i)
 {
-	struct needing n = { p, false };
+	struct ws_probe_needing n = { p, false };
 
 	ws_ptx_inst_regs(i, is_needed, &n);
 	return n.changed;
 }
 
-static void need_events(struct needing *n)
+void ws_probe_need_events(struct ws_probe *p)
 {
-	for (uint32_t k = 0; k < n->p->f->ninsts; k++) {
-		const struct ws_rw_access *a = n->p->access[k] ? &n->p->list[n->p->access[k] - 1] : NULL;
-		const struct ws_reg *guard = n->p->f->insts[k].guard;
+	struct ws_probe_needing n = { p, false };
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++) {
+		const struct ws_rw_access *a = p->access[k] ? &p->list[p->access[k] - 1] : NULL;
+		const struct ws_reg *guard = p->f->insts[k].guard;
 
 		if (a && a->address->reg)
-			need(n, a->address->reg);
-		if (a && guard && (n->p->whole || !n->p->data[guard->index]))
-			need(n, guard);
-		if (a && n->p->whole && a->needed.p)
-			need(n, a->needed.p);
-		if (n->p->whole && is_barrier(&n->p->f->insts[k]))
-			ws_ptx_inst_regs(&n->p->f->insts[k], need_used, n);
+			need(&n, a->address->reg);
+		if (a && guard && (p->whole || !p->data[guard->index]))
+			need(&n, guard);
+		if (a && p->whole && a->needed.p)
+			need(&n, a->needed.p);
+		if (p->whole && (ws_probe_orders(p, &p->f->insts[k]) || p->f->insts[k].op == WS_OP_cp))
+			ws_ptx_inst_regs(&p->f->insts[k], need_used, &n);
 	}
 }
 
 /* Does a branch decide what is needed? */
 bool ws_probe_decides(const struct ws_probe *p, uint32_t b)
 {
-	uint8_t *marks = region_of(p, b);
-	bool is = has_event(p, marks, FIRST | SECOND, true);
+	uint8_t *marks = ws_probe_region(p, b);
+	bool is = ws_probe_has_event(p, marks, FIRST | SECOND, true);
 
 	free(marks);
 	return is;
@@ -380,11 +410,10 @@ static bool look_at_needed(struct ws_probe *p)
 	return true;
 }
 
-bool ws_probe_needs(struct ws_probe *p)
+void ws_probe_close(struct ws_probe *p)
 {
-	struct needing n = { p, true };
+	struct ws_probe_needing n = { p, true };
 
-	need_events(&n);
 	while (n.changed) {
 		n.changed = false;
 		for (uint32_t k = 0; k < p->f->ninsts; k++)
@@ -393,12 +422,20 @@ bool ws_probe_needs(struct ws_probe *p)
 				ws_ptx_inst_regs(&p->f->insts[k], need_used, &n);
 			}
 		for (uint32_t b = 0; b < p->f->nblocks; b++) {
-			const struct ws_reg *r = p->when[b];
+			const struct ws_reg *r = p->loop[b] ? NULL : p->when[b];
 
 			if (r && !p->data[r->index] && !p->needed[r->index] && ws_probe_decides(p, b))
 				need(&n, r);
 		}
 	}
+}
+
+bool ws_probe_needs(struct ws_probe *p)
+{
+	if (!p->whole)
+		ws_probe_find_rounds(p);
+	ws_probe_need_events(p);
+	ws_probe_close(p);
 	return look_at_needed(p);
 }
 
@@ -409,16 +446,34 @@ static void go(struct ws_probe *p, uint32_t b, uint32_t to)
 	p->next[b][0] = to;
 }
 
+/* Does a way lead from a copy to the block's end, and on to a commit or wait? A thread that ends there does not wait for its copies. */
+static bool would_wait(const struct ws_probe *p, uint32_t b, const uint8_t *marks, uint8_t way)
+{
+	bool waits = false, copied = false;
+	uint8_t *behind = ws_alloc(p->f->nblocks + 1);
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &p->f->insts[k];
+
+		waits |= marks[i->block] & way && ends_group(p, i);
+		if (i->op == WS_OP_cp && p->access[k])
+			mark_region(p, i->block, WS_EXIT_BLOCK, behind, FIRST);
+	}
+	copied = behind[b];
+	free(behind);
+	return waits && copied;
+}
+
 /* One way leads to nothing any more: the other one is gone. false: not so, or the probe might never end. */
 static bool go_on_without_end(struct ws_probe *p, uint32_t b)
 {
 	for (unsigned way = 0; way < 2; way++) {
+		bool ends, rounds = p->loop[b] && ws_probe_loop_side(p, b) != way;
 		uint8_t *marks = ws_alloc(p->f->nblocks + 1);
-		bool ends;
 
 		mark_region(p, p->next[b][way], WS_EXIT_BLOCK, marks, FIRST);
 		mark_region(p, p->next[b][!way], WS_EXIT_BLOCK, marks, SECOND);
-		ends = !has_event(p, marks, FIRST, false) && !(marks[b] & SECOND);
+		ends = !ws_probe_has_event(p, marks, FIRST, false) && (rounds || (!(marks[b] & SECOND) && !would_wait(p, b, marks, SECOND)));
 		free(marks);
 		if (ends) {
 			go(p, b, p->next[b][!way]);
@@ -455,7 +510,7 @@ static bool writes_live(const struct ws_probe *p, const uint8_t *marks, uint8_t 
 static bool has_barrier(const struct ws_probe *p, const uint8_t *marks)
 {
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
-		if (marks[p->f->insts[k].block] && is_barrier(&p->f->insts[k]))
+		if (marks[p->f->insts[k].block] && ws_probe_orders(p, &p->f->insts[k]))
 			return true;
 	return false;
 }
@@ -532,10 +587,10 @@ static bool resolve(struct ws_probe *p, uint32_t b)
 {
 	const struct ws_ptx_inst *last = &p->f->insts[p->f->blocks[b].last];
 	uint32_t join = join_of(p, b);
-	uint8_t *marks = region_of(p, b);
+	uint8_t *marks = ws_probe_region(p, b);
 	bool done = true;
 
-	if (!has_event(p, marks, FIRST | SECOND, true))
+	if (!ws_probe_has_event(p, marks, FIRST | SECOND, true))
 		go(p, b, join);
 	else if (p->data[p->when[b]->index] && !go_on_without_end(p, b)) {
 		if (has_barrier(p, marks))
@@ -630,6 +685,7 @@ struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access
 	p->when = ws_alloc((f->nblocks + 1) * sizeof *p->when);
 	p->unless = ws_alloc(f->nblocks + 1);
 	p->reached = ws_alloc(f->nblocks + 1);
+	p->loop = ws_alloc((f->nblocks + 1) * sizeof *p->loop);
 	return p;
 }
 
@@ -662,6 +718,9 @@ void ws_probe_free(struct ws_probe *p)
 {
 	if (!p)
 		return;
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		free(p->loop[b]);
+	free(p->loop);
 	free(p->access);
 	free(p->kept);
 	free(p->data);

@@ -29,8 +29,11 @@ struct ws_probe {
 	const struct ws_reg **when;
 	bool *unless;
 	bool *reached;                   /* by block */
+	uint8_t **loop;                  /* by block: of one that ends a round, the blocks of its loop, if two rounds tell for all
+	                                  * (probe_rounds.c); else NULL */
 	struct ws_probe_value *params, *constants;       /* that it reads */
 	size_t nparams, cap_params, nconstants, cap_constants;
+	uint32_t unit;                   /* bytes for which it has a cell: 4, or what the narrowest access has */
 	struct ws_buf why;               /* there can be none */
 	bool whole;                      /* of all accesses in all blocks: fixed.c, which makes no probe of it */
 };
@@ -49,7 +52,22 @@ const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint
 bool ws_launch_is_fixed(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, struct ws_probe_value **params,
 			size_t *nparams);
 
-/* ---- of probe.c, for fixed.c ---- */
+/* probe_rounds.c: finds loops of which two rounds tell for all, and makes of `needed` and `kept` what is needed then. */
+void ws_probe_find_rounds(struct ws_probe *p);
+/* The block that begins a round of b's loop; the side of b's branch that leads there. */
+uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);
+unsigned ws_probe_loop_side(const struct ws_probe *p, uint32_t b);
+
+/* ---- of probe.c, for fixed.c and probe_rounds.c ---- */
+struct ws_probe_needing { struct ws_probe *p; bool changed; };
+bool ws_probe_is_barrier(const struct ws_ptx_inst *i);           /* or a sync */
+bool ws_probe_computes(const struct ws_probe *p, const struct ws_ptx_inst *i);   /* from its operands, or from what the launch has */
+bool ws_probe_orders(const struct ws_probe *p, const struct ws_ptx_inst *i);     /* likewise, or a commit or wait of copies */
+bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept);
+uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b);
+void ws_probe_need_events(struct ws_probe *p);
+void ws_probe_need(struct ws_probe *p, const struct ws_reg *r);
+void ws_probe_close(struct ws_probe *p);                 /* what needed things need; not the conditions that end loops in p->loop */
 struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
 void ws_probe_follow(struct ws_probe *p);                /* finds what is data, and how blocks follow each other */
 bool ws_probe_needs(struct ws_probe *p);                 /* finds what is needed; false: some of it is data */

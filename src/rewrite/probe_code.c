@@ -1,13 +1,15 @@
 /* probe_code.c - the code of a kernel's probe (probe.h), written behind the kernel's own, and the jump to it. */
+#include "rewrite/async.h"
 #include "rewrite/probe.h"
 
 #include "device/race.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A loop that the kernel would not come to, or a long one: the probe ends without a result. */
-enum { MOST_ROUNDS = 1 << 15 };
+enum { MOST_ROUNDS = 1 << 15, ROUNDS_FOR_ALL = 2, WORD = 4 };
 
 struct writing {
 	const struct ws_probe *probe;
@@ -18,6 +20,7 @@ struct writing {
 	uint64_t seed;
 	const char *begin, *back, *leave, *fail;         /* labels */
 	const char *self, *constants, *rounds;           /* registers */
+	const char **left;                               /* by block that ends rounds of a loop, as probe->loop: how many are left */
 	bool failed;
 };
 
@@ -116,6 +119,9 @@ static void write_begin(struct writing *w, uint32_t kernel)
 	w->failed |= !ws_inline(c, "race_thread", NULL, 0, w->self);
 	call(w, c, "race_enter", &number, 1);
 	ws_code_add(c, "mov.u32 %s, %d;", w->rounds, MOST_ROUNDS);
+	for (uint32_t b = 0; b < w->f->nblocks; b++)
+		if (w->left[b])
+			ws_code_add(c, "mov.u32 %s, %d;", w->left[b], ROUNDS_FOR_ALL);
 	if (w->probe->nconstants)
 		sum_constants(w, c, w->constants);
 	else
@@ -137,18 +143,29 @@ static void write_end(struct writing *w)
 }
 
 /* ---- instructions ---- */
+static const char *place_of(struct writing *w, struct ws_code *c, const char *address)
+{
+	const char *place = ws_code_temp(c, WS_B64);
+
+	w->failed |= !ws_inline(c, "race_probe_place", (const char *[]){ address, text_of(w->p, w->probe->unit) }, 2, place);
+	return place;
+}
+
 static void write_access(struct writing *w, const struct ws_rw_access *a)
 {
 	struct ws_code *c = ws_code_entry(w->p, w->f);
 	const struct ws_reg *guard = a->inst->guard;
 	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL;
-	uint32_t what = WS_RACE_BYTES(a->bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(WS_RACE_WEAK);
+	uint32_t what = WS_RACE_BYTES(w->probe->unit > WORD ? a->bytes * WORD / w->probe->unit : a->bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(WS_RACE_WEAK);
 	const char *args[] = { w->self, NULL, text_of(w->p, what), a->kind == WS_RW_READ ? "0" : "1" };
+	bool copy = a->inst->op == WS_OP_cp;
 
 	if (skip)
 		ws_code_add(c, "@%s%s bra %s;", a->inst->guard_neg ? "" : "!", guard->name, skip);
 	args[1] = ws_code_address(c, a);
-	call(w, c, "race_probe_access", args, 4);
+	if (w->probe->unit > WORD)
+		args[1] = place_of(w, c, args[1]);
+	call(w, c, copy ? "race_probe_copy" : "race_probe_access", args, copy ? 3 : 4);
 	if (skip)
 		ws_code_add(c, "%s:", skip);
 	ws_code_text(c, &w->out);
@@ -170,12 +187,28 @@ static void write_barrier(struct writing *w, const struct ws_ptx_inst *i)
 	ws_code_text(c, &w->out);
 }
 
+/* commit_group and wait_group; wait_all commits, too. */
+static void write_wait(struct writing *w, const struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	int64_t groups = ws_rw_async(w->f, i) == WS_RW_COPY_WAIT ? ws_rw_copy_groups(w->f, i) : -1;
+	const char *n = text_of(w->p, groups > 0 ? (uint64_t)groups : 0);
+
+	if (groups < 0)
+		call(w, c, "race_copy_commit", NULL, 0);
+	if (ws_rw_async(w->f, i) == WS_RW_COPY_WAIT)
+		call(w, c, "race_copy_wait", &n, 1);
+	ws_code_text(c, &w->out);
+}
+
 static void write_instruction(struct writing *w, const struct ws_ptx_inst *i)
 {
 	if (w->probe->access[i->index])
 		write_access(w, &w->probe->list[w->probe->access[i->index] - 1]);
-	else if (i->op == WS_OP_bar || i->op == WS_OP_barrier)
+	else if (ws_probe_is_barrier(i))
 		write_barrier(w, i);
+	else if (ws_probe_orders(w->probe, i))
+		write_wait(w, i);
 	else if (w->probe->kept[i->index])
 		ws_buf_printf(&w->out, "%.*s\n\t", (int)i->len, w->f->module->text + i->off);
 }
@@ -189,6 +222,14 @@ static void label_of(const struct writing *w, uint32_t block, char *s, size_t si
 		snprintf(s, size, "%s_%u", w->begin, block);
 }
 
+/* Into a loop of which two rounds tell for all. */
+static void begin_rounds(struct writing *w, struct ws_code *c, uint32_t from, uint32_t to, const char *guard)
+{
+	for (uint32_t b = 0; b < w->f->nblocks; b++)
+		if (w->left[b] && !w->probe->loop[b][from] && ws_probe_loop_begin(w->probe, b) == to)
+			ws_code_add(c, "%smov.u32 %s, %d;", guard, w->left[b], ROUNDS_FOR_ALL);
+}
+
 /* Jumps back are counted. */
 static void write_jump(struct writing *w, uint32_t from, uint32_t to, const char *guard)
 {
@@ -198,12 +239,31 @@ static void write_jump(struct writing *w, uint32_t from, uint32_t to, const char
 	char name[64];
 
 	label_of(w, to, name, sizeof name);
+	begin_rounds(w, c, from, to, guard);
 	if (to != WS_EXIT_BLOCK && f->blocks[to].rpo <= f->blocks[from].rpo) {
 		ws_code_add(c, "%ssub.u32 %s, %s, 1;", guard, w->rounds, w->rounds);
 		ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, w->rounds);
 		ws_code_add(c, "@%s bra %s;", none, w->fail);
 	}
 	ws_code_add(c, "%sbra %s;", guard, name);
+	ws_code_text(c, &w->out);
+}
+
+/* Out of the loop, if this was the last round that counts. */
+static void end_round(struct writing *w, uint32_t b)
+{
+	const struct ws_probe *probe = w->probe;
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *none = ws_code_temp(c, WS_PRED);
+	char guard[64], behind[64];
+
+	ws_code_add(c, "sub.u32 %s, %s, 1;", w->left[b], w->left[b]);
+	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, w->left[b]);
+	snprintf(guard, sizeof guard, "@%s ", none);
+	if (probe->when[b])
+		begin_rounds(w, c, b, probe->next[b][!ws_probe_loop_side(probe, b)], guard);
+	label_of(w, probe->when[b] ? probe->next[b][!ws_probe_loop_side(probe, b)] : WS_EXIT_BLOCK, behind, sizeof behind);
+	ws_code_add(c, "%sbra %s;", guard, behind);
 	ws_code_text(c, &w->out);
 }
 
@@ -216,6 +276,8 @@ static void write_block(struct writing *w, uint32_t b)
 	ws_buf_printf(&w->out, "%s:\n\t", name);
 	for (uint32_t k = w->f->blocks[b].first; k <= w->f->blocks[b].last; k++)
 		write_instruction(w, &w->f->insts[k]);
+	if (w->left[b])
+		end_round(w, b);
 	if (probe->when[b]) {
 		snprintf(guard, sizeof guard, "@%s%s ", probe->unless[b] ? "!" : "", probe->when[b]->name);
 		write_jump(w, b, probe->next[b][1], guard);
@@ -237,6 +299,9 @@ const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint
 	w.self = ws_rw_register(p, w.f, WS_B32);
 	w.rounds = ws_rw_register(p, w.f, WS_B32);
 	w.constants = ws_rw_register(p, w.f, WS_B64);
+	w.left = ws_alloc((w.f->nblocks + 1) * sizeof *w.left);
+	for (uint32_t b = 0; b < w.f->nblocks; b++)
+		w.left[b] = probe->loop[b] ? ws_rw_register(p, w.f, WS_B32) : NULL;
 	proved = write_entry(&w);
 	ws_buf_puts(&w.out, "\n\tret;\n\t");
 	write_begin(&w, kernel);
@@ -246,5 +311,6 @@ const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint
 	write_end(&w);
 	ws_ptx_edit(w.f->module, w.f->off + w.f->len - 1, 0, RANK_COPY, w.out.data);
 	ws_buf_free(&w.out);
+	free(w.left);
 	return w.failed ? NULL : proved;
 }

@@ -23,7 +23,8 @@ struct race {
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
-	bool many;                       /* so many checks that none of them is at its place, and no kernel has a probe */
+	bool many;                       /* so many checks that none of them is at its place */
+	bool probes;                     /* kernels may have probes: there are not many checks, or few kernels */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
 	bool remote;                     /* operations complete on objects of other blocks, or reduce; or as `tensor` */
 	bool tensor;                     /* there are products of warpgroups, or copies of tensors */
@@ -43,6 +44,7 @@ struct body {
 	bool tensor;                     /* ... and products, or copies of tensors */
 	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
+	bool copies;                     /* no such proofs, but probes and those that need no order: it has copies by threads */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
@@ -461,6 +463,23 @@ static const char *bytes_read(struct ws_code *c, const struct ws_ptx_inst *i)
 	return bytes;
 }
 
+/* Of a launch whose shared memory is proved, what it reads alone, and that only if no proof spares it. */
+static bool copy_where_proved(struct body *b, struct ws_code *c, const struct ws_rw_access *from, const char *const args[5])
+{
+	const char *all = ws_code_label(c), *end = ws_code_label(c), *skip;
+	bool done;
+
+	ws_code_add(c, "@!%s bra %s;", b->proved, all);
+	skip = b->ranges ? ws_ranges_skip(b->ranges, c, from, args[1]) : NULL;
+	done = ws_inline(c, "race_copy_read", (const char *[]){ args[1], args[3], args[4] }, 3, NULL);
+	place_label(c, skip);
+	ws_code_add(c, "bra %s;", end);
+	ws_code_add(c, "%s:", all);
+	done = done && ws_inline(c, "race_copy", args, 5, NULL);
+	ws_code_add(c, "%s:", end);
+	return done;
+}
+
 static bool copy(struct body *b, struct ws_ptx_inst *i)
 {
 	struct race *r = b->race;
@@ -468,8 +487,10 @@ static bool copy(struct body *b, struct ws_ptx_inst *i)
 	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
 	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), number(r->p, to.bytes), bytes_read(c, i),
 	                       number(r->p, r->nsites) };
-	bool done = ws_inline(c, "race_copy", args, 5, NULL);
+	const char *label = unless_silent(b, c);
+	bool done = b->proved ? copy_where_proved(b, c, &from, args) : ws_inline(c, "race_copy", args, 5, NULL);
 
+	place_label(c, label);
 	note_site(b, &from, NULL, r->nsites++);
 	note_site(b, &to, NULL, r->nsites++);
 	ws_code_end(c);
@@ -481,9 +502,11 @@ static bool copy_wait(struct body *b, struct ws_ptx_inst *i)
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
 	int64_t groups = ws_rw_copy_groups(b->f, i);
 	const char *arg = number(b->race->p, groups > 0 ? (uint32_t)groups : 0);
+	const char *label = unless_silent(b, c);
 	bool done = groups >= 0 || ws_inline(c, "race_copy_commit", NULL, 0, NULL);
 
 	done = done && ws_inline(c, "race_copy_wait", &arg, 1, NULL);
+	place_label(c, label);
 	ws_code_end(c);
 	return done;
 }
@@ -1077,6 +1100,7 @@ static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t 
 	if (probe->nparams)
 		memcpy(reads, probe->params, probe->nparams * sizeof *reads);
 	kernel->probe = true;
+	kernel->probe_unit = probe->unit;
 	kernel->probe_reads = reads;
 	kernel->nprobe_reads = (uint32_t)probe->nparams;
 	ws_probe_free(probe);
@@ -1098,7 +1122,8 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 	struct ws_probe_value *by = NULL;
 	size_t nby;
 
-	b->fixed = has_checks(list, n, needless) && !b->ordering && !b->race->part && ws_launch_is_fixed(b->f, list, n, &by, &nby);
+	b->fixed = (b->copies || has_checks(list, n, needless)) && !b->ordering && !b->race->part &&
+	           ws_launch_is_fixed(b->f, b->copies ? ws_rw_with_copies(b->f, list, n, 0) : list, n, &by, &nby);
 	kernel->fixed_by = by;
 	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
 }
@@ -1168,7 +1193,9 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	take_launch(b);
 	if (b->prune)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
-	if (b->prune)
+	if (b->copies && b->proved)
+		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), ws_rw_with_copies(b->f, list, n, 1), n, needless, NULL, b->proved);
+	if (b->prune || b->copies)
 		find_fixed(b, list, n, needless);
 	limit_registers(b, be_silent(b), has_checks(list, n, needless));
 	return call_enter(b);
@@ -1191,10 +1218,11 @@ static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *lis
 }
 
 /* The driver's compiler takes about half a second for a megabyte of PTX, of which a check at its place is 2 to 5 KB, and a
- * probe as much as the kernel: a module of hundreds of kernels shall not take ten times as long as without. */
-static bool has_many_checks(const struct race *r)
+ * probe as much as the kernel: a module of hundreds of kernels shall not take ten times as long as without. *of_few: they are those of
+ * a few long kernels, whose probes have calls, too. */
+static bool has_many_checks(const struct race *r, bool *of_few)
 {
-	enum { MANY = 1000 };
+	enum { MANY = 1000, FEW = 8 };
 	uint32_t checks = 0, n;
 
 	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
@@ -1204,6 +1232,7 @@ static bool has_many_checks(const struct race *r)
 		for (uint32_t i = 0; list && i < n; i++)
 			checks += list[i].rw_class == WS_RW_CHECK;
 	}
+	*of_few = r->reach.nkernels <= FEW;
 	return checks > MANY;
 }
 
@@ -1217,6 +1246,15 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
 }
 
+static bool copies_alone(const struct race *r, const struct ws_ptx_func *f)
+{
+	unsigned has = f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : 0;
+
+	return has & WS_REACH_COPIES && !(has & ~(unsigned)(WS_REACH_COPIES | WS_REACH_ASYNC)) && !r->part && !r->arrives &&
+	       ws_rw_copies_alone(f);
+}
+
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -1228,6 +1266,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 
 	r->p->decides.len = r->p->nunless = 0;
 	b.prune = r->prune && can_prove(r, f);
+	b.copies = r->prune && !b.prune && copies_alone(r, f);
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
 	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
 	b.tensor = r->reach.funcs[f->sym->index].with & WS_REACH_TENSOR;
@@ -1237,13 +1276,15 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.asks = b.ordering && !ws_heard_nothing(b.heard);
 	if (b.prune)
 		find_needless(r, &b, list, n, needless);
-	if (b.prune && b.kernel && !r->part && !r->many)
+	if (b.prune && b.kernel && !r->part && r->probes)
 		done = add_probe(&b, list, n);
+	if (b.copies && r->probes)
+		done = add_probe(&b, ws_rw_with_copies(f, list, n, 0), n);
 	b.calls = r->many || too_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
 	if (b.kernel)
-		kernel_of(r, f)->probe_waits = !leaves_shared(&b, list, n, needless) &&
+		kernel_of(r, f)->probe_waits = !b.copies && !leaves_shared(&b, list, n, needless) &&
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
 	if (b.prune)
 		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
@@ -1416,7 +1457,8 @@ static bool rewrite(struct race *r)
 	r->arrives = has_arrive(r);
 	r->splits = any_has(r, WS_REACH_SPLIT);  /* for all blocks must count the same barriers */
 	find_ordering(r);
-	r->many = has_many_checks(r);
+	r->many = has_many_checks(r, &r->probes);
+	r->probes |= !r->many;
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))
 			return false;

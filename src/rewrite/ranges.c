@@ -99,8 +99,11 @@ static bool may_be_global(const struct ws_rw_access *a)
 	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
 }
 
-static bool writes_unseen(const struct ws_rw_access *a)
+/* wmma.load and wmma.store are one operation. */
+static bool writes_unseen(const struct ws_ptx_func *f, const struct ws_rw_access *a)
 {
+	if (a->inst->op == WS_OP_wmma && ws_ptx_says(f, a->inst, ".load"))
+		return false;
 	return a->rw_class == WS_RW_UNHANDLED && ws_op_info(a->inst->op)->fx & WS_FX_WRITE &&
 	       a->inst->space != WS_SPACE_SHARED;
 }
@@ -141,7 +144,7 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 			continue;
 		list = ws_rw_accesses(f, &n);
 		for (uint32_t i = 0; i < n; i++)
-			if (writes_unseen(&list[i]) || (may_be_global(&list[i]) && list[i].kind != WS_RW_READ))
+			if (writes_unseen(f, &list[i]) || (may_be_global(&list[i]) && list[i].kind != WS_RW_READ))
 				return false;
 		note_reads(g, f, list, n);
 	}
@@ -544,7 +547,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	struct sum s;
 
 	for (uint32_t k = 0; k < n; k++) {
-		if (writes_unseen(&list[k]))
+		if (writes_unseen(g->v.f, &list[k]))
 			return false;
 		if (!to_be_proved(g, &list[k]) || list[k].kind == WS_RW_READ ||
 		    not_global(&g->v, list[k].address->reg, 0))
@@ -577,7 +580,8 @@ static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a)
 	return ws_area_bases(&g->v, a, &b) && (is_behind(g, a) || !writes_area(g, &b)) && add_to_areas(g, a, &b);
 }
 
-/* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. */
+/* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. What a copy by a thread
+ * reads is not before what the thread does next: of that it is not enough to be of a group whose threads are apart. */
 static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)
 {
 	struct sum s;
@@ -590,7 +594,7 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 			continue;
 		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
-		if (address_of(g, a, &s) && add_to_group(g, a, &s))
+		if (a->inst->op != WS_OP_cp && address_of(g, a, &s) && add_to_group(g, a, &s))
 			*how = g->group[a->inst->index] < g->nwriting ? OWN : BOUNDED_READ;
 		else if (read_in_area(g, a))
 			*how = AREA_READ;
@@ -1015,6 +1019,15 @@ static void decide_partly(struct ws_ranges *g, struct entry *e, const char *boun
 	}
 }
 
+/* What a copy by a thread reads, it may read at any time until it is waited for. */
+static bool has_copies(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (f->insts[k].op == WS_OP_cp)
+			return true;
+	return false;
+}
+
 /* What makes launches silent, as far as can be said before: proofs of everything; or of global memory, and the probe's. */
 struct silence {
 	bool by_ranges;
@@ -1026,7 +1039,7 @@ static bool may_be_silent(const struct ws_ranges *g, const struct ws_rw_access *
 			  const struct ws_needless *needless, const struct ws_shared_ranges *shared, const char *proved,
 			  struct silence *how)
 {
-	how->by_ranges = all_own(g, list, n, needless, shared, false);
+	how->by_ranges = !has_copies(g->v.f) && all_own(g, list, n, needless, shared, false);    /* nothing here knows what they write */
 	how->shared = shared;
 	how->proved = proved && all_own(g, list, n, needless, NULL, true) ? proved : NULL;
 	return how->by_ranges || how->proved;
@@ -1139,7 +1152,7 @@ static void find_intervals(struct ws_ranges *g, const struct ws_reach *reach, co
 {
 	enum { MOST = 160 };
 
-	if (g->n <= MOST && has_barriers(g->v.f) && calls_nothing(reach, k))
+	if (g->n <= MOST && !has_copies(g->v.f) && has_barriers(g->v.f) && calls_nothing(reach, k))
 		g->between = ws_intervals_find(g->v.f, g->list, g->n, false, g->dead);
 }
 
@@ -1313,9 +1326,11 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
 	if (!decided && !read)
 		return NULL;
 	label = ws_code_label(c);
-	if (decided)
+	if (read && !g->nwriting)
+		ws_code_add(c, "bra %s;", label);
+	else if (decided)
 		ws_code_add(c, "@%s bra %s;", decided, label);
-	if (read && a->space == WS_SPACE_GLOBAL)
+	if (read && g->nintervals && a->space == WS_SPACE_GLOBAL)
 		outside(g, c, address, label);
 	return label;
 }

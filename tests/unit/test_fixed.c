@@ -37,6 +37,10 @@ static void what_decides_must_be_known(void **state)
 		{ true, 2, KERNEL("L: st.global.u32 [%d2], %r0; add.u32 %r4, %r4, 7; setp.lt.u32 %p1, %r4, %r1; @%p1 bra L;") },
 		{ true, 1, KERNEL("ld.global.f32 %f1, [%d2]; setp.lt.f32 %p1, %f1, 0f00000000; @%p1 mov.f32 %f1, 0f00000000;\n"
 			"st.global.f32 [%d2], %f1;") },
+		{ true, 1, KERNEL(".shared .b32 s; mov.u32 %r5, s; cp.async.ca.shared.global [%r5], [%d2], 4; cp.async.wait_all; bar.sync 0;\n"
+			"ld.shared.u32 %r5, [s]; st.global.u32 [%d2], %r5;") },
+		{ false, 0, KERNEL(".shared .b32 s; mov.u32 %r5, s; ld.global.u64 %d3, [%d2]; cp.async.ca.shared.global [%r5], [%d3], 4;\n"
+			"cp.async.wait_all; st.global.u32 [%d2], %r5;") },
 		{ false, 0, KERNEL("ld.global.u32 %r5, [%d2]; mul.wide.u32 %d3, %r5, 4; add.s64 %d4, %d0, %d3; st.global.u32 [%d4], %r0;") },
 		{ false, 0, KERNEL("ld.global.u32 %r5, [%d2]; setp.eq.u32 %p1, %r5, 0; @%p1 st.global.u32 [%d2], %r0;") },
 		{ false, 0, KERNEL("ld.global.u32 %r5, [%d2]; setp.eq.u32 %p1, %r5, 0; @%p1 bra END; st.global.u32 [%d2], %r0;") },

@@ -6,7 +6,8 @@ enum { THREADS = 64 };
 
 /* %r0 thread, %r1 block, %r4 the thread's word of shared memory, %r5 that of a thread of the other warp; %r6 data, %p1 a
  * condition of it; %p2 the first warp. */
-#define KERNEL(body) PTX_HEAD ".const .align 4 .u32 c;\n" \
+#define KERNEL(body) PTX_HEAD REST(body)
+#define REST(body) ".const .align 4 .u32 c;\n" \
 	".func f() { ret; }\n" \
 	".visible .entry k(.param .u64 out, .param .u32 n)\n{\n" \
 	" .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n" \
@@ -14,6 +15,8 @@ enum { THREADS = 64 };
 	" mov.u32 %r2, s; shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3; xor.b32 %r5, %r4, 128; setp.lt.u32 %p2, %r0, 32;\n" \
 	" mul.wide.u32 %rd2, %r0, 4; add.u64 %rd3, %rd1, %rd2; ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n" \
 	body " ret;\n}\n"
+#define COPIES(body) ".version 7.8\n.target sm_80\n.address_size 64\n" REST(body)
+#define COPY    " cp.async.ca.shared.global [%r4], [%rd3], 4;\n"
 #define OWN     " st.shared.u32 [%r4], %r6;\n"
 #define OTHER   " ld.shared.u32 %r7, [%r5];\n"
 #define BARRIER " bar.sync 0;\n"
@@ -50,6 +53,9 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL("@%p2 bra B;\n@%p1 bra E;\nB:" OWN "E:" BARRIER), NULL },
 		{ KERNEL("@%p1 bra B;\n@%p2 bra B;\nbra E;\nB:" OWN "E:" BARRIER), NULL },
 		{ KERNEL("@%p1 bra B;\nsetp.gt.u32 %p3, %r6, 7;\n@%p3 bra E;\nB:" OWN "E:" BARRIER), NULL },
+		{ COPIES(COPY " @%p1 ret;\n cp.async.wait_all;\n" BARRIER OTHER), "depends on data" },
+		{ COPIES(COPY " @%p2 cp.async.wait_all;\n" BARRIER OTHER), "a wait of some threads for their copies" },
+		{ COPIES(COPY " @%p1 bra E;\n cp.async.wait_all;\nE:" BARRIER OTHER), "a barrier depends" },
 		{ KERNEL(OWN "@%p2 bar.sync 0;\n"), "a barrier for some threads at test.ptx:" },
 		{ KERNEL(OWN " bar.sync 1;\n"), "a barrier with a number" },
 		{ KERNEL(OWN " mov.u32 %r8, 0; bar.sync %r8;\n"), "a barrier with a number" },
@@ -64,7 +70,10 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL(" add.u32 %r8, %r4, %r6; st.shared.u32 [%r8], 1;\n"), "an address or a loop depends on data" },
 		{ KERNEL(" add.u32 %r8, %r4, %r1; st.shared.u32 [%r8], 1;\n"), "depends on data, or on the block's index" },
 		{ KERNEL(" shfl.sync.idx.b32 %r8, %r4, 0, 31, -1; st.shared.u32 [%r8], 1;\n"), "an address or a loop depends" },
-		{ KERNEL("L:" OWN BARRIER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), "a barrier depends" },
+		{ KERNEL("L:" OWN BARRIER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), NULL },
+		{ KERNEL("L:" OWN BARRIER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OTHER), "a barrier depends" },
+		{ KERNEL("L:" OWN BARRIER " xor.b32 %r4, %r4, 4; add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"),
+		  "a barrier depends" },
 		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), "a loop with accesses" },
 		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), "a loop with accesses" },
 		{ KERNEL("mov.u32 %r8, 0;\nL: @%p1 bra E;\n" OWN " add.u32 %r8, %r8, 4; setp.lt.u32 %p3, %r8, 8;\n@%p3 bra L;\nE:" BARRIER),
@@ -152,6 +161,29 @@ static void probes_find_what_blocks_may_do(void **state)
 		  true },
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"),
 		  false },
+		/* units of 16 bytes, and of 8 */
+		{ KERNEL(" shl.b32 %r8, %r0, 2; and.b32 %r8, %r8, 112; add.u32 %r8, %r8, %r2; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r8];\n"), true },
+		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v4.u32 [%r8], {%r4, %r5, %r6, %r7};\n"
+		         BARRIER " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r9];\n"), true },
+		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v4.u32 [%r8], {%r4, %r5, %r6, %r7};\n"
+		         " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r9];\n" BARRIER), false },
+		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v2.u32 [%r8+8], {%r4, %r5};\n"
+		         " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v2.u32 {%r4, %r5}, [%r9];\n" BARRIER), true },
+		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v2.u32 [%r8+8], {%r4, %r5};\n"
+		         " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r9];\n" BARRIER), false },
+		/* rounds as the block's index says */
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), true },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), false },
+		/* asynchronous copies */
+		{ COPIES(COPY " cp.async.wait_all;\n" BARRIER OTHER), true },
+		{ COPIES(COPY BARRIER OTHER), false },
+		{ COPIES(COPY " cp.async.wait_all;\n" OTHER), false },
+		{ COPIES(COPY " cp.async.commit_group; cp.async.wait_group 1;\n" BARRIER OTHER), false },
+		{ COPIES(COPY " cp.async.commit_group; cp.async.wait_group 0;\n" BARRIER OTHER), true },
+		{ COPIES(COPY " cp.async.commit_group; cp.async.commit_group; cp.async.wait_group 1;\n" BARRIER OTHER), true },
+		{ COPIES(COPY COPY " cp.async.wait_all;\n" BARRIER OTHER), false },
+		{ COPIES("mov.u32 %r8, 0;\nL:" COPY " cp.async.wait_all;\n" BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), true },
+		{ COPIES("mov.u32 %r8, 0;\nL:" COPY " cp.async.wait_all;\n" BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), false },
 		/* what the kernel would not come to */
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [%r4+100000], 1;\nE:"), false },
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [16], 1;\nE:"), false },
@@ -228,6 +260,7 @@ static void proofs_know_their_constants(void **state)
 /* ---- random kernels ---- */
 enum { KERNELS = 200 };
 static uint64_t noise;
+static bool copies;                      /* with asynchronous copies */
 
 static uint32_t below(uint32_t n)
 {
@@ -262,11 +295,47 @@ static void condition(struct ws_buf *b, unsigned depth, bool barriers)
 static void loop(struct ws_buf *b, unsigned depth, bool barriers)
 {
 	static unsigned labels;
-	unsigned label = labels++;
+	unsigned label = labels++, rounds = 2 + below(3);
 
 	ws_buf_printf(b, "mov.u32 %%n%u, 0;\nL%u:\n", depth, label);
 	statements(b, 2, depth + 1, barriers);
-	ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p3, %%n%u, 2;\n@%%p3 bra L%u;\n", depth, depth, depth, label);
+	if (barriers && below(2))
+		ws_buf_puts(b, BARRIER);
+	ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p3, %%n%u, %u;\n@%%p3 bra L%u;\n", depth, depth, depth, rounds, label);
+}
+
+/* Blocks go round it as many times as their index says. */
+static void last_loop(struct ws_buf *b)
+{
+	ws_buf_puts(b, "mov.u32 %n3, 0;\nLAST:\n");
+	statements(b, 3, 1, true);
+	ws_buf_puts(b, BARRIER "add.u32 %n3, %n3, 1;\nsetp.lt.u32 %p3, %n3, %r1;\n@%p3 bra LAST;\n");
+}
+
+/* 4 or 16 bytes, of the thread's own or another one's; commits and waits, mostly of the kind that a pipeline has. */
+static void copy(struct ws_buf *b, bool waits)
+{
+	static const char *const addresses[] = { "%r4", "%r4", "%r4", "%r8", "%r8", "%r5" };
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 " };
+
+	if (waits && below(2)) {                 /* as it should be */
+		ws_buf_printf(b, "cp.async.ca.shared.global [%s], [%%rd3], 4;\n%s" BARRIER, addresses[below(5)],
+		              below(4) ? "cp.async.wait_all;\n" : "cp.async.commit_group;\ncp.async.wait_group 0;\n");
+		return;
+	}
+	switch (waits ? below(6) : 6) {
+	case 0:
+		ws_buf_puts(b, "cp.async.commit_group;\n");
+		break;
+	case 1:
+		ws_buf_printf(b, "cp.async.wait_group %u;\n", below(3));
+		break;
+	case 2: case 3:
+		ws_buf_puts(b, "cp.async.wait_all;\n");
+		break;
+	default:
+		ws_buf_printf(b, "%scp.async.ca.shared.global [%s], [%%rd3], 4;\n", guards[below(5)], addresses[below(6)]);
+	}
 }
 
 static void access(struct ws_buf *b)
@@ -292,7 +361,9 @@ static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barrie
 	while (n--) {
 		uint32_t what = below(12);
 
-		if (what < 4 && barriers)
+		if (copies && below(3) == 0)
+			copy(b, barriers);
+		else if (what < 4 && barriers)
 			ws_buf_puts(b, what ? BARRIER : "bar.warp.sync -1;\n");
 		else if (what < 6 && depth < 3)
 			condition(b, depth, barriers);
@@ -307,7 +378,7 @@ static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barrie
 
 static void make(struct ws_buf *b)
 {
-	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
+	ws_buf_puts(b, ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
 	            ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b32 %n<4>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n"
 	            "ld.param.u64 %rd1, [out]; ld.param.u32 %r10, [n]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, s;\n"
 	            "shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3; xor.b32 %r5, %r4, 128; add.u32 %r8, %r4, 256;\n"
@@ -315,6 +386,8 @@ static void make(struct ws_buf *b)
 	            "mad.lo.u32 %r9, %r1, 64, %r0; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd3, %rd1, %rd2;\n"
 	            "ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n");
 	statements(b, 7, 0, true);
+	if (below(3) == 0)
+		last_loop(b);
 	ws_buf_puts(b, "ret;\n}\n");
 }
 
@@ -325,7 +398,7 @@ static void what_probes_do_not_find_is_not_there(void **state)
 		{ .divergence = WS_DIV_ITS, .host_threads = 1 },
 		{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
 	};
-	unsigned probes = 0, proved = 0, races = 0, kernels = rig_rounds(KERNELS);
+	unsigned probes[2] = { 0 }, proved[2] = { 0 }, races[2] = { 0 }, kernels = rig_rounds(KERNELS);
 
 	for (unsigned n = 0; n < kernels; n++) {
 		struct ws_buf text = { 0 };
@@ -333,24 +406,28 @@ static void what_probes_do_not_find_is_not_there(void **state)
 		bool nothing;
 
 		noise = n;
+		copies = n % 2;
 		make(&text);
-		x = begin(text.data, configs[n % 2]);
+		x = begin(text.data, configs[n / 2 % 2]);
 		if (strstr(x.r.text.data, "__warpsafe_probe_leave")) {
-			probes++;
+			probes[copies]++;
 			nothing = probe(&x);
-			proved += nothing;
+			proved[copies] += nothing;
 			for (unsigned k = 0; k < 8 * THREADS; k++)
 				x.data[k] = below(3);
 			launch(&x, false, 8);
-			races += race_found(&x.r.tables, 0) != NULL;
+			races[copies] += race_found(&x.r.tables, 0) != NULL;
 			if (nothing && race_found(&x.r.tables, 0))
 				fail_msg("kernel %u has a race that its probe does not find:\n%s", n, text.data);
 		}
 		race_free(&x.r);
 		ws_buf_free(&text);
 	}
-	assert_true(probes > kernels / 4 && proved > kernels / 16 && races > kernels / 16);
-	print_message("%u of %u kernels have probes, of which %u find nothing; %u have races\n", probes, kernels, proved, races);
+	for (unsigned with = 0; with < 2; with++) {
+		print_message("%u of %u kernels %s copies have probes, of which %u find nothing; %u have races\n", probes[with], kernels / 2,
+		              with ? "with" : "without", proved[with], races[with]);
+		assert_true(probes[with] > kernels / 16 && proved[with] > kernels / 64 && races[with] > kernels / 64);
+	}
 }
 
 int main(void)
