@@ -1246,14 +1246,6 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
 }
 
-static bool copies_alone(const struct race *r, const struct ws_ptx_func *f)
-{
-	unsigned has = f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : 0;
-
-	return has & WS_REACH_COPIES && !(has & ~(unsigned)(WS_REACH_COPIES | WS_REACH_ASYNC)) && !r->part && !r->arrives &&
-	       ws_rw_copies_alone(f);
-}
-
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
@@ -1266,7 +1258,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 
 	r->p->decides.len = r->p->nunless = 0;
 	b.prune = r->prune && can_prove(r, f);
-	b.copies = r->prune && !b.prune && copies_alone(r, f);
+	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&
+	           (ws_reach_has(&r->reach, kernel_of(r, f)) & ~(unsigned)WS_REACH_ASYNC) == WS_REACH_COPIES;
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
 	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
 	b.tensor = r->reach.funcs[f->sym->index].with & WS_REACH_TENSOR;

@@ -1,9 +1,11 @@
 /* test_fixed.c - src/rewrite/fixed.c: which kernels do the same accesses in all launches with the same parameters, and that those
  * of which it says so have a race with all data or with none. */
 #include "race_rig.h"
+#include "rewrite/async.h"
 #include "rewrite/probe.h"
 
-#define KERNEL(body) PTX_HEAD ".global .align 4 .b32 there[64]; .const .align 4 .b32 k0[4]; .shared .align 4 .b8 s[1024];\n" \
+#define KERNEL(body) ".version 7.8\n.target sm_80\n.address_size 64\n" \
+	".global .align 4 .b32 there[64]; .const .align 4 .b32 k0[4]; .shared .align 4 .b8 s[1024];\n" \
 	".visible .entry k(.param .u64 out, .param .u32 n)\n{\n" \
 	".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %d<9>; .reg .f32 %f<9>;\n" \
 	"ld.param.u64 %d0, [out]; ld.param.u32 %r1, [n]; mov.u32 %r0, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %nctaid.x;\n" \
@@ -22,6 +24,7 @@ static bool is_fixed(const char *text, size_t *nparams)
 	if (!m)
 		fail_msg("%s", said.data);
 	list = ws_rw_accesses(m->funcs[0], &n);
+	list = ws_rw_with_copies(m->funcs[0], list, n, 0);
 	is = ws_launch_is_fixed(m->funcs[0], list, n, &params, nparams);
 	ws_ptx_free(m);
 	return is;
@@ -37,9 +40,9 @@ static void what_decides_must_be_known(void **state)
 		{ true, 2, KERNEL("L: st.global.u32 [%d2], %r0; add.u32 %r4, %r4, 7; setp.lt.u32 %p1, %r4, %r1; @%p1 bra L;") },
 		{ true, 1, KERNEL("ld.global.f32 %f1, [%d2]; setp.lt.f32 %p1, %f1, 0f00000000; @%p1 mov.f32 %f1, 0f00000000;\n"
 			"st.global.f32 [%d2], %f1;") },
-		{ true, 1, KERNEL(".shared .b32 s; mov.u32 %r5, s; cp.async.ca.shared.global [%r5], [%d2], 4; cp.async.wait_all; bar.sync 0;\n"
-			"ld.shared.u32 %r5, [s]; st.global.u32 [%d2], %r5;") },
-		{ false, 0, KERNEL(".shared .b32 s; mov.u32 %r5, s; ld.global.u64 %d3, [%d2]; cp.async.ca.shared.global [%r5], [%d3], 4;\n"
+		{ true, 1, KERNEL("mov.u32 %r5, s; cp.async.ca.shared.global [%r5], [%d2], 4; cp.async.wait_all; bar.sync 0;\n"
+			"ld.shared.u32 %r6, [s]; st.global.u32 [%d2], %r6;") },
+		{ false, 0, KERNEL("mov.u32 %r5, s; ld.global.u64 %d3, [%d2]; cp.async.ca.shared.global [%r5], [%d3], 4;\n"
 			"cp.async.wait_all; st.global.u32 [%d2], %r5;") },
 		{ false, 0, KERNEL("ld.global.u32 %r5, [%d2]; mul.wide.u32 %d3, %r5, 4; add.s64 %d4, %d0, %d3; st.global.u32 [%d4], %r0;") },
 		{ false, 0, KERNEL("ld.global.u32 %r5, [%d2]; setp.eq.u32 %p1, %r5, 0; @%p1 st.global.u32 [%d2], %r0;") },
