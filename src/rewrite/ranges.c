@@ -689,6 +689,42 @@ static bool reads_unproved(const struct ws_ranges *g)
 }
 
 /* ---- the entry ---- */
+/* In x->allocated whether the allocation is known that the pointer points into, and in x->start and x->end which it is. */
+static void find_allocation(struct entry *e, struct group *x, uint32_t base)
+{
+	const char *ok = e->ok;
+
+	if (x->allocated)
+		return;
+	e->ok = x->allocated = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	ws_area_bounds(e, base, &x->start, &x->end);
+	e->ok = ok;
+}
+
+static bool is_strided(const struct values *v, const struct group *x)
+{
+	for (uint32_t k = 0; k < x->sum.n; k++)
+		if (x->sum.t[k].n == 1 && v->leaves[x->sum.t[k].leaf[0]].kind == LEAF_STRIDED)
+			return true;
+	return false;
+}
+
+/* How many steps the accesses may be behind their bounds is more than they are: they stay in the allocation (ranges_area.c). */
+static void end_with_allocation(struct entry *e, struct group *x)
+{
+	uint32_t base = base_of(e->v, x);
+	const char *end;
+
+	if (base == UINT32_MAX || e->v->leaves[base].kind != LEAF_PARAM || !is_strided(e->v, x))
+		return;
+	find_allocation(e, x, base);
+	end = ws_code_temp(e->c, WS_B64);
+	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", end, ws_entry_text(e, &x->end), ws_entry_text(e, &x->hi), x->allocated);
+	ws_code_add(e->c, "min.s64 %s, %s, %s;", end, end, ws_entry_text(e, &x->hi));
+	x->hi.reg = end;
+}
+
 static void bounds_of_group(struct entry *e, struct group *x)
 {
 	if (x->area) {
@@ -698,6 +734,7 @@ static void bounds_of_group(struct entry *e, struct group *x)
 	ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
 	x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
 	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
+	end_with_allocation(e, x);
 }
 
 /* An interval around the groups list[0..n) of a launch of which the assumptions hold; else all addresses. It begins
@@ -832,17 +869,12 @@ static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct 
                              const char *disjoint)
 {
 	uint32_t base = base_of(&g->v, read);
-	const char *ok = e->ok, *p;
+	const char *p;
 
 	if (read->writes || read->area || base == UINT32_MAX || base == base_of(&g->v, write) ||
 	    g->v.leaves[base].kind != LEAF_PARAM)
 		return;
-	if (!read->allocated) {
-		e->ok = read->allocated = ws_code_temp(e->c, WS_PRED);
-		ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-		ws_area_bounds(e, base, &read->start, &read->end);
-		e->ok = ok;
-	}
+	find_allocation(e, read, base);
 	p = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", p, ws_entry_register(e, &read->end), ws_entry_text(e, &write->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, ws_entry_register(e, &write->hi), ws_entry_text(e, &read->start), p);

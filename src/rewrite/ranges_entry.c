@@ -226,6 +226,21 @@ static void bounded(struct entry *e, struct leaf *l)
 	l->hi = choose(e, "max.s64", hi, lo);        /* lo > hi: there is no such value, and any bounds are right */
 }
 
+static void strided(struct entry *e, struct leaf *l)
+{
+	struct num hi, step, first, last;
+
+	ws_entry_bounds(e, l->of[0], &l->lo, &hi);
+	ws_entry_bounds(e, l->step, &first, &step);
+	for (unsigned k = 0; k < l->nbounds; k++) {
+		ws_entry_bounds(e, l->bounds[k].than, &first, &last);
+		hi = choose(e, "max.s64", hi, ws_entry_add(e, last, ws_entry_number(l->bounds[k].slack)));
+	}
+	last = multiply(e, step, ws_entry_number(l->k + l->by));
+	narrow(e, &last, TERM_BITS);
+	l->hi = ws_entry_add(e, hi, last);
+}
+
 /* Rounds before the last step: (span - 1) / by, rounded down. A loop that ends with what is passed has one at least; of
  * one that was not entered, -1 says that there is no value. */
 static struct num rounds(struct entry *e, struct leaf *l)
@@ -292,6 +307,9 @@ static void leaf(struct entry *e, struct leaf *l)
 		break;
 	case LEAF_ONE_OF: case LEAF_LOOP:
 		bounded(e, l);
+		break;
+	case LEAF_STRIDED:
+		strided(e, l);
 		break;
 	case LEAF_ENDLESS:
 		l->lo = ws_entry_number(-endless);
@@ -589,6 +607,8 @@ static bool each_thread_has_all(const struct leaf *l)
 	return l->kind == LEAF_DIGIT || l->kind == LEAF_COUNTED;
 }
 
+static bool goes_on(const struct leaf *l) { return l->kind == LEAF_LOOP || l->kind == LEAF_STRIDED; }
+
 static bool is_part(const struct leaf *l)
 {
 	return l->kind == LEAF_QUOTIENT || l->kind == LEAF_REMAINDER;
@@ -620,10 +640,10 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 				return false;
 			continue;
 		}
-		if ((l->kind != LEAF_ONE_OF && l->kind != LEAF_LOOP) || l->nof != 1 ||
+		if ((l->kind != LEAF_ONE_OF && !goes_on(l)) || l->nof != 1 ||
 		    !can_be_apart(v, l->of[0], depth + 1))
 			return false;
-		if (l->kind == LEAF_LOOP ? !ws_sum_fixed(v, l->step) : l->in_time)
+		if (goes_on(l) ? !ws_sum_fixed(v, l->step) : l->in_time)
 			return false;
 	}
 	return true;
@@ -760,7 +780,7 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 			apart(e, l->of[0], ws_entry_number(1), covered);
 		else if (tells_alone(e, list, n, l))
 			apart_by_remainder(e, l, covered);
-		if (l->kind == LEAF_LOOP)
+		if (goes_on(l))
 			counters_apart(e, l);
 	}
 }

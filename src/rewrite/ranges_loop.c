@@ -289,6 +289,41 @@ static bool in_rounds(struct values *v, struct rounds *n, const struct ws_reg *r
 	return ws_value_leaf(v, &l, &rounds) && ws_sum_add(out, &rounds, 1);
 }
 
+/* The most that the instruction gives, by itself; 0: not known, or too much. */
+static int64_t most_of(const struct ws_ptx_inst *i)
+{
+	enum { MOST = 1 << 10 };
+	unsigned n = i->op == WS_OP_and && i->nops == 3 ? 2 : i->op == WS_OP_mov && i->nops == 2 ? 1 : 0;
+
+	return n && !i->guard && i->ops[n].kind == WS_O_INT && i->ops[n].imm <= MOST ? (int64_t)i->ops[n].imm : 0;
+}
+
+int64_t ws_value_most_rounds(struct values *v, uint32_t block)
+{
+	struct rounds n = { .in = ws_alloc(v->f->nblocks + 1) };
+	const struct defs *d;
+	int64_t most = 0, one;
+	bool known = find_loop(v, block, &n) && n.first == block && find_compare(v, &n) && n.equal && n.compare->ops[2].kind == WS_O_INT &&
+	             !n.compare->ops[2].imm && entered_unequal(v, &n);
+
+	d = known ? &v->defs[n.counter->index] : NULL;
+	known &= d && d->n <= MOST_DEFS;
+	for (uint32_t k = 0; known && k < d->n; k++) {
+		const struct ws_operand *by = in_loop(&n, d->at[k]) && !n.add ? added(v, d->at[k], n.counter) : NULL;
+
+		if (in_loop(&n, d->at[k])) {
+			n.add = d->at[k];
+			known = by && !n.add->guard && by->kind == WS_O_INT && (int32_t)by->imm == -1 && n.add->index < n.compare->index;
+			continue;
+		}
+		one = most_of(d->at[k]);
+		known = one > 0;
+		most = one > most ? one : most;
+	}
+	free(n.in);
+	return known && n.add ? most : 0;
+}
+
 bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	struct rounds n = { .in = ws_alloc(v->f->nblocks + 1) };

@@ -34,6 +34,8 @@ enum leaf_kind {
 	                                  * behind the last step, else before it */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which */
 	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c) */
+	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
+	                                  * bounds, or of of[0], and k + by more */
 	LEAF_MASKED,                     /* 0..k, and nothing else is known of it; fixed: of[0] & k */
 	LEAF_SHIFTED,                    /* of[0] >> k */
 	LEAF_POWER,                      /* 1 << of[0], which is fixed */
@@ -83,6 +85,7 @@ struct values {
 	struct ws_arena *arena;
 	struct defs *defs;               /* by register */
 	bool *busy;                      /* by register: it is being looked at */
+	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	struct leaf *leaves;
 	size_t nleaves, leaves_cap;
@@ -152,6 +155,8 @@ void ws_split_bounds(struct entry *e, struct leaf *l);
 
 /* ---- ranges_loop.c ---- */
 /* The value that r has before `at`, if it goes on by a step in a loop of which the rounds are known. */
+/* How often a block that is a loop of its own is executed in a row at most, by its counter that goes down to 0; 0: not known. */
+int64_t ws_value_most_rounds(struct values *v, uint32_t block);
 bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 
 /* ---- ranges_cycle.c ---- */
@@ -166,6 +171,9 @@ bool ws_value_counted(struct values *v, const struct ws_reg *r, struct sum *out)
 /* Likewise, if all that is known is that it goes on by steps. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out);
 /* Takes such steps out of a sum: what they are multiples of; 0: there are none. */
+bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);
+/* Without steps that its strided leaf may have made as well. */
+void ws_sum_without_steps(struct values *v, struct sum *s);
 int64_t ws_sum_take_endless(const struct values *v, struct sum *s);
 
 /* ---- ranges_last.c ---- */

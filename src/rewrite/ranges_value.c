@@ -931,9 +931,9 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 			v->nduties = nduties;
 			known = ws_value_counted(v, r, out);
 		}
-		if (!known && v->shared) {
+		if (!known) {
 			v->nduties = nduties;
-			known = ws_value_endless(v, r, out);
+			known = v->shared ? ws_value_endless(v, r, out) : ws_value_strided(v, r, out);
 		}
 	}
 	v->busy[r->index] = false;
@@ -961,8 +961,11 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 		return false;
 	if (!o->reg)
 		return variable(v, o->sym, o->offset, out);
-	return ws_type_bytes(o->reg->type) == (v->shared ? 4 : 8) && value(v, o->reg, a->inst, out) &&
-	       add_term(out, (struct term){ .factor = o->offset });
+	if (ws_type_bytes(o->reg->type) != (v->shared ? 4 : 8) || !value(v, o->reg, a->inst, out) ||
+	    !add_term(out, (struct term){ .factor = o->offset }))
+		return false;
+	ws_sum_without_steps(v, out);
+	return true;
 }
 
 /* ---- begin and end ---- */
@@ -998,6 +1001,7 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 	*v = (struct values){ .f = f, .arena = f->module->arena, .steps = STEPS };
 	v->defs = ws_alloc((f->nregs + 1) * sizeof *v->defs);
 	v->busy = ws_alloc(f->nregs + 1);
+	v->strided = ws_alloc(f->nregs + 1);
 	v->first_compare = ws_alloc((f->nregs + 1) * sizeof *v->first_compare);
 	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
 	memset(v->first_compare, 0xff, (f->nregs + 1) * sizeof *v->first_compare);
@@ -1013,6 +1017,7 @@ void ws_values_free(struct values *v)
 {
 	free(v->defs);
 	free(v->busy);
+	free(v->strided);
 	free(v->first_compare);
 	free(v->next_compare);
 	free(v->leaves);

@@ -512,7 +512,50 @@ static void loops_without_bounds(void **state)
 	expect(KERNEL("mov.u32 %r8, 0;\nLOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; add.u32 %r8, %r8, 1; setp.lt.u32 %p2, %r8, 3;\n"
 	              "@%p2 bra LOOP;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 192));
 	expect(KERNEL("LOOP: " OFFSET COPY "add.s32 %r4, %r4, 64; setp.lt.s32 %p2, %r4, %r5; @%p2 bra LOOP;\n"),
-	       (struct launch){ { 2 }, { 32 }, 4096, 100, 0 }, ALL(100, 100));
+	       (struct launch){ { 2 }, { 32 }, 4096, 100, 0 }, NONE);        /* but behind it */
+	expect(KERNEL("LOOP: " OFFSET COPY "add.s32 %r4, %r4, 63; setp.lt.s32 %p2, %r4, %r5; @%p2 bra LOOP;\n"),
+	       (struct launch){ { 2 }, { 32 }, 4096, 100, 0 }, ALL(0, 101));
+}
+
+/* for (; i < n; i += all) copy(i), unrolled: what is left over by division first, by pointers, then four at once. */
+#define GRID_STRIDE(most, enter, index, step, unit, st) KERNEL("mov.u32 %r8, %nctaid.x; mul.lo.s32 %r9, %r2, %r8; setp.ge.s32 %p1, %r4, %r5; @%p1 bra END;\n" \
+	"sub.s32 %r10, %r5, %r4; add.s32 %r10, %r10, %r9; add.s32 %r10, %r10, -1; div.u32 %r11, %r10, %r9; and.b32 %r12, %r11, " most ";\n" \
+	"cvt.s64.s32 %rd8, %r9; shl.b64 %rd9, %rd8, " step "; " enter "\n" \
+	"cvt.s64.s32 %rd10, %r4; shl.b64 %rd11, %rd10, " step "; add.s64 %rd12, %rd2, %rd11; add.s64 %rd13, %rd1, %rd11;\n" \
+	"LEFT: .pragma \"nounroll\"; ld.global." unit " %r20, [%rd13]; st.global." unit " [%rd12], %r20; add.s32 %r4, %r4, %r9; add.s64 %rd12, %rd12, %rd9;\n" \
+	"add.s64 %rd13, %rd13, %rd9; add.s32 %r12, %r12, -1; setp.ne.s32 %p3, %r12, 0; @%p3 bra LEFT;\n" \
+	"MAIN: setp.lt.u32 %p4, %r11, 4; @%p4 bra END;\n" \
+	"FOUR: cvt.s64.s32 %rd14, " index "; shl.b64 %rd15, %rd14, " step "; add.s64 %rd16, %rd1, %rd15; add.s64 %rd17, %rd2, %rd15;\n" \
+	"ld.global." unit " %r20, [%rd16]; st.global." unit " [%rd17], %r20; add.s64 %rd18, %rd16, %rd9; add.s64 %rd19, %rd17, %rd9;\n" \
+	"ld.global." unit " %r21, [%rd18]; st.global." unit " [%rd19], %r21; add.s64 %rd22, %rd18, %rd9; add.s64 %rd23, %rd19, %rd9;\n" \
+	"add.s32 %r14, %r4, %r9; add.s32 %r15, %r14, %r9; ld.global." unit " %r22, [%rd22]; st.global." unit " [%rd23], %r22;\n" \
+	"add.s32 %r16, %r15, %r9; add.s64 %rd24, %rd22, %rd9; add.s64 %rd25, %rd23, %rd9; ld.global." unit " %r23, [%rd24];\n" \
+	st "st.global." unit " [%rd25], %r23; add.s32 %r4, %r16, %r9; setp.lt.s32 %p5, %r4, %r5; @%p5 bra FOUR;\n")
+
+static void loops_in_steps_of_the_grid(void **state)
+{
+#define ENTER "setp.eq.s32 %p2, %r12, 0; @%p2 bra MAIN;"
+	static const char words[] = GRID_STRIDE("3", ENTER, "%r4", "2", "u32", ""), halves[] = GRID_STRIDE("3", ENTER, "%r4", "1", "u16", "");
+	static const char bytes[] = GRID_STRIDE("3", ENTER, "%r4", "0", "u8", "");
+	/* a loop that may be entered with 0; another index; one more place */
+	static const char endless[] = GRID_STRIDE("3", "", "%r4", "2", "u32", "");
+	static const char other[] = GRID_STRIDE("3", ENTER, "%r3", "2", "u32", "");
+	static const char moved[] = GRID_STRIDE("3", ENTER, "%r4", "2", "u32", "add.s64 %rd25, %rd25, 4;");
+
+	for (uint32_t n = 65; n < 1000; n += 133) {
+		struct launch l = { { 2 }, { 32 }, 16384, n, 0 };
+
+		expect(words, l, NONE);
+		expect(halves, l, NONE);
+		expect(bytes, l, NONE);
+	}
+	expect_allocated(words, (struct launch){ { 2 }, { 32 }, 4000, 1000, 0 }, 4000, NONE);     /* steps more than there are lead beyond it */
+	expect(words, (struct launch){ { 2, 2 }, { 32 }, 16384, 65, 0 }, ALL(0, 130));
+	expect(words, (struct launch){ { 2 }, { 32 }, 4, 64, 0 }, ALL(63, 64));
+	expect(endless, (struct launch){ { 2 }, { 32 }, 16384, 65 + 64, 0 }, ALL(129, 129));
+	expect(other, (struct launch){ { 2 }, { 32 }, 16384, 256, 0 }, ALL(0, 256));
+	expect(moved, (struct launch){ { 2 }, { 32 }, 16384, 256, 0 }, ALL(256, 256));
+#undef ENTER
 }
 
 /* Numbers that do not fit their type: the address is another one than it looks. */
@@ -1280,7 +1323,7 @@ int main(void)
 		 cmocka_unit_test(stencils), cmocka_unit_test(sizes_of_accesses),
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
-		cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
+		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),

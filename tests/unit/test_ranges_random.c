@@ -316,9 +316,93 @@ static void loops_in_rows(void **state)
 	assert_true(races > kernels * launches / 8 && silent > kernels * launches / 8);
 }
 
+/* ---- loops that go on by a step, unrolled ---- */
+/* An access at index %m<k>, which is k steps behind %m0; each has registers of its own. */
+static void make_place(struct ws_buf *b, unsigned shift, unsigned k, bool pointer)
+{
+	static const char *const accesses[] = { "ld.global.u%u %%v, [%%g%u];\n", "st.global.u%u [%%g%u], %%x;\n", "st.global.u%u [%%g%u], %%x;\n" };
+
+	ws_buf_printf(b, "cvt.s64.s32 %%i%u, %%m%u; shl.b64 %%h%u, %%i%u, %u; add.s64 %%%c%u, %%d%u, %%h%u;\n", k, pointer ? 0 : k, k, k, shift,
+	              pointer ? 'e' : 'g', k, below(4) == 0, k);
+	for (unsigned n = 0; n < k && pointer; n++)
+		ws_buf_printf(b, "add.s64 %%q%u%u, %%%c%u%s, %%d4;\n", k, n, n ? 'q' : 'e', k, n == 0 ? "" : n == 1 ? "0" : "1");
+	if (pointer)
+		ws_buf_printf(b, "mov.u64 %%g%u, %%%c%u%s;\n", k, k ? 'q' : 'e', k, k == 0 ? "" : k == 1 ? "0" : k == 2 ? "1" : "2");
+	ws_buf_printf(b, accesses[below(3)], 8u << (below(8) ? shift : below(3) % (shift + 1)), k);
+}
+
+/* The rounds that are left over, by index or pointer. */
+static void make_rest(struct ws_buf *b, unsigned shift)
+{
+	static const char *const counts[] = { "and.b32 %c, %x, 3;\n", "and.b32 %c, %n, 7;\n", "and.b32 %c, %x, 3; add.s32 %c, %c, 1;\n", "mov.u32 %c, 3;\n" };
+
+	ws_buf_puts(b, counts[below(WS_COUNT(counts))]);
+	ws_buf_printf(b, "setp.eq.s32 %%p1, %%c, 0; @%%p1 bra MAIN;\ncvt.s64.s32 %%i8, %%l; shl.b64 %%h8, %%i8, %u; add.s64 %%g8, %%d0, %%h8;\nLEFT:\n", shift);
+	if (below(2))
+		ws_buf_printf(b, "st.global.u%u [%%g8], %%x; add.s64 %%g8, %%g8, %%d4;\n", 8u << shift);
+	else
+		ws_buf_printf(b, "cvt.s64.s32 %%i9, %%l; shl.b64 %%h9, %%i9, %u; add.s64 %%g9, %%d0, %%h9; st.global.u%u [%%g9], %%x;\n", shift, 8u << shift);
+	ws_buf_printf(b, "add.s32 %%l, %%l, %s; add.s32 %%c, %%c, -1; setp.ne.s32 %%p2, %%c, 0; @%%p2 bra LEFT;\nMAIN:\n", below(8) ? "%s" : "1");
+}
+
+static void make_steps(struct ws_buf *b)
+{
+	static const char *const steps[] = { "%all", "%all", "%all", "%all", "%tn", "%w", "7" }, *const begins[] = { "%x", "%x", "%x", "%x", "%tx", "%y" };
+	static const char *const last[] = { "setp.lt.s32 %p4, %l, %n", "setp.lt.s32 %p4, %l, %n", "setp.lt.u32 %p4, %l, 90", "setp.lt.s32 %p4, %m1, %n" };
+	unsigned shift = below(3), rounds = 1 + below(4);
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %p<5>; .reg .b32 %x, %y, %tx, %bx, %tn, %sx, %n, %w, %l, %m<6>, %c, %s, %v, %all; .reg .b64 %d<5>, %g<10>, %h<10>, %i<10>, %e<10>, %q<40>;\n"
+	            "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
+	            "mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; mov.u32 %tn, %ntid.x; mov.u32 %sx, %nctaid.x; mul.lo.s32 %all, %sx, %tn;\n"
+	            "mad.lo.s32 %x, %bx, %tn, %tx; mad.lo.s32 %y, %tx, %sx, %bx;\n");
+	ws_buf_printf(b, "mov.u32 %%s, %s; mov.u32 %%l, %s; cvt.s64.s32 %%d3, %%s; shl.b64 %%d4, %%d3, %u;\n", steps[below(WS_COUNT(steps))],
+	              begins[below(WS_COUNT(begins))], shift);
+	if (below(2))
+		ws_buf_puts(b, "setp.ge.s32 %p0, %l, %n; @%p0 bra END;\n");
+	if (below(3))
+		make_rest(b, shift);
+	if (below(3) == 0)
+		ws_buf_puts(b, "setp.ge.s32 %p3, %l, %n; @%p3 bra END;\n");
+	ws_buf_puts(b, "LOOP: mov.u32 %m0, %l;\n");
+	for (unsigned k = 0; k < rounds; k++) {
+		make_place(b, shift, k, below(2));
+		ws_buf_printf(b, "add.s32 %%m%u, %%m%u, %%s;\n", k + 1, k);
+	}
+	ws_buf_printf(b, "mov.u32 %%l, %%m%u; %s; @%%p4 bra LOOP;\nEND: ret;\n}\n", rounds, last[below(WS_COUNT(last))]);
+}
+
+static void loops_in_steps(void **state)
+{
+	unsigned races = 0, silent = 0, kernels = rig_rounds(ROWS / 2), launches = 2;
+
+	for (unsigned k = 0; k < kernels * launches; k++) {
+		struct ws_buf text = { 0 };
+		struct shape s;
+		bool entered, all, left;
+
+		noise = k / launches + 4077;
+		make_steps(&text);
+		noise += k;
+		s = random_shape();
+		s.grid[1] = s.block[1] = s.block[2] = 1;
+		s.b = below(3) ? 2 * APART : s.b;
+		all = finds("race-all", text.data, &s, false, &entered);
+		left = finds("race", text.data, &s, false, &entered);
+		if (all != left)
+			fail_msg("kernel %u, grid %u, block %u, n %u, w %u, b %d: race %d, race-all %d:\n%s", k, s.grid[0], s.block[0], s.n, s.w,
+			         s.b, left, all, text.data);
+		races += all;
+		silent += !entered;
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", kernels * launches, races, silent);
+	assert_true(races > kernels * launches / 8 && silent > kernels * launches / 16);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows) , cmocka_unit_test(what_is_left_finds_what_all_find) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows), cmocka_unit_test(loops_in_steps), cmocka_unit_test(what_is_left_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

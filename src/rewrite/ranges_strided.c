@@ -1,0 +1,381 @@
+/* ranges_strided.c - registers that go on by one step of the launch, of which nobody can say at the entry how far each thread is.
+ *
+ * `for (i = thread; i < n; i += threads)`, unrolled: a first loop has the rounds that are left over by division, at most so many; a
+ * second one adds the step several times before it compares. So a value is what the register began with, and a number of steps
+ * more: a thread's values are one remainder of the step, and threads that begin less than a step apart from each other share none.
+ *
+ * Nothing wraps: a way through the kernel from its beginning, or from a comparison that bounds the register, to the next such
+ * comparison comes by so many additions at most (`longest`). Values of registers with one beginning and one step are one leaf, with
+ * any number of steps more: how many is only in its bound. */
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+
+enum { MOST_ADDS = 32, MOST_RESETS = 3, MOST_BLOCKS = 2000, MOST_STEPS = 1 << 12, DEEPEST_CHAIN = 20 };
+
+struct strided {
+	const struct ws_reg *r;
+	const struct ws_ptx_inst *adds[MOST_ADDS];
+	unsigned nadds;
+	struct sum begin, step;
+	bool begun;
+	struct reset { uint32_t block, next; struct bound bound; struct sum than; } resets[MOST_RESETS];
+	unsigned nresets;
+	int64_t *ways;                   /* by block: additions from there on, and 1; 0: not known yet, -1: on the way */
+	int64_t most;
+};
+
+/* ---- what is added ---- */
+static bool is_whole_move(const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_REG && !i->ops[1].component &&
+	       ws_type_bytes((enum ws_type)i->type[0]) == ws_type_bytes(r->type);
+}
+
+static bool comes_from(struct values *v, struct strided *s, const struct ws_ptx_inst *i, unsigned depth);
+
+/* Is the operand the register itself, or made of it by additions? */
+static bool continues(struct values *v, struct strided *s, const struct ws_operand *o, unsigned depth)
+{
+	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
+
+	if (!d || depth == DEEPEST_CHAIN || o->reg->vec != 1 || ws_type_bytes(o->reg->type) != ws_type_bytes(s->r->type))
+		return false;
+	return o->reg == s->r || (d->n == 1 && comes_from(v, s, d->at[0], depth + 1));
+}
+
+static bool add_step(struct values *v, struct strided *s, const struct ws_ptx_inst *i, const struct ws_operand *by)
+{
+	struct sum step;
+
+	for (unsigned k = 0; k < s->nadds; k++)
+		if (s->adds[k] == i)
+			return true;
+	if (s->nadds == MOST_ADDS || !ws_value_operand(v, by, ws_type_bytes(s->r->type), i, &step) || !ws_sum_fixed(v, &step) ||
+	    (s->nadds && !ws_sum_equal(&step, &s->step)))
+		return false;
+	s->step = step;
+	s->adds[s->nadds++] = i;
+	return true;
+}
+
+static bool comes_from(struct values *v, struct strided *s, const struct ws_ptx_inst *i, unsigned depth)
+{
+	if (is_whole_move(i, s->r))
+		return continues(v, s, &i->ops[1], depth);
+	if (i->op != WS_OP_add || i->guard || i->flags & (WS_F_SAT | WS_F_CC) || i->nops != 3 ||
+	    ws_type_bytes((enum ws_type)i->type[0]) != ws_type_bytes(s->r->type) || ws_type_is_float((enum ws_type)i->type[0]))
+		return false;
+	for (unsigned n = 1; n < 3; n++)
+		if (continues(v, s, &i->ops[n], depth))
+			return add_step(v, s, i, &i->ops[3 - n]);
+	return false;
+}
+
+/* It begins once in a thread, and with one sum. */
+static bool add_begin(struct values *v, struct strided *s, const struct ws_ptx_inst *i)
+{
+	struct sum begin;
+
+	if (i->guard || ws_ptx_block_reaches(v->f, i->block, i->block, NULL) || !ws_value_result(v, i, &begin) ||
+	    (s->begun && !ws_sum_equal(&begin, &s->begin)))
+		return false;
+	s->begin = begin;
+	s->begun = true;
+	return true;
+}
+
+static bool find_steps(struct values *v, struct strided *s)
+{
+	const struct defs *d = &v->defs[s->r->index];
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (!comes_from(v, s, d->at[k], 0) && !add_begin(v, s, d->at[k]))
+			return false;
+	return s->begun && s->nadds && s->step.n;
+}
+
+/* ---- where it is bounded ---- */
+static bool adds_between(const struct strided *s, uint32_t block, uint32_t from)
+{
+	for (unsigned k = 0; k < s->nadds; k++)
+		if (s->adds[k]->block == block && s->adds[k]->index > from)
+			return true;
+	return false;
+}
+
+/* The sides of comparisons of the register itself, with a number of the launch, behind all of the block's additions. */
+static bool find_resets(struct values *v, struct strided *s)
+{
+	for (uint32_t k = 0; k < v->f->nblocks; k++) {
+		const struct ws_ptx_block *b = &v->f->blocks[k];
+		const struct ws_ptx_inst *branch = &v->f->insts[b->last], *c;
+		const struct defs *d = branch->op == WS_OP_bra && branch->guard ? &v->defs[branch->guard->index] : NULL;
+
+		c = d && d->n == 1 ? d->at[0] : NULL;
+		if (!c || c->block != k || c->index > branch->index || b->nsucc != 2 || b->succ[0] == b->succ[1] || c->op != WS_OP_setp ||
+		    c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG || c->ops[1].reg != s->r ||
+		    adds_between(s, k, c->index))
+			continue;
+		for (unsigned truth = 0; truth < 2 && s->nresets < MOST_RESETS; truth++) {
+			struct reset *x = &s->resets[s->nresets];
+			bool taken = truth != branch->guard_neg;
+
+			if (!ws_bound_by(c, s->r, truth, &x->bound) || !x->bound.upper ||
+			    !ws_value_operand(v, x->bound.other, ws_type_bytes(s->r->type), c, &x->than) || !ws_sum_fixed(v, &x->than) ||
+			    (s->nresets && x->bound.type != s->resets[0].bound.type))
+				continue;
+			x->block = k;
+			x->next = b->succ[(v->f->blocks[b->succ[0]].first == b->last + 1) == taken];
+			s->nresets++;
+		}
+	}
+	return true;
+}
+
+static bool is_reset(const struct strided *s, uint32_t block, uint32_t next)
+{
+	for (unsigned k = 0; k < s->nresets; k++)
+		if (s->resets[k].block == block && s->resets[k].next == next)
+			return true;
+	return false;
+}
+
+/* The most additions on a way from the block's beginning to an end, or to a side that bounds; -1: there is no most. Of a block that is a
+ * loop of its own, all rounds count. */
+static int64_t longest(struct values *v, struct strided *s, uint32_t block)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[block];
+	int64_t here = 0, behind = 0, rounds = 1, one;
+
+	if (s->ways[block])
+		return s->ways[block] - (s->ways[block] > 0);
+	s->ways[block] = -1;
+	for (unsigned k = 0; k < s->nadds; k++)
+		here += s->adds[k]->block == block;
+	for (uint32_t k = 0; k < b->nsucc; k++) {
+		if (is_reset(s, block, b->succ[k]))
+			continue;
+		if (b->succ[k] == block) {
+			rounds = here ? ws_value_most_rounds(v, block) : 1;
+			if (!rounds)
+				return -1;
+			continue;
+		}
+		one = longest(v, s, b->succ[k]);
+		if (one < 0)
+			return -1;
+		behind = one > behind ? one : behind;
+	}
+	if (here * rounds + behind > MOST_STEPS)
+		return -1;
+	s->ways[block] = here * rounds + behind + 1;
+	return here * rounds + behind;
+}
+
+/* From the kernel's beginning, and from each bound. Where one is, registers on the way to the next value may be as far behind as all
+ * additions. */
+static bool count_steps(struct values *v, struct strided *s)
+{
+	bool fine = v->f->nblocks <= MOST_BLOCKS;
+	int64_t one;
+
+	s->ways = ws_alloc((v->f->nblocks + 1) * sizeof *s->ways);
+	s->most = 0;
+	for (unsigned k = 0; k <= s->nresets && fine; k++) {
+		one = longest(v, s, k < s->nresets ? s->resets[k].next : 0);
+		fine = one >= 0;
+		s->most = one > s->most ? one : s->most;
+	}
+	free(s->ways);
+	s->most += s->nadds;
+	return fine;
+}
+
+/* ---- the leaf ---- */
+static int64_t gcd(int64_t a, int64_t b)
+{
+	a = a < 0 ? -a : a;
+	b = b < 0 ? -b : b;
+	return b ? gcd(b, a % b) : a;
+}
+
+static bool is_varying(const struct values *v, const struct term *t)
+{
+	const struct sum one = { 1, { *t } };
+
+	return !ws_sum_fixed(v, &one);
+}
+
+/* begin = fixed + factor * own, step = factor * step */
+static bool divide(const struct values *v, struct strided *s, struct sum *fixed, struct sum *own, int64_t *factor)
+{
+	*factor = 0;
+	fixed->n = own->n = 0;
+	for (uint32_t k = 0; k < s->begin.n; k++) {
+		struct sum *to = is_varying(v, &s->begin.t[k]) ? own : fixed;
+
+		to->t[to->n++] = s->begin.t[k];
+		*factor = to == own ? gcd(*factor, s->begin.t[k].factor) : *factor;
+	}
+	for (uint32_t k = 0; k < s->step.n; k++)
+		*factor = gcd(*factor, s->step.t[k].factor);
+	if (!own->n || !*factor || ws_sum_in_time(v, own))
+		return false;
+	for (uint32_t k = 0; k < own->n; k++)
+		own->t[k].factor /= *factor;
+	for (uint32_t k = 0; k < s->step.n; k++)
+		s->step.t[k].factor /= *factor;
+	return true;
+}
+
+/* The leaf's number; UINT32_MAX: there is none in the sum. */
+static uint32_t leaf_in(const struct values *v, const struct sum *s, int64_t *factor)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->t[k].n == 1 && v->leaves[s->t[k].leaf[0]].kind == LEAF_STRIDED) {
+			*factor = s->t[k].factor;
+			return s->t[k].leaf[0];
+		}
+	return UINT32_MAX;
+}
+
+/* step = times * factor * that of the leaf; 0: it is no such multiple. */
+static int64_t multiple(const struct sum *step, const struct sum *of, int64_t factor)
+{
+	int64_t by = of->t[0].factor * factor, times = step->n && by && step->t[0].factor % by == 0 ? step->t[0].factor / by : 0;
+	struct sum rest = *step;
+
+	return times > 0 && times <= MOST_STEPS && ws_sum_add(&rest, of, -times * factor) && !rest.n ? times : 0;
+}
+
+static uint32_t leaf_of(struct values *v, const struct sum *own, const struct sum *step)
+{
+	struct leaf l = { .kind = LEAF_STRIDED, .nof = 1, .in_time = true };
+	struct sum out;
+	uint32_t k = 0;
+
+	while (k < v->nleaves && (v->leaves[k].kind != LEAF_STRIDED || !ws_sum_equal(v->leaves[k].of[0], own) ||
+	                          !ws_sum_equal(v->leaves[k].step, step)))
+		k++;
+	if (k < v->nleaves)
+		return k;
+	l.of[0] = ws_value_keep(v, own);
+	l.step = ws_value_keep(v, step);
+	l.offset = (int64_t)v->nleaves;      /* unlike any other */
+	return ws_value_leaf(v, &l, &out) ? out.t[0].leaf[0] : UINT32_MAX;
+}
+
+/* What the register is bounded by, but for steps. It is known once. */
+static bool add_bounds(struct values *v, struct leaf *l, const struct strided *s, const struct sum *fixed)
+{
+	for (unsigned k = 0; k < s->nresets; k++) {
+		struct bound b = s->resets[k].bound;
+		struct sum than = s->resets[k].than;
+		bool known = false;
+
+		if (!ws_sum_add(&than, fixed, -1))
+			return false;
+		for (unsigned m = 0; m < l->nbounds; m++)
+			known |= ws_sum_equal(l->bounds[m].than, &than) && l->bounds[m].slack >= b.slack;
+		if (known)
+			continue;
+		if (l->nbounds == MOST_BOUNDS)
+			return false;
+		b.than = ws_value_keep(v, &than);
+		l->bounds[l->nbounds++] = b;
+	}
+	return true;
+}
+
+static void may_go_on(struct values *v, uint32_t leaf, const struct ws_reg *r, int64_t steps)
+{
+	if (!v->strided[r->index])
+		v->leaves[leaf].k += steps;
+	v->strided[r->index] = true;
+}
+
+/* Neither what it begins with nor what it is bounded by wraps with all steps. */
+static bool must_fit(struct values *v, const struct strided *s)
+{
+	enum ws_type type = s->nresets ? s->resets[0].bound.type : ws_type_bytes(s->r->type) == 4 ? WS_S32 : WS_S64;
+	struct sum top = s->begin;
+
+	if (!ws_sum_add(&top, &s->step, s->most))
+		return false;
+	ws_value_must_fit(v, &s->begin, type);
+	ws_value_must_fit(v, &top, type);
+	for (unsigned k = 0; k < s->nresets; k++) {
+		top = s->resets[k].than;
+		if (!ws_sum_add(&top, &s->step, s->most) ||
+		    !ws_sum_add(&top, &(struct sum){ 1, { { .factor = 1 } } }, s->resets[k].bound.slack))
+			return false;
+		ws_value_must_fit(v, &top, type);
+	}
+	ws_value_duty(v, &s->step, 0, INT64_MAX);
+	return true;
+}
+
+static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int64_t factor, struct sum *out)
+{
+	int64_t times = multiple(&s->step, v->leaves[leaf].step, factor);
+
+	if (!times || s->nresets)
+		return false;
+	*out = s->begin;
+	may_go_on(v, leaf, s->r, times * s->most);
+	return true;
+}
+
+static bool make(struct values *v, struct strided *s, struct sum *out)
+{
+	struct sum own, fixed;
+	int64_t factor;
+	uint32_t leaf = leaf_in(v, &s->begin, &factor);
+
+	if (ws_type_bytes(s->r->type) == 4 && !must_fit(v, s))
+		return false;
+	if (leaf != UINT32_MAX)
+		return made_of_leaf(v, s, leaf, factor, out);
+	if (!divide(v, s, &fixed, &own, &factor) || (factor != 1 && s->nresets))
+		return false;
+	leaf = leaf_of(v, &own, &s->step);
+	if (leaf == UINT32_MAX || !add_bounds(v, &v->leaves[leaf], s, &fixed))
+		return false;
+	may_go_on(v, leaf, s->r, s->most);
+	*out = fixed;
+	return ws_sum_add(out, &(struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } }, factor);
+}
+
+bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out)
+{
+	struct strided s = { .r = r };
+	unsigned bytes = ws_type_bytes(r->type);
+
+	return (bytes == 4 || bytes == 8) && !ws_type_is_float(r->type) && find_steps(v, &s) && find_resets(v, &s) &&
+	       count_steps(v, &s) && make(v, &s, out);
+}
+
+/* Steps more are other values of the leaf. */
+void ws_sum_without_steps(struct values *v, struct sum *s)
+{
+	int64_t factor;
+	uint32_t leaf = leaf_in(v, s, &factor);
+	struct leaf *l = leaf != UINT32_MAX ? &v->leaves[leaf] : NULL;
+	struct sum rest = { 0 };
+	int64_t times;
+
+	for (uint32_t k = 0; l && k < s->n; k++)
+		for (uint32_t m = 0; m < l->step->n; m++) {
+			struct sum one = { 1, { s->t[k] } }, of = { 1, { l->step->t[m] } };
+
+			of.t[0].factor = one.t[0].factor;
+			if (ws_sum_equal(&one, &of))
+				rest.t[rest.n++] = s->t[k];
+		}
+	times = l ? multiple(&rest, l->step, factor) : 0;
+	if (!times)
+		return;
+	ws_sum_add(s, l->step, -times * factor);
+	l->by = times > l->by ? times : l->by;
+}
