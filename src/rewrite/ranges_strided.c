@@ -92,7 +92,7 @@ static bool find_steps(struct values *v, struct strided *s)
 	for (uint32_t k = 0; k < d->n; k++)
 		if (!comes_from(v, s, d->at[k], 0) && !add_begin(v, s, d->at[k]))
 			return false;
-	return s->begun && s->nadds && s->step.n;
+	return s->begun && s->nadds && s->step.n && (s->step.t[0].n || s->step.t[0].factor > 0);
 }
 
 /* ---- where it is bounded ---- */

@@ -542,6 +542,13 @@ static void loops_in_steps_of_the_grid(void **state)
 	static const char other[] = GRID_STRIDE("3", ENTER, "%r3", "2", "u32", "");
 	static const char moved[] = GRID_STRIDE("3", ENTER, "%r4", "2", "u32", "add.s64 %rd25, %rd25, 4;");
 
+	/* what is left over is only read; its counter goes down */
+	static const char summed[] = KERNEL("not.b32 %r10, %r4; add.s32 %r11, %r10, %r5; shr.u32 %r12, %r11, 5; add.s32 %r13, %r12, 1;\n"
+		"and.b32 %r14, %r13, 3; setp.eq.s32 %p2, %r14, 0; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd5, %rd2, %rd3; add.s64 %rd4, %rd1, %rd3; @%p2 bra L;\n"
+		"R: ld.global.u32 %r20, [%rd4]; add.s64 %rd4, %rd4, 128; add.s32 %r14, %r14, -1; setp.ne.s32 %p3, %r14, 0; @%p3 bra R;\n"
+		"L: st.global.u32 [%rd5], %r20; setp.ne.s32 %p4, %r6, 1; @%p4 bra END; st.global.u32 [%rd1], %r20;\n");
+
+	expect_allocated(summed, (struct launch){ { 1 }, { 32 }, 8192, 100, 0 }, 8192, NONE);
 	for (uint32_t n = 65; n < 1000; n += 133) {
 		struct launch l = { { 2 }, { 32 }, 16384, n, 0 };
 
