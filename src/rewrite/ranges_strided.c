@@ -85,6 +85,16 @@ static bool add_begin(struct values *v, struct strided *s, const struct ws_ptx_i
 	return true;
 }
 
+/* An address is no step: p = i; p += pointer. */
+static bool is_number(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (ws_leaf_is_pointer(&v->leaves[s->t[k].leaf[n]]))
+				return false;
+	return s->n > 0;
+}
+
 static bool find_steps(struct values *v, struct strided *s)
 {
 	const struct defs *d = &v->defs[s->r->index];
@@ -92,7 +102,7 @@ static bool find_steps(struct values *v, struct strided *s)
 	for (uint32_t k = 0; k < d->n; k++)
 		if (!comes_from(v, s, d->at[k], 0) && !add_begin(v, s, d->at[k]))
 			return false;
-	return s->begun && s->nadds && s->step.n && (s->step.t[0].n || s->step.t[0].factor > 0);
+	return s->begun && s->nadds && is_number(v, &s->step) && (s->step.t[0].n || s->step.t[0].factor > 0);
 }
 
 /* ---- where it is bounded ---- */
