@@ -135,7 +135,10 @@ static void mean_row(struct ws_bench *b, const char *what, double sum, double pa
 
 	if (paper > 0)
 		snprintf(papers.text, sizeof papers.text, "%.2fx", paper);
-	snprintf(ours.text, sizeof ours.text, "%.2fx", x);
+	if (isfinite(x))
+		ws_cell_add(&ours, "%.2fx", x);
+	else                                 /* it was not compiled in */
+		ws_cell_add(&ours, "not there");
 	ws_bench_row(b, paper <= 0 || x <= 2 * paper, "geometric mean", what, papers.text, ours.text, NULL);
 }
 
