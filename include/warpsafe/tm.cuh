@@ -618,7 +618,7 @@ WS_TX_STEP void *ws_tx_alloc(struct ws_tx *tx, unsigned long long bytes)
 		return 0;
 	}
 	if (!ws_tx__directly(tx))
-		ws_tx__note_memory(tx, WS_TX_GOT, block);
+		ws_tx__note_memory(tx, WS_TX_GOT, block, 0);
 	return (void *)ws_tx__address_of(&tx->tm, block);
 }
 
@@ -644,10 +644,11 @@ WS_TX_FN int ws_tx__seize(struct ws_tx *tx, unsigned long long at, unsigned long
 	return 1;
 }
 
-/* Whether what was read is so now, and not only at the time of a snapshot. If not the attempt is doomed. */
+/* Whether what was read has been so up to now, and not only at the time of a snapshot. If not the attempt is doomed. */
 WS_TX_FN int ws_tx__still(struct ws_tx *tx)
 {
-	if (ws_tx__engine(tx) == WS_TM_HSTM && !ws_tx__hstm_extend(tx))
+	ws_tx__fence();
+	if (ws_tx__engine(tx) == WS_TM_HSTM && !(WS_TM_BREAK == 41 ? ws_tx__hstm_extend(tx) : ws_tx__hstm_unwritten(tx)))
 		return ws_tx__doom(tx, WS_TM_INVALID);
 	return ws_tx_validate(tx);
 }
@@ -657,20 +658,20 @@ WS_TX_FN int ws_tx__still(struct ws_tx *tx)
 WS_TX_STEP void ws_tx_free(struct ws_tx *tx, void *p)
 {
 	unsigned long long at = (unsigned long long)p;
-	unsigned block;
+	unsigned block, class_;
 
 	if (!ws_tx__may_write(tx) || !p)
 		return;
-	block = ws_tx__block_at(&tx->tm, at);
-	if (!block) {
+	block = ws_tx__block_at(&tx->tm, at, &class_);
+	if (!block || ws_tx__has_freed(tx, block)) {
 		if (ws_tx__still(tx))
 			__trap();
 		return;
 	}
 	if (ws_tx__directly(tx))
-		ws_tx__give_block(tx->tm.pool, block, ws_tx__class_of(&tx->tm, block), tx->id);
-	else if (ws_tx__seize(tx, at, (unsigned long long)WS_TM_UNIT << ws_tx__class_of(&tx->tm, block)) && ws_tx__room(tx))
-		ws_tx__note_memory(tx, WS_TX_FREED, block);
+		ws_tx__give_block(tx->tm.pool, block, class_, tx->id);
+	else if (ws_tx__seize(tx, at, (unsigned long long)WS_TM_UNIT << class_) && ws_tx__room(tx))
+		ws_tx__note_memory(tx, WS_TX_FREED, block, class_);
 }
 
 /* ---- begin and end of an attempt ---- */

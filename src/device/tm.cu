@@ -398,12 +398,12 @@ SLOW void *__warpsafe_tm_malloc(u64 bytes)
 SLOW void __warpsafe_tm_free(void *p)
 {
 	const struct ws_tm *tm = &__warpsafe_tm;
-	u32 block = p ? ws_tx__block_at(tm, (u64)p) : 0;
+	u32 class_ = 0, block = p ? ws_tx__block_at(tm, (u64)p, &class_) : 0;
 
 	if (p && !block)
 		__builtin_trap();
 	if (block)
-		ws_tx__give_block(tm->pool, block, ws_tx__class_of(tm, block), group());
+		ws_tx__give_block(tm->pool, block, class_, group());
 }
 
 /* The function that has this local memory returns: what was written there need not be undone, and must not be, for the

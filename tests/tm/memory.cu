@@ -1,11 +1,11 @@
 /* memory.cu - memory that transactions allocate and free (ws_tx_alloc, ws_tx_free): a sorted list whose nodes come and go while others
  * write to them. With -DMARKED the same in marked sections, by malloc and free.
  *
- *     memory [engine=NAME] [granularity=N] [seed=N] [sections=N] [pool=BYTES] [zombie=1] [misuse=1|2] [broken=N]
+ *     memory [engine=NAME] [granularity=N] [seed=N] [sections=N] [pool=BYTES] [zombie=1] [misuse=1|2|3] [broken=N]
  *
  * Ends with 1 if the list, what was written to its nodes or the memory in use is wrong afterwards. zombie:
- * an attempt that follows a pointer to a block that has been freed and is another's. misuse: a block is freed twice, or what is none; the
- * kernel must fail. broken: step N of the engines is left out (WS_TM_BREAK). */
+ * an attempt that follows a pointer to a block that has been freed and is another's. misuse: a block is freed twice, or what is none, or
+ * twice in one section; the kernel must fail. broken: step N of the engines is left out (WS_TM_BREAK). */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -207,10 +207,13 @@ __global__ void misused(struct ws_tm tm, struct list *l, int misuse)
 
 	WS_TX(&tx) {
 		p = ws_tx_alloc(&tx, 40);
-		ws_tx_free(&tx, misuse == 1 ? p : (void *)l);
+		ws_tx_free(&tx, misuse == 2 ? (void *)l : p);
+		if (misuse == 3)
+			ws_tx_free(&tx, p);
 	}
-	WS_TX(&tx)
-		ws_tx_free(&tx, p);
+	if (misuse == 1)
+		WS_TX(&tx)
+			ws_tx_free(&tx, p);
 }
 
 /* Waits for the other thread, for some time: with some engines it cannot come before this one ends. */

@@ -24,6 +24,7 @@
 #ifndef WARPSAFE_TM_HSTM_CUH
 #define WARPSAFE_TM_HSTM_CUH
 
+#include "pool.cuh"
 #include "redo.cuh"
 
 #define WS_TX_HSTM_LOCKED (1ull << 63)
@@ -88,6 +89,9 @@ WS_TX_FN int ws_tx__hstm_valid(const struct ws_tx *tx, unsigned long long time)
 			valid = ws_tx__hstm_same(tx, e, time);
 	return valid;
 }
+
+/* Whether nothing that was read has been written since the snapshot. What has the same value may have had another one in between. */
+WS_TX_FN int ws_tx__hstm_unwritten(const struct ws_tx *tx) { return ws_tx__hstm_valid(tx, tx->snapshot); }
 
 /* ---- verbs ---- */
 
@@ -167,6 +171,8 @@ WS_TX_FN int ws_tx__hstm_commit(struct ws_tx *tx)
 	time = atomicAdd(&tx->tm.words->clock, 1ull) + 1;
 	ws_tx__fence();
 	if (time != tx->snapshot + 1 && WS_TM_BREAK != 16 && !ws_tx__hstm_valid(tx, time))
+		return ws_tx__doom(tx, WS_TM_INVALID);
+	if (!ws_tx__same_classes(tx))           /* given back meanwhile, and allocated anew where it was */
 		return ws_tx__doom(tx, WS_TM_INVALID);
 	tx->snapshot = time;
 	ws_tx__write_back(tx);

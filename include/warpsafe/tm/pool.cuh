@@ -19,7 +19,8 @@
 /* links[number]: IN_USE | class, or the number + 1 of the next one on its stack. */
 #define WS_TX_IN_USE 0x80000000u
 
-/* In a log entry: of memory, not of a write (kind WS_TX_UNDO; value: number + 1 of the block). */
+/* In a log entry: of memory, not of a write (kind WS_TX_UNDO; value: number + 1 of the block, and of one that is freed its class in the upper
+ * half). */
 #define WS_TX_MEMORY (1ull << 59)
 enum ws_tx_memory {
 	WS_TX_GOT,            /* is to be given back if it is undone */
@@ -121,14 +122,20 @@ WS_TX_RARE unsigned ws_tx__take_block(struct ws_tm_pool *pool, unsigned units, u
 	return block;
 }
 
-/* Number + 1 of the block in use that begins there; 0: none does. */
-WS_TX_FN unsigned ws_tx__block_at(const struct ws_tm *tm, unsigned long long at)
+/* Number + 1 of the block in use that begins there, and its class; 0: none does. One look at the link tells both: an attempt that will
+ * abort asks for a block that others may give back at any time, and then the link is the number of another one. */
+WS_TX_FN unsigned ws_tx__block_at(const struct ws_tm *tm, unsigned long long at, unsigned *class_)
 {
 	unsigned long long offset = tm->units ? at - ws_tx__pool_base(tm->pool, tm->units) : ~0ull;
+	const unsigned *link;
+	unsigned old;
 
 	if (offset % WS_TM_UNIT || offset / WS_TM_UNIT >= tm->units)
 		return 0;
-	return ws_tx__load32(&ws_tx__pool_links(tm->pool)[offset / WS_TM_UNIT]) & WS_TX_IN_USE ? (unsigned)(offset / WS_TM_UNIT) + 1 : 0;
+	link = &ws_tx__pool_links(tm->pool)[offset / WS_TM_UNIT];
+	old = ws_tx__load32(link);
+	*class_ = (WS_TM_BREAK == 40 ? ws_tx__load32(link) : old) & ~WS_TX_IN_USE;
+	return old & WS_TX_IN_USE ? (unsigned)(offset / WS_TM_UNIT) + 1 : 0;
 }
 
 WS_TX_FN unsigned ws_tx__class_of(const struct ws_tm *tm, unsigned block)
@@ -143,13 +150,43 @@ WS_TX_FN unsigned long long ws_tx__address_of(const struct ws_tm *tm, unsigned b
 
 /* ---- in a transaction; the log has room ---- */
 
-WS_TX_FN void ws_tx__note_memory(struct ws_tx *tx, unsigned what, unsigned block)
+WS_TX_FN void ws_tx__note_memory(struct ws_tx *tx, unsigned what, unsigned block, unsigned class_)
 {
-	ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, what, WS_TX_MEMORY), block);
+	ws_tx__append(tx, ws_tx__where(WS_TX_UNDO, what, WS_TX_MEMORY), (unsigned long long)class_ << 32 | block);
 	tx->memory = 1;
 }
 
 WS_TX_FN unsigned ws_tx__memory_kind(const struct ws_tm_entry *e) { return (unsigned)(e->where >> 60 & 3); }
+
+WS_TX_FN int ws_tx__frees(const struct ws_tm_entry *e)
+{
+	return ws_tx__kind(e) == WS_TX_UNDO && e->where & WS_TX_MEMORY && ws_tx__memory_kind(e) == WS_TX_FREED;
+}
+
+/* Whether the attempt has freed a block. */
+WS_TX_FN int ws_tx__has_freed(const struct ws_tx *tx, unsigned block)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+	int found = 0;
+
+	while (tx->memory && !found && (e = ws_tx__older(tx, &w)))
+		found = ws_tx__frees(e) && (unsigned)e->value == block;
+	return found;
+}
+
+/* Whether the blocks that are to be given back, all of whose granules are locked, have the class by which that was done. */
+WS_TX_FN int ws_tx__same_classes(const struct ws_tx *tx)
+{
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+	int same = 1;
+
+	while (tx->memory && same && (e = ws_tx__older(tx, &w)))
+		if (ws_tx__frees(e) && WS_TM_BREAK != 42)
+			same = ws_tx__load32(&ws_tx__pool_links(tx->tm.pool)[(unsigned)e->value - 1]) == (WS_TX_IN_USE | (unsigned)(e->value >> 32));
+	return same;
+}
 
 /* The attempt, or an alternative in it, is undone. */
 WS_TX_FN void ws_tx__undo_memory(struct ws_tm_entry *e)
