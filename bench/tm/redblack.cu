@@ -4,6 +4,9 @@
 #ifndef WS_TM_CALLS
 #define WS_TM_CALLS
 #endif
+#ifndef WS_TM_LOG
+#define WS_TM_LOG 48        /* a way down and what is turned on it: nothing goes to the heap */
+#endif
 #include "redblack.cuh"
 
 struct redblack : work {

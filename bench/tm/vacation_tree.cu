@@ -2,6 +2,9 @@
 #ifndef WS_TM_CALLS
 #define WS_TM_CALLS
 #endif
+#ifndef WS_TM_LOG
+#define WS_TM_LOG 96        /* six ways down: little goes to the heap */
+#endif
 #include "vacation.cuh"
 
 int main(int argc, char **argv)

@@ -195,7 +195,6 @@ WS_TX_FN void ws_tx__give_up(struct ws_tx *tx)
 
 /* Makes the granules of an aligned word of at most 8 bytes this transaction's own: one, but for 8 bytes in granules of 4. 0: could not;
  * WS_TX_FRESH: with pstm, none was before. */
-enum { WS_TX_FRESH = 2 };
 WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size, int write)
 {
 	unsigned long long g = ws_tx__granule(tx, at);
@@ -205,7 +204,8 @@ WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size,
 		if ((ws_tx__engine(tx) != WS_TM_PSTM || ws_tx__near_full(tx)) && !ws_tx__room(tx))
 			return 0;
 		one = write ? ws_tx__engine_write(tx, g) : ws_tx__engine_read(tx, g);
-		all = one < all ? one : all;
+		if (WS_TM_LATER)
+			all = one < all ? one : all;
 		if (one)
 			continue;
 		if (tx->state == WS_TX_ACTIVE)

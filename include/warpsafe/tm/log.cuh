@@ -49,6 +49,8 @@ enum { WS_TX_NEAR = 4 };
 #define WS_TM_LATER 0
 #endif
 enum { WS_TX_LATERS = WS_TM_LATER ? WS_TM_LATER : 1 };       /* an array has one */
+/* What taking a location returns that was nobody's; 1: it was this transaction's own. Who keeps nothing back need not know. */
+enum { WS_TX_FRESH = WS_TM_LATER ? 2 : 1 };
 
 /* Engine pstm: words that are their own lock (spare.cuh) which a transaction keeps in registers; further ones go to the log. 0: none is its
  * own lock, and ws_tx_take_T is ws_tx_read_T. */
@@ -548,18 +550,24 @@ WS_TX_FN struct ws_tx_walk ws_tx__walk(const struct ws_tx *tx)
 	return w;
 }
 
-WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_walk *w)
+/* The entry below the last one, in a log whose chunks are of that heap. */
+WS_TX_FN struct ws_tm_entry *ws_tx__step(struct ws_tx_walk *w, struct ws_tm_entry *own, struct ws_tm_entry *heap, const unsigned *links)
 {
 	if (w->i == 0)
 		return 0;
 	w->i--;
 	if (w->i < WS_TM_LOG)
-		return &tx->log->own[w->i];
+		return &own[w->i];
 	while (w->i < w->base) {
-		w->chunk = ws_tx__below(tx->tm.links, w->chunk);
+		w->chunk = ws_tx__below(links, w->chunk);
 		w->base -= WS_TM_CHUNK;
 	}
-	return ws_tx__in_chunk(tx, w->chunk, w->i - w->base);
+	return heap + (unsigned long long)(w->chunk - 1) * WS_TM_CHUNK + (w->i - w->base);
+}
+
+WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_walk *w)
+{
+	return ws_tx__step(w, tx->log->own, tx->tm.heap, tx->tm.links);
 }
 
 /* istm, block: the version of a location that was written, when it is given back. */
@@ -567,24 +575,64 @@ WS_TX_FN struct ws_tm_entry *ws_tx__older(const struct ws_tx *tx, struct ws_tx_w
 #define WS_TX_NEXT_VERSION(tx, was) ((was) + 1)
 #endif
 
-/* For entries with a version in the upper half and a lock in the lower one: whether all that was read still has the version that
- * it had, and nobody else writes it. lock: its bits that mean a writer; own: the lock when that is this one; anybody: it
- * may be anyone. */
-WS_TX_FN int ws_tx__same_versions(const struct ws_tx *tx, unsigned lock, unsigned own, int anybody)
+/* Log entries that are looked at together: what they tell of is under way from memory at the same time. One after the other, a section that has
+ * read 25 words waits 25 times before it commits. */
+#ifndef WS_TX_TOGETHER
+#define WS_TX_TOGETHER 4
+#endif
+
+/* What is needed of a transaction to look at what it has read. */
+struct ws_tx_reads {
+	struct ws_tx_walk walk;
+	struct ws_tm_entry *own, *heap;
+	const unsigned *links;
+	const unsigned long long *table;
+};
+
+/* The next entries towards the oldest one; 0 in place of those that tell of no read, and where there is none. */
+WS_TX_FN void ws_tx__older_reads(struct ws_tx_reads *r, struct ws_tm_entry reads[WS_TX_TOGETHER])
 {
-	struct ws_tx_walk w = ws_tx__walk(tx);
-	struct ws_tm_entry *e;
-	unsigned long long now;
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_TOGETHER; k++) {
+		struct ws_tm_entry *e = ws_tx__step(&r->walk, r->own, r->heap, r->links);
+
+		reads[k].where = e ? e->where : 0;
+		reads[k].value = e ? e->value : 0;
+	}
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_TOGETHER; k++)
+		if (ws_tx__kind(&reads[k]) != WS_TX_SEEN)
+			reads[k].where = 0;
+}
+
+/* For entries with a version in the upper half and a lock in the lower one: whether all that was read still has the version that
+ * it had, and nobody else writes it. lock: its bits that mean a writer; own: the lock when that is this one. No struct ws_tx, as above. */
+WS_TX_RARE int ws_tx__versions_are(struct ws_tx_reads r, unsigned lock, unsigned own)
+{
+	struct ws_tm_entry reads[WS_TX_TOGETHER];
+	unsigned long long now[WS_TX_TOGETHER];
 	int same = 1;
 
-	__threadfence();
-	while (same && (e = ws_tx__older(tx, &w))) {
-		if (ws_tx__kind(e) != WS_TX_SEEN)
-			continue;
-		now = ws_tx__load64(ws_tx__entry(tx, (unsigned)ws_tx__what(e)));
-		same = now >> 32 == e->value && (!((unsigned)now & lock) || (unsigned)now == own || anybody);
+#pragma unroll 1
+	while (same && r.walk.i) {
+		ws_tx__older_reads(&r, reads);
+#pragma unroll
+		for (unsigned k = 0; k < WS_TX_TOGETHER; k++)
+			now[k] = reads[k].where ? ws_tx__load64(&r.table[(unsigned)ws_tx__what(&reads[k])]) : 0;
+#pragma unroll
+		for (unsigned k = 0; k < WS_TX_TOGETHER; k++)
+			same &= !reads[k].where || (now[k] >> 32 == reads[k].value && (!((unsigned)now[k] & lock) || (unsigned)now[k] == own));
 	}
 	return same;
+}
+
+/* The same for a transaction. anybody: the writer may be anyone. */
+WS_TX_FN int ws_tx__same_versions(const struct ws_tx *tx, unsigned lock, unsigned own, int anybody)
+{
+	struct ws_tx_reads r = { ws_tx__walk(tx), tx->log->own, tx->tm.heap, tx->tm.links, ws_tx__entry(tx, 0) };
+
+	__threadfence();
+	return ws_tx__versions_are(r, anybody ? 0 : lock, own);
 }
 
 WS_TX_FN void ws_tx__empty_log(struct ws_tx *tx)

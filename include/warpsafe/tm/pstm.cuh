@@ -20,7 +20,7 @@
 
 WS_TX_FN unsigned *ws_tx__pstm_entry(const struct ws_tx *tx, unsigned index) { return (unsigned *)tx->tm.table + index; }
 
-/* Takes the shadow entry of one granule. The log has room if near has none. Returns 0 at a conflict, 2 (WS_TX_FRESH) if it was nobody's. */
+/* Takes the shadow entry of one granule. The log has room if near has none. Returns 0 at a conflict, WS_TX_FRESH if it was nobody's. */
 WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
 {
 	unsigned index = ws_tx__index(tx, granule), owner;
@@ -34,7 +34,7 @@ WS_TX_FN int ws_tx__pstm_take(struct ws_tx *tx, unsigned long long granule)
 		return WS_TM_BREAK == 3;
 	if (!ws_tx__note_near(tx, index))
 		ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), 0);
-	return 2;
+	return WS_TX_FRESH;
 }
 
 /* Gives back a word that is its own lock: by what is stored there. */
