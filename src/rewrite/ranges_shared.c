@@ -40,6 +40,7 @@ struct ws_shared_ranges {
 	struct group groups[MOST_GROUPS];
 	unsigned ngroups;
 	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with */
+	int64_t *at;                     /* by access: its offset in the group */
 	struct rare rare[MOST_RARE];     /* what is taken to be false: then there are more barriers between accesses */
 	unsigned nrare;
 	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
@@ -144,33 +145,105 @@ static bool is_alike(const struct group *x, const struct group *y)
 	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && ws_sum_equal(&x->sum, &y->sum);
 }
 
+static void take_access(struct group *x, const struct ws_rw_access *a, int64_t at)
+{
+	x->meets &= a->kind == WS_RW_ATOMIC && (!x->bytes || x->bytes == a->bytes);
+	ws_offsets_add(&x->offsets, at);
+	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
+	x->writes |= a->kind != WS_RW_READ;
+	x->first = at < x->first ? at : x->first;
+	x->last = at + a->bytes > x->last ? at + a->bytes : x->last;
+}
+
 static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
-	struct group x = { .own = true, .meets = true, .bytes = a->bytes }, *same;
+	struct group x = { .own = true, .meets = true, .first = INT64_MAX, .last = INT64_MIN };
 	int64_t at = 0;
 	unsigned k = 0;
 
 	if (!split_address(g, a, &x, &at) && !only_variable(g, a, &x))
 		return NO_GROUP;
-	at = x.area ? 0 : at;
+	g->at[a - g->list] = at = x.area ? 0 : at;
 	while (k < g->ngroups && !is_alike(&g->groups[k], &x))
 		k++;
 	if (k == MOST_GROUPS)
 		return NO_GROUP;
-	same = &g->groups[k];
-	if (k == g->ngroups) {
-		g->ngroups++;
-		*same = x;
-		same->first = at;
-		same->last = at + a->bytes;
-	}
-	same->meets &= a->kind == WS_RW_ATOMIC && same->bytes == a->bytes;
-	ws_offsets_add(&same->offsets, at);
-	same->bytes = a->bytes > same->bytes ? a->bytes : same->bytes;
-	same->writes |= a->kind != WS_RW_READ;
-	same->first = at < same->first ? at : same->first;
-	same->last = at + a->bytes > same->last ? at + a->bytes : same->last;
+	if (k == g->ngroups)
+		g->groups[g->ngroups++] = x;
+	take_access(&g->groups[k], a, at);
 	return (uint8_t)k;
+}
+
+/* ---- groups in parts ---- */
+/* How far a sum goes from thread to thread, if that is a number: each leaf from 0 to what it was compared with; else -1. What is
+ * examined at the entry does not rest on it. */
+static int64_t extent_of(const struct values *v, const struct sum *s)
+{
+	int64_t extent = 0;
+
+	for (uint32_t k = 0; k < s->n; k++) {
+		const struct leaf *l = &v->leaves[s->t[k].leaf[0]];
+		int64_t most = -1;
+
+		for (unsigned m = 0; s->t[k].n == 1 && m < l->nbounds; m++) {
+			struct sum than = *l->bounds[m].than;
+			int64_t limit = ws_sum_take_constant(&than) + l->bounds[m].slack;
+
+			if (l->bounds[m].upper && !than.n && limit < MOST_SHARED && (most < 0 || limit < most))
+				most = limit;
+		}
+		if (most < 0 || s->t[k].factor < 0 || s->t[k].factor > MOST_SHARED)
+			return -1;
+		extent += most * s->t[k].factor;
+	}
+	return s->n ? extent : -1;
+}
+
+/* Is each access of the group in front of the byte `cut`, or not before it, and are there writes of both kinds? */
+static bool is_cut(const struct ws_shared_ranges *g, unsigned group, int64_t extent, int64_t cut)
+{
+	bool front = false, behind = false;
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		bool writes = g->list[k].kind != WS_RW_READ;
+
+		if (g->group[k] != group)
+			continue;
+		if (g->at[k] < cut && g->at[k] + extent + g->list[k].bytes > cut)
+			return false;
+		front |= writes && g->at[k] < cut;
+		behind |= writes && g->at[k] >= cut;
+	}
+	return front && behind;
+}
+
+static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
+{
+	struct group *x = &g->groups[group], *more = &g->groups[g->ngroups++];
+
+	x->meets = true;
+	x->writes = false;
+	x->bytes = x->offsets.n = 0;
+	x->first = INT64_MAX;
+	x->last = INT64_MIN;
+	*more = *x;
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == group) {
+			g->group[k] = g->at[k] < cut ? g->group[k] : (uint8_t)(g->ngroups - 1);
+			take_access(&g->groups[g->group[k]], &g->list[k], g->at[k]);
+		}
+}
+
+/* The rims of a tile that its first threads load, `if (t < 3) { s[t] = x; s[t + 67] = y; }`: others have what is between. */
+static void cut_groups(struct ws_shared_ranges *g)
+{
+	for (unsigned x = 0; x < g->ngroups; x++) {
+		int64_t extent = g->groups[x].area || g->groups[x].endless ? -1 : extent_of(&g->v, &g->groups[x].sum);
+
+		for (uint32_t k = 0; k < g->n && extent >= 0 && g->ngroups < MOST_GROUPS; k++)
+			if (g->group[k] == x && is_cut(g, x, extent, g->at[k]))
+				cut_group(g, x, g->at[k]);
+	}
 }
 
 /* Atomics of one size touch the same bytes, or none (PTX ISA 9.0, 6.4.1), and those of threads of a block are strong to each
@@ -398,6 +471,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	for (size_t k = 0; k < g->v.nduties; k++)
 		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
+	cut_groups(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (!g->groups[k].endless && !g->groups[k].area)
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
@@ -546,7 +620,7 @@ static struct ws_shared_ranges *begin(struct ws_pass *p, struct ws_ptx_func *ker
 {
 	struct ws_shared_ranges *g = ws_alloc(sizeof *g);
 
-	*g = (struct ws_shared_ranges){ .p = p, .list = list, .n = n, .group = ws_alloc(n + 1) };
+	*g = (struct ws_shared_ranges){ .p = p, .list = list, .n = n, .group = ws_alloc(n + 1), .at = ws_alloc((n + 1) * sizeof(int64_t)) };
 	ws_values_init(&g->v, kernel);
 	g->v.shared = true;
 	return g;
@@ -676,5 +750,6 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	ws_values_free(&g->v);
 	free(g->dead);
 	free(g->group);
+	free(g->at);
 	free(g);
 }

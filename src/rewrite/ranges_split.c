@@ -38,12 +38,28 @@ static struct sum divide(struct sum s, int64_t by)
 	return s;
 }
 
+static int64_t number_in(const struct sum *s)
+{
+	return s->n == 1 && !s->t[0].n ? s->t[0].factor : 0;
+}
+
+/* x / 8 / 4 is x / 32, as compilers have it of 4 * (x / 32): x / 8, and then all but two bits of it. */
+static bool quotient_of_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+{
+	enum { MOST = 1 << 30 };
+	const struct leaf *l = x->n == 1 && x->t[0].n == 1 && x->t[0].factor == 1 ? &v->leaves[x->t[0].leaf[0]] : NULL;
+	int64_t inner = l && l->kind == LEAF_QUOTIENT && l->k ? number_in(l->step) : 0, outer = power ? number_in(s) : 0;
+	struct sum by = { 1, { { .factor = inner * outer } } };
+
+	return inner > 0 && outer > 0 && inner <= MOST / outer && part(v, LEAF_QUOTIENT, l->of[0], &by, true, out);
+}
+
 bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
 	int64_t by = power ? in_common(x, s) : 1;
 	struct sum y = divide(*x, by), of = divide(*s, by);
 
-	return part(v, LEAF_QUOTIENT, &y, &of, power, out);
+	return quotient_of_quotient(v, &y, &of, power, out) || part(v, LEAF_QUOTIENT, &y, &of, power, out);
 }
 
 /* 4 * x % 16 is 4 * (x % 4). */

@@ -383,7 +383,7 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 	int64_t low = low_bit((int64_t)k);
 	struct sum y = *x, s = { 1, { { .factor = (int64_t)k / low + 1 } } }, below = { 1, { { .factor = low } } }, part;
 
-	if (low < 2 || k >= MANY || !is_power(k / (uint64_t)low + 1))
+	if (low < 2 || low >= MANY || k > UINT32_MAX / 2 || !is_power(k / (uint64_t)low + 1))
 		return false;
 	if (power_in(x) % low && v->shared) {        /* taken to have none above */
 		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
@@ -393,7 +393,7 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 		ws_split_replace(v, out);
 		return true;
 	}
-	if (power_in(x) % low)
+	if (power_in(x) % low || k >= MANY)
 		return false;
 	for (uint32_t n = 0; n < y.n; n++)
 		y.t[n].factor /= low;

@@ -641,8 +641,9 @@ static void columns_by_parts(void **state)
 	"ld.global.u32 %r25, [%rd4]; and.b32 %r26, %r25, " #n "; shl.b32 %r28, %r26, 2; add.s32 %r27, %r20, %r28;\n"
 
 /* A word for each warp, written by one of its lanes, and then all of them by the first warp. */
-#define OF_WARPS(unless_last, unless_first) KERNEL(OFFSET ".shared .b32 s[32]; mov.u32 %r20, s; and.b32 %r21, %r3, 31; shr.u32 %r22, %r3, 5;\n" \
-	"shl.b32 %r23, %r22, 2; add.s32 %r24, %r20, %r23; " unless_last " @%p1 bra M; st.shared.u32 [%r24], %r3;\nM: bar.sync 0;\n" \
+#define OF_WARPS(unless_last, unless_first) WARPS_BY("shl.b32 %r23, %r22, 2;", unless_last, unless_first)
+#define WARPS_BY(word, unless_last, unless_first) KERNEL(OFFSET ".shared .b32 s[32]; mov.u32 %r20, s; and.b32 %r21, %r3, 31; shr.u32 %r22, %r3, 5;\n" \
+	word " add.s32 %r24, %r20, %r23; " unless_last " @%p1 bra M; st.shared.u32 [%r24], %r3;\nM: bar.sync 0;\n" \
 	unless_first " @%p2 bra N; shl.b32 %r25, %r21, 2; add.s32 %r26, %r20, %r25; ld.shared.u32 %r27, [%r26]; add.s32 %r28, %r27, 1;\n" \
 	"st.shared.u32 [%r26], %r28;\nN: bar.sync 0; st.global.u32 [%rd5], %r3;\n")
 
@@ -653,6 +654,11 @@ static void words_of_warps(void **state)
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
 	expect(OF_WARPS("setp.lt.s32 %p1, %r21, 30;", "setp.ne.s32 %p2, %r22, 0;"), l, ALL(0, 4 * 40));        /* two lanes of each warp */
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.gt.s32 %p2, %r22, 1;"), l, ALL(0, 4 * 64));       /* two warps */
+	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870908;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
+	expect(WARPS_BY("shr.u32 %r29, %r3, 4; and.b32 %r23, %r29, 268435452;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
+	       ALL(0, 4 * 36));              /* one for two warps */
+	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870904;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
+	       ALL(0, 4 * 36));              /* likewise */
 }
 
 /* Words that one thread writes and all read, while they write words of their own. */
@@ -754,6 +760,22 @@ static void shared_memory(void **state)
 	              "ld.global.u32 %r7, [%rd4]; st.shared.u32 [%r20], %r7; bar.sync 0; st.global.u32 [%rd5], %r7;\n"),
 	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, ALL(0, 64));
 	expect(KERNEL(OFFSET COPY "bar.sync 0; @%p1 exit; membar.gl;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+}
+
+/* A tile with a rim on both sides, which the first threads load: three words, the block's 64, three words. */
+#define TILE(first, second, width, who) KERNEL(OFFSET ".shared .b32 s[" width "]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; add.s32 %r22, %r20, %r21;\n" \
+	"ld.global.u32 %r7, [%rd4]; st.shared.u32 [%r22+12], %r7; setp.ge.u32 %p1, %r3, " who "; @%p1 bra M;\n" \
+	first " st.shared.u32 [%r22+" second "], %r7;\nM: bar.sync 0; ld.shared.u32 %r8, [%r22+12]; st.global.u32 [%rd5], %r8;\n")
+
+static void rims_of_tiles(void **state)
+{
+	const struct launch l = { { 2 }, { 64 }, 4096, 0, 0 };
+
+	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "71", "3"), l, NONE);
+	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "71", "4"), l, ALL(0, 136 + 8));             /* a word too many */
+	expect(TILE("st.shared.u32 [%r22], %r7;", "264", "71", "3"), l, ALL(0, 134 + 6));             /* from the tile's last word on */
+	expect(TILE("ld.shared.u32 %r7, [%r22];", "268", "71", "3"), l, ALL(6, 128 + 6));
+	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "70", "3"), (struct launch){ { 2 }, { 65 }, 4096, 0, 0 }, ALL(0, 130 + 12));
 }
 
 static void no_writes(void **state)
@@ -1333,7 +1355,7 @@ int main(void)
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
-		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
+		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
 		cmocka_unit_test(variables_of_functions), cmocka_unit_test(tables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(trees), cmocka_unit_test(atomics_that_meet),
