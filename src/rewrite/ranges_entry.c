@@ -805,6 +805,26 @@ static void add_pins(struct entry *e, const struct pins *pins, unsigned *covered
 			apart(e, &pins->zero[k], ws_entry_number(1), covered);
 }
 
+/* The remainder of a coordinate alone is pinned, `if (x % 32 == 0)`: who comes to it has the same one, in a block that is no wider. */
+static bool demand_narrow(struct entry *e, unsigned coord, struct num size)
+{
+	for (unsigned k = 0; e->pins && k < e->pins->n; k++) {
+		struct sum zero = e->pins->zero[k];
+		const struct leaf *l;
+		struct num step, same;
+
+		ws_sum_take_constant(&zero);
+		l = zero.n == 1 && zero.t[0].n == 1 ? &e->v->leaves[zero.t[0].leaf[0]] : NULL;
+		if (!l || zero.t[0].factor != 1 || l->kind != LEAF_REMAINDER || l->of[0]->n != 1 || l->of[0]->t[0].n != 1 ||
+		    l->of[0]->t[0].factor != 1 || coordinate(&e->v->leaves[l->of[0]->t[0].leaf[0]]) != (int)coord)
+			continue;
+		ws_entry_bounds(e, l->step, &step, &same);
+		demand(e, size, "le", step);
+		return true;
+	}
+	return false;
+}
+
 /* first: 0, or 3 for threads that may differ in their blocks alone. */
 static void apart_by(struct entry *e, const struct sum *s, struct num extent, unsigned first, unsigned coordinates)
 {
@@ -812,10 +832,15 @@ static void apart_by(struct entry *e, const struct sum *s, struct num extent, un
 
 	apart(e, s, extent, &covered);
 	add_pins(e, e->pins, &covered);
-	for (unsigned k = first; k < coordinates; k++)
-		if (!(covered >> k & 1))
-			demand(e, size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k)), "eq",
-			       ws_entry_number(1));
+	for (unsigned k = first; k < coordinates; k++) {
+		struct num size;
+
+		if (covered >> k & 1)
+			continue;
+		size = size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k));
+		if (!demand_narrow(e, k, size))
+			demand(e, size, "eq", ws_entry_number(1));
+	}
 }
 
 void ws_entry_rows_apart(struct entry *e, const struct sum *s, const struct sum *row, int64_t extent, const struct pins *pins)

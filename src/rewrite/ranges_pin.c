@@ -23,6 +23,15 @@ static bool has(const struct pins *p, const struct sum *zero)
 	return false;
 }
 
+/* Also as i - i / 32 * 32, which is what i % 32 is of a number with a sign. */
+static bool flattened(struct values *v, const struct sum *s, struct sum *out)
+{
+	if (!ws_sum_flatten(v, s, out))
+		return false;
+	ws_split_replace(v, out);
+	return true;
+}
+
 /* A number that is equal to one of the launch. */
 static void add_pin(struct values *v, const struct ws_operand *o, const struct ws_operand *to, unsigned bytes,
 		    const struct ws_ptx_inst *at, struct pins *out)
@@ -32,7 +41,7 @@ static void add_pin(struct values *v, const struct ws_operand *o, const struct w
 	struct sum s, than, zero;
 
 	if (ws_value_operand(v, o, bytes, at, &s) && !ws_sum_fixed(v, &s) && !ws_sum_in_time(v, &s) &&
-	    ws_sum_flatten(v, &s, &zero) && ws_sum_never_negative(v, &zero) &&
+	    flattened(v, &s, &zero) && ws_sum_never_negative(v, &zero) &&
 	    ws_value_operand(v, to, bytes, at, &than) && is_size(v, &than)) {
 		ws_value_must_fit(v, &zero, type);
 		ws_value_must_fit(v, &than, type);

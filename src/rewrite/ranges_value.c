@@ -504,12 +504,21 @@ static bool shifted_by_register(struct values *v, const struct ws_ptx_inst *i, u
 	return ws_value_leaf(v, &l, &power) && ws_sum_add_product(out, &x, &power);
 }
 
+static bool is_number(const struct sum *s, int64_t *k)
+{
+	struct sum rest = *s;
+
+	*k = ws_sum_take_constant(&rest);
+	return !rest.n;
+}
+
 static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	uint64_t by = i->ops[2].imm;
 	bool is_signed = ws_type_is_signed((enum ws_type)i->type[0]);
 	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .fixed = true };
 	struct sum s, power = { 1, { { .factor = (int64_t)1 << (by & 63) } } };
+	int64_t k;
 
 	if (i->ops[2].kind != WS_O_INT)
 		return shifted_by_register(v, i, bytes, out);
@@ -527,6 +536,8 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		return number(out, 0);
 	if (by >= 40)
 		return false;
+	if (is_number(&s, &k) && k >= 0)
+		return number(out, k >> by);
 	if (v->shared && !ws_sum_fixed(v, &s) && power_in(&s) % power.t[0].factor == 0) {
 		*out = s;
 		for (uint32_t k = 0; k < out->n; k++)

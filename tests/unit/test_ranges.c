@@ -647,6 +647,13 @@ static void columns_by_parts(void **state)
 	unless_first " @%p2 bra N; shl.b32 %r25, %r21, 2; add.s32 %r26, %r20, %r25; ld.shared.u32 %r27, [%r26]; add.s32 %r28, %r27, 1;\n" \
 	"st.shared.u32 [%r26], %r28;\nN: bar.sync 0; st.global.u32 [%rd5], %r3;\n")
 
+/* Remainder and quotient of a number with a sign by 32. */
+#define SIGNED "shr.s32 %r29, %r3, 31; shr.u32 %r35, %r29, 27; add.s32 %r31, %r3, %r35; and.b32 %r32, %r31, -32; sub.s32 %r36, %r3, %r32; shr.s32 %r38, %r31, 5;\n"
+
+/* A word for each row of threads, by its first lane. */
+#define OF_ROWS(lane) KERNEL("mov.u32 %r13, %tid.y; mov.u32 %r14, %ntid.y; mad.lo.s32 %r15, %r1, %r14, %r13; " lane " setp.ne.s32 %p1, %r21, 0; @%p1 bra END;\n" \
+	"mul.wide.s32 %rd3, %r15, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r3;\n")
+
 static void words_of_warps(void **state)
 {
 	const struct launch l = { { 4 }, { 128 }, 8192, 256, 0 };
@@ -655,6 +662,10 @@ static void words_of_warps(void **state)
 	expect(OF_WARPS("setp.lt.s32 %p1, %r21, 30;", "setp.ne.s32 %p2, %r22, 0;"), l, ALL(0, 4 * 40));        /* two lanes of each warp */
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.gt.s32 %p2, %r22, 1;"), l, ALL(0, 4 * 64));       /* two warps */
 	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870908;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
+	expect(OF_ROWS("and.b32 %r21, %r3, 31;"), (struct launch){ { 4 }, { 32, 4 }, 8192, 0, 0 }, NONE);
+	expect(OF_ROWS("and.b32 %r21, %r3, 31;"), (struct launch){ { 4 }, { 33, 4 }, 8192, 0, 0 }, ALL(0, 4 * 8));
+	expect(OF_ROWS("and.b32 %r21, %r13, 31;"), (struct launch){ { 4 }, { 32, 1 }, 8192, 0, 0 }, ALL(0, 4 * 32));     /* of another coordinate */
+	expect(WARPS_BY(SIGNED "shl.b32 %r23, %r38, 2;", "setp.ne.s32 %p1, %r36, 0;", "setp.ne.s32 %p2, %r38, 0;"), l, NONE);
 	expect(WARPS_BY("shr.u32 %r29, %r3, 4; and.b32 %r23, %r29, 268435452;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
 	       ALL(0, 4 * 36));              /* one for two warps */
 	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870904;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
