@@ -787,6 +787,25 @@ WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 		tx->level -= tx->level < 4 ? tx->level : 4;
 }
 
+/* Who is not let in asks again after 2^3 rounds at most, and each time it is not after up to twice as many, to 2^WS_TX_ASKS_APART, in pauses of up to
+ * WS_TX_NAP rounds. (Marked sections: src/device/tm.cu.) */
+#ifndef WS_TX_ASKS_APART
+#define WS_TX_ASKS_APART 3
+#endif
+#ifndef WS_TX_NAP
+#define WS_TX_NAP 16
+#endif
+WS_TX_FN void ws_tx__ask_later(struct ws_tx *tx)
+{
+	unsigned exponent = 3;
+
+	if (WS_TX_ASKS_APART > 3) {
+		exponent += tx->looks < WS_TX_ASKS_APART - 3 ? tx->looks : WS_TX_ASKS_APART - 3;
+		tx->looks++;
+	}
+	ws_tx__back_off(tx, exponent);
+}
+
 /* The logarithm of the rounds to let pass. The one with the token waits longer and longer for the attempts that were under way, which
  * an unfair scheduler may let run only while it does. Who waits for a condition (ws_tx_retry) asks at most so often. */
 WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
@@ -985,7 +1004,7 @@ WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 	if (ws_tx__inside(tx))
 		return ws_tx_ok(tx);
 	if (tx->skip) {
-		unsigned rounds = tx->skip < 16 ? tx->skip : 16;
+		unsigned nap = WS_TX_ASKS_APART > 3 && tx->looks && !tx->watches ? WS_TX_NAP : 16, rounds = tx->skip < nap ? tx->skip : nap;
 
 		tx->skip -= rounds;
 		ws_tx__pause(rounds);
@@ -996,16 +1015,17 @@ WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 		return 0;
 	}
 	if (!ws_tx__admitted(tx) || !(tx->kept || ws_tx__start_among(tx))) {
-		ws_tx__back_off(tx, 3);
+		ws_tx__ask_later(tx);
 		return 0;
 	}
 	tx->filter = 0;
 	tx->noted = 0;
 	if (!ws_tx__directly(tx) && !ws_tx__engine_start(tx)) {
 		ws_tx__leave_among(tx);
-		ws_tx__back_off(tx, 3);
+		ws_tx__ask_later(tx);
 		return 0;
 	}
+	tx->looks = 0;
 	tx->state = WS_TX_ACTIVE;
 	WS_TX_ON_START(tx);
 	return 1;

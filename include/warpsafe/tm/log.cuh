@@ -134,7 +134,7 @@ struct ws_tx {
 	unsigned retries;     /* sections of it come to ws_tx_retry: what they read is noted */
 	unsigned noted;       /* words that were noted in this attempt */
 	unsigned watches;     /* waits until they change */
-	unsigned looks;       /* how often it has looked */
+	unsigned looks;       /* how often it has looked, or asked in vain whether it may begin */
 	unsigned long long snapshot; /* engine hstm: the time of what was read, at last that of the commit */
 	unsigned long long wanted;   /* shadow entries that earlier attempts at the section could not get to write, by a hash to one bit */
 	unsigned long long filter;   /* deferred update: where it has written, by a hash to one bit; 0: nowhere */

@@ -58,6 +58,8 @@ WS_TX_RARE int ws_tx__unchanged(const struct ws_tm_entry *watch, unsigned n)
 WS_TX_FN int ws_tx__goes_on_waiting(struct ws_tx *tx)
 {
 	tx->watches = tx->looks++ < WS_TX_LOOKS && ws_tx__unchanged(tx->log->watch, ws_tx__watched(tx));
+	if (!tx->watches)
+		tx->looks = 0;
 	return (int)tx->watches;
 }
 
