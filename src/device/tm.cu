@@ -100,8 +100,8 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 #define ws_tx__estm_wait __warpsafe_tm_estm_wait
 #define ws_tx__unchanged __warpsafe_tm_unchanged
 #define ws_tx__versions_are __warpsafe_tm_versions_are
-/* An attempt lasts so long that those that wait for one that runs alone must ask seldom: while a lane asks, the others of its warp stand still
- * (H200, walks through lists of 512: a third of the time). */
+/* An attempt lasts so long that those that wait for one that runs alone must ask seldom: it may be a lane of the same warp (H200, walks through
+ * lists of 512: a third of the time). */
 #define WS_TX_ASKS_APART 12
 #define WS_TX_NAP 4096
 #define WS_TX_THREADS ((u64)blocks_x() * blocks_y() * blocks_z() * threads_x() * threads_y() * threads_z())
