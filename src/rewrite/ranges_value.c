@@ -385,7 +385,7 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 
 	if (low < 2 || low >= MANY || k > UINT32_MAX / 2 || !is_power(k / (uint64_t)low + 1))
 		return false;
-	if (power_in(x) % low && v->shared) {        /* taken to have none above */
+	if (power_in(x) % low && (v->shared || k >= MANY)) {        /* taken to have none above */
 		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
 		*out = *x;
 		if (!ws_split_remainder(v, x, &below, true, &part) || !ws_sum_add(out, &part, -1))

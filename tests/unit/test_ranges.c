@@ -654,6 +654,23 @@ static void columns_by_parts(void **state)
 #define OF_ROWS(lane) KERNEL("mov.u32 %r13, %tid.y; mov.u32 %r14, %ntid.y; mad.lo.s32 %r15, %r1, %r14, %r13; " lane " setp.ne.s32 %p1, %r21, 0; @%p1 bra END;\n" \
 	"mul.wide.s32 %rd3, %r15, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r3;\n")
 
+/* Tiles of 16 x 16 threads that have `rows` x 2 words each: of row (i / 16) * rows + k, columns 2 * (i % 16) and the next one. */
+#define TILES(rest, more) KERNEL("mov.u32 %r10, %ctaid.y; mad.lo.s32 %r11, %r10, %r6, %r1; shl.b32 %r12, %r11, 5; cvt.u64.u32 %rd3, %r12;\n" \
+	"shr.u32 %r13, %r3, 3; and.b32 %r14, %r13, " rest "; shl.b32 %r15, %r3, 1; and.b32 %r16, %r15, 30; mad.lo.s32 %r17, %r14, %r6, %r16;\n" \
+	"cvt.s64.s32 %rd4, %r17; add.s64 %rd5, %rd4, %rd3; shl.b64 %rd6, %rd5, 2; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r3; st.global.u32 [%rd7+4], %r3;\n" more)
+#define NEXT_ROW "add.s32 %r18, %r17, %r6; cvt.s64.s32 %rd8, %r18; add.s64 %rd9, %rd8, %rd3; shl.b64 %rd10, %rd9, 2; add.s64 %rd11, %rd2, %rd10;\n" \
+	"st.global.u32 [%rd11], %r3; st.global.u32 [%rd11+4], %r3;\n"
+
+static void tiles_of_threads(void **state)
+{
+	const struct launch l = { { 2, 2 }, { 256 }, 0, 0, 64 };
+
+	expect(TILES("536870910", ""), l, NONE);
+	expect(TILES("536870910", NEXT_ROW), l, NONE);
+	expect(TILES("536870910", NEXT_ROW), (struct launch){ { 2, 2 }, { 256 }, 0, 0, 63 }, ALL(0, 4 * 1024));      /* rows too short */
+	expect(TILES("536870908", NEXT_ROW), l, ALL(0, 4 * 1024));     /* a row for two */
+}
+
 static void words_of_warps(void **state)
 {
 	const struct launch l = { { 4 }, { 128 }, 8192, 256, 0 };
@@ -1365,7 +1382,7 @@ int main(void)
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
-		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
+		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
