@@ -797,13 +797,9 @@ WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
 #endif
 WS_TX_FN void ws_tx__ask_later(struct ws_tx *tx)
 {
-	unsigned exponent = 3;
+	unsigned exponent = 3 + (WS_TX_ASKS_APART > 3 ? tx->looks++ : 0);
 
-	if (WS_TX_ASKS_APART > 3) {
-		exponent += tx->looks < WS_TX_ASKS_APART - 3 ? tx->looks : WS_TX_ASKS_APART - 3;
-		tx->looks++;
-	}
-	ws_tx__back_off(tx, exponent);
+	ws_tx__back_off(tx, exponent < WS_TX_ASKS_APART ? exponent : WS_TX_ASKS_APART);
 }
 
 /* The logarithm of the rounds to let pass. The one with the token waits longer and longer for the attempts that were under way, which
