@@ -58,6 +58,15 @@
 #define WS_TX_ON_ABORT(tx)
 #endif
 
+/* Whether lanes of a warp can wait for each other, in whatever way they have come. */
+#ifndef WS_TX_LANES
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+#define WS_TX_LANES 1
+#else
+#define WS_TX_LANES 0
+#endif
+#endif
+
 /* In the grid. */
 #ifndef WS_TX_THREADS
 #define WS_TX_THREADS \
@@ -762,19 +771,22 @@ WS_TX_FN unsigned ws_tx__levels(void)
 	return levels;
 }
 
-/* The longest time for the next attempt. Words that are their own lock are held half as long, so it is half as long for who has taken some, and
- * longer again for one that has been aborted 64 times (H200, 2K to 128K of them: a twentieth to an eighth more; 512: a twentieth less). */
+/* Whether lanes of a warp may wait for each other at the end of a round (ws_tx__gather). */
+WS_TX_FN int ws_tx__may_gather(const struct ws_tx *tx) { return tx->own && ws_tx__engine(tx) == WS_TM_PSTM; }
+
+/* The longest time for the next attempt. Where the lanes of a warp wait for each other, and where words are their own lock, they are held for a shorter
+ * time, so it is half as long, and longer again for one that has been aborted 64 times. */
 WS_TX_FN unsigned ws_tx__most(const struct ws_tx *tx)
 {
-	unsigned levels = tx->levels - tx->words;
+	unsigned levels = tx->levels, sooner = tx->words || ws_tx__may_gather(tx);
 
 	if (tx->why == WS_TM_RETRY)
 		return WS_TX_MOST;
-	if (tx->words && tx->aborts >= 2 * WS_TX_OLD)
-		return levels + 2 * WS_TX_MORE < WS_TX_MOST ? levels + 2 * WS_TX_MORE : WS_TX_MOST;
+	if (sooner && tx->aborts >= 2 * WS_TX_OLD)
+		return levels + 2 * WS_TX_MORE - 1 < WS_TX_MOST ? levels + 2 * WS_TX_MORE - 1 : WS_TX_MOST;
 	if (tx->aborts >= WS_TX_OLD)
-		return levels + WS_TX_MORE;
-	return levels - (levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
+		return levels + WS_TX_MORE - sooner;
+	return levels - sooner - (levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
 }
 
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
@@ -821,7 +833,7 @@ WS_TX_FN int ws_tx__says_it_reads(const struct ws_tx *tx) { return tx->alone == 
 
 WS_TX_FN void ws_tx__count_commit(struct ws_tx *tx)
 {
-	if (WS_TM_STATS && tx->tallies)
+	if (WS_TM_STATS && tx->own)
 		tx->tally++;
 	else if (WS_TM_STATS)
 		atomicAdd(&ws_tx__stats(tx)->commits, 1ull);
@@ -831,10 +843,19 @@ WS_TX_FN void ws_tx__count_commit(struct ws_tx *tx)
 		atomicAdd(&ws_tx__stats(tx)->read_only, 1ull);
 }
 
+WS_TX_FN void ws_tx__count_abort(struct ws_tx *tx)
+{
+	if (WS_TM_STATS && tx->own && tx->why == WS_TM_READ_CONFLICT)
+		tx->lost[0]++;
+	else if (WS_TM_STATS && tx->own && tx->why == WS_TM_WRITE_CONFLICT)
+		tx->lost[1]++;
+	else if (WS_TM_STATS || tx->why == WS_TM_TOO_LARGE)
+		atomicAdd(&ws_tx__stats(tx)->aborts[tx->why], 1ull);
+}
+
 WS_TX_FN void ws_tx__finish_abort(struct ws_tx *tx)
 {
-	if (WS_TM_STATS || tx->why == WS_TM_TOO_LARGE)
-		atomicAdd(&ws_tx__stats(tx)->aborts[tx->why], 1ull);
+	ws_tx__count_abort(tx);
 	if (WS_TM_STATS && ws_tx__says_it_reads(tx) && tx->why <= WS_TM_NO_MEMORY)
 		atomicAdd(&ws_tx__stats(tx)->read_only_aborts, 1ull);
 	tx->state = tx->why == WS_TM_CANCELLED ? WS_TX_CANCELLED : tx->why == WS_TM_TOO_LARGE ? WS_TX_TOO_LARGE : WS_TX_WAITING;
@@ -872,9 +893,27 @@ WS_TX_FN int ws_tx__in_order(const struct ws_tx *tx)
 /* Whether what was read is as it was to the end of the attempt. */
 WS_TX_FN int ws_tx__keeps(const struct ws_tx *tx) { return ws_tx__lasts(tx) && !ws_tx__deferred(tx); }
 
+/* At the end of a round (ws_tx__gather). */
+WS_TX_FN void ws_tx__wait_for_lanes(const struct ws_tx *tx)
+{
+#if WS_TX_LANES
+	if (ws_tx__may_gather(tx) && tx->lanes)
+		__syncwarp(tx->lanes);
+#else
+	(void)tx;
+#endif
+}
+
+/* Whether an attempt has nothing that others may want. */
+WS_TX_FN int ws_tx__has_nothing(const struct ws_tx *tx) { return !tx->n && !tx->near[0] && !tx->spare[0].where; }
+
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
+	int idle = !committed && ws_tx__has_nothing(tx);
+
+	if (idle)
+		ws_tx__wait_for_lanes(tx);
 	if (committed) {
 		ws_tx__store_kept(tx);
 		WS_TX_ON_COMMIT(tx);
@@ -889,6 +928,8 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
+	if (!idle)
+		ws_tx__wait_for_lanes(tx);
 	ws_tx__forget_log(tx);
 	ws_tx__leave_among(tx);
 	if (committed) {
@@ -940,20 +981,24 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
-	tx->tallies = tx->tally = tx->words = 0;
+	tx->own = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = 0;
 	tx->retries = tx->noted = tx->watches = tx->looks = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
 
-/* Tells of the commits of a thread's transaction variable when that goes: a count at each commit is what the next one's fence waits for
- * (H200, BANK with 1M accounts on the full chip: a quarter more without). */
+/* Tells of the commits and conflicts of a thread's transaction variable when that goes: a count at each commit is what the next one's fence waits
+ * for (H200, BANK with 1M accounts on the full chip: a quarter more without). */
 struct ws_tx_teller {
 	struct ws_tx *tx;
-	__device__ __forceinline__ explicit ws_tx_teller(struct ws_tx *t) : tx(t) { t->tallies = 1; }
+	__device__ __forceinline__ explicit ws_tx_teller(struct ws_tx *t) : tx(t) { t->own = 1; }
 	__device__ __forceinline__ ~ws_tx_teller()
 	{
 		if (WS_TM_STATS && tx->tally)
 			atomicAdd(&ws_tx__stats(tx)->commits, (unsigned long long)tx->tally);
+		if (WS_TM_STATS && tx->lost[0])
+			atomicAdd(&ws_tx__stats(tx)->aborts[WS_TM_READ_CONFLICT], (unsigned long long)tx->lost[0]);
+		if (WS_TM_STATS && tx->lost[1])
+			atomicAdd(&ws_tx__stats(tx)->aborts[WS_TM_WRITE_CONFLICT], (unsigned long long)tx->lost[1]);
 	}
 };
 
@@ -994,16 +1039,40 @@ WS_TX_STEP int ws_tx_again(struct ws_tx *tx)
 	return state == WS_TX_WAITING;
 }
 
+/* The lanes of a warp that come to a round together wait for each other at its end, so that an attempt has its warp to itself: what one does that has
+ * lost, or lets rounds pass, would else be done while another one has words that others want, and waits for it. Every lane comes to the end of
+ * its round, as an attempt waits for nobody. Returns those that are about to try. (H200, 128x128 and 2,112x128 threads: BANK with 8K accounts 362 to 397
+ * and 434 to 511, HASH-M 153 to 182, VACATION 54 to 109; but LIST 3.2 to 2.6. With words that are their own lock, which are held
+ * for two trips to memory, BANK is a tenth slower: those do not wait.) */
+WS_TX_FN unsigned ws_tx__gather(struct ws_tx *tx)
+{
+#if WS_TX_LANES
+	if (ws_tx__may_gather(tx)) {
+		unsigned here = __activemask(), together = __ballot_sync(here, !tx->words);
+
+		tx->lanes = tx->words ? 0 : together;
+		return __ballot_sync(here, !tx->skip) & tx->lanes;
+	}
+#else
+	(void)tx;
+#endif
+	return 0;
+}
+
 /* Whether this round is an attempt. */
 WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 {
+	unsigned others;
+
 	if (ws_tx__inside(tx))
 		return ws_tx_ok(tx);
+	others = ws_tx__gather(tx);
 	if (tx->skip) {
 		unsigned nap = WS_TX_ASKS_APART > 3 && tx->looks && !tx->watches ? WS_TX_NAP : 16, rounds = tx->skip < nap ? tx->skip : nap;
 
 		tx->skip -= rounds;
-		ws_tx__pause(rounds);
+		if (!others)
+			ws_tx__pause(rounds);
 		return 0;
 	}
 	if (tx->watches && ws_tx__goes_on_waiting(tx)) {
@@ -1033,6 +1102,8 @@ WS_TX_STEP void ws_tx_end(struct ws_tx *tx)
 		tx->depth--;
 	else if (ws_tx__inside(tx))
 		ws_tx__finish(tx);
+	else
+		ws_tx__wait_for_lanes(tx);
 }
 
 /* One attempt at a section, or a round in which the thread waits for its next one. The caller comes back, with the same work, until

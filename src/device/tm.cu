@@ -90,6 +90,7 @@ HELPER double __longlong_as_double(long long u) { return __builtin_bit_cast(doub
 /* What tm.cuh keeps as functions is added to the program by its name. */
 #define WS_TX_RARE SLOW
 #define WS_TM_ALWAYS_AMONG 1
+#define WS_TX_LANES 0                /* the ways out of plain code are any */
 #define WS_TM_SPARES 0               /* plain code says of no word that it has a value to spare */
 #define ws_tx__nobody_active __warpsafe_tm_nobody_active
 #define ws_tx__pop __warpsafe_tm_pop

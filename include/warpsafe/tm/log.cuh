@@ -121,8 +121,10 @@ struct ws_tx {
 	unsigned held;        /* the last word was written, but not yet in memory */
 	struct ws_tm_entry later[WS_TX_LATERS]; /* writes before that one that are not in memory either, newest first; where 0: none */
 	struct ws_tx_spare spare[WS_TX_SPARES]; /* newest first */
-	unsigned tallies, tally; /* whether commits are counted here first, and how many there were */
-	unsigned words;       /* whether it has ever taken one */
+	unsigned own;         /* a variable of one thread (WS_TX_VAR): what follows is used */
+	unsigned tally, lost[2]; /* commits, and aborts by conflicts at reads and at writes, which are told at the end */
+	unsigned lanes;       /* of the warp, that are in this round together; 0: each by itself */
+	unsigned words;       /* whether it has ever taken a word that is its own lock */
 	unsigned spilled;     /* words that are their own lock and in the log */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
