@@ -71,7 +71,7 @@ enum { COPY_WRITES, COPY_BY_OBJECT, COPY_READS, COPY_BOTH };
 HELPER u32 upto_of(u64 wait) { return (u32)(wait >> UPTO_AT); }
 HELPER u32 flavor_of(u64 wait) { return (u32)(wait >> FLAVOR_AT) & (SM90 ? 3 : 1); }
 HELPER bool is_by_object(u64 wait) { return flavor_of(wait) == WAIT_OBJECT; }
-HELPER u64 wait_at(u32 thread, u32 n) { return THREAD(thread, waits) + 8 * (n % WAITS); }
+HELPER u64 wait_at(u32 thread, u32 n) { return THREAD(thread, waits[n % WAITS]); }
 
 HELPER u64 load_wait(u32 thread, u32 n)
 {
@@ -111,7 +111,7 @@ HELPER void commit(u32 thread)
 {
 	u32 n = own_load32(THREAD(thread, ncommits));
 
-	own_store32(THREAD(thread, commits) + 4 * (n % COMMITS), next_number(thread));
+	own_store32(THREAD(thread, commits[n % COMMITS]), next_number(thread));
 	own_store32(THREAD(thread, ncommits), n + 1);
 }
 
@@ -122,7 +122,7 @@ HELPER void wait_for_groups(u32 thread, u32 n, u32 flavor)
 
 	n = n < COMMITS ? n : COMMITS - 1;
 	if (commits > n)
-		note_wait(thread, own_load32(THREAD(thread, commits) + 4 * ((commits - n - 1) % COMMITS)), flavor);
+		note_wait(thread, own_load32(THREAD(thread, commits[(commits - n - 1) % COMMITS])), flavor);
 }
 
 /* ---- is a copy before what the thread does now? ---- */

@@ -45,14 +45,14 @@ HELPER u32 verdict_of_product_wait(u64 wait, u32 block, u32 warp, u64 now)
 }
 
 /* By what this warp of the block knows. UNORDERED: complete, but not before what I do. */
-HELPER u32 product_of_warp(u64 state, u32 block, u32 warp, u32 bits, u64 now)
+HELPER u32 product_of_warp(u64 states, u32 block, u32 warp, u32 bits, u64 now)
 {
-	u32 newest = load32(OF_THREAD_AT(state, products)) + NEWER_PRODUCTS, n = load32(OF_THREAD_AT(state, product_waits));
+	u32 newest = load32(THREAD_IN(states, warp * 32, products)) + NEWER_PRODUCTS, n = load32(THREAD_IN(states, warp * 32, product_waits));
 	u32 number = newest - (newest - bits) % PRODUCT_NUMBERS, first = n > WAITS_OF_PRODUCTS ? n - WAITS_OF_PRODUCTS : 0, v;
 	u64 wait;
 
 	for (u32 k = first; k < n; k++) {
-		wait = load64(OF_THREAD_AT(state + (u64)sizeof(struct thread_state) * (k % WAITS_OF_PRODUCTS), product_wait));
+		wait = load64(THREAD_IN(states, warp * 32 + k % WAITS_OF_PRODUCTS, product_wait));
 		if (((u32)(wait >> PRODUCT_UPTO_AT) - 1 - number) & 0x8000)
 			continue;
 		v = verdict_of_product_wait(wait, block, warp, now);
@@ -66,9 +66,9 @@ HELPER u32 product_of_group(u32 block, u32 group, u32 bits, u64 now)
 	u32 least = IN_FLIGHT, v;
 
 	for (u32 warp = group * GROUP_WARPS; warp < (group + 1) * GROUP_WARPS && warp < BLOCK.nwarps; warp++) {
-		u64 state = block != BLOCK.block || has_state(warp * 32) ? state_of(block, warp * 32) : 0;
+		u64 states = block != BLOCK.block || has_state(warp * 32) ? states_of(block) : 0;
 
-		v = state ? product_of_warp(state, block, warp, bits, now) : block == BLOCK.block ? (u32)IN_FLIGHT : (u32)UNDECIDED;
+		v = states ? product_of_warp(states, block, warp, bits, now) : block == BLOCK.block ? (u32)IN_FLIGHT : (u32)UNDECIDED;
 		if (v == ORDERED)
 			return ORDERED;
 		least = v == UNDECIDED || least == UNDECIDED ? UNDECIDED : v == UNORDERED ? UNORDERED : least;

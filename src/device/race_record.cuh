@@ -128,7 +128,20 @@ struct thread_state {
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
 #define AGAIN (1ull << 63)       /* looked at more than once */
-#define THREAD(t, field) (BLOCK.threads + (u64)sizeof(struct thread_state) * (t) + __builtin_offsetof(struct thread_state, field))
+
+/* Where a thread has what lies that far behind the beginning of its state, from a block's states on. What the 32 threads of a warp have at
+ * one place of it lies side by side, in pieces of 8 bytes for the first two, and of 16: a warp that comes to it moves 256 or 512 bytes,
+ * not 32 sectors. */
+enum { PIECES_OF_16 = 16 };
+HELPER u64 place_of_thread(u32 thread, u32 offset)
+{
+	u32 piece = offset < PIECES_OF_16 ? 8 : 16;
+
+	return (u64)sizeof(struct thread_state) * (thread & ~31u) + 32 * (offset & ~(piece - 1)) + piece * (thread & 31) +
+	       (offset & (piece - 1));
+}
+#define THREAD_IN(states, t, field) ((states) + place_of_thread(t, __builtin_offsetof(struct thread_state, field)))
+#define THREAD(t, field) THREAD_IN(BLOCK.threads, t, field)
 
 /* Where copies may be of several kinds, their numbers have the kind in their low bits: see race_copy.cuh. */
 enum { COPY_STEP = SM90 ? 4 : 1, FIRST_COPY = COPY_STEP };

@@ -13,31 +13,29 @@
 #define WS_RACE_REMOTE_CUH
 
 /* ---- is an operation complete? ---- */
-/* Where the state of a thread of this block or of another one of the cluster is; 0 = it has none. */
-HELPER u64 state_of(u32 block, u32 thread)
+/* Where the states of the threads of this block or of another one of the cluster are; 0 = it has none. */
+HELPER u64 states_of(u32 block)
 {
-	u64 offset = (u64)sizeof(struct thread_state) * thread, cells;
 	u32 slot, bytes;
+	u64 cells;
 
 	if (block == BLOCK.block)
-		return BLOCK.threads + offset;
+		return BLOCK.threads;
 	slot = row_in_cluster(block).slot;
 	cells = cells_of_slot(slot, &bytes);
-	return slot ? cells + 4ull * bytes + offset : 0;
+	return slot ? cells + 4ull * bytes : 0;
 }
-
-#define OF_THREAD_AT(at, field) ((at) + __builtin_offsetof(struct thread_state, field))
 
 /* Who began it, and its number; false: not known, or it may be one long ago with the same bits. */
 HELPER bool find_operation(u64 entry, struct target *t)
 {
 	struct place o = beginning(segment_of(entry));
-	u64 state = state_of(o.block, o.warp * 32 + lane_of(entry));
-	u32 newest = state ? load32(OF_THREAD_AT(state, number)) | (COPY_STEP - 1) : 0;
+	u64 states = states_of(o.block);
+	u32 newest = states ? load32(THREAD_IN(states, o.warp * 32 + lane_of(entry), number)) | (COPY_STEP - 1) : 0;
 
 	t->at = (struct place){ BLOCK.grid, o.block | AGENT, o.warp, 0, newest - (newest - (u32)(entry >> SUB_AT)) % CELL_NUMBERS };
 	t->lane = lane_of(entry);
-	return state && newest < CELL_NUMBERS;
+	return states && newest < CELL_NUMBERS;
 }
 
 SLOW u32 __warpsafe_operation_verdict(u64 old, u64 now)
@@ -110,11 +108,11 @@ SLOW u32 __warpsafe_peer_proxy_verdict(u64 w, u64 now_is)
 {
 	struct place o = place_of(w), now = place_of(now_is);
 	struct row near = row_in_cluster(o.block);
-	u64 state = state_of(o.block, o.warp * 32 + lane_of(w));
+	u64 states = states_of(o.block);
 	u32 known = (u32)now_is & (NOW_ACQUIRED | NOW_UNKNOWN);
 
-	for (u32 k = 0; k < 2 && state; k++) {
-		u64 f = load64(OF_THREAD_AT(state, proxy[0]) + 8 * k);
+	for (u32 k = 0; k < 2 && states; k++) {
+		u64 f = load64(THREAD_IN(states, o.warp * 32 + lane_of(w), proxy[k]));
 
 		if (!f || f <= ((u64)o.epoch << 32 | o.sub))
 			continue;
