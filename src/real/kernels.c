@@ -14,7 +14,8 @@ struct ws_real_kernel {
 	char *name, *plain, *why;            /* why NULL: it can be checked */
 	char *unfollowed;                    /* but these accesses of it are not; NULL = all are */
 	atomic_ullong launches;
-	uint64_t told;                       /* of them; touched by the saving of the report alone */
+	atomic_ullong most_shared;           /* launches with more dynamic shared memory were not checked; 0 = there were none */
+	uint64_t told;                       /* of launches; touched by the saving of the report alone */
 	struct ws_real_times times;
 	struct ws_real_kernel *same_hash;
 };
@@ -350,6 +351,12 @@ void ws_real_launched(struct ws_real_kernel *k)
 		ws_keep_touch();
 }
 
+void ws_real_leaves_no_room(struct ws_real_kernel *k, uint64_t most)
+{
+	if (k)
+		atomic_store(&k->most_shared, most);
+}
+
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k)
 {
 	return &k->times;
@@ -375,6 +382,16 @@ static void tell_unfollowed(struct ws_report *r, const struct ws_real_kernel *k)
 	ws_buf_free(&b);
 }
 
+static void tell_no_room(struct ws_report *r, const struct ws_real_kernel *k, uint64_t most)
+{
+	struct ws_buf b = { 0 };
+
+	ws_buf_printf(&b, "some of its launches: those with more than %llu bytes of dynamic shared memory, which leave the checks' own "
+	              "1.8 KB no room", (unsigned long long)most);
+	ws_report_unchecked(r, k->plain, b.data);
+	ws_buf_free(&b);
+}
+
 void ws_real_gather(void *report)
 {
 	atomic_store(&news, false);
@@ -391,6 +408,8 @@ void ws_real_gather(void *report)
 			ws_report_unchecked(report, k->plain, k->why);
 		else if (k->unfollowed)
 			tell_unfollowed(report, k);
+		if (atomic_load(&k->most_shared))
+			tell_no_room(report, k, atomic_load(&k->most_shared));
 		k->told = n;
 	}
 	pthread_rwlock_unlock(&lock);

@@ -80,21 +80,26 @@ static bool allow(struct plain *p, unsigned dynamic)
 	return true;
 }
 
-void *ws_real_plain_of(const struct ws_real_launching *l)
+void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic)
 {
-	struct plain want = { .function = l->function }, *p;
+	struct plain want = { .function = function }, *p;
 	void *plain = NULL;
 
-	if (!l->kernel || l->kernel->why || !l->kernel->has_plain || ws_real.cuCtxGetCurrent(&want.context))
+	if (!kernel || kernel->why || !kernel->has_plain || ws_real.cuCtxGetCurrent(&want.context))
 		return NULL;
 	p = &looks[ws_hash(&want, offsetof(struct plain, plain)) % WS_COUNT(looks)];
 	pthread_mutex_lock(&lock);
-	if (p->function != l->function || p->context != want.context) {
-		look_up(&want, l->kernel->name);
+	if (p->function != function || p->context != want.context) {
+		look_up(&want, kernel->name);
 		*p = want;
 	}
-	if (p->plain && allow(p, l->dynamic))
+	if (p->plain && allow(p, dynamic))
 		plain = p->plain;
 	pthread_mutex_unlock(&lock);
 	return plain;
+}
+
+void *ws_real_plain_of(const struct ws_real_launching *l)
+{
+	return ws_real_plain_for(l->function, l->kernel, l->dynamic);
 }

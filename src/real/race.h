@@ -124,6 +124,10 @@ void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
 /* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);
+/* Has the driver launch a checked kernel with as much dynamic shared memory as a program may ask for without a word. */
+void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned dynamic);
+/* A checked kernel may be launched with all that there is beside the checks' own. */
+void ws_real_race_takes_all(void *function);
 void ws_real_race_shared_forget(void);                   /* handles of functions may come to mean others */
 /* With what to launch its probe, and itself when that has found nothing. false: neither is possible. */
 bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic, unsigned unit, unsigned *probe, unsigned *proved);
@@ -146,8 +150,12 @@ struct ws_real_launching {
 /* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its
  * probe); 0: not possible. */
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed);
-/* plain.c: the kernel without checks for such a launch, in the current context; NULL: there is none. */
+/* race_shared.c: a launch that leaves the checks' shared memory no room becomes one of l->plain, and that is told. */
+void ws_real_race_make_room(struct ws_real_launching *l);
+/* plain.c: the kernel without checks for such a launch, in the current context; NULL: there is none. dynamic: bytes of shared memory
+ * that it may be launched with from now on. */
 void *ws_real_plain_of(const struct ws_real_launching *l);
+void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */

@@ -12,6 +12,7 @@
 enum { SHARED_OF_BLOCK = 97, PROCESSORS = 16 };              /* CU_DEVICE_ATTRIBUTE_* */
 enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };         /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
+enum { MOST_OF_OURS = 2048 + 128 };      /* the checks' own, and what its alignment may take */
 
 /* What the driver says of launches of a function by the same number of threads, with the same dynamic shared memory. */
 struct shape {
@@ -52,10 +53,17 @@ static uint64_t resident(const struct shape *s, uint64_t dynamic)
 	return (uint64_t)blocks * device_attribute(PROCESSORS);
 }
 
-/* The driver lets a function have more than the usual only when it was told to. */
+/* The driver lets a function have more than the usual only when it was told to. What it may have is never made less: another
+ * thread may be about to launch it. */
 static bool allow(const struct shape *s, uint64_t size)
 {
-	return s->fixed + size <= USUAL_SHARED || !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
+	int may;
+
+	if (s->fixed + size <= USUAL_SHARED)
+		return true;
+	if (!ws_real.cuFuncGetAttribute(&may, MOST_DYNAMIC_SHARED, s->asked) && may >= 0 && (uint64_t)may >= size)
+		return true;
+	return !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
@@ -114,20 +122,76 @@ static bool means_something(const struct shape *s)
 	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || WS_RACE_IS_TOLD(s->dynamic);
 }
 
+static bool works(void *function, uint64_t threads)
+{
+	return function && ws_real_session() && ws_real_session()->checks && driver_has_all() && threads &&
+	       threads <= WS_RACE_MAX_THREADS;
+}
+
+static uint64_t threads_of(const unsigned block[3])
+{
+	return (uint64_t)block[0] * block[1] * block[2];
+}
+
+/* What the program may ask for without a word to the driver is, with the checks' own, more than that. */
+static void allow_usual(const struct shape *s)
+{
+	if (s->fixed && s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + MOST_OF_OURS)
+		allow(s, s->dynamic);
+}
+
+void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned dynamic)
+{
+	struct shape s;
+
+	if (!dynamic || !works(function, threads_of(block)))
+		return;
+	s = shape_of(function, (unsigned)threads_of(block), dynamic);
+	allow_usual(&s);
+}
+
+void ws_real_race_takes_all(void *function)
+{
+	enum { ANY = 32 };
+	struct shape s;
+
+	if (!works(function, ANY))
+		return;
+	s = shape_of(function, ANY, 0);
+	if (s.fixed && s.fixed < device_attribute(SHARED_OF_BLOCK))
+		allow(&s, device_attribute(SHARED_OF_BLOCK) - s.fixed);
+}
+
+void ws_real_race_make_room(struct ws_real_launching *l)
+{
+	struct shape s;
+	uint64_t most;
+
+	if (l->dynamic <= USUAL_SHARED || !l->kernel || l->kernel->why || !works(l->function, threads_of(l->block)))
+		return;
+	s = shape_of(l->function, (unsigned)threads_of(l->block), l->dynamic);
+	most = device_attribute(SHARED_OF_BLOCK);
+	if (!s.fixed || s.fixed + (uint64_t)l->dynamic <= most)
+		return;
+	l->plain = ws_real_plain_for(l->function, l->kernel, l->dynamic);
+	if (l->plain)
+		ws_real_leaves_no_room(ws_real_kernel_of(l->function), most - s.fixed);
+}
+
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative)
 {
-	uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2], threads = (uint64_t)block[0] * block[1] * block[2];
+	uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
 	struct shape s;
 	bool stay;
 
-	if (!function || !ws_real_session() || !ws_real_session()->checks || !driver_has_all() || !threads ||
-	    threads > WS_RACE_MAX_THREADS)
+	if (!works(function, threads_of(block)))
 		return dynamic;
-	s = shape_of(function, (unsigned)threads, dynamic);
+	s = shape_of(function, (unsigned)threads_of(block), dynamic);
 	stay = cooperative || (s.waits && blocks <= s.plain);
 	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s, s.size))
 		return (unsigned)s.size;
+	allow_usual(&s);
 	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
 }
 

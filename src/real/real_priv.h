@@ -141,6 +141,8 @@ struct ws_real_code *ws_real_code_of(void *function, void **module, bool *librar
 const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function);
 const char *ws_real_checked_name(const struct ws_real_kernel *k);    /* for people; NULL: it is not checked */
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
+/* A launch of it runs without checks, for they have room beside `most` bytes of dynamic shared memory. */
+void ws_real_leaves_no_room(struct ws_real_kernel *k, uint64_t most);
 /* Kernels without checks that stand beside those of a module or library (plain.c). */
 unsigned ws_real_plain_kernels(void *module);
 /* The address of a module's (or library's) variable in the current context, and its size. 0: there is none. */

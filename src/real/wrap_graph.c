@@ -30,6 +30,8 @@ static const void *with_arguments(const struct ws_real_kernel_params *from, bool
 	ws_real_arguments(a, function ? ws_real_checked_kernel_of(function) : NULL, copy->params, copy->extra);
 	copy->params = a->params;
 	copy->extra = a->extra;
+	if (function)
+		ws_real_race_usual_shared(function, copy->block, copy->shared);
 	return copy;
 }
 

@@ -139,8 +139,8 @@ bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
 }
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. k: what the pass for races
- * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with; NULL: it cannot be
- * given another. said: its parameter that is filled here; NULL: it has none. */
+ * says of it. with: what its checks ask for, whose `all` becomes the dynamic shared memory to launch it with, unless another kernel is
+ * to be launched already; NULL: it cannot be given another. said: its parameter that is filled here; NULL: it has none. */
 static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
@@ -164,7 +164,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		with->compared = compared;
 		with->record = form.record;
 		with->stream = stream;
-		with->all = ws_real_race_settled(l.gpu, with, &probe);
+		if (!with->plain)
+			with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
@@ -172,7 +173,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	if (probe)
 		with->all = ws_real_race_probed(l.gpu, with);
 	l.alike = with ? with->alike : NULL;
-	l.plain = with && with->plain;
+	l.plain = with && with->spared && with->plain;
 	if (compared)
 		*said = place;               /* not before: a probe is no launch of the program's */
 	return l;
@@ -209,6 +210,7 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
+	ws_real_race_make_room(&with);
 	l = about_to(f, k, stream, form, &with, a.said);
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
@@ -252,8 +254,10 @@ static const void *with_cells(void *f, const void *config, struct config *copy)
 		return NULL;
 	*copy = *(const struct config *)config;
 	for (unsigned n = 0; copy->attributes && n < copy->nattributes; n++) {
-		if (copy->attributes[n].id == CLUSTER)
+		if (copy->attributes[n].id == CLUSTER) {
+			ws_real_race_usual_shared(f, copy->block, copy->shared);
 			return config;
+		}
 		cooperative |= copy->attributes[n].id == COOPERATIVE && copy->attributes[n].value[0];
 	}
 	copy->shared = ws_real_race_shared(f, copy->grid, copy->block, copy->shared, cooperative);
@@ -307,6 +311,8 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
+	if (config)
+		ws_real_race_make_room(&with);
 	form.early = begins_early(config);
 	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
 	note_events(config, form.per_thread);
@@ -338,7 +344,10 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 
 	ws_real_arguments(&a, k, params, NULL);
 	with.params = a.params;
+	ws_real_race_make_room(&with);
 	l = about_to(f, k, stream, form, &with, a.said);
+	if (with.plain)
+		return launched(l, launch(with.plain, SHAPE, shared, stream, params));
 	return launched(l, launch(f, SHAPE, with.all, stream, a.params));
 }
 

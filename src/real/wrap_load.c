@@ -233,25 +233,32 @@ int ws_real_cuKernelGetFunction(void **out, void *kernel)
 	return e;
 }
 
-/* Dynamic shared memory that the checks leave no room for is refused here. */
-int ws_real_cuFuncSetAttribute(void *f, int attribute, int value)
-{
-	int e = ws_real.cuFuncSetAttribute(f, attribute, value);
+enum { MOST_DYNAMIC_SHARED = 8 };    /* CU_FUNC_ATTRIBUTE_* */
 
+/* Dynamic shared memory that the checks leave no room for is refused; the kernel as it is may have it, and is launched with it
+ * (ws_real_race_make_room). */
+static int attribute_set(void *f, int attribute, int value, int e)
+{
+	bool refused = e && attribute == MOST_DYNAMIC_SHARED && value > 0;
+
+	ws_real_plain_forget();
+	if (refused && ws_real_plain_for(f, ws_real_checked_kernel_of(f), (unsigned)value)) {
+		ws_real_race_takes_all(f);
+		return 0;
+	}
 	if (e)
 		ws_real_race_failed(ws_real_kernel_of(f), e);
-	ws_real_plain_forget();
 	return e;
+}
+
+int ws_real_cuFuncSetAttribute(void *f, int attribute, int value)
+{
+	return attribute_set(f, attribute, value, ws_real.cuFuncSetAttribute(f, attribute, value));
 }
 
 int ws_real_cuKernelSetAttribute(int attribute, int value, void *kernel, int device)
 {
-	int e = ws_real.cuKernelSetAttribute(attribute, value, kernel, device);
-
-	if (e)
-		ws_real_race_failed(ws_real_kernel_of(kernel), e);
-	ws_real_plain_forget();
-	return e;
+	return attribute_set(kernel, attribute, value, ws_real.cuKernelSetAttribute(attribute, value, kernel, device));
 }
 
 /* ---- the end of a context, and with it of its handles ---- */

@@ -141,6 +141,30 @@ const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f)
 	return label;
 }
 
+static bool is_dynamic(const struct ws_ptx_sym *s)
+{
+	return s && s->kind == WS_SYM_VAR && s->space == WS_SPACE_SHARED && s->linkage == WS_LINK_EXTERN;
+}
+
+bool ws_rw_names_dynamic(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		for (unsigned n = 0; n < f->insts[k].nops; n++)
+			if (is_dynamic(f->insts[k].ops[n].sym))
+				return true;
+	return false;
+}
+
+unsigned ws_rw_dynamic_align(const struct ws_ptx_module *m)
+{
+	unsigned align = 128;
+
+	for (uint32_t k = 0; k < m->nvars; k++)
+		if (is_dynamic(m->vars[k]) && m->vars[k]->align > align)
+			align = m->vars[k]->align;
+	return align;
+}
+
 bool ws_rw_plain(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	const char *text = p->m->text, *begin = text + f->off, *body = text + f->body_off + 1;

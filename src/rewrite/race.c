@@ -1247,6 +1247,15 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 }
 
 
+/* With all the shared memory that a block may have there is no room for that of the checks: such launches run the kernel as it is. */
+static void keep_spare(struct race *r, struct ws_ptx_func *f)
+{
+	struct ws_rw_kernel *kernel = kernel_of(r, f);
+
+	if (!kernel->plain && ws_rw_names_dynamic(f) && !ws_reach_calls_hooks(&r->reach, kernel))
+		kernel->plain = ws_rw_plain(r->p, f);
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
@@ -1276,6 +1285,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.calls = r->many || too_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
+	if (b.kernel)
+		keep_spare(r, f);
 	if (b.kernel)
 		kernel_of(r, f)->probe_waits = !b.copies && !leaves_shared(&b, list, n, needless) &&
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
@@ -1378,17 +1389,6 @@ static void leave_result(struct race *r)
 		}
 }
 
-/* Dynamic shared memory begins where the most aligned array of it wants it. */
-static unsigned dynamic_align(const struct ws_ptx_module *m)
-{
-	unsigned align = 128;
-
-	for (uint32_t k = 0; k < m->nvars; k++)
-		if (m->vars[k]->space == WS_SPACE_SHARED && m->vars[k]->linkage == WS_LINK_EXTERN && m->vars[k]->align > align)
-			align = m->vars[k]->align;
-	return align;
-}
-
 /* A swizzled tile of a tensor begins at a multiple of so many bytes. Dynamic shared memory, where a program puts it without asking for
  * more than 16, is moved by a multiple of that. */
 enum { TILE_BYTES = 1024 };
@@ -1404,7 +1404,7 @@ static void declare(struct race *r)
 	ws_rw_declare(r->p, ".weak .const .align 8 .b8 %s[%u];", out->race, (unsigned)sizeof(struct ws_race_device));
 	ws_rw_declare(r->p, ".const .align 4 .u32 __warpsafe_module = %u;", out->module);
 	ws_rw_declare(r->p, ".shared .align 128 .b8 __warpsafe_block[%u];", r->tensor ? 2u * TILE_BYTES : WS_RACE_BLOCK_BYTES);
-	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", dynamic_align(r->reach.m));
+	ws_rw_declare(r->p, ".extern .shared .align %u .b8 __warpsafe_dynamic[];", ws_rw_dynamic_align(r->reach.m));
 }
 
 static bool has_arrive(const struct race *r)

@@ -418,6 +418,14 @@ bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k)
 	return false;
 }
 
+bool ws_reach_calls_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	for (uint32_t n = 0; n < reach->m->nfuncs; n++)
+		if (reach->m->funcs[n] != k->func && bit(k->reach, n) && reach->funcs[n].hooks)
+			return true;
+	return false;
+}
+
 void ws_reach_free(struct ws_reach *reach)
 {
 	for (uint32_t n = 0; n < reach->m->nfuncs; n++)

@@ -51,6 +51,7 @@ unsigned ws_reach_has(const struct ws_reach *reach, const struct ws_rw_kernel *k
 bool ws_reach_is_cluster_barrier(const struct ws_ptx_inst *i, bool *wait);
 /* Can the kernel come to a function with hooks? */
 bool ws_reach_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k);
+bool ws_reach_calls_hooks(const struct ws_reach *reach, const struct ws_rw_kernel *k);     /* ... other than the kernel itself? */
 void ws_reach_free(struct ws_reach *reach);
 
 #endif

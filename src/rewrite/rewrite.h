@@ -94,7 +94,7 @@ struct ws_rw_kernel {
 	/* What its entry computes to decide that no access of a launch needs a check, for the host to do the same beforehand
 	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
 	const char *decides;
-	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches of which the host knows that they need none */
+	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;
 };
@@ -151,8 +151,10 @@ const char *ws_rw_register(struct ws_pass *p, struct ws_ptx_func *f, enum ws_typ
 /* Writes the code of a function, as it was, a second time behind what it becomes: a label at its beginning, for code of
  * the entry to jump to. NULL: not possible, for it calls functions or has tables of branches. */
 const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f);
-/* Adds the kernel, of which there is such a copy, once more as it is, by the name WS_RW_PLAIN and its own. */
+/* Adds the kernel once more as it is, by the name WS_RW_PLAIN and its own. */
 bool ws_rw_plain(struct ws_pass *p, struct ws_ptx_func *f);
+bool ws_rw_names_dynamic(const struct ws_ptx_func *f);   /* dynamic shared memory */
+unsigned ws_rw_dynamic_align(const struct ws_ptx_module *m);     /* it begins where its most aligned array wants it; at least 128 */
 /* How many registers of 32 bits a function has in use at once. */
 unsigned ws_rw_pressure(struct ws_ptx_func *f);
 struct ws_rw_site *ws_rw_new_site(struct ws_pass *p);

@@ -20,6 +20,7 @@ int cuLibraryGetKernel(void **, void *, const char *);
 int cuStreamCreate(void **, unsigned), cuMemHostAlloc(void **, size_t, unsigned), cuMemcpy2DAsync_v2(const void *, void *);
 int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *), cuMemsetD32Async(uint64_t, unsigned, size_t, void *);
 int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *), cuMemsetD2D8Async(uint64_t, size_t, unsigned char, size_t, size_t, void *);
+int cuFuncSetAttribute(void *, int, int), cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 
 static const char racy[] =
@@ -35,7 +36,19 @@ static const char racy[] =
 	"\t// and.b32 %r5, %r4, 1; xor.b32 %r5, %r5, 1; mad.lo.u32 %r5, %r5, 64, %r1; mad.wide.u32 %rd7, %r5, 4, %rd1; st.global.u32 [%rd7], %r5;\n"
 	"\t// SPIN: red.global.add.u32 [%rd1+2048], 1; bra SPIN;\n"
 	"\tret;\n}\n";
+/* ... in shared memory as long as the launch says. */
+static const char dynamic[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n.extern .shared .align 16 .b8 m[];\n"
+	".visible .entry exchange(.param .u64 p)\n{\n\t.reg .b32 %r<8>;\n\t.reg .b64 %rd<8>;\n"
+	"\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tmov.u64 %rd3, m;\n\tadd.s64 %rd4, %rd3, %rd2;\n"
+	"\tst.shared.u32 [%rd4], %r1;\n"
+	"\t// bar.sync 0;\n"
+	"\txor.b32 %r2, %r1, 32;\n\tmul.wide.u32 %rd5, %r2, 4;\n\tadd.s64 %rd6, %rd3, %rd5;\n\tld.shared.u32 %r3, [%rd6];\n"
+	"\tld.param.u64 %rd1, [p];\n\tadd.s64 %rd7, %rd1, %rd2;\n\tst.global.u32 [%rd7], %r3;\n"
+	"\tret;\n}\n";
 static char text[sizeof racy];
+_Static_assert(sizeof dynamic <= sizeof racy, "it has room");
+static unsigned bytes;       /* of that */
 static void *context, *module, *function;
 static uint64_t memory;
 
@@ -52,7 +65,7 @@ static void launch_blocks(void *f, unsigned blocks, void *stream)
 {
 	void *params[] = { &memory };
 
-	DO(cuLaunchKernel(f, blocks, 1, 1, 64, 1, 1, 0, stream, params, NULL));
+	DO(cuLaunchKernel(f, blocks, 1, 1, 64, 1, 1, bytes, stream, params, NULL));
 }
 
 static void launch(void *f, void *stream)
@@ -252,7 +265,45 @@ static void into(void)
 	DO(cuCtxSynchronize());
 }
 
+/* One block, for the words that it writes are the same in all. */
+static void with_shared(unsigned most, unsigned some)
+{
+	unsigned first;
+
+	enter();
+	load();
+	if (most)
+		DO(cuFuncSetAttribute(function, 8, (int)most));
+	bytes = some;
+	launch_blocks(function, 1, NULL);
+	DO(cuMemcpyDtoH_v2(&first, memory, sizeof first));
+	printf("thread %u\n", first);
+}
+
+static void usual(void)      /* all that a launch may have without a word */
+{
+	with_shared(0, 48 << 10);
+}
+
+static void unusual(void)    /* and more than that: the driver refuses it */
+{
+	enter();
+	load();
+	printf("refused: %d\n", cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, (48 << 10) + 4096, NULL, (void *[]){ &memory }, NULL));
+}
+
+static void more(void)       /* less than what it asked for */
+{
+	with_shared(227 << 10, 100 << 10);
+}
+
+static void full(void)       /* all that there is */
+{
+	with_shared(227 << 10, 227 << 10);
+}
+
 static const struct { const char *name; void (*go)(void); } ways[] = {
+	{ "usual", usual }, { "unusual", unusual }, { "more", more }, { "full", full },
 	{ "once", once }, { "fails", fails }, { "many", many }, { "contexts", contexts }, { "primary", primary }, { "library", library },
 	{ "reload", reload }, { "terminated", terminated }, { "killed", killed }, { "running", running },
 	{ "left", left }, { "grows", grows }, { "four", four }, { "beside", beside }, { "into", into },
@@ -260,7 +311,12 @@ static const struct { const char *name; void (*go)(void); } ways[] = {
 
 int main(int argc, char **argv)
 {
-	memcpy(text, racy, sizeof racy);
+	static const char *const dynamic_ways = "usual unusual more full";
+
+	if (argc > 1 && strstr(dynamic_ways, argv[1]))
+		memcpy(text, dynamic, sizeof dynamic);
+	else
+		memcpy(text, racy, sizeof racy);
 	if (argc > 2 && strcmp(argv[2], "fine") == 0)
 		memcpy(strstr(text, "// bar.sync"), "bar.sync 0;//", 13);
 	if (argc > 3 && strcmp(argv[3], "global") == 0)

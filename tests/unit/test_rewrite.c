@@ -942,6 +942,31 @@ static void race_keeps_a_copy_for_launches_without_checks(void **state)
 	finish(&w);
 }
 
+/* Launches with all the shared memory that there is have no room for the checks': the kernel as it is has to be there. */
+static void race_keeps_kernels_that_leave_no_room(void **state)
+{
+	static const struct { const char *name, *body; bool plain; } rows[] = {
+		{ "dynamic", "ld.shared.u32 %r1, [d]; st.shared.u32 [%r1], 1;", true },
+		{ "static", "ld.shared.u32 %r1, [s]; st.shared.u32 [%r1], 1;", false },
+		{ "with hooks in what it calls", "mov.u32 %r1, d; call f, ();", false },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++) {
+		struct ws_buf text = { 0 }, out = { 0 };
+		struct work w;
+
+		ws_buf_printf(&text, HEAD ".extern .shared .align 4 .b8 d[];\n.shared .u32 s[2];\n.func f() { st.shared.u32 [s], 1; ret; }\n"
+		              ".entry k() { .reg .u32 %%r<3>; %s ret; }\n", rows[k].body);
+		begin_race(&w, text.data, true);
+		assert_int_equal(ws_rewrite_result(w.m)->kernels[0].plain, rows[k].plain);
+		ws_ptx_print(w.m, &out);
+		assert_true(!strstr(out.data, ".entry __warpsafe_plain_k()") != rows[k].plain);
+		ws_buf_free(&text);
+		ws_buf_free(&out);
+		finish(&w);
+	}
+}
+
 /* A count that is the number of threads which the kernel requires is all of them. */
 static void race_knows_required_block_sizes(void **state)
 {
@@ -1435,6 +1460,7 @@ int main(void)
 		cmocka_unit_test(race_follows_clusters), cmocka_unit_test(race_follows_bulk_copies), cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(warps_come_together_where_they_must),
 		cmocka_unit_test(race_keeps_a_copy_for_launches_without_checks),
+		cmocka_unit_test(race_keeps_kernels_that_leave_no_room),
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
