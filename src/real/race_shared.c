@@ -53,17 +53,19 @@ static uint64_t resident(const struct shape *s, uint64_t dynamic)
 	return (uint64_t)blocks * device_attribute(PROCESSORS);
 }
 
+static bool is_allowed(const struct shape *s, uint64_t size)
+{
+	int may;
+
+	return !ws_real.cuFuncGetAttribute(&may, MOST_DYNAMIC_SHARED, s->asked) && may >= 0 && (uint64_t)may >= size;
+}
+
 /* The driver lets a function have more than the usual only when it was told to. What it may have is never made less: another
  * thread may be about to launch it. */
 static bool allow(const struct shape *s, uint64_t size)
 {
-	int may;
-
-	if (s->fixed + size <= USUAL_SHARED)
-		return true;
-	if (!ws_real.cuFuncGetAttribute(&may, MOST_DYNAMIC_SHARED, s->asked) && may >= 0 && (uint64_t)may >= size)
-		return true;
-	return !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
+	return s->fixed + size <= USUAL_SHARED || is_allowed(s, size) ||
+	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
@@ -171,8 +173,8 @@ void ws_real_race_make_room(struct ws_real_launching *l)
 		return;
 	s = shape_of(l->function, (unsigned)threads_of(l->block), l->dynamic);
 	most = device_attribute(SHARED_OF_BLOCK);
-	if (!s.fixed || s.fixed + (uint64_t)l->dynamic <= most)
-		return;
+	if (!s.fixed || s.fixed + (uint64_t)l->dynamic <= most || !is_allowed(&s, most - s.fixed))
+		return;                      /* it has room, or the program has not asked for it: the driver refuses */
 	l->plain = ws_real_plain_for(l->function, l->kernel, l->dynamic);
 	if (l->plain)
 		ws_real_leaves_no_room(ws_real_kernel_of(l->function), most - s.fixed);

@@ -289,7 +289,8 @@ static void unusual(void)    /* and more than that: the driver refuses it */
 {
 	enter();
 	load();
-	printf("refused: %d\n", cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, (48 << 10) + 4096, NULL, (void *[]){ &memory }, NULL));
+	for (unsigned kb = 52; kb < 300; kb += 175)
+		printf("refused: %d\n", cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, kb << 10, NULL, (void *[]){ &memory }, NULL));
 }
 
 static void more(void)       /* less than what it asked for */
