@@ -24,6 +24,7 @@ struct ws_options {
 	uint64_t shadow_limit;       /* bytes */
 	/* real GPU */
 	uint64_t cache_limit;        /* bytes of compiled kernels kept on disk; 0 = none */
+	const char *compile;         /* "auto", "driver", "ptxas" */
 	/* transactions */
 	const char *tm_engine;       /* "pstm" */
 	uint32_t tm_granule;         /* bytes */

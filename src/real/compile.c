@@ -1,4 +1,4 @@
-/* compile.c - PTX to machine code with the driver's own compiler and linker, kept in the cache. */
+/* compile.c - PTX to machine code with the driver's own compiler and linker, or as a whole with a toolkit's, kept in the cache. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "real/cache.h"
+#include "real/ptxas.h"
 #include "real/real_priv.h"
 
 /* ---- options of the driver's compiler ---- */
@@ -162,14 +163,93 @@ static bool run_linker(const struct ws_real_image *i, const struct options *o, v
 	return fine;
 }
 
-/* ---- the cache ---- */
-/* All that the machine code depends on. The text is that after rewriting: what a pass does to it is in it. */
-static struct ws_cache_key *key_of(const struct ws_real_image *i, uint32_t cc, const struct options *o)
+/* ---- as a whole ---- */
+/* Bytes of text that a toolkit's compiler is given where nobody has asked for it, some 10 seconds of its time; and how long it may take. */
+enum { MUCH_WORK = 4 << 20 };
+#define MOST_NS 600000000000ull
+
+/* Why a module stays the driver's, with --stats. */
+static void tell_driver(const char *why)
 {
+	if (ws_real_session()->options.stats)
+		ws_real_tell("compiled by the driver, not as a whole: %s", why);
+}
+
+/* The simulated GPU plays the driver in tests; it takes no machine code. */
+static bool is_simulated(void)
+{
+	static const char its[] = "warpsafe simulated";
+	char name[256] = "";
+
+	return ws_real.cuDeviceGetName && !ws_real.cuDeviceGetName(name, sizeof name, 0) && !strncmp(name, its, strlen(its));
+}
+
+static bool pays(const struct ws_real_table *t, size_t *kernels)
+{
+	bool orders = false;
+
+	for (uint32_t k = 0; k < t->nkernels; k++) {
+		*kernels += !t->kernels[k].why;
+		orders |= !t->kernels[k].why && t->kernels[k].orders;
+	}
+	return orders;
+}
+
+/* The toolkit's compiler, for a module that it compiles as a whole: functions of releases and acquires gain by it, and of modules that are
+ * linked with others nothing is whole. The caller frees it. NULL: it is the driver's. */
+static char *whole_by(const struct ws_real_image *i, const struct options *o)
+{
+	const char *choice = ws_real_session()->options.compile;
+	bool asked = !strcmp(choice, "ptxas");
+	size_t kernels = 0;
+	char *path;
+
+	if (!strcmp(choice, "driver") || i->n != 1 || !i->parts->text || !i->parts->table || is_simulated())
+		return NULL;
+	if (!pays(i->parts->table, &kernels) && !asked)
+		return NULL;
+	if (o->n)
+		return tell_driver("the program gives options for its code"), NULL;
+	if (!asked && ws_ptxas_work(i->parts->text, kernels) > MUCH_WORK)
+		return tell_driver("it would take long (--compile=ptxas does it)"), NULL;
+	path = ws_ptxas_find();
+	if (!path)
+		tell_driver("there is no ptxas");
+	return path;
+}
+
+static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t cc, void **cubin, size_t *len)
+{
+	struct ws_ptxas_job j = { .path = path, .text = i->parts->text, .len = i->parts->len, .cc = cc, .limit_ns = MOST_NS };
+	uint64_t start = ws_monotonic_ns();
+	struct ws_buf why = { 0 };
+	bool fine;
+
+	if (!ws_real.cuDriverGetVersion || ws_real.cuDriverGetVersion(&j.driver))
+		return false;
+	fine = ws_ptxas_compile(&j, cubin, len, &why);
+	if (!fine)
+		tell_driver(why.data);
+	ws_buf_free(&why);
+	ws_real_count(WS_FIG_COMPILE_NS, ws_monotonic_ns() - start);
+	ws_real_count(WS_FIG_COMPILED, fine);
+	ws_real_count(WS_FIG_WHOLE, fine);
+	return fine;
+}
+
+/* ---- the cache ---- */
+/* All that the machine code depends on. The text is that after rewriting: what a pass does to it is in it. whole: the compiler that it
+ * is for, or NULL; what the driver made where that failed is kept as its own, too. */
+static struct ws_cache_key *key_of(const struct ws_real_image *i, uint32_t cc, const struct options *o, const char *whole)
+{
+	char *mark = whole ? ws_ptxas_mark(whole) : NULL;
 	struct ws_cache_key *k = ws_cache_key_new();
 	char name[256] = "";
 	int version = 0;
 
+	if (k && mark)
+		ws_cache_key_add(k, mark, strlen(mark));
+	free(mark);
 	if (!k)
 		return NULL;
 	if (ws_real.cuDriverGetVersion)
@@ -212,6 +292,7 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 	struct options o = { 0 };
 	char *folder = limit ? ws_cache_folder() : NULL;
 	struct ws_cache_key *k;
+	char *whole;
 	bool fine;
 
 	for (unsigned n = 0; jit && jit->options && jit->values && n < jit->n; n++)
@@ -219,19 +300,21 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 			add_option(&o, jit->options[n], (void *)jit->values[n]);
 	if (limit && !folder)
 		tell_once(NULL, "neither XDG_CACHE_HOME nor HOME leads to a folder that can be written");
-	k = folder ? key_of(i, cc, &o) : NULL;
+	whole = whole_by(i, &o);
+	k = folder ? key_of(i, cc, &o, whole) : NULL;
 	*cubin = k ? ws_cache_get(folder, k, len) : NULL;
 	fine = *cubin;
 	if (fine) {
 		ws_real_count(WS_FIG_CACHED, 1);
 	} else {
-		fine = run_linker(i, &o, cubin, len, why);
+		fine = (whole && run_ptxas(whole, i, cc, cubin, len)) || run_linker(i, &o, cubin, len, why);
 		if (fine && k)
 			keep(folder, k, *cubin, *len, limit);
 	}
 	if (fine && ws_real_session()->checks)
 		ws_real_keep_together(*cubin, *len);
 	ws_cache_key_free(k);
+	free(whole);
 	free(folder);
 	return fine;
 }

@@ -44,6 +44,8 @@ static void tell_stats(void)
 	ws_real_tell("modules loaded: %llu; rewritten: %llu (%.3f s); compiled: %llu (%.3f s); from the cache: %llu",
 	             f[WS_FIG_LOOKED], f[WS_FIG_REWRITTEN], (double)f[WS_FIG_REWRITE_NS] * 1e-9, f[WS_FIG_COMPILED],
 	             (double)f[WS_FIG_COMPILE_NS] * 1e-9, f[WS_FIG_CACHED]);
+	if (f[WS_FIG_WHOLE])
+		ws_real_tell("compiled as a whole, by ptxas: %llu", f[WS_FIG_WHOLE]);
 	if (f[WS_FIG_SILENT])
 		ws_real_tell("launches of which the host has found that they need no checks: %llu", f[WS_FIG_SILENT]);
 	if (f[WS_FIG_ALIKE])
