@@ -7,6 +7,7 @@
 #include "rewrite/ahead.h"
 #include "rewrite/async.h"
 #include "rewrite/heard.h"
+#include "rewrite/length.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
 #include "rewrite/ranges.h"
@@ -1201,41 +1202,6 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	return call_enter(b);
 }
 
-/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on
- * an H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for
- * sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
-static bool too_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
-{
-	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
-	uint32_t bytes = 0;
-
-	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
-			bytes += list[k].space == WS_SPACE_SHARED ? SHARED : list[k].space == WS_SPACE_GLOBAL ? GLOBAL : 0;
-	for (uint32_t k = 0; k < f->ninsts; k++)
-		bytes += f->insts[k].op == WS_OP_bar || f->insts[k].op == WS_OP_barrier ? BARRIER : 0;
-	return bytes > MOST;
-}
-
-/* The driver's compiler takes about half a second for a megabyte of PTX, of which a check at its place is 2 to 5 KB, and a
- * probe as much as the kernel: a module of hundreds of kernels shall not take ten times as long as without. *of_few: they are those of
- * a few long kernels, whose probes have calls, too. */
-static bool has_many_checks(const struct race *r, bool *of_few)
-{
-	enum { MANY = 1000, FEW = 8 };
-	uint32_t checks = 0, n;
-
-	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
-		struct ws_ptx_func *f = r->reach.m->funcs[k];
-		const struct ws_rw_access *list = r->reach.funcs[f->sym->index].hooks ? ws_rw_accesses(f, &n) : NULL;
-
-		for (uint32_t i = 0; list && i < n; i++)
-			checks += list[i].rw_class == WS_RW_CHECK;
-	}
-	*of_few = r->reach.nkernels <= FEW;
-	return checks > MANY;
-}
-
 /* The proofs know nothing of asynchronous copies, mbarrier objects and clusters. */
 static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 {
@@ -1282,7 +1248,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done = add_probe(&b, list, n);
 	if (b.copies && r->probes)
 		done = add_probe(&b, ws_rw_with_copies(f, list, n, 0), n);
-	b.calls = r->many || too_long(f, list, n, needless);
+	b.calls = r->many || ws_length_is_long(f, list, n, needless);
 	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
 	if (b.kernel)
@@ -1450,7 +1416,7 @@ static bool rewrite(struct race *r)
 	r->arrives = has_arrive(r);
 	r->splits = any_has(r, WS_REACH_SPLIT);  /* for all blocks must count the same barriers */
 	find_ordering(r);
-	r->many = has_many_checks(r, &r->probes);
+	r->many = ws_length_many_checks(&r->reach, &r->probes);
 	r->probes |= !r->many;
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)
 		if (r->reach.kernels[k].why && !enter_off(r, &r->reach.kernels[k]))

@@ -53,6 +53,7 @@ struct ws_ranges {
 	unsigned ngroups, nwriting;      /* those that write come first */
 	size_t duties_of_writes;
 	bool unknown_reads;              /* there are reads without bounds */
+	bool unseen;                     /* there are writes that no pass follows: no check knows of them */
 	const struct ws_ptx_sym *called[MOST_CALLED];    /* variables that called functions read */
 	unsigned ncalled;
 	uint32_t widest;                 /* bytes of a read */
@@ -99,7 +100,7 @@ static bool may_be_global(const struct ws_rw_access *a)
 	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
 }
 
-/* wmma.load and wmma.store are one operation. */
+/* What has no check enters nothing for others to find, so no proof needs to know where it writes. wmma.load and wmma.store are one operation. */
 static bool writes_unseen(const struct ws_ptx_func *f, const struct ws_rw_access *a)
 {
 	if (a->inst->op == WS_OP_wmma && ws_ptx_says(f, a->inst, ".load"))
@@ -143,9 +144,11 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 		if (f == k->func || f->declared_only || !ws_rw_reaches(k, f))
 			continue;
 		list = ws_rw_accesses(f, &n);
-		for (uint32_t i = 0; i < n; i++)
-			if (writes_unseen(f, &list[i]) || (may_be_global(&list[i]) && list[i].kind != WS_RW_READ))
+		for (uint32_t i = 0; i < n; i++) {
+			g->unseen |= writes_unseen(f, &list[i]);
+			if (may_be_global(&list[i]) && list[i].kind != WS_RW_READ)
 				return false;
+		}
 		note_reads(g, f, list, n);
 	}
 	return true;
@@ -547,8 +550,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	struct sum s;
 
 	for (uint32_t k = 0; k < n; k++) {
-		if (writes_unseen(g->v.f, &list[k]))
-			return false;
+		g->unseen |= writes_unseen(g->v.f, &list[k]);
 		if (!to_be_proved(g, &list[k]) || list[k].kind == WS_RW_READ ||
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
@@ -1257,7 +1259,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 		return NULL;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		needless[i].skip |= !g->nwriting && g->how[list[i].inst->index] != CHECKED;
+		needless[i].skip |= !g->nwriting && !g->unseen && g->how[list[i].inst->index] != CHECKED;
 		g->widest = needless[i].four && g->widest < OF_FOUR ? OF_FOUR : g->widest;
 	}
 	if (!leave_out_many(g)) {
@@ -1265,7 +1267,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 		return NULL;
 	}
 	own = may_own(g);
-	all = (g->nwriting ? own : shared || proved) && calls_nothing(reach, k) &&
+	all = (g->nwriting ? own : shared || proved || g->unseen) && calls_nothing(reach, k) &&
 	      may_be_silent(g, list, n, needless, shared, proved, &silence);
 	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g, own))))
 		write_entry(g, own && g->nwriting, all ? &silence : NULL);
@@ -1358,7 +1360,9 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
 	if (!decided && !read)
 		return NULL;
 	label = ws_code_label(c);
-	if (read && !g->nwriting)
+	if (read && !g->nwriting && g->unseen && g->p->alone)      /* other launches may write there */
+		ws_code_add(c, "@%s bra %s;", g->p->alone, label);
+	else if (read && !g->nwriting)
 		ws_code_add(c, "bra %s;", label);
 	else if (decided)
 		ws_code_add(c, "@%s bra %s;", decided, label);

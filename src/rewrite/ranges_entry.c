@@ -508,7 +508,7 @@ void ws_entry_unless(struct entry *e, const struct rare *r)
  * least what the digits before it can come to, and extent more: as in any number system. Each of the six coordinates of a
  * thread must be in a digit, or there is only one of it, or it is pinned to one number (ranges_pin.c). Threads whose counters begin
  * apart, and less than a step apart in all, never come to each other's values. */
-enum { MOST_DIGITS = 6, COORDINATES = 6, DEEPEST = 4 };
+enum { MOST_DIGITS = 12, COORDINATES = 6, DEEPEST = 4 };
 
 struct digit { uint32_t leaf; struct sum weight; };
 
@@ -563,9 +563,11 @@ static bool before(const struct values *v, const struct digit *a, const struct d
 {
 	const struct term *x = &a->weight.t[a->weight.n - 1], *y = &b->weight.t[b->weight.n - 1];
 
+	if (params_in(v, x) != params_in(v, y))
+		return params_in(v, x) < params_in(v, y);
 	if (x->n != y->n)
 		return x->n < y->n;
-	return amount(x->factor) != amount(y->factor) ? amount(x->factor) < amount(y->factor) : params_in(v, x) < params_in(v, y);
+	return amount(x->factor) < amount(y->factor);
 }
 
 /* What counts the rounds of a loop goes on by its step in each. */
@@ -710,13 +712,15 @@ static int64_t odd_factor(const struct values *v, const struct sum *s)
 	return a;
 }
 
-/* Is it the only digit that can tell threads apart? */
+/* Is it the only digit that can tell threads apart? Low bits of what is no multiple may be a part of more (ranges_fields.c). */
 static bool tells_alone(const struct entry *e, const struct digit *list, unsigned n, const struct leaf *l)
 {
+	if (l->kind != LEAF_REMAINDER || (l->step->n == 1 && !l->step->t[0].n && odd_factor(e->v, l->of[0]) == 1))
+		return false;
 	for (unsigned k = 0; k < n; k++)
 		if (&e->v->leaves[list[k].leaf] != l && !each_thread_has_all(&e->v->leaves[list[k].leaf]))
 			return false;
-	return l->kind == LEAF_REMAINDER && l->k && !(e->pins && e->pins->n);
+	return l->k && !(e->pins && e->pins->n);
 }
 
 /* What is left of y times an odd number, plus one number of the launch, by a power of 2: it is another one for each y, if there
@@ -758,9 +762,25 @@ static struct num numbers_of(struct entry *e, struct leaf *l)
 	return n;
 }
 
+/* A digit that is one number in this launch tells nobody apart, and may have any weight. */
+static void demand_weight(struct entry *e, struct num weight, struct num span, struct num numbers)
+{
+	const char *one;
+
+	if (!numbers.reg) {
+		demand(e, weight, "ge", span);
+		return;
+	}
+	one = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.s64 %s, %s, 0;", one, numbers.reg);
+	ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", one, weight.reg ? weight.reg : ws_entry_register(e, &weight),
+		    ws_entry_text(e, &span), one);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, one);
+}
+
 static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
-	struct num weight;
+	struct num weight, numbers;
 	struct digit list[MOST_DIGITS];
 	unsigned n;
 
@@ -770,10 +790,11 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 
 		leaf(e, l);
 		weight = weight_of(e, &list[k]);
-		demand(e, weight, "ge", span);
+		numbers = numbers_of(e, l);
+		demand_weight(e, weight, span, numbers);
 		weight.negative = false;
 		if (k + 1 < n)
-			span = ws_entry_add(e, span, multiply(e, weight, numbers_of(e, l)));
+			span = ws_entry_add(e, span, multiply(e, weight, numbers));
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
@@ -782,6 +803,8 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 			apart_by_remainder(e, l, covered);
 		if (goes_on(l))
 			counters_apart(e, l);
+		if (is_part(l) && e->nparts < MOST_PARTS)
+			e->parts[e->nparts++] = list[k].leaf;
 	}
 }
 
@@ -803,6 +826,25 @@ static void add_pins(struct entry *e, const struct pins *pins, unsigned *covered
 	for (unsigned k = 0; pins && k < pins->n; k++)
 		if (coordinates_of(e->v, &pins->zero[k]) & ~*covered && ws_can_be_apart(e->v, &pins->zero[k]))
 			apart(e, &pins->zero[k], ws_entry_number(1), covered);
+}
+
+/* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. */
+static void add_parts(struct entry *e, unsigned *covered)
+{
+	for (unsigned k = 0; k < e->nparts; k++) {
+		struct num lo, hi;
+		struct sum of;
+		unsigned bits = ws_fields_cover(e, &e->v->leaves[e->parts[k]], &of);
+
+		if (!bits || !(coordinates_of(e->v, &of) & ~*covered) || ws_sum_in_time(e->v, &of) || !ws_can_be_apart(e->v, &of))
+			continue;
+		ws_entry_bounds(e, &of, &lo, &hi);
+		if (bits < SUM_BITS) {
+			demand_between(e, lo, 0, INT64_MAX);
+			demand_between(e, hi, INT64_MIN, ((int64_t)1 << bits) - 1);
+		}
+		apart(e, &of, ws_entry_number(1), covered);
+	}
 }
 
 /* The remainder of a coordinate alone is pinned, `if (x % 32 == 0)`: who comes to it has the same one, in a block that is no wider. */
@@ -830,8 +872,10 @@ static void apart_by(struct entry *e, const struct sum *s, struct num extent, un
 {
 	unsigned covered = 0;
 
+	e->nparts = 0;
 	apart(e, s, extent, &covered);
 	add_pins(e, e->pins, &covered);
+	add_parts(e, &covered);
 	for (unsigned k = first; k < coordinates; k++) {
 		struct num size;
 

@@ -236,11 +236,14 @@ const char *ws_final_starts_at_zero(struct ws_code *c, const struct leaf *counte
 /* ---- ranges_entry.c: code at the entry ---- */
 struct known { struct sum sum; struct num lo, hi; };
 
+enum { MOST_PARTS = 16 };
 struct entry {
 	struct values *v;
 	struct ws_code *c;
 	const char *ok;                  /* predicate: what is assumed holds in this launch */
 	const struct pins *pins;         /* of the threads that are to be apart; NULL = none */
+	uint32_t parts[MOST_PARTS];      /* leaves that are parts of numbers, and the same in threads that are not apart so far */
+	unsigned nparts;
 	struct known *known;             /* computed already; the caller frees it */
 	size_t nknown, known_cap;
 };
@@ -277,6 +280,10 @@ bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */
 /* `apart` becomes true if no thread has bytes of a that a thread of another block has of b. */
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
+
+/* ---- ranges_fields.c ---- */
+/* How many of the lowest bits of a number the parts and pins of e tell, of which `part` is one; 64: all. *of: the number. */
+unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of);
 
 /* ---- ranges_rows.c ---- */
 /* `disjoint` becomes true if two stretches, counted from one address, do not meet for one of these reasons. */

@@ -157,6 +157,32 @@ static bool replace(struct values *v, struct sum *s, const struct sum *c, const 
 	return true;
 }
 
+/* s - c * x + c * (ratio * quotient + remainder), where x is itself a quotient, x / 32, and there is one by a multiple of that, x / 2 / 32. */
+static bool replace_inner(struct values *v, struct sum *s, uint32_t inner, uint32_t outer)
+{
+	const struct leaf *x = &v->leaves[inner], *l = &v->leaves[outer];
+	int64_t by = x->kind == LEAF_QUOTIENT && x->k && !x->in_time ? number_in(x->step) : 0, most = l->k ? number_in(l->step) : 0;
+	const struct sum part = { 1, { { .factor = 1, .n = 1, .leaf = { inner } } } }, whole = { 1, { { .factor = 1, .n = 1, .leaf = { outer } } } };
+	struct sum ratio = { 1, { { .factor = by ? most / by : 0 } } }, c, remainder, minus = { 0 }, result = *s;
+
+	if (by < 1 || most <= by || most % by || !ws_sum_equal(x->of[0], l->of[0]) || !multiple(v, s, inner, 1, &c) ||
+	    !ws_split_remainder(v, &part, &ratio, true, &remainder) || !ws_sum_add(&remainder, &whole, ratio.t[0].factor))
+		return false;
+	if (!ws_sum_add(&minus, &c, -1) || !ws_sum_add_product(&result, &minus, &part) || !ws_sum_add_product(&result, &c, &remainder))
+		return false;
+	*s = result;
+	return true;
+}
+
+static bool replace_quotient(struct values *v, struct sum *s, uint32_t outer)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (s->t[k].leaf[n] != outer && replace_inner(v, s, s->t[k].leaf[n], outer))
+				return true;
+	return false;
+}
+
 static bool replace_one(struct values *v, struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
@@ -166,6 +192,8 @@ static bool replace_one(struct values *v, struct sum *s)
 
 			if ((l.kind == LEAF_QUOTIENT || l.kind == LEAF_REMAINDER) && !l.fixed && !l.in_time &&
 			    ws_split_multiple(v, s, l.of[0], &c) && replace(v, s, &c, &l))
+				return true;
+			if (l.kind == LEAF_QUOTIENT && !l.fixed && !l.in_time && replace_quotient(v, s, s->t[k].leaf[n]))
 				return true;
 		}
 	return false;

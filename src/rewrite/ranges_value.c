@@ -532,8 +532,11 @@ static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
 	}
 	ws_value_must_fit(v, &s, is_signed ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
-	if (is_signed && by == 8 * bytes - 1 && ws_sum_never_negative(v, &s))
+	if (by == 8 * bytes - 1 && ws_sum_never_negative(v, &s)) {     /* the sign */
+		if (!is_signed)
+			ws_value_must_fit(v, &s, bytes == 4 ? WS_S32 : WS_S64);
 		return number(out, 0);
+	}
 	if (by >= 40)
 		return false;
 	if (is_number(&s, &k) && k >= 0)

@@ -826,6 +826,21 @@ static void unknown_writes(void **state)
 	       "{ .param .u64 q; st.param.u64 [q], %rd2; call f, (q); }\nret;\n}\n", (struct launch){ { 1 }, { 32 }, 4096, 0, 0 }, ALL(32, 32));
 }
 
+/* No check knows of what wmma.store writes, so no proof needs to. */
+#define TILE_STORED "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd2], {%f1, %f1, %f1, %f1, %f1, %f1, %f1, %f1}, 16;\n"
+
+static void writes_without_checks(void **state)
+{
+	const struct launch l = { { 1 }, { 32 }, 4096, 0, 0 }, meets = { { 1 }, { 32 }, 64, 0, 0 };
+	struct ws_buf out = rewritten(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; mov.f32 %f1, 0f00000000;\n" TILE_STORED));
+
+	assert_non_null(strstr(out.data, "__warpsafe_checks]"));       /* in launches that are compared with others */
+	ws_buf_free(&out);
+	expect(KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; mov.f32 %f1, 0f00000000;\n" TILE_STORED), l, NONE);
+	expect(KERNEL(OFFSET COPY "mov.f32 %f1, 0f00000000;\n" TILE_STORED), l, NONE);
+	expect(KERNEL(OFFSET COPY "mov.f32 %f1, 0f00000000;\n" TILE_STORED), meets, ALL(16, 32));
+}
+
 /* What a thread reads, it reads somewhere in the first allocation. */
 #define LOOKED_UP "popc.b32 %r8, %r4; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r9, [%rd7];\n"
 
@@ -1383,7 +1398,7 @@ int main(void)
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
-		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes),
+		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(writes_without_checks),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),
 		cmocka_unit_test(variables_of_functions), cmocka_unit_test(tables_of_functions), cmocka_unit_test(no_bits), cmocka_unit_test(trees), cmocka_unit_test(atomics_that_meet),

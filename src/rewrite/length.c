@@ -1,0 +1,39 @@
+/* length.c - how much code the checks of a kernel, and of a module, come to: whether they are calls, and whether there are probes. */
+#include "rewrite/length.h"
+
+/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on
+ * an H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for
+ * sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+bool ws_length_is_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+{
+	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
+	uint32_t bytes = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
+			bytes += list[k].space == WS_SPACE_SHARED ? SHARED : list[k].space == WS_SPACE_GLOBAL ? GLOBAL : 0;
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		bytes += f->insts[k].op == WS_OP_bar || f->insts[k].op == WS_OP_barrier ? BARRIER : 0;
+	return bytes > MOST;
+}
+
+/* The driver's compiler takes about half a second for a megabyte of PTX, of which a check at its place is 2 to 5 KB, and a
+ * probe as much as the kernel: a module of hundreds of kernels shall not take ten times as long as without. *short_enough: they are those
+ * of a few kernels, or all of them are no more instructions than that: their probes have calls, too, and double the time of what
+ * has checks by calls. */
+bool ws_length_many_checks(const struct ws_reach *r, bool *short_enough)
+{
+	enum { MANY = 1000, FEW = 8, SHORT = 60000 };
+	uint32_t checks = 0, insts = 0, n;
+
+	for (uint32_t k = 0; k < r->m->nfuncs; k++) {
+		struct ws_ptx_func *f = r->m->funcs[k];
+		const struct ws_rw_access *list = r->funcs[f->sym->index].hooks ? ws_rw_accesses(f, &n) : NULL;
+
+		for (uint32_t i = 0; list && i < n; i++)
+			checks += list[i].rw_class == WS_RW_CHECK;
+		insts += list ? f->ninsts : 0;
+	}
+	*short_enough = r->nkernels <= FEW || insts <= SHORT;
+	return checks > MANY;
+}
