@@ -704,6 +704,15 @@ WS_TX_FN void ws_tx__undo(struct ws_tx *tx, unsigned from)
 	ws_tx__undo_spares(tx);
 }
 
+/* The same for a part of an attempt that goes on. */
+WS_TX_FN void ws_tx__undo_part(struct ws_tx *tx, unsigned from)
+{
+	if (WS_TM_BREAK != 43)
+		ws_tx__undo(tx, from);
+	if (WS_TM_STATS)
+		atomicAdd(&ws_tx__stats(tx)->parts, 1ull);
+}
+
 /* A read-only section of an engine that has these wait (estm.cuh). */
 WS_TX_FN int ws_tx__never_aborts(const struct ws_tx *tx) { return ws_tx__engine(tx) == WS_TM_ESTM && tx->alone == WS_TX_READS; }
 
@@ -1200,7 +1209,7 @@ WS_TX_STEP unsigned ws_tx__either_end(struct ws_tx *tx, unsigned from)
 {
 	tx->other = tx->state == WS_TX_DOOMED && tx->why == WS_TM_RETRY;
 	if (tx->other) {
-		ws_tx__undo(tx, from);
+		ws_tx__undo_part(tx, from);
 		tx->state = WS_TX_ACTIVE;
 	}
 	return 0;
@@ -1239,27 +1248,66 @@ WS_TX_STEP unsigned long long ws_tx__inner(struct ws_tx *tx)
 	return tx->n + 1ull;
 }
 
-/* Whether what went wrong since concerns the inner section alone. Locations that it has taken stay taken, and what it has read stays
- * read: both only bring conflicts that are none. */
-WS_TX_FN int ws_tx__inner_again(const struct ws_tx *tx, unsigned long long mark)
+/* What comes behind a part that has lost. */
+enum ws_tx_part {
+	WS_TX_PART_LOST,             /* what is around it has lost as well */
+	WS_TX_PART_AGAIN,
+	WS_TX_PART_UNDONE            /* by the program */
+};
+
+/* Whether what is read takes no location: it is looked at again later. */
+WS_TX_FN int ws_tx__reads_unseen(const struct ws_tx *tx) { return ws_tx__engine(tx) == WS_TM_ISTM || ws_tx__deferred(tx); }
+
+/* What was read since the log had `from` entries counts no more. Where reading takes locations they stay taken: that only brings conflicts that
+ * are none. */
+WS_TX_FN void ws_tx__unread(struct ws_tx *tx, unsigned from)
 {
-	return (tx->why == WS_TM_READ_CONFLICT || tx->why == WS_TM_WRITE_CONFLICT) && mark >> 32 < WS_TX_INNER_TRIES;
+	struct ws_tx_walk w = ws_tx__walk(tx);
+	struct ws_tm_entry *e;
+
+	while (ws_tx__reads_unseen(tx) && w.i > from && (e = ws_tx__older(tx, &w)))
+		if (ws_tx__kind(e) == WS_TX_SEEN)
+			e->where = 0;
+}
+
+/* Whether what went wrong may concern the inner section alone. */
+WS_TX_FN int ws_tx__may_be_inner(const struct ws_tx *tx)
+{
+	return tx->why == WS_TM_READ_CONFLICT || tx->why == WS_TM_WRITE_CONFLICT || (tx->why == WS_TM_INVALID && ws_tx__reads_unseen(tx));
+}
+
+/* Whether what was read before the inner section is as it was. */
+WS_TX_FN int ws_tx__outer_valid(struct ws_tx *tx)
+{
+	if (ws_tx__engine(tx) == WS_TM_HSTM && tx->why == WS_TM_INVALID && !ws_tx__hstm_extend(tx))
+		return ws_tx__doom(tx, WS_TM_INVALID);
+	return ws_tx_validate(tx);
+}
+
+/* An inner section has lost that began with `from` log entries, as before in so many tries: enum ws_tx_part. If it is to be run
+ * again, or was undone by the program, the attempt goes on. */
+WS_TX_FN unsigned ws_tx__inner_lost(struct ws_tx *tx, unsigned from, unsigned tries)
+{
+	int left = tx->inner == WS_TX_INNER_LEFT, again = !left && tries < WS_TX_INNER_TRIES && ws_tx__may_be_inner(tx);
+
+	tx->inner = left ? WS_TX_INNER_UNDONE : WS_TX_INNER_DONE;
+	if (!left && !again)
+		return WS_TX_PART_LOST;
+	ws_tx__undo_part(tx, from);
+	if (again || WS_TM_BREAK == 44)
+		ws_tx__unread(tx, from);
+	tx->state = WS_TX_ACTIVE;
+	if (!ws_tx__outer_valid(tx))             /* the whole is run again */
+		return WS_TX_PART_LOST;
+	return left ? WS_TX_PART_UNDONE : WS_TX_PART_AGAIN;
 }
 
 /* The end: 0, or the mark for one more try. */
 WS_TX_STEP unsigned long long ws_tx__inner_end(struct ws_tx *tx, unsigned long long mark)
 {
-	int left = tx->state == WS_TX_DOOMED && tx->inner == WS_TX_INNER_LEFT;
-	int again = tx->state == WS_TX_DOOMED && !left && ws_tx__inner_again(tx, mark);
-
-	tx->inner = left ? WS_TX_INNER_UNDONE : WS_TX_INNER_DONE;
-	if (left || again) {
-		ws_tx__undo(tx, (unsigned)mark - 1);
-		tx->state = WS_TX_ACTIVE;
-		if (!ws_tx_validate(tx))             /* what was read before the inner section: the whole is run again */
-			again = 0;
-	}
-	if (again)
+	if (tx->state != WS_TX_DOOMED)
+		tx->inner = WS_TX_INNER_DONE;
+	else if (ws_tx__inner_lost(tx, (unsigned)mark - 1, (unsigned)(mark >> 32)) == WS_TX_PART_AGAIN)
 		return mark + (1ull << 32);
 	tx->inners--;
 	return 0;

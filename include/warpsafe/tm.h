@@ -157,6 +157,7 @@ static inline cudaError_t ws_tm_read_stats(const struct ws_tm *tm, struct ws_tm_
 		stats->unallocated += all[i].sum.unallocated;
 		stats->read_only += all[i].sum.read_only;
 		stats->read_only_aborts += all[i].sum.read_only_aborts;
+		stats->parts += all[i].sum.parts;
 		for (k = 0; k < WS_TM_REASONS; k++)
 			stats->aborts[k] += all[i].sum.aborts[k];
 	}

@@ -44,7 +44,7 @@ static void take_event(const struct ws_obs_warp *w, unsigned lane, uint64_t even
 	uint64_t at = event & ((UINT64_C(1) << (GENERIC_SHARED_BIT + 1)) - 1);
 	struct ws_history_told told = { .kind = (enum ws_tm_event)(event >> WS_TM_EVENT_KIND_AT), .site = site,
 	                                .bytes = (uint32_t)(event >> WS_TM_EVENT_BYTES_AT & 0x3f),
-	                                .committed = (uint32_t)event == WS_TM_STATE_COMMITTED };
+	                                .committed = (uint32_t)event == WS_TM_STATE_COMMITTED, .value = (uint32_t)event };
 
 	told.at = at >> GENERIC_SHARED_BIT ? ws_history_shared(w->block->linear, at & ((UINT64_C(1) << WS_HISTORY_BLOCK_SHIFT) - 1)) : at;
 	tell_lane(w, lane, &told);

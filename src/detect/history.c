@@ -283,7 +283,12 @@ void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const 
 		add_store(h, a->owner, unit_of(h, w->at), mask_of(w->at, w->bytes), site);
 }
 
-void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w)
+struct ws_history_mark ws_history_mark(const struct ws_history *h, const struct ws_history_attempt *a)
+{
+	return a ? (struct ws_history_mark){ a->kept, h->owners[a->owner].last } : (struct ws_history_mark){ 0 };
+}
+
+void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, struct ws_history_mark since, const struct ws_history_word *w)
 {
 	uint8_t mask = mask_of(w->at, w->bytes);
 	uint32_t unit;
@@ -291,10 +296,51 @@ void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const s
 	if (!a || h->full)
 		return;
 	unit = unit_of(h, w->at);
-	for (uint32_t s = h->owners[a->owner].last; s; s = h->stores[s].earlier)     /* at last that of the first one */
+	for (uint32_t s = h->owners[a->owner].last; s > since.store; s = h->stores[s].earlier)       /* at last that of the first one */
 		for (unsigned b = 0; h->stores[s].unit == unit && b < WS_HISTORY_UNIT; b++)
 			if (mask & h->stores[s].mask & 1u << b)
 				h->units[unit].now[b] = h->stores[s].other[b];
+}
+
+/* Those of the owner's last stores that one of another owner has hidden are its last again. */
+static void uncover(struct ws_history *h, uint32_t owner, const struct ws_history_store *hidden)
+{
+	uint8_t left = hidden->mask;
+
+	for (uint32_t s = h->owners[owner].last; s && left; s = h->stores[s].earlier) {
+		uint8_t both = h->stores[s].unit == hidden->unit ? h->stores[s].mask & left : 0;
+
+		h->stores[s].final |= both;
+		left &= (uint8_t)~both;
+	}
+}
+
+/* The owner's stores behind `since` become those of another one. */
+static void hand_over(struct ws_history *h, uint32_t owner, uint32_t since, uint32_t other)
+{
+	uint32_t last = h->owners[owner].last, s = last;
+
+	for (; s > since; s = h->stores[s].earlier)
+		h->stores[s].owner = other;
+	h->owners[owner].last = s;
+	for (uint32_t k = last; k > since; k = h->stores[k].earlier)
+		uncover(h, owner, &h->stores[k]);
+}
+
+void ws_history_part_undone(struct ws_history *h, struct ws_history_attempt *a, struct ws_history_mark since, bool forget, const void *begin)
+{
+	uint32_t part;
+
+	if (!a || h->full)
+		return;
+	part = new_owner(h, h->owners[a->owner].node.who, begin);
+	h->owners[part].node.undone = true;
+	hand_over(h, a->owner, since.store, part);
+	for (size_t k = 0; k < a->kept && forget && h->opacity; k++)
+		add_reads(h, part, a->loads[k].unit, a->loads[k].mask, a->loads[k].store, a->loads[k].site);
+	if (forget)
+		a->n = a->kept = since.loads;
+	settle(a, true);
 }
 
 void ws_history_not_own(struct ws_history *h, struct ws_history_attempt *a, uint64_t at, const void *wrote, const void *read)

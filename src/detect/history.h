@@ -43,8 +43,15 @@ void ws_history_store(struct ws_history *h, struct ws_history_attempt *a, const 
 void ws_history_doubt(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w);
 /* What happens from here on is not recorded. */
 void ws_history_cut(struct ws_history *h);
-/* A store that puts back what was there before the attempt's first one. */
-void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, const struct ws_history_word *w);
+
+/* How far an attempt has come: where a part of it begins that can be undone alone. All zero: where the attempt does. */
+struct ws_history_mark { size_t loads; uint32_t store; };
+struct ws_history_mark ws_history_mark(const struct ws_history *h, const struct ws_history_attempt *a);
+/* A store that puts back what was there before the attempt's first one behind the mark. */
+void ws_history_undo(struct ws_history *h, struct ws_history_attempt *a, struct ws_history_mark since, const struct ws_history_word *w);
+/* What the attempt has done since was undone, and it goes on; forget: what it has read since counts no more. That part is then an attempt of
+ * its own that was undone, with all that was read before it. */
+void ws_history_part_undone(struct ws_history *h, struct ws_history_attempt *a, struct ws_history_mark since, bool forget, const void *begin);
 /* The attempt has read at that byte something else than it has written there itself. */
 void ws_history_not_own(struct ws_history *h, struct ws_history_attempt *a, uint64_t at, const void *wrote, const void *read);
 void ws_history_end(struct ws_history *h, struct ws_history_attempt *a, bool committed);

@@ -53,7 +53,34 @@ static void start(struct ws_history *h, struct ws_history_lane *l, struct ws_his
 	l->attempt = ws_history_start(h, who, site);
 	l->inside = true;
 	l->ending = false;
-	l->n = 0;
+	l->n = l->nparts = 0;
+}
+
+/* No access any more, but the end of the attempt or of a part. */
+static void begin_end(struct ws_history_lane *l)
+{
+	ws_history_drop(l->attempt);
+	l->access = WS_TM_EVENT_NONE;
+	l->ending = true;
+}
+
+static void begin_part(const struct ws_history *h, struct ws_history_lane *l, const void *site)
+{
+	*WS_PUSH(l->parts, l->nparts, l->parts_cap) = (struct ws_history_part){ ws_history_mark(h, l->attempt), l->n, site };
+}
+
+/* One that was undone begins anew. */
+static void end_part(struct ws_history *h, struct ws_history_lane *l, enum ws_tm_next next)
+{
+	const struct ws_history_part *p = l->nparts ? &l->parts[l->nparts - 1] : NULL;
+
+	l->ending = false;
+	if (p && next == WS_TM_NEXT_LOST) {
+		l->nparts--;
+	} else if (p) {
+		ws_history_part_undone(h, l->attempt, p->mark, next == WS_TM_NEXT_AGAIN, p->site);
+		l->n = p->intents;
+	}
 }
 
 void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, struct ws_history_who who, const struct ws_history_told *e)
@@ -74,10 +101,17 @@ void ws_history_tell(struct ws_history *h, struct ws_history_lane *l, struct ws_
 		ws_history_keep(l->attempt);
 		l->access = WS_TM_EVENT_NONE;
 		break;
-	case WS_TM_EVENT_ENDING:
-		ws_history_drop(l->attempt);
-		l->access = WS_TM_EVENT_NONE;
-		l->ending = true;
+	case WS_TM_EVENT_ENDING: case WS_TM_EVENT_PART_ENDING:
+		begin_end(l);
+		break;
+	case WS_TM_EVENT_PART:
+		begin_part(h, l, e->site);
+		break;
+	case WS_TM_EVENT_PART_DONE:
+		l->nparts -= l->nparts > 0;
+		break;
+	case WS_TM_EVENT_PART_ENDED:
+		end_part(h, l, (enum ws_tm_next)e->value);
 		break;
 	case WS_TM_EVENT_ENDED:
 		ws_history_end(h, l->attempt, e->committed);
@@ -104,7 +138,7 @@ void ws_history_data(struct ws_history *h, struct ws_history_lane *l, bool defer
 	if (!store)
 		ws_history_load(h, l->attempt, w, l->site, l->access == WS_TM_EVENT_READ && w->at - l->at < l->bytes);
 	else if (l->ending && !deferred)
-		ws_history_undo(h, l->attempt, w);
+		ws_history_undo(h, l->attempt, l->nparts ? l->parts[l->nparts - 1].mark : (struct ws_history_mark){ 0 }, w);
 	else
 		ws_history_store(h, l->attempt, w, l->ending ? site_of_write(l, w->at) : l->site);
 }
@@ -112,4 +146,5 @@ void ws_history_data(struct ws_history *h, struct ws_history_lane *l, bool defer
 void ws_history_lane_free(struct ws_history_lane *l)
 {
 	free(l->intents);
+	free(l->parts);
 }

@@ -11,6 +11,9 @@
 enum { WS_HISTORY_VALUES = 4 };
 struct ws_history_intent { uint64_t at; uint32_t bytes, nvalues; const void *site; uint64_t value[WS_HISTORY_VALUES]; };
 
+/* A part of an attempt that can be undone alone. */
+struct ws_history_part { struct ws_history_mark mark; size_t intents; const void *site; };
+
 struct ws_history_lane {                 /* a thread; zero at first */
 	struct ws_history_attempt *attempt;
 	bool inside, ending;
@@ -22,6 +25,8 @@ struct ws_history_lane {                 /* a thread; zero at first */
 	uint64_t value[WS_HISTORY_VALUES];
 	struct ws_history_intent *intents;       /* of the attempt */
 	size_t n, cap;
+	struct ws_history_part *parts;           /* under way, the innermost one last */
+	size_t nparts, parts_cap;
 };
 
 struct ws_history_told {
@@ -29,7 +34,7 @@ struct ws_history_told {
 	uint64_t at;
 	uint32_t bytes;
 	bool committed;                  /* ENDED */
-	uint64_t value;                  /* VALUE */
+	uint64_t value;                  /* VALUE; PART_ENDED: enum ws_tm_next */
 	const void *site;
 };
 

@@ -150,11 +150,14 @@ struct thread {
 	struct ws_tx_log log;
 	u32 ended;                   /* looks_again: the snapshot, a time when all that was read was there */
 	u32 wrote;                   /* istm: locations of others' interest were written in this attempt */
+	u32 undone;                  /* the program has undone the section, which is gone through once more for that */
 };
 static_assert(sizeof(struct thread) == WS_TM_THREAD_BYTES, "tm.h");
 static_assert(__builtin_offsetof(struct thread, value) == WS_TM_VALUE_AT, "tm.h");
 static_assert(__builtin_offsetof(struct thread, tx.id) == WS_TM_ID_AT, "tm.h");
 static_assert(__builtin_offsetof(struct thread, tx.state) == WS_TM_STATE_AT, "tm.h");
+static_assert((int)WS_TX_PART_LOST == WS_TM_NEXT_LOST && (int)WS_TX_PART_AGAIN == WS_TM_NEXT_AGAIN &&
+              (int)WS_TX_PART_UNDONE == WS_TM_NEXT_UNDONE, "tm.h");
 static_assert(WS_TX_ACTIVE == WS_TM_STATE_ACTIVE && WS_TX_COMMITTED == WS_TM_STATE_COMMITTED, "tm.h");
 
 /* The pass declares and fills it. */
@@ -207,6 +210,10 @@ SLOW void __warpsafe_tm_end(struct thread *t)
 	ws_tx_end(&t->tx);
 	if (ws_tx_status(&t->tx) == WS_TX_TOO_LARGE)
 		__builtin_trap();
+	if (t->undone && ws_tx_status(&t->tx) == WS_TX_COMMITTED) {
+		t->undone = 0;
+		atomicAdd(&ws_tx__stats(&t->tx)->commits, ~0ull);    /* it was counted as cancelled */
+	}
 }
 
 /* The attempt is to be undone and made again later. */
@@ -215,10 +222,59 @@ SLOW void __warpsafe_tm_retry(struct thread *t)
 	ws_tx_retry(&t->tx);
 }
 
-/* Whether there is one more round. */
+/* Whether there is one more round (enum ws_tm_next; 0: none). A section that the program has undone is gone through once more, in which its begin
+ * returns that and it does nothing: as any other section, for the compiler may have moved a read there. */
 SLOW u32 __warpsafe_tm_again(struct thread *t)
 {
-	return (u32)ws_tx_again(&t->tx);
+	if (ws_tx_status(&t->tx) != WS_TX_CANCELLED)
+		return ws_tx_again(&t->tx) ? WS_TM_NEXT_AGAIN : 0;
+	t->undone = 1;
+	ws_tx_enter(&t->tx);
+	return WS_TM_NEXT_UNDONE;
+}
+
+/* ---- parts of a section that are undone alone ---- */
+/* These two return how many entries the log has. */
+SLOW u32 __warpsafe_tm_inner(struct thread *t)
+{
+	ws_tx__inner(&t->tx);
+	return t->tx.n;
+}
+
+SLOW u32 __warpsafe_tm_either(struct thread *t)
+{
+	ws_tx__either(&t->tx);
+	return t->tx.n;
+}
+
+SLOW void __warpsafe_tm_inner_done(struct thread *t)
+{
+	t->tx.inners--;
+}
+
+/* An inner section that began with `from` entries has lost, as before in so many tries: enum ws_tm_next. */
+SLOW u32 __warpsafe_tm_inner_lost(struct thread *t, u32 from, u32 tries)
+{
+	u32 next = ws_tx__inner_lost(&t->tx, from, tries);
+
+	if (next == WS_TM_NEXT_LOST)
+		t->tx.inners--;
+	return next;
+}
+
+/* The same for alternatives; tries: the second one. */
+SLOW u32 __warpsafe_tm_other(struct thread *t, u32 from, u32 tries)
+{
+	if (tries)
+		return WS_TM_NEXT_LOST;
+	ws_tx__either_end(&t->tx, from);
+	return ws_tx__other(&t->tx) ? WS_TM_NEXT_UNDONE : WS_TM_NEXT_LOST;
+}
+
+/* The innermost section is to be undone. */
+SLOW void __warpsafe_tm_abort(struct thread *t)
+{
+	ws_tx_abort_inner(&t->tx);
 }
 
 /* ---- accesses ---- */

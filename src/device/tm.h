@@ -6,11 +6,18 @@
 #define WS_DEVICE_TM_H
 
 enum {
-	WS_TM_THREAD_BYTES = 760,
+	WS_TM_THREAD_BYTES = 768,
 	WS_TM_VALUE_AT = 0,          /* 32 bytes: what an access reads or writes */
 	WS_TM_ID_AT = 128,           /* 32 bits: 0 until the thread's first section */
 	WS_TM_STATE_AT = 132,        /* 32 bits: WS_TM_STATE_ACTIVE, or the attempt is lost */
 	WS_TM_STATE_ACTIVE = 1
+};
+
+/* What comes behind a part of a section that has lost, or (but for the first) behind an attempt. */
+enum ws_tm_next {
+	WS_TM_NEXT_LOST,             /* what is around it has lost as well */
+	WS_TM_NEXT_AGAIN,
+	WS_TM_NEXT_UNDONE            /* by the program: its begin returns that, and is gone through once more */
 };
 
 /* Variables of a rewritten module: the handle (struct ws_tm of include/warpsafe/tm/handle.h) and the counters. */
@@ -31,7 +38,12 @@ enum ws_tm_event {
 	WS_TM_EVENT_DONE,            /* that read or write was not in vain */
 	WS_TM_EVENT_ENDING,          /* the attempt takes effect or is undone from now on */
 	WS_TM_EVENT_ENDED,
-	WS_TM_EVENT_VALUE            /* 8 bytes of what is written, before the write, or of what was read, before it is done */
+	WS_TM_EVENT_VALUE,           /* 8 bytes of what is written, before the write, or of what was read, before it is done */
+	/* 8 and 9: enum ws_tm_log_kind */
+	WS_TM_EVENT_PART = 10,       /* of the attempt, that can be undone alone */
+	WS_TM_EVENT_PART_DONE,
+	WS_TM_EVENT_PART_ENDING,     /* it may be undone from now on; in place of an address: */
+	WS_TM_EVENT_PART_ENDED       /* enum ws_tm_next */
 };
 enum { WS_TM_EVENT_KIND_AT = 60, WS_TM_EVENT_BYTES_AT = 52, WS_TM_STATE_COMMITTED = 3 };
 #define WS_TM_EVENT(kind, bytes) ((unsigned long long)(kind) << WS_TM_EVENT_KIND_AT | (unsigned long long)(bytes) << WS_TM_EVENT_BYTES_AT)
@@ -40,7 +52,7 @@ enum { WS_TM_EVENT_KIND_AT = 60, WS_TM_EVENT_BYTES_AT = 52, WS_TM_STATE_COMMITTE
  * (tm_record.cuh). An entry's place in the log is when the access had ended; `since`: how many entries there were before it began. */
 #define WS_TM_LOG_HEAD "__warpsafe_tm_log_head"      /* a struct ws_tm_log_head */
 #define WS_TM_LOG_ENTRIES "__warpsafe_tm_log"
-enum ws_tm_log_kind { WS_TM_LOG_LOAD = 8, WS_TM_LOG_STORE = 9 };      /* or an enum ws_tm_event */
+enum ws_tm_log_kind { WS_TM_LOG_LOAD = 8, WS_TM_LOG_STORE = 9 };  /* or an enum ws_tm_event */
 struct ws_tm_log_head {
 	unsigned int used, room;     /* entries so far, and those that there is room for */
 	unsigned int grid[3], block[3];      /* of the launch, once it has begun a section */

@@ -88,10 +88,11 @@ HELPER void record_launch(void)
 SLOW void __warpsafe_tm_tell(u64 event, u64 at, u32 site)
 {
 	u32 kind = (u32)(event >> WS_TM_EVENT_KIND_AT);
+	bool number = kind == WS_TM_EVENT_ENDED || kind == WS_TM_EVENT_VALUE || kind == WS_TM_EVENT_PART_ENDED;
 
 	if (kind == WS_TM_EVENT_START)
 		record_launch();
-	__warpsafe_tm_record(kind, kind == WS_TM_EVENT_ENDED || kind == WS_TM_EVENT_VALUE ? 0 : at,
+	__warpsafe_tm_record(kind, number ? 0 : at,
 	                     (u32)(event >> WS_TM_EVENT_BYTES_AT) & 0x3f, at, record_begin(), site);
 }
 

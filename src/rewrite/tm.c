@@ -14,8 +14,21 @@
  * never waits for one that wants them.
  *
  * Functions that a section calls have a second body, with the transaction as one more parameter: it returns at once
- * when the attempt is lost, and so does whoever called it. Markers in it are nothing: a section within a section is a
- * part of that.
+ * when the attempt is lost, and so does whoever called it.
+ *
+ * A section within a section, or in such a second body, is a part that can be undone alone:
+ *
+ *             save the registers that the part changes; note where the log is
+ *     retry:  get them back
+ *             ... the part; what loses jumps to lost ...
+ *             end: it is as any other code of the section from now on
+ *     lost:   undo, or not? all is lost: to the lost of what is around
+ *             again: to retry; the program has undone it (ws_tx_abort): to retry, where the begin now returns that
+ *
+ * It is tried again so often at most, so no lane waits there either. Alternatives are the same, with another reason to be undone
+ * (ws_tx_retry): the first one is, once, and then the begin returns that the second one is to be run. An outermost section that the
+ * program undoes is run once more, from a begin that returns that. So what comes behind a section that is undone has registers as they were
+ * before it, and no way of the program is taken that its compiler did not know.
  *
  * The tables are variables of the module, so that a rewritten program needs no host. */
 #include "rewrite/tm.h"
@@ -37,10 +50,18 @@ struct tm {
 	struct clones clones;
 };
 
-struct section { const char *lost, *join, *begin, *end; bool reads; };
+struct section {
+	const char *lost, *join;         /* labels */
+	const char *begin, *end;         /* registers: which begin it was, and which end */
+	const char *answer;              /* what the begin returns; NULL: always 0, that the section is to be run */
+	const char *from, *tries;        /* a part: entries of the log before it, and how often it was tried in vain */
+	bool reads;
+};
 
 struct function {                        /* that has sections */
 	struct tm *tm;
+	bool second;                     /* the body that is called in sections: all of its own are parts */
+	const char *outside;             /* label: where an attempt goes that has lost outside of these */
 	struct ws_tm_body body;
 	struct ws_tm_flow flow;
 	struct section *sections;
@@ -186,7 +207,7 @@ static void tell_log(struct ws_tm_body *b, struct ws_code *c, unsigned kind, uin
 	const char *args[] = { event, at ? at : "0", site };
 
 	snprintf(event, sizeof event, "%llu", WS_TM_EVENT(kind, bytes));
-	snprintf(site, sizeof site, "%zu", number_of(b, c->inst, kind == WS_TM_EVENT_START));
+	snprintf(site, sizeof site, "%zu", number_of(b, c->inst, kind == WS_TM_EVENT_START || kind == WS_TM_EVENT_PART));
 	ws_tm_call(b, c, "__warpsafe_tm_tell", "llu", args, NULL);
 }
 
@@ -241,6 +262,13 @@ void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c)
 	ws_code_add(c, "ld.u32 %s, [%s+%d];", state, b->thread, WS_TM_STATE_AT);
 	ws_code_add(c, "setp.ne.u32 %s, %s, %d;", lost, state, WS_TM_STATE_ACTIVE);
 	ws_code_add(c, "@%s bra %s;", lost, b->lost);
+}
+
+/* With what only some modules need of the runtime. */
+static bool call_rare(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
+                      const char *result)
+{
+	return ws_rw_use(b->p, function) && ws_tm_call(b, c, function, types, args, result);
 }
 
 /* A call with the transaction alone. */
@@ -367,11 +395,11 @@ static void remove_marker(struct ws_pass *p, const struct ws_ptx_inst *i)
 	ws_ptx_edit(p->m, i->off, i->len, RANK_REPLACE, "");
 }
 
-/* ws_tx_retry: the attempt is undone, and made again later. */
-static bool retry(struct ws_tm_body *b, struct ws_ptx_inst *i)
+/* ws_tx_retry, ws_tx_abort: what is done is undone. */
+static bool give_up(struct ws_tm_body *b, struct ws_ptx_inst *i, const char *function)
 {
 	struct ws_code *c = ws_code_at(b->p, b->f, i, WS_BEFORE);
-	bool good = call(b, c, "__warpsafe_tm_retry", NULL);
+	bool good = call_rare(b, c, function, "l", &b->thread, NULL);
 
 	ws_code_add(c, "bra %s;", b->lost);
 	ws_code_replace(c);
@@ -384,8 +412,10 @@ static bool inside(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, c
 	enum ws_tm_mark mark = ws_tm_mark_of(i);
 
 	if (mark == WS_TM_AGAIN)
-		return retry(b, i);
-	if (mark != WS_TM_NO_MARK) {         /* of a section within the section */
+		return give_up(b, i, "__warpsafe_tm_retry");
+	if (mark == WS_TM_ABORT)
+		return give_up(b, i, "__warpsafe_tm_abort");
+	if (mark != WS_TM_NO_MARK) {         /* where control never comes */
 		remove_marker(b->p, i);
 		return true;
 	}
@@ -414,34 +444,34 @@ static const char *move_of(const struct ws_reg *r)
 	}
 }
 
-/* Registers at the begin of a section: saved in front of the rounds, and got back in each. */
-static bool save_registers(struct function *fn, struct ws_code *c, struct ws_ptx_inst *i, const char *retry)
+/* Registers that a section changes: kept in front of it, and got back in each attempt. */
+struct kept { struct ws_tm_saved saved; const char **in; };
+
+static bool keep_registers(struct function *fn, struct ws_code *c, struct ws_ptx_inst *i, struct kept *k)
 {
-	struct ws_tm_saved saved = { 0 };
-	const char **kept;
-	bool good = true;
+	ws_tm_saved_find(fn->body.f, &fn->flow, i, &k->saved);
+	k->in = ws_alloc((k->saved.n + 1) * sizeof *k->in);
+	for (size_t n = 0; n < k->saved.n; n++) {
+		const struct ws_reg *r = k->saved.regs[n];
 
-	ws_tm_saved_find(fn->body.f, &fn->flow, i, &saved);
-	kept = ws_alloc((saved.n + 1) * sizeof *kept);
-	for (size_t k = 0; k < saved.n && good; k++) {
-		const struct ws_reg *r = saved.regs[k];
-
-		if (r->vec != 1 || !move_of(r)) {
-			good = ws_tm_refuse(fn->body.p, fn->body.f, i, "register '%s' cannot be kept for a new attempt",
-					    r->name);
-			break;
-		}
-		kept[k] = ws_rw_register(fn->body.p, fn->body.f, r->type);
-		ws_code_add(c, "mov.%s %s, %s;", move_of(r), kept[k], r->name);
+		if (r->vec != 1 || !move_of(r))
+			return ws_tm_refuse(fn->body.p, fn->body.f, i, "register '%s' cannot be kept for a new attempt", r->name);
+		k->in[n] = ws_rw_register(fn->body.p, fn->body.f, r->type);
+		ws_code_add(c, "mov.%s %s, %s;", move_of(r), k->in[n], r->name);
 	}
-	good = good && call(&fn->body, c, fn->sections[fn->flow.section[i->index]].reads ? "__warpsafe_tm_enter_reading" : "__warpsafe_tm_enter",
-	                    NULL);
-	ws_code_add(c, "%s:", retry);
-	for (size_t k = 0; k < saved.n && good; k++)
-		ws_code_add(c, "mov.%s %s, %s;", move_of(saved.regs[k]), saved.regs[k]->name, kept[k]);
-	free(kept);
-	free(saved.regs);
-	return good;
+	return true;
+}
+
+static void get_back(struct ws_code *c, const struct kept *k)
+{
+	for (size_t n = 0; n < k->saved.n; n++)
+		ws_code_add(c, "mov.%s %s, %s;", move_of(k->saved.regs[n]), k->saved.regs[n]->name, k->in[n]);
+}
+
+static void free_kept(struct kept *k)
+{
+	free(k->in);
+	free(k->saved.regs);
 }
 
 /* Labels are known in their block and those inside it (PTX ISA 9.0, Labels): ours must be known everywhere. */
@@ -461,26 +491,66 @@ static bool marker_is_plain(struct function *fn, const struct ws_ptx_inst *i)
 	return ws_tm_refuse(fn->body.p, fn->body.f, i, "a marker of a section under a guard or in braces of assembly");
 }
 
-static bool begin_section(struct function *fn, struct ws_ptx_inst *i)
+static struct section *section_of(struct function *fn, uint32_t number) { return &fn->sections[number - 1]; }
+
+/* What the begin returns, in the program's register. */
+static void answer(struct function *fn, struct ws_code *c, const struct ws_ptx_inst *i, const struct section *s)
 {
-	struct section *s = &fn->sections[fn->flow.section[i->index]];
-	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
-	const char *retry = ws_code_label(c), *attempt = ws_code_temp(c, WS_B32), *none = ws_code_temp(c, WS_PRED);
-	bool good = marker_is_plain(fn, i);
+	const struct ws_operand *to = &i->ops[0];
+
+	if (to->kind == WS_O_REG)
+		ws_code_add(c, "mov.b64 %.*s, %s;", (int)to->len, fn->body.p->m->text + to->off, s->answer ? s->answer : "0");
+}
+
+/* A begin that can be come back to: with an answer. */
+static bool can_answer(struct function *fn, struct ws_ptx_inst *i)
+{
+	if (!section_of(fn, fn->flow.begins[i->index])->answer || ws_tm_result_is_used(fn->body.f, i))
+		return true;
+	return ws_tm_refuse(fn->body.p, fn->body.f, i, ws_tm_mark_of(i) == WS_TM_EITHER
+	                    ? "alternatives of which the program does not look which one is to be run"
+	                    : "'ws_tx_abort' in a section whose begin does not look whether it was undone: write it with WS_ATOMIC");
+}
+
+static void note_begin(struct function *fn, struct ws_code *c, const struct ws_ptx_inst *i, const char *retry)
+{
+	uint32_t number = fn->flow.begins[i->index];
+	const struct section *s = section_of(fn, number);
 
 	ws_code_add(c, "mov.u32 %s, %zu;", s->begin, fn->nbegins);
-	*WS_PUSH(fn->begins, fn->nbegins, fn->begins_cap) = (struct jump){ fn->flow.section[i->index], retry };
-	good = good && save_registers(fn, c, i, retry) && call(&fn->body, c, "__warpsafe_tm_begin", attempt);
+	*WS_PUSH(fn->begins, fn->nbegins, fn->begins_cap) = (struct jump){ number, retry };
+	if (s->answer)
+		ws_code_add(c, "mov.b64 %s, 0;", s->answer);
+}
+
+static bool begin_section(struct function *fn, struct ws_ptx_inst *i)
+{
+	struct section *s = section_of(fn, fn->flow.begins[i->index]);
+	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
+	const char *retry = ws_code_label(c), *attempt = ws_code_temp(c, WS_B32), *none = ws_code_temp(c, WS_PRED);
+	struct kept kept = { 0 };
+	bool good = marker_is_plain(fn, i) && can_answer(fn, i);
+
+	note_begin(fn, c, i, retry);
+	good = good && keep_registers(fn, c, i, &kept) &&
+	       call(&fn->body, c, s->reads ? "__warpsafe_tm_enter_reading" : "__warpsafe_tm_enter", NULL);
+	ws_code_add(c, "%s:", retry);
+	if (good)
+		get_back(c, &kept);
+	good = good && call(&fn->body, c, "__warpsafe_tm_begin", attempt);
 	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", none, attempt);
 	ws_code_add(c, "@%s bra %s;", none, s->join);
 	ws_tm_tell(&fn->body, c, WS_TM_EVENT_START, 0, NULL);
+	answer(fn, c, i, s);
 	ws_code_replace(c);
+	free_kept(&kept);
 	return good;
 }
 
 static bool end_section(struct function *fn, struct ws_ptx_inst *i)
 {
-	struct section *s = &fn->sections[fn->flow.section[i->index]];
+	uint32_t number = fn->flow.inside[i->index];
+	struct section *s = section_of(fn, number);
 	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
 	const char *behind = ws_code_label(c);
 	bool good = marker_is_plain(fn, i) && end_attempt(&fn->body, c);
@@ -488,7 +558,47 @@ static bool end_section(struct function *fn, struct ws_ptx_inst *i)
 	ws_code_add(c, "mov.u32 %s, %zu;", s->end, fn->nends);
 	ws_code_add(c, "bra %s;", s->join);
 	ws_code_add(c, "%s:", behind);
-	*WS_PUSH(fn->ends, fn->nends, fn->ends_cap) = (struct jump){ fn->flow.section[i->index], behind };
+	*WS_PUSH(fn->ends, fn->nends, fn->ends_cap) = (struct jump){ number, behind };
+	ws_code_replace(c);
+	return good;
+}
+
+/* ---- parts of sections that are undone alone ---- */
+static bool is_either(const struct function *fn, uint32_t number) { return fn->flow.sections[number - 1].either; }
+
+static bool is_part(const struct function *fn, uint32_t number) { return fn->second || fn->flow.sections[number - 1].around; }
+
+static bool begin_part(struct function *fn, struct ws_ptx_inst *i)
+{
+	uint32_t number = fn->flow.begins[i->index];
+	struct section *s = section_of(fn, number);
+	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
+	const char *retry = ws_code_label(c);
+	struct kept kept = { 0 };
+	bool good = marker_is_plain(fn, i) && can_answer(fn, i);
+
+	note_begin(fn, c, i, retry);
+	good = good && keep_registers(fn, c, i, &kept) &&
+	       call_rare(&fn->body, c, is_either(fn, number) ? "__warpsafe_tm_either" : "__warpsafe_tm_inner", "l", &fn->body.thread, s->from);
+	ws_code_add(c, "mov.u32 %s, 0;", s->tries);
+	ws_tm_tell(&fn->body, c, WS_TM_EVENT_PART, 0, NULL);
+	ws_code_add(c, "%s:", retry);
+	if (good)
+		get_back(c, &kept);
+	answer(fn, c, i, s);
+	ws_code_replace(c);
+	free_kept(&kept);
+	return good;
+}
+
+static bool end_part(struct function *fn, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(fn->body.p, fn->body.f, i, WS_BEFORE);
+	bool good = marker_is_plain(fn, i);
+
+	if (good && !is_either(fn, fn->flow.inside[i->index]))
+		good = call_rare(&fn->body, c, "__warpsafe_tm_inner_done", "l", &fn->body.thread, NULL);
+	ws_tm_tell(&fn->body, c, WS_TM_EVENT_PART_DONE, 0, NULL);
 	ws_code_replace(c);
 	return good;
 }
@@ -511,9 +621,42 @@ static void dispatch(struct ws_code *c, uint32_t section, const struct jump *lis
 	ws_code_add(c, last ? "bra %s;" : "trap;", last);        /* none: the section never ends */
 }
 
+/* Where the program has undone it, its begin returns that from now on. */
+static void answer_undone(struct ws_code *c, const struct section *s, const char *next)
+{
+	const char *undone = ws_code_temp(c, WS_PRED);
+
+	if (!s->answer)
+		return;
+	ws_code_add(c, "setp.eq.u32 %s, %s, %d;", undone, next, WS_TM_NEXT_UNDONE);
+	ws_code_add(c, "@%s mov.b64 %s, 0xffffffffffffffff;", undone, s->answer);
+}
+
+static const char *lost_of(struct function *fn, uint32_t number) { return number ? section_of(fn, number)->lost : fn->outside; }
+
+static bool finish_part(struct function *fn, struct ws_code *c, uint32_t number)
+{
+	struct section *s = section_of(fn, number);
+	const char *next = ws_code_temp(c, WS_B32), *all = ws_code_temp(c, WS_PRED), *told = ws_code_temp(c, WS_B64);
+	const char *args[] = { fn->body.thread, s->from, s->tries };
+	bool good;
+
+	ws_code_add(c, "%s:", s->lost);
+	ws_tm_tell(&fn->body, c, WS_TM_EVENT_PART_ENDING, 0, NULL);
+	good = call_rare(&fn->body, c, is_either(fn, number) ? "__warpsafe_tm_other" : "__warpsafe_tm_inner_lost", "luu", args, next);
+	ws_code_add(c, "cvt.u64.u32 %s, %s;", told, next);
+	ws_tm_tell(&fn->body, c, WS_TM_EVENT_PART_ENDED, 0, told);
+	ws_code_add(c, "setp.eq.u32 %s, %s, %d;", all, next, WS_TM_NEXT_LOST);
+	ws_code_add(c, "@%s bra %s;", all, lost_of(fn, fn->flow.sections[number - 1].around));
+	ws_code_add(c, "add.u32 %s, %s, 1;", s->tries, s->tries);
+	answer_undone(c, s, next);
+	dispatch(c, number, fn->begins, fn->nbegins, s->begin);
+	return good;
+}
+
 static bool finish_section(struct function *fn, struct ws_code *c, uint32_t number)
 {
-	struct section *s = &fn->sections[number];
+	struct section *s = section_of(fn, number);
 	const char *again = ws_code_temp(c, WS_B32), *no = ws_code_temp(c, WS_PRED), *done = ws_code_label(c);
 	bool good;
 
@@ -523,45 +666,88 @@ static bool finish_section(struct function *fn, struct ws_code *c, uint32_t numb
 	good = good && call(&fn->body, c, "__warpsafe_tm_again", again);
 	ws_code_add(c, "setp.eq.u32 %s, %s, 0;", no, again);
 	ws_code_add(c, "@%s bra %s;", no, done);
+	answer_undone(c, s, again);
 	dispatch(c, number, fn->begins, fn->nbegins, s->begin);
 	ws_code_add(c, "%s:", done);
 	dispatch(c, number, fn->ends, fn->nends, s->end);
 	return good;
 }
 
-static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+static bool finish(struct function *fn, struct ws_code *c)
 {
-	uint32_t depth = fn->flow.depth[i->index];
+	bool good = true;
+
+	for (uint32_t k = 1; k <= fn->flow.nsections && good; k++)
+		good = is_part(fn, k) ? finish_part(fn, c, k) : finish_section(fn, c, k);
+	return good;
+}
+
+static bool begin_marker(struct function *fn, struct ws_ptx_inst *i)
+{
+	return is_part(fn, fn->flow.begins[i->index]) ? begin_part(fn, i) : begin_section(fn, i);
+}
+
+static bool end_marker(struct function *fn, struct ws_ptx_inst *i)
+{
+	return is_part(fn, fn->flow.inside[i->index]) ? end_part(fn, i) : end_section(fn, i);
+}
+
+static bool in_section(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+{
 	enum ws_tm_mark mark = ws_tm_mark_of(i);
 
-	if (mark == WS_TM_BEGIN && depth == 0)
-		return begin_section(fn, i);
-	if (mark == WS_TM_END && depth == 1)
-		return end_section(fn, i);
-	if (depth) {
-		fn->body.lost = fn->sections[fn->flow.section[i->index]].lost;
-		return inside(fn->tm, &fn->body, i, a);
-	}
+	fn->body.lost = lost_of(fn, fn->flow.inside[i->index]);
+	if (fn->flow.begins[i->index])
+		return begin_marker(fn, i);
+	if ((mark == WS_TM_END || mark == WS_TM_EITHER_END) && fn->flow.inside[i->index])
+		return end_marker(fn, i);
+	return inside(fn->tm, &fn->body, i, a);
+}
+
+static bool in_function(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+{
+	if (fn->flow.inside[i->index] || fn->flow.begins[i->index])
+		return in_section(fn, i, a);
 	if (i->call)
 		replace_memory(fn->body.p, i);
-	if (mark != WS_TM_NO_MARK)           /* where control never comes; a retry outside of sections is nothing */
+	if (ws_tm_mark_of(i) != WS_TM_NO_MARK)  /* where control never comes; a retry outside of sections is nothing */
 		remove_marker(fn->body.p, i);
 	return true;
 }
 
-/* Labels and registers of each section, and the thread's transaction, which is fresh when the function is entered. */
+/* Labels and registers of each section. */
+static void prepare_sections(struct function *fn, struct ws_code *c)
+{
+	struct ws_pass *p = fn->body.p;
+	struct ws_ptx_func *f = fn->body.f;
+
+	fn->sections = ws_alloc((fn->flow.nsections + 1) * sizeof *fn->sections);
+	for (uint32_t k = 0; k < fn->flow.nsections; k++) {
+		struct section *s = &fn->sections[k];
+		bool part = is_part(fn, k + 1);
+
+		*s = (struct section){ .lost = ws_code_label(c), .begin = ws_rw_register(p, f, WS_B32) };
+		if (is_either(fn, k + 1) || ws_tm_may_abort(p, f, &fn->flow, k))
+			s->answer = ws_rw_register(p, f, WS_B64);
+		if (part) {
+			s->from = ws_rw_register(p, f, WS_B32);
+			s->tries = ws_rw_register(p, f, WS_B32);
+		} else {
+			s->join = ws_code_label(c);
+			s->end = ws_rw_register(p, f, WS_B32);
+			s->reads = ws_tm_only_reads(p, f, &fn->flow, k);
+		}
+	}
+}
+
+/* And the thread's transaction, which is fresh when the function is entered. */
 static void prepare(struct function *fn)
 {
 	struct ws_pass *p = fn->body.p;
 	struct ws_code *c = ws_code_entry(p, fn->body.f);
 	struct ws_buf local = { 0 };
 
-	fn->sections = ws_alloc((fn->flow.nsections + 1) * sizeof *fn->sections);
-	for (uint32_t k = 0; k < fn->flow.nsections; k++)
-		fn->sections[k] = (struct section){ ws_code_label(c), ws_code_label(c),
-			                            ws_rw_register(p, fn->body.f, WS_B32),
-			                            ws_rw_register(p, fn->body.f, WS_B32),
-			                            ws_tm_only_reads(p, fn->body.f, &fn->flow, k) };
+	prepare_sections(fn, c);
 	fn->body.thread = ws_rw_register(p, fn->body.f, WS_B64);
 	ws_buf_printf(&local, "\n\t.local .align 16 .b8 __warpsafe_thread[%d];", WS_TM_THREAD_BYTES);
 	ws_ptx_edit(p->m, fn->body.f->body_off + 1, 0, RANK_SHARED, local.data);
@@ -570,6 +756,14 @@ static void prepare(struct function *fn)
 	ws_code_add(c, "cvta.local.u64 %s, %s;", fn->body.thread, fn->body.thread);
 	ws_code_add(c, "st.u32 [%s+%d], 0;", fn->body.thread, WS_TM_ID_AT);
 	ws_code_end(c);
+}
+
+static void free_function(struct function *fn)
+{
+	ws_tm_flow_free(&fn->flow);
+	free(fn->sections);
+	free(fn->begins);
+	free(fn->ends);
 }
 
 static bool function(struct tm *tm, struct ws_ptx_func *f)
@@ -586,14 +780,10 @@ static bool function(struct tm *tm, struct ws_ptx_func *f)
 	if (good) {
 		struct ws_code *c = ws_code_tail(tm->p, f);
 
-		for (uint32_t k = 0; k < fn.flow.nsections && good; k++)
-			good = finish_section(&fn, c, k);
+		good = finish(&fn, c);
 		ws_code_end(c);
 	}
-	ws_tm_flow_free(&fn.flow);
-	free(fn.sections);
-	free(fn.begins);
-	free(fn.ends);
+	free_function(&fn);
 	return good;
 }
 
@@ -630,9 +820,9 @@ static bool return_from(struct ws_tm_body *b, struct ws_ptx_inst *i)
 	return good;
 }
 
-static bool in_clone(struct tm *tm, struct ws_tm_body *b, struct ws_ptx_inst *i, const struct ws_rw_access *a)
+static bool in_clone(struct function *fn, struct ws_ptx_inst *i, const struct ws_rw_access *a)
 {
-	return i->op == WS_OP_ret ? return_from(b, i) : inside(tm, b, i, a);
+	return i->op == WS_OP_ret ? return_from(&fn->body, i) : in_section(fn, i, a);
 }
 
 static bool has_own_memory(const struct ws_ptx_func *f)
@@ -643,21 +833,24 @@ static bool has_own_memory(const struct ws_ptx_func *f)
 	return false;
 }
 
-static bool clone_body(struct tm *tm, struct ws_tm_body *b)
+static bool clone_body(struct function *fn)
 {
+	struct ws_tm_body *b = &fn->body;
 	uint32_t n;
 	const struct ws_rw_access *list = ws_rw_accesses(b->f, &n);
 	struct ws_code *c = ws_code_entry(b->p, b->f);
 	bool good = true;
 
+	prepare_sections(fn, c);
 	b->thread = ws_rw_register(b->p, b->f, WS_B64);
-	b->lost = ws_code_label(c);
+	fn->outside = ws_code_label(c);
 	ws_code_add(c, "ld.param.u64 %s, [__warpsafe_t];", b->thread);
 	ws_code_end(c);
 	for (uint32_t k = 0; k < b->f->ninsts && good; k++)
-		good = in_clone(tm, b, &b->f->insts[k], access_of(&b->f->insts[k], &list));
+		good = in_clone(fn, &b->f->insts[k], access_of(&b->f->insts[k], &list));
 	c = ws_code_tail(b->p, b->f);
-	ws_code_add(c, "%s:", b->lost);
+	good = good && finish(fn, c);
+	ws_code_add(c, "%s:", fn->outside);
 	good = good && forget_locals(b, c);
 	ws_code_add(c, "ret;");
 	ws_code_end(c);
@@ -681,7 +874,7 @@ static bool clone(struct tm *tm, struct ws_ptx_func *f)
 {
 	struct ws_ptx_module *m = tm->p->m;
 	struct ws_ptx_edits *edits = m->edits;
-	struct ws_tm_body b = { .p = tm->p, .f = f };
+	struct function fn = { .tm = tm, .second = true, .body = { .p = tm->p, .f = f } };
 	size_t from = (size_t)(strstr(m->text + f->off, ".func") - m->text);
 	struct ws_buf head = { 0 }, body = { 0 };
 	bool good;
@@ -693,7 +886,8 @@ static bool clone(struct tm *tm, struct ws_ptx_func *f)
 	ws_ptx_edit(m, ws_rw_name_at(f), (uint32_t)strlen(f->name), RANK_DECLARE, clone_name(tm, f));
 	ws_rw_last_param(tm->p, f, WS_B64, "__warpsafe_t");
 	ws_ptx_print_span(m, from, f->body_off, &head);
-	good = clone_body(tm, &b);
+	good = ws_tm_flow_find(tm->p, f, &fn.flow) && clone_body(&fn);
+	free_function(&fn);
 	ws_rw_declare_registers(tm->p, f);
 	ws_buf_puts(&body, "\n");
 	ws_ptx_print_span(m, from, f->off + f->len, &body);
@@ -784,7 +978,7 @@ static void declare(struct ws_pass *p)
 static bool add_runtime(struct ws_pass *p)
 {
 	static const char *const names[] = { "enter", "enter_reading", "begin", "end", "again", "read_global", "write_global", "read",
-		                             "write", "forget", "retry", "malloc_in", "free_in", "malloc", "free" };
+		                             "write", "forget", "malloc_in", "free_in", "malloc", "free" };
 	bool logs = p->tm && p->tm->log;
 	bool good = logs ? ws_rw_runtime(p, "src/device/tm_logged.cu", ws_device_tm_logged) : ws_rw_runtime(p, "src/device/tm.cu", ws_device_tm);
 

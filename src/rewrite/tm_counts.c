@@ -8,6 +8,7 @@ static void sum(struct ws_tm_stats *to, const struct ws_tm_stats *from)
 	to->unallocated += from->unallocated;
 	to->read_only += from->read_only;
 	to->read_only_aborts += from->read_only_aborts;
+	to->parts += from->parts;
 	for (unsigned k = 0; k < WS_TM_REASONS; k++)
 		to->aborts[k] += from->aborts[k];
 }
@@ -80,6 +81,10 @@ void ws_tm_counts_tell(const struct ws_tm_counts *c, unsigned sections, bool sta
 		ws_buf_puts(out, "; ");
 		add(out, s->read_only, "transaction only read, with ", "transactions only read, with ");
 		add(out, s->read_only_aborts, "abort", "aborts");
+	}
+	if (s->parts) {
+		ws_buf_puts(out, "; ");
+		add(out, s->parts, "part of a section was undone alone", "parts of sections were undone alone");
 	}
 	ws_buf_puts(out, "\n");
 }

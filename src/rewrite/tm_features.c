@@ -61,10 +61,10 @@ static void add_function(struct walk *w, struct ws_ptx_func *f, const struct ws_
 	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
 
 	for (uint32_t k = 0; k < n; k++)
-		if (!flow || flow->depth[list[k].inst->index])
+		if (!flow || flow->inside[list[k].inst->index])
 			add(w->known, list, &list[k]);
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (f->insts[k].call && (!flow || flow->depth[k]))
+		if (f->insts[k].call && (!flow || flow->inside[k]))
 			add_call(w, f->insts[k].call->target);
 }
 
@@ -81,7 +81,8 @@ bool ws_tm_know(struct ws_pass *p, struct ws_tm_known *known)
 		good = ws_tm_flow_find(p, p->m->funcs[k], &flow);
 		if (good)
 			add_function(&w, p->m->funcs[k], &flow);
-		known->sections += good ? flow.nsections : 0;
+		for (uint32_t s = 0; s < flow.nsections && good; s++)
+			known->sections += !flow.sections[s].around;
 		ws_tm_flow_free(&flow);
 	}
 	free(w.seen);
@@ -122,10 +123,10 @@ static bool reads_in(struct walk *w, struct ws_ptx_func *f, const struct ws_tm_f
 	for (uint32_t k = 0; k < n && good; k++) {
 		uint32_t i = list[k].inst->index;
 
-		good = !writes(&list[k]) || (flow && (!flow->depth[i] || flow->section[i] != section));
+		good = !writes(&list[k]) || (flow && !ws_tm_flow_in(flow, i, section));
 	}
 	for (uint32_t k = 0; k < f->ninsts && good; k++)
-		if (f->insts[k].call && (!flow || (flow->depth[k] && flow->section[k] == section)))
+		if (f->insts[k].call && (!flow || ws_tm_flow_in(flow, k, section)))
 			good = call_reads(w, f->insts[k].call->target);
 	return good;
 }
@@ -137,6 +138,49 @@ bool ws_tm_only_reads(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_
 
 	free(w.seen);
 	return good;
+}
+
+/* ---- sections that are undone alone ---- */
+static bool aborts_in(struct walk *w, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section);
+
+/* Whether a function has a ws_tx_abort that is in none of its own sections. */
+static bool call_aborts(struct walk *w, const struct ws_operand *to)
+{
+	struct ws_ptx_func *f = to->kind == WS_O_SYM && to->sym->kind == WS_SYM_FUNC ? to->sym->func : NULL;
+	struct ws_ptx_module *m = w->p->m;
+	struct ws_tm_flow flow;
+	bool aborts = false;
+
+	for (uint32_t k = 0; f && !f->declared_only && k < m->nfuncs; k++)
+		if (m->funcs[k] == f && !w->seen[k]) {
+			w->seen[k] = true;
+			aborts = ws_tm_flow_find(w->p, f, &flow) && aborts_in(w, f, &flow, 0);
+			ws_tm_flow_free(&flow);
+		}
+	return aborts;
+}
+
+/* section: + 1; 0: what is in none. */
+static bool aborts_in(struct walk *w, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &f->insts[k];
+
+		if (ws_tm_flow_undone(flow, k) != section)
+			continue;
+		if (ws_tm_mark_of(i) == WS_TM_ABORT || (i->call && call_aborts(w, i->call->target)))
+			return true;
+	}
+	return false;
+}
+
+bool ws_tm_may_abort(struct ws_pass *p, struct ws_ptx_func *f, const struct ws_tm_flow *flow, uint32_t section)
+{
+	struct walk w = { .p = p, .seen = ws_alloc((p->m->nfuncs + 1) * sizeof *w.seen) };
+	bool aborts = aborts_in(&w, f, flow, section + 1);
+
+	free(w.seen);
+	return aborts;
 }
 
 struct ws_tm_features ws_tm_features_of(const struct ws_tm_known *k)

@@ -344,18 +344,23 @@ static void violation(checker *c, const char *what, unsigned word, unsigned long
 		printf("    %s: word %u, value %llx\n", what, word, value);
 }
 
-/* An inner part begins, anew if it had not ended, or ends: what was written before it is what counts, if it was undone. */
-typedef std::unordered_map<unsigned, unsigned long long> writes;
-
-static void take_inner(attempt *a, std::vector<writes> *before, unsigned what)
+/* An inner part begins or ends. If it was undone, what was written before it is what counts; so is what was read, if it begins anew: what was
+ * read in it is then judged as that of an attempt by itself. */
+static void take_inner(checker *c, attempt *a, std::vector<attempt> *before, unsigned what, bool opaque)
 {
 	if (!before->empty()) {
 		if (what != KEPT)
-			a->written = before->back();
+			a->written = before->back().written;
+		if (what == INNER && opaque) {
+			c->all.push_back(*a);
+			c->all.back().committed = false;
+		}
+		if (what == INNER)
+			a->read = before->back().read;
 		before->pop_back();
 	}
 	if (what == INNER)
-		before->push_back(a->written);
+		before->push_back(*a);
 }
 
 /* One read or write of an attempt; reads that must not be judged (strict) are left out. */
@@ -375,6 +380,16 @@ static void take_event(checker *c, attempt *a, const event &e)
 	}
 }
 
+/* An inner part that was begun anew was an attempt of its own: where those are not judged, goes on to where it begins for the last time. */
+static unsigned last_try(const event *e, unsigned k, bool opaque)
+{
+	unsigned next = k + 1;
+
+	while (e[next].what == READ || e[next].what == WRITE)
+		next++;
+	return !opaque && e[k].what == INNER && e[next].what == INNER ? last_try(e, next, opaque) : k;
+}
+
 /* Attempts from the events of one thread. The events of an attempt are judged when it is known how it ended. */
 static void take_thread(checker *c, const event *e, unsigned n, bool opaque)
 {
@@ -387,10 +402,10 @@ static void take_thread(checker *c, const event *e, unsigned n, bool opaque)
 		a.committed = e[end].what == COMMIT;
 		if (!a.committed && !opaque)
 			continue;
-		std::vector<writes> before;
+		std::vector<attempt> before;
 		for (unsigned k = i + 1; k < end; k++)
 			if (e[k].what >= INNER)
-				take_inner(&a, &before, e[k].what);
+				take_inner(c, &a, &before, e[k = last_try(e, k, opaque)].what, opaque);
 			else
 				take_event(c, &a, e[k]);
 		c->all.push_back(a);

@@ -2,41 +2,7 @@
  * `warpsafe tm`, most of them must fail: tests/tm/run looks that they do.
  *
  *     marked [CASE...] [blocks=N] [threads=N] */
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
-#include <cuda_runtime.h>
-#define WS_ATOMIC_QUIET
-#include <warpsafe/atomic.h>
-
-static unsigned blocks = 3, threads = 40;
-
-/* Memory of the GPU with this content, seen from the host after a launch. */
-template <class T> struct memory {
-	T *gpu;
-	std::vector<T> host;
-
-	explicit memory(size_t n, T value = T()) : gpu(nullptr), host(n, value)
-	{
-		if (cudaMalloc(&gpu, n * sizeof(T)) || cudaMemcpy(gpu, host.data(), n * sizeof(T), cudaMemcpyHostToDevice))
-			exit(9);
-	}
-	~memory() { cudaFree(gpu); }
-	std::vector<T> &back()
-	{
-		cudaError_t e = cudaMemcpy(host.data(), gpu, host.size() * sizeof(T), cudaMemcpyDeviceToHost);
-
-		if (e) {
-			printf("marked: %s\n", cudaGetErrorString(e));
-			exit(9);
-		}
-		return host;
-	}
-};
-
-__device__ unsigned self(void) { return blockIdx.x * blockDim.x + threadIdx.x; }
-__device__ unsigned step(unsigned *r) { return (*r = *r * 1664525u + 1013904223u) >> 8; }
+#include "marked.cuh"
 
 /* ---- one word of each size, and the registers that a new attempt needs ---- */
 struct words { char c; short s; int i; long long l; float f; double d; unsigned long long pair[2]; };
@@ -509,7 +475,7 @@ static bool retry(void)
 	return good && b.back()[0].n == 0;
 }
 
-static const struct { const char *name; bool (*run)(void); } cases[] = {
+static const marked_case cases[] = {
 	{ "counter", counter }, { "bank", bank }, { "list", list }, { "functions", functions }, { "hash", hash },
 	{ "divergence", divergence }, { "shared", shared }, { "atomics", atomics }, { "large", large },
 	{ "retry", retry },
@@ -517,22 +483,5 @@ static const struct { const char *name; bool (*run)(void); } cases[] = {
 
 int main(int argc, char **argv)
 {
-	bool some = false, good = true;
-
-	for (int i = 1; i < argc; i++)
-		if (sscanf(argv[i], "blocks=%u", &blocks) != 1 && sscanf(argv[i], "threads=%u", &threads) != 1)
-			some = true;
-	for (const auto &c : cases) {
-		bool wanted = !some, right;
-
-		for (int i = 1; i < argc; i++)
-			wanted |= strcmp(argv[i], c.name) == 0;
-		if (!wanted)
-			continue;
-		right = c.run();
-		if (!right)
-			printf("marked: %s: wrong\n", c.name);
-		good &= right;
-	}
-	return good ? 0 : 1;
+	return run_cases("marked", cases, argc, argv);
 }

@@ -24,8 +24,46 @@ __global__ void kernel(int *a)
 	a[1] = 3;
 	ws_tx_end();
 #endif
+#if CASE == 12
+	if (a[0])
+		ws_tx_either();
+	ws_tx_either_end();                               /* refused 12 */
+#elif CASE == 13
+	ws_tx_begin();                                    /* refused 13 */
+	if (++a[0] > 5)
+		ws_tx_abort();
+	ws_tx_end();
+#endif
 	WS_ATOMIC {
 		a[0]++;
+#if CASE == 14
+		if (a[1])
+			ws_tx_either();
+		a[2]++;
+		ws_tx_either_end();                       /* refused 14 */
+#elif CASE == 15
+		ws_tx_either();                           /* refused 15 */
+		a[1]++;
+		ws_tx_either_end();
+#elif CASE == 16
+		if (!(ws_tx_either() >> 63))
+			ws_tx_end();                      /* refused 16 */
+		ws_tx_either_end();
+#elif CASE == 17
+		WS_EITHER {
+			if (a[1])
+				ws_tx_retry();
+			printf("%d\n", a[0]);             /* refused 17 */
+		} WS_OR_ELSE {
+			a[3]++;
+		}
+#elif CASE == 18
+		WS_ATOMIC {
+			a[1]++;
+			if (a[2])
+				asm volatile("exit;");    /* refused 18 */
+		}
+#endif
 #if CASE == 1
 		printf("%d\n", a[0]);                     /* refused 1 */
 #elif CASE == 2

@@ -2,7 +2,7 @@
  *
  *     watched CASE [words=N] [rounds=N] [seed=N]
  *
- * right: nothing is wrong. write, atomic, read, torn: an access outside of sections that is not kept apart from them. Ends with 0
+ * right: nothing is wrong; parts: neither, and some parts of sections are undone alone. write, atomic, read, torn: an access outside of sections that is not kept apart from them. Ends with 0
  * whatever came out: it is the tool that must notice. */
 #include <cstdio>
 #include <cstdlib>
@@ -40,6 +40,33 @@ __global__ void right(unsigned words, unsigned rounds, unsigned seed)
 		WS_ATOMIC {
 			r = from;
 			visit(words, &r);
+		}
+	}
+}
+
+/* What a part has seen decides whether it is undone, and so counts for the whole. */
+__global__ void parts(unsigned words, unsigned rounds, unsigned seed)
+{
+	unsigned r = seed * 2654435761u + (blockIdx.x * blockDim.x + threadIdx.x) * 40503u;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		unsigned from = step(&r);
+
+		WS_ATOMIC {
+			r = from;
+			visit(words, &r);
+			WS_ATOMIC {
+				visit(words, &r);
+				if (word[step(&r) % words] % 3 == 0)
+					ws_tx_abort();
+			}
+			WS_EITHER {
+				visit(words, &r);
+				if (word[step(&r) % words] % 2)
+					ws_tx_retry();
+			} WS_OR_ELSE {
+				visit(words, &r);
+			}
 		}
 	}
 }
@@ -112,6 +139,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(kind, "right"))
 		right<<<2, 32>>>(words, rounds, seed);
+	else if (!strcmp(kind, "parts"))
+		parts<<<2, 16>>>(words, rounds, seed);
 	else if (!strcmp(kind, "write"))
 		beside_write<<<2, 32>>>(rounds);
 	else if (!strcmp(kind, "atomic"))

@@ -128,7 +128,7 @@ static void undone(void **state)
 
 	put(h, a, X);
 	get(h, b, X);
-	ws_history_undo(h, a, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_undo(h, a, (struct ws_history_mark){ 0 }, &(struct ws_history_word){ X, 0, 4 });
 	ws_history_end(h, a, false);
 	ws_history_end(h, b, true);
 	s = judge(h, true, NULL);
@@ -139,7 +139,7 @@ static void undone(void **state)
 	put(h, a, X);
 	put(h, b, X);
 	ws_history_end(h, b, true);
-	ws_history_undo(h, a, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_undo(h, a, (struct ws_history_mark){ 0 }, &(struct ws_history_word){ X, 0, 4 });
 	ws_history_end(h, a, false);
 	s = judge(h, true, NULL);
 	assert_true(s.lost == 1 && !s.undone);
@@ -273,7 +273,7 @@ static void a_full_record(void **state)
 	for (unsigned k = 0; k < 6; k++)
 		put(h, b, X + 8 * k);
 	get(h, b, X);
-	ws_history_undo(h, b, &(struct ws_history_word){ X, 0, 4 });
+	ws_history_undo(h, b, (struct ws_history_mark){ 0 }, &(struct ws_history_word){ X, 0, 4 });
 	ws_history_end(h, b, true);
 	assert_null(start(h, 3));
 	ws_history_plain(h, (struct ws_history_who){ 0, 9 }, X, 4, false, true, &sites[4]);
@@ -459,6 +459,112 @@ static void test_own(void **state)
 	assert_int_equal(own(0, true, false).not_own, 1);
 }
 
+static void tell_part(struct ws_history *h, struct ws_history_lane *l, enum ws_tm_next next)
+{
+	tell(h, l, WS_TM_EVENT_PART_ENDING, 0, 0, NULL);
+	ws_history_tell(h, l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_PART_ENDED, .value = next });
+}
+
+static void lane_write(struct ws_history *h, struct ws_history_lane *l, uint64_t value)
+{
+	tell(h, l, WS_TM_EVENT_WRITE, X, 4, &sites[2]);
+	tell_value(h, l, value);
+	ws_history_data(h, l, false, true, &(struct ws_history_word){ X, value, 4 });
+	tell(h, l, WS_TM_EVENT_DONE, 0, 0, NULL);
+}
+
+static void lane_read(struct ws_history *h, struct ws_history_lane *l, uint64_t at, uint64_t value)
+{
+	tell(h, l, WS_TM_EVENT_READ, at, 4, &sites[1]);
+	ws_history_data(h, l, false, false, &(struct ws_history_word){ at, value, 4 });
+	tell_value(h, l, value);
+	tell(h, l, WS_TM_EVENT_DONE, 0, 0, NULL);
+}
+
+/* A section writes 1, its part 2, and what the part has done is put back, or not. Then it reads `value`, and another one what is there. */
+static struct seen part(bool put_back, uint64_t value, enum ws_tm_next next)
+{
+	struct ws_history *h = ws_history_new(true, 100);
+	struct ws_history_lane l = { 0 };
+	struct ws_history_attempt *b;
+	struct seen s;
+
+	tell(h, &l, WS_TM_EVENT_START, 0, 0, &sites[0]);
+	lane_write(h, &l, 1);
+	tell(h, &l, WS_TM_EVENT_PART, 0, 0, &sites[4]);
+	lane_write(h, &l, 2);
+	tell(h, &l, WS_TM_EVENT_PART_ENDING, 0, 0, NULL);
+	if (put_back)
+		ws_history_data(h, &l, false, true, &(struct ws_history_word){ X, 1, 4 });
+	ws_history_tell(h, &l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_PART_ENDED, .value = next });
+	lane_read(h, &l, X, value);
+	tell(h, &l, WS_TM_EVENT_PART_DONE, 0, 0, NULL);
+	tell(h, &l, WS_TM_EVENT_ENDING, 0, 0, NULL);
+	ws_history_tell(h, &l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_ENDED, .committed = true });
+	b = start(h, 2);
+	get(h, b, X);
+	ws_history_end(h, b, true);
+	s = judge(h, true, NULL);
+	ws_history_lane_free(&l);
+	ws_history_free(h);
+	return s;
+}
+
+static void a_part_is_undone(void **state)
+{
+	struct seen s;
+
+	(void)state;
+	assert_true(fine(part(true, 1, WS_TM_NEXT_UNDONE)));
+	assert_true(fine(part(true, 1, WS_TM_NEXT_AGAIN)));
+	assert_int_equal(part(true, 2, WS_TM_NEXT_UNDONE).not_own, 1);
+	s = part(false, 2, WS_TM_NEXT_UNDONE);          /* read by the section itself, and by the other one; and it stays there */
+	assert_true(s.undone == 2 && s.lost == 1);
+	assert_ptr_equal(s.from.begin, &sites[0]);
+}
+
+/* A part reads what is written before it ends: if it is undone for that, and runs again, that was an attempt by itself. kept: or its read
+ * still counts. */
+static struct seen part_reads(bool opacity, bool kept, bool torn, struct ws_history_sum *sum)
+{
+	struct ws_history *h = ws_history_new(opacity, 100);
+	struct ws_history_lane l = { 0 };
+	struct ws_history_attempt *b;
+	struct seen s;
+
+	tell(h, &l, WS_TM_EVENT_START, 0, 0, &sites[0]);
+	tell(h, &l, WS_TM_EVENT_PART, 0, 0, &sites[4]);
+	lane_read(h, &l, X, 0);
+	b = start(h, 2);
+	get(h, b, X);
+	put(h, b, X);
+	put(h, b, Y);
+	ws_history_end(h, b, true);
+	if (torn)
+		lane_read(h, &l, Y, 1);
+	tell_part(h, &l, kept ? WS_TM_NEXT_UNDONE : WS_TM_NEXT_AGAIN);
+	lane_read(h, &l, Y, 1);
+	tell(h, &l, WS_TM_EVENT_PART_DONE, 0, 0, NULL);
+	tell(h, &l, WS_TM_EVENT_ENDING, 0, 0, NULL);
+	ws_history_tell(h, &l, (struct ws_history_who){ 0, 1 }, &(struct ws_history_told){ .kind = WS_TM_EVENT_ENDED, .committed = true });
+	s = judge(h, true, sum);
+	ws_history_lane_free(&l);
+	ws_history_free(h);
+	return s;
+}
+
+static void what_a_part_has_read(void **state)
+{
+	struct ws_history_sum sum;
+
+	(void)state;
+	assert_true(fine(part_reads(true, false, false, &sum)));
+	assert_true(sum.committed == 2 && sum.undone == 1);
+	assert_int_equal(part_reads(false, true, false, &sum).longest, 2);
+	assert_true(fine(part_reads(false, false, true, &sum)));
+	assert_int_equal(part_reads(true, false, true, &sum).longest, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,7 +572,7 @@ int main(void)
 		cmocka_unit_test(undone), cmocka_unit_test(half), cmocka_unit_test(zombies), cmocka_unit_test(looked_at_again),
 		cmocka_unit_test(in_vain), cmocka_unit_test(outside), cmocka_unit_test(a_full_record),
 		cmocka_unit_test(a_log), cmocka_unit_test(a_log_of_one_after_the_other), cmocka_unit_test(a_full_log),
-		cmocka_unit_test(test_own),
+		cmocka_unit_test(test_own), cmocka_unit_test(a_part_is_undone), cmocka_unit_test(what_a_part_has_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,10 @@
 
 #define BEGIN "\tmov.b64 %d0, 0x77735f74785f6265;\n"
 #define END "\tmov.b64 %d0, 0x77735f74785f656e;\n"
+#define EITHER "\tmov.b64 %d0, 0x77735f74785f6569;\n\tsetp.lt.s64 %p8, %d0, 0;\n"
+#define EITHER_END "\tmov.b64 %d0, 0x77735f74785f6f72;\n"
+#define ABORT "\tmov.b64 %d0, 0x77735f74785f6162;\n"
+#define LOOK "\tsetp.lt.s64 %p7, %d0, 0;\n"
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 #define REGS "\t.reg .pred %p<9>;\n\t.reg .b32 %r<9>;\n\t.reg .f32 %f<9>;\n\t.reg .b64 %d<9>;\n"
 #define KERNEL(body) HEAD ".visible .entry k(.param .u64 p)\n{\n" REGS body "}\n"
@@ -78,18 +82,23 @@ static void done(struct found *w)
 	ws_ptx_free(w->m);
 }
 
-static void depths_and_sections(void **state)
+static void sections_in_sections(void **state)
 {
-	struct found w = find(KERNEL(BEGIN "\tadd.u32 %r1, %r1, 1;\n" BEGIN "\tadd.u32 %r1, %r1, 1;\n" END END
+	struct found w = find(KERNEL(BEGIN "\tadd.u32 %r1, %r1, 1;\n" BEGIN EITHER EITHER_END END END
 	                             "\tadd.u32 %r1, %r1, 1;\n" BEGIN END "\tret;\n"));
-	static const uint32_t depth[] = { 0, 1, 1, 2, 2, 1, 0, 0, 1, 0 };
+	static const uint32_t inside[] = { 0, 1, 1, 2, 3, 3, 2, 1, 0, 0, 4, 0 }, begins[] = { 1, 0, 2, 3, 0, 0, 0, 0, 0, 4, 0, 0 };
 
-	assert_int_equal(w.flow.nsections, 2);
-	for (uint32_t k = 0; k < WS_COUNT(depth); k++)
-		assert_int_equal(w.flow.depth[k], depth[k]);
-	assert_int_equal(w.flow.section[0], 0);
-	assert_int_equal(w.flow.section[3], 0);
-	assert_int_equal(w.flow.section[7], 1);
+	assert_int_equal(w.flow.nsections, 4);
+	for (uint32_t k = 0; k < WS_COUNT(inside); k++) {
+		assert_int_equal(w.flow.inside[k], inside[k]);
+		assert_int_equal(w.flow.begins[k], begins[k]);
+	}
+	for (uint32_t k = 0; k < 4; k++) {
+		assert_int_equal(w.flow.sections[k].around, k % 3 ? k : 0);
+		assert_int_equal(w.flow.sections[k].either, k == 2);
+	}
+	assert_true(ws_tm_flow_in(&w.flow, 4, 0) && ws_tm_flow_in(&w.flow, 4, 2) && !ws_tm_flow_in(&w.flow, 4, 3));
+	assert_int_equal(ws_tm_flow_undone(&w.flow, 4), 2);
 	done(&w);
 }
 
@@ -99,6 +108,10 @@ static void doubled_markers_are_one_section(void **state)
 	                             "\tret;\nout:\n" END "\tret;\n"));
 
 	assert_int_equal(w.flow.nsections, 1);
+	done(&w);
+	w = find(KERNEL("\t@%p1 bra other;\n" BEGIN BEGIN "\tbra both;\nother:\n" BEGIN BEGIN "both:\n" END END "\tret;\n"));
+	assert_int_equal(w.flow.nsections, 2);
+	assert_int_equal(w.flow.sections[1].around, 1);
 	done(&w);
 }
 
@@ -154,6 +167,40 @@ static void a_retry_loses_the_attempt(void **state)
 {
 	EXPECT(KERNEL("\tmov.b64 %d3, 0x77735f74785f7265;\n" BEGIN "\tmov.b64 %d3, 0x77735f74785f7265;\n" END "\tret;\n"),
 	       "__warpsafe_tm_begin, ", "call __warpsafe_tm_retry, ", "bra $ws_0;", "!0x77735f74785f7265");
+}
+
+static void a_section_in_a_section_is_undone_alone(void **state)
+{
+	EXPECT(KERNEL("\tmov.u32 %r1, 1;\n" BEGIN "\tld.global.u32 %r2, [%d1];\n" BEGIN LOOK "\tadd.u32 %r1, %r1, 1;\n\tld.global.u32 %r3, [%d1];\n"
+	              ABORT END END "\tst.global.u32 [%d1], %r1;\n\tret;\n"),
+	       "__warpsafe_tm_begin, ", "mov.b64 %d0, 0;", "bra $ws_0;", "mov.b64 %ws_kept_b64_0, 0;", "mov.b32 %ws_kept_b32_6, %r1;",
+	       "__warpsafe_tm_inner, ", "$ws_4:", "mov.b32 %r1, %ws_kept_b32_6;", "mov.b64 %d0, %ws_kept_b64_0;", "setp.lt.s64 %p7, %d0, 0;", "bra $ws_2;",
+	       "call __warpsafe_tm_abort, ", "bra $ws_2;", "call __warpsafe_tm_inner_done, ", "call __warpsafe_tm_end, ", "$ws_2:",
+	       "__warpsafe_tm_inner_lost, ", "bra $ws_0;", "mov.b64 %ws_kept_b64_0, 0xffffffffffffffff;", "bra $ws_4;");
+	/* in a function that a section calls, and in one of its own */
+	EXPECT(HEAD ".func f()\n{\n" REGS BEGIN "\tld.global.u32 %r1, [%d1];\n" END "\tret;\n}\n.visible .entry k()\n{\n" REGS BEGIN "\tcall f;\n" END
+	       "\tcall f;\n\tret;\n}\n",
+	       "call __warpsafe_tm_of_f", ".func __warpsafe_tm_of_f", "__warpsafe_tm_inner, ", "__warpsafe_tm_inner_lost, ", "ret;");
+}
+
+static void alternatives(void **state)
+{
+	EXPECT(KERNEL(BEGIN EITHER "\t@%p8 bra second;\n\tmov.b64 %d3, 0x77735f74785f7265;\nsecond:\n" EITHER_END END "\tret;\n"),
+	       "__warpsafe_tm_begin, ", "__warpsafe_tm_either, ", "setp.lt.s64 %p8, %d0, 0;", "call __warpsafe_tm_retry, ", "bra $ws_2;", "second:",
+	       "call __warpsafe_tm_end, ", "$ws_2:", "__warpsafe_tm_other, ", "bra $ws_0;", "bra $ws_4;");
+}
+
+#define UNDOES ".func f()\n{\n" REGS ABORT "\tret;\n}\n"
+#define ENTRY(body) ".visible .entry k()\n{\n" REGS body "\tret;\n}\n"
+
+/* A begin must look whether it was undone, if it may be: the innermost one around the call. */
+static void who_is_undone(void **state)
+{
+	EXPECT(HEAD UNDOES ENTRY(BEGIN LOOK "\tcall f;\n" END), "mov.b64 %ws_kept_b64_0, 0;", "call __warpsafe_tm_enter_reading, ",
+	       "mov.b64 %d0, %ws_kept_b64_0;", "__warpsafe_tm_again, ", "mov.b64 %ws_kept_b64_0, 0xffffffffffffffff;");
+	refused(HEAD UNDOES ENTRY(BEGIN "\tcall f;\n" END), "write it with WS_ATOMIC");
+	EXPECT(HEAD UNDOES ENTRY(BEGIN BEGIN LOOK "\tcall f;\n" END END), "__warpsafe_tm_inner, ", "__warpsafe_tm_inner_lost, ");
+	refused(KERNEL(BEGIN EITHER ABORT EITHER_END END "\tret;\n"), "write it with WS_ATOMIC");
 }
 
 /* ---- accesses ---- */
@@ -250,6 +297,13 @@ static void markers_without_partners(void **state)
 {
 	refused(KERNEL(END "\tret;\n"), "did not begin in this function");
 	refused(KERNEL("\t@%p1 bra on;\n" BEGIN "on:\n" END "\tret;\n"), "a place that it also reaches");
+	refused(KERNEL(BEGIN "\t@%p1 bra on;\n" BEGIN "on:\n" END "\tret;\n"), "a place that it also reaches");
+	refused(KERNEL(EITHER EITHER_END "\tret;\n"), "not in a marked section");
+	refused(KERNEL(BEGIN EITHER END EITHER_END "\tret;\n"), "neither is in the other one");
+	refused(KERNEL(BEGIN "\t@%p1 bra in;\n" EITHER "in:\n" EITHER_END END "\tret;\n"), "a place that it also reaches");
+	refused(KERNEL(BEGIN EITHER "\tret;\n" EITHER_END END "\tret;\n"), "left by 'ret'");
+	refused(KERNEL(BEGIN "\tmov.b64 %d0, 0x77735f74785f6569;\n" EITHER_END END "\tret;\n"), "does not look which one");
+	refused(KERNEL(BEGIN "\t@%p1 bra other;\n" BEGIN "\tbra both;\nother:\n" EITHER "both:\n" END END "\tret;\n"), "with another marked section open");
 	refused(KERNEL("\t{\n" BEGIN "\t}\n" END "\tret;\n"), "in braces of assembly");
 	refused(HEAD ".func f()\n{\n\t.shared .u32 s;\n\tret;\n}\n.entry k()\n{\n" REGS BEGIN "\tcall f;\n" END "\tret;\n}\n",
 	        "variables of its own in shared");
@@ -258,12 +312,13 @@ static void markers_without_partners(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(depths_and_sections),
+		cmocka_unit_test(sections_in_sections),
 		cmocka_unit_test(doubled_markers_are_one_section),
 		cmocka_unit_test(what_is_saved),
 		cmocka_unit_test(a_section_is_a_loop_of_rounds), cmocka_unit_test(sections_that_only_read),
 		cmocka_unit_test(a_module_without_markers_stays),
 		cmocka_unit_test(a_retry_loses_the_attempt),
+		cmocka_unit_test(a_section_in_a_section_is_undone_alone), cmocka_unit_test(alternatives), cmocka_unit_test(who_is_undone),
 		cmocka_unit_test(loads_and_stores),
 		cmocka_unit_test(atomics),
 		cmocka_unit_test(functions_get_a_second_body), cmocka_unit_test(a_function_that_ends_in_a_jump),

@@ -35,14 +35,14 @@ struct ws_tm_stats {
 	unsigned long long unallocated;             /* ws_tx_alloc that found no memory */
 	unsigned long long read_only;               /* of the commits, those of sections that say that they write nothing */
 	unsigned long long read_only_aborts;        /* of these sections, by conflicts and for want of memory */
+	unsigned long long parts;                   /* parts of sections that were undone alone: inner ones, alternatives */
 };
 
-/* Counters are spread over this many places, 128 bytes each, so that they are not one hot word. */
+/* Counters are spread over this many places, 128 bytes each (all of which are used), so that they are not one hot word. */
 enum { WS_TM_STRIPES = 256 };
 struct ws_tm_stripe {
 	struct ws_tm_stats sum;
 	unsigned long long active;                  /* attempts under way, if the handle has them counted */
-	unsigned long long unused[15 - sizeof(struct ws_tm_stats) / 8];
 };
 
 /* Words that all transactions of a handle share, each in a memory sector of its own. */
