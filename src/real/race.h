@@ -52,6 +52,7 @@ struct ws_real_checked_kernel {
 	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
+	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 };
 struct ws_real_table {
 	struct ws_arena *arena;

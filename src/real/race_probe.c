@@ -108,13 +108,24 @@ static uint64_t variable_of(void *function, const char *name)
 	return ws_real_code_of(function, &module, &library) && module ? ws_real_variable(module, library, name, &bytes) : 0;
 }
 
+static bool holds(const struct ws_real_launching *l, const struct ws_real_decision *decision, bool proved)
+{
+	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
+
+	return decision && l->grid && ws_real_decide(decision, &d);
+}
+
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all
  * parameters in one piece of memory decides on the GPU. */
 static bool is_silent(const struct ws_real_launching *l, bool proved)
 {
-	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
+	return !l->compared && holds(l, l->kernel->decision, proved);
+}
 
-	return l->kernel->decision && l->grid && !l->compared && ws_real_decide(l->kernel->decision, &d);
+/* Is a probe hardly of use for this launch, as proofs by addresses may spare what it would, or (as far as the host knows) do? */
+static bool may_do_without(const struct ws_real_launching *l)
+{
+	return l->kernel->probe_waits && (!l->kernel->shared_decision || !l->grid || holds(l, l->kernel->shared_decision, false));
 }
 
 /* Has it launched without checks: as the program's own kernel, or with the size of shared memory that tells the kernel so. compares: its
@@ -159,17 +170,18 @@ static void if_alike(struct ws_real_gpu *gpu, struct ws_real_launching *l, unsig
 
 static unsigned settled(struct ws_real_launching *l, bool *probe)
 {
-	bool can, proved, worth, silent;
+	bool can, proved, worth, silent, without;
 	const struct known *k = NULL;
 	unsigned size = l->all;
 	struct probing p;
 
 	can = can_be_probed(l, &p);
+	without = can && may_do_without(l);
 	pthread_mutex_lock(&lock);
 	if (can)
 		k = known_of(&p.key);
 	proved = k && k->proved;
-	worth = can && worth_it(l->function, l->kernel->probe_waits) && !k;
+	worth = can && worth_it(l->function, without) && !k;
 	pthread_mutex_unlock(&lock);
 	if (proved)
 		return after_probe(l, &p, true);

@@ -305,6 +305,8 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)
 		to->decision = ws_real_decision_new(t->arena, r->kernels[k].decides);
+	if (r->kernels[k].decides_shared)
+		to->shared_decision = ws_real_decision_new(t->arena, r->kernels[k].decides_shared);
 	free(plain);
 }
 

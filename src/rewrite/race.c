@@ -1202,6 +1202,15 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	return call_enter(b);
 }
 
+/* Does it commit and wait for copies, and makes none? */
+static bool waits_for_nothing(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_rw_async(f, &f->insts[k]) == WS_RW_COPY)
+			return false;
+	return f->entry && ws_rw_copies_alone(f);
+}
+
 /* The proofs know nothing of asynchronous copies, mbarrier objects and clusters. */
 static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 {
@@ -1209,9 +1218,8 @@ static bool can_prove(const struct race *r, const struct ws_ptx_func *f)
 
 	if (func->with & (WS_REACH_CLUSTER | WS_REACH_BULK | WS_REACH_REGISTERS))
 		return false;
-	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC);
+	return !((f->entry ? ws_reach_has(&r->reach, kernel_of(r, f)) : func->has) & WS_REACH_ASYNC) || waits_for_nothing(f);
 }
-
 
 /* With all the shared memory that a block may have there is no room for that of the checks: such launches run the kernel as it is. */
 static void keep_spare(struct race *r, struct ws_ptx_func *f)
@@ -1220,6 +1228,22 @@ static void keep_spare(struct race *r, struct ws_ptx_func *f)
 
 	if (!kernel->plain && ws_rw_names_dynamic(f) && !ws_reach_calls_hooks(&r->reach, kernel))
 		kernel->plain = ws_rw_plain(r->p, f);
+}
+
+/* Where proofs by addresses may do without the probe, the host is to know whether they do. */
+static void tell_of_shared(struct body *b)
+{
+	static const char holds[] = "%shared";
+	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+	struct ws_buf text = { 0 };
+
+	if (kernel->probe && kernel->probe_waits && b->shared) {
+		ws_buf_add(&text, b->race->p->decides.data, b->race->p->decides.len);
+		ws_shared_ranges_tell(b->shared, &text, holds);
+		ws_buf_printf(&text, "silent %s;\n", holds);
+		kernel->decides_shared = ws_arena_strndup(ws_rw_module(b->race->p)->arena, text.data, text.len);
+	}
+	ws_buf_free(&text);
 }
 
 static bool insert(struct race *r, struct ws_ptx_func *f)
@@ -1256,6 +1280,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	if (b.kernel)
 		kernel_of(r, f)->probe_waits = !b.copies && !leaves_shared(&b, list, n, needless) &&
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
+	if (b.kernel)
+		tell_of_shared(&b);
 	if (b.prune)
 		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
 	if (b.prune && b.ordering && !b.calls)

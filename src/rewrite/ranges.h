@@ -43,6 +43,8 @@ const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_co
 /* May it be proved of an access? And code that makes a predicate false unless all proofs of the kernel hold. */
 bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_access *a);
 void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate);
+/* The same as text for the host (ws_code_tell): the predicate becomes whether all of them hold. */
+void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate);
 /* Do they hold only where conditions on parameters or constants are false? */
 bool ws_shared_ranges_rare(const struct ws_shared_ranges *g);
 void ws_shared_ranges_free(struct ws_shared_ranges *g);          /* NULL is fine */

@@ -120,7 +120,7 @@ enum { MOST_OFFSETS = 32 };
 struct offsets { int64_t at[MOST_OFFSETS]; unsigned n; };
 void ws_offsets_add(struct offsets *o, int64_t at);
 void ws_offsets_join(struct offsets *o, const struct offsets *more);
-/* If they are in equal distances of `bytes` at least, they become a digit of the sum, and *last the end of the first. */
+/* If they are in equal distances of `bytes` at least, or such rows are, they become digits of the sum, and *last the end of the first. */
 void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last);
 /* Numbers of which nothing but the number of bits is known become digits, which each thread has all of. */
 bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out);

@@ -732,6 +732,14 @@ void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c
 			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].proved);
 }
 
+void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate)
+{
+	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->quiet);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].proved)
+			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, g->groups[k].proved);
+}
+
 const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_code *c, const struct ws_rw_access *a)
 {
 	const char *proved = proof(g, a), *label;

@@ -393,10 +393,16 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 		ws_split_replace(v, out);
 		return true;
 	}
-	if (power_in(x) % low || k >= MANY)
+	if (k >= MANY)
 		return false;
-	for (uint32_t n = 0; n < y.n; n++)
-		y.t[n].factor /= low;
+	if (power_in(x) % low) {                     /* those of a quotient, as of a part of the thread's index */
+		below.t[0].factor = low;
+		if (!ws_split_quotient(v, x, &below, true, &y))
+			return false;
+	} else {
+		for (uint32_t n = 0; n < y.n; n++)
+			y.t[n].factor /= low;
+	}
 	out->n = 0;
 	return ws_split_remainder(v, &y, &s, true, &part) && ws_sum_add(out, &part, low);
 }
@@ -701,12 +707,25 @@ bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out)
 	return true;
 }
 
+static bool has_leaf(const struct sum *s, const struct sum *leaf)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (s->t[k].leaf[m] == leaf->t[0].leaf[0])
+				return true;
+	return false;
+}
+
 bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count)
 {
-	const struct leaf l = { .kind = LEAF_DIGIT, .k = count };
+	struct leaf l = { .kind = LEAF_DIGIT, .k = count };
 	struct sum digit;
 
-	return ws_value_leaf(v, &l, &digit) && ws_sum_add_product(s, &digit, step);
+	do                                   /* one that the sum does not have: columns and rows may be as many */
+		if (!ws_value_leaf(v, &l, &digit))
+			return false;
+	while (l.offset++, has_leaf(s, &digit));
+	return ws_sum_add_product(s, &digit, step);
 }
 
 void ws_offsets_add(struct offsets *o, int64_t at)
@@ -732,17 +751,36 @@ void ws_offsets_join(struct offsets *o, const struct offsets *more)
 	o->n = more->n > MOST_OFFSETS ? more->n : o->n;
 }
 
+/* How many offsets go on in equal steps from the first one, if all others are as many, and again. 0: they are not. */
+static unsigned run_of(const int64_t *at, unsigned n)
+{
+	unsigned run = 1;
+
+	while (run < n && at[run] - at[run - 1] == at[1] - at[0])
+		run++;
+	for (unsigned k = 0; k < n; k++)
+		if (n % run || at[k] - at[k / run * run] != (k % run) * (at[1] - at[0]))
+			return 0;
+	return run;
+}
+
 void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes, struct sum *s, int64_t *last)
 {
-	struct sum step = { 1, { { .factor = o->n > 1 ? o->at[1] - o->at[0] : 0 } } }, spread = *s;
+	struct offsets rest = *o;
+	struct sum spread = *s;
+	unsigned run;
 
-	if (o->n < 2 || o->n > MOST_OFFSETS || step.t[0].factor < bytes)
+	if (o->n < 2 || o->n > MOST_OFFSETS || o->at[1] - o->at[0] < bytes)
 		return;
-	for (unsigned k = 2; k < o->n; k++)
-		if (o->at[k] - o->at[k - 1] != step.t[0].factor)
+	for (; rest.n > 1; rest.n /= run) {          /* 0, 16, 1024, 1040: in steps of 16, and those in steps of 1,024 */
+		struct sum step = { 1, { { .factor = rest.at[1] - rest.at[0] } } };
+
+		run = run_of(rest.at, rest.n);
+		if (!run || !ws_sum_spread(v, &spread, &step, run))
 			return;
-	if (!ws_sum_spread(v, &spread, &step, o->n))
-		return;
+		for (unsigned k = 0; k < rest.n / run; k++)
+			rest.at[k] = rest.at[k * run];
+	}
 	*s = spread;
 	*last = o->at[0] + bytes;
 }

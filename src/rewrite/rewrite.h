@@ -94,6 +94,7 @@ struct ws_rw_kernel {
 	/* What its entry computes to decide that no access of a launch needs a check, for the host to do the same beforehand
 	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
 	const char *decides;
+	const char *decides_shared;      /* likewise, that no access to its shared memory needs one; NULL = it is not of use, or as above */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;

@@ -655,8 +655,9 @@ static void columns_by_parts(void **state)
 	"mul.wide.s32 %rd3, %r15, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r3;\n")
 
 /* Tiles of 16 x 16 threads that have `rows` x 2 words each: of row (i / 16) * rows + k, columns 2 * (i % 16) and the next one. */
-#define TILES(rest, more) KERNEL("mov.u32 %r10, %ctaid.y; mad.lo.s32 %r11, %r10, %r6, %r1; shl.b32 %r12, %r11, 5; cvt.u64.u32 %rd3, %r12;\n" \
-	"shr.u32 %r13, %r3, 3; and.b32 %r14, %r13, " rest "; shl.b32 %r15, %r3, 1; and.b32 %r16, %r15, 30; mad.lo.s32 %r17, %r14, %r6, %r16;\n" \
+#define TILES(rest, more) TILES_BY("1", "30", rest, more)
+#define TILES_BY(shift, mask, rest, more) KERNEL("mov.u32 %r10, %ctaid.y; mad.lo.s32 %r11, %r10, %r6, %r1; shl.b32 %r12, %r11, 5; cvt.u64.u32 %rd3, %r12;\n" \
+	"shr.u32 %r13, %r3, 3; and.b32 %r14, %r13, " rest "; shl.b32 %r15, %r3, " shift "; and.b32 %r16, %r15, " mask "; mad.lo.s32 %r17, %r14, %r6, %r16;\n" \
 	"cvt.s64.s32 %rd4, %r17; add.s64 %rd5, %rd4, %rd3; shl.b64 %rd6, %rd5, 2; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r3; st.global.u32 [%rd7+4], %r3;\n" more)
 #define NEXT_ROW "add.s32 %r18, %r17, %r6; cvt.s64.s32 %rd8, %r18; add.s64 %rd9, %rd8, %rd3; shl.b64 %rd10, %rd9, 2; add.s64 %rd11, %rd2, %rd10;\n" \
 	"st.global.u32 [%rd11], %r3; st.global.u32 [%rd11+4], %r3;\n"
@@ -669,6 +670,7 @@ static void tiles_of_threads(void **state)
 	expect(TILES("536870910", NEXT_ROW), l, NONE);
 	expect(TILES("536870910", NEXT_ROW), (struct launch){ { 2, 2 }, { 256 }, 0, 0, 63 }, ALL(0, 4 * 1024));      /* rows too short */
 	expect(TILES("536870908", NEXT_ROW), l, ALL(0, 4 * 1024));     /* a row for two */
+	expect(TILES_BY("0", "15", "536870910", NEXT_ROW), l, ALL(0, 4 * 1024));       /* the next column is the next thread's */
 }
 
 static void words_of_warps(void **state)

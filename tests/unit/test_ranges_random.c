@@ -461,25 +461,32 @@ static struct fragment make_fragment(struct ws_buf *b, unsigned bits, unsigned w
 static unsigned make_tiles(struct ws_buf *b, unsigned bits, unsigned blocks)
 {
 	static const char *const threads[] = { "mov.u32 %t, %tx;\n", "mad.lo.s32 %t, %ty, %tn, %tx;\n" };
-	unsigned width = 1u << below(3);
+	unsigned width = 1u << below(3), columns = 1u << below(3), rows = below(2) ? columns : 1u << below(3), beside, under;
 	struct fragment tile;
 
 	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
-	            ".reg .pred %p<9>; .reg .b32 %t, %x<9>, %y<9>, %q, %r, %s, %tx, %ty, %bx, %by, %tn, %n, %w, %v, %u<9>, %c<9>, %d<9>, %e<9>, %f<9>, %g<9>, %h<9>, %i<9>;\n"
-	            ".reg .b64 %k<9>;\n"
-	            "ld.param.u64 %k0, [a]; ld.param.u64 %k1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
+	            ".reg .pred %p<9>; .reg .b32 %t, %x<9>, %y<9>, %v<9>, %q, %r, %s, %tx, %ty, %bx, %by, %tn, %nn, %w, %u<9>, %c<9>, %d<9>, %e<9>, %f<9>, %g<9>, %h<9>, %i<9>;\n"
+	            ".reg .b64 %k<9>, %m<9>, %n<9>;\n"
+	            "ld.param.u64 %k0, [a]; ld.param.u64 %k1, [b]; ld.param.u32 %nn, [n]; ld.param.u32 %w, [w];\n"
 	            "mov.u32 %tx, %tid.x; mov.u32 %ty, %tid.y; mov.u32 %bx, %ctaid.x; mov.u32 %by, %ctaid.y; mov.u32 %tn, %ntid.x;\n");
 	ws_buf_puts(b, threads[below(2)]);
 	tile = make_fragment(b, bits, width);
-	ws_buf_printf(b, "mad.lo.s32 %%q, %%bx, %u, %%x%u; mad.lo.s32 %%r, %%by, %u, %%y%u; mad.lo.s32 %%s, %%r, %%w, %%q;\n", tile.columns, tile.last,
-	              tile.rows, tile.last);
+	ws_buf_printf(b, "mad.lo.s32 %%q, %%bx, %u, %%x%u; mad.lo.s32 %%r, %%by, %u, %%y%u; mad.lo.s32 %%s, %%r, %%w, %%q;\n", tile.columns * columns,
+	              tile.last, tile.rows * rows, tile.last);
+	beside = below(8) ? tile.columns : tile.columns / 2;
+	under = below(8) ? tile.rows : tile.rows / 2;
 	if (below(3) == 0)
-		ws_buf_puts(b, "setp.ge.s32 %p8, %r, %n; @%p8 bra END;\n");
+		ws_buf_puts(b, "setp.ge.s32 %p8, %r, %nn; @%p8 bra END;\n");
 	ws_buf_puts(b, "mul.wide.s32 %k2, %s, 4; add.s64 %k3, %k0, %k2;\n");
-	for (unsigned k = 0; k < width; k += width / 2 + (width == 1))
-		ws_buf_printf(b, width == 4 ? "st.global.v2.u32 [%%k3+%u], {%%t, %%t};\n" : "st.global.u32 [%%k3+%u], %%t;\n", 4 * k);
+	for (unsigned row = 0; row < rows; row++) {
+		ws_buf_printf(b, "mul.lo.s32 %%v%u, %%w, %u; mul.wide.s32 %%m%u, %%v%u, 4; add.s64 %%n%u, %%k3, %%m%u;\n", row, row * under, row, row, row, row);
+		for (unsigned column = 0; column < columns; column++)
+			for (unsigned k = 0; k < width; k += width / 2 + (width == 1))
+				ws_buf_printf(b, width == 4 ? "st.global.v2.u32 [%%n%u+%u], {%%t, %%t};\n" : "st.global.u32 [%%n%u+%u], %%t;\n", row,
+				              4 * (k + column * beside));
+	}
 	ws_buf_puts(b, "END: ret;\n}\n");
-	return tile.columns * blocks;
+	return tile.columns * columns * blocks;
 }
 
 static void fragments(void **state)
