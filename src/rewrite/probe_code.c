@@ -1,5 +1,6 @@
 /* probe_code.c - the code of a kernel's probe (probe.h), written behind the kernel's own, and the jump to it. */
 #include "rewrite/async.h"
+#include "rewrite/constants.h"
 #include "rewrite/probe.h"
 
 #include "device/race.h"
@@ -209,6 +210,8 @@ static void write_instruction(struct writing *w, const struct ws_ptx_inst *i)
 		write_barrier(w, i);
 	else if (ws_probe_orders(w->probe, i))
 		write_wait(w, i);
+	else if (w->probe->kept[i->index] && ws_constants_text(w->f, i, &w->out))
+		ws_buf_puts(&w->out, "\n\t");
 	else if (w->probe->kept[i->index])
 		ws_buf_printf(&w->out, "%.*s\n\t", (int)i->len, w->f->module->text + i->off);
 }

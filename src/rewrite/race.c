@@ -6,6 +6,7 @@
 #include "device/race.h"
 #include "rewrite/ahead.h"
 #include "rewrite/async.h"
+#include "rewrite/constants.h"
 #include "rewrite/heard.h"
 #include "rewrite/length.h"
 #include "rewrite/needless.h"
@@ -1255,6 +1256,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
+	ws_constants_copy(f);
 	r->p->decides.len = r->p->nunless = 0;
 	b.prune = r->prune && can_prove(r, f);
 	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&

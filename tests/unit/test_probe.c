@@ -21,6 +21,10 @@ enum { THREADS = 64 };
 #define OTHER   " ld.shared.u32 %r7, [%r5];\n"
 #define BARRIER " bar.sync 0;\n"
 
+/* A loop counts from a number by a copy of a register that goes on to be a sum of data. */
+#define COUNTS(from, body) KERNEL("mov.u32 %r12, " from "; mov.u32 %r13, %r12;\nL: add.u32 %r12, %r12, %r6; and.b32 %r14, %r13, 1; shl.b32 %r14, %r14, 7;\n" \
+	" xor.b32 %r15, %r4, %r14; st.shared.u32 [%r15], %r0;\n" body " add.u32 %r13, %r13, 1; setp.lt.u32 %p3, %r13, 4;\n@%p3 bra L;\n st.global.u32 [%rd3], %r12;\n")
+
 /* ---- which kernels ---- */
 static void expect_verdict(const char *text, const char *why)
 {
@@ -50,6 +54,13 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL("L: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OWN), NULL },
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"), NULL },
 		{ KERNEL("@%p1 bra T;\n" OWN "bra E;\nT:" OTHER "E:" BARRIER), NULL },
+		{ COUNTS("0", BARRIER), NULL },
+		{ COUNTS("0", "@%p1 mov.u32 %r12, 1;\n" BARRIER), NULL },
+		{ KERNEL("mov.u32 %r12, 0;\nL: mov.u32 %r13, %r12; add.u32 %r12, %r12, %r6; add.u32 %r14, %r13, %r4; st.shared.u32 [%r14], %r0;\n"
+		         " setp.lt.u32 %p3, %r12, 4;\n@%p3 bra L;\n"), "depends on data" },
+		{ KERNEL("mov.u32 %r12, 0;\n@%p1 mov.u32 %r12, 4;\n mov.u32 %r13, %r12; add.u32 %r14, %r13, %r4; st.shared.u32 [%r14], %r0;\n"), "depends on data" },
+		{ KERNEL("@%p1 bra M;\n mov.u32 %r12, 0;\nM: mov.u32 %r13, %r12; add.u32 %r14, %r13, %r4; st.shared.u32 [%r14], %r0;\n add.u32 %r12, %r12, %r6;\n"),
+		  "depends on data" },
 		{ KERNEL("@%p2 bra B;\n@%p1 bra E;\nB:" OWN "E:" BARRIER), NULL },
 		{ KERNEL("@%p1 bra B;\n@%p2 bra B;\nbra E;\nB:" OWN "E:" BARRIER), NULL },
 		{ KERNEL("@%p1 bra B;\nsetp.gt.u32 %p3, %r6, 7;\n@%p3 bra E;\nB:" OWN "E:" BARRIER), NULL },
@@ -161,6 +172,9 @@ static void probes_find_what_blocks_may_do(void **state)
 		  true },
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"),
 		  false },
+		{ COUNTS("0", BARRIER), true },
+		{ COUNTS("0", ""), false },
+		{ COUNTS("3", ""), true },           /* one round */
 		/* units of 16 bytes, and of 8 */
 		{ KERNEL(" shl.b32 %r8, %r0, 2; and.b32 %r8, %r8, 112; add.u32 %r8, %r8, %r2; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r8];\n"), true },
 		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v4.u32 [%r8], {%r4, %r5, %r6, %r7};\n"
