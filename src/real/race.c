@@ -500,7 +500,7 @@ static uint32_t probe_found(const struct ws_real_gpu *g)
 /* While the program's kernels fill the GPU the probe does not begin, and they may wait for the program. */
 bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigned block[3], unsigned size, void **params)
 {
-	enum { NOT_READY = 600, MOST_MS = 5 };      /* CUresult */
+	enum { NOT_READY = 600, MOST_MS = 20 };      /* CUresult */
 	uint64_t end = ws_monotonic_ns() + MOST_MS * 1000000ull;
 	int e = NOT_READY;
 
