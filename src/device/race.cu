@@ -1158,7 +1158,7 @@ INLINED void race_fence_after(u32 what)
 }
 
 /* What a strong write of the thread releases, which has no release of its own: what was before its last fence. */
-HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence)
+HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first)
 {
 	u32 warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach = scope;
 	struct place p = place_of(BLOCK.warps[warp].now);
@@ -1173,7 +1173,7 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence)
 	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
 	r.what = BLOCK.lists[warp];
 	for (u32 n = words_of(what); n; n--, address += 4) {
-		struct released in = release(location_key(address, what), &r);
+		struct released in = release(location_key(address, what), &r, first);
 
 		if (in.row && WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL)
 			count_release(number_of_word(in.row), &r, in.index);
@@ -1184,7 +1184,7 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence)
 SLOW void __warpsafe_release(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5;
-	u64 fence, word;
+	u64 fence, word, last;
 
 	if (BLOCK.off || !find_space(&address, &what))
 		return;
@@ -1194,15 +1194,18 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 	}
 	if (what & WS_RACE_RELEASES) {
 		next_sub(warp, false);
-		release_all(address, what, thread, 0);
+		release_all(address, what, thread, 0, false);
 		return;
 	}
 	fence = has_state(thread) ? own_load64(THREAD(thread, fence)) : 0;
 	word = word_with_scope(address, what);
-	if (!fence || (word && own_load64(THREAD(thread, released)) == word))
+	if (!fence)
 		return;
-	release_all(address, what, thread, fence);
-	own_store64(THREAD(thread, released), word);
+	last = own_load64(THREAD(thread, released)) & ~NOT_ACQUIRED;
+	if (word && last == word)
+		return;
+	release_all(address, what, thread, fence, !last);
+	own_store64(THREAD(thread, released), word ? word | NOT_ACQUIRED : SEVERAL_WORDS);
 }
 
 INLINED void race_release(u64 address, u32 what)
@@ -1249,10 +1252,13 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
 	bool acquires = what & WS_RACE_ACQUIRES;
+	struct released_since since;
+	u64 word;
 
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
 		return;
-	if (BLOCK.threads && !acquires && looks_again(thread, word_with_scope(address, what), what))
+	word = word_with_scope(address, what);
+	if (BLOCK.threads && !acquires && looks_again(thread, word, what))
 		return;
 	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
 		unknown_from_here(warp);
@@ -1261,8 +1267,9 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 	if (!acquires)
 		fence_gpu();
 	want_state(thread);
+	since = released_since(thread);
 	if (!acquires)
-		look_at(thread, word_with_scope(address, what), what);
+		look_at(thread, word, what);
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct found f = released_at(location_key(address, what));
 
@@ -1271,7 +1278,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		will_hand_on();
 		if (acquires)
 			acquire(thread, &f, scope);
-		else
+		else if (!word || !only_own_since(&since, &f, word))
 			observe(thread, &f, scope);
 	}
 }
@@ -1314,7 +1321,7 @@ SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 		sync_hands_on();
 		next_sub(warp, true);
 		if (BLOCK.threads)
-			release_all(part_word(barrier), PART_WHAT, thread_index(), 0);
+			release_all(part_word(barrier), PART_WHAT, thread_index(), 0, false);
 		else
 			switch_off();
 	}

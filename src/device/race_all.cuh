@@ -81,11 +81,14 @@ HELPER bool all_cover(u64 who, const struct target *t)
 /* Does a release of the word cover the access for who has acquired this one, when so many were counted? */
 SLOW u32 __warpsafe_covered(const struct target *t, u32 number, u32 word, u32 counted, u32 block, u32 scope)
 {
-	enum { ALONE = 1, NO_LISTS = 512 };
+	enum { ALONE = 1, NEAR = 8, FEW = 32, NO_LISTS = 512 };
 	u32 verdict, least = UNORDERED;
 
-	if (counted <= DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS))
+	if (counted <= DENSE || launch_is(t->at.grid, WS_RACE_LAUNCH_LISTS)) {
+		if (counted > FEW && in_chain(t, number, NEAR, block, scope) != ORDERED && all_cover(all_released(word, counted, scope), t))
+			return ORDERED;
 		return in_chain(t, number, NO_LISTS, block, scope);
+	}
 	verdict = in_chain(t, number, ALONE, block, scope);
 	if (verdict != ORDERED && all_cover(all_released(word, counted, scope), t))
 		return ORDERED;

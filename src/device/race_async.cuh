@@ -240,7 +240,7 @@ HELPER void arrive(u64 address, u32 what, u32 thread, bool peer)
 		fence = own_load64(THREAD(thread, fence));
 	if (fence || what & WS_RACE_RELEASES)
 		release_all(object_word(address, peer ? (u32)ANY_PHASE : parity_now(address)) | slot, OBJECT_WHAT | (what & WS_RACE_RELEASES),
-			    thread, fence);
+			    thread, fence, false);
 }
 
 SLOW void __warpsafe_object_arrive(u64 address, u32 what)

@@ -37,7 +37,7 @@ HELPER void record_sync(u32 warp, u32 lanes)
 {
 	u64 now = BLOCK.warps[warp].now;
 	struct place p = place_of(now);
-	struct record r = { 0, REC_SYNC, lanes, 0, p.epoch, p.sub, p.block, p.grid };
+	struct record r = { UNLINKED, REC_SYNC, lanes, 0, p.epoch, p.sub, p.block, p.grid };
 
 	if (!now || same_sync_before(warp, lanes, &p))
 		return;
@@ -52,11 +52,11 @@ struct found {
 	u32 word, counted;       /* the word's number; how many there were */
 };
 
-HELPER void acquire(u32 thread, const struct found *f, u32 scope)
+HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
 {
 	u32 warp = thread >> 5, mark = f->release << 3 | scope, last, word, counted, observed;
 	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { 0, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
+	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
 			    f->counted, p.grid };
 
 	own_load_four(THREAD(thread, acquired), &last, &word, &counted, &observed);
@@ -65,6 +65,16 @@ HELPER void acquire(u32 thread, const struct found *f, u32 scope)
 	own_store_four(THREAD(thread, acquired), mark, f->word, f->counted, observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
+}
+
+/* Elsewhere, where the thread may have released since its last fence. */
+HELPER void acquire(u32 thread, const struct found *f, u32 scope)
+{
+	u64 released = own_load64(THREAD(thread, released));
+
+	if (released & NOT_ACQUIRED)
+		own_store64(THREAD(thread, released), released & ~NOT_ACQUIRED);
+	acquire_behind_fence(thread, f, scope);
 }
 
 /* By what a word is found in the table of releases: words of shared memory by the block's slot (race_peer.cuh: by the slot of
@@ -106,7 +116,7 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 	}
 	f = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1));
 	if (f.release)
-		acquire(thread, &f, read < scope ? read : scope);
+		acquire_behind_fence(thread, &f, read < scope ? read : scope);
 }
 
 HELPER void acquire_observed(u32 thread, u32 release, u32 word, u32 counted, u32 read, u32 scope)
@@ -114,7 +124,23 @@ HELPER void acquire_observed(u32 thread, u32 release, u32 word, u32 counted, u32
 	struct found f = { release, word, counted };
 
 	if (release)
-		acquire(thread, &f, read < scope ? read : scope);
+		acquire_behind_fence(thread, &f, read < scope ? read : scope);
+}
+
+/* What was observed before what was seen last, or found by looking again and again: rare, and so elsewhere. */
+SLOW void __warpsafe_acquire_list(u32 thread, u32 number, u32 scope)
+{
+	while (number) {
+		struct record r = load_record(number);
+
+		acquire_observed(thread, r.what, r.full, r.epoch, rec_scope(&r), scope);
+		number = r.previous;
+	}
+}
+
+SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 scope)
+{
+	acquire_again(thread, looked_at, scope);
 }
 
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
@@ -130,17 +156,16 @@ HELPER void fenced(u32 thread, u32 scope)
 	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
 	own_store64(THREAD(thread, released), 0);
 	own_store64(THREAD(thread, observed_word), 0);
-	own_store32(THREAD(thread, observed), 0);
-	own_store32(THREAD(thread, seen), 0);
-	while (number) {
-		struct record r = load_record(number);
-
-		acquire_observed(thread, r.what, r.full, r.epoch, rec_scope(&r), scope);
-		number = r.previous;
+	if (number) {
+		own_store32(THREAD(thread, observed), 0);
+		__warpsafe_acquire_list(thread, number, scope);
 	}
-	acquire_observed(thread, seen, word, counted, read, scope);
+	if (seen) {
+		own_store32(THREAD(thread, seen), 0);
+		acquire_observed(thread, seen, word, counted, read, scope);
+	}
 	if (looked_at & AGAIN)
-		acquire_again(thread, looked_at, scope);
+		__warpsafe_acquire_again(thread, looked_at, scope);
 }
 
 /* Is there a record of that word and scope among what was observed? Then it has the newest release from now on: that
@@ -164,6 +189,25 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 		number = o.previous;
 	}
 	return false;
+}
+
+/* What was released at a word when the thread acquired it last, and since. */
+struct released_since { u64 released; u32 mark, word, counted, observed; };
+
+HELPER struct released_since released_since(u32 thread)
+{
+	struct released_since s = { .released = own_load64(THREAD(thread, released)) };
+
+	own_load_four(THREAD(thread, acquired), &s.mark, &s.word, &s.counted, &s.observed);
+	return s;
+}
+
+/* Has there been one release since, by the thread itself? (It has acquired nothing since its last fence, and released after that.) Who
+ * unlocks reads what it wrote itself when it locked, and learns nothing by that. */
+HELPER bool only_own_since(const struct released_since *s, const struct found *f, u64 looked_at)
+{
+	return s->released == (looked_at | NOT_ACQUIRED) && s->mark && s->word == f->word && s->counted + 1 == f->counted &&
+	       (s->mark & 7) >= ((u32)(looked_at >> KEY_SCOPE_AT) & 7);
 }
 
 /* After a strong read that found this release: it is acquired when the thread fences. What was found last is kept with
@@ -258,7 +302,7 @@ HELPER void join_block(u32 warp)
 {
 	u32 list = BLOCK.lists[warp], number;
 	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { 0, REC_JOIN | warp << 16, list, 0, p.epoch, p.sub, p.block, p.grid };
+	struct record r = { UNLINKED, REC_JOIN | warp << 16, list, 0, p.epoch, p.sub, p.block, p.grid };
 
 	if (!list || !(BLOCK.warps[warp].now & NOW_ACQUIRED))
 		return;
@@ -276,7 +320,7 @@ HELPER void learn_from_block(u32 warp)
 {
 	u32 head = BLOCK.lists[warp], list = BLOCK.list;
 	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { 0, REC_BARRIER, list, 0, p.epoch, p.sub, p.block, p.grid };
+	struct record r = { UNLINKED, REC_BARRIER, list, 0, p.epoch, p.sub, p.block, p.grid };
 
 	if (BLOCK.unknown)
 		set_flags(warp, NOW_ACQUIRED | NOW_UNKNOWN);

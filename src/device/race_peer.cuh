@@ -83,7 +83,7 @@ HELPER void release_to_cluster(u32 warp, u32 epoch, bool first)
 		return;
 	r.kind = REC_RELEASE | lane_index() << 8 | warp << 16 | WS_RACE_STRONG_GPU << 24;
 	r.what = BLOCK.lists[warp];
-	release(location_key(cluster_word(BLOCK.arrived), CLUSTER_WHAT), &r);
+	release(location_key(cluster_word(BLOCK.arrived), CLUSTER_WHAT), &r, false);
 }
 
 /* The first lane of the block's that comes to the barrier. */
@@ -190,7 +190,7 @@ SLOW void __warpsafe_cluster_release(u32 what)
 	if (what & WS_RACE_RELEASES)
 		next_sub(warp, false);
 	if (fence || what & WS_RACE_RELEASES)
-		release_all(word, CLUSTER_WHAT | what, thread, fence);
+		release_all(word, CLUSTER_WHAT | what, thread, fence, false);
 }
 
 INLINED void race_cluster_release(u32 what)

@@ -79,11 +79,10 @@ HELPER u32 new_record(const struct record *r)
 	return number;
 }
 
-/* Puts a record on a list in shared memory, and then links it to the one before: all lanes of a warp may come at once, and would
- * wait for each other if each compared. Who comes to it from another block, comes by a release of this one. */
+/* Puts a record, of which the one before is UNLINKED, on a list in shared memory, and then links it: all lanes of a warp may come at
+ * once, and would wait for each other if each compared. Who comes to it from another block, comes by a release of this one. */
 HELPER void put(u64 list, u32 number)
 {
-	store32(record_at(number), UNLINKED);
 	fence_block();
 	store32(record_at(number), shared_exchange32(list, number));
 }
@@ -103,8 +102,8 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
  * Only the thread itself reads and writes it, so it may lie in the first-level cache. */
 struct thread_state {
 	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none */
-	u64 released;            /* the word that it released last, if no fence came since: key | scope << KEY_SCOPE_AT */
-	u64 observed_word;       /* the word that it looked at last, if no fence came since: likewise, and AGAIN */
+	u64 released;            /* the word that it released last, if no fence came since: as observed_word, and NOT_ACQUIRED */
+	u64 observed_word;       /* the word that it looked at last, if no fence came since: key | scope << KEY_SCOPE_AT, and AGAIN */
 	u32 looked_what, looked_when;    /* by which access, and in which epoch (epoch_mark) */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
 	u32 acquired_word;       /* its word */
@@ -128,6 +127,8 @@ struct thread_state {
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
 #define AGAIN (1ull << 63)       /* looked at more than once */
+#define NOT_ACQUIRED (1ull << 63)        /* it has acquired nothing since */
+#define SEVERAL_WORDS 1ull       /* released, in place of a word: the last were several */
 
 /* Where a thread has what lies that far behind the beginning of its state, from a block's states on. What the 32 threads of a warp have at
  * one place of it lies side by side, in pieces of 8 bytes for the first two, and of 16: a warp that comes to it moves 256 or 512 bytes,

@@ -19,7 +19,7 @@
 
 #include "race_record.cuh"
 
-enum { DENSE = 32, ROW_STEPS = 1024 };
+enum { DENSE = 128, ROW_STEPS = 1024 };
 enum { ROW_OF_WARP = WS_RACE_MAX_THREADS, ROW_OF_BLOCK = ROW_OF_WARP + WARPS, ROW_OF_WORD };  /* below: of a thread */
 
 struct links {                   /* of a RELEASE */
@@ -65,27 +65,42 @@ HELPER void load_location(u64 at, u64 *key, u64 *value)
 	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*key), "=l"(*value) : "l"(at) : "memory");
 }
 
-/* The row of a key; 0 = there is none, and no room for one. */
-HELPER u64 location_of(u64 key, bool insert)
+/* An empty place becomes the key's, if no other key is faster. */
+HELPER bool take_place(u64 at, u64 key)
+{
+	u64 has = cas64(at, 0, key);
+
+	if (!has)
+		fetch_add32(COUNTS(locations), 1);
+	return !has || has == key;
+}
+
+/* The row of a key with what it has; 0 = there is none, and no room for one. */
+HELPER u64 row_of(u64 key, bool insert, u64 *value)
 {
 	u32 n = first_place(key);
 
 	for (u32 tries = 0; tries < 64 && tries <= place_mask(); tries++, n = next_place(n, key)) {
-		u64 at = location_at(n), has = load64(at);
+		u64 at = location_at(n), has;
 
+		load_location(at, &has, value);
+		if (__builtin_expect(has == key, 1))
+			return at;
 		if (!has && !insert)
 			return 0;
-		if (!has) {
-			has = cas64(at, 0, key);
-			if (!has) {
-				fetch_add32(COUNTS(locations), 1);
-				return at;
-			}
-		}
-		if (has == key)
+		if (!has && take_place(at, key)) {
+			*value = load64(at + 8);
 			return at;
+		}
 	}
 	return 0;
+}
+
+HELPER u64 location_of(u64 key, bool insert)
+{
+	u64 value;
+
+	return row_of(key, insert, &value);
 }
 
 /* The row of a key with what it has now; 0 = it has none. */
@@ -211,14 +226,15 @@ HELPER u32 release_before(u32 word, const struct record *r, u64 newest)
 }
 
 /* The record's place among the first of the chain; DENSE: there are those already, or others were faster. row: as it was
- * seen. */
+ * seen, and as the record has it. */
 HELPER u32 link_in_order(u64 at, u32 number, u64 row)
 {
 	enum { TRIES = 2 };
 	u64 was;
 
 	for (u32 n = 0; n < TRIES && counted_in(row) < DENSE; n++, row = was) {
-		store32(record_at(number), newest_in(row));
+		if (n)
+			store32(record_at(number), newest_in(row));
 		store32(links_at(number), counted_in(row));
 		fence_gpu();
 		was = cas64(at + 8, row, (u64)(counted_in(row) + 1) << 32 | number);
@@ -240,12 +256,13 @@ HELPER u32 link_at_once(u64 at, u32 number)
 }
 
 /* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
- * can be read. One like it need not be there twice. key: see location_key. What it became: row 0 = nothing new. */
+ * can be read. (What was put in order is known there, for what its compare-and-swap found was waited for; a fence for the rest.) One
+ * like it need not be there twice; first: there can be none. key: see location_key. What it became: row 0 = nothing new. */
 struct released { u64 row; u32 index; };
-HELPER struct released release(u64 key, struct record *r)
+HELPER struct released release(u64 key, struct record *r, bool first)
 {
 	struct released none = { 0, 0 };
-	u64 at = location_of(key, true), row;
+	u64 row, at = row_of(key, true, &row);
 	u32 number, index;
 	bool at_once;
 
@@ -254,9 +271,9 @@ HELPER struct released release(u64 key, struct record *r)
 		count_threads(COUNTS(records_missing));
 		return none;
 	}
-	row = load64(at + 8);
-	if (same_release(release_before(number_of_word(at), r, row), r))
+	if (!first && same_release(release_before(number_of_word(at), r, row), r))
 		return none;
+	r->previous = newest_in(row);
 	number = new_record(r);
 	if (!number)
 		return none;
@@ -264,8 +281,10 @@ HELPER struct released release(u64 key, struct record *r)
 	at_once = index == DENSE;
 	if (at_once)
 		index = link_at_once(at, number);
-	put_in_lists(number_of_word(at), number, r, index, at_once);
-	fence_gpu();
+	if (__builtin_expect(index >= DENSE - 1 || at_once, 0)) {
+		put_in_lists(number_of_word(at), number, r, index, at_once);
+		fence_gpu();
+	}
 	return (struct released){ at, index };
 }
 

@@ -162,8 +162,8 @@ HELPER void complete_on(u32 thread, const struct spot *object, u32 number)
 
 	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | OBJECT_SCOPE << 24;
 	next_sub(warp, false);
-	release_all(word, OBJECT_WHAT | WS_RACE_RELEASES, thread, 0);
-	release(location_key(word, OBJECT_WHAT), &r);
+	release_all(word, OBJECT_WHAT | WS_RACE_RELEASES, thread, 0, false);
+	release(location_key(word, OBJECT_WHAT), &r, false);
 	next_number(thread);
 }
 

@@ -790,11 +790,11 @@ static void locks(void **state)
 /* Every block publishes what its threads wrote, by an atomic on one word; the last one reads it all: the releases of the
  * word are a long chain, and in the second launch another one before it. */
 #define LAST_BLOCK(publish, spread) KERNEL(GLOBAL(0) \
-	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
-	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
-	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r8, 0;\n" \
+	" add.u64 %rd4, %rd1, 49152; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 159; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 159; @%p3 bra E; mov.u32 %r8, 0;\n" \
 	"L: mad.lo.u32 %r12, %r8, 64, %r0; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
-	" ld.global.u32 %r7, [%rd5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 80; @%p1 bra L;\nE:\n")
+	" ld.global.u32 %r7, [%rd5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 160; @%p1 bra L;\nE:\n")
 
 static void last_block(const char *text, uint32_t races)
 {
@@ -803,18 +803,18 @@ static void last_block(const char *text, uint32_t races)
 	uint64_t params[] = { m->addr };
 
 	for (int k = 0; k < (races ? 1 : 2); k++)
-		rig_run(&r.rig, "k", 80, 64, params);
+		rig_run(&r.rig, "k", 160, 64, params);
 	compare(&r, &(struct expected){ .races = races, .any_undecided = races });
 	race_free(&r);
 }
 
 /* The same by reads of four words. */
 #define LAST_BLOCK_BY_FOURS(publish, spread) KERNEL(GLOBAL(0) \
-	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
-	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
-	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r13, 0; and.b32 %r14, %r0, 60;\n" \
+	" add.u64 %rd4, %rd1, 49152; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 159; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 159; @%p3 bra E; mov.u32 %r13, 0; and.b32 %r14, %r0, 60;\n" \
 	"L: mad.lo.u32 %r12, %r13, 64, %r14; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
-	FOUR_AT("%rd5") " add.u32 %r13, %r13, 1; setp.lt.u32 %p1, %r13, 80; @%p1 bra L;\nE:\n")
+	FOUR_AT("%rd5") " add.u32 %r13, %r13, 1; setp.lt.u32 %p1, %r13, 160; @%p1 bra L;\nE:\n")
 
 static void a_long_chain_of_releases(void **state)
 {
@@ -844,6 +844,47 @@ static void a_lock_that_is_taken_often(void **state)
 	}
 }
 
+/* Who unlocks reads what it wrote when it locked: that is no acquire. Two locks in turn, or it would count as waiting. */
+#define SECTION(at) " atom.global.cas.b32 %r7, [%rd1+" #at "], 0, 1; membar.gl;\n ld.global.u32 %r8, [%rd1]; add.u32 %r8, %r8, 1;\n" \
+	" st.global.u32 [%rd1], %r8; membar.gl; atom.global.exch.b32 %r7, [%rd1+" #at "], 0;\n"
+
+static void own_releases_are_not_acquired(void **state)
+{
+	static const char alone[] = KERNEL(" setp.ne.u32 %p1, %r2, 0; mov.u32 %r9, 0; @%p1 bra DONE;\nAGAIN:\n" SECTION(4096) SECTION(8192)
+		" add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 16; @%p2 bra AGAIN;\nDONE:\n");
+	struct race_rig r = ran(&configs[0], alone, 1, 32);
+
+	compare(&r, &NONE);
+	assert_in_range(r.tables.counts->records, 32, 32 * 3 + 8);       /* two releases a section, and what it acquires when it locks */
+	race_free(&r);
+}
+
+/* But what another thread has released there meanwhile is acquired: as many releases more, and not its own; in the second it has
+ * released before it acquires. The 20,000 rounds are for the other warp. */
+#define MEANWHILE(before) KERNEL(" setp.eq.u32 %p2, %r3, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; @%p2 bra OTHER;\n" before \
+	" mov.u32 %r9, 0;\nL: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 20000; @%p3 bra L;\n" \
+	" atom.global.exch.b32 %r7, [%rd1+4096], 1; setp.ne.u32 %p3, %r7, 5; @%p3 bra DONE;\n membar.gl; ld.global.u32 %r8, [%rd1];\n" \
+	" st.global.u32 [%rd1+64], %r8; bra DONE;\nOTHER: mov.u32 %r9, 0;\nM: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 5000; @%p3 bra M;\n" \
+	" st.global.u32 [%rd1], 7; membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 5;\nDONE:\n")
+
+static void meanwhile(const char *text)
+{
+	struct race_rig r = race_new(configs[0], text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	uint64_t params[] = { m->addr };
+
+	rig_run(&r.rig, "k", 1, 64, params);
+	assert_int_equal(((const uint32_t *)(const void *)m->host)[16], 7);    /* it came between */
+	compare(&r, &NONE);
+	race_free(&r);
+}
+
+static void releases_between_own_ones(void **state)
+{
+	meanwhile(MEANWHILE(" membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 1; membar.gl;\n"));
+	meanwhile(MEANWHILE(" membar.gl; st.relaxed.gpu.global.u32 [%rd1+4096], 1; ld.acquire.gpu.global.u32 %r7, [%rd1+4096];\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -864,7 +905,8 @@ int main(void)
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
-		cmocka_unit_test(a_lock_that_is_taken_often),
+		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired),
+		cmocka_unit_test(releases_between_own_ones),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
