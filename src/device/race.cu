@@ -1214,11 +1214,9 @@ INLINED void race_release(u64 address, u32 what)
 }
 
 /* Has the thread looked at this word before, since its last fence? Then what it finds there is looked up at its next. */
-HELPER bool looks_again(u32 thread, u64 word, u32 what)
+HELPER bool looks_again(u32 thread, u64 word, u64 last, u32 what)
 {
-	u64 last = word && has_state(thread) ? own_load64(THREAD(thread, observed_word)) : 0;
-
-	if (!last || (last & ~AGAIN) != word)
+	if (!word || !last || (last & ~AGAIN) != word)
 		return false;
 	if (last == word) {
 		note_look(thread, word | AGAIN, what);
@@ -1236,40 +1234,41 @@ SLOW void __warpsafe_look_up(u32 thread, u64 looked_at)
 		observe(thread, &f, (u32)(looked_at >> KEY_SCOPE_AT) & 7);
 }
 
-/* Another word is looked at. */
-HELPER void look_at(u32 thread, u64 word, u32 what)
+/* Another word than the last is looked at. */
+HELPER void look_at(u32 thread, u64 word, u64 last, u32 what)
 {
-	u64 last = own_load64(THREAD(thread, observed_word));
-
 	if (last & AGAIN)
 		__warpsafe_look_up(thread, last);
 	note_look(thread, word, what);
 }
 
 /* The fence: a release that comes to be known before the program's load must be seen by ours. A load that acquires is
- * one itself. */
+ * one itself, and where what the load has read is there, ours come behind it. */
 SLOW void __warpsafe_acquire(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
-	bool acquires = what & WS_RACE_ACQUIRES;
-	struct released_since since;
-	u64 word;
+	bool acquires = what & WS_RACE_ACQUIRES, waited = what & (WS_RACE_ACQUIRES | WS_RACE_WAITED);
+	u64 word, last = 0, released = 0;
 
+	what &= ~(u32)WS_RACE_WAITED;
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
 		return;
 	word = word_with_scope(address, what);
-	if (BLOCK.threads && !acquires && looks_again(thread, word, what))
+	if (BLOCK.threads && has_state(thread)) {
+		last = own_load64(THREAD(thread, observed_word));
+		released = own_load64(THREAD(thread, released));
+	}
+	if (!acquires && looks_again(thread, word, last, what))
 		return;
 	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
 		unknown_from_here(warp);
 		return;
 	}
-	if (!acquires)
+	if (!waited)
 		fence_gpu();
 	want_state(thread);
-	since = released_since(thread);
 	if (!acquires)
-		look_at(thread, word, what);
+		look_at(thread, word, last, what);
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct found f = released_at(location_key(address, what));
 
@@ -1278,7 +1277,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 		will_hand_on();
 		if (acquires)
 			acquire(thread, &f, scope);
-		else if (!word || !only_own_since(&since, &f, word))
+		else if (!word || released != (word | NOT_ACQUIRED) || !only_own_since(thread, &f, scope))
 			observe(thread, &f, scope);
 	}
 }
@@ -1286,6 +1285,16 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 INLINED void race_acquire(u64 address, u32 what)
 {
 	__warpsafe_acquire(address, what);
+}
+
+/* The comparison waits for the value, whatever it is; the fence is there so that it is one. */
+INLINED void race_acquire_found(u64 address, u32 what, u32 value)
+{
+	enum { UNLIKELY = 0x5bd1e995 };
+
+	if (__builtin_expect(value == UNLIKELY, 0))
+		fence_gpu();
+	__warpsafe_acquire(address, what | WS_RACE_WAITED);
 }
 
 /* ---- barriers of a part of the block ----

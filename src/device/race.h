@@ -33,6 +33,7 @@
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
  *     race_acquire(u64 address, u32 what)      after a strong load, atom;        access that releases or acquires
+ *     race_acquire_found(u64 address, u32 what, u32 value)           the same, with 32 bits of what it read
  *     race_fence_before(u32 what), race_fence_after(u32 what)        around membar and fence
  *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
  *     race_part_arrive(u32 barrier, u32 threads), race_part_pass(...)    the same, of those who are, or may be, a part of the
@@ -127,6 +128,7 @@ enum ws_race_class {
 #define WS_RACE_LOOKED       (1 << 17)           /* of the device: its entry may be out of date in the first-level cache */
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 #define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
+#define WS_RACE_WAITED       (1 << 23)           /* of the device: what an access has read is there */
 #define WS_RACE_FOURS(n)     ((n) << 20)         /* ... and a round of the loop has so many of these: 1, 2 or 4 */
 #define WS_RACE_FOURS_OF(what) ((what) >> 20 & 7)
 

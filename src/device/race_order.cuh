@@ -155,7 +155,8 @@ HELPER void fenced(u32 thread, u32 scope)
 	own_load_four(THREAD(thread, seen), &seen, &word, &counted, &read);
 	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
 	own_store64(THREAD(thread, released), 0);
-	own_store64(THREAD(thread, observed_word), 0);
+	if (looked_at)
+		own_store64(THREAD(thread, observed_word), 0);
 	if (number) {
 		own_store32(THREAD(thread, observed), 0);
 		__warpsafe_acquire_list(thread, number, scope);
@@ -191,23 +192,14 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 	return false;
 }
 
-/* What was released at a word when the thread acquired it last, and since. */
-struct released_since { u64 released; u32 mark, word, counted, observed; };
-
-HELPER struct released_since released_since(u32 thread)
+/* Of a word where the thread has released since its last fence, and has acquired nothing since: has there been that one release alone
+ * since it acquired the word last? Who unlocks reads what it wrote itself when it locked, and learns nothing by that. */
+HELPER bool only_own_since(u32 thread, const struct found *f, u32 scope)
 {
-	struct released_since s = { .released = own_load64(THREAD(thread, released)) };
+	u32 mark, word, counted, observed;
 
-	own_load_four(THREAD(thread, acquired), &s.mark, &s.word, &s.counted, &s.observed);
-	return s;
-}
-
-/* Has there been one release since, by the thread itself? (It has acquired nothing since its last fence, and released after that.) Who
- * unlocks reads what it wrote itself when it locked, and learns nothing by that. */
-HELPER bool only_own_since(const struct released_since *s, const struct found *f, u64 looked_at)
-{
-	return s->released == (looked_at | NOT_ACQUIRED) && s->mark && s->word == f->word && s->counted + 1 == f->counted &&
-	       (s->mark & 7) >= ((u32)(looked_at >> KEY_SCOPE_AT) & 7);
+	own_load_four(THREAD(thread, acquired), &mark, &word, &counted, &observed);
+	return mark && word == f->word && counted + 1 == f->counted && (mark & 7) >= scope;
 }
 
 /* After a strong read that found this release: it is acquired when the thread fences. What was found last is kept with

@@ -147,39 +147,6 @@ HELPER u64 place_of_thread(u32 thread, u32 offset)
 /* Where copies may be of several kinds, their numbers have the kind in their low bits: see race_copy.cuh. */
 enum { COPY_STEP = SM90 ? 4 : 1, FIRST_COPY = COPY_STEP };
 
-/* The state is made when it is first wanted. */
-HELPER void want_state(u32 thread)
-{
-	u32 bit = 1u << (thread & 31);
-
-	if (BLOCK.ready[thread >> 5] & bit)
-		return;
-	own_store64(THREAD(thread, fence), 0);
-	own_store64(THREAD(thread, released), 0);
-	own_store64(THREAD(thread, observed_word), 0);
-	own_store32(THREAD(thread, observed), 0);
-	own_store32(THREAD(thread, acquired), 0);
-	own_store32(THREAD(thread, seen), 0);
-	store32(THREAD(thread, nwaits), 0);
-	store32(THREAD(thread, number), FIRST_COPY);
-	if (SM90) {
-		store64(THREAD(thread, proxy[0]), 0);
-		store64(THREAD(thread, proxy[1]), 0);
-	}
-	if (TENSOR) {
-		store32(THREAD(thread, products), 0);
-		store32(THREAD(thread, product_waits), 0);
-	}
-	own_store32(THREAD(thread, ncommits), 0);
-	own_store32(THREAD(thread, cluster_phase), 0);
-	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
-}
-
-HELPER bool has_state(u32 thread)
-{
-	return BLOCK.ready[thread >> 5] >> (thread & 31) & 1;
-}
-
 /* Four words of it that lie together. */
 HELPER void own_load_four(u64 address, u32 *a, u32 *b, u32 *c, u32 *d)
 {
@@ -189,6 +156,35 @@ HELPER void own_load_four(u64 address, u32 *a, u32 *b, u32 *c, u32 *d)
 HELPER void own_store_four(u64 address, u32 a, u32 b, u32 c, u32 d)
 {
 	asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+/* The state is made when it is first wanted. */
+HELPER void want_state(u32 thread)
+{
+	u32 bit = 1u << (thread & 31);
+
+	if (BLOCK.ready[thread >> 5] & bit)
+		return;
+	own_store64(THREAD(thread, fence), 0);
+	own_store64(THREAD(thread, released), 0);
+	own_store_four(THREAD(thread, observed_word), 0, 0, 0, 0);
+	own_store_four(THREAD(thread, acquired), 0, 0, 0, 0);    /* and observed */
+	own_store_four(THREAD(thread, seen), 0, 0, 0, 0);
+	own_store_four(THREAD(thread, nwaits), 0, FIRST_COPY, 0, 0);
+	if (SM90) {
+		store64(THREAD(thread, proxy[0]), 0);
+		store64(THREAD(thread, proxy[1]), 0);
+	}
+	if (TENSOR) {
+		store32(THREAD(thread, products), 0);
+		store32(THREAD(thread, product_waits), 0);
+	}
+	shared_or32(IN_SHARED(__warpsafe_block.ready[thread >> 5]), bit);
+}
+
+HELPER bool has_state(u32 thread)
+{
+	return BLOCK.ready[thread >> 5] >> (thread & 31) & 1;
 }
 
 HELPER bool scope_reaches(u32 scope, bool same_block)

@@ -19,7 +19,7 @@
 
 #include "race_record.cuh"
 
-enum { DENSE = 128, ROW_STEPS = 1024 };
+enum { DENSE = 64, ROW_STEPS = 1024 };
 enum { ROW_OF_WARP = WS_RACE_MAX_THREADS, ROW_OF_BLOCK = ROW_OF_WARP + WARPS, ROW_OF_WORD };  /* below: of a thread */
 
 struct links {                   /* of a RELEASE */

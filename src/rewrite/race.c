@@ -243,11 +243,33 @@ static bool may_be_of_peer(const struct body *b, const struct ws_rw_access *a)
 	return b->peers && a->space != WS_SPACE_GLOBAL && a->space != WS_SPACE_SHARED;
 }
 
+/* 32 bits of what the access has read, in a register; NULL: it has no such result. */
+static const char *result_of(struct ws_code *c, const struct ws_rw_access *a)
+{
+	const struct ws_operand *o = a->inst->ops;
+	unsigned bytes = o->kind == WS_O_REG && o->reg && !o->component && o->reg->vec == 1 ? ws_type_bytes(o->reg->type) : 0;
+	const char *low, *high;
+
+	if ((bytes != 4 && bytes != 8) || !ws_ptx_sets(a->inst, o->reg))
+		return NULL;
+	low = ws_code_temp(c, WS_B32);
+	if (bytes == 4) {
+		ws_code_add(c, "mov.b32 %s, %s;", low, ws_code_register(c, o));
+	} else {
+		high = ws_code_temp(c, WS_B32);
+		ws_code_add(c, "mov.b64 {%s, %s}, %s;", low, high, ws_code_register(c, o));
+	}
+	return low;
+}
+
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
-	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false, true)) };
-	bool done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_acquire" : "race_acquire", args, 2);
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false, true)), NULL };
+	bool peer = may_be_of_peer(b, a), done;
+
+	args[2] = peer || acquires(a) ? NULL : result_of(c, a);
+	done = args[2] ? hook(b, c, "race_acquire_found", args, 3) : hook(b, c, peer ? "race_peer_acquire" : "race_acquire", args, 2);
 
 	ws_code_end(c);
 	return done;

@@ -790,11 +790,11 @@ static void locks(void **state)
 /* Every block publishes what its threads wrote, by an atomic on one word; the last one reads it all: the releases of the
  * word are a long chain, and in the second launch another one before it. */
 #define LAST_BLOCK(publish, spread) KERNEL(GLOBAL(0) \
-	" add.u64 %rd4, %rd1, 49152; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
-	" atom.global.inc.u32 %r11, [%rd4], 159; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
-	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 159; @%p3 bra E; mov.u32 %r8, 0;\n" \
+	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r8, 0;\n" \
 	"L: mad.lo.u32 %r12, %r8, 64, %r0; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
-	" ld.global.u32 %r7, [%rd5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 160; @%p1 bra L;\nE:\n")
+	" ld.global.u32 %r7, [%rd5]; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 80; @%p1 bra L;\nE:\n")
 
 static void last_block(const char *text, uint32_t races)
 {
@@ -803,18 +803,18 @@ static void last_block(const char *text, uint32_t races)
 	uint64_t params[] = { m->addr };
 
 	for (int k = 0; k < (races ? 1 : 2); k++)
-		rig_run(&r.rig, "k", 160, 64, params);
+		rig_run(&r.rig, "k", 80, 64, params);
 	compare(&r, &(struct expected){ .races = races, .any_undecided = races });
 	race_free(&r);
 }
 
 /* The same by reads of four words. */
 #define LAST_BLOCK_BY_FOURS(publish, spread) KERNEL(GLOBAL(0) \
-	" add.u64 %rd4, %rd1, 49152; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
-	" atom.global.inc.u32 %r11, [%rd4], 159; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
-	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 159; @%p3 bra E; mov.u32 %r13, 0; and.b32 %r14, %r0, 60;\n" \
+	" add.u64 %rd4, %rd1, 32768; st.global.u32 [%rd3], %r0;\n" spread THREAD(0) " mov.u32 %r11, 0; @!%p1 bra W;\n" publish \
+	" atom.global.inc.u32 %r11, [%rd4], 79; membar.gl;\nW: mov.u32 %r9, s; @%p1 st.shared.u32 [%r9], %r11;\n" BARRIER \
+	" ld.shared.u32 %r11, [%r9]; setp.ne.u32 %p3, %r11, 79; @%p3 bra E; mov.u32 %r13, 0; and.b32 %r14, %r0, 60;\n" \
 	"L: mad.lo.u32 %r12, %r13, 64, %r14; shl.b32 %r12, %r12, 2; cvt.u64.u32 %rd5, %r12; add.u64 %rd5, %rd1, %rd5;\n" \
-	FOUR_AT("%rd5") " add.u32 %r13, %r13, 1; setp.lt.u32 %p1, %r13, 160; @%p1 bra L;\nE:\n")
+	FOUR_AT("%rd5") " add.u32 %r13, %r13, 1; setp.lt.u32 %p1, %r13, 80; @%p1 bra L;\nE:\n")
 
 static void a_long_chain_of_releases(void **state)
 {
