@@ -596,6 +596,9 @@ static const char race_runtime[] =
 	      A64("race_release", 0, "%rd1") A32("race_release", 1, "%r1") "st.local.u32 [%rd1+7], %r1;")
 	SHOWS("race_acquire", P("b64", "race_acquire", 0) "," P("b32", "race_acquire", 1),
 	      A64("race_acquire", 0, "%rd1") A32("race_acquire", 1, "%r1") "st.local.u32 [%rd1+8], %r1;")
+	SHOWS("race_acquire_found", P("b64", "race_acquire_found", 0) "," P("b32", "race_acquire_found", 1) "," P("b32", "race_acquire_found", 2),
+	      A64("race_acquire_found", 0, "%rd1") A32("race_acquire_found", 1, "%r1") A32("race_acquire_found", 2, "%r2")
+	      "st.local.v2.u32 [%rd1+40], {%r1, %r2};")
 	SHOWS("race_fence_before", P("b32", "race_fence_before", 0),
 	      A32("race_fence_before", 0, "%r1") "st.local.u32 [9], %r1;")
 	SHOWS("race_fence_after", P("b32", "race_fence_after", 0),
@@ -730,7 +733,7 @@ static void race_follows_releases_and_acquires(void **state)
 	expect_race("atom.release.gpu.global.add.u32 %r1, [%d1], 1;\nred.relaxed.cta.shared.add.u32 [%d1], 1;\nret;",
 	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 26372;\n\t"
 	            "st.local.u32 [%d1+7], %ws_b32_1;\n\tatom.release.gpu.global.add.u32 %r1, [%d1], 1;\n\t"
-	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+8], %ws_b32_0;\n"
+	            "mov.b32 %ws_b32_0, %r1;\n\tmov.u32 %ws_b32_1, 26372;\n\tst.local.v2.u32 [%d1+40], {%ws_b32_1, %ws_b32_0};\n"
 	            "@%ws_kept_pred_0 bra $ws_1;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
 	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_1:\n\t"            /* and no thread acquires what is released there */
 	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
