@@ -29,6 +29,7 @@
  *     race_read_four_global(...)               reads of four words side by side (WS_RACE_FOUR), which need not be aligned
  *     race_read_ahead_global(..., u32 rounds)  the same in a loop that goes on to the next four in each round, before the first of
  *                                              that many rounds; how many more bytes behind these have been checked with them
+ *     race_write_unread_global(...)            a weak write of 4 bytes in a launch in which no read of global memory has a check
  *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
@@ -195,6 +196,17 @@ struct ws_race_launch {
 	                                  * same one in each of its launches */
 	ws_race_u32 reserved[2];
 	ws_race_u32 before[WS_RACE_LANES];       /* by lane: the launches up to this index are complete when it begins */
+};
+/* What proofs at the entry find of a launch, of which the host has computed the same beforehand (src/real/decide.h): predicates, bit by bit,
+ * and numbers, in the order in which the entry makes them. It stands in the place of what tells of the launch, by `mark` WS_RACE_TOLD; such
+ * a launch is compared with no other, and is none of a graph. */
+#define WS_RACE_TOLD         0x746f6c64u
+#define WS_RACE_MOST_TRUTHS  64
+#define WS_RACE_MOST_VALUES  14
+struct ws_race_told {
+	ws_race_u32 mark, reserved;
+	ws_race_u64 truths;
+	ws_race_u64 values[WS_RACE_MOST_VALUES];
 };
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
 #define WS_RACE_STREAM_PER_THREAD ((1u << 26) - 1)

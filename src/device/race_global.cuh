@@ -465,6 +465,14 @@ HELPER void note_own(u32 self, u32 value)
 		note_written(self - self_of(0), value);
 }
 
+/* The cell of a word, if its line has some and both are where they are looked for first; else 0. */
+HELPER u64 cell_at_once(u64 address)
+{
+	u64 line = line_at_once(address), entry = line ? load64_stable(line) : 0;
+
+	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
+}
+
 /* What the part at the access leaves to the call: NOTHING, ALL (a line, for example), a word in a cell, or without one (0). */
 #define NOTHING 1
 #define ALL 2

@@ -117,7 +117,7 @@ enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, L
 enum { SUMMED = LAST_SUB + 1, SUMMED_END = SUMMED | 1 << (EPOCH_AT - SUB_AT) };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11,
-       NOW_OBSERVED_SHARED = 1 << 14, NOW_FLAGS = 79 << 8 };
+       NOW_OBSERVED_SHARED = 1 << 14, NOW_OFTEN = 1 << 16, NOW_FLAGS = 79 << 8 | NOW_OFTEN };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
 /* A cell or line may have a time of this segment, or it is the warp's first. A warp that has it not set must set it before it

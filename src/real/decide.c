@@ -31,7 +31,9 @@ struct ws_real_decision {
 	struct op *ops;
 	uint32_t nops;
 	uint32_t nregs;
-	uint16_t result;
+	uint16_t result;                     /* that of a decision */
+	uint16_t truths[WS_RACE_MOST_TRUTHS], values[WS_RACE_MOST_VALUES];
+	uint32_t ntruths, nvalues;           /* what a launch is told: there are none where there is a result */
 	bool has_proved, compares;           /* the kernel compares the constants that its probe has read */
 	uint16_t proved;                     /* the register that says what a probe has found */
 	const char *variables[MOST_VARIABLES];
@@ -170,6 +172,18 @@ static unsigned sources_of(enum what what)
 	}
 }
 
+static void read_told(struct reading *r, bool truth, const char *name)
+{
+	struct ws_real_decision *d = r->d;
+
+	if (truth && d->ntruths < WS_RACE_MOST_TRUTHS)
+		d->truths[d->ntruths++] = register_of(r, name);
+	else if (!truth && d->nvalues < WS_RACE_MOST_VALUES)
+		d->values[d->nvalues++] = register_of(r, name);
+	else
+		r->failed = true;
+}
+
 static void read_line(struct reading *r, const char *at, const char *end)
 {
 	struct ws_real_decision *d = r->d;
@@ -180,6 +194,10 @@ static void read_line(struct reading *r, const char *at, const char *end)
 	at = word(at, end, arg);
 	if (!strcmp(name, "silent")) {
 		d->result = register_of(r, arg);
+		return;
+	}
+	if (!strcmp(name, "truth") || !strcmp(name, "value")) {
+		read_told(r, *name == 't', arg);
 		return;
 	}
 	if (!strcmp(name, "proved") || !strcmp(name, "probed")) {
@@ -213,13 +231,23 @@ static void read_text(struct reading *r, const char *text)
 }
 
 /* ---- what it depends on ---- */
-/* Keeps what the result needs; false: that is something that is not known. */
+static void need_results(const struct ws_real_decision *d, bool *needed)
+{
+	for (uint32_t k = 0; k < d->ntruths; k++)
+		needed[d->truths[k]] = true;
+	for (uint32_t k = 0; k < d->nvalues; k++)
+		needed[d->values[k]] = true;
+	if (!d->ntruths)
+		needed[d->result] = true;
+}
+
+/* Keeps what the results need; false: that is something that is not known. */
 static bool keep_needed(struct ws_real_decision *d)
 {
 	bool *needed = ws_alloc(MOST_REGISTERS), known = true;
 	uint32_t to = d->nops;
 
-	needed[d->result] = true;
+	need_results(d, needed);
 	for (uint32_t k = d->nops; k-- && known;) {
 		const struct op op = d->ops[k];
 
@@ -392,10 +420,8 @@ static bool compute(const struct ws_real_decision *d, const struct op *op, const
 	}
 }
 
-bool ws_real_decide(const struct ws_real_decision *d, const struct ws_real_deciding *l)
+static bool compute_all(const struct ws_real_decision *d, const struct ws_real_deciding *l, int64_t *regs)
 {
-	int64_t regs[MOST_REGISTERS];
-
 	if (!l->params)
 		return false;
 	if (d->has_proved)
@@ -403,7 +429,28 @@ bool ws_real_decide(const struct ws_real_decision *d, const struct ws_real_decid
 	for (uint32_t k = 0; k < d->nops; k++)
 		if (!compute(d, &d->ops[k], l, regs))
 			return false;
-	return regs[d->result] != 0;
+	return true;
+}
+
+bool ws_real_decide(const struct ws_real_decision *d, const struct ws_real_deciding *l)
+{
+	int64_t regs[MOST_REGISTERS];
+
+	return compute_all(d, l, regs) && regs[d->result] != 0;
+}
+
+bool ws_real_decide_all(const struct ws_real_decision *d, const struct ws_real_deciding *l, struct ws_race_told *out)
+{
+	int64_t regs[MOST_REGISTERS];
+
+	if (!compute_all(d, l, regs))
+		return false;
+	*out = (struct ws_race_told){ .mark = WS_RACE_TOLD };
+	for (uint32_t k = 0; k < d->ntruths; k++)
+		out->truths |= (uint64_t)(regs[d->truths[k]] != 0) << k;
+	for (uint32_t k = 0; k < d->nvalues; k++)
+		out->values[k] = (uint64_t)regs[d->values[k]];
+	return true;
 }
 
 bool ws_real_decision_compares(const struct ws_real_decision *d)

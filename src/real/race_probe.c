@@ -4,6 +4,7 @@
  * The probe runs in a stream of ours, for it reads nothing that the program's streams could change (but constants, and
  * the kernel that believes a proof compares those itself), and the launch waits for it: that is part of the kernel's time.
  * Not for long: while kernels that wait for the program fill the GPU it does not begin. */
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -113,6 +114,17 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
 
 	return decision && l->grid && ws_real_decide(decision, &d);
+}
+
+void ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said)
+{
+	struct ws_real_deciding d = { l->grid, l->block, l->params, false, ws_real_area_at, variable_of, l->function };
+	struct ws_race_told told;
+
+	static_assert(sizeof told == sizeof *said, "it takes its place");
+	if (!l->kernel || !l->kernel->telling || !l->grid || l->compared || l->spared || !ws_real_decide_all(l->kernel->telling, &d, &told))
+		return;
+	memcpy(said, &told, sizeof told);
 }
 
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all

@@ -176,6 +176,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.plain = with && with->spared && with->plain;
 	if (compared)
 		*said = place;               /* not before: a probe is no launch of the program's */
+	else if (said && with && l.gpu && !captured && !ws_real_capturing())
+		ws_real_race_told(with, said);
 	return l;
 }
 

@@ -382,6 +382,17 @@ void ws_code_add(struct ws_code *c, const char *fmt, ...)
 		ws_buf_puts(&c->host, c->text.data + at);
 }
 
+const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type)
+{
+	const char *made = ws_rw_register(p, f, type);
+
+	if (type == WS_PRED && p->ntruths++ < WS_RACE_MOST_TRUTHS)
+		p->truths[p->ntruths - 1] = made;
+	else if (type != WS_PRED && p->nvalues++ < WS_RACE_MOST_VALUES)
+		p->values[p->nvalues - 1] = made;
+	return made;
+}
+
 void ws_code_device_only(struct ws_code *c, bool only)
 {
 	c->device_only = only;

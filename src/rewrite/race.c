@@ -15,6 +15,7 @@
 #include "rewrite/reach.h"
 #include "rewrite/repeat.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ struct body {
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
 	bool fixed;                      /* launches with the same parameters do the same accesses */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
+	const char *told;                /* a label behind the proofs, for launches of which the host has made them; NULL = none */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 	const char *mark;                /* a register with that of the parameter __warpsafe_launch; NULL = there is none */
@@ -196,12 +198,36 @@ static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 	return b->race->range && !strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= MOST_BYTES;
 }
 
+/* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
+static const char *unread_of(const struct body *b, const struct ws_rw_access *a)
+{
+	bool can = a->kind == WS_RW_WRITE && a->inst->op == WS_OP_st && a->space == WS_SPACE_GLOBAL && a->bytes == 4 && !strong(a);
+
+	return can && b->ranges && !b->race->many ? ws_ranges_unread(b->ranges) : NULL;
+}
+
+/* A short check at its place, and a call in other launches. */
+static bool check_unread(struct ws_code *c, const char *unread, const char *const *args)
+{
+	enum { NARGS = 6 };
+	const char *other = ws_code_label(c), *behind = ws_code_label(c);
+	bool done;
+
+	ws_code_add(c, "@!%s bra %s;", unread, other);
+	done = ws_inline(c, "race_write_unread_global", args, NARGS, NULL);
+	ws_code_add(c, "bra %s;", behind);
+	place_label(c, other);
+	done = done && ws_inline(c, "race_call_write4_global", args, NARGS, NULL);
+	place_label(c, behind);
+	return done;
+}
+
 static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
 		  const char *site)
 {
 	enum { THREAD, ADDRESS, WHAT, SITE, VALUES };
 	bool fast;
-	const char *function = function_of(b, a, &fast), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
+	const char *function = function_of(b, a, &fast), *unread = unread_of(b, a), *words[4], *args[VALUES + 2] = { NULL, address, kind, site };
 	const char *const *first = fast ? args : args + ADDRESS;
 	unsigned nargs = (a->kind == WS_RW_WRITE ? VALUES + 2 : VALUES) - (fast ? 0 : ADDRESS);
 
@@ -221,6 +247,8 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 			args[VALUES] = words[at / 8];
 			args[VALUES + 1] = words[at / 8 + 1];
 		}
+		if (unread)
+			return check_unread(c, unread, args);
 		if (!ws_inline(c, function, first, nargs, NULL))
 			return false;
 	}
@@ -1152,6 +1180,46 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
 }
 
+/* What proofs find of a launch the host may have found already: then it is in the parameter, and the entry goes on behind them. Not
+ * where it depends on what the host does not know: constants, what a probe finds, a counter in memory. */
+static void take_results(struct body *b)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+	bool known = !b->proved && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges));
+	const char *not, *label, *bits, *bit;
+	struct ws_buf text = { 0 };
+	struct ws_code *c;
+
+	if (!b->mark || !known || !p->ntruths || p->ntruths > WS_RACE_MOST_TRUTHS || p->nvalues > WS_RACE_MOST_VALUES)
+		return;
+	c = ws_code_first(p, b->f);
+	label = ws_code_label(c);
+	b->told = ws_code_label(c);
+	not = ws_code_temp(c, WS_PRED);
+	bits = ws_code_temp(c, WS_B64);
+	bit = ws_code_temp(c, WS_B64);
+	ws_buf_add(&text, p->decides.data, p->decides.len);
+	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", not, b->mark, WS_RACE_TOLD);
+	ws_code_add(c, "@%s bra %s;", not, label);
+	ws_code_add(c, "mov.u32 %s, 0;", b->mark);
+	ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", bits, offsetof(struct ws_race_told, truths));
+	for (unsigned k = 0; k < p->ntruths; k++) {
+		ws_code_add(c, "and.b64 %s, %s, %llu;", bit, bits, 1ull << k);
+		ws_code_add(c, "setp.ne.u64 %s, %s, 0;", p->truths[k], bit);
+		ws_buf_printf(&text, "truth %s;\n", p->truths[k]);
+	}
+	for (unsigned k = 0; k < p->nvalues; k++) {
+		ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", p->values[k], offsetof(struct ws_race_told, values) + 8 * k);
+		ws_buf_printf(&text, "value %s;\n", p->values[k]);
+	}
+	ws_code_add(c, "bra %s;", b->told);
+	ws_code_add(c, "%s:", label);
+	ws_code_end(c);
+	kernel->tells = ws_arena_strndup(ws_rw_module(p)->arena, text.data, text.len);
+	ws_buf_free(&text);
+}
+
 /* Where the probe has found nothing, cells of shared memory are not needed. */
 static bool call_enter(struct body *b)
 {
@@ -1160,6 +1228,8 @@ static bool call_enter(struct body *b)
 	const char *which = number(b->race->p, arg), *args[2];
 	bool done;
 
+	if (b->told)
+		place_label(c, b->told);
 	if (b->proved) {
 		which = ws_code_temp(c, WS_B32);
 		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, b->proved);
@@ -1221,6 +1291,7 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), ws_rw_with_copies(b->f, list, n, 1), n, needless, NULL, b->proved);
 	if (b->prune || b->copies)
 		find_fixed(b, list, n, needless);
+	take_results(b);
 	limit_registers(b, be_silent(b), has_checks(list, n, needless));
 	return call_enter(b);
 }
@@ -1279,7 +1350,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	bool done = true;
 
 	ws_constants_copy(f);
-	r->p->decides.len = r->p->nunless = 0;
+	r->p->decides.len = r->p->nunless = r->p->ntruths = r->p->nvalues = 0;
 	b.prune = r->prune && can_prove(r, f);
 	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&
 	           (ws_reach_has(&r->reach, kernel_of(r, f)) & ~(unsigned)WS_REACH_ASYNC) == WS_REACH_COPIES;

@@ -70,6 +70,7 @@ struct ws_ranges {
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
 	const char *partly[MOST_OWN];    /* likewise, by group that writes: its accesses, whatever the other groups do */
 	const char *silent;              /* likewise: own, for everything that the kernel executes */
+	const char *unread;              /* likewise: no read of global memory has a check */
 	struct ws_final final;           /* where that is looked for: nothing else is proved then */
 	const struct leaf *counter;      /* a launch is silent only if this counter begins with 0; NULL = there is none */
 	int64_t counter_offset;
@@ -750,8 +751,8 @@ static void make_interval(struct ws_ranges *g, struct entry *e, struct group *co
 		ws_code_add(e->c, "min.s64 %s, %s, %s;", lo, lo, ws_entry_text(e, &list[k]->lo));
 		ws_code_add(e->c, "max.s64 %s, %s, %s;", hi, hi, ws_entry_text(e, &list[k]->hi));
 	}
-	i->start = ws_rw_register(g->p, g->v.f, WS_B64);
-	i->length = ws_rw_register(g->p, g->v.f, WS_B64);
+	i->start = ws_rw_of_launch(g->p, g->v.f, WS_B64);
+	i->length = ws_rw_of_launch(g->p, g->v.f, WS_B64);
 	ws_code_add(e->c, "sub.s64 %s, %s, %u;", lo, lo, g->widest - 1);
 	ws_code_add(e->c, "sub.s64 %s, %s, %s;", hi, hi, lo);
 	ws_code_add(e->c, "selp.b64 %s, %s, 0, %s;", i->start, lo, e->ok);
@@ -909,7 +910,7 @@ static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct g
 
 static const char *new_predicate(struct ws_ranges *g, struct entry *e)
 {
-	const char *made = ws_rw_register(g->p, g->v.f, WS_PRED);
+	const char *made = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 
 	if (e->ok)
 		ws_code_add(e->c, "mov.pred %s, %s;", made, e->ok);
@@ -1099,7 +1100,7 @@ static void decide_silent(struct ws_ranges *g, struct entry *e, const struct sil
 static const char *is_one_block(struct ws_ranges *g, struct entry *e)
 {
 	static const char axes[] = "xyz";
-	const char *one = ws_rw_register(g->p, g->v.f, WS_PRED), *n = ws_code_temp(e->c, WS_B32);
+	const char *one = ws_rw_of_launch(g->p, g->v.f, WS_PRED), *n = ws_code_temp(e->c, WS_B32);
 
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", one);
 	for (unsigned k = 0; axes[k]; k++) {
@@ -1243,6 +1244,21 @@ static struct ws_ranges *silent_without_rare(struct ws_pass *p, const struct ws_
 	return NULL;
 }
 
+/* Every read is proved by what holds of the launch as a whole, or none is there. */
+static const char *without_reads(const struct ws_ranges *g, const struct ws_needless *needless)
+{
+	const char *decided = g->far ? g->far : g->quiet ? g->quiet : g->p->alone;
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		uint8_t how = g->how[g->list[k].inst->index];
+
+		if (g->list[k].rw_class == WS_RW_CHECK && g->list[k].kind == WS_RW_READ && g->list[k].space != WS_SPACE_SHARED &&
+		    !needless[k].skip && !((how == BOUNDED_READ && g->quiet) || (how == AREA_READ && g->far)))
+			return NULL;
+	}
+	return g->unknown_reads ? NULL : decided;
+}
+
 /* ---- for the pass ---- */
 /* What holds in every launch. */
 enum { OF_FOUR = 16 };                   /* bytes that one check of four reads is of */
@@ -1271,6 +1287,7 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 	      may_be_silent(g, list, n, needless, shared, proved, &silence);
 	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g, own))))
 		write_entry(g, own && g->nwriting, all ? &silence : NULL);
+	g->unread = g->nwriting && calls_nothing(reach, k) ? without_reads(g, needless) : NULL;
 	return g;
 }
 
@@ -1325,6 +1342,11 @@ static void outside(const struct ws_ranges *g, struct ws_code *c, const char *ad
 const char *ws_ranges_silent(const struct ws_ranges *g)
 {
 	return g->silent;
+}
+
+const char *ws_ranges_unread(const struct ws_ranges *g)
+{
+	return g->unread;
 }
 
 bool ws_ranges_has_counter(const struct ws_ranges *g)

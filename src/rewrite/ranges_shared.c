@@ -577,7 +577,7 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 {
 	const char *before = e->ok;
 
-	e->ok = x->proved = ws_rw_register(g->p, g->v.f, WS_PRED);
+	e->ok = x->proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m])
@@ -590,13 +590,13 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
  * do, for what was examined for one group is relied on in the code of the next. */
 static void write_entry(struct ws_shared_ranges *g)
 {
-	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f), .ok = ws_rw_register(g->p, g->v.f, WS_PRED) };
+	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f), .ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED) };
 
 	ws_code_add(e.c, "setp.eq.u32 %s, 0, 0;", e.ok);
 	for (unsigned k = 0; k < g->nrare; k++)
 		ws_entry_unless(&e, &g->rare[k]);
 	g->quiet = e.ok;
-	e.ok = ws_rw_register(g->p, g->v.f, WS_PRED);
+	e.ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 	ws_code_add(e.c, "mov.pred %s, %s;", e.ok, g->quiet);
 	ws_entry_duties(&e, 0, g->v.nduties);
 	for (unsigned k = 0; k < g->ngroups; k++) {

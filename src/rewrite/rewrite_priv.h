@@ -2,6 +2,7 @@
 #ifndef WS_REWRITE_PRIV_H
 #define WS_REWRITE_PRIV_H
 
+#include "device/race.h"
 #include "rewrite/rewrite.h"
 
 enum { WS_RW_TYPES = WS_T_OTHER };
@@ -36,6 +37,9 @@ struct ws_pass {
 	/* What the entry of the function at hand decides, for the host (ws_code_tell), and what it leaves out. */
 	struct ws_buf decides;
 	struct ws_rw_unless unless[WS_RW_MOST_UNLESS];
+	/* Registers that hold what it has decided: the same in all threads of a launch (ws_rw_of_launch). */
+	const char *truths[WS_RACE_MOST_TRUTHS], *values[WS_RACE_MOST_VALUES];
+	unsigned ntruths, nvalues;       /* may be more than there is room for */
 	/* A predicate of its launches with which no other may overlap, so that proofs for one launch will do; NULL = all are. */
 	const char *alone;
 	unsigned nunless;                /* more than there is room for: the host can decide nothing */
@@ -83,6 +87,8 @@ void ws_code_text(struct ws_code *c, struct ws_buf *out);
 void ws_code_device_only(struct ws_code *c, bool only);
 void ws_code_host(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
 void ws_code_tell(struct ws_code *c);
+/* A register that such code writes and others read: a predicate, or of 64 bits. */
+const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type);
 /* Gives back what ws_rw_runtime gave (inline.c). */
 void ws_rw_runtime_back(struct ws_pass *p);
 /* Adds a function of the runtime to the module, with what it needs (inline.c). */

@@ -7,16 +7,18 @@
 #include "real/decide.h"
 #include "rewrite/rewrite.h"
 
-struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision; };
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling; };
 
 /* Of the module's first kernel. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 {
 	const struct ws_rw_result *r = ws_rewrite_result(m);
-	struct host_decides h = { ws_arena_new(), NULL };
+	struct host_decides h = { ws_arena_new(), NULL, NULL };
 
 	if (r->nkernels && r->kernels[0].decides)
 		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
+	if (r->nkernels && r->kernels[0].tells)
+		h.telling = ws_real_decision_new(h.arena, r->kernels[0].tells);
 	return h;
 }
 
@@ -33,6 +35,12 @@ static inline bool host_area_of(uint64_t address, uint64_t *start, uint64_t *end
 			return true;
 		}
 	return false;
+}
+
+/* What proofs find in the launch; false: the host does not know that, and *out is as it was. */
+static inline bool host_tells(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params, struct ws_race_told *out)
+{
+	return h->telling && ws_real_decide_all(h->telling, &(struct ws_real_deciding){ .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of }, out);
 }
 
 static inline bool host_says_silent(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params)

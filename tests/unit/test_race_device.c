@@ -591,6 +591,28 @@ static void words_side_by_side(void **state)
 		words_side_by_side_by(&configs[k], 1 + k);
 }
 
+/* In kernels that read nothing, a write takes the place of what its word's cell has, and that is what it is compared with. */
+static void writes_where_nothing_is_read(void **state)
+{
+	/* Every other word, so that there are cells; then those again, 2 * (thread ^ `other`). */
+	#define WRITE_TWICE(order, other, value) KERNEL(" mul.wide.u32 %rd4, %r0, 8; add.s64 %rd5, %rd1, %rd4; st.global.u32 [%rd5], 777;\n" order \
+		" xor.b32 %r6, %r0, " #other "; mul.wide.u32 %rd6, %r6, 8; add.s64 %rd7, %rd1, %rd6; st.global.u32 [%rd7], " value ";\n")
+	static const char racy[] = WRITE_TWICE("", 32, "%r0");
+	struct race_rig r = ran(configs, racy, 1, 64);
+
+	assert_non_null(strstr(strstr(r.text.data, ".entry k"), "atom.global.exch.b64"));
+	race_free(&r);
+	expect(racy, 1, 64, RACES(2));
+	expect(WRITE_TWICE("", 0, "%r0"), 1, 64, NONE);
+	expect(WRITE_TWICE(BARRIER, 32, "%r0"), 1, 64, NONE);
+	expect(WRITE_TWICE(BARRIER, 5, "%r0"), 1, 64, NONE);
+	expect(WRITE_TWICE(" bar.warp.sync -1;\n", 5, "%r0"), 1, 64, NONE);
+	expect(WRITE_TWICE(" bar.warp.sync -1;\n", 32, "%r0"), 1, 64, RACES(2));
+	expect(KERNEL(" mul.wide.u32 %rd4, %r0, 8; add.s64 %rd5, %rd1, %rd4; st.global.u32 [%rd5], %r1;\n"), 2, 64, RACES(1));
+	expect(KERNEL(" xor.b32 %r6, %r3, 1; mul.wide.u32 %rd4, %r6, 4; add.s64 %rd5, %rd1, %rd4; st.global.u32 [%rd5], %r0;\n" BARRIER
+	              " st.global.u32 [%rd5+4], 1;\n"), 1, 32, RACES(2));     /* lanes, of several values and of one */
+}
+
 /* A line as a warp wrote it is looked at word by word, and the other way round. */
 static void lines_and_words(void **state)
 {
@@ -896,7 +918,7 @@ int main(void)
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
 		cmocka_unit_test(shared_memory_stays_as_it_is),
-		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side),
+		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks),

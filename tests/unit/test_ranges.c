@@ -19,6 +19,7 @@ static const char counting[] =
 	FUNC("race_enter_in", ".param .b32 a, .param .b32 b", "red.global.add.u32 [__warpsafe_checks+12], 1;\n")
 	FUNC("race_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_write_unread_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	FUNC("race_call_read4_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_call_write4_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
@@ -64,6 +65,7 @@ static int64_t border;
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
 static struct host_decides host;             /* of what was rewritten last */
+static unsigned nwith;                       /* launches that were told what proofs find */
 
 static struct ws_buf rewritten(const char *text)
 {
@@ -81,14 +83,16 @@ static struct ws_buf rewritten(const char *text)
 	return out;
 }
 
-/* told: the kernel is told what the host has decided; *silent is that. */
+/* told: the kernel is told what the host has decided, and what its proofs find; *silent is the first. */
 static struct checks run(const char *text, const struct launch *l, bool told, bool *silent)
 {
 	enum { MIDDLE = 1 << 15 };
 	struct ws_buf out = rewritten(text);
 	struct rig r = rig_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, out.data);
 	struct ws_mem *m = rig_mem(&r, 2 * MIDDLE), *counts;
-	struct { uint64_t a, b; uint32_t n, w; } params = { m->addr + MIDDLE, m->addr + MIDDLE + (uint64_t)l->b, l->n, l->w };
+	struct { uint64_t a, b; uint32_t n, w, pad[2]; struct ws_race_told told; } params = {
+		.a = m->addr + MIDDLE, .b = m->addr + MIDDLE + (uint64_t)l->b, .n = l->n, .w = l->w
+	};
 	struct ws_gpu_launch launch = { .params = &params };
 	struct checks c;
 
@@ -102,7 +106,9 @@ static struct checks run(const char *text, const struct launch *l, bool told, bo
 	memcpy(launch.block, l->block, sizeof l->block);
 	*silent = host_says_silent(&host, &launch, (void *[]){ &params.a, &params.b, &params.n, &params.w });
 	launch.shared_dynamic = *silent && told ? WS_RACE_SILENT_SIZE(0) : 0;
-	launch.param_bytes = given_params(ws_gpu_module_kernel(r.mod, "k"));
+	if (told && !*silent)
+		nwith += host_tells(&host, &launch, (void *[]){ &params.a, &params.b, &params.n, &params.w }, &params.told);
+	launch.param_bytes = params.told.mark ? (uint32_t)sizeof params : given_params(ws_gpu_module_kernel(r.mod, "k"));
 	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &launch, &r.stats, &r.err))
 		fail_msg("%s\n%s", r.err.text.data, out.data);
 	counts = ws_gpu_module_var(r.mod, "__warpsafe_checks");
@@ -1390,6 +1396,16 @@ static void aliases_still_race(void **state)
 	race_free(&r);
 }
 
+/* Many of all these launches are told what proofs find of them, or nothing here examines that. */
+static int some_were_told(void **state)
+{
+	enum { MANY = 100 };
+
+	if (nwith < MANY)
+		print_error("%u launches were told what proofs find\n", nwith);
+	return nwith < MANY;
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -1410,5 +1426,5 @@ int main(void)
 		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(aliases_still_race),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, some_were_told);
 }

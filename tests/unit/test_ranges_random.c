@@ -7,7 +7,7 @@
 enum { KERNELS = 120, LAUNCHES = 3, ROWS = 60, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
-static unsigned silent_by_host;
+static unsigned silent_by_host, with_results;
 
 static uint32_t below(uint32_t n)
 {
@@ -114,18 +114,23 @@ static struct shape random_shape(void)
 	return s;
 }
 
-/* told: the kernel is told what the host has decided. */
+/* told: the kernel is told what the host has decided, and what its proofs find. */
 static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, bool told)
 {
-	struct { uint64_t a, b; uint32_t n, w; } params = { memory, memory + (uint64_t)(int64_t)s->b, s->n, s->w };
+	struct { uint64_t a, b; uint32_t n, w, pad[2]; struct ws_race_told told; } params = {
+		.a = memory, .b = memory + (uint64_t)(int64_t)s->b, .n = s->n, .w = s->w
+	};
+	void *list[] = { &params.a, &params.b, &params.n, &params.w };
 	struct ws_gpu_launch l = { .params = &params };
 
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
-	if (told && host_says_silent(&r->host, &l, (void *[]){ &params.a, &params.b, &params.n, &params.w }))
+	if (told && host_says_silent(&r->host, &l, list))
 		l.shared_dynamic = WS_RACE_SILENT_SIZE(0);
+	else if (told)
+		with_results += host_tells(&r->host, &l, list, &params.told);
 	silent_by_host += l.shared_dynamic != 0;
-	l.param_bytes = given_params(ws_gpu_module_kernel(r->rig.mod, "k"));
+	l.param_bytes = params.told.mark ? (uint32_t)sizeof params : given_params(ws_gpu_module_kernel(r->rig.mod, "k"));
 	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, "k"), &l, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
 }
@@ -175,7 +180,9 @@ static void what_is_left_finds_what_all_find(void **state)
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u without hooks, %u as the host says\n", kernels * LAUNCHES, races, silent, silent_by_host);
+	print_message("%u launches: %u with races, %u without hooks, %u as the host says; %u told what proofs find\n", kernels * LAUNCHES, races, silent,
+	              silent_by_host, with_results);
+	assert_true(with_results > kernels * LAUNCHES / 4);
 	assert_int_equal(silent, silent_by_host);
 	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 60);      /* a third of the kernels has few of these */
 }

@@ -588,6 +588,8 @@ static const char race_runtime[] =
 	WRITES("race_write", , 0, 1, 2, 3, 4)
 	WRITES("race_write_global", P("b32", "race_write_global", 0) ",", 1, 2, 3, 4, 5)
 	WRITES("race_write_shared", P("b32", "race_write_shared", 0) ",", 1, 2, 3, 4, 5)
+	WRITES("race_write_unread_global", P("b32", "race_write_unread_global", 0) ",", 1, 2, 3, 4, 5)
+	WRITES("race_call_write4_global", P("b32", "race_call_write4_global", 0) ",", 1, 2, 3, 4, 5)
 	ATOMICS("race_atomic", , 0, 1, 2)
 	ATOMICS("race_atomic_global", P("b32", "race_atomic_global", 0) ",", 1, 2, 3)
 	ATOMICS("race_atomic_shared", P("b32", "race_atomic_shared", 0) ",", 1, 2, 3)
@@ -734,8 +736,8 @@ static void race_follows_releases_and_acquires(void **state)
 	            "mov.u32 %ws_b32_0, 26372;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 26372;\n\t"
 	            "st.local.u32 [%d1+7], %ws_b32_1;\n\tatom.release.gpu.global.add.u32 %r1, [%d1], 1;\n\t"
 	            "mov.b32 %ws_b32_0, %r1;\n\tmov.u32 %ws_b32_1, 26372;\n\tst.local.v2.u32 [%d1+40], {%ws_b32_1, %ws_b32_0};\n"
-	            "@%ws_kept_pred_0 bra $ws_1;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
-	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_1:\n\t"            /* and no thread acquires what is released there */
+	            "@%ws_kept_pred_0 bra $ws_3;\n\tmov.u32 %ws_b32_0, 17700;\n\t"  /* nothing but atomics: proved */
+	            "st.local.u32 [%d1+6], %ws_b32_0;\n\t$ws_3:\n\t"            /* and no thread acquires what is released there */
 	            "red.relaxed.cta.shared.add.u32 [%d1], 1;" LEFT);
 	expect_race("st.volatile.global.u64 [%d1], %d2;\nfence.proxy.alias;\nret;",
 	            "mov.u64 %ws_b64_0, 0;\n\tst.local.v2.u64 [%d1+5], {%d2, %ws_b64_0};\n\t"
