@@ -1086,8 +1086,11 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 	(void)v1;
 	if ((now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED)
 		at = cell_at_once(address);
-	if (!at) {
-		__warpsafe_write4_global(self, address, what, site, v0);
+	if (!at) {                       /* a line that the warp covers, or has no cells */
+		if (activemask() == 0xffffffff || !now)
+			__warpsafe_write4_global(self, address, what, site, v0);
+		else
+			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
 		return;
 	}
 	note_own(self, (u32)v0);

@@ -169,8 +169,8 @@ struct ws_real_sum { uint64_t counted, told; };
 bool ws_real_race_sum(struct ws_real_gpu *gpu, struct ws_real_sum *sum);
 /* A launch like one that told nothing new was not checked. */
 void ws_real_race_told_again(struct ws_real_gpu *gpu);
-/* Tells a launch, with checks, what proofs find of it, in its parameter, if the host knows that. */
-void ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said);
+/* What a launch with checks is told that proofs find of it, in its parameter; false: the host does not know. */
+bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said);
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);

@@ -116,15 +116,16 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
-void ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said)
+bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said)
 {
 	struct ws_real_deciding d = { l->grid, l->block, l->params, false, ws_real_area_at, variable_of, l->function };
 	struct ws_race_told told;
 
 	static_assert(sizeof told == sizeof *said, "it takes its place");
 	if (!l->kernel || !l->kernel->telling || !l->grid || l->compared || l->spared || !ws_real_decide_all(l->kernel->telling, &d, &told))
-		return;
+		return false;
 	memcpy(said, &told, sizeof told);
+	return true;
 }
 
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all

@@ -144,7 +144,7 @@ bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
 static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
-	bool captured = in_capture(form.ask, stream), probe = false, compared = false;
+	bool captured = in_capture(form.ask, stream), probe = false, compared = false, told = false;
 	struct launch l = { .kernel = captured ? NULL : ws_real_kernel_of(f), .record = form.record, .stream = stream, .function = f };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
@@ -167,6 +167,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		if (!with->plain)
 			with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
+	if (said && with && !compared && l.gpu && !captured && !ws_real_capturing())
+		told = ws_real_race_told(with, &place);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
 		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), with && with->plain ? with->plain : f, form.record, stream);
@@ -174,10 +176,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		with->all = ws_real_race_probed(l.gpu, with);
 	l.alike = with ? with->alike : NULL;
 	l.plain = with && with->spared && with->plain;
-	if (compared)
+	if (compared || told)
 		*said = place;               /* not before: a probe is no launch of the program's */
-	else if (said && with && l.gpu && !captured && !ws_real_capturing())
-		ws_real_race_told(with, said);
 	return l;
 }
 

@@ -201,9 +201,7 @@ static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 /* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
 static const char *unread_of(const struct body *b, const struct ws_rw_access *a)
 {
-	bool can = a->kind == WS_RW_WRITE && a->inst->op == WS_OP_st && a->space == WS_SPACE_GLOBAL && a->bytes == 4 && !strong(a);
-
-	return can && b->ranges && !b->race->many ? ws_ranges_unread(b->ranges) : NULL;
+	return ws_ranges_plain_word(a) && b->ranges && !b->race->many ? ws_ranges_unread(b->ranges) : NULL;
 }
 
 /* A short check at its place, and a call in other launches. */

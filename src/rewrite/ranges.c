@@ -1244,19 +1244,25 @@ static struct ws_ranges *silent_without_rare(struct ws_pass *p, const struct ws_
 	return NULL;
 }
 
-/* Every read is proved by what holds of the launch as a whole, or none is there. */
+/* Every read is proved by what holds of the launch as a whole, or none is there; and all else is plain writes of words. */
 static const char *without_reads(const struct ws_ranges *g, const struct ws_needless *needless)
 {
 	const char *decided = g->far ? g->far : g->quiet ? g->quiet : g->p->alone;
 
 	for (uint32_t k = 0; k < g->n; k++) {
-		uint8_t how = g->how[g->list[k].inst->index];
+		const struct ws_rw_access *a = &g->list[k];
+		uint8_t how = g->how[a->inst->index];
+		bool fine = a->kind == WS_RW_READ ? (how == BOUNDED_READ && g->quiet) || (how == AREA_READ && g->far) : ws_ranges_plain_word(a);
 
-		if (g->list[k].rw_class == WS_RW_CHECK && g->list[k].kind == WS_RW_READ && g->list[k].space != WS_SPACE_SHARED &&
-		    !needless[k].skip && !((how == BOUNDED_READ && g->quiet) || (how == AREA_READ && g->far)))
+		if (a->rw_class == WS_RW_CHECK && a->space != WS_SPACE_SHARED && !needless[k].skip && !fine)
 			return NULL;
 	}
 	return g->unknown_reads ? NULL : decided;
+}
+
+bool ws_ranges_plain_word(const struct ws_rw_access *a)
+{
+	return a->kind == WS_RW_WRITE && a->inst->op == WS_OP_st && a->space == WS_SPACE_GLOBAL && a->bytes == 4 && a->sem == WS_SEM_WEAK;
 }
 
 /* ---- for the pass ---- */

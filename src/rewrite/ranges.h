@@ -29,10 +29,11 @@ bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, co
  * the label behind the check. `address`: register with the access's address, 64 bits. NULL: nothing was added. */
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
                            const char *address);
-/* A predicate that is true in launches in which no read of global memory has a check, so that writes need only be compared with
- * writes; NULL: there are none. */
+/* A predicate that is true in launches in which no read of global memory has a check, and all writes are plain ones of words, so that these need
+ * only be compared with each other; NULL: there are none. */
 const char *ws_ranges_unread(const struct ws_ranges *g);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
+bool ws_ranges_plain_word(const struct ws_rw_access *a);
 /* Reads of tables that nobody writes need no check in any launch. */
 void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
 
