@@ -36,7 +36,7 @@ static const char counting[] =
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "")
-	FUNC("race_release", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire", ".param .b64 a, .param .b32 b", "")
+	FUNC("race_release", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire_found", ".param .b64 a, .param .b32 b, .param .b32 c", "")
 	".visible .func (.param .b32 r) race_starts_at_zero(.param .b64 a)\n{\nst.param.b32 [r], 1;\nret;\n}\n";
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
