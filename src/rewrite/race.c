@@ -49,6 +49,7 @@ struct body {
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool copies;                     /* no such proofs, but probes and those that need no order: it has copies by threads */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
+	bool unlikely;                   /* the check at hand is one that launches hardly ever make: it is such a call, too */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
@@ -175,7 +176,7 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	*fast = space < 2;
 	if (b->peers && !*fast)
 		return a->kind == WS_RW_READ ? "race_peer_read" : a->kind == WS_RW_WRITE ? "race_peer_write" : "race_peer_atomic";
-	return names[a->kind][!b->calls ? PLACED : four ? CALLED4 : CALLED][space];
+	return names[a->kind][!b->calls && !b->unlikely ? PLACED : four ? CALLED4 : CALLED][space];
 }
 
 /* Computed once, where the function is entered. */
@@ -331,7 +332,11 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
 	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
 	const char *again = ws_repeats_skip(b->repeats, c, a);
-	bool done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
+	bool done;
+
+	b->unlikely = own || skip;
+	done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
+	b->unlikely = false;
 
 	place_label(c, again);
 	place_label(c, skip);
@@ -348,7 +353,7 @@ static bool check_four(struct body *b, struct ws_code *c, const struct ws_rw_acc
 	bool done;
 
 	if (!rounds)
-		return ws_inline(c, b->calls ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
+		return ws_inline(c, b->calls || b->unlikely ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
 	memcpy(all, args, 4 * sizeof *args);
 	all[2] = number(b->race->p, (uint32_t)strtoul(args[2], NULL, 10) | WS_RACE_FOURS(fours));
 	all[4] = rounds;
@@ -373,7 +378,9 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	args[2] = number(r->p, what(&four, false, b->ordering) | WS_RACE_FOUR);
 	for (unsigned k = 0; k < 4; k++)
 		note_site(b, &a[k], NULL, r->nsites++);
+	b->unlikely = skip;
 	done = check_four(b, c, a, args);
+	b->unlikely = false;
 	place_label(c, ahead);
 	place_label(c, skip);
 	ws_code_end(c);
