@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/version.h"
 #include "real/cache.h"
@@ -164,8 +165,9 @@ static bool run_linker(const struct ws_real_image *i, const struct options *o, v
 }
 
 /* ---- as a whole ---- */
-/* Bytes of text that a toolkit's compiler is given where nobody has asked for it, some 10 seconds of its time; and how long it may take. */
-enum { MUCH_WORK = 4 << 20 };
+/* Bytes of text for each processor that a toolkit's compiler is given where nobody has asked for it, some 10 seconds of its time; and how
+ * long it may take. */
+enum { MUCH_WORK = 1 << 20, LEAST_PROCESSORS = 4, MOST_PROCESSORS = 16 };
 #define MOST_NS 600000000000ull
 
 /* Why a module stays the driver's, with --stats. */
@@ -184,19 +186,28 @@ static bool is_simulated(void)
 	return ws_real.cuDeviceGetName && !ws_real.cuDeviceGetName(name, sizeof name, 0) && !strncmp(name, its, strlen(its));
 }
 
+static bool takes_long(size_t work)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	n = n < LEAST_PROCESSORS ? LEAST_PROCESSORS : n > MOST_PROCESSORS ? MOST_PROCESSORS : n;
+	return work > (size_t)n * MUCH_WORK;
+}
+
 static bool pays(const struct ws_real_table *t, size_t *kernels)
 {
-	bool orders = false;
+	bool much = false;
 
 	for (uint32_t k = 0; k < t->nkernels; k++) {
 		*kernels += !t->kernels[k].why;
-		orders |= !t->kernels[k].why && t->kernels[k].orders;
+		much |= !t->kernels[k].why && (t->kernels[k].loops || t->kernels[k].left);
 	}
-	return orders;
+	return much;
 }
 
-/* The toolkit's compiler, for a module that it compiles as a whole: functions of releases and acquires gain by it, and of modules that are
- * linked with others nothing is whole. The caller frees it. NULL: it is the driver's. */
+/* The toolkit's compiler, for a module that it compiles as a whole: kernels gain by it that wait for others in a loop, or check
+ * writes in each launch (docs/PERFORMANCE.md; others take a little longer). Of modules that are linked with others nothing is whole.
+ * The caller frees it. NULL: it is the driver's. */
 static char *whole_by(const struct ws_real_image *i, const struct options *o)
 {
 	const char *choice = ws_real_session()->options.compile;
@@ -210,7 +221,7 @@ static char *whole_by(const struct ws_real_image *i, const struct options *o)
 		return NULL;
 	if (o->n)
 		return tell_driver("the program gives options for its code"), NULL;
-	if (!asked && ws_ptxas_work(i->parts->text, kernels) > MUCH_WORK)
+	if (!asked && takes_long(ws_ptxas_work(i->parts->text, kernels)))
 		return tell_driver("it would take long (--compile=ptxas does it)"), NULL;
 	path = ws_ptxas_find();
 	if (!path)

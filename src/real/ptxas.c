@@ -224,7 +224,8 @@ static int version_in(const char *said)
 	return major * 1000 + minor * 10;
 }
 
-static bool is_known_to(const char *path, int driver, struct ws_buf *why)
+/* 0: the driver does not know what it makes, or it does not say. */
+static int version_for(const char *path, int driver, struct ws_buf *why)
 {
 	struct files f = { -1, -1, new_file() };
 	char *argv[] = { (char *)path, (char *)"--version", NULL }, *said;
@@ -238,13 +239,13 @@ static bool is_known_to(const char *path, int driver, struct ws_buf *why)
 	if (f.log >= 0)
 		close(f.log);
 	if (!fine)
-		return false;
+		return 0;
 	if (!version)
 		ws_buf_printf(why, "%s does not say its version", path);
 	else if (version > driver)
 		ws_buf_printf(why, "%s is of CUDA %d.%d, and the driver of %d.%d", path, version / 1000, version % 1000 / 10, driver / 1000,
 		              driver % 1000 / 10);
-	return version && version <= driver;
+	return version <= driver ? version : 0;
 }
 
 /* ---- compiling ---- */
@@ -270,11 +271,17 @@ static bool is_machine_code(const void *data, size_t len)
 	return len > sizeof *e && !memcmp(e->e_ident, ELFMAG, SELFMAG) && e->e_machine == EM_CUDA;
 }
 
-static bool compile_to(const struct ws_ptxas_job *j, const struct files *f, void **cubin, size_t *len, struct ws_buf *why)
+/* From that version on it works with a thread for each processor if it is asked to. */
+enum { SPLITS_FROM = 13000 };
+
+static bool compile_to(const struct ws_ptxas_job *j, int version, const struct files *f, void **cubin, size_t *len, struct ws_buf *why)
 {
 	struct ws_buf arch = { 0 };
-	char in[32], out[32], *argv[] = { (char *)j->path, NULL, in, (char *)"-o", out, NULL };
+	char in[32], out[32], *argv[] = { (char *)j->path, NULL, in, (char *)"-o", out, NULL, NULL };
 	bool fine;
+
+	if (version >= SPLITS_FROM)
+		argv[WS_COUNT(argv) - 2] = (char *)"-split-compile=0";
 
 	snprintf(in, sizeof in, "/proc/self/fd/%d", f->in);
 	snprintf(out, sizeof out, "/proc/self/fd/%d", f->out);
@@ -298,12 +305,13 @@ bool ws_ptxas_compile(const struct ws_ptxas_job *j, void **cubin, size_t *len, s
 	struct files f = { new_file(), new_file(), new_file() };
 	const int all[] = { f.in, f.out, f.log };
 	bool fine = false;
+	int version;
 
 	*cubin = NULL;
 	if (f.in < 0 || f.out < 0 || f.log < 0 || !fill(f.in, j->text, j->len))
 		ws_buf_printf(why, "no memory for the files of %s", j->path);
 	else
-		fine = is_known_to(j->path, j->driver, why) && compile_to(j, &f, cubin, len, why);
+		fine = (version = version_for(j->path, j->driver, why)) != 0 && compile_to(j, version, &f, cubin, len, why);
 	for (size_t k = 0; k < WS_COUNT(all); k++)
 		if (all[k] >= 0)
 			close(all[k]);

@@ -49,6 +49,7 @@ struct body {
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool copies;                     /* no such proofs, but probes and those that need no order: it has copies by threads */
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
+	bool may_be_silent;              /* there are launches that need no check at all, for their addresses prove that */
 	bool unlikely;                   /* the check at hand is one that launches hardly ever make: it is such a call, too */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
@@ -315,6 +316,15 @@ static void note_site(struct body *b, const struct ws_rw_access *a, const struct
 	ws_buf_free(&place);
 }
 
+static struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
+{
+	uint32_t k = 0;
+
+	while (r->reach.kernels[k].func != f)
+		k++;
+	return &r->reach.kernels[k];
+}
+
 /* Over the check of an access to shared memory, where the kernel's probe has found nothing. */
 static const char *skip_proved(const struct body *b, struct ws_code *c, const struct ws_rw_access *a)
 {
@@ -335,6 +345,8 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	bool done;
 
 	b->unlikely = own || skip;
+	if (b->kernel && !b->unlikely && !b->may_be_silent && a->space == WS_SPACE_GLOBAL && a->kind != WS_RW_READ)
+		kernel_of(b->race, b->f)->left++;
 	done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
 	b->unlikely = false;
 
@@ -917,15 +929,6 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 	return access(b, a, needless->read);
 }
 
-static struct ws_rw_kernel *kernel_of(const struct race *r, const struct ws_ptx_func *f)
-{
-	uint32_t k = 0;
-
-	while (r->reach.kernels[k].func != f)
-		k++;
-	return &r->reach.kernels[k];
-}
-
 /* What the functions that a kernel calls do to shared memory. */
 static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *kernel)
 {
@@ -1085,6 +1088,7 @@ static bool be_silent(struct body *b)
 	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
 	const char *copy = silent || b->fixed ? ws_rw_copy(b->race->p, b->f) : NULL;
 
+	b->may_be_silent = silent;
 	b->silent = copy ? NULL : silent;
 	if (copy && b->race->p->nunless <= WS_RW_MOST_UNLESS)
 		be_told(b, silent, copy);

@@ -97,6 +97,7 @@ struct ws_rw_kernel {
 	const char *decides_shared;      /* likewise, that no access to its shared memory needs one; NULL = it is not of use, or as above */
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
+	uint32_t left;           /* its writes to global memory that are checked in each launch */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;
 };
