@@ -203,7 +203,7 @@ static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 /* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
 static const char *unread_of(const struct body *b, const struct ws_rw_access *a)
 {
-	return ws_ranges_plain_word(a) && b->ranges && !b->race->many ? ws_ranges_unread(b->ranges) : NULL;
+	return ws_ranges_plain_word(a) && b->ranges && !b->race->many && !b->unlikely ? ws_ranges_unread(b->ranges) : NULL;
 }
 
 /* A short check at its place, and a call in other launches. */

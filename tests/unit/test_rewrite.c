@@ -593,6 +593,10 @@ static const char race_runtime[] =
 	ATOMICS("race_atomic", , 0, 1, 2)
 	ATOMICS("race_atomic_global", P("b32", "race_atomic_global", 0) ",", 1, 2, 3)
 	ATOMICS("race_atomic_shared", P("b32", "race_atomic_shared", 0) ",", 1, 2, 3)
+	READS("race_call_read4_global", P("b32", "race_call_read4_global", 0) ",", 1, 2, 3)
+	READS("race_call_read4_shared", P("b32", "race_call_read4_shared", 0) ",", 1, 2, 3)
+	WRITES("race_call_write4_shared", P("b32", "race_call_write4_shared", 0) ",", 1, 2, 3, 4, 5)
+	ATOMICS("race_call_atomic_shared", P("b32", "race_call_atomic_shared", 0) ",", 1, 2, 3)
 	".visible .func (.param .b32 result) race_thread()\n{\nst.param.b32 [result], 7;\nret;\n}\n"
 	SHOWS("race_release", P("b64", "race_release", 0) "," P("b32", "race_release", 1),
 	      A64("race_release", 0, "%rd1") A32("race_release", 1, "%r1") "st.local.u32 [%rd1+7], %r1;")
