@@ -6,6 +6,7 @@
 #include "device/race.h"
 #include "rewrite/ahead.h"
 #include "rewrite/async.h"
+#include "rewrite/class.h"
 #include "rewrite/constants.h"
 #include "rewrite/heard.h"
 #include "rewrite/length.h"
@@ -14,6 +15,7 @@
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
 #include "rewrite/repeat.h"
+#include "rewrite/told.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -111,51 +113,7 @@ static bool call_at(const struct body *b, struct ws_code *c, const char *functio
 }
 
 /* ---- accesses ---- */
-static bool strong(const struct ws_rw_access *a)
-{
-	return a->sem != WS_SEM_WEAK;
-}
-
-static bool acquires(const struct ws_rw_access *a)
-{
-	return a->kind != WS_RW_WRITE && (a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC);
-}
-
-static bool releases(const struct ws_rw_access *a)
-{
-	return a->kind != WS_RW_READ && (a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC);
-}
-
-static unsigned class_of(enum ws_scope scope, unsigned narrowest)
-{
-	unsigned above = scope == WS_SCOPE_SYS ? 3 : scope == WS_SCOPE_GPU ? 2 : scope == WS_SCOPE_CLUSTER ? 1 : 0;
-
-	return narrowest + above;
-}
-
 enum { MOST_BYTES = 16 };                /* of one check */
-
-/* What a thread that waits for another one does again and again. */
-static bool retries(const struct ws_rw_access *a)
-{
-	const struct ws_ptx_inst *i = a->inst;
-
-	return strong(a) && !acquires(a) && (a->kind == WS_RW_READ || (i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH)));
-}
-
-/* update: its check stands for a read, too; ordering: as in struct body. */
-static uint32_t what(const struct ws_rw_access *a, bool update, bool ordering)
-{
-	unsigned space = a->space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : a->space == WS_SPACE_SHARED ? WS_RACE_SHARED :
-			 a->space == WS_SPACE_SHARED_CLUSTER ? WS_RACE_CLUSTER : WS_RACE_GENERIC;
-	bool atomic = a->kind == WS_RW_ATOMIC;
-	unsigned narrowest = !atomic ? WS_RACE_STRONG_CTA : a->bytes < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA;
-	unsigned kind = strong(a) ? class_of(a->scope, narrowest) : update ? WS_RACE_UPDATE : WS_RACE_WEAK;
-
-	return WS_RACE_BYTES(a->bytes < MOST_BYTES ? a->bytes : MOST_BYTES) | WS_RACE_SPACE(space) | WS_RACE_CLASS(kind) |
-	       (acquires(a) ? WS_RACE_ACQUIRES : 0) | (releases(a) ? WS_RACE_RELEASES : 0) | (atomic ? WS_RACE_RMW : 0) |
-	       (atomic && !ordering ? WS_RACE_BARRIERS : 0) | (ordering && retries(a) ? WS_RACE_RETRIES : 0);
-}
 
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
 static const char *function_of(const struct body *b, const struct ws_rw_access *a, bool *fast)
@@ -172,7 +130,7 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
 	};
 	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
-	bool four = a->bytes == 4 && !strong(a) && a->kind != WS_RW_ATOMIC;
+	bool four = a->bytes == 4 && !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC;
 
 	*fast = space < 2;
 	if (b->peers && !*fast)
@@ -197,7 +155,7 @@ static const char *thread_of(struct body *b)
 /* Is the check all that is left of the access? */
 static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 {
-	return b->race->range && !strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= MOST_BYTES;
+	return b->race->range && !ws_rw_strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= MOST_BYTES;
 }
 
 /* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
@@ -293,10 +251,10 @@ static const char *result_of(struct ws_code *c, const struct ws_rw_access *a)
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
-	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, what(a, false, true)), NULL };
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, ws_rw_what(a, false, true)), NULL };
 	bool peer = may_be_of_peer(b, a), done;
 
-	args[2] = peer || acquires(a) ? NULL : result_of(c, a);
+	args[2] = peer || ws_rw_acquires(a) ? NULL : result_of(c, a);
 	done = args[2] ? hook(b, c, "race_acquire_found", args, 3) : hook(b, c, peer ? "race_peer_acquire" : "race_acquire", args, 2);
 
 	ws_code_end(c);
@@ -387,7 +345,7 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	bool done;
 
 	four.bytes = 16;
-	args[2] = number(r->p, what(&four, false, b->ordering) | WS_RACE_FOUR);
+	args[2] = number(r->p, ws_rw_what(&four, false, b->ordering) | WS_RACE_FOUR);
 	for (unsigned k = 0; k < 4; k++)
 		note_site(b, &a[k], NULL, r->nsites++);
 	b->unlikely = skip;
@@ -402,7 +360,7 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 /* A read that acquires nothing is not noted as one that waits. */
 static uint32_t what_of(const struct body *b, const struct ws_rw_access *a, bool update)
 {
-	uint32_t w = what(a, update, b->ordering);
+	uint32_t w = ws_rw_what(a, update, b->ordering);
 
 	return w & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0) & ~(ws_heard_acquire(b->heard, a) ? 0 : (uint32_t)WS_RACE_RETRIES);
 }
@@ -410,14 +368,14 @@ static uint32_t what_of(const struct body *b, const struct ws_rw_access *a, bool
 static bool access(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read)
 {
 	struct race *r = b->race;
-	bool observes = b->asks && strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
+	bool observes = b->asks && ws_rw_strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
 	const char *args[] = { ws_code_address(c, a), number(r->p, what_of(b, a, read != NULL)) };
 
 	note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);
-	if (done && b->asks && strong(a) && a->kind != WS_RW_READ && ws_heard_release(b->heard, a))
+	if (done && b->asks && ws_rw_strong(a) && a->kind != WS_RW_READ && ws_heard_release(b->heard, a))
 		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
 	if (observes)
 		kept = keep_address(b, c, a, args[0]);
@@ -438,7 +396,7 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
-	const char *scope = number(p, WS_RACE_CLASS(class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
+	const char *scope = number(p, WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
 
 	return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
 	       (!b->asks || call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
@@ -605,7 +563,7 @@ static bool bulk_copy(struct body *b, struct ws_ptx_inst *i, bool load)
 /* The class of what an operation or a copy does to memory. */
 static uint32_t class_there(const struct ws_ptx_inst *i, enum ws_scope scope)
 {
-	return i->atom ? WS_RACE_CLASS(class_of(scope, ws_type_bytes(i->type[0]) < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA)) : 0;
+	return i->atom ? WS_RACE_CLASS(ws_rw_class_of(scope, ws_type_bytes(i->type[0]) < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA)) : 0;
 }
 
 /* A mask of 16 bits, as one of 32. */
@@ -693,7 +651,7 @@ static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
 	bool done;
 
 	a.scope = r->remote && a.scope ? WS_SCOPE_CLUSTER : a.scope;
-	args[1] = number(r->p, what(&a, false, b->ordering));
+	args[1] = number(r->p, ws_rw_what(&a, false, b->ordering));
 	done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
 	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
 	note_site(b, &a, NULL, r->nsites++);
@@ -716,7 +674,7 @@ static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 	label = ws_code_label(c);
 	ws_code_add(c, "@!%s bra %s;", ws_code_register(c, &i->ops[0]), label);
 	args[0] = ws_code_address(c, &a);
-	args[1] = number(p, what(&a, false, b->ordering));
+	args[1] = number(p, ws_rw_what(&a, false, b->ordering));
 	args[2] = parity ? value_of(c, &i->ops[2]) : number(p, 2);
 	done = ws_inline(c, "race_object_wait", args, 3, NULL);
 	ws_code_add(c, "%s:", label);
@@ -744,7 +702,7 @@ static bool tensor(struct body *b, struct ws_ptx_inst *i, bool load)
 	struct race *r = b->race;
 	bool im2col = ws_rw_is_im2col(b->f, i);
 	uint32_t how = ws_rw_tensor_rank(b->f, i) | (im2col ? WS_RACE_TENSOR_OTHER : 0) |
-		       (i->atom ? WS_RACE_CLASS(class_of(WS_SCOPE_GPU, WS_RACE_ATOMIC_CTA)) : 0);
+		       (i->atom ? WS_RACE_CLASS(ws_rw_class_of(WS_SCOPE_GPU, WS_RACE_ATOMIC_CTA)) : 0);
 	struct ws_rw_access near = { .inst = i, .rw_class = WS_RW_CHECK, .kind = load ? WS_RW_WRITE : WS_RW_READ, .space = WS_SPACE_SHARED,
 	                             .address = &i->ops[!load] }, far = near, object = near;
 	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
@@ -1189,44 +1147,14 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
 }
 
-/* What proofs find of a launch the host may have found already: then it is in the parameter, and the entry goes on behind them. Not
- * where it depends on what the host does not know: constants, what a probe finds, a counter in memory. */
+/* What proofs find of a launch the host may have found already. Not where it depends on what the host does not know: constants, what a
+ * probe finds, a counter in memory. */
 static void take_results(struct body *b)
 {
 	struct ws_pass *p = b->race->p;
-	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
-	bool known = !b->proved && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges));
-	const char *not, *label, *bits, *bit;
-	struct ws_buf text = { 0 };
-	struct ws_code *c;
 
-	if (!b->mark || !known || !p->ntruths || p->ntruths > WS_RACE_MOST_TRUTHS || p->nvalues > WS_RACE_MOST_VALUES)
-		return;
-	c = ws_code_first(p, b->f);
-	label = ws_code_label(c);
-	b->told = ws_code_label(c);
-	not = ws_code_temp(c, WS_PRED);
-	bits = ws_code_temp(c, WS_B64);
-	bit = ws_code_temp(c, WS_B64);
-	ws_buf_add(&text, p->decides.data, p->decides.len);
-	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", not, b->mark, WS_RACE_TOLD);
-	ws_code_add(c, "@%s bra %s;", not, label);
-	ws_code_add(c, "mov.u32 %s, 0;", b->mark);
-	ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", bits, offsetof(struct ws_race_told, truths));
-	for (unsigned k = 0; k < p->ntruths; k++) {
-		ws_code_add(c, "and.b64 %s, %s, %llu;", bit, bits, 1ull << k);
-		ws_code_add(c, "setp.ne.u64 %s, %s, 0;", p->truths[k], bit);
-		ws_buf_printf(&text, "truth %s;\n", p->truths[k]);
-	}
-	for (unsigned k = 0; k < p->nvalues; k++) {
-		ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", p->values[k], offsetof(struct ws_race_told, values) + 8 * k);
-		ws_buf_printf(&text, "value %s;\n", p->values[k]);
-	}
-	ws_code_add(c, "bra %s;", b->told);
-	ws_code_add(c, "%s:", label);
-	ws_code_end(c);
-	kernel->tells = ws_arena_strndup(ws_rw_module(p)->arena, text.data, text.len);
-	ws_buf_free(&text);
+	if (b->mark && !b->proved && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges)))
+		b->told = ws_rw_take_told(p, b->f, b->mark, &kernel_of(b->race, b->f)->tells);
 }
 
 /* Where the probe has found nothing, cells of shared memory are not needed. */
@@ -1426,7 +1354,7 @@ static bool orders(const struct race *r, struct ws_ptx_func *f)
 		if (is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
 			return true;
 	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && (acquires(&list[k]) || releases(&list[k])))
+		if (list[k].rw_class == WS_RW_CHECK && (ws_rw_acquires(&list[k]) || ws_rw_releases(&list[k])))
 			return true;
 	return false;
 }

@@ -1,0 +1,42 @@
+/* told.c - launches that are told what proofs find of them; see told.h. */
+#include "rewrite/told.h"
+
+#include <stddef.h>
+
+#include "device/race.h"
+
+const char *ws_rw_take_told(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char **tells)
+{
+	const char *not, *label, *bits, *bit, *told;
+	struct ws_buf text = { 0 };
+	struct ws_code *c;
+
+	if (!p->ntruths || p->ntruths > WS_RACE_MOST_TRUTHS || p->nvalues > WS_RACE_MOST_VALUES)
+		return NULL;
+	c = ws_code_first(p, f);
+	label = ws_code_label(c);
+	told = ws_code_label(c);
+	not = ws_code_temp(c, WS_PRED);
+	bits = ws_code_temp(c, WS_B64);
+	bit = ws_code_temp(c, WS_B64);
+	ws_buf_add(&text, p->decides.data, p->decides.len);
+	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", not, mark, WS_RACE_TOLD);
+	ws_code_add(c, "@%s bra %s;", not, label);
+	ws_code_add(c, "mov.u32 %s, 0;", mark);
+	ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", bits, offsetof(struct ws_race_told, truths));
+	for (unsigned k = 0; k < p->ntruths; k++) {
+		ws_code_add(c, "and.b64 %s, %s, %llu;", bit, bits, 1ull << k);
+		ws_code_add(c, "setp.ne.u64 %s, %s, 0;", p->truths[k], bit);
+		ws_buf_printf(&text, "truth %s;\n", p->truths[k]);
+	}
+	for (unsigned k = 0; k < p->nvalues; k++) {
+		ws_code_add(c, "ld.param.u64 %s, [__warpsafe_launch+%zu];", p->values[k], offsetof(struct ws_race_told, values) + 8 * k);
+		ws_buf_printf(&text, "value %s;\n", p->values[k]);
+	}
+	ws_code_add(c, "bra %s;", told);
+	ws_code_add(c, "%s:", label);
+	ws_code_end(c);
+	*tells = ws_arena_strndup(ws_rw_module(p)->arena, text.data, text.len);
+	ws_buf_free(&text);
+	return told;
+}
