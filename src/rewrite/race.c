@@ -1182,46 +1182,14 @@ static bool call_enter(struct body *b)
 	return call_at(b, ws_code_entry(b->race->p, b->f), "race_cluster", has & WS_REACH_PEERS ? "1" : "0");
 }
 
-/* The parameter that says where in the order of launches this one stands (src/device/race.h). If it may overlap others, it goes
- * to the block's memory, and what proofs find of this launch alone will not do. Modules that are linked by the program may
- * come to be launched where nobody gives a parameter more. */
-static void take_launch(struct body *b)
-{
-	struct ws_pass *p = b->race->p;
-	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
-	struct ws_code *c;
-	const char *label, *v[4];
-
-	p->alone = NULL;
-	if (b->race->part)
-		return;
-	kernel->launch_at = ws_rw_param_block(p, b->f, (uint32_t)sizeof(struct ws_race_launch), "__warpsafe_launch");
-	kernel->compared = kernel->launch_at != UINT32_MAX;
-	if (!kernel->compared)
-		return;
-	b->mark = ws_rw_register(p, b->f, WS_B32);
-	p->alone = ws_rw_register(p, b->f, WS_PRED);
-	c = ws_code_first(p, b->f);
-	label = ws_code_label(c);
-	ws_code_add(c, "ld.param.u32 %s, [__warpsafe_launch];", b->mark);
-	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", p->alone, b->mark, WS_RACE_COMPARED);
-	ws_code_add(c, "@%s bra %s;", p->alone, label);
-	for (unsigned k = 0; k < 4; k++)
-		v[k] = ws_code_temp(c, WS_B32);
-	for (unsigned at = 0; at < sizeof(struct ws_race_launch); at += 16) {
-		ws_code_add(c, "ld.param.v4.u32 {%s, %s, %s, %s}, [__warpsafe_launch+%u];", v[0], v[1], v[2], v[3], at);
-		ws_code_add(c, "st.shared.v4.u32 [__warpsafe_block+%u], {%s, %s, %s, %s};", at, v[0], v[1], v[2], v[3]);
-	}
-	ws_code_add(c, "%s:", label);
-	ws_code_end(c);
-}
-
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
 static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
 {
 	struct race *r = b->race;
 
-	take_launch(b);
+	r->p->alone = NULL;
+	if (!r->part)
+		b->mark = ws_rw_take_launch(r->p, b->f, kernel_of(r, b->f));
 	if (b->prune)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
 	if (b->copies && b->proved)

@@ -5,6 +5,33 @@
 
 #include "device/race.h"
 
+const char *ws_rw_take_launch(struct ws_pass *p, struct ws_ptx_func *f, struct ws_rw_kernel *kernel)
+{
+	const char *label, *v[4], *mark;
+	struct ws_code *c;
+
+	kernel->launch_at = ws_rw_param_block(p, f, (uint32_t)sizeof(struct ws_race_launch), "__warpsafe_launch");
+	kernel->compared = kernel->launch_at != UINT32_MAX;
+	if (!kernel->compared)
+		return NULL;
+	mark = ws_rw_register(p, f, WS_B32);
+	p->alone = ws_rw_register(p, f, WS_PRED);
+	c = ws_code_first(p, f);
+	label = ws_code_label(c);
+	ws_code_add(c, "ld.param.u32 %s, [__warpsafe_launch];", mark);
+	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", p->alone, mark, WS_RACE_COMPARED);
+	ws_code_add(c, "@%s bra %s;", p->alone, label);
+	for (unsigned k = 0; k < 4; k++)
+		v[k] = ws_code_temp(c, WS_B32);
+	for (unsigned at = 0; at < sizeof(struct ws_race_launch); at += 16) {
+		ws_code_add(c, "ld.param.v4.u32 {%s, %s, %s, %s}, [__warpsafe_launch+%u];", v[0], v[1], v[2], v[3], at);
+		ws_code_add(c, "st.shared.v4.u32 [__warpsafe_block+%u], {%s, %s, %s, %s};", at, v[0], v[1], v[2], v[3]);
+	}
+	ws_code_add(c, "%s:", label);
+	ws_code_end(c);
+	return mark;
+}
+
 const char *ws_rw_take_told(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char **tells)
 {
 	const char *not, *label, *bits, *bit, *told;
