@@ -152,10 +152,11 @@ HELPER u32 verdict_of_wait(u64 wait, u32 thread, u32 known, u32 epoch, u32 what)
 	return verdict_of_order(BLOCK.first + o.warp, thread & 31, &o, known, epoch, what, warp);
 }
 
-/* Of a thread of this block. The first wait of each kind decides: who comes behind a later one comes behind it. */
+/* Of a thread of this block. The first wait of each kind decides: who comes behind a later one comes behind it. The thread may wait once
+ * more meanwhile: the place of its next wait is that of the one WAITS before, which is therefore not looked at. */
 SLOW u32 __warpsafe_copy_verdict(u32 thread, u32 number, u32 epoch, u32 what)
 {
-	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = n > WAITS ? n - WAITS : 0, least = IN_FLIGHT;
+	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = n >= WAITS ? n - WAITS + 1 : 0, least = IN_FLIGHT;
 	u32 now = (u32)BLOCK.warps[warp].now, v, asked = 0;
 	u32 known = now & (NOW_ACQUIRED | NOW_UNKNOWN | (thread >> 5 == warp ? (u32)NOW_PARTIAL : 0));
 
@@ -173,7 +174,8 @@ SLOW u32 __warpsafe_copy_verdict(u32 thread, u32 number, u32 epoch, u32 what)
 		else if (least == IN_FLIGHT && !is_by_object(wait))
 			least = UNORDERED;
 	}
-	return least;
+	fence_block();
+	return load32(THREAD(thread, nwaits)) - first < WAITS ? least : (u32)UNDECIDED;
 }
 
 HELPER bool is_own_copy(u64 entry)

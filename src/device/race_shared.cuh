@@ -237,18 +237,21 @@ HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const st
 }
 
 /* A copy that is complete, and before my access, becomes an access of the time when its thread waited for it: who comes
- * next sees that without asking. */
+ * next sees that without asking. Not where it may have waited for it before the waits that are known: see __warpsafe_copy_verdict. */
 SLOW void __warpsafe_settle(u32 at, u64 w)
 {
-	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits)), warp = warp_index();
+	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits)), warp = warp_index(), first = n >= WAITS ? n - WAITS + 1 : 0;
 	u32 time = BLOCK.warps[warp].time >> SHARED_EPOCH_AT, epoch = place_of(BLOCK.warps[warp].now).epoch;
 
-	for (u32 k = n > WAITS ? n - WAITS : 0; k < n; k++) {
+	for (u32 k = first; k < n; k++) {
 		u64 wait = load_wait(thread, k);
 		struct place p = place_of_wait(wait, thread >> 5);
 
 		if (!is_done(wait, (u32)(w >> 32) % NUMBERS) || is_by_object(wait))
 			continue;
+		fence_block();
+		if ((first && k == first) || load32(THREAD(thread, nwaits)) - first >= WAITS)
+			return;
 		if (p.sub < LAST_SHARED_SUB && epoch - p.epoch < time && time < COPY_TIME >> SHARED_EPOCH_AT)
 			shared_swap64(at, w, pair((u32)w & ~(u32)SHARED_COPY, (time - (epoch - p.epoch)) << SHARED_EPOCH_AT | p.sub));
 		return;

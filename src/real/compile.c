@@ -194,19 +194,27 @@ static bool takes_long(size_t work)
 	return work > (size_t)n * MUCH_WORK;
 }
 
+/* Kernels that wait for others in a loop, and those that write at several places with a check in each launch. One write behind a long loop,
+ * or behind a fence, is made once: such kernels were slower by it (docs/PERFORMANCE.md). */
+static bool gains(const struct ws_real_checked_kernel *k)
+{
+	enum { SEVERAL = 2 };
+
+	return k->loops || (k->left >= SEVERAL && !k->orders);
+}
+
 static bool pays(const struct ws_real_table *t, size_t *kernels)
 {
 	bool much = false;
 
 	for (uint32_t k = 0; k < t->nkernels; k++) {
 		*kernels += !t->kernels[k].why;
-		much |= !t->kernels[k].why && (t->kernels[k].loops || t->kernels[k].left);
+		much |= !t->kernels[k].why && gains(&t->kernels[k]);
 	}
 	return much;
 }
 
-/* The toolkit's compiler, for a module that it compiles as a whole: kernels gain by it that wait for others in a loop, or check
- * writes in each launch (docs/PERFORMANCE.md; others take a little longer). Of modules that are linked with others nothing is whole.
+/* The toolkit's compiler, for a module that it compiles as a whole: some kernels gain by it. Of modules that are linked with others nothing is whole.
  * The caller frees it. NULL: it is the driver's. */
 static char *whole_by(const struct ws_real_image *i, const struct options *o)
 {
