@@ -968,6 +968,7 @@ static void race_keeps_kernels_that_leave_no_room(void **state)
 		              ".entry k() { .reg .u32 %%r<3>; %s ret; }\n", rows[k].body);
 		begin_race(&w, text.data, true);
 		assert_int_equal(ws_rewrite_result(w.m)->kernels[0].plain, rows[k].plain);
+		assert_true(ws_rw_end(w.p));
 		ws_ptx_print(w.m, &out);
 		assert_true(!strstr(out.data, ".entry __warpsafe_plain_k()") != rows[k].plain);
 		ws_buf_free(&text);
