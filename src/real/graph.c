@@ -243,6 +243,7 @@ void ws_real_node_takes(struct ws_real_node *n, const struct ws_real_kernel_para
 	n->waits = ws_real_may_wait(n->checked);
 	n->function = p->function;
 	n->other = p->function ? NULL : p->kernel;
+	n->told = false;                     /* by parameters that are no longer there */
 	memcpy(n->grid, p->grid, sizeof n->grid);
 	memcpy(n->block, p->block, sizeof n->block);
 	n->shared = p->shared;
@@ -259,7 +260,7 @@ static void read_kernel(struct ws_real_node *n)
 		e = ws_real.cuGraphKernelNodeGetParams_v2(n->handle, &p);
 	else if (ws_real.cuGraphKernelNodeGetParams)
 		e = ws_real.cuGraphKernelNodeGetParams(n->handle, &p);
-	if (!e && WS_RACE_IS_TOLD(p.shared))
+	if (!e && WS_RACE_IS_TOLD(p.shared) && p.function == ws_real_function_of_program(p.function))
 		limit("a kernel of a graph was not checked: its size of dynamic shared memory is one that tells checks to do nothing");
 	if (!e)
 		ws_real_node_takes(n, &p);

@@ -15,6 +15,7 @@ struct ws_real_kernel {
 	char *unfollowed;                    /* but these accesses of it are not; NULL = all are */
 	atomic_ullong launches;
 	atomic_ullong most_shared;           /* launches with more dynamic shared memory were not checked; 0 = there were none */
+	atomic_bool too_many;                /* cooperative launches of more blocks than run at a time with checks were not checked */
 	uint64_t told;                       /* of launches; touched by the saving of the report alone */
 	struct ws_real_times times;
 	struct ws_real_kernel *same_hash;
@@ -30,6 +31,7 @@ struct function {
 	struct ws_real_kernel *kernel;
 	void *module;                        /* handle; not to be followed */
 	bool learned;                        /* at a launch, and not from the call that made it */
+	void *plain_of;                      /* it stands beside this one, without checks (plain.c); NULL = beside none */
 };
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -177,7 +179,7 @@ static struct ws_real_kernel *put_function(void *handle, void *module, struct ws
 
 	if (!f)
 		f = ws_alloc(sizeof *f);
-	*f = (struct function){ k, module, learned };
+	*f = (struct function){ k, module, learned, NULL };
 	ws_map_put(&functions, handle, f);
 	return k;
 }
@@ -202,6 +204,35 @@ void ws_real_function_alias(void *function, void *kernel)
 	f = ws_map_get(&functions, kernel);
 	put_function(function, f ? f->module : NULL, k, false);
 	pthread_rwlock_unlock(&lock);
+}
+
+void ws_real_function_is_plain(void *plain, void *function)
+{
+	struct ws_real_kernel *k = ws_real_kernel_of(function);
+	struct function *f;
+
+	pthread_rwlock_wrlock(&lock);
+	f = ws_map_get(&functions, function);
+	if (f && ws_map_get(&functions, plain) != f) {
+		put_function(plain, f->module, k, true);
+		f = ws_map_get(&functions, plain);
+		f->plain_of = function;
+	}
+	pthread_rwlock_unlock(&lock);
+}
+
+void *ws_real_function_of_program(void *function)
+{
+	const struct function *f;
+	void *of;
+
+	if (!ws_real_session())
+		return function;
+	pthread_rwlock_rdlock(&lock);
+	f = ws_map_get(&functions, function);
+	of = f && f->plain_of ? f->plain_of : function;
+	pthread_rwlock_unlock(&lock);
+	return of;
 }
 
 void ws_real_functions_forget(void)
@@ -306,7 +337,7 @@ const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function)
 		return NULL;
 	pthread_rwlock_rdlock(&lock);
 	f = ws_map_get(&functions, function);
-	if (f)
+	if (f && !f->plain_of)
 		k = checked_kernel(ws_map_get(&modules, f->module), f->kernel->name);
 	pthread_rwlock_unlock(&lock);
 	return k;
@@ -355,6 +386,12 @@ void ws_real_leaves_no_room(struct ws_real_kernel *k, uint64_t most)
 {
 	if (k)
 		atomic_store(&k->most_shared, most);
+}
+
+void ws_real_runs_too_many(struct ws_real_kernel *k)
+{
+	if (k)
+		atomic_store(&k->too_many, true);
 }
 
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k)
@@ -410,6 +447,8 @@ void ws_real_gather(void *report)
 			tell_unfollowed(report, k);
 		if (atomic_load(&k->most_shared))
 			tell_no_room(report, k, atomic_load(&k->most_shared));
+		if (atomic_load(&k->too_many))
+			ws_report_unchecked(report, k->plain, "some of its launches: cooperative ones of more blocks than run at a time with checks");
 		k->told = n;
 	}
 	pthread_rwlock_unlock(&lock);

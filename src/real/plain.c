@@ -25,23 +25,42 @@ void ws_real_plain_forget(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* In the module of the checked one, for the current context. */
-static void *find(void *function, const char *of)
+/* In the module of the checked one: a CUfunction, or in a library a CUkernel. */
+static void *find(void *function, const char *of, bool *library)
 {
 	struct ws_buf name = { 0 };
 	void *module = NULL, *f = NULL;
-	bool library = false;
 	int e = -1;
 
-	if (!ws_real_code_of(function, &module, &library) || !module)
+	*library = false;
+	if (!ws_real_code_of(function, &module, library) || !module)
 		return NULL;
 	ws_buf_printf(&name, WS_RW_PLAIN "%s", of);
-	if (!library && ws_real.cuModuleGetFunction)
+	if (!*library && ws_real.cuModuleGetFunction)
 		e = ws_real.cuModuleGetFunction(&f, module, name.data);
-	else if (library && ws_real.cuLibraryGetKernel && ws_real.cuKernelGetFunction)
-		e = ws_real.cuLibraryGetKernel(&f, module, name.data) || ws_real.cuKernelGetFunction(&f, f);
+	else if (*library && ws_real.cuLibraryGetKernel)
+		e = ws_real.cuLibraryGetKernel(&f, module, name.data);
 	ws_buf_free(&name);
 	return e ? NULL : f;
+}
+
+/* For the current context. */
+static void *find_function(void *function, const char *of)
+{
+	bool library;
+	void *f = find(function, of, &library);
+
+	if (f && library && (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&f, f)))
+		return NULL;
+	return f;
+}
+
+void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k)
+{
+	bool library;
+	void *f = k && !k->why && k->has_plain ? find(kernel, k->name, &library) : NULL;
+
+	return f && library ? f : NULL;
 }
 
 /* As the program has set the other one; a CUkernel has no attributes. */
@@ -59,13 +78,23 @@ static bool same_attributes(const struct plain *p)
 
 static void look_up(struct plain *p, const char *name)
 {
-	p->plain = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute ? find(p->function, name) : NULL;
+	p->plain = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute ? find_function(p->function, name) : NULL;
 	if (p->plain && !same_attributes(p))
 		p->plain = NULL;
+	if (p->plain)
+		ws_real_function_is_plain(p->plain, p->function);
 	if (p->plain && ws_real.cuFuncLoad)
 		ws_real.cuFuncLoad(p->plain);        /* else it would be in the launch */
 }
 
+static bool may_have(void *f, unsigned dynamic)
+{
+	int most;
+
+	return !ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, f) && most >= 0 && (unsigned)most >= dynamic;
+}
+
+/* More than the usual only if the program has asked for it; then the attribute was set for both, or the other one had it already. */
 static bool allow(struct plain *p, unsigned dynamic)
 {
 	int fixed;
@@ -74,7 +103,8 @@ static bool allow(struct plain *p, unsigned dynamic)
 		return true;
 	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, p->plain))
 		return false;
-	if (fixed + dynamic > USUAL_SHARED && ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic))
+	if (fixed + dynamic > USUAL_SHARED && !may_have(p->plain, dynamic) &&
+	    (!may_have(p->function, dynamic) || ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic)))
 		return false;
 	p->most = dynamic;
 	return true;

@@ -519,20 +519,6 @@ bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigne
 }
 
 /* Checks need registers, and somewhat more than 1 KB of shared memory in each block. */
-void ws_real_race_failed(struct ws_real_kernel *k, int error)
-{
-	enum { INVALID_VALUE = 1, OUT_OF_RESOURCES = 701 };  /* CUresult */
-	const char *name = k ? ws_real_checked_name(k) : NULL;
-	struct ws_buf b = { 0 };
-
-	if (!name || !ws_real_session()->checks || (error != INVALID_VALUE && error != OUT_OF_RESOURCES))
-		return;
-	ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 1.8 KB of "
-	              "shared memory, which it may leave no room for", name, error);
-	ws_report_limit(ws_real_session()->report, b.data);
-	ws_buf_free(&b);
-}
-
 void ws_real_race_waited(void)
 {
 	void *context = NULL;

@@ -159,6 +159,8 @@ void ws_real_race_make_room(struct ws_real_launching *l);
  * that it may be launched with from now on. */
 void *ws_real_plain_of(const struct ws_real_launching *l);
 void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
+/* Of a kernel of a library, as another one of it, for calls that want no context. */
+void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */
 /* race_alike.c: has a launch that does the same accesses found nothing? Else what is to be told of this launch once it has been made
  * is left in l->alike. */
@@ -177,9 +179,10 @@ unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
 bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);
-/* The driver did not launch the kernel, or refused an attribute of it: is it because of its checks? */
-struct ws_real_kernel;
-void ws_real_race_failed(struct ws_real_kernel *k, int error);
+/* fits.c: the driver did not launch the kernel. If it would have launched it as it is, the report says so. */
+void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error);
+/* A cooperative launch of more blocks than run at a time with checks becomes one of l->plain, and that is told. */
+void ws_real_race_make_together(struct ws_real_launching *l, const unsigned grid[3]);
 /* The program has waited for work in the current context: what was counted is read. */
 void ws_real_race_waited(void);
 void ws_real_race_read(void);                            /* of all contexts */

@@ -60,6 +60,13 @@ struct ws_real_kernel_params {           /* CUDA_KERNEL_NODE_PARAMS_v2; without 
 	void *kernel, *context;
 };
 
+struct ws_real_config {                  /* CUlaunchConfig */
+	unsigned grid[3], block[3], shared;
+	void *stream;
+	const struct ws_real_attribute { int id, pad, value[16]; } *attributes;  /* CUlaunchAttribute */
+	unsigned nattributes;
+};
+
 /* ---- image.c: device code taken apart ---- */
 struct ws_real_part {
 	char *text;                  /* PTX, NUL-terminated, owned; NULL: there is none that the GPU can run */
@@ -137,12 +144,18 @@ void ws_real_functions_forget(void);
 struct ws_real_kernel *ws_real_kernel_of(void *handle);
 /* The code of the module that a function is of, and the handle of that module or library. NULL: not known. */
 struct ws_real_code *ws_real_code_of(void *function, void **module, bool *library);
+/* It is the kernel as it is beside a checked one: its launches are launches of that kernel, without checks. */
+void ws_real_function_is_plain(void *plain, void *function);
+/* What the program knows a function by: the checked one's handle for that beside it. */
+void *ws_real_function_of_program(void *function);
 /* What the pass for races says of it; NULL: nothing. */
 const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function);
 const char *ws_real_checked_name(const struct ws_real_kernel *k);    /* for people; NULL: it is not checked */
 void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
 /* A launch of it runs without checks, for they have room beside `most` bytes of dynamic shared memory. */
 void ws_real_leaves_no_room(struct ws_real_kernel *k, uint64_t most);
+/* Likewise, for more of its blocks must run at a time than can with checks. */
+void ws_real_runs_too_many(struct ws_real_kernel *k);
 /* Kernels without checks that stand beside those of a module or library (plain.c). */
 unsigned ws_real_plain_kernels(void *module);
 /* The address of a module's (or library's) variable in the current context, and its size. 0: there is none. */

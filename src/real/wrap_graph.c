@@ -16,6 +16,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ws_map execs;
 
 /* ---- parameters of kernels: the one more says nothing until the graph is instantiated ---- */
+/* A kernel that leaves the checks no room becomes the one as it is. */
+static bool has_no_room(void *function, struct ws_real_kernel_params *p)
+{
+	struct ws_real_launching l = { .function = function, .kernel = ws_real_checked_kernel_of(function), .grid = p->grid,
+	                               .block = p->block, .dynamic = p->shared };
+
+	ws_real_race_make_room(&l);
+	if (!l.plain)
+		return false;
+	p->function = l.plain;
+	p->kernel = NULL;
+	return true;
+}
+
 static const void *with_arguments(const struct ws_real_kernel_params *from, bool v2, struct ws_real_kernel_params *copy,
                                   struct ws_real_arguments *a)
 {
@@ -27,6 +41,8 @@ static const void *with_arguments(const struct ws_real_kernel_params *from, bool
 	memset(copy, 0, sizeof *copy);
 	memcpy(copy, from, v2 ? sizeof *copy : offsetof(struct ws_real_kernel_params, kernel));
 	function = copy->function ? copy->function : copy->kernel;
+	if (function && has_no_room(function, copy))
+		return copy;
 	ws_real_arguments(a, function ? ws_real_checked_kernel_of(function) : NULL, copy->params, copy->extra);
 	copy->params = a->params;
 	copy->extra = a->extra;
@@ -118,6 +134,30 @@ int ws_real_cuGraphNodeSetParams(void *node, void *params)
 	struct node_params copy;
 
 	return ws_real.cuGraphNodeSetParams(node, node_arguments(params, &copy, &a));
+}
+
+/* What the program asks for it knows by the handle that it has. */
+static int told_params(int e, struct ws_real_kernel_params *p)
+{
+	void *function = !e && p ? ws_real_function_of_program(p->function) : NULL;
+	int any;
+
+	if (!function || function == p->function)
+		return e;
+	if (ws_real.cuFuncGetAttribute(&any, 0, function) && ws_real.cuKernelGetFunction)
+		ws_real.cuKernelGetFunction(&function, function);    /* it was launched as a CUkernel */
+	p->function = function;
+	return e;
+}
+
+int ws_real_cuGraphKernelNodeGetParams(void *node, void *params)
+{
+	return told_params(ws_real.cuGraphKernelNodeGetParams(node, params), params);
+}
+
+int ws_real_cuGraphKernelNodeGetParams_v2(void *node, void *params)
+{
+	return told_params(ws_real.cuGraphKernelNodeGetParams_v2(node, params), params);
 }
 
 /* ---- executable graphs ---- */
@@ -242,20 +282,19 @@ static void keep_count(void *exec, void *node, struct ws_real_arguments *a)
 	pthread_mutex_unlock(&lock);
 }
 
-static int changed(int e, void *exec, void *handle, const struct ws_real_kernel_params *p, bool v2)
+/* p: as the driver has it. */
+static int changed(int e, void *exec, void *handle, const struct ws_real_kernel_params *p)
 {
-	struct ws_real_kernel_params all = { .function = NULL };
 	struct ws_real_node *n;
 
 	if (e || !p)
 		return e;
-	memcpy(&all, p, v2 ? sizeof all : offsetof(struct ws_real_kernel_params, kernel));
 	pthread_mutex_lock(&lock);
 	n = find_node(exec, handle);
 	if (n) {
 		struct ws_real_exec *x = ws_map_get(&execs, exec);
 
-		ws_real_node_takes(n, &all);
+		ws_real_node_takes(n, p);
 		x->run.may_wait |= n->waits;
 		if (n->step < x->run.n)
 			x->run.steps[n->step].hands = ws_real_hands_of(n->checked);
@@ -268,24 +307,24 @@ int ws_real_cuGraphExecKernelNodeSetParams(void *exec, void *node, const void *p
 {
 	struct ws_real_arguments a;
 	struct ws_real_kernel_params copy;
-	const void *p = with_arguments(params, false, &copy, &a);
+	const struct ws_real_kernel_params *p = with_arguments(params, false, &copy, &a);
 	int e;
 
 	keep_count(exec, node, &a);
 	e = ws_real.cuGraphExecKernelNodeSetParams(exec, node, p);
-	return changed(e, exec, node, params, false);
+	return changed(e, exec, node, p);
 }
 
 int ws_real_cuGraphExecKernelNodeSetParams_v2(void *exec, void *node, const void *params)
 {
 	struct ws_real_arguments a;
 	struct ws_real_kernel_params copy;
-	const void *p = with_arguments(params, true, &copy, &a);
+	const struct ws_real_kernel_params *p = with_arguments(params, true, &copy, &a);
 	int e;
 
 	keep_count(exec, node, &a);
 	e = ws_real.cuGraphExecKernelNodeSetParams_v2(exec, node, p);
-	return changed(e, exec, node, params, true);
+	return changed(e, exec, node, p);
 }
 
 /* NULL: nothing is known of it any more. */
@@ -355,7 +394,7 @@ int ws_real_cuGraphExecNodeSetParams(void *exec, void *node, void *params)
 	now = node_arguments(p, &copy, &a);
 	keep_count(exec, node, &a);
 	e = ws_real.cuGraphExecNodeSetParams(exec, node, now);
-	return p && p->type == NODE_KERNEL ? changed(e, exec, node, &p->u.kernel, true) : unknown(e, exec);
+	return p && p->type == NODE_KERNEL ? changed(e, exec, node, &now->u.kernel) : unknown(e, exec);
 }
 
 int ws_real_cuGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)

@@ -110,6 +110,8 @@ struct launch {
 	bool judged;                         /* their history is */
 	struct ws_real_alike *alike;
 	bool plain;                          /* the kernel without checks is launched in its place */
+	const struct ws_real_launching *with;        /* NULL: its shape is not known */
+	const unsigned *grid;
 };
 
 /* The default stream of the whole process, or of each thread. */
@@ -188,8 +190,8 @@ static int launched(struct launch l, int e)
 	ws_real_race_end(l.gpu);
 	ws_real_history_end(l.judged, l.kernel);
 	ws_real_transact_end(l.compared, l.function);
-	if (e)
-		ws_real_race_failed(l.kernel, e);
+	if (e && l.with && l.kernel)
+		ws_real_race_failed(l.with, l.grid, e);
 	if (!e)
 		ws_real_launched(l.kernel);
 	ws_real_count(WS_FIG_PLAIN, !e && l.plain);
@@ -214,6 +216,8 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	with.params = a.params;
 	ws_real_race_make_room(&with);
 	l = about_to(f, k, stream, form, &with, a.said);
+	l.with = &with;
+	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
 	return launched(l, launch(f, SHAPE, with.all, stream, a.params, a.extra));
@@ -229,51 +233,44 @@ int ws_real_cuLaunchKernel_ptsz(void *f, SHAPE_PARAMETERS, void **params, void *
 	return launch_kernel(f, SHAPE, shared, stream, params, extra, of_thread(), ws_real.cuLaunchKernel_ptsz);
 }
 
-struct attribute {                   /* CUlaunchAttribute */
-	int id, pad;
-	int value[16];
-};
-
-struct config {                      /* CUlaunchConfig */
-	unsigned grid[3], block[3], shared;
-	void *stream;
-	const struct attribute *attributes;
-	unsigned nattributes;
-};
-
 static void *stream_of(const void *config)
 {
-	return config ? ((const struct config *)config)->stream : NULL;
+	return config ? ((const struct ws_real_config *)config)->stream : NULL;
+}
+
+enum { COOPERATIVE = 2, CLUSTER = 4, SERIALIZATION = 6 };    /* CUlaunchAttributeID */
+
+static bool is_set(const struct ws_real_config *c, int attribute)
+{
+	bool is = false;
+
+	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++)
+		is |= c->attributes[n].id == attribute && c->attributes[n].value[0];
+	return is;
 }
 
 /* The configuration, in *copy if there is to be more shared memory. */
-static const void *with_cells(void *f, const void *config, struct config *copy)
+static const void *with_cells(void *f, const void *config, struct ws_real_config *copy)
 {
-	enum { COOPERATIVE = 2, CLUSTER = 4 };       /* CUlaunchAttributeID */
-	bool cooperative = false;
-
 	if (!config)
 		return NULL;
-	*copy = *(const struct config *)config;
-	for (unsigned n = 0; copy->attributes && n < copy->nattributes; n++) {
-		if (copy->attributes[n].id == CLUSTER) {
-			ws_real_race_usual_shared(f, copy->block, copy->shared);
-			return config;
-		}
-		cooperative |= copy->attributes[n].id == COOPERATIVE && copy->attributes[n].value[0];
+	*copy = *(const struct ws_real_config *)config;
+	if (is_set(config, CLUSTER)) {
+		ws_real_race_usual_shared(f, copy->block, copy->shared);
+		return config;
 	}
-	copy->shared = ws_real_race_shared(f, copy->grid, copy->block, copy->shared, cooperative);
+	copy->shared = ws_real_race_shared(f, copy->grid, copy->block, copy->shared, is_set(config, COOPERATIVE));
 	return copy;
 }
 
 /* Events that the launch itself records (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, _LAUNCH_COMPLETION_EVENT) count as recorded behind
  * it. */
-static void note_events(const struct config *c, bool per_thread)
+static void note_events(const struct ws_real_config *c, bool per_thread)
 {
 	enum { PROGRAMMATIC_EVENT = 7, LAUNCH_COMPLETION_EVENT = 12 };       /* CUlaunchAttributeID */
 
 	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++) {
-		const struct attribute *a = &c->attributes[n];
+		const struct ws_real_attribute *a = &c->attributes[n];
 		void *event;
 
 		if (a->id != PROGRAMMATIC_EVENT && a->id != LAUNCH_COMPLETION_EVENT)
@@ -288,35 +285,28 @@ static void note_events(const struct config *c, bool per_thread)
 	}
 }
 
-/* Programmatic stream serialization. */
-static bool begins_early(const struct config *c)
-{
-	enum { SERIALIZATION = 6 };
-	bool early = false;
-
-	for (unsigned n = 0; c && c->attributes && n < c->nattributes; n++)
-		early |= c->attributes[n].id == SERIALIZATION && c->attributes[n].value[0];
-	return early;
-}
-
 /* With the driver's function for the default stream of the process or of each thread. */
 static int launch_ex(const void *config, void *f, void **params, void **extra, struct form form,
                      int (*launch)(const void *config, void *f, void **params, void **extra))
 {
 	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
 	struct ws_real_arguments a;
-	struct config c = { .shared = 0 };
+	struct ws_real_config c = { .shared = 0 };
 	const void *used = with_cells(f, config, &c);
 	struct ws_real_launching with = { .function = f, .kernel = k, .grid = c.grid, .block = c.block,
-	                                  .dynamic = config ? ((const struct config *)config)->shared : 0, .all = c.shared };
+	                                  .dynamic = config ? ((const struct ws_real_config *)config)->shared : 0, .all = c.shared };
 	struct launch l;
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
 	if (config)
 		ws_real_race_make_room(&with);
-	form.early = begins_early(config);
+	if (config && is_set(config, COOPERATIVE) && !is_set(config, CLUSTER))
+		ws_real_race_make_together(&with, with.grid);
+	form.early = is_set(config, SERIALIZATION);
 	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
+	l.with = config ? &with : NULL;
+	l.grid = c.grid;
 	note_events(config, form.per_thread);
 	c.shared = with.all;
 	if (with.plain)
@@ -347,7 +337,10 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 	ws_real_arguments(&a, k, params, NULL);
 	with.params = a.params;
 	ws_real_race_make_room(&with);
+	ws_real_race_make_together(&with, grid);
 	l = about_to(f, k, stream, form, &with, a.said);
+	l.with = &with;
+	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params));
 	return launched(l, launch(f, SHAPE, with.all, stream, a.params));

@@ -235,30 +235,56 @@ int ws_real_cuKernelGetFunction(void **out, void *kernel)
 
 enum { MOST_DYNAMIC_SHARED = 8 };    /* CU_FUNC_ATTRIBUTE_* */
 
-/* Dynamic shared memory that the checks leave no room for is refused; the kernel as it is may have it, and is launched with it
- * (ws_real_race_make_room). */
-static int attribute_set(void *f, int attribute, int value, int e)
+struct setting {
+	void *function;
+	bool library;                        /* it is a CUkernel, for which the attribute is set on a device */
+	int device;
+};
+
+static int set_for(const struct setting *s, void *f, int attribute, int value)
 {
-	bool refused = e && attribute == MOST_DYNAMIC_SHARED && value > 0;
+	return s->library ? ws_real.cuKernelSetAttribute(attribute, value, f, s->device) : ws_real.cuFuncSetAttribute(f, attribute, value);
+}
+
+/* As much as there is beside the checks' own: 1.8 KB, what its alignment may take, twice that in modules with tensors. false: that is
+ * not what the driver had against it. */
+static bool set_most(const struct setting *s, int value)
+{
+	static const int ours[] = { WS_RACE_BLOCK_BYTES, WS_RACE_BLOCK_BYTES + 128, 4096, 4096 + 128 };
+
+	for (size_t k = 0; k < WS_COUNT(ours); k++)
+		if (value > ours[k] && !set_for(s, s->function, MOST_DYNAMIC_SHARED, value - ours[k]))
+			return true;
+	return false;
+}
+
+/* Dynamic shared memory that the checks leave no room for is refused. The kernel as it is may have it, and is launched with it
+ * (ws_real_race_make_room); where there is none, launches with less still work. */
+static int set_attribute(const struct setting *s, int attribute, int value, const struct ws_real_checked_kernel *k, void *plain)
+{
+	int own = plain ? set_for(s, plain, attribute, value) : -1;
+	int e = set_for(s, s->function, attribute, value);
 
 	ws_real_plain_forget();
-	if (refused && ws_real_plain_for(f, ws_real_checked_kernel_of(f), (unsigned)value)) {
-		ws_real_race_takes_all(f);
-		return 0;
-	}
-	if (e)
-		ws_real_race_failed(ws_real_kernel_of(f), e);
-	return e;
+	if (!e || attribute != MOST_DYNAMIC_SHARED || !k || k->why || (plain && own))
+		return e;
+	if (plain)
+		ws_real_race_takes_all(s->function);
+	return plain || set_most(s, value) ? 0 : e;
 }
 
 int ws_real_cuFuncSetAttribute(void *f, int attribute, int value)
 {
-	return attribute_set(f, attribute, value, ws_real.cuFuncSetAttribute(f, attribute, value));
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(f);
+
+	return set_attribute(&(struct setting){ f, false, 0 }, attribute, value, k, ws_real_plain_for(f, k, 0));
 }
 
 int ws_real_cuKernelSetAttribute(int attribute, int value, void *kernel, int device)
 {
-	return attribute_set(kernel, attribute, value, ws_real.cuKernelSetAttribute(attribute, value, kernel, device));
+	const struct ws_real_checked_kernel *k = ws_real_checked_kernel_of(kernel);
+
+	return set_attribute(&(struct setting){ kernel, true, device }, attribute, value, k, ws_real_plain_in_library(kernel, k));
 }
 
 /* ---- the end of a context, and with it of its handles ---- */
