@@ -133,7 +133,7 @@ static void compile(struct ws_real_code *c, struct ws_real_image *i, uint32_t cc
 
 	if (!ws_real_rewrite(i, cc, false, &why)) {
 		c->why = why.data;
-	} else if (!ws_real_compile(i, cc, jit, &c->cubin, &c->len, &problem)) {
+	} else if (!ws_real_compile(i, cc, jit, c, &problem)) {
 		ws_real_tell("error: the driver does not compile the rewritten PTX, so the program's own code runs:\n%s",
 		             problem.data);
 		if (ws_real_transactions())

@@ -214,6 +214,14 @@ static bool pays(const struct ws_real_table *t, size_t *kernels)
 	return much;
 }
 
+static bool refused;                         /* the driver does not load what it makes */
+
+void ws_real_compile_refused(int error)
+{
+	if (!__atomic_exchange_n(&refused, true, __ATOMIC_RELAXED))
+		ws_real_tell("the driver does not load what the toolkit's ptxas has made (error %d), so it compiles all modules itself", error);
+}
+
 /* The toolkit's compiler, for a module that it compiles as a whole: some kernels gain by it. Of modules that are linked with others nothing is whole.
  * The caller frees it. NULL: it is the driver's. */
 static char *whole_by(const struct ws_real_image *i, const struct options *o)
@@ -223,7 +231,7 @@ static char *whole_by(const struct ws_real_image *i, const struct options *o)
 	size_t kernels = 0;
 	char *path;
 
-	if (!strcmp(choice, "driver") || i->n != 1 || !i->parts->text || !i->parts->table || is_simulated())
+	if (!strcmp(choice, "driver") || __atomic_load_n(&refused, __ATOMIC_RELAXED) || i->n != 1 || !i->parts->text || !i->parts->table || is_simulated())
 		return NULL;
 	if (!pays(i->parts->table, &kernels) && !asked)
 		return NULL;
@@ -304,9 +312,10 @@ static void keep(const char *folder, const struct ws_cache_key *k, const void *c
 		tell_once(folder, strerror(errno));
 }
 
-bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
-                     struct ws_buf *why)
+bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, struct ws_real_code *c, struct ws_buf *why)
 {
+	void **cubin = &c->cubin;
+	size_t *len = &c->len;
 	uint64_t limit = ws_real_session()->options.cache_limit;
 	struct options o = { 0 };
 	char *folder = limit ? ws_cache_folder() : NULL;
@@ -330,6 +339,7 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 		if (fine && k)
 			keep(folder, k, *cubin, *len, limit);
 	}
+	c->whole = fine && whole;
 	if (fine && ws_real_session()->checks)
 		ws_real_keep_together(*cubin, *len);
 	ws_cache_key_free(k);

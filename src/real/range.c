@@ -25,7 +25,7 @@ static bool compile(struct ws_real_code *code, struct ws_buf *why)
 		part.text = text.data;
 		part.len = text.len;
 		part.table = ws_real_table_of(m);
-		fine = ws_real_compile(&image, ws_real_cc(false), NULL, &code->cubin, &code->len, why);
+		fine = ws_real_compile(&image, ws_real_cc(false), NULL, code, why);
 	}
 	if (fine)
 		ws_real_code_add_table(code, part.table);
@@ -41,9 +41,15 @@ static void *load(void)
 	struct ws_real_code *code = ws_alloc(sizeof *code);
 	struct ws_buf why = { 0 };
 	void *module = NULL, *f = NULL;
-	bool fine = ws_real.cuModuleLoadData && ws_real.cuModuleGetFunction && compile(code, &why) &&
-	            !ws_real.cuModuleLoadData(&module, code->cubin) && !ws_real.cuModuleGetFunction(&f, module, name);
+	bool fine = ws_real.cuModuleLoadData && ws_real.cuModuleGetFunction && compile(code, &why);
+	int e = fine ? ws_real.cuModuleLoadData(&module, code->cubin) : -1;
 
+	if (fine && e && code->whole) {
+		ws_real_compile_refused(e);
+		ws_real_code_give_up(code, NULL);
+		e = compile(code, &why) ? ws_real.cuModuleLoadData(&module, code->cubin) : -1;
+	}
+	fine = !e && !ws_real.cuModuleGetFunction(&f, module, name);
 	ws_buf_free(&why);
 	if (!fine) {
 		ws_real_code_free(code);

@@ -90,6 +90,7 @@ struct ws_real_code {
 	char *entries;               /* but these can (names, NUL-terminated, an empty one at the end); may be NULL */
 	void *cubin;                 /* given to the driver in place of the program's code; NULL = the program's own */
 	size_t len;
+	bool whole;                  /* made by a toolkit's compiler */
 	const struct ws_real_table **tables; /* of its parts, if they were rewritten by a pass for races */
 	size_t ntables, captables;
 	const char *variable;        /* that tells its checks where they work; NULL = it has none */
@@ -118,9 +119,10 @@ uint32_t ws_real_cc(bool any_device);
 
 /* ---- compile.c ---- */
 /* Compiles and links the parts with the driver's linker, or as a whole with a toolkit's compiler (ptxas.h), or takes what was made before from the cache. The caller frees
- * *cubin. false: why has the reason. */
-bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, void **cubin, size_t *len,
-                     struct ws_buf *why);
+ * c->cubin. false: why has the reason. */
+bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, struct ws_real_code *c, struct ws_buf *why);
+/* The driver does not load what a toolkit's compiler has made: from now on it compiles all itself, which is told once. */
+void ws_real_compile_refused(int error);
 
 /* ---- together.c ---- */
 /* Machine code with checks, in place: their functions part no lanes. How many instructions were changed. */

@@ -5,6 +5,26 @@
 #include "real/real_priv.h"
 #include "rewrite/rewrite.h"
 
+/* A call that loads the program's code, and what it gives to the driver. */
+struct load {
+	void **out;
+	const void *data;                    /* the code; NULL: it is not there */
+	size_t len;                          /* 0: as long as it says */
+	unsigned njit, n;
+	int *jit, *options;
+	void **jit_values, **values;
+	bool library;
+	int (*rewritten)(const struct load *l, const void *cubin);
+	struct ws_real_code *code;           /* what is known of it */
+};
+
+static void look(struct load *l)
+{
+	struct ws_real_jit jit = { l->njit, l->jit, l->jit_values };
+
+	l->code = ws_real_code_look(l->data, l->len, l->library, &jit);
+}
+
 /* The code of a module whose rewritten form the driver did not load is the program's own. */
 static void give_up(struct ws_real_code *c, int e)
 {
@@ -15,115 +35,119 @@ static void give_up(struct ws_real_code *c, int e)
 	ws_real_code_give_up(c, why.data);
 }
 
-/* Ends a load: the handle is known from now on if it went well. */
-static int loaded(void **out, struct ws_real_code *c, bool library, int e)
+/* Machine code of a toolkit's compiler that the driver does not take may be of a newer one: then it compiles the module itself, and all that
+ * come. */
+static int load_again(struct load *l, int e)
 {
-	if (!e && out)
-		ws_real_module_add(*out, c, library);
-	else
-		ws_real_code_free(c);
-	return e;
+	ws_real_compile_refused(e);
+	ws_real_code_free(l->code);
+	look(l);
+	return l->code && l->code->cubin ? l->rewritten(l, l->code->cubin) : e;
 }
 
 /* Loads the rewritten module if there is one; false: the program's own is to be loaded. */
-static bool load_cubin(void **out, struct ws_real_code *c, int *e)
+static bool load_cubin(struct load *l)
 {
-	if (!c || !c->cubin)
+	int e;
+
+	if (!l->code || !l->code->cubin)
 		return false;
-	*e = ws_real.cuModuleLoadData(out, c->cubin);
-	if (*e)
-		give_up(c, *e);
-	return !*e;
+	e = l->rewritten(l, l->code->cubin);
+	if (e && l->code->whole)
+		e = load_again(l, e);
+	if (e && l->code && l->code->cubin)
+		give_up(l->code, e);
+	return !e;
+}
+
+/* Ends a load: the handle is known from now on if it went well. */
+static int loaded(struct load *l, int e)
+{
+	if (!e && l->out)
+		ws_real_module_add(*l->out, l->code, l->library);
+	else
+		ws_real_code_free(l->code);
+	return e;
+}
+
+static int module_data(const struct load *l, const void *cubin)
+{
+	return ws_real.cuModuleLoadData(l->out, cubin);
+}
+
+static int module_data_ex(const struct load *l, const void *cubin)
+{
+	return ws_real.cuModuleLoadDataEx(l->out, cubin, l->njit, l->jit, l->jit_values);
+}
+
+static int library_data(const struct load *l, const void *cubin)
+{
+	return ws_real.cuLibraryLoadData(l->out, cubin, l->jit, l->jit_values, l->njit, l->options, l->values, l->n);
 }
 
 int ws_real_cuModuleLoadData(void **out, const void *image)
 {
-	struct ws_real_code *c = ws_real_code_look(image, 0, false, NULL);
-	int e;
+	struct load l = { .out = out, .data = image, .rewritten = module_data };
 
-	if (!load_cubin(out, c, &e))
-		e = ws_real.cuModuleLoadData(out, image);
-	return loaded(out, c, false, e);
+	look(&l);
+	return loaded(&l, load_cubin(&l) ? 0 : ws_real.cuModuleLoadData(out, image));
 }
 
 int ws_real_cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, void **values)
 {
-	struct ws_real_jit jit = { n, options, values };
-	struct ws_real_code *c = ws_real_code_look(image, 0, false, &jit);
-	int e = 0;
+	struct load l = { .out = out, .data = image, .njit = n, .jit = options, .jit_values = values, .rewritten = module_data_ex };
 
-	if (c && c->cubin) {
-		e = ws_real.cuModuleLoadDataEx(out, c->cubin, n, options, values);
-		if (e)
-			give_up(c, e);
-	}
-	if (e || !c || !c->cubin)
-		e = ws_real.cuModuleLoadDataEx(out, image, n, options, values);
-	return loaded(out, c, false, e);
+	look(&l);
+	return loaded(&l, load_cubin(&l) ? 0 : ws_real.cuModuleLoadDataEx(out, image, n, options, values));
 }
 
+/* A cubin is no fat binary: it goes by the other call. */
 int ws_real_cuModuleLoadFatBinary(void **out, const void *image)
 {
-	struct ws_real_code *c = ws_real_code_look(image, 0, false, NULL);
-	int e;
+	struct load l = { .out = out, .data = image, .rewritten = module_data };
 
-	if (!load_cubin(out, c, &e))         /* a cubin is no fat binary: it goes by the other call */
-		e = ws_real.cuModuleLoadFatBinary(out, image);
-	return loaded(out, c, false, e);
+	look(&l);
+	return loaded(&l, load_cubin(&l) ? 0 : ws_real.cuModuleLoadFatBinary(out, image));
 }
 
 int ws_real_cuModuleLoad(void **out, const char *path)
 {
-	struct ws_real_code *c = NULL;
-	size_t len = 0;
-	char *file = path ? ws_read_file(path, &len) : NULL;
-	int e;
+	struct load l = { .out = out, .rewritten = module_data };
+	char *file = path ? ws_read_file(path, &l.len) : NULL;
+	bool fine;
 
-	if (file && len)
-		c = ws_real_code_look(file, len, false, NULL);
+	l.data = file;
+	if (file && l.len)
+		look(&l);
+	fine = load_cubin(&l);
 	free(file);
-	if (!load_cubin(out, c, &e))
-		e = ws_real.cuModuleLoad(out, path);
-	return loaded(out, c, false, e);
+	return loaded(&l, fine ? 0 : ws_real.cuModuleLoad(out, path));
 }
 
 int ws_real_cuLibraryLoadData(void **out, const void *code, int *jit, void **jit_values, unsigned njit, int *options,
                               void **values, unsigned n)
 {
-	struct ws_real_jit j = { njit, jit, jit_values };
-	struct ws_real_code *c = ws_real_code_look(code, 0, true, &j);
-	int e = 0;
+	struct load l = { .out = out, .data = code, .njit = njit, .jit = jit, .jit_values = jit_values, .n = n, .options = options,
+	                  .values = values, .library = true, .rewritten = library_data };
 
-	if (c && c->cubin) {
-		e = ws_real.cuLibraryLoadData(out, c->cubin, jit, jit_values, njit, options, values, n);
-		if (e)
-			give_up(c, e);
-	}
-	if (e || !c || !c->cubin)
-		e = ws_real.cuLibraryLoadData(out, code, jit, jit_values, njit, options, values, n);
-	return loaded(out, c, true, e);
+	look(&l);
+	return loaded(&l, load_cubin(&l) ? 0 : ws_real.cuLibraryLoadData(out, code, jit, jit_values, njit, options, values, n));
 }
 
 int ws_real_cuLibraryLoadFromFile(void **out, const char *path, int *jit, void **jit_values, unsigned njit, int *options,
                                   void **values, unsigned n)
 {
-	struct ws_real_jit j = { njit, jit, jit_values };
-	struct ws_real_code *c = NULL;
-	size_t len = 0;
-	char *file = path ? ws_read_file(path, &len) : NULL;
-	int e = 0;
+	struct load l = { .out = out, .njit = njit, .jit = jit, .jit_values = jit_values, .n = n, .options = options,
+	                  .values = values, .library = true, .rewritten = library_data };
+	char *file = path ? ws_read_file(path, &l.len) : NULL;
+	bool fine;
 
-	if (file && len)
-		c = ws_real_code_look(file, len, true, &j);
+	l.data = file;
+	if (file && l.len)
+		look(&l);
+	fine = ws_real.cuLibraryLoadData && load_cubin(&l);
 	free(file);
-	if (c && c->cubin && ws_real.cuLibraryLoadData) {
-		e = ws_real.cuLibraryLoadData(out, c->cubin, jit, jit_values, njit, options, values, n);
-		if (e)
-			give_up(c, e);
-	}
-	if (e || !c || !c->cubin)
-		e = ws_real.cuLibraryLoadFromFile(out, path, jit, jit_values, njit, options, values, n);
-	return loaded(out, c, true, e);
+	return loaded(&l, fine ? 0 : ws_real.cuLibraryLoadFromFile(out, path, jit, jit_values, njit, options, values, n));
 }
 
 /* The handle is forgotten first: another thread may get it again as soon as the driver has let it go. */

@@ -53,7 +53,15 @@ static const char *kind(const void *image)
 	       : memcmp(image, "\177ELF", 4) == 0 ? "an ELF file" : "text";
 }
 
-int cuModuleLoadData(void **out, const void *image) { return load("cuModuleLoadData", out, kind(image)); }
+/* As one that is older than the compiler which made an ELF file. */
+static int load_data(const char *call, void **out, const void *image)
+{
+	if (getenv("FAKE_OLD") && memcmp(image, "\177ELF", 4) == 0)
+		return printf("driver: %s refuses\n", call), 200;
+	return load(call, out, kind(image));
+}
+
+int cuModuleLoadData(void **out, const void *image) { return load_data("cuModuleLoadData", out, image); }
 int cuModuleLoadFatBinary(void **out, const void *image) { return load("cuModuleLoadFatBinary", out, kind(image)); }
 int cuModuleLoad(void **out, const char *path) { return load("cuModuleLoad", out, "a file"); }
 int cuModuleUnload(void *m) { return 0; }
@@ -69,7 +77,7 @@ int cuModuleLoadDataEx(void **out, const void *image, unsigned n, int *options, 
 int cuLibraryLoadData(void **out, const void *image, int *jit, void **jit_values, unsigned njit, int *options, void **values,
                       unsigned n)
 {
-	return load("cuLibraryLoadData", out, kind(image));
+	return load_data("cuLibraryLoadData", out, image);
 }
 
 int cuLibraryUnload(void *l) { return 0; }
