@@ -216,10 +216,15 @@ static bool pays(const struct ws_real_table *t, size_t *kernels)
 
 static bool refused;                         /* the driver does not load what it makes */
 
-void ws_real_compile_refused(int error)
+bool ws_real_compile_refused(int error)
 {
+	enum { INVALID_IMAGE = 200, NO_BINARY_FOR_GPU = 209, INVALID_SOURCE = 300, NOT_SUPPORTED = 801 };    /* CUresult */
+
+	if (error != INVALID_IMAGE && error != NO_BINARY_FOR_GPU && error != INVALID_SOURCE && error != NOT_SUPPORTED)
+		return false;
 	if (!__atomic_exchange_n(&refused, true, __ATOMIC_RELAXED))
 		ws_real_tell("the driver does not load what the toolkit's ptxas has made (error %d), so it compiles all modules itself", error);
+	return true;
 }
 
 /* The toolkit's compiler, for a module that it compiles as a whole: some kernels gain by it. Of modules that are linked with others nothing is whole.

@@ -518,7 +518,6 @@ bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigne
 	return probe_found(g) == WS_RACE_PROBE_NOTHING;
 }
 
-/* Checks need registers, and somewhat more than 1 KB of shared memory in each block. */
 void ws_real_race_waited(void)
 {
 	void *context = NULL;

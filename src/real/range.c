@@ -44,8 +44,7 @@ static void *load(void)
 	bool fine = ws_real.cuModuleLoadData && ws_real.cuModuleGetFunction && compile(code, &why);
 	int e = fine ? ws_real.cuModuleLoadData(&module, code->cubin) : -1;
 
-	if (fine && e && code->whole) {
-		ws_real_compile_refused(e);
+	if (fine && e && code->whole && ws_real_compile_refused(e)) {
 		ws_real_code_give_up(code, NULL);
 		e = compile(code, &why) ? ws_real.cuModuleLoadData(&module, code->cubin) : -1;
 	}

@@ -121,8 +121,9 @@ uint32_t ws_real_cc(bool any_device);
 /* Compiles and links the parts with the driver's linker, or as a whole with a toolkit's compiler (ptxas.h), or takes what was made before from the cache. The caller frees
  * c->cubin. false: why has the reason. */
 bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws_real_jit *jit, struct ws_real_code *c, struct ws_buf *why);
-/* The driver does not load what a toolkit's compiler has made: from now on it compiles all itself, which is told once. */
-void ws_real_compile_refused(int error);
+/* The driver did not load what a toolkit's compiler has made. true: as it does not know such code, so from now on it compiles all itself, which is told
+ * once. false: it had another reason (no memory). */
+bool ws_real_compile_refused(int error);
 
 /* ---- together.c ---- */
 /* Machine code with checks, in place: their functions part no lanes. How many instructions were changed. */

@@ -39,7 +39,6 @@ static void give_up(struct ws_real_code *c, int e)
  * come. */
 static int load_again(struct load *l, int e)
 {
-	ws_real_compile_refused(e);
 	ws_real_code_free(l->code);
 	look(l);
 	return l->code && l->code->cubin ? l->rewritten(l, l->code->cubin) : e;
@@ -53,7 +52,7 @@ static bool load_cubin(struct load *l)
 	if (!l->code || !l->code->cubin)
 		return false;
 	e = l->rewritten(l, l->code->cubin);
-	if (e && l->code->whole)
+	if (e && l->code->whole && ws_real_compile_refused(e))
 		e = load_again(l, e);
 	if (e && l->code && l->code->cubin)
 		give_up(l->code, e);
