@@ -127,6 +127,9 @@ void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
 /* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);
+/* With fewer blocks at a time, if the user wants that: more than l->all, which has been settled. */
+struct ws_real_launching;
+unsigned ws_real_race_few(const struct ws_real_launching *l);
 /* Has the driver launch a checked kernel with as much dynamic shared memory as a program may ask for without a word. */
 void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned dynamic);
 /* A checked kernel may be launched with all that there is beside the checks' own. */

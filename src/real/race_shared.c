@@ -3,14 +3,16 @@
  *
  * Not where it would change what the program does: blocks that all run at a time, and may wait for each other, still do;
  * and kernels that read the size of shared memory find their own. Otherwise it is always worth it: the other cells lie in
- * the L2 cache, ten times as far away. */
+ * the L2 cache, ten times as far away.
+ *
+ * And, where the user wants that (--resident), launches with so much of it that fewer blocks run at a time. */
 #include <pthread.h>
 #include <string.h>
 
 #include "real/real_priv.h"
 
-enum { SHARED_OF_BLOCK = 97, PROCESSORS = 16 };              /* CU_DEVICE_ATTRIBUTE_* */
-enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };         /* CU_FUNC_ATTRIBUTE_* */
+enum { PROCESSORS = 16, THREADS_OF_PROCESSOR = 39, SHARED_OF_PROCESSOR = 81, SHARED_OF_BLOCK = 97 };   /* CU_DEVICE_ATTRIBUTE_* */
+enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CLUSTER_WIDTH = 11 };     /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
 enum { MOST_OF_OURS = 2048 + 128 };      /* the checks' own, and what its alignment may take */
 
@@ -24,6 +26,8 @@ struct shape {
 	uint64_t size;                       /* with cells; 0 = they do not fit, or nothing is known */
 	uint64_t plain, extended;            /* blocks that run at a time on the whole GPU */
 	bool waits;                          /* blocks of the kernel may wait for each other */
+	uint64_t few;                        /* with which few blocks run at a time; 0 = they do not, or already do */
+	uint64_t own;                        /* at most so many blocks of the program's own kernel do, on the whole GPU */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -44,13 +48,19 @@ static uint64_t device_attribute(int number)
 	return (uint64_t)value;
 }
 
-static uint64_t resident(const struct shape *s, uint64_t dynamic)
+/* On one multiprocessor. */
+static uint64_t occupancy(void *function, unsigned threads, uint64_t dynamic)
 {
 	int blocks;
 
-	if (ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, s->asked, (int)s->threads, dynamic) || blocks < 0)
+	if (ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)threads, dynamic) || blocks < 0)
 		return 0;
-	return (uint64_t)blocks * device_attribute(PROCESSORS);
+	return (uint64_t)blocks;
+}
+
+static uint64_t resident(const struct shape *s, uint64_t dynamic)
+{
+	return occupancy(s->asked, s->threads, dynamic) * device_attribute(PROCESSORS);
 }
 
 static bool is_allowed(const struct shape *s, uint64_t size)
@@ -68,8 +78,53 @@ static bool allow(const struct shape *s, uint64_t size)
 	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
+/* ---- fewer blocks at a time ---- */
+/* Of a kernel that is not there alone: as many as the GPU has threads for. 0 = nothing is known. */
+static uint64_t most_of_own(const struct shape *s, const struct ws_real_checked_kernel *k)
+{
+	void *own = ws_real_plain_for(s->function, k, s->dynamic);
+
+	return device_attribute(PROCESSORS) *
+	       (own ? occupancy(own, s->threads, s->dynamic) : device_attribute(THREADS_OF_PROCESSOR) / s->threads);
+}
+
+static bool is_of_clusters(const struct shape *s)
+{
+	int width;
+
+	return !ws_real.cuFuncGetAttribute(&width, CLUSTER_WIDTH, s->asked) && width > 0;
+}
+
+/* Dynamic shared memory with which one block more than `blocks` does not fit on a multiprocessor, and little more: the rest of its
+ * memory stays first-level cache. */
+static uint64_t size_for(const struct shape *s, uint64_t blocks)
+{
+	uint64_t each = device_attribute(SHARED_OF_PROCESSOR) / (blocks + 1) + 1;
+
+	return each > s->fixed ? WS_RACE_UNIT(each - s->fixed) : 0;
+}
+
+/* Has it shared memory that is not the checks' own? Its cells take what there is. */
+static bool has_shared(const struct shape *s)
+{
+	return s->dynamic || s->fixed > WS_RACE_BLOCK_BYTES + 128;
+}
+
+/* Sizes of whole units say nothing else (WS_RACE_SIZE_TAG and the others). */
+static void ask_few(struct shape *s, const struct ws_real_checked_kernel *k, uint64_t threads)
+{
+	uint64_t blocks = threads > s->threads ? threads / s->threads : 1, size = size_for(s, blocks);
+
+	if ((k->shared && has_shared(s)) || k->reads_size || is_of_clusters(s) || occupancy(s->asked, s->threads, s->dynamic) <= blocks ||
+	    size <= s->dynamic || s->fixed + size > device_attribute(SHARED_OF_BLOCK) || !allow(s, size))
+		return;
+	s->own = most_of_own(s, k);
+	s->few = s->own && occupancy(s->asked, s->threads, size) ? size : 0;
+}
+
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 {
+	uint32_t few = ws_real_session()->options.resident;
 	int fixed;
 
 	s->asked = s->function;
@@ -81,9 +136,10 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 		return;
 	s->fixed = (unsigned)fixed;
 	s->waits = k->waits;
+	if (few)
+		ask_few(s, k, few);
 	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);
-	if (!k->shared || k->reads_size || (!s->dynamic && s->fixed <= WS_RACE_BLOCK_BYTES + 128) ||
-	    s->fixed + s->size > device_attribute(SHARED_OF_BLOCK)) {
+	if (!k->shared || k->reads_size || !has_shared(s) || s->fixed + s->size > device_attribute(SHARED_OF_BLOCK)) {
 		s->size = 0;
 		return;
 	}
@@ -195,6 +251,22 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 		return (unsigned)s.size;
 	allow_usual(&s);
 	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
+}
+
+/* Not where all blocks run at a time without checks, for they may wait for each other then. Of more of them none can wait for one that comes
+ * later, for that may have no room until this one has ended. (So no cooperative launch has fewer; a launch of clusters does not come here.) */
+unsigned ws_real_race_few(const struct ws_real_launching *l)
+{
+	struct shape s;
+
+	if (!l->grid || l->plain || l->spared || !l->kernel || l->kernel->why || !ws_real_session()->options.resident ||
+	    !works(l->function, threads_of(l->block)))
+		return l->all;
+	s = shape_of(l->function, (unsigned)threads_of(l->block), l->dynamic);
+	if (!s.few || l->all > l->dynamic + 1 || (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] <= s.own || !allow(&s, s.few))
+		return l->all;
+	ws_real_count(WS_FIG_FEW, 1);
+	return (unsigned)s.few;
 }
 
 /* unit: bytes for which the probe has a cell; of four words, it needs room for a fourth of the cells. */
