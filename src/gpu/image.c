@@ -103,6 +103,17 @@ static uint32_t registers(struct ws_ptx_func *f)
 }
 
 /* ---- the image ---- */
+/* What the kernel says of its registers holds for what it calls as well. */
+static uint32_t at_most(const struct ws_image *im)
+{
+	uint32_t most = UINT32_MAX;
+
+	for (uint32_t i = 0; i < im->ncodes; i++)
+		if (im->codes[i]->fn->ptx->entry && im->codes[i]->fn->ptx->maxnreg)
+			most = im->codes[i]->fn->ptx->maxnreg;
+	return most;
+}
+
 static void finish_image(struct ws_image *im)
 {
 	uint32_t align = im->dynamic_align > 16 ? im->dynamic_align : 16;
@@ -117,6 +128,7 @@ static void finish_image(struct ws_image *im)
 			im->nby_fn = id + 1;
 		im->local_bytes += im->codes[i]->local_bytes;
 	}
+	im->regs = im->regs < at_most(im) ? im->regs : at_most(im);
 	im->by_fn = ws_arena_alloc(im->arena, (im->nby_fn + 1) * sizeof(struct ws_code *));
 	for (uint32_t i = 0; i < im->ncodes; i++)
 		im->by_fn[im->codes[i]->fn->id] = im->codes[i];

@@ -152,6 +152,9 @@ static void together(void)
 	DO(cuFuncSetAttribute(f, 8, HALF));
 	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, HALF));
 	printf("blocks: %d\n", blocks);
+	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 1024));
+	printf("large blocks: %d\n", blocks);
+	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, HALF));
 	wait_together("as asked", blocks * processors);
 }
 
