@@ -617,6 +617,36 @@ WS_RT(cudaGraphNodeGetDependentNodes_v1, void *node, void **out, size_t *n)
 	return ws_fail(neighbours(node, out, n, is_after));
 }
 
+/* *count says how many fit; it becomes how many there are or were given. */
+static int edges(void *graph, void **from, void **to, size_t *count)
+{
+	struct ws_graph *g = ws_graph_of(graph);
+	size_t n = 0;
+
+	if (!g || !count || !from != !to)
+		return WS_CUDA_INVALID_VALUE;
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t d = 0; d < g->nodes[i]->ndeps && (!from || n < *count); d++, n++)
+			if (from) {
+				from[n] = g->nodes[i]->deps[d];
+				to[n] = g->nodes[i];
+			}
+	*count = n;
+	return 0;
+}
+
+WS_RT(cudaGraphGetEdges, void *graph, void **from, void **to, void *data, size_t *n)
+{
+	WS_BEGIN();
+	return ws_fail(edges(graph, from, to, n));
+}
+
+WS_RT(cudaGraphGetEdges_v1, void *graph, void **from, void **to, size_t *n)
+{
+	WS_BEGIN();
+	return ws_fail(edges(graph, from, to, n));
+}
+
 static int add_edges(void *graph, void *const *from, void *const *to, size_t n)
 {
 	struct ws_graph *g = ws_graph_of(graph);

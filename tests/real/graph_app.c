@@ -19,6 +19,8 @@ int cuGraphAddChildGraphNode(void **, void *, void *const *, size_t, void *), cu
 int cuGraphInstantiateWithFlags(void **, void *, unsigned long long), cuGraphLaunch(void *, void *), cuGraphExecDestroy(void *);
 int cuGraphExecMemcpyNodeSetParams(void *, void *, const void *, void *), cuGraphExecUpdate_v2(void *, void *, void *);
 int cuGraphExecKernelNodeSetParams_v2(void *, void *, const void *), cuGraphNodeSetEnabled(void *, void *, unsigned);
+int cuGraphGetEdges(void *, void **, void **, size_t *), cuGraphNodeGetDependencies(void *, void **, size_t *);
+int cuGraphNodeGetDependentNodes(void *, void **, size_t *);
 int cuStreamBeginCapture_v2(void *, int), cuStreamEndCapture(void *, void **), cuEventCreate(void **, unsigned);
 int cuEventRecord(void *, void *), cuStreamWaitEvent(void *, void *, unsigned);
 
@@ -164,18 +166,40 @@ static void turns(bool child, bool changed, bool updated)
 	DO(cuCtxSynchronize());
 }
 
+/* The program's own nodes alone. */
+static void see_edges(void *graph, void *of_copy, void *put)
+{
+	void *from[8], *to[8];
+	size_t n = 0;
+
+	DO(cuGraphGetEdges(graph, NULL, NULL, &n));
+	printf("edges: %zu", n);
+	n = 8;
+	DO(cuGraphGetEdges(graph, from, to, &n));
+	printf(", %zu;", n);
+	n = 8;
+	DO(cuGraphNodeGetDependentNodes(of_copy, to, &n));
+	printf(" behind the copy: %zu,%s", n, n == 2 && !to[2] ? " no more;" : " more;");
+	n = 0;
+	DO(cuGraphNodeGetDependencies(put, NULL, &n));
+	printf(" before the put: %zu", n);
+	n = 1;
+	DO(cuGraphNodeGetDependencies(put, from, &n));
+	printf(", %s\n", from[0] == of_copy ? "the copy" : "another");
+}
+
 /* put, copy, fill in a row, the copy's target filled before: nothing races, in a stream or in two that wait for each other's graph. */
 static void row(void)
 {
 	size_t n = 0;
-	void *g, *node, *exec, *list[8];
+	void *g, *node, *of_copy, *behind, *exec, *list[8];
 
 	DO(cuGraphCreate(&g, 0));
 	node = add_fill(g, NULL, second);
 	node = add_put(g, node, first);
 	boxes = 1;
-	node = add_copy(g, node, second, first);
-	add_put(g, node, first);
+	node = of_copy = add_copy(g, node, second, first);
+	behind = add_put(g, node, first);
 	add_fill(g, node, second + BYTES);   /* beside that put: a branch */
 	exec = instantiate(g);
 	DO(cuGraphGetNodes(g, NULL, &n));
@@ -183,6 +207,7 @@ static void row(void)
 	n = 8;
 	DO(cuGraphGetNodes(g, list, &n));
 	printf(", %zu\n", n);
+	see_edges(g, of_copy, behind);
 	DO(cuGraphDestroy(g));               /* as programs do */
 	for (unsigned k = 0; k < 5; k++)
 		DO(cuGraphLaunch(exec, k % 2 ? a : b));
