@@ -107,6 +107,8 @@ static void asks(void)
 {
 	ask("dynamic", 0);
 	ask("dynamic", MOST_SHARED);
+	DO(cuLaunchKernel(function("dynamic"), 1, 1, 1, 64, 1, 1, 256, NULL, (void *[]){ &memory }, NULL));
+	see("asked");
 }
 
 static void asks_fixed(void)
