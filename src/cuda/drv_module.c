@@ -403,3 +403,9 @@ WS_RT(cuOccupancyMaxPotentialBlockSize, int *grid, int *block, void *func, size_
 	}
 	return 0;
 }
+
+WS_RT(cuOccupancyMaxPotentialBlockSizeWithFlags, int *grid, int *block, void *func, size_t (*shared_of)(int), size_t shared,
+      int limit, unsigned flags)
+{
+	return flags > 1 ? WS_CUDA_INVALID_VALUE : ws_cuOccupancyMaxPotentialBlockSize(grid, block, func, shared_of, shared, limit);
+}

@@ -14,6 +14,8 @@ int cuFuncGetAttribute(int *, int, void *), cuFuncSetAttribute(void *, int, int)
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *, void *, int, size_t, unsigned);
 int cuOccupancyMaxPotentialBlockSize(int *, int *, void *, size_t (*)(int), size_t, int);
+int cuOccupancyMaxPotentialBlockSizeWithFlags(int *, int *, void *, size_t (*)(int), size_t, int, unsigned);
+int cuOccupancyAvailableDynamicSMemPerBlock(size_t *, void *, int, int);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuStreamCreate(void **, unsigned), cuStreamBeginCapture_v2(void *, int), cuStreamEndCapture(void *, void **);
@@ -85,6 +87,7 @@ static void ask(const char *name, int most)
 	static const size_t sizes[] = { 0, 1024, 40 << 10, HALF, MOST_SHARED };
 	void *f = function(name);
 	int value, grid, block;
+	size_t available;
 
 	if (most)
 		DO(cuFuncSetAttribute(f, 8, most));
@@ -101,6 +104,10 @@ static void ask(const char *name, int most)
 	printf("%s, a kilobyte: %d blocks of %d threads\n", name, grid, block);
 	DO(cuOccupancyMaxPotentialBlockSize(&grid, &block, f, NULL, MOST_SHARED, 0));
 	printf("%s, all: %d blocks of %d threads\n", name, grid, block);
+	DO(cuOccupancyMaxPotentialBlockSizeWithFlags(&grid, &block, f, NULL, HALF, 512, 0));
+	printf("%s, half: %d blocks of %d threads\n", name, grid, block);
+	DO(cuOccupancyAvailableDynamicSMemPerBlock(&available, f, 1, 64));
+	printf("%s, available: %zu bytes\n", name, available);
 }
 
 static void asks(void)
@@ -114,12 +121,15 @@ static void asks(void)
 static void asks_fixed(void)
 {
 	void *f = function("fixed");
+	size_t available;
 	int value;
 
 	DO(cuFuncGetAttribute(&value, 1, f));
 	printf("fixed, static: %d\n", value);
 	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&value, f, 64, MOST_SHARED - 256));
 	printf("fixed, blocks: %d\n", value);
+	DO(cuOccupancyAvailableDynamicSMemPerBlock(&available, f, 1, 64));
+	printf("fixed, available: %zu\n", available);
 }
 
 static void asks_library(void)
@@ -149,13 +159,18 @@ static void wait_together(const char *what, int blocks)
 static void together(void)
 {
 	void *f = function("waits");
-	int blocks;
+	int blocks, threads;
+	size_t available;
 
 	DO(cuFuncSetAttribute(f, 8, HALF));
 	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, HALF));
 	printf("blocks: %d\n", blocks);
 	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 1024, 1024));
 	printf("large blocks: %d\n", blocks);
+	DO(cuOccupancyAvailableDynamicSMemPerBlock(&available, f, 2, 64));
+	printf("for two: %zu\n", available);
+	DO(cuOccupancyMaxPotentialBlockSize(&blocks, &threads, f, NULL, HALF, 64));
+	printf("on the whole: %s\n", blocks == processors ? "one each" : "another number");
 	DO(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, 64, HALF));
 	wait_together("as asked", blocks * processors);
 }
