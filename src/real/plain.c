@@ -87,14 +87,28 @@ static void look_up(struct plain *p, const char *name)
 		ws_real.cuFuncLoad(p->plain);        /* else it would be in the launch */
 }
 
-static bool may_have(void *f, unsigned dynamic)
+static bool has(void *f, unsigned dynamic)
 {
 	int most;
 
 	return !ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, f) && most >= 0 && (unsigned)most >= dynamic;
 }
 
-/* More than the usual only if the program has asked for it; then the attribute was set for both, or the other one had it already. */
+/* The checked one, which has that of the checks less; of a CUkernel the driver tells nothing, or it tells of its function. */
+static bool may_have(void *function, unsigned dynamic)
+{
+	enum { MOST_OF_OURS = 4096 + 128 };
+	void *asked = function;
+	int most;
+
+	if (ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked) &&
+	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&asked, function) ||
+	     ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked)))
+		return true;
+	return most >= 0 && (unsigned)most + MOST_OF_OURS >= dynamic;
+}
+
+/* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */
 static bool allow(struct plain *p, unsigned dynamic)
 {
 	int fixed;
@@ -103,7 +117,7 @@ static bool allow(struct plain *p, unsigned dynamic)
 		return true;
 	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, p->plain))
 		return false;
-	if (fixed + dynamic > USUAL_SHARED && !may_have(p->plain, dynamic) &&
+	if (fixed + dynamic > USUAL_SHARED && !has(p->plain, dynamic) &&
 	    (!may_have(p->function, dynamic) || ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic)))
 		return false;
 	p->most = dynamic;
