@@ -320,6 +320,16 @@ HELPER void shared_store32(u32 address, u32 v)
 	asm volatile("st.volatile.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory");
 }
 
+HELPER void shared_store_four(u32 address, u32 a, u32 b, u32 c, u32 d)
+{
+	asm volatile("st.volatile.shared.v4.u32 [%0], {%1, %2, %3, %4};" : : "r"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+}
+
+HELPER void shared_store_two64(u32 address, u64 a, u64 b)
+{
+	asm volatile("st.volatile.shared.v2.u64 [%0], {%1, %2};" : : "r"(address), "l"(a), "l"(b) : "memory");
+}
+
 HELPER u64 shared_exchange64(u32 address, u64 v)
 {
 	u64 was;

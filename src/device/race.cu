@@ -17,36 +17,44 @@ HELPER u32 launch_grid(void)
 	return (u32)grid;
 }
 
-/* mark: of the launch, see race_launch.cuh. */
-HELPER void clear_block(u32 kernel, u32 mark, const struct cells *c)
-{
-	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
+/* A block's fields are written four at a time: all warps wait for the thread that does it. */
+#define FOUR_FIELDS(a, b, c, d) \
+	static_assert(__builtin_offsetof(struct block, a) % 16 == 0 && \
+		      __builtin_offsetof(struct block, b) == __builtin_offsetof(struct block, a) + 4 && \
+		      __builtin_offsetof(struct block, c) == __builtin_offsetof(struct block, a) + 8 && \
+		      __builtin_offsetof(struct block, d) == __builtin_offsetof(struct block, a) + 12, "one store")
+FOUR_FIELDS(off, list, unknown, cells);
+FOUR_FIELDS(floor, grid, first, nwarps);
+FOUR_FIELDS(slot_bytes, block, kernel, range);
+FOUR_FIELDS(ready[WARPS - 1], handed, slot_number, lost);
+FOUR_FIELDS(probe, failed, copies, late);
+FOUR_FIELDS(lowest, launch, cluster, shape);
+FOUR_FIELDS(arrived, arrived_epoch, passed, silent);
+static_assert(__builtin_offsetof(struct block, threads) == __builtin_offsetof(struct block, slot) + 8, "one store");
 
-	BLOCK.slot = BLOCK.threads = 0;
-	BLOCK.slot_bytes = 0;
-	BLOCK.handed = HANDED_NOTHING;
-	BLOCK.grid = launch_grid();
-	BLOCK.block = (u32)block;
-	BLOCK.kernel = kernel & ~(WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS);
-	BLOCK.first = BLOCK.lowest = BLOCK.range = BLOCK.floor = 0;
-	BLOCK.nwarps = (threads_of_block() + 31) / 32;
-	BLOCK.alive = threads_of_block();
-	BLOCK.off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT;
-	BLOCK.list = 0;
-	BLOCK.unknown = 0;
-	BLOCK.cells = c->bytes ? c->at : 0;
-	BLOCK.lost = 0;
-	BLOCK.probe = c->probe;
-	BLOCK.launch = BLOCK.off ? 0 : launch_said(mark);
-	if (mark == WS_RACE_COMPARED && SAID(grid))
-		BLOCK.grid = SAID(grid);
-	else if (!BLOCK.off && is_counted(mark))
-		BLOCK.grid = counted_launch(mark);
-	BLOCK.copies = 0;
-	BLOCK.late = 0;
-	if (SM90)
-		BLOCK.cluster = BLOCK.passed = BLOCK.arrived = BLOCK.arrived_epoch = 0;
-	BLOCK.failed = 0;
+/* mark: of the launch, see race_launch.cuh. */
+HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
+{
+	const u32 needs = WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS;
+	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
+	u32 off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT, launch = off || c->probe ? 0 : launch_said(mark);
+	u32 threads = threads_of_block(), grid = mark == WS_RACE_COMPARED && SAID(grid) ? SAID(grid) : launch_grid();
+	struct new_block b = { off, grid, (u32)block, (threads + 31) / 32, launch };
+
+	shared_store_four(IN_BLOCK(off), off, 0, 0, c->bytes ? c->at : 0);
+	shared_store_four(IN_BLOCK(floor), 0, grid, 0, b.nwarps);
+	shared_store_four(IN_BLOCK(slot), 0, 0, 0, 0);           /* and threads */
+	shared_store_four(IN_BLOCK(slot_bytes), 0, b.block, kernel & ~needs, 0);
+	shared_store_four(IN_BLOCK(ready[WARPS - 1]), 0, HANDED_NOTHING, 0, 0);
+	shared_store_four(IN_BLOCK(probe), c->probe, 0, 0, 0);
+	shared_store_four(IN_BLOCK(lowest), 0, launch, 0, 0);
+	shared_store_four(IN_BLOCK(arrived), 0, 0, 0, 0);
+	BLOCK.alive = threads;
+	if (!off && is_counted(mark)) {
+		BLOCK.grid = b.grid = counted_launch(mark);
+		b.off = BLOCK.off;
+	}
+	return b;
 }
 
 HELPER u32 lanes_of_warp(u32 warp)
@@ -56,52 +64,53 @@ HELPER u32 lanes_of_warp(u32 warp)
 	return threads < 32 ? (1u << threads) - 1 : 0xffffffff;
 }
 
-/* One lane of each warp, behind clear_block. Another warp may have switched the block off already. */
+/* One lane of each warp, behind clear_block. Another warp may have switched the block off already, and then stopped this one, or it
+ * does so from now on. */
 HELPER void clear_warp(u32 warp, const struct cells *c)
 {
-	u32 first = BLOCK.first;
+	struct launch l = launch_of_block();
 
-	BLOCK.warps[warp].alive_arrived = lanes_of_warp(warp);
 	BLOCK.full[warp] = 0;
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
 	BLOCK.expanding[warp] = 0;
-	BLOCK.warps[warp].now = first ? (u64)(first + warp) << SEGMENT_AT | NOW_ENTERED : 0;
 	BLOCK.ready[warp] = 0;
-	begin_shared_time(c, warp);
-	if (first && !BLOCK.lowest)
-		describe(first + warp, warp, 0, 0);
+	begin_times(c, warp, l.first ? (u64)(l.first + warp) << SEGMENT_AT | NOW_ENTERED : 0, lanes_of_warp(warp));
+	if (l.first && !BLOCK.lowest)
+		describe(l.first + warp, warp, 0, 0);
 	if (BLOCK.off)
 		stop_warp(warp);
 }
 
-HELPER bool needs_slot(u32 kernel)
+HELPER void begin_block(u32 kernel, u64 row, const struct new_block *b, const struct cells *c)
 {
-	return kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !BLOCK.cells);
+	if (kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !c->bytes))
+		take_slot();
+	find_segments(b, row, SM90 && kernel & WS_RACE_NEEDS_ROWS);
+	if (kernel & WS_RACE_NEEDS_COPIES)
+		begin_copies();
+	if (SM90 && kernel & WS_RACE_NEEDS_SLOT && BLOCK.slot)
+		store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
 }
 
 SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
 {
 	u32 t = thread_index();
 	struct cells c = find_cells();
+	u64 row = !t && RACE.version == WS_RACE_VERSION ? segments_row(launch_grid()) : 0;       /* on its way while cells are zeroed */
 
 	if (SM90 && kernel & WS_RACE_NEEDS_SLOT)
 		c.bytes = 0;
 	zero_cells(&c, t);
 	if (!t) {
-		clear_block(kernel, mark, &c);
-		if (off && !BLOCK.off) {
-			launch_is_incomplete(BLOCK.grid);
-			BLOCK.off = OFF_SILENT;
+		struct new_block b = clear_block(kernel, mark, &c);
+
+		if (off && !b.off) {
+			launch_is_incomplete(b.grid);
+			BLOCK.off = b.off = OFF_SILENT;
 		}
-		if (!BLOCK.off && needs_slot(kernel))
-			take_slot();
-		if (!BLOCK.off)
-			find_segments(SM90 && kernel & WS_RACE_NEEDS_ROWS);
-		if (!BLOCK.off && kernel & WS_RACE_NEEDS_COPIES)
-			begin_copies();
-		if (SM90 && !BLOCK.off && kernel & WS_RACE_NEEDS_SLOT && BLOCK.slot)
-			store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
+		if (!b.off)
+			begin_block(kernel, row, &b, &c);
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
@@ -175,11 +184,14 @@ HELPER void epoch_ends(u32 warp)
 	next_epoch(warp);
 }
 
-/* Lanes come to a barrier, or leave: the last of the warp ends its epoch while the others wait. */
+/* Lanes come to a barrier, or leave: the last of the warp ends its epoch while the others wait. (Where all that are left leave at once,
+ * nobody looks any more.) */
 HELPER void come(u32 warp, u32 group, bool leave)
 {
 	u64 old = BLOCK.warps[warp].alive_arrived, was;
 
+	if (leave && old == group)
+		return;
 	for (;; old = was) {
 		u32 alive = (u32)old & ~(leave ? group : 0), arrived = (u32)(old >> 32) | (leave ? 0 : group);
 		bool all = arrived && arrived == alive;

@@ -35,7 +35,7 @@ HELPER u32 launch_number() { return (BLOCK.launch & ~LAUNCH_EARLY) - 1; }
 /* 1 + the launch's number in the table, and LAUNCH_EARLY; 0 = it is not compared. */
 HELPER u32 launch_said(u32 mark)
 {
-	if (mark != WS_RACE_COMPARED || !RACE.launches || BLOCK.probe || SAID(lane) >= WS_RACE_LANES)
+	if (mark != WS_RACE_COMPARED || !RACE.launches || SAID(lane) >= WS_RACE_LANES)
 		return 0;
 	return (1 + number_in_lane(SAID(lane), SAID(index))) | (SAID(stream) & WS_RACE_EARLY ? LAUNCH_EARLY : 0);
 }
@@ -232,26 +232,35 @@ HELPER u32 floor_in_table(void)
 	return load32(BEGUN_AT(launch_number(), floor));
 }
 
-/* The block's segments, by one thread. A row does not change as long as its launch lasts. rows: of each block, too
- * (race_cluster.cuh). */
-HELPER void find_segments(bool rows)
-{
-	u64 at = COUNTS(ranges) + 8ull * (BLOCK.grid % WS_RACE_GRIDS), row = load64_stable(at);
-	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * (BLOCK.nwarps + rows);
-	u32 first = (u32)(row >> 32);
+HELPER u64 segments_row_at(u32 grid) { return COUNTS(ranges) + 8ull * (grid % WS_RACE_GRIDS); }
+HELPER u64 segments_row(u32 grid) { return load64_stable(segments_row_at(grid)); }
 
-	if (!first || (u32)row != BLOCK.grid || first == RANGE_BEGUN)
-		first = __warpsafe_range(at, BLOCK.grid, n);
-	BLOCK.floor = first == RANGE_NONE ? 1 : first;
-	if (BLOCK.launch)
-		BLOCK.floor = floor_in_table();
+/* What the thread that begins a block knows of it: what it stores is there some thirty cycles later. */
+struct new_block { u32 off, grid, block, nwarps, launch; };
+
+/* The block's segments, by one thread. A row does not change as long as its launch lasts. row: of the grid that the GPU knows the
+ * launch by, as it was loaded before; rows: of each block, too (race_cluster.cuh). */
+HELPER void find_segments(const struct new_block *b, u64 row, bool rows)
+{
+	u64 blocks = (u64)blocks_x() * blocks_y() * blocks_z(), n = blocks >> 27 ? 0 : blocks * (b->nwarps + rows);
+	u32 first, floor;
+
+	if ((u32)row != b->grid)
+		row = segments_row(b->grid);
+	first = (u32)(row >> 32);
+	if (!first || (u32)row != b->grid || first == RANGE_BEGUN)
+		first = __warpsafe_range(segments_row_at(b->grid), b->grid, n);
+	floor = first == RANGE_NONE ? 1 : first;
+	if (b->launch)
+		floor = floor_in_table();
 	if (first == RANGE_NONE) {
-		BLOCK.first = take_segments(BLOCK.nwarps, load32(COUNTS(segments)));
+		BLOCK.floor = floor;
+		BLOCK.first = take_segments(b->nwarps, load32(COUNTS(segments)));
 		return;
 	}
 	BLOCK.lowest = first;
 	BLOCK.range = (u32)n;
-	BLOCK.first = first + BLOCK.block * BLOCK.nwarps;
+	shared_store_four(IN_BLOCK(floor), floor, b->grid, first + b->block * b->nwarps, b->nwarps);
 }
 
 /* ---- whose is an entry? ---- */

@@ -98,10 +98,16 @@ HELPER struct cells find_cells(void)
 	return c;
 }
 
+/* All of them: also those of __warpsafe_block, which a program may read that goes a little beyond its own memory. */
 HELPER void zero_cells(const struct cells *c, u32 thread)
 {
-	for (u32 n = 16 * thread; n < c->bytes; n += 16 * threads_of_block())
-		asm volatile("st.volatile.shared.v4.u32 [%0], {%1, %1, %1, %1};" : : "r"(c->at + n), "r"(0) : "memory");
+	u32 half = c->bytes / 2, step = 16 * threads_of_block();
+
+	#pragma nounroll
+	for (u32 at = c->at + 16 * thread; at < c->at + half; at += step) {
+		shared_store_four(at, 0, 0, 0, 0);
+		shared_store_four(at + half, 0, 0, 0, 0);
+	}
 }
 
 /* See next_shared_epoch. Entries of this epoch may be there already: of threads that were faster. */
@@ -118,13 +124,15 @@ HELPER void scrub(u32 warp)
 	}
 }
 
-/* One lane of each warp. `cells` is 0 only where there are none: on a GPU shared memory does not begin at 0. */
-HELPER void begin_shared_time(const struct cells *c, u32 warp)
+/* One lane of each warp: its row, which fits what was loaded at once elsewhere. `cells` is 0 only where there are none: on a GPU shared
+ * memory does not begin at 0. */
+HELPER void begin_times(const struct cells *c, u32 warp, u64 now, u32 lanes)
 {
-	BLOCK.warps[warp].cells = c->bytes ? c->at - 2 * c->begin : 0;
-	BLOCK.warps[warp].reads = c->bytes / 2;
-	BLOCK.warps[warp].values = c->at + c->bytes - 4 * self_of(0);
-	BLOCK.warps[warp].time = c->bytes && BLOCK.warps[warp].now ? ((u32)RACE.shared_epoch + !RACE.shared_epoch) << SHARED_EPOCH_AT : 0;
+	u32 row = self_of(32 * warp), time = ((u32)RACE.shared_epoch + !RACE.shared_epoch) << SHARED_EPOCH_AT;
+
+	shared_store_four(row, c->bytes && now ? time : 0, c->bytes ? c->at - 2 * c->begin : 0, c->bytes / 2,
+			  c->at + c->bytes - 4 * self_of(0));
+	shared_store_two64(row + (u32)__builtin_offsetof(struct warp, now), now, lanes);
 }
 
 /* ---- pairs ---- */

@@ -91,6 +91,7 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 enum { SHARED_OFFSETS = (1 << 24) - 1 };
 
 #define IN_SHARED(field) ((u64)(__attribute__((address_space(3))) volatile char *)&(field))
+#define IN_BLOCK(field) ((u32)IN_SHARED(__warpsafe_block.field))
 /* What entries are compared with, which may be of earlier launches and of other blocks. */
 struct launch {
 	u32 floor, grid, first, nwarps;
