@@ -31,7 +31,9 @@ static bool print(const struct ws_real_text *t, struct ws_buf *out, struct ws_bu
 
 static bool race(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why, const struct ws_real_table **table)
 {
-	return rewrite(t->part ? "race-part" : "race", t, out, why, table);
+	bool bits = !strcmp(ws_real_session()->options.first_writes, "bits");
+
+	return rewrite(t->part ? "race-part" : bits ? "race-bits" : "race", t, out, why, table);
 }
 
 static const struct ws_real_pass passes[] = {
