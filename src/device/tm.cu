@@ -117,6 +117,7 @@ HELPER u32 next_version(const struct ws_tx *tx, u32 was);
 extern "C" DEVICE struct ws_tm __warpsafe_tm;
 #define WS_TM_BREAK (__warpsafe_tm.patience >> 16)
 #define WS_TX_LOOKS ~0u              /* who is not told of a change waits for ever */
+#define WS_TX_INNER_WORTH 0          /* inner sections are tried again alone however little came before them, so that few threads do it */
 #define WS_TX_ESTM_LOOKS (WS_TM_BREAK == 33 || WS_TM_BREAK == 34 ? 1u : 4096u)
 #endif
 #ifdef WS_TM_RECORD

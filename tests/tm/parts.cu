@@ -341,14 +341,16 @@ static bool pool(void)
 	return wrong.back()[0] == 0 && kept.back()[0];
 }
 
-/* ---- sections whose inner one is where they meet: it is run again by itself ---- */
+/* ---- sections whose inner one is where they meet: it is run again by itself, as much has been done before it ---- */
+enum { OWN = 24 };
+
 __global__ void meet(int *own, int *all, int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
 		WS_ATOMIC {
 			int *mine = &own[self() * 32];
 
-			for (int k = 0; k < 8; k++)
+			for (int k = 0; k < OWN; k++)
 				mine[k]++;
 			WS_ATOMIC {
 				all[0]++;
@@ -368,7 +370,7 @@ static bool meeting(void)
 	meet<<<blocks, threads>>>(own.gpu, all.gpu, rounds);
 	own.back();
 	for (int t = 0; t < n; t++)
-		for (int k = 0; k < 8; k++)
+		for (int k = 0; k < OWN; k++)
 			good &= own.host[(size_t)(32 * t + k)] == rounds;
 	return good && all.back()[0] == rounds * n && all.host[32] == rounds * n;
 }

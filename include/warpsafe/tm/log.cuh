@@ -129,6 +129,7 @@ struct ws_tx {
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
 	unsigned base;        /* log entries from before the newest WS_TX_EITHER of this attempt */
+	unsigned layers;      /* a part has written again what was written before it (redo.cuh) */
 	unsigned other;       /* a WS_TX_EITHER was undone: its WS_TX_OR is run */
 	unsigned memory;      /* the log has entries of memory */
 	unsigned inner;       /* enum ws_tx_inner: of the WS_TX_INNER that was ended last, or is left by ws_tx_abort_inner */

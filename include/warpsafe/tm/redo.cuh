@@ -47,7 +47,7 @@ WS_TX_FN unsigned long long ws_tx__own_bits(const struct ws_tx *tx, unsigned lon
 }
 
 /* Writes bits of the 8 bytes around `at` to all entries of the log that have them. Whether one is of this very word. Entries
- * from before a WS_TX_EITHER stay as they are, for they may be wanted again. */
+ * from before a part that can be undone alone stay as they are, for they may be wanted again. */
 WS_TX_FN int ws_tx__patch(struct ws_tx *tx, unsigned long long at, unsigned long long mine, unsigned long long value)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
@@ -55,8 +55,10 @@ WS_TX_FN int ws_tx__patch(struct ws_tx *tx, unsigned long long at, unsigned long
 	struct ws_tm_entry *e;
 	int found = 0;
 
-	while (w.i > tx->base && (e = ws_tx__older(tx, &w)))
-		if ((bits = ws_tx__written(e, at))) {
+	while ((e = ws_tx__older(tx, &w)))
+		if ((bits = ws_tx__written(e, at)) && w.i < tx->base) {
+			tx->layers |= (bits & mine) != 0;
+		} else if (bits) {
 			unsigned shift = 8 * (ws_tx__what(e) & 7);
 
 			e->value = (e->value & ~((bits & mine) >> shift)) | (value & bits & mine) >> shift;
@@ -77,13 +79,13 @@ WS_TX_FN void ws_tx__write_later(struct ws_tx *tx, unsigned long long at, unsign
 	ws_tx__append(tx, ws_tx__where(WS_TX_REDO, ws_tx__log_size(size), at), value >> 8 * (at & 7));
 }
 
-/* With entries from before and after a WS_TX_EITHER, the newest is what counts for each byte. */
+/* With entries from before and after the begin of a part, the newest is what counts for each byte. */
 WS_TX_FN void ws_tx__write_back_one(const struct ws_tx *tx, const struct ws_tm_entry *e)
 {
 	unsigned long long at = ws_tx__what(e), value = e->value;
 	unsigned size = ws_tx__size(e);
 
-	if (tx->base) {
+	if (tx->layers) {
 		ws_tx__own_bits(tx, at, ws_tx__bits(at, size), &value);
 		value >>= 8 * (at & 7);
 	}
