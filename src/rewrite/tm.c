@@ -47,6 +47,7 @@ struct clones {
 
 struct tm {
 	struct ws_pass *p;
+	bool clusters;                   /* ws_tm_body */
 	struct clones clones;
 };
 
@@ -268,7 +269,13 @@ void ws_tm_leave_if_lost(struct ws_tm_body *b, struct ws_code *c)
 static bool call_rare(struct ws_tm_body *b, struct ws_code *c, const char *function, const char *types, const char *const *args,
                       const char *result)
 {
-	return ws_rw_use(b->p, function) && ws_tm_call(b, c, function, types, args, result);
+	struct ws_ptx_edits *edits = b->p->m->edits;
+	bool good;
+
+	b->p->m->edits = b->whole;
+	good = ws_rw_use(b->p, function);
+	b->p->m->edits = edits;
+	return good && ws_tm_call(b, c, function, types, args, result);
 }
 
 /* A call with the transaction alone. */
@@ -768,7 +775,7 @@ static void free_function(struct function *fn)
 
 static bool function(struct tm *tm, struct ws_ptx_func *f)
 {
-	struct function fn = { .tm = tm, .body = { .p = tm->p, .f = f } };
+	struct function fn = { .tm = tm, .body = { .p = tm->p, .f = f, .whole = tm->p->m->edits, .clusters = tm->clusters } };
 	uint32_t n;
 	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	bool good = ws_tm_flow_find(tm->p, f, &fn.flow);
@@ -874,7 +881,7 @@ static bool clone(struct tm *tm, struct ws_ptx_func *f)
 {
 	struct ws_ptx_module *m = tm->p->m;
 	struct ws_ptx_edits *edits = m->edits;
-	struct function fn = { .tm = tm, .second = true, .body = { .p = tm->p, .f = f } };
+	struct function fn = { .tm = tm, .second = true, .body = { .p = tm->p, .f = f, .whole = edits, .clusters = tm->clusters } };
 	size_t from = (size_t)(strstr(m->text + f->off, ".func") - m->text);
 	struct ws_buf head = { 0 }, body = { 0 };
 	bool good;
@@ -1021,9 +1028,24 @@ static bool any_markers(const struct ws_ptx_module *m)
 	return false;
 }
 
+/* mapa without .shared::cluster, or a conversion from there. */
+static bool makes_cluster_address(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_mapa && i->space != WS_SPACE_SHARED_CLUSTER) || (i->op == WS_OP_cvta && i->space == WS_SPACE_SHARED_CLUSTER);
+}
+
+static bool makes_cluster_addresses(const struct ws_ptx_module *m)
+{
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		for (uint32_t j = 0; j < m->funcs[k]->ninsts; j++)
+			if (makes_cluster_address(&m->funcs[k]->insts[j]))
+				return true;
+	return false;
+}
+
 bool ws_rw_pass_tm(struct ws_pass *p)
 {
-	struct tm tm = { .p = p };
+	struct tm tm = { .p = p, .clusters = makes_cluster_addresses(p->m) };
 	bool good = true;
 
 	if (!any_markers(p->m))

@@ -49,6 +49,8 @@ struct ws_tm_body {
 	const char *thread;      /* register: address of the thread's transaction */
 	const char *lost;        /* label: where an attempt goes that has lost; set before each instruction */
 	uint32_t calls;          /* so far */
+	struct ws_ptx_edits *whole; /* of the module: a second body has edits of its own */
+	bool clusters;           /* the module makes generic addresses that may be of another block's shared memory */
 };
 
 /* Says what is wrong, with the source line if it is known. Returns false. */

@@ -177,6 +177,8 @@ static bool other(struct ws_tm_body *b, const struct ws_ptx_inst *i)
 	switch (i->op) {
 	case WS_OP_alloca: case WS_OP_stackrestore:
 		return cannot(b, i, "moves the stack, which a marked section cannot do");
+	case WS_OP_setmaxnreg:
+		return cannot(b, i, "is for all lanes of the warp, which may be in another round of the marked section");
 	case WS_OP_bar: case WS_OP_barrier:
 		return cannot(b, i, "waits for threads, which may be in another round of the marked section");
 	case WS_OP_unknown:
@@ -200,6 +202,8 @@ bool ws_tm_instruction(struct ws_tm_body *b, struct ws_ptx_inst *i, const struct
 		return cannot(b, i, UNDO);
 	if (a->rw_class == WS_RW_EXEMPT)     /* what a thread writes to its own variables is undone, too */
 		return a->space != WS_SPACE_LOCAL || a->kind == WS_RW_READ || access(b, a);
+	if (a->space == WS_SPACE_GENERIC && b->clusters)
+		return cannot(b, i, "by an address that may be of another block's shared memory ('mapa' in this module) cannot be in a marked section");
 	if (a->space == WS_SPACE_SHARED_CLUSTER)
 		return cannot(b, i, "of another block's shared memory cannot be in a marked section");
 	if (i->flags & WS_F_NC)              /* nobody writes it while the kernel runs (PTX ISA 9.0, ld.global.nc) */

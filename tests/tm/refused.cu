@@ -34,6 +34,12 @@ __global__ void kernel(int *a)
 		ws_tx_abort();
 	ws_tx_end();
 #endif
+#if CASE == 20
+	__shared__ int own;
+	int *other;
+
+	asm("mapa.u64 %0, %1, 1;" : "=l"(other) : "l"(&own));     /* in the next block of the cluster */
+#endif
 	WS_ATOMIC {
 		a[0]++;
 #if CASE == 14
@@ -83,6 +89,20 @@ __global__ void kernel(int *a)
 		asm volatile("exit;");                    /* refused 8 */
 #elif CASE == 9
 		__syncwarp();                             /* refused 9 */
+#elif CASE == 19
+		asm volatile("setmaxnreg.inc.sync.aligned.u32 64;");     /* refused 19 */
+#elif CASE == 20
+		*other += 1;                              /* refused 20 */
+#elif CASE == 21
+		asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(a[2]) : "r"(0)); /* refused 21 */
+#elif CASE == 22
+		asm volatile("red.global.add.noftz.f16x2 [%0], %1;" : : "l"(a), "r"(1)); /* refused 22 */
+#elif CASE == 23
+		asm volatile("sust.b.1d.b32.trap [%0, {%1}], {%2};" : : "l"(0ll), "r"(0), "r"(7)); /* refused 23 */
+#elif CASE == 24
+		asm volatile("mbarrier.arrive.shared.b64 _, [%0];" : : "r"(0)); /* refused 24 */
+#elif CASE == 25
+		asm volatile("discard.global.L2 [%0], 128;" : : "l"(a)); /* refused 25 */
 #endif
 	}
 #if CASE == 10
