@@ -227,6 +227,16 @@ static void atomics(void **state)
 	       "add.rn.f32 ", ", %f1;", "setp.ge.u32 ", ", 7;", "!atom.global.cas", "!red.global.add");
 }
 
+/* A call does not keep it. */
+static void the_carry_is_kept(void **state)
+{
+	EXPECT(KERNEL(BEGIN "\tadd.cc.u32 %r1, %r2, %r3;\n\tst.global.u32 [%d1], %r1;\n\taddc.u32 %r2, %r2, 0;\n" END "\tret;\n"),
+	       "add.cc.u32 %r1, %r2, %r3;", "addc.u32 %ws_b32_0, 0, 0;", "__warpsafe_tm_write_global", "add.cc.u32 %ws_b32_0, %ws_b32_0, 0xffffffff;",
+	       "addc.u32 %r2, %r2, 0;");
+	EXPECT(KERNEL(BEGIN "\tst.global.u32 [%d1], %r1;\n\tadd.cc.u32 %r1, %r2, %r3;\n\taddc.u32 %r2, %r2, 0;\n" END "\tret;\n"),
+	       "__warpsafe_tm_write_global", "!add.cc.u32 %ws_");
+}
+
 /* ---- calls ---- */
 #define FUNC(name, params) ".func " name params "\n{\n" REGS "\tld.global.u32 %r1, [%d1];\n\tret;\n}\n"
 
@@ -320,7 +330,7 @@ int main(void)
 		cmocka_unit_test(a_retry_loses_the_attempt),
 		cmocka_unit_test(a_section_in_a_section_is_undone_alone), cmocka_unit_test(alternatives), cmocka_unit_test(who_is_undone),
 		cmocka_unit_test(loads_and_stores),
-		cmocka_unit_test(atomics),
+		cmocka_unit_test(atomics), cmocka_unit_test(the_carry_is_kept),
 		cmocka_unit_test(functions_get_a_second_body), cmocka_unit_test(a_function_that_ends_in_a_jump),
 		cmocka_unit_test(results_come_before_the_question),
 		cmocka_unit_test(own_variables_are_forgotten),
