@@ -1198,7 +1198,8 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first
 SLOW void __warpsafe_release(u64 address, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5;
-	u64 fence, word, last;
+	u64 fence = 0, word = 0, last = 0;
+	bool releases = what & WS_RACE_RELEASES;
 
 	if (BLOCK.off || !find_space(&address, &what))
 		return;
@@ -1206,20 +1207,21 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 		launch_is_incomplete(BLOCK.grid);
 		return;
 	}
-	if (what & WS_RACE_RELEASES) {
+	if (releases) {                      /* at a time of its own, so no other is like it */
 		next_sub(warp, false);
-		release_all(address, what, thread, 0, false);
-		return;
+	} else {
+		if (!has_state(thread))
+			return;
+		fence = own_load64(THREAD(thread, fence));
+		last = own_load64(THREAD(thread, released)) & ~NOT_ACQUIRED;
+		word = word_with_scope(address, what);
+		if (!fence || (word && (last & ~OTHERS_TOO) == word))
+			return;
 	}
-	fence = has_state(thread) ? own_load64(THREAD(thread, fence)) : 0;
-	word = word_with_scope(address, what);
-	if (!fence)
-		return;
-	last = own_load64(THREAD(thread, released)) & ~NOT_ACQUIRED;
-	if (word && last == word)
-		return;
-	release_all(address, what, thread, fence, !last);
-	own_store64(THREAD(thread, released), word ? word | NOT_ACQUIRED : SEVERAL_WORDS);
+	/* Of this word there is none like it yet, if since the fence there was none at all, or one at another word alone. */
+	release_all(address, what, thread, fence, !last || (word && !(last & OTHERS_TOO)));
+	if (!releases)
+		own_store64(THREAD(thread, released), !word ? SEVERAL_WORDS : word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
 }
 
 INLINED void race_release(u64 address, u32 what)
@@ -1263,6 +1265,7 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
 	bool acquires = what & WS_RACE_ACQUIRES, waited = what & (WS_RACE_ACQUIRES | WS_RACE_WAITED);
 	u64 word, last = 0, released = 0;
+	u32 launch = WS_RACE_LAUNCH_INCOMPLETE;
 
 	what &= ~(u32)WS_RACE_WAITED;
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
@@ -1274,24 +1277,27 @@ SLOW void __warpsafe_acquire(u64 address, u32 what)
 	}
 	if (!acquires && looks_again(thread, word, last, what))
 		return;
-	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
-		unknown_from_here(warp);
-		return;
-	}
 	if (!waited)
 		fence_gpu();
-	want_state(thread);
-	if (!acquires)
-		look_at(thread, word, last, what);
+	if (BLOCK.threads) {
+		launch = about_launch(BLOCK.grid);   /* looked at when the row is there: they are fetched together */
+		want_state(thread);
+		if (!acquires)
+			look_at(thread, word, last, what);
+	}
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct found f = released_at(location_key(address, what));
 
+		if (launch & WS_RACE_LAUNCH_INCOMPLETE) {
+			unknown_from_here(warp);
+			return;
+		}
 		if (!f.release)
 			continue;
 		will_hand_on();
 		if (acquires)
 			acquire(thread, &f, scope);
-		else if (!word || released != (word | NOT_ACQUIRED) || !only_own_since(thread, &f, scope))
+		else if (!word || (released & ~OTHERS_TOO) != (word | NOT_ACQUIRED) || !only_own_since(thread, &f, scope))
 			observe(thread, &f, scope);
 	}
 }

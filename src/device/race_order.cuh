@@ -52,19 +52,38 @@ struct found {
 	u32 word, counted;       /* the word's number; how many there were */
 };
 
-HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
+/* What a thread has acquired last, and the newest record of what it has observed: they lie together in its state. */
+struct last {
+	u32 mark, word, counted, observed;
+};
+
+HELPER struct last load_last(u32 thread)
 {
-	u32 warp = thread >> 5, mark = f->release << 3 | scope, last, word, counted, observed;
+	struct last l;
+
+	own_load_four(THREAD(thread, acquired), &l.mark, &l.word, &l.counted, &l.observed);
+	return l;
+}
+
+HELPER void acquire_other_than(u32 thread, const struct found *f, u32 scope, const struct last *last)
+{
+	u32 warp = thread >> 5, mark = f->release << 3 | scope;
 	struct place p = place_of(BLOCK.warps[warp].now);
 	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
 			    f->counted, p.grid };
 
-	own_load_four(THREAD(thread, acquired), &last, &word, &counted, &observed);
-	if (last == mark)
+	if (last->mark == mark)
 		return;
-	own_store_four(THREAD(thread, acquired), mark, f->word, f->counted, observed);
+	own_store_four(THREAD(thread, acquired), mark, f->word, f->counted, last->observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
+}
+
+HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
+{
+	struct last last = load_last(thread);
+
+	acquire_other_than(thread, f, scope, &last);
 }
 
 /* Elsewhere, where the thread may have released since its last fence. */
@@ -119,21 +138,16 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 		acquire_behind_fence(thread, &f, read < scope ? read : scope);
 }
 
-HELPER void acquire_observed(u32 thread, u32 release, u32 word, u32 counted, u32 read, u32 scope)
-{
-	struct found f = { release, word, counted };
-
-	if (release)
-		acquire_behind_fence(thread, &f, read < scope ? read : scope);
-}
 
 /* What was observed before what was seen last, or found by looking again and again: rare, and so elsewhere. */
 SLOW void __warpsafe_acquire_list(u32 thread, u32 number, u32 scope)
 {
 	while (number) {
 		struct record r = load_record(number);
+		struct found f = { r.what, r.full, r.epoch };
 
-		acquire_observed(thread, r.what, r.full, r.epoch, rec_scope(&r), scope);
+		if (f.release)
+			acquire_behind_fence(thread, &f, rec_scope(&r) < scope ? rec_scope(&r) : scope);
 		number = r.previous;
 	}
 }
@@ -144,26 +158,30 @@ SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 scope)
 }
 
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
- * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. */
+ * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. All of the state that may be asked for is
+ * loaded at once. */
 HELPER void fenced(u32 thread, u32 scope)
 {
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
 	u64 fence = own_load64(THREAD(thread, fence)), looked_at = own_load64(THREAD(thread, observed_word));
-	u32 number = own_load32(THREAD(thread, observed)), wide = (u32)fence & 7, seen, word, counted, read;
+	struct last last = load_last(thread);
+	u32 wide = (u32)fence & 7, read;
+	struct found seen;
 
 	wide = wide > scope ? wide : scope;
-	own_load_four(THREAD(thread, seen), &seen, &word, &counted, &read);
+	own_load_four(THREAD(thread, seen), &seen.release, &seen.word, &seen.counted, &read);
 	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
 	own_store64(THREAD(thread, released), 0);
 	if (looked_at)
 		own_store64(THREAD(thread, observed_word), 0);
-	if (number) {
+	if (last.observed) {
 		own_store32(THREAD(thread, observed), 0);
-		__warpsafe_acquire_list(thread, number, scope);
+		__warpsafe_acquire_list(thread, last.observed, scope);
+		last = load_last(thread);
 	}
-	if (seen) {
+	if (seen.release) {
 		own_store32(THREAD(thread, seen), 0);
-		acquire_observed(thread, seen, word, counted, read, scope);
+		acquire_other_than(thread, &seen, read < scope ? read : scope, &last);
 	}
 	if (looked_at & AGAIN)
 		__warpsafe_acquire_again(thread, looked_at, scope);
@@ -196,10 +214,9 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
  * since it acquired the word last? Who unlocks reads what it wrote itself when it locked, and learns nothing by that. */
 HELPER bool only_own_since(u32 thread, const struct found *f, u32 scope)
 {
-	u32 mark, word, counted, observed;
+	struct last l = load_last(thread);
 
-	own_load_four(THREAD(thread, acquired), &mark, &word, &counted, &observed);
-	return mark && word == f->word && counted + 1 == f->counted && (mark & 7) >= scope;
+	return l.mark && l.word == f->word && l.counted + 1 == f->counted && (l.mark & 7) >= scope;
 }
 
 /* After a strong read that found this release: it is acquired when the thread fences. What was found last is kept with

@@ -61,21 +61,39 @@ HELPER void unknown_from_here(u32 warp)
 	set_flags(warp, NOW_ACQUIRED | NOW_UNKNOWN);
 }
 
-/* The record's number; 0 = there is no room. Who has found none asks no more: the count does not wrap. */
-HELPER u32 new_record(const struct record *r)
+/* A record's number, if it is one. Who has found none asks no more: the count does not wrap. */
+HELPER u32 claim_record(void)
 {
-	u32 number = BLOCK.unknown ? 0 : fetch_add32(COUNTS(records), 1) + 1;
+	return BLOCK.unknown ? 0 : fetch_add32(COUNTS(records), 1) + 1;
+}
 
-	if (!number || number > RACE.nrecords) {
-		launch_is_incomplete(BLOCK.grid);
-		BLOCK.unknown = 1;
-		count_threads(COUNTS(records_missing));
-		return 0;
-	}
+/* false: there is no room. */
+HELPER bool is_record(u32 number)
+{
+	if (__builtin_expect(number && number <= RACE.nrecords, 1))
+		return true;
+	launch_is_incomplete(BLOCK.grid);
+	BLOCK.unknown = 1;
+	count_threads(COUNTS(records_missing));
+	return false;
+}
+
+HELPER void write_record(u32 number, const struct record *r)
+{
 	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(record_at(number)), "r"(r->previous),
 		     "r"(r->kind), "r"(r->what), "r"(r->full) : "memory");
 	asm volatile("st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(record_at(number) + 16), "r"(r->epoch),
 		     "r"(r->sub), "r"(r->block), "r"(r->grid) : "memory");
+}
+
+/* The record's number; 0 = there is no room. */
+HELPER u32 new_record(const struct record *r)
+{
+	u32 number = claim_record();
+
+	if (!is_record(number))
+		return 0;
+	write_record(number, r);
 	return number;
 }
 
@@ -102,7 +120,7 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
  * Only the thread itself reads and writes it, so it may lie in the first-level cache. */
 struct thread_state {
 	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none */
-	u64 released;            /* the word that it released last, if no fence came since: as observed_word, and NOT_ACQUIRED */
+	u64 released;            /* the word that it released last, if no fence came since: as observed_word, and the bits below */
 	u64 observed_word;       /* the word that it looked at last, if no fence came since: key | scope << KEY_SCOPE_AT, and AGAIN */
 	u32 looked_what, looked_when;    /* by which access, and in which epoch (epoch_mark) */
 	u32 acquired;            /* the release of the last acquire: number << 3 | scope */
@@ -128,7 +146,8 @@ static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host mak
 enum { KEY_SCOPE_AT = 60 };
 #define AGAIN (1ull << 63)       /* looked at more than once */
 #define NOT_ACQUIRED (1ull << 63)        /* it has acquired nothing since */
-#define SEVERAL_WORDS 1ull       /* released, in place of a word: the last were several */
+#define OTHERS_TOO (1ull << 59)          /* that was not the first one since the fence; no address has so many bits */
+#define SEVERAL_WORDS (OTHERS_TOO | 1)   /* in place of a word: the last were several, by one write */
 
 /* Where a thread has what lies that far behind the beginning of its state, from a block's states on. What the 32 threads of a warp have at
  * one place of it lies side by side, in pieces of 8 bytes for the first two, and of 16: a warp that comes to it moves 256 or 512 bytes,

@@ -65,14 +65,20 @@ HELPER void load_location(u64 at, u64 *key, u64 *value)
 	asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];" : "=l"(*key), "=l"(*value) : "l"(at) : "memory");
 }
 
-/* An empty place becomes the key's, if no other key is faster. */
-HELPER bool take_place(u64 at, u64 key)
+/* An empty place becomes the key's, if no other key is faster. Who has made it so need not look what it has: that was nothing, and
+ * whoever goes on from it by a compare-and-swap learns better. */
+HELPER bool take_place(u64 at, u64 key, u64 *value)
 {
 	u64 has = cas64(at, 0, key);
 
-	if (!has)
+	if (!has) {
 		fetch_add32(COUNTS(locations), 1);
-	return !has || has == key;
+		*value = 0;
+		return true;
+	}
+	if (has == key)
+		*value = load64(at + 8);
+	return has == key;
 }
 
 /* The row of a key with what it has; 0 = there is none, and no room for one. */
@@ -88,10 +94,8 @@ HELPER u64 row_of(u64 key, bool insert, u64 *value)
 			return at;
 		if (!has && !insert)
 			return 0;
-		if (!has && take_place(at, key)) {
-			*value = load64(at + 8);
+		if (!has && take_place(at, key, value))
 			return at;
-		}
 	}
 	return 0;
 }
@@ -185,9 +189,11 @@ HELPER void put_in_list(u32 word, u32 thread, u32 list, u32 number, const struct
 	}
 }
 
-/* at_once: it was linked so. */
-HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index, bool at_once)
+/* at_once: it was linked so. Most words never have so many releases: a call, which reads the record again, keeps that out of the way. */
+SLOW void __warpsafe_put_in_lists(u32 word, u32 number, u32 index, bool at_once)
 {
+	struct record own = load_record(number);
+	const struct record *r = &own;
 	u32 thread = rec_warp(r) * 32 + rec_lane(r);
 	u64 at;
 
@@ -203,30 +209,35 @@ HELPER void put_in_lists(u32 word, u32 number, const struct record *r, u32 index
 		put_in_list(word, thread, OF_WARP, number, r, index);
 	if (r->epoch)
 		put_in_list(word, thread, OF_BLOCK, number, r, index);
+	fence_gpu();
 }
 
 /* ---- to release ---- */
-HELPER bool same_release(u32 number, const struct record *r)
+/* The thread's own newest release of the word, or if the chain is short any one's. */
+HELPER u32 release_before(u32 word, u32 kind, u32 block, u64 newest)
 {
+	struct record r = { .kind = kind };
+
+	if (counted_in(newest) <= DENSE)
+		return newest_in(newest);
+	return newest_of(key_of_list(word, block, rec_warp(&r) * 32 + rec_lane(&r)));
+}
+
+/* Has the word a release like this one, by the same thread? */
+SLOW bool __warpsafe_same_release(u64 key, u32 kind, u32 block, u32 epoch, u32 sub, u32 full)
+{
+	u64 row, at = look_up(key, &row);
+	u32 number = at ? release_before(number_of_word(at), kind, block, row) : 0;
 	struct record o;
 
 	if (!number)
 		return false;
 	o = load_record(number);
-	return o.kind == r->kind && o.full == r->full && o.epoch == r->epoch && o.sub == r->sub && o.block == r->block &&
-	       o.grid == r->grid;
-}
-
-/* The thread's own newest release of the word, or if the chain is short any one's. */
-HELPER u32 release_before(u32 word, const struct record *r, u64 newest)
-{
-	if (counted_in(newest) <= DENSE)
-		return newest_in(newest);
-	return newest_of(key_of_list(word, r->block, rec_warp(r) * 32 + rec_lane(r)));
+	return o.kind == kind && o.full == full && o.epoch == epoch && o.sub == sub && o.block == block && o.grid == BLOCK.grid;
 }
 
 /* The record's place among the first of the chain; DENSE: there are those already, or others were faster. row: as it was
- * seen, and as the record has it. */
+ * seen, and as the record has it. Such a record is in no list, and nobody asks for its place: it is not written down. */
 HELPER u32 link_in_order(u64 at, u32 number, u64 row)
 {
 	enum { TRIES = 2 };
@@ -235,7 +246,6 @@ HELPER u32 link_in_order(u64 at, u32 number, u64 row)
 	for (u32 n = 0; n < TRIES && counted_in(row) < DENSE; n++, row = was) {
 		if (n)
 			store32(record_at(number), newest_in(row));
-		store32(links_at(number), counted_in(row));
 		fence_gpu();
 		was = cas64(at + 8, row, (u64)(counted_in(row) + 1) << 32 | number);
 		if (was == row)
@@ -256,35 +266,35 @@ HELPER u32 link_at_once(u64 at, u32 number)
 }
 
 /* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
- * can be read. (What was put in order is known there, for what its compare-and-swap found was waited for; a fence for the rest.) One
+ * can be read. Its number is asked for before the row is, so that both trips go on together. (What was put in order is known there, for what its compare-and-swap found was waited for; a fence for the rest.) One
  * like it need not be there twice; first: there can be none. key: see location_key. What it became: row 0 = nothing new. */
 struct released { u64 row; u32 index; };
 HELPER struct released release(u64 key, struct record *r, bool first)
 {
 	struct released none = { 0, 0 };
-	u64 row, at = row_of(key, true, &row);
 	u32 number, index;
+	u64 row, at;
 	bool at_once;
 
+	if (!first && __warpsafe_same_release(key, r->kind, r->block, r->epoch, r->sub, r->full))
+		return none;
+	number = claim_record();
+	at = row_of(key, true, &row);
 	if (!at) {
 		launch_is_incomplete(BLOCK.grid);
 		count_threads(COUNTS(records_missing));
 		return none;
 	}
-	if (!first && same_release(release_before(number_of_word(at), r, row), r))
+	if (!is_record(number))
 		return none;
 	r->previous = newest_in(row);
-	number = new_record(r);
-	if (!number)
-		return none;
+	write_record(number, r);
 	index = link_in_order(at, number, row);
 	at_once = index == DENSE;
 	if (at_once)
 		index = link_at_once(at, number);
-	if (__builtin_expect(index >= DENSE - 1 || at_once, 0)) {
-		put_in_lists(number_of_word(at), number, r, index, at_once);
-		fence_gpu();
-	}
+	if (__builtin_expect(index >= DENSE - 1 || at_once, 0))
+		__warpsafe_put_in_lists(number_of_word(at), number, index, at_once);
 	return (struct released){ at, index };
 }
 

@@ -163,10 +163,8 @@ HELPER void tell_launch(u32 grid, u32 what)
 	fence_gpu();
 }
 
-HELPER bool launch_is(u32 grid, u32 what)
-{
-	return load32(COUNTS(launches) + 4 * (grid % WS_RACE_GRIDS)) & what;
-}
+HELPER u32 about_launch(u32 grid) { return load32(COUNTS(launches) + 4 * (grid % WS_RACE_GRIDS)); }
+HELPER bool launch_is(u32 grid, u32 what) { return about_launch(grid) & what; }
 
 HELPER void launch_is_incomplete(u32 grid)
 {

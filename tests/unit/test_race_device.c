@@ -881,6 +881,34 @@ static void own_releases_are_not_acquired(void **state)
 	race_free(&r);
 }
 
+/* One fence, then strong writes to several words in turn, again and again: one record for each of them, whether two words or four. (The
+ * reads are there so that somebody may hear them.) */
+#define HEARS(at) " ld.volatile.global.u32 %r7, [%rd1+" #at "];\n"
+#define STRONG(at) " st.volatile.global.u32 [%rd1+" #at "], %r9;\n"
+#define IN_TURN(writes) KERNEL(" setp.ne.u32 %p1, %r2, 0; mov.u32 %r9, 0; @%p1 bra DONE;\n" HEARS(4096) HEARS(4100) HEARS(8192) \
+	HEARS(12288) HEARS(16384) " membar.gl;\nAGAIN:\n" writes \
+	" add.u32 %r9, %r9, 1; setp.lt.u32 %p2, %r9, 16; @%p2 bra AGAIN;\nDONE:\n")
+
+static void releases_are_not_made_twice(void **state)
+{
+	static const struct { const char *text; uint32_t records; } ways[] = {
+		{ IN_TURN(STRONG(4096)), 1 },
+		{ IN_TURN(STRONG(4096) STRONG(8192)), 2 },
+		{ IN_TURN(STRONG(4096) STRONG(8192) STRONG(4096) STRONG(12288) STRONG(16384)), 4 },
+		{ IN_TURN(" st.volatile.global.v2.u32 [%rd1+4096], {%r9, %r9};\n" STRONG(4100)), 2 },
+		{ IN_TURN(STRONG(4100) " st.volatile.global.v2.u32 [%rd1+4096], {%r9, %r9};\n"), 2 },
+		{ IN_TURN(" st.release.gpu.global.u32 [%rd1+4096], %r9;\n"), 16 },     /* each is at a time of its own */
+	};
+
+	for (size_t k = 0; k < WS_COUNT(ways); k++) {
+		struct race_rig r = ran(&configs[0], ways[k].text, 1, 32);
+
+		compare(&r, &NONE);
+		assert_int_equal(r.tables.counts->records, ways[k].records);
+		race_free(&r);
+	}
+}
+
 /* But what another thread has released there meanwhile is acquired: as many releases more, and not its own; in the second it has
  * released before it acquires. The 20,000 rounds are for the other warp. */
 #define MEANWHILE(before) KERNEL(" setp.eq.u32 %p2, %r3, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; @%p2 bra OTHER;\n" before \
@@ -927,7 +955,7 @@ int main(void)
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
 		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
-		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired),
+		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired), cmocka_unit_test(releases_are_not_made_twice),
 		cmocka_unit_test(releases_between_own_ones),
 	};
 
