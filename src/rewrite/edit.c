@@ -476,14 +476,52 @@ static void emit(struct ws_code *c, const char *line, size_t len, const char *gu
 	ws_buf_printf(out, "%s%s%.*s%s", after ? "\n\t" : "", guard, (int)len, line, after ? "" : "\n\t");
 }
 
-/* A few plain instructions take the access's guard themselves; longer code is jumped over. */
+static bool reads_carry(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_addc || i->op == WS_OP_subc || i->op == WS_OP_madc;
+}
+
+/* Straight code alone hands the flag on. */
+static const bool *wanted_carry(struct ws_pass *p, const struct ws_ptx_func *f)
+{
+	bool *wanted = NULL, now = false;
+
+	for (uint32_t k = f->ninsts; k-- > 0;) {
+		const struct ws_ptx_inst *i = &f->insts[k];
+
+		now = reads_carry(i) || (now && !(i->flags & WS_F_CC) && !(ws_op_info(i->op)->fx & (WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT)));
+		if (now && !wanted)
+			wanted = ws_arena_alloc(p->m->arena, f->ninsts * sizeof *wanted);
+		if (wanted)
+			wanted[k] = now;
+	}
+	return wanted;
+}
+
+static bool is_carry_wanted(struct ws_code *c)
+{
+	struct ws_rw_registers *r = registers_of(c->p, c->f);
+	uint32_t k = c->inst ? c->inst->index + (c->side == WS_AFTER) : 0;
+
+	if (!r->carry_known)
+		r->carry = wanted_carry(c->p, c->f);
+	r->carry_known = true;
+	return c->inst && r->carry && k < c->f->ninsts && r->carry[k];
+}
+
+/* A few plain instructions take the access's guard themselves; longer code is jumped over. Calls need not keep the carry flag (PTX ISA 9.0,
+ * Extended-Precision Integer Arithmetic Instructions), so it is saved and given back around code that is more than such instructions. */
 enum { MOST_GUARDED = 8 };
 
 static void place(struct ws_code *c, struct ws_buf *out)
 {
 	char guard[256] = "", skip[300];
-	const char *label = NULL, *end;
+	const char *label = NULL, *end, *carry = !c->flat && is_carry_wanted(c) ? ws_code_temp(c, WS_B32) : NULL;
 
+	if (carry) {
+		snprintf(skip, sizeof skip, "addc.u32 %s, 0, 0;", carry);
+		emit(c, skip, strlen(skip), "", out);
+	}
 	if (c->guard)
 		snprintf(guard, sizeof guard, "@%s%s ", c->guard_neg ? "!" : "", c->guard->name);
 	if (*guard && (!c->flat || c->lines > MOST_GUARDED)) {
@@ -498,6 +536,10 @@ static void place(struct ws_code *c, struct ws_buf *out)
 	}
 	if (label) {
 		snprintf(skip, sizeof skip, "%s:", label);
+		emit(c, skip, strlen(skip), "", out);
+	}
+	if (carry) {
+		snprintf(skip, sizeof skip, "add.cc.u32 %s, %s, 0xffffffff;", carry, carry);
 		emit(c, skip, strlen(skip), "", out);
 	}
 }

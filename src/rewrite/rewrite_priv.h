@@ -10,6 +10,8 @@ enum { WS_RW_TYPES = WS_T_OTHER };
 struct ws_rw_registers {                 /* ours in one function, by type */
 	uint32_t kept[WS_RW_TYPES];
 	uint32_t temps[WS_RW_TYPES];     /* the most that were in use at once */
+	const bool *carry;               /* by instruction: at it or behind it the carry flag is read before it is written; NULL = nowhere */
+	bool carry_known;
 };
 
 struct ws_rw_symbols {                   /* of the runtime, that were added to the module */

@@ -147,34 +147,13 @@ static bool atomic(struct ws_tm_body *b, struct ws_code *c, const struct ws_rw_a
 	return done;
 }
 
-/* Whether the carry flag is read behind an instruction before it is written: it is for straight code, and calls do not keep it (PTX ISA 9.0,
- * Extended-Precision Integer Arithmetic Instructions). */
-static bool carry_is_wanted(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
-{
-	for (uint32_t k = i->index + 1; k < f->ninsts; k++) {
-		const struct ws_ptx_inst *next = &f->insts[k];
-
-		if (next->op == WS_OP_addc || next->op == WS_OP_subc || next->op == WS_OP_madc)
-			return true;
-		if (next->flags & WS_F_CC || ws_op_info(next->op)->fx & (WS_FX_BRANCH | WS_FX_CALL | WS_FX_EXIT))
-			return false;
-	}
-	return false;
-}
-
 static bool access(struct ws_tm_body *b, const struct ws_rw_access *a)
 {
 	struct ws_code *c = ws_code_at(b->p, b->f, a->inst, WS_BEFORE);
-	const char *at = generic_address(c, a), *carry = NULL;
-	bool done;
+	const char *at = generic_address(c, a);
+	bool done = a->kind == WS_RW_READ ? load(b, c, a, at) : a->kind == WS_RW_WRITE ? store(b, c, a, at)
+	                                                                                : atomic(b, c, a, at);
 
-	if (carry_is_wanted(b->f, a->inst)) {
-		carry = ws_code_temp(c, WS_B32);
-		ws_code_add(c, "addc.u32 %s, 0, 0;", carry);
-	}
-	done = a->kind == WS_RW_READ ? load(b, c, a, at) : a->kind == WS_RW_WRITE ? store(b, c, a, at) : atomic(b, c, a, at);
-	if (carry)
-		ws_code_add(c, "add.cc.u32 %s, %s, 0xffffffff;", carry, carry);
 	ws_code_replace(c);
 	return done;
 }

@@ -104,6 +104,27 @@ static void code_runs_under_the_guard(void **state)
 	            "\tret;\n}\n");
 }
 
+#define SAVED "\taddc.u32 %ws_b32_0, 0, 0;\n"
+#define GIVEN_BACK "\tadd.cc.u32 %ws_b32_0, %ws_b32_0, 0xffffffff;\n"
+
+/* Calls need not keep it, and more than plain instructions may have some. */
+static void code_keeps_the_carry(void **state)
+{
+	struct work w;
+
+	begin(&w, KERNEL("\tst.global.u32 [%d1], %r1;\n\tadd.cc.u32 %r1, %r1, 1;\n\t@%p st.global.u32 [%d1], %r1;\n\taddc.u32 %r2, %r2, 0;\n"
+	                 "\tst.global.u32 [%d1], %r2;\n"));
+	add_line(&w, 0, WS_BEFORE, "{ mov.u32 %r3, 4; }");
+	add_line(&w, 2, WS_BEFORE, "{ mov.u32 %r3, 4; }");
+	add_line(&w, 2, WS_BEFORE, "mov.u32 %r3, 3;");
+	add_line(&w, 2, WS_AFTER, "{ mov.u32 %r3, 5; }");
+	add_line(&w, 4, WS_BEFORE, "{ mov.u32 %r3, 4; }");
+	expect_from(&w, "\t{ mov", "\t{ mov.u32 %r3, 4; }\n\tst.global.u32 [%d1], %r1;\n\tadd.cc.u32 %r1, %r1, 1;\n"
+	            SAVED "\t@!%p bra $ws_0;\n\t{ mov.u32 %r3, 4; }\n\t$ws_0:\n" GIVEN_BACK "\t@%p mov.u32 %r3, 3;\n\t@%p st.global.u32 [%d1], %r1;\n"
+	            SAVED "\t@!%p bra $ws_1;\n\t{ mov.u32 %r3, 5; }\n\t$ws_1:\n" GIVEN_BACK "\taddc.u32 %r2, %r2, 0;\n"
+	            "\t{ mov.u32 %r3, 4; }\n\tst.global.u32 [%d1], %r2;\n\tret;\n}\n");
+}
+
 static void a_guard_that_is_overwritten_is_refused(void **state)
 {
 	struct work w;
@@ -1447,7 +1468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_stands_before_and_after),
 		cmocka_unit_test(labels_and_lines_stay_before_the_code),
-		cmocka_unit_test(code_runs_under_the_guard),
+		cmocka_unit_test(code_runs_under_the_guard), cmocka_unit_test(code_keeps_the_carry),
 		cmocka_unit_test(a_guard_that_is_overwritten_is_refused),
 		cmocka_unit_test(registers_variables_parameters_and_entry_code),
 		cmocka_unit_test(the_first_parameter_of_a_kernel),

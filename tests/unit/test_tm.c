@@ -231,7 +231,7 @@ static void atomics(void **state)
 static void the_carry_is_kept(void **state)
 {
 	EXPECT(KERNEL(BEGIN "\tadd.cc.u32 %r1, %r2, %r3;\n\tst.global.u32 [%d1], %r1;\n\taddc.u32 %r2, %r2, 0;\n" END "\tret;\n"),
-	       "add.cc.u32 %r1, %r2, %r3;", "addc.u32 %ws_b32_0, 0, 0;", "__warpsafe_tm_write_global", "add.cc.u32 %ws_b32_0, %ws_b32_0, 0xffffffff;",
+	       "add.cc.u32 %r1, %r2, %r3;", "addc.u32 %ws_b32_1, 0, 0;", "__warpsafe_tm_write_global", "add.cc.u32 %ws_b32_1, %ws_b32_1, 0xffffffff;",
 	       "addc.u32 %r2, %r2, 0;");
 	EXPECT(KERNEL(BEGIN "\tst.global.u32 [%d1], %r1;\n\tadd.cc.u32 %r1, %r2, %r3;\n\taddc.u32 %r2, %r2, 0;\n" END "\tret;\n"),
 	       "__warpsafe_tm_write_global", "!add.cc.u32 %ws_");
