@@ -7,49 +7,25 @@ enum { MOST_DYNAMIC_SHARED = 8 };            /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };
 enum { MOST_OF_OURS = WS_RACE_BLOCK_BYTES + 128 };       /* shared memory of the checks, and what its alignment may take */
 
-static uint64_t product(const unsigned size[3])
-{
-	return (uint64_t)size[0] * size[1] * size[2];
-}
-
 static uint64_t processors(void)
 {
-	int device, n;
-
-	if (!ws_real.cuCtxGetDevice || !ws_real.cuDeviceGetAttribute || ws_real.cuCtxGetDevice(&device) ||
-	    ws_real.cuDeviceGetAttribute(&n, PROCESSORS, device) || n < 0)
-		return 0;
-	return (uint64_t)n;
+	return ws_real_device_attribute(PROCESSORS);
 }
 
-/* Blocks of so many threads that run at a time on a multiprocessor. */
-static uint64_t resident(void *f, uint64_t threads, uint64_t dynamic)
-{
-	int blocks;
-
-	if (threads > WS_RACE_MAX_THREADS || !ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor ||
-	    ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, (int)threads, dynamic) || blocks < 0)
-		return 0;
-	return (uint64_t)blocks;
-}
-
-/* A CUkernel has no attributes: what the driver does not tell of it is taken to be the usual. */
+/* What the driver does not tell is taken to be the usual. */
 static uint64_t may_have(void *f)
 {
-	void *asked = f;
 	int most;
 
-	if (ws_real.cuFuncGetAttribute && (!ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked) ||
-	                                   (ws_real.cuKernelGetFunction && !ws_real.cuKernelGetFunction(&asked, f) &&
-	                                    !ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked))))
-		return most > 0 ? (uint64_t)most : 0;
-	return USUAL_SHARED;
+	if (!ws_real_attribute_of(&f, MOST_DYNAMIC_SHARED, &most))
+		return USUAL_SHARED;
+	return most > 0 ? (uint64_t)most : 0;
 }
 
 /* ours: shared memory of the checks, for which is not asked. */
 static bool fits(void *f, uint64_t threads, uint64_t dynamic, uint64_t ours)
 {
-	return resident(f, threads, dynamic > ours ? dynamic - ours : 0) && dynamic <= may_have(f) + ours;
+	return ws_real_occupancy(f, threads, dynamic > ours ? dynamic - ours : 0) && dynamic <= may_have(f) + ours;
 }
 
 /* together: so many blocks at a time. */
@@ -59,17 +35,17 @@ static bool fits_alone(const struct ws_real_launching *l, uint64_t threads, uint
 	uint64_t ours = plain ? 0 : MOST_OF_OURS;
 
 	return fits(f, threads, l->dynamic, ours) &&
-	       (!together || resident(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * processors() >= together);
+	       (!together || ws_real_occupancy(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * processors() >= together);
 }
 
 void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error)
 {
 	enum { INVALID_VALUE = 1, OUT_OF_RESOURCES = 701, TOO_LARGE = 720 };         /* CUresult */
-	uint64_t threads = product(l->block);
+	uint64_t threads = ws_real_volume(l->block);
 	struct ws_buf b = { 0 };
 
 	if (!l->kernel || l->kernel->why || l->plain || (error != INVALID_VALUE && error != OUT_OF_RESOURCES && error != TOO_LARGE) ||
-	    !threads || !product(grid) || !fits_alone(l, threads, error == TOO_LARGE ? product(grid) : 0))
+	    !threads || !ws_real_volume(grid) || !fits_alone(l, threads, error == TOO_LARGE ? ws_real_volume(grid) : 0))
 		return;
 	if (error == TOO_LARGE)
 		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): fewer of its blocks run at a time with them",
@@ -84,13 +60,13 @@ void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[
 
 void ws_real_race_make_together(struct ws_real_launching *l, const unsigned grid[3])
 {
-	uint64_t blocks = product(grid), threads = product(l->block), n = processors();
+	uint64_t blocks = ws_real_volume(grid), threads = ws_real_volume(l->block), n = processors();
 	void *plain;
 
-	if (l->plain || !l->kernel || l->kernel->why || !threads || resident(l->function, threads, l->dynamic) * n >= blocks)
+	if (l->plain || !l->kernel || l->kernel->why || !threads || ws_real_occupancy(l->function, threads, l->dynamic) * n >= blocks)
 		return;
 	plain = ws_real_plain_for(l->function, l->kernel, l->dynamic);
-	if (!plain || resident(plain, threads, l->dynamic) * n < blocks)
+	if (!plain || ws_real_occupancy(plain, threads, l->dynamic) * n < blocks)
 		return;                      /* the driver says what is wrong */
 	l->plain = plain;
 	ws_real_runs_too_many(ws_real_kernel_of(l->function));

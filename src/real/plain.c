@@ -69,9 +69,7 @@ static bool same_attributes(const struct plain *p)
 	void *asked = p->function;
 	int value;
 
-	if (ws_real.cuFuncGetAttribute(&value, CARVEOUT, asked) &&
-	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&asked, p->function) ||
-	     ws_real.cuFuncGetAttribute(&value, CARVEOUT, asked)))
+	if (!ws_real_attribute_of(&asked, CARVEOUT, &value))
 		return true;                         /* an old driver does not know it: a wish, no more */
 	return value == UNSAID || !ws_real.cuFuncSetAttribute(p->plain, CARVEOUT, value);
 }
@@ -98,14 +96,9 @@ static bool has(void *f, unsigned dynamic)
 static bool may_have(void *function, unsigned dynamic)
 {
 	enum { MOST_OF_OURS = 4096 + 128 };
-	void *asked = function;
 	int most;
 
-	if (ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked) &&
-	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&asked, function) ||
-	     ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, asked)))
-		return true;
-	return most >= 0 && (unsigned)most + MOST_OF_OURS >= dynamic;
+	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) || (most >= 0 && (unsigned)most + MOST_OF_OURS >= dynamic);
 }
 
 /* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */

@@ -123,14 +123,13 @@ static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
 static bool allocate(struct ws_real_gpu *g)
 {
 	uint64_t limit = ws_real_session()->options.shadow_limit;
-	bool bits = !strcmp(ws_real_session()->options.first_writes, "bits");
 	struct ws_race_gpu_size size = size_of_gpu();
 	size_t free_bytes = 0, total = 0;
 
 	if (ws_real.cuMemGetInfo_v2(&free_bytes, &total))
 		return false;
 	for (uint64_t budget = wanted(limit, free_bytes); budget && budget >= least(LEAST_BUDGET, limit); budget /= 2) {
-		ws_race_lay_out(&g->layout, &g->device, budget, &size, bits);
+		ws_race_lay_out(&g->layout, &g->device, budget, &size, ws_real_takes_bits());
 		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
 			return true;
 	}

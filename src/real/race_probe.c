@@ -109,16 +109,21 @@ static uint64_t variable_of(void *function, const char *name)
 	return ws_real_code_of(function, &module, &library) && module ? ws_real_variable(module, library, name, &bytes) : 0;
 }
 
+static struct ws_real_deciding deciding(const struct ws_real_launching *l, bool proved)
+{
+	return (struct ws_real_deciding){ l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
+}
+
 static bool holds(const struct ws_real_launching *l, const struct ws_real_decision *decision, bool proved)
 {
-	struct ws_real_deciding d = { l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
+	struct ws_real_deciding d = deciding(l, proved);
 
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
 bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said)
 {
-	struct ws_real_deciding d = { l->grid, l->block, l->params, false, ws_real_area_at, variable_of, l->function };
+	struct ws_real_deciding d = deciding(l, false);
 	struct ws_race_told told;
 
 	static_assert(sizeof told == sizeof *said, "it takes its place");

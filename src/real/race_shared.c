@@ -39,28 +39,9 @@ static bool driver_has_all(void)
 	       ws_real.cuCtxGetDevice && ws_real.cuCtxGetCurrent && ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor;
 }
 
-static uint64_t device_attribute(int number)
-{
-	int device, value;
-
-	if (ws_real.cuCtxGetDevice(&device) || ws_real.cuDeviceGetAttribute(&value, number, device) || value < 0)
-		return 0;
-	return (uint64_t)value;
-}
-
-/* On one multiprocessor. */
-static uint64_t occupancy(void *function, unsigned threads, uint64_t dynamic)
-{
-	int blocks;
-
-	if (ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)threads, dynamic) || blocks < 0)
-		return 0;
-	return (uint64_t)blocks;
-}
-
 static uint64_t resident(const struct shape *s, uint64_t dynamic)
 {
-	return occupancy(s->asked, s->threads, dynamic) * device_attribute(PROCESSORS);
+	return ws_real_occupancy(s->asked, s->threads, dynamic) * ws_real_device_attribute(PROCESSORS);
 }
 
 static bool is_allowed(const struct shape *s, uint64_t size)
@@ -84,8 +65,8 @@ static uint64_t most_of_own(const struct shape *s, const struct ws_real_checked_
 {
 	void *own = ws_real_plain_for(s->function, k, s->dynamic);
 
-	return device_attribute(PROCESSORS) *
-	       (own ? occupancy(own, s->threads, s->dynamic) : device_attribute(THREADS_OF_PROCESSOR) / s->threads);
+	return ws_real_device_attribute(PROCESSORS) *
+	       (own ? ws_real_occupancy(own, s->threads, s->dynamic) : ws_real_device_attribute(THREADS_OF_PROCESSOR) / s->threads);
 }
 
 static bool is_of_clusters(const struct shape *s)
@@ -99,7 +80,7 @@ static bool is_of_clusters(const struct shape *s)
  * memory stays first-level cache. */
 static uint64_t size_for(const struct shape *s, uint64_t blocks)
 {
-	uint64_t each = device_attribute(SHARED_OF_PROCESSOR) / (blocks + 1) + 1;
+	uint64_t each = ws_real_device_attribute(SHARED_OF_PROCESSOR) / (blocks + 1) + 1;
 
 	return each > s->fixed ? WS_RACE_UNIT(each - s->fixed) : 0;
 }
@@ -115,11 +96,11 @@ static void ask_few(struct shape *s, const struct ws_real_checked_kernel *k, uin
 {
 	uint64_t blocks = threads > s->threads ? threads / s->threads : 1, size = size_for(s, blocks);
 
-	if ((k->shared && has_shared(s)) || k->reads_size || is_of_clusters(s) || occupancy(s->asked, s->threads, s->dynamic) <= blocks ||
-	    size <= s->dynamic || s->fixed + size > device_attribute(SHARED_OF_BLOCK) || !allow(s, size))
+	if ((k->shared && has_shared(s)) || k->reads_size || is_of_clusters(s) || ws_real_occupancy(s->asked, s->threads, s->dynamic) <= blocks ||
+	    size <= s->dynamic || s->fixed + size > ws_real_device_attribute(SHARED_OF_BLOCK) || !allow(s, size))
 		return;
 	s->own = most_of_own(s, k);
-	s->few = s->own && occupancy(s->asked, s->threads, size) ? size : 0;
+	s->few = s->own && ws_real_occupancy(s->asked, s->threads, size) ? size : 0;
 }
 
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
@@ -130,16 +111,14 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 	s->asked = s->function;
 	if (!k || k->why)
 		return;
-	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, s->asked) &&
-	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&s->asked, s->function) ||
-	     ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, s->asked)))
+	if (!ws_real_attribute_of(&s->asked, STATIC_SHARED, &fixed))
 		return;
 	s->fixed = (unsigned)fixed;
 	s->waits = k->waits;
 	if (few)
 		ask_few(s, k, few);
 	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);
-	if (!k->shared || k->reads_size || !has_shared(s) || s->fixed + s->size > device_attribute(SHARED_OF_BLOCK)) {
+	if (!k->shared || k->reads_size || !has_shared(s) || s->fixed + s->size > ws_real_device_attribute(SHARED_OF_BLOCK)) {
 		s->size = 0;
 		return;
 	}
@@ -186,11 +165,6 @@ static bool works(void *function, uint64_t threads)
 	       threads <= WS_RACE_MAX_THREADS;
 }
 
-static uint64_t threads_of(const unsigned block[3])
-{
-	return (uint64_t)block[0] * block[1] * block[2];
-}
-
 /* What the program may ask for without a word to the driver is, with the checks' own, more than that. */
 static void allow_usual(const struct shape *s)
 {
@@ -202,9 +176,9 @@ void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned
 {
 	struct shape s;
 
-	if (!dynamic || !works(function, threads_of(block)))
+	if (!dynamic || !works(function, ws_real_volume(block)))
 		return;
-	s = shape_of(function, (unsigned)threads_of(block), dynamic);
+	s = shape_of(function, (unsigned)ws_real_volume(block), dynamic);
 	allow_usual(&s);
 }
 
@@ -216,8 +190,8 @@ void ws_real_race_takes_all(void *function)
 	if (!works(function, ANY))
 		return;
 	s = shape_of(function, ANY, 0);
-	if (s.fixed && s.fixed < device_attribute(SHARED_OF_BLOCK))
-		allow(&s, device_attribute(SHARED_OF_BLOCK) - s.fixed);
+	if (s.fixed && s.fixed < ws_real_device_attribute(SHARED_OF_BLOCK))
+		allow(&s, ws_real_device_attribute(SHARED_OF_BLOCK) - s.fixed);
 }
 
 void ws_real_race_make_room(struct ws_real_launching *l)
@@ -225,10 +199,10 @@ void ws_real_race_make_room(struct ws_real_launching *l)
 	struct shape s;
 	uint64_t most;
 
-	if (l->dynamic <= USUAL_SHARED || !l->kernel || l->kernel->why || !works(l->function, threads_of(l->block)))
+	if (l->dynamic <= USUAL_SHARED || !l->kernel || l->kernel->why || !works(l->function, ws_real_volume(l->block)))
 		return;
-	s = shape_of(l->function, (unsigned)threads_of(l->block), l->dynamic);
-	most = device_attribute(SHARED_OF_BLOCK);
+	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
+	most = ws_real_device_attribute(SHARED_OF_BLOCK);
 	if (!s.fixed || s.fixed + (uint64_t)l->dynamic <= most || !is_allowed(&s, most - s.fixed))
 		return;                      /* it has room, or the program has not asked for it: the driver refuses */
 	l->plain = ws_real_plain_for(l->function, l->kernel, l->dynamic);
@@ -239,13 +213,13 @@ void ws_real_race_make_room(struct ws_real_launching *l)
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative)
 {
-	uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+	uint64_t blocks = ws_real_volume(grid);
 	struct shape s;
 	bool stay;
 
-	if (!works(function, threads_of(block)))
+	if (!works(function, ws_real_volume(block)))
 		return dynamic;
-	s = shape_of(function, (unsigned)threads_of(block), dynamic);
+	s = shape_of(function, (unsigned)ws_real_volume(block), dynamic);
 	stay = cooperative || (s.waits && blocks <= s.plain);
 	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s, s.size))
 		return (unsigned)s.size;
@@ -260,10 +234,10 @@ unsigned ws_real_race_few(const struct ws_real_launching *l)
 	struct shape s;
 
 	if (!l->grid || l->plain || l->spared || !l->kernel || l->kernel->why || !ws_real_session()->options.resident ||
-	    !works(l->function, threads_of(l->block)))
+	    !works(l->function, ws_real_volume(l->block)))
 		return l->all;
-	s = shape_of(l->function, (unsigned)threads_of(l->block), l->dynamic);
-	if (!s.few || l->all > l->dynamic + 1 || (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] <= s.own || !allow(&s, s.few))
+	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
+	if (!s.few || l->all > l->dynamic + 1 || ws_real_volume(l->grid) <= s.own || !allow(&s, s.few))
 		return l->all;
 	ws_real_count(WS_FIG_FEW, 1);
 	return (unsigned)s.few;
@@ -283,7 +257,7 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 	*proved = WS_RACE_PROVED_SIZE(dynamic);
 	most = *probe > *proved ? *probe : *proved;
 	return (s.size || (unit > 4 && s.fixed && k && k->shared && !k->reads_size)) &&
-	       s.fixed + most <= device_attribute(SHARED_OF_BLOCK) && allow(&s, most);
+	       s.fixed + most <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(&s, most);
 }
 
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed)
@@ -296,5 +270,5 @@ unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed
 	if (!k || k->why || k->reads_size || (k->waits && k->loops) || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return 0;
 	s = shape_of(l->function, threads, l->dynamic);
-	return s.fixed && s.fixed + size <= device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;
+	return s.fixed && s.fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;
 }

@@ -117,6 +117,17 @@ void ws_real_entries(const struct ws_real_image *i, struct ws_buf *out);
 /* Compute capability of the GPU that code is loaded for; 0: it cannot be known. */
 uint32_t ws_real_cc(bool any_device);
 
+/* Are first writes of words told by bits (--first-writes, pass.c)? */
+bool ws_real_takes_bits(void);
+
+/* ---- ask.c ---- */
+/* An attribute of a function. The driver has none of a CUkernel, or it has: then *function becomes its CUfunction. false: not known. */
+bool ws_real_attribute_of(void **function, int attribute, int *value);
+uint64_t ws_real_device_attribute(int attribute);            /* of the current context's GPU; 0: not known */
+/* Blocks of so many threads that run at a time on a multiprocessor; 0: none do, or it is not known. */
+uint64_t ws_real_occupancy(void *function, uint64_t threads, uint64_t dynamic);
+uint64_t ws_real_volume(const unsigned size[3]);             /* blocks of a grid, threads of a block */
+
 /* ---- compile.c ---- */
 /* Compiles and links the parts with the driver's linker, or as a whole with a toolkit's compiler (ptxas.h), or takes what was made before from the cache. The caller frees
  * c->cubin. false: why has the reason. */

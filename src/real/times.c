@@ -80,11 +80,9 @@ static void load(void *function)
 	size_t limit;
 	int local;
 
-	if (!ws_real.cuFuncGetAttribute || !ws_real.cuCtxGetLimit || !ws_real.cuCtxSetLimit)
+	if (!ws_real.cuCtxGetLimit || !ws_real.cuCtxSetLimit)
 		return;
-	if (ws_real.cuFuncGetAttribute(&local, LOCAL_BYTES, function) &&     /* a CUkernel has none */
-	    (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&function, function) ||
-	     ws_real.cuFuncGetAttribute(&local, LOCAL_BYTES, function)))
+	if (!ws_real_attribute_of(&function, LOCAL_BYTES, &local))
 		return;
 	if (ws_real.cuFuncLoad)
 		ws_real.cuFuncLoad(function);

@@ -144,8 +144,7 @@ static int told_params(int e, struct ws_real_kernel_params *p)
 
 	if (!function || function == p->function)
 		return e;
-	if (ws_real.cuFuncGetAttribute(&any, 0, function) && ws_real.cuKernelGetFunction)
-		ws_real.cuKernelGetFunction(&function, function);    /* it was launched as a CUkernel */
+	ws_real_attribute_of(&function, 0, &any);    /* it may have been launched as a CUkernel */
 	p->function = function;
 	return e;
 }

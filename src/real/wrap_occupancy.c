@@ -144,13 +144,7 @@ static size_t size_for(int threads)
 /* With the number of blocks that the whole GPU runs at a time. */
 static void no_more_blocks(int *grid, void *f, int threads, size_t shared)
 {
-	int device, processors, blocks = 0;
-	int e = ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor
-		? ws_real.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, f, threads, shared) : -1;
-
-	if (!e && ws_real.cuCtxGetDevice && ws_real.cuDeviceGetAttribute && !ws_real.cuCtxGetDevice(&device) &&
-	    !ws_real.cuDeviceGetAttribute(&processors, PROCESSORS, device))
-		no_more_than(grid, blocks * processors, 0);
+	no_more_than(grid, (int)(ws_real_occupancy(f, (unsigned)threads, shared) * ws_real_device_attribute(PROCESSORS)), 0);
 }
 
 /* flags: NULL, where the driver is asked without. */
