@@ -156,7 +156,7 @@ HELPER u32 verdict_of_wait(u64 wait, u32 thread, u32 known, u32 epoch, u32 what)
  * more meanwhile: the place of its next wait is that of the one WAITS before, which is therefore not looked at. */
 SLOW u32 __warpsafe_copy_verdict(u32 thread, u32 number, u32 epoch, u32 what)
 {
-	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = n >= WAITS ? n - WAITS + 1 : 0, least = IN_FLIGHT;
+	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = first_wait(n, WAITS), least = IN_FLIGHT;
 	u32 now = (u32)BLOCK.warps[warp].now, v, asked = 0;
 	u32 known = now & (NOW_ACQUIRED | NOW_UNKNOWN | (thread >> 5 == warp ? (u32)NOW_PARTIAL : 0));
 

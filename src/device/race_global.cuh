@@ -106,7 +106,7 @@ HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane, bool lin
 	f->bits = bytes_of((u32)address, bytes);
 	if (is_expanded(f->w)) {
 		f->line = false;
-		f->at = f->at && bytes <= 4 ? cells_at((u32)f->w) + (address & 124) * 4 : 0;
+		f->at = f->at && bytes <= 4 ? cell_by(f->w, address) : 0;
 		if (f->at)
 			load_cell_near(f->at, &f->w, &f->r);
 	} else if (f->line) {
@@ -318,7 +318,7 @@ HELPER u64 cell_of_new_line(u32 self, u64 address)
 
 	if (line && !is_expanded(entry))
 		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
-	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
+	return is_expanded(entry) ? cell_by(entry, address) : 0;
 }
 
 HELPER struct cell make_cell(u32 self, u64 address, u32 what)
@@ -470,7 +470,7 @@ HELPER u64 cell_at_once(u64 address)
 {
 	u64 line = line_at_once(address), entry = line ? load64_stable(line) : 0;
 
-	return is_expanded(entry) ? cells_at((u32)entry) + (address & 124) * 4 : 0;
+	return is_expanded(entry) ? cell_by(entry, address) : 0;
 }
 
 /* What the part at the access leaves to the call: NOTHING, ALL (a line, for example), a word in a cell, or without one (0). */

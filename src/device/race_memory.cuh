@@ -67,6 +67,8 @@ HELPER u64 line_of(u64 address)
 
 HELPER bool is_expanded(u64 entry) { return segment_of(entry) == NO_MORE_SEGMENTS; }
 HELPER u64 cells_at(u32 number) { return RACE.cells + (u64)(number - 1) * WS_RACE_CELLS_BYTES; }
+/* The cell of the word of an address; entry: of its line, which is_expanded. */
+HELPER u64 cell_by(u64 entry, u64 address) { return cells_at((u32)entry) + (address & 124) * 4; }
 
 /* The number + 1 of cells that are not in use; 0 = there are none. What was taken in vain stays with the warp, with
  * USED: the cells are not zero. */
@@ -177,7 +179,7 @@ SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 HELPER u64 cell_in_line(u64 entry, u64 address)
 {
 	if (is_expanded(entry))
-		return cells_at((u32)entry) + (address >> 2 & 31) * 16;
+		return cell_by(entry, address);
 	count_threads(COUNTS(not_checked[WS_RACE_NO_CELLS]));
 	return 0;
 }

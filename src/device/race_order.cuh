@@ -138,7 +138,6 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 		acquire_behind_fence(thread, &f, read < scope ? read : scope);
 }
 
-
 /* What was observed before what was seen last, or found by looking again and again: rare, and so elsewhere. */
 SLOW void __warpsafe_acquire_list(u32 thread, u32 number, u32 scope)
 {

@@ -48,7 +48,7 @@ HELPER u32 verdict_of_product_wait(u64 wait, u32 block, u32 warp, u64 now)
 HELPER u32 product_of_warp(u64 states, u32 block, u32 warp, u32 bits, u64 now)
 {
 	u32 newest = load32(THREAD_IN(states, warp * 32, products)) + NEWER_PRODUCTS, n = load32(THREAD_IN(states, warp * 32, product_waits));
-	u32 number = newest - (newest - bits) % PRODUCT_NUMBERS, first = n >= WAITS_OF_PRODUCTS ? n - WAITS_OF_PRODUCTS + 1 : 0, v;
+	u32 number = newest - (newest - bits) % PRODUCT_NUMBERS, first = first_wait(n, WAITS_OF_PRODUCTS), v;
 	u64 wait;
 
 	for (u32 k = first; k < n; k++) {

@@ -144,6 +144,9 @@ struct thread_state {
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
+/* Of n waits, of which the last `most` have a place, the first that is still there: who waits may be about to wait once more, in the place of
+ * the oldest. */
+HELPER u32 first_wait(u32 n, u32 most) { return n >= most ? n - most + 1 : 0; }
 #define AGAIN (1ull << 63)       /* looked at more than once */
 #define NOT_ACQUIRED (1ull << 63)        /* it has acquired nothing since */
 #define OTHERS_TOO (1ull << 59)          /* that was not the first one since the fence; no address has so many bits */

@@ -248,7 +248,7 @@ HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const st
  * next sees that without asking. Not where it may have waited for it before the waits that are known: see __warpsafe_copy_verdict. */
 SLOW void __warpsafe_settle(u32 at, u64 w)
 {
-	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits)), warp = warp_index(), first = n >= WAITS ? n - WAITS + 1 : 0;
+	u32 thread = thread_in(w), n = load32(THREAD(thread, nwaits)), warp = warp_index(), first = first_wait(n, WAITS);
 	u32 time = BLOCK.warps[warp].time >> SHARED_EPOCH_AT, epoch = place_of(BLOCK.warps[warp].now).epoch;
 
 	for (u32 k = first; k < n; k++) {

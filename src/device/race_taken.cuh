@@ -156,7 +156,7 @@ SLOW void __warpsafe_write_not_first(u32 self, u64 line, u32 taken, u64 address,
 		taken = line ? take_word(line, address, self & 31) : 0;
 	}
 	if (now && line && taken && is_expanded(load64(line)))
-		cell = cells_at((u32)load64(line)) + (address & 124) * 4;
+		cell = cell_by(load64(line), address);
 	if (cell && now & NOW_OFTEN && is_of_launch(load64(cell)))
 		cell = 0;                /* who has been told of words that are passed over looks before he writes */
 	if (cell)
@@ -180,7 +180,7 @@ INLINED void race_write_first_global(u32 self, u64 address, u32 what, u32 site, 
 	if (line)
 		note_own(self, (u32)v0);
 	first = line && !taken && (now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED;
-	store64_if(first, cells_at((u32)entry) + (address & 124) * 4, entry_of_write(self, now, what, site));
+	store64_if(first, cell_by(entry, address), entry_of_write(self, now, what, site));
 	if (!first)
 		__warpsafe_write_not_first(self, line, taken, address, what, site, (u32)v0);
 }

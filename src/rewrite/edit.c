@@ -501,12 +501,15 @@ static const bool *wanted_carry(struct ws_pass *p, const struct ws_ptx_func *f)
 static bool is_carry_wanted(struct ws_code *c)
 {
 	struct ws_rw_registers *r = registers_of(c->p, c->f);
-	uint32_t k = c->inst ? c->inst->index + (c->side == WS_AFTER) : 0;
+	uint32_t k;
 
+	if (!c->inst)
+		return false;
 	if (!r->carry_known)
 		r->carry = wanted_carry(c->p, c->f);
 	r->carry_known = true;
-	return c->inst && r->carry && k < c->f->ninsts && r->carry[k];
+	k = c->inst->index + (c->side == WS_AFTER);
+	return r->carry && k < c->f->ninsts && r->carry[k];
 }
 
 /* A few plain instructions take the access's guard themselves; longer code is jumped over. Calls need not keep the carry flag (PTX ISA 9.0,

@@ -114,8 +114,6 @@ static bool call_at(const struct body *b, struct ws_code *c, const char *functio
 }
 
 /* ---- accesses ---- */
-enum { MOST_BYTES = 16 };                /* of one check */
-
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
 static const char *function_of(const struct body *b, const struct ws_rw_access *a, bool *fast)
 {
@@ -156,7 +154,7 @@ static const char *thread_of(struct body *b)
 /* Is the check all that is left of the access? */
 static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 {
-	return b->race->range && !ws_rw_strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= MOST_BYTES;
+	return b->race->range && !ws_rw_strong(a) && !a->needed.p && (a->inst->op == WS_OP_ld || a->inst->op == WS_OP_st) && a->bytes <= WS_RW_MOST_CHECKED;
 }
 
 /* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
@@ -197,7 +195,7 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 		words[0] = words[1] = "0";           /* it is not known what an object looks like */
 	else if (a->kind == WS_RW_WRITE)
 		ws_code_stored(c, a, words);
-	for (unsigned at = 0; at < a->bytes; at += MOST_BYTES) {
+	for (unsigned at = 0; at < a->bytes; at += WS_RW_MOST_CHECKED) {
 		if (at) {
 			args[ADDRESS] = ws_code_temp(c, WS_B64);
 			ws_code_add(c, "add.s64 %s, %s, %u;", args[ADDRESS], address, at);
