@@ -1,15 +1,12 @@
 /* A program for `warpsafe race --gpu=real` that asks the driver for its kernels before it launches them: ask_app WAY. Its kernels have no
  * races. What it prints is to be the same without warpsafe, unless a way says otherwise. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxSynchronize(void);
-int cuDeviceGetAttribute(int *, int, int), cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *);
+#include "driver_app.h"
+
+int cuDeviceGetAttribute(int *, int, int);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *), cuKernelGetAttribute(int *, int, void *, int), cuKernelSetAttribute(int, int, void *, int);
-int cuMemAlloc_v2(uint64_t *, size_t), cuMemcpyDtoH_v2(void *, uint64_t, size_t), cuMemsetD8_v2(uint64_t, unsigned char, size_t);
 int cuFuncGetAttribute(int *, int, void *), cuFuncSetAttribute(void *, int, int);
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *, void *, int, size_t, unsigned);
@@ -17,7 +14,6 @@ int cuOccupancyMaxPotentialBlockSize(int *, int *, void *, size_t (*)(int), size
 int cuOccupancyMaxPotentialBlockSizeWithFlags(int *, int *, void *, size_t (*)(int), size_t, int, unsigned);
 int cuOccupancyAvailableDynamicSMemPerBlock(size_t *, void *, int, int);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuStreamCreate(void **, unsigned), cuStreamBeginCapture_v2(void *, int), cuStreamEndCapture(void *, void **);
 int cuGraphCreate(void **, unsigned), cuGraphAddKernelNode_v2(void **, void *, void *const *, size_t, const void *);
 int cuGraphInstantiateWithFlags(void **, void *, unsigned long long), cuGraphLaunch(void *, void *);
@@ -47,15 +43,6 @@ enum { MOST_SHARED = 227 << 10, HALF = 113 << 10, COUNTER = 1 << 20 };
 static void *module, *context;
 static uint64_t memory;
 static int processors;
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 static void *function(const char *name)
 {

@@ -1,15 +1,11 @@
 /* A program for `warpsafe race --gpu=real` that uses graphs of the driver API: graph_app WAY. A kernel that writes the 128 words of
  * `first`, a copy of them to `second`, a fill of `third`, in orders that are said by the ways. It prints what the program itself sees. */
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxSynchronize(void);
-int cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
-int cuStreamCreate(void **, unsigned), cuMemcpyDtoH_v2(void *, uint64_t, size_t), cuMemsetD8_v2(uint64_t, unsigned char, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+#include "driver_app.h"
+
+int cuStreamCreate(void **, unsigned);
 int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *), cuMemsetD32Async(uint64_t, unsigned, size_t, void *);
 int cuGraphCreate(void **, unsigned), cuGraphDestroy(void *), cuGraphGetNodes(void *, void **, size_t *), cuGraphDestroyNode(void *);
 int cuGraphAddKernelNode_v2(void **, void *, void *const *, size_t, const void *);
@@ -42,15 +38,6 @@ static const char text[] =
 enum { WORDS = 128, BYTES = 4 * WORDS };
 static void *module, *function, *context, *a, *b, *event;
 static uint64_t first, second, third, fourth;
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 /* ---- nodes ---- */
 struct side { size_t x, y, z, lod; int type; void *host; uint64_t device; void *array, *reserved; size_t pitch, height; };

@@ -1,14 +1,9 @@
 /* last_app FIRST: a program for `warpsafe race --gpu=real` in which the block that arrives last reads what all have written, in two
  * launches; before the second one the counter is FIRST: more than 0 is too much, and the wrong block reads. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "driver_app.h"
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxSynchronize(void);
-int cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *);
-int cuModuleGetGlobal_v2(uint64_t *, size_t *, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
-int cuMemcpyHtoD_v2(uint64_t, const void *, size_t), cuMemcpyDtoH_v2(void *, uint64_t, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuModuleGetGlobal_v2(uint64_t *, size_t *, void *, const char *);
+int cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 
 enum { BLOCKS = 40, THREADS = 64 };
 
@@ -28,15 +23,6 @@ static const char text[] =
 	"\tadd.s64 %rd9, %rd2, %rd8;\n\tadd.s64 %rd10, %rd7, %rd8;\n\tld.global.u32 %r6, [%rd9];\n\tst.global.u32 [%rd10], %r6;\n"
 	"\t@%p1 bra END;\n\tmov.u64 %rd11, arrived;\n\tmov.u32 %r7, 0;\n\tst.global.u32 [%rd11], %r7;\n"
 	"END:\n\tret;\n}\n";
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 int main(int argc, char **argv)
 {

@@ -3,25 +3,22 @@
  * proof knows: each word by two blocks in grids of more than two; the ways are those in which a program comes to launch a kernel, and to its end. */
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxDestroy_v2(void *);
+#include "driver_app.h"
+
+int cuCtxDestroy_v2(void *);
 int cuDevicePrimaryCtxRetain(void **, int), cuDevicePrimaryCtxRelease_v2(int), cuCtxSetCurrent(void *);
 int cuDevicePrimaryCtxReset_v2(int);
-int cuCtxSynchronize(void), cuModuleLoadData(void **, const void *), cuModuleUnload(void *);
-int cuModuleGetFunction(void **, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
+int cuModuleUnload(void *);
 int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned);
 int cuLibraryGetKernel(void **, void *, const char *);
 int cuStreamCreate(void **, unsigned), cuMemHostAlloc(void **, size_t, unsigned), cuMemcpy2DAsync_v2(const void *, void *);
 int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *), cuMemsetD32Async(uint64_t, unsigned, size_t, void *);
 int cuMemcpyDtoHAsync_v2(void *, uint64_t, size_t, void *), cuMemsetD2D8Async(uint64_t, size_t, unsigned char, size_t, size_t, void *);
-int cuFuncSetAttribute(void *, int, int), cuMemcpyDtoH_v2(void *, uint64_t, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int cuFuncSetAttribute(void *, int, int);
 
 static const char racy[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -51,15 +48,6 @@ _Static_assert(sizeof dynamic <= sizeof racy, "it has room");
 static unsigned bytes;       /* of that */
 static void *context, *module, *function;
 static uint64_t memory;
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 static void launch_blocks(void *f, unsigned blocks, void *stream)
 {

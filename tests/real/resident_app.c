@@ -1,15 +1,11 @@
 /* resident_app KERNEL MORE [cooperative]: a program for `warpsafe race --gpu=real` with one launch, of MORE blocks than the GPU has threads
  * for; a cooperative one is of as many as run at a time. The first threads of blocks take a lock by turns and count. `counts` does nothing else; `asks` reads how much shared memory it has; `shares` has some. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-int cuInit(unsigned), cuDeviceGet(int *, int), cuDeviceGetAttribute(int *, int, int), cuCtxCreate_v2(void **, unsigned, int);
-int cuCtxSynchronize(void), cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *);
-int cuMemAlloc_v2(uint64_t *, size_t), cuMemsetD8_v2(uint64_t, unsigned char, size_t), cuMemcpyDtoH_v2(void *, uint64_t, size_t);
+#include "driver_app.h"
+
+int cuDeviceGetAttribute(int *, int, int);
 int cuFuncGetAttribute(int *, int, void *), cuOccupancyMaxActiveBlocksPerMultiprocessor(int *, void *, int, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
 int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
 
 enum { THREADS = 256, PROCESSORS = 16, THREADS_OF_PROCESSOR = 39, MOST_DYNAMIC_SHARED = 8 };
@@ -26,15 +22,6 @@ static const char text[] =
 	KERNEL("asks", "", "\tmov.u32 %r5, %dynamic_smem_size;\n\tadd.u32 %r1, %r1, %r5;\n")
 	KERNEL("shares", "\t.shared .align 4 .b8 s[1024];\n",
 	       "\tmov.u32 %r5, s;\n\tshl.b32 %r6, %r1, 2;\n\tadd.u32 %r5, %r5, %r6;\n\tst.shared.u32 [%r5], %r1;\n");
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 int main(int argc, char **argv)
 {

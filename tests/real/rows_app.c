@@ -1,13 +1,7 @@
 /* rows_app W: a program for `warpsafe race --gpu=real` with one launch. Its threads write words of shared memory that are W words apart and
  * read each other's behind a barrier. Proofs by addresses know that they are apart for W above 0 alone; for W below 0 a probe
  * finds it; for 0 there is a race. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-int cuInit(unsigned), cuDeviceGet(int *, int), cuCtxCreate_v2(void **, unsigned, int), cuCtxSynchronize(void);
-int cuModuleLoadData(void **, const void *), cuModuleGetFunction(void **, void *, const char *), cuMemAlloc_v2(uint64_t *, size_t);
-int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+#include "driver_app.h"
 
 enum { BLOCKS = 4, THREADS = 64 };
 
@@ -20,15 +14,6 @@ static const char text[] =
 	"\tbar.sync 0;\n\txor.b32 %r7, %r2, 32;\n\tmad.lo.s32 %r8, %r1, %r7, 64;\n\tshl.b32 %r9, %r8, 2;\n\tadd.s32 %r10, %r5, %r9;\n"
 	"\tld.shared.u32 %r11, [%r10];\n\tmov.u32 %r12, %ctaid.x;\n\tmad.lo.s32 %r13, %r12, 64, %r2;\n\tmul.wide.s32 %rd3, %r13, 4;\n"
 	"\tadd.s64 %rd4, %rd2, %rd3;\n\tst.global.u32 [%rd4], %r11;\n\tret;\n}\n";
-
-static void must(int e, const char *what)
-{
-	if (e) {
-		printf("%s: error %d\n", what, e);
-		exit(4);
-	}
-}
-#define DO(call) must(call, #call)
 
 int main(int argc, char **argv)
 {
