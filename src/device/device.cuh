@@ -258,20 +258,6 @@ HELPER void global_or(u64 address, u32 v)
 	asm volatile("red.global.or.b32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
 }
 
-HELPER u64 fetch_or64(u64 address, u64 v)
-{
-	u64 was;
-
-	asm volatile("atom.global.or.b64 %0, [%1], %2;" : "=l"(was) : "l"(address), "l"(v) : "memory");
-	return was;
-}
-
-/* By the lanes for which it is so, before any of them does anything else; nobody waits for it. */
-HELPER void store64_if(bool is, u64 address, u64 v)
-{
-	asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u64 [%0], %1; }" : : "l"(address), "l"(v), "r"((u32)is) : "memory");
-}
-
 HELPER void global_max32(u64 address, u32 v)
 {
 	asm volatile("red.global.max.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");

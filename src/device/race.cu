@@ -1065,7 +1065,52 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 	__warpsafe_write4_global(self, address, what, site, v0);
 }
 
-#include "race_taken.cuh"
+/* ---- writes where nothing is read ----
+ * In a launch of which nobody reads what it writes, as proofs have found, no R says anything. So W is entered by an exchange, without a look
+ * at it before, and what was there says the rest: one trip to memory in place of three. */
+HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
+{
+	return (now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | 15u << W_BYTES_AT |
+	       (site & (W_SITES - 1));
+}
+
+/* w: what the cell had, of this launch, or of one that may overlap it. A warp that has come to a word that is passed over goes on with checks
+ * that look before they write. */
+SLOW void __warpsafe_wrote_over(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w)
+{
+	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
+	struct word d = { at, address, 15 };
+
+	if (!m.now)
+		return;
+	if (w_class(w) == W_OFTEN)
+		set_flags(m.warp, NOW_OFTEN);
+	if (is_passed_over(w, BLOCK.grid))
+		cas64(at, entry_of_write(self, m.now, what, site), w);
+	else
+		check_write(&d, &m, w, 0, true, value);
+}
+
+INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), at = 0, mine, was;
+
+	(void)v1;
+	if ((now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED)
+		at = cell_at_once(address);
+	if (!at) {                       /* a line that the warp covers, or has no cells */
+		if (activemask() == 0xffffffff || !now)
+			__warpsafe_write4_global(self, address, what, site, v0);
+		else
+			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
+		return;
+	}
+	note_own(self, (u32)v0);
+	mine = entry_of_write(self, now, what, site);
+	was = exchange64(at, mine);
+	if (segment_of(was) >= BLOCK.floor && high(was) != high(mine))
+		__warpsafe_wrote_over(self, at, address, what, site, (u32)v0, was);
+}
 
 /* Four words that are not aligned to 16 bytes. */
 SLOW void __warpsafe_read_apart(u32 self, u64 address, u32 site)

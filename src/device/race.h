@@ -30,7 +30,6 @@
  *     race_read_ahead_global(..., u32 rounds)  the same in a loop that goes on to the next four in each round, before the first of
  *                                              that many rounds; how many more bytes behind these have been checked with them
  *     race_write_unread_global(...)            a weak write of 4 bytes in a launch in which no read of global memory has a check
- *     race_write_first_global(...)             the same by the pass race-bits: all checked writes of such launches are these
  *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
@@ -312,7 +311,6 @@ struct ws_race_device {
 	ws_race_u64 proofs;              /* WS_RACE_PROOFS * u64, by kernel: of the constants that its proof depends on; 0 = none */
 	ws_race_u64 launches;            /* struct ws_race_launches; never begins anew */
 	ws_race_u64 turns;               /* WS_RACE_TURNS * u64, see there, behind one with the last number; never begins anew */
-	ws_race_u64 taken;               /* (1 << pages_log2) * WS_RACE_TAKEN_BYTES: as lines, see race_taken.cuh; 0 = there are none */
 	ws_race_u64 rest;                /* nanoseconds for which a segment that was given back is not taken again, at least */
 	/* For tests: the epoch + 1 with which cells in shared memory begin, close to where its bits end; 0 = 1. */
 	ws_race_u64 shared_epoch;
@@ -322,7 +320,6 @@ struct ws_race_device {
 #define WS_RACE_WRITTEN     (1 << 18)
 #define WS_RACE_PROOFS      (1 << 12)
 #define WS_RACE_PAGE_BYTES  (256 << 10)
-#define WS_RACE_TAKEN_BYTES (128 << 10)
 #define WS_RACE_CELLS_BYTES 512
 
 /* ---- counted by the device ---- */

@@ -29,14 +29,9 @@ static bool print(const struct ws_real_text *t, struct ws_buf *out, struct ws_bu
 	return rewrite("print", t, out, why, NULL);
 }
 
-bool ws_real_takes_bits(void)
-{
-	return !strcmp(ws_real_session()->options.first_writes, "bits");
-}
-
 static bool race(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why, const struct ws_real_table **table)
 {
-	return rewrite(t->part ? "race-part" : ws_real_takes_bits() ? "race-bits" : "race", t, out, why, table);
+	return rewrite(t->part ? "race-part" : "race", t, out, why, table);
 }
 
 static const struct ws_real_pass passes[] = {

@@ -129,7 +129,7 @@ static bool allocate(struct ws_real_gpu *g)
 	if (ws_real.cuMemGetInfo_v2(&free_bytes, &total))
 		return false;
 	for (uint64_t budget = wanted(limit, free_bytes); budget && budget >= least(LEAST_BUDGET, limit); budget /= 2) {
-		ws_race_lay_out(&g->layout, &g->device, budget, &size, ws_real_takes_bits());
+		ws_race_lay_out(&g->layout, &g->device, budget, &size);
 		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
 			return true;
 	}

@@ -58,9 +58,9 @@ static void lay_out_slots(struct ws_race_layout *l, struct ws_race_device *d, ui
 	}
 }
 
-void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, const struct ws_race_gpu_size *gpu, bool bits)
+void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, const struct ws_race_gpu_size *gpu)
 {
-	uint64_t pages = budget / 4 / (WS_RACE_PAGE_BYTES + (bits ? WS_RACE_TAKEN_BYTES : 0) + sizeof(ws_race_u64)), rest;
+	uint64_t pages = budget / 4 / (WS_RACE_PAGE_BYTES + sizeof(ws_race_u64)), rest;
 
 	memset(l, 0, sizeof *l);
 	memset(d, 0, sizeof *d);
@@ -75,7 +75,6 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	l->written = take(l, WS_RACE_WRITTEN * sizeof(ws_race_u64));
 	l->pages = take(l, sizeof(ws_race_u64) << d->pages_log2);
 	l->lines = take(l, (uint64_t)WS_RACE_PAGE_BYTES << d->pages_log2);
-	l->taken = bits ? take(l, (uint64_t)WS_RACE_TAKEN_BYTES << d->pages_log2) : 0;
 	l->segments = take(l, (d->nsegments + 1ull) * sizeof(struct ws_race_segment));
 	l->records = take(l, (d->nrecords + 1ull) * sizeof(struct ws_race_record));
 	l->locations = take(l, sizeof(struct ws_race_location) << d->locations_log2);
@@ -91,7 +90,6 @@ void ws_race_place(const struct ws_race_layout *l, struct ws_race_device *d, uin
 	d->written = base + l->written;
 	d->pages = base + l->pages;
 	d->lines = base + l->lines;
-	d->taken = l->taken ? base + l->taken : 0;
 	d->cells = base + l->cells;
 	d->segments = base + l->segments;
 	d->records = base + l->records;

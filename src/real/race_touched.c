@@ -80,7 +80,7 @@ void ws_real_race_touched(const struct ws_race_device *d, const struct ws_race_c
 	buffer = ws_alloc(PART);
 	if (read_pages(d, stream, buffer, &u) && read_cells(d, ncells, stream, buffer, &u)) {
 		ws_real_most(WS_FIG_TOUCHED, u.lines * LINE_BYTES + u.words * WORD_BYTES);
-		ws_real_most(WS_FIG_SHADOW, (u.lines + u.cells) * (ENTRY_BYTES + (d->taken ? sizeof(ws_race_u64) : 0)) + u.cells * WS_RACE_CELLS_BYTES);
+		ws_real_most(WS_FIG_SHADOW, (u.lines + u.cells) * ENTRY_BYTES + u.cells * WS_RACE_CELLS_BYTES);
 	}
 	free(buffer);
 }

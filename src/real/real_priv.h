@@ -117,9 +117,6 @@ void ws_real_entries(const struct ws_real_image *i, struct ws_buf *out);
 /* Compute capability of the GPU that code is loaded for; 0: it cannot be known. */
 uint32_t ws_real_cc(bool any_device);
 
-/* Are first writes of words told by bits (--first-writes, pass.c)? */
-bool ws_real_takes_bits(void);
-
 /* ---- ask.c ---- */
 /* An attribute of a function. The driver has none of a CUkernel, or it has: then *function becomes its CUfunction. false: not known. */
 bool ws_real_attribute_of(void **function, int attribute, int *value);

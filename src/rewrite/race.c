@@ -27,7 +27,6 @@ struct race {
 	struct ws_reach reach;
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
-	bool bits;                       /* first writes of words are told by bits: race_taken.cuh */
 	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
 	bool many;                       /* so many checks that none of them is at its place */
 	bool probes;                     /* kernels may have probes: there are not many checks, or few kernels */
@@ -160,18 +159,18 @@ static bool takes_place(const struct body *b, const struct ws_rw_access *a)
 /* A predicate of launches in which a write has to be compared with writes alone, for nothing is read that may meet it; NULL: none. */
 static const char *unread_of(const struct body *b, const struct ws_rw_access *a)
 {
-	return ws_ranges_plain_word(a) && b->ranges && !b->race->many && (!b->unlikely || b->race->bits) ? ws_ranges_unread(b->ranges) : NULL;
+	return ws_ranges_plain_word(a) && b->ranges && !b->race->many && !b->unlikely ? ws_ranges_unread(b->ranges) : NULL;
 }
 
-/* A short check at its place, and a call in other launches. With bits for words, all writes that are checked must have it. */
-static bool check_unread(const struct body *b, struct ws_code *c, const char *unread, const char *const *args)
+/* A short check at its place, and a call in other launches. */
+static bool check_unread(struct ws_code *c, const char *unread, const char *const *args)
 {
 	enum { NARGS = 6 };
 	const char *other = ws_code_label(c), *behind = ws_code_label(c);
 	bool done;
 
 	ws_code_add(c, "@!%s bra %s;", unread, other);
-	done = ws_inline(c, b->race->bits ? "race_write_first_global" : "race_write_unread_global", args, NARGS, NULL);
+	done = ws_inline(c, "race_write_unread_global", args, NARGS, NULL);
 	ws_code_add(c, "bra %s;", behind);
 	place_label(c, other);
 	done = done && ws_inline(c, "race_call_write4_global", args, NARGS, NULL);
@@ -205,7 +204,7 @@ static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *
 			args[VALUES + 1] = words[at / 8 + 1];
 		}
 		if (unread)
-			return check_unread(b, c, unread, args);
+			return check_unread(c, unread, args);
 		if (!ws_inline(c, function, first, nargs, NULL))
 			return false;
 	}
@@ -1452,12 +1451,12 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, struct race r)
+static bool run(struct ws_pass *p, bool part, bool prune, bool range)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
+	struct race r = { .p = p, .part = part, .prune = prune, .range = range };
 	bool done = true;
 
-	r.p = p;
 	if (m->address_size != 64)
 		return ws_rw_error(p, NULL, "code with addresses of 32 bits is not rewritten");
 	ws_reach_find(&r.reach, m, r.part);
@@ -1470,25 +1469,20 @@ static bool run(struct ws_pass *p, struct race r)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, (struct race){ .prune = true });
-}
-
-bool ws_rw_pass_race_bits(struct ws_pass *p)
-{
-	return run(p, (struct race){ .prune = true, .bits = true });
+	return run(p, false, true, false);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, (struct race){ .part = true, .prune = true });
+	return run(p, true, true, false);
 }
 
 bool ws_rw_pass_race_all(struct ws_pass *p)
 {
-	return run(p, (struct race){ .prune = false });
+	return run(p, false, false, false);
 }
 
 bool ws_rw_pass_race_range(struct ws_pass *p)
 {
-	return run(p, (struct race){ .range = true });
+	return run(p, false, false, true);
 }

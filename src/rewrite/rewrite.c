@@ -17,7 +17,6 @@ static const struct {
 	{ "count", "count accesses to shared and global memory", ws_rw_pass_count },
 	{ "race", "check accesses for races on a real GPU", ws_rw_pass_race },
 	{ "race-part", "race, for a module that will be linked with others", ws_rw_pass_race_part },
-	{ "race-bits", "race, with first writes of words told by bits", ws_rw_pass_race_bits },
 	{ "tm", "make marked sections transactions", ws_rw_pass_tm },
 	{ "race-all", "race, with the checks that are proved to be needless", ws_rw_pass_race_all },
 };

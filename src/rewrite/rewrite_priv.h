@@ -99,7 +99,6 @@ bool ws_rw_use(struct ws_pass *p, const char *function);
 bool ws_rw_pass_count(struct ws_pass *p);
 bool ws_rw_pass_tm(struct ws_pass *p);
 bool ws_rw_pass_race(struct ws_pass *p);
-bool ws_rw_pass_race_bits(struct ws_pass *p);
 bool ws_rw_pass_race_part(struct ws_pass *p);
 bool ws_rw_pass_race_all(struct ws_pass *p);
 bool ws_rw_pass_race_range(struct ws_pass *p);

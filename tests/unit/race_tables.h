@@ -45,7 +45,6 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	d->written = race_memory(g, WS_RACE_WRITTEN * sizeof(uint64_t))->addr;
 	d->pages = race_memory(g, sizeof(uint64_t) << PAGES_LOG2)->addr;
 	d->lines = race_memory(g, (size_t)WS_RACE_PAGE_BYTES << PAGES_LOG2)->addr;
-	d->taken = race_memory(g, (size_t)WS_RACE_TAKEN_BYTES << PAGES_LOG2)->addr;
 	d->cells = race_memory(g, (size_t)CELLS * WS_RACE_CELLS_BYTES)->addr;
 	d->segments = race_memory(g, (SEGMENTS + 1) * sizeof(struct ws_race_segment))->addr;
 	d->records = race_memory(g, (RECORDS + 1) * sizeof(struct ws_race_record))->addr;

@@ -238,20 +238,17 @@ static int by_start(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void check_layout_with(uint64_t budget, const struct ws_race_gpu_size *gpu, bool bits)
+static void check_layout(uint64_t budget, const struct ws_race_gpu_size *gpu)
 {
 	struct ws_race_layout l;
 	struct ws_race_device d;
-	struct span s[17];
+	struct span s[16];
 	size_t n = 0;
 
-	ws_race_lay_out(&l, &d, budget, gpu, bits);
+	ws_race_lay_out(&l, &d, budget, gpu);
 	ws_race_place(&l, &d, 1 << 20);
 	s[n++] = (struct span){ d.pages, 8ull << d.pages_log2 };
 	s[n++] = (struct span){ d.lines, (uint64_t)WS_RACE_PAGE_BYTES << d.pages_log2 };
-	if (bits)
-		s[n++] = (struct span){ d.taken, (uint64_t)WS_RACE_TAKEN_BYTES << d.pages_log2 };
-	assert_int_equal(!d.taken, !bits);
 	s[n++] = (struct span){ d.cells, (d.ncells + 1ull) * WS_RACE_CELLS_BYTES };
 	s[n++] = (struct span){ d.segments, (d.nsegments + 1ull) * sizeof(struct ws_race_segment) };
 	s[n++] = (struct span){ d.records, (d.nrecords + 1ull) * sizeof(struct ws_race_record) };
@@ -272,12 +269,6 @@ static void check_layout_with(uint64_t budget, const struct ws_race_gpu_size *gp
 	assert_true(l.bytes <= budget + (4 << 20));
 	assert_true(l.bytes >= budget / 2);
 	assert_true(d.nsegments < (1u << 27) - 1 && d.ncells > 0);
-}
-
-static void check_layout(uint64_t budget, const struct ws_race_gpu_size *gpu)
-{
-	check_layout_with(budget, gpu, false);
-	check_layout_with(budget, gpu, true);
 }
 
 static void test_layout(void **state)
