@@ -357,6 +357,9 @@ void ws_ptx_free(struct ws_ptx_module *m);
 void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out);
 /* The same for the bytes [at, end) of the text, with the edits of these bytes, and those at `end`. */
 void ws_ptx_print_span(const struct ws_ptx_module *m, size_t at, size_t end, struct ws_buf *out);
+/* Likewise, with other texts in place of some edits: choose says which; NULL: this one is not made. */
+typedef const char *ws_ptx_choose(void *user, const struct ws_ptx_edit *e);
+void ws_ptx_print_chosen(const struct ws_ptx_module *m, size_t at, size_t end, ws_ptx_choose *choose, void *user, struct ws_buf *out);
 /* Notes an edit; the text is copied. Stretches that give way (len > 0) must not overlap. */
 void ws_ptx_edit(struct ws_ptx_module *m, uint32_t at, uint32_t len, uint32_t rank, const char *text);
 /* Appends one instruction in canonical form, made from its fields and not from the text ("add.s32 %r1, %r2, 3;"). */

@@ -39,7 +39,17 @@ void ws_ptx_print(const struct ws_ptx_module *m, struct ws_buf *out)
 	ws_ptx_print_span(m, 0, m->text_len, out);
 }
 
+static const char *as_made(void *user, const struct ws_ptx_edit *e)
+{
+	return e->text;
+}
+
 void ws_ptx_print_span(const struct ws_ptx_module *m, size_t at, size_t end, struct ws_buf *out)
+{
+	ws_ptx_print_chosen(m, at, end, as_made, NULL, out);
+}
+
+void ws_ptx_print_chosen(const struct ws_ptx_module *m, size_t at, size_t end, ws_ptx_choose *choose, void *user, struct ws_buf *out)
 {
 	size_t n = m->edits ? m->edits->n : 0;
 	const struct ws_ptx_edit **sorted = ws_alloc((n + 1) * sizeof *sorted);
@@ -48,10 +58,12 @@ void ws_ptx_print_span(const struct ws_ptx_module *m, size_t at, size_t end, str
 		sorted[k] = &m->edits->list[k];
 	qsort(sorted, n, sizeof *sorted, by_place);
 	for (size_t k = 0; k < n; k++) {
-		if (sorted[k]->at < at || sorted[k]->at > end)
+		const char *text = sorted[k]->at < at || sorted[k]->at > end ? NULL : choose(user, sorted[k]);
+
+		if (!text)
 			continue;
 		ws_buf_add(out, m->text + at, sorted[k]->at - at);
-		ws_buf_puts(out, sorted[k]->text);
+		ws_buf_puts(out, text);
 		at = sorted[k]->at + (size_t)sorted[k]->len;
 	}
 	ws_buf_add(out, m->text + at, end - at);

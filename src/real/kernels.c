@@ -344,15 +344,17 @@ const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function)
 }
 
 /* Linked parts may have kernels of one name, of which one is kept. */
-static bool is_first_plain(const struct ws_real_code *c, size_t table, const struct ws_real_checked_kernel *k)
+static unsigned beside_first(const struct ws_real_code *c, size_t table, const struct ws_real_checked_kernel *k)
 {
-	for (size_t i = 0; i < table && k->has_plain; i++)
+	unsigned n = (unsigned)k->has_plain + (k->sure != 0);
+
+	for (size_t i = 0; i < table && n; i++)
 		if (ws_real_table_kernel(c->tables[i], k->name))
-			return false;
-	return k->has_plain;
+			return 0;
+	return n;
 }
 
-unsigned ws_real_plain_kernels(void *handle)
+unsigned ws_real_kernels_beside(void *handle)
 {
 	const struct module *m;
 	unsigned n = 0;
@@ -361,7 +363,7 @@ unsigned ws_real_plain_kernels(void *handle)
 	m = ws_map_get(&modules, handle);
 	for (size_t i = 0; m && m->code && i < m->code->ntables; i++)
 		for (uint32_t k = 0; k < m->code->tables[i]->nkernels; k++)
-			n += is_first_plain(m->code, i, &m->code->tables[i]->kernels[k]);
+			n += beside_first(m->code, i, &m->code->tables[i]->kernels[k]);
 	pthread_rwlock_unlock(&lock);
 	return n;
 }

@@ -1,5 +1,6 @@
-/* plain.c - the kernel without hooks that stands beside a checked one (rewrite/copy.c), for launches of which the host knows that
- * nothing in them needs a check: they run the program's own code, with its registers and its shared memory. */
+/* plain.c - the kernels that stand beside a checked one: without hooks (rewrite/copy.c), for launches of which the host knows that
+ * nothing in them needs a check: they run the program's own code, with its registers and its shared memory; and with those checks alone
+ * that no proof spares (rewrite/sure.h), which runs as the checked one does, with its parameters and its shared memory. */
 #include <pthread.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
 
 struct plain {
 	void *function, *context;            /* the checked one's; function NULL = free */
+	uint64_t sure;                       /* with checks */
 	void *plain;                         /* CUfunction; NULL: there is none */
 	unsigned most;                       /* dynamic shared memory that it may be launched with */
 };
@@ -26,7 +28,7 @@ void ws_real_plain_forget(void)
 }
 
 /* In the module of the checked one: a CUfunction, or in a library a CUkernel. */
-static void *find(void *function, const char *of, bool *library)
+static void *find(void *function, const char *prefix, const char *of, bool *library)
 {
 	struct ws_buf name = { 0 };
 	void *module = NULL, *f = NULL;
@@ -35,7 +37,7 @@ static void *find(void *function, const char *of, bool *library)
 	*library = false;
 	if (!ws_real_code_of(function, &module, library) || !module)
 		return NULL;
-	ws_buf_printf(&name, WS_RW_PLAIN "%s", of);
+	ws_buf_printf(&name, "%s%s", prefix, of);
 	if (!*library && ws_real.cuModuleGetFunction)
 		e = ws_real.cuModuleGetFunction(&f, module, name.data);
 	else if (*library && ws_real.cuLibraryGetKernel)
@@ -45,10 +47,10 @@ static void *find(void *function, const char *of, bool *library)
 }
 
 /* For the current context. */
-static void *find_function(void *function, const char *of)
+static void *find_function(void *function, const char *prefix, const char *of)
 {
 	bool library;
-	void *f = find(function, of, &library);
+	void *f = find(function, prefix, of, &library);
 
 	if (f && library && (!ws_real.cuKernelGetFunction || ws_real.cuKernelGetFunction(&f, f)))
 		return NULL;
@@ -58,7 +60,7 @@ static void *find_function(void *function, const char *of)
 void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k)
 {
 	bool library;
-	void *f = k && !k->why && k->has_plain ? find(kernel, k->name, &library) : NULL;
+	void *f = k && !k->why && k->has_plain ? find(kernel, WS_RW_PLAIN, k->name, &library) : NULL;
 
 	return f && library ? f : NULL;
 }
@@ -74,10 +76,22 @@ static bool same_attributes(const struct plain *p)
 	return value == UNSAID || !ws_real.cuFuncSetAttribute(p->plain, CARVEOUT, value);
 }
 
+/* By the size of dynamic shared memory a launch is told more (device/race.h), and what that says depends on the static one. */
+static bool same_static(const struct plain *p)
+{
+	void *function = p->function;
+	int checked, own;
+
+	return ws_real_attribute_of(&function, STATIC_SHARED, &checked) && !ws_real.cuFuncGetAttribute(&own, STATIC_SHARED, p->plain) &&
+	       own == checked;
+}
+
 static void look_up(struct plain *p, const char *name)
 {
-	p->plain = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute ? find_function(p->function, name) : NULL;
-	if (p->plain && !same_attributes(p))
+	bool can = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute;
+
+	p->plain = can ? find_function(p->function, p->sure ? WS_RW_SURE : WS_RW_PLAIN, name) : NULL;
+	if (p->plain && (!same_attributes(p) || (p->sure && !same_static(p))))
 		p->plain = NULL;
 	if (p->plain)
 		ws_real_function_is_plain(p->plain, p->function);
@@ -92,13 +106,16 @@ static bool has(void *f, unsigned dynamic)
 	return !ws_real.cuFuncGetAttribute(&most, MOST_DYNAMIC_SHARED, f) && most >= 0 && (unsigned)most >= dynamic;
 }
 
-/* The checked one, which has that of the checks less; of a CUkernel the driver tells nothing, or it tells of its function. */
-static bool may_have(void *function, unsigned dynamic)
+/* The checked one, which has that of the checks less than the one without; of a CUkernel the driver tells nothing, or it tells of its
+ * function. */
+static bool may_have(const struct plain *p, unsigned dynamic)
 {
 	enum { MOST_OF_OURS = 4096 + 128 };
+	void *function = p->function;
 	int most;
 
-	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) || (most >= 0 && (unsigned)most + MOST_OF_OURS >= dynamic);
+	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) ||
+	       (most >= 0 && (unsigned)most + (p->sure ? 0 : MOST_OF_OURS) >= dynamic);
 }
 
 /* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */
@@ -111,23 +128,23 @@ static bool allow(struct plain *p, unsigned dynamic)
 	if (ws_real.cuFuncGetAttribute(&fixed, STATIC_SHARED, p->plain))
 		return false;
 	if (fixed + dynamic > USUAL_SHARED && !has(p->plain, dynamic) &&
-	    (!may_have(p->function, dynamic) || ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic)))
+	    (!may_have(p, dynamic) || ws_real.cuFuncSetAttribute(p->plain, MOST_DYNAMIC_SHARED, (int)dynamic)))
 		return false;
 	p->most = dynamic;
 	return true;
 }
 
-void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic)
+static void *beside(struct plain want, const char *name, unsigned dynamic)
 {
-	struct plain want = { .function = function }, *p;
+	struct plain *p;
 	void *plain = NULL;
 
-	if (!kernel || kernel->why || !kernel->has_plain || ws_real.cuCtxGetCurrent(&want.context))
+	if (ws_real.cuCtxGetCurrent(&want.context))
 		return NULL;
 	p = &looks[ws_hash(&want, offsetof(struct plain, plain)) % WS_COUNT(looks)];
 	pthread_mutex_lock(&lock);
-	if (p->function != function || p->context != want.context) {
-		look_up(&want, kernel->name);
+	if (p->function != want.function || p->context != want.context || p->sure != want.sure) {
+		look_up(&want, name);
 		*p = want;
 	}
 	if (p->plain && allow(p, dynamic))
@@ -136,7 +153,24 @@ void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *ker
 	return plain;
 }
 
+void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic)
+{
+	if (!kernel || kernel->why || !kernel->has_plain)
+		return NULL;
+	return beside((struct plain){ .function = function }, kernel->name, dynamic);
+}
+
 void *ws_real_plain_of(const struct ws_real_launching *l)
 {
 	return ws_real_plain_for(l->function, l->kernel, l->dynamic);
+}
+
+/* Its registers may be others: where it counts how many blocks run at a time, it is not for. */
+void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told)
+{
+	const struct ws_real_checked_kernel *k = l->kernel;
+
+	if (!k->sure || (told->truths & k->sure) != k->sure || k->waits || l->together)
+		return NULL;
+	return beside((struct plain){ .function = l->function, .sure = k->sure }, k->name, l->all);
 }

@@ -52,6 +52,7 @@ struct ws_real_checked_kernel {
 	uint32_t nfixed_by;
 	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
+	uint64_t sure;                       /* there is a kernel WS_RW_SURE name, for launches that are told these truths; 0 = none */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */
@@ -150,7 +151,9 @@ struct ws_real_launching {
 	void *stream;
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
+	void *sure;                          /* likewise, with checks, and as the checked one is launched: all is true that it asks (plain.c) */
 	bool spared;                         /* by that, or by its size of shared memory, it is without checks */
+	bool together;                       /* all blocks must run at a time */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
 /* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its
@@ -162,6 +165,8 @@ void ws_real_race_make_room(struct ws_real_launching *l);
  * that it may be launched with from now on. */
 void *ws_real_plain_of(const struct ws_real_launching *l);
 void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
+/* The kernel with those checks alone that no proof spares, for a launch of l->all that is told this; NULL: there is none for it. */
+void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told);
 /* Of a kernel of a library, as another one of it, for calls that want no context. */
 void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */
@@ -175,8 +180,8 @@ struct ws_real_sum { uint64_t counted, told; };
 bool ws_real_race_sum(struct ws_real_gpu *gpu, struct ws_real_sum *sum);
 /* A launch like one that told nothing new was not checked. */
 void ws_real_race_told_again(struct ws_real_gpu *gpu);
-/* What a launch with checks is told that proofs find of it, in its parameter; false: the host does not know. */
-bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said);
+/* What a launch with checks is told that proofs find of it, in its parameter, and so which kernel it is of; false: the host does not know. */
+bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said);
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);

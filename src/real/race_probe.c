@@ -121,7 +121,7 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
-bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch *said)
+bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said)
 {
 	struct ws_real_deciding d = deciding(l, false);
 	struct ws_race_told told;
@@ -130,6 +130,7 @@ bool ws_real_race_told(const struct ws_real_launching *l, struct ws_race_launch 
 	if (!l->kernel || !l->kernel->telling || !l->grid || l->compared || l->spared || !ws_real_decide_all(l->kernel->telling, &d, &told))
 		return false;
 	memcpy(said, &told, sizeof told);
+	l->sure = ws_real_sure_of(l, &told);
 	return true;
 }
 

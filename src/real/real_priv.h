@@ -49,7 +49,7 @@ void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
 
 enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
 	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_TOLD, WS_FIG_PLAIN, WS_FIG_WITH_CHECKS,
-	              WS_FIG_RANGES, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_WHOLE, WS_FIG_FEW, WS_FIG_COUNT };
+	              WS_FIG_RANGES, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_WHOLE, WS_FIG_FEW, WS_FIG_SURE, WS_FIG_COUNT };
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
 void ws_real_most(enum ws_real_figure f, uint64_t n);        /* one that is the most there was */
 
@@ -167,8 +167,8 @@ void ws_real_launched(struct ws_real_kernel *k);             /* NULL is fine */
 void ws_real_leaves_no_room(struct ws_real_kernel *k, uint64_t most);
 /* Likewise, for more of its blocks must run at a time than can with checks. */
 void ws_real_runs_too_many(struct ws_real_kernel *k);
-/* Kernels without checks that stand beside those of a module or library (plain.c). */
-unsigned ws_real_plain_kernels(void *module);
+/* Kernels of ours that stand beside those of a module or library (plain.c). */
+unsigned ws_real_kernels_beside(void *module);
 /* The address of a module's (or library's) variable in the current context, and its size. 0: there is none. */
 uint64_t ws_real_variable(void *module, bool library, const char *name, size_t *bytes);
 struct ws_real_times *ws_real_times_of(struct ws_real_kernel *k);

@@ -54,6 +54,8 @@ static void tell_stats(void)
 		ws_real_tell("launches without checks, for one that does the same accesses has told no other races than those before: %llu", f[WS_FIG_TOLD]);
 	if (f[WS_FIG_PLAIN])
 		ws_real_tell("launches of the kernel as it is, in place of the one with checks: %llu", f[WS_FIG_PLAIN]);
+	if (f[WS_FIG_SURE])
+		ws_real_tell("launches of the kernel without the checks that proofs spare: %llu", f[WS_FIG_SURE]);
 	if (f[WS_FIG_FEW])
 		ws_real_tell("launches with fewer blocks at a time, for --resident: %llu", f[WS_FIG_FEW]);
 	if (f[WS_FIG_PROBES])

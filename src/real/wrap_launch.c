@@ -110,6 +110,7 @@ struct launch {
 	bool judged;                         /* their history is */
 	struct ws_real_alike *alike;
 	bool plain;                          /* the kernel without checks is launched in its place */
+	bool sure;                           /* the one with those checks that no proof spares is */
 	const struct ws_real_launching *with;        /* NULL: its shape is not known */
 	const unsigned *grid;
 };
@@ -138,6 +139,12 @@ enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k)
 bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
 {
 	return !k || k->why || k->loops;
+}
+
+/* The kernel with checks for a launch of f. */
+static void *checked(void *f, const struct ws_real_launching *with)
+{
+	return with && with->sure ? with->sure : f;
 }
 
 /* To be asked before the launch: its kernel may end the program, and then the launch is in the report. k: what the pass for races
@@ -175,11 +182,12 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		told = ws_real_race_told(with, &place);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
-		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), with && with->plain ? with->plain : f, form.record, stream);
+		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), with && with->plain ? with->plain : checked(f, with), form.record, stream);
 	if (probe)
 		with->all = ws_real_race_probed(l.gpu, with);
 	l.alike = with ? with->alike : NULL;
 	l.plain = with && with->spared && with->plain;
+	l.sure = with && with->sure && !with->plain;
 	if (compared || told)
 		*said = place;               /* not before: a probe is no launch of the program's */
 	return l;
@@ -197,6 +205,7 @@ static int launched(struct launch l, int e)
 	if (!e)
 		ws_real_launched(l.kernel);
 	ws_real_count(WS_FIG_PLAIN, !e && l.plain);
+	ws_real_count(WS_FIG_SURE, !e && l.sure);
 	return e;
 }
 
@@ -222,7 +231,7 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
-	return launched(l, launch(f, SHAPE, with.all, stream, a.params, a.extra));
+	return launched(l, launch(checked(f, &with), SHAPE, with.all, stream, a.params, a.extra));
 }
 
 int ws_real_cuLaunchKernel(void *f, SHAPE_PARAMETERS, void **params, void **extra)
@@ -303,7 +312,8 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	with.params = a.params;
 	if (config)
 		ws_real_race_make_room(&with);
-	if (config && is_set(config, COOPERATIVE) && !is_set(config, CLUSTER))
+	with.together = config && is_set(config, COOPERATIVE);
+	if (with.together && !is_set(config, CLUSTER))
 		ws_real_race_make_together(&with, with.grid);
 	form.early = is_set(config, SERIALIZATION);
 	l = about_to(f, k, stream_of(config), form, used == &c ? &with : NULL, a.said);
@@ -313,7 +323,7 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	c.shared = with.all;
 	if (with.plain)
 		return launched(l, launch(config, with.plain, params, extra));
-	return launched(l, launch(used, f, a.params, a.extra));
+	return launched(l, launch(used, checked(f, &with), a.params, a.extra));
 }
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)

@@ -185,13 +185,18 @@ int ws_real_cuLibraryGetKernel(void **out, void *library, const char *name)
 	return e;
 }
 
-/* ---- all functions of a module: our kernels without checks are none of the program's ---- */
+/* ---- all functions of a module: our kernels beside those with checks are none of the program's ---- */
+static bool is_ours(const char *name)
+{
+	return !strncmp(name, WS_RW_PLAIN, strlen(WS_RW_PLAIN)) || !strncmp(name, WS_RW_SURE, strlen(WS_RW_SURE));
+}
+
 typedef int enumerate(void **out, unsigned n, void *of);
 typedef int name_of(const char **name, void *handle);
 
 static int all_of(void **out, unsigned n, void *of, enumerate *ask, name_of *name_it)
 {
-	unsigned ours = ws_real_plain_kernels(of), all = out && name_it ? n + ours : 0, used = 0;
+	unsigned ours = ws_real_kernels_beside(of), all = out && name_it ? n + ours : 0, used = 0;
 	void **list = ws_alloc((all + 1) * sizeof *list);
 	int e = all ? ask(list, all, of) : ask(out, n, of);
 	const char *name;
@@ -199,7 +204,7 @@ static int all_of(void **out, unsigned n, void *of, enumerate *ask, name_of *nam
 	for (unsigned i = 0; !e && i < all && used < n; i++) {
 		if (!list[i] || name_it(&name, list[i]))
 			name = NULL;
-		if (ours && name && !strncmp(name, WS_RW_PLAIN, strlen(WS_RW_PLAIN)))
+		if (ours && name && is_ours(name))
 			continue;
 		if (name)
 			ws_real_function_add(list[i], of, name);
@@ -225,7 +230,7 @@ int ws_real_cuModuleGetFunctionCount(unsigned *count, void *module)
 	int e = ws_real.cuModuleGetFunctionCount(count, module);
 
 	if (!e && count)
-		*count -= ws_real_plain_kernels(module);
+		*count -= ws_real_kernels_beside(module);
 	return e;
 }
 
@@ -234,7 +239,7 @@ int ws_real_cuLibraryGetKernelCount(unsigned *count, void *library)
 	int e = ws_real.cuLibraryGetKernelCount(count, library);
 
 	if (!e && count)
-		*count -= ws_real_plain_kernels(library);
+		*count -= ws_real_kernels_beside(library);
 	return e;
 }
 

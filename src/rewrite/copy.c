@@ -165,6 +165,15 @@ unsigned ws_rw_dynamic_align(const struct ws_ptx_module *m)
 	return align;
 }
 
+void ws_rw_relabel(const struct ws_ptx_func *f, const char *text, size_t len, struct ws_buf *out)
+{
+	struct copy c = { .f = f, .at = text, .end = text + len, .whole = true };
+
+	code(&c);
+	ws_buf_add(out, c.out.data, c.out.len);
+	ws_buf_free(&c.out);
+}
+
 bool ws_rw_plain(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	const char *text = p->m->text, *begin = text + f->off, *body = text + f->body_off + 1;

@@ -1,5 +1,6 @@
 /* edit.c - what can be inserted into a module and added to it; all become edits of its text (ws_ptx_edit). */
 #include "rewrite/rewrite_priv.h"
+#include "rewrite/sure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,7 @@ bool ws_rw_end(struct ws_pass *p)
 	for (uint32_t k = 0; k < p->m->nfuncs; k++)
 		if (!p->m->funcs[k]->declared_only && !p->failed)
 			ws_rw_declare_registers(p, p->m->funcs[k]);
+	ws_sure_write(p);
 	raise_header(p);
 	p->result.sites = ws_arena_alloc(p->m->arena, (p->nsites + 1) * sizeof *p->sites);
 	p->result.nsites = (uint32_t)p->nsites;

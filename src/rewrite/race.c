@@ -15,6 +15,7 @@
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
 #include "rewrite/repeat.h"
+#include "rewrite/sure.h"
 #include "rewrite/told.h"
 
 #include <stddef.h>
@@ -63,6 +64,8 @@ struct body {
 	bool fixed;                      /* launches with the same parameters do the same accesses */
 	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
 	const char *told;                /* a label behind the proofs, for launches of which the host has made them; NULL = none */
+	struct ws_sure *sure;            /* the kernel beside it for launches of which all is true that they are told; NULL = none */
+	uint32_t always;                 /* checks that no proof spares */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
 	const char *mark;                /* a register with that of the parameter __warpsafe_launch; NULL = there is none */
@@ -301,6 +304,7 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	bool done;
 
 	b->unlikely = own || skip;
+	b->always += !b->unlikely;
 	if (b->kernel && !b->unlikely && !b->may_be_silent && a->space == WS_SPACE_GLOBAL && a->kind != WS_RW_READ)
 		kernel_of(b->race, b->f)->left++;
 	done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
@@ -347,6 +351,7 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	for (unsigned k = 0; k < 4; k++)
 		note_site(b, &a[k], NULL, r->nsites++);
 	b->unlikely = skip;
+	b->always += !skip;
 	done = check_four(b, c, a, args);
 	b->unlikely = false;
 	place_label(c, ahead);
@@ -1163,8 +1168,10 @@ static bool call_enter(struct body *b)
 	const char *which = number(b->race->p, arg), *args[2];
 	bool done;
 
-	if (b->told)
+	if (b->told) {
+		b->sure = ws_sure_begin(b->race->p, b->f, b->mark);
 		place_label(c, b->told);
+	}
 	if (b->proved) {
 		which = ws_code_temp(c, WS_B32);
 		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, b->proved);
@@ -1292,6 +1299,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	}
 	if (end)
 		done &= call_at(&b, end, "race_leave", NULL);
+	if (b.sure && b.always && !b.silent && !b.ordering && !r->many)
+		kernel_of(r, f)->sure = ws_sure_keep(b.sure);
 	free(needless);
 	ws_ranges_free(b.ranges);
 	ws_repeats_free(b.repeats);

@@ -74,6 +74,7 @@ struct ws_probe_value { const struct ws_ptx_sym *sym; int64_t offset; uint32_t b
 
 /* race: one kernel of the module. */
 #define WS_RW_PLAIN "__warpsafe_plain_"
+#define WS_RW_SURE "__warpsafe_sure_"
 struct ws_rw_kernel {
 	const struct ws_ptx_func *func;
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
@@ -97,6 +98,7 @@ struct ws_rw_kernel {
 	const char *decides_shared;      /* likewise, that no access to its shared memory needs one; NULL = it is not of use, or as above */
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
+	uint64_t sure;           /* there is a kernel WS_RW_SURE name for launches of which all these truths hold, of those it is told; 0 = none */
 	uint32_t left;           /* its writes to global memory that are checked in each launch */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;

@@ -44,6 +44,7 @@ struct ws_pass {
 	unsigned ntruths, nvalues;       /* may be more than there is room for */
 	/* A predicate of its launches with which no other may overlap, so that proofs for one launch will do; NULL = all are. */
 	const char *alone;
+	struct ws_sure *sure;            /* further kernels that are to be written (sure.h); NULL = none */
 	unsigned nunless;                /* more than there is room for: the host can decide nothing */
 	struct ws_rw_site *sites;
 	size_t nsites, sites_cap;
@@ -72,6 +73,8 @@ enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_FIRST, RANK_E
 struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);
 bool ws_rw_end(struct ws_pass *p);       /* true: all went well */
 
+/* Code behind the '{' of a function, whose labels get other names: it is to stand in another one. */
+void ws_rw_relabel(const struct ws_ptx_func *f, const char *text, size_t len, struct ws_buf *out);
 /* The registers of a function that were asked for so far, declared at the top of its body. */
 void ws_rw_declare_registers(struct ws_pass *p, const struct ws_ptx_func *f);
 /* Where the function's name stands in front of its body. */

@@ -7,7 +7,7 @@
 enum { KERNELS = 120, LAUNCHES = 3, ROWS = 60, MIDDLE = 1 << 17, APART = 1 << 15 };
 
 static uint64_t noise;
-static unsigned silent_by_host, with_results;
+static unsigned silent_by_host, with_results, without_spared;
 
 static uint32_t below(uint32_t n)
 {
@@ -122,6 +122,7 @@ static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, b
 	};
 	void *list[] = { &params.a, &params.b, &params.n, &params.w };
 	struct ws_gpu_launch l = { .params = &params };
+	const char *kernel;
 
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
@@ -130,8 +131,10 @@ static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, b
 	else if (told)
 		with_results += host_tells(&r->host, &l, list, &params.told);
 	silent_by_host += l.shared_dynamic != 0;
+	kernel = host_takes(&r->host, &params.told);
+	without_spared += strcmp(kernel, "k") != 0;
 	l.param_bytes = params.told.mark ? (uint32_t)sizeof params : given_params(ws_gpu_module_kernel(r->rig.mod, "k"));
-	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, "k"), &l, &r->rig.stats, &r->rig.err))
+	if (!ws_gpu_launch(r->rig.g, ws_gpu_module_kernel(r->rig.mod, kernel), &l, &r->rig.stats, &r->rig.err))
 		fail_msg("%s", r->rig.err.text.data);
 }
 
@@ -180,8 +183,8 @@ static void what_is_left_finds_what_all_find(void **state)
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u without hooks, %u as the host says; %u told what proofs find\n", kernels * LAUNCHES, races, silent,
-	              silent_by_host, with_results);
+	print_message("%u launches: %u with races, %u without hooks, %u as the host says; %u told what proofs find, %u of kernels without what they spare\n",
+	              kernels * LAUNCHES, races, silent, silent_by_host, with_results, without_spared);
 	assert_true(with_results > kernels * LAUNCHES / 4);
 	assert_int_equal(silent, silent_by_host);
 	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 60);      /* a third of the kernels has few of these */

@@ -38,6 +38,7 @@ static const char race_runtime[] =
 	READS("race_call_read4_shared", P("b32", "race_call_read4_shared", 0) ",", 1, 2, 3)
 	WRITES("race_call_write4_shared", P("b32", "race_call_write4_shared", 0) ",", 1, 2, 3, 4, 5)
 	ATOMICS("race_call_atomic_shared", P("b32", "race_call_atomic_shared", 0) ",", 1, 2, 3)
+	".visible .func (.param .b64 row) race_area(.param .b64 a)\n{\npmevent 15;\nst.param.b64 [row], 0;\nret;\n}\n"
 	".visible .func (.param .b32 result) race_thread()\n{\nst.param.b32 [result], 7;\nret;\n}\n"
 	SHOWS("race_release", P("b64", "race_release", 0) "," P("b32", "race_release", 1),
 	      A64("race_release", 0, "%rd1") A32("race_release", 1, "%r1") "st.local.u32 [%rd1+7], %r1;")
@@ -496,6 +497,46 @@ static void race_gives_kernels_a_parameter(void **state)
 	}
 }
 
+/* Beside a kernel with proofs and checks that they do not spare there is one in which they hold: nothing is told, nothing computed. */
+static void race_adds_a_kernel_in_which_proofs_hold(void **state)
+{
+	static const char reads[] = "ld.global.u32 %r1, [%rd2];\n", writes[] = "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r1;\n";
+	static const struct { const char *before, *after; bool is; } rows[] = {
+		{ reads, writes, true },
+		{ "", writes, false },               /* no proof spares anything */
+		{ reads, "", false },                /* nothing else is checked */
+		{ reads, "st.global.u32 [%rd2], %r1;\n", false },    /* proofs spare all or nothing */
+	};
+
+	for (size_t n = 0; n < WS_COUNT(rows); n++) {
+		struct ws_buf text = { 0 }, out = { 0 };
+		const struct ws_rw_kernel *k;
+		const char *sure, *set;
+		struct work w;
+
+		ws_buf_printf(&text, "%s.visible .entry k(.param .u64 p, .param .u64 q)\n{\n.reg .b32 %%r<9>; .reg .b64 %%rd<9>; .reg .pred %%p1;\n"
+		              "ld.param.u64 %%rd1, [p]; ld.param.u64 %%rd2, [q]; mov.u32 %%r1, %%tid.x; setp.gt.u32 %%p1, %%r1, 9; @%%p1 bra END;\n"
+		              "mul.wide.u32 %%rd3, %%r1, 4; add.s64 %%rd2, %%rd2, %%rd3;\n%s%sEND: ret;\n}\n", HEAD, rows[n].before, rows[n].after);
+		begin_race(&w, text.data, false);
+		k = ws_rewrite_result(w.m)->kernels;
+		assert_int_equal(k->sure != 0, rows[n].is);
+		assert_true(!k->sure || k->tells);
+		if (!ws_rw_end(w.p))
+			fail_msg("%s", w.said.data);
+		ws_ptx_print(w.m, &out);
+		sure = strstr(out.data, ".visible .entry __warpsafe_sure_k(.param .u64 p, .param .u64 q,\n\t.param .align 16 .b8 __warpsafe_launch[128])");
+		assert_int_equal(sure != NULL, rows[n].is);
+		set = sure ? strstr(sure, "setp.eq.u32 %ws_kept_pred_") : NULL;
+		if (sure && (!set || strstr(sure, "setp.ne.u64 %ws_kept_pred_") || strstr(sure, "and.pred") || strstr(sure, "pmevent 15") || !strstr(out.data, "pmevent 15") ||
+		             !strstr(sure, "$ws_copy_END") || !strstr(sure, "+5], {")))
+			fail_msg("%s", sure);
+		ws_ptx_free(ptx_good(out.data));
+		ws_buf_free(&text);
+		ws_buf_free(&out);
+		finish(&w);
+	}
+}
+
 /* Kernels with checks in every launch or with fences have as many registers as 1,024 threads can have. */
 static void race_leaves_registers_to_its_calls(void **state)
 {
@@ -898,7 +939,7 @@ int main(void)
 		cmocka_unit_test(race_knows_required_block_sizes),
 		cmocka_unit_test(race_sees_every_way_out),
 		cmocka_unit_test(race_enters_checked_kernels_alone),
-		cmocka_unit_test(race_gives_kernels_a_parameter),
+		cmocka_unit_test(race_gives_kernels_a_parameter), cmocka_unit_test(race_adds_a_kernel_in_which_proofs_hold),
 		cmocka_unit_test(race_leaves_registers_to_its_calls),
 		cmocka_unit_test(race_follows_copies),
 		cmocka_unit_test(race_follows_tensors),

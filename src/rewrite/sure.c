@@ -1,0 +1,120 @@
+/* sure.c - kernels for launches of which all is true that checks ask of proofs; see sure.h. */
+#include "rewrite/sure.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/race.h"
+
+struct ws_sure {
+	struct ws_pass *p;
+	const struct ws_ptx_func *f;
+	const char *mark, *alone;
+	const char *truths[WS_RACE_MOST_TRUTHS], *values[WS_RACE_MOST_VALUES];
+	unsigned ntruths, nvalues;
+	size_t proofs;                   /* so many edits of the module were there before the code behind the proofs */
+	uint64_t asked;                  /* truths */
+	const char *entry;               /* in place of the proofs; NULL: it is there already */
+	struct ws_sure *next;
+};
+
+struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark)
+{
+	struct ws_sure *s = ws_arena_alloc(p->m->arena, sizeof *s);
+
+	*s = (struct ws_sure){ .p = p, .f = f, .mark = mark, .alone = p->alone, .ntruths = p->ntruths, .nvalues = p->nvalues,
+	                       .proofs = p->m->edits->n };
+	memcpy(s->truths, p->truths, sizeof s->truths);
+	memcpy(s->values, p->values, sizeof s->values);
+	return s;
+}
+
+static bool is_of_body(const struct ws_sure *s, const struct ws_ptx_edit *e)
+{
+	return e->at > s->f->off && e->at < s->f->off + s->f->len && e->rank != RANK_COPY;
+}
+
+/* Proofs, or the choice of a copy. */
+static bool is_proof(const struct ws_sure *s, const struct ws_ptx_edit *e)
+{
+	return (e->rank == RANK_FIRST || e->rank == RANK_ENTRY) && e < s->p->m->edits->list + s->proofs;
+}
+
+static bool names(const char *text, const char *reg)
+{
+	size_t len = strlen(reg);
+
+	for (const char *at = strstr(text, reg); at; at = strstr(at + len, reg))
+		if (!strchr("0123456789", at[len]) || !at[len])
+			return true;
+	return false;
+}
+
+uint64_t ws_sure_keep(struct ws_sure *s)
+{
+	const struct ws_ptx_edits *edits = s->p->m->edits;
+
+	for (size_t n = s->proofs; n < edits->n; n++)
+		for (unsigned k = 0; k < s->ntruths && is_of_body(s, &edits->list[n]); k++)
+			if (names(edits->list[n].text, s->truths[k]))
+				s->asked |= 1ull << k;
+	if (s->asked) {
+		s->next = s->p->sure;
+		s->p->sure = s;
+	}
+	return s->asked;
+}
+
+static void write_entry(struct ws_sure *s, struct ws_buf *out)
+{
+	ws_buf_printf(out, "\n\tmov.u32 %s, 0;\n\tsetp.eq.u32 %s, 0, 0;", s->mark, s->alone);
+	for (unsigned k = 0; k < s->ntruths; k++)
+		if (s->asked >> k & 1)
+			ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->truths[k]);
+	for (unsigned k = 0; k < s->nvalues; k++)
+		ws_buf_printf(out, "\n\tld.param.u64 %s, [__warpsafe_launch+%zu];", s->values[k], offsetof(struct ws_race_told, values) + 8 * k);
+}
+
+static const char *choose(void *user, const struct ws_ptx_edit *e)
+{
+	struct ws_sure *s = user;
+	const char *entry = s->entry;
+
+	if (!is_of_body(s, e))
+		return NULL;
+	if (!is_proof(s, e))
+		return e->text;
+	s->entry = NULL;
+	return entry;
+}
+
+/* The labels get other names, for debug information speaks of those of the first. */
+static void write_kernel(struct ws_sure *s)
+{
+	const struct ws_ptx_module *m = s->p->m;
+	const struct ws_ptx_func *f = s->f;
+	struct ws_buf entry = { 0 }, text = { 0 }, out = { 0 };
+	uint32_t name = ws_rw_name_at(f);
+
+	write_entry(s, &entry);
+	s->entry = entry.data;
+	ws_buf_puts(&out, "\n");
+	ws_buf_add(&out, m->text + f->off, name - f->off);
+	ws_buf_puts(&out, WS_RW_SURE);
+	ws_ptx_print_chosen(m, name, f->body_off, choose, s, &out);
+	ws_buf_puts(&out, "{");
+	ws_ptx_print_chosen(m, f->body_off + 1, f->off + f->len - 1, choose, s, &text);
+	ws_rw_relabel(f, text.data, text.len, &out);
+	ws_buf_puts(&out, "}\n");
+	ws_ptx_edit(s->p->m, f->off + f->len, 0, RANK_COPY, out.data);
+	ws_buf_free(&entry);
+	ws_buf_free(&text);
+	ws_buf_free(&out);
+}
+
+void ws_sure_write(struct ws_pass *p)
+{
+	for (struct ws_sure *s = p->sure; s && !p->failed; s = s->next)
+		write_kernel(s);
+}

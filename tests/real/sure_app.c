@@ -1,0 +1,73 @@
+/* sure_app HOW [library|cooperative]: a program for `warpsafe race --gpu=real` with one launch of a kernel that reads where its index says, and
+ * writes to shared and global memory where that says. HOW: "apart", "meets" (two threads write one word, of both), "overlaps" (it writes
+ * where it reads: no proof holds, and blocks write what others read). "library": the kernel is one of a library. */
+#include <string.h>
+
+#include "driver_app.h"
+
+int cuLaunchCooperativeKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **);
+int cuLibraryLoadData(void **, const void *, int *, void **, unsigned, int *, void **, unsigned), cuLibraryGetKernel(void **, void *, const char *);
+int cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
+
+enum { THREADS = 64, BLOCKS = 2, N = THREADS * BLOCKS };
+
+static const char text[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	".visible .entry moves(.param .u64 from, .param .u64 to)\n{\n\t.reg .b32 %r<12>;\n\t.reg .b64 %rd<8>;\n\t.shared .align 4 .b8 s[256];\n"
+	"\tld.param.u64 %rd1, [from];\n\tld.param.u64 %rd2, [to];\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n"
+	"\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd3;\n\tld.global.u32 %r5, [%rd4];\n"
+	"\tand.b32 %r6, %r5, 63;\n\tshl.b32 %r6, %r6, 2;\n\tmov.u32 %r7, s;\n\tadd.u32 %r8, %r7, %r6;\n\tst.shared.u32 [%r8], %r4;\n"
+	"\tbar.sync 0;\n\tshl.b32 %r9, %r1, 2;\n\tadd.u32 %r10, %r7, %r9;\n\tld.shared.u32 %r11, [%r10];\n"
+	"\tmul.wide.u32 %rd5, %r5, 4;\n\tadd.s64 %rd6, %rd2, %rd5;\n\tst.global.u32 [%rd6], %r11;\n\tret;\n}\n";
+
+static void *get(const char *way)
+{
+	void *module, *function;
+
+	if (!strcmp(way, "library")) {
+		DO(cuLibraryLoadData(&module, text, NULL, NULL, 0, NULL, NULL, 0));
+		DO(cuLibraryGetKernel(&function, module, "moves"));
+	} else {
+		DO(cuModuleLoadData(&module, text));
+		DO(cuModuleGetFunction(&function, module, "moves"));
+	}
+	return function;
+}
+
+/* A block writes to what is the other's in `from`, each thread to a word of its own; meets: two threads to one. */
+static void fill(unsigned *from, int meets)
+{
+	for (unsigned k = 0; k < N; k++)
+		from[k] = N - 1 - k;
+	if (meets)
+		from[0] = from[THREADS / 2];
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "", *way = argc > 2 ? argv[2] : "";
+	unsigned from[N], to[N], same = 0;
+	void *context, *function;
+	uint64_t memory[2];
+	void *params[] = { &memory[0], &memory[1] };
+
+	DO(cuInit(0));
+	DO(cuCtxCreate_v2(&context, 0, 0));
+	function = get(way);
+	for (unsigned k = 0; k < 2; k++)
+		DO(cuMemAlloc_v2(&memory[k], sizeof from));
+	fill(from, !strcmp(how, "meets"));
+	DO(cuMemcpyHtoD_v2(memory[0], from, sizeof from));
+	if (!strcmp(how, "overlaps"))
+		memory[1] = memory[0];
+	if (!strcmp(way, "cooperative"))
+		DO(cuLaunchCooperativeKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
+	else
+		DO(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+	DO(cuCtxSynchronize());
+	DO(cuMemcpyDtoH_v2(to, memory[1], sizeof to));
+	for (unsigned k = 0; k < N; k++)
+		same += to[k] == (k ^ THREADS);
+	printf("moved: %u\n", same);
+	return 0;
+}
