@@ -385,16 +385,16 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 
 	if (low < 2 || low >= MANY || k > UINT32_MAX / 2 || !is_power(k / (uint64_t)low + 1))
 		return false;
-	if (power_in(x) % low && (v->shared || k >= MANY)) {        /* taken to have none above */
+	if (k >= MANY || (v->shared && power_in(x) % low)) {         /* taken to have none above */
 		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
 		*out = *x;
+		if (power_in(x) % low == 0)
+			return true;
 		if (!ws_split_remainder(v, x, &below, true, &part) || !ws_sum_add(out, &part, -1))
 			return false;
 		ws_split_replace(v, out);
 		return true;
 	}
-	if (k >= MANY)
-		return false;
 	if (power_in(x) % low) {                     /* those of a quotient, as of a part of the thread's index */
 		below.t[0].factor = low;
 		if (!ws_split_quotient(v, x, &below, true, &y))

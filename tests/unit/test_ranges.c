@@ -1003,6 +1003,10 @@ static void split_by_numbers(void **state)
 	expect(KERNEL("and.b32 %r20, %r4, -8; shl.b32 %r21, %r20, 1; and.b32 %r22, %r4, 7; add.s32 %r23, %r21, %r22;\n"
 	              "mul.wide.u32 %rd3, %r23, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n"),
 	       (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, NONE);
+	for (uint32_t w = 1; w <= 65536; w += 65535)         /* nearly all bits of a number that has no others; and of one that has */
+		expect(KERNEL("mul.lo.s32 %r20, %r4, %r6; shl.b32 %r21, %r20, 1; and.b32 %r22, %r21, 131070;\n"
+		              "mul.wide.u32 %rd3, %r22, 4; add.s64 %rd5, %rd2, %rd3; st.global.u32 [%rd5], %r4;\n"),
+		       (struct launch){ { 2 }, { 32 }, 4096, 0, w }, w == 1 ? NONE : ALL(0, 64));
 	expect(KERNEL("shl.b32 %r20, %r1, %r6; add.s32 %r21, %r20, %r3; mul.wide.s32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3;\n"
 	              "st.global.u32 [%rd5], %r4;\n"), (struct launch){ { 2 }, { 32 }, 4096, 0, 5 }, NONE);
 	expect(KERNEL("shl.b32 %r20, %r1, %r6; add.s32 %r21, %r20, %r3; mul.wide.s32 %rd3, %r21, 4; add.s64 %rd5, %rd2, %rd3;\n"
