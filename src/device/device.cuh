@@ -297,6 +297,7 @@ SHARED_OP(shared_exchange32, "exch.b32")
 SHARED_OP(shared_add32, "add.u32")
 SHARED_OP(shared_max32, "max.u32")
 SHARED_OP(shared_or32, "or.b32")
+SHARED_OP(shared_and32, "and.b32")
 
 /* By addresses of 32 bits, which are as good, and shorter code. */
 HELPER u64 shared_load64(u32 address)

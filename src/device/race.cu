@@ -75,6 +75,8 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.spare[warp] = 0;
 	BLOCK.expanding[warp] = 0;
 	BLOCK.ready[warp] = 0;
+	BLOCK.heard[warp] = 0;
+	BLOCK.begins[warp] = begin_word(l.first + warp, 0, 0);
 	begin_times(c, warp, l.first ? (u64)(l.first + warp) << SEGMENT_AT | NOW_ENTERED : 0, lanes_of_warp(warp));
 	if (l.first && !BLOCK.lowest)
 		describe(l.first + warp, warp, 0, 0);
@@ -271,10 +273,14 @@ HELPER u64 word_with_scope(u64 address, u32 what)
 
 HELPER u32 epoch_mark(u32 thread) { return (u32)(BLOCK.warps[thread >> 5].now >> EPOCH_AT); }
 
-HELPER void note_look(u32 thread, u64 word, u32 what)
+HELPER void note_look(u32 thread, u64 state, u64 word, u32 what)
 {
+	if (!hears(thread)) {
+		own_store32(IN_PIECES(state, seen), 0);
+		will_hear(thread);
+	}
 	set_flags(thread >> 5, NOW_ENTERED);     /* a segment that begins anew has its epochs again */
-	own_store_four(THREAD(thread, observed_word), (u32)word, (u32)(word >> 32), what & ~(u32)WS_RACE_LOOKED,
+	own_store_four(IN_PIECES(state, observed_word), (u32)word, (u32)(word >> 32), what & ~(u32)WS_RACE_LOOKED,
 		       epoch_mark(thread));
 }
 
@@ -282,16 +288,22 @@ HELPER void note_look(u32 thread, u64 word, u32 what)
  * compare-and-swap or an exchange. Since the last fence and barrier the first of them alone is checked: it was entered,
  * so who comes later and races with it sees it. (Where another thread's took its place in W, and my later one succeeded,
  * an access that is ordered with that but not with mine may race unseen.) */
-HELPER bool tries_again(u32 thread, u64 address, u32 what)
+HELPER bool tries_word_again(u32 thread, u64 word, u32 what)
 {
 	u32 low, high, looked_what, looked_when;
-	u64 word = word_with_scope(address, what);
 
-	if (!BLOCK.threads || !has_state(thread) || !word)
+	if (!hears(thread))
 		return false;
 	own_load_four(THREAD(thread, observed_word), &low, &high, &looked_what, &looked_when);
 	return low == (u32)word && (high & ~(u32)(AGAIN >> 32)) == (u32)(word >> 32) &&
 	       looked_what == (what & ~(u32)WS_RACE_LOOKED) && looked_when == epoch_mark(thread) && BLOCK.warps[thread >> 5].now;
+}
+
+HELPER bool tries_again(u32 thread, u64 address, u32 what)
+{
+	u64 word = word_with_scope(address, what);
+
+	return word && tries_word_again(thread, word, what);
 }
 
 /* ---- accesses of all kinds ---- */
@@ -743,16 +755,26 @@ SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site
 		__warpsafe_atomic(address, what, site);
 }
 
-SLOW u32 __warpsafe_tries_again(u32 self, u64 address, u32 what)
+SLOW u32 __warpsafe_tries_again(u32 self, u64 word, u32 what)
 {
-	return tries_again(self - self_of(0), address, what);
+	return tries_word_again(self - self_of(0), word, what);
 }
+
+/* Of global memory; nothing but a call is not known where the access stands. */
+HELPER bool global_tries_again(u32 self, u64 address, u32 what)
+{
+	u64 word = what & WS_RACE_RETRIES ? word_with_scope(address, what) : 0;
+
+	return word && __warpsafe_tries_again(self, word, what & ~(u32)WS_RACE_LOOKED);
+}
+
+#include "race_locked.cuh"
 
 INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 {
 	struct cell c = all_left(NOTHING);
 
-	if (!(what & WS_RACE_RETRIES) || !__warpsafe_tries_again(self, address, what))
+	if (!global_tries_again(self, address, what))
 		c = check_read(self, address, what, site);
 	if (c.at != NOTHING)
 		__warpsafe_read_on(self, c.at, address, what, site, c.w, c.r);
@@ -766,11 +788,21 @@ INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0
 		__warpsafe_write_on(self, c.at, address, what, site, v0, v1, c.w, c.r);
 }
 
+INLINED void race_write_locked_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	(void)v1;
+	__warpsafe_write_locked(self, address, what, site, v0);
+}
+
 INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 {
 	struct cell c = all_left(NOTHING);
 
-	if (!(what & WS_RACE_RETRIES) || !__warpsafe_tries_again(self, address, what))
+	if (is_of_lock(what)) {
+		__warpsafe_atomic_word(self, word_with_scope(address, what), what, site);
+		return;
+	}
+	if (!global_tries_again(self, address, what))
 		c = check_atomic(self, address, what);
 	if (c.at != NOTHING)
 		__warpsafe_atomic_on(self, c.at, address, what, site, c.w, c.r);
@@ -1182,185 +1214,7 @@ INLINED __attribute__((flatten)) u32 race_read_ahead_global(u32 self, u64 addres
 	return 0;
 }
 
-/* ---- release and acquire ---- */
-
-SLOW void __warpsafe_sc_fence(u32 what)
-{
-	if (BLOCK.off || !BLOCK.warps[warp_index()].now)
-		return;
-	will_hand_on();
-	note_sc_fence(WS_RACE_CLASS_OF(what));
-}
-
-INLINED void race_fence_before(u32 what)
-{
-	if (what & WS_RACE_SC)
-		__warpsafe_sc_fence(what);
-}
-
-SLOW void __warpsafe_fence(u32 what)
-{
-	u32 thread = thread_index();
-
-	if (BLOCK.off)
-		return;
-	next_sub(thread >> 5, false);
-	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now)
-		return;
-	want_state(thread);
-	fenced(thread, WS_RACE_CLASS_OF(what));
-}
-
-INLINED void race_fence_after(u32 what)
-{
-	__warpsafe_fence(what);
-}
-
-/* What a strong write of the thread releases, which has no release of its own: what was before its last fence. */
-HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first)
-{
-	u32 warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach = scope;
-	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { .epoch = p.epoch, .sub = p.sub, .block = p.block, .grid = p.grid };
-
-	if (!(what & WS_RACE_RELEASES)) {
-		r.epoch = (u32)(fence >> 32);
-		r.sub = (u32)fence >> 3;
-		reach = (u32)fence & 7;
-	}
-	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
-	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
-	r.what = BLOCK.lists[warp];
-	for (u32 n = words_of(what); n; n--, address += 4) {
-		struct released in = release(location_key(address, what), &r, first);
-
-		if (in.row && WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL)
-			count_release(number_of_word(in.row), &r, in.index);
-	}
-}
-
-/* Who tries an atomic again and again releases once. */
-SLOW void __warpsafe_release(u64 address, u32 what)
-{
-	u32 thread = thread_index(), warp = thread >> 5;
-	u64 fence = 0, word = 0, last = 0;
-	bool releases = what & WS_RACE_RELEASES;
-
-	if (BLOCK.off || !find_space(&address, &what))
-		return;
-	if (!BLOCK.threads || !BLOCK.warps[warp].now) {
-		launch_is_incomplete(BLOCK.grid);
-		return;
-	}
-	if (releases) {                      /* at a time of its own, so no other is like it */
-		next_sub(warp, false);
-	} else {
-		if (!has_state(thread))
-			return;
-		fence = own_load64(THREAD(thread, fence));
-		last = own_load64(THREAD(thread, released)) & ~NOT_ACQUIRED;
-		word = word_with_scope(address, what);
-		if (!fence || (word && (last & ~OTHERS_TOO) == word))
-			return;
-	}
-	/* Of this word there is none like it yet, if since the fence there was none at all, or one at another word alone. */
-	release_all(address, what, thread, fence, !last || (word && !(last & OTHERS_TOO)));
-	if (!releases)
-		own_store64(THREAD(thread, released), !word ? SEVERAL_WORDS : word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
-}
-
-INLINED void race_release(u64 address, u32 what)
-{
-	__warpsafe_release(address, what);
-}
-
-/* Has the thread looked at this word before, since its last fence? Then what it finds there is looked up at its next. */
-HELPER bool looks_again(u32 thread, u64 word, u64 last, u32 what)
-{
-	if (!word || !last || (last & ~AGAIN) != word)
-		return false;
-	if (last == word) {
-		note_look(thread, word | AGAIN, what);
-		will_hand_on();
-	}
-	return true;
-}
-
-/* What was to be looked up at the next fence is looked up now, for another word takes its place. */
-SLOW void __warpsafe_look_up(u32 thread, u64 looked_at)
-{
-	struct found f = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1));
-
-	if (f.release)
-		observe(thread, &f, (u32)(looked_at >> KEY_SCOPE_AT) & 7);
-}
-
-/* Another word than the last is looked at. */
-HELPER void look_at(u32 thread, u64 word, u64 last, u32 what)
-{
-	if (last & AGAIN)
-		__warpsafe_look_up(thread, last);
-	note_look(thread, word, what);
-}
-
-/* The fence: a release that comes to be known before the program's load must be seen by ours. A load that acquires is
- * one itself, and where what the load has read is there, ours come behind it. */
-SLOW void __warpsafe_acquire(u64 address, u32 what)
-{
-	u32 thread = thread_index(), warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what));
-	bool acquires = what & WS_RACE_ACQUIRES, waited = what & (WS_RACE_ACQUIRES | WS_RACE_WAITED);
-	u64 word, last = 0, released = 0;
-	u32 launch = WS_RACE_LAUNCH_INCOMPLETE;
-
-	what &= ~(u32)WS_RACE_WAITED;
-	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
-		return;
-	word = word_with_scope(address, what);
-	if (BLOCK.threads && has_state(thread)) {
-		last = own_load64(THREAD(thread, observed_word));
-		released = own_load64(THREAD(thread, released));
-	}
-	if (!acquires && looks_again(thread, word, last, what))
-		return;
-	if (!waited)
-		fence_gpu();
-	if (BLOCK.threads) {
-		launch = about_launch(BLOCK.grid);   /* looked at when the row is there: they are fetched together */
-		want_state(thread);
-		if (!acquires)
-			look_at(thread, word, last, what);
-	}
-	for (u32 n = words_of(what); n; n--, address += 4) {
-		struct found f = released_at(location_key(address, what));
-
-		if (launch & WS_RACE_LAUNCH_INCOMPLETE) {
-			unknown_from_here(warp);
-			return;
-		}
-		if (!f.release)
-			continue;
-		will_hand_on();
-		if (acquires)
-			acquire(thread, &f, scope);
-		else if (!word || (released & ~OTHERS_TOO) != (word | NOT_ACQUIRED) || !only_own_since(thread, &f, scope))
-			observe(thread, &f, scope);
-	}
-}
-
-INLINED void race_acquire(u64 address, u32 what)
-{
-	__warpsafe_acquire(address, what);
-}
-
-/* The comparison waits for the value, whatever it is; the fence is there so that it is one. */
-INLINED void race_acquire_found(u64 address, u32 what, u32 value)
-{
-	enum { UNLIKELY = 0x5bd1e995 };
-
-	if (__builtin_expect(value == UNLIKELY, 0))
-		fence_gpu();
-	__warpsafe_acquire(address, what | WS_RACE_WAITED);
-}
+#include "race_acquire.cuh"
 
 /* ---- barriers of a part of the block ----
  * Each warp that takes part releases, at a word that stands for the barrier, what all of its lanes have done, and acquires

@@ -94,8 +94,8 @@ typedef unsigned int ws_race_u32;
 typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_VERSION 1
-#define WS_RACE_BLOCK_BYTES 1792
-#define WS_RACE_SILENT_AT   1788         /* in it: a word by which a block's first warp tells the others what it has decided */
+#define WS_RACE_BLOCK_BYTES 2048
+#define WS_RACE_SILENT_AT   (WS_RACE_BLOCK_BYTES - 4)
 
 /* What a kernel's blocks need a slot for, if it can come to such a thing. */
 #define WS_RACE_NEEDS_STATES (1u << 31)          /* states of threads: fences, releases and acquires */

@@ -295,7 +295,7 @@ SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 		if (what & WS_RACE_ACQUIRES)
 			acquire(thread, &f, OBJECT_SCOPE);
 		else
-			observe(thread, &f, OBJECT_SCOPE);
+			observe(thread, first_piece(BLOCK.threads, thread), &f, OBJECT_SCOPE);
 	}
 }
 

@@ -336,10 +336,10 @@ HELPER bool write_acquired(const struct fast *f, u32 self)
 	struct acquired last;
 	struct target t;
 
-	if (!(f->now & NOW_ACQUIRED) || f->now & NOW_UNKNOWN || is_special(f->w) || !far_target(f->w, f, &t))
+	if (!(f->now & NOW_ACQUIRED) || f->now & NOW_UNKNOWN || is_special(f->w))
 		return false;
-	last = last_acquire(self - self_of(0));
-	return last.mark && last_acquire_covers(&t, &last, last.mark & 7, likely_release(&t, &last));
+	last = last_acquire(self - self_of(0));          /* on its way while the segment is looked at */
+	return far_target(f->w, f, &t) && last.mark && last_acquire_covers(&t, &last, last.mark & 7, likely_release(&t, &last));
 }
 
 /* A write or atomic. Those of the launch to the word stay as they are where that is enough: see by_other_blocks. */

@@ -57,33 +57,35 @@ struct last {
 	u32 mark, word, counted, observed;
 };
 
-HELPER struct last load_last(u32 thread)
+HELPER struct last load_last(u64 state)
 {
 	struct last l;
 
-	own_load_four(THREAD(thread, acquired), &l.mark, &l.word, &l.counted, &l.observed);
+	own_load_four(IN_PIECES(state, acquired), &l.mark, &l.word, &l.counted, &l.observed);
 	return l;
 }
 
-HELPER void acquire_other_than(u32 thread, const struct found *f, u32 scope, const struct last *last)
+/* At the time p of the thread. */
+HELPER void acquire_other_than(u32 thread, u64 state, const struct place *p, const struct found *f, u32 scope, const struct last *last)
 {
 	u32 warp = thread >> 5, mark = f->release << 3 | scope;
-	struct place p = place_of(BLOCK.warps[warp].now);
-	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p.epoch, p.sub,
-			    f->counted, p.grid };
+	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p->epoch, p->sub,
+			    f->counted, p->grid };
 
 	if (last->mark == mark)
 		return;
-	own_store_four(THREAD(thread, acquired), mark, f->word, f->counted, last->observed);
+	own_store_four(IN_PIECES(state, acquired), mark, f->word, f->counted, last->observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
 }
 
 HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
 {
-	struct last last = load_last(thread);
+	u64 state = first_piece(BLOCK.threads, thread);
+	struct place p = own_place(BLOCK.warps[thread >> 5].now, thread >> 5);
+	struct last last = load_last(state);
 
-	acquire_other_than(thread, f, scope, &last);
+	acquire_other_than(thread, state, &p, f, scope, &last);
 }
 
 /* Elsewhere, where the thread may have released since its last fence. */
@@ -159,29 +161,35 @@ SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 scope)
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
  * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. All of the state that may be asked for is
  * loaded at once. */
-HELPER void fenced(u32 thread, u32 scope)
+HELPER void fenced(u32 thread, u64 now, u32 scope)
 {
-	struct place p = place_of(BLOCK.warps[thread >> 5].now);
-	u64 fence = own_load64(THREAD(thread, fence)), looked_at = own_load64(THREAD(thread, observed_word));
-	struct last last = load_last(thread);
-	u32 wide = (u32)fence & 7, read;
+	u64 state = first_piece(BLOCK.threads, thread), fence, looked_at;
+	struct place p = own_place(now, thread >> 5);
+	struct last last;
+	u32 wide = scope, read;
 	struct found seen;
 
-	wide = wide > scope ? wide : scope;
-	own_load_four(THREAD(thread, seen), &seen.release, &seen.word, &seen.counted, &read);
-	own_store64(THREAD(thread, fence), (u64)p.epoch << 32 | p.sub << 3 | wide);
-	own_store64(THREAD(thread, released), 0);
-	if (looked_at)
-		own_store64(THREAD(thread, observed_word), 0);
+	if (scope > WS_RACE_STRONG_GPU) {
+		set_flags(thread >> 5, NOW_WIDE);
+	} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
+		wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
+		wide = wide > scope ? wide : scope;
+	}
+	fence = (u64)p.epoch << 32 | p.sub << 3 | wide;
+	own_store_two64(IN_PIECES(state, fence), fence, 0);              /* and released */
+	if (!hears(thread))
+		return;
+	looked_at = own_load64(IN_PIECES(state, observed_word));
+	last = load_last(state);
+	own_load_four(IN_PIECES(state, seen), &seen.release, &seen.word, &seen.counted, &read);
+	has_heard(thread);
 	if (last.observed) {
-		own_store32(THREAD(thread, observed), 0);
+		own_store32(IN_PIECES(state, observed), 0);
 		__warpsafe_acquire_list(thread, last.observed, scope);
-		last = load_last(thread);
+		last = load_last(state);
 	}
-	if (seen.release) {
-		own_store32(THREAD(thread, seen), 0);
-		acquire_other_than(thread, &seen, read < scope ? read : scope, &last);
-	}
+	if (seen.release)
+		acquire_other_than(thread, state, &p, &seen, read < scope ? read : scope, &last);
 	if (looked_at & AGAIN)
 		__warpsafe_acquire_again(thread, looked_at, scope);
 }
@@ -211,33 +219,52 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 
 /* Of a word where the thread has released since its last fence, and has acquired nothing since: has there been that one release alone
  * since it acquired the word last? Who unlocks reads what it wrote itself when it locked, and learns nothing by that. */
-HELPER bool only_own_since(u32 thread, const struct found *f, u32 scope)
+HELPER bool only_own_since(u64 state, const struct found *f, u32 scope)
 {
-	struct last l = load_last(thread);
+	struct last l = load_last(state);
 
 	return l.mark && l.word == f->word && l.counted + 1 == f->counted && (l.mark & 7) >= scope;
 }
 
+/* What was observed last becomes a record, for another word or scope takes its place. False: it is in a record already, or there is no room. */
+SLOW u32 __warpsafe_keep_observed(u32 thread, u32 release, u32 word, u32 counted, u32 scope)
+{
+	struct found f = { release, word, counted };
+	u32 seen, seen_word, seen_counted, read, number;
+	struct record r;
+
+	if (observed_before(thread, &f, scope))
+		return false;
+	own_load_four(THREAD(thread, seen), &seen, &seen_word, &seen_counted, &read);
+	r = (struct record){ own_load32(THREAD(thread, observed)), REC_OBSERVED | read << 24, seen, seen_word, seen_counted, 0, BLOCK.block, BLOCK.grid };
+	number = new_record(&r);
+	if (number)
+		own_store32(THREAD(thread, observed), number);
+	else
+		unknown_from_here(thread >> 5);
+	return true;
+}
+
 /* After a strong read that found this release: it is acquired when the thread fences. What was found last is kept with
  * the thread; what was before it, in another word, becomes a record. */
-HELPER void observe(u32 thread, const struct found *f, u32 scope)
+HELPER void observe_behind(u32 thread, u64 state, u32 seen, u32 word, u32 read, const struct found *f, u32 scope)
 {
-	u32 seen, word, counted, read, number;
-
-	own_load_four(THREAD(thread, seen), &seen, &word, &counted, &read);
-	if (seen && (word != f->word || read != scope)) {
-		struct record r = { own_load32(THREAD(thread, observed)), REC_OBSERVED | read << 24, seen, word, counted, 0,
-				    BLOCK.block, BLOCK.grid };
-
-		if (observed_before(thread, f, scope))
-			return;
-		number = new_record(&r);
-		if (number)
-			own_store32(THREAD(thread, observed), number);
-		else
-			unknown_from_here(thread >> 5);
+	if (seen && (word != f->word || read != scope) && !__warpsafe_keep_observed(thread, f->release, f->word, f->counted, scope))
+		return;
+	if (!hears(thread)) {
+		own_store64(IN_PIECES(state, observed_word), 0);
+		will_hear(thread);
 	}
-	own_store_four(THREAD(thread, seen), f->release, f->word, f->counted, scope);
+	own_store_four(IN_PIECES(state, seen), f->release, f->word, f->counted, scope);
+}
+
+HELPER void observe(u32 thread, u64 state, const struct found *f, u32 scope)
+{
+	u32 seen = 0, word = 0, counted, read = 0;
+
+	if (hears(thread))
+		own_load_four(IN_PIECES(state, seen), &seen, &word, &counted, &read);
+	observe_behind(thread, state, seen, word, read, f, scope);
 }
 
 /* ---- fence.sc ----
@@ -254,7 +281,7 @@ enum { ANY_SCOPE, BEYOND_BLOCK };
 HELPER void note_sc_fence(u32 scope)
 {
 	u32 group = activemask(), warp = warp_index(), segment = BLOCK.first + warp;
-	struct place p = place_of(BLOCK.warps[warp].now);
+	struct place p = own_place(BLOCK.warps[warp].now, warp);
 	u32 k = scope_reaches(scope, false) || (scope == WS_RACE_STRONG_CLUSTER && IN_CLUSTER) ? BEYOND_BLOCK : ANY_SCOPE;
 
 	if (!leads(group))

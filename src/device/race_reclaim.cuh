@@ -215,6 +215,7 @@ SLOW u64 __warpsafe_new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 		launch_is_incomplete(BLOCK.grid);
 		return 0;
 	}
+	BLOCK.begins[warp] = begin_word(segment, epoch, sub);
 	describe(segment, warp, epoch, sub);
 	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
 	BLOCK.late = 1;

@@ -54,12 +54,14 @@ HELPER u32 record_behind(u32 number, const struct record *r)
 	return previous;
 }
 
-HELPER void unknown_from_here(u32 warp)
+SLOW void __warpsafe_unknown_from_here(u32 warp)
 {
 	launch_is_incomplete(BLOCK.grid);
 	BLOCK.unknown = 1;
 	set_flags(warp, NOW_ACQUIRED | NOW_UNKNOWN);
 }
+
+HELPER void unknown_from_here(u32 warp) { __warpsafe_unknown_from_here(warp); }
 
 /* A record's number, if it is one. Who has found none asks no more: the count does not wrap. */
 HELPER u32 claim_record(void)
@@ -67,14 +69,19 @@ HELPER u32 claim_record(void)
 	return BLOCK.unknown ? 0 : fetch_add32(COUNTS(records), 1) + 1;
 }
 
+SLOW void __warpsafe_no_record(void)
+{
+	launch_is_incomplete(BLOCK.grid);
+	BLOCK.unknown = 1;
+	count_threads(COUNTS(records_missing));
+}
+
 /* false: there is no room. */
 HELPER bool is_record(u32 number)
 {
 	if (__builtin_expect(number && number <= RACE.nrecords, 1))
 		return true;
-	launch_is_incomplete(BLOCK.grid);
-	BLOCK.unknown = 1;
-	count_threads(COUNTS(records_missing));
+	__warpsafe_no_record();
 	return false;
 }
 
@@ -109,11 +116,12 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
 {
 	u32 number = new_record(r);
 
-	if (number)
-		put(IN_SHARED(__warpsafe_block.lists[warp]), number);
-	else
+	if (!number) {
 		unknown_from_here(warp);
-	return number;
+		return false;
+	}
+	put(IN_SHARED(__warpsafe_block.lists[warp]), number);
+	return true;
 }
 
 /* ---- a thread's own state, in the slot ----
@@ -152,18 +160,16 @@ HELPER u32 first_wait(u32 n, u32 most) { return n >= most ? n - most + 1 : 0; }
 #define OTHERS_TOO (1ull << 59)          /* that was not the first one since the fence; no address has so many bits */
 #define SEVERAL_WORDS (OTHERS_TOO | 1)   /* in place of a word: the last were several, by one write */
 
-/* Where a thread has what lies that far behind the beginning of its state, from a block's states on. What the 32 threads of a warp have at
- * one place of it lies side by side, in pieces of 8 bytes for the first two, and of 16: a warp that comes to it moves 256 or 512 bytes,
- * not 32 sectors. */
-enum { PIECES_OF_16 = 16 };
-HELPER u64 place_of_thread(u32 thread, u32 offset)
+/* Where a thread has its state, of which a block's begin at `states`. What the 32 threads of a warp have at one place of it lies side by
+ * side, in pieces of 16 bytes: a warp that comes to it moves 512 bytes, not 32 sectors. */
+enum { PIECE = 16 };
+HELPER u64 first_piece(u64 states, u32 thread)
 {
-	u32 piece = offset < PIECES_OF_16 ? 8 : 16;
-
-	return (u64)sizeof(struct thread_state) * (thread & ~31u) + 32 * (offset & ~(piece - 1)) + piece * (thread & 31) +
-	       (offset & (piece - 1));
+	return states + (u64)sizeof(struct thread_state) * (thread & ~31u) + PIECE * (thread & 31);
 }
-#define THREAD_IN(states, t, field) ((states) + place_of_thread(t, __builtin_offsetof(struct thread_state, field)))
+#define PIECE_OF(offset) (32 * ((offset) & ~(PIECE - 1)) + ((offset) & (PIECE - 1)))
+#define IN_PIECES(first, field) ((first) + PIECE_OF(__builtin_offsetof(struct thread_state, field)))
+#define THREAD_IN(states, t, field) IN_PIECES(first_piece(states, t), field)
 #define THREAD(t, field) THREAD_IN(BLOCK.threads, t, field)
 
 /* Where copies may be of several kinds, their numbers have the kind in their low bits: see race_copy.cuh. */
@@ -180,18 +186,23 @@ HELPER void own_store_four(u64 address, u32 a, u32 b, u32 c, u32 d)
 	asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
+HELPER void own_load_two64(u64 address, u64 *a, u64 *b)
+{
+	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*a), "=l"(*b) : "l"(address) : "memory");
+}
+
+HELPER void own_store_two64(u64 address, u64 a, u64 b)
+{
+	asm volatile("st.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(a), "l"(b) : "memory");
+}
+
 /* The state is made when it is first wanted. */
-HELPER void want_state(u32 thread)
+SLOW void __warpsafe_make_state(u32 thread)
 {
 	u32 bit = 1u << (thread & 31);
 
-	if (BLOCK.ready[thread >> 5] & bit)
-		return;
-	own_store64(THREAD(thread, fence), 0);
-	own_store64(THREAD(thread, released), 0);
-	own_store_four(THREAD(thread, observed_word), 0, 0, 0, 0);
+	own_store_two64(THREAD(thread, fence), 0, 0);            /* and released */
 	own_store_four(THREAD(thread, acquired), 0, 0, 0, 0);    /* and observed */
-	own_store_four(THREAD(thread, seen), 0, 0, 0, 0);
 	own_store_four(THREAD(thread, nwaits), 0, FIRST_COPY, 0, 0);
 	if (SM90) {
 		store64(THREAD(thread, proxy[0]), 0);
@@ -207,6 +218,26 @@ HELPER void want_state(u32 thread)
 HELPER bool has_state(u32 thread)
 {
 	return BLOCK.ready[thread >> 5] >> (thread & 31) & 1;
+}
+
+HELPER void want_state(u32 thread)
+{
+	if (!has_state(thread))
+		__warpsafe_make_state(thread);
+}
+
+/* Since its last fence the thread has looked at a word, or observed a release: observed_word and what is beside it, and `seen` have
+ * something. Else they are not read, and need not be anything. */
+HELPER bool hears(u32 thread) { return BLOCK.heard[thread >> 5] >> (thread & 31) & 1; }
+
+HELPER void will_hear(u32 thread)
+{
+	shared_or32(IN_SHARED(__warpsafe_block.heard[thread >> 5]), 1u << (thread & 31));
+}
+
+HELPER void has_heard(u32 thread)
+{
+	shared_and32(IN_SHARED(__warpsafe_block.heard[thread >> 5]), ~(1u << (thread & 31)));
 }
 
 HELPER bool scope_reaches(u32 scope, bool same_block)

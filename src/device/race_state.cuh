@@ -37,6 +37,8 @@ struct block {
 	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
 	u32 expanding[EXPANDING];        /* by the lines' numbers modulo: that of a line that a lane gives cells, * 2 + 1 */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
+	u32 heard[WARPS];        /* lanes that have looked at or observed anything since their last fence (race_order.cuh) */
+	u32 begins[WARPS];       /* where the warp's segment begins, see own_place */
 	u32 off;                 /* OFF_...: not checked, or not any more */
 	u32 list;                /* records that barriers have made known to all warps */
 	u32 unknown;             /* a warp is NOW_UNKNOWN: after the next barrier all are */
@@ -118,7 +120,7 @@ enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, L
 enum { SUMMED = LAST_SUB + 1, SUMMED_END = SUMMED | 1 << (EPOCH_AT - SUB_AT) };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11,
-       NOW_OBSERVED_SHARED = 1 << 14, NOW_OFTEN = 1 << 16, NOW_FLAGS = 79 << 8 | NOW_OFTEN };
+       NOW_OBSERVED_SHARED = 1 << 14, NOW_OFTEN = 1 << 16, NOW_WIDE = 1 << 17, NOW_FLAGS = 79 << 8 | NOW_OFTEN | NOW_WIDE };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
 /* A cell or line may have a time of this segment, or it is the warp's first. A warp that has it not set must set it before it
@@ -233,6 +235,41 @@ HELPER struct place place_of(u64 time)
 	return p;
 }
 
+/* Where a segment begins, in a word of shared memory: low bits of its number, which tell it from the warp's one before; FAR: there are
+ * not as many bits. */
+enum { BEGIN_BITS = 12, BEGIN_FAR = (1 << BEGIN_BITS) - 1, BEGIN_SEGMENTS = 1 << (32 - 2 * BEGIN_BITS) };
+HELPER u32 begin_word(u32 segment, u32 epoch, u32 sub)
+{
+	bool far = epoch >= BEGIN_FAR || sub >= BEGIN_FAR;
+
+	return segment << 2 * BEGIN_BITS | (far ? (u32)BEGIN_FAR : epoch << BEGIN_BITS | sub);
+}
+
+SLOW u64 __warpsafe_begin_of_own(u32 segment)
+{
+	u64 at = SEGMENT(segment);
+
+	return (u64)load32(at + __builtin_offsetof(struct ws_race_segment, epoch)) << 32 |
+	       load32(at + __builtin_offsetof(struct ws_race_segment, warp_sub)) >> 5;
+}
+
+/* Of the warp itself: no trip to memory. */
+HELPER struct place own_place(u64 now, u32 warp)
+{
+	u32 word = BLOCK.begins[warp], epoch = word >> BEGIN_BITS & BEGIN_FAR, sub = word & BEGIN_FAR;
+	struct place p = { BLOCK.grid, BLOCK.block, warp, epoch_of(now), sub_of(now) };
+
+	if ((word >> 2 * BEGIN_BITS) != segment_of(now) % BEGIN_SEGMENTS || sub == BEGIN_FAR) {
+		u64 begin = segment_of(now) == BLOCK.first + warp ? 0 : __warpsafe_begin_of_own(segment_of(now));
+
+		epoch = (u32)(begin >> 32);
+		sub = (u32)begin;
+	}
+	p.sub += p.epoch ? 0 : sub;
+	p.epoch += epoch;
+	return p;
+}
+
 /* The latest that it may be. (As place_of has it, it is of the first two epochs: before a barrier, for who is of the block.) */
 HELPER struct place place_of_summed(u64 entry)
 {
@@ -266,6 +303,7 @@ HELPER u64 next_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 {
 	if (now & NOW_ENTERED || sub >> 27)
 		return __warpsafe_new_segment(now, warp, epoch, sub);
+	BLOCK.begins[warp] = begin_word(segment_of(now), epoch, sub);
 	describe(segment_of(now), warp, epoch, sub);
 	return (u64)segment_of(now) << SEGMENT_AT;
 }
@@ -276,7 +314,7 @@ HELPER u64 cas_now(u32 warp, u64 old, u64 now)
 	return shared_cas64(IN_SHARED(__warpsafe_block.warps[warp].now), old, now);
 }
 
-HELPER void set_flags(u32 warp, u32 flags)
+SLOW void __warpsafe_set_flags(u32 warp, u32 flags)
 {
 	u64 old = BLOCK.warps[warp].now, was;
 
@@ -286,6 +324,14 @@ HELPER void set_flags(u32 warp, u32 flags)
 			break;
 		old = was;
 	}
+}
+
+HELPER void set_flags(u32 warp, u32 flags)
+{
+	u64 now = BLOCK.warps[warp].now;
+
+	if (now && (now & flags) != flags)
+		__warpsafe_set_flags(warp, flags);
 }
 
 /* ---- the time of cells in shared memory ----
@@ -350,7 +396,7 @@ HELPER void next_epoch(u32 warp)
 
 /* The next sub; `full`: all lanes that are alive have met here, so that all before it is before all behind it. Several
  * lanes may do it at once: when time has gone on since a lane looked, it need not do so again. */
-HELPER void next_sub(u32 warp, bool full)
+SLOW void __warpsafe_next_sub(u32 warp, u32 full)
 {
 	u64 old = BLOCK.warps[warp].now, now = old + (1ull << SUB_AT), was;
 	struct place p;
@@ -370,6 +416,24 @@ HELPER void next_sub(u32 warp, bool full)
 		now |= now ? was & NOW_FLAGS : 0;
 	if (was == old)
 		next_shared_sub(warp);
+}
+
+/* The same, with what is rare elsewhere. */
+HELPER void next_sub(u32 warp, bool full)
+{
+	u64 old = BLOCK.warps[warp].now, was;
+
+	if (full || sub_of(old) == LAST_SUB) {
+		__warpsafe_next_sub(warp, full);
+		return;
+	}
+	if (!old)
+		return;
+	was = cas_now(warp, old, old + (1ull << SUB_AT));
+	if (was == old)
+		next_shared_sub(warp);
+	else if (!((was ^ old) >> SUB_AT))
+		__warpsafe_next_sub(warp, false);
 }
 
 /* Its accesses are not checked any more. */

@@ -51,7 +51,7 @@ void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[
 		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): fewer of its blocks run at a time with them",
 		              l->kernel->plain, error);
 	else if (!fits(l->function, threads, l->all, 0))
-		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 1.8 KB of "
+		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 2 KB of "
 		              "shared memory, which it may leave no room for", l->kernel->plain, error);
 	if (b.data)
 		ws_report_limit(ws_real_session()->report, b.data);

@@ -426,7 +426,7 @@ static void tell_no_room(struct ws_report *r, const struct ws_real_kernel *k, ui
 	struct ws_buf b = { 0 };
 
 	ws_buf_printf(&b, "some of its launches: those with more than %llu bytes of dynamic shared memory, which leave the checks' own "
-	              "1.8 KB no room", (unsigned long long)most);
+	              "2 KB no room", (unsigned long long)most);
 	ws_report_unchecked(r, k->plain, b.data);
 	ws_buf_free(&b);
 }

@@ -274,7 +274,7 @@ static int set_for(const struct setting *s, void *f, int attribute, int value)
 	return s->library ? ws_real.cuKernelSetAttribute(attribute, value, f, s->device) : ws_real.cuFuncSetAttribute(f, attribute, value);
 }
 
-/* As much as there is beside the checks' own: 1.8 KB, what its alignment may take, twice that in modules with tensors. false: that is
+/* As much as there is beside the checks' own: 2 KB, what its alignment may take, twice that in modules with tensors. false: that is
  * not what the driver had against it. */
 static bool set_most(const struct setting *s, int value)
 {

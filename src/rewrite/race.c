@@ -136,6 +136,8 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	*fast = space < 2;
 	if (b->peers && !*fast)
 		return a->kind == WS_RW_READ ? "race_peer_read" : a->kind == WS_RW_WRITE ? "race_peer_write" : "race_peer_atomic";
+	if (space == 0 && four && a->kind == WS_RW_WRITE && b->asks && !b->calls && !b->unlikely)
+		return "race_write_locked_global";
 	return names[a->kind][!b->calls && !b->unlikely ? PLACED : four ? CALLED4 : CALLED][space];
 }
 

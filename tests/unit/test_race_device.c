@@ -758,6 +758,21 @@ static void messages(void **state)
 	expect(MESSAGE("", " membar.gl;\n"), 2, 32, RACES(1));
 	expect(MESSAGE(" membar.gl;\n", ""), 2, 32, RACES(1));
 	expect(MESSAGE(" membar.cta;\n", " membar.gl;\n"), 2, 32, RACES(1));
+	expect(MESSAGE(" membar.gl; membar.cta;\n", " membar.gl;\n"), 2, 32, NONE);          /* the widest of them counts */
+	expect(MESSAGE(" membar.sys; membar.gl;\n", " membar.sys; membar.cta; membar.gl;\n"), 2, 32, NONE);
+}
+
+/* Both have fenced so often before that a segment's beginning takes more bits than its word in shared memory has. */
+static void messages_behind_many_fences(void **state)
+{
+	#define MANY_FENCES(fence) KERNEL( \
+		" setp.ne.u32 %p1, %r0, 0; setp.ne.u32 %p2, %r1, 0; mov.u32 %r9, 0; @%p1 bra DONE;\n" \
+		"F: membar.gl; add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 4200; @%p3 bra F; @%p2 bra READER;\n" \
+		" st.global.u32 [%rd1], 7;\n" fence " st.volatile.global.u32 [%rd1+4096], 1; bra DONE;\n" \
+		"READER: ld.volatile.global.u32 %r7, [%rd1+4096]; setp.eq.u32 %p3, %r7, 0; @%p3 bra READER; membar.gl;\n" \
+		" ld.global.u32 %r8, [%rd1];\nDONE:\n")
+	expect(MANY_FENCES(" membar.gl;\n"), 2, 32, NONE);
+	expect(MANY_FENCES(""), 2, 32, RACES(1));
 }
 
 /* Who has waited for a flag, or by an atomic, and looks at other words before the fence: what was released at the first is not
@@ -952,7 +967,7 @@ int main(void)
 		cmocka_unit_test(a_word_of_atomics_by_blocks),
 		cmocka_unit_test(a_race_again_and_again), cmocka_unit_test(races_of_many_words),
 		cmocka_unit_test(races_of_words_side_by_side),
-		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages),
+		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages), cmocka_unit_test(messages_behind_many_fences),
 		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired), cmocka_unit_test(releases_are_not_made_twice),
