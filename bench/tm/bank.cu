@@ -7,14 +7,14 @@
 
 struct bank : work {
 	struct job { unsigned from, to; long long sum; };     /* sum < 0: what both have is added up, and nothing changed */
-	enum { WAYS = 2, OWN_LOCKS = 1 };
+	enum { WAYS = 3, OWN_LOCKS = 1 };
 	enum : long long { LOCKED = LLONG_MIN };              /* no account has so little */
 
 	const char *name;
 	long long *account;
 	unsigned *locks;
 
-	static const char *way_name(int way) { return way ? "fgl-word" : "fgl"; }
+	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-word" : "fgl-early"; }
 	ws_tm_features features() const { return { 2, 2, 2, 0 }; }
 	template <class F> void arrays(F f)
 	{
@@ -72,22 +72,26 @@ struct bank : work {
 #endif
 	}
 
-	/* An account is its own lock while it has this value. */
-	BOTH outcome try_words(job j) const
+	/* An account is its own lock while it has this value. EARLY: the fence comes before the accounts are taken, as with pstm-word. */
+	template <bool EARLY> BOTH outcome try_words(job j) const
 	{
+		if (EARLY)
+			before_unlock();
+
 		long long sum = j.sum < 0 ? 0 : j.sum, from = take(&account[j.from]), to;
 
 		if (from == LOCKED)
 			return FAILED;
 		to = take(&account[j.to]);
 		if (to != LOCKED) {
-			before_unlock();
+			if (!EARLY)
+				before_unlock();
 			plainly().write(&account[j.to], to + sum);
 		}
 		plainly().write(&account[j.from], to != LOCKED ? from - sum : from);
 		return to != LOCKED ? DONE : FAILED;
 	}
-	template <int WAY> BOTH outcome try_section(job j) const { return WAY ? try_words(j) : try_locks(j); }
+	template <int WAY> BOTH outcome try_section(job j) const { return WAY ? try_words<WAY == 2>(j) : try_locks(j); }
 
 	bool right(const bank &want) const { return !memcmp(account, want.account, o.size * sizeof *account); }
 };

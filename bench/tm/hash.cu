@@ -31,8 +31,9 @@ template <unsigned N> struct hash : work {
 
 	template <class A> BOTH bool section(A a, job first) const
 	{
-		for (unsigned e = first; a.ok() && e < first + N; e++) {
-			unsigned *list = &head[list_of(e)];
+#pragma unroll      /* then the compiler sees how many words there are at most */
+		for (unsigned k = 0; k < N && a.ok(); k++) {
+			unsigned e = first + k, *list = &head[list_of(e)];
 
 			a.fill(&next[e], a.read(list, (unsigned)LOCKED));
 			a.write(list, e + 1, (unsigned)LOCKED);

@@ -195,7 +195,8 @@ WS_TX_FN void ws_tx__give_up(struct ws_tx *tx)
 {
 	if (ws_tx__engine(tx) != WS_TM_PSTM || tx->n || tx->inners)
 		return;
-	ws_tx__pstm_release(tx, 0);
+	ws_tx__give_near(tx);
+	ws_tx__give_spares(tx, 0);
 	ws_tx__forget_near(tx);
 	ws_tx__forget_spares(tx);
 	tx->last_at = tx->held = 0;
@@ -513,6 +514,7 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 	else if (!ws_tx__settle(tx))
 		return 0;
 	value = ws_tx__load(at, size);
+	tx->plain = 1;
 	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return (value & ~(have >> shift)) | own >> shift;
 }
@@ -536,6 +538,7 @@ WS_TX_FN void ws_tx__fill_word(struct ws_tx *tx, unsigned long long at, unsigned
 {
 	if (tx->state == WS_TX_ACTIVE)
 		ws_tx__store(at, size, value);
+	tx->plain = 1;
 }
 WS_TX_FN void ws_tx_fill_u32(struct ws_tx *tx, unsigned *p, unsigned value)
 {
@@ -719,15 +722,17 @@ WS_TX_FN int ws_tx__never_aborts(const struct ws_tx *tx) { return ws_tx__engine(
 /* The token (Holey 2015, 4.1, asks for a contention mechanism and leaves it open): a transaction that was aborted too often
  * takes it, and while it has it no other one starts an attempt. Those under way come to an end without waiting for anybody,
  * and then the one with the token meets no conflict. The first attempt at a section does not ask, for the answer takes
- * as long as all else: if it meets the one with the token, the next one does. Who never aborts asks at once, or those that write
- * might wait for readers for ever. */
+ * as long as all else: if it meets the one with the token, the next one does. Where words are their own lock, which are held for a shorter time than that takes,
+ * every fourth attempt after it does. Who never aborts asks at once, or those that write might wait for readers for ever. */
+WS_TX_FN int ws_tx__asks(const struct ws_tx *tx) { return tx->aborts && !(tx->words && tx->aborts % 4); }
+
 WS_TX_FN int ws_tx__admitted(struct ws_tx *tx)
 {
 	unsigned owner;
 
 	if (tx->alone == WS_TX_READS_ALONE || tx->kept)      /* who has the token waits for it */
 		return 1;
-	if (!tx->aborts && tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE && !ws_tx__never_aborts(tx))
+	if (!ws_tx__asks(tx) && tx->aborts < tx->tm.patience && tx->alone != WS_TX_WANTS_ALONE && !ws_tx__never_aborts(tx))
 		return 1;
 	owner = ws_tx__load32(&tx->tm.words->token);
 	if (owner)
@@ -914,13 +919,61 @@ WS_TX_FN void ws_tx__wait_for_lanes(const struct ws_tx *tx)
 }
 
 /* Whether an attempt has nothing that others may want. */
-WS_TX_FN int ws_tx__has_nothing(const struct ws_tx *tx) { return !tx->n && !tx->near[0] && !tx->spare[0].where; }
+WS_TX_FN int ws_tx__has_nothing(const struct ws_tx *tx) { return !tx->n && !tx->near[0] && !tx->spare[0].size; }
+
+/* Words that are their own lock are taken by exchanges and given back by stores of what depends on these, which comes after them by that alone. What a
+ * fence before the stores is for is what the thread has done before; so where the attempt is going to have nothing else, by the one before it, the fence
+ * stands before the first exchange, when nobody waits for it. */
+WS_TX_FN void ws_tx__fence_early(struct ws_tx *tx)
+{
+	tx->plain = 0;
+	tx->early = tx->pure;
+	if (tx->early)
+		ws_tx__release_fence();
+}
+
+/* Whether an attempt that has committed or met a conflict has nothing but words that are their own lock and in registers, or gave them back. */
+WS_TX_FN int ws_tx__only_spares(const struct ws_tx *tx, int committed)
+{
+	return WS_TM_SPARES && ws_tx__engine(tx) == WS_TM_PSTM && tx->words && !tx->n && !tx->near[0] && !tx->held && !tx->token && !ws_tx__counted(tx) &&
+	       tx->own && (committed || (tx->why == WS_TM_READ_CONFLICT && !tx->retries));
+}
+
+/* The end of such an attempt: short, and the same for lanes that have won and that have lost, as they come to it together. */
+WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
+{
+	if (committed)
+		WS_TX_ON_COMMIT(tx);
+	if (committed && (!tx->early || (tx->plain && WS_TM_BREAK != 45)))
+		ws_tx__release_fence();
+	ws_tx__give_spares(tx, committed);
+	ws_tx__wait_for_lanes(tx);
+	ws_tx__forget_spares(tx);
+	tx->last_at = 0;
+	tx->pure = !tx->plain;
+	if (WS_TM_STATS) {
+		tx->tally += committed != 0;
+		tx->lost[0] += !committed;
+	}
+	ws_tx__learn(tx, !committed);
+	if (!committed) {
+		WS_TX_ON_ABORT(tx);
+		tx->aborts++;
+		ws_tx__back_off(tx, tx->level / 2);
+	}
+	tx->state = committed ? WS_TX_COMMITTED : WS_TX_WAITING;
+}
 
 /* The end of an attempt: the only place where locations are given back. `committed`: it has made its writes. */
 WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 {
 	int idle = !committed && ws_tx__has_nothing(tx);
 
+	if (ws_tx__only_spares(tx, committed)) {
+		ws_tx__conclude_spares(tx, committed);
+		return;
+	}
+	tx->pure = 0;
 	if (idle)
 		ws_tx__wait_for_lanes(tx);
 	if (committed) {
@@ -990,7 +1043,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
-	tx->own = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = 0;
+	tx->own = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = tx->pure = tx->early = tx->plain = 0;
 	tx->retries = tx->noted = tx->watches = tx->looks = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
@@ -1068,19 +1121,30 @@ WS_TX_FN unsigned ws_tx__gather(struct ws_tx *tx)
 	return 0;
 }
 
-/* Whether this round is an attempt. */
-WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
+/* All this is so already when an attempt of pstm begins; said here, where the compiler sees it, it is what makes most of the code for longer
+ * sections go from a short one. */
+WS_TX_FN void ws_tx__begin_empty(struct ws_tx *tx)
 {
-	unsigned others;
+	if (!tx->own || ws_tx__engine(tx) != WS_TM_PSTM)
+		return;
+	tx->n = tx->chunk = tx->depth = tx->inners = tx->memory = tx->base = tx->layers = tx->other = 0;
+	tx->room = WS_TM_LOG;
+	tx->last_at = tx->held = 0;
+	ws_tx__forget_near(tx);
+	ws_tx__forget_later(tx);
+	ws_tx__forget_spares(tx);
+}
 
-	if (ws_tx__inside(tx))
-		return ws_tx_ok(tx);
-	others = ws_tx__gather(tx);
+/* Whether this round is an attempt; outside of any section. */
+WS_TX_STEP int ws_tx__begin(struct ws_tx *tx)
+{
+	unsigned others = ws_tx__gather(tx);
+
 	if (tx->skip) {
 		unsigned nap = WS_TX_ASKS_APART > 3 && tx->looks && !tx->watches ? WS_TX_NAP : 16, rounds = tx->skip < nap ? tx->skip : nap;
 
 		tx->skip -= rounds;
-		if (!others)
+		if (!others && !tx->words)             /* who waits for such words, for a short time, does not sleep */
 			ws_tx__pause(rounds);
 		return 0;
 	}
@@ -1101,9 +1165,12 @@ WS_TX_STEP int ws_tx_begin(struct ws_tx *tx)
 	}
 	tx->looks = 0;
 	tx->state = WS_TX_ACTIVE;
+	ws_tx__begin_empty(tx);
+	ws_tx__fence_early(tx);
 	WS_TX_ON_START(tx);
 	return 1;
 }
+WS_TX_STEP int ws_tx_begin(struct ws_tx *tx) { return ws_tx__inside(tx) ? ws_tx_ok(tx) : ws_tx__begin(tx); }
 
 WS_TX_STEP void ws_tx_end(struct ws_tx *tx)
 {
@@ -1116,16 +1183,19 @@ WS_TX_STEP void ws_tx_end(struct ws_tx *tx)
 }
 
 /* One attempt at a section, or a round in which the thread waits for its next one. The caller comes back, with the same work, until
- * ws_tx_done: lanes of a warp whose section is done go on to their next one while others are still at theirs.
+ * ws_tx_done: lanes of a warp whose section is done go on to their next one while others are still at theirs. Not inside of a section: that ends
+ * the kernel.
  *
  *     for (i = first; i < n; i += ws_tx_done(&tx) * step)
  *             WS_TX_TRY(&tx) { ... } */
 #define WS_TX_TRY(TX) \
 	for (int ws_tx_round = ws_tx__try(TX); ws_tx_round; ws_tx_round = 0, ws_tx_end(TX)) \
-		for (int ws_tx_once = ws_tx_begin(TX); ws_tx_once; ws_tx_once = 0)
+		for (int ws_tx_once = ws_tx__begin(TX); ws_tx_once; ws_tx_once = 0)
 
 WS_TX_FN int ws_tx__try(struct ws_tx *tx)
 {
+	if (ws_tx__inside(tx))
+		__trap();
 	if (tx->state != WS_TX_WAITING)
 		ws_tx_enter(tx);
 	tx->fresh = 0;

@@ -422,6 +422,31 @@ __device__ void spare_publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1);
 }
 
+/* The same for a thread's further sections, whose fence stands before they take their word; and for what a section fills, where it stands behind. */
+__device__ void spare_again(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *data = s->words + 64 * (self() % THREADS), *full = data + 32;
+
+	WS_TX(tx)
+		TAKE_PUT(u32, unsigned, data + 48 + blockIdx.x, 1, 2);
+	for (unsigned fills = 0; fills < 2; fills++, data++, full++) {
+		if (blockIdx.x == 0) {
+			if (!fills)
+				*data = 1;
+			WS_TX(tx) {
+				if (fills)
+					ws_tx_fill_u32(tx, data, 1);
+				TAKE_PUT(u32, unsigned, full, 1, 2);
+			}
+			continue;
+		}
+		WS_TX(tx)
+			if (!ws_tx_take_u32(tx, full, 2))
+				ws_tx_retry(tx);
+		must(s, *data == 1);
+	}
+}
+
 /* Attempts one by one: each thread adds 1 eight times, two of which are cancelled. What was peeked at is tried again when it was out of date,
  * and an attempt sees its own writes. */
 __device__ void tries(struct ws_tx *tx, struct shared *s)
@@ -498,7 +523,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 }
 
 #define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
-	X(irrevocable) X(read_only) X(tries) X(spare_types) X(spare_many) X(spare_publish)
+	X(irrevocable) X(read_only) X(tries) X(spare_types) X(spare_many) X(spare_publish) X(spare_again)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \

@@ -89,9 +89,9 @@ enum ws_tx_inner {
 	WS_TX_INNER_UNDONE    /* and it was undone */
 };
 
-/* A word that is its own lock, while a transaction has it: as in a log entry of WS_TX_HOLD (0: none), what the transaction has made of it, and
+/* A word that is its own lock, while a transaction has it: its address, its size (4 or 8; 0: none), what the transaction has made of it, and
  * what was there. */
-struct ws_tx_spare { unsigned long long where, value, before; };
+struct ws_tx_spare { unsigned long long at, value, before; unsigned size; };
 
 /* Words that who waits for a condition looks at (watch.cuh). */
 enum { WS_TX_WATCHED = 8 };
@@ -125,6 +125,9 @@ struct ws_tx {
 	unsigned tally, lost[2]; /* commits, and aborts by conflicts at reads and at writes, which are told at the end */
 	unsigned lanes;       /* of the warp, that are in this round together; 0: each by itself */
 	unsigned words;       /* whether it has ever taken a word that is its own lock */
+	unsigned pure;        /* the attempt before had nothing but such words */
+	unsigned early;       /* a fence stands before the first of them, so that none is needed behind the last */
+	unsigned plain;       /* but for what the attempt itself does otherwise: it has peeked, or filled what is not linked yet */
 	unsigned spilled;     /* words that are their own lock and in the log */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
@@ -439,7 +442,7 @@ WS_TX_FN void ws_tx__forget_spares(struct ws_tx *tx)
 	tx->spilled = 0;
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		tx->spare[k].where = 0;
+		tx->spare[k].size = 0;
 }
 
 /* ---- chunks of the heap ---- */

@@ -61,20 +61,37 @@ WS_TX_FN void ws_tx__give_spilled(const struct ws_tx *tx, int committed)
 			ws_tx__give_word(e->where, committed ? now : e->value);
 }
 
+/* Those in registers. Without a branch that is not one store: lanes that have won go through it with those that have lost. */
+WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
+		const struct ws_tx_spare *s = &tx->spare[k];
+		unsigned long long value = committed || WS_TM_BREAK == 37 ? s->value : s->before;
+
+		if (WS_TM_SPARES && s->size == 4)
+			ws_tx__store(s->at, 4, value);
+		if (WS_TM_SPARES && s->size == 8)
+			ws_tx__store(s->at, 8, value);
+	}
+}
+
+WS_TX_FN void ws_tx__give_near(const struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_NEAR; k++)
+		if (tx->near[k])
+			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
+}
+
 /* Gives all entries back, and all words that are their own lock; the caller has put a fence before. */
 WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx, int committed)
 {
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
 
-#pragma unroll
-	for (unsigned k = 0; k < WS_TX_NEAR; k++)
-		if (tx->near[k])
-			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
-#pragma unroll
-	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		if (WS_TM_SPARES && tx->spare[k].where)
-			ws_tx__give_word(tx->spare[k].where, committed || WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
+	ws_tx__give_near(tx);
+	ws_tx__give_spares(tx, committed);
 	while (ws_tx__near_full(tx) && (e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD && !(tx->spilled && ws_tx__hold_size(e)))
 			ws_tx__store32(ws_tx__pstm_entry(tx, (unsigned)ws_tx__what(e)), 0);

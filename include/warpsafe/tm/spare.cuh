@@ -12,14 +12,19 @@
  * size (4 or 8) and what was there, and on top of it one of size 2, what the transaction has made of it; a change of that one is
  * logged as any write is, so that a part of a section can be undone alone. What such a part has taken stays taken, as it was.
  *
+ * The fence that makes what the thread did before visible with the words stands before the first exchange, if the section before had only such words:
+ * the stores that give them back come after the exchanges, as whether and what they store depends on these (PTX ISA 9.0, 8.10: no value out of thin
+ * air). What the section peeks at or fills is not so bound to them, and has a fence behind it.
+ *
  * An exchange of a word that somebody has changes nothing. Who gets the value has the word until the store, as with a shadow entry (strict
  * two-phase locking), so what pstm.cuh says of serializability and opacity holds. */
 #ifndef WARPSAFE_TM_SPARE_CUH
 #define WARPSAFE_TM_SPARE_CUH
 
 /* The log entry with what the transaction has made of a word; 0: the word is not in the log. */
-WS_TX_FN struct ws_tm_entry *ws_tx__spilled(const struct ws_tx *tx, unsigned long long word)
+WS_TX_FN struct ws_tm_entry *ws_tx__spilled(const struct ws_tx *tx, unsigned long long at, unsigned size)
 {
+	unsigned long long word = ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at);
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e, *value = 0;
 
@@ -35,19 +40,19 @@ WS_TX_FN struct ws_tm_entry *ws_tx__spilled(const struct ws_tx *tx, unsigned lon
 }
 
 /* Whether the word is this transaction's own; then what it has made of it. */
-WS_TX_FN int ws_tx__spare_value(const struct ws_tx *tx, unsigned long long word, unsigned long long *value)
+WS_TX_FN int ws_tx__spare_value(const struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
 {
 	const struct ws_tm_entry *e = 0;
 	int found = 0;
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		if (tx->spare[k].where == word) {
+		if (tx->spare[k].size == size && tx->spare[k].at == at) {
 			*value = tx->spare[k].value;
 			found = 1;
 		}
 	if (!found)
-		e = ws_tx__spilled(tx, word);
+		e = ws_tx__spilled(tx, at, size);
 	if (e)
 		*value = e->value;
 	return found || e;
@@ -69,17 +74,17 @@ WS_TX_FN int ws_tx__spill(struct ws_tx *tx)
 {
 	struct ws_tx_spare s = tx->spare[WS_TX_SPARES - 1];
 
-	if (!WS_TM_SPARES || !s.where)
+	if (!WS_TM_SPARES || !s.size)
 		return 1;
 	if (!ws_tx__room(tx))
 		return 0;
-	ws_tx__append(tx, s.where, s.before);
+	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, ws_tx__log_size(s.size), s.at), s.before);
 	if (!ws_tx__room(tx)) {
 		tx->n--;                /* it is still in registers */
 		return 0;
 	}
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 1, 0), s.before);
-	tx->spare[WS_TX_SPARES - 1].where = 0;
+	tx->spare[WS_TX_SPARES - 1].size = 0;
 	tx->spilled++;
 	return s.value == s.before || ws_tx__change_spilled(tx, ws_tx__newest(tx), s.value);
 }
@@ -89,7 +94,7 @@ WS_TX_FN void ws_tx__shift_spares(struct ws_tx *tx)
 #pragma unroll
 	for (unsigned k = WS_TX_SPARES - 1; k > 0; k--)
 		tx->spare[k] = tx->spare[k - 1];
-	tx->spare[0].where = 0;
+	tx->spare[0].size = 0;
 }
 
 /* All of them, before a part that can be undone alone. Returns 0 when the attempt is doomed. */
@@ -118,7 +123,7 @@ WS_TX_FN unsigned long long ws_tx__swap(unsigned long long at, unsigned size, un
 }
 
 /* Makes a word this transaction's own that is not yet. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long word, unsigned long long at, unsigned size, unsigned long long spare)
+WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long spare)
 {
 	unsigned long long value;
 
@@ -132,7 +137,8 @@ WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long word, unsign
 	}
 	ws_tx__shift_spares(tx);
 	tx->words = 1;
-	tx->spare[0].where = word;
+	tx->spare[0].at = at;
+	tx->spare[0].size = size;
 	tx->spare[0].value = tx->spare[0].before = value;
 	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return 1;
@@ -147,14 +153,14 @@ WS_TX_FN int ws_tx__spares_used(const struct ws_tx *tx)
 /* A word of 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
 WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long spare)
 {
-	unsigned long long word = ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), value;
+	unsigned long long value;
 
 	if (!ws_tx__spares_used(tx))
 		return ws_tx__read_word(tx, at, size);
 	if (tx->state != WS_TX_ACTIVE)
 		return 0;
-	if (!ws_tx__spare_value(tx, word, &value)) {
-		if (!ws_tx__spare_take(tx, word, at, size, spare & ~0ull >> (64 - 8 * size)))
+	if (!ws_tx__spare_value(tx, at, size, &value)) {
+		if (!ws_tx__spare_take(tx, at, size, spare & ~0ull >> (64 - 8 * size)))
 			return 0;
 		value = tx->spare[0].value;
 	}
@@ -163,23 +169,24 @@ WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long
 }
 
 /* What the transaction makes of a word that it has taken. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long word, unsigned long long value)
+WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
 {
 	struct ws_tm_entry *e;
 	int found = 0;
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		if (tx->spare[k].where == word) {
+		if (tx->spare[k].size == size && tx->spare[k].at == at) {
 			tx->spare[k].value = value;
 			found = 1;
 		}
 	if (found)
 		return 1;
-	e = ws_tx__spilled(tx, word);
-	if (!e)
-		__trap();
-	return ws_tx__change_spilled(tx, e, value);
+	e = ws_tx__spilled(tx, at, size);
+	if (e)
+		return ws_tx__change_spilled(tx, e, value);
+	__trap();
+	return 0;
 }
 
 WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
@@ -194,7 +201,7 @@ WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsig
 		return;
 	if (tx->alone == WS_TX_READS || value == spare)
 		__trap();
-	if (ws_tx__spare_change(tx, ws_tx__where(WS_TX_HOLD, ws_tx__log_size(size), at), value))
+	if (ws_tx__spare_change(tx, at, size, value))
 		WS_TX_ON_WRITE(tx, at, size, value);
 }
 
