@@ -181,28 +181,31 @@ HELPER void store64(u64 address, u64 v)
 	asm volatile("st.volatile.global.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
 }
 
-/* What only the thread itself reads and writes. */
+/* What only the thread itself reads and writes, by a generic address. */
 HELPER u32 own_load32(u64 address)
 {
 	u32 v;
 
-	asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	asm volatile("ld.u32 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
 	return v;
 }
 
 HELPER u64 own_load64(u64 address)
 {
-	return load64_stable(address);
+	u64 v;
+
+	asm volatile("ld.u64 %0, [%1];" : "=l"(v) : "l"(address) : "memory");
+	return v;
 }
 
 HELPER void own_store32(u64 address, u32 v)
 {
-	asm volatile("st.global.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
+	asm volatile("st.u32 [%0], %1;" : : "l"(address), "r"(v) : "memory");
 }
 
 HELPER void own_store64(u64 address, u64 v)
 {
-	asm volatile("st.global.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
+	asm volatile("st.u64 [%0], %1;" : : "l"(address), "l"(v) : "memory");
 }
 
 HELPER u32 cas32(u64 address, u32 old, u32 v)
@@ -366,6 +369,14 @@ HELPER u64 to_shared(u64 address)
 	u64 v;
 
 	asm("cvta.to.shared.u64 %0, %1;" : "=l"(v) : "l"(address));
+	return v;
+}
+
+HELPER u64 from_shared(u32 address)
+{
+	u64 v;
+
+	asm("cvta.shared.u64 %0, %1;" : "=l"(v) : "l"((u64)address));
 	return v;
 }
 

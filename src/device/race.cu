@@ -84,10 +84,20 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 		stop_warp(warp);
 }
 
+/* States of threads in shared memory, where the launch has been given room for them, and only the threads themselves come to them. */
+HELPER void begin_states(u32 kernel)
+{
+	u32 bytes = bytes_of_states();
+
+	if (!SM90 && bytes && BLOCK.slot && !(kernel & WS_RACE_NEEDS_COPIES))
+		BLOCK.threads = from_shared((u32)IN_SHARED(__warpsafe_dynamic) + dynamic_bytes() - bytes);
+}
+
 HELPER void begin_block(u32 kernel, u64 row, const struct new_block *b, const struct cells *c)
 {
 	if (kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !c->bytes))
 		take_slot();
+	begin_states(kernel);
 	find_segments(b, row, SM90 && kernel & WS_RACE_NEEDS_ROWS);
 	if (kernel & WS_RACE_NEEDS_COPIES)
 		begin_copies();
@@ -486,13 +496,13 @@ INLINED void race_atomic(u64 address, u32 what, u32 site)
 /* The last area that does not begin behind the address has it, or none. */
 INLINED u64 race_area(u64 address)
 {
-	u64 table = RACE.areas ? own_load64(RACE.areas) : 0, first = table + sizeof(struct ws_race_areas), row;
-	u32 from = 0, to = table ? own_load32(table) : 0;
+	u64 table = RACE.areas ? load64_stable(RACE.areas) : 0, first = table + sizeof(struct ws_race_areas), row;
+	u32 from = 0, to = table ? (u32)load64_stable(table) : 0;
 
 	while (from < to) {
 		u32 middle = (from + to) / 2;
 
-		if (own_load64(first + middle * sizeof(struct ws_race_area)) <= address)
+		if (load64_stable(first + middle * sizeof(struct ws_race_area)) <= address)
 			from = middle + 1;
 		else
 			to = middle;
@@ -500,7 +510,7 @@ INLINED u64 race_area(u64 address)
 	if (!from)
 		return 0;
 	row = first + (from - 1) * sizeof(struct ws_race_area);
-	return address < own_load64(row + 8) ? row : 0;
+	return address < load64_stable(row + 8) ? row : 0;
 }
 
 /* ---- at the access ----
@@ -723,7 +733,7 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, 
 		return;
 	}
 	if (!at)
-		c = make_cell(self, address, what);
+		c = make_cell(self, address, what, false);
 	if (c.at > ALL && read_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else
@@ -735,7 +745,7 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 	struct cell c = { at, w, r };
 
 	if (!at) {
-		c = make_cell(self, address, what);
+		c = make_cell(self, address, what, true);
 		if (c.at)
 			note_own(self, (u32)(v0 << 8 * (address & 3)));
 	}
@@ -748,7 +758,7 @@ SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site
 	struct cell c = { at, w, r };
 
 	if (!at)
-		c = make_cell(self, address, what);
+		c = make_cell(self, address, what, true);
 	if (c.at > ALL && write_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else

@@ -168,6 +168,7 @@ enum ws_race_class {
 #define WS_RACE_PROVED_TAG   41
 #define WS_RACE_SILENT_TAG   23          /* the host has decided what the kernel's entry would: nothing is to be checked */
 #define WS_RACE_PROBED_TAG   11          /* likewise, with what a probe has found, if the constants are the same as then */
+#define WS_RACE_STATES_TAG   55          /* states of threads lie behind the program's own: WS_RACE_STATES_SIZE */
 #define WS_RACE_TAGS         128
 #define WS_RACE_IS_TOLD(size) ((size) % WS_RACE_TAGS == WS_RACE_PROVED_TAG || (size) % WS_RACE_TAGS == WS_RACE_SILENT_TAG || \
                                (size) % WS_RACE_TAGS == WS_RACE_PROBED_TAG)
@@ -176,6 +177,12 @@ enum ws_race_class {
 #define WS_RACE_PROVED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROVED_TAG)
 #define WS_RACE_SILENT_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_SILENT_TAG)
 #define WS_RACE_PROBED_SIZE(dynamic) (WS_RACE_UNIT(dynamic) + WS_RACE_PROBED_TAG)
+/* With room for the states of the block's threads. */
+#define WS_RACE_STATE_BYTES  64          /* of a thread, where it has no asynchronous copies */
+#define WS_RACE_STATES_BYTES(threads) (WS_RACE_STATE_BYTES * (((threads) + 31) / 32 * 32))
+#define WS_RACE_STATES_SIZE(dynamic, threads) (WS_RACE_UNIT(dynamic) + WS_RACE_STATES_BYTES(threads) + WS_RACE_STATES_TAG)
+#define WS_RACE_IS_STATES_SIZE(size, threads) \
+	((size) % WS_RACE_TAGS == WS_RACE_STATES_TAG && (size) >= WS_RACE_STATES_SIZE(0, threads))
 enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
 
 /* ---- launches that may overlap ----
@@ -299,7 +306,7 @@ struct ws_race_device {
 	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for 128 */
 	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's 32 words */
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
-	ws_race_u64 records;             /* (nrecords + 1) * sizeof(struct ws_race_record) */
+	ws_race_u64 records;             /* (nrecords + 1) * struct ws_race_record, then as many struct ws_race_links */
 	ws_race_u64 locations;           /* (1 << locations_log2) * sizeof(struct ws_race_location) */
 	ws_race_u64 written;             /* WS_RACE_WRITTEN * u64: what lanes write by one instruction */
 	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found); memory of the host */
@@ -433,8 +440,11 @@ struct ws_race_record {
 	ws_race_u32 previous;            /* record of the same list; 0 = none */
 	ws_race_u32 kind_lane;
 	ws_race_u32 words[6];
-	ws_race_u32 links[4];
 };
+struct ws_race_links {                   /* of a release in lists, as few are: apart, so that a record is a sector of memory as a whole */
+	ws_race_u32 words[4];
+};
+#define WS_RACE_RECORD_BYTES (sizeof(struct ws_race_record) + sizeof(struct ws_race_links))
 struct ws_race_location {                /* a word that was written by a release, or a list of its releases */
 	ws_race_u64 key;
 	ws_race_u32 release;             /* newest record */

@@ -310,22 +310,35 @@ HELPER void note_strong(u32 self, u32 what)
 }
 
 /* The first cell of an access, of a line that has none yet, or says so in the first-level cache, or of one that has. 0: for
- * the call that knows all. */
-HELPER u64 cell_of_new_line(u32 self, u64 address)
+ * the call that knows all. made: the line had none. */
+HELPER u64 cell_of_line(u32 self, u64 address, bool *made)
 {
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
 	u64 line = now ? line_at_once(address) : 0, entry = line ? load64_stable(line) : 0;
 
-	if (line && !is_expanded(entry))
+	*made = line && !is_expanded(entry);
+	if (*made)
 		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
 	return is_expanded(entry) ? cell_by(entry, address) : 0;
 }
 
-HELPER struct cell make_cell(u32 self, u64 address, u32 what)
+HELPER u64 cell_of_new_line(u32 self, u64 address)
 {
-	struct cell c = { WS_RACE_BYTES_OF(what) <= 4 ? cell_of_new_line(self, address) : 0, 0, 0 };
+	bool made;
 
-	if (c.at)
+	return cell_of_line(self, address, &made);
+}
+
+/* Of a line that just got its cells they are most often 0. A write is entered by comparing with that, and learns what else there is; a read
+ * asks at first. */
+HELPER struct cell make_cell(u32 self, u64 address, u32 what, bool writes)
+{
+	struct cell c = { 0, 0, 0 };
+	bool made = false;
+
+	if (WS_RACE_BYTES_OF(what) <= 4)
+		c.at = cell_of_line(self, address, &made);
+	if (c.at && !(made && writes))
 		load_cell(c.at, &c.w, &c.r);
 	return c;
 }

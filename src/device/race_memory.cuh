@@ -72,20 +72,24 @@ HELPER u64 cell_by(u64 entry, u64 address) { return cells_at((u32)entry) + (addr
 
 /* The number + 1 of cells that are not in use; 0 = there are none. What was taken in vain stays with the warp, with
  * USED: the cells are not zero. */
-enum { USED = 1u << 31 };
+enum { USED = 1u << 31, NONE_LEFT = ~0u };
 HELPER u32 take_cells(u32 warp)
 {
-	u32 spare = shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), 0);
+	u64 spares = IN_SHARED(__warpsafe_block.spare[warp]);
+	u32 spare = shared_exchange32(spares, 0);
 
-	if (spare)
-		return spare;
-	if (load32(COUNTS(cells)) >= RACE.ncells)
+	if (!spare) {
+		spare = fetch_add32(COUNTS(cells), 1) + 1;
+		if (spare > RACE.ncells) {
+			fetch_add32(COUNTS(cells), -1);
+			spare = NONE_LEFT;
+		}
+	}
+	if (spare == NONE_LEFT) {        /* there never are any again: the warp asks no more */
+		shared_exchange32(spares, NONE_LEFT);
 		return 0;
-	spare = fetch_add32(COUNTS(cells), 1) + 1;
-	if (spare <= RACE.ncells)
-		return spare;
-	fetch_add32(COUNTS(cells), -1);
-	return 0;
+	}
+	return spare;
 }
 
 /* An entry of a line as one of its word. */
@@ -123,18 +127,17 @@ HELPER void enter_late(u64 cell, u64 filled, u64 r)
 		cas64(cell, has, r);
 }
 
-/* By one lane. A read that enters the line while it is done looks at W again, and then goes to the cells itself. */
-SLOW void __warpsafe_expand_line(u64 line, u32 warp)
+/* By one lane. What the line has then: cells, unless there is no room. A read that enters the line while it is done looks at W again, and then
+ * goes to the cells itself. A number is asked for while the entry is on its way. */
+SLOW u64 __warpsafe_expand_line(u64 line, u32 warp)
 {
 	u64 w, r, was, filled, cells;
 	u32 number;
 
 	load_cell(line, &w, &r);
-	number = is_expanded(w) ? 0 : take_cells(warp);
+	number = take_cells(warp);
 	cells = cells_at(number & ~(u32)USED);
-	if (!number && !is_expanded(w))
-		return;
-	for (; !is_expanded(w); w = was, r = load64(line + 8)) {
+	for (; number && !is_expanded(w); w = was, r = load64(line + 8)) {
 		filled = is_forgotten(r) ? 0 : r;
 		if (!is_forgotten(w) || filled || number & USED) {
 			number |= USED;
@@ -148,11 +151,13 @@ SLOW void __warpsafe_expand_line(u64 line, u32 warp)
 		#pragma nounroll
 		for (u32 k = 0; k < 32 && was != r; k++)
 			enter_late(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
-		return;
+		return EXPANDED | (number & ~(u32)USED);
 	}
-	cas64(line, w, w);               /* who came here had an older one in the first-level cache */
+	if (is_expanded(w))
+		cas64(line, w, w);       /* who came here had an older one in the first-level cache */
 	if (number)
 		shared_exchange32(IN_SHARED(__warpsafe_block.spare[warp]), number);
+	return w;
 }
 
 /* Of lanes that come to one line together one makes cells of it, and the others do not wait for it in a loop: where their
@@ -162,17 +167,17 @@ SLOW u64 __warpsafe_expand(u64 line, u32 warp)
 {
 	enum { LOOKS = 16 };
 	u32 nth = (u32)(line >> 4), mark = nth * 2 + 1;
-	u64 entry;
+	u64 entry = 0;
 
 	if (shared_exchange32(IN_SHARED(__warpsafe_block.expanding[0]) + 4 * (nth % EXPANDING), mark) != mark)
-		__warpsafe_expand_line(line, warp);
-	entry = load64(line);
+		entry = __warpsafe_expand_line(line, warp);
+	if (!is_expanded(entry))
+		entry = load64(line);
 	for (u32 n = 0; n < LOOKS && !is_expanded(entry) && load32(COUNTS(cells)) < RACE.ncells; n++)
 		entry = load64(line);    /* a lane of another warp is at it: who tries as well takes cells in vain */
 	if (is_expanded(entry))
 		return entry;
-	__warpsafe_expand_line(line, warp);      /* the other one is on its way alone, or there is no room */
-	return load64(line);
+	return __warpsafe_expand_line(line, warp);       /* the other one is on its way alone, or there is no room */
 }
 
 /* The cell of the word of an address, by its line's entry; 0 = there is no room, which is counted. */
@@ -238,10 +243,18 @@ HELPER bool take_slot_of(u32 cls)
 	return false;
 }
 
+/* Behind the program's dynamic shared memory, with what tells of it. */
+HELPER u32 bytes_of_states(void)
+{
+	u32 threads = threads_of_block();
+
+	return WS_RACE_IS_STATES_SIZE(dynamic_bytes(), threads) ? WS_RACE_STATES_BYTES(threads) + WS_RACE_STATES_TAG : 0;
+}
+
 /* One thread, when the block begins. */
 HELPER void take_slot(void)
 {
-	u32 bytes = BLOCK.cells ? 0 : shared_bytes() + 1024;
+	u32 bytes = BLOCK.cells ? 0 : shared_bytes() + 1024 - bytes_of_states();
 
 	for (u32 cls = 0; cls < WS_RACE_SLOT_CLASSES; cls++)
 		if (RACE.slots[cls].bytes >= bytes && take_slot_of(cls))

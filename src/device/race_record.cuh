@@ -161,15 +161,26 @@ HELPER u32 first_wait(u32 n, u32 most) { return n >= most ? n - most + 1 : 0; }
 #define SEVERAL_WORDS (OTHERS_TOO | 1)   /* in place of a word: the last were several, by one write */
 
 /* Where a thread has its state, of which a block's begin at `states`. What the 32 threads of a warp have at one place of it lies side by
- * side, in pieces of 16 bytes: a warp that comes to it moves 512 bytes, not 32 sectors. */
+ * side, in pieces of 16 bytes: a warp that comes to it moves 512 bytes, not 32 sectors. The first bytes of all threads lie before what all
+ * have of copies: in shared memory there is nothing but those. */
 enum { PIECE = 16 };
+static_assert(__builtin_offsetof(struct thread_state, waits) == WS_RACE_STATE_BYTES, "what is of copies begins there");
 HELPER u64 first_piece(u64 states, u32 thread)
 {
-	return states + (u64)sizeof(struct thread_state) * (thread & ~31u) + PIECE * (thread & 31);
+	return states + (u64)WS_RACE_STATE_BYTES * (thread & ~31u) + PIECE * (thread & 31);
 }
 #define PIECE_OF(offset) (32 * ((offset) & ~(PIECE - 1)) + ((offset) & (PIECE - 1)))
-#define IN_PIECES(first, field) ((first) + PIECE_OF(__builtin_offsetof(struct thread_state, field)))
-#define THREAD_IN(states, t, field) IN_PIECES(first_piece(states, t), field)
+#define IN_PIECES(first, field) ((first) + PIECE_OF(__builtin_offsetof(struct thread_state, field)))      /* none of copies */
+HELPER u64 place_of_thread(u64 states, u32 thread, u32 offset)
+{
+	u64 first = first_piece(states, thread);
+
+	if (offset < WS_RACE_STATE_BYTES)
+		return first + PIECE_OF(offset);
+	return first + WS_RACE_STATE_BYTES * WS_RACE_MAX_THREADS +
+	       (sizeof(struct thread_state) - 2 * WS_RACE_STATE_BYTES) * (u64)(thread & ~31u) + PIECE_OF(offset - WS_RACE_STATE_BYTES);
+}
+#define THREAD_IN(states, t, field) place_of_thread(states, t, __builtin_offsetof(struct thread_state, field))
 #define THREAD(t, field) THREAD_IN(BLOCK.threads, t, field)
 
 /* Where copies may be of several kinds, their numbers have the kind in their low bits: see race_copy.cuh. */
@@ -178,22 +189,22 @@ enum { COPY_STEP = SM90 ? 4 : 1, FIRST_COPY = COPY_STEP };
 /* Four words of it that lie together. */
 HELPER void own_load_four(u64 address, u32 *a, u32 *b, u32 *c, u32 *d)
 {
-	asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(*a), "=r"(*b), "=r"(*c), "=r"(*d) : "l"(address) : "memory");
+	asm volatile("ld.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(*a), "=r"(*b), "=r"(*c), "=r"(*d) : "l"(address) : "memory");
 }
 
 HELPER void own_store_four(u64 address, u32 a, u32 b, u32 c, u32 d)
 {
-	asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+	asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};" : : "l"(address), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
 }
 
 HELPER void own_load_two64(u64 address, u64 *a, u64 *b)
 {
-	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*a), "=l"(*b) : "l"(address) : "memory");
+	asm volatile("ld.v2.u64 {%0, %1}, [%2];" : "=l"(*a), "=l"(*b) : "l"(address) : "memory");
 }
 
 HELPER void own_store_two64(u64 address, u64 a, u64 b)
 {
-	asm volatile("st.global.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(a), "l"(b) : "memory");
+	asm volatile("st.v2.u64 [%0], {%1, %2};" : : "l"(address), "l"(a), "l"(b) : "memory");
 }
 
 /* The state is made when it is first wanted. */
@@ -203,7 +214,8 @@ SLOW void __warpsafe_make_state(u32 thread)
 
 	own_store_two64(THREAD(thread, fence), 0, 0);            /* and released */
 	own_store_four(THREAD(thread, acquired), 0, 0, 0, 0);    /* and observed */
-	own_store_four(THREAD(thread, nwaits), 0, FIRST_COPY, 0, 0);
+	if (SM90 || BLOCK.copies)
+		own_store_four(THREAD(thread, nwaits), 0, FIRST_COPY, 0, 0);
 	if (SM90) {
 		store64(THREAD(thread, proxy[0]), 0);
 		store64(THREAD(thread, proxy[1]), 0);

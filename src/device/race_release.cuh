@@ -28,7 +28,7 @@ struct links {                   /* of a RELEASE */
 };
 enum { OF_THREAD, OF_WARP, OF_BLOCK };
 
-HELPER u64 links_at(u32 number) { return record_at(number) + 32; }
+HELPER u64 links_at(u32 number) { return record_at(RACE.nrecords + 1) + sizeof(struct ws_race_links) * (u64)number; }
 
 HELPER struct links load_links(u32 number)
 {

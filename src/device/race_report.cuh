@@ -170,7 +170,7 @@ SLOW u32 __warpsafe_report(u64 address, u32 packed, u64 old, u64 now, u32 what, 
 		fill(RACE.found + sizeof(struct ws_race_found) * (u64)row, &f);
 	}
 	count = words + fetch_add64(seen_at(row) + __builtin_offsetof(struct ws_race_seen, count), words);
-	return count >= WS_RACE_OFTEN || (count >= WS_RACE_LESS_OFTEN && own_load64(COUNTS(sampled)) >= WS_RACE_MANY);
+	return count >= WS_RACE_OFTEN || (count >= WS_RACE_LESS_OFTEN && load64_stable(COUNTS(sampled)) >= WS_RACE_MANY);
 }
 
 #endif

@@ -132,6 +132,7 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 struct ws_real_launching;
 unsigned ws_real_race_few(const struct ws_real_launching *l);
 /* Has the driver launch a checked kernel with as much dynamic shared memory as a program may ask for without a word. */
+bool ws_real_race_has_states(const struct ws_real_launching *l);         /* of threads, in shared memory */
 void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned dynamic);
 /* A checked kernel may be launched with all that there is beside the checks' own. */
 void ws_real_race_takes_all(void *function);

@@ -69,14 +69,14 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	d->rest = REST_NS;
 	d->pages_log2 = log2_of(pages ? pages : 1);
 	d->nsegments = number(budget / 8 / sizeof(struct ws_race_segment));
-	d->nrecords = number(budget / 16 / sizeof(struct ws_race_record));
+	d->nrecords = number(budget / 16 / WS_RACE_RECORD_BYTES);
 	d->locations_log2 = log2_of(budget / 16 / sizeof(struct ws_race_location) + 1);
 	l->counts = take(l, sizeof(struct ws_race_counts));
 	l->written = take(l, WS_RACE_WRITTEN * sizeof(ws_race_u64));
 	l->pages = take(l, sizeof(ws_race_u64) << d->pages_log2);
 	l->lines = take(l, (uint64_t)WS_RACE_PAGE_BYTES << d->pages_log2);
 	l->segments = take(l, (d->nsegments + 1ull) * sizeof(struct ws_race_segment));
-	l->records = take(l, (d->nrecords + 1ull) * sizeof(struct ws_race_record));
+	l->records = take(l, (d->nrecords + 1ull) * WS_RACE_RECORD_BYTES);
 	l->locations = take(l, sizeof(struct ws_race_location) << d->locations_log2);
 	lay_out_slots(l, d, budget / 4, gpu);
 	rest = l->bytes < budget ? budget - l->bytes : 0;

@@ -1,5 +1,5 @@
 /* race_shared.c - launches of checked kernels with more dynamic shared memory than the program asks for, so that the cells
- * of a block's shared memory lie in shared memory as well (device/race.h).
+ * of a block's shared memory lie in shared memory as well (device/race.h), or the states of its threads do.
  *
  * Not where it would change what the program does: blocks that all run at a time, and may wait for each other, still do;
  * and kernels that read the size of shared memory find their own. Otherwise it is always worth it: the other cells lie in
@@ -24,6 +24,7 @@ struct shape {
 	void *asked;                         /* CUfunction: the driver knows no attributes of a CUkernel */
 	unsigned fixed;                      /* static shared memory */
 	uint64_t size;                       /* with cells; 0 = they do not fit, or nothing is known */
+	uint64_t states;                     /* with states of threads; 0 = none, or fewer blocks would run at a time */
 	uint64_t plain, extended;            /* blocks that run at a time on the whole GPU */
 	bool waits;                          /* blocks of the kernel may wait for each other */
 	uint64_t few;                        /* with which few blocks run at a time; 0 = they do not, or already do */
@@ -91,11 +92,26 @@ static bool has_shared(const struct shape *s)
 	return s->dynamic || s->fixed > WS_RACE_BLOCK_BYTES + 128;
 }
 
+/* ---- states of threads ----
+ * As many blocks run at a time with them, whether they wait for each other or not. What the program may not have is refused as ever. */
+static void ask_states(struct shape *s, const struct ws_real_checked_kernel *k)
+{
+	uint64_t size = WS_RACE_STATES_SIZE((uint64_t)s->dynamic, s->threads);
+	bool may = s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + MOST_OF_OURS || is_allowed(s, s->dynamic);
+
+	if (may && k->orders && !k->reads_size && !(k->shared && has_shared(s)) &&
+	    s->fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(s, size) &&
+	    ws_real_occupancy(s->asked, s->threads, size) == ws_real_occupancy(s->asked, s->threads, s->dynamic))
+		s->states = size;
+}
+
 /* Sizes of whole units say nothing else (WS_RACE_SIZE_TAG and the others). */
 static void ask_few(struct shape *s, const struct ws_real_checked_kernel *k, uint64_t threads)
 {
 	uint64_t blocks = threads > s->threads ? threads / s->threads : 1, size = size_for(s, blocks);
 
+	if (s->states)                       /* with them, too */
+		size = (size > s->states ? size : s->states) / WS_RACE_TAGS * WS_RACE_TAGS + WS_RACE_STATES_TAG;
 	if ((k->shared && has_shared(s)) || k->reads_size || is_of_clusters(s) || ws_real_occupancy(s->asked, s->threads, s->dynamic) <= blocks ||
 	    size <= s->dynamic || s->fixed + size > ws_real_device_attribute(SHARED_OF_BLOCK) || !allow(s, size))
 		return;
@@ -115,6 +131,7 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 		return;
 	s->fixed = (unsigned)fixed;
 	s->waits = k->waits;
+	ask_states(s, k);
 	if (few)
 		ask_few(s, k, few);
 	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);
@@ -156,7 +173,8 @@ void ws_real_race_shared_forget(void)
 static bool means_something(const struct shape *s)
 {
 	return WS_RACE_IS_SHARED_SIZE(s->fixed, s->dynamic, s->threads) ||
-	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || WS_RACE_IS_TOLD(s->dynamic);
+	       WS_RACE_IS_PROBE_SIZE(s->fixed, s->dynamic, s->threads) || WS_RACE_IS_TOLD(s->dynamic) ||
+	       WS_RACE_IS_STATES_SIZE(s->dynamic, s->threads);
 }
 
 static bool works(void *function, uint64_t threads)
@@ -223,8 +241,20 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 	stay = cooperative || (s.waits && blocks <= s.plain);
 	if (s.size && s.extended && (!stay || blocks <= s.extended) && allow(&s, s.size))
 		return (unsigned)s.size;
+	if (s.states && allow(&s, s.states))
+		return (unsigned)s.states;
 	allow_usual(&s);
 	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
+}
+
+bool ws_real_race_has_states(const struct ws_real_launching *l)
+{
+	struct shape s;
+
+	if (!l->kernel || l->all == l->dynamic || !works(l->function, ws_real_volume(l->block)))
+		return false;
+	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
+	return s.states && l->all >= s.states && WS_RACE_IS_STATES_SIZE(l->all, s.threads);
 }
 
 /* Not where all blocks run at a time without checks, for they may wait for each other then. Of more of them none can wait for one that comes
@@ -237,7 +267,7 @@ unsigned ws_real_race_few(const struct ws_real_launching *l)
 	    !works(l->function, ws_real_volume(l->block)))
 		return l->all;
 	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
-	if (!s.few || l->all > l->dynamic + 1 || ws_real_volume(l->grid) <= s.own || !allow(&s, s.few))
+	if (!s.few || (l->all > l->dynamic + 1 && l->all != s.states) || ws_real_volume(l->grid) <= s.own || !allow(&s, s.few))
 		return l->all;
 	ws_real_count(WS_FIG_FEW, 1);
 	return (unsigned)s.few;

@@ -58,6 +58,8 @@ static void tell_stats(void)
 		ws_real_tell("launches of the kernel without the checks that proofs spare: %llu", f[WS_FIG_SURE]);
 	if (f[WS_FIG_FEW])
 		ws_real_tell("launches with fewer blocks at a time, for --resident: %llu", f[WS_FIG_FEW]);
+	if (f[WS_FIG_STATES])
+		ws_real_tell("launches with the states of threads in shared memory: %llu", f[WS_FIG_STATES]);
 	if (f[WS_FIG_PROBES])
 		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
 	if (ws_real_session()->checks && f[WS_FIG_WITH_CHECKS]) {

@@ -188,6 +188,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.alike = with ? with->alike : NULL;
 	l.plain = with && with->spared && with->plain;
 	l.sure = with && with->sure && !with->plain;
+	ws_real_count(WS_FIG_STATES, with && !with->spared && ws_real_race_has_states(with));
 	if (compared || told)
 		*said = place;               /* not before: a probe is no launch of the program's */
 	return l;

@@ -70,27 +70,28 @@ static void compare(const struct race_rig *r, const struct expected *e)
 	fail_msg("%u races, %llu undecided, %llu not checked, %llu lost", n, c->undecided, (unsigned long long)not_checked, c->lost);
 }
 
-/* shared: the cells of shared memory lie there, too. */
-static struct race_rig ran_with(bool shared, const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
+/* What lies in shared memory: nothing, its cells, the states of threads. */
+enum in_shared { NOTHING_MORE, ITS_CELLS, STATES, WAYS };
+static struct race_rig ran_with(enum in_shared more, const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
 {
 	struct race_rig r = race_new(*c, text);
 	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
 	uint64_t params[] = { m->addr };
 
-	r.rig.shared = shared ? race_shared_size(r.rig.mod, "k", block) : 0;
+	r.rig.shared = more == ITS_CELLS ? race_shared_size(r.rig.mod, "k", block) : more == STATES ? WS_RACE_STATES_SIZE(0, block) : 0;
 	rig_run(&r.rig, "k", grid, block, params);
 	return r;
 }
 
 static struct race_rig ran(const struct ws_gpu_config *c, const char *text, uint32_t grid, uint32_t block)
 {
-	return ran_with(false, c, text, grid, block);
+	return ran_with(NOTHING_MORE, c, text, grid, block);
 }
 
 static void expect(const char *text, uint32_t grid, uint32_t block, struct expected e)
 {
-	for (uint32_t k = 0; k < 2 * (e.races || e.not_checked ? 1 : nconfigs()); k++) {
-		struct race_rig r = ran_with(k % 2, &configs[k / 2], text, grid, block);
+	for (uint32_t k = 0; k < WAYS * (e.races || e.not_checked ? 1 : nconfigs()); k++) {
+		struct race_rig r = ran_with(k % WAYS, &configs[k / WAYS], text, grid, block);
 
 		compare(&r, &e);
 		race_free(&r);
@@ -99,6 +100,27 @@ static void expect(const char *text, uint32_t grid, uint32_t block, struct expec
 
 #define NONE ((struct expected){ 0 })
 #define RACES(n) ((struct expected){ .races = (n) })
+
+/* ---- cells ---- */
+/* Each lane has lines of its own, and writes a word of each: there are cells for four lines, and no more, however often they are asked for. */
+static void what_has_no_cells_is_counted(void **state)
+{
+	enum { CELLS = 4, LANES = 32, ROUNDS = 3 };
+
+	for (uint32_t k = 0; k < nconfigs(); k++) {
+		struct race_rig r = race_new(configs[k], KERNEL(" mul.wide.u32 %rd3, %r0, 128; add.u64 %rd3, %rd1, %rd3;\n"
+			" st.global.u32 [%rd3], %r0; ld.global.u32 %r7, [%rd3]; st.global.u32 [%rd3+4], %r7;\n"));
+		struct ws_mem *m = rig_mem(&r.rig, LANES * 128);
+		uint64_t params[] = { m->addr };
+
+		r.tables.device.ncells = CELLS;
+		assert_true(race_set(r.rig.mod, &r.tables));
+		rig_run(&r.rig, "k", 1, LANES, params);
+		compare(&r, &(struct expected){ .not_checked = (LANES - CELLS) * ROUNDS });
+		assert_int_equal(r.tables.counts->cells, CELLS);
+		race_free(&r);
+	}
+}
 
 /* ---- barriers and syncs ---- */
 static void own_words_do_not_race(void **state)
@@ -953,6 +975,7 @@ static void releases_between_own_ones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_no_cells_is_counted),
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
 		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
 		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),

@@ -251,7 +251,7 @@ static void check_layout(uint64_t budget, const struct ws_race_gpu_size *gpu)
 	s[n++] = (struct span){ d.lines, (uint64_t)WS_RACE_PAGE_BYTES << d.pages_log2 };
 	s[n++] = (struct span){ d.cells, (d.ncells + 1ull) * WS_RACE_CELLS_BYTES };
 	s[n++] = (struct span){ d.segments, (d.nsegments + 1ull) * sizeof(struct ws_race_segment) };
-	s[n++] = (struct span){ d.records, (d.nrecords + 1ull) * sizeof(struct ws_race_record) };
+	s[n++] = (struct span){ d.records, (d.nrecords + 1ull) * WS_RACE_RECORD_BYTES };
 	s[n++] = (struct span){ d.locations, sizeof(struct ws_race_location) << d.locations_log2 };
 	s[n++] = (struct span){ d.counts, sizeof(struct ws_race_counts) };
 	for (int k = 0; k < WS_RACE_SLOT_CLASSES; k++) {
