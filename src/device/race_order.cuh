@@ -218,12 +218,14 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 }
 
 /* Of a word where the thread has released since its last fence, and has acquired nothing since: has there been that one release alone
- * since it acquired the word last? Who unlocks reads what it wrote itself when it locked, and learns nothing by that. */
+ * since it acquired the word last? Who unlocks reads what it wrote itself when it locked, and learns nothing by that. The newest is the
+ * thread's own then, and the one behind it that which it has acquired: counts alone do not tell, for a release is counted before it is
+ * linked (link_at_once), so that one may have been counted for the thread that it has not seen. */
 HELPER bool only_own_since(u64 state, const struct found *f, u32 scope)
 {
 	struct last l = load_last(state);
 
-	return l.mark && l.word == f->word && l.counted + 1 == f->counted && (l.mark & 7) >= scope;
+	return l.mark && l.counted + 1 == f->counted && (l.mark & 7) >= scope && load32(record_at(f->release)) == l.mark >> 3;
 }
 
 /* What was observed last becomes a record, for another word or scope takes its place. False: it is in a record already, or there is no room. */
