@@ -972,6 +972,70 @@ static void releases_between_own_ones(void **state)
 	meanwhile(MEANWHILE(" membar.gl; st.relaxed.gpu.global.u32 [%rd1+4096], 1; ld.acquire.gpu.global.u32 %r7, [%rd1+4096];\n"));
 }
 
+/* A release is counted before it is linked where many release at once (link_at_once). One that is counted when a thread acquires the word, and is
+ * linked when the thread looks again, is new to it. Here it is taken out of the word's row, and put back, when the program reads the words behind
+ * these marks. */
+enum { UNLINK_AT = 64, LINK_AT = 128, LOCK_AT = 4096 };
+struct late_release {
+	struct race_tables *tables;
+	struct ws_gpu *g;
+	uint64_t buffer;
+	uint32_t release;                /* the record; 0 = it is where it belongs */
+	unsigned moved;
+};
+
+static struct ws_race_location *row_of_lock(const struct late_release *l)
+{
+	const struct ws_race_device *d = &l->tables->device;
+	struct ws_race_location *row = (void *)ws_gpu_mem_find(l->g, d->locations)->host;
+
+	for (uint32_t n = 0; n < 1u << d->locations_log2; n++)
+		if (row[n].key == ((l->buffer + LOCK_AT) | 2))
+			return &row[n];
+	return NULL;
+}
+
+static void move_release(void *self, struct ws_obs_warp *w, const struct ws_access *a)
+{
+	struct late_release *l = self;
+	uint32_t lane = (uint32_t)__builtin_ctz(a->mask);
+	struct ws_race_record *records = (void *)ws_gpu_mem_find(l->g, l->tables->device.records)->host;
+	struct ws_race_location *row = row_of_lock(l);
+
+	if (a->addr[lane] == l->buffer + UNLINK_AT) {
+		assert_non_null(row);
+		l->release = row->release;
+		row->release = records[l->release].previous;
+		l->moved++;
+	} else if (a->addr[lane] == l->buffer + LINK_AT) {
+		records[l->release].previous = row->release;
+		row->release = l->release;
+		l->moved++;
+	}
+}
+
+static void releases_that_are_counted_but_not_linked(void **state)
+{
+	static const struct ws_observer_ops ops = { .abi = WS_OBSERVER_ABI, .name = "late", .needs = WS_NEED_GLOBAL, .access = move_release };
+	static const char text[] = KERNEL(" setp.eq.u32 %p2, %r3, 1; setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; @%p2 bra OTHER;\n mov.u32 %r9, 0;\n"
+		"L: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 20000; @%p3 bra L;\n membar.gl; ld.global.u32 %r8, [%rd1+64];\n"
+		" atom.global.add.u32 %r7, [%rd1+4096], 0; membar.gl; ld.global.u32 %r8, [%rd1+128];\n"
+		" atom.global.add.u32 %r7, [%rd1+4096], 0; setp.ne.u32 %p3, %r7, 5; @%p3 bra DONE;\n membar.gl; ld.global.u32 %r8, [%rd1];\n"
+		" st.global.u32 [%rd1+256], %r8; bra DONE;\n"
+		"OTHER: st.global.u32 [%rd1], 7; membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 5;\nDONE:\n");
+	struct race_rig r = race_new(configs[0], text);
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	struct late_release late = { .tables = &r.tables, .g = r.rig.g, .buffer = m->addr };
+	uint64_t params[] = { m->addr };
+
+	ws_gpu_observe(r.rig.g, &ops, &late);
+	rig_run(&r.rig, "k", 1, 64, params);
+	assert_int_equal(late.moved, 2);
+	assert_int_equal(((const uint32_t *)(const void *)m->host)[64], 7);
+	compare(&r, &NONE);
+	race_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -994,7 +1058,7 @@ int main(void)
 		cmocka_unit_test(messages_among_others),
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired), cmocka_unit_test(releases_are_not_made_twice),
-		cmocka_unit_test(releases_between_own_ones),
+		cmocka_unit_test(releases_between_own_ones), cmocka_unit_test(releases_that_are_counted_but_not_linked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
