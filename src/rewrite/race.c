@@ -3,7 +3,6 @@
  * The checks themselves are device code (src/device/race.cu); src/device/race.h says what is called where. A kernel
  * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
  * with kernels that are checked, it tells the hooks in them to do nothing. */
-#include "device/race.h"
 #include "rewrite/ahead.h"
 #include "rewrite/async.h"
 #include "rewrite/class.h"
@@ -12,8 +11,7 @@
 #include "rewrite/length.h"
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
-#include "rewrite/ranges.h"
-#include "rewrite/reach.h"
+#include "rewrite/race_priv.h"
 #include "rewrite/repeat.h"
 #include "rewrite/sure.h"
 #include "rewrite/told.h"
@@ -23,57 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct race {
-	struct ws_pass *p;
-	struct ws_reach reach;
-	bool part;                       /* the module will be linked with others */
-	bool prune;                      /* no check where it is proved that there need be none */
-	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
-	bool many;                       /* so many checks that none of them is at its place */
-	bool probes;                     /* kernels may have probes: there are not many checks, or few kernels */
-	bool arrives;                    /* threads arrive at barriers without waiting there */
-	bool remote;                     /* operations complete on objects of other blocks, or reduce; or as `tensor` */
-	bool tensor;                     /* there are products of warpgroups, or copies of tensors */
-	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
-	uint32_t nsites;                 /* with checks, so far */
-};
-
-/* The function that is at work. */
-struct body {
-	struct race *race;
-	struct ws_ptx_func *f;
-	bool kernel;                     /* a kernel that is checked */
-	bool ordering;                   /* releases and acquires matter, or fences alone */
-	bool asks;                       /* some thread may acquire what another one has released */
-	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
-	bool bulk;                       /* there may be bulk copies */
-	bool tensor;                     /* ... and products, or copies of tensors */
-	bool peers;                      /* generic addresses may be those of another block's shared memory */
-	bool prune;                      /* no check where it is proved that there need be none */
-	bool copies;                     /* no such proofs, but probes and those that need no order: it has copies by threads */
-	bool calls;                      /* so many checks that they are calls of functions that are there once */
-	bool may_be_silent;              /* there are launches that need no check at all, for their addresses prove that */
-	bool unlikely;                   /* the check at hand is one that launches hardly ever make: it is such a call, too */
-	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
-	struct ws_shared_ranges *shared; /* of shared memory, likewise */
-	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
-	struct ws_heard *heard;          /* which accesses release and acquire; NULL = all may */
-	struct ws_ahead *ahead;          /* of loops that read words side by side; NULL = there are none */
-	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
-	bool host_knows;                 /* that, for it is the same whatever the program's constants are */
-	bool fixed;                      /* launches with the same parameters do the same accesses */
-	const char *silent;              /* a predicate of launches in which no hook does anything; NULL = none */
-	const char *told;                /* a label behind the proofs, for launches of which the host has made them; NULL = none */
-	struct ws_sure *sure;            /* the kernel beside it for launches of which all is true that they are told; NULL = none */
-	uint32_t always;                 /* checks that no proof spares */
-	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
-	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
-	const char *mark;                /* a register with that of the parameter __warpsafe_launch; NULL = there is none */
-	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
-};
-
 /* ---- calls ---- */
-static const char *number(struct ws_pass *p, uint32_t v)
+const char *ws_race_number(struct ws_pass *p, uint32_t v)
 {
 	char s[16];
 
@@ -82,7 +31,7 @@ static const char *number(struct ws_pass *p, uint32_t v)
 }
 
 /* Hooks are jumped over in a launch that needs none: a label for behind them, or NULL. */
-static const char *unless_silent(const struct body *b, struct ws_code *c)
+const char *ws_race_unless_silent(const struct body *b, struct ws_code *c)
 {
 	const char *label = b->silent ? ws_code_label(c) : NULL;
 
@@ -91,7 +40,7 @@ static const char *unless_silent(const struct body *b, struct ws_code *c)
 	return label;
 }
 
-static void place_label(struct ws_code *c, const char *label)
+void ws_race_label(struct ws_code *c, const char *label)
 {
 	if (label)
 		ws_code_add(c, "%s:", label);
@@ -99,15 +48,15 @@ static void place_label(struct ws_code *c, const char *label)
 
 static bool hook(const struct body *b, struct ws_code *c, const char *function, const char *const *args, unsigned nargs)
 {
-	const char *label = unless_silent(b, c);
+	const char *label = ws_race_unless_silent(b, c);
 	bool done = ws_inline(c, function, args, nargs, NULL);
 
-	place_label(c, label);
+	ws_race_label(c, label);
 	return done;
 }
 
 /* A place with one call: race_leave before a ret, say. */
-static bool call_at(const struct body *b, struct ws_code *c, const char *function, const char *arg)
+bool ws_race_call_at(const struct body *b, struct ws_code *c, const char *function, const char *arg)
 {
 	bool done = hook(b, c, function, &arg, arg ? 1 : 0);
 
@@ -177,13 +126,13 @@ static bool check_unread(struct ws_code *c, const char *unread, const char *cons
 	ws_code_add(c, "@!%s bra %s;", unread, other);
 	done = ws_inline(c, "race_write_unread_global", args, NARGS, NULL);
 	ws_code_add(c, "bra %s;", behind);
-	place_label(c, other);
+	ws_race_label(c, other);
 	done = done && ws_inline(c, "race_call_write4_global", args, NARGS, NULL);
-	place_label(c, behind);
+	ws_race_label(c, behind);
 	return done;
 }
 
-static bool check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
+bool ws_race_check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
 		  const char *site)
 {
 	enum { THREAD, ADDRESS, WHAT, SITE, VALUES };
@@ -254,7 +203,7 @@ static const char *result_of(struct ws_code *c, const struct ws_rw_access *a)
 static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
-	const char *args[] = { kept ? b->kept : ws_code_address(c, a), number(c->p, ws_rw_what(a, false, true)), NULL };
+	const char *args[] = { kept ? b->kept : ws_code_address(c, a), ws_race_number(c->p, ws_rw_what(a, false, true)), NULL };
 	bool peer = may_be_of_peer(b, a), done;
 
 	args[2] = peer || ws_rw_acquires(a) ? NULL : result_of(c, a);
@@ -264,7 +213,7 @@ static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool ke
 	return done;
 }
 
-static void note_site(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read, uint32_t site)
+void ws_race_note_site(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read, uint32_t site)
 {
 	struct ws_pass *p = b->race->p;
 	struct ws_rw_site *s = ws_rw_new_site(p);
@@ -309,13 +258,13 @@ static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_r
 	b->always += !b->unlikely;
 	if (b->kernel && !b->unlikely && !b->may_be_silent && a->space == WS_SPACE_GLOBAL && a->kind != WS_RW_READ)
 		kernel_of(b->race, b->f)->left++;
-	done = check(b, c, a, args[0], args[1], number(b->race->p, b->race->nsites++));
+	done = ws_race_check(b, c, a, args[0], args[1], ws_race_number(b->race->p, b->race->nsites++));
 	b->unlikely = false;
 
-	place_label(c, again);
-	place_label(c, skip);
-	place_label(c, own);
-	place_label(c, probed);
+	ws_race_label(c, again);
+	ws_race_label(c, skip);
+	ws_race_label(c, own);
+	ws_race_label(c, probed);
 	return done;
 }
 
@@ -329,7 +278,7 @@ static bool check_four(struct body *b, struct ws_code *c, const struct ws_rw_acc
 	if (!rounds)
 		return ws_inline(c, b->calls || b->unlikely ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
 	memcpy(all, args, 4 * sizeof *args);
-	all[2] = number(b->race->p, (uint32_t)strtoul(args[2], NULL, 10) | WS_RACE_FOURS(fours));
+	all[2] = ws_race_number(b->race->p, (uint32_t)strtoul(args[2], NULL, 10) | WS_RACE_FOURS(fours));
 	all[4] = rounds;
 	more = ws_code_temp(c, WS_B32);
 	done = ws_inline(c, "race_read_ahead_global", all, 5, more);
@@ -345,19 +294,19 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	struct ws_rw_access four = *a;
 	const char *address = ws_code_address(c, a), *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, address) : NULL;
 	const char *ahead = ws_ahead_skip(b->ahead, c, a, address);
-	const char *args[] = { thread_of(b), address, NULL, number(r->p, r->nsites) };
+	const char *args[] = { thread_of(b), address, NULL, ws_race_number(r->p, r->nsites) };
 	bool done;
 
 	four.bytes = 16;
-	args[2] = number(r->p, ws_rw_what(&four, false, b->ordering) | WS_RACE_FOUR);
+	args[2] = ws_race_number(r->p, ws_rw_what(&four, false, b->ordering) | WS_RACE_FOUR);
 	for (unsigned k = 0; k < 4; k++)
-		note_site(b, &a[k], NULL, r->nsites++);
+		ws_race_note_site(b, &a[k], NULL, r->nsites++);
 	b->unlikely = skip;
 	b->always += !skip;
 	done = check_four(b, c, a, args);
 	b->unlikely = false;
-	place_label(c, ahead);
-	place_label(c, skip);
+	ws_race_label(c, ahead);
+	ws_race_label(c, skip);
 	ws_code_end(c);
 	return done;
 }
@@ -376,9 +325,9 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	bool observes = b->asks && ws_rw_strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
 	bool kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), number(r->p, what_of(b, a, read != NULL)) };
+	const char *args[] = { ws_code_address(c, a), ws_race_number(r->p, what_of(b, a, read != NULL)) };
 
-	note_site(b, a, read, r->nsites);
+	ws_race_note_site(b, a, read, r->nsites);
 	done = check_if_needed(b, c, a, args);
 	if (done && b->asks && ws_rw_strong(a) && a->kind != WS_RW_READ && ws_heard_release(b->heard, a))
 		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
@@ -401,10 +350,10 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
-	const char *scope = number(p, WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
+	const char *scope = ws_race_number(p, WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0));
 
-	return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
-	       (!b->asks || call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
+	return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
+	       (!b->asks || ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
 }
 
 /* How many threads a barrier is of, where it says so: bar.sync a, b; bar.red d, a, b, p. */
@@ -424,9 +373,9 @@ static bool all_threads(const struct ws_ptx_func *f, const struct ws_operand *th
 	return n && threads->kind == WS_O_INT && threads->imm == (n + WARP - 1) / WARP * WARP;
 }
 
-static const char *value_of(struct ws_code *c, const struct ws_operand *o)
+const char *ws_race_value(struct ws_code *c, const struct ws_operand *o)
 {
-	return o->kind == WS_O_REG ? ws_code_register(c, o) : number(c->p, (uint32_t)o->imm);
+	return o->kind == WS_O_REG ? ws_code_register(c, o) : ws_race_number(c->p, (uint32_t)o->imm);
 }
 
 /* Is it, or may it be, one of a part of the block? Where threads arrive without waiting, all are taken to be. */
@@ -438,8 +387,8 @@ static bool is_part(const struct race *r, const struct ws_ptx_func *f, const str
 static bool part_barrier(struct body *b, struct ws_ptx_inst *i, const char *function, enum ws_side side)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, side);
-	const char *args[] = { value_of(c, &i->ops[i->mode == WS_MODE_RED]),
-	                       b->race->arrives ? number(b->race->p, WS_RACE_PART) : value_of(c, threads_of(i)) };
+	const char *args[] = { ws_race_value(c, &i->ops[i->mode == WS_MODE_RED]),
+	                       b->race->arrives ? ws_race_number(b->race->p, WS_RACE_PART) : ws_race_value(c, threads_of(i)) };
 	bool done = hook(b, c, function, args, 2);
 
 	ws_code_end(c);
@@ -455,8 +404,8 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 		return part_barrier(b, i, "race_part_arrive", WS_BEFORE) &&
 		       (i->mode == WS_MODE_ARRIVE || part_barrier(b, i, "race_part_pass", WS_AFTER));
 	thread = b->ordering ? NULL : thread_of(b);
-	return call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
-	       call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
+	return ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
+	       ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
 }
 
 /* ---- barriers of the cluster ---- */
@@ -466,357 +415,20 @@ static bool cluster_barrier(struct body *b, struct ws_ptx_inst *i, bool wait)
 	struct ws_code *c = ws_code_at(p, b->f, i, wait ? WS_AFTER : WS_BEFORE);
 
 	if (!b->race->splits)
-		return call_at(b, c, wait ? "race_cluster_pass" : "race_cluster_arrive", b->ordering ? "1" : "0");
+		return ws_race_call_at(b, c, wait ? "race_cluster_pass" : "race_cluster_arrive", b->ordering ? "1" : "0");
 	if (wait)
-		return call_at(b, c, "race_cluster_acquire", NULL);
-	return call_at(b, c, "race_cluster_release", number(p, i->sem == WS_SEM_RELAXED ? 0 : WS_RACE_RELEASES));
+		return ws_race_call_at(b, c, "race_cluster_acquire", NULL);
+	return ws_race_call_at(b, c, "race_cluster_release", ws_race_number(p, i->sem == WS_SEM_RELAXED ? 0 : WS_RACE_RELEASES));
 }
 
 static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
 
-	return call_at(b, c, "race_warp_sync", value_of(c, &i->ops[0]));
+	return ws_race_call_at(b, c, "race_warp_sync", ws_race_value(c, &i->ops[0]));
 }
 
-/* ---- asynchronous copies, mbarrier objects ---- */
-/* How many bytes it reads: the rest of the target is filled with zeros (PTX ISA 9.0, cp.async, src-size and ignore-src). */
-static const char *bytes_read(struct ws_code *c, const struct ws_ptx_inst *i)
-{
-	const struct ws_operand *o = i->nops > 3 && i->ops[3].kind != WS_O_NONE ? &i->ops[3] : NULL;
-	const char *all = number(c->p, (uint32_t)i->ops[2].imm), *bytes;
-
-	if (!o || (i->nops == 4 && i->flags & WS_F_CACHE_HINT))
-		return all;
-	if (o->kind != WS_O_REG || ws_type_bytes(o->reg->type))
-		return value_of(c, o);
-	bytes = ws_code_temp(c, WS_B32);
-	ws_code_add(c, "selp.u32 %s, %s, %s, %s;", bytes, o->negated ? all : "0", o->negated ? "0" : all, ws_code_register(c, o));
-	return bytes;
-}
-
-/* Of a launch whose shared memory is proved, what it reads alone, and that only if no proof spares it. */
-static bool copy_where_proved(struct body *b, struct ws_code *c, const struct ws_rw_access *from, const char *const args[5])
-{
-	const char *all = ws_code_label(c), *end = ws_code_label(c), *skip;
-	bool done;
-
-	ws_code_add(c, "@!%s bra %s;", b->proved, all);
-	skip = b->ranges ? ws_ranges_skip(b->ranges, c, from, args[1]) : NULL;
-	done = ws_inline(c, "race_copy_read", (const char *[]){ args[1], args[3], args[4] }, 3, NULL);
-	place_label(c, skip);
-	ws_code_add(c, "bra %s;", end);
-	ws_code_add(c, "%s:", all);
-	done = done && ws_inline(c, "race_copy", args, 5, NULL);
-	ws_code_add(c, "%s:", end);
-	return done;
-}
-
-static bool copy(struct body *b, struct ws_ptx_inst *i)
-{
-	struct race *r = b->race;
-	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1);
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), number(r->p, to.bytes), bytes_read(c, i),
-	                       number(r->p, r->nsites) };
-	const char *label = unless_silent(b, c);
-	bool done = b->proved ? copy_where_proved(b, c, &from, args) : ws_inline(c, "race_copy", args, 5, NULL);
-
-	place_label(c, label);
-	note_site(b, &from, NULL, r->nsites++);
-	note_site(b, &to, NULL, r->nsites++);
-	ws_code_end(c);
-	return done;
-}
-
-static bool copy_wait(struct body *b, struct ws_ptx_inst *i)
-{
-	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
-	int64_t groups = ws_rw_copy_groups(b->f, i);
-	const char *arg = number(b->race->p, groups > 0 ? (uint32_t)groups : 0);
-	const char *label = unless_silent(b, c);
-	bool done = groups >= 0 || ws_inline(c, "race_copy_commit", NULL, 0, NULL);
-
-	done = done && ws_inline(c, "race_copy_wait", &arg, 1, NULL);
-	place_label(c, label);
-	ws_code_end(c);
-	return done;
-}
-
-static bool bulk_copy(struct body *b, struct ws_ptx_inst *i, bool load)
-{
-	struct race *r = b->race;
-	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1), object = to;
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[5] = { ws_code_address(c, &to), ws_code_address(c, &from), value_of(c, &i->ops[2]) };
-	unsigned n = 3;
-	bool done;
-
-	ws_rw_need(r->p, 80, 90);
-	if (load) {
-		object.address = ws_rw_object(i);
-		args[n++] = ws_code_address(c, &object);
-	}
-	args[n++] = number(r->p, r->nsites);
-	note_site(b, &from, NULL, r->nsites++);
-	note_site(b, &to, NULL, r->nsites++);
-	done = ws_inline(c, load ? "race_bulk_load" : "race_bulk_store", args, n, NULL);
-	ws_code_end(c);
-	return done;
-}
-
-/* The class of what an operation or a copy does to memory. */
-static uint32_t class_there(const struct ws_ptx_inst *i, enum ws_scope scope)
-{
-	return i->atom ? WS_RACE_CLASS(ws_rw_class_of(scope, ws_type_bytes(i->type[0]) < 8 ? WS_RACE_ATOMIC_CTA : WS_RACE_ATOMIC8_CTA)) : 0;
-}
-
-/* A mask of 16 bits, as one of 32. */
-static const char *ranks_of(struct ws_code *c, const struct ws_operand *o)
-{
-	const char *ranks;
-
-	if (o->kind != WS_O_REG || ws_type_bytes(o->reg->type) != 2)
-		return value_of(c, o);
-	ranks = ws_code_temp(c, WS_B32);
-	ws_code_add(c, "cvt.u32.u16 %s, %s;", ranks, ws_code_register(c, o));
-	return ranks;
-}
-
-/* What completes on an object of the block whose shared memory it writes. */
-static bool operation(struct body *b, struct ws_ptx_inst *i, bool multicast)
-{
-	enum { TO, FROM, BYTES, OBJECT, HOW, SITE, NARGS };
-	struct race *r = b->race;
-	bool copies = i->op == WS_OP_cp;
-	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, copies), object = to;
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	uint32_t source = WS_RACE_SPACE(!copies ? WS_RACE_GENERIC : from.space == WS_SPACE_GLOBAL ? WS_RACE_GLOBAL : WS_RACE_SHARED);
-	enum ws_scope scope = copies ? WS_SCOPE_GPU : WS_SCOPE_CLUSTER;
-	const char *args[NARGS];
-	bool done;
-
-	ws_rw_need(r->p, 80, 90);
-	object.address = ws_rw_object(i);
-	args[TO] = ws_code_address(c, &to);
-	args[FROM] = copies ? ws_code_address(c, &from) : "0";
-	args[BYTES] = copies ? value_of(c, &i->ops[2]) : number(r->p, to.bytes);
-	args[OBJECT] = ws_code_address(c, &object);
-	args[HOW] = multicast ? ranks_of(c, &i->ops[4]) : number(r->p, source | class_there(i, scope));
-	if (copies)
-		note_site(b, &from, NULL, r->nsites++);
-	args[SITE] = number(r->p, r->nsites);
-	note_site(b, &to, NULL, r->nsites++);
-	done = ws_inline(c, multicast ? "race_multicast" : "race_operation", args, NARGS, NULL);
-	ws_code_end(c);
-	return done;
-}
-
-static bool bulk_reduce(struct body *b, struct ws_ptx_inst *i)
-{
-	struct race *r = b->race;
-	struct ws_rw_access to = ws_rw_copy_access(b->f, i, 0), from = ws_rw_copy_access(b->f, i, 1);
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[] = { ws_code_address(c, &to), ws_code_address(c, &from), value_of(c, &i->ops[2]),
-	                       number(r->p, class_there(i, WS_SCOPE_GPU)), number(r->p, r->nsites) };
-	bool done = ws_inline(c, "race_bulk_reduce", args, 5, NULL);
-
-	ws_rw_need(r->p, 80, 90);
-	note_site(b, &from, NULL, r->nsites++);
-	note_site(b, &to, NULL, r->nsites++);
-	ws_code_end(c);
-	return done;
-}
-
-static bool bulk_wait(struct body *b, struct ws_ptx_inst *i)
-{
-	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
-	const char *args[] = { value_of(c, &i->ops[0]), ws_ptx_says(b->f, i, ".read") ? "1" : "0" };
-	bool done = ws_inline(c, "race_bulk_wait", args, 2, NULL);
-
-	ws_code_end(c);
-	return done;
-}
-
-/* Of bulk copies; not in functions that no kernel with any can come to. */
-static bool bulk_group(struct body *b, struct ws_ptx_inst *i, bool wait)
-{
-	if (!b->bulk)
-		return true;
-	return wait ? bulk_wait(b, i) : call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
-}
-
-/* An access to the object, and what it orders. The scopes of all count as wide enough for who uses the object. */
-static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
-{
-	struct race *r = b->race;
-	struct ws_rw_access a = ws_rw_object_access(b->f, i);
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[] = { ws_code_address(c, &a), NULL };
-	bool done;
-
-	a.scope = r->remote && a.scope ? WS_SCOPE_CLUSTER : a.scope;
-	args[1] = number(r->p, ws_rw_what(&a, false, b->ordering));
-	done = check(b, c, &a, args[0], args[1], number(r->p, r->nsites));
-	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
-	note_site(b, &a, NULL, r->nsites++);
-	done = done && (!function || ws_inline(c, function, args, 2, NULL));
-	ws_code_end(c);
-	return done;
-}
-
-static bool object_wait(struct body *b, struct ws_ptx_inst *i)
-{
-	struct ws_pass *p = b->race->p;
-	struct ws_rw_access a = ws_rw_object_access(b->f, i);
-	bool parity = ws_ptx_says(b->f, i, ".parity"), done = object(b, i, NULL);
-	struct ws_code *c;
-	const char *args[3], *label;
-
-	if (!done || i->ops[0].kind != WS_O_REG)
-		return done;
-	c = ws_code_at(p, b->f, i, WS_AFTER);
-	label = ws_code_label(c);
-	ws_code_add(c, "@!%s bra %s;", ws_code_register(c, &i->ops[0]), label);
-	args[0] = ws_code_address(c, &a);
-	args[1] = number(p, ws_rw_what(&a, false, b->ordering));
-	args[2] = parity ? value_of(c, &i->ops[2]) : number(p, 2);
-	done = ws_inline(c, "race_object_wait", args, 3, NULL);
-	ws_code_add(c, "%s:", label);
-	ws_code_end(c);
-	return done;
-}
-
-/* ---- copies of tensors ---- */
-/* The descriptor's address, and coordinates, 0 for those that there are not. */
-static void tensor_arguments(struct ws_code *c, struct ws_ptx_inst *i, const char **map, const char *at[WS_RACE_TENSOR_DIMS])
-{
-	const struct ws_operand *o = ws_rw_tensor(i), *to = o->elems[1].elems;
-	struct ws_operand base = o->elems[0];
-	struct ws_rw_access a = { .inst = i, .space = WS_SPACE_GENERIC, .address = &base };
-
-	base.kind = WS_O_ADDR;
-	*map = ws_code_address(c, &a);
-	for (unsigned k = 0; k < WS_RACE_TENSOR_DIMS; k++)
-		at[k] = k < o->elems[1].sreg_or_count ? value_of(c, &to[k]) : "0";
-}
-
-static bool tensor(struct body *b, struct ws_ptx_inst *i, bool load)
-{
-	enum { DIMS = WS_RACE_TENSOR_DIMS, NARGS = DIMS + 6 };
-	struct race *r = b->race;
-	bool im2col = ws_rw_is_im2col(b->f, i);
-	uint32_t how = ws_rw_tensor_rank(b->f, i) | (im2col ? WS_RACE_TENSOR_OTHER : 0) |
-		       (i->atom ? WS_RACE_CLASS(ws_rw_class_of(WS_SCOPE_GPU, WS_RACE_ATOMIC_CTA)) : 0);
-	struct ws_rw_access near = { .inst = i, .rw_class = WS_RW_CHECK, .kind = load ? WS_RW_WRITE : WS_RW_READ, .space = WS_SPACE_SHARED,
-	                             .address = &i->ops[!load] }, far = near, object = near;
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[NARGS];
-	unsigned n = 0, ranks = 3u + im2col;
-	bool done;
-
-	ws_rw_need(r->p, 80, 90);
-	object.address = ws_rw_object(i);
-	far.space = WS_SPACE_GLOBAL;
-	far.kind = load ? WS_RW_READ : i->atom ? WS_RW_ATOMIC : WS_RW_WRITE;
-	if (load)
-		args[n++] = ws_code_address(c, &near);
-	tensor_arguments(c, i, &args[n], &args[n + 1]);
-	n += 1 + DIMS;
-	args[n++] = ws_code_address(c, load ? &object : &near);
-	args[n++] = number(r->p, how);
-	if (load)
-		args[n++] = ws_ptx_says(b->f, i, ".multicast::cluster") ? ranks_of(c, &i->ops[ranks]) : "0";
-	args[n++] = number(r->p, r->nsites);
-	note_site(b, load ? &far : &near, NULL, r->nsites++);
-	note_site(b, load ? &near : &far, NULL, r->nsites++);
-	done = ws_inline(c, load ? "race_tensor_load" : "race_tensor_store", args, n, NULL);
-	ws_code_end(c);
-	return done;
-}
-
-/* ---- products of warpgroups ----
- * All lanes of a warp come to them together: see is_aligned. */
-static void bring_together(struct ws_code *c)
-{
-	ws_code_add(c, "bar.warp.sync -1;");
-}
-
-static bool product(struct body *b, struct ws_ptx_inst *i)
-{
-	struct race *r = b->race;
-	struct ws_rw_access a = { .inst = i, .rw_class = WS_RW_CHECK, .kind = WS_RW_READ, .space = WS_SPACE_SHARED };
-	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	uint32_t how = ws_rw_product(i);
-	const char *args[] = { how & WS_RACE_PRODUCT_A ? value_of(c, &i->ops[1]) : "0", value_of(c, &i->ops[2]), number(r->p, how),
-	                       number(r->p, r->nsites) };
-	bool done;
-
-	bring_together(c);
-	done = ws_inline(c, "race_product", args, 4, NULL);
-	bring_together(c);
-	note_site(b, &a, NULL, r->nsites++);
-	ws_code_end(c);
-	return done;
-}
-
-/* Not in functions that no kernel with a product can come to. */
-static bool product_group(struct body *b, struct ws_ptx_inst *i, enum ws_rw_async kind)
-{
-	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
-	const char *n = kind == WS_RW_PRODUCT_WAIT ? number(b->race->p, (uint32_t)i->ops[0].imm) : NULL;
-	bool done = true;
-
-	bring_together(c);
-	ws_code_end(c);
-	if (!b->tensor || kind == WS_RW_PRODUCT_FENCE)
-		return true;
-	c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
-	done = ws_inline(c, n ? "race_product_wait" : "race_product_commit", n ? &n : NULL, n ? 1 : 0, NULL);
-	ws_code_end(c);
-	return done;
-}
-
-static bool asynchronous(struct body *b, struct ws_ptx_inst *i)
-{
-	switch (ws_rw_async(b->f, i)) {
-	case WS_RW_COPY:
-		return copy(b, i);
-	case WS_RW_COPY_COMMIT:
-		return call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
-	case WS_RW_COPY_WAIT:
-		return copy_wait(b, i);
-	case WS_RW_COPY_ARRIVE:
-		return object(b, i, "race_copy_arrive");
-	case WS_RW_BULK_LOAD:
-		return b->race->remote ? operation(b, i, false) : bulk_copy(b, i, true);
-	case WS_RW_BULK_STORE:
-		return bulk_copy(b, i, false);
-	case WS_RW_BULK_REDUCE:
-		return bulk_reduce(b, i);
-	case WS_RW_OPERATION: case WS_RW_MULTICAST:
-		return operation(b, i, ws_rw_async(b->f, i) == WS_RW_MULTICAST);
-	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:
-		return bulk_group(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_WAIT);
-	case WS_RW_OBJECT_INIT: case WS_RW_OBJECT_TX:
-		return object(b, i, NULL);
-	case WS_RW_OBJECT_PEER:
-		return object(b, i, "race_peer_arrive");
-	case WS_RW_OBJECT_ARRIVE:
-		return object(b, i, "race_object_arrive");
-	case WS_RW_OBJECT_WAIT:
-		return object_wait(b, i);
-	case WS_RW_TENSOR_LOAD: case WS_RW_TENSOR_STORE:
-		return tensor(b, i, ws_rw_async(b->f, i) == WS_RW_TENSOR_LOAD);
-	case WS_RW_PRODUCT:
-		return product(b, i);
-	case WS_RW_PRODUCT_COMMIT: case WS_RW_PRODUCT_WAIT: case WS_RW_PRODUCT_FENCE:
-		return product_group(b, i, ws_rw_async(b->f, i));
-	default:
-		return true;
-	}
-}
-
+/* ---- instructions ---- */
 /* Instructions of the whole warp, which must come to them together: the compiler knows no way to bring lanes together
  * again that our code has parted. Barriers have a hook that does it. */
 static bool is_aligned(const struct ws_ptx_inst *i)
@@ -840,7 +452,7 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 	if (is_aligned(i)) {
 		struct ws_code *c = ws_code_at(p, b->f, i, WS_BEFORE);
 
-		bring_together(c);
+		ws_race_bring_together(c);
 		ws_code_end(c);
 	}
 	if (i->op == WS_OP_setmaxnreg) {
@@ -851,13 +463,13 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 		return cluster_barrier(b, i, wait);
 
 	if (i->op == WS_OP_exit || (i->op == WS_OP_ret && b->kernel))
-		return call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
+		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
 	if (ws_rw_waits_for_grid(i))
-		return call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_grid_waited", NULL);
+		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_grid_waited", NULL);
 	if (is_fence(i) || (b->race->remote && ws_rw_is_init_fence(b->f, i)))
 		return fence(b, i);
 	if (b->bulk && ws_rw_is_proxy_fence(b->f, i))
-		return call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_proxy_fence", NULL);
+		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_proxy_fence", NULL);
 	if (ws_rw_is_barrier(i))
 		return barrier(b, i);
 	return (i->op != WS_OP_bar && i->op != WS_OP_barrier) || warp_sync(b, i);
@@ -878,9 +490,9 @@ static bool insert_at(struct body *b, struct ws_ptx_inst *i, const struct ws_rw_
 		      const struct ws_needless *needless)
 {
 	if (ws_rw_async(b->f, i) != WS_RW_NOT_ASYNC)
-		return asynchronous(b, i);
+		return ws_race_asynchronous(b, i);
 	if (a && a->rw_class == WS_RW_UNHANDLED)
-		note_site(b, a, NULL, WS_RW_NO_CHECK);
+		ws_race_note_site(b, a, NULL, WS_RW_NO_CHECK);
 	if (!a || a->rw_class != WS_RW_CHECK)
 		return instruction(b, i);
 	if (needless->skip || (b->checked && a <= b->checked))
@@ -1167,12 +779,12 @@ static bool call_enter(struct body *b)
 {
 	struct ws_code *c = ws_code_entry(b->race->p, b->f);
 	uint32_t arg = number_and_needs(b), has;
-	const char *which = number(b->race->p, arg), *args[2];
+	const char *which = ws_race_number(b->race->p, arg), *args[2];
 	bool done;
 
 	if (b->told) {
 		b->sure = ws_sure_begin(b->race->p, b->f, b->mark);
-		place_label(c, b->told);
+		ws_race_label(c, b->told);
 	}
 	if (b->proved) {
 		which = ws_code_temp(c, WS_B32);
@@ -1186,7 +798,7 @@ static bool call_enter(struct body *b)
 	if (!done || !(has & WS_REACH_CLUSTER))
 		return done;
 	ws_rw_need(b->race->p, 78, 90);
-	return call_at(b, ws_code_entry(b->race->p, b->f), "race_cluster", has & WS_REACH_PEERS ? "1" : "0");
+	return ws_race_call_at(b, ws_code_entry(b->race->p, b->f), "race_cluster", has & WS_REACH_PEERS ? "1" : "0");
 }
 
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
@@ -1300,7 +912,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		next += is_access;
 	}
 	if (end)
-		done &= call_at(&b, end, "race_leave", NULL);
+		done &= ws_race_call_at(&b, end, "race_leave", NULL);
 	if (b.sure && b.always && !b.silent && !b.ordering && !r->many)
 		kernel_of(r, f)->sure = ws_sure_keep(b.sure);
 	free(needless);
@@ -1366,7 +978,7 @@ static bool enter_off(struct race *r, const struct ws_rw_kernel *kernel)
 	if (!ws_reach_hooks(&r->reach, kernel))
 		return true;
 	limit_registers(&b, true, false);
-	return call_at(&b, ws_code_entry(r->p, f), "race_enter_off", NULL);
+	return ws_race_call_at(&b, ws_code_entry(r->p, f), "race_enter_off", NULL);
 }
 
 static uint32_t module_number(const struct ws_ptx_module *m)
