@@ -122,6 +122,15 @@ static bool may_be_copied(const struct ws_ptx_func *f)
 	return !f->ntables && f->ninsts <= MOST;
 }
 
+void ws_rw_put_copy(struct ws_pass *p, size_t at, struct ws_buf *copy)
+{
+	for (size_t k = 0; k < copy->len; k++)
+		if (!copy->data[k])
+			copy->data[k] = ' ';
+	ws_ptx_edit(p->m, at, 0, RANK_COPY, copy->data);
+	ws_buf_free(copy);
+}
+
 const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	const char *text = p->m->text, *label = NULL;
@@ -135,7 +144,7 @@ const char *ws_rw_copy(struct ws_pass *p, struct ws_ptx_func *f)
 	code(&c);
 	if (c.possible) {
 		label = ws_arena_strndup(p->m->arena, name, strlen(name));
-		ws_ptx_edit(p->m, f->off + f->len - 1, 0, RANK_COPY, c.out.data);
+		ws_rw_put_copy(p, f->off + f->len - 1, &c.out);
 	}
 	ws_buf_free(&c.out);
 	return label;
@@ -191,7 +200,6 @@ bool ws_rw_plain(struct ws_pass *p, struct ws_ptx_func *f)
 	c.at = body;
 	code(&c);
 	ws_buf_puts(&c.out, "}\n");
-	ws_ptx_edit(p->m, f->off + f->len, 0, RANK_COPY, c.out.data);
-	ws_buf_free(&c.out);
+	ws_rw_put_copy(p, f->off + f->len, &c.out);
 	return true;
 }

@@ -73,6 +73,8 @@ enum { RANK_DECLARE, RANK_AFTER, RANK_REGISTERS, RANK_SHARED, RANK_FIRST, RANK_E
 struct ws_pass *ws_rw_begin(struct ws_ptx_module *m, const struct ws_sink *sink);
 bool ws_rw_end(struct ws_pass *p);       /* true: all went well */
 
+/* Puts a copy of code there, and frees it. A module may have bytes of 0, in comments; they become blanks, for an edit ends with one. */
+void ws_rw_put_copy(struct ws_pass *p, size_t at, struct ws_buf *copy);
 /* Code behind the '{' of a function, whose labels get other names: it is to stand in another one. */
 void ws_rw_relabel(const struct ws_ptx_func *f, const char *text, size_t len, struct ws_buf *out);
 /* The registers of a function that were asked for so far, declared at the top of its body. */

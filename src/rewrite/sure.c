@@ -107,10 +107,9 @@ static void write_kernel(struct ws_sure *s)
 	ws_ptx_print_chosen(m, f->body_off + 1, f->off + f->len - 1, choose, s, &text);
 	ws_rw_relabel(f, text.data, text.len, &out);
 	ws_buf_puts(&out, "}\n");
-	ws_ptx_edit(s->p->m, f->off + f->len, 0, RANK_COPY, out.data);
+	ws_rw_put_copy(s->p, f->off + f->len, &out);
 	ws_buf_free(&entry);
 	ws_buf_free(&text);
-	ws_buf_free(&out);
 }
 
 void ws_sure_write(struct ws_pass *p)
