@@ -204,10 +204,12 @@ HELPER u32 take_late(void)
 	return number;
 }
 
+/* Lanes that come at once take one each, and one of them is the warp's from then on. Who was held up meanwhile must not say where the warp's
+ * segment begins: own_place knows that by some bits of its number alone. */
 SLOW u64 __warpsafe_new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 {
-	u32 used = load32(COUNTS(segments)), before = segment_of(now), segment = 0;
-	bool many = used >= RACE.nsegments / 2;
+	u32 begins = BLOCK.begins[warp], used = load32(COUNTS(segments)), before = segment_of(now), segment = 0;
+	bool many = used >= RACE.nsegments / 2, first = segment_of(BLOCK.warps[warp].now) == before;
 
 	if (sub < 1u << 27)
 		segment = many ? take_late() : take_segments(1, used);
@@ -215,7 +217,8 @@ SLOW u64 __warpsafe_new_segment(u64 now, u32 warp, u32 epoch, u32 sub)
 		launch_is_incomplete(BLOCK.grid);
 		return 0;
 	}
-	BLOCK.begins[warp] = begin_word(segment, epoch, sub);
+	if (first)
+		shared_cas32(IN_SHARED(__warpsafe_block.begins[warp]), begins, begin_word(segment, epoch, sub));
 	describe(segment, warp, epoch, sub);
 	store32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, fenced[0]), before == BLOCK.first + warp ? 0 : before);
 	BLOCK.late = 1;
