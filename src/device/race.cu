@@ -778,6 +778,13 @@ HELPER bool global_tries_again(u32 self, u64 address, u32 what)
 	return word && __warpsafe_tries_again(self, word, what & ~(u32)WS_RACE_LOOKED);
 }
 
+/* Of a write, or an atomic, of a whole word. */
+HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
+{
+	return (now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | 15u << W_BYTES_AT |
+	       (site & (W_SITES - 1));
+}
+
 #include "race_locked.cuh"
 
 INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
@@ -1110,12 +1117,6 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 /* ---- writes where nothing is read ----
  * In a launch of which nobody reads what it writes, as proofs have found, no R says anything. So W is entered by an exchange, without a look
  * at it before, and what was there says the rest: one trip to memory in place of three. */
-HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
-{
-	return (now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | 15u << W_BYTES_AT |
-	       (site & (W_SITES - 1));
-}
-
 /* w: what the cell had, of this launch, or of one that may overlap it. A warp that has come to a word that is passed over goes on with checks
  * that look before they write. */
 SLOW void __warpsafe_wrote_over(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w)

@@ -90,7 +90,6 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 		own_store64(THREAD(thread, released), !word ? SEVERAL_WORDS : word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
 }
 
-
 /* Has the thread looked at this word before, since its last fence? Then what it finds there is looked up at its next. */
 HELPER bool looks_again(u32 thread, u64 word, u64 last, u32 what)
 {

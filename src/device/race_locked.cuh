@@ -37,7 +37,7 @@ SLOW void __warpsafe_atomic_word(u32 self, u64 word, u32 what, u32 site)
 	}
 	load_cell(at, &w, &r);
 	old = BLOCK.floor << (SEGMENT_AT - 32);
-	mine = (now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT | 15 << W_BYTES_AT | (site & (W_SITES - 1));
+	mine = entry_of_write(self, now, what, site);
 	if (!(now & NOW_ENTERED) || (high(w) >= old && !(LOCK_CLASSES >> w_class(w) & 1))) {
 		__warpsafe_atomic_on(self, at, address, what, site, w, r);
 		return;
@@ -87,7 +87,7 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	note_own(self, (u32)value);
-	mine = f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | 15 << W_BYTES_AT | (site & (W_SITES - 1));
+	mine = entry_of_write(self, f.now, what, site);
 	before = is_past(c.w, &f) || (!is_special(c.w) && (own(c.w, 15, &f) || before_barrier(c.w, &f)));
 	if (!before && !write_acquired(&f, self)) {
 		__warpsafe_write_on(self, c.at, address, what, site, value, 0, c.w, c.r);
