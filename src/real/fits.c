@@ -5,7 +5,6 @@
 enum { PROCESSORS = 16 };                    /* CU_DEVICE_ATTRIBUTE_* */
 enum { MOST_DYNAMIC_SHARED = 8 };            /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };
-enum { MOST_OF_OURS = WS_RACE_BLOCK_BYTES + 128 };       /* shared memory of the checks, and what its alignment may take */
 
 static uint64_t processors(void)
 {
@@ -32,7 +31,7 @@ static bool fits(void *f, uint64_t threads, uint64_t dynamic, uint64_t ours)
 static bool fits_alone(const struct ws_real_launching *l, uint64_t threads, uint64_t together)
 {
 	void *plain = ws_real_plain_for(l->function, l->kernel, 0), *f = plain ? plain : l->function;
-	uint64_t ours = plain ? 0 : MOST_OF_OURS;
+	uint64_t ours = plain ? 0 : WS_REAL_SHARED_OF_CHECKS;
 
 	return fits(f, threads, l->dynamic, ours) &&
 	       (!together || ws_real_occupancy(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * processors() >= together);

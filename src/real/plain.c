@@ -110,12 +110,11 @@ static bool has(void *f, unsigned dynamic)
  * function. */
 static bool may_have(const struct plain *p, unsigned dynamic)
 {
-	enum { MOST_OF_OURS = 4096 + 128 };
 	void *function = p->function;
 	int most;
 
 	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) ||
-	       (most >= 0 && (unsigned)most + (p->sure ? 0 : MOST_OF_OURS) >= dynamic);
+	       (most >= 0 && (unsigned)most + (p->sure ? 0 : WS_REAL_SHARED_WITH_TENSORS) >= dynamic);
 }
 
 /* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */

@@ -14,7 +14,6 @@
 enum { PROCESSORS = 16, THREADS_OF_PROCESSOR = 39, SHARED_OF_PROCESSOR = 81, SHARED_OF_BLOCK = 97 };   /* CU_DEVICE_ATTRIBUTE_* */
 enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CLUSTER_WIDTH = 11 };     /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
-enum { MOST_OF_OURS = 2048 + 128 };      /* the checks' own, and what its alignment may take */
 
 /* What the driver says of launches of a function by the same number of threads, with the same dynamic shared memory. */
 struct shape {
@@ -89,7 +88,7 @@ static uint64_t size_for(const struct shape *s, uint64_t blocks)
 /* Has it shared memory that is not the checks' own? Its cells take what there is. */
 static bool has_shared(const struct shape *s)
 {
-	return s->dynamic || s->fixed > WS_RACE_BLOCK_BYTES + 128;
+	return s->dynamic || s->fixed > WS_REAL_SHARED_OF_CHECKS;
 }
 
 /* ---- states of threads ----
@@ -97,7 +96,7 @@ static bool has_shared(const struct shape *s)
 static void ask_states(struct shape *s, const struct ws_real_checked_kernel *k)
 {
 	uint64_t size = WS_RACE_STATES_SIZE((uint64_t)s->dynamic, s->threads);
-	bool may = s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + MOST_OF_OURS || is_allowed(s, s->dynamic);
+	bool may = s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + WS_REAL_SHARED_OF_CHECKS || is_allowed(s, s->dynamic);
 
 	if (may && k->orders && !k->reads_size && !(k->shared && has_shared(s)) &&
 	    s->fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(s, size) &&
@@ -186,7 +185,7 @@ static bool works(void *function, uint64_t threads)
 /* What the program may ask for without a word to the driver is, with the checks' own, more than that. */
 static void allow_usual(const struct shape *s)
 {
-	if (s->fixed && s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + MOST_OF_OURS)
+	if (s->fixed && s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + WS_REAL_SHARED_OF_CHECKS)
 		allow(s, s->dynamic);
 }
 

@@ -117,6 +117,9 @@ void ws_real_entries(const struct ws_real_image *i, struct ws_buf *out);
 /* Compute capability of the GPU that code is loaded for; 0: it cannot be known. */
 uint32_t ws_real_cc(bool any_device);
 
+/* Shared memory of the checks, and what its alignment may take; and in modules with copies of tensors or products of warpgroups. */
+enum { WS_REAL_SHARED_OF_CHECKS = WS_RACE_BLOCK_BYTES + 128, WS_REAL_SHARED_WITH_TENSORS = 4096 + 128 };
+
 /* ---- ask.c ---- */
 /* An attribute of a function. The driver has none of a CUkernel, or it has: then *function becomes its CUfunction. false: not known. */
 bool ws_real_attribute_of(void **function, int attribute, int *value);

@@ -278,7 +278,7 @@ static int set_for(const struct setting *s, void *f, int attribute, int value)
  * not what the driver had against it. */
 static bool set_most(const struct setting *s, int value)
 {
-	static const int ours[] = { WS_RACE_BLOCK_BYTES, WS_RACE_BLOCK_BYTES + 128, 4096, 4096 + 128 };
+	static const int ours[] = { WS_RACE_BLOCK_BYTES, WS_REAL_SHARED_OF_CHECKS, 4096, WS_REAL_SHARED_WITH_TENSORS };
 
 	for (size_t k = 0; k < WS_COUNT(ours); k++)
 		if (value > ours[k] && !set_for(s, s->function, MOST_DYNAMIC_SHARED, value - ours[k]))
