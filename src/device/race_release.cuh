@@ -265,6 +265,19 @@ HELPER u32 link_at_once(u64 at, u32 number)
 	return index;
 }
 
+/* The record is written. Its number in the chain. row: as it was seen. */
+HELPER u32 link_record(u64 at, u32 number, u64 row)
+{
+	u32 index = link_in_order(at, number, row);
+	bool at_once = index == DENSE;
+
+	if (at_once)
+		index = link_at_once(at, number);
+	if (__builtin_expect(index >= DENSE - 1 || at_once, 0))
+		__warpsafe_put_in_lists(number_of_word(at), number, index, at_once);
+	return index;
+}
+
 /* Before a strong write of a thread that has fenced, or one that releases itself: the record is there before the value
  * can be read. Its number is asked for before the row is, so that both trips go on together. (What was put in order is known there, for what its compare-and-swap found was waited for; a fence for the rest.) One
  * like it need not be there twice; first: there can be none. key: see location_key. What it became: row 0 = nothing new. */
@@ -272,9 +285,8 @@ struct released { u64 row; u32 index; };
 HELPER struct released release(u64 key, struct record *r, bool first)
 {
 	struct released none = { 0, 0 };
-	u32 number, index;
+	u32 number;
 	u64 row, at;
-	bool at_once;
 
 	if (!first && __warpsafe_same_release(key, r->kind, r->block, r->epoch, r->sub, r->full))
 		return none;
@@ -289,13 +301,7 @@ HELPER struct released release(u64 key, struct record *r, bool first)
 		return none;
 	r->previous = newest_in(row);
 	write_record(number, r);
-	index = link_in_order(at, number, row);
-	at_once = index == DENSE;
-	if (at_once)
-		index = link_at_once(at, number);
-	if (__builtin_expect(index >= DENSE - 1 || at_once, 0))
-		__warpsafe_put_in_lists(number_of_word(at), number, index, at_once);
-	return (struct released){ at, index };
+	return (struct released){ at, link_record(at, number, row) };
 }
 
 /* ---- is an access covered? ---- */

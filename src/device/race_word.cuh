@@ -33,19 +33,9 @@ SLOW void __warpsafe_count_release(u32 row, u32 index, u32 kind, u32 full, u32 e
 /* Where it is not put in order at once: others were faster, or there are many. Its number in the chain. */
 SLOW u32 __warpsafe_link_on(u64 at, u32 number, u64 row)
 {
-	u32 index = DENSE;
-	bool at_once;
-
-	if (counted_in(row) < DENSE) {
+	if (counted_in(row) < DENSE)
 		store32(record_at(number), newest_in(row));
-		index = link_in_order(at, number, row);
-	}
-	at_once = index == DENSE;
-	if (at_once)
-		index = link_at_once(at, number);
-	if (index >= DENSE - 1 || at_once)
-		__warpsafe_put_in_lists(number_of_word(at), number, index, at_once);
-	return index;
+	return link_record(at, number, row);
 }
 
 SLOW void __warpsafe_no_row(void)
