@@ -54,6 +54,12 @@ $(B)/obj/%.$(1).o: src/%.simd.c
 	$$(CC) $$(CPPFLAGS) $$(CFLAGS) $(if $(SAN),,-O3) -fno-math-errno -fno-trapping-math -Wno-pass-failed $$(ISA_$(1)) -DWS_ISA=$(1) -MMD -MP -c $$< -o $$@
 endef
 $(foreach i,$(ISAS),$(eval $(call SIMD_RULE,$(i))))
+# who chooses among them is compiled anew when others are built than the last time
+$(B)/isas: FORCE
+	@mkdir -p $(@D)
+	@echo '$(ISAS)' | cmp -s - $@ || echo '$(ISAS)' > $@
+FORCE:
+$(B)/obj/gpu/lanes.o $(B)/obj/gpu/exec_mem.o: $(B)/isas
 
 $(GEN)/device/%.ptx: src/device/%.cu $(wildcard src/device/*.cuh src/device/*.h include/warpsafe/tm.cuh include/warpsafe/tm/*)
 	@mkdir -p $(@D)
@@ -128,5 +134,5 @@ clean:
 	rm -rf $(B) $(B)-clang $(B)-asan $(B)-fuzz
 
 -include $(OBJ:.o=.d) $(B)/obj/cli/main.d
-.PHONY: all libs tests demo bench install uninstall man clean
+.PHONY: FORCE all libs tests demo bench install uninstall man clean
 .SECONDARY:
