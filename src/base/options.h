@@ -13,7 +13,7 @@ struct ws_options {
 	const char *instrument;      /* pass over the program's PTX: "none", "print", "count", "tm" (src/rewrite) */
 	/* simulated GPU */
 	const char *divergence;      /* "auto", "stack", "its" */
-	const char *schedule;        /* "rr", "random" */
+	const char *schedule;        /* "rr", "random", "priority" */
 	uint64_t seed;
 	uint32_t runs;               /* used by the command line alone */
 	uint32_t threads;            /* host threads, 0 = one a core */

@@ -154,8 +154,8 @@ static int race(int argc, char **argv)
 
 	ws_options_default(&o);
 	program = ws_cli_parse(&ws_verb_race, argc, argv, &o, &status);
-	if (program && o.runs > 1 && strcmp(o.schedule, "random") != 0) {
-		status = ws_cli_refuse("race", "--runs needs --schedule=random: in the fixed order every run is the same");
+	if (program && o.runs > 1 && strcmp(o.schedule, "rr") == 0) {
+		status = ws_cli_refuse("race", "--runs needs --schedule=random or priority: in the fixed order every run is the same");
 	} else if (program && read_rules(o.suppress, &rules)) {
 		status = race_program(argv + program, &o, rules);
 		ws_suppressions_free(rules);

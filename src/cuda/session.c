@@ -97,6 +97,8 @@ static struct ws_gpu_config gpu_config(const struct ws_options *o)
 								   : WS_DIV_AUTO;
 	if (o->schedule && strcmp(o->schedule, "random") == 0)
 		c.schedule = WS_SCHED_RANDOM;
+	if (o->schedule && strcmp(o->schedule, "priority") == 0)
+		c.schedule = WS_SCHED_PRIORITY;
 	return c;
 }
 

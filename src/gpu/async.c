@@ -139,7 +139,7 @@ bool ws_copy_submit(struct ws_exec *x, struct ws_job *j)
 {
 	struct ws_job **p, *kept;
 
-	if (x->gpu->config.schedule != WS_SCHED_RANDOM || !(ws_random(&x->rng) & 1)) {
+	if (x->gpu->config.schedule == WS_SCHED_RR || !(ws_random(&x->rng) & 1)) {
 		bool ok = run_now(x, j);
 
 		free(j->copy);

@@ -1,7 +1,7 @@
 /* async_priv.h - asynchronous copies and mbarrier objects, shared by async*.c, mbarrier.c, decode_async.c and tensor.c.
  *
  * An asynchronous operation is executed at its instruction: addresses are resolved and checked, the observer is told.
- * Its effect is a job, which runs at once, or, when the random schedule says so, later: at a random moment, at the
+ * Its effect is a job, which runs at once, or, when the random schedule or that of priorities says so, later: at a random moment, at the
  * latest when somebody waits for it or its cluster ends. */
 #ifndef WS_ASYNC_PRIV_H
 #define WS_ASYNC_PRIV_H

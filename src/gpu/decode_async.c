@@ -69,7 +69,7 @@ static struct ws_dinst *emit(struct ws_decoder *dc, ws_op_fn *fn, void *operands
 	struct ws_dinst *k = ws_dec_op(dc, fn);
 
 	k->u.op.ptr = operands;
-	if (dc->gpu->config.schedule == WS_SCHED_RANDOM)
+	if (dc->gpu->config.schedule != WS_SCHED_RR)
 		k->kind = WS_K_OP_PACED;
 	return k;
 }

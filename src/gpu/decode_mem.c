@@ -408,7 +408,7 @@ static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, c
 	k = ws_dec_emit(dc, WS_K_MEM);
 	if (!store && k->guard == WS_NO_GUARD)
 		guard_as_needed(dc, k);
-	if (dc->gpu->config.schedule == WS_SCHED_RANDOM)
+	if (dc->gpu->config.schedule != WS_SCHED_RR)
 		k->kind = WS_K_MEM_PACED;
 	else if (k->guard != WS_NO_GUARD)
 		k->kind = WS_K_MEM_GUARD;
@@ -491,7 +491,7 @@ static void decode_atomic(struct ws_decoder *dc)
 	          !(dc->gpu->config.observer && dc->gpu->config.host_threads > 1);
 	k = ws_dec_op(dc, ws_op_atomic);
 	k->u.op.ptr = a;
-	if (dc->gpu->config.schedule == WS_SCHED_RANDOM)
+	if (dc->gpu->config.schedule != WS_SCHED_RR)
 		k->kind = WS_K_OP_PACED;
 }
 

@@ -2,7 +2,8 @@
  *
  * The fragment that runs is, among those that are ready, the one whose turn is lowest, then the one deepest in calls,
  * then the one at the smallest place in the code (order.c); fragments at one place become one. A fragment that seems
- * to wait for others of its warp gives up its turn (sched.c), so that every thread makes progress. */
+ * to wait for others of its warp gives up its turn (sched.c), so that every thread makes progress. One that the schedule
+ * holds up (`lock` is set) stays apart until it runs again. */
 #include "gpu/gpu_priv.h"
 
 static bool before(const struct ws_frag *a, const struct ws_frag *b)
@@ -19,7 +20,7 @@ static void absorb(struct ws_warp *w, struct ws_frag **best)
 	for (uint32_t i = w->nfrags; i-- > 0;) {
 		struct ws_frag *f = &w->frag[i];
 
-		if (f == *best || f->wait != WS_READY || f->pc != (*best)->pc || f->frame != (*best)->frame)
+		if (f == *best || f->wait != WS_READY || f->lock || f->pc != (*best)->pc || f->frame != (*best)->frame)
 			continue;
 		(*best)->mask |= f->mask;
 		f->frame->refs--;        /* never the last: the other one is in it */
@@ -59,8 +60,10 @@ void ws_its_pick(struct ws_exec *x)
 			best = &w->frag[i];
 	if (best && x->launch->gpu->config.schedule == WS_SCHED_RANDOM && !(ws_random(&x->rng) & 7))
 		best = random_ready(x);
-	if (best)
+	if (best) {
+		best->lock = false;
 		absorb(w, &best);
+	}
 	x->frag = best;
 }
 
@@ -94,4 +97,10 @@ void ws_its_yield(struct ws_exec *x)
 			last = w->frag[i].turn;
 	if (x->frag)
 		x->frag->turn = last + 1;
+}
+
+void ws_its_hold(struct ws_exec *x)
+{
+	ws_its_yield(x);
+	x->frag->lock = true;
 }

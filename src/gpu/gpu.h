@@ -10,7 +10,7 @@
 
 enum ws_divergence { WS_DIV_AUTO /* its from sm_70 on, else stack */, WS_DIV_STACK, WS_DIV_ITS };
 struct ws_clock_ops;                     /* step.h */
-enum ws_schedule { WS_SCHED_RR, WS_SCHED_RANDOM };
+enum ws_schedule { WS_SCHED_RR, WS_SCHED_RANDOM, WS_SCHED_PRIORITY };
 
 struct ws_gpu_config {
 	enum ws_divergence divergence;

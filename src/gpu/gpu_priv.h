@@ -293,7 +293,7 @@ struct ws_frag {
 	uint32_t wait_mask;              /* WAIT_SYNC: lanes that must come; stack: see lock_stack.c */
 	uint16_t barrier;                /* WAIT_BARRIER */
 	uint8_t wait;                    /* enum ws_wait */
-	uint8_t lock;                    /* enum ws_lock_entry; stack only */
+	uint8_t lock;                    /* stack: enum ws_lock_entry; its: held up, nobody takes it along */
 };
 enum ws_lock_entry { WS_ENTRY_PLAIN, WS_ENTRY_RETRY, WS_ENTRY_LOCK, WS_ENTRY_DONE };   /* lock_stack.c */
 
@@ -338,6 +338,8 @@ struct ws_warp {
 	uint64_t state_hash;
 	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */
+	uint64_t priority;               /* schedule of priorities: the highest runs */
+	uint64_t polled_at;              /* ... it waits until x->deeds is another one */
 	struct ws_poll poll;
 	struct ws_wgmma wgmma;
 	uint64_t clock;
@@ -387,6 +389,17 @@ struct ws_mem_cache { struct ws_mem *mem; };     /* what an instruction accessed
 
 struct ws_launch;
 
+/* Schedule of priorities: where the next warp falls. */
+struct ws_change {
+	uint64_t floor;                  /* no fallen warp is lower yet */
+	int32_t steps;                   /* memory instructions until then */
+	uint32_t left;                   /* points after which those that fall are lower */
+	uint32_t most, far;              /* the bound of distances; the logarithm of its own */
+	uint32_t loops;                  /* one turn of so many that a loop has used up makes it fall */
+	int32_t given;                   /* of `steps`, to the turn at hand */
+	bool watched;                    /* a warp above the one that runs waits for what others do */
+};
+
 /* Who changed a word last by compare-and-swap or exchange: the likely holder of a lock. */
 struct ws_holder {
 	uint64_t addr, block;
@@ -410,12 +423,14 @@ struct ws_exec {                         /* one host thread at work on a launch 
 	bool multi;                      /* the warp has several fragments */
 	bool its;
 	int32_t budget;                  /* backward branches until the next pause */
-	int32_t pace;                    /* random schedule: memory instructions until the next pause */
+	int32_t pace;                    /* not round robin: memory instructions until the next pause */
 	uint64_t winsts, tinsts;         /* counted at the ends of basic blocks */
 	uint64_t divergent, barriers;
 	uint64_t told_from;              /* weak reads of memory with a smaller ws_mem.written are not told */
 	uint64_t untold;                 /* ... but counted */
 	uint64_t rng;
+	struct ws_change change;         /* schedule of priorities */
+	uint64_t deeds;                  /* ... turns in which a warp has changed something, from 1 on */
 	struct ws_gpu_error err;
 	bool failed;
 	const struct ws_observer_ops *ops;
@@ -732,6 +747,7 @@ bool ws_stack_is_base(const struct ws_exec *x);                  /* the current 
 void ws_its_pick(struct ws_exec *x);
 void ws_stack_pick(struct ws_exec *x);
 void ws_its_yield(struct ws_exec *x);
+void ws_its_hold(struct ws_exec *x);             /* the same, and those that come by do not take it along */
 struct ws_frag *ws_its_split(struct ws_exec *x, struct ws_frag *f,
                              uint32_t mask);       /* mask leaves f; NULL: all of f */
 void ws_drop_lanes(struct ws_exec *x, uint32_t mask);            /* ended lanes leave all fragments */

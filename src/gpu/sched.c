@@ -7,7 +7,21 @@
  * anywhere changes any more, it is a deadlock (deadlock.c): at once if the state of every warp has come back as it was, and after
  * some time of silence if one counts, or reads on.
  *
- * With the random schedule a seeded generator chooses block, warp, and after how many memory instructions to switch. */
+ * With the random schedule a seeded generator chooses block, warp, and after how many memory instructions to switch.
+ *
+ * With the schedule of priorities each warp has one, drawn when its block is let in, and the highest that can run does (Burckhardt,
+ * Kothari, Musuvathi, Nagarakatti, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). At
+ * points drawn beforehand the one that runs falls below all others: it is held up there until none of those can go on. What is
+ * different here:
+ * - Nobody knows how many steps a launch will have, and long ones have many places where something may be wrong. So points go on
+ *   to the end, their distances drawn up to a bound, a power of two from 2^NEAR on. It is drawn anew after CHANGES points, so that
+ *   some come close to each other and then none for long; and for each launch it is drawn how far it may go, up to 2^FAR.
+ *   Whatever the number of steps is, the bound fits with a probability that does not depend on it.
+ * - Of CHANGES points, one after the other, it is drawn who falls lower; then all fall lower than those before.
+ * - A loop that looks at what others may change may wait for them, and write while it does: it falls, too, when it goes on long.
+ * - A warp that only polls is not one that can run until another one has changed something. When nobody else can, all of those look
+ *   again, and then it is judged as with the other schedules.
+ * - Of a warp whose threads have diverged mostly the threads that run are held up, and the others of the warp go on. */
 #include "gpu/gpu_priv.h"
 
 #include <sched.h>
@@ -23,7 +37,13 @@ enum {
 	YIELD_BUSY = 64,                 /* the same of a loop that changes memory: it may wait all the same, and count */
 	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
 	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
-	RANDOM_BLOCKS = 4                /* blocks that the random schedule mixes */
+	RANDOM_BLOCKS = 4,               /* blocks that the schedules by a seed mix */
+	PRIORITY_WARPS = 64,             /* with priorities more, until it is so many warps */
+	CHANGES = 2,                     /* points of change whose order is drawn */
+	NEAR = 4, FAR = 16,              /* the logarithm of the bound of their distances */
+	LOOP_NEAR = 0, LOOP_FAR = 5,     /* ... and of how many turns, on the average, a loop uses up until it falls */
+	WATCHED = 8,                     /* the same of turns while somebody higher waits for what others do */
+	BUDGET_POLLS = 4, BUDGET_PRIORITY = 8          /* backward branches of a turn */
 };
 
 uint64_t ws_random(uint64_t *state)
@@ -141,11 +161,36 @@ int32_t ws_warp_budget(const struct ws_warp *w)
 	return w->nfrags > 1 ? BUDGET_SPLIT : BUDGET;
 }
 
+static uint32_t power_of_two(struct ws_exec *x, uint32_t low, uint32_t high)
+{
+	return 1u << (low + ws_random(&x->rng) % (high - low + 1));
+}
+
+/* Up to the next point of change. Who has a higher priority and waits looks again soon after something was changed. */
+static void give_steps(struct ws_exec *x, const struct ws_warp *w)
+{
+	struct ws_change *c = &x->change;
+
+	x->budget = w->idle ? BUDGET_POLLS : BUDGET_PRIORITY;
+	c->given = c->steps;
+	if (c->watched) {
+		uint32_t most = power_of_two(x, 0, WATCHED);
+		int32_t few = 1 + (int32_t)(ws_random(&x->rng) % most);
+
+		c->given = few < c->given ? few : c->given;
+	}
+	x->pace = c->given;
+}
+
 static void give_budget(struct ws_exec *x, const struct ws_warp *w)
 {
 	x->budget = ws_warp_budget(w);
-	if (x->gpu->config.schedule != WS_SCHED_RANDOM)
+	if (x->gpu->config.schedule == WS_SCHED_RR)
 		return;
+	if (x->gpu->config.schedule == WS_SCHED_PRIORITY) {
+		give_steps(x, w);
+		return;
+	}
 	x->budget = 1 + (int32_t)(ws_random(&x->rng) % 64);
 	x->pace = 1 + (int32_t)(ws_random(&x->rng) % (ws_random(&x->rng) & 3 ? 16 : 200));
 }
@@ -504,12 +549,169 @@ static void run_in_random_order(struct ws_exec *x)
 	}
 }
 
+/* ---- priorities ---- */
+static void draw_change(struct ws_exec *x)
+{
+	struct ws_change *c = &x->change;
+
+	if (!c->left) {
+		c->left = CHANGES;
+		c->most = power_of_two(x, NEAR, c->far);
+		c->floor -= 1ull << 32;
+	}
+	c->left--;
+	c->steps = 1 + (int32_t)(ws_random(&x->rng) % c->most);
+}
+
+static void draw_priorities(struct ws_exec *x, const struct ws_cluster *c)
+{
+	for (uint32_t r = 0; r < c->n; r++)
+		for (uint32_t i = 0; i < c->block[r]->nwarps; i++) {
+			c->block[r]->warps[i].priority = UINT64_MAX - (uint32_t)ws_random(&x->rng);
+			c->block[r]->warps[i].polled_at = 0;
+		}
+}
+
+static bool admit_with_priorities(struct ws_exec *x)
+{
+	if (!admit(x))
+		return false;
+	draw_priorities(x, x->resident[x->nresident - 1]->cluster);
+	return true;
+}
+
+static bool has_few_warps(const struct ws_exec *x)
+{
+	return x->nresident < RANDOM_BLOCKS ||
+	       x->nresident * x->launch->cluster_blocks * x->launch->obs.warps < PRIORITY_WARPS;
+}
+
+struct choice { const struct ws_exec *x; struct ws_warp *best; uint64_t waiting; };
+
+static bool consider(struct ws_warp *w, void *user)
+{
+	struct choice *c = user;
+
+	if (!w->runnable)
+		return true;
+	if (w->polled_at == c->x->deeds)
+		c->waiting = w->priority > c->waiting ? w->priority : c->waiting;
+	else if (!c->best || w->priority > c->best->priority)
+		c->best = w;
+	return true;
+}
+
+/* NULL: all that could run have polled since the last change. */
+static struct ws_warp *highest(struct ws_exec *x)
+{
+	struct choice c = {.x = x};
+
+	each_warp(x, consider, &c);
+	x->change.watched = c.best && c.waiting > c.best->priority;
+	return c.best;
+}
+
+static void fall(struct ws_exec *x, struct ws_warp *w)
+{
+	if (x->its && w->nfrags > 1 && ws_random(&x->rng) & 3)
+		ws_its_hold(x);
+	else
+		w->priority = x->change.floor + (uint32_t)ws_random(&x->rng);
+}
+
+/* Has it looked at what others may change, at the end of its budget? Then it may be that it waits, and writes while it does. */
+static bool goes_round(const struct ws_exec *x, const struct ws_warp *w, uint64_t polls)
+{
+	return x->budget < 0 && w->runnable && w->polls != polls;
+}
+
+static void after_turn(struct ws_exec *x, struct ws_warp *w, uint64_t progress, uint64_t polls, bool moved)
+{
+	x->change.steps -= x->change.given - x->pace;
+	if (x->change.steps <= 0) {
+		fall(x, w);
+		draw_change(x);
+	} else if (goes_round(x, w, polls) && ws_random(&x->rng) % x->change.loops == 0) {
+		x->change.floor -= 1ull << 32;
+		fall(x, w);
+	}
+	if (w->progress != progress) {
+		x->deeds++;
+		__atomic_fetch_add(&x->moves, 1, __ATOMIC_SEQ_CST);
+	} else if (!moved) {
+		w->polled_at = x->deeds;
+	}
+}
+
+static bool can_run(const struct ws_cluster *c)
+{
+	for (uint32_t r = 0; r < c->n; r++)
+		for (uint32_t i = 0; i < c->block[r]->nwarps; i++)
+			if (c->block[r]->warps[i].runnable)
+				return true;
+	return false;
+}
+
+static uint32_t place_of(const struct ws_exec *x, const struct ws_cluster *c)
+{
+	uint32_t i = 0;
+
+	while (x->resident[i]->cluster != c)
+		i++;
+	return i;
+}
+
+static bool take_turn(struct ws_exec *x, struct ws_warp *w)
+{
+	struct ws_block *b = w->block;
+	uint64_t progress = w->progress, polls = w->polls;
+	bool moved = false;
+	enum outcome o;
+
+	enter_block(x, b);
+	run_warp(x, w, &moved);
+	if (!x->failed)
+		after_turn(x, w, progress, polls, moved);
+	o = after_round(x, b, can_run(b->cluster));
+	if (o == DONE)
+		leave(x, place_of(x, b->cluster));
+	return o != FAILED;
+}
+
+static void run_by_priority(struct ws_exec *x)
+{
+	x->change.floor = UINT64_MAX / 2;
+	x->change.far = NEAR + ws_random(&x->rng) % (FAR - NEAR + 1);
+	x->change.loops = power_of_two(x, LOOP_NEAR, LOOP_FAR);
+	x->deeds = 1;
+	draw_change(x);
+	while (!x->failed && !__atomic_load_n(&x->launch->stop, __ATOMIC_RELAXED)) {
+		struct ws_warp *w;
+
+		while (has_few_warps(x) && admit_with_priorities(x))
+			;
+		if (!x->nresident)
+			return;
+		w = highest(x);
+		if (w) {
+			if (!take_turn(x, w))
+				return;
+		} else {
+			x->deeds++;
+			if (!admit_with_priorities(x) && !x->failed)
+				no_way_on(x);
+		}
+	}
+}
+
 void ws_exec_run(struct ws_exec *x)
 {
 	unsigned fp = ws_lanes_fp_enter();
 
 	if (x->gpu->config.schedule == WS_SCHED_RANDOM)
 		run_in_random_order(x);
+	else if (x->gpu->config.schedule == WS_SCHED_PRIORITY)
+		run_by_priority(x);
 	else
 		run_in_order(x);
 	ws_lanes_fp_leave(fp);

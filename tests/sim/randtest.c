@@ -537,7 +537,7 @@ static void eval_block(struct thread *t, uint32_t first)
 
 /* ---- comparing ---- */
 
-struct setting { bool stack, random; uint32_t threads; uint64_t seed; const char *machine; };
+struct setting { bool stack; enum ws_schedule schedule; uint32_t threads; uint64_t seed; const char *machine; };
 
 static bool compare(const struct ws_mem *out, const struct ws_mem *sums)
 {
@@ -557,7 +557,7 @@ static bool compare(const struct ws_mem *out, const struct ws_mem *sums)
 static bool simulate(struct ws_ptx_module *m, const struct setting *s)
 {
 	struct ws_gpu_config c = {.divergence = s->stack ? WS_DIV_STACK : WS_DIV_ITS, .seed = s->seed,
-	                          .schedule = s->random ? WS_SCHED_RANDOM : WS_SCHED_RR, .host_threads = s->threads,
+	                          .schedule = s->schedule, .host_threads = s->threads,
 	                          .memory = 1 << 24, .printf_fd = -1, .max_instructions = 100000000};
 	struct ws_timing *timing = NULL;
 	if (s->machine) {
@@ -590,9 +590,11 @@ static bool simulate(struct ws_ptx_module *m, const struct setting *s)
 static bool run_program(struct gen *g, uint64_t seed)
 {
 	static const struct setting settings[] = {
-		{true, false, 1, 0, NULL}, {false, false, 1, 0, NULL}, {true, true, 1, 1, NULL}, {false, true, 1, 2, NULL},
-		{false, true, 2, 3, NULL}, {true, false, 1, 0, "src/timing/configs/fx5800.conf"},
-		{false, false, 1, 0, "src/timing/configs/h200.conf"}};
+		{true, WS_SCHED_RR, 1, 0, NULL}, {false, WS_SCHED_RR, 1, 0, NULL}, {true, WS_SCHED_RANDOM, 1, 1, NULL},
+		{false, WS_SCHED_RANDOM, 1, 2, NULL}, {false, WS_SCHED_RANDOM, 2, 3, NULL}, {true, WS_SCHED_PRIORITY, 1, 4, NULL},
+		{false, WS_SCHED_PRIORITY, 2, 5, NULL}, {true, WS_SCHED_RR, 1, 0, "src/timing/configs/fx5800.conf"},
+		{false, WS_SCHED_RR, 1, 0, "src/timing/configs/h200.conf"}};
+	static const char *const names[] = {"rr", "random", "priority"};
 	struct ws_buf messages = {0};
 	struct ws_sink sink = {ws_sink_to_buf, &messages};
 	struct ws_ptx_module *m = ws_ptx_parse("random.ptx", g->out.data, g->out.len, NULL, &sink);
@@ -607,7 +609,7 @@ static bool run_program(struct gen *g, uint64_t seed)
 		if (!same)
 			printf("FAIL seed %llu: %s, %s, %u host threads\n", (unsigned long long)seed,
 			       settings[i].stack ? "stack" : "its",
-			       settings[i].machine ? settings[i].machine : settings[i].random ? "random" : "rr",
+			       settings[i].machine ? settings[i].machine : names[settings[i].schedule],
 			       settings[i].threads);
 	}
 	if (!m)

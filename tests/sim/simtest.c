@@ -2,7 +2,7 @@
  *
  *     simtest [-v] [-m stack|its] [-d DETECTOR] [-i PASS [-c]] [-t MACHINE.conf] FILE.ptx|FOLDER...
  *
- * Each kernel runs under both divergence models, with the round-robin schedule and several random ones, on one and on
+ * Each kernel runs under both divergence models, with the round-robin schedule, several random ones and two of priorities, on one and on
  * two host threads, with and without an observer (with -d: always with that race detector, whose reports do not count:
  * some kernels here race on purpose; but "compare" must find no difference). With -i every kernel is first rewritten by a
  * pass of src/rewrite and must still do what is expected; with -i count, what the inserted code counted must be what an
@@ -27,6 +27,7 @@
  *     expect-output-any: LINE          the same, in any order
  *     divergence: its | stack          only this model
  *     threads: N   seeds: N            only N host threads; N random schedules (default 3)
+ *     priorities: N                    N schedules of priorities (default 2)
  *     max-instructions: N   timeout: SECONDS   cc: N   heap: BYTES   stack: BYTES
  *     skip: REASON
  * INIT and VALUES: numbers (0x... of a float type: its bits), `iota [START [STEP]]`, `all V`. A directive after
@@ -64,7 +65,8 @@ struct test {
 
 struct variant {
 	const char *model;
-	bool random, observed;
+	enum ws_schedule schedule;
+	bool observed;
 	uint64_t seed;
 	uint32_t threads;
 };
@@ -598,7 +600,7 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 	const struct variant *v = r->v;
 	struct ws_gpu_config c = {
 		.divergence = !strcmp(v->model, "stack") ? WS_DIV_STACK : WS_DIV_ITS,
-		.schedule = v->random ? WS_SCHED_RANDOM : WS_SCHED_RR, .seed = v->seed, .host_threads = v->threads,
+		.schedule = v->schedule, .seed = v->seed, .host_threads = v->threads,
 		.max_instructions = get_number(r, "max-instructions", 50000000),
 		.timeout_s = (double)get_number(r, "timeout", 60), .cc = (uint32_t)get_number(r, "cc", 0),
 		.memory = UINT64_C(1) << 30, .heap_bytes = get_number(r, "heap", 0), .stack_bytes = get_number(r, "stack", 0),
@@ -640,6 +642,8 @@ static bool run_variant(struct run *r, struct ws_ptx_module *m)
 	return ok && (!broken || wrong(r, "an access was described wrongly to the observer"));
 }
 
+static const char *const schedule_names[] = {"rr", "random", "priority"};
+
 static bool one_run(const struct test *t, const struct variant *v, struct ws_ptx_module *m,
                     const struct ws_rw_result *rewritten, struct tally *tally)
 {
@@ -649,7 +653,7 @@ static bool one_run(const struct test *t, const struct variant *v, struct ws_ptx
 	bool ok = f ? run_variant(&r, m) : wrong(&r, "no temporary file");
 	if (!ok)
 		printf("FAIL %s: %s, %s, seed %llu, %u host thread%s%s: %s\n", t->path, v->model,
-		       v->random ? "random" : "rr", (unsigned long long)v->seed, v->threads, v->threads > 1 ? "s" : "",
+		       schedule_names[v->schedule], (unsigned long long)v->seed, v->threads, v->threads > 1 ? "s" : "",
 		       v->observed ? ", observed" : "", r.why.data);
 	if (f)
 		fclose(f);
@@ -667,13 +671,14 @@ static bool run_model(const struct test *t, const char *model, struct ws_ptx_mod
 	 * too, where all is slow. */
 	uint64_t most = pass || getenv("WARPSAFE_ROUNDS") ? 1 : UINT64_MAX;
 	uint64_t seeds = machine_path ? 0 : get_number(&probe, "seeds", 3), threads = get_number(&probe, "threads", 0);
+	uint64_t priorities = machine_path ? 0 : get_number(&probe, "priorities", 2);
 	if ((only && strcmp(only->rest, model)) || (only_model && strcmp(only_model, model)))
 		return true;
 	for (v.threads = 1; v.threads <= 2; v.threads++) {
 		if (machine_path ? v.threads > 1 : threads && v.threads != threads)
 			continue;
-		for (v.seed = 0; v.seed <= seeds && v.seed <= most; v.seed++) {
-			v.random = v.seed != 0;
+		for (v.seed = 0; v.seed <= seeds + priorities && v.seed <= most; v.seed++) {
+			v.schedule = !v.seed ? WS_SCHED_RR : v.seed <= seeds ? WS_SCHED_RANDOM : WS_SCHED_PRIORITY;
 			v.observed = machine_path ? !strcmp(model, "its") : v.seed % 2 == v.threads % 2;
 			++*runs;
 			if (!one_run(t, &v, m, NULL, NULL))
@@ -695,7 +700,7 @@ static bool compare_counts(const struct test *t, const char *model, struct ws_pt
 	if ((only && strcmp(only->rest, model)) || (only_model && strcmp(only_model, model)) || expects_failure(&probe))
 		return true;
 	ok = one_run(t, &v, m, NULL, &first) && one_run(t, &v, other, result, &counted);
-	v.random = true;
+	v.schedule = WS_SCHED_RANDOM;
 	for (v.seed = 1; ok && v.seed <= 3; v.seed++, memset(&second, 0, sizeof second)) {
 		ok = one_run(t, &v, m, NULL, &second);
 		if (memcmp(&first, &second, sizeof first))

@@ -50,23 +50,29 @@ static bool same(const struct result *a, const struct result *b)
 	return !memcmp(a, b, sizeof *a);
 }
 
-static void test_one_seed_one_execution(void **state)
+static void one_seed_one_execution(enum ws_schedule schedule)
 {
-	(void)state;
 	static const enum ws_divergence models[] = {WS_DIV_STACK, WS_DIV_ITS};
 	for (size_t m = 0; m < WS_COUNT(models); m++) {
-		struct result first = run(models[m], WS_SCHED_RANDOM, 1, false);
+		struct result first = run(models[m], schedule, 1, false);
 		unsigned different = 0;
 		for (uint64_t seed = 1; seed <= 12; seed++) {
-			struct result a = run(models[m], WS_SCHED_RANDOM, seed, false);
-			struct result b = run(models[m], WS_SCHED_RANDOM, seed, false);
-			struct result c = run(models[m], WS_SCHED_RANDOM, seed, true);
+			struct result a = run(models[m], schedule, seed, false);
+			struct result b = run(models[m], schedule, seed, false);
+			struct result c = run(models[m], schedule, seed, true);
 			assert_true(same(&a, &b));
 			assert_true(same(&a, &c));
 			different += !same(&a, &first);
 		}
 		assert_true(different >= 8);
 	}
+}
+
+static void test_one_seed_one_execution(void **state)
+{
+	(void)state;
+	one_seed_one_execution(WS_SCHED_RANDOM);
+	one_seed_one_execution(WS_SCHED_PRIORITY);
 }
 
 static void test_round_robin_needs_no_seed(void **state)
