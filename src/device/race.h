@@ -445,7 +445,8 @@ struct ws_race_links {                   /* of a release in lists, as few are: a
 	ws_race_u32 words[4];
 };
 #define WS_RACE_RECORD_BYTES (sizeof(struct ws_race_record) + sizeof(struct ws_race_links))
-struct ws_race_location {                /* a word that was written by a release, or a list of its releases */
+/* A word that was written by a release, or a list of its releases. Of a word both may be a folded release (race_release.cuh). */
+struct ws_race_location {
 	ws_race_u64 key;
 	ws_race_u32 release;             /* newest record */
 	ws_race_u32 index;               /* of a word: how many releases it has; of a list: the record's number in its word's chain */

@@ -113,9 +113,12 @@ HELPER u64 location_key(u64 address, u32 what)
 HELPER struct found released_at(u64 key)
 {
 	u64 row, at = look_up(key, &row);
-	struct found f = { newest_in(row), at ? number_of_word(at) : 0, counted_in(row) };
+	struct found f;
 	struct record r;
 
+	if (is_folded(row))
+		row = __warpsafe_unfold_for_others(at, row);
+	f = (struct found){ newest_in(row), at ? number_of_word(at) : 0, counted_in(row) };
 	if (!f.release || !(key & 1))
 		return f;
 	r = load_record(f.release);

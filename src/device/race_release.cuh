@@ -13,7 +13,11 @@
  * succeeds.
  *
  * The list of a row has every release that was linked by an exchange but those that add nothing to an earlier one of it, so
- * what is neither there nor among the first DENSE is not in the chain. */
+ * what is neither there nor among the first DENSE is not in the chain.
+ *
+ * Most locks of a large table are taken once or twice. The first release of a word is *folded*, if it can be said in so many bits: it
+ * stands in the word's row, in place of the chain, and has no record. Who comes next, to release or to acquire, makes a chain of it
+ * (__warpsafe_unfold); a row that has a chain has one for ever. */
 #ifndef WS_RACE_RELEASE_CUH
 #define WS_RACE_RELEASE_CUH
 
@@ -140,6 +144,73 @@ HELPER u32 number_of_word(u64 at) { return (u32)((at - RACE.locations) / sizeof(
 HELPER u32 newest_in(u64 row) { return (u32)row; }
 HELPER u32 counted_in(u64 row) { return (u32)(row >> 32); }
 
+/* ---- folded releases ----
+ * 1 | launch, low bits 14 | block 22 | warp 5 | lane 5 | epoch 6 | sub 5 | full 5 | scope 1 */
+enum { FOLDED_GRID_AT = 49, FOLDED_BLOCK_AT = 27, FOLDED_LANE_AT = 17, FOLDED_EPOCH_AT = 11, FOLDED_SUB_AT = 6, FOLDED_FULL_AT = 1 };
+enum { FOLDED_GRIDS = 1 << 14, FOLDED_BLOCKS = 1 << 22, FOLDED_EPOCHS = 64, FOLDED_SUBS = 32 };
+static_assert(FOLDED_GRIDS >= WS_RACE_GRIDS, "they are enough for the table of launches");
+HELPER bool is_folded(u64 row) { return row >> 63; }
+HELPER u32 folded_grid(u64 row) { return (u32)(row >> FOLDED_GRID_AT) % FOLDED_GRIDS; }
+
+/* A release of which no warp's list need be known; 0 = there are not so many bits. */
+HELPER u64 folded(const struct record *r)
+{
+	if (r->block >= FOLDED_BLOCKS || r->epoch >= FOLDED_EPOCHS || (r->sub | r->full) >= FOLDED_SUBS ||
+	    rec_scope(r) < WS_RACE_STRONG_GPU)
+		return 0;
+	return 1ull << 63 | (u64)(r->grid % FOLDED_GRIDS) << FOLDED_GRID_AT | (u64)r->block << FOLDED_BLOCK_AT |
+	       rec_warp(r) << (FOLDED_LANE_AT + 5) | rec_lane(r) << FOLDED_LANE_AT | r->epoch << FOLDED_EPOCH_AT | r->sub << FOLDED_SUB_AT |
+	       r->full << FOLDED_FULL_AT | (rec_scope(r) > WS_RACE_STRONG_GPU);
+}
+
+/* The launch of which it is; 0 = one that has ended: a launch's row of the table stays as long as it lasts. */
+HELPER u32 grid_of_folded(u64 row)
+{
+	u32 bits = folded_grid(row), grid = (u32)load64(COUNTS(ranges) + 8ull * (bits % WS_RACE_GRIDS));
+
+	if (bits == BLOCK.grid % FOLDED_GRIDS)
+		return BLOCK.grid;
+	return bits == grid % FOLDED_GRIDS ? grid : 0;
+}
+
+HELPER struct record unfolded(u64 row)
+{
+	u32 scope = row & 1 ? WS_RACE_STRONG_SYS : WS_RACE_STRONG_GPU, thread = (u32)(row >> FOLDED_LANE_AT) & (WS_RACE_MAX_THREADS - 1);
+	struct record r = { 0, REC_RELEASE | (thread & 31) << 8 | thread >> 5 << 16 | scope << 24, 0,
+			    (u32)row >> FOLDED_FULL_AT & (FOLDED_SUBS - 1), (u32)row >> FOLDED_EPOCH_AT & (FOLDED_EPOCHS - 1),
+			    (u32)row >> FOLDED_SUB_AT & (FOLDED_SUBS - 1), (u32)(row >> FOLDED_BLOCK_AT) & (FOLDED_BLOCKS - 1),
+			    grid_of_folded(row) };
+
+	return r;
+}
+
+/* The row becomes a chain. Where there is no room for the record, its launch is incomplete. */
+SLOW u64 __warpsafe_unfold(u64 at, u64 row)
+{
+	struct record r = unfolded(row);
+	u64 chain, was;
+
+	chain = 1ull << 32 | new_record(&r);
+	if (!newest_in(chain)) {
+		launch_is_incomplete(r.grid);
+		unknown_from_here(warp_index());
+	}
+	fence_gpu();
+	was = cas64(at + 8, row, chain);
+	return was == row ? chain : was;
+}
+
+/* Of a folded release that a thread may acquire: the chain that it becomes, or 0 where there is nothing to learn, since it is the
+ * thread's own, or of another launch. */
+SLOW u64 __warpsafe_unfold_for_others(u64 at, u64 row)
+{
+	struct record r = { .kind = lane_index() << 8 | warp_index() << 16 | (u32)WS_RACE_STRONG_GPU << 24, .block = BLOCK.block, .grid = BLOCK.grid };
+
+	if (folded_grid(row) != BLOCK.grid % FOLDED_GRIDS || !((row ^ folded(&r)) >> FOLDED_LANE_AT))
+		return 0;
+	return __warpsafe_unfold(at, row);
+}
+
 /* The key of a list. Two lists may have the same one, by chance: then they are one list. Those of blocks that follow each
  * other have keys that do. */
 HELPER u64 key_of_list(u32 word, u32 block, u32 who)
@@ -227,9 +298,11 @@ HELPER u32 release_before(u32 word, u32 kind, u32 block, u64 newest)
 SLOW bool __warpsafe_same_release(u64 key, u32 kind, u32 block, u32 epoch, u32 sub, u32 full)
 {
 	u64 row, at = look_up(key, &row);
-	u32 number = at ? release_before(number_of_word(at), kind, block, row) : 0;
-	struct record o;
+	u32 number = at && !is_folded(row) ? release_before(number_of_word(at), kind, block, row) : 0;
+	struct record o = { 0, kind, 0, full, epoch, sub, block, BLOCK.grid };
 
+	if (is_folded(row))
+		return row == folded(&o);
 	if (!number)
 		return false;
 	o = load_record(number);
@@ -243,7 +316,7 @@ HELPER u32 link_in_order(u64 at, u32 number, u64 row)
 	enum { TRIES = 2 };
 	u64 was;
 
-	for (u32 n = 0; n < TRIES && counted_in(row) < DENSE; n++, row = was) {
+	for (u32 n = 0; n < TRIES && counted_in(row) < DENSE; n++, row = is_folded(was) ? __warpsafe_unfold(at, was) : was) {
 		if (n)
 			store32(record_at(number), newest_in(row));
 		fence_gpu();
@@ -299,6 +372,8 @@ HELPER struct released release(u64 key, struct record *r, bool first)
 	}
 	if (!is_record(number))
 		return none;
+	if (is_folded(row))
+		row = __warpsafe_unfold(at, row);
 	r->previous = newest_in(row);
 	write_record(number, r);
 	return (struct released){ at, link_record(at, number, row) };

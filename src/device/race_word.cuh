@@ -33,6 +33,8 @@ SLOW void __warpsafe_count_release(u32 row, u32 index, u32 kind, u32 full, u32 e
 /* Where it is not put in order at once: others were faster, or there are many. Its number in the chain. */
 SLOW u32 __warpsafe_link_on(u64 at, u32 number, u64 row)
 {
+	if (is_folded(row))
+		row = __warpsafe_unfold(at, row);
 	if (counted_in(row) < DENSE)
 		store32(record_at(number), newest_in(row));
 	return link_record(at, number, row);
@@ -44,10 +46,26 @@ SLOW void __warpsafe_no_row(void)
 	count_threads(COUNTS(records_missing));
 }
 
-/* What the thread has done before its last fence is released at the word. */
-HELPER void release_word(u64 key, struct record *r)
+/* May the word's first release be folded? Not where the thread knows more than it has done itself: what its warp's list has, by an acquire
+ * of its own, or of another lane before a sync or a barrier. first: of its state. */
+HELPER bool may_fold(const struct record *r, u64 now, u64 first)
 {
-	u32 number = claim_record(), index;
+	if (BLOCK.unknown)
+		return false;
+	return !r->what || (!SM90 && !r->epoch && !r->full && !(now & NOW_PARTIAL) && !own_load32(IN_PIECES(first, acquired)));
+}
+
+/* A later one of the same thread, which is one of all that the first is one of: who has looked at the word between the two has made a chain. */
+HELPER bool takes_place(u64 row, u64 alone)
+{
+	return !((row ^ alone) >> FOLDED_LANE_AT) && (row & 1) <= (alone & 1);
+}
+
+/* What the thread has done before its last fence is released at the word. alone: folded; 0 = it may not be. Who may fold asks for a
+ * record's number when that is wanted, others while the row is on its way. */
+HELPER void release_word(u64 key, struct record *r, u64 alone)
+{
+	u32 number = alone ? 0 : claim_record(), index;
 	u64 at = location_at(first_place(key)), has, row, was;
 
 	load_location(at, &has, &row);
@@ -61,8 +79,21 @@ HELPER void release_word(u64 key, struct record *r)
 		}
 		row = load64(at + 8);
 	}
+	if (alone && (!row || takes_place(row, alone))) {
+		was = cas64(at + 8, row, alone);
+		if (was == row) {
+			if (!BLOCK.released)
+				__warpsafe_count_release(number_of_word(at), 0, r->kind, r->full, r->epoch, r->sub);
+			return;
+		}
+		row = was;
+	}
+	if (alone)
+		number = claim_record();
 	if (!is_record(number))
 		return;
+	if (is_folded(row))
+		row = __warpsafe_unfold(at, row);
 	r->previous = newest_in(row);
 	write_record(number, r);
 	fence_gpu();
@@ -103,7 +134,7 @@ SLOW void __warpsafe_release_word(u64 word)
 	}
 	own_store64(IN_PIECES(first, released), word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
 	if (!last || !(last & OTHERS_TOO) || !__warpsafe_same_release(key_of_word(word), r.kind, r.block, r.epoch, r.sub, r.full))
-		release_word(key_of_word(word), &r);
+		release_word(key_of_word(word), &r, may_fold(&r, now, first) ? folded(&r) : 0);
 }
 
 /* ---- acquire ---- */
@@ -150,6 +181,8 @@ SLOW void __warpsafe_acquire_word(u64 word, u32 what)
 		unknown_from_here(warp);
 		return;
 	}
+	if (is_folded(row))              /* its own one alone, where it has released there since its last fence */
+		row = (released & ~OTHERS_TOO) == (word | NOT_ACQUIRED) ? 0 : __warpsafe_unfold_for_others(at, row);
 	if (!newest_in(row))
 		return;
 	will_hand_on();
