@@ -7,6 +7,7 @@ static const struct ws_gpu_config configs[] = {
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 2, .host_threads = 2 },
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 3, .host_threads = 2 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_PRIORITY, .seed = 4, .host_threads = 1 },
 };
 
 /* Under sanitizers, where all is slow, the first two. */
