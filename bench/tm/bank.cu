@@ -15,7 +15,7 @@ struct bank : work {
 	unsigned *locks;
 
 	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-word" : "fgl-early"; }
-	ws_tm_features features() const { return { 2, 2, 2, 0 }; }
+	ws_tm_features features() const { return { 2, 2, 2, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&account, o.size, false);

@@ -11,7 +11,7 @@ struct counter : work {
 	unsigned *count, *locks;
 
 	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-word" : "atomic"; }
-	ws_tm_features features() const { return { 1, 1, 1, 0 }; }
+	ws_tm_features features() const { return { 1, 1, 1, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&count, o.size, false);

@@ -18,7 +18,7 @@ struct equake : work {
 	unsigned *locks;
 
 	static const char *way_name(int way) { return way ? "atomic" : "fgl"; }
-	ws_tm_features features() const { return { 3, 3, 3, 0 }; }
+	ws_tm_features features() const { return { 3, 3, 3, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&first, nodes + 1, true);

@@ -16,7 +16,7 @@ template <unsigned N> struct hash : work {
 	unsigned *locks;
 
 	static const char *way_name(int way) { return way ? "fgl-head" : "fgl"; }
-	ws_tm_features features() const { return { N, 2 * N, N, 0 }; }
+	ws_tm_features features() const { return { N, 2 * N, N, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&head, o.size, false);
@@ -31,7 +31,7 @@ template <unsigned N> struct hash : work {
 
 	template <class A> BOTH bool section(A a, job first) const
 	{
-#pragma unroll      /* then the compiler sees how many words there are at most */
+UNROLLED      /* then the compiler sees how many words there are at most */
 		for (unsigned k = 0; k < N && a.ok(); k++) {
 			unsigned e = first + k, *list = &head[list_of(e)];
 

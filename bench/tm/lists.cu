@@ -21,7 +21,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	unsigned *locks;                        /* one a node */
 
 	static const char *way_name(int) { return "fgl"; }
-	ws_tm_features features() const { return { PEEK ? 3 : 30, 1.5, 1.5, PEEK }; }
+	ws_tm_features features() const { return { PEEK ? 3 : 30, 1.5, 1.5, PEEK, 0 }; }
 	BOTH size_t nodes() const { return (size_t)total + o.size + 1; }
 	template <class F> void arrays(F f)
 	{
@@ -73,7 +73,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	{
 		unsigned p = 0, mine = key(j.element + 1);
 
-#pragma unroll 1
+ROLLED
 		for (unsigned l = LEVELS; l-- > 0;) {
 			p = from(a, j, p, l);
 			unsigned n = look(a, link(p, l)) & ~GONE;
@@ -90,7 +90,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	/* Reads what the section relies on; whether it is as it was found. */
 	template <class A> BOTH bool rely(A a, const job &j, const unsigned *behind, unsigned h) const
 	{
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < h && a.ok(); l++) {
 			if (a.read(link(j.before[l], l)) != behind[l])
 				a.conflict();
@@ -107,7 +107,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 		find(a, PEEK ? j : fresh(j), behind);
 		if (PEEK && !rely(a, j, behind, h))
 			return false;
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && a.ok()) {
 				if (j.out) {
@@ -127,7 +127,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	/* The same job, from the head on. */
 	BOTH static job &fresh(job &j)
 	{
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			j.before[l] = 0;
 		return j;
@@ -138,7 +138,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	{
 		bool fine = true;
 
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h)
 				fine = fine && plainly().read(link(j.before[l], l)) == behind[l];
@@ -150,12 +150,12 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 	{
 		unsigned node = j.element + 1;
 
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && !j.out)
 				plainly().write(link(node, l), behind[l]);
 		before_unlock();                    /* who comes along without locks sees a node whose links are there */
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h) {
 				unsigned rest = j.out ? plainly().read(link(node, l)) : node;
@@ -176,7 +176,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 		find(plainly(), j, behind);
 		if (j.out)
 			all = own = try_lock(&locks[node]);
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (l < h && all && (l == 0 || j.before[l] != j.before[l - 1])) {
 				all = try_lock(&locks[j.before[l]]);
@@ -186,7 +186,7 @@ template <unsigned LEVELS, bool PEEK> struct lists : work {
 		if (all)
 			relink(j, behind, h);
 		before_unlock();
-#pragma unroll 1
+ROLLED
 		for (unsigned l = 0; l < LEVELS; l++)
 			if (taken >> l & 1)
 				give_back(&locks[j.before[l]]);

@@ -18,7 +18,7 @@ struct redblack : work {
 	unsigned *red, *visits, *locks;
 
 	static const char *way_name(int) { return "fgl"; }
-	ws_tm_features features() const { return { 25, 2, 2, 0 }; }
+	ws_tm_features features() const { return { 25, 2, 2, 0, 0 }; }
 	BOTH size_t nodes() const { return (size_t)total + o.size + 1; }
 	template <class F> void arrays(F f)
 	{

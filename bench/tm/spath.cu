@@ -18,7 +18,7 @@ struct spath : work {
 	/* The best locks are asked for only when the distance will be lowered; fgl-both is what a transaction says, both nodes
 	 * locked; atomic is no lock at all. */
 	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-both" : "atomic"; }
-	ws_tm_features features() const { return { 2, 0.3, 0.3, 0 }; }
+	ws_tm_features features() const { return { 2, 0.3, 0.3, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&from, total, true);

@@ -41,6 +41,15 @@
 /* Inlined: a transaction variable whose address goes to a function cannot stay in registers. */
 #define BOTH __host__ __device__ __forceinline__
 
+/* A loop on the device as it is, or without a loop. The host's compiler may not know these. */
+#ifdef __CUDA_ARCH__
+#define ROLLED _Pragma("unroll 1")
+#define UNROLLED _Pragma("unroll")
+#else
+#define ROLLED
+#define UNROLLED
+#endif
+
 /* sections: of each thread; size: what there is contention for; repeat: launches of a way, of which the fastest is told;
  * reading: how many in a hundred sections only read, for workloads that have such. */
 struct options {

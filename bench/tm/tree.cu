@@ -15,7 +15,7 @@ template <bool PEEK> struct tree : work {
 	unsigned *locks;
 
 	static const char *way_name(int way) { return way ? "cas" : "fgl"; }
-	ws_tm_features features() const { return { PEEK ? 1 : 20, 1, 1, PEEK }; }
+	ws_tm_features features() const { return { PEEK ? 1 : 20, 1, 1, PEEK, 0 }; }
 	template <class F> void arrays(F f)
 	{
 		f(&child, 2 * ((size_t)total + o.size + 1), false);

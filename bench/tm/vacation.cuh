@@ -24,7 +24,7 @@ template <bool TREES> struct vacation : work {
 	unsigned *child, *red, *node_locks;     /* of the trees; item i of those that are there, and the one of section i behind them all */
 
 	static const char *way_name(int) { return "fgl"; }
-	ws_tm_features features() const { return { KINDS * LOOKED_AT * (TREES ? 16 : 1) + 2, KINDS + 2, KINDS + 2, 0 }; }
+	ws_tm_features features() const { return { KINDS * LOOKED_AT * (TREES ? 16 : 1) + 2, KINDS + 2, KINDS + 2, 0, 0 }; }
 	BOTH size_t nodes() const { return TREES ? KINDS * (size_t)o.size + total + KINDS : 1; }
 	BOTH redblack_tree tree(unsigned kind) const { return { child, red, node_locks, KINDS, kind }; }
 	BOTH unsigned customers() const { return o.size / 4 + 1; }
@@ -82,7 +82,7 @@ template <bool TREES> struct vacation : work {
 	{
 		unsigned c = customer(i), sum = 0;
 
-#pragma unroll 1
+ROLLED
 		for (unsigned kind = 0; kind < KINDS; kind++) {
 			if (items[kind] && a.ok()) {
 				unsigned *at = &left[items[kind] - 1];
@@ -103,7 +103,7 @@ template <bool TREES> struct vacation : work {
 
 		if (brings(i))
 			return tree(kind_of(i)).insert(a, brought(i));
-#pragma unroll 1
+ROLLED
 		for (unsigned kind = 0; kind < KINDS; kind++)
 			if ((items[kind] = choose(a, i, kind)) == MISSED)
 				return false;           /* the attempt is lost */

@@ -195,7 +195,7 @@ WS_TX_FN void ws_tx__give_up(struct ws_tx *tx)
 {
 	if (ws_tx__engine(tx) != WS_TM_PSTM || tx->n || tx->inners)
 		return;
-	ws_tx__give_near(tx);
+	ws_tx__give_near(tx, 0);
 	ws_tx__give_spares(tx, 0);
 	ws_tx__forget_near(tx);
 	ws_tx__forget_spares(tx);
@@ -513,7 +513,7 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 		have = ws_tx__own_bits(tx, at, want, &own);
 	else if (!ws_tx__settle(tx))
 		return 0;
-	value = ws_tx__load(at, size);
+	value = ws_tx__load_first(at, size);     /* it may lead to what is peeked at next */
 	tx->plain = 1;
 	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return (value & ~(have >> shift)) | own >> shift;
@@ -897,11 +897,11 @@ WS_TX_FN void ws_tx__forget_log(struct ws_tx *tx)
 	ws_tx__forget_later(tx);
 }
 
-/* Whether what an attempt that has failed gives back, if anything, must come after what it did to memory. With pstm and a log that is
- * empty it has only read, and what it has read counts no more. */
+/* Whether an attempt that has failed has anything to give back, which must come after what it did to memory and what it has read: the program may
+ * have cancelled it for that. (One of pstm that has met a conflict has given it back already: ws_tx__give_up.) */
 WS_TX_FN int ws_tx__in_order(const struct ws_tx *tx)
 {
-	return tx->n || (tx->near[0] && ws_tx__engine(tx) != WS_TM_PSTM) || ws_tx__engine(tx) == WS_TM_CGL;
+	return tx->n || tx->near[0] || tx->spare[0].size || ws_tx__engine(tx) == WS_TM_CGL;
 }
 
 /* Whether what was read is as it was to the end of the attempt. */
@@ -939,12 +939,24 @@ WS_TX_FN int ws_tx__only_spares(const struct ws_tx *tx, int committed)
 	       tx->own && (committed || (tx->why == WS_TM_READ_CONFLICT && !tx->retries));
 }
 
+/* Whether the section has changed all words that it has taken: what is stored is then by whether all could be taken. The store of what is as it was
+ * may come before another word is taken, so far as PTX says. */
+WS_TX_FN int ws_tx__all_changed(const struct ws_tx *tx)
+{
+	int all = 1;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		all &= !tx->spare[k].size || tx->spare[k].value != tx->spare[k].before;
+	return all;
+}
+
 /* The end of such an attempt: short, and the same for lanes that have won and that have lost, as they come to it together. */
 WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
 {
 	if (committed)
 		WS_TX_ON_COMMIT(tx);
-	if (committed && (!tx->early || (tx->plain && WS_TM_BREAK != 45)))
+	if (committed && (!tx->early || ((tx->plain || !ws_tx__all_changed(tx)) && WS_TM_BREAK != 45)))
 		ws_tx__release_fence();
 	ws_tx__give_spares(tx, committed);
 	ws_tx__wait_for_lanes(tx);

@@ -71,6 +71,14 @@ HELPER u64 atomicAdd(u64 *p, u64 value)
 	return was;
 }
 
+HELPER u32 atomicAnd(u32 *p, u32 value)
+{
+	u32 was;
+
+	asm volatile("atom.and.b32 %0, [%1], %2;" : "=r"(was) : "l"(p), "r"(value) : "memory");
+	return was;
+}
+
 HELPER u64 atomicAnd(u64 *p, u64 value)
 {
 	u64 was;

@@ -345,6 +345,56 @@ __device__ void publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1 && data[16] == 1);
 }
 
+/* What one thread publishes reaches another one through a third, which has had the word in between: and given it back after a conflict at
+ * `hot`, which many want, after its own commit, or as the program has cancelled it. */
+__device__ void chain(struct ws_tx *tx, struct shared *s)
+{
+	unsigned *data = s->words + 64 * (self() / 4), *full = data + 32, *hot = s->words + WORDS - 1 - self() / 4 % 4, seen;
+
+	if (self() % 4 == 0) {
+		data[0] = 1;
+		WS_TX(tx)
+			ws_tx_write_u32(tx, full, 1);
+		return;
+	}
+	for (unsigned i = 0; i < 6; i++) {
+		WS_TX(tx) {
+			seen = ws_tx_read_u32(tx, full);
+			if (self() % 4 == 1)
+				ws_tx_abort(tx);
+			ws_tx_write_u32(tx, hot, ws_tx_read_u32(tx, hot) + 1);
+		}
+		if (seen && ws_tx_status(tx) == (self() % 4 == 1 ? WS_TX_CANCELLED : WS_TX_COMMITTED))
+			must(s, data[0] == 1);
+	}
+}
+
+/* The same by a word that is its own lock: the third one has looked at it, or changed it, which is not promised. */
+__device__ void spare_chain(struct ws_tx *tx, struct shared *s, bool changed)
+{
+	unsigned *data = s->words + 64 * (self() / 4), *full = data + 32, seen;
+
+	if (self() % 4 == 0) {
+		data[0] = 1;
+		WS_TX(tx) {
+			seen = ws_tx_take_u32(tx, full, ~0u);
+			ws_tx_put_u32(tx, full, seen | 1, ~0u);
+		}
+		return;
+	}
+	for (unsigned i = 0; i < 6; i++) {
+		WS_TX(tx) {
+			seen = ws_tx_take_u32(tx, full, ~0u);
+			if (changed)
+				ws_tx_put_u32(tx, full, seen ^ 2, ~0u);
+		}
+		if (seen & 1)
+			must(s, data[0] == 1);
+	}
+}
+__device__ void spare_looked(struct ws_tx *tx, struct shared *s) { spare_chain(tx, s, false); }
+__device__ void spare_changed(struct ws_tx *tx, struct shared *s) { spare_chain(tx, s, true); }
+
 /* Takes a word and puts a value there. */
 #define TAKE_PUT(T, TYPE, AT, VALUE, SPARE) (ws_tx_take_##T(tx, (TYPE *)(AT), SPARE), ws_tx_put_##T(tx, (TYPE *)(AT), VALUE, SPARE))
 
@@ -523,7 +573,8 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 }
 
 #define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
-	X(irrevocable) X(read_only) X(tries) X(spare_types) X(spare_many) X(spare_publish) X(spare_again)
+	X(irrevocable) X(read_only) X(tries) X(spare_types) X(spare_many) X(spare_publish) X(spare_again) \
+	X(chain) X(spare_looked) X(spare_changed)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \

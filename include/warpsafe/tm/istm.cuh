@@ -13,7 +13,8 @@
  * and then a thread that reads a value between the write and its being undone finds version and lock as they were, and
  * commits what it made of a value that never was. (3) The fence between locking and looking again is a sequentially
  * consistent one: two threads that lock one location each and read the other's must not both find the other's unlocked.
- * (4) Those of pstm.cuh.
+ * (4) A fence between locking and writing: who reads what is written there must then find the location locked. An acquire orders what comes behind
+ * what it has read, not behind the lock that it has set. (5) Those of pstm.cuh.
  *
  * What commits is serializable. There is no opacity: an attempt that will abort may have read values that never were
  * together. ws_tx_validate tells; docs/TRANSACTIONS.md. A version comes back after 2^32 commits to one location within
@@ -58,8 +59,9 @@ WS_TX_FN int ws_tx__istm_write(struct ws_tx *tx, unsigned long long granule)
 	old = ws_tx__load64(at);
 	if ((unsigned)old == tx->id)
 		return 1;
-	if ((unsigned)old || ws_tx__take64(at, old, old | tx->id) != old)
+	if ((unsigned)old || atomicCAS(at, old, old | tx->id) != old)
 		return 0;
+	ws_tx__acquire_fence();
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, 0, index), old >> 32);
 	ws_tx__note_near(tx, index);
 	return !ws_tx__in_pool(&tx->tm, granule << tx->tm.granule) || WS_TM_BREAK == 28 || ws_tx__istm_valid(tx);

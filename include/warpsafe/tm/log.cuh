@@ -59,6 +59,12 @@ enum { WS_TX_FRESH = WS_TM_LATER ? 2 : 1 };
 #endif
 enum { WS_TX_SPARES = WS_TM_SPARES ? WS_TM_SPARES : 1 };
 
+/* 1: such words are given back by atomics and not by stores, so that what one thread has published by a word reaches who takes it from a third one that
+ * has changed it in between. */
+#ifndef WS_TM_PASS_ON
+#define WS_TM_PASS_ON 0
+#endif
+
 /* For the tests of the tests alone: leaves out one step by its number, and the history checker must notice. */
 #ifndef WS_TM_BREAK
 #define WS_TM_BREAK 0
@@ -276,6 +282,16 @@ WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
 	return now;
 }
 #endif
+
+/* Gives a lock back without a fence, by an atomic: who takes it then sees all that those did who had it before, as well (PTX ISA 9.0, 8:
+ * an atomic goes on with the release that it has read, a store does not). */
+WS_TX_FN void ws_tx__drop32(unsigned *p)
+{
+	if (WS_TM_BREAK == 46)
+		ws_tx__store32(p, 0);
+	else
+		atomicAnd(p, 0u);
+}
 
 /* Around each access to data: for a record of what happened (src/device/tm_record.cuh). */
 #ifndef WS_TX_DATA_BEGIN

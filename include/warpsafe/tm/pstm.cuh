@@ -61,6 +61,17 @@ WS_TX_FN void ws_tx__give_spilled(const struct ws_tx *tx, int committed)
 			ws_tx__give_word(e->where, committed ? now : e->value);
 }
 
+/* By a store, or by an atomic, which passes on what those have published who had the word before. */
+WS_TX_FN void ws_tx__give_spare(unsigned long long at, unsigned size, unsigned long long value)
+{
+	if (!WS_TM_PASS_ON)
+		ws_tx__store(at, size, value);
+	else if (size == 4)
+		atomicExch((unsigned *)at, (unsigned)value);
+	else
+		atomicExch((unsigned long long *)at, value);
+}
+
 /* Those in registers. Without a branch that is not one store: lanes that have won go through it with those that have lost. */
 WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
 {
@@ -70,18 +81,21 @@ WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
 		unsigned long long value = committed || WS_TM_BREAK == 37 ? s->value : s->before;
 
 		if (WS_TM_SPARES && s->size == 4)
-			ws_tx__store(s->at, 4, value);
+			ws_tx__give_spare(s->at, 4, value);
 		if (WS_TM_SPARES && s->size == 8)
-			ws_tx__store(s->at, 8, value);
+			ws_tx__give_spare(s->at, 8, value);
 	}
 }
 
-WS_TX_FN void ws_tx__give_near(const struct ws_tx *tx)
+/* fenced: behind a fence. */
+WS_TX_FN void ws_tx__give_near(const struct ws_tx *tx, int fenced)
 {
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_NEAR; k++)
-		if (tx->near[k])
+		if (tx->near[k] && fenced)
 			ws_tx__store32(ws_tx__pstm_entry(tx, tx->near[k] - 1), 0);
+		else if (tx->near[k])
+			ws_tx__drop32(ws_tx__pstm_entry(tx, tx->near[k] - 1));
 }
 
 /* Gives all entries back, and all words that are their own lock; the caller has put a fence before. */
@@ -90,7 +104,7 @@ WS_TX_FN void ws_tx__pstm_release(struct ws_tx *tx, int committed)
 	struct ws_tx_walk w = ws_tx__walk(tx);
 	struct ws_tm_entry *e;
 
-	ws_tx__give_near(tx);
+	ws_tx__give_near(tx, 1);
 	ws_tx__give_spares(tx, committed);
 	while (ws_tx__near_full(tx) && (e = ws_tx__older(tx, &w)))
 		if (ws_tx__kind(e) == WS_TX_HOLD && !(tx->spilled && ws_tx__hold_size(e)))
