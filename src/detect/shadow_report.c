@@ -367,6 +367,33 @@ static bool told_by_flag(const struct meeting *m)
 	return ws_shadow_slot(m->c->s, m->other->who >> 32)->flags & SLOT_PUBLISHED && m->c->b->saw_flag;
 }
 
+/* May the instruction tell other threads of what came before it, or lead to one that does? */
+static bool may_tell(const struct ws_ptx_inst *i)
+{
+	uint32_t fx = ws_op_info(i->op)->fx;
+	bool strong = fx & WS_FX_WRITE && (i->sem != WS_SEM_NONE && i->sem != WS_SEM_WEAK);
+
+	return strong || fx & (WS_FX_ATOMIC | WS_FX_ASYNC | WS_FX_SYNC | WS_FX_CALL);
+}
+
+/* Can a flag or an atomic come after the first access, in any thread that goes on from there? In a function that kernels call: yes. */
+static bool told_later(const struct meeting *m)
+{
+	const struct ws_site *s = site1_of(m);
+	const struct ws_ptx_func *f = s->func;
+
+	if (!f || !s->inst || !f->entry || !f->nblocks)
+		return true;
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		const struct ws_ptx_inst *x = &f->insts[i];
+		bool same = x->block == s->inst->block && i > s->inst->index;
+
+		if (may_tell(x) && (same || ws_ptx_block_reaches(f, s->inst->block, x->block, NULL)))
+			return true;
+	}
+	return false;
+}
+
 /* Nothing in the program tells one block of the other's access. */
 static void say_no_order(struct meeting *m)
 {
@@ -395,7 +422,7 @@ static void say_between_blocks(struct meeting *m)
 
 	const struct ws_obs_launch *l = m->c->s->launch.l;
 
-	if (!told_by_flag(m)) {
+	if (!told_by_flag(m) || !told_later(m)) {
 		say_no_order(m);
 	} else if (lacks_acquire_only(m)) {
 		say_acquire(m);

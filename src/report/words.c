@@ -234,10 +234,35 @@ static void add_unchecked(struct ws_buf *out, const struct ws_report_view *v)
 	ws_buf_printf(out, " %s not %schecked", n == 1 ? "was" : "were", partly ? "wholly " : "");
 }
 
+/* Is it a race inside a kernel that has no row, for the launch that showed it did not end? */
+static bool has_no_row(const struct ws_report_view *v, const struct ws_race *race)
+{
+	if (!race->first.ptx_line || !race->second.ptx_line)      /* of a copy, or of the host */
+		return false;
+	for (size_t i = 0; i < v->nkernels; i++)
+		if (strcmp(v->kernels[i].name, race->kernel) == 0)
+			return false;
+	return true;
+}
+
+static size_t unended_kernels(const struct ws_report_view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->nraces; i++) {
+		bool before = false;
+
+		for (size_t j = 0; j < i && !before; j++)
+			before = strcmp(v->races[j]->kernel, v->races[i]->kernel) == 0;
+		n += !before && has_no_row(v, v->races[i]);
+	}
+	return n;
+}
+
 void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 {
 	uint64_t accesses = 0;
-	size_t nunchecked = v->nunchecked;
+	size_t nunchecked = v->nunchecked, unended = unended_kernels(v);
 
 	for (size_t i = 0; i < v->nkernels; i++)
 		accesses += v->kernels[i].accesses;
@@ -261,9 +286,9 @@ void ws_report_add_summary(struct ws_buf *out, const struct ws_report_view *v)
 		ws_buf_puts(out, " in");
 	}
 	ws_buf_puts(out, " ");
-	add_number_of(out, v->nkernels, "kernel");
+	add_number_of(out, v->nkernels + unended, "kernel");
 	ws_buf_puts(out, "; ");
-	if (counts_accesses(v)) {
+	if (counts_accesses(v) && (accesses || !unended)) {    /* of a launch that did not end they are not counted yet */
 		ws_buf_add_count(out, accesses);
 		ws_buf_puts(out, " accesses checked; ");
 	}

@@ -440,6 +440,29 @@ static void closing_line_tells_what_was_checked(void **state)
 	ws_report_free(r);
 }
 
+/* A kernel has its row when its launch ends; its races are there before. */
+static void kernels_that_did_not_end_are_counted(void **state)
+{
+	struct ws_report *r = ws_report_new();
+	struct ws_text_options opt = { 0 };
+	struct ws_race a = example();
+	struct ws_buf b = { 0 };
+
+	ws_report_set(r, "sim", "shadow", 1);
+	ws_report_race(r, &a);
+	a.second.line++;
+	ws_report_race(r, &a);
+	ws_report_limit(r, "ended by a signal");
+	ws_report_write_text(r, &opt, &b);
+	assert_non_null(strstr(b.data, "warpsafe: 2 races (2 errors) in 1 kernel; some things were not checked"));
+	ws_report_kernel(r, &(struct ws_kernel_row){ .name = a.kernel, .launches = 1, .accesses = 10, .checked = true });
+	b.len = 0;
+	ws_report_write_text(r, &opt, &b);
+	assert_non_null(strstr(b.data, "warpsafe: 2 races (2 errors) in 1 kernel; 10 accesses checked; "));
+	ws_buf_free(&b);
+	ws_report_free(r);
+}
+
 static void names_and_paths_are_short(void **state)
 {
 	struct ws_report *r = ws_report_new();
@@ -518,7 +541,7 @@ static void wrong_rules_are_told_with_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_places_are_counted_once),
+		cmocka_unit_test(same_places_are_counted_once), cmocka_unit_test(kernels_that_did_not_end_are_counted),
 		cmocka_unit_test(order_of_two_writes_does_not_matter),
 		cmocka_unit_test(warning_becomes_error),
 		cmocka_unit_test(many_races_are_all_kept),
