@@ -785,6 +785,23 @@ HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
 	       (site & (W_SITES - 1));
 }
 
+/* A write, or atomic, of a whole word is entered without a look at W before; w, r: what W had, and R behind that. Words that are passed over
+ * must not be exchanged: a warp that has come to one looks before it writes from then on. */
+HELPER void judge_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+{
+	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
+	struct word d = { at, address, 15 };
+
+	if (!m.now)
+		return;
+	if (w_class(w) == W_OFTEN)
+		set_flags(m.warp, NOW_OFTEN);
+	if (is_passed_over(w, BLOCK.grid))
+		cas64(at, entry_of_write(self, m.now, what, site), w);
+	else
+		check_write(&d, &m, w, r, !WS_RACE_IS_ATOMIC(WS_RACE_CLASS_OF(what)), (u32)value);
+}
+
 #include "race_locked.cuh"
 
 INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
@@ -1117,21 +1134,10 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 /* ---- writes where nothing is read ----
  * In a launch of which nobody reads what it writes, as proofs have found, no R says anything. So W is entered by an exchange, without a look
  * at it before, and what was there says the rest: one trip to memory in place of three. */
-/* w: what the cell had, of this launch, or of one that may overlap it. A warp that has come to a word that is passed over goes on with checks
- * that look before they write. */
+/* w: what the cell had, of this launch, or of one that may overlap it. */
 SLOW void __warpsafe_wrote_over(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w)
 {
-	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
-	struct word d = { at, address, 15 };
-
-	if (!m.now)
-		return;
-	if (w_class(w) == W_OFTEN)
-		set_flags(m.warp, NOW_OFTEN);
-	if (is_passed_over(w, BLOCK.grid))
-		cas64(at, entry_of_write(self, m.now, what, site), w);
-	else
-		check_write(&d, &m, w, 0, true, value);
+	judge_entered(self, at, address, what, site, value, w, 0);
 }
 
 INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)

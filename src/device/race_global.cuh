@@ -84,17 +84,32 @@ HELPER u64 line_at_once(u64 address)
 	return load64_stable(RACE.pages + 8ull * n) == page_key(address) ? line_in_page(n, address) : 0;
 }
 
+/* The same with what the line has, in one trip: where the line is, if its page is there, is known without a look at the page's row. A row
+ * never becomes another page's, so it does not matter which of the two loads comes first. */
+HELPER u64 line_with_entry(u64 address, u64 *entry)
+{
+	u32 n = first_row(address);
+	u64 line = line_in_page(n, address), page = load64_stable(RACE.pages + 8ull * n);
+
+	*entry = load64_stable(line);
+	if (page == page_key(address))
+		return line;
+	*entry = 0;
+	return 0;
+}
+
 HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
 {
 	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
 }
 
-HELPER void find_line(struct fast *f, u64 address, u32 bytes, u32 lane, bool lines)
+/* line: see line_at_once. */
+HELPER void find_line(struct fast *f, u64 line, u64 address, u32 bytes, u32 lane, bool lines)
 {
 	u32 shift = bytes >> 3, each = 32 >> shift;
 
 	f->covers = false;
-	f->at = line_at_once(address);
+	f->at = line;
 	f->w = EXPANDED;
 	f->r = 0;
 	if (f->at)
@@ -502,8 +517,17 @@ HELPER struct cell check_read(u32 self, u64 address, u32 what, u32 site)
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
 		return all_left(ALL);
-	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
+	find_line(&f, line_at_once(address), address, WS_RACE_BYTES_OF(what), self & 31, true);
 	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site)));
+}
+
+/* The rest of a write, of which begin_fast is true; line: see line_at_once. */
+HELPER struct cell check_write_in(struct fast *f, u64 line, u32 self, u64 address, u32 what, u32 site, u32 value)
+{
+	find_line(f, line, address, WS_RACE_BYTES_OF(what), self & 31, true);
+	if (f->at && !f->line)
+		note_own(self, value);
+	return left_over(f, all_done(f, f->at && write_fast(f, what, site)));
 }
 
 HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
@@ -512,10 +536,7 @@ HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
 		return all_left(ALL);
-	find_line(&f, address, WS_RACE_BYTES_OF(what), self & 31, true);
-	if (f.at && !f.line)
-		note_own(self, value);
-	return left_over(&f, all_done(&f, f.at && write_fast(&f, what, site)));
+	return check_write_in(&f, line_at_once(address), self, address, what, site, value);
 }
 
 HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
@@ -525,7 +546,7 @@ HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
 
 	if (WS_RACE_BYTES_OF(what) != 4 || !begin_fast(&f, self) || !is_noted(&f, what))
 		return all_left(0);
-	find_line(&f, address, 4, self & 31, false);
+	find_line(&f, line_at_once(address), address, 4, self & 31, false);
 	if (!f.at || is_passed_over(f.w, f.grid))
 		return all_left(f.at ? NOTHING : 0);
 	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);

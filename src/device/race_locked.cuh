@@ -22,82 +22,101 @@ HELPER bool is_of_lock(u32 what)
 /* Classes of other accesses with which those are morally strong whoever they are by, bit by bit. */
 enum { LOCK_CLASSES = 1 << WS_RACE_STRONG_GPU | 1 << WS_RACE_STRONG_SYS | 1 << WS_RACE_ATOMIC_GPU | 1 << WS_RACE_ATOMIC_SYS };
 
+/* ---- W by an exchange ----
+ * What is in W is no reason not to enter mine, so nobody looks at it before: an exchange enters mine, and gives what was there, to be judged.
+ * R is looked at behind it, as ever. */
+/* What W had, and then R; behind the exchange, for its result is compared. */
+HELPER void enter_in(u64 at, u64 mine, u64 *w, u64 *r)
+{
+	*w = exchange64(at, mine);
+	*r = 0;
+	if (~*w)                         /* always */
+		*r = load64(at + 8);
+}
+
+/* What was there does not say that all is well. A warp that has come to a word that is passed over looks before it writes from then on. */
+SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+{
+	judge_entered(self, at, address, what, site, value, w, r);
+	note_strong(self, what);
+}
+
+/* The cell of a word, if that may be entered so; a line that has none gets some. 0: for the call that knows more. */
+HELPER u64 cell_to_enter(u32 self, u64 now, u64 address)
+{
+	u64 entry, line = (now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED ? line_with_entry(address, &entry) : 0;
+
+	if (!line)
+		return 0;
+	if (!is_expanded(entry))
+		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
+	return is_expanded(entry) ? cell_by(entry, address) : 0;
+}
+
+/* Is an entry of the launch, or of one that may overlap it, and not such that it does not race with an atomic of a lock? */
+HELPER bool may_race(u64 entry, u32 cls, u32 old) { return high(entry) >= old && !(LOCK_CLASSES >> cls & 1); }
+
 SLOW void __warpsafe_atomic_word(u32 self, u64 word, u32 what, u32 site)
 {
-	u64 address = key_of_word(word) & ~3ull, now, at, w, r, mine, was;
+	u64 address = key_of_word(word) & ~3ull, now, at, w, r;
 	u32 old;
 
 	if (tries_word_again(self - self_of(0), word, what & ~(u32)WS_RACE_LOOKED))
 		return;
 	now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
-	at = cell_of_new_line(self, address);
+	at = cell_to_enter(self, now, address);
 	if (!at) {
 		__warpsafe_atomic_on(self, 0, address, what, site, 0, 0);
 		return;
 	}
-	load_cell(at, &w, &r);
 	old = BLOCK.floor << (SEGMENT_AT - 32);
-	mine = entry_of_write(self, now, what, site);
-	if (!(now & NOW_ENTERED) || (high(w) >= old && !(LOCK_CLASSES >> w_class(w) & 1))) {
-		__warpsafe_atomic_on(self, at, address, what, site, w, r);
-		return;
-	}
-	if ((w ^ mine) >> W_BYTES_AT) {
-		was = cas64(at, w, mine);
-		if (was != w) {
-			__warpsafe_atomic_on(self, at, address, what, site, was, r);
-			return;
-		}
-		r = load64(at + 8);
-	}
-	if (high(r) >= old && !(LOCK_CLASSES >> r_class(r) & 1))
-		__warpsafe_atomic_on(self, at, address, what, site, mine, r);
+	enter_in(at, entry_of_write(self, now, what, site), &w, &r);
+	if (may_race(w, w_class(w), old) || may_race(r, r_class(r), old))
+		__warpsafe_entered(self, at, address, what, site, 0, w, r);
 	else if (!(now & NOW_OBSERVED))
 		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
 }
 
-SLOW void __warpsafe_write_in_line(u32 self, u64 address, u32 what, u32 site, u32 value)
+/* line: see line_at_once. */
+SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u32 site, u32 value)
 {
-	struct cell c = check_write_at(self, address, what, site, value);
+	struct cell c = all_left(ALL);
+	struct fast f;
 
+	if (begin_fast(&f, self))
+		c = check_write_in(&f, line, self, address, what, site, value);
 	if (c.at != NOTHING)
 		__warpsafe_write_on(self, c.at, address, what, site, value, 0, c.w, c.r);
+}
+
+/* Is W before a weak write of mine by program order, barriers or the launch, or by my last acquire? */
+HELPER bool write_is_ordered(const struct fast *f, u32 self)
+{
+	return is_past(f->w, f) || (!is_special(f->w) && (own(f->w, 15, f) || before_barrier(f->w, f))) || write_acquired(f, self);
 }
 
 /* A weak write of a word. */
 SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64 value)
 {
-	u64 line, entry, mine, was;
-	struct cell c;
+	u64 line = 0, entry = 0, at;
 	struct fast f;
-	bool begun = begin_fast(&f, self), before;
 
-	line = begun ? line_at_once(address) : 0;
-	entry = line ? load64_stable(line) : 0;
+	if (begin_fast(&f, self))
+		line = line_with_entry(address, &entry);
 	if (line && !is_expanded(entry) && !covers_lines(address, 4, self & 31))
 		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
-	if (!is_expanded(entry)) {
-		__warpsafe_write_in_line(self, address, what, site, (u32)value);
+	if (!is_expanded(entry) || f.now & NOW_OFTEN) {
+		__warpsafe_write_in_line(self, line, address, what, site, (u32)value);
 		return;
 	}
-	c.at = cell_by(entry, address);
-	load_cell(c.at, &c.w, &c.r);
-	f.w = c.w;
+	at = cell_by(entry, address);
 	f.line = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	note_own(self, (u32)value);
-	mine = entry_of_write(self, f.now, what, site);
-	before = is_past(c.w, &f) || (!is_special(c.w) && (own(c.w, 15, &f) || before_barrier(c.w, &f)));
-	if (!before && !write_acquired(&f, self)) {
-		__warpsafe_write_on(self, c.at, address, what, site, value, 0, c.w, c.r);
-		return;
-	}
-	was = cas64(c.at, c.w, mine);
-	if (was != c.w)
-		__warpsafe_write_on(self, c.at, address, what, site, value, 0, was, c.r);
-	else if (!read_is_before(load64(c.at + 8), &f))
-		__warpsafe_write(address, what | WS_RACE_LOOKED, site, value, 0);
+	enter_in(at, entry_of_write(self, f.now, what, site), &f.w, &f.r);
+	if (!write_is_ordered(&f, self) || !read_is_before(f.r, &f))
+		__warpsafe_entered(self, at, address, what, site, value, f.w, f.r);
 }
 
 #endif

@@ -707,15 +707,27 @@ static void a_word_of_atomics_by_blocks(void **state)
 	expect(ATOMICS(BARRIER, "9"), 4, 64, NONE);
 }
 
-/* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. */
+/* An index that was loaded, 0: nothing is known of the address, and its check stands there. */
+#define LOADED " ld.global.u32 %r9, [%rd1+16384]; mul.wide.u32 %rd3, %r9, 4; add.u64 %rd1, %rd1, %rd3;\n"
+
+/* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. Also in a kernel in which threads
+ * acquire, where writes are entered before they look. */
 static void a_race_again_and_again(void **state)
 {
-	struct race_rig r = ran(configs, KERNEL(" mov.u32 %r8, 0;\nL: add.s64 %rd1, %rd1, 0; st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1; setp.lt.u32 %p1, %r8, 2500;"
-	                                        " @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n"), 1, 64);
+	#define AGAIN_AND_AGAIN(before) KERNEL(before " mov.u32 %r8, 0;\nL: add.s64 %rd1, %rd1, 0; st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1;" \
+		" setp.lt.u32 %p1, %r8, 2500; @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n")
+	static const char *const texts[] = {
+		AGAIN_AND_AGAIN(""),
+		AGAIN_AND_AGAIN(LOADED " membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; membar.gl;\n"),
+	};
 
-	assert_in_range(told(&r.tables), WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
-	assert_true(r.tables.counts->sampled > 0);
-	race_free(&r);
+	for (size_t k = 0; k < WS_COUNT(texts); k++) {
+		struct race_rig r = ran(configs, texts[k], 1, 64);
+
+		assert_in_range(told(&r.tables), WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
+		assert_true(r.tables.counts->sampled > 0);
+		race_free(&r);
+	}
 }
 
 /* A read of several words tells of each, whether one thread has written them or several. */
@@ -845,6 +857,35 @@ static void locks(void **state)
 	expect(LOCKED(" membar.gl;\n", " membar.gl;\n"), 4, 64, NONE);
 	expect(LOCKED("", " membar.gl;\n"), 4, 64, RACES(1));        /* one check for the load and the store */
 	expect(LOCKED(" membar.gl;\n", ""), 4, 64, ((struct expected){ .races = 1, .any_undecided = true }));
+}
+
+/* One block goes without the lock: it writes, or reads, the word under the lock, or the lock itself by a weak store. Whoever comes second sees
+ * it, though who has the lock enters what he does without a look. */
+static void beside_a_lock(void **state)
+{
+	#define BESIDE(what) KERNEL( \
+		LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;\n" BLOCK(3) "@%p2 bra BESIDE;\n" \
+		"LOCK: atom.global.cas.b32 %r7, [%rd1+4096], 0, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra LOCK;\n membar.gl;\n" \
+		" st.global.u32 [%rd1], %r1;\n membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; bra DONE;\nBESIDE: " what "\nDONE:\n")
+	static const struct { const char *text; uint32_t pairs; } ways[] = {     /* pairs: bit by bit */
+		{ BESIDE("st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE("ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+		{ BESIDE("st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE("ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(ways); k++) {
+		for (uint32_t c = 0; c < nconfigs(); c++) {
+			struct race_rig r = ran(&configs[c], ways[k].text, 4, 64);
+			const struct ws_race_found *f;
+			uint32_t n = 0;
+
+			for (; (f = race_found(&r.tables, n)); n++)
+				assert_true(ways[k].pairs >> f->pair & 1);
+			assert_true(n > 0);
+			race_free(&r);
+		}
+	}
 }
 
 /* Every block publishes what its threads wrote, by an atomic on one word; the last one reads it all: the releases of the
@@ -1119,6 +1160,7 @@ int main(void)
 		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired), cmocka_unit_test(releases_are_not_made_twice),
 		cmocka_unit_test(folded_releases), cmocka_unit_test(folded_releases_of_other_launches),
 		cmocka_unit_test(releases_between_own_ones), cmocka_unit_test(releases_that_are_counted_but_not_linked),
+		cmocka_unit_test(beside_a_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
