@@ -125,6 +125,7 @@ static bool operands(struct ws_exec *x, const struct ws_dinst *in, double *a, do
 	const struct ws_matrix *t = in->u.op.ptr;
 	struct reading rd = {.x = x, .in = in, .op = ++x->warp->wgmma.op};
 
+	x->warp->progress++;             /* others of its warpgroup may wait for it */
 	if (t->desc[WS_MAT_A] == WS_LANE_NONE)
 		ws_fragment_a(t, x->frag->frame->regs, ROWS, a);
 	else if (!operand(&rd, WS_MAT_A, x->warp->obs.index % GROUP * ROWS, ROWS, t->k, 1, a))
