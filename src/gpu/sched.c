@@ -72,6 +72,16 @@ static uint64_t hash_registers(const struct ws_frame *f)
 	return ws_hash(h, sizeof h);
 }
 
+/* With those that have called it: a function may be called again and again with the same arguments, from elsewhere or not. */
+static uint64_t hash_frames(const struct ws_frame *f)
+{
+	uint64_t h = 0;
+
+	for (; f; f = f->parent)
+		h = ws_hash((uint64_t[3]){h, (uintptr_t)f->call, hash_registers(f)}, 3 * sizeof h);
+	return h;
+}
+
 /* Threads that have diverged are in one frame, mostly: its registers are gone through once. */
 static uint64_t hash_state(const struct ws_warp *w)
 {
@@ -82,7 +92,7 @@ static uint64_t hash_state(const struct ws_warp *w)
 		const struct ws_frag *f = &w->frag[i];
 
 		if (f->frame != last)
-			regs = hash_registers(f->frame);
+			regs = hash_frames(f->frame);
 		last = f->frame;
 		h = ws_hash((uint64_t[4]){h, (uintptr_t)f->pc, f->mask, regs}, 4 * sizeof h);
 	}
