@@ -99,19 +99,43 @@ static uint64_t hash_state(const struct ws_warp *w)
 	return h;
 }
 
+static uint32_t last_turn(const struct ws_warp *w)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < w->nfrags; i++)
+		last = w->frag[i].turn > last ? w->frag[i].turn : last;
+	return last;
+}
+
+/* Has every fragment that can run had its turn since the state was kept? One that goes round while others still have theirs before
+ * them says nothing. (Who was there then has turn state_turn from its next yield on.) */
+static bool all_have_run(const struct ws_exec *x, const struct ws_warp *w)
+{
+	for (uint32_t i = 0; x->its && i < w->nfrags; i++) {
+		const struct ws_frag *f = &w->frag[i];
+
+		if (f != x->frag && f->wait == WS_READY && f->turn <= w->state_turn)
+			return false;
+	}
+	return true;
+}
+
 /* If its state is what it was at an earlier pause and nothing was changed since, the warp will go on like this for
  * ever, unless somebody else changes what it reads. */
-static void look_for_repetition(struct ws_warp *w)
+static void look_for_repetition(const struct ws_exec *x, struct ws_warp *w)
 {
 	uint64_t h;
 
 	if (w->idle < 4)
 		return;
 	h = hash_state(w);
-	if (w->idle > 4 && h == w->state_hash)
+	if (w->idle > 4 && h == w->state_hash && all_have_run(x, w))
 		w->repeats = true;
-	if (!(w->idle & (w->idle - 1)) || w->idle == 4)
+	if (!(w->idle & (w->idle - 1)) || w->idle == 4) {
 		w->state_hash = h;       /* Brent's way of finding a cycle whose length is unknown */
+		w->state_turn = last_turn(w) + 1;
+	}
 }
 
 bool ws_warp_stuck(const struct ws_warp *w)
@@ -136,7 +160,7 @@ bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w)
 		return false;
 	}
 	w->idle++;
-	look_for_repetition(w);
+	look_for_repetition(x, w);
 	if (x->its && w->nfrags > 1 && (polled || w->repeats || w->idle % YIELD_EVERY == 0))
 		ws_its_yield(x);
 	return polled || w->repeats;
