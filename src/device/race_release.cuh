@@ -184,20 +184,32 @@ HELPER struct record unfolded(u64 row)
 	return r;
 }
 
-/* The row becomes a chain. Where there is no room for the record, its launch is incomplete. */
+/* The row becomes a chain. Where there is no room for the record, its launch is incomplete. (The thread may put a later release in its place
+ * meanwhile, a few times at most: for it does no other until it has gone on.) */
 SLOW u64 __warpsafe_unfold(u64 at, u64 row)
 {
-	struct record r = unfolded(row);
+	u32 number = claim_record();
 	u64 chain, was;
 
-	chain = 1ull << 32 | new_record(&r);
-	if (!newest_in(chain)) {
-		launch_is_incomplete(r.grid);
-		unknown_from_here(warp_index());
+	for (;;) {
+		struct record r = unfolded(row);
+
+		chain = 1ull << 32;
+		if (is_record(number)) {
+			write_record(number, &r);
+			chain |= number;
+		} else {
+			launch_is_incomplete(r.grid);
+			unknown_from_here(warp_index());
+		}
+		fence_gpu();
+		was = cas64(at + 8, row, chain);
+		if (was == row)
+			return chain;
+		if (!is_folded(was))
+			return was;
+		row = was;
 	}
-	fence_gpu();
-	was = cas64(at + 8, row, chain);
-	return was == row ? chain : was;
 }
 
 /* Of a folded release that a thread may acquire: the chain that it becomes, or 0 where there is nothing to learn, since it is the

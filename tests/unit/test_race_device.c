@@ -1029,6 +1029,46 @@ static void folded_releases(void **state)
 	expect(RELAY(TAKES(33) BARRIER GIVES), 3, 64, NONE);
 }
 
+/* Between the look of a thread that acquires and its chain the thread that has released puts a later release in the place of the first. */
+struct later_release {
+	struct race_tables *tables;
+	struct ws_gpu *g;
+	unsigned moved;
+};
+
+static void release_later(void *self, struct ws_obs_warp *w, const struct ws_access *a)
+{
+	enum { ONE_SUB = 1 << 6 };
+	struct later_release *l = self;
+	const struct ws_race_device *d = &l->tables->device;
+	struct ws_race_location *row = (void *)ws_gpu_mem_find(l->g, d->locations)->host;
+	uint64_t at = a->addr[__builtin_ctz(a->mask)];
+
+	if (a->kind != WS_WRITE || at < d->records || at - d->records > (uint64_t)d->nrecords * WS_RACE_RECORD_BYTES || l->moved)
+		return;
+	for (uint32_t n = 0; n < 1u << d->locations_log2; n++)
+		if (row[n].key && row[n].index >> 31) {
+			row[n].release += ONE_SUB;
+			l->moved++;
+		}
+}
+
+static void folded_releases_that_change_meanwhile(void **state)
+{
+	static const struct ws_observer_ops ops = { .abi = WS_OBSERVER_ABI, .name = "later", .needs = WS_NEED_GLOBAL, .access = release_later };
+	struct race_rig r = race_new(configs[0], MESSAGE(" membar.gl;\n", " membar.gl;\n"));
+	struct ws_mem *m = rig_mem(&r.rig, 1 << 16);
+	struct later_release later = { .tables = &r.tables, .g = r.rig.g };
+	uint64_t params[] = { m->addr };
+
+	ws_gpu_observe(r.rig.g, &ops, &later);
+	rig_run(&r.rig, "k", 2, 32, params);
+	assert_int_equal(later.moved, 1);
+	assert_int_equal(folded_in(&r), 0);
+	compare(&r, &NONE);
+	race_free(&r);
+}
+
 /* The same word in the launches that follow: what the first one released is no release of theirs. */
 static void folded_releases_of_other_launches(void **state)
 {
@@ -1159,6 +1199,7 @@ int main(void)
 		cmocka_unit_test(messages_for_blocks), cmocka_unit_test(locks), cmocka_unit_test(a_long_chain_of_releases),
 		cmocka_unit_test(a_lock_that_is_taken_often), cmocka_unit_test(own_releases_are_not_acquired), cmocka_unit_test(releases_are_not_made_twice),
 		cmocka_unit_test(folded_releases), cmocka_unit_test(folded_releases_of_other_launches),
+		cmocka_unit_test(folded_releases_that_change_meanwhile),
 		cmocka_unit_test(releases_between_own_ones), cmocka_unit_test(releases_that_are_counted_but_not_linked),
 		cmocka_unit_test(beside_a_lock),
 	};
