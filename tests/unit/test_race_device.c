@@ -863,15 +863,21 @@ static void locks(void **state)
  * it, though who has the lock enters what he does without a look. */
 static void beside_a_lock(void **state)
 {
-	#define BESIDE(what) KERNEL( \
-		LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;\n" BLOCK(3) "@%p2 bra BESIDE;\n" \
+	#define BESIDE(block, what) KERNEL( \
+		LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE;\n" BLOCK(block) "@%p2 bra BESIDE;\n" \
 		"LOCK: atom.global.cas.b32 %r7, [%rd1+4096], 0, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra LOCK;\n membar.gl;\n" \
-		" st.global.u32 [%rd1], %r1;\n membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; bra DONE;\nBESIDE: " what "\nDONE:\n")
+		" st.global.u32 [%rd1], %r1;\n membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; bra DONE;\n" \
+		"BESIDE: setp.ne.u32 %p1, %r3, 0; @%p1 bra DONE; " what "\nDONE:\n")
 	static const struct { const char *text; uint32_t pairs; } ways[] = {     /* pairs: bit by bit */
-		{ BESIDE("st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
-		{ BESIDE("ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
-		{ BESIDE("st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
-		{ BESIDE("ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+		{ BESIDE(3, "st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(3, "ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+		{ BESIDE(3, "st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(3, "ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+		/* it comes first, in the first of the schedules: what the others enter must be judged by what was there */
+		{ BESIDE(0, "st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(0, "ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
+		{ BESIDE(0, "st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(0, "ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
 	};
 
 	for (size_t k = 0; k < WS_COUNT(ways); k++) {
