@@ -72,16 +72,6 @@ static uint64_t hash_registers(const struct ws_frame *f)
 	return ws_hash(h, sizeof h);
 }
 
-/* With those that have called it: a function may be called again and again with the same arguments, from elsewhere or not. */
-static uint64_t hash_frames(const struct ws_frame *f)
-{
-	uint64_t h = 0;
-
-	for (; f; f = f->parent)
-		h = ws_hash((uint64_t[3]){h, (uintptr_t)f->call, hash_registers(f)}, 3 * sizeof h);
-	return h;
-}
-
 /* Threads that have diverged are in one frame, mostly: its registers are gone through once. */
 static uint64_t hash_state(const struct ws_warp *w)
 {
@@ -92,10 +82,23 @@ static uint64_t hash_state(const struct ws_warp *w)
 		const struct ws_frag *f = &w->frag[i];
 
 		if (f->frame != last)
-			regs = hash_frames(f->frame);
+			regs = hash_registers(f->frame);
 		last = f->frame;
 		h = ws_hash((uint64_t[4]){h, (uintptr_t)f->pc, f->mask, regs}, 4 * sizeof h);
 	}
+	return h;
+}
+
+/* Of the frames that have called those: a function may be called again and again with the same arguments. A kernel's can be large: asked only
+ * where all else is the same. */
+static uint64_t hash_callers(const struct ws_warp *w)
+{
+	uint64_t h = 0;
+	const struct ws_frame *last = NULL;
+
+	for (uint32_t i = 0; i < w->nfrags; last = w->frag[i++].frame)
+		for (const struct ws_frame *f = w->frag[i].frame; f != last && f->parent; f = f->parent)
+			h = ws_hash((uint64_t[3]){h, (uintptr_t)f->call, hash_registers(f->parent)}, 3 * sizeof h);
 	return h;
 }
 
@@ -127,13 +130,14 @@ static void look_for_repetition(const struct ws_exec *x, struct ws_warp *w)
 {
 	uint64_t h;
 
-	if (w->idle < 4)
+	if (w->idle < 4 || w->repeats)
 		return;
 	h = hash_state(w);
-	if (w->idle > 4 && h == w->state_hash && all_have_run(x, w))
+	if (w->idle > 4 && h == w->state_hash && all_have_run(x, w) && hash_callers(w) == w->callers_hash)
 		w->repeats = true;
 	if (!(w->idle & (w->idle - 1)) || w->idle == 4) {
 		w->state_hash = h;       /* Brent's way of finding a cycle whose length is unknown */
+		w->callers_hash = hash_callers(w);
 		w->state_turn = last_turn(w) + 1;
 	}
 }
