@@ -785,7 +785,7 @@ HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
 	       (site & (W_SITES - 1));
 }
 
-/* A write, or atomic, of a whole word is entered without a look at W before; w, r: what W had, and R behind that. Words that are passed over
+/* A write of a whole word is entered without a look at W before; w, r: what W had, and R behind that. Words that are passed over
  * must not be exchanged: a warp that has come to one looks before it writes from then on. */
 HELPER void judge_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
 {
@@ -799,7 +799,7 @@ HELPER void judge_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64
 	if (is_passed_over(w, BLOCK.grid))
 		cas64(at, entry_of_write(self, m.now, what, site), w);
 	else
-		check_write(&d, &m, w, r, !WS_RACE_IS_ATOMIC(WS_RACE_CLASS_OF(what)), (u32)value);
+		check_write(&d, &m, w, r, true, (u32)value);
 }
 
 #include "race_locked.cuh"

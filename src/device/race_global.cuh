@@ -84,20 +84,6 @@ HELPER u64 line_at_once(u64 address)
 	return load64_stable(RACE.pages + 8ull * n) == page_key(address) ? line_in_page(n, address) : 0;
 }
 
-/* The same with what the line has, in one trip: where the line is, if its page is there, is known without a look at the page's row. A row
- * never becomes another page's, so it does not matter which of the two loads comes first. */
-HELPER u64 line_with_entry(u64 address, u64 *entry)
-{
-	u32 n = first_row(address);
-	u64 line = line_in_page(n, address), page = load64_stable(RACE.pages + 8ull * n);
-
-	*entry = load64_stable(line);
-	if (page == page_key(address))
-		return line;
-	*entry = 0;
-	return 0;
-}
-
 HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
 {
 	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");

@@ -22,9 +22,43 @@ HELPER bool is_of_lock(u32 what)
 /* Classes of other accesses with which those are morally strong whoever they are by, bit by bit. */
 enum { LOCK_CLASSES = 1 << WS_RACE_STRONG_GPU | 1 << WS_RACE_STRONG_SYS | 1 << WS_RACE_ATOMIC_GPU | 1 << WS_RACE_ATOMIC_SYS };
 
+SLOW void __warpsafe_atomic_word(u32 self, u64 word, u32 what, u32 site)
+{
+	u64 address = key_of_word(word) & ~3ull, now, at, w, r, mine, was;
+	u32 old;
+
+	if (tries_word_again(self - self_of(0), word, what & ~(u32)WS_RACE_LOOKED))
+		return;
+	now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
+	at = cell_of_new_line(self, address);
+	if (!at) {
+		__warpsafe_atomic_on(self, 0, address, what, site, 0, 0);
+		return;
+	}
+	load_cell(at, &w, &r);
+	old = BLOCK.floor << (SEGMENT_AT - 32);
+	mine = entry_of_write(self, now, what, site);
+	if (!(now & NOW_ENTERED) || (high(w) >= old && !(LOCK_CLASSES >> w_class(w) & 1))) {
+		__warpsafe_atomic_on(self, at, address, what, site, w, r);
+		return;
+	}
+	if ((w ^ mine) >> W_BYTES_AT) {
+		was = cas64(at, w, mine);
+		if (was != w) {
+			__warpsafe_atomic_on(self, at, address, what, site, was, r);
+			return;
+		}
+		r = load64(at + 8);
+	}
+	if (high(r) >= old && !(LOCK_CLASSES >> r_class(r) & 1))
+		__warpsafe_atomic_on(self, at, address, what, site, mine, r);
+	else if (!(now & NOW_OBSERVED))
+		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
+}
+
 /* ---- W by an exchange ----
- * What is in W is no reason not to enter mine, so nobody looks at it before: an exchange enters mine, and gives what was there, to be judged.
- * R is looked at behind it, as ever. */
+ * What is in W is no reason not to enter a write, so nobody looks at it before: an exchange enters mine, and gives what was there, to be judged.
+ * R is looked at behind it, as ever. (Atomics of locks look first: tables of locks were slower without, docs/PERFORMANCE.md.) */
 /* What W had, and then R; behind the exchange, for its result is compared. */
 HELPER void enter_in(u64 at, u64 mine, u64 *w, u64 *r)
 {
@@ -38,43 +72,6 @@ HELPER void enter_in(u64 at, u64 mine, u64 *w, u64 *r)
 SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
 {
 	judge_entered(self, at, address, what, site, value, w, r);
-	note_strong(self, what);
-}
-
-/* The cell of a word, if that may be entered so; a line that has none gets some. 0: for the call that knows more. */
-HELPER u64 cell_to_enter(u32 self, u64 now, u64 address)
-{
-	u64 entry, line = (now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED ? line_with_entry(address, &entry) : 0;
-
-	if (!line)
-		return 0;
-	if (!is_expanded(entry))
-		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
-	return is_expanded(entry) ? cell_by(entry, address) : 0;
-}
-
-/* Is an entry of the launch, or of one that may overlap it, and not such that it does not race with an atomic of a lock? */
-HELPER bool may_race(u64 entry, u32 cls, u32 old) { return high(entry) >= old && !(LOCK_CLASSES >> cls & 1); }
-
-SLOW void __warpsafe_atomic_word(u32 self, u64 word, u32 what, u32 site)
-{
-	u64 address = key_of_word(word) & ~3ull, now, at, w, r;
-	u32 old;
-
-	if (tries_word_again(self - self_of(0), word, what & ~(u32)WS_RACE_LOOKED))
-		return;
-	now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
-	at = cell_to_enter(self, now, address);
-	if (!at) {
-		__warpsafe_atomic_on(self, 0, address, what, site, 0, 0);
-		return;
-	}
-	old = BLOCK.floor << (SEGMENT_AT - 32);
-	enter_in(at, entry_of_write(self, now, what, site), &w, &r);
-	if (may_race(w, w_class(w), old) || may_race(r, r_class(r), old))
-		__warpsafe_entered(self, at, address, what, site, 0, w, r);
-	else if (!(now & NOW_OBSERVED))
-		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
 }
 
 /* line: see line_at_once. */
@@ -102,7 +99,9 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 	struct fast f;
 
 	if (begin_fast(&f, self))
-		line = line_with_entry(address, &entry);
+		line = line_at_once(address);
+	if (line)
+		entry = load64_stable(line);
 	if (line && !is_expanded(entry) && !covers_lines(address, 4, self & 31))
 		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
 	if (!is_expanded(entry) || f.now & NOW_OFTEN) {
