@@ -25,7 +25,7 @@ struct ws_options {
 	/* real GPU */
 	uint64_t cache_limit;        /* bytes of compiled kernels kept on disk; 0 = none */
 	const char *compile;         /* "auto", "driver", "ptxas" */
-	uint32_t resident;           /* threads of a checked kernel on a multiprocessor, 0 = all that fit */
+	uint32_t resident;           /* threads of a checked kernel with locks on a multiprocessor, 0 = all that fit */
 	/* transactions */
 	const char *tm_engine;       /* "pstm" */
 	uint32_t tm_granule;         /* bytes */

@@ -7,6 +7,7 @@
 #include "race_ahead.cuh"
 #include "race_reclaim.cuh"
 #include "race_visit.cuh"
+#include "race_room.cuh"
 
 /* ---- beginning and end of a block ---- */
 HELPER u32 launch_grid(void)
@@ -35,7 +36,7 @@ static_assert(__builtin_offsetof(struct block, threads) == __builtin_offsetof(st
 /* mark: of the launch, see race_launch.cuh. */
 HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 {
-	const u32 needs = WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS;
+	const u32 needs = WS_RACE_NEEDS_STATES | WS_RACE_NEEDS_SHARED | WS_RACE_NEEDS_COPIES | WS_RACE_NEEDS_SLOT | WS_RACE_NEEDS_ROWS | WS_RACE_HAS_LOCKS;
 	u64 block = block_x() + blocks_x() * (block_y() + (u64)blocks_y() * block_z());
 	u32 off = RACE.version == WS_RACE_VERSION && !(block >> 32) ? 0 : OFF_SILENT, launch = off || c->probe ? 0 : launch_said(mark);
 	u32 threads = threads_of_block(), grid = mark == WS_RACE_COMPARED && SAID(grid) ? SAID(grid) : launch_grid();
@@ -121,6 +122,8 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
 			launch_is_incomplete(b.grid);
 			BLOCK.off = b.off = OFF_SILENT;
 		}
+		if (!b.off && kernel & WS_RACE_HAS_LOCKS && RACE.resident)
+			__warpsafe_wait_for_room(b.grid);
 		if (!b.off)
 			begin_block(kernel, row, &b, &c);
 	}
@@ -240,6 +243,8 @@ SLOW void __warpsafe_leave(void)
 	if (IN_CLUSTER && BLOCK.shape & PEERS && BLOCK.slot)
 		__warpsafe_check_visits();
 	free_slot();
+	if (BLOCK.shape & IN_ROOM)
+		__warpsafe_make_room();
 }
 
 INLINED void race_leave(void)

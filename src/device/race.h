@@ -102,6 +102,7 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
 #define WS_RACE_NEEDS_COPIES (1u << 29)          /* segments for asynchronous copies; with states of threads */
 #define WS_RACE_NEEDS_ROWS   (1u << 27)          /* of its blocks, for clusters */
+#define WS_RACE_HAS_LOCKS    (1u << 26)          /* its threads may wait for locks: its blocks go on a few at a time (race_room.cuh) */
 #define WS_RACE_NEEDS_SLOT   (1u << 28)          /* cells of shared memory in the slot, wherever else there is room; with SHARED */
 
 /* ---- what: an access or a fence ---- */
@@ -322,6 +323,8 @@ struct ws_race_device {
 	/* For tests: the epoch + 1 with which cells in shared memory begin, close to where its bits end; 0 = 1. */
 	ws_race_u64 shared_epoch;
 	ws_race_u32 pages_log2, ncells, nsegments, nrecords, locations_log2, found_log2;
+	ws_race_u32 resident;            /* threads of kernels with locks that go on at a time on a multiprocessor; 0 = all */
+	ws_race_u32 patience;            /* nanoseconds for which a block waits for that, at most */
 	struct ws_race_slots slots[WS_RACE_SLOT_CLASSES];
 };
 #define WS_RACE_WRITTEN     (1 << 18)
@@ -341,6 +344,7 @@ enum ws_race_limit {                     /* why accesses of threads were not che
  * (race_order.cuh). */
 enum { WS_RACE_LAUNCH_INCOMPLETE = 1, WS_RACE_LAUNCH_LISTS = 2, WS_RACE_LAUNCH_HANDED_ON = 4 };
 #define WS_RACE_GRIDS 1024
+#define WS_RACE_ROOMS 256
 /* Of a launch: have all of its blocks released at one word, each for the first time and at the same place of the code? See
  * race_all.cuh. */
 struct ws_race_all {
@@ -363,11 +367,13 @@ struct ws_race_counts {
 	ws_race_u64 sweep;               /* race_reclaim.cuh: phase << 40 | unit to be looked at next */
 	ws_race_u32 sweep_done, sweep_units;     /* units of the phase that are done; of one of cells: all */
 	ws_race_u32 reused, reserved;    /* tickets for numbers to be taken again */
+	ws_race_u64 waited;              /* blocks that have waited for room */
 	ws_race_u64 entered;             /* launches in which hooks did anything: all but those of a copy without hooks */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */
 	struct ws_race_all all[WS_RACE_GRIDS];   /* likewise */
 	ws_race_u64 begins[WS_RACE_GRIDS];       /* likewise: what a counter was when it began: race_starts_at_zero << 32 | launch */
+	ws_race_u64 rooms[WS_RACE_ROOMS];        /* by multiprocessor modulo: launch << 32 | threads of its blocks that go on */
 };
 
 /* ---- what was found ---- */

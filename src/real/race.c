@@ -130,6 +130,7 @@ static bool allocate(struct ws_real_gpu *g)
 		return false;
 	for (uint64_t budget = wanted(limit, free_bytes); budget && budget >= least(LEAST_BUDGET, limit); budget /= 2) {
 		ws_race_lay_out(&g->layout, &g->device, budget, &size);
+		g->device.resident = ws_real_session()->options.resident;
 		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
 			return true;
 	}
@@ -409,6 +410,7 @@ static void add_counts(struct ws_race_counts *to, const struct ws_race_counts *c
 	to->readers += c->readers;
 	to->launches_missing += c->launches_missing;
 	to->entered += c->entered;
+	to->waited += c->waited;
 }
 
 static uint64_t sum_of(const struct ws_race_counts *c)
@@ -641,18 +643,17 @@ static void tell_counts(struct ws_report *r, const struct ws_race_counts *c)
 	tell_figure(r, "races again and again", c->sampled, "words: then every 256th access was looked at; counts are lower bounds");
 }
 
-uint64_t ws_real_race_entered(void)
+void ws_real_race_counted(uint64_t *entered, uint64_t *waited)
 {
-	uint64_t n = 0;
-
+	*entered = *waited = 0;
 	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next) {
 		if (!g->works)
 			continue;
 		pthread_mutex_lock(&g->asking);
-		n += g->counts->entered + g->before.entered;
+		*entered += g->counts->entered + g->before.entered;
+		*waited += g->counts->waited + g->before.waited;
 		pthread_mutex_unlock(&g->asking);
 	}
-	return n;
 }
 
 void ws_real_race_gather(struct ws_report *r)

@@ -128,11 +128,9 @@ void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
 /* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);
-/* With fewer blocks at a time, if the user wants that: more than l->all, which has been settled. */
 struct ws_real_launching;
-unsigned ws_real_race_few(const struct ws_real_launching *l);
-/* Has the driver launch a checked kernel with as much dynamic shared memory as a program may ask for without a word. */
 bool ws_real_race_has_states(const struct ws_real_launching *l);         /* of threads, in shared memory */
+/* Has the driver launch a checked kernel with as much dynamic shared memory as a program may ask for without a word. */
 void ws_real_race_usual_shared(void *function, const unsigned block[3], unsigned dynamic);
 /* A checked kernel may be launched with all that there is beside the checks' own. */
 void ws_real_race_takes_all(void *function);
@@ -198,8 +196,8 @@ void ws_real_race_read(void);                            /* of all contexts */
 /* A context will end (NULL: all), or a device's primary one has ended. */
 void ws_real_race_forget(void *context);
 void ws_real_race_forget_primary(int device);
-/* Launches in which hooks did anything, as last read. */
-uint64_t ws_real_race_entered(void);
+/* As last read: launches in which hooks did anything, and blocks that have waited for room (--resident). */
+void ws_real_race_counted(uint64_t *entered, uint64_t *waited);
 /* Brings the report up to date. */
 void ws_real_race_gather(struct ws_report *r);
 

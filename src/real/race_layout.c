@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ALIGN = 256, MOST_NUMBER = (1 << 27) - 2, REST_NS = 20 * 1000000 };
+enum { ALIGN = 256, MOST_NUMBER = (1 << 27) - 2, REST_NS = 20 * 1000000, PATIENCE_NS = 100000 };
 
 static uint64_t take(struct ws_race_layout *l, uint64_t bytes)
 {
@@ -67,6 +67,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	d->version = WS_RACE_VERSION;
 	d->bytes = sizeof *d;
 	d->rest = REST_NS;
+	d->patience = PATIENCE_NS;
 	d->pages_log2 = log2_of(pages ? pages : 1);
 	d->nsegments = number(budget / 8 / sizeof(struct ws_race_segment));
 	d->nrecords = number(budget / 16 / WS_RACE_RECORD_BYTES);

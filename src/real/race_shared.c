@@ -3,16 +3,14 @@
  *
  * Not where it would change what the program does: blocks that all run at a time, and may wait for each other, still do;
  * and kernels that read the size of shared memory find their own. Otherwise it is always worth it: the other cells lie in
- * the L2 cache, ten times as far away.
- *
- * And, where the user wants that (--resident), launches with so much of it that fewer blocks run at a time. */
+ * the L2 cache, ten times as far away. */
 #include <pthread.h>
 #include <string.h>
 
 #include "real/real_priv.h"
 
-enum { PROCESSORS = 16, THREADS_OF_PROCESSOR = 39, SHARED_OF_PROCESSOR = 81, SHARED_OF_BLOCK = 97 };   /* CU_DEVICE_ATTRIBUTE_* */
-enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CLUSTER_WIDTH = 11 };     /* CU_FUNC_ATTRIBUTE_* */
+enum { PROCESSORS = 16, SHARED_OF_BLOCK = 97 };                      /* CU_DEVICE_ATTRIBUTE_* */
+enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };                 /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
 
 /* What the driver says of launches of a function by the same number of threads, with the same dynamic shared memory. */
@@ -26,8 +24,6 @@ struct shape {
 	uint64_t states;                     /* with states of threads; 0 = none, or fewer blocks would run at a time */
 	uint64_t plain, extended;            /* blocks that run at a time on the whole GPU */
 	bool waits;                          /* blocks of the kernel may wait for each other */
-	uint64_t few;                        /* with which few blocks run at a time; 0 = they do not, or already do */
-	uint64_t own;                        /* at most so many blocks of the program's own kernel do, on the whole GPU */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -59,32 +55,6 @@ static bool allow(const struct shape *s, uint64_t size)
 	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
-/* ---- fewer blocks at a time ---- */
-/* Of a kernel that is not there alone: as many as the GPU has threads for. 0 = nothing is known. */
-static uint64_t most_of_own(const struct shape *s, const struct ws_real_checked_kernel *k)
-{
-	void *own = ws_real_plain_for(s->function, k, s->dynamic);
-
-	return ws_real_device_attribute(PROCESSORS) *
-	       (own ? ws_real_occupancy(own, s->threads, s->dynamic) : ws_real_device_attribute(THREADS_OF_PROCESSOR) / s->threads);
-}
-
-static bool is_of_clusters(const struct shape *s)
-{
-	int width;
-
-	return !ws_real.cuFuncGetAttribute(&width, CLUSTER_WIDTH, s->asked) && width > 0;
-}
-
-/* Dynamic shared memory with which one block more than `blocks` does not fit on a multiprocessor, and little more: the rest of its
- * memory stays first-level cache. */
-static uint64_t size_for(const struct shape *s, uint64_t blocks)
-{
-	uint64_t each = ws_real_device_attribute(SHARED_OF_PROCESSOR) / (blocks + 1) + 1;
-
-	return each > s->fixed ? WS_RACE_UNIT(each - s->fixed) : 0;
-}
-
 /* Has it shared memory that is not the checks' own? Its cells take what there is. */
 static bool has_shared(const struct shape *s)
 {
@@ -104,23 +74,8 @@ static void ask_states(struct shape *s, const struct ws_real_checked_kernel *k)
 		s->states = size;
 }
 
-/* Sizes of whole units say nothing else (WS_RACE_SIZE_TAG and the others). */
-static void ask_few(struct shape *s, const struct ws_real_checked_kernel *k, uint64_t threads)
-{
-	uint64_t blocks = threads > s->threads ? threads / s->threads : 1, size = size_for(s, blocks);
-
-	if (s->states)                       /* with them, too */
-		size = (size > s->states ? size : s->states) / WS_RACE_TAGS * WS_RACE_TAGS + WS_RACE_STATES_TAG;
-	if ((k->shared && has_shared(s)) || k->reads_size || is_of_clusters(s) || ws_real_occupancy(s->asked, s->threads, s->dynamic) <= blocks ||
-	    size <= s->dynamic || s->fixed + size > ws_real_device_attribute(SHARED_OF_BLOCK) || !allow(s, size))
-		return;
-	s->own = most_of_own(s, k);
-	s->few = s->own && ws_real_occupancy(s->asked, s->threads, size) ? size : 0;
-}
-
 static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 {
-	uint32_t few = ws_real_session()->options.resident;
 	int fixed;
 
 	s->asked = s->function;
@@ -131,8 +86,6 @@ static void ask(struct shape *s, const struct ws_real_checked_kernel *k)
 	s->fixed = (unsigned)fixed;
 	s->waits = k->waits;
 	ask_states(s, k);
-	if (few)
-		ask_few(s, k, few);
 	s->size = WS_RACE_SHARED_SIZE(s->fixed, (uint64_t)s->dynamic, s->threads);
 	if (!k->shared || k->reads_size || !has_shared(s) || s->fixed + s->size > ws_real_device_attribute(SHARED_OF_BLOCK)) {
 		s->size = 0;
@@ -254,22 +207,6 @@ bool ws_real_race_has_states(const struct ws_real_launching *l)
 		return false;
 	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
 	return s.states && l->all >= s.states && WS_RACE_IS_STATES_SIZE(l->all, s.threads);
-}
-
-/* Not where all blocks run at a time without checks, for they may wait for each other then. Of more of them none can wait for one that comes
- * later, for that may have no room until this one has ended. (So no cooperative launch has fewer; a launch of clusters does not come here.) */
-unsigned ws_real_race_few(const struct ws_real_launching *l)
-{
-	struct shape s;
-
-	if (!l->grid || l->plain || l->spared || !l->kernel || l->kernel->why || !ws_real_session()->options.resident ||
-	    !works(l->function, ws_real_volume(l->block)))
-		return l->all;
-	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
-	if (!s.few || (l->all > l->dynamic + 1 && l->all != s.states) || ws_real_volume(l->grid) <= s.own || !allow(&s, s.few))
-		return l->all;
-	ws_real_count(WS_FIG_FEW, 1);
-	return (unsigned)s.few;
 }
 
 /* unit: bytes for which the probe has a cell; of four words, it needs room for a fourth of the cells. */

@@ -56,15 +56,17 @@ static void tell_stats(void)
 		ws_real_tell("launches of the kernel as it is, in place of the one with checks: %llu", f[WS_FIG_PLAIN]);
 	if (f[WS_FIG_SURE])
 		ws_real_tell("launches of the kernel without the checks that proofs spare: %llu", f[WS_FIG_SURE]);
-	if (f[WS_FIG_FEW])
-		ws_real_tell("launches with fewer blocks at a time, for --resident: %llu", f[WS_FIG_FEW]);
 	if (f[WS_FIG_STATES])
 		ws_real_tell("launches with the states of threads in shared memory: %llu", f[WS_FIG_STATES]);
 	if (f[WS_FIG_PROBES])
 		ws_real_tell("probes of shared memory: %llu; launches without checks of it: %llu", f[WS_FIG_PROBES], f[WS_FIG_PROVED]);
 	if (ws_real_session()->checks && f[WS_FIG_WITH_CHECKS]) {
-		uint64_t entered = ws_real_race_entered() - f[WS_FIG_RANGES], all = f[WS_FIG_WITH_CHECKS];
+		uint64_t entered, waited, all = f[WS_FIG_WITH_CHECKS];
 
+		ws_real_race_counted(&entered, &waited);
+		entered -= f[WS_FIG_RANGES];
+		if (waited)
+			ws_real_tell("blocks of kernels with locks that have waited for room (--resident): %llu", (unsigned long long)waited);
 		ws_real_tell("launches of kernels with checks: %llu; without hooks, for all was proved: %llu", (unsigned long long)all,
 		             (unsigned long long)(entered < all ? all - entered : 0));
 	}

@@ -175,8 +175,6 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		with->stream = stream;
 		if (!with->plain)
 			with->all = ws_real_race_settled(l.gpu, with, &probe);
-		if (l.gpu)
-			with->all = ws_real_race_few(with);
 	}
 	if (said && with && !compared && l.gpu && !captured && !ws_real_capturing())
 		told = ws_real_race_told(with, &place);

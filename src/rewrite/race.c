@@ -676,6 +676,14 @@ static bool be_silent(struct body *b)
 
 enum { IN_SLOT = WS_REACH_PEERS | WS_REACH_BULK };     /* cells of shared memory must be */
 
+static uint32_t access_needs(const struct body *b, const struct ws_rw_access *a)
+{
+	const struct ws_ptx_inst *i = a->inst;
+	bool lock = b->asks && a->space != WS_SPACE_SHARED && i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH);
+
+	return (a->space != WS_SPACE_GLOBAL ? WS_RACE_NEEDS_SHARED : 0) | (lock ? WS_RACE_HAS_LOCKS : 0);
+}
+
 /* What the slot of a block of this kernel would be for: WS_RACE_NEEDS_... */
 static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 {
@@ -695,10 +703,9 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 			needs |= WS_RACE_NEEDS_STATES;
 		list = ws_rw_accesses(m->funcs[k], &n);
 		for (uint32_t a = 0; a < n; a++)
-			if (list[a].rw_class == WS_RW_CHECK && list[a].space != WS_SPACE_GLOBAL)
-				needs |= WS_RACE_NEEDS_SHARED;
+			needs |= list[a].rw_class == WS_RW_CHECK ? access_needs(b, &list[a]) : 0;
 	}
-	return needs;
+	return needs & WS_RACE_NEEDS_ROWS ? needs & ~WS_RACE_HAS_LOCKS : needs;
 }
 
 /* What race_enter is to know of a kernel. */

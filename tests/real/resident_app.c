@@ -1,5 +1,6 @@
 /* resident_app KERNEL MORE [cooperative]: a program for `warpsafe race --gpu=real` with one launch, of MORE blocks than the GPU has threads
- * for; a cooperative one is of as many as run at a time. The first threads of blocks take a lock by turns and count. `counts` does nothing else; `asks` reads how much shared memory it has; `shares` has some. */
+ * for (-N: of fewer); a cooperative one is of as many as run at a time. The first threads of blocks take a lock by turns and count. `counts` does nothing else;
+ * `asks` reads how much shared memory it has; `shares` has some; in `meets` they wait for each other first. */
 #include <string.h>
 
 #include "driver_app.h"
@@ -21,7 +22,10 @@ static const char text[] =
 	KERNEL("counts", "", "")
 	KERNEL("asks", "", "\tmov.u32 %r5, %dynamic_smem_size;\n\tadd.u32 %r1, %r1, %r5;\n")
 	KERNEL("shares", "\t.shared .align 4 .b8 s[1024];\n",
-	       "\tmov.u32 %r5, s;\n\tshl.b32 %r6, %r1, 2;\n\tadd.u32 %r5, %r5, %r6;\n\tst.shared.u32 [%r5], %r1;\n");
+	       "\tmov.u32 %r5, s;\n\tshl.b32 %r6, %r1, 2;\n\tadd.u32 %r5, %r5, %r6;\n\tst.shared.u32 [%r5], %r1;\n")
+	KERNEL("meets", "",
+	       "\tsetp.ne.u32 %p1, %r1, 0;\n\t@%p1 bra END;\n\tmov.u32 %r5, %nctaid.x;\n\tred.global.add.u32 [%rd1+384], 1;\n"
+	       "WAIT:\n\tld.volatile.global.u32 %r6, [%rd1+384];\n\tsetp.lt.u32 %p1, %r6, %r5;\n\t@%p1 bra WAIT;\n");
 
 int main(int argc, char **argv)
 {
