@@ -335,8 +335,7 @@ struct ws_warp {
 	uint64_t seen_clock;
 	uint32_t idle;                   /* pauses since the last progress */
 	uint32_t busy;                   /* pauses with progress */
-	uint64_t state_hash;             /* as it was at an earlier pause, when no fragment had a turn of state_turn */
-	uint64_t callers_hash;
+	uint64_t running_hash, frames_hash;      /* its state at an earlier pause, when no fragment had a turn of state_turn */
 	uint32_t state_turn;
 	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */

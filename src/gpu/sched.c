@@ -35,6 +35,7 @@ enum {
 	BUDGET_SPLIT = 128,              /* the same when its threads have diverged */
 	YIELD_EVERY = 256,               /* pauses after which a diverged loop that does not poll lets others pass */
 	YIELD_BUSY = 64,                 /* the same of a loop that changes memory: it may wait all the same, and count */
+	LOOKS = 4, LOOKS_SPLIT = 16,     /* pauses without progress from which on a warp's state is looked at: powers of two */
 	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
 	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
 	RANDOM_BLOCKS = 4,               /* blocks that the schedules by a seed mix */
@@ -72,33 +73,26 @@ static uint64_t hash_registers(const struct ws_frame *f)
 	return ws_hash(h, sizeof h);
 }
 
-/* Threads that have diverged are in one frame, mostly: its registers are gone through once. */
-static uint64_t hash_state(const struct ws_warp *w)
+/* Where its fragments are. */
+static uint64_t hash_places(const struct ws_warp *w)
 {
-	uint64_t h = w->nfrags, regs = 0;
-	const struct ws_frame *last = NULL;
+	uint64_t h = w->nfrags;
 
-	for (uint32_t i = 0; i < w->nfrags; i++) {
-		const struct ws_frag *f = &w->frag[i];
-
-		if (f->frame != last)
-			regs = hash_registers(f->frame);
-		last = f->frame;
-		h = ws_hash((uint64_t[4]){h, (uintptr_t)f->pc, f->mask, regs}, 4 * sizeof h);
-	}
+	for (uint32_t i = 0; i < w->nfrags; i++)
+		h = ws_hash((uint64_t[3]){h, (uintptr_t)w->frag[i].pc, w->frag[i].mask}, 3 * sizeof h);
 	return h;
 }
 
-/* Of the frames that have called those: a function may be called again and again with the same arguments. A kernel's can be large: asked only
- * where all else is the same. */
-static uint64_t hash_callers(const struct ws_warp *w)
+/* What they have in their registers; and the frames that have called theirs: a function may be called again and again with the same arguments.
+ * Threads that have diverged are in one frame, mostly: its registers are gone through once. */
+static uint64_t hash_frames(const struct ws_warp *w)
 {
 	uint64_t h = 0;
 	const struct ws_frame *last = NULL;
 
 	for (uint32_t i = 0; i < w->nfrags; last = w->frag[i++].frame)
-		for (const struct ws_frame *f = w->frag[i].frame; f != last && f->parent; f = f->parent)
-			h = ws_hash((uint64_t[3]){h, (uintptr_t)f->call, hash_registers(f->parent)}, 3 * sizeof h);
+		for (const struct ws_frame *f = w->frag[i].frame; f && f != last; f = f->parent)
+			h = ws_hash((uint64_t[3]){h, (uintptr_t)f->call, hash_registers(f)}, 3 * sizeof h);
 	return h;
 }
 
@@ -125,19 +119,21 @@ static bool all_have_run(const struct ws_exec *x, const struct ws_warp *w)
 }
 
 /* If its state is what it was at an earlier pause and nothing was changed since, the warp will go on like this for
- * ever, unless somebody else changes what it reads. */
+ * ever, unless somebody else changes what it reads. Registers of many fragments can be hundreds of kilobytes: they are asked for only where
+ * all else is the same, those of the fragment that runs as well. */
 static void look_for_repetition(const struct ws_exec *x, struct ws_warp *w)
 {
+	uint32_t first = w->nfrags > 1 ? LOOKS_SPLIT : LOOKS;
 	uint64_t h;
 
-	if (w->idle < 4 || w->repeats)
+	if (w->idle < first || w->repeats)
 		return;
-	h = hash_state(w);
-	if (w->idle > 4 && h == w->state_hash && all_have_run(x, w) && hash_callers(w) == w->callers_hash)
+	h = hash_places(w) ^ hash_registers(x->frag->frame);
+	if (w->idle > first && h == w->running_hash && all_have_run(x, w) && hash_frames(w) == w->frames_hash)
 		w->repeats = true;
-	if (!(w->idle & (w->idle - 1)) || w->idle == 4) {
-		w->state_hash = h;       /* Brent's way of finding a cycle whose length is unknown */
-		w->callers_hash = hash_callers(w);
+	if (!(w->idle & (w->idle - 1))) {
+		w->running_hash = h;     /* Brent's way of finding a cycle whose length is unknown */
+		w->frames_hash = hash_frames(w);
 		w->state_turn = last_turn(w) + 1;
 	}
 }
