@@ -59,10 +59,10 @@ enum { WS_TX_FRESH = WS_TM_LATER ? 2 : 1 };
 #endif
 enum { WS_TX_SPARES = WS_TM_SPARES ? WS_TM_SPARES : 1 };
 
-/* 1: such words are given back by atomics and not by stores, so that what one thread has published by a word reaches who takes it from a third one that
- * has changed it in between. */
+/* Such words are given back by atomics and not by stores, so that what one thread has published by a word reaches who takes it from a third one that
+ * has changed it in between. 0: by stores, for all kernels that share words: a little faster where few want one (docs/TRANSACTIONS.md). */
 #ifndef WS_TM_PASS_ON
-#define WS_TM_PASS_ON 0
+#define WS_TM_PASS_ON 1
 #endif
 
 /* For the tests of the tests alone: leaves out one step by its number, and the history checker must notice. */

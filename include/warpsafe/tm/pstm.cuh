@@ -61,7 +61,7 @@ WS_TX_FN void ws_tx__give_spilled(const struct ws_tx *tx, int committed)
 			ws_tx__give_word(e->where, committed ? now : e->value);
 }
 
-/* By a store, or by an atomic, which passes on what those have published who had the word before. */
+/* By an atomic, which passes on what those have published who had the word before, or by a store. */
 WS_TX_FN void ws_tx__give_spare(unsigned long long at, unsigned size, unsigned long long value)
 {
 	if (!WS_TM_PASS_ON)

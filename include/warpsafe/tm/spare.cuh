@@ -15,8 +15,8 @@
  * The fence that makes what the thread did before visible with the words stands before the first exchange, if the section before had only such words:
  * the stores that give them back come after the exchanges, as whether and what they store depends on these (PTX ISA 9.0, 8.10: no value out of thin
  * air). What the section peeks at or fills is not so bound to them, nor is the store of a word that it has taken and not changed: there a fence stands behind.
- * No fence stands between the exchange and the store: who takes a word from one who took it from another one sees what the other one
- * has made of such words, but, so far as PTX says, not what that one did plainly before its section (docs/TRANSACTIONS.md).
+ * No fence stands between the exchange and what gives the word back: that is an atomic, so that who takes a word from one who took it from another one
+ * sees what the other one did plainly before its section, too. (By a store, with WS_TM_PASS_ON=0, PTX does not say so; docs/TRANSACTIONS.md.)
  *
  * An exchange of a word that somebody has changes nothing. Who gets the value has the word until the store, as with a shadow entry (strict
  * two-phase locking), so what pstm.cuh says of serializability and opacity holds. */
