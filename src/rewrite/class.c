@@ -25,12 +25,17 @@ unsigned ws_rw_class_of(enum ws_scope scope, unsigned narrowest)
 	return narrowest + above;
 }
 
-/* What a thread that waits for another one does again and again. */
-static bool retries(const struct ws_rw_access *a)
+bool ws_rw_may_lock(const struct ws_rw_access *a)
 {
 	const struct ws_ptx_inst *i = a->inst;
 
-	return ws_rw_strong(a) && !ws_rw_acquires(a) && (a->kind == WS_RW_READ || (i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH)));
+	return i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH);
+}
+
+/* What a thread that waits for another one does again and again. */
+static bool retries(const struct ws_rw_access *a)
+{
+	return ws_rw_strong(a) && !ws_rw_acquires(a) && (a->kind == WS_RW_READ || ws_rw_may_lock(a));
 }
 
 uint32_t ws_rw_what(const struct ws_rw_access *a, bool update, bool ordering)

@@ -9,6 +9,7 @@ enum { WS_RW_MOST_CHECKED = 16 };        /* bytes of one check */
 bool ws_rw_strong(const struct ws_rw_access *a);
 bool ws_rw_acquires(const struct ws_rw_access *a);
 bool ws_rw_releases(const struct ws_rw_access *a);
+bool ws_rw_may_lock(const struct ws_rw_access *a);       /* a compare-and-swap or an exchange, by which locks are taken and given back */
 /* A class of accesses of that scope (device/race.h), of those from `narrowest` on. */
 unsigned ws_rw_class_of(enum ws_scope scope, unsigned narrowest);
 /* update: its check stands for a read, too; ordering: releases and acquires matter in its kernel, or fences alone. */

@@ -678,8 +678,7 @@ enum { IN_SLOT = WS_REACH_PEERS | WS_REACH_BULK };     /* cells of shared memory
 
 static uint32_t access_needs(const struct body *b, const struct ws_rw_access *a)
 {
-	const struct ws_ptx_inst *i = a->inst;
-	bool lock = b->asks && a->space != WS_SPACE_SHARED && i->op == WS_OP_atom && (i->atom == WS_ATOM_CAS || i->atom == WS_ATOM_EXCH);
+	bool lock = b->asks && a->space != WS_SPACE_SHARED && ws_rw_may_lock(a);
 
 	return (a->space != WS_SPACE_GLOBAL ? WS_RACE_NEEDS_SHARED : 0) | (lock ? WS_RACE_HAS_LOCKS : 0);
 }
