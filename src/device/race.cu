@@ -790,9 +790,10 @@ HELPER u64 entry_of_write(u32 self, u64 now, u32 what, u32 site)
 	       (site & (W_SITES - 1));
 }
 
-/* A write of a whole word is entered without a look at W before; w, r: what W had, and R behind that. Words that are passed over
- * must not be exchanged: a warp that has come to one looks before it writes from then on. */
-HELPER void judge_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+/* A write of a whole word was entered without a look at W before, and what was there does not say that all is well; w: what W had, of this
+ * launch, or of one that may overlap it; r: R behind that, 0 where nothing is read. Words that are passed over must not be exchanged: a warp that has come to one
+ * looks before it writes from then on. */
+SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
 {
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct word d = { at, address, 15 };
@@ -1139,12 +1140,6 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 /* ---- writes where nothing is read ----
  * In a launch of which nobody reads what it writes, as proofs have found, no R says anything. So W is entered by an exchange, without a look
  * at it before, and what was there says the rest: one trip to memory in place of three. */
-/* w: what the cell had, of this launch, or of one that may overlap it. */
-SLOW void __warpsafe_wrote_over(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w)
-{
-	judge_entered(self, at, address, what, site, value, w, 0);
-}
-
 INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), at = 0, mine, was;
@@ -1163,7 +1158,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 	mine = entry_of_write(self, now, what, site);
 	was = exchange64(at, mine);
 	if (segment_of(was) >= BLOCK.floor && high(was) != high(mine))
-		__warpsafe_wrote_over(self, at, address, what, site, (u32)v0, was);
+		__warpsafe_entered(self, at, address, what, site, (u32)v0, was, 0);
 }
 
 /* Four words that are not aligned to 16 bytes. */

@@ -102,8 +102,8 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_NEEDS_SHARED (1u << 30)          /* cells of shared memory, unless they are in shared memory itself */
 #define WS_RACE_NEEDS_COPIES (1u << 29)          /* segments for asynchronous copies; with states of threads */
 #define WS_RACE_NEEDS_ROWS   (1u << 27)          /* of its blocks, for clusters */
-#define WS_RACE_HAS_LOCKS    (1u << 26)          /* its threads may wait for locks: its blocks go on a few at a time (race_room.cuh) */
 #define WS_RACE_NEEDS_SLOT   (1u << 28)          /* cells of shared memory in the slot, wherever else there is room; with SHARED */
+#define WS_RACE_HAS_LOCKS    (1u << 26)          /* its threads may wait for locks: its blocks go on a few at a time (race_room.cuh) */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */

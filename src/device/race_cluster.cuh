@@ -60,8 +60,8 @@ HELPER bool before_in_cluster(const struct row *r, u32 epoch)
 
 /* ---- the cluster's blocks ---- */
 enum { SHAPE_BITS = 10 };        /* of a number of blocks in BLOCK.shape: x, y, z */
-#define IN_ROOM (1u << 30)       /* likewise: the block counts in race_room.cuh; in none of a kernel with clusters */
 #define PEERS (1u << 31)         /* in BLOCK.shape: they come to each other's shared memory */
+#define IN_ROOM (1u << 30)       /* likewise: the block counts in race_room.cuh; in none of a kernel with clusters */
 
 HELPER u32 cluster_blocks(void)
 {

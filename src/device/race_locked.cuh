@@ -68,12 +68,6 @@ HELPER void enter_in(u64 at, u64 mine, u64 *w, u64 *r)
 		*r = load64(at + 8);
 }
 
-/* What was there does not say that all is well. A warp that has come to a word that is passed over looks before it writes from then on. */
-SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
-{
-	judge_entered(self, at, address, what, site, value, w, r);
-}
-
 /* line: see line_at_once. */
 SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u32 site, u32 value)
 {
