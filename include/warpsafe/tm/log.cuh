@@ -461,6 +461,17 @@ WS_TX_FN void ws_tx__forget_spares(struct ws_tx *tx)
 		tx->spare[k].size = 0;
 }
 
+/* Whether the transaction has words in registers: an empty place may lie before one (ws_tx__spare_take). */
+WS_TX_FN int ws_tx__has_spares(const struct ws_tx *tx)
+{
+	unsigned any = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		any |= tx->spare[k].size;
+	return any != 0;
+}
+
 /* ---- chunks of the heap ---- */
 
 /* Each has a word of its own in `links`: 0 while it is free, else 2 + number of the chunk below it in the same log, or 1. It is

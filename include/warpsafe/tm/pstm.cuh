@@ -72,19 +72,40 @@ WS_TX_FN void ws_tx__give_spare(unsigned long long at, unsigned size, unsigned l
 		atomicExch((unsigned long long *)at, value);
 }
 
-/* Those in registers. Without a branch that is not one store: lanes that have won go through it with those that have lost. */
+/* What a word becomes, of what the section has made of it and what it was. A select that the compiler cannot leave out where these are one value, so that
+ * what is given back depends on whether all words could be taken in any case, and comes after that (PTX ISA 9.0, 8.10: no value out of thin air). */
+WS_TX_FN unsigned long long ws_tx__outcome(int committed, unsigned long long value, unsigned long long before)
+{
+#ifdef __CUDA_ARCH__
+	__asm__("{\n\t.reg .pred won;\n\tsetp.ne.s32 won, %1, 0;\n\tselp.b64 %0, %0, %2, won;\n\t}" : "+l"(value) : "r"(committed), "l"(before));
+	return value;
+#else
+	return committed ? value : before;
+#endif
+}
+
+/* One of those in registers. Without a branch that is not one store: lanes that have won go through it with those that have lost. */
+WS_TX_FN void ws_tx__give_near_spare(const struct ws_tx_spare *s, unsigned long long value)
+{
+	if (WS_TM_SPARES && s->size == 4)
+		ws_tx__give_spare(s->at, 4, value);
+	if (WS_TM_SPARES && s->size == 8)
+		ws_tx__give_spare(s->at, 8, value);
+}
+
 WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
 {
 #pragma unroll
-	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
-		const struct ws_tx_spare *s = &tx->spare[k];
-		unsigned long long value = committed || WS_TM_BREAK == 37 ? s->value : s->before;
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		ws_tx__give_near_spare(&tx->spare[k], ws_tx__outcome(committed || WS_TM_BREAK == 37, tx->spare[k].value, tx->spare[k].before));
+}
 
-		if (WS_TM_SPARES && s->size == 4)
-			ws_tx__give_spare(s->at, 4, value);
-		if (WS_TM_SPARES && s->size == 8)
-			ws_tx__give_spare(s->at, 8, value);
-	}
+/* As they were: the attempt has lost. */
+WS_TX_FN void ws_tx__return_spares(const struct ws_tx *tx)
+{
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++)
+		ws_tx__give_near_spare(&tx->spare[k], WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
 }
 
 /* fenced: behind a fence. */

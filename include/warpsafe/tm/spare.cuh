@@ -13,8 +13,8 @@
  * logged as any write is, so that a part of a section can be undone alone. What such a part has taken stays taken, as it was.
  *
  * The fence that makes what the thread did before visible with the words stands before the first exchange, if the section before had only such words:
- * the stores that give them back come after the exchanges, as whether and what they store depends on these (PTX ISA 9.0, 8.10: no value out of thin
- * air). What the section peeks at or fills is not so bound to them, nor is the store of a word that it has taken and not changed: there a fence stands behind.
+ * what gives them back comes after the exchanges, as its value depends on these (PTX ISA 9.0, 8.10: no value out of thin air; ws_tx__outcome). What the
+ * section peeks at or fills is not so bound to them: there a fence stands behind.
  * No fence stands between the exchange and what gives the word back: that is an atomic, so that who takes a word from one who took it from another one
  * sees what the other one did plainly before its section, too. (By a store, with WS_TM_PASS_ON=0, PTX does not say so; docs/TRANSACTIONS.md.)
  *
@@ -132,16 +132,17 @@ WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long at, unsigned
 	if (!ws_tx__spill(tx))
 		return 0;
 	value = ws_tx__swap(at, size, spare);
-	if (value == spare && WS_TM_BREAK != 36) {
-		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
-		ws_tx__give_up(tx);
-		return 0;
-	}
 	ws_tx__shift_spares(tx);
 	tx->words = 1;
 	tx->spare[0].at = at;
 	tx->spare[0].size = size;
 	tx->spare[0].value = tx->spare[0].before = value;
+	if (value == spare && WS_TM_BREAK != 36) {
+		tx->spare[0].size = 0;          /* the rest stays, so that the compiler knows where the word is in both cases */
+		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
+		ws_tx__give_up(tx);
+		return 0;
+	}
 	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return 1;
 }
@@ -170,6 +171,17 @@ WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long
 	return value;
 }
 
+/* Ends the kernel, without a branch: words are held meanwhile. */
+WS_TX_FN void ws_tx__trap_if(int wrong)
+{
+#ifdef __CUDA_ARCH__
+	__asm__ volatile("{\n\t.reg .pred wrong;\n\tsetp.ne.s32 wrong, %0, 0;\n\t@wrong trap;\n\t}" :: "r"(wrong));
+#else
+	if (wrong)
+		__trap();
+#endif
+}
+
 /* What the transaction makes of a word that it has taken. Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
 {
@@ -182,13 +194,11 @@ WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long at, unsign
 			tx->spare[k].value = value;
 			found = 1;
 		}
-	if (found)
-		return 1;
-	e = ws_tx__spilled(tx, at, size);
+	e = found ? 0 : ws_tx__spilled(tx, at, size);
 	if (e)
 		return ws_tx__change_spilled(tx, e, value);
-	__trap();
-	return 0;
+	ws_tx__trap_if(!found);
+	return 1;
 }
 
 WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
@@ -201,8 +211,7 @@ WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsig
 	}
 	if (tx->state != WS_TX_ACTIVE)
 		return;
-	if (tx->alone == WS_TX_READS || value == spare)
-		__trap();
+	ws_tx__trap_if(tx->alone == WS_TX_READS || value == spare);
 	if (ws_tx__spare_change(tx, at, size, value))
 		WS_TX_ON_WRITE(tx, at, size, value);
 }
