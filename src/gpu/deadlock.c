@@ -304,7 +304,11 @@ void ws_fail_no_progress(struct ws_exec *x)
 	if (x->failed)
 		return;
 	li = begin(x, WS_GPU_DEADLOCK);
-	ws_buf_puts(li.out, "deadlock: every thread that can run waits in a loop, and nothing changes any more");
+	ws_buf_puts(li.out, "deadlock: every thread that can run waits in a loop, and nothing ");
+	if (ws_all_in_a_circle(x))
+		ws_buf_puts(li.out, "changes any more");
+	else
+		ws_buf_printf(li.out, "has changed for %g s of CPU time", ws_silence(x->gpu));
 	if (!x->its)
 		ws_buf_puts(li.out,
 			"\n  the threads of a warp reconverge before the first of them goes on (divergence model: stack"

@@ -323,6 +323,17 @@ static void pack(struct ws_exec *x, const struct ws_dmem *m, const uint8_t *regs
  * costs more when it is observed. */
 enum { POLLS = 16, POLLS_OBSERVED = 4 };
 
+static void remember_place(struct ws_places *p, uint64_t addr)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->many || p->at[i] == addr)
+			return;
+	if (p->n < sizeof p->at / sizeof p->at[0])
+		p->at[p->n++] = addr;
+	else
+		p->many = true;
+}
+
 void ws_remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t addr, unsigned space, uint32_t mask)
 {
 	struct ws_poll *p = &x->warp->poll;
@@ -334,6 +345,8 @@ void ws_remember_poll(struct ws_exec *x, const struct ws_dinst *in, uint64_t add
 	p->mask = mask;
 	p->space = (uint8_t)space;
 	p->mbar = NULL;
+	if (x->warp->idle >= WS_IDLE_FOR_LONG)
+		remember_place(&x->warp->places, addr);
 	if (p->progress != x->warp->progress) {
 		p->progress = x->warp->progress;
 		p->count = 0;

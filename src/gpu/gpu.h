@@ -21,6 +21,7 @@ struct ws_gpu_config {
 	uint32_t host_threads;       /* 0 = one a core */
 	uint64_t max_instructions;   /* warp instructions a launch; 0 = no limit */
 	double timeout_s;            /* a launch; 0 = none */
+	double silence_s;            /* CPU time for which all poll the same places and nothing changes: a deadlock; 0 = 2 */
 	uint32_t sms;                /* 0 = 132 */
 	uint32_t cc;                 /* compute capability told to programs, 10 * major + minor; 0 = 90 */
 	uint64_t memory;             /* device memory in bytes; 0 = 16 GiB */

@@ -310,6 +310,15 @@ struct ws_poll {                         /* what a warp read or tried last in a 
 	uint64_t progress;
 };
 
+/* Where a warp has polled since it has been idle for long. One that comes to more and more places goes through data that
+ * others might write, and will end; one that comes back to the same few waits. */
+struct ws_places {
+	uint32_t n;                      /* of at[] */
+	uint32_t seen, old;              /* how many they were at its last pause; pauses since there was a new one */
+	bool many;                       /* more than are kept */
+	uint64_t at[64];                 /* addresses of lowest lanes */
+};
+
 struct ws_wgmma {                        /* asynchronous products of a warp: operations, and where its groups ended */
 	uint64_t op, groups, end[8];     /* of the last 8 groups; group g, from 1 on, at g % 8 */
 };
@@ -342,6 +351,7 @@ struct ws_warp {
 	uint64_t priority;               /* schedule of priorities: the highest runs */
 	uint64_t polled_at;              /* ... it waits until x->deeds is another one */
 	struct ws_poll poll;
+	struct ws_places places;
 	struct ws_wgmma wgmma;
 	uint64_t clock;
 	uint8_t held[WS_WARP];           /* lock_stack.c: locks that a thread holds */
@@ -828,7 +838,8 @@ bool ws_within_limits(struct ws_exec *x);
 bool ws_all_stuck(const struct ws_exec *x);
 bool ws_all_in_a_circle(const struct ws_exec *x);        /* for ever, unless somebody else changes what they read */
 double ws_cpu_now(void);                                 /* seconds of this host thread */
-#define WS_SILENCE 2.0                                   /* so many without any progress are taken for a deadlock */
+double ws_silence(const struct ws_gpu *g);               /* so many without any progress are taken for a deadlock */
+enum { WS_IDLE_FOR_LONG = 1024 };                        /* pauses from which on places of polls are kept */
 void ws_all_start_again(const struct ws_exec *x);
 uint64_t ws_progress_of(const struct ws_exec *x);
 uint64_t ws_random(uint64_t *state);

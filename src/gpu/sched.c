@@ -38,6 +38,7 @@ enum {
 	LOOKS = 4, LOOKS_SPLIT = 16,     /* pauses without progress from which on a warp's state is looked at: powers of two */
 	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
 	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
+	OLD_PAUSES = 512,                /* ... and so many since it polled at a place that was new */
 	RANDOM_BLOCKS = 4,               /* blocks that the schedules by a seed mix */
 	PRIORITY_WARPS = 64,             /* with priorities more, until it is so many warps */
 	CHANGES = 2,                     /* points of change whose order is drawn */
@@ -140,7 +141,18 @@ static void look_for_repetition(const struct ws_exec *x, struct ws_warp *w)
 
 bool ws_warp_stuck(const struct ws_warp *w)
 {
-	return !w->runnable || w->parked || w->repeats || (w->idle > STUCK_PAUSES && w->polling);
+	return !w->runnable || w->parked || w->repeats ||
+	       (w->idle > STUCK_PAUSES && w->polling && !w->places.many && w->places.old > OLD_PAUSES);
+}
+
+static void look_at_places(struct ws_warp *w)
+{
+	struct ws_places *p = &w->places;
+
+	if (w->idle == WS_IDLE_FOR_LONG)
+		*p = (struct ws_places){.n = 0};
+	p->old = p->n == p->seen ? p->old + 1 : 0;
+	p->seen = p->n;
 }
 
 /* true: the warp seems to wait for others. */
@@ -161,6 +173,7 @@ bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w)
 	}
 	w->idle++;
 	look_for_repetition(x, w);
+	look_at_places(w);
 	if (x->its && w->nfrags > 1 && (polled || w->repeats || w->idle % YIELD_EVERY == 0))
 		ws_its_yield(x);
 	return polled || w->repeats;
@@ -448,6 +461,11 @@ double ws_cpu_now(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double ws_silence(const struct ws_gpu *g)
+{
+	return g->config.silence_s > 0 ? g->config.silence_s : 2;
+}
+
 void ws_all_start_again(const struct ws_exec *x)
 {
 	each_warp(x, start_again, NULL);
@@ -484,7 +502,7 @@ static void no_way_on(struct ws_exec *x)
 		ws_all_start_again(x);
 		x->looked_at = epoch;
 		x->looked_from = ws_cpu_now();
-	} else if (ws_all_in_a_circle(x) || ws_cpu_now() - x->looked_from > WS_SILENCE) {
+	} else if (ws_all_in_a_circle(x) || ws_cpu_now() - x->looked_from > ws_silence(x->gpu)) {
 		__atomic_store_n(&x->stuck_at, epoch, __ATOMIC_SEQ_CST);
 		if (everybody_stuck(x))
 			ws_fail_no_progress(x);

@@ -773,7 +773,7 @@ bool ws_step_check(struct ws_exec *x)
 	at = e && !ws_step_more(x) ? stuck_at(la) : 0;
 	if (!at || finish_copies(la))
 		return true;
-	if (first->last_progress == at && (all_in_circles(la) || ws_cpu_now() - first->looked_from > WS_SILENCE)) {
+	if (first->last_progress == at && (all_in_circles(la) || ws_cpu_now() - first->looked_from > ws_silence(x->gpu))) {
 		ws_fail_no_progress(e);
 		return false;
 	}

@@ -312,6 +312,33 @@ static void long_waits_are_fine(void **state)
 	EXPECT(32, t, 20000 + t);
 }
 
+/* Loops that count and poll do not come back to a state. One that reads through data again and again, more than is looked at at a time, will
+ * end; one that looks at few places is taken for a deadlock when nothing has changed for long. */
+static void long_reads_are_fine(void **state)
+{
+	static const char text[] = PTX_HEAD KERNEL("sweeps")
+		" mov.u32 %r1, 0;\n"
+		"L: and.b32 %r2, %r1, 255; mul.wide.u32 %rd4, %r2, 4; add.u64 %rd4, %rd2, %rd4;\n"
+		" ld.volatile.global.u32 %r3, [%rd4]; add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 3000000; @%p1 bra L;\n"
+		STORE("%r1") END
+		KERNEL("counts")
+		" mov.u32 %r1, 0; mul.wide.u32 %rd5, %r28, 4; add.u64 %rd2, %rd2, %rd5;\n"
+		"L: ld.volatile.global.u32 %r3, [%rd2]; add.u32 %r1, %r1, 1;\n"
+		" ld.volatile.global.u32 %r4, [%rd2+512]; or.b32 %r3, %r3, %r4; setp.eq.u32 %p1, %r3, 0; @%p1 bra L;\n"
+		STORE("%r1") END;
+	static const char *const counts[] = {"deadlock", "nothing has changed for 0.01 s of CPU time", "it polls", NULL};
+	struct ws_gpu_config impatient[] = {its, its, its};
+
+	impatient[1].schedule = WS_SCHED_RANDOM;
+	impatient[2].host_threads = 2;
+	for (uint32_t i = 0; i < 3; i++) {
+		impatient[i].silence_s = 0.01;
+		run_as(&impatient[i], text, "sweeps", 2, 32);
+		EXPECT(64, t, 3000000);
+		fails_as(&impatient[i], text, "counts", 2, 64, WS_GPU_DEADLOCK, counts);
+	}
+}
+
 /* A long computation without a store is no deadlock. */
 static void long_loops_are_fine(void **state)
 {
@@ -352,6 +379,7 @@ int main(void)
 		cmocka_unit_test(producers_and_consumers), cmocka_unit_test(ended_threads), cmocka_unit_test(shuffles),
 		cmocka_unit_test(votes_and_matches), cmocka_unit_test(meeting_from_two_sides), cmocka_unit_test(locks),
 		cmocka_unit_test(blocks_wait_for_blocks), cmocka_unit_test(barrier_deadlock),
+		cmocka_unit_test(long_reads_are_fine),
 		cmocka_unit_test(spinning_for_ever), cmocka_unit_test(long_loops_are_fine), cmocka_unit_test(long_waits_are_fine),
 		cmocka_unit_test(one_seed_one_execution),
 	};
