@@ -88,6 +88,19 @@ static uint64_t set_bytes(const struct ws_set *set)
 	return sizeof *set + set->cap * sizeof *set->e + set->nbuckets * sizeof *set->bucket;
 }
 
+static bool wide(enum ws_scope scope)
+{
+	return scope != WS_SCOPE_CTA && scope != WS_SCOPE_CLUSTER;
+}
+
+static void note_strong_read(const struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s)
+{
+	const struct ws_site_info *i = site_of(c, s->site);
+	uint32_t elem = i->elem && wide(i->scope) ? i->elem : MIXED;
+
+	set->elem = !set->elem || set->elem == elem ? elem : MIXED;
+}
+
 /* The lanes' older entries of that warp and class are superseded: program order. */
 static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s, uint8_t cls)
 {
@@ -107,6 +120,8 @@ static void set_put(struct ws_ctx *c, struct ws_set *set, const struct ws_slot *
 			same = e;
 	}
 	set->count[cls]++;
+	if (cls == CLS_SREAD)
+		note_strong_read(c, set, s);
 	if (same) {
 		same->s.mask |= s->mask;
 	} else {
@@ -521,13 +536,28 @@ static bool conflicts(const struct ws_ctx *c, uint8_t old)
 	return true;
 }
 
+/* Is nothing in the set that the access at hand may conflict with? Reads do not conflict with reads, nor strong ones with
+ * strong ones that are all alike, however many threads they are of. */
+static bool set_quiet(const struct ws_ctx *c, const struct ws_set *set)
+{
+	const struct ws_site_info *me = site_of(c, c->site);
+
+	if (set->count[CLS_SWRITE])
+		return false;
+	if (c->cls == CLS_READ || c->cls == CLS_SREAD)
+		return true;
+	return !set->count[CLS_READ] &&
+	       (!set->count[CLS_SREAD] || (strong_class(c->cls) && wide(me->scope) && me->elem == set->elem));
+}
+
 static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, uint32_t hi)
 {
 	const struct ws_ext *e = c->line->ext;
 	const struct ws_set *set = ((struct ws_set **)e->row[ROW_SET])[i];
-	bool writes = set && (set->count[CLS_SWRITE] || c->cls != CLS_READ);
 
-	for (uint32_t j = 0; writes && j < set->n; j++) {
+	if (!set || set_quiet(c, set))
+		return;
+	for (uint32_t j = 0; j < set->n; j++) {
 		const struct ws_set_entry *x = &set->e[j];
 		int bad;
 

@@ -81,6 +81,7 @@ struct ws_ext {
 
 #define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
 
+enum { MIXED = UINT32_MAX };
 enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW, CLS_OBSERVER /* in sets only */, CLASSES };
 
 static inline enum ws_class ws_class_of(enum ws_access_kind kind)      /* of a weak access, or an atomic that wrote */
@@ -100,6 +101,8 @@ struct ws_set {                      /* accesses to one cell by many warps: one 
 	size_t cap;
 	uint32_t n, nbuckets, *bucket;
 	uint32_t count[CLASSES];     /* by class; 0 is exact */
+	uint32_t elem;               /* bytes of an element of all strong reads that were ever in it, of scope .gpu or wider;
+	                              * MIXED: not all are alike; 0: there was none */
 	uint64_t seq;                /* number of the newest strong write to the cell */
 };
 
