@@ -90,7 +90,7 @@ HELPER void begin_states(u32 kernel)
 {
 	u32 bytes = bytes_of_states();
 
-	if (!SM90 && bytes && BLOCK.slot && !(kernel & WS_RACE_NEEDS_COPIES))
+	if (!SM90 && bytes && BLOCK.slot && !(kernel & (WS_RACE_NEEDS_COPIES | WS_RACE_TWO_FENCES)))
 		BLOCK.threads = from_shared((u32)IN_SHARED(__warpsafe_dynamic) + dynamic_bytes() - bytes);
 }
 

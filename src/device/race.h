@@ -105,6 +105,8 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_NEEDS_SLOT   (1u << 28)          /* cells of shared memory in the slot, wherever else there is room; with SHARED */
 #define WS_RACE_HAS_LOCKS    (1u << 26)          /* its threads may wait for locks: its blocks go on a few at a time (race_room.cuh) */
 
+#define WS_RACE_TWO_FENCES   (1u << 25)          /* it has fences of a block's or a cluster's scope, and wider ones; with STATES */
+
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
 #define WS_RACE_BYTES_OF(what) ((what) & 31)
@@ -266,7 +268,7 @@ struct ws_race_slots {
 #define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
-#define WS_RACE_THREAD_BYTES 176
+#define WS_RACE_THREAD_BYTES 192
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */

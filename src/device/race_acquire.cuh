@@ -37,8 +37,8 @@ INLINED void race_fence_after(u32 what)
 	__warpsafe_fence(WS_RACE_CLASS_OF(what));
 }
 
-/* What a strong write of the thread releases, which has no release of its own: what was before its last fence. */
-HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first)
+/* What a strong write of the thread releases, which has no release of its own: what was before that fence. more: REC_AND_NEAR, or 0. */
+HELPER void release_fence(u64 address, u32 what, u32 thread, u64 fence, u32 more, bool first)
 {
 	u32 warp = thread >> 5, scope = scope_of(WS_RACE_CLASS_OF(what)), reach = scope;
 	struct place p = place_of(BLOCK.warps[warp].now);
@@ -50,7 +50,7 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first
 		reach = (u32)fence & 7;
 	}
 	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
-	r.kind = REC_RELEASE | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
+	r.kind = REC_RELEASE | more | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
 	r.what = BLOCK.lists[warp];
 	for (u32 n = words_of(what); n; n--, address += 4) {
 		struct released in = release(location_key(address, what), &r, first);
@@ -58,6 +58,23 @@ HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first
 		if (in.row && WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL)
 			count_release(number_of_word(in.row), &r, in.index);
 	}
+}
+
+/* Behind what the wide one of two fences has released. */
+SLOW void __warpsafe_release_near(u64 address, u32 what)
+{
+	u32 thread = thread_index();
+
+	release_fence(address, what, thread, own_load64(THREAD(thread, near)), 0, false);
+}
+
+HELPER void release_all(u64 address, u32 what, u32 thread, u64 fence, bool first)
+{
+	bool two = !(what & WS_RACE_RELEASES) && has_near(fence);
+
+	release_fence(address, what, thread, without_near(fence), two ? (u32)REC_AND_NEAR : 0, first);
+	if (two)
+		__warpsafe_release_near(address, what);
 }
 
 /* Who tries an atomic again and again releases once. */

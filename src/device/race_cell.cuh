@@ -162,9 +162,10 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 		return strong_copy(cls, WS_RACE_CLASS_OF(what), o.block) ? ORDERED : __warpsafe_copy_entry_verdict(old, now, what);
 	if (!same_block && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		return ORDERED;
+	same_block = same_block && several != BLOCKS;    /* else the entry has the segment of one of them */
 	if (both_strong(cls, WS_RACE_CLASS_OF(what), same_block))
 		return ORDERED;
-	if (same_block && several != BLOCKS) {
+	if (same_block) {
 		if (o.epoch < m.epoch)
 			return ORDERED;
 		if (o.warp == warp && several <= LANES_OF_WARP) {
@@ -174,7 +175,7 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 		}
 	}
 	if (several != ONE_LANE)
-		return known || sc_fences_tell_nothing(warp, same_block && several != BLOCKS) ? UNDECIDED : UNORDERED;
+		return known || sc_fences_tell_nothing(warp, same_block) ? UNDECIDED : UNORDERED;
 	if (is_summed(old))
 		return __warpsafe_summed_verdict(old, what);
 	return verdict_of_order(first_segment(segment_of(old)), lane_of(old), &o, known, m.epoch, what, warp);

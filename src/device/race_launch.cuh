@@ -83,7 +83,7 @@ SLOW void __warpsafe_launch_begins(u32 number)
 	store32(BEGUN_AT(number, grid), BLOCK.grid);
 	store32(BEGUN_AT(number, nwarps), BLOCK.nwarps);
 	store32(BEGUN_AT(number, module), __warpsafe_module);
-	store32(BEGUN_AT(number, kernel), BLOCK.kernel);
+	store32(BEGUN_AT(number, kernel), number_of_kernel());
 	store32(BEGUN_AT(number, grid_dim[0]), blocks_x());
 	store32(BEGUN_AT(number, grid_dim[1]), blocks_y());
 	store32(BEGUN_AT(number, grid_dim[2]), blocks_z());

@@ -161,6 +161,32 @@ SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 scope)
 	acquire_again(thread, looked_at, scope);
 }
 
+/* Is there a record of that word and scope among what was observed? Then it has the newest release from now on: that
+ * leads to all older ones. */
+HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
+{
+	u32 number = own_load32(THREAD(thread, observed));
+
+	for (u32 n = 0; number; n++) {
+		struct record o = load_record(number);
+
+		if (o.full == f->word && rec_scope(&o) == scope) {
+			store32(record_at(number) + 8, f->release);
+			store32(record_at(number) + 16, f->counted);
+			store32(record_at(number) + 20, 0);      /* not acquired yet, in any scope */
+			return true;
+		}
+		if (n == 64) {
+			unknown_from_here(thread >> 5);
+			return true;
+		}
+		number = o.previous;
+	}
+	return false;
+}
+
+#include "race_fences.cuh"
+
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
  * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. All of the state that may be asked for is
  * loaded at once. */
@@ -174,9 +200,12 @@ HELPER void fenced(u32 thread, u64 now, u32 scope)
 
 	if (scope > WS_RACE_STRONG_GPU) {
 		set_flags(thread >> 5, NOW_WIDE);
+	} else if (scope < WS_RACE_STRONG_GPU && has_two_fences()) {
+		__warpsafe_near_fence(thread, scope);
+		return;
 	} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
 		wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
-		wide = wide > scope ? wide : scope;
+		wide = wide > scope && wide <= WS_RACE_STRONG_SYS ? wide : scope;
 	}
 	fence = (u64)p.epoch << 32 | p.sub << 3 | wide;
 	own_store_two64(IN_PIECES(state, fence), fence, 0);              /* and released */
@@ -195,29 +224,6 @@ HELPER void fenced(u32 thread, u64 now, u32 scope)
 		acquire_other_than(thread, state, &p, &seen, read < scope ? read : scope, &last);
 	if (looked_at & AGAIN)
 		__warpsafe_acquire_again(thread, looked_at, scope);
-}
-
-/* Is there a record of that word and scope among what was observed? Then it has the newest release from now on: that
- * leads to all older ones. */
-HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
-{
-	u32 number = own_load32(THREAD(thread, observed));
-
-	for (u32 n = 0; number; n++) {
-		struct record o = load_record(number);
-
-		if (o.full == f->word && rec_scope(&o) == scope) {
-			store32(record_at(number) + 8, f->release);
-			store32(record_at(number) + 16, f->counted);
-			return true;
-		}
-		if (n == 64) {
-			unknown_from_here(thread >> 5);
-			return true;
-		}
-		number = o.previous;
-	}
-	return false;
 }
 
 /* Of a word where the thread has released since its last fence, and has acquired nothing since: has there been that one release alone

@@ -8,6 +8,7 @@
 #include "race_cluster.cuh"
 
 enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
+enum { REC_AND_NEAR = 1 << 13 }; /* of a RELEASE: see race_fences.cuh */
 
 struct record {                  /* struct ws_race_record, by its use */
 	/* In the warp's list; JOIN: in the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread. */
@@ -127,7 +128,7 @@ HELPER bool put_on_warp(u32 warp, const struct record *r)
 /* ---- a thread's own state, in the slot ----
  * Only the thread itself reads and writes it, so it may lie in the first-level cache. */
 struct thread_state {
-	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none */
+	u64 fence;               /* epoch << 32 | sub << 3 | scope of the last one; 0 = none. AND_NEAR: see race_fences.cuh */
 	u64 released;            /* the word that it released last, if no fence came since: as observed_word, and the bits below */
 	u64 observed_word;       /* the word that it looked at last, if no fence came since: key | scope << KEY_SCOPE_AT, and AGAIN */
 	u32 looked_what, looked_when;    /* by which access, and in which epoch (epoch_mark) */
@@ -149,6 +150,7 @@ struct thread_state {
 	 * are, and how many waits. Other threads read them. */
 	u64 product_wait;
 	u32 products, product_waits;
+	u64 near, unused;        /* see race_fences.cuh, where there are fences of two kinds */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };

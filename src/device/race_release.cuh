@@ -446,7 +446,7 @@ HELPER u32 in_list_of(const struct target *t, u32 word, u32 list, u32 index, u32
 
 		if (l.index <= index && counts_for(&r, block, scope) && covers(&r, t))
 			return ORDERED;
-		if (list == OF_THREAD && r.grid == t->at.grid && r.block == t->at.block && rec_warp(&r) == t->at.warp &&
+		if (list == OF_THREAD && !(r.kind & REC_AND_NEAR) && r.grid == t->at.grid && r.block == t->at.block && rec_warp(&r) == t->at.warp &&
 		    rec_lane(&r) == lane && (r.epoch < t->at.epoch || (r.epoch == t->at.epoch && r.sub <= t->at.sub)))
 			return UNORDERED;        /* all that are older are as well */
 		number = l.same[list];

@@ -79,7 +79,7 @@ HELPER void fill(u64 at, const struct finding *f)
 
 	store64(FOUND(at, address), ((space == WS_RACE_SHARED ? f->address & SHARED_OFFSETS : f->address) & ~3ull) + lowest(f->bytes));
 	store32(FOUND(at, module), __warpsafe_module);
-	store32(FOUND(at, kernel), BLOCK.kernel);
+	store32(FOUND(at, kernel), number_of_kernel());
 	store32(FOUND(at, pair), f->pair);
 	store32(FOUND(at, flags), f->flags | (o.block != BLOCK.block && is_near(o.block) ? WS_RACE_ONE_CLUSTER : 0));
 	store32(FOUND(at, space), space);
@@ -127,7 +127,7 @@ HELPER bool find(struct finding *f, u64 address, u32 packed, u64 old, u64 now, u
 /* Of what is one row; not 0. */
 HELPER u64 key_of(const struct finding *f)
 {
-	u64 key = mix(mix(mix(mix(mix(0, __warpsafe_module), BLOCK.kernel), f->site), f->other_site),
+	u64 key = mix(mix(mix(mix(mix(0, __warpsafe_module), number_of_kernel()), f->site), f->other_site),
 		      f->pair | WS_RACE_SPACE_OF(f->what) << 2 | f->flags << 4);
 
 	if (f->launch)

@@ -50,7 +50,7 @@ struct block {
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
 	u32 slot_bytes;
-	u32 block, kernel;
+	u32 block, kernel;       /* its number, and WS_RACE_TWO_FENCES */
 	u32 range;               /* how many from `lowest` on are first segments of warps */
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
@@ -86,6 +86,9 @@ extern "C" DEVICE __attribute__((shared)) struct block __warpsafe_block;
 extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[];    /* dynamic shared memory */
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
+
+HELPER u32 number_of_kernel(void) { return BLOCK.kernel & ~WS_RACE_TWO_FENCES; }
+HELPER bool has_two_fences(void) { return BLOCK.kernel & WS_RACE_TWO_FENCES; }
 
 #define IN_CLUSTER (SM90 && BLOCK.cluster)
 

@@ -105,6 +105,14 @@ HELPER void release_word(u64 key, struct record *r, u64 alone)
 		__warpsafe_count_release(number_of_word(at), index, r->kind, r->full, r->epoch, r->sub);
 }
 
+/* Of a thread with two fences: rare, and so by what does it for any access. */
+SLOW void __warpsafe_release_both(u64 word, u64 fence, u32 first)
+{
+	u32 what = WS_RACE_CLASS(scope_of_word(word)) | WS_RACE_SPACE(WS_RACE_GLOBAL) | WS_RACE_BYTES(4);
+
+	release_all(key_of_word(word) & ~3ull, what, thread_index(), fence, first);
+}
+
 /* See __warpsafe_release. */
 SLOW void __warpsafe_release_word(u64 word)
 {
@@ -123,6 +131,11 @@ SLOW void __warpsafe_release_word(u64 word)
 	if (!fence || (last & ~OTHERS_TOO) == word)
 		return;
 	p = own_place(now, warp);
+	if (__builtin_expect(has_near(fence), 0)) {
+		__warpsafe_release_both(word, fence, !last);
+		own_store64(IN_PIECES(first, released), word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
+		return;
+	}
 	reach = (u32)fence & 7;
 	reach = reach < scope_of_word(word) ? reach : scope_of_word(word);
 	r = (struct record){ 0, REC_RELEASE | (thread & 31) << 8 | warp << 16 | reach << 24, BLOCK.lists[warp], (u32)fence >> 3,

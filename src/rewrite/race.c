@@ -341,11 +341,6 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 }
 
 /* ---- what orders ---- */
-static bool is_fence(const struct ws_ptx_inst *i)
-{
-	return (i->op == WS_OP_fence || i->op == WS_OP_membar) && i->mode != WS_MODE_PROXY && i->mode != WS_MODE_OTHER;
-}
-
 static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
@@ -466,7 +461,7 @@ static bool instruction(struct body *b, struct ws_ptx_inst *i)
 		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_leave", NULL);
 	if (ws_rw_waits_for_grid(i))
 		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_grid_waited", NULL);
-	if (is_fence(i) || (b->race->remote && ws_rw_is_init_fence(b->f, i)))
+	if (ws_reach_is_fence(i) || (b->race->remote && ws_rw_is_init_fence(b->f, i)))
 		return fence(b, i);
 	if (b->bulk && ws_rw_is_proxy_fence(b->f, i))
 		return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_proxy_fence", NULL);
@@ -704,6 +699,8 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 		for (uint32_t a = 0; a < n; a++)
 			needs |= list[a].rw_class == WS_RW_CHECK ? access_needs(b, &list[a]) : 0;
 	}
+	if (needs & WS_RACE_NEEDS_STATES && !(~has & (WS_REACH_NEAR | WS_REACH_WIDE)))
+		needs |= WS_RACE_TWO_FENCES;
 	return needs & WS_RACE_NEEDS_ROWS ? needs & ~WS_RACE_HAS_LOCKS : needs;
 }
 
@@ -946,7 +943,7 @@ static bool orders(const struct race *r, struct ws_ptx_func *f)
 	if (r->splits && r->reach.funcs[f->sym->index].has & WS_REACH_SPLIT)
 		return true;
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
+		if (ws_reach_is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
 			return true;
 	for (uint32_t k = 0; k < n; k++)
 		if (list[k].rw_class == WS_RW_CHECK && (ws_rw_acquires(&list[k]) || ws_rw_releases(&list[k])))

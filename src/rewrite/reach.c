@@ -195,6 +195,18 @@ static unsigned of_async(enum ws_rw_async kind)
 	}
 }
 
+bool ws_reach_is_fence(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_fence || i->op == WS_OP_membar) && i->mode != WS_MODE_PROXY && i->mode != WS_MODE_OTHER;
+}
+
+static unsigned of_fence(const struct ws_ptx_inst *i)
+{
+	if (!ws_reach_is_fence(i))
+		return 0;
+	return i->scope == WS_SCOPE_CTA || i->scope == WS_SCOPE_CLUSTER ? WS_REACH_NEAR : WS_REACH_WIDE;
+}
+
 static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 {
 	struct ws_reach_func *r = &reach->funcs[f->sym->index];
@@ -205,6 +217,7 @@ static void scan(struct ws_reach *reach, struct ws_ptx_func *f)
 
 		r->has |= of_async(ws_rw_async(f, i));
 		r->has |= of_cluster(f, n);
+		r->has |= of_fence(i);
 		r->has |= i->op == WS_OP_setmaxnreg ? WS_REACH_REGISTERS : 0;
 
 		if (why)

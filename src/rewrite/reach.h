@@ -15,7 +15,9 @@ enum {
 	WS_REACH_BULK_GROUPS = 64,
 	WS_REACH_REMOTE = 128,           /* what completes on objects of other blocks, or reduces */
 	WS_REACH_REGISTERS = 256,        /* setmaxnreg */
-	WS_REACH_TENSOR = 512            /* products of warpgroups, copies of tensors */
+	WS_REACH_TENSOR = 512,           /* products of warpgroups, copies of tensors */
+	WS_REACH_NEAR = 1024,            /* fences of a block's or a cluster's scope */
+	WS_REACH_WIDE = 2048             /* ... of a larger one */
 };
 
 struct ws_reach_func {                   /* by sym->index */
@@ -47,6 +49,8 @@ struct ws_reach {
 void ws_reach_find(struct ws_reach *reach, struct ws_ptx_module *m, bool part);
 /* What the kernel can come to. */
 unsigned ws_reach_has(const struct ws_reach *reach, const struct ws_rw_kernel *k);
+/* A fence of memory, of the generic proxy? */
+bool ws_reach_is_fence(const struct ws_ptx_inst *i);
 /* barrier.cluster.arrive or .wait, and which of them? */
 bool ws_reach_is_cluster_barrier(const struct ws_ptx_inst *i, bool *wait);
 /* Can the kernel come to a function with hooks? */
