@@ -105,8 +105,7 @@ static struct ws_race_gpu_size size_of_gpu(void)
 		                          .block_shared = (uint32_t)attribute(SHARED_OF_BLOCK, device, 48 << 10) };
 }
 
-/* --shadow-limit if it was given, else a share of what is free. */
-static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
+static bool is_given(uint64_t limit)
 {
 	struct ws_options usual;
 	bool given;
@@ -114,9 +113,21 @@ static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
 	ws_options_default(&usual);
 	given = limit != usual.shadow_limit;
 	ws_options_free(&usual);
-	if (given)
+	return given;
+}
+
+/* --shadow-limit if it was given, else a share of what is free. */
+static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
+{
+	if (is_given(limit))
 		return least(limit, free_bytes / 4 * 3);
 	return free_bytes / 16 > USUAL_BUDGET ? free_bytes / 16 : USUAL_BUDGET;
+}
+
+/* With much memory: segments for all warps that a grid can have. */
+static uint64_t wanted_segments(uint64_t limit, uint64_t free_bytes)
+{
+	return !is_given(limit) && free_bytes / 32 > WS_RACE_WHOLE_GRID ? WS_RACE_WHOLE_GRID : 0;
 }
 
 /* As much as may be, and less where there is less. */
@@ -125,11 +136,14 @@ static bool allocate(struct ws_real_gpu *g)
 	uint64_t limit = ws_real_session()->options.shadow_limit;
 	struct ws_race_gpu_size size = size_of_gpu();
 	size_t free_bytes = 0, total = 0;
+	uint64_t segments;
 
 	if (ws_real.cuMemGetInfo_v2(&free_bytes, &total))
 		return false;
+	segments = wanted_segments(limit, free_bytes);
 	for (uint64_t budget = wanted(limit, free_bytes); budget && budget >= least(LEAST_BUDGET, limit); budget /= 2) {
-		ws_race_lay_out(&g->layout, &g->device, budget, &size);
+		ws_race_lay_out(&g->layout, &g->device, budget, segments, &size);
+		segments = 0;
 		g->device.resident = ws_real_session()->options.resident;
 		if (!ws_real.cuMemAlloc_v2(&g->base, g->layout.bytes))
 			return true;

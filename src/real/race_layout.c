@@ -58,9 +58,10 @@ static void lay_out_slots(struct ws_race_layout *l, struct ws_race_device *d, ui
 	}
 }
 
-void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, const struct ws_race_gpu_size *gpu)
+void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, uint64_t least, const struct ws_race_gpu_size *gpu)
 {
 	uint64_t pages = budget / 4 / (WS_RACE_PAGE_BYTES + sizeof(ws_race_u64)), rest;
+	uint64_t segments = budget / 8 > least ? budget / 8 : least, all = budget - budget / 8 + segments;
 
 	memset(l, 0, sizeof *l);
 	memset(d, 0, sizeof *d);
@@ -69,7 +70,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	d->rest = REST_NS;
 	d->patience = PATIENCE_NS;
 	d->pages_log2 = log2_of(pages ? pages : 1);
-	d->nsegments = number(budget / 8 / sizeof(struct ws_race_segment));
+	d->nsegments = number(segments / sizeof(struct ws_race_segment));
 	d->nrecords = number(budget / 16 / WS_RACE_RECORD_BYTES);
 	d->locations_log2 = log2_of(budget / 16 / sizeof(struct ws_race_location) + 1);
 	l->counts = take(l, sizeof(struct ws_race_counts));
@@ -80,7 +81,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	l->records = take(l, (d->nrecords + 1ull) * WS_RACE_RECORD_BYTES);
 	l->locations = take(l, sizeof(struct ws_race_location) << d->locations_log2);
 	lay_out_slots(l, d, budget / 4, gpu);
-	rest = l->bytes < budget ? budget - l->bytes : 0;
+	rest = l->bytes < all ? all - l->bytes : 0;
 	d->ncells = number(rest / WS_RACE_CELLS_BYTES);
 	l->cells = take(l, (d->ncells + 1ull) * WS_RACE_CELLS_BYTES);
 }

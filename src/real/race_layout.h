@@ -14,9 +14,12 @@ struct ws_race_layout {                  /* offsets of the tables in one allocat
 	uint64_t slot_cells[WS_RACE_SLOT_CLASSES], slot_used[WS_RACE_SLOT_CLASSES];
 	uint64_t bytes;
 };
+/* Bytes of segments for all warps of the largest launch that there is room for in what an entry can say, 2^31 threads, and those
+ * that they take while they run. */
+#define WS_RACE_WHOLE_GRID (9ull * sizeof(struct ws_race_segment) << 23)
 /* Divides `budget` bytes: sizes in d, offsets in l. l->bytes is about as much, and never less than what a block with
- * much shared memory needs. */
-void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, const struct ws_race_gpu_size *gpu);
+ * much shared memory needs. least: bytes that segments have in any case, beyond the budget where that is not enough. */
+void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_t budget, uint64_t least, const struct ws_race_gpu_size *gpu);
 /* The addresses, for tables that begin at base. */
 void ws_race_place(const struct ws_race_layout *l, struct ws_race_device *d, uint64_t base);
 

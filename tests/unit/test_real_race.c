@@ -238,14 +238,14 @@ static int by_start(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void check_layout(uint64_t budget, const struct ws_race_gpu_size *gpu)
+static void check_layout(uint64_t budget, uint64_t segments, const struct ws_race_gpu_size *gpu)
 {
 	struct ws_race_layout l;
 	struct ws_race_device d;
 	struct span s[16];
 	size_t n = 0;
 
-	ws_race_lay_out(&l, &d, budget, gpu);
+	ws_race_lay_out(&l, &d, budget, segments, gpu);
 	ws_race_place(&l, &d, 1 << 20);
 	s[n++] = (struct span){ d.pages, 8ull << d.pages_log2 };
 	s[n++] = (struct span){ d.lines, (uint64_t)WS_RACE_PAGE_BYTES << d.pages_log2 };
@@ -266,8 +266,9 @@ static void check_layout(uint64_t budget, const struct ws_race_gpu_size *gpu)
 		assert_int_equal(s[k].at % 256, 0);
 		assert_true(s[k].at + s[k].bytes <= (k + 1 < n ? s[k + 1].at : (1 << 20) + l.bytes));
 	}
-	assert_true(l.bytes <= budget + (4 << 20));
-	assert_true(l.bytes >= budget / 2);
+	assert_true(l.bytes <= budget + segments + (4 << 20));
+	assert_true(l.bytes >= (budget + segments) / 2);
+	assert_true(d.nsegments >= segments / sizeof(struct ws_race_segment));
 	assert_true(d.nsegments < (1u << 27) - 1 && d.ncells > 0);
 }
 
@@ -278,7 +279,9 @@ static void test_layout(void **state)
 
 	for (size_t g = 0; g < WS_COUNT(sizes); g++)
 		for (uint64_t budget = 8 << 20; budget <= 64ull << 30; budget *= 2)
-			check_layout(budget, &sizes[g]);
+			check_layout(budget, 0, &sizes[g]);
+	check_layout(8ull << 30, WS_RACE_WHOLE_GRID, &sizes[0]);
+	assert_true(WS_RACE_WHOLE_GRID / sizeof(struct ws_race_segment) > (1ull << 31) / 32);
 }
 
 int main(void)
