@@ -137,6 +137,14 @@ HELPER u32 load32(u64 address)
 	return v;
 }
 
+HELPER u32 load8_volatile(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
 HELPER u64 load64(u64 address)
 {
 	u64 v;
@@ -322,6 +330,11 @@ HELPER u32 shared_load32(u32 address)
 HELPER void shared_store32(u32 address, u32 v)
 {
 	asm volatile("st.volatile.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory");
+}
+
+HELPER void shared_store_two(u32 address, u32 a, u32 b)
+{
+	asm volatile("st.volatile.shared.v2.u32 [%0], {%1, %2};" : : "r"(address), "r"(a), "r"(b) : "memory");
 }
 
 HELPER void shared_store_four(u32 address, u32 a, u32 b, u32 c, u32 d)

@@ -393,16 +393,16 @@ HELPER void read_at(const struct word *d, const struct me *m)
 	read_shared_word(d, m, &h);
 }
 
-HELPER void write_at(const struct word *d, const struct me *m, bool has_value, u32 value)
+HELPER void write_at(const struct word *d, const struct me *m, const struct wrote *value)
 {
 	struct here h;
 
 	if (!cells_are_here(m)) {
-		write_word(d, m, has_value, value);
+		write_word(d, m, value);
 		return;
 	}
 	h = here(self_of(m->warp * 32));
-	write_shared_word(d, m, &h, has_value, value);
+	write_shared_word(d, m, &h, value);
 }
 
 /* What all accesses begin with: the first word and its cell. False: there is nothing more to do. */
@@ -439,16 +439,31 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 	}
 }
 
+/* v0: where it is in its word. */
+HELPER struct wrote wrote_all(u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	struct wrote v = wrote_word(address, site, (u32)v0);
+
+	if (WS_RACE_BYTES_OF(what) >= 8)
+		v.noted = all_of((u32)v0, (u32)(v0 >> 32));
+	if (WS_RACE_BYTES_OF(what) == 16)
+		v.noted = all_of(all_of(v.noted, (u32)v1), (u32)(v1 >> 32));
+	return v;
+}
+
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	struct word d;
 	struct me m;
+	struct wrote v;
 
 	if (!begin_access(address, what, site, WRITE, &m, &d))
 		return;
 	v0 <<= 8 * (address & 3);
+	v = wrote_all(address, what, site, v0, v1);
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
-		write_at(&d, &m, true, (u32)v0);
+		v.value = (u32)v0;
+		write_at(&d, &m, &v);
 		v0 = v0 >> 32 | v1 << 32;
 		v1 >>= 32;
 	}
@@ -463,7 +478,7 @@ SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site)
 	if (!begin_access(address, what, site, WRITE, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
-		write_at(&d, &m, false, 0);
+		write_at(&d, &m, &unknown);
 }
 
 SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
@@ -474,7 +489,7 @@ SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
 	if (!begin_access(address, what, site, ATOMIC, &m, &d))
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
-		write_at(&d, &m, false, 0);
+		write_at(&d, &m, &unknown);
 }
 
 INLINED void race_read(u64 address, u32 what, u32 site)
@@ -526,17 +541,27 @@ INLINED u32 race_thread(void)
 	return self_of(thread_index());
 }
 
-/* At a write of a word, or of bytes in it: its cell was entered, and these were found: not all of it is before. NOT_ENTERED:
- * nothing was done so far. value: of the word's bytes, where they are. */
-#define NOT_ENTERED (~0ull)
-SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+/* A word's cell was entered by a write, and these were found: not all of it is before. noted, tag: see struct wrote. */
+SLOW void __warpsafe_shared_judge(u64 address, u32 what, u32 site, u32 value, u32 noted, u32 tag, u64 w, u64 r)
 {
 	u32 warp = warp_index();
 	struct here h = here(self_of(warp * 32));
 	u64 now = BLOCK.warps[warp].now;
 	struct word d = { 0, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
+	struct wrote v = { !(what & WS_RACE_RMW), value, noted, tag };
 	struct me m;
 
+	if (!now || !h.time)
+		return;
+	m = access_of(now, what, site);
+	check_shared_write(&d, &m, &h, w, r, &v);
+}
+
+/* At a write of a word, or of bytes in it. w is NOT_ENTERED: nothing was done so far; else as above. value: of the word's bytes, where
+ * they are. */
+#define NOT_ENTERED (~0ull)
+SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u64 w, u64 r)
+{
 	if (w == NOT_ENTERED) {
 		if (what & WS_RACE_RMW)
 			__warpsafe_atomic(address, what, site);
@@ -544,17 +569,16 @@ SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u6
 			__warpsafe_write(address, what, site, value >> 8 * (WS_RACE_BYTES_OF(what) < 4 ? (u32)address & 3 : 0), 0);
 		return;
 	}
-	if (!now || !h.time)
-		return;
-	m = access_of(now, what, site);
-	check_shared_write(&d, &m, &h, w, r, !(what & WS_RACE_RMW), (u32)value);
+	__warpsafe_shared_judge(address, what, site, (u32)value, (u32)value, tag_of(address, site), w, r);
 }
 
 /* The same of 8 bytes. */
 SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value, u64 w0, u64 r0, u64 w1, u64 r1)
 {
-	__warpsafe_shared_wrote(address, what, site, value, w0, r0);
-	__warpsafe_shared_wrote(address + 4, what, site, value >> 32, w1, r1);
+	u32 low = (u32)value, high = (u32)(value >> 32), noted = all_of(low, high), tag = tag_of(address, site);
+
+	__warpsafe_shared_judge(address, what, site, low, noted, tag, w0, r0);
+	__warpsafe_shared_judge(address + 4, what, site, high, noted, tag, w1, r1);
 }
 
 /* Enters the read; false: it is not entered, or W is not before it. */
@@ -596,11 +620,14 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_read(address, what, site);
 }
 
-/* Notes the value and enters the write; w, r: what its cell had. False: not all of it is before. */
-HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w,
-			    u64 *r)
+HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 site, u32 noted)
 {
-	shared_store32(h->values + 4 * self, value);
+	shared_store_two(h->values + 8 * self, noted, tag_of(offset, site));
+}
+
+/* Enters the write; w, r: what its cell had. False: not all of it is before. */
+HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
+{
 	enter_write(h, self, offset, bytes, what, site, w, r);
 	return (u32)w_is_fine(*w, self, h->time, what) & (u32)r_is_fine(*r, self, h->time, what);
 }
@@ -615,8 +642,9 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 		__warpsafe_write(address, what, site, v0, 0);
 		return;
 	}
-	before = write_word_here(&h, self, (u32)address, 15, what, site, (u32)v0, &w0, &r0);
-	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, (u32)(v0 >> 32), &w1, &r1);
+	note_here(&h, self, (u32)address, site, all_of((u32)v0, (u32)(v0 >> 32)));
+	before = write_word_here(&h, self, (u32)address, 15, what, site, &w0, &r0);
+	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, &w1, &r1);
 	if (!before)
 		__warpsafe_shared_wrote_two(address, what, site, v0, w0, r0, w1, r1);
 }
@@ -630,12 +658,10 @@ HELPER void count_lost(void)
 }
 
 /* Other threads' bytes of the word are none of its business, but are forgotten. */
-HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u32 value, u64 *w,
-			     u64 *r)
+HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
 {
 	bool w_before, r_before;
 
-	shared_store32(h->values + 4 * self, value);
 	enter_write(h, self, offset, own_bytes(h, self, offset, bytes, what), what, site, w, r);
 	w_before = w_is_fine(*w, self, h->time, what);
 	r_before = r_is_fine(*r, self, h->time, what) || !(r_bytes(*r) & bytes);
@@ -664,9 +690,12 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 	if (bytes < 4)
 		v0 = (u32)v0 << 8 * ((u32)address & 3);
 	here_bytes = bytes_of((u32)address, bytes);
-	if (h.time && (bytes == 4 ? write_word_here(&h, self, (u32)address, 15, what, site, (u32)v0, &w, &r) :
-		       write_bytes_here(&h, self, (u32)address, here_bytes, what, site, (u32)v0, &w, &r)))
-		return;
+	if (h.time) {
+		note_here(&h, self, (u32)address, site, (u32)v0);
+		if (bytes == 4 ? write_word_here(&h, self, (u32)address, 15, what, site, &w, &r) :
+		    write_bytes_here(&h, self, (u32)address, here_bytes, what, site, &w, &r))
+			return;
+	}
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
@@ -752,7 +781,7 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 	if (!at) {
 		c = make_cell(self, address, what, true);
 		if (c.at)
-			note_own(self, (u32)(v0 << 8 * (address & 3)));
+			note_own(self, address, site, (u32)(v0 << 8 * (address & 3)));
 	}
 	if (c.at <= ALL || !write_cell(self, &c, address, what, site))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
@@ -797,6 +826,7 @@ SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, 
 {
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct word d = { at, address, 15 };
+	struct wrote v = wrote_word(address, site, (u32)value);
 
 	if (!m.now)
 		return;
@@ -805,7 +835,7 @@ SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, 
 	if (is_passed_over(w, BLOCK.grid))
 		cas64(at, entry_of_write(self, m.now, what, site), w);
 	else
-		check_write(&d, &m, w, r, true, (u32)value);
+		check_write(&d, &m, w, r, &v);
 }
 
 #include "race_locked.cuh"
@@ -894,8 +924,10 @@ SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 			__warpsafe_read(address, what, 0);
 	} else if (WS_RACE_BYTES_OF(what) != 4) {
 		__warpsafe_write(address, what, 0, 0, 0);
-	} else if (!write_word_here(&h, self, offset, 15, what, 0, 0, &w, &r)) {
-		__warpsafe_shared_wrote(address, what, 0, 0, w, r);
+	} else {
+		note_here(&h, self, offset, 0, 0);
+		if (!write_word_here(&h, self, offset, 15, what, 0, &w, &r))
+			__warpsafe_shared_wrote(address, what, 0, 0, w, r);
 	}
 }
 
@@ -1154,7 +1186,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
 		return;
 	}
-	note_own(self, (u32)v0);
+	note_own(self, address, site, (u32)v0);
 	mine = entry_of_write(self, now, what, site);
 	was = exchange64(at, mine);
 	if (segment_of(was) >= BLOCK.floor && high(was) != high(mine))

@@ -149,11 +149,11 @@ enum ws_race_class {
 /* ---- shared memory ----
  * A launch of a checked kernel may be given more dynamic shared memory than the program asks for, and then the cells of the
  * block's shared memory lie behind the program's own. The size itself says so: the program's, rounded up; cells, four
- * times all before them; the value that each thread has written; and a few bytes by which the kernel knows it again.
+ * times all before them; what each thread has written, 8 bytes; and a few bytes by which the kernel knows it again.
  * fixed: static shared memory (with __warpsafe_block). A program's own size that looks like one must not be launched. */
 #define WS_RACE_UNIT(n)      (((n) + 127) / 128 * 128)
 #define WS_RACE_SIZE_TAG     67
-#define WS_RACE_SHARED_BASE(fixed, threads) (4 * WS_RACE_UNIT(fixed) + 4 * (((threads) + 31) / 32 * 32) + WS_RACE_SIZE_TAG)
+#define WS_RACE_SHARED_BASE(fixed, threads) (4 * WS_RACE_UNIT(fixed) + 8 * (((threads) + 31) / 32 * 32) + WS_RACE_SIZE_TAG)
 #define WS_RACE_SHARED_SIZE(fixed, dynamic, threads) \
 	(WS_RACE_SHARED_BASE(fixed, threads) + 5 * WS_RACE_UNIT(dynamic))
 #define WS_RACE_IS_SHARED_SIZE(fixed, size, threads) \

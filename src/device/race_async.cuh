@@ -96,14 +96,14 @@ HELPER void copy_writes_here(const struct word *d, const struct me *m, const str
 	u32 low = self_of_me(m) << THREAD_AT | (u32)SHARED_COPY | 15u << W_BYTES_AT | (m->site & (W_SITES - 1));
 	u64 w = shared_exchange64(at, pair(low, COPY_TIME | number % NUMBERS));
 
-	check_shared_write(d, m, h, w, shared_load64(at + h->reads), false, 0);
+	check_shared_write(d, m, h, w, shared_load64(at + h->reads), &unknown);
 }
 
 HELPER void copy_writes_slot(const struct word *d, const struct me *m, u32 thread, u32 number)
 {
 	u64 w = exchange64(d->cell, time_of_copy(thread, number) | 15ull << W_BYTES_AT | (m->site & (W_SITES - 1)));
 
-	check_write(d, m, w, load64(d->cell + 8), false, 0);
+	check_write(d, m, w, load64(d->cell + 8), &unknown);
 }
 
 HELPER void copy_writes(u32 thread, u64 address, u32 bytes, u32 number, u32 site)

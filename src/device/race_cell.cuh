@@ -444,6 +444,17 @@ HELPER u32 bits_of(u32 bytes)
 	return (bytes & 1 ? 0xff : 0) | (bytes & 2 ? 0xff00 : 0) | (bytes & 4 ? 0xff0000 : 0) | (bytes & 8 ? 0xff000000 : 0);
 }
 
+/* Those bytes of a word: the others may be none of the program's. */
+SLOW u32 __warpsafe_bytes_at(u64 word, u32 bytes)
+{
+	u32 v = 0;
+
+	#pragma nounroll
+	for (u32 k = 0; k < 4; k++)
+		v |= bytes >> k & 1 ? load8_volatile(word + k) << 8 * k : 0;
+	return v;
+}
+
 /* Does memory have already, in these bytes, what the write brings? */
 HELPER bool same_value(const struct word *d, u32 what, u32 value)
 {
@@ -454,41 +465,56 @@ HELPER bool same_value(const struct word *d, u32 what, u32 value)
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
 	else
-		has = load32(d->address & ~3ull);
+		has = d->bytes == 15 ? load32(d->address & ~3ull) : __warpsafe_bytes_at(d->address & ~3ull, d->bytes);
 	return !((has ^ value) & bits_of(d->bytes));
+}
+
+/* What a write brings to a word. noted: of all of its words, so that lanes know whether they write the same. */
+struct wrote {
+	bool known;
+	u32 value, noted;
+	u32 tag;                 /* of the access: see tag_of */
+};
+static const struct wrote unknown = { false, 0, 0, 0 };
+
+/* Of where and by which instruction a thread writes. It may have written elsewhere since: then its note is of another tag. */
+HELPER u32 tag_of(u64 address, u32 site) { return ((u32)address ^ (u32)(address >> 32)) + site * 0x9e3779b1u; }
+
+HELPER u32 all_of(u32 low, u32 high) { return low * 0x85ebca6bu + high; }
+
+HELPER struct wrote wrote_word(u64 address, u32 site, u32 value)
+{
+	return (struct wrote){ true, value, value, tag_of(address, site) };
 }
 
 /* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
  * memory where there is room behind the block's cells, else in a table, by lane and the number of the warp's first segment
- * modulo: with that number. */
+ * modulo: with that number in its tag. */
 HELPER u64 written_at(u32 thread)
 {
 	return RACE.written + 8ull * ((BLOCK.first * 32 + thread) % WS_RACE_WRITTEN);
 }
 
-/* See race_shared.cuh: `values` is by the thread's own address. */
-HELPER u32 value_at(u32 thread) { return BLOCK.warps[thread >> 5].values + 4 * ((u32)IN_SHARED(__warpsafe_block) + thread); }
+HELPER u32 written_tag(u32 thread, u32 tag) { return tag + (BLOCK.first + (thread >> 5)) * 0xc2b2ae35u; }
 
-HELPER void note_written(u32 thread, u32 value)
+/* See race_shared.cuh: `values` is by the thread's own address. */
+HELPER u32 value_at(u32 thread) { return BLOCK.warps[thread >> 5].values + 8 * ((u32)IN_SHARED(__warpsafe_block) + thread); }
+
+HELPER void note_written(u32 thread, const struct wrote *v)
 {
 	if (BLOCK.cells)
-		shared_store32(value_at(thread), value);
+		shared_store_two(value_at(thread), v->noted, v->tag);
 	else
-		store64(written_at(thread), (u64)(BLOCK.first + (thread >> 5)) << 32 | value);
+		store64(written_at(thread), pair(v->noted, written_tag(thread, v->tag)));
 }
 
-/* False: another one's is in its place. */
-HELPER bool written(u32 thread, u32 *value)
+/* Is the last that the thread wrote of that tag? Then `noted` is what it wrote there. */
+HELPER bool written(u32 thread, u32 tag, u32 *noted)
 {
-	u64 entry;
+	u32 has;
 
-	if (BLOCK.cells) {
-		*value = shared_load32(value_at(thread));
-		return true;
-	}
-	entry = load64(written_at(thread));
-	*value = (u32)entry;
-	return entry >> 32 == BLOCK.first + (thread >> 5);
+	halves(BLOCK.cells ? shared_load64(value_at(thread)) : load64(written_at(thread)), noted, &has);
+	return has == (BLOCK.cells ? tag : written_tag(thread, tag));
 }
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
@@ -511,35 +537,41 @@ HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const st
 	return same_value(d, m->what, value) ? SAME_VALUE : 0;
 }
 
-HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, u32 value)
+/* By lanes of one instruction, of which the other one has written that. */
+HELPER u32 inst_sameness(const struct word *d, const struct wrote *value, u32 other)
+{
+	return (other ^ value->noted) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+}
+
+HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct wrote *value)
 {
 	u32 other;
 	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) &&
 		    !((w ^ m->site) & (W_SITES - 1));
 
-	if (!inst || !written(m->warp * 32 + lane_of(w), &other))
-		return value_later(v, w, bytes, d, m, writers_in(w), value);
-	return (other ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	if (!inst || !written(m->warp * 32 + lane_of(w), value->tag, &other))
+		return value_later(v, w, bytes, d, m, writers_in(w), value->value);
+	return inst_sameness(d, value, other);
 }
 
-HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, bool has_value, u32 value)
+HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
 {
 	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED;
 
 	if (v != ORDERED)
-		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), has_value ? sameness(v, w, bytes, d, m, value) : 0);
+		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), value->known ? sameness(v, w, bytes, d, m, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
-		     has_value && same_value(d, m->what, value) ? SAME_VALUE : 0);
+		     value->known && same_value(d, m->what, value->value) ? SAME_VALUE : 0);
 }
 
-HELPER void write_word(const struct word *d, const struct me *m, bool has_value, u32 value)
+HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)
 {
 	u64 w, r, now;
 
-	if (has_value)
+	if (value->known)
 		note_written(m->warp * 32 + lane_of(m->time), value);
 	load_cell(d->cell, &w, &r);
 	if (is_passed_over(w, BLOCK.grid)) {
@@ -558,7 +590,7 @@ HELPER void write_word(const struct word *d, const struct me *m, bool has_value,
 	}
 	if (w_bytes(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));
-	check_write(d, m, w, r, has_value, value);
+	check_write(d, m, w, r, value);
 }
 
 #endif

@@ -131,7 +131,7 @@ HELPER void begin_times(const struct cells *c, u32 warp, u64 now, u32 lanes)
 	u32 row = self_of(32 * warp), time = ((u32)RACE.shared_epoch + !RACE.shared_epoch) << SHARED_EPOCH_AT;
 
 	shared_store_four(row, c->bytes && now ? time : 0, c->bytes ? c->at - 2 * c->begin : 0, c->bytes / 2,
-			  c->at + c->bytes - 4 * self_of(0));
+			  c->at + c->bytes - 8 * self_of(0));
 	shared_store_two64(row + (u32)__builtin_offsetof(struct warp, now), now, lanes);
 }
 
@@ -298,37 +298,38 @@ HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 }
 
 /* By lanes of one instruction? */
-HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct here *h, u32 value)
+HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct here *h,
+			     const struct wrote *value)
 {
 	u32 other = thread_in(w), its;
 
-	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1) || !written(other, &its))
-		return value_later(v, elsewhere(w), bytes, d, m, 0, value);
-	return (its ^ value) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1) || !written(other, value->tag, &its))
+		return value_later(v, elsewhere(w), bytes, d, m, 0, value->value);
+	return inst_sameness(d, value, its);
 }
 
 /* w, r: what the cell had when the write was entered. */
-HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r, bool has_value,
-			       u32 value)
+HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r,
+			       const struct wrote *value)
 {
 	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? shared_write_verdict(w, m, h->time) : ORDERED;
 
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
-			    has_value ? shared_sameness(v, w, bytes, d, m, h, value) : 0);
+			    value->known ? shared_sameness(v, w, bytes, d, m, h, value) : 0);
 	bytes = r_bytes(r) & d->bytes;
 	v = bytes ? shared_verdict(r, r_class(r), r_several(r), m, h->time) : ORDERED;
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_READ, r, d, m, bytes, r_several(r),
-			    has_value && same_value(d, m->what, value) ? SAME_VALUE : 0);
+			    value->known && same_value(d, m->what, value->value) ? SAME_VALUE : 0);
 }
 
-HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, bool has_value, u32 value)
+HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, const struct wrote *value)
 {
 	u32 at = w_cell(h, (u32)d->address), self = self_of_me(m), bytes = d->bytes;
 	u64 w = shared_load64(at), r;
 
-	if (has_value)
+	if (value->known)
 		note_written(m->warp * 32 + lane_of(m->time), value);
 	if ((u32)(w >> 32) == h->time && !(((u32)w ^ self << THREAD_AT) & SAME_THREAD) &&
 	    w_class(w) == WS_RACE_CLASS_OF(m->what))
@@ -337,7 +338,7 @@ HELPER void write_shared_word(const struct word *d, const struct me *m, const st
 	r = shared_load64(at + h->reads);
 	if (w_bytes(w) & ~bytes && !is_before(w, self, h->time, SAME_THREAD))
 		count_threads(COUNTS(lost));
-	check_shared_write(d, m, h, w, r, has_value, value);
+	check_shared_write(d, m, h, w, r, value);
 }
 
 /* ---- at the access ---- */
