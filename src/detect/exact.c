@@ -101,6 +101,7 @@ static void launch_begin(struct ws_exact *x, const struct ws_obs_launch *l)
 	x->next_unit = 1;
 	x->inst = x->accesses = 0;
 	x->words = false;
+	x->latest = l->host_threads > 1 ? ws_latest_new(l->host_threads) : NULL;
 	if (left_out)
 		ws_report_unchecked(x->report, l->name ? l->name : "?", left_out);
 }
@@ -136,6 +137,8 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	ws_report_kernel(x->report, &row);
 	pages_clear(x);
 	ws_ex_clusters_clear(x);
+	ws_latest_free(x->latest);
+	x->latest = NULL;
 	x->launch = NULL;
 	pthread_mutex_unlock(&x->lock);
 }
@@ -225,8 +228,11 @@ static void on_access(void *self, struct ws_obs_warp *w, const struct ws_access 
 {
 	struct ws_ex_block *b = enter(self, w->block);
 
-	if (b && a->mask)
+	if (b && a->mask) {
+		if (((struct ws_exact *)self)->latest)
+			ws_latest_note(((struct ws_exact *)self)->latest, w, a);
 		ws_ex_access(self, b, w, a);
+	}
 	leave(self);
 }
 

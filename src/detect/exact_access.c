@@ -95,17 +95,20 @@ static uint64_t address(const struct ws_access *a, uint32_t lane)
 static bool same_value(const struct ws_ex_now *n, const struct ws_ex_past *old, uint64_t addr)
 {
 	const struct ws_access *a = n->a;
+	uint32_t lane = old->thread % WS_WARP;
 	const uint8_t *now, *then;
+	uint8_t latest;
 
 	if (!is_write(old->cls) || old->cls == EX_RMW || !a->value || a->kind != WS_WRITE || !n->p.real)
 		return false;
 	now = (const uint8_t *)a->value + (size_t)n->lane * a->bytes + (addr - n->addr);
-	then = in_memory(n, addr);
-	if (old->inst == n->p.inst) {
-		uint32_t lane = old->thread % WS_WARP;
-
+	if (old->inst == n->p.inst)
 		then = (const uint8_t *)a->value + (size_t)lane * a->bytes + (addr - address(a, lane));
-	}
+	else if (!n->owner && n->x->latest &&
+	         ws_latest_find(n->x->latest, old->block, old->thread / WS_WARP, old->site, lane, addr, 1, &latest))
+		then = &latest;
+	else
+		then = in_memory(n, addr);
 	return then && *now == *then;
 }
 

@@ -16,6 +16,7 @@
 #define WS_EXACT_PRIV_H
 
 #include "detect/detect.h"
+#include "detect/latest.h"
 
 #include <pthread.h>
 
@@ -140,6 +141,7 @@ struct ws_exact {
 	bool words;                          /* some word has been released */
 	bool depends;                        /* the kernel may be as in depend.h */
 	uint64_t inst, accesses;
+	struct ws_latest *latest;            /* of a launch on several host threads; else NULL */
 	struct ws_ex_block *blocks[EX_BUCKETS];
 	struct ws_ex_cluster *clusters;
 	struct ws_ex_page **pages;           /* hash table */

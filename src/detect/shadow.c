@@ -670,8 +670,11 @@ static void on_access(void *self, struct ws_obs_warp *ow, const struct ws_access
 		return;
 	if (a->space == WS_SPACE_SHARED && c.b->log_kinds && ws_log_note(c.b, w, a))
 		return;
-	if (a->kind != WS_READ && a->space != WS_SPACE_SHARED)
+	if (a->kind != WS_READ && a->space != WS_SPACE_SHARED) {
 		expect_write(c.s, c.b->l->l, a);
+		if (c.s->latest)
+			ws_latest_note(c.s->latest, ow, a);
+	}
 	c.b->accesses += a->mask == ~0u ? WS_WARP : (uint32_t)__builtin_popcount(a->mask);
 	if (usual(self, w, a) && whole_lines(self, c.b, w, a) == a->bytes * WS_WARP)
 		return;
@@ -696,8 +699,10 @@ static void on_launch_begin(void *self, struct ws_obs_launch *l)
 	ls->checked = !ls->left_out;
 	ls->cluster = l->cluster[0] != 0;        /* of one block too: its barrier synchronizes */
 	ls->gen = ++s->gen;
-	if (ls->lock)
+	if (ls->lock) {
 		ws_know_parallel(true);
+		s->latest = ws_latest_new(l->host_threads);
+	}
 	ws_memory_launch(s);
 	ws_shadow_scan(ls);
 	ws_private_launch(ls);
@@ -722,6 +727,8 @@ static void on_launch_end(void *self, struct ws_obs_launch *l, bool completed)
 	l->state = NULL;
 	if (s->launch.lock)
 		ws_know_parallel(false);
+	ws_latest_free(s->latest);
+	s->latest = NULL;
 	memset(&s->launch, 0, sizeof s->launch);
 }
 

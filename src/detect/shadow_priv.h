@@ -23,6 +23,7 @@
 
 #include "detect/detect.h"
 #include "detect/know.h"
+#include "detect/latest.h"
 #include "detect/pool.h"
 
 /* who: block slot (32 bits) | warp (5) | time (27). Slots are numbered from 1 in a launch, so 0 is "nobody". A block
@@ -349,6 +350,7 @@ struct ws_shadow {
 	struct ws_slot_info **slots;         /* chunks of 4096 */
 	struct ws_held *locksets;            /* 128 */
 	struct ws_dedup *dedup;
+	struct ws_latest *latest;            /* of a launch on several host threads; else NULL */
 	struct ws_private **private;         /* chunks, see shadow_private.c; NULL = none ever */
 	struct ws_team **teams;      /* of this launch, see shadow_team.c */
 	size_t teams_cap;

@@ -73,6 +73,23 @@ static const uint8_t *bytes_at(const struct ws_ctx *c, uint64_t addr)
 	return c->owner->b->shared ? c->owner->b->shared + addr : NULL;
 }
 
+/* Puts into `bytes` what the n from addr on are when the other write is done; false: they are not known. */
+static bool left_by_other(const struct meeting *m, uint64_t addr, uint32_t n, uint8_t *bytes)
+{
+	const struct ws_ctx *c = m->c;
+	uint64_t who = m->other->who, block = ws_shadow_slot(c->s, (uint32_t)(who >> 32))->block;
+	uint32_t found = 0;
+	const uint8_t *at;
+
+	if (c->global && c->s->latest)
+		found = ws_latest_find(c->s->latest, block, (uint32_t)who >> WHO_TIME_BITS, site1_of(m), m->lane1, addr, n, bytes);
+	at = bytes_at(c, addr);
+	for (uint32_t i = 0; at && i < n; i++)
+		if (!(found >> i & 1))
+			bytes[i] = at[i];
+	return at != NULL;
+}
+
 /* Would the write leave the bytes of the meeting as they are (as the other lane leaves them)? Only bytes that are
  * really written count: a coarse granularity widens lo..hi. */
 static bool leaves_same(const struct meeting *m)
@@ -82,19 +99,18 @@ static bool leaves_same(const struct meeting *m)
 	uint64_t addr = a->addr ? a->addr[m->lane2] : a->base + (uint64_t)m->lane2 * a->bytes;
 	uint64_t from = c->line_addr + m->lo > addr ? c->line_addr + m->lo : addr;
 	uint64_t to = c->line_addr + m->hi < addr + a->bytes ? c->line_addr + m->hi : addr + a->bytes;
-	const uint8_t *new = a->value, *old;
+	const uint8_t *new = a->value;
+	uint8_t old[WS_WARP];
 
-	if (!new || a->kind != WS_WRITE || from >= to)
+	if (!new || a->kind != WS_WRITE || from >= to || to - from > sizeof old)
 		return false;
 	new += (size_t)m->lane2 * a->bytes + (from - addr);
 	if (m->same_instruction) {
-		uint64_t addr1 = a->addr[m->lane1];
-
-		old = (const uint8_t *)a->value + (size_t)m->lane1 * a->bytes + (from - addr1);
-	} else {
-		old = bytes_at(c, from);
+		memcpy(old, (const uint8_t *)a->value + (size_t)m->lane1 * a->bytes + (from - a->addr[m->lane1]), to - from);
+	} else if (!left_by_other(m, from, (uint32_t)(to - from), old)) {
+		return false;
 	}
-	return old && !memcmp(new, old, to - from);
+	return !memcmp(new, old, to - from);
 }
 
 /* ---- words ---- */
