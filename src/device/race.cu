@@ -442,7 +442,7 @@ SLOW void __warpsafe_read(u64 address, u32 what, u32 site)
 /* v0: where it is in its word. */
 HELPER struct wrote wrote_all(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	struct wrote v = wrote_word(address, site, (u32)v0);
+	struct wrote v = wrote_word(address, what, site, (u32)v0);
 
 	if (WS_RACE_BYTES_OF(what) >= 8)
 		v.noted = all_of((u32)v0, (u32)(v0 >> 32));
@@ -569,13 +569,13 @@ SLOW void __warpsafe_shared_wrote(u64 address, u32 what, u32 site, u64 value, u6
 			__warpsafe_write(address, what, site, value >> 8 * (WS_RACE_BYTES_OF(what) < 4 ? (u32)address & 3 : 0), 0);
 		return;
 	}
-	__warpsafe_shared_judge(address, what, site, (u32)value, (u32)value, tag_of(address, site), w, r);
+	__warpsafe_shared_judge(address, what, site, (u32)value, (u32)value, tag_of(address, what, site), w, r);
 }
 
 /* The same of 8 bytes. */
 SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value, u64 w0, u64 r0, u64 w1, u64 r1)
 {
-	u32 low = (u32)value, high = (u32)(value >> 32), noted = all_of(low, high), tag = tag_of(address, site);
+	u32 low = (u32)value, high = (u32)(value >> 32), noted = all_of(low, high), tag = tag_of(address, what, site);
 
 	__warpsafe_shared_judge(address, what, site, low, noted, tag, w0, r0);
 	__warpsafe_shared_judge(address + 4, what, site, high, noted, tag, w1, r1);
@@ -620,9 +620,9 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 	__warpsafe_read(address, what, site);
 }
 
-HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 site, u32 noted)
+HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u32 noted)
 {
-	shared_store_two(h->values + 8 * self, noted, tag_of(offset, site));
+	shared_store_two(h->values + 8 * self, noted, tag_of(offset, what, site));
 }
 
 /* Enters the write; w, r: what its cell had. False: not all of it is before. */
@@ -642,7 +642,7 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 		__warpsafe_write(address, what, site, v0, 0);
 		return;
 	}
-	note_here(&h, self, (u32)address, site, all_of((u32)v0, (u32)(v0 >> 32)));
+	note_here(&h, self, (u32)address, what, site, all_of((u32)v0, (u32)(v0 >> 32)));
 	before = write_word_here(&h, self, (u32)address, 15, what, site, &w0, &r0);
 	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, &w1, &r1);
 	if (!before)
@@ -691,7 +691,7 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 		v0 = (u32)v0 << 8 * ((u32)address & 3);
 	here_bytes = bytes_of((u32)address, bytes);
 	if (h.time) {
-		note_here(&h, self, (u32)address, site, (u32)v0);
+		note_here(&h, self, (u32)address, what, site, (u32)v0);
 		if (bytes == 4 ? write_word_here(&h, self, (u32)address, 15, what, site, &w, &r) :
 		    write_bytes_here(&h, self, (u32)address, here_bytes, what, site, &w, &r))
 			return;
@@ -781,7 +781,7 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 	if (!at) {
 		c = make_cell(self, address, what, true);
 		if (c.at)
-			note_own(self, address, site, (u32)(v0 << 8 * (address & 3)));
+			note_own(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
 	}
 	if (c.at <= ALL || !write_cell(self, &c, address, what, site))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
@@ -826,7 +826,7 @@ SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, 
 {
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct word d = { at, address, 15 };
-	struct wrote v = wrote_word(address, site, (u32)value);
+	struct wrote v = wrote_word(address, what, site, (u32)value);
 
 	if (!m.now)
 		return;
@@ -925,7 +925,7 @@ SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 	} else if (WS_RACE_BYTES_OF(what) != 4) {
 		__warpsafe_write(address, what, 0, 0, 0);
 	} else {
-		note_here(&h, self, offset, 0, 0);
+		note_here(&h, self, offset, what, 0, 0);
 		if (!write_word_here(&h, self, offset, 15, what, 0, &w, &r))
 			__warpsafe_shared_wrote(address, what, 0, 0, w, r);
 	}
@@ -1186,7 +1186,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
 		return;
 	}
-	note_own(self, address, site, (u32)v0);
+	note_own(self, address, what, site, (u32)v0);
 	mine = entry_of_write(self, now, what, site);
 	was = exchange64(at, mine);
 	if (segment_of(was) >= BLOCK.floor && high(was) != high(mine))

@@ -455,18 +455,21 @@ SLOW u32 __warpsafe_bytes_at(u64 word, u32 bytes)
 	return v;
 }
 
-/* Does memory have already, in these bytes, what the write brings? */
-HELPER bool same_value(const struct word *d, u32 what, u32 value)
+/* A word of another block's shared memory: race_peer.cuh. */
+extern "C" DEVICE u32 __warpsafe_peer_word(u64 address);
+
+/* Does memory have, in these bytes of the word, what the write brings? */
+HELPER bool same_value(const struct word *d, u32 what, u32 bytes, u32 value)
 {
 	u32 has;
 
 	if (SM90 && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && d->address >> 32)
-		return false;            /* of another block: not looked at */
-	if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
+		has = __warpsafe_peer_word(d->address);
+	else if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
 		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
 	else
-		has = d->bytes == 15 ? load32(d->address & ~3ull) : __warpsafe_bytes_at(d->address & ~3ull, d->bytes);
-	return !((has ^ value) & bits_of(d->bytes));
+		has = bytes == 15 ? load32(d->address & ~3ull) : __warpsafe_bytes_at(d->address & ~3ull, bytes);
+	return !((has ^ value) & bits_of(bytes));
 }
 
 /* What a write brings to a word. noted: of all of its words, so that lanes know whether they write the same. */
@@ -477,14 +480,20 @@ struct wrote {
 };
 static const struct wrote unknown = { false, 0, 0, 0 };
 
-/* Of where and by which instruction a thread writes. It may have written elsewhere since: then its note is of another tag. */
-HELPER u32 tag_of(u64 address, u32 site) { return ((u32)address ^ (u32)(address >> 32)) + site * 0x9e3779b1u; }
+/* Of where, how many bytes and by which instruction a thread writes. It may have written elsewhere since: then its note is of another tag. */
+HELPER u32 tag_of(u64 address, u32 what, u32 site)
+{
+	return ((u32)address ^ (u32)(address >> 32)) + (site & (W_SITES - 1)) * 0x9e3779b1u + WS_RACE_BYTES_OF(what) * 0x27d4eb2fu;
+}
+
+/* The same by another instruction. */
+HELPER u32 tag_by(u32 tag, u32 site, u32 other) { return tag + ((other & (W_SITES - 1)) - (site & (W_SITES - 1))) * 0x9e3779b1u; }
 
 HELPER u32 all_of(u32 low, u32 high) { return low * 0x85ebca6bu + high; }
 
-HELPER struct wrote wrote_word(u64 address, u32 site, u32 value)
+HELPER struct wrote wrote_word(u64 address, u32 what, u32 site, u32 value)
 {
-	return (struct wrote){ true, value, value, tag_of(address, site) };
+	return (struct wrote){ true, value, value, tag_of(address, what, site) };
 }
 
 /* What the thread writes, for lanes that write there by the same instruction: memory does not have it yet. Kept in shared
@@ -518,40 +527,57 @@ HELPER bool written(u32 thread, u32 tag, u32 *noted)
 }
 
 enum { SAME_VALUE = 1, SAME_INST = 2 };
-enum { VALUE_NS = 20000, VALUE_TRIES = 1000 };
+enum { STAYS_NS = 20000, STAYS_TRIES = 64, COMES_NS = 200000, COMES_TRIES = 512 };
 
-/* `old` was entered, but its store comes behind its checks, and memory may not have it yet: which of two pairs it is, of one value or of
- * two, is looked at again after a while, unless that pair has been told. */
-HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 value)
+/* Is it the same, until so much time has passed, and so many looks? (The simulated GPU's time goes on while other warps do not.) */
+HELPER bool same_for(const struct word *d, u32 what, u32 bytes, u32 value, bool same, u32 ns, u32 tries)
 {
-	u32 same = same_value(d, m->what, value) ? SAME_VALUE : 0;
-	u64 begin;
+	u64 begin = nanoseconds();
 
-	if (v == UNDECIDED ||
-	    __warpsafe_is_told(d->address, packed(v, WS_RACE_WRITE_AFTER_WRITE, bytes, several, same, 0), old, m->now, m->what, m->site))
-		return same;
-	begin = nanoseconds();
 	#pragma nounroll
-	for (u32 k = 0; k < VALUE_TRIES && nanoseconds() - begin < VALUE_NS; k++)
-		;
-	return same_value(d, m->what, value) ? SAME_VALUE : 0;
+	for (u32 k = 0; k < tries || nanoseconds() - begin < ns; k++)
+		if (same_value(d, what, bytes, value) != same)
+			return false;
+	return true;
 }
 
-/* By lanes of one instruction, of which the other one has written that. */
-HELPER u32 inst_sameness(const struct word *d, const struct wrote *value, u32 other)
+/* `old` was entered, but its store comes behind its checks, and memory may not have it yet: which of two pairs it is, of one value or of
+ * two, is looked at for a while, unless that pair has been told. What memory has from the first might be older than both; what comes there
+ * meanwhile is written by somebody, and the thread of `old` may have much to tell before it writes. */
+HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 value)
 {
-	return (other ^ value->noted) & bits_of(d->bytes) ? SAME_INST : SAME_INST | SAME_VALUE;
+	bool has = same_value(d, m->what, bytes, value);
+
+	if (v == UNDECIDED ||
+	    __warpsafe_is_told(d->address, packed(v, WS_RACE_WRITE_AFTER_WRITE, bytes, several, has ? SAME_VALUE : 0, 0), old, m->now, m->what, m->site))
+		return has ? SAME_VALUE : 0;
+	return has == same_for(d, m->what, bytes, value, has, has ? STAYS_NS : COMES_NS, has ? STAYS_TRIES : COMES_TRIES) ? SAME_VALUE : 0;
+}
+
+/* Of a thread of the block that has noted, or not any more, what it wrote when it entered w. *same: see above. */
+HELPER bool by_note(const struct me *m, u64 w, u32 bytes, u32 thread, const struct wrote *value, u32 *same)
+{
+	u32 other;
+
+	if (!written(thread, tag_by(value->tag, m->site, (u32)w), &other))
+		return false;
+	*same |= (other ^ value->noted) & bits_of(bytes) ? 0 : SAME_VALUE;
+	return true;
 }
 
 HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct wrote *value)
 {
-	u32 other;
 	bool inst = !is_special(w) && !((w ^ m->time) >> SUB_AT & ~(31ull << (LANE_AT - SUB_AT))) &&
 		    !((w ^ m->site) & (W_SITES - 1));
+	u32 same = inst ? SAME_INST : 0;
+	struct place o;
 
-	if (!inst || !written(m->warp * 32 + lane_of(w), value->tag, &other))
-		return value_later(v, w, bytes, d, m, writers_in(w), value->value);
-	return inst_sameness(d, value, other);
+	if (!is_special(w) && !other_launch(w)) {
+		o = place_of(w);
+		if (o.block == BLOCK.block && by_note(m, w, bytes, o.warp * 32 + lane_of(w), value, &same))
+			return same;
+	}
+	return value_later(v, w, bytes, d, m, writers_in(w), value->value);
 }
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
@@ -564,7 +590,7 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
-		     value->known && same_value(d, m->what, value->value) ? SAME_VALUE : 0);
+		     value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);
 }
 
 HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)

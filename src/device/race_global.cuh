@@ -469,9 +469,9 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 }
 
 /* For lanes that write the word by the same instruction. */
-HELPER void note_own(u32 self, u64 address, u32 site, u32 value)
+HELPER void note_own(u32 self, u64 address, u32 what, u32 site, u32 value)
 {
-	struct wrote v = wrote_word(address, site, value);
+	struct wrote v = wrote_word(address, what, site, value);
 	struct here h = here(self);
 
 	if (h.cells)
@@ -513,7 +513,7 @@ HELPER struct cell check_write_in(struct fast *f, u64 line, u32 self, u64 addres
 {
 	find_line(f, line, address, WS_RACE_BYTES_OF(what), self & 31, true);
 	if (f->at && !f->line)
-		note_own(self, address, site, value);
+		note_own(self, address, what, site, value);
 	return left_over(f, all_done(f, f->at && write_fast(f, what, site)));
 }
 

@@ -106,7 +106,7 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 	f.line = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
-	note_own(self, address, site, (u32)value);
+	note_own(self, address, what, site, (u32)value);
 	enter_in(at, entry_of_write(self, f.now, what, site), &f.w, &f.r);
 	if (!write_is_ordered(&f, self) || !read_is_before(f.r, &f))
 		__warpsafe_entered(self, at, address, what, site, value, f.w, f.r);

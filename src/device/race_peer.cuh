@@ -279,6 +279,17 @@ HELPER bool find_owner(u64 *address, u32 *what, u32 *ranks, u32 *slot)
 	return true;
 }
 
+/* Where a write stands before which the word is looked at, so the block is still there if the program may write. */
+SLOW u32 __warpsafe_peer_word(u64 address)
+{
+	u32 base = (u32)IN_SHARED(__warpsafe_block), at = ((u32)address & SHARED_OFFSETS & ~3u) | (base & ~(u32)SHARED_OFFSETS), rank = 0, v;
+
+	while (rank + 1 < cluster_blocks() && row_of(block_of_rank(rank)).slot != (u32)(address >> 32))
+		rank++;
+	asm volatile("ld.volatile.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(at_rank(at, rank)) : "memory");
+	return v;
+}
+
 /* The same for an access. */
 HELPER bool begin_peer_access(u64 *address, u32 *what, u32 site, u32 writes)
 {

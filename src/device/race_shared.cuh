@@ -301,11 +301,13 @@ HELPER u64 shared_write_entry(u32 self, u32 time, u32 what, u32 site, u32 bytes)
 HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct me *m, const struct here *h,
 			     const struct wrote *value)
 {
-	u32 other = thread_in(w), its;
+	u32 other = thread_in(w);
+	bool inst = (u32)(w >> 32) == h->time && other >> 5 == m->warp && !(((u32)w ^ m->site) & (W_SITES - 1));
+	u32 same = inst ? SAME_INST : 0;
 
-	if ((u32)(w >> 32) != h->time || other >> 5 != m->warp || ((u32)w ^ m->site) & (W_SITES - 1) || !written(other, value->tag, &its))
-		return value_later(v, elsewhere(w), bytes, d, m, 0, value->value);
-	return inst_sameness(d, value, its);
+	if (!is_shared_copy(w) && by_note(m, w, bytes, other, value, &same))
+		return same;
+	return value_later(v, elsewhere(w), bytes, d, m, 0, value->value);
 }
 
 /* w, r: what the cell had when the write was entered. */
@@ -321,7 +323,7 @@ HELPER void check_shared_write(const struct word *d, const struct me *m, const s
 	v = bytes ? shared_verdict(r, r_class(r), r_several(r), m, h->time) : ORDERED;
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_READ, r, d, m, bytes, r_several(r),
-			    value->known && same_value(d, m->what, value->value) ? SAME_VALUE : 0);
+			    value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);
 }
 
 HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, const struct wrote *value)

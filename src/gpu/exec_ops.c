@@ -186,7 +186,7 @@ static uint64_t timer(const struct ws_exec *x)
 
 /* %clock: a warp instruction counts as that many cycles. A dependent one takes 4 to 30 on a GPU; loops that spin for a
  * number of cycles should not take the host much longer than they take there. */
-enum { CYCLES = 16 };
+enum { CYCLES = 16, TIMER_TURNS = 64 };
 
 enum ws_next ws_op_sreg(struct ws_exec *x, const struct ws_dinst *in, uint32_t mask)
 {
@@ -201,6 +201,7 @@ enum ws_next ws_op_sreg(struct ws_exec *x, const struct ws_dinst *in, uint32_t m
 		break;
 	case WS_SR_GLOBALTIMER: case WS_SR_GLOBALTIMER_LO:
 		v = timer(x);
+		x->budget -= TIMER_TURNS;    /* a loop that looks at it again and again lets time pass: for others */
 		break;
 	case WS_SR_GLOBALTIMER_HI:
 		v = timer(x) >> 32;

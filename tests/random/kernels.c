@@ -519,6 +519,7 @@ static const struct variant variants[] = {
 };
 
 enum { PLACES = GLOBAL + 8 * SHARED };
+enum { RACED = 1, AN_ERROR = 2 };    /* AN_ERROR: and not only by writes of the same value */
 struct result {
 	uint8_t raced[PLACES];
 	uint64_t base;
@@ -535,7 +536,7 @@ static void on_raced(void *user, const struct ws_raced_bytes *r)
 		uint64_t at = r->global ? r->addr - res->base + i : GLOBAL + r->block * SHARED + r->addr + i;
 
 		if (at < PLACES)
-			__atomic_store_n(&res->raced[at], 1, __ATOMIC_RELAXED);
+			__atomic_fetch_or(&res->raced[at], r->warning ? RACED : RACED | AN_ERROR, __ATOMIC_RELAXED);
 	}
 }
 
@@ -596,7 +597,7 @@ static char *other_bytes(const struct result *alone, const struct result *both)
 	uint32_t told = 0;
 
 	for (int i = 0; i < PLACES && told < 8; i++) {
-		if (alone->raced[i] == both->raced[i])
+		if (!alone->raced[i] == !both->raced[i])
 			continue;
 		ws_buf_printf(&b, "%s %s byte %d (%s)", told++ ? "," : "shadow alone finds other bytes:", i < GLOBAL ? "global" : "shared",
 		              i < GLOBAL ? i : (i - GLOBAL) % SHARED, alone->raced[i] ? "alone" : "not alone");
@@ -607,17 +608,31 @@ static char *other_bytes(const struct result *alone, const struct result *both)
 /* ---- the checks of the pass `race` ---- */
 static uint64_t missed_kernels, racing_kernels, limits, others;
 
-/* Is there a race where the checks found one? Of shared memory they say the offset: in a cluster, of some block's of it. */
+/* What exact has found of the bytes of that place: of the first one, and whether any that the access wrote is in an error. */
+static uint32_t found_at(const uint8_t *places, uint64_t at, uint64_t n, uint32_t bytes)
+{
+	uint64_t unit = bytes > 4 ? bytes : 4, from = at / unit * unit;
+	uint32_t error = 0;
+
+	for (uint64_t i = from; i < n && i < from + unit; i++)
+		error |= places[i] & AN_ERROR;
+	return at < n && places[at] ? RACED | error : 0;
+}
+
+/* Is there a race where the checks found one, and not only of one value if they say so (values)? Of shared memory they say the offset: in a
+ * cluster, of some block's of it. */
 static bool is_race(const struct kernel *k, const struct ws_race_found *f, const struct result *exact, const struct result *res,
-                    uint32_t shared, uint64_t *at)
+                    uint32_t shared, bool values, uint64_t *at)
 {
 	uint32_t blocks = k->cluster ? k->cluster : 1;
+	bool error = values && f->pair == WS_RACE_WRITE_AFTER_WRITE && !(f->flags & WS_RACE_SAME_VALUE);
+	uint32_t all = error ? RACED | AN_ERROR : RACED, bytes = WS_RACE_BYTES_OF(f->what);
 
 	*at = f->space == WS_RACE_GLOBAL ? f->address - res->base : f->address - shared;
 	if (f->space == WS_RACE_GLOBAL)
-		return *at < GLOBAL && exact->raced[*at];
+		return (found_at(exact->raced, *at, GLOBAL, bytes) & all) == all;
 	for (uint32_t b = f->block / blocks * blocks, n = 0; n < blocks; n++)
-		if (*at < SHARED && exact->raced[GLOBAL + (b + n) * SHARED + *at])
+		if ((found_at(exact->raced + GLOBAL + (b + n) * SHARED, *at, SHARED, bytes) & all) == all)
 			return true;
 	return false;
 }
@@ -636,7 +651,8 @@ static uint32_t shared_start(const struct ws_gpu_kernel *k)
 	return 0;
 }
 
-static char *found_more(const struct kernel *k, const struct race_tables *t, const struct result *exact, struct result *res, uint32_t shared)
+static char *found_more(const struct kernel *k, const struct race_tables *t, const struct result *exact, struct result *res, uint32_t shared,
+                        bool values)
 {
 	const struct ws_race_found *f;
 	struct ws_buf b = {NULL, 0, 0};
@@ -647,8 +663,8 @@ static char *found_more(const struct kernel *k, const struct race_tables *t, con
 		if (f->flags & (WS_RACE_LIFETIME_BEGINS | WS_RACE_LIFETIME_ENDS))
 			continue;
 		res->differ = true;
-		if (!is_race(k, f, exact, res, shared, &at))
-			ws_buf_printf(&b, "a race that is none: %s %" PRIu64 ", pair %u, sites %u and %u, block %u thread %u, block %u "
+		if (!is_race(k, f, exact, res, shared, values, &at))
+			ws_buf_printf(&b, "a race that is none, or a warning: %s %" PRIu64 ", pair %u, sites %u and %u, block %u thread %u, block %u "
 			              "thread %u\n", f->space ? "shared" : "global", at, f->pair, f->site, f->other_site, f->block,
 			              f->thread, f->other_block, f->other_thread);
 	}
@@ -690,7 +706,7 @@ static char *run_checks(const struct kernel *k, struct ws_ptx_module *ptx, const
 	if (!m || !race_set(m, &t))
 		why = ws_strdup(err.text.data ? err.text.data : "no checks");
 	else if (ws_gpu_launch(g, ws_gpu_module_kernel(m, "k"), &l, NULL, &err))
-		why = found_more(k, &t, exact, res, shared_start(ws_gpu_module_kernel(m, "k")));
+		why = found_more(k, &t, exact, res, shared_start(ws_gpu_module_kernel(m, "k")), v->threads == 1);
 	else if (err.code != WS_GPU_LIMIT)
 		why = ws_strdup(err.text.data);
 	limits += err.code == WS_GPU_LIMIT;
@@ -735,7 +751,7 @@ static char *checks_wrong(const struct kernel *k, struct ws_ptx_module *ptx, str
 
 	run(k, ptx, v, "exact", exact);
 	for (int j = 0; j < PLACES; j++)
-		n += exact->raced[j];
+		n += exact->raced[j] != 0;
 	if (exact->ran) {
 		why = run_checks(k, checked, v, exact, res);
 		if (why) {
@@ -788,7 +804,7 @@ static char *missed_by(const struct kernel *k, struct ws_ptx_module *ptx, struct
 
 		run(other, ptx, &v, "exact", exact);
 		for (int j = 0; j < PLACES; j++)
-			n += exact->raced[j];
+			n += exact->raced[j] != 0;
 		all = exact->ran && n;
 		for (int j = 0; all && i == SCHEDULES - 1 && j < PLACES; j++)
 			if (exact->raced[j])
