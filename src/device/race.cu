@@ -879,7 +879,7 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 }
 
 /* ---- probes (race.h) ----
- * Small rather than fast: a probe is one block. */
+ * Small rather than fast: a probe is one block, or a few. */
 SLOW u32 __warpsafe_is_probe(void)
 {
 	return find_cells().probe;
@@ -956,7 +956,7 @@ HELPER bool keep_proof(u64 constants, u32 number)
 
 SLOW void __warpsafe_probe_leave(u64 constants, u32 number)
 {
-	bool found;
+	u64 here, all;
 
 	fence_block();
 	if (!last_leaves())
@@ -964,9 +964,15 @@ SLOW void __warpsafe_probe_leave(u64 constants, u32 number)
 	free_slot();
 	if (BLOCK.off == OFF_SILENT)
 		return;
-	found = BLOCK.failed || BLOCK.off || BLOCK.lost || !BLOCK.cells || !keep_proof(constants, number);
+	here = BLOCK.failed || BLOCK.off || BLOCK.lost || !BLOCK.cells ? 1ull << 32 | 1 : 1;
+	all = fetch_add64(COUNTS(probed), here) + here;
+	if ((u32)all != blocks_x())
+		return;
+	store64(COUNTS(probed), 0);
+	if (!(all >> 32) && !keep_proof(constants, number))
+		all = ~0ull;
 	asm volatile("fence.acq_rel.sys;" : : : "memory");
-	store32(RACE.probe, found ? WS_RACE_PROBE_FOUND : WS_RACE_PROBE_NOTHING);
+	store32(RACE.probe, all >> 32 ? WS_RACE_PROBE_FOUND : WS_RACE_PROBE_NOTHING);
 }
 
 INLINED void race_probe_leave(u64 constants, u32 number)

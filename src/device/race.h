@@ -162,7 +162,7 @@ enum ws_race_class {
 /* A block of threads may be launched alone to find out whether any block of that shape can have a race in shared memory
  * (src/rewrite/probe.h): with cells, as above, and one or two bytes more, by which the kernel knows that it is to do
  * nothing else. What it finds is written to `probe`: WS_RACE_PROBE_... Launches for which it found nothing are told so by the
- * low bits of the size. Neither may be the size that a program gives. */
+ * low bits of the size. Neither may be the size that a program gives. A probe may be several blocks (src/rewrite/probe.h). */
 #define WS_RACE_PROBE_MORE   2
 #define WS_RACE_PROBE_SIZE(fixed, dynamic, threads) (WS_RACE_SHARED_SIZE(fixed, dynamic, threads) + WS_RACE_PROBE_MORE)
 /* What a probe is launched with, where its cells are for so many bytes: race_probe_place. */
@@ -370,6 +370,7 @@ struct ws_race_counts {
 	ws_race_u32 sweep_done, sweep_units;     /* units of the phase that are done; of one of cells: all */
 	ws_race_u32 reused, reserved;    /* tickets for numbers to be taken again */
 	ws_race_u64 waited;              /* blocks that have waited for room */
+	ws_race_u64 probed;              /* blocks of the probe that have ended, and above, << 32, those that have found something */
 	ws_race_u64 entered;             /* launches in which hooks did anything: all but those of a copy without hooks */
 	ws_race_u32 launches[WS_RACE_GRIDS];     /* by launch number modulo: WS_RACE_LAUNCH_... */
 	ws_race_u64 ranges[WS_RACE_GRIDS];       /* likewise: first segment of the blocks << 32 | launch; 0 = none yet */

@@ -514,7 +514,7 @@ static uint32_t probe_found(const struct ws_real_gpu *g)
 }
 
 /* While the program's kernels fill the GPU the probe does not begin, and they may wait for the program. */
-bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigned block[3], unsigned size, void **params)
+bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params)
 {
 	enum { NOT_READY = 600, MOST_MS = 20 };      /* CUresult */
 	uint64_t end = ws_monotonic_ns() + MOST_MS * 1000000ull;
@@ -524,7 +524,7 @@ bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, const unsigne
 		return false;
 	g->probing = true;
 	__atomic_store_n(g->probe, WS_RACE_PROBE_RUNS, __ATOMIC_RELEASE);
-	if (ws_real.cuLaunchKernel(function, 1, 1, 1, block[0], block[1], block[2], size, g->probes, params, NULL)) {
+	if (ws_real.cuLaunchKernel(function, blocks, 1, 1, block[0], block[1], block[2], size, g->probes, params, NULL)) {
 		g->probing = false;
 		return false;
 	}

@@ -45,6 +45,7 @@ struct ws_real_checked_kernel {
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */
 	uint32_t probe_unit;                 /* bytes of shared memory for which the probe's cells are */
+	uint32_t probe_blocks;               /* of the probe */
 	const struct ws_real_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	bool fixed;                          /* launches with these values of parameters do the same accesses (rewrite/fixed.c) */
@@ -185,7 +186,7 @@ unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching 
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
-bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, const unsigned block[3], unsigned size, void **params);
+bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params);
 /* fits.c: the driver did not launch the kernel. If it would have launched it as it is, the report says so. */
 void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error);
 /* A cooperative launch of more blocks than run at a time with checks becomes one of l->plain, and that is told. */

@@ -70,7 +70,7 @@ static const struct known *known_of(const struct key *key)
 	return k->is && !memcmp(&k->key, key, sizeof *key) ? k : NULL;
 }
 
-static bool run_probe(struct ws_real_gpu *gpu, const struct key *key, unsigned size, void **params)
+static bool run_probe(struct ws_real_gpu *gpu, const struct key *key, unsigned blocks, unsigned size, void **params)
 {
 	struct known *k = &known[ws_hash(key, sizeof *key) % LOOKS];
 
@@ -78,7 +78,7 @@ static bool run_probe(struct ws_real_gpu *gpu, const struct key *key, unsigned s
 	ws_real_count(WS_FIG_PROBES, 1);
 	k->key = *key;
 	k->is = true;
-	k->proved = ws_real_race_run_probe(gpu, key->function, key->block, size, params);
+	k->proved = ws_real_race_run_probe(gpu, key->function, blocks, key->block, size, params);
 	return k->proved;
 }
 
@@ -237,7 +237,7 @@ unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *
 		return l->all;
 	pthread_mutex_lock(&lock);
 	k = known_of(&p.key);                /* of another host thread, since it was asked */
-	proved = k ? k->proved : run_probe(gpu, &p.key, p.probe, l->params);
+	proved = k ? k->proved : run_probe(gpu, &p.key, l->kernel->probe_blocks, p.probe, l->params);
 	pthread_mutex_unlock(&lock);
 	return after_probe(l, &p, proved);
 }

@@ -245,6 +245,7 @@ static void take_probe(struct ws_arena *a, const struct ws_rw_kernel *k, struct 
 	to->probe = k->probe;
 	to->probe_waits = k->probe_waits;
 	to->probe_unit = k->probe_unit;
+	to->probe_blocks = k->probe_blocks;
 	to->probe_reads = take_values(a, k, k->probe_reads, k->nprobe_reads);
 	to->nprobe_reads = k->nprobe_reads;
 	to->fixed = k->fixed;

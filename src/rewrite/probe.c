@@ -7,8 +7,8 @@
  * something needed is executed.
  *
  * Why is there no race in any block if the probe finds none? The order of two accesses of a block is that of barriers and
- * syncs of the warp (atomics on shared memory: no probe; strong accesses count as weak ones, and as if they ordered
- * nothing, which only makes more races), so it does not depend on how fast threads are, and the checks find a race of every such program
+ * syncs of the warp (atomics on shared memory: no probe; strong accesses count as if they ordered nothing, and where they are of several
+ * sizes as weak ones, which only makes more races), so it does not depend on how fast threads are, and the checks find a race of every such program
  * in any run (they tell what they do not know, and a probe in which that happens counts as one with a race). So the probe has to
  * make the accesses of each thread of each block, in the same places between barriers and syncs. More accesses do no harm, for they
  * only make more races. A thread comes, in its block and in the probe, to the same branches with known conditions with the same values. Of the others,
@@ -18,14 +18,20 @@
  *     that have ended are at all barriers, so the others' accesses are in the same intervals;
  *   - where there are accesses on either way, but no barrier or sync, and no needed register that is written there is
  *     used behind the place where the ways meet, the probe goes first the one way and then the other;
- *   - else there is no probe, in particular if it is a loop with accesses of which data says how often. */
+ *   - where data says how often a loop goes round, and each round accesses the same places, with no barrier, sync or
+ *     asynchronous copy in it, all threads go round once;
+ *   - a branch that is in no loop, and goes one way in all threads of a block, goes one way in half of the probe's blocks
+ *     and the other one in the rest, MOST_VARIANTS of them at most; a loop with barriers that goes round as often in all
+ *     threads of a block is made twice (probe_rounds.c);
+ *   - else there is no probe, in particular if it is another loop with accesses of which data says how often. */
 #include "rewrite/async.h"
+#include "rewrite/class.h"
 #include "rewrite/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 4000, MOST_ACCESSES = 2000, MOST_VALUES = 16, WORD = 4, UNIT = 16 };
+enum { MOST_BLOCKS = 4000, MOST_ACCESSES = 2000, MOST_VALUES = 16, WORD = 4, UNIT = 16, MOST_VARIANTS = 3 };
 
 static bool refuse(struct ws_probe *p, const struct ws_ptx_inst *i, const char *what)
 {
@@ -226,6 +232,23 @@ static bool look_at(struct ws_probe *p, const struct ws_ptx_inst *i)
 	return ws_rw_reads_shared_size(i) ? refuse(p, i, "the size of shared memory is read") : true;
 }
 
+/* Strong accesses that overlap as a whole do not race with each other (PTX ISA 9.0, 8.7.1). */
+static uint32_t size_of_strong(const struct ws_probe *p)
+{
+	uint32_t bytes = 0;
+
+	for (uint32_t k = 0; k < p->n; k++) {
+		const struct ws_rw_access *a = &p->list[k];
+
+		if (!p->access[a->inst->index] || !ws_rw_strong(a))
+			continue;
+		if (a->inst->vec > 1 || (bytes && bytes != a->bytes))
+			return 0;
+		bytes = a->bytes;
+	}
+	return bytes;
+}
+
 /* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */
 static bool find_events(struct ws_probe *p)
 {
@@ -241,6 +264,7 @@ static bool find_events(struct ws_probe *p)
 		p->unit = p->list[k].bytes < p->unit ? p->list[k].bytes : p->unit;
 	}
 	p->unit = p->unit < WORD ? WORD : p->unit;
+	p->strong = size_of_strong(p);
 	if (!shared)
 		return false;
 	if (p->f->ntables)
@@ -583,25 +607,130 @@ static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint
 	return true;
 }
 
+/* ---- loops of which data says how often they go round ---- */
+static bool has_copy(const struct ws_probe *p, const uint8_t *marks, uint8_t mark)
+{
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		if (marks[p->f->insts[k].block] & mark && p->access[k] && p->f->insts[k].op == WS_OP_cp)
+			return true;
+	return false;
+}
+
+/* The block by which alone one comes into those with that mark, from others; WS_EXIT_BLOCK: there are several. */
+static uint32_t entry_of(const struct ws_probe *p, const uint8_t *marks, uint8_t mark)
+{
+	uint32_t entry = WS_EXIT_BLOCK;
+
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (unsigned k = 0; k < (p->when[b] ? 2u : 1u); k++) {
+			uint32_t to = p->next[b][k];
+
+			if (marks[b] & mark || to == WS_EXIT_BLOCK || !(marks[to] & mark))
+				continue;
+			if (entry != WS_EXIT_BLOCK && entry != to)
+				return WS_EXIT_BLOCK;
+			entry = to;
+		}
+	return entry;
+}
+
+static uint32_t edges_to(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, uint32_t at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		for (unsigned k = 0; marks[b] & mark && k < (p->when[b] ? 2u : 1u); k++)
+			n += p->next[b][k] == at;
+	return n;
+}
+
+/* b decides whether a loop goes on. Where no needed register is carried from round to round each of them accesses the same places, and the
+ * probe goes round once: from the loop's first block to b, or, if that is b itself, from there to what leads back. */
+static bool go_round_once(struct ws_probe *p, uint32_t b, const uint8_t *marks)
+{
+	unsigned way = marks[b] == FIRST ? 0 : 1;
+	uint32_t round = p->next[b][way], out = p->next[b][!way], entry;
+	uint8_t mark = marks[b];
+
+	if (mark == (FIRST | SECOND) || (out != WS_EXIT_BLOCK && marks[out] & mark))
+		return false;
+	entry = entry_of(p, marks, mark);
+	if ((entry != round && entry != b) || has_copy(p, marks, mark) || writes_live(p, marks, mark, entry) || writes_live(p, marks, mark, out))
+		return false;
+	if (entry != round) {
+		for (uint32_t at = 0; at < p->f->nblocks; at++)
+			for (unsigned k = 0; marks[at] & mark && k < 2; k++)
+				if (p->next[at][k] == b)
+					p->next[at][k] = out;
+		go(p, b, round);
+		return true;
+	}
+	if (edges_to(p, marks, mark, round) != 1)
+		return false;
+	go(p, b, out);
+	return true;
+}
+
+/* ---- branches that go one way in all threads of a block ---- */
+static bool is_in_loop(const struct ws_probe *p, uint32_t b)
+{
+	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
+	bool is;
+
+	mark_region(p, p->next[b][0], WS_EXIT_BLOCK, marks, FIRST);
+	mark_region(p, p->next[b][1], WS_EXIT_BLOCK, marks, FIRST);
+	is = marks[b];
+	free(marks);
+	return is;
+}
+
+static bool is_of_block(const struct ws_probe *p, uint32_t b)
+{
+	return p->varies && !p->varies[p->when[b]->index];
+}
+
+static bool go_either_way(struct ws_probe *p, uint32_t b)
+{
+	if (!is_of_block(p, b) || p->nvariants == MOST_VARIANTS || is_in_loop(p, b))
+		return false;
+	p->variant[b] = (uint8_t)++p->nvariants;
+	return true;
+}
+
+/* How many copies are on their way behind it may depend on the number of rounds. */
+static bool go_round_twice(struct ws_probe *p, uint32_t b)
+{
+	p->twice[b] = p->loop[b] && is_of_block(p, b) && !ws_probe_has_copies(p);
+	return p->twice[b];
+}
+
+/* A branch whose condition is not known, with something needed on its ways. NULL: the probe can do without; else why not. */
+static const char *do_without(struct ws_probe *p, uint32_t b, const uint8_t *marks)
+{
+	uint32_t join = join_of(p, b);
+
+	if (go_on_without_end(p, b) || go_round_twice(p, b))
+		return NULL;
+	if (has_barrier(p, marks))
+		return "a barrier depends on data, or on the block's index,";
+	if (has_end(p, marks, join) || (marks[b] && !go_round_once(p, b, marks)))
+		return "a loop with accesses depends on data, or on the block's index,";
+	if (!marks[b] && (writes_live(p, marks, FIRST | SECOND, join) || !walk_both(p, b, marks, join)))
+		return "what addresses depend on is chosen by data, or by the block's index,";
+	return NULL;
+}
+
 static bool resolve(struct ws_probe *p, uint32_t b)
 {
-	const struct ws_ptx_inst *last = &p->f->insts[p->f->blocks[b].last];
-	uint32_t join = join_of(p, b);
 	uint8_t *marks = ws_probe_region(p, b);
-	bool done = true;
+	const char *why = NULL;
 
 	if (!ws_probe_has_event(p, marks, FIRST | SECOND, true))
-		go(p, b, join);
-	else if (p->data[p->when[b]->index] && !go_on_without_end(p, b)) {
-		if (has_barrier(p, marks))
-			done = refuse(p, last, "a barrier depends on data, or on the block's index,");
-		else if (marks[b] || has_end(p, marks, join))
-			done = refuse(p, last, "a loop with accesses depends on data, or on the block's index,");
-		else if (writes_live(p, marks, FIRST | SECOND, join) || !walk_both(p, b, marks, join))
-			done = refuse(p, last, "what addresses depend on is chosen by data, or by the block's index,");
-	}
+		go(p, b, join_of(p, b));
+	else if (p->data[p->when[b]->index])
+		why = do_without(p, b, marks);
 	free(marks);
-	return done;
+	return !why || go_either_way(p, b) || refuse(p, &p->f->insts[p->f->blocks[b].last], why);
 }
 
 /* Inner branches come first: they are later in reverse post-order. */
@@ -686,6 +815,8 @@ struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access
 	p->unless = ws_alloc(f->nblocks + 1);
 	p->reached = ws_alloc(f->nblocks + 1);
 	p->loop = ws_alloc((f->nblocks + 1) * sizeof *p->loop);
+	p->twice = ws_alloc(f->nblocks + 1);
+	p->variant = ws_alloc(f->nblocks + 1);
 	return p;
 }
 
@@ -721,6 +852,9 @@ void ws_probe_free(struct ws_probe *p)
 	for (uint32_t b = 0; b < p->f->nblocks; b++)
 		free(p->loop[b]);
 	free(p->loop);
+	free(p->twice);
+	free(p->variant);
+	free(p->varies);
 	free(p->access);
 	free(p->kept);
 	free(p->data);

@@ -4,7 +4,8 @@
  * parameters and constants alone: not by data, nor by the block's index. Then all blocks of a launch do the same there,
  * and so do all launches of the same block and the same parameters. The pass `race` gives such a kernel a second body,
  * its probe: the accesses to shared memory as checks, the barriers, and what they depend on, and nothing else. The host
- * launches one block of it first (src/real/race_probe.c), and what it has not found no block has.
+ * launches one block of it first (src/real/race_probe.c), and what it has not found no block has. Some branches go one way in all
+ * threads of a block, and another one in other blocks: then it launches a block for each way.
  *
  * That one run tells for others is "test amplification" of Leung, Gupta, Agarwal, Gupta, Jhala, Lerner (PLDI 2012,
  * section 3), who follow the flow of data of the whole kernel. Here only what addresses, barriers and their conditions
@@ -29,11 +30,18 @@ struct ws_probe {
 	const struct ws_reg **when;
 	bool *unless;
 	bool *reached;                   /* by block */
+	bool *varies;                    /* by register: it may be another one in another thread of the block (probe_rounds.c) */
+	bool *twice;                     /* by block: of one that ends a round, see `loop`, nothing else is known: there are two rounds */
+	/* By block: its branch goes one way in all threads of a block, and nobody knows which: as the bit of that number, from 1 on, says of the
+	 * index of the probe's block. There are nvariants such branches, and 1 << nvariants blocks of the probe. */
+	uint8_t *variant;
+	uint32_t nvariants;
 	uint8_t **loop;                  /* by block: of one that ends a round, the blocks of its loop, if two rounds tell for all
 	                                  * (probe_rounds.c); else NULL */
 	struct ws_probe_value *params, *constants;       /* that it reads */
 	size_t nparams, cap_params, nconstants, cap_constants;
 	uint32_t unit;                   /* bytes for which it has a cell: 4, or what the narrowest access has */
+	uint32_t strong;                 /* bytes of all strong accesses; 0 = there are none, or they differ and count as weak ones */
 	struct ws_buf why;               /* there can be none */
 	bool whole;                      /* of all accesses in all blocks: fixed.c, which makes no probe of it */
 };
@@ -54,6 +62,7 @@ bool ws_launch_is_fixed(struct ws_ptx_func *kernel, const struct ws_rw_access *l
 
 /* probe_rounds.c: finds loops of which two rounds tell for all, and makes of `needed` and `kept` what is needed then. */
 void ws_probe_find_rounds(struct ws_probe *p);
+bool ws_probe_has_copies(const struct ws_probe *p);        /* asynchronous ones into shared memory */
 /* The block that begins a round of b's loop; the side of b's branch that leads there. */
 uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);
 unsigned ws_probe_loop_side(const struct ws_probe *p, uint32_t b);

@@ -1,5 +1,6 @@
 /* probe_code.c - the code of a kernel's probe (probe.h), written behind the kernel's own, and the jump to it. */
 #include "rewrite/async.h"
+#include "rewrite/class.h"
 #include "rewrite/constants.h"
 #include "rewrite/probe.h"
 
@@ -20,7 +21,7 @@ struct writing {
 	uint32_t number;                 /* of the kernel's proof */
 	uint64_t seed;
 	const char *begin, *back, *leave, *fail;         /* labels */
-	const char *self, *constants, *rounds;           /* registers */
+	const char *self, *constants, *rounds, *variant; /* registers */
 	const char **left;                               /* by block that ends rounds of a loop, as probe->loop: how many are left */
 	bool failed;
 };
@@ -120,6 +121,7 @@ static void write_begin(struct writing *w, uint32_t kernel)
 	w->failed |= !ws_inline(c, "race_thread", NULL, 0, w->self);
 	call(w, c, "race_enter", &number, 1);
 	ws_code_add(c, "mov.u32 %s, %d;", w->rounds, MOST_ROUNDS);
+	ws_code_add(c, "mov.u32 %s, %%ctaid.x;", w->variant);
 	for (uint32_t b = 0; b < w->f->nblocks; b++)
 		if (w->left[b])
 			ws_code_add(c, "mov.u32 %s, %d;", w->left[b], ROUNDS_FOR_ALL);
@@ -157,7 +159,9 @@ static void write_access(struct writing *w, const struct ws_rw_access *a)
 	struct ws_code *c = ws_code_entry(w->p, w->f);
 	const struct ws_reg *guard = a->inst->guard;
 	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL;
-	uint32_t what = WS_RACE_BYTES(w->probe->unit > WORD ? a->bytes * WORD / w->probe->unit : a->bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(WS_RACE_WEAK);
+	unsigned kind = w->probe->strong && ws_rw_strong(a) ? ws_rw_class_of(a->scope, WS_RACE_STRONG_CTA) : WS_RACE_WEAK;
+	uint32_t bytes = w->probe->unit > WORD ? a->bytes * WORD / w->probe->unit : a->bytes;
+	uint32_t what = WS_RACE_BYTES(bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(kind);
 	const char *args[] = { w->self, NULL, text_of(w->p, what), a->kind == WS_RW_READ ? "0" : "1" };
 	bool copy = a->inst->op == WS_OP_cp;
 
@@ -270,6 +274,20 @@ static void end_round(struct writing *w, uint32_t b)
 	ws_code_text(c, &w->out);
 }
 
+/* The way of a branch that goes as the probe's block says. */
+static void write_either(struct writing *w, uint32_t b)
+{
+	struct ws_code *c = ws_code_entry(w->p, w->f);
+	const char *bit = ws_code_temp(c, WS_B32), *is = ws_code_temp(c, WS_PRED);
+	char guard[64];
+
+	ws_code_add(c, "and.b32 %s, %s, %u;", bit, w->variant, 1u << (w->probe->variant[b] - 1));
+	ws_code_add(c, "setp.ne.u32 %s, %s, 0;", is, bit);
+	snprintf(guard, sizeof guard, "@%s ", is);
+	ws_code_text(c, &w->out);
+	write_jump(w, b, w->probe->next[b][1], guard);
+}
+
 static void write_block(struct writing *w, uint32_t b)
 {
 	const struct ws_probe *probe = w->probe;
@@ -281,7 +299,13 @@ static void write_block(struct writing *w, uint32_t b)
 		write_instruction(w, &w->f->insts[k]);
 	if (w->left[b])
 		end_round(w, b);
-	if (probe->when[b]) {
+	if (probe->twice[b]) {
+		write_jump(w, b, ws_probe_loop_begin(probe, b), "");
+		return;
+	}
+	if (probe->variant[b]) {
+		write_either(w, b);
+	} else if (probe->when[b]) {
 		snprintf(guard, sizeof guard, "@%s%s ", probe->unless[b] ? "!" : "", probe->when[b]->name);
 		write_jump(w, b, probe->next[b][1], guard);
 	}
@@ -301,6 +325,7 @@ const char *ws_probe_write(const struct ws_probe *probe, struct ws_pass *p, uint
 	w.fail = new_label(&w);
 	w.self = ws_rw_register(p, w.f, WS_B32);
 	w.rounds = ws_rw_register(p, w.f, WS_B32);
+	w.variant = ws_rw_register(p, w.f, WS_B32);
 	w.constants = ws_rw_register(p, w.f, WS_B64);
 	w.left = ws_alloc((w.f->nblocks + 1) * sizeof *w.left);
 	for (uint32_t b = 0; b < w.f->nblocks; b++)

@@ -11,7 +11,8 @@
  * bytes, the probe finds that; else what is ordered with the later copy is so with the earlier one.
  *
  * How many rounds there are, where that is known, must be the same in all threads, and must not depend on how often another such loop
- * has gone round. Then the probe makes that many, two at most. Where it is not known, there must be no access or barrier behind the
+ * has gone round. Then the probe makes that many, two at most. Where it is not known, but the same in all threads of a block, it makes
+ * two: one round alone lies between the same barriers, and nothing less comes from it. Else there must be no access or barrier behind the
  * loop: then it makes two, and threads that have gone round less often have ended (probe.c). If threads were at different barriers
  * at a time, rounds of different loops could meet: no branch whose condition is another in other threads may decide about barriers. */
 #include "rewrite/probe.h"
@@ -30,8 +31,8 @@ static bool is_of_thread(unsigned sreg)
 /* But for the registers that it uses. */
 static bool gives_varying(const struct ws_probe *p, const struct ws_ptx_inst *i)
 {
-	if (!ws_probe_computes(p, i))
-		return true;
+	if (!ws_probe_computes(p, i) && !(i->op == WS_OP_ld && i->flags & WS_F_NC && i->nops == 2))
+		return true;                 /* what nobody writes is the same in all threads at the same address */
 	for (unsigned k = 0; k < i->nops; k++)
 		if (i->ops[k].kind == WS_O_SREG && is_of_thread(i->ops[k].sreg_or_count))
 			return true;
@@ -184,7 +185,7 @@ static bool is_simple(const struct ws_probe *p, const uint8_t *in, uint32_t end)
 	return true;
 }
 
-static bool has_copies(const struct ws_probe *p)
+bool ws_probe_has_copies(const struct ws_probe *p)
 {
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
 		if (p->f->insts[k].op == WS_OP_cp && p->access[k])
@@ -195,7 +196,7 @@ static bool has_copies(const struct ws_probe *p)
 /* A thread that has ended does not wait for its copies. */
 static bool may_vary(const struct ws_probe *p, uint32_t b)
 {
-	return p->data[p->when[b]->index] && !has_copies(p);
+	return p->data[p->when[b]->index] && !ws_probe_has_copies(p);
 }
 
 static uint8_t *loop_at(const struct ws_probe *p, uint32_t b, const bool *varies)
@@ -279,11 +280,12 @@ static bool leave_out_counting(struct ws_probe *p)
 
 void ws_probe_find_rounds(struct ws_probe *p)
 {
-	bool *varies = find_varying(p), aligned = !barriers_vary(p, varies), any = false;
+	bool aligned, any = false;
 
+	p->varies = find_varying(p);
+	aligned = !barriers_vary(p, p->varies);
 	for (uint32_t b = 0; b < p->f->nblocks && aligned; b++)
-		any |= (p->loop[b] = loop_at(p, b, varies)) != NULL;
-	free(varies);
+		any |= (p->loop[b] = loop_at(p, b, p->varies)) != NULL;
 	while (any && (leave_out_carrying(p) || leave_out_counting(p)))
 		continue;
 	begin_anew(p);

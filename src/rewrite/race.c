@@ -740,6 +740,7 @@ static bool add_probe(struct body *b, const struct ws_rw_access *list, uint32_t 
 		memcpy(reads, probe->params, probe->nparams * sizeof *reads);
 	kernel->probe = true;
 	kernel->probe_unit = probe->unit;
+	kernel->probe_blocks = 1u << probe->nvariants;
 	kernel->probe_reads = reads;
 	kernel->nprobe_reads = (uint32_t)probe->nparams;
 	ws_probe_free(probe);

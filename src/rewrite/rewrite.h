@@ -85,6 +85,7 @@ struct ws_rw_kernel {
 	bool probe;
 	bool probe_waits;        /* it is hardly of use: proofs by addresses may do without */
 	uint32_t probe_unit;     /* bytes of shared memory for which it has a cell: 4, or more if no access is narrower */
+	uint32_t probe_blocks;   /* of it, which are launched at once */
 	const struct ws_probe_value *probe_reads;
 	uint32_t nprobe_reads;
 	const char *no_probe;

@@ -85,11 +85,35 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL("L:" OWN BARRIER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OTHER), "a barrier depends" },
 		{ KERNEL("L:" OWN BARRIER " xor.b32 %r4, %r4, 4; add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"),
 		  "a barrier depends" },
-		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), "a loop with accesses" },
-		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), "a loop with accesses" },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), NULL },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"), NULL },
+		{ KERNEL("L: setp.gt.u32 %p3, %r6, 99;\n@%p3 bra E;\n" OWN " add.u32 %r6, %r6, 1; bra L;\nE:" BARRIER OTHER), NULL },
+		{ KERNEL("L: @%p2 bra M;\n" OWN "M: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), NULL },
+		{ KERNEL("L: @%p1 bra M;\n" OWN "M: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), NULL },
+		{ KERNEL("L: xor.b32 %r4, %r4, 4;\n" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER),
+		  "a loop with accesses" },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; xor.b32 %r4, %r4, 4; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER),
+		  "a loop with accesses" },
+		{ KERNEL("mov.u32 %r8, %r4;\nL:" OWN " mov.u32 %r8, %r5; add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n"
+		         " st.shared.u32 [%r8], 1;\n" BARRIER), "a loop with accesses" },
+		{ KERNEL("L: @%p2 bra L;\n" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), "a loop with accesses" },
+		{ KERNEL("@%p2 bra M;\nL:" OWN "M: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), "a loop with accesses" },
+		{ COPIES("L:" COPY " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n cp.async.wait_all;\n" BARRIER OTHER),
+		  "a loop with accesses" },
 		{ KERNEL("mov.u32 %r8, 0;\nL: @%p1 bra E;\n" OWN " add.u32 %r8, %r8, 4; setp.lt.u32 %p3, %r8, 8;\n@%p3 bra L;\nE:" BARRIER),
 		  "a loop with accesses" },
 		{ KERNEL("@%p1 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), "a barrier depends" },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), NULL },
+		{ KERNEL("ld.global.nc.u32 %r9, [%rd1]; setp.eq.u32 %p4, %r9, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), NULL },
+		{ KERNEL("ld.global.u32 %r9, [%rd1]; setp.eq.u32 %p4, %r9, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), "a barrier depends" },
+		{ KERNEL("ld.global.nc.u32 %r9, [%rd3]; setp.eq.u32 %p4, %r9, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER "E:" BARRIER), "a barrier depends" },
+		{ KERNEL("mov.u32 %r8, 0;\nL: setp.eq.u32 %p4, %r1, %r8;\n@%p4 bra E;\n" OWN BARRIER "E: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 4;\n@%p3 bra L;\n"),
+		  "a barrier depends" },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n@%p4 bra E;\n" OWN BARRIER "E:@%p4 bra F;\n" OWN BARRIER "F:@%p4 bra G;\n" OWN BARRIER "G:" BARRIER), NULL },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n@%p4 bra E;\n" OWN BARRIER "E:@%p4 bra F;\n" OWN BARRIER "F:@%p4 bra G;\n" OWN BARRIER "G:@%p4 bra H;\n"
+		         OWN BARRIER "H:" BARRIER), "a barrier depends" },
+		{ COPIES("mov.u32 %r8, 0;\nL:" COPY " cp.async.wait_all;\n" BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n" OWN),
+		  "a barrier depends" },
 		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\nmov.u32 %r8, %r5;\nE: st.shared.u32 [%r8], 1;\n"), "is chosen by data" },
 		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 mov.u32 %r8, %r5;\nst.shared.u32 [%r8], 1;\n"), "an address or a loop depends" },
 		{ KERNEL("@%p1 bra T;\nmov.u32 %r3, %r5; st.shared.u32 [%r3], 1; bra E;\nT: st.shared.u32 [%r3], 1;\nE:" BARRIER),
@@ -115,7 +139,19 @@ static void too_many_constants_are_too_many(void **state)
 
 /* ---- what they find ---- */
 struct params { uint64_t out; uint32_t n; };
-struct ran { struct race_rig r; uint32_t *probe, *data; struct params params; };
+struct ran { struct race_rig r; uint32_t *probe, *data, blocks; struct params params; };
+
+/* Of its probe. */
+static uint32_t blocks_of(const char *text)
+{
+	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, NULL);
+	uint32_t blocks;
+
+	assert_true(ws_rewrite("race", m, NULL));
+	blocks = ws_rewrite_result(m)->kernels->probe_blocks;
+	ws_ptx_free(m);
+	return blocks;
+}
 
 static struct ran begin(const char *text, struct ws_gpu_config c)
 {
@@ -125,6 +161,7 @@ static struct ran begin(const char *text, struct ws_gpu_config c)
 	x.probe = (uint32_t *)(void *)word->host;
 	x.data = (uint32_t *)(void *)m->host;
 	x.params = (struct params){ m->addr, 2 };
+	x.blocks = blocks_of(text);
 	x.r.tables.device.probe = word->addr;
 	x.r.tables.device.proofs = race_memory(x.r.rig.g, WS_RACE_PROOFS * sizeof(uint64_t))->addr;
 	assert_true(race_set(x.r.rig.mod, &x.r.tables));
@@ -136,7 +173,7 @@ static bool probe(struct ran *x)
 {
 	*x->probe = WS_RACE_PROBE_RUNS;
 	x->r.rig.shared = race_shared_size(x->r.rig.mod, "k", THREADS) + WS_RACE_PROBE_MORE;
-	rig_run(&x->r.rig, "k", 1, THREADS, &x->params);
+	rig_run(&x->r.rig, "k", x->blocks, THREADS, &x->params);
 	assert_int_not_equal(*x->probe, WS_RACE_PROBE_RUNS);
 	assert_null(race_found(&x->r.tables, 0));
 	return *x->probe == WS_RACE_PROBE_NOTHING;
@@ -156,7 +193,34 @@ static void probes_find_what_blocks_may_do(void **state)
 		{ KERNEL(OWN BARRIER OTHER), true },
 		{ KERNEL(OWN OTHER), false },
 		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; bar.sync 0; ld.volatile.shared.u32 %r7, [%r5];\n"), true },
-		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; ld.volatile.shared.u32 %r7, [%r5];\n"), false },
+		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; ld.volatile.shared.u32 %r7, [%r5];\n"), true },
+		{ KERNEL(" st.volatile.shared.u32 [%r2], %r6; ld.relaxed.cta.shared.u32 %r7, [%r2]; st.volatile.shared.u32 [%r2], 1;\n"), true },
+		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; ld.shared.u32 %r7, [%r5];\n"), false },
+		{ KERNEL(" st.shared.u32 [%r4], %r6; ld.volatile.shared.u32 %r7, [%r5];\n"), false },
+		{ KERNEL(" st.volatile.shared.u32 [%r4], %r6; st.shared.u32 [%r5], 1;\n"), false },
+		{ KERNEL(" and.b32 %r5, %r5, -8; st.volatile.shared.u32 [%r4], %r6; ld.volatile.shared.u64 %rd4, [%r5];\n"), false },
+		{ KERNEL(" and.b32 %r5, %r5, -8; st.volatile.shared.u32 [%r4], %r6; ld.volatile.shared.v2.u32 {%r7, %r8}, [%r5];\n"), false },
+		{ KERNEL(" st.volatile.shared.u8 [%r4], %r6; ld.volatile.shared.u8 %r7, [%r5];\n"), true },
+		{ KERNEL(" st.volatile.shared.u8 [%r4], %r6; ld.volatile.shared.u16 %r7, [%r5];\n"), false },
+		/* rounds as data says */
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER OTHER), true },
+		{ KERNEL("L:" OWN " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OTHER), false },
+		{ KERNEL("L:" OWN OTHER " add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" BARRIER), false },
+		{ KERNEL("L: setp.gt.u32 %p3, %r6, 99;\n@%p3 bra E;\n" OWN " add.u32 %r6, %r6, 1; bra L;\nE:" BARRIER OTHER), true },
+		{ KERNEL("L: setp.gt.u32 %p3, %r6, 99;\n@%p3 bra E;\n" OWN " add.u32 %r6, %r6, 1; bra L;\nE:" OTHER), false },
+		{ KERNEL("L:" OTHER "setp.gt.u32 %p3, %r6, 99;\n@%p3 bra E;\n" OWN " add.u32 %r6, %r6, 1; bra L;\nE:" BARRIER), false },
+		{ KERNEL("L: @%p1 bra M;\n" OTHER "M: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OWN), false },
+		/* rounds, and ways, as the block's index says, and something behind them */
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n" OWN BARRIER), true },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n" BARRIER OWN), false },
+		{ KERNEL("mov.u32 %r8, 0;\nL: @%p2 bra M;\n" OTHER "M:" BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n" OWN), true },
+		{ KERNEL("mov.u32 %r8, 0;\nL:" BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n" OWN), false },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER BARRIER "E:" OWN), true },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n@%p4 bra E;\n" OWN BARRIER OTHER "E:" OWN), false },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n" OWN "@%p4 bra E;\n" BARRIER "E:" OTHER), false },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\n" OWN "@%p4 bra E;\n" BARRIER "E:" BARRIER OTHER), true },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\nmov.u32 %r8, %r4;\n@%p4 bra E;\nmov.u32 %r8, %r5;\nE: st.shared.u32 [%r8], 1;\n" BARRIER OTHER), true },
+		{ KERNEL("setp.eq.u32 %p4, %r1, 1;\nmov.u32 %r8, %r4;\n@%p4 bra E;\nmov.u32 %r8, %r5;\nE: st.shared.u32 [%r8], 1;\n" OTHER), false },
 		{ KERNEL(" st.shared.u32 [%r2], %r6;\n"), false },
 		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; bar.warp.sync -1; ld.shared.u32 %r7, [%r8];\n"), true },
 		{ KERNEL(OWN " xor.b32 %r8, %r4, 4; ld.shared.u32 %r7, [%r8];\n"), false },
@@ -272,9 +336,10 @@ static void proofs_know_their_constants(void **state)
 }
 
 /* ---- random kernels ---- */
-enum { KERNELS = 200 };
+enum { KERNELS = 300 };
 static uint64_t noise;
 static bool copies;                      /* with asynchronous copies */
+static unsigned noise_of_kernel;
 
 static uint32_t below(uint32_t n)
 {
@@ -290,10 +355,10 @@ static void condition(struct ws_buf *b, unsigned depth, bool barriers)
 	static const char *const conditions[] = { "%p1", "!%p1", "%p4", "%p2", "%p5" };
 	static unsigned labels;
 	unsigned label = labels++, which = below(5);
-	bool inside = barriers && which == 4;
+	bool inside = barriers && (which == 4 || which == 2);
 
 	ws_buf_printf(b, "@%s bra T%u;\n", conditions[which], label);
-	if (below(3) == 0)
+	if (below(3) == 0 && which != 2)
 		ws_buf_printf(b, "@%s bra T%u;\n", conditions[below(5)], label);
 	statements(b, 2, depth + 1, inside);
 	if (below(2)) {
@@ -316,6 +381,39 @@ static void loop(struct ws_buf *b, unsigned depth, bool barriers)
 	if (barriers && below(2))
 		ws_buf_puts(b, BARRIER);
 	ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\nsetp.lt.u32 %%p3, %%n%u, %u;\n@%%p3 bra L%u;\n", depth, depth, depth, rounds, label);
+}
+
+/* Round as often as data says. */
+static void loop_of_data(struct ws_buf *b, unsigned depth)
+{
+	static unsigned labels;
+	unsigned label = labels++;
+	bool top = below(2);
+
+	ws_buf_printf(b, "mov.u32 %%n%u, 0;\nD%u:\n", depth, label);
+	if (below(3) == 0)
+		statements(b, 1, 3, false);
+	if (top)
+		ws_buf_printf(b, "setp.ge.u32 %%p3, %%n%u, %%r6;\n@%%p3 bra X%u;\n", depth, label);
+	statements(b, 2, depth + 1, false);
+	ws_buf_printf(b, "add.u32 %%n%u, %%n%u, 1;\n", depth, depth);
+	if (!top)
+		ws_buf_printf(b, "setp.lt.u32 %%p3, %%n%u, %%r6;\n@%%p3 ", depth);
+	ws_buf_printf(b, "bra D%u;\nX%u:\n", label, label);
+}
+
+/* Blocks go round it once more than their index says, and something comes behind it. */
+static void loop_of_block(struct ws_buf *b)
+{
+	static unsigned labels;
+	unsigned label = labels++;
+
+	ws_buf_printf(b, "mov.u32 %%n3, 0;\nB%u:\n", label);
+	statements(b, 2, 1, true);
+	ws_buf_puts(b, BARRIER);
+	statements(b, 1, 1, true);
+	ws_buf_printf(b, "add.u32 %%n3, %%n3, 1;\nsetp.le.u32 %%p3, %%n3, %%r1;\n@%%p3 bra B%u;\n", label);
+	statements(b, 2, 1, true);
 }
 
 /* Blocks go round it as many times as their index says. */
@@ -352,6 +450,12 @@ static void copy(struct ws_buf *b, bool waits)
 	}
 }
 
+/* Of kernels that have such, most accesses. */
+static const char *strong(void)
+{
+	return noise_of_kernel % 3 || below(4) == 0 ? "" : below(2) ? ".volatile" : ".relaxed.cta";
+}
+
 static void access(struct ws_buf *b)
 {
 	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 " };
@@ -363,10 +467,10 @@ static void access(struct ws_buf *b)
 		ws_buf_printf(b, "%sxor.b32 %%r8, %%r8, 4;\n", guard);
 		break;
 	case 1: case 2: case 3:
-		ws_buf_printf(b, "%sst.shared.u32 [%s], %%r0;\n", guard, address);
+		ws_buf_printf(b, "%sst%s.shared.u32 [%s], %%r0;\n", guard, strong(), address);
 		break;
 	default:
-		ws_buf_printf(b, "%sld.shared.u32 %%r7, [%s];\n", guard, address);
+		ws_buf_printf(b, "%sld%s.shared.u32 %%r7, [%s];\n", guard, strong(), address);
 	}
 }
 
@@ -381,6 +485,8 @@ static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barrie
 			ws_buf_puts(b, what ? BARRIER : "bar.warp.sync -1;\n");
 		else if (what < 6 && depth < 3)
 			condition(b, depth, barriers);
+		else if (what == 6 && depth < 3 && below(3) == 0)
+			loop_of_data(b, depth);
 		else if (what == 6 && depth < 3)
 			loop(b, depth, barriers);
 		else if (what == 7 && !depth)
@@ -400,6 +506,8 @@ static void make(struct ws_buf *b)
 	            "mad.lo.u32 %r9, %r1, 64, %r0; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd3, %rd1, %rd2;\n"
 	            "ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n");
 	statements(b, 7, 0, true);
+	if (below(4) == 0)
+		loop_of_block(b);
 	if (below(3) == 0)
 		last_loop(b);
 	ws_buf_puts(b, "ret;\n}\n");
@@ -419,7 +527,7 @@ static void what_probes_do_not_find_is_not_there(void **state)
 		struct ran x;
 		bool nothing;
 
-		noise = n;
+		noise = noise_of_kernel = n;
 		copies = n % 2;
 		make(&text);
 		x = begin(text.data, configs[n / 2 % 2]);
