@@ -828,22 +828,80 @@ static void add_pins(struct entry *e, const struct pins *pins, unsigned *covered
 			apart(e, &pins->zero[k], ws_entry_number(1), covered);
 }
 
-/* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. */
+/* Of a sum of which each term has something fixed, or a factor, that may be such a multiple. */
+static void demand_multiple(struct entry *e, const struct sum *s, int64_t by)
+{
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct sum fixed = { 1, { { .factor = s->t[k].factor } } };
+		struct num lo, hi;
+
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (e->v->leaves[s->t[k].leaf[n]].fixed)
+				fixed.t[0].leaf[fixed.t[0].n++] = s->t[k].leaf[n];
+		if (s->t[k].factor % by == 0)
+			continue;
+		ws_entry_bounds(e, &fixed, &lo, &hi);
+		demand(e, made(e, "and.b64", lo, ws_entry_number(by - 1), bits_of(by), false), "eq", ws_entry_number(0));
+	}
+}
+
+struct cover { unsigned bits; struct sum of; struct multiples m; };    /* what parts and pins tell of a number; bits 0: nothing new */
+
+/* More bits; else of more coordinates, or on fewer conditions. */
+static bool is_better(const struct values *v, const struct cover *a, const struct cover *b)
+{
+	int more = b->bits ? __builtin_popcount(coordinates_of(v, &a->of)) - __builtin_popcount(coordinates_of(v, &b->of)) : 0;
+
+	return a->bits != b->bits ? a->bits > b->bits : more ? more > 0 : a->m.n < b->m.n;
+}
+
+static void tell_by_parts(const struct entry *e, const struct leaf *part, unsigned covered, struct cover *best)
+{
+	struct cover c;
+
+	c.bits = ws_fields_cover(e, part, &c.of, &c.m);
+	if (c.bits && coordinates_of(e->v, &c.of) & ~covered && !ws_sum_in_time(e->v, &c.of) && ws_can_be_apart(e->v, &c.of) &&
+	    is_better(e->v, &c, best))
+		*best = c;
+}
+
+static const struct leaf *leaf_alone(const struct values *v, struct sum s)
+{
+	ws_sum_take_constant(&s);
+	return s.n == 1 && s.t[0].n == 1 ? &v->leaves[s.t[0].leaf[0]] : NULL;
+}
+
+/* Of what parts and pins alone tell, the number of which they tell most. */
+static void find_cover(const struct entry *e, unsigned covered, struct cover *best)
+{
+	best->bits = 0;
+	for (unsigned k = 0; k < e->nparts; k++)
+		tell_by_parts(e, &e->v->leaves[e->parts[k]], covered, best);
+	for (unsigned k = 0; e->pins && k < e->pins->n; k++) {
+		const struct leaf *l = leaf_alone(e->v, e->pins->zero[k]);
+
+		if (l && is_part(l))
+			tell_by_parts(e, l, covered, best);
+	}
+}
+
+/* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. So do pins alone. */
 static void add_parts(struct entry *e, unsigned *covered)
 {
-	for (unsigned k = 0; k < e->nparts; k++) {
-		struct num lo, hi;
-		struct sum of;
-		unsigned bits = ws_fields_cover(e, &e->v->leaves[e->parts[k]], &of);
+	unsigned tried = *covered;
+	struct cover c;
+	struct num lo, hi;
 
-		if (!bits || !(coordinates_of(e->v, &of) & ~*covered) || ws_sum_in_time(e->v, &of) || !ws_can_be_apart(e->v, &of))
-			continue;
-		ws_entry_bounds(e, &of, &lo, &hi);
-		if (bits < SUM_BITS) {
+	for (find_cover(e, tried, &c); c.bits; find_cover(e, tried |= *covered, &c)) {
+		for (unsigned n = 0; n < c.m.n; n++)
+			demand_multiple(e, &c.m.of[n].sum, c.m.of[n].by);
+		ws_entry_bounds(e, &c.of, &lo, &hi);
+		if (c.bits < SUM_BITS) {
 			demand_between(e, lo, 0, INT64_MAX);
-			demand_between(e, hi, INT64_MIN, ((int64_t)1 << bits) - 1);
+			demand_between(e, hi, INT64_MIN, ((int64_t)1 << c.bits) - 1);
 		}
-		apart(e, &of, ws_entry_number(1), covered);
+		tried |= coordinates_of(e->v, &c.of);
+		apart(e, &c.of, ws_entry_number(1), covered);
 	}
 }
 
@@ -851,13 +909,10 @@ static void add_parts(struct entry *e, unsigned *covered)
 static bool demand_narrow(struct entry *e, unsigned coord, struct num size)
 {
 	for (unsigned k = 0; e->pins && k < e->pins->n; k++) {
-		struct sum zero = e->pins->zero[k];
-		const struct leaf *l;
+		const struct leaf *l = leaf_alone(e->v, e->pins->zero[k]);
 		struct num step, same;
 
-		ws_sum_take_constant(&zero);
-		l = zero.n == 1 && zero.t[0].n == 1 ? &e->v->leaves[zero.t[0].leaf[0]] : NULL;
-		if (!l || zero.t[0].factor != 1 || l->kind != LEAF_REMAINDER || l->of[0]->n != 1 || l->of[0]->t[0].n != 1 ||
+		if (!l || l->kind != LEAF_REMAINDER || l->of[0]->n != 1 || l->of[0]->t[0].n != 1 ||
 		    l->of[0]->t[0].factor != 1 || coordinate(&e->v->leaves[l->of[0]->t[0].leaf[0]]) != (int)coord)
 			continue;
 		ws_entry_bounds(e, l->step, &step, &same);

@@ -2,7 +2,8 @@
  *
  * A quotient by a power of 2, rounded down, is all bits of a number but the low ones, a remainder the low ones; and so of parts of
  * parts, as tiles of warps have them. What is the same in all bits of a number from the lowest to above those that it has in this launch
- * is the same number. Pins (ranges_pin.c) count as what is the same in both threads. */
+ * is the same number. Pins (ranges_pin.c) count as what is the same in both threads. Low bits are also those of a number that is
+ * a multiple of a power of 2 away: the lane of `blockIdx.x * blockDim.x + threadIdx.x` is `threadIdx.x % 32`, where a block has whole warps. */
 #include "rewrite/ranges_priv.h"
 
 enum { ALL = 64 };
@@ -66,31 +67,65 @@ static bool field_of_pin(const struct values *v, const struct sum *zero, struct 
 	return find_field(v, &s, out);
 }
 
-static unsigned further(const struct field *f, const struct sum *of, unsigned at)
+/* May the sum be a multiple in a launch? */
+static bool may_be_multiple(const struct values *v, const struct sum *s, int64_t by)
 {
-	return f->from <= at && f->to > at && ws_sum_equal(&f->of, of) ? f->to : at;
+	for (uint32_t k = 0; k < s->n; k++) {
+		bool may = s->t[k].factor % by == 0;
+
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			may |= v->leaves[s->t[k].leaf[n]].fixed;
+		if (!may)
+			return false;
+	}
+	return true;
 }
 
-unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of)
+static unsigned further(const struct values *v, const struct field *f, const struct sum *of, unsigned at, struct multiples *m)
 {
-	const struct sum itself = { 1, { { .factor = 1, .n = 1, .leaf = { (uint32_t)(part - e->v->leaves) } } } };
-	struct field mine, f;
+	struct sum far = *of;
+
+	if (f->from > at || f->to <= at)
+		return at;
+	if (ws_sum_equal(&f->of, of))
+		return f->to;
+	if (!m || m->n == MOST_PARTS || f->to > 31 || !ws_sum_add(&far, &f->of, -1) || !may_be_multiple(v, &far, (int64_t)1 << f->to))
+		return at;
+	m->of[m->n].sum = far;
+	m->of[m->n++].by = (int64_t)1 << f->to;
+	return f->to;
+}
+
+static unsigned cover(const struct entry *e, const struct sum *of, struct multiples *m)
+{
+	struct field f;
 	unsigned at = 0, before = 1;
 
-	if (!find_field(e->v, &itself, &mine))
-		return 0;
-	*of = mine.of;
 	while (at != before) {
 		before = at;
 		for (unsigned k = 0; k < e->nparts; k++) {
 			const struct sum other = { 1, { { .factor = 1, .n = 1, .leaf = { e->parts[k] } } } };
 
 			if (find_field(e->v, &other, &f))
-				at = further(&f, of, at);
+				at = further(e->v, &f, of, at, m);
 		}
 		for (unsigned k = 0; e->pins && k < e->pins->n; k++)
 			if (field_of_pin(e->v, &e->pins->zero[k], &f))
-				at = further(&f, of, at);
+				at = further(e->v, &f, of, at, m);
 	}
 	return at;
+}
+
+unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of, struct multiples *m)
+{
+	const struct sum itself = { 1, { { .factor = 1, .n = 1, .leaf = { (uint32_t)(part - e->v->leaves) } } } };
+	struct field mine;
+	unsigned bits;
+
+	m->n = 0;
+	if (!find_field(e->v, &itself, &mine))
+		return 0;
+	*of = mine.of;
+	bits = cover(e, of, NULL);
+	return bits == ALL ? bits : cover(e, of, m);
 }

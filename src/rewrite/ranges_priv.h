@@ -11,6 +11,7 @@
 #include "rewrite/ranges.h"
 
 enum { MOST_FACTORS = 4, MOST_TERMS = 24, MOST_BOUNDS = 4, MOST_DEFS = 4 };
+#define SUM_FACTOR_LIMIT ((int64_t)1 << 40)      /* factors are less, without their sign */
 
 struct term { int64_t factor; uint32_t n; uint32_t leaf[MOST_FACTORS]; };       /* leaves in rising order */
 struct sum { uint32_t n; struct term t[MOST_TERMS]; };         /* terms in rising order of leaves; none with factor 0 */
@@ -141,6 +142,15 @@ void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by);        /* false: no power of 2 */
 void ws_value_duty_power(struct values *v, const struct sum *s);      /* and from 1 to 2^31 - 1 */
 void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
+
+/* ---- ranges_bits.c ---- */
+/* What and, or, bfi, shl and shr give; bytes: of the operands. */
+bool ws_bits_masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+bool ws_bits_joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+bool ws_bits_inserted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+/* 0, or any number of the bits of k that the register may hold. */
+bool ws_bits_any(struct values *v, const struct ws_reg *r, int64_t k, struct sum *out);
 
 /* ---- ranges_split.c ---- */
 /* x / s, rounded down, and what is left; that s is 1 or more is the caller's duty. power: s is a power of 2. */
@@ -282,8 +292,10 @@ struct stretch { const struct sum *sum; int64_t first, last; };        /* the by
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
 
 /* ---- ranges_fields.c ---- */
-/* How many of the lowest bits of a number the parts and pins of e tell, of which `part` is one; 64: all. *of: the number. */
-unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of);
+/* How many of the lowest bits of a number the parts and pins of e tell, of which `part` is one; 64: all. *of: the number. That takes that
+ * what *m lists are multiples of numbers, powers of 2. */
+struct multiples { unsigned n; struct { struct sum sum; int64_t by; } of[MOST_PARTS]; };
+unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of, struct multiples *m);
 
 /* ---- ranges_rows.c ---- */
 /* `disjoint` becomes true if two stretches, counted from one address, do not meet for one of these reasons. */

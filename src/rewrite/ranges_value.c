@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { STEPS = 1 << 18, DEEPEST = 64, MOST_LEAVES = 1024 };
-static const int64_t factor_limit = (int64_t)1 << 40;
+static const int64_t factor_limit = SUM_FACTOR_LIMIT;
 
 /* ---- sums ---- */
 static int compare_terms(const struct term *a, const struct term *b)
@@ -317,248 +317,6 @@ static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	return ws_sum_add_product(out, &a, &b);
 }
 
-static bool is_power(uint64_t k)
-{
-	return k && !(k & (k - 1));
-}
-
-/* x & (s - 1), for a power of 2 that is one number of the launch. */
-static bool masked_by_register(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	const struct sum one = { 1, { { .factor = 1 } } };
-	struct sum x, s;
-
-	for (unsigned at = 1; at <= 2; at++) {
-		if (!ws_value_operand(v, &i->ops[at], bytes, i, &s) || !ws_sum_fixed(v, &s) || !ws_sum_add(&s, &one, 1) ||
-		    !ws_value_operand(v, &i->ops[3 - at], bytes, i, &x))
-			continue;
-		ws_value_duty_power(v, &s);
-		return ws_split_remainder(v, &x, &s, true, out);
-	}
-	return false;
-}
-
-/* Low bits, all but low bits, or nearly all bits of a number that is then taken to have no others. */
-static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, unsigned bytes, struct sum *out)
-{
-	enum { MANY = 0xffff };
-	int64_t high = bytes == 4 ? -(int64_t)(int32_t)k : -(int64_t)k;
-	struct sum s = { 1, { { .factor = is_power(k + 1) ? (int64_t)k + 1 : high } } }, low;
-
-	if (is_power(k + 1) && k >= MANY && k < UINT32_MAX && !ws_sum_fixed(v, x)) {
-		ws_value_duty(v, x, 0, (int64_t)k);
-		*out = *x;
-		return true;
-	}
-	if (is_power(k + 1) && k < MANY)
-		return ws_split_remainder(v, x, &s, true, out);
-	*out = *x;
-	if (high <= 0 || high >= MANY || !is_power((uint64_t)high) || !ws_split_remainder(v, x, &s, true, &low) ||
-	    !ws_sum_add(out, &low, -1))
-		return false;
-	ws_split_replace(v, out);
-	return true;
-}
-
-static int64_t low_bit(int64_t k)
-{
-	return k & -k;
-}
-
-/* The largest power of 2 that divides a sum, but none above 2^30. */
-static int64_t power_in(const struct sum *s)
-{
-	int64_t all = 1 << 30;
-
-	for (uint32_t k = 0; k < s->n; k++)
-		if (low_bit(s->t[k].factor) < all)
-			all = low_bit(s->t[k].factor);
-	return all;
-}
-
-/* Bits in the middle of a multiple of the lowest of them. */
-static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, struct sum *out)
-{
-	enum { MANY = 0xffff };
-	int64_t low = low_bit((int64_t)k);
-	struct sum y = *x, s = { 1, { { .factor = (int64_t)k / low + 1 } } }, below = { 1, { { .factor = low } } }, part;
-
-	if (low < 2 || low >= MANY || k > UINT32_MAX / 2 || !is_power(k / (uint64_t)low + 1))
-		return false;
-	if (k >= MANY || (v->shared && power_in(x) % low)) {         /* taken to have none above */
-		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
-		*out = *x;
-		if (power_in(x) % low == 0)
-			return true;
-		if (!ws_split_remainder(v, x, &below, true, &part) || !ws_sum_add(out, &part, -1))
-			return false;
-		ws_split_replace(v, out);
-		return true;
-	}
-	if (power_in(x) % low) {                     /* those of a quotient, as of a part of the thread's index */
-		below.t[0].factor = low;
-		if (!ws_split_quotient(v, x, &below, true, &y))
-			return false;
-	} else {
-		for (uint32_t n = 0; n < y.n; n++)
-			y.t[n].factor /= low;
-	}
-	out->n = 0;
-	return ws_split_remainder(v, &y, &s, true, &part) && ws_sum_add(out, &part, low);
-}
-
-static bool has_any(const struct values *v, const struct sum *s)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
-
-			if (l->kind == LEAF_MASKED && !l->fixed)
-				return true;
-		}
-	return false;
-}
-
-/* 0, or any number of the bits of k that the register may hold. */
-static bool any_number(struct values *v, const struct ws_reg *r, int64_t k, struct sum *out)
-{
-	struct leaf l = { .kind = LEAF_MASKED, .reg = r, .in_time = true };
-	struct sum number;
-
-	l.k = k / low_bit(k);
-	out->n = 0;
-	return ws_value_leaf(v, &l, &number) && ws_sum_add(out, &number, low_bit(k));
-}
-
-/* Of what is known it is a number itself; of what is not, any number of so many bits, times the lowest of them. */
-static bool masked(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	unsigned at = i->ops[2].kind == WS_O_INT ? 2 : 1;
-	const struct ws_operand *mask = &i->ops[at];
-	uint64_t k = bytes == 4 ? (uint32_t)mask->imm : mask->imm;
-	struct leaf l = { .kind = LEAF_MASKED, .reg = i->ops[0].reg, .k = (int64_t)k, .in_time = true };
-	bool known;
-	struct sum of;
-
-	if (mask->kind != WS_O_INT)
-		return masked_by_register(v, i, bytes, out);
-	if (!k)
-		return number(out, 0);
-	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && !has_any(v, &of);
-	if (known && !ws_sum_fixed(v, &of) && (masked_in_middle(v, &of, k, out) || masked_by_number(v, &of, k, bytes, out)))
-		return true;
-	if (k >= (uint64_t)factor_limit)
-		return false;
-	if (!known)
-		return any_number(v, i->ops[0].reg, (int64_t)k, out);
-	if (known && ws_sum_fixed(v, &of)) {
-		l.of[l.nof++] = ws_value_keep(v, &of);
-		l.fixed = true;
-		l.in_time = false;
-	}
-	return ws_value_leaf(v, &l, out);
-}
-
-/* x | y where y is less than what x is a multiple of: an addition. */
-static bool joined_sums(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	struct sum x, y, low;
-
-	if (!ws_value_operand(v, &i->ops[1], bytes, i, &x) || !ws_value_operand(v, &i->ops[2], bytes, i, &y))
-		return false;
-	ws_split_replace(v, &x);
-	ws_split_replace(v, &y);
-	*out = power_in(&x) < power_in(&y) ? y : x;
-	low = power_in(&x) < power_in(&y) ? x : y;
-	if (power_in(out) < 2)
-		return false;
-	ws_value_duty(v, &low, 0, power_in(out) - 1);
-	return ws_sum_add(out, &low, 1);
-}
-
-/* x | k where the bits of k are 0 in x: an addition. */
-static bool joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	uint64_t k = i->ops[2].imm;
-
-	if (i->ops[2].kind != WS_O_INT && i->ops[1].kind != WS_O_INT)
-		return joined_sums(v, i, bytes, out);
-	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)factor_limit || !ws_value_operand(v, &i->ops[1], bytes, i, out))
-		return false;
-	for (uint32_t n = 0; n < out->n; n++) {
-		uint64_t factor = (uint64_t)out->t[n].factor;
-
-		if ((factor & -factor) <= k)
-			return false;
-	}
-	return add_term(out, (struct term){ .factor = (int64_t)k });
-}
-
-/* By a number of the launch: a product with a power of 2. */
-static bool shifted_by_register(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	enum { MOST = 30 };
-	struct leaf l = { .kind = LEAF_POWER, .nof = 1, .fixed = true };
-	struct sum by, x, power;
-
-	if (i->op != WS_OP_shl || !ws_value_operand(v, &i->ops[2], 4, i, &by) || !ws_sum_fixed(v, &by) ||
-	    !ws_value_operand(v, &i->ops[1], bytes, i, &x))
-		return false;
-	ws_value_duty(v, &by, 0, MOST);
-	l.of[0] = ws_value_keep(v, &by);
-	out->n = 0;
-	return ws_value_leaf(v, &l, &power) && ws_sum_add_product(out, &x, &power);
-}
-
-static bool is_number(const struct sum *s, int64_t *k)
-{
-	struct sum rest = *s;
-
-	*k = ws_sum_take_constant(&rest);
-	return !rest.n;
-}
-
-static bool shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
-{
-	uint64_t by = i->ops[2].imm;
-	bool is_signed = ws_type_is_signed((enum ws_type)i->type[0]);
-	struct leaf l = { .kind = LEAF_SHIFTED, .reg = i->ops[0].reg, .k = (int64_t)by, .nof = 1, .fixed = true };
-	struct sum s, power = { 1, { { .factor = (int64_t)1 << (by & 63) } } };
-	int64_t k;
-
-	if (i->ops[2].kind != WS_O_INT)
-		return shifted_by_register(v, i, bytes, out);
-	if (by >= 8 * bytes)
-		return false;
-	if (!ws_value_operand(v, &i->ops[1], bytes, i, &s))
-		return v->shared && i->op == WS_OP_shr && !is_signed && 8 * bytes - by < 32 &&
-		       any_number(v, i->ops[0].reg, ((int64_t)1 << (8 * bytes - by)) - 1, out);
-	if (i->op == WS_OP_shl) {
-		out->n = 0;
-		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
-	}
-	ws_value_must_fit(v, &s, is_signed ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
-	if (by == 8 * bytes - 1 && ws_sum_never_negative(v, &s)) {     /* the sign */
-		if (!is_signed)
-			ws_value_must_fit(v, &s, bytes == 4 ? WS_S32 : WS_S64);
-		return number(out, 0);
-	}
-	if (by >= 40)
-		return false;
-	if (is_number(&s, &k) && k >= 0)
-		return number(out, k >> by);
-	if (v->shared && !ws_sum_fixed(v, &s) && power_in(&s) % power.t[0].factor == 0) {
-		*out = s;
-		for (uint32_t k = 0; k < out->n; k++)
-			out->t[k].factor /= power.t[0].factor;
-		return true;
-	}
-	if (!ws_sum_fixed(v, &s))
-		return ws_split_quotient(v, &s, &power, true, out);
-	l.of[0] = ws_value_keep(v, &s);
-	return ws_value_leaf(v, &l, out);
-}
-
 /* By a number of the launch, of what is not negative. */
 static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
@@ -632,7 +390,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return false;
 	if (v->shared && i->op == WS_OP_ld && i->vec <= 1 && bytes < 4 && !ws_type_is_float(t) && !ws_type_is_signed(t) &&
 	    whole_number(i->ops[0].reg->type))
-		return any_number(v, i->ops[0].reg, bytes == 1 ? UINT8_MAX : UINT16_MAX, out);
+		return ws_bits_any(v, i->ops[0].reg, bytes == 1 ? UINT8_MAX : UINT16_MAX, out);
 	if (!whole_number(t))
 		return false;
 	switch (i->op) {
@@ -649,13 +407,15 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 	case WS_OP_mul:
 		return product(v, i, bytes, out);
 	case WS_OP_shl: case WS_OP_shr:
-		return shifted(v, i, bytes, out);
+		return ws_bits_shifted(v, i, bytes, out);
 	case WS_OP_div: case WS_OP_rem:
 		return divided(v, i, bytes, out);
 	case WS_OP_and:
-		return masked(v, i, bytes, out);
+		return ws_bits_masked(v, i, bytes, out);
 	case WS_OP_or:
-		return joined(v, i, bytes, out);
+		return ws_bits_joined(v, i, bytes, out);
+	case WS_OP_bfi:
+		return ws_bits_inserted(v, i, bytes, out);
 	case WS_OP_not:
 		return inverted(v, i, bytes, out);
 	case WS_OP_neg:

@@ -282,6 +282,10 @@ static void by_one_thread(void **state)
 		AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
 	static const char of_warps[] = KERNEL("and.b32 %r7, %r4, 31; setp.ne.s32 %p1, %r7, 5; @%p1 bra END; shr.u32 %r8, %r4, 5;\n"
 		AT("%r8", "%rd4") "st.global.u32 [%rd4], %r4;\n");
+#define BY_LANE(word, of) KERNEL("and.b32 %r7, %r3, 31; setp.ne.s32 %p1, %r7, 5; @%p1 bra END; " of " shr.u32 %r8, " word ", 5;\n" AT("%r8", "%rd4") "st.global.u32 [%rd4], %r4;\n")
+	static const char of_x[] = BY_LANE("%r4", ""), of_64[] = BY_LANE("%r9", "mad.lo.s32 %r9, %r1, 64, %r3;");
+	static const char by_parts[] = KERNEL("and.b32 %r7, %r3, 31; setp.ne.s32 %p1, %r7, 0; @%p1 bra END; shr.u32 %r8, %r3, 5; setp.ne.s32 %p2, %r8, 0; @%p2 bra END;\n"
+		AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
 	static const char others[] = KERNEL("setp.eq.s32 %p1, %r3, 3; @%p1 bra END;\n" AT("%r1", "%rd4") "st.global.u32 [%rd4], %r4;\n");
 	static const char two[] = KERNEL("setp.eq.s32 %p1, %r3, 3; setp.eq.s32 %p2, %r3, 4;\n" AT("%r1", "%rd4")
 		"@%p1 st.global.u32 [%rd4], %r4; @%p2 st.global.u32 [%rd4], %r4;\n");
@@ -299,6 +303,15 @@ static void by_one_thread(void **state)
 	expect(of_plane, (struct launch){ { 4 }, { 8, 8, 2 }, 0, 0, 0 }, ALL(0, 8));
 	expect(of_warps, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
 	expect(of_warps, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 0 }, ALL(0, 16));
+	/* the lane is that of the block, the warp one of the grid, or of blocks that are 64 apart */
+	expect(of_x, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(of_x, (struct launch){ { 4 }, { 48 }, 0, 0, 0 }, ALL(0, 8));
+	expect(of_x, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 0 }, ALL(0, 16));
+	expect(of_64, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(of_64, (struct launch){ { 4 }, { 96 }, 0, 0, 0 }, ALL(0, 12));
+	expect(of_64, (struct launch){ { 4 }, { 48 }, 0, 0, 0 }, NONE);
+	expect(by_parts, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(by_parts, (struct launch){ { 4 }, { 64, 2 }, 0, 0, 0 }, ALL(0, 8));
 	expect(others, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 252));
 	expect(two, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 8));
 	expect(half, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, ALL(0, 8));
@@ -706,6 +719,30 @@ static void words_of_warps(void **state)
 	       ALL(0, 4 * 36));              /* one for two warps */
 	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870904;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
 	       ALL(0, 4 * 36));              /* likewise */
+}
+
+/* Rows of a warp each: bit fields beside each other. */
+#define FIELDS(of, field) KERNEL("and.b32 %r7, %r3, 31; shr.u32 %r8, " of ", 5;\n" field AT("%r10", "%rd4") "st.global.u32 [%rd4], %r4;\n")
+
+static void bit_fields(void **state)
+{
+	const struct launch l = { { 4 }, { 64 }, 0, 0, 0 }, odd = { { 4 }, { 48 }, 0, 0, 0 };
+	static const char ends[] = FIELDS("%r4", "bfi.b32 %r10, %r8, %r7, 6, 26;\n"), middle[] = FIELDS("%r4", "bfi.b32 %r10, %r8, %r7, 6, 10;\n");
+	static const char wide[] = FIELDS("%r4", "bfi.b32 %r10, %r8, %r3, 5, 27;\n"), narrow[] = FIELDS("%r4", "bfi.b32 %r10, %r8, %r7, 4, 28;\n");
+	static const char few[] = FIELDS("%r4", "bfi.b32 %r10, %r8, %r7, 5, 2;\n"), above[] = FIELDS("%r8", "bfi.b32 %r10, %r8, %r4, 5, 2;\n");
+	static const char set[] = FIELDS("%r4", "shl.b32 %r9, %r8, 6; add.s32 %r11, %r9, %r7; or.b32 %r10, %r11, 32;\n");
+	static const char lost[] = FIELDS("%r4", "shl.b32 %r9, %r8, 6; add.s32 %r11, %r9, %r7; or.b32 %r10, %r11, 16;\n");
+
+	expect(ends, l, NONE);
+	expect(ends, odd, ALL(0, 192));              /* warps of two blocks */
+	expect(middle, l, NONE);
+	expect(wide, l, NONE);
+	expect(narrow, l, ALL(0, 256));
+	expect(few, l, ALL(0, 256));
+	expect(above, l, ALL(0, 256));
+	expect(set, l, NONE);
+	expect(set, odd, ALL(0, 192));
+	expect(lost, l, ALL(0, 256));
 }
 
 /* Words that one thread writes and all read, while they write words of their own. */
@@ -1430,7 +1467,7 @@ int main(void)
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
 		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
-		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
+		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(bit_fields), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(writes_without_checks),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
 		cmocka_unit_test(writes_in_allocations), cmocka_unit_test(rows_of_their_own), cmocka_unit_test(loops_that_are_not_closed), cmocka_unit_test(one_of_two_arrays),

@@ -530,9 +530,68 @@ static void fragments(void **state)
 	assert_true(races > kernels / 4 && silent > fine / 2);
 }
 
+/* ---- lanes and warps ---- */
+/* A word for each warp, for each thread by warp and lane, or for each block; of what numbers the lane and the warp are is random. */
+static void make_warps(struct ws_buf *b)
+{
+	static const char *const numbers[] = {
+		"%tx", "%tx", "%x", "%x", "%x", "%e", "%e", "%f", "%y",
+	}, *const lanes[] = {
+		"and.b32 %%l, %s, %u;\n", "and.b32 %%l, %s, %u;\n", "and.b32 %%j, %s, -%u; sub.s32 %%l, %s, %%j;\n",
+	}, *const indices[] = {
+		"setp.ne.s32 %p0, %l, 0; @%p0 bra END;\nmov.u32 %i, %v;\n", "setp.gt.s32 %p0, %l, 1; @%p0 bra END;\nmov.u32 %i, %v;\n",
+		"setp.ne.s32 %p0, %l, 3; @%p0 bra END;\nmov.u32 %i, %v;\n", "mad.lo.s32 %i, %v, 16, %l;\n", "mad.lo.s32 %i, %v, 8, %l;\n",
+		"setp.ne.s32 %p0, %l, 0; @%p0 bra END;\nsetp.ne.s32 %p1, %v, 0; @%p1 bra END;\nmov.u32 %i, %bx;\n",
+		"mad.lo.s32 %i, %l, %w, %v;\n", "bfi.b32 %i, %v, %l, 4, 28;\n", "bfi.b32 %i, %v, %l, 5, 4;\n", "bfi.b32 %i, %v, %l, 3, 29;\n",
+		"bfi.b32 %i, %v, %tx, 4, 28;\n", "bfi.b32 %i, %v, %x, 4, 3;\n", "mad.lo.s32 %k, %v, 32, %l; or.b32 %i, %k, 16;\n",
+		"mad.lo.s32 %k, %v, 32, %l; or.b32 %i, %k, 8;\n", "mad.lo.s32 %i, %bx, 4, %v; setp.ne.s32 %p0, %l, 0; @%p0 bra END;\n",
+	};
+	unsigned bits = 3 + below(2);
+	const char *of = numbers[below(WS_COUNT(numbers))], *lane = lanes[below(WS_COUNT(lanes))];
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %p<3>; .reg .b32 %x, %y, %e, %f, %tx, %ty, %bx, %tn, %n, %w, %l, %v, %i, %j, %k; .reg .b64 %d<3>;\n"
+	            "ld.param.u64 %d0, [a]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w]; mov.u32 %tx, %tid.x; mov.u32 %ty, %tid.y; mov.u32 %bx, %ctaid.x;\n"
+	            "mov.u32 %tn, %ntid.x; mad.lo.s32 %x, %bx, %tn, %tx; mad.lo.s32 %y, %ty, %tn, %tx; mad.lo.s32 %e, %bx, %w, %tx; add.s32 %f, %tx, %n;\n");
+	ws_buf_printf(b, lane, of, lane == lanes[2] ? 1u << bits : (1u << bits) - 1, of);
+	ws_buf_printf(b, "shr.u32 %%v, %s, %u;\n", numbers[below(WS_COUNT(numbers))], below(5) ? bits : 3);
+	ws_buf_puts(b, indices[below(WS_COUNT(indices))]);
+	ws_buf_printf(b, "mul.wide.s32 %%d1, %%i, 4; add.s64 %%d2, %%d0, %%d1; st.global.u32 [%%d2], %%x;\nEND: ret;\n}\n");
+}
+
+static void lanes_and_warps(void **state)
+{
+	static const uint32_t blocks[] = { 8, 16, 32, 32, 64, 64, 12, 24, 40 };
+	unsigned races = 0, silent = 0, fine = 0, launches = 8 * rig_rounds(ROWS);
+
+	for (unsigned k = 0; k < launches; k++) {
+		struct ws_buf text = { 0 };
+		struct shape s = { { 1 + k % 3, 1, 1 }, { 0, 1, 1 }, 0, 0, 0 };
+		bool entered, all, left;
+
+		noise = 170000 + k;
+		make_warps(&text);
+		s.block[0] = blocks[below(WS_COUNT(blocks))];
+		s.block[1] = below(8) ? 1 : 2;
+		s.n = below(2) ? 8 * below(20) : below(100);
+		s.w = below(4) ? s.block[0] : below(2) ? 32 * (1 + below(3)) : 1 + below(90);
+		all = finds("race-all", text.data, &s, false, &entered);
+		left = finds("race", text.data, &s, false, &entered);
+		if (all != left)
+			fail_msg("launch %u, grid %u, block %u %u, n %u, w %u: race %d, race-all %d:\n%s", k, s.grid[0], s.block[0], s.block[1], s.n, s.w,
+			         left, all, text.data);
+		races += all;
+		fine += !all;
+		silent += !entered;
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", launches, races, silent);
+	assert_true(races > launches / 4 && silent > fine / 3);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows), cmocka_unit_test(loops_in_steps), cmocka_unit_test(fragments), cmocka_unit_test(what_is_left_finds_what_all_find) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_and_warps), cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows), cmocka_unit_test(loops_in_steps), cmocka_unit_test(fragments), cmocka_unit_test(what_is_left_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
