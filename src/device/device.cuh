@@ -327,6 +327,14 @@ HELPER u32 shared_load32(u32 address)
 	return v;
 }
 
+HELPER u32 shared_load8(u32 address)
+{
+	u32 v;
+
+	asm volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+	return v;
+}
+
 HELPER void shared_store32(u32 address, u32 v)
 {
 	asm volatile("st.volatile.shared.u32 [%0], %1;" : : "r"(address), "r"(v) : "memory");

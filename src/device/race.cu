@@ -301,8 +301,8 @@ HELPER void note_look(u32 thread, u64 state, u64 word, u32 what)
 
 /* Who waits for a lock or a flag, looks at it by one access (WS_RACE_RETRIES) again and again: a strong load, a
  * compare-and-swap or an exchange. Since the last fence and barrier the first of them alone is checked: it was entered,
- * so who comes later and races with it sees it. (Where another thread's took its place in W, and my later one succeeded,
- * an access that is ordered with that but not with mine may race unseen.) */
+ * so who comes later and races with it sees it. (Where another thread's took its place in W, and my later exchange found what it waits for,
+ * an access that is ordered with that but not with mine may race unseen. A swap that succeeds is checked in any case: race_swap.cuh.) */
 HELPER bool tries_word_again(u32 thread, u64 word, u32 what)
 {
 	u32 low, high, looked_what, looked_when;
@@ -416,7 +416,7 @@ HELPER bool begin_access(u64 address, u32 what, u32 site, enum access access, st
 	}
 	if (!find_space(&address, &what))
 		return false;
-	if (what & WS_RACE_RETRIES && tries_again(thread_index(), address, what))
+	if ((what & (WS_RACE_RETRIES | WS_RACE_SWAPPED)) == WS_RACE_RETRIES && tries_again(thread_index(), address, what))
 		return false;
 	if (!(now & NOW_ENTERED) && !(WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && BLOCK.cells))
 		set_flags(warp_index(), NOW_ENTERED);
@@ -877,6 +877,8 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 	if (c.at != NOTHING)
 		__warpsafe_atomic_on(self, c.at, address, what, site, c.w, c.r);
 }
+
+#include "race_swap.cuh"
 
 /* ---- probes (race.h) ----
  * Small rather than fast: a probe is one block, or a few. */

@@ -3,7 +3,7 @@
  * A cell is 16 bytes for 4 bytes of memory:
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
- *        launch, 16, in place of lane, epoch and sub)
+ *        launch, 16, in place of lane, epoch and sub); a class above the strong ones: by a compare-and-swap that has only read
  * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
  * blocks; OFTEN, a race that was told so often that its word is only sampled.
  * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
@@ -22,6 +22,7 @@ enum { W_SITES = 1 << WS_RACE_WRITE_SITE_BITS, R_SITES = 1 << WS_RACE_READ_SITE_
 HELPER u32 w_class(u64 w) { return (u32)w >> W_CLASS_AT & 15; }
 HELPER u32 w_bytes(u64 w) { return (u32)w >> W_BYTES_AT & 15; }
 HELPER u32 r_class(u64 r) { return (u32)r >> R_CLASS_AT & 7; }
+HELPER u32 strong_class(u64 r) { return r_class(r) > WS_RACE_STRONG_SYS ? r_class(r) - WS_RACE_STRONG_SYS : r_class(r); }       /* also of a swap */
 HELPER u32 r_bytes(u64 r) { return (u32)r >> R_BYTES_AT & 15; }
 HELPER u32 r_several(u64 r) { return (u32)r >> R_SEVERAL_AT & 3; }
 
@@ -43,12 +44,13 @@ struct me {                      /* an access of the thread */
 	u64 now;                 /* of its warp */
 	u64 time;                /* with the lane, as in a cell */
 	u32 warp, what, site;
+	u64 seen_w, seen_r;      /* WS_RACE_SWAPPED: as W and R were before the access */
 };
 
 HELPER struct me access_of(u64 now, u32 what, u32 site)
 {
 	u32 t = thread_index();
-	struct me m = { now, (now >> SUB_AT << SUB_AT) | (u64)(t & 31) << LANE_AT, t >> 5, what, site };
+	struct me m = { now, (now >> SUB_AT << SUB_AT) | (u64)(t & 31) << LANE_AT, t >> 5, what, site, 0, 0 };
 
 	return m;
 }
@@ -258,11 +260,25 @@ SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
 	return o.sub == m.sub ? LANES_OF_WARP : ONE_LANE;
 }
 
+/* The class that R has of a read. Of a compare-and-swap it has one of its own, with the scope, or the GPU's. */
+HELPER u32 class_of_read(u32 what)
+{
+	u32 cls = WS_RACE_CLASS_OF(what), scope = scope_of(cls);
+
+	return !WS_RACE_IS_ATOMIC(cls) ? cls : WS_RACE_STRONG_SYS + (scope < WS_RACE_STRONG_GPU ? scope : (u32)WS_RACE_STRONG_GPU);
+}
+
+/* What a compare-and-swap has read is of no matter where another read is entered or comes: one
+ * class is said of several readers, and a weak one races with more. */
+HELPER bool is_swap(u32 cls) { return cls > WS_RACE_STRONG_SYS; }
+HELPER bool gives_way(u64 old, const struct me *m) { return is_swap(class_of_read(m->what)) && !is_swap(r_class(old)); }
+HELPER bool displaces(u64 old, const struct me *m) { return !is_swap(class_of_read(m->what)) && is_swap(r_class(old)); }
+
 /* R after my read. Where several have read, an entry says of a class and of bytes what is true of each of them; what
  * does not fit is forgotten, and a race may be missed. */
 HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 {
-	u32 cls = WS_RACE_CLASS_OF(m->what), several, common, both;
+	u32 cls = class_of_read(m->what), several, common, both;
 
 	*lost = false;
 	if (!segment_of(old))
@@ -270,7 +286,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	several = r_several(old);
 	both = cls > r_class(old) ? cls : r_class(old);
 	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
-		return r_class(old) == cls ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
+		return r_class(old) == cls || gives_way(old, m) ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
 	if (several == ONE_LANE && m->now & NOW_ACQUIRED && quick_verdict(old, m) == ORDERED)
 		return read_entry(m, cls, bytes, ONE_LANE);
 	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
@@ -288,6 +304,14 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 		several = __warpsafe_several(old, m->now, WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED, m->warp);
 	}
 	common = r_bytes(old) & bytes;
+	if (gives_way(old, m) && (*lost || several != ONE_LANE)) {
+		*lost = false;
+		return old;
+	}
+	if (displaces(old, m)) {
+		*lost = false;
+		return read_entry(m, cls, bytes, ONE_LANE);
+	}
 	if (several == ONE_LANE || !common) {
 		*lost |= several != ONE_LANE;
 		return read_entry(m, cls, bytes, ONE_LANE);
@@ -455,20 +479,32 @@ SLOW u32 __warpsafe_bytes_at(u64 word, u32 bytes)
 	return v;
 }
 
-/* A word of another block's shared memory: race_peer.cuh. */
-extern "C" DEVICE u32 __warpsafe_peer_word(u64 address);
+/* The same of shared memory, where a kernel's may end within the word. */
+SLOW u32 __warpsafe_shared_bytes_at(u32 word, u32 bytes)
+{
+	u32 v = 0;
+
+	#pragma nounroll
+	for (u32 k = 0; k < 4; k++)
+		v |= bytes >> k & 1 ? shared_load8(word + k) << 8 * k : 0;
+	return v;
+}
+
+/* And of another block's shared memory: race_peer.cuh. */
+extern "C" DEVICE u32 __warpsafe_peer_bytes_at(u64 word, u32 bytes);
 
 /* Does memory have, in these bytes of the word, what the write brings? */
 HELPER bool same_value(const struct word *d, u32 what, u32 bytes, u32 value)
 {
+	u64 word = d->address & ~3ull;
 	u32 has;
 
-	if (SM90 && WS_RACE_SPACE_OF(what) == WS_RACE_SHARED && d->address >> 32)
-		has = __warpsafe_peer_word(d->address);
-	else if (WS_RACE_SPACE_OF(what) == WS_RACE_SHARED)
-		asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(has) : "l"(d->address & ~3ull) : "memory");
+	if (WS_RACE_SPACE_OF(what) != WS_RACE_SHARED)
+		has = bytes == 15 ? load32(word) : __warpsafe_bytes_at(word, bytes);
+	else if (SM90 && word >> 32)
+		has = __warpsafe_peer_bytes_at(word, bytes);
 	else
-		has = bytes == 15 ? load32(d->address & ~3ull) : __warpsafe_bytes_at(d->address & ~3ull, bytes);
+		has = bytes == 15 ? shared_load32((u32)word) : __warpsafe_shared_bytes_at((u32)word, bytes);
 	return !((has ^ value) & bits_of(bytes));
 }
 
@@ -580,14 +616,45 @@ HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct 
 	return value_later(v, w, bytes, d, m, writers_in(w), value->value);
 }
 
+/* ---- what a write finds ----
+ * W and R are judged, and are then what was judged. Of a swap that is what was there before it; what has come since may be of a thread that has
+ * seen what it has written (race_swap.cuh). */
+HELPER u32 judge_w(u64 *w, const struct word *d, const struct me *m)
+{
+	u64 now = *w;
+	u32 v;
+
+	if (m->what & WS_RACE_SWAPPED)
+		*w = m->seen_w;
+	v = w_bytes(*w) & d->bytes ? write_verdict(*w, m) : ORDERED;
+	if (v != ORDERED || *w == now)
+		return v;
+	*w = now;
+	return w_bytes(now) & d->bytes && write_verdict(now, m) != ORDERED ? UNDECIDED : ORDERED;
+}
+
+HELPER u32 judge_r(u64 *r, const struct word *d, const struct me *m)
+{
+	u64 now = *r;
+	u32 v;
+
+	if (m->what & WS_RACE_SWAPPED)
+		*r = m->seen_r;
+	v = r_bytes(*r) & d->bytes ? verdict(*r, strong_class(*r), r_several(*r), m) : ORDERED;
+	if (v != ORDERED || *r == now)
+		return v;
+	*r = now;
+	return r_bytes(now) & d->bytes && verdict(now, strong_class(now), r_several(now), m) != ORDERED ? UNDECIDED : ORDERED;
+}
+
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
 {
-	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? write_verdict(w, m) : ORDERED;
+	u32 v = judge_w(&w, d, m), bytes = w_bytes(w) & d->bytes;
 
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), value->known ? sameness(v, w, bytes, d, m, value) : 0);
+	v = judge_r(&r, d, m);
 	bytes = r_bytes(r) & d->bytes;
-	v = bytes ? verdict(r, r_class(r), r_several(r), m) : ORDERED;
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
 		     value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);

@@ -365,7 +365,7 @@ HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u3
 
 	if (!begin_cell(&f, self, c, address, what) || f.bits != 15)
 		return false;
-	m = (struct me){ f.now, f.time, 0, what, site };
+	m = (struct me){ f.now, f.time, 0, what, site, 0, 0 };
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
 		if (!write_is_before(f.w, &f, what) &&

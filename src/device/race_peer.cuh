@@ -280,13 +280,17 @@ HELPER bool find_owner(u64 *address, u32 *what, u32 *ranks, u32 *slot)
 }
 
 /* Where a write stands before which the word is looked at, so the block is still there if the program may write. */
-SLOW u32 __warpsafe_peer_word(u64 address)
+SLOW u32 __warpsafe_peer_bytes_at(u64 word, u32 bytes)
 {
-	u32 base = (u32)IN_SHARED(__warpsafe_block), at = ((u32)address & SHARED_OFFSETS & ~3u) | (base & ~(u32)SHARED_OFFSETS), rank = 0, v;
+	u32 base = (u32)IN_SHARED(__warpsafe_block), at = ((u32)word & SHARED_OFFSETS) | (base & ~(u32)SHARED_OFFSETS), rank = 0, v = 0, one;
 
-	while (rank + 1 < cluster_blocks() && row_of(block_of_rank(rank)).slot != (u32)(address >> 32))
+	while (rank + 1 < cluster_blocks() && row_of(block_of_rank(rank)).slot != (u32)(word >> 32))
 		rank++;
-	asm volatile("ld.volatile.shared::cluster.u32 %0, [%1];" : "=r"(v) : "r"(at_rank(at, rank)) : "memory");
+	for (u32 k = 0; k < 4; k++)
+		if (bytes >> k & 1) {
+			asm volatile("ld.volatile.shared::cluster.u8 %0, [%1];" : "=r"(one) : "r"(at_rank(at + k, rank)) : "memory");
+			v |= one << 8 * k;
+		}
 	return v;
 }
 
@@ -321,6 +325,66 @@ SLOW void __warpsafe_peer_atomic(u64 address, u32 what, u32 site)
 {
 	if (begin_peer_access(&address, &what, site, 1))
 		__warpsafe_atomic(address, what, site);
+}
+
+/* Compare-and-swap (race_swap.cuh). Behind one to another block's memory that block may have ended, if it has seen what was written: so there
+ * it is a read, before it, whatever it does. False: that is so. */
+HELPER bool begin_own_swap(u64 *address, u32 *what)
+{
+	u32 ranks, slot;
+
+	return find_owner(address, what, &ranks, &slot) && !(ranks & IS_PEER);
+}
+
+SLOW void __warpsafe_peer_swap(u64 address, u32 what, u32 site)
+{
+	u64 own = address;
+	u32 own_what = what;
+
+	if (!begin_own_swap(&own, &own_what) && begin_peer_access(&address, &what, site, 1))
+		__warpsafe_not_swapped(address, what, site);
+}
+
+SLOW u64 __warpsafe_peer_swap_entry(u64 address, u32 what, u32 n)
+{
+	return begin_own_swap(&address, &what) ? __warpsafe_swap_entry(address, what, n) : 0;
+}
+
+SLOW void __warpsafe_peer_swapped(u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	if (begin_own_swap(&address, &what))
+		__warpsafe_swapped(address, what, site, w, r);
+}
+
+SLOW void __warpsafe_peer_not_swapped(u64 address, u32 what, u32 site)
+{
+	if (begin_own_swap(&address, &what))
+		__warpsafe_not_swapped(address, what, site);
+}
+
+INLINED void race_peer_swap(u64 address, u32 what, u32 site)
+{
+	__warpsafe_peer_swap(address, what, site);
+}
+
+INLINED u64 race_peer_swap_w(u64 address, u32 what)
+{
+	return __warpsafe_peer_swap_entry(address, what, 0);
+}
+
+INLINED u64 race_peer_swap_r(u64 address, u32 what)
+{
+	return __warpsafe_peer_swap_entry(address, what, 1);
+}
+
+INLINED void race_peer_swapped(u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	__warpsafe_peer_swapped(address, what, site, w, r);
+}
+
+INLINED void race_peer_not_swapped(u64 address, u32 what, u32 site)
+{
+	__warpsafe_peer_not_swapped(address, what, site);
 }
 
 SLOW void __warpsafe_peer_release(u64 address, u32 what)

@@ -207,14 +207,14 @@ HELPER u32 shared_write_verdict(u64 w, const struct me *m, u32 time)
 /* ---- reads ---- */
 HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
 {
-	return pair(self_of_me(m) << THREAD_AT | WS_RACE_CLASS_OF(m->what) << R_CLASS_AT | bytes << R_BYTES_AT |
+	return pair(self_of_me(m) << THREAD_AT | class_of_read(m->what) << R_CLASS_AT | bytes << R_BYTES_AT |
 		    (m->site & (R_SITES - 1)), time);
 }
 
 /* R after my read, as after_read has it. */
 HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, bool *lost)
 {
-	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old);
+	u32 cls = class_of_read(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old);
 	u32 low, high;
 	bool mine, warp;
 
@@ -222,7 +222,9 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 	halves(old, &low, &high);
 	mine = several == ONE_LANE && thread_in(old) == m->warp * 32 + lane_of(m->time);
 	warp = same_warp(low, self_of_me(m)) && several <= LANES_OF_WARP;
-	if (high < (time & SHARED_EPOCH) || (mine && (high != time || r_class(old) != cls)))
+	if (high >= (time & SHARED_EPOCH) && (!mine || high == time) && gives_way(old, m))
+		return old;
+	if (high < (time & SHARED_EPOCH) || displaces(old, m) || (mine && (high != time || r_class(old) != cls)))
 		return shared_read_entry(m, time, bytes);
 	if (mine)
 		return old | bytes << R_BYTES_AT;
@@ -310,17 +312,46 @@ HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const 
 	return value_later(v, elsewhere(w), bytes, d, m, 0, value->value);
 }
 
+/* As judge_w and judge_r. */
+HELPER u32 judge_shared_w(u64 *w, const struct word *d, const struct me *m, u32 time)
+{
+	u64 now = *w;
+	u32 v;
+
+	if (m->what & WS_RACE_SWAPPED)
+		*w = m->seen_w;
+	v = w_bytes(*w) & d->bytes ? shared_write_verdict(*w, m, time) : ORDERED;
+	if (v != ORDERED || *w == now)
+		return v;
+	*w = now;
+	return w_bytes(now) & d->bytes && shared_write_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
+}
+
+HELPER u32 judge_shared_r(u64 *r, const struct word *d, const struct me *m, u32 time)
+{
+	u64 now = *r;
+	u32 v;
+
+	if (m->what & WS_RACE_SWAPPED)
+		*r = m->seen_r;
+	v = r_bytes(*r) & d->bytes ? shared_verdict(*r, strong_class(*r), r_several(*r), m, time) : ORDERED;
+	if (v != ORDERED || *r == now)
+		return v;
+	*r = now;
+	return r_bytes(now) & d->bytes && shared_verdict(now, strong_class(now), r_several(now), m, time) != ORDERED ? UNDECIDED : ORDERED;
+}
+
 /* w, r: what the cell had when the write was entered. */
 HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r,
 			       const struct wrote *value)
 {
-	u32 bytes = w_bytes(w) & d->bytes, v = bytes ? shared_write_verdict(w, m, h->time) : ORDERED;
+	u32 v = judge_shared_w(&w, d, m, h->time), bytes = w_bytes(w) & d->bytes;
 
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
 			    value->known ? shared_sameness(v, w, bytes, d, m, h, value) : 0);
+	v = judge_shared_r(&r, d, m, h->time);
 	bytes = r_bytes(r) & d->bytes;
-	v = bytes ? shared_verdict(r, r_class(r), r_several(r), m, h->time) : ORDERED;
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_READ, r, d, m, bytes, r_several(r),
 			    value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);

@@ -90,8 +90,7 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	return names[a->kind][!b->calls && !b->unlikely ? PLACED : four ? CALLED4 : CALLED][space];
 }
 
-/* Computed once, where the function is entered. */
-static const char *thread_of(struct body *b)
+const char *ws_race_thread(struct body *b)
 {
 	struct ws_code *c;
 
@@ -143,7 +142,7 @@ bool ws_race_check(struct body *b, struct ws_code *c, const struct ws_rw_access 
 
 	if (takes_place(b, a))
 		return ws_inline(c, a->kind == WS_RW_WRITE ? "race_wrote" : "race_read", args + ADDRESS, VALUES - ADDRESS, NULL);
-	args[THREAD] = fast ? thread_of(b) : NULL;
+	args[THREAD] = fast ? ws_race_thread(b) : NULL;
 	if (a->kind == WS_RW_WRITE && a->inst->op == WS_OP_mbarrier)
 		words[0] = words[1] = "0";           /* it is not known what an object looks like */
 	else if (a->kind == WS_RW_WRITE)
@@ -176,7 +175,7 @@ static bool keep_address(struct body *b, struct ws_code *c, const struct ws_rw_a
 	return true;
 }
 
-static bool may_be_of_peer(const struct body *b, const struct ws_rw_access *a)
+bool ws_race_may_be_of_peer(const struct body *b, const struct ws_rw_access *a)
 {
 	return b->peers && a->space != WS_SPACE_GLOBAL && a->space != WS_SPACE_SHARED;
 }
@@ -204,7 +203,7 @@ static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool ke
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
 	const char *args[] = { kept ? b->kept : ws_code_address(c, a), ws_race_number(c->p, ws_rw_what(a, false, true)), NULL };
-	bool peer = may_be_of_peer(b, a), done;
+	bool peer = ws_race_may_be_of_peer(b, a), done;
 
 	args[2] = peer || ws_rw_acquires(a) ? NULL : result_of(c, a);
 	done = args[2] ? hook(b, c, "race_acquire_found", args, 3) : hook(b, c, peer ? "race_peer_acquire" : "race_acquire", args, 2);
@@ -245,26 +244,52 @@ static const char *skip_proved(const struct body *b, struct ws_code *c, const st
 	return label;
 }
 
-/* The check, with its address and `what`, jumped over where the launch is known not to need it. */
-static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const *args)
+/* Labels behind a check, for launches that are known not to need it; NULL: of no such reason. */
+struct skips { const char *probed, *own, *ranges, *again; };
+
+static struct skips begin_skips(const struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address)
 {
-	const char *probed = skip_proved(b, c, a);
-	const char *own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
-	const char *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, args[0]) : NULL;
-	const char *again = ws_repeats_skip(b->repeats, c, a);
+	struct skips s = { .probed = skip_proved(b, c, a) };
+
+	s.own = b->shared ? ws_shared_ranges_skip(b->shared, c, a) : NULL;
+	s.ranges = b->ranges ? ws_ranges_skip(b->ranges, c, a, address) : NULL;
+	s.again = ws_repeats_skip(b->repeats, c, a);
+	return s;
+}
+
+static void end_skips(struct ws_code *c, const struct skips *s)
+{
+	ws_race_label(c, s->again);
+	ws_race_label(c, s->ranges);
+	ws_race_label(c, s->own);
+	ws_race_label(c, s->probed);
+}
+
+/* The check, with its address and `what`, jumped over where it is not needed. swap: where it stands behind the access, else NULL. */
+static bool check_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *what,
+			    const struct ws_race_swap *swap)
+{
+	struct skips skips = begin_skips(b, c, a, address);
+	const char *site;
 	bool done;
 
-	b->unlikely = own || skip;
+	b->unlikely = skips.own || skips.ranges;
 	b->always += !b->unlikely;
 	if (b->kernel && !b->unlikely && !b->may_be_silent && a->space == WS_SPACE_GLOBAL && a->kind != WS_RW_READ)
 		kernel_of(b->race, b->f)->left++;
-	done = ws_race_check(b, c, a, args[0], args[1], ws_race_number(b->race->p, b->race->nsites++));
+	site = ws_race_number(b->race->p, b->race->nsites++);
+	done = swap ? ws_race_behind_swap(b, c, a, swap, address, what, site) : ws_race_check(b, c, a, address, what, site);
 	b->unlikely = false;
+	end_skips(c, &skips);
+	return done;
+}
 
-	ws_race_label(c, again);
-	ws_race_label(c, skip);
-	ws_race_label(c, own);
-	ws_race_label(c, probed);
+static bool look_if_needed(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *const *args, struct ws_race_swap *swap)
+{
+	struct skips skips = begin_skips(b, c, a, args[0]);
+	bool done = ws_race_before_swap(b, c, a, args[0], args[1], swap);
+
+	end_skips(c, &skips);
 	return done;
 }
 
@@ -294,7 +319,7 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	struct ws_rw_access four = *a;
 	const char *address = ws_code_address(c, a), *skip = b->ranges ? ws_ranges_skip(b->ranges, c, a, address) : NULL;
 	const char *ahead = ws_ahead_skip(b->ahead, c, a, address);
-	const char *args[] = { thread_of(b), address, NULL, ws_race_number(r->p, r->nsites) };
+	const char *args[] = { ws_race_thread(b), address, NULL, ws_race_number(r->p, r->nsites) };
 	bool done;
 
 	four.bytes = 16;
@@ -319,25 +344,35 @@ static uint32_t what_of(const struct body *b, const struct ws_rw_access *a, bool
 	return w & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0) & ~(ws_heard_acquire(b->heard, a) ? 0 : (uint32_t)WS_RACE_RETRIES);
 }
 
+static bool check_behind(struct body *b, const struct ws_rw_access *a, const struct ws_race_swap *swap, const char *what, bool kept)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
+	bool done = check_if_needed(b, c, a, kept ? b->kept : ws_code_address(c, a), what, swap);
+
+	ws_code_end(c);
+	return done;
+}
+
 static bool access(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read)
 {
 	struct race *r = b->race;
 	bool observes = b->asks && ws_rw_strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
-	bool kept = false, done;
+	bool behind = ws_race_checks_behind(b, a), kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
 	const char *args[] = { ws_code_address(c, a), ws_race_number(r->p, what_of(b, a, read != NULL)) };
+	struct ws_race_swap swap;
 
 	ws_race_note_site(b, a, read, r->nsites);
-	done = check_if_needed(b, c, a, args);
+	done = behind ? look_if_needed(b, c, a, args, &swap) : check_if_needed(b, c, a, args[0], args[1], NULL);
 	if (done && b->asks && ws_rw_strong(a) && a->kind != WS_RW_READ && ws_heard_release(b->heard, a))
-		done = hook(b, c, may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
-	if (observes)
+		done = hook(b, c, ws_race_may_be_of_peer(b, a) ? "race_peer_release" : "race_release", args, 2);
+	if (observes || behind)
 		kept = keep_address(b, c, a, args[0]);
 	if (takes_place(b, a))
 		ws_code_replace(c);
 	else
 		ws_code_end(c);
-	return done && (!observes || acquire_behind(b, a, kept));
+	return done && (!behind || check_behind(b, a, &swap, args[1], kept)) && (!observes || acquire_behind(b, a, kept));
 }
 
 /* ---- what orders ---- */
@@ -398,7 +433,7 @@ static bool barrier(struct body *b, struct ws_ptx_inst *i)
 	if (is_part(b->race, b->f, i))
 		return part_barrier(b, i, "race_part_arrive", WS_BEFORE) &&
 		       (i->mode == WS_MODE_ARRIVE || part_barrier(b, i, "race_part_pass", WS_AFTER));
-	thread = b->ordering ? NULL : thread_of(b);
+	thread = b->ordering ? NULL : ws_race_thread(b);
 	return ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
 	       ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
 }

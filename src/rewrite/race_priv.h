@@ -52,6 +52,7 @@ struct body {
 	uint32_t always;                 /* checks that no proof spares */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
+	const char *seen[3];             /* registers: what a compare-and-swap has seen before it (race_swap.c); NULL = none so far */
 	const char *mark;                /* a register with that of the parameter __warpsafe_launch; NULL = there is none */
 	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */
 };
@@ -70,6 +71,21 @@ bool ws_race_check(struct body *b, struct ws_code *c, const struct ws_rw_access 
 		   const char *site);
 /* What a report says of a site. read: its check stands for this read, too; NULL = for none. */
 void ws_race_note_site(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read, uint32_t site);
+
+/* A register with the thread's index in the block, computed once where the function is entered. */
+const char *ws_race_thread(struct body *b);
+
+bool ws_race_may_be_of_peer(const struct body *b, const struct ws_rw_access *a);
+
+/* ---- race_swap.c ---- */
+/* Does the check stand behind the access? Only then it is known whether it writes. */
+bool ws_race_checks_behind(const struct body *b, const struct ws_rw_access *a);
+struct ws_race_swap { const char *compared[2]; };        /* what it compares with, as it is behind it */
+/* Code before it and behind it. false: the pass has failed. */
+bool ws_race_before_swap(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *what,
+			 struct ws_race_swap *s);
+bool ws_race_behind_swap(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const struct ws_race_swap *s, const char *address,
+			 const char *what, const char *site);
 
 /* ---- race_async.c ---- */
 /* All lanes of the warp come to the next instruction together. */

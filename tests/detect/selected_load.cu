@@ -3,7 +3,7 @@
 // category: 2
 // racy: @PAIR shared missing-barrier
 // vary: RAW WAR
-// vary: PLAIN ELSE BYTE
+// vary: BYTE PLAIN ELSE
 #include "one.h"
 
 #ifdef V_BYTE

@@ -710,6 +710,58 @@ static void a_word_of_atomics_by_blocks(void **state)
 /* An index that was loaded, 0: nothing is known of the address, and its check stands there. */
 #define LOADED " ld.global.u32 %r9, [%rd1+16384]; mul.wide.u32 %rd3, %r9, 4; add.u64 %rd1, %rd1, %rd3;\n"
 
+/* A compare-and-swap that finds something else than it compares with has only read. Memory is 0. */
+static void swaps(void **state)
+{
+	#define SWAP_IN(warp, swap, other) KERNEL(" setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.eq.u32 %p2, %r3, " warp "; mov.u32 %r7, 5; mov.u64 %rd3, 5;\n" \
+		" mov.u16 %h1, 5; mov.u64 %rd6, %rd1; @%p2 bra SWAP;\n " other " bra DONE;\nSWAP: " swap " st.global.u32 [%rd6+64], %r7;\nDONE:\n")
+	#define EITHER_FIRST(swap, other, races) \
+		expect(SWAP_IN("0", swap, other), 1, 64, races); \
+		expect(SWAP_IN("1", swap, other), 1, 64, races)
+	#define READS " ld.global.u32 %r8, [%rd1];"
+	#define WRITES " st.global.u32 [%rd1], 7;"
+
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 5, 7;", READS, NONE);
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 5, 7;", " ld.volatile.global.u32 %r8, [%rd1];", NONE);
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 5, 7;", " red.global.add.u32 [%rd1], 0;", NONE);
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 5, 7;", WRITES, RACES(1));
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 0, 7;", READS, RACES(1));
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 0, 7;", " ld.volatile.global.u32 %r8, [%rd1];", NONE);
+	EITHER_FIRST("atom.cas.b32 %r8, [%rd1], 5, 7;", READS, NONE);
+	EITHER_FIRST("atom.cas.b32 %r8, [%rd1], 0, 7;", READS, RACES(1));
+	EITHER_FIRST("@!%p1 atom.global.cas.b32 %r8, [%rd1], 5, 7;", READS, NONE);
+	EITHER_FIRST("@%p1 atom.global.cas.b32 %r8, [%rd1], 0, 7;", READS, NONE);
+	/* what it compares with, or its address, is where its result comes */
+	EITHER_FIRST("atom.global.cas.b32 %r7, [%rd1], %r7, 3;", READS, NONE);
+	EITHER_FIRST("sub.u32 %r7, %r7, 5; atom.global.cas.b32 %r7, [%rd1], %r7, 3;", READS, RACES(1));
+	EITHER_FIRST("atom.global.cas.b64 %rd1, [%rd1], %rd3, %rd3;", READS, NONE);
+	EITHER_FIRST("sub.u64 %rd4, %rd3, 5; atom.global.cas.b64 %rd1, [%rd1], %rd4, %rd3;", " ld.global.u64 %rd7, [%rd1];", RACES(1));
+	EITHER_FIRST("atom.global.cas.b16 %h1, [%rd1], %h1, %h1;", READS, NONE);
+	EITHER_FIRST("mov.u16 %h2, 0; atom.global.cas.b16 %h2, [%rd1], %h2, %h1;", READS, RACES(1));
+	EITHER_FIRST("atom.shared.cas.b32 %r8, [%r4], 5, 7;", " ld.shared.u32 %r8, [%r4];", NONE);
+	EITHER_FIRST("atom.shared.cas.b32 %r8, [%r4], 5, 7;", " st.shared.u32 [%r4], 7;", RACES(1));
+	EITHER_FIRST("atom.shared.exch.b32 %r8, [%r4], 0; atom.shared.cas.b32 %r8, [%r4], 0, 7;", " ld.volatile.shared.u32 %r8, [%r4];", NONE);
+	/* one that succeeds, and one that does not */
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 0, 7; atom.global.cas.b32 %r8, [%rd1], 0, 9;", READS, RACES(1));
+	EITHER_FIRST("atom.global.cas.b32 %r8, [%rd1], 5, 7; atom.global.cas.b32 %r8, [%rd1], 0, 9;", READS, RACES(1));
+}
+
+/* Who waits for a word by compare-and-swap has read it many times, and written it once: of that, others are told. */
+static void swaps_again_and_again(void **state)
+{
+	#define WAITING(before, behind) KERNEL(LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.eq.u32 %p2, %r3, 0; @%p2 bra GIVES;\n" \
+		"TRY: atom.global.cas.b32 %r7, [%rd1], 1, 2; setp.ne.u32 %p3, %r7, 1; @%p3 bra TRY;\n membar.gl; ld.global.u32 %r8, [%rd1+512]; bra DONE;\n" \
+		"GIVES: mov.u32 %r9, 0;\nL: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 300; @%p3 bra L;\n st.global.u32 [%rd1+512], 3; " before \
+		" membar.gl; atom.global.exch.b32 %r7, [%rd1], 1; " behind "\nDONE:\n")
+	#define WAIT_FOR_2 " S: ld.volatile.global.u32 %r7, [%rd1]; setp.ne.u32 %p3, %r7, 2; @%p3 bra S;\n"
+
+	expect(WAITING("", ""), 1, 64, NONE);
+	/* it has seen what the swap has written */
+	expect(WAITING("", WAIT_FOR_2 " ld.global.u32 %r8, [%rd1];"), 1, 64, ((struct expected){ .any_undecided = true }));
+	expect(WAITING("", WAIT_FOR_2 " st.global.u32 [%rd1], 5;"), 1, 64, ((struct expected){ .any_undecided = true }));
+}
+
+
 /* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. Also in a kernel in which threads
  * acquire, where writes are entered before they look. */
 static void a_race_again_and_again(void **state)
@@ -868,15 +920,16 @@ static void beside_a_lock(void **state)
 		"LOCK: atom.global.cas.b32 %r7, [%rd1+4096], 0, 1; setp.ne.u32 %p2, %r7, 0; @%p2 bra LOCK;\n membar.gl;\n" \
 		" st.global.u32 [%rd1], %r1;\n membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; bra DONE;\n" \
 		"BESIDE: setp.ne.u32 %p1, %r3, 0; @%p1 bra DONE; " what "\nDONE:\n")
+	enum { ANY_PAIR = 1 << WS_RACE_WRITE_AFTER_WRITE | 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE };
 	static const struct { const char *text; uint32_t pairs; } ways[] = {     /* pairs: bit by bit */
 		{ BESIDE(3, "st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
 		{ BESIDE(3, "ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
-		{ BESIDE(3, "st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(3, "st.global.u32 [%rd1+4096], 0;"), ANY_PAIR },             /* who has found it taken has read it */
 		{ BESIDE(3, "ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
 		/* it comes first, in the first of the schedules: what the others enter must be judged by what was there */
 		{ BESIDE(0, "st.global.u32 [%rd1], 7;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
 		{ BESIDE(0, "ld.global.u32 %r8, [%rd1];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
-		{ BESIDE(0, "st.global.u32 [%rd1+4096], 0;"), 1 << WS_RACE_WRITE_AFTER_WRITE },
+		{ BESIDE(0, "st.global.u32 [%rd1+4096], 0;"), ANY_PAIR },
 		{ BESIDE(0, "ld.global.u32 %r8, [%rd1+4096];"), 1 << WS_RACE_WRITE_AFTER_READ | 1 << WS_RACE_READ_AFTER_WRITE },
 	};
 
@@ -1197,7 +1250,7 @@ int main(void)
 		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
-		cmocka_unit_test(a_word_of_atomics_by_blocks),
+		cmocka_unit_test(a_word_of_atomics_by_blocks), cmocka_unit_test(swaps), cmocka_unit_test(swaps_again_and_again),
 		cmocka_unit_test(a_race_again_and_again), cmocka_unit_test(races_of_many_words),
 		cmocka_unit_test(races_of_words_side_by_side),
 		cmocka_unit_test(checks_by_calls), cmocka_unit_test(messages), cmocka_unit_test(messages_behind_many_fences),
