@@ -33,12 +33,12 @@
  *     race_call_{read,write}4_{shared,global}(...)                   the same by calls, weak accesses of 4 bytes
  *     race_call_{read,write,atomic}_{shared,global}(...)             ... and all others
  *     race_swap_at(u32 thread, u64 address, u32 what)               before a compare-and-swap in global memory: its result is where W and R of
- *                                              the word are, 16 bytes, which are then loaded; 0: they are not
+ *                                              the word are, 16 bytes, which are then loaded; 0, WS_RACE_TRIED: they are not
  *     race_swap_w(u64 address, u32 what), race_swap_r(...)          before one elsewhere: W and R themselves
  *     race_swapped_global(u32 thread, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)     after one that has found what it compares
  *                                              with, with the results of those, or 0
  *     race_swapped(u64 address, u32 what, u32 site, u64 w, u64 r)   the same elsewhere
- *     race_not_swapped(u64 address, u32 what, u32 site)             after one that has not: it is a strong read
+ *     race_not_swapped_global(...), race_not_swapped(u64 address, u32 what, u32 site)       after one that has not: it is a strong read
  *     race_peer_swap(u64 address, u32 what, u32 site)               before one that may be in another block's shared memory, and then
  *                                              race_peer_swap_w, race_peer_swap_r, race_peer_swapped, race_peer_not_swapped: sm_90
  *     race_release(u64 address, u32 what)      before a strong store, atom, red: in modules that have a fence or an
@@ -142,6 +142,7 @@ enum ws_race_class {
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 #define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
 #define WS_RACE_WAITED       (1 << 23)           /* of the device: what an access has read is there */
+#define WS_RACE_TRIED        1                   /* of race_swap_at */
 #define WS_RACE_SWAPPED      (1 << 24)           /* of the device: a compare-and-swap that has written, and is checked behind it */
 #define WS_RACE_FOURS(n)     ((n) << 20)         /* ... and a round of the loop has so many of these: 1, 2 or 4 */
 #define WS_RACE_FOURS_OF(what) ((what) >> 20 & 7)

@@ -8,14 +8,15 @@
 #define WS_RACE_SWAP_CUH
 
 /* ---- before ---- */
-/* The address of the cell of a word of global memory; 0: it is not known, or this is not the first try (tries_word_again). */
+/* The address of the cell of a word of global memory; 0: it is not known; WS_RACE_TRIED: this is not the first try (tries_word_again). */
 SLOW u64 __warpsafe_swap_at(u32 self, u64 address, u32 what)
 {
 	u64 word = what & WS_RACE_RETRIES ? word_with_scope(address, what) : 0, line, entry;
 
-	if (!shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)) ||
-	    (word && tries_word_again(self - self_of(0), word, what & ~(u32)WS_RACE_LOOKED)))
+	if (!shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)))
 		return 0;
+	if (word && tries_word_again(self - self_of(0), word, what & ~(u32)WS_RACE_LOOKED))
+		return WS_RACE_TRIED;
 	line = line_at_once(address);
 	if (!line)
 		line = line_of(address);
@@ -84,28 +85,52 @@ SLOW void __warpsafe_swapped_on(u32 self, u64 at, u64 address, u32 what, u32 sit
 {
 	struct cell c = { at, w, r };
 
-	if (c.at && WS_RACE_BYTES_OF(what) <= 4 && write_cell(self, &c, address, what, site))
+	if (c.at > WS_RACE_TRIED && WS_RACE_BYTES_OF(what) <= 4 && write_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else
 		__warpsafe_swapped(address, what, site, w, r);
 }
 
+/* Is the entry of an earlier launch, or of an access that is morally strong with mine whoever it is by? (LOCK_CLASSES) */
+HELPER bool is_as_strong(u64 entry, u32 cls) { return high(entry) < BLOCK.floor << (SEGMENT_AT - 32) || LOCK_CLASSES >> cls & 1; }
+
+/* Mine becomes W in place of w, or of what others have entered since. False: it has not, for what is there has to be judged. */
+HELPER bool enter_among_strong(u64 at, u64 w, u64 mine)
+{
+	#pragma nounroll
+	for (u32 n = 0; n < TRIES && is_as_strong(w, w_class(w)); n++) {
+		u64 was = (w ^ mine) >> W_BYTES_AT ? cas64(at, w, mine) : w;
+
+		if (was == w)
+			return true;
+		w = was;
+	}
+	return false;
+}
+
+HELPER void note_swap(u32 self, u64 now)
+{
+	if (!(now & NOW_OBSERVED))
+		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
+}
+
 /* Of a lock, as __warpsafe_atomic_word. */
 SLOW void __warpsafe_swapped_word(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
-	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), mine = entry_of_write(self, now, what, site), last = r;
-	u32 old = BLOCK.floor << (SEGMENT_AT - 32);
-	bool done = at && now & NOW_ENTERED && (high(w) < old || LOCK_CLASSES >> w_class(w) & 1);
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), has = w, last = 0;
+	bool tried = at == WS_RACE_TRIED, done;
 
-	if (done && (w ^ mine) >> W_BYTES_AT) {
-		done = cas64(at, w, mine) == w;
-		if (done)
-			last = load64(at + 8);
-	}
-	if (!done || (high(last) >= old && !(LOCK_CLASSES >> r_class(last) & 1)))
+	if (tried)
+		at = cell_of_new_line(self, address & ~3ull);
+	if (tried && at)
+		load_cell(at, &has, &last);
+	done = at && now & NOW_ENTERED && enter_among_strong(at, has, entry_of_write(self, now, what, site));
+	if (done)
+		last = load64(at + 8);
+	if (done && is_as_strong(last, r_class(last)))
+		note_swap(self, now);
+	else
 		__warpsafe_swapped(address, what, site, w, r);
-	else if (!(now & NOW_OBSERVED))
-		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
 }
 
 INLINED void race_swapped_global(u32 self, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)
@@ -137,6 +162,30 @@ SLOW void __warpsafe_not_swapped(u64 address, u32 what, u32 site)
 		return;
 	for (u32 n = words_of(what); n; n--, next_word(&d))
 		read_at(&d, &m);
+}
+
+/* Does R say already that several blocks have read the word in this launch, me or others who are no more ordered than I am? */
+HELPER bool says_all_read(u64 r, u32 what)
+{
+	return r_several(r) == BLOCKS && has_grid(r, BLOCK.grid) && !is_of_past(r) && !(WS_RACE_BYTES_OF(what) != 4 || r_bytes(r) != 15);
+}
+
+/* Of global memory; w, r: as they were before it. */
+SLOW void __warpsafe_not_swapped_word(u32 self, u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	u32 cls = WS_RACE_CLASS_OF(what);
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
+
+	if (now & NOW_ENTERED && (cls == WS_RACE_ATOMIC_GPU || cls == WS_RACE_ATOMIC_SYS) && is_as_strong(w, w_class(w)) && says_all_read(r, what))
+		note_swap(self, now);
+	else
+		__warpsafe_not_swapped(address, what, site);
+}
+
+INLINED void race_not_swapped_global(u32 self, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)
+{
+	if (at != WS_RACE_TRIED)
+		__warpsafe_not_swapped_word(self, address, what, site, w, r);
 }
 
 INLINED void race_not_swapped(u64 address, u32 what, u32 site)

@@ -74,7 +74,7 @@ static bool look(struct body *b, struct ws_code *c, const struct ws_rw_access *a
 	if (!ws_inline(c, "race_swap_at", args, 3, b->seen[AT]))
 		return false;
 	p = ws_code_temp(c, WS_PRED);
-	ws_code_add(c, "setp.ne.u64 %s, %s, 0;", p, b->seen[AT]);
+	ws_code_add(c, "setp.gt.u64 %s, %s, %d;", p, b->seen[AT], WS_RACE_TRIED);
 	ws_code_add(c, "mov.b64 %s, 0;", b->seen[W]);
 	ws_code_add(c, "mov.b64 %s, 0;", b->seen[R]);
 	ws_code_add(c, "@%s ld.volatile.global.v2.u64 {%s, %s}, [%s];", p, b->seen[W], b->seen[R], b->seen[AT]);
@@ -115,14 +115,15 @@ bool ws_race_behind_swap(struct body *b, struct ws_code *c, const struct ws_rw_a
 	const char *fast[] = { ws_race_thread(b), address, what, site, b->seen[AT], b->seen[W], b->seen[R] };
 	const char *slow[] = { address, what, site, b->seen[W], b->seen[R] };
 	const char *failed = differs(c, a, s), *other = ws_code_label(c), *behind = ws_code_label(c);
-	bool peer = ws_race_may_be_of_peer(b, a), done;
+	bool global = a->space == WS_SPACE_GLOBAL, peer = ws_race_may_be_of_peer(b, a), done;
 
 	ws_code_add(c, "@%s bra %s;", failed, other);
-	done = a->space == WS_SPACE_GLOBAL ? ws_inline(c, "race_swapped_global", fast, WS_COUNT(fast), NULL) :
-	                                     ws_inline(c, peer ? "race_peer_swapped" : "race_swapped", slow, WS_COUNT(slow), NULL);
+	done = global ? ws_inline(c, "race_swapped_global", fast, WS_COUNT(fast), NULL) :
+	                ws_inline(c, peer ? "race_peer_swapped" : "race_swapped", slow, WS_COUNT(slow), NULL);
 	ws_code_add(c, "bra %s;", behind);
 	ws_race_label(c, other);
-	done = done && ws_inline(c, peer ? "race_peer_not_swapped" : "race_not_swapped", slow, 3, NULL);
+	done = done && (global ? ws_inline(c, "race_not_swapped_global", fast, WS_COUNT(fast), NULL) :
+	                         ws_inline(c, peer ? "race_peer_not_swapped" : "race_not_swapped", slow, 3, NULL));
 	ws_race_label(c, behind);
 	return done;
 }
