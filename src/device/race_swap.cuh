@@ -117,14 +117,9 @@ HELPER void note_swap(u32 self, u64 now)
 /* Of a lock, as __warpsafe_atomic_word. */
 SLOW void __warpsafe_swapped_word(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
-	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), has = w, last = 0;
-	bool tried = at == WS_RACE_TRIED, done;
+	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), last = 0;
+	bool done = at && now & NOW_ENTERED && enter_among_strong(at, w, entry_of_write(self, now, what, site));
 
-	if (tried)
-		at = cell_of_new_line(self, address & ~3ull);
-	if (tried && at)
-		load_cell(at, &has, &last);
-	done = at && now & NOW_ENTERED && enter_among_strong(at, has, entry_of_write(self, now, what, site));
 	if (done)
 		last = load64(at + 8);
 	if (done && is_as_strong(last, r_class(last)))
@@ -133,12 +128,14 @@ SLOW void __warpsafe_swapped_word(u32 self, u64 at, u64 address, u32 what, u32 s
 		__warpsafe_swapped(address, what, site, w, r);
 }
 
+/* A lock that was tried in vain before is not entered: see tries_word_again. */
 INLINED void race_swapped_global(u32 self, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)
 {
 	struct cell c = all_left(ALL);
 
 	if (is_of_lock(what)) {
-		__warpsafe_swapped_word(self, at, address, what, site, w, r);
+		if (at != WS_RACE_TRIED)
+			__warpsafe_swapped_word(self, at, address, what, site, w, r);
 		return;
 	}
 	c = check_atomic(self, address, what);

@@ -7,10 +7,14 @@
 // vary: LOW HIGH
 #include "one.h"
 
-static __device__ void store(int *to, int value)
+static __device__ __noinline__ void store(int *to, int value)
 {
 	*to = value;
-	__asm__ volatile("" : : : "memory");
+}
+
+static __device__ __noinline__ void also_store(int *to, int value)
+{
+	*to = value;
 }
 
 __global__ void kernel(int *data, int *out)
@@ -35,10 +39,10 @@ __global__ void kernel(int *data, int *out)
 #else
 		if (early) {
 			store(m, 1);
-			store(m + 32 + lane, lane + 100);
+			also_store(m + 32 + lane, lane + 100);
 		}
 		if (!early)
-			store(m, 1);
+			also_store(m, 1);
 #endif
 	}
 	__syncthreads();
