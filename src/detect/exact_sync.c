@@ -228,7 +228,7 @@ static void note(struct ws_ex_note **list, struct ws_ex_key key, enum ws_ex_leve
 	ws_ex_learn(&n->f, f);
 }
 
-static bool acquires(uint8_t sem)
+bool ws_ex_acquires(uint8_t sem)
 {
 	return sem == WS_SEM_ACQUIRE || sem == WS_SEM_ACQ_REL || sem == WS_SEM_SC;
 }
@@ -258,7 +258,7 @@ void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
 		if (s)
 			note(&n->u->pending, key, lv, &s->f);
 	}
-	for (struct ws_ex_note *p = acquires(n->a->sem) ? n->u->pending : NULL; p; p = p->next)
+	for (struct ws_ex_note *p = ws_ex_acquires(n->a->sem) ? n->u->pending : NULL; p; p = p->next)
 		if (p->key.space == key.space && p->key.addr == key.addr && p->level <= read)
 			ws_ex_learn(&n->u->f, &p->f);
 	if (w && read == EX_GPU) {

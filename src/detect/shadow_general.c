@@ -193,22 +193,38 @@ static bool releases(const struct ws_access *a)
 	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
 }
 
+static bool acquires(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
+static void hear(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
+{
+	struct ws_loc *loc;
+
+	if (c->l->simple || c->cls == CLS_SWRITE)
+		return;
+	loc = ws_cell_loc(c, addr, size, false);
+	if (loc || ws_sync_any(c->w))
+		ws_sync_read(c, lane, loc, addr);
+}
+
 static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 {
+	bool first = acquires(c->a);         /* it is itself behind what was released there (PTX ISA 9.0, Causality Order) */
 	uint32_t lo, hi;
 	struct ws_loc *loc;
 
 	if (!enter(c, addr, size))
 		return;
 	bytes_in_line(c, addr, size, &lo, &hi);
+	if (first)
+		hear(c, lane, addr, size);
 	ws_cell_check(c, lane, lo, hi);
 	if (!c->b->saw_flag && c->cls != CLS_SWRITE)
 		c->b->saw_flag = ws_cell_flag(c, lo);
-	if (!c->l->simple && c->cls != CLS_SWRITE) {
-		loc = ws_cell_loc(c, addr, size, false);
-		if (loc || ws_sync_any(c->w))
-			ws_sync_read(c, lane, loc, addr);
-	}
+	if (!first)
+		hear(c, lane, addr, size);
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
 		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);

@@ -302,8 +302,8 @@ HELPER void note_look(u32 thread, u64 state, u64 word, u32 what)
 /* Who waits for a lock or a flag, looks at it by one access (WS_RACE_RETRIES) again and again: a strong load, a
  * compare-and-swap or an exchange. Since the last fence and barrier the first of them alone is checked: it was entered,
  * so who comes later and races with it sees it. (Where another thread's took its place in W, and my later one found what it waits for,
- * an access that is ordered with that but not with mine may race unseen. So it is with the swap of a lock that has failed before, too: what
- * it found was written by who had the lock, and that is in W.) */
+ * an access that is ordered with that but not with mine may race unseen. Swaps with a check behind them are checked in any case if they
+ * succeed: race_swap.cuh.) */
 HELPER bool tries_word_again(u32 thread, u64 word, u32 what)
 {
 	u32 low, high, looked_what, looked_when;

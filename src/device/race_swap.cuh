@@ -94,51 +94,16 @@ SLOW void __warpsafe_swapped_on(u32 self, u64 at, u64 address, u32 what, u32 sit
 /* Is the entry of an earlier launch, or of an access that is morally strong with mine whoever it is by? (LOCK_CLASSES) */
 HELPER bool is_as_strong(u64 entry, u32 cls) { return high(entry) < BLOCK.floor << (SEGMENT_AT - 32) || LOCK_CLASSES >> cls & 1; }
 
-/* Mine becomes W in place of w, or of what others have entered since. False: it has not, for what is there has to be judged. */
-HELPER bool enter_among_strong(u64 at, u64 w, u64 mine)
-{
-	#pragma nounroll
-	for (u32 n = 0; n < TRIES && is_as_strong(w, w_class(w)); n++) {
-		u64 was = (w ^ mine) >> W_BYTES_AT ? cas64(at, w, mine) : w;
-
-		if (was == w)
-			return true;
-		w = was;
-	}
-	return false;
-}
-
 HELPER void note_swap(u32 self, u64 now)
 {
 	if (!(now & NOW_OBSERVED))
 		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
 }
 
-/* Of a lock, as __warpsafe_atomic_word. */
-SLOW void __warpsafe_swapped_word(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
-{
-	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now)), last = 0;
-	bool done = at && now & NOW_ENTERED && enter_among_strong(at, w, entry_of_write(self, now, what, site));
-
-	if (done)
-		last = load64(at + 8);
-	if (done && is_as_strong(last, r_class(last)))
-		note_swap(self, now);
-	else
-		__warpsafe_swapped(address, what, site, w, r);
-}
-
-/* A lock that was tried in vain before is not entered: see tries_word_again. */
 INLINED void race_swapped_global(u32 self, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)
 {
-	struct cell c = all_left(ALL);
+	struct cell c = check_atomic(self, address, what);
 
-	if (is_of_lock(what)) {
-		if (at != WS_RACE_TRIED)
-			__warpsafe_swapped_word(self, at, address, what, site, w, r);
-		return;
-	}
-	c = check_atomic(self, address, what);
 	if (c.at != NOTHING)
 		__warpsafe_swapped_on(self, at, address, what, site, w, r);
 }

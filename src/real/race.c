@@ -44,6 +44,7 @@ struct ws_real_gpu {                     /* a context */
 	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
+	uint64_t tries;                      /* findings that may be none, of locks: ws_real_race_may_be_none */
 	atomic_ullong told_again;            /* launches that were not checked for one that told the same */
 	uint64_t asked;                      /* when the counts were last read */
 	uint64_t measure_next;               /* when --stats may look again at what is in the tables */
@@ -614,7 +615,9 @@ static void tell_found(struct ws_report *r, struct ws_real_gpu *g)
 
 		if (!__atomic_load_n(&f->ready, __ATOMIC_ACQUIRE) || count == g->told[k])
 			continue;
-		if (!ws_real_race_tell(r, ws_real_table_numbered(f->module), f, count - g->told[k], same_value_error))
+		if (ws_real_race_may_be_none(ws_real_table_numbered(f->module), f))
+			g->tries += count - g->told[k];
+		else if (!ws_real_race_tell(r, ws_real_table_numbered(f->module), f, count - g->told[k], same_value_error))
 			ws_report_limit(r, "a race was found at a place that is not known; it is not shown");
 		g->told[k] = count;
 	}
@@ -673,7 +676,7 @@ void ws_real_race_counted(uint64_t *entered, uint64_t *waited)
 void ws_real_race_gather(struct ws_report *r)
 {
 	struct ws_race_counts sum = { 0 };
-	uint64_t again = 0;
+	uint64_t again = 0, tries = 0;
 
 	for (struct ws_real_gpu *g = atomic_load(&gpus); g; g = g->next) {
 		if (!g->works)
@@ -683,11 +686,13 @@ void ws_real_race_gather(struct ws_report *r)
 		if (g->lost)
 			tell_lost(r, g->lost);
 		tell_found(r, g);
+		tries += g->tries;
 		pthread_mutex_lock(&g->asking);
 		add_counts(&sum, g->counts);
 		add_counts(&sum, &g->before);
 		pthread_mutex_unlock(&g->asking);
 	}
 	tell_counts(r, &sum);
+	tell_figure(r, "locks that were read", tries, "pairs of a read and a compare-and-swap that may have failed: it is not known whether they race");
 	tell_figure(r, "races again and again", again, "launches did the accesses of one that told no new race: they were not checked; counts are lower bounds");
 }

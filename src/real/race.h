@@ -19,6 +19,7 @@ struct ws_real_code_line {               /* an instruction with a check */
 	bool update;                         /* half of a load and store of that address in one line */
 	const struct ws_race_access *read;   /* a load that the check of this store stands for, too (WS_RACE_UPDATE) */
 	uint32_t read_inst;
+	bool may_fail;                       /* see ws_rw_site */
 	bool repeated;                       /* several such instructions in the line: an unrolled loop */
 };
 struct ws_real_func {
@@ -80,6 +81,8 @@ void ws_real_table_free(struct ws_real_table *t);
 struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m);
 
 /* ---- race_report.c ---- */
+/* Is it of a read and of a compare-and-swap that may have failed, and read as well? Then it is not told. */
+bool ws_real_race_may_be_none(const struct ws_real_table *t, const struct ws_race_found *f);
 /* Tells the report of a race, seen `count` times more. same_value_error: see --same-value. false: the record is damaged, or
  * is of a module that is not known. */
 bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,

@@ -425,16 +425,32 @@ static void tell_reads(struct ws_report *report, const struct finding *g, uint64
 	}
 }
 
-bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
-                       bool same_value_error)
+static struct finding finding_of(const struct ws_real_table *t, const struct ws_race_found *f)
 {
-	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
 	struct finding g = { .table = t, .others = t, .kernel = f->kernel, .other_kernel = f->kernel, .found = f };
 
 	if (of_two_launches(f)) {
 		g.others = ws_real_table_numbered(f->other_module);
 		g.other_kernel = f->other_kernel;
 	}
+	return g;
+}
+
+bool ws_real_race_may_be_none(const struct ws_real_table *t, const struct ws_race_found *f)
+{
+	struct finding g = finding_of(t, f);
+	bool of_read = f->pair == WS_RACE_READ_AFTER_WRITE || f->pair == WS_RACE_WRITE_AFTER_READ;
+
+	if (!t || !of_read || first_operation(&g) || second_operation(&g) || !find_places(&g))
+		return false;
+	return f->pair == WS_RACE_READ_AFTER_WRITE ? g.first.may_fail && g.places == 1 : g.second.may_fail;
+}
+
+bool ws_real_race_tell(struct ws_report *r, const struct ws_real_table *t, const struct ws_race_found *f, uint64_t count,
+                       bool same_value_error)
+{
+	static const enum ws_race_kind kinds[] = { WS_RAW, WS_WAR, WS_WAW };
+	struct finding g = finding_of(t, f);
 
 	if (!t || f->pair > WS_RACE_WRITE_AFTER_WRITE || !find_places(&g))
 		return false;

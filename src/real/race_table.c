@@ -129,6 +129,7 @@ static void take_site(struct ws_real_table *t, const struct ws_ptx_module *m, co
 	line->func = func_index(m, s->func);
 	line->inst = s->inst->index;
 	line->bytes = s->bytes;
+	line->may_fail = s->may_fail;
 	line->address = address_of(s->inst);
 	look_around(s->func, s->inst, line);
 	if (s->read) {

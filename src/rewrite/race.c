@@ -212,6 +212,14 @@ static bool acquire_behind(struct body *b, const struct ws_rw_access *a, bool ke
 	return done;
 }
 
+/* A read that acquires nothing is not noted as one that waits. */
+uint32_t ws_race_what(const struct body *b, const struct ws_rw_access *a, bool update)
+{
+	uint32_t w = ws_rw_what(a, update, b->ordering);
+
+	return w & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0) & ~(ws_heard_acquire(b->heard, a) ? 0 : (uint32_t)WS_RACE_RETRIES);
+}
+
 void ws_race_note_site(struct body *b, const struct ws_rw_access *a, const struct ws_ptx_inst *read, uint32_t site)
 {
 	struct ws_pass *p = b->race->p;
@@ -220,7 +228,7 @@ void ws_race_note_site(struct body *b, const struct ws_rw_access *a, const struc
 
 	ws_ptx_where(ws_rw_module(p), a->inst, &place);
 	*s = (struct ws_rw_site){ .func = b->f, .inst = a->inst, .rw_class = a->rw_class, .kind = a->kind, .space = a->space,
-	                          .bytes = a->bytes, .read = read, .number = site };
+	                          .bytes = a->bytes, .read = read, .number = site, .may_fail = ws_race_is_lock(b, a) };
 	s->place = ws_arena_strndup(ws_rw_module(p)->arena, place.data, place.len);
 	ws_buf_free(&place);
 }
@@ -336,14 +344,6 @@ static bool access_four(struct body *b, const struct ws_rw_access *a)
 	return done;
 }
 
-/* A read that acquires nothing is not noted as one that waits. */
-static uint32_t what_of(const struct body *b, const struct ws_rw_access *a, bool update)
-{
-	uint32_t w = ws_rw_what(a, update, b->ordering);
-
-	return w & ~(b->cluster ? (uint32_t)WS_RACE_BARRIERS : 0) & ~(ws_heard_acquire(b->heard, a) ? 0 : (uint32_t)WS_RACE_RETRIES);
-}
-
 static bool check_behind(struct body *b, const struct ws_rw_access *a, const struct ws_race_swap *swap, const char *what, bool kept)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, a->inst, WS_AFTER);
@@ -359,7 +359,7 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 	bool observes = b->asks && ws_rw_strong(a) && (a->kind == WS_RW_READ || a->inst->op == WS_OP_atom) && ws_heard_acquire(b->heard, a);
 	bool behind = ws_race_checks_behind(b, a), kept = false, done;
 	struct ws_code *c = ws_code_access(r->p, b->f, a);
-	const char *args[] = { ws_code_address(c, a), ws_race_number(r->p, what_of(b, a, read != NULL)) };
+	const char *args[] = { ws_code_address(c, a), ws_race_number(r->p, ws_race_what(b, a, read != NULL)) };
 	struct ws_race_swap swap;
 
 	ws_race_note_site(b, a, read, r->nsites);
@@ -372,6 +372,9 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 		ws_code_replace(c);
 	else
 		ws_code_end(c);
+	/* What acquires is itself behind what was released there (PTX ISA 9.0, Memory Consistency Model, Causality Order). */
+	if (behind && observes && ws_rw_acquires(a))
+		return done && acquire_behind(b, a, kept) && check_behind(b, a, &swap, args[1], kept);
 	return done && (!behind || check_behind(b, a, &swap, args[1], kept)) && (!observes || acquire_behind(b, a, kept));
 }
 

@@ -77,9 +77,14 @@ const char *ws_race_thread(struct body *b);
 
 bool ws_race_may_be_of_peer(const struct body *b, const struct ws_rw_access *a);
 
+/* What a check is told of its access, as in src/device/race.h. update: a write that stands for a read, too. */
+uint32_t ws_race_what(const struct body *b, const struct ws_rw_access *a, bool update);
+
 /* ---- race_swap.c ---- */
 /* Does the check stand behind the access? Only then it is known whether it writes. */
 bool ws_race_checks_behind(const struct body *b, const struct ws_rw_access *a);
+/* A compare-and-swap of a lock: its check stands before it all the same. */
+bool ws_race_is_lock(const struct body *b, const struct ws_rw_access *a);
 struct ws_race_swap { const char *compared[2]; };        /* what it compares with, as it is behind it */
 /* Code before it and behind it. false: the pass has failed. */
 bool ws_race_before_swap(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *what,

@@ -1,15 +1,18 @@
 /* race_swap.c - compare-and-swap (race.c): one that has found another number than it compares with has only read.
  *
  * Whether it writes is known behind it, so its check stands there, as that of an atomic or of a strong read; and what others had entered before
- * it is looked at before it (src/device/race_swap.cuh says why). */
+ * it is looked at before it (src/device/race_swap.cuh says why). That of a lock stands before it, for it would make all sections longer: on an
+ * H100 a table of spin locks took twice as long. It is an atomic there in any case, and what that finds with reads alone is not told as a
+ * race, but as what may be one (ws_rw_site.may_fail). */
 #include "rewrite/class.h"
 #include "rewrite/race_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { RESULT, COMPARED = 2 };           /* operands of atom.cas */
+enum { RESULT, ADDRESS, COMPARED };           /* operands of atom.cas */
 enum { AT, W, R };                       /* of body->seen */
 
 static bool is_whole(const struct ws_operand *o)
@@ -17,11 +20,85 @@ static bool is_whole(const struct ws_operand *o)
 	return o->kind == WS_O_REG && o->reg && o->reg->vec == 1 && !o->component;
 }
 
+static bool swaps(const struct ws_ptx_inst *i) { return i->op == WS_OP_atom && i->atom == WS_ATOM_CAS; }
+
+/* ---- locks ---- */
+struct way {                             /* through the function from a compare-and-swap on */
+	const struct ws_ptx_func *f;
+	const struct ws_ptx_inst *swap;
+	uint8_t *seen;                   /* by block */
+	uint32_t *next, n;               /* blocks that it comes to */
+};
+
+static bool moves(const struct ws_ptx_inst *i, const struct ws_ptx_inst *swap)
+{
+	const struct ws_operand *address = &swap->ops[ADDRESS];
+
+	return address->reg && ws_ptx_sets(i, address->reg);
+}
+
+static bool same_word(const struct ws_ptx_inst *i, const struct ws_ptx_inst *swap)
+{
+	const struct ws_operand *a = &i->ops[ADDRESS], *b = &swap->ops[ADDRESS];
+
+	return i == swap || (swaps(i) && a->kind == b->kind && a->reg == b->reg && a->sym == b->sym && a->offset == b->offset);
+}
+
+/* From instruction `from` to the block's end: does it come to the swap again, or to one like it? Where its address changes it is another word. */
+static bool comes_back(struct way *w, const struct ws_ptx_block *block, uint32_t from)
+{
+	for (uint32_t k = from; k <= block->last; k++) {
+		if (same_word(&w->f->insts[k], w->swap))
+			return true;
+		if (moves(&w->f->insts[k], w->swap))
+			return false;
+	}
+	for (uint32_t k = 0; k < block->nsucc; k++) {
+		uint32_t to = block->succ[k];
+
+		if (to < w->f->nblocks && !w->seen[to]) {
+			w->seen[to] = 1;
+			w->next[w->n++] = to;
+		}
+	}
+	return false;
+}
+
+/* Is it tried again at the same word? */
+static bool tries_again(const struct ws_ptx_func *f, const struct ws_ptx_inst *swap)
+{
+	struct way w = { .f = f, .swap = swap, .seen = ws_alloc(f->nblocks), .next = ws_alloc(f->nblocks * sizeof *w.next) };
+	uint32_t k = 0;
+	bool again = true;
+
+	while (k < f->nblocks && f->blocks[k].last < swap->index)
+		k++;
+	if (k < f->nblocks)
+		again = !moves(swap, swap) && comes_back(&w, &f->blocks[k], swap->index + 1);
+	while (!again && w.n) {
+		const struct ws_ptx_block *block = &f->blocks[w.next[--w.n]];
+
+		again = comes_back(&w, block, block->first);
+	}
+	free(w.seen);
+	free(w.next);
+	return again;
+}
+
+/* As is_of_lock in src/device/race_locked.cuh. */
+bool ws_race_is_lock(const struct body *b, const struct ws_rw_access *a)
+{
+	uint32_t what = swaps(a->inst) && a->space == WS_SPACE_GLOBAL ? ws_race_what(b, a, false) : 0, class = WS_RACE_CLASS_OF(what);
+
+	return what & WS_RACE_RETRIES && !(what & WS_RACE_BARRIERS) && a->bytes == 4 &&
+	       (class == WS_RACE_ATOMIC_GPU || class == WS_RACE_ATOMIC_SYS) && tries_again(b->f, a->inst);
+}
+
 bool ws_race_checks_behind(const struct body *b, const struct ws_rw_access *a)
 {
 	const struct ws_ptx_inst *i = a->inst;
 
-	return i->op == WS_OP_atom && i->atom == WS_ATOM_CAS && !b->race->range && is_whole(&i->ops[RESULT]) &&
+	return swaps(i) && !b->race->range && !ws_race_is_lock(b, a) && is_whole(&i->ops[RESULT]) &&
 	       ws_ptx_sets(i, i->ops[RESULT].reg) && (is_whole(&i->ops[COMPARED]) || i->ops[COMPARED].kind == WS_O_INT);
 }
 

@@ -64,6 +64,7 @@ struct ws_rw_site {
 	uint32_t counter, ncounters;     /* its first counter, and how many: see ws_rw_result */
 	uint32_t number;                 /* race: given to its check; WS_RW_NO_CHECK = it has none */
 	const struct ws_ptx_inst *read;  /* race, of a write: its check stands for this read, too; NULL = for none */
+	bool may_fail;                   /* race: a compare-and-swap whose check stands before it, and cannot know whether it writes */
 };
 #define WS_RW_NO_CHECK UINT32_MAX
 /* The counters of one site, by what its address turned out to be; one that names its space has one. */

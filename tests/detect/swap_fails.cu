@@ -1,6 +1,6 @@
 // A compare-and-swap that finds something else than it compares with has only read, and does not race with plain reads.
 // category: 7
-// racy: RAW|WAR @SPACE atomic-plain
+// racy: (RAW|WAR) @SPACE atomic-plain
 // vary: SHARED GLOBAL
 // vary: WORD WIDE
 #include "one.h"
