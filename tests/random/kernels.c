@@ -926,6 +926,8 @@ static bool check(uint64_t seed)
 	char *why = wrong(k, 0, WS_COUNT(variants), &variant);
 	bool fine = !why;
 
+	if (why && getenv("WARPSAFE_VERBOSE"))
+		printf("kernel %" PRIu64 ", variant %zu: %s\n", seed, variant, why);
 	if (why) {
 		free(why);
 		shrink(k, variant);
