@@ -37,7 +37,7 @@ SLOW u64 __warpsafe_swap_entry(u64 address, u32 what, u32 n)
 		return 0;
 	if (WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL) {
 		at = __warpsafe_swap_at(self, address, what);
-		return at ? load64(at + 8 * n) : 0;
+		return at > WS_RACE_TRIED ? load64(at + 8 * n) : 0;
 	}
 	if (BLOCK.cells)
 		return h.time ? shared_load64(w_cell(&h, (u32)address) + (n ? h.reads : 0)) : 0;

@@ -749,18 +749,19 @@ static void swaps(void **state)
 /* Who waits for a word by compare-and-swap has read it many times, and written it once: of that, others are told. */
 static void swaps_again_and_again(void **state)
 {
-	#define WAITING(before, behind) KERNEL(LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.eq.u32 %p2, %r3, 0; @%p2 bra GIVES;\n" \
-		"TRY: atom.global.cas.b32 %r7, [%rd1], 1, 2; setp.ne.u32 %p3, %r7, 1; @%p3 bra TRY;\n membar.gl; ld.global.u32 %r8, [%rd1+512]; bra DONE;\n" \
+	#define WAITING(before, behind) WAITING_BY("atom.global.cas.b32", before, behind)
+	#define WAITING_BY(swap, before, behind) KERNEL(LOADED " setp.ne.u32 %p1, %r2, 0; @%p1 bra DONE; setp.eq.u32 %p2, %r3, 0; @%p2 bra GIVES;\n" \
+		"TRY: " swap " %r7, [%rd1], 1, 2; setp.ne.u32 %p3, %r7, 1; @%p3 bra TRY;\n membar.gl; ld.global.u32 %r8, [%rd1+512]; bra DONE;\n" \
 		"GIVES: mov.u32 %r9, 0;\nL: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 300; @%p3 bra L;\n st.global.u32 [%rd1+512], 3; " before \
 		" membar.gl; atom.global.exch.b32 %r7, [%rd1], 1; " behind "\nDONE:\n")
 	#define WAIT_FOR_2 " S: ld.volatile.global.u32 %r7, [%rd1]; setp.ne.u32 %p3, %r7, 2; @%p3 bra S;\n"
 
 	expect(WAITING("", ""), 1, 64, NONE);
+	expect(WAITING_BY("atom.cas.b32", "", ""), 1, 64, NONE);         /* which memory it is comes out when it runs */
 	/* it has seen what the swap has written */
 	expect(WAITING("", WAIT_FOR_2 " ld.global.u32 %r8, [%rd1];"), 1, 64, ((struct expected){ .any_undecided = true }));
 	expect(WAITING("", WAIT_FOR_2 " st.global.u32 [%rd1], 5;"), 1, 64, ((struct expected){ .any_undecided = true }));
 }
-
 
 /* Told more often than WS_RACE_OFTEN: samples of the word are left, and another race there is still found. Also in a kernel in which threads
  * acquire, where writes are entered before they look. */
