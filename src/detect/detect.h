@@ -56,6 +56,17 @@ static inline bool ws_access_is_weak(const struct ws_access *a)
 	return a->kind != WS_ATOMIC && (a->sem == WS_SEM_WEAK || a->sem == WS_SEM_NONE);
 }
 
+/* The operation itself is one, without a fence: .acquire, .release, or both. */
+static inline bool ws_access_acquires(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
+static inline bool ws_access_releases(const struct ws_access *a)
+{
+	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
+}
+
 /* For reports: file, line and text of an instruction (r->ptx is owned by the caller); block and thread by number. */
 void ws_detect_place(struct ws_race_access *r, const struct ws_site *s);
 void ws_detect_thread(struct ws_race_access *r, const struct ws_obs_launch *l, uint64_t block, uint32_t thread);

@@ -213,16 +213,16 @@ static uint8_t class_of(const struct ws_access *a, uint32_t lane)
 
 static void strong(struct ws_ex_now *n)
 {
+	bool reads = n->p.cls != EX_STRONG_WRITE;
+	bool first = ws_access_acquires(n->a);       /* it is itself behind what was released there (PTX ISA 9.0, Causality Order) */
+
 	for (uint32_t at = 0; at < n->a->bytes; at += n->p.elem) {
 		struct ws_ex_key key = {n->owner ? n->owner->linear + 1 : 0, n->addr + at};
 
-		/* an operation that acquires is itself behind what was released there (PTX ISA 9.0, Causality Order) */
-		bool first = ws_ex_acquires(n->a->sem);
-
-		if (first && n->p.cls != EX_STRONG_WRITE)
+		if (reads && first)
 			ws_ex_sync_read(n, key, n->p.elem);
 		access_bytes(n, key.addr, n->p.elem);
-		if (!first && n->p.cls != EX_STRONG_WRITE)
+		if (reads && !first)
 			ws_ex_sync_read(n, key, n->p.elem);
 		if (n->p.cls != EX_STRONG_READ)
 			ws_ex_sync_write(n, key, n->p.elem, n->p.cls == EX_RMW);

@@ -174,7 +174,6 @@ void ws_ex_byte_clear(struct ws_ex_byte *b);
 
 /* ---- exact_sync.c ---- */
 void ws_ex_snapshot(const struct ws_ex_unit *u, struct ws_ex_facts *to);     /* joins what u knows and has done */
-bool ws_ex_acquires(uint8_t sem);      /* .acquire and what is stronger */
 void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size);
 void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw);
 void ws_ex_weak_write(struct ws_exact *x, struct ws_ex_block *owner, uint64_t addr, uint32_t bytes);

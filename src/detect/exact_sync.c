@@ -228,16 +228,6 @@ static void note(struct ws_ex_note **list, struct ws_ex_key key, enum ws_ex_leve
 	ws_ex_learn(&n->f, f);
 }
 
-bool ws_ex_acquires(uint8_t sem)
-{
-	return sem == WS_SEM_ACQUIRE || sem == WS_SEM_ACQ_REL || sem == WS_SEM_SC;
-}
-
-static bool releases(uint8_t sem)
-{
-	return sem == WS_SEM_RELEASE || sem == WS_SEM_ACQ_REL || sem == WS_SEM_SC;
-}
-
 /* The read of a reduction is no part of an acquire pattern (PTX ISA 9.0, Memory Consistency Model, Release and Acquire
  * Patterns), and nobody has the value. */
 static bool reduces(const struct ws_access *a)
@@ -258,7 +248,7 @@ void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
 		if (s)
 			note(&n->u->pending, key, lv, &s->f);
 	}
-	for (struct ws_ex_note *p = ws_ex_acquires(n->a->sem) ? n->u->pending : NULL; p; p = p->next)
+	for (struct ws_ex_note *p = ws_access_acquires(n->a) ? n->u->pending : NULL; p; p = p->next)
 		if (p->key.space == key.space && p->key.addr == key.addr && p->level <= read)
 			ws_ex_learn(&n->u->f, &p->f);
 	if (w && read == EX_GPU) {
@@ -286,7 +276,7 @@ void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, 
 	clear_others(n->x, n->owner, key.addr, size, w);
 	if (!rmw)
 		word_clear(w);
-	if (releases(n->a->sem)) {
+	if (ws_access_releases(n->a)) {
 		struct ws_ex_facts f = {.k = NULL};
 
 		ws_ex_snapshot(u, &f);

@@ -188,16 +188,6 @@ static void same_instruction(struct ws_ctx *c)
 }
 
 /* ---- strong accesses ---- */
-static bool releases(const struct ws_access *a)
-{
-	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
-}
-
-static bool acquires(const struct ws_access *a)
-{
-	return a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
-}
-
 static void hear(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 {
 	struct ws_loc *loc;
@@ -211,7 +201,7 @@ static void hear(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 
 static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 {
-	bool first = acquires(c->a);         /* it is itself behind what was released there (PTX ISA 9.0, Causality Order) */
+	bool first = ws_access_acquires(c->a);         /* it is itself behind what was released there (PTX ISA 9.0, Causality Order) */
 	uint32_t lo, hi;
 	struct ws_loc *loc;
 
@@ -227,7 +217,7 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 		hear(c, lane, addr, size);
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
-		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
+		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || ws_access_releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
 		if (loc)
 			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
 	}

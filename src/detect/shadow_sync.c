@@ -397,16 +397,6 @@ static struct ws_facts offered(struct ws_ctx *c, struct ws_loc *loc, enum ws_lev
 	return f;
 }
 
-static bool is_acquire(const struct ws_access *a)
-{
-	return a->sem == WS_SEM_ACQUIRE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
-}
-
-static bool is_release(const struct ws_access *a)
-{
-	return a->sem == WS_SEM_RELEASE || a->sem == WS_SEM_ACQ_REL || a->sem == WS_SEM_SC;
-}
-
 static void learn(struct ws_block_state *b, struct ws_lane_sync *ls, const struct ws_facts *f)
 {
 	if (f->k)
@@ -432,13 +422,13 @@ void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t 
 		struct ws_facts f = offered(c, loc, read, lv);
 
 		ws_facts_join(&ls->pend[lv], &f);
-		if (is_acquire(c->a) && lv == read)
+		if (ws_access_acquires(c->a) && lv == read)
 			learn(c->b, ls, &f);
 		else if (c->l->acquires && f.k)
 			relop_put(&ls->seen, &ls->nseen, &ls->seencap, c, addr, lv, &f);
 		ws_facts_drop(&f);
 	}
-	for (uint32_t i = 0; is_acquire(c->a) && i < ls->nseen; i++)
+	for (uint32_t i = 0; ws_access_acquires(c->a) && i < ls->nseen; i++)
 		if (ls->seen[i].addr == addr && ls->seen[i].space == space_of(c) && ls->seen[i].level <= read)
 			learn(c->b, ls, &ls->seen[i].f);
 	if (loc && read == LV_GPU) {
@@ -542,7 +532,7 @@ void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t
 
 	if (!rmw)
 		ws_loc_clear(loc);
-	if (is_release(c->a))
+	if (ws_access_releases(c->a))
 		release_operation(c, unit, addr, level);
 	for (enum ws_level lv = lowest(c->l); lv <= level; lv++) {
 		struct ws_facts f = releases(c, unit, addr, lv);

@@ -94,12 +94,6 @@ SLOW void __warpsafe_swapped_on(u32 self, u64 at, u64 address, u32 what, u32 sit
 /* Is the entry of an earlier launch, or of an access that is morally strong with mine whoever it is by? (LOCK_CLASSES) */
 HELPER bool is_as_strong(u64 entry, u32 cls) { return high(entry) < BLOCK.floor << (SEGMENT_AT - 32) || LOCK_CLASSES >> cls & 1; }
 
-HELPER void note_swap(u32 self, u64 now)
-{
-	if (!(now & NOW_OBSERVED))
-		set_flags((self - self_of(0)) >> 5, NOW_OBSERVED);
-}
-
 INLINED void race_swapped_global(u32 self, u64 address, u32 what, u32 site, u64 at, u64 w, u64 r)
 {
 	struct cell c = check_atomic(self, address, what);
@@ -129,7 +123,7 @@ SLOW void __warpsafe_not_swapped(u64 address, u32 what, u32 site)
 /* Does R say already that several blocks have read the word in this launch, me or others who are no more ordered than I am? */
 HELPER bool says_all_read(u64 r, u32 what)
 {
-	return r_several(r) == BLOCKS && has_grid(r, BLOCK.grid) && !is_of_past(r) && !(WS_RACE_BYTES_OF(what) != 4 || r_bytes(r) != 15);
+	return r_several(r) == BLOCKS && has_grid(r, BLOCK.grid) && !is_of_past(r) && WS_RACE_BYTES_OF(what) == 4 && r_bytes(r) == 15;
 }
 
 /* Of global memory; w, r: as they were before it. */
@@ -139,7 +133,7 @@ SLOW void __warpsafe_not_swapped_word(u32 self, u64 address, u32 what, u32 site,
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
 
 	if (now & NOW_ENTERED && (cls == WS_RACE_ATOMIC_GPU || cls == WS_RACE_ATOMIC_SYS) && is_as_strong(w, w_class(w)) && says_all_read(r, what))
-		note_swap(self, now);
+		note_strong(self, what);
 	else
 		__warpsafe_not_swapped(address, what, site);
 }
