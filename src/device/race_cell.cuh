@@ -565,29 +565,71 @@ HELPER bool written(u32 thread, u32 tag, u32 *noted)
 enum { SAME_VALUE = 1, SAME_INST = 2 };
 enum { STAYS_NS = 20000, STAYS_TRIES = 64, COMES_NS = 200000, COMES_TRIES = 512 };
 
-/* Is it the same, until so much time has passed, and so many looks? (The simulated GPU's time goes on while other warps do not.) */
-HELPER bool same_for(const struct word *d, u32 what, u32 bytes, u32 value, bool same, u32 ns, u32 tries)
+/* What the lanes of a warp that waits have noted, for other blocks, in the other half of that table: by lane and the warp's first segment. The
+ * tag has the time, too, for it stays there. */
+HELPER u64 posted_at(u32 first, u32 lane) { return RACE.written + 8ull * ((first * 32 + lane + WS_RACE_WRITTEN / 2) % WS_RACE_WRITTEN); }
+
+HELPER u32 posted_tag(u32 tag, u32 first, u64 time)
 {
-	u64 begin = nanoseconds();
+	return tag + (first + segment_of(time)) * 0xc2b2ae35u + ((u32)time >> SUB_AT) * 0x165667b1u;
+}
+
+HELPER void post_written(u64 now, u32 warp)
+{
+	u32 end = threads_of_block() - 32 * warp, noted, tag;
 
 	#pragma nounroll
-	for (u32 k = 0; k < tries || nanoseconds() - begin < ns; k++)
-		if (same_value(d, what, bytes, value) != same)
-			return false;
-	return true;
+	for (u32 lane = 0; lane < 32 && lane < end; lane++) {
+		halves(BLOCK.cells ? shared_load64(value_at(32 * warp + lane)) : load64(written_at(32 * warp + lane)), &noted, &tag);
+		if (!BLOCK.cells)
+			tag -= written_tag(32 * warp, 0);
+		store64(posted_at(BLOCK.first + warp, lane), pair(noted, posted_tag(tag, BLOCK.first + warp, now)));
+	}
+}
+
+/* Has the thread of the entry posted what it writes there? */
+HELPER bool posted(u64 old, u32 first, u32 tag, u32 *noted)
+{
+	u32 has;
+
+	halves(load64(posted_at(first, lane_of(old))), noted, &has);
+	return has == posted_tag(tag, first, old);
 }
 
 /* `old` was entered, but its store comes behind its checks, and memory may not have it yet: which of two pairs it is, of one value or of
- * two, is looked at for a while, unless that pair has been told. What memory has from the first might be older than both; what comes there
- * meanwhile is written by somebody, and the thread of `old` may have much to tell before it writes. */
-HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, u32 value)
+ * two, is looked at for a while. What memory has from the first might be older than both; what comes there meanwhile is written by somebody.
+ * The thread of `old` may have much to tell before it writes, and its warp may wait for ours: so both post what they write. tag: of
+ * our access, if it were by the instruction of `old`. (The simulated GPU's time goes on while other warps do not.) */
+SLOW bool __warpsafe_same_later(u64 address, u32 what, u32 bytes, u32 value, u32 noted, u64 old, u32 tag, u64 now)
 {
-	bool has = same_value(d, m->what, bytes, value);
+	struct word d = { 0, address, 0 };
+	bool has = same_value(&d, what, bytes, value), elsewhere = WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL && !is_special(old) && !other_launch(old);
+	u32 first = elsewhere ? first_segment(segment_of(old)) : 0, other;
+	u32 ns = has ? STAYS_NS : COMES_NS, tries = has ? STAYS_TRIES : COMES_TRIES;
+	u64 begin = nanoseconds();
+
+	if (elsewhere)
+		post_written(now, warp_index());
+	#pragma nounroll
+	for (u32 k = 0; k < tries || nanoseconds() - begin < ns; k++) {
+		if (first && posted(old, first, tag, &other))
+			return !((other ^ noted) & bits_of(bytes));
+		if (same_value(&d, what, bytes, value) != has)
+			return !has;
+	}
+	return has;
+}
+
+/* Which of two pairs it is, unless that pair has been told. */
+HELPER u32 value_later(u32 v, u64 old, u32 bytes, const struct word *d, const struct me *m, u32 several, const struct wrote *value)
+{
+	bool has = same_value(d, m->what, bytes, value->value);
 
 	if (v == UNDECIDED ||
 	    __warpsafe_is_told(d->address, packed(v, WS_RACE_WRITE_AFTER_WRITE, bytes, several, has ? SAME_VALUE : 0, 0), old, m->now, m->what, m->site))
 		return has ? SAME_VALUE : 0;
-	return has == same_for(d, m->what, bytes, value, has, has ? STAYS_NS : COMES_NS, has ? STAYS_TRIES : COMES_TRIES) ? SAME_VALUE : 0;
+	return __warpsafe_same_later(d->address, m->what, bytes, value->value, value->noted, old, tag_by(value->tag, m->site, (u32)old), m->now) ?
+	       SAME_VALUE : 0;
 }
 
 /* Of a thread of the block that has noted, or not any more, what it wrote when it entered w. *same: see above. */
@@ -613,7 +655,7 @@ HELPER u32 sameness(u32 v, u64 w, u32 bytes, const struct word *d, const struct 
 		if (o.block == BLOCK.block && by_note(m, w, bytes, o.warp * 32 + lane_of(w), value, &same))
 			return same;
 	}
-	return value_later(v, w, bytes, d, m, writers_in(w), value->value);
+	return value_later(v, w, bytes, d, m, writers_in(w), value);
 }
 
 /* ---- what a write finds ----

@@ -309,7 +309,7 @@ HELPER u32 shared_sameness(u32 v, u64 w, u32 bytes, const struct word *d, const 
 
 	if (!is_shared_copy(w) && by_note(m, w, bytes, other, value, &same))
 		return same;
-	return value_later(v, elsewhere(w), bytes, d, m, 0, value->value);
+	return value_later(v, elsewhere(w), bytes, d, m, 0, value);
 }
 
 /* As judge_w and judge_r. */

@@ -176,6 +176,27 @@ static void lanes_of_an_instruction(void **state)
 	}
 }
 
+/* Two blocks write the same by one instruction, over what a third one has written: who comes first has so long to look at the third one's words
+ * that what it writes comes later than the second block waits for. */
+static void blocks_that_wait_for_each_other(void **state)
+{
+	static const char *const text = KERNEL(" setp.ne.u32 %p1, %r0, 0; @%p1 bra DONE;\n" BLOCK(2) " @%p2 bra THIRD;\n"
+		"W: ld.volatile.global.u32 %r7, [%rd1+512]; setp.eq.u32 %p3, %r7, 0; @%p3 bra W;\n"
+		" mov.u32 %r8, 1; mov.u32 %r9, 5; st.global.v4.u32 [%rd1], {%r8, %r9, %r9, %r9}; bra DONE;\n"
+		"THIRD: st.global.u32 [%rd1+4], 7; st.global.u32 [%rd1+8], 7; st.global.u32 [%rd1+12], 7; membar.gl; red.global.add.u32 [%rd1+512], 1;\nDONE:\n");
+	const struct ws_race_found *f;
+
+	for (size_t k = 0; k < nconfigs(); k++) {
+		struct race_rig r = ran(&configs[k], text, 3, 32);
+		uint32_t n;
+
+		for (n = 0; (f = race_found(&r.tables, n)); n++)
+			assert_true(f->site != f->other_site || f->flags == WS_RACE_SAME_VALUE);
+		assert_true(n >= 3);
+		race_free(&r);
+	}
+}
+
 /* 100 syncs are more than a segment has room for, and 100 barriers are. */
 static void many_syncs(void **state)
 {
@@ -1241,7 +1262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_no_cells_is_counted),
 		cmocka_unit_test(own_words_do_not_race), cmocka_unit_test(a_barrier_orders),
-		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction),
+		cmocka_unit_test(without_a_barrier), cmocka_unit_test(lanes_of_a_warp), cmocka_unit_test(lanes_of_an_instruction), cmocka_unit_test(blocks_that_wait_for_each_other),
 		cmocka_unit_test(many_syncs), cmocka_unit_test(long_kernels), cmocka_unit_test(long_kernels_that_write_now_and_then),
 		cmocka_unit_test(segments_are_taken_again), cmocka_unit_test(what_was_summed_up), cmocka_unit_test(epochs_begin_anew),
 		cmocka_unit_test(syncs_of_some_lanes), cmocka_unit_test(syncs_of_what_is_left), cmocka_unit_test(barriers_of_what_is_left),
