@@ -542,6 +542,14 @@ INLINED u32 race_thread(void)
 	return self_of(thread_index());
 }
 
+/* Of what a write has found: by barriers, by the same thread or warp. */
+HELPER bool is_fine_or_before_sync(const struct here *h, u64 w, u64 r, u32 what)
+{
+	u32 self = race_thread();
+
+	return (w_is_fine(w, self, h->time, what) || is_before_sync(w, self)) && (r_is_fine(r, self, h->time, what) || r_is_before_sync(r, self));
+}
+
 /* A word's cell was entered by a write, and these were found: not all of it is before. noted, tag: see struct wrote. */
 SLOW void __warpsafe_shared_judge(u64 address, u32 what, u32 site, u32 value, u32 noted, u32 tag, u64 w, u64 r)
 {
@@ -552,7 +560,7 @@ SLOW void __warpsafe_shared_judge(u64 address, u32 what, u32 site, u32 value, u3
 	struct wrote v = { !(what & WS_RACE_RMW), value, noted, tag };
 	struct me m;
 
-	if (!now || !h.time)
+	if (!now || !h.time || is_fine_or_before_sync(&h, w, r, what))
 		return;
 	m = access_of(now, what, site);
 	check_shared_write(&d, &m, &h, w, r, &v);
@@ -583,14 +591,14 @@ SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value
 }
 
 /* Enters the read; false: it is not entered, or W is not before it. */
-HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site)
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
 {
 	u64 w;
 
-	if (!enter_read(h, self, offset, bytes, what, site))
+	if (!enter_read(h, self, offset, bytes, what, site, synced))
 		return false;
 	w = shared_load64(w_cell(h, offset));
-	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes));
+	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes)) || (synced && is_before_sync(w, self));
 }
 
 SLOW void __warpsafe_observed(u32 self)
@@ -606,6 +614,20 @@ HELPER bool observes_here(u32 self)
 	return true;
 }
 
+/* At a read of several words, or where more is to be looked at than at the access. */
+SLOW void __warpsafe_read_shared_on(u32 self, u64 address, u32 what, u32 site)
+{
+	struct here h = here(self);
+	u32 n = words_of(what), bytes = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
+	bool fine = h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self));
+
+	#pragma nounroll
+	for (u32 k = 0; k < n && fine; k++)
+		fine = read_word_here(&h, self, (u32)address + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), true);
+	if (!fine)
+		__warpsafe_read(address, what, site);
+}
+
 INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
@@ -614,11 +636,11 @@ INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 	if (bytes <= 8) {
 		h = here(self);
 		if (h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self)) &&
-		    read_word_here(&h, self, (u32)address, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site) &&
-		    (bytes <= 4 || read_word_here(&h, self, (u32)address + 4, 15, what, site)))
+		    read_word_here(&h, self, (u32)address, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, false) &&
+		    (bytes <= 4 || read_word_here(&h, self, (u32)address + 4, 15, what, site, false)))
 			return;
 	}
-	__warpsafe_read(address, what, site);
+	__warpsafe_read_shared_on(self, address, what, site);
 }
 
 HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u32 noted)
@@ -648,6 +670,26 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, &w1, &r1);
 	if (!before)
 		__warpsafe_shared_wrote_two(address, what, site, v0, w0, r0, w1, r1);
+}
+
+SLOW void __warpsafe_write_four_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	struct here h = here(self);
+	u32 noted = all_of(all_of(all_of((u32)v0, (u32)(v0 >> 32)), (u32)v1), (u32)(v1 >> 32)), tag = tag_of(address, what, site);
+	u64 w, r;
+
+	if (!h.time) {
+		__warpsafe_write(address, what, site, v0, v1);
+		return;
+	}
+	note_here(&h, self, (u32)address, what, site, noted);
+	#pragma nounroll
+	for (u32 k = 0; k < 4; k++) {
+		if (!write_word_here(&h, self, (u32)address + 4 * k, 15, what, site, &w, &r))
+			__warpsafe_shared_judge(address + 4 * k, what, site, (u32)v0, noted, tag, w, r);
+		v0 = v0 >> 32 | v1 << 32;
+		v1 >>= 32;
+	}
 }
 
 HELPER void count_lost(void)
@@ -680,7 +722,7 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 	u64 w = NOT_ENTERED, r = 0;
 
 	if (bytes == 16) {
-		__warpsafe_write(address, what, site, v0, v1);
+		__warpsafe_write_four_shared(self, address, what, site, v0, v1);
 		return;
 	}
 	if (bytes == 8) {
@@ -923,7 +965,7 @@ SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 	if (address >> 32 || !h.time || !probe_is_inside(offset, WS_RACE_BYTES_OF(what))) {
 		BLOCK.failed = 1;
 	} else if (!write) {
-		if (WS_RACE_BYTES_OF(what) != 4 || !read_word_here(&h, self, offset, 15, what, 0))
+		if (WS_RACE_BYTES_OF(what) != 4 || !read_word_here(&h, self, offset, 15, what, 0, false))
 			__warpsafe_read(address, what, 0);
 	} else if (WS_RACE_BYTES_OF(what) != 4) {
 		__warpsafe_write(address, what, 0, 0, 0);

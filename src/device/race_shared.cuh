@@ -56,6 +56,20 @@ HELPER bool is_before(u64 old, u32 self, u32 time, u32 mask)
 	return high < (time & SHARED_EPOCH) || !((low ^ self << THREAD_AT) & mask);
 }
 
+/* Of the warp's last full sync. */
+HELPER u32 full_sub(u32 self) { return shared_load32(IN_BLOCK(full) + ((self - self_of(0)) >> 5) * 4); }
+
+/* Is it of the same warp, which has synced as a whole since? No copy, and of lanes of one warp: that is to be asked of R. */
+HELPER bool is_before_sync(u64 old, u32 self)
+{
+	u32 low, high;
+
+	halves(old, &low, &high);
+	return same_warp(low, self) && !(low & SHARED_COPY) && high % SHARED_SUBS < LAST_SHARED_SUB && high % SHARED_SUBS < full_sub(self);
+}
+
+HELPER bool r_is_before_sync(u64 r, u32 self) { return r_several(r) <= LANES_OF_WARP && is_before_sync(r, self); }
+
 /* The same, or both are strong. */
 HELPER bool w_is_fine(u64 w, u32 self, u32 time, u32 what)
 {
@@ -395,8 +409,8 @@ HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u
 }
 
 /* False: it is not entered, and R as it is wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp,
- * warps of the block. */
-HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site)
+ * warps of the block. synced: what is before a sync of the warp counts as nothing. */
+HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
 {
 	u32 at = w_cell(h, offset) + h->reads, low, high;
 	u32 mine = self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | bytes << R_BYTES_AT | (site & (R_SITES - 1));
@@ -405,7 +419,7 @@ HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 bytes, u3
 	for (;; r = was) {
 		halves(r, &low, &high);
 		now = pair(mine, h->time);
-		if (high >= (h->time & SHARED_EPOCH)) {
+		if (high >= (h->time & SHARED_EPOCH) && !(synced && r_is_before_sync(r, self))) {
 			u32 several = low >> R_SEVERAL_AT & 3, differs = low ^ mine;
 
 			if (differs >> R_BYTES_AT & 127) {       /* class, bytes: those of one thread may come together */
