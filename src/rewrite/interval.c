@@ -9,8 +9,11 @@
  * for each point in whose region it lies, no region that may be in one interval with that one writes to shared memory.
  *
  * All shared memory counts as one variable, so it does not matter where addresses lead; a generic store counts as a
- * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
- * threads counts for nothing. */
+ * write to it. Nor are pairs looked at of which no block has both (sides.c). A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
+ * threads counts for nothing.
+ *
+ * The same for the lanes of a warp, which its syncs order as well: `bar.warp.sync -1` is one more point. What a lane has done that ends without
+ * coming to the next sync is not ordered by it. */
 #include "rewrite/needless.h"
 
 #include <stdlib.h>
@@ -32,6 +35,9 @@ struct ws_intervals {
 	uint8_t *write;                  /* by instruction: it may write to shared memory */
 	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
 	uint8_t *in[MOST_POINTS];        /* by instruction: lies in the region */
+	struct ws_sides *sides;
+	bool in_warp;                    /* points are syncs of the warp, too */
+	uint8_t *ends;                   /* by block, then: from its first instruction the end may be reached without another point */
 	uint8_t *seen;                   /* by block */
 	uint32_t *stack, depth;
 };
@@ -40,6 +46,30 @@ struct ws_intervals {
 static bool is_of_all(const struct ws_ptx_inst *i)
 {
 	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
+}
+
+/* PTX ISA 9.0, 9.7.13.2: orders memory among the threads that take part. */
+static bool is_warp_sync(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode == WS_MODE_WARP_SYNC;
+}
+
+static bool is_of_warp(const struct ws_ptx_inst *i)
+{
+	return is_warp_sync(i) && i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
+}
+
+/* Syncs of which the lanes are known. What is called might have more of them. */
+static bool has_plain_syncs(const struct ws_ptx_func *f)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < f->ninsts; i++) {
+		if (f->insts[i].call || (is_warp_sync(&f->insts[i]) && f->insts[i].ops[0].kind != WS_O_INT))
+			return false;
+		any |= is_of_warp(&f->insts[i]);
+	}
+	return any;
 }
 
 static bool may_write(const struct ws_rw_access *a)
@@ -73,7 +103,7 @@ static bool find_points(struct ws_intervals *v)
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if (arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i]))
+		if ((arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i])) && !(v->in_warp && is_of_warp(&v->f->insts[i])))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;
@@ -93,6 +123,13 @@ static void push(struct ws_intervals *v, uint32_t block)
 	v->stack[v->depth++] = block;
 }
 
+static bool is_taken(const struct ws_intervals *v, const struct ws_ptx_block *b, uint32_t to)
+{
+	bool next = v->f->blocks[to].first == b->last + 1;
+
+	return !v->dead || v->dead[b->last] != (next ? WS_DEAD_NEXT : WS_DEAD_TAKEN);
+}
+
 /* The part of a block from instruction i on that lies in the region of a point. A guarded barrier is one for some of
  * the threads; for the others the region goes on. */
 static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_block *b, uint32_t i)
@@ -105,12 +142,9 @@ static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_b
 		if (v->point[i] && !v->f->insts[i].guard)
 			return;
 	}
-	for (uint32_t k = 0; k < b->nsucc; k++) {
-		bool next = v->f->blocks[b->succ[k]].first == b->last + 1;
-
-		if (!v->dead || v->dead[b->last] != (next ? WS_DEAD_NEXT : WS_DEAD_TAKEN))
+	for (uint32_t k = 0; k < b->nsucc; k++)
+		if (is_taken(v, b, b->succ[k]))
 			push(v, b->succ[k]);
-	}
 }
 
 /* Goes through the region of point p: what it has, and where it ends. */
@@ -142,7 +176,7 @@ static void find_pairs(struct ws_intervals *v)
 
 		for (uint32_t a = 1; a < v->npoints; a++)
 			for (uint32_t b = 1; b < v->npoints && v->next[p][a]; b++)
-				if (v->next[q][b] && !v->pair[a][b]) {
+				if (v->next[q][b] && !v->pair[a][b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
 					v->pair[a][b] = 1;
 					todo[n++] = a * MOST_POINTS + b;
 				}
@@ -169,6 +203,37 @@ static void find_later(struct ws_intervals *v, uint32_t p)
 	}
 }
 
+/* ---- threads that end ---- */
+/* From instruction i of the block on, may a thread end before it comes to a point? */
+static bool may_end(const struct ws_intervals *v, const struct ws_ptx_block *b, uint32_t i)
+{
+	for (; i <= b->last; i++) {
+		const struct ws_ptx_inst *inst = &v->f->insts[i];
+
+		if (v->point[i] && !inst->guard)
+			return false;
+		if (inst->op == WS_OP_exit || inst->op == WS_OP_ret)
+			return true;
+	}
+	for (uint32_t k = 0; k < b->nsucc; k++)
+		if (is_taken(v, b, b->succ[k]) && v->ends[b->succ[k]])
+			return true;
+	return !b->nsucc && b->last + 1 >= v->f->ninsts;
+}
+
+static void find_ends(struct ws_intervals *v)
+{
+	bool more = true;
+
+	v->ends = ws_alloc(v->f->nblocks + 1);
+	while (more) {
+		more = false;
+		for (uint32_t k = v->f->nblocks; k--;)
+			if (!v->ends[k] && may_end(v, &v->f->blocks[k], v->f->blocks[k].first))
+				v->ends[k] = more = true;
+	}
+}
+
 /* ---- for others ---- */
 void ws_intervals_free(struct ws_intervals *v)
 {
@@ -180,11 +245,13 @@ void ws_intervals_free(struct ws_intervals *v)
 	free(v->point);
 	free(v->seen);
 	free(v->stack);
+	free(v->ends);
+	ws_sides_free(v->sides);
 	free(v);
 }
 
-struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
-				       bool calls_write, const uint8_t *dead)
+static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
+				 const uint8_t *dead, bool in_warp)
 {
 	struct ws_intervals *v = ws_alloc(sizeof *v);
 
@@ -194,10 +261,12 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 	v->n = n;
 	v->calls_write = calls_write;
 	v->dead = dead;
+	v->in_warp = in_warp;
 	v->write = ws_alloc(kernel->ninsts + 1);
 	v->point = ws_alloc(kernel->ninsts + 1);
 	v->seen = ws_alloc(kernel->nblocks + 1);
 	v->stack = ws_alloc((kernel->nblocks + 1) * sizeof *v->stack);
+	v->sides = ws_sides_find(kernel);
 	if (!find_points(v)) {
 		ws_intervals_free(v);
 		return NULL;
@@ -209,7 +278,20 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 	find_pairs(v);
 	for (uint32_t p = 0; p < v->npoints; p++)
 		find_later(v, p);
+	if (in_warp)
+		find_ends(v);
 	return v;
+}
+
+struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
+				       bool calls_write, const uint8_t *dead)
+{
+	return find(kernel, list, n, calls_write, dead, false);
+}
+
+struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead)
+{
+	return has_plain_syncs(kernel) ? find(kernel, list, n, false, dead, true) : NULL;
 }
 
 static bool any_points(const struct ws_intervals *v, const uint8_t (*table)[MOST_POINTS], uint32_t i, uint32_t j)
@@ -223,12 +305,23 @@ static bool any_points(const struct ws_intervals *v, const uint8_t (*table)[MOST
 
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j)
 {
-	return any_points(v, v->pair, i, j);
+	return !ws_sides_exclude(v->sides, i, j) && any_points(v, v->pair, i, j);
 }
 
 bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j)
 {
-	return any_points(v, v->later, i, j);
+	return !ws_sides_exclude(v->sides, i, j) && any_points(v, v->later, i, j);
+}
+
+static bool ends_behind(const struct ws_intervals *v, uint32_t i)
+{
+	return may_end(v, &v->f->blocks[v->f->insts[i].block], i);
+}
+
+bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_t j)
+{
+	return ws_intervals_meet(v, i, j) || (ends_behind(v, i) && ws_intervals_later(v, i, j)) ||
+	       (ends_behind(v, j) && ws_intervals_later(v, j, i));
 }
 
 /* ---- the proof ---- */

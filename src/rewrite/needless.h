@@ -22,6 +22,12 @@ void ws_needless_fours(struct ws_ptx_func *f, const struct ws_rw_access *list, u
 /* What a function does that matters to who reads shared memory; the worst of it. */
 enum ws_shared_use { WS_SHARED_NONE, WS_SHARED_READ, WS_SHARED_WRITE, WS_SHARED_BARRIER };
 enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
+/* Which instructions are never both executed in a block (sides.c). The kernel must have a control-flow graph. */
+struct ws_sides;
+struct ws_sides *ws_sides_find(const struct ws_ptx_func *kernel);
+bool ws_sides_exclude(const struct ws_sides *s, uint32_t i, uint32_t j);      /* by index */
+void ws_sides_free(struct ws_sides *s);
+
 /* Which instructions of a kernel may be executed in one interval between barriers, by different threads (interval.c).
  * No function that it calls has a barrier; calls_write: some write to shared memory. NULL: not known. The list must
  * live as long. */
@@ -33,6 +39,9 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */
 /* May a thread execute j in an interval behind one in which another one executes i? */
 bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j);
+/* The same of lanes of one warp, between barriers and syncs of the whole warp; NULL also if there are no such syncs. */
+struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead);
+bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_t j);
 void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */
 void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out);

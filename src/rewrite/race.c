@@ -918,6 +918,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	ws_constants_copy(f);
 	r->p->decides.len = r->p->nunless = r->p->ntruths = r->p->nvalues = 0;
 	b.prune = r->prune && can_prove(r, f);
+	if (b.prune && b.kernel)
+		ws_area_settle(f, list, n);
 	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&
 	           (ws_reach_has(&r->reach, kernel_of(r, f)) & ~(unsigned)WS_REACH_ASYNC) == WS_REACH_COPIES;
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;

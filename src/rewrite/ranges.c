@@ -13,8 +13,10 @@
  * do not meet if they lie side by side in rows; reads and writes of the same places by two pointers (`twins`) may be one
  * group; and barriers order groups in a block, so they need only be apart in different ones.
  * Nothing is assumed of parameters: they may point to the same memory, then the intervals meet, and all is checked. */
+#include "rewrite/class.h"
 #include "rewrite/ranges_priv.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,11 +34,12 @@ struct group {                           /* accesses of one address but for a co
 	struct sum row;                  /* a part of it: where a thread is in its row, of several groups that are one; 0: no such thing */
 	bool area;                       /* an allocation: somewhere in it */
 	bool several;                    /* or in another one: some accesses are of several groups */
+	bool unproved;                   /* an allocation that is read where it is written, too: what else is there is not proved either */
 	bool behind;                     /* by the block that arrives last alone (ranges_final.c) */
 	int64_t first, last;             /* the bytes from sum + first to before sum + last */
 	bool writes, reads;
-	bool meets;                      /* atomics that may meet: as long as there is nothing else in the group */
-	uint32_t bytes;                  /* of each, or of the widest */
+	bool meets;                      /* strong accesses that may meet: as long as there is nothing else in the group */
+	uint32_t bytes, vec;             /* of each, or of the widest; in how many parts */
 	struct offsets offsets;          /* of all */
 	struct pins pins;                /* of those that must be apart */
 	struct num lo, hi;               /* hi: the byte behind */
@@ -166,19 +169,27 @@ static bool calls_nothing(const struct ws_reach *reach, const struct ws_rw_kerne
 }
 
 /* ---- groups ---- */
-/* Atomics of one size touch the same bytes, or none: addresses are multiples of it (PTX ISA 9.0, 6.4.1). */
+/* Strong accesses of one size, of which no thread is out of scope, are morally strong: they touch the same bytes, or none, for addresses are
+ * multiples of it (PTX ISA 9.0, 6.4.1 and 8.7.2). */
 static bool may_meet(const struct ws_rw_access *a)
 {
-	return a->kind == WS_RW_ATOMIC && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS);
+	return ws_rw_strong(a) && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS);
 }
 
-/* The group of that sum; NULL: there are too many. */
-static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area, bool behind)
+/* Is it one of those, as all in the group are? */
+static bool may_be_of(const struct group *x, const struct ws_rw_access *a)
+{
+	return x->meets && may_meet(a) && x->bytes == a->bytes && x->vec == a->inst->vec;
+}
+
+/* The group of that sum; NULL: there are too many. a: the access, of which an allocation has a group of its own if it may meet others; NULL: it may not. */
+static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area, bool behind, const struct ws_rw_access *a)
 {
 	struct group *x = g->groups;
 	unsigned k = 0;
 
-	while (k < g->ngroups && (x[k].area != area || x[k].behind != behind || !ws_sum_equal(&x[k].sum, s)))
+	while (k < g->ngroups && (x[k].area != area || x[k].behind != behind || !ws_sum_equal(&x[k].sum, s) ||
+	                          (area && x[k].bytes && x[k].meets != (a && may_meet(a)))))
 		k++;
 	if (k == MOST_GROUPS)
 		return NULL;
@@ -196,7 +207,7 @@ static bool is_behind(const struct ws_ranges *g, const struct ws_rw_access *a)
 static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
 			  int64_t last)
 {
-	struct group *x = group_of(g, s, area, is_behind(g, a));
+	struct group *x = group_of(g, s, area, is_behind(g, a), a);
 
 	if (!x)
 		return NULL;
@@ -205,8 +216,9 @@ static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, con
 		x->last = last;
 		x->meets = true;
 		x->bytes = a->bytes;
+		x->vec = a->inst->vec;
 	}
-	x->meets &= may_meet(a) && x->bytes == a->bytes;
+	x->meets = may_be_of(x, a);
 	x->bytes = a->bytes > x->bytes ? a->bytes : x->bytes;
 	x->first = first < x->first ? first : x->first;
 	x->last = last > x->last ? last : x->last;
@@ -236,16 +248,20 @@ static struct sum leaf_alone(uint32_t leaf)
 	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 }
 
-/* An access somewhere in one of the allocations that the leaves point into. */
-static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b)
+/* An access somewhere in one of the allocations that the leaves point into. *first: the first of the groups. */
+static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b, bool unproved, unsigned *first)
 {
+	*first = UINT_MAX;
 	for (unsigned k = 0; k < b->n; k++) {
 		struct sum pointer = leaf_alone(b->leaf[k]);
+		unsigned before = g->ngroups;
 		struct group *x = join(g, a, &pointer, true, 0, 0);
 
 		if (!x)
 			return false;
+		*first = x - g->groups < *first ? (unsigned)(x - g->groups) : *first;
 		x->several |= b->n > 1;
+		x->unproved |= unproved && g->ngroups > before;
 	}
 	return true;
 }
@@ -268,7 +284,7 @@ static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
 
 	x->writes |= gone->writes;
 	x->reads |= gone->reads;
-	x->meets &= gone->meets;
+	x->meets &= gone->meets && x->bytes == gone->bytes && x->vec == gone->vec;
 	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
 		if (g->group[i] == k)
 			g->group[i] = (uint8_t)(into - (into > k));
@@ -525,6 +541,14 @@ static void join_rows(struct ws_ranges *g)
 			m = shares_rows(g, k, m) && join_rows_of(g, k, m) ? k + 1 : m + 1;
 }
 
+static bool any_unproved(const struct ws_ranges *g)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].unproved)
+			return true;
+	return false;
+}
+
 /* Reads in groups beyond those that are compared are as if nothing was known of them; those of allocations may be in
  * several. */
 static bool leave_out_many(struct ws_ranges *g)
@@ -536,6 +560,7 @@ static bool leave_out_many(struct ws_ranges *g)
 		}
 	if (g->nwriting > MOST_COMPARED)
 		return false;
+	g->unknown_reads |= g->ngroups > MOST_COMPARED && any_unproved(g);
 	g->ngroups = g->ngroups < MOST_COMPARED ? g->ngroups : MOST_COMPARED;
 	return true;
 }
@@ -549,6 +574,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 {
 	struct bases b;
 	struct sum s;
+	unsigned first;
 
 	for (uint32_t k = 0; k < n; k++) {
 		g->unseen |= writes_unseen(g->v.f, &list[k]);
@@ -556,7 +582,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
 		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) :
-		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b))
+		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b, false, &first))
 			return false;
 		g->how[list[k].inst->index] = OWN;
 	}
@@ -565,22 +591,35 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	return true;
 }
 
-/* Does the kernel write to what it reads here, as far as can be said before? */
-static bool writes_area(const struct ws_ranges *g, const struct bases *b)
+/* Does the kernel write to what it reads here, as far as can be said before, so that it may race? */
+static bool writes_area(const struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b)
 {
 	for (unsigned k = 0; k < g->nwriting; k++)
 		for (unsigned m = 0; m < b->n; m++)
-			if (base_of(&g->v, &g->groups[k]) == b->leaf[m])
+			if (base_of(&g->v, &g->groups[k]) == b->leaf[m] && !may_be_of(&g->groups[k], a))
 				return true;
 	return false;
 }
 
-/* A read of which only the allocation is known. */
-static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a)
+/* A read of which only the allocation is known. OWN: it is of a group that writes. */
+static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a, uint8_t *how)
 {
 	struct bases b;
+	unsigned first;
 
-	return ws_area_bases(&g->v, a, &b) && (is_behind(g, a) || !writes_area(g, &b)) && add_to_areas(g, a, &b);
+	if (!ws_area_bases(&g->v, a, &b) || (!is_behind(g, a) && writes_area(g, a, &b)) || !add_to_areas(g, a, &b, false, &first))
+		return false;
+	*how = first < g->nwriting ? OWN : AREA_READ;
+	return true;
+}
+
+/* One that is not proved: of what else the kernel does, that may be which is not in its allocation. */
+static bool read_where_written(struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	struct bases b;
+	unsigned first;
+
+	return ws_area_bases(&g->v, a, &b) && add_to_areas(g, a, &b, true, &first);
 }
 
 /* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. What a copy by a thread
@@ -599,9 +638,7 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
 		if (a->inst->op != WS_OP_cp && address_of(g, a, &s) && add_to_group(g, a, &s))
 			*how = g->group[a->inst->index] < g->nwriting ? OWN : BOUNDED_READ;
-		else if (read_in_area(g, a))
-			*how = AREA_READ;
-		else
+		else if (!read_in_area(g, a, how) && !read_where_written(g, a))
 			g->unknown_reads = true;
 	}
 }
@@ -612,7 +649,7 @@ static void add_called(struct ws_ranges *g)
 	for (unsigned k = 0; k < g->ncalled; k++) {
 		const struct leaf l = { .kind = LEAF_SYMBOL, .sym = g->called[k], .fixed = true };
 		struct sum s;
-		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true, false) : NULL;
+		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true, false, NULL) : NULL;
 
 		g->unknown_reads |= !x;
 		if (!x)
@@ -642,7 +679,7 @@ static bool may_be_apart(const struct ws_ranges *g, const struct group *x)
 /* May it be that no access of a launch has a race, as far as can be said before? */
 static bool may_own(const struct ws_ranges *g)
 {
-	if (g->unknown_reads || g->nwriting > MOST_OWN)
+	if (g->unknown_reads || any_unproved(g) || g->nwriting > MOST_OWN)
 		return false;
 	for (unsigned k = 0; k < g->nwriting; k++)
 		if (!may_be_apart(g, &g->groups[k]))
@@ -885,12 +922,18 @@ static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct 
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, p);
 }
 
+/* What may meet those of its group may meet all others that are so made. */
+static bool may_touch(const struct group *a, const struct group *b)
+{
+	return a->meets && b->meets && a->bytes == b->bytes && a->vec == b->vec;
+}
+
 static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, const struct group *b)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
 	const char *before;
 
-	if (all_ordered(g, a, b))
+	if (may_touch(a, b) || all_ordered(g, a, b))
 		return;
 	before = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
@@ -962,17 +1005,17 @@ static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *rea
 static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area, bool may_be_twins)
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area; m++)
+		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area && !g->groups[k].unproved; m++)
 			if (may_be_twins && twins(g, &g->groups[k], &g->groups[m]))
 				demand_twins(g, e, &g->groups[k], &g->groups[m]);
 			else
 				demand_disjoint(g, e, &g->groups[k], &g->groups[m]);
 }
 
-static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area)
+static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area, bool unproved)
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		if (g->groups[k].area == area)
+		if (g->groups[k].area == area && g->groups[k].unproved == unproved)
 			bounds_of_group(e, &g->groups[k]);
 }
 
@@ -984,13 +1027,13 @@ static const char *decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
 	const char *bounded = new_predicate(g, e), *known;
 
 	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
-	bounds_of_reads(g, e, false);
+	bounds_of_reads(g, e, false, false);
 	g->quiet = new_predicate(g, e);
 	demand_quiet(g, e, false, false);
 	if (any(g, AREA_READ)) {
 		e->ok = bounded;
 		known = new_predicate(g, e);
-		bounds_of_reads(g, e, true);
+		bounds_of_reads(g, e, true, false);
 		demand_quiet(g, e, true, false);
 		bounded = known;
 		g->far = new_predicate(g, e);
@@ -1001,13 +1044,12 @@ static const char *decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
 		new_predicate(g, e);
 		demand_quiet(g, e, false, true);
 	}
+	if (any_unproved(g)) {
+		e->ok = bounded;
+		bounded = new_predicate(g, e);
+		bounds_of_reads(g, e, true, true);
+	}
 	return bounded;
-}
-
-/* Atomics that may meet those of their group may meet all others of that size. */
-static bool may_touch(const struct group *a, const struct group *b)
-{
-	return a->meets && b->meets && a->bytes == b->bytes;
 }
 
 static void demand_apart(struct entry *e, const struct group *x)
@@ -1027,8 +1069,7 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 		struct group *x = &g->groups[k];
 
 		for (unsigned m = 0; m < k; m++)
-			if (!may_touch(x, &g->groups[m]))
-				demand_disjoint(g, e, x, &g->groups[m]);
+			demand_disjoint(g, e, x, &g->groups[m]);
 		if (!x->meets)
 			demand_apart(e, x);
 	}
@@ -1045,7 +1086,7 @@ static void decide_partly(struct ws_ranges *g, struct entry *e, const char *boun
 		e->ok = bounded;
 		g->partly[k] = new_predicate(g, e);
 		for (unsigned m = 0; m < g->ngroups; m++)
-			if (m != k && !(m < g->nwriting && may_touch(x, &g->groups[m])))
+			if (m != k)
 				demand_disjoint(g, e, m < g->nwriting ? x : &g->groups[m], m < g->nwriting ? &g->groups[m] : x);
 		if (!x->meets)
 			demand_apart(e, x);

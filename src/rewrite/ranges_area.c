@@ -194,6 +194,19 @@ void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint
 	ws_values_free(&v);
 }
 
+/* Host memory, too; but the window of shared memory has no address that a host could have given. */
+void ws_area_settle(struct ws_ptx_func *kernel, struct ws_rw_access *list, uint32_t n)
+{
+	struct values v;
+	struct bases b;
+
+	ws_values_init(&v, kernel);
+	for (uint32_t k = 0; k < n; k++)
+		if (list[k].rw_class == WS_RW_CHECK && list[k].space == WS_SPACE_GENERIC && ws_area_bases(&v, &list[k], &b))
+			list[k].space = WS_SPACE_GLOBAL;
+	ws_values_free(&v);
+}
+
 bool ws_area_does_nothing(struct ws_ptx_func *f)
 {
 	enum { HOOKS = WS_FX_BARRIER | WS_FX_WARP | WS_FX_FENCE | WS_FX_ASYNC | WS_FX_SYNC | WS_FX_ATOMIC };

@@ -186,10 +186,7 @@ static void special(struct entry *e, struct leaf *l)
 {
 	bool thread = l->special <= WS_SR_TID_Z, block = l->special >= WS_SR_CTAID_X && l->special <= WS_SR_CTAID_Z;
 
-	if (l->special == WS_SR_LANEID) {
-		l->lo = ws_entry_number(0);
-		l->hi = ws_entry_number(WS_WARP - 1);
-	} else if (thread || block) {
+	if (thread || block) {
 		l->lo = ws_entry_number(0);
 		l->hi = ws_entry_add(e, size_of(e, extent_of(l->special)), ws_entry_number(-1));
 		l->hi.bits--;
@@ -468,6 +465,22 @@ void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struc
 	*k = (struct known){ *s, *lo, *hi };
 }
 
+static void demand_multiple_unless(struct entry *e, struct num n, int64_t by, const struct sum *unless)
+{
+	struct num rest = made(e, "and.b64", n, ws_entry_number(by - 1), bits_of(by), false), zero, same;
+	const char *fine;
+
+	if (!unless) {
+		demand(e, rest, "eq", ws_entry_number(0));
+		return;
+	}
+	ws_entry_bounds(e, unless, &zero, &same);
+	fine = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.s64 %s, %s, 0;", fine, ws_entry_register(e, &zero));
+	ws_code_add(e->c, "setp.eq.or.s64 %s, %s, 0, %s;", fine, ws_entry_register(e, &rest), fine);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, fine);
+}
+
 void ws_entry_duties(struct entry *e, size_t from, size_t to)
 {
 	for (size_t k = from; k < to; k++) {
@@ -483,8 +496,7 @@ void ws_entry_duties(struct entry *e, size_t from, size_t to)
 			demand(e, ws_entry_made(e, "and.b64", ws_entry_add(e, lo, ws_entry_number(-1)), lo), "eq",
 			       ws_entry_number(0));
 		if (d.by > 1)
-			demand(e, made(e, "and.b64", lo, ws_entry_number(d.by - 1), bits_of(d.by), false), "eq",
-			       ws_entry_number(0));
+			demand_multiple_unless(e, lo, d.by, d.unless);
 	}
 }
 
@@ -986,24 +998,119 @@ static void bounds_within(struct entry *e, const struct sum *rest, const struct 
 	*hi = ws_entry_add(e, *hi, ws_entry_number(s->last));
 }
 
+/* How far two stretches of which the rest of the sums is left go together. */
+static struct num width_of_both(struct entry *e, const struct sum *rest, const struct stretch *a, const struct stretch *b)
+{
+	struct num lo[2], hi[2], width = { .bits = SUM_BITS + 1 };
+
+	bounds_within(e, &rest[0], a, &lo[0], &hi[0]);
+	bounds_within(e, &rest[1], b, &lo[1], &hi[1]);
+	lo[0] = choose(e, "min.s64", lo[0], lo[1]);
+	width.reg = made(e, "sub.s64", choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
+	return width;
+}
+
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart)
 {
 	struct sum of_block[2], rest[2];
-	struct num lo[2], hi[2], same, width = { .bits = SUM_BITS + 1 };
+	struct num same, width;
 	const char *ok = e->ok;
 
 	if (!ws_split_by_block(e->v, a->sum, &of_block[0], &rest[0]) || !ws_split_by_block(e->v, b->sum, &of_block[1], &rest[1]) ||
 	    !of_block[0].n || !ws_sum_equal(&of_block[0], &of_block[1]) || !ws_can_be_apart(e->v, &of_block[0]))
 		return;
 	ws_entry_bounds(e, &of_block[0], &same, &same);      /* what these rely on goes into ok */
-	bounds_within(e, &rest[0], a, &lo[0], &hi[0]);
-	bounds_within(e, &rest[1], b, &lo[1], &hi[1]);
+	width = width_of_both(e, rest, a, b);
 	e->ok = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-	lo[0] = choose(e, "min.s64", lo[0], lo[1]);
-	width.reg = made(e, "sub.s64", choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
 	narrow(e, &width, TERM_BITS);
 	apart_by(e, &of_block[0], width, COORDINATES / 2, COORDINATES);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", apart, apart, e->ok);
+	e->ok = ok;
+}
+
+/* ---- warps apart from each other ---- */
+/* Is it tid.x / 32? */
+static bool is_warp(const struct values *v, const struct leaf *l)
+{
+	const struct sum *x = l->kind == LEAF_QUOTIENT && l->k ? l->of[0] : NULL;
+
+	return x && l->step->n == 1 && !l->step->t[0].n && l->step->t[0].factor == WS_WARP && x->n == 1 && x->t[0].factor == 1 &&
+	       x->t[0].n == 1 && coordinate(&v->leaves[x->t[0].leaf[0]]) == 0;
+}
+
+/* In place of tid.x in its terms: both of its parts. */
+static bool split_thread(struct values *v, struct sum *s)
+{
+	const struct sum warp = { 1, { { .factor = WS_WARP } } };
+
+	for (uint32_t k = 0; k < s->n; k++) {
+		const struct sum x = { 1, { { .factor = 1, .n = 1, .leaf = { s->t[k].leaf[0] } } } };
+		int64_t factor = s->t[k].factor;
+		struct sum part;
+
+		if (s->t[k].n != 1 || coordinate(&v->leaves[s->t[k].leaf[0]]) != 0)
+			continue;
+		return ws_sum_add(s, &x, -factor) && ws_split_quotient(v, &x, &warp, true, &part) && ws_sum_add(s, &part, factor * WS_WARP) &&
+		       ws_split_remainder(v, &x, &warp, true, &part) && ws_sum_add(s, &part, factor);
+	}
+	return true;
+}
+
+/* What a sum has of where the warp is in its block, and the rest. *by_x: of tid.x / 32, too. */
+static bool split_by_warp(struct values *v, const struct sum *s, struct sum *warp, struct sum *rest, bool *by_x)
+{
+	struct sum flat;
+	uint32_t leaf;
+
+	warp->n = rest->n = 0;
+	*by_x = false;
+	if (!ws_sum_flatten(v, s, &flat) || !split_thread(v, &flat))
+		return false;
+	for (uint32_t k = 0; k < flat.n; k++) {
+		bool varies = varying(v, &flat.t[k], &leaf) && leaf != UINT32_MAX, x = varies && is_warp(v, &v->leaves[leaf]);
+		bool of_warp = x || (varies && (coordinate(&v->leaves[leaf]) == 1 || coordinate(&v->leaves[leaf]) == 2));
+		struct sum *to = of_warp ? warp : rest;
+
+		*by_x |= x;
+		to->t[to->n++] = flat.t[k];
+	}
+	return true;
+}
+
+/* Two threads with the same in these have one warp: rows of a block are whole warps, or there is one row. */
+static void demand_warps(struct entry *e, bool by_x, unsigned covered)
+{
+	struct num x = size_of(e, WS_SR_NTID_X);
+
+	for (unsigned k = 1; k < COORDINATES / 2; k++)
+		if (!(covered >> k & 1))
+			demand(e, size_of(e, (enum ws_sreg)(WS_SR_NTID_X + k)), "eq", ws_entry_number(1));
+	if (!by_x)
+		demand(e, x, "le", ws_entry_number(WS_WARP));
+	if (covered)
+		demand_multiple_unless(e, x, WS_WARP, NULL);
+}
+
+void ws_entry_or_warps_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart_too)
+{
+	struct sum warp[2], rest[2];
+	struct num width, same;
+	bool by_x, by_x_too;
+	unsigned covered = 0;
+	const char *ok = e->ok;
+
+	if (!split_by_warp(e->v, a->sum, &warp[0], &rest[0], &by_x) || !split_by_warp(e->v, b->sum, &warp[1], &rest[1], &by_x_too) ||
+	    !ws_sum_equal(&warp[0], &warp[1]))
+		return;
+	ws_entry_bounds(e, &warp[0], &same, &same);  /* what these rely on goes into ok */
+	width = width_of_both(e, rest, a, b);
+	e->ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	narrow(e, &width, TERM_BITS);
+	e->nparts = 0;
+	apart(e, &warp[0], width, &covered);
+	demand_warps(e, by_x, covered);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", apart_too, apart_too, e->ok);
 	e->ok = ok;
 }

@@ -73,8 +73,8 @@ struct leaf {
 	struct num lo, hi;
 };
 
-struct duty { const struct sum *sum; int64_t least, most, by; bool power; };
-/* by: 0, or a power of 2 that divides the sum; power: the sum is a power of 2 */
+struct duty { const struct sum *sum; int64_t least, most, by; bool power; const struct sum *unless; };
+/* by: 0, or a power of 2 that divides the sum, unless another sum is 0; power: the sum is a power of 2 */
 
 struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
@@ -290,6 +290,8 @@ bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */
 /* `apart` becomes true if no thread has bytes of a that a thread of another block has of b. */
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
+/* ... unless it has, if both are lanes of one warp. */
+void ws_entry_or_warps_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
 
 /* ---- ranges_fields.c ---- */
 /* How many of the lowest bits of a number the parts and pins of e tell, of which `part` is one; 64: all. *of: the number. That takes that

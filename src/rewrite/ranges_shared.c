@@ -7,6 +7,7 @@
  * have atomics of one size alone. A part of an address of which nothing but the number of bits is known (`data & 63`) stands for all such
  * numbers: if the threads are apart whatever it is, they are. Where not even that is known but the variable is, an access is
  * taken to stay in it (docs/REWRITE.md says so to users).
+ * Accesses that a sync of the warp is always between need only be apart in different warps.
  * The code at the entry examines that with the size of the block and the parameters. A variable's own address is not
  * needed for it; all variables of unknown size begin at one place and count as one. */
 #include "rewrite/needless.h"
@@ -30,6 +31,7 @@ struct group {
 	bool meets;                      /* atomics of one size alone, which may meet */
 	bool own;                        /* may be proved */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
+	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
 	struct num lo, hi;
 	const char *proved;              /* a predicate */
 };
@@ -196,10 +198,11 @@ static int64_t extent_of(const struct values *v, const struct sum *s)
 			return -1;
 		extent += most * s->t[k].factor;
 	}
-	return s->n ? extent : -1;
+	return extent;
 }
 
-/* Is each access of the group in front of the byte `cut`, or not before it, and are there writes of both kinds? */
+/* Is each access of the group in front of the byte `cut`, or not before it, and are there writes of both kinds, or is it words that have no
+ * index? */
 static bool is_cut(const struct ws_shared_ranges *g, unsigned group, int64_t extent, int64_t cut)
 {
 	bool front = false, behind = false;
@@ -214,7 +217,7 @@ static bool is_cut(const struct ws_shared_ranges *g, unsigned group, int64_t ext
 		front |= writes && g->at[k] < cut;
 		behind |= writes && g->at[k] >= cut;
 	}
-	return front && behind;
+	return (front && behind) || (!g->groups[group].sum.n && cut > g->groups[group].first);
 }
 
 static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
@@ -485,23 +488,34 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 }
 
 /* ---- who meets whom ---- */
-/* Two accesses that may race by what is known before the launch. */
-static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b)
+static bool is_word(const struct group *x) { return !x->sum.n && !x->area && !x->endless; }
+
+/* Words that have no index, and are others? */
+static bool are_other_words(const struct group *x, const struct group *y)
+{
+	return is_word(x) && is_word(y) && (x->last <= y->first || y->last <= x->first);
+}
+
+/* Two accesses that may race by what is known before the launch. in_warp: in one warp, too. */
+static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_warp)
 {
 	struct group *x = &g->groups[g->group[a]];
 
 	if (g->group[b] == NO_GROUP)
 		x->own = false;
-	else if (g->group[a] != g->group[b] && g->groups[g->group[b]].sym == x->sym)
-		x->others[g->group[b]] = true;
+	else if (g->group[a] != g->group[b] && g->groups[g->group[b]].sym == x->sym && !are_other_words(x, &g->groups[g->group[b]]))
+		(in_warp ? x->others : x->in_others)[g->group[b]] = true;
 }
 
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
+	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead);
+
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] < QUIET; b++)
 			if (may_meet(g, v, a, b))
-				meet(g, a, b);
+				meet(g, a, b, !warp || ws_intervals_meet_in_warp(warp, g->list[a].inst->index, g->list[b].inst->index));
+	ws_intervals_free(warp);
 }
 
 /* Does a group meet another one, of which of one of both no more than the variable is known? */
@@ -558,12 +572,16 @@ static void stays_inside(struct entry *e, struct group *x)
 	x->hi = ws_entry_number(size);
 }
 
-static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b)
+/* warps: or apart in different warps. */
+static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b, bool warps)
 {
+	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
 	const char *before = ws_code_temp(e->c, WS_PRED);
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
+	if (warps)
+		ws_entry_or_warps_apart(e, &ab[0], &ab[1], before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -580,8 +598,8 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 	e->ok = x->proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if (x->others[m])
-			demand_disjoint(e, x, &g->groups[m]);
+		if (x->others[m] || x->in_others[m])
+			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
 	if (x->writes && !x->meets)
 		ws_entry_apart_in_block(e, &x->sum, x->last - x->first, &x->pins);
 }

@@ -1448,6 +1448,42 @@ static void aliases_still_race(void **state)
 	race_free(&r);
 }
 
+/* Blocks tell others by strong accesses of one size in an allocation, of which nobody knows where; and write elsewhere. By generic addresses, as
+ * inline assembly has them. */
+static void strong_accesses(void **state)
+{
+	#define LOOK_BACK(store, load) KERNEL("mul.wide.s32 %rd3, %r1, 8; add.s64 %rd4, %rd20, %rd3; setp.eq.s32 %p1, %r3, 0;\n" \
+		"@%p1 " store ";\n" load ";\n mul.wide.u32 %rd6, %r7, 8; add.s64 %rd4, %rd20, %rd6;\n" load ";\n" \
+		"mul.wide.s32 %rd7, %r4, 4; add.s64 %rd5, %rd2, %rd7; st.global.u32 [%rd5], %r7;\n")
+	static const struct { const char *text; struct checks want; } kernels[] = {
+		{ LOOK_BACK("st.relaxed.gpu.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.gpu.v2.u32 {%r7, %r9}, [%rd4]"), NONE },
+		{ LOOK_BACK("st.volatile.u64 [%rd4], %rd3", "ld.acquire.gpu.u64 %rd8, [%rd4]; mov.b64 {%r7, %r9}, %rd8"), NONE },
+		{ LOOK_BACK("atom.add.u64 %rd9, [%rd4], 1", "ld.relaxed.sys.u64 %rd8, [%rd4]; mov.b64 {%r7, %r9}, %rd8"), NONE },
+		/* what is out of scope, of another size, in other parts, weak */
+		{ LOOK_BACK("st.relaxed.cta.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.gpu.v2.u32 {%r7, %r9}, [%rd4]"), ALL(128, 2) },
+		{ LOOK_BACK("st.relaxed.gpu.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.cta.v2.u32 {%r7, %r9}, [%rd4]"), ALL(128, 2) },
+		{ LOOK_BACK("st.relaxed.gpu.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.gpu.u32 %r7, [%rd4]"), ALL(128, 2) },
+		{ LOOK_BACK("st.relaxed.gpu.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.gpu.u64 %rd8, [%rd4]; mov.b64 {%r7, %r9}, %rd8"), ALL(128, 2) },
+		{ LOOK_BACK("st.relaxed.gpu.v2.u32 [%rd4], {%r5, %r6}", "ld.v2.u32 {%r7, %r9}, [%rd4]"), ALL(128, 2) },
+		{ LOOK_BACK("st.v2.u32 [%rd4], {%r5, %r6}", "ld.relaxed.gpu.v2.u32 {%r7, %r9}, [%rd4]"), ALL(128, 2) },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(kernels); k++)
+		expect_allocated(kernels[k].text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 2048, kernels[k].want);
+	expect_allocated(kernels[0].text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(128, 66));         /* all of it is one allocation */
+}
+
+/* What is read where it is written is not proved, but what is done in other allocations is. */
+static void reads_where_is_written(void **state)
+{
+	static const char text[] = KERNEL("mul.wide.s32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; setp.eq.s32 %p1, %r3, 0; @%p1 st.global.u32 [%rd4], 0;\n"
+		"ld.global.u32 %r7, [%rd4+64]; mul.wide.u32 %rd6, %r7, 4; add.s64 %rd8, %rd1, %rd6; ld.global.u32 %r8, [%rd8];\n"
+		"mul.wide.s32 %rd7, %r4, 4; add.s64 %rd5, %rd2, %rd7; st.global.u32 [%rd5], %r8;\n");
+
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 2048, ALL(128, 2));
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(128, 66));
+}
+
 /* Many of all these launches are told what proofs find of them, or nothing here examines that. */
 static int some_were_told(void **state)
 {
@@ -1475,7 +1511,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, some_were_told);
