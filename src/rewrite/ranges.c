@@ -730,10 +730,20 @@ static bool reads_unproved(const struct ws_ranges *g)
 
 /* ---- the entry ---- */
 /* In x->allocated whether the allocation is known that the pointer points into, and in x->start and x->end which it is. */
-static void find_allocation(struct entry *e, struct group *x, uint32_t base)
+static void find_allocation(const struct ws_ranges *g, struct entry *e, struct group *x)
 {
+	uint32_t base = base_of(e->v, x);
 	const char *ok = e->ok;
 
+	for (unsigned k = 0; k < g->ngroups && !x->allocated; k++) {
+		const struct group *y = &g->groups[k];
+
+		if (!y->allocated || base_of(e->v, y) != base)
+			continue;
+		x->allocated = y->allocated;
+		x->start = y->start;
+		x->end = y->end;
+	}
 	if (x->allocated)
 		return;
 	e->ok = x->allocated = ws_code_temp(e->c, WS_PRED);
@@ -751,21 +761,21 @@ static bool is_strided(const struct values *v, const struct group *x)
 }
 
 /* How many steps the accesses may be behind their bounds is more than they are: they stay in the allocation (ranges_area.c). */
-static void end_with_allocation(struct entry *e, struct group *x)
+static void end_with_allocation(const struct ws_ranges *g, struct entry *e, struct group *x)
 {
 	uint32_t base = base_of(e->v, x);
 	const char *end;
 
 	if (base == UINT32_MAX || e->v->leaves[base].kind != LEAF_PARAM || !is_strided(e->v, x))
 		return;
-	find_allocation(e, x, base);
+	find_allocation(g, e, x);
 	end = ws_code_temp(e->c, WS_B64);
 	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", end, ws_entry_text(e, &x->end), ws_entry_text(e, &x->hi), x->allocated);
 	ws_code_add(e->c, "min.s64 %s, %s, %s;", end, end, ws_entry_text(e, &x->hi));
 	x->hi.reg = end;
 }
 
-static void bounds_of_group(struct entry *e, struct group *x)
+static void bounds_of_group(const struct ws_ranges *g, struct entry *e, struct group *x)
 {
 	if (x->area) {
 		ws_area_bounds(e, x->sum.t[0].leaf[0], &x->lo, &x->hi);
@@ -774,7 +784,7 @@ static void bounds_of_group(struct entry *e, struct group *x)
 	ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
 	x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
 	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
-	end_with_allocation(e, x);
+	end_with_allocation(g, e, x);
 }
 
 /* An interval around the groups list[0..n) of a launch of which the assumptions hold; else all addresses. It begins
@@ -903,22 +913,41 @@ static bool counts_alone(const struct ws_ranges *g)
 	return g->how[at] == OWN && !g->groups[g->group[at]].area;
 }
 
-/* What is read is also in the allocation of its pointer (ranges_area.c), which may say more than its bounds: of
- * `if (row > 0) read(row - 1)` they begin a row early. */
-static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct group *read, const struct group *write,
-                             const char *disjoint)
+static bool is_from_parameter(const struct ws_ranges *g, const struct group *x)
 {
-	uint32_t base = base_of(&g->v, read);
-	const char *p;
+	uint32_t base = base_of(&g->v, x);
 
-	if (read->writes || read->area || base == UINT32_MAX || base == base_of(&g->v, write) ||
-	    g->v.leaves[base].kind != LEAF_PARAM)
+	return !x->area && base != UINT32_MAX && g->v.leaves[base].kind == LEAF_PARAM;
+}
+
+static void or_before(struct entry *e, const struct num *end, const struct num *start, const char *p)
+{
+	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, ws_entry_register(e, end), ws_entry_text(e, start), p);
+}
+
+/* Accesses are also in the allocations of their pointers (ranges_area.c), which may say more than their bounds: of
+ * `if (row > 0) read(row - 1)` they begin a row early, and those of the last tile end with it. */
+static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b, const char *disjoint)
+{
+	const char *p, *both;
+
+	if (!is_from_parameter(g, a) || (!b->area && !is_from_parameter(g, b)) || base_of(&g->v, a) == base_of(&g->v, b))
 		return;
-	find_allocation(e, read, base);
+	find_allocation(g, e, a);
 	p = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", p, ws_entry_register(e, &read->end), ws_entry_text(e, &write->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, ws_entry_register(e, &write->hi), ws_entry_text(e, &read->start), p);
-	ws_code_add(e->c, "and.pred %s, %s, %s;", p, p, read->allocated);
+	ws_code_add(e->c, "setp.ne.u32 %s, 0, 0;", p);
+	or_before(e, &a->end, &b->lo, p);
+	or_before(e, &b->hi, &a->start, p);
+	if (!b->area) {
+		find_allocation(g, e, b);
+		both = ws_code_temp(e->c, WS_PRED);
+		ws_code_add(e->c, "setp.ne.u32 %s, 0, 0;", both);
+		or_before(e, &a->end, &b->start, both);
+		or_before(e, &b->end, &a->start, both);
+		ws_code_add(e->c, "and.pred %s, %s, %s;", both, both, b->allocated);
+		ws_code_add(e->c, "or.pred %s, %s, %s;", p, p, both);
+	}
+	ws_code_add(e->c, "and.pred %s, %s, %s;", p, p, a->allocated);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, p);
 }
 
@@ -928,7 +957,7 @@ static bool may_touch(const struct group *a, const struct group *b)
 	return a->meets && b->meets && a->bytes == b->bytes && a->vec == b->vec;
 }
 
-static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, const struct group *b)
+static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
 	const char *before;
@@ -939,7 +968,10 @@ static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct g
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
-	or_by_allocation(g, e, a, b, before);
+	if (a->area)
+		or_by_allocation(g, e, b, a, before);
+	else
+		or_by_allocation(g, e, a, b, before);
 	if (!a->area && !b->area && base_of(e->v, a) == base_of(e->v, b)) {
 		ws_rows_or_side_by_side(e, &ab[0], &ab[1], before);
 		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], before);
@@ -984,7 +1016,7 @@ static bool any_twins(const struct ws_ranges *g)
 	return false;
 }
 
-static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *read, const struct group *write)
+static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *read, struct group *write)
 {
 	const struct sum pointers[] = { leaf_alone(base_of(&g->v, read)), leaf_alone(base_of(&g->v, write)) };
 	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
@@ -1016,7 +1048,7 @@ static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area, boo
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
 		if (g->groups[k].area == area && g->groups[k].unproved == unproved)
-			bounds_of_group(e, &g->groups[k]);
+			bounds_of_group(g, e, &g->groups[k]);
 }
 
 /* Leaves in ok what reads and writes must fulfil for `own`. Each predicate holds what the bounds rely on that it uses. Returns
@@ -1168,7 +1200,7 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 		ws_entry_unless(&e, &g->rare[k]);
 	ws_entry_duties(&e, 0, g->duties_of_writes);
 	for (unsigned k = 0; k < g->nwriting; k++)
-		bounds_of_group(&e, &g->groups[k]);
+		bounds_of_group(g, &e, &g->groups[k]);
 	if (g->final.arrives)
 		demand_arrivals(g, &e);
 	if (reads_unproved(g) && !g->nrare && !g->final.arrives)

@@ -1484,6 +1484,17 @@ static void reads_where_is_written(void **state)
 	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 4096, 0, 0 }, 8192, ALL(128, 66));
 }
 
+/* The last threads do nothing, as data says: bounds reach into the next allocation, accesses do not. */
+static void bounds_that_reach_too_far(void **state)
+{
+	static const char text[] = KERNEL(OFFSET "ld.global.u32 %r7, [%rd4]; setp.ne.u32 %p1, %r7, 0; @%p1 bra END;\n st.global.u32 [%rd4], 0; st.global.u32 [%rd5], 0;\n");
+	static const struct launch l = { { 2 }, { 64 }, 400, 0, 0 };
+
+	expect_allocated(text, l, 400, NONE);
+	expect_allocated(text, l, 404, ALL(128, 256));           /* the second begins in the first one */
+	expect(text, l, ALL(128, 256));
+}
+
 /* Many of all these launches are told what proofs find of them, or nothing here examines that. */
 static int some_were_told(void **state)
 {
@@ -1511,7 +1522,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, some_were_told);
