@@ -675,18 +675,18 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 SLOW void __warpsafe_write_four_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	struct here h = here(self);
-	u32 noted = all_of(all_of(all_of((u32)v0, (u32)(v0 >> 32)), (u32)v1), (u32)(v1 >> 32)), tag = tag_of(address, what, site);
+	struct wrote v = wrote_all(address, what, site, v0, v1);
 	u64 w, r;
 
 	if (!h.time) {
 		__warpsafe_write(address, what, site, v0, v1);
 		return;
 	}
-	note_here(&h, self, (u32)address, what, site, noted);
+	note_here(&h, self, (u32)address, what, site, v.noted);
 	#pragma nounroll
 	for (u32 k = 0; k < 4; k++) {
 		if (!write_word_here(&h, self, (u32)address + 4 * k, 15, what, site, &w, &r))
-			__warpsafe_shared_judge(address + 4 * k, what, site, (u32)v0, noted, tag, w, r);
+			__warpsafe_shared_judge(address + 4 * k, what, site, (u32)v0, v.noted, v.tag, w, r);
 		v0 = v0 >> 32 | v1 << 32;
 		v1 >>= 32;
 	}

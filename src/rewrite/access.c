@@ -84,6 +84,16 @@ bool ws_rw_is_barrier(const struct ws_ptx_inst *i)
 	       i->mode != WS_MODE_OTHER;
 }
 
+bool ws_rw_is_warp_sync(const struct ws_ptx_inst *i)
+{
+	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode == WS_MODE_WARP_SYNC;
+}
+
+bool ws_rw_syncs_whole_warp(const struct ws_ptx_inst *i)
+{
+	return ws_rw_is_warp_sync(i) && i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
+}
+
 bool ws_rw_arrives(const struct ws_ptx_func *f)
 {
 	for (uint32_t k = 0; k < f->ninsts; k++)

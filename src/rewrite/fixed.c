@@ -37,8 +37,8 @@ static bool orders_as_known(const struct ws_ptx_func *f, const struct ws_ptx_ins
 	if (kind == WS_RW_COPY || kind == WS_RW_COPY_COMMIT || kind == WS_RW_COPY_WAIT)
 		return true;
 
-	if (barrier && i->mode == WS_MODE_WARP_SYNC)
-		return i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
+	if (ws_rw_is_warp_sync(i))
+		return ws_rw_syncs_whole_warp(i);
 	if (barrier)
 		return i->mode != WS_MODE_ARRIVE && i->mode != WS_MODE_RED && i->nops == 1 && i->ops[0].kind == WS_O_INT;
 	return !(ws_op_info(i->op)->fx & (WS_FX_BARRIER | WS_FX_FENCE | WS_FX_CALL | WS_FX_ASYNC | WS_FX_ATOMIC | WS_FX_SYNC));

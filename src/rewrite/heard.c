@@ -105,28 +105,15 @@ static void find_before(const struct ws_ptx_func *f, const uint8_t *marks, uint8
 	free(in);
 }
 
-/* out: one that is marked may be executed behind an instruction; to_barrier: before the next barrier. */
-static void find_after(const struct ws_ptx_func *f, const uint8_t *marks, bool to_barrier, uint8_t *out)
+/* A warp may be synced behind an instruction, before the next barrier. */
+static void find_synced(struct ws_heard *h)
 {
-	uint8_t *in = ws_alloc(f->nblocks + 1), any;
+	uint8_t *barriers = ws_alloc(h->f->ninsts + 1);
 
-	for (bool changed = true; changed;) {
-		changed = false;
-		for (uint32_t n = f->nblocks; n--;) {
-			const struct ws_ptx_block *b = &f->blocks[n];
-
-			any = 0;
-			for (uint32_t k = 0; k < b->nsucc; k++)
-				any |= in[b->succ[k]];
-			for (uint32_t k = b->last + 1; k-- > b->first;) {
-				out[k] = any;
-				any = (uint8_t)(marks[k] | (any && !(to_barrier && ws_rw_is_barrier(&f->insts[k]) && !f->insts[k].guard)));
-			}
-			changed |= any != in[n];
-			in[n] = any;
-		}
-	}
-	free(in);
+	for (uint32_t k = 0; k < h->f->ninsts; k++)
+		barriers[k] = ws_rw_is_barrier(&h->f->insts[k]);
+	ws_find_after(h->f, h->syncs, barriers, NULL, h->synced);
+	free(barriers);
 }
 
 /* May another thread of the block do something that orders, behind this access and what hands it on? */
@@ -218,8 +205,8 @@ struct ws_heard *ws_heard_find(struct ws_ptx_func *kernel, const struct ws_rw_ac
 		return NULL;
 	}
 	find_before(kernel, h->fences, h->before);
-	find_after(kernel, h->orders, false, h->after);
-	find_after(kernel, h->syncs, true, h->synced);
+	ws_find_after(kernel, h->orders, NULL, NULL, h->after);
+	find_synced(h);
 	find_candidates(h);
 	find_heard(h);
 	return h;

@@ -9,8 +9,8 @@
  * for each point in whose region it lies, no region that may be in one interval with that one writes to shared memory.
  *
  * All shared memory counts as one variable, so it does not matter where addresses lead; a generic store counts as a
- * write to it. Nor are pairs looked at of which no block has both (sides.c). A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
- * threads counts for nothing.
+ * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
+ * threads counts for nothing. Points and places of which no block comes to both (sides.c) are in no interval together.
  *
  * The same for the lanes of a warp, which its syncs order as well: `bar.warp.sync -1` is one more point. What a lane has done that ends without
  * coming to the next sync is not ordered by it. */
@@ -35,9 +35,9 @@ struct ws_intervals {
 	uint8_t *write;                  /* by instruction: it may write to shared memory */
 	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
 	uint8_t *in[MOST_POINTS];        /* by instruction: lies in the region */
-	struct ws_sides *sides;
+	struct ws_sides *sides;          /* places that no block has both of */
 	bool in_warp;                    /* points are syncs of the warp, too */
-	uint8_t *ends;                   /* by block, then: from its first instruction the end may be reached without another point */
+	uint8_t *ends;                   /* by instruction, then: a thread may end behind it before it comes to another point */
 	uint8_t *seen;                   /* by block */
 	uint32_t *stack, depth;
 };
@@ -48,26 +48,15 @@ static bool is_of_all(const struct ws_ptx_inst *i)
 	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
 }
 
-/* PTX ISA 9.0, 9.7.13.2: orders memory among the threads that take part. */
-static bool is_warp_sync(const struct ws_ptx_inst *i)
-{
-	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode == WS_MODE_WARP_SYNC;
-}
-
-static bool is_of_warp(const struct ws_ptx_inst *i)
-{
-	return is_warp_sync(i) && i->ops[0].kind == WS_O_INT && (uint32_t)i->ops[0].imm == UINT32_MAX;
-}
-
 /* Syncs of which the lanes are known. What is called might have more of them. */
 static bool has_plain_syncs(const struct ws_ptx_func *f)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < f->ninsts; i++) {
-		if (f->insts[i].call || (is_warp_sync(&f->insts[i]) && f->insts[i].ops[0].kind != WS_O_INT))
+		if (f->insts[i].call || (ws_rw_is_warp_sync(&f->insts[i]) && f->insts[i].ops[0].kind != WS_O_INT))
 			return false;
-		any |= is_of_warp(&f->insts[i]);
+		any |= ws_rw_syncs_whole_warp(&f->insts[i]);
 	}
 	return any;
 }
@@ -95,6 +84,37 @@ enum ws_shared_use ws_shared_use(const struct ws_ptx_func *f, const struct ws_rw
 	return use;
 }
 
+/* ---- ways ---- */
+static bool is_taken(const struct ws_ptx_func *f, const uint8_t *dead, const struct ws_ptx_block *b, uint32_t to)
+{
+	bool next = f->blocks[to].first == b->last + 1;
+
+	return !dead || dead[b->last] != (next ? WS_DEAD_NEXT : WS_DEAD_TAKEN);
+}
+
+void ws_find_after(const struct ws_ptx_func *f, const uint8_t *marks, const uint8_t *stops, const uint8_t *dead, uint8_t *out)
+{
+	uint8_t *in = ws_alloc(f->nblocks + 1), any;
+
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t n = f->nblocks; n--;) {
+			const struct ws_ptx_block *b = &f->blocks[n];
+
+			any = 0;
+			for (uint32_t k = 0; k < b->nsucc; k++)
+				any |= is_taken(f, dead, b, b->succ[k]) && in[b->succ[k]];
+			for (uint32_t k = b->last + 1; k-- > b->first;) {
+				out[k] = any;
+				any = (uint8_t)(marks[k] | (any && !(stops && stops[k] && !f->insts[k].guard)));
+			}
+			changed |= any != in[n];
+			in[n] = any;
+		}
+	}
+	free(in);
+}
+
 /* ---- points and their regions ---- */
 static bool find_points(struct ws_intervals *v)
 {
@@ -103,7 +123,7 @@ static bool find_points(struct ws_intervals *v)
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if ((arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i])) && !(v->in_warp && is_of_warp(&v->f->insts[i])))
+		if ((arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i])) && !(v->in_warp && ws_rw_syncs_whole_warp(&v->f->insts[i])))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;
@@ -123,13 +143,6 @@ static void push(struct ws_intervals *v, uint32_t block)
 	v->stack[v->depth++] = block;
 }
 
-static bool is_taken(const struct ws_intervals *v, const struct ws_ptx_block *b, uint32_t to)
-{
-	bool next = v->f->blocks[to].first == b->last + 1;
-
-	return !v->dead || v->dead[b->last] != (next ? WS_DEAD_NEXT : WS_DEAD_TAKEN);
-}
-
 /* The part of a block from instruction i on that lies in the region of a point. A guarded barrier is one for some of
  * the threads; for the others the region goes on. */
 static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_block *b, uint32_t i)
@@ -143,7 +156,7 @@ static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_b
 			return;
 	}
 	for (uint32_t k = 0; k < b->nsucc; k++)
-		if (is_taken(v, b, b->succ[k]))
+		if (is_taken(v->f, v->dead, b, b->succ[k]))
 			push(v, b->succ[k]);
 }
 
@@ -204,34 +217,15 @@ static void find_later(struct ws_intervals *v, uint32_t p)
 }
 
 /* ---- threads that end ---- */
-/* From instruction i of the block on, may a thread end before it comes to a point? */
-static bool may_end(const struct ws_intervals *v, const struct ws_ptx_block *b, uint32_t i)
-{
-	for (; i <= b->last; i++) {
-		const struct ws_ptx_inst *inst = &v->f->insts[i];
-
-		if (v->point[i] && !inst->guard)
-			return false;
-		if (inst->op == WS_OP_exit || inst->op == WS_OP_ret)
-			return true;
-	}
-	for (uint32_t k = 0; k < b->nsucc; k++)
-		if (is_taken(v, b, b->succ[k]) && v->ends[b->succ[k]])
-			return true;
-	return !b->nsucc && b->last + 1 >= v->f->ninsts;
-}
-
 static void find_ends(struct ws_intervals *v)
 {
-	bool more = true;
+	uint8_t *exits = ws_alloc(v->f->ninsts + 1);
 
-	v->ends = ws_alloc(v->f->nblocks + 1);
-	while (more) {
-		more = false;
-		for (uint32_t k = v->f->nblocks; k--;)
-			if (!v->ends[k] && may_end(v, &v->f->blocks[k], v->f->blocks[k].first))
-				v->ends[k] = more = true;
-	}
+	for (uint32_t k = 0; k < v->f->ninsts; k++)
+		exits[k] = v->f->insts[k].op == WS_OP_exit || v->f->insts[k].op == WS_OP_ret;
+	v->ends = ws_alloc(v->f->ninsts + 1);
+	ws_find_after(v->f, exits, v->point, v->dead, v->ends);
+	free(exits);
 }
 
 /* ---- for others ---- */
@@ -313,15 +307,10 @@ bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j)
 	return !ws_sides_exclude(v->sides, i, j) && any_points(v, v->later, i, j);
 }
 
-static bool ends_behind(const struct ws_intervals *v, uint32_t i)
-{
-	return may_end(v, &v->f->blocks[v->f->insts[i].block], i);
-}
-
 bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_t j)
 {
-	return ws_intervals_meet(v, i, j) || (ends_behind(v, i) && ws_intervals_later(v, i, j)) ||
-	       (ends_behind(v, j) && ws_intervals_later(v, j, i));
+	return ws_intervals_meet(v, i, j) || (v->ends[i] && ws_intervals_later(v, i, j)) ||
+	       (v->ends[j] && ws_intervals_later(v, j, i));
 }
 
 /* ---- the proof ---- */

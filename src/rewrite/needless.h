@@ -34,6 +34,9 @@ void ws_sides_free(struct ws_sides *s);
 struct ws_intervals;
 /* dead: by instruction, of a branch with two ways out, which of them is never taken; NULL: none is known. */
 enum { WS_DEAD_TAKEN = 1, WS_DEAD_NEXT };
+/* out: one that is marked may be executed behind an instruction, and before one of the stops that has no guard (NULL: there are none); all by
+ * instruction. */
+void ws_find_after(const struct ws_ptx_func *f, const uint8_t *marks, const uint8_t *stops, const uint8_t *dead, uint8_t *out);
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
 				       bool calls_write, const uint8_t *dead);
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */

@@ -248,10 +248,11 @@ static struct sum leaf_alone(uint32_t leaf)
 	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 }
 
-/* An access somewhere in one of the allocations that the leaves point into. *first: the first of the groups. */
+/* An access somewhere in one of the allocations that the leaves point into. *first, unless NULL: the first of the groups. */
 static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b, bool unproved, unsigned *first)
 {
-	*first = UINT_MAX;
+	if (first)
+		*first = UINT_MAX;
 	for (unsigned k = 0; k < b->n; k++) {
 		struct sum pointer = leaf_alone(b->leaf[k]);
 		unsigned before = g->ngroups;
@@ -259,7 +260,8 @@ static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, cons
 
 		if (!x)
 			return false;
-		*first = x - g->groups < *first ? (unsigned)(x - g->groups) : *first;
+		if (first && x - g->groups < *first)
+			*first = (unsigned)(x - g->groups);
 		x->several |= b->n > 1;
 		x->unproved |= unproved && g->ngroups > before;
 	}
@@ -574,7 +576,6 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 {
 	struct bases b;
 	struct sum s;
-	unsigned first;
 
 	for (uint32_t k = 0; k < n; k++) {
 		g->unseen |= writes_unseen(g->v.f, &list[k]);
@@ -582,7 +583,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 		    not_global(&g->v, list[k].address->reg, 0))
 			continue;
 		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) :
-		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b, false, &first))
+		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b, false, NULL))
 			return false;
 		g->how[list[k].inst->index] = OWN;
 	}
@@ -617,9 +618,8 @@ static bool read_in_area(struct ws_ranges *g, const struct ws_rw_access *a, uint
 static bool read_where_written(struct ws_ranges *g, const struct ws_rw_access *a)
 {
 	struct bases b;
-	unsigned first;
 
-	return ws_area_bases(&g->v, a, &b) && add_to_areas(g, a, &b, true, &first);
+	return ws_area_bases(&g->v, a, &b) && add_to_areas(g, a, &b, true, NULL);
 }
 
 /* A read outside the intervals has no race; that of a generic address must not be in shared memory for this. What a copy by a thread
@@ -968,10 +968,7 @@ static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct g
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
-	if (a->area)
-		or_by_allocation(g, e, b, a, before);
-	else
-		or_by_allocation(g, e, a, b, before);
+	or_by_allocation(g, e, a->area ? b : a, a->area ? a : b, before);
 	if (!a->area && !b->area && base_of(e->v, a) == base_of(e->v, b)) {
 		ws_rows_or_side_by_side(e, &ab[0], &ab[1], before);
 		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], before);

@@ -34,9 +34,9 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
 const char *ws_ranges_unread(const struct ws_ranges *g);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
 bool ws_ranges_plain_word(const struct ws_rw_access *a);
-/* Reads of tables that nobody writes need no check in any launch. */
 /* Accesses of a kernel by generic addresses that are counted from its parameters, constants or variables of global memory are of global memory. */
 void ws_area_settle(struct ws_ptx_func *kernel, struct ws_rw_access *list, uint32_t n);
+/* Reads of tables that nobody writes need no check in any launch. */
 void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);
 
 /* The same for shared memory, from barrier to barrier (ranges_shared.c). Nothing that the kernel calls accesses shared

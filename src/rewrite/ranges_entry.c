@@ -998,7 +998,7 @@ static void bounds_within(struct entry *e, const struct sum *rest, const struct 
 	*hi = ws_entry_add(e, *hi, ws_entry_number(s->last));
 }
 
-/* How far two stretches of which the rest of the sums is left go together. */
+/* How far two stretches go together of which the rest of the sums is left. What is to hold of that begins with a new predicate. */
 static struct num width_of_both(struct entry *e, const struct sum *rest, const struct stretch *a, const struct stretch *b)
 {
 	struct num lo[2], hi[2], width = { .bits = SUM_BITS + 1 };
@@ -1007,6 +1007,9 @@ static struct num width_of_both(struct entry *e, const struct sum *rest, const s
 	bounds_within(e, &rest[1], b, &lo[1], &hi[1]);
 	lo[0] = choose(e, "min.s64", lo[0], lo[1]);
 	width.reg = made(e, "sub.s64", choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
+	e->ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	narrow(e, &width, TERM_BITS);
 	return width;
 }
 
@@ -1021,9 +1024,6 @@ void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const st
 		return;
 	ws_entry_bounds(e, &of_block[0], &same, &same);      /* what these rely on goes into ok */
 	width = width_of_both(e, rest, a, b);
-	e->ok = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-	narrow(e, &width, TERM_BITS);
 	apart_by(e, &of_block[0], width, COORDINATES / 2, COORDINATES);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", apart, apart, e->ok);
 	e->ok = ok;
@@ -1105,9 +1105,6 @@ void ws_entry_or_warps_apart(struct entry *e, const struct stretch *a, const str
 		return;
 	ws_entry_bounds(e, &warp[0], &same, &same);  /* what these rely on goes into ok */
 	width = width_of_both(e, rest, a, b);
-	e->ok = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-	narrow(e, &width, TERM_BITS);
 	e->nparts = 0;
 	apart(e, &warp[0], width, &covered);
 	demand_warps(e, by_x, covered);

@@ -256,7 +256,14 @@ static bool whole_number(enum ws_type t)
 }
 
 /* ---- one instruction ---- */
-static bool special(struct values *v, enum ws_sreg s, struct sum *out);
+static bool coordinate_or_size(struct values *v, enum ws_sreg s, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_SPECIAL, .special = s,
+	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) ||
+	                           (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
+
+	return s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z && ws_value_leaf(v, &l, out);
+}
 
 /* tid.x % 32, if rows of a block are as many warps, or there is one row. */
 static bool lane(struct values *v, struct sum *out)
@@ -264,8 +271,9 @@ static bool lane(struct values *v, struct sum *out)
 	const struct sum warp = { 1, { { .factor = WS_WARP } } };
 	struct sum x, y, z, rows = { 1, { { .factor = -1 } } };
 
-	if (!special(v, WS_SR_TID_X, &x) || !ws_split_remainder(v, &x, &warp, true, out) || !special(v, WS_SR_NTID_X, &x) ||
-	    !special(v, WS_SR_NTID_Y, &y) || !special(v, WS_SR_NTID_Z, &z) || !ws_sum_add_product(&rows, &y, &z) || !ws_value_duty_divides(v, &x, WS_WARP))
+	if (!coordinate_or_size(v, WS_SR_TID_X, &x) || !ws_split_remainder(v, &x, &warp, true, out) || !coordinate_or_size(v, WS_SR_NTID_X, &x) ||
+	    !coordinate_or_size(v, WS_SR_NTID_Y, &y) || !coordinate_or_size(v, WS_SR_NTID_Z, &z) || !ws_sum_add_product(&rows, &y, &z) ||
+	    !ws_value_duty_divides(v, &x, WS_WARP))
 		return false;
 	v->duties[v->nduties - 1].unless = ws_value_keep(v, &rows);
 	return true;
@@ -273,13 +281,7 @@ static bool lane(struct values *v, struct sum *out)
 
 static bool special(struct values *v, enum ws_sreg s, struct sum *out)
 {
-	struct leaf l = { .kind = LEAF_SPECIAL, .special = s,
-	                  .fixed = (s >= WS_SR_NTID_X && s <= WS_SR_NTID_Z) ||
-	                           (s >= WS_SR_NCTAID_X && s <= WS_SR_NCTAID_Z) };
-
-	if (s == WS_SR_LANEID)
-		return lane(v, out);
-	return s >= WS_SR_TID_X && s <= WS_SR_NCTAID_Z && ws_value_leaf(v, &l, out);
+	return s == WS_SR_LANEID ? lane(v, out) : coordinate_or_size(v, s, out);
 }
 
 static bool variable(struct values *v, const struct ws_ptx_sym *s, int64_t offset, struct sum *out)

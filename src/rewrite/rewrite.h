@@ -187,6 +187,9 @@ struct ws_rw_access {
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
 /* A barrier of threads of the block: bar, barrier, but not bar.warp.sync and barrier.cluster */
 bool ws_rw_is_barrier(const struct ws_ptx_inst *i);
+/* bar.warp.sync, which orders memory among the lanes that take part (PTX ISA 9.0, 9.7.13.2); of all lanes, by a constant. */
+bool ws_rw_is_warp_sync(const struct ws_ptx_inst *i);
+bool ws_rw_syncs_whole_warp(const struct ws_ptx_inst *i);
 /* Is there one at which threads arrive without waiting? */
 bool ws_rw_arrives(const struct ws_ptx_func *f);
 /* Does it wait for the launch before, that may still run (programmatic dependent launch)? */

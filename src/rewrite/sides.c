@@ -127,7 +127,6 @@ static bool divides(struct ws_sides *s, uint32_t b)
 {
 	const struct ws_ptx_block *block = &s->f->blocks[b];
 	const struct ws_ptx_inst *last = &s->f->insts[block->last];
-
 	const struct ws_operand guard = { .kind = WS_O_REG, .reg = last->guard };
 
 	return last->op == WS_OP_bra && last->guard && block->nsucc == 2 && block->succ[0] != block->succ[1] && is_alike(s, &guard, 0) &&
