@@ -27,12 +27,13 @@ static bool before(const struct ws_ex_now *n, uint32_t unit, uint64_t time)
 }
 
 /* Two strong accesses whose scopes hold both threads, and that overlap wholly: elements are naturally aligned, so equal
- * sizes that overlap are the same bytes (PTX ISA 9.0, Memory Consistency Model, Morally Strong Operations). */
+ * sizes that overlap are the same bytes (PTX ISA 9.0, Memory Consistency Model, Morally Strong Operations). Loads and stores
+ * in a part of a word are strong to its atomics too: docs/DETECTORS.md, "Parts of words". */
 static bool morally_strong(const struct ws_ex_now *n, const struct ws_ex_past *old)
 {
 	const struct ws_ex_past *p = &n->p;
 
-	return is_strong(old->cls) && is_strong(p->cls) && (old->elem == p->elem || !old->elem || !p->elem) &&
+	return is_strong(old->cls) && is_strong(p->cls) && (old->whole == p->whole || !old->whole || !p->whole) &&
 	       ws_ex_reaches(n->x, ws_ex_level(old->scope), old->block, p->block) &&
 	       ws_ex_reaches(n->x, ws_ex_level(p->scope), old->block, p->block);
 }
@@ -241,6 +242,7 @@ static void lane_access(struct ws_ex_now *n)
 	n->p = (struct ws_ex_past){.first = n->u->time, .last = n->u->time, .inst = n->x->inst, .site = a->site,
 	                           .unit = n->u->id, .block = (uint32_t)n->b->linear, .thread = n->thread,
 	                           .cls = class_of(a, n->lane), .scope = a->scope, .elem = a->async ? 0 : a->bytes / vec};
+	n->p.whole = a->kind == WS_ATOMIC ? n->p.elem : 0;
 	if (inst && inst->op == WS_OP_mbarrier && !a->async)
 		n->p.scope = WS_SCOPE_CLUSTER;       /* wide enough for all that use the object */
 	if (a->async)

@@ -94,6 +94,7 @@ struct ws_ex_past {                  /* an access to a byte; times first .. last
 	const struct ws_site *site;
 	uint32_t unit, block, thread;
 	uint8_t cls, scope, elem;    /* elem: bytes of the element; 0 = any */
+	uint8_t whole;               /* those of an atomic, which others have to be of the same number as; 0 = no atomic */
 	bool proxy, async;           /* through the async proxy; by an agent */
 	bool real;                   /* the byte itself, not only its granule */
 };

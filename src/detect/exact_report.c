@@ -41,7 +41,7 @@ static struct words words_for(const struct ws_ex_now *n, const struct ws_ex_past
 	if (old->async)
 		return (struct words){"async-copy", "completion of the operation"};
 	if (is_strong(old->cls) && is_strong(n->p.cls))
-		return old->elem != n->p.elem ? (struct words){"mixed-size", "one size for both accesses"} :
+		return old->whole && n->p.whole && old->whole != n->p.whole ? (struct words){"mixed-size", "one size for both accesses"} :
 		                                (struct words){"scope", "a scope that holds both threads"};
 	if (is_strong(old->cls) || is_strong(n->p.cls))
 		return (struct words){"atomic-plain", "atomicity of both accesses"};

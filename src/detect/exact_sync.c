@@ -139,16 +139,12 @@ void ws_ex_fence(struct ws_exact *x, struct ws_ex_block *b, struct ws_obs_warp *
 }
 
 /* ---- words ---- */
-static struct ws_ex_word *word(struct ws_ex_byte *b, uint32_t size, bool make)
-{
-	struct ws_ex_word *w;
+enum { WIDEST = 32 };                        /* bytes of a word */
 
-	for (w = b->words; w; w = w->next)
-		if (w->size == size)
-			return w;
-	if (!make)
-		return NULL;
-	w = ws_alloc(sizeof *w);
+static struct ws_ex_word *new_word(struct ws_ex_byte *b, uint32_t size)
+{
+	struct ws_ex_word *w = ws_alloc(sizeof *w);
+
 	w->size = size;
 	w->next = b->words;
 	return b->words = w;
@@ -174,24 +170,35 @@ void ws_ex_word_free(struct ws_ex_word *w)
 	}
 }
 
-/* Words that overlap bytes that are written, but one: their release sequences end. */
-static void clear_others(struct ws_exact *x, struct ws_ex_block *owner, uint64_t addr, uint32_t bytes,
-                         const struct ws_ex_word *but)
+static bool is_released(const struct ws_ex_word *w)
 {
-	enum { WIDEST = 32 };
-
-	for (uint64_t at = addr < WIDEST ? 0 : addr - WIDEST + 1; x->words && at < addr + bytes; at++) {
-		struct ws_ex_byte *b = ws_ex_byte(x, owner, at);
-
-		for (struct ws_ex_word *w = b ? b->words : NULL; w; w = w->next)
-			if (w != but && at + w->size > addr)
-				word_clear(w);
-	}
+	return w->n || w->sc || w->dep;
 }
 
+/* A word that overlaps these bytes and has been released, from *at on; *at is where it begins, to go on behind `last`. NULL: no more. */
+static struct ws_ex_word *released_word(struct ws_exact *x, struct ws_ex_block *owner, uint64_t addr, uint32_t bytes, uint64_t *at,
+                                        const struct ws_ex_word *last)
+{
+	if (!last)
+		*at = addr < WIDEST ? 0 : addr - WIDEST + 1;
+	for (; x->words && *at < addr + bytes; ++*at, last = NULL) {
+		struct ws_ex_byte *b = last ? NULL : ws_ex_byte(x, owner, *at);
+
+		for (struct ws_ex_word *w = last ? last->next : b ? b->words : NULL; w; w = w->next)
+			if (*at + w->size > addr && is_released(w))
+				return w;
+	}
+	return NULL;
+}
+
+/* The release sequences of these bytes end. */
 void ws_ex_weak_write(struct ws_exact *x, struct ws_ex_block *owner, uint64_t addr, uint32_t bytes)
 {
-	clear_others(x, owner, addr, bytes, NULL);
+	struct ws_ex_word *w = NULL;
+	uint64_t at;
+
+	while ((w = released_word(x, owner, addr, bytes, &at, w)))
+		word_clear(w);
 }
 
 static uint64_t domain_of(const struct ws_ex_block *b, enum ws_ex_level level)
@@ -235,27 +242,36 @@ static bool reduces(const struct ws_access *a)
 	return a->site->inst && a->site->inst->op == WS_OP_red;
 }
 
-void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
+static void read_word(struct ws_ex_now *n, struct ws_ex_key key, struct ws_ex_word *w)
 {
-	struct ws_ex_byte *byte = ws_ex_byte(n->x, n->owner, key.addr);
-	struct ws_ex_word *w = byte ? word(byte, size, false) : NULL;
 	enum ws_ex_level read = ws_ex_level(n->a->scope);
 	bool value = !reduces(n->a);
 
-	for (int lv = EX_CTA; w && value && lv <= (int)read; lv++) {
+	for (int lv = EX_CTA; value && lv <= (int)read; lv++) {
 		struct ws_ex_store *s = store_of(w, lv, domain_of(n->b, lv), false);
 
 		if (s)
 			note(&n->u->pending, key, lv, &s->f);
 	}
+	if (read != EX_GPU)
+		return;
+	ws_ex_join(&n->u->f.seen, w->sc);
+	if (value)
+		ws_ex_join(&n->u->f.dep, w->dep);
+}
+
+/* Parts of it may have been released by themselves, or it may be a part of what was (docs/DETECTORS.md, "Parts of words"). */
+void ws_ex_sync_read(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size)
+{
+	enum ws_ex_level read = ws_ex_level(n->a->scope);
+	struct ws_ex_word *w = NULL;
+	uint64_t at;
+
+	while ((w = released_word(n->x, n->owner, key.addr, size, &at, w)))
+		read_word(n, key, w);
 	for (struct ws_ex_note *p = ws_access_acquires(n->a) ? n->u->pending : NULL; p; p = p->next)
 		if (p->key.space == key.space && p->key.addr == key.addr && p->level <= read)
 			ws_ex_learn(&n->u->f, &p->f);
-	if (w && read == EX_GPU) {
-		ws_ex_join(&n->u->f.seen, w->sc);
-		if (value)
-			ws_ex_join(&n->u->f.dep, w->dep);
-	}
 }
 
 static void publish(struct ws_ex_now *n, struct ws_ex_word *w, enum ws_ex_level lv, const struct ws_ex_facts *f)
@@ -263,19 +279,37 @@ static void publish(struct ws_ex_now *n, struct ws_ex_word *w, enum ws_ex_level 
 	ws_ex_learn(&store_of(w, lv, domain_of(n->b, lv), true)->f, f);
 }
 
-void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw)
+/* The word that a strong write of these bytes releases. One that they are a part of goes on, as the others of its parts do; its own parts go
+ * on by an atomic, and end by a store. */
+static struct ws_ex_word *written_word(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw)
 {
 	struct ws_ex_byte *byte = ws_ex_byte(n->x, n->owner, key.addr);
-	struct ws_ex_word *w = byte ? word(byte, size, true) : NULL;
+	struct ws_ex_word *own, *w = NULL, *all = NULL;
+	uint64_t at;
+
+	if (!byte)
+		return NULL;
+	while ((w = released_word(n->x, n->owner, key.addr, size, &at, w)))
+		if (at <= key.addr && at + w->size >= key.addr + size && w->size > size)
+			all = w;
+		else if (!rmw)
+			word_clear(w);
+	if (all)
+		return all;
+	for (own = byte->words; own && own->size != size; own = own->next)
+		;
+	return own ? own : new_word(byte, size);
+}
+
+void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw)
+{
+	struct ws_ex_word *w = written_word(n, key, size, rmw);
 	enum ws_ex_level level = ws_ex_level(n->a->scope);
 	struct ws_ex_unit *u = n->u;
 
 	if (!w)
 		return;
 	n->x->words = true;
-	clear_others(n->x, n->owner, key.addr, size, w);
-	if (!rmw)
-		word_clear(w);
 	if (ws_access_releases(n->a)) {
 		struct ws_ex_facts f = {.k = NULL};
 

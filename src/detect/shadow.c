@@ -511,6 +511,7 @@ static void new_site(struct ws_shadow *s, const struct ws_access *a)
 		i->async = a->async;
 		i->bytes = a->bytes;
 		i->elem = a->async ? 0 : a->bytes / vec;
+		i->whole = a->kind == WS_ATOMIC ? i->elem : 0;
 		if (!i->async && inst && inst->op == WS_OP_mbarrier)
 			i->scope = WS_SCOPE_CLUSTER;         /* see shadow_async.c */
 		__atomic_store_n(&i->site, a->site, __ATOMIC_RELEASE);       /* last: others look at it without the lock */

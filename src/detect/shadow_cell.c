@@ -74,7 +74,7 @@ static bool fragile(const struct ws_ctx *c, uint32_t old, uint32_t new)
 {
 	const struct ws_site_info *o = site_of(c, old), *n = site_of(c, new);
 
-	return o->elem != n->elem || n->scope > o->scope;
+	return (o->whole && o->whole != n->whole) || n->scope > o->scope;
 }
 
 /* May the access at hand stand for the strong one `old`, if that is ordered before it? */
@@ -96,9 +96,12 @@ static bool wide(enum ws_scope scope)
 static void note_strong_read(const struct ws_ctx *c, struct ws_set *set, const struct ws_slot *s)
 {
 	const struct ws_site_info *i = site_of(c, s->site);
-	uint32_t elem = i->elem && wide(i->scope) ? i->elem : MIXED;
+	uint32_t elem = !wide(i->scope) ? MIXED : i->whole ? i->whole : ANY;
 
-	set->elem = !set->elem || set->elem == elem ? elem : MIXED;
+	if (!set->elem || set->elem == ANY)
+		set->elem = elem;
+	else if (elem != ANY && set->elem != elem)
+		set->elem = MIXED;
 }
 
 /* The lanes' older entries of that warp and class are superseded: program order. */
@@ -493,12 +496,13 @@ static uint64_t newest(const struct ws_ext *e, uint32_t i)
 
 /* Two strong accesses that are morally strong do not race: both scopes hold both threads, and they overlap wholly
  * (PTX ISA 9.0, Memory Consistency Model, Morally Strong Operations). Elements are naturally aligned, so equal sizes
- * that overlap are the same bytes. */
+ * that overlap are the same bytes. Loads and stores in a part of a word are strong to its atomics too: docs/DETECTORS.md, "Parts
+ * of words". */
 static bool morally_strong(const struct ws_ctx *c, const struct ws_slot *s)
 {
 	const struct ws_site_info *other = site_of(c, s->site), *me = site_of(c, c->site);
 
-	return (other->elem == me->elem || !other->elem || !me->elem) && ws_scope_includes(c, me->scope, s->who) &&
+	return (other->whole == me->whole || !other->whole || !me->whole) && ws_scope_includes(c, me->scope, s->who) &&
 	       ws_scope_includes(c, other->scope, s->who);
 }
 
@@ -536,6 +540,12 @@ static bool conflicts(const struct ws_ctx *c, uint8_t old)
 	return true;
 }
 
+/* Do strong reads of which that is known not conflict with a strong access for its size? */
+static bool alike(uint8_t whole, uint32_t elem)
+{
+	return elem == ANY || elem == whole || (!whole && elem != MIXED);
+}
+
 /* Is nothing in the set that the access at hand may conflict with? Reads do not conflict with reads, nor strong ones with
  * strong ones that are all alike, however many threads they are of. */
 static bool set_quiet(const struct ws_ctx *c, const struct ws_set *set)
@@ -547,7 +557,7 @@ static bool set_quiet(const struct ws_ctx *c, const struct ws_set *set)
 	if (c->cls == CLS_READ || c->cls == CLS_SREAD)
 		return true;
 	return !set->count[CLS_READ] &&
-	       (!set->count[CLS_SREAD] || (strong_class(c->cls) && wide(me->scope) && me->elem == set->elem));
+	       (!set->count[CLS_SREAD] || (strong_class(c->cls) && wide(me->scope) && alike(me->whole, set->elem)));
 }
 
 static void check_set(struct ws_ctx *c, uint32_t lane, uint32_t i, uint32_t lo, uint32_t hi)
@@ -1040,30 +1050,54 @@ bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo)
 	return s->who && (s->who ^ c->me) >> 32;
 }
 
-/* The synchronization word at addr, in c->line. NULL when there is none (or when another size was used there). */
-struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make)
+/* The synchronization words that overlap [addr, addr + size), one after the other: that behind `last`, NULL for the first; NULL: no more. */
+struct ws_loc *ws_cell_heard(struct ws_ctx *c, uint64_t addr, uint32_t size, const struct ws_loc *last)
 {
 	uint32_t lo = addr & (LINE - 1), hi = lo + size > LINE ? LINE : lo + size;
+	struct ws_ext *e = c->line->ext;
+	bool behind = !last;
+	struct ws_loc **row;
+	struct cells n;
+
+	if (!e || !has(e, ROW_LOC) || !inside(e, lo, hi))
+		return NULL;
+	row = e->row[ROW_LOC];
+	n = cells_of(e, lo, hi);
+	for (uint32_t i = n.from; i < n.to; i++)
+		if (row[i] == last)
+			behind = true;
+		else if (behind && row[i] && row[i]->addr < addr + size && row[i]->addr + row[i]->size > addr)
+			return row[i];
+	return NULL;
+}
+
+/* The synchronization word that a strong write of [addr, addr + size) in c->line releases; NULL: there is none, and none is to be made. One that
+ * they are a part of is it; its own parts are in it from now on where the write goes on with what was there. */
+struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make, bool goes_on)
+{
+	uint32_t lo = addr & (LINE - 1), hi = lo + size > LINE ? LINE : lo + size;
+	struct ws_loc *loc = ws_cell_heard(c, addr, size, NULL);
 	struct ws_ext *e;
 	struct cells n;
 	struct ws_loc **row;
 
-	if (!make && (!c->line->ext || !has(c->line->ext, ROW_LOC) || !inside(c->line->ext, lo, hi)))
+	if (loc && loc->addr <= addr && loc->addr + loc->size >= addr + size)
+		return loc;
+	if (!loc && !make)
 		return NULL;
 	e = fit(c, lo, hi);
 	row = need_row(e, ROW_LOC);
 	n = cells_of(e, lo, hi);
-	if (row[n.from] && row[n.from]->addr == addr && row[n.from]->size == size)
-		return row[n.from];
-	if (!make)
-		return NULL;
-	for (uint32_t i = n.from; i < n.to; i++)
+	loc = ws_pool_new(sizeof *loc);
+	loc->addr = addr;
+	loc->size = size;
+	for (uint32_t i = n.from; i < n.to; i++) {
+		if (goes_on && row[i])
+			ws_loc_join(loc, row[i]);
 		loc_drop(e, i);
-	row[n.from] = ws_pool_new(sizeof **row);
-	count_bytes(e, sizeof **row);
-	row[n.from]->addr = addr;
-	row[n.from]->size = size;
+	}
+	count_bytes(e, sizeof *loc);
 	for (uint32_t i = n.from; i < n.to; i++)
-		row[i] = row[n.from];
-	return row[n.from];
+		row[i] = loc;
+	return loc;
 }

@@ -194,8 +194,10 @@ static void hear(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint32_t size)
 
 	if (c->l->simple || c->cls == CLS_SWRITE)
 		return;
-	loc = ws_cell_loc(c, addr, size, false);
-	if (loc || ws_sync_any(c->w))
+	loc = ws_cell_heard(c, addr, size, NULL);
+	if (!loc && ws_sync_any(c->w))
+		ws_sync_read(c, lane, NULL, addr);
+	for (; loc; loc = ws_cell_heard(c, addr, size, loc))
 		ws_sync_read(c, lane, loc, addr);
 }
 
@@ -217,9 +219,10 @@ static void strong_element(struct ws_ctx *c, uint32_t lane, uint64_t addr, uint3
 		hear(c, lane, addr, size);
 	ws_cell_install(c, lane, lo, hi);
 	if (!c->l->simple && c->cls != CLS_SREAD) {
-		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || ws_access_releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1);
+		loc = ws_cell_loc(c, addr, size, ws_sync_any(c->w) || c->b->kb.sc || ws_access_releases(c->a) || c->l->depends || c->line->ext->have >> ROW_LOC & 1,
+		                  c->cls == CLS_RMW);
 		if (loc)
-			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW);
+			ws_sync_write(c, lane, loc, addr, c->cls == CLS_RMW || loc->size != size);
 	}
 	ws_shadow_unlock(c);
 }

@@ -82,7 +82,7 @@ struct ws_ext {
 
 #define ROWS_WRITTEN (1u << ROW_W | 1u << ROW_S | 1u << ROW_SET)      /* what a read may conflict with */
 
-enum { MIXED = UINT32_MAX };
+enum { MIXED = UINT32_MAX, ANY = UINT32_MAX - 1 };
 enum ws_class { CLS_READ, CLS_WRITE, CLS_SREAD, CLS_SWRITE, CLS_RMW, CLS_OBSERVER /* in sets only */, CLASSES };
 
 static inline enum ws_class ws_class_of(enum ws_access_kind kind)      /* of a weak access, or an atomic that wrote */
@@ -102,7 +102,7 @@ struct ws_set {                      /* accesses to one cell by many warps: one 
 	size_t cap;
 	uint32_t n, nbuckets, *bucket;
 	uint32_t count[CLASSES];     /* by class; 0 is exact */
-	uint32_t elem;               /* bytes of an element of all strong reads that were ever in it, of scope .gpu or wider;
+	uint32_t elem;               /* `whole` of all strong reads that were ever in it, of scope .gpu or wider; ANY: they are loads;
 	                              * MIXED: not all are alike; 0: there was none */
 	uint64_t seq;                /* number of the newest strong write to the cell */
 };
@@ -296,6 +296,7 @@ struct ws_launch_state {
 struct ws_site_info {
 	const struct ws_site *site;
 	uint8_t kind, sem, scope, elem;      /* elem: bytes; 0 = not known */
+	uint8_t whole;               /* elem of an atomic, which others have to be of too; 0 = no atomic */
 	uint16_t bytes;
 	uint8_t atom, async;
 	int16_t claim_from, claim_to;        /* see shadow_team.c */
@@ -514,7 +515,8 @@ void ws_cell_clear(struct ws_ext *e, uint32_t lo, uint32_t hi);      /* a weak w
 bool ws_cell_empty(const struct ws_ext *e, uint32_t lo, uint32_t hi);        /* no access is kept in cells of these bytes */
 void ws_cell_spill_write(struct ws_ctx *c, const struct ws_rec *w);   /* w will be replaced: keep it in cells */
 bool ws_cell_flag(const struct ws_ctx *c, uint32_t lo);      /* was another block the last to write it strongly? */
-struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make);
+struct ws_loc *ws_cell_heard(struct ws_ctx *c, uint64_t addr, uint32_t size, const struct ws_loc *last);
+struct ws_loc *ws_cell_loc(struct ws_ctx *c, uint64_t addr, uint32_t size, bool make, bool goes_on);
 
 /* ---- shadow_private.c ---- */
 void ws_private_launch(struct ws_launch_state *l);    /* one begins; it has been scanned */
@@ -559,6 +561,7 @@ void ws_shadow_set_time(struct ws_warp_state *w, struct ws_block_state *b, uint3
 void ws_sync_read(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr);
 void ws_sync_write(struct ws_ctx *c, uint32_t lane, struct ws_loc *loc, uint64_t addr, bool rmw);
 void ws_loc_clear(struct ws_loc *loc);
+void ws_loc_join(struct ws_loc *loc, struct ws_loc *part);
 void ws_loc_free(struct ws_loc *loc);
 void ws_sync_barrier(void *self, struct ws_obs_block *b, const struct ws_barrier *bar);
 void ws_sync_arrive(void *self, struct ws_obs_warp *w, uint32_t mask, uint32_t id);

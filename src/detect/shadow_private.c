@@ -460,7 +460,7 @@ void ws_private_become_cells(struct ws_ctx *c, const struct ws_kept *k, const st
 	if (k->cls == CLS_RMW || !ws_regular_lane(&then, lane, lo))
 		ws_cell_install(&then, lane, lo, lo + k->bytes);
 	if (k->cls == CLS_RMW && released->mask)
-		ws_sync_released(&then, lane, released, ws_cell_loc(&then, k->addr, k->bytes, true));
+		ws_sync_released(&then, lane, released, ws_cell_loc(&then, k->addr, k->bytes, true, false));
 }
 
 static void become_cells(struct ws_ctx *c, const struct ws_private *p, const struct ws_event *e)

@@ -520,7 +520,7 @@ static void say_same_block(struct meeting *m)
 
 static void say_strong(struct meeting *m, const struct ws_site_info *i1, const struct ws_site_info *i2)
 {
-	if (i1->elem != i2->elem) {
+	if (i1->whole && i2->whole && i1->whole != i2->whole) {
 		words(m, "mixed-size", "atomicity: the two accesses overlap with different sizes");
 		ws_buf_puts(&m->repair, "use one size for all atomic accesses to these bytes");
 	} else {

@@ -375,6 +375,17 @@ void ws_loc_clear(struct ws_loc *loc)
 	loc->cap = loc->n = 0;
 }
 
+/* What a part of the word has released, too. */
+void ws_loc_join(struct ws_loc *loc, struct ws_loc *part)
+{
+	ws_facts_join(&loc->gpu, &part->gpu);
+	loc->sc = ws_know_join(loc->sc, part->sc);
+	loc->dep = ws_know_join(loc->dep, part->dep);
+	for (size_t i = 0; i < part->cap; i++)
+		if (part->narrow[i].domain)
+			ws_facts_join(narrow_at(loc, part->narrow[i].domain, true), &part->narrow[i].f);
+}
+
 void ws_loc_free(struct ws_loc *loc)
 {
 	if (loc)
