@@ -293,10 +293,12 @@ HELPER void note_sc_fence(u32 scope)
 {
 	u32 group = activemask(), warp = warp_index(), segment = BLOCK.first + warp;
 	struct place p = own_place(BLOCK.warps[warp].now, warp);
-	u32 k = scope_reaches(scope, false) || (scope == WS_RACE_STRONG_CLUSTER && IN_CLUSTER) ? BEYOND_BLOCK : ANY_SCOPE;
+	u32 kernel = BLOCK.kernel, k = scope_reaches(scope, false) || (scope == WS_RACE_STRONG_CLUSTER && IN_CLUSTER) ? BEYOND_BLOCK : ANY_SCOPE;
 
 	if (!leads(group))
 		return;
+	if (!(kernel & HAS_FENCED))
+		BLOCK.kernel = kernel | HAS_FENCED;
 	global_or(FENCES(segment, fenced[k]), group);
 	global_max(FENCES(segment, last[k]), (u64)p.epoch << 32 | (p.sub + 1));
 }
@@ -328,17 +330,22 @@ HELPER bool fenced_since(u32 segment, u32 lane, u64 time, bool same_block)
 /* Some thread of the block has, or has seen a release: most kernels do neither, and that is known without a trip to memory. */
 HELPER bool may_have_fenced(void) { return BLOCK.handed != HANDED_NOTHING; }
 
+/* Am I behind such a fence, my own or one that a barrier or a sync has handed on? */
+HELPER bool behind_sc_fence(u32 warp, bool same_block)
+{
+	return (BLOCK.handed == HANDED_ON && BLOCK.kernel & HAS_FENCED) || (may_have_fenced() && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block));
+}
+
 /* May any access at all be before mine by such fences? */
 HELPER bool sc_fences_tell_nothing(u32 warp, bool same_block)
 {
-	return may_have_fenced() && launch_is(BLOCK.grid, WS_RACE_LAUNCH_HANDED_ON) &&
-	       fenced_since(BLOCK.first + warp, lane_index(), 0, same_block);
+	return behind_sc_fence(warp, same_block) && launch_is(BLOCK.grid, WS_RACE_LAUNCH_HANDED_ON);
 }
 
 /* May the one by this lane, then, whose warp's first segment that is? */
 HELPER bool sc_fences(u32 first, u32 lane, const struct place *o, u32 warp, bool same_block)
 {
-	return may_have_fenced() && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block) &&
+	return behind_sc_fence(warp, same_block) &&
 	       (!first || fenced_since(first, lane, (u64)o->epoch << 32 | o->sub, same_block));
 }
 
