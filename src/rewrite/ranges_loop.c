@@ -7,13 +7,17 @@
 #include "rewrite/ranges_priv.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct rounds {
 	const struct ws_ptx_block *b;    /* the last block */
-	uint32_t first, last;            /* their numbers */
+	uint32_t first, last;            /* numbers of the first one and of it */
+	bool falls;                      /* it goes back where its branch is not taken */
 	bool *in;                        /* by block: of the loop */
 	const struct ws_reg *counter;
 	const struct ws_ptx_inst *add, *compare;
+	const struct ws_ptx_inst *sum;           /* what is compared is the counter and `more` made by it; NULL: the counter itself */
+	const struct ws_operand *more;
 	int64_t step;
 	bool equal;                      /* ends when the counter is equal */
 	struct bound bound;              /* not equal: goes on while it holds */
@@ -53,6 +57,22 @@ static bool is_closed(const struct values *v, const struct rounds *n)
 	return true;
 }
 
+/* Where control goes from the begin of a block, that may do nothing but go on. */
+static uint32_t through(const struct values *v, uint32_t block)
+{
+	enum { FAR = 4 };
+
+	for (unsigned far = 0; far < FAR; far++) {
+		const struct ws_ptx_block *b = &v->f->blocks[block];
+		const struct ws_ptx_inst *i = &v->f->insts[b->first];
+
+		if (b->first != b->last || i->op != WS_OP_bra || i->guard || b->nsucc != 1)
+			break;
+		block = b->succ[0];
+	}
+	return block;
+}
+
 /* The loop that ends with the block: n->in is the caller's, all false. */
 static bool find_loop(const struct values *v, uint32_t last, struct rounds *n)
 {
@@ -62,23 +82,106 @@ static bool find_loop(const struct values *v, uint32_t last, struct rounds *n)
 	n->last = last;
 	if (n->b->nsucc != 2 || n->b->succ[0] == n->b->succ[1] || v->f->nblocks > MOST)
 		return false;
-	n->first = n->b->succ[v->f->blocks[n->b->succ[0]].first == n->b->last + 1];
-	return add_before(v, n, last) && n->in[n->first] && is_closed(v, n);
+	for (unsigned falls = 0; falls < 2; falls++) {
+		bool next = v->f->blocks[n->b->succ[0]].first == n->b->last + 1;
+
+		n->falls = falls;
+		n->first = through(v, n->b->succ[next != falls]);
+		if (add_before(v, n, last) && n->in[n->first])
+			return is_closed(v, n);
+		memset(n->in, 0, v->f->nblocks);
+	}
+	return false;
 }
 
-/* What is added to r by the instruction, or by the one before it in the block of which it is a copy (next = r + step; r = next);
- * NULL: it does something else. */
-static const struct ws_operand *added(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
-{
-	const struct ws_reg *next = i->op == WS_OP_mov && i->nops == 2 && i->ops[1].kind == WS_O_REG && !i->ops[1].component ?
-	                            i->ops[1].reg : NULL;
-	const struct defs *d = next ? &v->defs[next->index] : NULL;
+enum { MOST_ADDED = 16 };
+struct chain {                           /* what is added to a register in a round: `by`, read by the instruction `at` */
+	const struct ws_ptx_inst *at[MOST_ADDED];
+	const struct ws_operand *by[MOST_ADDED];
+	unsigned n;
+};
 
-	if (!d)
-		return ws_value_added(i, r);
-	return d->n == 1 && d->at[0]->block == i->block && d->at[0]->index < i->index && !d->at[0]->guard &&
-	       ws_type_bytes((enum ws_type)i->type[0]) == ws_type_bytes(r->type) &&
-	       ws_type_bytes((enum ws_type)d->at[0]->type[0]) == ws_type_bytes(r->type) ? ws_value_added(d->at[0], r) : NULL;
+/* The only instruction that gives a register a value, if it stands before i in its block and makes as many bytes of it. */
+static const struct ws_ptx_inst *made_before(const struct values *v, const struct ws_ptx_inst *i, const struct ws_operand *o, unsigned bytes)
+{
+	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
+
+	return d && d->n == 1 && d->at[0]->block == i->block && d->at[0]->index < i->index && !d->at[0]->guard &&
+	       ws_type_bytes((enum ws_type)d->at[0]->type[0]) == bytes ? d->at[0] : NULL;
+}
+
+/* Does the instruction make the next value of r of the last one: by an addition, by several of which each takes what the one before has
+ * made (a loop that is unrolled), or as a copy of that (next = r + step; r = next)? */
+static bool find_chain(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r, struct chain *c)
+{
+	unsigned bytes = ws_type_bytes(r->type), first = 1, last = 2;
+	const struct ws_operand *by = ws_value_added(i, r);
+
+	if (c->n == MOST_ADDED)
+		return false;
+	if (by) {
+		c->at[c->n] = i;
+		c->by[c->n++] = by;
+		return true;
+	}
+	if (i->op == WS_OP_mov && i->nops == 2)
+		last = 1;
+	else if (i->op != WS_OP_add || i->flags & (WS_F_SAT | WS_F_CC) || i->nops != 3)
+		return false;
+	if (ws_type_bytes((enum ws_type)i->type[0]) != bytes)
+		return false;
+	for (unsigned k = first, n = c->n; k <= last; k++, c->n = n) {
+		const struct ws_ptx_inst *one = made_before(v, i, &i->ops[k], bytes);
+
+		if (last == 2) {
+			c->at[c->n] = i;
+			c->by[c->n++] = &i->ops[3 - k];
+		}
+		if (one && find_chain(v, one, r, c))
+			return true;
+	}
+	return false;
+}
+
+static bool goes_by(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	struct chain c = { .n = 0 };
+
+	return find_chain(v, i, r, &c);
+}
+
+/* How much that is in all; false: not known, or not one number of the launch. */
+static bool find_step(struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r, struct sum *step)
+{
+	struct chain c = { .n = 0 };
+	struct sum one;
+
+	if (!find_chain(v, i, r, &c))
+		return false;
+	step->n = 0;
+	for (unsigned k = 0; k < c.n; k++)
+		if (!ws_value_operand(v, c.by[k], ws_type_bytes(r->type), c.at[k], &one) || !ws_sum_add(step, &one, 1))
+			return false;
+	return ws_sum_fixed(v, step);
+}
+
+/* The same, where it is a number; 0: it is none. */
+static int64_t constant_step(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	enum { FAR = 1 << 20 };
+	struct chain c = { .n = 0 };
+	int64_t step = 0;
+
+	if (!find_chain(v, i, r, &c))
+		return 0;
+	for (unsigned k = 0; k < c.n; k++) {
+		int64_t by = ws_type_bytes(r->type) == 4 ? (int32_t)c.by[k]->imm : (int64_t)c.by[k]->imm;
+
+		if (c.by[k]->kind != WS_O_INT || by > FAR || by < -FAR)
+			return 0;
+		step += by;
+	}
+	return step;
 }
 
 /* The only definition of r in the loop adds to it, in the last block; all others are outside, and say the same. */
@@ -93,7 +196,7 @@ static const struct ws_ptx_inst *steps(struct values *v, const struct rounds *n,
 		const struct ws_ptx_inst *i = d->at[k];
 
 		if (in_loop(n, i)) {
-			if (add || i->guard || !in_block(n->b, i) || !added(v, i, r))
+			if (add || i->guard || !in_block(n->b, i) || !goes_by(v, i, r))
 				return NULL;
 			add = i;
 			continue;
@@ -106,12 +209,40 @@ static const struct ws_ptx_inst *steps(struct values *v, const struct rounds *n,
 	return d->n <= MOST_DEFS && !first ? add : NULL;
 }
 
+/* The block in which r goes on by a step; UINT32_MAX: it does not, or in several. */
+static uint32_t goes_on_in(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst **add)
+{
+	const struct defs *d = &v->defs[r->index];
+
+	*add = NULL;
+	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++)
+		if (goes_by(v, d->at[k], r))
+			*add = d->at[k];
+	return *add ? (*add)->block : UINT32_MAX;
+}
+
+/* counter + more is compared in place of the counter? */
+static void look_through_sum(const struct values *v, struct rounds *n)
+{
+	const struct ws_ptx_inst *add = made_before(v, n->compare, &n->compare->ops[1], ws_type_bytes(n->counter->type)), *step;
+
+	if (!add || add->op != WS_OP_add || add->flags & (WS_F_SAT | WS_F_CC) || add->nops != 3)
+		return;
+	for (unsigned k = 1; k < 3; k++)
+		if (add->ops[k].kind == WS_O_REG && goes_on_in(v, add->ops[k].reg, &step) == n->last && step->index < add->index) {
+			n->sum = add;
+			n->counter = add->ops[k].reg;
+			n->more = &add->ops[3 - k];
+			return;
+		}
+}
+
 /* What decides whether there is another round. */
 static bool find_compare(const struct values *v, struct rounds *n)
 {
 	const struct ws_ptx_inst *last = &v->f->insts[n->b->last], *c;
 	const struct defs *d = last->guard ? &v->defs[last->guard->index] : NULL;
-	bool truth = !last->guard_neg;
+	bool truth = last->guard_neg == n->falls;
 
 	if (last->op != WS_OP_bra || !d || d->n != 1 || !in_block(n->b, d->at[0]))
 		return false;
@@ -122,6 +253,8 @@ static bool find_compare(const struct values *v, struct rounds *n)
 		return false;
 	n->counter = c->ops[1].reg;
 	n->equal = c->cmp == (truth ? WS_NE : WS_EQ);
+	if (n->equal)
+		look_through_sum(v, n);
 	return n->equal || (ws_bound_by(c, n->counter, truth, &n->bound) && n->bound.upper);
 }
 
@@ -160,13 +293,19 @@ static bool goes_on(const struct values *v, const struct rounds *n, uint32_t to,
 	for (uint32_t k = 0; k < n->b->nsucc; k++) {
 		uint32_t next = n->b->succ[k];
 
-		if (next == n->first)
+		if (through(v, next) == n->first)
 			continue;
 		found |= next == to || (!sets_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) &&
 		                        comes_to(v, next, to, r, seen));
 	}
 	free(seen);
 	return found;
+}
+
+/* Does a block do nothing but bring control from the end of the loop to its first one? */
+static bool comes_from_last(const struct values *v, const struct rounds *n, uint32_t block)
+{
+	return through(v, block) == n->first && block != n->first && v->f->blocks[block].npred == 1 && v->f->blocks[block].pred[0] == n->last;
 }
 
 /* The only block from which control comes to this one, but from the end of the loop to its first; UINT32_MAX: there are several. */
@@ -176,7 +315,7 @@ static uint32_t before(const struct values *v, const struct rounds *n, uint32_t 
 	uint32_t found = UINT32_MAX;
 
 	for (uint32_t k = 0; k < b->npred; k++) {
-		if (block == n->first && b->pred[k] == n->last)
+		if (block == n->first && (b->pred[k] == n->last || comes_from_last(v, n, b->pred[k])))
 			continue;
 		if (found != UINT32_MAX)
 			return UINT32_MAX;
@@ -197,7 +336,7 @@ static bool finds_unequal(const struct values *v, const struct rounds *n, const 
 	    v->defs[last->guard->index].n != 1)
 		return false;
 	c = v->defs[last->guard->index].at[0];
-	return in_block(from, c) && c->op == WS_OP_setp && c->nops == 3 && !c->boolop && !c->guard &&
+	return !n->sum && in_block(from, c) && c->op == WS_OP_setp && c->nops == 3 && !c->boolop && !c->guard &&
 	       c->ops[1].kind == WS_O_REG && c->ops[1].reg == n->counter && c->ops[2].kind == WS_O_INT &&
 	       end->kind == WS_O_INT && c->ops[2].imm == end->imm && c->type[0] == n->compare->type[0] &&
 	       c->cmp == (taken != last->guard_neg ? WS_NE : WS_EQ) && !sets_between(v, c->index, from->last, n->counter);
@@ -220,21 +359,61 @@ static bool entered_unequal(const struct values *v, const struct rounds *n)
 	return false;
 }
 
+/* Does control go this way only if n >= u, as the comparison has it of n - 1? Of a loop of n - (n & (u - 1)), which is 0 else. */
+static bool finds_enough(struct values *v, const struct ws_ptx_block *from, const struct ws_ptx_block *to, const struct sum *span)
+{
+	const struct ws_ptx_inst *last = &v->f->insts[from->last], *c;
+	const struct leaf *left;
+	struct sum n;
+	bool truth = (to->first != from->last + 1) != last->guard_neg;
+	int64_t least;
+
+	if (!last->guard || last->op != WS_OP_bra || from->nsucc != 2 || from->succ[0] == from->succ[1] ||
+	    v->defs[last->guard->index].n != 1)
+		return false;
+	c = v->defs[last->guard->index].at[0];
+	if (!in_block(from, c) || c->op != WS_OP_setp || c->nops != 3 || c->boolop || c->guard || c->type[0] != WS_U32 ||
+	    c->ops[2].kind != WS_O_INT || (c->cmp != (truth ? WS_GE : WS_LT) && c->cmp != (truth ? WS_GT : WS_LE)) ||
+	    !ws_value_operand(v, &c->ops[1], 4, c, &n) || !ws_sum_add(&n, &(struct sum){ 1, { { .factor = 1 } } }, 1))
+		return false;
+	least = (int64_t)(uint32_t)c->ops[2].imm + (c->cmp == WS_GT || c->cmp == WS_LE);
+	left = ws_value_left_over(v, span, least + 1);
+	if (!left || !ws_sum_equal(left->of[0], &n))
+		return false;
+	ws_value_duty(v, &n, 1, INT32_MAX);
+	return true;
+}
+
+static bool entered_with_enough(struct values *v, const struct rounds *n, const struct sum *span)
+{
+	enum { FAR = 4 };
+	uint32_t to = n->first, from;
+
+	for (unsigned far = 0; far < FAR; far++, to = from) {
+		from = before(v, n, to);
+		if (from == UINT32_MAX || n->in[from])
+			return false;
+		if (finds_enough(v, &v->f->blocks[from], &v->f->blocks[to], span))
+			return true;
+	}
+	return false;
+}
+
 /* How far it is from the counter's beginning to its end, as a number of steps of n->step; false: not known. */
 static bool find_span(struct values *v, struct rounds *n, struct sum *span)
 {
-	const struct ws_operand *by, *end = n->equal ? &n->compare->ops[2] : n->bound.other;
+	const struct ws_operand *end = n->equal ? &n->compare->ops[2] : n->bound.other;
 	unsigned bytes = ws_type_bytes(n->counter->type);
 	const struct sum one = { 1, { { .factor = 1 } } };
-	struct sum begin, to;
+	struct sum begin, to, more = { .n = 0 };
 
 	n->add = steps(v, n, n->counter, &begin);
-	by = n->add ? added(v, n->add, n->counter) : NULL;
-	if (!by || by->kind != WS_O_INT || n->add->index > n->compare->index || ws_sum_in_time(v, &begin) ||
+	if (!n->add || n->add->index > n->compare->index || ws_sum_in_time(v, &begin) ||
 	    ws_type_bytes((enum ws_type)n->compare->type[0]) != bytes ||
-	    !ws_value_operand(v, end, bytes, n->compare, &to) || ws_sum_in_time(v, &to))
+	    !ws_value_operand(v, end, bytes, n->compare, &to) ||
+	    (n->sum && !ws_value_operand(v, n->more, bytes, n->sum, &more)) || !ws_sum_add(&to, &more, -1) || ws_sum_in_time(v, &to))
 		return false;
-	n->step = bytes == 4 ? (int32_t)by->imm : (int64_t)by->imm;
+	n->step = constant_step(v, n->add, n->counter);
 	if (!n->step || n->step > INT16_MAX || n->step < (n->equal ? INT16_MIN : 1))
 		return false;
 	span->n = 0;
@@ -243,7 +422,7 @@ static bool find_span(struct values *v, struct rounds *n, struct sum *span)
 	if (!ws_sum_fixed(v, span))
 		return false;
 	if (n->equal) {
-		ws_value_duty(v, span, entered_unequal(v, n) ? 0 : 1, INT32_MAX);
+		ws_value_duty(v, span, entered_unequal(v, n) || entered_with_enough(v, n, span) ? 0 : 1, INT32_MAX);
 		return ws_value_duty_divides(v, span, n->step > 0 ? n->step : -n->step);
 	}
 	ws_value_must_fit(v, &begin, n->bound.type);
@@ -252,18 +431,6 @@ static bool find_span(struct values *v, struct rounds *n, struct sum *span)
 		return false;
 	ws_value_must_fit(v, &to, n->bound.type);
 	return true;
-}
-
-/* The block in which r goes on by a step; UINT32_MAX: it does not, or in several. */
-static uint32_t goes_on_in(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst **add)
-{
-	const struct defs *d = &v->defs[r->index];
-
-	*add = NULL;
-	for (uint32_t k = 0; k < d->n && k < MOST_DEFS; k++)
-		if (added(v, d->at[k], r))
-			*add = d->at[k];
-	return *add ? (*add)->block : UINT32_MAX;
 }
 
 /* n->in is the caller's. */
@@ -279,9 +446,10 @@ static bool in_rounds(struct values *v, struct rounds *n, const struct ws_reg *r
 	if (!in_loop(n, at) && !goes_on(v, n, at->block, r))
 		return true;
 	if (!find_compare(v, n) || goes_on(v, n, n->first, r) || goes_on(v, n, n->first, n->counter) || !find_span(v, n, &span) ||
-	    !ws_value_operand(v, added(v, add, r), ws_type_bytes(r->type), add, &step) || !ws_sum_fixed(v, &step))
+	    !find_step(v, add, r, &step))
 		return false;
-	l.k = !in_loop(n, at) || (in_block(n->b, at) && at->index > add->index);
+	l.offset = !in_loop(n, at);
+	l.k = l.offset || (in_block(n->b, at) && at->index > add->index);
 	l.of[l.nof++] = ws_value_keep(v, &span);
 	l.by = n->step > 0 ? n->step : -n->step;
 	l.exact = n->equal;
@@ -303,17 +471,17 @@ int64_t ws_value_most_rounds(struct values *v, uint32_t block)
 	struct rounds n = { .in = ws_alloc(v->f->nblocks + 1) };
 	const struct defs *d;
 	int64_t most = 0, one;
-	bool known = find_loop(v, block, &n) && n.first == block && find_compare(v, &n) && n.equal && n.compare->ops[2].kind == WS_O_INT &&
+	bool known = find_loop(v, block, &n) && n.first == block && find_compare(v, &n) && n.equal && !n.sum && n.compare->ops[2].kind == WS_O_INT &&
 	             !n.compare->ops[2].imm && entered_unequal(v, &n);
 
 	d = known ? &v->defs[n.counter->index] : NULL;
 	known &= d && d->n <= MOST_DEFS;
 	for (uint32_t k = 0; known && k < d->n; k++) {
-		const struct ws_operand *by = in_loop(&n, d->at[k]) && !n.add ? added(v, d->at[k], n.counter) : NULL;
+		bool down = in_loop(&n, d->at[k]) && !n.add && constant_step(v, d->at[k], n.counter) == -1;
 
 		if (in_loop(&n, d->at[k])) {
 			n.add = d->at[k];
-			known = by && !n.add->guard && by->kind == WS_O_INT && (int32_t)by->imm == -1 && n.add->index < n.compare->index;
+			known = down && !n.add->guard && n.add->index < n.compare->index;
 			continue;
 		}
 		one = most_of(d->at[k]);

@@ -32,7 +32,7 @@ enum leaf_kind {
 	LEAF_ONE_OF,                     /* a register: one of of[], with bounds */
 	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
 	LEAF_COUNTED,                    /* step for each round of a loop so far: of[0] / by of them, rounded up; k = 1:
-	                                  * behind the last step, else before it */
+	                                  * behind the last step, else before it; offset = 1: behind the loop */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which */
 	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c) */
 	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
@@ -168,6 +168,12 @@ void ws_split_bounds(struct entry *e, struct leaf *l);
 /* How often a block that is a loop of its own is executed in a row at most, by its counter that goes down to 0; 0: not known. */
 int64_t ws_value_most_rounds(struct values *v, uint32_t block);
 bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
+
+/* ---- ranges_unrolled.c ---- */
+/* n & (u - 1), if the span is n less that; NULL: it is not. */
+const struct leaf *ws_value_left_over(const struct values *v, const struct sum *span, int64_t u);
+/* A sum in one of the two loops that a compiler made of one becomes what it is in that one: more, if anything. */
+void ws_sum_rejoin(struct values *v, struct sum *s);
 
 /* ---- ranges_cycle.c ---- */
 /* Likewise, if it is one of several registers that go on by a step. */

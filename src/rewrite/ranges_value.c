@@ -190,7 +190,7 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 			return false;
 	if (a->kind == LEAF_POWER)
 		return ws_sum_equal(a->of[0], b->of[0]);
-	if (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER)
+	if (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER || (a->kind == LEAF_COUNTED && !a->reg))
 		return ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
 	return true;
 }
@@ -796,6 +796,7 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 	    !add_term(out, (struct term){ .factor = o->offset }))
 		return false;
 	ws_sum_without_steps(v, out);
+	ws_sum_rejoin(v, out);
 	return true;
 }
 
