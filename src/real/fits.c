@@ -3,7 +3,7 @@
 #include "real/real_priv.h"
 
 enum { PROCESSORS = 16 };                    /* CU_DEVICE_ATTRIBUTE_* */
-enum { MOST_DYNAMIC_SHARED = 8 };            /* CU_FUNC_ATTRIBUTE_* */
+enum { MOST_THREADS, STATIC_SHARED, REGISTERS = 4, MOST_DYNAMIC_SHARED = 8 };       /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };
 
 static uint64_t processors(void)
@@ -37,24 +37,42 @@ static bool fits_alone(const struct ws_real_launching *l, uint64_t threads, uint
 	       (!together || ws_real_occupancy(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * processors() >= together);
 }
 
-void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error)
+/* -1: the driver does not tell. */
+static int attribute(void *f, int which)
+{
+	int value;
+
+	return ws_real_attribute_of(&f, which, &value) ? value : -1;
+}
+
+/* What there is to say of it: the launch was refused with the checks, and would not be without. */
+static bool is_for_checks(const struct ws_real_launching *l, const unsigned grid[3], int error)
 {
 	enum { INVALID_VALUE = 1, OUT_OF_RESOURCES = 701, TOO_LARGE = 720 };         /* CUresult */
 	uint64_t threads = ws_real_volume(l->block);
-	struct ws_buf b = { 0 };
 
 	if (!l->kernel || l->kernel->why || l->plain || (error != INVALID_VALUE && error != OUT_OF_RESOURCES && error != TOO_LARGE) ||
 	    !threads || !ws_real_volume(grid) || !fits_alone(l, threads, error == TOO_LARGE ? ws_real_volume(grid) : 0))
-		return;
-	if (error == TOO_LARGE)
-		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): fewer of its blocks run at a time with them",
-		              l->kernel->plain, error);
-	else if (!fits(l->function, threads, l->all, 0))
-		ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d): they need registers and 2 KB of "
-		              "shared memory, which it may leave no room for", l->kernel->plain, error);
-	if (b.data)
-		ws_report_limit(ws_real_session()->report, b.data);
+		return false;
+	return error == TOO_LARGE || !fits(l->function, threads, l->all, 0);
+}
+
+void *ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error)
+{
+	struct ws_buf b = { 0 };
+	void *plain;
+
+	if (!is_for_checks(l, grid, error))
+		return NULL;
+	plain = ws_real_plain_for(l->function, l->kernel, l->dynamic);
+	ws_buf_printf(&b, "kernel %s could not be launched with its checks (error %d)%s: %llu threads with %u bytes of shared memory, where it may have %d threads with %d "
+	              "registers and %d and %d bytes of its own; there may be no room, or room for fewer blocks at a time",
+	              l->kernel->plain, error, plain ? ", and was without" : "", (unsigned long long)ws_real_volume(l->block), l->all,
+	              attribute(l->function, MOST_THREADS), attribute(l->function, REGISTERS), attribute(l->function, MOST_DYNAMIC_SHARED),
+	              attribute(l->function, STATIC_SHARED));
+	ws_report_limit(ws_real_session()->report, b.data);
 	ws_buf_free(&b);
+	return plain;
 }
 
 void ws_real_race_make_together(struct ws_real_launching *l, const unsigned grid[3])

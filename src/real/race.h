@@ -190,8 +190,9 @@ unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *
 void ws_real_race_probe_forget(void);
 /* Runs a probe in the context of gpu, which is current: has it found nothing? */
 bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params);
-/* fits.c: the driver did not launch the kernel. If it would have launched it as it is, the report says so. */
-void ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error);
+/* fits.c: the driver did not launch the kernel. If it would have launched it as it is, the report says so; the kernel without checks, to be launched in
+ * its place, or NULL: there is none. */
+void *ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error);
 /* A cooperative launch of more blocks than run at a time with checks becomes one of l->plain, and that is told. */
 void ws_real_race_make_together(struct ws_real_launching *l, const unsigned grid[3]);
 /* The program has waited for work in the current context: what was counted is read. */

@@ -192,6 +192,12 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	return l;
 }
 
+/* The kernel to launch in place of one that the driver has refused with its checks; NULL: there is none. */
+static void *without(const struct launch *l, int e)
+{
+	return e && l->with && l->kernel ? ws_real_race_failed(l->with, l->grid, e) : NULL;
+}
+
 static int launched(struct launch l, int e)
 {
 	ws_real_time_end(l.span, l.record, l.stream);
@@ -199,8 +205,6 @@ static int launched(struct launch l, int e)
 	ws_real_race_end(l.gpu);
 	ws_real_history_end(l.judged, l.kernel);
 	ws_real_transact_end(l.compared, l.function);
-	if (e && l.with && l.kernel)
-		ws_real_race_failed(l.with, l.grid, e);
 	if (!e)
 		ws_real_launched(l.kernel);
 	ws_real_count(WS_FIG_PLAIN, !e && l.plain);
@@ -221,6 +225,8 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	unsigned all = ws_real_race_shared(f, grid, block, shared, false);
 	struct ws_real_launching with = { .function = f, .kernel = k, .grid = grid, .block = block, .dynamic = shared, .all = all };
 	struct launch l;
+	void *instead;
+	int e;
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
@@ -230,7 +236,9 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
-	return launched(l, launch(checked(f, &with), SHAPE, with.all, stream, a.params, a.extra));
+	e = launch(checked(f, &with), SHAPE, with.all, stream, a.params, a.extra);
+	instead = without(&l, e);
+	return launched(l, instead ? launch(instead, SHAPE, shared, stream, params, extra) : e);
 }
 
 int ws_real_cuLaunchKernel(void *f, SHAPE_PARAMETERS, void **params, void **extra)
@@ -306,6 +314,8 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	struct ws_real_launching with = { .function = f, .kernel = k, .grid = c.grid, .block = c.block,
 	                                  .dynamic = config ? ((const struct ws_real_config *)config)->shared : 0, .all = c.shared };
 	struct launch l;
+	void *instead;
+	int e;
 
 	ws_real_arguments(&a, k, params, extra);
 	with.params = a.params;
@@ -322,7 +332,9 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	c.shared = with.all;
 	if (with.plain)
 		return launched(l, launch(config, with.plain, params, extra));
-	return launched(l, launch(used, checked(f, &with), a.params, a.extra));
+	e = launch(used, checked(f, &with), a.params, a.extra);
+	instead = without(&l, e);
+	return launched(l, instead ? launch(config, instead, params, extra) : e);
 }
 
 int ws_real_cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
@@ -344,6 +356,8 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 	unsigned all = ws_real_race_shared(f, grid, block, shared, true);
 	struct ws_real_launching with = { .function = f, .kernel = k, .block = block, .dynamic = shared, .all = all };
 	struct launch l;
+	void *instead;
+	int e;
 
 	ws_real_arguments(&a, k, params, NULL);
 	with.params = a.params;
@@ -354,7 +368,9 @@ static int launch_cooperative(void *f, SHAPE_PARAMETERS, void **params, struct f
 	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params));
-	return launched(l, launch(f, SHAPE, with.all, stream, a.params));
+	e = launch(f, SHAPE, with.all, stream, a.params);
+	instead = without(&l, e);
+	return launched(l, instead ? launch(instead, SHAPE, shared, stream, params) : e);
 }
 
 int ws_real_cuLaunchCooperativeKernel(void *f, SHAPE_PARAMETERS, void **params)
