@@ -1,8 +1,8 @@
-// Strong accesses of many threads, and then a strong write that is none to them: its scope does not hold them, or it is of other
-// bytes. The thread's own access came first.
+// Strong accesses of many threads, and then a strong write that is none to them: its scope does not hold them. One of other bytes is strong to
+// them, since none is an atomic (docs/DETECTORS.md, "Parts of words"). The thread's own access came first.
 // category: 6
 // racy(SCOPE): WAR global scope
-// racy(SIZE): WAR global mixed-size
+// racy(SIZE): none
 // racy(ATOMIC): WAW global scope
 // vary: SCOPE ATOMIC SIZE
 #define BLOCKS 5
