@@ -279,26 +279,38 @@ static void publish(struct ws_ex_now *n, struct ws_ex_word *w, enum ws_ex_level 
 	ws_ex_learn(&store_of(w, lv, domain_of(n->b, lv), true)->f, f);
 }
 
+/* What the parts of a word have released is in it from now on. */
+static void absorb(struct ws_ex_word *w, struct ws_ex_word *part)
+{
+	for (uint32_t i = 0; i < part->n; i++)
+		ws_ex_learn(&store_of(w, part->store[i].level, part->store[i].domain, true)->f, &part->store[i].f);
+	ws_ex_join(&w->sc, part->sc);
+	ws_ex_join(&w->dep, part->dep);
+	word_clear(part);
+}
+
 /* The word that a strong write of these bytes releases. One that they are a part of goes on, as the others of its parts do; its own parts go
- * on by an atomic, and end by a store. */
+ * on in it by an atomic, and end by a store. */
 static struct ws_ex_word *written_word(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw)
 {
 	struct ws_ex_byte *byte = ws_ex_byte(n->x, n->owner, key.addr);
-	struct ws_ex_word *own, *w = NULL, *all = NULL;
+	struct ws_ex_word *own, *w = NULL;
 	uint64_t at;
 
 	if (!byte)
 		return NULL;
 	while ((w = released_word(n->x, n->owner, key.addr, size, &at, w)))
 		if (at <= key.addr && at + w->size >= key.addr + size && w->size > size)
-			all = w;
-		else if (!rmw)
-			word_clear(w);
-	if (all)
-		return all;
+			return w;
 	for (own = byte->words; own && own->size != size; own = own->next)
 		;
-	return own ? own : new_word(byte, size);
+	own = own ? own : new_word(byte, size);
+	while ((w = released_word(n->x, n->owner, key.addr, size, &at, w)))
+		if (!rmw)
+			word_clear(w);
+		else if (w != own)
+			absorb(own, w);
+	return own;
 }
 
 void ws_ex_sync_write(struct ws_ex_now *n, struct ws_ex_key key, uint32_t size, bool rmw)

@@ -1059,10 +1059,10 @@ struct ws_loc *ws_cell_heard(struct ws_ctx *c, uint64_t addr, uint32_t size, con
 	struct ws_loc **row;
 	struct cells n;
 
-	if (!e || !has(e, ROW_LOC) || !inside(e, lo, hi))
+	if (!e || !has(e, ROW_LOC) || lo >= e->to || hi <= e->from)
 		return NULL;
 	row = e->row[ROW_LOC];
-	n = cells_of(e, lo, hi);
+	n = cells_of(e, lo > e->from ? lo : e->from, hi < e->to ? hi : e->to);
 	for (uint32_t i = n.from; i < n.to; i++)
 		if (row[i] == last)
 			behind = true;
