@@ -49,7 +49,7 @@ static void make_first(struct ws_buf *b, unsigned u, unsigned left)
 	ws_buf_puts(b, down ? "sub.s32 %r, %n, %l;\n" : "sub.s32 %r, %l, %n;\n");
 	ws_buf_puts(b, "mov.u32 %c, 0; mov.u32 %k0, %i; mul.wide.s32 %d2, %i, 4; add.s64 %g0, %d0, %d2; mul.wide.s32 %d3, %s, 4;\nFIRST:\n");
 	for (unsigned m = 0; m < u; m++) {
-		char address[8];
+		char address[16];
 
 		if (pointer) {
 			snprintf(address, sizeof address, "%%g%u", m);
