@@ -110,11 +110,16 @@ static const struct ws_ptx_inst *made_before(const struct values *v, const struc
 	       ws_type_bytes((enum ws_type)d->at[0]->type[0]) == bytes ? d->at[0] : NULL;
 }
 
+static bool is_sum(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_add && i->nops == 3 && !(i->flags & (WS_F_SAT | WS_F_CC));
+}
+
 /* Does the instruction make the next value of r of the last one: by an addition, by several of which each takes what the one before has
  * made (a loop that is unrolled), or as a copy of that (next = r + step; r = next)? */
 static bool find_chain(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r, struct chain *c)
 {
-	unsigned bytes = ws_type_bytes(r->type), first = 1, last = 2;
+	unsigned bytes = ws_type_bytes(r->type), sources = i->op == WS_OP_mov && i->nops == 2 ? 1 : 2;
 	const struct ws_operand *by = ws_value_added(i, r);
 
 	if (c->n == MOST_ADDED)
@@ -124,16 +129,12 @@ static bool find_chain(const struct values *v, const struct ws_ptx_inst *i, cons
 		c->by[c->n++] = by;
 		return true;
 	}
-	if (i->op == WS_OP_mov && i->nops == 2)
-		last = 1;
-	else if (i->op != WS_OP_add || i->flags & (WS_F_SAT | WS_F_CC) || i->nops != 3)
+	if ((sources == 2 && !is_sum(i)) || ws_type_bytes((enum ws_type)i->type[0]) != bytes)
 		return false;
-	if (ws_type_bytes((enum ws_type)i->type[0]) != bytes)
-		return false;
-	for (unsigned k = first, n = c->n; k <= last; k++, c->n = n) {
+	for (unsigned k = 1, n = c->n; k <= sources; k++, c->n = n) {
 		const struct ws_ptx_inst *one = made_before(v, i, &i->ops[k], bytes);
 
-		if (last == 2) {
+		if (sources == 2) {
 			c->at[c->n] = i;
 			c->by[c->n++] = &i->ops[3 - k];
 		}
@@ -226,7 +227,7 @@ static void look_through_sum(const struct values *v, struct rounds *n)
 {
 	const struct ws_ptx_inst *add = made_before(v, n->compare, &n->compare->ops[1], ws_type_bytes(n->counter->type)), *step;
 
-	if (!add || add->op != WS_OP_add || add->flags & (WS_F_SAT | WS_F_CC) || add->nops != 3)
+	if (!add || !is_sum(add))
 		return;
 	for (unsigned k = 1; k < 3; k++)
 		if (add->ops[k].kind == WS_O_REG && goes_on_in(v, add->ops[k].reg, &step) == n->last && step->index < add->index) {
@@ -237,19 +238,31 @@ static void look_through_sum(const struct values *v, struct rounds *n)
 		}
 }
 
+/* The comparison of a register that decides which way control goes at the end of a block; NULL: there is none. */
+static const struct ws_ptx_inst *compare_at_end(const struct values *v, const struct ws_ptx_block *b)
+{
+	const struct ws_ptx_inst *last = &v->f->insts[b->last], *c;
+	const struct defs *d = last->guard ? &v->defs[last->guard->index] : NULL;
+
+	if (last->op != WS_OP_bra || !d || d->n != 1 || b->nsucc != 2 || b->succ[0] == b->succ[1] || !in_block(b, d->at[0]))
+		return NULL;
+	c = d->at[0];
+	return c->op == WS_OP_setp && c->nops == 3 && !c->boolop && !c->guard && c->ops[1].kind == WS_O_REG ? c : NULL;
+}
+
+/* What it has given, if the branch was taken or not. */
+static bool given_at_end(const struct values *v, const struct ws_ptx_block *b, bool taken)
+{
+	return taken != v->f->insts[b->last].guard_neg;
+}
+
 /* What decides whether there is another round. */
 static bool find_compare(const struct values *v, struct rounds *n)
 {
-	const struct ws_ptx_inst *last = &v->f->insts[n->b->last], *c;
-	const struct defs *d = last->guard ? &v->defs[last->guard->index] : NULL;
-	bool truth = last->guard_neg == n->falls;
+	const struct ws_ptx_inst *c = n->compare = compare_at_end(v, n->b);
+	bool truth = given_at_end(v, n->b, !n->falls);
 
-	if (last->op != WS_OP_bra || !d || d->n != 1 || !in_block(n->b, d->at[0]))
-		return false;
-	if (n->b->succ[0] == n->b->succ[1])
-		return false;
-	c = n->compare = d->at[0];
-	if (c->op != WS_OP_setp || c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG)
+	if (!c)
 		return false;
 	n->counter = c->ops[1].reg;
 	n->equal = c->cmp == (truth ? WS_NE : WS_EQ);
@@ -325,76 +338,57 @@ static uint32_t before(const struct values *v, const struct rounds *n, uint32_t 
 }
 
 /* Does control go this way only if the counter is not equal to the end? */
-static bool finds_unequal(const struct values *v, const struct rounds *n, const struct ws_ptx_block *from,
-                          const struct ws_ptx_block *to)
+static bool finds_unequal(const struct values *v, const struct rounds *n, const struct ws_ptx_block *from, bool taken)
 {
-	const struct ws_ptx_inst *last = &v->f->insts[from->last], *c;
+	const struct ws_ptx_inst *c = compare_at_end(v, from);
 	const struct ws_operand *end = &n->compare->ops[2];
-	bool taken = to->first != from->last + 1;
 
-	if (!last->guard || last->op != WS_OP_bra || from->nsucc != 2 || from->succ[0] == from->succ[1] ||
-	    v->defs[last->guard->index].n != 1)
-		return false;
-	c = v->defs[last->guard->index].at[0];
-	return !n->sum && in_block(from, c) && c->op == WS_OP_setp && c->nops == 3 && !c->boolop && !c->guard &&
-	       c->ops[1].kind == WS_O_REG && c->ops[1].reg == n->counter && c->ops[2].kind == WS_O_INT &&
-	       end->kind == WS_O_INT && c->ops[2].imm == end->imm && c->type[0] == n->compare->type[0] &&
-	       c->cmp == (taken != last->guard_neg ? WS_NE : WS_EQ) && !sets_between(v, c->index, from->last, n->counter);
+	return c && !n->sum && c->ops[1].reg == n->counter && c->ops[2].kind == WS_O_INT && end->kind == WS_O_INT && c->ops[2].imm == end->imm &&
+	       c->type[0] == n->compare->type[0] && c->cmp == (given_at_end(v, from, taken) ? WS_NE : WS_EQ) &&
+	       !sets_between(v, c->index, from->last, n->counter);
 }
 
-static bool entered_unequal(const struct values *v, const struct rounds *n)
+/* Does it only if n >= u, as the comparison has it of n - 1? Of a loop of n - (n & (u - 1)), which is 0 else. */
+static bool finds_enough(struct values *v, const struct ws_ptx_block *from, bool taken, const struct sum *span)
 {
-	enum { FAR = 4 };
-	uint32_t to = n->first, from;
+	const struct ws_ptx_inst *c = compare_at_end(v, from);
+	bool truth = given_at_end(v, from, taken);
+	size_t nduties = v->nduties;
+	const struct leaf *left;
+	struct sum n;
 
-	for (unsigned far = 0; far < FAR; far++, to = from) {
-		from = before(v, n, to);
-		if (from == UINT32_MAX || n->in[from])
-			return false;
-		if (finds_unequal(v, n, &v->f->blocks[from], &v->f->blocks[to]))
+	if (!c || c->type[0] != WS_U32 || c->ops[2].kind != WS_O_INT || (c->cmp != (truth ? WS_GE : WS_LT) && c->cmp != (truth ? WS_GT : WS_LE)))
+		return false;
+	if (ws_value_operand(v, &c->ops[1], 4, c, &n) && ws_sum_add(&n, &(struct sum){ 1, { { .factor = 1 } } }, 1)) {
+		left = ws_value_left_over(v, span, (int64_t)(uint32_t)c->ops[2].imm + 1 + (c->cmp == WS_GT || c->cmp == WS_LE));
+		if (left && ws_sum_equal(left->of[0], &n)) {
+			ws_value_duty(v, &n, 1, INT32_MAX);
 			return true;
-		if (sets_between(v, v->f->blocks[from].first, v->f->blocks[from].last, n->counter))
-			return false;
+		}
 	}
+	v->nduties = nduties;
 	return false;
 }
 
-/* Does control go this way only if n >= u, as the comparison has it of n - 1? Of a loop of n - (n & (u - 1)), which is 0 else. */
-static bool finds_enough(struct values *v, const struct ws_ptx_block *from, const struct ws_ptx_block *to, const struct sum *span)
-{
-	const struct ws_ptx_inst *last = &v->f->insts[from->last], *c;
-	const struct leaf *left;
-	struct sum n;
-	bool truth = (to->first != from->last + 1) != last->guard_neg;
-	int64_t least;
-
-	if (!last->guard || last->op != WS_OP_bra || from->nsucc != 2 || from->succ[0] == from->succ[1] ||
-	    v->defs[last->guard->index].n != 1)
-		return false;
-	c = v->defs[last->guard->index].at[0];
-	if (!in_block(from, c) || c->op != WS_OP_setp || c->nops != 3 || c->boolop || c->guard || c->type[0] != WS_U32 ||
-	    c->ops[2].kind != WS_O_INT || (c->cmp != (truth ? WS_GE : WS_LT) && c->cmp != (truth ? WS_GT : WS_LE)) ||
-	    !ws_value_operand(v, &c->ops[1], 4, c, &n) || !ws_sum_add(&n, &(struct sum){ 1, { { .factor = 1 } } }, 1))
-		return false;
-	least = (int64_t)(uint32_t)c->ops[2].imm + (c->cmp == WS_GT || c->cmp == WS_LE);
-	left = ws_value_left_over(v, span, least + 1);
-	if (!left || !ws_sum_equal(left->of[0], &n))
-		return false;
-	ws_value_duty(v, &n, 1, INT32_MAX);
-	return true;
-}
-
-static bool entered_with_enough(struct values *v, const struct rounds *n, const struct sum *span)
+/* Is the loop entered only if it has a round? span: of the counter, or NULL. */
+static bool entered_with_rounds(struct values *v, const struct rounds *n, const struct sum *span)
 {
 	enum { FAR = 4 };
 	uint32_t to = n->first, from;
+	bool set = false;                    /* the counter is, behind what is looked at */
 
 	for (unsigned far = 0; far < FAR; far++, to = from) {
+		const struct ws_ptx_block *b;
+		bool taken;
+
 		from = before(v, n, to);
 		if (from == UINT32_MAX || n->in[from])
 			return false;
-		if (finds_enough(v, &v->f->blocks[from], &v->f->blocks[to], span))
+		b = &v->f->blocks[from];
+		taken = v->f->blocks[to].first != b->last + 1;
+		if ((!set && finds_unequal(v, n, b, taken)) || (span && finds_enough(v, b, taken, span)))
 			return true;
+		set |= sets_between(v, b->first, b->last, n->counter);
 	}
 	return false;
 }
@@ -422,7 +416,7 @@ static bool find_span(struct values *v, struct rounds *n, struct sum *span)
 	if (!ws_sum_fixed(v, span))
 		return false;
 	if (n->equal) {
-		ws_value_duty(v, span, entered_unequal(v, n) || entered_with_enough(v, n, span) ? 0 : 1, INT32_MAX);
+		ws_value_duty(v, span, entered_with_rounds(v, n, span) ? 0 : 1, INT32_MAX);
 		return ws_value_duty_divides(v, span, n->step > 0 ? n->step : -n->step);
 	}
 	ws_value_must_fit(v, &begin, n->bound.type);
@@ -472,7 +466,7 @@ int64_t ws_value_most_rounds(struct values *v, uint32_t block)
 	const struct defs *d;
 	int64_t most = 0, one;
 	bool known = find_loop(v, block, &n) && n.first == block && find_compare(v, &n) && n.equal && !n.sum && n.compare->ops[2].kind == WS_O_INT &&
-	             !n.compare->ops[2].imm && entered_unequal(v, &n);
+	             !n.compare->ops[2].imm && entered_with_rounds(v, &n, NULL);
 
 	d = known ? &v->defs[n.counter->index] : NULL;
 	known &= d && d->n <= MOST_DEFS;

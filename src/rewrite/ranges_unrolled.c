@@ -29,12 +29,18 @@ static bool take_out(const struct sum *s, uint32_t leaf, struct sum *by, struct 
 	return by->n > 0;
 }
 
+/* of[0] & k, which is one number of the launch. */
+static bool is_masked(const struct leaf *l, int64_t k)
+{
+	return l->kind == LEAF_MASKED && l->fixed && l->nof == 1 && l->k == k;
+}
+
 /* Is the sum what is left over, of whatever register? */
 static bool is_left_over(const struct values *v, const struct sum *s, const struct leaf *left)
 {
 	const struct leaf *l = s->n == 1 && s->t[0].n == 1 && s->t[0].factor == 1 ? &v->leaves[s->t[0].leaf[0]] : NULL;
 
-	return l && l->kind == LEAF_MASKED && l->fixed && l->nof == 1 && l->k == left->k && ws_sum_equal(l->of[0], left->of[0]);
+	return l && is_masked(l, left->k) && ws_sum_equal(l->of[0], left->of[0]);
 }
 
 const struct leaf *ws_value_left_over(const struct values *v, const struct sum *span, int64_t u)
@@ -44,7 +50,7 @@ const struct leaf *ws_value_left_over(const struct values *v, const struct sum *
 		const struct leaf *left = t->factor == -1 && t->n == 1 ? &v->leaves[t->leaf[0]] : NULL;
 		struct sum n = *span;
 
-		if (left && left->kind == LEAF_MASKED && left->fixed && left->nof == 1 && left->k == u - 1 &&
+		if (left && is_masked(left, u - 1) &&
 		    ws_sum_add(&n, &(struct sum){ 1, { { 1, 1, { t->leaf[0] } } } }, 1) && ws_sum_equal(&n, left->of[0]))
 			return left;
 	}
@@ -115,17 +121,15 @@ static bool join_loops(struct values *v, uint32_t leaf, struct sum *s)
 {
 	const struct leaf *l = &v->leaves[leaf],
 	                  *left = l->exact && l->nof == 1 ? ws_value_left_over(v, l->of[0], l->by) : NULL;
+	bool second = l->k && l->offset;
 	struct sum by, rest, step;
-	int64_t u = l->by, round;
+	int64_t round;
 
-	if (!left || !take_out(s, leaf, &by, &rest) || !step_of_source(&by, l, u, &step))
-		return false;
-	if (l->k && !l->offset)
-		return false;                        /* what is behind the step, in the loop */
-	round = l->k ? 0 : which_round(&rest, &step, u);
-	if (round < 0)
-		return false;
-	if (l->k ? !join_second(v, left, &step, &rest) : !ws_sum_add(&rest, &step, -round) || !join(v, left->of[0], &step, &rest))
+	if (!left || (l->k && !second) || !take_out(s, leaf, &by, &rest) || !step_of_source(&by, l, l->by, &step))
+		return false;                        /* l->k in the loop: behind the step */
+	round = second ? 0 : which_round(&rest, &step, l->by);
+	if (round < 0 || !ws_sum_add(&rest, &step, -round) ||
+	    !(second ? join_second(v, left, &step, &rest) : join(v, left->of[0], &step, &rest)))
 		return false;
 	*s = rest;
 	return true;
