@@ -192,10 +192,19 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	return l;
 }
 
-/* The kernel to launch in place of one that the driver has refused with its checks; NULL: there is none. */
-static void *without(const struct launch *l, int e)
+/* The kernel to launch in place of one that the driver has refused with its checks; NULL: there is none. What is known of checked launches
+ * is not known of it. */
+static void *without(struct launch *l, int e)
 {
-	return e && l->with && l->kernel ? ws_real_race_failed(l->with, l->grid, e) : NULL;
+	void *plain = e && l->with && l->kernel ? ws_real_race_failed(l->with, l->grid, e) : NULL;
+
+	if (!plain)
+		return NULL;
+	ws_real_race_alike_launched(l->alike, e, l->record, l->stream);
+	l->alike = NULL;
+	l->sure = false;
+	l->plain = true;
+	return plain;
 }
 
 static int launched(struct launch l, int e)
