@@ -115,6 +115,7 @@ typedef unsigned long long ws_race_u64;
 #define WS_RACE_HAS_LOCKS    (1u << 26)          /* its threads may wait for locks: its blocks go on a few at a time (race_room.cuh) */
 
 #define WS_RACE_TWO_FENCES   (1u << 25)          /* it has fences of a block's or a cluster's scope, and wider ones; with STATES */
+#define WS_RACE_HAS_FENCED   (1u << 24)          /* of a block, kept there by the device: one of its threads has executed a fence.sc */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */

@@ -297,8 +297,8 @@ HELPER void note_sc_fence(u32 scope)
 
 	if (!leads(group))
 		return;
-	if (!(kernel & HAS_FENCED))
-		BLOCK.kernel = kernel | HAS_FENCED;
+	if (!(kernel & WS_RACE_HAS_FENCED))
+		BLOCK.kernel = kernel | WS_RACE_HAS_FENCED;
 	global_or(FENCES(segment, fenced[k]), group);
 	global_max(FENCES(segment, last[k]), (u64)p.epoch << 32 | (p.sub + 1));
 }
@@ -333,7 +333,7 @@ HELPER bool may_have_fenced(void) { return BLOCK.handed != HANDED_NOTHING; }
 /* Am I behind such a fence, my own or one that a barrier or a sync has handed on? */
 HELPER bool behind_sc_fence(u32 warp, bool same_block)
 {
-	return (BLOCK.handed == HANDED_ON && BLOCK.kernel & HAS_FENCED) || (may_have_fenced() && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block));
+	return (BLOCK.handed == HANDED_ON && BLOCK.kernel & WS_RACE_HAS_FENCED) || (may_have_fenced() && fenced_since(BLOCK.first + warp, lane_index(), 0, same_block));
 }
 
 /* May any access at all be before mine by such fences? */

@@ -50,7 +50,7 @@ struct block {
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
 	u32 slot_bytes;
-	u32 block, kernel;       /* its number, WS_RACE_TWO_FENCES, and HAS_FENCED */
+	u32 block, kernel;       /* its number, WS_RACE_TWO_FENCES, and WS_RACE_HAS_FENCED */
 	u32 range;               /* how many from `lowest` on are first segments of warps */
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
@@ -78,7 +78,6 @@ static_assert(sizeof(struct block) == WS_RACE_BLOCK_BYTES && sizeof(struct block
 enum { OFF_BY_BARRIER = 1, OFF_SILENT };         /* SILENT: the kernel is not checked, or the host did not set us up */
 /* A thread has executed a fence.sc or seen a release; and then the block has passed a barrier or a sync. */
 enum { HANDED_NOTHING, HANDED_SOME, HANDED_ON };
-#define HAS_FENCED (1u << 24)                    /* of the block's threads one has executed a fence.sc */
 enum verdict { ORDERED, UNORDERED, UNDECIDED, IN_FLIGHT };       /* about two accesses; the first is a copy that may go on */
 
 extern "C" DEVICE __attribute__((constant)) const struct ws_race_device __warpsafe_race;
@@ -88,7 +87,7 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
-HELPER u32 number_of_kernel(void) { return BLOCK.kernel & ~(WS_RACE_TWO_FENCES | HAS_FENCED); }
+HELPER u32 number_of_kernel(void) { return BLOCK.kernel & ~(WS_RACE_TWO_FENCES | WS_RACE_HAS_FENCED); }
 HELPER bool has_two_fences(void) { return BLOCK.kernel & WS_RACE_TWO_FENCES; }
 
 #define IN_CLUSTER (SM90 && BLOCK.cluster)
