@@ -1,17 +1,10 @@
 /* test_ahead.c - reads of a loop that are checked before its rounds (src/rewrite/ahead.c, src/device/race_ahead.cuh): they find
  * the races that checks in each round find. Each block writes four words and counts itself; the one that finds so many others
  * counted reads the words of all. */
+#include "noise.h"
 #include "race_rig.h"
 
 enum { KERNELS = 6, BLOCKS = 40, NO_BLOCK = 1 << 20 };
-
-static uint64_t noise = 7;
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
 
 /* When a word is written: before a barrier, behind that, or behind the release; NONE: by no block. */
 enum phase { BEFORE, BETWEEN, BEHIND, NONE };
@@ -260,5 +253,6 @@ int main(void)
 		cmocka_unit_test(it_is_short), cmocka_unit_test(as_by_checks_of_each_round),
 	};
 
+	noise = 7;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* test_fixed.c - src/rewrite/fixed.c: which kernels do the same accesses in all launches with the same parameters, and that those
  * of which it says so have a race with all data or with none. */
+#include "noise.h"
 #include "race_rig.h"
 #include "rewrite/async.h"
 #include "rewrite/probe.h"
@@ -81,14 +82,6 @@ static void what_decides_must_be_known(void **state)
 
 /* ---- random kernels, with two kinds of data ---- */
 enum { KERNELS = 120, THREADS = 64, BLOCKS = 2 };
-
-static uint64_t noise;
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
 
 /* %v is data and %i is not, as long as nobody says so. */
 static void statement(struct ws_buf *b, unsigned label)

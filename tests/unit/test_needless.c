@@ -1,17 +1,10 @@
 /* test_needless.c - the proofs of src/rewrite/needless.c and interval.c against the pass without them: a small random
  * kernel has a race in shared memory, and one in global memory, by the checks that are left if and only if it has by
  * all of them. */
+#include "noise.h"
 #include "race_rig.h"
 
 enum { KERNELS = 150, STATEMENTS = 5, THREADS = 64, SPACES = 2 };
-
-static uint64_t noise;
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
 
 /* Addresses: of the thread's own word, the other warp's, a neighbour's, one for all. */
 static void access(struct ws_buf *b, bool shared)

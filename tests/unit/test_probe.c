@@ -1,5 +1,6 @@
 /* test_probe.c - src/rewrite/probe.c: which kernels have a probe and why others have none, what probes find, and that
  * where one finds nothing no block of a launch has a race in shared memory, whatever its data. */
+#include "noise.h"
 #include "race_rig.h"
 
 enum { THREADS = 64 };
@@ -337,15 +338,8 @@ static void proofs_know_their_constants(void **state)
 
 /* ---- random kernels ---- */
 enum { KERNELS = 300 };
-static uint64_t noise;
 static bool copies;                      /* with asynchronous copies */
 static unsigned noise_of_kernel;
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
 
 static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barriers);
 

@@ -2,18 +2,12 @@
  * launches of random shapes with pointers that may lead to the same memory. What has a race by all checks has one by those
  * that are left. */
 #include "host_decides.h"
+#include "noise.h"
 #include "race_rig.h"
 
 enum { KERNELS = 120, LAUNCHES = 3, ROWS = 60, MIDDLE = 1 << 17, APART = 1 << 15 };
 
-static uint64_t noise;
 static unsigned silent_by_host, with_results, without_spared;
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
 
 /* Fills %i<to> with a number made of coordinates, n, w and others; all stay small enough for the memory there is. */
 static void number(struct ws_buf *b, unsigned to)

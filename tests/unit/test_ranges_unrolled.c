@@ -1,19 +1,11 @@
 /* test_ranges_unrolled.c - the proofs of loops of which compilers make two (ranges_unrolled.c), against the pass without them: random kernels, in
  * launches of random shapes. What has a race by all checks has one by those that are left. */
+#include "noise.h"
 #include "race_rig.h"
 
 enum { KERNELS = 60, SHAPES = 3, MIDDLE = 1 << 17 };
 
-static uint64_t noise;
 static bool careful;                     /* no mistakes in the kernel, but for those of its launch */
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
-
-#define ONE_OF(list) (list)[below(WS_COUNT(list))]
 
 static bool mistake(uint32_t n) { return !careful && below(n) == 0; }
 

@@ -1,19 +1,11 @@
 /* test_ranges_warps.c - the proofs of shared memory by syncs of warps, and by sides of branches that a block goes one way of, against the pass without
  * them: random kernels in blocks of random shapes. What has a race by all checks has one by those that are left. */
+#include "noise.h"
 #include "race_rig.h"
 
 enum { KERNELS = 120, SHAPES = 3 };
 
-static uint64_t noise;
 static unsigned pitch;                   /* of warps, in the kernel: words */
-
-static uint32_t below(uint32_t n)
-{
-	noise = noise * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(noise >> 33) % n;
-}
-
-#define ONE_OF(list) (list)[below(WS_COUNT(list))]
 
 /* %i#, a word: of %t thread in x, %y in y, %l lane, %q warp by x, %n a parameter. Each access has registers of its own. */
 static void number(struct ws_buf *b)
