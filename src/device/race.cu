@@ -51,6 +51,8 @@ HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 	shared_store_four(IN_BLOCK(lowest), 0, launch, 0, 0);
 	shared_store_four(IN_BLOCK(arrived), 0, 0, 0, 0);
 	BLOCK.alive = threads;
+	if (c->probe)
+		store32(RACE.probe, WS_RACE_PROBE_RUNS);
 	if (!off && is_counted(mark)) {
 		BLOCK.grid = b.grid = counted_launch(mark);
 		b.off = BLOCK.off;
@@ -86,19 +88,19 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 }
 
 /* States of threads in shared memory, where the launch has been given room for them, and only the threads themselves come to them. */
-HELPER void begin_states(u32 kernel)
+HELPER void begin_states(u32 kernel, u32 dynamic)
 {
 	u32 bytes = bytes_of_states();
 
 	if (!SM90 && bytes && BLOCK.slot && !(kernel & (WS_RACE_NEEDS_COPIES | WS_RACE_TWO_FENCES)))
-		BLOCK.threads = from_shared((u32)IN_SHARED(__warpsafe_dynamic) + dynamic_bytes() - bytes);
+		BLOCK.threads = from_shared(dynamic + dynamic_bytes() - bytes);
 }
 
-HELPER void begin_block(u32 kernel, u64 row, const struct new_block *b, const struct cells *c)
+HELPER void begin_block(u32 kernel, u32 dynamic, u64 row, const struct new_block *b, const struct cells *c)
 {
 	if (kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !c->bytes))
 		take_slot();
-	begin_states(kernel);
+	begin_states(kernel, dynamic);
 	find_segments(b, row, SM90 && kernel & WS_RACE_NEEDS_ROWS);
 	if (kernel & WS_RACE_NEEDS_COPIES)
 		begin_copies();
@@ -106,10 +108,11 @@ HELPER void begin_block(u32 kernel, u64 row, const struct new_block *b, const st
 		store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
 }
 
-SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
+/* dynamic: see dynamic_begin. */
+SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark, u32 dynamic)
 {
 	u32 t = thread_index();
-	struct cells c = find_cells();
+	struct cells c = find_cells(dynamic);
 	u64 row = !t && RACE.version == WS_RACE_VERSION ? segments_row(launch_grid()) : 0;       /* on its way while cells are zeroed */
 
 	if (SM90 && kernel & WS_RACE_NEEDS_SLOT)
@@ -125,7 +128,7 @@ SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark)
 		if (!b.off && kernel & WS_RACE_HAS_LOCKS && RACE.resident)
 			__warpsafe_wait_for_room(b.grid);
 		if (!b.off)
-			begin_block(kernel, row, &b, &c);
+			begin_block(kernel, dynamic, row, &b, &c);
 	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
@@ -177,17 +180,17 @@ INLINED u32 race_starts_at_zero(u64 counter)
 
 INLINED void race_enter(u32 kernel)
 {
-	__warpsafe_enter(kernel, 0, 0);
+	__warpsafe_enter(kernel, 0, 0, dynamic_begin());
 }
 
 INLINED void race_enter_in(u32 kernel, u32 mark)
 {
-	__warpsafe_enter(kernel, 0, mark);
+	__warpsafe_enter(kernel, 0, mark, dynamic_begin());
 }
 
 INLINED void race_enter_off(void)
 {
-	__warpsafe_enter(0, 1, 0);
+	__warpsafe_enter(0, 1, 0, dynamic_begin());
 }
 
 /* All that are alive have come to the barrier. */
@@ -925,20 +928,20 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 
 /* ---- probes (race.h) ----
  * Small rather than fast: a probe is one block, or a few. */
-SLOW u32 __warpsafe_is_probe(void)
+SLOW u32 __warpsafe_is_probe(u32 dynamic)
 {
-	return find_cells().probe;
+	return find_cells(dynamic).probe;
 }
 
 INLINED u32 race_is_probe(void)
 {
-	return __warpsafe_is_probe();
+	return __warpsafe_is_probe(dynamic_begin());
 }
 
 /* An address that is not the program's may be one that it would not have come to. */
-HELPER bool probe_is_inside(u32 address, u32 bytes)
+HELPER bool probe_is_inside(const struct here *h, u32 address, u32 bytes)
 {
-	u32 begin = shared_begin();
+	u32 begin = begin_of_cells(h);
 
 	return address >= begin && address < BLOCK.cells && bytes <= BLOCK.cells - address;
 }
@@ -946,7 +949,8 @@ HELPER bool probe_is_inside(u32 address, u32 bytes)
 /* Where no access is narrower than `unit`, a word stands for each unit. Elsewhere: a place that is not inside. */
 SLOW u64 __warpsafe_probe_place(u64 address, u32 unit)
 {
-	u32 begin = shared_begin();
+	struct here h = here(race_thread());
+	u32 begin = begin_of_cells(&h);
 
 	return address >> 32 || address < begin || address % unit ? 0 : begin + ((u32)address - begin) / unit * 4;
 }
@@ -956,24 +960,34 @@ INLINED u64 race_probe_place(u64 address, u32 unit)
 	return __warpsafe_probe_place(address, unit);
 }
 
+/* As a write of the kernel is, of the same value each time. */
+HELPER void probe_write(const struct here *h, u32 self, u32 address, u32 what)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what);
+	u64 w, r;
+
+	if (bytes == 16) {
+		__warpsafe_write_four_shared(self, address, what, 0, 0, 0);
+	} else if (bytes == 8) {
+		write_two_words(self, address, what, 0, 0);
+	} else {
+		note_here(h, self, address, what, 0, 0);
+		if (!(bytes == 4 ? write_word_here(h, self, address, 15, what, 0, &w, &r) :
+		      write_bytes_here(h, self, address, bytes_of(address, bytes), what, 0, &w, &r)))
+			__warpsafe_shared_wrote(address, what, 0, 0, w, r);
+	}
+}
+
 SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 {
 	struct here h = here(self);
-	u32 offset = (u32)address;
-	u64 w, r;
 
-	if (address >> 32 || !h.time || !probe_is_inside(offset, WS_RACE_BYTES_OF(what))) {
+	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, WS_RACE_BYTES_OF(what)))
 		BLOCK.failed = 1;
-	} else if (!write) {
-		if (WS_RACE_BYTES_OF(what) != 4 || !read_word_here(&h, self, offset, 15, what, 0, false))
-			__warpsafe_read(address, what, 0);
-	} else if (WS_RACE_BYTES_OF(what) != 4) {
-		__warpsafe_write(address, what, 0, 0, 0);
-	} else {
-		note_here(&h, self, offset, what, 0, 0);
-		if (!write_word_here(&h, self, offset, 15, what, 0, &w, &r))
-			__warpsafe_shared_wrote(address, what, 0, 0, w, r);
-	}
+	else if (write)
+		probe_write(&h, self, (u32)address, what);
+	else
+		__warpsafe_read_shared_on(self, address, what, 0);
 }
 
 INLINED void race_probe_access(u32 self, u64 address, u32 what, u32 write)

@@ -198,7 +198,8 @@ enum ws_race_class {
 #define WS_RACE_STATES_SIZE(dynamic, threads) (WS_RACE_UNIT(dynamic) + WS_RACE_STATES_BYTES(threads) + WS_RACE_STATES_TAG)
 #define WS_RACE_IS_STATES_SIZE(size, threads) \
 	((size) % WS_RACE_TAGS == WS_RACE_STATES_TAG && (size) >= WS_RACE_STATES_SIZE(0, threads))
-enum ws_race_probe { WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
+/* What the host reads: launched; a block of it runs; it has ended, and has found nothing, or something. */
+enum ws_race_probe { WS_RACE_PROBE_WAITS, WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTHING, WS_RACE_PROBE_FOUND };
 
 /* ---- launches that may overlap ----
  * A checked kernel has one parameter more, the last one:

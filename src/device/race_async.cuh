@@ -161,8 +161,9 @@ INLINED void race_copy(u64 to, u64 from, u32 bytes, u32 reads, u32 site)
 SLOW void __warpsafe_probe_copy(u32 self, u64 address, u32 what)
 {
 	u32 thread = self - self_of(0), bytes = WS_RACE_BYTES_OF(what);
+	struct here h = here(self);
 
-	if (address >> 32 || !probe_is_inside((u32)address, bytes) || !can_copy(thread))
+	if (address >> 32 || !probe_is_inside(&h, (u32)address, bytes) || !can_copy(thread))
 		BLOCK.failed = 1;
 	else
 		copy_writes(thread, address, bytes, copy_number(thread), 0);

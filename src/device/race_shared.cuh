@@ -82,10 +82,14 @@ HELPER bool r_is_fine(u64 r, u32 self, u32 time, u32 what)
 }
 
 /* ---- where they are ---- */
+/* Where dynamic shared memory begins the kernel's own code says, and hands it on: a function that named it would have it lie behind the static
+ * shared memory of all kernels that call it, so that each of them had as much as the one with the most (what ptxas makes of it). */
+HELPER u32 dynamic_begin(void) { return (u32)IN_SHARED(__warpsafe_dynamic); }
+
 /* The address where shared memory begins: what the system reserves lies below. */
-HELPER u32 shared_begin(void)
+HELPER u32 shared_begin(u32 dynamic)
 {
-	return (u32)(IN_SHARED(__warpsafe_dynamic) - (shared_bytes() - dynamic_bytes()) + 127) & ~1023u;
+	return (dynamic - (shared_bytes() - dynamic_bytes()) + 127) & ~1023u;
 }
 
 /* The block's cells, as every thread finds them by itself; no cells: bytes 0. */
@@ -95,9 +99,9 @@ struct cells {
 	bool probe;
 };
 
-HELPER struct cells find_cells(void)
+HELPER struct cells find_cells(u32 dynamic)
 {
-	u32 dynamic = (u32)IN_SHARED(__warpsafe_dynamic), begin = shared_begin(), fixed = dynamic - begin;
+	u32 begin = shared_begin(dynamic), fixed = dynamic - begin;
 	u32 size = dynamic_bytes(), threads = threads_of_block();
 	struct cells c = { 0, 0, begin, WS_RACE_IS_PROBE_SIZE(fixed, size, threads) };
 
@@ -148,6 +152,9 @@ HELPER void begin_times(const struct cells *c, u32 warp, u64 now, u32 lanes)
 			  c->at + c->bytes - 8 * self_of(0));
 	shared_store_two64(row + (u32)__builtin_offsetof(struct warp, now), now, lanes);
 }
+
+/* As shared_begin, where there are cells. (Another warp's row may not be there yet.) */
+HELPER u32 begin_of_cells(const struct here *h) { return (BLOCK.cells - h->cells) / 2; }
 
 /* ---- pairs ---- */
 /* time: of the cells, in the block's epoch `epoch`: their bits have begun anew since the block did. */

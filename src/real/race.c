@@ -509,30 +509,38 @@ void ws_real_race_end(struct ws_real_gpu *g)
 	pthread_rwlock_unlock(&g->launching);
 }
 
-static uint32_t probe_found(const struct ws_real_gpu *g)
+enum ws_race_probe ws_real_race_probe_found(const struct ws_real_gpu *g)
 {
-	return __atomic_load_n(g->probe, __ATOMIC_ACQUIRE);
+	return (enum ws_race_probe)__atomic_load_n(g->probe, __ATOMIC_ACQUIRE);
+}
+
+static bool has_ended(const struct ws_real_gpu *g)
+{
+	return ws_real_race_probe_found(g) >= WS_RACE_PROBE_NOTHING;
 }
 
 /* While the program's kernels fill the GPU the probe does not begin, and they may wait for the program. */
-bool ws_real_race_run_probe(struct ws_real_gpu *g, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params)
+enum ws_race_probe ws_real_race_run_probe(struct ws_real_gpu *g, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params)
 {
-	enum { NOT_READY = 600, MOST_MS = 20 };      /* CUresult */
-	uint64_t end = ws_monotonic_ns() + MOST_MS * 1000000ull;
+	enum { NOT_READY = 600, MOST_WAITING_MS = 20, MOST_MS = 100 };       /* CUresult */
+	uint64_t begin = ws_monotonic_ns(), passed = 0;
 	int e = NOT_READY;
 
-	if (g->probing && probe_found(g) == WS_RACE_PROBE_RUNS)
-		return false;
+	if (g->probing && !has_ended(g))
+		return WS_RACE_PROBE_FOUND;
 	g->probing = true;
-	__atomic_store_n(g->probe, WS_RACE_PROBE_RUNS, __ATOMIC_RELEASE);
+	__atomic_store_n(g->probe, WS_RACE_PROBE_WAITS, __ATOMIC_RELEASE);
 	if (ws_real.cuLaunchKernel(function, blocks, 1, 1, block[0], block[1], block[2], size, g->probes, params, NULL)) {
 		g->probing = false;
-		return false;
+		return WS_RACE_PROBE_FOUND;
 	}
-	while (probe_found(g) == WS_RACE_PROBE_RUNS && e == NOT_READY && ws_monotonic_ns() < end)
+	while (!has_ended(g) && e == NOT_READY && passed < MOST_MS * 1000000ull &&
+	       (passed < MOST_WAITING_MS * 1000000ull || ws_real_race_probe_found(g) == WS_RACE_PROBE_RUNS)) {
 		e = ws_real.cuStreamQuery(g->probes);
-	g->probing = e == NOT_READY && probe_found(g) == WS_RACE_PROBE_RUNS;
-	return probe_found(g) == WS_RACE_PROBE_NOTHING;
+		passed = ws_monotonic_ns() - begin;
+	}
+	g->probing = e == NOT_READY && !has_ended(g);
+	return g->probing || has_ended(g) ? ws_real_race_probe_found(g) : WS_RACE_PROBE_FOUND;
 }
 
 void ws_real_race_waited(void)

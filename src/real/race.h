@@ -188,8 +188,10 @@ bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said)
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);
-/* Runs a probe in the context of gpu, which is current: has it found nothing? */
-bool ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params);
+/* Runs a probe in the context of gpu, which is current. What it has found, or how far it is: then ws_real_race_probe_found says it later, until
+ * another one is run. */
+enum ws_race_probe ws_real_race_run_probe(struct ws_real_gpu *gpu, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params);
+enum ws_race_probe ws_real_race_probe_found(const struct ws_real_gpu *gpu);
 /* fits.c: the driver did not launch the kernel. If it would have launched it as it is, the report says so; the kernel without checks, to be launched in
  * its place, or NULL: there is none. */
 void *ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid[3], int error);

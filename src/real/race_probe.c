@@ -3,7 +3,8 @@
  *
  * The probe runs in a stream of ours, for it reads nothing that the program's streams could change (but constants, and
  * the kernel that believes a proof compares those itself), and the launch waits for it: that is part of the kernel's time.
- * Not for long: while kernels that wait for the program fill the GPU it does not begin. */
+ * Not for long: while kernels that wait for the program fill the GPU it does not begin. What it finds when nobody waits any more is
+ * for the launches after that. */
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
@@ -24,12 +25,14 @@ struct tried { void *function; unsigned probes, launches; };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known known[LOOKS];
 static struct tried tried[LOOKS];
+static struct { struct ws_real_gpu *gpu; struct key key; } late;         /* a probe that goes on; gpu NULL: none */
 
 void ws_real_race_probe_forget(void)
 {
 	pthread_mutex_lock(&lock);
 	memset(known, 0, sizeof known);
 	memset(tried, 0, sizeof tried);
+	late.gpu = NULL;
 	pthread_mutex_unlock(&lock);
 	ws_real_race_alike_forget();
 }
@@ -70,15 +73,34 @@ static const struct known *known_of(const struct key *key)
 	return k->is && !memcmp(&k->key, key, sizeof *key) ? k : NULL;
 }
 
+/* Has the probe that nobody waited for ended? With the lock held. */
+static void take_late(void)
+{
+	enum ws_race_probe found = late.gpu ? ws_real_race_probe_found(late.gpu) : WS_RACE_PROBE_WAITS;
+	struct known *k = &known[ws_hash(&late.key, sizeof late.key) % LOOKS];
+
+	if (found < WS_RACE_PROBE_NOTHING)
+		return;
+	k->proved |= k->is && !memcmp(&k->key, &late.key, sizeof late.key) && found == WS_RACE_PROBE_NOTHING;
+	late.gpu = NULL;
+}
+
 static bool run_probe(struct ws_real_gpu *gpu, const struct key *key, unsigned blocks, unsigned size, void **params)
 {
 	struct known *k = &known[ws_hash(key, sizeof *key) % LOOKS];
+	enum ws_race_probe found;
 
 	tried[ws_hash(&key->function, sizeof key->function) % LOOKS].probes++;
 	ws_real_count(WS_FIG_PROBES, 1);
 	k->key = *key;
 	k->is = true;
-	k->proved = ws_real_race_run_probe(gpu, key->function, blocks, key->block, size, params);
+	take_late();                         /* or it is lost */
+	found = ws_real_race_run_probe(gpu, key->function, blocks, key->block, size, params);
+	if (found < WS_RACE_PROBE_NOTHING) {
+		late.gpu = gpu;
+		late.key = *key;
+	}
+	k->proved = found == WS_RACE_PROBE_NOTHING;
 	return k->proved;
 }
 
@@ -197,6 +219,7 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 	can = can_be_probed(l, &p);
 	without = can && may_do_without(l);
 	pthread_mutex_lock(&lock);
+	take_late();
 	if (can)
 		k = known_of(&p.key);
 	proved = k && k->proved;
