@@ -111,6 +111,24 @@ HELPER u32 of_lane(u32 lanes, u32 lane, u32 value)
 	return v;
 }
 
+/* The value of the lane below; its own in lane 0. All 32 lanes come here. */
+HELPER u32 of_lane_below(u32 value)
+{
+	u32 v;
+
+	asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, -1;" : "=r"(v) : "r"(value));
+	return v;
+}
+
+/* In which of the 32 lanes is it so? All of them come here. */
+HELPER u32 ballot(bool is)
+{
+	u32 lanes;
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, -1; }" : "=r"(lanes) : "r"((u32)is));
+	return lanes;
+}
+
 /* Memory is the same for these lanes behind it; all of them come here. */
 HELPER void warp_sync(u32 lanes)
 {

@@ -593,14 +593,11 @@ SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value
 	__warpsafe_shared_judge(address + 4, what, site, high, noted, tag, w1, r1);
 }
 
-/* Enters the read; false: it is not entered, or W is not before it. */
-HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
+/* Of a read that is entered, or is by the lane that does it for this one: is W before it? */
+HELPER bool w_is_before_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, bool synced)
 {
-	u64 w;
+	u64 w = shared_load64(w_cell(h, offset));
 
-	if (!enter_read(h, self, offset, bytes, what, site, synced))
-		return false;
-	w = shared_load64(w_cell(h, offset));
 	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes)) || (synced && is_before_sync(w, self));
 }
 
@@ -617,33 +614,51 @@ HELPER bool observes_here(u32 self)
 	return true;
 }
 
-/* At a read of several words, or where more is to be looked at than at the access. */
-SLOW void __warpsafe_read_shared_on(u32 self, u64 address, u32 what, u32 site)
+/* Enters the read of a word, or of bytes of it; false: it is not entered, or W is not before it. No lane leaves before the others have what they
+ * need of it. */
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
+{
+	u32 at = w_cell(h, offset) + h->reads, mine = read_low(self, bytes, what, site);
+	u64 r = shared_load64(at);
+	bool fine = true;
+
+	if (!is_entered(r, mine, self, h->time, false)) {
+		struct run run = run_of(self, offset);
+
+		if (run.enters)
+			fine = enter_read(at, r, mine, self, h->time, synced, run.several);
+		fine = of_run(&run, self, fine);
+	}
+	return w_is_before_read(h, self, offset, bytes, what, synced) & fine;
+}
+
+/* n words; with WS_RACE_FOUR each has a site of its own. */
+HELPER bool read_words_here(u32 self, u32 offset, u32 n, u32 bytes, u32 what, u32 site, bool synced)
 {
 	struct here h = here(self);
-	u32 n = words_of(what), bytes = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
 	bool fine = h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self));
 
 	#pragma nounroll
-	for (u32 k = 0; k < n && fine; k++)
-		fine = read_word_here(&h, self, (u32)address + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), true);
-	if (!fine)
+	for (u32 k = 0; k < n && h.time; k++)
+		fine &= read_word_here(&h, self, offset + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), synced);
+	return fine;
+}
+
+/* At a read of several words, or where more is to be looked at than at the access. */
+SLOW void __warpsafe_read_shared_on(u32 self, u64 address, u32 what, u32 site)
+{
+	u32 n = words_of(what), bytes = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
+
+	if (!read_words_here(self, (u32)address, n, bytes, what, site, true))
 		__warpsafe_read(address, what, site);
 }
 
 INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
 {
-	struct here h;
 	u32 bytes = WS_RACE_BYTES_OF(what);
 
-	if (bytes <= 8) {
-		h = here(self);
-		if (h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self)) &&
-		    read_word_here(&h, self, (u32)address, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, false) &&
-		    (bytes <= 4 || read_word_here(&h, self, (u32)address + 4, 15, what, site, false)))
-			return;
-	}
-	__warpsafe_read_shared_on(self, address, what, site);
+	if (bytes > 8 || !read_words_here(self, (u32)address, bytes == 8 ? 2 : 1, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, false))
+		__warpsafe_read_shared_on(self, address, what, site);
 }
 
 HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u32 noted)
@@ -1192,7 +1207,8 @@ INLINED void race_grid_waited(void)
 
 COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
 {
-	race_read_shared(self, address, FOUR(WS_RACE_SHARED), site);
+	if (!read_words_here(self, (u32)address, 1, 15, FOUR(WS_RACE_SHARED), site, true))
+		__warpsafe_read(address, FOUR(WS_RACE_SHARED), site);
 }
 
 COPY_OF void __warpsafe_read4_global(u32 self, u64 address, u32 site)

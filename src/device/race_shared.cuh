@@ -415,40 +415,91 @@ HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u
 	*r = shared_load64(at + h->reads);
 }
 
-/* False: it is not entered, and R as it is wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp,
- * warps of the block. synced: what is before a sync of the warp counts as nothing. */
-HELPER bool enter_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
+/* Lanes next to each other that read the same: the lowest of them, which enters it for all. Where not all 32 lanes are here, each does so
+ * for itself. */
+struct run {
+	u32 all;                 /* 32 lanes are here */
+	u32 heads;               /* lanes */
+	bool enters, several;    /* this lane; for several */
+};
+
+HELPER struct run run_of(u32 self, u32 address)
 {
-	u32 at = w_cell(h, offset) + h->reads, low, high;
-	u32 mine = self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | bytes << R_BYTES_AT | (site & (R_SITES - 1));
-	u64 r = shared_load64(at), was, now;
+	struct run r = { activemask() == 0xffffffff, 0xffffffff, true, false };
+	u32 lane = self & 31;
+
+	if (r.all) {
+		r.heads = ballot(of_lane_below(address) != address || !lane);
+		r.enters = r.heads >> lane & 1;
+		r.several = lane < 31 && !(r.heads >> lane & 2);
+	}
+	return r;
+}
+
+/* What the lane has found that entered for this one. All lanes that called run_of together come here. */
+HELPER bool of_run(const struct run *r, u32 self, bool fine)
+{
+	u32 upto = 0xffffffffu >> (31 - (self & 31));
+
+	return r->all && r->heads != 0xffffffff ? of_lane(0xffffffff, 31 - (u32)__builtin_clz(r->heads & upto), fine) : fine;
+}
+
+/* R as a first read has it. */
+HELPER u32 read_low(u32 self, u32 bytes, u32 what, u32 site)
+{
+	return self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | bytes << R_BYTES_AT | (site & (R_SITES - 1));
+}
+
+/* Of the same class and bytes? */
+HELPER bool reads_alike(u32 low, u32 mine) { return !((low ^ mine) >> R_BYTES_AT & 127); }
+
+/* Does R say already what it would with this read? */
+HELPER bool is_entered(u64 r, u32 mine, u32 self, u32 time, bool more)
+{
+	u32 low, high, several;
+
+	halves(r, &low, &high);
+	several = low >> R_SEVERAL_AT & 3;
+	if (high < (time & SHARED_EPOCH) || !reads_alike(low, mine))
+		return false;
+	return several == WARPS_OF_BLOCK ||
+	       (high == time && same_warp(low, self) && (several == LANES_OF_WARP || (!more && !((low ^ mine) >> THREAD_AT))));
+}
+
+/* R with this read, in *now; false: it wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp, warps of the block. */
+HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, bool synced, bool more, u64 *now)
+{
+	u32 low, high, mores = (u32)LANES_OF_WARP << R_SEVERAL_AT;
+
+	halves(r, &low, &high);
+	*now = pair(more ? mine | mores : mine, time);
+	if (high < (time & SHARED_EPOCH))
+		return true;
+	if (reads_alike(low, mine) && same_warp(low, self) && high == time) {
+		*now = pair(low | mores, high);
+		return true;
+	}
+	if (synced && r_is_before_sync(r, self))
+		return true;
+	if (!reads_alike(low, mine)) {               /* bytes of one thread may come together */
+		*now = r | (mine & 15u << R_BYTES_AT);
+		return !more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time;
+	}
+	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
+	return !same_warp(low, self);
+}
+
+/* R is not as it would be with the read. False: it is not entered, and R as it is wants a closer look. synced: what is before a sync of
+ * the warp counts as nothing. more: for several lanes. */
+HELPER bool enter_read(u32 at, u64 r, u32 mine, u32 self, u32 time, bool synced, bool more)
+{
+	u64 was, now;
 
 	for (;; r = was) {
-		halves(r, &low, &high);
-		now = pair(mine, h->time);
-		if (high >= (h->time & SHARED_EPOCH) && !(synced && r_is_before_sync(r, self))) {
-			u32 several = low >> R_SEVERAL_AT & 3, differs = low ^ mine;
-
-			if (differs >> R_BYTES_AT & 127) {       /* class, bytes: those of one thread may come together */
-				if (bytes == 15 || several || high != h->time || differs >> R_CLASS_AT)
-					return false;
-				now = r | bytes << R_BYTES_AT;
-				if (now == r)
-					return true;
-			} else if (several == WARPS_OF_BLOCK) {
-				return true;
-			} else if (!same_warp(low, self)) {
-				now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
-			} else {
-				if (high != h->time)
-					return false;
-				if (several == LANES_OF_WARP || !(differs >> THREAD_AT))
-					return true;
-				now = pair(low | (u32)LANES_OF_WARP << R_SEVERAL_AT, high);
-			}
-		}
+		if (!with_read(r, mine, self, time, synced, more, &now))
+			return false;
 		was = shared_swap64(at, r, now);
-		if (was == r)
+		if (was == r || is_entered(was, mine, self, time, more))
 			return true;
 	}
 }

@@ -136,6 +136,13 @@ static struct num choose(struct entry *e, const char *op, struct num a, struct n
 	            least ? a.negative || b.negative : a.negative && b.negative);
 }
 
+struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most)
+{
+	n = choose(e, "max.s64", n, ws_entry_number(least));
+	n.negative = false;
+	return choose(e, "min.s64", n, ws_entry_number(most));
+}
+
 /* ---- leaves ---- */
 static unsigned param_number(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
 {

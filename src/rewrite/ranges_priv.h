@@ -33,7 +33,8 @@ enum leaf_kind {
 	LEAF_LOOP,                       /* a register that begins with one of of[] and grows by step; with bounds */
 	LEAF_COUNTED,                    /* step for each round of a loop so far: of[0] / by of them, rounded up; k = 1:
 	                                  * behind the last step, else before it; offset = 1: behind the loop */
-	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which */
+	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which; exact: it may be any of
+	                                  * them, as data says, and it is not that there is a place for each */
 	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c) */
 	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
 	                                  * bounds, or of of[0], and k + by more */
@@ -272,6 +273,7 @@ const char *ws_entry_register(struct entry *e, const struct num *n);    /* a new
 struct num ws_entry_number(int64_t k);
 struct num ws_entry_made(struct entry *e, const char *op, struct num a, struct num b);       /* no larger than a */
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
+struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
 /* ---- ranges_area.c ---- */
 enum { MOST_BASES = 4 };
 struct bases { uint32_t leaf[MOST_BASES]; unsigned n; };       /* leaves that are pointers */

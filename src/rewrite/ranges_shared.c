@@ -33,6 +33,7 @@ struct group {
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
 	struct num lo, hi;
+	const char *extent;              /* endless: a register, how far it goes from thread to thread */
 	const char *proved;              /* a predicate */
 };
 
@@ -522,7 +523,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if (g->groups[k].others[m] && (g->groups[k].area || g->groups[k].endless || g->groups[m].area || g->groups[m].endless))
+		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && (g->groups[k].area || g->groups[k].endless || g->groups[m].area || g->groups[m].endless))
 			return true;
 	return false;
 }
@@ -551,22 +552,35 @@ static void demand(struct entry *e, const struct num *a, const char *op, int64_t
 	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, ws_entry_register(e, a), (long long)k, e->ok);
 }
 
+/* Is one of its numbers data? */
+static bool has_any(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (v->leaves[s->t[k].leaf[m]].kind == LEAF_DIGIT && v->leaves[s->t[k].leaf[m]].exact)
+				return true;
+	return false;
+}
+
 /* A group of which it is not known how far it goes may be anywhere in its variable; so may its threads, if what is left
- * of their addresses comes to no more than what it goes on by. */
+ * of their addresses comes to no more than what it goes on by (write_proof). Of `table[byte]` no more is asked than of `table[data]`. */
 static void stays_inside(struct entry *e, struct group *x)
 {
 	int64_t size = x->sym ? (int64_t)x->sym->size : MOST_SHARED;
-	const char *extent;
 
+	if (x->sym && !x->endless && !x->area && has_any(e->v, &x->sum)) {
+		x->lo = ws_entry_clamp(e, x->lo, 0, size);
+		x->hi = ws_entry_clamp(e, x->hi, 0, size);
+		return;
+	}
 	if (!x->endless && !x->area) {
 		demand(e, &x->lo, "ge", 0);
 		demand(e, &x->hi, "le", size);
 		return;
 	}
 	if (x->endless) {
-		extent = ws_entry_register(e, &x->hi);
-		ws_code_add(e->c, "sub.s64 %s, %s, %s;", extent, extent, ws_entry_text(e, &x->lo));
-		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, extent, (long long)x->endless, e->ok);
+		x->extent = ws_entry_register(e, &x->hi);
+		ws_code_add(e->c, "sub.s64 %s, %s, %s;", x->extent, x->extent, ws_entry_text(e, &x->lo));
 	}
 	x->lo = ws_entry_number(0);
 	x->hi = ws_entry_number(size);
@@ -600,8 +614,30 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m] || x->in_others[m])
 			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
+	if (x->endless)
+		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, x->extent, (long long)x->endless, e->ok);
 	if (x->writes && !x->meets)
 		ws_entry_apart_in_block(e, &x->sum, x->last - x->first, &x->pins);
+}
+
+/* Which proofs come first: those of which more launches hold. */
+enum rank { ASKS_NOTHING, ASKS_OWN, ASKS_OTHERS, HARDLY_EVER, OF_ONE, RANKS };
+
+static enum rank rank_of(const struct group *x)
+{
+	bool others = false, far = false;
+
+	for (unsigned m = 0; m < MOST_GROUPS; m++)
+		others |= x->others[m] || x->in_others[m];
+	for (uint32_t k = 0; k < x->sum.n && x->endless; k++)
+		far |= x->sum.t[k].factor >= x->endless;
+	if (is_of_one(x))
+		return OF_ONE;
+	if (far)
+		return HARDLY_EVER;
+	if (others)
+		return ASKS_OTHERS;
+	return x->writes && !x->meets ? ASKS_OWN : ASKS_NOTHING;
 }
 
 /* All groups stay inside: else one could come into the variable of another. Each predicate holds what those before it
@@ -625,9 +661,9 @@ static void write_entry(struct ws_shared_ranges *g)
 		x->hi = ws_entry_add(&e, x->hi, ws_entry_number(x->last));
 		stays_inside(&e, x);
 	}
-	for (unsigned last = 0; last <= 1; last++)           /* those of which hardly any launch holds last */
+	for (unsigned rank = 0; rank < RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
-			if (g->groups[k].own && is_of_one(&g->groups[k]) == last)
+			if (g->groups[k].own && rank_of(&g->groups[k]) == rank)
 				write_proof(g, &e, &g->groups[k]);
 	ws_code_tell(e.c);
 	free(e.known);

@@ -188,6 +188,8 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	for (unsigned k = 0; k < a->nbounds; k++)
 		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]) || !ws_sum_equal(a->bounds[k].than, b->bounds[k].than))
 			return false;
+	if (a->kind == LEAF_DIGIT)
+		return a->exact == b->exact;
 	if (a->kind == LEAF_POWER)
 		return ws_sum_equal(a->of[0], b->of[0]);
 	if (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER || (a->kind == LEAF_COUNTED && !a->reg))
@@ -473,7 +475,7 @@ bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out)
 					at++;
 				seen[at] = s->t[k].leaf[m];
 				n += at == n;
-				if (!ws_value_leaf(v, &(struct leaf){ .kind = LEAF_DIGIT, .k = any_of(&l), .offset = at + 1 }, &by))
+				if (!ws_value_leaf(v, &(struct leaf){ .kind = LEAF_DIGIT, .k = any_of(&l), .offset = at + 1, .exact = true }, &by))
 					return false;
 			}
 			term.n = 0;
