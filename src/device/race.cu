@@ -961,7 +961,7 @@ HELPER bool probe_is_inside(const struct here *h, u32 address, u32 bytes)
 	return address >= begin && address < BLOCK.cells && bytes <= BLOCK.cells - address;
 }
 
-/* Where no access is narrower than `unit`, a word stands for each unit. Elsewhere: a place that is not inside. */
+/* A word stands for each `unit` bytes. Elsewhere: a place that is not inside. */
 SLOW u64 __warpsafe_probe_place(u64 address, u32 unit)
 {
 	struct here h = here(race_thread());

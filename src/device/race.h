@@ -177,8 +177,10 @@ enum ws_race_class {
  * low bits of the size. Neither may be the size that a program gives. A probe may be several blocks (src/rewrite/probe.h). */
 #define WS_RACE_PROBE_MORE   2
 #define WS_RACE_PROBE_SIZE(fixed, dynamic, threads) (WS_RACE_SHARED_SIZE(fixed, dynamic, threads) + WS_RACE_PROBE_MORE)
-/* What a probe is launched with, where its cells are for so many bytes: race_probe_place. */
-#define WS_RACE_PROBE_DYNAMIC(dynamic, unit) (((dynamic) * 4 + (unit) - 1) / (unit))
+/* What a probe is launched with, where its cells are for so many bytes: race_probe_place. Places that lie further apart than what they stand
+ * for need room behind the static memory, too. */
+#define WS_RACE_PROBE_DYNAMIC(fixed, dynamic, unit) \
+	((unit) < 4 ? ((fixed) + (dynamic)) * (4 / (unit)) - (fixed) : ((dynamic) * 4 + (unit) - 1) / (unit))
 #define WS_RACE_PROBE_TAG    (WS_RACE_SIZE_TAG + WS_RACE_PROBE_MORE)     /* modulo WS_RACE_TAGS: as quick looks have it */
 #define WS_RACE_PROVED_TAG   41
 #define WS_RACE_SILENT_TAG   23          /* the host has decided what the kernel's entry would: nothing is to be checked */

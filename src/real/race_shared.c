@@ -219,7 +219,7 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 	if (!driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return false;
 	s = shape_of(function, threads, dynamic);
-	*probe = WS_RACE_PROBE_SIZE(s.fixed, WS_RACE_PROBE_DYNAMIC(dynamic, unit), threads);
+	*probe = WS_RACE_PROBE_SIZE(s.fixed, WS_RACE_PROBE_DYNAMIC(s.fixed, dynamic, unit), threads);
 	*proved = WS_RACE_PROVED_SIZE(dynamic);
 	most = *probe > *proved ? *probe : *proved;
 	return (s.size || (unit > 4 && s.fixed && k && k->shared && !k->reads_size)) &&

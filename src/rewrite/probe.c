@@ -207,7 +207,7 @@ static bool look_at_barrier(struct ws_probe *p, const struct ws_ptx_inst *i)
 
 static bool look_at_access(struct ws_probe *p, const struct ws_rw_access *a)
 {
-	if (a->rw_class != WS_RW_CHECK || a->space == WS_SPACE_GLOBAL)
+	if (a->rw_class != WS_RW_CHECK || a->space == WS_SPACE_GLOBAL || p->aside[a - p->list])
 		return true;
 	if (a->space != WS_SPACE_SHARED)
 		return refuse(p, a->inst, "an access of which the memory is not named");
@@ -249,21 +249,54 @@ static uint32_t size_of_strong(const struct ws_probe *p)
 	return bytes;
 }
 
+/* Bytes of the static variables in shared memory that the kernel names; of one that is extern, nothing. */
+static uint64_t named_bytes(const struct ws_probe *p)
+{
+	bool *seen = ws_alloc(p->f->module->nvars + 1);
+	uint64_t bytes = 0;
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		for (unsigned n = 0; n < p->f->insts[k].nops; n++) {
+			const struct ws_ptx_sym *s = p->f->insts[k].ops[n].sym;
+
+			if (s && !s->scope && s->space == WS_SPACE_SHARED)
+				seen[s->index] = true;
+		}
+	for (uint32_t k = 0; k < p->f->module->nvars; k++)
+		bytes += seen[k] ? p->f->module->vars[k]->size : 0;
+	for (uint32_t k = 0; k < p->f->nvars; k++)
+		bytes += p->f->vars[k]->space == WS_SPACE_SHARED ? p->f->vars[k]->size : 0;
+	free(seen);
+	return bytes;
+}
+
+/* Bytes for which there is a cell: as the narrowest access has, so that threads which share a word, each with bytes of its own, are told
+ * apart. For bytes that is four times the cells, so only where there is room for them. */
+static uint32_t unit_of(const struct ws_probe *p)
+{
+	enum { MOST_BYTES = 8 << 10 };
+	uint32_t unit = UNIT;
+	bool copies = false;
+
+	for (uint32_t k = 0; k < p->n; k++)
+		if (p->access[p->list[k].inst->index]) {
+			unit = p->list[k].bytes < unit ? p->list[k].bytes : unit;
+			copies |= p->list[k].inst->op == WS_OP_cp;
+		}
+	return unit < WORD && (copies || named_bytes(p) > unit * MOST_BYTES) ? WORD : unit;
+}
+
 /* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */
 static bool find_events(struct ws_probe *p)
 {
 	uint32_t shared = 0;
 
-	p->unit = UNIT;
 	for (uint32_t k = 0; k < p->n; k++) {
 		if (!look_at_access(p, &p->list[k]))
 			return false;
-		if (!p->access[p->list[k].inst->index])
-			continue;
-		shared++;
-		p->unit = p->list[k].bytes < p->unit ? p->list[k].bytes : p->unit;
+		shared += p->access[p->list[k].inst->index] != 0;
 	}
-	p->unit = p->unit < WORD ? WORD : p->unit;
+	p->unit = unit_of(p);
 	p->strong = size_of_strong(p);
 	if (!shared)
 		return false;
@@ -807,6 +840,7 @@ struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access
 	ws_ptx_liveness(f);
 	*p = (struct ws_probe){ .f = f, .list = list, .n = n };
 	p->access = ws_alloc((f->ninsts + 1) * sizeof *p->access);
+	p->aside = ws_alloc(n + 1);
 	p->kept = ws_alloc(f->ninsts + 1);
 	p->data = ws_alloc((f->nregs + 1) * sizeof *p->data);
 	p->needed = ws_alloc(f->nregs + 1);
@@ -831,8 +865,9 @@ struct ws_probe *ws_probe_find(struct ws_ptx_func *kernel, const struct ws_rw_ac
 	struct ws_probe *p = ws_probe_begin(kernel, list, n);
 
 	*why = NULL;
+	ws_probe_follow(p);
+	ws_probe_find_aside(p);
 	if (find_events(p) && (!kernel->nblocks || kernel->blocks[0].live_in)) {
-		ws_probe_follow(p);
 		if (ws_probe_needs(p) && resolve_all(p)) {
 			find_reached(p);
 			if (ws_probe_reads(p) && find_scopes(p))
@@ -856,6 +891,7 @@ void ws_probe_free(struct ws_probe *p)
 	free(p->variant);
 	free(p->varies);
 	free(p->access);
+	free(p->aside);
 	free(p->kept);
 	free(p->data);
 	free(p->needed);

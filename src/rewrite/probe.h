@@ -21,6 +21,7 @@ struct ws_probe {
 	const struct ws_rw_access *list;
 	uint32_t n;
 	uint32_t *access;                /* by instruction: number of the access + 1, of those to shared memory; 0 = none */
+	bool *aside;                     /* by access: it has no race, wherever it is (probe_aside.c) */
 	bool *kept;                      /* by instruction */
 	const struct ws_ptx_inst **data; /* by register: what makes its value unknown; NULL = known */
 	bool *needed;                    /* by register */
@@ -40,7 +41,7 @@ struct ws_probe {
 	                                  * (probe_rounds.c); else NULL */
 	struct ws_probe_value *params, *constants;       /* that it reads */
 	size_t nparams, cap_params, nconstants, cap_constants;
-	uint32_t unit;                   /* bytes for which it has a cell: 4, or what the narrowest access has */
+	uint32_t unit;                   /* bytes for which it has a cell, 1 to 16: what the narrowest access has, or 4 */
 	uint32_t strong;                 /* bytes of all strong accesses; 0 = there are none, or they differ and count as weak ones */
 	struct ws_buf why;               /* there can be none */
 	bool whole;                      /* of all accesses in all blocks: fixed.c, which makes no probe of it */
@@ -66,6 +67,8 @@ bool ws_probe_has_copies(const struct ws_probe *p);        /* asynchronous ones 
 /* The block that begins a round of b's loop; the side of b's branch that leads there. */
 uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);
 unsigned ws_probe_loop_side(const struct ws_probe *p, uint32_t b);
+
+void ws_probe_find_aside(struct ws_probe *p);              /* probe_aside.c */
 
 /* ---- of probe.c, for fixed.c and probe_rounds.c ---- */
 struct ws_probe_needing { struct ws_probe *p; bool changed; };

@@ -154,23 +154,36 @@ static const char *place_of(struct writing *w, struct ws_code *c, const char *ad
 	return place;
 }
 
+/* place: where it begins, among cells of words; done: so many bytes of words were checked. */
+static void check_piece(struct writing *w, struct ws_code *c, const struct ws_rw_access *a, const char *place, uint32_t done, uint32_t bytes)
+{
+	unsigned kind = w->probe->strong && ws_rw_strong(a) ? ws_rw_class_of(a->scope, WS_RACE_STRONG_CTA) : WS_RACE_WEAK;
+	uint32_t what = WS_RACE_BYTES(bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(kind);
+	const char *args[] = { w->self, place, text_of(w->p, what), a->kind == WS_RW_READ ? "0" : "1" };
+	bool copy = a->inst->op == WS_OP_cp;
+
+	if (done) {
+		args[1] = ws_code_temp(c, WS_B64);
+		ws_code_add(c, "add.u64 %s, %s, %u;", args[1], place, done);
+	}
+	call(w, c, copy ? "race_probe_copy" : "race_probe_access", args, copy ? 3 : 4);
+}
+
 static void write_access(struct writing *w, const struct ws_rw_access *a)
 {
+	enum { MOST = 16 };
 	struct ws_code *c = ws_code_entry(w->p, w->f);
 	const struct ws_reg *guard = a->inst->guard;
-	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL;
-	unsigned kind = w->probe->strong && ws_rw_strong(a) ? ws_rw_class_of(a->scope, WS_RACE_STRONG_CTA) : WS_RACE_WEAK;
-	uint32_t bytes = w->probe->unit > WORD ? a->bytes * WORD / w->probe->unit : a->bytes;
-	uint32_t what = WS_RACE_BYTES(bytes) | WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_CLASS(kind);
-	const char *args[] = { w->self, NULL, text_of(w->p, what), a->kind == WS_RW_READ ? "0" : "1" };
-	bool copy = a->inst->op == WS_OP_cp;
+	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL, *place;
+	uint32_t bytes = w->probe->unit != WORD ? a->bytes * WORD / w->probe->unit : a->bytes;
 
 	if (skip)
 		ws_code_add(c, "@%s%s bra %s;", a->inst->guard_neg ? "" : "!", guard->name, skip);
-	args[1] = ws_code_address(c, a);
-	if (w->probe->unit > WORD)
-		args[1] = place_of(w, c, args[1]);
-	call(w, c, copy ? "race_probe_copy" : "race_probe_access", args, copy ? 3 : 4);
+	place = ws_code_address(c, a);
+	if (w->probe->unit != WORD)
+		place = place_of(w, c, place);
+	for (uint32_t done = 0; done < bytes; done += MOST)
+		check_piece(w, c, a, place, done, bytes - done < MOST ? bytes - done : MOST);
 	if (skip)
 		ws_code_add(c, "%s:", skip);
 	ws_code_text(c, &w->out);

@@ -88,6 +88,16 @@ static enum kind of_both(struct values *v, const struct ws_ptx_inst *i, struct b
 	return f(a, of_operand(v, &i->ops[2], out));
 }
 
+/* Is each of the first n operands no pointer? */
+static enum kind of_numbers(struct values *v, const struct ws_ptx_inst *i, unsigned n, struct bases *out)
+{
+	enum kind all = NUMBER;
+
+	for (unsigned k = i->ops[1].paired ? 2 : 1; n--; k++)            /* behind what a shuffle gives */
+		all = sum_of(all, of_operand(v, &i->ops[k], out));
+	return all == NUMBER ? NUMBER : UNCLEAR;
+}
+
 /* What the instruction gives, in 64 bits. */
 static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct bases *out)
 {
@@ -100,7 +110,7 @@ static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct
 		return !v->shared && i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
 	case WS_OP_cvt:
 		if (v->shared)
-			return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? UNCLEAR : of_operand(v, &i->ops[1], out);
+			return ws_type_is_float((enum ws_type)i->type[1]) ? NUMBER : ws_type_bytes((enum ws_type)i->type[1]) == 8 ? UNCLEAR : of_operand(v, &i->ops[1], out);
 		return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? of_operand(v, &i->ops[1], out) : NUMBER;
 	case WS_OP_add:
 		return of_both(v, i, out, sum_of);
@@ -110,10 +120,15 @@ static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct
 		return of_both(v, i, out, one_of);
 	case WS_OP_mad:
 		return sum_of(NUMBER, of_operand(v, &i->ops[3], out));
-	case WS_OP_mul: case WS_OP_shl: case WS_OP_shr: case WS_OP_div: case WS_OP_rem: case WS_OP_bfe: case WS_OP_atom:
+	case WS_OP_mul: case WS_OP_mul24: case WS_OP_shl: case WS_OP_shr: case WS_OP_div: case WS_OP_rem: case WS_OP_bfe: case WS_OP_atom:
+	case WS_OP_popc: case WS_OP_clz: case WS_OP_bfind: case WS_OP_activemask: case WS_OP_vote: case WS_OP_match: case WS_OP_dp4a:
 		return NUMBER;
 	case WS_OP_and: case WS_OP_or: case WS_OP_xor: case WS_OP_min: case WS_OP_max:
-		return of_both(v, i, out, sum_of) == NUMBER ? NUMBER : UNCLEAR;
+		return of_numbers(v, i, 2, out);
+	case WS_OP_lop3: case WS_OP_bfi: case WS_OP_prmt:
+		return of_numbers(v, i, 3, out);
+	case WS_OP_not: case WS_OP_neg: case WS_OP_abs: case WS_OP_brev: case WS_OP_shfl:
+		return of_numbers(v, i, 1, out);
 	default:
 		return UNCLEAR;
 	}

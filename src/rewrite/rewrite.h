@@ -85,7 +85,7 @@ struct ws_rw_kernel {
 	/* Its probe (probe.h): and what it reads of the kernel's parameters; no_probe: why it could be of use and there is none. */
 	bool probe;
 	bool probe_waits;        /* it is hardly of use: proofs by addresses may do without */
-	uint32_t probe_unit;     /* bytes of shared memory for which it has a cell: 4, or more if no access is narrower */
+	uint32_t probe_unit;     /* bytes of shared memory for which it has a cell, 1 to 16: what the narrowest access has, or 4 */
 	uint32_t probe_blocks;   /* of it, which are launched at once */
 	const struct ws_probe_value *probe_reads;
 	uint32_t nprobe_reads;

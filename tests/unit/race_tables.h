@@ -88,6 +88,15 @@ static inline uint32_t race_shared_size(struct ws_gpu_module *m, const char *ker
 	return WS_RACE_SHARED_SIZE(info.shared_static, 0u, threads);
 }
 
+/* With which it is a probe. unit: see src/rewrite/probe.h. */
+static inline uint32_t race_probe_size(struct ws_gpu_module *m, const char *kernel, uint32_t threads, uint32_t unit)
+{
+	struct ws_kernel_info info;
+
+	ws_gpu_kernel_info(ws_gpu_module_kernel(m, kernel), &info);
+	return WS_RACE_PROBE_SIZE(info.shared_static, WS_RACE_PROBE_DYNAMIC(info.shared_static, 0u, unit), threads);
+}
+
 /* The k-th race that was found; NULL when there are fewer. */
 static inline const struct ws_race_found *race_found(const struct race_tables *t, uint32_t k)
 {

@@ -21,6 +21,7 @@ enum { THREADS = 64 };
 #define OWN     " st.shared.u32 [%r4], %r6;\n"
 #define OTHER   " ld.shared.u32 %r7, [%r5];\n"
 #define BARRIER " bar.sync 0;\n"
+#define BY_DATA " and.b32 %r8, %r6, 124; add.u32 %r9, %r8, %r2; ld.shared.u32 %r7, [%r9];\n"
 
 /* A loop counts from a number by a copy of a register that goes on to be a sum of data. */
 #define COUNTS(from, body) KERNEL("mov.u32 %r12, " from "; mov.u32 %r13, %r12;\nL: add.u32 %r12, %r12, %r6; and.b32 %r14, %r13, 1; shl.b32 %r14, %r14, 7;\n" \
@@ -73,7 +74,10 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL(OWN " mov.u32 %r8, 0; bar.sync %r8;\n"), "a barrier with a number" },
 		{ KERNEL(OWN " bar.sync 0, 64;\n"), "a barrier of some threads" },
 		{ KERNEL(OWN " bar.warp.sync 15;\n"), "a sync of some lanes" },
-		{ KERNEL(" red.shared.add.u32 [%r2], 1;\n"), "an atomic access" },
+		{ KERNEL(OWN " red.shared.add.u32 [%r2], 1;\n"), "an atomic access" },
+		{ KERNEL(OWN BARRIER " red.shared.add.u32 [%r2], 1;\n" BARRIER OTHER), NULL },
+		{ KERNEL(OWN BARRIER BY_DATA), NULL },
+		{ KERNEL(OWN BY_DATA BARRIER), "an address or a loop depends on data" },
 		{ KERNEL(OWN " cvta.shared.u64 %rd4, %rd2; ld.u32 %r7, [%rd4];\n"), "an access of which the memory is not named" },
 		{ KERNEL(OWN " call f, ();\n"), "a call" },
 		{ KERNEL(OWN " mov.u32 %r8, %dynamic_smem_size;\n"), "the size of shared memory is read" },
@@ -140,16 +144,17 @@ static void too_many_constants_are_too_many(void **state)
 
 /* ---- what they find ---- */
 struct params { uint64_t out; uint32_t n; };
-struct ran { struct race_rig r; uint32_t *probe, *data, blocks; struct params params; };
+struct ran { struct race_rig r; uint32_t *probe, *data, blocks, unit; struct params params; };
 
 /* Of its probe. */
-static uint32_t blocks_of(const char *text)
+static uint32_t blocks_of(const char *text, uint32_t *unit)
 {
 	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, NULL);
 	uint32_t blocks;
 
 	assert_true(ws_rewrite("race", m, NULL));
 	blocks = ws_rewrite_result(m)->kernels->probe_blocks;
+	*unit = ws_rewrite_result(m)->kernels->probe_unit;
 	ws_ptx_free(m);
 	return blocks;
 }
@@ -162,7 +167,7 @@ static struct ran begin(const char *text, struct ws_gpu_config c)
 	x.probe = (uint32_t *)(void *)word->host;
 	x.data = (uint32_t *)(void *)m->host;
 	x.params = (struct params){ m->addr, 2 };
-	x.blocks = blocks_of(text);
+	x.blocks = blocks_of(text, &x.unit);
 	x.r.tables.device.probe = word->addr;
 	x.r.tables.device.proofs = race_memory(x.r.rig.g, WS_RACE_PROOFS * sizeof(uint64_t))->addr;
 	assert_true(race_set(x.r.rig.mod, &x.r.tables));
@@ -173,7 +178,7 @@ static struct ran begin(const char *text, struct ws_gpu_config c)
 static bool probe(struct ran *x)
 {
 	*x->probe = WS_RACE_PROBE_WAITS;
-	x->r.rig.shared = race_shared_size(x->r.rig.mod, "k", THREADS) + WS_RACE_PROBE_MORE;
+	x->r.rig.shared = race_probe_size(x->r.rig.mod, "k", THREADS, x->unit);
 	rig_run(&x->r.rig, "k", x->blocks, THREADS, &x->params);
 	assert_true(*x->probe == WS_RACE_PROBE_NOTHING || *x->probe == WS_RACE_PROBE_FOUND);
 	assert_null(race_found(&x->r.tables, 0));
@@ -250,6 +255,22 @@ static void probes_find_what_blocks_may_do(void **state)
 		         " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v2.u32 {%r4, %r5}, [%r9];\n" BARRIER), true },
 		{ KERNEL(" shl.b32 %r8, %r0, 4; and.b32 %r8, %r8, 511; add.u32 %r8, %r8, %r2; @%p2 st.shared.v2.u32 [%r8+8], {%r4, %r5};\n"
 		         " xor.b32 %r9, %r8, 16; @%p2 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r9];\n" BARRIER), false },
+		/* places that data gives, and atomics */
+		{ KERNEL(OWN BARRIER BY_DATA BARRIER OWN), true },
+		{ KERNEL(OWN BARRIER OTHER BY_DATA), true },
+		{ KERNEL(OWN OTHER BARRIER BY_DATA), false },
+		{ KERNEL(OWN BARRIER " red.shared.add.u32 [%r2], 1;\n" BARRIER OTHER), true },
+		/* bytes and halves of words */
+		{ KERNEL(" add.u32 %r8, %r2, %r0; st.shared.u8 [%r8], %r0;\n" BARRIER " xor.b32 %r9, %r8, 1; ld.shared.u8 %r7, [%r9];\n"), true },
+		{ KERNEL(" add.u32 %r8, %r2, %r0; st.shared.u8 [%r8], %r0;\n xor.b32 %r9, %r8, 1; ld.shared.u8 %r7, [%r9];\n" BARRIER), false },
+		{ KERNEL(" add.u32 %r8, %r2, %r0; ld.shared.u8 %r7, [%r8];\n st.shared.u8 [%r8], %r7;\n" BARRIER OTHER), true },
+		{ KERNEL(" add.u32 %r8, %r2, %r0; ld.shared.u8 %r7, [%r8];\n st.shared.u8 [%r8], %r7;\n" OTHER), false },
+		{ KERNEL(" shl.b32 %r8, %r0, 1; add.u32 %r8, %r2, %r8; ld.shared.u16 %r7, [%r8];\n st.shared.u16 [%r8], %r7;\n" BARRIER OTHER), true },
+		{ KERNEL(" shl.b32 %r8, %r0, 1; add.u32 %r8, %r2, %r8; ld.shared.u16 %r7, [%r8];\n st.shared.u16 [%r8+2], %r7;\n" BARRIER OTHER), false },
+		{ KERNEL(" add.u32 %r8, %r2, %r0; st.shared.u8 [%r8], %r0;\n" BARRIER " shl.b32 %r8, %r0, 3; and.b32 %r8, %r8, 511; add.u32 %r8, %r2, %r8;"
+		         " @%p2 ld.shared.v2.u32 {%r4, %r5}, [%r8];\n"), true },
+		{ KERNEL(" add.u32 %r8, %r2, %r0; st.shared.u8 [%r8], %r0;\n shl.b32 %r8, %r0, 3; and.b32 %r8, %r8, 511; add.u32 %r8, %r2, %r8;"
+		         " setp.eq.u32 %p3, %r0, 2; @%p3 ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r8];\n"), false },
 		/* rounds as the block's index says */
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), true },
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), false },
@@ -268,7 +289,7 @@ static void probes_find_what_blocks_may_do(void **state)
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [16], 1;\nE:"), false },
 		{ KERNEL("@%p1 bra E;\nL:" OWN "bra L;\nE:"), false },
 		{ KERNEL(" st.shared.u8 [%r4], %r6; bar.sync 0; ld.shared.v2.u32 {%r7, %r8}, [%r2];\n"), true },
-		{ KERNEL(" mul.lo.u32 %r8, %r0, 3; add.u32 %r8, %r8, %r2; st.shared.u8 [%r8], 1; st.shared.u8 [%r8+1], 1;\n"), false },
+		{ KERNEL(" mul.lo.u32 %r8, %r0, 3; add.u32 %r8, %r8, %r2; st.shared.u8 [%r8], 1; st.shared.u8 [%r8+1], 1;\n"), true },
 	};
 
 	for (size_t k = 0; k < WS_COUNT(rows); k++) {

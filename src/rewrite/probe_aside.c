@@ -1,0 +1,98 @@
+/* probe_aside.c - accesses to shared memory that a probe need not make: `weights[symbol]`, at a place that data gives, or `count[bin] += 1` by
+ * an atomic.
+ *
+ * Where no other access to its variable comes in the same interval between barriers (interval.c) with which it could race, it has no
+ * race, wherever in the variable it is. As elsewhere, an access whose place is data is taken to stay in its variable (docs/REWRITE.md). */
+#include "rewrite/needless.h"
+#include "rewrite/probe.h"
+#include "rewrite/ranges_priv.h"
+
+#include <stdlib.h>
+
+enum { MOST_ACCESSES = 320 };
+
+struct looking {
+	struct ws_probe *p;
+	struct ws_intervals *intervals;
+	const struct ws_ptx_sym **variable;      /* by access; NULL: not known */
+};
+
+static bool is_shared(const struct ws_rw_access *a)
+{
+	return a->rw_class == WS_RW_CHECK && a->space != WS_SPACE_GLOBAL;
+}
+
+static bool may_be_aside(const struct ws_probe *p, const struct ws_rw_access *a)
+{
+	const struct ws_reg *r = a->address->reg;
+
+	if (!is_shared(a) || a->space != WS_SPACE_SHARED)
+		return false;
+	return a->kind == WS_RW_ATOMIC || (a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && r && p->data[r->index]);
+}
+
+static const struct ws_ptx_sym *variable_of(struct values *v, const struct ws_rw_access *a)
+{
+	const struct ws_ptx_sym *s;
+	struct bases b;
+
+	if (!is_shared(a) || a->space != WS_SPACE_SHARED || !ws_area_bases(v, a, &b) || b.n != 1 || v->leaves[b.leaf[0]].kind != LEAF_SYMBOL)
+		return NULL;
+	s = v->leaves[b.leaf[0]].sym;
+	return s->size ? s : NULL;
+}
+
+/* Two accesses of which one writes; atomics of one size do not race with each other. */
+static bool may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
+{
+	if (a->kind == WS_RW_ATOMIC && b->kind == WS_RW_ATOMIC)
+		return a->bytes != b->bytes;
+	return a->kind != WS_RW_READ || b->kind != WS_RW_READ;
+}
+
+static bool meets_any(const struct looking *l, uint32_t k)
+{
+	const struct ws_rw_access *list = l->p->list;
+
+	for (uint32_t m = 0; m < l->p->n; m++) {
+		if (list[m].rw_class == WS_RW_UNHANDLED && list[m].inst->space != WS_SPACE_GLOBAL)
+			return true;
+		if (is_shared(&list[m]) && may_race(&list[k], &list[m]) && (!l->variable[m] || l->variable[m] == l->variable[k]) &&
+		    ws_intervals_meet(l->intervals, list[k].inst->index, list[m].inst->index))
+			return true;
+	}
+	return false;
+}
+
+static void look(struct looking *l)
+{
+	struct values v;
+
+	ws_values_init(&v, l->p->f);
+	v.shared = true;
+	for (uint32_t k = 0; k < l->p->n; k++)
+		l->variable[k] = variable_of(&v, &l->p->list[k]);
+	for (uint32_t k = 0; k < l->p->n; k++)
+		l->p->aside[k] = l->variable[k] && may_be_aside(l->p, &l->p->list[k]) && !meets_any(l, k);
+	ws_values_free(&v);
+}
+
+void ws_probe_find_aside(struct ws_probe *p)
+{
+	uint32_t all = 0, some = 0;
+	struct looking l = { .p = p };
+
+	for (uint32_t k = 0; k < p->n; k++) {
+		all += is_shared(&p->list[k]);
+		some += may_be_aside(p, &p->list[k]);
+	}
+	if (!some || all > MOST_ACCESSES)
+		return;
+	l.intervals = ws_intervals_find(p->f, p->list, p->n, false, NULL);
+	if (!l.intervals)
+		return;
+	l.variable = ws_alloc(p->n * sizeof *l.variable);
+	look(&l);
+	free(l.variable);
+	ws_intervals_free(l.intervals);
+}
