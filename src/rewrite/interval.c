@@ -12,14 +12,20 @@
  * write to it. A thread that has ended was at all barriers, so it does not matter either. A barrier with a count of
  * threads counts for nothing. Points and places of which no block comes to both (sides.c) are in no interval together.
  *
+ * A branch on a condition that is the same for all threads of the block sends all of them one way from a point to the next: on in a loop, or out
+ * of it. Such a point is two, one for each way, which are in no interval together, so that what comes behind a loop meets nothing of its
+ * rounds.
+ *
  * The same for the lanes of a warp, which its syncs order as well: `bar.warp.sync -1` is one more point. What a lane has done that ends without
  * coming to the next sync is not ordered by it. */
 #include "rewrite/needless.h"
+#include "rewrite/probe.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_POINTS = 96 };               /* more are not looked at: all reads are checked */
+enum { MOST_BLOCKS = 400, MOST_FORKS = 16 };     /* where points are made two */
 
 struct ws_intervals {
 	struct ws_ptx_func *f;
@@ -29,6 +35,7 @@ struct ws_intervals {
 	const uint8_t *dead;             /* by instruction; may be NULL */
 	uint32_t npoints;
 	uint32_t at[MOST_POINTS];        /* the first instruction behind the point */
+	uint32_t twin[MOST_POINTS];      /* the same point with the other way; 0 = it is one (the entry is) */
 	uint8_t next[MOST_POINTS][MOST_POINTS], pair[MOST_POINTS][MOST_POINTS];
 	uint8_t later[MOST_POINTS][MOST_POINTS];         /* a thread may be there behind one of the other in time */
 	bool writes[MOST_POINTS];        /* in the region */
@@ -177,6 +184,159 @@ static void walk(struct ws_intervals *v, uint32_t p)
 	}
 }
 
+/* ---- points that are two ---- */
+/* The blocks behind a branch, by instruction; from the point to the branch itself if `side` is -1. */
+static void walk_side(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
+{
+	struct ws_ptx_func *f = v->f;
+
+	memset(v->seen, 0, f->nblocks);
+	v->depth = 0;
+	if (side < 0) {
+		uint32_t first = f->insts[v->at[p]].block;
+
+		v->seen[fork] = 1;                       /* not beyond it */
+		if (first != fork)
+			walk_block(v, p, &f->blocks[first], v->at[p]);
+	} else if (is_taken(f, v->dead, &f->blocks[fork], f->blocks[fork].succ[side])) {
+		push(v, f->blocks[fork].succ[side]);
+	}
+	while (v->depth) {
+		const struct ws_ptx_block *b = &f->blocks[v->stack[--v->depth]];
+
+		walk_block(v, p, b, b->first);
+	}
+}
+
+/* What a thread that has come from the point executes of the basic block: from there on, or all of it. */
+static uint32_t first_in(const struct ws_intervals *v, uint32_t p, uint32_t b)
+{
+	return v->f->insts[v->at[p]].block == b ? v->at[p] : v->f->blocks[b].first;
+}
+
+static void forget_region(struct ws_intervals *v, uint32_t p)
+{
+	memset(v->in[p], 0, v->f->ninsts);
+	memset(v->next[p], 0, sizeof v->next[p]);
+	v->writes[p] = false;
+}
+
+/* What a thread comes to from the point, if it goes that way at the branch when it first comes to it. */
+static void walk_by(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[fork];
+
+	forget_region(v, p);
+	walk_side(v, p, fork, -1);
+	for (uint32_t i = first_in(v, p, fork); i <= b->last; i++) {
+		v->in[p][i] = 1;
+		v->writes[p] |= v->write[i];
+	}
+	walk_side(v, p, fork, side);
+}
+
+static uint32_t size_of_region(const struct ws_intervals *v, uint32_t p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->f->ninsts; i++)
+		n += v->in[p][i];
+	return n;
+}
+
+/* Does a basic block end with a branch two ways on a condition that is the same for all threads? */
+static bool is_fork(const struct ws_intervals *v, const struct ws_probe *probe, const bool *varies, uint32_t b)
+{
+	const struct ws_ptx_block *block = &v->f->blocks[b];
+
+	return probe->when[b] && !varies[probe->when[b]->index] && block->nsucc == 2 && block->succ[0] != block->succ[1];
+}
+
+/* Does a thread come from the point to the branch at the end of the basic block, not by way of a barrier for some threads in there? */
+static bool comes_to(const struct ws_intervals *v, uint32_t p, uint32_t b)
+{
+	uint32_t last = v->f->blocks[b].last;
+
+	for (uint32_t i = first_in(v, p, b); i <= last; i++)
+		if (v->point[i])
+			return false;
+	return v->in[p][last];
+}
+
+/* The branch of the point's region whose ways have least in common; nblocks: there is none. */
+static uint32_t best_fork(struct ws_intervals *v, uint32_t p, uint32_t scratch, const uint32_t *forks, uint32_t n)
+{
+	uint32_t best = v->f->nblocks, least = 2 * size_of_region(v, p);
+
+	v->at[scratch] = v->at[p];
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t size = 0;
+
+		if (!comes_to(v, p, forks[k]))
+			continue;
+		for (int side = 0; side < 2; side++) {
+			walk_by(v, scratch, forks[k], side);
+			size += size_of_region(v, scratch);
+		}
+		if (size < least) {
+			best = forks[k];
+			least = size;
+		}
+	}
+	return best;
+}
+
+/* No point has a twin yet when regions are walked that twins end: they are added to what ends there. */
+static void end_in_twins(struct ws_intervals *v)
+{
+	for (uint32_t p = 0; p < v->npoints; p++)
+		for (uint32_t q = 1; q < v->npoints; q++)
+			if (v->next[p][q] && v->twin[q])
+				v->next[p][v->twin[q]] = 1;
+}
+
+static void split_points(struct ws_intervals *v, const uint32_t *forks, uint32_t n)
+{
+	uint32_t all = v->npoints;
+
+	for (uint32_t p = 1; p < all && v->npoints < MOST_POINTS; p++) {
+		uint32_t twin = v->npoints, fork;
+
+		if (v->at[p] >= v->f->ninsts)
+			continue;
+		v->in[twin] = v->in[twin] ? v->in[twin] : ws_alloc(v->f->ninsts + 1);
+		fork = best_fork(v, p, twin, forks, n);
+		if (fork == v->f->nblocks)
+			continue;
+		walk_by(v, p, fork, 0);
+		walk_by(v, twin, fork, 1);
+		v->twin[p] = twin;
+		v->twin[twin] = p;
+		v->npoints++;
+	}
+	end_in_twins(v);
+}
+
+static void find_twins(struct ws_intervals *v)
+{
+	uint32_t forks[MOST_FORKS], n = 0;
+	struct ws_probe *probe;
+	bool *varies;
+
+	if (v->in_warp || v->npoints < 2 || v->npoints > MOST_POINTS / 2 || v->f->nblocks > MOST_BLOCKS)
+		return;
+	probe = ws_probe_begin(v->f, v->list, v->n);
+	ws_probe_follow(probe);
+	varies = ws_probe_varying(probe);
+	for (uint32_t b = 0; varies && b < v->f->nblocks && n < MOST_FORKS; b++)
+		if (is_fork(v, probe, varies, b))
+			forks[n++] = b;
+	if (n)
+		split_points(v, forks, n);
+	free(varies);
+	ws_probe_free(probe);
+}
+
 /* ---- pairs ---- */
 static void find_pairs(struct ws_intervals *v)
 {
@@ -189,7 +349,7 @@ static void find_pairs(struct ws_intervals *v)
 
 		for (uint32_t a = 1; a < v->npoints; a++)
 			for (uint32_t b = 1; b < v->npoints && v->next[p][a]; b++)
-				if (v->next[q][b] && !v->pair[a][b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
+				if (v->next[q][b] && !v->pair[a][b] && v->twin[a] != b && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
 					v->pair[a][b] = 1;
 					todo[n++] = a * MOST_POINTS + b;
 				}
@@ -233,7 +393,7 @@ void ws_intervals_free(struct ws_intervals *v)
 {
 	if (!v)
 		return;
-	for (uint32_t p = 0; p < v->npoints; p++)
+	for (uint32_t p = 0; p < MOST_POINTS; p++)
 		free(v->in[p]);
 	free(v->write);
 	free(v->point);
@@ -269,6 +429,7 @@ static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_
 		v->in[p] = ws_alloc(kernel->ninsts + 1);
 		walk(v, p);
 	}
+	find_twins(v);
 	find_pairs(v);
 	for (uint32_t p = 0; p < v->npoints; p++)
 		find_later(v, p);

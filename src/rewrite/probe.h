@@ -63,6 +63,9 @@ bool ws_launch_is_fixed(struct ws_ptx_func *kernel, const struct ws_rw_access *l
 
 /* probe_rounds.c: finds loops of which two rounds tell for all, and makes of `needed` and `kept` what is needed then. */
 void ws_probe_find_rounds(struct ws_probe *p);
+/* By register: may it be another one in another thread of the block, where both have come to the same barrier? To be freed. NULL: threads may be at
+ * different barriers at a time. What ws_probe_follow finds must be there. */
+bool *ws_probe_varying(struct ws_probe *p);
 bool ws_probe_has_copies(const struct ws_probe *p);        /* asynchronous ones into shared memory */
 /* The block that begins a round of b's loop; the side of b's branch that leads there. */
 uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);

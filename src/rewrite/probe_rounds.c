@@ -113,6 +113,17 @@ static bool barriers_vary(const struct ws_probe *p, const bool *varies)
 	return any;
 }
 
+bool *ws_probe_varying(struct ws_probe *p)
+{
+	bool *varies = find_varying(p);
+
+	if (barriers_vary(p, varies)) {
+		free(varies);
+		return NULL;
+	}
+	return varies;
+}
+
 /* ---- loops ---- */
 static bool dominates(const struct ws_ptx_func *f, uint32_t a, uint32_t b)
 {

@@ -860,6 +860,8 @@ static void a_write_is_checked_for_the_read_before(void **state)
 }
 
 /* A read of shared memory in an interval in which nobody writes there; `all` are the shared accesses. */
+#define ROUNDS(n) "mov.u32 %r5, 0; mov.u32 %r6, " n "; "
+#define ON        "add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r6; "
 static void reads_in_intervals_without_writes_need_no_check(void **state)
 {
 	static const struct { const char *body; unsigned all, checks; } rows[] = {
@@ -893,6 +895,15 @@ static void reads_in_intervals_without_writes_need_no_check(void **state)
 		{ "st.shared.u32 [%r1], 1; @%p1 bar.sync 0; ld.shared.u32 %r2, [%r3];", 2, 2 },
 		/* threads that go round the loop another number of times meet others behind it */
 		{ "L: bar.sync 0; ld.shared.u32 %r2, [%r3]; @%p1 bra L; bar.sync 0; st.shared.u32 [%r1], 1;", 2, 2 },
+		/* unless all go round it as often: */
+		{ ROUNDS("%ntid.x") "L: st.shared.u32 [%r1], 1; bar.sync 0; " ON "@%p2 bra L; ld.shared.u32 %r2, [%r3];", 2, 1 },
+		{ ROUNDS("%tid.x") "L: st.shared.u32 [%r1], 1; bar.sync 0; " ON "@%p2 bra L; ld.shared.u32 %r2, [%r3];", 2, 2 },
+		{ ROUNDS("%ntid.x") "L: st.shared.u32 [%r1], 1; bar.sync 0; @%p1 " ON "@%p2 bra L; ld.shared.u32 %r2, [%r3];", 2, 2 },
+		{ ROUNDS("%ntid.x") "L: st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; " ON "@%p2 bra L;", 2, 2 },
+		{ ROUNDS("%ntid.x") "L: bar.sync 0; @%p1 bra M; mov.u32 %r4, 1; M: " ON "@%p2 bra N; bra L; N: st.shared.u32 [%r1], 1; bar.sync 0; bra L;"
+		  " ld.shared.u32 %r2, [%r3];", 2, 1 },
+		{ ROUNDS("%ntid.x") "st.shared.u32 [%r1], 1; L: bar.sync 0; " ON "@%p2 bra M; st.shared.u32 [%r1], 2; bra N; M: ld.shared.u32 %r2, [%r3];"
+		  " N: bar.sync 0; @%p2 bra L;", 3, 2 },
 		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; call reads, ();", 2, 1 },
 		{ "st.shared.u32 [%r1], 1; bar.sync 0; ld.shared.u32 %r2, [%r3]; call writes, ();", 2, 2 },
 		{ "st.shared.u32 [%r1], 1; bar.sync 0; call syncs, (); ld.shared.u32 %r2, [%r3];", 2, 2 },
