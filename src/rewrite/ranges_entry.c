@@ -1082,6 +1082,9 @@ static bool split_by_warp(struct values *v, const struct sum *s, struct sum *war
 		*by_x |= x;
 		to->t[to->n++] = flat.t[k];
 	}
+	flat = *s;
+	if (ws_sum_add(&flat, warp, -1) && flat.n + warp->n == s->n)
+		*rest = flat;                /* what is known of its numbers is not forgotten: `if (lane < 16) s[warp][lane + 16]` */
 	return true;
 }
 

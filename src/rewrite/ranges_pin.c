@@ -109,6 +109,29 @@ bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one,
 	return false;
 }
 
+/* threadIdx.x % 32, or %laneid */
+static bool is_lane(const struct values *v, const struct leaf *l)
+{
+	const struct sum *of = l->kind == LEAF_REMAINDER ? l->of[0] : NULL;
+
+	if (l->kind == LEAF_SPECIAL)
+		return l->special == WS_SR_LANEID;
+	return of && of->n == 1 && of->t[0].n == 1 && of->t[0].factor == 1 && v->leaves[of->t[0].leaf[0]].kind == LEAF_SPECIAL &&
+	       v->leaves[of->t[0].leaf[0]].special == WS_SR_TID_X && l->step->n == 1 && !l->step->t[0].n && l->step->t[0].factor == 32;
+}
+
+bool ws_pins_have_lane(const struct values *v, const struct pins *p)
+{
+	for (unsigned k = 0; k < p->n; k++) {
+		struct sum s = p->zero[k];
+
+		ws_sum_take_constant(&s);
+		if (s.n == 1 && s.t[0].n == 1 && is_lane(v, &v->leaves[s.t[0].leaf[0]]))
+			return true;
+	}
+	return false;
+}
+
 bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l)
 {
 	for (unsigned k = 0; p && k < p->n; k++)

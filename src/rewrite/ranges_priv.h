@@ -218,6 +218,8 @@ void ws_pins_intersect(struct pins *p, const struct pins *other);
 /* Is a address plus *offset the other one where the pins hold? */
 bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one, const struct sum *other, int64_t *offset);
 /* The part that makes a pair with this one is pinned to one number of the launch. */
+/* A lane of the warp, where rows of threads are whole warps. */
+bool ws_pins_have_lane(const struct values *v, const struct pins *p);
 bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l);
 
 /* ---- ranges_rare.c ---- */

@@ -508,6 +508,27 @@ static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_war
 		(in_warp ? x->others : x->in_others)[g->group[b]] = true;
 }
 
+/* Are both reached by the same lane of a warp alone, and so by one thread of it? Where rows of threads are whole warps, as is examined where groups
+ * are to be apart in different warps. */
+static bool are_of_one_lane(struct ws_shared_ranges *g, uint32_t a, uint32_t b)
+{
+	struct pins of_a, of_b;
+
+	ws_pins_find(&g->v, &g->list[a], &of_a);
+	if (!ws_pins_have_lane(&g->v, &of_a))
+		return false;
+	ws_pins_find(&g->v, &g->list[b], &of_b);
+	ws_pins_intersect(&of_a, &of_b);
+	return ws_pins_have_lane(&g->v, &of_a);
+}
+
+static bool meet_in_warp(struct ws_shared_ranges *g, const struct ws_intervals *warp, uint32_t a, uint32_t b)
+{
+	if (warp && !ws_intervals_meet_in_warp(warp, g->list[a].inst->index, g->list[b].inst->index))
+		return false;
+	return g->group[b] >= QUIET || g->group[a] == g->group[b] || !are_of_one_lane(g, a, b);
+}
+
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead);
@@ -515,7 +536,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] < QUIET; b++)
 			if (may_meet(g, v, a, b))
-				meet(g, a, b, !warp || ws_intervals_meet_in_warp(warp, g->list[a].inst->index, g->list[b].inst->index));
+				meet(g, a, b, meet_in_warp(g, warp, a, b));
 	ws_intervals_free(warp);
 }
 
