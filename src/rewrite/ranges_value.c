@@ -294,6 +294,18 @@ static bool variable(struct values *v, const struct ws_ptx_sym *s, int64_t offse
 	       add_term(out, (struct term){ .factor = offset });
 }
 
+/* What is loaded, into a register as wide or (a word) into one of 64 bits: `ld.param.s32 %rd1, [n]`. */
+static bool loaded(struct values *v, const struct ws_ptx_inst *i, const struct leaf *l, struct sum *out)
+{
+	unsigned bytes = ws_type_bytes(i->ops[0].reg->type);
+
+	if ((bytes != l->bytes && (bytes != 8 || l->bytes != 4)) || !ws_value_leaf(v, l, out))
+		return false;
+	if (bytes > l->bytes)
+		ws_value_must_fit(v, out, ws_type_is_signed((enum ws_type)i->type[0]) ? WS_S32 : WS_U32);
+	return true;
+}
+
 static bool parameter(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
 {
 	const struct ws_operand *o = &i->ops[1];
@@ -301,8 +313,7 @@ static bool parameter(struct values *v, const struct ws_ptx_inst *i, struct sum 
 
 	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
 	return i->space == WS_SPACE_PARAM && i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym &&
-	       v->f->nparams > o->sym->index && v->f->params[o->sym->index] == o->sym &&
-	       ws_type_bytes(i->ops[0].reg->type) == l.bytes && ws_value_leaf(v, &l, out);
+	       v->f->nparams > o->sym->index && v->f->params[o->sym->index] == o->sym && loaded(v, i, &l, out);
 }
 
 /* Constant memory does not change while a kernel runs. */
@@ -313,8 +324,7 @@ static bool constant(struct values *v, const struct ws_ptx_inst *i, struct sum *
 
 	l.bytes = ws_type_bytes((enum ws_type)i->type[0]);
 	return i->vec <= 1 && i->nops == 2 && o->kind == WS_O_ADDR && !o->reg && o->sym && o->sym->kind == WS_SYM_VAR &&
-	       o->sym->space == WS_SPACE_CONST && ws_type_bytes(i->ops[0].reg->type) == l.bytes &&
-	       ws_value_leaf(v, &l, out);
+	       o->sym->space == WS_SPACE_CONST && loaded(v, i, &l, out);
 }
 
 bool ws_leaf_is_pointer(const struct leaf *l)

@@ -461,6 +461,17 @@ static void atomics(void **state)
 	"add.s32 %r28, %r27, %r24; add.s32 %r29, %r20, %r28;\n"
 #define COUNT    "ld.shared.u8 %r30, [%r29]; add.s32 %r30, %r30, 1; st.shared.u8 [%r29], %r30;\n"
 
+/* A parameter of 32 bits that is loaded into a register of 64: rows of that many words. */
+static void wide_parameters(void **state)
+{
+	static const char rows[] = KERNEL("ld.param.s32 %rd10, [w]; cvt.u64.u32 %rd11, %r1; mul.lo.s64 %rd12, %rd10, %rd11; cvt.u64.u32 %rd13, %r3;\n"
+		"add.s64 %rd14, %rd12, %rd13; shl.b64 %rd15, %rd14, 2; add.s64 %rd16, %rd2, %rd15; st.global.u32 [%rd16], %r3;\n");
+
+	expect(rows, (struct launch){ { 4 }, { 64 }, 8192, 0, 256 }, NONE);
+	expect(rows, (struct launch){ { 4 }, { 64 }, 8192, 0, 64 }, NONE);
+	expect(rows, (struct launch){ { 4 }, { 64 }, 8192, 0, 32 }, ALL(0, 256));
+}
+
 static void columns_of_bytes(void **state)
 {
 	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 }, wide = { { 2 }, { 128 }, 8192, 256, 0 };
@@ -1346,7 +1357,8 @@ int main(void)
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(wide_parameters),
+		cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(bit_fields), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(writes_without_checks),
 		cmocka_unit_test(reads_of_allocations), cmocka_unit_test(pointers_in_loops), cmocka_unit_test(pointers_that_are_not_known),
