@@ -349,7 +349,7 @@ static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 }
 
 /* By a number of the launch, of what is not negative. */
-static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, bool remainder, struct sum *out)
 {
 	enum ws_type t = (enum ws_type)i->type[0];
 	struct sum x, s;
@@ -360,7 +360,58 @@ static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	ws_value_must_fit(v, &x, t);
 	ws_value_duty(v, &x, 0, INT64_MAX);
 	ws_value_duty(v, &s, 1, INT32_MAX);
-	return i->op == WS_OP_div ? ws_split_quotient(v, &x, &s, false, out) : ws_split_remainder(v, &x, &s, false, out);
+	return remainder ? ws_split_remainder(v, &x, &s, false, out) : ws_split_quotient(v, &x, &s, false, out);
+}
+
+/* The last definition of the register in front of the instruction, in its basic block; NULL: none. */
+static const struct ws_ptx_inst *defined_before(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *i)
+{
+	const struct ws_ptx_inst *last = NULL;
+
+	for (uint32_t k = 0; k < v->defs[r->index].n && k < MOST_DEFS; k++) {
+		const struct ws_ptx_inst *at = v->defs[r->index].at[k];
+
+		if (at->block == i->block && at->index < i->index && (!last || at->index > last->index))
+			last = at;
+	}
+	return last;
+}
+
+static const struct ws_ptx_inst *operand_before(const struct values *v, const struct ws_operand *o, const struct ws_ptx_inst *i, enum ws_op op)
+{
+	const struct ws_ptx_inst *d = o->kind == WS_O_REG && v->defs[o->reg->index].n <= MOST_DEFS ? defined_before(v, o->reg, i) : NULL;
+
+	return d && d->op == op && !d->guard && d->nops == 3 ? d : NULL;
+}
+
+/* Is the operand the same at both? */
+static bool is_unchanged(const struct values *v, const struct ws_operand *a, const struct ws_ptx_inst *from, const struct ws_operand *b,
+			 const struct ws_ptx_inst *to)
+{
+	const struct ws_ptx_inst *d;
+
+	if (a->kind != b->kind || a->negated || b->negated || a->component || b->component)
+		return false;
+	if (a->kind == WS_O_INT)
+		return a->imm == b->imm;
+	if (a->kind != WS_O_REG || a->reg != b->reg || v->defs[a->reg->index].n > MOST_DEFS)
+		return false;
+	d = defined_before(v, a->reg, to);
+	return !d || d->index < from->index;
+}
+
+/* The division of `x - x / y * y`, as compilers write a remainder of 64 bits; in one basic block, so that all is of one time. */
+static const struct ws_ptx_inst *division_of_remainder(const struct values *v, const struct ws_ptx_inst *i)
+{
+	const struct ws_ptx_inst *mul = i->op == WS_OP_sub && !i->guard ? operand_before(v, &i->ops[2], i, WS_OP_mul) : NULL, *div;
+
+	for (unsigned k = 1; mul && mul->part == WS_LO_HALF && k < 3; k++) {
+		div = operand_before(v, &mul->ops[k], mul, WS_OP_div);
+		if (div && ws_type_bytes((enum ws_type)div->type[0]) == ws_type_bytes((enum ws_type)mul->type[0]) && is_unchanged(v, &div->ops[2], div, &mul->ops[3 - k], mul) &&
+		    is_unchanged(v, &div->ops[1], div, &i->ops[1], i))
+			return div;
+	}
+	return NULL;
 }
 
 /* To fewer or as many bits: the same modulo them. To more: the number itself. */
@@ -390,10 +441,14 @@ static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes,
 static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	unsigned last = i->op == WS_OP_mad ? 3 : 2;
+	const struct ws_ptx_inst *division;
 	struct sum s;
 
 	if (i->flags & (WS_F_SAT | WS_F_CC) || i->nops != last + 1)
 		return false;
+	division = division_of_remainder(v, i);
+	if (division && divided(v, division, bytes, true, out))
+		return true;
 	if (last == 3 ? !product(v, i, bytes, out) : !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
 	if (!ws_value_operand(v, &i->ops[last], last == 3 && i->part == WS_WIDE ? 8 : bytes, i, &s) ||
@@ -440,7 +495,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 	case WS_OP_shl: case WS_OP_shr:
 		return ws_bits_shifted(v, i, bytes, out);
 	case WS_OP_div: case WS_OP_rem:
-		return divided(v, i, bytes, out);
+		return divided(v, i, bytes, i->op == WS_OP_rem, out);
 	case WS_OP_and:
 		return ws_bits_masked(v, i, bytes, out);
 	case WS_OP_or:
@@ -721,6 +776,15 @@ static bool grows(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	return true;
 }
 
+/* A long division comes with a short one, which is done where it suffices: both give the same. */
+static bool all_alike(const struct leaf *l)
+{
+	for (unsigned k = 1; k < l->nof; k++)
+		if (!ws_sum_equal(l->of[0], l->of[k]))
+			return false;
+	return l->nof > 1 && !l->step;
+}
+
 static bool several_definitions(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
@@ -740,7 +804,15 @@ static bool several_definitions(struct values *v, const struct ws_reg *r, const 
 			type = l.bounds[0].type;
 		}
 	l.kind = l.step ? LEAF_LOOP : LEAF_ONE_OF;
+	if (all_alike(&l)) {
+		l.nof = 1;
+		l.in_time = ws_sum_in_time(v, l.of[0]);
+	}
 	find_bounds(v, r, false, at, &l);
+	if (l.nof == 1 && !l.step && !l.nbounds && d->n > 1) {
+		*out = *l.of[0];
+		return true;
+	}
 	if (l.step && (!upper_bound(&l) || l.bounds[0].type != type))
 		return false;
 	return l.nof && ws_value_leaf(v, &l, out);

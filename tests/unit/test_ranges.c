@@ -472,6 +472,19 @@ static void wide_parameters(void **state)
 	expect(rows, (struct launch){ { 4 }, { 64 }, 8192, 0, 32 }, ALL(0, 256));
 }
 
+/* Division of 64 bits as nvcc has it: by a short one where that suffices; its remainder is a difference. */
+#define LONG(behind) "cvt.u64.u32 %rd10, %r4; ld.param.u32 %rd11, [w]; or.b64 %rd12, %rd10, %rd11; and.b64 %rd13, %rd12, -4294967296; setp.ne.s64 %p1, %rd13, 0;\n" \
+	"@%p1 bra SLOW;\ncvt.u32.u64 %r20, %rd11; cvt.u32.u64 %r21, %rd10; div.u32 %r22, %r21, %r20; mul.lo.s32 %r23, %r22, %r20; sub.s32 %r24, %r21, %r23;\n" \
+	"cvt.u64.u32 %rd14, %r22; cvt.u64.u32 %rd15, %r24; bra BOTH;\nSLOW: div.u64 %rd14, %rd10, %rd11; mul.lo.s64 %rd16, %rd14, %rd11; " behind \
+	"sub.s64 %rd15, %rd10, %rd16;\nBOTH: shl.b64 %rd17, %rd14, 7; add.s64 %rd18, %rd17, %rd15; shl.b64 %rd19, %rd18, 2; add.s64 %rd22, %rd2, %rd19; st.global.u32 [%rd22], %r3;\n"
+static void long_divisions(void **state)
+{
+	expect(KERNEL(LONG("")), (struct launch){ { 4 }, { 64 }, 8192, 0, 100 }, NONE);
+	expect(KERNEL(LONG("")), (struct launch){ { 4 }, { 64 }, 8192, 0, 128 }, NONE);
+	expect(KERNEL(LONG("")), (struct launch){ { 4 }, { 64 }, 8192, 0, 129 }, ALL(0, 256));             /* a row begins before the last one ends */
+	expect(KERNEL(LONG("add.s64 %rd10, %rd10, 1; ")), (struct launch){ { 4 }, { 64 }, 8192, 0, 100 }, ALL(0, 256));
+}
+
 static void columns_of_bytes(void **state)
 {
 	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 }, wide = { { 2 }, { 128 }, 8192, 256, 0 };
@@ -1357,7 +1370,7 @@ int main(void)
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(wide_parameters),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(wide_parameters), cmocka_unit_test(long_divisions),
 		cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(bit_fields), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(writes_without_checks),
