@@ -14,70 +14,11 @@
  * group; and barriers order groups in a block, so they need only be apart in different ones.
  * Nothing is assumed of parameters: they may point to the same memory, then the intervals meet, and all is checked. */
 #include "rewrite/class.h"
-#include "rewrite/ranges_priv.h"
+#include "rewrite/ranges_groups.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	MOST_GROUPS = 96,                /* before what goes on in equal steps becomes one */
-	MOST_COMPARED = 24, MOST_OWN = 12,       /* when they are compared in pairs; those that write */
-	MOST_BOTH = 64,                  /* pairs of groups, where all are proved together and each for itself, too */
-	MOST_INTERVALS = 4, MOST_CALLED = 8
-};
-
-enum how { CHECKED, OUTSIDE, BOUNDED_READ, AREA_READ, OWN, NOT_REACHED };
-
-struct group {                           /* accesses of one address but for a constant; or of one allocation */
-	struct sum sum;                  /* without it; of an allocation: the pointer into it */
-	struct sum row;                  /* a part of it: where a thread is in its row, of several groups that are one; 0: no such thing */
-	bool area;                       /* an allocation: somewhere in it */
-	bool several;                    /* or in another one: some accesses are of several groups */
-	bool unproved;                   /* an allocation that is read where it is written, too: what else is there is not proved either */
-	bool behind;                     /* by the block that arrives last alone (ranges_final.c) */
-	int64_t first, last;             /* the bytes from sum + first to before sum + last */
-	bool writes, reads;
-	bool meets;                      /* strong accesses that may meet: as long as there is nothing else in the group */
-	uint32_t bytes, vec;             /* of each, or of the widest; in how many parts */
-	struct offsets offsets;          /* of all */
-	struct pins pins;                /* of those that must be apart */
-	struct num lo, hi;               /* hi: the byte behind */
-	const char *allocated;           /* a predicate: the allocation of its pointer is known, and is [start, end); NULL: not asked */
-	struct num start, end;
-};
-
-struct interval { const char *start, *length; };
-
-struct ws_ranges {
-	struct ws_pass *p;
-	struct values v;
-	struct group groups[MOST_GROUPS];
-	unsigned ngroups, nwriting;      /* those that write come first */
-	size_t duties_of_writes;
-	bool unknown_reads;              /* there are reads without bounds */
-	bool unseen;                     /* there are writes that no pass follows: no check knows of them */
-	const struct ws_ptx_sym *called[MOST_CALLED];    /* variables that called functions read */
-	unsigned ncalled;
-	uint32_t widest;                 /* bytes of a read */
-	uint8_t *how, *group;            /* by instruction */
-	struct rare rare[MOST_RARE];     /* what is taken to be false: accesses that need it are NOT_REACHED */
-	unsigned nrare;
-	const struct ws_rw_access *list; /* of the kernel */
-	uint32_t n;
-	uint8_t *dead;                   /* ways that are not taken, then; NULL = none */
-	struct ws_intervals *between;    /* barriers, for launches of one block; NULL = nothing is known */
-	const char *one_block;           /* a predicate */
-	struct interval intervals[MOST_INTERVALS];
-	unsigned nintervals;
-	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
-	const char *partly[MOST_OWN];    /* likewise, by group that writes: its accesses, whatever the other groups do */
-	const char *silent;              /* likewise: own, for everything that the kernel executes */
-	const char *unread;              /* likewise: no read of global memory has a check */
-	struct ws_final final;           /* where that is looked for: nothing else is proved then */
-	const struct leaf *counter;      /* a launch is silent only if this counter begins with 0; NULL = there is none */
-	int64_t counter_offset;
-};
 
 /* ---- which accesses ---- */
 /* Does the address come from one in shared or local memory? Then it is there. */
@@ -243,18 +184,13 @@ static bool add_to_group(struct ws_ranges *g, const struct ws_rw_access *a, cons
 	return x != NULL;
 }
 
-static struct sum leaf_alone(uint32_t leaf)
-{
-	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
-}
-
 /* An access somewhere in one of the allocations that the leaves point into. *first, unless NULL: the first of the groups. */
 static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, const struct bases *b, bool unproved, unsigned *first)
 {
 	if (first)
 		*first = UINT_MAX;
 	for (unsigned k = 0; k < b->n; k++) {
-		struct sum pointer = leaf_alone(b->leaf[k]);
+		struct sum pointer = ws_group_pointer(b->leaf[k]);
 		unsigned before = g->ngroups;
 		struct group *x = join(g, a, &pointer, true, 0, 0);
 
@@ -307,18 +243,6 @@ static bool has_address(const struct values *v, const struct sum *s)
 				return true;
 		}
 	return false;
-}
-
-/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
-static uint32_t base_of(const struct values *v, const struct group *x)
-{
-	for (uint32_t k = 0; k < x->sum.n; k++) {
-		const struct term *t = &x->sum.t[k];
-
-		if (t->n == 1 && t->factor == 1 && ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
-			return t->leaf[0];
-	}
-	return UINT32_MAX;
 }
 
 static void swap_with_next(struct ws_ranges *g, unsigned k)
@@ -393,7 +317,7 @@ static bool is_above(const struct ws_ranges *g, const struct group *x, const str
 
 static bool comes_first(const struct ws_ranges *g, const struct group *x, const struct group *other)
 {
-	uint32_t base = base_of(&g->v, x), others = base_of(&g->v, other);
+	uint32_t base = ws_group_base(&g->v, x), others = ws_group_base(&g->v, other);
 
 	return base != others ? base < others : is_above(g, x, other);
 }
@@ -543,14 +467,6 @@ static void join_rows(struct ws_ranges *g)
 			m = shares_rows(g, k, m) && join_rows_of(g, k, m) ? k + 1 : m + 1;
 }
 
-static bool any_unproved(const struct ws_ranges *g)
-{
-	for (unsigned k = 0; k < g->ngroups; k++)
-		if (g->groups[k].unproved)
-			return true;
-	return false;
-}
-
 /* Reads in groups beyond those that are compared are as if nothing was known of them; those of allocations may be in
  * several. */
 static bool leave_out_many(struct ws_ranges *g)
@@ -562,7 +478,7 @@ static bool leave_out_many(struct ws_ranges *g)
 		}
 	if (g->nwriting > MOST_COMPARED)
 		return false;
-	g->unknown_reads |= g->ngroups > MOST_COMPARED && any_unproved(g);
+	g->unknown_reads |= g->ngroups > MOST_COMPARED && ws_ranges_any_unproved(g);
 	g->ngroups = g->ngroups < MOST_COMPARED ? g->ngroups : MOST_COMPARED;
 	return true;
 }
@@ -597,7 +513,7 @@ static bool writes_area(const struct ws_ranges *g, const struct ws_rw_access *a,
 {
 	for (unsigned k = 0; k < g->nwriting; k++)
 		for (unsigned m = 0; m < b->n; m++)
-			if (base_of(&g->v, &g->groups[k]) == b->leaf[m] && !may_be_of(&g->groups[k], a))
+			if (ws_group_base(&g->v, &g->groups[k]) == b->leaf[m] && !may_be_of(&g->groups[k], a))
 				return true;
 	return false;
 }
@@ -679,7 +595,7 @@ static bool may_be_apart(const struct ws_ranges *g, const struct group *x)
 /* May it be that no access of a launch has a race, as far as can be said before? */
 static bool may_own(const struct ws_ranges *g)
 {
-	if (g->unknown_reads || any_unproved(g) || g->nwriting > MOST_OWN)
+	if (g->unknown_reads || ws_ranges_any_unproved(g) || g->nwriting > MOST_OWN)
 		return false;
 	for (unsigned k = 0; k < g->nwriting; k++)
 		if (!may_be_apart(g, &g->groups[k]))
@@ -714,79 +630,13 @@ static bool all_own(const struct ws_ranges *g, const struct ws_rw_access *list, 
 	return true;
 }
 
-static bool any(const struct ws_ranges *g, enum how how)
-{
-	for (uint32_t k = 0; k < g->v.f->ninsts; k++)
-		if (g->how[k] == how)
-			return true;
-	return false;
-}
-
 /* Reads that need no check if nobody writes there. */
 static bool reads_unproved(const struct ws_ranges *g)
 {
-	return any(g, OUTSIDE) || any(g, BOUNDED_READ) || any(g, AREA_READ);
+	return ws_ranges_any(g, OUTSIDE) || ws_ranges_any(g, BOUNDED_READ) || ws_ranges_any(g, AREA_READ);
 }
 
 /* ---- the entry ---- */
-/* In x->allocated whether the allocation is known that the pointer points into, and in x->start and x->end which it is. */
-static void find_allocation(const struct ws_ranges *g, struct entry *e, struct group *x)
-{
-	uint32_t base = base_of(e->v, x);
-	const char *ok = e->ok;
-
-	for (unsigned k = 0; k < g->ngroups && !x->allocated; k++) {
-		const struct group *y = &g->groups[k];
-
-		if (!y->allocated || base_of(e->v, y) != base)
-			continue;
-		x->allocated = y->allocated;
-		x->start = y->start;
-		x->end = y->end;
-	}
-	if (x->allocated)
-		return;
-	e->ok = x->allocated = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-	ws_area_bounds(e, base, &x->start, &x->end);
-	e->ok = ok;
-}
-
-static bool is_strided(const struct values *v, const struct group *x)
-{
-	for (uint32_t k = 0; k < x->sum.n; k++)
-		if (x->sum.t[k].n == 1 && v->leaves[x->sum.t[k].leaf[0]].kind == LEAF_STRIDED)
-			return true;
-	return false;
-}
-
-/* How many steps the accesses may be behind their bounds is more than they are: they stay in the allocation (ranges_area.c). */
-static void end_with_allocation(const struct ws_ranges *g, struct entry *e, struct group *x)
-{
-	uint32_t base = base_of(e->v, x);
-	const char *end;
-
-	if (base == UINT32_MAX || e->v->leaves[base].kind != LEAF_PARAM || !is_strided(e->v, x))
-		return;
-	find_allocation(g, e, x);
-	end = ws_code_temp(e->c, WS_B64);
-	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", end, ws_entry_text(e, &x->end), ws_entry_text(e, &x->hi), x->allocated);
-	ws_code_add(e->c, "min.s64 %s, %s, %s;", end, end, ws_entry_text(e, &x->hi));
-	x->hi.reg = end;
-}
-
-static void bounds_of_group(const struct ws_ranges *g, struct entry *e, struct group *x)
-{
-	if (x->area) {
-		ws_area_bounds(e, x->sum.t[0].leaf[0], &x->lo, &x->hi);
-		return;
-	}
-	ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
-	x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
-	x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
-	end_with_allocation(g, e, x);
-}
-
 /* An interval around the groups list[0..n) of a launch of which the assumptions hold; else all addresses. It begins
  * earlier by what an access may reach beyond its address. */
 static void make_interval(struct ws_ranges *g, struct entry *e, struct group *const *list, unsigned n)
@@ -818,7 +668,7 @@ static void make_intervals(struct ws_ranges *g, struct entry *e)
 
 		for (unsigned m = k; m < g->nwriting && !done[k]; m++)
 			if (!done[m] && (rest || m == k ||
-			                 base_of(&g->v, &g->groups[m]) == base_of(&g->v, &g->groups[k])))
+			                 ws_group_base(&g->v, &g->groups[m]) == ws_group_base(&g->v, &g->groups[k])))
 				list[n++] = &g->groups[m];
 		if (!n)
 			continue;
@@ -826,259 +676,6 @@ static void make_intervals(struct ws_ranges *g, struct entry *e)
 			done[list[m] - g->groups] = true;
 		make_interval(g, e, list, n);
 	}
-}
-
-/* Is an access one of the group? */
-static bool is_of(const struct ws_ranges *g, uint32_t k, const struct group *x)
-{
-	uint32_t i = g->list[k].inst->index;
-
-	return (g->how[i] == OWN || g->how[i] == BOUNDED_READ) && &g->groups[g->group[i]] == x;
-}
-
-/* Can two accesses of these groups be between the same barriers of a block? */
-static bool in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b)
-{
-	if (!g->between || a->area || b->area)
-		return true;
-	for (uint32_t i = 0; i < g->n; i++)
-		for (uint32_t k = 0; k < g->n; k++)
-			if (is_of(g, i, a) && is_of(g, k, b) &&
-			    ws_intervals_meet(g->between, g->list[i].inst->index, g->list[k].inst->index))
-				return true;
-	return false;
-}
-
-/* ---- the block that arrives last ---- */
-static bool is_of_any(const struct ws_ranges *g, uint32_t k, const struct group *x)
-{
-	uint32_t i = g->list[k].inst->index;
-
-	return (g->how[i] == OWN || g->how[i] == BOUNDED_READ || g->how[i] == AREA_READ) && &g->groups[g->group[i]] == x;
-}
-
-/* Do the accesses not race, by whichever threads, since one is behind what all others have released? In the last block itself barriers
- * order them, or they are one thread's. */
-static bool ordered_by_arrival(const struct ws_ranges *g, uint32_t i, uint32_t k)
-{
-	const struct ws_final *l = &g->final;
-	bool blocks = l->behind[i] ? l->behind[k] || l->before[k] : l->before[i] && l->behind[k];
-
-	return blocks && ((l->one[i] && l->one[k]) || (g->between && !ws_intervals_meet(g->between, i, k)));
-}
-
-static bool all_ordered(const struct ws_ranges *g, const struct group *a, const struct group *b)
-{
-	bool any = false;
-
-	if (!g->final.arrives || a->several || b->several || (!a->behind && !b->behind))
-		return false;
-	for (uint32_t i = 0; i < g->n; i++)
-		for (uint32_t k = 0; k < g->n; k++)
-			if (is_of_any(g, i, a) && is_of_any(g, k, b)) {
-				if (!ordered_by_arrival(g, g->list[i].inst->index, g->list[k].inst->index))
-					return false;
-				any = true;
-			}
-	return any;
-}
-
-/* Nobody else changes the counter before the last one has arrived. */
-static void demand_arrivals(struct ws_ranges *g, struct entry *e)
-{
-	const struct group *own = &g->groups[g->group[g->final.arrives->index]];
-	const char *apart = ws_code_temp(e->c, WS_PRED);
-
-	ws_final_demand(e, &g->final);
-	for (unsigned k = 0; k < g->nwriting; k++) {
-		if (&g->groups[k] == own || g->groups[k].behind)
-			continue;
-		ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", apart, ws_entry_register(e, &g->groups[k].hi), ws_entry_text(e, &own->lo));
-		ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", apart, ws_entry_register(e, &g->groups[k].lo), ws_entry_text(e, &own->hi), apart);
-		ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, apart);
-	}
-}
-
-/* Does anything else in the counter's group change it? */
-static bool counts_alone(const struct ws_ranges *g)
-{
-	uint32_t at = g->final.arrives->index;
-
-	for (uint32_t k = 0; k < g->n; k++) {
-		uint32_t i = g->list[k].inst->index;
-
-		if (i != at && g->how[i] == OWN && g->group[i] == g->group[at] && g->list[k].kind != WS_RW_READ)
-			return false;
-	}
-	return g->how[at] == OWN && !g->groups[g->group[at]].area;
-}
-
-static bool is_from_parameter(const struct ws_ranges *g, const struct group *x)
-{
-	uint32_t base = base_of(&g->v, x);
-
-	return !x->area && base != UINT32_MAX && g->v.leaves[base].kind == LEAF_PARAM;
-}
-
-static void or_before(struct entry *e, const struct num *end, const struct num *start, const char *p)
-{
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", p, ws_entry_register(e, end), ws_entry_text(e, start), p);
-}
-
-/* Accesses are also in the allocations of their pointers (ranges_area.c), which may say more than their bounds: of
- * `if (row > 0) read(row - 1)` they begin a row early, and those of the last tile end with it. */
-static void or_by_allocation(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b, const char *disjoint)
-{
-	const char *p, *both;
-
-	if (!is_from_parameter(g, a) || (!b->area && !is_from_parameter(g, b)) || base_of(&g->v, a) == base_of(&g->v, b))
-		return;
-	find_allocation(g, e, a);
-	p = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.ne.u32 %s, 0, 0;", p);
-	or_before(e, &a->end, &b->lo, p);
-	or_before(e, &b->hi, &a->start, p);
-	if (!b->area) {
-		find_allocation(g, e, b);
-		both = ws_code_temp(e->c, WS_PRED);
-		ws_code_add(e->c, "setp.ne.u32 %s, 0, 0;", both);
-		or_before(e, &a->end, &b->start, both);
-		or_before(e, &b->end, &a->start, both);
-		ws_code_add(e->c, "and.pred %s, %s, %s;", both, both, b->allocated);
-		ws_code_add(e->c, "or.pred %s, %s, %s;", p, p, both);
-	}
-	ws_code_add(e->c, "and.pred %s, %s, %s;", p, p, a->allocated);
-	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, p);
-}
-
-/* What may meet those of its group may meet all others that are so made. */
-static bool may_touch(const struct group *a, const struct group *b)
-{
-	return a->meets && b->meets && a->bytes == b->bytes && a->vec == b->vec;
-}
-
-static void demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b)
-{
-	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
-	const char *before;
-
-	if (may_touch(a, b) || all_ordered(g, a, b))
-		return;
-	before = ws_code_temp(e->c, WS_PRED);
-	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
-	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
-	            before);
-	or_by_allocation(g, e, a->area ? b : a, a->area ? a : b, before);
-	if (!a->area && !b->area && base_of(e->v, a) == base_of(e->v, b)) {
-		ws_rows_or_side_by_side(e, &ab[0], &ab[1], before);
-		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], before);
-	}
-	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
-		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
-		ws_entry_or_blocks_apart(e, &ab[0], &ab[1], before);
-	}
-	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
-}
-
-static const char *new_predicate(struct ws_ranges *g, struct entry *e)
-{
-	const char *made = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
-
-	if (e->ok)
-		ws_code_add(e->c, "mov.pred %s, %s;", made, e->ok);
-	else
-		ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", made);
-	return e->ok = made;
-}
-
-/* Reads and writes of one address but for the pointer: where both pointers are the same, what a thread reads is among
- * what it writes. */
-static bool twins(const struct ws_ranges *g, const struct group *read, const struct group *write)
-{
-	uint32_t from = base_of(&g->v, read), to = base_of(&g->v, write);
-	const struct sum pointers[] = { leaf_alone(from), leaf_alone(to) };
-	struct sum s = read->sum;
-
-	return !read->area && !write->area && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
-	       read->last <= write->last && ws_sum_add(&s, &pointers[0], -1) && ws_sum_add(&s, &pointers[1], 1) &&
-	       ws_sum_equal(&s, &write->sum);
-}
-
-static bool any_twins(const struct ws_ranges *g)
-{
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		for (unsigned m = 0; m < g->nwriting; m++)
-			if (twins(g, &g->groups[k], &g->groups[m]))
-				return true;
-	return false;
-}
-
-static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *read, struct group *write)
-{
-	const struct sum pointers[] = { leaf_alone(base_of(&g->v, read)), leaf_alone(base_of(&g->v, write)) };
-	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
-	struct num a, b, high;
-
-	ws_entry_bounds(e, &pointers[0], &a, &high);
-	ws_entry_bounds(e, &pointers[1], &b, &high);
-	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, ws_entry_register(e, &a), ws_entry_text(e, &b));
-	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", apart);
-	e->ok = apart;
-	demand_disjoint(g, e, read, write);
-	e->ok = ok;
-	ws_code_add(e->c, "or.pred %s, %s, %s;", same, same, apart);
-	ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, same);
-}
-
-/* No group that only reads, of allocations or others, meets one that writes; or (twins) only itself. */
-static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area, bool may_be_twins)
-{
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		for (unsigned m = 0; m < g->nwriting && g->groups[k].area == area && !g->groups[k].unproved; m++)
-			if (may_be_twins && twins(g, &g->groups[k], &g->groups[m]))
-				demand_twins(g, e, &g->groups[k], &g->groups[m]);
-			else
-				demand_disjoint(g, e, &g->groups[k], &g->groups[m]);
-}
-
-static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area, bool unproved)
-{
-	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		if (g->groups[k].area == area && g->groups[k].unproved == unproved)
-			bounds_of_group(g, e, &g->groups[k]);
-}
-
-/* Leaves in ok what reads and writes must fulfil for `own`. Each predicate holds what the bounds rely on that it uses. Returns
- * the one that all bounds rely on. */
-static const char *decide_quiet(struct ws_ranges *g, struct entry *e, bool own)
-{
-	bool alike = own && any_twins(g);
-	const char *bounded = new_predicate(g, e), *known;
-
-	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
-	bounds_of_reads(g, e, false, false);
-	g->quiet = new_predicate(g, e);
-	demand_quiet(g, e, false, false);
-	if (any(g, AREA_READ)) {
-		e->ok = bounded;
-		known = new_predicate(g, e);
-		bounds_of_reads(g, e, true, false);
-		demand_quiet(g, e, true, false);
-		bounded = known;
-		g->far = new_predicate(g, e);
-		ws_code_add(e->c, "and.pred %s, %s, %s;", g->far, g->far, g->quiet);
-	}
-	if (alike) {
-		e->ok = bounded;
-		new_predicate(g, e);
-		demand_quiet(g, e, false, true);
-	}
-	if (any_unproved(g)) {
-		e->ok = bounded;
-		bounded = new_predicate(g, e);
-		bounds_of_reads(g, e, true, true);
-	}
-	return bounded;
 }
 
 static void demand_apart(struct entry *e, const struct group *x)
@@ -1093,12 +690,12 @@ static void demand_apart(struct entry *e, const struct group *x)
 
 static void decide_own(struct ws_ranges *g, struct entry *e)
 {
-	g->own = new_predicate(g, e);
+	g->own = ws_ranges_predicate(g, e);
 	for (unsigned k = 0; k < g->nwriting; k++) {
 		struct group *x = &g->groups[k];
 
 		for (unsigned m = 0; m < k; m++)
-			demand_disjoint(g, e, x, &g->groups[m]);
+			ws_ranges_demand_disjoint(g, e, x, &g->groups[m]);
 		if (!x->meets)
 			demand_apart(e, x);
 	}
@@ -1113,10 +710,10 @@ static void decide_partly(struct ws_ranges *g, struct entry *e, const char *boun
 		if (!may_be_apart(g, x) || x->several)
 			continue;
 		e->ok = bounded;
-		g->partly[k] = new_predicate(g, e);
+		g->partly[k] = ws_ranges_predicate(g, e);
 		for (unsigned m = 0; m < g->ngroups; m++)
 			if (m != k)
-				demand_disjoint(g, e, m < g->nwriting ? x : &g->groups[m], m < g->nwriting ? &g->groups[m] : x);
+				ws_ranges_demand_disjoint(g, e, m < g->nwriting ? x : &g->groups[m], m < g->nwriting ? &g->groups[m] : x);
 		if (!x->meets)
 			demand_apart(e, x);
 		if (g->own)
@@ -1155,13 +752,13 @@ static void decide_silent(struct ws_ranges *g, struct entry *e, const struct sil
 	const char *so_far = g->own ? g->own : e->ok, *also;
 
 	e->ok = so_far;
-	g->silent = new_predicate(g, e);
+	g->silent = ws_ranges_predicate(g, e);
 	if (how->by_ranges && how->shared)
 		ws_shared_ranges_demand(how->shared, e->c, g->silent);
 	if (!how->proved)
 		return;
 	e->ok = so_far;
-	also = how->by_ranges ? new_predicate(g, e) : g->silent;
+	also = how->by_ranges ? ws_ranges_predicate(g, e) : g->silent;
 	ws_code_add(e->c, "and.pred %s, %s, %s;", also, also, how->proved);
 	if (how->by_ranges)
 		ws_code_add(e->c, "or.pred %s, %s, %s;", g->silent, g->silent, also);
@@ -1186,7 +783,7 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
 	const char *bounded;
 
-	new_predicate(g, &e);
+	ws_ranges_predicate(g, &e);
 	if (g->p->alone) {                   /* the host knows whether it is before it decides */
 		ws_code_device_only(e.c, true);
 		ws_code_add(e.c, "mov.pred %s, %s;", e.ok, g->p->alone);
@@ -1197,13 +794,13 @@ static void write_entry(struct ws_ranges *g, bool own, const struct silence *sil
 		ws_entry_unless(&e, &g->rare[k]);
 	ws_entry_duties(&e, 0, g->duties_of_writes);
 	for (unsigned k = 0; k < g->nwriting; k++)
-		bounds_of_group(g, &e, &g->groups[k]);
+		ws_group_bounds(g, &e, &g->groups[k]);
 	if (g->final.arrives)
-		demand_arrivals(g, &e);
+		ws_ranges_demand_arrivals(g, &e);
 	if (reads_unproved(g) && !g->nrare && !g->final.arrives)
 		make_intervals(g, &e);
 	if (own || g->ngroups > g->nwriting || may_partly(g, own)) {
-		bounded = decide_quiet(g, &e, own);
+		bounded = ws_ranges_decide_quiet(g, &e, own);
 		if (own)
 			decide_own(g, &e);
 		if (may_partly(g, own) && !g->nrare && !g->final.arrives)
@@ -1276,7 +873,7 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 	join_rows(g);
 	for (unsigned m = 0; m < g->nwriting; m++)
 		find_pins(g, m);
-	return !final || counts_alone(g);
+	return !final || ws_ranges_counts_alone(g);
 }
 
 /* What the first block of a launch finds in a counter is for those launches alone that the host has told so: on the GPU the
