@@ -143,6 +143,45 @@ struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t 
 	return choose(e, "min.s64", n, ws_entry_number(most));
 }
 
+struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b)
+{
+	struct num n = { ws_code_temp(e->c, WS_B64), 0, a.bits > b.bits ? a.bits : b.bits, a.negative || b.negative };
+
+	ws_code_add(e->c, "mov.b64 %s, %s;", n.reg, ws_entry_text(e, &a));
+	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", n.reg, n.reg, ws_entry_text(e, &b), is);
+	return n;
+}
+
+/* ---- what is forgotten ---- */
+struct kept { bool emitted; struct num lo, hi; };        /* of a leaf */
+struct ws_entry_mark { size_t nknown, nleaves; struct kept *leaves; };
+
+struct ws_entry_mark *ws_entry_mark(const struct entry *e)
+{
+	struct ws_entry_mark *m = ws_alloc(sizeof *m);
+
+	*m = (struct ws_entry_mark){ e->nknown, e->v->nleaves, ws_alloc((e->v->nleaves + 1) * sizeof *m->leaves) };
+	for (size_t k = 0; k < m->nleaves; k++)
+		m->leaves[k] = (struct kept){ e->v->leaves[k].emitted, e->v->leaves[k].lo, e->v->leaves[k].hi };
+	return m;
+}
+
+void ws_entry_forget(struct entry *e, struct ws_entry_mark *mark)
+{
+	for (size_t k = 0; k < e->v->nleaves; k++) {
+		struct leaf *l = &e->v->leaves[k];
+
+		l->emitted &= k < mark->nleaves && mark->leaves[k].emitted;
+		if (l->emitted) {                /* also what was examined of it */
+			l->lo = mark->leaves[k].lo;
+			l->hi = mark->leaves[k].hi;
+		}
+	}
+	e->nknown = mark->nknown;
+	free(mark->leaves);
+	free(mark);
+}
+
 /* ---- leaves ---- */
 static unsigned param_number(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)
 {

@@ -29,6 +29,8 @@ struct group {                           /* accesses of one address but for a co
 	struct num lo, hi;               /* hi: the byte behind */
 	const char *allocated;           /* a predicate: the allocation of its pointer is known, and is [start, end); NULL: not asked */
 	struct num start, end;
+	const char *exact;               /* a predicate: its sum says where its accesses are; else they are somewhere in its allocation, as lo and hi
+	                                  * have it; NULL: it does */
 };
 
 struct interval { const char *start, *length; };

@@ -224,9 +224,39 @@ static bool may_touch(const struct group *a, const struct group *b)
 	return a->meets && b->meets && a->bytes == b->bytes && a->vec == b->vec;
 }
 
-void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b)
+/* Are they apart by what their sums say, where these say where they are? */
+static void or_by_sums(const struct ws_ranges *g, struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
+	bool rows = !a->area && !b->area && ws_group_base(e->v, a) == ws_group_base(e->v, b), blocks = !in_one_interval(g, a, b);
+	const char *exact = a->exact ? a->exact : b->exact, *apart = disjoint, *ok = e->ok;
+	struct ws_entry_mark *mark = NULL;
+
+	if (!rows && !blocks)
+		return;
+	if (exact) {                         /* what these rely on is not for others */
+		mark = ws_entry_mark(e);
+		e->ok = ws_code_temp(e->c, WS_PRED);
+		apart = ws_code_temp(e->c, WS_PRED);
+		ws_code_add(e->c, "mov.pred %s, %s;", e->ok, exact);
+		ws_code_add(e->c, "setp.ne.u32 %s, 0, 0;", apart);
+	}
+	if (rows) {
+		ws_rows_or_side_by_side(e, &ab[0], &ab[1], apart);
+		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], apart);
+	}
+	if (blocks)
+		ws_entry_or_blocks_apart(e, &ab[0], &ab[1], apart);
+	if (!exact)
+		return;
+	ws_code_add(e->c, "and.pred %s, %s, %s;", apart, apart, e->ok);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
+	e->ok = ok;
+	ws_entry_forget(e, mark);
+}
+
+void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b)
+{
 	const char *before;
 
 	if (may_touch(a, b) || all_ordered(g, a, b))
@@ -236,14 +266,9 @@ void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struc
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_by_allocation(g, e, a->area ? b : a, a->area ? a : b, before);
-	if (!a->area && !b->area && ws_group_base(e->v, a) == ws_group_base(e->v, b)) {
-		ws_rows_or_side_by_side(e, &ab[0], &ab[1], before);
-		ws_rows_or_on_diagonal(e, &ab[0], &ab[1], before);
-	}
-	if (!in_one_interval(g, a, b)) {     /* barriers order all that one block does */
+	if (!in_one_interval(g, a, b))       /* barriers order all that one block does */
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
-		ws_entry_or_blocks_apart(e, &ab[0], &ab[1], before);
-	}
+	or_by_sums(g, e, a, b, before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -289,6 +314,8 @@ static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *rea
 	ws_entry_bounds(e, &pointers[0], &a, &high);
 	ws_entry_bounds(e, &pointers[1], &b, &high);
 	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, ws_entry_register(e, &a), ws_entry_text(e, &b));
+	if (read->exact)
+		ws_code_add(e->c, "and.pred %s, %s, %s;", same, same, read->exact);
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", apart);
 	e->ok = apart;
 	ws_ranges_demand_disjoint(g, e, read, write);
@@ -308,6 +335,49 @@ static void demand_quiet(struct ws_ranges *g, struct entry *e, bool area, bool m
 				ws_ranges_demand_disjoint(g, e, &g->groups[k], &g->groups[m]);
 }
 
+/* Does the group only read, and is it examined? */
+static bool is_bounded_read(const struct ws_ranges *g, unsigned k)
+{
+	return k >= g->nwriting && !g->groups[k].area && !g->groups[k].unproved;
+}
+
+/* Of a group whose bounds are not known in a launch the allocation stands for them, as it does where no launch has bounds. */
+static void or_in_allocation(struct ws_ranges *g, struct entry *e, struct group *x, const char *exact)
+{
+	const char *known;
+
+	if (!is_from_parameter(g, x)) {
+		ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, exact);
+		return;
+	}
+	find_allocation(g, e, x);
+	x->lo = ws_entry_either(e, exact, x->lo, x->start);
+	x->hi = ws_entry_either(e, exact, x->hi, x->end);
+	x->exact = exact;
+	known = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", known, exact, x->allocated);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, known);
+}
+
+/* Of `x[i / w % h]` it may not be provable that a number is not negative. */
+static void bounds_of_bounded_reads(struct ws_ranges *g, struct entry *e)
+{
+	const char *ok = e->ok, *exact = ws_code_temp(e->c, WS_PRED);
+	struct ws_entry_mark *mark = ws_entry_mark(e);
+
+	ws_code_add(e->c, "mov.pred %s, %s;", exact, ok);
+	e->ok = exact;
+	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (is_bounded_read(g, k))
+			ws_group_bounds(g, e, &g->groups[k]);
+	ws_entry_forget(e, mark);
+	e->ok = ok;
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (is_bounded_read(g, k))
+			or_in_allocation(g, e, &g->groups[k], exact);
+}
+
 static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area, bool unproved)
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
@@ -322,8 +392,7 @@ const char *ws_ranges_decide_quiet(struct ws_ranges *g, struct entry *e, bool ow
 	bool alike = own && any_twins(g);
 	const char *bounded = ws_ranges_predicate(g, e), *known;
 
-	ws_entry_duties(e, g->duties_of_writes, g->v.nduties);
-	bounds_of_reads(g, e, false, false);
+	bounds_of_bounded_reads(g, e);
 	g->quiet = ws_ranges_predicate(g, e);
 	demand_quiet(g, e, false, false);
 	if (ws_ranges_any(g, AREA_READ)) {

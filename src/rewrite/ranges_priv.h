@@ -274,6 +274,11 @@ const char *ws_entry_text(struct entry *e, const struct num *n);
 const char *ws_entry_register(struct entry *e, const struct num *n);    /* a new one */
 struct num ws_entry_number(int64_t k);
 struct num ws_entry_made(struct entry *e, const char *op, struct num a, struct num b);       /* no larger than a */
+/* What is computed between the two relies on what e->ok holds then, and nothing that is computed later uses it. */
+struct ws_entry_mark *ws_entry_mark(const struct entry *e);
+void ws_entry_forget(struct entry *e, struct ws_entry_mark *mark);     /* frees it */
+/* If the predicate is true, the first, else the second. */
+struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b);
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
 /* ---- ranges_area.c ---- */
