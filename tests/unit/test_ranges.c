@@ -485,6 +485,19 @@ static void long_divisions(void **state)
 	expect(KERNEL(LONG("add.s64 %rd10, %rd10, 1; ")), (struct launch){ { 4 }, { 64 }, 8192, 0, 100 }, ALL(0, 256));
 }
 
+/* A number that is used as one without a sign, of which it cannot be examined that it is not negative: `if (i >= w) read(a[i - w])`. */
+static void reads_without_bounds(void **state)
+{
+	static const char text[] = KERNEL(OFFSET "sub.s32 %r20, %r4, %r6; shr.u32 %r21, %r20, 31; setp.ne.u32 %p1, %r21, 0; @%p1 bra END; cvt.u64.u32 %rd10, %r20; shl.b64 %rd11, %rd10, 2;\n"
+		"add.s64 %rd12, %rd1, %rd11; ld.global.u32 %r7, [%rd12]; st.global.u32 [%rd5], %r7;\n");
+	const struct launch l = { { 2 }, { 32 }, 4096, 0, 8 };
+
+	expect_allocated(text, l, 4096, NONE);
+	expect_allocated(text, l, 0, ALL(0, 56));             /* not known; but nobody writes there */
+	expect_allocated(text, l, 8192, ALL(0, 56));          /* one allocation for both */
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 0, 0, 8 }, 0, ALL(56, 56));
+}
+
 static void columns_of_bytes(void **state)
 {
 	const struct launch l = { { 4 }, { 64 }, 8192, 256, 0 }, wide = { { 2 }, { 128 }, 8192, 256, 0 };
@@ -1370,7 +1383,7 @@ int main(void)
 		cmocka_unit_test(by_one_thread), cmocka_unit_test(first_row_apart), cmocka_unit_test(rows_and_columns), cmocka_unit_test(loops_that_read), cmocka_unit_test(loops_that_were_unrolled),
 		cmocka_unit_test(loops_of_equal_length), cmocka_unit_test(loops_that_do_not_begin_anew), cmocka_unit_test(loops_that_write),
 		cmocka_unit_test(loops_in_steps_of_the_grid), cmocka_unit_test(loops_without_bounds), cmocka_unit_test(loops_that_begin_with_a_copy), cmocka_unit_test(counters_with_copies), cmocka_unit_test(backwards), cmocka_unit_test(tiles_on_a_diagonal), cmocka_unit_test(numbers_that_wrap), cmocka_unit_test(atomics),
-		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(wide_parameters), cmocka_unit_test(long_divisions),
+		cmocka_unit_test(shared_memory), cmocka_unit_test(words_that_all_are_told), cmocka_unit_test(wide_parameters), cmocka_unit_test(long_divisions), cmocka_unit_test(reads_without_bounds),
 		cmocka_unit_test(columns_of_bytes), cmocka_unit_test(columns_by_parts),
 		cmocka_unit_test(only_atomics), cmocka_unit_test(words_of_warps), cmocka_unit_test(bit_fields), cmocka_unit_test(tiles_of_threads), cmocka_unit_test(loops_without_end), cmocka_unit_test(neighbours),
 		cmocka_unit_test(rows_in_a_loop), cmocka_unit_test(rims_of_tiles), cmocka_unit_test(no_writes), cmocka_unit_test(unknown_writes), cmocka_unit_test(writes_without_checks),
