@@ -860,6 +860,33 @@ static void a_write_is_checked_for_the_read_before(void **state)
 }
 
 /* A read of shared memory in an interval in which nobody writes there; `all` are the shared accesses. */
+/* A function that is there once and names the begin of dynamic shared memory would have it lie behind the static memory of every kernel of the
+ * module that calls it, so that each kernel had as much as the one with the most. What is placed in a kernel may. */
+static void no_function_names_dynamic_memory(void **state)
+{
+	static const char *const runtimes[] = { ws_device_race, ws_device_race_sm90, ws_device_race_remote, ws_device_race_tensor };
+	unsigned named = 0;
+
+	for (unsigned n = 0; n < WS_COUNT(runtimes); n++) {
+		struct ws_ptx_module *m = ws_ptx_parse("runtime.ptx", runtimes[n], strlen(runtimes[n]), NULL, NULL);
+
+		assert_non_null(m);
+		for (uint32_t f = 0; f < m->nfuncs; f++)
+			for (uint32_t k = 0; k < m->funcs[f]->ninsts; k++)
+				for (unsigned o = 0; o < m->funcs[f]->insts[k].nops; o++) {
+					const struct ws_ptx_sym *s = m->funcs[f]->insts[k].ops[o].sym;
+
+					if (!s || strcmp(s->name, "__warpsafe_dynamic"))
+						continue;
+					named++;
+					if (!strncmp(m->funcs[f]->name, "__warpsafe_", 11))
+						fail_msg("%s names it", m->funcs[f]->name);
+				}
+		ws_ptx_free(m);
+	}
+	assert_true(named > 0);
+}
+
 #define ROUNDS(n) "mov.u32 %r5, 0; mov.u32 %r6, " n "; "
 #define ON        "add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r6; "
 static void reads_in_intervals_without_writes_need_no_check(void **state)
@@ -941,7 +968,7 @@ int main(void)
 		cmocka_unit_test(race_checks_accesses),
 		cmocka_unit_test(race_follows_releases_and_acquires),
 		cmocka_unit_test(releases_matter_where_a_kernel_can_come_to_a_fence),
-		cmocka_unit_test(race_follows_clusters),
+		cmocka_unit_test(race_follows_clusters), cmocka_unit_test(no_function_names_dynamic_memory),
 		cmocka_unit_test(race_follows_bulk_copies),
 		cmocka_unit_test(race_follows_barriers),
 		cmocka_unit_test(warps_come_together_where_they_must),
