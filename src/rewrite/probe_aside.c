@@ -24,10 +24,11 @@ static bool is_shared(const struct ws_rw_access *a)
 
 static bool may_be_aside(const struct ws_probe *p, const struct ws_rw_access *a)
 {
-	const struct ws_reg *r = a->address->reg;
+	const struct ws_reg *r;
 
 	if (!is_shared(a) || a->space != WS_SPACE_SHARED)
-		return false;
+		return false;                /* it may have no address */
+	r = a->address->reg;
 	return a->kind == WS_RW_ATOMIC || (a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && r && p->data[r->index]);
 }
 
