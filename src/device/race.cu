@@ -975,32 +975,15 @@ INLINED u64 race_probe_place(u64 address, u32 unit)
 	return __warpsafe_probe_place(address, unit);
 }
 
-/* As a write of the kernel is, of the same value each time. */
-HELPER void probe_write(const struct here *h, u32 self, u32 address, u32 what)
-{
-	u32 bytes = WS_RACE_BYTES_OF(what);
-	u64 w, r;
-
-	if (bytes == 16) {
-		__warpsafe_write_four_shared(self, address, what, 0, 0, 0);
-	} else if (bytes == 8) {
-		write_two_words(self, address, what, 0, 0);
-	} else {
-		note_here(h, self, address, what, 0, 0);
-		if (!(bytes == 4 ? write_word_here(h, self, address, 15, what, 0, &w, &r) :
-		      write_bytes_here(h, self, address, bytes_of(address, bytes), what, 0, &w, &r)))
-			__warpsafe_shared_wrote(address, what, 0, 0, w, r);
-	}
-}
-
-SLOW void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
+/* A write is one of the same value each time. */
+SLOW __attribute__((flatten)) void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 {
 	struct here h = here(self);
 
 	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, WS_RACE_BYTES_OF(what)))
 		BLOCK.failed = 1;
 	else if (write)
-		probe_write(&h, self, (u32)address, what);
+		race_write_shared(self, address, what, 0, 0, 0);
 	else
 		__warpsafe_read_shared_on(self, address, what, 0);
 }

@@ -167,45 +167,56 @@ static void walk_block(struct ws_intervals *v, uint32_t p, const struct ws_ptx_b
 			push(v, b->succ[k]);
 }
 
-/* Goes through the region of point p: what it has, and where it ends. */
-static void walk(struct ws_intervals *v, uint32_t p)
+static void begin_walk(struct ws_intervals *v)
 {
-	struct ws_ptx_func *f = v->f;
-
-	memset(v->seen, 0, f->nblocks);
+	memset(v->seen, 0, v->f->nblocks);
 	v->depth = 0;
-	if (v->at[p] >= f->ninsts)
-		return;
-	walk_block(v, p, &f->blocks[f->insts[v->at[p]].block], v->at[p]);
+}
+
+/* The blocks that wait, and what comes behind them. */
+static void walk_on(struct ws_intervals *v, uint32_t p)
+{
 	while (v->depth) {
-		const struct ws_ptx_block *b = &f->blocks[v->stack[--v->depth]];
+		const struct ws_ptx_block *b = &v->f->blocks[v->stack[--v->depth]];
 
 		walk_block(v, p, b, b->first);
 	}
 }
 
-/* ---- points that are two ---- */
-/* The blocks behind a branch, by instruction; from the point to the branch itself if `side` is -1. */
-static void walk_side(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
+static void walk_from(struct ws_intervals *v, uint32_t p)
 {
-	struct ws_ptx_func *f = v->f;
+	walk_block(v, p, &v->f->blocks[v->f->insts[v->at[p]].block], v->at[p]);
+	walk_on(v, p);
+}
 
-	memset(v->seen, 0, f->nblocks);
-	v->depth = 0;
-	if (side < 0) {
-		uint32_t first = f->insts[v->at[p]].block;
+/* Goes through the region of point p: what it has, and where it ends. */
+static void walk(struct ws_intervals *v, uint32_t p)
+{
+	if (v->at[p] >= v->f->ninsts)
+		return;
+	begin_walk(v);
+	walk_from(v, p);
+}
 
-		v->seen[fork] = 1;                       /* not beyond it */
-		if (first != fork)
-			walk_block(v, p, &f->blocks[first], v->at[p]);
-	} else if (is_taken(f, v->dead, &f->blocks[fork], f->blocks[fork].succ[side])) {
-		push(v, f->blocks[fork].succ[side]);
-	}
-	while (v->depth) {
-		const struct ws_ptx_block *b = &f->blocks[v->stack[--v->depth]];
+/* ---- points that are two ---- */
+/* From the point to the branch at the end of the block `fork`, which comes behind a way through others. */
+static void walk_to(struct ws_intervals *v, uint32_t p, uint32_t fork)
+{
+	begin_walk(v);
+	v->seen[fork] = 1;
+	if (v->f->insts[v->at[p]].block != fork)
+		walk_from(v, p);
+}
 
-		walk_block(v, p, b, b->first);
-	}
+/* What comes behind that side of the branch. */
+static void walk_behind(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[fork];
+
+	begin_walk(v);
+	if (is_taken(v->f, v->dead, b, b->succ[side]))
+		push(v, b->succ[side]);
+	walk_on(v, p);
 }
 
 /* What a thread that has come from the point executes of the basic block: from there on, or all of it. */
@@ -227,12 +238,12 @@ static void walk_by(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
 	const struct ws_ptx_block *b = &v->f->blocks[fork];
 
 	forget_region(v, p);
-	walk_side(v, p, fork, -1);
+	walk_to(v, p, fork);
 	for (uint32_t i = first_in(v, p, fork); i <= b->last; i++) {
 		v->in[p][i] = 1;
 		v->writes[p] |= v->write[i];
 	}
-	walk_side(v, p, fork, side);
+	walk_behind(v, p, fork, side);
 }
 
 static uint32_t size_of_region(const struct ws_intervals *v, uint32_t p)

@@ -276,14 +276,11 @@ static uint32_t unit_of(const struct ws_probe *p)
 {
 	enum { MOST_BYTES = 8 << 10 };
 	uint32_t unit = UNIT;
-	bool copies = false;
 
 	for (uint32_t k = 0; k < p->n; k++)
-		if (p->access[p->list[k].inst->index]) {
-			unit = p->list[k].bytes < unit ? p->list[k].bytes : unit;
-			copies |= p->list[k].inst->op == WS_OP_cp;
-		}
-	return unit < WORD && (copies || named_bytes(p) > unit * MOST_BYTES) ? WORD : unit;
+		if (p->access[p->list[k].inst->index] && p->list[k].bytes < unit)
+			unit = p->list[k].bytes;
+	return unit < WORD && (ws_probe_has_copies(p) || named_bytes(p) > unit * MOST_BYTES) ? WORD : unit;
 }
 
 /* What a probe is for: false if there is no access to shared memory, or one of a kind that it cannot do. */

@@ -17,16 +17,11 @@ struct looking {
 	const struct ws_ptx_sym **variable;      /* by access; NULL: not known */
 };
 
-static bool is_shared(const struct ws_rw_access *a)
-{
-	return a->rw_class == WS_RW_CHECK && a->space != WS_SPACE_GLOBAL;
-}
-
 static bool may_be_aside(const struct ws_probe *p, const struct ws_rw_access *a)
 {
 	const struct ws_reg *r;
 
-	if (!is_shared(a) || a->space != WS_SPACE_SHARED)
+	if (!ws_shared_is(a) || a->space != WS_SPACE_SHARED)
 		return false;                /* it may have no address */
 	r = a->address->reg;
 	return a->kind == WS_RW_ATOMIC || (a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && r && p->data[r->index]);
@@ -35,20 +30,8 @@ static bool may_be_aside(const struct ws_probe *p, const struct ws_rw_access *a)
 static const struct ws_ptx_sym *variable_of(struct values *v, const struct ws_rw_access *a)
 {
 	const struct ws_ptx_sym *s;
-	struct bases b;
 
-	if (!is_shared(a) || a->space != WS_SPACE_SHARED || !ws_area_bases(v, a, &b) || b.n != 1 || v->leaves[b.leaf[0]].kind != LEAF_SYMBOL)
-		return NULL;
-	s = v->leaves[b.leaf[0]].sym;
-	return s->size ? s : NULL;
-}
-
-/* Two accesses of which one writes; atomics of one size do not race with each other. */
-static bool may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
-{
-	if (a->kind == WS_RW_ATOMIC && b->kind == WS_RW_ATOMIC)
-		return a->bytes != b->bytes;
-	return a->kind != WS_RW_READ || b->kind != WS_RW_READ;
+	return ws_shared_is(a) && ws_shared_variable(v, a, &s) ? s : NULL;
 }
 
 static bool meets_any(const struct looking *l, uint32_t k)
@@ -58,7 +41,7 @@ static bool meets_any(const struct looking *l, uint32_t k)
 	for (uint32_t m = 0; m < l->p->n; m++) {
 		if (list[m].rw_class == WS_RW_UNHANDLED && list[m].inst->space != WS_SPACE_GLOBAL)
 			return true;
-		if (is_shared(&list[m]) && may_race(&list[k], &list[m]) && (!l->variable[m] || l->variable[m] == l->variable[k]) &&
+		if (ws_shared_is(&list[m]) && ws_shared_may_race(&list[k], &list[m]) && (!l->variable[m] || l->variable[m] == l->variable[k]) &&
 		    ws_intervals_meet(l->intervals, list[k].inst->index, list[m].inst->index))
 			return true;
 	}
@@ -84,7 +67,7 @@ void ws_probe_find_aside(struct ws_probe *p)
 	struct looking l = { .p = p };
 
 	for (uint32_t k = 0; k < p->n; k++) {
-		all += is_shared(&p->list[k]);
+		all += ws_shared_is(&p->list[k]);
 		some += may_be_aside(p, &p->list[k]);
 	}
 	if (!some || all > MOST_ACCESSES)

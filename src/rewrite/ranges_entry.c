@@ -147,8 +147,7 @@ struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct
 {
 	struct num n = { ws_code_temp(e->c, WS_B64), 0, a.bits > b.bits ? a.bits : b.bits, a.negative || b.negative };
 
-	ws_code_add(e->c, "mov.b64 %s, %s;", n.reg, ws_entry_text(e, &a));
-	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", n.reg, n.reg, ws_entry_text(e, &b), is);
+	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", n.reg, ws_entry_text(e, &a), ws_entry_text(e, &b), is);
 	return n;
 }
 
@@ -1076,13 +1075,18 @@ void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const st
 }
 
 /* ---- warps apart from each other ---- */
-/* Is it tid.x / 32? */
-static bool is_warp(const struct values *v, const struct leaf *l)
+bool ws_leaf_is_of_warp(const struct values *v, const struct leaf *l, enum leaf_kind part)
 {
-	const struct sum *x = l->kind == LEAF_QUOTIENT && l->k ? l->of[0] : NULL;
+	const struct sum *x = l->kind == part ? l->of[0] : NULL;
 
 	return x && l->step->n == 1 && !l->step->t[0].n && l->step->t[0].factor == WS_WARP && x->n == 1 && x->t[0].factor == 1 &&
 	       x->t[0].n == 1 && coordinate(&v->leaves[x->t[0].leaf[0]]) == 0;
+}
+
+/* Is it tid.x / 32? */
+static bool is_warp(const struct values *v, const struct leaf *l)
+{
+	return l->kind == LEAF_QUOTIENT && l->k && ws_leaf_is_of_warp(v, l, LEAF_QUOTIENT);
 }
 
 /* In place of tid.x in its terms: both of its parts. */

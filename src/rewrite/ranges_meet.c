@@ -71,15 +71,14 @@ static bool is_strided(const struct values *v, const struct group *x)
 static void end_with_allocation(const struct ws_ranges *g, struct entry *e, struct group *x)
 {
 	uint32_t base = ws_group_base(e->v, x);
-	const char *end;
+	struct num end;
 
 	if (base == UINT32_MAX || e->v->leaves[base].kind != LEAF_PARAM || !is_strided(e->v, x))
 		return;
 	find_allocation(g, e, x);
-	end = ws_code_temp(e->c, WS_B64);
-	ws_code_add(e->c, "selp.b64 %s, %s, %s, %s;", end, ws_entry_text(e, &x->end), ws_entry_text(e, &x->hi), x->allocated);
-	ws_code_add(e->c, "min.s64 %s, %s, %s;", end, end, ws_entry_text(e, &x->hi));
-	x->hi.reg = end;
+	end = ws_entry_either(e, x->allocated, x->end, x->hi);
+	ws_code_add(e->c, "min.s64 %s, %s, %s;", end.reg, end.reg, ws_entry_text(e, &x->hi));
+	x->hi.reg = end.reg;
 }
 
 void ws_group_bounds(const struct ws_ranges *g, struct entry *e, struct group *x)
@@ -224,11 +223,11 @@ static bool may_touch(const struct group *a, const struct group *b)
 	return a->meets && b->meets && a->bytes == b->bytes && a->vec == b->vec;
 }
 
-/* Are they apart by what their sums say, where these say where they are? */
-static void or_by_sums(const struct ws_ranges *g, struct entry *e, const struct group *a, const struct group *b, const char *disjoint)
+/* Are they apart by what their sums say, where these say where they are? blocks: those of two blocks suffice. */
+static void or_by_sums(struct entry *e, const struct group *a, const struct group *b, bool blocks, const char *disjoint)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
-	bool rows = !a->area && !b->area && ws_group_base(e->v, a) == ws_group_base(e->v, b), blocks = !in_one_interval(g, a, b);
+	bool rows = !a->area && !b->area && ws_group_base(e->v, a) == ws_group_base(e->v, b);
 	const char *exact = a->exact ? a->exact : b->exact, *apart = disjoint, *ok = e->ok;
 	struct ws_entry_mark *mark = NULL;
 
@@ -258,6 +257,7 @@ static void or_by_sums(const struct ws_ranges *g, struct entry *e, const struct 
 void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struct group *a, struct group *b)
 {
 	const char *before;
+	bool blocks;
 
 	if (may_touch(a, b) || all_ordered(g, a, b))
 		return;
@@ -266,9 +266,10 @@ void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struc
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_by_allocation(g, e, a->area ? b : a, a->area ? a : b, before);
-	if (!in_one_interval(g, a, b))       /* barriers order all that one block does */
+	blocks = !in_one_interval(g, a, b);  /* barriers order all that one block does */
+	if (blocks)
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
-	or_by_sums(g, e, a, b, before);
+	or_by_sums(e, a, b, blocks, before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -378,10 +379,10 @@ static void bounds_of_bounded_reads(struct ws_ranges *g, struct entry *e)
 			or_in_allocation(g, e, &g->groups[k], exact);
 }
 
-static void bounds_of_reads(struct ws_ranges *g, struct entry *e, bool area, bool unproved)
+static void bounds_of_areas(struct ws_ranges *g, struct entry *e, bool unproved)
 {
 	for (unsigned k = g->nwriting; k < g->ngroups; k++)
-		if (g->groups[k].area == area && g->groups[k].unproved == unproved)
+		if (g->groups[k].area && g->groups[k].unproved == unproved)
 			ws_group_bounds(g, e, &g->groups[k]);
 }
 
@@ -398,7 +399,7 @@ const char *ws_ranges_decide_quiet(struct ws_ranges *g, struct entry *e, bool ow
 	if (ws_ranges_any(g, AREA_READ)) {
 		e->ok = bounded;
 		known = ws_ranges_predicate(g, e);
-		bounds_of_reads(g, e, true, false);
+		bounds_of_areas(g, e, false);
 		demand_quiet(g, e, true, false);
 		bounded = known;
 		g->far = ws_ranges_predicate(g, e);
@@ -412,7 +413,7 @@ const char *ws_ranges_decide_quiet(struct ws_ranges *g, struct entry *e, bool ow
 	if (ws_ranges_any_unproved(g)) {
 		e->ok = bounded;
 		bounded = ws_ranges_predicate(g, e);
-		bounds_of_reads(g, e, true, true);
+		bounds_of_areas(g, e, true);
 	}
 	return bounded;
 }

@@ -109,15 +109,9 @@ bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one,
 	return false;
 }
 
-/* threadIdx.x % 32, or %laneid */
 static bool is_lane(const struct values *v, const struct leaf *l)
 {
-	const struct sum *of = l->kind == LEAF_REMAINDER ? l->of[0] : NULL;
-
-	if (l->kind == LEAF_SPECIAL)
-		return l->special == WS_SR_LANEID;
-	return of && of->n == 1 && of->t[0].n == 1 && of->t[0].factor == 1 && v->leaves[of->t[0].leaf[0]].kind == LEAF_SPECIAL &&
-	       v->leaves[of->t[0].leaf[0]].special == WS_SR_TID_X && l->step->n == 1 && !l->step->t[0].n && l->step->t[0].factor == 32;
+	return (l->kind == LEAF_SPECIAL && l->special == WS_SR_LANEID) || ws_leaf_is_of_warp(v, l, LEAF_REMAINDER);
 }
 
 bool ws_pins_have_lane(const struct values *v, const struct pins *p)

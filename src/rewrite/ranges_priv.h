@@ -222,6 +222,14 @@ bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one,
 bool ws_pins_have_lane(const struct values *v, const struct pins *p);
 bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l);
 
+/* ---- ranges_shared.c, for probe_aside.c ---- */
+/* An access with a check that is not known to be one of global memory. */
+bool ws_shared_is(const struct ws_rw_access *a);
+/* May threads of a block race by such accesses, if they touch the same bytes? */
+bool ws_shared_may_race(const struct ws_rw_access *a, const struct ws_rw_access *b);
+/* The variable that an access by name of shared memory is in; *sym NULL: one of unknown size. false: not known. */
+bool ws_shared_variable(struct values *v, const struct ws_rw_access *a, const struct ws_ptx_sym **sym);
+
 /* ---- ranges_rare.c ---- */
 enum { MOST_RARE = 8 };
 struct rare { uint32_t leaf; int64_t k; };       /* "leaf == k", the same in the whole launch */
@@ -293,6 +301,8 @@ bool ws_area_does_nothing(struct ws_ptx_func *f);
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi);
 
 /* ---- ranges_entry.c, threads apart ---- */
+/* Is the leaf that part of threadIdx.x by the size of a warp: LEAF_QUOTIENT, the warp in its row, or LEAF_REMAINDER, the lane? */
+bool ws_leaf_is_of_warp(const struct values *v, const struct leaf *l, enum leaf_kind part);
 /* May threads be apart from each other by such addresses, if the launch is right? */
 bool ws_can_be_apart(const struct values *v, const struct sum *s);
 /* ok becomes false unless any two threads of which the pins hold have addresses that are `extent` bytes apart or more, wherever in

@@ -92,7 +92,7 @@ static bool take_variable(const struct values *v, struct sum *s, const struct ws
 	return false;
 }
 
-static bool is_shared(const struct ws_rw_access *a)
+bool ws_shared_is(const struct ws_rw_access *a)
 {
 	return a->rw_class == WS_RW_CHECK && a->space != WS_SPACE_GLOBAL;
 }
@@ -128,16 +128,22 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
 
-/* The variable, if nothing else is known. */
-static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x)
+bool ws_shared_variable(struct values *v, const struct ws_rw_access *a, const struct ws_ptx_sym **sym)
 {
 	struct bases b;
 
-	if (a->space != WS_SPACE_SHARED || !ws_area_bases(&g->v, a, &b) || b.n != 1 ||
-	    g->v.leaves[b.leaf[0]].kind != LEAF_SYMBOL)
+	if (a->space != WS_SPACE_SHARED || !ws_area_bases(v, a, &b) || b.n != 1 || v->leaves[b.leaf[0]].kind != LEAF_SYMBOL)
 		return false;
-	x->sym = g->v.leaves[b.leaf[0]].sym;
-	x->sym = x->sym->size ? x->sym : NULL;
+	*sym = v->leaves[b.leaf[0]].sym;
+	*sym = (*sym)->size ? *sym : NULL;
+	return true;
+}
+
+/* The variable, if nothing else is known. */
+static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x)
+{
+	if (!ws_shared_variable(&g->v, a, &x->sym))
+		return false;
 	x->sum.n = 0;
 	x->endless = 0;
 	return x->area = true;
@@ -252,7 +258,7 @@ static void cut_groups(struct ws_shared_ranges *g)
 
 /* Atomics of one size touch the same bytes, or none (PTX ISA 9.0, 6.4.1), and those of threads of a block are strong to each
  * other. */
-static bool may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
+bool ws_shared_may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
 {
 	if (a->kind == WS_RW_ATOMIC && b->kind == WS_RW_ATOMIC)
 		return a->bytes != b->bytes;
@@ -261,7 +267,7 @@ static bool may_race(const struct ws_rw_access *a, const struct ws_rw_access *b)
 
 static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
-	return is_shared(&g->list[b]) && may_race(&g->list[a], &g->list[b]) &&
+	return ws_shared_is(&g->list[b]) && ws_shared_may_race(&g->list[a], &g->list[b]) &&
 	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index);
 }
 
@@ -464,7 +470,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 
 	for (uint32_t k = 0; k < g->n; k++) {
 		g->group[k] = NO_GROUP;
-		if (!is_shared(&g->list[k]))
+		if (!ws_shared_is(&g->list[k]))
 			continue;
 		if (is_plain(&g->list[k]) && !meets_any(g, v, k))
 			g->group[k] = QUIET;
@@ -744,7 +750,7 @@ static uint32_t shared_accesses(const struct ws_shared_ranges *g)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		n += is_shared(&g->list[k]);
+		n += ws_shared_is(&g->list[k]);
 	return n;
 }
 

@@ -363,12 +363,12 @@ static bool divided(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	return remainder ? ws_split_remainder(v, &x, &s, false, out) : ws_split_quotient(v, &x, &s, false, out);
 }
 
-/* The last definition of the register in front of the instruction, in its basic block; NULL: none. */
+/* The last of the register's definitions, MOST_DEFS at most, in front of the instruction, in its basic block; NULL: none. */
 static const struct ws_ptx_inst *defined_before(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *i)
 {
 	const struct ws_ptx_inst *last = NULL;
 
-	for (uint32_t k = 0; k < v->defs[r->index].n && k < MOST_DEFS; k++) {
+	for (uint32_t k = 0; k < v->defs[r->index].n; k++) {
 		const struct ws_ptx_inst *at = v->defs[r->index].at[k];
 
 		if (at->block == i->block && at->index < i->index && (!last || at->index > last->index))
