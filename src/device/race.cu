@@ -806,7 +806,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 	#pragma nounroll
 	for (u32 k = 0; k < n; k += 1 + more) {
 		more = 0;
-		if (entered >> k & 1) {
+		if (entered >> k & 1 && !is_row(w_bytes(w[k]))) {
 			while (!next && k + more + 1 < n && entered >> (k + more + 1) & 1 && w[k + more + 1] == w[k])
 				more++;
 			__warpsafe_read_found(at + 16 * k, address + 4 * k, one, site + next * k, w[k], more);
@@ -829,6 +829,11 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, 
 	}
 	if (!at)
 		c = make_cell(self, address, what, false);
+	if (WS_RACE_BYTES_OF(what) < 4 && at & IN_ROW) {
+		if (read_in_row(self, &c, address, what, site))
+			return;
+		c.at &= ~(u64)IN_ROW;
+	}
 	if (c.at > ALL && read_cell(self, &c, address, what, site))
 		note_strong(self, what);
 	else
@@ -843,6 +848,11 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 		c = make_cell(self, address, what, true);
 		if (c.at)
 			note_own(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
+	}
+	if (WS_RACE_BYTES_OF(what) < 4 && at & IN_ROW) {
+		if (write_in_row(self, &c, address, what, site, (u32)(v0 << 8 * (address & 3))))
+			return;
+		c.at &= ~(u64)IN_ROW;
 	}
 	if (c.at <= ALL || !write_cell(self, &c, address, what, site))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
@@ -1253,7 +1263,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 	note_own(self, address, what, site, (u32)v0);
 	mine = entry_of_write(self, now, what, site);
 	was = exchange64(at, mine);
-	if (segment_of(was) >= BLOCK.floor && high(was) != high(mine))
+	if (segment_of(was) >= BLOCK.floor && (high(was) != high(mine) || is_row(w_bytes(was))))
 		__warpsafe_entered(self, at, address, what, site, (u32)v0, was, 0);
 }
 

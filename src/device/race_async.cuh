@@ -38,7 +38,7 @@ HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
 		count_threads(COUNTS(readers));
 		return mine;
 	}
-	if (global && beginning(segment_of(r)).block != BLOCK.block && r_bytes(r) == 15)
+	if (global && beginning(segment_of(r)).block != BLOCK.block && r_mask(r) == 15)
 		return with_grid((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, BLOCKS, BLOCK.grid);
 	*lost = true;
 	return mine;
@@ -71,8 +71,7 @@ HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
 	if (!enter_copy_read(d, m, mine))
 		return;
 	w = load64(d->cell);
-	if (w_bytes(w) & d->bytes)
-		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
+	judge_read(d, m, w);
 }
 
 /* `bytes` from an address on, which is one of a word. */

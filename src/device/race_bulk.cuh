@@ -134,12 +134,17 @@ SLOW void __warpsafe_note_judged(const struct word *d, const struct me *m, u64 o
 
 HELPER void judge_before(const struct word *d, const struct me *m, u64 w, u32 pair, struct judged *j)
 {
-	if (!(w_bytes(w) & d->bytes))
-		return;
-	if (w >> W_CLASS_AT != j->write)
-		__warpsafe_judge_write(m, w, j);
-	if (j->verdict != ORDERED)
-		__warpsafe_note_judged(d, m, w, pair, j);
+	u32 rest = w_mask(w) & d->bytes;
+
+	#pragma nounroll
+	while (rest) {
+		u64 part = w_part(w, &rest);
+
+		if (part >> W_CLASS_AT != j->write)
+			__warpsafe_judge_write(m, part, j);
+		if (j->verdict != ORDERED)
+			__warpsafe_note_judged(d, m, part, pair, j);
+	}
 }
 
 struct touch {
@@ -161,12 +166,17 @@ HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
 
 HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
 {
-	if (!(r_bytes(r) & d->bytes))
-		return;
-	if (r >> R_SEVERAL_AT != s->read.write)
-		__warpsafe_judge_read(&s->m, r, &s->read);
-	if (s->read.verdict != ORDERED)
-		__warpsafe_note_judged(d, &s->m, r, WS_RACE_WRITE_AFTER_READ, &s->read);
+	u32 rest = r_mask(r) & d->bytes;
+
+	#pragma nounroll
+	while (rest) {
+		u64 part = r_part(r, &rest);
+
+		if (part >> R_SEVERAL_AT != s->read.write)
+			__warpsafe_judge_read(&s->m, part, &s->read);
+		if (s->read.verdict != ORDERED)
+			__warpsafe_note_judged(d, &s->m, part, WS_RACE_WRITE_AFTER_READ, &s->read);
+	}
 }
 
 /* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */

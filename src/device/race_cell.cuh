@@ -4,6 +4,7 @@
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
  *        launch, 16, in place of lane, epoch and sub); a class above the strong ones: by a compare-and-swap that has only read
+ * What lanes of a warp do side by side to the bytes of a word is one entry: see ROW_OF_BYTES.
  * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
  * blocks; OFTEN, a race that was told so often that its word is only sampled.
  * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
@@ -25,6 +26,57 @@ HELPER u32 r_class(u64 r) { return (u32)r >> R_CLASS_AT & 7; }
 HELPER u32 strong_class(u64 r) { return r_class(r) > WS_RACE_STRONG_SYS ? r_class(r) - WS_RACE_STRONG_SYS : r_class(r); }       /* also of a swap */
 HELPER u32 r_bytes(u64 r) { return (u32)r >> R_BYTES_AT & 15; }
 HELPER u32 r_several(u64 r) { return (u32)r >> R_SEVERAL_AT & 3; }
+
+/* Of a word of global memory, values of `bytes` that say of lanes side by side: the entry's lane has the first byte or half, and each lane behind it
+ * the next. (No thread comes to these by itself: see with_bytes.) */
+enum { ROW_OF_BYTES = 0, ROW_OF_HALVES = 9 };
+HELPER bool is_row(u32 bytes) { return bytes == ROW_OF_BYTES || bytes == ROW_OF_HALVES; }
+HELPER bool r_is_row(u64 r) { return is_row(r_bytes(r)) && !r_several(r); }
+
+/* The bytes that an entry speaks of, of whatever lanes. */
+HELPER u32 w_mask(u64 w) { return w && is_row(w_bytes(w)) ? 15 : w_bytes(w); }
+HELPER u32 r_mask(u64 r) { return r && r_is_row(r) ? 15 : r_bytes(r); }
+
+/* Of a row those of the bytes *rest that belong to one lane, as that lane's entry, and *rest without them. All else as it is. at: of `bytes`. */
+HELPER u64 next_part(u64 entry, u32 row, u32 at, u32 *rest)
+{
+	u32 size = row == ROW_OF_HALVES ? 2 : 1, nth = (u32)__builtin_ctz(*rest | 16) / size, mine = ((1u << size) - 1) << size * nth;
+	u32 bytes = *rest;
+
+	*rest = bytes & ~mine;
+	return (entry & ~(15ull << at)) + ((u64)nth << LANE_AT) + ((bytes & mine) << at);
+}
+
+HELPER u64 w_part(u64 w, u32 *rest)
+{
+	if (*rest && is_row(w_bytes(w)))
+		return next_part(w, w_bytes(w), W_BYTES_AT, rest);
+	*rest = 0;
+	return w;
+}
+
+HELPER u64 r_part(u64 r, u32 *rest)
+{
+	if (*rest && r_is_row(r))
+		return next_part(r, r_bytes(r), R_BYTES_AT, rest);
+	*rest = 0;
+	return r;
+}
+
+/* Of these bytes of a word: as far as the first lane of a row has them. */
+HELPER u64 w_first_part(u64 w, u32 bytes)
+{
+	u32 rest = w_mask(w) & bytes;
+
+	return w_part(w, &rest);
+}
+
+HELPER u64 r_first_part(u64 r, u32 bytes)
+{
+	u32 rest = r_mask(r) & bytes;
+
+	return r_part(r, &rest);
+}
 
 enum { W_MANY = 14, W_OFTEN = 15, GRID_BITS = 16 };
 HELPER bool is_special(u64 w) { return ((u32)w >> W_CLASS_AT & 14) == 14; }
@@ -274,6 +326,30 @@ HELPER bool is_swap(u32 cls) { return cls > WS_RACE_STRONG_SYS; }
 HELPER bool gives_way(u64 old, const struct me *m) { return is_swap(class_of_read(m->what)) && !is_swap(r_class(old)); }
 HELPER bool displaces(u64 old, const struct me *m) { return !is_swap(class_of_read(m->what)) && is_swap(r_class(old)); }
 
+/* A thread's entry with more bytes; 0: it would be taken for a row. */
+HELPER u32 with_bytes(u32 has, u32 bytes) { return is_row(has | bytes) ? 0 : has | bytes; }
+
+/* Does a row say of the thread, at its time, that it has these bytes? */
+HELPER bool row_has(u64 row, u32 at, const struct me *m, u32 bytes)
+{
+	u64 part = next_part(row, (u32)row >> at & 15, at, &bytes);
+
+	return !bytes && !((part ^ m->time) >> SUB_AT);
+}
+
+/* Which of the bytes a row of the thread's warp says of that thread, or not of others alone. */
+HELPER u32 own_part(u64 r, const struct me *m, u32 bytes)
+{
+	u32 rest = r_mask(r) & bytes, own = 0;
+
+	while (r_is_row(r) && segment_of(r) == segment_of(m->now) && rest) {
+		u64 part = r_part(r, &rest);
+
+		own |= lane_of(part) == lane_of(m->time) ? r_bytes(part) : 0;
+	}
+	return own;
+}
+
 /* R after my read. Where several have read, an entry says of a class and of bytes what is true of each of them; what
  * does not fit is forgotten, and a race may be missed. */
 HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
@@ -283,16 +359,19 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	*lost = false;
 	if (!segment_of(old))
 		return read_entry(m, cls, bytes, ONE_LANE);
+	if (r_is_row(old) && row_has(old, R_BYTES_AT, m, bytes) && (r_class(old) == cls || gives_way(old, m)))
+		return old;
 	several = r_several(old);
 	both = cls > r_class(old) ? cls : r_class(old);
-	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
-		return r_class(old) == cls || gives_way(old, m) ? old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
-	if (several == ONE_LANE && m->now & NOW_ACQUIRED && quick_verdict(old, m) == ORDERED)
+	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE && !r_is_row(old))
+		return (r_class(old) == cls || gives_way(old, m)) && with_bytes(r_bytes(old), bytes) ?
+		       old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && !r_is_row(old) && quick_verdict(old, m) == ORDERED)
 		return read_entry(m, cls, bytes, ONE_LANE);
 	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
 		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
 		*lost = !several && epoch_of(old) == epoch_of(m->now) && sub_of(old) >= (m->now & NOW_FULL) &&
-			lane_of(old) != lane_of(m->time);
+			(lane_of(old) != lane_of(m->time) || r_is_row(old));
 	} else if (is_copy(old)) {
 		several = ONE_LANE;
 		*lost = verdict(old, 0, ONE_LANE, m) != ORDERED;
@@ -303,7 +382,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	} else {
 		several = __warpsafe_several(old, m->now, WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED, m->warp);
 	}
-	common = r_bytes(old) & bytes;
+	common = r_mask(old) & bytes & ~own_part(old, m, bytes);
 	if (gives_way(old, m) && (*lost || several != ONE_LANE)) {
 		*lost = false;
 		return old;
@@ -333,19 +412,23 @@ HELPER bool by_other_blocks(u64 old, u32 cls, u32 bytes, u32 what)
 {
 	u32 segment = segment_of(old);
 
-	if (!(what & WS_RACE_BARRIERS) || (cls != WS_RACE_ATOMIC_GPU && cls != WS_RACE_ATOMIC_SYS) || bytes & ~w_bytes(old))
+	if (!(what & WS_RACE_BARRIERS) || (cls != WS_RACE_ATOMIC_GPU && cls != WS_RACE_ATOMIC_SYS) || bytes & ~w_mask(old))
 		return false;
 	if (segment - BLOCK.lowest >= BLOCK.range || WS_RACE_SPACE_OF(what) != WS_RACE_GLOBAL)
 		return false;
 	return w_class(old) == W_MANY ? has_grid(old, BLOCK.grid) : w_class(old) == cls && segment - BLOCK.first >= BLOCK.nwarps;
 }
 
+/* bytes: may be a row, of the thread and lanes behind it. */
 HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
 {
-	u32 cls = WS_RACE_CLASS_OF(m->what);
+	u32 cls = WS_RACE_CLASS_OF(m->what), has = w_bytes(old);
+	bool same = !((old ^ m->time) >> SUB_AT) && w_class(old) == cls;
 
-	if (!((old ^ m->time) >> SUB_AT) && w_class(old) == cls)
+	if (same && (has == bytes || (!is_row(has) && !is_row(bytes) && with_bytes(has, bytes))))
 		return old | bytes << W_BYTES_AT;
+	if (old && is_row(has) && !is_row(bytes) && w_class(old) == cls && row_has(old, W_BYTES_AT, m, bytes))
+		return old;
 	if (by_other_blocks(old, cls, bytes, m->what))
 		return is_special(old) ? old : special(old, W_MANY, BLOCK.grid);
 	return write_entry(m, cls, bytes);
@@ -428,6 +511,19 @@ HELPER void bring_up_to_date(u64 cell, u64 entry, const struct me *m)
 
 HELPER u32 writers_in(u64 w) { return w_class(w) == W_MANY ? BLOCKS : ONE_LANE; }
 
+/* What W says of bytes that I read. */
+HELPER void judge_read(const struct word *d, const struct me *m, u64 w)
+{
+	u32 rest = w_mask(w) & d->bytes;
+
+	#pragma nounroll
+	while (rest) {
+		u64 part = w_part(w, &rest);
+
+		note(write_verdict(part, m), WS_RACE_READ_AFTER_WRITE, part, w_bytes(part) & d->bytes, d, m, writers_in(part), 0);
+	}
+}
+
 HELPER void read_word(const struct word *d, const struct me *m)
 {
 	u64 w, r, was, now;
@@ -450,8 +546,7 @@ HELPER void read_word(const struct word *d, const struct me *m)
 			count_threads(COUNTS(lost));
 		w = load64(d->cell);
 	}
-	if (w_bytes(w) & d->bytes)
-		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
+	judge_read(d, m, w);
 }
 
 /* A strong load or atomic may read what another thread's strong store or atomic has written, which then is before all that
@@ -667,7 +762,7 @@ HELPER u32 judge_w(u64 *w, const struct word *d, const struct me *m)
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*w = m->seen_w;
+		*w = w_first_part(m->seen_w, d->bytes);
 	v = w_bytes(*w) & d->bytes ? write_verdict(*w, m) : ORDERED;
 	if (v != ORDERED || *w == now)
 		return v;
@@ -681,7 +776,7 @@ HELPER u32 judge_r(u64 *r, const struct word *d, const struct me *m)
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*r = m->seen_r;
+		*r = r_first_part(m->seen_r, d->bytes);
 	v = r_bytes(*r) & d->bytes ? verdict(*r, strong_class(*r), r_several(*r), m) : ORDERED;
 	if (v != ORDERED || *r == now)
 		return v;
@@ -689,22 +784,42 @@ HELPER u32 judge_r(u64 *r, const struct word *d, const struct me *m)
 	return r_bytes(now) & d->bytes && verdict(now, strong_class(now), r_several(now), m) != ORDERED ? UNDECIDED : ORDERED;
 }
 
-HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
+HELPER void check_write_after_write(const struct word *d, const struct me *m, u64 w, const struct wrote *value)
 {
 	u32 v = judge_w(&w, d, m), bytes = w_bytes(w) & d->bytes;
 
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_WRITE, w, bytes, d, m, writers_in(w), value->known ? sameness(v, w, bytes, d, m, value) : 0);
-	v = judge_r(&r, d, m);
-	bytes = r_bytes(r) & d->bytes;
+}
+
+HELPER void check_write_after_read(const struct word *d, const struct me *m, u64 r, const struct wrote *value)
+{
+	u32 v = judge_r(&r, d, m), bytes = r_bytes(r) & d->bytes;
+
 	if (v != ORDERED)
 		note(v, WS_RACE_WRITE_AFTER_READ, r, bytes, d, m, r_several(r),
 		     value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);
 }
 
+HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
+{
+	u32 rest = w_mask(w) & d->bytes;
+
+	#pragma nounroll
+	do
+		check_write_after_write(d, m, w_part(w, &rest), value);
+	while (rest);
+	rest = r_mask(r) & d->bytes;
+	#pragma nounroll
+	do
+		check_write_after_read(d, m, r_part(r, &rest), value);
+	while (rest);
+}
+
 HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)
 {
 	u64 w, r, now;
+	bool enters;
 
 	if (value->known)
 		note_written(m->warp * 32 + lane_of(m->time), value);
@@ -714,7 +829,8 @@ HELPER void write_word(const struct word *d, const struct me *m, const struct wr
 		return;
 	}
 	now = after_write(w, m, d->bytes);
-	if (now != w) {
+	enters = now != w;
+	if (enters) {
 		w = exchange64(d->cell, now);
 		if (~w)                  /* always: but known only when the exchange is done */
 			r = load64(d->cell + 8);
@@ -723,7 +839,7 @@ HELPER void write_word(const struct word *d, const struct me *m, const struct wr
 			return;
 		}
 	}
-	if (w_bytes(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
+	if (enters && w_mask(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));
 	check_write(d, m, w, r, value);
 }

@@ -2,8 +2,8 @@
  * the first access of a launch to a line or a word. No loop, no wait for other lanes but at the vote of a warp that is
  * together; whatever is not plainly without a race is for the call.
  *
- * A line that the warp covers and a word's cell are dealt with alike: both have W and R. What is ordered here is so by
- * program order, by barriers of the block, or is of a launch before.
+ * A line that the warp covers and a word's cell are dealt with alike: both have W and R. So are words of which lanes side by side access the bytes, or
+ * halves: one of them enters what they do, as a row. What is ordered here is so by program order, by barriers of the block, or is of a launch before.
  *
  * Entries are first looked at through the first-level cache, and may have changed meanwhile. That does no harm: what is found
  * to be said already was entered, and who changed W or R since has seen it; and nothing is entered but by comparing. A GPU's
@@ -19,12 +19,12 @@ struct fast {
 	u64 at;                  /* of the line's entry, or of the cell; 0 = for the call */
 	u64 w, r;
 	u64 now, time;           /* of the warp; with the lane, as it is entered: the first one of a line */
-	u32 bits;                /* of the entry: the line's shift, or the bytes of the word */
+	u32 bits;                /* of the entry: the line's shift, or the bytes of the word, or what sort of row */
 	u32 old;                 /* high words of entries below it are of no matter */
 	u32 grid;
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
-	bool covers;             /* the warp covers lines, by all of its lanes: the same for each */
-	bool line, enters;       /* `at` is a line; this lane is the one that changes it */
+	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
+	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
 };
 
 /* ---- what is ordered ---- */
@@ -35,11 +35,14 @@ HELPER bool is_past(u64 entry, const struct fast *f)
 	return high(entry) < f->old;
 }
 
-/* By the same lane, or of a line by the same lanes. */
+/* By the same lane, or of a line or row by the same lanes. */
 HELPER bool own(u64 entry, u32 bits, const struct fast *f)
 {
-	return high(entry) == high(f->time) && (!f->line || bits == f->bits);
+	return high(entry) == high(f->time) && (bits == f->bits || (!f->line && !f->row && !is_row(bits)));
 }
+
+/* The bytes of the word, by whatever lanes. */
+HELPER u32 bytes_in(const struct fast *f) { return f->row ? 15 : f->bits; }
 
 HELPER bool is_here(u64 entry, const struct fast *f)
 {
@@ -72,7 +75,7 @@ HELPER bool says_my_read(u64 r, const struct fast *f)
 	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
 	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
 
-	return (of_blocks || of_block || of_warp) && !r_class(r) && (f->line || !(f->bits & ~r_bytes(r)));
+	return (of_blocks || of_block || of_warp) && !r_class(r) && (f->line || !(bytes_in(f) & ~r_bytes(r)));
 }
 
 /* ---- where ---- */
@@ -89,18 +92,52 @@ HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
 	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
 }
 
-/* line: see line_at_once. */
-HELPER void find_line(struct fast *f, u64 line, u64 address, u32 bytes, u32 lane, bool lines)
-{
-	u32 shift = bytes >> 3, each = 32 >> shift;
+/* Where a row of bytes or halves begins, by its lane: lane k has what lies k accesses behind the first. Those at the warp's ends that have no
+ * whole word between them are none. */
+HELPER u32 row_begin(u64 address, u32 bytes, u32 lane) { return lane - ((u32)address & 3) / bytes; }
+HELPER u32 row_lanes(u32 begin, u32 bytes) { return (bytes == 1 ? 15u : 3u) << begin; }
 
-	f->covers = false;
+HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
+{
+	u32 begin = row_begin(address, bytes, *lane);
+
+	if (activemask() != 0xffffffff || !all_lanes_have(address - *lane * bytes))
+		return;
+	f->covers = true;
+	f->row = begin <= 32 - 4 / bytes;
+	if (!f->row)
+		return;
+	f->bits = bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
+	f->enters = *lane == begin;
+	*lane = begin;
+}
+
+/* Of a page that is not there yet, or elsewhere. */
+SLOW u64 __warpsafe_make_line(u64 address) { return line_of(address); }
+
+/* Bytes and halves never make a line's entry. Where there is no room for its cells, it has none. */
+HELPER void have_cells(struct fast *f, u32 self, u64 address)
+{
+	if (!f->at)
+		f->at = __warpsafe_make_line(address);
+	f->w = f->at ? __warpsafe_expand(f->at, (self - self_of(0)) >> 5) : EXPANDED;
+}
+
+/* line: see line_at_once. */
+HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what, bool lines)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, shift = bytes >> 3, each = 32 >> shift;
+	bool rows = lines && bytes < 4 && !scope_of(WS_RACE_CLASS_OF(what));
+
+	f->covers = f->row = false;
 	f->at = line;
-	f->w = EXPANDED;
+	f->w = rows ? 0 : EXPANDED;
 	f->r = 0;
 	if (f->at)
 		load_cell_near(f->at, &f->w, &f->r);
-	if (lines && !is_expanded(f->w))
+	if (rows && !is_expanded(f->w))
+		have_cells(f, self, address);
+	if (lines && !rows && !is_expanded(f->w))
 		f->covers = covers_lines(address, bytes, lane);
 	f->line = f->covers;
 	f->enters = true;
@@ -110,6 +147,8 @@ HELPER void find_line(struct fast *f, u64 line, u64 address, u32 bytes, u32 lane
 		f->at = f->at && bytes <= 4 ? cell_by(f->w, address) : 0;
 		if (f->at)
 			load_cell_near(f->at, &f->w, &f->r);
+		if (f->at && rows)
+			find_row(f, address, bytes, &lane);
 	} else if (f->line) {
 		f->bits = shift;
 		f->enters = !(lane & (each - 1));
@@ -135,19 +174,39 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	return f->now & NOW_ENTERED;
 }
 
+/* The segment's first access, where a warp's lanes would else do it one by one, and forget each other's bytes. */
+SLOW void __warpsafe_begins(u32 self) { set_flags((self - self_of(0)) >> 5, NOW_ENTERED); }
+
+HELPER bool begin_access_fast(struct fast *f, u32 self, u32 what)
+{
+	if (begin_fast(f, self))
+		return true;
+	if (WS_RACE_BYTES_OF(what) >= 4 || !f->now)
+		return false;
+	__warpsafe_begins(self);
+	return true;
+}
+
 /* A strong access is noted by the warp's first one (observe): that is for the call. */
 HELPER bool is_noted(const struct fast *f, u32 what)
 {
 	return WS_RACE_CLASS_OF(what) == WS_RACE_WEAK || WS_RACE_CLASS_OF(what) == WS_RACE_UPDATE || f->now & NOW_OBSERVED;
 }
 
-/* A warp that covers lines is done as a whole, or not at all. */
-HELPER bool all_done(const struct fast *f, bool done)
+/* A warp that covers lines is done as a whole, or not at all; and so is a row. */
+HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 {
-	bool left = f->covers && any_lane(f->line && !done);
+	u32 left = 0;
 
-	return done && !(f->line && left);
+	if (f->covers)
+		left = ballot((f->line || f->row) && !done);
+	if (f->row)
+		left &= row_lanes(lane_of(f->time), bytes);
+	return done && !((f->line || f->row) && left);
 }
+
+/* Does an entry that takes the place of another one say of all of its bytes? What is forgotten is counted, by the call. */
+HELPER bool forgets(u64 old, u32 mask, const struct fast *f) { return !f->line && mask & ~bytes_in(f) && !is_past(old, f); }
 
 /* ---- accesses ---- */
 HELPER bool read_fast(struct fast *f, u32 what, u32 site)
@@ -159,7 +218,7 @@ HELPER bool read_fast(struct fast *f, u32 what, u32 site)
 		return true;
 	if (!done || same || says_my_read(f->r, f))
 		return done;
-	if (!read_is_before(f->r, f) || (!f->line && f->bits != 15 && !is_past(f->r, f)))
+	if (!read_is_before(f->r, f) || forgets(f->r, r_mask(f->r), f))
 		return false;
 	if (f->enters) {
 		done = cas64(f->at + 8, f->r, mine) == f->r;
@@ -178,7 +237,7 @@ HELPER bool write_fast(struct fast *f, u32 what, u32 site)
 		return true;
 	if (!done || !((f->w ^ mine) >> W_BYTES_AT))
 		return done;
-	if (!f->line && f->bits != 15 && !is_past(f->w, f))       /* what is forgotten is counted */
+	if (forgets(f->w, w_mask(f->w), f))
 		return false;
 	if (f->enters) {
 		done = cas64(f->at, f->w, mine) == f->w;
@@ -196,30 +255,44 @@ enum { TRIES = 4 };
 struct cell {                    /* what the part at the access has left: see left_over; with W and R as they were near */
 	u64 at, w, r;
 };
+enum { IN_ROW = 4 };             /* of `at`: it is for a row, of which all lanes have come */
 
 HELPER bool begin_cell(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what)
 {
 	bool begun = begin_fast(f, self);
 
-	f->at = c->at;
+	f->at = c->at & ~(u64)IN_ROW;
 	f->w = c->w;
 	f->r = c->r;
 	f->line = false;
+	f->row = c->at & IN_ROW;
 	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
+	if (f->row)
+		f->bits = WS_RACE_BYTES_OF(what) == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	return begun;
+}
+
+/* Rows, or no rows, of which no byte is by the same lane? */
+HELPER bool rows_differ(u64 r, const struct fast *f)
+{
+	if (!f->row && !r_is_row(r))
+		return true;
+	return f->row && (r_several(r) || (r_bytes(r) == f->bits && lane_of(r) != lane_of(f->time)));
 }
 
 /* R after my read; 0 = that is for after_read. */
 HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 {
-	u32 several = r_several(r), common = r_bytes(r) & f->bits;
+	u32 several = r_several(r), common = r_mask(r) & bytes_in(f);
 
+	if (read_is_before(r, f) && (r ^ mine) >> SUB_AT)
+		return forgets(r, r_mask(r), f) ? 0 : mine;
 	if (read_is_before(r, f))
-		return (r ^ mine) >> SUB_AT ? mine : r_class(r) == r_class(mine) ? r | f->bits << R_BYTES_AT : 0;
+		return !((r ^ mine) >> R_SEVERAL_AT) ? r : r_class(r) == r_class(mine) && with_bytes(r_bytes(r), f->bits) ? r | f->bits << R_BYTES_AT : 0;
 	if (says_my_read(r, f))
 		return r;
-	if (several == BLOCKS || r_class(r) || !common)
+	if (several == BLOCKS || r_class(r) || !common || (!rows_differ(r, f) && segment_of(r) == segment_of(f->now)))
 		return 0;
 	if (!is_here(r, f)) {
 		if (segment_of(r) - BLOCK.lowest >= BLOCK.range || segment_of(r) - BLOCK.first < BLOCK.nwarps)
@@ -434,7 +507,7 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 
 	if (!begin_fast(&f, self))
 		return 0;
-	f.line = false;
+	f.line = f.row = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	#pragma unroll
@@ -493,35 +566,102 @@ HELPER u64 cell_at_once(u64 address)
 #define ALL 2
 HELPER struct cell left_over(const struct fast *f, bool done)
 {
-	return (struct cell){ done ? NOTHING : f->line ? ALL : f->at, f->w, f->r };
+	return (struct cell){ done ? NOTHING : f->line ? ALL : f->row ? f->at | IN_ROW : f->at, f->w, f->r };
 }
 
 HELPER struct cell all_left(u64 at) { return (struct cell){ at, 0, 0 }; }
+
+/* ---- rows, by a call ----
+ * By all lanes of a row. The first one enters what they do, and then each judges what concerns its own bytes: false: it is not entered, each does
+ * that for itself. */
+HELPER u64 of_first_lane(u32 lanes, u32 first, u64 value)
+{
+	u32 low, high;
+
+	halves(value, &low, &high);
+	return pair(of_lane(lanes, first, low), of_lane(lanes, first, high));
+}
+
+/* By the first lane. What is found is in *f. */
+HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
+{
+	struct me m = { f->now, f->time, 0, what, site, 0, 0 };
+	u64 mine = f->time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f->bits << R_BYTES_AT | (site & (R_SITES - 1)), at = f->at + (writes ? 0 : 8);
+
+	#pragma nounroll
+	for (u32 n = 0; n < TRIES; n++) {
+		u64 *has = writes ? &f->w : &f->r, next = writes ? after_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
+		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f);
+
+		if (!next || may_be_ordered || is_passed_over(f->w, f->grid))
+			return false;
+		was = cas64(at, *has, next);
+		if (was == *has)
+			return true;
+		*has = was;
+	}
+	return false;
+}
+
+HELPER bool row_entered(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what, u32 site, bool writes)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, first = row_begin(address, bytes, lane), lanes = row_lanes(first, bytes), done = 0;
+
+	if (begin_cell(f, self, c, address, what) && lane == first)
+		done = enter_row(f, what, site, writes);
+	return of_lane(lanes, first, done);
+}
+
+HELPER bool read_in_row(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
+{
+	struct word d = { c->at & ~(u64)IN_ROW, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
+	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
+	struct fast f;
+
+	if (!row_entered(&f, self, c, address, what, site, false))
+		return false;
+	judge_read(&d, &m, load64(d.cell));
+	return true;
+}
+
+HELPER bool write_in_row(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 value)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what), first = row_begin(address, bytes, self & 31), lanes = row_lanes(first, bytes);
+	struct word d = { c->at & ~(u64)IN_ROW, address, bytes_of((u32)address, bytes) };
+	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
+	struct wrote v = wrote_word(address, what, site, value);
+	struct fast f;
+
+	if (!row_entered(&f, self, c, address, what, site, true))
+		return false;
+	check_write(&d, &m, of_first_lane(lanes, first, f.w), load64(d.cell + 8), &v);
+	return true;
+}
 
 HELPER struct cell check_read(u32 self, u64 address, u32 what, u32 site)
 {
 	struct fast f;
 
-	if (!begin_fast(&f, self) || !is_noted(&f, what))
+	if (!begin_access_fast(&f, self, what) || !is_noted(&f, what))
 		return all_left(ALL);
-	find_line(&f, line_at_once(address), address, WS_RACE_BYTES_OF(what), self & 31, true);
-	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site)));
+	find_line(&f, line_at_once(address), self, address, what, true);
+	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site), WS_RACE_BYTES_OF(what)));
 }
 
 /* The rest of a write, of which begin_fast is true; line: see line_at_once. */
 HELPER struct cell check_write_in(struct fast *f, u64 line, u32 self, u64 address, u32 what, u32 site, u32 value)
 {
-	find_line(f, line, address, WS_RACE_BYTES_OF(what), self & 31, true);
+	find_line(f, line, self, address, what, true);
 	if (f->at && !f->line)
 		note_own(self, address, what, site, value);
-	return left_over(f, all_done(f, f->at && write_fast(f, what, site)));
+	return left_over(f, all_done(f, f->at && write_fast(f, what, site), WS_RACE_BYTES_OF(what)));
 }
 
 HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
 {
 	struct fast f;
 
-	if (!begin_fast(&f, self) || !is_noted(&f, what))
+	if (!begin_access_fast(&f, self, what) || !is_noted(&f, what))
 		return all_left(ALL);
 	return check_write_in(&f, line_at_once(address), self, address, what, site, value);
 }
@@ -533,7 +673,7 @@ HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
 
 	if (WS_RACE_BYTES_OF(what) != 4 || !begin_fast(&f, self) || !is_noted(&f, what))
 		return all_left(0);
-	find_line(&f, line_at_once(address), address, 4, self & 31, false);
+	find_line(&f, line_at_once(address), self, address, what, false);
 	if (!f.at || is_passed_over(f.w, f.grid))
 		return all_left(f.at ? NOTHING : 0);
 	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);

@@ -83,7 +83,7 @@ SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u3
 /* Is W before a weak write of mine by program order, barriers or the launch, or by my last acquire? */
 HELPER bool write_is_ordered(const struct fast *f, u32 self)
 {
-	return is_past(f->w, f) || (!is_special(f->w) && (own(f->w, 15, f) || before_barrier(f->w, f))) || write_acquired(f, self);
+	return is_past(f->w, f) || (!is_special(f->w) && (own(f->w, w_bytes(f->w), f) || before_barrier(f->w, f))) || write_acquired(f, self);
 }
 
 /* A weak write of a word. */
@@ -103,7 +103,7 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 		return;
 	}
 	at = cell_by(entry, address);
-	f.line = false;
+	f.line = f.row = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	note_own(self, address, what, site, (u32)value);
