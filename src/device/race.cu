@@ -51,6 +51,7 @@ HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 	shared_store_four(IN_BLOCK(lowest), 0, launch, 0, 0);
 	shared_store_four(IN_BLOCK(arrived), 0, 0, 0, 0);
 	BLOCK.alive = threads;
+	BLOCK.ordered = 0;
 	if (c->probe)
 		store32(RACE.probe, WS_RACE_PROBE_RUNS);
 	if (!off && is_counted(mark)) {
@@ -76,7 +77,8 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.full[warp] = 0;
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
-	BLOCK.expanding[warp] = 0;
+	if (warp < EXPANDING)
+		BLOCK.expanding[warp] = 0;
 	BLOCK.ready[warp] = 0;
 	BLOCK.heard[warp] = 0;
 	BLOCK.begins[warp] = begin_word(l.first + warp, 0, 0);

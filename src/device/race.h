@@ -364,11 +364,20 @@ enum { WS_RACE_LAUNCH_INCOMPLETE = 1, WS_RACE_LAUNCH_LISTS = 2, WS_RACE_LAUNCH_H
 #define WS_RACE_ROOMS 256
 /* Of a launch: have all of its blocks released at one word, each for the first time and at the same place of the code? See
  * race_all.cuh. */
+#define WS_RACE_ROUNDS 4
+struct ws_race_round {
+	ws_race_u64 id;                  /* its number and when the blocks released, as all of them did */
+	ws_race_u32 blocks;              /* how many have, in this round and those before it that had this row */
+	ws_race_u32 last;                /* as below */
+};
 struct ws_race_all {
 	ws_race_u64 who;                 /* what the releases have in common; 0 = there is none yet */
 	ws_race_u32 blocks;              /* how many have */
 	ws_race_u32 last;                /* no release of theirs has this number in the word's chain, or a higher one */
-	ws_race_u32 grid, reserved;      /* the launch */
+	ws_race_u32 grid;                /* the launch */
+	ws_race_u32 most;                /* rounds that some block has begun */
+	ws_race_u32 uneven, reserved;    /* blocks have released at other times in some round: nothing is known of any */
+	struct ws_race_round rounds[WS_RACE_ROUNDS];     /* by their number modulo */
 };
 struct ws_race_counts {
 	ws_race_u32 segments, cells, records;    /* handed out; may go beyond the size of the table */

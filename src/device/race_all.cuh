@@ -25,22 +25,92 @@ HELPER u64 who_releases(u32 word, const struct record *r)
 	       r->sub << ALL_SUB_AT | r->full;
 }
 
-/* A thread has released, and that was number `index` of the word's chain. */
-HELPER void count_release(u32 word, const struct record *r, u32 index)
-{
-	u64 who, was;
+/* ---- rounds ----
+ * A barrier of the whole grid, the program's own or cooperative groups', is a word at which a thread of each block releases, and acquires when all have.
+ * So what is said above of each block's first release is counted for its second, third and so on at that word, by that thread: a *round*. Who has acquired
+ * all releases of a round knows of each block the epoch in which it released: what any thread did in an epoch before that one is before what threads of the
+ * acquirer's block do behind their next barrier. That is `ordered` of the block: from its epoch on << 16 | what is in epochs below. To ask it takes no trip to memory.
+ *
+ * `released` of a block: low bits of the word << 16 | COUNTED | rounds; ONE_ONLY of them: not this block.
+ *
+ * Rounds with the same number modulo WS_RACE_ROUNDS have one row. Its sum says that all blocks have come so far if none is that many rounds ahead. */
+enum { COUNTED = 1 << 15, ROUNDS = COUNTED - 1, ONE_ONLY = ROUNDS, ROUND_WORD_AT = 16, MOST_EPOCHS = 1 << 16 };
+enum { ROUND_AT = 40, ROUND_EPOCH_AT = 20, ROUND_SUB_AT = 10, ROUND_SUBS = 1 << 10 };
 
-	if (BLOCK.released || shared_exchange32(IN_SHARED(__warpsafe_block.released), 1))
-		return;
-	who = who_releases(word, r);
+HELPER u32 rounds_of(u32 released) { return released & ROUNDS; }
+HELPER bool is_round_word(u32 released, u32 word) { return rounds_of(released) != ONE_ONLY && !((released >> ROUND_WORD_AT ^ word) & 0xffff); }
+
+/* Is a release at that word to be counted? */
+HELPER bool counts_release(u32 word)
+{
+	u32 released = BLOCK.released;
+
+	return !released || (is_round_word(released, word) && rounds_of(released) < ONE_ONLY - 1 && !BLOCK.probe);
+}
+
+/* Does the launch have rounds, as far as the block knows? Then entries of several blocks must say when. */
+HELPER bool has_rounds(void) { return BLOCK.released & COUNTED && rounds_of(BLOCK.released) != ONE_ONLY; }
+
+HELPER u64 round_id(u32 n, const struct record *r)
+{
+	return (u64)n << ROUND_AT | (u64)r->epoch << ROUND_EPOCH_AT | r->sub << ROUND_SUB_AT | r->full;
+}
+
+HELPER void count_round(u32 n, const struct record *r, u32 index)
+{
+	u64 at = ALL_OF_LAUNCH(rounds[0]) + sizeof(struct ws_race_round) * (n % WS_RACE_ROUNDS), id = round_id(n, r), has, was;
+
+	for (has = load64(at); has >> ROUND_AT < n; has = was) {
+		was = cas64(at, has, id);
+		if (was == has) {
+			has = id;
+			break;
+		}
+	}
+	if (has != id || r->epoch >= MOST_EPOCHS || (r->sub | r->full) >= ROUND_SUBS || !scope_reaches(rec_scope(r), false))
+		store32(ALL_OF_LAUNCH(uneven), 1);
+	global_max32(at + __builtin_offsetof(struct ws_race_round, last), index + 1);
+	global_max32(ALL_OF_LAUNCH(most), n);
+	fence_gpu();
+	fetch_add32(at + __builtin_offsetof(struct ws_race_round, blocks), 1);
+}
+
+/* The block's first release. Is it that of all blocks? */
+HELPER bool count_first(u32 word, const struct record *r, u32 index)
+{
+	u64 who = who_releases(word, r), was;
+
 	if (!who || load32(ALL_OF_LAUNCH(grid)) != BLOCK.grid)
-		return;
+		return false;
 	was = cas64(ALL_OF_LAUNCH(who), 0, who);
 	if (was && was != who)
-		return;
+		return false;
 	global_max32(ALL_OF_LAUNCH(last), index + 1);
 	fence_gpu();
 	fetch_add32(ALL_OF_LAUNCH(blocks), 1);
+	return true;
+}
+
+HELPER u32 who_thread(u64 who) { return (u32)who >> ALL_THREAD_AT & (WS_RACE_MAX_THREADS - 1); }
+HELPER u32 who_epoch(u64 who) { return (u32)who >> ALL_EPOCH_AT & (EPOCHS - 1); }
+HELPER u32 who_sub(u64 who) { return (u32)who >> ALL_SUB_AT & (ALL_SUBS - 1); }
+HELPER bool is_who_word(u64 who, u32 word) { return (who & ~ALL_ANY) >> ALL_WORD_AT == word; }
+
+/* A thread has released, and that was number `index` of the word's chain. */
+HELPER void count_release(u32 word, const struct record *r, u32 index)
+{
+	u32 released = BLOCK.released, n = rounds_of(released) + 1;
+	u64 who;
+
+	if (!counts_release(word) || (!released && shared_exchange32(IN_SHARED(__warpsafe_block.released), COUNTED | ONE_ONLY)))
+		return;
+	if (!released && !count_first(word, r, index))
+		return;
+	who = load64(ALL_OF_LAUNCH(who));
+	if (!is_who_word(who, word) || who_thread(who) != rec_warp(r) * 32 + rec_lane(r))
+		return;
+	BLOCK.released = word << ROUND_WORD_AT | COUNTED | n;
+	count_round(n, r, index);
 }
 
 HELPER u64 blocks_of_launch(void) { return (u64)blocks_x() * blocks_y() * blocks_z(); }
@@ -54,12 +124,42 @@ HELPER u64 all_released(u32 word, u32 counted, u32 scope)
 		return 0;
 	fence_gpu();
 	who = load64(ALL_OF_LAUNCH(who));
-	return load32(ALL_OF_LAUNCH(last)) <= counted && load32(ALL_OF_LAUNCH(grid)) == BLOCK.grid && (who & ~ALL_ANY) >> ALL_WORD_AT == word ? who : 0;
+	return load32(ALL_OF_LAUNCH(last)) <= counted && load32(ALL_OF_LAUNCH(grid)) == BLOCK.grid && is_who_word(who, word) ? who : 0;
 }
 
-HELPER u32 who_thread(u64 who) { return (u32)who >> ALL_THREAD_AT & (WS_RACE_MAX_THREADS - 1); }
-HELPER u32 who_epoch(u64 who) { return (u32)who >> ALL_EPOCH_AT & (EPOCHS - 1); }
-HELPER u32 who_sub(u64 who) { return (u32)who >> ALL_SUB_AT & (ALL_SUBS - 1); }
+/* The same of the round that the block has begun: the epoch in which all have released; 0 = not known, or nothing is before. */
+HELPER u32 round_released(u32 word, u32 counted, u32 scope)
+{
+	u32 n = rounds_of(BLOCK.released), blocks = (u32)blocks_of_launch() * ((n + WS_RACE_ROUNDS - 1) / WS_RACE_ROUNDS);
+	u64 at = ALL_OF_LAUNCH(rounds[0]) + sizeof(struct ws_race_round) * (n % WS_RACE_ROUNDS), id;
+
+	if (!n || !is_round_word(BLOCK.released, word) || !scope_reaches(scope, false) || !BLOCK.lowest ||
+	    load32(at + __builtin_offsetof(struct ws_race_round, blocks)) != blocks)
+		return 0;
+	fence_gpu();
+	id = load64(at);
+	if (id >> ROUND_AT != n || load32(at + __builtin_offsetof(struct ws_race_round, last)) > counted || load32(ALL_OF_LAUNCH(most)) >= n + WS_RACE_ROUNDS ||
+	    load32(ALL_OF_LAUNCH(uneven)) || load32(ALL_OF_LAUNCH(grid)) != BLOCK.grid || !is_who_word(load64(ALL_OF_LAUNCH(who)), word))
+		return 0;
+	return (u32)(id >> ROUND_EPOCH_AT) % (1 << (ROUND_AT - ROUND_EPOCH_AT));
+}
+
+/* A thread has acquired the word with so many releases, in that epoch of its block. */
+SLOW void __warpsafe_round_acquired(u32 word, u32 counted, u32 scope, u32 epoch)
+{
+	u32 ordered = round_released(word, counted, scope);
+
+	if (ordered && epoch + 1 < MOST_EPOCHS)
+		BLOCK.ordered = (epoch + 1) << 16 | ordered;
+}
+
+/* Below what epoch are accesses of all blocks before what a warp does in that epoch of its block? 0: none. */
+HELPER u32 ordered_in(u32 epoch)
+{
+	u32 ordered = BLOCK.ordered;
+
+	return epoch >= ordered >> 16 ? ordered & 0xffff : 0;
+}
 
 /* The release of a block, of which that is known. */
 HELPER struct record release_of_all(u64 who, u32 block)

@@ -3,7 +3,7 @@
  * A cell is 16 bytes for 4 bytes of memory:
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
- *        launch, 16, in place of lane, epoch and sub); a class above the strong ones: by a compare-and-swap that has only read
+ *        launch, 10, in place of lane and sub, the epoch is that of the last one); a class above the strong ones: by a compare-and-swap that has only read
  * What lanes of a warp do side by side to the bytes of a word is one entry: see ROW_OF_BYTES.
  * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
  * blocks; OFTEN, a race that was told so often that its word is only sampled.
@@ -88,6 +88,26 @@ HELPER u64 of_launch(u64 entry, u32 grid)
 	u64 bits = (1ull << GRID_BITS) - 1;
 
 	return (entry & ~(bits << SUB_AT)) | (grid & bits) << SUB_AT;
+}
+
+/* R of several blocks: the launch, and in which epoch of its block the last one has read, both modulo. (Of shared memory of a cluster: of_launch, with
+ * barriers in place of the launch.) */
+enum { READERS_GRID_BITS = 10 };
+HELPER u64 readers_launch(u32 grid) { return (u64)(grid >> 5 & 31) << LANE_AT | (grid & 31) << SUB_AT; }
+HELPER bool has_launch(u64 r, u32 grid) { return !((r ^ readers_launch(grid)) & readers_launch((1 << READERS_GRID_BITS) - 1)); }
+
+HELPER u64 of_readers(u64 r, u32 grid, u32 epoch)
+{
+	return (r & ~((1ull << SEGMENT_AT) - (1ull << SUB_AT))) | readers_launch(grid) | (u64)(epoch % EPOCHS) << EPOCH_AT;
+}
+
+/* That epoch, as seen in one of mine: blocks are no more than a few epochs ahead of each other, where that matters. May be below 0. */
+enum { EPOCHS_AHEAD = 16 };
+HELPER int readers_epoch(u64 r, u32 mine)
+{
+	u32 most = mine + EPOCHS_AHEAD;
+
+	return (int)(most - (most - epoch_of(r)) % EPOCHS);
 }
 
 HELPER u64 special(u64 w, u32 cls, u32 grid) { return of_launch((w & ~(15ull << W_CLASS_AT)) | cls << W_CLASS_AT, grid); }
@@ -199,6 +219,37 @@ HELPER u32 verdict_of_launch(u64 old, u32 cls, u32 what)
 	return UNORDERED;
 }
 
+/* ---- rounds: race_all.cuh ---- */
+/* Is an entry of one thread, or of threads of one block, of an epoch below that? */
+HELPER bool is_below(u64 entry, u32 epochs)
+{
+	struct place p;
+
+	if (BLOCK.copies && is_copy(entry))
+		return false;
+	if (!is_summed(entry) && segment_of(entry) - BLOCK.lowest < BLOCK.range)
+		return epoch_of(entry) < epochs;
+	p = is_summed(entry) ? place_of_summed(entry) : place_of(entry);
+	return p.grid == BLOCK.grid && p.epoch < epochs;
+}
+
+HELPER bool are_below(u64 entry, u32 several, u32 epochs, u32 mine)
+{
+	return several == BLOCKS ? readers_epoch(entry, mine) < (int)epochs : is_below(entry, epochs);
+}
+
+/* Is an entry of global memory, of the launch, before what the warp does now by a round of the grid? */
+HELPER bool is_before_round(u64 entry, u32 several, u64 now, u32 warp)
+{
+	u32 mine, epochs;
+
+	if (!BLOCK.ordered)
+		return false;
+	mine = own_place(now, warp).epoch;
+	epochs = ordered_in(mine);
+	return epochs && are_below(entry, several, epochs, mine);
+}
+
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
 SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u32 warp)
 {
@@ -208,6 +259,8 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 
 	if (o.grid != m.grid)
 		return verdict_of_launch(old, cls, what);
+	if (WS_RACE_SPACE_OF(what) != WS_RACE_SHARED && is_before_round(old, several, now, warp))
+		return ORDERED;
 	if (IN_CLUSTER)
 		near = __warpsafe_verdict_in_cluster(old, cls, several, now, what, warp);
 	if (near != NOT_THAT)
@@ -265,11 +318,28 @@ HELPER u64 read_entry(const struct me *m, u32 cls, u32 bytes, u32 several)
 	return m->time | cls << R_CLASS_AT | bytes << R_BYTES_AT | several << R_SEVERAL_AT | (m->site & (R_SITES - 1));
 }
 
-/* Where blocks have read, an entry says of which launch in place of lane and time: who sees his own launch there need not
- * look further. */
-HELPER u64 with_grid(u64 r, u32 several, u32 grid)
+/* Where blocks have read, an entry says of which launch, and in what epoch, in place of lane and time: who sees his own there need not look further.
+ * old: R before, of which it is made. Where the launch has no rounds, epochs are of no matter. */
+HELPER u64 with_readers(u64 r, u64 old, u64 now, u32 warp)
 {
-	return several == BLOCKS ? of_launch(r, grid) : r;
+	u32 mine = own_place(now, warp).epoch;
+	int last = !has_rounds() ? 0 : r_several(old) == BLOCKS ? readers_epoch(old, mine) : segment_of(old) ? (int)place_of(old).epoch : 0;
+
+	return of_readers(r, BLOCK.grid, last > (int)mine ? (u32)last : mine);
+}
+
+/* Does R say of several blocks of the launch that they have read, and that as late as I do? */
+HELPER bool blocks_have_read(u64 r, u64 now, u32 grid)
+{
+	u32 warp, mine;
+
+	if (r_several(r) != BLOCKS || !has_launch(r, grid))
+		return false;
+	if (!has_rounds())
+		return true;
+	warp = warp_index();
+	mine = own_place(now, warp).epoch;
+	return readers_epoch(r, mine) >= (int)mine;
 }
 
 /* As __warpsafe_several, for the same as __warpsafe_verdict_in_cluster. */
@@ -297,6 +367,8 @@ SLOW u32 __warpsafe_several(u64 old, u64 now, u32 shared, u32 warp)
 			count_threads(COUNTS(readers));
 		return ONE_LANE;
 	}
+	if (!shared && is_before_round(old, several, now, warp))
+		return ONE_LANE;
 	if (IN_CLUSTER && (several == BLOCKS || o.block != m.block))
 		near = __warpsafe_several_in_cluster(old, shared);
 	if (near != NOT_THAT)
@@ -355,6 +427,7 @@ HELPER u32 own_part(u64 r, const struct me *m, u32 bytes)
 HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 {
 	u32 cls = class_of_read(m->what), several, common, both;
+	u64 was = old;
 
 	*lost = false;
 	if (!segment_of(old))
@@ -397,7 +470,9 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	}
 	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
 	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
-	return with_grid(old, several, SM90 && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? BLOCK.passed : BLOCK.grid);
+	if (several != BLOCKS)
+		return old;
+	return SM90 && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? of_launch(old, BLOCK.passed) : with_readers(old, was, m->now, m->warp);
 }
 
 /* ---- what a write leaves ---- */

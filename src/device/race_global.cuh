@@ -22,6 +22,8 @@ struct fast {
 	u32 bits;                /* of the entry: the line's shift, or the bytes of the word, or what sort of row */
 	u32 old;                 /* high words of entries below it are of no matter */
 	u32 grid;
+	bool call;               /* this is no code at an access: it may look at more */
+	u32 epochs, epoch;       /* in calls: of accesses of all blocks those in epochs below are before mine, by a round of the grid; and mine. Else 0 */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
 	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
@@ -54,9 +56,15 @@ HELPER bool before_barrier(u64 entry, const struct fast *f)
 	return is_here(entry, f) && epoch_of(entry) < epoch_of(f->now);
 }
 
+/* By a round of the grid? */
+HELPER bool is_before_all(u64 entry, u32 several, const struct fast *f)
+{
+	return f->epochs && segment_of(entry) && are_below(entry, several, f->epochs, f->epoch);
+}
+
 HELPER bool write_is_before(u64 w, const struct fast *f, u32 what)
 {
-	return is_past(w, f) || (!is_special(w) && (own(w, w_bytes(w), f) || before_barrier(w, f))) ||
+	return is_past(w, f) || (!is_special(w) && is_before_all(w, ONE_LANE, f)) || (!is_special(w) && (own(w, w_bytes(w), f) || before_barrier(w, f))) ||
 	       both_strong(WS_RACE_CLASS_OF(what), is_special(w) ? 0 : w_class(w), false);
 }
 
@@ -64,14 +72,14 @@ HELPER bool read_is_before(u64 r, const struct fast *f)
 {
 	u32 several = r_several(r);
 
-	return is_past(r, f) || (!several && own(r, r_bytes(r), f)) || (several != BLOCKS && before_barrier(r, f));
+	return is_past(r, f) || is_before_all(r, several, f) || (!several && own(r, r_bytes(r), f)) || (several != BLOCKS && before_barrier(r, f));
 }
 
 /* R says already that somebody has read who is no more ordered than I am with whatever comes. */
 HELPER bool says_my_read(u64 r, const struct fast *f)
 {
 	u32 several = r_several(r), later = (u32)(r ^ f->now);
-	bool of_blocks = several == BLOCKS && has_grid(r, f->grid) && !is_past(r, f);
+	bool of_blocks = several == BLOCKS && !is_past(r, f) && (f->call ? blocks_have_read(r, f->now, f->grid) : has_launch(r, f->grid) && !has_rounds());
 	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
 	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
 
@@ -169,6 +177,8 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
+	f->call = false;
+	f->epochs = f->epoch = 0;
 	f->old = l.floor << (SEGMENT_AT - 32);
 	f->grid = l.grid;
 	return f->now & NOW_ENTERED;
@@ -185,6 +195,16 @@ HELPER bool begin_access_fast(struct fast *f, u32 self, u32 what)
 		return false;
 	__warpsafe_begins(self);
 	return true;
+}
+
+/* In a call: what rounds of the grid order. */
+HELPER void learn_rounds(struct fast *f, u32 self)
+{
+	f->call = true;
+	if (!BLOCK.ordered)
+		return;
+	f->epoch = own_place(f->now, (self - self_of(0)) >> 5).epoch;
+	f->epochs = ordered_in(f->epoch);
 }
 
 /* A strong access is noted by the warp's first one (observe): that is for the call. */
@@ -261,6 +281,7 @@ HELPER bool begin_cell(struct fast *f, u32 self, const struct cell *c, u64 addre
 {
 	bool begun = begin_fast(f, self);
 
+	learn_rounds(f, self);
 	f->at = c->at & ~(u64)IN_ROW;
 	f->w = c->w;
 	f->r = c->r;
@@ -285,6 +306,7 @@ HELPER bool rows_differ(u64 r, const struct fast *f)
 HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 {
 	u32 several = r_several(r), common = r_mask(r) & bytes_in(f);
+	u64 was;
 
 	if (read_is_before(r, f) && (r ^ mine) >> SUB_AT)
 		return forgets(r, r_mask(r), f) ? 0 : mine;
@@ -308,8 +330,10 @@ HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 		else
 			return 0;
 	}
+	was = r;
 	r &= ~(15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
-	return with_grid(r | common << R_BYTES_AT | several << R_SEVERAL_AT, several, f->grid);
+	r |= common << R_BYTES_AT | several << R_SEVERAL_AT;
+	return several == BLOCKS ? with_readers(r, was, f->now, warp_index()) : r;
 }
 
 /* Who has made an entry, if it is a thread of the launch. Warps that fence in a loop take a segment every LAST_SUB fences, so that most
@@ -359,7 +383,7 @@ HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32
 	if (!begin_cell(&f, self, c, address, what))
 		return false;
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
-	if (f.now & NOW_ACQUIRED)
+	if (f.now & NOW_ACQUIRED && !f.epochs)
 		return f.bits == 15 && read_acquired(&f, self, mine);
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
@@ -476,7 +500,7 @@ HELPER void begin_side(struct side *e, struct fast *f, const struct acquired *la
 	bool before = write_is_before(e->w, f, what);
 
 	e->asks = !before && last->counted > DENSE && !(f->now & NOW_UNKNOWN) && !is_special(e->w) && far_target(e->w, f, &e->target);
-	if (f->now & NOW_ACQUIRED && !read_is_before(e->r, f))
+	if (f->now & NOW_ACQUIRED && !f->epochs && !read_is_before(e->r, f))
 		e->next = says_my_read(e->r, f) ? e->r : 0;      /* it may be ordered with mine: see after_read */
 	else
 		e->next = next_read(e->r, f, mine);
@@ -507,6 +531,7 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 
 	if (!begin_fast(&f, self))
 		return 0;
+	learn_rounds(&f, self);
 	f.line = f.row = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
@@ -591,7 +616,7 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
 		u64 *has = writes ? &f->w : &f->r, next = writes ? after_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
-		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f);
+		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !f->epochs && !read_is_before(f->r, f) && !says_my_read(f->r, f);
 
 		if (!next || may_be_ordered || is_passed_over(f->w, f->grid))
 			return false;

@@ -187,6 +187,12 @@ HELPER void clear_all(void)
 {
 	store64(ALL_OF_LAUNCH(who), 0);
 	store64(ALL_OF_LAUNCH(blocks), 0);
+	store32(ALL_OF_LAUNCH(most), 0);
+	for (u32 k = 0; k < WS_RACE_ROUNDS; k++) {
+		store64(ALL_OF_LAUNCH(rounds[k].id), 0);
+		store64(ALL_OF_LAUNCH(rounds[k].blocks), 0);
+	}
+	store32(ALL_OF_LAUNCH(uneven), 0);
 	store32(ALL_OF_LAUNCH(grid), BLOCK.grid);
 }
 

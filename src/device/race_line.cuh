@@ -13,6 +13,8 @@ SLOW u32 __warpsafe_line_before(u64 old, u32 several, u64 now, u32 warp, u32 sam
 
 	if (o.grid != m.grid)
 		return !other_launch(old);
+	if (is_before_round(old, several, now, warp))
+		return true;
 	if (several == BLOCKS || o.block != m.block)
 		return false;
 	if (o.epoch < m.epoch)
@@ -42,7 +44,7 @@ HELPER bool line_before(u64 old, u32 old_shift, u32 several, const struct me *m,
 HELPER u64 line_after_read(u64 old, const struct me *m, u32 shift)
 {
 	u32 cls = WS_RACE_CLASS_OF(m->what), several = r_several(old), both = cls > r_class(old) ? cls : r_class(old);
-	u64 mine = read_entry(m, cls, shift, ONE_LANE);
+	u64 mine = read_entry(m, cls, shift, ONE_LANE), was = old;
 
 	if (!((old ^ mine) >> R_SEVERAL_AT))
 		return old;
@@ -56,7 +58,8 @@ HELPER u64 line_after_read(u64 old, const struct me *m, u32 shift)
 	if (several < WARPS_OF_BLOCK)
 		return 0;
 	old &= ~(7ull << R_CLASS_AT | 3ull << R_SEVERAL_AT);
-	return with_grid(old | both << R_CLASS_AT | several << R_SEVERAL_AT, several, BLOCK.grid);
+	old |= both << R_CLASS_AT | several << R_SEVERAL_AT;
+	return several == BLOCKS ? with_readers(old, was, m->now, m->warp) : old;
 }
 
 /* False: the words' cells must be looked at; if the line has none yet, there is no room. */

@@ -77,6 +77,8 @@ HELPER void acquire_other_than(u32 thread, u64 state, const struct place *p, con
 	own_store_four(IN_PIECES(state, acquired), mark, f->word, f->counted, last->observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
+	if (is_round_word(BLOCK.released, f->word))
+		__warpsafe_round_acquired(f->word, f->counted, scope, p->epoch);
 }
 
 HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)

@@ -22,7 +22,7 @@
 #define TENSOR 0
 #endif
 
-enum { WARPS = 32, EXPANDING = 32 };
+enum { WARPS = 32, EXPANDING = 31 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
@@ -36,6 +36,7 @@ struct block {
 	u32 full[WARPS];         /* sub, from the block's last barrier on, of the warp's last full sync; 0 = none since then */
 	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
 	u32 expanding[EXPANDING];        /* by the lines' numbers modulo: that of a line that a lane gives cells, * 2 + 1 */
+	u32 ordered;             /* by rounds of the grid: see race_all.cuh */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
 	u32 heard[WARPS];        /* lanes that have looked at or observed anything since their last fence (race_order.cuh) */
 	u32 begins[WARPS];       /* where the warp's segment begins, see own_place */
@@ -60,7 +61,7 @@ struct block {
 	u32 probe;               /* the block is a probe (race.h) */
 	union {
 		u32 failed;      /* a probe has found something, or something that it cannot tell */
-		u32 released;    /* the block is no probe: one of its threads has released (race_all.cuh) */
+		u32 released;    /* the block is no probe: how often it has released for all, see race_all.cuh */
 	};
 	u32 copies;              /* first segment of the warps' asynchronous copies (race_copy.cuh); 0 = there are none */
 	u32 late;                /* a warp has taken another segment than its first */

@@ -82,7 +82,7 @@ HELPER void release_word(u64 key, struct record *r, u64 alone)
 	if (alone && (!row || takes_place(row, alone))) {
 		was = cas64(at + 8, row, alone);
 		if (was == row) {
-			if (!BLOCK.released)
+			if (counts_release(number_of_word(at)))
 				__warpsafe_count_release(number_of_word(at), 0, r->kind, r->full, r->epoch, r->sub);
 			return;
 		}
@@ -101,7 +101,7 @@ HELPER void release_word(u64 key, struct record *r, u64 alone)
 	was = index < DENSE - 1 ? cas64(at + 8, row, (u64)(index + 1) << 32 | number) : row;
 	if (was != row || index >= DENSE - 1)
 		index = __warpsafe_link_on(at, number, was);
-	if (!BLOCK.released)
+	if (counts_release(number_of_word(at)))
 		__warpsafe_count_release(number_of_word(at), index, r->kind, r->full, r->epoch, r->sub);
 }
 
