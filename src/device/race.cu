@@ -26,7 +26,7 @@ HELPER u32 launch_grid(void)
 		      __builtin_offsetof(struct block, d) == __builtin_offsetof(struct block, a) + 12, "one store")
 FOUR_FIELDS(off, list, unknown, cells);
 FOUR_FIELDS(floor, grid, first, nwarps);
-FOUR_FIELDS(slot_bytes, block, kernel, range);
+FOUR_FIELDS(ordered, block, kernel, range);
 FOUR_FIELDS(ready[WARPS - 1], handed, slot_number, lost);
 FOUR_FIELDS(probe, failed, copies, late);
 FOUR_FIELDS(lowest, launch, cluster, shape);
@@ -45,13 +45,12 @@ HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 	shared_store_four(IN_BLOCK(off), off, 0, 0, c->bytes ? c->at : 0);
 	shared_store_four(IN_BLOCK(floor), 0, grid, 0, b.nwarps);
 	shared_store_four(IN_BLOCK(slot), 0, 0, 0, 0);           /* and threads */
-	shared_store_four(IN_BLOCK(slot_bytes), 0, b.block, kernel & ~needs, 0);
+	shared_store_four(IN_BLOCK(ordered), 0, b.block, kernel & ~needs, 0);
 	shared_store_four(IN_BLOCK(ready[WARPS - 1]), 0, HANDED_NOTHING, 0, 0);
 	shared_store_four(IN_BLOCK(probe), c->probe, 0, 0, 0);
 	shared_store_four(IN_BLOCK(lowest), 0, launch, 0, 0);
 	shared_store_four(IN_BLOCK(arrived), 0, 0, 0, 0);
 	BLOCK.alive = threads;
-	BLOCK.ordered = 0;
 	if (c->probe)
 		store32(RACE.probe, WS_RACE_PROBE_RUNS);
 	if (!off && is_counted(mark)) {
@@ -77,8 +76,7 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.full[warp] = 0;
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
-	if (warp < EXPANDING)
-		BLOCK.expanding[warp] = 0;
+	BLOCK.expanding[warp] = 0;
 	BLOCK.ready[warp] = 0;
 	BLOCK.heard[warp] = 0;
 	BLOCK.begins[warp] = begin_word(l.first + warp, 0, 0);
@@ -802,7 +800,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 	u32 n = words_of(what), next = (what & WS_RACE_FOUR) != 0, done = 0, one = WS_RACE_BYTES(4) | WS_RACE_LOOKED | (what & ~(u32)(31 | WS_RACE_FOUR));
 	u32 entered, more;
 
-	if (at)
+	if (at && !BLOCK.ordered)
 		done = n == 2 ? read_side_by_side(self, at, 2, what, site, w) : read_side_by_side(self, at, 4, what, site, w);
 	entered = WS_RACE_CLASS_OF(what) == WS_RACE_WEAK ? done >> MOST_WORDS & ~done : 0;
 	#pragma nounroll
@@ -820,7 +818,14 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 		note_strong(self, what);
 }
 
-/* at, w, r: what the part at the access has left (struct cell). */
+SLOW bool __warpsafe_read_in_rounds(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	struct cell c = { at, w, r };
+
+	return read_cell(self, &c, address, what, site, true);
+}
+
+/* at, w, r: what the part at the access has left (struct cell). What rounds of the grid order is asked by calls of their own. */
 SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
@@ -831,12 +836,7 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, 
 	}
 	if (!at)
 		c = make_cell(self, address, what, false);
-	if (WS_RACE_BYTES_OF(what) < 4 && at & IN_ROW) {
-		if (read_in_row(self, &c, address, what, site))
-			return;
-		c.at &= ~(u64)IN_ROW;
-	}
-	if (c.at > ALL && read_cell(self, &c, address, what, site))
+	if (c.at > ALL && (BLOCK.ordered ? __warpsafe_read_in_rounds(self, c.at, address, what, site, c.w, c.r) : read_cell(self, &c, address, what, site, false)))
 		note_strong(self, what);
 	else
 		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
@@ -851,13 +851,23 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 		if (c.at)
 			note_own(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
 	}
-	if (WS_RACE_BYTES_OF(what) < 4 && at & IN_ROW) {
-		if (write_in_row(self, &c, address, what, site, (u32)(v0 << 8 * (address & 3))))
-			return;
-		c.at &= ~(u64)IN_ROW;
-	}
-	if (c.at <= ALL || !write_cell(self, &c, address, what, site))
+	if (c.at <= ALL || BLOCK.ordered || !write_cell(self, &c, address, what, site))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
+}
+
+/* Of bytes or halves. */
+SLOW void __warpsafe_read_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	if (!(at & IN_ROW))
+		__warpsafe_read_on(self, at, address, what, site, w, r);
+	else if (!__warpsafe_read_in_row(self, at - IN_ROW, address, what, site, w, r))
+		__warpsafe_read_on(self, at - IN_ROW, address, what, site, w, r);
+}
+
+SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 w, u64 r)
+{
+	if (!(at & IN_ROW) || !__warpsafe_write_in_row(self, at - IN_ROW, address, what, site, (u32)(v0 << 8 * (address & 3)), w, r))
+		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, 0);
 }
 
 SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
@@ -918,17 +928,34 @@ INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 	struct cell c = all_left(NOTHING);
 
 	if (!global_tries_again(self, address, what))
-		c = check_read(self, address, what, site);
+		c = check_read(self, address, what, site, IN_LINES);
 	if (c.at != NOTHING)
 		__warpsafe_read_on(self, c.at, address, what, site, c.w, c.r);
 }
 
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	struct cell c = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
+	struct cell c = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_LINES);
 
 	if (c.at != NOTHING)
 		__warpsafe_write_on(self, c.at, address, what, site, v0, v1, c.w, c.r);
+}
+
+INLINED void race_read_part_global(u32 self, u64 address, u32 what, u32 site)
+{
+	struct cell c = check_read(self, address, what, site, IN_ROWS);
+
+	if (c.at != NOTHING)
+		__warpsafe_read_part_on(self, c.at, address, what, site, c.w, c.r);
+}
+
+INLINED void race_write_part_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	struct cell c = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_ROWS);
+
+	(void)v1;
+	if (c.at != NOTHING)
+		__warpsafe_write_part_on(self, c.at, address, what, site, v0, c.w, c.r);
 }
 
 INLINED void race_write_locked_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1294,9 +1321,11 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1))
 COPY_OF_ACCESS(read_shared)
 COPY_OF_ACCESS(read_global)
+COPY_OF_ACCESS(read_part_global)
 COPY_OF_ACCESS(read_four_global)
 COPY_OF_STORE(write_shared)
 COPY_OF_STORE(write_global)
+COPY_OF_STORE(write_part_global)
 COPY_OF_ACCESS(atomic_shared)
 COPY_OF_ACCESS(atomic_global)
 ONE_COPY(block_arrive, (u32 self), (self))

@@ -56,7 +56,7 @@ HELPER void release_fence(u64 address, u32 what, u32 thread, u64 fence, u32 more
 		struct released in = release(location_key(address, what), &r, first);
 
 		if (in.row && WS_RACE_SPACE_OF(what) == WS_RACE_GLOBAL)
-			count_release(number_of_word(in.row), &r, in.index);
+			__warpsafe_count_release(number_of_word(in.row), in.index, r.kind, r.full, r.epoch, r.sub);
 	}
 }
 

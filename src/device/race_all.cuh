@@ -35,7 +35,7 @@ HELPER u64 who_releases(u32 word, const struct record *r)
  *
  * Rounds with the same number modulo WS_RACE_ROUNDS have one row. Its sum says that all blocks have come so far if none is that many rounds ahead. */
 enum { COUNTED = 1 << 15, ROUNDS = COUNTED - 1, ONE_ONLY = ROUNDS, ROUND_WORD_AT = 16, MOST_EPOCHS = 1 << 16 };
-enum { ROUND_AT = 40, ROUND_EPOCH_AT = 20, ROUND_SUB_AT = 10, ROUND_SUBS = 1 << 10 };
+enum { ROUND_AT = 40 };
 
 HELPER u32 rounds_of(u32 released) { return released & ROUNDS; }
 HELPER bool is_round_word(u32 released, u32 word) { return rounds_of(released) != ONE_ONLY && !((released >> ROUND_WORD_AT ^ word) & 0xffff); }
@@ -53,7 +53,7 @@ HELPER bool has_rounds(void) { return BLOCK.released & COUNTED && rounds_of(BLOC
 
 HELPER u64 round_id(u32 n, const struct record *r)
 {
-	return (u64)n << ROUND_AT | (u64)r->epoch << ROUND_EPOCH_AT | r->sub << ROUND_SUB_AT | r->full;
+	return (u64)n << ROUND_AT | r->epoch;
 }
 
 HELPER void count_round(u32 n, const struct record *r, u32 index)
@@ -67,12 +67,13 @@ HELPER void count_round(u32 n, const struct record *r, u32 index)
 			break;
 		}
 	}
-	if (has != id || r->epoch >= MOST_EPOCHS || (r->sub | r->full) >= ROUND_SUBS || !scope_reaches(rec_scope(r), false))
+	if (has != id || r->epoch >= MOST_EPOCHS || !scope_reaches(rec_scope(r), false))
 		store32(ALL_OF_LAUNCH(uneven), 1);
 	global_max32(at + __builtin_offsetof(struct ws_race_round, last), index + 1);
 	global_max32(ALL_OF_LAUNCH(most), n);
 	fence_gpu();
 	fetch_add32(at + __builtin_offsetof(struct ws_race_round, blocks), 1);
+	fence_gpu();                     /* who reads what is stored behind this finds it counted */
 }
 
 /* The block's first release. Is it that of all blocks? */
@@ -110,7 +111,16 @@ HELPER void count_release(u32 word, const struct record *r, u32 index)
 	if (!is_who_word(who, word) || who_thread(who) != rec_warp(r) * 32 + rec_lane(r))
 		return;
 	BLOCK.released = word << ROUND_WORD_AT | COUNTED | n;
+	for (u32 warp = 0; n == 1 && warp < BLOCK.nwarps; warp++)
+		set_flags(warp, NOW_ROUNDS);
 	count_round(n, r, index);
+}
+
+SLOW void __warpsafe_count_release(u32 row, u32 index, u32 kind, u32 full, u32 epoch, u32 sub)
+{
+	struct record r = { .kind = kind, .full = full, .epoch = epoch, .sub = sub };
+
+	count_release(row, &r, index);
 }
 
 HELPER u64 blocks_of_launch(void) { return (u64)blocks_x() * blocks_y() * blocks_z(); }
@@ -141,7 +151,7 @@ HELPER u32 round_released(u32 word, u32 counted, u32 scope)
 	if (id >> ROUND_AT != n || load32(at + __builtin_offsetof(struct ws_race_round, last)) > counted || load32(ALL_OF_LAUNCH(most)) >= n + WS_RACE_ROUNDS ||
 	    load32(ALL_OF_LAUNCH(uneven)) || load32(ALL_OF_LAUNCH(grid)) != BLOCK.grid || !is_who_word(load64(ALL_OF_LAUNCH(who)), word))
 		return 0;
-	return (u32)(id >> ROUND_EPOCH_AT) % (1 << (ROUND_AT - ROUND_EPOCH_AT));
+	return (u32)id;
 }
 
 /* A thread has acquired the word with so many releases, in that epoch of its block. */

@@ -30,7 +30,7 @@ HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
 	bool global = !SM90 || WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL;
 
 	*lost = false;
-	if (global && !r_class(r) && !is_of_past(r) && blocks_have_read(r, m->now, BLOCK.grid))
+	if (global && !r_class(r) && !is_of_past(r) && blocks_have_read(r, BLOCK.grid))
 		return r;
 	if (!segment_of(r) || is_own_copy(r) || verdict(r, r_class(r), r_several(r), m) == ORDERED)
 		return mine;
@@ -39,7 +39,7 @@ HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
 		return mine;
 	}
 	if (global && beginning(segment_of(r)).block != BLOCK.block && r_mask(r) == 15)
-		return with_readers((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, r, m->now, m->warp);
+		return with_readers((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, r);
 	*lost = true;
 	return mine;
 }

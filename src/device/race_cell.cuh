@@ -3,7 +3,7 @@
  * A cell is 16 bytes for 4 bytes of memory:
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
- *        launch, 10, in place of lane and sub, the epoch is that of the last one); a class above the strong ones: by a compare-and-swap that has only read
+ *        launch, 10, and the epoch of the last one, 6, in place of lane, epoch and sub); a class above the strong ones: by a compare-and-swap that has only read
  * What lanes of a warp do side by side to the bytes of a word is one entry: see ROW_OF_BYTES.
  * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
  * blocks; OFTEN, a race that was told so often that its word is only sampled.
@@ -63,21 +63,6 @@ HELPER u64 r_part(u64 r, u32 *rest)
 	return r;
 }
 
-/* Of these bytes of a word: as far as the first lane of a row has them. */
-HELPER u64 w_first_part(u64 w, u32 bytes)
-{
-	u32 rest = w_mask(w) & bytes;
-
-	return w_part(w, &rest);
-}
-
-HELPER u64 r_first_part(u64 r, u32 bytes)
-{
-	u32 rest = r_mask(r) & bytes;
-
-	return r_part(r, &rest);
-}
-
 enum { W_MANY = 14, W_OFTEN = 15, GRID_BITS = 16 };
 HELPER bool is_special(u64 w) { return ((u32)w >> W_CLASS_AT & 14) == 14; }
 HELPER bool has_grid(u64 entry, u32 grid) { return !(((u32)(entry >> SUB_AT) ^ grid) << (32 - GRID_BITS)); }
@@ -92,13 +77,12 @@ HELPER u64 of_launch(u64 entry, u32 grid)
 
 /* R of several blocks: the launch, and in which epoch of its block the last one has read, both modulo. (Of shared memory of a cluster: of_launch, with
  * barriers in place of the launch.) */
-enum { READERS_GRID_BITS = 10 };
-HELPER u64 readers_launch(u32 grid) { return (u64)(grid >> 5 & 31) << LANE_AT | (grid & 31) << SUB_AT; }
-HELPER bool has_launch(u64 r, u32 grid) { return !((r ^ readers_launch(grid)) & readers_launch((1 << READERS_GRID_BITS) - 1)); }
+enum { READERS_GRID_AT = SUB_AT + 6, READERS_GRID_BITS = SEGMENT_AT - READERS_GRID_AT };
+HELPER bool has_launch(u64 r, u32 grid) { return !(((u32)(r >> READERS_GRID_AT) ^ grid) << (32 - READERS_GRID_BITS)); }
 
 HELPER u64 of_readers(u64 r, u32 grid, u32 epoch)
 {
-	return (r & ~((1ull << SEGMENT_AT) - (1ull << SUB_AT))) | readers_launch(grid) | (u64)(epoch % EPOCHS) << EPOCH_AT;
+	return of_launch(r, grid << (READERS_GRID_AT - SUB_AT) | epoch % EPOCHS);
 }
 
 /* That epoch, as seen in one of mine: blocks are no more than a few epochs ahead of each other, where that matters. May be below 0. */
@@ -107,7 +91,7 @@ HELPER int readers_epoch(u64 r, u32 mine)
 {
 	u32 most = mine + EPOCHS_AHEAD;
 
-	return (int)(most - (most - epoch_of(r)) % EPOCHS);
+	return (int)(most - (most - ((u32)r >> SUB_AT)) % EPOCHS);
 }
 
 HELPER u64 special(u64 w, u32 cls, u32 grid) { return of_launch((w & ~(15ull << W_CLASS_AT)) | cls << W_CLASS_AT, grid); }
@@ -221,16 +205,21 @@ HELPER u32 verdict_of_launch(u64 old, u32 cls, u32 what)
 
 /* ---- rounds: race_all.cuh ---- */
 /* Is an entry of one thread, or of threads of one block, of an epoch below that? */
-HELPER bool is_below(u64 entry, u32 epochs)
+SLOW bool __warpsafe_is_below(u64 entry, u32 epochs)
 {
 	struct place p;
 
 	if (BLOCK.copies && is_copy(entry))
 		return false;
-	if (!is_summed(entry) && segment_of(entry) - BLOCK.lowest < BLOCK.range)
-		return epoch_of(entry) < epochs;
 	p = is_summed(entry) ? place_of_summed(entry) : place_of(entry);
 	return p.grid == BLOCK.grid && p.epoch < epochs;
+}
+
+HELPER bool is_below(u64 entry, u32 epochs)
+{
+	if (!is_summed(entry) && segment_of(entry) - BLOCK.lowest < BLOCK.range)
+		return epoch_of(entry) < epochs;
+	return __warpsafe_is_below(entry, epochs);
 }
 
 HELPER bool are_below(u64 entry, u32 several, u32 epochs, u32 mine)
@@ -239,15 +228,16 @@ HELPER bool are_below(u64 entry, u32 several, u32 epochs, u32 mine)
 }
 
 /* Is an entry of global memory, of the launch, before what the warp does now by a round of the grid? */
+SLOW bool __warpsafe_is_before_round(u64 entry, u32 several, u64 now, u32 warp)
+{
+	u32 mine = own_place(now, warp).epoch, epochs = ordered_in(mine);
+
+	return epochs && are_below(entry, several, epochs, mine);
+}
+
 HELPER bool is_before_round(u64 entry, u32 several, u64 now, u32 warp)
 {
-	u32 mine, epochs;
-
-	if (!BLOCK.ordered)
-		return false;
-	mine = own_place(now, warp).epoch;
-	epochs = ordered_in(mine);
-	return epochs && are_below(entry, several, epochs, mine);
+	return BLOCK.ordered && __warpsafe_is_before_round(entry, several, now, warp);
 }
 
 /* An earlier access of another segment, or of the same where its time alone does not decide. */
@@ -319,27 +309,31 @@ HELPER u64 read_entry(const struct me *m, u32 cls, u32 bytes, u32 several)
 }
 
 /* Where blocks have read, an entry says of which launch, and in what epoch, in place of lane and time: who sees his own there need not look further.
- * old: R before, of which it is made. Where the launch has no rounds, epochs are of no matter. */
-HELPER u64 with_readers(u64 r, u64 old, u64 now, u32 warp)
+ * old: R before, of which it is made. Where the launch has no rounds, epochs are of no matter: they would only be changed again and again. */
+SLOW u64 __warpsafe_with_readers(u64 r, u64 old)
 {
-	u32 mine = own_place(now, warp).epoch;
-	int last = !has_rounds() ? 0 : r_several(old) == BLOCKS ? readers_epoch(old, mine) : segment_of(old) ? (int)place_of(old).epoch : 0;
+	u32 warp = warp_index(), mine = own_place(BLOCK.warps[warp].now, warp).epoch;
+	int last = r_several(old) == BLOCKS ? readers_epoch(old, mine) : segment_of(old) ? (int)place_of(old).epoch : 0;
 
 	return of_readers(r, BLOCK.grid, last > (int)mine ? (u32)last : mine);
 }
 
-/* Does R say of several blocks of the launch that they have read, and that as late as I do? */
-HELPER bool blocks_have_read(u64 r, u64 now, u32 grid)
+HELPER u64 with_readers(u64 r, u64 old)
 {
-	u32 warp, mine;
+	return has_rounds() ? __warpsafe_with_readers(r, old) : of_readers(r, BLOCK.grid, 0);
+}
 
-	if (r_several(r) != BLOCKS || !has_launch(r, grid))
-		return false;
-	if (!has_rounds())
-		return true;
-	warp = warp_index();
-	mine = own_place(now, warp).epoch;
+/* Does R say of several blocks of the launch that they have read, and that as late as I do? */
+SLOW bool __warpsafe_have_read_now(u64 r)
+{
+	u32 warp = warp_index(), mine = own_place(BLOCK.warps[warp].now, warp).epoch;
+
 	return readers_epoch(r, mine) >= (int)mine;
+}
+
+HELPER bool blocks_have_read(u64 r, u32 grid)
+{
+	return r_several(r) == BLOCKS && has_launch(r, grid) && (!has_rounds() || __warpsafe_have_read_now(r));
 }
 
 /* As __warpsafe_several, for the same as __warpsafe_verdict_in_cluster. */
@@ -409,17 +403,39 @@ HELPER bool row_has(u64 row, u32 at, const struct me *m, u32 bytes)
 	return !bytes && !((part ^ m->time) >> SUB_AT);
 }
 
-/* Which of the bytes a row of the thread's warp says of that thread, or not of others alone. */
+/* Which of the bytes a row of the thread's warp says of that thread. */
 HELPER u32 own_part(u64 r, const struct me *m, u32 bytes)
 {
-	u32 rest = r_mask(r) & bytes, own = 0;
+	u32 rest = bytes, own = 0;
 
-	while (r_is_row(r) && segment_of(r) == segment_of(m->now) && rest) {
+	#pragma nounroll
+	while (segment_of(r) == segment_of(m->now) && rest) {
 		u64 part = r_part(r, &rest);
 
 		own |= lane_of(part) == lane_of(m->time) ? r_bytes(part) : 0;
 	}
 	return own;
+}
+
+/* R, a row, after my read: of those of my bytes that others have read it can say so, as after_read has it. */
+SLOW u64 __warpsafe_read_beside_row(u64 old, u64 time, u32 what, u32 site, u32 bytes)
+{
+	u64 now = BLOCK.warps[warp_index()].now;
+	struct me m = { now, time, warp_index(), what, site, 0, 0 };
+	u32 cls = class_of_read(what), several, common, both = cls > r_class(old) ? cls : r_class(old);
+
+	if ((row_has(old, R_BYTES_AT, &m, bytes) && r_class(old) == cls) || gives_way(old, &m))
+		return old;
+	several = __warpsafe_several(old, now, WS_RACE_SPACE_OF(what) == WS_RACE_SHARED, m.warp);
+	common = bytes & ~own_part(old, &m, bytes);
+	if (several == ONE_LANE || !common) {
+		if (segment_of(old) == segment_of(now) && epoch_of(old) == epoch_of(now) && sub_of(old) >= (now & NOW_FULL))
+			count_threads(COUNTS(lost));
+		return read_entry(&m, cls, bytes, ONE_LANE);
+	}
+	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
+	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
+	return several == BLOCKS ? with_readers(old, old) : old;
 }
 
 /* R after my read. Where several have read, an entry says of a class and of bytes what is true of each of them; what
@@ -432,19 +448,19 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	*lost = false;
 	if (!segment_of(old))
 		return read_entry(m, cls, bytes, ONE_LANE);
-	if (r_is_row(old) && row_has(old, R_BYTES_AT, m, bytes) && (r_class(old) == cls || gives_way(old, m)))
-		return old;
+	if (r_is_row(old))
+		return __warpsafe_read_beside_row(old, m->time, m->what, m->site, bytes);
 	several = r_several(old);
 	both = cls > r_class(old) ? cls : r_class(old);
-	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE && !r_is_row(old))
+	if (!((old ^ m->time) >> SUB_AT) && several == ONE_LANE)
 		return (r_class(old) == cls || gives_way(old, m)) && with_bytes(r_bytes(old), bytes) ?
 		       old | bytes << R_BYTES_AT : read_entry(m, cls, bytes, ONE_LANE);
-	if (several == ONE_LANE && m->now & NOW_ACQUIRED && !r_is_row(old) && quick_verdict(old, m) == ORDERED)
+	if (several == ONE_LANE && m->now & NOW_ACQUIRED && quick_verdict(old, m) == ORDERED)
 		return read_entry(m, cls, bytes, ONE_LANE);
 	if (segment_of(old) == segment_of(m->now) && several <= LANES_OF_WARP) {
 		several = (old ^ m->now) << (64 - LANE_AT) >> (64 - LANE_AT + SUB_AT) ? ONE_LANE : LANES_OF_WARP;
 		*lost = !several && epoch_of(old) == epoch_of(m->now) && sub_of(old) >= (m->now & NOW_FULL) &&
-			(lane_of(old) != lane_of(m->time) || r_is_row(old));
+			lane_of(old) != lane_of(m->time);
 	} else if (is_copy(old)) {
 		several = ONE_LANE;
 		*lost = verdict(old, 0, ONE_LANE, m) != ORDERED;
@@ -455,7 +471,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	} else {
 		several = __warpsafe_several(old, m->now, WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED, m->warp);
 	}
-	common = r_mask(old) & bytes & ~own_part(old, m, bytes);
+	common = r_bytes(old) & bytes;
 	if (gives_way(old, m) && (*lost || several != ONE_LANE)) {
 		*lost = false;
 		return old;
@@ -472,7 +488,7 @@ HELPER u64 after_read(u64 old, const struct me *m, u32 bytes, bool *lost)
 	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
 	if (several != BLOCKS)
 		return old;
-	return SM90 && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? of_launch(old, BLOCK.passed) : with_readers(old, was, m->now, m->warp);
+	return SM90 && WS_RACE_SPACE_OF(m->what) == WS_RACE_SHARED ? of_launch(old, BLOCK.passed) : with_readers(old, was);
 }
 
 /* ---- what a write leaves ---- */
@@ -487,23 +503,37 @@ HELPER bool by_other_blocks(u64 old, u32 cls, u32 bytes, u32 what)
 {
 	u32 segment = segment_of(old);
 
-	if (!(what & WS_RACE_BARRIERS) || (cls != WS_RACE_ATOMIC_GPU && cls != WS_RACE_ATOMIC_SYS) || bytes & ~w_mask(old))
+	if (!(what & WS_RACE_BARRIERS) || (cls != WS_RACE_ATOMIC_GPU && cls != WS_RACE_ATOMIC_SYS) || bytes & ~w_bytes(old))
 		return false;
 	if (segment - BLOCK.lowest >= BLOCK.range || WS_RACE_SPACE_OF(what) != WS_RACE_GLOBAL)
 		return false;
 	return w_class(old) == W_MANY ? has_grid(old, BLOCK.grid) : w_class(old) == cls && segment - BLOCK.first >= BLOCK.nwarps;
 }
 
-/* bytes: may be a row, of the thread and lanes behind it. */
+/* W, a row, after my write of a part of the word. */
+SLOW u64 __warpsafe_write_beside_row(u64 old, u64 time, u32 what, u32 site, u32 bytes)
+{
+	struct me m = { 0, time, 0, what, site, 0, 0 };
+
+	return w_class(old) == WS_RACE_CLASS_OF(what) && row_has(old, W_BYTES_AT, &m, bytes) ? old : write_entry(&m, WS_RACE_CLASS_OF(what), bytes);
+}
+
+/* row: by the thread and lanes behind it. */
+HELPER u64 after_row_write(u64 old, const struct me *m, u32 row)
+{
+	u64 mine = write_entry(m, WS_RACE_CLASS_OF(m->what), row);
+
+	return (old ^ mine) >> W_BYTES_AT ? mine : old;
+}
+
 HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
 {
 	u32 cls = WS_RACE_CLASS_OF(m->what), has = w_bytes(old);
-	bool same = !((old ^ m->time) >> SUB_AT) && w_class(old) == cls;
 
-	if (same && (has == bytes || (!is_row(has) && !is_row(bytes) && with_bytes(has, bytes))))
+	if (bytes != 15 && is_row(has) && old)
+		return __warpsafe_write_beside_row(old, m->time, m->what, m->site, bytes);
+	if (!((old ^ m->time) >> SUB_AT) && w_class(old) == cls && !is_row(has) && with_bytes(has, bytes))
 		return old | bytes << W_BYTES_AT;
-	if (old && is_row(has) && !is_row(bytes) && w_class(old) == cls && row_has(old, W_BYTES_AT, m, bytes))
-		return old;
 	if (by_other_blocks(old, cls, bytes, m->what))
 		return is_special(old) ? old : special(old, W_MANY, BLOCK.grid);
 	return write_entry(m, cls, bytes);
@@ -587,16 +617,25 @@ HELPER void bring_up_to_date(u64 cell, u64 entry, const struct me *m)
 HELPER u32 writers_in(u64 w) { return w_class(w) == W_MANY ? BLOCKS : ONE_LANE; }
 
 /* What W says of bytes that I read. */
-HELPER void judge_read(const struct word *d, const struct me *m, u64 w)
+SLOW void __warpsafe_judge_read_of_row(u64 cell, u64 address, u32 bytes, u32 what, u32 site, u64 w)
 {
-	u32 rest = w_mask(w) & d->bytes;
+	struct word d = { cell, address, bytes };
+	struct me m = access_of(BLOCK.warps[warp_index()].now, what, site);
 
 	#pragma nounroll
-	while (rest) {
-		u64 part = w_part(w, &rest);
+	while (bytes) {
+		u64 part = w_part(w, &bytes);
 
-		note(write_verdict(part, m), WS_RACE_READ_AFTER_WRITE, part, w_bytes(part) & d->bytes, d, m, writers_in(part), 0);
+		note(write_verdict(part, &m), WS_RACE_READ_AFTER_WRITE, part, w_bytes(part) & d.bytes, &d, &m, ONE_LANE, 0);
 	}
+}
+
+HELPER void judge_read(const struct word *d, const struct me *m, u64 w)
+{
+	if (w && is_row(w_bytes(w)))
+		__warpsafe_judge_read_of_row(d->cell, d->address, d->bytes, m->what, m->site, w);
+	else if (w_bytes(w) & d->bytes)
+		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
 }
 
 HELPER void read_word(const struct word *d, const struct me *m)
@@ -837,7 +876,7 @@ HELPER u32 judge_w(u64 *w, const struct word *d, const struct me *m)
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*w = w_first_part(m->seen_w, d->bytes);
+		*w = is_row(w_bytes(m->seen_w)) ? 0 : m->seen_w;
 	v = w_bytes(*w) & d->bytes ? write_verdict(*w, m) : ORDERED;
 	if (v != ORDERED || *w == now)
 		return v;
@@ -851,7 +890,7 @@ HELPER u32 judge_r(u64 *r, const struct word *d, const struct me *m)
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*r = r_first_part(m->seen_r, d->bytes);
+		*r = r_is_row(m->seen_r) ? 0 : m->seen_r;
 	v = r_bytes(*r) & d->bytes ? verdict(*r, strong_class(*r), r_several(*r), m) : ORDERED;
 	if (v != ORDERED || *r == now)
 		return v;
@@ -876,19 +915,40 @@ HELPER void check_write_after_read(const struct word *d, const struct me *m, u64
 		     value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);
 }
 
-HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
+/* Of rows, or what is left of them. what: with PART_KNOWN, if the value is known. */
+enum { PART_KNOWN = 1 << 25 };
+SLOW void __warpsafe_check_part(u64 cell, u64 address, u32 bytes, u32 what, u32 site, u32 value, u64 w, u64 r)
 {
-	u32 rest = w_mask(w) & d->bytes;
+	struct word d = { cell, address, bytes };
+	struct me m = access_of(BLOCK.warps[warp_index()].now, what & ~(u32)PART_KNOWN, site);
+	struct wrote v = wrote_word(address, what, site, value);
+
+	v.known = what & PART_KNOWN;
+	check_write_after_write(&d, &m, w, &v);
+	check_write_after_read(&d, &m, r, &v);
+}
+
+/* (A swap that meets one is not compared with it.) */
+SLOW void __warpsafe_check_write_of_rows(u64 cell, u64 address, u32 bytes, u32 what, u32 site, u32 value, u64 w, u64 r)
+{
+	u32 rest_w = what & WS_RACE_SWAPPED ? 0 : w_mask(w) & bytes, rest_r = what & WS_RACE_SWAPPED ? 0 : r_mask(r) & bytes;
 
 	#pragma nounroll
-	do
-		check_write_after_write(d, m, w_part(w, &rest), value);
-	while (rest);
-	rest = r_mask(r) & d->bytes;
-	#pragma nounroll
-	do
-		check_write_after_read(d, m, r_part(r, &rest), value);
-	while (rest);
+	while (rest_w | rest_r) {
+		u64 part_w = rest_w ? w_part(w, &rest_w) : 0, part_r = rest_r ? r_part(r, &rest_r) : 0;
+
+		__warpsafe_check_part(cell, address, bytes, what, site, value, part_w, part_r);
+	}
+}
+
+HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
+{
+	if ((w && is_row(w_bytes(w))) || (r && r_is_row(r))) {
+		__warpsafe_check_write_of_rows(d->cell, d->address, d->bytes, m->what | (value->known ? PART_KNOWN : 0), m->site, value->value, w, r);
+		return;
+	}
+	check_write_after_write(d, m, w, value);
+	check_write_after_read(d, m, r, value);
 }
 
 HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)
@@ -914,7 +974,7 @@ HELPER void write_word(const struct word *d, const struct me *m, const struct wr
 			return;
 		}
 	}
-	if (enters && w_mask(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
+	if (enters && d->bytes != 15 && w_mask(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));
 	check_write(d, m, w, r, value);
 }

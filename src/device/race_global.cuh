@@ -22,8 +22,8 @@ struct fast {
 	u32 bits;                /* of the entry: the line's shift, or the bytes of the word, or what sort of row */
 	u32 old;                 /* high words of entries below it are of no matter */
 	u32 grid;
-	bool call;               /* this is no code at an access: it may look at more */
-	u32 epochs, epoch;       /* in calls: of accesses of all blocks those in epochs below are before mine, by a round of the grid; and mine. Else 0 */
+	bool rounds;             /* this is a call for grids that have rounds */
+	u32 epochs, epoch;       /* in such: of accesses of all blocks those in epochs below are before mine; and mine */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
 	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
@@ -37,10 +37,10 @@ HELPER bool is_past(u64 entry, const struct fast *f)
 	return high(entry) < f->old;
 }
 
-/* By the same lane, or of a line or row by the same lanes. */
+/* By the same lane, all of it, or of a line or row by the same lanes. */
 HELPER bool own(u64 entry, u32 bits, const struct fast *f)
 {
-	return high(entry) == high(f->time) && (bits == f->bits || (!f->line && !f->row && !is_row(bits)));
+	return high(entry) == high(f->time) && bits == f->bits;
 }
 
 /* The bytes of the word, by whatever lanes. */
@@ -64,8 +64,9 @@ HELPER bool is_before_all(u64 entry, u32 several, const struct fast *f)
 
 HELPER bool write_is_before(u64 w, const struct fast *f, u32 what)
 {
-	return is_past(w, f) || (!is_special(w) && is_before_all(w, ONE_LANE, f)) || (!is_special(w) && (own(w, w_bytes(w), f) || before_barrier(w, f))) ||
-	       both_strong(WS_RACE_CLASS_OF(what), is_special(w) ? 0 : w_class(w), false);
+	if (is_past(w, f) || both_strong(WS_RACE_CLASS_OF(what), is_special(w) ? 0 : w_class(w), false))
+		return true;
+	return !is_special(w) && (is_before_all(w, ONE_LANE, f) || own(w, w_bytes(w), f) || before_barrier(w, f));
 }
 
 HELPER bool read_is_before(u64 r, const struct fast *f)
@@ -79,7 +80,7 @@ HELPER bool read_is_before(u64 r, const struct fast *f)
 HELPER bool says_my_read(u64 r, const struct fast *f)
 {
 	u32 several = r_several(r), later = (u32)(r ^ f->now);
-	bool of_blocks = several == BLOCKS && !is_past(r, f) && (f->call ? blocks_have_read(r, f->now, f->grid) : has_launch(r, f->grid) && !has_rounds());
+	bool of_blocks = several == BLOCKS && !is_past(r, f) && has_launch(r, f->grid) && (f->rounds ? blocks_have_read(r, f->grid) : !(f->now & NOW_ROUNDS));
 	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
 	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
 
@@ -131,11 +132,14 @@ HELPER void have_cells(struct fast *f, u32 self, u64 address)
 	f->w = f->at ? __warpsafe_expand(f->at, (self - self_of(0)) >> 5) : EXPANDED;
 }
 
+/* How it is accessed: a word by itself, or by warps that may cover lines, or bytes and halves by such as may have rows. */
+enum how { SINGLY, IN_LINES, IN_ROWS };
+
 /* line: see line_at_once. */
-HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what, bool lines)
+HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what, enum how how)
 {
 	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, shift = bytes >> 3, each = 32 >> shift;
-	bool rows = lines && bytes < 4 && !scope_of(WS_RACE_CLASS_OF(what));
+	bool rows = how == IN_ROWS;
 
 	f->covers = f->row = false;
 	f->at = line;
@@ -145,7 +149,7 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 		load_cell_near(f->at, &f->w, &f->r);
 	if (rows && !is_expanded(f->w))
 		have_cells(f, self, address);
-	if (lines && !rows && !is_expanded(f->w))
+	if (how == IN_LINES && !is_expanded(f->w))
 		f->covers = covers_lines(address, bytes, lane);
 	f->line = f->covers;
 	f->enters = true;
@@ -177,7 +181,7 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
-	f->call = false;
+	f->rounds = false;
 	f->epochs = f->epoch = 0;
 	f->old = l.floor << (SEGMENT_AT - 32);
 	f->grid = l.grid;
@@ -187,22 +191,19 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 /* The segment's first access, where a warp's lanes would else do it one by one, and forget each other's bytes. */
 SLOW void __warpsafe_begins(u32 self) { set_flags((self - self_of(0)) >> 5, NOW_ENTERED); }
 
-HELPER bool begin_access_fast(struct fast *f, u32 self, u32 what)
+HELPER bool begin_access_fast(struct fast *f, u32 self, enum how how)
 {
 	if (begin_fast(f, self))
 		return true;
-	if (WS_RACE_BYTES_OF(what) >= 4 || !f->now)
+	if (how != IN_ROWS || !f->now)
 		return false;
 	__warpsafe_begins(self);
 	return true;
 }
 
-/* In a call: what rounds of the grid order. */
 HELPER void learn_rounds(struct fast *f, u32 self)
 {
-	f->call = true;
-	if (!BLOCK.ordered)
-		return;
+	f->rounds = true;
 	f->epoch = own_place(f->now, (self - self_of(0)) >> 5).epoch;
 	f->epochs = ordered_in(f->epoch);
 }
@@ -281,40 +282,38 @@ HELPER bool begin_cell(struct fast *f, u32 self, const struct cell *c, u64 addre
 {
 	bool begun = begin_fast(f, self);
 
-	learn_rounds(f, self);
-	f->at = c->at & ~(u64)IN_ROW;
+	f->at = c->at;
 	f->w = c->w;
 	f->r = c->r;
-	f->line = false;
-	f->row = c->at & IN_ROW;
+	f->line = f->row = false;
 	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
-	if (f->row)
-		f->bits = WS_RACE_BYTES_OF(what) == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	return begun;
 }
 
-/* Rows, or no rows, of which no byte is by the same lane? */
+/* Mine is a row: is it, or has it, none of the bytes that the same lane has in R? */
 HELPER bool rows_differ(u64 r, const struct fast *f)
 {
-	if (!f->row && !r_is_row(r))
-		return true;
-	return f->row && (r_several(r) || (r_bytes(r) == f->bits && lane_of(r) != lane_of(f->time)));
+	return r_several(r) || (r_bytes(r) == f->bits && lane_of(r) != lane_of(f->time));
 }
 
 /* R after my read; 0 = that is for after_read. */
 HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 {
-	u32 several = r_several(r), common = r_mask(r) & bytes_in(f);
-	u64 was;
+	u32 several = r_several(r), common = (f->row ? r_mask(r) : r_bytes(r)) & bytes_in(f);
+	u64 was = r;
 
-	if (read_is_before(r, f) && (r ^ mine) >> SUB_AT)
-		return forgets(r, r_mask(r), f) ? 0 : mine;
+	if (is_past(r, f))
+		return mine;
+	if (f->row ? !rows_differ(r, f) && (r ^ mine) >> R_SEVERAL_AT && segment_of(r) == segment_of(f->now) : r_is_row(r))
+		return 0;
+	if (!several && !((r ^ mine) >> SUB_AT))
+		return r_class(r) == r_class(mine) && (f->row || with_bytes(r_bytes(r), f->bits)) ? r | f->bits << R_BYTES_AT : 0;
 	if (read_is_before(r, f))
-		return !((r ^ mine) >> R_SEVERAL_AT) ? r : r_class(r) == r_class(mine) && with_bytes(r_bytes(r), f->bits) ? r | f->bits << R_BYTES_AT : 0;
+		return mine;
 	if (says_my_read(r, f))
 		return r;
-	if (several == BLOCKS || r_class(r) || !common || (!rows_differ(r, f) && segment_of(r) == segment_of(f->now)))
+	if (several == BLOCKS || r_class(r) || !common)
 		return 0;
 	if (!is_here(r, f)) {
 		if (segment_of(r) - BLOCK.lowest >= BLOCK.range || segment_of(r) - BLOCK.first < BLOCK.nwarps)
@@ -330,10 +329,11 @@ HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 		else
 			return 0;
 	}
-	was = r;
 	r &= ~(15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
 	r |= common << R_BYTES_AT | several << R_SEVERAL_AT;
-	return several == BLOCKS ? with_readers(r, was, f->now, warp_index()) : r;
+	if (several != BLOCKS)
+		return r;
+	return f->now & NOW_ROUNDS ? __warpsafe_with_readers(r, was) : of_readers(r, f->grid, 0);
 }
 
 /* Who has made an entry, if it is a thread of the launch. Warps that fence in a loop take a segment every LAST_SUB fences, so that most
@@ -375,13 +375,15 @@ HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine)
 }
 
 /* It is entered even where it says so already: what led here was out of date. False: for the call that knows all. */
-HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
+HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, bool rounds)
 {
 	struct fast f;
 	u64 mine, next, was;
 
 	if (!begin_cell(&f, self, c, address, what))
 		return false;
+	if (rounds)
+		learn_rounds(&f, self);
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
 	if (f.now & NOW_ACQUIRED && !f.epochs)
 		return f.bits == 15 && read_acquired(&f, self, mine);
@@ -500,7 +502,7 @@ HELPER void begin_side(struct side *e, struct fast *f, const struct acquired *la
 	bool before = write_is_before(e->w, f, what);
 
 	e->asks = !before && last->counted > DENSE && !(f->now & NOW_UNKNOWN) && !is_special(e->w) && far_target(e->w, f, &e->target);
-	if (f->now & NOW_ACQUIRED && !f->epochs && !read_is_before(e->r, f))
+	if (f->now & NOW_ACQUIRED && !read_is_before(e->r, f))
 		e->next = says_my_read(e->r, f) ? e->r : 0;      /* it may be ordered with mine: see after_read */
 	else
 		e->next = next_read(e->r, f, mine);
@@ -531,7 +533,6 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 
 	if (!begin_fast(&f, self))
 		return 0;
-	learn_rounds(&f, self);
 	f.line = f.row = false;
 	f.bits = 15;
 	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
@@ -615,8 +616,8 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
-		u64 *has = writes ? &f->w : &f->r, next = writes ? after_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
-		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !f->epochs && !read_is_before(f->r, f) && !says_my_read(f->r, f);
+		u64 *has = writes ? &f->w : &f->r, next = writes ? after_row_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
+		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f);
 
 		if (!next || may_be_ordered || is_passed_over(f->w, f->grid))
 			return false;
@@ -631,64 +632,69 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 HELPER bool row_entered(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what, u32 site, bool writes)
 {
 	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, first = row_begin(address, bytes, lane), lanes = row_lanes(first, bytes), done = 0;
+	bool begun = begin_cell(f, self, c, address, what);
 
-	if (begin_cell(f, self, c, address, what) && lane == first)
+	f->row = true;
+	f->bits = bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
+	if (begun && lane == first)
 		done = enter_row(f, what, site, writes);
 	return of_lane(lanes, first, done);
 }
 
-HELPER bool read_in_row(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
+SLOW bool __warpsafe_read_in_row(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
-	struct word d = { c->at & ~(u64)IN_ROW, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
+	struct cell c = { at, w, r };
+	struct word d = { at, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct fast f;
 
-	if (!row_entered(&f, self, c, address, what, site, false))
+	if (!row_entered(&f, self, &c, address, what, site, false))
 		return false;
 	judge_read(&d, &m, load64(d.cell));
 	return true;
 }
 
-HELPER bool write_in_row(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 value)
+SLOW bool __warpsafe_write_in_row(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w, u64 r)
 {
+	struct cell c = { at, w, r };
 	u32 bytes = WS_RACE_BYTES_OF(what), first = row_begin(address, bytes, self & 31), lanes = row_lanes(first, bytes);
-	struct word d = { c->at & ~(u64)IN_ROW, address, bytes_of((u32)address, bytes) };
+	struct word d = { at, address, bytes_of((u32)address, bytes) };
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct wrote v = wrote_word(address, what, site, value);
 	struct fast f;
 
-	if (!row_entered(&f, self, c, address, what, site, true))
+	if (!row_entered(&f, self, &c, address, what, site, true))
 		return false;
 	check_write(&d, &m, of_first_lane(lanes, first, f.w), load64(d.cell + 8), &v);
 	return true;
 }
 
-HELPER struct cell check_read(u32 self, u64 address, u32 what, u32 site)
+HELPER struct cell check_read(u32 self, u64 address, u32 what, u32 site, enum how how)
 {
 	struct fast f;
 
-	if (!begin_access_fast(&f, self, what) || !is_noted(&f, what))
+	if (!begin_access_fast(&f, self, how) || !is_noted(&f, what))
 		return all_left(ALL);
-	find_line(&f, line_at_once(address), self, address, what, true);
+	find_line(&f, line_at_once(address), self, address, what, how);
 	return left_over(&f, all_done(&f, f.at && read_fast(&f, what, site), WS_RACE_BYTES_OF(what)));
 }
 
 /* The rest of a write, of which begin_fast is true; line: see line_at_once. */
-HELPER struct cell check_write_in(struct fast *f, u64 line, u32 self, u64 address, u32 what, u32 site, u32 value)
+HELPER struct cell check_write_in(struct fast *f, u64 line, u32 self, u64 address, u32 what, u32 site, u32 value, enum how how)
 {
-	find_line(f, line, self, address, what, true);
+	find_line(f, line, self, address, what, how);
 	if (f->at && !f->line)
 		note_own(self, address, what, site, value);
 	return left_over(f, all_done(f, f->at && write_fast(f, what, site), WS_RACE_BYTES_OF(what)));
 }
 
-HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value)
+HELPER struct cell check_write_at(u32 self, u64 address, u32 what, u32 site, u32 value, enum how how)
 {
 	struct fast f;
 
-	if (!begin_access_fast(&f, self, what) || !is_noted(&f, what))
+	if (!begin_access_fast(&f, self, how) || !is_noted(&f, what))
 		return all_left(ALL);
-	return check_write_in(&f, line_at_once(address), self, address, what, site, value);
+	return check_write_in(&f, line_at_once(address), self, address, what, site, value, how);
 }
 
 HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
@@ -698,7 +704,7 @@ HELPER struct cell check_atomic(u32 self, u64 address, u32 what)
 
 	if (WS_RACE_BYTES_OF(what) != 4 || !begin_fast(&f, self) || !is_noted(&f, what))
 		return all_left(0);
-	find_line(&f, line_at_once(address), self, address, what, false);
+	find_line(&f, line_at_once(address), self, address, what, SINGLY);
 	if (!f.at || is_passed_over(f.w, f.grid))
 		return all_left(f.at ? NOTHING : 0);
 	same = !((f.w ^ (f.time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f.bits << W_BYTES_AT)) >> W_BYTES_AT);

@@ -59,7 +59,7 @@ HELPER u64 line_after_read(u64 old, const struct me *m, u32 shift)
 		return 0;
 	old &= ~(7ull << R_CLASS_AT | 3ull << R_SEVERAL_AT);
 	old |= both << R_CLASS_AT | several << R_SEVERAL_AT;
-	return several == BLOCKS ? with_readers(old, was, m->now, m->warp) : old;
+	return several == BLOCKS ? with_readers(old, was) : old;
 }
 
 /* False: the words' cells must be looked at; if the line has none yet, there is no room. */

@@ -75,7 +75,7 @@ SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u3
 	struct fast f;
 
 	if (begin_fast(&f, self))
-		c = check_write_in(&f, line, self, address, what, site, value);
+		c = check_write_in(&f, line, self, address, what, site, value, IN_LINES);
 	if (c.at != NOTHING)
 		__warpsafe_write_on(self, c.at, address, what, site, value, 0, c.w, c.r);
 }
@@ -83,7 +83,7 @@ SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u3
 /* Is W before a weak write of mine by program order, barriers or the launch, or by my last acquire? */
 HELPER bool write_is_ordered(const struct fast *f, u32 self)
 {
-	return is_past(f->w, f) || (!is_special(f->w) && is_before_all(f->w, ONE_LANE, f)) || (!is_special(f->w) && (own(f->w, w_bytes(f->w), f) || before_barrier(f->w, f))) || write_acquired(f, self);
+	return is_past(f->w, f) || (!is_special(f->w) && (own(f->w, w_bytes(f->w), f) || before_barrier(f->w, f))) || write_acquired(f, self);
 }
 
 /* A weak write of a word. */
@@ -94,7 +94,6 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 
 	if (begin_fast(&f, self))
 		line = line_at_once(address);
-	learn_rounds(&f, self);
 	if (line)
 		entry = load64_stable(line);
 	if (line && !is_expanded(entry) && !covers_lines(address, 4, self & 31))

@@ -189,12 +189,12 @@ HELPER u64 cell_in_line(u64 entry, u64 address)
 	return 0;
 }
 
-/* The cells of a slot: number + 1 of it, or 0 for the block's own. */
+/* The cells of a slot: number + 1 of it, or 0 for the block's own, if it has one. */
 HELPER u64 cells_of_slot(u32 slot, u32 *bytes)
 {
-	u32 cls = (slot - 1) % WS_RACE_SLOT_CLASSES;
+	u32 cls = (slot ? slot - 1 : BLOCK.slot_number) % WS_RACE_SLOT_CLASSES;
 
-	*bytes = slot ? RACE.slots[cls].bytes : BLOCK.slot_bytes;
+	*bytes = RACE.slots[cls].bytes;
 	return slot ? RACE.slots[cls].cells + (slot - 1) / WS_RACE_SLOT_CLASSES * WS_RACE_SLOT_BYTES(*bytes) : BLOCK.slot;
 }
 
@@ -218,7 +218,6 @@ HELPER void have_slot(u32 cls, u32 n)
 
 	BLOCK.slot = RACE.slots[cls].cells + n * WS_RACE_SLOT_BYTES(bytes);
 	BLOCK.threads = BLOCK.slot + 4ull * bytes;
-	BLOCK.slot_bytes = bytes;
 	BLOCK.slot_number = n * WS_RACE_SLOT_CLASSES + cls;
 }
 

@@ -72,13 +72,13 @@ HELPER void acquire_other_than(u32 thread, u64 state, const struct place *p, con
 	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p->epoch, p->sub,
 			    f->counted, p->grid };
 
+	if (is_round_word(BLOCK.released, f->word) && BLOCK.ordered >> 16 != p->epoch + 1)
+		__warpsafe_round_acquired(f->word, f->counted, scope, p->epoch);
 	if (last->mark == mark)
 		return;
 	own_store_four(IN_PIECES(state, acquired), mark, f->word, f->counted, last->observed);
 	if (put_on_warp(warp, &r))
 		set_flags(warp, NOW_ACQUIRED);
-	if (is_round_word(BLOCK.released, f->word))
-		__warpsafe_round_acquired(f->word, f->counted, scope, p->epoch);
 }
 
 HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
@@ -609,6 +609,8 @@ HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 know
 
 	if (known & NOW_UNKNOWN)
 		return UNDECIDED;
+	if (what & QUICK && BLOCK.ordered)
+		return UNDECIDED;                /* what no round of the grid orders, hardly anything else does */
 	if (known)
 		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
 	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))

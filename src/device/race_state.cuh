@@ -22,7 +22,7 @@
 #define TENSOR 0
 #endif
 
-enum { WARPS = 32, EXPANDING = 31 };
+enum { WARPS = 32, EXPANDING = 32 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
@@ -36,7 +36,6 @@ struct block {
 	u32 full[WARPS];         /* sub, from the block's last barrier on, of the warp's last full sync; 0 = none since then */
 	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
 	u32 expanding[EXPANDING];        /* by the lines' numbers modulo: that of a line that a lane gives cells, * 2 + 1 */
-	u32 ordered;             /* by rounds of the grid: see race_all.cuh */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
 	u32 heard[WARPS];        /* lanes that have looked at or observed anything since their last fence (race_order.cuh) */
 	u32 begins[WARPS];       /* where the warp's segment begins, see own_place */
@@ -50,7 +49,7 @@ struct block {
 	u32 nwarps;
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
-	u32 slot_bytes;
+	u32 ordered;             /* by rounds of the grid: see race_all.cuh */
 	u32 block, kernel;       /* its number, WS_RACE_TWO_FENCES, and WS_RACE_HAS_FENCED */
 	u32 range;               /* how many from `lowest` on are first segments of warps */
 	u32 alive;               /* threads */
@@ -124,7 +123,7 @@ enum { SEGMENT_AT = 37, LANE_AT = 32, EPOCH_AT = 26, SUB_AT = 21, EPOCHS = 64, L
 enum { SUMMED = LAST_SUB + 1, SUMMED_END = SUMMED | 1 << (EPOCH_AT - SUB_AT) };
 enum { NO_MORE_SEGMENTS = (1 << 27) - 1 };       /* that number marks lines, see race_memory.cuh */
 enum { NOW_FULL = 31, NOW_ACQUIRED = 1 << 8, NOW_PARTIAL = 1 << 9, NOW_UNKNOWN = 1 << 10, NOW_OBSERVED = 1 << 11,
-       NOW_OBSERVED_SHARED = 1 << 14, NOW_OFTEN = 1 << 16, NOW_WIDE = 1 << 17, NOW_FLAGS = 79 << 8 | NOW_OFTEN | NOW_WIDE };
+       NOW_OBSERVED_SHARED = 1 << 14, NOW_OFTEN = 1 << 16, NOW_WIDE = 1 << 17, NOW_ROUNDS = 1 << 18, NOW_FLAGS = 79 << 8 | NOW_OFTEN | NOW_WIDE | NOW_ROUNDS };
 enum { NOW_LATER = 1 << 12 };            /* the segment begins behind syncs of its first epoch */
 enum { NOW_SCRUB = 1 << 13 };            /* in this epoch: see next_shared_epoch */
 /* A cell or line may have a time of this segment, or it is the warp's first. A warp that has it not set must set it before it

@@ -121,9 +121,9 @@ SLOW void __warpsafe_not_swapped(u64 address, u32 what, u32 site)
 }
 
 /* Does R say already that several blocks have read the word in this launch, me or others who are no more ordered than I am? */
-HELPER bool says_all_read(u64 r, u64 now, u32 what)
+HELPER bool says_all_read(u64 r, u32 what)
 {
-	return WS_RACE_BYTES_OF(what) == 4 && r_bytes(r) == 15 && !is_of_past(r) && blocks_have_read(r, now, BLOCK.grid);
+	return WS_RACE_BYTES_OF(what) == 4 && r_bytes(r) == 15 && !is_of_past(r) && blocks_have_read(r, BLOCK.grid);
 }
 
 /* Of global memory; w, r: as they were before it. */
@@ -132,7 +132,7 @@ SLOW void __warpsafe_not_swapped_word(u32 self, u64 address, u32 what, u32 site,
 	u32 cls = WS_RACE_CLASS_OF(what);
 	u64 now = shared_load64((self & ~31u) + __builtin_offsetof(struct warp, now));
 
-	if (now & NOW_ENTERED && (cls == WS_RACE_ATOMIC_GPU || cls == WS_RACE_ATOMIC_SYS) && is_as_strong(w, w_class(w)) && says_all_read(r, now, what))
+	if (now & NOW_ENTERED && (cls == WS_RACE_ATOMIC_GPU || cls == WS_RACE_ATOMIC_SYS) && is_as_strong(w, w_class(w)) && says_all_read(r, what))
 		note_strong(self, what);
 	else
 		__warpsafe_not_swapped(address, what, site);

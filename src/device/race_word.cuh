@@ -23,13 +23,6 @@ SLOW u64 __warpsafe_find_row(u64 key)
 }
 
 /* ---- release ---- */
-SLOW void __warpsafe_count_release(u32 row, u32 index, u32 kind, u32 full, u32 epoch, u32 sub)
-{
-	struct record r = { .kind = kind, .full = full, .epoch = epoch, .sub = sub };
-
-	count_release(row, &r, index);
-}
-
 /* Where it is not put in order at once: others were faster, or there are many. Its number in the chain. */
 SLOW u32 __warpsafe_link_on(u64 at, u32 number, u64 row)
 {

@@ -68,26 +68,30 @@ bool ws_race_call_at(const struct body *b, struct ws_code *c, const char *functi
 /* The checks of shared and global memory have a fast part of their own, which knows the thread's index. */
 static const char *function_of(const struct body *b, const struct ws_rw_access *a, bool *fast)
 {
-	enum { PLACED, CALLED, CALLED4 };
-	static const char *const names[][3][3] = {
+	enum { PLACED, CALLED, CALLED4, PARTS };
+	static const char *const names[][4][3] = {
 		[WS_RW_READ] = { { "race_read_global", "race_read_shared", "race_read" },
 		                 { "race_call_read_global", "race_call_read_shared", "race_read" },
-		                 { "race_call_read4_global", "race_call_read4_shared", "race_read" } },
+		                 { "race_call_read4_global", "race_call_read4_shared", "race_read" },
+		                 { "race_read_part_global", "race_call_read_part_global" } },
 		[WS_RW_WRITE] = { { "race_write_global", "race_write_shared", "race_write" },
 		                  { "race_call_write_global", "race_call_write_shared", "race_write" },
-		                  { "race_call_write4_global", "race_call_write4_shared", "race_write" } },
+		                  { "race_call_write4_global", "race_call_write4_shared", "race_write" },
+		                  { "race_write_part_global", "race_call_write_part_global" } },
 		[WS_RW_ATOMIC] = { { "race_atomic_global", "race_atomic_shared", "race_atomic" },
 		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
 	};
 	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
-	bool four = a->bytes == 4 && !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC;
+	bool weak = !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC, four = a->bytes == 4 && weak, placed = !b->calls && !b->unlikely;
 
 	*fast = space < 2;
 	if (b->peers && !*fast)
 		return a->kind == WS_RW_READ ? "race_peer_read" : a->kind == WS_RW_WRITE ? "race_peer_write" : "race_peer_atomic";
-	if (space == 0 && four && a->kind == WS_RW_WRITE && b->asks && !b->calls && !b->unlikely)
+	if (space == 0 && four && a->kind == WS_RW_WRITE && b->asks && placed)
 		return "race_write_locked_global";
-	return names[a->kind][!b->calls && !b->unlikely ? PLACED : four ? CALLED4 : CALLED][space];
+	if (space == 0 && weak && a->bytes < 4)
+		return names[a->kind][PARTS][placed ? 0 : 1];
+	return names[a->kind][placed ? PLACED : four ? CALLED4 : CALLED][space];
 }
 
 const char *ws_race_thread(struct body *b)
