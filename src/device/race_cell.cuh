@@ -224,7 +224,7 @@ HELPER bool is_below(u64 entry, u32 epochs)
 
 HELPER bool are_below(u64 entry, u32 several, u32 epochs, u32 mine)
 {
-	return several == BLOCKS ? readers_epoch(entry, mine) < (int)epochs : is_below(entry, epochs);
+	return several == BLOCKS ? has_launch(entry, BLOCK.grid) && readers_epoch(entry, mine) < (int)epochs : is_below(entry, epochs);
 }
 
 /* Is an entry of global memory, of the launch, before what the warp does now by a round of the grid? */
