@@ -806,7 +806,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 	#pragma nounroll
 	for (u32 k = 0; k < n; k += 1 + more) {
 		more = 0;
-		if (entered >> k & 1 && !is_row(w_bytes(w[k]))) {
+		if (entered >> k & 1 && !w_is_row(w[k])) {
 			while (!next && k + more + 1 < n && entered >> (k + more + 1) & 1 && w[k + more + 1] == w[k])
 				more++;
 			__warpsafe_read_found(at + 16 * k, address + 4 * k, one, site + next * k, w[k], more);
@@ -818,6 +818,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 		note_strong(self, what);
 }
 
+/* read_cell, where the grid has rounds: kernels without them have one with less code. */
 SLOW bool __warpsafe_read_in_rounds(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
@@ -825,7 +826,7 @@ SLOW bool __warpsafe_read_in_rounds(u32 self, u64 at, u64 address, u32 what, u32
 	return read_cell(self, &c, address, what, site, true);
 }
 
-/* at, w, r: what the part at the access has left (struct cell). What rounds of the grid order is asked by calls of their own. */
+/* at, w, r: what the part at the access has left (struct cell). */
 SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
@@ -1292,7 +1293,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 	note_own(self, address, what, site, (u32)v0);
 	mine = entry_of_write(self, now, what, site);
 	was = exchange64(at, mine);
-	if (segment_of(was) >= BLOCK.floor && (high(was) != high(mine) || is_row(w_bytes(was))))
+	if (segment_of(was) >= BLOCK.floor && (high(was) != high(mine) || w_is_row(was)))
 		__warpsafe_entered(self, at, address, what, site, (u32)v0, was, 0);
 }
 

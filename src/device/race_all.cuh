@@ -51,14 +51,9 @@ HELPER bool counts_release(u32 word)
 /* Does the launch have rounds, as far as the block knows? Then entries of several blocks must say when. */
 HELPER bool has_rounds(void) { return BLOCK.released & COUNTED && rounds_of(BLOCK.released) != ONE_ONLY; }
 
-HELPER u64 round_id(u32 n, const struct record *r)
-{
-	return (u64)n << ROUND_AT | r->epoch;
-}
-
 HELPER void count_round(u32 n, const struct record *r, u32 index)
 {
-	u64 at = ALL_OF_LAUNCH(rounds[0]) + sizeof(struct ws_race_round) * (n % WS_RACE_ROUNDS), id = round_id(n, r), has, was;
+	u64 at = ALL_OF_LAUNCH(rounds[0]) + sizeof(struct ws_race_round) * (n % WS_RACE_ROUNDS), id = (u64)n << ROUND_AT | r->epoch, has, was;
 
 	for (has = load64(at); has >> ROUND_AT < n; has = was) {
 		was = cas64(at, has, id);

@@ -31,10 +31,11 @@ HELPER u32 r_several(u64 r) { return (u32)r >> R_SEVERAL_AT & 3; }
  * the next. (No thread comes to these by itself: see with_bytes.) */
 enum { ROW_OF_BYTES = 0, ROW_OF_HALVES = 9 };
 HELPER bool is_row(u32 bytes) { return bytes == ROW_OF_BYTES || bytes == ROW_OF_HALVES; }
-HELPER bool r_is_row(u64 r) { return is_row(r_bytes(r)) && !r_several(r); }
+HELPER bool w_is_row(u64 w) { return w && is_row(w_bytes(w)); }
+HELPER bool r_is_row(u64 r) { return is_row(r_bytes(r)) && !r_several(r); }      /* of one that is not 0 */
 
 /* The bytes that an entry speaks of, of whatever lanes. */
-HELPER u32 w_mask(u64 w) { return w && is_row(w_bytes(w)) ? 15 : w_bytes(w); }
+HELPER u32 w_mask(u64 w) { return w_is_row(w) ? 15 : w_bytes(w); }
 HELPER u32 r_mask(u64 r) { return r && r_is_row(r) ? 15 : r_bytes(r); }
 
 /* Of a row those of the bytes *rest that belong to one lane, as that lane's entry, and *rest without them. All else as it is. at: of `bytes`. */
@@ -49,7 +50,7 @@ HELPER u64 next_part(u64 entry, u32 row, u32 at, u32 *rest)
 
 HELPER u64 w_part(u64 w, u32 *rest)
 {
-	if (*rest && is_row(w_bytes(w)))
+	if (*rest && w_is_row(w))
 		return next_part(w, w_bytes(w), W_BYTES_AT, rest);
 	*rest = 0;
 	return w;
@@ -406,10 +407,10 @@ HELPER bool row_has(u64 row, u32 at, const struct me *m, u32 bytes)
 /* Which of the bytes a row of the thread's warp says of that thread. */
 HELPER u32 own_part(u64 r, const struct me *m, u32 bytes)
 {
-	u32 rest = bytes, own = 0;
+	u32 rest = segment_of(r) == segment_of(m->now) ? bytes : 0, own = 0;
 
 	#pragma nounroll
-	while (segment_of(r) == segment_of(m->now) && rest) {
+	while (rest) {
 		u64 part = r_part(r, &rest);
 
 		own |= lane_of(part) == lane_of(m->time) ? r_bytes(part) : 0;
@@ -420,7 +421,7 @@ HELPER u32 own_part(u64 r, const struct me *m, u32 bytes)
 /* R, a row, after my read: of those of my bytes that others have read it can say so, as after_read has it. */
 SLOW u64 __warpsafe_read_beside_row(u64 old, u64 time, u32 what, u32 site, u32 bytes)
 {
-	u64 now = BLOCK.warps[warp_index()].now;
+	u64 now = BLOCK.warps[warp_index()].now, next;
 	struct me m = { now, time, warp_index(), what, site, 0, 0 };
 	u32 cls = class_of_read(what), several, common, both = cls > r_class(old) ? cls : r_class(old);
 
@@ -433,9 +434,9 @@ SLOW u64 __warpsafe_read_beside_row(u64 old, u64 time, u32 what, u32 site, u32 b
 			count_threads(COUNTS(lost));
 		return read_entry(&m, cls, bytes, ONE_LANE);
 	}
-	old &= ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
-	old |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
-	return several == BLOCKS ? with_readers(old, old) : old;
+	next = old & ~(7ull << R_CLASS_AT | 15ull << R_BYTES_AT | 3ull << R_SEVERAL_AT);
+	next |= both << R_CLASS_AT | common << R_BYTES_AT | several << R_SEVERAL_AT;
+	return several == BLOCKS ? with_readers(next, old) : next;
 }
 
 /* R after my read. Where several have read, an entry says of a class and of bytes what is true of each of them; what
@@ -530,7 +531,7 @@ HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
 {
 	u32 cls = WS_RACE_CLASS_OF(m->what), has = w_bytes(old);
 
-	if (bytes != 15 && is_row(has) && old)
+	if (bytes != 15 && w_is_row(old))
 		return __warpsafe_write_beside_row(old, m->time, m->what, m->site, bytes);
 	if (!((old ^ m->time) >> SUB_AT) && w_class(old) == cls && !is_row(has) && with_bytes(has, bytes))
 		return old | bytes << W_BYTES_AT;
@@ -632,7 +633,7 @@ SLOW void __warpsafe_judge_read_of_row(u64 cell, u64 address, u32 bytes, u32 wha
 
 HELPER void judge_read(const struct word *d, const struct me *m, u64 w)
 {
-	if (w && is_row(w_bytes(w)))
+	if (w_is_row(w))
 		__warpsafe_judge_read_of_row(d->cell, d->address, d->bytes, m->what, m->site, w);
 	else if (w_bytes(w) & d->bytes)
 		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
@@ -876,7 +877,7 @@ HELPER u32 judge_w(u64 *w, const struct word *d, const struct me *m)
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*w = is_row(w_bytes(m->seen_w)) ? 0 : m->seen_w;
+		*w = w_is_row(m->seen_w) ? 0 : m->seen_w;
 	v = w_bytes(*w) & d->bytes ? write_verdict(*w, m) : ORDERED;
 	if (v != ORDERED || *w == now)
 		return v;
@@ -931,10 +932,10 @@ SLOW void __warpsafe_check_part(u64 cell, u64 address, u32 bytes, u32 what, u32 
 /* (A swap that meets one is not compared with it.) */
 SLOW void __warpsafe_check_write_of_rows(u64 cell, u64 address, u32 bytes, u32 what, u32 site, u32 value, u64 w, u64 r)
 {
-	u32 rest_w = what & WS_RACE_SWAPPED ? 0 : w_mask(w) & bytes, rest_r = what & WS_RACE_SWAPPED ? 0 : r_mask(r) & bytes;
+	u32 rest_w = w_mask(w) & bytes, rest_r = r_mask(r) & bytes;
 
 	#pragma nounroll
-	while (rest_w | rest_r) {
+	while (rest_w | rest_r && !(what & WS_RACE_SWAPPED)) {
 		u64 part_w = rest_w ? w_part(w, &rest_w) : 0, part_r = rest_r ? r_part(r, &rest_r) : 0;
 
 		__warpsafe_check_part(cell, address, bytes, what, site, value, part_w, part_r);
@@ -943,7 +944,7 @@ SLOW void __warpsafe_check_write_of_rows(u64 cell, u64 address, u32 bytes, u32 w
 
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
 {
-	if ((w && is_row(w_bytes(w))) || (r && r_is_row(r))) {
+	if (w_is_row(w) || (r && r_is_row(r))) {
 		__warpsafe_check_write_of_rows(d->cell, d->address, d->bytes, m->what | (value->known ? PART_KNOWN : 0), m->site, value->value, w, r);
 		return;
 	}

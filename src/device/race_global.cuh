@@ -56,10 +56,10 @@ HELPER bool before_barrier(u64 entry, const struct fast *f)
 	return is_here(entry, f) && epoch_of(entry) < epoch_of(f->now);
 }
 
-/* By a round of the grid? */
+/* By a round of the grid? (Nothing, 0, is past.) */
 HELPER bool is_before_all(u64 entry, u32 several, const struct fast *f)
 {
-	return f->epochs && segment_of(entry) && are_below(entry, several, f->epochs, f->epoch);
+	return f->epochs && are_below(entry, several, f->epochs, f->epoch);
 }
 
 HELPER bool write_is_before(u64 w, const struct fast *f, u32 what)
@@ -80,7 +80,7 @@ HELPER bool read_is_before(u64 r, const struct fast *f)
 HELPER bool says_my_read(u64 r, const struct fast *f)
 {
 	u32 several = r_several(r), later = (u32)(r ^ f->now);
-	bool of_blocks = several == BLOCKS && !is_past(r, f) && has_launch(r, f->grid) && (f->rounds ? blocks_have_read(r, f->grid) : !(f->now & NOW_ROUNDS));
+	bool of_blocks = several == BLOCKS && !is_past(r, f) && has_launch(r, f->grid) && (f->rounds ? __warpsafe_have_read_now(r) : !(f->now & NOW_ROUNDS));
 	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
 	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
 
@@ -104,6 +104,7 @@ HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
 /* Where a row of bytes or halves begins, by its lane: lane k has what lies k accesses behind the first. Those at the warp's ends that have no
  * whole word between them are none. */
 HELPER u32 row_begin(u64 address, u32 bytes, u32 lane) { return lane - ((u32)address & 3) / bytes; }
+HELPER u32 row_of_size(u32 bytes) { return bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES; }
 HELPER u32 row_lanes(u32 begin, u32 bytes) { return (bytes == 1 ? 15u : 3u) << begin; }
 
 HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
@@ -116,7 +117,7 @@ HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
 	f->row = begin <= 32 - 4 / bytes;
 	if (!f->row)
 		return;
-	f->bits = bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
+	f->bits = row_of_size(bytes);
 	f->enters = *lane == begin;
 	*lane = begin;
 }
@@ -201,6 +202,7 @@ HELPER bool begin_access_fast(struct fast *f, u32 self, enum how how)
 	return true;
 }
 
+/* In a call, where the grid has rounds. */
 HELPER void learn_rounds(struct fast *f, u32 self)
 {
 	f->rounds = true;
@@ -612,7 +614,7 @@ HELPER u64 of_first_lane(u32 lanes, u32 first, u64 value)
 HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 {
 	struct me m = { f->now, f->time, 0, what, site, 0, 0 };
-	u64 mine = f->time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f->bits << R_BYTES_AT | (site & (R_SITES - 1)), at = f->at + (writes ? 0 : 8);
+	u64 mine = read_entry(&m, WS_RACE_CLASS_OF(what), f->bits, ONE_LANE), at = f->at + (writes ? 0 : 8);
 
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
@@ -629,15 +631,18 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 	return false;
 }
 
+/* By all lanes; each has then in f->w what the first one's write has found. */
 HELPER bool row_entered(struct fast *f, u32 self, const struct cell *c, u64 address, u32 what, u32 site, bool writes)
 {
 	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, first = row_begin(address, bytes, lane), lanes = row_lanes(first, bytes), done = 0;
 	bool begun = begin_cell(f, self, c, address, what);
 
 	f->row = true;
-	f->bits = bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES;
+	f->bits = row_of_size(bytes);
 	if (begun && lane == first)
 		done = enter_row(f, what, site, writes);
+	if (writes)
+		f->w = of_first_lane(lanes, first, f->w);
 	return of_lane(lanes, first, done);
 }
 
@@ -657,15 +662,14 @@ SLOW bool __warpsafe_read_in_row(u32 self, u64 at, u64 address, u32 what, u32 si
 SLOW bool __warpsafe_write_in_row(u32 self, u64 at, u64 address, u32 what, u32 site, u32 value, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
-	u32 bytes = WS_RACE_BYTES_OF(what), first = row_begin(address, bytes, self & 31), lanes = row_lanes(first, bytes);
-	struct word d = { at, address, bytes_of((u32)address, bytes) };
+	struct word d = { at, address, bytes_of((u32)address, WS_RACE_BYTES_OF(what)) };
 	struct me m = access_of(BLOCK.warps[(self - self_of(0)) >> 5].now, what, site);
 	struct wrote v = wrote_word(address, what, site, value);
 	struct fast f;
 
 	if (!row_entered(&f, self, &c, address, what, site, true))
 		return false;
-	check_write(&d, &m, of_first_lane(lanes, first, f.w), load64(d.cell + 8), &v);
+	check_write(&d, &m, f.w, load64(d.cell + 8), &v);
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /* test_race_rows.c - src/device/race.cu: bytes and halves of words of global memory that the lanes of a warp access side by side. What is told is
  * compared, byte by byte, with what is true of each pair of accesses. */
+#include "noise.h"
 #include "race_rig.h"
 
 static const struct ws_gpu_config configs[] = {
@@ -33,23 +34,17 @@ static const char text[] = KERNEL(" mad.lo.u32 %r6, %r1, 2, %r3; mul.wide.u32 %r
 	STEP(0) STEP(1) BARRIER STEP(2) STEP(3) BARRIER STEP(4) STEP(5));
 _Static_assert(sizeof(struct step) * BLOCKS * WARPS == 64, "as the kernel finds them");
 
-static uint32_t any(uint32_t *state, uint32_t n)
+static void choose(struct step *all, uint32_t area)
 {
-	*state = *state * 1664525 + 1013904223;
-	return (*state >> 8) % n;
-}
-
-static void choose(struct step *all, uint32_t *state, uint32_t area)
-{
-	uint32_t apart = any(state, 3), size = 1u << any(state, 2), mixed = !any(state, 4), whole = any(state, 4), begin = any(state, 2) ? 4 : 1;
+	uint32_t apart = below(3), size = 1u << below(2), mixed = !below(4), whole = below(4), begin = below(2) ? 4 : 1;
 
 	for (uint32_t k = 0; k < ALL; k++) {
-		uint32_t each = mixed ? 1u << any(state, 3) : size, warp = k % (BLOCKS * WARPS);
-		uint32_t first = whole || any(state, 3) ? 0 : any(state, 32), last = whole || any(state, 3) ? 31 : first + any(state, 32 - first);
-		uint32_t place = apart ? warp * 32 * each + any(state, 4) * (apart - 1) * each : any(state, PLACES / each) * each;
+		uint32_t each = mixed ? 1u << below(3) : size, warp = k % (BLOCKS * WARPS);
+		uint32_t first = whole || below(3) ? 0 : below(32), last = whole || below(3) ? 31 : first + below(32 - first);
+		uint32_t place = apart ? warp * 32 * each + below(4) * (apart - 1) * each : below(PLACES / each) * each;
 
 		place = place / begin * begin;
-		all[k] = (struct step){ ALL * sizeof *all + area * 3 * PLACES + place, first | last << 8, any(state, 5) ? any(state, OPS) : 0, each };
+		all[k] = (struct step){ ALL * sizeof *all + area * 3 * PLACES + place, first | last << 8, below(5) ? below(OPS) : 0, each };
 	}
 }
 
@@ -106,6 +101,7 @@ static void sides(const struct ws_gpu_config *c, uint32_t seed)
 	uint64_t params[] = { m->addr }, lost = 0;
 	uint32_t racy = 0, whole = 0, rounds = rig_rounds(ROUNDS);
 
+	noise = seed;
 	for (uint32_t n = 0; n < rounds; n++, lost = r.tables.counts->lost) {
 		struct step *all = (void *)m->host;
 		const struct ws_race_found *f;
@@ -113,7 +109,7 @@ static void sides(const struct ws_gpu_config *c, uint32_t seed)
 
 		memset(r.tables.found, 0, r.tables.nfound * sizeof *r.tables.found);
 		memset(r.tables.seen, 0, r.tables.nfound * sizeof *r.tables.seen);
-		choose(all, &seed, n % 20);
+		choose(all, n % 20);
 		races = any_race(all);
 		rig_run(&r.rig, "k", BLOCKS, WARPS * 32, params);
 		for (uint32_t k = 0; (f = race_found(&r.tables, k)); k++)
