@@ -122,7 +122,7 @@ static uint64_t wanted(uint64_t limit, uint64_t free_bytes)
 {
 	if (is_given(limit))
 		return least(limit, free_bytes / 4 * 3);
-	return free_bytes / 16 > USUAL_BUDGET ? free_bytes / 16 : USUAL_BUDGET;
+	return free_bytes / 8 > USUAL_BUDGET ? free_bytes / 8 : USUAL_BUDGET;
 }
 
 /* With much memory: segments for all warps that a grid can have. */

@@ -58,7 +58,7 @@ static bool allow(const struct shape *s, uint64_t size)
 /* Has it shared memory that is not the checks' own? Its cells take what there is. */
 static bool has_shared(const struct shape *s)
 {
-	return s->dynamic || s->fixed > WS_REAL_SHARED_OF_CHECKS;
+	return s->dynamic || s->fixed > WS_RACE_BLOCK_BYTES;
 }
 
 /* ---- states of threads ----
