@@ -9,6 +9,11 @@
 #include "race_visit.cuh"
 #include "race_room.cuh"
 
+/* ---- functions that call nothing ----
+ * A function that calls others saves registers on the stack when it begins, whether it comes to the call or not: what every warp does at its
+ * begin and end, at barriers and at syncs stands in functions that call nothing. They say what is left, which is rare, and for that there is
+ * another call at the place. (On an H100 such saves took nine tenths of what its second-level cache can do in kernels that do little else.) */
+
 /* ---- beginning and end of a block ---- */
 HELPER u32 launch_grid(void)
 {
@@ -96,6 +101,15 @@ HELPER void begin_states(u32 kernel, u32 dynamic)
 		BLOCK.threads = from_shared(dynamic + dynamic_bytes() - bytes);
 }
 
+HELPER struct cells cells_of_kernel(u32 kernel, u32 dynamic)
+{
+	struct cells c = find_cells(dynamic);
+
+	if (SM90 && kernel & WS_RACE_NEEDS_SLOT)
+		c.bytes = 0;
+	return c;
+}
+
 HELPER void begin_block(u32 kernel, u32 dynamic, u64 row, const struct new_block *b, const struct cells *c)
 {
 	if (kernel & WS_RACE_NEEDS_STATES || (kernel & WS_RACE_NEEDS_SHARED && !c->bytes))
@@ -108,33 +122,44 @@ HELPER void begin_block(u32 kernel, u32 dynamic, u64 row, const struct new_block
 		store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
 }
 
-/* dynamic: see dynamic_begin. */
-SLOW void __warpsafe_enter(u32 kernel, u32 off, u32 mark, u32 dynamic)
+/* By the block's first thread, while the others wait for it. dynamic: see dynamic_begin. */
+SLOW void __warpsafe_begin(u32 kernel, u32 off, u32 mark, u32 dynamic)
+{
+	u64 row = RACE.version == WS_RACE_VERSION ? segments_row(launch_grid()) : 0;     /* on its way meanwhile */
+	struct cells c = cells_of_kernel(kernel, dynamic);
+	struct new_block b = clear_block(kernel, mark, &c);
+
+	if (off && !b.off) {
+		launch_is_incomplete(b.grid);
+		BLOCK.off = b.off = OFF_SILENT;
+	}
+	if (!b.off && kernel & WS_RACE_HAS_LOCKS && RACE.resident)
+		__warpsafe_wait_for_room(b.grid);
+	if (!b.off)
+		begin_block(kernel, dynamic, row, &b, &c);
+}
+
+/* By all threads behind that; it calls nothing (see "functions that call nothing"). */
+SLOW void __warpsafe_enter(u32 kernel, u32 dynamic)
 {
 	u32 t = thread_index();
-	struct cells c = find_cells(dynamic);
-	u64 row = !t && RACE.version == WS_RACE_VERSION ? segments_row(launch_grid()) : 0;       /* on its way while cells are zeroed */
+	struct cells c = cells_of_kernel(kernel, dynamic);
 
-	if (SM90 && kernel & WS_RACE_NEEDS_SLOT)
-		c.bytes = 0;
 	zero_cells(&c, t);
-	if (!t) {
-		struct new_block b = clear_block(kernel, mark, &c);
-
-		if (off && !b.off) {
-			launch_is_incomplete(b.grid);
-			BLOCK.off = b.off = OFF_SILENT;
-		}
-		if (!b.off && kernel & WS_RACE_HAS_LOCKS && RACE.resident)
-			__warpsafe_wait_for_room(b.grid);
-		if (!b.off)
-			begin_block(kernel, dynamic, row, &b, &c);
-	}
 	warp_sync(lanes_of_warp(t >> 5));
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!(t & 31))
 		clear_warp(t >> 5, &c);
 	warp_sync(lanes_of_warp(t >> 5));
+}
+
+HELPER void enter(u32 kernel, u32 off, u32 mark)
+{
+	u32 dynamic = dynamic_begin();
+
+	if (!thread_index())
+		__warpsafe_begin(kernel, off, mark, dynamic);
+	__warpsafe_enter(kernel, dynamic);
 }
 
 /* The launch's first block looks, before any block goes on; the others wait for it, for a while. By one thread of each. */
@@ -180,17 +205,17 @@ INLINED u32 race_starts_at_zero(u64 counter)
 
 INLINED void race_enter(u32 kernel)
 {
-	__warpsafe_enter(kernel, 0, 0, dynamic_begin());
+	enter(kernel, 0, 0);
 }
 
 INLINED void race_enter_in(u32 kernel, u32 mark)
 {
-	__warpsafe_enter(kernel, 0, mark, dynamic_begin());
+	enter(kernel, 0, mark);
 }
 
 INLINED void race_enter_off(void)
 {
-	__warpsafe_enter(0, 1, 0, dynamic_begin());
+	enter(0, 1, 0);
 }
 
 /* All that are alive have come to the barrier. */
@@ -224,21 +249,16 @@ HELPER void come(u32 warp, u32 group, bool leave)
 	}
 }
 
-/* Lanes leave; true for one of the last of the block. */
-HELPER bool last_leaves(void)
+/* Lanes leave; by one of them: are they the last of the block? */
+HELPER bool leaves_last(u32 group)
 {
-	u32 group = activemask();
-
-	if (!leads(group))
-		return false;
 	come(warp_index(), group, true);
 	return shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group);
 }
 
-SLOW void __warpsafe_leave(void)
+/* Behind the last thread of a block. */
+SLOW void __warpsafe_end(void)
 {
-	if (!last_leaves())
-		return;
 	if (BLOCK.lost)
 		global_add(COUNTS(lost), BLOCK.lost);
 	if (BLOCK.late)
@@ -250,9 +270,36 @@ SLOW void __warpsafe_leave(void)
 		__warpsafe_make_room();
 }
 
+/* By one lane of those that leave their warp before others. */
+SLOW void __warpsafe_leave_others(u32 group)
+{
+	if (leaves_last(group))
+		__warpsafe_end();
+}
+
+/* By lanes that leave. What is left for one of them: IS_LAST; those that leave, if others of the warp do not; or nothing. */
+enum { IS_LAST = 1 };
+SLOW u64 __warpsafe_leave(void)
+{
+	u32 group = activemask();
+
+	if (!leads(group))
+		return 0;
+	if (BLOCK.warps[warp_index()].alive_arrived != group)
+		return (u64)group << 32;
+	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) != population(group))
+		return 0;
+	return BLOCK.lost || BLOCK.late || BLOCK.slot || BLOCK.shape || IN_CLUSTER ? IS_LAST : 0;
+}
+
 INLINED void race_leave(void)
 {
-	__warpsafe_leave();
+	u64 left = __warpsafe_leave();
+
+	if (left == IS_LAST)
+		__warpsafe_end();
+	else if (left)
+		__warpsafe_leave_others((u32)(left >> 32));
 }
 
 /* ---- accesses ---- */
@@ -1053,10 +1100,11 @@ HELPER bool keep_proof(u64 constants, u32 number)
 
 SLOW void __warpsafe_probe_leave(u64 constants, u32 number)
 {
+	u32 group = activemask();
 	u64 here, all;
 
 	fence_block();
-	if (!last_leaves())
+	if (!leads(group) || !leaves_last(group))
 		return;
 	free_slot();
 	if (BLOCK.off == OFF_SILENT)
@@ -1077,149 +1125,7 @@ INLINED void race_probe_leave(u64 constants, u32 number)
 	__warpsafe_probe_leave(constants, number);
 }
 
-/* ---- barriers and syncs ---- */
-/* A warp whose block is off stops itself at its next barrier or sync: who switched it off may not have come to it yet, and
- * its time does not go on. */
-HELPER bool block_is_off(u32 warp)
-{
-	if (!BLOCK.off)
-		return false;
-	stop_warp(warp);
-	return true;
-}
-
-/* All lanes of the warp go to the barrier together, as a barrier instruction that is .aligned wants it; those that have
- * left do not count. */
-SLOW void __warpsafe_barrier_arrive(void)
-{
-	u32 group = activemask(), warp = warp_index();
-
-	if (!block_is_off(warp) && leads(group))
-		come(warp, group, false);
-	warp_sync(lanes_of_warp(warp));
-}
-
-INLINED void race_barrier_arrive(void)
-{
-	__warpsafe_barrier_arrive();
-}
-
-/* Who came here while it still counts as waiting has met others than those that are alive. */
-SLOW void __warpsafe_barrier(void)
-{
-	u32 group = activemask(), warp = warp_index();
-
-	if (BLOCK.warps[warp].now & NOW_SCRUB)
-		scrub(warp);
-	if (!block_is_off(warp) && leads(group)) {
-		if ((u32)(BLOCK.warps[warp].alive_arrived >> 32) & group)
-			switch_off();
-		if (BLOCK.list || BLOCK.unknown)
-			learn_from_block(warp);
-	}
-	warp_sync(lanes_of_warp(warp));
-}
-
-INLINED void race_barrier(void)
-{
-	__warpsafe_barrier();
-}
-
-/* The whole warp is here. */
-SLOW void __warpsafe_warp_arrived(void)
-{
-	u32 warp = warp_index();
-
-	if (!block_is_off(warp))
-		epoch_ends(warp);
-}
-
-enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER | NOW_SCRUB };
-
-/* The same, by the warp's row, where nothing but barriers has moved its time on. It may be stopped meanwhile. */
-HELPER void end_epoch(u32 row)
-{
-	u32 at = row + __builtin_offsetof(struct warp, now), time = shared_load32(row);
-	u64 now = shared_load64(at);
-
-	if (!now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1 || is_scrubbed_behind(time)) {
-		__warpsafe_warp_arrived();
-		return;
-	}
-	shared_swap64(at, now, now + (1ull << EPOCH_AT));
-	shared_store32(row, time ? next_shared_epoch(time) : 0);
-	if (!shared_load64(at))
-		shared_store32(row, 0);
-}
-
-HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
-{
-	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(*now), "=l"(*alive_arrived) :
-		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
-}
-
-/* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
-INLINED void race_block_arrive(u32 self)
-{
-	u32 row = self & ~31u;
-	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
-
-	if (activemask() != alive) {
-		__warpsafe_barrier_arrive();
-		return;
-	}
-	if (leads((u32)alive))
-		end_epoch(row);
-	warp_sync((u32)alive);
-}
-
-/* Who came here while it still counts as waiting has met others than those that are alive. */
-SLOW void __warpsafe_passed(void)
-{
-	u32 warp = warp_index();
-
-	if (BLOCK.warps[warp].now & NOW_SCRUB)
-		scrub(warp);
-	if (BLOCK.warps[warp].alive_arrived >> 32 >> lane_index() & 1)
-		switch_off();
-}
-
-INLINED void race_block_pass(u32 self)
-{
-	u64 now, alive;
-
-	load_times(self & ~31u, &now, &alive);
-	if ((u32)(alive >> 32) >> (self & 31) & 1 || now & NOW_SCRUB)
-		__warpsafe_passed();
-}
-
-/* By one lane of the sync, while the others of it wait. Lanes may come from one sync in several groups if they are more
- * than the mask says; then time goes on more than once, and a race may be missed. */
-SLOW void __warpsafe_warp_sync(u32 lanes)
-{
-	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
-
-	if (!block_is_off(warp) && !(lanes & alive & lanes_below())) {
-		bool full = (lanes & alive) == lanes_of_warp(warp);      /* who has left has not synchronized */
-
-		sync_hands_on();
-		next_sub(warp, full);
-		if (!full)
-			record_sync(warp, lanes);
-	}
-	warp_sync(lanes);
-}
-
-INLINED void race_warp_sync(u32 lanes)
-{
-	__warpsafe_warp_sync(lanes);
-}
-
-/* As on the simulated GPU, for the block as a whole. */
-INLINED void race_grid_waited(void)
-{
-	BLOCK.launch &= ~LAUNCH_EARLY;
-}
+#include "race_barrier.cuh"
 
 /* ---- the same as one copy for all accesses ----
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
@@ -1329,7 +1235,6 @@ COPY_OF_STORE(write_global)
 COPY_OF_STORE(write_part_global)
 COPY_OF_ACCESS(atomic_shared)
 COPY_OF_ACCESS(atomic_global)
-ONE_COPY(block_arrive, (u32 self), (self))
 ONE_COPY(block_pass, (u32 self), (self))
 
 /* ---- ahead of a loop ---- */
@@ -1396,7 +1301,7 @@ SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 	u32 warp = warp_index();
 
 	if (!is_part(threads)) {
-		__warpsafe_barrier_arrive();
+		__warpsafe_arrive_by_call();
 		return;
 	}
 	warp_sync(lanes_of_warp(warp));
@@ -1437,7 +1342,7 @@ SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
 	u32 warp = warp_index();
 
 	if (!is_part(threads)) {
-		__warpsafe_barrier();
+		__warpsafe_pass_by_call();
 		return;
 	}
 	warp_sync(lanes_of_warp(warp));

@@ -62,9 +62,12 @@ HELPER bool is_before_all(u64 entry, u32 several, const struct fast *f)
 	return f->epochs && are_below(entry, several, f->epochs, f->epoch);
 }
 
+/* (Atomics of several blocks are such of the GPU's scope. What races often is for the call.) */
 HELPER bool write_is_before(u64 w, const struct fast *f, u32 what)
 {
-	if (is_past(w, f) || both_strong(WS_RACE_CLASS_OF(what), is_special(w) ? 0 : w_class(w), false))
+	u32 cls = w_class(w) == W_OFTEN ? 0 : w_class(w) == W_MANY ? (u32)WS_RACE_ATOMIC_GPU : w_class(w);
+
+	if (is_past(w, f) || both_strong(WS_RACE_CLASS_OF(what), cls, false))
 		return true;
 	return !is_special(w) && (is_before_all(w, ONE_LANE, f) || own(w, w_bytes(w), f) || before_barrier(w, f));
 }
