@@ -588,20 +588,23 @@ static unsigned most_threads(const struct ws_ptx_func *f)
 }
 
 /* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
- * checks would like: with more than 64 each it could not be launched. With fewer, more warps run at a time, but what is called gets along with
- * them as well, and saves those that its callers may use on the stack: in a module all functions with as few as the kernel that has the
- * fewest. That was the larger loss (with 32, up to 25 saves a call; on an H100 the second-level cache did little else). So a kernel with
- * checks has 64, and one without what it itself (alone: all of it runs so) and the rest need. Products of warpgroups have their
+ * checks would like: with more than 64 each it could not be launched. Fewer let more warps run at a time: 32 all that a
+ * multiprocessor has room for. So a kernel that may run without checks, where nothing else counts, gets along with what it
+ * itself (alone: all of it runs so) and the checks' fast parts need; their calls save registers in memory then. One that has checks
+ * in every launch, or fences (checks: any at all), spends its time in those calls: there 64 are faster (on an H200 1.3 times in a
+ * search through a graph, 1.1 where a block sums up what others have released). So it is in modules with many kernels: they are linked, not
+ * compiled as a whole, and then all functions have as few as the kernel with the fewest, and save those that their callers may use
+ * (with 32, up to 25 a call; on an H100 the second-level cache did little else). Products of warpgroups have their
  * results in registers: as many as the kernel itself needs. */
 static void limit_registers(struct body *b, bool alone, bool checks)
 {
-	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24 };
+	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24, MANY_KERNELS = 8 };
 	struct ws_ptx_func *f = b->f;
 	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP, threads = most_threads(f);
 	unsigned most = !threads ? (b->tensor ? OF_THREAD : MOST) : ALL / threads < OF_THREAD ? ALL / threads / STEP * STEP : OF_THREAD;
 	char text[32];
 
-	if (checks && n < MOST)
+	if (checks && (!alone || b->ordering || b->tensor || b->race->reach.nkernels > MANY_KERNELS) && n < MOST)
 		n = MOST;
 	for (uint32_t k = 0; k < f->ninsts && !b->tensor; k++)   /* what is called has registers, too; and some of mma need many */
 		n = f->insts[k].call || is_aligned(&f->insts[k]) ? most : n;
