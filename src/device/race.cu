@@ -653,7 +653,7 @@ SLOW void __warpsafe_observed(u32 self)
 	set_flags((self - self_of(0)) >> 5, NOW_OBSERVED_SHARED);
 }
 
-/* By a strong access, before it is entered: always true. */
+/* By a strong access: always true. What an atomic finds is judged before, for what it has observed is before what the thread does from then on. */
 HELPER bool observes_here(u32 self)
 {
 	if (!has_observed(self))
@@ -811,18 +811,19 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
+	bool fine = false;
 
 	if (WS_RACE_BYTES_OF(what) != 4) {
 		__warpsafe_atomic(address, what, site);
 		return;
 	}
 	h = here(self);
-	if (h.time && observes_here(self)) {
-		enter_write(&h, self, (u32)address, 15, what, site, &w, &r);
-		if (w_is_fine(w, self, h.time, what) && r_is_fine(r, self, h.time, what))
-			return;
-	}
-	__warpsafe_shared_wrote(address, what, site, 0, w, r);
+	if (h.time)
+		fine = write_word_here(&h, self, (u32)address, 15, what, site, &w, &r);
+	if (!fine)
+		__warpsafe_shared_wrote(address, what, site, 0, w, r);
+	if (h.time)
+		observes_here(self);
 }
 
 /* What W says of a word, and of some more behind it of which W says the same: weak reads that are entered. */
