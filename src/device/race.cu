@@ -249,11 +249,16 @@ HELPER void come(u32 warp, u32 group, bool leave)
 	}
 }
 
-/* Lanes leave; by one of them: are they the last of the block? */
+/* By one of the lanes that leave: are they the last of the block? */
+HELPER bool are_last(u32 group)
+{
+	return shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group);
+}
+
 HELPER bool leaves_last(u32 group)
 {
 	come(warp_index(), group, true);
-	return shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) == population(group);
+	return are_last(group);
 }
 
 /* Behind the last thread of a block. */
@@ -287,9 +292,7 @@ SLOW u64 __warpsafe_leave(void)
 		return 0;
 	if (BLOCK.warps[warp_index()].alive_arrived != group)
 		return (u64)group << 32;
-	if (shared_add32(IN_SHARED(__warpsafe_block.alive), -population(group)) != population(group))
-		return 0;
-	return BLOCK.lost || BLOCK.late || BLOCK.slot || BLOCK.shape || IN_CLUSTER ? IS_LAST : 0;
+	return are_last(group) && (BLOCK.lost || BLOCK.late || BLOCK.slot || BLOCK.shape || IN_CLUSTER) ? IS_LAST : 0;
 }
 
 INLINED void race_leave(void)

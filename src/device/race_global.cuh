@@ -80,14 +80,14 @@ HELPER bool read_is_before(u64 r, const struct fast *f)
 }
 
 /* R says already that somebody has read who is no more ordered than I am with whatever comes: weakly, or as I do. */
-HELPER bool says_my_read(u64 r, const struct fast *f, u32 what)
+HELPER bool says_my_read(u64 r, const struct fast *f, u64 mine)
 {
 	u32 several = r_several(r), later = (u32)(r ^ f->now);
 	bool of_blocks = several == BLOCKS && !is_past(r, f) && has_launch(r, f->grid) && (f->rounds ? __warpsafe_have_read_now(r) : !(f->now & NOW_ROUNDS));
 	bool of_block = several == WARPS_OF_BLOCK && is_here(r, f) && !(later >> EPOCH_AT);
 	bool of_warp = several == LANES_OF_WARP && segment_of(r) == segment_of(f->now) && !(later >> SUB_AT);
 
-	return (of_blocks || of_block || of_warp) && (!r_class(r) || r_class(r) == WS_RACE_CLASS_OF(what)) && (f->line || !(bytes_in(f) & ~r_bytes(r)));
+	return (of_blocks || of_block || of_warp) && (!r_class(r) || r_class(r) == r_class(mine)) && (f->line || !(bytes_in(f) & ~r_bytes(r)));
 }
 
 /* ---- where ---- */
@@ -242,7 +242,7 @@ HELPER bool read_fast(struct fast *f, u32 what, u32 site)
 
 	if (is_passed_over(f->w, f->grid))
 		return true;
-	if (!done || same || says_my_read(f->r, f, what))
+	if (!done || same || says_my_read(f->r, f, mine))
 		return done;
 	if (!read_is_before(f->r, f) || forgets(f->r, r_mask(f->r), f))
 		return false;
@@ -303,7 +303,7 @@ HELPER bool rows_differ(u64 r, const struct fast *f)
 }
 
 /* R after my read; 0 = that is for after_read, as where a weak reader and a strong one come together. */
-HELPER u64 next_read(u64 r, const struct fast *f, u64 mine, u32 what)
+HELPER u64 next_read(u64 r, const struct fast *f, u64 mine)
 {
 	u32 several = r_several(r), common = (f->row ? r_mask(r) : r_bytes(r)) & bytes_in(f);
 	u64 was = r;
@@ -316,7 +316,7 @@ HELPER u64 next_read(u64 r, const struct fast *f, u64 mine, u32 what)
 		return r_class(r) == r_class(mine) && (f->row || with_bytes(r_bytes(r), f->bits)) ? r | f->bits << R_BYTES_AT : 0;
 	if (read_is_before(r, f))
 		return mine;
-	if (says_my_read(r, f, what))
+	if (says_my_read(r, f, mine))
 		return r;
 	if (several == BLOCKS || r_class(r) != r_class(mine) || !common)
 		return 0;
@@ -361,7 +361,7 @@ HELPER bool far_target(u64 entry, const struct fast *f, struct target *t)
 
 /* Of a thread that has acquired something: is the write before mine by its last acquire? R is entered meanwhile, where what
  * it says is plainly before mine or says mine already. False: for the call that knows all. */
-HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine, u32 what)
+HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine)
 {
 	u32 thread = self - self_of(0), likely;
 	struct acquired last = last_acquire(thread);
@@ -370,7 +370,7 @@ HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine, u32 what)
 	u64 was;
 
 	if (!last.mark || f->now & NOW_UNKNOWN || is_special(f->w) || !far_target(f->w, f, &t) ||
-	    !(enters || says_my_read(f->r, f, what)))
+	    !(enters || says_my_read(f->r, f, mine)))
 		return false;
 	was = cas64(f->at + 8, f->r, enters ? mine : f->r);
 	likely = likely_release(&t, &last);
@@ -391,10 +391,10 @@ HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32
 		learn_rounds(&f, self);
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
 	if (f.now & NOW_ACQUIRED && !f.epochs)
-		return f.bits == 15 && read_acquired(&f, self, mine, what);
+		return f.bits == 15 && read_acquired(&f, self, mine);
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
-		next = next_read(f.r, &f, mine, what);
+		next = next_read(f.r, &f, mine);
 		if (!next)
 			return false;
 		was = cas64(f.at + 8, f.r, next);
@@ -508,9 +508,9 @@ HELPER void begin_side(struct side *e, struct fast *f, const struct acquired *la
 
 	e->asks = !before && last->counted > DENSE && !(f->now & NOW_UNKNOWN) && !is_special(e->w) && far_target(e->w, f, &e->target);
 	if (f->now & NOW_ACQUIRED && !read_is_before(e->r, f))
-		e->next = says_my_read(e->r, f, what) ? e->r : 0;      /* it may be ordered with mine: see after_read */
+		e->next = says_my_read(e->r, f, mine) ? e->r : 0;      /* it may be ordered with mine: see after_read */
 	else
-		e->next = next_read(e->r, f, mine, what);
+		e->next = next_read(e->r, f, mine);
 	if (w_class(e->w) == W_OFTEN)
 		e->next = 0;             /* it may be passed over */
 	e->fine = (before || e->asks) && e->next;
@@ -621,8 +621,8 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
-		u64 *has = writes ? &f->w : &f->r, next = writes ? after_row_write(f->w, &m, f->bits) : next_read(f->r, f, mine, what), was;
-		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f, what);
+		u64 *has = writes ? &f->w : &f->r, next = writes ? after_row_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
+		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f, mine);
 
 		if (!next || may_be_ordered || is_passed_over(f->w, f->grid))
 			return false;

@@ -368,6 +368,17 @@ HELPER void next_shared_sub(u32 warp)
 		shared_add32(IN_SHARED(__warpsafe_block.warps[warp].time), 1);
 }
 
+/* Of a warp that goes on in its segment: behind a barrier, and behind a sync of all of it. */
+HELPER u64 in_next_epoch(u64 old)
+{
+	return (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & (NOW_FLAGS | NOW_ENTERED));
+}
+
+HELPER u64 in_next_sub(u64 old)
+{
+	return ((old + (1ull << SUB_AT)) & ~(u64)NOW_FULL) | (sub_of(old) + 1);
+}
+
 /* The next epoch. All lanes of the warp that are alive are at the barrier, or on their way from here to it. */
 HELPER void next_epoch(u32 warp)
 {
@@ -376,7 +387,7 @@ HELPER void next_epoch(u32 warp)
 
 	BLOCK.full[warp] = 0;
 	while (old) {
-		now = (old >> EPOCH_AT << EPOCH_AT) + (1ull << EPOCH_AT) + (old & (NOW_FLAGS | NOW_ENTERED));
+		now = in_next_epoch(old);
 		if (epoch_of(old) == EPOCHS - 1) {
 			epoch = place_of(old).epoch + 1;
 			now = next_segment(old, warp, epoch, 0);
@@ -409,7 +420,7 @@ SLOW void __warpsafe_next_sub(u32 warp, u32 full)
 	p = place_of(old);
 	if (full) {
 		shared_max32(IN_SHARED(__warpsafe_block.full[warp]), p.sub + 1);
-		now = (now & ~(u64)NOW_FULL) | (sub_of(old) + 1);
+		now = in_next_sub(old);
 	}
 	if (sub_of(old) == LAST_SUB) {
 		now = full ? next_segment(old, warp, p.epoch, p.sub + 1) : __warpsafe_new_segment(old, warp, p.epoch, p.sub + 1);

@@ -10,11 +10,7 @@ static const struct ws_gpu_config configs[] = {
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_PRIORITY, .seed = 4, .host_threads = 1 },
 };
 
-/* Under sanitizers, where all is slow, the first one. */
-static uint32_t nconfigs(void) { return getenv("WARPSAFE_ROUNDS") ? 1 : WS_COUNT(configs); }
-
-/* ... of kernels of a second each, the first one. */
-static uint32_t nconfigs_long(void) { return getenv("WARPSAFE_ROUNDS") ? 1 : WS_COUNT(configs); }
+static uint32_t nconfigs(void) { return rig_ways(WS_COUNT(configs), 1); }
 
 /* %r0 thread, %r1 block, %r2 lane (computed so that no proof spares the checks), %r3 warp; %rd1 the buffer, %rd2 the thread's word of it, %r4 shared memory, %r5 the
  * thread's word of it. */
@@ -251,7 +247,7 @@ static void long_kernels(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < nconfigs_long(); n++) {
+		for (size_t n = 0; n < nconfigs(); n++) {
 			struct race_rig r = ran_long(&configs[n], 8, kernels[k].text, 2, 64);
 
 			tells(&r, kernels[k].races);
@@ -274,7 +270,7 @@ static void long_kernels_that_write_now_and_then(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < nconfigs_long(); n++) {
+		for (size_t n = 0; n < nconfigs(); n++) {
 			struct race_rig r = ran_long(&configs[n], 2 + 2 * 5, kernels[k].text, 1, 64);
 
 			tells(&r, kernels[k].races);
@@ -314,7 +310,7 @@ static void segments_are_taken_again(void **state)
 	};
 
 	for (size_t k = 0; k < WS_COUNT(kernels); k++)
-		for (size_t n = 0; n < (kernels[k].races && nconfigs_long() > 1 ? 2 : nconfigs_long()); n++) {
+		for (size_t n = 0; n < (kernels[k].races && nconfigs() > 1 ? 2 : nconfigs()); n++) {
 			struct race_rig r = ran_out(n, kernels[k].text);
 
 			tells(&r, kernels[k].races);

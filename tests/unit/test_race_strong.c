@@ -11,8 +11,7 @@ static const struct ws_gpu_config configs[] = {
 	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 4, .host_threads = 2 },
 };
 
-/* Under sanitizers, where all is slow, the first two. */
-static uint32_t nconfigs(void) { return getenv("WARPSAFE_ROUNDS") ? 2 : WS_COUNT(configs); }
+static uint32_t nconfigs(void) { return rig_ways(WS_COUNT(configs), 2); }
 
 /* In each phase, between barriers of the block, each warp does two things one after the other. */
 enum { PHASES = 3, STEPS = 2, BLOCKS = 3, WARPS = 2, SLOTS = 8, ALL = PHASES * STEPS * SLOTS, WORDS = 16, AREAS = 20, ROUNDS = 160 };
