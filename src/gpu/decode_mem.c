@@ -369,6 +369,12 @@ static void guard_as_needed(struct ws_decoder *dc, struct ws_dinst *k)
 	k->guard_neg = n.neg;
 }
 
+/* Functions of the pass `race` put a record on the stack for each access, also of a loop that only polls. */
+static bool of_a_check(const struct ws_ptx_func *f)
+{
+	return !strncmp(f->name, "__warpsafe_", 11) && strncmp(f->name, "__warpsafe_tm_", 14);
+}
+
 static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, const struct data *d, bool store)
 {
 	const struct ws_ptx_inst *in = dc->inst;
@@ -383,6 +389,8 @@ static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, c
 		return;
 	for (unsigned i = 0; i < d->n; i++)
 		regs[i] = store ? ws_dec_src(dc, d->o[i], width) : ws_dec_dst(dc, d->o[i]);
+	if (m.space == WS_SPACE_LOCAL && of_a_check(dc->ptx))
+		m.flags |= WS_DM_OWN;
 	m.size = (uint8_t)size;
 	m.reg_width = (uint8_t)width;
 	if (size == 16) {                        /* .b128: two halves of 8 bytes, one behind the other in the frame */

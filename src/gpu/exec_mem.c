@@ -418,7 +418,7 @@ static void move(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, co
 		atomic_thread_fence(memory_order_acquire);
 		ws_remember_poll(x, in, r->addr[__builtin_ctz(r->mask)], r->space, r->mask);
 	}
-	if (store)
+	if (store && !(m->flags & WS_DM_OWN))
 		x->warp->progress++;
 }
 
@@ -475,26 +475,60 @@ static void put_lane(void *array, const void *src, unsigned width, uint32_t l)
 	memcpy(a + (WS_WARP + l) * 8, s + (WS_WARP + l) * 8, 8);
 }
 
-/* Lanes whose operation changed nothing may be polling: atomicExch(&lock, 1) of a taken lock, atomicAdd(p, 0), a failed
- * compare-and-swap. */
-static bool changed(const struct ws_datom *t, uint32_t lanes, const uint8_t *old, const uint8_t *a)
+/* What words of up to eight bytes would become is found by doing it again, to copies of what was there. */
+static bool becomes_another(const struct ws_datom *t, uint32_t lanes, const uint8_t *old, const struct ws_atomic_args *done)
 {
-	if (t->n > 1 || t->width < 4 || t->width > 8)
-		return true;
-	EACH_LANE(l, lanes) {
-		uint64_t o = 0, v = 0;
+	_Alignas(64) uint8_t word[WS_WARP * 8];
+	struct ws_atomic_args again = { .a = { done->a[0] }, .mask = lanes };
+	uint8_t *host[WS_WARP];
+	size_t bytes = (size_t)WS_WARP * t->width;
 
-		memcpy(&v, a + l * t->width, t->width);
-		if (t->atom == WS_ATOM_ADD && v)
+	memcpy(word, old, bytes);
+	EACH_LANE(l, lanes)
+		host[l] = word + l * t->width;
+	again.host = host;
+	(t->shared ? t->shared : t->global)(&again);
+	EACH_LANE(l, lanes)
+		if (memcmp(host[l], old + l * t->width, t->width))
 			return true;
-		if (t->atom == WS_ATOM_ADD)
-			continue;
-		memcpy(&o, old + l * t->width, t->width);
-		if (t->atom == WS_ATOM_EXCH ? o != v : t->atom == WS_ATOM_OR ? (o | v) != o : t->atom == WS_ATOM_AND
-		                                     ? (o & v) != o : true)
-			return true;
-	}
 	return false;
+}
+
+/* Did a lane put in something else than was there? Of one that compares, what was there is what it compares with. */
+static bool puts_another(unsigned width, uint32_t lanes, const uint8_t *was, const uint8_t *new)
+{
+	unsigned part = width < 8 ? width : 8;
+
+	EACH_LANE(l, lanes)
+		if (memcmp(was + l * part, new + l * part, part) || (width > 8 && memcmp(was + (WS_WARP + l) * 8, new + (WS_WARP + l) * 8, 8)))
+			return true;
+	return false;
+}
+
+static bool adds(unsigned width, uint32_t lanes, const uint8_t *operand)
+{
+	static const uint8_t nothing[8];
+
+	EACH_LANE(l, lanes)
+		if (memcmp(operand + l * width, nothing, width))
+			return true;
+	return false;
+}
+
+/* Lanes whose operation changed nothing may be polling: atomicExch(&lock, 1) of a taken lock, atomicAdd(p, 0), atomicMax(p, 0), a
+ * compare-and-swap that failed or had nothing else to put in. */
+static bool changed(const struct ws_datom *t, uint32_t lanes, const struct ws_atomic_args *done)
+{
+	const uint8_t *old = done->d[0], *operand = done->a[0];
+
+	if (!lanes || t->n > 1)
+		return lanes != 0;
+	switch (t->atom) {
+	case WS_ATOM_CAS: return puts_another(t->width, lanes, operand, done->b);
+	case WS_ATOM_EXCH: return puts_another(t->width, lanes, old, operand);
+	case WS_ATOM_ADD: case WS_ATOM_XOR: return adds(t->width, lanes, operand);
+	default: return becomes_another(t, lanes, old, done);
+	}
 }
 
 static void remember_holders(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
@@ -513,20 +547,18 @@ static void remember_holders(struct ws_exec *x, const struct ws_dinst *in, const
 	}
 }
 
-void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
-                        uint32_t mask, uint32_t wrote, const void *old, const void *operand)
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space, uint32_t wrote,
+                        const struct ws_atomic_args *done)
 {
 	const struct ws_datom *t = in->u.op.ptr;
-	bool compares =
-		t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND || t->atom == WS_ATOM_ADD;
 
-	if (!(compares ? changed(t, wrote, old, operand) : wrote != 0)) {
-		ws_remember_poll(x, in, addr[__builtin_ctz(mask)], space, mask);
+	if (!changed(t, wrote, done)) {
+		ws_remember_poll(x, in, addr[__builtin_ctz(done->mask)], space, done->mask);
 		return;
 	}
 	x->warp->progress++;
 	if (t->atom == WS_ATOM_CAS || t->atom == WS_ATOM_EXCH)
-		remember_holders(x, in, addr, space, wrote, old, operand);
+		remember_holders(x, in, addr, space, wrote, done->d[0], done->a[0]);
 }
 
 static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_resolved *r, bool tell_observer)
@@ -546,7 +578,7 @@ static void atomic_move(struct ws_exec *x, const struct ws_dinst *in, struct ws_
 	args.b = t->b == WS_LANE_NONE ? NULL : regs + t->b;
 	wrote = fn(&args);
 	if (!r->mem || !r->mem->inserted)
-		ws_atomic_progress(x, in, r->addr, r->space, r->mask, wrote, scratch[0], args.a[0]);
+		ws_atomic_progress(x, in, r->addr, r->space, wrote, &args);
 	if (tell_observer) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom, .bytes = t->bytes, .issuer = WS_WARP};

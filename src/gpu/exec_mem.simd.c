@@ -903,15 +903,16 @@ static bool access_any(struct ws_exec *x, const struct ws_dinst *in, uint8_t *re
 		else if (reg != WS_LANE_NONE)
 			element_in(&p, m, regs + reg, mask, i);
 	}
-	if (m->flags & WS_DM_STORE)
+	if ((m->flags & (WS_DM_STORE | WS_DM_OWN)) == WS_DM_STORE)
 		x->warp->progress++;
 	return true;
 }
 
 /* ---- atom, red ---- */
+/* To know whether it changed anything (ws_atomic_progress). */
 static bool needs_old(const struct ws_datom *t)
 {
-	return t->atom == WS_ATOM_EXCH || t->atom == WS_ATOM_OR || t->atom == WS_ATOM_AND;
+	return t->atom != WS_ATOM_ADD && t->atom != WS_ATOM_XOR && t->atom != WS_ATOM_CAS;
 }
 
 static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *regs, uint32_t mask)
@@ -933,7 +934,7 @@ static bool fast_atomic(struct ws_exec *x, const struct ws_dinst *in, uint8_t *r
 	args.d[0] = t->d[0] != WS_LANE_NONE || x->ops || needs_old(t) ? scratch : NULL;
 	wrote = (p.space == WS_SPACE_GLOBAL ? t->global : t->shared)(&args);
 	if (!p.mem || !p.mem->inserted)
-		ws_atomic_progress(x, in, p.a, p.space, mask, wrote, scratch, args.a[0]);
+		ws_atomic_progress(x, in, p.a, p.space, wrote, &args);
 	if (x->ops && wanted(x, p.space) && !note_atomic(x, in, &p, mask, wrote)) {
 		struct ws_access a = {.kind = WS_ATOMIC, .wrote = wrote, .sem = t->sem, .scope = t->scope,
 		                      .atom = t->atom, .bytes = t->bytes, .value = scratch, .issuer = WS_WARP};

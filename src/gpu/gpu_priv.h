@@ -137,7 +137,8 @@ struct ws_dmem {                         /* 48 bytes */
 enum ws_dmem_flag {
 	WS_DM_STORE = 1, WS_DM_SIGNED = 2,
 	WS_DM_SYNC = 4,                  /* volatile, relaxed, ...: others may wait on it */
-	WS_DM_NC = 8
+	WS_DM_NC = 8,
+	WS_DM_OWN = 16                   /* local memory of a check that src/rewrite inserted: what changes there is no progress */
 };
 
 struct ws_dop {                          /* 48 bytes: operands of a handler; meaning is the handler's */
@@ -319,6 +320,13 @@ struct ws_places {
 	uint64_t at[64];                 /* addresses of lowest lanes */
 };
 
+struct ws_kept {                         /* a warp's state at an earlier pause without progress */
+	uint64_t poll;                   /* where it had polled last */
+	uint64_t running, frames;        /* hashes: of the fragment that ran, and of all */
+	uint32_t turn;                   /* that no fragment had yet */
+	uint32_t looks;                  /* how often all was compared with it */
+};
+
 struct ws_wgmma {                        /* asynchronous products of a warp: operations, and where its groups ended */
 	uint64_t op, groups, end[8];     /* of the last 8 groups; group g, from 1 on, at g % 8 */
 };
@@ -344,8 +352,7 @@ struct ws_warp {
 	uint64_t seen_clock;
 	uint32_t idle;                   /* pauses since the last progress */
 	uint32_t busy;                   /* pauses with progress */
-	uint64_t running_hash, frames_hash;      /* its state at an earlier pause, when no fragment had a turn of state_turn */
-	uint32_t state_turn;
+	struct ws_kept kept;
 	bool polling;                    /* its last pause came after reads that may wait for others */
 	bool repeats;                    /* its whole state came back without progress */
 	uint64_t priority;               /* schedule of priorities: the highest runs */
@@ -376,6 +383,7 @@ struct ws_cluster {
 	uint32_t n;
 	uint64_t number;                 /* in the launch */
 	bool begun;                      /* barrier.cluster: somebody has arrived in this phase */
+	bool long_run;                   /* others had to wait long for a turn: sched.c */
 };
 
 struct ws_block {                        /* a resident block, and the slot with its memory */
@@ -647,9 +655,10 @@ struct ws_mem_ops {                      /* of one instruction set */
 };
 extern const struct ws_mem_ops ws_mem_ops_base, ws_mem_ops_v3, ws_mem_ops_v4;
 const struct ws_mem_ops *ws_mem_ops(void);               /* of this machine */
-/* Tells the scheduler whether an atomic operation changed something or only looked. */
-void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space,
-                        uint32_t mask, uint32_t wrote, const void *old, const void *operand);
+/* Tells the scheduler whether an atomic operation changed something or only looked. wrote: what it returned; done->d[0] may be
+ * NULL for add, xor and cas. */
+void ws_atomic_progress(struct ws_exec *x, const struct ws_dinst *in, const uint64_t *addr, unsigned space, uint32_t wrote,
+                        const struct ws_atomic_args *done);
 static inline uint32_t ws_holder_slot(uint64_t addr)
 {
 	return (uint32_t)((addr >> 2) * 0x9e3779b1u >> 24) % WS_HOLDERS;

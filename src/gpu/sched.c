@@ -36,7 +36,10 @@ enum {
 	YIELD_EVERY = 256,               /* pauses after which a diverged loop that does not poll lets others pass */
 	YIELD_BUSY = 64,                 /* the same of a loop that changes memory: it may wait all the same, and count */
 	LOOKS = 4, LOOKS_SPLIT = 16,     /* pauses without progress from which on a warp's state is looked at: powers of two */
-	LONG_RUN = 1 << 16,              /* rounds after which a block is taken for one that waits */
+	LOOKS_EVERY = 8,                 /* ... at each of so many: a cycle of any length comes to those */
+	LOOKS_AT_ALL = 4,                /* ... with all registers so often until it is kept anew */
+	LONG_RUN = 1 << 12,              /* rounds after which a block is taken for one that waits, and changes something each time */
+	LONG_TURN = 1 << 5,              /* the same for one that had so many */
 	STUCK_PAUSES = 4096,             /* pauses, all of them polling, until a warp is taken for stuck for good */
 	OLD_PAUSES = 512,                /* ... and so many since it polled at a place that was new */
 	RANDOM_BLOCKS = 4,               /* blocks that the schedules by a seed mix */
@@ -107,35 +110,40 @@ static uint32_t last_turn(const struct ws_warp *w)
 }
 
 /* Has every fragment that can run had its turn since the state was kept? One that goes round while others still have theirs before
- * them says nothing. (Who was there then has turn state_turn from its next yield on.) */
+ * them says nothing. (Who was there then has turn kept.turn from its next yield on.) */
 static bool all_have_run(const struct ws_exec *x, const struct ws_warp *w)
 {
 	for (uint32_t i = 0; x->its && i < w->nfrags; i++) {
 		const struct ws_frag *f = &w->frag[i];
 
-		if (f != x->frag && f->wait == WS_READY && f->turn <= w->state_turn)
+		if (f != x->frag && f->wait == WS_READY && f->turn <= w->kept.turn)
 			return false;
 	}
 	return true;
 }
 
 /* If its state is what it was at an earlier pause and nothing was changed since, the warp will go on like this for
- * ever, unless somebody else changes what it reads. Registers of many fragments can be hundreds of kilobytes: they are asked for only where
- * all else is the same, those of the fragment that runs as well. */
+ * ever, unless somebody else changes what it reads. Registers of many fragments can be megabytes: they are asked for only where all
+ * else is the same, those of the fragment that runs as well, and not often. Who goes through data is at another place each time. */
 static void look_for_repetition(const struct ws_exec *x, struct ws_warp *w)
 {
 	uint32_t first = w->nfrags > 1 ? LOOKS_SPLIT : LOOKS;
+	bool keep = !(w->idle & (w->idle - 1));          /* Brent's way of finding a cycle whose length is unknown */
 	uint64_t h;
 
-	if (w->idle < first || w->repeats)
+	if (w->idle < first || w->repeats || (!keep && (w->idle % LOOKS_EVERY || w->poll.addr != w->kept.poll || w->kept.looks == LOOKS_AT_ALL)))
 		return;
 	h = hash_places(w) ^ hash_registers(x->frag->frame);
-	if (w->idle > first && h == w->running_hash && all_have_run(x, w) && hash_frames(w) == w->frames_hash)
-		w->repeats = true;
-	if (!(w->idle & (w->idle - 1))) {
-		w->running_hash = h;     /* Brent's way of finding a cycle whose length is unknown */
-		w->frames_hash = hash_frames(w);
-		w->state_turn = last_turn(w) + 1;
+	if (keep) {
+		w->kept = (struct ws_kept){ .poll = w->poll.addr, .running = h, .turn = last_turn(w) + 1 };
+	} else if (h == w->kept.running && all_have_run(x, w)) {
+		uint64_t all = hash_frames(w);
+
+		w->repeats = w->kept.looks++ && all == w->kept.frames;
+		if (w->kept.looks == 1) {
+			w->kept.frames = all;
+			w->kept.turn = last_turn(w) + 1;
+		}
 	}
 }
 
@@ -172,7 +180,8 @@ bool ws_warp_paused(struct ws_exec *x, struct ws_warp *w)
 		return false;
 	}
 	w->idle++;
-	look_for_repetition(x, w);
+	if (!timed)
+		look_for_repetition(x, w);
 	look_at_places(w);
 	if (x->its && w->nfrags > 1 && (polled || w->repeats || w->idle % YIELD_EVERY == 0))
 		ws_its_yield(x);
@@ -299,7 +308,7 @@ static bool run_warps(struct ws_exec *x, struct ws_block *b, bool *moved)
 /* A block, with the others of its cluster. */
 static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
 {
-	const struct ws_cluster *c = b->cluster;
+	struct ws_cluster *c = b->cluster;
 	enum outcome o;
 
 	for (uint32_t round = 0;; round++) {
@@ -310,8 +319,12 @@ static enum outcome run_block(struct ws_exec *x, struct ws_block *b)
 		o = after_round(x, b, any);
 		if (o != PAUSED)
 			return o;
-		if (!moved || round > LONG_RUN)
+		if (!moved)
 			return WAITING;
+		if (round > (c->long_run ? LONG_TURN : LONG_RUN)) {
+			c->long_run = true;
+			return WAITING;
+		}
 	}
 }
 
