@@ -57,9 +57,23 @@ static void blanks(struct copy *c)
 	ws_buf_add(&c->out, from, (size_t)(c->at - from));
 }
 
+/* A statement's first name, but for that of its guard, is a label only before a ':'; else it is an instruction, of which some may be
+ * called as labels are ("or"). */
+static bool is_instruction(const char *name, const char *behind, bool *first)
+{
+	if (!*first || name[-1] == '@' || name[-1] == '!')
+		return false;
+	*first = false;
+	while (isspace((unsigned char)*behind))
+		behind++;
+	return *behind != ':';
+}
+
 /* To behind a ';', or the ':' of a label. */
 static void statement(struct copy *c, bool drop)
 {
+	bool first = true;
+
 	while (c->at < c->end) {
 		const char *from = c->at;
 
@@ -68,7 +82,7 @@ static void statement(struct copy *c, bool drop)
 		} else if (in_name(*c->at)) {
 			while (c->at < c->end && in_name(*c->at))
 				c->at++;
-			if (!drop && from[-1] != '.' && is_label(c->f, from, (size_t)(c->at - from)))
+			if (!is_instruction(from, c->at, &first) && !drop && from[-1] != '.' && is_label(c->f, from, (size_t)(c->at - from)))
 				ws_buf_puts(&c->out, "$ws_copy_");
 		} else {
 			c->at++;
