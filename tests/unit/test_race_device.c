@@ -785,13 +785,13 @@ static void swaps_again_and_again(void **state)
 static void a_race_again_and_again(void **state)
 {
 	#define AGAIN_AND_AGAIN(before) KERNEL(before " mov.u32 %r8, 0;\nL: add.s64 %rd1, %rd1, 0; st.global.u32 [%rd1], %r0; add.u32 %r8, %r8, 1;" \
-		" setp.lt.u32 %p1, %r8, 2500; @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n")
+		" setp.lt.u32 %p1, %r8, 400; @%p1 bra L;\n ld.global.u32 %r7, [%rd1];\n")
 	static const char *const texts[] = {
 		AGAIN_AND_AGAIN(""),
 		AGAIN_AND_AGAIN(LOADED " membar.gl; atom.global.exch.b32 %r7, [%rd1+4096], 0; membar.gl;\n"),
 	};
 
-	for (size_t k = 0; k < WS_COUNT(texts); k++) {
+	for (uint32_t k = 0; k < rig_ways(WS_COUNT(texts), 1); k++) {
 		struct race_rig r = ran(configs, texts[k], 1, 64);
 
 		assert_in_range(told(&r.tables), WS_RACE_OFTEN, 2 * WS_RACE_OFTEN);
@@ -996,13 +996,18 @@ static void last_block(const char *text, uint32_t races)
 
 static void a_long_chain_of_releases(void **state)
 {
-	last_block(LAST_BLOCK_BY_FOURS(" membar.gl;\n", BARRIER), 0);
-	last_block(LAST_BLOCK_BY_FOURS("", BARRIER), 4);
-	last_block(LAST_BLOCK_BY_FOURS(" membar.gl;\n", ""), 4);
-	last_block(LAST_BLOCK(" membar.gl;\n", BARRIER), 0);
-	last_block(LAST_BLOCK("", BARRIER), 1);                         /* nothing is released */
-	last_block(LAST_BLOCK(" membar.gl;\n", ""), 1);                 /* of thread 0 alone */
-	last_block(LAST_BLOCK(" membar.gl;\n", " bar.warp.sync -1;\n"), 1);     /* of its warp */
+	static const struct { const char *text; uint32_t races; } ways[] = {
+		{ LAST_BLOCK(" membar.gl;\n", BARRIER), 0 },
+		{ LAST_BLOCK_BY_FOURS(" membar.gl;\n", ""), 4 },
+		{ LAST_BLOCK_BY_FOURS(" membar.gl;\n", BARRIER), 0 },
+		{ LAST_BLOCK_BY_FOURS("", BARRIER), 4 },
+		{ LAST_BLOCK("", BARRIER), 1 },                          /* nothing is released */
+		{ LAST_BLOCK(" membar.gl;\n", ""), 1 },                 /* of thread 0 alone */
+		{ LAST_BLOCK(" membar.gl;\n", " bar.warp.sync -1;\n"), 1 },    /* of its warp */
+	};
+
+	for (uint32_t k = 0; k < rig_ways(WS_COUNT(ways), 1); k++)
+		last_block(ways[k].text, ways[k].races);
 }
 
 /* A thread that tries again and again to take a lock leaves one record for it. */
