@@ -12,7 +12,7 @@ replays: $(FUZZ:%=$(B)/tests/fuzz/replay_%)
 
 # in a build folder of its own (B=build-fuzz): everything is compiled with clang's coverage
 fuzzers:
-	$(MAKE) --no-print-directory CC=clang B=$(B) GEN=$(GEN) ISAS=base SAN='$(FUZZ_SAN)' OPT='-O1 -g' $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
+	$(MAKE) --no-print-directory CC=clang B=$(B) GEN=$(GEN) ISAS=base SAN='$(FUZZ_SAN)' OPT='-O1 -gline-tables-only' $(FUZZ:%=$(B)/tests/fuzz/fuzz_%)
 $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-missing-prototypes $(LDFLAGS) -fsanitize=fuzzer $^ $(LDLIBS) -o $@
