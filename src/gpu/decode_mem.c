@@ -372,7 +372,9 @@ static void guard_as_needed(struct ws_decoder *dc, struct ws_dinst *k)
 /* Functions of the pass `race` put a record on the stack for each access, also of a loop that only polls. */
 static bool of_a_check(const struct ws_ptx_func *f)
 {
-	return !strncmp(f->name, "__warpsafe_", 11) && strncmp(f->name, "__warpsafe_tm_", 14);
+	static const char transactions[] = "__warpsafe_tm_";
+
+	return ws_is_inserted(f->name) && strncmp(f->name, transactions, sizeof transactions - 1);
 }
 
 static void plain_access(struct ws_decoder *dc, const struct ws_operand *addr, const struct data *d, bool store)

@@ -475,25 +475,6 @@ static void put_lane(void *array, const void *src, unsigned width, uint32_t l)
 	memcpy(a + (WS_WARP + l) * 8, s + (WS_WARP + l) * 8, 8);
 }
 
-/* What words of up to eight bytes would become is found by doing it again, to copies of what was there. */
-static bool becomes_another(const struct ws_datom *t, uint32_t lanes, const uint8_t *old, const struct ws_atomic_args *done)
-{
-	_Alignas(64) uint8_t word[WS_WARP * 8];
-	struct ws_atomic_args again = { .a = { done->a[0] }, .mask = lanes };
-	uint8_t *host[WS_WARP];
-	size_t bytes = (size_t)WS_WARP * t->width;
-
-	memcpy(word, old, bytes);
-	EACH_LANE(l, lanes)
-		host[l] = word + l * t->width;
-	again.host = host;
-	(t->shared ? t->shared : t->global)(&again);
-	EACH_LANE(l, lanes)
-		if (memcmp(host[l], old + l * t->width, t->width))
-			return true;
-	return false;
-}
-
 /* Did a lane put in something else than was there? Of one that compares, what was there is what it compares with. */
 static bool puts_another(unsigned width, uint32_t lanes, const uint8_t *was, const uint8_t *new)
 {
@@ -505,20 +486,25 @@ static bool puts_another(unsigned width, uint32_t lanes, const uint8_t *was, con
 	return false;
 }
 
-static bool adds(unsigned width, uint32_t lanes, const uint8_t *operand)
+/* What words of up to eight bytes would become is found by doing it again, to copies of what was there. */
+static bool becomes_another(const struct ws_datom *t, uint32_t lanes, const uint8_t *old, const struct ws_atomic_args *done)
 {
-	static const uint8_t nothing[8];
+	_Alignas(64) uint8_t word[WS_WARP * 8];
+	uint8_t *host[WS_WARP];
+	struct ws_atomic_args again = { .host = host, .a = { done->a[0] }, .mask = lanes };
 
+	memcpy(word, old, (size_t)WS_WARP * t->width);
 	EACH_LANE(l, lanes)
-		if (memcmp(operand + l * width, nothing, width))
-			return true;
-	return false;
+		host[l] = word + l * t->width;
+	(t->shared ? t->shared : t->global)(&again);
+	return puts_another(t->width, lanes, old, word);
 }
 
 /* Lanes whose operation changed nothing may be polling: atomicExch(&lock, 1) of a taken lock, atomicAdd(p, 0), atomicMax(p, 0), a
  * compare-and-swap that failed or had nothing else to put in. */
 static bool changed(const struct ws_datom *t, uint32_t lanes, const struct ws_atomic_args *done)
 {
+	static const uint8_t nothing[WS_WARP * 8];
 	const uint8_t *old = done->d[0], *operand = done->a[0];
 
 	if (!lanes || t->n > 1)
@@ -526,7 +512,7 @@ static bool changed(const struct ws_datom *t, uint32_t lanes, const struct ws_at
 	switch (t->atom) {
 	case WS_ATOM_CAS: return puts_another(t->width, lanes, operand, done->b);
 	case WS_ATOM_EXCH: return puts_another(t->width, lanes, old, operand);
-	case WS_ATOM_ADD: case WS_ATOM_XOR: return adds(t->width, lanes, operand);
+	case WS_ATOM_ADD: case WS_ATOM_XOR: return puts_another(t->width, lanes, nothing, operand);
 	default: return becomes_another(t, lanes, old, done);
 	}
 }

@@ -412,7 +412,7 @@ static struct ws_mem *new_struct(struct ws_memmap *map, enum ws_mem_kind kind, c
 	struct ws_mem_box *b = map->nfreed > WS_MEM_QUARANTINE ? oldest_struct(map) : fresh_struct(map);
 	b->mem.kind = kind;
 	b->mem.name = name ? ws_strdup(name) : NULL;
-	b->mem.inserted = name && strncmp(name, "__warpsafe_", strlen("__warpsafe_")) == 0;
+	b->mem.inserted = name && ws_is_inserted(name);
 	b->mem.origin = origin ? ws_strdup(origin) : NULL;
 	b->mem.serial = ++map->serial;
 	b->mem.written = kind == WS_MEM_SYMBOL || kind == WS_MEM_HEAP ? UINT64_MAX : 0;

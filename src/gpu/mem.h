@@ -20,6 +20,7 @@
 #define WS_MEM_H
 
 #include <pthread.h>
+#include <string.h>
 #include "gpu/gpu.h"
 
 #define WS_MEM_UNIT 256u             /* allocations start at multiples of it */
@@ -137,5 +138,13 @@ static inline uint8_t *ws_memmap_host(const struct ws_memmap *map, uint64_t addr
  * "nothing is allocated within 1 MiB of it". */
 void ws_memmap_describe(struct ws_memmap *map, uint64_t addr, struct ws_buf *out);
 void ws_memmap_info(struct ws_memmap *map, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/* Is that the name of a variable or function that src/rewrite has inserted? */
+static inline bool ws_is_inserted(const char *name)
+{
+	static const char ours[] = "__warpsafe_";
+
+	return !strncmp(name, ours, sizeof ours - 1);
+}
 
 #endif
