@@ -2,8 +2,9 @@
  *
  * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled
  * then: a library is loaded before there is a context, and for all of them. Launches between which the tables become
- * nearly full are made to wait for each other, and the tables begin anew: what comes then is behind all that was before.
+ * nearly full, or may (race_room.h), are made to wait for each other, and the tables begin anew: what comes then is behind all that was before.
  * What was found lies in memory of the host, so it is there when the context has ended, or the program is ending. */
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,6 +15,7 @@
 
 #include "real/race.h"
 #include "real/race_layout.h"
+#include "real/race_room.h"
 #include "real/range.h"
 #include "real/real_priv.h"
 #include "real/streams.h"
@@ -44,6 +46,8 @@ struct ws_real_gpu {                     /* a context */
 	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
+	struct ws_race_room room;            /* with `asking` held */
+	bool given_up;                       /* to wait for what runs, until any of it ends */
 	uint64_t tries;                      /* findings that may be none, of locks: ws_real_race_may_be_none */
 	atomic_ullong told_again;            /* launches that were not checked for one that told the same */
 	uint64_t asked;                      /* when the counts were last read */
@@ -51,7 +55,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_real_gpu *next;
 };
 
-enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50 };
+enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50, NOT_READY = 600 /* CUresult */ };
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2 };
 #define LEAST_BUDGET (8ull << 20)
 #define USUAL_BUDGET (64ull << 20)
@@ -354,19 +358,24 @@ void ws_real_race_prepare(void *function)
 }
 
 /* ---- counts ---- */
-static bool nearly(uint32_t used, uint32_t there)
+#define NEARLY 0.5               /* full */
+
+static double part(uint32_t used, uint32_t there)
 {
-	return used > there / 2;
+	return used < there ? (double)used / there : 1;
 }
 
 static void judge(struct ws_real_gpu *g)
 {
 	const struct ws_race_counts *c = g->counts;
 	const struct ws_race_device *d = &g->device;
+	struct ws_race_used used = { { part(c->segments, d->nsegments), part(c->cells, d->ncells), part(c->records, d->nrecords),
+		                       part(c->pages, 1u << d->pages_log2), part(c->locations, 1u << d->locations_log2) } };
 
-	if (nearly(c->segments, d->nsegments) || nearly(c->cells, d->ncells) || nearly(c->records, d->nrecords) ||
-	    nearly(c->pages, 1u << d->pages_log2) || nearly(c->locations, 1u << d->locations_log2))
-		atomic_store(&g->full, true);
+	for (size_t k = 0; k < WS_RACE_TABLES; k++)
+		if (used.of[k] > NEARLY)
+			atomic_store(&g->full, true);
+	ws_race_room_read(&g->room, &used);
 }
 
 /* What the tables hold. It takes no more than a tenth of the time. */
@@ -398,11 +407,29 @@ static int read_back(const struct ws_real_gpu *g, void *to, uint64_t from, size_
 	return e ? e : wait_for_stream(g);
 }
 
+static bool has_ended(void *event)
+{
+	return ws_real.cuEventQuery(event) != NOT_READY;
+}
+
+/* Those of which the host may ask; how many launches are left that may still run. */
+static unsigned look_what_has_ended(struct ws_real_gpu *g)
+{
+	unsigned before = g->room.nrunning, left = before;
+
+	if (before && !ws_real_capturing())
+		left = ws_race_room_ended(&g->room, has_ended);
+	g->given_up &= left == before;
+	return left;
+}
+
 /* Reads them, with `asking` held; the context is current. */
 static bool read_counts(struct ws_real_gpu *g)
 {
-	int e = read_back(g, g->counts, g->device.counts, sizeof *g->counts);
+	int e;
 
+	look_what_has_ended(g);              /* before, so that the counts have all of it */
+	e = read_back(g, g->counts, g->device.counts, sizeof *g->counts);
 	if (!e && g->counts->found)
 		e = read_back(g, g->seen, g->device.seen, sizeof *g->seen << FOUND_LOG2);
 	if (e)
@@ -468,6 +495,7 @@ static void renew(struct ws_real_gpu *g)
 		ws_real_host_waits_all();
 		memset(g->counts, 0, sizeof *g->counts);
 		g->counts->found = found;
+		ws_race_room_renewed(&g->room);
 		if (!zero(g, g->base, g->layout.bytes) &&
 		    !ws_real.cuMemcpyHtoDAsync_v2(g->device.counts, g->counts, sizeof *g->counts, g->stream))
 			wait_for_stream(g);
@@ -478,7 +506,57 @@ static void renew(struct ws_real_gpu *g)
 }
 
 /* ---- launches ---- */
-struct ws_real_gpu *ws_real_race_begin(void)
+/* With `asking` held: waits until nothing runs, for then it is learned what each has taken. Not for ever: what runs may wait for what the program
+ * does next. */
+static bool wait_for_all(struct ws_real_gpu *g)
+{
+	enum { PATIENCE_MS = 2000, LITTLE_MS = 200, EVERY_NS = 20 * 1000 };
+	uint64_t since = ws_monotonic_ns();
+	unsigned before = UINT_MAX, left;
+
+	while ((left = look_what_has_ended(g)) && !g->given_up) {
+		uint64_t now = ws_monotonic_ns(), most = ws_race_room_waits(&g->room) ? LITTLE_MS : PATIENCE_MS;
+
+		since = left < before ? now : since;
+		before = left;
+		g->given_up = now - since > most * 1000000;
+		pthread_mutex_unlock(&g->asking);
+		nanosleep(&(struct timespec){ .tv_nsec = EVERY_NS }, NULL);
+		pthread_mutex_lock(&g->asking);
+	}
+	return !left;
+}
+
+/* kernel: NULL = none is to be launched. */
+static void make_room(struct ws_real_gpu *g, const void *kernel)
+{
+	bool waited = true;
+
+	pthread_mutex_lock(&g->asking);
+	if (kernel && !ws_race_room_for(&g->room, kernel) && wait_for_all(g) && read_counts(g) && ws_race_room_is_used_up(&g->room, kernel))
+		atomic_store(&g->full, true);
+	if (atomic_load(&g->full))
+		waited = wait_for_all(g);
+	pthread_mutex_unlock(&g->asking);
+	if (atomic_load(&g->full) && waited)
+		renew(g);
+}
+
+/* With `asking` held. */
+static void note_launch(struct ws_real_gpu *g, const struct ws_real_room_launch *l)
+{
+	enum { DISABLE_TIMING = 2 };
+	struct ws_race_running *to = ws_race_room_launched(&g->room, l->kernel, l->waits);
+
+	if (!to)
+		return;
+	if ((!to->event && ws_real.cuEventCreate(&to->event, DISABLE_TIMING)) || l->record(to->event, l->stream)) {
+		to->runs = false;
+		g->room.nrunning--;
+	}
+}
+
+struct ws_real_gpu *ws_real_race_begin(const void *kernel)
 {
 	void *context = NULL;
 	struct ws_real_gpu *g;
@@ -488,19 +566,24 @@ struct ws_real_gpu *ws_real_race_begin(void)
 	g = find(context);
 	if (!g || !g->works)
 		return NULL;
-	if (atomic_load(&g->full) && !ws_real_capturing())
-		renew(g);
+	if (!ws_real_capturing() && (kernel || atomic_load(&g->full)))
+		make_room(g, kernel);
 	ws_real_areas_tell(&g->areas, g->stream);
 	ws_real_tensors_tell(&g->tensors, g->stream);
 	pthread_rwlock_rdlock(&g->launching);
 	return g;
 }
 
-void ws_real_race_end(struct ws_real_gpu *g)
+void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_room_launch *launch)
 {
 	if (!g)
 		return;
 	atomic_store(&g->launched, true);
+	if (launch && !ws_real_capturing()) {
+		pthread_mutex_lock(&g->asking);
+		note_launch(g, launch);
+		pthread_mutex_unlock(&g->asking);
+	}
 	if (!ws_real_capturing() && pthread_mutex_trylock(&g->asking) == 0) {
 		if (ws_monotonic_ns() - g->asked > ASK_EVERY_MS * 1000000ull)
 			read_counts(g);
@@ -514,7 +597,7 @@ enum ws_race_probe ws_real_race_probe_found(const struct ws_real_gpu *g)
 	return (enum ws_race_probe)__atomic_load_n(g->probe, __ATOMIC_ACQUIRE);
 }
 
-static bool has_ended(const struct ws_real_gpu *g)
+static bool probe_has_ended(const struct ws_real_gpu *g)
 {
 	return ws_real_race_probe_found(g) >= WS_RACE_PROBE_NOTHING;
 }
@@ -522,11 +605,11 @@ static bool has_ended(const struct ws_real_gpu *g)
 /* While the program's kernels fill the GPU the probe does not begin, and they may wait for the program. */
 enum ws_race_probe ws_real_race_run_probe(struct ws_real_gpu *g, void *function, unsigned blocks, const unsigned block[3], unsigned size, void **params)
 {
-	enum { NOT_READY = 600, MOST_WAITING_MS = 20, MOST_MS = 100 };       /* CUresult */
+	enum { MOST_WAITING_MS = 20, MOST_MS = 100 };
 	uint64_t begin = ws_monotonic_ns(), passed = 0;
 	int e = NOT_READY;
 
-	if (g->probing && !has_ended(g))
+	if (g->probing && !probe_has_ended(g))
 		return WS_RACE_PROBE_FOUND;
 	g->probing = true;
 	__atomic_store_n(g->probe, WS_RACE_PROBE_WAITS, __ATOMIC_RELEASE);
@@ -534,13 +617,13 @@ enum ws_race_probe ws_real_race_run_probe(struct ws_real_gpu *g, void *function,
 		g->probing = false;
 		return WS_RACE_PROBE_FOUND;
 	}
-	while (!has_ended(g) && e == NOT_READY && passed < MOST_MS * 1000000ull &&
+	while (!probe_has_ended(g) && e == NOT_READY && passed < MOST_MS * 1000000ull &&
 	       (passed < MOST_WAITING_MS * 1000000ull || ws_real_race_probe_found(g) == WS_RACE_PROBE_RUNS)) {
 		e = ws_real.cuStreamQuery(g->probes);
 		passed = ws_monotonic_ns() - begin;
 	}
-	g->probing = e == NOT_READY && !has_ended(g);
-	return g->probing || has_ended(g) ? ws_real_race_probe_found(g) : WS_RACE_PROBE_FOUND;
+	g->probing = e == NOT_READY && !probe_has_ended(g);
+	return g->probing || probe_has_ended(g) ? ws_real_race_probe_found(g) : WS_RACE_PROBE_FOUND;
 }
 
 void ws_real_race_waited(void)

@@ -126,9 +126,17 @@ void ws_real_race_prepare(void *function);
 /* That of the current context for copies and fills (range.h), whose tables are made if there are none; NULL: there is no room. */
 struct ws_real_range_kernel *ws_real_race_range_kernel(void);
 bool ws_real_race_one_context(void);     /* or none: of all that have tables */
-/* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. */
-struct ws_real_gpu *ws_real_race_begin(void);
-void ws_real_race_end(struct ws_real_gpu *g);            /* NULL is fine */
+/* Before and after each launch: between them no tables begin anew. NULL: there are no checks in this context. kernel: whatever stands for the
+ * one that is launched with checks, which may wait until the tables have room for it; NULL: none is. */
+struct ws_real_gpu *ws_real_race_begin(const void *kernel);
+/* What was launched with checks; its event is recorded in that stream. */
+struct ws_real_room_launch {
+	const void *kernel;                  /* as above */
+	bool waits;                          /* it may wait for what the program does later */
+	int (*record)(void *event, void *stream);
+	void *stream;
+};
+void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_room_launch *launch);   /* NULL is fine for both */
 /* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);

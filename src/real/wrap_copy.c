@@ -68,12 +68,12 @@ static void place(struct moving *m)
 	}
 	if (m->known_before)
 		ws_real_host_waits_stream(m->lane);
-	m->gpu = ws_real_race_begin();
+	m->gpu = ws_real_race_begin(NULL);
 	m->compared = ws_real_stream_copies(m->lane, m->said, m->n);
 	if (!m->known)
 		return;
 	tell(m);
-	ws_real_race_end(m->gpu);
+	ws_real_race_end(m->gpu, NULL);
 	m->gpu = NULL;
 }
 
@@ -123,7 +123,7 @@ static int moved(struct moving *m, int e)
 {
 	if (!e)
 		tell(m);
-	ws_real_race_end(m->gpu);
+	ws_real_race_end(m->gpu, NULL);
 	if (!e && m->known)
 		ws_real_host_waits_stream(m->lane);
 	return e;

@@ -534,15 +534,17 @@ static void place(void *exec, struct ws_real_lane lane)
 
 static int launch(void *exec, struct ws_real_lane lane, int (*real)(void *exec, void *stream))
 {
+	static const char all = 'g';         /* stands for every graph */
+	struct ws_real_room_launch l = { &all, true, lane.per_thread ? ws_real.cuEventRecord_ptsz : ws_real.cuEventRecord, lane.stream };
 	struct ws_real_gpu *g;
 	int e;
 
 	if (ws_real_is_captured(lane.stream, lane.per_thread))
 		return real(exec, lane.stream);
-	g = ws_real_race_begin();
+	g = ws_real_race_begin(&all);
 	place(exec, lane);
 	e = real(exec, lane.stream);
-	ws_real_race_end(g);
+	ws_real_race_end(g, e ? NULL : &l);
 	return launched(e, exec, lane);
 }
 

@@ -38,12 +38,12 @@ static void tell(uint64_t at, uint64_t bytes, bool frees, struct ws_real_lane la
 {
 	struct ws_real_range r = { .at = at, .width = bytes, .pitch = bytes, .rows = 1, .write = true,
 		                   .of = frees ? WS_RACE_IS_FREE : WS_RACE_IS_ALLOC };
-	struct ws_real_gpu *g = ws_real_race_begin();
+	struct ws_real_gpu *g = ws_real_race_begin(NULL);
 	struct ws_race_launch said;
 
 	if (ws_real_stream_memory(lane, at, bytes, frees, &said))
 		ws_real_range_tell(&r, &said, lane);
-	ws_real_race_end(g);
+	ws_real_race_end(g, NULL);
 }
 
 static bool is_followed(struct ws_real_lane lane)
