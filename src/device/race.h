@@ -144,6 +144,7 @@ enum ws_race_class {
 #define WS_RACE_RETRIES      (1 << 18)           /* what a thread does again and again until it finds a value: tries_again */
 #define WS_RACE_FOUR         (1 << 19)           /* reads of four words, of sites one after the other, checked as one of 16 bytes */
 #define WS_RACE_WAITED       (1 << 23)           /* of the device: what an access has read is there */
+#define WS_RACE_MEETS        (1 << 25)           /* a fence: what executes it may come to a barrier of the block */
 #define WS_RACE_TRIED        1                   /* of race_swap_at */
 #define WS_RACE_SWAPPED      (1 << 24)           /* of the device: a compare-and-swap that has written, and is checked behind it */
 #define WS_RACE_FOURS(n)     ((n) << 20)         /* ... and a round of the loop has so many of these: 1, 2 or 4 */

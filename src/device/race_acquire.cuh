@@ -3,21 +3,21 @@
 #ifndef WS_RACE_ACQUIRE_CUH
 #define WS_RACE_ACQUIRE_CUH
 
-SLOW void __warpsafe_sc_fence(u32 scope)
+SLOW void __warpsafe_sc_fence(u32 what)
 {
 	if (BLOCK.off || !BLOCK.warps[warp_index()].now)
 		return;
 	will_hand_on();
-	note_sc_fence(scope);
+	note_sc_fence(WS_RACE_CLASS_OF(what), what & WS_RACE_MEETS);
 }
 
 INLINED void race_fence_before(u32 what)
 {
 	if (what & WS_RACE_SC)
-		__warpsafe_sc_fence(WS_RACE_CLASS_OF(what));
+		__warpsafe_sc_fence(what);
 }
 
-SLOW void __warpsafe_fence(u32 scope)
+SLOW void __warpsafe_fence(u32 by)
 {
 	u32 thread = thread_index();
 	u64 now;
@@ -29,12 +29,12 @@ SLOW void __warpsafe_fence(u32 scope)
 	if (!BLOCK.threads || !now)
 		return;
 	want_state(thread);
-	fenced(thread, now, scope);
+	fenced(thread, now, by);
 }
 
 INLINED void race_fence_after(u32 what)
 {
-	__warpsafe_fence(WS_RACE_CLASS_OF(what));
+	__warpsafe_fence(WS_RACE_CLASS_OF(what) | (what & WS_RACE_SC ? BY_SC : 0));
 }
 
 /* What a strong write of the thread releases, which has no release of its own: what was before that fence. more: REC_AND_NEAR, or 0. */
@@ -50,6 +50,8 @@ HELPER void release_fence(u64 address, u32 what, u32 thread, u64 fence, u32 more
 		reach = (u32)fence & 7;
 	}
 	r.full = r.epoch == p.epoch && BLOCK.full[warp] < r.sub ? BLOCK.full[warp] : r.sub;
+	if (r.epoch != p.epoch)
+		more |= fenced_by_all(r.epoch);
 	r.kind = REC_RELEASE | more | (thread & 31) << 8 | warp << 16 | (reach < scope ? reach : scope) << 24;
 	r.what = BLOCK.lists[warp];
 	for (u32 n = words_of(what); n; n--, address += 4) {

@@ -65,11 +65,14 @@ HELPER struct last load_last(u64 state)
 	return l;
 }
 
+enum { BY_SC = 8 };              /* of the scope of a fence: it is a fence.sc */
+static_assert(WS_RACE_STRONG_SYS < BY_SC, "scopes are below");
+
 /* At the time p of the thread. */
-HELPER void acquire_other_than(u32 thread, u64 state, const struct place *p, const struct found *f, u32 scope, const struct last *last)
+HELPER void acquire_other_than(u32 thread, u64 state, const struct place *p, const struct found *f, u32 fence, const struct last *last)
 {
-	u32 warp = thread >> 5, mark = f->release << 3 | scope;
-	struct record r = { UNLINKED, REC_ACQUIRE | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p->epoch, p->sub,
+	u32 warp = thread >> 5, scope = fence & (BY_SC - 1), mark = f->release << 3 | scope, by = fence & BY_SC ? REC_BY_SC : 0;
+	struct record r = { UNLINKED, REC_ACQUIRE | by | (thread & 31) << 8 | warp << 16 | scope << 24, f->release, f->word, p->epoch, p->sub,
 			    f->counted, p->grid };
 
 	if (is_round_word(BLOCK.released, f->word) && BLOCK.ordered >> 16 != p->epoch + 1)
@@ -129,9 +132,17 @@ HELPER struct found released_at(u64 key)
 	return f;
 }
 
+/* In what scope that which was read strongly in one is acquired by a fence. */
+HELPER u32 read_by_fence(u32 read, u32 fence)
+{
+	u32 scope = fence & (BY_SC - 1);
+
+	return (read < scope ? read : scope) | (fence & BY_SC);
+}
+
 /* The word that the thread has looked at again and again is acquired with its newest release: the thread has seen that
  * one, or one just before. */
-HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
+HELPER void acquire_again(u32 thread, u64 looked_at, u32 fence)
 {
 	u32 read = (u32)(looked_at >> KEY_SCOPE_AT) & 7;
 	struct found f;
@@ -142,25 +153,25 @@ HELPER void acquire_again(u32 thread, u64 looked_at, u32 scope)
 	}
 	f = released_at(looked_at & ((1ull << KEY_SCOPE_AT) - 1));
 	if (f.release)
-		acquire_behind_fence(thread, &f, read < scope ? read : scope);
+		acquire_behind_fence(thread, &f, read_by_fence(read, fence));
 }
 
 /* What was observed before what was seen last, or found by looking again and again: rare, and so elsewhere. */
-SLOW void __warpsafe_acquire_list(u32 thread, u32 number, u32 scope)
+SLOW void __warpsafe_acquire_list(u32 thread, u32 number, u32 fence)
 {
 	while (number) {
 		struct record r = load_record(number);
 		struct found f = { r.what, r.full, r.epoch };
 
 		if (f.release)
-			acquire_behind_fence(thread, &f, rec_scope(&r) < scope ? rec_scope(&r) : scope);
+			acquire_behind_fence(thread, &f, read_by_fence(rec_scope(&r), fence));
 		number = r.previous;
 	}
 }
 
-SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 scope)
+SLOW void __warpsafe_acquire_again(u32 thread, u64 looked_at, u32 fence)
 {
-	acquire_again(thread, looked_at, scope);
+	acquire_again(thread, looked_at, fence);
 }
 
 /* Is there a record of that word and scope among what was observed? Then it has the newest release from now on: that
@@ -192,12 +203,12 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
  * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. All of the state that may be asked for is
  * loaded at once. */
-HELPER void fenced(u32 thread, u64 now, u32 scope)
+HELPER void fenced(u32 thread, u64 now, u32 by)
 {
 	u64 state = first_piece(BLOCK.threads, thread), fence, looked_at;
 	struct place p = own_place(now, thread >> 5);
 	struct last last;
-	u32 wide = scope, read;
+	u32 scope = by & (BY_SC - 1), wide = scope, read;
 	struct found seen;
 
 	if (scope > WS_RACE_STRONG_GPU) {
@@ -219,13 +230,13 @@ HELPER void fenced(u32 thread, u64 now, u32 scope)
 	has_heard(thread);
 	if (last.observed) {
 		own_store32(IN_PIECES(state, observed), 0);
-		__warpsafe_acquire_list(thread, last.observed, scope);
+		__warpsafe_acquire_list(thread, last.observed, by);
 		last = load_last(state);
 	}
 	if (seen.release)
-		acquire_other_than(thread, state, &p, &seen, read < scope ? read : scope, &last);
+		acquire_other_than(thread, state, &p, &seen, read_by_fence(read, by), &last);
 	if (looked_at & AGAIN)
-		__warpsafe_acquire_again(thread, looked_at, scope);
+		__warpsafe_acquire_again(thread, looked_at, by);
 }
 
 /* Of a word where the thread has released since its last fence, and has acquired nothing since: has there been that one release alone
@@ -286,17 +297,58 @@ HELPER void observe(u32 thread, u64 state, const struct found *f, u32 scope)
  * before another one though its thread has released nothing, and the other's acquired nothing. Such pairs are not
  * decided: which are they? Where only program order and releases and acquires lie between fences, reads and writes, the
  * old access's thread has a release (for it has fenced) on the way back from what mine has acquired, whatever scope the
- * fences were of. Where a block has passed a barrier or a sync behind such a fence or read, that does not tell. */
+ * fences were of. Where a block has passed a barrier or a sync behind such a fence or read, that does not tell.
+ *
+ * But for what is done most often: all threads of a block write and execute __threadfence(), they meet at a barrier, and behind it one of them,
+ * which is released by its own fence alone, sets a flag; who reads the flag executes a fence.sc as well. Had that one come before
+ * a fence of the block's in Fence-SC order, the flag's write would be behind the read of it. So such a write says that all have fenced (rec_fenced), as far as
+ * the block knows: `fenced` is epoch 32 | sub behind the first such fence in it 16 | how many threads have executed one 16. */
 enum { ANY_SCOPE, BEYOND_BLOCK };
 #define FENCES(segment, field) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, field))
 
+enum { FENCED_SUB_AT = 16, FENCED_THREADS = 1 << FENCED_SUB_AT };
+HELPER u32 fenced_sub(u64 fenced) { return (u32)fenced >> FENCED_SUB_AT; }
+
+/* By each lane for itself, before its fence. One that has fenced in this epoch before is not counted again. Asynchronous copies are not ordered by a
+ * fence of their thread. (While a thread is in an epoch none can fence in a later one.) */
+SLOW void __warpsafe_fence_of_block(u32 epoch, u32 before)
+{
+	u32 thread = thread_index(), sub = before + 1;
+	u64 fence = has_state(thread) ? own_load64(THREAD(thread, fence)) : 0, has;
+
+	if ((fence && fence >> 32 == epoch) || sub > MOST_FENCED_SUB || IN_CLUSTER || BLOCK.copies)
+		return;
+	for (;;) {
+		bool begun;
+
+		has = BLOCK.fenced;
+		begun = has && has >> 32 == epoch;
+		if (begun && fenced_sub(has) <= sub)
+			break;
+		shared_cas64(IN_BLOCK(fenced), has, (u64)epoch << 32 | sub << FENCED_SUB_AT | (begun ? (u32)has % FENCED_THREADS : 0));
+	}
+	shared_add32(IN_BLOCK(fenced), 1);       /* the low half */
+}
+
+/* See rec_fenced: of a release by a thread that fenced in that epoch, which has ended. */
+HELPER u32 fenced_by_all(u32 epoch)
+{
+	u64 has = BLOCK.fenced;
+
+	if (IN_CLUSTER || has >> 32 != epoch || (u32)has % FENCED_THREADS != threads_of_block())
+		return 0;
+	return kind_of_fenced(fenced_sub(has));
+}
+
 /* Before the fence, which makes it known together with all else. The lanes that are here do it as one. */
-HELPER void note_sc_fence(u32 scope)
+HELPER void note_sc_fence(u32 scope, bool meets)
 {
 	u32 group = activemask(), warp = warp_index(), segment = BLOCK.first + warp;
 	struct place p = own_place(BLOCK.warps[warp].now, warp);
 	u32 kernel = BLOCK.kernel, k = scope_reaches(scope, false) || (scope == WS_RACE_STRONG_CLUSTER && IN_CLUSTER) ? BEYOND_BLOCK : ANY_SCOPE;
 
+	if (meets && scope_reaches(scope, false))
+		__warpsafe_fence_of_block(p.epoch, p.sub);
 	if (!leads(group))
 		return;
 	if (!(kernel & WS_RACE_HAS_FENCED))
@@ -455,6 +507,34 @@ HELPER bool acquired_from(struct search *s, const struct record *r, u32 block, u
 	return v == ORDERED;
 }
 
+/* Was that before the access, by a barrier of its block? Then nothing leads from the access to it, nor to what it came from. */
+HELPER bool precedes(const struct search *s, u32 block, u32 epoch)
+{
+	return block == s->target.at.block && epoch < s->target.at.epoch;
+}
+
+/* Of a write that the acquiring thread has observed: has the access's thread executed a fence.sc behind it, before a barrier that came before the write? */
+HELPER bool fenced_before(const struct target *t, const struct record *r)
+{
+	return r->grid == t->at.grid && r->block == t->at.block && r->epoch == t->at.epoch && t->at.sub < rec_fenced(r) && scope_reaches(rec_scope(r), false);
+}
+
+/* Who waits by atomics releases by each of them, as well: what is observed lies a few records back. */
+HELPER bool fenced_and_read(const struct target *t, const struct record *acquire)
+{
+	enum { FEW = 8 };
+	struct record r;
+
+	if (!(acquire->kind & REC_BY_SC) || !scope_reaches(rec_scope(acquire), false))
+		return false;
+	for (u32 n = 0, number = acquire->what; n < FEW && number && number != UNLINKED; n++, number = record_behind(number, &r)) {
+		r = load_record(number);
+		if (fenced_before(t, &r))
+			return true;
+	}
+	return false;
+}
+
 /* One record of a list of a warp. */
 HELPER bool step_list(struct search *s, struct walk *w)
 {
@@ -462,6 +542,10 @@ HELPER bool step_list(struct search *s, struct walk *w)
 	struct walk next = { r.what, (u32)ALL_LANES, r.epoch + 1, 0, w->block, WALK_BLOCK };
 
 	next_in_list(s, w, &r);
+	if (kind_of(&r) != REC_SYNC && precedes(s, w->block, r.epoch)) {
+		w->number = 0;
+		return false;
+	}
 	if (r.epoch < w->epoch || r.sub < w->full)
 		w->lanes = (u32)ALL_LANES;
 	if (kind_of(&r) == REC_SYNC && r.what & w->lanes) {
@@ -476,7 +560,7 @@ HELPER bool step_list(struct search *s, struct walk *w)
 		u32 scope = s->how & ASK_ANY_FENCE ? WS_RACE_STRONG_SYS : rec_scope(&r);
 
 		next.flags = WALK_CHAIN | scope << 8;
-		if (acquired_from(s, &r, w->block, scope))
+		if (fenced_and_read(&s->target, &r) || acquired_from(s, &r, w->block, scope))
 			return true;
 		if (!(s->how & ASK_NEAR))
 			go_on(s, &next);
@@ -491,6 +575,10 @@ HELPER void step_lists(struct search *s, struct walk *w)
 	struct walk next = { r.what, (u32)ALL_LANES, r.epoch + 1, 0, r.block, 0 };
 
 	next_in_list(s, w, &r);
+	if (precedes(s, r.block, r.epoch)) {
+		w->number = w->flags & WALK_CHAIN ? w->number : 0;       /* a chain has releases of others, older ones as well */
+		return;
+	}
 	if (w->flags & WALK_CHAIN) {
 		if (!counts_for(&r, w->block, w->flags >> 8) || seen_before(s, &r))
 			return;

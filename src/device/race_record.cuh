@@ -9,6 +9,10 @@
 
 enum { REC_SYNC = 1, REC_ACQUIRE, REC_BARRIER, REC_JOIN, REC_RELEASE, REC_OBSERVED };
 enum { REC_AND_NEAR = 1 << 13 }; /* of a RELEASE: see race_fences.cuh */
+enum { REC_BY_SC = 1 << 14 };    /* of an ACQUIRE: by a fence.sc */
+/* Of a RELEASE, which is done in a later epoch than its fence: all threads of the block executed a fence.sc in that fence's epoch, the first of
+ * them before this sub; 0 = they did not, or nobody knows. Bits 14, 15, 21 to 23 of the kind. */
+enum { MOST_FENCED_SUB = 31 };
 
 struct record {                  /* struct ws_race_record, by its use */
 	/* In the warp's list; JOIN: in the block's; RELEASE: of the word, or UNLINKED; OBSERVED: of the thread. */
@@ -30,6 +34,9 @@ HELPER u32 kind_of(const struct record *r) { return r->kind & 255; }
 HELPER u32 rec_lane(const struct record *r) { return r->kind >> 8 & 31; }
 HELPER u32 rec_warp(const struct record *r) { return r->kind >> 16 & 31; }
 HELPER u32 rec_scope(const struct record *r) { return r->kind >> 24; }
+
+HELPER u32 rec_fenced(const struct record *r) { return (r->kind >> 14 & 3) | (r->kind >> 19 & 28); }
+HELPER u32 kind_of_fenced(u32 sub) { return (sub & 3) << 14 | (sub & 28) << 19; }
 
 HELPER u64 record_at(u32 number) { return RACE.records + sizeof(struct ws_race_record) * (u64)number; }
 

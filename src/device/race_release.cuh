@@ -156,7 +156,7 @@ HELPER u32 folded_grid(u64 row) { return (u32)(row >> FOLDED_GRID_AT) % FOLDED_G
 HELPER u64 folded(const struct record *r)
 {
 	if (r->block >= FOLDED_BLOCKS || r->epoch >= FOLDED_EPOCHS || (r->sub | r->full) >= FOLDED_SUBS ||
-	    rec_scope(r) < WS_RACE_STRONG_GPU)
+	    rec_scope(r) < WS_RACE_STRONG_GPU || rec_fenced(r))
 		return 0;
 	return 1ull << 63 | (u64)(r->grid % FOLDED_GRIDS) << FOLDED_GRID_AT | (u64)r->block << FOLDED_BLOCK_AT |
 	       rec_warp(r) << (FOLDED_LANE_AT + 5) | rec_lane(r) << FOLDED_LANE_AT | r->epoch << FOLDED_EPOCH_AT | r->sub << FOLDED_SUB_AT |

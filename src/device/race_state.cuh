@@ -68,7 +68,12 @@ struct block {
 	u32 launch;              /* 1 + its number in the table of launches; 0 = it is compared with no other */
 	/* See race_cluster.cuh: its first block + 1 (0 = there is none), how many blocks in x, y and z, and of its barriers how many
 	 * this block has arrived at, the epoch that the last of these begins, and how many it has passed. */
-	u32 cluster, shape, arrived, arrived_epoch, passed;
+	u32 cluster, shape;
+	union {
+		struct { u32 arrived, arrived_epoch; };
+		u64 fenced;      /* the block is of no cluster: by all of its threads, see race_order.cuh */
+	};
+	u32 passed;
 	u32 silent;              /* no hook of the block does anything; nobody else writes here anything but 0 */
 };
 static_assert(sizeof(struct warp) == 32, "its place is the index of its first thread");

@@ -137,6 +137,8 @@ SLOW void __warpsafe_release_word(u64 word)
 		u32 full = BLOCK.full[warp];
 
 		r.full = full < r.sub ? full : r.sub;
+	} else {
+		r.kind |= fenced_by_all(r.epoch);
 	}
 	own_store64(IN_PIECES(first, released), word | NOT_ACQUIRED | (last ? OTHERS_TOO : 0));
 	if (!last || !(last & OTHERS_TOO) || !__warpsafe_same_release(key_of_word(word), r.kind, r.block, r.epoch, r.sub, r.full))

@@ -360,9 +360,10 @@ void ws_real_race_prepare(void *function)
 /* ---- counts ---- */
 #define NEARLY 0.5               /* full */
 
+/* More than all is told as well: what there was no room for is counted, too. */
 static double part(uint32_t used, uint32_t there)
 {
-	return used < there ? (double)used / there : 1;
+	return (double)used / there;
 }
 
 static void judge(struct ws_real_gpu *g)

@@ -8,7 +8,7 @@
 
 struct ws_race_taken { double most; };
 
-#define UNKNOWN  (1.0 / 8)       /* by a kernel of which nothing is known */
+#define UNKNOWN  (1.0 / 4)       /* by a kernel of which nothing is known */
 #define NOTHING  (1.0 / 4096)    /* what is less does not matter */
 #define MOST     0.8
 #define BEGUN    (1.0 / 16)      /* with so much in use, to begin anew gives some room */

@@ -9,7 +9,7 @@
 #include "cuda/map.h"
 
 enum { WS_RACE_TABLES = 5, WS_RACE_RUNNING = 64, WS_RACE_SORTS = 32 };
-struct ws_race_used { double of[WS_RACE_TABLES]; };      /* of each table the part that is in use, 0 to 1 */
+struct ws_race_used { double of[WS_RACE_TABLES]; };      /* of each table the part that is in use: 1 = all */
 
 struct ws_race_taken;                    /* what is known of a kernel */
 struct ws_race_room {                    /* begins as zero */

@@ -2,19 +2,30 @@
 // it, executes fence.sc, and the others read behind a barrier, without a fence of their own: the fences order.
 // category: 4
 // racy: @PAIR global (missing-fence|inter-block)
-// vary: NO_WRITER NO_READER
+// vary: NO_WRITER NO_READER ONE_WRITER EARLY
 // vary: RAW WAR WAW
 #define BLOCKS 2
 #include "one.h"
 
 __device__ int flag;
 
-#if defined V_NO_WRITER
-#define WRITER ONLY_FIXED(__threadfence())
-#define READER __threadfence()
-#else
+#define EARLIER
 #define WRITER __threadfence()
-#define READER ONLY_FIXED(__threadfence())
+#define READER __threadfence()
+#if !defined FIXED && defined V_NO_WRITER
+#undef WRITER
+#define WRITER
+#elif !defined FIXED && defined V_NO_READER
+#undef READER
+#define READER
+#elif !defined FIXED && defined V_ONE_WRITER        /* one thread of another warp does not */
+#undef WRITER
+#define WRITER if (t != 40) __threadfence()
+#elif !defined FIXED && defined V_EARLY             /* all do, before they write */
+#undef EARLIER
+#undef WRITER
+#define EARLIER __threadfence()
+#define WRITER
 #endif
 
 __global__ void kernel(int *data, int *out)
@@ -22,6 +33,7 @@ __global__ void kernel(int *data, int *out)
 	int t = threadIdx.x, r = 0;
 
 	if (blockIdx.x == 0) {
+		EARLIER;
 		FIRST(data[t]);
 		WRITER;
 		__syncthreads();
