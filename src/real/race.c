@@ -683,6 +683,9 @@ void ws_real_race_forget(void *context)
 		if (!g->ended && (!context || g->context == context)) {
 			ask(g);
 			g->ended = true;
+			pthread_mutex_lock(&g->asking);
+			ws_race_room_free(&g->room);     /* its events end with the context */
+			pthread_mutex_unlock(&g->asking);
 		}
 }
 

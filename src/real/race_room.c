@@ -146,3 +146,11 @@ void ws_race_room_renewed(struct ws_race_room *r)
 	r->used = (struct ws_race_used){ { 0 } };
 	begin_to_count(r);
 }
+
+void ws_race_room_free(struct ws_race_room *r)
+{
+	for (size_t k = 0; k < r->kernels.cap; k++)
+		free(r->kernels.values[k]);
+	ws_map_free(&r->kernels);
+	*r = (struct ws_race_room){ .nrunning = 0 };
+}

@@ -40,5 +40,6 @@ bool ws_race_room_waits(const struct ws_race_room *r);           /* may one of t
 /* What is in use now. What has ended is in it. */
 void ws_race_room_read(struct ws_race_room *r, const struct ws_race_used *used);
 void ws_race_room_renewed(struct ws_race_room *r);               /* the tables have begun anew, with nothing running */
+void ws_race_room_free(struct ws_race_room *r);                  /* as at its beginning; what events there are is the caller's to know */
 
 #endif

@@ -90,6 +90,7 @@ static void never_full(void **state)
 				read_counts(&g);
 		}
 		assert_false(g.over);
+		ws_race_room_free(&g.room);
 	}
 }
 
@@ -106,6 +107,7 @@ static void one_takes_most(void **state)
 		launch(&g, 0);
 	assert_false(g.over);
 	assert_int_equal(g.renewals, 20);
+	ws_race_room_free(&g.room);
 }
 
 /* What takes nothing is soon not waited for, and not even followed. */
@@ -124,6 +126,7 @@ static void nothing_is_taken(void **state)
 	assert_int_equal(g.waits, waits);
 	assert_int_equal(g.room.nrunning, 0);
 	assert_int_equal(g.renewals, 0);
+	ws_race_room_free(&g.room);
 }
 
 /* The first launch touches all, and those behind it the same: they are not kept apart for ever. */
@@ -143,6 +146,7 @@ static void the_first_takes_most(void **state)
 	}
 	assert_int_equal(g.renewals, 1);
 	assert_int_equal(g.waits, 0);
+	ws_race_room_free(&g.room);
 }
 
 static void what_waits(void **state)
@@ -160,6 +164,8 @@ static void what_waits(void **state)
 	g.ended = 1;
 	assert_int_equal(ws_race_room_ended(&r, has_ended), 0);
 	assert_false(ws_race_room_waits(&r));
+	ws_race_room_free(&r);
+	assert_int_equal(r.nrunning, 0);
 }
 
 int main(void)
