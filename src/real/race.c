@@ -2,7 +2,7 @@
  *
  * The tables are made at the first launch of a kernel with checks in a context, and the variable of its module is filled
  * then: a library is loaded before there is a context, and for all of them. Launches between which the tables become
- * nearly full, or may (race_room.h), are made to wait for each other, and the tables begin anew: what comes then is behind all that was before.
+ * nearly full, or may (race_taken.h), are made to wait for each other, and the tables begin anew: what comes then is behind all that was before.
  * What was found lies in memory of the host, so it is there when the context has ended, or the program is ending. */
 #include <limits.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "real/race.h"
 #include "real/race_layout.h"
-#include "real/race_room.h"
+#include "real/race_taken.h"
 #include "real/range.h"
 #include "real/real_priv.h"
 #include "real/streams.h"
@@ -46,7 +46,7 @@ struct ws_real_gpu {                     /* a context */
 	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
-	struct ws_race_room room;            /* with `asking` held */
+	struct ws_race_taken taken;            /* with `asking` held */
 	bool given_up;                       /* to wait for what runs, until any of it ends */
 	uint64_t tries;                      /* findings that may be none, of locks: ws_real_race_may_be_none */
 	atomic_ullong told_again;            /* launches that were not checked for one that told the same */
@@ -376,7 +376,7 @@ static void judge(struct ws_real_gpu *g)
 	for (size_t k = 0; k < WS_RACE_TABLES; k++)
 		if (used.of[k] > NEARLY)
 			atomic_store(&g->full, true);
-	ws_race_room_read(&g->room, &used);
+	ws_race_taken_read(&g->taken, &used);
 }
 
 /* What the tables hold. It takes no more than a tenth of the time. */
@@ -416,10 +416,10 @@ static bool has_ended(void *event)
 /* Those of which the host may ask; how many launches are left that may still run. */
 static unsigned look_what_has_ended(struct ws_real_gpu *g)
 {
-	unsigned before = g->room.nrunning, left = before;
+	unsigned before = g->taken.nrunning, left = before;
 
 	if (before && !ws_real_capturing())
-		left = ws_race_room_ended(&g->room, has_ended);
+		left = ws_race_taken_ended(&g->taken, has_ended);
 	g->given_up &= left == before;
 	return left;
 }
@@ -496,7 +496,7 @@ static void renew(struct ws_real_gpu *g)
 		ws_real_host_waits_all();
 		memset(g->counts, 0, sizeof *g->counts);
 		g->counts->found = found;
-		ws_race_room_renewed(&g->room);
+		ws_race_taken_renewed(&g->taken);
 		if (!zero(g, g->base, g->layout.bytes) &&
 		    !ws_real.cuMemcpyHtoDAsync_v2(g->device.counts, g->counts, sizeof *g->counts, g->stream))
 			wait_for_stream(g);
@@ -516,7 +516,7 @@ static bool wait_for_all(struct ws_real_gpu *g)
 	unsigned before = UINT_MAX, left;
 
 	while ((left = look_what_has_ended(g)) && !g->given_up) {
-		uint64_t now = ws_monotonic_ns(), most = ws_race_room_waits(&g->room) ? LITTLE_MS : PATIENCE_MS;
+		uint64_t now = ws_monotonic_ns(), most = ws_race_taken_waits(&g->taken) ? LITTLE_MS : PATIENCE_MS;
 
 		since = left < before ? now : since;
 		before = left;
@@ -534,7 +534,7 @@ static void make_room(struct ws_real_gpu *g, const void *kernel)
 	bool waited = true;
 
 	pthread_mutex_lock(&g->asking);
-	if (kernel && !ws_race_room_for(&g->room, kernel) && wait_for_all(g) && read_counts(g) && ws_race_room_is_used_up(&g->room, kernel))
+	if (kernel && !ws_race_taken_leaves_room(&g->taken, kernel) && wait_for_all(g) && read_counts(g) && ws_race_taken_is_all(&g->taken, kernel))
 		atomic_store(&g->full, true);
 	if (atomic_load(&g->full))
 		waited = wait_for_all(g);
@@ -544,17 +544,15 @@ static void make_room(struct ws_real_gpu *g, const void *kernel)
 }
 
 /* With `asking` held. */
-static void note_launch(struct ws_real_gpu *g, const struct ws_real_room_launch *l)
+static void note_launch(struct ws_real_gpu *g, const struct ws_real_taking *l)
 {
 	enum { DISABLE_TIMING = 2 };
-	struct ws_race_running *to = ws_race_room_launched(&g->room, l->kernel, l->waits);
+	struct ws_race_running *to = ws_race_taken_launched(&g->taken, l->kernel, l->waits);
 
 	if (!to)
 		return;
-	if ((!to->event && ws_real.cuEventCreate(&to->event, DISABLE_TIMING)) || l->record(to->event, l->stream)) {
-		to->runs = false;
-		g->room.nrunning--;
-	}
+	if ((!to->event && ws_real.cuEventCreate(&to->event, DISABLE_TIMING)) || l->record(to->event, l->stream))
+		ws_race_taken_is_lost(&g->taken, to);
 }
 
 struct ws_real_gpu *ws_real_race_begin(const void *kernel)
@@ -575,7 +573,7 @@ struct ws_real_gpu *ws_real_race_begin(const void *kernel)
 	return g;
 }
 
-void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_room_launch *launch)
+void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_taking *launch)
 {
 	if (!g)
 		return;
@@ -684,7 +682,7 @@ void ws_real_race_forget(void *context)
 			ask(g);
 			g->ended = true;
 			pthread_mutex_lock(&g->asking);
-			ws_race_room_free(&g->room);     /* its events end with the context */
+			ws_race_taken_free(&g->taken);     /* its events end with the context */
 			pthread_mutex_unlock(&g->asking);
 		}
 }

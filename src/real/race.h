@@ -130,13 +130,13 @@ bool ws_real_race_one_context(void);     /* or none: of all that have tables */
  * one that is launched with checks, which may wait until the tables have room for it; NULL: none is. */
 struct ws_real_gpu *ws_real_race_begin(const void *kernel);
 /* What was launched with checks; its event is recorded in that stream. */
-struct ws_real_room_launch {
+struct ws_real_taking {
 	const void *kernel;                  /* as above */
 	bool waits;                          /* it may wait for what the program does later */
 	int (*record)(void *event, void *stream);
 	void *stream;
 };
-void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_room_launch *launch);   /* NULL is fine for both */
+void ws_real_race_end(struct ws_real_gpu *g, const struct ws_real_taking *launch);   /* NULL is fine for both */
 /* race_shared.c: the dynamic shared memory with which to launch a function: what the program asks for, or more. */
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative);

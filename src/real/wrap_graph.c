@@ -535,7 +535,7 @@ static void place(void *exec, struct ws_real_lane lane)
 static int launch(void *exec, struct ws_real_lane lane, int (*real)(void *exec, void *stream))
 {
 	static const char all = 'g';         /* stands for every graph */
-	struct ws_real_room_launch l = { &all, true, lane.per_thread ? ws_real.cuEventRecord_ptsz : ws_real.cuEventRecord, lane.stream };
+	struct ws_real_taking l = { &all, true, lane.per_thread ? ws_real.cuEventRecord_ptsz : ws_real.cuEventRecord, lane.stream };
 	struct ws_real_gpu *g;
 	int e;
 

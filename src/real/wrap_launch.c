@@ -111,7 +111,7 @@ struct launch {
 	struct ws_real_alike *alike;
 	bool plain;                          /* the kernel without checks is launched in its place */
 	bool sure;                           /* the one with those checks that no proof spares is */
-	struct ws_real_room_launch room;     /* no kernel: what it takes of the tables is of no matter */
+	struct ws_real_taking taking;        /* no kernel: what it takes of the tables is of no matter */
 	const struct ws_real_launching *with;        /* NULL: its shape is not known */
 	const unsigned *grid;
 };
@@ -164,8 +164,8 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.compared = ws_real_transact_begin();
 	l.judged = ws_real_history_begin(f);
 	if (k && !k->why && !captured)
-		l.room = (struct ws_real_room_launch){ k, ws_real_may_wait(k), form.record, stream };
-	l.gpu = ws_real_race_begin(l.room.kernel);
+		l.taking = (struct ws_real_taking){ k, ws_real_may_wait(k), form.record, stream };
+	l.gpu = ws_real_race_begin(l.taking.kernel);
 	if (!captured && form.early && k && !k->waits_first)
 		ws_real_stream_begins_early(lane);
 	if (!captured)
@@ -214,7 +214,7 @@ static int launched(struct launch l, int e)
 {
 	ws_real_time_end(l.span, l.record, l.stream);
 	ws_real_race_alike_launched(l.alike, e, l.record, l.stream);
-	ws_real_race_end(l.gpu, !e && !l.plain && l.room.kernel ? &l.room : NULL);
+	ws_real_race_end(l.gpu, !e && !l.plain && l.taking.kernel ? &l.taking : NULL);
 	ws_real_history_end(l.judged, l.kernel);
 	ws_real_transact_end(l.compared, l.function);
 	if (!e)

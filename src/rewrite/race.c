@@ -383,22 +383,12 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 }
 
 /* ---- what orders ---- */
-/* May the threads that execute it come to a barrier of their block? */
-static bool may_meet(const struct ws_ptx_func *f)
-{
-	bool meets = !f->entry;
-
-	for (uint32_t k = 0; k < f->ninsts && !meets; k++)
-		meets = f->insts[k].op == WS_OP_bar || f->insts[k].op == WS_OP_barrier || f->insts[k].call;
-	return meets;
-}
-
 static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
 	uint32_t what = WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0);
-	const char *scope = ws_race_number(p, what | (sc && may_meet(b->f) ? WS_RACE_MEETS : 0));
+	const char *scope = ws_race_number(p, what | (sc && b->meets ? WS_RACE_MEETS : 0));
 
 	return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
 	       (!b->asks || ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
@@ -923,9 +913,19 @@ static void tell_of_shared(struct body *b)
 	ws_buf_free(&text);
 }
 
+/* Of a function its callers may do it, and of a kernel what it calls. */
+static bool may_meet(const struct ws_ptx_func *f)
+{
+	bool meets = !f->entry;
+
+	for (uint32_t k = 0; k < f->ninsts && !meets; k++)
+		meets = ws_rw_is_barrier(&f->insts[k]) || f->insts[k].call;
+	return meets;
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
-	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering };
+	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering, .meets = may_meet(f) };
 	uint32_t n, next = 0;
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;

@@ -29,6 +29,7 @@ struct body {
 	bool kernel;                     /* a kernel that is checked */
 	bool ordering;                   /* releases and acquires matter, or fences alone */
 	bool asks;                       /* some thread may acquire what another one has released */
+	bool meets;                      /* the threads that execute it may come to a barrier of their block */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
 	bool bulk;                       /* there may be bulk copies */
 	bool tensor;                     /* ... and products, or copies of tensors */

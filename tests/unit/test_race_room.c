@@ -1,177 +1,110 @@
-/* Is there room in the tables for what is launched (real/race_room.h): programs that launch ahead of a GPU, whose kernels take what they
- * take. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+/* test_race_room.c - blocks of kernels with locks go on a few at a time (src/device/race_room.cuh), on the simulated GPU. */
+#include "race_rig.h"
 
-#include "base/base.h"
-#include "real/race_room.h"
+enum { BLOCKS = 24, THREADS = 64, PROCESSORS = 2 };
+enum { COUNTED = 16, INSIDE = 64, PEAK = 128 };                      /* words of the buffer; the lock is the first */
+#define LONG 1000000000u
 
-enum { KERNELS = 4, AHEAD = 1024 };
+/* The first thread of each block notes how many are between its beginning and its end; take, give: what it does meanwhile. */
+#define KERNEL(take, give) PTX_HEAD ".visible .entry k(.param .u64 out)\n{\n" \
+	" .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<2>;\n ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra END;\n" \
+	" atom.global.add.u32 %r2, [%rd1+256], 1; add.u32 %r2, %r2, 1; red.global.max.u32 [%rd1+512], %r2;\n" \
+	take " ld.global.u32 %r3, [%rd1+64]; add.u32 %r3, %r3, 1; st.global.u32 [%rd1+64], %r3;\n" give \
+	" red.global.add.u32 [%rd1+256], -1;\nEND: ret;\n}\n"
+static const char locks[] = KERNEL("AGAIN: atom.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra AGAIN; membar.gl;\n",
+                                   " membar.gl; atom.global.exch.b32 %r4, [%rd1], 0;\n");
+static const char acquires[] = KERNEL("AGAIN: atom.acquire.gpu.global.cas.b32 %r4, [%rd1], 0, 1; setp.ne.u32 %p2, %r4, 0; @%p2 bra AGAIN;\n",
+                                      " atom.release.gpu.global.exch.b32 %r4, [%rd1], 0;\n");
+static const char turns[] = KERNEL(" mov.u32 %r5, %ctaid.x;\nAGAIN: ld.volatile.global.u32 %r4, [%rd1]; setp.ne.u32 %p2, %r4, %r5; @%p2 bra AGAIN;"
+                                   " membar.gl;\n", " membar.gl; add.u32 %r5, %r5, 1; st.volatile.global.u32 [%rd1], %r5;\n");
 
-struct gpu {
-	struct ws_race_room room;
-	double takes[KERNELS];               /* of table k % 2 */
-	double has[2];                       /* in use */
-	unsigned queue[AHEAD], launched, ended;
-	unsigned waits, renewals;
-	bool over;                           /* a table became full in a launch */
+struct seen { uint32_t peak; uint64_t waited; };
+
+static void all_have_left(const struct race_tables *t, const uint32_t *words)
+{
+	assert_int_equal(words[COUNTED], BLOCKS);
+	assert_int_equal(words[INSIDE], 0);
+	for (unsigned n = 0; n < WS_RACE_ROOMS; n++)
+		assert_int_equal((uint32_t)t->counts->rooms[n], 0);
+}
+
+static struct seen run(struct ws_gpu_config c, const char *text, uint32_t resident, uint32_t patience)
+{
+	struct race_rig r = race_new((c.sms = PROCESSORS, c), text);
+	struct ws_mem *m = rig_mem(&r.rig, 4096);
+	const uint32_t *words = (const void *)m->host;
+	uint64_t params[] = { m->addr };
+	struct seen s;
+
+	r.tables.device.resident = resident;
+	r.tables.device.patience = patience;
+	assert_true(race_set(r.rig.mod, &r.tables));
+	rig_run(&r.rig, "k", BLOCKS, THREADS, params);
+	assert_null(race_found(&r.tables, 0));
+	all_have_left(&r.tables, words);
+	s = (struct seen){ words[PEAK], r.tables.counts->waited };
+	race_free(&r);
+	return s;
+}
+
+/* Schedules by which several blocks are under way at a time. */
+static const struct ws_gpu_config configs[] = {
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 1, .host_threads = 1 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_RANDOM, .seed = 3, .host_threads = 2 },
+	{ .divergence = WS_DIV_ITS, .schedule = WS_SCHED_PRIORITY, .seed = 2, .host_threads = 1 },
 };
 
-/* Where events are recorded: how many launches were made until then. */
-static struct gpu *now;
-static bool has_ended(void *event) { return (uintptr_t)event <= now->ended; }
-
-static void run_one(struct gpu *g)
+static void a_few_at_a_time(void **state)
 {
-	unsigned kernel = g->queue[g->ended++ % AHEAD];
+	static const char *const texts[] = { locks, acquires };
 
-	g->has[kernel % 2] += g->takes[kernel];
-	g->over |= g->has[kernel % 2] > 1;
-}
+	for (size_t k = 0; k < WS_COUNT(texts) * WS_COUNT(configs); k++) {
+		const struct ws_gpu_config *c = &configs[k / WS_COUNT(texts)];
+		struct seen one = run(*c, texts[k % WS_COUNT(texts)], THREADS, LONG), two = run(*c, texts[k % WS_COUNT(texts)], 2 * THREADS + 1, LONG);
 
-static void read_counts(struct gpu *g)
-{
-	struct ws_race_used used = { { g->has[0], g->has[1] } };
-
-	ws_race_room_ended(&g->room, has_ended);
-	ws_race_room_read(&g->room, &used);
-}
-
-static void renew(struct gpu *g)
-{
-	while (g->ended < g->launched)
-		run_one(g);
-	read_counts(g);
-	g->renewals++;
-	memset(g->has, 0, sizeof g->has);
-	ws_race_room_renewed(&g->room);
-}
-
-static void launch(struct gpu *g, unsigned kernel)
-{
-	const void *id = &g->takes[kernel];
-	struct ws_race_running *to;
-
-	now = g;
-	if (!ws_race_room_for(&g->room, id)) {
-		for (; ws_race_room_ended(&g->room, has_ended); g->waits++)
-			run_one(g);
-		read_counts(g);
-		if (ws_race_room_is_used_up(&g->room, id))
-			renew(g);
-	}
-	while (g->launched - g->ended == AHEAD)
-		run_one(g);
-	g->queue[g->launched++ % AHEAD] = kernel;
-	to = ws_race_room_launched(&g->room, id, false);
-	if (to)
-		to->event = (void *)(uintptr_t)g->launched;
-}
-
-static void never_full(void **state)
-{
-	(void)state;
-	for (unsigned seed = 1; seed <= 50; seed++) {
-		struct gpu g = { .takes = { 0 } };
-
-		srand(seed);
-		for (unsigned k = 0; k < KERNELS; k++)
-			g.takes[k] = rand() % 3 ? rand() % 100 / 1000.0 : 0;
-		for (unsigned n = 0; n < 2000; n++) {
-			launch(&g, (unsigned)rand() % KERNELS);
-			if (rand() % 8 == 0 && g.ended < g.launched)
-				run_one(&g);
-			if (rand() % 64 == 0)
-				read_counts(&g);
-		}
-		assert_false(g.over);
-		ws_race_room_free(&g.room);
+		assert_in_range(one.peak, 1, PROCESSORS);
+		assert_in_range(two.peak, 1, 2 * PROCESSORS);
+		assert_true(one.waited > 0 && one.waited <= BLOCKS);
 	}
 }
 
-/* More than half by one launch: each has the tables for itself, once that is known. */
-static void one_takes_most(void **state)
+/* A block that is larger than that goes on alone. */
+static void a_large_block(void **state)
 {
-	struct gpu g = { .takes = { 0.6 } };
-
-	(void)state;
-	launch(&g, 0);
-	run_one(&g);
-	read_counts(&g);
-	for (unsigned n = 0; n < 20; n++)
-		launch(&g, 0);
-	assert_false(g.over);
-	assert_int_equal(g.renewals, 20);
-	ws_race_room_free(&g.room);
+	assert_in_range(run(configs[0], locks, THREADS / 2, LONG).peak, 1, PROCESSORS);
 }
 
-/* What takes nothing is soon not waited for, and not even followed. */
-static void nothing_is_taken(void **state)
+static void as_many_as_fit(void **state)
 {
-	struct gpu g = { .takes = { 0 } };
-	unsigned waits;
+	struct seen s = run(configs[2], locks, 0, LONG);
 
-	(void)state;
-	for (unsigned n = 0; n < 1000; n++)
-		launch(&g, 0);
-	waits = g.waits;
-	assert_true(waits && waits < 300);
-	for (unsigned n = 0; n < 10000; n++)
-		launch(&g, 0);
-	assert_int_equal(g.waits, waits);
-	assert_int_equal(g.room.nrunning, 0);
-	assert_int_equal(g.renewals, 0);
-	ws_race_room_free(&g.room);
+	assert_true(s.peak > PROCESSORS && !s.waited);
+	s = run(configs[2], locks, BLOCKS * THREADS, LONG);
+	assert_true(s.peak > PROCESSORS && !s.waited);
 }
 
-/* The first launch touches all, and those behind it the same: they are not kept apart for ever. */
-static void the_first_takes_most(void **state)
+/* Who has waited long enough goes on. */
+static void patience_ends(void **state)
 {
-	struct gpu g = { .takes = { 0.6 } };
+	for (size_t k = 0; k < WS_COUNT(configs); k++) {
+		struct seen s = run(configs[k], locks, THREADS, 0);
 
-	(void)state;
-	launch(&g, 0);
-	run_one(&g);
-	read_counts(&g);
-	g.takes[0] = 0;
-	for (unsigned n = 0; n < 1000; n++) {
-		launch(&g, 0);
-		run_one(&g);
-		read_counts(&g);
+		assert_true(s.peak > PROCESSORS && s.waited > 0);
 	}
-	assert_int_equal(g.renewals, 1);
-	assert_int_equal(g.waits, 0);
-	ws_race_room_free(&g.room);
 }
 
-static void what_waits(void **state)
+/* No atomic that may take a lock: nobody waits before he begins. Here each block waits for the one before. */
+static void no_locks(void **state)
 {
-	struct ws_race_room r = { .nrunning = 0 };
-	struct gpu g = { .launched = 1 };
-	struct ws_race_running *to = ws_race_room_launched(&r, &g, true);
-
-	(void)state;
-	now = &g;
-	assert_non_null(to);
-	to->event = (void *)(uintptr_t)1;
-	assert_int_equal(ws_race_room_ended(&r, has_ended), 1);
-	assert_true(ws_race_room_waits(&r));
-	g.ended = 1;
-	assert_int_equal(ws_race_room_ended(&r, has_ended), 0);
-	assert_false(ws_race_room_waits(&r));
-	ws_race_room_free(&r);
-	assert_int_equal(r.nrunning, 0);
+	assert_int_equal(run(configs[0], turns, THREADS, LONG).waited, 0);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(never_full), cmocka_unit_test(one_takes_most), cmocka_unit_test(nothing_is_taken),
-		                            cmocka_unit_test(the_first_takes_most), cmocka_unit_test(what_waits) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_few_at_a_time), cmocka_unit_test(a_large_block), cmocka_unit_test(as_many_as_fit),
+		cmocka_unit_test(patience_ends), cmocka_unit_test(no_locks),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

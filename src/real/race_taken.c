@@ -1,12 +1,12 @@
-/* race_room.c - see race_room.h.
+/* race_taken.c - see race_taken.h.
  *
  * What a launch has taken is known only of all launches between two moments at which nothing runs. Whatever a kernel's launches took is no more
  * than all of it, so that divided by how many they were is taken for each. It is forgotten by and by, for the first access to memory takes most. */
-#include "real/race_room.h"
+#include "real/race_taken.h"
 
 #include <stdlib.h>
 
-struct ws_race_taken { double most; };
+struct ws_race_kernel_took { double most; };
 
 #define UNKNOWN  (1.0 / 4)       /* by a kernel of which nothing is known */
 #define NOTHING  (1.0 / 4096)    /* what is less does not matter */
@@ -23,14 +23,14 @@ static double most_of(const struct ws_race_used *u)
 	return most;
 }
 
-static double takes(const struct ws_race_room *r, const void *kernel)
+static double takes(const struct ws_race_taken *r, const void *kernel)
 {
-	const struct ws_race_taken *t = ws_map_get(&r->kernels, kernel);
+	const struct ws_race_kernel_took *t = ws_map_get(&r->kernels, kernel);
 
 	return t ? t->most : UNKNOWN;
 }
 
-static double sum(const struct ws_race_room *r, const void *kernel)
+static double sum(const struct ws_race_taken *r, const void *kernel)
 {
 	double sum = most_of(&r->used) + r->ended + takes(r, kernel);
 
@@ -39,20 +39,20 @@ static double sum(const struct ws_race_room *r, const void *kernel)
 	return sum;
 }
 
-bool ws_race_room_for(const struct ws_race_room *r, const void *kernel)
+bool ws_race_taken_leaves_room(const struct ws_race_taken *r, const void *kernel)
 {
 	double alone = takes(r, kernel);
 
 	return alone < NOTHING || (r->nrunning < WS_RACE_RUNNING && sum(r, kernel) <= MOST);
 }
 
-bool ws_race_room_is_used_up(const struct ws_race_room *r, const void *kernel)
+bool ws_race_taken_is_all(const struct ws_race_taken *r, const void *kernel)
 {
-	return !r->nrunning && most_of(&r->used) > BEGUN && !ws_race_room_for(r, kernel);
+	return !r->nrunning && most_of(&r->used) > BEGUN && !ws_race_taken_leaves_room(r, kernel);
 }
 
 /* ---- launches ---- */
-static void count(struct ws_race_room *r, struct ws_race_taken *t)
+static void count(struct ws_race_taken *r, struct ws_race_kernel_took *t)
 {
 	unsigned k = 0;
 
@@ -68,9 +68,9 @@ static void count(struct ws_race_room *r, struct ws_race_taken *t)
 	r->since[k].launches++;
 }
 
-struct ws_race_running *ws_race_room_launched(struct ws_race_room *r, const void *kernel, bool waits)
+struct ws_race_running *ws_race_taken_launched(struct ws_race_taken *r, const void *kernel, bool waits)
 {
-	struct ws_race_taken *t = ws_map_get(&r->kernels, kernel);
+	struct ws_race_kernel_took *t = ws_map_get(&r->kernels, kernel);
 	unsigned k = 0;
 
 	if (!t) {
@@ -90,18 +90,23 @@ struct ws_race_running *ws_race_room_launched(struct ws_race_room *r, const void
 	return &r->running[k];
 }
 
-unsigned ws_race_room_ended(struct ws_race_room *r, bool (*has_ended)(void *event))
+void ws_race_taken_is_lost(struct ws_race_taken *r, struct ws_race_running *to)
+{
+	to->runs = false;
+	r->nrunning--;
+}
+
+unsigned ws_race_taken_ended(struct ws_race_taken *r, bool (*has_ended)(void *event))
 {
 	for (unsigned k = 0; k < WS_RACE_RUNNING && r->nrunning; k++)
 		if (r->running[k].runs && has_ended(r->running[k].event)) {
-			r->running[k].runs = false;
 			r->ended += r->running[k].takes;
-			r->nrunning--;
+			ws_race_taken_is_lost(r, &r->running[k]);
 		}
 	return r->nrunning;
 }
 
-bool ws_race_room_waits(const struct ws_race_room *r)
+bool ws_race_taken_waits(const struct ws_race_taken *r)
 {
 	bool waits = false;
 
@@ -111,7 +116,7 @@ bool ws_race_room_waits(const struct ws_race_room *r)
 }
 
 /* ---- what they have taken ---- */
-static double taken_since(const struct ws_race_room *r)
+static double taken_since(const struct ws_race_taken *r)
 {
 	struct ws_race_used more;
 
@@ -120,20 +125,20 @@ static double taken_since(const struct ws_race_room *r)
 	return most_of(&more);
 }
 
-static void begin_to_count(struct ws_race_room *r)
+static void begin_to_count(struct ws_race_taken *r)
 {
 	r->nsince = 0;
 	r->before = r->used;
 }
 
-void ws_race_room_read(struct ws_race_room *r, const struct ws_race_used *used)
+void ws_race_taken_read(struct ws_race_taken *r, const struct ws_race_used *used)
 {
 	r->used = *used;
 	r->ended = 0;
 	if (r->nrunning)
 		return;
 	for (unsigned k = 0; k < r->nsince; k++) {
-		struct ws_race_taken *t = r->since[k].kernel;
+		struct ws_race_kernel_took *t = r->since[k].kernel;
 		double each = taken_since(r) / r->since[k].launches;
 
 		t->most = each > t->most / FORGETS ? each : t->most / FORGETS;
@@ -141,16 +146,16 @@ void ws_race_room_read(struct ws_race_room *r, const struct ws_race_used *used)
 	begin_to_count(r);
 }
 
-void ws_race_room_renewed(struct ws_race_room *r)
+void ws_race_taken_renewed(struct ws_race_taken *r)
 {
 	r->used = (struct ws_race_used){ { 0 } };
 	begin_to_count(r);
 }
 
-void ws_race_room_free(struct ws_race_room *r)
+void ws_race_taken_free(struct ws_race_taken *r)
 {
 	for (size_t k = 0; k < r->kernels.cap; k++)
 		free(r->kernels.values[k]);
 	ws_map_free(&r->kernels);
-	*r = (struct ws_race_room){ .nrunning = 0 };
+	*r = (struct ws_race_taken){ .nrunning = 0 };
 }
