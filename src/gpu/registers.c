@@ -64,9 +64,9 @@ static uint32_t lifetimes(struct scan *s, const uint32_t *order, uint32_t n)
 			s->place = place++;
 			ws_ptx_inst_regs(&f->insts[k], touch, s);
 		}
-		live_set(s, b->live_out, place ? place - 1 : 0);
+		live_set(s, b->live_out, place);         /* behind its last instruction, which must not write there */
 	}
-	return place;
+	return place + 1;
 }
 
 static bool takes_part(const struct scan *s, uint32_t reg)
