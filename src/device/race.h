@@ -87,6 +87,11 @@
  *                                              generic; how: WS_RACE_TENSOR_...; ranks: of a multicast, else 0; site + 1 is that of the
  *                                              write. Of race_tensor.cu, as the next
  *     race_tensor_store(u64 map, u32 c0, ..., u32 c4, u64 from, u32 how, u32 site)    the same from shared memory; completes in groups
+ *     race_object_begin(u64 address, u32 what, u32 count)            before mbarrier.init, of so many arrivals; 0: .inval. With it, where each
+ *                                              thread that arrives waits at once (src/rewrite/meeting.c), these with the access to the object:
+ *     race_object_meet(u64 address, u32 what, u32 site)              in place of race_object_arrive
+ *     race_object_look(u64 address, u32 what, u32 site)              before each wait, and in place of race_object_wait
+ *     race_object_met(u64 address, u32 what, u32 parity, u32 site)
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
  * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
@@ -212,6 +217,7 @@ enum ws_race_probe { WS_RACE_PROBE_WAITS, WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTH
  * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the
  * other, with rising indices. */
 #define WS_RACE_LANES        24
+#define WS_RACE_PASTS        4
 #define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
 #define WS_RACE_COMPARED     0x72616365u
 struct ws_race_launch {
@@ -264,6 +270,8 @@ struct ws_race_begun {
 	ws_race_u32 lanes;
 	ws_race_u32 grid_dim[3], block_dim[3];
 	ws_race_u32 before[WS_RACE_LANES];
+	/* First segments, and how many, of launches that are complete when it begins, though above `floor`. count 0 = none. */
+	struct { ws_race_u32 first, count; } past[WS_RACE_PASTS];
 };
 struct ws_race_launches {
 	ws_race_u32 newest[WS_RACE_LANES];       /* by lane: index of the newest that has begun */

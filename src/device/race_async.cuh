@@ -224,6 +224,8 @@ HELPER u32 parity_now(u64 address)
 	return odd;
 }
 
+#include "race_meeting.cuh"
+
 /* Before the arrival: so far the phase cannot be complete. One that is relaxed releases what came before the last fence.
  * peer: the object is another block's. */
 HELPER void arrive(u64 address, u32 what, u32 thread, bool peer)
@@ -256,14 +258,27 @@ INLINED void race_object_arrive(u64 address, u32 what)
 	__warpsafe_object_arrive(address, what);
 }
 
-/* What was copied so far is complete for who acquires this. */
+/* What was copied so far is complete for who acquires this, or for whom the block meets there. The thread has copies. */
+HELPER void copies_arrive(u32 thread, u64 address, u32 what)
+{
+	if (is_meeting(address)) {
+		note_copied(thread, address, next_number(thread));
+		return;
+	}
+	note_wait(thread, next_number(thread), WAIT_OBJECT, 0);
+	arrive(address, what, thread, false);
+}
+
 SLOW void __warpsafe_copy_arrive(u64 address, u32 what)
 {
 	u32 thread = thread_index();
 
+	if (BLOCK.off || !find_space(&address, &what))
+		return;
 	if (has_copies(thread) && BLOCK.warps[thread >> 5].now)
-		note_wait(thread, next_number(thread), WAIT_OBJECT);
-	__warpsafe_object_arrive(address, what);
+		copies_arrive(thread, address, what);
+	else if (!is_meeting(address))
+		arrive(address, what, thread, false);
 }
 
 INLINED void race_copy_arrive(u64 address, u32 what)
@@ -302,6 +317,79 @@ SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 INLINED void race_object_wait(u64 address, u32 what, u32 parity)
 {
 	__warpsafe_object_wait(address, what, parity);
+}
+
+/* ---- in kernels in which who arrives waits at once ----
+ * Where the block meets, a warp comes and goes as a whole: one lane of it enters the accesses to the object, for all of them, that of the arrival and
+ * one behind the wait. */
+SLOW void __warpsafe_object_begin(u64 address, u32 what, u32 count)
+{
+	if (!BLOCK.off && find_space(&address, &what))
+		begin_meeting(address, count);
+}
+
+INLINED void race_object_begin(u64 address, u32 what, u32 count)
+{
+	__warpsafe_object_begin(address, what, count);
+}
+
+/* Does the block meet there? */
+SLOW u32 __warpsafe_meets(u64 address, u32 what)
+{
+	return !BLOCK.off && find_space(&address, &what) && is_meeting(address);
+}
+
+/* The same, by who arrives. */
+SLOW u32 __warpsafe_comes_to_meet(u64 address, u32 what)
+{
+	u32 thread = thread_index();
+
+	if (BLOCK.off || !find_space(&address, &what) || !is_meeting(address))
+		return false;
+	if (has_copies(thread) && BLOCK.warps[thread >> 5].now)
+		copies_met(thread, address);
+	return true;
+}
+
+HELPER void enter_object(u64 address, u32 what, u32 site)
+{
+	warp_sync(lanes_of_warp(warp_index()));
+	if (leads((u32)BLOCK.warps[warp_index()].alive_arrived))
+		__warpsafe_atomic(address, what, site);
+	warp_sync(lanes_of_warp(warp_index()));
+}
+
+INLINED void race_object_meet(u64 address, u32 what, u32 site)
+{
+	if (__warpsafe_comes_to_meet(address, what)) {
+		enter_object(address, what, site);
+		race_barrier_arrive();
+	} else {
+		__warpsafe_atomic(address, what, site);
+		__warpsafe_object_arrive(address, what);
+	}
+}
+
+/* Before a wait. */
+SLOW void __warpsafe_object_look(u64 address, u32 what, u32 site)
+{
+	if (!__warpsafe_meets(address, what))
+		__warpsafe_atomic(address, what, site);
+}
+
+INLINED void race_object_look(u64 address, u32 what, u32 site)
+{
+	__warpsafe_object_look(address, what, site);
+}
+
+INLINED void race_object_met(u64 address, u32 what, u32 parity, u32 site)
+{
+	if (__warpsafe_meets(address, what)) {
+		race_barrier();
+		enter_object(address, what, site);
+	} else {
+		__warpsafe_object_wait(address, what, parity);
+	}
 }
 
 #endif

@@ -235,8 +235,7 @@ SLOW void __warpsafe_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site
 	number = load32(THREAD(thread, number)) | COPY_BY_OBJECT;
 	__warpsafe_bulk_side(from, bytes, WS_RACE_GLOBAL, number, site, 0);
 	__warpsafe_bulk_side(to, bytes, WS_RACE_SHARED, number, site + 1, 1);
-	note_wait(thread, next_number(thread), WAIT_OBJECT);
-	__warpsafe_object_arrive(object, WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_RELEASES);
+	copies_arrive(thread, object, WS_RACE_SPACE(WS_RACE_SHARED) | WS_RACE_RELEASES);
 }
 
 INLINED void race_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site)

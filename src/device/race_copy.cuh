@@ -61,7 +61,7 @@ HELPER bool is_copy(u64 entry)
 }
 
 /* ---- waits ----
- * upto 22 | mbarrier 1 | epoch 25 | sub 16: copies below `upto` are complete, since then. (Flavor 2 | epoch 24.) */
+ * upto 22 | mbarrier 1 | epoch 25 | MET 1 | sub 15: copies below `upto` are complete, since then. (Flavor 2 | epoch 24.) */
 enum { WAITS = 4, UPTO_AT = 42, FLAVOR_AT = SM90 ? 40 : 41, WAIT_EPOCH_AT = 16, WAIT_EPOCHS = (1 << (FLAVOR_AT - WAIT_EPOCH_AT)) - 1 };
 /* Of cp.async's groups; by an object; of bulk groups: the reads, or all. */
 enum { WAIT_GROUPS, WAIT_OBJECT, WAIT_READS, WAIT_BULK };
@@ -70,7 +70,10 @@ enum { COPY_WRITES, COPY_BY_OBJECT, COPY_READS, COPY_BOTH };
 
 HELPER u32 upto_of(u64 wait) { return (u32)(wait >> UPTO_AT); }
 HELPER u32 flavor_of(u64 wait) { return (u32)(wait >> FLAVOR_AT) & (SM90 ? 3 : 1); }
-HELPER bool is_by_object(u64 wait) { return flavor_of(wait) == WAIT_OBJECT; }
+/* In place of a bit of sub: by an object at which the whole block meets, in the epoch that the meeting ends (race_meeting.cuh). */
+#define MET (1u << 15)
+HELPER bool is_by_meeting(u64 wait) { return (u32)wait & MET; }
+HELPER bool is_by_object(u64 wait) { return flavor_of(wait) == WAIT_OBJECT && !is_by_meeting(wait); }
 HELPER u64 wait_at(u32 thread, u32 n) { return THREAD(thread, waits[n % WAITS]); }
 
 HELPER u64 load_wait(u32 thread, u32 n)
@@ -80,15 +83,16 @@ HELPER u64 load_wait(u32 thread, u32 n)
 
 HELPER struct place place_of_wait(u64 wait, u32 warp)
 {
-	return (struct place){ BLOCK.grid, BLOCK.block, warp, (u32)(wait >> WAIT_EPOCH_AT) & WAIT_EPOCHS, (u32)wait & 0xffff };
+	return (struct place){ BLOCK.grid, BLOCK.block, warp, (u32)(wait >> WAIT_EPOCH_AT) & WAIT_EPOCHS, (u32)wait & (MET - 1) };
 }
 
-HELPER void note_wait(u32 thread, u32 upto, u32 flavor)
+/* met: MET, or 0. */
+HELPER void note_wait(u32 thread, u32 upto, u32 flavor, u32 met)
 {
 	u32 n = load32(THREAD(thread, nwaits));
 	struct place p = place_of(BLOCK.warps[thread >> 5].now);
 	u64 wait = (u64)(upto % NUMBERS) << UPTO_AT | (u64)flavor << FLAVOR_AT |
-		   (u64)(p.epoch & WAIT_EPOCHS) << WAIT_EPOCH_AT | (p.sub < 0xffff ? p.sub : 0xffff);
+		   (u64)(p.epoch & WAIT_EPOCHS) << WAIT_EPOCH_AT | met | (p.sub < MET - 1 ? p.sub : MET - 1);
 
 	if (n && flavor != WAIT_OBJECT && flavor == flavor_of(load_wait(thread, n - 1)) && upto_of(load_wait(thread, n - 1)) == upto % NUMBERS)
 		return;                  /* it waits for what is complete already */
@@ -122,7 +126,7 @@ HELPER void wait_for_groups(u32 thread, u32 n, u32 flavor)
 
 	n = n < COMMITS ? n : COMMITS - 1;
 	if (commits > n)
-		note_wait(thread, own_load32(THREAD(thread, commits[(commits - n - 1) % COMMITS])), flavor);
+		note_wait(thread, own_load32(THREAD(thread, commits[(commits - n - 1) % COMMITS])), flavor, 0);
 }
 
 /* ---- is a copy before what the thread does now? ---- */
@@ -157,18 +161,19 @@ HELPER u32 verdict_of_wait(u64 wait, u32 thread, u32 known, u32 epoch, u32 what)
 SLOW u32 __warpsafe_copy_verdict(u32 thread, u32 number, u32 epoch, u32 what)
 {
 	u32 warp = warp_index(), n = load32(THREAD(thread, nwaits)), first = first_wait(n, WAITS), least = IN_FLIGHT;
-	u32 now = (u32)BLOCK.warps[warp].now, v, asked = 0;
+	u32 now = (u32)BLOCK.warps[warp].now, v, asked = 0, kind;
 	u32 known = now & (NOW_ACQUIRED | NOW_UNKNOWN | (thread >> 5 == warp ? (u32)NOW_PARTIAL : 0));
 
-	for (u32 k = first; k < n && asked != 3; k++) {
+	for (u32 k = first; k < n && asked != 7; k++) {
 		u64 wait = load_wait(thread, k);
 
-		if (!is_done(wait, number) || asked >> is_by_object(wait) & 1)
+		kind = is_by_meeting(wait) ? 2 : is_by_object(wait);
+		if (!is_done(wait, number) || asked >> kind & 1)
 			continue;
 		v = verdict_of_wait(wait, thread, known, epoch, what);
 		if (v == ORDERED)
 			return ORDERED;
-		asked |= 1u << is_by_object(wait);
+		asked |= 1u << kind;
 		if (v == UNDECIDED || (first && k == first))     /* there may have been an earlier one */
 			least = UNDECIDED;
 		else if (least == IN_FLIGHT && !is_by_object(wait))

@@ -155,9 +155,12 @@ struct thread_state {
 	u64 proxy[2];            /* its last fences of the async proxy: epoch << 32 | sub behind it; other threads read them */
 	/* Of its warp's products (race_product.cuh): one of the last 32 waits, by the lane; and of the first lane, how many groups there
 	 * are, and how many waits. Other threads read them. */
-	u64 product_wait;
-	u32 products, product_waits;
-	u64 near, unused;        /* see race_fences.cuh, where there are fences of two kinds */
+	union {
+		struct { u64 product_wait; u32 products, product_waits; };
+		u64 copied[2];   /* in kernels without: see race_meeting.cuh */
+	};
+	u64 near;                /* see race_fences.cuh, where there are fences of two kinds */
+	u64 copied_before;       /* as copied */
 };
 static_assert(sizeof(struct thread_state) == WS_RACE_THREAD_BYTES, "the host makes room for it");
 enum { KEY_SCOPE_AT = 60 };
@@ -225,6 +228,10 @@ SLOW void __warpsafe_make_state(u32 thread)
 	own_store_four(THREAD(thread, acquired), 0, 0, 0, 0);    /* and observed */
 	if (SM90 || BLOCK.copies)
 		own_store_four(THREAD(thread, nwaits), 0, FIRST_COPY, 0, 0);
+	if (!TENSOR && BLOCK.copies) {
+		own_store_two64(THREAD(thread, copied), 0, 0);
+		own_store64(THREAD(thread, copied_before), 0);
+	}
 	if (SM90) {
 		store64(THREAD(thread, proxy[0]), 0);
 		store64(THREAD(thread, proxy[1]), 0);

@@ -68,7 +68,10 @@ struct block {
 	u32 launch;              /* 1 + its number in the table of launches; 0 = it is compared with no other */
 	/* See race_cluster.cuh: its first block + 1 (0 = there is none), how many blocks in x, y and z, and of its barriers how many
 	 * this block has arrived at, the epoch that the last of these begins, and how many it has passed. */
-	u32 cluster, shape;
+	union {
+		struct { u32 cluster, shape; };
+		u64 meetings;    /* the block is of no cluster: see race_meeting.cuh */
+	};
 	union {
 		struct { u32 arrived, arrived_epoch; };
 		u64 fenced;      /* the block is of no cluster: by all of its threads, see race_order.cuh */

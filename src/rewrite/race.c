@@ -923,6 +923,23 @@ static bool may_meet(const struct ws_ptx_func *f)
 	return meets;
 }
 
+/* All its mbarrier objects, if it has any, are its own: what it calls has none, and other blocks do not come to them. */
+static bool may_meet_by_objects(const struct race *r, struct ws_ptx_func *f)
+{
+	const struct ws_rw_kernel *kernel = kernel_of(r, f);
+	const struct ws_reach_func *own = &r->reach.funcs[f->sym->index];
+
+	if (r->part || r->remote || !(own->has & WS_REACH_ASYNC) || own->with & WS_REACH_CLUSTER)
+		return false;
+	for (uint32_t k = 0; k < r->reach.m->nfuncs; k++) {
+		const struct ws_ptx_func *other = r->reach.m->funcs[k];
+
+		if (other != f && r->reach.funcs[other->sym->index].has & WS_REACH_ASYNC && ws_rw_reaches(kernel, other))
+			return false;
+	}
+	return true;
+}
+
 static bool insert(struct race *r, struct ws_ptx_func *f)
 {
 	struct body b = { .race = r, .f = f, .kernel = f->entry, .ordering = r->reach.funcs[f->sym->index].ordering, .meets = may_meet(f) };
@@ -940,6 +957,9 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&
 	           (ws_reach_has(&r->reach, kernel_of(r, f)) & ~(unsigned)WS_REACH_ASYNC) == WS_REACH_COPIES;
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
+	if (b.kernel && may_meet_by_objects(r, f))
+		b.meetings = ws_meetings_find(f, list, n);
+	b.meets |= b.meetings != NULL;
 	b.bulk = r->reach.funcs[f->sym->index].with & WS_REACH_BULK;
 	b.tensor = r->reach.funcs[f->sym->index].with & WS_REACH_TENSOR;
 	b.peers = r->reach.funcs[f->sym->index].with & WS_REACH_PEERS;
@@ -981,6 +1001,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	ws_repeats_free(b.repeats);
 	ws_heard_free(b.heard);
 	ws_ahead_free(b.ahead);
+	ws_meetings_free(b.meetings);
 	ws_shared_ranges_free(b.shared);
 	return done;
 }

@@ -171,32 +171,52 @@ static bool bulk_group(struct body *b, struct ws_ptx_inst *i, bool wait)
 	return wait ? bulk_wait(b, i) : ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_copy_commit", NULL);
 }
 
-/* An access to the object, and what it orders. The scopes of all count as wide enough for who uses the object. */
-static bool object(struct body *b, struct ws_ptx_inst *i, const char *function)
+/* An access to the object, and what it orders: a function of address, kind and, if it is not NULL, a third argument. enters: in place of that it is told
+ * of the site, and of the access nothing else is. The scopes of all count as wide enough for who uses the object. */
+static bool object(struct body *b, struct ws_ptx_inst *i, const char *function, const char *third, bool enters)
 {
 	struct race *r = b->race;
 	struct ws_rw_access a = ws_rw_object_access(b->f, i);
 	struct ws_code *c = ws_code_at(r->p, b->f, i, WS_BEFORE);
-	const char *args[] = { ws_code_address(c, &a), NULL };
+	const char *site = ws_race_number(r->p, r->nsites), *args[] = { ws_code_address(c, &a), NULL, enters ? site : third };
 	bool done;
 
 	a.scope = r->remote && a.scope ? WS_SCOPE_CLUSTER : a.scope;
 	args[1] = ws_race_number(r->p, ws_rw_what(&a, false, b->ordering));
-	done = ws_race_check(b, c, &a, args[0], args[1], ws_race_number(r->p, r->nsites));
+	done = enters || ws_race_check(b, c, &a, args[0], args[1], site);
 	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
 	ws_race_note_site(b, &a, NULL, r->nsites++);
-	done = done && (!function || ws_inline(c, function, args, 2, NULL));
+	done = done && (!function || ws_inline(c, function, args, args[2] ? 3 : 2, NULL));
 	ws_code_end(c);
 	return done;
+}
+
+/* It begins, or ends. How many arrivals it has counts where the block may meet there. */
+static bool object_begin(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c;
+	const char *count;
+
+	if (!b->meetings)
+		return object(b, i, NULL, NULL, false);
+	c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
+	count = i->nops > 1 ? ws_race_value(c, &i->ops[1]) : "0";
+	ws_code_end(c);
+	return object(b, i, "race_object_begin", count, false);
+}
+
+static bool object_arrive(struct body *b, struct ws_ptx_inst *i)
+{
+	return b->meetings ? object(b, i, "race_object_meet", NULL, true) : object(b, i, "race_object_arrive", NULL, false);
 }
 
 static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	struct ws_rw_access a = ws_rw_object_access(b->f, i);
-	bool parity = ws_ptx_says(b->f, i, ".parity"), done = object(b, i, NULL);
+	const char *args[4] = { NULL, NULL, NULL, ws_race_number(p, b->race->nsites) }, *label;
+	bool done = b->meetings ? object(b, i, "race_object_look", NULL, true) : object(b, i, NULL, NULL, false);
 	struct ws_code *c;
-	const char *args[3], *label;
 
 	if (!done || i->ops[0].kind != WS_O_REG)
 		return done;
@@ -205,8 +225,8 @@ static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 	ws_code_add(c, "@!%s bra %s;", ws_code_register(c, &i->ops[0]), label);
 	args[0] = ws_code_address(c, &a);
 	args[1] = ws_race_number(p, ws_rw_what(&a, false, b->ordering));
-	args[2] = parity ? ws_race_value(c, &i->ops[2]) : ws_race_number(p, 2);
-	done = ws_inline(c, "race_object_wait", args, 3, NULL);
+	args[2] = ws_ptx_says(b->f, i, ".parity") ? ws_race_value(c, &i->ops[2]) : ws_race_number(p, 2);
+	done = ws_inline(c, b->meetings ? "race_object_met" : "race_object_wait", args, b->meetings ? 4 : 3, NULL);
 	ws_code_add(c, "%s:", label);
 	ws_code_end(c);
 	return done;
@@ -312,7 +332,7 @@ bool ws_race_asynchronous(struct body *b, struct ws_ptx_inst *i)
 	case WS_RW_COPY_WAIT:
 		return copy_wait(b, i);
 	case WS_RW_COPY_ARRIVE:
-		return object(b, i, "race_copy_arrive");
+		return object(b, i, "race_copy_arrive", NULL, false);
 	case WS_RW_BULK_LOAD:
 		return b->race->remote ? operation(b, i, false) : bulk_copy(b, i, true);
 	case WS_RW_BULK_STORE:
@@ -323,12 +343,14 @@ bool ws_race_asynchronous(struct body *b, struct ws_ptx_inst *i)
 		return operation(b, i, ws_rw_async(b->f, i) == WS_RW_MULTICAST);
 	case WS_RW_BULK_COMMIT: case WS_RW_BULK_WAIT:
 		return bulk_group(b, i, ws_rw_async(b->f, i) == WS_RW_BULK_WAIT);
-	case WS_RW_OBJECT_INIT: case WS_RW_OBJECT_TX:
-		return object(b, i, NULL);
+	case WS_RW_OBJECT_INIT:
+		return object_begin(b, i);
+	case WS_RW_OBJECT_TX:
+		return object(b, i, NULL, NULL, false);
 	case WS_RW_OBJECT_PEER:
-		return object(b, i, "race_peer_arrive");
+		return object(b, i, "race_peer_arrive", NULL, false);
 	case WS_RW_OBJECT_ARRIVE:
-		return object(b, i, "race_object_arrive");
+		return object_arrive(b, i);
 	case WS_RW_OBJECT_WAIT:
 		return object_wait(b, i);
 	case WS_RW_TENSOR_LOAD: case WS_RW_TENSOR_STORE:

@@ -3,6 +3,7 @@
 #define WS_REWRITE_RACE_PRIV_H
 
 #include "device/race.h"
+#include "rewrite/meeting.h"
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
 #include "rewrite/rewrite_priv.h"
@@ -43,6 +44,7 @@ struct body {
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
 	struct ws_heard *heard;          /* which accesses release and acquire; NULL = all may */
+	struct ws_meetings *meetings;    /* who arrives at an object waits there at once; NULL = not all do, or it has none */
 	struct ws_ahead *ahead;          /* of loops that read words side by side; NULL = there are none */
 	const char *proved;              /* a predicate of launches in which no access to shared memory needs a check; NULL */
 	bool host_knows;                 /* that, for it is the same whatever the program's constants are */

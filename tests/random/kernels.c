@@ -57,6 +57,7 @@ struct kernel {
 	bool fences, strong, async, locks, peers;
 	bool wide, table;            /* all scopes hold all threads; entries with a lock each */
 	bool remote;                 /* blocks send to each other what completes on the other's object */
+	bool meets;                  /* who arrives at an object waits there at once */
 	bool bulk;                   /* its copies are bulk copies: the checks do not know groups of both kinds in one kernel */
 	uint32_t nsteps, phases;
 	struct step step[MAX_STEPS];
@@ -356,6 +357,51 @@ static void phase(struct ws_buf *b, struct kernel *k)
 		ws_buf_puts(b, "\tbar.sync 0;\n");
 }
 
+/* Behind an arrival, whose token is %d30: a wait for the phase's end, up to which nothing else is done, by one loop or as nvcc makes two of one. */
+static void wait_at_once(struct ws_buf *b, const char *object)
+{
+	const char *wait = one_in(2) ? "try_wait" : "test_wait";
+	uint32_t label = labels++;
+
+	if (one_in(2)) {
+		ws_buf_printf(b, "W%u:\n\tmbarrier.%s.shared.b64 %%p4, [%s], %%d30;\n\t@!%%p4 bra W%u;\n", label, wait, object, label);
+		return;
+	}
+	ws_buf_printf(b, "\tmbarrier.%s.shared.b64 %%p4, [%s], %%d30;\n\tselp.b32 %%r53, 1, 0, %%p4;\n\tsetp.ne.s32 %%p5, %%r53, 0;\n\t@%%p5 bra V%u;\n"
+	              "W%u:\n\tnanosleep.u32 20;\n\tmbarrier.%s.shared.b64 %%p4, [%s], %%d30;\n\tselp.b32 %%r53, 1, 0, %%p4;\n"
+	              "\tsetp.eq.s32 %%p5, %%r53, 0;\n\t@%%p5 bra W%u;\nV%u:\n", wait, object, label, label, wait, object, label, label);
+}
+
+/* The block meets at its object, lanes perhaps by two ways; or a warp at one of its own. Copies arrive there, too. */
+static void meeting(struct ws_buf *b, struct kernel *k)
+{
+	uint32_t label = labels++, bytes = 16 << rnd(4);
+
+	if (one_in(4)) {
+		ws_buf_printf(b, "\tsetp.ne.u32 %%p3, %%r3, 0;\n\t@%%p3 bra A%u;\n\tmbarrier.arrive.shared.b64 %%d30, [object_of_warp];\n", label);
+		wait_at_once(b, "object_of_warp");
+		ws_buf_printf(b, "A%u:\n", label);
+		return;
+	}
+	if (one_in(3) && !k->bulk) {
+		cp_async(b, k);
+		ws_buf_puts(b, "\tcp.async.mbarrier.arrive.shared.b64 [%r11];\n");
+	}
+	if (one_in(2) && k->bulk) {
+		offset(b, 16);
+		ws_buf_printf(b, "\tadd.u32 %%r51, %%r50, %%r9;\n\tsetp.eq.u32 %%p3, %%r1, 0;\n"
+		              "\t@!%%p3 bra A%u;\n\tcp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%%r51], [%%d1+%u], %u, [%%r11];\n"
+		              "\tmbarrier.arrive.expect_tx.shared.b64 %%d30, [%%r11], %u;\n\tbra B%u;\n", label, 16 * rnd(8), bytes, bytes, label);
+	} else if (one_in(3)) {
+		ws_buf_printf(b, "\tsetp.lt.u32 %%p3, %%r2, %u;\n\t@!%%p3 bra A%u;\n\tmbarrier.arrive.shared.b64 %%d30, [%%r11];\n", rnd(32), label);
+		wait_at_once(b, "%r11");
+		ws_buf_printf(b, "\tbra C%u;\n", label);
+	}
+	ws_buf_printf(b, "A%u:\n\tmbarrier.arrive.shared.b64 %%d30, [%%r11];\nB%u:\n", label, label);
+	wait_at_once(b, "%r11");
+	ws_buf_printf(b, "C%u:\n", label);
+}
+
 /* What one block sends, to the other one or to itself: st.async or red.async by some threads, or a bulk copy by one, of so many bytes
  * in all to each receiver. Source and target of a copy do not overlap: what that is, the detectors do not agree about. */
 static uint32_t send(struct ws_buf *b, uint32_t kind, uint32_t label, bool other)
@@ -445,6 +491,8 @@ static char *make_step(struct kernel *k)
 		entry(&b, k);
 	else if (what == 4 && k->async && k->remote && one_in(2))
 		remote_phase(&b, k);
+	else if ((what == 4 || (what == 6 && one_in(2))) && k->meets)
+		meeting(&b, k);
 	else if (what == 4 && k->async)
 		phase(&b, k);
 	else if (what == 5 && k->peers)
@@ -474,6 +522,7 @@ static struct kernel *make(uint64_t seed)
 	k->async &= !wide;
 	k->bulk = k->seed % 3;
 	k->remote = device && k->peers && k->async && k->seed % 4;
+	k->meets = device && k->async && !k->remote && k->seed % 5 < 3;
 	k->fences |= wide;
 	k->nsteps = 2 + rnd(one_in(4) ? MAX_STEPS - 2 : 12);
 	for (uint32_t i = 0; i < k->nsteps; i++)
@@ -498,6 +547,8 @@ static void print(const struct kernel *k, struct ws_buf *b)
 	            "\txor.b32 %r6, %r1, 1;\n\tmov.u32 %r9, s;\n\tmov.u32 %r11, object;\n\tmov.u32 %r12, 0;\n"
 	            "\tmov.u32 %r60, 1;\n\tmov.u32 %r61, 1;\n\tmov.u32 %r62, 1;\n\tmov.u32 %r63, 1;\n\tmov.u64 %d20, 1;\n"
 	            "\tmov.u64 %d21, 1;\n");
+	if (k->meets)
+		ws_buf_puts(b, "\t.shared .align 8 .b64 object_of_warp;\n\tsetp.eq.u32 %p1, %r1, 0;\n\t@%p1 mbarrier.init.shared.b64 [object_of_warp], 32;\n");
 	if (k->async)
 		ws_buf_printf(b, "\tsetp.eq.u32 %%p1, %%r1, 0;\n\t@%%p1 mbarrier.init.shared.b64 [%%r11], %u;\n\tbar.sync 0;\n", k->threads);
 	for (uint32_t i = 0; i < k->nsteps; i++)
