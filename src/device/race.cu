@@ -869,12 +869,64 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 		note_strong(self, what);
 }
 
+/* Of 8 or 16 bytes, of a line with cells. Done? It calls nothing. */
+SLOW u32 __warpsafe_read_at_once(u32 self, u64 address, u32 what, u32 site)
+{
+	u64 at = BLOCK.ordered ? 0 : cell_at_once(address);
+
+	if (!at)
+		return false;
+	return WS_RACE_BYTES_OF(what) == 8 ? read_all_side_by_side(self, at, 2, what, site) : read_all_side_by_side(self, at, 4, what, site);
+}
+
 /* read_cell, where the grid has rounds: kernels without them have one with less code. */
 SLOW bool __warpsafe_read_in_rounds(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
 
-	return read_cell(self, &c, address, what, site, true);
+	return read_cell(self, &c, address, what, site, BY_ROUNDS);
+}
+
+/* A line, in a launch that others may overlap. */
+HELPER bool line_beside(u32 self, u64 address, u32 what, u32 site, bool writes)
+{
+	struct fast f;
+	bool done;
+
+	if (!begin_fast(&f, self) || !is_noted(&f, what))
+		return false;
+	look_beside(&f);
+	find_line(&f, line_at_once(address), self, address, what, IN_LINES);
+	done = f.line && (writes ? write_fast(&f, what, site) : read_fast(&f, what, site));
+	return all_done(&f, done, WS_RACE_BYTES_OF(what)) && f.line;
+}
+
+/* 4 bytes or more, in a line that has cells or gets them now. */
+HELPER bool read_cells(u32 self, u64 address, u32 what, u32 site, u32 also)
+{
+	u64 at = cell_of_new_line(self, address);
+
+	#pragma nounroll
+	for (u32 k = 0; at && k < words_of(what); k++) {
+		struct cell c = { at + 16 * k, 0, 0 };
+
+		load_cell(c.at, &c.w, &c.r);
+		if (!read_cell(self, &c, address + 4 * k, what, site + (what & WS_RACE_FOUR ? k : 0), also))
+			return false;
+	}
+	return at;
+}
+
+/* What the part at the access has left, in a launch that others may overlap: most entries are of launches that are before it all the same. False: for
+ * the call that knows all. */
+SLOW bool __warpsafe_read_beside(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	struct cell c = { at, w, r };
+
+	if (BLOCK.ordered || (!at && WS_RACE_BYTES_OF(what) < 4))
+		return false;
+	return at == ALL ? line_beside(self, address, what, site, false) : at ? read_cell(self, &c, address, what, site, BY_LAUNCHES) :
+	       read_cells(self, address, what, site, BY_LAUNCHES);
 }
 
 /* at, w, r: what the part at the access has left (struct cell). */
@@ -882,28 +934,90 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, 
 {
 	struct cell c = { at, w, r };
 
+	if (BLOCK.launch && __warpsafe_read_beside(self, at, address, what, site, w, r)) {
+		note_strong(self, what);
+		return;
+	}
 	if (!at && WS_RACE_BYTES_OF(what) > 4) {
 		__warpsafe_read_words(self, address, what, site);
 		return;
 	}
 	if (!at)
 		c = make_cell(self, address, what, false);
-	if (c.at > ALL && (BLOCK.ordered ? __warpsafe_read_in_rounds(self, c.at, address, what, site, c.w, c.r) : read_cell(self, &c, address, what, site, false)))
+	if (c.at > ALL && (BLOCK.ordered ? __warpsafe_read_in_rounds(self, c.at, address, what, site, c.w, c.r) : read_cell(self, &c, address, what, site, NO_MORE)))
 		note_strong(self, what);
 	else
 		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
+}
+
+/* 8 or 16 bytes, of a line with cells. Done? It calls nothing. */
+HELPER u32 write_words(u32 self, u64 address, u32 what, u32 site)
+{
+	u64 at = BLOCK.ordered ? 0 : cell_at_once(address);
+
+	if (!at)
+		return 0;
+	return WS_RACE_BYTES_OF(what) == 8 ? write_side_by_side(self, at, 2, what, site) == 3 : write_side_by_side(self, at, 4, what, site) == 15;
+}
+
+SLOW u32 __warpsafe_write_words(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	struct wrote v = wrote_all(address, what, site, v0, v1);
+	struct here h = here(self);
+
+	if (h.cells)
+		shared_store_two(h.values + 8 * self, v.noted, v.tag);
+	else
+		note_written(self - self_of(0), &v);
+	return write_words(self, address, what, site);
+}
+
+SLOW u32 __warpsafe_atomic_words(u32 self, u64 address, u32 what, u32 site) { return write_words(self, address, what, site); }
+
+/* The same, one word after the other. False: for the call that knows all. */
+HELPER bool write_cells(u32 self, u64 address, u32 what, u32 site, u32 also)
+{
+	u64 at = BLOCK.ordered ? 0 : cell_of_new_line(self, address);
+
+	#pragma nounroll
+	for (u32 k = 0; at && k < words_of(what); k++) {
+		struct cell c = { at + 16 * k, 0, 0 };
+
+		load_cell(c.at, &c.w, &c.r);
+		if (!write_cell(self, &c, address + 4 * k, what, site, also))
+			return false;
+	}
+	return at;
+}
+
+/* As __warpsafe_read_beside. */
+SLOW bool __warpsafe_write_beside(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+{
+	struct cell c = { at, w, r };
+
+	if (BLOCK.ordered || (!at && WS_RACE_BYTES_OF(what) < 4))
+		return false;
+	return at == ALL ? line_beside(self, address, what, site, true) : at ? write_cell(self, &c, address, what, site, BY_LAUNCHES) :
+	       write_cells(self, address, what, site, BY_LAUNCHES);
 }
 
 SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
 
+	if (BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, w, r))
+		return;
+	if (!at && WS_RACE_BYTES_OF(what) > 4) {
+		if (!(BLOCK.launch ? __warpsafe_write_beside(self, 0, address, what, site, 0, 0) : write_cells(self, address, what, site, NO_MORE)))
+			__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
+		return;
+	}
 	if (!at) {
 		c = make_cell(self, address, what, true);
 		if (c.at)
 			note_own(self, address, what, site, (u32)(v0 << 8 * (address & 3)));
 	}
-	if (c.at <= ALL || BLOCK.ordered || !write_cell(self, &c, address, what, site))
+	if (c.at <= ALL || BLOCK.ordered || !write_cell(self, &c, address, what, site, NO_MORE))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 }
 
@@ -925,10 +1039,17 @@ SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 
 SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
 {
 	struct cell c = { at, w, r };
+	bool done;
 
+	if (BLOCK.launch && at != ALL && __warpsafe_write_beside(self, at, address, what, site, w, r)) {
+		note_strong(self, what);
+		return;
+	}
 	if (!at)
 		c = make_cell(self, address, what, true);
-	if (c.at > ALL && write_cell(self, &c, address, what, site))
+	done = !at && WS_RACE_BYTES_OF(what) > 4 ? write_cells(self, address, what, site, NO_MORE) :
+	       c.at > ALL && write_cell(self, &c, address, what, site, NO_MORE);
+	if (done)
 		note_strong(self, what);
 	else
 		__warpsafe_atomic(address, what, site);
@@ -981,6 +1102,8 @@ INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 
 	if (!global_tries_again(self, address, what))
 		c = check_read(self, address, what, site, IN_LINES);
+	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_read_at_once(self, address, what, site))
+		return;
 	if (c.at != NOTHING)
 		__warpsafe_read_on(self, c.at, address, what, site, c.w, c.r);
 }
@@ -989,6 +1112,8 @@ INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0
 {
 	struct cell c = check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_LINES);
 
+	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_write_words(self, address, what, site, v0, v1))
+		return;
 	if (c.at != NOTHING)
 		__warpsafe_write_on(self, c.at, address, what, site, v0, v1, c.w, c.r);
 }
@@ -1026,6 +1151,8 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 	}
 	if (!global_tries_again(self, address, what))
 		c = check_atomic(self, address, what);
+	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_atomic_words(self, address, what, site))
+		return;
 	if (c.at != NOTHING)
 		__warpsafe_atomic_on(self, c.at, address, what, site, c.w, c.r);
 }

@@ -30,6 +30,18 @@ HELPER bool epoch_ends_at_once(u32 warp)
 	return true;
 }
 
+/* The lanes that are alive, and all here. A condition before the barrier may have parted them; who is about to leave does so first. */
+HELPER u64 alive_together(u32 at)
+{
+	u64 alive = shared_load64(at);
+
+	if (activemask() != alive) {
+		warp_sync((u32)alive);
+		alive = shared_load64(at);
+	}
+	return alive;
+}
+
 /* One of the lanes that arrive together does it. */
 HELPER void arrive_together(u32 group)
 {
@@ -44,8 +56,10 @@ SLOW void __warpsafe_arrive_others(u32 group) { arrive_together(group); }
 /* What is left for one of them: the lanes, or 0. It calls nothing. */
 SLOW u32 __warpsafe_barrier_arrive(void)
 {
-	u32 group = activemask(), warp = warp_index();
+	u32 warp = warp_index(), group;
+	u64 alive = alive_together((u32)IN_SHARED(__warpsafe_block.warps[warp].alive_arrived));
 
+	group = alive >> 32 ? activemask() : (u32)alive;
 	if (!leads(group) || (!BLOCK.off && BLOCK.warps[warp].alive_arrived == group && epoch_ends_at_once(warp)))
 		return 0;
 	return group;
@@ -146,9 +160,9 @@ HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
 INLINED void race_block_arrive(u32 self)
 {
 	u32 row = self & ~31u;
-	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
+	u64 alive = alive_together(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
 
-	if (activemask() != alive) {
+	if (alive >> 32) {
 		__warpsafe_arrive_by_call();
 		return;
 	}
@@ -163,9 +177,9 @@ INLINED void race_block_arrive(u32 self)
 SLOW u64 __warpsafe_block_arrive(u32 self)
 {
 	u32 row = self & ~31u;
-	u64 alive = shared_load64(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
+	u64 alive = alive_together(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
 
-	if (activemask() != alive)
+	if (alive >> 32)
 		return 0;
 	return leads((u32)alive) && !end_epoch(row) ? alive | EPOCH_LEFT : alive;
 }

@@ -25,6 +25,8 @@ struct fast {
 	bool rounds;             /* this is a call for grids that have rounds */
 	u32 epochs, epoch;       /* in such: of accesses of all blocks those in epochs below are before mine; and mine */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
+	bool beside;             /* this is a call for launches that others may overlap */
+	u32 past[2 * WS_RACE_PASTS];     /* in such: first segments, and how many, of launches that are before this one */
 	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
 };
@@ -34,7 +36,12 @@ HELPER u32 high(u64 entry) { return (u32)(entry >> 32); }
 
 HELPER bool is_past(u64 entry, const struct fast *f)
 {
-	return high(entry) < f->old;
+	bool is = high(entry) < f->old;
+
+	#pragma unroll
+	for (u32 k = 0; k < WS_RACE_PASTS && f->beside; k++)
+		is |= segment_of(entry) - f->past[2 * k] < f->past[2 * k + 1];
+	return is;
 }
 
 /* By the same lane, all of it, or of a line or row by the same lanes. */
@@ -185,7 +192,7 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
-	f->rounds = false;
+	f->rounds = f->beside = false;
 	f->epochs = f->epoch = 0;
 	f->old = l.floor << (SEGMENT_AT - 32);
 	f->grid = l.grid;
@@ -212,6 +219,22 @@ HELPER void learn_rounds(struct fast *f, u32 self)
 	f->epoch = own_place(f->now, (self - self_of(0)) >> 5).epoch;
 	f->epochs = ordered_in(f->epoch);
 }
+
+/* In a call, where launches of other streams may overlap. */
+HELPER void look_beside(struct fast *f)
+{
+	u64 at = PAST_AT(launch_number(), 0);
+
+	f->beside = true;
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(f->past[0]), "=r"(f->past[1]), "=r"(f->past[2]), "=r"(f->past[3]) :
+		     "l"(at) : "memory");
+	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(f->past[4]), "=r"(f->past[5]), "=r"(f->past[6]), "=r"(f->past[7]) :
+		     "l"(at + 16) : "memory");
+}
+static_assert(WS_RACE_PASTS == 4, "two loads");
+
+/* What else is known of what is before: calls of which most launches have none have functions of their own. */
+enum { NO_MORE, BY_ROUNDS, BY_LAUNCHES };
 
 /* A strong access is noted by the warp's first one (observe): that is for the call. */
 HELPER bool is_noted(const struct fast *f, u32 what)
@@ -380,15 +403,17 @@ HELPER bool read_acquired(const struct fast *f, u32 self, u64 mine)
 }
 
 /* It is entered even where it says so already: what led here was out of date. False: for the call that knows all. */
-HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, bool rounds)
+HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 also)
 {
 	struct fast f;
 	u64 mine, next, was;
 
 	if (!begin_cell(&f, self, c, address, what))
 		return false;
-	if (rounds)
+	if (also == BY_ROUNDS)
 		learn_rounds(&f, self);
+	if (also == BY_LAUNCHES)
+		look_beside(&f);
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f.bits << R_BYTES_AT | (site & (R_SITES - 1));
 	if (f.now & NOW_ACQUIRED && !f.epochs)
 		return f.bits == 15 && read_acquired(&f, self, mine);
@@ -461,7 +486,7 @@ HELPER bool write_acquired(const struct fast *f, u32 self)
 }
 
 /* A write or atomic. Those of the launch to the word stay as they are where that is enough: see by_other_blocks. */
-HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site)
+HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 also)
 {
 	struct fast f;
 	struct me m;
@@ -469,6 +494,8 @@ HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u3
 
 	if (!begin_cell(&f, self, c, address, what) || f.bits != 15)
 		return false;
+	if (also == BY_LAUNCHES)
+		look_beside(&f);
 	m = (struct me){ f.now, f.time, 0, what, site, 0, 0 };
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
@@ -569,6 +596,88 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 		done |= (u32)ends_well(&e[k], &last) << k | (u32)is_entered(&e[k]) << (MOST_WORDS + k);
 		w[k] = e[k].again;
 	}
+	return done;
+}
+
+/* The same where the thread has acquired nothing, and where no round of the grid orders: it calls nothing. Is all done? Lanes that read one word
+ * enter it one after the other. */
+HELPER bool read_all_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
+{
+	struct { u64 w, r, next, was; } e[MOST_WORDS];
+	struct fast f;
+	bool done = false;
+	u64 mine;
+
+	if (!begin_fast(&f, self) || !is_noted(&f, what) || f.now & (NOW_ACQUIRED | NOW_ROUNDS))
+		return false;
+	f.now &= ~(u64)NOW_ROUNDS;
+	f.line = f.row = false;
+	f.bits = 15;
+	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15 << R_BYTES_AT;
+	#pragma nounroll
+	for (u32 tries = 0; tries < TRIES && !done; tries++) {
+		bool fine = true;
+
+		#pragma unroll
+		for (u32 k = 0; k < n; k++)
+			load_cell(at + 16 * k, &e[k].w, &e[k].r);
+		#pragma unroll
+		for (u32 k = 0; k < n; k++) {
+			e[k].next = w_class(e[k].w) == W_OFTEN || !write_is_before(e[k].w, &f, what) ? 0 :
+				    next_read(e[k].r, &f, mine | ((site + (what & WS_RACE_FOUR ? k : 0)) & (R_SITES - 1)));
+			e[k].was = e[k].r;
+			fine &= e[k].next != 0;
+			if (e[k].next && e[k].next != e[k].r)
+				e[k].was = cas64(at + 16 * k + 8, e[k].r, e[k].next);
+		}
+		if (!fine)
+			return false;
+		done = true;
+		#pragma unroll
+		for (u32 k = 0; k < n; k++)
+			if (e[k].was == e[k].r)  /* always, or done again: but known only when R is entered */
+				done &= write_is_before(load64(at + 16 * k), &f, what);
+			else
+				done = false;
+	}
+	return done;
+}
+
+/* n words from the cell `at` on are written, or are an atomic's. Those that are done, bit by bit: where nothing is to be asked for that calls. */
+HELPER u32 write_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
+{
+	struct { u64 w, r, next, was; bool fine; } e[MOST_WORDS];
+	struct fast f;
+	struct me m;
+	u32 done = 0;
+
+	if (!begin_fast(&f, self) || !is_noted(&f, what))
+		return 0;
+	f.line = f.row = false;
+	f.bits = 15;
+	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	m = (struct me){ f.now, f.time, 0, what, site, 0, 0 };
+	#pragma unroll
+	for (u32 k = 0; k < n; k++)
+		load_cell(at + 16 * k, &e[k].w, &e[k].r);
+	#pragma unroll
+	for (u32 k = 0; k < n; k++) {
+		e[k].fine = w_class(e[k].w) != W_OFTEN && (write_is_before(e[k].w, &f, what) ||
+			    (w_class(e[k].w) == W_MANY && by_other_blocks(e[k].w, WS_RACE_CLASS_OF(what), 15, what)));
+		e[k].next = after_write(e[k].w, &m, 15);
+		e[k].was = e[k].w;
+		if (e[k].fine && e[k].next != e[k].w)
+			e[k].was = cas64(at + 16 * k, e[k].w, e[k].next);
+	}
+	#pragma unroll
+	for (u32 k = 0; k < n; k++)
+		if (e[k].was == e[k].w)          /* always, or done again: but known only when W is entered */
+			e[k].r = load64(at + 16 * k + 8);
+	#pragma unroll
+	for (u32 k = 0; k < n; k++)
+		done |= (u32)(e[k].fine && e[k].was == e[k].w &&
+			      (read_is_before(e[k].r, &f) || both_strong(WS_RACE_CLASS_OF(what), r_class(e[k].r), false))) << k;
 	return done;
 }
 

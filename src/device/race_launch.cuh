@@ -151,6 +151,41 @@ HELPER u32 floor_of_lane(u32 number, u32 lane, u32 floor)
 	return floor;
 }
 
+HELPER u64 segments_row_at(u32 grid) { return COUNTS(ranges) + 8ull * (grid % WS_RACE_GRIDS); }
+
+#define PAST_AT(number, k) (BEGUN_AT(number, past) + 8ull * (k))
+
+/* One that is complete, as the k-th of those. How many there are then. (Of one of the time before the tables began anew no row of `ranges` tells.) */
+HELPER u32 note_past(u32 number, u32 lane, u32 index, u32 floor, u32 k)
+{
+	struct begun b = load_begun(number_in_lane(lane, index));
+
+	if (!index || k == WS_RACE_PASTS || b.index != index || !b.count || b.first < floor ||
+	    load64(segments_row_at(b.grid)) != ((u64)b.first << 32 | b.grid))
+		return k;
+	store32(PAST_AT(number, k), b.first);
+	store32(PAST_AT(number, k) + 4, b.count);
+	return k + 1;
+}
+
+/* The last two of its own lane, and the last one of others that the host knows to be complete. */
+HELPER void note_pasts(u32 number, u32 lanes, u32 floor)
+{
+	u32 own = number / WS_RACE_DEPTH, index = load32(BEGUN_AT(number, index)), n = 0;
+	bool early = load32(BEGUN_AT(number, stream)) & WS_RACE_EARLY;
+
+	if (!early && index)
+		n = note_past(number, own, index - 1, floor, n);
+	if (!early && index > 1)
+		n = note_past(number, own, index - 2, floor, n);
+	#pragma nounroll
+	for (u32 lane = 0; lane < lanes; lane++)
+		if (lane != own)
+			n = note_past(number, lane, load32(BEGUN_AT(number, before) + 4 * lane), floor, n);
+	for (; n < WS_RACE_PASTS; n++)
+		store64(PAST_AT(number, n), 0);
+}
+
 /* By the same thread, behind that. first 0: the blocks take theirs singly. */
 SLOW void __warpsafe_launch_begun(u32 number, u32 first, u32 count)
 {
@@ -165,6 +200,7 @@ SLOW void __warpsafe_launch_begun(u32 number, u32 first, u32 count)
 	for (u32 lane = 0; lane < lanes; lane++)
 		floor = floor_of_lane(number, lane, floor);
 	store32(BEGUN_AT(number, floor), floor);
+	note_pasts(number, lanes, floor);
 	fence_gpu();
 }
 
@@ -238,7 +274,6 @@ HELPER u32 floor_in_table(void)
 	return load32(BEGUN_AT(launch_number(), floor));
 }
 
-HELPER u64 segments_row_at(u32 grid) { return COUNTS(ranges) + 8ull * (grid % WS_RACE_GRIDS); }
 HELPER u64 segments_row(u32 grid) { return load64_stable(segments_row_at(grid)); }
 
 /* What the thread that begins a block knows of it: what it stores is there some thirty cycles later. */

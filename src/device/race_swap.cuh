@@ -85,7 +85,7 @@ SLOW void __warpsafe_swapped_on(u32 self, u64 at, u64 address, u32 what, u32 sit
 {
 	struct cell c = { at, w, r };
 
-	if (c.at > WS_RACE_TRIED && WS_RACE_BYTES_OF(what) <= 4 && write_cell(self, &c, address, what, site))
+	if (c.at > WS_RACE_TRIED && WS_RACE_BYTES_OF(what) <= 4 && write_cell(self, &c, address, what, site, NO_MORE))
 		note_strong(self, what);
 	else
 		__warpsafe_swapped(address, what, site, w, r);
