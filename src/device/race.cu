@@ -963,12 +963,8 @@ HELPER u32 write_words(u32 self, u64 address, u32 what, u32 site)
 SLOW u32 __warpsafe_write_words(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	struct wrote v = wrote_all(address, what, site, v0, v1);
-	struct here h = here(self);
 
-	if (h.cells)
-		shared_store_two(h.values + 8 * self, v.noted, v.tag);
-	else
-		note_written(self - self_of(0), &v);
+	note_wrote(self, &v);
 	return write_words(self, address, what, site);
 }
 

@@ -682,15 +682,21 @@ HELPER u32 write_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
 }
 
 /* For lanes that write the word by the same instruction. */
-HELPER void note_own(u32 self, u64 address, u32 what, u32 site, u32 value)
+HELPER void note_wrote(u32 self, const struct wrote *v)
 {
-	struct wrote v = wrote_word(address, what, site, value);
 	struct here h = here(self);
 
 	if (h.cells)
-		shared_store_two(h.values + 8 * self, v.noted, v.tag);
+		shared_store_two(h.values + 8 * self, v->noted, v->tag);
 	else
-		note_written(self - self_of(0), &v);
+		note_written(self - self_of(0), v);
+}
+
+HELPER void note_own(u32 self, u64 address, u32 what, u32 site, u32 value)
+{
+	struct wrote v = wrote_word(address, what, site, value);
+
+	note_wrote(self, &v);
 }
 
 /* The cell of a word, if its line has some and both are where they are looked for first; else 0. */
