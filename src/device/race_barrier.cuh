@@ -30,16 +30,21 @@ HELPER bool epoch_ends_at_once(u32 warp)
 	return true;
 }
 
-/* The lanes that are alive, and all here. A condition before the barrier may have parted them; who is about to leave does so first. */
+/* The lanes that are alive, and all here: a condition before the barrier may have parted them. Who is about to leave does so first. (All name all lanes of the
+ * warp: of those that are alive they may know different ones.) */
+HELPER u64 come_together(u32 at)
+{
+	warp_sync(lanes_of_warp(warp_index()));
+	return shared_load64(at);
+}
+
+SLOW u64 __warpsafe_come_together(u32 at) { return come_together(at); }
+
 HELPER u64 alive_together(u32 at)
 {
 	u64 alive = shared_load64(at);
 
-	if (activemask() != alive) {
-		warp_sync((u32)alive);
-		alive = shared_load64(at);
-	}
-	return alive;
+	return activemask() == alive ? alive : come_together(at);
 }
 
 /* One of the lanes that arrive together does it. */
@@ -159,9 +164,11 @@ HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
 /* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
 INLINED void race_block_arrive(u32 self)
 {
-	u32 row = self & ~31u;
-	u64 alive = alive_together(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
+	u32 row = self & ~31u, at = row + (u32)__builtin_offsetof(struct warp, alive_arrived);
+	u64 alive = shared_load64(at);
 
+	if (activemask() != alive)
+		alive = __warpsafe_come_together(at);
 	if (alive >> 32) {
 		__warpsafe_arrive_by_call();
 		return;
