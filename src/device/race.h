@@ -217,7 +217,7 @@ enum ws_race_probe { WS_RACE_PROBE_WAITS, WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTH
  * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the
  * other, with rising indices. */
 #define WS_RACE_LANES        24
-#define WS_RACE_PASTS        4
+#define WS_RACE_PASTS        4           /* so many launches that are before one are told by their segments */
 #define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
 #define WS_RACE_COMPARED     0x72616365u
 struct ws_race_launch {

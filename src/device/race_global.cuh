@@ -555,6 +555,14 @@ HELPER bool ends_well(const struct side *e, const struct acquired *last)
 /* Of words that have not ended well: R is entered, so nothing is left but what W says. */
 HELPER bool is_entered(const struct side *e) { return e->next && e->was == e->r; }
 
+/* Behind begin_fast: whole words, by this lane. */
+HELPER void of_words(struct fast *f, u32 self)
+{
+	f->line = f->row = false;
+	f->bits = 15;
+	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+}
+
 /* n cells from `at` on. The words that are done, bit by bit, and from MOST_WORDS on those of which R is entered; w: their W behind that. */
 HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w)
 {
@@ -565,9 +573,7 @@ HELPER u32 read_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site, u64 *w
 
 	if (!begin_fast(&f, self))
 		return 0;
-	f.line = f.row = false;
-	f.bits = 15;
-	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	of_words(&f, self);
 	#pragma unroll
 	for (u32 k = 0; k < n; k++)
 		load_cell(at + 16 * k, &e[k].w, &e[k].r);
@@ -611,9 +617,7 @@ HELPER bool read_all_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
 	if (!begin_fast(&f, self) || !is_noted(&f, what) || f.now & (NOW_ACQUIRED | NOW_ROUNDS))
 		return false;
 	f.now &= ~(u64)NOW_ROUNDS;
-	f.line = f.row = false;
-	f.bits = 15;
-	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	of_words(&f, self);
 	mine = f.time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | 15 << R_BYTES_AT;
 	#pragma nounroll
 	for (u32 tries = 0; tries < TRIES && !done; tries++) {
@@ -654,9 +658,7 @@ HELPER u32 write_side_by_side(u32 self, u64 at, u32 n, u32 what, u32 site)
 
 	if (!begin_fast(&f, self) || !is_noted(&f, what))
 		return 0;
-	f.line = f.row = false;
-	f.bits = 15;
-	f.time = (f.now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
+	of_words(&f, self);
 	m = (struct me){ f.now, f.time, 0, what, site, 0, 0 };
 	#pragma unroll
 	for (u32 k = 0; k < n; k++)

@@ -46,7 +46,7 @@ struct ws_real_gpu {                     /* a context */
 	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
-	struct ws_race_taken taken;            /* with `asking` held */
+	struct ws_race_taken taken;          /* with `asking` held */
 	bool given_up;                       /* to wait for what runs, until any of it ends */
 	uint64_t tries;                      /* findings that may be none, of locks: ws_real_race_may_be_none */
 	atomic_ullong told_again;            /* launches that were not checked for one that told the same */

@@ -81,8 +81,8 @@ static void which(void **state)
 /* ---- what that orders ---- */
 enum { BLOCK = 64, SEEDS = 8 };
 
-/* All meet at `o`, the threads of warp 0 at `o2` as well, in which the first argument is 1: an access of s by each thread, of `where` words on, then the meeting, if it is
- * not left out (2), then one by its neighbour in the other warp. */
+/* In each round all threads write a word, meet at `o`, and read that of a thread of the other warp; then warp 0 alone meets at `o2`, and all at `o` again. how: 1, without
+ * `o2`; 2, without either; 3, without the last one of all. */
 static const char around[] = HEAD
 	" setp.ne.u32 %p1, %r0, 0; @%p1 bra BEGUN; mbarrier.init.shared.b64 [%r1], 64; mbarrier.init.shared.b64 [%r3], 32;\nBEGUN: bar.sync 0;\n"
 	" ld.param.u32 %r10, [how]; shl.b32 %r11, %r0, 2; mov.u32 %r12, s; add.u32 %r11, %r12, %r11; xor.b32 %r13, %r0, 33; shl.b32 %r13, %r13, 2; add.u32 %r13, %r12, %r13;\n"
