@@ -872,7 +872,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 /* Of 8 or 16 bytes, of a line with cells. Done? It calls nothing. */
 SLOW u32 __warpsafe_read_at_once(u32 self, u64 address, u32 what, u32 site)
 {
-	u64 at = BLOCK.ordered || !has_entered(self) ? 0 : cell_at_once(address);
+	u64 at = BLOCK.ordered ? 0 : cell_at_once(address);
 
 	if (!at)
 		return false;
@@ -953,7 +953,7 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, 
 /* 8 or 16 bytes, of a line with cells. Done? It calls nothing. */
 HELPER u32 write_words(u32 self, u64 address, u32 what, u32 site)
 {
-	u64 at = BLOCK.ordered || !has_entered(self) ? 0 : cell_at_once(address);
+	u64 at = BLOCK.ordered ? 0 : cell_at_once(address);
 
 	if (!at)
 		return 0;
@@ -968,7 +968,11 @@ SLOW u32 __warpsafe_write_words(u32 self, u64 address, u32 what, u32 site, u64 v
 	return write_words(self, address, what, site);
 }
 
-SLOW u32 __warpsafe_atomic_words(u32 self, u64 address, u32 what, u32 site) { return write_words(self, address, what, site); }
+/* Nothing of the warp has been looked at before: it may have no tables. */
+SLOW u32 __warpsafe_atomic_words(u32 self, u64 address, u32 what, u32 site)
+{
+	return has_entered(self) && write_words(self, address, what, site);
+}
 
 /* The same, one word after the other. False: for the call that knows all. */
 HELPER bool write_cells(u32 self, u64 address, u32 what, u32 site, u32 also)
