@@ -216,7 +216,7 @@ static bool address_of(struct ws_ranges *g, const struct ws_rw_access *a, struct
 }
 
 /* ---- several places of one thread ---- */
-static void remove_group(struct ws_ranges *g, unsigned k, unsigned into)
+void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into)
 {
 	struct group *x = &g->groups[into], *gone = &g->groups[k];
 
@@ -302,7 +302,7 @@ static void join_pinned(struct ws_ranges *g)
 		}
 		ws_offsets_join(&g->groups[m].offsets, &g->groups[k].offsets);
 		g->groups[m].pins.n = 0;
-		remove_group(g, k, m);
+		ws_group_remove(g, k, m);
 	}
 }
 
@@ -366,7 +366,7 @@ static void spread(struct ws_ranges *g)
 			continue;
 		g->groups[k].sum = s;
 		while (--rows)
-			remove_group(g, k + 1, k);
+			ws_group_remove(g, k + 1, k);
 	}
 }
 
@@ -456,7 +456,7 @@ static bool join_rows_of(struct ws_ranges *g, unsigned k, unsigned m)
 	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
 		if (g->group[i] == m && g->how[i] == BOUNDED_READ)
 			g->how[i] = OWN;
-	remove_group(g, m, k);
+	ws_group_remove(g, m, k);
 	return true;
 }
 
@@ -471,6 +471,8 @@ static void join_rows(struct ws_ranges *g)
  * several. */
 static bool leave_out_many(struct ws_ranges *g)
 {
+	if (g->nwriting > MOST_COMPARED)
+		ws_ranges_join_areas(g);
 	for (uint32_t k = 0; k < g->v.f->ninsts && g->ngroups > MOST_COMPARED; k++)
 		if (g->how[k] == AREA_READ || (g->how[k] == BOUNDED_READ && g->group[k] >= MOST_COMPARED)) {
 			g->how[k] = g->v.f->insts[k].space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
@@ -867,6 +869,7 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 	if (!add_writes(g, g->list, g->n))
 		return false;
 	add_reads(g, g->list, g->n);
+	ws_ranges_join_alike(g);
 	join_pinned(g);
 	add_called(g);
 	spread(g);

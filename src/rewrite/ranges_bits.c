@@ -187,15 +187,16 @@ static bool is_below(const struct values *v, const struct sum *s, int64_t limit)
 bool ws_bits_joined(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	uint64_t k = i->ops[2].imm;
-	struct sum low = { 0 };
+	struct sum low = { 0 }, made;        /* what a register of which there are bounds is made of */
 
 	if (i->ops[2].kind != WS_O_INT && i->ops[1].kind != WS_O_INT)
 		return joined_sums(v, i, bytes, out);
-	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)SUM_FACTOR_LIMIT || !ws_value_operand(v, &i->ops[1], bytes, i, out))
+	if (i->ops[2].kind != WS_O_INT || k >= (uint64_t)SUM_FACTOR_LIMIT || !ws_value_operand(v, &i->ops[1], bytes, i, out) ||
+	    !ws_sum_flatten(v, out, &made))
 		return false;
-	for (uint32_t n = 0; n < out->n; n++)
-		if (low_bit(out->t[n].factor) <= (int64_t)k)
-			low.t[low.n++] = out->t[n];
+	for (uint32_t n = 0; n < made.n; n++)
+		if (low_bit(made.t[n].factor) <= (int64_t)k)
+			low.t[low.n++] = made.t[n];
 	return is_below(v, &low, low_bit((int64_t)k)) && ws_sum_add(out, &(struct sum){ 1, { { .factor = (int64_t)k } } }, 1);
 }
 

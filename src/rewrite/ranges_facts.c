@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FACTS = 192, DEEPEST = 8 };
+enum { MOST_FACTS = 512, DEEPEST = 8 };
 
 struct fact {
 	struct bound bound;

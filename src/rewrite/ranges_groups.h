@@ -5,7 +5,7 @@
 #include "rewrite/ranges_priv.h"
 
 enum {
-	MOST_GROUPS = 96,                /* before what goes on in equal steps becomes one */
+	MOST_GROUPS = 240,               /* before what goes on in equal steps becomes one */
 	MOST_COMPARED = 24, MOST_OWN = 12,       /* when they are compared in pairs; those that write */
 	MOST_BOTH = 64,                  /* pairs of groups, where all are proved together and each for itself, too */
 	MOST_INTERVALS = 4, MOST_CALLED = 8
@@ -65,7 +65,17 @@ struct ws_ranges {
 	int64_t counter_offset;
 };
 
+/* ---- ranges.c ---- */
+/* Group k, that is another one, becomes part of `into`: it has no accesses of its own any longer. */
+void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into);
+
+/* ---- ranges_alike.c ---- */
+void ws_ranges_join_alike(struct ws_ranges *g);
+void ws_ranges_join_areas(struct ws_ranges *g);
+
 /* ---- ranges_meet.c ---- */
+/* Can two accesses of these groups be between the same barriers of a block? */
+bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b);
 /* The sum that is a leaf. */
 struct sum ws_group_pointer(uint32_t leaf);
 /* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */

@@ -102,8 +102,7 @@ static bool is_of(const struct ws_ranges *g, uint32_t k, const struct group *x)
 	return (g->how[i] == OWN || g->how[i] == BOUNDED_READ) && &g->groups[g->group[i]] == x;
 }
 
-/* Can two accesses of these groups be between the same barriers of a block? */
-static bool in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b)
+bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b)
 {
 	if (!g->between || a->area || b->area)
 		return true;
@@ -266,7 +265,7 @@ void ws_ranges_demand_disjoint(const struct ws_ranges *g, struct entry *e, struc
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo),
 	            before);
 	or_by_allocation(g, e, a->area ? b : a, a->area ? a : b, before);
-	blocks = !in_one_interval(g, a, b);  /* barriers order all that one block does */
+	blocks = !ws_groups_in_one_interval(g, a, b);  /* barriers order all that one block does */
 	if (blocks)
 		ws_code_add(e->c, "or.pred %s, %s, %s;", before, before, g->one_block);
 	or_by_sums(e, a, b, blocks, before);

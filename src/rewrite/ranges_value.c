@@ -724,6 +724,59 @@ static void find_bounds_of_special(struct values *v, const struct ws_operand *wh
 	}
 }
 
+/* Is it a comparison with the same number that lets more through than another one? */
+static bool says_less(const struct leaf *l, const struct bound *b)
+{
+	for (unsigned k = 0; k < l->nbounds; k++)
+		if (l->bounds[k].upper == b->upper && ws_sum_equal(l->bounds[k].than, b->than) &&
+		    (b->upper ? l->bounds[k].slack <= b->slack : l->bounds[k].slack >= b->slack))
+			return true;
+	return false;
+}
+
+/* The bounds of r are bounds of r + more. */
+static bool take_over_bounds(struct leaf *l, const struct leaf *of, int64_t more)
+{
+	for (unsigned k = 0; k < of->nbounds; k++) {
+		struct bound b = of->bounds[k];
+
+		if (b.equal || b.type != l->bounds[0].type)
+			return false;
+		b.slack += more;
+		if (says_less(l, &b))
+			continue;
+		if (l->nbounds == MOST_BOUNDS)
+			return false;
+		l->bounds[l->nbounds++] = b;
+	}
+	return true;
+}
+
+/* The greatest sum r + k that a comparison has bounded above, as in `if (column + 3 < n) row[column + 3] = ...`, of which the address is that
+ * of the row's `column`, plus 12 bytes: r is that, less k. of: r as it is known otherwise. */
+static bool less_than_bounded(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, const struct leaf *of, struct sum *out)
+{
+	struct leaf best = { .nof = 0 };
+	int64_t most = 0;
+
+	for (uint32_t k = v->first_add[r->index]; k != UINT32_MAX; k = v->next_add[k]) {
+		const struct ws_ptx_inst *i = &v->f->insts[k];
+		int64_t more = (int32_t)i->ops[2].imm;
+		struct leaf l = { .kind = LEAF_ONE_OF, .reg = i->ops[0].reg, .nof = 1 };
+		struct sum s = *of->of[0];
+
+		if (more <= most || v->defs[l.reg->index].n != 1 || !add_term(&s, (struct term){ .factor = more }))
+			continue;
+		l.of[0] = ws_value_keep(v, &s);
+		find_bounds(v, l.reg, true, at, &l);
+		if (!upper_bound(&l) || l.bounds[0].equal || !take_over_bounds(&l, of, more))
+			continue;
+		best = l;
+		most = more;
+	}
+	return best.nof && ws_value_leaf(v, &best, out) && add_term(out, (struct term){ .factor = -most });
+}
+
 static bool one_definition(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
@@ -738,6 +791,8 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 		find_bounds_of_special(v, special_of(v, r->index), at, &l);
 	else
 		find_bounds(v, r, !l.in_time, at, &l);
+	if (!l.in_time && less_than_bounded(v, r, at, &l, out))
+		return true;
 	return !l.nbounds || ws_value_leaf(v, &l, out);
 }
 
@@ -912,6 +967,19 @@ static void note_compare(struct values *v, const struct ws_ptx_inst *i)
 		}
 }
 
+/* One of a register and a number above 0. */
+static void note_add(struct values *v, const struct ws_ptx_inst *i)
+{
+	uint32_t *first;
+
+	if (i->op != WS_OP_add || i->nops != 3 || i->guard || !whole_number((enum ws_type)i->type[0]) || i->ops[0].kind != WS_O_REG ||
+	    i->ops[1].kind != WS_O_REG || i->ops[2].kind != WS_O_INT || (int32_t)i->ops[2].imm <= 0 || v->first_compare[i->ops[0].reg->index] == UINT32_MAX)
+		return;
+	first = &v->first_add[i->ops[1].reg->index];
+	v->next_add[i->index] = *first;
+	*first = i->index;
+}
+
 void ws_values_init(struct values *v, struct ws_ptx_func *f)
 {
 	*v = (struct values){ .f = f, .arena = f->module->arena, .steps = STEPS };
@@ -920,13 +988,18 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 	v->strided = ws_alloc(f->nregs + 1);
 	v->first_compare = ws_alloc((f->nregs + 1) * sizeof *v->first_compare);
 	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
+	v->first_add = ws_alloc((f->nregs + 1) * sizeof *v->first_add);
+	v->next_add = ws_alloc((f->ninsts + 1) * sizeof *v->next_add);
 	memset(v->first_compare, 0xff, (f->nregs + 1) * sizeof *v->first_compare);
+	memset(v->first_add, 0xff, (f->nregs + 1) * sizeof *v->first_add);
 	for (uint32_t k = 0; k < f->ninsts; k++) {
 		struct noting n = { v, &f->insts[k] };
 
 		ws_ptx_inst_regs(n.i, note_def, &n);
 		note_compare(v, n.i);
 	}
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		note_add(v, &f->insts[k]);
 }
 
 void ws_values_free(struct values *v)
@@ -936,6 +1009,8 @@ void ws_values_free(struct values *v)
 	free(v->strided);
 	free(v->first_compare);
 	free(v->next_compare);
+	free(v->first_add);
+	free(v->next_add);
 	free(v->leaves);
 	free(v->duties);
 	free(v->facts);

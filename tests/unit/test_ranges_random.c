@@ -239,6 +239,82 @@ static void tiles_that_shrink(void **state)
 	assert_true(races > all / 4 && silent > all / 4);
 }
 
+/* ---- elements, each behind a comparison of its own ---- */
+/* Elements of a thread's own in a row, each compared on its own: out[y * w + c], out[y * w + c + 1], ..., by registers or by bytes from the first. */
+static void elements(struct ws_buf *b, unsigned k)
+{
+	static const char *const firsts[] = { "mov.u32 %%c%u, %%x;\n", "shl.b32 %%c%u, %%x, 1;\n", "mul.lo.s32 %%c%u, %%x, 3;\n" };
+	static const char *const limits[] = { "%w", "%w", "%n" }, *const pitches[] = { "%w", "%w", "%n" },
+	                  *const places[] = { "%y", "%y", "%bx", "%j2", "%j2", "%j3" };
+	const char *limit = limits[below(3)], *pitch = pitches[below(3)], *rows = places[below(WS_COUNT(places))];
+	bool by_bytes = below(2), reads = !below(3);
+	unsigned c = 8 * k, step = 1 + !below(4);
+
+	ws_buf_printf(b, firsts[below(WS_COUNT(firsts))], c);
+	ws_buf_printf(b, "mul.wide.s32 %%e%u, %s, %s;\n", c + 4, rows, pitch);
+	for (unsigned j = 0, n = 2 + below(2); j < n; j++) {
+		unsigned at = by_bytes ? c : c + j;
+
+		if (j)
+			ws_buf_printf(b, "add.s32 %%c%u, %%c%u, %u;\n", c + j, c, j * step);
+		ws_buf_printf(b, "setp.ge.s32 %%q%u, %%c%u, %s; @%%q%u bra ROW%u;\n", c + j, c + j, limit, c + j, k);
+		if (!by_bytes || !j)
+			ws_buf_printf(b, "cvt.s64.s32 %%e%u, %%c%u; add.s64 %%e%u, %%e%u, %%e%u; shl.b64 %%f%u, %%e%u, 2; add.s64 %%o%u, %%d%u, %%f%u;\n",
+			              at, at, 40 + at, at, c + 4, at, 40 + at, at, by_bytes || !reads || below(2), at);
+		ws_buf_printf(b, reads && j ? "ld.global.u32 %%v, [%%o%u+%u];\n" : "st.global.u32 [%%o%u+%u], %%x;\n", at, by_bytes ? 4 * j * step : 0);
+	}
+	ws_buf_printf(b, "ROW%u:\n", k);
+}
+
+static void make_elements(struct ws_buf *b)
+{
+	static const char *const conditions[] = {
+		"", "setp.ge.s32 %p1, %x, %n; @%p1 bra END;\n", "setp.ge.s32 %p1, %x, %w; @%p1 bra END;\n",
+		"setp.ge.s32 %p1, %y, %n; @%p1 bra END;\n", "setp.ne.s32 %p1, %ty, 0; @%p1 bra END;\n",
+	};
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %p<5>, %q<40>; .reg .b32 %x, %y, %tx, %ty, %bx, %by, %tn, %ny, %n, %w, %v, %j2, %j3, %c<40>;\n"
+	            ".reg .b64 %d<5>, %e<80>, %f<40>, %o<40>;\n"
+	            "ld.param.u64 %d0, [a]; ld.param.u64 %d1, [b]; ld.param.u32 %n, [n]; ld.param.u32 %w, [w];\n"
+	            "mov.u32 %tx, %tid.x; mov.u32 %ty, %tid.y; mov.u32 %bx, %ctaid.x; mov.u32 %by, %ctaid.y; mov.u32 %tn, %ntid.x;\n"
+	            "mov.u32 %ny, %ntid.y; mad.lo.s32 %x, %bx, %tn, %tx; mad.lo.s32 %y, %by, %ny, %ty; shl.b32 %j2, %y, 1; or.b32 %j3, %j2, 1;\n");
+	ws_buf_puts(b, ONE_OF(conditions));
+	for (unsigned k = 0, n = 1 + below(2); k < n; k++) {
+		elements(b, k);
+		if (!below(4))
+			ws_buf_puts(b, "bar.sync 0;\n");
+	}
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+static void elements_of_threads(void **state)
+{
+	unsigned races = 0, silent = 0, kernels = rig_rounds(ROWS), launches = 2;
+
+	for (unsigned k = 0; k < kernels; k++) {
+		struct ws_buf text = { 0 };
+		bool entered, all, left;
+
+		noise = 7000 + k;
+		make_elements(&text);
+		for (unsigned n = 0; n < launches; n++) {
+			struct shape s = random_shape();
+
+			all = finds("race-all", text.data, &s, false, &entered);
+			left = finds("race", text.data, &s, false, &entered);
+			races += all;
+			silent += !entered;
+			if (all != left)
+				fail_msg("kernel %u, grid %u %u, block %u %u %u, n %u, w %u, b %d: race %d, race-all %d:\n%s", k, s.grid[0], s.grid[1],
+				         s.block[0], s.block[1], s.block[2], s.n, s.w, s.b, left, all, text.data);
+		}
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", kernels * launches, races, silent);
+	assert_true(races > kernels * launches / 8 && silent > kernels * launches / 8);
+}
+
 /* ---- loops in rows of threads ---- */
 /* A loop over columns of a row: by an index or a pointer, of one block or several, and perhaps what is left over. # is its number. */
 static void make_loop(struct ws_buf *b, bool by_itself)
@@ -585,7 +661,7 @@ static void lanes_and_warps(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_and_warps), cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(loops_in_rows), cmocka_unit_test(loops_in_steps), cmocka_unit_test(fragments), cmocka_unit_test(what_is_left_finds_what_all_find) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(lanes_and_warps), cmocka_unit_test(tiles_that_shrink), cmocka_unit_test(elements_of_threads), cmocka_unit_test(loops_in_rows), cmocka_unit_test(loops_in_steps), cmocka_unit_test(fragments), cmocka_unit_test(what_is_left_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
