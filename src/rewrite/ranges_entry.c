@@ -942,24 +942,72 @@ static void find_cover(const struct entry *e, unsigned covered, struct cover *be
 	}
 }
 
-/* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. So do pins alone. */
-static void add_parts(struct entry *e, unsigned *covered)
+/* What tells coordinates apart in some launches alone. */
+struct ways { struct { const char *holds; unsigned coordinates; } of[COORDINATES]; unsigned n; };
+
+static void tell_number(struct entry *e, const struct cover *c, unsigned *covered)
+{
+	struct num lo, hi;
+
+	for (unsigned n = 0; n < c->m.n; n++)
+		demand_multiple(e, &c->m.of[n].sum, c->m.of[n].by);
+	ws_entry_bounds(e, &c->of, &lo, &hi);
+	if (c->bits < SUM_BITS) {
+		demand_between(e, lo, 0, INT64_MAX);
+		demand_between(e, hi, INT64_MIN, ((int64_t)1 << c->bits) - 1);
+	}
+	apart(e, &c->of, ws_entry_number(1), covered);
+}
+
+static void add_way(struct entry *e, const struct cover *c, struct ways *w)
+{
+	struct ws_entry_mark *mark = ws_entry_mark(e);
+	const char *ok = e->ok, *holds = ws_code_temp(e->c, WS_PRED);
+	unsigned nparts = e->nparts;
+
+	ws_code_add(e->c, "and.pred %s, %s, %s;", holds, ok, ok);
+	e->ok = holds;
+	w->of[w->n].holds = holds;
+	tell_number(e, c, &w->of[w->n++].coordinates);
+	e->ok = ok;
+	e->nparts = nparts;
+	ws_entry_forget(e, mark);
+}
+
+/* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. So do pins alone. Few bits of
+ * what has a coordinate that is told anyway (the rank of a thread in its block, `rank % 8 == 0`) are but one way to tell the others: there may
+ * be one of each, too. */
+static void add_parts(struct entry *e, unsigned *covered, struct ways *w)
 {
 	unsigned tried = *covered;
 	struct cover c;
-	struct num lo, hi;
 
 	for (find_cover(e, tried, &c); c.bits; find_cover(e, tried |= *covered, &c)) {
-		for (unsigned n = 0; n < c.m.n; n++)
-			demand_multiple(e, &c.m.of[n].sum, c.m.of[n].by);
-		ws_entry_bounds(e, &c.of, &lo, &hi);
-		if (c.bits < SUM_BITS) {
-			demand_between(e, lo, 0, INT64_MAX);
-			demand_between(e, hi, INT64_MIN, ((int64_t)1 << c.bits) - 1);
-		}
 		tried |= coordinates_of(e->v, &c.of);
-		apart(e, &c.of, ws_entry_number(1), covered);
+		if (c.bits >= SUM_BITS || !(coordinates_of(e->v, &c.of) & *covered))
+			tell_number(e, &c, covered);
+		else if (w->n < WS_COUNT(w->of))
+			add_way(e, &c, w);
 	}
+}
+
+/* There is one of a coordinate, or it is told apart in one of the ways that there are; false: in none. */
+static bool demand_way(struct entry *e, const struct ways *w, unsigned coord, struct num size)
+{
+	const char *fine = NULL;
+
+	for (unsigned k = 0; k < w->n; k++) {
+		if (!(w->of[k].coordinates >> coord & 1))
+			continue;
+		if (!fine) {
+			fine = ws_code_temp(e->c, WS_PRED);
+			ws_code_add(e->c, "setp.eq.s64 %s, %s, 1;", fine, ws_entry_register(e, &size));
+		}
+		ws_code_add(e->c, "or.pred %s, %s, %s;", fine, fine, w->of[k].holds);
+	}
+	if (fine)
+		ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, fine);
+	return fine != NULL;
 }
 
 /* The remainder of a coordinate alone is pinned, `if (x % 32 == 0)`: who comes to it has the same one, in a block that is no wider. */
@@ -983,18 +1031,19 @@ static bool demand_narrow(struct entry *e, unsigned coord, struct num size)
 static void apart_by(struct entry *e, const struct sum *s, struct num extent, unsigned first, unsigned coordinates)
 {
 	unsigned covered = 0;
+	struct ways ways = { .n = 0 };
 
 	e->nparts = 0;
 	apart(e, s, extent, &covered);
 	add_pins(e, e->pins, &covered);
-	add_parts(e, &covered);
+	add_parts(e, &covered, &ways);
 	for (unsigned k = first; k < coordinates; k++) {
 		struct num size;
 
 		if (covered >> k & 1)
 			continue;
 		size = size_of(e, (enum ws_sreg)((k < 3 ? WS_SR_NTID_X : WS_SR_NCTAID_X - 3) + k));
-		if (!demand_narrow(e, k, size))
+		if (!demand_way(e, &ways, k, size) && !demand_narrow(e, k, size))
 			demand(e, size, "eq", ws_entry_number(1));
 	}
 }

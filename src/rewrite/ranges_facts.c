@@ -114,7 +114,7 @@ static bool written(const struct values *v, const struct fact *k, uint32_t from,
 	return false;
 }
 
-static bool comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
 {
 	return (a->block == b->block && a->index < b->index) || ws_ptx_block_reaches(v->f, a->block, b->block, NULL);
 }
@@ -127,7 +127,7 @@ static bool unchanged_since(const struct values *v, const struct ws_reg *r, cons
 	if (d->block == at->block || w->n > MOST_DEFS || ws_ptx_block_reaches(v->f, d->block, d->block, NULL))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++)
-		if ((w->at[k] == d || comes_before(v, d, w->at[k])) && comes_before(v, w->at[k], at))
+		if ((w->at[k] == d || ws_comes_before(v, d, w->at[k])) && ws_comes_before(v, w->at[k], at))
 			return false;
 	return true;
 }

@@ -11,7 +11,9 @@
  * behind a fence of its own, and before what its block does behind the next barrier (PTX ISA 9.0, 8.8 and 8.9.5). And what is
  * done there is done by one block.
  *
- * `before` are accesses that come before the fence: by barriers, or because the same thread executes both. `behind` are those of
+ * `before` are accesses that come before the fence: by barriers, or because the same thread executes both; or who made them has a fence.sc of its
+ * own behind them, and then a barrier, before that thread arrives: that fence is before the one of the last block, which is a fence.sc, too, for the
+ * other way round the last block's thread would have found an atomic that comes later. `behind` are those of
  * the last block alone, and behind the fence. That may be said by a flag in shared memory, which that one thread always writes
  * and the others read behind a barrier. The number of blocks, and that it is one thread, is examined at the entry; the counter's
  * value at the launch's beginning by its first block (race_starts_at_zero in src/device/race.cu).
@@ -50,16 +52,11 @@ static bool in_loop(const struct finder *x, const struct ws_ptx_inst *i)
 }
 
 /* Is it a number of the thread in its block, or a size? */
-static bool is_of_thread(struct finder *x, const struct ws_operand *o, const struct ws_ptx_inst *at)
+static bool is_of_thread(const struct finder *x, const struct sum *s)
 {
-	struct sum s;
-
-	x->v->access = at;
-	if (!ws_value_operand(x->v, o, 4, at, &s))
-		return false;
-	for (uint32_t k = 0; k < s.n; k++)
-		for (uint32_t n = 0; n < s.t[k].n; n++) {
-			const struct leaf *l = &x->v->leaves[s.t[k].leaf[n]];
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			const struct leaf *l = &x->v->leaves[s->t[k].leaf[n]];
 
 			if (l->kind != LEAF_SPECIAL || (!l->fixed && l->special > WS_SR_TID_Z))
 				return false;
@@ -67,17 +64,44 @@ static bool is_of_thread(struct finder *x, const struct ws_operand *o, const str
 	return true;
 }
 
+/* Are both equal in the thread that arrives, as the number that it has in its block says, whichever that is? */
+static bool is_pinned(struct finder *x, const struct ws_operand *a, const struct ws_operand *b, const struct ws_ptx_inst *at)
+{
+	struct sum one, other;
+
+	x->v->access = at;
+	if (!ws_pins_operand(x->v, a, 4, at, &one) || !ws_pins_operand(x->v, b, 4, at, &other) || !is_of_thread(x, &one) ||
+	    !is_of_thread(x, &other) || !ws_sum_add(&one, &other, -1))
+		return false;
+	for (unsigned k = 0; k < x->out->pins.n; k++)
+		if (ws_sum_equal(&x->out->pins.zero[k], &one))
+			return true;
+	return false;
+}
+
+/* Does it compare what is equal in that thread? a | b with 0: both are. */
+static bool finds_equal(struct finder *x, const struct ws_ptx_inst *d)
+{
+	const struct ws_ptx_inst *value = only_def(x->v, d->ops[1].reg);
+
+	if (!value)
+		value = ws_pins_coordinate(x->v, d->ops[1].reg);
+	if (!value || in_loop(x, value))
+		return false;
+	if (value->op == WS_OP_or && d->ops[2].kind == WS_O_INT && !d->ops[2].imm && ws_type_bytes((enum ws_type)value->type[0]) == 4)
+		return is_pinned(x, &value->ops[1], &d->ops[2], value) && is_pinned(x, &value->ops[2], &d->ops[2], value);
+	return is_pinned(x, &d->ops[1], &d->ops[2], d);
+}
+
 /* Which way a branch never goes in the thread that arrives, whatever its block is: the comparison of its number has been made on
  * its way there. */
 static uint8_t not_taken(struct finder *x, const struct ws_ptx_inst *i)
 {
 	const struct ws_ptx_inst *d = i->op == WS_OP_bra && i->guard ? only_def(x->v, i->guard) : NULL;
-	const struct ws_ptx_inst *value = d && d->op == WS_OP_setp && d->ops[1].kind == WS_O_REG ? only_def(x->v, d->ops[1].reg) : NULL;
 	struct bound b;
 
-	if (!value || in_loop(x, value) || !ws_equal_by(d, d->ops[1].reg, d->cmp == WS_EQ, &b) || ws_type_bytes(b.type) != 4 ||
-	    !is_of_thread(x, &d->ops[1], d) || !is_of_thread(x, &d->ops[2], d) ||
-	    !ws_fact_holds(x->v, &b, d->ops[1].reg, true, x->arrives))
+	if (!d || d->op != WS_OP_setp || d->guard || d->ops[1].kind != WS_O_REG || !ws_equal_by(d, d->ops[1].reg, d->cmp == WS_EQ, &b) ||
+	    ws_type_bytes(b.type) != 4 || !finds_equal(x, d))
 		return 0;
 	return (d->cmp == WS_EQ) != i->guard_neg ? WS_DEAD_NEXT : WS_DEAD_TAKEN;
 }
@@ -277,7 +301,7 @@ static void find_last(struct finder *x)
 }
 
 /* ---- the flag ---- */
-/* May it write to shared memory elsewhere than in variables other than this one? */
+/* May it write to shared memory elsewhere than in variables other than this one, which has a size? What has none lies behind all that have. */
 static bool may_write_flag(struct values *shared, const struct ws_rw_access *a, const struct ws_ptx_sym *flag)
 {
 	struct bases b;
@@ -287,11 +311,11 @@ static bool may_write_flag(struct values *shared, const struct ws_rw_access *a, 
 	if (a->rw_class != WS_RW_CHECK || a->space != WS_SPACE_SHARED)
 		return true;
 	if (!a->address->reg)
-		return !a->address->sym || a->address->sym == flag || !a->address->sym->size;
+		return !a->address->sym || a->address->sym == flag;
 	if (!ws_area_bases(shared, a, &b))
 		return true;
 	for (unsigned k = 0; k < b.n; k++)
-		if (shared->leaves[b.leaf[k]].kind != LEAF_SYMBOL || shared->leaves[b.leaf[k]].sym == flag || !shared->leaves[b.leaf[k]].sym->size)
+		if (shared->leaves[b.leaf[k]].kind != LEAF_SYMBOL || shared->leaves[b.leaf[k]].sym == flag)
 			return true;
 	return false;
 }
@@ -335,9 +359,39 @@ static void find_flag(struct finder *x)
 }
 
 /* ---- which accesses ---- */
+static bool is_fence_sc(const struct ws_ptx_inst *i)
+{
+	return is_fence(i) && (i->op == WS_OP_membar || i->sem == WS_SEM_SC);
+}
+
+/* Does who has made the access always come to the fence before it comes to a barrier, or ends? */
+static bool comes_to_fence(struct finder *x, const struct ws_rw_access *a, const struct ws_ptx_inst *fence)
+{
+	const struct ws_ptx_func *f = x->v->f;
+
+	walk(x, a->inst->index + 1, fence, false);
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (x->seen[k] && (ws_rw_is_barrier(&f->insts[k]) || ws_op_info(f->insts[k].op)->fx & (WS_FX_EXIT | WS_FX_CALL) ||
+				   (k == f->blocks[f->insts[k].block].last && !f->blocks[f->insts[k].block].nsucc)))
+			return false;
+	return true;
+}
+
+/* Is the access behind a fence.sc in an earlier interval than the thread that arrives? */
+static bool is_fenced(struct finder *x, const struct ws_rw_access *a)
+{
+	const struct ws_ptx_func *f = x->v->f;
+
+	for (uint32_t k = 0; k < f->ninsts && is_fence_sc(x->acquires); k++)
+		if (is_fence_sc(&f->insts[k]) && !in_loop(x, &f->insts[k]) && barrier_between(x, &f->insts[k], x->arrives) &&
+		    comes_to_fence(x, a, &f->insts[k]))
+			return true;
+	return false;
+}
+
 static bool is_before(struct finder *x, const struct ws_rw_access *a, bool one)
 {
-	if (a->inst == x->arrives || barrier_between(x, a->inst, x->releases))
+	if (a->inst == x->arrives || barrier_between(x, a->inst, x->releases) || is_fenced(x, a))
 		return true;
 	walk(x, x->releases->index, NULL, false);
 	return one && !x->seen[a->inst->index];

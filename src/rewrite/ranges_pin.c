@@ -32,6 +32,30 @@ static bool flattened(struct values *v, const struct sum *s, struct sum *out)
 	return true;
 }
 
+const struct ws_ptx_inst *ws_pins_coordinate(const struct values *v, const struct ws_reg *r)
+{
+	const struct defs *d = &v->defs[r->index];
+	const struct ws_ptx_inst *first = NULL;
+
+	if (d->n < 2 || d->n > MOST_DEFS)
+		return NULL;
+	for (uint32_t k = 0; k < d->n; k++)
+		if (d->at[k]->op == WS_OP_mov && !d->at[k]->guard && d->at[k]->nops == 2 && d->at[k]->ops[1].kind == WS_O_SREG)
+			first = first ? NULL : d->at[k];
+	for (uint32_t c = v->first_compare[r->index]; first && c != UINT32_MAX; c = v->next_compare[c])
+		for (uint32_t k = 0; k < d->n && (v->f->insts[c / 2].cmp == WS_EQ || v->f->insts[c / 2].cmp == WS_NE); k++)
+			if (ws_comes_before(v, d->at[k], &v->f->insts[c / 2]) != (d->at[k] == first))
+				return NULL;
+	return first;
+}
+
+bool ws_pins_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct ws_ptx_inst *first = o->kind == WS_O_REG && !o->negated && !o->component ? ws_pins_coordinate(v, o->reg) : NULL;
+
+	return first ? ws_type_bytes(o->reg->type) == bytes && ws_value_result(v, first, out) : ws_value_operand(v, o, bytes, at, out);
+}
+
 /* A number that is equal to one of the launch. */
 static void add_pin(struct values *v, const struct ws_operand *o, const struct ws_operand *to, unsigned bytes,
 		    const struct ws_ptx_inst *at, struct pins *out)
@@ -40,7 +64,7 @@ static void add_pin(struct values *v, const struct ws_operand *o, const struct w
 	size_t nduties = v->nduties;
 	struct sum s, than, zero;
 
-	if (ws_value_operand(v, o, bytes, at, &s) && !ws_sum_fixed(v, &s) && !ws_sum_in_time(v, &s) &&
+	if (ws_pins_operand(v, o, bytes, at, &s) && !ws_sum_fixed(v, &s) && !ws_sum_in_time(v, &s) &&
 	    flattened(v, &s, &zero) && ws_sum_never_negative(v, &zero) &&
 	    ws_value_operand(v, to, bytes, at, &than) && is_size(v, &than)) {
 		ws_value_must_fit(v, &zero, type);
@@ -74,7 +98,7 @@ void ws_pins_find(struct values *v, const struct ws_rw_access *a, struct pins *o
 		const struct ws_ptx_inst *i = &v->f->insts[k];
 		const struct ws_reg *r = i->op == WS_OP_setp && i->ops[1].kind == WS_O_REG ? i->ops[1].reg : NULL;
 
-		if (r && !i->guard && v->defs[r->index].n == 1 && ws_equal_by(i, r, i->cmp == WS_EQ, &b) &&
+		if (r && !i->guard && ws_equal_by(i, r, i->cmp == WS_EQ, &b) && (v->defs[r->index].n == 1 || ws_pins_coordinate(v, r)) &&
 		    ws_fact_holds(v, &b, r, true, a->inst))
 			add_pins(v, i, out);
 	}

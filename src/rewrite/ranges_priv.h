@@ -205,6 +205,8 @@ bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
+/* May the first be executed before the second? */
+bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in
  * a thread, so that whenever it did counts. */
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
@@ -213,6 +215,11 @@ bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg 
 /* ---- ranges_pin.c ---- */
 enum { MOST_PINS = 4 };
 struct pins { struct sum zero[MOST_PINS]; unsigned n; };       /* sums that are 0 in whoever comes to an access */
+/* What sets r to the coordinate that it holds wherever it is compared for being equal, though a loop goes on with it behind that: `if (i == 0)`
+ * before `for (; i < n; i += step)`, for which compilers have one register with threadIdx.x. NULL: not known. */
+const struct ws_ptx_inst *ws_pins_coordinate(const struct values *v, const struct ws_reg *r);
+/* What the operand of a comparison for being equal is. */
+bool ws_pins_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at, struct sum *out);
 void ws_pins_find(struct values *v, const struct ws_rw_access *a, struct pins *out);
 /* Those of both. */
 void ws_pins_intersect(struct pins *p, const struct pins *other);

@@ -1235,9 +1235,10 @@ static void atomics_that_meet(void **state)
 
 /* The race of a kernel that is given the same memory twice is found by the real checks. */
 /* Each block writes a word, and arrives; the last one reads them all, and resets the counter. */
-#define FINAL(write, first, arrive, compare, second, behind) KERNEL(".reg .b16 %rs<4>; .shared .align 4 .b32 last;\n" \
+#define FINAL(write, first, arrive, compare, second, behind) FINAL_BY("setp.ne.s32 %p1, %r3, 0;\n", write, first, arrive, compare, second, behind)
+#define FINAL_BY(who, write, first, arrive, compare, second, behind) KERNEL(".reg .b16 %rs<4>; .shared .align 4 .b32 last;\n" \
 	"mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; mul.wide.u32 %rd5, %r3, 4; add.s64 %rd6, %rd1, %rd5; add.s64 %rd7, %rd2, %rd5;\n" \
-	"mov.u32 %r18, %nctaid.x; add.s32 %r8, %r18, -1; mov.u32 %r17, 0; setp.ne.s32 %p1, %r3, 0;\n" \
+	"mov.u32 %r18, %nctaid.x; add.s32 %r8, %r18, -1; mov.u32 %r17, 0;\n" who \
 	write "@%p1 bra BAR;\nst.global.u32 [%rd4], %r4;\n" first arrive compare "selp.u32 %r9, 1, 0, %p2; st.shared.u32 [last], %r9;\n" \
 	second "BAR: bar.sync 0; ld.shared.u32 %r10, [last]; setp.eq.s32 %p3, %r10, 0; @%p3 bra END;\n" behind \
 	"ld.global.u32 %r11, [%rd6]; st.global.u32 [%rd7+64], %r11;\n@%p1 bra END;\nst.global.u32 [%rd2], %r17;\n")
@@ -1302,6 +1303,61 @@ static void no_last_block(void **state)
 	expect_final(false, FINAL("", GL, ADD, "setp.eq.s32 %p4, %r7, %r8; setp.eq.or.s32 %p2, %r4, 3, %p4;\n", GL, ""), l);
 	expect_final(false, FINAL("", GL, ADD, IS, GL, "ld.global.u32 %r12, [%rd4+4]; st.global.u32 [%rd1], %r12;\n"), l);      /* all threads of it */
 	expect_final(false, FINAL("red.global.add.u32 [%rd2+0], 1; bar.sync 0;\n", GL, ADD, IS, GL, ""), l);   /* others count */
+}
+
+/* Each thread writes a word, and fences; behind a barrier one of each block arrives. */
+#define FENCED(write, between, second) KERNEL(".shared .align 4 .b32 last;\n" \
+	"mul.wide.u32 %rd5, %r3, 4; add.s64 %rd7, %rd2, %rd5; mul.wide.s32 %rd8, %r4, 4; add.s64 %rd9, %rd2, %rd8;\n" \
+	"mov.u32 %r18, %nctaid.x; add.s32 %r8, %r18, -1; mov.u32 %r17, 0; or.b32 %r19, %r1, %r1; setp.ne.s32 %p1, %r3, 0;\n" write between \
+	"@%p1 bra BAR;\n" ADD IS "selp.u32 %r9, 1, 0, %p2; st.shared.u32 [last], %r9;\n" second \
+	"BAR: bar.sync 0; ld.shared.u32 %r10, [last]; setp.eq.s32 %p3, %r10, 0; @%p3 bra END;\n" \
+	"ld.global.u32 %r11, [%rd7+1024]; @%p1 bra END;\nst.global.u32 [%rd2], %r17;\n")
+#define WORD "st.global.u32 [%rd9+1024], %r4;\n"
+#define BAR  "bar.sync 0;\n"
+
+static void fences_before_the_barrier(void **state)
+{
+	static const struct launch l = { { 4 }, { 16 }, 4096, 0, 0 };
+
+	expect_final(true, FENCED(WORD GL, BAR, GL), l);
+	expect_final(true, FENCED(WORD "fence.sc.gpu;\n", BAR, "fence.sc.sys;\n"), l);
+	expect_final(true, FENCED(WORD "setp.lt.s32 %p5, %r4, 5; @%p5 bra FENCE;\nst.global.u32 [%rd9+1536], %r4; FENCE: " GL, BAR, GL), l);
+	expect_final(false, FENCED(WORD "fence.acq_rel.gpu;\n", BAR, GL), l);           /* these two are in no order */
+	expect_final(false, FENCED(WORD GL, BAR, "fence.acq_rel.gpu;\n"), l);
+	expect_final(false, FENCED(WORD "membar.cta;\n", BAR, GL), l);
+	expect_final(false, FENCED(WORD GL, "", GL), l);                                /* no barrier */
+	expect_final(false, FENCED(WORD "setp.lt.s32 %p5, %r4, 5; @%p5 bra NO;\n" GL "NO: ", BAR, GL), l);      /* not by all */
+	expect_final(false, FENCED(GL WORD, BAR, GL), l);
+	expect_final(false, FENCED(WORD "setp.lt.s32 %p5, %r4, 5; @%p5 bra END;\n" GL, BAR, GL), l);
+}
+
+/* The thread is one by its place in two dimensions, and by a register with which a loop goes on; other shared memory has no size. */
+static void who_arrives(void **state)
+{
+	static const struct launch l = { { 4 }, { 16 }, 4096, 0, 0 };
+	#define LOOP(from) "mov.u32 %r20, " from "; ON: add.s32 %r3, %r3, %r2; setp.lt.s32 %p5, %r3, %r20; @%p5 bra ON;\n"
+
+	expect_final(true, FINAL("", GL, ADD, IS, GL, LOOP("64")), l);
+	expect_final(false, FINAL_BY(LOOP("64") "setp.ne.s32 %p1, %r3, 64;\n", "", GL, ADD, IS, GL, ""), l);      /* it is another number then */
+	expect_final(true, FINAL(LOOP("64"), GL, ADD, IS, GL, ""), l);
+	expect_final(true, FINAL_BY("mov.u32 %r21, %tid.y; or.b32 %r22, %r21, %r3; setp.ne.s32 %p1, %r22, 0;\n", "", GL, ADD, IS, GL, ""), l);
+	expect_final(false, FINAL_BY("mov.u32 %r21, %ctaid.x; or.b32 %r22, %r21, %r3; setp.ne.s32 %p1, %r22, 0;\n", "", GL, ADD, IS, GL, ""), l);
+	expect(KERNEL("mov.u32 %r20, 64; ON: add.s32 %r3, %r3, %r2; setp.lt.s32 %p5, %r3, %r20; @%p5 bra ON;\n"
+	              "setp.ne.s32 %p1, %r3, 64; @%p1 bra END; st.global.u32 [%rd2], %r4;\n"), (struct launch){ { 1 }, { 16 }, 0, 0, 0 }, ALL(0, 1));
+}
+
+/* One of eight lanes, by the rank of a thread in its block, writes what the grid's index says. */
+static void ranks_in_blocks(void **state)
+{
+	static const char ranks[] = KERNEL("mov.u32 %r10, %ntid.y; mov.u32 %r11, %tid.z; mov.u32 %r12, %tid.y; mad.lo.s32 %r13, %r10, %r11, %r12;\n"
+		"mad.lo.s32 %r14, %r13, %r2, %r3; and.b32 %r15, %r14, 7; setp.ne.s32 %p1, %r15, 0; @%p1 bra END;\n"
+		"and.b32 %r16, %r4, -8; mul.wide.u32 %rd3, %r16, 1; add.s64 %rd4, %rd2, %rd3; st.global.v2.u32 [%rd4], {%r4, %r4};\n");
+
+	expect(ranks, (struct launch){ { 4 }, { 64 }, 0, 0, 0 }, NONE);
+	expect(ranks, (struct launch){ { 1 }, { 8 }, 0, 0, 0 }, NONE);
+	expect(ranks, (struct launch){ { 4 }, { 32, 2 }, 0, 0, 0 }, ALL(0, 32));         /* two threads write one word */
+	expect(ranks, (struct launch){ { 4 }, { 4, 16 }, 0, 0, 0 }, ALL(0, 32));
+	expect(ranks, (struct launch){ { 4, 2 }, { 64 }, 0, 0, 0 }, ALL(0, 64));
 }
 
 static void aliases_still_race(void **state)
@@ -1393,7 +1449,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(the_last_block), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(fences_before_the_barrier), cmocka_unit_test(who_arrives), cmocka_unit_test(ranks_in_blocks), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, some_were_told);
