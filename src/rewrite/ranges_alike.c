@@ -24,7 +24,33 @@ struct alike {
 
 static bool may_have_kin(const struct leaf *l)
 {
-	return l->kind == LEAF_ONE_OF && l->reg && l->nof == 1 && !l->in_time && l->nbounds;
+	return l->kind == LEAF_ONE_OF && l->reg && l->nof == 1 && l->nbounds;
+}
+
+/* What the leaf is made of, and what leaves with bounds in it are made of, at whatever time. */
+static bool made_of(const struct values *v, const struct leaf *l, struct sum *out)
+{
+	enum { MOST = 8 };
+	struct sum from = *l->of[0];
+	bool again = true;
+
+	for (unsigned round = 0; again && round < MOST; round++) {
+		if (!ws_sum_flatten(v, &from, out))
+			return false;
+		from = *out;
+		again = false;
+		for (uint32_t k = 0; k < from.n && !again; k++) {
+			const struct leaf *in = from.t[k].n == 1 ? &v->leaves[from.t[k].leaf[0]] : NULL;
+			const struct sum itself = { 1, { from.t[k] } };
+
+			if (!in || !may_have_kin(in))
+				continue;
+			again = ws_sum_add(&from, &itself, -1) && ws_sum_add(&from, in->of[0], itself.t[0].factor);
+			if (!again)
+				return false;
+		}
+	}
+	return !again;
 }
 
 static bool same_bounds(const struct leaf *a, const struct leaf *b)
@@ -49,7 +75,7 @@ static void find_kin(struct alike *a)
 		int64_t constant;
 
 		a->kin[k] = (struct kin){ k, 0 };
-		if (!may_have_kin(l) || !ws_sum_flatten(v, l->of[0], &a->flat[k]))
+		if (!may_have_kin(l) || !made_of(v, l, &a->flat[k]))
 			continue;
 		constant = ws_sum_take_constant(&a->flat[k]);
 		a->kin[k].far = constant;

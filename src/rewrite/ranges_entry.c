@@ -567,7 +567,7 @@ void ws_entry_unless(struct entry *e, const struct rare *r)
  * apart, and less than a step apart in all, never come to each other's values. */
 enum { MOST_DIGITS = 12, COORDINATES = 6, DEEPEST = 4 };
 
-struct digit { uint32_t leaf; struct sum weight; };
+struct digit { uint32_t leaf; struct sum weight, factor; };      /* weight: of the least difference between two of its numbers; factor: of 1 */
 
 static int coordinate(const struct leaf *l)
 {
@@ -594,7 +594,7 @@ static bool add_to_digit(struct digit *list, unsigned *n, uint32_t leaf, const s
 	if (k == MOST_DIGITS)
 		return false;
 	if (k == *n)
-		list[(*n)++] = (struct digit){ leaf, weight };
+		list[(*n)++] = (struct digit){ .leaf = leaf, .weight = weight };
 	else
 		return ws_sum_add(&list[k].weight, &weight, 1);
 	return true;
@@ -627,16 +627,27 @@ static bool before(const struct values *v, const struct digit *a, const struct d
 	return amount(x->factor) < amount(y->factor);
 }
 
+/* Numbers of which all threads have the same: they begin with one of the launch, and go on by a step. */
+static bool same_in_all(const struct values *v, const struct leaf *l)
+{
+	return l->kind == LEAF_LOOP && l->nof == 1 && ws_sum_fixed(v, l->of[0]) && ws_sum_fixed(v, l->step);
+}
+
 /* What counts the rounds of a loop goes on by its step in each. */
 static bool by_step(const struct values *v, struct digit *d)
 {
 	const struct leaf *l = &v->leaves[d->leaf];
-	struct sum weight = d->weight;
+	bool counted = l->kind == LEAF_COUNTED;
 
-	if (l->kind != LEAF_COUNTED)
+	d->factor = d->weight;
+	if (!counted && !same_in_all(v, l))
 		return true;
 	d->weight.n = 0;
-	return ws_sum_add_product(&d->weight, &weight, l->step);
+	if (!ws_sum_add_product(&d->weight, &d->factor, l->step))
+		return false;
+	if (counted)                         /* its numbers are rounds */
+		d->factor = d->weight;
+	return true;
 }
 
 static bool find_digits(const struct values *v, const struct sum *s, struct digit *list, unsigned *n)
@@ -702,7 +713,7 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 		if ((l->kind != LEAF_ONE_OF && !goes_on(l)) || l->nof != 1 ||
 		    !can_be_apart(v, l->of[0], depth + 1))
 			return false;
-		if (goes_on(l) ? !ws_sum_fixed(v, l->step) : l->in_time)
+		if (goes_on(l) && !ws_sum_fixed(v, l->step))
 			return false;
 	}
 	return true;
@@ -725,12 +736,12 @@ static void counters_apart(struct entry *e, const struct leaf *l)
 }
 
 /* Without its sign. */
-static struct num weight_of(struct entry *e, const struct digit *d)
+static struct num amount_of(struct entry *e, const struct sum *weight)
 {
 	struct sum s = { 0 };
 	struct num lo, hi, n;
 
-	if (!ws_sum_add(&s, &d->weight, d->weight.t[d->weight.n - 1].factor < 0 ? -1 : 1))
+	if (!ws_sum_add(&s, weight, weight->t[weight->n - 1].factor < 0 ? -1 : 1))
 		return ws_entry_number(0);
 	ws_entry_bounds(e, &s, &lo, &hi);
 	if (!has_both_signs(&s) || !lo.reg)
@@ -846,12 +857,14 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		struct leaf *l = &e->v->leaves[list[k].leaf];
 
 		leaf(e, l);
-		weight = weight_of(e, &list[k]);
+		weight = amount_of(e, &list[k].weight);
 		numbers = numbers_of(e, l);
 		demand_weight(e, weight, span, numbers);
-		weight.negative = false;
-		if (k + 1 < n)
+		if (k + 1 < n) {
+			weight = amount_of(e, &list[k].factor);
+			weight.negative = false;
 			span = ws_entry_add(e, span, multiply(e, weight, numbers));
+		}
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
@@ -974,6 +987,19 @@ static void add_way(struct entry *e, const struct cover *c, struct ways *w)
 	ws_entry_forget(e, mark);
 }
 
+/* Quotient and remainder by any number, each in another row or column: `tile / across` and `tile % across`. */
+static void add_pairs(struct entry *e, unsigned *covered)
+{
+	for (unsigned k = 0; k < e->nparts; k++)
+		for (unsigned m = 0; m < k; m++) {
+			const struct leaf *a = &e->v->leaves[e->parts[k]], *b = &e->v->leaves[e->parts[m]];
+
+			if (ws_split_pair(a, b) && !a->in_time && !b->in_time && coordinates_of(e->v, a->of[0]) & ~*covered &&
+			    ws_can_be_apart(e->v, a->of[0]))
+				apart(e, a->of[0], ws_entry_number(1), covered);
+		}
+}
+
 /* Parts of a number tell it if they are all of its bits, but for those that it does not have in this launch. So do pins alone. Few bits of
  * what has a coordinate that is told anyway (the rank of a thread in its block, `rank % 8 == 0`) are but one way to tell the others: there may
  * be one of each, too. */
@@ -1036,6 +1062,7 @@ static void apart_by(struct entry *e, const struct sum *s, struct num extent, un
 	e->nparts = 0;
 	apart(e, s, extent, &covered);
 	add_pins(e, e->pins, &covered);
+	add_pairs(e, &covered);
 	add_parts(e, &covered, &ways);
 	for (unsigned k = first; k < coordinates; k++) {
 		struct num size;

@@ -1346,6 +1346,38 @@ static void who_arrives(void **state)
 	              "setp.ne.s32 %p1, %r3, 64; @%p1 bra END; st.global.u32 [%rd2], %r4;\n"), (struct launch){ { 1 }, { 16 }, 0, 0, 0 }, ALL(0, 1));
 }
 
+/* Tiles of 4 x 4 in a grid of one dimension, by quotient and remainder of the block's index, each compared on its own. */
+#define TILES_OF_BLOCKS(across) KERNEL("mov.u32 %r12, %tid.y; rem.u32 %r20, %r1, %r6; " across " div.u32 %r21, %r1, %r19; shl.b32 %r22, %r20, 2;\n" \
+	"shl.b32 %r23, %r21, 2; add.s32 %r24, %r22, %r3; add.s32 %r25, %r23, %r12; setp.ge.s32 %p1, %r24, %r5; @%p1 bra END;\n" \
+	"setp.ge.s32 %p2, %r25, %r5; @%p2 bra END; mad.lo.s32 %r26, %r25, %r5, %r24; mul.wide.s32 %rd3, %r26, 4; add.s64 %rd4, %rd2, %rd3;\n" \
+	"st.global.u32 [%rd4], %r3;\n")
+
+static void tiles_of_blocks(void **state)
+{
+	static const char tiles[] = TILES_OF_BLOCKS("mov.u32 %r19, %r6;"), others[] = TILES_OF_BLOCKS("add.s32 %r19, %r6, -1;");
+
+	expect(tiles, (struct launch){ { 9 }, { 4, 4 }, 0, 12, 3 }, NONE);
+	expect(tiles, (struct launch){ { 9 }, { 4, 4 }, 0, 10, 3 }, NONE);
+	expect(tiles, (struct launch){ { 9 }, { 5, 4 }, 0, 12, 3 }, ALL(0, 168));        /* five columns of each tile */
+	expect(tiles, (struct launch){ { 9, 2 }, { 4, 4 }, 0, 12, 3 }, ALL(0, 288));
+	expect(others, (struct launch){ { 6 }, { 4, 4 }, 0, 12, 3 }, ALL(0, 96));
+}
+
+/* A column of threads goes down an image: y = y0 + threadIdx.y, compared on its own; the next tile is `step` rows on. y0 is the same in all threads. */
+#define DOWN(step) KERNEL("mov.u32 %r12, %tid.y; mov.u32 %r20, 0; setp.lt.s32 %p1, %r5, 1; @%p1 bra END;\n" \
+	"LOOP: add.s32 %r21, %r20, %r12; setp.ge.s32 %p2, %r21, %r5; setp.ge.s32 %p3, %r4, %r6; or.pred %p4, %p2, %p3; @%p4 bra NEXT;\n" \
+	"mad.lo.s32 %r22, %r21, %r6, %r4; mul.wide.s32 %rd3, %r22, 4; add.s64 %rd4, %rd2, %rd3; ld.global.u32 %r23, [%rd4]; st.global.u32 [%rd4], %r23;\n" \
+	"NEXT: add.s32 %r20, %r20, " step "; setp.lt.s32 %p5, %r20, %r5; @%p5 bra LOOP;\n")
+
+static void tiles_one_below_the_other(void **state)
+{
+	expect(DOWN("8"), (struct launch){ { 2 }, { 16, 8 }, 0, 24, 32 }, NONE);
+	expect(DOWN("8"), (struct launch){ { 2 }, { 16, 8 }, 0, 21, 30 }, NONE);
+	expect(DOWN("9"), (struct launch){ { 2 }, { 16, 8 }, 0, 27, 32 }, NONE);
+	expect(DOWN("7"), (struct launch){ { 2 }, { 16, 8 }, 0, 14, 32 }, ALL(0, 32 * 15));       /* a row in two of them */
+	expect(DOWN("8"), (struct launch){ { 2, 2 }, { 16, 8 }, 0, 24, 32 }, ALL(0, 2 * 32 * 24));
+}
+
 /* One of eight lanes, by the rank of a thread in its block, writes what the grid's index says. */
 static void ranks_in_blocks(void **state)
 {
@@ -1449,7 +1481,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(the_last_block), cmocka_unit_test(fences_before_the_barrier), cmocka_unit_test(who_arrives), cmocka_unit_test(ranks_in_blocks), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(fences_before_the_barrier), cmocka_unit_test(who_arrives), cmocka_unit_test(ranks_in_blocks), cmocka_unit_test(tiles_of_blocks), cmocka_unit_test(tiles_one_below_the_other), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, some_were_told);
