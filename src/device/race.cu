@@ -780,6 +780,11 @@ HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 byt
 		count_lost();
 		w_before = true;
 	}
+	if (!r_before && r_several(*r) == LANES_OF_WARP && may_be_own(*r, self)) {
+		if (!r_is_before_sync(*r, self))
+			count_lost();
+		r_before = true;
+	}
 	return w_before && r_before;
 }
 

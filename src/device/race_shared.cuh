@@ -3,9 +3,13 @@
  *
  * They are the block's alone and zero when it begins, so they need no segments. Of a word there are
  *     W: epoch + 1 22 | sub 10 | thread 10 | copy 1 | class 4 | bytes 4 | site 13           the last write or atomic
- *     R: epoch + 1 22 | sub 10 | thread 10 | 0 | class 3 | bytes 4 | several 2 | site 12       reads since
+ *     R: epoch + 1 22 | sub 10 | thread 10 | parts 1 | class 3 | bytes 4 | several 2 | site 12   reads since
  * all W first, then all R, so that neighbours lie in neighbouring banks: in the low 21 bits as elsewhere. "Nothing" and
  * "in an earlier epoch" is then one comparison of the high halves, and "by the same thread" one more of the low ones.
+ *
+ * Of several readers each has read all of R's bytes. With `parts` each byte was read by some of them: by a lane of the warp at that time, or by
+ * one of some warp. So what another warp writes is told from what lanes of one have read; where the byte may be the writer's own, nothing is told of
+ * it, and it counts as forgotten.
  *
  * The order of publication is that of race_cell.cuh. Accesses of a warp to shared memory are done one after the other. */
 #ifndef WS_RACE_SHARED_CUH
@@ -21,6 +25,7 @@ HELPER u32 self_of(u32 thread) { return (u32)IN_SHARED(__warpsafe_block) + threa
 HELPER u32 thread_in(u64 entry) { return (((u32)entry >> THREAD_AT) - self_of(0)) % THREADS; }
 HELPER u32 self_of_me(const struct me *m) { return self_of(m->warp * 32 + lane_of(m->time)); }
 HELPER bool same_warp(u32 low, u32 self) { return !((low >> THREAD_AT ^ self) >> 5 & 31); }
+enum { R_PARTS = SHARED_COPY };          /* of W the same bit says that it is a copy */
 #define SAME_THREAD  (0xffc00000u | SHARED_COPY)         /* bits of the low half: it is no copy that may go on */
 #define SAME_READER  (SAME_THREAD | 0x3000u)             /* and it is but one */
 #define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
@@ -68,7 +73,10 @@ HELPER bool is_before_sync(u64 old, u32 self)
 	return same_warp(low, self) && !(low & SHARED_COPY) && high % SHARED_SUBS < LAST_SHARED_SUB && high % SHARED_SUBS < full_sub(self);
 }
 
-HELPER bool r_is_before_sync(u64 r, u32 self) { return r_several(r) <= LANES_OF_WARP && is_before_sync(r, self); }
+HELPER bool r_is_before_sync(u64 r, u32 self) { return r_several(r) <= LANES_OF_WARP && is_before_sync(r & ~(u64)R_PARTS, self); }
+
+/* May the byte that R has be one that the writer alone has read? Of a pair that is not ordered. */
+HELPER bool may_be_own(u64 r, u32 self) { return r & R_PARTS && (r_several(r) != LANES_OF_WARP || same_warp((u32)r, self)); }
 
 /* The same, or both are strong. */
 HELPER bool w_is_fine(u64 w, u32 self, u32 time, u32 what)
@@ -251,13 +259,14 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 		return old | bytes << R_BYTES_AT;
 	if (several == ONE_LANE && m->now & NOW_ACQUIRED && shared_quick_verdict(old, m, time) == ORDERED)
 		return shared_read_entry(m, time, bytes);
-	if (!(r_bytes(old) & bytes) || (warp && high != time)) {
-		*lost = !warp || high == time || high % SHARED_SUBS >= BLOCK.full[m->warp];
+	if (warp && high != time) {
+		*lost = high % SHARED_SUBS >= BLOCK.full[m->warp];
 		return shared_read_entry(m, time, bytes);
 	}
-	low &= ~(7u << R_CLASS_AT | 15u << R_BYTES_AT | 3u << R_SEVERAL_AT);
-	return pair(low | both << R_CLASS_AT | (r_bytes(old) & bytes) << R_BYTES_AT |
-		    (u32)(warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
+	if (r_bytes(old) != bytes)
+		low |= R_PARTS;
+	low &= ~(7u << R_CLASS_AT | 3u << R_SEVERAL_AT);
+	return pair(low | both << R_CLASS_AT | bytes << R_BYTES_AT | (u32)(warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
 }
 
 HELPER void shared_note(u32 v, u32 pair, u64 old, const struct word *d, const struct me *m, u32 bytes, u32 several,
@@ -348,6 +357,16 @@ HELPER u32 judge_shared_w(u64 *w, const struct word *d, const struct me *m, u32 
 	return w_bytes(now) & d->bytes && shared_write_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
 }
 
+HELPER u32 shared_readers_verdict(u64 r, const struct me *m, u32 time)
+{
+	u32 v = shared_verdict(r & ~(u64)R_PARTS, strong_class(r), r_several(r), m, time);
+
+	if (v == ORDERED || !may_be_own(r, self_of_me(m)))
+		return v;
+	count_threads(COUNTS(lost));
+	return ORDERED;
+}
+
 HELPER u32 judge_shared_r(u64 *r, const struct word *d, const struct me *m, u32 time)
 {
 	u64 now = *r;
@@ -355,11 +374,11 @@ HELPER u32 judge_shared_r(u64 *r, const struct word *d, const struct me *m, u32 
 
 	if (m->what & WS_RACE_SWAPPED)
 		*r = m->seen_r;
-	v = r_bytes(*r) & d->bytes ? shared_verdict(*r, strong_class(*r), r_several(*r), m, time) : ORDERED;
+	v = r_bytes(*r) & d->bytes ? shared_readers_verdict(*r, m, time) : ORDERED;
 	if (v != ORDERED || *r == now)
 		return v;
 	*r = now;
-	return r_bytes(now) & d->bytes && shared_verdict(now, strong_class(now), r_several(now), m, time) != ORDERED ? UNDECIDED : ORDERED;
+	return r_bytes(now) & d->bytes && shared_readers_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
 }
 
 /* w, r: what the cell had when the write was entered. */
@@ -453,6 +472,12 @@ HELPER u32 read_low(u32 self, u32 bytes, u32 what, u32 site)
 /* Of the same class and bytes? */
 HELPER bool reads_alike(u32 low, u32 mine) { return !((low ^ mine) >> R_BYTES_AT & 127); }
 
+/* Of the same class, by several, and of these bytes among others? */
+HELPER bool reads_more(u32 low, u32 mine)
+{
+	return low >> R_SEVERAL_AT & 3 && !((low ^ mine) >> R_CLASS_AT & 7) && !(mine & ~low & 15u << R_BYTES_AT);
+}
+
 /* Does R say already what it would with this read? */
 HELPER bool is_entered(u64 r, u32 mine, u32 self, u32 time, bool more)
 {
@@ -460,7 +485,7 @@ HELPER bool is_entered(u64 r, u32 mine, u32 self, u32 time, bool more)
 
 	halves(r, &low, &high);
 	several = low >> R_SEVERAL_AT & 3;
-	if (high < (time & SHARED_EPOCH) || !reads_alike(low, mine))
+	if (high < (time & SHARED_EPOCH) || (!reads_alike(low, mine) && !reads_more(low, mine)))
 		return false;
 	return several == WARPS_OF_BLOCK ||
 	       (high == time && same_warp(low, self) && (several == LANES_OF_WARP || (!more && !((low ^ mine) >> THREAD_AT))));
@@ -481,12 +506,23 @@ HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, bool synced, bool mor
 	}
 	if (synced && r_is_before_sync(r, self))
 		return true;
-	if (!reads_alike(low, mine)) {               /* bytes of one thread may come together */
-		*now = r | (mine & 15u << R_BYTES_AT);
-		return !more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time;
+	if (!reads_alike(low, mine)) {
+		if ((low ^ mine) >> R_CLASS_AT & 7)
+			return false;
+		low |= mine & 15u << R_BYTES_AT;
+		*now = pair(low, high);
+		if (!more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time)
+			return true;             /* bytes of one thread come together */
+		low |= R_PARTS;
+		if (same_warp(low, self) && (low >> R_SEVERAL_AT & 3) != WARPS_OF_BLOCK) {
+			*now = pair(low | mores, high);
+			return high == time;
+		}
+	} else if (same_warp(low, self)) {
+		return false;
 	}
 	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
-	return !same_warp(low, self);
+	return true;
 }
 
 /* R is not as it would be with the read. False: it is not entered, and R as it is wants a closer look. synced: what is before a sync of

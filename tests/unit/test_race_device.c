@@ -516,6 +516,32 @@ static void bytes_of_a_word(void **state)
 	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
 }
 
+/* Lanes have read bytes of one word, each its own: what another warp writes is told, and what may be the writer's own byte is forgotten. */
+static void bytes_that_lanes_read(void **state)
+{
+	#define MY_BYTE NO_PROOF " and.b32 %r6, %r0, 31; add.u32 %r6, %r4, %r6; setp.lt.u32 %p2, %r0, 32;\n"
+	static const struct { const char *text; uint32_t block; struct expected e; } cases[] = {
+		{ KERNEL(MY_BYTE " @%p2 ld.shared.u8 %r7, [%r6];\n" THREAD(40) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 64, { .races = 1 } },
+		{ KERNEL(MY_BYTE " and.b32 %r8, %r6, 1; setp.eq.and.u32 %p2, %r8, 0, %p2; @%p2 ld.shared.u8 %r7, [%r6];\n" THREAD(40) " @%p1 st.shared.u8 [%r4+1], %r0;\n"), 64, { 0 } },
+		{ KERNEL(MY_BYTE " @%p2 ld.shared.u8 %r7, [%r6];\n" BARRIER THREAD(40) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 64, { 0 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; ld.shared.u8 %r7, [%r6]; ld.shared.u32 %r7, [%r4];\n"), 96, { 0 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; bar.warp.sync -1;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { 0 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .lost = 1 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+5], %r0;\n"), 32, { .lost = 1 } },
+		{ KERNEL(MY_BYTE " setp.ge.u32 %p2, %r0, 32; @%p2 ld.shared.u8 %r7, [%r6]; mov.u32 %r8, 0;\n"
+			"LATER: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 2000; @%p3 bra LATER;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 96, { .lost = 1 } },
+		{ KERNEL(MY_BYTE " @%p2 ld.shared.u8 %r7, [%r4+2];\n" THREAD(40) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 64, { .races = 1 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r4+2];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .races = 1 } },        /* all of them have read it */
+	};
+
+	for (unsigned k = 0; k < WS_COUNT(cases); k++) {
+		struct race_rig r = ran_with(ITS_CELLS, configs, cases[k].text, 1, cases[k].block);
+
+		compare(&r, &cases[k].e);
+		race_free(&r);
+	}
+}
+
 /* ---- whole lines ---- */
 static uint32_t cells_for(const char *text, uint32_t grid, uint32_t block)
 {
@@ -1270,7 +1296,7 @@ int main(void)
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
 		cmocka_unit_test(shared_memory_stays_as_it_is),
-		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
+		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(bytes_that_lanes_read), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks), cmocka_unit_test(swaps), cmocka_unit_test(swaps_again_and_again),
