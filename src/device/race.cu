@@ -973,12 +973,6 @@ SLOW u32 __warpsafe_write_words(u32 self, u64 address, u32 what, u32 site, u64 v
 	return write_words(self, address, what, site);
 }
 
-/* Nothing of the warp has been looked at before: it may have no tables. */
-SLOW u32 __warpsafe_atomic_words(u32 self, u64 address, u32 what, u32 site)
-{
-	return has_entered(self) && write_words(self, address, what, site);
-}
-
 /* The same, one word after the other. False: for the call that knows all. */
 HELPER bool write_cells(u32 self, u64 address, u32 what, u32 site, u32 also)
 {
@@ -993,6 +987,11 @@ HELPER bool write_cells(u32 self, u64 address, u32 what, u32 site, u32 also)
 			return false;
 	}
 	return at;
+}
+
+SLOW bool __warpsafe_write_cells(u32 self, u64 address, u32 what, u32 site)
+{
+	return write_cells(self, address, what, site, NO_MORE);
 }
 
 /* As __warpsafe_read_beside. */
@@ -1013,7 +1012,7 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 	if (BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, w, r))
 		return;
 	if (!at && WS_RACE_BYTES_OF(what) > 4) {
-		if (!(BLOCK.launch ? __warpsafe_write_beside(self, 0, address, what, site, 0, 0) : write_cells(self, address, what, site, NO_MORE)))
+		if (!(BLOCK.launch ? __warpsafe_write_beside(self, 0, address, what, site, 0, 0) : __warpsafe_write_cells(self, address, what, site)))
 			__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 		return;
 	}
@@ -1052,7 +1051,7 @@ SLOW void __warpsafe_atomic_on(u32 self, u64 at, u64 address, u32 what, u32 site
 	}
 	if (!at)
 		c = make_cell(self, address, what, true);
-	done = !at && WS_RACE_BYTES_OF(what) > 4 ? write_cells(self, address, what, site, NO_MORE) :
+	done = !at && WS_RACE_BYTES_OF(what) > 4 ? __warpsafe_write_cells(self, address, what, site) :
 	       c.at > ALL && write_cell(self, &c, address, what, site, NO_MORE);
 	if (done)
 		note_strong(self, what);
@@ -1156,8 +1155,6 @@ INLINED void race_atomic_global(u32 self, u64 address, u32 what, u32 site)
 	}
 	if (!global_tries_again(self, address, what))
 		c = check_atomic(self, address, what);
-	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_atomic_words(self, address, what, site))
-		return;
 	if (c.at != NOTHING)
 		__warpsafe_atomic_on(self, c.at, address, what, site, c.w, c.r);
 }

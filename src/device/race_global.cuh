@@ -701,12 +701,6 @@ HELPER void note_own(u32 self, u64 address, u32 what, u32 site, u32 value)
 	note_wrote(self, &v);
 }
 
-/* As begin_fast says: else there may be no tables. */
-HELPER bool has_entered(u32 self)
-{
-	return shared_load64((self & ~31u) + (u32)__builtin_offsetof(struct warp, now)) & NOW_ENTERED;
-}
-
 /* The cell of a word, if its line has some and both are where they are looked for first; else 0. */
 HELPER u64 cell_at_once(u64 address)
 {
