@@ -78,7 +78,7 @@ void ws_ranges_join_areas(struct ws_ranges *g);
 bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b);
 /* The sum that is a leaf. */
 struct sum ws_group_pointer(uint32_t leaf);
-/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
+/* What a group's addresses are counted from: the only leaf that can hold an address; UINT32_MAX: there is none, or several. */
 uint32_t ws_group_base(const struct values *v, const struct group *x);
 bool ws_ranges_any_unproved(const struct ws_ranges *g);
 bool ws_ranges_any(const struct ws_ranges *g, enum how how);

@@ -7,16 +7,23 @@ struct sum ws_group_pointer(uint32_t leaf)
 	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 }
 
-/* What a group's addresses are counted from: the first leaf that can hold an address; UINT32_MAX: there is none. */
+/* A variable's address is one; of several parameters nobody knows which is a pointer, and which a number of bytes. */
 uint32_t ws_group_base(const struct values *v, const struct group *x)
 {
+	uint32_t base = UINT32_MAX;
+
 	for (uint32_t k = 0; k < x->sum.n; k++) {
 		const struct term *t = &x->sum.t[k];
 
-		if (t->n == 1 && t->factor == 1 && ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
+		if (t->n != 1 || t->factor != 1 || !ws_leaf_is_pointer(&v->leaves[t->leaf[0]]))
+			continue;
+		if (v->leaves[t->leaf[0]].kind == LEAF_SYMBOL)
 			return t->leaf[0];
+		if (base != UINT32_MAX)
+			return UINT32_MAX;
+		base = t->leaf[0];
 	}
-	return UINT32_MAX;
+	return base;
 }
 
 bool ws_ranges_any_unproved(const struct ws_ranges *g)
@@ -226,7 +233,8 @@ static bool may_touch(const struct group *a, const struct group *b)
 static void or_by_sums(struct entry *e, const struct group *a, const struct group *b, bool blocks, const char *disjoint)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
-	bool rows = !a->area && !b->area && ws_group_base(e->v, a) == ws_group_base(e->v, b);
+	uint32_t base = ws_group_base(e->v, a);
+	bool rows = !a->area && !b->area && base != UINT32_MAX && base == ws_group_base(e->v, b);
 	const char *exact = a->exact ? a->exact : b->exact, *apart = disjoint, *ok = e->ok;
 	struct ws_entry_mark *mark = NULL;
 

@@ -76,6 +76,7 @@ struct launch {
 };
 /* The allocations that are known: two, that meet so far behind the first pointer; 0: none. */
 static int64_t border;
+static bool first_is_zero;                   /* the first pointer is a number */
 
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
@@ -106,15 +107,16 @@ static struct checks run(const char *text, const struct launch *l, bool told, bo
 	struct rig r = rig_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, out.data);
 	struct ws_mem *m = rig_mem(&r, 2 * MIDDLE), *counts;
 	struct { uint64_t a, b; uint32_t n, w, pad[2]; struct ws_race_told told; } params = {
-		.a = m->addr + MIDDLE, .b = m->addr + MIDDLE + (uint64_t)l->b, .n = l->n, .w = l->w
+		.a = first_is_zero ? 0 : m->addr + MIDDLE, .b = m->addr + MIDDLE + (uint64_t)l->b, .n = l->n, .w = l->w
 	};
+	const uint64_t between = m->addr + MIDDLE + (uint64_t)border;
 	struct ws_gpu_launch launch = { .params = &params };
 	const char *kernel;
 	struct checks c;
 
 	counts = border ? ws_gpu_module_var(r.mod, "__warpsafe_areas") : NULL;
-	host_areas[0] = (struct ws_race_area){ m->addr, params.a + (uint64_t)border };
-	host_areas[1] = (struct ws_race_area){ params.a + (uint64_t)border, m->addr + 2 * MIDDLE };
+	host_areas[0] = (struct ws_race_area){ m->addr, between };
+	host_areas[1] = (struct ws_race_area){ between, m->addr + 2 * MIDDLE };
 	host_nareas = border ? 2 : 0;
 	if (counts)
 		memcpy(counts->host, host_areas, sizeof host_areas);

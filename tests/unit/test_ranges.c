@@ -1392,6 +1392,17 @@ static void ranks_in_blocks(void **state)
 	expect(ranks, (struct launch){ { 4, 2 }, { 64 }, 0, 0, 0 }, ALL(0, 64));
 }
 
+/* A parameter as wide as a pointer may be a number of bytes, and 0: it does not say in which allocation an access is. */
+static void numbers_as_wide_as_pointers(void **state)
+{
+	static const char bytes[] = KERNEL("cvt.u64.u32 %rd3, %r4; add.s64 %rd10, %rd20, %rd3; add.s64 %rd11, %rd10, %rd2; add.s64 %rd12, %rd2, %rd3;\n"
+		"ld.global.u8 %r7, [%rd12+1]; st.global.u8 [%rd11], %r7;\n");
+
+	first_is_zero = true;
+	expect_allocated(bytes, (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, 4096, ALL(31, 32));   /* one reads what nobody writes */
+	first_is_zero = false;
+}
+
 static void aliases_still_race(void **state)
 {
 	struct race_rig r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 },
@@ -1481,7 +1492,7 @@ int main(void)
 		cmocka_unit_test(conditions_of_a_launch), cmocka_unit_test(conditions_of_threads), cmocka_unit_test(split_by_masks),
 		cmocka_unit_test(split_by_division), cmocka_unit_test(split_by_numbers), cmocka_unit_test(odd_multiples), cmocka_unit_test(differences_of_weights), cmocka_unit_test(places_in_turn), cmocka_unit_test(some_groups_alone), cmocka_unit_test(one_array_by_two_pointers),
 		cmocka_unit_test(columns_side_by_side), cmocka_unit_test(another_register), cmocka_unit_test(many_groups), cmocka_unit_test(barriers_of_one_block), cmocka_unit_test(barriers_and_rows_of_blocks),
-		cmocka_unit_test(the_last_block), cmocka_unit_test(fences_before_the_barrier), cmocka_unit_test(who_arrives), cmocka_unit_test(ranks_in_blocks), cmocka_unit_test(tiles_of_blocks), cmocka_unit_test(tiles_one_below_the_other), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(aliases_still_race),
+		cmocka_unit_test(the_last_block), cmocka_unit_test(fences_before_the_barrier), cmocka_unit_test(who_arrives), cmocka_unit_test(ranks_in_blocks), cmocka_unit_test(tiles_of_blocks), cmocka_unit_test(tiles_one_below_the_other), cmocka_unit_test(no_last_block), cmocka_unit_test(strong_accesses), cmocka_unit_test(reads_where_is_written), cmocka_unit_test(bounds_that_reach_too_far), cmocka_unit_test(numbers_as_wide_as_pointers), cmocka_unit_test(aliases_still_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, some_were_told);
