@@ -553,12 +553,18 @@ bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out)
 	return true;
 }
 
-static bool has_leaf(const struct sum *s, const struct sum *leaf)
+/* Also in what registers with bounds are made of. */
+static bool has_leaf(const struct values *v, const struct sum *s, uint32_t leaf, unsigned depth)
 {
-	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t m = 0; m < s->t[k].n; m++)
-			if (s->t[k].leaf[m] == leaf->t[0].leaf[0])
+	enum { NESTED = 4 };
+
+	for (uint32_t k = 0; k < s->n && depth < NESTED; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++) {
+			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
+
+			if (s->t[k].leaf[m] == leaf || (l->kind == LEAF_ONE_OF && l->nof == 1 && has_leaf(v, l->of[0], leaf, depth + 1)))
 				return true;
+		}
 	return false;
 }
 
@@ -570,7 +576,7 @@ bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint
 	do                                   /* one that the sum does not have: columns and rows may be as many */
 		if (!ws_value_leaf(v, &l, &digit))
 			return false;
-	while (l.offset++, has_leaf(s, &digit));
+	while (l.offset++, has_leaf(v, s, digit.t[0].leaf[0], 0));
 	return ws_sum_add_product(s, &digit, step);
 }
 
@@ -791,7 +797,7 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 		find_bounds_of_special(v, special_of(v, r->index), at, &l);
 	else
 		find_bounds(v, r, !l.in_time, at, &l);
-	if (!l.in_time && less_than_bounded(v, r, at, &l, out))
+	if (!v->shared && !l.in_time && less_than_bounded(v, r, at, &l, out))
 		return true;
 	return !l.nbounds || ws_value_leaf(v, &l, out);
 }
