@@ -190,7 +190,7 @@ static bool add_to_areas(struct ws_ranges *g, const struct ws_rw_access *a, cons
 	if (first)
 		*first = UINT_MAX;
 	for (unsigned k = 0; k < b->n; k++) {
-		struct sum pointer = ws_group_pointer(b->leaf[k]);
+		struct sum pointer = ws_sum_of_leaf(b->leaf[k]);
 		unsigned before = g->ngroups;
 		struct group *x = join(g, a, &pointer, true, 0, 0);
 
@@ -223,11 +223,14 @@ void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into)
 	x->writes |= gone->writes;
 	x->reads |= gone->reads;
 	x->meets &= gone->meets && x->bytes == gone->bytes && x->vec == gone->vec;
-	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
+	for (uint32_t i = 0; i < g->v.f->ninsts; i++) {
+		if (g->group[i] == k && into < g->nwriting && g->how[i] == BOUNDED_READ)
+			g->how[i] = OWN;
 		if (g->group[i] == k)
 			g->group[i] = (uint8_t)(into - (into > k));
 		else if (g->group[i] > k)
 			g->group[i]--;
+	}
 	memmove(gone, gone + 1, (--g->ngroups - k) * sizeof *gone);
 	g->nwriting -= k < g->nwriting;
 }
@@ -453,9 +456,6 @@ static bool join_rows_of(struct ws_ranges *g, unsigned k, unsigned m)
 	both[0]->row = row;
 	both[0]->first = 0;
 	both[0]->last = bytes;
-	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
-		if (g->group[i] == m && g->how[i] == BOUNDED_READ)
-			g->how[i] = OWN;
 	ws_group_remove(g, m, k);
 	return true;
 }

@@ -27,32 +27,6 @@ static bool may_have_kin(const struct leaf *l)
 	return l->kind == LEAF_ONE_OF && l->reg && l->nof == 1 && l->nbounds;
 }
 
-/* What the leaf is made of, and what leaves with bounds in it are made of, at whatever time. */
-static bool made_of(const struct values *v, const struct leaf *l, struct sum *out)
-{
-	enum { MOST = 8 };
-	struct sum from = *l->of[0];
-	bool again = true;
-
-	for (unsigned round = 0; again && round < MOST; round++) {
-		if (!ws_sum_flatten(v, &from, out))
-			return false;
-		from = *out;
-		again = false;
-		for (uint32_t k = 0; k < from.n && !again; k++) {
-			const struct leaf *in = from.t[k].n == 1 ? &v->leaves[from.t[k].leaf[0]] : NULL;
-			const struct sum itself = { 1, { from.t[k] } };
-
-			if (!in || !may_have_kin(in))
-				continue;
-			again = ws_sum_add(&from, &itself, -1) && ws_sum_add(&from, in->of[0], itself.t[0].factor);
-			if (!again)
-				return false;
-		}
-	}
-	return !again;
-}
-
 static bool same_bounds(const struct leaf *a, const struct leaf *b)
 {
 	bool same = a->nbounds == b->nbounds && a->bytes == b->bytes;
@@ -72,13 +46,11 @@ static void find_kin(struct alike *a)
 
 	for (uint32_t k = 0; k < a->n; k++) {
 		const struct leaf *l = &v->leaves[k];
-		int64_t constant;
 
 		a->kin[k] = (struct kin){ k, 0 };
-		if (!may_have_kin(l) || !made_of(v, l, &a->flat[k]))
+		if (!may_have_kin(l) || !ws_sum_flatten_ever(v, l->of[0], &a->flat[k]))
 			continue;
-		constant = ws_sum_take_constant(&a->flat[k]);
-		a->kin[k].far = constant;
+		a->kin[k].far = ws_sum_take_constant(&a->flat[k]);
 		for (uint32_t m = 0; m < k && a->kin[k].first == k; m++)
 			if (a->kin[m].first == m && may_have_kin(&v->leaves[m]) && same_bounds(&v->leaves[m], l) &&
 			    ws_sum_equal(&a->flat[m], &a->flat[k]))
@@ -90,35 +62,24 @@ static void find_kin(struct alike *a)
  * first of their kin. */
 struct places { uint32_t first[MOST_KINDS], leaf[MOST_KINDS]; struct offsets far[MOST_KINDS]; unsigned n; };
 
-static uint32_t in_place_of(const struct alike *a, uint32_t leaf, const struct places *p)
-{
-	uint32_t first = leaf < a->n ? a->kin[leaf].first : leaf;
+struct replacing { const struct alike *a; const struct places *p; };
 
-	for (unsigned k = 0; p && k < p->n; k++)
-		if (p->first[k] == first)
-			return p->leaf[k];
-	return first;
+static bool in_place_of(void *user, uint32_t leaf, struct sum *out)
+{
+	const struct replacing *r = user;
+	uint32_t first = leaf < r->a->n ? r->a->kin[leaf].first : leaf;
+
+	*out = ws_sum_of_leaf(first);
+	for (unsigned k = 0; r->p && k < r->p->n; k++)
+		if (r->p->first[k] == first)
+			*out = ws_sum_of_leaf(r->p->leaf[k]);
+	return true;
 }
 
 /* The sum with what stands for its leaves; p NULL: the first of their kin. */
 static bool replace(const struct alike *a, const struct sum *s, const struct places *p, struct sum *out)
 {
-	out->n = 0;
-	for (uint32_t k = 0; k < s->n; k++) {
-		struct sum product = { 1, { { .factor = s->t[k].factor } } };
-
-		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			const struct sum one = ws_group_pointer(in_place_of(a, s->t[k].leaf[n], p));
-			const struct sum before = product;
-
-			product.n = 0;
-			if (!ws_sum_add_product(&product, &before, &one))
-				return false;
-		}
-		if (!ws_sum_add(out, &product, 1))
-			return false;
-	}
-	return true;
+	return ws_sum_substitute(s, in_place_of, &(struct replacing){ a, p }, out);
 }
 
 /* The kinds of leaves that a sum has which may have kin; false: too many, or two of one kind, which are not replaced by one. */
@@ -277,20 +238,16 @@ static unsigned find_alike(const struct alike *a, unsigned k, struct places *p, 
 	return n;
 }
 
-static void join_with(struct alike *a, unsigned k, unsigned m)
+static void join_with(struct ws_ranges *g, unsigned k, unsigned m)
 {
-	struct ws_ranges *g = a->g;
 	struct group *x = &g->groups[k], *y = &g->groups[m];
+	uint32_t bytes = y->bytes > x->bytes ? y->bytes : x->bytes;
 
-	for (uint32_t i = 0; i < g->v.f->ninsts && k < g->nwriting; i++)
-		if (g->group[i] == m && g->how[i] == BOUNDED_READ)
-			g->how[i] = OWN;
-	x->meets &= x->bytes == y->bytes && x->vec == y->vec;
-	x->bytes = y->bytes > x->bytes ? y->bytes : x->bytes;
 	x->first = y->first < x->first ? y->first : x->first;
 	x->last = y->last > x->last ? y->last : x->last;
 	ws_offsets_join(&x->offsets, &y->offsets);
 	ws_group_remove(g, m, k);
+	x->bytes = bytes;
 }
 
 static void join_alike_with(struct alike *a, unsigned k)
@@ -307,7 +264,7 @@ static void join_alike_with(struct alike *a, unsigned k)
 	g->groups[k].sum = all;
 	for (unsigned m = g->ngroups - 1; m > k; m--)
 		if (is[m])
-			join_with(a, k, m);
+			join_with(g, k, m);
 }
 
 void ws_ranges_join_alike(struct ws_ranges *g)
@@ -332,7 +289,7 @@ void ws_ranges_join_areas(struct ws_ranges *g)
 
 		if (base == UINT32_MAX)
 			continue;
-		x->sum = ws_group_pointer(base);
+		x->sum = ws_sum_of_leaf(base);
 		x->area = true;
 		x->first = x->last = 0;
 	}
@@ -340,5 +297,5 @@ void ws_ranges_join_areas(struct ws_ranges *g)
 		for (unsigned m = g->nwriting - 1; m > k; m--)
 			if (g->groups[m].area && g->groups[m].behind == g->groups[k].behind && g->groups[k].area &&
 			    ws_sum_equal(&g->groups[k].sum, &g->groups[m].sum))
-				join_with(&(struct alike){ .g = g }, k, m);
+				join_with(g, k, m);
 }

@@ -270,7 +270,7 @@ static void look_up(struct entry *e, struct num pointer, struct num *lo, struct 
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi)
 {
 	const struct leaf *l = &e->v->leaves[leaf];
-	const struct sum s = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
+	const struct sum s = ws_sum_of_leaf(leaf);
 
 	ws_entry_bounds(e, &s, lo, hi);
 	if (l->kind != LEAF_SYMBOL)

@@ -1171,7 +1171,7 @@ static bool split_thread(struct values *v, struct sum *s)
 	const struct sum warp = { 1, { { .factor = WS_WARP } } };
 
 	for (uint32_t k = 0; k < s->n; k++) {
-		const struct sum x = { 1, { { .factor = 1, .n = 1, .leaf = { s->t[k].leaf[0] } } } };
+		const struct sum x = ws_sum_of_leaf(s->t[k].leaf[0]);
 		int64_t factor = s->t[k].factor;
 		struct sum part;
 

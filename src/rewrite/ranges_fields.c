@@ -104,7 +104,7 @@ static unsigned cover(const struct entry *e, const struct sum *of, struct multip
 	while (at != before) {
 		before = at;
 		for (unsigned k = 0; k < e->nparts; k++) {
-			const struct sum other = { 1, { { .factor = 1, .n = 1, .leaf = { e->parts[k] } } } };
+			const struct sum other = ws_sum_of_leaf(e->parts[k]);
 
 			if (find_field(e->v, &other, &f))
 				at = further(e->v, &f, of, at, m);
@@ -118,7 +118,7 @@ static unsigned cover(const struct entry *e, const struct sum *of, struct multip
 
 unsigned ws_fields_cover(const struct entry *e, const struct leaf *part, struct sum *of, struct multiples *m)
 {
-	const struct sum itself = { 1, { { .factor = 1, .n = 1, .leaf = { (uint32_t)(part - e->v->leaves) } } } };
+	const struct sum itself = ws_sum_of_leaf((uint32_t)(part - e->v->leaves));
 	struct field mine;
 	unsigned bits;
 

@@ -66,7 +66,7 @@ struct ws_ranges {
 };
 
 /* ---- ranges.c ---- */
-/* Group k, that is another one, becomes part of `into`: it has no accesses of its own any longer. */
+/* Group k, that is another one, becomes part of `into`: it has no accesses of its own any longer, and what it reads is of who writes there. */
 void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into);
 
 /* ---- ranges_alike.c ---- */
@@ -76,8 +76,6 @@ void ws_ranges_join_areas(struct ws_ranges *g);
 /* ---- ranges_meet.c ---- */
 /* Can two accesses of these groups be between the same barriers of a block? */
 bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b);
-/* The sum that is a leaf. */
-struct sum ws_group_pointer(uint32_t leaf);
 /* What a group's addresses are counted from: the only leaf that can hold an address; UINT32_MAX: there is none, or several. */
 uint32_t ws_group_base(const struct values *v, const struct group *x);
 bool ws_ranges_any_unproved(const struct ws_ranges *g);

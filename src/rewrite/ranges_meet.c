@@ -2,11 +2,6 @@
 #include "rewrite/ranges_groups.h"
 
 /* ---- groups ---- */
-struct sum ws_group_pointer(uint32_t leaf)
-{
-	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
-}
-
 /* A variable's address is one; of several parameters nobody knows which is a pointer, and which a number of bytes. */
 uint32_t ws_group_base(const struct values *v, const struct group *x)
 {
@@ -296,7 +291,7 @@ const char *ws_ranges_predicate(struct ws_ranges *g, struct entry *e)
 static bool twins(const struct ws_ranges *g, const struct group *read, const struct group *write)
 {
 	uint32_t from = ws_group_base(&g->v, read), to = ws_group_base(&g->v, write);
-	const struct sum pointers[] = { ws_group_pointer(from), ws_group_pointer(to) };
+	const struct sum pointers[] = { ws_sum_of_leaf(from), ws_sum_of_leaf(to) };
 	struct sum s = read->sum;
 
 	return !read->area && !write->area && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
@@ -315,7 +310,7 @@ static bool any_twins(const struct ws_ranges *g)
 
 static void demand_twins(struct ws_ranges *g, struct entry *e, struct group *read, struct group *write)
 {
-	const struct sum pointers[] = { ws_group_pointer(ws_group_base(&g->v, read)), ws_group_pointer(ws_group_base(&g->v, write)) };
+	const struct sum pointers[] = { ws_sum_of_leaf(ws_group_base(&g->v, read)), ws_sum_of_leaf(ws_group_base(&g->v, write)) };
 	const char *ok = e->ok, *apart = ws_code_temp(e->c, WS_PRED), *same = ws_code_temp(e->c, WS_PRED);
 	struct num a, b, high;
 

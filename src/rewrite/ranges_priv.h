@@ -112,8 +112,13 @@ bool ws_sum_add_product(struct sum *s, const struct sum *a, const struct sum *b)
 bool ws_sum_fixed(const struct values *v, const struct sum *s);
 bool ws_sum_in_time(const struct values *v, const struct sum *s);      /* may it differ from time to time in a thread? */
 bool ws_sum_never_negative(const struct values *v, const struct sum *s);
+struct sum ws_sum_of_leaf(uint32_t leaf);
+/* The sum with what `by` gives in place of each leaf; false: too long, or `by` says so. out is not s. */
+bool ws_sum_substitute(const struct sum *s, bool (*by)(void *user, uint32_t leaf, struct sum *out), void *user, struct sum *out);
 /* Registers of which there are bounds become what they are computed from; false: too long. */
 bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out);
+/* Likewise those that differ from time to time, at whatever time. */
+bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum *out);
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);

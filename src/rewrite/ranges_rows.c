@@ -120,7 +120,7 @@ static bool weight_of_block(struct values *v, const struct sum *block, struct su
 
 		if (l->kind != LEAF_SPECIAL || l->special < WS_SR_CTAID_X || l->special > WS_SR_CTAID_Z)
 			continue;
-		index = (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { block->t[0].leaf[n] } } } };
+		index = ws_sum_of_leaf(block->t[0].leaf[n]);
 		*axis = l->special;
 		return ws_split_multiple(v, block, &index, weight) && ws_sum_add(&minus, weight, -1) &&
 		       ws_sum_add_product(&rest, &minus, &index) && !rest.n;

@@ -375,7 +375,7 @@ static bool may_be_zero(const struct values *v, struct sum s)
 static bool begins_at_zero(const struct values *v, uint32_t leaf, const struct pins *pins)
 {
 	const struct leaf *l = &v->leaves[leaf];
-	struct sum begin = { 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } }, flat;
+	struct sum begin = ws_sum_of_leaf(leaf), flat;
 
 	if (l->kind == LEAF_DIGIT)
 		return true;

@@ -162,7 +162,7 @@ static bool replace_inner(struct values *v, struct sum *s, uint32_t inner, uint3
 {
 	const struct leaf *x = &v->leaves[inner], *l = &v->leaves[outer];
 	int64_t by = x->kind == LEAF_QUOTIENT && x->k && !x->in_time ? number_in(x->step) : 0, most = l->k ? number_in(l->step) : 0;
-	const struct sum part = { 1, { { .factor = 1, .n = 1, .leaf = { inner } } } }, whole = { 1, { { .factor = 1, .n = 1, .leaf = { outer } } } };
+	const struct sum part = ws_sum_of_leaf(inner), whole = ws_sum_of_leaf(outer);
 	struct sum ratio = { 1, { { .factor = by ? most / by : 0 } } }, c, remainder, minus = { 0 }, result = *s;
 
 	if (by < 1 || most <= by || most % by || !ws_sum_equal(x->of[0], l->of[0]) || !multiple(v, s, inner, 1, &c) ||

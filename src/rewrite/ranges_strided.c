@@ -339,7 +339,7 @@ static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int
 
 static bool make(struct values *v, struct strided *s, struct sum *out)
 {
-	struct sum own, fixed;
+	struct sum own, fixed, itself;
 	int64_t factor;
 	uint32_t leaf = leaf_in(v, &s->begin, &factor);
 
@@ -354,7 +354,8 @@ static bool make(struct values *v, struct strided *s, struct sum *out)
 		return false;
 	may_go_on(v, leaf, s->r, s->most);
 	*out = fixed;
-	return ws_sum_add(out, &(struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } }, factor);
+	itself = ws_sum_of_leaf(leaf);
+	return ws_sum_add(out, &itself, factor);
 }
 
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out)

@@ -135,41 +135,62 @@ bool ws_sum_never_negative(const struct values *v, const struct sum *s)
 	return true;
 }
 
-static bool is_another_name(const struct leaf *l)
+struct sum ws_sum_of_leaf(uint32_t leaf)
 {
-	return l->kind == LEAF_ONE_OF && l->nof == 1 && !l->in_time;
+	return (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { leaf } } } };
 }
 
-bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out)
+bool ws_sum_substitute(const struct sum *s, bool (*by)(void *user, uint32_t leaf, struct sum *out), void *user, struct sum *out)
 {
-	enum { MOST = 16 };
-	struct sum from = *s;
-	bool again = true;
+	out->n = 0;
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct sum product = { 1, { { .factor = s->t[k].factor } } }, one;
 
-	for (unsigned round = 0; again; round++, from = *out) {
-		again = false;
-		out->n = 0;
-		for (uint32_t k = 0; k < from.n; k++) {
-			struct sum product = { 1, { { .factor = from.t[k].factor } } };
+		for (uint32_t n = 0; n < s->t[k].n; n++) {
+			const struct sum before = product;
 
-			for (uint32_t n = 0; n < from.t[k].n; n++) {
-				const struct leaf *l = &v->leaves[from.t[k].leaf[n]];
-				const struct sum itself = { 1, { { .factor = 1, .n = 1, .leaf = { from.t[k].leaf[n] } } } };
-				const struct sum before = product;
-
-				product.n = 0;
-				again |= is_another_name(l);
-				if (!ws_sum_add_product(&product, &before, is_another_name(l) ? l->of[0] : &itself))
-					return false;
-			}
-			if (!ws_sum_add(out, &product, 1))
+			product.n = 0;
+			if (!by(user, s->t[k].leaf[n], &one) || !ws_sum_add_product(&product, &before, &one))
 				return false;
 		}
-		if (round == MOST)
+		if (!ws_sum_add(out, &product, 1))
 			return false;
 	}
 	return true;
 }
+
+struct flattening {
+	const struct values *v;
+	bool ever, again;                /* ever: also of what differs from time to time */
+};
+
+static bool what_made_of(void *user, uint32_t leaf, struct sum *out)
+{
+	struct flattening *f = user;
+	const struct leaf *l = &f->v->leaves[leaf];
+	bool another_name = l->kind == LEAF_ONE_OF && l->nof == 1 && (f->ever || !l->in_time);
+
+	f->again |= another_name;
+	*out = another_name ? *l->of[0] : ws_sum_of_leaf(leaf);
+	return true;
+}
+
+static bool flatten(const struct values *v, const struct sum *s, bool ever, struct sum *out)
+{
+	enum { MOST = 16 };
+	struct flattening f = { v, ever, true };
+	struct sum from = *s;
+
+	for (unsigned round = 0; f.again; round++, from = *out) {
+		f.again = false;
+		if (round > MOST || !ws_sum_substitute(&from, what_made_of, &f, out))
+			return false;
+	}
+	return true;
+}
+
+bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out) { return flatten(v, s, false, out); }
+bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum *out) { return flatten(v, s, true, out); }
 
 const struct sum *ws_value_keep(struct values *v, const struct sum *s)
 {
@@ -207,7 +228,7 @@ bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out)
 		return false;
 	if (k == v->nleaves)
 		*WS_PUSH(v->leaves, v->nleaves, v->leaves_cap) = *l;
-	*out = (struct sum){ 1, { { .factor = 1, .n = 1, .leaf = { k } } } };
+	*out = ws_sum_of_leaf(k);
 	return true;
 }
 
@@ -521,36 +542,32 @@ static int64_t any_of(const struct leaf *l)
 	return l->kind == LEAF_REMAINDER && l->in_time && l->step->n == 1 && !l->step->t[0].n ? l->step->t[0].factor : 0;
 }
 
+struct of_any {
+	struct values *v;
+	uint32_t seen[MOST_TERMS * MOST_FACTORS], n;
+};
+
+static bool any_number(void *user, uint32_t leaf, struct sum *out)
+{
+	struct of_any *a = user;
+	int64_t k = any_of(&a->v->leaves[leaf]);
+	uint32_t at = 0;
+
+	*out = ws_sum_of_leaf(leaf);
+	if (!k)
+		return true;
+	while (at < a->n && a->seen[at] != leaf)
+		at++;
+	a->seen[at] = leaf;
+	a->n += at == a->n;
+	return ws_value_leaf(a->v, &(struct leaf){ .kind = LEAF_DIGIT, .k = k, .offset = at + 1, .exact = true }, out);
+}
+
 bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out)
 {
-	uint32_t seen[MOST_TERMS * MOST_FACTORS], n = 0;
+	struct of_any a = { .v = v };
 
-	out->n = 0;
-	for (uint32_t k = 0; k < s->n; k++) {
-		struct sum term = { 1, { { .factor = s->t[k].factor } } };
-
-		for (uint32_t m = 0; m < s->t[k].n; m++) {
-			const struct leaf l = v->leaves[s->t[k].leaf[m]];
-			const struct sum before = term;
-			struct sum by = { 1, { { .factor = 1, .n = 1, .leaf = { s->t[k].leaf[m] } } } };
-			uint32_t at = 0;
-
-			if (any_of(&l)) {
-				while (at < n && seen[at] != s->t[k].leaf[m])
-					at++;
-				seen[at] = s->t[k].leaf[m];
-				n += at == n;
-				if (!ws_value_leaf(v, &(struct leaf){ .kind = LEAF_DIGIT, .k = any_of(&l), .offset = at + 1, .exact = true }, &by))
-					return false;
-			}
-			term.n = 0;
-			if (!ws_sum_add_product(&term, &before, &by))
-				return false;
-		}
-		if (!ws_sum_add(out, &term, 1))
-			return false;
-	}
-	return true;
+	return ws_sum_substitute(s, any_number, &a, out);
 }
 
 /* Also in what registers with bounds are made of. */
