@@ -357,6 +357,7 @@ HELPER u32 judge_shared_w(u64 *w, const struct word *d, const struct me *m, u32 
 	return w_bytes(now) & d->bytes && shared_write_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
 }
 
+/* Of what readers have done. What may be the writer's own byte counts as forgotten. */
 HELPER u32 shared_readers_verdict(u64 r, const struct me *m, u32 time)
 {
 	u32 v = shared_verdict(r & ~(u64)R_PARTS, strong_class(r), r_several(r), m, time);
@@ -469,13 +470,15 @@ HELPER u32 read_low(u32 self, u32 bytes, u32 what, u32 site)
 	return self << THREAD_AT | WS_RACE_CLASS_OF(what) << R_CLASS_AT | bytes << R_BYTES_AT | (site & (R_SITES - 1));
 }
 
+HELPER bool of_one_class(u32 low, u32 mine) { return !((low ^ mine) >> R_CLASS_AT & 7); }
+
 /* Of the same class and bytes? */
 HELPER bool reads_alike(u32 low, u32 mine) { return !((low ^ mine) >> R_BYTES_AT & 127); }
 
 /* Of the same class, by several, and of these bytes among others? */
 HELPER bool reads_more(u32 low, u32 mine)
 {
-	return low >> R_SEVERAL_AT & 3 && !((low ^ mine) >> R_CLASS_AT & 7) && !(mine & ~low & 15u << R_BYTES_AT);
+	return low >> R_SEVERAL_AT & 3 && of_one_class(low, mine) && !(mine & ~low & 15u << R_BYTES_AT);
 }
 
 /* Does R say already what it would with this read? */
@@ -507,7 +510,7 @@ HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, bool synced, bool mor
 	if (synced && r_is_before_sync(r, self))
 		return true;
 	if (!reads_alike(low, mine)) {
-		if ((low ^ mine) >> R_CLASS_AT & 7)
+		if (!of_one_class(low, mine))
 			return false;
 		low |= mine & 15u << R_BYTES_AT;
 		*now = pair(low, high);
