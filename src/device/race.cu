@@ -97,7 +97,7 @@ HELPER void begin_states(u32 kernel, u32 dynamic)
 {
 	u32 bytes = bytes_of_states();
 
-	if (!SM90 && bytes && BLOCK.slot && !(kernel & (WS_RACE_NEEDS_COPIES | WS_RACE_TWO_FENCES)))
+	if (!SM90 && bytes && BLOCK.slot && !(kernel & (WS_RACE_NEEDS_COPIES | WS_RACE_TWO_FENCES | WS_RACE_HAS_CLOCKS)))
 		BLOCK.threads = from_shared(dynamic + dynamic_bytes() - bytes);
 }
 
@@ -118,6 +118,8 @@ HELPER void begin_block(u32 kernel, u32 dynamic, u64 row, const struct new_block
 	find_segments(b, row, SM90 && kernel & WS_RACE_NEEDS_ROWS);
 	if (kernel & WS_RACE_NEEDS_COPIES)
 		begin_copies();
+	if (kernel & WS_RACE_HAS_CLOCKS && BLOCK.threads)
+		__warpsafe_begin_clocks();
 	if (SM90 && kernel & WS_RACE_NEEDS_SLOT && BLOCK.slot)
 		store64(visit_at(0, 0, MOST_RANKS * WARPS), 0);  /* race_bulk.cuh: no fence of the proxy yet */
 }
@@ -224,6 +226,8 @@ HELPER void epoch_ends(u32 warp)
 	sync_hands_on();
 	if (BLOCK.lists[warp])
 		join_block(warp);
+	if (clocks_meet())
+		__warpsafe_clocks_meet(warp);
 	next_epoch(warp);
 }
 
@@ -1192,6 +1196,24 @@ HELPER bool works(u32 warp)
 	return !((u32)BLOCK.warps[warp].alive_arrived & lanes_below()) && !block_is_off(warp) && BLOCK.warps[warp].now;
 }
 
+/* All of the warp has come. Its time goes on before it arrives, and again when it has passed. */
+HELPER void clocks_at_part(u32 warp, u32 barrier, bool pass)
+{
+	u32 all = lanes_of_warp(warp), key = key_of_part(barrier % BARRIERS);
+	bool is_checked = !BLOCK.off && BLOCK.warps[warp].now;
+
+	if (pass && is_checked)
+		__warpsafe_clock_acquire(key, 0, activemask());
+	if (works(warp)) {
+		sync_hands_on();
+		next_sub(warp, true);
+	}
+	warp_sync(all);
+	if (!pass && is_checked)
+		__warpsafe_clock_release(key, 0, activemask());
+	warp_sync(all);
+}
+
 SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 {
 	u32 warp = warp_index();
@@ -1201,6 +1223,10 @@ SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 		return;
 	}
 	warp_sync(lanes_of_warp(warp));
+	if (has_clocks() && BLOCK.threads) {
+		clocks_at_part(warp, barrier, false);
+		return;
+	}
 	if (works(warp)) {
 		sync_hands_on();
 		next_sub(warp, true);
@@ -1242,6 +1268,10 @@ SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
 		return;
 	}
 	warp_sync(lanes_of_warp(warp));
+	if (has_clocks() && BLOCK.threads) {
+		clocks_at_part(warp, barrier, true);
+		return;
+	}
 	if (works(warp)) {
 		acquire_at(warp, location_key(part_word(barrier), PART_WHAT), WS_RACE_STRONG_CTA);
 		next_sub(warp, true);

@@ -67,6 +67,9 @@
  *                                              0 groups: after wait_all
  *     race_copy_arrive(u64 address, u32 what)  before cp.async.mbarrier.arrive
  *     race_object_arrive(u64 address, u32 what)                      before mbarrier.arrive
+ *     race_clock_enter(u64 address, u32 what, u32 site)              before what is done to an object, in place of race_atomic, in kernels
+ *                                              with clocks; race_clock_fence(): behind fences of modules that have such
+ *     race_clock_wait(u64 address, u32 what, u32 parity, u32 site)   there as race_object_wait, with the access to the object
  *     race_bulk_load(u64 to, u64 from, u32 bytes, u64 object, u32 site)    before cp.async.bulk from global to shared memory, with the
  *                                              window's addresses of shared::cluster; site + 1 is that of the write; sm_90
  *     race_bulk_store(u64 to, u64 from, u32 bytes, u32 site)         the same from shared to global memory, which completes in groups
@@ -90,7 +93,6 @@
  *     race_object_begin(u64 address, u32 what, u32 count)            before mbarrier.init, of so many arrivals; 0: .inval. With it, where each
  *                                              thread that arrives waits at once (src/rewrite/meeting.c), these with the access to the object:
  *     race_object_meet(u64 address, u32 what, u32 site)              in place of race_object_arrive
- *     race_object_look(u64 address, u32 what, u32 site)              before each wait, and in place of race_object_wait
  *     race_object_met(u64 address, u32 what, u32 parity, u32 site)
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
@@ -122,6 +124,7 @@ typedef unsigned long long ws_race_u64;
 
 #define WS_RACE_TWO_FENCES   (1u << 25)          /* it has fences of a block's or a cluster's scope, and wider ones; with STATES */
 #define WS_RACE_HAS_FENCED   (1u << 24)          /* of a block, kept there by the device: one of its threads has executed a fence.sc */
+#define WS_RACE_HAS_CLOCKS   (1u << 23)          /* what objects and barriers of a part of the block order are clocks (race_clock.cuh); with STATES */
 
 /* ---- what: an access or a fence ---- */
 #define WS_RACE_BYTES(n)     (n)                 /* 1, 2, 4, 8, 16 */
@@ -290,10 +293,11 @@ struct ws_race_slots {
 	 * 128, rising with the class. */
 	ws_race_u32 bytes;
 };
-#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES)
+#define WS_RACE_SLOT_BYTES(bytes) (4ull * (bytes) + WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES + WS_RACE_CLOCK_BYTES)
 #define WS_RACE_MAX_THREADS 1024
 #define WS_RACE_PART (~0u)               /* a number of threads that is never the block's */
 #define WS_RACE_THREAD_BYTES 192
+#define WS_RACE_CLOCK_BYTES (48 << 10)   /* race_clock.cuh; nothing else is ever there */
 
 /* Allocations of the program, in order; they do not overlap. A row is 16 bytes: the first byte, and the one behind the last.
  * A table that was made known is not changed for a long while: the host writes the next one elsewhere. */

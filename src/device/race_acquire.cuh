@@ -37,6 +37,18 @@ INLINED void race_fence_after(u32 what)
 	__warpsafe_fence(WS_RACE_CLASS_OF(what) | (what & WS_RACE_SC ? BY_SC : 0));
 }
 
+/* Behind a fence, in modules of which kernels have clocks. What is known there may be released at a word. */
+SLOW void __warpsafe_clock_fence(void)
+{
+	if (has_clocks())
+		__warpsafe_clock_of_word();
+}
+
+INLINED void race_clock_fence(void)
+{
+	__warpsafe_clock_fence();
+}
+
 /* What a strong write of the thread releases, which has no release of its own: what was before that fence. more: REC_AND_NEAR, or 0. */
 HELPER void release_fence(u64 address, u32 what, u32 thread, u64 fence, u32 more, bool first)
 {
@@ -94,6 +106,8 @@ SLOW void __warpsafe_release(u64 address, u32 what)
 	}
 	if (releases) {                      /* at a time of its own, so no other is like it */
 		next_sub(warp, false);
+		if (has_clocks())
+			__warpsafe_clock_of_word();
 	} else {
 		if (!has_state(thread))
 			return;

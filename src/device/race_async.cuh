@@ -226,6 +226,17 @@ HELPER u32 parity_now(u64 address)
 
 #include "race_meeting.cuh"
 
+/* By lanes that arrive together, each for itself: those at the same object are as one. */
+HELPER void arrive_by_clocks(u64 address)
+{
+	u32 parity = parity_now(address), lanes = same_object(address << 1 | parity);
+
+	if (leads(lanes))
+		next_sub(warp_index(), false);
+	warp_sync(lanes);
+	__warpsafe_clock_release(key_of_object(address), parity, lanes);
+}
+
 /* Before the arrival: so far the phase cannot be complete. One that is relaxed releases what came before the last fence.
  * peer: the object is another block's. */
 HELPER void arrive(u64 address, u32 what, u32 thread, bool peer)
@@ -234,6 +245,10 @@ HELPER void arrive(u64 address, u32 what, u32 thread, bool peer)
 
 	if (!BLOCK.threads || !BLOCK.warps[thread >> 5].now) {
 		launch_is_incomplete(BLOCK.grid);
+		return;
+	}
+	if (has_clocks()) {
+		arrive_by_clocks(address);
 		return;
 	}
 	if (what & WS_RACE_RELEASES)
@@ -286,6 +301,16 @@ INLINED void race_copy_arrive(u64 address, u32 what)
 	__warpsafe_copy_arrive(address, what);
 }
 
+HELPER void wait_by_clocks(u64 address, u32 parity)
+{
+	u32 lanes = same_object(address << 2 | parity);
+
+	for (u32 p = 0; p < 2; p++)
+		if (parity == EITHER_PARITY || (parity & 1) == p)
+			__warpsafe_clock_acquire(key_of_object(address), p, lanes);
+	will_hand_on();
+}
+
 /* Behind a wait that has seen a phase end: of that parity. One that is relaxed acquires at the thread's next fence. */
 SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 {
@@ -293,6 +318,10 @@ SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 
 	if (BLOCK.off || !BLOCK.warps[warp].now || !find_space(&address, &what))
 		return;
+	if (BLOCK.threads && has_clocks()) {
+		wait_by_clocks(address, parity);
+		return;
+	}
 	if (!BLOCK.threads || is_incomplete(BLOCK.grid)) {
 		unknown_from_here(warp);
 		return;
@@ -316,6 +345,27 @@ SLOW void __warpsafe_object_wait(u64 address, u32 what, u32 parity)
 
 INLINED void race_object_wait(u64 address, u32 what, u32 parity)
 {
+	__warpsafe_object_wait(address, what, parity);
+}
+
+/* An access to the object, by lanes that come together: one of them enters it for those of the same object. */
+SLOW void __warpsafe_enter_as_one(u64 address, u32 what, u32 site)
+{
+	u32 lanes = same_object(address);
+
+	if (leads(lanes))
+		__warpsafe_atomic(address, what, site);
+	warp_sync(lanes);
+}
+
+INLINED void race_clock_enter(u64 address, u32 what, u32 site)
+{
+	__warpsafe_enter_as_one(address, what, site);
+}
+
+INLINED void race_clock_wait(u64 address, u32 what, u32 parity, u32 site)
+{
+	__warpsafe_enter_as_one(address, what, site);
 	__warpsafe_object_wait(address, what, parity);
 }
 
@@ -351,6 +401,14 @@ SLOW u32 __warpsafe_comes_to_meet(u64 address, u32 what)
 	return true;
 }
 
+SLOW void __warpsafe_enter_object(u64 address, u32 what, u32 site)
+{
+	if (has_clocks())
+		__warpsafe_enter_as_one(address, what, site);
+	else
+		__warpsafe_atomic(address, what, site);
+}
+
 HELPER void enter_object(u64 address, u32 what, u32 site)
 {
 	warp_sync(lanes_of_warp(warp_index()));
@@ -365,21 +423,9 @@ INLINED void race_object_meet(u64 address, u32 what, u32 site)
 		enter_object(address, what, site);
 		race_barrier_arrive();
 	} else {
-		__warpsafe_atomic(address, what, site);
+		__warpsafe_enter_object(address, what, site);
 		__warpsafe_object_arrive(address, what);
 	}
-}
-
-/* Before a wait. */
-SLOW void __warpsafe_object_look(u64 address, u32 what, u32 site)
-{
-	if (!__warpsafe_meets(address, what))
-		__warpsafe_atomic(address, what, site);
-}
-
-INLINED void race_object_look(u64 address, u32 what, u32 site)
-{
-	__warpsafe_object_look(address, what, site);
 }
 
 INLINED void race_object_met(u64 address, u32 what, u32 parity, u32 site)
@@ -388,6 +434,7 @@ INLINED void race_object_met(u64 address, u32 what, u32 parity, u32 site)
 		race_barrier();
 		enter_object(address, what, site);
 	} else {
+		__warpsafe_enter_object(address, what, site);
 		__warpsafe_object_wait(address, what, parity);
 	}
 }

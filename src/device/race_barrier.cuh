@@ -20,7 +20,8 @@ HELPER bool epoch_ends_at_once(u32 warp)
 	u64 old = BLOCK.warps[warp].now;
 	u32 time = BLOCK.warps[warp].time;
 
-	if (!old || epoch_of(old) == EPOCHS - 1 || is_scrubbed_behind(time) || BLOCK.handed == HANDED_SOME || BLOCK.lists[warp])
+	if (!old || epoch_of(old) == EPOCHS - 1 || is_scrubbed_behind(time) || BLOCK.handed == HANDED_SOME || BLOCK.lists[warp] ||
+	    clocks_meet())
 		return false;
 	BLOCK.full[warp] = 0;
 	if (cas_now(warp, old, in_next_epoch(old)) != old)
@@ -100,6 +101,8 @@ SLOW void __warpsafe_pass_others(u32 group)
 			switch_off();
 		if (BLOCK.list || BLOCK.unknown)
 			learn_from_block(warp);
+		if (clocks_meet())
+			set_flags(warp, NOW_ACQUIRED);
 	}
 }
 
@@ -107,7 +110,8 @@ SLOW void __warpsafe_pass_others(u32 group)
 SLOW u32 __warpsafe_barrier(void)
 {
 	u32 group = activemask(), warp = warp_index();
-	bool met = (u32)(BLOCK.warps[warp].alive_arrived >> 32) & group, learns = BLOCK.list || BLOCK.unknown;
+	bool met = (u32)(BLOCK.warps[warp].alive_arrived >> 32) & group;
+	bool learns = BLOCK.list || BLOCK.unknown || (clocks_meet() && !(BLOCK.warps[warp].now & NOW_ACQUIRED));
 
 	return BLOCK.warps[warp].now & NOW_SCRUB || BLOCK.off || (leads(group) && (met || learns)) ? group : 0;
 }

@@ -46,6 +46,8 @@ HELPER u32 fence_verdict(u32 thread, u32 epoch, u32 sub, const struct place *now
 		return ORDERED;
 	if (known & NOW_UNKNOWN)
 		return UNDECIDED;
+	if (known && has_clocks())
+		return __warpsafe_clock_verdict(thread, epoch, sub - 1, now->epoch, warp, 0);
 	return known ? __warpsafe_before(BLOCK.block, thread, epoch, sub - 1, now->epoch, warp, 0) : (u32)UNORDERED;
 }
 
@@ -152,16 +154,69 @@ struct touch {
 	u64 mine;                        /* W or R, but for the bytes */
 	bool writes;
 	struct judged write, read;
+	/* What was looked at last: of an R that gave way to my read, and of one by another block, its high bits; of several blocks, READERS; of a warp that has read, its time of which all
+	 * lanes were asked for, and were before; of one that has written, that of an earlier launch. What is like it needs no look. */
+	u64 entered, other, readers, asked, before, asked_write, earlier_write;
 };
 
 HELPER struct touch touch_of(u32 space, u32 number, u32 site, u32 writes)
 {
 	u32 thread = thread_index(), cls = REMOTE ? writes & WS_RACE_CLASS(15) : 0;
 	struct touch s = { access_of(BLOCK.warps[thread >> 5].now, WS_RACE_BYTES(4) | WS_RACE_SPACE(space) | cls, site),
-			  time_of_copy(thread, number), writes != 0, { ~0ull, ORDERED, 0 }, { ~0ull, ORDERED, 0 } };
+			  time_of_copy(thread, number), writes != 0, { ~0ull, ORDERED, 0 }, { ~0ull, ORDERED, 0 }, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull };
 
 	s.mine |= writes ? (u64)WS_RACE_CLASS_OF(cls) << W_CLASS_AT | (site & (W_SITES - 1)) : site & (R_SITES - 1);
 	return s;
+}
+
+/* ---- what many words have in common ---- */
+/* Is what a warp of the block did then before my copy, whichever lane did it? */
+SLOW bool __warpsafe_all_lanes_before(u64 old, u64 now)
+{
+	struct place o = place_of(old), m = place_of(now);
+	u32 known = (u32)now & (NOW_ACQUIRED | NOW_UNKNOWN);
+
+	if (o.grid != m.grid)
+		return !other_launch(old);
+	if (is_summed(old) || is_copy(old) || o.block != m.block)
+		return false;
+	if (o.epoch < m.epoch)
+		return true;
+	if (o.warp == warp_index())
+		return o.sub < BLOCK.full[o.warp];
+	return has_clocks() && known == NOW_ACQUIRED && __warpsafe_clock_of_lanes(o.warp, o.epoch, o.sub, warp_index()) == ORDERED;
+}
+
+#define TIME_OF_WARP(r) ((r) >> SUB_AT << SUB_AT & ~(31ull << LANE_AT))
+
+/* A tile is read by as many lanes as it has words, at few times. */
+HELPER bool is_before_by_any_lane(struct touch *s, u64 r)
+{
+	if (r_several(r) > LANES_OF_WARP)
+		return false;
+	if (TIME_OF_WARP(r) != s->asked) {
+		s->asked = TIME_OF_WARP(r);
+		if (__warpsafe_all_lanes_before(r, s->m.now))
+			s->before = s->asked;
+	}
+	return s->asked == s->before;
+}
+
+/* The same of a write, but of earlier launches alone: in this one its proxy matters. */
+SLOW void __warpsafe_ask_write(struct touch *s, u64 w)
+{
+	s->asked_write = TIME_OF_WARP(w);
+	if (place_of(w).grid != BLOCK.grid && !other_launch(w))
+		s->earlier_write = s->asked_write;
+}
+
+/* Before a word is judged: what of it goes for the words of other lanes. */
+HELPER void look_at_lanes(struct touch *s, u64 w, u64 r)
+{
+	if (r)
+		is_before_by_any_lane(s, r);
+	if (w && !is_special(w) && TIME_OF_WARP(w) != s->asked_write)
+		__warpsafe_ask_write(s, w);
 }
 
 HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
@@ -172,6 +227,8 @@ HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
 	while (rest) {
 		u64 part = r_part(r, &rest);
 
+		if (part >> R_SEVERAL_AT == s->read.write ? s->read.verdict == ORDERED : is_before_by_any_lane(s, part))
+			continue;
 		if (part >> R_SEVERAL_AT != s->read.write)
 			__warpsafe_judge_read(&s->m, part, &s->read);
 		if (s->read.verdict != ORDERED)
@@ -179,45 +236,178 @@ HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
 	}
 }
 
-/* Words of 16 bytes, or of the rest of a row, of which the cells lie side by side: each trip to memory is for all of them. */
-SLOW void __warpsafe_touch_chunk(struct touch *s, u64 address, u32 bytes)
-{
-	struct word d;
-	u64 w[4], r[4];
+/* ---- a few words at a time, of which the cells lie side by side ----
+ * One thread does what a warp does elsewhere: so each trip to memory is for all of them, and words where there was nothing, or the like of what was
+ * looked at last, take few instructions. All else is done word by word. */
+enum { AT_ONCE = 8, LINE = 128 };
 
-	if (!find_word(address, &s->m, ATOMIC, &d))
-		return;
-	if (!s->writes) {
-		for (u32 k = 0; 4 * k < bytes; k++, d.cell += 16, d.address += 4) {
-			d.bytes = bytes_of(0, bytes - 4 * k);
-			if (enter_copy_read(&d, &s->m, s->mine | (u64)d.bytes << R_BYTES_AT))
-				judge_before(&d, &s->m, load64(d.cell), WS_RACE_READ_AFTER_WRITE, &s->write);
-		}
-		return;
+HELPER bool w_is_plain(const struct touch *s, u64 w)
+{
+	if (!w)
+		return true;
+	if (w_bytes(w) != 15 || is_special(w))
+		return false;
+	return (w >> W_CLASS_AT == s->write.write && s->write.verdict == ORDERED) || TIME_OF_WARP(w) == s->earlier_write;
+}
+
+HELPER bool r_is_before(const struct touch *s, u64 r) { return r_bytes(r) == 15 && r_several(r) <= LANES_OF_WARP && TIME_OF_WARP(r) == s->before; }
+
+HELPER bool r_is_plain(const struct touch *s, u64 r)
+{
+	return !r || (r >> R_SEVERAL_AT == s->read.write && s->read.verdict == ORDERED) || r_is_before(s, r);
+}
+
+/* What several blocks have read in a launch: that, and how, but not who was last. */
+#define READERS ((1ull << SEGMENT_AT) - (1ull << READERS_GRID_AT) + (1ull << SUB_AT) - (1ull << R_SEVERAL_AT))
+
+SLOW void __warpsafe_copy_reads_one(struct touch *s, const struct word *d)
+{
+	u64 mine = s->mine | (u64)d->bytes << R_BYTES_AT, w, r, next;
+	bool lost;
+
+	load_cell(d->cell, &w, &r);
+	look_at_lanes(s, w, r);
+	next = after_copy_read(r, &s->m, mine, &lost);
+	if (!lost && !has_rounds() && r_several(next) == BLOCKS) {
+		s->readers = next & READERS;
+		s->other = next == r ? s->other : r >> R_SEVERAL_AT;
+	} else if (is_own_copy(r) || (!lost && segment_of(r) && verdict(r, r_class(r), r_several(r), &s->m) == ORDERED))
+		s->entered = r >> R_SEVERAL_AT;
+	if (enter_copy_read(d, &s->m, mine))
+		judge_before(d, &s->m, load64(d->cell), WS_RACE_READ_AFTER_WRITE, &s->write);
+}
+
+/* Which are left, bit by bit. Blocks that read the same at the same time find that others have said so. */
+HELPER u32 copy_reads_words(const struct touch *s, u64 cell)
+{
+	u64 w[AT_ONCE], r[AT_ONCE], mine = s->mine | 15ull << R_BYTES_AT, entered = s->entered, other = s->other, readers = s->readers;
+	u64 with_other = (mine & ~((1ull << SEGMENT_AT) - (1ull << R_SEVERAL_AT))) | readers;        /* of no epoch: there are no rounds */
+	u32 left = 0, enters = 0;
+
+	#pragma unroll
+	for (u32 k = 0; k < AT_ONCE; k++)
+		load_cell(cell + 16 * k, &w[k], &r[k]);
+	#pragma unroll
+	for (u32 k = 0; k < AT_ONCE; k++) {
+		bool gives_way = !r[k] || r[k] >> R_SEVERAL_AT == entered || r[k] >> R_SEVERAL_AT == other || r_is_before(s, r[k]);
+
+		if (!w_is_plain(s, w[k]) || (!gives_way && (r[k] & READERS) != readers))
+			left |= 1u << k;
+		else if (gives_way && r[k] != mine)
+			enters |= 1u << k;
 	}
 	#pragma unroll
-	for (u32 k = 0; k < 4; k++)
-		w[k] = 4 * k < bytes ? exchange64(d.cell + 16 * k, s->mine | (u64)bytes_of(0, bytes - 4 * k) << W_BYTES_AT) : 0;
+	for (u32 k = 0; k < AT_ONCE; k++)
+		if (enters >> k & 1) {
+			u64 was = cas64(cell + 16 * k + 8, r[k], r[k] >> R_SEVERAL_AT == other ? with_other : mine);
+
+			if (was != r[k] && (was & READERS) != readers)
+				left |= 1u << k;
+		}
 	#pragma unroll
-	for (u32 k = 0; k < 4; k++)
-		r[k] = 4 * k < bytes ? load64(d.cell + 16 * k + 8) : 0;
+	for (u32 k = 0; k < AT_ONCE; k++)        /* who has written meanwhile may not have seen the read */
+		if (enters && w[k] != load64(cell + 16 * k))
+			left |= 1u << k;
+	return left;
+}
+
+SLOW void __warpsafe_copy_writes_one(struct touch *s, const struct word *d, u64 w, u64 r)
+{
+	look_at_lanes(s, w, r);
+	judge_before(d, &s->m, w, WS_RACE_WRITE_AFTER_WRITE, &s->write);
+	judge_reads(d, s, r);
+}
+
+HELPER struct word kth_word(const struct word *first, u32 k, u32 bytes)
+{
+	return (struct word){ first->cell + 16 * k, first->address + 4 * k, bytes_of(0, bytes - 4 * k) };
+}
+
+HELPER void copy_writes_words(struct touch *s, const struct word *first)
+{
+	u64 w[AT_ONCE], r[AT_ONCE], mine = s->mine | 15ull << W_BYTES_AT;
+
 	#pragma unroll
-	for (u32 k = 0; k < 4; k++, d.cell += 16, d.address += 4) {
-		d.bytes = 4 * k < bytes ? bytes_of(0, bytes - 4 * k) : 0;
-		judge_before(&d, &s->m, w[k], WS_RACE_WRITE_AFTER_WRITE, &s->write);
-		judge_reads(&d, s, r[k]);
+	for (u32 k = 0; k < AT_ONCE; k++)
+		w[k] = exchange64(first->cell + 16 * k, mine);
+	#pragma unroll
+	for (u32 k = 0; k < AT_ONCE; k++)
+		r[k] = load64(first->cell + 16 * k + 8);
+	#pragma unroll
+	for (u32 k = 0; k < AT_ONCE; k++) {
+		struct word d = kth_word(first, k, 4 * AT_ONCE);
+
+		if (!w_is_plain(s, w[k]) || !r_is_plain(s, r[k]))
+			__warpsafe_copy_writes_one(s, &d, w[k], r[k]);
 	}
 }
 
-/* One side of a copy, which begins at a multiple of 16 bytes or is within them. writes: and if it reduces, the class of its atomics as
- * WS_RACE_CLASS. */
+/* As many as there are at once. */
+SLOW void __warpsafe_touch_words_at_once(struct touch *s, const struct word *first)
+{
+	u32 left;
+
+	if (s->writes) {
+		copy_writes_words(s, first);
+		return;
+	}
+	#pragma nounroll
+	for (u32 done = 0; (left = copy_reads_words(s, first->cell) & ~done) != 0; done |= left & -left) {
+		struct word d = kth_word(first, lowest(left), 4 * AT_ONCE);
+
+		__warpsafe_copy_reads_one(s, &d);        /* the others may be like it */
+	}
+}
+
+SLOW void __warpsafe_touch_few(struct touch *s, const struct word *first, u32 bytes)
+{
+	#pragma nounroll
+	for (u32 k = 0; 4 * k < bytes; k++) {
+		struct word d = kth_word(first, k, bytes);
+
+		if (s->writes) {
+			u64 w = exchange64(d.cell, s->mine | (u64)d.bytes << W_BYTES_AT);
+
+			__warpsafe_copy_writes_one(s, &d, w, load64(d.cell + 8));
+		} else {
+			__warpsafe_copy_reads_one(s, &d);
+		}
+	}
+}
+
+/* Words of one line, or of as many bytes of shared memory. */
+HELPER void touch_line(struct touch *s, u64 address, u32 bytes)
+{
+	struct word d;
+
+	if (!find_word(address, &s->m, ATOMIC, &d))
+		return;
+	#pragma nounroll
+	for (u32 at = 0; at < bytes; at += 4 * AT_ONCE, d.cell += 16 * AT_ONCE, d.address += 4 * AT_ONCE) {
+		if (bytes - at >= 4 * AT_ONCE)
+			__warpsafe_touch_words_at_once(s, &d);
+		else
+			__warpsafe_touch_few(s, &d, bytes - at);
+	}
+}
+
+/* Bytes that lie side by side, whole words but for the last one. */
+SLOW void __warpsafe_touch_words(struct touch *s, u64 address, u32 bytes)
+{
+	#pragma nounroll
+	for (u32 n; bytes; bytes -= n, address += n) {
+		n = LINE - (u32)address % LINE;
+		n = bytes < n ? bytes : n;
+		touch_line(s, address, n);
+	}
+}
+
+/* One side of a copy. writes: and if it reduces, the class of its atomics as WS_RACE_CLASS. */
 SLOW void __warpsafe_bulk_side(u64 address, u32 bytes, u32 space, u32 number, u32 site, u32 writes)
 {
 	struct touch s = touch_of(space, number, site, writes);
 
-	#pragma nounroll
-	for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
-		__warpsafe_touch_chunk(&s, address, bytes < 16 ? bytes : 16);
+	__warpsafe_touch_words(&s, address, bytes);
 }
 
 /* ---- copies ---- */

@@ -272,6 +272,8 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 			known |= (u32)now & NOW_PARTIAL;
 		}
 	}
+	if (several == LANES_OF_WARP && same_block && has_clocks() && known == NOW_ACQUIRED && !is_summed(old))
+		return __warpsafe_clock_of_lanes(o.warp, o.epoch, o.sub, warp);
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, same_block) ? UNDECIDED : UNORDERED;
 	if (is_summed(old))

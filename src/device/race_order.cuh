@@ -8,6 +8,7 @@
 #define WS_RACE_ORDER_CUH
 
 #include "race_all.cuh"
+#include "race_clock.cuh"
 
 enum { ALL_LANES = -1 };
 
@@ -335,7 +336,7 @@ HELPER u32 fenced_by_all(u32 epoch)
 {
 	u64 has = BLOCK.fenced;
 
-	if (IN_CLUSTER || has >> 32 != epoch || (u32)has % FENCED_THREADS != threads_of_block())
+	if (has_clocks() || IN_CLUSTER || has >> 32 != epoch || (u32)has % FENCED_THREADS != threads_of_block())
 		return 0;
 	return kind_of_fenced(fenced_sub(has));
 }
@@ -685,6 +686,22 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 	return how & ASK_QUICK ? (u32)UNDECIDED : search(&s, how, STEPS, &first);
 }
 
+/* The same of a thread of this block, where it has clocks. Those do not know what words order, nor syncs of some lanes. */
+SLOW u32 __warpsafe_clock_verdict(u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp, u32 how)
+{
+	u64 time = clock_time(epoch, sub);
+	bool words;
+	u32 v;
+
+	if (knows(warp, my_epoch, thread >> 5, thread & 31, time))
+		return ORDERED;
+	words = known_by_words(thread >> 5, time);
+	if (!words && !(thread >> 5 == warp && BLOCK.warps[warp].now & NOW_PARTIAL))
+		return UNORDERED;
+	v = __warpsafe_before(BLOCK.block, thread, epoch, sub, my_epoch, warp, how);
+	return v == UNORDERED && words ? (u32)UNDECIDED : v;
+}
+
 /* ---- the order of two accesses ---- */
 enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
 
@@ -699,7 +716,9 @@ HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 know
 		return UNDECIDED;
 	if (what & QUICK && BLOCK.ordered)
 		return UNDECIDED;                /* what no round of the grid orders, hardly anything else does */
-	if (known)
+	if (known && same_block && has_clocks())
+		v = __warpsafe_clock_verdict(thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
+	else if (known)
 		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
 	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))
 		return v;

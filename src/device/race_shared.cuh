@@ -184,6 +184,18 @@ HELPER u64 elsewhere(u64 old)
 	       ((u32)old & ((1u << SUB_AT) - 1));
 }
 
+/* In a block that has clocks, of one lane or of several of a warp. Where the bits for sub have come to their end, it may be later than it says. */
+HELPER u32 verdict_by_clocks(u64 old, const struct place *o, u32 several, u32 known, u32 epoch, u32 what, u32 warp)
+{
+	u32 v;
+
+	if (several == ONE_LANE)
+		v = verdict_of_order(BLOCK.first + o->warp, thread_in(old) & 31, o, known, epoch, what, warp);
+	else
+		v = known == NOW_ACQUIRED ? __warpsafe_clock_of_lanes(o->warp, o->epoch, o->sub, warp) : (u32)UNDECIDED;
+	return v == ORDERED && o->sub >= LAST_SHARED_SUB ? (u32)UNDECIDED : v;
+}
+
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old);
@@ -204,6 +216,8 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 			return ORDERED;
 		known |= now & NOW_PARTIAL;
 	}
+	if (has_clocks() && several <= LANES_OF_WARP && known & NOW_ACQUIRED)
+		return verdict_by_clocks(old, &o, several, known, epoch, what, warp);
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, true) ? UNDECIDED : UNORDERED;
 	return verdict_of_order(BLOCK.first + o.warp, other & 31, &o, known, epoch, what, warp);

@@ -50,7 +50,7 @@ struct block {
 	u64 slot;                /* cells of the block's shared memory; 0 = none */
 	u64 threads;             /* states of threads, WS_RACE_MAX_THREADS * WS_RACE_THREAD_BYTES, in the slot */
 	u32 ordered;             /* by rounds of the grid: see race_all.cuh */
-	u32 block, kernel;       /* its number, WS_RACE_TWO_FENCES, and WS_RACE_HAS_FENCED */
+	u32 block, kernel;       /* its number, WS_RACE_TWO_FENCES, WS_RACE_HAS_FENCED and WS_RACE_HAS_CLOCKS */
 	u32 range;               /* how many from `lowest` on are first segments of warps */
 	u32 alive;               /* threads */
 	u32 ready[WARPS];        /* lanes that have a state in `threads` */
@@ -75,6 +75,7 @@ struct block {
 	union {
 		struct { u32 arrived, arrived_epoch; };
 		u64 fenced;      /* the block is of no cluster: by all of its threads, see race_order.cuh */
+		struct { u32 clock_uses, clocks_used; }; /* it has clocks: see race_clock.cuh */
 	};
 	u32 passed;
 	u32 silent;              /* no hook of the block does anything; nobody else writes here anything but 0 */
@@ -95,8 +96,9 @@ extern "C" DEVICE __attribute__((shared, aligned(128))) char __warpsafe_dynamic[
 #define RACE __warpsafe_race
 #define BLOCK (*(volatile struct block *)&__warpsafe_block)
 
-HELPER u32 number_of_kernel(void) { return BLOCK.kernel & ~(WS_RACE_TWO_FENCES | WS_RACE_HAS_FENCED); }
+HELPER u32 number_of_kernel(void) { return BLOCK.kernel & ~(WS_RACE_TWO_FENCES | WS_RACE_HAS_FENCED | WS_RACE_HAS_CLOCKS); }
 HELPER bool has_two_fences(void) { return BLOCK.kernel & WS_RACE_TWO_FENCES; }
+HELPER bool has_clocks(void) { return !REMOTE && BLOCK.kernel & WS_RACE_HAS_CLOCKS; }
 
 #define IN_CLUSTER (SM90 && BLOCK.cluster)
 

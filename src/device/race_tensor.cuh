@@ -85,7 +85,6 @@ HELPER u32 row_of_tile(const struct tile *t, u32 n, u64 *address)
 	return first < end ? (u32)(end - first) * bytes : 0;
 }
 
-/* A line of global memory has cells of its own: no chunk goes beyond one, for all begin at a multiple of 16 bytes. */
 SLOW void __warpsafe_tile_in_global(const struct tile *t, u32 number, u32 site, u32 writes)
 {
 	struct touch s = touch_of(WS_RACE_GLOBAL, number, site, writes);
@@ -95,13 +94,12 @@ SLOW void __warpsafe_tile_in_global(const struct tile *t, u32 number, u32 site, 
 	for (u32 n = 0; n < t->rows; n++) {
 		u32 bytes = row_of_tile(t, n, &address);
 
-		#pragma nounroll
-		for (; bytes; bytes -= bytes < 16 ? bytes : 16, address += 16)
-			__warpsafe_touch_chunk(&s, address, bytes < 16 ? bytes : 16);
+		__warpsafe_touch_words(&s, address, bytes);
 	}
 }
 
-/* address: of shared memory, perhaps another block's (find_owner). A swizzled row takes as many bytes as the mode says. */
+/* address: of shared memory, perhaps another block's (find_owner). A swizzled row takes as many bytes as the mode says, within which its chunks of 16
+ * are permuted. */
 SLOW void __warpsafe_tile_in_shared(const struct tile *t, u64 address, u32 number, u32 site, u32 writes)
 {
 	struct touch s = touch_of(WS_RACE_SHARED, number, site, writes);
@@ -109,11 +107,15 @@ SLOW void __warpsafe_tile_in_shared(const struct tile *t, u64 address, u32 numbe
 
 	#pragma nounroll
 	for (u32 n = 0; n < t->rows; n++) {
+		if (t->bytes == pitch) {
+			__warpsafe_touch_words(&s, address + n * pitch, pitch);
+			continue;
+		}
 		#pragma nounroll
 		for (u32 at = 0; at < t->bytes; at += 16) {
 			u64 a = address + n * pitch + at;
 
-			__warpsafe_touch_chunk(&s, a ^ ((u32)a >> 7 & bits) << 4, 16);
+			__warpsafe_touch_words(&s, a ^ ((u32)a >> 7 & bits) << 4, 16);
 		}
 	}
 }

@@ -167,7 +167,7 @@ static bool run_linker(const struct ws_real_image *i, const struct options *o, v
 /* ---- as a whole ---- */
 /* Bytes of text for each processor that a toolkit's compiler is given where nobody has asked for it, some 10 seconds of its time; and how
  * long it may take. */
-enum { MUCH_WORK = 5 << 18, LEAST_PROCESSORS = 4, MOST_PROCESSORS = 16 };
+enum { MUCH_WORK = 3 << 19, LEAST_PROCESSORS = 4, MOST_PROCESSORS = 16 };
 #define MOST_NS 600000000000ull
 
 /* Why a module stays the driver's, with --stats. */

@@ -391,7 +391,8 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 	const char *scope = ws_race_number(p, what | (sc && b->meets ? WS_RACE_MEETS : 0));
 
 	return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
-	       (!b->asks || ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope));
+	       (!b->asks || ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_fence_after", scope)) &&
+	       (!b->race->clocks || ws_race_call_at(b, ws_code_at(p, b->f, i, WS_AFTER), "race_clock_fence", NULL));
 }
 
 /* How many threads a barrier is of, where it says so: bar.sync a, b; bar.red d, a, b, p. */
@@ -746,6 +747,8 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 	}
 	if (needs & WS_RACE_NEEDS_STATES && !(~has & (WS_REACH_NEAR | WS_REACH_WIDE)))
 		needs |= WS_RACE_TWO_FENCES;
+	if (needs & WS_RACE_NEEDS_STATES && kernel->clocks)
+		needs |= WS_RACE_HAS_CLOCKS;
 	return needs & WS_RACE_NEEDS_ROWS ? needs & ~WS_RACE_HAS_LOCKS : needs;
 }
 
@@ -957,6 +960,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.copies = r->prune && b.kernel && !r->part && !r->arrives && ws_rw_copies_alone(f) &&
 	           (ws_reach_has(&r->reach, kernel_of(r, f)) & ~(unsigned)WS_REACH_ASYNC) == WS_REACH_COPIES;
 	b.cluster = r->reach.funcs[f->sym->index].with & WS_REACH_CLUSTER;
+	b.clocks = b.kernel && kernel_of(r, f)->clocks;
 	if (b.kernel && may_meet_by_objects(r, f))
 		b.meetings = ws_meetings_find(f, list, n);
 	b.meets |= b.meetings != NULL;
@@ -1049,6 +1053,66 @@ static void find_ordering(struct race *r)
 			r->reach.funcs[m->funcs[n]->sym->index].ordering |= ws_rw_reaches(kernel, m->funcs[n]);
 	}
 	free(here);
+}
+
+static bool is_part_barrier(const struct race *r, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return ws_rw_is_barrier(i) && is_part(r, f, i);
+}
+
+/* Does an object, or a barrier of a part of the block, order anything in a function? */
+static bool orders_apart(const struct race *r, const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (orders_by_object(f, &f->insts[k]) || is_part_barrier(r, f, &f->insts[k]))
+			return true;
+	return false;
+}
+
+static bool is_relaxed_object(struct ws_ptx_func *f, struct ws_ptx_inst *i)
+{
+	enum ws_rw_async kind = ws_rw_async(f, i);
+	struct ws_rw_access a;
+
+	if (kind != WS_RW_OBJECT_ARRIVE && kind != WS_RW_OBJECT_WAIT && kind != WS_RW_COPY_ARRIVE)
+		return false;
+	a = ws_rw_object_access(f, i);
+	return !ws_rw_acquires(&a) && !ws_rw_releases(&a);
+}
+
+/* Is what it orders ordered within the block, at once? */
+static bool orders_within(struct ws_ptx_func *f)
+{
+	uint32_t n;
+	const struct ws_rw_access *list = ws_rw_accesses(f, &n);
+
+	for (uint32_t k = 0; k < n; k++)
+		if ((ws_rw_acquires(&list[k]) || ws_rw_releases(&list[k])) && list[k].scope > WS_SCOPE_CTA)
+			return false;
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (is_relaxed_object(f, &f->insts[k]))
+			return false;
+	return true;
+}
+
+/* Which kernels have clocks: see src/device/race_clock.cuh. */
+static void find_clocks(struct race *r)
+{
+	const unsigned beyond = WS_REACH_CLUSTER | WS_REACH_PEERS | WS_REACH_REMOTE | WS_REACH_TENSOR | WS_REACH_WIDE;
+	const struct ws_ptx_module *m = ws_rw_module(r->p);
+
+	for (uint32_t k = 0; k < r->reach.nkernels && !r->remote; k++) {
+		struct ws_rw_kernel *kernel = &r->reach.kernels[k];
+		bool apart = false, within = !kernel->why && !(ws_reach_has(&r->reach, kernel) & beyond);
+
+		for (uint32_t n = 0; n < m->nfuncs && within; n++)
+			if (ws_rw_reaches(kernel, m->funcs[n])) {
+				apart |= orders_apart(r, m->funcs[n]);
+				within = orders_within(m->funcs[n]);
+			}
+		kernel->clocks = apart && within;
+		r->clocks |= kernel->clocks;
+	}
 }
 
 /* Hooks in functions that a kernel shares with others are told that it is not checked. */
@@ -1145,6 +1209,7 @@ static bool rewrite(struct race *r)
 	r->arrives = has_arrive(r);
 	r->splits = any_has(r, WS_REACH_SPLIT);  /* for all blocks must count the same barriers */
 	find_ordering(r);
+	find_clocks(r);
 	r->many = ws_length_many_checks(&r->reach, &r->probes);
 	r->probes |= !r->many;
 	for (uint32_t k = 0; k < r->reach.nkernels; k++)

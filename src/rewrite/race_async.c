@@ -183,7 +183,10 @@ static bool object(struct body *b, struct ws_ptx_inst *i, const char *function, 
 
 	a.scope = r->remote && a.scope ? WS_SCOPE_CLUSTER : a.scope;
 	args[1] = ws_race_number(r->p, ws_rw_what(&a, false, b->ordering));
-	done = enters || ws_race_check(b, c, &a, args[0], args[1], site);
+	if (!enters && b->clocks && a.kind == WS_RW_ATOMIC)
+		done = ws_inline(c, "race_clock_enter", (const char *[]){ args[0], args[1], site }, 3, NULL);
+	else
+		done = enters || ws_race_check(b, c, &a, args[0], args[1], site);
 	ws_rw_need(r->p, 71, 80);            /* mbarrier.test_wait.parity */
 	ws_race_note_site(b, &a, NULL, r->nsites++);
 	done = done && (!function || ws_inline(c, function, args, args[2] ? 3 : 2, NULL));
@@ -210,23 +213,28 @@ static bool object_arrive(struct body *b, struct ws_ptx_inst *i)
 	return b->meetings ? object(b, i, "race_object_meet", NULL, true) : object(b, i, "race_object_arrive", NULL, false);
 }
 
+/* Who waits in a loop looks many times: where one lane works for its warp, the access to the object is that of the time when it has seen the phase end. */
 static bool object_wait(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	struct ws_rw_access a = ws_rw_object_access(b->f, i);
 	const char *args[4] = { NULL, NULL, NULL, ws_race_number(p, b->race->nsites) }, *label;
-	bool done = b->meetings ? object(b, i, "race_object_look", NULL, true) : object(b, i, NULL, NULL, false);
+	bool sees = i->ops[0].kind == WS_O_REG, behind = sees && (b->clocks || b->meetings), done = behind || object(b, i, NULL, NULL, false);
 	struct ws_code *c;
 
-	if (!done || i->ops[0].kind != WS_O_REG)
+	if (!done || !sees)
 		return done;
+	if (behind) {
+		ws_rw_need(p, 71, 80);
+		ws_race_note_site(b, &a, NULL, b->race->nsites++);
+	}
 	c = ws_code_at(p, b->f, i, WS_AFTER);
 	label = ws_code_label(c);
 	ws_code_add(c, "@!%s bra %s;", ws_code_register(c, &i->ops[0]), label);
 	args[0] = ws_code_address(c, &a);
 	args[1] = ws_race_number(p, ws_rw_what(&a, false, b->ordering));
 	args[2] = ws_ptx_says(b->f, i, ".parity") ? ws_race_value(c, &i->ops[2]) : ws_race_number(p, 2);
-	done = ws_inline(c, b->meetings ? "race_object_met" : "race_object_wait", args, b->meetings ? 4 : 3, NULL);
+	done = ws_inline(c, b->meetings ? "race_object_met" : behind ? "race_clock_wait" : "race_object_wait", args, 3 + behind, NULL);
 	ws_code_add(c, "%s:", label);
 	ws_code_end(c);
 	return done;

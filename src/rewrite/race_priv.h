@@ -19,6 +19,7 @@ struct race {
 	bool arrives;                    /* threads arrive at barriers without waiting there */
 	bool remote;                     /* operations complete on objects of other blocks, or reduce; or as `tensor` */
 	bool tensor;                     /* there are products of warpgroups, or copies of tensors */
+	bool clocks;                     /* kernels have clocks: race.c, find_clocks */
 	bool splits;                     /* ... at those of the cluster, or release nothing there: none is an epoch */
 	uint32_t nsites;                 /* with checks, so far */
 };
@@ -31,6 +32,7 @@ struct body {
 	bool ordering;                   /* releases and acquires matter, or fences alone */
 	bool asks;                       /* some thread may acquire what another one has released */
 	bool meets;                      /* the threads that execute it may come to a barrier of their block */
+	bool clocks;                     /* a kernel with clocks */
 	bool cluster;                    /* it knows of clusters, whose barriers order blocks */
 	bool bulk;                       /* there may be bulk copies */
 	bool tensor;                     /* ... and products, or copies of tensors */

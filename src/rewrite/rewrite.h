@@ -81,6 +81,7 @@ struct ws_rw_kernel {
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
 	uint64_t *reach;         /* bit set, by func->sym->index: the functions that it may execute */
 	bool full;               /* its shared memory leaves no room for checks */
+	bool clocks;             /* what objects and barriers of a part of the block order is told by clocks (src/device/race_clock.cuh) */
 	bool in_slot;            /* cells of its shared memory are not in there: other blocks may come to it, or bulk copies */
 	/* Its probe (probe.h): and what it reads of the kernel's parameters; no_probe: why it could be of use and there is none. */
 	bool probe;

@@ -49,6 +49,12 @@ static const char race_runtime[] =
 	      "st.local.v2.u32 [%rd1+40], {%r1, %r2};")
 	SHOWS("race_fence_before", P("b32", "race_fence_before", 0),
 	      A32("race_fence_before", 0, "%r1") "st.local.u32 [9], %r1;")
+	SHOWS("race_clock_enter", P("b64", "race_clock_enter", 0) "," P("b32", "race_clock_enter", 1) "," P("b32", "race_clock_enter", 2),
+	      A64("race_clock_enter", 0, "%rd1") A32("race_clock_enter", 1, "%r1") "st.local.u32 [%rd1+46], %r1;")
+	SHOWS("race_clock_fence", "", "pmevent 8;")
+	SHOWS("race_clock_wait", P("b64", "race_clock_wait", 0) "," P("b32", "race_clock_wait", 1) "," P("b32", "race_clock_wait", 2) ","
+	      P("b32", "race_clock_wait", 3), A64("race_clock_wait", 0, "%rd1") A32("race_clock_wait", 2, "%r1") A32("race_clock_wait", 3, "%r2")
+	      "st.local.v2.u32 [%rd1+47], {%r1, %r2};")
 	SHOWS("race_fence_after", P("b32", "race_fence_after", 0),
 	      A32("race_fence_after", 0, "%r1") "st.local.u32 [10], %r1;")
 	SHOWS("race_part_arrive", P("b32", "race_part_arrive", 0) "," P("b32", "race_part_arrive", 1),
@@ -314,16 +320,28 @@ static void race_follows_objects(void **state)
 {
 	expect_race("mbarrier.init.shared.b64 [%d1], 1;\nmbarrier.arrive.shared.b64 %d2, [%d1];\nret;",
 	            "mov.u64 %ws_b64_0, 0;\n\tmov.u64 %ws_b64_1, 0;\n\tst.local.v2.u64 [%d1+5], {%ws_b64_0, %ws_b64_1};\n\t"
-	            "mbarrier.init.shared.b64 [%d1], 1;\nmov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
+	            "mbarrier.init.shared.b64 [%d1], 1;\nmov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+46], %ws_b32_0;\n\t"
 	            "mov.u32 %ws_b32_1, 27176;\n\tst.local.u32 [%d1+20], %ws_b32_1;\n\t"
 	            "mbarrier.arrive.shared.b64 %d2, [%d1];" LEFT);
 	expect_race("mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\nret;",
-	            "mov.u32 %ws_b32_0, 23080;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
 	            "mbarrier.try_wait.parity.shared.b64 %p1, [%d1], %r1;\n\t@!%p1 bra $ws_1;\n\t"
-	            "st.local.u32 [%d1+21], %r1;\n\t$ws_1:" LEFT);
+	            "mov.u32 %ws_b32_0, 0;\n\tst.local.v2.u32 [%d1+47], {%r1, %ws_b32_0};\n\t$ws_1:" LEFT);
 	expect_race("cp.async.mbarrier.arrive.noinc.shared.b64 [%d1];\nret;",
-	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
+	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+46], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
 	            "st.local.u32 [%d1+19], %ws_b32_1;\n\tcp.async.mbarrier.arrive.noinc.shared.b64 [%d1];" LEFT);
+	/* A fence of the block alone, which is followed by what is known; a wider one, and there are no clocks. */
+	expect_race("mbarrier.arrive.shared.b64 %d2, [%d1];\nfence.acq_rel.cta;\nret;",
+	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+46], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
+	            "st.local.u32 [%d1+20], %ws_b32_1;\n\tmbarrier.arrive.shared.b64 %d2, [%d1];\nmov.u32 %ws_b32_0, 256;\n\t"
+	            "st.local.u32 [9], %ws_b32_0;\n\tfence.acq_rel.cta;\n\tmov.u32 %ws_b32_0, 256;\n\tst.local.u32 [10], %ws_b32_0;\n\tpmevent 8;" LEFT);
+	expect_race("mbarrier.arrive.shared.b64 %d2, [%d1];\nfence.acq_rel.gpu;\nret;",
+	            "mov.u32 %ws_b32_0, 27176;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\tmov.u32 %ws_b32_1, 27176;\n\t"
+	            "st.local.u32 [%d1+20], %ws_b32_1;\n\tmbarrier.arrive.shared.b64 %d2, [%d1];\nmov.u32 %ws_b32_0, 768;\n\t"
+	            "st.local.u32 [9], %ws_b32_0;\n\tfence.acq_rel.gpu;\n\tmov.u32 %ws_b32_0, 768;\n\tst.local.u32 [10], %ws_b32_0;" LEFT);
+	expect_race("mbarrier.try_wait.parity.relaxed.cta.shared.b64 %p1, [%d1], %r1;\nret;",
+	            "mov.u32 %ws_b32_0, 18984;\n\tst.local.u32 [%d1+6], %ws_b32_0;\n\t"
+	            "mbarrier.try_wait.parity.relaxed.cta.shared.b64 %p1, [%d1], %r1;\n\t@!%p1 bra $ws_1;\n\t"
+	            "st.local.u32 [%d1+21], %r1;\n\t$ws_1:" LEFT);
 }
 
 /* A barrier of the cluster is one of the epochs of its blocks where arrival and wait stand together, in all places, and release. */
