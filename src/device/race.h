@@ -286,7 +286,7 @@ struct ws_race_launches {
  * block that needs one takes a slot of the first class that is large enough and has one left. */
 #define WS_RACE_SLOT_CLASSES 4
 struct ws_race_slots {
-	ws_race_u64 cells;               /* count * WS_RACE_SLOT_BYTES(bytes): 16 bytes a word, and state of threads */
+	ws_race_u64 cells;               /* count * WS_RACE_SLOT_BYTES(bytes): 16 bytes a word, states of threads, and clocks */
 	ws_race_u64 used;                /* count * u32: 1 = a block has it */
 	ws_race_u32 count;               /* 0 = no slots of this class */
 	/* Of shared memory, static and dynamic, with __warpsafe_block and 1 KB for what the system reserves; a multiple of
