@@ -65,13 +65,6 @@ HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 	return b;
 }
 
-HELPER u32 lanes_of_warp(u32 warp)
-{
-	u32 threads = threads_of_block() - 32 * warp;
-
-	return threads < 32 ? (1u << threads) - 1 : 0xffffffff;
-}
-
 /* One lane of each warp, behind clear_block. Another warp may have switched the block off already, and then stopped this one, or it
  * does so from now on. */
 HELPER void clear_warp(u32 warp, const struct cells *c)

@@ -24,51 +24,57 @@ HELPER u64 time_of_copy(u32 thread, u32 number)
 	       (u64)(number % CELL_NUMBERS) << SUB_AT;
 }
 
+/* What my read takes the place of: nothing, or what is before it; a read of a launch that may overlap mine; another one. */
+enum displaced { NO_READ, READ_OF_LAUNCH, ANOTHER_READ };
+
 /* R after the copy's read. An entry has one reader, or says of global memory that several blocks have read. */
-HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, bool *lost)
+HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, u32 *displaced)
 {
 	bool global = !SM90 || WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL;
 
-	*lost = false;
+	*displaced = NO_READ;
 	if (global && !r_class(r) && !is_of_past(r) && blocks_have_read(r, BLOCK.grid))
 		return r;
 	if (!segment_of(r) || is_own_copy(r) || verdict(r, r_class(r), r_several(r), m) == ORDERED)
 		return mine;
 	if (global && other_launch(r)) {
-		count_threads(COUNTS(readers));
+		*displaced = READ_OF_LAUNCH;
 		return mine;
 	}
 	if (global && beginning(segment_of(r)).block != BLOCK.block && r_mask(r) == 15)
 		return with_readers((mine & ~(3ull << R_SEVERAL_AT)) | (u64)BLOCKS << R_SEVERAL_AT, r);
-	*lost = true;
+	*displaced = ANOTHER_READ;
 	return mine;
 }
 
-/* False: the word is passed over. */
-HELPER bool enter_copy_read(const struct word *d, const struct me *m, u64 mine)
-{
-	u64 w, r, was, next;
-	bool lost;
+/* R as it was and as it is. */
+struct entered_read { u64 was, is; u32 displaced; };
 
-	load_cell(d->cell, &w, &r);
+/* False: the word is passed over. */
+HELPER bool enter_copy_read(const struct word *d, const struct me *m, u64 mine, struct entered_read *e)
+{
+	u64 w, has;
+
+	load_cell(d->cell, &w, &e->was);
 	if (is_passed_over(w, BLOCK.grid))
 		return false;
-	while ((next = after_copy_read(r, m, mine, &lost)) != r) {
-		was = cas64(d->cell + 8, r, next);
-		if (was == r)
+	while ((e->is = after_copy_read(e->was, m, mine, &e->displaced)) != e->was) {
+		has = cas64(d->cell + 8, e->was, e->is);
+		if (has == e->was)
 			break;
-		r = was;
+		e->was = has;
 	}
-	if (lost)
-		count_threads(COUNTS(lost));
+	if (e->displaced != NO_READ)
+		count_threads(e->displaced == ANOTHER_READ ? COUNTS(lost) : COUNTS(readers));
 	return true;
 }
 
 HELPER void copy_reads_word(const struct word *d, const struct me *m, u64 mine)
 {
+	struct entered_read e;
 	u64 w;
 
-	if (!enter_copy_read(d, m, mine))
+	if (!enter_copy_read(d, m, mine, &e))
 		return;
 	w = load64(d->cell);
 	judge_read(d, m, w);

@@ -46,9 +46,7 @@ HELPER u32 fence_verdict(u32 thread, u32 epoch, u32 sub, const struct place *now
 		return ORDERED;
 	if (known & NOW_UNKNOWN)
 		return UNDECIDED;
-	if (known && has_clocks())
-		return __warpsafe_clock_verdict(thread, epoch, sub - 1, now->epoch, warp, 0);
-	return known ? __warpsafe_before(BLOCK.block, thread, epoch, sub - 1, now->epoch, warp, 0) : (u32)UNORDERED;
+	return known ? is_before_me(BLOCK.block, thread, epoch, sub - 1, now->epoch, warp, 0) : (u32)UNORDERED;
 }
 
 /* A write by a thread of the block, which is before my copy. */
@@ -187,15 +185,15 @@ SLOW bool __warpsafe_all_lanes_before(u64 old, u64 now)
 	return has_clocks() && known == NOW_ACQUIRED && __warpsafe_clock_of_lanes(o.warp, o.epoch, o.sub, warp_index()) == ORDERED;
 }
 
-#define TIME_OF_WARP(r) ((r) >> SUB_AT << SUB_AT & ~(31ull << LANE_AT))
+HELPER u64 time_of_warp(u64 entry) { return entry >> SUB_AT << SUB_AT & ~(31ull << LANE_AT); }
 
 /* A tile is read by as many lanes as it has words, at few times. */
 HELPER bool is_before_by_any_lane(struct touch *s, u64 r)
 {
 	if (r_several(r) > LANES_OF_WARP)
 		return false;
-	if (TIME_OF_WARP(r) != s->asked) {
-		s->asked = TIME_OF_WARP(r);
+	if (time_of_warp(r) != s->asked) {
+		s->asked = time_of_warp(r);
 		if (__warpsafe_all_lanes_before(r, s->m.now))
 			s->before = s->asked;
 	}
@@ -205,7 +203,7 @@ HELPER bool is_before_by_any_lane(struct touch *s, u64 r)
 /* The same of a write, but of earlier launches alone: in this one its proxy matters. */
 SLOW void __warpsafe_ask_write(struct touch *s, u64 w)
 {
-	s->asked_write = TIME_OF_WARP(w);
+	s->asked_write = time_of_warp(w);
 	if (place_of(w).grid != BLOCK.grid && !other_launch(w))
 		s->earlier_write = s->asked_write;
 }
@@ -215,7 +213,7 @@ HELPER void look_at_lanes(struct touch *s, u64 w, u64 r)
 {
 	if (r)
 		is_before_by_any_lane(s, r);
-	if (w && !is_special(w) && TIME_OF_WARP(w) != s->asked_write)
+	if (w && !is_special(w) && time_of_warp(w) != s->asked_write)
 		__warpsafe_ask_write(s, w);
 }
 
@@ -247,10 +245,10 @@ HELPER bool w_is_plain(const struct touch *s, u64 w)
 		return true;
 	if (w_bytes(w) != 15 || is_special(w))
 		return false;
-	return (w >> W_CLASS_AT == s->write.write && s->write.verdict == ORDERED) || TIME_OF_WARP(w) == s->earlier_write;
+	return (w >> W_CLASS_AT == s->write.write && s->write.verdict == ORDERED) || time_of_warp(w) == s->earlier_write;
 }
 
-HELPER bool r_is_before(const struct touch *s, u64 r) { return r_bytes(r) == 15 && r_several(r) <= LANES_OF_WARP && TIME_OF_WARP(r) == s->before; }
+HELPER bool r_is_before(const struct touch *s, u64 r) { return r_bytes(r) == 15 && r_several(r) <= LANES_OF_WARP && time_of_warp(r) == s->before; }
 
 HELPER bool r_is_plain(const struct touch *s, u64 r)
 {
@@ -262,19 +260,20 @@ HELPER bool r_is_plain(const struct touch *s, u64 r)
 
 SLOW void __warpsafe_copy_reads_one(struct touch *s, const struct word *d)
 {
-	u64 mine = s->mine | (u64)d->bytes << R_BYTES_AT, w, r, next;
-	bool lost;
+	struct entered_read e;
+	u64 w;
 
-	load_cell(d->cell, &w, &r);
-	look_at_lanes(s, w, r);
-	next = after_copy_read(r, &s->m, mine, &lost);
-	if (!lost && !has_rounds() && r_several(next) == BLOCKS) {
-		s->readers = next & READERS;
-		s->other = next == r ? s->other : r >> R_SEVERAL_AT;
-	} else if (is_own_copy(r) || (!lost && segment_of(r) && verdict(r, r_class(r), r_several(r), &s->m) == ORDERED))
-		s->entered = r >> R_SEVERAL_AT;
-	if (enter_copy_read(d, &s->m, mine))
-		judge_before(d, &s->m, load64(d->cell), WS_RACE_READ_AFTER_WRITE, &s->write);
+	if (!enter_copy_read(d, &s->m, s->mine | (u64)d->bytes << R_BYTES_AT, &e))
+		return;
+	if (r_several(e.is) == BLOCKS && !has_rounds()) {
+		s->readers = e.is & READERS;
+		s->other = e.is == e.was ? s->other : e.was >> R_SEVERAL_AT;
+	} else if (r_several(e.is) != BLOCKS && e.displaced == NO_READ && segment_of(e.was)) {
+		s->entered = e.was >> R_SEVERAL_AT;
+	}
+	w = load64(d->cell);
+	look_at_lanes(s, w, e.was);
+	judge_before(d, &s->m, w, WS_RACE_READ_AFTER_WRITE, &s->write);
 }
 
 /* Which are left, bit by bit. Blocks that read the same at the same time find that others have said so. */

@@ -210,11 +210,11 @@ HELPER bool clocks_meet(void) { return has_clocks() && BLOCK.copies && BLOCK.clo
  * they hand on. */
 SLOW void __warpsafe_clocks_meet(u32 warp)
 {
-	u32 epoch = place_of(BLOCK.warps[warp].now).epoch;
-	u64 row = other_clock_row(CLOCKS_OF_BARRIERS + epoch % 2), lane = 1ull << lane_index();
+	u32 epoch = place_of(BLOCK.warps[warp].now).epoch, lane = 1u << lane_index();
+	u64 row = other_clock_row(CLOCKS_OF_BARRIERS + epoch % 2);
 
-	join_clocks(row, clock_row(warp), (u32)lane);
-	join_clocks(row, other_clock_row(CLOCKS_OF_BARRIERS + (epoch + 1) % 2), (u32)lane);
+	join_clocks(row, clock_row(warp), lane);
+	join_clocks(row, other_clock_row(CLOCKS_OF_BARRIERS + (epoch + 1) % 2), lane);
 	fence_block();
 }
 
@@ -224,7 +224,7 @@ enum { EACH_LANE = 32 };
 HELPER bool clock_covers(u64 row, u32 warp, u32 lane, u64 time)
 {
 	struct clock c = load_clock(clock_in(row, warp));
-	u32 threads = threads_of_block() - 32 * warp, all = threads < 32 ? (1u << threads) - 1 : 0xffffffff;
+	u32 all = lanes_of_warp(warp);
 
 	return time < c.full || (time < c.at && (lane == EACH_LANE ? ((u32)c.lanes & all) == all : (u32)c.lanes >> lane & 1));
 }

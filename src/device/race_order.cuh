@@ -702,6 +702,14 @@ SLOW u32 __warpsafe_clock_verdict(u32 thread, u32 epoch, u32 sub, u32 my_epoch, 
 	return v == UNORDERED && words ? (u32)UNDECIDED : v;
 }
 
+/* As __warpsafe_before, in blocks of both kinds. */
+HELPER u32 is_before_me(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp, u32 how)
+{
+	if (block == BLOCK.block && has_clocks())
+		return __warpsafe_clock_verdict(thread, epoch, sub, my_epoch, warp, how);
+	return __warpsafe_before(block, thread, epoch, sub, my_epoch, warp, how);
+}
+
 /* ---- the order of two accesses ---- */
 enum { QUICK = 1 << 30 };        /* of `what`: who asks need not know for certain */
 
@@ -716,10 +724,8 @@ HELPER u32 verdict_of_order(u32 first, u32 lane, const struct place *o, u32 know
 		return UNDECIDED;
 	if (what & QUICK && BLOCK.ordered)
 		return UNDECIDED;                /* what no round of the grid orders, hardly anything else does */
-	if (known && same_block && has_clocks())
-		v = __warpsafe_clock_verdict(thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
-	else if (known)
-		v = __warpsafe_before(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
+	if (known)
+		v = is_before_me(o->block, thread, o->epoch, o->sub, my_epoch, warp, what & QUICK ? ASK_QUICK : 0);
 	if (v != UNORDERED || what & QUICK || !sc_fences(first, lane, o, warp, same_block))
 		return v;
 	if (launch_is(o->grid, WS_RACE_LAUNCH_HANDED_ON))

@@ -154,6 +154,13 @@ HELPER u32 warp_index(void) { return thread_index() >> 5; }
 HELPER u32 lane_index(void) { return thread_index() & 31; }
 HELPER u32 threads_of_block(void) { return threads_x() * threads_y() * threads_z(); }
 
+HELPER u32 lanes_of_warp(u32 warp)
+{
+	u32 threads = threads_of_block() - 32 * warp;
+
+	return threads < 32 ? (1u << threads) - 1 : 0xffffffff;
+}
+
 /* One of the lanes of `group`, all of which are here, and the same for all of them. */
 HELPER bool leads(u32 group)
 {

@@ -1018,6 +1018,12 @@ static bool orders_by_object(const struct ws_ptx_func *f, const struct ws_ptx_in
 	       kind == WS_RW_OBJECT_PEER || kind == WS_RW_OPERATION || kind == WS_RW_MULTICAST || kind == WS_RW_TENSOR_LOAD;
 }
 
+/* By an object, or a barrier of a part of the block. */
+static bool orders_apart(const struct race *r, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
+{
+	return orders_by_object(f, i) || (ws_rw_is_barrier(i) && is_part(r, f, i));
+}
+
 static bool orders(const struct race *r, struct ws_ptx_func *f)
 {
 	uint32_t n;
@@ -1026,7 +1032,7 @@ static bool orders(const struct race *r, struct ws_ptx_func *f)
 	if (r->splits && r->reach.funcs[f->sym->index].has & WS_REACH_SPLIT)
 		return true;
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (ws_reach_is_fence(&f->insts[k]) || orders_by_object(f, &f->insts[k]) || (ws_rw_is_barrier(&f->insts[k]) && is_part(r, f, &f->insts[k])))
+		if (ws_reach_is_fence(&f->insts[k]) || orders_apart(r, f, &f->insts[k]))
 			return true;
 	for (uint32_t k = 0; k < n; k++)
 		if (list[k].rw_class == WS_RW_CHECK && (ws_rw_acquires(&list[k]) || ws_rw_releases(&list[k])))
@@ -1055,16 +1061,10 @@ static void find_ordering(struct race *r)
 	free(here);
 }
 
-static bool is_part_barrier(const struct race *r, const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
-{
-	return ws_rw_is_barrier(i) && is_part(r, f, i);
-}
-
-/* Does an object, or a barrier of a part of the block, order anything in a function? */
-static bool orders_apart(const struct race *r, const struct ws_ptx_func *f)
+static bool any_orders_apart(const struct race *r, const struct ws_ptx_func *f)
 {
 	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (orders_by_object(f, &f->insts[k]) || is_part_barrier(r, f, &f->insts[k]))
+		if (orders_apart(r, f, &f->insts[k]))
 			return true;
 	return false;
 }
@@ -1107,7 +1107,7 @@ static void find_clocks(struct race *r)
 
 		for (uint32_t n = 0; n < m->nfuncs && within; n++)
 			if (ws_rw_reaches(kernel, m->funcs[n])) {
-				apart |= orders_apart(r, m->funcs[n]);
+				apart |= any_orders_apart(r, m->funcs[n]);
 				within = orders_within(m->funcs[n]);
 			}
 		kernel->clocks = apart && within;
