@@ -90,8 +90,9 @@ libs: $(CUDA_LIBS) $(REAL_LIBS)
 UNIT    := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -lcmocka -o $@
+	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -MT $@ $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -lcmocka -o $@
 tests: $(UNIT)
+-include $(UNIT:=.d)
 
 -include tests/tests.mk
 

@@ -17,7 +17,7 @@ struct race_rig {
 /* How many random kernels a test runs: fewer where code is slow, under sanitizers (tools/check sets WARPSAFE_ROUNDS there). */
 static inline unsigned rig_rounds(unsigned n)
 {
-	return getenv("WARPSAFE_ROUNDS") ? n / 4 : n;
+	return getenv("WARPSAFE_ROUNDS") ? n / 3 : n;
 }
 
 /* How many of its `all` ways to run a test goes through; likewise. */
@@ -26,7 +26,40 @@ static inline unsigned rig_ways(unsigned all, unsigned few)
 	return getenv("WARPSAFE_ROUNDS") ? few : all;
 }
 
-static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config c, const char *text)
+/* Most of a short kernel's time goes to reading what it became, with all functions of the checks, and to decoding that. So the
+ * last rigs are kept, the one that was used last first, for who asks for the same text again: one after the other, not two at a time. Their
+ * tables are new each time, and so is memory that a test asks for; a module with variables of its own in global memory is not kept. */
+enum { RIGS_KEPT = 4 };
+static struct race_rig_kept { struct race_rig r; char *pass, *text; struct ws_gpu_config config; } rigs_kept[RIGS_KEPT];
+
+static inline void race_forget(struct race_rig_kept *k)
+{
+	if (!k->text)
+		return;
+	rig_free(&k->r.rig);
+	ws_buf_free(&k->r.text);
+	ws_arena_free(k->r.host.arena);
+	free(k->pass);
+	free(k->text);
+	*k = (struct race_rig_kept){ 0 };
+}
+
+static inline bool race_is(const struct race_rig_kept *k, const char *pass, const struct ws_gpu_config *c, const char *text)
+{
+	return k->text && !strcmp(k->pass, pass) && !strcmp(k->text, text) && !memcmp(&k->config, c, sizeof *c);
+}
+
+/* The k-th is the first now. */
+static inline struct race_rig_kept *race_to_front(unsigned k)
+{
+	struct race_rig_kept kept = rigs_kept[k];
+
+	memmove(rigs_kept + 1, rigs_kept, k * sizeof *rigs_kept);
+	rigs_kept[0] = kept;
+	return rigs_kept;
+}
+
+static inline struct race_rig race_made(const char *pass, struct ws_gpu_config c, const char *text)
 {
 	struct race_rig r = { 0 };
 	struct ws_buf said = { 0 };
@@ -39,9 +72,26 @@ static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config
 	r.host = host_decides(m);
 	ws_ptx_free(m);
 	r.rig = rig_new(c, r.text.data);
-	race_tables(r.rig.g, &r.tables);
-	assert_true(race_set(r.rig.mod, &r.tables));
 	return r;
+}
+
+static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config c, const char *text)
+{
+	unsigned k = 0;
+	struct race_rig_kept *kept;
+
+	while (k < RIGS_KEPT && !race_is(&rigs_kept[k], pass, &c, text))
+		k++;
+	if (k < RIGS_KEPT) {
+		kept = race_to_front(k);
+	} else {
+		kept = race_to_front(RIGS_KEPT - 1);
+		race_forget(kept);
+		*kept = (struct race_rig_kept){ race_made(pass, c, text), strdup(pass), strdup(text), c };
+	}
+	race_tables(kept->r.rig.g, &kept->r.tables);
+	assert_true(race_set(kept->r.rig.mod, &kept->r.tables));
+	return kept->r;
 }
 
 static inline struct race_rig race_new(struct ws_gpu_config c, const char *text)
@@ -49,11 +99,17 @@ static inline struct race_rig race_new(struct ws_gpu_config c, const char *text)
 	return race_new_by("race", c, text);
 }
 
+/* Its text, its module and its GPU stay for the next one of the same text. */
 static inline void race_free(struct race_rig *r)
 {
-	rig_free(&r->rig);
-	ws_buf_free(&r->text);
-	ws_arena_free(r->host.arena);
+	struct race_rig_kept *kept = rigs_kept;
+
+	while (kept < rigs_kept + RIGS_KEPT && kept->r.rig.g != r->rig.g)
+		kept++;
+	assert_true(kept < rigs_kept + RIGS_KEPT);
+	ws_buf_free(&r->rig.err.text);
+	if (strstr(kept->text, ".global ."))
+		race_forget(kept);
 }
 
 #endif
