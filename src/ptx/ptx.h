@@ -280,6 +280,7 @@ struct ws_ptx_func {
 	struct ws_ptx_sym *sym;
 	struct ws_ptx_module *module;
 	bool entry, declared_only, noreturn;
+	bool waits;                      /* its body is not read yet: ws_ptx_options.later */
 	uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg;  /* 0 = not given */
 	uint32_t reqnctapercluster[3];   /* .reqnctapercluster / .explicitcluster; 0 = none */
 	bool explicitcluster, blocksareclusters;
@@ -300,7 +301,7 @@ struct ws_ptx_func {
 	uint32_t nblocks;
 	uint32_t off, len;       /* span from linkage to '}' or ';' */
 	uint32_t body_off;       /* offset of '{' */
-	uint32_t line;
+	uint32_t line, body_line;
 };
 
 struct ws_ptx_file { uint32_t number; const char *path; };         /* path: NULL if its .file is missing */
@@ -314,6 +315,7 @@ struct ws_ptx_module {
 	uint32_t sm;             /* 70, 90, ... */
 	char sm_suffix;          /* 'a', 'f' or 0 */
 	bool texmode_independent, debug;
+	bool syntax_only;        /* read so: ws_ptx_options */
 	uint32_t address_size;   /* 32 or 64 */
 	struct ws_ptx_file *files;
 	uint32_t nfiles;
@@ -342,6 +344,8 @@ struct ws_ptx_edits {
 /* ---- calls ---- */
 struct ws_ptx_options {
 	unsigned max_errors;     /* stop after so many; 0 = 20 */
+	bool later;              /* the bodies of functions that are no kernels wait for ws_ptx_body, which tells what is wrong in them. Such
+	                          * a body has no .loc */
 	bool syntax_only;        /* accept instructions and forms that the table does not know: kept verbatim as
 	                          * WS_OP_unknown with extra = whole text (never for one that synchronizes) */
 };
@@ -351,6 +355,9 @@ struct ws_ptx_options {
  * counts are bounded only by memory. */
 struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
                                    const struct ws_sink *sink);
+/* Reads the body of a function that waits for it; one that does not is as it was. Its module must not be in use elsewhere meanwhile.
+ * false: there is an error in it, which the sink is told. */
+bool ws_ptx_body(struct ws_ptx_func *f, const struct ws_sink *sink);
 void ws_ptx_free(struct ws_ptx_module *m);
 
 /* Appends the module as text, with its edits in place; everything else is the input, byte for byte. */

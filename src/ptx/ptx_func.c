@@ -493,18 +493,64 @@ static void finish(struct parser *p)
 	f->tables = ws_p_copy(p, p->tables, p->ntables, sizeof *p->tables);
 }
 
-static bool definition(struct parser *p, struct ws_ptx_func *f, uint32_t off)
+/* The k-th of the return values and parameters. */
+static struct ws_ptx_sym *formal(const struct ws_ptx_func *f, uint32_t k)
 {
-	f->body_off = p->t.off;
+	return k < f->nrets ? f->rets[k] : f->params[k - f->nrets];
+}
+
+static void read_body(struct parser *p, struct ws_ptx_func *f)
+{
 	p->f = f;
 	p->loc = NULL;
-	for (uint32_t i = 0; i < f->nrets + f->nparams; i++)
-		(i < f->nrets ? f->rets[i] : f->params[i - f->nrets])->scope = f;
 	ws_p_next(p);
 	body(p);
 	finish(p);
-	f->len = f->sym->len = p->last_end - off;
 	p->f = NULL;
+}
+
+/* A parameter that is a register is one of the body's, which begins with those. */
+static bool may_wait(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->nrets + f->nparams; k++)
+		if (formal(f, k)->space != WS_SPACE_PARAM)
+			return false;
+	return !f->entry;
+}
+
+static void pass_over_body(struct parser *p, struct ws_ptx_func *f)
+{
+	f->waits = true;
+	p->t = (struct token){ .kind = TK_PUNCT, .ch = '}', .off = p->lx.pos - 1, .len = 1, .line = p->lx.line };
+	ws_p_next(p);
+}
+
+void ws_p_waiting_body(struct parser *p, struct ws_ptx_func *f)
+{
+	ws_p_open(p, f->off);
+	for (uint32_t k = 0; k < f->nrets + f->nparams; k++) {
+		const char *name = formal(f, k)->name;
+
+		ws_p_bind(p, p->depth, ws_names_get(&p->names, name, strlen(name)), B_SYM)->u.sym = formal(f, k);
+	}
+	ws_p_next(p);
+	read_body(p, f);
+	f->waits = false;
+	while (p->depth)
+		ws_p_close(p);
+}
+
+static bool definition(struct parser *p, struct ws_ptx_func *f, uint32_t off)
+{
+	f->body_off = p->t.off;
+	f->body_line = p->t.line;
+	for (uint32_t k = 0; k < f->nrets + f->nparams; k++)
+		formal(f, k)->scope = f;
+	if (p->opt.later && may_wait(f) && ws_lex_block(&p->lx))
+		pass_over_body(p, f);
+	else
+		read_body(p, f);
+	f->len = f->sym->len = p->last_end - off;
 	return true;
 }
 

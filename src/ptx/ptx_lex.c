@@ -254,3 +254,30 @@ void ws_lex(struct lexer *lx, struct token *t)
 		lx->pos = lex_punct(lx, t, lx->pos);
 	t->len = lx->pos - t->off;
 }
+
+bool ws_lex_block(struct lexer *lx)
+{
+	struct lexer at = *lx;
+	struct token none;
+	unsigned depth = 1;
+
+	while (depth && at.pos < at.end) {
+		char c = at.text[at.pos];
+
+		if (c == '"') {
+			at.pos = lex_string(&at, &none, at.pos);
+		} else if (c == '\n' || c == '/') {
+			uint32_t here = at.pos;
+
+			if (!skip_blanks(&at, &none))
+				return false;
+			at.pos += at.pos == here;
+		} else {
+			depth += c == '{' ? 1 : c == '}' ? -1u : 0;
+			at.pos++;
+		}
+	}
+	if (!depth)
+		*lx = at;
+	return !depth;
+}

@@ -429,13 +429,9 @@ static struct ws_ptx_module *new_module(const char *path, const char *text, size
 	return m;
 }
 
-struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
-                                   const struct ws_sink *sink)
+static struct parser *new_parser(struct ws_ptx_module *m, const struct ws_ptx_options *opt, const struct ws_sink *sink)
 {
 	struct parser *p = ws_alloc(sizeof *p);
-	bool too_long = len > UINT32_MAX - 64;
-	struct ws_ptx_module *m = new_module(path, text, too_long ? 0 : len);
-	bool failed;
 
 	p->m = m;
 	p->a = m->arena;
@@ -443,8 +439,20 @@ struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t le
 	p->opt = opt ? *opt : (struct ws_ptx_options){ 0 };
 	if (!p->opt.max_errors)
 		p->opt.max_errors = 20;
-	ws_names_init(&p->names, p->a);
 	p->lx = (struct lexer){ .text = m->text, .end = (uint32_t)m->text_len, .line = 1, .names = &p->names };
+	return p;
+}
+
+struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
+                                   const struct ws_sink *sink)
+{
+	bool too_long = len > UINT32_MAX - 64;
+	struct ws_ptx_module *m = new_module(path, text, too_long ? 0 : len);
+	struct parser *p = new_parser(m, opt, sink);
+	bool failed;
+
+	m->syntax_only = p->opt.syntax_only;
+	ws_names_init(&p->names, p->a);
 	if (too_long)
 		ws_p_error(p, 0, 0, "a module of 4 GiB and more cannot be read");
 	else
@@ -465,6 +473,27 @@ struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t le
 		return m;
 	ws_ptx_free(m);
 	return NULL;
+}
+
+bool ws_ptx_body(struct ws_ptx_func *f, const struct ws_sink *sink)
+{
+	struct ws_ptx_module *m = f->module;
+	struct parser *p;
+	bool good;
+
+	if (!f->waits)
+		return true;
+	p = new_parser(m, &(struct ws_ptx_options){ .syntax_only = m->syntax_only }, sink);
+	p->names = *(struct names *)m->names;
+	p->lx.pos = f->body_off;
+	p->lx.line = f->body_line;
+	ws_p_waiting_body(p, f);
+	if (p->nfiles)           /* files are numbered when the whole module is read */
+		ws_p_error(p, f->body_off, 1, "a body that is read later has no .loc");
+	*(struct names *)m->names = p->names;
+	good = !p->errors;
+	release(p);
+	return good;
 }
 
 void ws_ptx_free(struct ws_ptx_module *m)

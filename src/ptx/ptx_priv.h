@@ -163,6 +163,8 @@ struct lexer {
 	const char *error;               /* set with TK_BAD */
 };
 void ws_lex(struct lexer *lx, struct token *t);
+/* From behind a '{' to behind the '}' that closes it; false: there is none, and lx is where it was. */
+bool ws_lex_block(struct lexer *lx);
 
 /* ---- parser ---- */
 enum directive {
@@ -285,6 +287,7 @@ struct ws_ptx_sym *ws_p_new_sym(struct parser *p, enum ws_sym_kind kind, struct 
 
 /* ptx_func.c */
 bool ws_p_function(struct parser *p, enum ws_linkage linkage, uint32_t off);
+void ws_p_waiting_body(struct parser *p, struct ws_ptx_func *f);         /* lx is at its '{' */
 bool ws_p_loc(struct parser *p);
 bool ws_p_section(struct parser *p);
 void ws_p_finish_locs(struct parser *p);

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The files of src/device, each parsed once: half of the time of a pass over a small module was for them. A pass has one alone, as
+/* The files of src/device, each parsed once, and the body of each function when it is first asked for: of 100,000 lines most modules
+ * need some thousand. A pass has one alone, as
  * it changes names in it, which are made anew wherever a function is placed; what it gives back is for the next. */
 static struct {
 	const char *ptx;
@@ -36,7 +37,7 @@ bool ws_rw_runtime(struct ws_pass *p, const char *name, const char *ptx)
 		p->runtime_ptx = ptx;
 	}
 	if (!p->runtime)
-		p->runtime = ws_ptx_parse(name, ptx, strlen(ptx), NULL, p->sink);
+		p->runtime = ws_ptx_parse(name, ptx, strlen(ptx), &(struct ws_ptx_options){ .later = true }, p->sink);
 	p->failed |= !p->runtime;
 	return p->runtime != NULL;
 }
@@ -81,8 +82,10 @@ static bool add_used(struct ws_pass *p, const struct ws_operand *o, unsigned n)
 	return true;
 }
 
-static bool add_all_used(struct ws_pass *p, const struct ws_ptx_func *f)
+static bool add_all_used(struct ws_pass *p, struct ws_ptx_func *f)
 {
+	if (!ws_ptx_body(f, p->sink))
+		return ws_rw_error(p, NULL, "the runtime's '%s' cannot be read", f->name);
 	for (uint32_t n = 0; n < f->ninsts; n++) {
 		const struct ws_ptx_inst *i = &f->insts[n];
 
@@ -342,7 +345,7 @@ bool ws_inline(struct ws_code *c, const char *function, const char *const *args,
 	if (nargs != n.fn->nparams || (result && !n.fn->nrets))
 		return ws_rw_error(p, c->inst, "'%s' takes %u arguments and returns %s", function, n.fn->nparams,
 				   n.fn->nrets ? "a value" : "nothing");
-	if (!checked(&n) || !add_all_used(p, n.fn))
+	if (!add_all_used(p, n.fn) || !checked(&n))
 		return false;
 	n.defs = ws_alloc((n.fn->nregs + 1) * sizeof *n.defs);
 	rename_registers(&n);

@@ -1,5 +1,6 @@
 /* Fuzz target: the PTX front end, strict and syntax_only. Properties besides "no crash": a module prints as it was
- * read, its instructions in canonical form are read again and print the same, errors come with a place. */
+ * read, its instructions in canonical form are read again and print the same, it is the same where bodies are read later, errors
+ * come with a place. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,28 @@ static void walk(struct ws_ptx_module *m, const uint8_t *data, size_t size)
 	ws_buf_free(&b);
 }
 
+/* Bodies that are read later: the module is the same, or it is told why not. */
+static void check_later(const uint8_t *data, size_t size, bool syntax_only, const struct ws_buf *canon)
+{
+	struct seen seen = { 0 };
+	struct ws_sink sink = { count, &seen };
+	struct ws_ptx_module *m = ws_ptx_parse("fuzz.ptx", (const char *)data, size, &(struct ws_ptx_options){ .syntax_only = syntax_only, .later = true }, &sink);
+	struct ws_buf text = { 0 };
+	bool all = true;
+
+	if (!m)
+		abort();
+	for (uint32_t k = 0; k < m->nfuncs; k++)
+		all &= ws_ptx_body(m->funcs[k], &sink);
+	if (all != !seen.errors || seen.placeless)
+		abort();
+	canonical(m, &text);
+	if (all && (text.len != canon->len || memcmp(text.data, canon->data, text.len) != 0))
+		abort();
+	ws_buf_free(&text);
+	ws_ptx_free(m);
+}
+
 static void check(const uint8_t *data, size_t size, bool syntax_only)
 {
 	struct ws_ptx_options opt = { .syntax_only = syntax_only };
@@ -94,6 +117,7 @@ static void check(const uint8_t *data, size_t size, bool syntax_only)
 	canonical(again, &second);
 	if (first.len != second.len || memcmp(first.data, second.data, first.len) != 0)
 		abort();
+	check_later(data, size, syntax_only, &first);
 	ws_buf_free(&first);
 	ws_buf_free(&second);
 	ws_ptx_free(again);

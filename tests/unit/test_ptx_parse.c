@@ -595,6 +595,74 @@ static void nesting(void **state)
 	ws_buf_free(&b);
 }
 
+/* ---- bodies that are read later ---- */
+static const char waiting[] = PTX_HEAD
+	".extern .func (.param .b32 r) f(.param .b32 a);\n"
+	".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 %x<3>; // not the end: }\n/* nor this: } */ .pragma \"}\";\n"
+	"{ ld.param.b32 %x1, [a]; add.s32 %x2, %x1, 1; }\nL: st.param.b32 [r], %x2; @%q bra L; ret;\n}\n"
+	".func g(.reg .b32 %a) { ret; }\n"
+	".entry k() { ret; }\n"
+	".func wrong() {\n\tnosuch.b32;\n}\n";
+
+static void bodies_wait(void **state)
+{
+	static const char predicate[] = "@%q ";
+	struct ws_buf said = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &said };
+	struct ws_ptx_module *m = ws_ptx_parse("t.ptx", waiting, strlen(waiting), &(struct ws_ptx_options){ .later = true }, &sink);
+	struct ws_ptx_func *f = ws_ptx_find(m, "f")->func;
+
+	assert_int_equal(said.len, 0);
+	assert_true(f->waits && !f->declared_only && ws_ptx_find(m, "wrong")->func->waits);
+	assert_false(ws_ptx_find(m, "g")->func->waits || ws_ptx_find(m, "k")->func->waits);
+	assert_memory_equal(m->text + f->off + f->len - 1, "}\n.func g", 9);
+	assert_false(ws_ptx_body(f, &sink));                   /* %q is not declared */
+	assert_non_null(strstr(said.data, "t.ptx:10:"));
+	assert_non_null(strstr(said.data, predicate + 1));
+	said.len = 0;
+	assert_false(ws_ptx_body(ws_ptx_find(m, "wrong")->func, &sink));
+	assert_non_null(strstr(said.data, "nosuch"));
+	ws_buf_free(&said);
+	ws_ptx_free(m);
+}
+
+static void waiting_bodies_are_the_same(void **state)
+{
+	static const char text[] = PTX_HEAD ".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 %x<3>; .reg .pred %p;\n"
+		"L: ld.param.b32 %x1, [a]; @%p bra L; st.param.b32 [r], %x1; ret;\n}\n.func g() { ret; }\n";
+	struct ws_ptx_module *m = ws_ptx_parse("t.ptx", text, strlen(text), &(struct ws_ptx_options){ .later = true }, NULL), *all = ptx_good(text);
+	struct ws_ptx_func *f = m->funcs[0], *of = all->funcs[0];
+
+	assert_true(f->waits && ws_ptx_body(f, NULL) && !f->waits);
+	assert_int_equal(f->ninsts, of->ninsts);
+	for (uint32_t k = 0; k < f->ninsts; k++) {
+		assert_int_equal(f->insts[k].op, of->insts[k].op);
+		assert_int_equal(f->insts[k].off, of->insts[k].off);
+		assert_int_equal(f->insts[k].line, of->insts[k].line);
+	}
+	assert_int_equal(f->nregs, of->nregs);
+	assert_int_equal(f->nlabels, 1);
+	assert_ptr_equal(f->insts[0].ops[1].sym, f->params[0]);
+	assert_int_equal(f->len, of->len);
+	assert_true(ws_ptx_body(f, NULL) && f->ninsts == of->ninsts);      /* once is enough */
+	assert_true(ws_ptx_body(m->funcs[1], NULL) && m->funcs[1]->ninsts == 1);
+	ws_ptx_free(all);
+	ws_ptx_free(m);
+}
+
+static void waiting_bodies_have_no_lines(void **state)
+{
+	static const char text[] = PTX_HEAD ".file 1 \"a.cu\"\n.func f()\n{ .loc 1 2 3\n ret; }\n";
+	struct ws_buf said = { 0 };
+	struct ws_sink sink = { ws_sink_to_buf, &said };
+	struct ws_ptx_module *m = ws_ptx_parse("t.ptx", text, strlen(text), &(struct ws_ptx_options){ .later = true }, &sink);
+
+	assert_true(m && m->funcs[0]->waits && !ws_ptx_body(m->funcs[0], &sink));
+	assert_non_null(strstr(said.data, "has no .loc"));
+	ws_buf_free(&said);
+	ws_ptx_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -616,6 +684,9 @@ int main(void)
 		cmocka_unit_test(error_limit),
 		cmocka_unit_test(caret),
 		cmocka_unit_test(nesting),
+		cmocka_unit_test(bodies_wait),
+		cmocka_unit_test(waiting_bodies_are_the_same),
+		cmocka_unit_test(waiting_bodies_have_no_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
