@@ -315,6 +315,7 @@ SLOW void __warpsafe_copy_writes_one(struct touch *s, const struct word *d, u64 
 	look_at_lanes(s, w, r);
 	judge_before(d, &s->m, w, WS_RACE_WRITE_AFTER_WRITE, &s->write);
 	judge_reads(d, s, r);
+	forget_readers(r, d, &s->m);
 }
 
 HELPER struct word kth_word(const struct word *first, u32 k, u32 bytes)

@@ -204,6 +204,20 @@ HELPER u32 verdict_of_launch(u64 old, u32 cls, u32 what)
 	return UNORDERED;
 }
 
+/* In a block that has clocks, by a warp that knows nothing else: of what lanes of a warp have read at that time, or several warps. Of these the
+ * entry is of the first reader, and what that one's read is not ordered before is a race, whoever else has read. */
+SLOW u32 __warpsafe_verdict_of_several(u32 thread, u32 epoch, u32 sub, u32 several, u32 my_epoch, u32 what, u32 warp)
+{
+	u32 lane = thread & 31;
+	struct place o = { BLOCK.grid, BLOCK.block, thread >> 5, epoch, sub };
+
+	if (several == LANES_OF_WARP)
+		return __warpsafe_clock_of_lanes(o.warp, epoch, sub, warp);
+	if (o.warp == warp || verdict_of_order(BLOCK.first + o.warp, lane, &o, NOW_ACQUIRED, my_epoch, what, warp) != UNORDERED)
+		return UNDECIDED;
+	return UNORDERED;
+}
+
 /* ---- rounds: race_all.cuh ---- */
 /* Is an entry of one thread, or of threads of one block, of an epoch below that? */
 SLOW bool __warpsafe_is_below(u64 entry, u32 epochs)
@@ -272,8 +286,8 @@ SLOW u32 __warpsafe_verdict(u64 old, u32 cls, u32 several, u64 now, u32 what, u3
 			known |= (u32)now & NOW_PARTIAL;
 		}
 	}
-	if (several == LANES_OF_WARP && same_block && has_clocks() && known == NOW_ACQUIRED && !is_summed(old))
-		return __warpsafe_clock_of_lanes(o.warp, o.epoch, o.sub, warp);
+	if (several != ONE_LANE && same_block && has_clocks() && known == NOW_ACQUIRED && !is_summed(old))
+		return __warpsafe_verdict_of_several(o.warp * 32 + lane_of(old), o.epoch, o.sub, several, m.epoch, what, warp);
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, same_block) ? UNDECIDED : UNORDERED;
 	if (is_summed(old))
@@ -944,6 +958,20 @@ SLOW void __warpsafe_check_write_of_rows(u64 cell, u64 address, u32 bytes, u32 w
 	}
 }
 
+/* Behind a write of all that several warps of the block have read, whose order was asked, nobody asks for theirs: who reads next is the first
+ * reader again (__warpsafe_verdict_of_several). In blocks that have clocks; elsewhere the first one is not asked about. */
+HELPER bool forgets_readers(u64 r, const struct word *d, const struct me *m)
+{
+	return r_several(r) == WARPS_OF_BLOCK && has_clocks() && !(r_bytes(r) & ~d->bytes) && WS_RACE_CLASS_OF(m->what) == WS_RACE_WEAK;
+}
+
+/* r: as the write found it. */
+HELPER void forget_readers(u64 r, const struct word *d, const struct me *m)
+{
+	if (forgets_readers(r, d, m) && place_of(r).grid == BLOCK.grid && place_of(r).block == BLOCK.block)
+		cas64(d->cell + 8, r, 0);
+}
+
 HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, const struct wrote *value)
 {
 	if (w_is_row(w) || (r && r_is_row(r))) {
@@ -952,6 +980,7 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	}
 	check_write_after_write(d, m, w, value);
 	check_write_after_read(d, m, r, value);
+	forget_readers(r, d, m);
 }
 
 HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)

@@ -184,7 +184,7 @@ HELPER u64 elsewhere(u64 old)
 	       ((u32)old & ((1u << SUB_AT) - 1));
 }
 
-/* In a block that has clocks, of one lane or of several of a warp. Where the bits for sub have come to their end, it may be later than it says. */
+/* In a block that has clocks. Where the bits for sub have come to their end, it may be later than it says. */
 HELPER u32 verdict_by_clocks(u64 old, const struct place *o, u32 several, u32 known, u32 epoch, u32 what, u32 warp)
 {
 	u32 v;
@@ -192,7 +192,7 @@ HELPER u32 verdict_by_clocks(u64 old, const struct place *o, u32 several, u32 kn
 	if (several == ONE_LANE)
 		v = verdict_of_order(BLOCK.first + o->warp, thread_in(old) & 31, o, known, epoch, what, warp);
 	else
-		v = known == NOW_ACQUIRED ? __warpsafe_clock_of_lanes(o->warp, o->epoch, o->sub, warp) : (u32)UNDECIDED;
+		v = known == NOW_ACQUIRED ? __warpsafe_verdict_of_several(thread_in(old), o->epoch, o->sub, several, epoch, what, warp) : (u32)UNDECIDED;
 	return v == ORDERED && o->sub >= LAST_SHARED_SUB ? (u32)UNDECIDED : v;
 }
 
@@ -216,7 +216,7 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 			return ORDERED;
 		known |= now & NOW_PARTIAL;
 	}
-	if (has_clocks() && several <= LANES_OF_WARP && known & NOW_ACQUIRED)
+	if (has_clocks() && known & NOW_ACQUIRED)
 		return verdict_by_clocks(old, &o, several, known, epoch, what, warp);
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, true) ? UNDECIDED : UNORDERED;
@@ -402,6 +402,8 @@ HELPER void check_shared_write(const struct word *d, const struct me *m, const s
 {
 	u32 v = judge_shared_w(&w, d, m, h->time), bytes = w_bytes(w) & d->bytes;
 
+	if (forgets_readers(r, d, m))
+		shared_swap64(w_cell(h, (u32)d->address) + h->reads, r, 0);
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
 			    value->known ? shared_sameness(v, w, bytes, d, m, h, value) : 0);

@@ -16,12 +16,14 @@
 
 enum { SEEDS = 6 };
 
-static struct race_rig run(const char *text, uint32_t how, uint32_t threads, uint64_t seed, enum ws_divergence model)
+/* cells: those of shared memory lie there. */
+static struct race_rig run(const char *text, uint32_t how, uint32_t threads, uint64_t seed, enum ws_divergence model, bool cells)
 {
 	struct race_rig r = race_new((struct ws_gpu_config){ .divergence = model, .schedule = seed ? WS_SCHED_RANDOM : WS_SCHED_RR, .seed = seed, .host_threads = 1 }, text);
 	struct ws_mem *m = rig_mem(&r.rig, 4096);
 	uint64_t params[] = { m->addr, how };
 
+	r.rig.shared = cells ? race_shared_size(r.rig.mod, "k", threads) : 0;
 	rig_run(&r.rig, "k", 2, threads, params);
 	return r;
 }
@@ -31,10 +33,11 @@ enum says { NOTHING, NOT_KNOWN, RACE };
 static void expect(const char *text, uint32_t threads, const enum says *says, uint32_t n)
 {
 	static const enum ws_divergence models[] = { WS_DIV_ITS, WS_DIV_STACK };
+	bool cells = !strstr(text, "cp.async.bulk");     /* with bulk copies there are none in shared memory */
 
 	for (uint32_t how = 0; how < n; how++)
 		for (uint64_t seed = 0; seed < 2 * rig_ways(SEEDS, 2); seed++) {
-			struct race_rig r = run(text, how, threads, seed / 2, models[seed % 2]);
+			struct race_rig r = run(text, how, threads, seed / 2, models[seed % 2], cells && seed / 2 % 2);
 			bool race = race_found(&r.tables, 0) != NULL, unknown = r.tables.counts->undecided;
 
 			if (race != (says[how] == RACE) || (unknown && says[how] == NOTHING) || (!unknown && says[how] == NOT_KNOWN))
@@ -61,6 +64,36 @@ static void pipelines(void **state)
 
 	(void)state;
 	expect(text, 64, says, WS_COUNT(says));
+}
+
+/* The same with two warps that read, the first of them later than the other. 1: what warp 2 has read is waited for when it is overwritten. `fill`
+ * overwrites, `tell` arrives for it. */
+#define OF_TWO(fill, tell) HEAD INIT(0, 1) INIT(8, 1) INIT(16, 1) BEGUN \
+	" mov.u32 %r20, 0;\nROUND: and.b32 %r21, %r20, 1; xor.b32 %r22, %r21, 1; setp.ne.u32 %p4, %r3, 0; @%p4 bra CONSUMER;\n" \
+	WAIT("A", 8, "%r22") IF(1) "FILL;\n" WAIT("C", 16, "%r22") \
+	"FILL: " fill WAIT("D", 16, "%r22") " bar.warp.sync -1;\n" tell " bra NEXT;\n" \
+	"CONSUMER:" WAIT("B", 0, "%r21") " mov.u32 %r23, 0; setp.eq.u32 %p6, %r3, 2; @%p6 bra READ;\n" \
+	"LATE: add.u32 %r23, %r23, 1; setp.lt.u32 %p7, %r23, 100; @%p7 bra LATE;\nREAD: ld.shared.u32 %r7, [%r5];\n bar.warp.sync -1;\n" \
+	" @!%p9 bra NEXT;\n @!%p6 mbarrier.arrive.shared.b64 %rd2, [o+8];\n @%p6 mbarrier.arrive.shared.b64 %rd2, [o+16];\n" \
+	"NEXT: bar.warp.sync -1;\n add.u32 %r20, %r20, 1; setp.lt.u32 %p4, %r20, 40; @%p4 bra ROUND;\n" TAIL
+static void pipelines_of_two(void **state)
+{
+	static const enum says says[] = { NOT_KNOWN, RACE };
+
+	(void)state;
+	expect(OF_TWO(" st.shared.u32 [%r5], %r0;\n", " @%p9 mbarrier.arrive.shared.b64 %rd2, [o];\n"), 96, says, WS_COUNT(says));
+	expect(OF_TWO(" @%p9 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd1], 128, [o];\n",
+	              " @%p9 mbarrier.arrive.expect_tx.shared.b64 %rd2, [o], 128;\n"), 96, says, WS_COUNT(says));
+}
+
+/* Of 40 rounds, all overwrite too early; and the first of those that read is looked at anew in each. */
+static void each_round_is_looked_at(void **state)
+{
+	struct race_rig r = run(OF_TWO(" st.shared.u32 [%r5], %r0;\n", " @%p9 mbarrier.arrive.shared.b64 %rd2, [o];\n"), 1, 96, 0, WS_DIV_ITS, true);
+
+	(void)state;
+	assert_int_equal(r.tables.counts->undecided, 0);
+	race_free(&r);
 }
 
 /* Warp 0 writes, and what it has written comes to warp 2 by warp 1: from object to object, or from one barrier of two warps to another (2). 1: warp 1
@@ -124,7 +157,7 @@ static void copies(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(pipelines), cmocka_unit_test(chains), cmocka_unit_test(words_beside),
+	const struct CMUnitTest tests[] = { cmocka_unit_test(pipelines), cmocka_unit_test(pipelines_of_two), cmocka_unit_test(each_round_is_looked_at), cmocka_unit_test(chains), cmocka_unit_test(words_beside),
 		                            cmocka_unit_test(more_objects_than_room), cmocka_unit_test(copies) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
