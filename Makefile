@@ -87,12 +87,14 @@ $(B)/warpsafe: $(B)/obj/cli/main.o $(B)/libwarpsafe.a
 libs: $(CUDA_LIBS) $(REAL_LIBS)
 
 # ---- tests ----
+# A test of one source, which is compiled anew when a header changes.
+MAKE_TEST = $(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -MT $@ $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
 UNIT    := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 $(B)/tests/unit/%: tests/unit/%.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(CFLAGS) -MMD -MP -MT $@ $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -lcmocka -o $@
+	$(MAKE_TEST) -lcmocka
 tests: $(UNIT)
--include $(UNIT:=.d)
+-include $(wildcard $(B)/tests/*.d $(B)/tests/unit/*.d)
 
 -include tests/tests.mk
 

@@ -356,7 +356,7 @@ struct ws_ptx_options {
 struct ws_ptx_module *ws_ptx_parse(const char *path, const char *text, size_t len, const struct ws_ptx_options *opt,
                                    const struct ws_sink *sink);
 /* Reads the body of a function that waits for it; one that does not is as it was. Its module must not be in use elsewhere meanwhile.
- * false: there is an error in it, which the sink is told. */
+ * false: there is an error in it, which the sink is told; it waits as before. */
 bool ws_ptx_body(struct ws_ptx_func *f, const struct ws_sink *sink);
 void ws_ptx_free(struct ws_ptx_module *m);
 

@@ -535,7 +535,6 @@ void ws_p_waiting_body(struct parser *p, struct ws_ptx_func *f)
 	}
 	ws_p_next(p);
 	read_body(p, f);
-	f->waits = false;
 	while (p->depth)
 		ws_p_close(p);
 }

@@ -492,6 +492,7 @@ bool ws_ptx_body(struct ws_ptx_func *f, const struct ws_sink *sink)
 		ws_p_error(p, f->body_off, 1, "a body that is read later has no .loc");
 	*(struct names *)m->names = p->names;
 	good = !p->errors;
+	f->waits = !good;
 	release(p);
 	return good;
 }

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* The files of src/device, each parsed once, and the body of each function when it is first asked for: of 100,000 lines most modules
- * need some thousand. A pass has one alone, as
- * it changes names in it, which are made anew wherever a function is placed; what it gives back is for the next. */
+ * need some thousand. A pass has one alone, as it changes names in it, which are made anew wherever a function is placed; what it
+ * gives back is for the next. */
 static struct {
 	const char *ptx;
 	struct ws_ptx_module *_Atomic module;    /* NULL: not parsed yet, or a pass has it */

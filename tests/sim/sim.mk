@@ -1,11 +1,11 @@
 # tests/sim: kernels for the simulated GPU, with expectations in their heads (simtest.c) or random (randtest.c).
 $(B)/tests/simtest: tests/sim/simtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+	$(MAKE_TEST)
 
 $(B)/tests/randtest: tests/sim/randtest.c $(B)/libwarpsafe.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -I. $(CFLAGS) $(LDFLAGS) $< $(B)/libwarpsafe.a $(LDLIBS) -o $@
+	$(MAKE_TEST)
 
 tests: $(B)/tests/simtest $(B)/tests/randtest
 

@@ -80,12 +80,10 @@ static inline struct race_rig race_new_by(const char *pass, struct ws_gpu_config
 	unsigned k = 0;
 	struct race_rig_kept *kept;
 
-	while (k < RIGS_KEPT && !race_is(&rigs_kept[k], pass, &c, text))
+	while (k < RIGS_KEPT - 1 && !race_is(&rigs_kept[k], pass, &c, text))
 		k++;
-	if (k < RIGS_KEPT) {
-		kept = race_to_front(k);
-	} else {
-		kept = race_to_front(RIGS_KEPT - 1);
+	kept = race_to_front(k);
+	if (!race_is(kept, pass, &c, text)) {
 		race_forget(kept);
 		*kept = (struct race_rig_kept){ race_made(pass, c, text), strdup(pass), strdup(text), c };
 	}

@@ -157,8 +157,8 @@ static void copies(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(pipelines), cmocka_unit_test(pipelines_of_two), cmocka_unit_test(each_round_is_looked_at), cmocka_unit_test(chains), cmocka_unit_test(words_beside),
-		                            cmocka_unit_test(more_objects_than_room), cmocka_unit_test(copies) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(pipelines), cmocka_unit_test(pipelines_of_two), cmocka_unit_test(each_round_is_looked_at),
+		                            cmocka_unit_test(chains), cmocka_unit_test(words_beside), cmocka_unit_test(more_objects_than_room), cmocka_unit_test(copies) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
