@@ -15,14 +15,14 @@
 
 #include <string.h>
 
-enum { LEAST_BYTES = 4, MOST_BYTES = 16, MOST_BLOCKS = 4000 };
+enum { MOST_BYTES = 16, MOST_BLOCKS = 4000 };
 
 static bool take_access(struct ws_probe *p, const struct ws_rw_access *a)
 {
 	if (a->rw_class == WS_RW_EXEMPT || a->rw_class == WS_RW_NONE)
 		return true;
-	if (a->rw_class != WS_RW_CHECK || a->kind == WS_RW_ATOMIC || a->sem != WS_SEM_WEAK || a->bytes < LEAST_BYTES ||
-	    a->bytes > MOST_BYTES || (a->space != WS_SPACE_SHARED && a->space != WS_SPACE_GLOBAL))
+	if (a->rw_class != WS_RW_CHECK || a->kind == WS_RW_ATOMIC || a->sem != WS_SEM_WEAK || a->bytes > MOST_BYTES ||
+	    (a->space != WS_SPACE_SHARED && a->space != WS_SPACE_GLOBAL))
 		return false;
 	p->access[a->inst->index] = (uint32_t)(a - p->list) + 1;
 	return true;
