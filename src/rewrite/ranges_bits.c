@@ -256,6 +256,14 @@ static bool is_number(const struct sum *s, int64_t *k)
 	return !rest.n;
 }
 
+/* Also of x, if x + 1 is compared: it is that register less 1. */
+static bool has_no_sign(const struct values *v, const struct sum *s)
+{
+	struct sum flat;
+
+	return ws_sum_never_negative(v, s) || (ws_sum_flatten(v, s, &flat) && ws_sum_never_negative(v, &flat));
+}
+
 bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	uint64_t by = i->ops[2].imm;
@@ -276,7 +284,7 @@ bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 		return by < 40 && ws_sum_add(out, &s, (int64_t)1 << by);
 	}
 	ws_value_must_fit(v, &s, is_signed ? (enum ws_type)i->type[0] : bytes == 4 ? WS_U32 : WS_U64);
-	if (by == 8 * bytes - 1 && ws_sum_never_negative(v, &s)) {     /* the sign */
+	if (by == 8 * bytes - 1 && has_no_sign(v, &s)) {
 		if (!is_signed)
 			ws_value_must_fit(v, &s, bytes == 4 ? WS_S32 : WS_S64);
 		return number(out, 0);

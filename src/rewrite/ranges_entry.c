@@ -615,6 +615,14 @@ static unsigned params_in(const struct values *v, const struct term *t)
 	return n;
 }
 
+static bool same_leaves(const struct term *a, const struct term *b)
+{
+	for (uint32_t k = 0; k < a->n && a->n == b->n; k++)
+		if (a->leaf[k] != b->leaf[k])
+			return false;
+	return a->n == b->n;
+}
+
 /* A guess at the order of weights; if it is wrong for a launch, nothing is proved of it. */
 static bool before(const struct values *v, const struct digit *a, const struct digit *b)
 {
@@ -625,6 +633,14 @@ static bool before(const struct values *v, const struct digit *a, const struct d
 	if (x->n != y->n)
 		return x->n < y->n;
 	return amount(x->factor) < amount(y->factor);
+}
+
+/* Would it be no more than a guess? A row and a plane are both of some number of bytes that the program gives. */
+static bool any_order(const struct values *v, const struct digit *a, const struct digit *b)
+{
+	const struct term *x = &a->weight.t[a->weight.n - 1], *y = &b->weight.t[b->weight.n - 1];
+
+	return params_in(v, x) && params_in(v, y) && !same_leaves(x, y);
 }
 
 /* Numbers of which all threads have the same: they begin with one of the launch, and go on by a step. */
@@ -758,12 +774,26 @@ static struct num difference(struct entry *e, struct num a, struct num b)
 	return made(e, "sub.s64", a, b, (a.bits > b.bits ? a.bits : b.bits) + 1, false);
 }
 
+/* Does what it is a quotient of go on by multiples of what it is divided by? `x / 2` for x = 2 * i: the remainder is the same in all threads. */
+static bool divides_steps(const struct values *v, const struct leaf *l)
+{
+	int64_t by = l->step->n == 1 && !l->step->t[0].n ? l->step->t[0].factor : 0;
+	struct sum whole;
+
+	if (l->kind != LEAF_QUOTIENT || by < 1 || !ws_sum_flatten(v, l->of[0], &whole))
+		return false;
+	for (uint32_t k = 0; k < whole.n; k++)
+		if (whole.t[k].n && whole.t[k].factor % by)
+			return false;
+	return true;
+}
+
 /* Is the other part a digit, too (of both, one is asked for), or the same in all threads? */
 static bool tells_whole(const struct entry *e, const struct digit *list, unsigned n, const struct leaf *l)
 {
 	if (has_pair(e->v, list, n, l))
 		return l->kind == LEAF_REMAINDER;
-	return ws_pins_have_pair(e->v, e->pins, l) && ws_can_be_apart(e->v, l->of[0]);
+	return (divides_steps(e->v, l) || ws_pins_have_pair(e->v, e->pins, l)) && ws_can_be_apart(e->v, l->of[0]);
 }
 
 static int64_t odd_factor(const struct values *v, const struct sum *s)
@@ -846,9 +876,34 @@ static void demand_weight(struct entry *e, struct num weight, struct num span, s
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, one);
 }
 
+/* part, if a weight is less than another one, else 0. */
+static struct num if_less(struct entry *e, struct num weight, bool or_equal, struct num than, struct num part)
+{
+	const char *p = ws_code_temp(e->c, WS_PRED), *reg = ws_code_temp(e->c, WS_B64);
+
+	ws_code_add(e->c, "setp.%s.s64 %s, %s, %s;", or_equal ? "le" : "lt", p, weight.reg ? weight.reg : ws_entry_register(e, &weight),
+		    ws_entry_text(e, &than));
+	ws_code_add(e->c, "selp.b64 %s, %s, 0, %s;", reg, part.reg ? part.reg : ws_entry_register(e, &part), p);
+	part.reg = reg;
+	return part;
+}
+
+/* What the digits before digit k come to, and span more. Which are before it is a guess, or found in the launch. Each of two is before the other one
+ * or behind it; that no digits are before each other in a ring is seen by their weights, each of which is more than what one before it comes to. */
+static struct num span_of(struct entry *e, const struct digit *list, unsigned n, unsigned k, struct num span, const struct num *weight, const struct num *part)
+{
+	for (unsigned m = 0; m < n; m++) {
+		if (m != k && any_order(e->v, &list[m], &list[k]))
+			span = ws_entry_add(e, span, if_less(e, weight[m], m < k, weight[k], part[m]));
+		else if (m < k)
+			span = ws_entry_add(e, span, part[m]);
+	}
+	return span;
+}
+
 static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
-	struct num weight, numbers;
+	struct num weight[MOST_DIGITS], numbers[MOST_DIGITS], part[MOST_DIGITS], factor;
 	struct digit list[MOST_DIGITS];
 	unsigned n;
 
@@ -857,14 +912,11 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		struct leaf *l = &e->v->leaves[list[k].leaf];
 
 		leaf(e, l);
-		weight = amount_of(e, &list[k].weight);
-		numbers = numbers_of(e, l);
-		demand_weight(e, weight, span, numbers);
-		if (k + 1 < n) {
-			weight = amount_of(e, &list[k].factor);
-			weight.negative = false;
-			span = ws_entry_add(e, span, multiply(e, weight, numbers));
-		}
+		weight[k] = amount_of(e, &list[k].weight);
+		numbers[k] = numbers_of(e, l);
+		factor = amount_of(e, &list[k].factor);
+		factor.negative = false;
+		part[k] = multiply(e, factor, numbers[k]);
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
@@ -876,6 +928,8 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		if (is_part(l) && e->nparts < MOST_PARTS)
 			e->parts[e->nparts++] = list[k].leaf;
 	}
+	for (unsigned k = 0; k < n; k++)
+		demand_weight(e, weight[k], span_of(e, list, n, k, span, weight, part), numbers[k]);
 }
 
 /* Coordinates that a sum depends on. */

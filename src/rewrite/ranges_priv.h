@@ -90,6 +90,7 @@ struct values {
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	uint32_t *first_add, *next_add;  /* by register, by instruction: sums of it and a number that are compared; UINT32_MAX ends */
+	uint32_t *first_same, *next_same;        /* by register, by instruction: what makes others that are the same number; UINT32_MAX ends */
 	struct leaf *leaves;
 	size_t nleaves, leaves_cap;
 	struct duty *duties;

@@ -1,27 +1,33 @@
 /* ranges_rows.c - groups of accesses that do not meet because they lie side by side in rows, or in tiles on a diagonal (ranges.c). */
 #include "rewrite/ranges_priv.h"
 
+enum { MOST_PITCHES = 3 };
+
 /* ---- side by side in rows ----
  * A pitch is a number of the launch that a term multiplies with something that varies. What is left of two groups without
  * all multiples of it lies in two intervals: where these do not meet, and are no more than the pitch in all, the groups do
- * not meet, in whichever rows they are. */
+ * not meet, in whichever rows they are. Where they are no more than the pitch in all, but meet, accesses that meet are of the
+ * same row of that pitch (a plane), and it is asked of what is left, by another pitch. All of that is of numbers: whether one of them is an
+ * address is of no matter. */
+static bool is_pitch(const struct values *v, const struct term *t, struct term *pitch)
+{
+	unsigned varying = 0;
+
+	*pitch = (struct term){ .factor = t->factor };
+	for (uint32_t m = 0; m < t->n; m++) {
+		if (!v->leaves[t->leaf[m]].fixed)
+			varying++;
+		else
+			pitch->leaf[pitch->n++] = t->leaf[m];
+	}
+	return varying == 1 && pitch->n && pitch->factor > 0;
+}
+
 static bool find_pitch(const struct values *v, const struct sum *s, struct term *pitch)
 {
-	for (uint32_t k = 0; k < s->n; k++) {
-		unsigned varying = 0;
-
-		*pitch = (struct term){ .factor = s->t[k].factor };
-		for (uint32_t m = 0; m < s->t[k].n; m++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
-
-			if (!l->fixed)
-				varying++;
-			else if (!ws_leaf_is_pointer(l))
-				pitch->leaf[pitch->n++] = s->t[k].leaf[m];
-		}
-		if (varying == 1 && pitch->n && pitch->n + 1 == s->t[k].n && pitch->factor > 0)
+	for (uint32_t k = 0; k < s->n; k++)
+		if (is_pitch(v, &s->t[k], pitch))
 			return true;
-	}
 	return false;
 }
 
@@ -53,25 +59,30 @@ static void bounds_in_row(struct entry *e, const struct stretch *x, const struct
 	*hi = ws_entry_add(e, *hi, ws_entry_number(x->last));
 }
 
-/* Makes `disjoint` true if they are for this reason. */
-static void or_in_columns(struct entry *e, const struct stretch *a, const struct stretch *b, const struct sum *width, const char *disjoint)
+/* Makes `disjoint` true if they are for this reason. outer: a predicate that must hold as well, or NULL. Returns one that says that
+ * accesses that meet are of the same row. */
+static const char *or_in_columns(struct entry *e, const struct stretch *a, const struct stretch *b, const struct sum *width, const char *outer,
+				 const char *disjoint)
 {
+	const char *first, *last, *apart = ws_code_temp(e->c, WS_PRED), *within = ws_code_temp(e->c, WS_PRED);
 	struct num lo[2], hi[2], pitch, same;
-	const char *first, *last, *apart;
 
 	bounds_in_row(e, a, &width->t[0], &lo[0], &hi[0]);
 	bounds_in_row(e, b, &width->t[0], &lo[1], &hi[1]);
 	ws_entry_bounds(e, width, &pitch, &same);
 	first = ws_entry_register(e, &lo[0]);
 	last = ws_entry_register(e, &hi[0]);
-	apart = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", apart, last, ws_entry_text(e, &lo[1]));
 	ws_code_add(e->c, "setp.ge.or.s64 %s, %s, %s, %s;", apart, first, ws_entry_text(e, &hi[1]), apart);
 	ws_code_add(e->c, "min.s64 %s, %s, %s;", first, first, ws_entry_text(e, &lo[1]));
 	ws_code_add(e->c, "max.s64 %s, %s, %s;", last, last, ws_entry_text(e, &hi[1]));
 	ws_code_add(e->c, "sub.s64 %s, %s, %s;", last, last, first);
-	ws_code_add(e->c, "setp.le.and.s64 %s, %s, %s, %s;", apart, last, ws_entry_text(e, &pitch), apart);
+	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", within, last, ws_entry_text(e, &pitch));
+	if (outer)
+		ws_code_add(e->c, "and.pred %s, %s, %s;", within, within, outer);
+	ws_code_add(e->c, "and.pred %s, %s, %s;", apart, apart, within);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", disjoint, disjoint, apart);
+	return within;
 }
 
 /* A term that both sums have, of a number and something that varies: rows of that many bytes. */
@@ -85,18 +96,50 @@ static bool is_constant_pitch(const struct values *v, const struct term *t, cons
 	return false;
 }
 
+static bool was_before(const struct values *v, const struct sum *s, uint32_t k, const struct term *pitch)
+{
+	struct term other;
+
+	for (uint32_t m = 0; m < k; m++)
+		if (is_pitch(v, &s->t[m], &other) && is_multiple(&other, pitch) && is_multiple(pitch, &other))
+			return true;
+	return false;
+}
+
+/* By each pitch of a; deeper: and in what that leaves. Returns how many there are. */
+static unsigned or_by_pitches(struct entry *e, const struct stretch *a, const struct stretch *b, const char *outer, bool deeper, const char *disjoint)
+{
+	struct sum width = { .n = 1 }, rest[2];
+	unsigned n = 0;
+
+	for (uint32_t k = 0; k < a->sum->n && n < MOST_PITCHES; k++) {
+		struct stretch left[2] = { *a, *b };
+		const char *within;
+
+		if (!is_pitch(e->v, &a->sum->t[k], &width.t[0]) || was_before(e->v, a->sum, k, &width.t[0]))
+			continue;
+		n++;
+		within = or_in_columns(e, a, b, &width, outer, disjoint);
+		rest[0] = without_multiples(a->sum, &width.t[0]);
+		rest[1] = without_multiples(b->sum, &width.t[0]);
+		left[0].sum = &rest[0];
+		left[1].sum = &rest[1];
+		if (deeper)
+			or_by_pitches(e, &left[0], &left[1], within, false, disjoint);
+	}
+	return n;
+}
+
 void ws_rows_or_side_by_side(struct entry *e, const struct stretch *a, const struct stretch *b, const char *disjoint)
 {
 	struct sum width = { .n = 1 };
 
-	if (find_pitch(e->v, a->sum, &width.t[0])) {
-		or_in_columns(e, a, b, &width, disjoint);
+	if (or_by_pitches(e, a, b, NULL, true, disjoint))
 		return;
-	}
 	for (uint32_t k = 0; k < a->sum->n; k++) {
 		width.t[0] = (struct term){ .factor = a->sum->t[k].factor };
 		if (is_constant_pitch(e->v, &a->sum->t[k], b->sum) && width.t[0].factor >= a->last - a->first + b->last - b->first)
-			or_in_columns(e, a, b, &width, disjoint);
+			or_in_columns(e, a, b, &width, NULL, disjoint);
 	}
 }
 

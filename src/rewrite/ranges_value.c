@@ -119,20 +119,42 @@ bool ws_sum_in_time(const struct values *v, const struct sum *s)
 	return false;
 }
 
-bool ws_sum_never_negative(const struct values *v, const struct sum *s)
+static bool never_negative(const struct values *v, const struct sum *s, unsigned depth);
+
+static bool leaf_never_negative(const struct values *v, const struct leaf *l, unsigned depth)
+{
+	enum { NESTED = 6 };
+
+	switch (l->kind) {
+	case LEAF_SPECIAL: case LEAF_REMAINDER: case LEAF_DIGIT:
+		return true;
+	case LEAF_QUOTIENT:
+		return never_negative(v, l->of[0], depth);
+	case LEAF_ONE_OF:
+		for (unsigned k = 0; k < l->nof; k++)
+			if (depth == NESTED || !never_negative(v, l->of[k], depth + 1))
+				return false;
+		return l->nof > 0;
+	default:
+		return false;
+	}
+}
+
+static bool never_negative(const struct values *v, const struct sum *s, unsigned depth)
 {
 	for (uint32_t k = 0; k < s->n; k++) {
 		if (s->t[k].factor < 0)
 			return false;
-		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
-
-			if (l->kind == LEAF_QUOTIENT ? !ws_sum_never_negative(v, l->of[0]) :
-			    l->kind != LEAF_SPECIAL && l->kind != LEAF_REMAINDER && l->kind != LEAF_DIGIT)
+		for (uint32_t n = 0; n < s->t[k].n; n++)
+			if (!leaf_never_negative(v, &v->leaves[s->t[k].leaf[n]], depth))
 				return false;
-		}
 	}
 	return true;
+}
+
+bool ws_sum_never_negative(const struct values *v, const struct sum *s)
+{
+	return never_negative(v, s, 0);
 }
 
 struct sum ws_sum_of_leaf(uint32_t leaf)
@@ -670,16 +692,36 @@ static bool has_bound(const struct leaf *l, const struct bound *b)
 	return false;
 }
 
+/* What is compared with something that has a bound on the same side has that bound: j <= i, and i < n. */
+static bool by_bound_of(struct values *v, const struct sum *than, struct bound *b, struct sum *out)
+{
+	struct sum rest = *than;
+	int64_t more = ws_sum_take_constant(&rest);
+	const struct leaf *l = rest.n == 1 && rest.t[0].n == 1 && rest.t[0].factor == 1 ? &v->leaves[rest.t[0].leaf[0]] : NULL;
+
+	if (!l || l->kind != LEAF_ONE_OF || ws_sum_in_time(v, than))
+		return false;
+	for (unsigned k = 0; k < l->nbounds; k++)
+		if (l->bounds[k].upper == b->upper && !l->bounds[k].equal && l->bounds[k].type == b->type) {
+			b->slack += more + l->bounds[k].slack;
+			*out = *l->bounds[k].than;
+			return true;
+		}
+	return false;
+}
+
 static void try_bound(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
                       struct bound *b, struct leaf *l)
 {
-	struct sum than;
+	struct sum other, than;
 
 	if (l->nbounds == MOST_BOUNDS || (l->nbounds && l->bounds[0].type != b->type) || has_bound(l, b) ||
-	    !holds(v, b, r, constant, at) ||
-	    !ws_value_operand(v, b->other, ws_type_bytes(b->type), at, &than) || !ws_sum_fixed(v, &than))
+	    !holds(v, b, r, constant, at) || !ws_value_operand(v, b->other, ws_type_bytes(b->type), at, &other))
 		return;
-	ws_value_must_fit(v, &than, b->type);
+	than = other;
+	if (!ws_sum_fixed(v, &other) && !by_bound_of(v, &other, b, &than))
+		return;
+	ws_value_must_fit(v, &other, b->type);
 	for (unsigned k = 0; k < l->nof; k++)
 		ws_value_must_fit(v, l->of[k], b->type);
 	b->than = ws_value_keep(v, &than);
@@ -688,19 +730,28 @@ static void try_bound(struct values *v, const struct ws_reg *r, bool constant, c
 
 /* The bounds that r has when `at` reads it. The sums of `of` are what it may hold by its definitions; they must be what
  * the comparison sees. */
-static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
-                        struct leaf *l)
+static void find_bounds_by(struct values *v, const struct ws_reg *r, bool constant, bool equal, const struct ws_ptx_inst *at, struct leaf *l)
 {
 	struct bound b;
 
-	for (int equal = 0; equal < 2; equal++)          /* what says less comes last: bounds are of one type */
-		for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
-			for (int truth = 0; truth < 2; truth++) {
-				const struct ws_ptx_inst *i = &v->f->insts[c / 2];
+	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
+		for (int truth = 0; truth < 2; truth++) {
+			const struct ws_ptx_inst *i = &v->f->insts[c / 2];
 
-				if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b))
-					try_bound(v, r, constant, at, &b, l);
-			}
+			if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b))
+				try_bound(v, r, constant, at, &b, l);
+		}
+}
+
+/* Of a register with one value in a thread also by comparisons of another one that is made of it and the same: cvt.u32.u64 of cvt.s64.s32. */
+static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
+                        struct leaf *l)
+{
+	for (int equal = 0; equal < 2; equal++) {        /* what says less comes last: bounds are of one type */
+		find_bounds_by(v, r, constant, equal, at, l);
+		for (uint32_t k = v->first_same[r->index]; k != UINT32_MAX && constant; k = v->next_same[k])
+			find_bounds_by(v, v->f->insts[k].ops[0].reg, true, equal, at, l);
+	}
 }
 
 static const struct bound *upper_bound(const struct leaf *l)
@@ -965,6 +1016,28 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 /* ---- begin and end ---- */
 struct noting { struct values *v; const struct ws_ptx_inst *i; };
 
+/* What gives r alone: of `ld.param.v2.u32 {a, b}, [s]`, as compilers have it for members of a struct, a load of one. */
+static const struct ws_ptx_inst *gives(struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	struct ws_ptx_inst *one;
+	unsigned k = 0;
+
+	if (i->op != WS_OP_ld || i->vec <= 1 || (i->space != WS_SPACE_PARAM && i->space != WS_SPACE_CONST) || i->ops[0].kind != WS_O_VEC)
+		return i;
+	while (k < i->vec && (i->ops[0].elems[k].kind != WS_O_REG || i->ops[0].elems[k].reg != r))
+		k++;
+	if (k == i->vec)
+		return i;
+	one = ws_arena_alloc(v->arena, sizeof *one);
+	*one = *i;
+	one->vec = 1;
+	one->ops = ws_arena_alloc(v->arena, i->nops * sizeof *one->ops);
+	memcpy(one->ops, i->ops, i->nops * sizeof *one->ops);
+	one->ops[0] = i->ops[0].elems[k];
+	one->ops[1].offset += k * ws_type_bytes((enum ws_type)i->type[0]);
+	return one;
+}
+
 static void note_def(void *user, struct ws_reg *r, bool is_def)
 {
 	struct noting *n = user;
@@ -973,7 +1046,7 @@ static void note_def(void *user, struct ws_reg *r, bool is_def)
 	if (!is_def)
 		return;
 	if (d->n < MOST_DEFS)
-		d->at[d->n] = n->i;
+		d->at[d->n] = gives(n->v, n->i, r);
 	d->n++;
 }
 
@@ -1003,6 +1076,30 @@ static void note_add(struct values *v, const struct ws_ptx_inst *i)
 	*first = i->index;
 }
 
+static const struct ws_ptx_inst *made_of_one(const struct values *v, const struct ws_operand *o)
+{
+	const struct defs *d = o->kind == WS_O_REG && !o->component ? &v->defs[o->reg->index] : NULL;
+
+	return d && d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
+}
+
+/* A register that is widened, and the lower half of that in another one, which is compared in its place. */
+static void note_same(struct values *v, const struct ws_ptx_inst *i)
+{
+	const struct ws_ptx_inst *wide = i->op == WS_OP_cvt && !i->guard && i->nops == 2 && i->ops[0].kind == WS_O_REG ? made_of_one(v, &i->ops[1]) : NULL;
+	uint32_t *first;
+
+	if (!wide || wide->op != WS_OP_cvt || wide->nops != 2 || wide->ops[1].kind != WS_O_REG || !made_of_one(v, &wide->ops[1]) ||
+	    v->defs[i->ops[0].reg->index].n != 1 || !whole_number((enum ws_type)i->type[0]) || !whole_number((enum ws_type)wide->type[0]) ||
+	    !whole_number((enum ws_type)wide->type[1]) || ws_type_bytes((enum ws_type)i->type[0]) != 4 || ws_type_bytes((enum ws_type)i->type[1]) != 8 ||
+	    ws_type_bytes((enum ws_type)wide->type[0]) != 8 || ws_type_bytes((enum ws_type)wide->type[1]) != 4 ||
+	    (i->flags | wide->flags) & WS_F_SAT)
+		return;
+	first = &v->first_same[wide->ops[1].reg->index];
+	v->next_same[i->index] = *first;
+	*first = i->index;
+}
+
 void ws_values_init(struct values *v, struct ws_ptx_func *f)
 {
 	*v = (struct values){ .f = f, .arena = f->module->arena, .steps = STEPS };
@@ -1013,6 +1110,9 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
 	v->first_add = ws_alloc((f->nregs + 1) * sizeof *v->first_add);
 	v->next_add = ws_alloc((f->ninsts + 1) * sizeof *v->next_add);
+	v->first_same = ws_alloc((f->nregs + 1) * sizeof *v->first_same);
+	v->next_same = ws_alloc((f->ninsts + 1) * sizeof *v->next_same);
+	memset(v->first_same, 0xff, (f->nregs + 1) * sizeof *v->first_same);
 	memset(v->first_compare, 0xff, (f->nregs + 1) * sizeof *v->first_compare);
 	memset(v->first_add, 0xff, (f->nregs + 1) * sizeof *v->first_add);
 	for (uint32_t k = 0; k < f->ninsts; k++) {
@@ -1021,8 +1121,10 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 		ws_ptx_inst_regs(n.i, note_def, &n);
 		note_compare(v, n.i);
 	}
-	for (uint32_t k = 0; k < f->ninsts; k++)
+	for (uint32_t k = 0; k < f->ninsts; k++) {
 		note_add(v, &f->insts[k]);
+		note_same(v, &f->insts[k]);
+	}
 }
 
 void ws_values_free(struct values *v)
@@ -1034,6 +1136,8 @@ void ws_values_free(struct values *v)
 	free(v->next_compare);
 	free(v->first_add);
 	free(v->next_add);
+	free(v->first_same);
+	free(v->next_same);
 	free(v->leaves);
 	free(v->duties);
 	free(v->facts);

@@ -1,0 +1,210 @@
+/* test_ranges_planes.c - the proofs of src/rewrite/ranges*.c of columns, rows and planes, of which the distances are members of a struct that the
+ * kernel is given, against the pass without them: what is left must find races wherever all checks do. */
+#include "host_decides.h"
+#include "noise.h"
+#include "race_rig.h"
+#include "rewrite/rewrite_priv.h"
+
+#include <assert.h>
+
+enum { KERNELS = 150, LAUNCHES = 3, MIDDLE = 1 << 17 };
+
+
+/* %w columns, %h rows of %p words each, %u planes of %e words each, halves %hw and %hh; %x, %y, %z */
+static const char *const loads[] = {
+	"ld.param.v2.u32 {%w, %h}, [g]; ld.param.v2.u32 {%p, %u}, [g+8]; ld.param.u64 %e, [g+16];\n",
+	"ld.param.v4.u32 {%w, %h, %p, %u}, [g]; ld.param.u64 %e, [g+16];\n",
+	"ld.param.u32 %w, [g]; ld.param.u32 %h, [g+4]; ld.param.v2.u32 {%p, %u}, [g+8]; ld.param.u64 %e, [g+16];\n",
+};
+static const char *const conditions[] = {
+	"setp.ge.s32 %q, %x, %w; @%q bra END;\n", "setp.ge.s32 %q, %y, %h; @%q bra END;\n", "setp.ge.s32 %q, %z, %u; @%q bra END;\n",
+	"cvt.s64.s32 %f, %x; cvt.u32.u64 %i, %f; setp.ge.s32 %q, %i, %w; @%q bra END;\n",
+	"cvt.u64.u32 %f, %y; cvt.u32.u64 %j, %f; setp.lt.s32 %q, %j, %h; @!%q bra END;\n",
+	"setp.gt.s32 %q, %x, %y; @%q bra END;\n", "setp.ge.s32 %q, %y, %x; @%q bra END;\n", "setp.lt.s32 %q, %x, %hw; @!%q bra END;\n",
+	"add.s32 %i, %x, 1; setp.lt.s32 %q, %i, %w; @!%q bra END;\n", "setp.ge.s32 %q, %y, %hh; @%q bra END;\n",
+};
+static const char *const columns[] = {
+	"mov.u32 %c, %x;\n", "mov.u32 %c, %x;\n", "mov.u32 %c, %x;\n", "add.s32 %c, %x, 1;\n", "add.s32 %c, %x, %hw;\n", "shl.b32 %c, %x, 1;\n",
+	"shl.b32 %i, %x, 1; or.b32 %c, %i, 1;\n", "mov.u32 %c, %y;\n", "shr.u32 %i, %x, 31; add.s32 %j, %x, %i; shr.s32 %c, %j, 1;\n",
+	"shr.u32 %i, %xx, 31; add.s32 %j, %xx, %i; shr.s32 %c, %j, 1;\n", "shr.u32 %i, %xx, 31; add.s32 %j, %xx, %i; shr.s32 %k, %j, 1; add.s32 %c, %k, %hw;\n",
+};
+static const char *const halves[] = {
+	"mov.u32 %c, %x;\n", "add.s32 %c, %x, %hw;\n", "shr.u32 %i, %xx, 31; add.s32 %j, %xx, %i; shr.s32 %c, %j, 1;\n",
+	"shr.u32 %i, %xx, 31; add.s32 %j, %xx, %i; shr.s32 %k, %j, 1; add.s32 %c, %k, %hw;\n",
+};
+static const char *const rows[] = {
+	"mov.u32 %r, %y;\n", "mov.u32 %r, %y;\n", "mov.u32 %r, %y;\n", "shl.b32 %r, %y, 1;\n", "shl.b32 %i, %y, 1; or.b32 %r, %i, 1;\n", "add.s32 %r, %y, %hh;\n",
+	"mov.u32 %r, %x;\n", "mov.u32 %r, %z;\n",
+};
+static const char *const planes[] = { "mov.u32 %l, %z;\n", "mov.u32 %l, %z;\n", "mov.u32 %l, %z;\n", "mov.u32 %l, 0;\n", "mov.u32 %l, %y;\n" };
+static const char *const products[] = { "mul.wide.s32 %f, %p, %r;\n", "cvt.s64.s32 %f, %r; cvt.s64.s32 %t, %p; mul.lo.s64 %f, %f, %t;\n" };
+
+/* A register is given once, as compilers do: # is the number of the place. */
+static void numbered(struct ws_buf *b, const char *text, unsigned n)
+{
+	static const char own[] = "cijkrlft";
+
+	for (; *text; text++) {
+		ws_buf_printf(b, "%c", *text);
+		if (*text == '%' && strchr(own, text[1]) && !((text[2] >= 'a' && text[2] <= 'z') || text[2] == '_')) {
+			ws_buf_printf(b, "%c%u", text[1], n);
+			text++;
+		}
+	}
+}
+
+/* usual: such as a program has that has no race. */
+static void place(struct ws_buf *b, unsigned n, bool reads, bool usual)
+{
+	numbered(b, usual && below(4) ? ONE_OF(halves) : ONE_OF(columns), n);
+	numbered(b, usual ? rows[below(6)] : ONE_OF(rows), n);
+	numbered(b, usual ? planes[0] : ONE_OF(planes), n);
+	numbered(b, ONE_OF(products), n);
+	ws_buf_printf(b, "cvt.s64.s32 %%m%u, %%l%u; mul.lo.s64 %%n%u, %%m%u, %%e; add.s64 %%o%u, %%n%u, %%f%u; cvt.s64.s32 %%s%u, %%c%u;\n"
+	              "add.s64 %%v%u, %%o%u, %%s%u; shl.b64 %%a%u, %%v%u, 2; add.s64 %%b%u, %%d, %%a%u;\n", n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n);
+	ws_buf_printf(b, reads ? "ld.global.u32 %%g, [%%b%u];\n" : "st.global.u32 [%%b%u], %%x;\n", n);
+}
+
+static void make(struct ws_buf *b)
+{
+	bool usual = below(3);
+	unsigned n = 9;
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
+	            ".reg .pred %q; .reg .b32 %x, %xx, %y, %z, %w, %h, %p, %u, %hw, %hh, %g, %c<20>, %i<20>, %j<20>, %k<20>, %r<20>, %l<20>, %ct<4>, %nt<4>, %ti<4>;\n"
+	            ".reg .b64 %d, %e, %f<20>, %t<20>, %m<20>, %n<20>, %o<20>, %s<20>, %v<20>, %a<20>, %b<20>;\n"
+	            "ld.param.u64 %d, [a];\n");
+	ws_buf_puts(b, ONE_OF(loads));
+	ws_buf_puts(b, "add.s32 %i18, %w, 1; shr.s32 %hw, %i18, 1; shr.s32 %hh, %h, 1;\n");
+	for (unsigned k = 0; k < 3; k++)
+		ws_buf_printf(b, "mov.u32 %%ct%u, %%ctaid.%c; mov.u32 %%nt%u, %%ntid.%c; mov.u32 %%ti%u, %%tid.%c; mad.lo.s32 %%%c, %%ct%u, %%nt%u, %%ti%u;\n",
+		              k, "xyz"[k], k, "xyz"[k], k, "xyz"[k], "xyz"[k], k, k, k);
+	ws_buf_puts(b, "add.s32 %xx, %x, %x;\n");
+	for (unsigned k = 0; k < 3; k++)
+		if (usual || below(5))
+			numbered(b, conditions[usual || below(2) ? k : 3 + below(WS_COUNT(conditions) - 3)], n++);
+	if (usual && below(2))
+		numbered(b, conditions[3 + below(WS_COUNT(conditions) - 3)], n++);
+	for (unsigned k = 0, places = 1 + below(3); k < places; k++)
+		place(b, k, k && !below(3), usual);
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+struct planes { uint32_t grid[3], block[3]; struct { uint32_t w, h, pitch, n; uint64_t plane; } g; };
+
+static struct planes random_planes(void)
+{
+	struct planes s = { { 1 + below(3), 1 + below(2), 1 + below(2) }, { 1 + below(20), 1 + below(4), 1 + below(2) }, { 0 } };
+
+	s.g.w = below(2) ? s.grid[0] * s.block[0] : 1 + below(60);
+	s.g.h = below(2) ? s.grid[1] * s.block[1] : 1 + below(10);
+	s.g.n = below(2) ? s.grid[2] * s.block[2] : 1 + below(4);
+	s.g.pitch = below(3) ? s.g.w : s.g.w + below(20);
+	s.g.pitch = below(5) ? s.g.pitch : below(64);
+	s.g.plane = below(4) ? (uint64_t)s.g.pitch * s.g.h : below(700);
+	if (!below(4)) {                     /* planes within rows, and nearly */
+		s.g.plane = s.g.w - !below(3);
+		s.g.pitch = (uint32_t)s.g.plane * s.g.n - !below(3);
+	}
+	return s;
+}
+
+static unsigned silent_by_host;
+
+static bool finds(const char *pass, const char *text, const struct planes *s, bool told, bool *entered)
+{
+	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
+	struct ws_mem *m = rig_mem(&r.rig, 2 * MIDDLE);
+	const struct ws_race_area area = { m->addr, m->addr + 2 * MIDDLE };
+	struct { uint64_t a, g[3], pad; struct ws_race_told told; } params = { .a = m->addr + MIDDLE };
+	void *list[] = { &params.a, &params.g };
+	struct ws_gpu_launch l = { .params = &params };
+	bool found;
+
+	static_assert(sizeof s->g == sizeof params.g, "a struct of 24 bytes");
+	memcpy(params.g, &s->g, sizeof s->g);
+	memcpy(l.grid, s->grid, sizeof l.grid);
+	memcpy(l.block, s->block, sizeof l.block);
+	race_areas(r.rig.g, &r.tables, &area, 1);
+	race_set(r.rig.mod, &r.tables);
+	host_areas[0] = area;
+	host_nareas = 1;
+	if (told && host_says_silent(&r.host, &l, list))
+		l.shared_dynamic = WS_RACE_SILENT_SIZE(0);
+	silent_by_host += l.shared_dynamic != 0;
+	l.param_bytes = given_params(ws_gpu_module_kernel(r.rig.mod, "k"));
+	if (!ws_gpu_launch(r.rig.g, ws_gpu_module_kernel(r.rig.mod, "k"), &l, &r.rig.stats, &r.rig.err))
+		fail_msg("%s", r.rig.err.text.data);
+	found = race_found(&r.tables, 0) != NULL;
+	*entered = r.tables.counts->segments != 0;
+	race_free(&r);
+	return found;
+}
+
+static void columns_rows_and_planes(void **state)
+{
+	unsigned races = 0, silent = 0, kernels = rig_rounds(KERNELS);
+
+	for (unsigned k = 0; k < kernels; k++) {
+		struct ws_buf text = { 0 };
+		bool entered, by_host;
+
+		noise = 5000 + k;
+		make(&text);
+		for (unsigned n = 0; n < LAUNCHES; n++) {
+			struct planes s = random_planes();
+			bool all = finds("race-all", text.data, &s, false, &entered), left = finds("race", text.data, &s, false, &entered);
+
+			if (all != left || left != finds("race", text.data, &s, true, &by_host) || entered != by_host)
+				fail_msg("kernel %u, grid %u %u %u, block %u %u %u, %u columns, %u rows of %u, %u planes of %u: race %d, race-all %d:\n%s", k,
+				         s.grid[0], s.grid[1], s.grid[2], s.block[0], s.block[1], s.block[2], s.g.w, s.g.h, s.g.pitch, s.g.n,
+				         (unsigned)s.g.plane, left, all, text.data);
+			races += all;
+			silent += !entered;
+		}
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks, %u as the host says\n", kernels * LAUNCHES, races, silent, silent_by_host);
+	assert_int_equal(silent, silent_by_host);
+	assert_true(races > kernels * LAUNCHES / 4 && silent > kernels * LAUNCHES / 8);
+}
+
+/* Rows lie in planes or planes in rows, as the launch has it; where they meet by one word, nothing is proved. */
+static void whichever_is_longer(void **state)
+{
+	static const struct { uint32_t pitch; uint64_t plane; bool silent; } rows[] = {
+		{ 8, 32, true }, { 24, 8, true }, { 8, 31, false }, { 23, 8, false }, { 7, 32, false }, { 24, 7, false }, { 32, 8, true }, { 9, 36, true },
+	};
+	static const char *const orders[] = { "add.s64 %o, %n, %f; add.s64 %v, %o, %s;\n", "add.s64 %o, %f, %n; add.s64 %v, %s, %o;\n" };
+
+	for (unsigned order = 0; order < 2; order++) {
+		struct ws_buf b = { 0 };
+
+		ws_buf_puts(&b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
+		            ".reg .pred %q; .reg .b32 %x, %y, %z, %w, %h, %p, %u, %ct<4>, %nt<4>, %ti<4>; .reg .b64 %d, %e, %f, %m, %n, %o, %s, %v, %a, %b;\n"
+		            "ld.param.u64 %d, [a]; ld.param.v4.u32 {%w, %h, %p, %u}, [g]; ld.param.u64 %e, [g+16];\n");
+		for (unsigned k = 0; k < 3; k++) {
+			char c = "xyz"[order ? 2 - k : k];
+
+			ws_buf_printf(&b, "mov.u32 %%ct%u, %%ctaid.%c; mov.u32 %%nt%u, %%ntid.%c; mov.u32 %%ti%u, %%tid.%c; mad.lo.s32 %%%c, %%ct%u, %%nt%u, %%ti%u;\n",
+			              k, c, k, c, k, c, c, k, k, k);
+		}
+		ws_buf_printf(&b, "cvt.s64.s32 %%m, %%z; mul.lo.s64 %%n, %%m, %%e; mul.wide.s32 %%f, %%p, %%y; cvt.s64.s32 %%s, %%x;\n%s"
+		              "shl.b64 %%a, %%v, 2; add.s64 %%b, %%d, %%a; st.global.u32 [%%b], %%x;\nret;\n}\n", orders[order]);
+		for (unsigned k = 0; k < WS_COUNT(rows); k++) {
+			struct planes s = { { 2, 2, 1 }, { 4, 2, 3 }, { .w = 8, .h = 4, .pitch = rows[k].pitch, .n = 3, .plane = rows[k].plane } };
+			bool entered, found = finds("race", b.data, &s, false, &entered);
+
+			if (entered == rows[k].silent || found == rows[k].silent)
+				fail_msg("rows of %u, planes of %u: race %d, %s hooks", rows[k].pitch, (unsigned)rows[k].plane, found, entered ? "with" : "without");
+		}
+		ws_buf_free(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(columns_rows_and_planes), cmocka_unit_test(whichever_is_longer) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
