@@ -64,6 +64,9 @@ struct leaf {
 	const struct sum *of[MOST_DEFS], *step;
 	unsigned nof;
 	int64_t by;
+	int64_t within;                  /* strided: no value is above its bounds, nor those so many steps further on, less 1, in block `loop` */
+	uint32_t loop;
+	bool loose;                      /* strided: some register does not keep to that */
 	bool exact;                      /* of[0] is divided by `by`, and 0 if the loop is not entered */
 	struct bound bounds[MOST_BOUNDS];
 	unsigned nbounds;
@@ -190,6 +193,16 @@ bool ws_value_in_cycle(struct values *v, const struct ws_reg *r, const struct ws
 /* ---- ranges_counted.c ---- */
 /* Likewise, if it goes on by a step in a block that is executed a known number of times. */
 bool ws_value_counted(struct values *v, const struct ws_reg *r, struct sum *out);
+
+/* ---- ranges_left_first.c ---- */
+/* Is all that reads r, of steps of one number, below what it is compared with, and that many steps further on in the block *loop? 0: it is not known. */
+int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *loop);
+
+/* ---- ranges_together.c ---- */
+/* The sum of a register that goes on in a loop and what was made of another one before it, as that one is now; false: it is no such sum. */
+bool ws_value_together(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+/* Likewise a register that begins with what was made of the other one. */
+bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */

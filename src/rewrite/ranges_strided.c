@@ -16,6 +16,7 @@ enum { MOST_ADDS = 32, MOST_RESETS = 3, MOST_BLOCKS = 2000, MOST_STEPS = 1 << 12
 struct strided {
 	const struct ws_reg *r;
 	const struct ws_ptx_inst *adds[MOST_ADDS];
+	int64_t times[MOST_ADDS];        /* steps that each adds */
 	unsigned nadds;
 	struct sum begin, step;
 	bool begun;
@@ -44,17 +45,37 @@ static bool continues(struct values *v, struct strided *s, const struct ws_opera
 	return o->reg == s->r || (d->n == 1 && comes_from(v, s, d->at[0], depth + 1));
 }
 
+/* step = times * factor * of; 0: it is no such multiple. */
+static int64_t multiple(const struct sum *step, const struct sum *of, int64_t factor)
+{
+	int64_t by = of->n ? of->t[0].factor * factor : 0, times = step->n && by && step->t[0].factor % by == 0 ? step->t[0].factor / by : 0;
+	struct sum rest = *step;
+
+	return times > 0 && times <= MOST_STEPS && ws_sum_add(&rest, of, -times * factor) && !rest.n ? times : 0;
+}
+
+/* Of steps by several numbers, `i += 192` in a loop and `i += 768` where it is unrolled, the least is the step, and each other a multiple of it. */
 static bool add_step(struct values *v, struct strided *s, const struct ws_ptx_inst *i, const struct ws_operand *by)
 {
 	struct sum step;
+	int64_t times = 1, more;
 
 	for (unsigned k = 0; k < s->nadds; k++)
 		if (s->adds[k] == i)
 			return true;
-	if (s->nadds == MOST_ADDS || !ws_value_operand(v, by, ws_type_bytes(s->r->type), i, &step) || !ws_sum_fixed(v, &step) ||
-	    (s->nadds && !ws_sum_equal(&step, &s->step)))
+	if (s->nadds == MOST_ADDS || !ws_value_operand(v, by, ws_type_bytes(s->r->type), i, &step) || !ws_sum_fixed(v, &step))
 		return false;
-	s->step = step;
+	if (s->nadds) {
+		times = multiple(&step, &s->step, 1);
+		more = times ? 1 : multiple(&s->step, &step, 1);
+		if (!more)
+			return false;
+		for (unsigned k = 0; k < s->nadds && !times; k++)
+			s->times[k] *= more;
+	}
+	if (!s->nadds || !times)
+		s->step = step;
+	s->times[s->nadds] = times ? times : 1;
 	s->adds[s->nadds++] = i;
 	return true;
 }
@@ -162,7 +183,7 @@ static int64_t longest(struct values *v, struct strided *s, uint32_t block)
 		return s->ways[block] - (s->ways[block] > 0);
 	s->ways[block] = -1;
 	for (unsigned k = 0; k < s->nadds; k++)
-		here += s->adds[k]->block == block;
+		here += s->adds[k]->block == block ? s->times[k] : 0;
 	for (uint32_t k = 0; k < b->nsucc; k++) {
 		if (is_reset(s, block, b->succ[k]))
 			continue;
@@ -198,8 +219,9 @@ static bool count_steps(struct values *v, struct strided *s)
 		s->most = one > s->most ? one : s->most;
 	}
 	free(s->ways);
-	s->most += s->nadds;
-	return fine;
+	for (unsigned k = 0; k < s->nadds; k++)
+		s->most += s->times[k];
+	return fine && s->most <= MOST_STEPS;
 }
 
 /* ---- the leaf ---- */
@@ -248,15 +270,6 @@ static uint32_t leaf_in(const struct values *v, const struct sum *s, int64_t *fa
 			return s->t[k].leaf[0];
 		}
 	return UINT32_MAX;
-}
-
-/* step = times * factor * that of the leaf; 0: it is no such multiple. */
-static int64_t multiple(const struct sum *step, const struct sum *of, int64_t factor)
-{
-	int64_t by = of->t[0].factor * factor, times = step->n && by && step->t[0].factor % by == 0 ? step->t[0].factor / by : 0;
-	struct sum rest = *step;
-
-	return times > 0 && times <= MOST_STEPS && ws_sum_add(&rest, of, -times * factor) && !rest.n ? times : 0;
 }
 
 static uint32_t leaf_of(struct values *v, const struct sum *own, const struct sum *step)
@@ -337,6 +350,19 @@ static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int
 	return true;
 }
 
+/* The first register of the leaf may say that; with another one, nothing is known of how far the values go but their number. */
+static void keep_within(struct values *v, struct leaf *l, const struct strided *s)
+{
+	bool first = !l->within && !l->loose;
+
+	if (first) {
+		l->within = ws_value_left_first(v, s->r, &l->loop);
+		l->reg = l->within ? s->r : NULL;
+	}
+	if (!l->within || l->reg != s->r)
+		l->loose = true;
+}
+
 static bool make(struct values *v, struct strided *s, struct sum *out)
 {
 	struct sum own, fixed, itself;
@@ -352,7 +378,8 @@ static bool make(struct values *v, struct strided *s, struct sum *out)
 	leaf = leaf_of(v, &own, &s->step);
 	if (leaf == UINT32_MAX || !add_bounds(v, &v->leaves[leaf], s, &fixed))
 		return false;
-	may_go_on(v, leaf, s->r, s->most);
+	keep_within(v, &v->leaves[leaf], s);
+	may_go_on(v, leaf, s->r, v->leaves[leaf].loose ? s->most : 0);
 	*out = fixed;
 	itself = ws_sum_of_leaf(leaf);
 	return ws_sum_add(out, &itself, factor);
@@ -388,5 +415,7 @@ void ws_sum_without_steps(struct values *v, struct sum *s)
 	if (!times)
 		return;
 	ws_sum_add(s, l->step, -times * factor);
+	if (l->within > times && !l->loose && !l->k && v->access->block == l->loop)
+		return;                      /* no register but that one has been seen */
 	l->by = times > l->by ? times : l->by;
 }

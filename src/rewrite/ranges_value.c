@@ -490,7 +490,7 @@ static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	if (i->flags & (WS_F_SAT | WS_F_CC) || i->nops != last + 1)
 		return false;
 	division = division_of_remainder(v, i);
-	if (division && divided(v, division, bytes, true, out))
+	if ((division && divided(v, division, bytes, true, out)) || ws_value_together(v, i, bytes, out))
 		return true;
 	if (last == 3 ? !product(v, i, bytes, out) : !ws_value_operand(v, &i->ops[1], bytes, i, out))
 		return false;
@@ -963,7 +963,7 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 		known = one_definition(v, r, at, out);
 	} else {
 		static bool (*const ways[])(struct values *, const struct ws_reg *, const struct ws_ptx_inst *, struct sum *) = {
-			ws_value_in_cycle, several_definitions, ws_value_in_loop
+			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
 		};
 
 		known = false;

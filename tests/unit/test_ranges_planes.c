@@ -202,9 +202,116 @@ static void whichever_is_longer(void **state)
 	}
 }
 
+/* ---- rows in steps of one number, what is left over first (ranges_left_first.c, ranges_together.c) ---- */
+struct steps {
+	uint32_t step, u;                /* the loop is unrolled u times */
+	unsigned wrong;                  /* what is not as compilers have it; 0 or above 9: nothing */
+	unsigned form;                   /* of addresses in the second loop */
+};
+
+/* %sp / step: by a shift, or a product with a power of 2 that is divided by it. */
+static void quotient(struct ws_buf *b, uint32_t step)
+{
+	unsigned more = 31 - (unsigned)__builtin_clz(step);
+	uint64_t m = (((uint64_t)1 << (32 + more)) + step - 1) / step;
+
+	if (!(step & (step - 1)))
+		ws_buf_printf(b, "shr.u32 %%q, %%sp, %u;\n", more);
+	else if (below(2))
+		ws_buf_printf(b, "mul.wide.u32 %%m1, %%sp, %d; shr.u64 %%m2, %%m1, %u; cvt.u32.u64 %%q, %%m2;\n", (int32_t)(uint32_t)m, 32 + more);
+	else
+		ws_buf_printf(b, "mul.hi.u32 %%n2, %%sp, %d; shr.u32 %%q, %%n2, %u;\n", (int32_t)(uint32_t)m, more);
+}
+
+static void second_loop(struct ws_buf *b, const struct steps *s)
+{
+	static const char *const begins[] = {
+		"add.s32 %k2, %i, %ba; mul.wide.s32 %o2, %k2, 4; mov.u64 %g2, %d;\n",
+		"add.s32 %k2, %i, %ba; mul.wide.s32 %o2, %k2, 4; add.s64 %o3, %o2, 8; add.s64 %g2, %d, %o3;\n",
+		"mul.wide.s32 %o2, %i, 4; add.s64 %o4, %d, %o2; mul.wide.s32 %g2, %ba, 4;\n", "",
+	}, *const rounds[] = {
+		"add.s64 %a2, %g2, %o2;\n", "add.s64 %a2, %g2, -8;\n", "add.s64 %a2, %o4, %g2;\n", "add.s32 %k2, %i, %ba; mul.wide.s32 %o2, %k2, 4; add.s64 %a2, %d, %o2;\n",
+	};
+	bool goes_on = s->form < 3;
+	unsigned ahead = s->wrong == 8 ? s->u + 1 : s->u;
+
+	ws_buf_puts(b, begins[s->form]);
+	ws_buf_puts(b, "MANY:\n");
+	ws_buf_puts(b, rounds[s->form]);
+	for (unsigned k = 0; k < ahead; k++)
+		ws_buf_printf(b, "st.global.u32 [%%a2+%u], %%x;\n", 4 * s->step * k);
+	if (goes_on)
+		ws_buf_printf(b, "add.s64 %%g2, %%g2, %u;\n", 4 * s->step * s->u * (s->wrong == 9 ? 2 : 1));
+	ws_buf_printf(b, "add.s32 %%i, %%i, %u; setp.lt.s32 %%q4, %%i, %s; @%%q4 bra MANY;\nSECOND:\n", s->step * s->u, s->wrong == 7 ? "%h" : "%w");
+}
+
+static void make_left_first(struct ws_buf *b, const struct steps *s)
+{
+	static const char *const begins[] = { "%tx", "%ln" }, *const spans[] = {
+		"not.b32 %t1, %i; add.s32 %sp, %t1, %w;\n", "sub.s32 %t1, %w, %i; add.s32 %sp, %t1, -1;\n", "add.s32 %t1, %w, -1; sub.s32 %sp, %t1, %i;\n",
+	};
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
+	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %x, %tx, %ln, %bx, %w, %h, %p, %ba, %c, %sp, %t1, %q, %k1, %k2, %k3, %n1, %n2;\n"
+	            ".reg .b64 %d, %a1, %a2, %a3, %g2, %o1, %o2, %o3, %o4, %o5, %m1, %m2;\n"
+	            "ld.param.u64 %d, [a]; ld.param.v2.u32 {%w, %h}, [g]; ld.param.u32 %p, [g+8]; mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; and.b32 %ln, %tx, 7;\n"
+	            "mul.lo.s32 %ba, %bx, %p; mov.u32 %x, %tx;\n");
+	ws_buf_printf(b, "mov.u32 %%i, %s;\n", ONE_OF(begins));
+	if (s->wrong != 1)
+		ws_buf_puts(b, "setp.ge.s32 %q1, %i, %w; @%q1 bra END;\n");
+	ws_buf_puts(b, ONE_OF(spans));
+	quotient(b, s->wrong == 2 ? s->step + 1 : s->step);
+	ws_buf_printf(b, "add.s32 %%n1, %%q, %u; and.b32 %%c, %%n1, %u; setp.eq.s32 %%q2, %%c, 0; @%%q2 bra LEFT;\n", s->wrong != 3, s->wrong == 4 ? 2 * s->u - 1 : s->u - 1);
+	ws_buf_printf(b, "add.s32 %%k1, %%i, %%ba; mul.wide.s32 %%o1, %%k1, 4; add.s64 %%a1, %%d, %%o1;\nFEW: st.global.u32 [%%a1], %%x;\n"
+	              "add.s32 %%i, %%i, %u; add.s64 %%a1, %%a1, %u; add.s32 %%c, %%c, -1; setp.ne.s32 %%q3, %%c, 0; @%%q3 bra FEW;\nLEFT:\n", s->step, 4 * s->step);
+	if (s->wrong != 5)
+		ws_buf_printf(b, "setp.lt.u32 %%q5, %%sp, %u; @%%q5 bra SECOND;\n", (s->u - 1) * s->step - (s->wrong == 6 ? s->step : 0));
+	second_loop(b, s);
+	if (s->wrong == 10)
+		ws_buf_puts(b, "add.s32 %k3, %i, %ba; mul.wide.s32 %o5, %k3, 4; add.s64 %a3, %d, %o5; st.global.u32 [%a3], %x;\n");
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+static void rows_with_what_is_left_first(void **state)
+{
+	static const uint32_t steps[] = { 3, 4, 5, 6, 7, 8, 12, 16 };
+	unsigned races = 0, silent = 0, usual = 0, kernels = rig_rounds(KERNELS);
+
+	for (unsigned k = 0; k < kernels; k++) {
+		struct ws_buf text = { 0 };
+		struct steps s;
+		bool entered;
+
+		noise = 90000 + k;
+		s = (struct steps){ ONE_OF(steps), 2u << below(2), 1 + below(10), below(4) };
+		s.wrong = k % 3 ? s.wrong : 0;
+		make_left_first(&text, &s);
+		for (unsigned n = 0; n < 2 * LAUNCHES; n++) {
+			struct planes p = { { 1 + below(3), 1, 1 }, { below(2) ? s.step : 1 + below(20), 1, 1 }, { 0 } };
+			bool all, left;
+
+			p.g.w = below(2) ? below(90) : below(24);
+			p.g.h = p.g.w + below(8);
+			p.g.pitch = below(3) ? p.g.w : p.g.w + below(9) - 4;
+			all = finds("race-all", text.data, &p, false, &entered);
+			left = finds("race", text.data, &p, false, &entered);
+			if (all != left)
+				fail_msg("kernel %u, %u blocks of %u, %u columns in rows of %u, wrong %u, form %u: race %d, race-all %d:\n%s", k, p.grid[0], p.block[0], p.g.w,
+				         p.g.pitch, s.wrong, s.form, left, all, text.data);
+			races += all;
+			silent += !entered;
+			usual += !all && !s.wrong;
+		}
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks; %u of usual kernels without races\n", 2 * kernels * LAUNCHES, races, silent, usual);
+	assert_true(races > kernels * LAUNCHES / 3 && silent > usual / 2);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(columns_rows_and_planes), cmocka_unit_test(whichever_is_longer) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(columns_rows_and_planes), cmocka_unit_test(whichever_is_longer),
+	                                    cmocka_unit_test(rows_with_what_is_left_first) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

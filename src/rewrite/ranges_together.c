@@ -1,0 +1,220 @@
+/* ranges_together.c - two registers that go on together in a loop.
+ *
+ * `for (i = t; i < n; i += 192) out[base + i] = x`, unrolled by four, has a pointer that goes on by 3,072 bytes in a round of its loop, the address of
+ * which place in the row the loop began with, made before it of i, and i itself, which goes on by 768: pointer + place is what the pointer began with and
+ * what the place is of i as it is now, for both have made as many rounds; so has a pointer that begins with the place. The loop is one block that one other
+ * block leads to: there the place is made, and behind it i does not change. */
+#include "rewrite/ranges_priv.h"
+
+struct together {
+	struct values *v;
+	uint32_t loop, before;           /* blocks */
+	const struct ws_reg *index;      /* what the place is made of, and its type's bytes */
+	const struct ws_ptx_inst *read;  /* who reads it first */
+	const struct ws_operand *operand;
+};
+
+/* The instruction that adds a number to r in the loop, and how much; NULL: r does not go on so, or is set there otherwise. */
+static const struct ws_ptx_inst *added_in_loop(const struct together *t, const struct ws_reg *r, int64_t *by)
+{
+	const struct defs *d = &t->v->defs[r->index];
+	const struct ws_ptx_inst *found = NULL;
+
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
+		const struct ws_operand *number = ws_value_added(d->at[k], r);
+
+		if (d->at[k]->block != t->loop)
+			continue;
+		if (found || d->at[k]->guard || !number || number->kind != WS_O_INT)
+			return NULL;
+		found = d->at[k];
+		*by = ws_type_bytes(r->type) == 4 ? (int32_t)number->imm : (int64_t)number->imm;
+	}
+	return found && *by > 0 ? found : NULL;
+}
+
+static bool is_set_in_loop(const struct together *t, const struct ws_reg *r)
+{
+	const struct defs *d = &t->v->defs[r->index];
+
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++)
+		if (d->at[k]->block == t->loop)
+			return true;
+	return d->n > MOST_DEFS;
+}
+
+/* Is it as it was read when the loop begins? */
+static bool is_kept(const struct together *t, const struct ws_reg *r, const struct ws_ptx_inst *read)
+{
+	const struct defs *d = &t->v->defs[r->index];
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (d->at[k]->block == t->before && d->at[k]->index >= read->index)
+			return false;
+	return true;
+}
+
+/* The same in a thread whenever it is read: no other index, which might be taken for this one. */
+static bool is_one_number(const struct together *t, const struct ws_operand *o, const struct ws_ptx_inst *i)
+{
+	struct sum s;
+
+	return ws_value_operand(t->v, o, ws_type_bytes(o->reg->type), i, &s) && !ws_sum_in_time(t->v, &s);
+}
+
+/* The one register that what instruction i gives is made of and that the loop changes; all between is made in the block before it. */
+static bool find_index(struct together *t, const struct ws_ptx_inst *i, unsigned depth)
+{
+	enum { DEEPEST = 6 };
+
+	if (i->guard || i->block != t->before || depth == DEEPEST)
+		return false;
+	for (unsigned k = 1; k < i->nops; k++) {
+		const struct ws_operand *o = &i->ops[k];
+		const struct defs *d = o->kind == WS_O_REG ? &t->v->defs[o->reg->index] : NULL;
+
+		if (!d)
+			continue;
+		if (is_set_in_loop(t, o->reg)) {
+			if (t->index || o->component || o->negated || !is_kept(t, o->reg, i))
+				return false;
+			t->index = o->reg;
+			t->read = i;
+			t->operand = o;
+		} else if (d->n == 1 && d->at[0]->block == t->before ? !find_index(t, d->at[0], depth + 1) : !is_one_number(t, o, i)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What r begins with at the loop: set in the block before it, or once before all. */
+static const struct ws_ptx_inst *beginning(const struct together *t, const struct ws_reg *r)
+{
+	const struct defs *d = &t->v->defs[r->index];
+	const struct ws_ptx_inst *begin = d->n == 2 ? d->at[d->at[0]->block == t->loop] : NULL;
+
+	if (!begin || begin->guard || ws_value_added(begin, r))
+		return NULL;
+	return begin->block == t->before || !ws_ptx_block_reaches(t->v->f, t->before, t->before, NULL) ? begin : NULL;
+}
+
+/* What has been added to `goes` in the loop when instruction i reads it is *times what has been to the index. */
+static bool keeps_step(const struct together *t, const struct ws_ptx_inst *i, const struct ws_reg *goes, int64_t *times)
+{
+	const struct ws_ptx_inst *adds[2];
+	int64_t by[2];
+
+	adds[0] = added_in_loop(t, goes, &by[0]);
+	adds[1] = adds[0] ? added_in_loop(t, t->index, &by[1]) : NULL;
+	*times = adds[1] ? by[0] / by[1] : 0;
+	return adds[1] && by[0] % by[1] == 0 && (i->index < adds[0]->index) == (i->index < adds[1]->index);
+}
+
+/* *out, of before the loop, with the index as it is now in place of as it was. */
+static bool go_on(struct together *t, const struct ws_ptx_inst *i, int64_t times, const struct sum *was, struct sum *out)
+{
+	const struct ws_operand o = { .kind = WS_O_REG, .reg = (struct ws_reg *)t->index };
+	struct sum now;
+
+	return ws_sum_add(out, was, -times) && !ws_sum_in_time(t->v, out) && ws_value_operand(t->v, &o, ws_type_bytes(t->index->type), i, &now) &&
+	       ws_sum_add(out, &now, times);
+}
+
+/* goes, or goes + place, as instruction i reads it. */
+static bool sum_of(struct together *t, const struct ws_ptx_inst *i, const struct ws_reg *goes, const struct ws_operand *place, unsigned bytes, struct sum *out)
+{
+	const struct defs *d = place ? &t->v->defs[place->reg->index] : NULL;
+	const struct ws_ptx_inst *made = d && d->n == 1 ? d->at[0] : NULL, *begin;
+	struct sum one;
+	int64_t times;
+
+	t->index = NULL;
+	begin = beginning(t, goes);
+	if (!begin || (place && !made) || !find_index(t, place ? made : begin, 0) || !t->index || !keeps_step(t, i, goes, &times))
+		return false;
+	return ws_value_result(t->v, begin, out) && !ws_sum_in_time(t->v, place ? out : &(struct sum){ 0 }) &&
+	       (!place || (ws_value_operand(t->v, place, bytes, i, &one) && ws_sum_add(out, &one, 1))) &&
+	       ws_value_operand(t->v, t->operand, ws_type_bytes(t->index->type), t->read, &one) && go_on(t, i, times, &one, out);
+}
+
+/* What sets r before the loop, and nothing else between there and the loop; NULL: not known. */
+static const struct ws_ptx_inst *set_before(const struct together *t, const struct ws_reg *r)
+{
+	const struct defs *d = &t->v->defs[r->index];
+	const struct ws_ptx_inst *begin = NULL, *last = &t->v->f->insts[t->v->f->blocks[t->before].last];
+
+	if (ws_ptx_block_reaches(t->v->f, t->before, t->before, NULL))
+		return NULL;
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
+		if (d->at[k]->block == t->loop || (d->at[k] != last && !ws_comes_before(t->v, d->at[k], last)))
+			continue;
+		if (begin || d->at[k]->guard || ws_value_added(d->at[k], r))
+			return NULL;
+		begin = d->at[k];
+	}
+	return begin;
+}
+
+/* goes, by any index that goes on with it: what both begin with is known. */
+static bool by_any_index(struct together *t, const struct ws_ptx_inst *i, const struct ws_reg *goes, struct sum *out)
+{
+	const struct ws_ptx_block *b = &t->v->f->blocks[t->loop];
+	const struct ws_ptx_inst *begin = beginning(t, goes), *first;
+	struct sum was;
+	int64_t times;
+
+	for (uint32_t k = b->first; k <= b->last && begin; k++) {
+		const struct ws_ptx_inst *add = &t->v->f->insts[k];
+
+		if (add->op != WS_OP_add || add->nops != 3 || add->ops[0].kind != WS_O_REG || ws_type_bytes(add->ops[0].reg->type) != 4 ||
+		    !ws_value_added(add, add->ops[0].reg))
+			continue;
+		t->index = add->ops[0].reg;
+		first = keeps_step(t, i, goes, &times) ? set_before(t, t->index) : NULL;
+		if (first && ws_value_result(t->v, first, &was) && ws_value_result(t->v, begin, out) && !ws_sum_in_time(t->v, &was) &&
+		    !ws_sum_in_time(t->v, out) && go_on(t, i, times, &was, out))
+			return true;
+	}
+	return false;
+}
+
+static bool in_loop(struct together *t, struct values *v, const struct ws_ptx_inst *i)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[i->block];
+
+	*t = (struct together){ .v = v, .loop = i->block };
+	if (b->npred != 2 || (b->pred[0] == i->block) == (b->pred[1] == i->block))
+		return false;
+	t->before = b->pred[b->pred[0] == i->block];
+	return true;
+}
+
+bool ws_value_together(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	size_t nduties = v->nduties;
+	struct together t;
+
+	if (i->op != WS_OP_add || i->guard || i->ops[1].kind != WS_O_REG || i->ops[2].kind != WS_O_REG || !in_loop(&t, v, i))
+		return false;
+	for (unsigned k = 1; k < 3; k++) {
+		v->nduties = nduties;
+		if (!i->ops[k].component && !i->ops[k].negated && sum_of(&t, i, i->ops[k].reg, &i->ops[3 - k], bytes, out))
+			return true;
+	}
+	v->nduties = nduties;
+	return false;
+}
+
+bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	size_t nduties = v->nduties;
+	struct together t;
+
+	if (!in_loop(&t, v, at))
+		return false;
+	if (sum_of(&t, at, r, NULL, 0, out))
+		return true;
+	v->nduties = nduties;
+	return by_any_index(&t, at, r, out);
+}
