@@ -48,10 +48,10 @@ static bool is_kept(const struct together *t, const struct ws_reg *r, const stru
 {
 	const struct defs *d = &t->v->defs[r->index];
 
-	for (uint32_t k = 0; k < d->n; k++)
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++)
 		if (d->at[k]->block == t->before && d->at[k]->index >= read->index)
 			return false;
-	return true;
+	return d->n <= MOST_DEFS;
 }
 
 /* The same in a thread whenever it is read: no other index, which might be taken for this one. */

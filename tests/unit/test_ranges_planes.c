@@ -308,10 +308,24 @@ static void rows_with_what_is_left_first(void **state)
 	assert_true(races > kernels * LAUNCHES / 3 && silent > usual / 2);
 }
 
+/* More often than is noted. */
+static void an_index_that_is_set_often(void **state)
+{
+	static const char text[] = PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
+		".reg .pred %q; .reg .b32 %i, %w, %k; .reg .b64 %d, %o, %p;\n"
+		"ld.param.u64 %d, [a]; ld.param.u32 %w, [g]; mov.u32 %i, %tid.x; mov.u32 %i, 1; mov.u32 %i, 2; mov.u32 %i, 3; mov.u32 %i, 4; mov.u32 %i, %tid.x;\n"
+		"bra BEFORE;\nBEFORE: mul.wide.s32 %o, %i, 4; add.s64 %p, %d, %o;\n"
+		"L: st.global.u32 [%p], %i; add.s64 %p, %p, 4; add.s32 %i, %i, 1; setp.lt.s32 %q, %i, %w; @%q bra L;\nret;\n}\n";
+	const struct planes s = { { 1, 1, 1 }, { 3, 1, 1 }, { .w = 3 } };
+	bool entered;
+
+	assert_true(finds("race", text, &s, false, &entered));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(columns_rows_and_planes), cmocka_unit_test(whichever_is_longer),
-	                                    cmocka_unit_test(rows_with_what_is_left_first) };
+	                                    cmocka_unit_test(rows_with_what_is_left_first), cmocka_unit_test(an_index_that_is_set_often) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
