@@ -870,6 +870,7 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 		return false;
 	add_reads(g, g->list, g->n);
 	ws_ranges_join_alike(g);
+	ws_ranges_join_rounds(g);
 	join_pinned(g);
 	add_called(g);
 	spread(g);

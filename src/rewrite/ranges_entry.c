@@ -332,6 +332,17 @@ static void power(struct entry *e, struct leaf *l)
 	l->lo = l->hi = n;
 }
 
+static void chosen(struct entry *e, struct leaf *l)
+{
+	const char *op = l->kind == LEAF_LEAST ? "min.s64" : "max.s64";
+	struct num lo[2], hi[2];
+
+	for (unsigned k = 0; k < 2; k++)
+		ws_entry_bounds(e, l->of[k], &lo[k], &hi[k]);
+	l->lo = choose(e, op, lo[0], lo[1]);
+	l->hi = l->fixed ? l->lo : choose(e, op, hi[0], hi[1]);
+}
+
 static void leaf(struct entry *e, struct leaf *l)
 {
 	static const int64_t endless = (int64_t)1 << 40;     /* farther than any duty allows */
@@ -381,6 +392,9 @@ static void leaf(struct entry *e, struct leaf *l)
 		break;
 	case LEAF_QUOTIENT: case LEAF_REMAINDER:
 		ws_split_bounds(e, l);
+		break;
+	case LEAF_LEAST: case LEAF_GREATEST:
+		chosen(e, l);
 		break;
 	case LEAF_SHIFTED:
 		ws_entry_bounds(e, l->of[0], &l->lo, &l->hi);

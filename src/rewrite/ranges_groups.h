@@ -73,6 +73,10 @@ void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into);
 void ws_ranges_join_alike(struct ws_ranges *g);
 void ws_ranges_join_areas(struct ws_ranges *g);
 
+/* ---- ranges_rounds.c ---- */
+/* Rows that loops go through, and those some rows apart, become one group. */
+void ws_ranges_join_rounds(struct ws_ranges *g);
+
 /* ---- ranges_meet.c ---- */
 /* Can two accesses of these groups be between the same barriers of a block? */
 bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b);

@@ -42,7 +42,8 @@ enum leaf_kind {
 	LEAF_SHIFTED,                    /* of[0] >> k */
 	LEAF_POWER,                      /* 1 << of[0], which is fixed */
 	LEAF_QUOTIENT,                   /* of[0] / step, rounded down; k: step is a power of 2 */
-	LEAF_REMAINDER                   /* of[0] - step * quotient */
+	LEAF_REMAINDER,                  /* of[0] - step * quotient */
+	LEAF_LEAST, LEAF_GREATEST        /* of of[0] and of[1] */
 };
 
 struct bound {                           /* value <= than + slack (upper), or >= */

@@ -71,8 +71,8 @@ static bool step_of_source(const struct sum *by, const struct leaf *l, int64_t u
 	return step->n > 0;
 }
 
-/* Which of the u rounds is it, by what else is in the sum? -1: of none. Any number below u is right, for what is left stays in
- * the sum. */
+/* Which of the u rounds is it, by what else is in the sum? -1: of none. Any number is right, for what is left stays in the sum; those
+ * above u - 1 are of rounds that there are more then, as of the row behind: for rows of what the launch says. */
 static int64_t which_round(const struct sum *rest, const struct sum *step, int64_t u)
 {
 	const struct term *one = &step->t[0];
@@ -84,20 +84,22 @@ static int64_t which_round(const struct sum *rest, const struct sum *step, int64
 		for (uint32_t m = 0; same && m < t->n; m++)
 			same = t->leaf[m] == one->leaf[m];
 		if (same)
-			return (t->factor < 0) == (one->factor < 0) && t->factor / one->factor < u ? t->factor / one->factor : -1;
+			return (t->factor < 0) == (one->factor < 0) && t->factor / one->factor < (one->n ? 2 * u : u) ? t->factor / one->factor : -1;
 	}
 	return 0;
 }
 
-/* *rest + step * k, where k is any number from 0 to n - 1. */
-static bool join(struct values *v, const struct sum *n, const struct sum *step, struct sum *rest)
+/* *rest + step * k, where k is any number from 0 to n + more - 1. */
+static bool join(struct values *v, const struct sum *n, int64_t more, const struct sum *step, struct sum *rest)
 {
 	struct leaf l = { .kind = LEAF_COUNTED, .in_time = true, .exact = true, .nof = 1, .by = 1 };
-	struct sum k;
+	struct sum k, all = *n;
 
-	l.of[0] = ws_value_keep(v, n);
+	if (!ws_sum_add(&all, &(struct sum){ 1, { { .factor = 1 } } }, more))
+		return false;
+	l.of[0] = ws_value_keep(v, &all);
 	l.step = ws_value_keep(v, step);
-	ws_value_duty(v, n, 0, INT32_MAX);
+	ws_value_duty(v, n, 0, INT32_MAX - 1 - more);
 	return ws_value_leaf(v, &l, &k) && ws_sum_add(rest, &k, 1);
 }
 
@@ -111,7 +113,7 @@ static bool join_second(struct values *v, const struct leaf *left, const struct 
 		if (l->kind == LEAF_COUNTED && l->exact && !l->k && l->by == 1 && l->nof == 1 && is_left_over(v, l->of[0], left) &&
 		    take_out(rest, k, &by, &more) && step_of_source(&by, l, 1, &one) && ws_sum_equal(&one, step)) {
 			*rest = more;
-			return join(v, left->of[0], step, rest);
+			return join(v, left->of[0], 0, step, rest);
 		}
 	}
 	return false;
@@ -129,7 +131,7 @@ static bool join_loops(struct values *v, uint32_t leaf, struct sum *s)
 		return false;                        /* l->k in the loop: behind the step */
 	round = second ? 0 : which_round(&rest, &step, l->by);
 	if (round < 0 || !ws_sum_add(&rest, &step, -round) ||
-	    !(second ? join_second(v, left, &step, &rest) : join(v, left->of[0], &step, &rest)))
+	    !(second ? join_second(v, left, &step, &rest) : join(v, left->of[0], round < l->by ? 0 : round - l->by + 1, &step, &rest)))
 		return false;
 	*s = rest;
 	return true;

@@ -235,6 +235,8 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 		return a->exact == b->exact;
 	if (a->kind == LEAF_POWER)
 		return ws_sum_equal(a->of[0], b->of[0]);
+	if (a->kind == LEAF_LEAST || a->kind == LEAF_GREATEST)
+		return ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->of[1], b->of[1]);
 	if (a->kind == LEAF_QUOTIENT || a->kind == LEAF_REMAINDER || (a->kind == LEAF_COUNTED && !a->reg))
 		return ws_sum_equal(a->of[0], b->of[0]) && ws_sum_equal(a->step, b->step);
 	return true;
@@ -501,6 +503,25 @@ static bool linear(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 	return true;
 }
 
+/* min and max */
+static bool chosen(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	struct leaf l = { .kind = i->op == WS_OP_min ? LEAF_LEAST : LEAF_GREATEST, .nof = 2 };
+	struct sum of[2];
+
+	if (i->nops != 3 || i->flags)
+		return false;
+	for (unsigned k = 0; k < 2; k++) {
+		if (!ws_value_operand(v, &i->ops[1 + k], bytes, i, &of[k]))
+			return false;
+		ws_value_must_fit(v, &of[k], (enum ws_type)i->type[0]);
+		l.of[k] = ws_value_keep(v, &of[k]);
+	}
+	l.fixed = ws_sum_fixed(v, &of[0]) && ws_sum_fixed(v, &of[1]);
+	l.in_time = ws_sum_in_time(v, &of[0]) || ws_sum_in_time(v, &of[1]);
+	return ws_value_leaf(v, &l, out);
+}
+
 /* ~x is -1 - x. */
 static bool inverted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
@@ -547,6 +568,8 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return ws_bits_inserted(v, i, bytes, out);
 	case WS_OP_not:
 		return inverted(v, i, bytes, out);
+	case WS_OP_min: case WS_OP_max:
+		return chosen(v, i, bytes, out);
 	case WS_OP_neg:
 		out->n = 0;
 		return ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
@@ -692,14 +715,22 @@ static bool has_bound(const struct leaf *l, const struct bound *b)
 	return false;
 }
 
-/* What is compared with something that has a bound on the same side has that bound: j <= i, and i < n. */
+/* What is compared with something that has a bound on the same side has that bound: j <= i, and i < n; j < min(n, i). */
 static bool by_bound_of(struct values *v, const struct sum *than, struct bound *b, struct sum *out)
 {
 	struct sum rest = *than;
 	int64_t more = ws_sum_take_constant(&rest);
 	const struct leaf *l = rest.n == 1 && rest.t[0].n == 1 && rest.t[0].factor == 1 ? &v->leaves[rest.t[0].leaf[0]] : NULL;
 
-	if (!l || l->kind != LEAF_ONE_OF || ws_sum_in_time(v, than))
+	if (!l || ws_sum_in_time(v, than))
+		return false;
+	for (unsigned k = 0; k < 2 && l->kind == (b->upper ? LEAF_LEAST : LEAF_GREATEST); k++)
+		if (ws_sum_fixed(v, l->of[k])) {
+			b->slack += more;
+			*out = *l->of[k];
+			return true;
+		}
+	if (l->kind != LEAF_ONE_OF)
 		return false;
 	for (unsigned k = 0; k < l->nbounds; k++)
 		if (l->bounds[k].upper == b->upper && !l->bounds[k].equal && l->bounds[k].type == b->type) {
@@ -996,6 +1027,71 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
 }
 
+/* ---- parts of a sum that a register with bounds is ---- */
+static bool has_coordinate(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (v->leaves[s->t[k].leaf[m]].kind == LEAF_SPECIAL && !v->leaves[s->t[k].leaf[m]].fixed)
+				return true;
+	return false;
+}
+
+static const struct term *term_of(const struct sum *s, const struct term *like)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		if (!compare_terms(&s->t[k], like))
+			return &s->t[k];
+	return NULL;
+}
+
+/* How often the terms of `part` that vary, two or more, are in s; 0: they are not all there, or not as often. */
+static int64_t times_in(const struct values *v, const struct sum *part, const struct sum *s)
+{
+	int64_t times = 0;
+	unsigned varying = 0;
+
+	for (uint32_t k = 0; k < part->n; k++) {
+		const struct sum one = { 1, { part->t[k] } };
+		const struct term *t = term_of(s, &part->t[k]);
+
+		if (ws_sum_fixed(v, &one))
+			continue;
+		if (!t || t->factor % part->t[k].factor || (varying++ && t->factor / part->t[k].factor != times))
+			return 0;
+		times = t->factor / part->t[k].factor;
+	}
+	return varying > 1 ? times : 0;
+}
+
+/* A compiler may add what a register is the sum of in another order, `(tid + n) + ctaid * ntid` of i + n: then no register of it was compared, and i was.
+ * So what has coordinates alone is looked for in such registers. */
+static void fold_bounded(struct values *v, struct sum *s)
+{
+	enum { MOST_TRIED = 32 };
+	unsigned tried = 0;
+
+	for (uint32_t k = 0; k < v->f->nregs && tried < MOST_TRIED && has_coordinate(v, s); k++) {
+		const struct defs *d = &v->defs[k];
+		const struct ws_reg *r = v->first_compare[k] != UINT32_MAX && d->n == 1 && d->at[0]->op != WS_OP_mov ? d->at[0]->ops[0].reg : NULL;
+		size_t nduties = v->nduties;
+		const struct leaf *l;
+		struct sum one, rest = *s;
+		int64_t times = 0;
+
+		if (!r || d->at[0]->ops[0].kind != WS_O_REG || r->index != k)
+			continue;
+		tried++;
+		l = value(v, r, v->access, &one) && one.n == 1 && one.t[0].n == 1 && one.t[0].factor == 1 ? &v->leaves[one.t[0].leaf[0]] : NULL;
+		if (l && l->kind == LEAF_ONE_OF && l->reg == r && l->nof == 1 && l->nbounds && !l->in_time)
+			times = times_in(v, l->of[0], s);
+		if (times && ws_sum_add(&rest, l->of[0], -times) && ws_sum_add(&rest, &one, times))
+			*s = rest;
+		else
+			v->nduties = nduties;
+	}
+}
+
 bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out)
 {
 	const struct ws_operand *o = a->address;
@@ -1010,6 +1106,8 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 		return false;
 	ws_sum_without_steps(v, out);
 	ws_sum_rejoin(v, out);
+	if (!v->shared)
+		fold_bounded(v, out);
 	return true;
 }
 
