@@ -272,14 +272,12 @@ static void strided(struct entry *e, struct leaf *l)
 {
 	struct num hi, step, first, last;
 
-	bool bounded = l->within && !l->loose;           /* what it begins with, too */
-
 	ws_entry_bounds(e, l->of[0], &l->lo, &hi);
 	ws_entry_bounds(e, l->step, &first, &step);
 	for (unsigned k = 0; k < l->nbounds; k++) {
 		ws_entry_bounds(e, l->bounds[k].than, &first, &last);
 		last = ws_entry_add(e, last, ws_entry_number(l->bounds[k].slack));
-		hi = bounded && !k ? last : choose(e, "max.s64", hi, last);
+		hi = !l->loose && !k ? last : choose(e, "max.s64", hi, last);
 	}
 	last = multiply(e, step, ws_entry_number(l->k + l->by));
 	narrow(e, &last, TERM_BITS);

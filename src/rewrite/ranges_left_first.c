@@ -276,7 +276,7 @@ static void note_read(void *user, struct ws_reg *r, bool is_def)
 	n->found |= !is_def && r == n->x->r;
 }
 
-/* Nobody reads it but in the loops, before it goes on, in the blocks before them, and to compare it. */
+/* Nobody reads it but in the loops, before it goes on, in the blocks before them, to compare it, and where it has been found to be below n. */
 static bool is_read_below(const struct unrolled *x)
 {
 	for (uint32_t k = 0; k < x->v->f->ninsts; k++) {
@@ -285,7 +285,7 @@ static bool is_read_below(const struct unrolled *x)
 
 		ws_ptx_inst_regs(n.i, note_read, &n);
 		if (!n.found || n.i->op == WS_OP_setp || n.i == x->one || n.i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
-		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index))
+		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index) || ws_fact_holds(x->v, &x->below, x->r, false, n.i))
 			continue;
 		return false;
 	}

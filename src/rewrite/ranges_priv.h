@@ -65,9 +65,7 @@ struct leaf {
 	const struct sum *of[MOST_DEFS], *step;
 	unsigned nof;
 	int64_t by;
-	int64_t within;                  /* strided: no value is above its bounds, nor those so many steps further on, less 1, in block `loop` */
-	uint32_t loop;
-	bool loose;                      /* strided: some register does not keep to that */
+	bool loose;                      /* strided: values may be above its bounds, for some register does not keep to them (ranges_left_first.c) */
 	bool exact;                      /* of[0] is divided by `by`, and 0 if the loop is not entered */
 	struct bound bounds[MOST_BOUNDS];
 	unsigned nbounds;
@@ -94,6 +92,9 @@ struct values {
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	uint32_t *first_add, *next_add;  /* by register, by instruction: sums of it and a number that are compared; UINT32_MAX ends */
+	struct within { int64_t steps; uint32_t loop; bool known; } *within;     /* by register: what ws_value_left_first says */
+	const struct ws_reg *stepper;    /* the strided register that the address has been found to be made of; NULL: none, or `steppers` */
+	bool steppers;                   /* several, or others that are made of one */
 	uint32_t *first_same, *next_same;        /* by register, by instruction: what makes others that are the same number; UINT32_MAX ends */
 	struct leaf *leaves;
 	size_t nleaves, leaves_cap;

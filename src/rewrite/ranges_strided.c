@@ -347,20 +347,25 @@ static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int
 		return false;
 	*out = s->begin;
 	may_go_on(v, leaf, s->r, times * s->most);
+	v->steppers = true;
 	return true;
 }
 
-/* The first register of the leaf may say that; with another one, nothing is known of how far the values go but their number. */
-static void keep_within(struct values *v, struct leaf *l, const struct strided *s)
+/* Does all that reads the register keep to its bounds? */
+static bool keeps_within(struct values *v, const struct ws_reg *r)
 {
-	bool first = !l->within && !l->loose;
+	struct within *w = &v->within[r->index];
 
-	if (first) {
-		l->within = ws_value_left_first(v, s->r, &l->loop);
-		l->reg = l->within ? s->r : NULL;
-	}
-	if (!l->within || l->reg != s->r)
-		l->loose = true;
+	if (!w->known)
+		w->steps = ws_value_left_first(v, r, &w->loop);
+	w->known = true;
+	return w->steps > 0;
+}
+
+static void note_stepper(struct values *v, const struct ws_reg *r)
+{
+	v->steppers |= v->stepper && v->stepper != r;
+	v->stepper = r;
 }
 
 static bool make(struct values *v, struct strided *s, struct sum *out)
@@ -378,8 +383,10 @@ static bool make(struct values *v, struct strided *s, struct sum *out)
 	leaf = leaf_of(v, &own, &s->step);
 	if (leaf == UINT32_MAX || !add_bounds(v, &v->leaves[leaf], s, &fixed))
 		return false;
-	keep_within(v, &v->leaves[leaf], s);
-	may_go_on(v, leaf, s->r, v->leaves[leaf].loose ? s->most : 0);
+	if (!keeps_within(v, s->r))
+		v->leaves[leaf].loose = true;
+	may_go_on(v, leaf, s->r, keeps_within(v, s->r) ? 0 : s->most);
+	note_stepper(v, s->r);
 	*out = fixed;
 	itself = ws_sum_of_leaf(leaf);
 	return ws_sum_add(out, &itself, factor);
@@ -415,7 +422,7 @@ void ws_sum_without_steps(struct values *v, struct sum *s)
 	if (!times)
 		return;
 	ws_sum_add(s, l->step, -times * factor);
-	if (l->within > times && !l->loose && !l->k && v->access->block == l->loop)
-		return;                      /* no register but that one has been seen */
+	if (v->stepper && !v->steppers && v->within[v->stepper->index].steps > times && v->access->block == v->within[v->stepper->index].loop)
+		return;
 	l->by = times > l->by ? times : l->by;
 }

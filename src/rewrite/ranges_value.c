@@ -1097,6 +1097,8 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 	const struct ws_operand *o = a->address;
 
 	v->access = a->inst;
+	v->stepper = NULL;
+	v->steppers = false;
 	if (o->component || (!o->reg && !o->sym))
 		return false;
 	if (!o->reg)
@@ -1208,6 +1210,7 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
 	v->first_add = ws_alloc((f->nregs + 1) * sizeof *v->first_add);
 	v->next_add = ws_alloc((f->ninsts + 1) * sizeof *v->next_add);
+	v->within = ws_alloc((f->nregs + 1) * sizeof *v->within);
 	v->first_same = ws_alloc((f->nregs + 1) * sizeof *v->first_same);
 	v->next_same = ws_alloc((f->ninsts + 1) * sizeof *v->next_same);
 	memset(v->first_same, 0xff, (f->nregs + 1) * sizeof *v->first_same);
@@ -1234,6 +1237,7 @@ void ws_values_free(struct values *v)
 	free(v->next_compare);
 	free(v->first_add);
 	free(v->next_add);
+	free(v->within);
 	free(v->first_same);
 	free(v->next_same);
 	free(v->leaves);
