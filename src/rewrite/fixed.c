@@ -7,7 +7,7 @@
  * no fences, no strong accesses and no calls. So two accesses race in all of these launches or in none, and the checks, which
  * find a race of such a kernel in any run (probe.c), have told of all of them, or counted what they do not know, when one of the
  * launches has ended (src/real/race_alike.c). An access of a part of a word may make the checks forget one of another part, which
- * they count; still there are none of these here. What a copy by a thread (cp.async) reads and writes lasts until the thread has
+ * they count: then the launches after it are checked, too. What a copy by a thread (cp.async) reads and writes lasts until the thread has
  * waited for it: the addresses, the guard and the waits are known, too, or the kernel is none of these. */
 #include "rewrite/async.h"
 #include "rewrite/needless.h"

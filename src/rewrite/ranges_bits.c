@@ -248,14 +248,6 @@ static bool shifted_by_register(struct values *v, const struct ws_ptx_inst *i, u
 	return ws_value_leaf(v, &l, &power) && ws_sum_add_product(out, &x, &power);
 }
 
-static bool is_number(const struct sum *s, int64_t *k)
-{
-	struct sum rest = *s;
-
-	*k = ws_sum_take_constant(&rest);
-	return !rest.n;
-}
-
 /* Also of x, if x + 1 is compared: it is that register less 1. */
 static bool has_no_sign(const struct values *v, const struct sum *s)
 {
@@ -291,7 +283,7 @@ bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 	}
 	if (by >= 40)
 		return false;
-	if (is_number(&s, &k) && k >= 0)
+	if (ws_sum_is_number(&s, &k) && k >= 0)
 		return number(out, k >> by);
 	if (v->shared && !ws_sum_fixed(v, &s) && power_in(&s) % power.t[0].factor == 0) {
 		*out = s;

@@ -68,12 +68,6 @@ static bool guards(const struct values *v, uint32_t block, uint32_t at, uint32_t
 	return !found;
 }
 
-static bool is_number(const struct sum *s, int64_t *k)
-{
-	*k = s->n ? s->t[0].factor : 0;
-	return !s->n || (s->n == 1 && !s->t[0].n);
-}
-
 /* How many steps there are from `begin` until the loop goes on no more; 0: not known. */
 static int64_t steps_to(int64_t begin, int64_t end, int64_t step, bool unequal)
 {
@@ -99,7 +93,7 @@ static int64_t rounds_by(struct values *v, uint32_t block, const struct ws_ptx_i
 
 	if ((v->f->blocks[next].first == behind) == taken)
 		next = at->succ[1];
-	if (by->kind != WS_O_INT || !is_number(&counter->begin, &begin) || ws_type_bytes((enum ws_type)compare->type[0]) != 4)
+	if (by->kind != WS_O_INT || !ws_sum_is_number(&counter->begin, &begin) || ws_type_bytes((enum ws_type)compare->type[0]) != 4)
 		return 0;
 	if (!unequal && (!ws_bound_by(compare, compare->ops[1].reg, truth, &b) || !b.upper || !ws_type_is_signed(b.type)))
 		return 0;

@@ -630,14 +630,6 @@ static unsigned params_in(const struct values *v, const struct term *t)
 	return n;
 }
 
-static bool same_leaves(const struct term *a, const struct term *b)
-{
-	for (uint32_t k = 0; k < a->n && a->n == b->n; k++)
-		if (a->leaf[k] != b->leaf[k])
-			return false;
-	return a->n == b->n;
-}
-
 /* A guess at the order of weights; if it is wrong for a launch, nothing is proved of it. */
 static bool before(const struct values *v, const struct digit *a, const struct digit *b)
 {
@@ -655,7 +647,7 @@ static bool any_order(const struct values *v, const struct digit *a, const struc
 {
 	const struct term *x = &a->weight.t[a->weight.n - 1], *y = &b->weight.t[b->weight.n - 1];
 
-	return params_in(v, x) && params_in(v, y) && !same_leaves(x, y);
+	return params_in(v, x) && params_in(v, y) && !ws_term_same_leaves(x, y);
 }
 
 /* Numbers of which all threads have the same: they begin with one of the launch, and go on by a step. */

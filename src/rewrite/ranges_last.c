@@ -28,13 +28,6 @@ struct last {
 	bool failed;
 };
 
-static const struct ws_ptx_inst *only_def(const struct values *v, const struct ws_operand *o)
-{
-	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
-
-	return d && d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
-}
-
 static bool is_number(const struct ws_operand *o, int64_t k)
 {
 	return o->kind == WS_O_INT && (int64_t)o->imm == k;
@@ -49,7 +42,7 @@ static bool sets_number(const struct ws_ptx_inst *i)
 /* What the flag is that the comparison looks at, in its low byte or as it is. */
 static const struct ws_reg *flag_of(const struct values *v, const struct ws_ptx_inst *compare)
 {
-	const struct ws_ptx_inst *and = only_def(v, &compare->ops[1]);
+	const struct ws_ptx_inst *and = ws_value_only_def(v, &compare->ops[1]);
 
 	if (and && and->op == WS_OP_and && and->block == compare->block && and->index < compare->index && and->nops == 3 &&
 	    is_number(&and->ops[2], UINT8_MAX) && and->ops[1].kind == WS_O_REG)
@@ -72,7 +65,7 @@ static bool find_flag(struct last *l, const struct ws_ptx_inst *access)
 		return false;
 	l->test = &f->insts[from->last];
 	taken = b->first != from->last + 1;
-	compare = only_def(l->v, &guard);
+	compare = ws_value_only_def(l->v, &guard);
 	if (!compare || compare->op != WS_OP_setp || compare->nops != 3 || compare->boolop || !is_number(&compare->ops[2], 0) ||
 	    compare->block != l->test->block || compare->cmp != (taken == l->test->guard_neg ? WS_EQ : WS_NE))
 		return false;
@@ -114,7 +107,7 @@ static bool must_be_defined(const struct last *l, uint32_t at, uint32_t next)
 static bool demand_other_way(struct last *l, const struct ws_ptx_inst *branch, bool taken)
 {
 	const struct ws_operand guard = { .kind = WS_O_REG, .reg = branch->guard };
-	const struct ws_ptx_inst *compare = only_def(l->v, &guard);
+	const struct ws_ptx_inst *compare = ws_value_only_def(l->v, &guard);
 	struct sum a, than;
 	struct bound b;
 
@@ -232,7 +225,7 @@ static bool ends(struct last *l)
 
 		if (branch->op != WS_OP_bra || !branch->guard || b->nsucc != 2 || b->succ[0] == b->succ[1])
 			continue;
-		compare = only_def(l->v, &guard);
+		compare = ws_value_only_def(l->v, &guard);
 		if (!compare || compare->op != WS_OP_setp || compare->block != l->path[k] || (!k && compare->index < l->set->index) ||
 		    !least_by(l, compare, taken != branch->guard_neg, k, &least))
 			continue;
@@ -268,7 +261,7 @@ static bool go_on(struct last *l, uint32_t block)
 static const struct ws_reg *counter_in(const struct values *v, const struct ws_operand *o, const struct ws_ptx_inst *user, bool *less,
                                        int64_t *k)
 {
-	const struct ws_ptx_inst *i = only_def(v, o);
+	const struct ws_ptx_inst *i = ws_value_only_def(v, o);
 	const struct ws_ptx_inst *from;
 
 	*less = false;
@@ -280,7 +273,7 @@ static const struct ws_reg *counter_in(const struct values *v, const struct ws_o
 	if (i->op != WS_OP_sub || i->block != user->block || i->index > user->index || i->nops != 3 || i->flags & (WS_F_SAT | WS_F_CC) ||
 	    i->ops[2].kind != WS_O_REG || i->ops[2].negated || i->ops[2].component || ws_type_bytes((enum ws_type)i->type[0]) != 4)
 		return NULL;
-	from = only_def(v, &i->ops[1]);
+	from = ws_value_only_def(v, &i->ops[1]);
 	*k = i->ops[1].kind == WS_O_INT ? (int32_t)i->ops[1].imm : from && sets_number(from) ? (int32_t)from->ops[1].imm : -1;
 	*less = true;
 	return *k >= 0 ? i->ops[2].reg : NULL;
@@ -324,7 +317,7 @@ static void look_at(struct last *l, const struct ws_reg *r, const struct ws_oper
 		    struct leaf *leaf, unsigned depth)
 {
 	enum { DEEPEST = 6 };
-	const struct ws_ptx_inst *i = only_def(l->v, p);
+	const struct ws_ptx_inst *i = ws_value_only_def(l->v, p);
 	size_t nduties = l->v->nduties;
 	unsigned nbounds = leaf->nbounds;
 

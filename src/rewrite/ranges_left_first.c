@@ -21,13 +21,6 @@ struct unrolled {
 };
 
 /* ---- instructions ---- */
-static const struct ws_ptx_inst *only_def(const struct values *v, const struct ws_operand *o)
-{
-	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
-
-	return d && d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
-}
-
 static bool is_reg(const struct ws_operand *o, const struct ws_reg *r)
 {
 	return o->kind == WS_O_REG && o->reg == r && !o->component && !o->negated;
@@ -58,16 +51,6 @@ static const struct ws_ptx_inst *decides(const struct values *v, uint32_t block,
 	falls = v->f->blocks[next].first == b->last + 1;
 	*truth = falls == branch->guard_neg;
 	return c;
-}
-
-static bool is_loop(const struct values *v, uint32_t block, uint32_t *before)
-{
-	const struct ws_ptx_block *b = &v->f->blocks[block];
-
-	if (b->npred != 2 || (b->pred[0] == block) == (b->pred[1] == block))
-		return false;
-	*before = b->pred[b->pred[0] == block];
-	return true;
 }
 
 /* ---- the parts ---- */
@@ -106,7 +89,7 @@ static bool find_blocks(struct unrolled *x)
 {
 	const struct ws_ptx_block *blocks = x->v->f->blocks, *second;
 
-	if (!is_loop(x->v, x->few, &x->before_few) || !is_loop(x->v, x->many, &x->before_many) || blocks[x->before_few].npred != 1 ||
+	if (!ws_value_block_loops(x->v, x->few, &x->before_few) || !ws_value_block_loops(x->v, x->many, &x->before_many) || blocks[x->before_few].npred != 1 ||
 	    blocks[x->before_many].npred != 1)
 		return false;
 	x->first = blocks[x->before_few].pred[0];
@@ -144,22 +127,22 @@ static bool is_shift(const struct ws_ptx_inst *i)
 /* Is it what the first is divided by `by`, without a sign? */
 static bool is_quotient(const struct values *v, const struct ws_operand *q, const struct ws_operand *of, int64_t by)
 {
-	const struct ws_ptx_inst *i = only_def(v, q), *shift;
+	const struct ws_ptx_inst *i = ws_value_only_def(v, q), *shift;
 	unsigned k = 0;
 
 	if (is_shift(i) && same_operand(&i->ops[1], of))
 		return i->ops[2].imm < 31 && by == (int64_t)1 << i->ops[2].imm;
 	if (i && i->op == WS_OP_cvt && i->nops == 2 && ws_type_bytes((enum ws_type)i->type[0]) == 4 && ws_type_bytes((enum ws_type)i->type[1]) == 8)
-		i = only_def(v, &i->ops[1]);
+		i = ws_value_only_def(v, &i->ops[1]);
 	if (is_shift(i)) {
 		k = (unsigned)i->ops[2].imm;
-		i = only_def(v, &i->ops[1]);
+		i = ws_value_only_def(v, &i->ops[1]);
 	}
 	if (!i || i->op != WS_OP_mul || i->nops != 3 || i->ops[2].kind != WS_O_INT || (enum ws_type)i->type[0] != WS_U32 ||
 	    (i->part != WS_WIDE && i->part != WS_HI_HALF))
 		return false;
 	k += i->part == WS_HI_HALF ? 32 : 0;
-	shift = only_def(v, &i->ops[1]);
+	shift = ws_value_only_def(v, &i->ops[1]);
 	if (!same_operand(&i->ops[1], of) && is_shift(shift) && same_operand(&shift->ops[1], of) && shift->ops[2].imm < 31 &&
 	    by % ((int64_t)1 << shift->ops[2].imm) == 0)
 		return divides_by(i->ops[2].imm, k, by >> shift->ops[2].imm);
@@ -174,7 +157,7 @@ static bool is_begin(const struct unrolled *x, const struct ws_operand *o)
 
 static const struct ws_ptx_inst *sum_with(const struct values *v, const struct ws_operand *o, enum ws_op op)
 {
-	const struct ws_ptx_inst *i = only_def(v, o);
+	const struct ws_ptx_inst *i = ws_value_only_def(v, o);
 
 	return i && i->op == op && i->nops == 3 && !(i->flags & (WS_F_SAT | WS_F_CC)) && ws_type_bytes((enum ws_type)i->type[0]) == 4 ? i : NULL;
 }
@@ -186,7 +169,7 @@ static bool is_span(const struct unrolled *x, const struct ws_operand *o, const 
 	const struct ws_ptx_inst *i = sum_with(x->v, o, WS_OP_add), *other;
 
 	for (unsigned k = 1; i && k < 3; k++) {
-		other = only_def(x->v, &i->ops[k]);
+		other = ws_value_only_def(x->v, &i->ops[k]);
 		if (other && other->op == WS_OP_not && other->nops == 2 && is_begin(x, &other->ops[1]) && same_operand(&i->ops[3 - k], n))
 			return *from = &other->ops[1], true;
 		other = sum_with(x->v, &i->ops[k], WS_OP_sub);
@@ -203,7 +186,7 @@ static bool is_span(const struct unrolled *x, const struct ws_operand *o, const 
 /* The beginning is below n where the span is made. */
 static bool begins_below(const struct unrolled *x, const struct ws_operand *span, const struct ws_operand *from)
 {
-	const struct ws_ptx_inst *at = only_def(x->v, span);
+	const struct ws_ptx_inst *at = ws_value_only_def(x->v, span);
 
 	return from->kind == WS_O_REG && (ws_fact_holds(x->v, &x->below, x->r, false, at) ||
 	                                  (from->reg != x->r && ws_fact_holds(x->v, &x->below, from->reg, true, at)));

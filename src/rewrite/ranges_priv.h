@@ -128,6 +128,8 @@ bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
+bool ws_sum_is_number(const struct sum *s, int64_t *k);        /* *k is its constant in any case */
+bool ws_term_same_leaves(const struct term *a, const struct term *b);
 
 /* Offsets that one thread has in a group, one after the other; more than MOST_OFFSETS: no longer noted. */
 enum { MOST_OFFSETS = 32 };
@@ -146,6 +148,10 @@ bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
 bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
                       struct sum *out);
+/* The instruction that alone gives the operand, a register, its value, under no condition; NULL: there is none. */
+const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o);
+/* Is the block a loop of its own, to which one other block leads? */
+bool ws_value_block_loops(const struct values *v, uint32_t block, uint32_t *before);
 /* What the instruction adds to r itself; NULL: it does something else. */
 const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* Adds to l the bounds that r has when `at` reads it; an upper one of them, or NULL. */

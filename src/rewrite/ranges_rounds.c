@@ -36,14 +36,6 @@ static bool is_rows(const struct sum *more, const struct sum *step, int64_t *tim
 	return *times <= MOST_ROWS && *times >= -MOST_ROWS && ws_sum_add(&left, step, -*times) && !left.n;
 }
 
-static bool is_number(const struct sum *s, int64_t *k)
-{
-	struct sum rest = *s;
-
-	*k = ws_sum_take_constant(&rest);
-	return !rest.n;
-}
-
 /* The sum of both: what is left of the first in memory, and all rounds from there to the last one of both. */
 static bool of_both(struct values *v, const struct group *a, const struct group *b, struct sum *both)
 {
@@ -60,7 +52,7 @@ static bool of_both(struct values *v, const struct group *a, const struct group 
 	far = rest[1];
 	fewer = *l[0]->of[0];
 	if (!ws_sum_equal(l[0]->step, l[1]->step) || !ws_sum_add(&far, &rest[0], -1) || !is_rows(&far, l[0]->step, &rows) || rows < 0 ||
-	    !ws_sum_add(&fewer, l[1]->of[0], -1) || !is_number(&fewer, &less))
+	    !ws_sum_add(&fewer, l[1]->of[0], -1) || !ws_sum_is_number(&fewer, &less))
 		return false;
 	all = *l[0];
 	far = *all.of[0];

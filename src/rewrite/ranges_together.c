@@ -9,9 +9,8 @@
 struct together {
 	struct values *v;
 	uint32_t loop, before;           /* blocks */
-	const struct ws_reg *index;      /* what the place is made of, and its type's bytes */
-	const struct ws_ptx_inst *read;  /* who reads it first */
-	const struct ws_operand *operand;
+	const struct ws_operand *index;  /* what the place is made of; NULL: not known */
+	const struct ws_ptx_inst *read;  /* who reads it before the loop */
 };
 
 /* The instruction that adds a number to r in the loop, and how much; NULL: r does not go on so, or is set there otherwise. */
@@ -78,9 +77,8 @@ static bool find_index(struct together *t, const struct ws_ptx_inst *i, unsigned
 		if (is_set_in_loop(t, o->reg)) {
 			if (t->index || o->component || o->negated || !is_kept(t, o->reg, i))
 				return false;
-			t->index = o->reg;
+			t->index = o;
 			t->read = i;
-			t->operand = o;
 		} else if (d->n == 1 && d->at[0]->block == t->before ? !find_index(t, d->at[0], depth + 1) : !is_one_number(t, o, i)) {
 			return false;
 		}
@@ -106,19 +104,22 @@ static bool keeps_step(const struct together *t, const struct ws_ptx_inst *i, co
 	int64_t by[2];
 
 	adds[0] = added_in_loop(t, goes, &by[0]);
-	adds[1] = adds[0] ? added_in_loop(t, t->index, &by[1]) : NULL;
+	adds[1] = adds[0] ? added_in_loop(t, t->index->reg, &by[1]) : NULL;
 	*times = adds[1] ? by[0] / by[1] : 0;
 	return adds[1] && by[0] % by[1] == 0 && (i->index < adds[0]->index) == (i->index < adds[1]->index);
+}
+
+static bool index_at(const struct together *t, const struct ws_ptx_inst *i, struct sum *out)
+{
+	return ws_value_operand(t->v, t->index, ws_type_bytes(t->index->reg->type), i, out);
 }
 
 /* *out, of before the loop, with the index as it is now in place of as it was. */
 static bool go_on(struct together *t, const struct ws_ptx_inst *i, int64_t times, const struct sum *was, struct sum *out)
 {
-	const struct ws_operand o = { .kind = WS_O_REG, .reg = (struct ws_reg *)t->index };
 	struct sum now;
 
-	return ws_sum_add(out, was, -times) && !ws_sum_in_time(t->v, out) && ws_value_operand(t->v, &o, ws_type_bytes(t->index->type), i, &now) &&
-	       ws_sum_add(out, &now, times);
+	return ws_sum_add(out, was, -times) && !ws_sum_in_time(t->v, out) && index_at(t, i, &now) && ws_sum_add(out, &now, times);
 }
 
 /* goes, or goes + place, as instruction i reads it. */
@@ -133,9 +134,11 @@ static bool sum_of(struct together *t, const struct ws_ptx_inst *i, const struct
 	begin = beginning(t, goes);
 	if (!begin || (place && !made) || !find_index(t, place ? made : begin, 0) || !t->index || !keeps_step(t, i, goes, &times))
 		return false;
-	return ws_value_result(t->v, begin, out) && !ws_sum_in_time(t->v, place ? out : &(struct sum){ 0 }) &&
-	       (!place || (ws_value_operand(t->v, place, bytes, i, &one) && ws_sum_add(out, &one, 1))) &&
-	       ws_value_operand(t->v, t->operand, ws_type_bytes(t->index->type), t->read, &one) && go_on(t, i, times, &one, out);
+	if (!ws_value_result(t->v, begin, out))
+		return false;
+	if (place && (ws_sum_in_time(t->v, out) || !ws_value_operand(t->v, place, bytes, i, &one) || !ws_sum_add(out, &one, 1)))
+		return false;
+	return index_at(t, t->read, &one) && go_on(t, i, times, &one, out);
 }
 
 /* What sets r before the loop, and nothing else between there and the loop; NULL: not known. */
@@ -170,8 +173,8 @@ static bool by_any_index(struct together *t, const struct ws_ptx_inst *i, const 
 		if (add->op != WS_OP_add || add->nops != 3 || add->ops[0].kind != WS_O_REG || ws_type_bytes(add->ops[0].reg->type) != 4 ||
 		    !ws_value_added(add, add->ops[0].reg))
 			continue;
-		t->index = add->ops[0].reg;
-		first = keeps_step(t, i, goes, &times) ? set_before(t, t->index) : NULL;
+		t->index = &add->ops[0];
+		first = keeps_step(t, i, goes, &times) ? set_before(t, t->index->reg) : NULL;
 		if (first && ws_value_result(t->v, first, &was) && ws_value_result(t->v, begin, out) && !ws_sum_in_time(t->v, &was) &&
 		    !ws_sum_in_time(t->v, out) && go_on(t, i, times, &was, out))
 			return true;
@@ -181,13 +184,8 @@ static bool by_any_index(struct together *t, const struct ws_ptx_inst *i, const 
 
 static bool in_loop(struct together *t, struct values *v, const struct ws_ptx_inst *i)
 {
-	const struct ws_ptx_block *b = &v->f->blocks[i->block];
-
 	*t = (struct together){ .v = v, .loop = i->block };
-	if (b->npred != 2 || (b->pred[0] == i->block) == (b->pred[1] == i->block))
-		return false;
-	t->before = b->pred[b->pred[0] == i->block];
-	return true;
+	return ws_value_block_loops(v, i->block, &t->before);
 }
 
 bool ws_value_together(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)

@@ -79,11 +79,8 @@ static int64_t which_round(const struct sum *rest, const struct sum *step, int64
 
 	for (uint32_t k = 0; k < rest->n; k++) {
 		const struct term *t = &rest->t[k];
-		bool same = t->n == one->n;
 
-		for (uint32_t m = 0; same && m < t->n; m++)
-			same = t->leaf[m] == one->leaf[m];
-		if (same)
+		if (ws_term_same_leaves(t, one))
 			return (t->factor < 0) == (one->factor < 0) && t->factor / one->factor < (one->n ? 2 * u : u) ? t->factor / one->factor : -1;
 	}
 	return 0;

@@ -101,6 +101,19 @@ int64_t ws_sum_take_constant(struct sum *s)
 	return k;
 }
 
+bool ws_sum_is_number(const struct sum *s, int64_t *k)
+{
+	struct sum rest = *s;
+
+	*k = ws_sum_take_constant(&rest);
+	return !rest.n;
+}
+
+bool ws_term_same_leaves(const struct term *a, const struct term *b)
+{
+	return compare_terms(a, b) == 0;
+}
+
 bool ws_sum_fixed(const struct values *v, const struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
@@ -1027,6 +1040,23 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
 }
 
+const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o)
+{
+	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
+
+	return d && d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
+}
+
+bool ws_value_block_loops(const struct values *v, uint32_t block, uint32_t *before)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[block];
+
+	if (b->npred != 2 || (b->pred[0] == block) == (b->pred[1] == block))
+		return false;
+	*before = b->pred[b->pred[0] == block];
+	return true;
+}
+
 /* ---- parts of a sum that a register with bounds is ---- */
 static bool has_coordinate(const struct values *v, const struct sum *s)
 {
@@ -1040,7 +1070,7 @@ static bool has_coordinate(const struct values *v, const struct sum *s)
 static const struct term *term_of(const struct sum *s, const struct term *like)
 {
 	for (uint32_t k = 0; k < s->n; k++)
-		if (!compare_terms(&s->t[k], like))
+		if (ws_term_same_leaves(&s->t[k], like))
 			return &s->t[k];
 	return NULL;
 }
@@ -1176,24 +1206,20 @@ static void note_add(struct values *v, const struct ws_ptx_inst *i)
 	*first = i->index;
 }
 
-static const struct ws_ptx_inst *made_of_one(const struct values *v, const struct ws_operand *o)
+/* From a whole number of so many bytes to one of as many others. */
+static bool converts(const struct ws_ptx_inst *i, unsigned from, unsigned to)
 {
-	const struct defs *d = o->kind == WS_O_REG && !o->component ? &v->defs[o->reg->index] : NULL;
-
-	return d && d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
+	return i && i->op == WS_OP_cvt && i->nops == 2 && !(i->flags & WS_F_SAT) && whole_number((enum ws_type)i->type[0]) &&
+	       whole_number((enum ws_type)i->type[1]) && ws_type_bytes((enum ws_type)i->type[1]) == from && ws_type_bytes((enum ws_type)i->type[0]) == to;
 }
 
 /* A register that is widened, and the lower half of that in another one, which is compared in its place. */
 static void note_same(struct values *v, const struct ws_ptx_inst *i)
 {
-	const struct ws_ptx_inst *wide = i->op == WS_OP_cvt && !i->guard && i->nops == 2 && i->ops[0].kind == WS_O_REG ? made_of_one(v, &i->ops[1]) : NULL;
+	const struct ws_ptx_inst *wide = converts(i, 8, 4) ? ws_value_only_def(v, &i->ops[1]) : NULL;
 	uint32_t *first;
 
-	if (!wide || wide->op != WS_OP_cvt || wide->nops != 2 || wide->ops[1].kind != WS_O_REG || !made_of_one(v, &wide->ops[1]) ||
-	    v->defs[i->ops[0].reg->index].n != 1 || !whole_number((enum ws_type)i->type[0]) || !whole_number((enum ws_type)wide->type[0]) ||
-	    !whole_number((enum ws_type)wide->type[1]) || ws_type_bytes((enum ws_type)i->type[0]) != 4 || ws_type_bytes((enum ws_type)i->type[1]) != 8 ||
-	    ws_type_bytes((enum ws_type)wide->type[0]) != 8 || ws_type_bytes((enum ws_type)wide->type[1]) != 4 ||
-	    (i->flags | wide->flags) & WS_F_SAT)
+	if (!converts(wide, 4, 8) || !ws_value_only_def(v, &wide->ops[1]) || ws_value_only_def(v, &i->ops[0]) != i)
 		return;
 	first = &v->first_same[wide->ops[1].reg->index];
 	v->next_same[i->index] = *first;

@@ -202,6 +202,28 @@ static void whichever_is_longer(void **state)
 	}
 }
 
+/* ---- loops in rows of words ---- */
+struct tally { unsigned launches, races, silent, usual; };     /* usual: kernels such as programs have, without races */
+
+/* What is left must find what all checks find. what: which kernel it is. */
+static void compare(const char *text, const struct planes *p, bool usual, const char *what, struct tally *t)
+{
+	bool entered, all = finds("race-all", text, p, false, &entered), left = finds("race", text, p, false, &entered);
+
+	if (all != left)
+		fail_msg("%s, %u blocks of %u, %u columns, %u rows of %u: race %d, race-all %d:\n%s", what, p->grid[0], p->block[0], p->g.w, p->g.h, p->g.pitch,
+		         left, all, text);
+	t->launches++;
+	t->races += all;
+	t->silent += !entered;
+	t->usual += !all && usual;
+}
+
+static void print_tally(const struct tally *t)
+{
+	print_message("%u launches: %u with races, %u without hooks; %u of usual kernels without races\n", t->launches, t->races, t->silent, t->usual);
+}
+
 /* ---- rows in steps of one number, what is left over first (ranges_left_first.c, ranges_together.c) ---- */
 struct steps {
 	uint32_t step, u;                /* the loop is unrolled u times */
@@ -275,37 +297,31 @@ static void make_left_first(struct ws_buf *b, const struct steps *s)
 static void rows_with_what_is_left_first(void **state)
 {
 	static const uint32_t steps[] = { 3, 4, 5, 6, 7, 8, 12, 16 };
-	unsigned races = 0, silent = 0, usual = 0, kernels = rig_rounds(KERNELS);
+	unsigned kernels = rig_rounds(KERNELS);
+	struct tally t = { 0 };
 
 	for (unsigned k = 0; k < kernels; k++) {
-		struct ws_buf text = { 0 };
+		struct ws_buf text = { 0 }, what = { 0 };
 		struct steps s;
-		bool entered;
 
 		noise = 90000 + k;
 		s = (struct steps){ ONE_OF(steps), 2u << below(2), 1 + below(10), below(4) };
 		s.wrong = k % 3 ? s.wrong : 0;
 		make_left_first(&text, &s);
+		ws_buf_printf(&what, "kernel %u, wrong %u, form %u", k, s.wrong, s.form);
 		for (unsigned n = 0; n < 2 * LAUNCHES; n++) {
 			struct planes p = { { 1 + below(3), 1, 1 }, { below(2) ? s.step : 1 + below(20), 1, 1 }, { 0 } };
-			bool all, left;
 
 			p.g.w = below(2) ? below(90) : below(24);
 			p.g.h = p.g.w + below(8);
 			p.g.pitch = below(3) ? p.g.w : p.g.w + below(9) - 4;
-			all = finds("race-all", text.data, &p, false, &entered);
-			left = finds("race", text.data, &p, false, &entered);
-			if (all != left)
-				fail_msg("kernel %u, %u blocks of %u, %u columns in rows of %u, wrong %u, form %u: race %d, race-all %d:\n%s", k, p.grid[0], p.block[0], p.g.w,
-				         p.g.pitch, s.wrong, s.form, left, all, text.data);
-			races += all;
-			silent += !entered;
-			usual += !all && !s.wrong;
+			compare(text.data, &p, !s.wrong, what.data, &t);
 		}
 		ws_buf_free(&text);
+		ws_buf_free(&what);
 	}
-	print_message("%u launches: %u with races, %u without hooks; %u of usual kernels without races\n", 2 * kernels * LAUNCHES, races, silent, usual);
-	assert_true(races > kernels * LAUNCHES / 3 && silent > usual / 2);
+	print_tally(&t);
+	assert_true(t.races > kernels * LAUNCHES / 3 && t.silent > t.usual / 2);
 }
 
 /* ---- columns, row by row, some rows apart (ranges_rounds.c) ---- */
@@ -351,35 +367,29 @@ static void make_columns(struct ws_buf *b, const struct columns *s)
 
 static void columns_row_by_row(void **state)
 {
-	unsigned races = 0, silent = 0, usual = 0, kernels = rig_rounds(KERNELS) / 2;
+	unsigned kernels = rig_rounds(KERNELS) / 2;
+	struct tally t = { 0 };
 
 	for (unsigned k = 0; k < kernels; k++) {
-		struct ws_buf text = { 0 };
+		struct ws_buf text = { 0 }, what = { 0 };
 		struct columns s;
-		bool entered;
 
 		noise = 170000 + k;
 		s = (struct columns){ below(4), 0, below(2), k % 3 ? 1 + below(3) : 0 };
 		s.back = below(1 + s.begin);
 		make_columns(&text, &s);
+		ws_buf_printf(&what, "kernel %u, from row %u, back %u, form %u, wrong %u", k, s.begin, s.back, s.form, s.wrong);
 		for (unsigned n = 0; n < 2 * LAUNCHES; n++) {
 			struct planes p = { { 1 + below(3), 1, 1 }, { 1 + below(12), 1, 1 }, { .w = below(40), .h = below(14) } };
-			bool all, left;
 
 			p.g.pitch = below(3) ? p.g.w + below(3) : p.g.w + below(9) - 4;
-			all = finds("race-all", text.data, &p, false, &entered);
-			left = finds("race", text.data, &p, false, &entered);
-			if (all != left)
-				fail_msg("kernel %u, %u blocks of %u, %u columns, %u rows of %u, from %u, back %u, form %u, wrong %u: race %d, race-all %d:\n%s", k, p.grid[0],
-				         p.block[0], p.g.w, p.g.h, p.g.pitch, s.begin, s.back, s.form, s.wrong, left, all, text.data);
-			races += all;
-			silent += !entered;
-			usual += !all && !s.wrong;
+			compare(text.data, &p, !s.wrong, what.data, &t);
 		}
 		ws_buf_free(&text);
+		ws_buf_free(&what);
 	}
-	print_message("%u launches: %u with races, %u without hooks; %u of usual kernels without races\n", 2 * kernels * LAUNCHES, races, silent, usual);
-	assert_true(races > kernels / 2 && silent > usual / 2);
+	print_tally(&t);
+	assert_true(t.races > kernels / 2 && t.silent > t.usual / 2);
 }
 
 /* More often than is noted. */
