@@ -135,6 +135,13 @@ HELPER void warp_sync(u32 lanes)
 	asm volatile("bar.warp.sync %0;" : : "r"(lanes) : "memory");
 }
 
+/* The same of all lanes that have not left. The mask is a number: of one in a register ptxas makes MATCH.ANY and REDUX, which take longer than all
+ * else at a barrier. */
+HELPER void warp_sync_all(void)
+{
+	asm volatile("bar.warp.sync 0xffffffff;" : : : "memory");
+}
+
 /* What came before is seen before what comes behind; by threads of the block. */
 HELPER void fence_gpu(void)
 {

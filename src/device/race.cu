@@ -141,11 +141,11 @@ SLOW void __warpsafe_enter(u32 kernel, u32 dynamic)
 	struct cells c = cells_of_kernel(kernel, dynamic);
 
 	zero_cells(&c, t);
-	warp_sync(lanes_of_warp(t >> 5));
+	warp_sync_all();
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!(t & 31))
 		clear_warp(t >> 5, &c);
-	warp_sync(lanes_of_warp(t >> 5));
+	warp_sync_all();
 }
 
 HELPER void enter(u32 kernel, u32 off, u32 mark)
@@ -185,10 +185,10 @@ SLOW u32 __warpsafe_starts_at_zero(u64 counter)
 
 	if (!thread_index())
 		shared_store32(word, RACE.version == WS_RACE_VERSION && begins_with_zero(counter));
-	warp_sync(lanes_of_warp(thread_index() >> 5));
+	warp_sync_all();
 	asm volatile("bar.sync 0;" : : : "memory");
 	is = shared_load32(word);
-	warp_sync(lanes_of_warp(thread_index() >> 5));
+	warp_sync_all();
 	asm volatile("bar.sync 0;" : : : "memory");      /* the word may be written again */
 	return is;
 }
@@ -968,9 +968,34 @@ SLOW __attribute__((flatten)) void __warpsafe_probe_access(u32 self, u64 address
 		__warpsafe_read_shared_on(self, address, what, 0);
 }
 
+#define FOUR(space) (WS_RACE_BYTES(4) | WS_RACE_SPACE(space))
+
+/* The same of a word, if nothing is found. It calls nothing. True: nothing is done, or it may be done again. Who changes the word's cell between
+ * these two looks races with the write. */
+SLOW u32 __warpsafe_probe_word(u32 self, u64 address, u32 write)
+{
+	struct here h = here(self);
+	u32 at = w_cell(&h, (u32)address), what = FOUR(WS_RACE_SHARED);
+	u64 w, r;
+
+	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, 4))
+		return 1;
+	if (!write)
+		return !read_words_here(self, (u32)address, 1, 15, what, 0, BEHIND_SYNC);
+	w = shared_load64(at);
+	r = shared_load64(at + h.reads);
+	if (!w_is_fine(w, self, h.time, what) || !r_is_fine(r, self, h.time, what))
+		return 1;
+	note_here(&h, self, (u32)address, what, 0, 0);
+	if (!write_word_here(&h, self, (u32)address, 15, what, 0, &w, &r))
+		BLOCK.failed = 1;
+	return 0;
+}
+
 INLINED void race_probe_access(u32 self, u64 address, u32 what, u32 write)
 {
-	__warpsafe_probe_access(self, address, what, write);
+	if (what != FOUR(WS_RACE_SHARED) || __warpsafe_probe_word(self, address, write))
+		__warpsafe_probe_access(self, address, what, write);
 }
 
 SLOW void __warpsafe_probe_fail(void)
@@ -1024,12 +1049,11 @@ INLINED void race_probe_leave(u64 constants, u32 number)
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
  * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. */
 #define COPY_OF SLOW __attribute__((flatten))
-#define FOUR(space) (WS_RACE_BYTES(4) | WS_RACE_SPACE(space))
 #define CLASS_IN(what) ((what) & WS_RACE_CLASS(15))
 
 COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
 {
-	if (!read_words_here(self, (u32)address, 1, 15, FOUR(WS_RACE_SHARED), site, true))
+	if (!read_words_here(self, (u32)address, 1, 15, FOUR(WS_RACE_SHARED), site, BEHIND_SYNC))
 		__warpsafe_read(address, FOUR(WS_RACE_SHARED), site);
 }
 
@@ -1119,7 +1143,8 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 #define COPY_OF_ACCESS(name) ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site))
 #define COPY_OF_STORE(name) \
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1))
-COPY_OF_ACCESS(read_shared)
+COPY_OF void __warpsafe_read_shared(u32 self, u64 address, u32 what, u32 site) { read_shared(self, address, what, site, IN_FUNCTION); }
+INLINED void race_call_read_shared(u32 self, u64 address, u32 what, u32 site) { __warpsafe_read_shared(self, address, what, site); }
 COPY_OF_ACCESS(read_global)
 COPY_OF_ACCESS(read_part_global)
 COPY_OF_ACCESS(read_four_global)
@@ -1128,7 +1153,6 @@ COPY_OF_STORE(write_global)
 COPY_OF_STORE(write_part_global)
 COPY_OF_ACCESS(atomic_shared)
 COPY_OF_ACCESS(atomic_global)
-ONE_COPY(block_pass, (u32 self), (self))
 
 /* ---- ahead of a loop ---- */
 /* Reads of four words in each of so many rounds of a loop, before the first of them. How many bytes behind the first four words
@@ -1192,7 +1216,7 @@ HELPER bool works(u32 warp)
 /* All of the warp has come. Its time goes on before it arrives, and again when it has passed. */
 HELPER void clocks_at_part(u32 warp, u32 barrier, bool pass)
 {
-	u32 all = lanes_of_warp(warp), key = key_of_part(barrier % BARRIERS);
+	u32 key = key_of_part(barrier % BARRIERS);
 	bool is_checked = !BLOCK.off && BLOCK.warps[warp].now;
 
 	if (pass && is_checked)
@@ -1201,10 +1225,10 @@ HELPER void clocks_at_part(u32 warp, u32 barrier, bool pass)
 		sync_hands_on();
 		next_sub(warp, true);
 	}
-	warp_sync(all);
+	warp_sync_all();
 	if (!pass && is_checked)
 		__warpsafe_clock_release(key, 0, activemask());
-	warp_sync(all);
+	warp_sync_all();
 }
 
 SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
@@ -1215,7 +1239,7 @@ SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 		__warpsafe_arrive_by_call();
 		return;
 	}
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 	if (has_clocks() && BLOCK.threads) {
 		clocks_at_part(warp, barrier, false);
 		return;
@@ -1228,7 +1252,7 @@ SLOW void __warpsafe_part_arrive(u32 barrier, u32 threads)
 		else
 			switch_off();
 	}
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_part_arrive(u32 barrier, u32 threads)
@@ -1260,7 +1284,7 @@ SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
 		__warpsafe_pass_by_call();
 		return;
 	}
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 	if (has_clocks() && BLOCK.threads) {
 		clocks_at_part(warp, barrier, true);
 		return;
@@ -1269,7 +1293,7 @@ SLOW void __warpsafe_part_pass(u32 barrier, u32 threads)
 		acquire_at(warp, location_key(part_word(barrier), PART_WHAT), WS_RACE_STRONG_CTA);
 		next_sub(warp, true);
 	}
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_part_pass(u32 barrier, u32 threads)

@@ -49,8 +49,8 @@
  *     race_barrier_arrive(), race_barrier()    before and after a barrier of all threads of the block
  *     race_part_arrive(u32 barrier, u32 threads), race_part_pass(...)    the same, of those who are, or may be, a part of the
  *                                              block: WS_RACE_PART threads = they are; bar.arrive has the first alone
- *     race_block_arrive(u32 thread), race_block_pass(u32 thread)   the same, in kernels without releases and acquires
- *     race_call_block_arrive(u32 thread), race_call_block_pass(u32 thread)   ... by calls
+ *     race_block_arrive(u32 thread), race_block_pass(u32)   the same, in kernels without releases and acquires; the first one's result is for the second
+ *     race_call_block_arrive(u32 thread)       ... by calls
  *     race_warp_sync(u32 lanes)                after bar.warp.sync
  *     race_grid_waited()                       after griddepcontrol.wait
  *     race_cluster(u32 peers)                  behind race_enter, in kernels that know of clusters: sm_90, as all that follow
@@ -96,7 +96,7 @@
  *     race_object_met(u64 address, u32 what, u32 parity, u32 site)
  *     race_object_wait(u64 address, u32 what, u32 parity)            after mbarrier.test_wait or try_wait, if it has seen
  *                                              the phase end; parity 2: not known
- * and for probes (see below), with race_enter, race_thread, race_call_block_arrive and _pass, race_warp_sync
+ * and for probes (see below), with race_enter, race_thread, race_call_block_arrive, race_block_pass, race_warp_sync
  *     race_is_probe()                          is this launch one?
  *     race_probe_access(u32 thread, u64 address, u32 what, u32 write)    at an access to shared memory
  *     race_probe_place(u64 address, u32 unit)  where no access has fewer bytes than `unit`: the word that stands for so many

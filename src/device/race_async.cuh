@@ -417,10 +417,10 @@ SLOW void __warpsafe_enter_object(u64 address, u32 what, u32 site)
 
 HELPER void enter_object(u64 address, u32 what, u32 site)
 {
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 	if (leads((u32)BLOCK.warps[warp_index()].alive_arrived))
 		__warpsafe_atomic(address, what, site);
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 }
 
 INLINED void race_object_meet(u64 address, u32 what, u32 site)

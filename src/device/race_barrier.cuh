@@ -35,7 +35,7 @@ HELPER bool epoch_ends_at_once(u32 warp)
  * warp: of those that are alive they may know different ones.) */
 HELPER u64 come_together(u32 at)
 {
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 	return shared_load64(at);
 }
 
@@ -79,14 +79,14 @@ INLINED void race_barrier_arrive(void)
 
 	if (group)
 		__warpsafe_arrive_others(group);
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 }
 
 /* The same, by one call. */
 SLOW void __warpsafe_arrive_by_call(void)
 {
 	arrive_together(activemask());
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 }
 
 /* Who came here while it still counts as waiting has met others than those that are alive. */
@@ -122,7 +122,7 @@ INLINED void race_barrier(void)
 
 	if (group)
 		__warpsafe_pass_others(group);
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
 }
 
 SLOW void __warpsafe_pass_by_call(void)
@@ -130,7 +130,43 @@ SLOW void __warpsafe_pass_by_call(void)
 	u32 group = activemask();
 
 	__warpsafe_pass_others(group);
-	warp_sync(lanes_of_warp(warp_index()));
+	warp_sync_all();
+}
+
+enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER | NOW_SCRUB };
+
+/* What a barrier asks of the warp's row. */
+struct turn {
+	u32 time;
+	u64 now, alive_arrived;
+};
+
+HELPER struct turn load_turn(u32 row)
+{
+	struct turn t;
+
+	t.time = shared_load32(row);
+	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(t.now), "=l"(t.alive_arrived) :
+		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
+	return t;
+}
+
+/* Has nothing but barriers moved the warp's time on? Then its epoch ends at once. No branches: all lanes ask it. */
+HELPER bool ends_at_once(const struct turn *t)
+{
+	u32 low = (u32)t->now;
+
+	return (t->now >> 32 != 0) & !(low & AFTER_SYNC) & (low < (EPOCHS - 1u) << EPOCH_AT) & !is_scrubbed_behind(t->time);
+}
+
+/* As leads, by the thread's `self`: the register of the lanes below takes longer to read. */
+HELPER bool leads_as(u32 self, u32 group) { return !(group & ((1u << (self & 31)) - 1)); }
+
+/* By one lane. It may be stopped meanwhile: then the time for cells goes on once more, which does no harm, for nothing is told of who has no `now`. */
+HELPER void end_epoch(u32 row, const struct turn *t)
+{
+	shared_swap64(row + (u32)__builtin_offsetof(struct warp, now), t->now, t->now + (1ull << EPOCH_AT));
+	shared_store32(row, t->time ? next_shared_epoch(t->time) : 0);
 }
 
 /* The whole warp is here. */
@@ -142,70 +178,53 @@ SLOW void __warpsafe_warp_arrived(void)
 		epoch_ends(warp);
 }
 
-enum { AFTER_SYNC = 31 << SUB_AT | NOW_FULL | NOW_LATER | NOW_SCRUB };
-
-/* The same, by the warp's row, where nothing but barriers has moved its time on. It may be stopped meanwhile. False: it is for the call. */
-HELPER bool end_epoch(u32 row)
+/* As one copy, which calls nothing: lanes that a condition before it has parted come together here. (At the place of the barrier they do not: compilers give
+ * it to each side of the condition.) One of them asks, for they may load at different times. 0: it is for the call; EPOCH_LEFT: for this lane the
+ * epoch is still to end. */
+enum { ARRIVED = 1, EPOCH_LEFT };
+SLOW u32 __warpsafe_block_arrive(u32 self)
 {
-	u32 at = row + __builtin_offsetof(struct warp, now), time = shared_load32(row);
-	u64 now = shared_load64(at);
+	struct turn t;
 
-	if (!now || now & AFTER_SYNC || epoch_of(now) == EPOCHS - 1 || is_scrubbed_behind(time))
-		return false;
-	shared_swap64(at, now, now + (1ull << EPOCH_AT));
-	shared_store32(row, time ? next_shared_epoch(time) : 0);
-	if (!shared_load64(at))
-		shared_store32(row, 0);
-	return true;
-}
-
-HELPER void load_times(u32 row, u64 *now, u64 *alive_arrived)
-{
-	asm volatile("ld.volatile.shared.v2.u64 {%0, %1}, [%2];" : "=l"(*now), "=l"(*alive_arrived) :
-		     "r"(row + (u32)__builtin_offsetof(struct warp, now)) : "memory");
-}
-
-/* In kernels in which but barriers and syncs order anything, a barrier brings no news. */
-INLINED void race_block_arrive(u32 self)
-{
-	u32 row = self & ~31u, at = row + (u32)__builtin_offsetof(struct warp, alive_arrived);
-	u64 alive = shared_load64(at);
-
-	if (activemask() != alive)
-		alive = __warpsafe_come_together(at);
-	if (alive >> 32) {
-		__warpsafe_arrive_by_call();
-		return;
-	}
-	if (leads((u32)alive) && !end_epoch(row))
-		__warpsafe_warp_arrived();
-	warp_sync((u32)alive);
-}
-
-/* The same as one copy. (The one above is not made of this: at the place that takes 4 % more instructions, and a form like it took 75 ms for 51 on
- * an H100, in a kernel with many barriers.) It calls nothing: the warp's lanes, with EPOCH_LEFT for one of them if the epoch is still to end; 0: all is left. */
-#define EPOCH_LEFT (1ull << 32)
-SLOW u64 __warpsafe_block_arrive(u32 self)
-{
-	u32 row = self & ~31u;
-	u64 alive = alive_together(row + (u32)__builtin_offsetof(struct warp, alive_arrived));
-
-	if (alive >> 32)
+	warp_sync_all();
+	t = load_turn(self & ~31u);
+	if (t.alive_arrived >> 32)
 		return 0;
-	return leads((u32)alive) && !end_epoch(row) ? alive | EPOCH_LEFT : alive;
+	if (!leads_as(self, (u32)t.alive_arrived))
+		return ARRIVED;
+	if (!ends_at_once(&t))
+		return EPOCH_LEFT;
+	end_epoch(self & ~31u, &t);
+	return ARRIVED;
 }
 
-INLINED void race_call_block_arrive(u32 self)
+INLINED u32 race_call_block_arrive(u32 self)
 {
-	u64 lanes = __warpsafe_block_arrive(self);
+	u32 how = __warpsafe_block_arrive(self);
 
-	if (!lanes) {
+	if (!how) {
 		__warpsafe_arrive_by_call();
-		return;
+		return self;
 	}
-	if (lanes & EPOCH_LEFT)
+	if (how == EPOCH_LEFT)
 		__warpsafe_warp_arrived();
-	warp_sync((u32)lanes);
+	warp_sync_all();
+	return self;
+}
+
+/* In kernels in which but barriers and syncs order anything, a barrier brings no news. All lanes of a warp that is here as a whole load and ask the same,
+ * together, as the mask that is taken before says: a branch for one of them, or a load behind it, takes longer. Result: for race_block_pass,
+ * 0: there is nothing to look at behind the barrier. */
+INLINED u32 race_block_arrive(u32 self)
+{
+	u32 lanes = activemask();
+	struct turn t = load_turn(self & ~31u);
+
+	if ((t.alive_arrived != lanes) | !ends_at_once(&t))
+		return race_call_block_arrive(self);
+	if (leads_as(self, lanes))
+		end_epoch(self & ~31u, &t);
+	return 0;
 }
 
 /* Who came here while it still counts as waiting has met others than those that are alive. */
@@ -219,12 +238,15 @@ SLOW void __warpsafe_passed(void)
 		switch_off();
 }
 
-INLINED void race_block_pass(u32 self)
+/* look: what race_block_arrive gave. */
+INLINED void race_block_pass(u32 look)
 {
-	u64 now, alive;
+	struct turn t;
 
-	load_times(self & ~31u, &now, &alive);
-	if ((u32)(alive >> 32) >> (self & 31) & 1 || now & NOW_SCRUB)
+	if (!look)
+		return;
+	t = load_turn(look & ~31u);
+	if ((u32)(t.alive_arrived >> 32) >> (look & 31) & 1 || t.now & NOW_SCRUB)
 		__warpsafe_passed();
 }
 

@@ -40,15 +40,15 @@ SLOW void __warpsafe_cluster(u32 peers)
 	if (REMOTE && !BLOCK.off && BLOCK.threads)
 		want_state(t);                   /* other blocks look there */
 	fence_gpu();
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!t && !BLOCK.off && BLOCK.lowest && BLOCK.range > BLOCK.nwarps * blocks_x() * blocks_y() * blocks_z())
 		begin_cluster(peers);
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 	asm volatile("bar.sync 0;" : : : "memory");
 	if (!BLOCK.off && !BLOCK.cluster && !(t & 31))
 		unknown_from_here(warp);
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_cluster(u32 peers)
@@ -116,7 +116,7 @@ SLOW void __warpsafe_cluster_arrive(u32 ordering)
 		come(warp, group, false);
 	}
 	fence_gpu();
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_cluster_arrive(u32 ordering)
@@ -153,7 +153,7 @@ SLOW void __warpsafe_cluster_pass(u32 ordering)
 			}
 		}
 	}
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_cluster_pass(u32 ordering)

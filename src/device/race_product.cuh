@@ -193,13 +193,13 @@ SLOW void __warpsafe_product(u64 a, u64 b, u32 how, u32 site)
 
 	if (!can_copy(thread))
 		return;
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 	number = load32(THREAD(thread & ~31u, products));
 	mine = product_entry(number, 1u << warp / GROUP_WARPS) | 15ull << R_BYTES_AT | (site & (R_SITES - 1));
 	if (how & WS_RACE_PRODUCT_A)
 		product_reads(a, how & WS_RACE_PRODUCT_TRANS_A, warp % GROUP_WARPS * 16, 16, 16, &m, mine);
 	product_reads(b, how & WS_RACE_PRODUCT_TRANS_B, 0, how & WS_RACE_PRODUCT_COLUMNS, 16, &m, mine);
-	warp_sync(lanes_of_warp(warp));
+	warp_sync_all();
 }
 
 INLINED void race_product(u64 a, u64 b, u32 how, u32 site)
@@ -214,7 +214,7 @@ HELPER bool counts_products(u32 thread)
 	if (!has_slot_for_copies() || !BLOCK.warps[thread >> 5].now)
 		return false;
 	want_state(thread);
-	warp_sync(lanes_of_warp(thread >> 5));
+	warp_sync_all();
 	return !(thread & 31);
 }
 

@@ -451,33 +451,25 @@ HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u
 	*r = shared_load64(at + h->reads);
 }
 
-/* Lanes next to each other that read the same: the lowest of them, which enters it for all. Where not all 32 lanes are here, each does so
- * for itself. */
-struct run {
-	u32 all;                 /* 32 lanes are here */
-	u32 heads;               /* lanes */
-	bool enters, several;    /* this lane; for several */
-};
-
-HELPER struct run run_of(u32 self, u32 address)
+/* Lanes next to each other that read the same: the lowest of them enters it for all. Where not all 32 lanes are here, each does so for itself.
+ * (More than this vote is asked only where there are such: most accesses have none.) */
+enum { EACH_FOR_ITSELF = 0xffffffff };
+HELPER u32 heads_of_runs(u32 self, u32 address)
 {
-	struct run r = { activemask() == 0xffffffff, 0xffffffff, true, false };
-	u32 lane = self & 31;
-
-	if (r.all) {
-		r.heads = ballot(of_lane_below(address) != address || !lane);
-		r.enters = r.heads >> lane & 1;
-		r.several = lane < 31 && !(r.heads >> lane & 2);
-	}
-	return r;
+	return activemask() == 0xffffffff ? ballot(of_lane_below(address) != address || !(self & 31)) : EACH_FOR_ITSELF;
 }
 
-/* What the lane has found that entered for this one. All lanes that called run_of together come here. */
-HELPER bool of_run(const struct run *r, u32 self, bool fine)
+HELPER bool is_head(u32 heads, u32 self) { return heads >> (self & 31) & 1; }
+
+/* Has the lane one above it that reads the same? */
+HELPER bool is_for_several(u32 heads, u32 self) { return (self & 31) < 31 && !(heads >> (self & 31) & 2); }
+
+/* What the lane has found that entered for this one. All 32 lanes come here. */
+HELPER bool of_run(u32 heads, u32 self, bool fine)
 {
 	u32 upto = 0xffffffffu >> (31 - (self & 31));
 
-	return r->all && r->heads != 0xffffffff ? of_lane(0xffffffff, 31 - (u32)__builtin_clz(r->heads & upto), fine) : fine;
+	return of_lane(0xffffffff, 31 - (u32)__builtin_clz(heads & upto), fine);
 }
 
 /* R as a first read has it. */
@@ -497,66 +489,105 @@ HELPER bool reads_more(u32 low, u32 mine)
 	return low >> R_SEVERAL_AT & 3 && of_one_class(low, mine) && !(mine & ~low & 15u << R_BYTES_AT);
 }
 
+/* Are both by lanes of one warp? mine: see read_low. */
+HELPER bool of_one_warp(u32 low, u32 mine) { return (low ^ mine) >> (THREAD_AT + 5) == 0; }
+
 /* Does R say already what it would with this read? */
-HELPER bool is_entered(u64 r, u32 mine, u32 self, u32 time, bool more)
+HELPER bool is_entered(u64 r, u32 mine, u32 time, u32 bytes, bool more)
 {
 	u32 low, high, several;
+	bool says, here;
 
 	halves(r, &low, &high);
 	several = low >> R_SEVERAL_AT & 3;
-	if (high < (time & SHARED_EPOCH) || (!reads_alike(low, mine) && !reads_more(low, mine)))
-		return false;
-	return several == WARPS_OF_BLOCK ||
-	       (high == time && same_warp(low, self) && (several == LANES_OF_WARP || (!more && !((low ^ mine) >> THREAD_AT))));
+	says = reads_alike(low, mine) || (bytes != 15 && reads_more(low, mine));
+	here = (high == time) & of_one_warp(low, mine) & ((several == LANES_OF_WARP) | (!more & !((low ^ mine) >> THREAD_AT)));
+	return (high >= (time & SHARED_EPOCH)) & says & ((several == WARPS_OF_BLOCK) | here);
 }
 
-/* R with this read, in *now; false: it wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp, warps of the block. */
-HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, bool synced, bool more, u64 *now)
+/* The bytes that R has so far, and those of this read, of the same class; not before a sync. As with_read. */
+HELPER bool with_bytes_read(u64 r, u32 mine, u32 time, bool more, u64 *now)
 {
 	u32 low, high, mores = (u32)LANES_OF_WARP << R_SEVERAL_AT;
 
 	halves(r, &low, &high);
-	*now = pair(more ? mine | mores : mine, time);
-	if (high < (time & SHARED_EPOCH))
-		return true;
-	if (reads_alike(low, mine) && same_warp(low, self) && high == time) {
-		*now = pair(low | mores, high);
-		return true;
-	}
-	if (synced && r_is_before_sync(r, self))
-		return true;
-	if (!reads_alike(low, mine)) {
-		if (!of_one_class(low, mine))
-			return false;
-		low |= mine & 15u << R_BYTES_AT;
-		*now = pair(low, high);
-		if (!more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time)
-			return true;             /* bytes of one thread come together */
-		low |= R_PARTS;
-		if (same_warp(low, self) && (low >> R_SEVERAL_AT & 3) != WARPS_OF_BLOCK) {
-			*now = pair(low | mores, high);
-			return high == time;
-		}
-	} else if (same_warp(low, self)) {
+	if (!of_one_class(low, mine))
 		return false;
+	low |= mine & 15u << R_BYTES_AT;
+	*now = pair(low, high);
+	if (!more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time)
+		return true;             /* bytes of one thread come together */
+	low |= R_PARTS;
+	if (of_one_warp(low, mine) && (low >> R_SEVERAL_AT & 3) != WARPS_OF_BLOCK) {
+		*now = pair(low | mores, high);
+		return high == time;
 	}
 	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
 	return true;
 }
 
-/* R is not as it would be with the read. False: it is not entered, and R as it is wants a closer look. synced: what is before a sync of
- * the warp counts as nothing. more: for several lanes. */
-HELPER bool enter_read(u32 at, u64 r, u32 mine, u32 self, u32 time, bool synced, bool more)
+/* R with this read, in *now; false: it wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp, warps of the block. synced:
+ * what is before a sync of the warp counts as nothing. more: for several lanes. */
+HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, u32 bytes, bool synced, bool more, u64 *now)
 {
-	u64 was, now;
+	u32 low, high, mores = (u32)LANES_OF_WARP << R_SEVERAL_AT;
 
-	for (;; r = was) {
-		if (!with_read(r, mine, self, time, synced, more, &now))
+	halves(r, &low, &high);
+	*now = pair(more ? mine | mores : mine, time);
+	if (high < (time & SHARED_EPOCH) || (synced && r_is_before_sync(r, self)))
+		return true;
+	if (!reads_alike(low, mine))
+		return bytes != 15 && with_bytes_read(r, mine, time, more, now);
+	if (of_one_warp(low, mine)) {
+		*now = pair(low | mores, high);
+		return high == time;
+	}
+	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
+	return true;
+}
+
+/* Enters a read that `was`, which is in R, does not say yet, until it does; false: R wants a closer look. */
+HELPER bool enter_until(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 bytes, bool synced, bool more)
+{
+	u64 r, now;
+
+	for (r = was; !is_entered(r, mine, time, bytes, more); r = was) {
+		if (!with_read(r, mine, self, time, bytes, synced, more, &now))
 			return false;
 		was = shared_swap64(at, r, now);
-		if (was == r || is_entered(was, mine, self, time, more))
-			return true;
+		if (was == r)
+			break;
 	}
+	return true;
+}
+
+/* Another thread was faster. It calls nothing. how: bytes, and 16 for several lanes. */
+SLOW u32 __warpsafe_enter_again(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 how)
+{
+	return enter_until(at, was, mine, self, time, how & 15, false, how & 16);
+}
+
+/* How a read is done: at its place, where what is rare is a call; in a function, which would save registers for that each time; or there, and what is
+ * before a sync of the warp counts as nothing. */
+enum reading { AT_PLACE, IN_FUNCTION, BEHIND_SYNC };
+
+/* Enters a read, of what R is; *w: W behind that, if anything was changed: its load goes out with what changes R, for accesses of a warp to shared memory
+ * are done one after the other. */
+HELPER bool enter_read(u32 at, u32 reads, u64 r, u32 mine, u32 self, u32 time, u32 bytes, enum reading how, bool more, u64 *w)
+{
+	u64 was, now;
+	bool fine = with_read(r, mine, self, time, bytes, how == BEHIND_SYNC, more, &now);
+
+	if (!fine)
+		return false;
+	was = shared_swap64(at + reads, r, now);
+	*w = shared_load64(at);
+	if (was != r) {
+		fine = how == AT_PLACE ? __warpsafe_enter_again(at + reads, was, mine, self, time, bytes | (more ? 16 : 0)) :
+		                         enter_until(at + reads, was, mine, self, time, bytes, how == BEHIND_SYNC, more);
+		*w = shared_load64(at);
+	}
+	return fine;
 }
 
 #endif

@@ -52,11 +52,9 @@ SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value
 }
 
 /* Of a read that is entered, or is by the lane that does it for this one: is W before it? */
-HELPER bool w_is_before_read(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, bool synced)
+HELPER bool w_is_before_read(u64 w, u32 self, u32 time, u32 bytes, u32 what, bool synced)
 {
-	u64 w = shared_load64(w_cell(h, offset));
-
-	return w_is_fine(w, self, h->time, what) || (bytes != 15 && !(w_bytes(w) & bytes)) || (synced && is_before_sync(w, self));
+	return w_is_fine(w, self, time, what) || (bytes != 15 && !(w_bytes(w) & bytes)) || (synced && is_before_sync(w, self));
 }
 
 SLOW void __warpsafe_observed(u32 self)
@@ -73,32 +71,39 @@ HELPER bool observes_here(u32 self)
 }
 
 /* Enters the read of a word, or of bytes of it; false: it is not entered, or W is not before it. No lane leaves before the others have what they
- * need of it. */
-HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, bool synced)
+ * need of it. At the place lanes that read each a word of its own, as most do, have a way without the questions of the others. */
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, enum reading how)
 {
-	u32 at = w_cell(h, offset) + h->reads, mine = read_low(self, bytes, what, site);
-	u64 r = shared_load64(at);
+	u32 at = w_cell(h, offset), mine = read_low(self, bytes, what, site), heads;
+	u64 r = shared_load64(at + h->reads), w = 0;
 	bool fine = true;
 
-	if (!is_entered(r, mine, self, h->time, false)) {
-		struct run run = run_of(self, offset);
-
-		if (run.enters)
-			fine = enter_read(at, r, mine, self, h->time, synced, run.several);
-		fine = of_run(&run, self, fine);
+	if (is_entered(r, mine, h->time, bytes, false)) {
+		w = shared_load64(at);
+	} else {
+		heads = heads_of_runs(self, offset);
+		if (how == AT_PLACE && heads == EACH_FOR_ITSELF) {
+			fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, false, &w);
+		} else {
+			if (is_head(heads, self))
+				fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, is_for_several(heads, self), &w);
+			if (heads != EACH_FOR_ITSELF)
+				fine = of_run(heads, self, fine);
+			w = shared_load64(at);
+		}
 	}
-	return w_is_before_read(h, self, offset, bytes, what, synced) & fine;
+	return w_is_before_read(w, self, h->time, bytes, what, how == BEHIND_SYNC) & fine;
 }
 
 /* n words; with WS_RACE_FOUR each has a site of its own. */
-HELPER bool read_words_here(u32 self, u32 offset, u32 n, u32 bytes, u32 what, u32 site, bool synced)
+HELPER bool read_words_here(u32 self, u32 offset, u32 n, u32 bytes, u32 what, u32 site, enum reading how)
 {
 	struct here h = here(self);
 	bool fine = h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self));
 
 	#pragma nounroll
 	for (u32 k = 0; k < n && h.time; k++)
-		fine &= read_word_here(&h, self, offset + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), synced);
+		fine &= read_word_here(&h, self, offset + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), how);
 	return fine;
 }
 
@@ -107,17 +112,19 @@ SLOW void __warpsafe_read_shared_on(u32 self, u64 address, u32 what, u32 site)
 {
 	u32 n = words_of(what), bytes = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
 
-	if (!read_words_here(self, (u32)address, n, bytes, what, site, true))
+	if (!read_words_here(self, (u32)address, n, bytes, what, site, BEHIND_SYNC))
 		__warpsafe_read(address, what, site);
 }
 
-INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site)
+HELPER void read_shared(u32 self, u64 address, u32 what, u32 site, enum reading how)
 {
 	u32 bytes = WS_RACE_BYTES_OF(what);
 
-	if (bytes > 8 || !read_words_here(self, (u32)address, bytes == 8 ? 2 : 1, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, false))
+	if (bytes > 8 || !read_words_here(self, (u32)address, bytes == 8 ? 2 : 1, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, how))
 		__warpsafe_read_shared_on(self, address, what, site);
 }
+
+INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site) { read_shared(self, address, what, site, AT_PLACE); }
 
 HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u32 noted)
 {

@@ -21,6 +21,7 @@ struct key {                             /* what a probe depends on */
 
 struct known { struct key key; bool is, proved; };
 struct tried { void *function; unsigned probes, launches; };
+enum { PROCESSORS = 16 };                /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known known[LOOKS];
@@ -51,18 +52,26 @@ static bool take_values(const struct ws_real_checked_kernel *k, void *const *par
 	return true;
 }
 
+/* All blocks of such a launch run at a time, so a probe takes as long as the launch does with its checks: it is of use only for others behind it with
+ * the same values. */
+static bool is_small(const struct ws_real_launching *l)
+{
+	return l->grid && ws_real_volume(l->grid) <= ws_real_device_attribute(PROCESSORS);
+}
+
 /* A kernel that is launched with other values each time is not probed each time, one whose launches may need no probe not
  * at first. */
-static bool worth_it(void *function, bool waits)
+static bool worth_it(void *function, bool waits, bool small)
 {
 	struct tried *t = &tried[ws_hash(&function, sizeof function) % LOOKS];
+	unsigned free = small ? 2 : FREE_PROBES;
 
 	if (t->function != function)
 		*t = (struct tried){ .function = function };
 	t->launches++;
 	if (waits && t->launches <= LAUNCHES_WITHOUT)
 		return false;
-	return t->probes < FREE_PROBES || t->probes < t->launches / LAUNCHES_FOR_ONE;
+	return t->probes < free || t->probes < t->launches / LAUNCHES_FOR_ONE;
 }
 
 /* What a probe for such a launch has found, NULL: there was none. With the lock held. */
@@ -223,7 +232,7 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 	if (can)
 		k = known_of(&p.key);
 	proved = k && k->proved;
-	worth = can && worth_it(l->function, without) && !k;
+	worth = can && worth_it(l->function, without, is_small(l)) && !k;
 	pthread_mutex_unlock(&lock);
 	if (proved)
 		return after_probe(l, &p, true);

@@ -198,9 +198,11 @@ static void write_barrier(struct writing *w, const struct ws_ptx_inst *i)
 		ws_code_add(c, "bar.warp.sync -1;");
 		call(w, c, "race_warp_sync", &all, 1);
 	} else {
-		call(w, c, "race_call_block_arrive", &w->self, 1);
+		const char *look = ws_code_temp(c, WS_B32);
+
+		w->failed |= !ws_inline(c, "race_call_block_arrive", &w->self, 1, look);
 		ws_code_add(c, "bar.sync 0;");
-		call(w, c, "race_call_block_pass", &w->self, 1);
+		call(w, c, "race_block_pass", &look, 1);
 	}
 	ws_code_text(c, &w->out);
 }

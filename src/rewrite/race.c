@@ -434,17 +434,30 @@ static bool part_barrier(struct body *b, struct ws_ptx_inst *i, const char *func
 	return done;
 }
 
+/* Where but barriers and syncs order anything: what was found before it says whether there is anything to look at behind it. */
+static bool block_barrier(struct body *b, struct ws_ptx_inst *i)
+{
+	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
+	const char *thread = ws_race_thread(b), *label = ws_race_unless_silent(b, c);
+	bool done;
+
+	if (!b->look)
+		b->look = ws_rw_register(b->race->p, b->f, WS_B32);
+	done = ws_inline(c, b->calls ? "race_call_block_arrive" : "race_block_arrive", &thread, 1, b->look);
+	ws_race_label(c, label);
+	ws_code_end(c);
+	return done && ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_block_pass", b->look);
+}
+
 static bool barrier(struct body *b, struct ws_ptx_inst *i)
 {
-	const char *const arrive = b->ordering ? "race_barrier_arrive" : b->calls ? "race_call_block_arrive" : "race_block_arrive";
-	const char *thread;
-
 	if (is_part(b->race, b->f, i))
 		return part_barrier(b, i, "race_part_arrive", WS_BEFORE) &&
 		       (i->mode == WS_MODE_ARRIVE || part_barrier(b, i, "race_part_pass", WS_AFTER));
-	thread = b->ordering ? NULL : ws_race_thread(b);
-	return ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), arrive, thread) &&
-	       ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), b->ordering ? "race_barrier" : "race_block_pass", thread);
+	if (!b->ordering)
+		return block_barrier(b, i);
+	return ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_BEFORE), "race_barrier_arrive", NULL) &&
+	       ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_barrier", NULL);
 }
 
 /* ---- barriers of the cluster ---- */

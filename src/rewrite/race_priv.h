@@ -57,6 +57,7 @@ struct body {
 	uint32_t always;                 /* checks that no proof spares */
 	const struct ws_rw_access *checked;      /* all up to this one of the list are: by a check of four; NULL = none so far */
 	const char *kept;                /* a register for addresses that the access overwrites; NULL = none so far */
+	const char *look;                /* likewise for what barriers find; see block_barrier */
 	const char *seen[3];             /* registers: what a compare-and-swap has seen before it (race_swap.c); NULL = none so far */
 	const char *mark;                /* a register with that of the parameter __warpsafe_launch; NULL = there is none */
 	const char *thread;              /* a register with the thread's index in the block; NULL = none so far */

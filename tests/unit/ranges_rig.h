@@ -7,6 +7,7 @@
 #include "race_rig.h"
 #include "rewrite/rewrite_priv.h"
 
+#define LOOKS(name) ".visible .func (.param .b32 r) " name "(.param .b32 a)\n{\nst.param.b32 [r], 0;\nret;\n}\n"
 #define FUNC(name, args, body) ".visible .func " name "(" args ")\n{\n" body "ret;\n}\n"
 #define THREE ".param .b64 a, .param .b32 b, .param .b32 c"
 #define FOUR ".param .b32 a, .param .b64 b, .param .b32 c, .param .b32 d"
@@ -45,12 +46,12 @@ static const char counting[] =
 	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	".visible .func (.param .b32 r) race_thread()\n{\nst.param.b32 [r], 7;\nret;\n}\n"
 	".visible .func (.param .b32 r) race_is_probe()\n{\nst.param.b32 [r], 0;\nret;\n}\n"
-	FUNC("race_probe_access", FOUR, "") FUNC("race_call_block_arrive", ".param .b32 a", "") FUNC("race_call_block_pass", ".param .b32 a", "")
+	FUNC("race_probe_access", FOUR, "") LOOKS("race_call_block_arrive")
 	FUNC("race_probe_fail", "", "") FUNC("race_probe_leave", ".param .b64 a, .param .b32 b", "") FUNC("race_warp_sync", ".param .b32 a", "")
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
-	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") FUNC("race_block_arrive", ".param .b32 a", "") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "")
+	FUNC("race_barrier_arrive", "", "") FUNC("race_barrier", "", "") LOOKS("race_block_arrive") FUNC("race_block_pass", ".param .b32 a", "") FUNC("race_fence_before", ".param .b32 a", "") FUNC("race_fence_after", ".param .b32 a", "")
 	FUNC("race_release", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire", ".param .b64 a, .param .b32 b", "") FUNC("race_acquire_found", ".param .b64 a, .param .b32 b, .param .b32 c", "")
 	".visible .func (.param .b32 r) race_starts_at_zero(.param .b64 a)\n{\nst.param.b32 [r], 1;\nret;\n}\n";
 

@@ -63,7 +63,7 @@ static const char race_runtime[] =
 	      A32("race_part_pass", 0, "%r1") A32("race_part_pass", 1, "%r2") "st.local.v2.u32 [15], {%r1, %r2};")
 	SHOWS("race_barrier_arrive", "", "pmevent 12;")
 	SHOWS("race_barrier", "", "pmevent 13;")
-	SHOWS("race_block_arrive", P("b32", "race_block_arrive", 0), "pmevent 12;")
+	".visible .func (.param .b32 look) race_block_arrive(.param .b32 a)\n{\npmevent 12;\nst.param.b32 [look], 0;\nret;\n}\n"
 	SHOWS("race_block_pass", P("b32", "race_block_pass", 0), "pmevent 13;")
 	SHOWS("race_bulk_load", P("b64", "race_bulk_load", 0) "," P("b64", "race_bulk_load", 1) "," P("b32", "race_bulk_load", 2) ","
 	      P("b64", "race_bulk_load", 3) "," P("b32", "race_bulk_load", 4),
