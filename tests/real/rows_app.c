@@ -1,9 +1,10 @@
-/* rows_app W [few]: a program for `warpsafe race --gpu=real` with one launch. Its threads write words of shared memory that are W words apart and
+/* rows_app W [few|each BLOCKS]: a program for `warpsafe race --gpu=real` with one launch. Its threads write words of shared memory that are W words apart and
  * read each other's behind a barrier. Proofs by addresses know that they are apart for W above 0 alone; for W below 0 a probe
- * finds it; for 0 there is a race. few: of a warp, with so little shared memory that a GPU's alignment may take as much. */
+ * finds it; for 0 there is a race. few: of a warp, with so little shared memory that a GPU's alignment may take as much.
+ * each: 12 launches of so many blocks, with another size of dynamic shared memory each, so that what a probe finds is for one alone. */
 #include "driver_app.h"
 
-enum { BLOCKS = 4, THREADS = 64, FEW = 32 };
+enum { BLOCKS = 4, THREADS = 64, FEW = 32, LAUNCHES = 12 };
 
 /* So many bytes of shared memory, of which the first word is thread 0's; they read what `other` says. */
 #define ROWS(name, bytes, first, other) \
@@ -18,7 +19,8 @@ static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n" ROW
 
 int main(int argc, char **argv)
 {
-	int device, w = argc > 1 ? atoi(argv[1]) : 1, few = argc > 2;
+	int device, w = argc > 1 ? atoi(argv[1]) : 1, few = argc == 3, launches = argc > 3 ? LAUNCHES : 1;
+	unsigned blocks = argc > 3 ? (unsigned)atoi(argv[3]) : BLOCKS;
 	void *context, *module, *function;
 	uint64_t out;
 	void *params[] = { &out, &w };
@@ -28,8 +30,9 @@ int main(int argc, char **argv)
 	DO(cuCtxCreate_v2(&context, 0, device));
 	DO(cuModuleLoadData(&module, text));
 	DO(cuModuleGetFunction(&function, module, few ? "few" : "rows"));
-	DO(cuMemAlloc_v2(&out, BLOCKS * THREADS * sizeof(uint32_t)));
-	DO(cuLaunchKernel(function, BLOCKS, 1, 1, few ? FEW : THREADS, 1, 1, 0, NULL, params, NULL));
+	DO(cuMemAlloc_v2(&out, blocks * THREADS * sizeof(uint32_t)));
+	for (int k = 0; k < launches; k++)
+		DO(cuLaunchKernel(function, blocks, 1, 1, few ? FEW : THREADS, 1, 1, 4 * (unsigned)k, NULL, params, NULL));
 	DO(cuCtxSynchronize());
 	return 0;
 }
