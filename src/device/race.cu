@@ -1137,14 +1137,15 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 }
 
 /* The function that is there once, __warpsafe_NAME, and race_call_NAME, which calls it. */
-#define ONE_COPY(name, parameters, arguments) \
-	COPY_OF void __warpsafe_##name parameters { race_##name arguments; } \
+#define ONE_COPY(name, parameters, arguments, body) \
+	COPY_OF void __warpsafe_##name parameters { body; } \
 	INLINED void race_call_##name parameters { __warpsafe_##name arguments; }
-#define COPY_OF_ACCESS(name) ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site))
+#define COPY_OF_READ(name, body) ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site), body)
+#define COPY_OF_ACCESS(name) COPY_OF_READ(name, race_##name(self, address, what, site))
 #define COPY_OF_STORE(name) \
-	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1))
-COPY_OF void __warpsafe_read_shared(u32 self, u64 address, u32 what, u32 site) { read_shared(self, address, what, site, IN_FUNCTION); }
-INLINED void race_call_read_shared(u32 self, u64 address, u32 what, u32 site) { __warpsafe_read_shared(self, address, what, site); }
+	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1), \
+	         race_##name(self, address, what, site, v0, v1))
+COPY_OF_READ(read_shared, read_shared(self, address, what, site, IN_FUNCTION))
 COPY_OF_ACCESS(read_global)
 COPY_OF_ACCESS(read_part_global)
 COPY_OF_ACCESS(read_four_global)

@@ -39,8 +39,6 @@ HELPER u64 come_together(u32 at)
 	return shared_load64(at);
 }
 
-SLOW u64 __warpsafe_come_together(u32 at) { return come_together(at); }
-
 HELPER u64 alive_together(u32 at)
 {
 	u64 alive = shared_load64(at);
@@ -202,13 +200,12 @@ INLINED u32 race_call_block_arrive(u32 self)
 {
 	u32 how = __warpsafe_block_arrive(self);
 
-	if (!how) {
-		__warpsafe_arrive_by_call();
-		return self;
-	}
 	if (how == EPOCH_LEFT)
 		__warpsafe_warp_arrived();
-	warp_sync_all();
+	if (how)
+		warp_sync_all();
+	else
+		__warpsafe_arrive_by_call();
 	return self;
 }
 

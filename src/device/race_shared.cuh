@@ -24,7 +24,8 @@ enum { THREAD_AT = 22, THREADS = 1 << (32 - THREAD_AT) };
 HELPER u32 self_of(u32 thread) { return (u32)IN_SHARED(__warpsafe_block) + thread; }
 HELPER u32 thread_in(u64 entry) { return (((u32)entry >> THREAD_AT) - self_of(0)) % THREADS; }
 HELPER u32 self_of_me(const struct me *m) { return self_of(m->warp * 32 + lane_of(m->time)); }
-HELPER bool same_warp(u32 low, u32 self) { return !((low >> THREAD_AT ^ self) >> 5 & 31); }
+HELPER bool of_one_warp(u32 low, u32 other) { return (low ^ other) >> (THREAD_AT + 5) == 0; }    /* of two entries */
+HELPER bool same_warp(u32 low, u32 self) { return of_one_warp(low, self << THREAD_AT); }
 enum { R_PARTS = SHARED_COPY };          /* of W the same bit says that it is a copy */
 #define SAME_THREAD  (0xffc00000u | SHARED_COPY)         /* bits of the low half: it is no copy that may go on */
 #define SAME_READER  (SAME_THREAD | 0x3000u)             /* and it is but one */
@@ -489,9 +490,6 @@ HELPER bool reads_more(u32 low, u32 mine)
 	return low >> R_SEVERAL_AT & 3 && of_one_class(low, mine) && !(mine & ~low & 15u << R_BYTES_AT);
 }
 
-/* Are both by lanes of one warp? mine: see read_low. */
-HELPER bool of_one_warp(u32 low, u32 mine) { return (low ^ mine) >> (THREAD_AT + 5) == 0; }
-
 /* Does R say already what it would with this read? */
 HELPER bool is_entered(u64 r, u32 mine, u32 time, u32 bytes, bool more)
 {
@@ -504,6 +502,8 @@ HELPER bool is_entered(u64 r, u32 mine, u32 time, u32 bytes, bool more)
 	here = (high == time) & of_one_warp(low, mine) & ((several == LANES_OF_WARP) | (!more & !((low ^ mine) >> THREAD_AT)));
 	return (high >= (time & SHARED_EPOCH)) & says & ((several == WARPS_OF_BLOCK) | here);
 }
+
+HELPER u32 of_warps(u32 low) { return (low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT; }
 
 /* The bytes that R has so far, and those of this read, of the same class; not before a sync. As with_read. */
 HELPER bool with_bytes_read(u64 r, u32 mine, u32 time, bool more, u64 *now)
@@ -522,7 +522,7 @@ HELPER bool with_bytes_read(u64 r, u32 mine, u32 time, bool more, u64 *now)
 		*now = pair(low | mores, high);
 		return high == time;
 	}
-	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
+	*now = pair(of_warps(low), high);
 	return true;
 }
 
@@ -542,7 +542,7 @@ HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, u32 bytes, bool synce
 		*now = pair(low | mores, high);
 		return high == time;
 	}
-	*now = pair((low & ~(3u << R_SEVERAL_AT)) | (u32)WARPS_OF_BLOCK << R_SEVERAL_AT, high);
+	*now = pair(of_warps(low), high);
 	return true;
 }
 
@@ -571,7 +571,7 @@ SLOW u32 __warpsafe_enter_again(u32 at, u64 was, u32 mine, u32 self, u32 time, u
  * before a sync of the warp counts as nothing. */
 enum reading { AT_PLACE, IN_FUNCTION, BEHIND_SYNC };
 
-/* Enters a read, of what R is; *w: W behind that, if anything was changed: its load goes out with what changes R, for accesses of a warp to shared memory
+/* Enters a read, of what R is; *w (w 0: who called loads it): W behind that. Its load goes out with what changes R, for accesses of a warp to shared memory
  * are done one after the other. */
 HELPER bool enter_read(u32 at, u32 reads, u64 r, u32 mine, u32 self, u32 time, u32 bytes, enum reading how, bool more, u64 *w)
 {
@@ -581,11 +581,13 @@ HELPER bool enter_read(u32 at, u32 reads, u64 r, u32 mine, u32 self, u32 time, u
 	if (!fine)
 		return false;
 	was = shared_swap64(at + reads, r, now);
-	*w = shared_load64(at);
+	if (w)
+		*w = shared_load64(at);
 	if (was != r) {
 		fine = how == AT_PLACE ? __warpsafe_enter_again(at + reads, was, mine, self, time, bytes | (more ? 16 : 0)) :
 		                         enter_until(at + reads, was, mine, self, time, bytes, how == BEHIND_SYNC, more);
-		*w = shared_load64(at);
+		if (w)
+			*w = shared_load64(at);
 	}
 	return fine;
 }

@@ -86,7 +86,7 @@ HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes
 			fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, false, &w);
 		} else {
 			if (is_head(heads, self))
-				fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, is_for_several(heads, self), &w);
+				fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, is_for_several(heads, self), 0);
 			if (heads != EACH_FOR_ITSELF)
 				fine = of_run(heads, self, fine);
 			w = shared_load64(at);

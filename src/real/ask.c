@@ -25,6 +25,13 @@ uint64_t ws_real_device_attribute(int attribute)
 	return (uint64_t)value;
 }
 
+uint64_t ws_real_processors(void)
+{
+	enum { PROCESSORS = 16 };            /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
+
+	return ws_real_device_attribute(PROCESSORS);
+}
+
 uint64_t ws_real_occupancy(void *function, uint64_t threads, uint64_t dynamic)
 {
 	int blocks;

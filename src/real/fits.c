@@ -2,14 +2,8 @@
  * much shared memory, no blocks. These are the program's own errors, of which there is nothing to say. */
 #include "real/real_priv.h"
 
-enum { PROCESSORS = 16 };                    /* CU_DEVICE_ATTRIBUTE_* */
 enum { MOST_THREADS, STATIC_SHARED, REGISTERS = 4, MOST_DYNAMIC_SHARED = 8 };       /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };
-
-static uint64_t processors(void)
-{
-	return ws_real_device_attribute(PROCESSORS);
-}
 
 /* What the driver does not tell is taken to be the usual. */
 static uint64_t may_have(void *f)
@@ -34,7 +28,7 @@ static bool fits_alone(const struct ws_real_launching *l, uint64_t threads, uint
 	uint64_t ours = plain ? 0 : WS_REAL_SHARED_OF_CHECKS;
 
 	return fits(f, threads, l->dynamic, ours) &&
-	       (!together || ws_real_occupancy(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * processors() >= together);
+	       (!together || ws_real_occupancy(f, threads, l->dynamic > ours ? l->dynamic - ours : 0) * ws_real_processors() >= together);
 }
 
 /* -1: the driver does not tell. */
@@ -77,7 +71,7 @@ void *ws_real_race_failed(const struct ws_real_launching *l, const unsigned grid
 
 void ws_real_race_make_together(struct ws_real_launching *l, const unsigned grid[3])
 {
-	uint64_t blocks = ws_real_volume(grid), threads = ws_real_volume(l->block), n = processors();
+	uint64_t blocks = ws_real_volume(grid), threads = ws_real_volume(l->block), n = ws_real_processors();
 	void *plain;
 
 	if (l->plain || !l->kernel || l->kernel->why || !threads || ws_real_occupancy(l->function, threads, l->dynamic) * n >= blocks)

@@ -11,7 +11,7 @@
 
 #include "real/real_priv.h"
 
-enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, LAUNCHES_FOR_ONE = 4, LAUNCHES_WITHOUT = 1 };
+enum { MOST_BYTES = 128, LOOKS = 512, FREE_PROBES = 16, FREE_IF_SMALL = 2, LAUNCHES_FOR_ONE = 4, LAUNCHES_WITHOUT = 1 };
 
 struct key {                             /* what a probe depends on */
 	void *function, *context;
@@ -21,7 +21,6 @@ struct key {                             /* what a probe depends on */
 
 struct known { struct key key; bool is, proved; };
 struct tried { void *function; unsigned probes, launches; };
-enum { PROCESSORS = 16 };                /* CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct known known[LOOKS];
@@ -56,22 +55,21 @@ static bool take_values(const struct ws_real_checked_kernel *k, void *const *par
  * the same values. */
 static bool is_small(const struct ws_real_launching *l)
 {
-	return l->grid && ws_real_volume(l->grid) <= ws_real_device_attribute(PROCESSORS);
+	return l->grid && ws_real_volume(l->grid) <= ws_real_processors();
 }
 
 /* A kernel that is launched with other values each time is not probed each time, one whose launches may need no probe not
  * at first. */
-static bool worth_it(void *function, bool waits, bool small)
+static bool worth_it(const struct ws_real_launching *l, bool waits)
 {
-	struct tried *t = &tried[ws_hash(&function, sizeof function) % LOOKS];
-	unsigned free = small ? 2 : FREE_PROBES;
+	struct tried *t = &tried[ws_hash(&l->function, sizeof l->function) % LOOKS];
 
-	if (t->function != function)
-		*t = (struct tried){ .function = function };
+	if (t->function != l->function)
+		*t = (struct tried){ .function = l->function };
 	t->launches++;
 	if (waits && t->launches <= LAUNCHES_WITHOUT)
 		return false;
-	return t->probes < free || t->probes < t->launches / LAUNCHES_FOR_ONE;
+	return t->probes < FREE_IF_SMALL || t->probes < t->launches / LAUNCHES_FOR_ONE || (t->probes < FREE_PROBES && !is_small(l));
 }
 
 /* What a probe for such a launch has found, NULL: there was none. With the lock held. */
@@ -232,7 +230,7 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 	if (can)
 		k = known_of(&p.key);
 	proved = k && k->proved;
-	worth = can && worth_it(l->function, without, is_small(l)) && !k;
+	worth = can && worth_it(l, without) && !k;
 	pthread_mutex_unlock(&lock);
 	if (proved)
 		return after_probe(l, &p, true);

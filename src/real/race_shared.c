@@ -9,7 +9,7 @@
 
 #include "real/real_priv.h"
 
-enum { PROCESSORS = 16, SHARED_OF_BLOCK = 97 };                      /* CU_DEVICE_ATTRIBUTE_* */
+enum { SHARED_OF_BLOCK = 97 };                      /* CU_DEVICE_ATTRIBUTE_* */
 enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8 };                 /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10 };        /* of a block, without asking for more */
 
@@ -37,7 +37,7 @@ static bool driver_has_all(void)
 
 static uint64_t resident(const struct shape *s, uint64_t dynamic)
 {
-	return ws_real_occupancy(s->asked, s->threads, dynamic) * ws_real_device_attribute(PROCESSORS);
+	return ws_real_occupancy(s->asked, s->threads, dynamic) * ws_real_processors();
 }
 
 static bool is_allowed(const struct shape *s, uint64_t size)

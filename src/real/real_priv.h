@@ -124,6 +124,7 @@ enum { WS_REAL_SHARED_OF_CHECKS = WS_RACE_BLOCK_BYTES + 128, WS_REAL_SHARED_WITH
 /* An attribute of a function. The driver has none of a CUkernel, or it has: then *function becomes its CUfunction. false: not known. */
 bool ws_real_attribute_of(void **function, int attribute, int *value);
 uint64_t ws_real_device_attribute(int attribute);            /* of the current context's GPU; 0: not known */
+uint64_t ws_real_processors(void);                           /* its multiprocessors; likewise */
 /* Blocks of so many threads that run at a time on a multiprocessor; 0: none do, or it is not known. */
 uint64_t ws_real_occupancy(void *function, uint64_t threads, uint64_t dynamic);
 uint64_t ws_real_volume(const unsigned size[3]);             /* blocks of a grid, threads of a block */

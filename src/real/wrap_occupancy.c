@@ -8,7 +8,6 @@
 #include "rewrite/rewrite.h"
 
 enum { MOST_THREADS = 0, STATIC_SHARED = 1, REGISTERS = 4, MOST_DYNAMIC_SHARED = 8 };   /* CU_FUNC_ATTRIBUTE_* */
-enum { PROCESSORS = 16 };                                                /* CU_DEVICE_ATTRIBUTE_* */
 
 struct asked {
 	const struct ws_real_checked_kernel *kernel;     /* NULL: it has no checks */
@@ -144,7 +143,7 @@ static size_t size_for(int threads)
 /* With the number of blocks that the whole GPU runs at a time. */
 static void no_more_blocks(int *grid, void *f, int threads, size_t shared)
 {
-	no_more_than(grid, (int)(ws_real_occupancy(f, (unsigned)threads, shared) * ws_real_device_attribute(PROCESSORS)), 0);
+	no_more_than(grid, (int)(ws_real_occupancy(f, (unsigned)threads, shared) * ws_real_processors()), 0);
 }
 
 /* flags: NULL, where the driver is asked without. */

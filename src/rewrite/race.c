@@ -46,13 +46,18 @@ void ws_race_label(struct ws_code *c, const char *label)
 		ws_code_add(c, "%s:", label);
 }
 
-static bool hook(const struct body *b, struct ws_code *c, const char *function, const char *const *args, unsigned nargs)
+static bool hook_with_result(const struct body *b, struct ws_code *c, const char *function, const char *const *args, unsigned nargs, const char *result)
 {
 	const char *label = ws_race_unless_silent(b, c);
-	bool done = ws_inline(c, function, args, nargs, NULL);
+	bool done = ws_inline(c, function, args, nargs, result);
 
 	ws_race_label(c, label);
 	return done;
+}
+
+static bool hook(const struct body *b, struct ws_code *c, const char *function, const char *const *args, unsigned nargs)
+{
+	return hook_with_result(b, c, function, args, nargs, NULL);
 }
 
 /* A place with one call: race_leave before a ret, say. */
@@ -438,13 +443,12 @@ static bool part_barrier(struct body *b, struct ws_ptx_inst *i, const char *func
 static bool block_barrier(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_BEFORE);
-	const char *thread = ws_race_thread(b), *label = ws_race_unless_silent(b, c);
+	const char *thread = ws_race_thread(b);
 	bool done;
 
 	if (!b->look)
 		b->look = ws_rw_register(b->race->p, b->f, WS_B32);
-	done = ws_inline(c, b->calls ? "race_call_block_arrive" : "race_block_arrive", &thread, 1, b->look);
-	ws_race_label(c, label);
+	done = hook_with_result(b, c, b->calls ? "race_call_block_arrive" : "race_block_arrive", &thread, 1, b->look);
 	ws_code_end(c);
 	return done && ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_block_pass", b->look);
 }
