@@ -1047,7 +1047,8 @@ INLINED void race_probe_leave(u64 constants, u32 number)
 
 /* ---- the same as one copy for all accesses ----
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
- * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. */
+ * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. Those of global memory call nothing: they say what is left,
+ * and the rest is called where the access stands, so that no call of them keeps as many registers in memory. */
 #define COPY_OF SLOW __attribute__((flatten))
 #define CLASS_IN(what) ((what) & WS_RACE_CLASS(15))
 
@@ -1057,19 +1058,44 @@ COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
 		__warpsafe_read(address, FOUR(WS_RACE_SHARED), site);
 }
 
-COPY_OF void __warpsafe_read4_global(u32 self, u64 address, u32 site)
-{
-	race_read_global(self, address, FOUR(WS_RACE_GLOBAL), site);
-}
-
 COPY_OF void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 value)
 {
 	race_write_shared(self, address, FOUR(WS_RACE_SHARED) | CLASS_IN(what), site, value, 0);
 }
 
-COPY_OF void __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, u64 value)
+/* Of these two, what is left: see left_over. */
+COPY_OF u64 __warpsafe_read4_global(u32 self, u64 address, u32 site)
 {
-	race_write_global(self, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0);
+	return check_read(self, address, FOUR(WS_RACE_GLOBAL), site, IN_LINES).at;
+}
+
+COPY_OF u64 __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, u64 value)
+{
+	return check_write_at(self, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, (u32)value, IN_LINES).at;
+}
+
+/* What W and R were there is loaded again. */
+HELPER struct cell left_at(u64 at)
+{
+	struct cell c = all_left(at);
+
+	if (at > ALL)
+		load_cell(at, &c.w, &c.r);
+	return c;
+}
+
+SLOW void __warpsafe_read4_on(u32 self, u64 at, u64 address, u32 site)
+{
+	struct cell c = left_at(at);
+
+	__warpsafe_read_on(self, at, address, FOUR(WS_RACE_GLOBAL), site, c.w, c.r);
+}
+
+SLOW void __warpsafe_write4_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value)
+{
+	struct cell c = left_at(at);
+
+	__warpsafe_write_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0, c.w, c.r);
 }
 
 INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
@@ -1080,8 +1106,11 @@ INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
 
 INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
 {
+	u64 at = __warpsafe_read4_global(self, address, site);
+
 	(void)what;
-	__warpsafe_read4_global(self, address, site);
+	if (at != NOTHING)
+		__warpsafe_read4_on(self, at, address, site);
 }
 
 INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1092,8 +1121,11 @@ INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, 
 
 INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
+	u64 at = __warpsafe_write4_global(self, address, what, site, v0);
+
 	(void)v1;
-	__warpsafe_write4_global(self, address, what, site, v0);
+	if (at != NOTHING)
+		__warpsafe_write4_on(self, at, address, what, site, v0);
 }
 
 /* ---- writes where nothing is read ----
@@ -1108,7 +1140,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 		at = cell_at_once(address);
 	if (!at) {                       /* a line that the warp covers, or has no cells */
 		if (activemask() == 0xffffffff || !now)
-			__warpsafe_write4_global(self, address, what, site, v0);
+			race_call_write4_global(self, address, what, site, v0, 0);
 		else
 			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
 		return;
@@ -1125,7 +1157,7 @@ SLOW void __warpsafe_read_apart(u32 self, u64 address, u32 site)
 {
 	#pragma nounroll
 	for (u32 k = 0; k < 4; k++)
-		__warpsafe_read4_global(self, address + 4 * k, site + k);
+		race_call_read4_global(self, address + 4 * k, 0, site + k);
 }
 
 INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 address, u32 what, u32 site)

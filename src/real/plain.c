@@ -164,12 +164,18 @@ void *ws_real_plain_of(const struct ws_real_launching *l)
 	return ws_real_plain_for(l->function, l->kernel, l->dynamic);
 }
 
+void ws_real_sure_ready(const struct ws_real_launching *l)
+{
+	if (l->kernel && l->kernel->sure)
+		beside((struct plain){ .function = l->function, .sure = l->kernel->sure }, l->kernel->name, l->all);
+}
+
 /* Its registers may be others: where it counts how many blocks run at a time, it is not for. */
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told)
 {
 	const struct ws_real_checked_kernel *k = l->kernel;
 
-	if (!k->sure || (told->truths & k->sure) != k->sure || k->waits || l->together)
+	if (!k->sure || (told->truths & k->sure) != k->sure || (k->sure_proved && !l->proved) || k->waits || l->together)
 		return NULL;
 	return beside((struct plain){ .function = l->function, .sure = k->sure }, k->name, l->all);
 }

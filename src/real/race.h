@@ -55,6 +55,7 @@ struct ws_real_checked_kernel {
 	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
 	uint64_t sure;                       /* there is a kernel WS_RW_SURE name, for launches that are told these truths; 0 = none */
+	bool sure_proved;                    /* ... and of which a probe has found nothing */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */
@@ -163,6 +164,7 @@ struct ws_real_launching {
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
 	void *sure;                          /* likewise, with checks, and as the checked one is launched: all is true that it asks (plain.c) */
+	bool proved;                         /* a probe has found nothing, and the size of shared memory says so */
 	bool spared;                         /* by that, or by its size of shared memory, it is without checks */
 	bool together;                       /* all blocks must run at a time */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
@@ -178,6 +180,8 @@ void *ws_real_plain_of(const struct ws_real_launching *l);
 void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
 /* The kernel with those checks alone that no proof spares, for a launch of l->all that is told this; NULL: there is none for it. */
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told);
+/* Loads it, for a launch of which it is not known yet what it is told. */
+void ws_real_sure_ready(const struct ws_real_launching *l);
 /* Of a kernel of a library, as another one of it, for calls that want no context. */
 void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */

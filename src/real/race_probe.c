@@ -152,7 +152,7 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 
 bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said)
 {
-	struct ws_real_deciding d = deciding(l, false);
+	struct ws_real_deciding d = deciding(l, l->proved);
 	struct ws_race_told told;
 
 	static_assert(sizeof told == sizeof *said, "it takes its place");
@@ -196,6 +196,7 @@ static unsigned after_probe(struct ws_real_launching *l, const struct probing *p
 	unsigned size = proved ? p->proved : l->all;
 
 	ws_real_count(WS_FIG_PROVED, proved);
+	l->proved = proved;
 	if (proved && is_silent(l, true))
 		ws_real_count(WS_FIG_SILENT, spare_checks(l, ws_real_decision_compares(l->kernel->decision), &size));
 	return size;

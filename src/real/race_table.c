@@ -305,6 +305,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->waits_first = waits_first(r->kernels[k].func);
 	to->has_plain = r->kernels[k].plain;
 	to->sure = r->kernels[k].sure;
+	to->sure_proved = r->kernels[k].sure_proved;
 	to->left = r->kernels[k].left;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)

@@ -154,7 +154,7 @@ static void *checked(void *f, const struct ws_real_launching *with)
 static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
-	bool captured = in_capture(form.ask, stream), probe = false, compared = false, told = false;
+	bool captured = in_capture(form.ask, stream), probe = false, compared = false, told = false, can_tell;
 	struct launch l = { .kernel = captured ? NULL : ws_real_kernel_of(f), .record = form.record, .stream = stream, .function = f };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
@@ -179,13 +179,18 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		if (!with->plain)
 			with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
-	if (said && with && !compared && l.gpu && !captured && !ws_real_capturing())
+	can_tell = said && with && !compared && l.gpu && !captured && !ws_real_capturing();
+	if (can_tell && probe)
+		ws_real_sure_ready(with);
+	else if (can_tell)
 		told = ws_real_race_told(with, &place);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())
 		l.span = ws_real_time_begin(ws_real_times_of(l.kernel), with && with->plain ? with->plain : checked(f, with), form.record, stream);
-	if (probe)
+	if (probe) {
 		with->all = ws_real_race_probed(l.gpu, with);
+		told = can_tell && ws_real_race_told(with, &place);      /* what it has found is in it */
+	}
 	l.alike = with ? with->alike : NULL;
 	l.plain = with && with->spared && with->plain;
 	l.sure = with && with->sure && !with->plain;

@@ -833,14 +833,14 @@ static void find_fixed(struct body *b, const struct ws_rw_access *list, uint32_t
 	kernel->nfixed_by = b->fixed ? (uint32_t)nby : 0;
 }
 
-/* What proofs find of a launch the host may have found already. Not where it depends on what the host does not know: constants, what a
- * probe finds, a counter in memory. */
+/* What proofs find of a launch the host may have found already. Not where it depends on what the host does not know: constants, a
+ * counter in memory. What its probe has found the kernel knows before that. */
 static void take_results(struct body *b)
 {
 	struct ws_pass *p = b->race->p;
 
-	if (b->mark && !b->proved && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges)))
-		b->told = ws_rw_take_told(p, b->f, b->mark, &kernel_of(b->race, b->f)->tells);
+	if (b->mark && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges)))
+		b->told = ws_rw_take_told(p, b->f, b->mark, b->host_knows ? b->proved : NULL, &kernel_of(b->race, b->f)->tells);
 }
 
 /* Where the probe has found nothing, cells of shared memory are not needed. */
@@ -852,7 +852,7 @@ static bool call_enter(struct body *b)
 	bool done;
 
 	if (b->told) {
-		b->sure = ws_sure_begin(b->race->p, b->f, b->mark);
+		b->sure = b->proved && !b->host_knows ? NULL : ws_sure_begin(b->race->p, b->f, b->mark, b->proved);
 		ws_race_label(c, b->told);
 	}
 	if (b->proved) {
@@ -1016,7 +1016,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	if (end)
 		done &= ws_race_call_at(&b, end, "race_leave", NULL);
 	if (b.sure && b.always && !b.silent && !b.ordering && !r->many)
-		kernel_of(r, f)->sure = ws_sure_keep(b.sure);
+		ws_sure_keep(b.sure, kernel_of(r, f));
 	free(needless);
 	ws_ranges_free(b.ranges);
 	ws_repeats_free(b.repeats);

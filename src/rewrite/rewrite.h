@@ -102,6 +102,7 @@ struct ws_rw_kernel {
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
 	uint64_t sure;           /* there is a kernel WS_RW_SURE name for launches of which all these truths hold, of those it is told; 0 = none */
+	bool sure_proved;        /* ... and of which the probe has found nothing */
 	uint32_t left;           /* its writes to global memory that are checked in each launch */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;

@@ -10,21 +10,22 @@
 struct ws_sure {
 	struct ws_pass *p;
 	const struct ws_ptx_func *f;
-	const char *mark, *alone;
+	const char *mark, *alone, *proved;
 	const char *truths[WS_RACE_MOST_TRUTHS], *values[WS_RACE_MOST_VALUES];
 	unsigned ntruths, nvalues;
 	size_t proofs;                   /* so many edits of the module were there before the code behind the proofs */
 	uint64_t asked;                  /* truths */
+	bool asks_proved;
 	const char *entry;               /* in place of the proofs; NULL: it is there already */
 	struct ws_sure *next;
 };
 
-struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark)
+struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char *proved)
 {
 	struct ws_sure *s = ws_arena_alloc(p->m->arena, sizeof *s);
 
-	*s = (struct ws_sure){ .p = p, .f = f, .mark = mark, .alone = p->alone, .ntruths = p->ntruths, .nvalues = p->nvalues,
-	                       .proofs = p->m->edits->n };
+	*s = (struct ws_sure){ .p = p, .f = f, .mark = mark, .alone = p->alone, .proved = proved, .ntruths = p->ntruths,
+	                       .nvalues = p->nvalues, .proofs = p->m->edits->n };
 	memcpy(s->truths, p->truths, sizeof s->truths);
 	memcpy(s->values, p->values, sizeof s->values);
 	return s;
@@ -35,7 +36,7 @@ static bool is_of_body(const struct ws_sure *s, const struct ws_ptx_edit *e)
 	return e->at > s->f->off && e->at < s->f->off + s->f->len && e->rank != RANK_COPY;
 }
 
-/* Proofs, or the choice of a copy. */
+/* Proofs, the way to the probe, or the choice of a copy. */
 static bool is_proof(const struct ws_sure *s, const struct ws_ptx_edit *e)
 {
 	return (e->rank == RANK_FIRST || e->rank == RANK_ENTRY) && e < s->p->m->edits->list + s->proofs;
@@ -51,24 +52,35 @@ static bool names(const char *text, const char *reg)
 	return false;
 }
 
-uint64_t ws_sure_keep(struct ws_sure *s)
+/* An edit of the body. */
+static void note_asked(struct ws_sure *s, const char *text)
+{
+	for (unsigned k = 0; k < s->ntruths; k++)
+		if (names(text, s->truths[k]))
+			s->asked |= 1ull << k;
+	s->asks_proved |= s->proved && names(text, s->proved);
+}
+
+void ws_sure_keep(struct ws_sure *s, struct ws_rw_kernel *k)
 {
 	const struct ws_ptx_edits *edits = s->p->m->edits;
 
 	for (size_t n = s->proofs; n < edits->n; n++)
-		for (unsigned k = 0; k < s->ntruths && is_of_body(s, &edits->list[n]); k++)
-			if (names(edits->list[n].text, s->truths[k]))
-				s->asked |= 1ull << k;
-	if (s->asked) {
-		s->next = s->p->sure;
-		s->p->sure = s;
-	}
-	return s->asked;
+		if (is_of_body(s, &edits->list[n]))
+			note_asked(s, edits->list[n].text);
+	if (!s->asked)
+		return;
+	s->next = s->p->sure;
+	s->p->sure = s;
+	k->sure = s->asked;
+	k->sure_proved = s->asks_proved;
 }
 
 static void write_entry(struct ws_sure *s, struct ws_buf *out)
 {
 	ws_buf_printf(out, "\n\tmov.u32 %s, 0;\n\tsetp.eq.u32 %s, 0, 0;", s->mark, s->alone);
+	if (s->asks_proved)
+		ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->proved);
 	for (unsigned k = 0; k < s->ntruths; k++)
 		if (s->asked >> k & 1)
 			ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->truths[k]);

@@ -8,12 +8,13 @@
 
 #include "rewrite/rewrite_priv.h"
 
-/* All code that was put at the entry of f so far are proofs, and what chooses among copies. mark: as of ws_rw_take_told. */
+/* All code that was put at the entry of f so far are proofs, its probe, and what chooses among copies. mark, proved: as of ws_rw_take_told. */
 struct ws_sure;
-struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark);
-/* When the kernel's code is complete: it gets such a kernel by the name WS_RW_SURE and its own. The truths, of those that its launches are told, that
- * must hold then: those that its code asks for behind the entry. 0: it asks for none, and gets none. */
-uint64_t ws_sure_keep(struct ws_sure *s);
+struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char *proved);
+/* When the kernel's code is complete: it gets such a kernel by the name WS_RW_SURE and its own. Notes in k the truths, of those that its launches are
+ * told, that must hold then: those that its code asks for behind the entry; and whether its probe must have found nothing. It may ask for
+ * no truth, and then gets none. */
+void ws_sure_keep(struct ws_sure *s, struct ws_rw_kernel *k);
 /* At the end of a pass: writes them all. */
 void ws_sure_write(struct ws_pass *p);
 

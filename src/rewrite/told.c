@@ -32,7 +32,7 @@ const char *ws_rw_take_launch(struct ws_pass *p, struct ws_ptx_func *f, struct w
 	return mark;
 }
 
-const char *ws_rw_take_told(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char **tells)
+const char *ws_rw_take_told(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char *proved, const char **tells)
 {
 	const char *not, *label, *bits, *bit, *told;
 	struct ws_buf text = { 0 };
@@ -47,6 +47,8 @@ const char *ws_rw_take_told(struct ws_pass *p, struct ws_ptx_func *f, const char
 	bits = ws_code_temp(c, WS_B64);
 	bit = ws_code_temp(c, WS_B64);
 	ws_buf_add(&text, p->decides.data, p->decides.len);
+	if (proved)
+		ws_buf_printf(&text, "proved %s;\n", proved);
 	ws_code_add(c, "setp.ne.u32 %s, %s, %u;", not, mark, WS_RACE_TOLD);
 	ws_code_add(c, "@%s bra %s;", not, label);
 	ws_code_add(c, "mov.u32 %s, 0;", mark);

@@ -1,6 +1,8 @@
 /* sure_app HOW [library|cooperative]: a program for `warpsafe race --gpu=real` with one launch of a kernel that reads where its index says, and
  * writes to shared and global memory where that says. HOW: "apart", "meets" (two threads write one word, of both), "overlaps" (it writes
- * where it reads: no proof holds, and blocks write what others read). "library": the kernel is one of a library. */
+ * where it reads: no proof holds, and blocks write what others read). "library": the kernel is one of a library.
+ * "probed", "clashes": a kernel of which a probe finds that its shared memory needs no checks, or that it does; "late" is the first
+ * one with two threads that write one word of global memory in its third launch. */
 #include <string.h>
 
 #include "driver_app.h"
@@ -18,6 +20,16 @@ static const char text[] =
 	"\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd3;\n\tld.global.u32 %r5, [%rd4];\n"
 	"\tand.b32 %r6, %r5, 63;\n\tshl.b32 %r6, %r6, 2;\n\tmov.u32 %r7, s;\n\tadd.u32 %r8, %r7, %r6;\n\tst.shared.u32 [%r8], %r4;\n"
 	"\tbar.sync 0;\n\tshl.b32 %r9, %r1, 2;\n\tadd.u32 %r10, %r7, %r9;\n\tld.shared.u32 %r11, [%r10];\n"
+	"\tmul.wide.u32 %rd5, %r5, 4;\n\tadd.s64 %rd6, %rd2, %rd5;\n\tst.global.u32 [%rd6], %r11;\n\tret;\n}\n";
+
+/* It turns what it has read around in shared memory, at places k * tid modulo 64: each thread has its own if k is odd. */
+static const char turns[] =
+	".version 7.0\n.target sm_70\n.address_size 64\n"
+	".visible .entry turns(.param .u64 from, .param .u64 to, .param .u32 k)\n{\n\t.reg .b32 %r<14>;\n\t.reg .b64 %rd<8>;\n\t.shared .align 4 .b8 s[256];\n"
+	"\tld.param.u64 %rd1, [from];\n\tld.param.u64 %rd2, [to];\n\tmov.u32 %r1, %tid.x;\n\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n"
+	"\tmad.lo.s32 %r4, %r2, %r3, %r1;\n\tmul.wide.u32 %rd3, %r4, 4;\n\tadd.s64 %rd4, %rd1, %rd3;\n\tld.global.u32 %r5, [%rd4];\n"
+	"\tld.param.u32 %r12, [k];\n\tmul.lo.u32 %r6, %r1, %r12;\n\tand.b32 %r6, %r6, 63;\n\tshl.b32 %r6, %r6, 2;\n\tmov.u32 %r7, s;\n\tadd.u32 %r8, %r7, %r6;\n"
+	"\tst.shared.u32 [%r8], %r4;\n\tbar.sync 0;\n\tld.shared.u32 %r11, [%r8];\n"
 	"\tmul.wide.u32 %rd5, %r5, 4;\n\tadd.s64 %rd6, %rd2, %rd5;\n\tst.global.u32 [%rd6], %r11;\n\tret;\n}\n";
 
 static void *get(const char *way)
@@ -43,14 +55,42 @@ static void fill(unsigned *from, int meets)
 		from[0] = from[THREADS / 2];
 }
 
+static void launch_probed(void *from_at, uint64_t memory[2], int clashes, int late)
+{
+	unsigned *from = from_at, k = clashes ? 6 : 5;
+	void *params[] = { &memory[0], &memory[1], &k }, *module, *function;
+
+	DO(cuModuleLoadData(&module, turns));
+	DO(cuModuleGetFunction(&function, module, "turns"));
+	for (int n = 0; n < 3; n++) {
+		fill(from, late && n == 2);
+		DO(cuMemcpyHtoD_v2(memory[0], from, N * sizeof *from));
+		DO(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+		DO(cuCtxSynchronize());
+	}
+}
+
+static void launch_one(void *function, const char *way, uint64_t memory[2])
+{
+	void *params[] = { &memory[0], &memory[1] };
+
+	if (!strcmp(way, "cooperative"))
+		DO(cuLaunchCooperativeKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
+	else
+		DO(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "", *way = argc > 2 ? argv[2] : "";
 	unsigned from[N], to[N], same = 0;
 	void *context, *function;
 	uint64_t memory[2];
-	void *params[] = { &memory[0], &memory[1] };
+	int clashes, late, probed;
 
+	clashes = !strcmp(how, "clashes");
+	late = !strcmp(how, "late");
+	probed = clashes || late || !strcmp(how, "probed");
 	DO(cuInit(0));
 	DO(cuCtxCreate_v2(&context, 0, 0));
 	function = get(way);
@@ -60,14 +100,14 @@ int main(int argc, char **argv)
 	DO(cuMemcpyHtoD_v2(memory[0], from, sizeof from));
 	if (!strcmp(how, "overlaps"))
 		memory[1] = memory[0];
-	if (!strcmp(way, "cooperative"))
-		DO(cuLaunchCooperativeKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
+	if (probed)
+		launch_probed(from, memory, clashes, late);
 	else
-		DO(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
+		launch_one(function, way, memory);
 	DO(cuCtxSynchronize());
 	DO(cuMemcpyDtoH_v2(to, memory[1], sizeof to));
 	for (unsigned k = 0; k < N; k++)
-		same += to[k] == (k ^ THREADS);
+		same += to[k] == (probed ? N - 1 - k : k ^ THREADS);
 	printf("moved: %u\n", same);
 	return 0;
 }

@@ -9,11 +9,11 @@
 
 struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling; uint64_t sure; };
 
-/* Of the module's first kernel. */
+/* Of the module's first kernel. No probe has found anything. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 {
 	const struct ws_rw_result *r = ws_rewrite_result(m);
-	struct host_decides h = { ws_arena_new(), NULL, NULL, r->nkernels ? r->kernels[0].sure : 0 };
+	struct host_decides h = { ws_arena_new(), NULL, NULL, r->nkernels && !r->kernels[0].sure_proved ? r->kernels[0].sure : 0 };
 
 	if (r->nkernels && r->kernels[0].decides)
 		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
