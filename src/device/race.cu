@@ -1098,6 +1098,53 @@ SLOW void __warpsafe_write4_on(u32 self, u64 at, u64 address, u32 what, u32 site
 	__warpsafe_write_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0, c.w, c.r);
 }
 
+/* The same of other accesses of words. */
+COPY_OF u64 __warpsafe_read_global(u32 self, u64 address, u32 what, u32 site)
+{
+	return check_read(self, address, what, site, IN_LINES).at;
+}
+
+COPY_OF u64 __warpsafe_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0)
+{
+	return check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_LINES).at;
+}
+
+SLOW void __warpsafe_read_global_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	struct cell c = left_at(at);
+
+	__warpsafe_read_on(self, at, address, what, site, c.w, c.r);
+}
+
+SLOW void __warpsafe_write_global_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	struct cell c = left_at(at);
+
+	__warpsafe_write_on(self, at, address, what, site, v0, v1, c.w, c.r);
+}
+
+INLINED void race_call_read_global(u32 self, u64 address, u32 what, u32 site)
+{
+	u64 at = NOTHING;
+
+	if (!global_tries_again(self, address, what))
+		at = __warpsafe_read_global(self, address, what, site);
+	if (WS_RACE_BYTES_OF(what) > 4 && !at && __warpsafe_read_at_once(self, address, what, site))
+		return;
+	if (at != NOTHING)
+		__warpsafe_read_global_on(self, at, address, what, site);
+}
+
+INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	u64 at = __warpsafe_write_global(self, address, what, site, v0);
+
+	if (WS_RACE_BYTES_OF(what) > 4 && !at && __warpsafe_write_words(self, address, what, site, v0, v1))
+		return;
+	if (at != NOTHING)
+		__warpsafe_write_global_on(self, at, address, what, site, v0, v1);
+}
+
 INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	(void)what;
@@ -1178,11 +1225,9 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1), \
 	         race_##name(self, address, what, site, v0, v1))
 COPY_OF_READ(read_shared, read_shared(self, address, what, site, IN_FUNCTION))
-COPY_OF_ACCESS(read_global)
 COPY_OF_ACCESS(read_part_global)
 COPY_OF_ACCESS(read_four_global)
 COPY_OF_STORE(write_shared)
-COPY_OF_STORE(write_global)
 COPY_OF_STORE(write_part_global)
 COPY_OF_ACCESS(atomic_shared)
 COPY_OF_ACCESS(atomic_global)
