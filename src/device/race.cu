@@ -1063,7 +1063,7 @@ COPY_OF void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site,
 	race_write_shared(self, address, FOUR(WS_RACE_SHARED) | CLASS_IN(what), site, value, 0);
 }
 
-/* Of these two, what is left: see left_over. */
+/* Of these four, what is left: see left_over. */
 COPY_OF u64 __warpsafe_read4_global(u32 self, u64 address, u32 site)
 {
 	return check_read(self, address, FOUR(WS_RACE_GLOBAL), site, IN_LINES).at;
@@ -1074,31 +1074,7 @@ COPY_OF u64 __warpsafe_write4_global(u32 self, u64 address, u32 what, u32 site, 
 	return check_write_at(self, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, (u32)value, IN_LINES).at;
 }
 
-/* What W and R were there is loaded again. */
-HELPER struct cell left_at(u64 at)
-{
-	struct cell c = all_left(at);
-
-	if (at > ALL)
-		load_cell(at, &c.w, &c.r);
-	return c;
-}
-
-SLOW void __warpsafe_read4_on(u32 self, u64 at, u64 address, u32 site)
-{
-	struct cell c = left_at(at);
-
-	__warpsafe_read_on(self, at, address, FOUR(WS_RACE_GLOBAL), site, c.w, c.r);
-}
-
-SLOW void __warpsafe_write4_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 value)
-{
-	struct cell c = left_at(at);
-
-	__warpsafe_write_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, value, 0, c.w, c.r);
-}
-
-/* The same of other accesses of words. */
+/* Of other accesses of words. */
 COPY_OF u64 __warpsafe_read_global(u32 self, u64 address, u32 what, u32 site)
 {
 	return check_read(self, address, what, site, IN_LINES).at;
@@ -1107,6 +1083,16 @@ COPY_OF u64 __warpsafe_read_global(u32 self, u64 address, u32 what, u32 site)
 COPY_OF u64 __warpsafe_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0)
 {
 	return check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_LINES).at;
+}
+
+/* What W and R were is loaded again. */
+HELPER struct cell left_at(u64 at)
+{
+	struct cell c = all_left(at);
+
+	if (at > ALL)
+		load_cell(at, &c.w, &c.r);
+	return c;
 }
 
 SLOW void __warpsafe_read_global_on(u32 self, u64 at, u64 address, u32 what, u32 site)
@@ -1157,7 +1143,7 @@ INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
 
 	(void)what;
 	if (at != NOTHING)
-		__warpsafe_read4_on(self, at, address, site);
+		__warpsafe_read_global_on(self, at, address, FOUR(WS_RACE_GLOBAL), site);
 }
 
 INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1172,7 +1158,7 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 
 	(void)v1;
 	if (at != NOTHING)
-		__warpsafe_write4_on(self, at, address, what, site, v0);
+		__warpsafe_write_global_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, v0, 0);
 }
 
 /* ---- writes where nothing is read ----
