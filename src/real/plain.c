@@ -164,10 +164,9 @@ void *ws_real_plain_of(const struct ws_real_launching *l)
 	return ws_real_plain_for(l->function, l->kernel, l->dynamic);
 }
 
-void ws_real_sure_ready(const struct ws_real_launching *l)
+static void *sure_beside(const struct ws_real_launching *l)
 {
-	if (l->kernel && l->kernel->sure)
-		beside((struct plain){ .function = l->function, .sure = l->kernel->sure }, l->kernel->name, l->all);
+	return beside((struct plain){ .function = l->function, .sure = l->kernel->sure }, l->kernel->name, l->all);
 }
 
 /* Its registers may be others: where it counts how many blocks run at a time, it is not for. */
@@ -177,5 +176,12 @@ void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_to
 
 	if (!k->sure || (told->truths & k->sure) != k->sure || (k->sure_proved && !l->proved) || k->waits || l->together)
 		return NULL;
-	return beside((struct plain){ .function = l->function, .sure = k->sure }, k->name, l->all);
+	return sure_beside(l);
+}
+
+void ws_real_beside_ready(const struct ws_real_launching *l)
+{
+	ws_real_plain_of(l);
+	if (l->kernel->sure)
+		sure_beside(l);
 }

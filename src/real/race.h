@@ -180,8 +180,8 @@ void *ws_real_plain_of(const struct ws_real_launching *l);
 void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
 /* The kernel with those checks alone that no proof spares, for a launch of l->all that is told this; NULL: there is none for it. */
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told);
-/* Loads it, for a launch of which it is not known yet what it is told. */
-void ws_real_sure_ready(const struct ws_real_launching *l);
+/* Loads both before the launch's first event, where its probe has yet to say which one it is of. */
+void ws_real_beside_ready(const struct ws_real_launching *l);
 /* Of a kernel of a library, as another one of it, for calls that want no context. */
 void *ws_real_plain_in_library(void *kernel, const struct ws_real_checked_kernel *k);
 void ws_real_plain_forget(void);         /* handles may come to mean others, or attributes have changed */

@@ -240,7 +240,7 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 		ws_real_count(WS_FIG_SILENT, spare_checks(l, false, &size));
 	*probe = worth && !silent;           /* what cannot be told the kernel finds itself */
 	if (*probe)
-		ws_real_plain_of(l);         /* loaded before the launch's first event */
+		ws_real_beside_ready(l);
 	return size;
 }
 

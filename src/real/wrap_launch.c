@@ -180,9 +180,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 			with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
 	can_tell = said && with && !compared && l.gpu && !captured && !ws_real_capturing();
-	if (can_tell && probe)
-		ws_real_sure_ready(with);
-	else if (can_tell)
+	if (can_tell && !probe)
 		told = ws_real_race_told(with, &place);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
 	if (l.kernel && !ws_real_capturing())

@@ -1,8 +1,8 @@
-/* sure_app HOW [library|cooperative]: a program for `warpsafe race --gpu=real` with one launch of a kernel that reads where its index says, and
+/* sure_app HOW [library|cooperative]: a program for `warpsafe race --gpu=real` with a launch of a kernel that reads where its index says, and
  * writes to shared and global memory where that says. HOW: "apart", "meets" (two threads write one word, of both), "overlaps" (it writes
  * where it reads: no proof holds, and blocks write what others read). "library": the kernel is one of a library.
- * "probed", "clashes": a kernel of which a probe finds that its shared memory needs no checks, or that it does; "late" is the first
- * one with two threads that write one word of global memory in its third launch. */
+ * "probed", "clashes": three launches of a kernel of which a probe finds that its shared memory needs no checks, or that it does; "late" is
+ * "probed" with two threads that write one word of global memory in the third launch. */
 #include <string.h>
 
 #include "driver_app.h"
@@ -32,16 +32,16 @@ static const char turns[] =
 	"\tst.shared.u32 [%r8], %r4;\n\tbar.sync 0;\n\tld.shared.u32 %r11, [%r8];\n"
 	"\tmul.wide.u32 %rd5, %r5, 4;\n\tadd.s64 %rd6, %rd2, %rd5;\n\tst.global.u32 [%rd6], %r11;\n\tret;\n}\n";
 
-static void *get(const char *way)
+static void *get(const char *way, const char *of, const char *name)
 {
 	void *module, *function;
 
 	if (!strcmp(way, "library")) {
-		DO(cuLibraryLoadData(&module, text, NULL, NULL, 0, NULL, NULL, 0));
-		DO(cuLibraryGetKernel(&function, module, "moves"));
+		DO(cuLibraryLoadData(&module, of, NULL, NULL, 0, NULL, NULL, 0));
+		DO(cuLibraryGetKernel(&function, module, name));
 	} else {
-		DO(cuModuleLoadData(&module, text));
-		DO(cuModuleGetFunction(&function, module, "moves"));
+		DO(cuModuleLoadData(&module, of));
+		DO(cuModuleGetFunction(&function, module, name));
 	}
 	return function;
 }
@@ -55,25 +55,8 @@ static void fill(unsigned *from, int meets)
 		from[0] = from[THREADS / 2];
 }
 
-static void launch_probed(void *from_at, uint64_t memory[2], int clashes, int late)
+static void launch(void *function, const char *way, void **params)
 {
-	unsigned *from = from_at, k = clashes ? 6 : 5;
-	void *params[] = { &memory[0], &memory[1], &k }, *module, *function;
-
-	DO(cuModuleLoadData(&module, turns));
-	DO(cuModuleGetFunction(&function, module, "turns"));
-	for (int n = 0; n < 3; n++) {
-		fill(from, late && n == 2);
-		DO(cuMemcpyHtoD_v2(memory[0], from, N * sizeof *from));
-		DO(cuLaunchKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
-		DO(cuCtxSynchronize());
-	}
-}
-
-static void launch_one(void *function, const char *way, uint64_t memory[2])
-{
-	void *params[] = { &memory[0], &memory[1] };
-
 	if (!strcmp(way, "cooperative"))
 		DO(cuLaunchCooperativeKernel(function, BLOCKS, 1, 1, THREADS, 1, 1, 0, NULL, params));
 	else
@@ -86,24 +69,22 @@ int main(int argc, char **argv)
 	unsigned from[N], to[N], same = 0;
 	void *context, *function;
 	uint64_t memory[2];
-	int clashes, late, probed;
+	int clashes = !strcmp(how, "clashes"), late = !strcmp(how, "late"), probed = clashes || late || !strcmp(how, "probed");
+	unsigned factor = clashes ? 6 : 5, last = probed ? 2 : 0;
+	void *params[] = { &memory[0], &memory[1], &factor };
 
-	clashes = !strcmp(how, "clashes");
-	late = !strcmp(how, "late");
-	probed = clashes || late || !strcmp(how, "probed");
 	DO(cuInit(0));
 	DO(cuCtxCreate_v2(&context, 0, 0));
-	function = get(way);
+	function = probed ? get(way, turns, "turns") : get(way, text, "moves");
 	for (unsigned k = 0; k < 2; k++)
 		DO(cuMemAlloc_v2(&memory[k], sizeof from));
-	fill(from, !strcmp(how, "meets"));
-	DO(cuMemcpyHtoD_v2(memory[0], from, sizeof from));
 	if (!strcmp(how, "overlaps"))
 		memory[1] = memory[0];
-	if (probed)
-		launch_probed(from, memory, clashes, late);
-	else
-		launch_one(function, way, memory);
+	for (unsigned n = 0; n <= last; n++) {
+		fill(from, !strcmp(how, "meets") || (late && n == last));
+		DO(cuMemcpyHtoD_v2(memory[0], from, sizeof from));
+		launch(function, way, params);
+	}
 	DO(cuCtxSynchronize());
 	DO(cuMemcpyDtoH_v2(to, memory[1], sizeof to));
 	for (unsigned k = 0; k < N; k++)
