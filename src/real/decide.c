@@ -34,6 +34,10 @@ struct ws_real_decision {
 	uint16_t result;                     /* that of a decision */
 	uint16_t truths[WS_RACE_MOST_TRUTHS], values[WS_RACE_MOST_VALUES];
 	uint32_t ntruths, nvalues;           /* what a launch is told: there are none where there is a result */
+	struct { uint16_t from, to; enum ws_real_does does; } extents[WS_REAL_MOST_EXTENTS];
+	uint32_t nextents;
+	bool has_known;
+	uint16_t known;                      /* the register that says whether all memory is in the extents */
 	bool has_proved, compares;           /* the kernel compares the constants that its probe has read */
 	uint16_t proved;                     /* the register that says what a probe has found */
 	const char *variables[MOST_VARIABLES];
@@ -184,6 +188,28 @@ static void read_told(struct reading *r, bool truth, const char *name)
 		r->failed = true;
 }
 
+/* "reads %a, %b;" */
+static bool read_extent(struct reading *r, const char *name, const char *first, const char *at, const char *end)
+{
+	static const char *const names[] = { [WS_REAL_READS] = "reads", [WS_REAL_UPDATES] = "updates", [WS_REAL_WRITES] = "writes" };
+	struct ws_real_decision *d = r->d;
+	char last[WORD];
+	unsigned does = 0;
+
+	while (does < WS_COUNT(names) && strcmp(name, names[does]) != 0)
+		does++;
+	if (does == WS_COUNT(names))
+		return false;
+	word(at, end, last);
+	r->failed |= d->nextents == WS_REAL_MOST_EXTENTS || !*last;
+	if (r->failed)
+		return true;
+	d->extents[d->nextents].does = (enum ws_real_does)does;
+	d->extents[d->nextents].from = register_of(r, first);
+	d->extents[d->nextents++].to = register_of(r, last);
+	return true;
+}
+
 static void read_line(struct reading *r, const char *at, const char *end)
 {
 	struct ws_real_decision *d = r->d;
@@ -198,6 +224,13 @@ static void read_line(struct reading *r, const char *at, const char *end)
 	}
 	if (!strcmp(name, "truth") || !strcmp(name, "value")) {
 		read_told(r, *name == 't', arg);
+		return;
+	}
+	if (read_extent(r, name, arg, at, end))
+		return;
+	if (!strcmp(name, "known")) {
+		d->has_known = true;
+		d->known = register_of(r, arg);
 		return;
 	}
 	if (!strcmp(name, "proved") || !strcmp(name, "probed")) {
@@ -237,7 +270,11 @@ static void need_results(const struct ws_real_decision *d, bool *needed)
 		needed[d->truths[k]] = true;
 	for (uint32_t k = 0; k < d->nvalues; k++)
 		needed[d->values[k]] = true;
-	if (!d->ntruths)
+	for (uint32_t k = 0; k < d->nextents; k++)
+		needed[d->extents[k].from] = needed[d->extents[k].to] = true;
+	if (d->has_known)
+		needed[d->known] = true;
+	else if (!d->ntruths)
 		needed[d->result] = true;
 }
 
@@ -456,4 +493,18 @@ bool ws_real_decide_all(const struct ws_real_decision *d, const struct ws_real_d
 bool ws_real_decision_compares(const struct ws_real_decision *d)
 {
 	return d->compares;
+}
+
+void ws_real_decide_extents(const struct ws_real_decision *d, const struct ws_real_deciding *l, struct ws_real_touched *out)
+{
+	int64_t regs[MOST_REGISTERS];
+
+	out->n = 0;
+	out->known = d->has_known && compute_all(d, l, regs) && regs[d->known];
+	for (uint32_t k = 0; k < d->nextents && out->known; k++) {
+		int64_t from = regs[d->extents[k].from], to = regs[d->extents[k].to];
+
+		if (to > 0 && from < to)
+			out->list[out->n++] = (struct ws_real_extent){ from < 0 ? 0 : (uint64_t)from, (uint64_t)to, d->extents[k].does };
+	}
 }

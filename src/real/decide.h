@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "device/race.h"
+#include "real/spans.h"
 
 struct ws_real_decision;
 
@@ -39,5 +40,8 @@ bool ws_real_decision_compares(const struct ws_real_decision *d);
 bool ws_real_decide_all(const struct ws_real_decision *d, const struct ws_real_deciding *l, struct ws_race_told *out);
 /* Does no access of the launch need a check? */
 bool ws_real_decide(const struct ws_real_decision *d, const struct ws_real_deciding *l);
+
+/* All global memory that a launch may come to, of a decision from such a text (struct ws_rw_kernel, extents): then *out is known. */
+void ws_real_decide_extents(const struct ws_real_decision *d, const struct ws_real_deciding *l, struct ws_real_touched *out);
 
 #endif

@@ -209,6 +209,14 @@ static bool before_of(void *node, void ***list, size_t *n)
 }
 
 /* ---- kernels ---- */
+static void free_kernel(struct ws_real_node *n)
+{
+	free(n->values);
+	free(n->touched);
+	n->values = NULL;
+	n->touched = NULL;
+}
+
 static void take_values(struct ws_real_node *n, const struct ws_real_kernel_params *p)
 {
 	enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };        /* CU_LAUNCH_PARAM_... */
@@ -216,7 +224,7 @@ static void take_values(struct ws_real_node *n, const struct ws_real_kernel_para
 	const void *buffer = NULL;
 	size_t bytes = 0;
 
-	free(n->values);
+	free_kernel(n);
 	n->values = k && k->compared && k->nparams < WS_REAL_MOST_PARAMS ? ws_alloc(k->launch_at + sizeof(struct ws_race_launch)) : NULL;
 	for (uint32_t m = 0; n->values && p->params && m < k->nparams; m++)
 		memcpy(n->values + k->params[m].at, p->params[m], k->params[m].bytes);
@@ -266,6 +274,27 @@ static void read_kernel(struct ws_real_node *n)
 		ws_real_node_takes(n, &p);
 }
 
+static void list_values(const struct ws_real_node *n, void **list)
+{
+	for (uint32_t k = 0; k < n->checked->nparams; k++)
+		list[k] = n->values + n->checked->params[k].at;
+	list[n->checked->nparams] = n->values + n->checked->launch_at;
+}
+
+/* What memory its launches may come to: of these parameters, so that is asked once. */
+static const struct ws_real_touched *touched(struct ws_real_node *n)
+{
+	void *list[WS_REAL_MOST_PARAMS + 1];
+
+	if (!n->values || n->touched)
+		return n->touched;
+	n->touched = ws_alloc(sizeof *n->touched);
+	list_values(n, list);
+	ws_real_race_touches(&(struct ws_real_launching){ .function = n->function ? n->function : n->other, .kernel = n->checked, .grid = n->grid,
+	                                                  .block = n->block, .params = list }, n->touched);
+	return n->touched;
+}
+
 /* In a graph, or where exec is not NULL in that. */
 static bool set_kernel(const struct ws_real_node *n, void *exec)
 {
@@ -274,9 +303,7 @@ static bool set_kernel(const struct ws_real_node *n, void *exec)
 
 	memcpy(p.grid, n->grid, sizeof p.grid);
 	memcpy(p.block, n->block, sizeof p.block);
-	for (uint32_t k = 0; k < n->checked->nparams; k++)
-		list[k] = n->values + n->checked->params[k].at;
-	list[n->checked->nparams] = n->values + n->checked->launch_at;
+	list_values(n, list);
 	if (exec && ws_real.cuGraphExecKernelNodeSetParams_v2)
 		return !ws_real.cuGraphExecKernelNodeSetParams_v2(exec, n->handle, &p);
 	if (exec)
@@ -309,7 +336,7 @@ static void number_kernel(void *node)
 		if (!count_turns(&n, NULL))
 			limit("kernels of a graph could not be told that they are in one: their launches may seem to be one");
 	}
-	free(n.values);
+	free_kernel(&n);
 }
 
 /* ---- copies and fills ---- */
@@ -501,7 +528,7 @@ static void read_node(struct ws_real_exec *x, void *handle, unsigned depth)
 	if (n.type == NODE_KERNEL)
 		read_kernel(&n);
 	if (n.function && ws_real_range_is(n.function)) {
-		free(n.values);              /* the program has cloned a graph with nodes of ours */
+		free_kernel(&n);             /* the program has cloned a graph with nodes of ours */
 		return;
 	}
 	if (n.type == NODE_COPY || n.type == NODE_FILL)
@@ -632,7 +659,7 @@ void ws_real_exec_numbered(struct ws_real_exec *x, void *graph)
 	read_inner(&now, graph, 1);
 	for (size_t k = 0; k < now.n; k++) {
 		*WS_PUSH(x->marks, x->nmarks, x->marks_cap) = now.nodes[k].mark;
-		free(now.nodes[k].values);
+		free_kernel(&now.nodes[k]);
 	}
 	free(now.nodes);
 }
@@ -656,7 +683,7 @@ struct ws_real_exec *ws_real_graph_read(void *graph)
 static void empty(struct ws_real_exec *x)
 {
 	for (size_t k = 0; k < x->n; k++) {
-		free(x->nodes[k].values);
+		free_kernel(&x->nodes[k]);
 		ws_real_turn_give_back(x->nodes[k].mark);
 	}
 	for (size_t k = 0; k < x->nmarks; k++)
@@ -758,8 +785,17 @@ static void tell_move(struct ws_real_exec *x, struct ws_real_node *n, void *exec
 
 void ws_real_exec_launches(struct ws_real_exec *x, void *handle, struct ws_real_lane lane)
 {
-	for (size_t k = 0; k < x->n; k++)
-		x->run.steps[x->nodes[k].step].off = x->nodes[k].off;
+	bool several = ws_real_streams_several();
+
+	for (size_t k = 0; k < x->n; k++) {
+		struct ws_real_node *n = &x->nodes[k];
+		struct ws_real_step *s = &x->run.steps[n->step];
+
+		s->off = n->off;
+		s->touched = several ? touched(n) : NULL;
+		for (unsigned m = 0; m < n->nranges; m++)
+			s->moves[m] = ws_real_range_extent(&n->ranges[m]);
+	}
 	ws_real_stream_runs(lane, &x->run);
 	for (size_t k = 0; k < x->n; k++) {
 		struct ws_real_node *n = &x->nodes[k];

@@ -29,6 +29,7 @@ struct ws_real_node {
 	unsigned grid[3], block[3], shared;
 	uint32_t mark;                       /* by which it counts its launches: turns.h */
 	bool told;                           /* where it stands in the order of launches, so it does not */
+	struct ws_real_touched *touched;     /* owned; NULL: not asked yet */
 	char *values;                        /* its parameters, with room for the one more; owned; NULL: it cannot be told */
 	/* A copy or fill: */
 	struct ws_real_range ranges[2];

@@ -7,6 +7,7 @@
 
 #include "device/race.h"
 #include "ptx/ptx.h"
+#include "real/spans.h"
 #include "real/decide.h"
 #include "report/report.h"
 
@@ -59,6 +60,7 @@ struct ws_real_checked_kernel {
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */
+	struct ws_real_extents *extents;     /* ws_real_table_extents */
 };
 struct ws_real_table {
 	struct ws_arena *arena;
@@ -78,6 +80,8 @@ const struct ws_real_table *ws_real_table_of(const struct ws_ptx_module *m);
 const struct ws_real_table *ws_real_table_numbered(uint32_t module);         /* NULL: there is none */
 /* NULL: the table does not have it. */
 const struct ws_real_checked_kernel *ws_real_table_kernel(const struct ws_real_table *t, const char *name);
+/* What memory launches of a kernel may come to (decide.h); NULL: it is not known. */
+const struct ws_real_decision *ws_real_table_extents(const struct ws_real_checked_kernel *k);
 void ws_real_table_free(struct ws_real_table *t);
 struct ws_real_table *ws_real_table_new(const struct ws_ptx_module *m);
 
@@ -197,6 +201,8 @@ bool ws_real_race_sum(struct ws_real_gpu *gpu, struct ws_real_sum *sum);
 void ws_real_race_told_again(struct ws_real_gpu *gpu);
 /* What a launch with checks is told that proofs find of it, in its parameter, and so which kernel it is of; false: the host does not know. */
 bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said);
+/* The memory that a launch may come to. */
+void ws_real_race_touches(const struct ws_real_launching *l, struct ws_real_touched *out);
 unsigned ws_real_race_settled(struct ws_real_gpu *gpu, struct ws_real_launching *l, bool *probe);
 unsigned ws_real_race_probed(struct ws_real_gpu *gpu, struct ws_real_launching *l);
 void ws_real_race_probe_forget(void);

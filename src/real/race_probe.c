@@ -150,6 +150,16 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
+void ws_real_race_touches(const struct ws_real_launching *l, struct ws_real_touched *out)
+{
+	struct ws_real_deciding d = deciding(l, false);
+	const struct ws_real_decision *extents = l->kernel && !l->kernel->why && l->grid ? ws_real_table_extents(l->kernel) : NULL;
+
+	out->known = false;
+	if (extents)
+		ws_real_decide_extents(extents, &d, out);
+}
+
 bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said)
 {
 	struct ws_real_deciding d = deciding(l, l->proved);

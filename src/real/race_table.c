@@ -284,6 +284,18 @@ static const struct ws_real_param *take_params(struct ws_arena *a, const struct 
 	return p;
 }
 
+/* Read when they are asked for, for few programs do. */
+struct ws_real_extents { struct ws_arena *arena; const char *text; const struct ws_real_decision *decision; };
+
+static struct ws_real_extents *take_extents(struct ws_arena *a, const char *text)
+{
+	struct ws_real_extents *x = text ? ws_arena_alloc(a, sizeof *x) : NULL;
+
+	if (x)
+		*x = (struct ws_real_extents){ .arena = a, .text = copy(a, text) };
+	return x;
+}
+
 static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, const struct ws_rw_result *r,
                         uint32_t k)
 {
@@ -314,6 +326,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 		to->shared_decision = ws_real_decision_new(t->arena, r->kernels[k].decides_shared);
 	if (r->kernels[k].tells)
 		to->telling = ws_real_decision_new(t->arena, r->kernels[k].tells);
+	to->extents = take_extents(t->arena, r->kernels[k].extents);
 	free(plain);
 }
 
@@ -388,4 +401,18 @@ const struct ws_real_checked_kernel *ws_real_table_kernel(const struct ws_real_t
 		if (strcmp(t->kernels[k].name, name) == 0)
 			return &t->kernels[k];
 	return NULL;
+}
+
+const struct ws_real_decision *ws_real_table_extents(const struct ws_real_checked_kernel *k)
+{
+	struct ws_real_extents *x = k->extents;
+
+	if (!x)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	if (x->text)
+		x->decision = ws_real_decision_new(x->arena, x->text);
+	x->text = NULL;
+	pthread_mutex_unlock(&lock);
+	return x->decision;
 }

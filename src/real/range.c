@@ -75,6 +75,14 @@ static void *function_here(void)
 	return f;
 }
 
+struct ws_real_extent ws_real_range_extent(const struct ws_real_range *r)
+{
+	uint64_t of_slice = r->of_slice && r->of_slice < r->rows ? r->of_slice : r->rows, slices = of_slice ? (r->rows + of_slice - 1) / of_slice : 0;
+	uint64_t bytes = slices ? (slices - 1) * r->slice + (of_slice - 1) * r->pitch + r->width : 0;
+
+	return (struct ws_real_extent){ r->at, r->at + bytes, r->write ? WS_REAL_WRITES : WS_REAL_READS };
+}
+
 /* ---- launches ---- */
 /* 4 KB for each warp, as long as there are not very many. */
 static unsigned blocks_for(const struct ws_real_range *r)

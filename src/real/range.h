@@ -12,6 +12,8 @@ struct ws_real_range {                   /* rows of bytes, `pitch` apart */
 	bool write;
 	enum ws_race_operation of;
 };
+/* All of it, and what is between. */
+struct ws_real_extent ws_real_range_extent(const struct ws_real_range *r);
 /* Where memory is for kernels, too; pageable memory they do not come to. OF_HOST: pinned and managed. wrap_copy.c */
 enum ws_real_memory { WS_REAL_PAGEABLE, WS_REAL_OF_HOST, WS_REAL_OF_DEVICE };
 enum ws_real_memory ws_real_memory_at(uint64_t *at);

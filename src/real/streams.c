@@ -1,9 +1,9 @@
 /* streams.c - the order of launches; see streams.h.
  *
  * While nothing can run side by side (one stream, or streams that all wait for the default stream) no launch is compared.
- * Programs whose launches are all ordered, though they have several streams, are left alone after a while: what was
- * proved of each launch alone suffices then. When two launches turn out to be unordered after all, the report says so, and from
- * then on all are compared. */
+ * Programs whose launches are all ordered, or come to memory of their own, though they have several streams, are left alone after a while:
+ * what was proved of each launch alone suffices then. When two launches turn out to be unordered after all, and may come to the same
+ * memory, the report says so, and from then on all are compared. */
 #include "real/streams.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "real/unfollowed.h"
 
 /* Launches. Each of them has its checks though a proof says that it needs none for itself. */
-enum { ORDERED_FOR_LONG = 8 };
+enum { ALONE_FOR_LONG = 8 };
 #define LEGACY ((void *)1)                   /* CU_STREAM_LEGACY */
 #define PER_THREAD ((void *)2)               /* CU_STREAM_PER_THREAD */
 
@@ -25,7 +25,7 @@ struct event { struct ws_clock done; uint32_t timeline; uint64_t waits; };
 /* Of a timeline: its launches that hand on what others have done, and that the host has not waited for, are among these. waits: how
  * many of its kernels may wait for something else; waits_over: so many of them, the first ones, have ended. kernel_last: what came last
  * is a kernel. early_next: ws_real_stream_begins_early. */
-struct lane { uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; bool kernel_last, early_next; };
+struct lane { struct ws_real_spans spans; uint64_t first_hands, last_hands, newest, waits, waits_over; uint32_t number; bool kernel_last, early_next; };
 
 /* Memory that has gone in the order of a stream, and what is complete when it may be used again. */
 struct gone { uint64_t from, to; struct ws_clock done; };
@@ -46,7 +46,7 @@ static struct {
 	bool waits_somewhere;                /* a kernel that may wait runs in a stream that is not known, or is no more */
 	bool early;                          /* a kernel has begun before its predecessor has ended, maybe */
 	bool unordered;                      /* launches have been */
-	unsigned ordered;                    /* launches in a row that were not */
+	unsigned alone;                      /* launches in a row that were not */
 } state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -402,26 +402,40 @@ static void note_hands(const struct ws_operation *op)
 	      "several streams: these, and what comes behind them until the host waits, are not compared with other launches");
 }
 
-/* Is every launch so far before it? */
-static bool is_behind_all(const struct ws_operation *op)
+/* Is every launch so far before it, or comes to other memory? Where launches are compared in any case, nobody asks. */
+static bool is_alone(const struct ws_operation *op, const struct ws_real_touched *touched)
 {
-	for (uint32_t t = 0; t < state.nlanes; t++)
-		if (t != op->timeline && state.lanes[t].newest > ws_clock_of(&op->before, t))
+	for (uint32_t t = 0; t < state.nlanes; t++) {
+		uint64_t done = ws_clock_of(&op->before, t);
+
+		if (t != op->timeline && state.lanes[t].newest > done && ws_real_spans_meet(&state.lanes[t].spans, touched, done))
 			return false;
-	return true;
+	}
+	return !op->overlaps;
+}
+
+static void note_touched(const struct ws_operation *op, const struct ws_real_touched *touched)
+{
+	struct ws_clock common = { NULL, 0 };
+
+	ws_order_common(state.order, &common);
+	ws_real_spans_add(&lane_at(op->timeline)->spans, touched, op->index, ws_clock_of(&common, op->timeline));
+	ws_clock_free(&common);
 }
 
 /* Were launches alone for long, and now this one is not? */
-static void look_at_order(const struct ws_operation *op)
+static void look_at_order(const struct ws_operation *op, const struct ws_real_touched *touched)
 {
-	bool behind = is_behind_all(op) && !op->overlaps;
+	bool alone = !state.unordered && is_alone(op, touched);
 
-	if (!behind && !state.unordered && state.ordered >= ORDERED_FOR_LONG)
-		limit("launches of several streams were in order for long, then two were not: races with launches before are not looked "
-		      "for");
-	state.unordered |= !behind;
-	state.ordered += behind && several() && state.ordered < ORDERED_FOR_LONG;
+	if (!alone && !state.unordered && state.alone >= ALONE_FOR_LONG)
+		limit("launches of several streams were in order for long, or came to memory of their own, then two did not: races with launches "
+		      "before are not looked for");
+	state.unordered |= !alone;
+	state.alone += alone && several() && state.alone < ALONE_FOR_LONG;
 	lane_at(op->timeline)->newest = op->index;
+	if (!state.unordered)
+		note_touched(op, touched);
 }
 
 static void fill(const struct ws_operation *op, struct ws_race_launch *out)
@@ -438,20 +452,20 @@ static void fill(const struct ws_operation *op, struct ws_race_launch *out)
 	}
 }
 
-static bool compare(const struct ws_operation *op, enum ws_real_hands hands)
+static bool compare(const struct ws_operation *op, enum ws_real_hands hands, const struct ws_real_touched *touched)
 {
 	bool behind = comes_behind_hands(op);
 
 	if (hands != WS_REAL_HANDS_NOTHING)
 		note_hands(op);
-	look_at_order(op);
+	look_at_order(op, touched);
 	if (state.gave_up || !several() || behind || hands != WS_REAL_HANDS_NOTHING)
 		return false;
 	if (op->timeline >= WS_RACE_LANES) {
 		limit("more than 23 streams and branches of graphs: launches of the others are not compared with those of other streams");
 		return false;
 	}
-	return state.unordered || state.ordered < ORDERED_FOR_LONG;
+	return state.unordered || state.alone < ALONE_FOR_LONG;
 }
 
 /* May it begin while the kernel before it there still runs? That is the case from the first time on that it is asked for. */
@@ -480,7 +494,7 @@ void ws_real_stream_begins_early(struct ws_real_lane lane)
 	end();
 }
 
-bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out)
+bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, const struct ws_real_touched *touched, struct ws_race_launch *out)
 {
 	struct ws_operation op;
 	bool compared = false;
@@ -491,7 +505,7 @@ bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands,
 		return false;
 	if (timeline_of(lane, &t)) {
 		ws_order_begin(state.order, t, begins_early(t), &op);
-		compared = compare(&op, hands);
+		compared = compare(&op, hands, touched);
 		if (compared)
 			fill(&op, out);
 		ws_operation_free(&op);
@@ -515,16 +529,25 @@ bool ws_real_streams_several(void)
 	return yes;
 }
 
+static void only(struct ws_real_touched *t, struct ws_real_extent e)
+{
+	t->known = true;
+	t->n = 1;
+	t->list[0] = e;
+}
+
 /* n operations, one after the other. */
-static bool moves(uint32_t timeline, struct ws_race_launch *out, unsigned n)
+static bool moves(uint32_t timeline, const struct ws_real_extent *ranges, struct ws_race_launch *out, unsigned n)
 {
 	struct ws_operation op;
+	struct ws_real_touched touched;
 	bool compared = n > 0;
 
 	lane_at(timeline)->kernel_last = false;
 	for (unsigned k = 0; k < n; k++) {
 		ws_order_begin(state.order, timeline, false, &op);
-		compared &= compare(&op, WS_REAL_HANDS_NOTHING);
+		only(&touched, ranges[k]);
+		compared &= compare(&op, WS_REAL_HANDS_NOTHING, &touched);
 		fill(&op, &out[k]);
 		ws_operation_free(&op);
 	}
@@ -535,14 +558,14 @@ static bool moves(uint32_t timeline, struct ws_race_launch *out, unsigned n)
 	return compared;
 }
 
-bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n)
+bool ws_real_stream_copies(struct ws_real_lane lane, const struct ws_real_extent *ranges, struct ws_race_launch *out, unsigned n)
 {
 	bool compared;
 	uint32_t t;
 
 	if (!begin())
 		return false;
-	compared = timeline_of(lane, &t) && moves(t, out, n);
+	compared = timeline_of(lane, &t) && moves(t, ranges, out, n);
 	end();
 	return compared;
 }
@@ -602,7 +625,7 @@ bool ws_real_stream_memory(struct ws_real_lane lane, uint64_t at, uint64_t bytes
 		take_gone(at, bytes, &done);
 	if (known) {
 		ws_order_wait(state.order, t, &done);
-		compared = moves(t, out, 1);
+		compared = moves(t, &(struct ws_real_extent){ at, at + bytes, WS_REAL_WRITES }, out, 1);
 	} else {
 		all_is_known();
 	}
@@ -665,13 +688,13 @@ static uint32_t new_grid(void)
 }
 
 /* One launch of ours or of the program's. */
-static bool step_launches(struct ws_real_step *s, uint32_t timeline, uint32_t stream, struct ws_race_launch *out)
+static bool step_launches(struct ws_real_step *s, const struct ws_real_touched *touched, uint32_t timeline, uint32_t stream, struct ws_race_launch *out)
 {
 	struct ws_operation op;
 	bool compared;
 
 	ws_order_begin(state.order, timeline, false, &op);
-	compared = compare(&op, s->hands);
+	compared = compare(&op, s->hands, touched);
 	fill(&op, out);
 	out->stream = WS_RACE_OF_GRAPH | stream;
 	out->grid = new_grid();
@@ -694,18 +717,21 @@ static void step_records(void *event, uint32_t timeline)
 
 static void step_does(struct ws_real_step *s, uint32_t timeline, uint32_t stream)
 {
+	struct ws_real_touched touched;
 	const struct event *e;
 
 	switch (s->does) {
 	case WS_REAL_STEP_LAUNCHES:
-		s->compared = step_launches(s, timeline, stream, &s->said[0]);
+		s->compared = step_launches(s, s->touched, timeline, stream, &s->said[0]);
 		if (s->hands == WS_REAL_HANDS_HOST)
 			stream_is_known(timeline);
 		break;
 	case WS_REAL_STEP_MOVES:
 		s->compared = s->ranges > 0;
-		for (unsigned k = 0; k < s->ranges; k++)
-			s->compared &= step_launches(s, timeline, stream, &s->said[k]);
+		for (unsigned k = 0; k < s->ranges; k++) {
+			only(&touched, s->moves[k]);
+			s->compared &= step_launches(s, &touched, timeline, stream, &s->said[k]);
+		}
 		break;
 	case WS_REAL_STEP_CALLS_HOST:
 		stream_is_known(timeline);

@@ -13,6 +13,7 @@
 
 #include "detect/order.h"
 #include "device/race.h"
+#include "real/spans.h"
 #include "report/report.h"
 
 /* Until then every call here does nothing. What is not looked for is told to the report, once. */
@@ -37,8 +38,8 @@ void ws_real_host_waits_all(void);
 enum ws_real_hands { WS_REAL_HANDS_NOTHING, WS_REAL_HANDS_LAUNCHES, WS_REAL_HANDS_HOST };
 struct ws_real_checked_kernel;
 enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k);         /* wrap_launch.c; NULL: nothing is known of it */
-/* A kernel is about to be launched. Fills *out for its parameter; true: it is compared with others. */
-bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, struct ws_race_launch *out);
+/* A kernel is about to be launched, and may come to this memory (NULL: any). Fills *out for its parameter; true: it is compared with others. */
+bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands, const struct ws_real_touched *touched, struct ws_race_launch *out);
 /* The next kernel there may begin while the one before it still runs (programmatic dependent launch). To be called just before. */
 void ws_real_stream_begins_early(struct ws_real_lane lane);
 
@@ -49,7 +50,7 @@ void ws_real_stream_begins_early(struct ws_real_lane lane);
 bool ws_real_streams_several(void);
 /* A copy or fill is about to be put into a stream: n operations of it one after the other, each with its own range. Fills out[n];
  * true: they are compared with others. */
-bool ws_real_stream_copies(struct ws_real_lane lane, struct ws_race_launch *out, unsigned n);
+bool ws_real_stream_copies(struct ws_real_lane lane, const struct ws_real_extent *ranges, struct ws_race_launch *out, unsigned n);
 /* Memory comes in the order of a stream, or goes: as ws_real_stream_copies with one operation. What comes was freed before by others, and the
  * driver has let all of that come first. */
 bool ws_real_stream_memory(struct ws_real_lane lane, uint64_t at, uint64_t bytes, bool goes, struct ws_race_launch *out);
@@ -73,6 +74,8 @@ struct ws_real_step {                    /* a node of an executable graph */
 	enum ws_real_hands hands;            /* of what it launches */
 	void *event;                         /* that it records or waits for */
 	unsigned ranges;
+	struct ws_real_extent moves[2];      /* what they read and write */
+	const struct ws_real_touched *touched;       /* by a kernel; NULL = anything */
 	/* Of the graph's last launch: */
 	bool compared;
 	struct ws_race_launch said[2];       /* if so, of its launch or ranges */

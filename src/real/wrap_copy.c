@@ -62,6 +62,8 @@ static void limit(const char *text)
 /* In the order, and told if that comes first. */
 static void place(struct moving *m)
 {
+	struct ws_real_extent extents[2];
+
 	if (!m->n) {
 		ws_real_stream_used(m->lane);
 		return;
@@ -69,7 +71,9 @@ static void place(struct moving *m)
 	if (m->known_before)
 		ws_real_host_waits_stream(m->lane);
 	m->gpu = ws_real_race_begin(NULL);
-	m->compared = ws_real_stream_copies(m->lane, m->said, m->n);
+	for (unsigned k = 0; k < m->n; k++)
+		extents[k] = ws_real_range_extent(&m->ranges[k]);
+	m->compared = ws_real_stream_copies(m->lane, extents, m->said, m->n);
 	if (!m->known)
 		return;
 	tell(m);

@@ -158,6 +158,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	struct launch l = { .kernel = captured ? NULL : ws_real_kernel_of(f), .record = form.record, .stream = stream, .function = f };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
+	struct ws_real_touched touched = { .known = false };
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
@@ -168,8 +169,10 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.gpu = ws_real_race_begin(l.taking.kernel);
 	if (!captured && form.early && k && !k->waits_first)
 		ws_real_stream_begins_early(lane);
+	if (!captured && with && ws_real_streams_several())
+		ws_real_race_touches(with, &touched);
 	if (!captured)
-		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &place) && said;
+		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &touched, &place) && said;
 	if (!captured && ws_real_may_wait(k))
 		ws_real_stream_may_wait(lane);
 	if (with) {

@@ -312,6 +312,14 @@ struct ws_code *ws_code_entry(struct ws_pass *p, struct ws_ptx_func *f)
 	return begin(p, f, NULL, WS_BEFORE);
 }
 
+struct ws_code *ws_code_for_host(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	struct ws_code *c = ws_code_entry(p, f);
+
+	c->for_host = true;
+	return c;
+}
+
 struct ws_code *ws_code_first(struct ws_pass *p, struct ws_ptx_func *f)
 {
 	struct ws_code *c = ws_code_entry(p, f);
@@ -350,7 +358,7 @@ const char *ws_code_temp(struct ws_code *c, enum ws_type type)
 	struct ws_rw_registers *r = registers_of(c->p, c->f);
 	const char *made = name(c->p, "", type, c->used[type]++);
 
-	if (r->temps[type] < c->used[type])
+	if (r->temps[type] < c->used[type] && !c->for_host)
 		r->temps[type] = c->used[type];
 	return made;
 }
@@ -564,6 +572,15 @@ void ws_code_text(struct ws_code *c, struct ws_buf *out)
 		end = strchr(line, '\n');
 		ws_buf_printf(out, "%.*s\n\t", (int)(end - line), line);
 	}
+	ws_buf_free(&c->text);
+	ws_buf_free(&c->host);
+	free(c);
+}
+
+void ws_code_host_text(struct ws_code *c, struct ws_buf *out)
+{
+	if (c->host.len)
+		ws_buf_add(out, c->host.data, c->host.len);
 	ws_buf_free(&c->text);
 	ws_buf_free(&c->host);
 	free(c);

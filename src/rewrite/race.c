@@ -7,6 +7,7 @@
 #include "rewrite/async.h"
 #include "rewrite/class.h"
 #include "rewrite/constants.h"
+#include "rewrite/extent.h"
 #include "rewrite/heard.h"
 #include "rewrite/length.h"
 #include "rewrite/needless.h"
@@ -884,6 +885,8 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), ws_rw_with_copies(b->f, list, n, 1), n, needless, NULL, b->proved);
 	if (b->prune || b->copies)
 		find_fixed(b, list, n, needless);
+	if ((b->prune || b->copies) && b->mark)
+		kernel_of(r, b->f)->extents = ws_extents_find(r->p, &r->reach, kernel_of(r, b->f), b->copies ? ws_rw_with_copies(b->f, list, n, 1) : list, n);
 	take_results(b);
 	limit_registers(b, be_silent(b), has_checks(list, n, needless));
 	return call_enter(b);

@@ -40,6 +40,11 @@ static bool not_global(const struct values *v, const struct ws_reg *r, unsigned 
 	return false;
 }
 
+bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r)
+{
+	return not_global(v, r, 0);
+}
+
 static bool may_be_global(const struct ws_rw_access *a)
 {
 	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
@@ -73,7 +78,7 @@ static void note_reads(struct ws_ranges *g, struct ws_ptx_func *f, const struct 
 
 	ws_values_init(&v, f);
 	for (uint32_t k = 0; k < n; k++)
-		if (may_be_global(&list[k]) && !not_global(&v, list[k].address->reg, 0))
+		if (may_be_global(&list[k]) && !ws_ranges_not_global(&v, list[k].address->reg))
 			note_read(g, &v, &list[k]);
 	ws_values_free(&v);
 }
@@ -96,16 +101,6 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 		}
 		note_reads(g, f, list, n);
 	}
-	return true;
-}
-
-/* Nothing that gets a hook or a check. */
-static bool calls_nothing(const struct ws_reach *reach, const struct ws_rw_kernel *k)
-{
-	for (uint32_t m = 0; m < reach->m->nfuncs; m++)
-		if (reach->m->funcs[m] != k->func && ws_rw_reaches(k, reach->m->funcs[m]) &&
-		    !ws_area_does_nothing(reach->m->funcs[m]))
-			return false;
 	return true;
 }
 
@@ -498,7 +493,7 @@ static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uin
 	for (uint32_t k = 0; k < n; k++) {
 		g->unseen |= writes_unseen(g->v.f, &list[k]);
 		if (!to_be_proved(g, &list[k]) || list[k].kind == WS_RW_READ ||
-		    not_global(&g->v, list[k].address->reg, 0))
+		    ws_ranges_not_global(&g->v, list[k].address->reg))
 			continue;
 		if (address_of(g, &list[k], &s) ? !add_to_group(g, &list[k], &s) :
 		    !ws_area_bases(&g->v, &list[k], &b) || !add_to_areas(g, &list[k], &b, false, NULL))
@@ -550,7 +545,7 @@ static void add_reads(struct ws_ranges *g, const struct ws_rw_access *list, uint
 		const struct ws_rw_access *a = &list[k];
 		uint8_t *how = &g->how[a->inst->index];
 
-		if (!to_be_proved(g, a) || a->kind != WS_RW_READ || not_global(&g->v, a->address->reg, 0) || ws_area_is_table(&g->v, a))
+		if (!to_be_proved(g, a) || a->kind != WS_RW_READ || ws_ranges_not_global(&g->v, a->address->reg) || ws_area_is_table(&g->v, a))
 			continue;
 		g->widest = a->bytes > g->widest ? a->bytes : g->widest;
 		*how = a->space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;
@@ -856,7 +851,7 @@ static void find_intervals(struct ws_ranges *g, const struct ws_reach *reach, co
 {
 	enum { MOST = 160 };
 
-	if (g->n <= MOST && !has_copies(g->v.f) && has_barriers(g->v.f) && calls_nothing(reach, k))
+	if (g->n <= MOST && !has_copies(g->v.f) && has_barriers(g->v.f) && ws_area_calls_nothing(reach, k))
 		g->between = ws_intervals_find(g->v.f, g->list, g->n, false, g->dead);
 }
 
@@ -904,7 +899,7 @@ static struct ws_ranges *silent_without_rare(struct ws_pass *p, const struct ws_
 	struct silence silence;
 	struct ws_ranges *g = begin(p, (struct ws_ptx_func *)k->func, list, n);
 
-	if (calls_nothing(reach, k) && (leave_out_rare(g, list, n) || final) && add_all(g, reach, k, final) && leave_out_many(g) &&
+	if (ws_area_calls_nothing(reach, k) && (leave_out_rare(g, list, n) || final) && add_all(g, reach, k, final) && leave_out_many(g) &&
 	    (!g->nwriting || may_own(g)) && may_be_silent(g, list, n, needless, shared, proved, &silence)) {
 		write_entry(g, g->nwriting, &silence);
 		if (final)
@@ -960,11 +955,11 @@ static struct ws_ranges *find(struct ws_pass *p, const struct ws_reach *reach, c
 		return NULL;
 	}
 	own = may_own(g);
-	all = (g->nwriting ? own : shared || proved || g->unseen) && calls_nothing(reach, k) &&
+	all = (g->nwriting ? own : shared || proved || g->unseen) && ws_area_calls_nothing(reach, k) &&
 	      may_be_silent(g, list, n, needless, shared, proved, &silence);
 	if (all || (g->nwriting && (own || reads_unproved(g) || may_partly(g, own))))
 		write_entry(g, own && g->nwriting, all ? &silence : NULL);
-	g->unread = g->nwriting && calls_nothing(reach, k) ? without_reads(g, needless) : NULL;
+	g->unread = g->nwriting && ws_area_calls_nothing(reach, k) ? without_reads(g, needless) : NULL;
 	return g;
 }
 

@@ -242,6 +242,14 @@ bool ws_area_does_nothing(struct ws_ptx_func *f)
 	return nothing;
 }
 
+bool ws_area_calls_nothing(const struct ws_reach *reach, const struct ws_rw_kernel *k)
+{
+	for (uint32_t m = 0; m < reach->m->nfuncs; m++)
+		if (reach->m->funcs[m] != k->func && ws_rw_reaches(k, reach->m->funcs[m]) && !ws_area_does_nothing(reach->m->funcs[m]))
+			return false;
+	return true;
+}
+
 /* ---- the entry ---- */
 /* The row of the allocation in the host's table: where it begins, and ends. At a null pointer nothing is. */
 static void look_up(struct entry *e, struct num pointer, struct num *lo, struct num *hi)

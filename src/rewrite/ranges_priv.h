@@ -324,6 +324,10 @@ void ws_entry_forget(struct entry *e, struct ws_entry_mark *mark);     /* frees 
 struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b);
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
+/* ---- ranges.c ---- */
+/* Does the address in r come from one in shared or local memory? Then it is there. */
+bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r);
+
 /* ---- ranges_area.c ---- */
 enum { MOST_BASES = 4 };
 struct bases { uint32_t leaf[MOST_BASES]; unsigned n; };       /* leaves that are pointers */
@@ -332,6 +336,8 @@ bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases 
 bool ws_area_is_table(struct values *v, const struct ws_rw_access *a);
 /* Has a function nothing that gets a hook or a check? */
 bool ws_area_does_nothing(struct ws_ptx_func *f);
+/* Does the kernel call nothing else? */
+bool ws_area_calls_nothing(const struct ws_reach *reach, const struct ws_rw_kernel *k);
 /* The bytes of the allocation, or variable, that the leaf points into; ok becomes false where that is not known. */
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi);
 

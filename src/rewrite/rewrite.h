@@ -100,6 +100,7 @@ struct ws_rw_kernel {
 	const char *decides;
 	const char *decides_shared;      /* likewise, that no access to its shared memory needs one; NULL = it is not of use, or as above */
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
+	const char *extents;     /* likewise the memory that a launch may come to (extent.h); NULL = there is no telling */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
 	uint64_t sure;           /* there is a kernel WS_RW_SURE name for launches of which all these truths hold, of those it is told; 0 = none */
 	bool sure_proved;        /* ... and of which the probe has found nothing */

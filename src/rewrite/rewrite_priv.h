@@ -61,6 +61,7 @@ struct ws_code {
 	struct ws_buf text;              /* lines */
 	struct ws_buf host;              /* likewise, as the host is told them */
 	bool device_only;                /* lines are none for the host */
+	bool for_host;                   /* all of it is for the host alone */
 	unsigned lines;
 	bool flat;                       /* each line is an instruction that takes a guard */
 	uint32_t used[WS_RW_TYPES];      /* temporary registers */
@@ -94,6 +95,9 @@ void ws_code_text(struct ws_code *c, struct ws_buf *out);
 void ws_code_device_only(struct ws_code *c, bool only);
 void ws_code_host(struct ws_code *c, const char *fmt, ...) WS_PRINTF(2, 3);
 void ws_code_tell(struct ws_code *c);
+/* Code that the host alone computes, and the end of it: its lines go to *out. */
+struct ws_code *ws_code_for_host(struct ws_pass *p, struct ws_ptx_func *f);
+void ws_code_host_text(struct ws_code *c, struct ws_buf *out);
 /* A register that such code writes and others read: a predicate, or of 64 bits. */
 const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type);
 /* Gives back what ws_rw_runtime gave (inline.c). */

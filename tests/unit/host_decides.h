@@ -7,18 +7,20 @@
 #include "real/decide.h"
 #include "rewrite/rewrite.h"
 
-struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling; uint64_t sure; };
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents; uint64_t sure; };
 
 /* Of the module's first kernel. No probe has found anything. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 {
 	const struct ws_rw_result *r = ws_rewrite_result(m);
-	struct host_decides h = { ws_arena_new(), NULL, NULL, r->nkernels && !r->kernels[0].sure_proved ? r->kernels[0].sure : 0 };
+	struct host_decides h = { ws_arena_new(), NULL, NULL, NULL, r->nkernels && !r->kernels[0].sure_proved ? r->kernels[0].sure : 0 };
 
 	if (r->nkernels && r->kernels[0].decides)
 		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
 	if (r->nkernels && r->kernels[0].tells)
 		h.telling = ws_real_decision_new(h.arena, r->kernels[0].tells);
+	if (r->nkernels && r->kernels[0].extents)
+		h.extents = ws_real_decision_new(h.arena, r->kernels[0].extents);
 	return h;
 }
 
@@ -41,6 +43,16 @@ static inline bool host_area_of(uint64_t address, uint64_t *start, uint64_t *end
 static inline bool host_tells(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params, struct ws_race_told *out)
 {
 	return h->telling && ws_real_decide_all(h->telling, &(struct ws_real_deciding){ .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of }, out);
+}
+
+/* The memory that the launch may come to. */
+static inline struct ws_real_touched host_touched(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params)
+{
+	struct ws_real_touched t = { .known = false };
+
+	if (h->extents)
+		ws_real_decide_extents(h->extents, &(struct ws_real_deciding){ .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of }, &t);
+	return t;
 }
 
 /* The kernel k for a launch that is told this: with those checks alone that no proof spares, if all is true that they ask. */

@@ -108,6 +108,68 @@ static struct shape random_shape(void)
 	return s;
 }
 
+/* ---- what memory launches come to ---- */
+static struct {
+	struct ws_real_touched by;       /* the launch */
+	uint64_t from, to;               /* the program's memory */
+	const char *text;
+	unsigned launches, checked, accesses, narrow;    /* narrow: launches of which no extent is all of an allocation */
+} extents;
+
+static bool is_in_extent(enum ws_real_does does, uint64_t at, unsigned bytes)
+{
+	for (unsigned k = 0; k < extents.by.n; k++)
+		if (extents.by.list[k].does == does && at >= extents.by.list[k].from && at + bytes <= extents.by.list[k].to)
+			return true;
+	return false;
+}
+
+static void look_at_access(void *self, struct ws_obs_warp *w, const struct ws_access *a)
+{
+	static const enum ws_real_does does[] = { [WS_READ] = WS_REAL_READS, [WS_WRITE] = WS_REAL_WRITES, [WS_ATOMIC] = WS_REAL_UPDATES };
+
+	for (unsigned lane = 0; lane < WS_WARP && extents.by.known && a->space == WS_SPACE_GLOBAL; lane++) {
+		uint64_t at = a->linear ? a->base + (uint64_t)lane * a->bytes : a->addr[lane];
+
+		if (!(a->mask >> lane & 1) || at < extents.from || at >= extents.to)
+			continue;
+		extents.accesses++;
+		if (!is_in_extent(does[a->kind], at, a->bytes))
+			fail_msg("an access at %lld of kind %u is in no extent:\n%s", (long long)(at - extents.from) - MIDDLE, a->kind, extents.text);
+	}
+}
+
+static const struct ws_observer_ops extent_observer = { .abi = WS_OBSERVER_ABI, .name = "extents", .needs = WS_NEED_GLOBAL, .access = look_at_access };
+
+/* The kernel as it is, in memory with the same allocations. */
+static void look_at_extents(const struct host_decides *h, const char *text, const struct shape *s, const struct ws_race_area *areas, uint64_t memory)
+{
+	struct rig r = rig_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1, .observer = &extent_observer }, text);
+	struct ws_mem *m = rig_mem(&r, 2 * MIDDLE);
+	struct { uint64_t a, b; uint32_t n, w; } params = { m->addr + MIDDLE, m->addr + MIDDLE + (uint64_t)(int64_t)s->b, s->n, s->w };
+	struct ws_gpu_launch l = { .params = &params, .param_bytes = sizeof params };
+	bool narrow = true;
+
+	memcpy(l.grid, s->grid, sizeof l.grid);
+	memcpy(l.block, s->block, sizeof l.block);
+	for (unsigned k = 0; k < host_nareas; k++)
+		host_areas[k] = (struct ws_race_area){ areas[k].start - memory + m->addr, areas[k].end - memory + m->addr };
+	extents.text = text;
+	extents.from = m->addr;
+	extents.to = m->addr + 2 * MIDDLE;
+	extents.by = host_touched(h, &l, (void *[]){ &params.a, &params.b, &params.n, &params.w });
+	for (unsigned k = 0; k < extents.by.n; k++)
+		for (unsigned n = 0; n < host_nareas; n++)
+			narrow &= extents.by.list[k].to - extents.by.list[k].from < host_areas[n].end - host_areas[n].start;
+	extents.launches++;
+	extents.checked += extents.by.known;
+	extents.narrow += extents.by.known && narrow;
+	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, "k"), &l, &r.stats, &r.err))
+		fail_msg("%s", r.err.text.data);
+	rig_free(&r);
+	memcpy(host_areas, areas, host_nareas * sizeof *areas);
+}
+
 /* told: the kernel is told what the host has decided, and what its proofs find. */
 static void launch(struct race_rig *r, const struct shape *s, uint64_t memory, bool told)
 {
@@ -147,6 +209,8 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 	memcpy(host_areas, areas, sizeof areas);
 	host_nareas = border < end ? 2 : 1;
 	launch(&r, s, m->addr + MIDDLE, told);
+	if (!told && !strcmp(pass, "race"))
+		look_at_extents(&r.host, text, s, areas, m->addr);
 	found = race_found(&r.tables, 0) != NULL;
 	*entered = r.tables.counts->segments != 0;
 	race_free(&r);
@@ -179,6 +243,9 @@ static void what_is_left_finds_what_all_find(void **state)
 	}
 	print_message("%u launches: %u with races, %u without hooks, %u as the host says; %u told what proofs find, %u of kernels without what they spare\n",
 	              kernels * LAUNCHES, races, silent, silent_by_host, with_results, without_spared);
+	print_message("memory that launches come to: known of %u of all %u, of %u not whole allocations; %u accesses\n", extents.checked, extents.launches,
+	              extents.narrow, extents.accesses);
+	assert_true(extents.checked > extents.launches * 3 / 4 && extents.narrow > extents.launches / 2 && extents.accesses > extents.launches);
 	assert_true(with_results > kernels * LAUNCHES / 4);
 	assert_int_equal(silent, silent_by_host);
 	assert_true(races > kernels * LAUNCHES / 8 && silent > kernels * LAUNCHES / 60);      /* a third of the kernels has few of these */

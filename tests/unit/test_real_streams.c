@@ -23,10 +23,12 @@ static struct ws_report *report;
 
 static struct ws_real_lane in(unsigned n) { return (struct ws_real_lane){ STREAM(n), false }; }
 
+static const struct ws_real_touched *comes_to;       /* NULL: anything */
+
 static struct ws_race_launch launch_by(struct ws_real_lane lane, enum ws_real_hands hands)
 {
 	struct ws_race_launch l;
-	bool compared = ws_real_stream_launches(lane, hands, &l);
+	bool compared = ws_real_stream_launches(lane, hands, comes_to, &l);
 
 	assert_int_equal(compared, l.mark == WS_RACE_COMPARED);
 	return l;
@@ -245,8 +247,9 @@ static void many_streams(void)
 
 static struct ws_race_launch copy_in(struct ws_real_lane lane)
 {
+	static const struct ws_real_extent ranges[] = { { 0, 4096, WS_REAL_READS }, { 4096, 8192, WS_REAL_WRITES } };
 	struct ws_race_launch l[2];
-	bool compared = ws_real_stream_copies(lane, l, 2);
+	bool compared = ws_real_stream_copies(lane, ranges, l, 2);
 
 	if (compared)
 		assert_true(before(&l[0], &l[1]) && l[0].mark == WS_RACE_COMPARED);
@@ -273,7 +276,7 @@ static void copies(void)
 	expect(a, copy_in(legacy), true);
 	expect(c, copy_in(in(2)), false);
 	assert_int_equal(copy_in(in(5)).mark, 0);            /* in a stream that is not known */
-	assert_false(ws_real_stream_copies(in(0), &none, 0));
+	assert_false(ws_real_stream_copies(in(0), NULL, &none, 0));
 	launch_by(in(0), WS_REAL_HANDS_LAUNCHES);
 	assert_int_equal(copy_in(in(0)).mark, 0);
 }
@@ -494,6 +497,82 @@ static void graphs_with_events(void)
 	ws_real_run_free(&r);
 }
 
+/* ---- memory of their own ---- */
+static struct ws_race_launch launch_at(struct ws_real_lane lane, uint64_t from, enum ws_real_does does)
+{
+	const struct ws_real_touched t = { .known = true, .n = 2, .list = { { from, from + 100, does }, { 0, 1 << 20, WS_REAL_READS } } };
+	struct ws_race_launch l;
+
+	comes_to = &t;
+	l = launch(lane);
+	comes_to = NULL;
+	return l;
+}
+
+/* Launches that nothing orders, and that only read what others read, are left alone after a while, until two come to the same memory. */
+static void memory_of_their_own(void)
+{
+	unsigned n = 0;
+
+	make_streams();
+	for (unsigned k = 0; k < 1000; k++)
+		n += launch_at(in(k % 2), (1 << 20) + 100 * (k % 2), k % 3 ? WS_REAL_WRITES : WS_REAL_UPDATES).mark != 0;
+	assert_in_range(n, 1, 100);
+	assert_int_equal(copy_in(in(2)).mark, WS_RACE_COMPARED);     /* it writes what they read */
+	assert_int_equal(launch_at(in(0), 1 << 20, WS_REAL_WRITES).mark, WS_RACE_COMPARED);
+	ws_real_host_waits_all();
+	assert_int_equal(launch_at(in(0), 1 << 20, WS_REAL_WRITES).mark, WS_RACE_COMPARED);
+}
+
+static void memory_that_meets(void)
+{
+	make_streams();
+	for (unsigned k = 0; k < 100; k++)
+		launch_at(in(k % 2), (1 << 20) + 100 * (k % 2), WS_REAL_WRITES);
+	assert_int_equal(launch_at(in(0), 1 << 20, WS_REAL_WRITES).mark, 0);
+	ws_real_host_waits_stream(in(0));
+	assert_int_equal(launch_at(in(2), (1 << 20) + 99, WS_REAL_READS).mark, WS_RACE_COMPARED);     /* the last byte, and one of stream 1 */
+	ws_real_host_waits_all();
+}
+
+/* What the host has waited for may be come to by others; nothing is known of the last one. */
+static void memory_that_is_handed_on(void)
+{
+	make_streams();
+	for (unsigned k = 0; k < 100; k++) {
+		launch_at(in(k % 2), 1 << 20, WS_REAL_WRITES);
+		ws_real_host_waits_stream(in(k % 2));
+	}
+	assert_int_equal(launch_at(in(0), 1 << 20, WS_REAL_WRITES).mark, 0);
+	assert_int_equal(launch_at(in(2), 2 << 20, WS_REAL_WRITES).mark, 0);
+	assert_int_equal(launch(in(1)).mark, WS_RACE_COMPARED);
+}
+
+static void graphs_with_memory_of_their_own(void)
+{
+	const struct ws_real_touched left = { .known = true, .n = 1, .list = { { 0, 100, WS_REAL_WRITES } } };
+	const struct ws_real_touched right = { .known = true, .n = 1, .list = { { 100, 200, WS_REAL_WRITES } } };
+	struct ws_real_run r = run_of((const int[]){ -1, 0, 0 }, 3);
+	unsigned n = 0;
+
+	make_streams();
+	r.steps[0].touched = r.steps[1].touched = &left;
+	r.steps[2].does = WS_REAL_STEP_MOVES;
+	r.steps[2].ranges = 1;
+	r.steps[2].moves[0] = right.list[0];
+	for (unsigned k = 0; k < 100; k++) {
+		ws_real_stream_runs(in(0), &r);
+		n += r.steps[0].compared + r.steps[1].compared + r.steps[2].compared;
+	}
+	assert_in_range(n, 1, 10);
+	r.steps[1].touched = &right;
+	ws_real_stream_runs(in(0), &r);
+	assert_true(!r.steps[0].compared && !r.steps[1].compared && r.steps[2].compared);      /* of the first two it was not known before */
+	ws_real_stream_runs(in(0), &r);
+	assert_true(r.steps[0].compared && r.steps[1].compared && r.steps[2].compared);
+	ws_real_run_free(&r);
+}
+
 static void *launch_there(void *out)
 {
 	*(struct ws_race_launch *)out = launch(per_thread);
@@ -561,10 +640,12 @@ static void unfollowed_calls(void)
 
 /* ---- each in a process ---- */
 static void (*const tests_of[])(void) = { streams, default_stream, work_in_the_default_stream, events, the_host_waits, unknown_streams,
-	one_stream_is_not_compared, launches_in_order, kernels_that_hand_on, many_streams, copies,
+	one_stream_is_not_compared, launches_in_order, memory_of_their_own, memory_that_meets, memory_that_is_handed_on,
+	graphs_with_memory_of_their_own, kernels_that_hand_on, many_streams, copies,
 	kernels_that_wait, dependent_launches, memory, graphs, graphs_with_events, threads, unfollowed_calls };
 static const char *const names[] = { "streams", "default_stream", "work_in_the_default_stream", "events", "the_host_waits", "unknown_streams",
-	"one_stream_is_not_compared", "launches_in_order", "kernels_that_hand_on", "many_streams", "copies",
+	"one_stream_is_not_compared", "launches_in_order", "memory_of_their_own", "memory_that_meets", "memory_that_is_handed_on",
+	"graphs_with_memory_of_their_own", "kernels_that_hand_on", "many_streams", "copies",
 	"kernels_that_wait", "dependent_launches", "memory", "graphs", "graphs_with_events", "threads", "unfollowed_calls" };
 
 static int run_one(unsigned long n)
