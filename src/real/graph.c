@@ -785,14 +785,14 @@ static void tell_move(struct ws_real_exec *x, struct ws_real_node *n, void *exec
 
 void ws_real_exec_launches(struct ws_real_exec *x, void *handle, struct ws_real_lane lane)
 {
-	bool several = ws_real_streams_several();
+	bool ask = ws_real_streams_ask();
 
 	for (size_t k = 0; k < x->n; k++) {
 		struct ws_real_node *n = &x->nodes[k];
 		struct ws_real_step *s = &x->run.steps[n->step];
 
 		s->off = n->off;
-		s->touched = several ? touched(n) : NULL;
+		s->touched = ask ? touched(n) : NULL;
 		for (unsigned m = 0; m < n->nranges; m++)
 			s->moves[m] = ws_real_range_extent(&n->ranges[m]);
 	}

@@ -423,8 +423,8 @@ static void note_touched(const struct ws_operation *op, const struct ws_real_tou
 	ws_clock_free(&common);
 }
 
-/* Were launches alone for long, and now this one is not? */
-static void look_at_order(const struct ws_operation *op, const struct ws_real_touched *touched)
+/* Were launches alone for long, and now this one is not? moves: it is none, but a copy or fill. */
+static void look_at_order(const struct ws_operation *op, const struct ws_real_touched *touched, bool moves)
 {
 	bool alone = !state.unordered && is_alone(op, touched);
 
@@ -432,7 +432,7 @@ static void look_at_order(const struct ws_operation *op, const struct ws_real_to
 		limit("launches of several streams were in order for long, or came to memory of their own, then two did not: races with launches "
 		      "before are not looked for");
 	state.unordered |= !alone;
-	state.alone += alone && several() && state.alone < ALONE_FOR_LONG;
+	state.alone += alone && several() && !moves && state.alone < ALONE_FOR_LONG;
 	lane_at(op->timeline)->newest = op->index;
 	if (!state.unordered)
 		note_touched(op, touched);
@@ -452,13 +452,13 @@ static void fill(const struct ws_operation *op, struct ws_race_launch *out)
 	}
 }
 
-static bool compare(const struct ws_operation *op, enum ws_real_hands hands, const struct ws_real_touched *touched)
+static bool compare(const struct ws_operation *op, enum ws_real_hands hands, const struct ws_real_touched *touched, bool moves)
 {
 	bool behind = comes_behind_hands(op);
 
 	if (hands != WS_REAL_HANDS_NOTHING)
 		note_hands(op);
-	look_at_order(op, touched);
+	look_at_order(op, touched, moves);
 	if (state.gave_up || !several() || behind || hands != WS_REAL_HANDS_NOTHING)
 		return false;
 	if (op->timeline >= WS_RACE_LANES) {
@@ -505,7 +505,7 @@ bool ws_real_stream_launches(struct ws_real_lane lane, enum ws_real_hands hands,
 		return false;
 	if (timeline_of(lane, &t)) {
 		ws_order_begin(state.order, t, begins_early(t), &op);
-		compared = compare(&op, hands, touched);
+		compared = compare(&op, hands, touched, false);
 		if (compared)
 			fill(&op, out);
 		ws_operation_free(&op);
@@ -529,6 +529,17 @@ bool ws_real_streams_several(void)
 	return yes;
 }
 
+bool ws_real_streams_ask(void)
+{
+	bool yes;
+
+	if (!begin())
+		return false;
+	yes = several() && !state.gave_up && !state.unordered;
+	end();
+	return yes;
+}
+
 static void only(struct ws_real_touched *t, struct ws_real_extent e)
 {
 	t->known = true;
@@ -541,13 +552,13 @@ static bool moves(uint32_t timeline, const struct ws_real_extent *ranges, struct
 {
 	struct ws_operation op;
 	struct ws_real_touched touched;
-	bool compared = n > 0;
+	bool compared = false;
 
 	lane_at(timeline)->kernel_last = false;
 	for (unsigned k = 0; k < n; k++) {
 		ws_order_begin(state.order, timeline, false, &op);
 		only(&touched, ranges[k]);
-		compared &= compare(&op, WS_REAL_HANDS_NOTHING, &touched);
+		compared = compare(&op, WS_REAL_HANDS_NOTHING, &touched, true);      /* if the last is, so are those before */
 		fill(&op, &out[k]);
 		ws_operation_free(&op);
 	}
@@ -694,7 +705,7 @@ static bool step_launches(struct ws_real_step *s, const struct ws_real_touched *
 	bool compared;
 
 	ws_order_begin(state.order, timeline, false, &op);
-	compared = compare(&op, s->hands, touched);
+	compared = compare(&op, s->hands, touched, s->does == WS_REAL_STEP_MOVES);
 	fill(&op, out);
 	out->stream = WS_RACE_OF_GRAPH | stream;
 	out->grid = new_grid();
@@ -727,10 +738,10 @@ static void step_does(struct ws_real_step *s, uint32_t timeline, uint32_t stream
 			stream_is_known(timeline);
 		break;
 	case WS_REAL_STEP_MOVES:
-		s->compared = s->ranges > 0;
+		s->compared = false;
 		for (unsigned k = 0; k < s->ranges; k++) {
 			only(&touched, s->moves[k]);
-			s->compared &= step_launches(s, &touched, timeline, stream, &s->said[k]);
+			s->compared = step_launches(s, &touched, timeline, stream, &s->said[k]);
 		}
 		break;
 	case WS_REAL_STEP_CALLS_HOST:

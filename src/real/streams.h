@@ -48,6 +48,8 @@ void ws_real_stream_begins_early(struct ws_real_lane lane);
  * run that waits for something, and leaves no room, nothing must be put between it and the copy that it waits for. */
 /* May work be side by side? */
 bool ws_real_streams_several(void);
+/* Does it matter what memory launches may come to? */
+bool ws_real_streams_ask(void);
 /* A copy or fill is about to be put into a stream: n operations of it one after the other, each with its own range. Fills out[n];
  * true: they are compared with others. */
 bool ws_real_stream_copies(struct ws_real_lane lane, const struct ws_real_extent *ranges, struct ws_race_launch *out, unsigned n);

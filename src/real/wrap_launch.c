@@ -169,7 +169,7 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.gpu = ws_real_race_begin(l.taking.kernel);
 	if (!captured && form.early && k && !k->waits_first)
 		ws_real_stream_begins_early(lane);
-	if (!captured && with && ws_real_streams_several())
+	if (!captured && with && ws_real_streams_ask())
 		ws_real_race_touches(with, &touched);
 	if (!captured)
 		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &touched, &place) && said;
