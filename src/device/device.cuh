@@ -187,6 +187,14 @@ HELPER u64 load64_stable(u64 address)
 	return v;
 }
 
+HELPER u32 load32_stable(u64 address)
+{
+	u32 v;
+
+	asm volatile("ld.global.u32 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
+	return v;
+}
+
 /* What never changes while a kernel runs. */
 HELPER u32 load8(u64 address)
 {
@@ -202,6 +210,11 @@ HELPER u32 load16(u64 address)
 
 	asm volatile("ld.global.u16 %0, [%1];" : "=r"(v) : "l"(address) : "memory");
 	return v;
+}
+
+HELPER void store8(u64 address, u32 v)
+{
+	asm volatile("st.volatile.global.u8 [%0], %1;" : : "l"(address), "r"(v) : "memory");
 }
 
 HELPER void store32(u64 address, u32 v)

@@ -220,7 +220,7 @@ enum ws_race_probe { WS_RACE_PROBE_WAITS, WS_RACE_PROBE_RUNS, WS_RACE_PROBE_NOTH
  * with those of other launches, and `mark` may be a `grid` of its own. Lanes are streams: launches of one lane run one after the
  * other, with rising indices. */
 #define WS_RACE_LANES        24
-#define WS_RACE_PASTS        4           /* so many launches that are before one are told by their segments */
+#define WS_RACE_OF_LANE      64          /* segments that are of one lane, if they are of a compared launch: `lanes` says of which */
 #define WS_RACE_DEPTH        64          /* of a lane's launches so many, the last ones, are known */
 #define WS_RACE_COMPARED     0x72616365u
 struct ws_race_launch {
@@ -273,8 +273,7 @@ struct ws_race_begun {
 	ws_race_u32 lanes;
 	ws_race_u32 grid_dim[3], block_dim[3];
 	ws_race_u32 before[WS_RACE_LANES];
-	/* First segments, and how many, of launches that are complete when it begins, though above `floor`. count 0 = none. */
-	struct { ws_race_u32 first, count; } past[WS_RACE_PASTS];
+	ws_race_u32 floors[WS_RACE_LANES];       /* by lane, likewise: `floor` is the least of them */
 };
 struct ws_race_launches {
 	ws_race_u32 newest[WS_RACE_LANES];       /* by lane: index of the newest that has begun */
@@ -339,6 +338,7 @@ struct ws_race_device {
 	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's 32 words */
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
 	ws_race_u64 records;             /* (nrecords + 1) * struct ws_race_record, then as many struct ws_race_links */
+	ws_race_u64 lanes;               /* (nsegments / WS_RACE_OF_LANE + 1) bytes: 1 + the lane whose segments these are; 0 = see the launches */
 	ws_race_u64 locations;           /* (1 << locations_log2) * sizeof(struct ws_race_location) */
 	ws_race_u64 written;             /* WS_RACE_WRITTEN * u64: what lanes write by one instruction */
 	ws_race_u64 found;               /* (1 << found_log2) * sizeof(struct ws_race_found); memory of the host */

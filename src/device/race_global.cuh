@@ -25,8 +25,7 @@ struct fast {
 	bool rounds;             /* this is a call for grids that have rounds */
 	u32 epochs, epoch;       /* in such: of accesses of all blocks those in epochs below are before mine; and mine */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
-	bool beside;             /* this is a call for launches that others may overlap */
-	u32 past[2 * WS_RACE_PASTS];     /* in such: first segments, and how many, of launches that are before this one */
+	u64 floors;                      /* in such: where those of this launch are, by lane; 0 = it is none */
 	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
 };
@@ -36,12 +35,7 @@ HELPER u32 high(u64 entry) { return (u32)(entry >> 32); }
 
 HELPER bool is_past(u64 entry, const struct fast *f)
 {
-	bool is = high(entry) < f->old;
-
-	#pragma unroll
-	for (u32 k = 0; k < WS_RACE_PASTS && f->beside; k++)
-		is |= segment_of(entry) - f->past[2 * k] < f->past[2 * k + 1];
-	return is;
+	return high(entry) < f->old || (f->floors && is_below_floor(segment_of(entry), f->floors));
 }
 
 /* By the same lane, all of it, or of a line or row by the same lanes. */
@@ -192,7 +186,8 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
-	f->rounds = f->beside = false;
+	f->rounds = false;
+	f->floors = 0;
 	f->epochs = f->epoch = 0;
 	f->old = l.floor << (SEGMENT_AT - 32);
 	f->grid = l.grid;
@@ -221,17 +216,7 @@ HELPER void learn_rounds(struct fast *f, u32 self)
 }
 
 /* In a call, where launches of other streams may overlap. */
-HELPER void look_beside(struct fast *f)
-{
-	u64 at = PAST_AT(launch_number(), 0);
-
-	f->beside = true;
-	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(f->past[0]), "=r"(f->past[1]), "=r"(f->past[2]), "=r"(f->past[3]) :
-		     "l"(at) : "memory");
-	asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(f->past[4]), "=r"(f->past[5]), "=r"(f->past[6]), "=r"(f->past[7]) :
-		     "l"(at + 16) : "memory");
-}
-static_assert(WS_RACE_PASTS == 4, "two loads");
+HELPER void look_beside(struct fast *f) { f->floors = BEGUN_AT(launch_number(), floors); }
 
 /* What else is known of what is before: calls of which most launches have none have functions of their own. */
 enum { NO_MORE, BY_ROUNDS, BY_LAUNCHES };

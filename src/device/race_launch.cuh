@@ -153,43 +153,10 @@ HELPER u32 floor_of_lane(u32 number, u32 lane, u32 floor)
 
 HELPER u64 segments_row_at(u32 grid) { return COUNTS(ranges) + 8ull * (grid % WS_RACE_GRIDS); }
 
-#define PAST_AT(number, k) (BEGUN_AT(number, past) + 8ull * (k))
-
-/* One that is complete, as the k-th of those. How many there are then. (Of one of the time before the tables began anew no row of `ranges` tells.) */
-HELPER u32 note_past(u32 number, u32 lane, u32 index, u32 floor, u32 k)
-{
-	struct begun b = load_begun(number_in_lane(lane, index));
-
-	if (!index || k == WS_RACE_PASTS || b.index != index || !b.count || b.first < floor ||
-	    load64(segments_row_at(b.grid)) != ((u64)b.first << 32 | b.grid))
-		return k;
-	store32(PAST_AT(number, k), b.first);
-	store32(PAST_AT(number, k) + 4, b.count);
-	return k + 1;
-}
-
-/* The last two of its own lane, and the last one of others that the host knows to be complete. */
-HELPER void note_pasts(u32 number, u32 lanes, u32 floor)
-{
-	u32 own = number / WS_RACE_DEPTH, index = load32(BEGUN_AT(number, index)), n = 0;
-	bool early = load32(BEGUN_AT(number, stream)) & WS_RACE_EARLY;
-
-	if (!early && index)
-		n = note_past(number, own, index - 1, floor, n);
-	if (!early && index > 1)
-		n = note_past(number, own, index - 2, floor, n);
-	#pragma nounroll
-	for (u32 lane = 0; lane < lanes; lane++)
-		if (lane != own)
-			n = note_past(number, lane, load32(BEGUN_AT(number, before) + 4 * lane), floor, n);
-	for (; n < WS_RACE_PASTS; n++)
-		store64(PAST_AT(number, n), 0);
-}
-
 /* By the same thread, behind that. first 0: the blocks take theirs singly. */
 SLOW void __warpsafe_launch_begun(u32 number, u32 first, u32 count)
 {
-	u32 floor = first ? first : 1, lanes = load32(BEGUN_AT(number, lanes));
+	u32 floor = first ? first : 1, lanes = load32(BEGUN_AT(number, lanes)), of_lane;
 
 	if (first) {
 		store32(BEGUN_AT(number, first), first);
@@ -197,10 +164,12 @@ SLOW void __warpsafe_launch_begun(u32 number, u32 first, u32 count)
 	}
 	fence_gpu();
 	#pragma nounroll
-	for (u32 lane = 0; lane < lanes; lane++)
-		floor = floor_of_lane(number, lane, floor);
+	for (u32 lane = 0; lane < lanes; lane++) {
+		of_lane = floor_of_lane(number, lane, first ? first : 1);
+		store32(BEGUN_AT(number, floors) + 4 * lane, of_lane);
+		floor = of_lane < floor ? of_lane : floor;
+	}
 	store32(BEGUN_AT(number, floor), floor);
-	note_pasts(number, lanes, floor);
 	fence_gpu();
 }
 
@@ -213,6 +182,35 @@ HELPER u32 take_range(u64 n)
 	u32 used = load32(COUNTS(segments)), first = n && used + n <= RACE.nsegments ? fetch_add32(COUNTS(segments), (u32)n) + 1 : 0;
 
 	return first && first + n - 1 <= RACE.nsegments ? first : (u32)RANGE_NONE;
+}
+
+/* Whose the segments from a multiple of WS_RACE_OF_LANE on are. */
+HELPER void note_lane(u32 first, u32 n, u32 lane)
+{
+	u64 at = RACE.lanes + first / WS_RACE_OF_LANE, end = at + (n + WS_RACE_OF_LANE - 1) / WS_RACE_OF_LANE, all = (lane + 1) * 0x0101010101010101ull;
+
+	#pragma nounroll
+	while (at < end) {
+		bool many = !(at & 7) && at + 8 <= end;
+
+		if (many)
+			store64(at, all);
+		else
+			store8(at, (u32)all);
+		at += many ? 8 : 1;
+	}
+}
+
+/* That of a compared launch: it shares no WS_RACE_OF_LANE segments with others. */
+HELPER u32 take_range_in_lane(u64 n, u32 lane)
+{
+	u32 first = n ? take_range(n + 2 * (WS_RACE_OF_LANE - 1)) : (u32)RANGE_NONE;
+
+	if (first == RANGE_NONE)
+		return first;
+	first = (first + WS_RACE_OF_LANE - 1) / WS_RACE_OF_LANE * WS_RACE_OF_LANE;
+	note_lane(first, (u32)n, lane);
+	return first;
 }
 
 /* See race_all.cuh. */
@@ -256,7 +254,7 @@ SLOW u32 __warpsafe_range(u64 at, u32 grid, u64 n)
 			clear_all();
 			if (BLOCK.launch)
 				__warpsafe_launch_begins(launch_number());
-			first = take_range(n);
+			first = BLOCK.launch ? take_range_in_lane(n, launch_number() / WS_RACE_DEPTH) : take_range(n);
 			if (BLOCK.launch)
 				__warpsafe_launch_begun(launch_number(), first == RANGE_NONE ? 0 : first, (u32)n);
 			fence_gpu();
@@ -325,6 +323,17 @@ HELPER u32 launch_in_lane(u32 lane, u32 from, u32 newest, u32 segment, u32 grid)
 	return 0;
 }
 
+/* 1 + the lane of the launch whose segment it is; 0 = that is not known so. What has just been written there may not be seen yet. */
+HELPER u32 lane_of_segment(u32 segment) { return segment <= RACE.nsegments ? load8(RACE.lanes + segment / WS_RACE_OF_LANE) : 0; }
+
+/* Is it of a launch that is complete when mine begins, as its lane says? floors: of mine. */
+HELPER bool is_below_floor(u32 segment, u64 floors)
+{
+	u32 lane = lane_of_segment(segment);
+
+	return lane && segment < load32_stable(floors + 4 * (lane - 1));
+}
+
 /* Of the launch by which a segment is, and that may overlap mine: 1 + its number; 0 = there is none. It is mostly one of those just
  * before in the same stream. */
 SLOW u32 __warpsafe_other_launch(u32 segment)
@@ -332,10 +341,17 @@ SLOW u32 __warpsafe_other_launch(u32 segment)
 	enum { NEAR = 4 };
 	bool early = BLOCK.launch & LAUNCH_EARLY;
 	u32 mine = launch_number(), own = mine / WS_RACE_DEPTH, lanes = load32(BEGUN_AT(mine, lanes)), index = load32(BEGUN_AT(mine, index)), found = 0;
-	u32 grid = load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, grid));
+	u32 grid = load32(SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, grid)), its = lane_of_segment(segment);
 
 	if (!index)
 		return 0;                    /* the table does not have mine: nothing is known of the others */
+	if (is_below_floor(segment, BEGUN_AT(mine, floors)))
+		return 0;
+	if (its && its - 1 != own) {
+		struct others o = others_of(mine, its - 1);
+
+		return launch_in_lane(its - 1, o.from, o.newest, segment, 0);
+	}
 	if (launch_in_lane(own, index > NEAR ? index - NEAR : 1, index - 1 - early, segment, grid))
 		return 0;
 	#pragma nounroll

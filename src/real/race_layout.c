@@ -78,6 +78,7 @@ void ws_race_lay_out(struct ws_race_layout *l, struct ws_race_device *d, uint64_
 	l->pages = take(l, sizeof(ws_race_u64) << d->pages_log2);
 	l->lines = take(l, (uint64_t)WS_RACE_PAGE_BYTES << d->pages_log2);
 	l->segments = take(l, (d->nsegments + 1ull) * sizeof(struct ws_race_segment));
+	l->lanes = take(l, d->nsegments / WS_RACE_OF_LANE + 1);
 	l->records = take(l, (d->nrecords + 1ull) * WS_RACE_RECORD_BYTES);
 	l->locations = take(l, sizeof(struct ws_race_location) << d->locations_log2);
 	lay_out_slots(l, d, budget / 4, gpu);
@@ -94,6 +95,7 @@ void ws_race_place(const struct ws_race_layout *l, struct ws_race_device *d, uin
 	d->lines = base + l->lines;
 	d->cells = base + l->cells;
 	d->segments = base + l->segments;
+	d->lanes = base + l->lanes;
 	d->records = base + l->records;
 	d->locations = base + l->locations;
 	for (size_t k = 0; k < WS_RACE_SLOT_CLASSES; k++) {

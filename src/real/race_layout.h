@@ -10,7 +10,7 @@ struct ws_race_gpu_size {
 	uint32_t shared, block_shared;       /* bytes of shared memory: of a multiprocessor, most of a block */
 };
 struct ws_race_layout {                  /* offsets of the tables in one allocation */
-	uint64_t pages, lines, cells, segments, records, locations, counts, written;
+	uint64_t pages, lines, cells, segments, lanes, records, locations, counts, written;
 	uint64_t slot_cells[WS_RACE_SLOT_CLASSES], slot_used[WS_RACE_SLOT_CLASSES];
 	uint64_t bytes;
 };

@@ -47,6 +47,7 @@ static inline void race_tables(struct ws_gpu *g, struct race_tables *t)
 	d->lines = race_memory(g, (size_t)WS_RACE_PAGE_BYTES << PAGES_LOG2)->addr;
 	d->cells = race_memory(g, (size_t)CELLS * WS_RACE_CELLS_BYTES)->addr;
 	d->segments = race_memory(g, (SEGMENTS + 1) * sizeof(struct ws_race_segment))->addr;
+	d->lanes = race_memory(g, SEGMENTS / WS_RACE_OF_LANE + 1)->addr;
 	d->records = race_memory(g, (RECORDS + 1) * WS_RACE_RECORD_BYTES)->addr;
 	d->locations = race_memory(g, sizeof(struct ws_race_location) << PLACES_LOG2)->addr;
 	race_slots(g, &d->slots[0], SLOTS, 8 << 10);
