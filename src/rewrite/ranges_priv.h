@@ -171,6 +171,10 @@ bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 /* 0, or any number of the bits of k that the register may hold. */
 bool ws_bits_any(struct values *v, const struct ws_reg *r, int64_t k, struct sum *out);
 
+/* ---- ranges_select.c ---- */
+/* What selp gives. */
+bool ws_value_selected(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+
 /* ---- ranges_split.c ---- */
 /* x / s, rounded down, and what is left; that s is 1 or more is the caller's duty. power: s is a power of 2. */
 bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out);

@@ -236,6 +236,16 @@ const struct sum *ws_value_keep(struct values *v, const struct sum *s)
 }
 
 /* ---- leaves and duties ---- */
+/* What a register may be is what is known where an access stands: for another one it may be more. */
+static bool same_sums(const struct leaf *a, const struct leaf *b)
+{
+	bool same = a->nof == b->nof && !a->step == !b->step && (!a->step || ws_sum_equal(a->step, b->step));
+
+	for (unsigned k = 0; k < a->nof && same; k++)
+		same = ws_sum_equal(a->of[k], b->of[k]);
+	return same;
+}
+
 static bool same_leaf(const struct leaf *a, const struct leaf *b)
 {
 	if (a->kind != b->kind || a->sym != b->sym || a->offset != b->offset || a->bytes != b->bytes || a->k != b->k ||
@@ -244,6 +254,8 @@ static bool same_leaf(const struct leaf *a, const struct leaf *b)
 	for (unsigned k = 0; k < a->nbounds; k++)
 		if (!ws_bound_same(&a->bounds[k], &b->bounds[k]) || !ws_sum_equal(a->bounds[k].than, b->bounds[k].than))
 			return false;
+	if (a->kind == LEAF_ONE_OF || a->kind == LEAF_LOOP)
+		return same_sums(a, b);
 	if (a->kind == LEAF_DIGIT)
 		return a->exact == b->exact;
 	if (a->kind == LEAF_POWER)
@@ -583,6 +595,8 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return inverted(v, i, bytes, out);
 	case WS_OP_min: case WS_OP_max:
 		return chosen(v, i, bytes, out);
+	case WS_OP_selp:
+		return ws_value_selected(v, i, bytes, out);
 	case WS_OP_neg:
 		out->n = 0;
 		return ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);

@@ -101,7 +101,7 @@ static struct ws_buf rewritten(const char *text)
 }
 
 /* told: the kernel is told what the host has decided, and what its proofs find; *silent is the first. */
-static struct checks run(const char *text, const struct launch *l, bool told, bool *silent)
+static inline struct checks run(const char *text, const struct launch *l, bool told, bool *silent)
 {
 	enum { MIDDLE = 1 << 15 };
 	struct ws_buf out = rewritten(text);
@@ -142,12 +142,12 @@ static struct checks run(const char *text, const struct launch *l, bool told, bo
 }
 
 /* The host says what holds if they are not those that the kernel asks for. */
-static bool has_constants(const char *text)
+static inline bool has_constants(const char *text)
 {
 	return strstr(text, "ld.const") != NULL;
 }
 
-static void expect(const char *text, struct launch l, struct checks want)
+static inline void expect(const char *text, struct launch l, struct checks want)
 {
 	struct checks c, told;
 	bool silent;
@@ -172,7 +172,7 @@ static void expect(const char *text, struct launch l, struct checks want)
 #define NONE (struct checks){ 0 }
 #define ALL(r, w) (struct checks){ (r), (w), 0, 0 }
 
-static void expect_allocated(const char *text, struct launch l, int64_t where, struct checks want)
+static inline void expect_allocated(const char *text, struct launch l, int64_t where, struct checks want)
 {
 	border = where;
 	expect(text, l, want);
