@@ -174,6 +174,8 @@ bool ws_bits_any(struct values *v, const struct ws_reg *r, int64_t k, struct sum
 /* ---- ranges_select.c ---- */
 /* What selp gives. */
 bool ws_value_selected(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+/* What min or max gives of a number that is not known, and that the other one has kept within a limit. */
+bool ws_value_limited(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
 
 /* ---- ranges_split.c ---- */
 /* x / s, rounded down, and what is left; that s is 1 or more is the caller's duty. power: s is a power of 2. */

@@ -1,7 +1,8 @@
 /* ranges_select.c - one of two values, as a condition says (selp).
  *
  * `v < 0 ? 0 : v > last ? last : v`, by which an index is kept in a row, becomes min and a choice: 0 where v < 0, else min(v, last). That is the
- * greater one of both if last >= 0, which is a duty. Of other choices all that is known is that they are one of the two. */
+ * greater one of both if last >= 0, which is a duty. Of other choices all that is known is that they are one of the two. Where v is not known, what is
+ * kept between two limits lies between them. */
 #include "rewrite/ranges_priv.h"
 
 static bool same_operand(const struct ws_operand *a, const struct ws_operand *b)
@@ -75,6 +76,51 @@ static bool is_extreme(struct values *v, const struct ws_ptx_inst *i, unsigned b
 	return same_operand(&i->ops[1], &c.compare->ops[1]) && same_operand(&i->ops[2], &c.compare->ops[2]);
 }
 
+/* Any number between what the operands are, in the instruction's result. */
+static bool between(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, const struct ws_operand *a, const struct ws_operand *b, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_ONE_OF, .reg = i->ops[0].reg, .nof = 2, .in_time = true, .offset = 2 };
+	const struct ws_operand *const both[] = { a, b };
+	struct sum of;
+
+	for (unsigned k = 0; k < 2; k++) {
+		if (!ws_value_operand(v, both[k], bytes, i, &of))
+			return false;
+		ws_value_must_fit(v, &of, bytes == 4 ? WS_S32 : WS_S64);
+		l.of[k] = ws_value_keep(v, &of);
+	}
+	return ws_value_leaf(v, &l, out);
+}
+
+bool ws_value_limited(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	enum ws_op other = i->op == WS_OP_min ? WS_OP_max : WS_OP_min;
+
+	if (i->nops != 3 || i->flags || !ws_type_is_signed((enum ws_type)i->type[0]))
+		return false;
+	for (unsigned k = 1; k < 3; k++) {
+		const struct ws_ptx_inst *inner = ws_value_only_def(v, &i->ops[k]);
+
+		if (!inner || inner->op != other || inner->nops != 3 || inner->flags || inner->type[0] != i->type[0])
+			continue;
+		for (unsigned n = 1; n < 3; n++)
+			if (between(v, i, bytes, &i->ops[3 - k], &inner->ops[n], out))
+				return true;
+	}
+	return false;
+}
+
+/* The same by a choice. */
+static bool kept_between(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	const struct ws_operand *limit;
+	struct choice c;
+
+	return find_choice(v, i, &c) && same_operand(&i->ops[1], &c.compare->ops[2]) &&
+	       is_limited(v, &i->ops[2], c.less ? WS_OP_min : WS_OP_max, &c.compare->ops[1], (enum ws_type)c.compare->type[0], &limit) && limit &&
+	       limit_is_beyond(v, i, bytes, &c, limit) && between(v, i, bytes, &i->ops[1], limit, out);
+}
+
 bool ws_value_selected(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	struct leaf l = { .kind = LEAF_ONE_OF, .reg = i->ops[0].reg, .nof = 2, .in_time = true, .offset = 1 };
@@ -85,7 +131,7 @@ bool ws_value_selected(struct values *v, const struct ws_ptx_inst *i, unsigned b
 		return false;
 	for (unsigned k = 0; k < 2; k++) {
 		if (!ws_value_operand(v, &i->ops[1 + k], bytes, i, &of[k]))
-			return false;
+			return kept_between(v, i, bytes, out);
 		l.of[k] = ws_value_keep(v, &of[k]);
 	}
 	if (is_extreme(v, i, bytes, &greatest)) {

@@ -538,7 +538,7 @@ static bool chosen(struct values *v, const struct ws_ptx_inst *i, unsigned bytes
 		return false;
 	for (unsigned k = 0; k < 2; k++) {
 		if (!ws_value_operand(v, &i->ops[1 + k], bytes, i, &of[k]))
-			return false;
+			return ws_value_limited(v, i, bytes, out);
 		ws_value_must_fit(v, &of[k], (enum ws_type)i->type[0]);
 		l.of[k] = ws_value_keep(v, &of[k]);
 	}

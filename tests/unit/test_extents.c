@@ -77,6 +77,25 @@ static void indices_kept_in_a_row(void **state)
 	EXPECT(CLAMPED("min.s32 %r9, %r7, %r8; setp.lt.s32 %p1, %r7, 0; selp.b32 %r10, 0, %r9, %p1;\n"), none, { A, A + BYTES, WS_REAL_READS });
 }
 
+/* The same of numbers that memory says. */
+#define LOADED(limits) KERNEL("add.s32 %r8, %r5, -1; ld.global.u32 %r7, [%rd2];\n" limits \
+			      "mul.wide.s32 %rd3, %r10, 4; add.s64 %rd4, %rd1, %rd3; ld.global.u32 %r11, [%rd4];\n")
+
+static void unknown_indices_kept_in_a_row(void **state)
+{
+	struct launch l = LAUNCH(4, 64, 200, 0), none = LAUNCH(4, 64, 0, 0);
+	struct expected at = { B, B + 4, WS_REAL_READS };
+
+	EXPECT(LOADED("min.s32 %r9, %r7, %r8; setp.lt.s32 %p1, %r7, 0; selp.b32 %r10, 0, %r9, %p1;\n"), l, at, { A, A + 800, WS_REAL_READS });
+	EXPECT(LOADED("max.s32 %r9, %r7, 0; setp.gt.s32 %p1, %r7, %r8; selp.b32 %r10, %r8, %r9, %p1;\n"), l, at, { A, A + 800, WS_REAL_READS });
+	EXPECT(LOADED("min.s32 %r9, %r7, %r8; max.s32 %r10, %r9, 0;\n"), l, at, { A, A + 800, WS_REAL_READS });
+	EXPECT(LOADED("max.s32 %r9, %r7, 0; min.s32 %r10, %r9, %r8;\n"), l, at, { A, A + 800, WS_REAL_READS });
+	EXPECT(LOADED("min.u32 %r9, %r7, %r8; max.u32 %r10, %r9, 0;\n"), l, at, { A, A + BYTES, WS_REAL_READS });       /* without a sign: not looked at */
+	EXPECT(LOADED("min.s32 %r9, %r7, %r8; setp.lt.s32 %p1, %r8, 0; selp.b32 %r10, 0, %r9, %p1;\n"), l, at, { A, A + BYTES, WS_REAL_READS });
+	EXPECT(LOADED("min.s32 %r9, %r7, %r8; setp.lt.s32 %p1, %r7, 0; selp.b32 %r10, 0, %r9, %p1;\n"), none, { B, B + BYTES, WS_REAL_READS },
+	       { A, A + BYTES, WS_REAL_READS });
+}
+
 /* What holds where one access stands does not where another one does, by a register that several instructions set. */
 static void registers_set_several_times(void **state)
 {
@@ -90,7 +109,8 @@ static void registers_set_several_times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(threads_in_a_row), cmocka_unit_test(places_that_memory_says),
-		                            cmocka_unit_test(indices_kept_in_a_row), cmocka_unit_test(registers_set_several_times) };
+		                            cmocka_unit_test(indices_kept_in_a_row), cmocka_unit_test(unknown_indices_kept_in_a_row),
+		                            cmocka_unit_test(registers_set_several_times) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
