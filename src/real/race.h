@@ -106,6 +106,8 @@ struct ws_real_areas {                   /* the table of them on a GPU; begins a
 };
 /* The allocation around an address, as the table has it once the GPU has been told. */
 bool ws_real_area_at(uint64_t address, uint64_t *start, uint64_t *end);
+/* wrap_memory.c: likewise that of memory that has come in the order of a stream. */
+bool ws_real_memory_around(uint64_t address, uint64_t *start, uint64_t *end);
 /* That beginning there was freed in the order of a stream. */
 void ws_real_area_gone(uint64_t start);
 /* In the current context, which frees it. What struct ws_race_device wants to know; 0: none are known there. */

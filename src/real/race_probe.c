@@ -150,11 +150,17 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
+static bool area_of_any(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	return ws_real_area_at(address, start, end) || ws_real_memory_around(address, start, end);
+}
+
 void ws_real_race_touches(const struct ws_real_launching *l, struct ws_real_touched *out)
 {
 	struct ws_real_deciding d = deciding(l, false);
 	const struct ws_real_decision *extents = l->kernel && !l->kernel->why && l->grid ? ws_real_table_extents(l->kernel) : NULL;
 
+	d.area_of = area_of_any;             /* no table on the GPU has to know it */
 	out->known = false;
 	if (extents)
 		ws_real_decide_extents(extents, &d, out);

@@ -3,35 +3,82 @@
  * Programming Guide, Stream Ordered Memory Allocator. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cuda/map.h"
 #include "real/range.h"
 #include "real/real_priv.h"
 #include "real/streams.h"
 
+struct stretch { uint64_t at, bytes; };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct ws_map sizes;                  /* of allocations, by address */
+static struct stretch *stretches;            /* that are there, by address */
+static size_t nstretches, cap;
 
-static const void *key_of(uint64_t at) { return (const void *)(uintptr_t)at; }
+/* The number of those that begin at an address or before it. */
+static size_t up_to(uint64_t at)
+{
+	size_t low = 0, high = nstretches;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (stretches[mid].at <= at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void remove_at(size_t k)
+{
+	memmove(&stretches[k], &stretches[k + 1], (--nstretches - k) * sizeof *stretches);
+}
 
 static void note(uint64_t at, uint64_t bytes)
 {
+	size_t k;
+
 	pthread_mutex_lock(&lock);
-	ws_map_put(&sizes, key_of(at), (void *)(uintptr_t)bytes);
+	k = up_to(at);
+	if (k && stretches[k - 1].at == at)      /* that one was freed by a call that is not seen */
+		remove_at(--k);
+	WS_PUSH(stretches, nstretches, cap);
+	memmove(&stretches[k + 1], &stretches[k], (nstretches - 1 - k) * sizeof *stretches);
+	stretches[k] = (struct stretch){ at, bytes };
 	pthread_mutex_unlock(&lock);
 }
 
 /* 0: it was not allocated here, or by a call that waits for nothing. */
 static uint64_t forget(uint64_t at)
 {
-	uint64_t bytes;
+	uint64_t bytes = 0;
+	size_t k;
 
 	pthread_mutex_lock(&lock);
-	bytes = (uint64_t)(uintptr_t)ws_map_get(&sizes, key_of(at));
-	if (bytes)
-		ws_map_remove(&sizes, key_of(at));
+	k = up_to(at);
+	if (k && stretches[k - 1].at == at) {
+		bytes = stretches[k - 1].bytes;
+		remove_at(k - 1);
+	}
 	pthread_mutex_unlock(&lock);
 	return bytes;
+}
+
+bool ws_real_memory_around(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	size_t k;
+	bool is;
+
+	pthread_mutex_lock(&lock);
+	k = up_to(address);
+	is = k && address - stretches[k - 1].at < stretches[k - 1].bytes;
+	if (is) {
+		*start = stretches[k - 1].at;
+		*end = *start + stretches[k - 1].bytes;
+	}
+	pthread_mutex_unlock(&lock);
+	return is;
 }
 
 static void tell(uint64_t at, uint64_t bytes, bool frees, struct ws_real_lane lane)
