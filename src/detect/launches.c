@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_LIMIT (UINT64_C(2) << 30)        /* bytes of footprints, whatever --shadow-limit allows beyond */
+#define DEFAULT_LIMIT (UINT64_C(2) << 30)        /* bytes of footprints, unless --shadow-limit says another number */
+#define NOT_LIMITED   (UINT64_C(1) << 40)        /* its default, and more */
 
 /* ---- operations, prints, segments ---- */
 static struct ws_la_op *new_op(const struct ws_launch_op *d)
@@ -241,7 +242,7 @@ static uint64_t memory(const struct ws_launches *l)
 
 static void keep_limit(struct ws_launches *l)
 {
-	uint64_t limit = l->config.shadow_limit && l->config.shadow_limit < DEFAULT_LIMIT ? l->config.shadow_limit : DEFAULT_LIMIT;
+	uint64_t limit = l->config.shadow_limit && l->config.shadow_limit < NOT_LIMITED ? l->config.shadow_limit : DEFAULT_LIMIT;
 	bool over = false;
 
 	while (l->nlive > 1 && memory(l) > limit) {

@@ -694,12 +694,22 @@ SLOW bool __warpsafe_read_beside(u32 self, u64 at, u64 address, u32 what, u32 si
 	       read_cells(self, address, what, site, BY_LAUNCHES);
 }
 
-/* at, w, r: what the part at the access has left (struct cell). */
-SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+/* What W and R were is loaded again: to keep both in registers until here costs more. */
+HELPER struct cell left_at(u64 at)
 {
-	struct cell c = { at, w, r };
+	struct cell c = all_left(at);
 
-	if (BLOCK.launch && __warpsafe_read_beside(self, at, address, what, site, w, r)) {
+	if (at > ALL)
+		load_cell(at, &c.w, &c.r);
+	return c;
+}
+
+/* at: what the part at the access has left (struct cell). */
+SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
+{
+	struct cell c = left_at(at);
+
+	if (BLOCK.launch && __warpsafe_read_beside(self, at, address, what, site, c.w, c.r)) {
 		note_strong(self, what);
 		return;
 	}
@@ -765,11 +775,11 @@ SLOW bool __warpsafe_write_beside(u32 self, u64 at, u64 address, u32 what, u32 s
 	       write_cells(self, address, what, site, BY_LAUNCHES);
 }
 
-SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1, u64 w, u64 r)
+SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	struct cell c = { at, w, r };
+	struct cell c = left_at(at);
 
-	if (BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, w, r))
+	if (BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, c.w, c.r))
 		return;
 	if (!at && WS_RACE_BYTES_OF(what) > 4) {
 		if (!(BLOCK.launch ? __warpsafe_write_beside(self, 0, address, what, site, 0, 0) : __warpsafe_write_cells(self, address, what, site)))
@@ -786,17 +796,19 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 }
 
 /* Of bytes or halves. */
-SLOW void __warpsafe_read_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 w, u64 r)
+SLOW void __warpsafe_read_part_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
-	if (!(at & IN_ROW))
-		__warpsafe_read_on(self, at, address, what, site, w, r);
-	else if (!__warpsafe_read_in_row(self, at - IN_ROW, address, what, site, w, r))
-		__warpsafe_read_on(self, at - IN_ROW, address, what, site, w, r);
+	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
+
+	if (!(at & IN_ROW) || !__warpsafe_read_in_row(self, c.at, address, what, site, c.w, c.r))
+		__warpsafe_read_on(self, at & ~(u64)IN_ROW, address, what, site);
 }
 
-SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 w, u64 r)
+SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0)
 {
-	if (!(at & IN_ROW) || !__warpsafe_write_in_row(self, at - IN_ROW, address, what, site, (u32)(v0 << 8 * (address & 3)), w, r))
+	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
+
+	if (!(at & IN_ROW) || !__warpsafe_write_in_row(self, c.at, address, what, site, (u32)(v0 << 8 * (address & 3)), c.w, c.r))
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, 0);
 }
 
@@ -869,7 +881,7 @@ INLINED void race_read_global(u32 self, u64 address, u32 what, u32 site)
 	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_read_at_once(self, address, what, site))
 		return;
 	if (c.at != NOTHING)
-		__warpsafe_read_on(self, c.at, address, what, site, c.w, c.r);
+		__warpsafe_read_on(self, c.at, address, what, site);
 }
 
 INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -879,7 +891,7 @@ INLINED void race_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0
 	if (WS_RACE_BYTES_OF(what) > 4 && !c.at && __warpsafe_write_words(self, address, what, site, v0, v1))
 		return;
 	if (c.at != NOTHING)
-		__warpsafe_write_on(self, c.at, address, what, site, v0, v1, c.w, c.r);
+		__warpsafe_write_on(self, c.at, address, what, site, v0, v1);
 }
 
 INLINED void race_read_part_global(u32 self, u64 address, u32 what, u32 site)
@@ -887,7 +899,7 @@ INLINED void race_read_part_global(u32 self, u64 address, u32 what, u32 site)
 	struct cell c = check_read(self, address, what, site, IN_ROWS);
 
 	if (c.at != NOTHING)
-		__warpsafe_read_part_on(self, c.at, address, what, site, c.w, c.r);
+		__warpsafe_read_part_on(self, c.at, address, what, site);
 }
 
 INLINED void race_write_part_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -896,7 +908,7 @@ INLINED void race_write_part_global(u32 self, u64 address, u32 what, u32 site, u
 
 	(void)v1;
 	if (c.at != NOTHING)
-		__warpsafe_write_part_on(self, c.at, address, what, site, v0, c.w, c.r);
+		__warpsafe_write_part_on(self, c.at, address, what, site, v0);
 }
 
 INLINED void race_write_locked_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1085,30 +1097,6 @@ COPY_OF u64 __warpsafe_write_global(u32 self, u64 address, u32 what, u32 site, u
 	return check_write_at(self, address, what, site, (u32)(v0 << 8 * (address & 3)), IN_LINES).at;
 }
 
-/* What W and R were is loaded again. */
-HELPER struct cell left_at(u64 at)
-{
-	struct cell c = all_left(at);
-
-	if (at > ALL)
-		load_cell(at, &c.w, &c.r);
-	return c;
-}
-
-SLOW void __warpsafe_read_global_on(u32 self, u64 at, u64 address, u32 what, u32 site)
-{
-	struct cell c = left_at(at);
-
-	__warpsafe_read_on(self, at, address, what, site, c.w, c.r);
-}
-
-SLOW void __warpsafe_write_global_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	struct cell c = left_at(at);
-
-	__warpsafe_write_on(self, at, address, what, site, v0, v1, c.w, c.r);
-}
-
 INLINED void race_call_read_global(u32 self, u64 address, u32 what, u32 site)
 {
 	u64 at = NOTHING;
@@ -1118,7 +1106,7 @@ INLINED void race_call_read_global(u32 self, u64 address, u32 what, u32 site)
 	if (WS_RACE_BYTES_OF(what) > 4 && !at && __warpsafe_read_at_once(self, address, what, site))
 		return;
 	if (at != NOTHING)
-		__warpsafe_read_global_on(self, at, address, what, site);
+		__warpsafe_read_on(self, at, address, what, site);
 }
 
 INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1128,7 +1116,7 @@ INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u
 	if (WS_RACE_BYTES_OF(what) > 4 && !at && __warpsafe_write_words(self, address, what, site, v0, v1))
 		return;
 	if (at != NOTHING)
-		__warpsafe_write_global_on(self, at, address, what, site, v0, v1);
+		__warpsafe_write_on(self, at, address, what, site, v0, v1);
 }
 
 INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
@@ -1143,7 +1131,7 @@ INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
 
 	(void)what;
 	if (at != NOTHING)
-		__warpsafe_read_global_on(self, at, address, FOUR(WS_RACE_GLOBAL), site);
+		__warpsafe_read_on(self, at, address, FOUR(WS_RACE_GLOBAL), site);
 }
 
 INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1158,7 +1146,7 @@ INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, 
 
 	(void)v1;
 	if (at != NOTHING)
-		__warpsafe_write_global_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, v0, 0);
+		__warpsafe_write_on(self, at, address, FOUR(WS_RACE_GLOBAL) | CLASS_IN(what), site, v0, 0);
 }
 
 /* ---- writes where nothing is read ----
@@ -1175,7 +1163,7 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 		if (activemask() == 0xffffffff || !now)
 			race_call_write4_global(self, address, what, site, v0, 0);
 		else
-			__warpsafe_write_on(self, 0, address, what, site, v0, 0, 0, 0);
+			__warpsafe_write_on(self, 0, address, what, site, v0, 0);
 		return;
 	}
 	note_own(self, address, what, site, (u32)v0);

@@ -77,7 +77,7 @@ SLOW void __warpsafe_write_in_line(u32 self, u64 line, u64 address, u32 what, u3
 	if (begin_fast(&f, self))
 		c = check_write_in(&f, line, self, address, what, site, value, IN_LINES);
 	if (c.at != NOTHING)
-		__warpsafe_write_on(self, c.at, address, what, site, value, 0, c.w, c.r);
+		__warpsafe_write_on(self, c.at, address, what, site, value, 0);
 }
 
 /* Is W before a weak write of mine by program order, barriers or the launch, or by my last acquire? */
