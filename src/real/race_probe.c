@@ -138,9 +138,15 @@ static uint64_t variable_of(void *function, const char *name)
 	return ws_real_code_of(function, &module, &library) && module ? ws_real_variable(module, library, name, &bytes) : 0;
 }
 
+/* Also memory of pools, of which the table on the GPU does not know. */
+static bool area_of_any(uint64_t address, uint64_t *start, uint64_t *end)
+{
+	return ws_real_area_at(address, start, end) || ws_real_memory_around(address, start, end);
+}
+
 static struct ws_real_deciding deciding(const struct ws_real_launching *l, bool proved)
 {
-	return (struct ws_real_deciding){ l->grid, l->block, l->params, proved, ws_real_area_at, variable_of, l->function };
+	return (struct ws_real_deciding){ l->grid, l->block, l->params, proved, area_of_any, variable_of, l->function };
 }
 
 static bool holds(const struct ws_real_launching *l, const struct ws_real_decision *decision, bool proved)
@@ -150,17 +156,11 @@ static bool holds(const struct ws_real_launching *l, const struct ws_real_decisi
 	return decision && l->grid && ws_real_decide(decision, &d);
 }
 
-static bool area_of_any(uint64_t address, uint64_t *start, uint64_t *end)
-{
-	return ws_real_area_at(address, start, end) || ws_real_memory_around(address, start, end);
-}
-
 void ws_real_race_touches(const struct ws_real_launching *l, struct ws_real_touched *out)
 {
 	struct ws_real_deciding d = deciding(l, false);
 	const struct ws_real_decision *extents = l->kernel && !l->kernel->why && l->grid ? ws_real_table_extents(l->kernel) : NULL;
 
-	d.area_of = area_of_any;             /* no table on the GPU has to know it */
 	out->known = false;
 	if (extents)
 		ws_real_decide_extents(extents, &d, out);
