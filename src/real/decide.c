@@ -191,7 +191,8 @@ static void read_told(struct reading *r, bool truth, const char *name)
 /* "reads %a, %b;" */
 static bool read_extent(struct reading *r, const char *name, const char *first, const char *at, const char *end)
 {
-	static const char *const names[] = { [WS_REAL_READS] = "reads", [WS_REAL_UPDATES] = "updates", [WS_REAL_WRITES] = "writes" };
+	static const char *const names[] = { [WS_REAL_READS] = "reads", [WS_REAL_UPDATES] = "updates",
+	                                     [WS_REAL_UPDATES8] = "updates8", [WS_REAL_WRITES] = "writes" };
 	struct ws_real_decision *d = r->d;
 	char last[WORD];
 	unsigned does = 0;

@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes [from, to), and what is done there. UPDATES: by atomics that do not race with each other. */
-enum ws_real_does { WS_REAL_READS, WS_REAL_UPDATES, WS_REAL_WRITES, WS_REAL_DOES };
+/* Bytes [from, to), and what is done there. UPDATES, UPDATES8: by atomics that do not race with each other, of 4 bytes or less, and of 8 or more:
+ * one of each may (PTX ISA 9.0, 8.7.2). */
+enum ws_real_does { WS_REAL_READS, WS_REAL_UPDATES, WS_REAL_UPDATES8, WS_REAL_WRITES, WS_REAL_DOES };
 struct ws_real_extent { uint64_t from, to; enum ws_real_does does; };
 /* All global memory that a launch, copy or fill may come to; not known: anything. Zeros: that. */
 enum { WS_REAL_MOST_EXTENTS = 32 };

@@ -10,7 +10,7 @@
 
 #include "rewrite/ranges_priv.h"
 
-enum { MOST_PLACES = 400, MOST_EXTENTS = 32, DEEPEST = 8 };
+enum { MOST_PLACES = 400, MOST_EXTENTS = 32, DEEPEST = 8, WIDE = 8 };
 
 /* Accesses of one address but for a constant. */
 struct place { struct sum sum; int64_t first, last; unsigned extent; };
@@ -35,7 +35,9 @@ static const char *how(const struct ws_rw_access *a)
 {
 	if (a->kind == WS_RW_READ)
 		return "reads";
-	return a->kind == WS_RW_ATOMIC && (a->scope == WS_SCOPE_GPU || a->scope == WS_SCOPE_SYS) ? "updates" : "writes";
+	if (a->kind != WS_RW_ATOMIC || (a->scope != WS_SCOPE_GPU && a->scope != WS_SCOPE_SYS))
+		return "writes";
+	return a->bytes >= WIDE ? "updates8" : "updates";
 }
 
 /* Does the host not know it, for it depends on constant memory? */

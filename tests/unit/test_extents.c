@@ -48,6 +48,8 @@ static void threads_in_a_row(void **state)
 	EXPECT(KERNEL(BELOW_N OFFSET COPY), LAUNCH(4, 64, 2000, 0), { A, A + 1024, WS_REAL_READS }, { B, B + 1024, WS_REAL_WRITES });
 	EXPECT(KERNEL(BELOW_N OFFSET "red.global.add.u32 [%rd4], 1; st.global.u32 [%rd4+4], %r4;\n"), LAUNCH(1, 32, 32, 0), { A, A + 128, WS_REAL_UPDATES },
 	       { A + 4, A + 132, WS_REAL_WRITES });
+	EXPECT(KERNEL(BELOW_N "mul.wide.s32 %rd3, %r4, 8; add.s64 %rd4, %rd1, %rd3; red.global.add.u64 [%rd4], %rd3;\n"), LAUNCH(1, 32, 32, 0),
+	       { A, A + 256, WS_REAL_UPDATES8 });
 	EXPECT(KERNEL(BELOW_N OFFSET "red.cta.global.add.u32 [%rd4], 1;\n"), LAUNCH(1, 32, 32, 0), { A, A + 128, WS_REAL_WRITES });
 }
 
