@@ -10,7 +10,7 @@
 
 #include "rewrite/ranges_priv.h"
 
-enum { MOST_PLACES = 400, MOST_EXTENTS = 32, DEEPEST = 8, WIDE = 8 };
+enum { MOST_PLACES = 400, MOST_EXTENTS = 32, MOST_LOOKS = 2000, WIDE = 8 };
 
 /* Accesses of one address but for a constant. */
 struct place { struct sum sum; int64_t first, last; unsigned extent; };
@@ -40,31 +40,41 @@ static const char *how(const struct ws_rw_access *a)
 	return a->bytes >= WIDE ? "updates8" : "updates";
 }
 
-/* Does the host not know it, for it depends on constant memory? */
-static bool has_constant(const struct values *v, const struct sum *s, unsigned depth)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t m = 0; m < s->t[k].n; m++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
+/* Does the host not know it, for it depends on constant memory? steps: looks that are left; where there are none, it may. */
+static bool has_constant(const struct values *v, const struct sum *s, unsigned *steps);
 
-			if (l->kind == LEAF_CONST || depth == DEEPEST || (l->step && has_constant(v, l->step, depth + 1)))
-				return true;
-			for (unsigned n = 0; n < l->nof; n++)
-				if (has_constant(v, l->of[n], depth + 1))
-					return true;
-			for (unsigned n = 0; n < l->nbounds; n++)
-				if (has_constant(v, l->bounds[n].than, depth + 1))
-					return true;
-		}
+static bool leaf_has_constant(const struct values *v, const struct leaf *l, unsigned *steps)
+{
+	if (l->kind == LEAF_CONST || !*steps || (l->step && has_constant(v, l->step, steps)))
+		return true;
+	--*steps;
+	for (unsigned n = 0; n < l->nof; n++)
+		if (has_constant(v, l->of[n], steps))
+			return true;
+	for (unsigned n = 0; n < l->nbounds; n++)
+		if (has_constant(v, l->bounds[n].than, steps))
+			return true;
 	return false;
 }
 
-static bool has_constant_duty(const struct values *v, size_t from)
+static bool has_constant(const struct values *v, const struct sum *s, unsigned *steps)
 {
-	for (size_t k = from; k < v->nduties; k++)
-		if (has_constant(v, v->duties[k].sum, 0) || (v->duties[k].unless && has_constant(v, v->duties[k].unless, 0)))
-			return true;
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (leaf_has_constant(v, &v->leaves[s->t[k].leaf[m]], steps))
+				return true;
 	return false;
+}
+
+/* It, or what its bounds rely on, noted since there were so many duties. */
+static bool depends_on_constant(const struct values *v, const struct sum *s, size_t from)
+{
+	unsigned steps = MOST_LOOKS;
+	bool has = has_constant(v, s, &steps);
+
+	for (size_t k = from; k < v->nduties && !has; k++)
+		has = has_constant(v, v->duties[k].sum, &steps) || (v->duties[k].unless && has_constant(v, v->duties[k].unless, &steps));
+	return has;
 }
 
 static struct extent *extent_of(struct extents *x, bool loose, uint32_t base, const char *how)
@@ -105,8 +115,7 @@ static bool add_exact(struct extents *x, const struct ws_rw_access *a, const str
 	struct sum known, s;
 	int64_t at;
 
-	if (!ws_values_address(&x->v, a, &known) || !ws_sum_of_any(&x->v, &known, &s) || has_constant(&x->v, &s, 0) ||
-	    has_constant_duty(&x->v, duties)) {
+	if (!ws_values_address(&x->v, a, &known) || !ws_sum_of_any(&x->v, &known, &s) || depends_on_constant(&x->v, &s, duties)) {
 		x->v.nduties = duties;
 		return false;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST_KINDS = MOST_FACTORS };      /* of leaves in one sum that are replaced */
+enum { MOST_FACTOR = 1 << 20 };
 
 struct kin {                             /* of a leaf */
 	uint32_t first;                  /* of its kin; itself, also where it has none */
@@ -250,6 +251,77 @@ static void join_with(struct ws_ranges *g, unsigned k, unsigned m)
 	x->bytes = bytes;
 }
 
+/* ---- one element, by several accesses ---- */
+/* The term of s in which the leaf of that kind stands alone; NULL: there is none, or more than one. */
+static const struct term *term_of_kind(const struct alike *a, const struct sum *s, uint32_t first)
+{
+	const struct term *found = NULL;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++) {
+			if (s->t[k].leaf[m] >= a->n || a->kin[s->t[k].leaf[m]].first != first)
+				continue;
+			if (found || s->t[k].n != 1)
+				return NULL;
+			found = &s->t[k];
+		}
+	return found;
+}
+
+static bool has_lower_bound(const struct leaf *l)
+{
+	for (unsigned k = 0; k < l->nbounds; k++)
+		if (!l->bounds[k].upper)
+			return true;
+	return false;
+}
+
+/* Do accesses of the groups overlap, if the places of that kind are apart by what their constants are? Then they are no elements of a tile, but
+ * `if (i + 1 < n)` two at once, `else if (i < n)` one. */
+static bool overlap(const struct alike *a, const bool *is, unsigned k, const struct offsets *far, int64_t factor)
+{
+	int64_t step = INT64_MAX;
+
+	for (unsigned n = 1; n < far->n; n++)
+		step = far->at[n] - far->at[n - 1] < step ? far->at[n] - far->at[n - 1] : step;
+	for (unsigned m = k; m < a->g->ngroups; m++)
+		if ((m == k || is[m]) && a->g->groups[m].last - a->g->groups[m].first > step * factor)
+			return true;
+	return false;
+}
+
+/* What is more in one place than in the least of its kind is then so many bytes more: what is below a bound with it is so without it, too. */
+static void shift(struct alike *a, const bool *is, unsigned k, struct places *p, unsigned kind)
+{
+	const struct offsets *far = &p->far[kind];
+	uint32_t first = p->first[kind], least = UINT32_MAX;
+	struct ws_ranges *g = a->g;
+
+	for (unsigned m = k; m < g->ngroups; m++) {
+		const struct term *t = m == k || is[m] ? term_of_kind(a, &g->groups[m].sum, first) : NULL;
+
+		if ((m == k || is[m]) && (!t || t->factor <= 0 || t->factor > MOST_FACTOR))
+			return;
+		if (t && a->kin[t->leaf[0]].far == far->at[0])
+			least = t->leaf[0];
+	}
+	if (far->n > MOST_OFFSETS || least == UINT32_MAX || has_lower_bound(&g->v.leaves[least]) ||
+	    !overlap(a, is, k, far, term_of_kind(a, &g->groups[k].sum, first)->factor))
+		return;
+	for (unsigned m = k; m < g->ngroups; m++) {
+		struct group *x = &g->groups[m];
+		const struct term *t = m == k || is[m] ? term_of_kind(a, &x->sum, first) : NULL;
+		int64_t more = t ? (a->kin[t->leaf[0]].far - far->at[0]) * t->factor : 0;
+
+		x->first += more;
+		x->last += more;
+		for (unsigned n = 0; n < x->offsets.n && n < MOST_OFFSETS; n++)
+			x->offsets.at[n] += more;
+	}
+	p->far[kind].n = 1;
+	p->leaf[kind] = least;
+}
+
 static void join_alike_with(struct alike *a, unsigned k)
 {
 	struct ws_ranges *g = a->g;
@@ -259,6 +331,9 @@ static void join_alike_with(struct alike *a, unsigned k)
 
 	if (g->groups[k].area || !note_places(a, &g->groups[k].sum, &p) || !p.n || !find_alike(a, k, &p, is))
 		return;
+	for (unsigned n = 0; n < p.n; n++)
+		if (p.far[n].n > 1)
+			shift(a, is, k, &p, n);
 	if (!sum_of_all(a, &p, &g->groups[k].sum, &all))
 		return;
 	g->groups[k].sum = all;

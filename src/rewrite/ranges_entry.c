@@ -908,10 +908,19 @@ static struct num span_of(struct entry *e, const struct digit *list, unsigned n,
 	return span;
 }
 
+/* How far another name of a number must be from thread to thread, where its weight alone is less than the span. */
+static int64_t distance_of(const struct leaf *l, const struct num *weight, const struct num *span)
+{
+	bool is = l->kind == LEAF_ONE_OF && l->nof == 1 && !weight->reg && !span->reg && weight->k > 0 && weight->k < span->k;
+
+	return is ? (span->k + weight->k - 1) / weight->k : 1;
+}
+
 static void apart(struct entry *e, const struct sum *s, struct num span, unsigned *covered)
 {
 	struct num weight[MOST_DIGITS], numbers[MOST_DIGITS], part[MOST_DIGITS], factor;
 	struct digit list[MOST_DIGITS];
+	int64_t far[MOST_DIGITS];
 	unsigned n;
 
 	find_digits(e->v, s, list, &n);
@@ -924,10 +933,11 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		factor = amount_of(e, &list[k].factor);
 		factor.negative = false;
 		part[k] = multiply(e, factor, numbers[k]);
+		far[k] = distance_of(l, &weight[k], &span);
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
 		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
-			apart(e, l->of[0], ws_entry_number(1), covered);
+			apart(e, l->of[0], ws_entry_number(far[k]), covered);
 		else if (tells_alone(e, list, n, l))
 			apart_by_remainder(e, l, covered);
 		if (goes_on(l))
@@ -936,7 +946,7 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 			e->parts[e->nparts++] = list[k].leaf;
 	}
 	for (unsigned k = 0; k < n; k++)
-		demand_weight(e, weight[k], span_of(e, list, n, k, span, weight, part), numbers[k]);
+		demand_weight(e, multiply(e, weight[k], ws_entry_number(far[k])), span_of(e, list, n, k, span, weight, part), numbers[k]);
 }
 
 /* Coordinates that a sum depends on. */

@@ -103,10 +103,28 @@ static void too_many_to_compare(void **state)
 	ws_buf_free(&b);
 }
 
+/* `if (i + 1 < n)` two halves at once, `else if (i < n)` one: the same place, by two accesses. b: the words, or halves, lie so many bytes behind it. */
+#define HALVES(behind) KERNEL("shl.b32 %r7, %r4, 1; or.b32 %r8, %r7, 1; setp.lt.s32 %p1, %r8, %r5; mul.wide.s32 %rd3, %r7, 2; add.s64 %rd4, %rd2, %rd3;\n" \
+	"@%p1 bra BOTH;\nsetp.ge.s32 %p2, %r7, %r5; @%p2 bra END;\nst.global.u16 [%rd4" behind "], %r4; bra END;\nBOTH: st.global.u32 [%rd4], %r4;\n")
+
+static void two_at_once_or_one(void **state)
+{
+	struct launch l = { { 4 }, { 64 }, 4096, 401, 0 };
+
+	expect(HALVES(""), l, NONE);
+	expect(HALVES("+2"), l, NONE);                       /* the other half of it */
+	l.n = 402;
+	expect(HALVES(""), l, NONE);
+	l.n = 2000;
+	expect(HALVES(""), l, NONE);
+	expect(HALVES("+4"), l, ALL(0, 256));                /* that is the next thread's */
+	expect(HALVES("-2"), l, ALL(0, 256));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_tiles), cmocka_unit_test(more_than_tiles), cmocka_unit_test(too_many_to_compare),
+		cmocka_unit_test(whole_tiles), cmocka_unit_test(more_than_tiles), cmocka_unit_test(too_many_to_compare), cmocka_unit_test(two_at_once_or_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
