@@ -287,14 +287,14 @@ const char *ws_ranges_predicate(struct ws_ranges *g, struct entry *e)
 }
 
 /* Reads and writes of one address but for the pointer: where both pointers are the same, what a thread reads is among
- * what it writes. */
+ * what it writes. (Threads may meet in a group of atomics alone, and others' reads must not be there.) */
 static bool twins(const struct ws_ranges *g, const struct group *read, const struct group *write)
 {
 	uint32_t from = ws_group_base(&g->v, read), to = ws_group_base(&g->v, write);
 	const struct sum pointers[] = { ws_sum_of_leaf(from), ws_sum_of_leaf(to) };
 	struct sum s = read->sum;
 
-	return !read->area && !write->area && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
+	return !read->area && !write->area && !write->meets && from != UINT32_MAX && to != UINT32_MAX && read->first >= write->first &&
 	       read->last <= write->last && ws_sum_add(&s, &pointers[0], -1) && ws_sum_add(&s, &pointers[1], 1) &&
 	       ws_sum_equal(&s, &write->sum);
 }

@@ -121,10 +121,22 @@ static void two_at_once_or_one(void **state)
 	expect(HALVES("-2"), l, ALL(0, 256));
 }
 
+/* Atomics may meet, and no read may meet one: also where it is by another pointer to the same memory. */
+static void reads_where_others_update(void **state)
+{
+	static const char text[] = KERNEL(OFFSET "red.global.add.u32 [%rd4], 1; ld.global.u32 %r7, [%rd5];\n");
+	struct launch l = { .grid = { 3 }, .block = { 31, 2 } };
+
+	expect(text, l, (struct checks){ .reads = 186, .atomics = 186 });
+	l.b = 4096;
+	expect(text, l, NONE);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_tiles), cmocka_unit_test(more_than_tiles), cmocka_unit_test(too_many_to_compare), cmocka_unit_test(two_at_once_or_one),
+		cmocka_unit_test(reads_where_others_update),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
