@@ -414,11 +414,13 @@ static bool is_alone(const struct ws_operation *op, const struct ws_real_touched
 	return !op->overlaps;
 }
 
+/* What all that comes is behind need only be known where something is to be forgotten. */
 static void note_touched(const struct ws_operation *op, const struct ws_real_touched *touched)
 {
 	struct ws_clock common = { NULL, 0 };
 
-	ws_order_common(state.order, &common);
+	if (touched && touched->known)
+		ws_order_common(state.order, &common);
 	ws_real_spans_add(&lane_at(op->timeline)->spans, touched, op->index, ws_clock_of(&common, op->timeline));
 	ws_clock_free(&common);
 }

@@ -154,11 +154,11 @@ static void *checked(void *f, const struct ws_real_launching *with)
 static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, void *stream, struct form form,
                               struct ws_real_launching *with, struct ws_race_launch *said)
 {
-	bool captured = in_capture(form.ask, stream), probe = false, compared = false, told = false, can_tell;
+	bool captured = in_capture(form.ask, stream), probe = false, compared = false, told = false, can_tell, ask;
 	struct launch l = { .kernel = captured ? NULL : ws_real_kernel_of(f), .record = form.record, .stream = stream, .function = f };
 	struct ws_real_lane lane = { stream, form.per_thread };
 	struct ws_race_launch place = { 0 };
-	struct ws_real_touched touched = { .known = false };
+	struct ws_real_touched touched;
 
 	ws_real_race_prepare(f);
 	ws_real_transact_prepare(f);
@@ -169,10 +169,11 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 	l.gpu = ws_real_race_begin(l.taking.kernel);
 	if (!captured && form.early && k && !k->waits_first)
 		ws_real_stream_begins_early(lane);
-	if (!captured && with && ws_real_streams_ask())
+	ask = !captured && with && ws_real_streams_ask();
+	if (ask)
 		ws_real_race_touches(with, &touched);
 	if (!captured)
-		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), &touched, &place) && said;
+		compared = ws_real_stream_launches(lane, ws_real_hands_of(k), ask ? &touched : NULL, &place) && said;
 	if (!captured && ws_real_may_wait(k))
 		ws_real_stream_may_wait(lane);
 	if (with) {
