@@ -14,23 +14,17 @@ enum { MOST_PLACES = 400, MOST_EXTENTS = 32, MOST_LOOKS = 2000, WIDE = 8 };
 
 /* Accesses of one address but for a constant. */
 struct place { struct sum sum; int64_t first, last; unsigned extent; };
-/* What is counted from one pointer. vague: some of it by numbers that are not known; loose: there is no such pointer. */
-struct extent { uint32_t base; bool loose, vague; const char *how; struct num lo, hi; bool has; };
+/* What is counted from one pointer. vague: some of it by numbers that are not known; loose: there is no such pointer. start, end: its allocation. */
+struct extent { uint32_t base; bool loose, vague; const char *how; struct num lo, hi; bool has; struct num start, end; };
 
 struct extents {
 	struct values v;
 	struct place *places;
 	unsigned nplaces, n;
 	struct extent list[MOST_EXTENTS];
-	struct num start[MOST_EXTENTS], end[MOST_EXTENTS];     /* of the allocations */
 };
 
 /* ---- what is accessed ---- */
-static bool may_be_global(const struct ws_rw_access *a)
-{
-	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
-}
-
 static const char *how(const struct ws_rw_access *a)
 {
 	if (a->kind == WS_RW_READ)
@@ -144,27 +138,26 @@ static bool add(struct extents *x, const struct ws_rw_access *a)
 
 /* ---- what the host computes ---- */
 /* Of the allocation, or variable, that an extent's pointer leads to; the predicate that it is known. */
-static const char *area(struct extents *x, struct entry *e, unsigned k)
+static const char *area(struct entry *e, struct extent *of)
 {
-	const struct leaf *l = &x->v.leaves[x->list[k].base];
-	const struct sum s = ws_sum_of_leaf(x->list[k].base);
+	const struct leaf *l = &e->v->leaves[of->base];
+	const struct sum s = ws_sum_of_leaf(of->base);
 	const char *known = ws_code_temp(e->c, WS_PRED), *at;
 	struct num lo, hi;
 
 	ws_entry_bounds(e, &s, &lo, &hi);
 	at = ws_entry_register(e, &lo);
-	x->start[k] = x->end[k] = (struct num){ .reg = NULL, .bits = 57 };
-	x->start[k].reg = ws_code_temp(e->c, WS_B64);
-	x->end[k].reg = ws_code_temp(e->c, WS_B64);
+	of->start = (struct num){ .reg = ws_code_temp(e->c, WS_B64), .bits = 57 };
+	of->end = (struct num){ .reg = ws_code_temp(e->c, WS_B64), .bits = 57 };
 	if (l->kind == LEAF_SYMBOL) {
 		ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", known);
-		ws_code_add(e->c, "mov.b64 %s, %s;", x->start[k].reg, at);
-		ws_code_add(e->c, "add.s64 %s, %s, %lld;", x->end[k].reg, at, (long long)l->sym->size);
+		ws_code_add(e->c, "mov.b64 %s, %s;", of->start.reg, at);
+		ws_code_add(e->c, "add.s64 %s, %s, %lld;", of->end.reg, at, (long long)l->sym->size);
 		return known;
 	}
 	ws_code_host(e->c, "area.known %s, %s;", known, at);
-	ws_code_host(e->c, "area.start %s, %s;", x->start[k].reg, at);
-	ws_code_host(e->c, "area.end %s, %s;", x->end[k].reg, at);
+	ws_code_host(e->c, "area.start %s, %s;", of->start.reg, at);
+	ws_code_host(e->c, "area.end %s, %s;", of->end.reg, at);
 	return known;
 }
 
@@ -185,23 +178,22 @@ static void take_bounds(struct extents *x, struct entry *e, const struct place *
 
 /* The extent is what its accesses come to, as far as that lies in the allocation; or all of that, if what the bounds rely on does not hold. ok:
  * it does, or the allocation is known. */
-static void say_extent(struct extents *x, struct entry *e, unsigned k, const char *ok)
+static void say_extent(struct entry *e, struct extent *of, const char *ok)
 {
-	struct extent *of = &x->list[k];
-	const char *known = of->loose ? NULL : area(x, e, k);
+	const char *known = of->loose ? NULL : area(e, of);
 	struct num lo = of->lo, hi = of->hi;
 
 	if (of->loose) {
 		ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, e->ok);
 	} else if (of->vague) {
 		ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, known);
-		lo = x->start[k];
-		hi = x->end[k];
+		lo = of->start;
+		hi = of->end;
 	} else {
-		lo = ws_entry_either(e, known, ws_entry_made(e, "max.s64", x->start[k], lo), lo);
-		hi = ws_entry_either(e, known, ws_entry_made(e, "min.s64", x->end[k], hi), hi);
-		lo = ws_entry_either(e, e->ok, lo, x->start[k]);
-		hi = ws_entry_either(e, e->ok, hi, x->end[k]);
+		lo = ws_entry_either(e, known, ws_entry_made(e, "max.s64", of->start, lo), lo);
+		hi = ws_entry_either(e, known, ws_entry_made(e, "min.s64", of->end, hi), hi);
+		lo = ws_entry_either(e, e->ok, lo, of->start);
+		hi = ws_entry_either(e, e->ok, hi, of->end);
 		ws_code_add(e->c, "or.pred %s, %s, %s;", known, known, e->ok);
 		ws_code_add(e->c, "and.pred %s, %s, %s;", ok, ok, known);
 	}
@@ -221,7 +213,7 @@ static const char *say(struct extents *x, struct ws_pass *p)
 	for (unsigned k = 0; k < x->nplaces; k++)
 		take_bounds(x, &e, &x->places[k]);
 	for (unsigned k = 0; k < x->n; k++)
-		say_extent(x, &e, k, ok);
+		say_extent(&e, &x->list[k], ok);
 	ws_code_host(e.c, "known %s;", ok);
 	ws_code_host_text(e.c, &text);
 	out = ws_arena_strndup(ws_rw_module(p)->arena, text.data, text.len);
@@ -242,7 +234,7 @@ const char *ws_extents_find(struct ws_pass *p, const struct ws_reach *reach, con
 	x->places = ws_alloc(MOST_PLACES * sizeof *x->places);
 	ws_values_init(&x->v, (struct ws_ptx_func *)k->func);
 	for (uint32_t i = 0; i < n && known; i++)
-		known = !may_be_global(&list[i]) || ws_area_is_table(&x->v, &list[i]) || ws_ranges_not_global(&x->v, list[i].address->reg) ||
+		known = !ws_ranges_may_be_global(&list[i]) || ws_area_is_table(&x->v, &list[i]) || ws_ranges_not_global(&x->v, list[i].address->reg) ||
 			add(x, &list[i]);
 	if (known)
 		text = say(x, p);

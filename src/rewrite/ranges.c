@@ -45,7 +45,7 @@ bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r)
 	return not_global(v, r, 0);
 }
 
-static bool may_be_global(const struct ws_rw_access *a)
+bool ws_ranges_may_be_global(const struct ws_rw_access *a)
 {
 	return a->rw_class == WS_RW_CHECK && (a->space == WS_SPACE_GLOBAL || a->space == WS_SPACE_GENERIC);
 }
@@ -78,7 +78,7 @@ static void note_reads(struct ws_ranges *g, struct ws_ptx_func *f, const struct 
 
 	ws_values_init(&v, f);
 	for (uint32_t k = 0; k < n; k++)
-		if (may_be_global(&list[k]) && !ws_ranges_not_global(&v, list[k].address->reg))
+		if (ws_ranges_may_be_global(&list[k]) && !ws_ranges_not_global(&v, list[k].address->reg))
 			note_read(g, &v, &list[k]);
 	ws_values_free(&v);
 }
@@ -96,7 +96,7 @@ static bool look_at_callees(struct ws_ranges *g, const struct ws_reach *reach, c
 		list = ws_rw_accesses(f, &n);
 		for (uint32_t i = 0; i < n; i++) {
 			g->unseen |= writes_unseen(f, &list[i]);
-			if (may_be_global(&list[i]) && list[i].kind != WS_RW_READ)
+			if (ws_ranges_may_be_global(&list[i]) && list[i].kind != WS_RW_READ)
 				return false;
 		}
 		note_reads(g, f, list, n);
@@ -482,7 +482,7 @@ static bool leave_out_many(struct ws_ranges *g)
 
 static bool to_be_proved(const struct ws_ranges *g, const struct ws_rw_access *a)
 {
-	return may_be_global(a) && g->how[a->inst->index] != NOT_REACHED;
+	return ws_ranges_may_be_global(a) && g->how[a->inst->index] != NOT_REACHED;
 }
 
 static bool add_writes(struct ws_ranges *g, const struct ws_rw_access *list, uint32_t n)

@@ -285,7 +285,7 @@ static bool overlap(const struct alike *a, const bool *is, unsigned k, const str
 	for (unsigned n = 1; n < far->n; n++)
 		step = far->at[n] - far->at[n - 1] < step ? far->at[n] - far->at[n - 1] : step;
 	for (unsigned m = k; m < a->g->ngroups; m++)
-		if ((m == k || is[m]) && a->g->groups[m].last - a->g->groups[m].first > step * factor)
+		if (is[m] && a->g->groups[m].last - a->g->groups[m].first > step * factor)
 			return true;
 	return false;
 }
@@ -298,9 +298,9 @@ static void shift(struct alike *a, const bool *is, unsigned k, struct places *p,
 	struct ws_ranges *g = a->g;
 
 	for (unsigned m = k; m < g->ngroups; m++) {
-		const struct term *t = m == k || is[m] ? term_of_kind(a, &g->groups[m].sum, first) : NULL;
+		const struct term *t = is[m] ? term_of_kind(a, &g->groups[m].sum, first) : NULL;
 
-		if ((m == k || is[m]) && (!t || t->factor <= 0 || t->factor > MOST_FACTOR))
+		if (is[m] && (!t || t->factor <= 0 || t->factor > MOST_FACTOR))
 			return;
 		if (t && a->kin[t->leaf[0]].far == far->at[0])
 			least = t->leaf[0];
@@ -310,7 +310,7 @@ static void shift(struct alike *a, const bool *is, unsigned k, struct places *p,
 		return;
 	for (unsigned m = k; m < g->ngroups; m++) {
 		struct group *x = &g->groups[m];
-		const struct term *t = m == k || is[m] ? term_of_kind(a, &x->sum, first) : NULL;
+		const struct term *t = is[m] ? term_of_kind(a, &x->sum, first) : NULL;
 		int64_t more = t ? (a->kin[t->leaf[0]].far - far->at[0]) * t->factor : 0;
 
 		x->first += more;
@@ -331,6 +331,7 @@ static void join_alike_with(struct alike *a, unsigned k)
 
 	if (g->groups[k].area || !note_places(a, &g->groups[k].sum, &p) || !p.n || !find_alike(a, k, &p, is))
 		return;
+	is[k] = true;
 	for (unsigned n = 0; n < p.n; n++)
 		if (p.far[n].n > 1)
 			shift(a, is, k, &p, n);

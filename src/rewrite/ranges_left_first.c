@@ -26,11 +26,6 @@ static bool is_reg(const struct ws_operand *o, const struct ws_reg *r)
 	return o->kind == WS_O_REG && o->reg == r && !o->component && !o->negated;
 }
 
-static bool same_operand(const struct ws_operand *a, const struct ws_operand *b)
-{
-	return a->kind == b->kind && (a->kind == WS_O_INT ? a->imm == b->imm : a->kind == WS_O_REG && is_reg(b, a->reg) && is_reg(a, b->reg));
-}
-
 static bool is_int(const struct ws_operand *o, int64_t k)
 {
 	return o->kind == WS_O_INT && (int32_t)o->imm == k;
@@ -130,7 +125,7 @@ static bool is_quotient(const struct values *v, const struct ws_operand *q, cons
 	const struct ws_ptx_inst *i = ws_value_only_def(v, q), *shift;
 	unsigned k = 0;
 
-	if (is_shift(i) && same_operand(&i->ops[1], of))
+	if (is_shift(i) && ws_value_same_operand(&i->ops[1], of))
 		return i->ops[2].imm < 31 && by == (int64_t)1 << i->ops[2].imm;
 	if (i && i->op == WS_OP_cvt && i->nops == 2 && ws_type_bytes((enum ws_type)i->type[0]) == 4 && ws_type_bytes((enum ws_type)i->type[1]) == 8)
 		i = ws_value_only_def(v, &i->ops[1]);
@@ -143,16 +138,16 @@ static bool is_quotient(const struct values *v, const struct ws_operand *q, cons
 		return false;
 	k += i->part == WS_HI_HALF ? 32 : 0;
 	shift = ws_value_only_def(v, &i->ops[1]);
-	if (!same_operand(&i->ops[1], of) && is_shift(shift) && same_operand(&shift->ops[1], of) && shift->ops[2].imm < 31 &&
+	if (!ws_value_same_operand(&i->ops[1], of) && is_shift(shift) && ws_value_same_operand(&shift->ops[1], of) && shift->ops[2].imm < 31 &&
 	    by % ((int64_t)1 << shift->ops[2].imm) == 0)
 		return divides_by(i->ops[2].imm, k, by >> shift->ops[2].imm);
-	return same_operand(&i->ops[1], of) && divides_by(i->ops[2].imm, k, by);
+	return ws_value_same_operand(&i->ops[1], of) && divides_by(i->ops[2].imm, k, by);
 }
 
 /* r, or what it begins with. */
 static bool is_begin(const struct unrolled *x, const struct ws_operand *o)
 {
-	return is_reg(o, x->r) || (x->begin->op == WS_OP_mov && x->begin->nops == 2 && same_operand(&x->begin->ops[1], o));
+	return is_reg(o, x->r) || (x->begin->op == WS_OP_mov && x->begin->nops == 2 && ws_value_same_operand(&x->begin->ops[1], o));
 }
 
 static const struct ws_ptx_inst *sum_with(const struct values *v, const struct ws_operand *o, enum ws_op op)
@@ -170,15 +165,15 @@ static bool is_span(const struct unrolled *x, const struct ws_operand *o, const 
 
 	for (unsigned k = 1; i && k < 3; k++) {
 		other = ws_value_only_def(x->v, &i->ops[k]);
-		if (other && other->op == WS_OP_not && other->nops == 2 && is_begin(x, &other->ops[1]) && same_operand(&i->ops[3 - k], n))
+		if (other && other->op == WS_OP_not && other->nops == 2 && is_begin(x, &other->ops[1]) && ws_value_same_operand(&i->ops[3 - k], n))
 			return *from = &other->ops[1], true;
 		other = sum_with(x->v, &i->ops[k], WS_OP_sub);
-		if (other && same_operand(&other->ops[1], n) && is_begin(x, &other->ops[2]) && is_int(&i->ops[3 - k], -1))
+		if (other && ws_value_same_operand(&other->ops[1], n) && is_begin(x, &other->ops[2]) && is_int(&i->ops[3 - k], -1))
 			return *from = &other->ops[2], true;
 	}
 	i = sum_with(x->v, o, WS_OP_sub);
 	other = i ? sum_with(x->v, &i->ops[1], WS_OP_add) : NULL;
-	if (!other || !is_begin(x, &i->ops[2]) || !same_operand(&other->ops[1], n) || !is_int(&other->ops[2], -1))
+	if (!other || !is_begin(x, &i->ops[2]) || !ws_value_same_operand(&other->ops[1], n) || !is_int(&other->ops[2], -1))
 		return false;
 	return *from = &i->ops[2], true;
 }
@@ -204,7 +199,7 @@ static bool counts_left_over(const struct unrolled *x, const struct ws_operand *
 	c = decides(v, x->few, x->few, &again);
 	enters = decides(v, x->first, x->before_few, &in);
 	if (!c || !enters || c->block != x->few || c->ops[1].kind != WS_O_REG || !is_int(&c->ops[2], 0) || c->cmp != (again ? WS_NE : WS_EQ) ||
-	    !same_operand(&enters->ops[1], &c->ops[1]) || !is_int(&enters->ops[2], 0) || enters->cmp != (in ? WS_NE : WS_EQ))
+	    !ws_value_same_operand(&enters->ops[1], &c->ops[1]) || !is_int(&enters->ops[2], 0) || enters->cmp != (in ? WS_NE : WS_EQ))
 		return false;
 	d = &v->defs[c->ops[1].reg->index];
 	for (uint32_t k = 0; k < d->n && d->n == 2; k++) {
@@ -244,7 +239,7 @@ static bool has_all(const struct unrolled *x, const struct ws_operand *span)
 
 	if (!c || c->ops[1].kind != WS_O_REG || c->ops[2].kind != WS_O_INT || !ws_bound_by(c, c->ops[1].reg, truth, &b) || b.upper || b.type != WS_U32)
 		return false;
-	if (same_operand(&c->ops[1], span))
+	if (ws_value_same_operand(&c->ops[1], span))
 		return (int64_t)(uint32_t)c->ops[2].imm + b.slack >= (x->u - 1) * x->step;
 	return is_quotient(x->v, &c->ops[1], span, x->step) && (int64_t)(uint32_t)c->ops[2].imm + b.slack >= x->u - 1;
 }

@@ -152,6 +152,8 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o);
 /* Is the block a loop of its own, to which one other block leads? */
 bool ws_value_block_loops(const struct values *v, uint32_t block, uint32_t *before);
+/* Are both one register, or one number? */
+bool ws_value_same_operand(const struct ws_operand *a, const struct ws_operand *b);
 /* What the instruction adds to r itself; NULL: it does something else. */
 const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* Adds to l the bounds that r has when `at` reads it; an upper one of them, or NULL. */
@@ -331,6 +333,7 @@ struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
 /* ---- ranges.c ---- */
+bool ws_ranges_may_be_global(const struct ws_rw_access *a);
 /* Does the address in r come from one in shared or local memory? Then it is there. */
 bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r);
 

@@ -5,13 +5,6 @@
  * kept between two limits lies between them. */
 #include "rewrite/ranges_priv.h"
 
-static bool same_operand(const struct ws_operand *a, const struct ws_operand *b)
-{
-	if (a->component || b->component || a->negated || b->negated || a->kind != b->kind)
-		return false;
-	return a->kind == WS_O_INT ? a->imm == b->imm : a->kind == WS_O_REG && a->reg == b->reg;
-}
-
 /* Is the operand v itself, or (`op`: min or max) the one or the other of v and *limit? */
 static bool is_limited(const struct values *v, const struct ws_operand *o, enum ws_op op, const struct ws_operand *of, enum ws_type t,
 		       const struct ws_operand **limit)
@@ -19,13 +12,13 @@ static bool is_limited(const struct values *v, const struct ws_operand *o, enum 
 	const struct ws_ptx_inst *i;
 
 	*limit = NULL;
-	if (same_operand(o, of))
+	if (ws_value_same_operand(o, of))
 		return true;
 	i = ws_value_only_def(v, o);
 	if (!i || i->op != op || i->nops != 3 || i->flags || (enum ws_type)i->type[0] != t)
 		return false;
 	for (unsigned k = 1; k < 3; k++)
-		if (same_operand(&i->ops[k], of))
+		if (ws_value_same_operand(&i->ops[k], of))
 			*limit = &i->ops[3 - k];
 	return *limit;
 }
@@ -69,11 +62,11 @@ static bool is_extreme(struct values *v, const struct ws_ptx_inst *i, unsigned b
 	if (!find_choice(v, i, &c))
 		return false;
 	*greatest = c.less;
-	if (same_operand(&i->ops[1], &c.compare->ops[2]) &&
+	if (ws_value_same_operand(&i->ops[1], &c.compare->ops[2]) &&
 	    is_limited(v, &i->ops[2], c.less ? WS_OP_min : WS_OP_max, &c.compare->ops[1], (enum ws_type)c.compare->type[0], &limit))
 		return !limit || limit_is_beyond(v, i, bytes, &c, limit);
 	*greatest = !c.less;                 /* "v < a ? v : a" */
-	return same_operand(&i->ops[1], &c.compare->ops[1]) && same_operand(&i->ops[2], &c.compare->ops[2]);
+	return ws_value_same_operand(&i->ops[1], &c.compare->ops[1]) && ws_value_same_operand(&i->ops[2], &c.compare->ops[2]);
 }
 
 /* Any number between what the operands are, in the instruction's result. */
@@ -116,7 +109,7 @@ static bool kept_between(struct values *v, const struct ws_ptx_inst *i, unsigned
 	const struct ws_operand *limit;
 	struct choice c;
 
-	return find_choice(v, i, &c) && same_operand(&i->ops[1], &c.compare->ops[2]) &&
+	return find_choice(v, i, &c) && ws_value_same_operand(&i->ops[1], &c.compare->ops[2]) &&
 	       is_limited(v, &i->ops[2], c.less ? WS_OP_min : WS_OP_max, &c.compare->ops[1], (enum ws_type)c.compare->type[0], &limit) && limit &&
 	       limit_is_beyond(v, i, bytes, &c, limit) && between(v, i, bytes, &i->ops[1], limit, out);
 }

@@ -1054,6 +1054,13 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
 }
 
+bool ws_value_same_operand(const struct ws_operand *a, const struct ws_operand *b)
+{
+	if (a->kind != b->kind || a->component || b->component || a->negated || b->negated)
+		return false;
+	return a->kind == WS_O_INT ? a->imm == b->imm : a->kind == WS_O_REG && a->reg == b->reg;
+}
+
 const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o)
 {
 	const struct defs *d = o->kind == WS_O_REG && !o->component && !o->negated ? &v->defs[o->reg->index] : NULL;
