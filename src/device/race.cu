@@ -56,6 +56,7 @@ HELPER struct new_block clear_block(u32 kernel, u32 mark, const struct cells *c)
 	shared_store_four(IN_BLOCK(lowest), 0, launch, 0, 0);
 	shared_store_four(IN_BLOCK(arrived), 0, 0, 0, 0);
 	BLOCK.alive = threads;
+	BLOCK.parts = 0;
 	if (c->probe)
 		store32(RACE.probe, WS_RACE_PROBE_RUNS);
 	if (!off && is_counted(mark)) {
@@ -74,7 +75,7 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 	BLOCK.full[warp] = 0;
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
-	BLOCK.expanding[warp] = 0;
+	BLOCK.expanding[warp % EXPANDING] = 0;
 	BLOCK.ready[warp] = 0;
 	BLOCK.heard[warp] = 0;
 	BLOCK.begins[warp] = begin_word(l.first + warp, 0, 0);
@@ -437,7 +438,10 @@ HELPER void read_at(const struct word *d, const struct me *m)
 	struct here h;
 
 	if (!cells_are_here(m)) {
-		read_word(d, m);
+		bool whole = false;
+
+		while (!read_word(d, m, whole) && !__warpsafe_read_of_parts(d->cell, d->address, d->bytes, m->what, m->site))
+			whole = true;
 		return;
 	}
 	h = here(self_of(m->warp * 32));
@@ -449,7 +453,11 @@ HELPER void write_at(const struct word *d, const struct me *m, const struct wrot
 	struct here h;
 
 	if (!cells_are_here(m)) {
-		write_word(d, m, value);
+		bool whole = false;
+
+		while (!write_word(d, m, value, whole) &&
+		       !__warpsafe_write_of_parts(d->cell, d->address, d->bytes, m->what | (value->known ? PART_KNOWN : 0), m->site, value->value))
+			whole = true;
 		return;
 	}
 	h = here(self_of(m->warp * 32));
@@ -502,16 +510,22 @@ HELPER struct wrote wrote_all(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	return v;
 }
 
+/* Also a write of which the value is not known, and an atomic: the same code, for there is much of it. */
+enum { NOT_KNOWN = 1 << 26, IS_ATOMIC = 1 << 27 };
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
+	enum access access = what & IS_ATOMIC ? ATOMIC : WRITE;
+	bool known = !(what & NOT_KNOWN);
 	struct word d;
 	struct me m;
 	struct wrote v;
 
-	if (!begin_access(address, what, site, WRITE, &m, &d))
+	what &= ~(u32)(NOT_KNOWN | IS_ATOMIC);
+	if (!begin_access(address, what, site, access, &m, &d))
 		return;
 	v0 <<= 8 * (address & 3);
 	v = wrote_all(address, what, site, v0, v1);
+	v.known = known;
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
 		v.value = (u32)v0;
 		write_at(&d, &m, &v);
@@ -521,27 +535,9 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 }
 
 /* A write of which the value is not known. */
-SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site)
-{
-	struct word d;
-	struct me m;
+SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site) { __warpsafe_write(address, what | NOT_KNOWN, site, 0, 0); }
 
-	if (!begin_access(address, what, site, WRITE, &m, &d))
-		return;
-	for (u32 n = words_of(what); n; n--, next_word(&d))
-		write_at(&d, &m, &unknown);
-}
-
-SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
-{
-	struct word d;
-	struct me m;
-
-	if (!begin_access(address, what, site, ATOMIC, &m, &d))
-		return;
-	for (u32 n = words_of(what); n; n--, next_word(&d))
-		write_at(&d, &m, &unknown);
-}
+SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site) { __warpsafe_write(address, what | NOT_KNOWN | IS_ATOMIC, site, 0, 0); }
 
 INLINED void race_read(u64 address, u32 what, u32 site)
 {
@@ -609,8 +605,8 @@ SLOW void __warpsafe_read_found(u64 cell, u64 address, u32 what, u32 site, u64 w
 			sample_from_here(cell + 16 * k, &m);
 }
 
-/* Of 8 or 16 bytes, in a line that has cells or gets them now. */
-SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
+/* Of 8 or 16 bytes, in a line that has cells or gets them now. Always true (spare.c). */
+SLOW bool __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 {
 	u64 at = cell_of_new_line(self, address), w[MOST_WORDS];
 	u32 n = words_of(what), next = (what & WS_RACE_FOUR) != 0, done = 0, one = WS_RACE_BYTES(4) | WS_RACE_LOOKED | (what & ~(u32)(31 | WS_RACE_FOUR));
@@ -632,6 +628,7 @@ SLOW void __warpsafe_read_words(u32 self, u64 address, u32 what, u32 site)
 	}
 	if (done & ((1 << MOST_WORDS) - 1))
 		note_strong(self, what);
+	return true;
 }
 
 /* Of 8 or 16 bytes, of a line with cells. Done? It calls nothing. */
@@ -709,17 +706,19 @@ SLOW void __warpsafe_read_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
 	struct cell c = left_at(at);
 
-	if (BLOCK.launch && __warpsafe_read_beside(self, at, address, what, site, c.w, c.r)) {
+	if (is_parts(c.w) ? __warpsafe_read_bytes(self, c.w, address, what, site) :
+	    BLOCK.launch && __warpsafe_read_beside(self, at, address, what, site, c.w, c.r)) {
 		note_strong(self, what);
 		return;
 	}
 	if (!at && WS_RACE_BYTES_OF(what) > 4) {
-		__warpsafe_read_words(self, address, what, site);
+		if (!__warpsafe_read_words(self, address, what, site))
+			__warpsafe_read(address, what | WS_RACE_LOOKED, site);
 		return;
 	}
 	if (!at)
 		c = make_cell(self, address, what, false);
-	if (c.at > ALL && (BLOCK.ordered ? __warpsafe_read_in_rounds(self, c.at, address, what, site, c.w, c.r) : read_cell(self, &c, address, what, site, NO_MORE)))
+	if (c.at > ALL && !is_parts(c.w) && (BLOCK.ordered ? __warpsafe_read_in_rounds(self, c.at, address, what, site, c.w, c.r) : read_cell(self, &c, address, what, site, NO_MORE)))
 		note_strong(self, what);
 	else
 		__warpsafe_read(address, what | WS_RACE_LOOKED, site);
@@ -779,7 +778,8 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 {
 	struct cell c = left_at(at);
 
-	if (BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, c.w, c.r))
+	if (is_parts(c.w) ? __warpsafe_write_bytes(self, c.w, address, what, site) :
+	    BLOCK.launch && at && __warpsafe_write_beside(self, at, address, what, site, c.w, c.r))
 		return;
 	if (!at && WS_RACE_BYTES_OF(what) > 4) {
 		if (!(BLOCK.launch ? __warpsafe_write_beside(self, 0, address, what, site, 0, 0) : __warpsafe_write_cells(self, address, what, site)))
@@ -800,15 +800,22 @@ SLOW void __warpsafe_read_part_on(u32 self, u64 at, u64 address, u32 what, u32 s
 {
 	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
 
-	if (!(at & IN_ROW) || !__warpsafe_read_in_row(self, c.at, address, what, site, c.w, c.r))
+	if (!(at & IN_ROW) || is_parts(c.w) || !__warpsafe_read_in_row(self, c.at, address, what, site, c.w, c.r))
 		__warpsafe_read_on(self, at & ~(u64)IN_ROW, address, what, site);
 }
 
 SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0)
 {
-	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
+	struct cell c = left_at(at & ~(u64)IN_ROW);
+	bool done = false;
 
-	if (!(at & IN_ROW) || !__warpsafe_write_in_row(self, c.at, address, what, site, (u32)(v0 << 8 * (address & 3)), c.w, c.r))
+	if (is_parts(c.w))
+		done = __warpsafe_write_bytes(self, c.w, address, what, site);
+	else if (at & IN_ROW)
+		done = __warpsafe_write_in_row(self, c.at, address, what, site, (u32)(v0 << 8 * (address & 3)), c.w, c.r);
+	else if (at > ALL && !BLOCK.ordered)
+		done = write_part_of_cell(self, &c, address, what, site, BLOCK.launch ? BY_LAUNCHES : NO_MORE);
+	if (!done)
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, 0);
 }
 
@@ -864,10 +871,12 @@ SLOW void __warpsafe_entered(u32 self, u64 at, u64 address, u32 what, u32 site, 
 		return;
 	if (w_class(w) == W_OFTEN)
 		set_flags(m.warp, NOW_OFTEN);
-	if (is_passed_over(w, BLOCK.grid))
+	if (is_parts(w) || is_passed_over(w, BLOCK.grid))
 		cas64(at, entry_of_write(self, m.now, what, site), w);
 	else
 		check_write(&d, &m, w, r, &v);
+	if (is_parts(w))
+		__warpsafe_write(address, what | WS_RACE_LOOKED, site, value, 0);
 }
 
 #include "race_locked.cuh"

@@ -50,13 +50,15 @@ HELPER u64 after_copy_read(u64 r, const struct me *m, u64 mine, u32 *displaced)
 /* R as it was and as it is. */
 struct entered_read { u64 was, is; u32 displaced; };
 
-/* False: the word is passed over. */
+/* False: the word is passed over, or its bytes have cells: these are for threads' own accesses. */
 HELPER bool enter_copy_read(const struct word *d, const struct me *m, u64 mine, struct entered_read *e)
 {
 	u64 w, has;
 
 	load_cell(d->cell, &w, &e->was);
-	if (is_passed_over(w, BLOCK.grid))
+	if (is_parts(w))
+		count_threads(COUNTS(undecided));
+	if (is_parts(w) || is_passed_over(w, BLOCK.grid))
 		return false;
 	while ((e->is = after_copy_read(e->was, m, mine, &e->displaced)) != e->was) {
 		has = cas64(d->cell + 8, e->was, e->is);

@@ -84,8 +84,11 @@ SLOW u32 __warpsafe_peer_proxy_verdict(u64 w, u64 now_is);
 /* A write that is before my copy: is there a fence between? */
 HELPER u32 proxy_verdict(u64 w, const struct me *m)
 {
-	struct place o = place_of(w);
+	struct place o;
 
+	if (is_parts(w))
+		return UNDECIDED;
+	o = place_of(w);
 	if (!segment_of(w) || is_copy(w) || o.grid != BLOCK.grid || w_class(w) == W_OFTEN)
 		return ORDERED;
 	if (strong_copy(w_class(w), WS_RACE_CLASS_OF(m->what), o.block))
@@ -312,6 +315,11 @@ HELPER u32 copy_reads_words(const struct touch *s, u64 cell)
 
 SLOW void __warpsafe_copy_writes_one(struct touch *s, const struct word *d, u64 w, u64 r)
 {
+	if (is_parts(w)) {               /* they are for threads' own accesses */
+		exchange64(d->cell, w);
+		count_threads(COUNTS(undecided));
+		return;
+	}
 	look_at_lanes(s, w, r);
 	judge_before(d, &s->m, w, WS_RACE_WRITE_AFTER_WRITE, &s->write);
 	judge_reads(d, s, r);

@@ -4,7 +4,8 @@
  *     W: segment 27 | lane 5 | epoch 6 | sub 5 | class 4 | bytes 4 | site 13            the last write or atomic
  *     R: segment 27 | lane 5 | epoch 6 | sub 5 | class 3 | bytes 4 | several 2 | site 12   reads since (several blocks: the
  *        launch, 10, and the epoch of the last one, 6, in place of lane, epoch and sub); a class above the strong ones: by a compare-and-swap that has only read
- * What lanes of a warp do side by side to the bytes of a word is one entry: see ROW_OF_BYTES.
+ * What lanes of a warp do side by side to the bytes of a word is one entry: see ROW_OF_BYTES. Where threads come to bytes of one word each for
+ * itself, its bytes have cells of their own: see is_parts.
  * Two classes of W are of no access, and have the launch in place of lane and time likewise: MANY, atomics of several
  * blocks; OFTEN, a race that was told so often that its word is only sampled.
  * Both change by 64-bit atomics alone. A read enters R, then looks at W; a write enters W, then looks at R: of two that
@@ -66,6 +67,10 @@ HELPER u64 r_part(u64 r, u32 *rest)
 
 enum { W_MANY = 14, W_OFTEN = 15, GRID_BITS = 16 };
 HELPER bool is_special(u64 w) { return ((u32)w >> W_CLASS_AT & 14) == 14; }
+/* W of a word of global memory of which the bytes have cells: where these are (race_parts.cuh), for ever. Its class is OFTEN, so whoever looks for
+ * what is plainly before leaves it to a call; R is nothing. (A line's entry with cells looks like it: the word's own is meant.) */
+HELPER bool is_parts(u64 w) { return segment_of(w) == NO_MORE_SEGMENTS; }
+
 HELPER bool has_grid(u64 entry, u32 grid) { return !(((u32)(entry >> SUB_AT) ^ grid) << (32 - GRID_BITS)); }
 
 /* An entry that tells the launch. */
@@ -559,7 +564,7 @@ HELPER u64 after_write(u64 old, const struct me *m, u32 bytes)
 /* Only a sample of a word with a race that was told often enough is checked. */
 HELPER bool is_passed_over(u64 w, u32 grid)
 {
-	return w_class(w) == W_OFTEN && has_grid(w, grid) && clock_low() % WS_RACE_SAMPLE;
+	return w_class(w) == W_OFTEN && has_grid(w, grid) && clock_low() % WS_RACE_SAMPLE && !is_parts(w);
 }
 
 HELPER void sample_from_here(u64 cell, const struct me *m)
@@ -610,11 +615,11 @@ HELPER u32 observed_in(u32 what)
 	return WS_RACE_SPACE_OF(what) == WS_RACE_SHARED ? NOW_OBSERVED_SHARED : NOW_OBSERVED;
 }
 
-/* The last write as the next access sees it. */
+/* The last write as the next access sees it. Who has come to parts has lost its way: they were made at that moment. */
 HELPER u32 write_verdict(u64 w, const struct me *m)
 {
 	u32 cls = is_special(w) ? (u32)WS_RACE_ATOMIC_GPU : w_class(w);
-	u32 v = w_class(w) == W_OFTEN ? (u32)ORDERED : verdict(w, cls, cls == w_class(w) ? ONE_LANE : BLOCKS, m);
+	u32 v = is_parts(w) ? (u32)UNDECIDED : w_class(w) == W_OFTEN ? (u32)ORDERED : verdict(w, cls, cls == w_class(w) ? ONE_LANE : BLOCKS, m);
 	bool seen = v == UNORDERED && m->now & observed_in(m->what) &&
 		    (other_launch(w) ? both_strong(cls, WS_RACE_STRONG_SYS, false) :
 		     both_strong(cls, WS_RACE_STRONG_SYS, place_of(w).block == BLOCK.block) ||
@@ -633,7 +638,7 @@ HELPER void bring_up_to_date(u64 cell, u64 entry, const struct me *m)
 
 HELPER u32 writers_in(u64 w) { return w_class(w) == W_MANY ? BLOCKS : ONE_LANE; }
 
-/* What W says of bytes that I read. */
+/* What W says of bytes that I read; it may be of a row. */
 SLOW void __warpsafe_judge_read_of_row(u64 cell, u64 address, u32 bytes, u32 what, u32 site, u64 w)
 {
 	struct word d = { cell, address, bytes };
@@ -643,7 +648,7 @@ SLOW void __warpsafe_judge_read_of_row(u64 cell, u64 address, u32 bytes, u32 wha
 	while (bytes) {
 		u64 part = w_part(w, &bytes);
 
-		note(write_verdict(part, &m), WS_RACE_READ_AFTER_WRITE, part, w_bytes(part) & d.bytes, &d, &m, ONE_LANE, 0);
+		note(write_verdict(part, &m), WS_RACE_READ_AFTER_WRITE, part, w_bytes(part) & d.bytes, &d, &m, writers_in(part), 0);
 	}
 }
 
@@ -655,29 +660,46 @@ HELPER void judge_read(const struct word *d, const struct me *m, u64 w)
 		note(write_verdict(w, m), WS_RACE_READ_AFTER_WRITE, w, w_bytes(w) & d->bytes, d, m, writers_in(w), 0);
 }
 
-HELPER void read_word(const struct word *d, const struct me *m)
+/* Would my entry, in which bytes are from `at` on, take the place of one that says something of bytes that I do not come to? Not where both are said
+ * by one. Such a word is for race_parts.cuh. mask: of the entry. */
+HELPER bool speaks_of_others(u64 entry, u32 mask, u64 mine, u32 at, const struct word *d, const struct me *m)
+{
+	return d->bytes != 15 && mask & ~d->bytes && WS_RACE_SPACE_OF(m->what) == WS_RACE_GLOBAL && mask & ~(u32)(mine >> at) &&
+	       (BLOCK.launch ? segment_of(entry) != 0 : segment_of(entry) >= BLOCK.floor);
+}
+
+/* False: its bytes have cells, or should have. whole: there is no room for those. */
+HELPER bool read_word(const struct word *d, const struct me *m, bool whole)
 {
 	u64 w, r, was, now;
-	bool lost;
+	bool lost, entered = false;
 
 	load_cell(d->cell, &w, &r);
+	if (is_parts(w))
+		return false;
 	if (is_passed_over(w, BLOCK.grid)) {
 		bring_up_to_date(d->cell, w, m);
-		return;
+		return true;
 	}
-	now = after_read(r, m, d->bytes, &lost);
-	if (now != r) {
-		while ((was = cas64(d->cell + 8, r, now)) != r) {
-			r = was;
-			now = after_read(r, m, d->bytes, &lost);
-			if (now == r)
-				break;
-		}
-		if (lost)
-			count_threads(COUNTS(lost));
+	for (;; r = was) {
+		now = after_read(r, m, d->bytes, &lost);
+		if (!whole && speaks_of_others(r, r_mask(r), now, R_BYTES_AT, d, m))
+			return false;
+		if (now == r)
+			break;
+		entered = true;
+		was = cas64(d->cell + 8, r, now);
+		if (was == r)
+			break;
+	}
+	if (entered && lost)
+		count_threads(COUNTS(lost));
+	if (entered)
 		w = load64(d->cell);
-	}
+	if (is_parts(w))
+		return false;
 	judge_read(d, m, w);
+	return true;
 }
 
 /* A strong load or atomic may read what another thread's strong store or atomic has written, which then is before all that
@@ -983,32 +1005,41 @@ HELPER void check_write(const struct word *d, const struct me *m, u64 w, u64 r, 
 	forget_readers(r, d, m);
 }
 
-HELPER void write_word(const struct word *d, const struct me *m, const struct wrote *value)
+/* False, whole: as read_word. */
+HELPER bool write_word(const struct word *d, const struct me *m, const struct wrote *value, bool whole)
 {
-	u64 w, r, now;
-	bool enters;
+	u64 w, r, now, was;
+	bool enters, compares = d->bytes != 15 && !whole;
 
 	if (value->known)
 		note_written(m->warp * 32 + lane_of(m->time), value);
-	load_cell(d->cell, &w, &r);
-	if (is_passed_over(w, BLOCK.grid)) {
-		bring_up_to_date(d->cell, w, m);
-		return;
-	}
-	now = after_write(w, m, d->bytes);
-	enters = now != w;
-	if (enters) {
-		w = exchange64(d->cell, now);
-		if (~w)                  /* always: but known only when the exchange is done */
-			r = load64(d->cell + 8);
+	do {
+		load_cell(d->cell, &w, &r);
+		if (is_parts(w))
+			return false;
 		if (is_passed_over(w, BLOCK.grid)) {
+			bring_up_to_date(d->cell, w, m);
+			return true;
+		}
+		now = after_write(w, m, d->bytes);
+		if (compares && w_class(w) != W_OFTEN && speaks_of_others(w, w_mask(w), now, W_BYTES_AT, d, m))
+			return false;
+		enters = now != w;
+		was = !enters ? w : compares ? cas64(d->cell, w, now) : exchange64(d->cell, now);
+	} while (compares && was != w);
+	if (enters) {
+		w = was;
+		if (~w)                  /* always: but known only when it is done */
+			r = load64(d->cell + 8);
+		if (is_parts(w) || is_passed_over(w, BLOCK.grid)) {
 			cas64(d->cell, now, w);  /* another thread has just said so: else they take it from each other for ever */
-			return;
+			return !is_parts(w);
 		}
 	}
 	if (enters && d->bytes != 15 && w_mask(w) & ~d->bytes && (w ^ m->time) >> SUB_AT && beginning(segment_of(w)).grid == BLOCK.grid)
 		count_threads(COUNTS(lost));
 	check_write(d, m, w, r, value);
+	return true;
 }
 
 #endif

@@ -28,6 +28,7 @@ struct fast {
 	u64 floors;                      /* in such: where those of this launch are, by lane; 0 = it is none */
 	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
+	bool part;               /* of a word, by this lane for itself or in a row */
 };
 
 /* ---- what is ordered ---- */
@@ -35,13 +36,13 @@ HELPER u32 high(u64 entry) { return (u32)(entry >> 32); }
 
 HELPER bool is_past(u64 entry, const struct fast *f)
 {
-	return high(entry) < f->old || (f->floors && is_below_floor(segment_of(entry), f->floors));
+	return high(entry) < f->old || (f->floors && !is_parts(entry) && is_below_floor(segment_of(entry), f->floors));
 }
 
 /* By the same lane, all of it, or of a line or row by the same lanes. */
 HELPER bool own(u64 entry, u32 bits, const struct fast *f)
 {
-	return high(entry) == high(f->time) && bits == f->bits;
+	return high(entry) == high(f->time) && (bits == f->bits || (f->part && !f->row && !is_row(bits)));
 }
 
 /* The bytes of the word, by whatever lanes. */
@@ -147,6 +148,7 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 	bool rows = how == IN_ROWS;
 
 	f->covers = f->row = false;
+	f->part = rows;
 	f->at = line;
 	f->w = rows ? 0 : EXPANDED;
 	f->r = 0;
@@ -186,7 +188,7 @@ HELPER bool begin_fast(struct fast *f, u32 self)
 	first = segment_of(f->now) - l.first < l.nwarps;
 	f->first = first ? l.first : segment_of(f->now);
 	f->n = first ? l.nwarps : 1;
-	f->rounds = false;
+	f->rounds = f->part = false;
 	f->floors = 0;
 	f->epochs = f->epoch = 0;
 	f->old = l.floor << (SEGMENT_AT - 32);
@@ -239,20 +241,29 @@ HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 	return done && !((f->line || f->row) && left);
 }
 
-/* Does an entry that takes the place of another one say of all of its bytes? What is forgotten is counted, by the call. */
+/* Does an entry that takes the place of another one not say of all of its bytes? That is for the call (race_parts.cuh). */
 HELPER bool forgets(u64 old, u32 mask, const struct fast *f) { return !f->line && mask & ~bytes_in(f) && !is_past(old, f); }
+
+/* What a thread does to further bytes of a word, at the same time, is said by its own entry. bytes: with those, in place; 0 = they have no room. */
+HELPER bool adds_bytes(u64 old, u64 mine, u32 has, u32 time_at, const struct fast *f)
+{
+	return f->part && !f->row && !((old ^ mine) >> time_at) && !is_row(has) && with_bytes(has, f->bits);
+}
 
 /* ---- accesses ---- */
 HELPER bool read_fast(struct fast *f, u32 what, u32 site)
 {
 	u64 mine = f->time | WS_RACE_CLASS_OF(what) << R_CLASS_AT | f->bits << R_BYTES_AT | (site & (R_SITES - 1));
-	bool same = !((f->r ^ mine) >> R_SEVERAL_AT), done = write_is_before(f->w, f, what);
+	bool same, done = write_is_before(f->w, f, what);
 
 	if (is_passed_over(f->w, f->grid))
 		return true;
+	if (adds_bytes(f->r, mine, r_bytes(f->r), R_CLASS_AT, f) && !r_several(f->r))
+		mine |= (u64)r_bytes(f->r) << R_BYTES_AT;
+	same = !((f->r ^ mine) >> R_SEVERAL_AT);
 	if (!done || same || says_my_read(f->r, f, mine))
 		return done;
-	if (!read_is_before(f->r, f) || forgets(f->r, r_mask(f->r), f))
+	if (!read_is_before(f->r, f) || (forgets(f->r, r_mask(f->r), f) && r_mask(f->r) & ~(u32)(mine >> R_BYTES_AT)))
 		return false;
 	if (f->enters) {
 		done = cas64(f->at + 8, f->r, mine) == f->r;
@@ -269,10 +280,12 @@ HELPER bool write_fast(struct fast *f, u32 what, u32 site)
 
 	if (is_passed_over(f->w, f->grid))
 		return true;
+	if (adds_bytes(f->w, mine, w_bytes(f->w), W_CLASS_AT, f))
+		mine |= (u64)w_bytes(f->w) << W_BYTES_AT;
+	else if (forgets(f->w, w_mask(f->w), f))
+		done = false;
 	if (!done || !((f->w ^ mine) >> W_BYTES_AT))
 		return done;
-	if (forgets(f->w, w_mask(f->w), f))
-		return false;
 	if (f->enters) {
 		done = cas64(f->at, f->w, mine) == f->w;
 		if (done)
@@ -300,6 +313,7 @@ HELPER bool begin_cell(struct fast *f, u32 self, const struct cell *c, u64 addre
 	f->r = c->r;
 	f->line = f->row = false;
 	f->bits = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
+	f->part = f->bits != 15;
 	f->time = (f->now >> SUB_AT << SUB_AT) | (u64)(self & 31) << LANE_AT;
 	return begun;
 }
@@ -405,7 +419,7 @@ HELPER bool read_cell(u32 self, const struct cell *c, u64 address, u32 what, u32
 	#pragma nounroll
 	for (u32 n = 0; n < TRIES; n++) {
 		next = next_read(f.r, &f, mine);
-		if (!next)
+		if (!next || (forgets(f.r, r_mask(f.r), &f) && r_mask(f.r) & ~(u32)(next >> R_BYTES_AT)))
 			return false;
 		was = cas64(f.at + 8, f.r, next);
 		if (was == f.r)
@@ -470,6 +484,38 @@ HELPER bool write_acquired(const struct fast *f, u32 self)
 	return far_target(f->w, f, &t) && last.mark && last_acquire_covers(&t, &last, last.mark & 7, likely_release(&t, &last));
 }
 
+/* W behind a write of a part of the word; 0 = it has to be one of its bytes' cells, or W is not before it. */
+HELPER u64 next_part_write(u64 w, const struct fast *f, u32 what, u32 site)
+{
+	u64 mine = f->time | WS_RACE_CLASS_OF(what) << W_CLASS_AT | f->bits << W_BYTES_AT | (site & (W_SITES - 1));
+
+	if (adds_bytes(w, mine, w_bytes(w), W_CLASS_AT, f))
+		return mine | (u64)w_bytes(w) << W_BYTES_AT;
+	return write_is_before(w, f, what) && !forgets(w, w_mask(w), f) ? mine : 0;
+}
+
+HELPER bool write_part_of_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 also)
+{
+	struct fast f;
+	u64 next, was;
+
+	if (!begin_cell(&f, self, c, address, what))
+		return false;
+	if (also == BY_LAUNCHES)
+		look_beside(&f);
+	#pragma nounroll
+	for (u32 n = 0; n < TRIES; n++) {
+		next = next_part_write(f.w, &f, what, site);
+		if (!next)
+			return false;
+		was = cas64(f.at, f.w, next);
+		if (was == f.w)
+			return read_is_before(load64(f.at + 8), &f);
+		f.w = was;
+	}
+	return false;
+}
+
 /* A write or atomic. Those of the launch to the word stay as they are where that is enough: see by_other_blocks. */
 HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u32 site, u32 also)
 {
@@ -497,6 +543,40 @@ HELPER bool write_cell(u32 self, const struct cell *c, u64 address, u32 what, u3
 		f.w = was;
 	}
 	return false;
+}
+
+/* ---- words of which the bytes have cells (race_parts.cuh), by a call ----
+ * w: W of the word. False: for the call that knows all. */
+SLOW bool __warpsafe_read_bytes(u32 self, u64 w, u64 address, u32 what, u32 site)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what), n = bytes < 4 ? bytes : 4, word = WS_RACE_BYTES(4) | (what & ~31u), also = BLOCK.ordered ? BY_ROUNDS : BLOCK.launch ? BY_LAUNCHES : NO_MORE;
+	u64 at = parts_of(w) + 16 * (address & 3);
+
+	#pragma nounroll
+	for (u32 k = 0; k < n; k++) {
+		struct cell c = { at + 16 * k, 0, 0 };
+
+		load_cell(c.at, &c.w, &c.r);
+		if (!read_cell(self, &c, address & ~3ull, word, site, also))
+			return false;
+	}
+	return true;
+}
+
+SLOW bool __warpsafe_write_bytes(u32 self, u64 w, u64 address, u32 what, u32 site)
+{
+	u32 bytes = WS_RACE_BYTES_OF(what), n = bytes < 4 ? bytes : 4, word = WS_RACE_BYTES(4) | (what & ~31u);
+	u64 at = BLOCK.ordered ? 0 : parts_of(w) + 16 * (address & 3);
+
+	#pragma nounroll
+	for (u32 k = 0; at && k < n; k++) {
+		struct cell c = { at + 16 * k, 0, 0 };
+
+		load_cell(c.at, &c.w, &c.r);
+		if (!write_cell(self, &c, address & ~3ull, word, site, BLOCK.launch ? BY_LAUNCHES : NO_MORE))
+			return false;
+	}
+	return at;
 }
 
 /* ---- reads of words side by side, by a call ----
@@ -726,7 +806,7 @@ HELPER bool enter_row(struct fast *f, u32 what, u32 site, bool writes)
 		u64 *has = writes ? &f->w : &f->r, next = writes ? after_row_write(f->w, &m, f->bits) : next_read(f->r, f, mine), was;
 		bool may_be_ordered = !writes && f->now & NOW_ACQUIRED && !read_is_before(f->r, f) && !says_my_read(f->r, f, mine);
 
-		if (!next || may_be_ordered || is_passed_over(f->w, f->grid))
+		if (!next || may_be_ordered || is_parts(f->w) || is_passed_over(f->w, f->grid))
 			return false;
 		was = cas64(at, *has, next);
 		if (was == *has)

@@ -3,7 +3,7 @@
 #ifndef WS_RACE_LINE_CUH
 #define WS_RACE_LINE_CUH
 
-#include "race_memory.cuh"
+#include "race_parts.cuh"
 
 /* An old entry of a line of another segment: is every one of its accesses before mine by barriers and syncs alone?
  * same_lanes: each lane has accessed what it accesses now. */

@@ -22,7 +22,7 @@
 #define TENSOR 0
 #endif
 
-enum { WARPS = 32, EXPANDING = 32 };
+enum { WARPS = 32, EXPANDING = 31 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
@@ -36,6 +36,7 @@ struct block {
 	u32 full[WARPS];         /* sub, from the block's last barrier on, of the warp's last full sync; 0 = none since then */
 	u32 lists[WARPS];        /* newest record of each warp (race_order.cuh) */
 	u32 expanding[EXPANDING];        /* by the lines' numbers modulo: that of a line that a lane gives cells, * 2 + 1 */
+	u32 parts;               /* the next part that is free of cells that were taken for such (race_parts.cuh); 0 = there is none */
 	u32 spare[WARPS];        /* cells that were taken from the pool and not used */
 	u32 heard[WARPS];        /* lanes that have looked at or observed anything since their last fence (race_order.cuh) */
 	u32 begins[WARPS];       /* where the warp's segment begins, see own_place */
