@@ -43,6 +43,7 @@ struct ws_real_checked_kernel {
 	bool orders, orders_host;            /* it has a fence, or an access that releases or acquires; of the system's scope */
 	bool waits;                          /* it may read what other blocks write while it runs */
 	bool loops;                          /* ... in a loop, until it finds something */
+	bool looks;                          /* ... and does anything with what it reads */
 	uint32_t left;                       /* its writes to global memory that are checked in each launch */
 	bool probe;                          /* it has one (rewrite/probe.h), which reads these values */
 	bool probe_waits;                    /* until the kernel has been launched some times: it is hardly of use */

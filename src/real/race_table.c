@@ -204,6 +204,44 @@ static bool looks_around(const struct ws_ptx_inst *i)
 	return i->space != WS_SPACE_SHARED && (i->op == WS_OP_atom || (i->op == WS_OP_ld && ws_ptx_order(i).sem != WS_SEM_WEAK));
 }
 
+static void note_read(void *user, struct ws_reg *r, bool is_def)
+{
+	((bool *)user)[r->index] |= !is_def;
+}
+
+/* Registers of which anything is made, by their index. */
+static bool *registers_read(const struct ws_ptx_func *f)
+{
+	bool *read = ws_alloc((f->nregs + 1) * sizeof *read);
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		ws_ptx_inst_regs(&f->insts[k], note_read, read);
+	return read;
+}
+
+/* Counting (an atomic of which nobody reads the result) is no look. */
+static bool is_of_use(const struct ws_ptx_inst *i, const bool *read)
+{
+	return i->op != WS_OP_atom || i->ops[0].kind != WS_O_REG || read[i->ops[0].reg->index];
+}
+
+static void take_use_of_function(struct ws_real_checked_kernel *to, struct ws_ptx_func *f)
+{
+	bool *read = registers_read(f);
+
+	for (uint32_t n = 0; n < f->ninsts; n++) {
+		const struct ws_ptx_inst *i = &f->insts[n];
+		bool fence = i->op == WS_OP_membar || i->op == WS_OP_fence, loops = (looks_around(i) || fence) && may_be_in_loop(f, i);
+
+		to->reads_size |= ws_rw_reads_shared_size(i);
+		take_order(to, i);
+		to->waits |= looks_around(i);
+		to->loops |= loops;
+		to->looks |= loops && is_of_use(i, read);
+	}
+	free(read);
+}
+
 static void take_shared_use(const struct ws_real_table *t, struct ws_real_checked_kernel *to, const struct ws_ptx_module *m,
                             const struct ws_rw_result *r, const struct ws_rw_kernel *k)
 {
@@ -211,15 +249,8 @@ static void take_shared_use(const struct ws_real_table *t, struct ws_real_checke
 		to->shared |= r->sites[n].number != WS_RW_NO_CHECK && r->sites[n].space != WS_SPACE_GLOBAL &&
 		              ws_rw_reaches(k, r->sites[n].func);
 	for (uint32_t n = 0; n < m->nfuncs; n++)
-		for (uint32_t i = 0; ws_rw_reaches(k, m->funcs[n]) && i < m->funcs[n]->ninsts; i++) {
-			const struct ws_ptx_inst *inst = &m->funcs[n]->insts[i];
-
-			to->reads_size |= ws_rw_reads_shared_size(inst);
-			take_order(to, inst);
-			to->waits |= looks_around(inst);
-			to->loops |= (looks_around(inst) || inst->op == WS_OP_membar || inst->op == WS_OP_fence) &&
-			             may_be_in_loop(m->funcs[n], inst);
-		}
+		if (ws_rw_reaches(k, m->funcs[n]))
+			take_use_of_function(to, m->funcs[n]);
 }
 
 static uint32_t param_number(const struct ws_ptx_func *f, const struct ws_ptx_sym *s)

@@ -139,7 +139,7 @@ enum ws_real_hands ws_real_hands_of(const struct ws_real_checked_kernel *k)
 
 bool ws_real_may_wait(const struct ws_real_checked_kernel *k)
 {
-	return !k || k->why || k->loops;
+	return !k || k->why || k->looks;
 }
 
 /* The kernel with checks for a launch of f. */
