@@ -14,7 +14,7 @@
  *
  * A branch on a condition that is the same for all threads of the block sends all of them one way from a point to the next: on in a loop, or out
  * of it. Such a point is two, one for each way, which are in no interval together, so that what comes behind a loop meets nothing of its
- * rounds.
+ * rounds; or up to four, by another such branch that comes behind: out of the loop of four rounds at a time, and into the one of those that are left over.
  *
  * The same for the lanes of a warp, which its syncs order as well: `bar.warp.sync -1` is one more point. What a lane has done that ends without
  * coming to the next sync is not ordered by it. */
@@ -35,7 +35,7 @@ struct ws_intervals {
 	const uint8_t *dead;             /* by instruction; may be NULL */
 	uint32_t npoints;
 	uint32_t at[MOST_POINTS];        /* the first instruction behind the point */
-	uint32_t twin[MOST_POINTS];      /* the same point with the other way; 0 = it is one (the entry is) */
+	uint32_t same[MOST_POINTS];      /* the point that this one is one way of, maybe itself */
 	uint8_t next[MOST_POINTS][MOST_POINTS], pair[MOST_POINTS][MOST_POINTS];
 	uint8_t later[MOST_POINTS][MOST_POINTS];         /* a thread may be there behind one of the other in time */
 	bool writes[MOST_POINTS];        /* in the region */
@@ -135,6 +135,7 @@ static bool find_points(struct ws_intervals *v)
 		if (v->npoints == MOST_POINTS)
 			return false;
 		v->at[v->npoints] = i + 1;
+		v->same[v->npoints] = v->npoints;
 		v->point[i] = (uint8_t)v->npoints++;
 	}
 	for (uint32_t k = 0; k < v->n; k++)
@@ -199,25 +200,9 @@ static void walk(struct ws_intervals *v, uint32_t p)
 }
 
 /* ---- points that are two ---- */
-/* From the point to the branch at the end of the block `fork`, which comes behind a way through others. */
-static void walk_to(struct ws_intervals *v, uint32_t p, uint32_t fork)
-{
-	begin_walk(v);
-	v->seen[fork] = 1;
-	if (v->f->insts[v->at[p]].block != fork)
-		walk_from(v, p);
-}
-
-/* What comes behind that side of the branch. */
-static void walk_behind(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
-{
-	const struct ws_ptx_block *b = &v->f->blocks[fork];
-
-	begin_walk(v);
-	if (is_taken(v->f, v->dead, b, b->succ[side]))
-		push(v, b->succ[side]);
-	walk_on(v, p);
-}
+/* Branches, one behind the other, and which way a thread goes at each when it first comes to it behind the ones before. */
+enum { MOST_TURNS = 2 };
+struct way { uint32_t n, fork[MOST_TURNS]; int side[MOST_TURNS]; };
 
 /* What a thread that has come from the point executes of the basic block: from there on, or all of it. */
 static uint32_t first_in(const struct ws_intervals *v, uint32_t p, uint32_t b)
@@ -232,18 +217,64 @@ static void forget_region(struct ws_intervals *v, uint32_t p)
 	v->writes[p] = false;
 }
 
-/* What a thread comes to from the point, if it goes that way at the branch when it first comes to it. */
-static void walk_by(struct ws_intervals *v, uint32_t p, uint32_t fork, int side)
+static void push_side(struct ws_intervals *v, uint32_t fork, int side)
 {
 	const struct ws_ptx_block *b = &v->f->blocks[fork];
 
-	forget_region(v, p);
-	walk_to(v, p, fork);
-	for (uint32_t i = first_in(v, p, fork); i <= b->last; i++) {
+	if (is_taken(v->f, v->dead, b, b->succ[side]))
+		push(v, b->succ[side]);
+}
+
+/* From the point, or from behind the k-th branch, to the next one of the way (there is none: to the next points), by way of any others. */
+static void walk_turn(struct ws_intervals *v, uint32_t p, const struct way *w, uint32_t k)
+{
+	uint32_t to = k < w->n ? w->fork[k] : v->f->nblocks;
+
+	begin_walk(v);
+	if (k < w->n)
+		v->seen[to] = 1;
+	if (k) {
+		push_side(v, w->fork[k - 1], w->side[k - 1]);
+		walk_on(v, p);
+	} else if (v->f->insts[v->at[p]].block != to) {
+		walk_from(v, p);
+	}
+}
+
+/* A branch's basic block; first: the point may lie in it. */
+static void add_block(struct ws_intervals *v, uint32_t p, uint32_t b, bool first)
+{
+	for (uint32_t i = first ? first_in(v, p, b) : v->f->blocks[b].first; i <= v->f->blocks[b].last; i++) {
 		v->in[p][i] = 1;
 		v->writes[p] |= v->write[i];
 	}
-	walk_behind(v, p, fork, side);
+}
+
+/* What a thread comes to from the point, if it goes that way. */
+static void walk_way(struct ws_intervals *v, uint32_t p, const struct way *w)
+{
+	forget_region(v, p);
+	for (uint32_t k = 0; k < w->n; k++) {
+		walk_turn(v, p, w, k);
+		add_block(v, p, w->fork[k], k == 0);
+	}
+	walk_turn(v, p, w, w->n);
+}
+
+/* Only what comes behind its last branch. */
+static void walk_end(struct ws_intervals *v, uint32_t p, const struct way *w)
+{
+	forget_region(v, p);
+	walk_turn(v, p, w, w->n);
+}
+
+static struct way turned(const struct way *w, uint32_t fork, int side)
+{
+	struct way t = *w;
+
+	t.fork[t.n] = fork;
+	t.side[t.n++] = side;
+	return t;
 }
 
 static uint32_t size_of_region(const struct ws_intervals *v, uint32_t p)
@@ -274,19 +305,23 @@ static bool comes_to(const struct ws_intervals *v, uint32_t p, uint32_t b)
 	return v->in[p][last];
 }
 
-/* The branch of the point's region whose ways have least in common; nblocks: there is none. */
-static uint32_t best_fork(struct ws_intervals *v, uint32_t p, uint32_t scratch, const uint32_t *forks, uint32_t n)
+/* The branch behind that way whose own ways have least in common; nblocks: there is none. */
+static uint32_t best_fork(struct ws_intervals *v, uint32_t scratch, const struct way *w, const uint32_t *forks, uint32_t n)
 {
-	uint32_t best = v->f->nblocks, least = 2 * size_of_region(v, p);
+	uint32_t best = v->f->nblocks, least;
 
-	v->at[scratch] = v->at[p];
+	walk_way(v, scratch, w);
+	least = 2 * size_of_region(v, scratch);
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t size = 0;
 
-		if (!comes_to(v, p, forks[k]))
+		walk_end(v, scratch, w);
+		if (!comes_to(v, scratch, forks[k]) || (w->n && w->fork[0] == forks[k]))
 			continue;
 		for (int side = 0; side < 2; side++) {
-			walk_by(v, scratch, forks[k], side);
+			struct way t = turned(w, forks[k], side);
+
+			walk_way(v, scratch, &t);
 			size += size_of_region(v, scratch);
 		}
 		if (size < least) {
@@ -297,38 +332,55 @@ static uint32_t best_fork(struct ws_intervals *v, uint32_t p, uint32_t scratch, 
 	return best;
 }
 
-/* No point has a twin yet when regions are walked that twins end: they are added to what ends there. */
-static void end_in_twins(struct ws_intervals *v)
+/* One more point, which is at the same place as p and has no region yet. */
+static uint32_t new_point(struct ws_intervals *v, uint32_t p)
+{
+	uint32_t q = v->npoints;
+
+	v->in[q] = v->in[q] ? v->in[q] : ws_alloc(v->f->ninsts + 1);
+	v->at[q] = v->at[p];
+	v->same[q] = v->same[p];
+	return q;
+}
+
+/* p is to be that way, or several by a branch behind it. The last point that there is room for is for trying. */
+static void split_point(struct ws_intervals *v, uint32_t p, const struct way *w, const uint32_t *forks, uint32_t n)
+{
+	uint32_t fork = w->n < MOST_TURNS && v->npoints + 1 < MOST_POINTS ? best_fork(v, new_point(v, p), w, forks, n) : v->f->nblocks, twin;
+	struct way one, other;
+
+	if (fork == v->f->nblocks) {
+		if (w->n)
+			walk_way(v, p, w);
+		return;
+	}
+	one = turned(w, fork, 0);
+	other = turned(w, fork, 1);
+	twin = new_point(v, p);
+	v->npoints++;
+	split_point(v, p, &one, forks, n);
+	split_point(v, twin, &other, forks, n);
+}
+
+/* Regions were walked as if points were one way: what ends in one may end in each of its ways. */
+static void end_in_all_ways(struct ws_intervals *v)
 {
 	for (uint32_t p = 0; p < v->npoints; p++)
 		for (uint32_t q = 1; q < v->npoints; q++)
-			if (v->next[p][q] && v->twin[q])
-				v->next[p][v->twin[q]] = 1;
+			v->next[p][q] |= v->next[p][v->same[q]];
 }
 
 static void split_points(struct ws_intervals *v, const uint32_t *forks, uint32_t n)
 {
 	uint32_t all = v->npoints;
 
-	for (uint32_t p = 1; p < all && v->npoints < MOST_POINTS; p++) {
-		uint32_t twin = v->npoints, fork;
-
-		if (v->at[p] >= v->f->ninsts)
-			continue;
-		v->in[twin] = v->in[twin] ? v->in[twin] : ws_alloc(v->f->ninsts + 1);
-		fork = best_fork(v, p, twin, forks, n);
-		if (fork == v->f->nblocks)
-			continue;
-		walk_by(v, p, fork, 0);
-		walk_by(v, twin, fork, 1);
-		v->twin[p] = twin;
-		v->twin[twin] = p;
-		v->npoints++;
-	}
-	end_in_twins(v);
+	for (uint32_t p = 1; p < all; p++)
+		if (v->at[p] < v->f->ninsts)
+			split_point(v, p, &(struct way){ 0 }, forks, n);
+	end_in_all_ways(v);
 }
 
-static void find_twins(struct ws_intervals *v)
+static void find_ways(struct ws_intervals *v)
 {
 	uint32_t forks[MOST_FORKS], n = 0;
 	struct ws_probe *probe;
@@ -360,7 +412,7 @@ static void find_pairs(struct ws_intervals *v)
 
 		for (uint32_t a = 1; a < v->npoints; a++)
 			for (uint32_t b = 1; b < v->npoints && v->next[p][a]; b++)
-				if (v->next[q][b] && !v->pair[a][b] && v->twin[a] != b && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
+				if (v->next[q][b] && !v->pair[a][b] && (a == b || v->same[a] != v->same[b]) && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
 					v->pair[a][b] = 1;
 					todo[n++] = a * MOST_POINTS + b;
 				}
@@ -440,7 +492,7 @@ static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_
 		v->in[p] = ws_alloc(kernel->ninsts + 1);
 		walk(v, p);
 	}
-	find_twins(v);
+	find_ways(v);
 	find_pairs(v);
 	for (uint32_t p = 0; p < v->npoints; p++)
 		find_later(v, p);

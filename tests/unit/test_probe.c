@@ -56,6 +56,10 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL("L: add.u32 %r6, %r6, 1; setp.lt.u32 %p3, %r6, 99;\n@%p3 bra L;\n" OWN), NULL },
 		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n"), NULL },
 		{ KERNEL("@%p1 bra T;\n" OWN "bra E;\nT:" OTHER "E:" BARRIER), NULL },
+		/* two rounds at a time, and one that may be left over: nothing of either meets what comes behind both */
+		{ KERNEL("mov.u32 %r8, 0;\nL:" OWN BARRIER OTHER BARRIER " add.u32 %r8, %r8, 2; setp.lt.u32 %p3, %r8, %r10;\n@%p3 bra L;\n and.b32 %r9, %r10, 1;"
+		         " setp.eq.u32 %p4, %r9, 0;\n@%p4 bra E;\nM:" OWN BARRIER " sub.u32 %r9, %r9, 1; setp.ne.u32 %p5, %r9, 0;\n@%p5 bra M;\nE:"
+		         BARRIER " red.shared.add.u32 [%r2], 1;\n" BARRIER), NULL },
 		{ COUNTS("0", BARRIER), NULL },
 		{ COUNTS("0", "@%p1 mov.u32 %r12, 1;\n" BARRIER), NULL },
 		{ KERNEL("mov.u32 %r12, 0;\nL: mov.u32 %r13, %r12; add.u32 %r12, %r12, %r6; add.u32 %r14, %r13, %r4; st.shared.u32 [%r14], %r0;\n"
