@@ -5,6 +5,7 @@
 
 #include "real/race.h"
 #include "real/real_priv.h"
+#include "real/streams.h"
 #include "rewrite/rewrite.h"
 
 static bool rewrite(const char *pass, const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why,
@@ -29,9 +30,10 @@ static bool print(const struct ws_real_text *t, struct ws_buf *out, struct ws_bu
 	return rewrite("print", t, out, why, NULL);
 }
 
+/* A program that has made no stream by now has few launches that may overlap, or none. */
 static bool race(const struct ws_real_text *t, struct ws_buf *out, struct ws_buf *why, const struct ws_real_table **table)
 {
-	return rewrite(t->part ? "race-part" : "race", t, out, why, table);
+	return rewrite(t->part ? "race-part" : ws_real_streams_made() ? "race" : "race-alone", t, out, why, table);
 }
 
 static const struct ws_real_pass passes[] = {

@@ -235,6 +235,17 @@ void ws_real_stream_made(void *stream, bool blocking)
 	end();
 }
 
+bool ws_real_streams_made(void)
+{
+	bool made;
+
+	if (!begin())
+		return false;
+	made = state.made;
+	end();
+	return made;
+}
+
 void ws_real_stream_ended(void *stream)
 {
 	if (!begin())

@@ -23,6 +23,7 @@ void ws_real_streams_start(struct ws_report *r);
 struct ws_real_lane { void *stream; bool per_thread; };
 
 void ws_real_stream_made(void *stream, bool blocking);
+bool ws_real_streams_made(void);         /* any so far? */
 void ws_real_stream_ended(void *stream);
 /* Work that is no launch of a checked kernel is put into a stream: in the default stream it orders others. */
 void ws_real_stream_used(struct ws_real_lane lane);

@@ -96,6 +96,32 @@ static bool add_all_used(struct ws_pass *p, struct ws_ptx_func *f)
 	return true;
 }
 
+void ws_rw_leave_out(struct ws_pass *p, const char *const *functions, unsigned n)
+{
+	p->left_out = functions;
+	p->nleft_out = n;
+}
+
+static bool is_left_out(const struct ws_pass *p, const struct ws_ptx_sym *s)
+{
+	bool is = false;
+
+	for (unsigned k = 0; k < p->nleft_out && s->kind == WS_SYM_FUNC; k++)
+		is |= !strcmp(p->left_out[k], s->name);
+	return is;
+}
+
+/* What stands before the body, and a body that gives 0. */
+static bool add_left_out(struct ws_pass *p, const struct ws_ptx_sym *s, const char *text)
+{
+	const char *body = strchr(text, '{');
+
+	if (!body || s->func->nrets != 1)
+		return ws_rw_error(p, NULL, "the runtime's '%s' gives no value", s->name);
+	ws_rw_declare(p, "%.*s{\n\tst.param.b32 \t[%s], 0;\n\tret;\n}", (int)(body - text), text, s->func->rets[0]->name);
+	return true;
+}
+
 /* The text of a declaration: without its linkage, so that the name stays the module's own. */
 static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 {
@@ -113,7 +139,7 @@ static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 				   "'%s'", s->name, own);
 	if (s->linkage == WS_LINK_EXTERN)        /* the pass declares it */
 		return true;
-	if (s->kind == WS_SYM_FUNC && !add_all_used(p, s->func))
+	if (s->kind == WS_SYM_FUNC && !is_left_out(p, s) && !add_all_used(p, s->func))
 		return false;
 	for (uint32_t k = 0; k < s->nrelocs; k++)
 		if (!add_symbol(p, s->relocs[k].sym))
@@ -122,6 +148,8 @@ static bool add_symbol(struct ws_pass *p, const struct ws_ptx_sym *s)
 		text += strlen(visible) + 1;
 		len -= (uint32_t)strlen(visible) + 1;
 	}
+	if (is_left_out(p, s))
+		return add_left_out(p, s, text);
 	ws_rw_declare(p, "%.*s%s", (int)len, text, text[len - 1] == '}' || text[len - 1] == ';' ? "" : ";");
 	return true;
 }

@@ -1225,6 +1225,8 @@ static bool rewrite(struct race *r)
 	r->remote = r->tensor || any_has(r, WS_REACH_REMOTE);
 	if (!bring_runtime(r))
 		return false;
+	if (!r->range)
+		ws_race_spare(r->p, &r->reach, r->alone);
 	declare(r);
 	r->arrives = has_arrive(r);
 	r->splits = any_has(r, WS_REACH_SPLIT);  /* for all blocks must count the same barriers */
@@ -1241,10 +1243,10 @@ static bool rewrite(struct race *r)
 	return true;
 }
 
-static bool run(struct ws_pass *p, bool part, bool prune, bool range)
+static bool run(struct ws_pass *p, bool part, bool prune, bool range, bool alone)
 {
 	struct ws_ptx_module *m = ws_rw_module(p);
-	struct race r = { .p = p, .part = part, .prune = prune, .range = range };
+	struct race r = { .p = p, .part = part, .prune = prune, .range = range, .alone = alone };
 	bool done = true;
 
 	if (m->address_size != 64)
@@ -1259,20 +1261,25 @@ static bool run(struct ws_pass *p, bool part, bool prune, bool range)
 
 bool ws_rw_pass_race(struct ws_pass *p)
 {
-	return run(p, false, true, false);
+	return run(p, false, true, false, false);
 }
 
 bool ws_rw_pass_race_part(struct ws_pass *p)
 {
-	return run(p, true, true, false);
+	return run(p, true, true, false, false);
 }
 
 bool ws_rw_pass_race_all(struct ws_pass *p)
 {
-	return run(p, false, false, false);
+	return run(p, false, false, false, false);
 }
 
 bool ws_rw_pass_race_range(struct ws_pass *p)
 {
-	return run(p, false, false, true);
+	return run(p, false, false, true, false);
+}
+
+bool ws_rw_pass_race_alone(struct ws_pass *p)
+{
+	return run(p, false, true, false, true);
 }

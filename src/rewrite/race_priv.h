@@ -14,6 +14,7 @@ struct race {
 	bool part;                       /* the module will be linked with others */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool range;                      /* plain loads and stores are checked and not made, and what is stored is not known */
+	bool alone;                      /* its launches are hardly ever compared with others */
 	bool many;                       /* so many checks that none of them is at its place */
 	bool probes;                     /* kernels may have probes: there are not many checks, or few kernels */
 	bool arrives;                    /* threads arrive at barriers without waiting there */
@@ -72,6 +73,9 @@ const char *ws_race_unless_silent(const struct body *b, struct ws_code *c);
 void ws_race_label(struct ws_code *c, const char *label);
 /* A place with one call, and its end; arg may be NULL. false: the pass has failed. */
 bool ws_race_call_at(const struct body *b, struct ws_code *c, const char *function, const char *arg);
+/* spare.c: chooses what of the runtime the module does without, before any of it is used. alone: its launches are hardly ever compared. */
+void ws_race_spare(struct ws_pass *p, const struct ws_reach *reach, bool alone);
+
 /* The check of an access. false: the pass has failed. */
 bool ws_race_check(struct body *b, struct ws_code *c, const struct ws_rw_access *a, const char *address, const char *kind,
 		   const char *site);

@@ -17,6 +17,7 @@ static const struct {
 	{ "count", "count accesses to shared and global memory", ws_rw_pass_count },
 	{ "race", "check accesses for races on a real GPU", ws_rw_pass_race },
 	{ "race-part", "race, for a module that will be linked with others", ws_rw_pass_race_part },
+	{ "race-alone", "race, for launches of which hardly any is compared with another", ws_rw_pass_race_alone },
 	{ "tm", "make marked sections transactions", ws_rw_pass_tm },
 	{ "race-all", "race, with the checks that are proved to be needless", ws_rw_pass_race_all },
 };

@@ -34,6 +34,8 @@ struct ws_pass {
 	struct ws_ptx_module *runtime;   /* given back at the end (ws_rw_runtime_back), with the text it was parsed from */
 	const char *runtime_ptx;
 	struct ws_rw_symbols added;
+	const char *const *left_out;     /* functions of the runtime that give 0 at once (ws_rw_leave_out) */
+	unsigned nleft_out;
 	struct ws_rw_result result;
 	const struct ws_tm_settings *tm; /* NULL: the defaults */
 	/* What the entry of the function at hand decides, for the host (ws_code_tell), and what it leaves out. */
@@ -104,6 +106,8 @@ const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_ty
 void ws_rw_runtime_back(struct ws_pass *p);
 /* Adds a function of the runtime to the module, with what it needs (inline.c). */
 bool ws_rw_use(struct ws_pass *p, const char *function);
+/* Functions of the runtime that are to give 0 and do nothing; each has a result of 32 bits. They live as long as the pass. Before any is used. */
+void ws_rw_leave_out(struct ws_pass *p, const char *const *functions, unsigned n);
 
 bool ws_rw_pass_count(struct ws_pass *p);
 bool ws_rw_pass_tm(struct ws_pass *p);
@@ -111,5 +115,6 @@ bool ws_rw_pass_race(struct ws_pass *p);
 bool ws_rw_pass_race_part(struct ws_pass *p);
 bool ws_rw_pass_race_all(struct ws_pass *p);
 bool ws_rw_pass_race_range(struct ws_pass *p);
+bool ws_rw_pass_race_alone(struct ws_pass *p);
 
 #endif

@@ -263,10 +263,11 @@ static void play(const char *pass, bool often_ordered, struct ws_ptx_module *cop
 static void random_launches(void **state)
 {
 	enum { ROUNDS = 60 };
+	static const char *const passes[] = { "race-all", "race", "race-alone" };
 	struct ws_ptx_module *copies = new_copies();
 
 	for (unsigned n = 0; n < ROUNDS; n++)
-		play(n % 3 ? "race" : "race-all", n % 2, copies);
+		play(passes[n % 3], n % 2, copies);
 	ws_ptx_free(copies);
 	printf("%u programs have races, %u none; of %u the races were forgotten\n", with_races, without, forgotten);
 	assert_true(with_races > ROUNDS / 5 && without > ROUNDS / 8 && forgotten < ROUNDS / 10);
