@@ -118,32 +118,46 @@ static bool may_be_of(const struct group *x, const struct ws_rw_access *a)
 	return x->meets && may_meet(a) && x->bytes == a->bytes && x->vec == a->inst->vec;
 }
 
-/* The group of that sum; NULL: there are too many. a: the access, of which an allocation has a group of its own if it may meet others; NULL: it may not. */
-static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area, bool behind, const struct ws_rw_access *a)
+static bool is_behind(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	return a && g->final.arrives && g->final.behind[a->inst->index];
+}
+
+/* Is it a read, by all threads, of what lies beside the one place at which all of the group meet? `sum[k + 1]` is counted up, `sum[k]` is read. */
+static bool lies_beside(const struct ws_ranges *g, const struct group *x, const struct ws_rw_access *a, int64_t first, int64_t last)
+{
+	return x->meets && a->kind == WS_RW_READ && !may_be_of(x, a) && (last <= x->first || first >= x->last) && ws_sum_fixed(&g->v, &x->sum);
+}
+
+/* May an access of that sum not be of that group? An allocation has one of its own for those that may meet others. */
+static bool is_other_group(const struct ws_ranges *g, const struct group *x, const struct sum *s, bool area, const struct ws_rw_access *a, int64_t first,
+                           int64_t last)
+{
+	if (x->area != area || x->behind != is_behind(g, a) || !ws_sum_equal(&x->sum, s))
+		return true;
+	return area ? x->bytes && x->meets != (a && may_meet(a)) : a && lies_beside(g, x, a, first, last);
+}
+
+/* The group of that sum; NULL: there are too many. a: the access; NULL: those of a function that is called. */
+static struct group *group_of(struct ws_ranges *g, const struct sum *s, bool area, const struct ws_rw_access *a, int64_t first, int64_t last)
 {
 	struct group *x = g->groups;
 	unsigned k = 0;
 
-	while (k < g->ngroups && (x[k].area != area || x[k].behind != behind || !ws_sum_equal(&x[k].sum, s) ||
-	                          (area && x[k].bytes && x[k].meets != (a && may_meet(a)))))
+	while (k < g->ngroups && is_other_group(g, &x[k], s, area, a, first, last))
 		k++;
 	if (k == MOST_GROUPS)
 		return NULL;
 	if (k == g->ngroups)
-		x[g->ngroups++] = (struct group){ .sum = *s, .area = area, .behind = behind };
+		x[g->ngroups++] = (struct group){ .sum = *s, .area = area, .behind = is_behind(g, a) };
 	return &x[k];
-}
-
-static bool is_behind(const struct ws_ranges *g, const struct ws_rw_access *a)
-{
-	return g->final.arrives && g->final.behind[a->inst->index];
 }
 
 /* The group of that sum with one access more, of the bytes from sum + first to before sum + last; NULL: there are too many. */
 static struct group *join(struct ws_ranges *g, const struct ws_rw_access *a, const struct sum *s, bool area, int64_t first,
 			  int64_t last)
 {
-	struct group *x = group_of(g, s, area, is_behind(g, a), a);
+	struct group *x = group_of(g, s, area, a, first, last);
 
 	if (!x)
 		return NULL;
@@ -562,7 +576,7 @@ static void add_called(struct ws_ranges *g)
 	for (unsigned k = 0; k < g->ncalled; k++) {
 		const struct leaf l = { .kind = LEAF_SYMBOL, .sym = g->called[k], .fixed = true };
 		struct sum s;
-		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true, false, NULL) : NULL;
+		struct group *x = ws_value_leaf(&g->v, &l, &s) ? group_of(g, &s, true, NULL, 0, 0) : NULL;
 
 		g->unknown_reads |= !x;
 		if (!x)

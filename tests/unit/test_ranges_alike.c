@@ -132,11 +132,25 @@ static void reads_where_others_update(void **state)
 	expect(text, l, NONE);
 }
 
+/* `sum[n + 1]` is counted up by all threads, and `sum[n]` is read by all of them: places of one pointer that do not meet. */
+#define COUNTED(read, bits) KERNEL("mul.wide.s32 %rd3, %r5, 4; add.s64 %rd4, %rd1, %rd3; ld.global." bits " [%rd4" read "]; red.global.add.u32 [%rd4+4], 1;\n")
+static void beside_what_is_counted(void **state)
+{
+	struct launch l = { .grid = { 3 }, .block = { 31, 2 }, .b = 4096, .n = 6 };
+	const struct checks all = { .reads = 186, .atomics = 186 };
+
+	expect(COUNTED("", "u32 %r7,"), l, NONE);
+	expect(COUNTED("+8", "u32 %r7,"), l, NONE);
+	expect(COUNTED("+4", "u32 %r7,"), l, all);
+	expect(COUNTED("", "u64 %rd5,"), l, all);
+	expect(COUNTED("+6", "u16 %r7,"), l, all);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_tiles), cmocka_unit_test(more_than_tiles), cmocka_unit_test(too_many_to_compare), cmocka_unit_test(two_at_once_or_one),
-		cmocka_unit_test(reads_where_others_update),
+		cmocka_unit_test(reads_where_others_update), cmocka_unit_test(beside_what_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
