@@ -250,13 +250,14 @@ static char *whole_by(const struct ws_real_image *i, const struct options *o)
 	return path;
 }
 
-static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t cc, void **cubin, size_t *len)
+static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t cc, void **cubin, size_t *len, bool *killed)
 {
 	struct ws_ptxas_job j = { .path = path, .text = i->parts->text, .len = i->parts->len, .cc = cc, .limit_ns = MOST_NS };
 	uint64_t start = ws_monotonic_ns();
 	struct ws_buf why = { 0 };
 	bool fine;
 
+	*killed = false;
 	if (!ws_real.cuDriverGetVersion || ws_real.cuDriverGetVersion(&j.driver))
 		return false;
 	fine = ws_ptxas_compile(&j, cubin, len, &why);
@@ -266,12 +267,13 @@ static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t 
 	ws_real_count(WS_FIG_COMPILE_NS, ws_monotonic_ns() - start);
 	ws_real_count(WS_FIG_COMPILED, fine);
 	ws_real_count(WS_FIG_WHOLE, fine);
+	*killed = j.killed;
 	return fine;
 }
 
 /* ---- the cache ---- */
 /* All that the machine code depends on. The text is that after rewriting: what a pass does to it is in it. whole: the compiler that it
- * is for, or NULL; what the driver made where that failed is kept as its own, too. */
+ * is for, or NULL; what the driver made where that failed is kept as its own, too, but not where a signal ended it. */
 static struct ws_cache_key *key_of(const struct ws_real_image *i, uint32_t cc, const struct options *o, const char *whole)
 {
 	char *mark = whole ? ws_ptxas_mark(whole) : NULL;
@@ -326,7 +328,7 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 	char *folder = limit ? ws_cache_folder() : NULL;
 	struct ws_cache_key *k;
 	char *whole;
-	bool fine;
+	bool fine, killed = false;
 
 	for (unsigned n = 0; jit && jit->options && jit->values && n < jit->n; n++)
 		if (changes_code(jit->options[n]))
@@ -340,8 +342,8 @@ bool ws_real_compile(const struct ws_real_image *i, uint32_t cc, const struct ws
 	if (fine) {
 		ws_real_count(WS_FIG_CACHED, 1);
 	} else {
-		fine = (whole && run_ptxas(whole, i, cc, cubin, len)) || run_linker(i, &o, cubin, len, why);
-		if (fine && k)
+		fine = (whole && run_ptxas(whole, i, cc, cubin, len, &killed)) || run_linker(i, &o, cubin, len, why);
+		if (fine && k && !killed)
 			keep(folder, k, *cubin, *len, limit);
 	}
 	c->whole = fine && whole;

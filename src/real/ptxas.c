@@ -167,7 +167,8 @@ static pid_t start(char *const *argv, const struct files *f)
 	return pid;
 }
 
-/* The exit status. -1: it had to be ended. A program that ignores SIGCHLD keeps the status from us: then it is 0. */
+enum { BY_SIGNAL = 128 };
+/* The exit status, or BY_SIGNAL and more. -1: it had to be ended. A program that ignores SIGCHLD keeps the status from us: then it is 0. */
 static int wait_for(pid_t pid, uint64_t limit_ns)
 {
 	uint64_t end = ws_monotonic_ns() + limit_ns;
@@ -188,16 +189,17 @@ static int wait_for(pid_t pid, uint64_t limit_ns)
 	}
 	if (done < 0)
 		return 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : BY_SIGNAL + WTERMSIG(status);
 }
 
-static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, struct ws_buf *why)
+static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, bool *killed, struct ws_buf *why)
 {
 	pid_t pid = start(argv, f);
 	int status = pid < 0 ? 127 : wait_for(pid, limit_ns);
 	size_t len = 0;
 	char *log;
 
+	*killed = status > BY_SIGNAL;
 	if (!status)
 		return true;
 	log = content(f->log, &len);
@@ -231,7 +233,7 @@ static int version_for(const char *path, int driver, struct ws_buf *why)
 	char *argv[] = { (char *)path, (char *)"--version", NULL }, *said;
 	size_t len = 0;
 	int version;
-	bool fine = f.log >= 0 && run(argv, &f, ASK_NS, why);
+	bool killed, fine = f.log >= 0 && run(argv, &f, ASK_NS, &killed, why);
 
 	said = fine ? content(f.log, &len) : NULL;
 	version = version_in(said);
@@ -274,7 +276,7 @@ static bool is_machine_code(const void *data, size_t len)
 /* From that version on it works with a thread for each processor if it is asked to. */
 enum { SPLITS_FROM = 13000 };
 
-static bool compile_to(const struct ws_ptxas_job *j, int version, const struct files *f, void **cubin, size_t *len, struct ws_buf *why)
+static bool compile_to(struct ws_ptxas_job *j, int version, const struct files *f, void **cubin, size_t *len, struct ws_buf *why)
 {
 	struct ws_buf arch = { 0 };
 	char in[32], out[32], *argv[] = { (char *)j->path, NULL, in, (char *)"-o", out, NULL, NULL };
@@ -287,7 +289,7 @@ static bool compile_to(const struct ws_ptxas_job *j, int version, const struct f
 	snprintf(out, sizeof out, "/proc/self/fd/%d", f->out);
 	add_target(&arch, j->text, j->cc);
 	argv[1] = arch.data;
-	fine = run(argv, f, j->limit_ns, why);
+	fine = run(argv, f, j->limit_ns, &j->killed, why);
 	ws_buf_free(&arch);
 	if (!fine)
 		return false;
@@ -300,7 +302,7 @@ static bool compile_to(const struct ws_ptxas_job *j, int version, const struct f
 	return false;
 }
 
-bool ws_ptxas_compile(const struct ws_ptxas_job *j, void **cubin, size_t *len, struct ws_buf *why)
+bool ws_ptxas_compile(struct ws_ptxas_job *j, void **cubin, size_t *len, struct ws_buf *why)
 {
 	struct files f = { new_file(), new_file(), new_file() };
 	const int all[] = { f.in, f.out, f.log };
@@ -308,6 +310,7 @@ bool ws_ptxas_compile(const struct ws_ptxas_job *j, void **cubin, size_t *len, s
 	int version;
 
 	*cubin = NULL;
+	j->killed = false;
 	if (f.in < 0 || f.out < 0 || f.log < 0 || !fill(f.in, j->text, j->len))
 		ws_buf_printf(why, "no memory for the files of %s", j->path);
 	else

@@ -19,9 +19,10 @@ struct ws_ptxas_job {
 	uint32_t cc;                 /* of the GPU: 90 = 9.0 */
 	int driver;                  /* the newest CUDA that the driver knows, as it says it itself: 13000 = 13.0 */
 	uint64_t limit_ns;           /* it may take */
+	bool killed;                 /* afterwards: a signal ended it (memory ran out, say), so that it may do better the next time */
 };
 /* Two processes, of which one only says its version. Nothing is left behind, also if this process is killed meanwhile. The caller
  * frees *cubin. false: why has the reason. */
-bool ws_ptxas_compile(const struct ws_ptxas_job *j, void **cubin, size_t *len, struct ws_buf *why);
+bool ws_ptxas_compile(struct ws_ptxas_job *j, void **cubin, size_t *len, struct ws_buf *why);
 
 #endif

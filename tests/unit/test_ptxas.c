@@ -49,7 +49,7 @@ static void write_script(const char *text)
 static char *by_target(const char *script, const char *text, int driver, uint64_t limit_ns, bool *fine)
 {
 	char *path = in_folder("ptxas");
-	struct ws_ptxas_job j = { path, text, strlen(text), 90, driver, limit_ns };
+	struct ws_ptxas_job j = { path, text, strlen(text), 90, driver, limit_ns, false };
 	struct ws_buf why = { 0 };
 	void *cubin;
 	size_t len = 0;
@@ -131,7 +131,7 @@ static void failures(void **state)
 	char *path = in_folder("ptxas");
 
 	expect(ASKED VERSION "echo 'ptxas fatal: no' >&2; echo more; exit 255\n", 13000, 10 * second, false, "ended with status 255: ptxas fatal: no");
-	expect(ASKED VERSION "kill -9 $$\n", 13000, 10 * second, false, "ended with status 128");
+	expect(ASKED VERSION "kill -9 $$\n", 13000, 10 * second, false, "ended with status 137");
 	expect(ASKED VERSION "exit 0\n", 13000, 10 * second, false, "has made no machine code");
 	expect(ASKED VERSION "echo something that is longer than the header of a file with machine code, but is none >\"$4\"\n", 13000, 10 * second, false,
 	       "has made no machine code");
@@ -240,7 +240,7 @@ static void work(void **state)
 static void real_one(void **state)
 {
 	char *path = ws_ptxas_find();
-	struct ws_ptxas_job j = { path, module, strlen(module), 90, 1 << 20, 60 * second };
+	struct ws_ptxas_job j = { path, module, strlen(module), 90, 1 << 20, 60 * second, false };
 	struct ws_buf why = { 0 };
 	void *cubin;
 	size_t len = 0;
