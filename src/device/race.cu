@@ -510,22 +510,16 @@ HELPER struct wrote wrote_all(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 	return v;
 }
 
-/* Also a write of which the value is not known, and an atomic: the same code, for there is much of it. */
-enum { NOT_KNOWN = 1 << 26, IS_ATOMIC = 1 << 27 };
 SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	enum access access = what & IS_ATOMIC ? ATOMIC : WRITE;
-	bool known = !(what & NOT_KNOWN);
 	struct word d;
 	struct me m;
 	struct wrote v;
 
-	what &= ~(u32)(NOT_KNOWN | IS_ATOMIC);
-	if (!begin_access(address, what, site, access, &m, &d))
+	if (!begin_access(address, what, site, WRITE, &m, &d))
 		return;
 	v0 <<= 8 * (address & 3);
 	v = wrote_all(address, what, site, v0, v1);
-	v.known = known;
 	for (u32 n = words_of(what); n; n--, next_word(&d)) {
 		v.value = (u32)v0;
 		write_at(&d, &m, &v);
@@ -535,9 +529,28 @@ SLOW void __warpsafe_write(u64 address, u32 what, u32 site, u64 v0, u64 v1)
 }
 
 /* A write of which the value is not known. */
-SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site) { __warpsafe_write(address, what | NOT_KNOWN, site, 0, 0); }
+SLOW void __warpsafe_wrote(u64 address, u32 what, u32 site)
+{
+	struct word d;
+	struct me m;
 
-SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site) { __warpsafe_write(address, what | NOT_KNOWN | IS_ATOMIC, site, 0, 0); }
+	if (!begin_access(address, what, site, WRITE, &m, &d))
+		return;
+	for (u32 n = words_of(what); n; n--, next_word(&d))
+		write_at(&d, &m, &unknown);
+}
+
+/* (By a call of the function of writes `spinlock` took twice as long: docs/PERFORMANCE.md.) */
+SLOW void __warpsafe_atomic(u64 address, u32 what, u32 site)
+{
+	struct word d;
+	struct me m;
+
+	if (!begin_access(address, what, site, ATOMIC, &m, &d))
+		return;
+	for (u32 n = words_of(what); n; n--, next_word(&d))
+		write_at(&d, &m, &unknown);
+}
 
 INLINED void race_read(u64 address, u32 what, u32 site)
 {
@@ -795,25 +808,26 @@ SLOW void __warpsafe_write_on(u32 self, u64 at, u64 address, u32 what, u32 site,
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, v1);
 }
 
-/* Of bytes or halves. */
+/* Of bytes or halves. All lanes of a row come to what is done for it, whatever they see of the word: its first lane decides. */
 SLOW void __warpsafe_read_part_on(u32 self, u64 at, u64 address, u32 what, u32 site)
 {
 	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
 
-	if (!(at & IN_ROW) || is_parts(c.w) || !__warpsafe_read_in_row(self, c.at, address, what, site, c.w, c.r))
+	if (!(at & IN_ROW) || !__warpsafe_read_in_row(self, c.at, address, what, site, c.w, c.r))
 		__warpsafe_read_on(self, at & ~(u64)IN_ROW, address, what, site);
 }
 
 SLOW void __warpsafe_write_part_on(u32 self, u64 at, u64 address, u32 what, u32 site, u64 v0)
 {
-	struct cell c = left_at(at & ~(u64)IN_ROW);
+	struct cell c = left_at(at & IN_ROW ? at - IN_ROW : NOTHING);
 	bool done = false;
 
+	if (at & IN_ROW && __warpsafe_write_in_row(self, c.at, address, what, site, (u32)(v0 << 8 * (address & 3)), c.w, c.r))
+		return;
+	c = left_at(at & ~(u64)IN_ROW);
 	if (is_parts(c.w))
 		done = __warpsafe_write_bytes(self, c.w, address, what, site);
-	else if (at & IN_ROW)
-		done = __warpsafe_write_in_row(self, c.at, address, what, site, (u32)(v0 << 8 * (address & 3)), c.w, c.r);
-	else if (at > ALL && !BLOCK.ordered)
+	else if (!(at & IN_ROW) && at > ALL && !BLOCK.ordered)
 		done = write_part_of_cell(self, &c, address, what, site, BLOCK.launch ? BY_LAUNCHES : NO_MORE);
 	if (!done)
 		__warpsafe_write(address, what | WS_RACE_LOOKED, site, v0, 0);

@@ -840,7 +840,10 @@ SLOW bool __warpsafe_read_in_row(u32 self, u64 at, u64 address, u32 what, u32 si
 
 	if (!row_entered(&f, self, &c, address, what, site, false))
 		return false;
-	judge_read(&d, &m, load64(d.cell));
+	f.w = load64(d.cell);
+	if (is_parts(f.w))
+		return false;
+	judge_read(&d, &m, f.w);
 	return true;
 }
 
