@@ -169,6 +169,7 @@ static bool run_linker(const struct ws_real_image *i, const struct options *o, v
  * long it may take. */
 enum { MUCH_WORK = 3 << 19, LEAST_PROCESSORS = 4, MOST_PROCESSORS = 16 };
 #define MOST_NS 600000000000ull
+#define PATIENCE_NS 4000000000ull           /* until it is said that ptxas takes a while */
 
 /* Why a module stays the driver's, with --stats. */
 static void tell_driver(const char *why)
@@ -250,9 +251,19 @@ static char *whole_by(const struct ws_real_image *i, const struct options *o)
 	return path;
 }
 
+/* Else nothing is seen of the program for that while. */
+static void tell_it_lasts(void)
+{
+	static bool told;
+
+	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+		ws_real_tell("the toolkit's ptxas compiles kernels with their checks, which takes a while the first time (--compile=driver is quicker, and its code slower)");
+}
+
 static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t cc, void **cubin, size_t *len, bool *killed)
 {
-	struct ws_ptxas_job j = { .path = path, .text = i->parts->text, .len = i->parts->len, .cc = cc, .limit_ns = MOST_NS };
+	struct ws_ptxas_job j = { .path = path, .text = i->parts->text, .len = i->parts->len, .cc = cc, .limit_ns = MOST_NS,
+	                          .lasts = tell_it_lasts, .patience_ns = PATIENCE_NS };
 	uint64_t start = ws_monotonic_ns();
 	struct ws_buf why = { 0 };
 	bool fine;

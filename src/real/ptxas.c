@@ -169,9 +169,10 @@ static pid_t start(char *const *argv, const struct files *f)
 
 enum { BY_SIGNAL = 128 };
 /* The exit status, or BY_SIGNAL and more. -1: it had to be ended. A program that ignores SIGCHLD keeps the status from us: then it is 0. */
-static int wait_for(pid_t pid, uint64_t limit_ns)
+static int wait_for(pid_t pid, uint64_t limit_ns, const struct ws_ptxas_job *j)
 {
-	uint64_t end = ws_monotonic_ns() + limit_ns;
+	uint64_t begin = ws_monotonic_ns(), end = begin + limit_ns;
+	bool lasts = false;
 	struct timespec pause = { 0, 1000000 };
 	int status = 0;
 	pid_t done;
@@ -183,6 +184,10 @@ static int wait_for(pid_t pid, uint64_t limit_ns)
 			waitpid(pid, &status, 0);
 			return -1;
 		}
+		if (j && j->lasts && !lasts && ws_monotonic_ns() - begin >= j->patience_ns) {
+			lasts = true;
+			j->lasts();
+		}
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < 20000000)
 			pause.tv_nsec *= 2;
@@ -192,10 +197,11 @@ static int wait_for(pid_t pid, uint64_t limit_ns)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : BY_SIGNAL + WTERMSIG(status);
 }
 
-static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, bool *killed, struct ws_buf *why)
+/* j: whom to tell that it lasts; NULL: nobody. */
+static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, const struct ws_ptxas_job *j, bool *killed, struct ws_buf *why)
 {
 	pid_t pid = start(argv, f);
-	int status = pid < 0 ? 127 : wait_for(pid, limit_ns);
+	int status = pid < 0 ? 127 : wait_for(pid, limit_ns, j);
 	size_t len = 0;
 	char *log;
 
@@ -233,7 +239,7 @@ static int version_for(const char *path, int driver, struct ws_buf *why)
 	char *argv[] = { (char *)path, (char *)"--version", NULL }, *said;
 	size_t len = 0;
 	int version;
-	bool killed, fine = f.log >= 0 && run(argv, &f, ASK_NS, &killed, why);
+	bool killed, fine = f.log >= 0 && run(argv, &f, ASK_NS, NULL, &killed, why);
 
 	said = fine ? content(f.log, &len) : NULL;
 	version = version_in(said);
@@ -289,7 +295,7 @@ static bool compile_to(struct ws_ptxas_job *j, int version, const struct files *
 	snprintf(out, sizeof out, "/proc/self/fd/%d", f->out);
 	add_target(&arch, j->text, j->cc);
 	argv[1] = arch.data;
-	fine = run(argv, f, j->limit_ns, &j->killed, why);
+	fine = run(argv, f, j->limit_ns, j, &j->killed, why);
 	ws_buf_free(&arch);
 	if (!fine)
 		return false;

@@ -19,6 +19,8 @@ struct ws_ptxas_job {
 	uint32_t cc;                 /* of the GPU: 90 = 9.0 */
 	int driver;                  /* the newest CUDA that the driver knows, as it says it itself: 13000 = 13.0 */
 	uint64_t limit_ns;           /* it may take */
+	void (*lasts)(void);         /* called once it has taken `patience_ns`; NULL: it is not */
+	uint64_t patience_ns;
 	bool killed;                 /* afterwards: a signal ended it (memory ran out, say), so that it may do better the next time */
 };
 /* Two processes, of which one only says its version. Nothing is left behind, also if this process is killed meanwhile. The caller

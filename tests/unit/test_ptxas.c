@@ -17,6 +17,7 @@
 #include "base/process.h"
 #include "real/ptxas.h"
 
+static const uint64_t second = 1000000000;
 static char folder[] = "/tmp/warpsafe-ptxas-XXXXXX";
 static const char module[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
 			     ".func one(.param .b64 p)\n{\n\tret;\n}\n"
@@ -45,11 +46,14 @@ static void write_script(const char *text)
 	free(path);
 }
 
+static unsigned lasted;
+static void note_it_lasts(void) { lasted++; }
+
 /* Compiles by that script; the first line of what went wrong, or what was made behind the first 20 bytes. */
 static char *by_target(const char *script, const char *text, int driver, uint64_t limit_ns, bool *fine)
 {
 	char *path = in_folder("ptxas");
-	struct ws_ptxas_job j = { path, text, strlen(text), 90, driver, limit_ns, false };
+	struct ws_ptxas_job j = { .path = path, .text = text, .len = strlen(text), .cc = 90, .driver = driver, .limit_ns = limit_ns, .lasts = note_it_lasts, .patience_ns = second / 10 };
 	struct ws_buf why = { 0 };
 	void *cubin;
 	size_t len = 0;
@@ -80,7 +84,6 @@ static void expect(const char *script, int driver, uint64_t limit_ns, bool fine,
 	free(said);
 }
 
-static const uint64_t second = 1000000000;
 
 static void compiles(void **state)
 {
@@ -140,6 +143,16 @@ static void failures(void **state)
 }
 
 /* It is ended, with all that it has started; and when nobody may see how it ends. */
+/* Who waits is told once that it takes a while, and not where it does not. */
+static void lasts(void **state)
+{
+	lasted = 0;
+	expect(ASKED VERSION "exit 1\n", 13000, 10 * second, false, "ended with status 1");
+	assert_int_equal(lasted, 0);
+	expect(ASKED VERSION "sleep 1; exit 1\n", 13000, 10 * second, false, "ended with status 1");
+	assert_int_equal(lasted, 1);
+}
+
 static void hangs(void **state)
 {
 	uint64_t start = ws_monotonic_ns();
@@ -240,7 +253,7 @@ static void work(void **state)
 static void real_one(void **state)
 {
 	char *path = ws_ptxas_find();
-	struct ws_ptxas_job j = { path, module, strlen(module), 90, 1 << 20, 60 * second, false };
+	struct ws_ptxas_job j = { .path = path, .text = module, .len = strlen(module), .cc = 90, .driver = 1 << 20, .limit_ns = 60 * second };
 	struct ws_buf why = { 0 };
 	void *cubin;
 	size_t len = 0;
@@ -281,7 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compiles), cmocka_unit_test(targets), cmocka_unit_test(environment), cmocka_unit_test(versions),
-		cmocka_unit_test(failures), cmocka_unit_test(hangs), cmocka_unit_test(signal_is_ignored), cmocka_unit_test(found),
+		cmocka_unit_test(failures), cmocka_unit_test(lasts), cmocka_unit_test(hangs), cmocka_unit_test(signal_is_ignored), cmocka_unit_test(found),
 		cmocka_unit_test(marks), cmocka_unit_test(work), cmocka_unit_test(real_one), cmocka_unit_test(nothing_left),
 	};
 
