@@ -260,6 +260,7 @@ static void tell_it_lasts(void)
 		ws_real_tell("the toolkit's ptxas compiles kernels with their checks, which takes a while the first time (--compile=driver is quicker, and its code slower)");
 }
 
+/* *killed, false before: a signal ended it. */
 static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t cc, void **cubin, size_t *len, bool *killed)
 {
 	struct ws_ptxas_job j = { .path = path, .text = i->parts->text, .len = i->parts->len, .cc = cc, .limit_ns = MOST_NS,
@@ -268,7 +269,6 @@ static bool run_ptxas(const char *path, const struct ws_real_image *i, uint32_t 
 	struct ws_buf why = { 0 };
 	bool fine;
 
-	*killed = false;
 	if (!ws_real.cuDriverGetVersion || ws_real.cuDriverGetVersion(&j.driver))
 		return false;
 	fine = ws_ptxas_compile(&j, cubin, len, &why);

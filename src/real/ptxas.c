@@ -197,15 +197,16 @@ static int wait_for(pid_t pid, uint64_t limit_ns, const struct ws_ptxas_job *j)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : BY_SIGNAL + WTERMSIG(status);
 }
 
-/* j: whom to tell that it lasts; NULL: nobody. */
-static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, const struct ws_ptxas_job *j, bool *killed, struct ws_buf *why)
+/* j: the job that it is for; NULL: for none, it only says its version. */
+static bool run(char *const *argv, const struct files *f, uint64_t limit_ns, struct ws_ptxas_job *j, struct ws_buf *why)
 {
 	pid_t pid = start(argv, f);
 	int status = pid < 0 ? 127 : wait_for(pid, limit_ns, j);
 	size_t len = 0;
 	char *log;
 
-	*killed = status > BY_SIGNAL;
+	if (j)
+		j->killed = status > BY_SIGNAL;
 	if (!status)
 		return true;
 	log = content(f->log, &len);
@@ -239,7 +240,7 @@ static int version_for(const char *path, int driver, struct ws_buf *why)
 	char *argv[] = { (char *)path, (char *)"--version", NULL }, *said;
 	size_t len = 0;
 	int version;
-	bool killed, fine = f.log >= 0 && run(argv, &f, ASK_NS, NULL, &killed, why);
+	bool fine = f.log >= 0 && run(argv, &f, ASK_NS, NULL, why);
 
 	said = fine ? content(f.log, &len) : NULL;
 	version = version_in(said);
@@ -295,7 +296,7 @@ static bool compile_to(struct ws_ptxas_job *j, int version, const struct files *
 	snprintf(out, sizeof out, "/proc/self/fd/%d", f->out);
 	add_target(&arch, j->text, j->cc);
 	argv[1] = arch.data;
-	fine = run(argv, f, j->limit_ns, j, &j->killed, why);
+	fine = run(argv, f, j->limit_ns, j, why);
 	ws_buf_free(&arch);
 	if (!fine)
 		return false;

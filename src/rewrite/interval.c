@@ -199,7 +199,7 @@ static void walk(struct ws_intervals *v, uint32_t p)
 	walk_from(v, p);
 }
 
-/* ---- points that are two ---- */
+/* ---- points that are several ---- */
 /* Branches, one behind the other, and which way a thread goes at each when it first comes to it behind the ones before. */
 enum { MOST_TURNS = 2 };
 struct way { uint32_t n, fork[MOST_TURNS]; int side[MOST_TURNS]; };
@@ -309,14 +309,17 @@ static bool comes_to(const struct ws_intervals *v, uint32_t p, uint32_t b)
 static uint32_t best_fork(struct ws_intervals *v, uint32_t scratch, const struct way *w, const uint32_t *forks, uint32_t n)
 {
 	uint32_t best = v->f->nblocks, least;
+	bool behind[MOST_FORKS];
 
+	walk_end(v, scratch, w);
+	for (uint32_t k = 0; k < n; k++)
+		behind[k] = comes_to(v, scratch, forks[k]) && !(w->n && w->fork[0] == forks[k]);
 	walk_way(v, scratch, w);
 	least = 2 * size_of_region(v, scratch);
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t size = 0;
 
-		walk_end(v, scratch, w);
-		if (!comes_to(v, scratch, forks[k]) || (w->n && w->fork[0] == forks[k]))
+		if (!behind[k])
 			continue;
 		for (int side = 0; side < 2; side++) {
 			struct way t = turned(w, forks[k], side);
