@@ -997,6 +997,10 @@ SLOW __attribute__((flatten)) void __warpsafe_probe_access(u32 self, u64 address
 
 	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, WS_RACE_BYTES_OF(what)))
 		BLOCK.failed = 1;
+	else if (WS_RACE_BYTES_OF(what) < 4 && write)
+		race_write_part_shared(self, address, what, 0, 0, 0);
+	else if (WS_RACE_BYTES_OF(what) < 4)
+		race_read_part_shared(self, address, what, 0);
 	else if (write)
 		race_write_shared(self, address, what, 0, 0, 0);
 	else
@@ -1016,13 +1020,13 @@ SLOW u32 __warpsafe_probe_word(u32 self, u64 address, u32 write)
 	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, 4))
 		return 1;
 	if (!write)
-		return !read_words_here(self, (u32)address, 1, 15, what, 0, BEHIND_SYNC);
+		return !read_words_here(self, (u32)address, 1, what, 0, BEHIND_SYNC);
 	w = shared_load64(at);
 	r = shared_load64(at + h.reads);
 	if (!w_is_fine(w, self, h.time, what) || !r_is_fine(r, self, h.time, what))
 		return 1;
 	note_here(&h, self, (u32)address, what, 0, 0);
-	if (!write_word_here(&h, self, (u32)address, 15, what, 0, &w, &r))
+	if (!write_word_here(&h, self, (u32)address, what, 0, &w, &r))
 		BLOCK.failed = 1;
 	return 0;
 }
@@ -1089,7 +1093,7 @@ INLINED void race_probe_leave(u64 constants, u32 number)
 
 COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
 {
-	if (!read_words_here(self, (u32)address, 1, 15, FOUR(WS_RACE_SHARED), site, BEHIND_SYNC))
+	if (!read_words_here(self, (u32)address, 1, FOUR(WS_RACE_SHARED), site, BEHIND_SYNC))
 		__warpsafe_read(address, FOUR(WS_RACE_SHARED), site);
 }
 

@@ -26,7 +26,7 @@
  *     race_wrote(u64 address, u32 what, u32 site)                    in place of a store of which the bytes are not known
  *     race_atomic(u64 address, u32 what, u32 site)                   before atom and red
  *     race_{read,write,atomic}_{shared,global}(u32 thread, ...)      the same, where the space is known
- *     race_{read,write}_part_global(...)       the same of global memory, weak, of 1 or 2 bytes
+ *     race_{read,write}_part_{global,shared}(...)      the same of 1 or 2 bytes; of global memory, weak
  *     race_read_four_global(...)               reads of four words side by side (WS_RACE_FOUR), which need not be aligned
  *     race_read_ahead_global(..., u32 rounds)  the same in a loop that goes on to the next four in each round, before the first of
  *                                              that many rounds; how many more bytes behind these have been checked with them

@@ -24,7 +24,8 @@ enum { NUMBER_BITS = 22, NUMBERS = 1 << NUMBER_BITS, CELL_NUMBERS = 1 << (LANE_A
 enum { SHARED_COPY = 1 << 21 };
 #define COPY_TIME ((u32)-NUMBERS)
 
-HELPER bool is_shared_copy(u64 w) { return (u32)w & SHARED_COPY; }
+/* (Before that time the bit says something else: race_shared_cell.cuh.) */
+HELPER bool is_shared_copy(u64 w) { return (u32)w & SHARED_COPY && (u32)(w >> 32) >= COPY_TIME; }
 
 /* Behind the segments for copies: those for products (race_product.cuh), told by `sub`. */
 enum { PRODUCT_SEGMENTS = TENSOR ? 8 : 0, OF_PRODUCTS = 1 };

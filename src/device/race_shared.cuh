@@ -2,93 +2,20 @@
  * (race.h says when), so that a check is some thirty instructions and no trip to the L2 cache (race.cu).
  *
  * They are the block's alone and zero when it begins, so they need no segments. Of a word there are
- *     W: epoch + 1 22 | sub 10 | thread 10 | copy 1 | class 4 | bytes 4 | site 13           the last write or atomic
+ *     W: epoch + 1 22 | sub 10 | thread 10 | copy, row 1 | class 4 | bytes 4 | site 13           the last write or atomic
  *     R: epoch + 1 22 | sub 10 | thread 10 | parts 1 | class 3 | bytes 4 | several 2 | site 12   reads since
  * all W first, then all R, so that neighbours lie in neighbouring banks: in the low 21 bits as elsewhere. "Nothing" and
  * "in an earlier epoch" is then one comparison of the high halves, and "by the same thread" one more of the low ones.
  *
- * Of several readers each has read all of R's bytes. With `parts` each byte was read by some of them: by a lane of the warp at that time, or by
- * one of some warp. So what another warp writes is told from what lanes of one have read; where the byte may be the writer's own, nothing is told of
- * it, and it counts as forgotten.
+ * What lanes side by side do to the bytes, or halves, of a word is one entry, a row (race_shared_cell.cuh). Of other readers, of several, each has read
+ * all of R's bytes. With `parts` each byte was read by some of them: by a lane of the warp at that time, or by some of its warp or of others (a crowd).
+ * So what one warp has read is told from what another one writes; where the byte may be the writer's own, nothing is told of it, and it counts as forgotten.
  *
  * The order of publication is that of race_cell.cuh. Accesses of a warp to shared memory are done one after the other. */
 #ifndef WS_RACE_SHARED_CUH
 #define WS_RACE_SHARED_CUH
 
-#include "race_cell.cuh"
-
-/* `self` of a thread: the address of its block's variable and its index in the block. That is a multiple of 128, so the
- * row of the thread's warp is self without the low 5 bits; the address itself would be computed anew each time. In cells
- * stand the low 10 bits. */
-enum { THREAD_AT = 22, THREADS = 1 << (32 - THREAD_AT) };
-HELPER u32 self_of(u32 thread) { return (u32)IN_SHARED(__warpsafe_block) + thread; }
-HELPER u32 thread_in(u64 entry) { return (((u32)entry >> THREAD_AT) - self_of(0)) % THREADS; }
-HELPER u32 self_of_me(const struct me *m) { return self_of(m->warp * 32 + lane_of(m->time)); }
-HELPER bool of_one_warp(u32 low, u32 other) { return (low ^ other) >> (THREAD_AT + 5) == 0; }    /* of two entries */
-HELPER bool same_warp(u32 low, u32 self) { return of_one_warp(low, self << THREAD_AT); }
-enum { R_PARTS = SHARED_COPY };          /* of W the same bit says that it is a copy */
-#define SAME_THREAD  (0xffc00000u | SHARED_COPY)         /* bits of the low half: it is no copy that may go on */
-#define SAME_READER  (SAME_THREAD | 0x3000u)             /* and it is but one */
-#define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
-
-/* What a thread needs to know of itself: the first 16 bytes of its warp's row. */
-struct here {
-	u32 time, cells, reads, values;
-};
-
-HELPER struct here here(u32 self)
-{
-	struct here h;
-
-	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(h.time), "=r"(h.cells), "=r"(h.reads),
-		     "=r"(h.values) : "r"(self & ~31u) : "memory");
-	return h;
-}
-
-/* Has a strong access of the warp been noted (observe)? */
-HELPER bool has_observed(u32 self)
-{
-	return shared_load32((self & ~31u) + __builtin_offsetof(struct warp, now)) & NOW_OBSERVED_SHARED;
-}
-
-HELPER u32 w_cell(const struct here *h, u32 offset) { return h->cells + 2 * (offset & ~3u); }
-
-/* Is what W or R says before my access, by barriers or as my own? mask: SAME_... */
-HELPER bool is_before(u64 old, u32 self, u32 time, u32 mask)
-{
-	u32 low, high;
-
-	halves(old, &low, &high);
-	return high < (time & SHARED_EPOCH) || !((low ^ self << THREAD_AT) & mask);
-}
-
-/* Of the warp's last full sync. */
-HELPER u32 full_sub(u32 self) { return shared_load32(IN_BLOCK(full) + ((self - self_of(0)) >> 5) * 4); }
-
-/* Is it of the same warp, which has synced as a whole since? No copy, and of lanes of one warp: that is to be asked of R. */
-HELPER bool is_before_sync(u64 old, u32 self)
-{
-	u32 low, high;
-
-	halves(old, &low, &high);
-	return same_warp(low, self) && !(low & SHARED_COPY) && high % SHARED_SUBS < LAST_SHARED_SUB && high % SHARED_SUBS < full_sub(self);
-}
-
-HELPER bool r_is_before_sync(u64 r, u32 self) { return r_several(r) <= LANES_OF_WARP && is_before_sync(r & ~(u64)R_PARTS, self); }
-
-/* May the byte that R has be one that the writer alone has read? Of a pair that is not ordered. */
-HELPER bool may_be_own(u64 r, u32 self) { return r & R_PARTS && (r_several(r) != LANES_OF_WARP || same_warp((u32)r, self)); }
-
-/* The same, or both are strong. */
-HELPER bool w_is_fine(u64 w, u32 self, u32 time, u32 what)
-{
-	return is_before(w, self, time, SAME_THREAD) || both_strong(WS_RACE_CLASS_OF(what), w_class(w), true);
-}
-
-HELPER bool r_is_fine(u64 r, u32 self, u32 time, u32 what)
-{
-	return is_before(r, self, time, SAME_READER) || both_strong(WS_RACE_CLASS_OF(what), r_class(r), true);
-}
+#include "race_shared_cell.cuh"
 
 /* ---- where they are ---- */
 /* Where dynamic shared memory begins the kernel's own code says, and hands it on: a function that named it would have it lie behind the static
@@ -197,6 +124,7 @@ HELPER u32 verdict_by_clocks(u64 old, const struct place *o, u32 several, u32 kn
 	return v == ORDERED && o->sub >= LAST_SHARED_SUB ? (u32)UNDECIDED : v;
 }
 
+/* several: BLOCKS of a crowd. */
 SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 what)
 {
 	u32 thread = thread_index(), warp = thread >> 5, other = thread_in(old);
@@ -217,7 +145,7 @@ SLOW u32 __warpsafe_shared_verdict(u64 old, u32 cls, u32 several, u32 time, u32 
 			return ORDERED;
 		known |= now & NOW_PARTIAL;
 	}
-	if (has_clocks() && known & NOW_ACQUIRED)
+	if (has_clocks() && known & NOW_ACQUIRED && several != BLOCKS)
 		return verdict_by_clocks(old, &o, several, known, epoch, what, warp);
 	if (several != ONE_LANE)
 		return known || sc_fences_tell_nothing(warp, true) ? UNDECIDED : UNORDERED;
@@ -255,6 +183,15 @@ HELPER u64 shared_read_entry(const struct me *m, u32 time, u32 bytes)
 		    (m->site & (R_SITES - 1)), time);
 }
 
+/* A row as an entry of lanes of a warp, of which each byte was read by one. */
+HELPER u64 as_several(u64 row)
+{
+	u32 rest = shared_r_mask(row), all = rest;
+	u64 first = shared_r_part(row, &rest);
+
+	return pair((u32)first | (u32)R_PARTS | (u32)LANES_OF_WARP << R_SEVERAL_AT | all << R_BYTES_AT, (u32)(row >> 32));
+}
+
 /* R after my read, as after_read has it. */
 HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, bool *lost)
 {
@@ -263,6 +200,13 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 	bool mine, warp;
 
 	*lost = false;
+	if (several == BLOCKS) {
+		if ((u32)(old >> 32) == time && r_class(old) == cls && !(bytes & ~shared_r_mask(old)) &&
+		    r_has_me(old, self_of_me(m), (u32)__builtin_ctz(bytes), WS_RACE_BYTES_OF(m->what)))
+			return old;
+		several = LANES_OF_WARP;
+		old = as_several(old);
+	}
 	halves(old, &low, &high);
 	mine = several == ONE_LANE && thread_in(old) == m->warp * 32 + lane_of(m->time);
 	warp = same_warp(low, self_of_me(m)) && several <= LANES_OF_WARP;
@@ -280,7 +224,10 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 	}
 	if (r_bytes(old) != bytes)
 		low |= R_PARTS;
-	low &= ~(7u << R_CLASS_AT | 3u << R_SEVERAL_AT);
+	low &= ~(7u << R_CLASS_AT);
+	if (!warp && low & R_PARTS)
+		return pair(with_crowd(low, self_of_me(m) << THREAD_AT, bytes) | both << R_CLASS_AT, high);
+	low &= ~(3u << R_SEVERAL_AT);
 	return pair(low | both << R_CLASS_AT | bytes << R_BYTES_AT | (u32)(warp ? LANES_OF_WARP : WARPS_OF_BLOCK) << R_SEVERAL_AT, high);
 }
 
@@ -317,6 +264,7 @@ HELPER void read_shared_word(const struct word *d, const struct me *m, const str
 {
 	u32 at = w_cell(h, (u32)d->address);
 	u64 r = shared_load64(at + h->reads), was, now, w;
+	u32 rest;
 	bool lost;
 
 	while ((now = shared_after_read(r, m, h->time, d->bytes, &lost)) != r) {
@@ -328,10 +276,13 @@ HELPER void read_shared_word(const struct word *d, const struct me *m, const str
 	if (lost)
 		count_threads(COUNTS(lost));
 	w = shared_load64(at);
-	if (w_bytes(w) & d->bytes) {
-		u32 v = shared_write_verdict(w, m, h->time);
+	rest = shared_w_mask(w) & d->bytes;
+	#pragma nounroll
+	while (rest) {
+		u64 part = shared_w_part(w, &rest);
+		u32 v = shared_write_verdict(part, m, h->time);
 
-		shared_note(v, WS_RACE_READ_AFTER_WRITE, w, d, m, w_bytes(w) & d->bytes, 0, 0);
+		shared_note(v, WS_RACE_READ_AFTER_WRITE, part, d, m, w_bytes(part) & d->bytes, 0, 0);
 		if (v == ORDERED && is_shared_copy(w))
 			__warpsafe_settle(at, w);
 	}
@@ -364,7 +315,7 @@ HELPER u32 judge_shared_w(u64 *w, const struct word *d, const struct me *m, u32 
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*w = m->seen_w;
+		*w = w_is_shared_row(m->seen_w) ? 0 : m->seen_w;
 	v = w_bytes(*w) & d->bytes ? shared_write_verdict(*w, m, time) : ORDERED;
 	if (v != ORDERED || *w == now)
 		return v;
@@ -372,12 +323,12 @@ HELPER u32 judge_shared_w(u64 *w, const struct word *d, const struct me *m, u32 
 	return w_bytes(now) & d->bytes && shared_write_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
 }
 
-/* Of what readers have done. What may be the writer's own byte counts as forgotten. */
-HELPER u32 shared_readers_verdict(u64 r, const struct me *m, u32 time)
+/* Of what readers have done to some of these bytes. What may be the writer's own byte counts as forgotten. */
+HELPER u32 shared_readers_verdict(u64 r, const struct me *m, u32 time, u32 bytes)
 {
-	u32 v = shared_verdict(r & ~(u64)R_PARTS, strong_class(r), r_several(r), m, time);
+	u32 several = is_crowd((u32)r) ? (u32)BLOCKS : r_several(r), v = shared_verdict(r & ~(u64)R_PARTS, strong_class(r), several, m, time);
 
-	if (v == ORDERED || !may_be_own(r, self_of_me(m)))
+	if (v == ORDERED || surely_by_others(r, self_of_me(m)) & bytes)
 		return v;
 	count_threads(COUNTS(lost));
 	return ORDERED;
@@ -389,66 +340,180 @@ HELPER u32 judge_shared_r(u64 *r, const struct word *d, const struct me *m, u32 
 	u32 v;
 
 	if (m->what & WS_RACE_SWAPPED)
-		*r = m->seen_r;
-	v = r_bytes(*r) & d->bytes ? shared_readers_verdict(*r, m, time) : ORDERED;
+		*r = r_is_shared_row(m->seen_r) ? 0 : m->seen_r;
+	v = shared_r_mask(*r) & d->bytes ? shared_readers_verdict(*r, m, time, d->bytes) : ORDERED;
 	if (v != ORDERED || *r == now)
 		return v;
 	*r = now;
-	return r_bytes(now) & d->bytes && shared_readers_verdict(now, m, time) != ORDERED ? UNDECIDED : ORDERED;
+	return shared_r_mask(now) & d->bytes && shared_readers_verdict(now, m, time, d->bytes) != ORDERED ? UNDECIDED : ORDERED;
 }
 
-/* w, r: what the cell had when the write was entered. */
-HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r,
-			       const struct wrote *value)
+/* w, r: what the cell had when the write was entered; no rows. */
+HELPER void check_shared_entries(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r, const struct wrote *value)
 {
 	u32 v = judge_shared_w(&w, d, m, h->time), bytes = w_bytes(w) & d->bytes;
 
-	if (forgets_readers(r, d, m))
+	if (!is_crowd((u32)r) && forgets_readers(r, d, m))
 		shared_swap64(w_cell(h, (u32)d->address) + h->reads, r, 0);
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_WRITE, w, d, m, bytes, 0,
 			    value->known ? shared_sameness(v, w, bytes, d, m, h, value) : 0);
 	v = judge_shared_r(&r, d, m, h->time);
-	bytes = r_bytes(r) & d->bytes;
+	bytes = surely_by_others(r, self_of_me(m)) & d->bytes;
 	if (v != ORDERED)
 		shared_note(v, WS_RACE_WRITE_AFTER_READ, r, d, m, bytes, r_several(r),
 			    value->known && same_value(d, m->what, bytes, value->value) ? SAME_VALUE : 0);
 }
 
+/* As __warpsafe_check_part. what: with PART_KNOWN, if the value is known. */
+SLOW void __warpsafe_check_shared_part(u64 address, u32 bytes, u32 what, u32 site, u32 value, u32 noted, u64 w, u64 r)
+{
+	u32 warp = warp_index();
+	struct here h = here(self_of(warp * 32));
+	struct word d = { 0, address, bytes };
+	struct me m = access_of(BLOCK.warps[warp].now, what & ~(u32)PART_KNOWN, site);
+	struct wrote v = { (what & PART_KNOWN) != 0, value, noted, tag_of(address, what & ~(u32)PART_KNOWN, site) };
+
+	check_shared_entries(&d, &m, &h, w, r, &v);
+}
+
+/* (A swap that meets one is not compared with it.) */
+SLOW void __warpsafe_check_shared_rows(u64 address, u32 bytes, u32 what, u32 site, u32 value, u32 noted, u64 w, u64 r)
+{
+	u32 rest_w = shared_w_mask(w) & bytes, rest_r = shared_r_mask(r) & bytes;
+
+	#pragma nounroll
+	while (rest_w | rest_r && !(what & WS_RACE_SWAPPED)) {
+		u64 part_w = rest_w ? shared_w_part(w, &rest_w) : 0, part_r = rest_r ? shared_r_part(r, &rest_r) : 0;
+
+		__warpsafe_check_shared_part(address, bytes, what, site, value, noted, part_w, part_r);
+	}
+}
+
+HELPER void check_shared_write(const struct word *d, const struct me *m, const struct here *h, u64 w, u64 r, const struct wrote *value)
+{
+	u32 what = m->what | (value->known ? PART_KNOWN : 0);
+
+	if (w_is_shared_row(w) || r_is_shared_row(r))
+		__warpsafe_check_shared_rows(d->address, d->bytes, what, m->site, value->value, value->noted, w, r);
+	else
+		check_shared_entries(d, m, h, w, r, value);
+}
+
+/* ---- bytes and halves ---- */
+/* mine: low half of an entry of a thread's access of `size` to part of a word, when it is alone. Its row, with that part. */
+HELPER u32 row_with(u32 mine, u32 at, u32 mark, u32 size)
+{
+	u32 bytes = mine >> at & 15, nth = nth_part((u32)__builtin_ctz(bytes), size);
+
+	return (mine & ~(15u << at)) - (nth << THREAD_AT) + (size == 2 ? BOTH_HALVES << at : bytes << at) + mark;
+}
+
+/* Is `low`, of an entry of the same time, of another lane of my row, or of some? *now: of these and mine. */
+HELPER bool joins(u32 low, u32 mine, u32 at, u32 mark, u32 size, u32 *now)
+{
+	u32 has = low >> at & 15, row = row_with(mine, at, mark, size), other;
+
+	if ((low & mark) != mark) {
+		if (!has || (size == 2 ? has != 3 && has != 12 : (has & (has - 1)) != 0) || !(has & ~(mine >> at)))
+			return false;
+		other = row_with(low, at, mark, size);
+	} else if (size == 2 ? has == BOTH_HALVES : !are_halves(has)) {
+		other = low;
+	} else {
+		return false;
+	}
+	*now = row | other;
+	return !((row ^ other) & ~(15u << at));
+}
+
+/* May the thread's part be in a row? Not where that would begin in another warp, or be taken for a copy. */
+HELPER bool may_be_in_row(u32 self, u32 offset, u32 size, u32 time) { return (self & 31) >= nth_part(offset, size) && time < COPY_TIME; }
+
+/* Does W, of the same time, say of another lane that it has written the other half? *now: of both. */
+HELPER bool has_other_half(u32 low, u32 mine, u32 *now)
+{
+	u32 has = low >> W_BYTES_AT & 15, adds = mine >> W_BYTES_AT & 15, first = adds == 3 ? mine : low, second = adds == 3 ? low : mine;
+	u32 lane = second >> THREAD_AT & 31;
+
+	*now = (first & ~(15u << W_CLASS_AT | 15u << W_BYTES_AT)) | (u32)SHARED_COPY | (lane & 15) << W_CLASS_AT |
+	       (u32)(lane < 16 ? HALVES_APART : HALVES_FAR_APART) << W_BYTES_AT;
+	return (has ^ adds) == 15 && (adds == 3 || adds == 12) && !(low & SHARED_COPY) && of_one_warp(low, mine) && !((low ^ mine) & (W_SITES - 1)) &&
+	       !(scope_of(w_class(low)) | scope_of(w_class(mine)));
+}
+
+/* Does a row of the same time say of me, by whatever instruction, that I have written there? */
+HELPER bool says_part(u32 low, u32 mine, u32 size)
+{
+	u32 bytes = mine >> W_BYTES_AT & 15, has = low >> W_BYTES_AT & 15;
+	bool alike = has == BOTH_HALVES || !are_halves(has) ? !((low ^ mine) >> W_CLASS_AT & 15) || !(scope_of(w_class(low)) | scope_of(w_class(mine))) :
+	             !scope_of(w_class(mine));
+
+	return alike && low & SHARED_COPY && has_me(low, W_BYTES_AT, mine >> THREAD_AT, (u32)__builtin_ctz(bytes), size) && !(bytes & ~bytes_of_row(has));
+}
+
+/* W with my write of a part; row: of the lanes that come together, or 0: then I leave a row that says of me what it would say by my instruction, for of
+ * the others I do not know whether they come to it. */
+HELPER u64 with_write(u64 w, u32 mine, u32 row, u32 time, u32 size, bool joinable)
+{
+	u32 low, high, both, now = row ? row : mine;
+
+	halves(w, &low, &high);
+	if (high != time)
+		return pair(now, time);
+	if (!row && !((low ^ mine) >> W_CLASS_AT))
+		return pair(mine | (low & 15u << W_BYTES_AT), time);
+	if (!row && size < 4 && time < COPY_TIME && says_part(low, mine, size))
+		return w;
+	if (joinable && joins(low, mine, W_BYTES_AT, SHARED_COPY, size, &both))
+		return pair(row ? row | both : both, time);
+	if (!row && size == 2 && time < COPY_TIME && has_other_half(low, mine, &both))
+		return pair(both, time);
+	return pair(now, time);
+}
+
+/* Enters it; what W was. *now: what it is. */
+HELPER u64 enter_part(u32 at, u32 mine, u32 row, u32 time, u32 size, bool joinable, u64 *now)
+{
+	u64 w = shared_load64(at), was;
+
+	for (; (*now = with_write(w, mine, row, time, size, joinable)) != w; w = was) {
+		was = shared_swap64(at, w, *now);
+		if (was == w)
+			break;
+	}
+	return w;
+}
+
+/* Is something forgotten of an entry that another one takes the place of? */
+HELPER bool forgets_part(u64 w, u64 now, u32 self, u32 time)
+{
+	return shared_w_mask(w) & ~shared_w_mask(now) && !is_before(w, self, time, SAME_THREAD);
+}
+
 HELPER void write_shared_word(const struct word *d, const struct me *m, const struct here *h, const struct wrote *value)
 {
-	u32 at = w_cell(h, (u32)d->address), self = self_of_me(m), bytes = d->bytes;
-	u64 w = shared_load64(at), r;
+	u32 at = w_cell(h, (u32)d->address), self = self_of_me(m), size = WS_RACE_BYTES_OF(m->what);
+	u64 now = shared_write_entry(self, h->time, m->what, m->site, d->bytes), w, r;
 
 	if (value->known)
 		note_written(m->warp * 32 + lane_of(m->time), value);
-	if ((u32)(w >> 32) == h->time && !(((u32)w ^ self << THREAD_AT) & SAME_THREAD) &&
-	    w_class(w) == WS_RACE_CLASS_OF(m->what))
-		bytes |= w_bytes(w);
-	w = shared_exchange64(at, shared_write_entry(self, h->time, m->what, m->site, bytes));
+	if (d->bytes == 15)
+		w = shared_exchange64(at, now);
+	else
+		w = enter_part(at, (u32)now, 0, h->time, size, size < 4 && may_be_in_row(self, (u32)d->address, size, h->time), &now);
 	r = shared_load64(at + h->reads);
-	if (w_bytes(w) & ~bytes && !is_before(w, self, h->time, SAME_THREAD))
+	if (forgets_part(w, now, self, h->time))
 		count_threads(COUNTS(lost));
 	check_shared_write(d, m, h, w, r, value);
 }
 
 /* ---- at the access ---- */
-/* The bytes that the write's entry is to have: with those that the thread has written there at this time. */
-HELPER u32 own_bytes(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what)
-{
-	u32 low, high;
-
-	halves(shared_load64(w_cell(h, offset)), &low, &high);
-	if (high == h->time && !((low ^ (self << THREAD_AT | WS_RACE_CLASS_OF(what) << W_CLASS_AT)) >> W_CLASS_AT))
-		bytes |= low >> W_BYTES_AT & 15;
-	return bytes;
-}
-
-HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
+HELPER void enter_write(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
 {
 	u32 at = w_cell(h, offset);
 
-	*w = shared_exchange64(at, shared_write_entry(self, h->time, what, site, bytes));
+	*w = shared_exchange64(at, shared_write_entry(self, h->time, what, site, 15));
 	*r = shared_load64(at + h->reads);
 }
 
@@ -481,8 +546,8 @@ HELPER u32 read_low(u32 self, u32 bytes, u32 what, u32 site)
 
 HELPER bool of_one_class(u32 low, u32 mine) { return !((low ^ mine) >> R_CLASS_AT & 7); }
 
-/* Of the same class and bytes? */
-HELPER bool reads_alike(u32 low, u32 mine) { return !((low ^ mine) >> R_BYTES_AT & 127); }
+/* Of the same class and bytes, and alike as to what of them each has read? */
+HELPER bool reads_alike(u32 low, u32 mine) { return !((low ^ mine) >> R_BYTES_AT & 255); }
 
 /* Of the same class, by several, and of these bytes among others? */
 HELPER bool reads_more(u32 low, u32 mine)
@@ -513,16 +578,15 @@ HELPER bool with_bytes_read(u64 r, u32 mine, u32 time, bool more, u64 *now)
 	halves(r, &low, &high);
 	if (!of_one_class(low, mine))
 		return false;
-	low |= mine & 15u << R_BYTES_AT;
-	*now = pair(low, high);
-	if (!more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time)
+	if (!more && !((low ^ mine) >> R_CLASS_AT) && !(low >> R_SEVERAL_AT & 3) && high == time) {
+		*now = pair(low | (mine & 15u << R_BYTES_AT), high);
 		return true;             /* bytes of one thread come together */
-	low |= R_PARTS;
+	}
 	if (of_one_warp(low, mine) && (low >> R_SEVERAL_AT & 3) != WARPS_OF_BLOCK) {
-		*now = pair(low | mores, high);
+		*now = pair(low | (mine & 15u << R_BYTES_AT) | (u32)R_PARTS | mores, high);
 		return high == time;
 	}
-	*now = pair(of_warps(low), high);
+	*now = pair(with_crowd(low, mine, mine >> R_BYTES_AT & 15), high);
 	return true;
 }
 

@@ -54,7 +54,9 @@ SLOW void __warpsafe_shared_wrote_two(u64 address, u32 what, u32 site, u64 value
 /* Of a read that is entered, or is by the lane that does it for this one: is W before it? */
 HELPER bool w_is_before_read(u64 w, u32 self, u32 time, u32 bytes, u32 what, bool synced)
 {
-	return w_is_fine(w, self, time, what) || (bytes != 15 && !(w_bytes(w) & bytes)) || (synced && is_before_sync(w, self));
+	bool others = bytes != 15 && !((u32)w & ((u32)SHARED_COPY | bytes << W_BYTES_AT));
+
+	return w_is_fine(w, self, time, what) || others || (synced && is_before_sync(w, self));
 }
 
 SLOW void __warpsafe_observed(u32 self)
@@ -70,71 +72,71 @@ HELPER bool observes_here(u32 self)
 	return true;
 }
 
-/* Enters the read of a word, or of bytes of it; false: it is not entered, or W is not before it. No lane leaves before the others have what they
+/* Enters the read of a word; false: it is not entered, or W is not before it. No lane leaves before the others have what they
  * need of it. At the place lanes that read each a word of its own, as most do, have a way without the questions of the others. */
-HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, enum reading how)
+HELPER bool read_word_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, enum reading how)
 {
-	u32 at = w_cell(h, offset), mine = read_low(self, bytes, what, site), heads;
+	u32 at = w_cell(h, offset), mine = read_low(self, 15, what, site), heads;
 	u64 r = shared_load64(at + h->reads), w = 0;
 	bool fine = true;
 
-	if (is_entered(r, mine, h->time, bytes, false)) {
+	if (is_entered(r, mine, h->time, 15, false)) {
 		w = shared_load64(at);
 	} else {
 		heads = heads_of_runs(self, offset);
 		if (how == AT_PLACE && heads == EACH_FOR_ITSELF) {
-			fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, false, &w);
+			fine = enter_read(at, h->reads, r, mine, self, h->time, 15, how, false, &w);
 		} else {
 			if (is_head(heads, self))
-				fine = enter_read(at, h->reads, r, mine, self, h->time, bytes, how, is_for_several(heads, self), 0);
+				fine = enter_read(at, h->reads, r, mine, self, h->time, 15, how, is_for_several(heads, self), 0);
 			if (heads != EACH_FOR_ITSELF)
 				fine = of_run(heads, self, fine);
 			w = shared_load64(at);
 		}
 	}
-	return w_is_before_read(w, self, h->time, bytes, what, how == BEHIND_SYNC) & fine;
+	return w_is_before_read(w, self, h->time, 15, what, how == BEHIND_SYNC) & fine;
 }
 
 /* n words; with WS_RACE_FOUR each has a site of its own. */
-HELPER bool read_words_here(u32 self, u32 offset, u32 n, u32 bytes, u32 what, u32 site, enum reading how)
+HELPER bool read_words_here(u32 self, u32 offset, u32 n, u32 what, u32 site, enum reading how)
 {
 	struct here h = here(self);
 	bool fine = h.time && (!WS_RACE_CLASS_OF(what) || observes_here(self));
 
 	#pragma nounroll
 	for (u32 k = 0; k < n && h.time; k++)
-		fine &= read_word_here(&h, self, offset + 4 * k, bytes, what, site + (what & WS_RACE_FOUR ? k : 0), how);
+		fine &= read_word_here(&h, self, offset + 4 * k, what, site + (what & WS_RACE_FOUR ? k : 0), how);
 	return fine;
 }
 
 /* At a read of several words, or where more is to be looked at than at the access. */
 SLOW void __warpsafe_read_shared_on(u32 self, u64 address, u32 what, u32 site)
 {
-	u32 n = words_of(what), bytes = bytes_of((u32)address, WS_RACE_BYTES_OF(what));
-
-	if (!read_words_here(self, (u32)address, n, bytes, what, site, BEHIND_SYNC))
+	if (!read_words_here(self, (u32)address, words_of(what), what, site, BEHIND_SYNC))
 		__warpsafe_read(address, what, site);
 }
-
-HELPER void read_shared(u32 self, u64 address, u32 what, u32 site, enum reading how)
-{
-	u32 bytes = WS_RACE_BYTES_OF(what);
-
-	if (bytes > 8 || !read_words_here(self, (u32)address, bytes == 8 ? 2 : 1, bytes >= 4 ? 15 : bytes_of((u32)address, bytes), what, site, how))
-		__warpsafe_read_shared_on(self, address, what, site);
-}
-
-INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site) { read_shared(self, address, what, site, AT_PLACE); }
 
 HELPER void note_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u32 noted)
 {
 	shared_store_two(h->values + 8 * self, noted, tag_of(offset, what, site));
 }
 
-/* Enters the write; w, r: what its cell had. False: not all of it is before. */
-HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
+#include "race_shared_rows.cuh"
+
+HELPER void read_shared(u32 self, u64 address, u32 what, u32 site, enum reading how)
 {
-	enter_write(h, self, offset, bytes, what, site, w, r);
+	u32 bytes = WS_RACE_BYTES_OF(what);
+
+	if (bytes > 8 || !read_words_here(self, (u32)address, bytes == 8 ? 2 : 1, what, site, how))
+		__warpsafe_read_shared_on(self, address, what, site);
+}
+
+INLINED void race_read_shared(u32 self, u64 address, u32 what, u32 site) { read_shared(self, address, what, site, AT_PLACE); }
+
+/* Enters the write; w, r: what its cell had. False: not all of it is before. */
+HELPER bool write_word_here(const struct here *h, u32 self, u32 offset, u32 what, u32 site, u64 *w, u64 *r)
+{
+	enter_write(h, self, offset, what, site, w, r);
 	return (u32)w_is_fine(*w, self, h->time, what) & (u32)r_is_fine(*r, self, h->time, what);
 }
 
@@ -149,8 +151,8 @@ HELPER void write_two_words(u32 self, u64 address, u32 what, u32 site, u64 v0)
 		return;
 	}
 	note_here(&h, self, (u32)address, what, site, all_of((u32)v0, (u32)(v0 >> 32)));
-	before = write_word_here(&h, self, (u32)address, 15, what, site, &w0, &r0);
-	before &= write_word_here(&h, self, (u32)address + 4, 15, what, site, &w1, &r1);
+	before = write_word_here(&h, self, (u32)address, what, site, &w0, &r0);
+	before &= write_word_here(&h, self, (u32)address + 4, what, site, &w1, &r1);
 	if (!before)
 		__warpsafe_shared_wrote_two(address, what, site, v0, w0, r0, w1, r1);
 }
@@ -168,44 +170,16 @@ SLOW void __warpsafe_write_four_shared(u32 self, u64 address, u32 what, u32 site
 	note_here(&h, self, (u32)address, what, site, v.noted);
 	#pragma nounroll
 	for (u32 k = 0; k < 4; k++) {
-		if (!write_word_here(&h, self, (u32)address + 4 * k, 15, what, site, &w, &r))
+		if (!write_word_here(&h, self, (u32)address + 4 * k, what, site, &w, &r))
 			__warpsafe_shared_judge(address + 4 * k, what, site, (u32)v0, v.noted, v.tag, w, r);
 		v0 = v0 >> 32 | v1 << 32;
 		v1 >>= 32;
 	}
 }
 
-HELPER void count_lost(void)
-{
-	u32 lanes = activemask();
-
-	if (leads(lanes))
-		shared_add32(IN_SHARED(__warpsafe_block.lost), population(lanes));
-}
-
-/* Other threads' bytes of the word are none of its business, but are forgotten. */
-HELPER bool write_bytes_here(const struct here *h, u32 self, u32 offset, u32 bytes, u32 what, u32 site, u64 *w, u64 *r)
-{
-	bool w_before, r_before;
-
-	enter_write(h, self, offset, own_bytes(h, self, offset, bytes, what), what, site, w, r);
-	w_before = w_is_fine(*w, self, h->time, what);
-	r_before = r_is_fine(*r, self, h->time, what) || !(r_bytes(*r) & bytes);
-	if (!w_before && !(w_bytes(*w) & bytes)) {
-		count_lost();
-		w_before = true;
-	}
-	if (!r_before && r_several(*r) == LANES_OF_WARP && may_be_own(*r, self)) {
-		if (!r_is_before_sync(*r, self))
-			count_lost();
-		r_before = true;
-	}
-	return w_before && r_before;
-}
-
 INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
-	u32 bytes = WS_RACE_BYTES_OF(what), here_bytes;
+	u32 bytes = WS_RACE_BYTES_OF(what);
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
 
@@ -218,13 +192,9 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 		return;
 	}
 	h = here(self);
-	if (bytes < 4)
-		v0 = (u32)v0 << 8 * ((u32)address & 3);
-	here_bytes = bytes_of((u32)address, bytes);
 	if (h.time) {
 		note_here(&h, self, (u32)address, what, site, (u32)v0);
-		if (bytes == 4 ? write_word_here(&h, self, (u32)address, 15, what, site, &w, &r) :
-		    write_bytes_here(&h, self, (u32)address, here_bytes, what, site, &w, &r))
+		if (write_word_here(&h, self, (u32)address, what, site, &w, &r))
 			return;
 	}
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
@@ -242,7 +212,7 @@ INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 	}
 	h = here(self);
 	if (h.time)
-		fine = write_word_here(&h, self, (u32)address, 15, what, site, &w, &r);
+		fine = write_word_here(&h, self, (u32)address, what, site, &w, &r);
 	if (!fine)
 		__warpsafe_shared_wrote(address, what, site, 0, w, r);
 	if (h.time)

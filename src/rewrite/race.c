@@ -97,6 +97,8 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 		return "race_write_locked_global";
 	if (space == 0 && weak && a->bytes < 4)
 		return names[a->kind][PARTS][placed ? 0 : 1];
+	if (space == 1 && a->kind != WS_RW_ATOMIC && a->bytes < 4)
+		return a->kind == WS_RW_READ ? "race_read_part_shared" : "race_write_part_shared";
 	return names[a->kind][placed ? PLACED : four ? CALLED4 : CALLED][space];
 }
 

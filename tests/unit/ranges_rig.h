@@ -43,6 +43,8 @@ static const char counting[] =
 	FUNC("race_call_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	FUNC("race_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
+	FUNC("race_read_part_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_write_part_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
 	".visible .func (.param .b32 r) race_thread()\n{\nst.param.b32 [r], 7;\nret;\n}\n"
 	".visible .func (.param .b32 r) race_is_probe()\n{\nst.param.b32 [r], 0;\nret;\n}\n"

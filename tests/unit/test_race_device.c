@@ -502,7 +502,12 @@ static void bytes_of_a_word(void **state)
 	#define BYTE " cvt.u64.u32 %rd3, %r0; add.u64 %rd3, %rd1, %rd3; mov.u32 %r7, 1; st.global.u8 [%rd3], %r7;\n"
 	expect(KERNEL(BYTE), 1, 4, NONE);
 	#define NO_PROOF " ld.global.u32 %r9, [%rd2]; add.u32 %r4, %r4, %r9;\n"  /* of where a thread's own words are; it is 0 */
-	expect(KERNEL(NO_PROOF " add.u32 %r6, %r4, %r0; st.shared.u8 [%r6], %r0;\n"), 1, 4, ((struct expected){ .lost = 3 }));
+	for (enum in_shared more = NOTHING_MORE; more < WAYS; more++) {          /* a row, but where the cells are elsewhere */
+		struct race_rig r = ran_with(more, configs, KERNEL(NO_PROOF " add.u32 %r6, %r4, %r0; st.shared.u8 [%r6], %r0;\n"), 1, 4);
+
+		compare(&r, &(struct expected){ .lost = more == ITS_CELLS ? 0 : 3 });
+		race_free(&r);
+	}
 	expect(KERNEL(NO_PROOF " add.u32 %r6, %r4, %r0; st.shared.u8 [%r6], %r0; add.u32 %r7, %r0, 1; st.shared.u8 [%r6], %r7;\n"), 1, 1, NONE);
 	expect(KERNEL(" st.shared.u8 [%r4+1], %r0;\n"), 1, 32, RACES(1));
 	expect(KERNEL(" shr.u32 %r6, %r0, 1; shl.b32 %r6, %r6, 1; add.u32 %r6, %r4, %r6; st.shared.u16 [%r6], %r0;\n"), 1, 2, RACES(1));
@@ -516,7 +521,7 @@ static void bytes_of_a_word(void **state)
 	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
 }
 
-/* Lanes have read bytes of one word, each its own: what another warp writes is told, and what may be the writer's own byte is forgotten. */
+/* Lanes have read bytes of one word, each its own, or that of one beside: what may be the writer's own byte is forgotten. */
 static void bytes_that_lanes_read(void **state)
 {
 	#define MY_BYTE NO_PROOF " and.b32 %r6, %r0, 31; add.u32 %r6, %r4, %r6; setp.lt.u32 %p2, %r0, 32;\n"
@@ -526,10 +531,13 @@ static void bytes_that_lanes_read(void **state)
 		{ KERNEL(MY_BYTE " @%p2 ld.shared.u8 %r7, [%r6];\n" BARRIER THREAD(40) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 64, { 0 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; ld.shared.u8 %r7, [%r6]; ld.shared.u32 %r7, [%r4];\n"), 96, { 0 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; bar.warp.sync -1;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { 0 } },
-		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .lost = 1 } },
-		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+5], %r0;\n"), 32, { .lost = 1 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .races = 1 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+5], %r0;\n"), 32, { 0 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; ld.shared.u8 %r7, [%r6+1];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+6], %r0;\n"), 32, { .lost = 1 } },
 		{ KERNEL(MY_BYTE " setp.ge.u32 %p2, %r0, 32; @%p2 ld.shared.u8 %r7, [%r6]; mov.u32 %r8, 0;\n"
-			"LATER: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 2000; @%p3 bra LATER;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 96, { .lost = 1 } },
+			"LATER: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 2000; @%p3 bra LATER;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 96, { .races = 1 } },
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; mov.u32 %r8, 0;\n"
+			"LATER: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 2000; @%p3 bra LATER;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 96, { .races = 1 } },
 		{ KERNEL(MY_BYTE " @%p2 ld.shared.u8 %r7, [%r4+2];\n" THREAD(40) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 64, { .races = 1 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r4+2];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .races = 1 } },        /* all of them have read it */
 	};

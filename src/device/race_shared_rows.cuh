@@ -1,0 +1,205 @@
+/* race_shared_rows.cuh - accesses to bytes and halves of shared memory of which the cells lie in shared memory, too: a call each (race.cu). Where a whole
+ * warp comes, its lanes tell each other what they come to, and the first one of a word enters it for all of its row; else each lane joins what is there
+ * (race_shared.cuh). */
+#ifndef WS_RACE_SHARED_ROWS_CUH
+#define WS_RACE_SHARED_ROWS_CUH
+
+#include "race_shared.cuh"
+
+struct part {                    /* an access of a lane to part of a word */
+	u32 self, size, bytes;
+	u32 head;                /* the lane that enters it */
+	u32 low, row;            /* of an entry: alone; with the lanes that come together, or 0 */
+	bool more;               /* it stands for other lanes, which come to the same bytes */
+	bool whole, joinable;    /* all 32 lanes are here; it may be in a row */
+};
+
+/* The bytes that the lanes of my row come to. All 32 lanes come here. */
+HELPER u32 bytes_together(u32 self, u32 offset, u32 size)
+{
+	u32 begin = (self & 31) - nth_part(offset, size), bytes = 0;
+
+	#pragma nounroll
+	for (u32 k = 0, lane = begin; k < 4; k += size, lane++) {
+		bool has = of_lane(0xffffffff, lane & 31, offset) == (offset & ~3u) + k && lane < 32;
+
+		bytes |= has ? ((1u << size) - 1) << k : 0;
+	}
+	return bytes;
+}
+
+/* low: of an entry, with the bytes from `at` on; mark: of a row. */
+HELPER struct part part_of(const struct here *h, u32 self, u32 offset, u32 size, u32 low, u32 at, u32 mark)
+{
+	struct part p = { self, size, low >> at & 15, self & 31, low, 0, false, activemask() == 0xffffffff, may_be_in_row(self, offset, size, h->time) };
+	u32 together = p.whole ? bytes_together(self, offset, size) : p.bytes;
+
+	if (!p.joinable || together == p.bytes)
+		return p;
+	p.row = row_with(low, at, mark, size) | (size == 2 ? 0 : together << at);
+	p.head -= nth_part(offset, size) - nth_part((u32)__builtin_ctz(together), size);
+	return p;
+}
+
+HELPER void count_lost(void)
+{
+	u32 lanes = activemask();
+
+	if (leads(lanes))
+		shared_add32(IN_SHARED(__warpsafe_block.lost), population(lanes));
+}
+
+HELPER u64 of_head(const struct part *p, u64 entry)
+{
+	u32 low, high;
+
+	halves(entry, &low, &high);
+	return pair(of_lane(0xffffffff, p->head, low), of_lane(0xffffffff, p->head, high));
+}
+
+/* ---- writes ---- */
+HELPER bool w_is_fine_for_part(u64 w, const struct part *p, u32 time, u32 offset, u32 what)
+{
+	return w_is_fine(w, p->self, time, what) || !(shared_w_mask(w) & p->bytes) || w_has_me(w, p->self, offset, p->size) || is_before_sync(w, p->self);
+}
+
+/* What may be the writer's own byte is forgotten. */
+HELPER bool r_is_fine_for_part(u64 r, const struct part *p, u32 time, u32 offset, u32 what)
+{
+	if (r_is_fine(r, p->self, time, what) || !(shared_r_mask(r) & p->bytes) || r_has_me(r, p->self, offset, p->size) || r_is_before_sync(r, p->self))
+		return true;
+	if (surely_by_others(r, p->self) & p->bytes)
+		return false;
+	count_lost();
+	return true;
+}
+
+/* W as it was, if more is to be looked at; NOT_ENTERED: all; IS_FINE: nothing. It calls nothing. value: where the bytes are in the word. */
+#define IS_FINE (~1ull)
+SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, u32 value)
+{
+	struct here h = here(self);
+	u32 size = WS_RACE_BYTES_OF(what), at = w_cell(&h, offset);
+	struct part p;
+	u64 w, r, now = 0;
+
+	if (!h.time)
+		return NOT_ENTERED;
+	note_here(&h, self, offset, what, site, value);
+	p = part_of(&h, self, offset, size, (u32)shared_write_entry(self, h.time, what, site, bytes_of(offset, size)), W_BYTES_AT, SHARED_COPY);
+	w = 0;
+	if (p.head == (self & 31)) {
+		w = enter_part(at, p.low, p.row, h.time, size, p.joinable, &now);
+		if (forgets_part(w, now, self, h.time))
+			count_lost();
+	}
+	if (p.whole)
+		w = of_head(&p, w);
+	r = shared_load64(at + h.reads);
+	return w_is_fine_for_part(w, &p, h.time, offset, what) && r_is_fine_for_part(r, &p, h.time, offset, what) ? IS_FINE : w;
+}
+
+INLINED void race_write_part_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
+{
+	u64 value = v0 << 8 * ((u32)address & 3), w = __warpsafe_write_part_shared(self, (u32)address, what, site, (u32)value);
+	struct here h;
+
+	(void)v1;
+	if (w == IS_FINE)
+		return;
+	h = here(self);
+	__warpsafe_shared_wrote(address, what, site, value, w, w == NOT_ENTERED ? 0 : shared_load64(w_cell(&h, (u32)address) + h.reads));
+}
+
+/* ---- reads ---- */
+/* Lanes that read the same, and have no row: the first one enters it. All 32 lanes come here. */
+HELPER void read_together(struct part *p, u32 offset)
+{
+	u32 same = lanes_with(p->row ? ~offset : offset);
+
+	if (!p->row) {
+		p->head = lowest(same);
+		p->more = (same & (same - 1)) != 0;
+	}
+}
+
+/* Does R say already what it would with this read, or those of the row? */
+HELPER bool is_part_entered(u64 r, const struct part *p, u32 time)
+{
+	u32 mine = p->row ? (u32)as_several(pair(p->row, time)) : p->low, row = row_with(p->low, R_BYTES_AT, R_ROW, p->size);
+	u32 bytes = p->row ? bytes_of_row(p->row >> R_BYTES_AT & 15) : p->bytes;
+
+	if (is_crowd((u32)r))
+		return (u32)(r >> 32) >= (time & SHARED_EPOCH) && of_one_class((u32)r, mine) && with_crowd((u32)r, mine, bytes) == (u32)r;
+	if (!r_is_shared_row(r))
+		return is_entered(r, mine, time, p->bytes, p->row || p->more);
+	return !p->more && (u32)(r >> 32) == time && !(((u32)r ^ row) & ~(15u << R_BYTES_AT | (R_SITES - 1))) && !(bytes & ~shared_r_mask(r)) &&
+	       are_halves(r_bytes(r)) == (p->size == 2);
+}
+
+/* R with them; false: it wants a closer look. */
+HELPER bool with_part_read(u64 r, const struct part *p, u32 time, u64 *now)
+{
+	u32 low, high, both;
+
+	halves(r, &low, &high);
+	*now = pair(p->row ? p->row : p->more ? p->low | (u32)LANES_OF_WARP << R_SEVERAL_AT : p->low, time);
+	if (high < (time & SHARED_EPOCH) || r_is_before_sync(r, p->self))
+		return true;
+	if (high == time && p->joinable && !p->more && joins(low, p->low, R_BYTES_AT, R_ROW, p->size, &both)) {
+		*now = pair(p->row ? p->row | both : both, time);
+		return true;
+	}
+	if (r_is_shared_row(r))
+		r = as_several(r);
+	return p->row ? with_bytes_read(r, (u32)as_several(pair(p->row, time)), time, true, now) :
+	       with_read(r, p->low, p->self, time, p->bytes, false, p->more, now);
+}
+
+HELPER bool enter_part_read(u32 at, const struct part *p, u32 time)
+{
+	u64 r = shared_load64(at), was, now;
+
+	for (; !is_part_entered(r, p, time); r = was) {
+		if (!with_part_read(r, p, time, &now))
+			return false;
+		was = shared_swap64(at, r, now);
+		if (was == r)
+			break;
+	}
+	return true;
+}
+
+/* False: it is not entered, or W is not before it. It calls nothing. */
+SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
+{
+	struct here h = here(self);
+	u32 size = WS_RACE_BYTES_OF(what), at = w_cell(&h, offset);
+	bool fine = true;
+	struct part p;
+	u64 w;
+
+	if (!h.time)
+		return false;
+	p = part_of(&h, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT, R_ROW);
+	if (p.whole)
+		read_together(&p, offset);
+	if (p.head == (self & 31))
+		fine = enter_part_read(at + h.reads, &p, h.time);
+	if (p.whole)
+		fine = of_lane(0xffffffff, p.head, fine);
+	w = shared_load64(at);
+	return fine & (w_is_before_read(w, self, h.time, p.bytes, what, true) || w_has_me(w, self, offset, size));
+}
+
+INLINED void race_read_part_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	bool fine = __warpsafe_read_part_shared(self, (u32)address, what, site);
+
+	if (fine && WS_RACE_CLASS_OF(what))
+		observes_here(self);
+	if (!fine)
+		__warpsafe_read(address, what, site);
+}
+
+#endif
