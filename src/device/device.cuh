@@ -92,13 +92,13 @@ HELPER bool all_lanes_have(u64 value)
 	return is;
 }
 
-/* Which of the 32 lanes have the same value? All of them come here. */
-HELPER u32 lanes_with(u32 value)
+/* Which of these lanes have the same value? All of them come here. */
+HELPER u32 lanes_with(u32 lanes, u32 value)
 {
-	u32 lanes;
+	u32 same;
 
-	asm volatile("match.any.sync.b32 %0, %1, -1;" : "=r"(lanes) : "r"(value));
-	return lanes;
+	asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(same) : "r"(value), "r"(lanes));
+	return same;
 }
 
 /* Is it so in any of the 32 lanes? All of them come here. */

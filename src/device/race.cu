@@ -3,7 +3,7 @@
  *
  * Every function may be called by any lanes of a warp, together or one by one; nothing is locked. Lanes wait for each
  * other only with masks that are the program's own, or the whole warp's at a barrier: lanes that activemask names
- * together may go separate ways right behind it. */
+ * together may go separate ways right behind it (but in race_shared_rows.cuh, where there is one way). */
 #include "race_ahead.cuh"
 #include "race_reclaim.cuh"
 #include "race_visit.cuh"

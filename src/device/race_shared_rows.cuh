@@ -1,6 +1,6 @@
-/* race_shared_rows.cuh - accesses to bytes and halves of shared memory of which the cells lie in shared memory, too: a call each (race.cu). Where a whole
- * warp comes, its lanes tell each other what they come to, and the first one of a word enters it for all of its row; else each lane joins what is there
- * (race_shared.cuh). */
+/* race_shared_rows.cuh - accesses to bytes and halves of shared memory of which the cells lie in shared memory, too: a call each (race.cu). Lanes that
+ * come together tell each other what they come to, and the first one of a word enters it for all of its row; others join what is there (race_shared.cuh).
+ * No lane of `lanes` goes another way before all that they wait for each other for: these are two functions, and no copies of them. */
 #ifndef WS_RACE_SHARED_ROWS_CUH
 #define WS_RACE_SHARED_ROWS_CUH
 
@@ -10,18 +10,19 @@ struct part {                    /* an access of a lane to part of a word */
 	u32 self, size, bytes;
 	u32 head;                /* the lane that enters it */
 	u32 low, row;            /* of an entry: alone; with the lanes that come together, or 0 */
+	u32 lanes;               /* that come together */
 	bool more;               /* it stands for other lanes, which come to the same bytes */
-	bool whole, joinable;    /* all 32 lanes are here; it may be in a row */
+	bool joinable;           /* it may be in a row */
 };
 
-/* The bytes that the lanes of my row come to. All 32 lanes come here. */
-HELPER u32 bytes_together(u32 self, u32 offset, u32 size)
+/* The bytes that the lanes of my row come to. */
+HELPER u32 bytes_together(u32 lanes, u32 self, u32 offset, u32 size)
 {
 	u32 begin = (self & 31) - nth_part(offset, size), bytes = 0;
 
 	#pragma nounroll
 	for (u32 k = 0, lane = begin; k < 4; k += size, lane++) {
-		bool has = of_lane(0xffffffff, lane & 31, offset) == (offset & ~3u) + k && lane < 32;
+		bool has = of_lane(lanes, lane & 31, offset) == (offset & ~3u) + k && lane < 32 && lanes >> lane & 1;
 
 		bytes |= has ? ((1u << size) - 1) << k : 0;
 	}
@@ -31,8 +32,8 @@ HELPER u32 bytes_together(u32 self, u32 offset, u32 size)
 /* low: of an entry, with the bytes from `at` on; mark: of a row. */
 HELPER struct part part_of(const struct here *h, u32 self, u32 offset, u32 size, u32 low, u32 at, u32 mark)
 {
-	struct part p = { self, size, low >> at & 15, self & 31, low, 0, false, activemask() == 0xffffffff, may_be_in_row(self, offset, size, h->time) };
-	u32 together = p.whole ? bytes_together(self, offset, size) : p.bytes;
+	struct part p = { self, size, low >> at & 15, self & 31, low, 0, activemask(), false, may_be_in_row(self, offset, size, h->time) };
+	u32 together = bytes_together(p.lanes, self, offset, size);
 
 	if (!p.joinable || together == p.bytes)
 		return p;
@@ -54,7 +55,7 @@ HELPER u64 of_head(const struct part *p, u64 entry)
 	u32 low, high;
 
 	halves(entry, &low, &high);
-	return pair(of_lane(0xffffffff, p->head, low), of_lane(0xffffffff, p->head, high));
+	return pair(of_lane(p->lanes, p->head, low), of_lane(p->lanes, p->head, high));
 }
 
 /* ---- writes ---- */
@@ -93,8 +94,7 @@ SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, 
 		if (forgets_part(w, now, self, h.time))
 			count_lost();
 	}
-	if (p.whole)
-		w = of_head(&p, w);
+	w = of_head(&p, w);
 	r = shared_load64(at + h.reads);
 	return w_is_fine_for_part(w, &p, h.time, offset, what) && r_is_fine_for_part(r, &p, h.time, offset, what) ? IS_FINE : w;
 }
@@ -112,10 +112,10 @@ INLINED void race_write_part_shared(u32 self, u64 address, u32 what, u32 site, u
 }
 
 /* ---- reads ---- */
-/* Lanes that read the same, and have no row: the first one enters it. All 32 lanes come here. */
+/* Lanes that read the same, and have no row: the first one enters it. */
 HELPER void read_together(struct part *p, u32 offset)
 {
-	u32 same = lanes_with(p->row ? ~offset : offset);
+	u32 same = lanes_with(p->lanes, p->row ? ~offset : offset);
 
 	if (!p->row) {
 		p->head = lowest(same);
@@ -182,12 +182,10 @@ SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
 	if (!h.time)
 		return false;
 	p = part_of(&h, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT, R_ROW);
-	if (p.whole)
-		read_together(&p, offset);
+	read_together(&p, offset);
 	if (p.head == (self & 31))
 		fine = enter_part_read(at + h.reads, &p, h.time);
-	if (p.whole)
-		fine = of_lane(0xffffffff, p.head, fine);
+	fine = of_lane(p.lanes, p.head, fine);
 	w = shared_load64(at);
 	return fine & (w_is_before_read(w, self, h.time, p.bytes, what, true) || w_has_me(w, self, offset, size));
 }
