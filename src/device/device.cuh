@@ -92,15 +92,6 @@ HELPER bool all_lanes_have(u64 value)
 	return is;
 }
 
-/* Which of these lanes have the same value? All of them come here. */
-HELPER u32 lanes_with(u32 lanes, u32 value)
-{
-	u32 same;
-
-	asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(same) : "r"(value), "r"(lanes));
-	return same;
-}
-
 /* Is it so in any of the 32 lanes? All of them come here. */
 HELPER bool any_lane(bool is)
 {
@@ -136,6 +127,15 @@ HELPER u32 ballot(bool is)
 
 	asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, -1; }" : "=r"(lanes) : "r"((u32)is));
 	return lanes;
+}
+
+/* In which of these lanes? All of them come here. */
+HELPER u32 ballot_of(u32 lanes, bool is)
+{
+	u32 in;
+
+	asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }" : "=r"(in) : "r"((u32)is), "r"(lanes));
+	return in;
 }
 
 /* Memory is the same for these lanes behind it; all of them come here. */

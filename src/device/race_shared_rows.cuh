@@ -8,37 +8,56 @@
 
 struct part {                    /* an access of a lane to part of a word */
 	u32 self, size, bytes;
+	u32 lanes;               /* that come together */
 	u32 head;                /* the lane that enters it */
 	u32 low, row;            /* of an entry: alone; with the lanes that come together, or 0 */
-	u32 lanes;               /* that come together */
 	bool more;               /* it stands for other lanes, which come to the same bytes */
 	bool joinable;           /* it may be in a row */
 };
 
-/* The bytes that the lanes of my row come to. */
-HELPER u32 bytes_together(u32 lanes, u32 self, u32 offset, u32 size)
+/* Bytes of a word around the nth one, of size 1; bit k of `joined`: bytes k and k + 1 are together. */
+HELPER u32 bytes_around(u32 joined, u32 nth)
 {
-	u32 begin = (self & 31) - nth_part(offset, size), bytes = 0;
+	u32 apart = ~joined & 7, below = apart & ((1u << nth) - 1), first = below ? 32 - (u32)__builtin_clz(below) : 0;
+	u32 last = nth + (u32)__builtin_ctz(apart >> nth | 1u << (3 - nth));
 
-	#pragma nounroll
-	for (u32 k = 0, lane = begin; k < 4; k += size, lane++) {
-		bool has = of_lane(lanes, lane & 31, offset) == (offset & ~3u) + k && lane < 32 && lanes >> lane & 1;
-
-		bytes |= has ? ((1u << size) - 1) << k : 0;
-	}
-	return bytes;
+	return (2u << last) - (1u << first);
 }
 
-/* low: of an entry, with the bytes from `at` on; mark: of a row. */
-HELPER struct part part_of(const struct here *h, u32 self, u32 offset, u32 size, u32 low, u32 at, u32 mark)
+/* The bytes that lanes side by side come to, mine among them. behind: lanes that come to what lies right behind the access of the lane below. */
+HELPER u32 bytes_together(u32 behind, u32 self, u32 offset, u32 size)
 {
-	struct part p = { self, size, low >> at & 15, self & 31, low, 0, activemask(), false, may_be_in_row(self, offset, size, h->time) };
-	u32 together = bytes_together(p.lanes, self, offset, size);
+	u32 nth = nth_part(offset, size), joined = behind >> 1 >> ((self - nth) & 31);
 
-	if (!p.joinable || together == p.bytes)
-		return p;
-	p.row = row_with(low, at, mark, size) | (size == 2 ? 0 : together << at);
-	p.head -= nth_part(offset, size) - nth_part((u32)__builtin_ctz(together), size);
+	return size == 1 ? bytes_around(joined & 7, nth) : joined & 1 ? 15 : 3u << 2 * nth;
+}
+
+/* alike: the lane below reads the same. Who is in a row is in no run. */
+HELPER void find_run(struct part *p, bool alike)
+{
+	u32 rows = ballot_of(p->lanes, p->row), same = ballot_of(p->lanes, alike && !p->row) & ~(rows << 1);
+
+	if (p->row)
+		return;
+	p->head = 31 - (u32)__builtin_clz(~same & (0xffffffffu >> (31 - (p->self & 31))));
+	p->more = same >> 1 >> p->head & 1;
+}
+
+/* low: of an entry, with the bytes from `at` on; mark: of a row. reads: lanes side by side that read the same have their first one enter it. */
+HELPER struct part part_of(const struct here *h, u32 self, u32 offset, u32 size, u32 low, u32 at, u32 mark, bool reads)
+{
+	struct part p = { self, size, low >> at & 15, activemask(), self & 31, low, 0, false, may_be_in_row(self, offset, size, h->time) };
+	u32 above = p.lanes & p.lanes << 1, below = of_lane(p.lanes, (self - 1) & 31, offset), behind, together;
+	bool has_below = above >> (self & 31) & 1;
+
+	behind = ballot_of(p.lanes, has_below && below + size == offset && offset & 3);
+	together = p.joinable ? bytes_together(behind, self, offset, size) : p.bytes;
+	if (together != p.bytes) {
+		p.row = row_with(low, at, mark, size) | (size == 2 ? 0 : together << at);
+		p.head -= nth_part(offset, size) - nth_part((u32)__builtin_ctz(together), size);
+	}
+	if (reads)
+		find_run(&p, has_below && below == offset);
 	return p;
 }
 
@@ -87,7 +106,7 @@ SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, 
 	if (!h.time)
 		return NOT_ENTERED;
 	note_here(&h, self, offset, what, site, value);
-	p = part_of(&h, self, offset, size, (u32)shared_write_entry(self, h.time, what, site, bytes_of(offset, size)), W_BYTES_AT, SHARED_COPY);
+	p = part_of(&h, self, offset, size, (u32)shared_write_entry(self, h.time, what, site, bytes_of(offset, size)), W_BYTES_AT, SHARED_COPY, false);
 	w = 0;
 	if (p.head == (self & 31)) {
 		w = enter_part(at, p.low, p.row, h.time, size, p.joinable, &now);
@@ -112,17 +131,6 @@ INLINED void race_write_part_shared(u32 self, u64 address, u32 what, u32 site, u
 }
 
 /* ---- reads ---- */
-/* Lanes that read the same, and have no row: the first one enters it. */
-HELPER void read_together(struct part *p, u32 offset)
-{
-	u32 same = lanes_with(p->lanes, p->row ? ~offset : offset);
-
-	if (!p->row) {
-		p->head = lowest(same);
-		p->more = (same & (same - 1)) != 0;
-	}
-}
-
 /* Does R say already what it would with this read, or those of the row? */
 HELPER bool is_part_entered(u64 r, const struct part *p, u32 time)
 {
@@ -181,8 +189,7 @@ SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
 
 	if (!h.time)
 		return false;
-	p = part_of(&h, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT, R_ROW);
-	read_together(&p, offset);
+	p = part_of(&h, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT, R_ROW, true);
 	if (p.head == (self & 31))
 		fine = enter_part_read(at + h.reads, &p, h.time);
 	fine = of_lane(p.lanes, p.head, fine);
