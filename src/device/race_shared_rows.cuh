@@ -43,22 +43,29 @@ HELPER void find_run(struct part *p, bool alike)
 	p->more = same >> 1 >> p->head & 1;
 }
 
-/* low: of an entry, with the bytes from `at` on; mark: of a row. reads: lanes side by side that read the same have their first one enter it. */
-HELPER struct part part_of(const struct here *h, u32 self, u32 offset, u32 size, u32 low, u32 at, u32 mark, bool reads)
+/* low: of an entry, with the bytes from `at` on. */
+HELPER struct part part_of(u32 time, u32 self, u32 offset, u32 size, u32 low, u32 at)
 {
-	struct part p = { self, size, low >> at & 15, activemask(), self & 31, low, 0, false, may_be_in_row(self, offset, size, h->time) };
-	u32 above = p.lanes & p.lanes << 1, below = of_lane(p.lanes, (self - 1) & 31, offset), behind, together;
-	bool has_below = above >> (self & 31) & 1;
+	return (struct part){ self, size, low >> at & 15, 0, self & 31, low, 0, false, may_be_in_row(self, offset, size, time) };
+}
 
-	behind = ballot_of(p.lanes, has_below && below + size == offset && offset & 3);
-	together = p.joinable ? bytes_together(behind, self, offset, size) : p.bytes;
-	if (together != p.bytes) {
-		p.row = row_with(low, at, mark, size) | (size == 2 ? 0 : together << at);
-		p.head -= nth_part(offset, size) - nth_part((u32)__builtin_ctz(together), size);
+/* With what lanes that come here together do. mark: of a row. reads: lanes side by side that read the same have their first one enter it. */
+HELPER void come_together(struct part *p, u32 offset, u32 at, u32 mark, bool reads)
+{
+	u32 self = p->self, size = p->size, below, behind, together;
+	bool has_below;
+
+	p->lanes = activemask();
+	has_below = (p->lanes & p->lanes << 1) >> (self & 31) & 1;
+	below = of_lane(p->lanes, (self - 1) & 31, offset);
+	behind = ballot_of(p->lanes, has_below && below + size == offset && offset & 3);
+	together = p->joinable ? bytes_together(behind, self, offset, size) : p->bytes;
+	if (together != p->bytes) {
+		p->row = row_with(p->low, at, mark, size) | (size == 2 ? 0 : together << at);
+		p->head -= nth_part(offset, size) - nth_part((u32)__builtin_ctz(together), size);
 	}
 	if (reads)
-		find_run(&p, has_below && below == offset);
-	return p;
+		find_run(p, has_below && below == offset);
 }
 
 HELPER void count_lost(void)
@@ -94,6 +101,20 @@ HELPER bool r_is_fine_for_part(u64 r, const struct part *p, u32 time, u32 offset
 	return true;
 }
 
+/* Enters it; what W was. No lane leaves before the others have what they need of it. */
+HELPER u64 enter_part_write(struct part *p, u32 at, u32 offset, u32 time)
+{
+	u64 w = 0, now = 0;
+
+	come_together(p, offset, W_BYTES_AT, SHARED_COPY, false);
+	if (p->head == (p->self & 31)) {
+		w = enter_part(at, p->low, p->row, time, p->size, p->joinable, &now);
+		if (forgets_part(w, now, p->self, time))
+			count_lost();
+	}
+	return of_head(p, w);
+}
+
 /* W as it was, if more is to be looked at; NOT_ENTERED: all; IS_FINE: nothing. It calls nothing. value: where the bytes are in the word. */
 #define IS_FINE (~1ull)
 SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, u32 value)
@@ -101,19 +122,15 @@ SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, 
 	struct here h = here(self);
 	u32 size = WS_RACE_BYTES_OF(what), at = w_cell(&h, offset);
 	struct part p;
-	u64 w, r, now = 0;
+	u64 w, r;
 
 	if (!h.time)
 		return NOT_ENTERED;
 	note_here(&h, self, offset, what, site, value);
-	p = part_of(&h, self, offset, size, (u32)shared_write_entry(self, h.time, what, site, bytes_of(offset, size)), W_BYTES_AT, SHARED_COPY, false);
-	w = 0;
-	if (p.head == (self & 31)) {
-		w = enter_part(at, p.low, p.row, h.time, size, p.joinable, &now);
-		if (forgets_part(w, now, self, h.time))
-			count_lost();
-	}
-	w = of_head(&p, w);
+	p = part_of(h.time, self, offset, size, (u32)shared_write_entry(self, h.time, what, site, bytes_of(offset, size)), W_BYTES_AT);
+	w = shared_load64(at);
+	if (with_write(w, p.low, 0, h.time, size, p.joinable) != w || ((u32)w ^ p.low) & (W_SITES - 1))
+		w = enter_part_write(&p, at, offset, h.time);
 	r = shared_load64(at + h.reads);
 	return w_is_fine_for_part(w, &p, h.time, offset, what) && r_is_fine_for_part(r, &p, h.time, offset, what) ? IS_FINE : w;
 }
@@ -164,9 +181,9 @@ HELPER bool with_part_read(u64 r, const struct part *p, u32 time, u64 *now)
 	       with_read(r, p->low, p->self, time, p->bytes, false, p->more, now);
 }
 
-HELPER bool enter_part_read(u32 at, const struct part *p, u32 time)
+HELPER bool enter_part_until(u32 at, u64 r, const struct part *p, u32 time)
 {
-	u64 r = shared_load64(at), was, now;
+	u64 was, now;
 
 	for (; !is_part_entered(r, p, time); r = was) {
 		if (!with_part_read(r, p, time, &now))
@@ -178,6 +195,17 @@ HELPER bool enter_part_read(u32 at, const struct part *p, u32 time)
 	return true;
 }
 
+/* Likewise. */
+HELPER bool enter_part_read(struct part *p, u32 at, u64 r, u32 offset, u32 time)
+{
+	bool fine = true;
+
+	come_together(p, offset, R_BYTES_AT, R_ROW, true);
+	if (p->head == (p->self & 31))
+		fine = enter_part_until(at, r, p, time);
+	return of_lane(p->lanes, p->head, fine);
+}
+
 /* False: it is not entered, or W is not before it. It calls nothing. */
 SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
 {
@@ -185,14 +213,14 @@ SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
 	u32 size = WS_RACE_BYTES_OF(what), at = w_cell(&h, offset);
 	bool fine = true;
 	struct part p;
-	u64 w;
+	u64 w, r;
 
 	if (!h.time)
 		return false;
-	p = part_of(&h, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT, R_ROW, true);
-	if (p.head == (self & 31))
-		fine = enter_part_read(at + h.reads, &p, h.time);
-	fine = of_lane(p.lanes, p.head, fine);
+	p = part_of(h.time, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT);
+	r = shared_load64(at + h.reads);
+	if (!is_part_entered(r, &p, h.time))
+		fine = enter_part_read(&p, at + h.reads, r, offset, h.time);
 	w = shared_load64(at);
 	return fine & (w_is_before_read(w, self, h.time, p.bytes, what, true) || w_has_me(w, self, offset, size));
 }

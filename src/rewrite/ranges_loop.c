@@ -438,7 +438,7 @@ static bool in_rounds(struct values *v, struct rounds *n, const struct ws_reg *r
 	if (last == UINT32_MAX || !find_loop(v, last, n) || steps(v, n, r, out) != add)
 		return false;
 	if (!in_loop(n, at) && !goes_on(v, n, at->block, r))
-		return true;
+		return ws_value_with_bounds(v, r, at, out);
 	if (!find_compare(v, n) || goes_on(v, n, n->first, r) || goes_on(v, n, n->first, n->counter) || !find_span(v, n, &span) ||
 	    !find_step(v, add, r, &step))
 		return false;

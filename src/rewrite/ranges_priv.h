@@ -148,6 +148,8 @@ bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
 bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
                       struct sum *out);
+/* *out, r as it begins: with the bounds that it has when `at` reads it. */
+bool ws_value_with_bounds(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 /* The instruction that alone gives the operand, a register, its value, under no condition; NULL: there is none. */
 const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o);
 /* Is the block a loop of its own, to which one other block leads? */

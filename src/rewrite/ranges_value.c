@@ -928,6 +928,19 @@ static bool one_definition(struct values *v, const struct ws_reg *r, const struc
 	return !l.nbounds || ws_value_leaf(v, &l, out);
 }
 
+/* What r begins with, ahead of what else is done to it: with the bounds that it has there. */
+bool ws_value_with_bounds(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
+
+	if (ws_sum_fixed(v, out))
+		return true;
+	l.of[0] = ws_value_keep(v, out);
+	l.in_time = ws_sum_in_time(v, out);
+	find_bounds(v, r, false, at, &l);
+	return !l.nbounds || ws_value_leaf(v, &l, out);
+}
+
 /* What the instruction adds to r itself; NULL: it does something else. */
 const struct ws_operand *ws_value_added(const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
