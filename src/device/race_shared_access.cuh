@@ -200,12 +200,33 @@ INLINED void race_write_shared(u32 self, u64 address, u32 what, u32 site, u64 v0
 	__warpsafe_shared_wrote(address, what, site, v0, w, r);
 }
 
+/* The same of 8 bytes. */
+SLOW void __warpsafe_atomic_two_shared(u32 self, u64 address, u32 what, u32 site)
+{
+	struct here h = here(self);
+	u64 w, r;
+
+	if (!h.time) {
+		__warpsafe_atomic(address, what, site);
+		return;
+	}
+	#pragma nounroll
+	for (u32 k = 0; k < 2; k++)
+		if (!write_word_here(&h, self, (u32)address + 4 * k, what, site, &w, &r))
+			__warpsafe_shared_judge(address + 4 * k, what, site, 0, 0, 0, w, r);
+	observes_here(self);
+}
+
 INLINED void race_atomic_shared(u32 self, u64 address, u32 what, u32 site)
 {
 	struct here h;
 	u64 w = NOT_ENTERED, r = 0;
 	bool fine = false;
 
+	if (WS_RACE_BYTES_OF(what) == 8) {
+		__warpsafe_atomic_two_shared(self, address, what, site);
+		return;
+	}
 	if (WS_RACE_BYTES_OF(what) != 4) {
 		__warpsafe_atomic(address, what, site);
 		return;

@@ -330,7 +330,7 @@ static void join_groups(struct ws_shared_ranges *g, unsigned into, unsigned from
 	x->writes |= gone->writes;
 	for (uint32_t k = 0; k < g->n; k++)
 		if (g->group[k] == from)
-			g->group[k] = (uint8_t)into;
+			g->group[k] = (uint8_t)(into > from ? into - 1 : into);
 		else if (g->group[k] < QUIET && g->group[k] > from)
 			g->group[k]--;
 	memmove(gone, gone + 1, (--g->ngroups - from) * sizeof *gone);
@@ -348,6 +348,35 @@ static void join_digits(struct ws_shared_ranges *g)
 				join_groups(g, a, b);
 			else
 				b++;
+		}
+}
+
+/* Is the sum of a that of b, but for names of its numbers that have bounds, and are its accesses no farther than those of b go? shift: from a to b. */
+static bool is_by_names(const struct ws_shared_ranges *g, unsigned a, unsigned b, int64_t *shift)
+{
+	const struct group *x = &g->groups[a], *y = &g->groups[b];
+	struct sum flat;
+
+	if (x->sym != y->sym || x->area || y->area || x->endless || y->endless || !ws_sum_flatten(&g->v, &x->sum, &flat))
+		return false;
+	*shift = ws_sum_take_constant(&flat);
+	return ws_sum_equal(&flat, &y->sum) && x->first + *shift >= 0 && x->last + *shift <= y->last;
+}
+
+/* `if (i < n) s[i] = x; if (i + 2 < n) s[i + 2] = z;`: of both is known where they are, and of one more than of the other. */
+static void join_names(struct ws_shared_ranges *g, const struct ws_intervals *v)
+{
+	int64_t shift;
+
+	for (unsigned a = 0; a < g->ngroups; a++)
+		for (unsigned b = 0; b < g->ngroups; b++) {
+			if (a == b || !meet_in_interval(g, v, a, b) || !is_by_names(g, a, b, &shift))
+				continue;
+			for (uint32_t k = 0; k < g->n; k++)
+				if (g->group[k] == a)
+					take_access(&g->groups[b], &g->list[k], g->at[k] += shift);
+			join_groups(g, b, a);
+			a = b = 0;
 		}
 }
 
@@ -481,6 +510,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	for (size_t k = 0; k < g->v.nduties; k++)
 		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
+	join_names(g, v);
 	cut_groups(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (!g->groups[k].endless && !g->groups[k].area)

@@ -742,21 +742,36 @@ static bool has_bound(const struct leaf *l, const struct bound *b)
 	return false;
 }
 
-/* What is compared with something that has a bound on the same side has that bound: j <= i, and i < n; j < min(n, i). */
+/* The lesser of two and something more is less than either of the two and that: i < min(n, first + 2048) - first. *out: which of them is fixed. */
+static bool by_least(struct values *v, const struct sum *than, bool upper, struct sum *out)
+{
+	for (uint32_t k = 0; k < than->n; k++) {
+		const struct leaf *l = than->t[k].n == 1 ? &v->leaves[than->t[k].leaf[0]] : NULL;
+
+		for (unsigned m = 0; l && m < 2 && than->t[k].factor == 1 && l->kind == (upper ? LEAF_LEAST : LEAF_GREATEST); m++) {
+			const struct sum itself = ws_sum_of_leaf(than->t[k].leaf[0]);
+
+			*out = *than;
+			if (ws_sum_add(out, &itself, -1) && ws_sum_add(out, l->of[m], 1) && ws_sum_fixed(v, out))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What is compared with something that has a bound on the same side has that bound: j <= i, and i < n. */
 static bool by_bound_of(struct values *v, const struct sum *than, struct bound *b, struct sum *out)
 {
 	struct sum rest = *than;
 	int64_t more = ws_sum_take_constant(&rest);
 	const struct leaf *l = rest.n == 1 && rest.t[0].n == 1 && rest.t[0].factor == 1 ? &v->leaves[rest.t[0].leaf[0]] : NULL;
 
-	if (!l || ws_sum_in_time(v, than))
+	if (ws_sum_in_time(v, than))
 		return false;
-	for (unsigned k = 0; k < 2 && l->kind == (b->upper ? LEAF_LEAST : LEAF_GREATEST); k++)
-		if (ws_sum_fixed(v, l->of[k])) {
-			b->slack += more;
-			*out = *l->of[k];
-			return true;
-		}
+	if (by_least(v, than, b->upper, out))
+		return true;
+	if (!l)
+		return false;
 	if (l->kind != LEAF_ONE_OF)
 		return false;
 	for (unsigned k = 0; k < l->nbounds; k++)
@@ -909,11 +924,58 @@ static bool less_than_bounded(struct values *v, const struct ws_reg *r, const st
 	return best.nof && ws_value_leaf(v, &best, out) && add_term(out, (struct term){ .factor = -most });
 }
 
+static bool is_made_once(const struct values *v, const struct ws_ptx_inst *i)
+{
+	return !ws_ptx_block_reaches(v->f, i->block, i->block, NULL);
+}
+
+/* Is r, or r and so much more, known to be less than the operand, which is the same everywhere? */
+static bool is_less_than(struct values *v, const struct ws_ptx_inst *def, int64_t more, const struct ws_operand *o, enum ws_type type, const struct ws_ptx_inst *at)
+{
+	const struct ws_reg *r = def->ops[0].reg;
+	struct bound b;
+
+	if (v->defs[r->index].n != 1 || (o->kind == WS_O_REG && !ws_value_only_def(v, o)))
+		return false;
+	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
+		for (int truth = 0; truth < 2; truth++)
+			if (ws_bound_by(&v->f->insts[c / 2], r, truth, &b) && b.upper && !b.equal && b.slack < more && b.type == type &&
+			    ws_value_same_operand(b.other, o) && holds(v, &b, r, is_made_once(v, def), at))
+				return true;
+	return false;
+}
+
+/* min(a, b), where it, or a, is known to be less than b, is a: `first = min(tid * 8, n); if (first + 3 < n) s[first + 3] = x`. */
+static bool lesser_of_two(struct values *v, const struct ws_ptx_inst *i, const struct ws_ptx_inst *at, struct sum *out)
+{
+	enum ws_type type = (enum ws_type)i->type[0];
+
+	for (unsigned side = 1; side < 3 && i->op == WS_OP_min && i->nops == 3 && !i->flags && !i->guard; side++) {
+		const struct ws_ptx_inst *other = ws_value_only_def(v, &i->ops[3 - side]);
+		bool less = is_less_than(v, i, 0, &i->ops[side], type, at) || (other && is_less_than(v, other, 1, &i->ops[side], type, at));
+
+		if (!ws_value_operand(v, &i->ops[3 - side], ws_type_bytes(type), i, out))
+			continue;
+		for (uint32_t k = v->first_add[i->ops[0].reg->index]; k != UINT32_MAX && !less; k = v->next_add[k]) {
+			int64_t more = (int32_t)v->f->insts[k].ops[2].imm;
+			struct sum top = *out;
+
+			less = is_less_than(v, &v->f->insts[k], more, &i->ops[side], type, at) && add_term(&top, (struct term){ .factor = more });
+			if (less)
+				ws_value_must_fit(v, &top, type);
+		}
+		if (less)
+			return true;
+	}
+	return false;
+}
+
 static bool one_definition(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
+	const struct ws_ptx_inst *def = v->defs[r->index].at[0];
 	struct leaf l = { .kind = LEAF_ONE_OF, .reg = r, .nof = 1 };
 
-	if (v->defs[r->index].at[0]->guard || !ws_value_result(v, v->defs[r->index].at[0], out))
+	if (def->guard || (!lesser_of_two(v, def, at, out) && !ws_value_result(v, def, out)))
 		return false;
 	if (ws_sum_fixed(v, out))
 		return true;
@@ -985,6 +1047,24 @@ static bool all_alike(const struct leaf *l)
 	return l->nof > 1 && !l->step;
 }
 
+/* A counter as another one has it that goes on behind `at` alone, `for (k = i; ...) ...; for (; i < n; ...)`: what that one begins with. */
+static void as_it_begins(struct values *v, struct sum *s, const struct ws_ptx_inst *at)
+{
+	const struct leaf *of = s->n == 1 && s->t[0].n == 1 && s->t[0].factor == 1 ? &v->leaves[s->t[0].leaf[0]] : NULL;
+	const struct defs *d = of && of->kind == LEAF_LOOP && of->nof == 1 ? &v->defs[of->reg->index] : NULL;
+	struct leaf l;
+
+	for (uint32_t k = 0; d && k < d->n; k++)
+		if (ws_value_added(d->at[k], of->reg) && ws_comes_before(v, d->at[k], at))
+			return;
+	if (!d)
+		return;
+	l = (struct leaf){ .kind = LEAF_ONE_OF, .reg = of->reg, .nof = 1, .of = { of->of[0] }, .nbounds = of->nbounds };
+	memcpy(l.bounds, of->bounds, sizeof l.bounds);
+	l.in_time = ws_sum_in_time(v, of->of[0]);
+	ws_value_leaf(v, &l, s);
+}
+
 static bool several_definitions(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
@@ -995,6 +1075,7 @@ static bool several_definitions(struct values *v, const struct ws_reg *r, const 
 		if (!ws_value_added(d->at[k], r)) {
 			if (!ws_value_result(v, d->at[k], out))
 				return false;
+			as_it_begins(v, out, d->at[k]);
 			l.of[l.nof++] = ws_value_keep(v, out);
 		}
 	for (uint32_t k = 0; k < d->n; k++)
