@@ -1,8 +1,10 @@
 /* probe_aside.c - accesses to shared memory that a probe need not make: `weights[symbol]`, at a place that data gives, or `count[bin] += 1` by
- * an atomic.
+ * an atomic; and reads where nobody writes, so that the proof does not depend on what says where they are, and whether they come: `if (row + i < n)
+ * out[i] = tile[i]` at the kernel's end, in one launch for each row.
  *
  * Where no other access to its variable comes in the same interval between barriers (interval.c) with which it could race, it has no
- * race, wherever in the variable it is. As elsewhere, an access whose place is data is taken to stay in its variable (docs/REWRITE.md). */
+ * race, wherever in the variable it is. As elsewhere, an access whose place is data is taken to stay in its variable (docs/REWRITE.md). A read whose
+ * place is known stays in none: it is put aside only where there is no such access to any. Asynchronous copies are in all intervals. */
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
 #include "rewrite/ranges_priv.h"
@@ -17,14 +19,17 @@ struct looking {
 	const struct ws_ptx_sym **variable;      /* by access; NULL: not known */
 };
 
-static bool may_be_aside(const struct ws_probe *p, const struct ws_rw_access *a)
+static bool may_be_aside(const struct ws_rw_access *a)
 {
-	const struct ws_reg *r;
+	return ws_shared_is(a) && a->space == WS_SPACE_SHARED && (a->kind == WS_RW_ATOMIC || (a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK));
+}
 
-	if (!ws_shared_is(a) || a->space != WS_SPACE_SHARED)
-		return false;                /* it may have no address */
-	r = a->address->reg;
-	return a->kind == WS_RW_ATOMIC || (a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK && r && p->data[r->index]);
+/* Is a read where it is known before the launch? (What has another space may have no address.) */
+static bool is_known_read(const struct ws_probe *p, const struct ws_rw_access *a)
+{
+	const struct ws_reg *r = a->address->reg;
+
+	return a->kind == WS_RW_READ && (!r || !p->data[r->index]);
 }
 
 static const struct ws_ptx_sym *variable_of(struct values *v, const struct ws_rw_access *a)
@@ -37,12 +42,13 @@ static const struct ws_ptx_sym *variable_of(struct values *v, const struct ws_rw
 static bool meets_any(const struct looking *l, uint32_t k)
 {
 	const struct ws_rw_access *list = l->p->list;
+	bool anywhere = is_known_read(l->p, &list[k]);
 
 	for (uint32_t m = 0; m < l->p->n; m++) {
 		if (list[m].rw_class == WS_RW_UNHANDLED && list[m].inst->space != WS_SPACE_GLOBAL)
 			return true;
-		if (ws_shared_is(&list[m]) && ws_shared_may_race(&list[k], &list[m]) && (!l->variable[m] || l->variable[m] == l->variable[k]) &&
-		    ws_intervals_meet(l->intervals, list[k].inst->index, list[m].inst->index))
+		if (ws_shared_is(&list[m]) && ws_shared_may_race(&list[k], &list[m]) && (anywhere || !l->variable[m] || l->variable[m] == l->variable[k]) &&
+		    (list[m].inst->op == WS_OP_cp || ws_intervals_meet(l->intervals, list[k].inst->index, list[m].inst->index)))
 			return true;
 	}
 	return false;
@@ -57,7 +63,7 @@ static void look(struct looking *l)
 	for (uint32_t k = 0; k < l->p->n; k++)
 		l->variable[k] = variable_of(&v, &l->p->list[k]);
 	for (uint32_t k = 0; k < l->p->n; k++)
-		l->p->aside[k] = l->variable[k] && may_be_aside(l->p, &l->p->list[k]) && !meets_any(l, k);
+		l->p->aside[k] = may_be_aside(&l->p->list[k]) && (l->variable[k] || is_known_read(l->p, &l->p->list[k])) && !meets_any(l, k);
 	ws_values_free(&v);
 }
 
@@ -68,7 +74,7 @@ void ws_probe_find_aside(struct ws_probe *p)
 
 	for (uint32_t k = 0; k < p->n; k++) {
 		all += ws_shared_is(&p->list[k]);
-		some += may_be_aside(p, &p->list[k]);
+		some += may_be_aside(&p->list[k]);
 	}
 	if (!some || all > MOST_ACCESSES)
 		return;
