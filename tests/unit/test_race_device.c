@@ -516,6 +516,13 @@ static void bytes_of_a_word(void **state)
 	expect(KERNEL(EIGHT BARRIER " ld.shared.u64 %rd4, [%r4];\n"), 1, 96, NONE);
 	expect(KERNEL(EIGHT THREAD(1) " @%p1 ld.shared.u64 %rd4, [%r4];\n"), 1, 2, RACES(1));
 	expect(KERNEL(EIGHT THREAD(1) " @%p1 st.shared.v2.u32 [%r4], {%r0, %r0};\n"), 1, 2, RACES(1));      /* as a whole not of one value */
+	#define COUNTS_8 " mov.u64 %rd3, 1; atom.shared.add.u64 %rd4, [%r4], %rd3;\n"
+	expect(KERNEL(EIGHT BARRIER COUNTS_8 BARRIER " ld.shared.u64 %rd4, [%r4];\n"), 1, 96, NONE);
+	expect(KERNEL(THREAD(1) " mov.u64 %rd3, 5; @%p1 st.shared.u64 [%r4], %rd3;\n" COUNTS_8), 1, 2, RACES(1));
+	#define ONE_COUNTS_8 " setp.eq.u32 %p2, %r0, 7; mov.u64 %rd3, 1; @%p2 atom.shared.add.u64 %rd4, [%r4], %rd3;\n" THREAD(40)
+	expect(KERNEL(ONE_COUNTS_8 " @%p1 ld.shared.u32 %r7, [%r4+4];\n"), 1, 64, RACES(1));
+	expect(KERNEL(ONE_COUNTS_8 " @%p1 atom.shared.add.u32 %r7, [%r4+4], 1;\n"), 1, 64, RACES(1));       /* of another size */
+	expect(KERNEL(ONE_COUNTS_8 " @%p1 atom.shared.add.u64 %rd4, [%r4], %rd3;\n"), 1, 64, NONE);
 	expect(KERNEL(" st.global.v4.u32 [%rd1], {%r0, %r0, %r0, %r0};\n"), 1, 1, NONE);
 	expect(KERNEL(" shl.b32 %r6, %r0, 3; cvt.u64.u32 %rd3, %r6; add.u64 %rd3, %rd1, %rd3; ld.global.v4.u32 {%r7, %r8, %r9, %r10},"
 	              " [%rd1];\n" THREAD(1) " @%p1 st.global.u64 [%rd3], %rd3;\n"), 1, 2, RACES(1));
