@@ -200,7 +200,7 @@ HELPER u64 shared_after_read(u64 old, const struct me *m, u32 time, u32 bytes, b
 	bool mine, warp;
 
 	*lost = false;
-	if (several == BLOCKS) {
+	if (r_is_shared_row(old)) {
 		if ((u32)(old >> 32) == time && r_class(old) == cls && !(bytes & ~shared_r_mask(old)) &&
 		    r_has_me(old, self_of_me(m), (u32)__builtin_ctz(bytes), WS_RACE_BYTES_OF(m->what)))
 			return old;

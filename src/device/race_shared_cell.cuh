@@ -77,13 +77,14 @@ HELPER bool r_is_fine(u64 r, u32 self, u32 time, u32 what)
 /* ---- rows ----
  * What lanes side by side do to the bytes, or halves, of a word, at one time and by one instruction, each to one of them. The entry's thread is that whose
  * the first byte or half is, or would be; each next one is the next lane's. As bytes it has those that are (two at least), or, for halves, of which there
- * are both, what no row of bytes has. W tells it by SHARED_COPY, at a time that no copy has; R by BLOCKS, which has no meaning here.
+ * are both, what no row of bytes has. W tells it by SHARED_COPY, at a time that no copy has; R by R_PARTS of one reader. So nothing that speaks of whole words takes
+ * a row for one of these: it has another bit there.
  * Of two lanes that have weakly written the halves, and are not side by side, the second one's number is where else the class stands. */
 enum { BOTH_HALVES = 1, HALVES_APART = 2, HALVES_FAR_APART = 4 };        /* of a lane from 16 on */
 HELPER bool are_halves(u32 has) { return has == BOTH_HALVES || has == HALVES_APART || has == HALVES_FAR_APART; }
-#define R_ROW ((u32)BLOCKS << R_SEVERAL_AT)
+#define R_ROW ((u32)R_PARTS)
 HELPER bool w_is_shared_row(u64 w) { return (u32)w & SHARED_COPY && (u32)(w >> 32) < COPY_TIME; }
-HELPER bool r_is_shared_row(u64 r) { return r_several(r) == BLOCKS; }
+HELPER bool r_is_shared_row(u64 r) { return (u32)r & R_PARTS && r_several(r) == ONE_LANE; }
 HELPER u32 bytes_of_row(u32 has) { return are_halves(has) ? 15 : has; }
 HELPER u32 shared_w_mask(u64 w) { return w_is_shared_row(w) ? bytes_of_row(w_bytes(w)) : w_bytes(w); }
 

@@ -540,6 +540,8 @@ static void bytes_that_lanes_read(void **state)
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; bar.warp.sync -1;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { 0 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 32, { .races = 1 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+5], %r0;\n"), 32, { 0 } },
+		/* One of them has read all four. */
+		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6];\n" THREAD(0) " @%p1 ld.shared.u32 %r7, [%r4];\n" THREAD(1) " @%p1 st.shared.u8 [%r4+1], %r0;\n"), 32, { .lost = 1 } },
 		{ KERNEL(MY_BYTE " ld.shared.u8 %r7, [%r6]; ld.shared.u8 %r7, [%r6+1];\n" THREAD(5) " @%p1 st.shared.u8 [%r4+6], %r0;\n"), 32, { .lost = 1 } },
 		{ KERNEL(MY_BYTE " setp.ge.u32 %p2, %r0, 32; @%p2 ld.shared.u8 %r7, [%r6]; mov.u32 %r8, 0;\n"
 			"LATER: add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, 2000; @%p3 bra LATER;\n" THREAD(5) " @%p1 st.shared.u8 [%r4+2], %r0;\n"), 96, { .races = 1 } },
