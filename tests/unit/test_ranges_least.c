@@ -1,6 +1,9 @@
 /* test_ranges_least.c - proofs of what merges by ranks do: the lesser of two of which it is known which it is, ends of chunks, and numbers that have
  * bounds by one name and none by another. */
+#include "noise.h"
 #include "ranges_rig.h"
+
+enum { KERNELS = 60 };
 
 /* The block's chunk of 64 words of n, or what is left of them: %r23. (Of which blocks differ: a proof knows that they are 64 at most.) */
 #define CHUNK ".shared .align 4 .b8 s[1024]; mov.u32 %r20, s; shl.b32 %r21, %r1, 6; add.s32 %r33, %r21, 64; min.s32 %r22, %r33, %r5; sub.s32 %r23, %r22, %r21;\n"
@@ -65,10 +68,97 @@ static void one_number_by_two_names(void **state)
 	expect(NAMES("8"), (struct launch){ { 1 }, { 64 }, 0, 0, 0 }, ALL(0, 192));
 }
 
+/* ---- random ones ---- */
+/* What a thread begins with, and how far its chunk goes; in each of a few accesses one of both is compared with the other, or with something else. */
+static void make(struct ws_buf *b)
+{
+	static const char *const chunks[] = {
+		"shl.b32 %b, %bx, 5; add.s32 %e0, %b, 32; min.s32 %e, %e0, %n; sub.s32 %c, %e, %b;\n", "shl.b32 %b, %bx, 5; add.s32 %e0, %b, 32; min.s32 %e, %n, %e0; sub.s32 %c, %e, %b;\n",
+		"mov.u32 %c, %w;\n", "min.s32 %c, %w, %n;\n", "add.s32 %c, %w, 1;\n",
+	};
+	static const char *const begins[] = { "mov.u32 %m, %t;\n", "shl.b32 %m, %t, 1;\n", "mul.lo.s32 %m, %t, 3;\n", "shr.u32 %m, %t, 1;\n" };
+	static const char *const firsts[] = { "min.s32 %f, %m, %c;\n", "min.s32 %f, %m, %c;\n", "min.s32 %f, %c, %m;\n", "min.s32 %f, %m, %w;\n", "mov.u32 %f, %m;\n", "max.s32 %f, %m, %c;\n" };
+	static const char *const guards[] = { "ge.s32 %q#, %i#, %c", "ge.s32 %q#, %i#, %c", "ge.s32 %q#, %f, %c", "le.s32 %q#, %c, %m", "gt.s32 %q#, %i#, %c", "gt.s32 %q#, %f, %c", "ge.s32 %q#, %i#, %w",
+		"ge.s32 %q#, %m, %c", "lt.s32 %q#, %c, %i#", "ge.u32 %q#, %i#, %c", "eq.s32 %q#, %t, 77" };
+	static const char *const accesses[] = { "st.shared.u32 [%a], %t;\n", "st.shared.u32 [%a], %t;\n", "ld.shared.u32 %v, [%a];\n", "st.shared.u32 [%a+512], %t;\n" };
+	bool careful = below(2), loop = !below(3);
+	const char *guard = careful ? guards[0] : ONE_OF(guards);
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %q<9>; .reg .b32 %t, %bx, %tn, %n, %w, %b, %c, %e, %e0, %m, %f, %v, %s, %k, %i<9>, %a, %a0; .shared .align 4 .b8 s[2048];\n"
+		"ld.param.u32 %n, [n]; ld.param.u32 %w, [w]; mov.u32 %t, %tid.x; mov.u32 %bx, %ctaid.x; mov.u32 %tn, %ntid.x; mov.u32 %s, s;\n");
+	ws_buf_puts(b, ONE_OF(chunks));
+	ws_buf_puts(b, careful ? begins[2] : ONE_OF(begins));
+	ws_buf_puts(b, careful ? firsts[below(3)] : ONE_OF(firsts));
+	if (loop)
+		ws_buf_puts(b, "mov.u32 %k, %t; setp.ge.s32 %q8, %k, %c; @%q8 bra OUT;\nIN: shl.b32 %a0, %k, 2; add.s32 %a, %s, %a0; st.shared.u32 [%a], %t; add.s32 %k, %k, %tn; setp.lt.s32 %q8, %k, %c; @%q8 bra IN;\nOUT:\n");
+	if (loop && (careful || below(2)))
+		ws_buf_puts(b, "bar.sync 0;\n");
+	for (unsigned k = 0, n = 1 + below(3); k < n; k++) {
+		if (!careful && !below(3))
+			guard = ONE_OF(guards);
+		ws_buf_printf(b, k ? "add.s32 %%i%u, %%f, %u;\n" : "mov.u32 %%i%u, %%f;\n", k, k);
+		ws_buf_puts(b, "setp.");
+		for (const char *at = guard; *at; at++)
+			ws_buf_printf(b, "%c", *at == '#' ? '0' + (int)k : *at);
+		ws_buf_printf(b, "; @%%q%u bra NEXT%u;\nshl.b32 %%a0, %%i%u, 2; add.s32 %%a, %%s, %%a0;\n", k, k, careful || below(6) ? k : 0);
+		ws_buf_puts(b, ONE_OF(accesses));
+		ws_buf_printf(b, "NEXT%u:\n", k);
+		if (!below(5))
+			ws_buf_puts(b, "bar.sync 0;\n");
+	}
+	ws_buf_puts(b, "ret;\n}\n");
+}
+
+struct sizes { uint32_t grid, block, n, w; };
+
+static bool finds(const char *pass, const char *text, const struct sizes *s, bool *entered)
+{
+	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
+	struct { uint64_t a, b; uint32_t n, w; } params = { .n = s->n, .w = s->w };
+	struct ws_gpu_launch l = { .grid = { s->grid, 1, 1 }, .block = { s->block, 1, 1 }, .params = &params };
+	struct ws_gpu_kernel *kernel = ws_gpu_module_kernel(r.rig.mod, "k");
+	bool found;
+
+	race_set(r.rig.mod, &r.tables);
+	l.param_bytes = given_params(kernel);
+	if (!ws_gpu_launch(r.rig.g, kernel, &l, &r.rig.stats, &r.rig.err))
+		fail_msg("%s\n%s", r.rig.err.text.data, text);
+	found = race_found(&r.tables, 0) != NULL;
+	*entered = r.tables.counts->segments != 0;
+	race_free(&r);
+	return found;
+}
+
+static void what_is_left_finds_what_all_find(void **state)
+{
+	unsigned races = 0, silent = 0, all = 2 * rig_rounds(KERNELS);
+
+	(void)state;
+	for (unsigned k = 0; k < rig_rounds(KERNELS); k++) {
+		struct ws_buf text = { 0 };
+
+		noise = k + 1;
+		make(&text);
+		for (unsigned n = 0; n < 2; n++) {
+			struct sizes s = { 1 + below(3), 1 + below(64), 97 + below(30), 1 + below(64) };
+			bool entered, found = finds("race-all", text.data, &s, &entered), left = finds("race", text.data, &s, &entered);
+
+			if (found != left)
+				fail_msg("kernel %u, grid %u, block %u, n %u, w %u: race %d, race-all %d:\n%s", k, s.grid, s.block, s.n, s.w, left, found, text.data);
+			races += found;
+			silent += !entered;
+		}
+		ws_buf_free(&text);
+	}
+	print_message("%u launches: %u with races, %u without hooks\n", all, races, silent);
+	assert_true(races > all / 4 && silent > all / 24);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lesser_of_two), cmocka_unit_test(ends_of_chunks), cmocka_unit_test(counters_that_go_on_later), cmocka_unit_test(one_number_by_two_names),
+		cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
