@@ -929,13 +929,20 @@ static bool is_made_once(const struct values *v, const struct ws_ptx_inst *i)
 	return !ws_ptx_block_reaches(v->f, i->block, i->block, NULL);
 }
 
-/* Is r, or r and so much more, known to be less than the operand, which is the same everywhere? */
+static bool is_one_number(const struct values *v, const struct ws_operand *o)
+{
+	const struct ws_ptx_inst *def = ws_value_only_def(v, o);
+
+	return o->kind == WS_O_INT || (def && is_made_once(v, def));
+}
+
+/* Is r, or r and so much more, known to be less than the operand, which is one number in a thread? */
 static bool is_less_than(struct values *v, const struct ws_ptx_inst *def, int64_t more, const struct ws_operand *o, enum ws_type type, const struct ws_ptx_inst *at)
 {
 	const struct ws_reg *r = def->ops[0].reg;
 	struct bound b;
 
-	if (v->defs[r->index].n != 1 || (o->kind == WS_O_REG && !ws_value_only_def(v, o)))
+	if (v->defs[r->index].n != 1 || !is_one_number(v, o))
 		return false;
 	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
 		for (int truth = 0; truth < 2; truth++)
@@ -950,8 +957,8 @@ static bool lesser_of_two(struct values *v, const struct ws_ptx_inst *i, const s
 {
 	enum ws_type type = (enum ws_type)i->type[0];
 
-	for (unsigned side = 1; side < 3 && i->op == WS_OP_min && i->nops == 3 && !i->flags && !i->guard; side++) {
-		const struct ws_ptx_inst *other = ws_value_only_def(v, &i->ops[3 - side]);
+	for (unsigned side = 1; side < 3 && i->op == WS_OP_min && i->nops == 3 && !i->flags && !i->guard && is_made_once(v, i); side++) {
+		const struct ws_ptx_inst *other = is_one_number(v, &i->ops[3 - side]) ? ws_value_only_def(v, &i->ops[3 - side]) : NULL;
 		bool less = is_less_than(v, i, 0, &i->ops[side], type, at) || (other && is_less_than(v, other, 1, &i->ops[side], type, at));
 
 		if (!ws_value_operand(v, &i->ops[3 - side], ws_type_bytes(type), i, out))
