@@ -131,10 +131,10 @@ static bool finds(const char *pass, const char *text, const struct sizes *s, boo
 
 static void what_is_left_finds_what_all_find(void **state)
 {
-	unsigned races = 0, silent = 0, all = 2 * rig_rounds(KERNELS);
+	unsigned races = 0, silent = 0, all = 2 * KERNELS;
 
 	(void)state;
-	for (unsigned k = 0; k < rig_rounds(KERNELS); k++) {
+	for (unsigned k = 0; k < KERNELS; k++) {
 		struct ws_buf text = { 0 };
 
 		noise = k + 1;
