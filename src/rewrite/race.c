@@ -79,11 +79,11 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 		[WS_RW_READ] = { { "race_read_global", "race_read_shared", "race_read" },
 		                 { "race_call_read_global", "race_call_read_shared", "race_read" },
 		                 { "race_call_read4_global", "race_call_read4_shared", "race_read" },
-		                 { "race_read_part_global", "race_call_read_part_global" } },
+		                 { "race_read_part_global", "race_call_read_part_global", "race_read_part_shared" } },
 		[WS_RW_WRITE] = { { "race_write_global", "race_write_shared", "race_write" },
 		                  { "race_call_write_global", "race_call_write_shared", "race_write" },
 		                  { "race_call_write4_global", "race_call_write4_shared", "race_write" },
-		                  { "race_write_part_global", "race_call_write_part_global" } },
+		                  { "race_write_part_global", "race_call_write_part_global", "race_write_part_shared" } },
 		[WS_RW_ATOMIC] = { { "race_atomic_global", "race_atomic_shared", "race_atomic" },
 		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
 	};
@@ -95,10 +95,8 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 		return a->kind == WS_RW_READ ? "race_peer_read" : a->kind == WS_RW_WRITE ? "race_peer_write" : "race_peer_atomic";
 	if (space == 0 && four && a->kind == WS_RW_WRITE && b->asks && placed)
 		return "race_write_locked_global";
-	if (space == 0 && weak && a->bytes < 4)
-		return names[a->kind][PARTS][placed ? 0 : 1];
-	if (space == 1 && a->kind != WS_RW_ATOMIC && a->bytes < 4)
-		return a->kind == WS_RW_READ ? "race_read_part_shared" : "race_write_part_shared";
+	if (a->bytes < 4 && (space == 0 ? weak : space == 1 && a->kind != WS_RW_ATOMIC))
+		return names[a->kind][PARTS][space ? 2 : placed ? 0 : 1];
 	return names[a->kind][placed ? PLACED : four ? CALLED4 : CALLED][space];
 }
 

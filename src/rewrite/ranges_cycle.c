@@ -95,7 +95,7 @@ static bool add_step(struct values *v, struct cycle *c, const struct ws_ptx_inst
 	ws_value_duty(v, &step, 0, INT64_MAX);
 	c->leaf.step = ws_value_keep(v, &step);
 	b = bound_of(v, i->ops[n].reg, i, &here);
-	if (!b && !ws_ptx_block_reaches(v->f, i->block, i->block, NULL))
+	if (!b && ws_is_made_once(v, i))
 		return c->once++ < MOST_DEFS;
 	if (!b || c->ntops == MOST_DEFS || ws_type_bytes(b->type) != c->bytes || (c->ntops && c->type != b->type))
 		return false;

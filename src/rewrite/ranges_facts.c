@@ -119,12 +119,17 @@ bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const 
 	return (a->block == b->block && a->index < b->index) || ws_ptx_block_reaches(v->f, a->block, b->block, NULL);
 }
 
+bool ws_is_made_once(const struct values *v, const struct ws_ptx_inst *i)
+{
+	return !ws_ptx_block_reaches(v->f, i->block, i->block, NULL);
+}
+
 /* Has r the same value at both, of which the first is executed once? */
 static bool unchanged_since(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *d, const struct ws_ptx_inst *at)
 {
 	const struct defs *w = &v->defs[r->index];
 
-	if (d->block == at->block || w->n > MOST_DEFS || ws_ptx_block_reaches(v->f, d->block, d->block, NULL))
+	if (d->block == at->block || w->n > MOST_DEFS || !ws_is_made_once(v, d))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++)
 		if ((w->at[k] == d || ws_comes_before(v, d, w->at[k])) && ws_comes_before(v, w->at[k], at))

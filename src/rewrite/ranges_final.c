@@ -48,7 +48,7 @@ static const struct ws_ptx_inst *only_def(const struct values *v, const struct w
 
 static bool in_loop(const struct finder *x, const struct ws_ptx_inst *i)
 {
-	return ws_ptx_block_reaches(x->v->f, i->block, i->block, NULL);
+	return !ws_is_made_once(x->v, i);
 }
 
 /* Is it a number of the thread in its block, or a size? */

@@ -242,6 +242,8 @@ bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
+/* Is it in no loop? */
+bool ws_is_made_once(const struct values *v, const struct ws_ptx_inst *i);
 /* May the first be executed before the second? */
 bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b);
 /* Has a comparison found that the value that r has before instruction `at` is so bounded? constant: r has one value in

@@ -294,6 +294,12 @@ static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_i
 	return false;
 }
 
+/* Are both of one variable, and their sums all that says where in it they are? */
+static bool have_sums(const struct group *x, const struct group *y)
+{
+	return x->sym == y->sym && !x->area && !y->area && !x->endless && !y->endless;
+}
+
 static unsigned digits_in(const struct values *v, const struct sum *s)
 {
 	unsigned n = 0;
@@ -343,7 +349,7 @@ static void join_digits(struct ws_shared_ranges *g)
 		for (unsigned b = a + 1; b < g->ngroups;) {
 			const struct group *x = &g->groups[a], *y = &g->groups[b];
 
-			if (x->sym == y->sym && !x->area && !y->area && !x->endless && !y->endless && x->first == y->first &&
+			if (have_sums(x, y) && x->first == y->first &&
 			    x->last == y->last && x->bytes == y->bytes && same_but_for_digit(&g->v, &x->sum, &y->sum))
 				join_groups(g, a, b);
 			else
@@ -357,7 +363,7 @@ static bool is_by_names(const struct ws_shared_ranges *g, unsigned a, unsigned b
 	const struct group *x = &g->groups[a], *y = &g->groups[b];
 	struct sum flat;
 
-	if (x->sym != y->sym || x->area || y->area || x->endless || y->endless || !ws_sum_flatten(&g->v, &x->sum, &flat))
+	if (!have_sums(x, y) || !ws_sum_flatten(&g->v, &x->sum, &flat))
 		return false;
 	*shift = ws_sum_take_constant(&flat);
 	return ws_sum_equal(&flat, &y->sum) && x->first + *shift >= 0 && x->last + *shift <= y->last;
@@ -443,7 +449,7 @@ static bool is_first_word(struct ws_shared_ranges *g, unsigned a, unsigned b)
 	const struct group *x = &g->groups[a], *y = &g->groups[b];
 	struct pins pins;
 
-	if (x->sym != y->sym || x->area || y->area || x->endless || y->endless || y->sum.n || !x->sum.n || !x->writes || x->meets ||
+	if (!have_sums(x, y) || y->sum.n || !x->sum.n || !x->writes || x->meets ||
 	    y->first < x->first || y->last > x->last)
 		return false;
 	pins = pins_of_all(g, b);

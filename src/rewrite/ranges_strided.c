@@ -98,7 +98,7 @@ static bool add_begin(struct values *v, struct strided *s, const struct ws_ptx_i
 {
 	struct sum begin;
 
-	if (i->guard || ws_ptx_block_reaches(v->f, i->block, i->block, NULL) || !ws_value_result(v, i, &begin) ||
+	if (i->guard || !ws_is_made_once(v, i) || !ws_value_result(v, i, &begin) ||
 	    (s->begun && !ws_sum_equal(&begin, &s->begin)))
 		return false;
 	s->begin = begin;

@@ -770,9 +770,7 @@ static bool by_bound_of(struct values *v, const struct sum *than, struct bound *
 		return false;
 	if (by_least(v, than, b->upper, out))
 		return true;
-	if (!l)
-		return false;
-	if (l->kind != LEAF_ONE_OF)
+	if (!l || l->kind != LEAF_ONE_OF)
 		return false;
 	for (unsigned k = 0; k < l->nbounds; k++)
 		if (l->bounds[k].upper == b->upper && !l->bounds[k].equal && l->bounds[k].type == b->type) {
@@ -924,16 +922,11 @@ static bool less_than_bounded(struct values *v, const struct ws_reg *r, const st
 	return best.nof && ws_value_leaf(v, &best, out) && add_term(out, (struct term){ .factor = -most });
 }
 
-static bool is_made_once(const struct values *v, const struct ws_ptx_inst *i)
-{
-	return !ws_ptx_block_reaches(v->f, i->block, i->block, NULL);
-}
-
 static bool is_one_number(const struct values *v, const struct ws_operand *o)
 {
 	const struct ws_ptx_inst *def = ws_value_only_def(v, o);
 
-	return o->kind == WS_O_INT || (def && is_made_once(v, def));
+	return o->kind == WS_O_INT || (def && ws_is_made_once(v, def));
 }
 
 /* Is r, or r and so much more, known to be less than the operand, which is one number in a thread? */
@@ -947,32 +940,47 @@ static bool is_less_than(struct values *v, const struct ws_ptx_inst *def, int64_
 	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
 		for (int truth = 0; truth < 2; truth++)
 			if (ws_bound_by(&v->f->insts[c / 2], r, truth, &b) && b.upper && !b.equal && b.slack < more && b.type == type &&
-			    ws_value_same_operand(b.other, o) && holds(v, &b, r, is_made_once(v, def), at))
+			    ws_value_same_operand(b.other, o) && holds(v, &b, r, ws_is_made_once(v, def), at))
 				return true;
 	return false;
 }
 
-/* min(a, b), where it, or a, is known to be less than b, is a: `first = min(tid * 8, n); if (first + 3 < n) s[first + 3] = x`. */
+/* Is min(a, b), of which b is the operand `side`, or a, known to be less than b? Or it and *more, as a register of its own that is compared. */
+static bool is_lesser(struct values *v, const struct ws_ptx_inst *i, unsigned side, const struct ws_ptx_inst *at, int64_t *more)
+{
+	const struct ws_ptx_inst *other = is_one_number(v, &i->ops[3 - side]) ? ws_value_only_def(v, &i->ops[3 - side]) : NULL;
+	const struct ws_operand *o = &i->ops[side];
+	enum ws_type type = (enum ws_type)i->type[0];
+
+	*more = 0;
+	if (is_less_than(v, i, 0, o, type, at) || (other && is_less_than(v, other, 1, o, type, at)))
+		return true;
+	for (uint32_t k = v->first_add[i->ops[0].reg->index]; k != UINT32_MAX; k = v->next_add[k]) {
+		*more = (int32_t)v->f->insts[k].ops[2].imm;
+		if (is_less_than(v, &v->f->insts[k], *more, o, type, at))
+			return true;
+	}
+	return false;
+}
+
+/* Then it is a: `first = min(tid * 8, n); if (first + 3 < n) s[first + 3] = x`. */
 static bool lesser_of_two(struct values *v, const struct ws_ptx_inst *i, const struct ws_ptx_inst *at, struct sum *out)
 {
 	enum ws_type type = (enum ws_type)i->type[0];
+	struct sum top;
+	int64_t more;
 
-	for (unsigned side = 1; side < 3 && i->op == WS_OP_min && i->nops == 3 && !i->flags && !i->guard && is_made_once(v, i); side++) {
-		const struct ws_ptx_inst *other = is_one_number(v, &i->ops[3 - side]) ? ws_value_only_def(v, &i->ops[3 - side]) : NULL;
-		bool less = is_less_than(v, i, 0, &i->ops[side], type, at) || (other && is_less_than(v, other, 1, &i->ops[side], type, at));
-
-		if (!ws_value_operand(v, &i->ops[3 - side], ws_type_bytes(type), i, out))
+	if (i->op != WS_OP_min || i->nops != 3 || i->flags || i->guard || !ws_is_made_once(v, i))
+		return false;
+	for (unsigned side = 1; side < 3; side++) {
+		if (!is_lesser(v, i, side, at, &more) || !ws_value_operand(v, &i->ops[3 - side], ws_type_bytes(type), i, out))
 			continue;
-		for (uint32_t k = v->first_add[i->ops[0].reg->index]; k != UINT32_MAX && !less; k = v->next_add[k]) {
-			int64_t more = (int32_t)v->f->insts[k].ops[2].imm;
-			struct sum top = *out;
-
-			less = is_less_than(v, &v->f->insts[k], more, &i->ops[side], type, at) && add_term(&top, (struct term){ .factor = more });
-			if (less)
-				ws_value_must_fit(v, &top, type);
-		}
-		if (less)
-			return true;
+		top = *out;
+		if (!add_term(&top, (struct term){ .factor = more }))
+			continue;
+		if (more)
+			ws_value_must_fit(v, &top, type);
+		return true;
 	}
 	return false;
 }
@@ -1059,17 +1067,14 @@ static void as_it_begins(struct values *v, struct sum *s, const struct ws_ptx_in
 {
 	const struct leaf *of = s->n == 1 && s->t[0].n == 1 && s->t[0].factor == 1 ? &v->leaves[s->t[0].leaf[0]] : NULL;
 	const struct defs *d = of && of->kind == LEAF_LOOP && of->nof == 1 ? &v->defs[of->reg->index] : NULL;
-	struct leaf l;
 
 	for (uint32_t k = 0; d && k < d->n; k++)
 		if (ws_value_added(d->at[k], of->reg) && ws_comes_before(v, d->at[k], at))
 			return;
 	if (!d)
 		return;
-	l = (struct leaf){ .kind = LEAF_ONE_OF, .reg = of->reg, .nof = 1, .of = { of->of[0] }, .nbounds = of->nbounds };
-	memcpy(l.bounds, of->bounds, sizeof l.bounds);
-	l.in_time = ws_sum_in_time(v, of->of[0]);
-	ws_value_leaf(v, &l, s);
+	*s = *of->of[0];
+	ws_value_with_bounds(v, of->reg, at, s);
 }
 
 static bool several_definitions(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
