@@ -110,4 +110,20 @@ static inline void race_free(struct race_rig *r)
 		race_forget(kept);
 }
 
+/* Launches k, whose checks are set up but for what they know of their tables, and frees the rig: are races found? entered: the launch had hooks. */
+static inline bool race_finds(struct race_rig *r, struct ws_gpu_launch *l, const char *text, bool *entered)
+{
+	struct ws_gpu_kernel *kernel = ws_gpu_module_kernel(r->rig.mod, "k");
+	bool found;
+
+	race_set(r->rig.mod, &r->tables);
+	l->param_bytes = given_params(kernel);
+	if (!ws_gpu_launch(r->rig.g, kernel, l, &r->rig.stats, &r->rig.err))
+		fail_msg("%s\n%s", r->rig.err.text.data, text);
+	found = race_found(&r->tables, 0) != NULL;
+	*entered = r->tables.counts->segments != 0;
+	race_free(r);
+	return found;
+}
+
 #endif

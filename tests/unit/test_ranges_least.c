@@ -111,22 +111,14 @@ static void make(struct ws_buf *b)
 
 struct sizes { uint32_t grid, block, n, w; };
 
+/* As race_finds. */
 static bool finds(const char *pass, const char *text, const struct sizes *s, bool *entered)
 {
 	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
 	struct { uint64_t a, b; uint32_t n, w; } params = { .n = s->n, .w = s->w };
 	struct ws_gpu_launch l = { .grid = { s->grid, 1, 1 }, .block = { s->block, 1, 1 }, .params = &params };
-	struct ws_gpu_kernel *kernel = ws_gpu_module_kernel(r.rig.mod, "k");
-	bool found;
 
-	race_set(r.rig.mod, &r.tables);
-	l.param_bytes = given_params(kernel);
-	if (!ws_gpu_launch(r.rig.g, kernel, &l, &r.rig.stats, &r.rig.err))
-		fail_msg("%s\n%s", r.rig.err.text.data, text);
-	found = race_found(&r.tables, 0) != NULL;
-	*entered = r.tables.counts->segments != 0;
-	race_free(&r);
-	return found;
+	return race_finds(&r, &l, text, entered);
 }
 
 static void what_is_left_finds_what_all_find(void **state)

@@ -119,26 +119,18 @@ static bool finds(const char *pass, const char *text, const struct planes *s, bo
 	struct { uint64_t a, g[3], pad; struct ws_race_told told; } params = { .a = m->addr + MIDDLE };
 	void *list[] = { &params.a, &params.g };
 	struct ws_gpu_launch l = { .params = &params };
-	bool found;
 
 	static_assert(sizeof s->g == sizeof params.g, "a struct of 24 bytes");
 	memcpy(params.g, &s->g, sizeof s->g);
 	memcpy(l.grid, s->grid, sizeof l.grid);
 	memcpy(l.block, s->block, sizeof l.block);
 	race_areas(r.rig.g, &r.tables, &area, 1);
-	race_set(r.rig.mod, &r.tables);
 	host_areas[0] = area;
 	host_nareas = 1;
 	if (told && host_says_silent(&r.host, &l, list))
 		l.shared_dynamic = WS_RACE_SILENT_SIZE(0);
 	silent_by_host += l.shared_dynamic != 0;
-	l.param_bytes = given_params(ws_gpu_module_kernel(r.rig.mod, "k"));
-	if (!ws_gpu_launch(r.rig.g, ws_gpu_module_kernel(r.rig.mod, "k"), &l, &r.rig.stats, &r.rig.err))
-		fail_msg("%s", r.rig.err.text.data);
-	found = race_found(&r.tables, 0) != NULL;
-	*entered = r.tables.counts->segments != 0;
-	race_free(&r);
-	return found;
+	return race_finds(&r, &l, text, entered);
 }
 
 static void columns_rows_and_planes(void **state)

@@ -89,7 +89,7 @@ static void make(struct ws_buf *b)
 
 struct shape { uint32_t grid, block, n, w; };
 
-/* Are races found? entered: the launch had hooks. */
+/* As race_finds. */
 static bool finds(const char *pass, const char *text, const struct shape *s, bool *entered)
 {
 	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
@@ -97,18 +97,9 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 	struct { uint64_t a; uint32_t n, w; } params = { m->addr + MIDDLE, s->n, s->w };
 	const struct ws_race_area area = { m->addr, m->addr + 2 * MIDDLE };
 	struct ws_gpu_launch l = { .grid = { s->grid, 1, 1 }, .block = { s->block, 1, 1 }, .params = &params };
-	struct ws_gpu_kernel *kernel = ws_gpu_module_kernel(r.rig.mod, "k");
-	bool found;
 
 	race_areas(r.rig.g, &r.tables, &area, 1);
-	race_set(r.rig.mod, &r.tables);
-	l.param_bytes = given_params(kernel);
-	if (!ws_gpu_launch(r.rig.g, kernel, &l, &r.rig.stats, &r.rig.err))
-		fail_msg("%s\n%s", r.rig.err.text.data, text);
-	found = race_found(&r.tables, 0) != NULL;
-	*entered = r.tables.counts->segments != 0;
-	race_free(&r);
-	return found;
+	return race_finds(&r, &l, text, entered);
 }
 
 static void loops_in_two(void **state)

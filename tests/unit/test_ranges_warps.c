@@ -150,16 +150,8 @@ static bool finds(const char *pass, const char *text, const struct shape *s, boo
 	struct ws_mem *m = rig_mem(&r.rig, 1 << 12);
 	struct { uint64_t out; uint32_t n; uint32_t pad; } params = { m->addr, s->n, 0 };
 	struct ws_gpu_launch l = { .grid = { 2, 1, 1 }, .block = { s->x, s->y, 1 }, .params = &params };
-	bool found;
 
-	race_set(r.rig.mod, &r.tables);
-	l.param_bytes = given_params(ws_gpu_module_kernel(r.rig.mod, "k"));
-	if (!ws_gpu_launch(r.rig.g, ws_gpu_module_kernel(r.rig.mod, "k"), &l, &r.rig.stats, &r.rig.err))
-		fail_msg("%s\n%s", r.rig.err.text.data, text);
-	found = race_found(&r.tables, 0) != NULL;
-	*entered = r.tables.counts->segments != 0;
-	race_free(&r);
-	return found;
+	return race_finds(&r, &l, text, entered);
 }
 
 /* A word's last write and reads are known, so it is up to the schedule which of several races is found; and whether any, where writes are ordered and
