@@ -781,13 +781,20 @@ static bool by_bound_of(struct values *v, const struct sum *than, struct bound *
 	return false;
 }
 
-static void try_bound(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
+/* Where a comparison's other side is what it was compared with: what goes on is so there alone. (Of what has one value in a thread a comparison counts
+ * wherever it was.) */
+static const struct ws_ptx_inst *seen_at(const struct values *v, const struct bound *b, bool constant, const struct ws_ptx_inst *compare, const struct ws_ptx_inst *at)
+{
+	return constant && b->other->kind == WS_O_REG && v->defs[b->other->reg->index].n > 1 ? compare : at;
+}
+
+static void try_bound(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *compare, const struct ws_ptx_inst *at,
                       struct bound *b, struct leaf *l)
 {
 	struct sum other, than;
 
 	if (l->nbounds == MOST_BOUNDS || (l->nbounds && l->bounds[0].type != b->type) || has_bound(l, b) ||
-	    !holds(v, b, r, constant, at) || !ws_value_operand(v, b->other, ws_type_bytes(b->type), at, &other))
+	    !holds(v, b, r, constant, at) || !ws_value_operand(v, b->other, ws_type_bytes(b->type), seen_at(v, b, constant, compare, at), &other))
 		return;
 	than = other;
 	if (!ws_sum_fixed(v, &other) && !by_bound_of(v, &other, b, &than))
@@ -810,7 +817,7 @@ static void find_bounds_by(struct values *v, const struct ws_reg *r, bool consta
 			const struct ws_ptx_inst *i = &v->f->insts[c / 2];
 
 			if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b))
-				try_bound(v, r, constant, at, &b, l);
+				try_bound(v, r, constant, i, at, &b, l);
 		}
 }
 

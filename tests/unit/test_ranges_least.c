@@ -49,9 +49,14 @@ static void ends_of_chunks(void **state)
 	"shl.b32 %r24, %r30, 2; add.s32 %r25, %r20, %r24; st.shared.u32 [%r25], %r3;\nNEXT: setp.ne.s32 %p3, %r3, 5; @%p3 bra BOUND; st.shared.u32 [%r20+256], %r3;\nBOUND: bar.sync 0; ld.global.u32 %r32, [%rd1];\n" \
 	"ROUND: add.s32 %r30, %r30, 96; add.s32 %r32, %r32, -1; setp.gt.s32 %p2, %r32, 0; @%p2 bra ROUND;\n st.global.u32 [%rd2], %r30;\n")
 
+/* The first thread writes its word and the next one's, then the first two threads, then three. */
+#define MORE_EACH_ROUND KERNEL(".shared .align 4 .b8 s[512]; mov.u32 %r21, s; mad.lo.s32 %r20, %r3, 4, %r21; mov.u32 %r30, 0;\n" \
+	"ROUND: setp.lt.s32 %p1, %r30, %r3; @%p1 bra NEXT; st.shared.u32 [%r20], %r3; st.shared.u32 [%r20+4], %r3;\nNEXT: add.s32 %r30, %r30, 1; setp.lt.s32 %p2, %r30, 3; @%p2 bra ROUND;\n")
+
 static void counters_that_go_on_later(void **state)
 {
 	(void)state;
+	expect(MORE_EACH_ROUND, (struct launch){ { 1 }, { 3 }, 0, 0, 0 }, ALL(0, 2 * (3 + 2 + 1)));
 	expect(GOES_ON("%r2"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
 	expect(BOUNDED("63"), (struct launch){ { 1 }, { 96 }, 8192, 0, 0 }, ALL(0, 96));
 	expect(BOUNDED("64"), (struct launch){ { 1 }, { 96 }, 8192, 0, 0 }, ALL(0, 65 + 1 + 96));
