@@ -14,7 +14,7 @@
  *
  * A branch on a condition that is the same for all threads of the block sends all of them one way from a point to the next: on in a loop, or out
  * of it. Such a point is two, one for each way, which are in no interval together, so that what comes behind a loop meets nothing of its
- * rounds; or up to four, by another such branch that comes behind: out of the loop of four rounds at a time, and into the one of those that are left over.
+ * rounds; or up to eight, by more such branches that come behind: out of the loop of four rounds at a time, and into the one of those that are left over.
  *
  * The same for the lanes of a warp, which its syncs order as well: `bar.warp.sync -1` is one more point. What a lane has done that ends without
  * coming to the next sync is not ordered by it. */
@@ -43,6 +43,8 @@ struct ws_intervals {
 	uint8_t *point;                  /* by instruction: the number of the point behind it; 0 = none */
 	uint8_t *in[MOST_POINTS];        /* by instruction: lies in the region */
 	struct ws_sides *sides;          /* places that no block has both of */
+	bool *varies;                    /* by register, as ws_probe_varying has it; NULL: threads may be at different barriers at a time */
+	uint8_t *divided;                /* by block, then: some threads may come there when others do not */
 	bool in_warp;                    /* points are syncs of the warp, too */
 	uint8_t *ends;                   /* by instruction, then: a thread may end behind it before it comes to another point */
 	uint8_t *seen;                   /* by block */
@@ -201,7 +203,7 @@ static void walk(struct ws_intervals *v, uint32_t p)
 
 /* ---- points that are several ---- */
 /* Branches, one behind the other, and which way a thread goes at each when it first comes to it behind the ones before. */
-enum { MOST_TURNS = 2 };
+enum { MOST_TURNS = 3 };
 struct way { uint32_t n, fork[MOST_TURNS]; int side[MOST_TURNS]; };
 
 /* What a thread that has come from the point executes of the basic block: from there on, or all of it. */
@@ -287,11 +289,11 @@ static uint32_t size_of_region(const struct ws_intervals *v, uint32_t p)
 }
 
 /* Does a basic block end with a branch two ways on a condition that is the same for all threads? */
-static bool is_fork(const struct ws_intervals *v, const struct ws_probe *probe, const bool *varies, uint32_t b)
+static bool is_fork(const struct ws_intervals *v, const struct ws_probe *probe, uint32_t b)
 {
 	const struct ws_ptx_block *block = &v->f->blocks[b];
 
-	return probe->when[b] && !varies[probe->when[b]->index] && block->nsucc == 2 && block->succ[0] != block->succ[1];
+	return probe->when[b] && !v->varies[probe->when[b]->index] && block->nsucc == 2 && block->succ[0] != block->succ[1];
 }
 
 /* Does a thread come from the point to the branch at the end of the basic block, not by way of a barrier for some threads in there? */
@@ -383,27 +385,45 @@ static void split_points(struct ws_intervals *v, const uint32_t *forks, uint32_t
 	end_in_all_ways(v);
 }
 
+static void find_divided(struct ws_intervals *v, const struct ws_probe *probe)
+{
+	v->divided = ws_alloc(v->f->nblocks + 1);
+	for (uint32_t b = 0; b < v->f->nblocks; b++) {
+		uint8_t *marks = ws_probe_divided(probe, v->varies, b);
+
+		for (uint32_t k = 0; marks && k < v->f->nblocks; k++)
+			v->divided[k] |= marks[k];
+		free(marks);
+	}
+}
+
 static void find_ways(struct ws_intervals *v)
 {
 	uint32_t forks[MOST_FORKS], n = 0;
 	struct ws_probe *probe;
-	bool *varies;
 
 	if (v->in_warp || v->npoints < 2 || v->npoints > MOST_POINTS / 2 || v->f->nblocks > MOST_BLOCKS)
 		return;
 	probe = ws_probe_begin(v->f, v->list, v->n);
 	ws_probe_follow(probe);
-	varies = ws_probe_varying(probe);
-	for (uint32_t b = 0; varies && b < v->f->nblocks && n < MOST_FORKS; b++)
-		if (is_fork(v, probe, varies, b))
+	v->varies = ws_probe_varying(probe);
+	for (uint32_t b = 0; v->varies && b < v->f->nblocks && n < MOST_FORKS; b++)
+		if (is_fork(v, probe, b))
 			forks[n++] = b;
 	if (n)
 		split_points(v, forks, n);
-	free(varies);
+	if (v->varies)
+		find_divided(v, probe);
 	ws_probe_free(probe);
 }
 
 /* ---- pairs ---- */
+/* May threads be at these points at a time? All are at one barrier where nothing that varies decides about barriers, and go one way from there. */
+static bool may_be_pair(const struct ws_intervals *v, uint32_t a, uint32_t b)
+{
+	return a == b || (!v->varies && v->same[a] != v->same[b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1));
+}
+
 static void find_pairs(struct ws_intervals *v)
 {
 	uint32_t *todo = ws_alloc(2 * MOST_POINTS * MOST_POINTS * sizeof *todo), n = 0;
@@ -415,7 +435,7 @@ static void find_pairs(struct ws_intervals *v)
 
 		for (uint32_t a = 1; a < v->npoints; a++)
 			for (uint32_t b = 1; b < v->npoints && v->next[p][a]; b++)
-				if (v->next[q][b] && !v->pair[a][b] && (a == b || v->same[a] != v->same[b]) && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1)) {
+				if (v->next[q][b] && !v->pair[a][b] && may_be_pair(v, a, b)) {
 					v->pair[a][b] = 1;
 					todo[n++] = a * MOST_POINTS + b;
 				}
@@ -466,6 +486,8 @@ void ws_intervals_free(struct ws_intervals *v)
 	free(v->seen);
 	free(v->stack);
 	free(v->ends);
+	free(v->varies);
+	free(v->divided);
 	ws_sides_free(v->sides);
 	free(v);
 }
@@ -538,6 +560,22 @@ bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_
 {
 	return ws_intervals_meet(v, i, j) || (v->ends[i] && ws_intervals_later(v, i, j)) ||
 	       (v->ends[j] && ws_intervals_later(v, j, i));
+}
+
+bool ws_intervals_in_turn(const struct ws_intervals *v)
+{
+	return v->varies != NULL;
+}
+
+const uint8_t *ws_intervals_region(const struct ws_intervals *v, uint32_t point, uint32_t *first)
+{
+	*first = point < v->npoints ? v->at[point] : 0;
+	return point < v->npoints ? v->in[point] : NULL;
+}
+
+bool ws_intervals_divide(const struct ws_intervals *v, uint32_t block)
+{
+	return !v->divided || v->divided[block];
 }
 
 /* ---- the proof ---- */

@@ -46,6 +46,24 @@ bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j);
 struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead);
 bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_t j);
 void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
+/* Are all threads of a block at one barrier at a time, as far as is known? */
+bool ws_intervals_in_turn(const struct ws_intervals *v);
+/* By instruction: what a thread may execute behind the point-th barrier, or way from there, until the next one; it begins with instruction *first.
+ * NULL: there are fewer. */
+const uint8_t *ws_intervals_region(const struct ws_intervals *v, uint32_t point, uint32_t *first);
+/* May some threads come to the basic block when others do not? Where all are at one barrier at a time. */
+bool ws_intervals_divide(const struct ws_intervals *v, uint32_t block);
+
+/* Registers that go on as far in all threads from barrier to barrier (in_step.c). v and the list must live as long. NULL: there are none. */
+struct ws_steps;
+struct ws_steps *ws_steps_begin(const struct ws_intervals *v, const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n);
+void ws_steps_free(struct ws_steps *s);          /* NULL is fine */
+/* Does r go on in steps of a number, and at most one of each between two barriers? */
+bool ws_steps_may(struct ws_steps *s, const struct ws_reg *r);
+/* Is r, which may go on so, as far in two threads wherever one is at access a (a number in the list) and the other one at access b in an interval? */
+bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b);
+/* Is r at an instruction always what another one has last read there? */
+bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at);
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */
 void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out);
 

@@ -334,6 +334,11 @@ static void mark_region(const struct ws_probe *p, uint32_t from, uint32_t until,
 
 enum { FIRST = 1, SECOND = 2 };
 
+void ws_probe_mark(const struct ws_probe *p, uint32_t from, uint32_t until, uint8_t *marks)
+{
+	mark_region(p, from, until, marks, FIRST);
+}
+
 /* Is there, in blocks with such marks, an event (kept: or anything that is kept)? */
 bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept)
 {

@@ -66,6 +66,8 @@ void ws_probe_find_rounds(struct ws_probe *p);
 /* By register: may it be another one in another thread of the block, where both have come to the same barrier? To be freed. NULL: threads may be at
  * different barriers at a time. What ws_probe_follow finds must be there. */
 bool *ws_probe_varying(struct ws_probe *p);
+/* By block: some threads of a block may come there from the branch at the end of b, and others go on elsewhere. To be freed; NULL: all that go on go one way. */
+uint8_t *ws_probe_divided(const struct ws_probe *p, const bool *varies, uint32_t b);
 bool ws_probe_has_copies(const struct ws_probe *p);        /* asynchronous ones into shared memory */
 /* The block that begins a round of b's loop; the side of b's branch that leads there. */
 uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);
@@ -79,7 +81,9 @@ bool ws_probe_is_barrier(const struct ws_ptx_inst *i);           /* or a sync */
 bool ws_probe_computes(const struct ws_probe *p, const struct ws_ptx_inst *i);   /* from its operands, or from what the launch has */
 bool ws_probe_orders(const struct ws_probe *p, const struct ws_ptx_inst *i);     /* likewise, or a commit or wait of copies */
 bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept);
-uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b);
+uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b);  /* by block: where a thread may come from b's branch until its ways meet; to be freed */
+/* Likewise from `from` on, without going through `until`; marks[] are 0 before. */
+void ws_probe_mark(const struct ws_probe *p, uint32_t from, uint32_t until, uint8_t *marks);
 void ws_probe_need_events(struct ws_probe *p);
 void ws_probe_need(struct ws_probe *p, const struct ws_reg *r);
 void ws_probe_close(struct ws_probe *p);                 /* what needed things need; not the conditions that end loops in p->loop */

@@ -21,18 +21,48 @@
 #include <string.h>
 
 /* ---- what may be different in threads of a block ---- */
-struct varying { struct ws_probe *p; bool *varies, from, changed; };
+struct varying { struct ws_probe *p; bool *varies, from, changed, by_barriers; };
 
 static bool is_of_thread(unsigned sreg)
 {
 	return !(sreg >= WS_SR_NTID_X && sreg <= WS_SR_NTID_Z) && !(sreg >= WS_SR_CTAID_X && sreg <= WS_SR_NCTAID_Z);
 }
 
-/* But for the registers that it uses. */
-static bool gives_varying(const struct ws_probe *p, const struct ws_ptx_inst *i)
+/* May a thread order what it does with other threads by anything but barriers of all threads and syncs of its warp? */
+static bool orders_otherwise(const struct ws_ptx_inst *i)
 {
-	if (!ws_probe_computes(p, i) && !(i->op == WS_OP_ld && i->flags & WS_F_NC && i->nops == 2))
-		return true;                 /* what nobody writes is the same in all threads at the same address */
+	unsigned fx = ws_op_info(i->op)->fx;
+
+	if (fx & WS_FX_BARRIER)
+		return i->mode != WS_MODE_WARP_SYNC && (i->mode == WS_MODE_ARRIVE || i->mode == WS_MODE_OTHER || i->nops != (i->mode == WS_MODE_RED ? 3 : 1));
+	if (fx & (WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC) && !(fx & (WS_FX_SYNC | WS_FX_ASYNC)))
+		return i->mode == WS_MODE_OTHER || ws_ptx_order(i).sem > WS_SEM_RELAXED;
+	return fx & (WS_FX_FENCE | WS_FX_CALL | WS_FX_SYNC | WS_FX_ASYNC) || i->op == WS_OP_unknown;
+}
+
+static bool orders_by_barriers(const struct ws_ptx_func *f)
+{
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (orders_otherwise(&f->insts[k]))
+			return false;
+	return true;
+}
+
+/* Loads of one address give the same in all threads, if nobody writes there; or if they are in one interval between barriers and nothing else orders
+ * threads: who wrote there meanwhile would have a race with one of them, which the check of this load tells. */
+static bool loads_alike(const struct varying *v, const struct ws_ptx_inst *i)
+{
+	if (i->op != WS_OP_ld || i->nops != 2)
+		return false;
+	return i->flags & WS_F_NC || (v->by_barriers && ws_ptx_order(i).sem == WS_SEM_WEAK && i->mode != WS_MODE_OTHER &&
+	                              (i->space == WS_SPACE_GLOBAL || i->space == WS_SPACE_SHARED || i->space == WS_SPACE_CONST));
+}
+
+/* But for the registers that it uses. */
+static bool gives_varying(const struct varying *v, const struct ws_ptx_inst *i)
+{
+	if (!ws_probe_computes(v->p, i) && !loads_alike(v, i))
+		return true;
 	for (unsigned k = 0; k < i->nops; k++)
 		if (i->ops[k].kind == WS_O_SREG && is_of_thread(i->ops[k].sreg_or_count))
 			return true;
@@ -59,18 +89,33 @@ static void vary_by_values(struct varying *v)
 	for (uint32_t k = 0; k < v->p->f->ninsts; k++) {
 		const struct ws_ptx_inst *i = &v->p->f->insts[k];
 
-		v->from = gives_varying(v->p, i);
+		v->from = gives_varying(v, i);
 		ws_ptx_inst_regs(i, use_varying, v);
 		if (v->from)
 			ws_ptx_inst_regs(i, make_varying, v);
 	}
 }
 
+/* Does a thread that comes there do nothing more? */
+static bool ends(const struct ws_probe *p, uint32_t block)
+{
+	const struct ws_ptx_inst *i = block != WS_EXIT_BLOCK ? &p->f->insts[p->f->blocks[block].first] : NULL;
+
+	return !i || (ws_op_info(i->op)->fx & WS_FX_EXIT && !i->guard);
+}
+
+uint8_t *ws_probe_divided(const struct ws_probe *p, const bool *varies, uint32_t b)
+{
+	bool all = !p->when[b] || !varies[p->when[b]->index] || ends(p, p->next[b][0]) || ends(p, p->next[b][1]);
+
+	return all ? NULL : ws_probe_region(p, b);
+}
+
 /* What is written under a condition that varies. */
 static void vary_by_branches(struct varying *v)
 {
 	for (uint32_t b = 0; b < v->p->f->nblocks; b++) {
-		uint8_t *marks = v->p->when[b] && v->varies[v->p->when[b]->index] ? ws_probe_region(v->p, b) : NULL;
+		uint8_t *marks = ws_probe_divided(v->p, v->varies, b);
 
 		for (uint32_t k = 0; marks && k < v->p->f->ninsts; k++)
 			if (marks[v->p->f->insts[k].block])
@@ -81,7 +126,7 @@ static void vary_by_branches(struct varying *v)
 
 static bool *find_varying(struct ws_probe *p)
 {
-	struct varying v = { .p = p, .varies = ws_alloc(p->f->nregs + 1), .changed = true };
+	struct varying v = { .p = p, .varies = ws_alloc(p->f->nregs + 1), .changed = true, .by_barriers = orders_by_barriers(p->f) };
 
 	for (uint32_t k = 0; k < p->f->nregs; k++)
 		v.varies[k] = p->data[k] == p->f->insts;         /* it is never written */
@@ -93,21 +138,42 @@ static bool *find_varying(struct ws_probe *p)
 	return v.varies;
 }
 
-/* Does a branch that varies decide about a barrier, other than by ending threads? */
+static bool is_block_barrier(const struct ws_ptx_inst *i)
+{
+	return i->mode != WS_MODE_WARP_SYNC && ws_probe_is_barrier(i);
+}
+
+static bool has_barrier(const struct ws_probe *p, const uint8_t *marks)
+{
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		if (marks[p->f->insts[k].block] && is_block_barrier(&p->f->insts[k]))
+			return true;
+	return false;
+}
+
+/* Does a thread come to a barrier, if it goes on with the block? */
+static bool comes_to_barrier(const struct ws_probe *p, uint32_t block)
+{
+	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
+	bool comes;
+
+	ws_probe_mark(p, block, WS_EXIT_BLOCK, marks);
+	comes = has_barrier(p, marks);
+	free(marks);
+	return comes;
+}
+
+/* Does what varies decide about a barrier, other than by ending threads? */
 static bool barriers_vary(const struct ws_probe *p, const bool *varies)
 {
-	enum { FIRST = 1, SECOND = 2 };
 	bool any = false;
 
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		any |= is_block_barrier(&p->f->insts[k]) && p->f->insts[k].guard && varies[p->f->insts[k].guard->index];
 	for (uint32_t b = 0; b < p->f->nblocks && !any; b++) {
-		uint8_t *marks;
+		uint8_t *marks = p->when[b] && varies[p->when[b]->index] ? ws_probe_region(p, b) : NULL;
 
-		if (!p->when[b] || !varies[p->when[b]->index])
-			continue;
-		marks = ws_probe_region(p, b);
-		for (uint32_t k = 0; k < p->f->ninsts; k++)
-			any |= marks[p->f->insts[k].block] && p->f->insts[k].mode != WS_MODE_WARP_SYNC && ws_probe_is_barrier(&p->f->insts[k]);
-		any &= ws_probe_has_event(p, marks, FIRST, false) && ws_probe_has_event(p, marks, SECOND, false);
+		any = marks && has_barrier(p, marks) && comes_to_barrier(p, p->next[b][0]) && comes_to_barrier(p, p->next[b][1]);
 		free(marks);
 	}
 	return any;

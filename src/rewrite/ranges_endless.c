@@ -37,19 +37,25 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 	return begun && step && ws_type_bytes(r->type) == 4 && ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, low_bit(step));
 }
 
-int64_t ws_sum_take_endless(const struct values *v, struct sum *s)
+void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps)
 {
 	struct sum rest = { 0 };
-	int64_t steps = 0;
 
+	steps->n = 0;
 	for (uint32_t k = 0; k < s->n; k++) {
 		const struct term *t = &s->t[k];
+		struct sum *to = t->n == 1 && v->leaves[t->leaf[0]].kind == LEAF_ENDLESS ? steps : &rest;
 
-		if (t->n == 1 && v->leaves[t->leaf[0]].kind == LEAF_ENDLESS)
-			steps |= t->factor;
-		else
-			rest.t[rest.n++] = *t;
+		to->t[to->n++] = *t;
 	}
 	*s = rest;
-	return low_bit(steps);
+}
+
+int64_t ws_sum_of_steps(const struct sum *steps)
+{
+	int64_t all = 0;
+
+	for (uint32_t k = 0; k < steps->n; k++)
+		all |= steps->t[k].factor;
+	return low_bit(all);
 }

@@ -104,6 +104,7 @@ struct values {
 	size_t nfacts, facts_cap;
 	uint32_t steps, depth;           /* steps left: what takes longer is not known */
 	const struct ws_ptx_inst *access;        /* of which the address is looked at */
+	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
 	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
 };
 
@@ -225,11 +226,23 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out);
-/* Takes such steps out of a sum: what they are multiples of; 0: there are none. */
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);
 /* Without steps that its strided leaf may have made as well. */
 void ws_sum_without_steps(struct values *v, struct sum *s);
-int64_t ws_sum_take_endless(const struct values *v, struct sum *s);
+/* Takes such steps out of a sum. */
+void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps);
+/* What they are multiples of; 0: there are none. */
+int64_t ws_sum_of_steps(const struct sum *steps);
+
+/* ---- ranges_in_step.c ---- */
+/* Are all registers of `rounds`, a sum of steps that the access's address has, as they are there, and do they go on in step? */
+bool ws_in_step_address(struct values *v, const struct ws_rw_access *a, const struct sum *rounds);
+/* Are they the same in two threads wherever one is at access a and the other one at b, both of such addresses, in an interval? */
+bool ws_in_step_same(struct values *v, const struct sum *rounds, uint32_t a, uint32_t b);
+/* What the values of a sum are apart by, in multiples of that; 0: it has one value. */
+int64_t ws_in_step_distance(const struct sum *s);
+/* Are so many bytes at `at` from one such value, and `other_bytes` at `other` from another one, others? */
+bool ws_in_step_apart(int64_t distance, int64_t at, int64_t bytes, int64_t other, int64_t other_bytes);
 
 /* ---- ranges_last.c ---- */
 /* Adds to l the bounds that r, which has one value in a thread, has where the access is executed, by what held in the last round of a

@@ -27,13 +27,15 @@ struct group {
 	struct pins pins;                /* of those that must be apart */
 	bool area;                       /* somewhere in the variable */
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
+	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
+	int64_t distance;                /* that threads must be apart, for they are by multiples of it; 0: the extent */
 	bool writes;
 	bool meets;                      /* atomics of one size alone, which may meet */
 	bool own;                        /* may be proved */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
 	struct num lo, hi;
-	const char *extent;              /* endless: a register, how far it goes from thread to thread */
+	const char *extent;              /* endless, or with rounds: a register, how far it goes from thread to thread */
 	const char *proved;              /* a predicate */
 };
 
@@ -115,7 +117,7 @@ static int64_t floor_modulo(int64_t a, int64_t by)
 	return by ? (a % by + by) % by : a;
 }
 
-/* The sum of a group that an access is of, its offset in that, and `endless` as above. */
+/* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
 static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x, int64_t *at)
 {
 	struct sum known;
@@ -123,7 +125,11 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	if (a->space != WS_SPACE_SHARED || !address_of(g, a, &known) || !take_variable(&g->v, &known, &x->sym) ||
 	    !ws_sum_of_any(&g->v, &known, &x->sum))
 		return false;
-	x->endless = ws_sum_take_endless(&g->v, &x->sum);
+	ws_sum_take_endless(&g->v, &x->sum, &x->rounds);
+	if (x->rounds.n && !ws_in_step_address(&g->v, a, &x->rounds)) {
+		x->endless = ws_sum_of_steps(&x->rounds);
+		x->rounds.n = 0;
+	}
 	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);
 	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
@@ -144,14 +150,18 @@ static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access 
 {
 	if (!ws_shared_variable(&g->v, a, &x->sym))
 		return false;
-	x->sum.n = 0;
+	x->sum.n = x->rounds.n = 0;
 	x->endless = 0;
 	return x->area = true;
 }
 
+/* Is its sum all that says where in its variable it is? */
+static bool has_sum(const struct group *x) { return !x->area && !x->endless && !x->rounds.n; }
+
 static bool is_alike(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && ws_sum_equal(&x->sum, &y->sum);
+	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && ws_sum_equal(&x->rounds, &y->rounds) &&
+	       ws_sum_equal(&x->sum, &y->sum);
 }
 
 static void take_access(struct group *x, const struct ws_rw_access *a, int64_t at)
@@ -227,15 +237,20 @@ static bool is_cut(const struct ws_shared_ranges *g, unsigned group, int64_t ext
 	return (front && behind) || (!g->groups[group].sum.n && cut > g->groups[group].first);
 }
 
-static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
+static void empty_group(struct group *x)
 {
-	struct group *x = &g->groups[group], *more = &g->groups[g->ngroups++];
-
 	x->meets = true;
 	x->writes = false;
 	x->bytes = x->offsets.n = 0;
 	x->first = INT64_MAX;
 	x->last = INT64_MIN;
+}
+
+static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
+{
+	struct group *x = &g->groups[group], *more = &g->groups[g->ngroups++];
+
+	empty_group(x);
 	*more = *x;
 	for (uint32_t k = 0; k < g->n; k++)
 		if (g->group[k] == group) {
@@ -248,7 +263,7 @@ static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
 static void cut_groups(struct ws_shared_ranges *g)
 {
 	for (unsigned x = 0; x < g->ngroups; x++) {
-		int64_t extent = g->groups[x].area || g->groups[x].endless ? -1 : extent_of(&g->v, &g->groups[x].sum);
+		int64_t extent = has_sum(&g->groups[x]) ? extent_of(&g->v, &g->groups[x].sum) : -1;
 
 		for (uint32_t k = 0; k < g->n && extent >= 0 && g->ngroups < MOST_GROUPS; k++)
 			if (g->group[k] == x && is_cut(g, x, extent, g->at[k]))
@@ -294,10 +309,9 @@ static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_i
 	return false;
 }
 
-/* Are both of one variable, and their sums all that says where in it they are? */
 static bool have_sums(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && !x->area && !y->area && !x->endless && !y->endless;
+	return x->sym == y->sym && has_sum(x) && has_sum(y);
 }
 
 static unsigned digits_in(const struct values *v, const struct sum *s)
@@ -384,6 +398,71 @@ static void join_names(struct ws_shared_ranges *g, const struct ws_intervals *v)
 			join_groups(g, b, a);
 			a = b = 0;
 		}
+}
+
+/* ---- groups that go on in step ---- */
+/* What it meets, itself or by way of others of the group, goes into a group of its own: then the offsets are those of one interval. */
+static void take_met(struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, unsigned from, unsigned into)
+{
+	g->group[a] = (uint8_t)into;
+	for (uint32_t b = 0; b < g->n; b++)
+		if (g->group[b] == from && (may_meet(g, v, a, b) || may_meet(g, v, b, a)))
+			take_met(g, v, b, from, into);
+}
+
+static uint32_t first_of(const struct ws_shared_ranges *g, unsigned group)
+{
+	uint32_t k = 0;
+
+	while (k < g->n && g->group[k] != group)
+		k++;
+	return k;
+}
+
+static void split_by_intervals(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
+{
+	for (unsigned k = group; g->ngroups < MOST_GROUPS; k = g->ngroups - 1) {
+		struct group *x = &g->groups[k], *more = &g->groups[g->ngroups];
+		uint32_t rest;
+
+		take_met(g, v, first_of(g, k), k, g->ngroups);
+		rest = first_of(g, k);
+		for (uint32_t m = 0; m < g->n; m++)      /* what was taken keeps the name, and the rest gets the new one */
+			g->group[m] = g->group[m] == g->ngroups ? (uint8_t)k : g->group[m] == k ? (uint8_t)g->ngroups : g->group[m];
+		if (rest == g->n)
+			return;
+		empty_group(x);
+		*more = *x;
+		g->ngroups++;
+		for (uint32_t m = 0; m < g->n; m++)
+			if (g->group[m] == k || g->group[m] + 1u == g->ngroups)
+				take_access(&g->groups[g->group[m]], &g->list[m], g->at[m]);
+	}
+}
+
+static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
+{
+	struct group *x = &g->groups[group];
+
+	x->distance = ws_in_step_distance(&x->sum);
+	for (uint32_t a = 0; a < g->n; a++)
+		for (uint32_t b = 0; b < g->n && g->group[a] == group; b++) {
+			if (g->group[b] != group || !may_meet(g, v, a, b))
+				continue;
+			x->own &= ws_in_step_same(&g->v, &x->rounds, a, b);
+			if (!ws_in_step_apart(x->distance, g->at[a], g->list[a].bytes, g->at[b], g->list[b].bytes))
+				x->distance = 0;
+		}
+}
+
+static void look_at_steps(struct ws_shared_ranges *g, const struct ws_intervals *v)
+{
+	for (unsigned k = 0, all = g->ngroups; k < all; k++)
+		if (g->groups[k].rounds.n)
+			split_by_intervals(g, v, k);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].rounds.n)
+			look_at_pairs(g, v, k);
 }
 
 /* ---- the first word of a thread's own ---- */
@@ -516,10 +595,11 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	for (size_t k = 0; k < g->v.nduties; k++)
 		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
+	look_at_steps(g, v);
 	join_names(g, v);
 	cut_groups(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
-		if (!g->groups[k].endless && !g->groups[k].area)
+		if (has_sum(&g->groups[k]))
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
 	join_digits(g);
@@ -531,7 +611,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 }
 
 /* ---- who meets whom ---- */
-static bool is_word(const struct group *x) { return !x->sum.n && !x->area && !x->endless; }
+static bool is_word(const struct group *x) { return !x->sum.n && has_sum(x); }
 
 /* Words that have no index, and are others? */
 static bool are_other_words(const struct group *x, const struct group *y)
@@ -586,7 +666,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && (g->groups[k].area || g->groups[k].endless || g->groups[m].area || g->groups[m].endless))
+		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && !(has_sum(&g->groups[k]) && has_sum(&g->groups[m])))
 			return true;
 	return false;
 }
@@ -631,17 +711,17 @@ static void stays_inside(struct entry *e, struct group *x)
 {
 	int64_t size = x->sym ? (int64_t)x->sym->size : MOST_SHARED;
 
-	if (x->sym && !x->endless && !x->area && has_any(e->v, &x->sum)) {
+	if (x->sym && has_sum(x) && has_any(e->v, &x->sum)) {
 		x->lo = ws_entry_clamp(e, x->lo, 0, size);
 		x->hi = ws_entry_clamp(e, x->hi, 0, size);
 		return;
 	}
-	if (!x->endless && !x->area) {
+	if (has_sum(x)) {
 		demand(e, &x->lo, "ge", 0);
 		demand(e, &x->hi, "le", size);
 		return;
 	}
-	if (x->endless) {
+	if (!x->area) {
 		x->extent = ws_entry_register(e, &x->hi);
 		ws_code_add(e->c, "sub.s64 %s, %s, %s;", x->extent, x->extent, ws_entry_text(e, &x->lo));
 	}
@@ -677,10 +757,11 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m] || x->in_others[m])
 			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
-	if (x->endless)
-		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, x->extent, (long long)x->endless, e->ok);
-	if (x->writes && !x->meets)
-		ws_entry_apart_in_block(e, &x->sum, x->last - x->first, &x->pins);
+	if (!x->writes || x->meets)
+		return;
+	if (x->extent)
+		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, x->extent, (long long)(x->endless ? x->endless : INT32_MAX), e->ok);
+	ws_entry_apart_in_block(e, &x->sum, x->distance ? x->distance : x->last - x->first, &x->pins);
 }
 
 /* Which proofs come first: those of which more launches hold. */
@@ -692,7 +773,7 @@ static enum rank rank_of(const struct group *x)
 
 	for (unsigned m = 0; m < MOST_GROUPS; m++)
 		others |= x->others[m] || x->in_others[m];
-	for (uint32_t k = 0; k < x->sum.n && x->endless; k++)
+	for (uint32_t k = 0; k < x->sum.n && x->endless && x->writes && !x->meets; k++)
 		far |= x->sum.t[k].factor >= x->endless;
 	if (is_of_one(x))
 		return OF_ONE;
@@ -759,7 +840,15 @@ static bool meets_others(const struct group *x)
 	return false;
 }
 
-/* How many accesses may be proved, in blocks of several threads; alone: of groups that meet no other one, of which it depends on
+/* Is it proved in blocks of one thread alone, or in hardly more launches? */
+static bool is_rare(const struct group *x)
+{
+	enum rank rank = rank_of(x);
+
+	return rank == OF_ONE || rank == HARDLY_EVER;
+}
+
+/* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
  * where they are. */
 static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
@@ -768,7 +857,7 @@ static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 	for (uint32_t k = 0; k < g->n; k++) {
 		const struct group *x = g->group[k] < QUIET ? &g->groups[g->group[k]] : NULL;
 
-		n += g->group[k] == QUIET || (x && x->own && !is_of_one(x) && !(alone && meets_others(x)));
+		n += g->group[k] == QUIET || (x && x->own && !is_rare(x) && !(alone && meets_others(x)));
 	}
 	return n;
 }
@@ -807,6 +896,37 @@ static struct ws_shared_ranges *find_without_rare(struct ws_shared_ranges *g, bo
 	return better ? other : g;
 }
 
+/* Do places where something is written go on in time? Then threads that race may be in step. */
+static bool goes_on(const struct ws_shared_ranges *g)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].writes && !g->groups[k].meets && !g->groups[k].area && (g->groups[k].endless || ws_sum_in_time(&g->v, &g->groups[k].sum)))
+			return true;
+	return false;
+}
+
+static bool any_in_step(const struct ws_shared_ranges *g)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].rounds.n && g->groups[k].own && g->groups[k].writes)
+			return true;
+	return false;
+}
+
+/* Where registers are seen as going on in step: less is asked of a launch then, and no less is to be proved. */
+static struct ws_shared_ranges *find_in_step(struct ws_shared_ranges *g, const struct ws_intervals *v, bool found)
+{
+	struct ws_shared_ranges *other = begin(g->p, g->v.f, g->list, g->n);
+	bool better;
+
+	other->v.in_step = ws_steps_begin(v, g->v.f, g->list, g->n);
+	better = other->v.in_step && find(other, v) && any_in_step(other) && !(found && proves_more(g, other, true));
+	ws_steps_free(other->v.in_step);
+	other->v.in_step = NULL;
+	ws_shared_ranges_free(better ? g : other);
+	return better ? other : g;
+}
+
 struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
 					       const struct ws_rw_access *list, uint32_t n,
 					       const struct ws_intervals *v)
@@ -816,6 +936,9 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 
 	if (shared_accesses(g) && (!found || proves(g, true) < shared_accesses(g)))
 		g = find_without_rare(g, found);
+	found |= g != plain;
+	if (goes_on(g))
+		g = find_in_step(g, v, found);
 	if (found || g != plain) {
 		write_entry(g);
 		return g;

@@ -1137,7 +1137,7 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
 		};
 
-		known = false;
+		known = v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, out);
 		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
 			v->nduties = nduties;
 			known = ways[k](v, r, at, out);
