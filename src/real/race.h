@@ -60,6 +60,7 @@ struct ws_real_checked_kernel {
 	bool sure_proved;                    /* ... and of which a probe has found nothing */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
+	bool bare;                           /* ... and then a launch needs no cells for it */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */
 	struct ws_real_extents *extents;     /* ws_real_table_extents */
 };
@@ -176,6 +177,8 @@ struct ws_real_launching {
 	bool together;                       /* all blocks must run at a time */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
+/* race_shared.c: the dynamic shared memory of a launch in which no access to shared memory needs a check: l->all without cells. */
+unsigned ws_real_race_bare(const struct ws_real_launching *l);
 /* race_shared.c: likewise, when the host has decided that nothing in it needs a check (probed: if its constants are those of its
  * probe); 0: not possible. */
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed);

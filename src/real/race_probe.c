@@ -186,6 +186,13 @@ static bool is_silent(const struct ws_real_launching *l, bool proved)
 	return !l->compared && holds(l, l->kernel->decision, proved);
 }
 
+/* Does no access to shared memory need a check in this launch, so that it can do without cells for it, by proofs by addresses? More of its blocks
+ * have room at a time then. */
+static bool needs_no_cells(const struct ws_real_launching *l)
+{
+	return l->kernel->bare && l->all != l->dynamic && holds(l, l->kernel->shared_decision, false);
+}
+
 /* Is a probe hardly of use for this launch, as proofs by addresses may spare what it would, or (as far as the host knows) do? */
 static bool may_do_without(const struct ws_real_launching *l)
 {
@@ -254,6 +261,8 @@ static unsigned settled(struct ws_real_launching *l, bool *probe)
 	silent = is_silent(l, false);
 	if (silent)
 		ws_real_count(WS_FIG_SILENT, spare_checks(l, false, &size));
+	if (!l->spared && needs_no_cells(l))
+		size = ws_real_race_bare(l);
 	*probe = worth && !silent;           /* what cannot be told the kernel finds itself */
 	if (*probe)
 		ws_real_beside_ready(l);

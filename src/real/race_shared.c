@@ -180,6 +180,12 @@ void ws_real_race_make_room(struct ws_real_launching *l)
 		ws_real_leaves_no_room(ws_real_kernel_of(l->function), most - s.fixed);
 }
 
+static unsigned without_cells(const struct shape *s)
+{
+	allow_usual(s);
+	return s->fixed && means_something(s) ? s->dynamic + 1 : s->dynamic;
+}
+
 unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsigned block[3], unsigned dynamic,
                              bool cooperative)
 {
@@ -195,8 +201,19 @@ unsigned ws_real_race_shared(void *function, const unsigned grid[3], const unsig
 		return (unsigned)s.size;
 	if (s.states && allow(&s, s.states))
 		return (unsigned)s.states;
-	allow_usual(&s);
-	return s.fixed && means_something(&s) ? dynamic + 1 : dynamic;
+	return without_cells(&s);
+}
+
+unsigned ws_real_race_bare(const struct ws_real_launching *l)
+{
+	struct shape s;
+
+	if (!works(l->function, ws_real_volume(l->block)))
+		return l->all;
+	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
+	if (!s.size || l->all != s.size)
+		return l->all;
+	return without_cells(&s);
 }
 
 bool ws_real_race_has_states(const struct ws_real_launching *l)

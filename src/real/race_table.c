@@ -355,6 +355,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 		to->decision = ws_real_decision_new(t->arena, r->kernels[k].decides);
 	if (r->kernels[k].decides_shared)
 		to->shared_decision = ws_real_decision_new(t->arena, r->kernels[k].decides_shared);
+	to->bare = r->kernels[k].bare;
 	if (r->kernels[k].tells)
 		to->telling = ws_real_decision_new(t->arena, r->kernels[k].tells);
 	to->extents = take_extents(t->arena, r->kernels[k].extents);

@@ -761,7 +761,8 @@ static uint32_t needs(const struct body *b, const struct ws_rw_kernel *kernel)
 			needs |= WS_RACE_NEEDS_STATES;
 		list = ws_rw_accesses(m->funcs[k], &n);
 		for (uint32_t a = 0; a < n; a++)
-			needs |= list[a].rw_class == WS_RW_CHECK ? access_needs(b, &list[a]) : 0;
+			if (list[a].rw_class == WS_RW_CHECK)
+				needs |= access_needs(b, &list[a]) & ~(m->funcs[k] == b->f && b->needless[a].skip ? WS_RACE_NEEDS_SHARED : 0);
 	}
 	if (needs & WS_RACE_NEEDS_STATES && !(~has & (WS_REACH_NEAR | WS_REACH_WIDE)))
 		needs |= WS_RACE_TWO_FENCES;
@@ -778,12 +779,12 @@ static uint32_t number_and_needs(const struct body *b)
 	return (uint32_t)(kernel - b->race->reach.kernels) | needs(b, kernel);
 }
 
-/* Are there checks of shared memory that no proof by addresses may spare? */
-static bool leaves_shared(const struct body *b, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+/* Are there checks of shared memory that no proof by addresses may spare? unnamed: or of what may be in it. */
+static bool leaves_shared(const struct body *b, const struct ws_rw_access *list, uint32_t n, bool unnamed)
 {
 	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && list[k].space == WS_SPACE_SHARED && !needless[k].skip &&
-		    !(b->shared && ws_shared_ranges_may(b->shared, &list[k])))
+		if (list[k].rw_class == WS_RW_CHECK && (list[k].space == WS_SPACE_SHARED || (unnamed && list[k].space != WS_SPACE_GLOBAL)) &&
+		    !b->needless[k].skip && !(b->shared && ws_shared_ranges_may(b->shared, &list[k])))
 			return true;
 	return false;
 }
@@ -844,21 +845,36 @@ static void take_results(struct body *b)
 		b->told = ws_rw_take_told(p, b->f, b->mark, b->host_knows ? b->proved : NULL, &kernel_of(b->race, b->f)->tells);
 }
 
-/* Where the probe has found nothing, cells of shared memory are not needed. */
+/* A predicate: no cells of shared memory are needed, for the probe has found nothing, or all is proved by addresses; NULL: it is not known. */
+static const char *without_cells(const struct body *b, struct ws_code *c)
+{
+	const char *all;
+
+	if (!kernel_of(b->race, b->f)->bare)
+		return b->proved;
+	all = ws_code_temp(c, WS_PRED);
+	ws_code_add(c, "setp.eq.u32 %s, 0, 0;", all);
+	ws_shared_ranges_demand(b->shared, c, all);
+	if (b->proved)
+		ws_code_add(c, "or.pred %s, %s, %s;", all, all, b->proved);
+	return all;
+}
+
 static bool call_enter(struct body *b)
 {
 	struct ws_code *c = ws_code_entry(b->race->p, b->f);
 	uint32_t arg = number_and_needs(b), has;
-	const char *which = ws_race_number(b->race->p, arg), *args[2];
+	const char *which = ws_race_number(b->race->p, arg), *args[2], *without;
 	bool done;
 
 	if (b->told) {
 		b->sure = b->proved && !b->host_knows ? NULL : ws_sure_begin(b->race->p, b->f, b->mark, b->proved);
 		ws_race_label(c, b->told);
 	}
-	if (b->proved) {
+	without = arg & WS_RACE_NEEDS_SHARED ? without_cells(b, c) : NULL;
+	if (without) {
 		which = ws_code_temp(c, WS_B32);
-		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, b->proved);
+		ws_code_add(c, "selp.b32 %s, %u, %u, %s;", which, arg & ~WS_RACE_NEEDS_SHARED, arg, without);
 	}
 	args[0] = which;
 	args[1] = b->mark;
@@ -920,14 +936,14 @@ static void keep_spare(struct race *r, struct ws_ptx_func *f)
 		kernel->plain = ws_rw_plain(r->p, f);
 }
 
-/* Where proofs by addresses may do without the probe, the host is to know whether they do. */
+/* Where proofs by addresses may do without the probe, or without cells, the host is to know whether they do. */
 static void tell_of_shared(struct body *b)
 {
 	static const char holds[] = "%shared";
 	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
 	struct ws_buf text = { 0 };
 
-	if (kernel->probe && kernel->probe_waits && b->shared) {
+	if (((kernel->probe && kernel->probe_waits) || kernel->bare) && b->shared) {
 		ws_buf_add(&text, b->race->p->decides.data, b->race->p->decides.len);
 		ws_shared_ranges_tell(b->shared, &text, holds);
 		ws_buf_printf(&text, "silent %s;\n", holds);
@@ -972,6 +988,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
 	bool done = true;
 
+	b.needless = needless;
 	ws_constants_copy(f);
 	r->p->decides.len = r->p->nunless = r->p->ntruths = r->p->nvalues = 0;
 	b.prune = r->prune && can_prove(r, f);
@@ -998,11 +1015,13 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done = add_probe(&b, ws_rw_with_copies(f, list, n, 0), n);
 	b.calls = r->many || ws_length_is_long(f, list, n, needless);
 	if (b.kernel)
+		kernel_of(r, f)->bare = b.shared && !b.copies && !leaves_shared(&b, list, n, true);
+	if (b.kernel)
 		done = done && enter(&b, list, n, needless);
 	if (b.kernel)
 		keep_spare(r, f);
 	if (b.kernel)
-		kernel_of(r, f)->probe_waits = !b.copies && !leaves_shared(&b, list, n, needless) &&
+		kernel_of(r, f)->probe_waits = !b.copies && !leaves_shared(&b, list, n, false) &&
 		                               (!b.shared || !ws_shared_ranges_rare(b.shared));
 	if (b.kernel)
 		tell_of_shared(&b);

@@ -43,6 +43,7 @@ struct body {
 	bool calls;                      /* so many checks that they are calls of functions that are there once */
 	bool may_be_silent;              /* there are launches that need no check at all, for their addresses prove that */
 	bool unlikely;                   /* the check at hand is one that launches hardly ever make: it is such a call, too */
+	const struct ws_needless *needless;      /* by access of its list */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */

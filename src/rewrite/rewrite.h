@@ -99,6 +99,7 @@ struct ws_rw_kernel {
 	 * (src/real/decide.h); NULL = it decides no such thing, or the host cannot. */
 	const char *decides;
 	const char *decides_shared;      /* likewise, that no access to its shared memory needs one; NULL = it is not of use, or as above */
+	bool bare;               /* ... and then a launch needs no cells for it */
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
 	const char *extents;     /* likewise the memory that a launch may come to (extent.h); NULL = there is no telling */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
