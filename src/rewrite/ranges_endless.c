@@ -11,22 +11,75 @@ static int64_t low_bit(int64_t k)
 	return k & -k;
 }
 
-/* Steps as they are modulo a power of 2: whatever wraps, that is right. */
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a < 0 ? -a : a;
+}
+
+/* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it in its block. */
+static const struct ws_operand *added(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	const struct ws_ptx_inst *sum = i->op == WS_OP_mov && i->nops == 2 ? ws_value_only_def(v, &i->ops[1]) : NULL;
+	const struct ws_operand *by = sum && sum->block == i->block && sum->index < i->index ? ws_value_added(sum, r) : NULL;
+
+	for (uint32_t k = sum ? sum->index + 1 : i->index; by && k < i->index; k++)
+		if (ws_ptx_sets(&v->f->insts[k], r))
+			return NULL;
+	return by ? by : ws_value_added(i, r);
+}
+
+static bool has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
+{
+	const struct defs *d = &v->defs[r->index];
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (added(v, d->at[k], r) && ws_comes_before(v, d->at[k], at))
+			return true;
+	return false;
+}
+
+/* What r begins with by an instruction: a register that goes on behind it alone is what it begins with itself. */
+static bool begins(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
+{
+	struct sum all;
+
+	if (!ws_value_result(v, i, &all))
+		return false;
+	out->n = 0;
+	for (uint32_t k = 0; k < all.n; k++) {
+		const struct leaf *l = &v->leaves[all.t[k].leaf[0]];
+
+		if (all.t[k].n != 1 || l->kind != LEAF_ENDLESS || has_gone_on(v, l->reg, i))
+			out->t[out->n++] = all.t[k];
+	}
+	return true;
+}
+
+/* Steps as they are modulo a power of 2: whatever wraps, that is right. Of what goes up from a number that is not negative they are multiples of all
+ * of the step: to wrap it would have to go through all numbers, and the accesses of those rounds stay in the variable as well. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
-	const struct leaf l = { .kind = LEAF_ENDLESS, .reg = r, .in_time = true };
+	struct leaf l = { .kind = LEAF_ENDLESS, .reg = r, .in_time = true };
 	struct sum s, steps;
-	int64_t step = 0;
-	bool begun = false;
+	int64_t bits = 0, step = 0;
+	bool begun = false, up = true;
 
 	for (uint32_t k = 0; k < d->n; k++) {
-		const struct ws_operand *by = ws_value_added(d->at[k], r);
+		const struct ws_operand *by = added(v, d->at[k], r);
 
-		if (d->at[k]->guard || (by && by->kind != WS_O_INT) || (!by && !ws_value_result(v, d->at[k], &s)))
+		if (d->at[k]->guard || (by && by->kind != WS_O_INT) || (!by && !begins(v, d->at[k], &s)))
 			return false;
 		if (by) {
-			step |= (int64_t)(int32_t)by->imm;
+			bits |= (int64_t)(int32_t)by->imm;
+			step = greatest_divisor(step, (int32_t)by->imm);
+			up &= (int32_t)by->imm > 0;
 			continue;
 		}
 		if (begun && !ws_sum_equal(&s, out))
@@ -34,7 +87,46 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 		*out = s;
 		begun = true;
 	}
-	return begun && step && ws_type_bytes(r->type) == 4 && ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, low_bit(step));
+	if (!begun || !bits || ws_type_bytes(r->type) != 4)
+		return false;
+	l.k = up && ws_sum_never_negative(v, out);
+	return ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, l.k ? step : low_bit(bits));
+}
+
+/* Steps that only go up, so many times. */
+static bool goes_up(const struct values *v, const struct term *t)
+{
+	return t->n == 1 && t->factor > 0 && v->leaves[t->leaf[0]].kind == LEAF_ENDLESS && v->leaves[t->leaf[0]].k;
+}
+
+void ws_sum_without_up(const struct values *v, struct sum *s)
+{
+	const struct sum all = *s;
+
+	s->n = 0;
+	for (uint32_t k = 0; k < all.n; k++)
+		if (!v->shared || !goes_up(v, &all.t[k]))
+			s->t[s->n++] = all.t[k];
+}
+
+bool ws_sum_take_up(const struct values *v, struct sum *s, int64_t by, struct sum *times)
+{
+	struct sum rest = { 0 };
+	int64_t number;
+
+	times->n = 0;
+	for (uint32_t k = 0; k < s->n; k++) {
+		bool up = v->shared && goes_up(v, &s->t[k]) && s->t[k].factor % by == 0;
+		struct sum *to = up ? times : &rest;
+
+		to->t[to->n] = s->t[k];
+		to->t[to->n++].factor /= up ? by : 1;
+	}
+	if (!times->n)
+		return false;
+	number = ws_sum_take_constant(&rest);
+	*s = rest;
+	return ws_sum_add(s, &(struct sum){ 1, { { .factor = number % by } } }, 1) && ws_sum_add(times, &(struct sum){ 1, { { .factor = number / by } } }, 1);
 }
 
 void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps)
@@ -51,11 +143,15 @@ void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *step
 	*s = rest;
 }
 
-int64_t ws_sum_of_steps(const struct sum *steps)
+int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps)
 {
-	int64_t all = 0;
+	int64_t bits = 0, all = 0;
+	bool up = true;
 
-	for (uint32_t k = 0; k < steps->n; k++)
-		all |= steps->t[k].factor;
-	return low_bit(all);
+	for (uint32_t k = 0; k < steps->n; k++) {
+		bits |= steps->t[k].factor;
+		all = greatest_divisor(all, steps->t[k].factor);
+		up &= goes_up(v, &steps->t[k]);
+	}
+	return up ? all : low_bit(bits);
 }

@@ -35,7 +35,7 @@ enum leaf_kind {
 	                                  * behind the last step, else before it; offset = 1: behind the loop */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which; exact: it may be any of
 	                                  * them, as data says, and it is not that there is a place for each */
-	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c) */
+	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c); k = 1: 0 or more */
 	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
 	                                  * bounds, or of of[0], and k + by more */
 	LEAF_MASKED,                     /* 0..k, and nothing else is known of it; fixed: of[0] & k */
@@ -232,7 +232,11 @@ void ws_sum_without_steps(struct values *v, struct sum *s);
 /* Takes such steps out of a sum. */
 void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps);
 /* What they are multiples of; 0: there are none. */
-int64_t ws_sum_of_steps(const struct sum *steps);
+int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps);
+/* Without steps that go up alone, in shared memory. */
+void ws_sum_without_up(const struct values *v, struct sum *s);
+/* Takes those that are multiples of `by` out of it, and a number: s is what is left, and by * times; false: there are none. */
+bool ws_sum_take_up(const struct values *v, struct sum *s, int64_t by, struct sum *times);
 
 /* ---- ranges_in_step.c ---- */
 /* Are all registers of `rounds`, a sum of steps that the access's address has, as they are there, and do they go on in step? */

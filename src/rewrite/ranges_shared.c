@@ -127,7 +127,7 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 		return false;
 	ws_sum_take_endless(&g->v, &x->sum, &x->rounds);
 	if (x->rounds.n && !ws_in_step_address(&g->v, a, &x->rounds)) {
-		x->endless = ws_sum_of_steps(&x->rounds);
+		x->endless = ws_sum_of_steps(&g->v, &x->rounds);
 		x->rounds.n = 0;
 	}
 	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);

@@ -54,7 +54,7 @@ static bool quotient_of_quotient(struct values *v, const struct sum *x, const st
 	return inner > 0 && outer > 0 && inner <= MOST / outer && part(v, LEAF_QUOTIENT, l->of[0], &by, true, out);
 }
 
-bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+static bool quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
 	int64_t by = power ? in_common(x, s) : 1;
 	struct sum y = divide(*x, by), of = divide(*s, by);
@@ -62,12 +62,27 @@ bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *
 	return quotient_of_quotient(v, &y, &of, power, out) || part(v, LEAF_QUOTIENT, &y, &of, power, out);
 }
 
+/* (x + s * y) / s is x / s + y, rounded down as it is, and (x + s * y) % s is x % s: of `i += 256`, i / 64 and i % 64. */
+bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
+{
+	struct sum rest = *x, times;
+
+	if (number_in(s) > 0 && ws_sum_take_up(v, &rest, number_in(s), &times))
+		return ws_split_quotient(v, &rest, s, power, out) && ws_sum_add(out, &times, 1);
+	return quotient(v, x, s, power, out);
+}
+
 /* 4 * x % 16 is 4 * (x % 4). */
 bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
-	int64_t by = power ? in_common(x, s) : 1;
-	struct sum y = divide(*x, by), of = divide(*s, by), rest;
+	struct sum y = *x, of, rest;
+	int64_t by;
 
+	if (number_in(s) > 0)
+		ws_sum_take_up(v, &y, number_in(s), &rest);
+	by = power ? in_common(&y, s) : 1;
+	y = divide(y, by);
+	of = divide(*s, by);
 	out->n = 0;
 	return part(v, LEAF_REMAINDER, &y, &of, power, &rest) && ws_sum_add(out, &rest, by);
 }

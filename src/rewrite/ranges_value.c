@@ -143,6 +143,8 @@ static bool leaf_never_negative(const struct values *v, const struct leaf *l, un
 		return true;
 	case LEAF_QUOTIENT:
 		return never_negative(v, l->of[0], depth);
+	case LEAF_ENDLESS:
+		return l->k;
 	case LEAF_ONE_OF:
 		for (unsigned k = 0; k < l->nof; k++)
 			if (depth == NESTED || !never_negative(v, l->of[k], depth + 1))
@@ -313,13 +315,15 @@ bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by)
 void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t)
 {
 	int64_t least = ws_type_is_signed(t) ? INT64_MIN : 0, most = INT64_MAX;
+	struct sum rest = *s;
 
 	if (ws_type_bytes(t) == 4) {
 		least = ws_type_is_signed(t) ? INT32_MIN : 0;
 		most = ws_type_is_signed(t) ? INT32_MAX : UINT32_MAX;
 	}
+	ws_sum_without_up(v, &rest);
 	if (least != INT64_MIN || most != INT64_MAX)
-		ws_value_duty(v, s, least, most);
+		ws_value_duty(v, &rest, least, most);
 }
 
 static bool whole_number(enum ws_type t)
