@@ -92,6 +92,15 @@ HELPER bool all_lanes_have(u64 value)
 	return is;
 }
 
+/* Those of these lanes that have the same value. All of them come here. */
+HELPER u32 lanes_with(u32 lanes, u64 value)
+{
+	u32 same;
+
+	asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(same) : "l"(value), "r"(lanes));
+	return same;
+}
+
 /* Is it so in any of the 32 lanes? All of them come here. */
 HELPER bool any_lane(bool is)
 {

@@ -150,10 +150,7 @@ HELPER void acquire_clocks(u64 row, u32 warp, u32 lanes)
 /* Of the lanes that are here together, those of the same object. */
 HELPER u32 same_object(u64 address)
 {
-	u32 here = activemask(), same;
-
-	asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(same) : "l"(address), "r"(here));
-	return same;
+	return lanes_with(activemask(), address);
 }
 
 HELPER u32 key_of_object(u64 address) { return ((u32)address >> 3 & 0x7fff) + 1; }

@@ -26,7 +26,8 @@ struct fast {
 	u32 epochs, epoch;       /* in such: of accesses of all blocks those in epochs below are before mine; and mine */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
 	u64 floors;                      /* in such: where those of this launch are, by lane; 0 = it is none */
-	bool covers;             /* the warp covers lines, or has rows, by all of its lanes: the same for each */
+	bool covers;             /* the warp covers lines, or may have rows, by these lanes: the same for each */
+	u32 lanes;
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
 	bool part;               /* of a word, by this lane for itself or in a row */
 };
@@ -106,20 +107,28 @@ HELPER void load_cell_near(u64 cell, u64 *w, u64 *r)
 	asm volatile("ld.global.v2.u64 {%0, %1}, [%2];" : "=l"(*w), "=l"(*r) : "l"(cell) : "memory");
 }
 
-/* Where a row of bytes or halves begins, by its lane: lane k has what lies k accesses behind the first. Those at the warp's ends that have no
- * whole word between them are none. */
+/* Where a row of bytes or halves begins, by its lane: lane k has what lies k accesses behind the first. Those at the ends of what comes
+ * together that have no whole word between them are none. */
 HELPER u32 row_begin(u64 address, u32 bytes, u32 lane) { return lane - ((u32)address & 3) / bytes; }
 HELPER u32 row_of_size(u32 bytes) { return bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES; }
 HELPER u32 row_lanes(u32 begin, u32 bytes) { return (bytes == 1 ? 15u : 3u) << begin; }
 
+/* The lanes that come together here and have what lies side by side by their numbers, this one among them: of a block of 16 by 16 threads half a warp
+ * has a row of an image, and of a tile the threads inside the rim. */
+SLOW u32 __warpsafe_lanes_with(u32 lanes, u64 first) { return lanes_with(lanes, first); }
+
+HELPER u32 lanes_side_by_side(u32 lanes, u64 first)
+{
+	return lanes == 0xffffffff && all_lanes_have(first) ? lanes : __warpsafe_lanes_with(lanes, first);
+}
+
 HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
 {
-	u32 begin = row_begin(address, bytes, *lane);
+	u32 begin = row_begin(address, bytes, *lane), of = row_lanes(begin & 31, bytes);
 
-	if (activemask() != 0xffffffff || !all_lanes_have(address - *lane * bytes))
-		return;
+	f->lanes = activemask();
 	f->covers = true;
-	f->row = begin <= 32 - 4 / bytes;
+	f->row = !(of & ~lanes_side_by_side(f->lanes, address - *lane * bytes)) && begin <= 32 - 4 / bytes;
 	if (!f->row)
 		return;
 	f->bits = row_of_size(bytes);
@@ -158,6 +167,7 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 		have_cells(f, self, address);
 	if (how == IN_LINES && !is_expanded(f->w))
 		f->covers = covers_lines(address, bytes, lane);
+	f->lanes = 0xffffffff;
 	f->line = f->covers;
 	f->enters = true;
 	f->bits = bytes_of((u32)address, bytes);
@@ -234,8 +244,10 @@ HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 {
 	u32 left = 0;
 
-	if (f->covers)
+	if (f->covers && f->lanes == 0xffffffff)
 		left = ballot((f->line || f->row) && !done);
+	else if (f->covers)
+		left = ballot_of(f->lanes, (f->line || f->row) && !done);
 	if (f->row)
 		left &= row_lanes(lane_of(f->time), bytes);
 	return done && !((f->line || f->row) && left);

@@ -153,9 +153,135 @@ static void no_room(void **state)
 	ws_buf_free(&text);
 }
 
+/* ---- lanes side by side ---- */
+enum { BLOCKS = 2, BLOCK = 64, STEPS = 3, TILE = 1024 };
+
+/* Rows of `width` threads, one behind the other in memory by `pitch` bytes: of each warp the lanes from `first` on to before `last`. */
+struct step { bool write; unsigned bytes, width, pitch, shift, first, last; };
+
+static unsigned place_of(const struct step *s, unsigned thread)
+{
+	return s->shift + thread / s->width * s->pitch + thread % s->width * s->bytes;
+}
+
+static bool takes_part(const struct step *s, unsigned thread) { return thread % 32 >= s->first && thread % 32 < s->last; }
+
+/* still: at the places of the step before, if there is one. */
+static struct step any_step(uint64_t *state, const struct step *before, bool still)
+{
+	static const unsigned widths[] = { 8, 16, 16, 32, 32, 64, 12 };
+	struct step s = { .write = next(state, 3), .bytes = 1u << next(state, 2), .width = widths[next(state, WS_COUNT(widths))], .first = 0, .last = 32 };
+
+	s.pitch = s.width * s.bytes + next(state, 3) * s.bytes;
+	if (before && (still || next(state, 3)))
+		s = *before;
+	if (!before || !still)
+		s.shift = next(state, 4) * s.bytes;
+	s.write = next(state, 3);
+	s.first = next(state, 2) ? next(state, 6) : 0;
+	s.last = 32 - (next(state, 2) ? next(state, 6) : 0);
+	return s;
+}
+
+/* The bytes on which threads race. Blocks have a tile each, but for so many bytes. */
+static void racing_in_tiles(const struct step *steps, unsigned overlap, bool *bytes)
+{
+	enum { NOBODY = -1, SEVERAL = -2 };
+	int *writer = ws_alloc(TILE * BLOCKS * sizeof *writer), *reader = ws_alloc(TILE * BLOCKS * sizeof *reader);
+
+	for (unsigned k = 0; k < TILE * BLOCKS; k++)
+		writer[k] = reader[k] = NOBODY;
+	for (unsigned t = 0; t < BLOCKS * BLOCK; t++)
+		for (unsigned n = 0; n < STEPS; n++)
+			for (unsigned k = 0; k < steps[n].bytes && takes_part(&steps[n], t % BLOCK); k++) {
+				int *who = &(steps[n].write ? writer : reader)[t / BLOCK * (TILE - overlap) + place_of(&steps[n], t % BLOCK) + k];
+
+				*who = *who == NOBODY || *who == (int)t ? (int)t : SEVERAL;
+			}
+	for (unsigned k = 0; k < TILE * BLOCKS; k++)
+		bytes[k] = writer[k] == SEVERAL || (writer[k] != NOBODY && reader[k] != NOBODY && reader[k] != writer[k]);
+	free(writer);
+	free(reader);
+}
+
+static void print_steps(const struct step *steps, unsigned overlap, struct ws_buf *out)
+{
+	ws_buf_printf(out, PTX_HEAD ".visible .entry k(.param .u64 out)\n{\n .reg .pred %%p<8>; .reg .b32 %%r<32>; .reg .b64 %%rd<16>; .reg .b16 %%h<4>;\n"
+		" ld.param.u64 %%rd1, [out]; mov.u32 %%r0, %%tid.x; ld.global.u64 %%rd2, [%%rd1]; add.u64 %%rd1, %%rd1, %%rd2; and.b32 %%r1, %%r0, 31; mov.u16 %%h1, 1;\n"
+		" mov.u32 %%r2, %%ctaid.x; mul.wide.u32 %%rd3, %%r2, %u; add.u64 %%rd1, %%rd1, %%rd3;\n", TILE - overlap);
+	for (unsigned k = 0; k < STEPS; k++) {
+		const struct step *s = &steps[k];
+
+		ws_buf_printf(out, " setp.lt.u32 %%p1, %%r1, %u; setp.ge.u32 %%p2, %%r1, %u; or.pred %%p3, %%p1, %%p2; @%%p3 bra AFTER%u;\n"
+			" div.u32 %%r3, %%r0, %u; rem.u32 %%r4, %%r0, %u; mul.lo.u32 %%r5, %%r3, %u; mad.lo.u32 %%r6, %%r4, %u, %%r5; cvt.u64.u32 %%rd4, %%r6; add.u64 %%rd5, %%rd1, %%rd4;\n",
+			s->first, s->last, k, s->width, s->width, s->pitch, s->bytes);
+		if (s->write)
+			ws_buf_printf(out, " st.global.u%u [%%rd5+%u], %%h1;\n", 8 * s->bytes, AT + s->shift);
+		else
+			ws_buf_printf(out, " ld.global.u%u %%h2, [%%rd5+%u];\n", 8 * s->bytes, AT + s->shift);
+		ws_buf_printf(out, "AFTER%u:\n", k);
+	}
+	ws_buf_puts(out, " ret;\n}\n");
+}
+
+static void compare_tiles(const struct race_rig *r, uint64_t buffer, const bool *bytes, const char *text, unsigned seed)
+{
+	const struct ws_race_found *f = race_found(&r->tables, 0);
+	bool any = false, told;
+
+	for (unsigned k = 0; k < TILE * BLOCKS; k++)
+		any |= bytes[k];
+	if (any != (f != NULL))
+		fail_msg("%s, schedule %u:\n%s", f ? "there is no race" : "no race is told", seed, text);
+	for (unsigned n = 0; (f = race_found(&r->tables, n)) != NULL; n++) {
+		told = false;
+		for (unsigned k = 0; k < f->bytes; k++)
+			told |= bytes[f->address - buffer - AT + k];
+		if (!told)
+			fail_msg("there is no race in %u bytes from %d on, schedule %u:\n%s", f->bytes, (int)(f->address - buffer - AT), seed, text);
+	}
+	if (r->tables.counts->lost)
+		fail_msg("%llu forgotten, schedule %u:\n%s", r->tables.counts->lost, seed, text);
+}
+
+/* Of whole warps, half ones, and some lanes: threads of a tile inside its rim. */
+static void lanes_side_by_side(void **state)
+{
+	unsigned races = 0, all = rig_rounds(4 * KERNELS);
+
+	(void)state;
+	for (unsigned k = 0; k < all; k++) {
+		uint64_t noise = (k + 1) * 0x9e3779b97f4a7c15u;      /* seeds side by side begin alike */
+		struct step steps[STEPS];
+		bool still = next(&noise, 3);
+		unsigned overlap = still || next(&noise, 3) ? 0 : 512 + 2 * next(&noise, 250);
+		struct ws_gpu_config c = { .divergence = WS_DIV_ITS, .schedule = k % 2 ? WS_SCHED_RANDOM : WS_SCHED_RR, .seed = k, .host_threads = 1 };
+		struct ws_buf text = { 0 };
+		bool bytes[TILE * BLOCKS];
+		struct race_rig r;
+		struct ws_mem *m;
+
+		for (unsigned n = 0; n < STEPS; n++)
+			steps[n] = any_step(&noise, n ? &steps[n - 1] : NULL, still);
+		print_steps(steps, overlap, &text);
+		racing_in_tiles(steps, overlap, bytes);
+		r = race_new(c, text.data);
+		m = rig_mem(&r.rig, BYTES);
+		rig_run(&r.rig, "k", BLOCKS, BLOCK, (uint64_t[]){ m->addr });
+		compare_tiles(&r, m->addr, bytes, text.data, k);
+		races += race_found(&r.tables, 0) != NULL;
+		race_free(&r);
+		ws_buf_free(&text);
+	}
+	print_message("%u of %u have races\n", races, all);
+	assert_true(races > all / 8 && races < all - all / 8);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(bytes_halves_and_words), cmocka_unit_test(hardly_any_races), cmocka_unit_test(no_room) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_halves_and_words), cmocka_unit_test(hardly_any_races), cmocka_unit_test(no_room), cmocka_unit_test(lanes_side_by_side),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
