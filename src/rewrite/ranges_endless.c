@@ -143,15 +143,23 @@ void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *step
 	*s = rest;
 }
 
+int64_t ws_sum_divisor(const struct sum *s)
+{
+	int64_t all = 0;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		all = greatest_divisor(all, s->t[k].factor);
+	return all;
+}
+
 int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps)
 {
-	int64_t bits = 0, all = 0;
+	int64_t bits = 0;
 	bool up = true;
 
 	for (uint32_t k = 0; k < steps->n; k++) {
 		bits |= steps->t[k].factor;
-		all = greatest_divisor(all, steps->t[k].factor);
 		up &= goes_up(v, &steps->t[k]);
 	}
-	return up ? all : low_bit(bits);
+	return up ? ws_sum_divisor(steps) : low_bit(bits);
 }

@@ -74,20 +74,6 @@ bool ws_in_step_same(struct values *v, const struct sum *rounds, uint32_t a, uin
 }
 
 /* ---- threads apart ---- */
-int64_t ws_in_step_distance(const struct sum *s)
-{
-	int64_t all = 0;
-
-	for (uint32_t k = 0; k < s->n; k++)
-		for (int64_t rest = s->t[k].factor; rest;) {
-			int64_t next = all % rest;
-
-			all = rest;
-			rest = next;
-		}
-	return all < 0 ? -all : all;
-}
-
 static int64_t floor_of(int64_t a, int64_t by) { return (a - ((a % by + by) % by)) / by; }
 
 bool ws_in_step_apart(int64_t distance, int64_t at, int64_t bytes, int64_t other, int64_t other_bytes)

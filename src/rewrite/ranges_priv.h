@@ -233,6 +233,7 @@ void ws_sum_without_steps(struct values *v, struct sum *s);
 void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps);
 /* What they are multiples of; 0: there are none. */
 int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps);
+int64_t ws_sum_divisor(const struct sum *s);           /* that all factors are multiples of; 0: there are none */
 /* Without steps that go up alone, in shared memory. */
 void ws_sum_without_up(const struct values *v, struct sum *s);
 /* Takes those that are multiples of `by` out of it, and a number: s is what is left, and by * times; false: there are none. */
@@ -243,9 +244,7 @@ bool ws_sum_take_up(const struct values *v, struct sum *s, int64_t by, struct su
 bool ws_in_step_address(struct values *v, const struct ws_rw_access *a, const struct sum *rounds);
 /* Are they the same in two threads wherever one is at access a and the other one at b, both of such addresses, in an interval? */
 bool ws_in_step_same(struct values *v, const struct sum *rounds, uint32_t a, uint32_t b);
-/* What the values of a sum are apart by, in multiples of that; 0: it has one value. */
-int64_t ws_in_step_distance(const struct sum *s);
-/* Are so many bytes at `at` from one such value, and `other_bytes` at `other` from another one, others? */
+/* Are so many bytes at `at` from one value of a sum of which all values are apart by multiples of `distance`, and `other_bytes` at `other` from another one, others? */
 bool ws_in_step_apart(int64_t distance, int64_t at, int64_t bytes, int64_t other, int64_t other_bytes);
 
 /* ---- ranges_last.c ---- */

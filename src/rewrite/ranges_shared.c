@@ -444,7 +444,7 @@ static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals 
 {
 	struct group *x = &g->groups[group];
 
-	x->distance = ws_in_step_distance(&x->sum);
+	x->distance = ws_sum_divisor(&x->sum);
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] == group; b++) {
 			if (g->group[b] != group || !may_meet(g, v, a, b))
