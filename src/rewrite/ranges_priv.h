@@ -193,6 +193,10 @@ bool ws_split_multiple(struct values *v, const struct sum *s, const struct sum *
 void ws_split_replace(struct values *v, struct sum *s);
 void ws_split_bounds(struct entry *e, struct leaf *l);
 
+/* ---- ranges_product.c ---- */
+/* A division by a number, of which a compiler has made a product: what its last instruction, an addition or a shift, gives. In shared memory. */
+bool ws_value_divided_by_product(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
+
 /* ---- ranges_loop.c ---- */
 /* The value that r has before `at`, if it goes on by a step in a loop of which the rounds are known. */
 /* How often a block that is a loop of its own is executed in a row at most, by its counter that goes down to 0; 0: not known. */

@@ -27,6 +27,7 @@ struct group {
 	struct pins pins;                /* of those that must be apart */
 	bool area;                       /* somewhere in the variable */
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
+	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
 	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
 	int64_t distance;                /* that threads must be apart, for they are by multiples of it; 0: the extent */
 	bool writes;
@@ -117,6 +118,67 @@ static int64_t floor_modulo(int64_t a, int64_t by)
 	return by ? (a % by + by) % by : a;
 }
 
+/* The one term of a sum that is so often a quotient of what goes on by steps, by a number. */
+static struct term *bent_term(const struct values *v, struct sum *s)
+{
+	struct term *found = NULL;
+
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct term *t = &s->t[k];
+		const struct leaf *l = t->n == 1 ? &v->leaves[t->leaf[0]] : NULL;
+		int64_t by;
+
+		if (!l || l->kind != LEAF_QUOTIENT || !mentions(v, l->of[0], LEAF_ENDLESS, 0))
+			continue;
+		if (found || t->factor < 0 || !ws_sum_is_number(l->step, &by) || by < 1)
+			return NULL;
+		found = t;
+	}
+	return found;
+}
+
+/* How often x is in s, but for constants: s is that and *more. 0: it is not. */
+static int64_t times_in(const struct sum *s, const struct sum *x, int64_t *more)
+{
+	for (uint32_t k = 0; k < s->n; k++) {
+		struct sum rest = *s;
+		int64_t times = x->n && s->t[k].n ? s->t[k].factor / x->t[x->n - 1].factor : 0;
+
+		if (times > 0 && ws_term_same_leaves(&s->t[k], &x->t[x->n - 1]))
+			return ws_sum_add(&rest, x, -times) && ws_sum_is_number(&rest, more) ? times : 0;
+	}
+	return 0;
+}
+
+/* A place c * x + k * (x / d), as in a tile of rows of d elements that are farther apart, by an index x that goes up by steps: it goes up by c or more when
+ * x goes up by one, so two threads are apart by it if they are by c * x. That is what is left of the sum then, without steps. */
+static bool take_bend(const struct values *v, struct group *x, int64_t *at)
+{
+	struct term *t = bent_term(v, &x->sum);
+	struct sum rest = x->sum, index, steps;
+	int64_t times;
+
+	if (!t)
+		return false;
+	index = *v->leaves[t->leaf[0]].of[0];
+	x->bend = (struct bend){ t->factor, 0, 0 };
+	ws_sum_is_number(v->leaves[t->leaf[0]].step, &x->bend.by);
+	memmove(&rest.t[t - x->sum.t], t + 1, (size_t)(&x->sum.t[x->sum.n] - (t + 1)) * sizeof *t);
+	rest.n--;
+	times = times_in(&rest, &index, at);
+	ws_sum_take_endless(v, &index, &steps);
+	x->bend.rest = ws_sum_take_constant(&index);
+	x->endless = ws_sum_of_steps(v, &steps);
+	rest = steps;
+	ws_sum_without_up(v, &rest);
+	if (times < 1 || !x->endless || rest.n || mentions(v, &index, LEAF_ENDLESS, 0))
+		return false;
+	x->bend.rest = floor_modulo(x->bend.rest, x->endless);
+	x->endless *= times;
+	x->sum.n = x->rounds.n = 0;
+	return ws_sum_add(&x->sum, &index, times);
+}
+
 /* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
 static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x, int64_t *at)
 {
@@ -125,6 +187,8 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	if (a->space != WS_SPACE_SHARED || !address_of(g, a, &known) || !take_variable(&g->v, &known, &x->sym) ||
 	    !ws_sum_of_any(&g->v, &known, &x->sum))
 		return false;
+	if (bent_term(&g->v, &x->sum))
+		return take_bend(&g->v, x, at);
 	ws_sum_take_endless(&g->v, &x->sum, &x->rounds);
 	if (x->rounds.n && !ws_in_step_address(&g->v, a, &x->rounds)) {
 		x->endless = ws_sum_of_steps(&g->v, &x->rounds);
@@ -152,6 +216,7 @@ static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access 
 		return false;
 	x->sum.n = x->rounds.n = 0;
 	x->endless = 0;
+	x->bend = (struct bend){ 0 };
 	return x->area = true;
 }
 
@@ -160,8 +225,8 @@ static bool has_sum(const struct group *x) { return !x->area && !x->endless && !
 
 static bool is_alike(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && ws_sum_equal(&x->rounds, &y->rounds) &&
-	       ws_sum_equal(&x->sum, &y->sum);
+	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && !memcmp(&x->bend, &y->bend, sizeof x->bend) &&
+	       ws_sum_equal(&x->rounds, &y->rounds) && ws_sum_equal(&x->sum, &y->sum);
 }
 
 static void take_access(struct group *x, const struct ws_rw_access *a, int64_t at)

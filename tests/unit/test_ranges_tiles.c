@@ -27,15 +27,46 @@ static void tiles_by_one_index(void **state)
 	expect(TILE("add.s32 %r36, %r3, -8;", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
 }
 
+/* Rows of 10 words in 12, or in 10, which is the index itself. 1717986919 * 10 is 2^34 and 6. */
+#define ROWS(product, shift, pitch, step) KERNEL(".shared .align 4 .b8 s[2048]; mov.u32 %r20, s; ld.global.u32 %r35, [%rd1]; mov.u32 %r30, %r3;\n" \
+	"LOOP: mul.hi.s32 %r24, %r30, " product "; shr.u32 %r25, %r24, 31; shr.s32 %r26, %r24, " shift "; add.s32 %r27, %r26, %r25; mul.lo.s32 %r28, %r27, 10; sub.s32 %r29, %r30, %r28;\n" \
+	"mad.lo.s32 %r31, %r27, " pitch ", %r29; shl.b32 %r32, %r31, 2; add.s32 %r33, %r20, %r32; st.shared.u32 [%r33], %r3; add.s32 %r30, %r30, " step "; add.s32 %r35, %r35, -1; setp.gt.s32 %p1, %r35, 0; @%p1 bra LOOP;\n")
+
+static void rows_that_are_no_power_of_two(void **state)
+{
+	(void)state;
+	expect(ROWS("1717986919", "2", "10", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
+	expect(ROWS("1717986919", "2", "12", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
+	expect(ROWS("1717986919", "2", "12", "32"), (struct launch){ { 1 }, { 33 }, 0, 0, 0 }, ALL(0, 33));
+	/* Rows that overlap; and what divides by no number for all indices. */
+	expect(ROWS("1717986919", "2", "9", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
+	expect(ROWS("1717980000", "2", "12", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
+}
+
 /* ---- random ones ---- */
-struct tile { unsigned width, pitch, step, n; bool is_signed, power; };         /* n: accesses so far */
+struct tile { unsigned width, pitch, step, n; bool is_signed, power, product; };        /* n: accesses so far; product: a division is one */
+
+/* As compilers divide by a number. */
+static void print_product(struct ws_buf *b, const struct tile *t, const char *i, unsigned n)
+{
+	unsigned k = (unsigned)(31 - __builtin_clz(t->width)) - t->is_signed, bits = 32 + k;
+	unsigned long long m = ((1ull << bits) + t->width - 1) / t->width;
+
+	if (t->is_signed)
+		ws_buf_printf(b, "mul.hi.s32 %%u%u, %%%s, %llu; shr.u32 %%e%u, %%u%u, 31; shr.s32 %%f%u, %%u%u, %u; add.s32 %%q%u, %%f%u, %%e%u;\n", n, i, m, n, n, n, n, k, n, n, n);
+	else
+		ws_buf_printf(b, "mul.hi.u32 %%u%u, %%%s, %llu; shr.u32 %%q%u, %%u%u, %u;\n", n, i, m, n, n, k);
+	ws_buf_printf(b, "mul.lo.s32 %%g%u, %%q%u, %u; sub.s32 %%c%u, %%%s, %%g%u;\n", n, n, t->width, n, i, n);
+}
 
 /* The place of an index in the tile, in %aN; each register is set once, as compilers have it. */
 static void place(struct ws_buf *b, const struct tile *t, const char *i, unsigned n)
 {
 	unsigned shift = (unsigned)__builtin_ctz(t->width);
 
-	if (!t->power)
+	if (!t->power && t->product)
+		print_product(b, t, i, n);
+	else if (!t->power)
 		ws_buf_printf(b, "div.%s32 %%q%u, %%%s, %u; mul.lo.s32 %%u%u, %%q%u, %u; sub.s32 %%c%u, %%%s, %%u%u;\n", t->is_signed ? "s" : "u", n, i, t->width, n, n, t->width, n, i, n);
 	else if (t->is_signed)
 		ws_buf_printf(b, "shr.s32 %%u%u, %%%s, 31; shr.u32 %%e%u, %%u%u, %u; add.s32 %%f%u, %%%s, %%e%u; shr.s32 %%q%u, %%f%u, %u; and.b32 %%g%u, %%f%u, -%u; sub.s32 %%c%u, %%%s, %%g%u;\n",
@@ -76,13 +107,14 @@ static void add_loop(struct ws_buf *b, struct tile *t, unsigned number, unsigned
 
 static void make(struct ws_buf *b)
 {
-	static const unsigned widths[] = { 4, 8, 8, 16, 6, 10 }, steps[] = { 16, 16, 32, 24, 12, 20 };
+	static const unsigned widths[] = { 4, 8, 8, 16, 6, 10, 10, 18 }, steps[] = { 16, 16, 32, 24, 12, 20 };
 	static const char *const begins[] = { "mov.u32 %x, %t;\n", "mov.u32 %x, %t;\n", "mad.lo.s32 %x, %ty, 8, %t;\n", "shr.u32 %x, %t, 1;\n", "add.s32 %x, %t, 3;\n", "mul.lo.s32 %x, %t, 3;\n" };
 	struct tile t = { .width = ONE_OF(widths), .step = ONE_OF(steps), .is_signed = below(2) };
 	bool twice = below(2), again = below(2);
 
 	t.pitch = t.width + (below(3) ? 1 : below(3));
 	t.power = !(t.width & (t.width - 1));
+	t.product = below(4);
 	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%p; .reg .b64 %%ad; .reg .b32 %%t, %%ty, %%x, %%i, %%k, %%d0, %%d, %%v, %%s, %%a<9>, %%c<9>, %%e<9>, %%f<9>, %%g<9>, %%h<9>, %%j<9>, %%l<9>, %%o<9>, %%q<9>, %%u<9>;\n"
 		".shared .align 4 .b8 s[%u]; ld.param.u64 %%ad, [a]; ld.global.u32 %%d0, [%%ad]; add.s32 %%d, %%d0, 1; mov.u32 %%t, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%s, s;\n", BYTES);
 	ws_buf_puts(b, ONE_OF(begins));
@@ -142,7 +174,7 @@ static void what_is_left_finds_what_all_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tiles_by_one_index), cmocka_unit_test(what_is_left_finds_what_all_find),
+		cmocka_unit_test(tiles_by_one_index), cmocka_unit_test(rows_that_are_no_power_of_two), cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
