@@ -201,7 +201,7 @@ SLOW void __warpsafe_clock_of_word(void)
 }
 
 /* Is there anything to hand on at a barrier of the block? */
-HELPER bool clocks_meet(void) { return has_clocks() && BLOCK.copies && BLOCK.clocks_used & CLOCKS_USED; }
+HELPER bool clocks_meet(void) { return has_clocks() && BLOCK.threads && BLOCK.copies && BLOCK.clocks_used & CLOCKS_USED; }
 
 /* By one lane of a warp that comes to a barrier of the block, in the epoch that it ends. Barriers order accesses; what is known of copies,
  * they hand on. */
@@ -247,6 +247,8 @@ SLOW u32 __warpsafe_clock_of_lanes(u32 warp, u32 epoch, u32 sub, u32 me)
 {
 	u64 time = clock_time(epoch, sub);
 
+	if (!BLOCK.threads)
+		return UNDECIDED;        /* a block without a slot has no clocks */
 	if (clock_covers(clock_row(me), warp, EACH_LANE, time))
 		return ORDERED;
 	return clock_reaches(clock_row(me), warp, time) || known_by_words(warp, time) ? UNDECIDED : UNORDERED;

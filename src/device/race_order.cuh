@@ -686,13 +686,16 @@ SLOW u32 __warpsafe_before(u32 block, u32 thread, u32 epoch, u32 sub, u32 my_epo
 	return how & ASK_QUICK ? (u32)UNDECIDED : search(&s, how, STEPS, &first);
 }
 
-/* The same of a thread of this block, where it has clocks. Those do not know what words order, nor syncs of some lanes. */
+/* The same of a thread of this block, where it has clocks. Those do not know what words order, nor syncs of some lanes. A block that found no slot has
+ * no room for them: nothing is known. */
 SLOW u32 __warpsafe_clock_verdict(u32 thread, u32 epoch, u32 sub, u32 my_epoch, u32 warp, u32 how)
 {
 	u64 time = clock_time(epoch, sub);
 	bool words;
 	u32 v;
 
+	if (!BLOCK.threads)
+		return UNDECIDED;
 	if (knows(warp, my_epoch, thread >> 5, thread & 31, time))
 		return ORDERED;
 	words = known_by_words(thread >> 5, time);

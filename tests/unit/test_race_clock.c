@@ -160,10 +160,26 @@ static void copies(void **state)
 	expect(text, 96, says, WS_COUNT(says));
 }
 
+/* A block that finds no slot has no clocks: what they would say is not known, and that is counted. */
+static void no_slot(void **state)
+{
+	static const char text[] = HEAD INIT(0, 1) BEGUN
+		" setp.ge.u32 %p4, %r2, 8; @%p4 bra WRITE;\n bar.warp.sync 0xff;\nWRITE: st.global.u32 [%rd1], %r0;\n"
+		" setp.ne.u32 %p4, %r3, 0; @%p4 bra CONSUMER;\n @%p9 mbarrier.arrive.shared.b64 %rd2, [o];\n bra DONE;\nCONSUMER:" WAIT("B", 0, "0") "DONE:\n" TAIL;
+	struct race_rig r = race_new((struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
+
+	(void)state;
+	r.tables.device.slots[0].count = 0;
+	assert_true(race_set(r.rig.mod, &r.tables));
+	rig_run(&r.rig, "k", 1, 64, (uint64_t[]){ rig_mem(&r.rig, 4096)->addr, 0 });
+	assert_true(r.tables.counts->not_checked[WS_RACE_NO_SLOT] && (race_found(&r.tables, 0) || r.tables.counts->undecided));
+	race_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(pipelines), cmocka_unit_test(pipelines_of_two), cmocka_unit_test(each_round_is_looked_at),
-		                            cmocka_unit_test(chains), cmocka_unit_test(words_beside), cmocka_unit_test(more_objects_than_room), cmocka_unit_test(copies) };
+		                            cmocka_unit_test(chains), cmocka_unit_test(words_beside), cmocka_unit_test(more_objects_than_room), cmocka_unit_test(copies), cmocka_unit_test(no_slot) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
