@@ -1,5 +1,5 @@
 /* test_ranges_in_step.c - proofs of wavefronts: places that go on with the rounds of a loop, as far in all threads as there is a barrier in each. */
-#include "noise.h"
+#include "left_finds.h"
 #include "ranges_rig.h"
 
 enum { KERNELS = 90, MIDDLE = 2048, MOST = 5 };     /* of the block's variable, for which the rig has cells, and threads */
@@ -142,41 +142,15 @@ static void make(struct ws_buf *b)
 	ws_buf_puts(b, "ret;\n}\n");
 }
 
-struct sizes { uint32_t grid, block, n, w; };
-
-/* As race_finds. */
-static bool finds(const char *pass, const char *text, const struct sizes *s, bool *entered)
+static struct sizes any_sizes(void)
 {
-	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
-	struct { uint64_t a, b; uint32_t n, w; } params = { .a = rig_mem(&r.rig, 64)->addr, .n = s->n, .w = s->w };
-	struct ws_gpu_launch l = { .grid = { s->grid, 1, 1 }, .block = { s->block, 1, 1 }, .params = &params };
-
-	return race_finds(&r, &l, text, entered);
+	return (struct sizes){ 1 + below(2), { 1 + below(MOST), 1 }, 1 + below(5), below(4) };
 }
 
 static void what_is_left_finds_what_all_find(void **state)
 {
-	unsigned races = 0, silent = 0, all = 2 * KERNELS;
-
 	(void)state;
-	for (unsigned k = 0; k < KERNELS; k++) {
-		struct ws_buf text = { 0 };
-
-		noise = k + 1;
-		make(&text);
-		for (unsigned n = 0; n < 2; n++) {
-			struct sizes s = { 1 + below(2), 1 + below(MOST), 1 + below(5), below(4) };
-			bool entered, found = finds("race-all", text.data, &s, &entered), left = finds("race", text.data, &s, &entered);
-
-			if (found != left)
-				fail_msg("kernel %u, grid %u, block %u, n %u, w %u: race %d, race-all %d:\n%s", k, s.grid, s.block, s.n, s.w, left, found, text.data);
-			races += found;
-			silent += !entered;
-		}
-		ws_buf_free(&text);
-	}
-	print_message("%u launches: %u with races, %u without hooks\n", all, races, silent);
-	assert_true(races > all / 4 && silent > all / 24);
+	left_finds_what_all_find(KERNELS, make, any_sizes, 0);
 }
 
 int main(void)

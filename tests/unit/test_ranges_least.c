@@ -1,6 +1,6 @@
 /* test_ranges_least.c - proofs of what merges by ranks do: the lesser of two of which it is known which it is, ends of chunks, and numbers that have
  * bounds by one name and none by another. */
-#include "noise.h"
+#include "left_finds.h"
 #include "ranges_rig.h"
 
 enum { KERNELS = 60 };
@@ -114,41 +114,15 @@ static void make(struct ws_buf *b)
 	ws_buf_puts(b, "ret;\n}\n");
 }
 
-struct sizes { uint32_t grid, block, n, w; };
-
-/* As race_finds. */
-static bool finds(const char *pass, const char *text, const struct sizes *s, bool *entered)
+static struct sizes any_sizes(void)
 {
-	struct race_rig r = race_new_by(pass, (struct ws_gpu_config){ .divergence = WS_DIV_ITS, .host_threads = 1 }, text);
-	struct { uint64_t a, b; uint32_t n, w; } params = { .n = s->n, .w = s->w };
-	struct ws_gpu_launch l = { .grid = { s->grid, 1, 1 }, .block = { s->block, 1, 1 }, .params = &params };
-
-	return race_finds(&r, &l, text, entered);
+	return (struct sizes){ 1 + below(3), { 1 + below(64), 1 }, 97 + below(30), 1 + below(64) };
 }
 
 static void what_is_left_finds_what_all_find(void **state)
 {
-	unsigned races = 0, silent = 0, all = 2 * KERNELS;
-
 	(void)state;
-	for (unsigned k = 0; k < KERNELS; k++) {
-		struct ws_buf text = { 0 };
-
-		noise = k + 1;
-		make(&text);
-		for (unsigned n = 0; n < 2; n++) {
-			struct sizes s = { 1 + below(3), 1 + below(64), 97 + below(30), 1 + below(64) };
-			bool entered, found = finds("race-all", text.data, &s, &entered), left = finds("race", text.data, &s, &entered);
-
-			if (found != left)
-				fail_msg("kernel %u, grid %u, block %u, n %u, w %u: race %d, race-all %d:\n%s", k, s.grid, s.block, s.n, s.w, left, found, text.data);
-			races += found;
-			silent += !entered;
-		}
-		ws_buf_free(&text);
-	}
-	print_message("%u launches: %u with races, %u without hooks\n", all, races, silent);
-	assert_true(races > all / 4 && silent > all / 24);
+	left_finds_what_all_find(KERNELS, make, any_sizes, 0);
 }
 
 int main(void)
