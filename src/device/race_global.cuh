@@ -115,11 +115,9 @@ HELPER u32 row_lanes(u32 begin, u32 bytes) { return (bytes == 1 ? 15u : 3u) << b
 
 /* The lanes that come together here and have what lies side by side by their numbers, this one among them: of a block of 16 by 16 threads half a warp
  * has a row of an image, and of a tile the threads inside the rim. */
-SLOW u32 __warpsafe_lanes_with(u32 lanes, u64 first) { return lanes_with(lanes, first); }
-
 HELPER u32 lanes_side_by_side(u32 lanes, u64 first)
 {
-	return lanes == 0xffffffff && all_lanes_have(first) ? lanes : __warpsafe_lanes_with(lanes, first);
+	return lanes == 0xffffffff && all_lanes_have(first) ? lanes : lanes_with(lanes, first);
 }
 
 HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
@@ -244,9 +242,7 @@ HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 {
 	u32 left = 0;
 
-	if (f->covers && f->lanes == 0xffffffff)
-		left = ballot((f->line || f->row) && !done);
-	else if (f->covers)
+	if (f->covers)
 		left = ballot_of(f->lanes, (f->line || f->row) && !done);
 	if (f->row)
 		left &= row_lanes(lane_of(f->time), bytes);
