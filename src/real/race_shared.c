@@ -211,9 +211,7 @@ unsigned ws_real_race_bare(const struct ws_real_launching *l)
 	if (!works(l->function, ws_real_volume(l->block)))
 		return l->all;
 	s = shape_of(l->function, (unsigned)ws_real_volume(l->block), l->dynamic);
-	if (!s.size || l->all != s.size)
-		return l->all;
-	return without_cells(&s);
+	return s.size && l->all == s.size ? without_cells(&s) : l->all;
 }
 
 bool ws_real_race_has_states(const struct ws_real_launching *l)

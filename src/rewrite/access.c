@@ -84,6 +84,11 @@ bool ws_rw_is_barrier(const struct ws_ptx_inst *i)
 	       i->mode != WS_MODE_OTHER;
 }
 
+bool ws_rw_names_no_count(const struct ws_ptx_inst *barrier)
+{
+	return barrier->nops == (barrier->mode == WS_MODE_RED ? 3 : 1);
+}
+
 bool ws_rw_is_warp_sync(const struct ws_ptx_inst *i)
 {
 	return (i->op == WS_OP_bar || i->op == WS_OP_barrier) && i->mode == WS_MODE_WARP_SYNC;

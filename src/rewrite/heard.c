@@ -51,7 +51,7 @@ static bool may_acquire(const struct ws_rw_access *a)
 /* What the proof knows: loads, stores, atomics, fences, and barriers of the whole block. */
 static bool is_known(const struct ws_ptx_inst *i)
 {
-	return !i->call && i->op != WS_OP_unknown && (!ws_rw_is_barrier(i) || i->nops == (i->mode == WS_MODE_RED ? 3 : 1));
+	return !i->call && i->op != WS_OP_unknown && (!ws_rw_is_barrier(i) || ws_rw_names_no_count(i));
 }
 
 static bool is_warp_sync(const struct ws_ptx_inst *i)

@@ -5,6 +5,7 @@
  * one in other threads decide whether r is written. Then all have written it as often when they leave a barrier; and where the writes on every way
  * from there to two places are the same ones, r is as far in both. */
 #include "rewrite/needless.h"
+#include "rewrite/ranges_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,17 +29,14 @@ struct ws_steps {
 };
 
 /* ---- whether it goes on in step at all ---- */
-static bool is_number(const struct ws_operand *o) { return o->kind == WS_O_INT && !o->negated; }
-
 /* `add r, r, number`: what it adds; 0: it is none. */
 static int64_t adds(const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
-	if (i->op != WS_OP_add || i->nops != 3 || i->guard)
+	const struct ws_operand *by = i->guard ? NULL : ws_value_added(i, r);
+
+	if (!by || by->kind != WS_O_INT)
 		return 0;
-	for (unsigned k = 1; k < 3; k++)
-		if (i->ops[k].kind == WS_O_REG && i->ops[k].reg == r && !i->ops[k].negated && is_number(&i->ops[3 - k]))
-			return ws_type_bytes(r->type) == 4 ? (int32_t)i->ops[3 - k].imm : (int64_t)i->ops[3 - k].imm;
-	return 0;
+	return ws_type_bytes(r->type) == 4 ? (int32_t)by->imm : (int64_t)by->imm;
 }
 
 /* May a thread come from the instruction to itself without a barrier? */

@@ -51,12 +51,6 @@ struct ws_intervals {
 	uint32_t *stack, depth;
 };
 
-/* A barrier with a count may be one of a part of the block, and so may any if threads arrive at some without waiting. */
-static bool is_of_all(const struct ws_ptx_inst *i)
-{
-	return i->nops == (i->mode == WS_MODE_RED ? 3 : 1);
-}
-
 /* Syncs of which the lanes are known. What is called might have more of them. */
 static bool has_plain_syncs(const struct ws_ptx_func *f)
 {
@@ -132,7 +126,7 @@ static bool find_points(struct ws_intervals *v)
 	v->npoints = 1;                      /* at[0] = 0: the entry */
 	for (uint32_t i = 0; i < v->f->ninsts; i++) {
 		v->write[i] = v->f->insts[i].call && v->calls_write;
-		if ((arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !is_of_all(&v->f->insts[i])) && !(v->in_warp && ws_rw_syncs_whole_warp(&v->f->insts[i])))
+		if ((arrives || !ws_rw_is_barrier(&v->f->insts[i]) || !ws_rw_names_no_count(&v->f->insts[i])) && !(v->in_warp && ws_rw_syncs_whole_warp(&v->f->insts[i])))
 			continue;
 		if (v->npoints == MOST_POINTS)
 			return false;

@@ -200,7 +200,7 @@ static bool look_at_barrier(struct ws_probe *p, const struct ws_ptx_inst *i)
 		return refuse(p, i, "a barrier for some threads");
 	if (o->kind != WS_O_INT || (uint32_t)o->imm != (warp ? UINT32_MAX : 0))
 		return refuse(p, i, warp ? "a sync of some lanes" : "a barrier with a number");
-	if (!warp && (i->mode == WS_MODE_ARRIVE || i->nops != (i->mode == WS_MODE_RED ? 3 : 1)))
+	if (!warp && (i->mode == WS_MODE_ARRIVE || !ws_rw_names_no_count(i)))
 		return refuse(p, i, "a barrier of some threads");
 	return true;
 }
@@ -333,11 +333,6 @@ static void mark_region(const struct ws_probe *p, uint32_t from, uint32_t until,
 }
 
 enum { FIRST = 1, SECOND = 2 };
-
-void ws_probe_mark(const struct ws_probe *p, uint32_t from, uint32_t until, uint8_t *marks)
-{
-	mark_region(p, from, until, marks, FIRST);
-}
 
 /* Is there, in blocks with such marks, an event (kept: or anything that is kept)? */
 bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept)

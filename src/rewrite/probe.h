@@ -82,8 +82,6 @@ bool ws_probe_computes(const struct ws_probe *p, const struct ws_ptx_inst *i);  
 bool ws_probe_orders(const struct ws_probe *p, const struct ws_ptx_inst *i);     /* likewise, or a commit or wait of copies */
 bool ws_probe_has_event(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, bool kept);
 uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b);  /* by block: where a thread may come from b's branch until its ways meet; to be freed */
-/* Likewise from `from` on, without going through `until`; marks[] are 0 before. */
-void ws_probe_mark(const struct ws_probe *p, uint32_t from, uint32_t until, uint8_t *marks);
 void ws_probe_need_events(struct ws_probe *p);
 void ws_probe_need(struct ws_probe *p, const struct ws_reg *r);
 void ws_probe_close(struct ws_probe *p);                 /* what needed things need; not the conditions that end loops in p->loop */

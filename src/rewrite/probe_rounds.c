@@ -15,6 +15,7 @@
  * two: one round alone lies between the same barriers, and nothing less comes from it. Else there must be no access or barrier behind the
  * loop: then it makes two, and threads that have gone round less often have ended (probe.c). If threads were at different barriers
  * at a time, rounds of different loops could meet: no branch whose condition is another in other threads may decide about barriers. */
+#include "rewrite/needless.h"
 #include "rewrite/probe.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static bool orders_otherwise(const struct ws_ptx_inst *i)
 	unsigned fx = ws_op_info(i->op)->fx;
 
 	if (fx & WS_FX_BARRIER)
-		return i->mode != WS_MODE_WARP_SYNC && (i->mode == WS_MODE_ARRIVE || i->mode == WS_MODE_OTHER || i->nops != (i->mode == WS_MODE_RED ? 3 : 1));
+		return i->mode != WS_MODE_WARP_SYNC && (i->mode == WS_MODE_ARRIVE || i->mode == WS_MODE_OTHER || !ws_rw_names_no_count(i));
 	if (fx & (WS_FX_READ | WS_FX_WRITE | WS_FX_ATOMIC) && !(fx & (WS_FX_SYNC | WS_FX_ASYNC)))
 		return i->mode == WS_MODE_OTHER || ws_ptx_order(i).sem > WS_SEM_RELAXED;
 	return fx & (WS_FX_FENCE | WS_FX_CALL | WS_FX_SYNC | WS_FX_ASYNC) || i->op == WS_OP_unknown;
@@ -143,39 +144,58 @@ static bool is_block_barrier(const struct ws_ptx_inst *i)
 	return i->mode != WS_MODE_WARP_SYNC && ws_probe_is_barrier(i);
 }
 
-static bool has_barrier(const struct ws_probe *p, const uint8_t *marks)
+static bool has_block_barrier(const struct ws_probe *p, uint32_t b)
 {
-	for (uint32_t k = 0; k < p->f->ninsts; k++)
-		if (marks[p->f->insts[k].block] && is_block_barrier(&p->f->insts[k]))
+	for (uint32_t k = p->f->blocks[b].first; k <= p->f->blocks[b].last; k++)
+		if (is_block_barrier(&p->f->insts[k]))
 			return true;
 	return false;
 }
 
-/* Does a thread come to a barrier, if it goes on with the block? */
-static bool comes_to_barrier(const struct ws_probe *p, uint32_t block)
+static bool has_barrier(const struct ws_probe *p, const uint8_t *marks)
 {
-	uint8_t *marks = ws_alloc(p->f->nblocks + 1);
-	bool comes;
+	for (uint32_t b = 0; b < p->f->nblocks; b++)
+		if (marks[b] && has_block_barrier(p, b))
+			return true;
+	return false;
+}
 
-	ws_probe_mark(p, block, WS_EXIT_BLOCK, marks);
-	comes = has_barrier(p, marks);
-	free(marks);
-	return comes;
+struct barriers { uint8_t *at, *behind; };       /* by instruction: it is one of the block; one may be executed behind it */
+
+static struct barriers find_barriers(const struct ws_probe *p)
+{
+	struct barriers b = { ws_alloc(p->f->ninsts + 1), ws_alloc(p->f->ninsts + 1) };
+
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		b.at[k] = is_block_barrier(&p->f->insts[k]);
+	ws_find_after(p->f, b.at, NULL, NULL, b.behind);
+	return b;
+}
+
+/* Does a thread come to a barrier, if it goes on with the block? */
+static bool comes_to_barrier(const struct ws_probe *p, const struct barriers *b, uint32_t block)
+{
+	uint32_t first = block != WS_EXIT_BLOCK ? p->f->blocks[block].first : 0;
+
+	return block != WS_EXIT_BLOCK && (b->at[first] || b->behind[first]);
 }
 
 /* Does what varies decide about a barrier, other than by ending threads? */
 static bool barriers_vary(const struct ws_probe *p, const bool *varies)
 {
+	struct barriers at = find_barriers(p);
 	bool any = false;
 
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
-		any |= is_block_barrier(&p->f->insts[k]) && p->f->insts[k].guard && varies[p->f->insts[k].guard->index];
+		any |= at.at[k] && p->f->insts[k].guard && varies[p->f->insts[k].guard->index];
 	for (uint32_t b = 0; b < p->f->nblocks && !any; b++) {
 		uint8_t *marks = p->when[b] && varies[p->when[b]->index] ? ws_probe_region(p, b) : NULL;
 
-		any = marks && has_barrier(p, marks) && comes_to_barrier(p, p->next[b][0]) && comes_to_barrier(p, p->next[b][1]);
+		any = marks && has_barrier(p, marks) && comes_to_barrier(p, &at, p->next[b][0]) && comes_to_barrier(p, &at, p->next[b][1]);
 		free(marks);
 	}
+	free(at.at);
+	free(at.behind);
 	return any;
 }
 
@@ -225,14 +245,6 @@ static uint8_t *blocks_of_loop(const struct ws_probe *p, uint32_t b)
 			}
 	}
 	return in;
-}
-
-static bool has_block_barrier(const struct ws_probe *p, uint32_t b)
-{
-	for (uint32_t k = p->f->blocks[b].first; k <= p->f->blocks[b].last; k++)
-		if (ws_probe_is_barrier(&p->f->insts[k]) && p->f->insts[k].mode != WS_MODE_WARP_SYNC)
-			return true;
-	return false;
 }
 
 /* A way from the block on to the loop's end without a barrier? */

@@ -11,7 +11,7 @@ static int64_t low_bit(int64_t k)
 	return k & -k;
 }
 
-static int64_t greatest_divisor(int64_t a, int64_t b)
+int64_t ws_greatest_divisor(int64_t a, int64_t b)
 {
 	while (b) {
 		int64_t rest = a % b;
@@ -78,7 +78,7 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 			return false;
 		if (by) {
 			bits |= (int64_t)(int32_t)by->imm;
-			step = greatest_divisor(step, (int32_t)by->imm);
+			step = ws_greatest_divisor(step, (int32_t)by->imm);
 			up &= (int32_t)by->imm > 0;
 			continue;
 		}
@@ -148,7 +148,7 @@ int64_t ws_sum_divisor(const struct sum *s)
 	int64_t all = 0;
 
 	for (uint32_t k = 0; k < s->n; k++)
-		all = greatest_divisor(all, s->t[k].factor);
+		all = ws_greatest_divisor(all, s->t[k].factor);
 	return all;
 }
 

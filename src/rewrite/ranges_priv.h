@@ -238,6 +238,7 @@ void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *step
 /* What they are multiples of; 0: there are none. */
 int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps);
 int64_t ws_sum_divisor(const struct sum *s);           /* that all factors are multiples of; 0: there are none */
+int64_t ws_greatest_divisor(int64_t a, int64_t b);     /* of both, without a sign; 0 is a multiple of any */
 /* Without steps that go up alone, in shared memory. */
 void ws_sum_without_up(const struct values *v, struct sum *s);
 /* Takes those that are multiples of `by` out of it, and a number: s is what is left, and by * times; false: there are none. */

@@ -302,26 +302,29 @@ static bool is_cut(const struct ws_shared_ranges *g, unsigned group, int64_t ext
 	return (front && behind) || (!g->groups[group].sum.n && cut > g->groups[group].first);
 }
 
-static void empty_group(struct group *x)
+/* Accesses of the group have been given the number of the next one: that is one of its own from now on. */
+static void part_group(struct ws_shared_ranges *g, unsigned group)
 {
+	struct group *x = &g->groups[group], *more = &g->groups[g->ngroups];
+
 	x->meets = true;
 	x->writes = false;
 	x->bytes = x->offsets.n = 0;
 	x->first = INT64_MAX;
 	x->last = INT64_MIN;
+	*more = *x;
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == group || g->group[k] == g->ngroups)
+			take_access(&g->groups[g->group[k]], &g->list[k], g->at[k]);
+	g->ngroups++;
 }
 
 static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
 {
-	struct group *x = &g->groups[group], *more = &g->groups[g->ngroups++];
-
-	empty_group(x);
-	*more = *x;
 	for (uint32_t k = 0; k < g->n; k++)
-		if (g->group[k] == group) {
-			g->group[k] = g->at[k] < cut ? g->group[k] : (uint8_t)(g->ngroups - 1);
-			take_access(&g->groups[g->group[k]], &g->list[k], g->at[k]);
-		}
+		if (g->group[k] == group && g->at[k] >= cut)
+			g->group[k] = (uint8_t)g->ngroups;
+	part_group(g, group);
 }
 
 /* The rims of a tile that its first threads load, `if (t < 3) { s[t] = x; s[t + 67] = y; }`: others have what is between. */
@@ -466,43 +469,36 @@ static void join_names(struct ws_shared_ranges *g, const struct ws_intervals *v)
 }
 
 /* ---- groups that go on in step ---- */
-/* What it meets, itself or by way of others of the group, goes into a group of its own: then the offsets are those of one interval. */
-static void take_met(struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, unsigned from, unsigned into)
+/* What it meets, itself or by way of others of its group. */
+static void mark_met(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, bool *met)
 {
-	g->group[a] = (uint8_t)into;
+	met[a] = true;
 	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == from && (may_meet(g, v, a, b) || may_meet(g, v, b, a)))
-			take_met(g, v, b, from, into);
+		if (g->group[b] == g->group[a] && !met[b] && (may_meet(g, v, a, b) || may_meet(g, v, b, a)))
+			mark_met(g, v, b, met);
 }
 
-static uint32_t first_of(const struct ws_shared_ranges *g, unsigned group)
-{
-	uint32_t k = 0;
-
-	while (k < g->n && g->group[k] != group)
-		k++;
-	return k;
-}
-
+/* What does not meet goes into groups of its own: then the offsets are those of one interval. */
 static void split_by_intervals(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
 {
-	for (unsigned k = group; g->ngroups < MOST_GROUPS; k = g->ngroups - 1) {
-		struct group *x = &g->groups[k], *more = &g->groups[g->ngroups];
-		uint32_t rest;
+	bool *met = ws_alloc((g->n + 1) * sizeof *met), any = true;
 
-		take_met(g, v, first_of(g, k), k, g->ngroups);
-		rest = first_of(g, k);
-		for (uint32_t m = 0; m < g->n; m++)      /* what was taken keeps the name, and the rest gets the new one */
-			g->group[m] = g->group[m] == g->ngroups ? (uint8_t)k : g->group[m] == k ? (uint8_t)g->ngroups : g->group[m];
-		if (rest == g->n)
-			return;
-		empty_group(x);
-		*more = *x;
-		g->ngroups++;
+	for (unsigned k = group; any && g->ngroups < MOST_GROUPS; k = g->ngroups - 1) {
+		uint32_t first = 0;
+
+		while (g->group[first] != k)
+			first++;
+		mark_met(g, v, first, met);
+		any = false;
 		for (uint32_t m = 0; m < g->n; m++)
-			if (g->group[m] == k || g->group[m] + 1u == g->ngroups)
-				take_access(&g->groups[g->group[m]], &g->list[m], g->at[m]);
+			if (g->group[m] == k && !met[m]) {
+				g->group[m] = (uint8_t)g->ngroups;
+				any = true;
+			}
+		if (any)
+			part_group(g, k);
 	}
+	free(met);
 }
 
 static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)

@@ -225,13 +225,6 @@ static bool count_steps(struct values *v, struct strided *s)
 }
 
 /* ---- the leaf ---- */
-static int64_t gcd(int64_t a, int64_t b)
-{
-	a = a < 0 ? -a : a;
-	b = b < 0 ? -b : b;
-	return b ? gcd(b, a % b) : a;
-}
-
 static bool is_varying(const struct values *v, const struct term *t)
 {
 	const struct sum one = { 1, { *t } };
@@ -248,10 +241,10 @@ static bool divide(const struct values *v, struct strided *s, struct sum *fixed,
 		struct sum *to = is_varying(v, &s->begin.t[k]) ? own : fixed;
 
 		to->t[to->n++] = s->begin.t[k];
-		*factor = to == own ? gcd(*factor, s->begin.t[k].factor) : *factor;
+		*factor = to == own ? ws_greatest_divisor(*factor, s->begin.t[k].factor) : *factor;
 	}
 	for (uint32_t k = 0; k < s->step.n; k++)
-		*factor = gcd(*factor, s->step.t[k].factor);
+		*factor = ws_greatest_divisor(*factor, s->step.t[k].factor);
 	if (!own->n || !*factor || ws_sum_in_time(v, own))
 		return false;
 	for (uint32_t k = 0; k < own->n; k++)

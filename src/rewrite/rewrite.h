@@ -191,6 +191,7 @@ struct ws_rw_access {
 struct ws_rw_access *ws_rw_accesses(struct ws_ptx_func *f, uint32_t *n);
 /* A barrier of threads of the block: bar, barrier, but not bar.warp.sync and barrier.cluster */
 bool ws_rw_is_barrier(const struct ws_ptx_inst *i);
+bool ws_rw_names_no_count(const struct ws_ptx_inst *barrier);    /* of threads: then it is one of all, unless some arrive without waiting */
 /* bar.warp.sync, which orders memory among the lanes that take part (PTX ISA 9.0, 9.7.13.2); of all lanes, by a constant. */
 bool ws_rw_is_warp_sync(const struct ws_ptx_inst *i);
 bool ws_rw_syncs_whole_warp(const struct ws_ptx_inst *i);
