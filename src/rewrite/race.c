@@ -4,6 +4,7 @@
  * that does something that they do not know is left alone and listed with the reason (reach.c). If it shares functions
  * with kernels that are checked, it tells the hooks in them to do nothing. */
 #include "rewrite/ahead.h"
+#include "rewrite/apart.h"
 #include "rewrite/async.h"
 #include "rewrite/class.h"
 #include "rewrite/constants.h"
@@ -382,6 +383,8 @@ static bool access(struct body *b, const struct ws_rw_access *a, const struct ws
 		ws_code_replace(c);
 	else
 		ws_code_end(c);
+	if (ws_apart_needed(b->f, a) && !takes_place(b, a))
+		ws_apart_keep(r->p, b->f, a->inst, ws_race_thread(b));
 	/* What acquires is itself behind what was released there (PTX ISA 9.0, Memory Consistency Model, Causality Order). */
 	if (behind && observes && ws_rw_acquires(a))
 		return done && acquire_behind(b, a, kept) && check_behind(b, a, &swap, args[1], kept);
