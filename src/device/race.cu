@@ -379,10 +379,11 @@ enum access { READ, WRITE, ATOMIC };
 /* The cell of the first word of an access to global memory; 0 = the access has been dealt with. */
 HELPER u64 global_cell(u64 address, const struct me *m, enum access access)
 {
-	bool covers = access != ATOMIC && covers_lines(address, WS_RACE_BYTES_OF(m->what), lane_of(m->time));
+	u32 bytes = WS_RACE_BYTES_OF(m->what);
+	bool covers = access != ATOMIC && bytes >= 4 && covers_line(activemask(), address, bytes, lane_of(m->time));
 	u64 line = line_of(address), entry;
 
-	if (covers && all_lanes_have(!line) && line && access_lines(line, m, access == WRITE))
+	if (covers && line && access_line(line, m, access == WRITE))
 		return 0;
 	if (!line) {
 		count_threads(COUNTS(not_checked[WS_RACE_NO_PAGE]));
@@ -1186,11 +1187,8 @@ INLINED void race_write_unread_global(u32 self, u64 address, u32 what, u32 site,
 	(void)v1;
 	if ((now & (NOW_ENTERED | NOW_OFTEN)) == NOW_ENTERED)
 		at = cell_at_once(address);
-	if (!at) {                       /* a line that the warp covers, or has no cells */
-		if (activemask() == 0xffffffff || !now)
-			race_call_write4_global(self, address, what, site, v0, 0);
-		else
-			__warpsafe_write_on(self, 0, address, what, site, v0, 0);
+	if (!at) {                       /* a line that lanes cover, or has no cells */
+		race_call_write4_global(self, address, what, site, v0, 0);
 		return;
 	}
 	note_own(self, address, what, site, (u32)v0);

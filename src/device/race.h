@@ -334,7 +334,7 @@ struct ws_race_device {
 	ws_race_u32 version;             /* WS_RACE_VERSION */
 	ws_race_u32 bytes;               /* of this struct */
 	ws_race_u64 pages;               /* (1 << pages_log2) * u64: which page of 2 MiB; 0 = free */
-	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for 128 */
+	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for 64 */
 	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's 32 words */
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
 	ws_race_u64 records;             /* (nrecords + 1) * struct ws_race_record, then as many struct ws_race_links */
@@ -360,8 +360,8 @@ struct ws_race_device {
 };
 #define WS_RACE_WRITTEN     (1 << 18)
 #define WS_RACE_PROOFS      (1 << 12)
-#define WS_RACE_PAGE_BYTES  (256 << 10)
-#define WS_RACE_CELLS_BYTES 512
+#define WS_RACE_PAGE_BYTES  (512 << 10)
+#define WS_RACE_CELLS_BYTES 256
 
 /* ---- counted by the device ---- */
 enum ws_race_limit {                     /* why accesses of threads were not checked */

@@ -2,7 +2,7 @@
  * the first access of a launch to a line or a word. No loop, no wait for other lanes but at the vote of a warp that is
  * together; whatever is not plainly without a race is for the call.
  *
- * A line that the warp covers and a word's cell are dealt with alike: both have W and R. So are words of which lanes side by side access the bytes, or
+ * A line that lanes cover and a word's cell are dealt with alike: both have W and R. So are words of which lanes side by side access the bytes, or
  * halves: one of them enters what they do, as a row. What is ordered here is so by program order, by barriers of the block, or is of a launch before.
  *
  * Entries are first looked at through the first-level cache, and may have changed meanwhile. That does no harm: what is found
@@ -26,7 +26,7 @@ struct fast {
 	u32 epochs, epoch;       /* in such: of accesses of all blocks those in epochs below are before mine; and mine */
 	u32 first, n;            /* segments with which time counts as with the warp's: the block's first ones, or its own */
 	u64 floors;                      /* in such: where those of this launch are, by lane; 0 = it is none */
-	bool covers;             /* the warp covers lines, or may have rows, by these lanes: the same for each */
+	bool covers;             /* there may be lines, or rows, of these lanes: the same for each */
 	u32 lanes;
 	bool line, row, enters;  /* `at` is a line; a cell, and it is for the whole row; this lane is the one that changes it */
 	bool part;               /* of a word, by this lane for itself or in a row */
@@ -113,13 +113,6 @@ HELPER u32 row_begin(u64 address, u32 bytes, u32 lane) { return lane - ((u32)add
 HELPER u32 row_of_size(u32 bytes) { return bytes == 1 ? ROW_OF_BYTES : ROW_OF_HALVES; }
 HELPER u32 row_lanes(u32 begin, u32 bytes) { return (bytes == 1 ? 15u : 3u) << begin; }
 
-/* The lanes that come together here and have what lies side by side by their numbers, this one among them: of a block of 16 by 16 threads half a warp
- * has a row of an image, and of a tile the threads inside the rim. */
-HELPER u32 lanes_side_by_side(u32 lanes, u64 first)
-{
-	return lanes == 0xffffffff && all_lanes_have(first) ? lanes : lanes_with(lanes, first);
-}
-
 HELPER void find_row(struct fast *f, u64 address, u32 bytes, u32 *lane)
 {
 	u32 begin = row_begin(address, bytes, *lane), of = row_lanes(begin & 31, bytes);
@@ -151,7 +144,7 @@ enum how { SINGLY, IN_LINES, IN_ROWS };
 /* line: see line_at_once. */
 HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what, enum how how)
 {
-	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, shift = bytes >> 3, each = 32 >> shift;
+	u32 bytes = WS_RACE_BYTES_OF(what), lane = self & 31, shift = bytes >> 3;
 	bool rows = how == IN_ROWS;
 
 	f->covers = f->row = false;
@@ -163,10 +156,13 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 		load_cell_near(f->at, &f->w, &f->r);
 	if (rows && !is_expanded(f->w))
 		have_cells(f, self, address);
-	if (how == IN_LINES && !is_expanded(f->w))
-		f->covers = covers_lines(address, bytes, lane);
-	f->lanes = 0xffffffff;
-	f->line = f->covers;
+	f->lanes = 0;
+	f->line = false;
+	if (how == IN_LINES && !is_expanded(f->w)) {
+		f->lanes = activemask();
+		f->covers = true;
+		f->line = covers_line(f->lanes, address, bytes, lane);
+	}
 	f->enters = true;
 	f->bits = bytes_of((u32)address, bytes);
 	if (is_expanded(f->w)) {
@@ -178,8 +174,8 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 			find_row(f, address, bytes, &lane);
 	} else if (f->line) {
 		f->bits = shift;
-		f->enters = !(lane & (each - 1));
-		lane &= ~(each - 1);
+		f->enters = lane == lowest(lanes_of_line(bytes, lane));
+		lane = lowest(lanes_of_line(bytes, lane));
 	} else {
 		f->at = 0;
 	}
@@ -237,7 +233,7 @@ HELPER bool is_noted(const struct fast *f, u32 what)
 	return WS_RACE_CLASS_OF(what) == WS_RACE_WEAK || WS_RACE_CLASS_OF(what) == WS_RACE_UPDATE || f->now & NOW_OBSERVED;
 }
 
-/* A warp that covers lines is done as a whole, or not at all; and so is a row. */
+/* A line that its lanes cover is done as a whole, or not at all; and so is a row. */
 HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 {
 	u32 left = 0;
@@ -246,6 +242,8 @@ HELPER bool all_done(const struct fast *f, bool done, u32 bytes)
 		left = ballot_of(f->lanes, (f->line || f->row) && !done);
 	if (f->row)
 		left &= row_lanes(lane_of(f->time), bytes);
+	else if (f->line)
+		left &= lanes_of_line(bytes, lane_of(f->time));
 	return done && !((f->line || f->row) && left);
 }
 

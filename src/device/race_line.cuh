@@ -1,5 +1,5 @@
-/* race_line.cuh - accesses by which a warp covers whole lines of global memory (race.cu): lane k the k-th 4, 8 or 16 bytes
- * from the beginning of a line. One lane for each line does it, on the line's own entry. */
+/* race_line.cuh - accesses by which lanes of a warp cover whole lines of global memory (race.cu): one after the other the 4, 8 or 16 bytes from
+ * the beginning of a line, by as many lanes as it has of these. The first one does it, on the line's own entry. */
 #ifndef WS_RACE_LINE_CUH
 #define WS_RACE_LINE_CUH
 
@@ -115,19 +115,37 @@ HELPER bool write_line(u64 line, const struct me *m, u32 shift)
 	return false;
 }
 
-/* Does the warp cover lines? Then lane k of it accesses what lies k accesses behind the first. */
-HELPER bool covers_lines(u64 address, u32 bytes, u32 lane)
-{
-	u64 first = address - lane * bytes;
+/* A line is for as many lanes one after the other; bytes: 4, 8 or 16 of an access. */
+HELPER u32 lanes_a_line(u32 bytes) { return LINE_WORDS >> (bytes >> 3); }
 
-	return activemask() == 0xffffffff && all_lanes_have(first) && bytes >= 4 && !(first & 127);
+/* The lanes with which this one may cover a line. */
+HELPER u32 lanes_of_line(u32 bytes, u32 lane)
+{
+	u32 each = lanes_a_line(bytes);
+
+	return ((1u << each) - 1) << (lane & ~(each - 1));
 }
 
-/* All 32 lanes. True: done. */
-HELPER bool access_lines(u64 line, const struct me *m, bool write)
+/* The lanes that come together here and have what lies side by side by their numbers, this one among them: of a block of 16 by 16 threads half a warp
+ * has a row of an image, and of a tile the threads inside the rim. first: of a warp that has it all. */
+HELPER u32 lanes_side_by_side(u32 lanes, u64 first)
 {
-	u32 shift = WS_RACE_BYTES_OF(m->what) >> 3, each = 32 >> shift, first = lane_of(m->time) & ~(each - 1);
-	u32 lanes = (each == 32 ? 0xffffffff : (1u << each) - 1) << first, done = 0;
+	return lanes == 0xffffffff && all_lanes_have(first) ? lanes : lanes_with(lanes, first);
+}
+
+/* Do these lanes, which have come together, cover this one's line? */
+HELPER bool covers_line(u32 lanes, u64 address, u32 bytes, u32 lane)
+{
+	bool aligned = ((u32)address & (LINE_BYTES - 1)) == (lane & (lanes_a_line(bytes) - 1)) * bytes;
+	u32 with = lanes_side_by_side(lanes, address - lane * bytes);
+
+	return aligned && !(lanes_of_line(bytes, lane) & ~with);
+}
+
+/* By all lanes of the line. True: done. */
+HELPER bool access_line(u64 line, const struct me *m, bool write)
+{
+	u32 bytes = WS_RACE_BYTES_OF(m->what), shift = bytes >> 3, lanes = lanes_of_line(bytes, lane_of(m->time)), first = lowest(lanes), done = 0;
 	struct me l = *m;
 
 	l.time = (m->time & ~(31ull << LANE_AT)) | (u64)first << LANE_AT;

@@ -96,7 +96,7 @@ SLOW void __warpsafe_write_locked(u32 self, u64 address, u32 what, u32 site, u64
 		line = line_at_once(address);
 	if (line)
 		entry = load64_stable(line);
-	if (line && !is_expanded(entry) && !covers_lines(address, 4, self & 31))
+	if (line && !is_expanded(entry) && !covers_line(activemask(), address, 4, self & 31))
 		entry = __warpsafe_expand(line, (self - self_of(0)) >> 5);
 	if (!is_expanded(entry) || f.now & NOW_OFTEN) {
 		__warpsafe_write_in_line(self, line, address, what, site, (u32)value);

@@ -2,13 +2,13 @@
  *
  * Shared memory: in the block's slot, unless they are in shared memory itself (race_shared.cuh). Global memory:
  * pages of 2 MiB are found by a hash table of open addressing; the number of the row is that of the page's lines,
- * 16 bytes for each 128 of the program's. Nothing is locked: all of it changes by CAS. */
+ * 16 bytes for each 64 of the program's. Nothing is locked: all of it changes by CAS. */
 #ifndef WS_RACE_MEMORY_CUH
 #define WS_RACE_MEMORY_CUH
 
 #include "race_cell.cuh"
 
-enum { PAGE_SHIFT = 21, LINE_SHIFT = 7, PROBES = 64 };
+enum { PAGE_SHIFT = 21, LINE_SHIFT = 6, LINE_BYTES = 1 << LINE_SHIFT, LINE_WORDS = LINE_BYTES / 4, PROBES = 64 };
 /* A line has W and R as a word has, for what a warp has done with all of it: by lane + (word >> bytes), all at one time.
  * When something else comes, it gets cells: segment NO_MORE_SEGMENTS and their number + 1, for ever. */
 #define EXPANDED ((u64)NO_MORE_SEGMENTS << SEGMENT_AT)
@@ -68,7 +68,7 @@ HELPER u64 line_of(u64 address)
 HELPER bool is_expanded(u64 entry) { return segment_of(entry) == NO_MORE_SEGMENTS; }
 HELPER u64 cells_at(u32 number) { return RACE.cells + (u64)(number - 1) * WS_RACE_CELLS_BYTES; }
 /* The cell of the word of an address; entry: of its line, which is_expanded. */
-HELPER u64 cell_by(u64 entry, u64 address) { return cells_at((u32)entry) + (address & 124) * 4; }
+HELPER u64 cell_by(u64 entry, u64 address) { return cells_at((u32)entry) + (address & (LINE_BYTES - 4)) * 4; }
 
 /* The number + 1 of cells that are not in use; 0 = there are none. What was taken in vain stays with the warp, with
  * USED: the cells are not zero. */
@@ -107,7 +107,7 @@ HELPER u64 entry_of_word(u64 line, u32 word, u32 bytes_at)
 HELPER void fill_cells(u64 cells, u64 w, u64 r)
 {
 	#pragma nounroll
-	for (u32 k = 0; k < 32; k++)
+	for (u32 k = 0; k < LINE_WORDS; k++)
 		asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(cells + 16 * k),
 			     "l"(entry_of_word(w, k, W_BYTES_AT)), "l"(entry_of_word(r, k, R_BYTES_AT)) : "memory");
 }
@@ -149,7 +149,7 @@ SLOW u64 __warpsafe_expand_line(u64 line, u32 warp)
 			continue;
 		was = exchange64(line + 8, EXPANDED | (number & ~(u32)USED));
 		#pragma nounroll
-		for (u32 k = 0; k < 32 && was != r; k++)
+		for (u32 k = 0; k < LINE_WORDS && was != r; k++)
 			enter_late(cells + 16 * k + 8, entry_of_word(filled, k, R_BYTES_AT), entry_of_word(was, k, R_BYTES_AT));
 		return EXPANDED | (number & ~(u32)USED);
 	}

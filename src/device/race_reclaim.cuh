@@ -16,7 +16,7 @@
 
 #include "race_memory.cuh"
 
-enum { PHASE_AT = 40, PHASES_TO_REST = 4, ENTRIES = 32, MOST_CHAIN = 4096 };
+enum { PHASE_AT = 40, PHASES_TO_REST = 4, ENTRIES = LINE_WORDS, MOST_CHAIN = 4096 };
 #define LEFT WS_RACE_SEGMENT_LEFT
 #define END  WS_RACE_SEGMENT_END
 #define STATE(segment) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, state))

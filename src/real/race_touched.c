@@ -1,13 +1,13 @@
 /* race_touched.c - with --stats: how much of the tables for global memory is in use, and for how much that kernels have touched.
  *
- * A line of 128 bytes that warps covered whole has 16 bytes. One that has cells has 16 and those of its 32 words, whether all
+ * A line of 64 bytes that warps covered whole has 16 bytes. One that has cells has 16 and those of its 16 words, whether all
  * of them were touched or not. Read from the GPU when the program has waited for it, a part at a time. */
 #include <stdlib.h>
 
 #include "real/race.h"
 #include "real/real_priv.h"
 
-enum { LINE_BYTES = 128, ENTRY_BYTES = 16, WORD_BYTES = 4, SEGMENT_AT = 37, CELLS_MOST = 1 << 20, PART = 1 << 20 };
+enum { LINE_BYTES = 64, ENTRY_BYTES = 16, WORD_BYTES = 4, SEGMENT_AT = 37, CELLS_MOST = 1 << 20, PART = 1 << 20 };
 #define EXPANDED ((1ull << 27) - 1)      /* the segment of a line with cells (device/race_memory.cuh) */
 
 struct entry { uint64_t w, r; };

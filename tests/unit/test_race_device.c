@@ -584,6 +584,21 @@ static void whole_lines_need_no_cells(void **state)
 	assert_int_equal(cells_for(KERNEL(GLOBAL(0) " st.global.u32 [%rd3], %r7;\n"), 1, 40), 1);
 }
 
+/* Rows of 2^lanes threads, 512 bytes apart; each has 4 << shift bytes. */
+#define ROWS(lanes, shift) " and.b32 %r10, %r0, (1<<" #lanes ")-1; shl.b32 %r10, %r10, 2+" #shift "; shr.u32 %r11, %r0, " #lanes "; shl.b32 %r11, %r11, 9;\n" \
+	" add.u32 %r10, %r10, %r11; cvt.u64.u32 %rd3, %r10; add.u64 %rd3, %rd1, %rd3;\n"
+
+static void whole_lines_by_some_lanes(void **state)
+{
+	assert_int_equal(cells_for(KERNEL(ROWS(4, 0) " ld.global.u32 %r7, [%rd3]; st.global.u32 [%rd3], %r7;\n"), 1, 64), 0);
+	assert_int_equal(cells_for(KERNEL(ROWS(3, 1) " ld.global.u64 %rd4, [%rd3]; st.global.u64 [%rd3], %rd4;\n"), 1, 64), 0);
+	assert_int_equal(cells_for(KERNEL(ROWS(2, 2) " ld.global.v4.u32 {%r7, %r8, %r9, %r10}, [%rd3];\n"
+	                                  " st.global.v4.u32 [%rd3], {%r7, %r8, %r9, %r10};\n"), 1, 32), 0);
+	assert_int_equal(cells_for(KERNEL(ROWS(3, 0) " st.global.u32 [%rd3], %r7;\n"), 1, 64), 8);              /* half a line */
+	assert_int_equal(cells_for(KERNEL(ROWS(4, 0) " setp.lt.u32 %p1, %r2, 16; @%p1 st.global.u32 [%rd3], %r7;\n"), 1, 64), 0);
+	assert_int_equal(cells_for(KERNEL(ROWS(4, 0) " setp.lt.u32 %p1, %r2, 24; @%p1 st.global.u32 [%rd3], %r7;\n"), 1, 64), 2);
+}
+
 /* ---- words side by side ----
  * Warps that access words side by side, from any word on, by any lanes side by side, in phases between barriers. Whether that
  * has races, and at which words, is compared with what is true of each pair of accesses. */
@@ -1313,7 +1328,7 @@ int main(void)
 		cmocka_unit_test(a_barrier_of_fewer_threads), cmocka_unit_test(who_arrives_goes_on), cmocka_unit_test(blocks),
 		cmocka_unit_test(launches_are_not_compared), cmocka_unit_test(cells_in_shared_memory), cmocka_unit_test(a_word_each),
 		cmocka_unit_test(shared_memory_stays_as_it_is),
-		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(bytes_that_lanes_read), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
+		cmocka_unit_test(bytes_of_a_word), cmocka_unit_test(bytes_that_lanes_read), cmocka_unit_test(whole_lines_need_no_cells), cmocka_unit_test(whole_lines_by_some_lanes), cmocka_unit_test(words_side_by_side), cmocka_unit_test(writes_where_nothing_is_read),
 		cmocka_unit_test(lines_and_words), cmocka_unit_test(a_line_that_blocks_read),
 		cmocka_unit_test(four_words), cmocka_unit_test(a_word_that_many_read),
 		cmocka_unit_test(a_word_of_atomics_by_blocks), cmocka_unit_test(swaps), cmocka_unit_test(swaps_again_and_again),
