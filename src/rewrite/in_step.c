@@ -3,7 +3,9 @@
  * `for (round = 0; round < n; round++) { ...; __syncthreads(); }`: in an interval between barriers all threads are in the same round, though what
  * they have made of its number is another number in each. Let threads all be at one barrier at a time (interval.c), and let nothing that is another
  * one in other threads decide whether r is written. Then all have written it as often when they leave a barrier; and where the writes on every way
- * from there to two places are the same ones, r is as far in both. */
+ * from there to two places are the same ones, r is as far in both.
+ *
+ * So it is with one that turns over, `buffer ^= 1` or `out = 1 - out`: that counts as a step of 1. */
 #include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
@@ -39,6 +41,68 @@ static int64_t adds(const struct ws_ptx_inst *i, const struct ws_reg *r)
 	return ws_type_bytes(r->type) == 4 ? (int32_t)by->imm : (int64_t)by->imm;
 }
 
+static bool is_turn(const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	const struct ws_operand *a = &i->ops[1], *b = &i->ops[2];
+
+	if (i->guard || i->nops != 3 || ws_type_bytes(r->type) != 4 || r->vec != 1)
+		return false;
+	if (i->op == WS_OP_xor)
+		return a->kind == WS_O_REG && a->reg == r && b->kind == WS_O_INT;
+	return i->op == WS_OP_sub && a->kind == WS_O_INT && b->kind == WS_O_REG && b->reg == r && !b->negated && !i->flags;
+}
+
+/* What alone sets the register; NULL: several do. */
+static const struct ws_ptx_inst *only_set(const struct ws_ptx_func *f, const struct ws_reg *r)
+{
+	const struct ws_ptx_inst *found = NULL;
+
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		if (ws_ptx_sets(&f->insts[k], r)) {
+			if (found)
+				return NULL;
+			found = &f->insts[k];
+		}
+	return found;
+}
+
+/* Is `first` executed between any instruction that sets r and i, which sets it, too? */
+static bool always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i)
+{
+	uint8_t *mark = ws_alloc(f->ninsts + 1), *stop = ws_alloc(f->ninsts + 1), *out = ws_alloc(f->ninsts + 1);
+	bool always = true;
+
+	mark[i->index] = stop[first->index] = 1;
+	ws_find_after(f, mark, stop, NULL, out);
+	for (uint32_t k = 0; k < f->ninsts && always; k++)
+		always = !ws_ptx_sets(&f->insts[k], r) || !out[k];
+	free(mark);
+	free(stop);
+	free(out);
+	return always;
+}
+
+const struct ws_ptx_inst *ws_steps_turn(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	const struct ws_operand *from = &i->ops[1];
+	const struct ws_ptx_inst *turn;
+
+	if (is_turn(i, r))
+		return i;
+	if (i->op != WS_OP_mov || i->guard || i->nops != 2 || from->kind != WS_O_REG || from->negated || from->component || from->reg->type != r->type)
+		return NULL;
+	turn = only_set(f, from->reg);
+	return turn && is_turn(turn, r) && always_between(f, r, turn, i) ? turn : NULL;
+}
+
+/* How far i, which sets r, lets it go on; 0: it sets it to something else. */
+static int64_t goes_on(const struct ws_steps *s, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	int64_t by = adds(i, r);
+
+	return by ? by : ws_steps_turn(s->f, i, r) != NULL;
+}
+
 /* May a thread come from the instruction to itself without a barrier? */
 static bool comes_again(const struct ws_steps *s, uint32_t i)
 {
@@ -55,18 +119,21 @@ static bool comes_again(const struct ws_steps *s, uint32_t i)
 
 static bool find_may(const struct ws_steps *s, const struct ws_reg *r)
 {
-	bool added = false;
+	bool added = false, turned = false;
 
 	for (uint32_t i = 0; i < s->f->ninsts; i++) {
 		const struct ws_ptx_inst *inst = &s->f->insts[i];
+		int64_t by;
 
 		if (!ws_ptx_sets(inst, r))
 			continue;
-		if (inst->guard || ws_intervals_divide(s->v, inst->block) || (adds(inst, r) && comes_again(s, i)))
+		by = goes_on(s, inst, r);
+		if (inst->guard || ws_intervals_divide(s->v, inst->block) || (by && comes_again(s, i)))
 			return false;
 		added |= adds(inst, r) != 0;
+		turned |= by && !adds(inst, r);
 	}
-	return added;
+	return added != turned;
 }
 
 static struct table *table_of(struct ws_steps *s, const struct ws_reg *r)
@@ -89,6 +156,8 @@ static bool same_state(const struct state *a, const struct state *b)
 	return a->kind == b->kind && a->sets == b->sets && a->last == b->last && a->added == b->added;
 }
 
+struct following { const struct ws_steps *s; const struct ws_reg *r; const uint8_t *in; struct state *at, *begin; bool changed; };
+
 /* Returns whether *into is something else then. */
 static bool join(struct state *into, const struct state *s)
 {
@@ -98,18 +167,18 @@ static bool join(struct state *into, const struct state *s)
 	return true;
 }
 
-static void execute(const struct ws_ptx_inst *i, const struct ws_reg *r, struct state *s)
+static void execute(const struct following *f, const struct ws_ptx_inst *i, struct state *s)
 {
-	int64_t added = adds(i, r);
+	const struct ws_reg *r = f->r;
+	int64_t added;
 
 	if (s->kind != KNOWN || !ws_ptx_sets(i, r))
 		return;
+	added = goes_on(f->s, i, r);
 	s->added = added ? s->added + added : 0;
 	s->last = added ? s->last : i->index;
 	s->sets += !added;
 }
-
-struct following { const struct ws_steps *s; const struct ws_reg *r; const uint8_t *in; struct state *at, *begin; bool changed; };
 
 /* From instruction i of a basic block on. */
 static void follow_block(struct following *f, uint32_t i, struct state now)
@@ -122,7 +191,7 @@ static void follow_block(struct following *f, uint32_t i, struct state now)
 			f->changed |= join(&f->at[s->number[i] - 1], &now);
 		if (s->points[i] && !s->f->insts[i].guard)
 			return;
-		execute(&s->f->insts[i], f->r, &now);
+		execute(f, &s->f->insts[i], &now);
 	}
 	for (uint32_t k = 0; i > b->last && k < b->nsucc; k++)
 		f->changed |= f->in[s->f->blocks[b->succ[k]].first] && join(&f->begin[b->succ[k]], &now);
@@ -169,6 +238,24 @@ bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint3
 			return false;
 	}
 	return true;
+}
+
+bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by)
+{
+	const struct state *at = states(s, r);
+	bool any = false;
+
+	for (uint32_t p = 0; p < s->npoints; p++) {
+		const struct state *x = &at[p * s->n + a], *y = &at[p * s->n + b];
+
+		if (x->kind == UNREACHED || y->kind == UNREACHED)
+			continue;
+		if (x->kind == ANY || y->kind == ANY || x->sets != y->sets || x->last != y->last || (any && y->added - x->added != *by))
+			return false;
+		*by = y->added - x->added;
+		any = true;
+	}
+	return any;
 }
 
 /* ---- whether it is still what was read ---- */

@@ -62,6 +62,10 @@ void ws_steps_free(struct ws_steps *s);          /* NULL is fine */
 bool ws_steps_may(struct ws_steps *s, const struct ws_reg *r);
 /* Is r, which may go on so, as far in two threads wherever one is at access a (a number in the list) and the other one at access b in an interval? */
 bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b);
+/* How much farther is r in a thread at b than in one at a? false: that differs. */
+bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by);
+/* The instruction that turns r over, to r ^ k or k - r, where i sets r to that; NULL: i sets it to something else. */
+const struct ws_ptx_inst *ws_steps_turn(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* Is r at an instruction always what another one has last read there? */
 bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at);
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */

@@ -34,6 +34,21 @@ static const struct ws_operand *added(const struct values *v, const struct ws_pt
 	return by ? by : ws_value_added(i, r);
 }
 
+int64_t ws_endless_step(const struct values *v, const struct ws_reg *r)
+{
+	const struct defs *d = &v->defs[r->index];
+	int64_t step = 0;
+
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
+		const struct ws_operand *by = added(v, d->at[k], r);
+
+		if (by && (by->kind != WS_O_INT || (int32_t)by->imm <= 0))
+			return 0;
+		step = by ? ws_greatest_divisor(step, (int32_t)by->imm) : step;
+	}
+	return step;
+}
+
 static bool has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
 {
 	const struct defs *d = &v->defs[r->index];

@@ -81,6 +81,11 @@ struct duty { const struct sum *sum; int64_t least, most, by; bool power; const 
 
 struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
+/* A register that begins with number[0], and is turned over to the next one each time; or counts: goes on by `step`, and is looked at by what is
+ * left of the number of steps divided by n. */
+enum { MOST_PHASES = 4 };
+struct phases { const struct ws_reg *reg; bool counts; unsigned n; int64_t number[MOST_PHASES], step; };
+
 struct fact;                             /* see ranges_facts.c */
 struct entry;
 
@@ -105,6 +110,9 @@ struct values {
 	uint32_t steps, depth;           /* steps left: what takes longer is not known */
 	const struct ws_ptx_inst *access;        /* of which the address is looked at */
 	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
+	const struct phases *phases;     /* a register that has one of a few numbers (ranges_phases.c); NULL: none */
+	unsigned phase;                  /* which */
+	const uint8_t *reads;            /* by instruction: where it reads the register it is that; NULL: nowhere */
 	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
 };
 
@@ -166,6 +174,13 @@ void ws_value_duty(struct values *v, const struct sum *s, int64_t least, int64_t
 bool ws_value_duty_divides(struct values *v, const struct sum *s, int64_t by);        /* false: no power of 2 */
 void ws_value_duty_power(struct values *v, const struct sum *s);      /* and from 1 to 2^31 - 1 */
 void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
+
+/* ---- ranges_phases.c ---- */
+/* The phases of a register that goes on in step (in_step.c). way: 0 = as it is turned over; 2 to MOST_PHASES = as its steps are counted modulo that. */
+bool ws_phases_find(const struct values *v, const struct ws_reg *r, unsigned way, struct phases *out);
+/* Is the address of an access made of the register, as it is there? *reads, by instruction: who reads it for that. */
+bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads);
+bool ws_value_in_phase(struct values *v, const struct ws_reg *r, struct sum *out);
 
 /* ---- ranges_bits.c ---- */
 /* What and, or, bfi, shl and shr give; bytes: of the operands. */
@@ -230,6 +245,8 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out);
+/* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
+int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);
 /* Without steps that its strided leaf may have made as well. */
 void ws_sum_without_steps(struct values *v, struct sum *s);

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
+enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
 
 struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
@@ -28,6 +28,7 @@ struct group {
 	bool area;                       /* somewhere in the variable */
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
 	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
+	uint8_t phase;                   /* of struct phased */
 	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
 	int64_t distance;                /* that threads must be apart, for they are by multiples of it; 0: the extent */
 	bool writes;
@@ -53,7 +54,36 @@ struct ws_shared_ranges {
 	const char *quiet;               /* a predicate: it is false */
 	const struct ws_rw_access *list;
 	uint32_t n;
+	struct phased *phased;           /* the list has some accesses several times, one for each phase; NULL: it is the pass's */
 };
+
+/* ---- phases ---- */
+/* Accesses whose address is made of a register with phases (ranges_phases.c) are in the list once for each. */
+struct phased {
+	struct phases phases;
+	struct ws_steps *steps;          /* while it is being found */
+	const struct ws_rw_access *all;  /* of the pass */
+	struct ws_rw_access *list;
+	uint32_t n, nall, *of, *first;   /* by access of the list: which of the pass it is; by that: its first one */
+	uint8_t *phase, *reads;          /* by access: its phase + 1; 0 = it has none. By access of the pass, by instruction: who reads the register */
+	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
+};
+
+static uint32_t first_of(const struct ws_shared_ranges *g, uint32_t k) { return g->phased ? g->phased->first[k] : k; }
+static uint32_t all_of(const struct ws_shared_ranges *g) { return g->phased ? g->phased->nall : g->n; }
+static unsigned most_groups(const struct ws_shared_ranges *g) { return g->phased ? MOST_GROUPS : FEW_GROUPS; }
+static bool has_phase(const struct ws_shared_ranges *g, uint32_t a) { return g->phased && g->phased->phase[a]; }
+
+/* May two threads be at a and at b, both in their phases, in one interval? */
+static bool in_phase(const struct ws_shared_ranges *g, uint32_t a, uint32_t b)
+{
+	const struct phased *p = g->phased;
+	int64_t by;
+
+	if (!has_phase(g, a) || !has_phase(g, b) || !ws_steps_between(p->steps, p->phases.reg, p->of[a], p->of[b], &by) || by % p->phases.step)
+		return true;
+	return (p->phase[b] - p->phase[a] - by / p->phases.step) % (int)p->phases.n == 0;
+}
 
 /* ---- groups ---- */
 /* Does the entry's code for a sum need such a leaf? */
@@ -179,11 +209,18 @@ static bool take_bend(const struct values *v, struct group *x, int64_t *at)
 	return ws_sum_add(&x->sum, &index, times);
 }
 
+static void set_phase(struct ws_shared_ranges *g, uint32_t a)
+{
+	g->v.reads = has_phase(g, a) ? g->phased->reads + (size_t)g->phased->of[a] * g->v.f->ninsts : NULL;
+	g->v.phase = has_phase(g, a) ? g->phased->phase[a] - 1 : 0;
+}
+
 /* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
 static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x, int64_t *at)
 {
 	struct sum known;
 
+	set_phase(g, (uint32_t)(a - g->list));
 	if (a->space != WS_SPACE_SHARED || !address_of(g, a, &known) || !take_variable(&g->v, &known, &x->sym) ||
 	    !ws_sum_of_any(&g->v, &known, &x->sum))
 		return false;
@@ -225,7 +262,7 @@ static bool has_sum(const struct group *x) { return !x->area && !x->endless && !
 
 static bool is_alike(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && x->area == y->area && x->endless == y->endless && !memcmp(&x->bend, &y->bend, sizeof x->bend) &&
+	return x->sym == y->sym && x->phase == y->phase && x->area == y->area && x->endless == y->endless && !memcmp(&x->bend, &y->bend, sizeof x->bend) &&
 	       ws_sum_equal(&x->rounds, &y->rounds) && ws_sum_equal(&x->sum, &y->sum);
 }
 
@@ -247,10 +284,12 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 
 	if (!split_address(g, a, &x, &at) && !only_variable(g, a, &x))
 		return NO_GROUP;
+	x.phase = has_phase(g, (uint32_t)(a - g->list)) ? g->phased->phase[a - g->list] : 0;
+	g->v.reads = NULL;
 	g->at[a - g->list] = at = x.area ? 0 : at;
 	while (k < g->ngroups && !is_alike(&g->groups[k], &x))
 		k++;
-	if (k == MOST_GROUPS)
+	if (k == most_groups(g))
 		return NO_GROUP;
 	if (k == g->ngroups)
 		g->groups[g->ngroups++] = x;
@@ -333,7 +372,7 @@ static void cut_groups(struct ws_shared_ranges *g)
 	for (unsigned x = 0; x < g->ngroups; x++) {
 		int64_t extent = has_sum(&g->groups[x]) ? extent_of(&g->v, &g->groups[x].sum) : -1;
 
-		for (uint32_t k = 0; k < g->n && extent >= 0 && g->ngroups < MOST_GROUPS; k++)
+		for (uint32_t k = 0; k < g->n && extent >= 0 && g->ngroups < most_groups(g); k++)
 			if (g->group[k] == x && is_cut(g, x, extent, g->at[k]))
 				cut_group(g, x, g->at[k]);
 	}
@@ -351,13 +390,22 @@ bool ws_shared_may_race(const struct ws_rw_access *a, const struct ws_rw_access 
 static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
 	return ws_shared_is(&g->list[b]) && ws_shared_may_race(&g->list[a], &g->list[b]) &&
-	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index);
+	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index) && in_phase(g, a, b);
 }
 
 static bool meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
 	for (uint32_t b = 0; b < g->n; b++)
 		if (may_meet(g, v, a, b) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
+			return true;
+	return false;
+}
+
+/* May two threads race by it and another access of its group, itself included? */
+static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
+{
+	for (uint32_t b = 0; b < g->n; b++)
+		if (g->group[b] == g->group[a] && may_meet(g, v, a, b))
 			return true;
 	return false;
 }
@@ -483,7 +531,7 @@ static void split_by_intervals(struct ws_shared_ranges *g, const struct ws_inter
 {
 	bool *met = ws_alloc((g->n + 1) * sizeof *met), any = true;
 
-	for (unsigned k = group; any && g->ngroups < MOST_GROUPS; k = g->ngroups - 1) {
+	for (unsigned k = group; any && g->ngroups < most_groups(g); k = g->ngroups - 1) {
 		uint32_t first = 0;
 
 		while (g->group[first] != k)
@@ -524,6 +572,73 @@ static void look_at_steps(struct ws_shared_ranges *g, const struct ws_intervals 
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].rounds.n)
 			look_at_pairs(g, v, k);
+}
+
+/* ---- groups of several buffers ---- */
+/* May threads next to each other come to the same bytes of the group, if that is all that is known? */
+static bool is_wide(const struct group *x)
+{
+	int64_t least = x->sum.n ? INT64_MAX : 0;
+
+	for (uint32_t k = 0; k < x->sum.n; k++) {
+		int64_t factor = x->sum.t[k].factor < 0 ? -x->sum.t[k].factor : x->sum.t[k].factor;
+
+		least = factor < least ? factor : least;
+	}
+	return x->last - x->first > least;
+}
+
+/* Where the access's bytes end, how far is it to those of the group that begin next? */
+static int64_t gap_behind(const struct ws_shared_ranges *g, uint32_t a)
+{
+	int64_t end = g->at[a] + g->list[a].bytes, gap = INT64_MAX;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == g->group[a] && g->at[k] + g->list[k].bytes > end && g->at[k] - end < gap)
+			gap = g->at[k] - end;
+	return gap == INT64_MAX ? 0 : gap;
+}
+
+/* Two buffers of one variable, where compilers have known in which of both an access is. */
+static void cut_at_gap(struct ws_shared_ranges *g, unsigned group)
+{
+	enum { LEAST = 32 };
+	const struct group *x = &g->groups[group];
+	int64_t most = LEAST, cut = 0, gap;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == group && (gap = gap_behind(g, k)) > most) {
+			most = gap;
+			cut = g->at[k] + g->list[k].bytes + gap;
+		}
+	if (most > LEAST && most * 3 >= x->last - x->first && g->ngroups < most_groups(g))
+		cut_group(g, group, cut);
+}
+
+/* Reads that meet no write of their group make one of their own. */
+static void part_reads(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
+{
+	bool *apart = ws_alloc((g->n + 1) * sizeof *apart), any = false;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		any |= apart[k] = g->group[k] == group && g->list[k].kind == WS_RW_READ && !meets_own(g, v, k);
+	for (uint32_t k = 0; k < g->n && any; k++)
+		g->group[k] = apart[k] ? (uint8_t)g->ngroups : g->group[k];
+	if (any)
+		part_group(g, group);
+	free(apart);
+}
+
+static void part_by_phases(struct ws_shared_ranges *g, const struct ws_intervals *v)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		for (unsigned before = 0; before != g->ngroups && has_sum(&g->groups[k]) && is_wide(&g->groups[k]);) {
+			before = g->ngroups;
+			cut_at_gap(g, k);
+		}
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (has_sum(&g->groups[k]) && g->groups[k].writes && is_wide(&g->groups[k]) && g->ngroups < most_groups(g))
+			part_reads(g, v, k);
 }
 
 /* ---- the first word of a thread's own ---- */
@@ -610,15 +725,6 @@ static void join_first_words(struct ws_shared_ranges *g, const struct ws_interva
 			}
 }
 
-/* May two threads race by it and another access of its group, itself included? */
-static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
-{
-	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == g->group[a] && may_meet(g, v, a, b))
-			return true;
-	return false;
-}
-
 /* What is equal to a number wherever an access of the group is reached by which its threads may meet: `if (lane == 31) sums[warp] = x`, or
  * `if (t == 0) n = x`, that all read behind a barrier. */
 static void find_pins(struct ws_shared_ranges *g, const struct ws_intervals *v, unsigned group)
@@ -657,13 +763,17 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
 	look_at_steps(g, v);
-	join_names(g, v);
+	if (g->phased)
+		part_by_phases(g, v);
+	else
+		join_names(g, v);
 	cut_groups(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (has_sum(&g->groups[k]))
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
-	join_digits(g);
+	if (!g->phased)
+		join_digits(g);
 	join_first_words(g, v);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].writes && !g->groups[k].meets && !g->groups[k].area)
@@ -739,7 +849,7 @@ static bool any_own(struct ws_shared_ranges *g)
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		bool alone = true;               /* reads that meet writes to their variable are left to the probe */
 
-		for (unsigned m = 0; m < g->ngroups; m++)
+		for (unsigned m = 0; m < g->ngroups && !g->phased; m++)
 			alone &= !g->groups[k].others[m];
 		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
 		g->groups[k].own &= g->groups[k].meets || (g->groups[k].writes ? ws_can_be_apart(&g->v, &g->groups[k].sum) : alone);
@@ -828,7 +938,28 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 /* Which proofs come first: those of which more launches hold. */
 enum rank { ASKS_NOTHING, ASKS_OWN, ASKS_OTHERS, HARDLY_EVER, OF_ONE, RANKS };
 
-static enum rank rank_of(const struct group *x)
+/* Do threads next to each other come to the same bytes? Of an index by 4 bytes, and numbers by 4 bytes that each thread has all of. */
+static bool is_crowded(const struct values *v, const struct group *x)
+{
+	int64_t bytes = x->distance ? 0 : x->last - x->first;
+
+	for (uint32_t k = 0; k < x->sum.n && x->writes && !x->meets; k++) {
+		const struct term *t = &x->sum.t[k];
+
+		if (t->n != 1 || t->factor <= 0 || v->leaves[t->leaf[0]].kind != LEAF_SPECIAL || v->leaves[t->leaf[0]].fixed)
+			continue;
+		for (uint32_t m = 0; m < x->sum.n; m++) {
+			const struct term *d = &x->sum.t[m];
+			const struct leaf *l = d->n == 1 ? &v->leaves[d->leaf[0]] : NULL;
+
+			if (l && l->kind == LEAF_DIGIT && d->factor > 0 && d->factor <= t->factor && t->factor < d->factor * (l->k - 1) + bytes)
+				return true;
+		}
+	}
+	return false;
+}
+
+static enum rank rank_of(const struct values *v, const struct group *x)
 {
 	bool others = false, far = false;
 
@@ -838,11 +969,49 @@ static enum rank rank_of(const struct group *x)
 		far |= x->sum.t[k].factor >= x->endless;
 	if (is_of_one(x))
 		return OF_ONE;
-	if (far)
+	if (far || is_crowded(v, x))
 		return HARDLY_EVER;
 	if (others)
 		return ASKS_OTHERS;
 	return x->writes && !x->meets ? ASKS_OWN : ASKS_NOTHING;
+}
+
+/* Is it proved in blocks of one thread alone, or in hardly more launches? */
+static bool is_rare(const struct values *v, const struct group *x)
+{
+	enum rank rank = rank_of(v, x);
+
+	return rank == OF_ONE || rank == HARDLY_EVER;
+}
+
+/* Accesses with phases have no race if none has in any phase. */
+static bool phases_are_own(const struct ws_shared_ranges *g)
+{
+	bool own = true;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		own &= !has_phase(g, k) || g->group[k] == QUIET || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !is_rare(&g->v, &g->groups[g->group[k]]));
+	return own;
+}
+
+static bool any_phase(const struct ws_shared_ranges *g, unsigned group)
+{
+	bool any = false;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		any |= g->group[k] == group && has_phase(g, k);
+	return any;
+}
+
+static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
+{
+	const char *proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+
+	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->quiet);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (any_phase(g, k))
+			ws_code_add(e->c, "and.pred %s, %s, %s;", proved, proved, g->groups[k].proved);
+	g->phased->proved = proved;
 }
 
 /* All groups stay inside: else one could come into the variable of another. Each predicate holds what those before it
@@ -868,8 +1037,10 @@ static void write_entry(struct ws_shared_ranges *g)
 	}
 	for (unsigned rank = 0; rank < RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
-			if (g->groups[k].own && rank_of(&g->groups[k]) == rank)
+			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
 				write_proof(g, &e, &g->groups[k]);
+	if (g->phased && phases_are_own(g))
+		prove_phases(g, &e);
 	ws_code_tell(e.c);
 	free(e.known);
 }
@@ -901,24 +1072,18 @@ static bool meets_others(const struct group *x)
 	return false;
 }
 
-/* Is it proved in blocks of one thread alone, or in hardly more launches? */
-static bool is_rare(const struct group *x)
-{
-	enum rank rank = rank_of(x);
-
-	return rank == OF_ONE || rank == HARDLY_EVER;
-}
-
 /* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
  * where they are. */
 static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
+	bool phases = g->phased && phases_are_own(g);
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < g->n; k++) {
+	for (uint32_t m = 0; m < all_of(g); m++) {
+		uint32_t k = first_of(g, m);
 		const struct group *x = g->group[k] < QUIET ? &g->groups[g->group[k]] : NULL;
 
-		n += g->group[k] == QUIET || (x && x->own && !is_rare(x) && !(alone && meets_others(x)));
+		n += has_phase(g, k) ? phases : g->group[k] == QUIET || (x && x->own && !is_rare(&g->v, x) && !(alone && meets_others(x)));
 	}
 	return n;
 }
@@ -988,6 +1153,104 @@ static struct ws_shared_ranges *find_in_step(struct ws_shared_ranges *g, const s
 	return better ? other : g;
 }
 
+/* ---- in phases ---- */
+static void free_phased(struct phased *p)
+{
+	if (!p)
+		return;
+	free(p->list);
+	free(p->of);
+	free(p->first);
+	free(p->phase);
+	free(p->reads);
+	free(p);
+}
+
+/* The list with each access that reads the register once for each phase; NULL: none does. */
+static struct phased *begin_phased(struct values *v, const struct phases *phases, struct ws_steps *steps, const struct ws_rw_access *list, uint32_t n)
+{
+	struct phased *p = ws_alloc(sizeof *p);
+	uint32_t most = n * phases->n + 1, at = 0;
+	bool any = false;
+
+	*p = (struct phased){ .phases = *phases, .steps = steps, .all = list, .nall = n, .list = ws_alloc(most * sizeof *p->list), .of = ws_alloc(most * sizeof *p->of),
+	                      .first = ws_alloc((n + 1) * sizeof *p->first), .phase = ws_alloc(most), .reads = ws_alloc((size_t)(n + 1) * v->f->ninsts) };
+	for (uint32_t k = 0; k < n; k++) {
+		bool has = ws_shared_is(&list[k]) && is_plain(&list[k]) && ws_phases_read(v, steps, phases, &list[k], p->reads + (size_t)k * v->f->ninsts);
+
+		p->first[k] = at;
+		for (unsigned phase = 0; phase < (has ? phases->n : 1); phase++, at++) {
+			p->list[at] = list[k];
+			p->of[at] = k;
+			p->phase[at] = has ? (uint8_t)(phase + 1) : 0;
+		}
+		any |= has;
+	}
+	p->n = at;
+	if (any)
+		return p;
+	free_phased(p);
+	return NULL;
+}
+static struct ws_shared_ranges *begin_in_phases(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, struct ws_steps *steps,
+                                                const struct ws_reg *r, unsigned way)
+{
+	struct ws_shared_ranges *g = begin(p, kernel, list, n);
+	struct phases phases;
+
+	if (ws_phases_find(&g->v, r, way, &phases))
+		g->phased = begin_phased(&g->v, &phases, steps, list, n);
+	if (!g->phased) {
+		ws_shared_ranges_free(g);
+		return NULL;
+	}
+	g->list = g->phased->list;
+	g->n = g->phased->n;
+	free(g->group);
+	free(g->at);
+	g->group = ws_alloc(g->n + 1);
+	g->at = ws_alloc((g->n + 1) * sizeof *g->at);
+	g->v.phases = &g->phased->phases;
+	g->v.nduties = 0;
+	return g;
+}
+
+/* The better one of both. */
+static struct ws_shared_ranges *try_phases(struct ws_shared_ranges *g, bool *found, struct ws_shared_ranges *other, const struct ws_intervals *v)
+{
+	bool better = other && find(other, v) && proves(other, false) > (*found ? proves(g, false) : 0);
+
+	*found |= better;
+	ws_shared_ranges_free(better ? g : other);
+	return better ? other : g;
+}
+
+/* Where one of the registers that go on in step has phases: what can be proved of each, if it is more. */
+static struct ws_shared_ranges *find_in_phases(struct ws_shared_ranges *g, bool *found, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *v)
+{
+	enum { MOST_TRIES = 12 };
+	struct ws_ptx_func *f = g->v.f;
+	struct ws_steps *steps = ws_steps_begin(v, f, list, n);
+	unsigned tries = 0, all = shared_accesses(g);
+
+	for (uint32_t k = 0; k < f->nregs && steps; k++) {
+		const struct ws_reg *r = f->regs[k];
+
+		if (ws_type_bytes(r->type) != 4 || r->type == WS_F32 || g->v.defs[r->index].n < 2 || g->v.defs[r->index].n > MOST_DEFS || !ws_steps_may(steps, r))
+			continue;
+		for (unsigned way = 0; way <= MOST_PHASES && tries < MOST_TRIES && !(*found && proves(g, false) == all); way += way ? 1 : 2) {
+			struct ws_shared_ranges *other = begin_in_phases(g->p, f, list, n, steps, r, way);
+
+			tries += other != NULL;
+			g = try_phases(g, found, other, v);
+			if (g->phased)
+				g->phased->steps = NULL;
+		}
+	}
+	ws_steps_free(steps);
+	return g;
+}
+
 struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
 					       const struct ws_rw_access *list, uint32_t n,
 					       const struct ws_intervals *v)
@@ -1000,7 +1263,10 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 	found |= g != plain;
 	if (goes_on(g))
 		g = find_in_step(g, v, found);
-	if (found || g != plain) {
+	found |= g != plain;
+	if (shared_accesses(g) && (!found || proves(g, false) < shared_accesses(g)))
+		g = find_in_phases(g, &found, list, n, v);
+	if (found) {
 		write_entry(g);
 		return g;
 	}
@@ -1010,8 +1276,11 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 
 static const char *proof(const struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
-	uint8_t group = g->group[a - g->list];
+	uint32_t k = first_of(g, (uint32_t)(a - (g->phased ? g->phased->all : g->list)));
+	uint8_t group = g->group[k];
 
+	if (has_phase(g, k))
+		return g->phased->proved;
 	return group == QUIET ? g->quiet : group != NO_GROUP ? g->groups[group].proved : NULL;
 }
 
@@ -1057,6 +1326,7 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	if (!g)
 		return;
 	ws_values_free(&g->v);
+	free_phased(g->phased);
 	free(g->dead);
 	free(g->group);
 	free(g->at);

@@ -273,7 +273,7 @@ bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out)
 {
 	uint32_t k = 0;
 
-	while (k < v->nleaves && !same_leaf(&v->leaves[k], l))
+	while (k < v->nleaves && !(same_leaf(&v->leaves[k], l) && (!v->phases || same_sums(&v->leaves[k], l))))     /* a phase is in no other's leaf */
 		k++;
 	if (k == MOST_LEAVES)
 		return false;
@@ -559,6 +559,16 @@ static bool inverted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 	return number(out, -1) && ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
 }
 
+/* x ^ y, of two numbers. */
+static bool numbers_parted(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
+{
+	struct sum x, y;
+	int64_t a, b;
+
+	return ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_value_operand(v, &i->ops[2], bytes, i, &y) && ws_sum_is_number(&x, &a) &&
+	       ws_sum_is_number(&y, &b) && number(out, bytes == 4 ? (int32_t)(a ^ b) : a ^ b);
+}
+
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
 {
 	enum ws_type t = (enum ws_type)i->type[0];
@@ -595,6 +605,8 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return ws_bits_masked(v, i, bytes, out);
 	case WS_OP_or:
 		return ws_bits_joined(v, i, bytes, out);
+	case WS_OP_xor:
+		return numbers_parted(v, i, bytes, out);
 	case WS_OP_bfi:
 		return ws_bits_inserted(v, i, bytes, out);
 	case WS_OP_not:
@@ -1143,7 +1155,8 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
 		};
 
-		known = v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, out);
+		known = (v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, out)) ||
+		        (v->reads && v->phases->reg == r && v->reads[at->index] && ws_value_in_phase(v, r, out));
 		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
 			v->nduties = nduties;
 			known = ways[k](v, r, at, out);
