@@ -5,7 +5,7 @@
  * one in other threads decide whether r is written. Then all have written it as often when they leave a barrier; and where the writes on every way
  * from there to two places are the same ones, r is as far in both.
  *
- * So it is with one that turns over, `buffer ^= 1` or `out = 1 - out`: that counts as a step of 1. */
+ * So it is with one that is set to what is made of it alone, `buffer ^= 1` or `stage = (stage + 1) % 3`: that counts as a step of 1. */
 #include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
@@ -25,6 +25,7 @@ struct ws_steps {
 	const struct ws_rw_access *list;
 	uint32_t n, npoints;
 	uint32_t *number;                /* by instruction: of the access, and 1; 0 = none */
+	const struct ws_ptx_inst **only; /* ws_only_sets */
 	uint8_t *points;                 /* by instruction: it is a barrier that ends intervals */
 	struct table { const struct ws_reg *r; bool may; struct state *at; } *tables;    /* at: by point and access; NULL: not found yet */
 	size_t ntables, tables_cap;
@@ -39,31 +40,6 @@ static int64_t adds(const struct ws_ptx_inst *i, const struct ws_reg *r)
 	if (!by || by->kind != WS_O_INT)
 		return 0;
 	return ws_type_bytes(r->type) == 4 ? (int32_t)by->imm : (int64_t)by->imm;
-}
-
-static bool is_turn(const struct ws_ptx_inst *i, const struct ws_reg *r)
-{
-	const struct ws_operand *a = &i->ops[1], *b = &i->ops[2];
-
-	if (i->guard || i->nops != 3 || ws_type_bytes(r->type) != 4 || r->vec != 1)
-		return false;
-	if (i->op == WS_OP_xor)
-		return a->kind == WS_O_REG && a->reg == r && b->kind == WS_O_INT;
-	return i->op == WS_OP_sub && a->kind == WS_O_INT && b->kind == WS_O_REG && b->reg == r && !b->negated && !i->flags;
-}
-
-/* What alone sets the register; NULL: several do. */
-static const struct ws_ptx_inst *only_set(const struct ws_ptx_func *f, const struct ws_reg *r)
-{
-	const struct ws_ptx_inst *found = NULL;
-
-	for (uint32_t k = 0; k < f->ninsts; k++)
-		if (ws_ptx_sets(&f->insts[k], r)) {
-			if (found)
-				return NULL;
-			found = &f->insts[k];
-		}
-	return found;
 }
 
 /* Is `first` executed between any instruction that sets r and i, which sets it, too? */
@@ -82,17 +58,33 @@ static bool always_between(const struct ws_ptx_func *f, const struct ws_reg *r, 
 	return always;
 }
 
-const struct ws_ptx_inst *ws_steps_turn(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const struct ws_reg *r)
+static bool sets_between(const struct ws_ptx_func *f, const struct ws_reg *r, uint32_t first, uint32_t last)
 {
-	const struct ws_operand *from = &i->ops[1];
-	const struct ws_ptx_inst *turn;
+	for (uint32_t k = first; k < last; k++)
+		if (ws_ptx_sets(&f->insts[k], r))
+			return true;
+	return false;
+}
 
-	if (is_turn(i, r))
-		return i;
-	if (i->op != WS_OP_mov || i->guard || i->nops != 2 || from->kind != WS_O_REG || from->negated || from->component || from->reg->type != r->type)
-		return NULL;
-	turn = only_set(f, from->reg);
-	return turn && is_turn(turn, r) && always_between(f, r, turn, i) ? turn : NULL;
+/* What makes it stands before it in its block, or is one instruction. */
+bool ws_steps_turn(const struct ws_steps *s, const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	struct ws_turn t = { .only = s->only, .has = { { r, 0 } }, .n = 1 };
+	uint32_t number;
+
+	if (ws_type_bytes(r->type) != 4 || !ws_turn_number(&t, i, 0, &number) || !t.nreads)
+		return false;
+	if (t.apart)
+		return t.nseen == 2 && t.nreads == 1 && always_between(s->f, r, t.reads[0], i);
+	return !sets_between(s->f, r, t.first->index, i->index);
+}
+
+bool ws_steps_access_between(const struct ws_steps *s, uint32_t first, uint32_t last)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->list[k].inst->index > first && s->list[k].inst->index < last)
+			return true;
+	return false;
 }
 
 /* How far i, which sets r, lets it go on; 0: it sets it to something else. */
@@ -100,7 +92,7 @@ static int64_t goes_on(const struct ws_steps *s, const struct ws_ptx_inst *i, co
 {
 	int64_t by = adds(i, r);
 
-	return by ? by : ws_steps_turn(s->f, i, r) != NULL;
+	return by ? by : ws_steps_turn(s, i, r);
 }
 
 /* May a thread come from the instruction to itself without a barrier? */
@@ -288,6 +280,7 @@ struct ws_steps *ws_steps_begin(const struct ws_intervals *v, const struct ws_pt
 		return NULL;
 	s = ws_alloc(sizeof *s);
 	*s = (struct ws_steps){ .v = v, .f = f, .list = list, .n = n };
+	s->only = ws_only_sets(f);
 	s->number = ws_alloc((f->ninsts + 1) * sizeof *s->number);
 	s->points = ws_alloc(f->ninsts + 1);
 	for (uint32_t k = 0; k < n; k++)
@@ -305,6 +298,7 @@ void ws_steps_free(struct ws_steps *s)
 	for (size_t k = 0; k < s->ntables; k++)
 		free(s->tables[k].at);
 	free(s->tables);
+	free(s->only);
 	free(s->number);
 	free(s->points);
 	free(s);

@@ -64,8 +64,26 @@ bool ws_steps_may(struct ws_steps *s, const struct ws_reg *r);
 bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b);
 /* How much farther is r in a thread at b than in one at a? false: that differs. */
 bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by);
-/* The instruction that turns r over, to r ^ k or k - r, where i sets r to that; NULL: i sets it to something else. */
-const struct ws_ptx_inst *ws_steps_turn(const struct ws_ptx_func *f, const struct ws_ptx_inst *i, const struct ws_reg *r);
+/* Does i set r to what is made of r alone, as it is then: r ^ 1, (r + 1) % 3? */
+bool ws_steps_turn(const struct ws_steps *s, const struct ws_ptx_inst *i, const struct ws_reg *r);
+/* Is there an access to what the checks are for between two instructions of a block? */
+bool ws_steps_access_between(const struct ws_steps *s, uint32_t first, uint32_t last);
+/* By register: the one instruction that sets it, under no condition; NULL: there is none. The caller frees it. */
+const struct ws_ptx_inst **ws_only_sets(const struct ws_ptx_func *f);
+
+/* What instructions make of registers that have numbers (turns.c), of 32 bits or predicates. reads: who has read these; first: of all that were
+ * looked at, the first one in the text; apart: they are not of one block, one behind the other. */
+enum { WS_TURN_READS = 8, WS_TURN_REGS = 4 };
+struct ws_turn {
+	const struct ws_ptx_inst *const *only;   /* ws_only_sets */
+	struct { const struct ws_reg *r; uint32_t number; } has[WS_TURN_REGS];
+	unsigned n, nreads;
+	const struct ws_ptx_inst *reads[WS_TURN_READS], *first;
+	unsigned nseen;
+	bool apart;
+};
+/* false: it is made of something else as well. depth: 0. */
+bool ws_turn_number(struct ws_turn *t, const struct ws_ptx_inst *i, unsigned depth, uint32_t *out);
 /* Is r at an instruction always what another one has last read there? */
 bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at);
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */

@@ -2,16 +2,27 @@
  *
  * `tile[buffer ^ 1][t] = next; sum += tile[buffer][k]; __syncthreads(); buffer ^= 1`: what one interval writes, another one reads, and the places of both
  * are anywhere in the two buffers. But all threads have turned the register over as often (in_step.c). So each number of it, a phase, is looked at by
- * itself: with buffer = 0 the writes are to the one half and the reads of the other, with 1 it is the other way round. It is so with `round & 1` or
- * `round % 3` of a counter that goes on in step, with what is left of its rounds. Of two accesses in one interval of which one is behind such
- * a step and the other one is not, the phases are as far apart.
+ * itself: with buffer = 0 the writes are to the one half and the reads of the other, with 1 it is the other way round. It is so with
+ * `stage = (stage + 1) % 3`, whatever it is computed by, and with a second register that is turned wherever the first one is; and with `round & 1` of a
+ * counter that goes on in step, with what is left of its rounds. Of two accesses in one interval of which one is behind such a step and the other one
+ * is not, the phases are as far apart.
  *
- * The register is taken to have the phase's number where it is read for an address, and has not been set since. */
+ * The registers are taken to have the phase's number where they are read for an address, and have not been set since. */
 #include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Which of its registers r is; nregs: none. */
+static unsigned number_of(const struct phases *p, const struct ws_reg *r)
+{
+	unsigned k = 0;
+
+	while (k < p->nregs && p->regs[k] != r)
+		k++;
+	return k;
+}
 
 /* ---- who reads it ---- */
 struct slice { struct values *v; struct ws_steps *steps; const struct phases *of; const struct ws_ptx_inst *at; uint8_t *reads; bool fine; enum { NOT_SEEN, APART, MADE_OF } *seen; };
@@ -26,20 +37,31 @@ static void look_at_read(void *user, struct ws_reg *r, bool is_def)
 
 	if (is_def)
 		return;
-	if (r != x->s->of->reg) {
-		x->any |= is_made_of(x->s, r);
-		return;
+	if (number_of(x->s->of, r) == x->s->of->nregs) {
+		if (!is_made_of(x->s, r))
+			return;
+	} else {
+		x->s->reads[x->i->index] = 1;
 	}
 	x->any = true;
-	x->s->reads[x->i->index] = 1;
 	x->s->fine = x->s->fine && ws_steps_fresh(x->s->steps, r, x->i, x->s->at);
 }
 
-/* What is made of it must be made anew each time: a sum of what it was in all rounds so far is none of its phases. */
+/* It goes on by a number: a loop's pointer. */
+static bool goes_on(const struct ws_ptx_inst *i, const struct ws_reg *r)
+{
+	const struct ws_operand *by = ws_value_added(i, r);
+
+	return by && by->kind == WS_O_INT && !i->guard;
+}
+
+/* What is made of it must be made anew each time, by one instruction, behind which it may go on by numbers: a sum of what the register was in all rounds
+ * so far is none of its phases. */
 static bool is_made_of(struct slice *s, const struct ws_reg *r)
 {
 	const struct defs *d = &s->v->defs[r->index];
 	struct reading x = { .s = s };
+	unsigned makes = 0;
 
 	s->fine &= d->n <= MOST_DEFS;
 	if (s->seen[r->index] || !s->fine)
@@ -47,9 +69,12 @@ static bool is_made_of(struct slice *s, const struct ws_reg *r)
 	s->seen[r->index] = APART;
 	for (uint32_t k = 0; k < d->n; k++) {
 		x.i = d->at[k];
+		if (goes_on(x.i, r))
+			continue;
 		ws_ptx_inst_regs(x.i, look_at_read, &x);
+		makes += 1 + (x.i->guard != NULL);
 	}
-	s->fine &= !x.any || (d->n == 1 && !d->at[0]->guard);
+	s->fine &= !x.any || makes == 1;
 	s->seen[r->index] = x.any ? MADE_OF : APART;
 	return x.any;
 }
@@ -63,7 +88,7 @@ bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phase
 	if (!a->address->reg)
 		return false;
 	s.seen = ws_alloc((v->f->nregs + 1) * sizeof *s.seen);
-	if (a->address->reg == p->reg) {
+	if (number_of(p, a->address->reg) < p->nregs) {
 		any = true;
 		reads[a->inst->index] = 1;
 	} else {
@@ -74,34 +99,85 @@ bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phase
 }
 
 /* ---- its numbers ---- */
-static int32_t turned(const struct ws_ptx_inst *turn, int32_t x)
-{
-	return turn->op == WS_OP_xor ? x ^ (int32_t)turn->ops[2].imm : (int32_t)((uint32_t)turn->ops[1].imm - (uint32_t)x);
-}
-
-/* It begins with a number, whichever way, and is turned over by one instruction alone, back to that after a few times. */
-static bool find_turns(const struct values *v, const struct ws_reg *r, struct phases *out)
+/* It begins with a number, whichever way, and is turned over alike wherever it is, back to that after a few times. */
+static bool find_turns(const struct values *v, const struct ws_steps *s, const struct ws_reg *r, struct phases *p, unsigned at)
 {
 	const struct defs *d = &v->defs[r->index];
 	const struct ws_ptx_inst *turn = NULL;
 	const struct ws_operand *begin = NULL;
+	struct ws_turn t = { .only = v->only, .has = { { r, 0 } }, .n = 1 };
+	unsigned n = 1;
+	uint32_t x;
 
-	*out = (struct phases){ .reg = r, .step = 1 };
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
-		const struct ws_ptx_inst *i = d->at[k], *by = ws_steps_turn(v->f, i, r);
+		const struct ws_ptx_inst *i = d->at[k];
 		const struct ws_operand *o = &i->ops[1];
 
-		if (by ? turn && turn != by : i->op != WS_OP_mov || i->nops != 2 || o->kind != WS_O_INT || (begin && begin->imm != o->imm))
+		if (ws_steps_turn(s, i, r)) {
+			if (turn)
+				return false;
+			turn = i;
+			continue;
+		}
+		if (i->op != WS_OP_mov || i->guard || i->nops != 2 || o->kind != WS_O_INT || (begin && begin->imm != o->imm))
 			return false;
-		turn = by ? by : turn;
-		begin = by ? begin : o;
+		begin = o;
 	}
-	for (int32_t x = begin ? (int32_t)begin->imm : 0; turn && begin && out->n < MOST_PHASES; x = turned(turn, x)) {
-		if (out->n && x == out->number[0])
-			return out->n > 1;
-		out->number[out->n++] = x;
+	if (!turn || !begin)
+		return false;
+	for (p->number[at][0] = (int32_t)begin->imm;; n++) {
+		t.has[0].number = (uint32_t)p->number[at][n - 1];
+		t.nreads = 0;
+		if (!ws_turn_number(&t, turn, 0, &x))
+			return false;
+		if ((int32_t)x == p->number[at][0])
+			break;
+		if (n == MOST_PHASES)
+			return false;
+		p->number[at][n] = (int32_t)x;
 	}
-	return turn && begin && out->n > 1 && turned(turn, out->number[out->n - 1]) == out->number[0];
+	p->regs[at] = r;
+	p->nregs = at + 1;
+	if (!at)
+		p->n = n;
+	return n > 1 && n == p->n;
+}
+
+/* Are q's definitions in the blocks where r's are, of each as many, with no access between two of them there? */
+static bool goes_with(const struct values *v, const struct ws_steps *s, const struct ws_reg *r, const struct ws_reg *q)
+{
+	const struct defs *a = &v->defs[r->index], *b = &v->defs[q->index];
+	bool used[MOST_DEFS] = { false };
+
+	if (a->n != b->n || a->n > MOST_DEFS)
+		return false;
+	for (uint32_t k = 0; k < a->n; k++) {
+		uint32_t m = 0;
+		uint32_t first, last;
+
+		while (m < b->n && (used[m] || b->at[m]->block != a->at[k]->block || ws_steps_turn(s, b->at[m], q) != ws_steps_turn(s, a->at[k], r)))
+			m++;
+		if (m == b->n)
+			return false;
+		used[m] = true;
+		first = a->at[k]->index < b->at[m]->index ? a->at[k]->index : b->at[m]->index;
+		last = a->at[k]->index + b->at[m]->index - first;
+		if (ws_steps_access_between(s, first, last))
+			return false;
+	}
+	return true;
+}
+
+static void find_others(const struct values *v, struct ws_steps *s, struct phases *p)
+{
+	for (uint32_t k = 0; k < v->f->nregs && p->nregs < MOST_TURNING; k++) {
+		const struct ws_reg *q = v->f->regs[k];
+		unsigned nregs = p->nregs;
+
+		if (q == p->regs[0] || ws_type_bytes(q->type) != 4 || v->defs[q->index].n < 2 || !goes_with(v, s, p->regs[0], q) || !ws_steps_may(s, q) ||
+		    !find_turns(v, s, q, p, nregs))
+			p->nregs = nregs;
+	}
 }
 
 /* The number of steps as n * what is left of it, and one of 0 to n - 1. */
@@ -122,19 +198,46 @@ static bool count(struct values *v, const struct ws_reg *r, const struct phases 
 bool ws_value_in_phase(struct values *v, const struct ws_reg *r, struct sum *out)
 {
 	const struct phases *p = v->phases;
+	unsigned which = number_of(p, r);
+	int64_t number;
 
-	if (!p->step)
+	if (which == p->nregs)
 		return false;
 	if (p->counts)
 		return count(v, r, p, out);
-	*out = (struct sum){ p->number[v->phase] != 0, { { .factor = p->number[v->phase] } } };
+	number = p->number[which][v->phase];
+	*out = (struct sum){ number != 0, { { .factor = number } } };
 	return true;
 }
 
-bool ws_phases_find(const struct values *v, const struct ws_reg *r, unsigned way, struct phases *out)
+bool ws_value_made_in_phase(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
 {
-	if (way < 2)
-		return way == 0 && find_turns(v, r, out);
-	*out = (struct phases){ .reg = r, .counts = true, .n = way, .step = ws_endless_step(v, r) };
-	return out->step > 0;
+	const struct phases *p = v->phases;
+	struct ws_turn t = { .only = v->only, .n = p->nregs };
+	uint32_t number;
+
+	for (unsigned k = 0; k < p->nregs; k++) {
+		t.has[k].r = p->regs[k];
+		t.has[k].number = (uint32_t)p->number[k][v->phase];
+	}
+	if (p->counts || !ws_turn_number(&t, i, 0, &number) || !t.nreads)
+		return false;
+	for (unsigned k = 0; k < t.nreads; k++)
+		if (!v->reads[t.reads[k]->index])
+			return false;
+	*out = (struct sum){ number != 0, { { .factor = (int32_t)number } } };
+	return true;
+}
+
+bool ws_phases_find(const struct values *v, struct ws_steps *s, const struct ws_reg *r, unsigned way, struct phases *out)
+{
+	if (way >= 2) {
+		*out = (struct phases){ .regs = { r }, .nregs = 1, .counts = true, .n = way, .step = ws_endless_step(v, r) };
+		return out->step > 0;
+	}
+	*out = (struct phases){ .step = 1 };
+	if (way || !find_turns(v, s, r, out, 0))
+		return false;
+	find_others(v, s, out);
+	return true;
 }

@@ -83,8 +83,13 @@ struct defs { uint32_t n; const struct ws_ptx_inst *at[MOST_DEFS]; };
 
 /* A register that begins with number[0], and is turned over to the next one each time; or counts: goes on by `step`, and is looked at by what is
  * left of the number of steps divided by n. */
-enum { MOST_PHASES = 4 };
-struct phases { const struct ws_reg *reg; bool counts; unsigned n; int64_t number[MOST_PHASES], step; };
+enum { MOST_PHASES = 4, MOST_TURNING = 3 };
+struct phases {
+	const struct ws_reg *regs[MOST_TURNING];         /* the others are turned over whenever the first one is */
+	unsigned nregs, n;
+	bool counts;
+	int64_t number[MOST_TURNING][MOST_PHASES], step;
+};
 
 struct fact;                             /* see ranges_facts.c */
 struct entry;
@@ -112,6 +117,7 @@ struct values {
 	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
 	const struct phases *phases;     /* a register that has one of a few numbers (ranges_phases.c); NULL: none */
 	unsigned phase;                  /* which */
+	const struct ws_ptx_inst **only; /* ws_only_sets, with phases */
 	const uint8_t *reads;            /* by instruction: where it reads the register it is that; NULL: nowhere */
 	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
 };
@@ -177,10 +183,12 @@ void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
 
 /* ---- ranges_phases.c ---- */
 /* The phases of a register that goes on in step (in_step.c). way: 0 = as it is turned over; 2 to MOST_PHASES = as its steps are counted modulo that. */
-bool ws_phases_find(const struct values *v, const struct ws_reg *r, unsigned way, struct phases *out);
+bool ws_phases_find(const struct values *v, struct ws_steps *s, const struct ws_reg *r, unsigned way, struct phases *out);
 /* Is the address of an access made of the register, as it is there? *reads, by instruction: who reads it for that. */
 bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads);
 bool ws_value_in_phase(struct values *v, const struct ws_reg *r, struct sum *out);
+/* What an instruction makes of them alone. */
+bool ws_value_made_in_phase(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
 
 /* ---- ranges_bits.c ---- */
 /* What and, or, bfi, shl and shr give; bytes: of the operands. */

@@ -80,7 +80,7 @@ static bool in_phase(const struct ws_shared_ranges *g, uint32_t a, uint32_t b)
 	const struct phased *p = g->phased;
 	int64_t by;
 
-	if (!has_phase(g, a) || !has_phase(g, b) || !ws_steps_between(p->steps, p->phases.reg, p->of[a], p->of[b], &by) || by % p->phases.step)
+	if (!has_phase(g, a) || !has_phase(g, b) || !ws_steps_between(p->steps, p->phases.regs[0], p->of[a], p->of[b], &by) || by % p->phases.step)
 		return true;
 	return (p->phase[b] - p->phase[a] - by / p->phases.step) % (int)p->phases.n == 0;
 }
@@ -1198,7 +1198,8 @@ static struct ws_shared_ranges *begin_in_phases(struct ws_pass *p, struct ws_ptx
 	struct ws_shared_ranges *g = begin(p, kernel, list, n);
 	struct phases phases;
 
-	if (ws_phases_find(&g->v, r, way, &phases))
+	g->v.only = ws_only_sets(kernel);
+	if (ws_phases_find(&g->v, steps, r, way, &phases))
 		g->phased = begin_phased(&g->v, &phases, steps, list, n);
 	if (!g->phased) {
 		ws_shared_ranges_free(g);
@@ -1326,6 +1327,7 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	if (!g)
 		return;
 	ws_values_free(&g->v);
+	free(g->v.only);
 	free_phased(g->phased);
 	free(g->dead);
 	free(g->group);

@@ -1149,14 +1149,14 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	v->depth++;
 	v->busy[r->index] = true;
 	if (d->n == 1) {
-		known = one_definition(v, r, at, out);
+		known = (v->reads && ws_value_made_in_phase(v, d->at[0], out)) || one_definition(v, r, at, out);
 	} else {
 		static bool (*const ways[])(struct values *, const struct ws_reg *, const struct ws_ptx_inst *, struct sum *) = {
 			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
 		};
 
 		known = (v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, out)) ||
-		        (v->reads && v->phases->reg == r && v->reads[at->index] && ws_value_in_phase(v, r, out));
+		        (v->reads && v->reads[at->index] && ws_value_in_phase(v, r, out));
 		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
 			v->nduties = nduties;
 			known = ways[k](v, r, at, out);
