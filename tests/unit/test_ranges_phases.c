@@ -201,7 +201,7 @@ static void make(struct ws_buf *b)
 
 	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%q<4>, %%u<99>; .reg .b64 %%ad; .reg .b32 %%t, %%n, %%w, %%d, %%x, %%z, %%x<99>, %%y<99>, %%z<99>, %%a, %%h, %%k, %%o, %%p, %%f, %%g, %%v, %%s; .shared .align 4 .b8 s[%u];\n"
 		"ld.param.u32 %%n, [n]; ld.param.u32 %%w, [w]; ld.param.u64 %%ad, [a]; ld.global.u32 %%d, [%%ad]; and.b32 %%d, %%d, 1; mov.u32 %%t, %%tid.x; mov.u32 %%s, s; mad.lo.s32 %%p, %%t, 4, %%s;\n"
-		"and.b32 %%x, %%t, 1; setp.eq.s32 %%q3, %%x, 1; add.s32 %%x, %%x, %%n; mov.u32 %%f, %s; mov.u32 %%a, 0; mov.u32 %%h, 1; mov.u32 %%o, 0; mov.u32 %%g, 1; mov.u32 %%k, 0;\n", 4 * HALF, below(m.careful ? 8 : 3) ? "0" : "1");
+		"and.b32 %%x, %%t, 1; setp.eq.s32 %%q3, %%x, 1; add.s32 %%x, %%x, %%n; mov.u32 %%f, %s; mov.u32 %%a, 0; mov.u32 %%h, 1; mov.u32 %%o, 0; mov.u32 %%g, 1; mov.u32 %%k, 0; mov.u32 %%z, 0;\n", 4 * HALF, below(m.careful ? 8 : 3) ? "0" : "1");
 	if (below(2))
 		add_access(&m);
 	if (below(3))
