@@ -34,11 +34,13 @@ struct group {
 	bool writes;
 	bool meets;                      /* atomics of one size alone, which may meet */
 	bool own;                        /* may be proved */
+	bool reads_own;                  /* its reads may be, by less: they meet writes of the group alone, of which each thread has its own */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
 	struct num lo, hi;
 	const char *extent;              /* endless, or with rounds: a register, how far it goes from thread to thread */
 	const char *proved;              /* a predicate */
+	const char *reads_proved;        /* with reads_own: of these alone */
 };
 
 struct ws_shared_ranges {
@@ -278,7 +280,7 @@ static void take_access(struct group *x, const struct ws_rw_access *a, int64_t a
 
 static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
-	struct group x = { .own = true, .meets = true, .first = INT64_MAX, .last = INT64_MIN };
+	struct group x = { .own = true, .reads_own = true, .meets = true, .first = INT64_MAX, .last = INT64_MIN };
 	int64_t at = 0;
 	unsigned k = 0;
 
@@ -559,6 +561,7 @@ static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals 
 			if (g->group[b] != group || !may_meet(g, v, a, b))
 				continue;
 			x->own &= ws_in_step_same(&g->v, &x->rounds, a, b);
+			x->reads_own &= x->own;
 			if (!ws_in_step_apart(x->distance, g->at[a], g->list[a].bytes, g->at[b], g->list[b].bytes))
 				x->distance = 0;
 		}
@@ -795,10 +798,15 @@ static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_war
 {
 	struct group *x = &g->groups[g->group[a]];
 
+	bool meets = true;
+
 	if (g->group[b] == NO_GROUP)
 		x->own = false;
 	else if (g->group[a] != g->group[b] && g->groups[g->group[b]].sym == x->sym && !are_other_words(x, &g->groups[g->group[b]]))
 		(in_warp ? x->others : x->in_others)[g->group[b]] = true;
+	else
+		meets = false;
+	x->reads_own &= !meets || g->list[a].kind != WS_RW_READ;
 }
 
 /* Are both reached by the same lane of a warp alone, and so by one thread of it? Where rows of threads are whole warps, as is examined where groups
@@ -842,6 +850,30 @@ static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 	return false;
 }
 
+/* Does it meet places that data gives? It is hardly apart from all of these. */
+static bool meets_data(const struct ws_shared_ranges *g, const struct group *x)
+{
+	for (unsigned m = 0; m < g->ngroups; m++)
+		for (uint32_t k = 0; k < g->groups[m].sum.n && x->others[m]; k++) {
+			const struct leaf *l = &g->v.leaves[g->groups[m].sum.t[k].leaf[0]];
+
+			if (g->groups[m].sum.t[k].n == 1 && l->kind == LEAF_DIGIT && l->exact)
+				return true;
+		}
+	return false;
+}
+
+/* `if (v < s[t]) s[t] = v`, of words that others read meanwhile: what a thread reads of its own is not what these may meet. */
+static void find_reads_own(struct ws_shared_ranges *g, unsigned group)
+{
+	struct group *x = &g->groups[group];
+	bool reads = false;
+
+	for (uint32_t k = 0; k < g->n; k++)
+		reads |= g->group[k] == group && g->list[k].kind == WS_RW_READ && is_plain(&g->list[k]);
+	x->reads_own &= reads && x->writes && !x->meets && !x->area && !g->phased && ws_can_be_apart(&g->v, &x->sum) && (!x->own || meets_data(g, x));
+}
+
 static bool any_own(struct ws_shared_ranges *g)
 {
 	bool any = false;
@@ -853,7 +885,8 @@ static bool any_own(struct ws_shared_ranges *g)
 			alone &= !g->groups[k].others[m];
 		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
 		g->groups[k].own &= g->groups[k].meets || (g->groups[k].writes ? ws_can_be_apart(&g->v, &g->groups[k].sum) : alone);
-		any |= g->groups[k].own;
+		find_reads_own(g, k);
+		any |= g->groups[k].own || g->groups[k].reads_own;
 	}
 	for (uint32_t k = 0; k < g->n; k++)
 		any |= g->group[k] == QUIET;
@@ -919,6 +952,14 @@ static bool is_of_one(const struct group *x)
 	return x->writes && !x->meets && !x->sum.n && !x->pins.n;
 }
 
+/* Threads have words of their own in the group. */
+static void demand_own(struct entry *e, const struct group *x)
+{
+	if (x->extent)
+		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, x->extent, (long long)(x->endless ? x->endless : INT32_MAX), e->ok);
+	ws_entry_apart_in_block(e, &x->sum, x->distance ? x->distance : x->last - x->first, &x->pins);
+}
+
 static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct group *x)
 {
 	const char *before = e->ok;
@@ -928,11 +969,17 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m] || x->in_others[m])
 			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
-	if (!x->writes || x->meets)
-		return;
-	if (x->extent)
-		ws_code_add(e->c, "setp.le.and.s64 %s, %s, %lld, %s;", e->ok, x->extent, (long long)(x->endless ? x->endless : INT32_MAX), e->ok);
-	ws_entry_apart_in_block(e, &x->sum, x->distance ? x->distance : x->last - x->first, &x->pins);
+	if (x->writes && !x->meets)
+		demand_own(e, x);
+}
+
+static void write_proof_of_reads(struct ws_shared_ranges *g, struct entry *e, struct group *x)
+{
+	const char *before = e->ok;
+
+	e->ok = x->reads_proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
+	demand_own(e, x);
 }
 
 /* Which proofs come first: those of which more launches hold. */
@@ -1039,6 +1086,8 @@ static void write_entry(struct ws_shared_ranges *g)
 		for (unsigned k = 0; k < g->ngroups; k++)
 			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
 				write_proof(g, &e, &g->groups[k]);
+			else if (g->groups[k].reads_own && rank == (is_crowded(&g->v, &g->groups[k]) ? HARDLY_EVER : ASKS_OWN))
+				write_proof_of_reads(g, &e, &g->groups[k]);
 	if (g->phased && phases_are_own(g))
 		prove_phases(g, &e);
 	ws_code_tell(e.c);
@@ -1074,6 +1123,11 @@ static bool meets_others(const struct group *x)
 
 /* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
  * where they are. */
+static bool is_own_read(const struct ws_shared_ranges *g, uint32_t a)
+{
+	return g->groups[g->group[a]].reads_own && g->list[a].kind == WS_RW_READ && is_plain(&g->list[a]);
+}
+
 static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
 	bool phases = g->phased && phases_are_own(g);
@@ -1083,7 +1137,7 @@ static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 		uint32_t k = first_of(g, m);
 		const struct group *x = g->group[k] < QUIET ? &g->groups[g->group[k]] : NULL;
 
-		n += has_phase(g, k) ? phases : g->group[k] == QUIET || (x && x->own && !is_rare(&g->v, x) && !(alone && meets_others(x)));
+		n += has_phase(g, k) ? phases : g->group[k] == QUIET || (x && (x->own || is_own_read(g, k)) && !is_rare(&g->v, x) && !(alone && meets_others(x)));
 	}
 	return n;
 }
@@ -1282,7 +1336,9 @@ static const char *proof(const struct ws_shared_ranges *g, const struct ws_rw_ac
 
 	if (has_phase(g, k))
 		return g->phased->proved;
-	return group == QUIET ? g->quiet : group != NO_GROUP ? g->groups[group].proved : NULL;
+	if (group == QUIET || group == NO_GROUP)
+		return group == QUIET ? g->quiet : NULL;
+	return is_own_read(g, k) && g->groups[group].reads_proved ? g->groups[group].reads_proved : g->groups[group].proved;
 }
 
 bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_access *a)
@@ -1299,6 +1355,9 @@ void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c
 {
 	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->quiet);
 	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].reads_proved)
+			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].reads_proved);
+	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].proved)
 			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].proved);
 }
@@ -1306,6 +1365,9 @@ void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c
 void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate)
 {
 	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->quiet);
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (g->groups[k].reads_proved)
+			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, g->groups[k].reads_proved);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (g->groups[k].proved)
 			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, g->groups[k].proved);
