@@ -334,8 +334,8 @@ struct ws_race_device {
 	ws_race_u32 version;             /* WS_RACE_VERSION */
 	ws_race_u32 bytes;               /* of this struct */
 	ws_race_u64 pages;               /* (1 << pages_log2) * u64: which page of 2 MiB; 0 = free */
-	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for 64 */
-	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's 32 words */
+	ws_race_u64 lines;               /* (1 << pages_log2) * WS_RACE_PAGE_BYTES: its lines, 16 bytes for WS_RACE_LINE_BYTES */
+	ws_race_u64 cells;               /* ncells * WS_RACE_CELLS_BYTES: a line's words */
 	ws_race_u64 segments;            /* (nsegments + 1) * sizeof(struct ws_race_segment); nsegments < 2^27 - 1 */
 	ws_race_u64 records;             /* (nrecords + 1) * struct ws_race_record, then as many struct ws_race_links */
 	ws_race_u64 lanes;               /* (nsegments / WS_RACE_OF_LANE + 1) bytes: 1 + the lane whose segments these are; 0 = see the launches */
@@ -360,8 +360,10 @@ struct ws_race_device {
 };
 #define WS_RACE_WRITTEN     (1 << 18)
 #define WS_RACE_PROOFS      (1 << 12)
-#define WS_RACE_PAGE_BYTES  (512 << 10)
-#define WS_RACE_CELLS_BYTES 256
+#define WS_RACE_LINE_SHIFT  6            /* of a line: memory that one entry is for, 16 bytes; and of its words, such a cell for each */
+#define WS_RACE_LINE_BYTES  (1 << WS_RACE_LINE_SHIFT)
+#define WS_RACE_PAGE_BYTES  ((2 << 20) / WS_RACE_LINE_BYTES * 16)
+#define WS_RACE_CELLS_BYTES (WS_RACE_LINE_BYTES / 4 * 16)
 
 /* ---- counted by the device ---- */
 enum ws_race_limit {                     /* why accesses of threads were not checked */

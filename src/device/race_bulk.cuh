@@ -240,7 +240,7 @@ HELPER void judge_reads(const struct word *d, struct touch *s, u64 r)
 /* ---- a few words at a time, of which the cells lie side by side ----
  * One thread does what a warp does elsewhere: so each trip to memory is for all of them, and words where there was nothing, or the like of what was
  * looked at last, take few instructions. All else is done word by word. */
-enum { AT_ONCE = 8, LINE = LINE_BYTES };
+enum { AT_ONCE = 8 };
 
 HELPER bool w_is_plain(const struct touch *s, u64 w)
 {
@@ -404,7 +404,7 @@ SLOW void __warpsafe_touch_words(struct touch *s, u64 address, u32 bytes)
 {
 	#pragma nounroll
 	for (u32 n; bytes; bytes -= n, address += n) {
-		n = LINE - (u32)address % LINE;
+		n = LINE_BYTES - (u32)address % LINE_BYTES;
 		n = bytes < n ? bytes : n;
 		touch_line(s, address, n);
 	}

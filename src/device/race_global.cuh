@@ -173,9 +173,11 @@ HELPER void find_line(struct fast *f, u64 line, u32 self, u64 address, u32 what,
 		if (f->at && rows)
 			find_row(f, address, bytes, &lane);
 	} else if (f->line) {
+		u32 first = lowest(lanes_of_line(bytes, lane));
+
 		f->bits = shift;
-		f->enters = lane == lowest(lanes_of_line(bytes, lane));
-		lane = lowest(lanes_of_line(bytes, lane));
+		f->enters = lane == first;
+		lane = first;
 	} else {
 		f->at = 0;
 	}

@@ -8,7 +8,7 @@
 
 #include "race_cell.cuh"
 
-enum { PAGE_SHIFT = 21, LINE_SHIFT = 6, LINE_BYTES = 1 << LINE_SHIFT, LINE_WORDS = LINE_BYTES / 4, PROBES = 64 };
+enum { PAGE_SHIFT = 21, LINE_SHIFT = WS_RACE_LINE_SHIFT, LINE_BYTES = WS_RACE_LINE_BYTES, LINE_WORDS = LINE_BYTES / 4, PROBES = 64 };
 /* A line has W and R as a word has, for what a warp has done with all of it: by lane + (word >> bytes), all at one time.
  * When something else comes, it gets cells: segment NO_MORE_SEGMENTS and their number + 1, for ever. */
 #define EXPANDED ((u64)NO_MORE_SEGMENTS << SEGMENT_AT)

@@ -16,7 +16,7 @@
 
 #include "race_memory.cuh"
 
-enum { PHASE_AT = 40, PHASES_TO_REST = 4, ENTRIES = LINE_WORDS, MOST_CHAIN = 4096 };
+enum { PHASE_AT = 40, PHASES_TO_REST = 4, MOST_CHAIN = 4096 };
 #define LEFT WS_RACE_SEGMENT_LEFT
 #define END  WS_RACE_SEGMENT_END
 #define STATE(segment) (SEGMENT(segment) + __builtin_offsetof(struct ws_race_segment, state))
@@ -105,14 +105,14 @@ HELPER void sweep_entries(u64 at)
 	u64 w, r;
 
 	#pragma nounroll
-	for (u32 k = 0; k < ENTRIES; k++, at += 16) {
+	for (u32 k = 0; k < LINE_WORDS; k++, at += 16) {
 		load_cell(at, &w, &r);
 		sweep_entry(at, w, true);
 		sweep_entry(at + 8, r, false);
 	}
 }
 
-enum { UNITS_OF_ROW = WS_RACE_PAGE_BYTES / 16 / ENTRIES };
+enum { UNITS_OF_ROW = WS_RACE_PAGE_BYTES / 16 / LINE_WORDS };
 HELPER u32 units_of(u32 phase)
 {
 	return is_of_lines(phase) ? (u32)UNITS_OF_ROW << RACE.pages_log2 : load32(COUNTS(sweep_units));
@@ -128,7 +128,7 @@ HELPER void next_phase(u32 phase)
 	store64(COUNTS(sweep), (u64)(phase + 1) << PHASE_AT);
 }
 
-/* One unit: ENTRIES of lines, or the cells of a line; rows without a page are passed over at once. */
+/* One unit: the entries of LINE_WORDS lines, or the cells of a line; rows without a page are passed over at once. */
 HELPER void sweep_unit(void)
 {
 	u64 sweep = load64(COUNTS(sweep));
@@ -142,7 +142,7 @@ HELPER void sweep_unit(void)
 	if (cas64(COUNTS(sweep), sweep, sweep + n) != sweep)
 		return;
 	if (!none)
-		sweep_entries(is_of_lines(phase) ? RACE.lines + (u64)unit * 16 * ENTRIES : cells_at(unit));
+		sweep_entries(is_of_lines(phase) ? RACE.lines + (u64)unit * 16 * LINE_WORDS : cells_at(unit));
 	fence_gpu();
 	if (fetch_add32(COUNTS(sweep_done), n) + n == units)
 		next_phase(phase);

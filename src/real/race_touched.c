@@ -7,7 +7,7 @@
 #include "real/race.h"
 #include "real/real_priv.h"
 
-enum { LINE_BYTES = 64, ENTRY_BYTES = 16, WORD_BYTES = 4, SEGMENT_AT = 37, CELLS_MOST = 1 << 20, PART = 1 << 20 };
+enum { ENTRY_BYTES = 16, WORD_BYTES = 4, SEGMENT_AT = 37, CELLS_MOST = 1 << 20, PART = 1 << 20 };
 #define EXPANDED ((1ull << 27) - 1)      /* the segment of a line with cells (device/race_memory.cuh) */
 
 struct entry { uint64_t w, r; };
@@ -79,7 +79,7 @@ void ws_real_race_touched(const struct ws_race_device *d, const struct ws_race_c
 		return;
 	buffer = ws_alloc(PART);
 	if (read_pages(d, stream, buffer, &u) && read_cells(d, ncells, stream, buffer, &u)) {
-		ws_real_most(WS_FIG_TOUCHED, u.lines * LINE_BYTES + u.words * WORD_BYTES);
+		ws_real_most(WS_FIG_TOUCHED, u.lines * WS_RACE_LINE_BYTES + u.words * WORD_BYTES);
 		ws_real_most(WS_FIG_SHADOW, (u.lines + u.cells) * ENTRY_BYTES + u.cells * WS_RACE_CELLS_BYTES);
 	}
 	free(buffer);
