@@ -360,7 +360,7 @@ struct ws_race_device {
 };
 #define WS_RACE_WRITTEN     (1 << 18)
 #define WS_RACE_PROOFS      (1 << 12)
-#define WS_RACE_LINE_SHIFT  6            /* of a line: memory that one entry is for, 16 bytes; and of its words, such a cell for each */
+#define WS_RACE_LINE_SHIFT  6            /* of a line, in bytes: its entry has 16, and so has the cell of each of its words */
 #define WS_RACE_LINE_BYTES  (1 << WS_RACE_LINE_SHIFT)
 #define WS_RACE_PAGE_BYTES  ((2 << 20) / WS_RACE_LINE_BYTES * 16)
 #define WS_RACE_CELLS_BYTES (WS_RACE_LINE_BYTES / 4 * 16)
