@@ -50,10 +50,7 @@ static const struct ws_ptx_inst *only_set(const struct loop *l, const struct ws_
 
 static bool is_set(const struct loop *l, const struct ws_reg *r)
 {
-	for (uint32_t k = l->b->first; k <= l->b->last; k++)
-		if (ws_ptx_sets(&l->f->insts[k], r))
-			return true;
-	return false;
+	return ws_sets_between(l->f, l->b->first, l->b->last, r);
 }
 
 /* r goes on by a constant in each round: where? */

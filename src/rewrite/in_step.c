@@ -32,8 +32,7 @@ struct ws_steps {
 };
 
 /* ---- whether it goes on in step at all ---- */
-/* `add r, r, number`: what it adds; 0: it is none. */
-static int64_t adds(const struct ws_ptx_inst *i, const struct ws_reg *r)
+int64_t ws_steps_added(const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
 	const struct ws_operand *by = i->guard ? NULL : ws_value_added(i, r);
 
@@ -42,28 +41,28 @@ static int64_t adds(const struct ws_ptx_inst *i, const struct ws_reg *r)
 	return ws_type_bytes(r->type) == 4 ? (int32_t)by->imm : (int64_t)by->imm;
 }
 
+/* By instruction: may `to` be executed behind it, and before `stop`? The caller frees it. */
+static uint8_t *find_ways(const struct ws_ptx_func *f, const struct ws_ptx_inst *to, const struct ws_ptx_inst *stop)
+{
+	uint8_t *mark = ws_alloc(f->ninsts + 1), *stops = ws_alloc(f->ninsts + 1), *out = ws_alloc(f->ninsts + 1);
+
+	mark[to->index] = stops[stop->index] = 1;
+	ws_find_after(f, mark, stops, NULL, out);
+	free(mark);
+	free(stops);
+	return out;
+}
+
 /* Is `first` executed between any instruction that sets r and i, which sets it, too? */
 static bool always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i)
 {
-	uint8_t *mark = ws_alloc(f->ninsts + 1), *stop = ws_alloc(f->ninsts + 1), *out = ws_alloc(f->ninsts + 1);
+	uint8_t *ways = find_ways(f, i, first);
 	bool always = true;
 
-	mark[i->index] = stop[first->index] = 1;
-	ws_find_after(f, mark, stop, NULL, out);
 	for (uint32_t k = 0; k < f->ninsts && always; k++)
-		always = !ws_ptx_sets(&f->insts[k], r) || !out[k];
-	free(mark);
-	free(stop);
-	free(out);
+		always = !ws_ptx_sets(&f->insts[k], r) || !ways[k];
+	free(ways);
 	return always;
-}
-
-static bool sets_between(const struct ws_ptx_func *f, const struct ws_reg *r, uint32_t first, uint32_t last)
-{
-	for (uint32_t k = first; k < last; k++)
-		if (ws_ptx_sets(&f->insts[k], r))
-			return true;
-	return false;
 }
 
 /* What makes it stands before it in its block, or is one instruction. */
@@ -76,7 +75,7 @@ bool ws_steps_turn(const struct ws_steps *s, const struct ws_ptx_inst *i, const 
 		return false;
 	if (t.apart)
 		return t.nseen == 2 && t.nreads == 1 && always_between(s->f, r, t.reads[0], i);
-	return !sets_between(s->f, r, t.first->index, i->index);
+	return t.first == i || !ws_sets_between(s->f, t.first->index, i->index - 1, r);
 }
 
 bool ws_steps_access_between(const struct ws_steps *s, uint32_t first, uint32_t last)
@@ -90,7 +89,7 @@ bool ws_steps_access_between(const struct ws_steps *s, uint32_t first, uint32_t 
 /* How far i, which sets r, lets it go on; 0: it sets it to something else. */
 static int64_t goes_on(const struct ws_steps *s, const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
-	int64_t by = adds(i, r);
+	int64_t by = ws_steps_added(i, r);
 
 	return by ? by : ws_steps_turn(s, i, r);
 }
@@ -122,8 +121,7 @@ static bool find_may(const struct ws_steps *s, const struct ws_reg *r)
 		by = goes_on(s, inst, r);
 		if (inst->guard || ws_intervals_divide(s->v, inst->block) || (by && comes_again(s, i)))
 			return false;
-		added |= adds(inst, r) != 0;
-		turned |= by && !adds(inst, r);
+		*(ws_steps_added(inst, r) ? &added : &turned) |= by != 0;
 	}
 	return added != turned;
 }
@@ -148,8 +146,6 @@ static bool same_state(const struct state *a, const struct state *b)
 	return a->kind == b->kind && a->sets == b->sets && a->last == b->last && a->added == b->added;
 }
 
-struct following { const struct ws_steps *s; const struct ws_reg *r; const uint8_t *in; struct state *at, *begin; bool changed; };
-
 /* Returns whether *into is something else then. */
 static bool join(struct state *into, const struct state *s)
 {
@@ -159,14 +155,15 @@ static bool join(struct state *into, const struct state *s)
 	return true;
 }
 
+struct following { const struct ws_steps *s; const struct ws_reg *r; const uint8_t *in; struct state *at, *begin; bool changed; };
+
 static void execute(const struct following *f, const struct ws_ptx_inst *i, struct state *s)
 {
-	const struct ws_reg *r = f->r;
 	int64_t added;
 
-	if (s->kind != KNOWN || !ws_ptx_sets(i, r))
+	if (s->kind != KNOWN || !ws_ptx_sets(i, f->r))
 		return;
-	added = goes_on(f->s, i, r);
+	added = goes_on(f->s, i, f->r);
 	s->added = added ? s->added + added : 0;
 	s->last = added ? s->last : i->index;
 	s->sets += !added;
@@ -219,20 +216,10 @@ static const struct state *states(struct ws_steps *s, const struct ws_reg *r)
 	return t->at;
 }
 
-bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b)
-{
-	const struct state *at = states(s, r);
+/* How much farther is r at access b than at a, wherever threads come to both in an interval? */
+enum distance { NOWHERE, FAR, DIFFERENT };
 
-	for (uint32_t p = 0; p < s->npoints; p++) {
-		const struct state *x = &at[p * s->n + a], *y = &at[p * s->n + b];
-
-		if (x->kind != UNREACHED && y->kind != UNREACHED && (x->kind == ANY || !same_state(x, y)))
-			return false;
-	}
-	return true;
-}
-
-bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by)
+static enum distance compare(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by)
 {
 	const struct state *at = states(s, r);
 	bool any = false;
@@ -243,31 +230,45 @@ bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, ui
 		if (x->kind == UNREACHED || y->kind == UNREACHED)
 			continue;
 		if (x->kind == ANY || y->kind == ANY || x->sets != y->sets || x->last != y->last || (any && y->added - x->added != *by))
-			return false;
+			return DIFFERENT;
 		*by = y->added - x->added;
 		any = true;
 	}
-	return any;
+	return any ? FAR : NOWHERE;
+}
+
+bool ws_steps_same(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b)
+{
+	int64_t by = 0;
+
+	return compare(s, r, a, b, &by) != DIFFERENT && !by;
+}
+
+bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, uint32_t b, int64_t *by)
+{
+	return compare(s, r, a, b, by) == FAR;
+}
+
+const struct ws_ptx_inst *const *ws_steps_only(const struct ws_steps *s)
+{
+	return s->only;
 }
 
 /* ---- whether it is still what was read ---- */
 bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at)
 {
-	uint8_t *at_mark = ws_alloc(s->f->ninsts + 1), *set_mark = ws_alloc(s->f->ninsts + 1), *stop = ws_alloc(s->f->ninsts + 1);
-	uint8_t *comes = ws_alloc(s->f->ninsts + 1), *set = ws_alloc(s->f->ninsts + 1);
+	uint8_t *comes = find_ways(s->f, at, read), *set = ws_alloc(s->f->ninsts + 1), *stop = ws_alloc(s->f->ninsts + 1), *out = ws_alloc(s->f->ninsts + 1);
 	bool fresh;
 
-	at_mark[at->index] = stop[read->index] = 1;
-	ws_find_after(s->f, at_mark, stop, NULL, comes);
+	stop[read->index] = 1;
 	for (uint32_t i = 0; i < s->f->ninsts; i++)
-		set_mark[i] = ws_ptx_sets(&s->f->insts[i], r) && comes[i];
-	ws_find_after(s->f, set_mark, stop, NULL, set);
-	fresh = read == at || !set[read->index];
-	free(at_mark);
-	free(set_mark);
-	free(stop);
+		set[i] = ws_ptx_sets(&s->f->insts[i], r) && comes[i];
+	ws_find_after(s->f, set, stop, NULL, out);
+	fresh = read == at || !out[read->index];
 	free(comes);
 	free(set);
+	free(stop);
+	free(out);
 	return fresh;
 }
 

@@ -40,6 +40,14 @@ static bool covers(const struct bytes *a, const struct bytes *b)
 	       a->offset <= b->offset && b->end <= a->end;
 }
 
+bool ws_sets_between(const struct ws_ptx_func *f, uint32_t first, uint32_t last, const struct ws_reg *r)
+{
+	for (uint32_t k = first; k <= last; k++)
+		if (ws_ptx_sets(&f->insts[k], r))
+			return true;
+	return false;
+}
+
 /* May the thread synchronize with others here? */
 bool ws_needless_synchronizes(const struct ws_ptx_inst *i)
 {

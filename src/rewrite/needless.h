@@ -13,6 +13,8 @@ struct ws_needless {                     /* of one access */
 /* For the n accesses of a function (ws_rw_accesses); out has n elements, all zero before. */
 void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t n, struct ws_needless *out);
 
+/* Does an instruction from first to last, by index, set r? */
+bool ws_sets_between(const struct ws_ptx_func *f, uint32_t first, uint32_t last, const struct ws_reg *r);
 /* May the thread synchronize with others here? */
 bool ws_needless_synchronizes(const struct ws_ptx_inst *i);
 
@@ -68,6 +70,12 @@ bool ws_steps_between(struct ws_steps *s, const struct ws_reg *r, uint32_t a, ui
 bool ws_steps_turn(const struct ws_steps *s, const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* Is there an access to what the checks are for between two instructions of a block? */
 bool ws_steps_access_between(const struct ws_steps *s, uint32_t first, uint32_t last);
+/* Is r at an instruction always what another one has last read there? */
+bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at);
+/* What i, under no condition, adds to r itself: a number; 0: it does something else. */
+int64_t ws_steps_added(const struct ws_ptx_inst *i, const struct ws_reg *r);
+const struct ws_ptx_inst *const *ws_steps_only(const struct ws_steps *s);      /* ws_only_sets */
+
 /* By register: the one instruction that sets it, under no condition; NULL: there is none. The caller frees it. */
 const struct ws_ptx_inst **ws_only_sets(const struct ws_ptx_func *f);
 
@@ -84,8 +92,7 @@ struct ws_turn {
 };
 /* false: it is made of something else as well. depth: 0. */
 bool ws_turn_number(struct ws_turn *t, const struct ws_ptx_inst *i, unsigned depth, uint32_t *out);
-/* Is r at an instruction always what another one has last read there? */
-bool ws_steps_fresh(const struct ws_steps *s, const struct ws_reg *r, const struct ws_ptx_inst *read, const struct ws_ptx_inst *at);
+
 /* As ws_needless_find, for reads of shared memory to which nobody writes in their intervals. */
 void ws_needless_in_intervals(const struct ws_intervals *v, struct ws_needless *out);
 

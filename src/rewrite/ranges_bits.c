@@ -1,12 +1,6 @@
 /* ranges_bits.c - masks, shifts and bit fields of registers, as sums (ranges_value.c) of quotients and remainders by powers of 2. */
 #include "rewrite/ranges_priv.h"
 
-static bool number(struct sum *s, int64_t k)
-{
-	*s = (struct sum){ k != 0, { { .factor = k } } };
-	return true;
-}
-
 static bool is_power(uint64_t k)
 {
 	return k && !(k & (k - 1));
@@ -133,7 +127,7 @@ bool ws_bits_masked(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	if (mask->kind != WS_O_INT)
 		return masked_by_register(v, i, bytes, out);
 	if (!k)
-		return number(out, 0);
+		return ws_sum_number(out, 0);
 	known = ws_value_operand(v, &i->ops[3 - at], bytes, i, &of) && !has_any(v, &of);
 	if (known && !ws_sum_fixed(v, &of) && (masked_in_middle(v, &of, k, out) || masked_by_number(v, &of, k, bytes, out)))
 		return true;
@@ -279,12 +273,12 @@ bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 	if (by == 8 * bytes - 1 && has_no_sign(v, &s)) {
 		if (!is_signed)
 			ws_value_must_fit(v, &s, bytes == 4 ? WS_S32 : WS_S64);
-		return number(out, 0);
+		return ws_sum_number(out, 0);
 	}
 	if (by >= 40)
 		return false;
 	if (ws_sum_is_number(&s, &k) && k >= 0)
-		return number(out, k >> by);
+		return ws_sum_number(out, k >> by);
 	if (v->shared && !ws_sum_fixed(v, &s) && power_in(&s) % power.t[0].factor == 0) {
 		*out = s;
 		for (uint32_t k = 0; k < out->n; k++)

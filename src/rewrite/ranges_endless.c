@@ -28,9 +28,8 @@ static const struct ws_operand *added(const struct values *v, const struct ws_pt
 	const struct ws_ptx_inst *sum = i->op == WS_OP_mov && i->nops == 2 ? ws_value_only_def(v, &i->ops[1]) : NULL;
 	const struct ws_operand *by = sum && sum->block == i->block && sum->index < i->index ? ws_value_added(sum, r) : NULL;
 
-	for (uint32_t k = sum ? sum->index + 1 : i->index; by && k < i->index; k++)
-		if (ws_ptx_sets(&v->f->insts[k], r))
-			return NULL;
+	if (by && ws_sets_between(v->f, sum->index + 1, i->index - 1, r))
+		return NULL;
 	return by ? by : ws_value_added(i, r);
 }
 
@@ -83,8 +82,8 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 	const struct defs *d = &v->defs[r->index];
 	struct leaf l = { .kind = LEAF_ENDLESS, .reg = r, .in_time = true };
 	struct sum s, steps;
-	int64_t bits = 0, step = 0;
-	bool begun = false, up = true;
+	int64_t bits = 0, up = ws_endless_step(v, r);
+	bool begun = false;
 
 	for (uint32_t k = 0; k < d->n; k++) {
 		const struct ws_operand *by = added(v, d->at[k], r);
@@ -93,8 +92,6 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 			return false;
 		if (by) {
 			bits |= (int64_t)(int32_t)by->imm;
-			step = ws_greatest_divisor(step, (int32_t)by->imm);
-			up &= (int32_t)by->imm > 0;
 			continue;
 		}
 		if (begun && !ws_sum_equal(&s, out))
@@ -105,7 +102,7 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 	if (!begun || !bits || ws_type_bytes(r->type) != 4)
 		return false;
 	l.k = up && ws_sum_never_negative(v, out);
-	return ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, l.k ? step : low_bit(bits));
+	return ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, l.k ? up : low_bit(bits));
 }
 
 /* Steps that only go up, so many times. */

@@ -47,14 +47,6 @@ static void look_at_read(void *user, struct ws_reg *r, bool is_def)
 	x->s->fine = x->s->fine && ws_steps_fresh(x->s->steps, r, x->i, x->s->at);
 }
 
-/* It goes on by a number: a loop's pointer. */
-static bool goes_on(const struct ws_ptx_inst *i, const struct ws_reg *r)
-{
-	const struct ws_operand *by = ws_value_added(i, r);
-
-	return by && by->kind == WS_O_INT && !i->guard;
-}
-
 /* What is made of it must be made anew each time, by one instruction, behind which it may go on by numbers: a sum of what the register was in all rounds
  * so far is none of its phases. */
 static bool is_made_of(struct slice *s, const struct ws_reg *r)
@@ -69,7 +61,7 @@ static bool is_made_of(struct slice *s, const struct ws_reg *r)
 	s->seen[r->index] = APART;
 	for (uint32_t k = 0; k < d->n; k++) {
 		x.i = d->at[k];
-		if (goes_on(x.i, r))
+		if (ws_steps_added(x.i, r))      /* a loop's pointer */
 			continue;
 		ws_ptx_inst_regs(x.i, look_at_read, &x);
 		makes += 1 + (x.i->guard != NULL);
@@ -99,48 +91,66 @@ bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phase
 }
 
 /* ---- its numbers ---- */
-/* It begins with a number, whichever way, and is turned over alike wherever it is, back to that after a few times. */
-static bool find_turns(const struct values *v, const struct ws_steps *s, const struct ws_reg *r, struct phases *p, unsigned at)
+/* The one instruction that turns it over, if all others let it begin with one number: *begin. */
+static const struct ws_ptx_inst *turn_of(const struct values *v, const struct ws_steps *s, const struct ws_reg *r, const struct ws_operand **begin)
 {
 	const struct defs *d = &v->defs[r->index];
 	const struct ws_ptx_inst *turn = NULL;
-	const struct ws_operand *begin = NULL;
-	struct ws_turn t = { .only = v->only, .has = { { r, 0 } }, .n = 1 };
-	unsigned n = 1;
-	uint32_t x;
 
+	*begin = NULL;
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
 		const struct ws_ptx_inst *i = d->at[k];
 		const struct ws_operand *o = &i->ops[1];
 
 		if (ws_steps_turn(s, i, r)) {
 			if (turn)
-				return false;
+				return NULL;
 			turn = i;
 			continue;
 		}
-		if (i->op != WS_OP_mov || i->guard || i->nops != 2 || o->kind != WS_O_INT || (begin && begin->imm != o->imm))
-			return false;
-		begin = o;
+		if (i->op != WS_OP_mov || i->guard || i->nops != 2 || o->kind != WS_O_INT || (*begin && (*begin)->imm != o->imm))
+			return NULL;
+		*begin = o;
 	}
-	if (!turn || !begin)
-		return false;
-	for (p->number[at][0] = (int32_t)begin->imm;; n++) {
-		t.has[0].number = (uint32_t)p->number[at][n - 1];
+	return *begin ? turn : NULL;
+}
+
+/* Its numbers, one after the other, until the first one comes again; returns how many, 0: too many. */
+static unsigned go_round(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *turn, int64_t *number)
+{
+	struct ws_turn t = { .only = v->only, .has = { { r, 0 } }, .n = 1 };
+	uint32_t x;
+
+	for (unsigned n = 1; n <= MOST_PHASES; n++) {
+		t.has[0].number = (uint32_t)number[n - 1];
 		t.nreads = 0;
 		if (!ws_turn_number(&t, turn, 0, &x))
-			return false;
-		if ((int32_t)x == p->number[at][0])
-			break;
-		if (n == MOST_PHASES)
-			return false;
-		p->number[at][n] = (int32_t)x;
+			return 0;
+		if ((int32_t)x == number[0])
+			return n;
+		if (n < MOST_PHASES)
+			number[n] = (int32_t)x;
 	}
-	p->regs[at] = r;
-	p->nregs = at + 1;
-	if (!at)
-		p->n = n;
-	return n > 1 && n == p->n;
+	return 0;
+}
+
+/* The next register of them: of as many numbers as the first one. */
+static bool find_turns(const struct values *v, const struct ws_steps *s, const struct ws_reg *r, struct phases *p)
+{
+	const struct ws_operand *begin;
+	const struct ws_ptx_inst *turn = turn_of(v, s, r, &begin);
+	int64_t *number = p->number[p->nregs];
+	unsigned n;
+
+	if (!turn)
+		return false;
+	number[0] = (int32_t)begin->imm;
+	n = go_round(v, r, turn, number);
+	if (n < 2 || (p->nregs && n != p->n))
+		return false;
+	p->n = n;
+	p->regs[p->nregs++] = r;
+	return true;
 }
 
 /* Are q's definitions in the blocks where r's are, of each as many, with no access between two of them there? */
@@ -152,8 +162,7 @@ static bool goes_with(const struct values *v, const struct ws_steps *s, const st
 	if (a->n != b->n || a->n > MOST_DEFS)
 		return false;
 	for (uint32_t k = 0; k < a->n; k++) {
-		uint32_t m = 0;
-		uint32_t first, last;
+		uint32_t m = 0, first, last;
 
 		while (m < b->n && (used[m] || b->at[m]->block != a->at[k]->block || ws_steps_turn(s, b->at[m], q) != ws_steps_turn(s, a->at[k], r)))
 			m++;
@@ -172,11 +181,9 @@ static void find_others(const struct values *v, struct ws_steps *s, struct phase
 {
 	for (uint32_t k = 0; k < v->f->nregs && p->nregs < MOST_TURNING; k++) {
 		const struct ws_reg *q = v->f->regs[k];
-		unsigned nregs = p->nregs;
 
-		if (q == p->regs[0] || ws_type_bytes(q->type) != 4 || v->defs[q->index].n < 2 || !goes_with(v, s, p->regs[0], q) || !ws_steps_may(s, q) ||
-		    !find_turns(v, s, q, p, nregs))
-			p->nregs = nregs;
+		if (q != p->regs[0] && ws_type_bytes(q->type) == 4 && v->defs[q->index].n >= 2 && goes_with(v, s, p->regs[0], q) && ws_steps_may(s, q))
+			find_turns(v, s, q, p);
 	}
 }
 
@@ -199,15 +206,12 @@ bool ws_value_in_phase(struct values *v, const struct ws_reg *r, struct sum *out
 {
 	const struct phases *p = v->phases;
 	unsigned which = number_of(p, r);
-	int64_t number;
 
 	if (which == p->nregs)
 		return false;
 	if (p->counts)
 		return count(v, r, p, out);
-	number = p->number[which][v->phase];
-	*out = (struct sum){ number != 0, { { .factor = number } } };
-	return true;
+	return ws_sum_number(out, p->number[which][v->phase]);
 }
 
 bool ws_value_made_in_phase(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
@@ -225,8 +229,7 @@ bool ws_value_made_in_phase(struct values *v, const struct ws_ptx_inst *i, struc
 	for (unsigned k = 0; k < t.nreads; k++)
 		if (!v->reads[t.reads[k]->index])
 			return false;
-	*out = (struct sum){ number != 0, { { .factor = (int32_t)number } } };
-	return true;
+	return ws_sum_number(out, (int32_t)number);
 }
 
 bool ws_phases_find(const struct values *v, struct ws_steps *s, const struct ws_reg *r, unsigned way, struct phases *out)
@@ -236,7 +239,7 @@ bool ws_phases_find(const struct values *v, struct ws_steps *s, const struct ws_
 		return out->step > 0;
 	}
 	*out = (struct phases){ .step = 1 };
-	if (way || !find_turns(v, s, r, out, 0))
+	if (way || !find_turns(v, s, r, out))
 		return false;
 	find_others(v, s, out);
 	return true;

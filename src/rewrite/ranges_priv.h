@@ -117,7 +117,7 @@ struct values {
 	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
 	const struct phases *phases;     /* a register that has one of a few numbers (ranges_phases.c); NULL: none */
 	unsigned phase;                  /* which */
-	const struct ws_ptx_inst **only; /* ws_only_sets, with phases */
+	const struct ws_ptx_inst *const *only;   /* ws_only_sets, with phases */
 	const uint8_t *reads;            /* by instruction: where it reads the register it is that; NULL: nowhere */
 	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
 };
@@ -143,6 +143,7 @@ bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
+bool ws_sum_number(struct sum *s, int64_t k);       /* *s is k; returns true */
 bool ws_sum_is_number(const struct sum *s, int64_t *k);        /* *k is its constant in any case */
 bool ws_term_same_leaves(const struct term *a, const struct term *b);
 

@@ -797,7 +797,6 @@ static bool are_other_words(const struct group *x, const struct group *y)
 static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_warp)
 {
 	struct group *x = &g->groups[g->group[a]];
-
 	bool meets = true;
 
 	if (g->group[b] == NO_GROUP)
@@ -960,12 +959,19 @@ static void demand_own(struct entry *e, const struct group *x)
 	ws_entry_apart_in_block(e, &x->sum, x->distance ? x->distance : x->last - x->first, &x->pins);
 }
 
-static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct group *x)
+/* The next predicate, which holds what the one before does. */
+static const char *go_on_with(const struct ws_shared_ranges *g, struct entry *e)
 {
 	const char *before = e->ok;
 
-	e->ok = x->proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+	e->ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
+	return e->ok;
+}
+
+static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struct group *x)
+{
+	x->proved = go_on_with(g, e);
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m] || x->in_others[m])
 			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
@@ -973,12 +979,9 @@ static void write_proof(struct ws_shared_ranges *g, struct entry *e, struct grou
 		demand_own(e, x);
 }
 
-static void write_proof_of_reads(struct ws_shared_ranges *g, struct entry *e, struct group *x)
+static void write_proof_of_reads(const struct ws_shared_ranges *g, struct entry *e, struct group *x)
 {
-	const char *before = e->ok;
-
-	e->ok = x->reads_proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
-	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
+	x->reads_proved = go_on_with(g, e);
 	demand_own(e, x);
 }
 
@@ -1071,8 +1074,7 @@ static void write_entry(struct ws_shared_ranges *g)
 	for (unsigned k = 0; k < g->nrare; k++)
 		ws_entry_unless(&e, &g->rare[k]);
 	g->quiet = e.ok;
-	e.ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
-	ws_code_add(e.c, "mov.pred %s, %s;", e.ok, g->quiet);
+	go_on_with(g, &e);
 	ws_entry_duties(&e, 0, g->v.nduties);
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		struct group *x = &g->groups[k];
@@ -1121,13 +1123,13 @@ static bool meets_others(const struct group *x)
 	return false;
 }
 
-/* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
- * where they are. */
 static bool is_own_read(const struct ws_shared_ranges *g, uint32_t a)
 {
 	return g->groups[g->group[a]].reads_own && g->list[a].kind == WS_RW_READ && is_plain(&g->list[a]);
 }
 
+/* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
+ * where they are. */
 static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 {
 	bool phases = g->phased && phases_are_own(g);
@@ -1194,14 +1196,13 @@ static bool any_in_step(const struct ws_shared_ranges *g)
 }
 
 /* Where registers are seen as going on in step: less is asked of a launch then, and no less is to be proved. */
-static struct ws_shared_ranges *find_in_step(struct ws_shared_ranges *g, const struct ws_intervals *v, bool found)
+static struct ws_shared_ranges *find_in_step(struct ws_shared_ranges *g, const struct ws_intervals *v, struct ws_steps *steps, bool found)
 {
 	struct ws_shared_ranges *other = begin(g->p, g->v.f, g->list, g->n);
 	bool better;
 
-	other->v.in_step = ws_steps_begin(v, g->v.f, g->list, g->n);
-	better = other->v.in_step && find(other, v) && any_in_step(other) && !(found && proves_more(g, other, true));
-	ws_steps_free(other->v.in_step);
+	other->v.in_step = steps;
+	better = steps && find(other, v) && any_in_step(other) && !(found && proves_more(g, other, true));
 	other->v.in_step = NULL;
 	ws_shared_ranges_free(better ? g : other);
 	return better ? other : g;
@@ -1246,13 +1247,14 @@ static struct phased *begin_phased(struct values *v, const struct phases *phases
 	free_phased(p);
 	return NULL;
 }
+
 static struct ws_shared_ranges *begin_in_phases(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, struct ws_steps *steps,
                                                 const struct ws_reg *r, unsigned way)
 {
 	struct ws_shared_ranges *g = begin(p, kernel, list, n);
 	struct phases phases;
 
-	g->v.only = ws_only_sets(kernel);
+	g->v.only = ws_steps_only(steps);
 	if (ws_phases_find(&g->v, steps, r, way, &phases))
 		g->phased = begin_phased(&g->v, &phases, steps, list, n);
 	if (!g->phased) {
@@ -1276,34 +1278,42 @@ static struct ws_shared_ranges *try_phases(struct ws_shared_ranges *g, bool *fou
 	bool better = other && find(other, v) && proves(other, false) > (*found ? proves(g, false) : 0);
 
 	*found |= better;
+	if (better) {
+		other->phased->steps = NULL;
+		other->v.only = NULL;
+	}
 	ws_shared_ranges_free(better ? g : other);
 	return better ? other : g;
 }
 
 /* Where one of the registers that go on in step has phases: what can be proved of each, if it is more. */
-static struct ws_shared_ranges *find_in_phases(struct ws_shared_ranges *g, bool *found, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *v)
+static struct ws_shared_ranges *find_in_phases(struct ws_shared_ranges *g, bool *found, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *v, struct ws_steps *steps)
 {
 	enum { MOST_TRIES = 12 };
 	struct ws_ptx_func *f = g->v.f;
-	struct ws_steps *steps = ws_steps_begin(v, f, list, n);
 	unsigned tries = 0, all = shared_accesses(g);
 
 	for (uint32_t k = 0; k < f->nregs && steps; k++) {
 		const struct ws_reg *r = f->regs[k];
 
-		if (ws_type_bytes(r->type) != 4 || r->type == WS_F32 || g->v.defs[r->index].n < 2 || g->v.defs[r->index].n > MOST_DEFS || !ws_steps_may(steps, r))
+		if (ws_type_bytes(r->type) != 4 || g->v.defs[r->index].n < 2 || g->v.defs[r->index].n > MOST_DEFS || !ws_steps_may(steps, r))
 			continue;
 		for (unsigned way = 0; way <= MOST_PHASES && tries < MOST_TRIES && !(*found && proves(g, false) == all); way += way ? 1 : 2) {
 			struct ws_shared_ranges *other = begin_in_phases(g->p, f, list, n, steps, r, way);
 
 			tries += other != NULL;
 			g = try_phases(g, found, other, v);
-			if (g->phased)
-				g->phased->steps = NULL;
 		}
 	}
-	ws_steps_free(steps);
 	return g;
+}
+
+/* alone: as in `proves`. */
+static bool leaves_some(const struct ws_shared_ranges *g, bool found, bool alone)
+{
+	uint32_t all = shared_accesses(g);
+
+	return all && (!found || proves(g, alone) < all);
 }
 
 struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
@@ -1311,16 +1321,20 @@ struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_
 					       const struct ws_intervals *v)
 {
 	struct ws_shared_ranges *g = begin(p, kernel, list, n), *plain = g;
+	struct ws_steps *steps = NULL;
 	bool found = find(g, v);
 
-	if (shared_accesses(g) && (!found || proves(g, true) < shared_accesses(g)))
+	if (leaves_some(g, found, true))
 		g = find_without_rare(g, found);
 	found |= g != plain;
+	if (goes_on(g) || leaves_some(g, found, false))
+		steps = ws_steps_begin(v, kernel, list, n);
 	if (goes_on(g))
-		g = find_in_step(g, v, found);
+		g = find_in_step(g, v, steps, found);
 	found |= g != plain;
-	if (shared_accesses(g) && (!found || proves(g, false) < shared_accesses(g)))
-		g = find_in_phases(g, &found, list, n, v);
+	if (leaves_some(g, found, false))
+		g = find_in_phases(g, &found, list, n, v, steps);
+	ws_steps_free(steps);
 	if (found) {
 		write_entry(g);
 		return g;
@@ -1351,26 +1365,26 @@ bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
 	return g->nrare > 0;
 }
 
+/* Those of reads alone, then those of all. */
+static const char *nth_proof(const struct ws_shared_ranges *g, unsigned k)
+{
+	return k < g->ngroups ? g->groups[k].reads_proved : g->groups[k - g->ngroups].proved;
+}
+
 void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate)
 {
 	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->quiet);
-	for (unsigned k = 0; k < g->ngroups; k++)
-		if (g->groups[k].reads_proved)
-			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].reads_proved);
-	for (unsigned k = 0; k < g->ngroups; k++)
-		if (g->groups[k].proved)
-			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->groups[k].proved);
+	for (unsigned k = 0; k < 2 * g->ngroups; k++)
+		if (nth_proof(g, k))
+			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, nth_proof(g, k));
 }
 
 void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate)
 {
 	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->quiet);
-	for (unsigned k = 0; k < g->ngroups; k++)
-		if (g->groups[k].reads_proved)
-			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, g->groups[k].reads_proved);
-	for (unsigned k = 0; k < g->ngroups; k++)
-		if (g->groups[k].proved)
-			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, g->groups[k].proved);
+	for (unsigned k = 0; k < 2 * g->ngroups; k++)
+		if (nth_proof(g, k))
+			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, nth_proof(g, k));
 }
 
 const char *ws_shared_ranges_skip(const struct ws_shared_ranges *g, struct ws_code *c, const struct ws_rw_access *a)
@@ -1389,7 +1403,6 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	if (!g)
 		return;
 	ws_values_free(&g->v);
-	free(g->v.only);
 	free_phased(g->phased);
 	free(g->dead);
 	free(g->group);

@@ -14,11 +14,8 @@ static bool part(struct values *v, enum leaf_kind kind, const struct sum *x, con
 	struct leaf l = { .kind = kind, .nof = 1, .k = power };
 	int64_t a, by;
 
-	if (ws_sum_is_number(x, &a) && ws_sum_is_number(s, &by) && by > 0 && a >= 0) {
-		*out = (struct sum){ 1, { { .factor = kind == LEAF_QUOTIENT ? a / by : a % by } } };
-		out->n = out->t[0].factor != 0;
-		return true;
-	}
+	if (ws_sum_is_number(x, &a) && ws_sum_is_number(s, &by) && by > 0 && a >= 0)
+		return ws_sum_number(out, kind == LEAF_QUOTIENT ? a / by : a % by);
 	l.of[0] = ws_value_keep(v, x);
 	l.step = ws_value_keep(v, s);
 	l.fixed = ws_sum_fixed(v, x);

@@ -43,7 +43,7 @@ static bool add_term(struct sum *s, struct term t)
 	return t.factor < factor_limit && t.factor > -factor_limit;
 }
 
-static bool number(struct sum *s, int64_t k)
+bool ws_sum_number(struct sum *s, int64_t k)
 {
 	s->n = 0;
 	return add_term(s, (struct term){ .factor = k });
@@ -556,7 +556,7 @@ static bool inverted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 {
 	struct sum x;
 
-	return number(out, -1) && ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
+	return ws_sum_number(out, -1) && ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_sum_add(out, &x, -1);
 }
 
 /* x ^ y, of two numbers. */
@@ -566,7 +566,7 @@ static bool numbers_parted(struct values *v, const struct ws_ptx_inst *i, unsign
 	int64_t a, b;
 
 	return ws_value_operand(v, &i->ops[1], bytes, i, &x) && ws_value_operand(v, &i->ops[2], bytes, i, &y) && ws_sum_is_number(&x, &a) &&
-	       ws_sum_is_number(&y, &b) && number(out, bytes == 4 ? (int32_t)(a ^ b) : a ^ b);
+	       ws_sum_is_number(&y, &b) && ws_sum_number(out, bytes == 4 ? (int32_t)(a ^ b) : a ^ b);
 }
 
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out)
@@ -1182,7 +1182,7 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 	if (o->negated || o->component)
 		return false;
 	if (o->kind == WS_O_INT)
-		return number(out, bytes == 4 ? (int32_t)o->imm : (int64_t)o->imm);
+		return ws_sum_number(out, bytes == 4 ? (int32_t)o->imm : (int64_t)o->imm);
 	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
 }
 
