@@ -244,6 +244,17 @@ struct ws_race_told {
 	ws_race_u64 truths;
 	ws_race_u64 values[WS_RACE_MOST_VALUES];
 };
+/* In its place, too: of a kernel that looks whether accesses stay in parts of their variables (src/rewrite/parts.h), by any `mark`; and of the
+ * checked one behind it, that has something to do only if the other one has left the number there. */
+#define WS_RACE_BEHIND_PARTS 0x70617274u
+#define WS_RACE_MOST_PARTS   (WS_RACE_MOST_VALUES / 2)
+struct ws_race_part { ws_race_u32 first, bytes; };       /* the byte of the variable with which it begins, and how many it has */
+struct ws_race_parts {
+	ws_race_u32 mark, number;
+	ws_race_u64 seen;                /* u32 */
+	struct ws_race_part part[WS_RACE_MOST_PARTS];
+	ws_race_u64 reserved[WS_RACE_MOST_VALUES - WS_RACE_MOST_PARTS];
+};
 #define WS_RACE_STREAM_DEFAULT    0      /* above it, streams are numbered as they were made */
 #define WS_RACE_STREAM_PER_THREAD ((1u << 26) - 1)
 #define WS_RACE_EARLY             (1u << 26)     /* it may begin while the launch before it in its lane still runs */

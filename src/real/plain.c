@@ -1,6 +1,7 @@
 /* plain.c - the kernels that stand beside a checked one: without hooks (rewrite/copy.c), for launches of which the host knows that
- * nothing in them needs a check: they run the program's own code, with its registers and its shared memory; and with those checks alone
- * that no proof spares (rewrite/sure.h), which runs as the checked one does, with its parameters and its shared memory. */
+ * nothing in them needs a check: they run the program's own code, with its registers and its shared memory; with those checks alone
+ * that no proof spares (rewrite/sure.h), which runs as the checked one does, with its parameters and its shared memory; and without hooks, but with
+ * looks whether accesses stay in parts (rewrite/parts.h), with the checked one's parameters and the program's shared memory. */
 #include <pthread.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
 
 struct plain {
 	void *function, *context;            /* the checked one's; function NULL = free */
-	uint64_t sure;                       /* with checks */
+	uint64_t sure, parts;                /* with checks; that looks whether accesses stay in parts */
 	void *plain;                         /* CUfunction; NULL: there is none */
 	unsigned most;                       /* dynamic shared memory that it may be launched with */
 };
@@ -90,7 +91,7 @@ static void look_up(struct plain *p, const char *name)
 {
 	bool can = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute;
 
-	p->plain = can ? find_function(p->function, p->sure ? WS_RW_SURE : WS_RW_PLAIN, name) : NULL;
+	p->plain = can ? find_function(p->function, p->sure ? WS_RW_SURE : p->parts ? WS_RW_PARTS : WS_RW_PLAIN, name) : NULL;
 	if (p->plain && (!same_attributes(p) || (p->sure && !same_static(p))))
 		p->plain = NULL;
 	if (p->plain)
@@ -142,7 +143,7 @@ static void *beside(struct plain want, const char *name, unsigned dynamic)
 		return NULL;
 	p = &looks[ws_hash(&want, offsetof(struct plain, plain)) % WS_COUNT(looks)];
 	pthread_mutex_lock(&lock);
-	if (p->function != want.function || p->context != want.context || p->sure != want.sure) {
+	if (p->function != want.function || p->context != want.context || p->sure != want.sure || p->parts != want.parts) {
 		look_up(&want, name);
 		*p = want;
 	}
@@ -162,6 +163,11 @@ void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *ker
 void *ws_real_plain_of(const struct ws_real_launching *l)
 {
 	return ws_real_plain_for(l->function, l->kernel, l->dynamic);
+}
+
+void *ws_real_parts_beside(const struct ws_real_launching *l)
+{
+	return beside((struct plain){ .function = l->function, .parts = 1 }, l->kernel->name, l->dynamic);
 }
 
 static void *sure_beside(const struct ws_real_launching *l)

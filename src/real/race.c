@@ -43,6 +43,8 @@ struct ws_real_gpu {                     /* a context */
 	uint64_t *told;                      /* of each, how often the report knows of it */
 	struct ws_race_counts *counts;       /* as last read */
 	uint32_t *probe;                     /* host memory: what the last probe has found */
+	uint64_t words;                      /* on the GPU: of launches that look whether accesses stay in parts, one after the other */
+	atomic_uint numbers;                 /* given to such */
 	bool probing;                        /* it was not waited for to its end */
 	struct ws_race_counts before;        /* sums of former tables */
 	atomic_bool full;                    /* the tables are nearly full */
@@ -55,7 +57,7 @@ struct ws_real_gpu {                     /* a context */
 	struct ws_real_gpu *next;
 };
 
-enum { FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50, NOT_READY = 600 /* CUresult */ };
+enum { WORDS = 1 << 16, FOUND_LOG2 = 12, ASK_EVERY_MS = 2, LOOK_EVERY_MS = 50, NOT_READY = 600 /* CUresult */ };
 enum { REGISTER_PORTABLE = 1, REGISTER_DEVICEMAP = 2 };
 #define LEAST_BUDGET (8ull << 20)
 #define USUAL_BUDGET (64ull << 20)
@@ -161,7 +163,7 @@ static bool share(struct ws_real_gpu *g)
 {
 	size_t bytes = sizeof *g->found << FOUND_LOG2, seen = sizeof *g->seen << FOUND_LOG2;
 	size_t proofs = WS_RACE_PROOFS * sizeof(ws_race_u64), turns = (1 + WS_RACE_TURNS) * sizeof(ws_race_u64);
-	size_t more = turns + proofs + sizeof(struct ws_race_launches);
+	size_t words = WORDS * sizeof(ws_race_u32), more = turns + proofs + sizeof(struct ws_race_launches) + words;
 	size_t all = bytes + seen + sizeof *g->counts + sizeof *g->probe;
 	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint64_t there = 0, table = 0;
@@ -179,6 +181,7 @@ static bool share(struct ws_real_gpu *g)
 	g->device.proofs = table + seen;
 	g->device.launches = g->device.proofs + proofs;
 	g->device.turns = g->device.launches + sizeof(struct ws_race_launches);
+	g->words = g->device.turns + turns;
 	g->found = (struct ws_race_found *)(void *)p;
 	g->seen = (struct ws_race_seen *)(void *)(p + bytes);
 	g->counts = (struct ws_race_counts *)(void *)(p + bytes + seen);
@@ -188,6 +191,18 @@ static bool share(struct ws_real_gpu *g)
 	g->device.found = there;
 	g->device.found_log2 = FOUND_LOG2;
 	return true;
+}
+
+/* Far more than launches that a driver takes before they run. The number is in no word yet, or it is that of a launch long ago. */
+void ws_real_race_number(struct ws_real_gpu *g, struct ws_race_parts *out)
+{
+	uint32_t n;
+
+	do
+		n = atomic_fetch_add(&g->numbers, 1) + 1;
+	while (!n);
+	out->number = n;
+	out->seen = g->words + n % WORDS * sizeof(ws_race_u32);
 }
 
 static bool make(struct ws_real_gpu *g)

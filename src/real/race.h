@@ -60,6 +60,10 @@ struct ws_real_checked_kernel {
 	bool sure_proved;                    /* ... and of which a probe has found nothing */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
+	/* There is a kernel WS_RW_PARTS name, which looks whether accesses stay in so many parts of shared memory (rewrite/parts.h): what says that
+	 * nothing but these needs a check, and what the parts are; NULL = there is none, or not for the host. */
+	const struct ws_real_decision *others_decision, *parts;
+	uint32_t nparts;
 	bool bare;                           /* ... and then a launch needs no cells for it */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */
 	struct ws_real_extents *extents;     /* ws_real_table_extents */
@@ -172,9 +176,12 @@ struct ws_real_launching {
 	struct ws_real_alike *alike;         /* a launch from which others may learn (race_alike.c); NULL = it is none */
 	void *plain;                         /* to be launched in its place, as the program says (plain.c); NULL = nothing is */
 	void *sure;                          /* likewise, with checks, and as the checked one is launched: all is true that it asks (plain.c) */
+	void *parts;                         /* to be launched first, as the program says, and then the checked one, which may have nothing to do (parts.c) */
+	struct ws_race_parts looks;          /* what the first is told */
 	bool proved;                         /* a probe has found nothing, and the size of shared memory says so */
 	bool spared;                         /* by that, or by its size of shared memory, it is without checks */
 	bool together;                       /* all blocks must run at a time */
+	bool asks;                           /* for more than its shape, by attributes */
 	bool compared;                       /* with launches that may overlap: what is proved of it alone does not suffice */
 };
 /* race_shared.c: the dynamic shared memory of a launch in which no access to shared memory needs a check: l->all without cells. */
@@ -190,6 +197,12 @@ void *ws_real_plain_of(const struct ws_real_launching *l);
 void *ws_real_plain_for(void *function, const struct ws_real_checked_kernel *kernel, unsigned dynamic);
 /* The kernel with those checks alone that no proof spares, for a launch of l->all that is told this; NULL: there is none for it. */
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told);
+/* The one that looks whether accesses stay in parts of shared memory, for such a launch; NULL: there is none. */
+void *ws_real_parts_beside(const struct ws_real_launching *l);
+/* race_probe.c: is a launch, of which nothing else is known, one of that, and told what it looks for? */
+bool ws_real_race_in_parts(struct ws_real_gpu *gpu, struct ws_real_launching *l);
+/* race.c: a word for a launch, and the number that is not in it yet. */
+void ws_real_race_number(struct ws_real_gpu *g, struct ws_race_parts *out);
 /* Loads both before the launch's first event, where its probe has yet to say which one it is of. */
 void ws_real_beside_ready(const struct ws_real_launching *l);
 /* Of a kernel of a library, as another one of it, for calls that want no context. */

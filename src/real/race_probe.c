@@ -179,6 +179,26 @@ bool ws_real_race_told(struct ws_real_launching *l, struct ws_race_launch *said)
 	return true;
 }
 
+bool ws_real_race_in_parts(struct ws_real_gpu *gpu, struct ws_real_launching *l)
+{
+	struct ws_real_deciding d = deciding(l, false);
+	struct ws_real_touched touched;
+	struct ws_race_told told;
+
+	if (!gpu || !l->kernel || !l->kernel->parts || !l->grid || l->compared || l->spared || l->plain || l->together || l->asks ||
+	    !holds(l, l->kernel->others_decision, true) || !ws_real_decide_all(l->kernel->parts, &d, &told) || !(told.truths & 1))
+		return false;
+	ws_real_race_touches(l, &touched);
+	l->parts = ws_real_touched_again(&touched) ? ws_real_parts_beside(l) : NULL;
+	if (!l->parts)
+		return false;
+	l->looks = (struct ws_race_parts){ .mark = 0 };
+	for (uint32_t k = 0; k < l->kernel->nparts; k++)
+		l->looks.part[k] = (struct ws_race_part){ (uint32_t)told.values[2 * k], (uint32_t)told.values[2 * k + 1] };
+	ws_real_race_number(gpu, &l->looks);
+	return true;
+}
+
 /* Does nothing in such a launch need a check, as far as the host can say? A program that knows the driver so well that it gives all
  * parameters in one piece of memory decides on the GPU. */
 static bool is_silent(const struct ws_real_launching *l, bool proved)

@@ -49,7 +49,7 @@ void ws_real_tell(const char *fmt, ...) WS_PRINTF(1, 2);
 
 enum ws_real_figure { WS_FIG_LOOKED, WS_FIG_REWRITTEN, WS_FIG_COMPILED, WS_FIG_CACHED, WS_FIG_REWRITE_NS, WS_FIG_COMPILE_NS,
 	              WS_FIG_PROBES, WS_FIG_PROVED, WS_FIG_SILENT, WS_FIG_ALIKE, WS_FIG_TOLD, WS_FIG_PLAIN, WS_FIG_WITH_CHECKS,
-	              WS_FIG_RANGES, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_WHOLE, WS_FIG_SURE, WS_FIG_STATES, WS_FIG_COUNT };
+	              WS_FIG_RANGES, WS_FIG_TOUCHED, WS_FIG_SHADOW, WS_FIG_WHOLE, WS_FIG_SURE, WS_FIG_STATES, WS_FIG_PARTS, WS_FIG_COUNT };
 void ws_real_count(enum ws_real_figure f, uint64_t n);       /* told at exit with --stats */
 void ws_real_most(enum ws_real_figure f, uint64_t n);        /* one that is the most there was */
 

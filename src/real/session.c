@@ -56,6 +56,8 @@ static void tell_stats(void)
 		ws_real_tell("launches of the kernel as it is, in place of the one with checks: %llu", f[WS_FIG_PLAIN]);
 	if (f[WS_FIG_SURE])
 		ws_real_tell("launches of the kernel without the checks that proofs spare: %llu", f[WS_FIG_SURE]);
+	if (f[WS_FIG_PARTS])
+		ws_real_tell("launches without checks that look whether accesses stay in their parts of shared memory: %llu", f[WS_FIG_PARTS]);
 	if (f[WS_FIG_STATES])
 		ws_real_tell("launches with the states of threads in shared memory: %llu", f[WS_FIG_STATES]);
 	if (f[WS_FIG_PROBES])

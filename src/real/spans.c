@@ -140,3 +140,17 @@ void ws_real_spans_free(struct ws_real_spans *s)
 	free(s->at);
 	*s = (struct ws_real_spans){ 0 };
 }
+
+bool ws_real_touched_again(const struct ws_real_touched *t)
+{
+	for (unsigned k = 0; k < t->n; k++) {
+		const struct ws_real_extent *w = &t->list[k];
+
+		if (w->does != WS_REAL_READS && w->does != WS_REAL_WRITES)
+			return false;
+		for (unsigned m = 0; m < t->n && w->does == WS_REAL_WRITES; m++)
+			if (t->list[m].does == WS_REAL_READS && w->from < t->list[m].to && t->list[m].from < w->to)
+				return false;
+	}
+	return t->known;
+}

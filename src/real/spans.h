@@ -13,6 +13,8 @@ struct ws_real_extent { uint64_t from, to; enum ws_real_does does; };
 /* All global memory that a launch, copy or fill may come to; not known: anything. Zeros: that. */
 enum { WS_REAL_MOST_EXTENTS = 32 };
 struct ws_real_touched { bool known; unsigned n; struct ws_real_extent list[WS_REAL_MOST_EXTENTS]; };
+/* Does a launch that comes to this do the same again when it is made once more? It writes nothing that it reads, and adds nothing up. */
+bool ws_real_touched_again(const struct ws_real_touched *t);
 
 /* Of one timeline; begins with zeros. Launches have numbers from 1 on, and come in their order. */
 struct ws_real_spans {

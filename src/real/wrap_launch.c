@@ -1,5 +1,6 @@
 /* wrap_launch.c - launches, counted for each kernel, and timed. A launch into a stream that is being captured is none: the graph's
  * launches count (wrap_graph.c). */
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,12 +179,14 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		ws_real_stream_may_wait(lane);
 	if (with) {
 		with->compared = compared;
+		with->parts = NULL;
 		with->record = form.record;
 		with->stream = stream;
 		if (!with->plain)
 			with->all = ws_real_race_settled(l.gpu, with, &probe);
 	}
 	can_tell = said && with && !compared && l.gpu && !captured && !ws_real_capturing();
+	can_tell = can_tell && (form.early || !ws_real_race_in_parts(l.gpu, with));
 	if (can_tell && !probe)
 		told = ws_real_race_told(with, &place);
 	/* While anything is captured, events must be left alone: asking for one can end the capture. */
@@ -215,6 +218,21 @@ static void *without(struct launch *l, int e)
 	l->sure = false;
 	l->plain = true;
 	return plain;
+}
+
+/* A launch that looks whether accesses stay in their parts: what its kernel is told, and then, if it went, the checked one behind it. */
+static void begin_in_parts(const struct ws_real_launching *with, struct ws_race_launch *said)
+{
+	static_assert(sizeof with->looks == sizeof *said, "it takes its place");
+	memcpy(said, &with->looks, sizeof *said);
+}
+
+static void end_in_parts(int e, struct ws_race_launch *said)
+{
+	said->mark = WS_RACE_BEHIND_PARTS;
+	if (e)
+		memset(said, 0, sizeof *said);       /* then that one is launched as ever */
+	ws_real_count(WS_FIG_PARTS, !e);
 }
 
 static int launched(struct launch l, int e)
@@ -255,6 +273,10 @@ static int launch_kernel(void *f, SHAPE_PARAMETERS, void **params, void **extra,
 	l.grid = grid;
 	if (with.plain)
 		return launched(l, launch(with.plain, SHAPE, shared, stream, params, extra));
+	if (with.parts) {
+		begin_in_parts(&with, a.said);
+		end_in_parts(launch(with.parts, SHAPE, shared, stream, a.params, a.extra), a.said);
+	}
 	e = launch(checked(f, &with), SHAPE, with.all, stream, a.params, a.extra);
 	instead = without(&l, e);
 	return launched(l, instead ? launch(instead, SHAPE, shared, stream, params, extra) : e);
@@ -341,6 +363,7 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	if (config)
 		ws_real_race_make_room(&with);
 	with.together = config && is_set(config, COOPERATIVE);
+	with.asks = config && ((const struct ws_real_config *)config)->nattributes;
 	if (with.together && !is_set(config, CLUSTER))
 		ws_real_race_make_together(&with, with.grid);
 	form.early = is_set(config, SERIALIZATION);
@@ -351,6 +374,10 @@ static int launch_ex(const void *config, void *f, void **params, void **extra, s
 	c.shared = with.all;
 	if (with.plain)
 		return launched(l, launch(config, with.plain, params, extra));
+	if (with.parts) {
+		begin_in_parts(&with, a.said);
+		end_in_parts(launch(config, with.parts, a.params, a.extra), a.said);
+	}
 	e = launch(used, checked(f, &with), a.params, a.extra);
 	instead = without(&l, e);
 	return launched(l, instead ? launch(config, instead, params, extra) : e);

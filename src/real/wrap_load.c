@@ -188,7 +188,8 @@ int ws_real_cuLibraryGetKernel(void **out, void *library, const char *name)
 /* ---- all functions of a module: our kernels beside those with checks are none of the program's ---- */
 static bool is_ours(const char *name)
 {
-	return !strncmp(name, WS_RW_PLAIN, strlen(WS_RW_PLAIN)) || !strncmp(name, WS_RW_SURE, strlen(WS_RW_SURE));
+	return !strncmp(name, WS_RW_PLAIN, strlen(WS_RW_PLAIN)) || !strncmp(name, WS_RW_SURE, strlen(WS_RW_SURE)) ||
+	       !strncmp(name, WS_RW_PARTS, strlen(WS_RW_PARTS));
 }
 
 typedef int enumerate(void **out, unsigned n, void *of);

@@ -12,6 +12,7 @@
 #include "rewrite/heard.h"
 #include "rewrite/length.h"
 #include "rewrite/needless.h"
+#include "rewrite/parts.h"
 #include "rewrite/probe.h"
 #include "rewrite/race_priv.h"
 #include "rewrite/repeat.h"
@@ -595,6 +596,8 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 		ws_needless_in_intervals(v, out);
 	if (v && use == WS_SHARED_NONE)
 		b->shared = ws_shared_ranges_find(r->p, f, list, n, v);
+	if (v && use == WS_SHARED_NONE && f->entry && !r->part && !r->many && ws_shared_ranges_leave(b->shared, list, n) && ws_parts_may(f, list, n))
+		b->parts = ws_shared_parts_find(r->p, f, list, n, v);
 	ws_intervals_free(v);
 	ws_needless_find(f, list, n, out);
 	ws_needless_fours(f, list, n, out);
@@ -719,10 +722,27 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 	kernel->decides = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
 }
 
+/* Where what is left is proved by parts of shared memory, and the host can say all else. */
+static void be_in_parts(struct body *b, const struct ws_rw_access *list, uint32_t n)
+{
+	struct ws_pass *p = b->race->p;
+	struct ws_rw_kernel *kernel = kernel_of(b->race, b->f);
+	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
+
+	if (!silent || p->nunless || ws_ranges_has_counter(b->ranges) || !b->mark || !kernel->extents)
+		return;
+	ws_buf_printf(&p->decides, "proved %s;\nsilent %s;\n", b->parts_proved, silent);
+	kernel->decides_others = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
+	kernel->parts = b->parts->text;
+	kernel->nparts = b->parts->n;
+	ws_parts_write(p, b->f, list, n, b->parts);
+	ws_parts_behind(p, b->f, b->mark);
+}
+
 /* Launches in which no access needs a check run a copy of the kernel without hooks, or (no copy) jump over them. */
 static bool be_silent(struct body *b)
 {
-	const char *silent = b->ranges ? ws_ranges_silent(b->ranges) : NULL;
+	const char *silent = b->ranges && !b->parts_proved ? ws_ranges_silent(b->ranges) : NULL;
 	const char *copy = silent || b->fixed ? ws_rw_copy(b->race->p, b->f) : NULL;
 
 	b->may_be_silent = silent;
@@ -845,7 +865,7 @@ static void take_results(struct body *b)
 	struct ws_pass *p = b->race->p;
 
 	if (b->mark && !p->nunless && !(b->ranges && ws_ranges_has_counter(b->ranges)))
-		b->told = ws_rw_take_told(p, b->f, b->mark, b->host_knows ? b->proved : NULL, &kernel_of(b->race, b->f)->tells);
+		b->told = ws_rw_take_told(p, b->f, b->mark, b->parts_proved ? b->parts_proved : b->host_knows ? b->proved : NULL, &kernel_of(b->race, b->f)->tells);
 }
 
 /* A predicate: no cells of shared memory are needed, for the probe has found nothing, or all is proved by addresses; NULL: it is not known. */
@@ -890,6 +910,17 @@ static bool call_enter(struct body *b)
 	return ws_race_call_at(b, ws_code_entry(b->race->p, b->f), "race_cluster", has & WS_REACH_PEERS ? "1" : "0");
 }
 
+/* A predicate that is false. */
+static const char *never(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	const char *made = ws_rw_register(p, f, WS_PRED);
+	struct ws_code *c = ws_code_entry(p, f);
+
+	ws_code_add(c, "setp.ne.u32 %s, 0, 0;", made);
+	ws_code_end(c);
+	return made;
+}
+
 /* The entry of a checked kernel: what its addresses prove comes first, for it may be that nothing else is to be done. */
 static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless)
 {
@@ -898,8 +929,10 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 	r->p->alone = NULL;
 	if (!r->part)
 		b->mark = ws_rw_take_launch(r->p, b->f, kernel_of(r, b->f));
+	if (b->parts && !b->proved && !b->copies)
+		b->parts_proved = never(r->p, b->f);
 	if (b->prune)
-		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved);
+		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), list, n, needless, b->shared, b->proved ? b->proved : b->parts_proved);
 	if (b->copies && b->proved)
 		b->ranges = ws_ranges_find(r->p, &r->reach, kernel_of(r, b->f), ws_rw_with_copies(b->f, list, n, 1), n, needless, NULL, b->proved);
 	if (b->prune || b->copies)
@@ -908,6 +941,8 @@ static bool enter(struct body *b, const struct ws_rw_access *list, uint32_t n, s
 		kernel_of(r, b->f)->extents = ws_extents_find(r->p, &r->reach, kernel_of(r, b->f), b->copies ? ws_rw_with_copies(b->f, list, n, 1) : list, n);
 	take_results(b);
 	limit_registers(b, be_silent(b), has_checks(list, n, needless));
+	if (b->parts_proved)
+		be_in_parts(b, list, n);
 	return call_enter(b);
 }
 

@@ -46,6 +46,8 @@ struct body {
 	const struct ws_needless *needless;      /* by access of its list */
 	struct ws_ranges *ranges;        /* NULL = nothing is proved by addresses */
 	struct ws_shared_ranges *shared; /* of shared memory, likewise */
+	struct ws_shared_parts *parts;   /* by which all of it is proved, where the proofs leave some; NULL = there are none */
+	const char *parts_proved;        /* a predicate that the host alone makes true, in place of `proved`: they are; NULL = there are none */
 	struct ws_repeats *repeats;      /* of accesses that come to the same bytes again; NULL = there are none */
 	struct ws_heard *heard;          /* which accesses release and acquire; NULL = all may */
 	struct ws_meetings *meetings;    /* who arrives at an object waits there at once; NULL = not all do, or it has none */

@@ -54,5 +54,16 @@ void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out,
 /* Do they hold only where conditions on parameters or constants are false? */
 bool ws_shared_ranges_rare(const struct ws_shared_ranges *g);
 void ws_shared_ranges_free(struct ws_shared_ranges *g);          /* NULL is fine */
+/* Does it (NULL: nothing) leave an access of the list to shared memory to be checked, in launches of which all that is examined holds? */
+bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n);
+
+/* Parts of variables (ranges_parts.c): no access to shared memory needs a check in launches in which the first truth holds that the text
+ * tells the host, if accesses with a number stay in that part, from 1 on. Of each the text tells two values: with which byte of the
+ * variable it begins, and how many bytes it has. */
+struct ws_shared_part { const char *variable; unsigned number; };        /* 0: nothing is asked of the access */
+struct ws_shared_parts { const char *text; unsigned n; struct ws_shared_part *list; };   /* by access */
+/* Where the proofs above leave some. In the module's arena; NULL: there are none by which all of them are proved. */
+struct ws_shared_parts *ws_shared_parts_find(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
+                                             const struct ws_intervals *v);
 
 #endif

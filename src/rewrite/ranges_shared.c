@@ -10,67 +10,13 @@
  * Accesses that a sync of the warp is always between need only be apart in different warps.
  * The code at the entry examines that with the size of the block and the parameters. A variable's own address is not
  * needed for it; all variables of unknown size begin at one place and count as one. */
-#include "rewrite/needless.h"
-#include "rewrite/ranges_priv.h"
+#include "rewrite/ranges_shared_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
-
-struct group {
-	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
-	struct sum sum;                  /* without the variable's address, and without a constant */
-	int64_t first, last;             /* the bytes from sum + first to before sum + last */
-	int64_t bytes;                   /* of the widest access */
-	struct offsets offsets;
-	struct pins pins;                /* of those that must be apart */
-	bool area;                       /* somewhere in the variable */
-	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
-	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
-	uint8_t phase;                   /* of struct phased */
-	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
-	int64_t distance;                /* that threads must be apart, for they are by multiples of it; 0: the extent */
-	bool writes;
-	bool meets;                      /* atomics of one size alone, which may meet */
-	bool own;                        /* may be proved */
-	bool reads_own;                  /* its reads may be, by less: they meet writes of the group alone, of which each thread has its own */
-	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
-	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
-	struct num lo, hi;
-	const char *extent;              /* endless, or with rounds: a register, how far it goes from thread to thread */
-	const char *proved;              /* a predicate */
-	const char *reads_proved;        /* with reads_own: of these alone */
-};
-
-struct ws_shared_ranges {
-	struct ws_pass *p;
-	struct values v;
-	struct group groups[MOST_GROUPS];
-	unsigned ngroups;
-	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with */
-	int64_t *at;                     /* by access: its offset in the group */
-	struct rare rare[MOST_RARE];     /* what is taken to be false: then there are more barriers between accesses */
-	unsigned nrare;
-	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
-	const char *quiet;               /* a predicate: it is false */
-	const struct ws_rw_access *list;
-	uint32_t n;
-	struct phased *phased;           /* the list has some accesses several times, one for each phase; NULL: it is the pass's */
-};
-
 /* ---- phases ---- */
 /* Accesses whose address is made of a register with phases (ranges_phases.c) are in the list once for each. */
-struct phased {
-	struct phases phases;
-	struct ws_steps *steps;          /* while it is being found */
-	const struct ws_rw_access *all;  /* of the pass */
-	struct ws_rw_access *list;
-	uint32_t n, nall, *of, *first;   /* by access of the list: which of the pass it is; by that: its first one */
-	uint8_t *phase, *reads;          /* by access: its phase + 1; 0 = it has none. By access of the pass, by instruction: who reads the register */
-	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
-};
-
 static uint32_t first_of(const struct ws_shared_ranges *g, uint32_t k) { return g->phased ? g->phased->first[k] : k; }
 static uint32_t all_of(const struct ws_shared_ranges *g) { return g->phased ? g->phased->nall : g->n; }
 static unsigned most_groups(const struct ws_shared_ranges *g) { return g->phased ? MOST_GROUPS : FEW_GROUPS; }
@@ -88,8 +34,7 @@ static bool in_phase(const struct ws_shared_ranges *g, uint32_t a, uint32_t b)
 }
 
 /* ---- groups ---- */
-/* Does the entry's code for a sum need such a leaf? */
-static bool mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth)
+bool ws_sum_mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth)
 {
 	enum { DEEPEST = 6 };
 
@@ -99,13 +44,13 @@ static bool mentions(const struct values *v, const struct sum *s, enum leaf_kind
 		for (uint32_t m = 0; m < s->t[k].n; m++) {
 			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
 
-			if (l->kind == kind || (l->step && mentions(v, l->step, kind, depth + 1)))
+			if (l->kind == kind || (l->step && ws_sum_mentions(v, l->step, kind, depth + 1)))
 				return true;
 			for (unsigned i = 0; i < l->nof; i++)
-				if (mentions(v, l->of[i], kind, depth + 1))
+				if (ws_sum_mentions(v, l->of[i], kind, depth + 1))
 					return true;
 			for (unsigned i = 0; i < l->nbounds; i++)
-				if (l->bounds[i].than && mentions(v, l->bounds[i].than, kind, depth + 1))
+				if (l->bounds[i].than && ws_sum_mentions(v, l->bounds[i].than, kind, depth + 1))
 					return true;
 		}
 	return false;
@@ -122,7 +67,7 @@ static bool take_variable(const struct values *v, struct sum *s, const struct ws
 		*sym = v->leaves[t->leaf[0]].sym;
 		*sym = (*sym)->size ? *sym : NULL;
 		memmove(&s->t[k], &s->t[k + 1], (--s->n - k) * sizeof *t);
-		return !mentions(v, s, LEAF_SYMBOL, 0);
+		return !ws_sum_mentions(v, s, LEAF_SYMBOL, 0);
 	}
 	return false;
 }
@@ -139,7 +84,7 @@ static bool address_of(struct ws_shared_ranges *g, const struct ws_rw_access *a,
 	bool known = ws_values_address(&g->v, a, out);
 
 	for (size_t k = nduties; k < g->v.nduties && known; k++)
-		known = !mentions(&g->v, g->v.duties[k].sum, LEAF_ENDLESS, 0);
+		known = !ws_sum_mentions(&g->v, g->v.duties[k].sum, LEAF_ENDLESS, 0);
 	if (!known)
 		g->v.nduties = nduties;
 	return known;
@@ -160,7 +105,7 @@ static struct term *bent_term(const struct values *v, struct sum *s)
 		const struct leaf *l = t->n == 1 ? &v->leaves[t->leaf[0]] : NULL;
 		int64_t by;
 
-		if (!l || l->kind != LEAF_QUOTIENT || !mentions(v, l->of[0], LEAF_ENDLESS, 0))
+		if (!l || l->kind != LEAF_QUOTIENT || !ws_sum_mentions(v, l->of[0], LEAF_ENDLESS, 0))
 			continue;
 		if (found || t->factor < 0 || !ws_sum_is_number(l->step, &by) || by < 1)
 			return NULL;
@@ -203,7 +148,7 @@ static bool take_bend(const struct values *v, struct group *x, int64_t *at)
 	x->endless = ws_sum_of_steps(v, &steps);
 	rest = steps;
 	ws_sum_without_up(v, &rest);
-	if (times < 1 || !x->endless || rest.n || mentions(v, &index, LEAF_ENDLESS, 0))
+	if (times < 1 || !x->endless || rest.n || ws_sum_mentions(v, &index, LEAF_ENDLESS, 0))
 		return false;
 	x->bend.rest = floor_modulo(x->bend.rest, x->endless);
 	x->endless *= times;
@@ -234,7 +179,7 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 		x->rounds.n = 0;
 	}
 	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);
-	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
+	return !ws_sum_mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
 
 bool ws_shared_variable(struct values *v, const struct ws_rw_access *a, const struct ws_ptx_sym **sym)
@@ -259,12 +204,9 @@ static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access 
 	return x->area = true;
 }
 
-/* Is its sum all that says where in its variable it is? */
-static bool has_sum(const struct group *x) { return !x->area && !x->endless && !x->rounds.n; }
-
 static bool is_alike(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && x->phase == y->phase && x->area == y->area && x->endless == y->endless && !memcmp(&x->bend, &y->bend, sizeof x->bend) &&
+	return x->sym == y->sym && x->phase == y->phase && x->area == y->area && ws_parts_same(x, y) && x->endless == y->endless && !memcmp(&x->bend, &y->bend, sizeof x->bend) &&
 	       ws_sum_equal(&x->rounds, &y->rounds) && ws_sum_equal(&x->sum, &y->sum);
 }
 
@@ -287,6 +229,8 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 	if (!split_address(g, a, &x, &at) && !only_variable(g, a, &x))
 		return NO_GROUP;
 	x.phase = has_phase(g, (uint32_t)(a - g->list)) ? g->phased->phase[a - g->list] : 0;
+	if (g->parts)
+		ws_parts_begin(g, a, &x);
 	g->v.reads = NULL;
 	g->at[a - g->list] = at = x.area ? 0 : at;
 	while (k < g->ngroups && !is_alike(&g->groups[k], &x))
@@ -295,6 +239,8 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 		return NO_GROUP;
 	if (k == g->ngroups)
 		g->groups[g->ngroups++] = x;
+	else
+		ws_parts_join(&g->groups[k], &x);
 	take_access(&g->groups[k], a, at);
 	return (uint8_t)k;
 }
@@ -372,7 +318,7 @@ static void cut_group(struct ws_shared_ranges *g, unsigned group, int64_t cut)
 static void cut_groups(struct ws_shared_ranges *g)
 {
 	for (unsigned x = 0; x < g->ngroups; x++) {
-		int64_t extent = has_sum(&g->groups[x]) ? extent_of(&g->v, &g->groups[x].sum) : -1;
+		int64_t extent = ws_group_has_sum(&g->groups[x]) ? extent_of(&g->v, &g->groups[x].sum) : -1;
 
 		for (uint32_t k = 0; k < g->n && extent >= 0 && g->ngroups < most_groups(g); k++)
 			if (g->group[k] == x && is_cut(g, x, extent, g->at[k]))
@@ -429,7 +375,7 @@ static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_i
 
 static bool have_sums(const struct group *x, const struct group *y)
 {
-	return x->sym == y->sym && has_sum(x) && has_sum(y);
+	return x->sym == y->sym && ws_group_has_sum(x) && ws_group_has_sum(y);
 }
 
 static unsigned digits_in(const struct values *v, const struct sum *s)
@@ -635,12 +581,12 @@ static void part_reads(struct ws_shared_ranges *g, const struct ws_intervals *v,
 static void part_by_phases(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	for (unsigned k = 0; k < g->ngroups; k++)
-		for (unsigned before = 0; before != g->ngroups && has_sum(&g->groups[k]) && is_wide(&g->groups[k]);) {
+		for (unsigned before = 0; before != g->ngroups && ws_group_has_sum(&g->groups[k]) && is_wide(&g->groups[k]);) {
 			before = g->ngroups;
 			cut_at_gap(g, k);
 		}
 	for (unsigned k = 0; k < g->ngroups; k++)
-		if (has_sum(&g->groups[k]) && g->groups[k].writes && is_wide(&g->groups[k]) && g->ngroups < most_groups(g))
+		if (ws_group_has_sum(&g->groups[k]) && g->groups[k].writes && is_wide(&g->groups[k]) && g->ngroups < most_groups(g))
 			part_reads(g, v, k);
 }
 
@@ -763,7 +709,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		quiet |= g->group[k] == QUIET;
 	}
 	for (size_t k = 0; k < g->v.nduties; k++)
-		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
+		if (ws_sum_mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
 	look_at_steps(g, v);
 	if (g->phased)
@@ -772,7 +718,9 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		join_names(g, v);
 	cut_groups(g);
 	for (unsigned k = 0; k < g->ngroups; k++)
-		if (has_sum(&g->groups[k]))
+		g->groups[k].before = g->groups[k].sum;
+	for (unsigned k = 0; k < g->ngroups; k++)
+		if (ws_group_has_sum(&g->groups[k]))
 			ws_offsets_spread(&g->v, &g->groups[k].offsets, g->groups[k].bytes, &g->groups[k].sum,
 			                  &g->groups[k].last);
 	if (!g->phased)
@@ -785,12 +733,24 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 }
 
 /* ---- who meets whom ---- */
-static bool is_word(const struct group *x) { return !x->sum.n && has_sum(x); }
+static bool is_word(const struct group *x) { return !x->sum.n && ws_group_has_sum(x); }
 
 /* Words that have no index, and are others? */
 static bool are_other_words(const struct group *x, const struct group *y)
 {
 	return is_word(x) && is_word(y) && (x->last <= y->first || y->last <= x->first);
+}
+
+static void note_other(struct ws_shared_ranges *g, uint32_t a, unsigned other, bool in_warp)
+{
+	struct group *x = &g->groups[g->group[a]];
+	bool any = x->others[other] || x->in_others[other];
+	int64_t first = g->at[a], last = first + g->list[a].bytes;
+
+	x->met[other].first = any && x->met[other].first < first ? x->met[other].first : first;
+	x->met[other].last = any && x->met[other].last > last ? x->met[other].last : last;
+	(in_warp ? x->others : x->in_others)[other] = true;
+	g->met[a] = true;
 }
 
 /* Two accesses that may race by what is known before the launch. in_warp: in one warp, too. */
@@ -802,7 +762,7 @@ static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_war
 	if (g->group[b] == NO_GROUP)
 		x->own = false;
 	else if (g->group[a] != g->group[b] && g->groups[g->group[b]].sym == x->sym && !are_other_words(x, &g->groups[g->group[b]]))
-		(in_warp ? x->others : x->in_others)[g->group[b]] = true;
+		note_other(g, a, g->group[b], in_warp);
 	else
 		meets = false;
 	x->reads_own &= !meets || g->list[a].kind != WS_RW_READ;
@@ -844,7 +804,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && !(has_sum(&g->groups[k]) && has_sum(&g->groups[m])))
+		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && !(ws_parts_known(&g->groups[k]) && ws_parts_known(&g->groups[m])))
 			return true;
 	return false;
 }
@@ -880,7 +840,7 @@ static bool any_own(struct ws_shared_ranges *g)
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		bool alone = true;               /* reads that meet writes to their variable are left to the probe */
 
-		for (unsigned m = 0; m < g->ngroups && !g->phased; m++)
+		for (unsigned m = 0; m < g->ngroups && !g->phased && !g->parts; m++)
 			alone &= !g->groups[k].others[m];
 		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
 		g->groups[k].own &= g->groups[k].meets || (g->groups[k].writes ? ws_can_be_apart(&g->v, &g->groups[k].sum) : alone);
@@ -898,8 +858,7 @@ static void demand(struct entry *e, const struct num *a, const char *op, int64_t
 	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, ws_entry_register(e, a), (long long)k, e->ok);
 }
 
-/* Is one of its numbers data? */
-static bool has_any(const struct values *v, const struct sum *s)
+bool ws_sum_has_any(const struct values *v, const struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
 		for (uint32_t m = 0; m < s->t[k].n; m++)
@@ -914,12 +873,12 @@ static void stays_inside(struct entry *e, struct group *x)
 {
 	int64_t size = x->sym ? (int64_t)x->sym->size : MOST_SHARED;
 
-	if (x->sym && has_sum(x) && has_any(e->v, &x->sum)) {
+	if (x->sym && ws_group_has_sum(x) && ws_sum_has_any(e->v, &x->sum)) {
 		x->lo = ws_entry_clamp(e, x->lo, 0, size);
 		x->hi = ws_entry_clamp(e, x->hi, 0, size);
 		return;
 	}
-	if (has_sum(x)) {
+	if (ws_group_has_sum(x)) {
 		demand(e, &x->lo, "ge", 0);
 		demand(e, &x->hi, "le", size);
 		return;
@@ -959,14 +918,28 @@ static void demand_own(struct entry *e, const struct group *x)
 	ws_entry_apart_in_block(e, &x->sum, x->distance ? x->distance : x->last - x->first, &x->pins);
 }
 
+/* What parts are is for the host alone. */
+static const char *predicate(const struct ws_shared_ranges *g, struct ws_code *c)
+{
+	return g->parts ? ws_code_temp(c, WS_PRED) : ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+}
+
 /* The next predicate, which holds what the one before does. */
 static const char *go_on_with(const struct ws_shared_ranges *g, struct entry *e)
 {
 	const char *before = e->ok;
 
-	e->ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+	e->ok = predicate(g, e->c);
 	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
 	return e->ok;
+}
+
+static void demand_apart(const struct ws_shared_ranges *g, struct entry *e, const struct group *a, const struct group *b, bool warps)
+{
+	if (!ws_group_has_sum(a) || !ws_group_has_sum(b))
+		ws_parts_demand(g, e, a, b);
+	else
+		demand_disjoint(e, a, b, warps);
 }
 
 static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struct group *x)
@@ -974,7 +947,7 @@ static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struc
 	x->proved = go_on_with(g, e);
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (x->others[m] || x->in_others[m])
-			demand_disjoint(e, x, &g->groups[m], !x->others[m]);
+			demand_apart(g, e, x, &g->groups[m], !x->others[m]);
 	if (x->writes && !x->meets)
 		demand_own(e, x);
 }
@@ -1066,34 +1039,58 @@ static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
 
 /* All groups stay inside: else one could come into the variable of another. Each predicate holds what those before it
  * do, for what was examined for one group is relied on in the code of the next. */
-static void write_entry(struct ws_shared_ranges *g)
+static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 {
-	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f), .ok = ws_rw_of_launch(g->p, g->v.f, WS_PRED) };
-
-	ws_code_add(e.c, "setp.eq.u32 %s, 0, 0;", e.ok);
+	e->ok = predicate(g, e->c);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
 	for (unsigned k = 0; k < g->nrare; k++)
-		ws_entry_unless(&e, &g->rare[k]);
-	g->quiet = e.ok;
-	go_on_with(g, &e);
-	ws_entry_duties(&e, 0, g->v.nduties);
+		ws_entry_unless(e, &g->rare[k]);
+	g->quiet = e->ok;
+	go_on_with(g, e);
+	ws_entry_duties(e, 0, g->v.nduties);
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		struct group *x = &g->groups[k];
 
-		ws_entry_bounds(&e, &x->sum, &x->lo, &x->hi);
-		x->lo = ws_entry_add(&e, x->lo, ws_entry_number(x->first));
-		x->hi = ws_entry_add(&e, x->hi, ws_entry_number(x->last));
-		stays_inside(&e, x);
+		ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
+		x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
+		x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
+		stays_inside(e, x);
+		if (g->parts)
+			ws_parts_open(g, e, x);
 	}
 	for (unsigned rank = 0; rank < RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
 			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
-				write_proof(g, &e, &g->groups[k]);
+				write_proof(g, e, &g->groups[k]);
 			else if (g->groups[k].reads_own && rank == (is_crowded(&g->v, &g->groups[k]) ? HARDLY_EVER : ASKS_OWN))
-				write_proof_of_reads(g, &e, &g->groups[k]);
+				write_proof_of_reads(g, e, &g->groups[k]);
+}
+
+static void write_entry(struct ws_shared_ranges *g)
+{
+	struct entry e = { .v = &g->v, .c = ws_code_entry(g->p, g->v.f) };
+
+	write_proofs(g, &e);
 	if (g->phased && phases_are_own(g))
 		prove_phases(g, &e);
 	ws_code_tell(e.c);
 	free(e.known);
+}
+
+/* The same for the host alone, with parts; false: there are none. */
+static bool write_parts(struct ws_shared_ranges *g, struct ws_shared_parts *out)
+{
+	struct entry e = { .v = &g->v, .c = ws_code_for_host(g->p, g->v.f) };
+	struct ws_buf text = { 0 };
+	bool fine;
+
+	write_proofs(g, &e);
+	fine = ws_parts_close(g, &e, out);
+	ws_code_host_text(e.c, &text);
+	out->text = ws_arena_strndup(ws_rw_module(g->p)->arena, text.data, text.len);
+	ws_buf_free(&text);
+	free(e.known);
+	return fine;
 }
 
 /* ---- for the pass ---- */
@@ -1101,10 +1098,19 @@ static struct ws_shared_ranges *begin(struct ws_pass *p, struct ws_ptx_func *ker
 {
 	struct ws_shared_ranges *g = ws_alloc(sizeof *g);
 
-	*g = (struct ws_shared_ranges){ .p = p, .list = list, .n = n, .group = ws_alloc(n + 1), .at = ws_alloc((n + 1) * sizeof(int64_t)) };
+	*g = (struct ws_shared_ranges){ .p = p, .list = list, .n = n, .group = ws_alloc(n + 1), .at = ws_alloc((n + 1) * sizeof(int64_t)), .met = ws_alloc(n + 1) };
 	ws_values_init(&g->v, kernel);
 	g->v.shared = true;
 	return g;
+}
+
+/* Of the same kernel, with parts if that has some. */
+static struct ws_shared_ranges *begin_as(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n)
+{
+	struct ws_shared_ranges *other = begin(g->p, g->v.f, list, n);
+
+	other->parts = g->parts;
+	return other;
 }
 
 static bool find(struct ws_shared_ranges *g, const struct ws_intervals *v)
@@ -1164,7 +1170,7 @@ static uint32_t shared_accesses(const struct ws_shared_ranges *g)
 /* Where conditions that hold in few launches jump over barriers: what can be proved of the others, if it is more. */
 static struct ws_shared_ranges *find_without_rare(struct ws_shared_ranges *g, bool found)
 {
-	struct ws_shared_ranges *other = begin(g->p, g->v.f, g->list, g->n);
+	struct ws_shared_ranges *other = begin_as(g, g->list, g->n);
 	struct ws_intervals *v = NULL;
 	bool better;
 
@@ -1198,7 +1204,7 @@ static bool any_in_step(const struct ws_shared_ranges *g)
 /* Where registers are seen as going on in step: less is asked of a launch then, and no less is to be proved. */
 static struct ws_shared_ranges *find_in_step(struct ws_shared_ranges *g, const struct ws_intervals *v, struct ws_steps *steps, bool found)
 {
-	struct ws_shared_ranges *other = begin(g->p, g->v.f, g->list, g->n);
+	struct ws_shared_ranges *other = begin_as(g, g->list, g->n);
 	bool better;
 
 	other->v.in_step = steps;
@@ -1248,10 +1254,10 @@ static struct phased *begin_phased(struct values *v, const struct phases *phases
 	return NULL;
 }
 
-static struct ws_shared_ranges *begin_in_phases(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, struct ws_steps *steps,
+static struct ws_shared_ranges *begin_in_phases(const struct ws_shared_ranges *plain, const struct ws_rw_access *list, uint32_t n, struct ws_steps *steps,
                                                 const struct ws_reg *r, unsigned way)
 {
-	struct ws_shared_ranges *g = begin(p, kernel, list, n);
+	struct ws_shared_ranges *g = begin_as(plain, list, n);
 	struct phases phases;
 
 	g->v.only = ws_steps_only(steps);
@@ -1265,6 +1271,8 @@ static struct ws_shared_ranges *begin_in_phases(struct ws_pass *p, struct ws_ptx
 	g->n = g->phased->n;
 	free(g->group);
 	free(g->at);
+	free(g->met);
+	g->met = ws_alloc(g->n + 1);
 	g->group = ws_alloc(g->n + 1);
 	g->at = ws_alloc((g->n + 1) * sizeof *g->at);
 	g->v.phases = &g->phased->phases;
@@ -1299,7 +1307,7 @@ static struct ws_shared_ranges *find_in_phases(struct ws_shared_ranges *g, bool 
 		if (ws_type_bytes(r->type) != 4 || g->v.defs[r->index].n < 2 || g->v.defs[r->index].n > MOST_DEFS || !ws_steps_may(steps, r))
 			continue;
 		for (unsigned way = 0; way <= MOST_PHASES && tries < MOST_TRIES && !(*found && proves(g, false) == all); way += way ? 1 : 2) {
-			struct ws_shared_ranges *other = begin_in_phases(g->p, f, list, n, steps, r, way);
+			struct ws_shared_ranges *other = begin_in_phases(g, list, n, steps, r, way);
 
 			tries += other != NULL;
 			g = try_phases(g, found, other, v);
@@ -1316,30 +1324,68 @@ static bool leaves_some(const struct ws_shared_ranges *g, bool found, bool alone
 	return all && (!found || proves(g, alone) < all);
 }
 
+/* The best that there is of this kind. *found: something is proved. */
+static struct ws_shared_ranges *search(struct ws_shared_ranges *g, const struct ws_intervals *v, bool *found)
+{
+	const struct ws_shared_ranges *plain = g;
+	const struct ws_rw_access *list = g->list;
+	struct ws_steps *steps = NULL;
+	uint32_t n = g->n;
+
+	*found = find(g, v);
+	if (leaves_some(g, *found, true))
+		g = find_without_rare(g, *found);
+	*found |= g != plain;
+	if (goes_on(g) || leaves_some(g, *found, false))
+		steps = ws_steps_begin(v, g->v.f, list, n);
+	if (goes_on(g))
+		g = find_in_step(g, v, steps, *found);
+	*found |= g != plain;
+	if (leaves_some(g, *found, false))
+		g = find_in_phases(g, found, list, n, v, steps);
+	ws_steps_free(steps);
+	return g;
+}
+
 struct ws_shared_ranges *ws_shared_ranges_find(struct ws_pass *p, struct ws_ptx_func *kernel,
 					       const struct ws_rw_access *list, uint32_t n,
 					       const struct ws_intervals *v)
 {
-	struct ws_shared_ranges *g = begin(p, kernel, list, n), *plain = g;
-	struct ws_steps *steps = NULL;
-	bool found = find(g, v);
+	bool found;
+	struct ws_shared_ranges *g = search(begin(p, kernel, list, n), v, &found);
 
-	if (leaves_some(g, found, true))
-		g = find_without_rare(g, found);
-	found |= g != plain;
-	if (goes_on(g) || leaves_some(g, found, false))
-		steps = ws_steps_begin(v, kernel, list, n);
-	if (goes_on(g))
-		g = find_in_step(g, v, steps, found);
-	found |= g != plain;
-	if (leaves_some(g, found, false))
-		g = find_in_phases(g, &found, list, n, v, steps);
-	ws_steps_free(steps);
 	if (found) {
 		write_entry(g);
 		return g;
 	}
 	ws_shared_ranges_free(g);
+	return NULL;
+}
+
+static bool find_parts(struct ws_shared_ranges *g, const struct ws_intervals *v, struct ws_shared_parts *out)
+{
+	bool found, all;
+
+	memset(out->list, 0, g->n * sizeof *out->list);
+	g = search(g, v, &found);
+	all = !leaves_some(g, found, false) && write_parts(g, out);
+	ws_shared_ranges_free(g);
+	return all;
+}
+
+struct ws_shared_parts *ws_shared_parts_find(struct ws_pass *p, struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
+                                             const struct ws_intervals *v)
+{
+	struct ws_shared_parts *out = ws_arena_alloc(ws_rw_module(p)->arena, sizeof *out);
+
+	out->list = ws_arena_alloc(ws_rw_module(p)->arena, (n + 1) * sizeof *out->list);
+	for (unsigned parts = WS_PARTS_OF_DATA; parts != WS_PARTS_NONE; parts--) {
+		struct ws_shared_ranges *g = begin(p, kernel, list, n);
+
+		g->parts = parts;
+		if (find_parts(g, v, out))
+			return out;
+	}
 	return NULL;
 }
 
@@ -1363,6 +1409,14 @@ bool ws_shared_ranges_may(const struct ws_shared_ranges *g, const struct ws_rw_a
 bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
 {
 	return g->nrare > 0;
+}
+
+bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (ws_shared_is(&list[k]) && !(g && ws_shared_ranges_may(g, &list[k])))
+			return true;
+	return false;
 }
 
 /* Those of reads alone, then those of all. */
@@ -1407,5 +1461,6 @@ void ws_shared_ranges_free(struct ws_shared_ranges *g)
 	free(g->dead);
 	free(g->group);
 	free(g->at);
+	free(g->met);
 	free(g);
 }

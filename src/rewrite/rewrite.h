@@ -76,6 +76,7 @@ struct ws_probe_value { const struct ws_ptx_sym *sym; int64_t offset; uint32_t b
 /* race: one kernel of the module. */
 #define WS_RW_PLAIN "__warpsafe_plain_"
 #define WS_RW_SURE "__warpsafe_sure_"
+#define WS_RW_PARTS "__warpsafe_parts_"
 struct ws_rw_kernel {
 	const struct ws_ptx_func *func;
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
@@ -105,6 +106,10 @@ struct ws_rw_kernel {
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
 	uint64_t sure;           /* there is a kernel WS_RW_SURE name for launches of which all these truths hold, of those it is told; 0 = none */
 	bool sure_proved;        /* ... and of which the probe has found nothing */
+	/* There is a kernel WS_RW_PARTS name for launches of which the host finds that they need no check if accesses stay in parts of shared memory
+	 * (parts.h). What it computes: that nothing else needs one, and of the parts (struct ws_shared_parts); NULL = there is none. */
+	const char *decides_others, *parts;
+	uint32_t nparts;
 	uint32_t left;           /* its writes to global memory that are checked in each launch */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */
 	uint32_t launch_at;

@@ -7,13 +7,13 @@
 #include "real/decide.h"
 #include "rewrite/rewrite.h"
 
-struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents; uint64_t sure; };
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents, *others, *parts; uint64_t sure; uint32_t nparts; };
 
 /* Of the module's first kernel. No probe has found anything. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 {
 	const struct ws_rw_result *r = ws_rewrite_result(m);
-	struct host_decides h = { ws_arena_new(), NULL, NULL, NULL, r->nkernels && !r->kernels[0].sure_proved ? r->kernels[0].sure : 0 };
+	struct host_decides h = { .arena = ws_arena_new(), .sure = r->nkernels && !r->kernels[0].sure_proved ? r->kernels[0].sure : 0 };
 
 	if (r->nkernels && r->kernels[0].decides)
 		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
@@ -21,6 +21,11 @@ static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 		h.telling = ws_real_decision_new(h.arena, r->kernels[0].tells);
 	if (r->nkernels && r->kernels[0].extents)
 		h.extents = ws_real_decision_new(h.arena, r->kernels[0].extents);
+	if (r->nkernels && r->kernels[0].parts) {
+		h.others = ws_real_decision_new(h.arena, r->kernels[0].decides_others);
+		h.parts = ws_real_decision_new(h.arena, r->kernels[0].parts);
+		h.nparts = r->kernels[0].nparts;
+	}
 	return h;
 }
 
@@ -53,6 +58,21 @@ static inline struct ws_real_touched host_touched(const struct host_decides *h, 
 	if (h->extents)
 		ws_real_decide_extents(h->extents, &(struct ws_real_deciding){ .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of }, &t);
 	return t;
+}
+
+/* Is it a launch of the kernel that looks whether accesses stay in parts? What that is told, but for what is not of the parts. */
+static inline bool host_in_parts(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params, struct ws_race_parts *out)
+{
+	struct ws_real_deciding d = { .grid = l->grid, .block = l->block, .params = params, .area_of = host_area_of, .proved = true };
+	struct ws_real_touched t = host_touched(h, l, params);
+	struct ws_race_told told;
+
+	if (!h->parts || !h->others || !ws_real_decide(h->others, &d) || !ws_real_decide_all(h->parts, &d, &told) || !(told.truths & 1) || !ws_real_touched_again(&t))
+		return false;
+	*out = (struct ws_race_parts){ .mark = 0 };
+	for (uint32_t k = 0; k < h->nparts; k++)
+		out->part[k] = (struct ws_race_part){ (uint32_t)told.values[2 * k], (uint32_t)told.values[2 * k + 1] };
+	return true;
 }
 
 /* The kernel k for a launch that is told this: with those checks alone that no proof spares, if all is true that they ask. */

@@ -119,9 +119,42 @@ static void nothing_and_anything(void **state)
 	ws_real_spans_free(&s);
 }
 
+/* No byte is read and written, and nothing is added up. */
+static bool model_again(const struct ws_real_touched *t)
+{
+	bool does[WS_REAL_DOES][BYTES] = { { false } }, again = t->known;
+
+	for (unsigned k = 0; k < t->n; k++)
+		for (uint64_t at = t->list[k].from; at < t->list[k].to; at++)
+			does[t->list[k].does][at - START] = true;
+	for (unsigned k = 0; k < t->n; k++)
+		again &= t->list[k].does == WS_REAL_READS || t->list[k].does == WS_REAL_WRITES;
+	for (unsigned at = 0; at < BYTES; at++)
+		again &= !(does[WS_REAL_READS][at] && does[WS_REAL_WRITES][at]);
+	return again;
+}
+
+static void launches_that_do_the_same_again(void **state)
+{
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned k = 0; k < ROUNDS * LAUNCHES; k++) {
+		struct ws_real_touched t;
+
+		noise = k + 1;
+		t = random_touched();
+		for (unsigned m = 0; m < t.n; m++)
+			t.list[m].to += t.list[m].from == t.list[m].to;  /* the host has none without a byte */
+		assert_int_equal(ws_real_touched_again(&t), model_again(&t));
+		n += model_again(&t);
+	}
+	assert_true(n > ROUNDS && n < ROUNDS * LAUNCHES - ROUNDS);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_model_says), cmocka_unit_test(very_many), cmocka_unit_test(nothing_and_anything) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(as_the_model_says), cmocka_unit_test(very_many), cmocka_unit_test(nothing_and_anything), cmocka_unit_test(launches_that_do_the_same_again) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,89 @@
+/* ranges_shared_priv.h - groups of accesses to shared memory: what ranges_shared.c and ranges_parts.c share. */
+#ifndef WS_REWRITE_RANGES_SHARED_PRIV_H
+#define WS_REWRITE_RANGES_SHARED_PRIV_H
+
+#include "rewrite/needless.h"
+#include "rewrite/ranges_priv.h"
+
+enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
+
+struct group {
+	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
+	struct sum sum;                  /* without the variable's address, and without a constant */
+	int64_t first, last;             /* the bytes from sum + first to before sum + last */
+	int64_t bytes;                   /* of the widest access */
+	struct offsets offsets;
+	struct pins pins;                /* of those that must be apart */
+	bool area;                       /* somewhere in the variable */
+	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
+	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
+	uint8_t phase;                   /* of struct phased */
+	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
+	struct sum part;                 /* parts: from where in the variable it counts, what is one number in a launch; of a group with a sum without a constant */
+	bool has_part;
+	struct sum before;               /* its sum before offsets became digits of it */
+	struct { int64_t first, last; } met[MOST_GROUPS];        /* the bytes, from that on, of its accesses that meet another group */
+	struct num before_lo, before_hi;
+	const char *counts_from, *least, *end;   /* registers: of `part`, and the bounds that its accesses look at; NULL: they do not */
+	int64_t distance;                /* that threads must be apart, for they are by multiples of it; 0: the extent */
+	bool writes;
+	bool meets;                      /* atomics of one size alone, which may meet */
+	bool own;                        /* may be proved */
+	bool reads_own;                  /* its reads may be, by less: they meet writes of the group alone, of which each thread has its own */
+	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
+	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
+	struct num lo, hi;
+	const char *extent;              /* endless, or with rounds: a register, how far it goes from thread to thread */
+	const char *proved;              /* a predicate */
+	const char *reads_proved;        /* with reads_own: of these alone */
+};
+
+struct ws_shared_ranges {
+	struct ws_pass *p;
+	struct values v;
+	struct group groups[MOST_GROUPS];
+	unsigned ngroups;
+	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with */
+	int64_t *at;                     /* by access: its offset in the group */
+	bool *met;                       /* by access: it meets one of another group */
+	struct rare rare[MOST_RARE];     /* what is taken to be false: then there are more barriers between accesses */
+	unsigned nrare;
+	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
+	const char *quiet;               /* a predicate: it is false */
+	const struct ws_rw_access *list;
+	uint32_t n;
+	enum { WS_PARTS_NONE, WS_PARTS_OF_UNKNOWN, WS_PARTS_OF_DATA } parts;    /* which accesses are taken to stay in a part of their variable: those of
+	                                  * which no more is known than that; also those with numbers that data gives */
+	struct phased *phased;           /* the list has some accesses several times, one for each phase; NULL: it is the pass's */
+};
+
+struct phased {
+	struct phases phases;
+	struct ws_steps *steps;          /* while it is being found */
+	const struct ws_rw_access *all;  /* of the pass */
+	struct ws_rw_access *list;
+	uint32_t n, nall, *of, *first;   /* by access of the list: which of the pass it is; by that: its first one */
+	uint8_t *phase, *reads;          /* by access: its phase + 1; 0 = it has none. By access of the pass, by instruction: who reads the register */
+	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
+};
+
+/* Is its sum all that says where in its variable it is? */
+static inline bool ws_group_has_sum(const struct group *x) { return !x->area && !x->endless && !x->rounds.n; }
+
+bool ws_sum_has_any(const struct values *v, const struct sum *s);      /* is one of its numbers data? */
+/* Does the entry's code for a sum need such a leaf? depth: 0. */
+bool ws_sum_mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth);
+
+/* ---- ranges_parts.c ---- */
+/* Where the part begins to count that the access of a group x is in, if it is taken to stay in one. */
+void ws_parts_begin(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x);
+bool ws_parts_known(const struct group *x);            /* where they are, or that they have a part */
+bool ws_parts_same(const struct group *x, const struct group *y);
+void ws_parts_join(struct group *into, const struct group *x);
+/* Code for the host: before what is demanded; that the one that has a part is apart from the other one by it; and then what it comes to.
+ * false: there are no parts, or too many. */
+void ws_parts_open(struct ws_shared_ranges *g, struct entry *e, struct group *x);
+void ws_parts_demand(const struct ws_shared_ranges *g, struct entry *e, const struct group *a, const struct group *b);
+bool ws_parts_close(struct ws_shared_ranges *g, struct entry *e, struct ws_shared_parts *out);
+
+#endif
