@@ -31,10 +31,11 @@ static bool add_base(struct bases *b, uint32_t leaf)
 	return true;
 }
 
-/* How wide an address is. Narrower numbers are no addresses, nor are others of shared memory than those of variables. */
+/* How wide an address is: in shared memory as compilers like it, nvcc 32 bits, clang 64. Narrower numbers are no addresses, nor are others of shared
+ * memory than those of variables. */
 static unsigned address_bytes(const struct values *v)
 {
-	return v->shared ? 4 : 8;
+	return v->shared && !v->wide ? 4 : 8;
 }
 
 /* The value of a parameter or constant, or a variable's address with an offset. */
@@ -109,7 +110,7 @@ static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct
 	case WS_OP_cvta:
 		return !v->shared && i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
 	case WS_OP_cvt:
-		if (v->shared)
+		if (address_bytes(v) == 4)
 			return ws_type_is_float((enum ws_type)i->type[1]) ? NUMBER : ws_type_bytes((enum ws_type)i->type[1]) == 8 ? UNCLEAR : of_operand(v, &i->ops[1], out);
 		return ws_type_bytes((enum ws_type)i->type[1]) == 8 ? of_operand(v, &i->ops[1], out) : NUMBER;
 	case WS_OP_add:
@@ -161,7 +162,7 @@ static enum kind of_operand(struct values *v, const struct ws_operand *o, struct
 		return NUMBER;
 	if (o->kind != WS_O_REG)
 		return UNCLEAR;
-	if (v->shared && ws_type_bytes(o->reg->type) == 8)
+	if (ws_type_bytes(o->reg->type) > address_bytes(v))
 		return UNCLEAR;
 	return ws_type_bytes(o->reg->type) == address_bytes(v) ? of_register(v, o->reg, out) : NUMBER;
 }
@@ -176,6 +177,7 @@ bool ws_area_bases(struct values *v, const struct ws_rw_access *a, struct bases 
 	const struct ws_reg *r = a->address->reg;
 
 	out->n = 0;
+	v->wide = r && ws_type_bytes(r->type) == 8;
 	if (!r || a->address->component || ws_type_bytes(r->type) != address_bytes(v) || of_register(v, r, out) != POINTER)
 		return false;
 	for (unsigned k = 0; k < out->n && !v->shared; k++)

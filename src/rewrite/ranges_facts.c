@@ -168,11 +168,45 @@ static bool means(const struct values *v, const struct fact *k, const struct ws_
 	return false;
 }
 
+static bool is_set_once(const struct values *v, const struct ws_reg *r)
+{
+	const struct defs *d = &v->defs[r->index];
+
+	return d->n == 1 && !d->at[0]->guard && !d->at[0]->block && !v->f->blocks[0].npred;
+}
+
+/* The register of which the instruction makes r a copy; NULL: it does something else. */
+static const struct ws_reg *copied_by(const struct ws_ptx_inst *move, const struct ws_reg *r)
+{
+	const struct ws_operand *o = move->nops == 2 ? &move->ops[1] : NULL;
+	bool is = move->op == WS_OP_mov && !move->guard && o && o->kind == WS_O_REG && !o->component && !o->negated && move->ops[0].reg == r &&
+	          !move->ops[0].component && o->reg->vec == 1 && ws_type_bytes(o->reg->type) == ws_type_bytes(r->type);
+
+	return is ? o->reg : NULL;
+}
+
+/* The register of which r is a copy where the block ends: `i = first` between a comparison of that and the branch. NULL: it is not known. */
+static const struct ws_reg *copy_at_end(const struct values *v, const struct ws_reg *r, const struct ws_ptx_block *b)
+{
+	const struct ws_reg *of = NULL;
+
+	for (uint32_t i = b->first; i < b->last; i++) {
+		const struct ws_ptx_inst *at = &v->f->insts[i];
+
+		if (ws_ptx_sets(at, r))
+			of = copied_by(at, r);
+		else if (of && ws_ptx_sets(at, of))
+			of = NULL;
+	}
+	return of;
+}
+
 static bool begins_on_edge(const struct values *v, const struct fact *k, const struct ws_ptx_block *from,
                            const struct ws_ptx_block *to)
 {
 	const struct ws_ptx_inst *last = &v->f->insts[from->last];
 	bool next = to->first == from->last + 1, taken;
+	struct fact other = *k;
 
 	if (!last->guard)
 		return false;
@@ -185,7 +219,11 @@ static bool begins_on_edge(const struct values *v, const struct fact *k, const s
 	} else {
 		return false;
 	}
-	return means(v, k, last->guard, taken != last->guard_neg, last, 0);
+	if (means(v, k, last->guard, taken != last->guard_neg, last, 0))
+		return true;
+	other.r = k->constant ? NULL : copy_at_end(v, k->r, from);
+	other.constant = other.r && is_set_once(v, other.r);
+	return other.r && means(v, &other, last->guard, taken != last->guard_neg, last, 0);
 }
 
 static bool at_start(const struct values *v, const struct fact *k, uint32_t block)
@@ -222,13 +260,6 @@ static void solve(struct values *v, struct fact *k)
 	}
 }
 
-static bool is_set_once(const struct values *v, const struct ws_reg *r)
-{
-	const struct defs *d = &v->defs[r->index];
-
-	return d->n == 1 && !d->at[0]->guard && !d->at[0]->block && !v->f->blocks[0].npred;
-}
-
 /* Is r last written in the block, before instruction `to`, by copying a register of which the fact holds? Loops begin so:
  * `i = first`. */
 static bool is_copied(struct values *v, const struct bound *bound, const struct ws_reg *r, const struct ws_ptx_block *b, uint32_t to)
@@ -236,12 +267,11 @@ static bool is_copied(struct values *v, const struct bound *bound, const struct 
 	for (uint32_t i = to; i-- > b->first;) {
 		const struct ws_ptx_inst *move = &v->f->insts[i];
 
-		if (ws_ptx_sets(move, r))
-			return move->op == WS_OP_mov && !move->guard && move->nops == 2 && move->ops[1].kind == WS_O_REG &&
-			       !move->ops[1].component && !move->ops[1].negated && move->ops[0].reg == r &&
-			       !move->ops[0].component && move->ops[1].reg->vec == 1 &&
-			       ws_type_bytes(move->ops[1].reg->type) == ws_type_bytes(r->type) &&
-			       ws_fact_holds(v, bound, move->ops[1].reg, is_set_once(v, move->ops[1].reg), move);
+		if (ws_ptx_sets(move, r)) {
+			const struct ws_reg *of = copied_by(move, r);
+
+			return of && ws_fact_holds(v, bound, of, is_set_once(v, of), move);
+		}
 	}
 	return false;
 }

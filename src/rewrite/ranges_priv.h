@@ -119,7 +119,8 @@ struct values {
 	unsigned phase;                  /* which */
 	const struct ws_ptx_inst *const *only;   /* ws_only_sets, with phases */
 	const uint8_t *reads;            /* by instruction: where it reads the register it is that; NULL: nowhere */
-	bool shared;                     /* addresses are of 32 bits, in shared memory; else of 64, in global memory */
+	bool shared;                     /* addresses are of 32 or 64 bits, in shared memory; else of 64, in global memory */
+	bool wide;                       /* ... and that which is looked at is of 64 */
 };
 
 /* ---- ranges_value.c ---- */

@@ -508,7 +508,7 @@ static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes,
 	if (o->kind == WS_O_SREG)
 		return bytes == 4 && special(v, (enum ws_sreg)o->sreg_or_count, out);
 	if (o->kind == WS_O_SYM)
-		return bytes == (v->shared ? 4 : 8) && variable(v, o->sym, o->offset, out);
+		return (bytes == 8 || (v->shared && bytes == 4)) && variable(v, o->sym, o->offset, out);
 	return ws_value_operand(v, o, bytes, i, out);
 }
 
@@ -1286,7 +1286,7 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 		return false;
 	if (!o->reg)
 		return variable(v, o->sym, o->offset, out);
-	if (ws_type_bytes(o->reg->type) != (v->shared ? 4 : 8) || !value(v, o->reg, a->inst, out) ||
+	if ((ws_type_bytes(o->reg->type) != 8 && !(v->shared && ws_type_bytes(o->reg->type) == 4)) || !value(v, o->reg, a->inst, out) ||
 	    !add_term(out, (struct term){ .factor = o->offset }))
 		return false;
 	ws_sum_without_steps(v, out);

@@ -4,6 +4,7 @@
 
 #include "noise.h"
 #include "race_rig.h"
+#include "wide_addresses.h"
 
 struct sizes { uint32_t grid, block[2], n, w; };         /* of a launch: blocks, and their threads in x and y; and two parameters */
 
@@ -19,16 +20,21 @@ static inline bool left_or_all_find(const char *pass, const char *text, const st
 	return race_finds(&r, &l, text, entered);
 }
 
-/* As many kernels as make() prints, each launched twice with what any_sizes() gives. */
+/* As many kernels as make() prints, each launched twice with what any_sizes() gives; every other one with addresses of 64 bits, where that goes. */
 static inline void left_finds_what_all_find(unsigned kernels, void (*make)(struct ws_buf *b), struct sizes (*any_sizes)(void), uint32_t data)
 {
-	unsigned races = 0, silent = 0, all = 2 * kernels;
+	unsigned races = 0, silent = 0, wide = 0, all = 2 * kernels;
 
 	for (unsigned k = 0; k < kernels; k++) {
-		struct ws_buf text = { 0 };
+		struct ws_buf text = { 0 }, other = { 0 };
 
 		noise = k + 1;
 		make(&text);
+		if (k % 2 && wide_addresses(text.data, &other)) {
+			ws_buf_free(&text);
+			text = other;
+			wide++;
+		}
 		for (unsigned n = 0; n < 2; n++) {
 			struct sizes s = any_sizes();
 			bool entered, found = left_or_all_find("race-all", text.data, &s, data, &entered), left = left_or_all_find("race", text.data, &s, data, &entered);
@@ -41,7 +47,7 @@ static inline void left_finds_what_all_find(unsigned kernels, void (*make)(struc
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u without hooks\n", all, races, silent);
+	print_message("%u launches: %u with races, %u without hooks; %u kernels with addresses of 64 bits\n", all, races, silent, wide);
 	assert_true(races > all / 4 && silent > all / 24);
 }
 

@@ -2,6 +2,7 @@
  * that all checks find, and leave the same in memory. */
 #include "noise.h"
 #include "race_rig.h"
+#include "wide_addresses.h"
 
 enum { KERNELS = 150, WORDS = 64, MOST = 12, SHARED_BYTES = 2048 };
 
@@ -164,14 +165,19 @@ static void any_data(uint32_t *data)
 
 static void what_looks_finds_what_all_find(void **state)
 {
-	unsigned races = 0, in_parts = 0, again = 0, found_again = 0, all = 2 * KERNELS;
+	unsigned races = 0, wide = 0, in_parts = 0, again = 0, found_again = 0, all = 2 * KERNELS;
 
 	(void)state;
 	for (unsigned k = 0; k < KERNELS; k++) {
-		struct ws_buf text = { 0 };
+		struct ws_buf text = { 0 }, other = { 0 };
 
 		noise = k + 1;
 		make(&text);
+		if (k % 2 && wide_addresses(text.data, &other)) {
+			ws_buf_free(&text);
+			text = other;
+			wide++;
+		}
 		for (unsigned n = 0; n < 2; n++) {
 			struct sizes s = { 1 + below(2), 1 + below(MOST), 1 + below(3), 64 };
 			uint32_t data[WORDS];
@@ -190,7 +196,7 @@ static void what_looks_finds_what_all_find(void **state)
 		}
 		ws_buf_free(&text);
 	}
-	print_message("%u launches: %u with races, %u in parts, of which %u were made once more, and %u had races\n", all, races, in_parts, again, found_again);
+	print_message("%u launches: %u with races, %u in parts, of which %u were made once more, and %u had races; %u kernels with addresses of 64 bits\n", all, races, in_parts, again, found_again, wide);
 	assert_true(races > all / 8 && in_parts > all / 16 && again > all / 64 && again < in_parts && found_again);
 }
 
