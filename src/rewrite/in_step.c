@@ -53,8 +53,7 @@ static uint8_t *find_ways(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 	return out;
 }
 
-/* Is `first` executed between any instruction that sets r and i, which sets it, too? */
-static bool always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i)
+bool ws_always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i)
 {
 	uint8_t *ways = find_ways(f, i, first);
 	bool always = true;
@@ -74,7 +73,7 @@ bool ws_steps_turn(const struct ws_steps *s, const struct ws_ptx_inst *i, const 
 	if (ws_type_bytes(r->type) != 4 || !ws_turn_number(&t, i, 0, &number) || !t.nreads)
 		return false;
 	if (t.apart)
-		return t.nseen == 2 && t.nreads == 1 && always_between(s->f, r, t.reads[0], i);
+		return t.nseen == 2 && t.nreads == 1 && ws_always_between(s->f, r, t.reads[0], i);
 	return t.first == i || !ws_sets_between(s->f, t.first->index, i->index - 1, r);
 }
 

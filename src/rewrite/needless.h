@@ -15,6 +15,8 @@ void ws_needless_find(struct ws_ptx_func *f, struct ws_rw_access *list, uint32_t
 
 /* Does an instruction from first to last, by index, set r? */
 bool ws_sets_between(const struct ws_ptx_func *f, uint32_t first, uint32_t last, const struct ws_reg *r);
+/* Is `first` executed between any instruction that sets r and i, which sets it, too? (in_step.c) */
+bool ws_always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i);
 /* May the thread synchronize with others here? */
 bool ws_needless_synchronizes(const struct ws_ptx_inst *i);
 

@@ -718,6 +718,8 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 		return;
 	if (b->proved)
 		ws_buf_printf(&p->decides, "%s %s;\n", b->host_knows ? "proved" : "probed", b->proved);
+	else if (b->parts_proved)
+		ws_buf_printf(&p->decides, "proved %s;\n", b->parts_proved);
 	ws_buf_printf(&p->decides, "silent %s;\n", silent);
 	kernel->decides = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
 }
@@ -731,7 +733,8 @@ static void be_in_parts(struct body *b, const struct ws_rw_access *list, uint32_
 
 	if (!silent || p->nunless || ws_ranges_has_counter(b->ranges) || !b->mark || !kernel->extents)
 		return;
-	ws_buf_printf(&p->decides, "proved %s;\nsilent %s;\n", b->parts_proved, silent);
+	if (!kernel->decides)
+		ws_buf_printf(&p->decides, "proved %s;\nsilent %s;\n", b->parts_proved, silent);
 	kernel->decides_others = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
 	kernel->parts = b->parts->text;
 	kernel->nparts = b->parts->n;
@@ -742,7 +745,8 @@ static void be_in_parts(struct body *b, const struct ws_rw_access *list, uint32_
 /* Launches in which no access needs a check run a copy of the kernel without hooks, or (no copy) jump over them. */
 static bool be_silent(struct body *b)
 {
-	const char *silent = b->ranges && !b->parts_proved ? ws_ranges_silent(b->ranges) : NULL;
+	bool may = b->ranges && (!b->parts_proved || ws_ranges_silent_by_proofs(b->ranges));
+	const char *silent = may ? ws_ranges_silent(b->ranges) : NULL;
 	const char *copy = silent || b->fixed ? ws_rw_copy(b->race->p, b->f) : NULL;
 
 	b->may_be_silent = silent;

@@ -764,6 +764,7 @@ static void decide_silent(struct ws_ranges *g, struct entry *e, const struct sil
 
 	e->ok = so_far;
 	g->silent = ws_ranges_predicate(g, e);
+	g->by_proofs = how->by_ranges;
 	if (how->by_ranges && how->shared)
 		ws_shared_ranges_demand(how->shared, e->c, g->silent);
 	if (!how->proved)
@@ -992,6 +993,7 @@ static struct ws_ranges *also_silent(struct ws_ranges *g, struct ws_ranges *othe
 	} else {
 		g->silent = other->silent;
 	}
+	g->by_proofs |= other->by_proofs;
 	g->counter = other->counter;
 	g->counter_offset = other->counter_offset;
 	ws_ranges_free(other);
@@ -1033,6 +1035,11 @@ const char *ws_ranges_silent(const struct ws_ranges *g)
 const char *ws_ranges_unread(const struct ws_ranges *g)
 {
 	return g->unread;
+}
+
+bool ws_ranges_silent_by_proofs(const struct ws_ranges *g)
+{
+	return g->by_proofs;
 }
 
 bool ws_ranges_has_counter(const struct ws_ranges *g)

@@ -19,6 +19,7 @@ struct ws_ranges *ws_ranges_find(struct ws_pass *p, const struct ws_reach *reach
 /* A predicate that is true in launches in which no access of the kernel needs a check, so that no hook does; NULL:
  * there are none. */
 const char *ws_ranges_silent(const struct ws_ranges *g);
+bool ws_ranges_silent_by_proofs(const struct ws_ranges *g);      /* it may be true without what `proved` says */
 /* Adds code to the kernel's beginning for launches of which the host says that they are such: some are only if a counter is 0 when
  * the launch begins. Returns a predicate that says so; NULL: there is none. */
 const char *ws_ranges_starts_at_zero(const struct ws_ranges *g, struct ws_code *c);
@@ -54,7 +55,8 @@ void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out,
 /* Do they hold only where conditions on parameters or constants are false? */
 bool ws_shared_ranges_rare(const struct ws_shared_ranges *g);
 void ws_shared_ranges_free(struct ws_shared_ranges *g);          /* NULL is fine */
-/* Does it (NULL: nothing) leave an access of the list to shared memory to be checked, in launches of which all that is examined holds? */
+/* Does it (NULL: nothing) leave an access of the list to shared memory to be checked, in launches of which all that is examined holds, or does that hardly
+ * ever hold? */
 bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n);
 
 /* Parts of variables (ranges_parts.c): no access to shared memory needs a check in launches in which the first truth holds that the text

@@ -4,6 +4,7 @@
  * as are left over, by division: no entry can count them in all threads at once. But all values are what the register
  * begins with, and a number of steps more. Where the accesses of a thread stay in one variable of shared memory, and threads
  * begin less than a step apart from each other in all, no two of them come to the same bytes. */
+#include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
 static int64_t low_bit(int64_t k)
@@ -22,13 +23,13 @@ int64_t ws_greatest_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it in its block. */
+/* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it, since when r has not been set. */
 static const struct ws_operand *added(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
 	const struct ws_ptx_inst *sum = i->op == WS_OP_mov && i->nops == 2 ? ws_value_only_def(v, &i->ops[1]) : NULL;
-	const struct ws_operand *by = sum && sum->block == i->block && sum->index < i->index ? ws_value_added(sum, r) : NULL;
+	const struct ws_operand *by = sum ? ws_value_added(sum, r) : NULL;
 
-	if (by && ws_sets_between(v->f, sum->index + 1, i->index - 1, r))
+	if (by && sum->block == i->block && sum->index < i->index ? ws_sets_between(v->f, sum->index + 1, i->index - 1, r) : by && !ws_always_between(v->f, r, sum, i))
 		return NULL;
 	return by ? by : ws_value_added(i, r);
 }

@@ -59,6 +59,7 @@ struct ws_ranges {
 	const char *quiet, *far, *own;   /* predicates; NULL = not decided. far: quiet, and reads of allocations, too */
 	const char *partly[MOST_OWN];    /* likewise, by group that writes: its accesses, whatever the other groups do */
 	const char *silent;              /* likewise: own, for everything that the kernel executes */
+	bool by_proofs;                  /* ... it may be so without what a probe finds */
 	const char *unread;              /* likewise: no read of global memory has a check */
 	struct ws_final final;           /* where that is looked for: nothing else is proved then */
 	const struct leaf *counter;      /* a launch is silent only if this counter begins with 0; NULL = there is none */

@@ -250,14 +250,6 @@ void ws_parts_demand(const struct ws_shared_ranges *g, struct entry *e, const st
 }
 
 /* ---- what the kernel looks at ---- */
-static bool meets_any(const struct ws_shared_ranges *g, unsigned group)
-{
-	for (unsigned m = 0; m < g->ngroups; m++)
-		if (g->groups[group].others[m] || g->groups[group].in_others[m])
-			return true;
-	return false;
-}
-
 static const char *variable_of(struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
 	struct bases b;
@@ -267,15 +259,53 @@ static const char *variable_of(struct ws_shared_ranges *g, const struct ws_rw_ac
 	return g->v.leaves[b.leaf[0]].sym->name;
 }
 
-/* Accesses of the group look at part `number`; false: one cannot. */
-static bool look_at(struct ws_shared_ranges *g, unsigned group, unsigned number, struct ws_shared_parts *out)
+/* ---- one part for an access that is in several groups, by its phases ---- */
+static uint32_t access_of(const struct ws_shared_ranges *g, uint32_t k) { return g->phased ? g->phased->of[k] : k; }
+
+static bool looks(const struct ws_shared_ranges *g, uint32_t k)
+{
+	return g->group[k] < QUIET && g->met[k] && g->groups[g->group[k]].least;
+}
+
+static void join_parts(const struct ws_shared_ranges *g, unsigned *first, unsigned a, unsigned b)
+{
+	unsigned into = first[a] < first[b] ? first[a] : first[b], from = first[a] + first[b] - into;
+
+	for (unsigned k = 0; k < g->ngroups; k++)
+		first[k] = first[k] == from ? into : first[k];
+}
+
+/* By group: the first one with which it has a part in common. */
+static void find_common(const struct ws_shared_ranges *g, unsigned *first)
+{
+	for (unsigned k = 0; k < g->ngroups; k++)
+		first[k] = k;
+	for (uint32_t k = 1; k < g->n && g->phased; k++)
+		if (access_of(g, k) == access_of(g, k - 1) && looks(g, k) && looks(g, k - 1))
+			join_parts(g, first, g->group[k], g->group[k - 1]);
+}
+
+/* What is in all of them. */
+static void narrow(struct ws_shared_ranges *g, struct entry *e, const unsigned *first, unsigned group)
+{
+	const struct group *x = &g->groups[group];
+
+	for (unsigned k = group + 1; k < g->ngroups; k++)
+		if (first[k] == group && g->groups[k].least) {
+			ws_code_add(e->c, "max.s64 %s, %s, %s;", x->least, x->least, g->groups[k].least);
+			ws_code_add(e->c, "min.s64 %s, %s, %s;", x->end, x->end, g->groups[k].end);
+		}
+}
+
+/* Accesses of the groups look at part `number`; false: one cannot. */
+static bool look_at(struct ws_shared_ranges *g, const unsigned *first, unsigned group, unsigned number, struct ws_shared_parts *out)
 {
 	for (uint32_t k = 0; k < g->n; k++) {
-		struct ws_shared_part *p = &out->list[g->phased ? g->phased->of[k] : k];
+		struct ws_shared_part *p = &out->list[access_of(g, k)];
 
-		if (g->group[k] != group || !g->met[k])
+		if (!looks(g, k) || first[g->group[k]] != group)
 			continue;
-		p->variable = g->phased && g->phased->phase[k] ? NULL : variable_of(g, &g->list[k]);
+		p->variable = variable_of(g, &g->list[k]);
 		p->number = number + 1;
 		if (!p->variable)
 			return false;
@@ -283,23 +313,33 @@ static bool look_at(struct ws_shared_ranges *g, unsigned group, unsigned number,
 	return true;
 }
 
+static bool any_looks(const struct ws_shared_ranges *g, unsigned group)
+{
+	for (uint32_t k = 0; k < g->n; k++)
+		if (g->group[k] == group && looks(g, k))
+			return true;
+	return false;
+}
+
 bool ws_parts_close(struct ws_shared_ranges *g, struct entry *e, struct ws_shared_parts *out)
 {
 	struct ws_buf values = { 0 };
-	unsigned n = 0;
+	unsigned n = 0, first[MOST_GROUPS];
 	bool fine = true;
 
+	find_common(g, first);
 	for (unsigned k = 0; k < g->ngroups && fine; k++) {
-		struct group *x = &g->groups[k];
+		const struct group *x = &g->groups[k];
 		const char *bytes;
 
-		if (!x->least || !meets_any(g, k))
+		if (first[k] != k || !any_looks(g, k))
 			continue;
+		narrow(g, e, first, k);
 		bytes = ws_code_temp(e->c, WS_B64);
 		ws_code_add(e->c, "sub.s64 %s, %s, %s;", bytes, x->end, x->least);
 		ws_code_add(e->c, "setp.ge.and.s64 %s, %s, %d, %s;", e->ok, bytes, NEAR, e->ok);
 		ws_buf_printf(&values, "value %s;\nvalue %s;\n", x->least, bytes);
-		fine = n < WS_RACE_MOST_PARTS && look_at(g, k, n++, out);
+		fine = n < WS_RACE_MOST_PARTS && look_at(g, first, k, n++, out);
 	}
 	ws_code_host(e->c, "truth %s;", e->ok);
 	if (values.len)

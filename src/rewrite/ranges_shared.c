@@ -1162,8 +1162,8 @@ static uint32_t shared_accesses(const struct ws_shared_ranges *g)
 {
 	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < g->n; k++)
-		n += ws_shared_is(&g->list[k]);
+	for (uint32_t m = 0; m < all_of(g); m++)
+		n += ws_shared_is(&g->list[first_of(g, m)]);
 	return n;
 }
 
@@ -1411,10 +1411,23 @@ bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
 	return g->nrare > 0;
 }
 
+/* Is it to be apart from others, at places that data gives? By no more than the number of bits of that it hardly is. */
+static bool meets_by_data(const struct ws_shared_ranges *g, const struct group *x)
+{
+	bool meets = false;
+
+	for (unsigned m = 0; m < g->ngroups; m++)
+		meets |= x->others[m] || x->in_others[m];
+	return meets && (ws_sum_has_any(&g->v, &x->sum) || ws_sum_mentions(&g->v, &x->sum, LEAF_MASKED, 0));
+}
+
 bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
 		if (ws_shared_is(&list[k]) && !(g && ws_shared_ranges_may(g, &list[k])))
+			return true;
+	for (unsigned k = 0; g && k < g->ngroups; k++)
+		if (meets_by_data(g, &g->groups[k]))
 			return true;
 	return false;
 }

@@ -582,7 +582,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 		return ws_bits_any(v, i->ops[0].reg, bytes == 1 ? UINT8_MAX : UINT16_MAX, out);
 	if (!whole_number(t))
 		return false;
-	if ((i->op == WS_OP_add || i->op == WS_OP_shr) && ws_value_divided_by_product(v, i, out))
+	if ((i->op == WS_OP_add || i->op == WS_OP_shr || i->op == WS_OP_cvt) && ws_value_divided_by_product(v, i, out))
 		return true;
 	switch (i->op) {
 	case WS_OP_ld:

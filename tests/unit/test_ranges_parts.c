@@ -62,7 +62,7 @@ static struct seen play(const char *pass, const char *text, const struct sizes *
 /* ---- kernels ---- */
 /* %t: the thread; %d: data of its own; %s: dynamic shared memory; %w: a parameter */
 #define BEGIN PTX_HEAD ".extern .shared .align 4 .b8 s[];\n.visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
-	".reg .pred %q<4>; .reg .b64 %ap, %bp, %ad, %bd, %o; .reg .b32 %t, %n, %w, %d, %k, %p, %v, %s, %g, %x<40>, %i<40>;\n" \
+	".reg .pred %q<4>; .reg .b64 %ap, %bp, %ad, %bd, %o; .reg .b32 %t, %n, %w, %d, %k, %p, %v, %s, %g, %f, %h, %x<40>, %i<40>;\n" \
 	"ld.param.u32 %n, [n]; ld.param.u32 %w, [w]; ld.param.u64 %ap, [a]; ld.param.u64 %bp, [b]; mov.u32 %t, %tid.x; mov.u32 %s, s; mov.u32 %v, 0;\n" \
 	"mov.u32 %i30, %ctaid.x; mov.u32 %x30, %ntid.x; mad.lo.s32 %g, %i30, %x30, %t; mul.wide.u32 %o, %g, 4; add.s64 %ad, %ap, %o; add.s64 %bd, %bp, %o; ld.global.u32 %d, [%ad];\n"
 #define RESULT "st.global.u32 [%bd], %v;\nret;\n}\n"
@@ -97,6 +97,24 @@ static void tables_before_words(void **state)
 	expect(text, &(struct sizes){ 1, 16, 2, 64 }, inside, true, (struct seen){ .entered = true });
 }
 
+/* Rows that take turns, at places that go with the number of the round. */
+#define TURNS(body) BEGIN TABLE "mov.u32 %k, 0;\nLOOP: add.s32 %i1, %k, 1; and.b32 %i2, %k, 1; and.b32 %i3, %i1, 1; mad.lo.s32 %x1, %i2, 512, %p; mad.lo.s32 %x2, %i3, 512, %p;\n" body \
+	"bar.sync 0; add.s32 %k, %k, 1; setp.lt.s32 %q3, %k, %n; @%q3 bra LOOP;\nmov.u32 %v, %t;\n" RESULT
+/* A number that goes with the row, too, as data says. */
+#define ROW "mad.lo.s32 %x3, %i2, 8, %d; mad.lo.s32 %x4, %x3, 4, %s; ld.shared.u32 %v, [%x4];\n"
+
+static void rows_that_take_turns(void **state)
+{
+	const uint32_t inside[WORDS] = { 3, 0, 7, 5 }, outside[WORDS] = { 3, 70, 1 };
+
+	(void)state;
+	expect(TURNS("ld.shared.u32 %i4, [%x1+260]; st.shared.u32 [%x2+256], %i4;\n" LOOK_UP), &threads, inside, false, (struct seen){ .in_parts = true });
+	expect(TURNS("ld.shared.u32 %i4, [%x1+260]; st.shared.u32 [%x2+256], %i4;\n" ROW), &threads, inside, false, (struct seen){ .in_parts = true });
+	expect(TURNS("ld.shared.u32 %i4, [%x1+260]; st.shared.u32 [%x2+256], %i4;\n" ROW), &threads, outside, false, (struct seen){ .in_parts = true, .entered = true, .found = true });
+	/* The row that is read is the one that is written. */
+	expect(TURNS("ld.shared.u32 %i4, [%x1+260]; st.shared.u32 [%x1+256], %i4;\n" LOOK_UP), &threads, inside, false, (struct seen){ .entered = true, .found = true });
+}
+
 static void no_parts(void **state)
 {
 	const uint32_t inside[WORDS] = { 3, 0, 15, 7 };
@@ -113,6 +131,15 @@ static void no_parts(void **state)
 }
 
 /* ---- random ones ---- */
+/* A thread's word in one of two rows, which are turned over in each round: of this one, or of the other. */
+static void add_turning_place(struct ws_buf *b, unsigned n)
+{
+	static const unsigned begins[] = { 256, 256, 256, 260, 0 };
+
+	ws_buf_printf(b, "mul.lo.s32 %%i%u, %%%s, 512; mad.lo.s32 %%i%u, %%t, 4, %%i%u; add.s32 %%i%u, %%i%u, %%s; add.s32 %%x%u, %%i%u, %u;\n", n, below(2) ? "f" : "h", n + 10, n, n + 20,
+	              n + 10, n, n + 20, ONE_OF(begins));
+}
+
 /* An address in %x0, or the like, that begins to count at one of three parts; where, the launch alone knows if `fixed` is false. */
 static void add_place(struct ws_buf *b, bool fixed, const char *index, unsigned n)
 {
@@ -125,7 +152,7 @@ static void add_place(struct ws_buf *b, bool fixed, const char *index, unsigned 
 		ws_buf_printf(b, "mul.lo.s32 %%i%u, %%w, %u; mad.lo.s32 %%i%u, %s, 4, %%i%u; add.s32 %%x%u, %%i%u, %%s;\n", n, begin / 64, n + 10, index, n, n, n + 10);
 }
 
-static void add_access(struct ws_buf *b, bool fixed, unsigned n)
+static void add_access(struct ws_buf *b, bool fixed, bool turns, unsigned n)
 {
 	static const char *const how[] = { "ld.shared.u32 %%v, [%%x%u];\n", "ld.shared.u32 %%v, [%%x%u];\n", "red.shared.add.u32 [%%x%u], 1;\n" };
 	static const char *const own[] = { "ld.shared.u32 %%v, [%%x%u];\n", "st.shared.u32 [%%x%u], %%t;\n", "st.shared.u32 [%%x%u], %%t;\n" };
@@ -133,7 +160,10 @@ static void add_access(struct ws_buf *b, bool fixed, unsigned n)
 
 	if (some)
 		ws_buf_printf(b, "setp.lt.s32 %%q2, %%%s, %u; @%%q2 bra NEXT%u;\n", below(2) ? "t" : "k", below(6), n);
-	add_place(b, fixed, data ? "%d" : "%t", n);
+	if (turns && !data)
+		add_turning_place(b, n);
+	else
+		add_place(b, fixed, data ? "%d" : "%t", n);
 	ws_buf_printf(b, data ? ONE_OF(how) : ONE_OF(own), n);
 	if (some)
 		ws_buf_printf(b, "NEXT%u:\n", n);
@@ -142,15 +172,18 @@ static void add_access(struct ws_buf *b, bool fixed, unsigned n)
 static void make(struct ws_buf *b)
 {
 	unsigned items = 2 + below(5);
-	bool fixed = below(2);
+	bool fixed = below(2), turns = below(2);
 
-	ws_buf_puts(b, BEGIN "mov.u32 %k, 0;\nLOOP:\n");
+	ws_buf_puts(b, BEGIN "mov.u32 %k, 0; mov.u32 %f, 0;\nLOOP:\n");
+	if (turns)
+		ws_buf_puts(b, "xor.b32 %h, %f, 1;\n");
 	for (unsigned k = 0; k < items; k++) {
-		add_access(b, fixed, k);
+		add_access(b, fixed, turns, k);
 		if (!below(3))
 			ws_buf_puts(b, "bar.sync 0;\n");
 	}
-	ws_buf_puts(b, below(4) ? "bar.sync 0;\n" : "");
+	ws_buf_puts(b, turns || below(4) ? "bar.sync 0;\n" : "");
+	ws_buf_puts(b, turns ? "xor.b32 %f, %f, 1;\n" : "");
 	ws_buf_puts(b, "add.s32 %k, %k, 1; setp.lt.s32 %q1, %k, %n; @%q1 bra LOOP;\nmov.u32 %v, %t;\n" RESULT);
 }
 
@@ -202,7 +235,7 @@ static void what_looks_finds_what_all_find(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tables_before_words), cmocka_unit_test(no_parts), cmocka_unit_test(what_looks_finds_what_all_find) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tables_before_words), cmocka_unit_test(rows_that_take_turns), cmocka_unit_test(no_parts), cmocka_unit_test(what_looks_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

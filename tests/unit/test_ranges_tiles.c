@@ -32,9 +32,17 @@ static void tiles_by_one_index(void **state)
 	"LOOP: mul.hi.s32 %r24, %r30, " product "; shr.u32 %r25, %r24, 31; shr.s32 %r26, %r24, " shift "; add.s32 %r27, %r26, %r25; mul.lo.s32 %r28, %r27, 10; sub.s32 %r29, %r30, %r28;\n" \
 	"mad.lo.s32 %r31, %r27, " pitch ", %r29; shl.b32 %r32, %r31, 2; add.s32 %r33, %r20, %r32; st.shared.u32 [%r33], %r3; add.s32 %r30, %r30, " step "; add.s32 %r35, %r35, -1; setp.gt.s32 %p1, %r35, 0; @%p1 bra LOOP;\n")
 
+/* The same by a product of 64 bits. 3435973837 * 10 is 2^35 and 2. */
+#define ROWS64(product, shift, pitch) KERNEL(".reg .b64 %z<3>; .shared .align 4 .b8 s[2048]; mov.u32 %r20, s; ld.global.u32 %r35, [%rd1]; mov.u32 %r30, %r3;\n" \
+	"LOOP: mul.wide.u32 %z1, %r30, " product "; shr.u64 %z2, %z1, " shift "; cvt.u32.u64 %r27, %z2; mul.lo.s32 %r28, %r27, 10; sub.s32 %r29, %r30, %r28;\n" \
+	"mad.lo.s32 %r31, %r27, " pitch ", %r29; shl.b32 %r32, %r31, 2; add.s32 %r33, %r20, %r32; st.shared.u32 [%r33], %r3; add.s32 %r30, %r30, 32; add.s32 %r35, %r35, -1; setp.gt.s32 %p1, %r35, 0; @%p1 bra LOOP;\n")
+
 static void rows_that_are_no_power_of_two(void **state)
 {
 	(void)state;
+	expect(ROWS64("-858993459", "35", "12"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
+	expect(ROWS64("-858993459", "35", "9"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
+	expect(ROWS64("-858990000", "35", "12"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
 	expect(ROWS("1717986919", "2", "10", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
 	expect(ROWS("1717986919", "2", "12", "32"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, NONE);
 	expect(ROWS("1717986919", "2", "12", "32"), (struct launch){ { 1 }, { 33 }, 0, 0, 0 }, ALL(0, 33));
@@ -44,7 +52,7 @@ static void rows_that_are_no_power_of_two(void **state)
 }
 
 /* ---- random ones ---- */
-struct tile { unsigned width, pitch, step, n; bool is_signed, power, product; };        /* n: accesses so far; product: a division is one */
+struct tile { unsigned width, pitch, step, n; bool is_signed, power, product, all; };   /* n: accesses so far; product: a division is one, all: of 64 bits */
 
 /* As compilers divide by a number. */
 static void print_product(struct ws_buf *b, const struct tile *t, const char *i, unsigned n)
@@ -54,6 +62,8 @@ static void print_product(struct ws_buf *b, const struct tile *t, const char *i,
 
 	if (t->is_signed)
 		ws_buf_printf(b, "mul.hi.s32 %%u%u, %%%s, %llu; shr.u32 %%e%u, %%u%u, 31; shr.s32 %%f%u, %%u%u, %u; add.s32 %%q%u, %%f%u, %%e%u;\n", n, i, m, n, n, n, n, k, n, n, n);
+	else if (t->all)
+		ws_buf_printf(b, "mul.wide.u32 %%wu%u, %%%s, %llu; shr.u64 %%ws%u, %%wu%u, %u; cvt.u32.u64 %%q%u, %%ws%u;\n", n, i, m, n, n, k + 32, n, n);
 	else
 		ws_buf_printf(b, "mul.hi.u32 %%u%u, %%%s, %llu; shr.u32 %%q%u, %%u%u, %u;\n", n, i, m, n, n, k);
 	ws_buf_printf(b, "mul.lo.s32 %%g%u, %%q%u, %u; sub.s32 %%c%u, %%%s, %%g%u;\n", n, n, t->width, n, i, n);
@@ -115,7 +125,8 @@ static void make(struct ws_buf *b)
 	t.pitch = t.width + (below(3) ? 1 : below(3));
 	t.power = !(t.width & (t.width - 1));
 	t.product = below(4);
-	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%p; .reg .b64 %%ad; .reg .b32 %%t, %%ty, %%x, %%i, %%k, %%d0, %%d, %%v, %%s, %%a<9>, %%c<9>, %%e<9>, %%f<9>, %%g<9>, %%h<9>, %%j<9>, %%l<9>, %%o<9>, %%q<9>, %%u<9>;\n"
+	t.all = below(2);
+	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%p; .reg .b64 %%ad, %%wu<9>, %%ws<9>; .reg .b32 %%t, %%ty, %%x, %%i, %%k, %%d0, %%d, %%v, %%s, %%a<9>, %%c<9>, %%e<9>, %%f<9>, %%g<9>, %%h<9>, %%j<9>, %%l<9>, %%o<9>, %%q<9>, %%u<9>;\n"
 		".shared .align 4 .b8 s[%u]; ld.param.u64 %%ad, [a]; ld.global.u32 %%d0, [%%ad]; add.s32 %%d, %%d0, 1; mov.u32 %%t, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%s, s;\n", BYTES);
 	ws_buf_puts(b, ONE_OF(begins));
 	ws_buf_puts(b, "mov.u32 %i, %x;\n");
