@@ -55,6 +55,12 @@ static bool allow(const struct shape *s, uint64_t size)
 	       !ws_real.cuFuncSetAttribute(s->asked, MOST_DYNAMIC_SHARED, (int)size);
 }
 
+/* May the program have what it asks for, as far as we know? Else the driver is to refuse it as ever. */
+static bool is_the_programs(const struct shape *s)
+{
+	return s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + WS_REAL_SHARED_OF_CHECKS || is_allowed(s, s->dynamic);
+}
+
 /* Has it shared memory that is not the checks' own? Its cells take what there is. */
 static bool has_shared(const struct shape *s)
 {
@@ -66,9 +72,8 @@ static bool has_shared(const struct shape *s)
 static void ask_states(struct shape *s, const struct ws_real_checked_kernel *k)
 {
 	uint64_t size = WS_RACE_STATES_SIZE((uint64_t)s->dynamic, s->threads);
-	bool may = s->fixed + (uint64_t)s->dynamic <= USUAL_SHARED + WS_REAL_SHARED_OF_CHECKS || is_allowed(s, s->dynamic);
 
-	if (may && k->orders && !k->reads_size && !(k->shared && has_shared(s)) &&
+	if (is_the_programs(s) && k->orders && !k->reads_size && !(k->shared && has_shared(s)) &&
 	    s->fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(s, size) &&
 	    ws_real_occupancy(s->asked, s->threads, size) == ws_real_occupancy(s->asked, s->threads, s->dynamic))
 		s->states = size;
@@ -238,7 +243,7 @@ bool ws_real_race_probe_sizes(void *function, unsigned threads, unsigned dynamic
 	*proved = WS_RACE_PROVED_SIZE(dynamic);
 	most = *probe > *proved ? *probe : *proved;
 	return (s.size || (unit > 4 && s.fixed && k && k->shared && !k->reads_size)) &&
-	       s.fixed + most <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(&s, most);
+	       s.fixed + most <= ws_real_device_attribute(SHARED_OF_BLOCK) && is_the_programs(&s) && allow(&s, most);
 }
 
 unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed)
@@ -251,5 +256,5 @@ unsigned ws_real_race_silent_size(const struct ws_real_launching *l, bool probed
 	if (!k || k->why || k->reads_size || (k->waits && k->loops) || !driver_has_all() || !threads || threads > WS_RACE_MAX_THREADS)
 		return 0;
 	s = shape_of(l->function, threads, l->dynamic);
-	return s.fixed && s.fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && allow(&s, size) ? size : 0;
+	return s.fixed && s.fixed + size <= ws_real_device_attribute(SHARED_OF_BLOCK) && is_the_programs(&s) && allow(&s, size) ? size : 0;
 }
