@@ -11,9 +11,12 @@
 enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CARVEOUT = 9 };   /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
 
+enum kind { PLAIN, SURE, PARTS };
+static const char *const prefixes[] = { [PLAIN] = WS_RW_PLAIN, [SURE] = WS_RW_SURE, [PARTS] = WS_RW_PARTS };
+
 struct plain {
 	void *function, *context;            /* the checked one's; function NULL = free */
-	uint64_t sure, parts;                /* with checks; that looks whether accesses stay in parts */
+	uint64_t kind;                       /* of enum kind; a number without gaps beside it, for it is hashed */
 	void *plain;                         /* CUfunction; NULL: there is none */
 	unsigned most;                       /* dynamic shared memory that it may be launched with */
 };
@@ -91,8 +94,8 @@ static void look_up(struct plain *p, const char *name)
 {
 	bool can = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute;
 
-	p->plain = can ? find_function(p->function, p->sure ? WS_RW_SURE : p->parts ? WS_RW_PARTS : WS_RW_PLAIN, name) : NULL;
-	if (p->plain && (!same_attributes(p) || (p->sure && !same_static(p))))
+	p->plain = can ? find_function(p->function, prefixes[p->kind], name) : NULL;
+	if (p->plain && (!same_attributes(p) || (p->kind == SURE && !same_static(p))))
 		p->plain = NULL;
 	if (p->plain)
 		ws_real_function_is_plain(p->plain, p->function);
@@ -115,7 +118,7 @@ static bool may_have(const struct plain *p, unsigned dynamic)
 	int most;
 
 	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) ||
-	       (most >= 0 && (unsigned)most + (p->sure ? 0 : WS_REAL_SHARED_WITH_TENSORS) >= dynamic);
+	       (most >= 0 && (unsigned)most + (p->kind == SURE ? 0 : WS_REAL_SHARED_WITH_TENSORS) >= dynamic);
 }
 
 /* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */
@@ -143,7 +146,7 @@ static void *beside(struct plain want, const char *name, unsigned dynamic)
 		return NULL;
 	p = &looks[ws_hash(&want, offsetof(struct plain, plain)) % WS_COUNT(looks)];
 	pthread_mutex_lock(&lock);
-	if (p->function != want.function || p->context != want.context || p->sure != want.sure || p->parts != want.parts) {
+	if (p->function != want.function || p->context != want.context || p->kind != want.kind) {
 		look_up(&want, name);
 		*p = want;
 	}
@@ -167,12 +170,12 @@ void *ws_real_plain_of(const struct ws_real_launching *l)
 
 void *ws_real_parts_beside(const struct ws_real_launching *l)
 {
-	return beside((struct plain){ .function = l->function, .parts = 1 }, l->kernel->name, l->dynamic);
+	return beside((struct plain){ .function = l->function, .kind = PARTS }, l->kernel->name, l->dynamic);
 }
 
 static void *sure_beside(const struct ws_real_launching *l)
 {
-	return beside((struct plain){ .function = l->function, .sure = l->kernel->sure }, l->kernel->name, l->all);
+	return beside((struct plain){ .function = l->function, .kind = SURE }, l->kernel->name, l->all);
 }
 
 /* Its registers may be others: where it counts how many blocks run at a time, it is not for. */

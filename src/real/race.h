@@ -60,9 +60,9 @@ struct ws_real_checked_kernel {
 	bool sure_proved;                    /* ... and of which a probe has found nothing */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
-	/* There is a kernel WS_RW_PARTS name, which looks whether accesses stay in so many parts of shared memory (rewrite/parts.h): what says that
-	 * nothing but these needs a check, and what the parts are; NULL = there is none, or not for the host. */
-	const struct ws_real_decision *others_decision, *parts;
+	/* There is a kernel WS_RW_PARTS name, which looks whether accesses stay in so many parts of shared memory (rewrite/parts.h): what these are;
+	 * NULL = there is none, or not for the host. That nothing else needs a check says `decision`, as if a probe had found nothing. */
+	const struct ws_real_decision *parts;
 	uint32_t nparts;
 	bool bare;                           /* ... and then a launch needs no cells for it */
 	const struct ws_real_decision *telling;          /* what a launch with checks can be told; NULL = nothing */

@@ -186,7 +186,7 @@ bool ws_real_race_in_parts(struct ws_real_gpu *gpu, struct ws_real_launching *l)
 	struct ws_race_told told;
 
 	if (!gpu || !l->kernel || !l->kernel->parts || !l->grid || l->compared || l->spared || l->plain || l->together || l->asks ||
-	    !holds(l, l->kernel->others_decision, true) || !ws_real_decide_all(l->kernel->parts, &d, &told) || !(told.truths & 1))
+	    !holds(l, l->kernel->decision, true) || !ws_real_decide_all(l->kernel->parts, &d, &told) || !(told.truths & 1))
 		return false;
 	ws_real_race_touches(l, &touched);
 	l->parts = ws_real_touched_again(&touched) ? ws_real_parts_beside(l) : NULL;

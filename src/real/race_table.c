@@ -356,10 +356,8 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	if (r->kernels[k].decides_shared)
 		to->shared_decision = ws_real_decision_new(t->arena, r->kernels[k].decides_shared);
 	to->nparts = r->kernels[k].nparts;
-	if (to->nparts) {
-		to->others_decision = ws_real_decision_new(t->arena, r->kernels[k].decides_others);
+	if (to->nparts)
 		to->parts = ws_real_decision_new(t->arena, r->kernels[k].parts);
-	}
 	to->bare = r->kernels[k].bare;
 	if (r->kernels[k].tells)
 		to->telling = ws_real_decision_new(t->arena, r->kernels[k].tells);

@@ -179,7 +179,6 @@ static struct launch about_to(void *f, const struct ws_real_checked_kernel *k, v
 		ws_real_stream_may_wait(lane);
 	if (with) {
 		with->compared = compared;
-		with->parts = NULL;
 		with->record = form.record;
 		with->stream = stream;
 		if (!with->plain)

@@ -55,9 +55,12 @@ static uint8_t *find_ways(const struct ws_ptx_func *f, const struct ws_ptx_inst 
 
 bool ws_always_between(const struct ws_ptx_func *f, const struct ws_reg *r, const struct ws_ptx_inst *first, const struct ws_ptx_inst *i)
 {
-	uint8_t *ways = find_ways(f, i, first);
+	uint8_t *ways;
 	bool always = true;
 
+	if (first->block == i->block && first->index < i->index)      /* mostly; no need to follow the ways */
+		return !ws_sets_between(f, first->index + 1, i->index - 1, r);
+	ways = find_ways(f, i, first);
 	for (uint32_t k = 0; k < f->ninsts && always; k++)
 		always = !ws_ptx_sets(&f->insts[k], r) || !ways[k];
 	free(ways);

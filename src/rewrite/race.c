@@ -585,6 +585,16 @@ static enum ws_shared_use called_use(struct race *r, const struct ws_ptx_func *k
 	return worst;
 }
 
+/* By addresses; and where that leaves some, by parts. */
+static void prove_shared(struct body *b, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *v)
+{
+	const struct race *r = b->race;
+
+	b->shared = ws_shared_ranges_find(r->p, b->f, list, n, v);
+	if (b->f->entry && !r->part && !r->many && ws_shared_ranges_leave(b->shared, list, n) && ws_parts_may(b->f, list, n))
+		b->parts = ws_shared_parts_find(r->p, b->f, list, n, v);
+}
+
 static void find_needless(struct race *r, struct body *b, struct ws_rw_access *list, uint32_t n,
 			  struct ws_needless *out)
 {
@@ -595,9 +605,7 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 	if (v)
 		ws_needless_in_intervals(v, out);
 	if (v && use == WS_SHARED_NONE)
-		b->shared = ws_shared_ranges_find(r->p, f, list, n, v);
-	if (v && use == WS_SHARED_NONE && f->entry && !r->part && !r->many && ws_shared_ranges_leave(b->shared, list, n) && ws_parts_may(f, list, n))
-		b->parts = ws_shared_parts_find(r->p, f, list, n, v);
+		prove_shared(b, list, n, v);
 	ws_intervals_free(v);
 	ws_needless_find(f, list, n, out);
 	ws_needless_fours(f, list, n, out);
@@ -680,6 +688,19 @@ static void decide_for_block(struct body *b, const char *silent, const char *cop
 	ws_code_end(c);
 }
 
+/* The host is to compute it, too. */
+static void let_decide(struct body *b, const char *silent)
+{
+	struct ws_pass *p = b->race->p;
+
+	if (b->proved)
+		ws_buf_printf(&p->decides, "%s %s;\n", b->host_knows ? "proved" : "probed", b->proved);
+	else if (b->parts_proved)
+		ws_buf_printf(&p->decides, "proved %s;\n", b->parts_proved);
+	ws_buf_printf(&p->decides, "silent %s;\n", silent);
+	kernel_of(b->race, b->f)->decides = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
+}
+
 /* Launches of which the host has decided it go to the copy at once, but for constants, which the host does not know. silent:
  * NULL if the entry decides no such thing. */
 static void be_told(struct body *b, const char *silent, const char *copy)
@@ -716,12 +737,7 @@ static void be_told(struct body *b, const char *silent, const char *copy)
 	kernel->fixed = b->fixed;
 	if (!silent)
 		return;
-	if (b->proved)
-		ws_buf_printf(&p->decides, "%s %s;\n", b->host_knows ? "proved" : "probed", b->proved);
-	else if (b->parts_proved)
-		ws_buf_printf(&p->decides, "proved %s;\n", b->parts_proved);
-	ws_buf_printf(&p->decides, "silent %s;\n", silent);
-	kernel->decides = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
+	let_decide(b, silent);
 }
 
 /* Where what is left is proved by parts of shared memory, and the host can say all else. */
@@ -734,8 +750,7 @@ static void be_in_parts(struct body *b, const struct ws_rw_access *list, uint32_
 	if (!silent || p->nunless || ws_ranges_has_counter(b->ranges) || !b->mark || !kernel->extents)
 		return;
 	if (!kernel->decides)
-		ws_buf_printf(&p->decides, "proved %s;\nsilent %s;\n", b->parts_proved, silent);
-	kernel->decides_others = ws_arena_strndup(ws_rw_module(p)->arena, p->decides.data, p->decides.len);
+		let_decide(b, silent);
 	kernel->parts = b->parts->text;
 	kernel->nparts = b->parts->n;
 	ws_parts_write(p, b->f, list, n, b->parts);

@@ -29,7 +29,7 @@ static const struct ws_operand *added(const struct values *v, const struct ws_pt
 	const struct ws_ptx_inst *sum = i->op == WS_OP_mov && i->nops == 2 ? ws_value_only_def(v, &i->ops[1]) : NULL;
 	const struct ws_operand *by = sum ? ws_value_added(sum, r) : NULL;
 
-	if (by && sum->block == i->block && sum->index < i->index ? ws_sets_between(v->f, sum->index + 1, i->index - 1, r) : by && !ws_always_between(v->f, r, sum, i))
+	if (by && !ws_always_between(v->f, r, sum, i))
 		return NULL;
 	return by ? by : ws_value_added(i, r);
 }

@@ -10,7 +10,6 @@
  * themselves. Of these the border is where the one behind begins to count. */
 #include "rewrite/ranges_shared_priv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { NEAR = 64 };                      /* bytes: so far from each other are parts that are told apart, and as long */
@@ -117,7 +116,7 @@ void ws_parts_begin(struct ws_shared_ranges *g, const struct ws_rw_access *a, st
 	struct looking l = { .g = g, .left = MOST_LOOKS };
 	struct sum offset;
 
-	if (ws_group_has_sum(x) && g->parts == WS_PARTS_OF_DATA && (ws_sum_has_any(&g->v, &x->sum) || ws_sum_mentions(&g->v, &x->sum, LEAF_MASKED, 0))) {
+	if (ws_group_has_sum(x) && g->parts == WS_PARTS_OF_DATA && ws_sum_of_data(&g->v, &x->sum)) {
 		x->sum.n = 0;
 		x->area = true;
 	}
@@ -168,7 +167,7 @@ void ws_parts_join(struct group *into, const struct group *x)
 static bool meets_part(const struct ws_shared_ranges *g, const struct group *x)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if ((x->others[m] || x->in_others[m]) && !ws_group_has_sum(&g->groups[m]))
+		if (ws_group_meets(x, m) && !ws_group_has_sum(&g->groups[m]))
 			return true;
 	return false;
 }
@@ -176,11 +175,7 @@ static bool meets_part(const struct ws_shared_ranges *g, const struct group *x)
 /* Of what compilers have made several rounds at a time the bounds are some bytes too far: the vector that they read in the last one. */
 static bool may_be_too_far(const struct group *x)
 {
-	int64_t least = INT64_MAX;
-
-	for (uint32_t k = 0; k < x->sum.n; k++)
-		least = llabs(x->sum.t[k].factor) < least ? llabs(x->sum.t[k].factor) : least;
-	return x->last - x->first > least;
+	return x->sum.n && ws_group_is_wide(x);
 }
 
 void ws_parts_open(struct ws_shared_ranges *g, struct entry *e, struct group *x)

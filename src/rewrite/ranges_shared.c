@@ -34,7 +34,8 @@ static bool in_phase(const struct ws_shared_ranges *g, uint32_t a, uint32_t b)
 }
 
 /* ---- groups ---- */
-bool ws_sum_mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth)
+/* Does the entry's code for a sum need such a leaf? */
+static bool mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth)
 {
 	enum { DEEPEST = 6 };
 
@@ -44,16 +45,31 @@ bool ws_sum_mentions(const struct values *v, const struct sum *s, enum leaf_kind
 		for (uint32_t m = 0; m < s->t[k].n; m++) {
 			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
 
-			if (l->kind == kind || (l->step && ws_sum_mentions(v, l->step, kind, depth + 1)))
+			if (l->kind == kind || (l->step && mentions(v, l->step, kind, depth + 1)))
 				return true;
 			for (unsigned i = 0; i < l->nof; i++)
-				if (ws_sum_mentions(v, l->of[i], kind, depth + 1))
+				if (mentions(v, l->of[i], kind, depth + 1))
 					return true;
 			for (unsigned i = 0; i < l->nbounds; i++)
-				if (l->bounds[i].than && ws_sum_mentions(v, l->bounds[i].than, kind, depth + 1))
+				if (l->bounds[i].than && mentions(v, l->bounds[i].than, kind, depth + 1))
 					return true;
 		}
 	return false;
+}
+
+/* Is one of its numbers data? */
+static bool has_any(const struct values *v, const struct sum *s)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++)
+			if (v->leaves[s->t[k].leaf[m]].kind == LEAF_DIGIT && v->leaves[s->t[k].leaf[m]].exact)
+				return true;
+	return false;
+}
+
+bool ws_sum_of_data(const struct values *v, const struct sum *s)
+{
+	return has_any(v, s) || mentions(v, s, LEAF_MASKED, 0);
 }
 
 /* Takes the variable's address out of a sum; false: there is none. */
@@ -67,7 +83,7 @@ static bool take_variable(const struct values *v, struct sum *s, const struct ws
 		*sym = v->leaves[t->leaf[0]].sym;
 		*sym = (*sym)->size ? *sym : NULL;
 		memmove(&s->t[k], &s->t[k + 1], (--s->n - k) * sizeof *t);
-		return !ws_sum_mentions(v, s, LEAF_SYMBOL, 0);
+		return !mentions(v, s, LEAF_SYMBOL, 0);
 	}
 	return false;
 }
@@ -84,7 +100,7 @@ static bool address_of(struct ws_shared_ranges *g, const struct ws_rw_access *a,
 	bool known = ws_values_address(&g->v, a, out);
 
 	for (size_t k = nduties; k < g->v.nduties && known; k++)
-		known = !ws_sum_mentions(&g->v, g->v.duties[k].sum, LEAF_ENDLESS, 0);
+		known = !mentions(&g->v, g->v.duties[k].sum, LEAF_ENDLESS, 0);
 	if (!known)
 		g->v.nduties = nduties;
 	return known;
@@ -105,7 +121,7 @@ static struct term *bent_term(const struct values *v, struct sum *s)
 		const struct leaf *l = t->n == 1 ? &v->leaves[t->leaf[0]] : NULL;
 		int64_t by;
 
-		if (!l || l->kind != LEAF_QUOTIENT || !ws_sum_mentions(v, l->of[0], LEAF_ENDLESS, 0))
+		if (!l || l->kind != LEAF_QUOTIENT || !mentions(v, l->of[0], LEAF_ENDLESS, 0))
 			continue;
 		if (found || t->factor < 0 || !ws_sum_is_number(l->step, &by) || by < 1)
 			return NULL;
@@ -148,7 +164,7 @@ static bool take_bend(const struct values *v, struct group *x, int64_t *at)
 	x->endless = ws_sum_of_steps(v, &steps);
 	rest = steps;
 	ws_sum_without_up(v, &rest);
-	if (times < 1 || !x->endless || rest.n || ws_sum_mentions(v, &index, LEAF_ENDLESS, 0))
+	if (times < 1 || !x->endless || rest.n || mentions(v, &index, LEAF_ENDLESS, 0))
 		return false;
 	x->bend.rest = floor_modulo(x->bend.rest, x->endless);
 	x->endless *= times;
@@ -179,7 +195,7 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 		x->rounds.n = 0;
 	}
 	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);
-	return !ws_sum_mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
+	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
 
 bool ws_shared_variable(struct values *v, const struct ws_rw_access *a, const struct ws_ptx_sym **sym)
@@ -524,8 +540,7 @@ static void look_at_steps(struct ws_shared_ranges *g, const struct ws_intervals 
 }
 
 /* ---- groups of several buffers ---- */
-/* May threads next to each other come to the same bytes of the group, if that is all that is known? */
-static bool is_wide(const struct group *x)
+bool ws_group_is_wide(const struct group *x)
 {
 	int64_t least = x->sum.n ? INT64_MAX : 0;
 
@@ -581,12 +596,12 @@ static void part_reads(struct ws_shared_ranges *g, const struct ws_intervals *v,
 static void part_by_phases(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	for (unsigned k = 0; k < g->ngroups; k++)
-		for (unsigned before = 0; before != g->ngroups && ws_group_has_sum(&g->groups[k]) && is_wide(&g->groups[k]);) {
+		for (unsigned before = 0; before != g->ngroups && ws_group_has_sum(&g->groups[k]) && ws_group_is_wide(&g->groups[k]);) {
 			before = g->ngroups;
 			cut_at_gap(g, k);
 		}
 	for (unsigned k = 0; k < g->ngroups; k++)
-		if (ws_group_has_sum(&g->groups[k]) && g->groups[k].writes && is_wide(&g->groups[k]) && g->ngroups < most_groups(g))
+		if (ws_group_has_sum(&g->groups[k]) && g->groups[k].writes && ws_group_is_wide(&g->groups[k]) && g->ngroups < most_groups(g))
 			part_reads(g, v, k);
 }
 
@@ -709,7 +724,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 		quiet |= g->group[k] == QUIET;
 	}
 	for (size_t k = 0; k < g->v.nduties; k++)
-		if (ws_sum_mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
+		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
 	look_at_steps(g, v);
 	if (g->phased)
@@ -744,7 +759,7 @@ static bool are_other_words(const struct group *x, const struct group *y)
 static void note_other(struct ws_shared_ranges *g, uint32_t a, unsigned other, bool in_warp)
 {
 	struct group *x = &g->groups[g->group[a]];
-	bool any = x->others[other] || x->in_others[other];
+	bool any = ws_group_meets(x, other);
 	int64_t first = g->at[a], last = first + g->list[a].bytes;
 
 	x->met[other].first = any && x->met[other].first < first ? x->met[other].first : first;
@@ -804,7 +819,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if ((g->groups[k].others[m] || g->groups[k].in_others[m]) && !(ws_parts_known(&g->groups[k]) && ws_parts_known(&g->groups[m])))
+		if (ws_group_meets(&g->groups[k], m) && !(ws_parts_known(&g->groups[k]) && ws_parts_known(&g->groups[m])))
 			return true;
 	return false;
 }
@@ -858,22 +873,13 @@ static void demand(struct entry *e, const struct num *a, const char *op, int64_t
 	ws_code_add(e->c, "setp.%s.and.s64 %s, %s, %lld, %s;", op, e->ok, ws_entry_register(e, a), (long long)k, e->ok);
 }
 
-bool ws_sum_has_any(const struct values *v, const struct sum *s)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t m = 0; m < s->t[k].n; m++)
-			if (v->leaves[s->t[k].leaf[m]].kind == LEAF_DIGIT && v->leaves[s->t[k].leaf[m]].exact)
-				return true;
-	return false;
-}
-
 /* A group of which it is not known how far it goes may be anywhere in its variable; so may its threads, if what is left
  * of their addresses comes to no more than what it goes on by (write_proof). Of `table[byte]` no more is asked than of `table[data]`. */
 static void stays_inside(struct entry *e, struct group *x)
 {
 	int64_t size = x->sym ? (int64_t)x->sym->size : MOST_SHARED;
 
-	if (x->sym && ws_group_has_sum(x) && ws_sum_has_any(e->v, &x->sum)) {
+	if (x->sym && ws_group_has_sum(x) && has_any(e->v, &x->sum)) {
 		x->lo = ws_entry_clamp(e, x->lo, 0, size);
 		x->hi = ws_entry_clamp(e, x->hi, 0, size);
 		return;
@@ -946,7 +952,7 @@ static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struc
 {
 	x->proved = go_on_with(g, e);
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if (x->others[m] || x->in_others[m])
+		if (ws_group_meets(x, m))
 			demand_apart(g, e, x, &g->groups[m], !x->others[m]);
 	if (x->writes && !x->meets)
 		demand_own(e, x);
@@ -982,19 +988,25 @@ static bool is_crowded(const struct values *v, const struct group *x)
 	return false;
 }
 
+static bool meets_any_group(const struct group *x)
+{
+	for (unsigned m = 0; m < MOST_GROUPS; m++)
+		if (ws_group_meets(x, m))
+			return true;
+	return false;
+}
+
 static enum rank rank_of(const struct values *v, const struct group *x)
 {
-	bool others = false, far = false;
+	bool far = false;
 
-	for (unsigned m = 0; m < MOST_GROUPS; m++)
-		others |= x->others[m] || x->in_others[m];
 	for (uint32_t k = 0; k < x->sum.n && x->endless && x->writes && !x->meets; k++)
 		far |= x->sum.t[k].factor >= x->endless;
 	if (is_of_one(x))
 		return OF_ONE;
 	if (far || is_crowded(v, x))
 		return HARDLY_EVER;
-	if (others)
+	if (meets_any_group(x))
 		return ASKS_OTHERS;
 	return x->writes && !x->meets ? ASKS_OWN : ASKS_NOTHING;
 }
@@ -1414,11 +1426,7 @@ bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
 /* Is it to be apart from others, at places that data gives? By no more than the number of bits of that it hardly is. */
 static bool meets_by_data(const struct ws_shared_ranges *g, const struct group *x)
 {
-	bool meets = false;
-
-	for (unsigned m = 0; m < g->ngroups; m++)
-		meets |= x->others[m] || x->in_others[m];
-	return meets && (ws_sum_has_any(&g->v, &x->sum) || ws_sum_mentions(&g->v, &x->sum, LEAF_MASKED, 0));
+	return meets_any_group(x) && ws_sum_of_data(&g->v, &x->sum);
 }
 
 bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n)

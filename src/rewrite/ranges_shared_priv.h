@@ -70,9 +70,11 @@ struct phased {
 /* Is its sum all that says where in its variable it is? */
 static inline bool ws_group_has_sum(const struct group *x) { return !x->area && !x->endless && !x->rounds.n; }
 
-bool ws_sum_has_any(const struct values *v, const struct sum *s);      /* is one of its numbers data? */
-/* Does the entry's code for a sum need such a leaf? depth: 0. */
-bool ws_sum_mentions(const struct values *v, const struct sum *s, enum leaf_kind kind, unsigned depth);
+/* Does it meet the other group, anywhere or in other warps alone? */
+static inline bool ws_group_meets(const struct group *x, unsigned other) { return x->others[other] || x->in_others[other]; }
+/* May threads next to each other come to the same bytes of the group, if that is all that is known? */
+bool ws_group_is_wide(const struct group *x);
+bool ws_sum_of_data(const struct values *v, const struct sum *s);      /* is one of its numbers data, or made of it? */
 
 /* ---- ranges_parts.c ---- */
 /* Where the part begins to count that the access of a group x is in, if it is taken to stay in one. */

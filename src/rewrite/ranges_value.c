@@ -501,6 +501,12 @@ static bool converted(struct values *v, const struct ws_ptx_inst *i, struct sum 
 	return true;
 }
 
+/* May a register so wide be an address? */
+static bool is_of_address(const struct values *v, unsigned bytes)
+{
+	return bytes == 8 || (v->shared && bytes == 4);
+}
+
 static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
 {
 	const struct ws_operand *o = &i->ops[1];
@@ -508,7 +514,7 @@ static bool moved(struct values *v, const struct ws_ptx_inst *i, unsigned bytes,
 	if (o->kind == WS_O_SREG)
 		return bytes == 4 && special(v, (enum ws_sreg)o->sreg_or_count, out);
 	if (o->kind == WS_O_SYM)
-		return (bytes == 8 || (v->shared && bytes == 4)) && variable(v, o->sym, o->offset, out);
+		return is_of_address(v, bytes) && variable(v, o->sym, o->offset, out);
 	return ws_value_operand(v, o, bytes, i, out);
 }
 
@@ -1286,7 +1292,7 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 		return false;
 	if (!o->reg)
 		return variable(v, o->sym, o->offset, out);
-	if ((ws_type_bytes(o->reg->type) != 8 && !(v->shared && ws_type_bytes(o->reg->type) == 4)) || !value(v, o->reg, a->inst, out) ||
+	if (!is_of_address(v, ws_type_bytes(o->reg->type)) || !value(v, o->reg, a->inst, out) ||
 	    !add_term(out, (struct term){ .factor = o->offset }))
 		return false;
 	ws_sum_without_steps(v, out);

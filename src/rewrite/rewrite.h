@@ -107,8 +107,8 @@ struct ws_rw_kernel {
 	uint64_t sure;           /* there is a kernel WS_RW_SURE name for launches of which all these truths hold, of those it is told; 0 = none */
 	bool sure_proved;        /* ... and of which the probe has found nothing */
 	/* There is a kernel WS_RW_PARTS name for launches of which the host finds that they need no check if accesses stay in parts of shared memory
-	 * (parts.h). What it computes: that nothing else needs one, and of the parts (struct ws_shared_parts); NULL = there is none. */
-	const char *decides_others, *parts;
+	 * (parts.h): by `decides`, as if a probe had found nothing, and by what it computes of the parts (struct ws_shared_parts); NULL = there is none. */
+	const char *parts;
 	uint32_t nparts;
 	uint32_t left;           /* its writes to global memory that are checked in each launch */
 	bool compared;           /* it has the parameter __warpsafe_launch (src/device/race.h), which begins there: */

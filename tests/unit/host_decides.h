@@ -7,7 +7,7 @@
 #include "real/decide.h"
 #include "rewrite/rewrite.h"
 
-struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents, *others, *parts; uint64_t sure; uint32_t nparts; };
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents, *parts; uint64_t sure; uint32_t nparts; };
 
 /* Of the module's first kernel. No probe has found anything. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
@@ -22,7 +22,6 @@ static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 	if (r->nkernels && r->kernels[0].extents)
 		h.extents = ws_real_decision_new(h.arena, r->kernels[0].extents);
 	if (r->nkernels && r->kernels[0].parts) {
-		h.others = ws_real_decision_new(h.arena, r->kernels[0].decides_others);
 		h.parts = ws_real_decision_new(h.arena, r->kernels[0].parts);
 		h.nparts = r->kernels[0].nparts;
 	}
@@ -67,7 +66,7 @@ static inline bool host_in_parts(const struct host_decides *h, const struct ws_g
 	struct ws_real_touched t = host_touched(h, l, params);
 	struct ws_race_told told;
 
-	if (!h->parts || !h->others || !ws_real_decide(h->others, &d) || !ws_real_decide_all(h->parts, &d, &told) || !(told.truths & 1) || !ws_real_touched_again(&t))
+	if (!h->parts || !h->decision || !ws_real_decide(h->decision, &d) || !ws_real_decide_all(h->parts, &d, &told) || !(told.truths & 1) || !ws_real_touched_again(&t))
 		return false;
 	*out = (struct ws_race_parts){ .mark = 0 };
 	for (uint32_t k = 0; k < h->nparts; k++)

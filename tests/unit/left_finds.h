@@ -26,15 +26,11 @@ static inline void left_finds_what_all_find(unsigned kernels, void (*make)(struc
 	unsigned races = 0, silent = 0, wide = 0, all = 2 * kernels;
 
 	for (unsigned k = 0; k < kernels; k++) {
-		struct ws_buf text = { 0 }, other = { 0 };
+		struct ws_buf text = { 0 };
 
 		noise = k + 1;
 		make(&text);
-		if (k % 2 && wide_addresses(text.data, &other)) {
-			ws_buf_free(&text);
-			text = other;
-			wide++;
-		}
+		wide += wide_at_times(k, &text);
 		for (unsigned n = 0; n < 2; n++) {
 			struct sizes s = any_sizes();
 			bool entered, found = left_or_all_find("race-all", text.data, &s, data, &entered), left = left_or_all_find("race", text.data, &s, data, &entered);

@@ -187,4 +187,16 @@ static inline bool wide_addresses(const char *text, struct ws_buf *out)
 	return fine;
 }
 
+/* Every other kernel of a test becomes one, where that goes. */
+static inline bool wide_at_times(unsigned number, struct ws_buf *text)
+{
+	struct ws_buf other = { 0 };
+
+	if (number % 2 == 0 || !wide_addresses(text->data, &other))
+		return false;
+	ws_buf_free(text);
+	*text = other;
+	return true;
+}
+
 #endif
