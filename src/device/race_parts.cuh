@@ -71,17 +71,14 @@ HELPER u64 r_of_byte(u64 r, u32 k)
 	return r_part(r, &rest) | 15ull << R_BYTES_AT;
 }
 
-/* W of a word that has parts from now on; 0 = there is no room. */
-SLOW u64 __warpsafe_make_parts(u64 cell, u32 warp)
+/* W of a word that has parts from now on. */
+HELPER u64 make_parts(u64 cell, u32 number)
 {
-	u32 number = take_parts(warp);
 	u64 mine = parts_entry(number), at = parts_of(mine), w, r, was;
 
-	if (!number)
-		return 0;
 	for (load_cell(cell, &w, &r);; w = was, r = load64(cell + 8)) {
 		if (is_parts(w))
-			return w;        /* another thread was faster: what was taken stays unused */
+			return w;        /* another warp was faster: what was taken stays unused */
 		#pragma nounroll
 		for (u32 k = 0; k < 4; k++)
 			asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" : : "l"(at + 16 * k), "l"(w_of_byte(w, k)), "l"(r_of_byte(r, k))
@@ -97,6 +94,28 @@ SLOW u64 __warpsafe_make_parts(u64 cell, u32 warp)
 		if (r_of_byte(was, k))
 			enter_late(at + 16 * k + 8, r_of_byte(r, k), r_of_byte(was, k));
 	return mine;
+}
+
+/* The same, by all lanes that come here together; 0 = there is no room. One of those of a word makes them for all, and they take their numbers one after the
+ * other: of lanes that find none left at once each would take the cells of a line, for one. */
+SLOW u64 __warpsafe_make_parts(u64 cell, u32 warp)
+{
+	u32 lanes = activemask(), mine = lanes_below() + 1, same = lanes_with(lanes, cell), number = 0;
+	u32 makers = ballot_of(lanes, (same & -same) == mine);
+	u64 w = 0;
+
+	#pragma nounroll
+	for (u32 left = makers; left; left &= left - 1) {
+		if ((left & -left) == mine)
+			number = take_parts(warp);
+		warp_sync(lanes);
+	}
+	if (number)
+		w = make_parts(cell, number);
+	warp_sync(lanes);
+	if (!w)
+		w = load64(cell);
+	return is_parts(w) ? w : 0;
 }
 
 /* W of the word, with parts; 0 = there is no room. */
