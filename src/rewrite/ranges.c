@@ -482,6 +482,7 @@ static bool leave_out_many(struct ws_ranges *g)
 {
 	if (g->nwriting > MOST_COMPARED)
 		ws_ranges_join_areas(g);
+	ws_ranges_join_reads(g);
 	for (uint32_t k = 0; k < g->v.f->ninsts && g->ngroups > MOST_COMPARED; k++)
 		if (g->how[k] == AREA_READ || (g->how[k] == BOUNDED_READ && g->group[k] >= MOST_COMPARED)) {
 			g->how[k] = g->v.f->insts[k].space == WS_SPACE_GLOBAL ? OUTSIDE : CHECKED;

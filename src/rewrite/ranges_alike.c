@@ -375,3 +375,49 @@ void ws_ranges_join_areas(struct ws_ranges *g)
 			    ws_sum_equal(&g->groups[k].sum, &g->groups[m].sum))
 				join_with(g, k, m);
 }
+
+/* ---- too many that read ---- */
+static bool reads_by(const struct ws_ranges *g, unsigned k, uint32_t base)
+{
+	const struct group *x = &g->groups[k];
+
+	return !x->several && !x->unproved && ws_group_base(&g->v, x) == base;
+}
+
+static bool is_written_by(const struct ws_ranges *g, uint32_t base)
+{
+	for (unsigned k = 0; k < g->nwriting; k++)
+		if (ws_group_base(&g->v, &g->groups[k]) == base)
+			return true;
+	return false;
+}
+
+static void make_area(struct ws_ranges *g, unsigned k, uint32_t base)
+{
+	struct group *x = &g->groups[k];
+
+	x->sum = ws_sum_of_leaf(base);
+	x->area = true;
+	x->first = x->last = 0;
+	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
+		if (g->group[i] == k && g->how[i] == BOUNDED_READ)
+			g->how[i] = AREA_READ;
+}
+
+/* Stencils by a table of directions read one array at dozens of places. Where nothing is written by its pointer, all of them together are its
+ * allocation's, until there are few enough. */
+void ws_ranges_join_reads(struct ws_ranges *g)
+{
+	for (unsigned k = g->nwriting; k < g->ngroups && g->ngroups > MOST_COMPARED; k++) {
+		uint32_t base = ws_group_base(&g->v, &g->groups[k]);
+		unsigned before = g->ngroups;
+
+		if (base == UINT32_MAX || !reads_by(g, k, base) || is_written_by(g, base))
+			continue;
+		for (unsigned m = g->ngroups - 1; m > k; m--)
+			if (reads_by(g, m, base) && g->groups[m].behind == g->groups[k].behind)
+				join_with(g, k, m);
+		if (g->ngroups < before)
+			make_area(g, k, base);
+	}
+}

@@ -73,6 +73,7 @@ void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into);
 /* ---- ranges_alike.c ---- */
 void ws_ranges_join_alike(struct ws_ranges *g);
 void ws_ranges_join_areas(struct ws_ranges *g);
+void ws_ranges_join_reads(struct ws_ranges *g);
 
 /* ---- ranges_rounds.c ---- */
 /* Rows that loops go through, and those some rows apart, become one group. */

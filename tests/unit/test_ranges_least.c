@@ -73,6 +73,23 @@ static void one_number_by_two_names(void **state)
 	expect(NAMES("8"), (struct launch){ { 1 }, { 64 }, 0, 0, 0 }, ALL(0, 192));
 }
 
+/* An array that is read at many places by a table of distances (lattices by directions), and one that is written. */
+#define AT_A_PLACE(k) "{ .reg .b32 %c; .reg .b64 %q, %at; ld.const.u32 %c, [table+" #k "]; mul.wide.s32 %q, %c, 64 + " #k "; add.s64 %at, %rd4, %q; ld.global.u32 %r7, [%at]; }\n"
+#define FOUR_PLACES(k) AT_A_PLACE(0x ## k ## 0) AT_A_PLACE(0x ## k ## 4) AT_A_PLACE(0x ## k ## 8) AT_A_PLACE(0x ## k ## C)
+
+static void many_places_of_one_array(void **state)
+{
+	static const char text[] = PTX_HEAD ".const .align 4 .b32 table[56];\n" BEHIND_HEAD(BELOW_N OFFSET
+		FOUR_PLACES(0) FOUR_PLACES(1) FOUR_PLACES(2) FOUR_PLACES(3) FOUR_PLACES(4) FOUR_PLACES(5) FOUR_PLACES(6) FOUR_PLACES(7)
+		FOUR_PLACES(8) FOUR_PLACES(9) FOUR_PLACES(A) FOUR_PLACES(B) FOUR_PLACES(C) FOUR_PLACES(D) "st.global.u32 [%rd5], %r7;\n");
+	const struct launch l = { { 2 }, { 32 }, 4096, 64, 0 };
+
+	(void)state;
+	expect_allocated(text, l, 4096, NONE);
+	expect_allocated(text, l, 8192, ALL(0, 64));                 /* one allocation for both */
+	expect_allocated(text, (struct launch){ { 2 }, { 32 }, 0, 64, 0 }, 8192, ALL(56 * 64, 64));
+}
+
 /* ---- random ones ---- */
 /* What a thread begins with, and how far its chunk goes; in each of a few accesses one of both is compared with the other, or with something else. */
 static void make(struct ws_buf *b)
@@ -128,7 +145,7 @@ static void what_is_left_finds_what_all_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_lesser_of_two), cmocka_unit_test(ends_of_chunks), cmocka_unit_test(counters_that_go_on_later), cmocka_unit_test(one_number_by_two_names),
+		cmocka_unit_test(the_lesser_of_two), cmocka_unit_test(ends_of_chunks), cmocka_unit_test(counters_that_go_on_later), cmocka_unit_test(one_number_by_two_names), cmocka_unit_test(many_places_of_one_array),
 		cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
