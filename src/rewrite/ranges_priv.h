@@ -106,6 +106,8 @@ struct values {
 	const struct ws_reg *stepper;    /* the strided register that the address has been found to be made of; NULL: none, or `steppers` */
 	bool steppers;                   /* several, or others that are made of one */
 	uint32_t *first_same, *next_same;        /* by register, by instruction: what makes others that are the same number; UINT32_MAX ends */
+	/* By register: the first that is made of the same in the same way; the first of these that is compared; the next one. UINT32_MAX ends. */
+	uint32_t *congruent, *first_congruent, *next_congruent;
 	struct leaf *leaves;
 	size_t nleaves, leaves_cap;
 	struct duty *duties;
@@ -122,6 +124,9 @@ struct values {
 	bool shared;                     /* addresses are of 32 or 64 bits, in shared memory; else of 64, in global memory */
 	bool wide;                       /* ... and that which is looked at is of 64 */
 };
+
+/* ---- ranges_congruent.c ---- */
+void ws_values_find_congruent(struct values *v);
 
 /* ---- ranges_value.c ---- */
 void ws_values_init(struct values *v, struct ws_ptx_func *f);

@@ -812,13 +812,28 @@ static const struct ws_ptx_inst *seen_at(const struct values *v, const struct bo
 	return constant && b->other->kind == WS_O_REG && v->defs[b->other->reg->index].n > 1 ? compare : at;
 }
 
+/* What something is compared with; of the lesser of two, of which one is not known, that is less than the other: j < min(data, 64). */
+static bool compared_with(struct values *v, const struct bound *b, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct ws_operand *o = b->other;
+	const struct defs *d = o->kind == WS_O_REG ? &v->defs[o->reg->index] : NULL;
+	const struct ws_ptx_inst *i = d && d->n == 1 ? d->at[0] : NULL;
+	unsigned bytes = ws_type_bytes(b->type);
+
+	if (ws_value_operand(v, o, bytes, at, out))
+		return true;
+	if (!i || b->equal || i->guard || i->flags || i->op != (b->upper ? WS_OP_min : WS_OP_max) || i->nops != 3 || i->type[0] != b->type)
+		return false;
+	return (ws_value_operand(v, &i->ops[1], bytes, i, out) && ws_sum_fixed(v, out)) || (ws_value_operand(v, &i->ops[2], bytes, i, out) && ws_sum_fixed(v, out));
+}
+
 static void try_bound(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *compare, const struct ws_ptx_inst *at,
                       struct bound *b, struct leaf *l)
 {
 	struct sum other, than;
 
 	if (l->nbounds == MOST_BOUNDS || (l->nbounds && l->bounds[0].type != b->type) || has_bound(l, b) ||
-	    !holds(v, b, r, constant, at) || !ws_value_operand(v, b->other, ws_type_bytes(b->type), seen_at(v, b, constant, compare, at), &other))
+	    !holds(v, b, r, constant, at) || !compared_with(v, b, seen_at(v, b, constant, compare, at), &other))
 		return;
 	than = other;
 	if (!ws_sum_fixed(v, &other) && !by_bound_of(v, &other, b, &than))
@@ -845,7 +860,8 @@ static void find_bounds_by(struct values *v, const struct ws_reg *r, bool consta
 		}
 }
 
-/* Of a register with one value in a thread also by comparisons of another one that is made of it and the same: cvt.u32.u64 of cvt.s64.s32. */
+/* Of a register with one value in a thread also by comparisons of another one that is made of it and the same, cvt.u32.u64 of cvt.s64.s32, and of those that
+ * are congruent to it. */
 static void find_bounds(struct values *v, const struct ws_reg *r, bool constant, const struct ws_ptx_inst *at,
                         struct leaf *l)
 {
@@ -853,6 +869,9 @@ static void find_bounds(struct values *v, const struct ws_reg *r, bool constant,
 		find_bounds_by(v, r, constant, equal, at, l);
 		for (uint32_t k = v->first_same[r->index]; k != UINT32_MAX && constant; k = v->next_same[k])
 			find_bounds_by(v, v->f->insts[k].ops[0].reg, true, equal, at, l);
+		for (uint32_t k = v->first_congruent[v->congruent[r->index]]; k != UINT32_MAX && constant; k = v->next_congruent[k])
+			if (k != r->index)
+				find_bounds_by(v, v->f->regs[k], true, equal, at, l);
 	}
 }
 
@@ -1411,6 +1430,7 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 		note_add(v, &f->insts[k]);
 		note_same(v, &f->insts[k]);
 	}
+	ws_values_find_congruent(v);
 }
 
 void ws_values_free(struct values *v)
@@ -1425,6 +1445,9 @@ void ws_values_free(struct values *v)
 	free(v->within);
 	free(v->first_same);
 	free(v->next_same);
+	free(v->congruent);
+	free(v->first_congruent);
+	free(v->next_congruent);
 	free(v->leaves);
 	free(v->duties);
 	free(v->facts);

@@ -73,6 +73,27 @@ static void one_number_by_two_names(void **state)
 	expect(NAMES("8"), (struct launch){ { 1 }, { 64 }, 0, 0, 0 }, ALL(0, 192));
 }
 
+/* A tile of 64 words, of which data says how many there are, and what lies behind it. */
+#define OF_THE_TILE(least, number) KERNEL(".shared .align 4 .b8 s[256]; .shared .align 4 .b8 other[512]; mov.u32 %r20, s; mov.u32 %r21, other; ld.global.u32 %r29, [%rd1]; add.s32 %r30, %r29, 1000; " least " mov.u32 %r33, %tid.y; shl.b32 %r34, %r33, 5; add.s32 %r35, %r34, %r3;\n" \
+	"setp.ge.s32 %p1, %r35, %r31; @%p1 bra NEXT; mov.u32 %r36, %tid.y; shl.b32 %r37, %r36, 5; " number " shl.b32 %r24, %r38, 2; add.s32 %r25, %r20, %r24; st.shared.u32 [%r25], %r3;\n" \
+	"NEXT: shl.b32 %r26, %r35, 2; add.s32 %r27, %r21, %r26; st.shared.u32 [%r27], %r3; bar.sync 0;\n")
+
+static void as_many_as_data_says_of_a_tile(void **state)
+{
+	const struct launch l = { { 1 }, { 32, 4 }, 8192, 0, 0 };
+
+	(void)state;
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "mov.u32 %r38, %r35;"), l, NONE);
+	expect(OF_THE_TILE("min.s32 %r31, 64, %r30;", "mov.u32 %r38, %r35;"), l, NONE);
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 65;", "mov.u32 %r38, %r35;"), l, ALL(0, 65 + 128));
+	expect(OF_THE_TILE("max.s32 %r31, %r30, 64;", "mov.u32 %r38, %r35;"), l, ALL(0, 128 + 128));
+	expect(OF_THE_TILE("min.u32 %r31, %r30, 64;", "mov.u32 %r38, %r35;"), l, ALL(0, 64 + 128));          /* compared as another type */
+	/* The number is made anew behind the comparison, and is the same; or it is not. */
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r37, %r3;"), l, NONE);
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r37, %r33;"), l, ALL(0, 64 + 128));
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r36, %r3;"), l, ALL(0, 64 + 128));
+}
+
 /* An array that is read at many places by a table of distances (lattices by directions), and one that is written. */
 #define AT_A_PLACE(k) "{ .reg .b32 %c; .reg .b64 %q, %at; ld.const.u32 %c, [table+" #k "]; mul.wide.s32 %q, %c, 64 + " #k "; add.s64 %at, %rd4, %q; ld.global.u32 %r7, [%at]; }\n"
 #define FOUR_PLACES(k) AT_A_PLACE(0x ## k ## 0) AT_A_PLACE(0x ## k ## 4) AT_A_PLACE(0x ## k ## 8) AT_A_PLACE(0x ## k ## C)
@@ -146,6 +167,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lesser_of_two), cmocka_unit_test(ends_of_chunks), cmocka_unit_test(counters_that_go_on_later), cmocka_unit_test(one_number_by_two_names), cmocka_unit_test(many_places_of_one_array),
+		cmocka_unit_test(as_many_as_data_says_of_a_tile),
 		cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
