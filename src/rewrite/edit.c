@@ -468,14 +468,29 @@ static const char *address(struct ws_code *c, const struct ws_rw_access *a, unsi
 	return to;
 }
 
+/* Of a generic address, the one in the shared window. */
+static const char *in_shared(struct ws_code *c, const struct ws_rw_access *a)
+{
+	const char *generic = address(c, a, 8), *to = ws_code_temp(c, WS_B64);
+
+	ws_code_add(c, "cvta.to.shared.u64 %s, %s;", to, generic);
+	return to;
+}
+
 const char *ws_code_address(struct ws_code *c, const struct ws_rw_access *a)
 {
-	return address(c, a, 8);
+	return a->generic ? in_shared(c, a) : address(c, a, 8);
 }
 
 const char *ws_code_address32(struct ws_code *c, const struct ws_rw_access *a)
 {
-	return address(c, a, 4);
+	const char *to;
+
+	if (!a->generic)
+		return address(c, a, 4);
+	to = ws_code_temp(c, WS_B32);
+	ws_code_add(c, "cvt.u32.u64 %s, %s;", to, in_shared(c, a));
+	return to;
 }
 
 /* ---- the code becomes an edit ---- */

@@ -21,8 +21,8 @@
 #include <string.h>
 
 /* ---- which accesses ---- */
-/* Does the address come from one in shared or local memory? Then it is there. */
-static bool not_global(const struct values *v, const struct ws_reg *r, unsigned depth)
+/* Does the address come from one in shared memory, or (local) in the thread's own? Then it is there. */
+static bool comes_from(const struct values *v, const struct ws_reg *r, bool local, unsigned depth)
 {
 	enum { DEEPEST = 6 };
 	const struct defs *d = r ? &v->defs[r->index] : NULL;
@@ -31,18 +31,23 @@ static bool not_global(const struct values *v, const struct ws_reg *r, unsigned 
 	if (!i || i->guard || depth == DEEPEST)
 		return false;
 	if (i->op == WS_OP_cvta && i->mode != WS_MODE_TO)
-		return i->space == WS_SPACE_SHARED || i->space == WS_SPACE_LOCAL;
+		return i->space == WS_SPACE_SHARED || (local && i->space == WS_SPACE_LOCAL);
 	if (i->op != WS_OP_add && i->op != WS_OP_mov)
 		return false;
 	for (unsigned k = 1; k < i->nops; k++)
-		if (i->ops[k].kind == WS_O_REG && not_global(v, i->ops[k].reg, depth + 1))
+		if (i->ops[k].kind == WS_O_REG && comes_from(v, i->ops[k].reg, local, depth + 1))
 			return true;
 	return false;
 }
 
 bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r)
 {
-	return not_global(v, r, 0);
+	return comes_from(v, r, true, 0);
+}
+
+bool ws_ranges_in_shared(const struct values *v, const struct ws_reg *r)
+{
+	return comes_from(v, r, false, 0);
 }
 
 bool ws_ranges_may_be_global(const struct ws_rw_access *a)

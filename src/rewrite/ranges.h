@@ -35,7 +35,8 @@ const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const s
 const char *ws_ranges_unread(const struct ws_ranges *g);
 void ws_ranges_free(struct ws_ranges *g);        /* NULL is fine */
 bool ws_ranges_plain_word(const struct ws_rw_access *a);
-/* Accesses of a kernel by generic addresses that are counted from its parameters, constants or variables of global memory are of global memory. */
+/* Accesses of a kernel by generic addresses that are counted from its parameters, constants or variables of global memory are of global memory; those that
+ * are counted from one that was made of an address in shared memory are there. */
 void ws_area_settle(struct ws_ptx_func *kernel, struct ws_rw_access *list, uint32_t n);
 /* Reads of tables that nobody writes need no check in any launch. */
 void ws_area_tables(struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, struct ws_needless *needless);

@@ -108,7 +108,7 @@ static enum kind of_result(struct values *v, const struct ws_ptx_inst *i, struct
 	case WS_OP_mov:
 		return moved(v, i, out);
 	case WS_OP_cvta:
-		return !v->shared && i->space == WS_SPACE_GLOBAL ? moved(v, i, out) : UNCLEAR;
+		return i->space == (v->shared ? WS_SPACE_SHARED : WS_SPACE_GLOBAL) ? moved(v, i, out) : UNCLEAR;
 	case WS_OP_cvt:
 		if (address_bytes(v) == 4)
 			return ws_type_is_float((enum ws_type)i->type[1]) ? NUMBER : ws_type_bytes((enum ws_type)i->type[1]) == 8 ? UNCLEAR : of_operand(v, &i->ops[1], out);
@@ -218,9 +218,17 @@ void ws_area_settle(struct ws_ptx_func *kernel, struct ws_rw_access *list, uint3
 	struct bases b;
 
 	ws_values_init(&v, kernel);
-	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && list[k].space == WS_SPACE_GENERIC && ws_area_bases(&v, &list[k], &b))
-			list[k].space = WS_SPACE_GLOBAL;
+	for (uint32_t k = 0; k < n; k++) {
+		struct ws_rw_access *a = &list[k];
+
+		if (a->rw_class != WS_RW_CHECK || a->space != WS_SPACE_GENERIC)
+			continue;
+		a->generic = ws_ranges_in_shared(&v, a->address->reg);
+		if (a->generic)
+			a->space = WS_SPACE_SHARED;
+		else if (ws_area_bases(&v, a, &b))
+			a->space = WS_SPACE_GLOBAL;
+	}
 	ws_values_free(&v);
 }
 

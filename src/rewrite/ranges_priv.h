@@ -393,6 +393,7 @@ struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t 
 bool ws_ranges_may_be_global(const struct ws_rw_access *a);
 /* Does the address in r come from one in shared or local memory? Then it is there. */
 bool ws_ranges_not_global(const struct values *v, const struct ws_reg *r);
+bool ws_ranges_in_shared(const struct values *v, const struct ws_reg *r);      /* a generic address */
 
 /* ---- ranges_area.c ---- */
 enum { MOST_BASES = 4 };

@@ -596,7 +596,7 @@ bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *
 	case WS_OP_mov:
 		return moved(v, i, bytes, out);
 	case WS_OP_cvta:
-		return i->space == WS_SPACE_GLOBAL && ws_value_operand(v, &i->ops[1], bytes, i, out);
+		return i->space == (v->shared ? WS_SPACE_SHARED : WS_SPACE_GLOBAL) && ws_value_operand(v, &i->ops[1], bytes, i, out);
 	case WS_OP_cvt:
 		return converted(v, i, out);
 	case WS_OP_add: case WS_OP_sub: case WS_OP_mad:

@@ -187,6 +187,7 @@ struct ws_rw_access {
 	enum ws_sem sem;         /* WEAK, RELAXED, ACQUIRE, ..., never NONE */
 	enum ws_scope scope;     /* NONE for WEAK */
 	const struct ws_operand *address;        /* of kind ADDR; NULL for UNHANDLED */
+	bool generic;            /* ... it is a generic one, though space is SHARED (ws_area_settle) */
 	/* A load that the compiler moved ahead of its condition: a read of the threads of which needed.p holds, and this is
 	 * known before instruction needed.at. needed.p NULL: of all threads that execute it. */
 	struct ws_needed needed;

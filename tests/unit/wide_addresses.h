@@ -1,4 +1,5 @@
-/* wide_addresses.h - random kernels as another compiler would have them: with addresses of 64 bits in shared memory, as clang has, in place of 32. */
+/* wide_addresses.h - random kernels as another compiler would have them: with addresses of 64 bits in shared memory, as clang has, in place of 32; or with
+ * generic addresses, as libraries of atomics and code in line have. */
 #ifndef WIDE_ADDRESSES_H
 #define WIDE_ADDRESSES_H
 
@@ -14,7 +15,7 @@ enum { WIDE_MOST = 200, WIDE_OPERANDS = 4, WIDE_NAME = 24 };
 struct wide_set { char names[WIDE_MOST][WIDE_NAME]; unsigned n; };
 /* One instruction: what stands before its name (labels, a guard), that, and its operands. */
 struct wide_line { char before[128], op[32], operands[WIDE_OPERANDS][48]; unsigned n; };
-struct wide { struct wide_set wide, symbols; bool possible; unsigned made; };
+struct wide { struct wide_set wide, symbols; bool possible, generic; unsigned made; };
 
 static inline bool wide_has(const struct wide_set *s, const char *name)
 {
@@ -111,6 +112,23 @@ static inline const char *wide_name(const struct wide *w, const char *operand, c
 	return out;
 }
 
+/* `ld.shared.u32 %r1, [%r2]` by a generic address. */
+static inline void wide_print_access(const struct wide *w, const struct wide_line *l, const char *const *o, struct ws_buf *b)
+{
+	const char *shared = strstr(l->op, ".shared"), *rest = shared ? shared + strlen(".shared") : "";
+	bool is_register = false;
+
+	for (unsigned k = 0; k < l->n; k++)
+		is_register |= o[k][0] == '[' && o[k][1] == '%';
+	if (w->generic && shared && is_register)
+		ws_buf_printf(b, "%.*s%s", (int)(shared - l->op), l->op, rest);
+	else
+		ws_buf_puts(b, l->op);
+	for (unsigned k = 0; k < l->n; k++)
+		ws_buf_printf(b, "%s %s", k ? "," : "", o[k]);
+	ws_buf_puts(b, ";");
+}
+
 static inline void wide_print(struct wide *w, const struct wide_line *l, struct ws_buf *b)
 {
 	char names[WIDE_OPERANDS][64];
@@ -128,15 +146,16 @@ static inline void wide_print(struct wide *w, const struct wide_line *l, struct 
 		w->possible &= wide_has(&w->wide, l->operands[1]) != wide_has(&w->wide, l->operands[2]) && !strchr(l->before, '@');
 		ws_buf_printf(b, "cvt.s64.s32 %%cvt_w%u, %s; add.s64 %s, %s, %%cvt_w%u;", w->made, o[first ? 1 : 2], o[0], o[first ? 2 : 1], w->made);
 		w->possible &= ++w->made < WIDE_MOST;
+	} else if (to && w->generic && !strcmp(op, "mov.u32") && wide_is_symbol(o[1])) {
+		w->possible &= !strchr(l->before, '@');
+		ws_buf_printf(b, "mov.u64 %%cvt_w%u, %s; cvta.shared.u64 %s, %%cvt_w%u;", w->made, o[1], o[0], w->made);
+		w->possible &= ++w->made < WIDE_MOST;
 	} else if (to && !strstr(op, ".shared")) {
 		w->possible &= sum || !strcmp(op, "mov.u32") || !strcmp(op, "mad.lo.s32");
 		ws_buf_printf(b, "%s %s, %s%s%s%s%s;", sum ? "add.s64" : *op == 'm' && op[1] == 'o' ? "mov.u64" : "mad.wide.s32", o[0], o[1], l->n > 2 ? ", " : "", o[2],
 		              l->n > 3 ? ", " : "", o[3]);
 	} else {
-		ws_buf_puts(b, op);
-		for (unsigned k = 0; k < l->n; k++)
-			ws_buf_printf(b, "%s %s", k ? "," : "", o[k]);
-		ws_buf_puts(b, ";");
+		wide_print_access(w, l, o, b);
 	}
 }
 
@@ -159,7 +178,7 @@ static inline void wide_each(struct wide *w, const char *from, const char *end, 
 }
 
 /* The same kernel in *out; false: it is not made of what is known here, and *out is empty. */
-static inline bool wide_addresses(const char *text, struct ws_buf *out)
+static inline bool wide_addresses(const char *text, bool generic, struct ws_buf *out)
 {
 	const char *body = strchr(text, '{'), *end = text + strlen(text);
 	struct wide *w = ws_alloc(sizeof *w);
@@ -167,6 +186,7 @@ static inline bool wide_addresses(const char *text, struct ws_buf *out)
 	bool more = body != NULL, fine;
 
 	w->possible = body != NULL;
+	w->generic = generic;
 	while (more) {
 		more = false;
 		wide_each(w, body + 1, end, NULL, &more);
@@ -187,12 +207,12 @@ static inline bool wide_addresses(const char *text, struct ws_buf *out)
 	return fine;
 }
 
-/* Every other kernel of a test becomes one, where that goes. */
+/* Every other kernel of a test becomes one, where that goes, and every other one of these with generic addresses. */
 static inline bool wide_at_times(unsigned number, struct ws_buf *text)
 {
 	struct ws_buf other = { 0 };
 
-	if (number % 2 == 0 || !wide_addresses(text->data, &other))
+	if (number % 2 == 0 || !wide_addresses(text->data, number % 4 == 3, &other))
 		return false;
 	ws_buf_free(text);
 	*text = other;
