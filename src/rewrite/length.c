@@ -2,19 +2,29 @@
 #include "rewrite/length.h"
 
 /* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on
- * an H200 loops with checks of shared memory take up to twice as long with calls). In bytes, as ptxas 13 compiles them for
- * sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
-bool ws_length_is_long(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless)
+ * an H200 loops with checks of shared memory take up to twice as long with calls; those of global memory are nearly three times as much code, and wait for
+ * memory anyhow). In bytes, as ptxas 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+enum ws_calls ws_length_calls(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
+                              const struct ws_ranges *ranges, const struct ws_shared_ranges *shared)
 {
-	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700 };
-	uint32_t bytes = 0;
+	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700, CALL = 400 };
+	uint32_t bytes = 0, global = 0;
 
-	for (uint32_t k = 0; k < n; k++)
-		if (list[k].rw_class == WS_RW_CHECK && !needless[k].skip)
-			bytes += list[k].space == WS_SPACE_SHARED ? SHARED : list[k].space == WS_SPACE_GLOBAL ? GLOBAL : 0;
+	for (uint32_t k = 0; k < n; k++) {
+		const struct ws_rw_access *a = &list[k];
+
+		if (a->rw_class != WS_RW_CHECK || needless[k].skip)
+			continue;
+		if ((ranges && ws_ranges_may(ranges, a)) || (shared && ws_shared_ranges_may(shared, a)))
+			bytes += CALL;
+		else if (a->space == WS_SPACE_SHARED)
+			bytes += SHARED;
+		else if (a->space == WS_SPACE_GLOBAL)
+			global++;
+	}
 	for (uint32_t k = 0; k < f->ninsts; k++)
 		bytes += f->insts[k].op == WS_OP_bar || f->insts[k].op == WS_OP_barrier ? BARRIER : 0;
-	return bytes > MOST;
+	return bytes + global * GLOBAL <= MOST ? WS_CALLS_NONE : bytes + global * CALL <= MOST ? WS_CALLS_GLOBAL : WS_CALLS_ALL;
 }
 
 /* The driver's compiler takes about half a second for a megabyte of PTX, of which a check at its place is 2 to 5 KB, and a

@@ -90,7 +90,8 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
 	};
 	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
-	bool weak = !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC, four = a->bytes == 4 && weak, placed = !b->calls && !b->unlikely;
+	bool weak = !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC, four = a->bytes == 4 && weak;
+	bool placed = !b->unlikely && b->calls <= (space == 1 ? WS_CALLS_GLOBAL : WS_CALLS_NONE);
 
 	*fast = space < 2;
 	if (b->peers && !*fast)
@@ -321,7 +322,7 @@ static bool check_four(struct body *b, struct ws_code *c, const struct ws_rw_acc
 	bool done;
 
 	if (!rounds)
-		return ws_inline(c, b->calls || b->unlikely ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
+		return ws_inline(c, b->calls != WS_CALLS_NONE || b->unlikely ? "race_call_read_four_global" : "race_read_four_global", args, 4, NULL);
 	memcpy(all, args, 4 * sizeof *args);
 	all[2] = ws_race_number(b->race->p, (uint32_t)strtoul(args[2], NULL, 10) | WS_RACE_FOURS(fours));
 	all[4] = rounds;
@@ -453,7 +454,7 @@ static bool block_barrier(struct body *b, struct ws_ptx_inst *i)
 
 	if (!b->look)
 		b->look = ws_rw_register(b->race->p, b->f, WS_B32);
-	done = hook_with_result(b, c, b->calls ? "race_call_block_arrive" : "race_block_arrive", &thread, 1, b->look);
+	done = hook_with_result(b, c, b->calls == WS_CALLS_ALL ? "race_call_block_arrive" : "race_block_arrive", &thread, 1, b->look);
 	ws_code_end(c);
 	return done && ws_race_call_at(b, ws_code_at(b->race->p, b->f, i, WS_AFTER), "race_block_pass", b->look);
 }
@@ -1070,7 +1071,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		done = add_probe(&b, list, n);
 	if (b.copies && r->probes)
 		done = add_probe(&b, ws_rw_with_copies(f, list, n, 0), n);
-	b.calls = r->many || ws_length_is_long(f, list, n, needless);
+	b.calls = r->many ? WS_CALLS_ALL : ws_length_calls(f, list, n, needless, b.ranges, b.shared);
 	if (b.kernel)
 		kernel_of(r, f)->bare = b.shared && !b.copies && !leaves_shared(&b, list, n, true);
 	if (b.kernel)
@@ -1084,7 +1085,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		tell_of_shared(&b);
 	if (b.prune)
 		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
-	if (b.prune && b.ordering && !b.calls)
+	if (b.prune && b.ordering && b.calls == WS_CALLS_NONE)
 		b.ahead = ws_ahead_find(r->p, f, list, n, needless);
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];

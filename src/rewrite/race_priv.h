@@ -3,6 +3,7 @@
 #define WS_REWRITE_RACE_PRIV_H
 
 #include "device/race.h"
+#include "rewrite/length.h"
 #include "rewrite/meeting.h"
 #include "rewrite/ranges.h"
 #include "rewrite/reach.h"
@@ -40,7 +41,7 @@ struct body {
 	bool peers;                      /* generic addresses may be those of another block's shared memory */
 	bool prune;                      /* no check where it is proved that there need be none */
 	bool copies;                     /* no such proofs, but probes and those that need no order: it has copies by threads */
-	bool calls;                      /* so many checks that they are calls of functions that are there once */
+	enum ws_calls calls;             /* which checks are calls, for there are many */
 	bool may_be_silent;              /* there are launches that need no check at all, for their addresses prove that */
 	bool unlikely;                   /* the check at hand is one that launches hardly ever make: it is such a call, too */
 	const struct ws_needless *needless;      /* by access of its list */

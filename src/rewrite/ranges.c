@@ -1070,13 +1070,32 @@ static const char *of_group(const struct ws_ranges *g, const struct ws_rw_access
 	return k < MOST_OWN && g->partly[k] ? g->partly[k] : g->own;
 }
 
+/* What holds of a launch that spares the access; NULL: there is nothing. */
+static const char *decided_for(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	enum how how = (enum how)g->how[a->inst->index];
+
+	return how == BOUNDED_READ ? g->quiet : how == AREA_READ ? g->far : how == OWN ? of_group(g, a) : NULL;
+}
+
+/* Is it a read, and of one that is not where the kernel writes? */
+static bool is_outside(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	enum how how = (enum how)g->how[a->inst->index];
+
+	return how == OUTSIDE || how == BOUNDED_READ || how == AREA_READ;
+}
+
+bool ws_ranges_may(const struct ws_ranges *g, const struct ws_rw_access *a)
+{
+	return decided_for(g, a) || is_outside(g, a);
+}
+
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
                            const char *address)
 {
-	enum how how = (enum how)g->how[a->inst->index];
-	const char *decided = how == BOUNDED_READ ? g->quiet : how == AREA_READ ? g->far : how == OWN ? of_group(g, a) : NULL;
-	bool read = how == OUTSIDE || how == BOUNDED_READ || how == AREA_READ;
-	const char *label;
+	const char *decided = decided_for(g, a), *label;
+	bool read = is_outside(g, a);
 
 	if (!decided && !read)
 		return NULL;

@@ -26,6 +26,8 @@ const char *ws_ranges_starts_at_zero(const struct ws_ranges *g, struct ws_code *
 bool ws_ranges_has_counter(const struct ws_ranges *g);
 /* Do the same proofs spare two accesses? */
 bool ws_ranges_alike(const struct ws_ranges *g, const struct ws_rw_access *a, const struct ws_rw_access *b);
+/* May an access need no check, in some launches? */
+bool ws_ranges_may(const struct ws_ranges *g, const struct ws_rw_access *a);
 /* Adds code that jumps to the label that it returns when the access needs no check in this launch; the caller places
  * the label behind the check. `address`: register with the access's address, 64 bits. NULL: nothing was added. */
 const char *ws_ranges_skip(const struct ws_ranges *g, struct ws_code *c, const struct ws_rw_access *a,
