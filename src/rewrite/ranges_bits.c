@@ -22,6 +22,15 @@ static bool masked_by_register(struct values *v, const struct ws_ptx_inst *i, un
 	return false;
 }
 
+/* Has it no bits above these? What only goes up stays below as long as accesses stay in their variable (ws_value_endless). */
+static void has_no_more(struct values *v, const struct sum *x, int64_t most)
+{
+	struct sum rest = *x;
+
+	ws_sum_without_up(v, &rest);
+	ws_value_duty(v, &rest, 0, most);
+}
+
 /* Low bits, all but low bits, or nearly all bits of a number that is then taken to have no others. */
 static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, unsigned bytes, struct sum *out)
 {
@@ -30,7 +39,7 @@ static bool masked_by_number(struct values *v, const struct sum *x, uint64_t k, 
 	struct sum s = { 1, { { .factor = is_power(k + 1) ? (int64_t)k + 1 : high } } }, low;
 
 	if (is_power(k + 1) && k >= MANY && k < UINT32_MAX && !ws_sum_fixed(v, x)) {
-		ws_value_duty(v, x, 0, (int64_t)k);
+		has_no_more(v, x, (int64_t)k);
 		*out = *x;
 		return true;
 	}
@@ -70,7 +79,7 @@ static bool masked_in_middle(struct values *v, const struct sum *x, uint64_t k, 
 	if (low < 2 || low >= MANY || k > UINT32_MAX / 2 || !is_power(k / (uint64_t)low + 1))
 		return false;
 	if (k >= MANY || (v->shared && power_in(x) % low)) {         /* taken to have none above */
-		ws_value_duty(v, x, 0, (int64_t)k + low - 1);
+		has_no_more(v, x, (int64_t)k + low - 1);
 		*out = *x;
 		if (power_in(x) % low == 0)
 			return true;

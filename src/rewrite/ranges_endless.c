@@ -76,9 +76,27 @@ static bool begins(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 	return true;
 }
 
+/* The one step of r, if it is taken ahead of the read in each round: compilers that go by the number of the last round begin a step before the first
+ * (`i = thread - 256; do { i += 256; ... }`). 0: it is not so. */
+static int64_t taken_ahead(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
+{
+	const struct defs *d = &v->defs[r->index];
+	const struct ws_operand *by = NULL;
+	const struct ws_ptx_inst *step = NULL;
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (ws_value_added(d->at[k], r)) {
+			if (by)
+				return 0;
+			by = ws_value_added(d->at[k], r);
+			step = d->at[k];
+		}
+	return by && by->kind == WS_O_INT && at && step->block == at->block && step->index < at->index && ws_always_between(v->f, r, step, at) ? (int32_t)by->imm : 0;
+}
+
 /* Steps as they are modulo a power of 2: whatever wraps, that is right. Of what goes up from a number that is not negative they are multiples of all
  * of the step: to wrap it would have to go through all numbers, and the accesses of those rounds stay in the variable as well. */
-bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
+bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
 	struct leaf l = { .kind = LEAF_ENDLESS, .reg = r, .in_time = true };
@@ -101,6 +119,8 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out)
 		begun = true;
 	}
 	if (!begun || !bits || ws_type_bytes(r->type) != 4)
+		return false;
+	if (!ws_sum_add(out, &(struct sum){ 1, { { .factor = taken_ahead(v, r, at) } } }, 1))
 		return false;
 	l.k = up && ws_sum_never_negative(v, out);
 	return ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, l.k ? up : low_bit(bits));

@@ -192,7 +192,7 @@ static bool count(struct values *v, const struct ws_reg *r, const struct phases 
 {
 	uint32_t k = 0;
 
-	if (!ws_value_endless(v, r, out))
+	if (!ws_value_endless(v, r, NULL, out))
 		return false;
 	while (k < out->n && (out->t[k].n != 1 || v->leaves[out->t[k].leaf[0]].kind != LEAF_ENDLESS || v->leaves[out->t[k].leaf[0]].reg != r))
 		k++;

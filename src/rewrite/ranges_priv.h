@@ -259,7 +259,7 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */
-bool ws_value_endless(struct values *v, const struct ws_reg *r, struct sum *out);
+bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 /* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
 int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);

@@ -1180,7 +1180,7 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
 		};
 
-		known = (v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, out)) ||
+		known = (v->in_step && ws_steps_may(v->in_step, r) && ws_value_endless(v, r, NULL, out)) ||
 		        (v->reads && v->reads[at->index] && ws_value_in_phase(v, r, out));
 		for (unsigned k = 0; k < WS_COUNT(ways) && !known; k++) {
 			v->nduties = nduties;
@@ -1192,7 +1192,7 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 		}
 		if (!known) {
 			v->nduties = nduties;
-			known = v->shared ? ws_value_endless(v, r, out) : ws_value_strided(v, r, out);
+			known = v->shared ? ws_value_endless(v, r, at, out) : ws_value_strided(v, r, out);
 		}
 	}
 	v->busy[r->index] = false;

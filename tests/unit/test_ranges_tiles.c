@@ -11,9 +11,19 @@ enum { KERNELS = 90, BYTES = 4096 };     /* of the tile: what the rig has cells 
 #define TILE(begin, step) KERNEL(".shared .align 4 .b8 s[1152]; mov.u32 %r34, s; add.s32 %r20, %r34, 256; ld.global.u32 %r35, [%rd1];\n" begin "mov.u32 %r30, %r36;\n" \
 	"LOOP: " ROW_AND_COLUMN "st.shared.u32 [%r33], %r3; add.s32 %r30, %r30, " step "; add.s32 %r35, %r35, -1; setp.gt.s32 %p1, %r35, 0; @%p1 bra LOOP;\n")
 
+/* The same by a register that begins a step before, in masks without the bits that the shift drops. */
+#define TILE_AHEAD(begin, step, at) KERNEL(".shared .align 4 .b8 s[1152]; mov.u32 %r34, s; add.s32 %r20, %r34, 256; ld.global.u32 %r35, [%rd1];\n" begin "add.s32 %r30, %r36, -32;\n" \
+	"LOOP: add.s32 %r30, %r30, " step "; shr.s32 %r24, %r30, 31; shr.u32 %r25, %r24, 29; add.s32 %r26, %r30, %r25; shr.s32 %r27, %r26, 3; and.b32 %r28, %r26, 1073741816; sub.s32 %r29, %r30, %r28;\n" \
+	"mad.lo.s32 %r31, %r27, 9, %r29; shl.b32 %r32, %r31, 2; add.s32 %r33, %r20, %r32; st.shared.u32 [%r33], %r3; " at " add.s32 %r35, %r35, -1; setp.gt.s32 %p1, %r35, 0; @%p1 bra LOOP;\n")
+
 static void tiles_by_one_index(void **state)
 {
 	(void)state;
+	expect(TILE_AHEAD("mov.u32 %r36, %r3;", "32", ""), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, NONE);
+	expect(TILE_AHEAD("mov.u32 %r36, %r3;", "32", ""), (struct launch){ { 1 }, { 40 }, 0, 0, 0 }, ALL(0, 40));
+	/* Half a step, after which it may be below 0; and a second step in each round. */
+	expect(TILE_AHEAD("mov.u32 %r36, %r3;", "16", ""), (struct launch){ { 1 }, { 8 }, 0, 0, 0 }, ALL(0, 8));
+	expect(TILE_AHEAD("mov.u32 %r36, %r3;", "32", "add.s32 %r30, %r30, 32;"), (struct launch){ { 1 }, { 32 }, 0, 0, 0 }, ALL(0, 32));
 	expect(TILE("mov.u32 %r36, %r3;", "32"), (struct launch){ { 2 }, { 32 }, 0, 0, 0 }, NONE);
 	expect(TILE("mov.u32 %r36, %r3;", "32"), (struct launch){ { 2 }, { 20 }, 0, 0, 0 }, NONE);
 	expect(TILE("mov.u32 %r11, %tid.y; mad.lo.s32 %r36, %r11, 16, %r3;", "32"), (struct launch){ { 1 }, { 16, 2 }, 0, 0, 0 }, NONE);
@@ -52,7 +62,8 @@ static void rows_that_are_no_power_of_two(void **state)
 }
 
 /* ---- random ones ---- */
-struct tile { unsigned width, pitch, step, n; bool is_signed, power, product, all; };   /* n: accesses so far; product: a division is one, all: of 64 bits */
+struct tile { unsigned width, pitch, step, n; bool is_signed, power, product, all, narrow, ahead; };
+/* n: accesses so far; product: a division is one, all: of 64 bits; narrow: masks lack the bits that a shift drops; ahead: the first loop begins a step early */
 
 /* As compilers divide by a number. */
 static void print_product(struct ws_buf *b, const struct tile *t, const char *i, unsigned n)
@@ -79,8 +90,8 @@ static void place(struct ws_buf *b, const struct tile *t, const char *i, unsigne
 	else if (!t->power)
 		ws_buf_printf(b, "div.%s32 %%q%u, %%%s, %u; mul.lo.s32 %%u%u, %%q%u, %u; sub.s32 %%c%u, %%%s, %%u%u;\n", t->is_signed ? "s" : "u", n, i, t->width, n, n, t->width, n, i, n);
 	else if (t->is_signed)
-		ws_buf_printf(b, "shr.s32 %%u%u, %%%s, 31; shr.u32 %%e%u, %%u%u, %u; add.s32 %%f%u, %%%s, %%e%u; shr.s32 %%q%u, %%f%u, %u; and.b32 %%g%u, %%f%u, -%u; sub.s32 %%c%u, %%%s, %%g%u;\n",
-		              n, i, n, n, 32 - shift, n, i, n, n, n, shift, n, n, t->width, n, i, n);
+		ws_buf_printf(b, "shr.s32 %%u%u, %%%s, 31; shr.u32 %%e%u, %%u%u, %u; add.s32 %%f%u, %%%s, %%e%u; shr.s32 %%q%u, %%f%u, %u; and.b32 %%g%u, %%f%u, %d; sub.s32 %%c%u, %%%s, %%g%u;\n",
+		              n, i, n, n, 32 - shift, n, i, n, n, n, shift, n, n, (t->narrow ? 1 << 30 : 0) - (int)t->width, n, i, n);
 	else
 		ws_buf_printf(b, "shr.u32 %%q%u, %%%s, %u; and.b32 %%c%u, %%%s, %u;\n", n, i, shift, n, i, t->width - 1);
 	ws_buf_printf(b, "mad.lo.s32 %%h%u, %%q%u, %u, %%c%u; shl.b32 %%l%u, %%h%u, 2; add.s32 %%a%u, %%s, %%l%u;\n", n, n, t->pitch, n, n, n, n, n);
@@ -97,7 +108,11 @@ static void access(struct ws_buf *b, bool write, unsigned n, unsigned offset)
 /* A loop of `by` old rounds in one, which data ends; the index is copied to a register that goes on. */
 static void add_loop(struct ws_buf *b, struct tile *t, unsigned number, unsigned by, bool write)
 {
+	bool ahead = t->ahead && !number;
+
 	ws_buf_printf(b, "mov.u32 %%k, 0;\nLOOP%u:\n", number);
+	if (ahead)
+		ws_buf_printf(b, "add.s32 %%i, %%i, %u;\n", t->step);
 	for (unsigned k = 0; k < by; k++) {
 		char index[12] = "i";
 
@@ -108,9 +123,9 @@ static void add_loop(struct ws_buf *b, struct tile *t, unsigned number, unsigned
 		place(b, t, index, t->n);
 		access(b, write, t->n++, !below(12) ? 4 : 0);
 	}
-	if (below(2))
+	if (!ahead && below(2))
 		ws_buf_printf(b, "add.s32 %%i, %%i, %u;\n", by * t->step);
-	else
+	else if (!ahead)
 		ws_buf_printf(b, "add.s32 %%o%u, %%i, %u; mov.u32 %%i, %%o%u;\n", number, by * t->step, number);
 	ws_buf_printf(b, "add.s32 %%k, %%k, 1; setp.lt.s32 %%p, %%k, %%d; @%%p bra LOOP%u;\n", number);
 }
@@ -126,14 +141,19 @@ static void make(struct ws_buf *b)
 	t.power = !(t.width & (t.width - 1));
 	t.product = below(4);
 	t.all = below(2);
+	t.narrow = below(2);
+	t.ahead = below(3) == 0;
 	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%p; .reg .b64 %%ad, %%wu<9>, %%ws<9>; .reg .b32 %%t, %%ty, %%x, %%i, %%k, %%d0, %%d, %%v, %%s, %%a<9>, %%c<9>, %%e<9>, %%f<9>, %%g<9>, %%h<9>, %%j<9>, %%l<9>, %%o<9>, %%q<9>, %%u<9>;\n"
 		".shared .align 4 .b8 s[%u]; ld.param.u64 %%ad, [a]; ld.global.u32 %%d0, [%%ad]; add.s32 %%d, %%d0, 1; mov.u32 %%t, %%tid.x; mov.u32 %%ty, %%tid.y; mov.u32 %%s, s;\n", BYTES);
 	ws_buf_puts(b, ONE_OF(begins));
-	ws_buf_puts(b, "mov.u32 %i, %x;\n");
+	if (t.ahead)
+		ws_buf_printf(b, "add.s32 %%i, %%x, -%u;\n", t.step);
+	else
+		ws_buf_puts(b, "mov.u32 %i, %x;\n");
 	add_loop(b, &t, 0, 1, true);
-	if (twice)
+	if (twice && !t.ahead)
 		add_loop(b, &t, 1, 2, true);
-	if (again) {
+	if (again && !t.ahead) {
 		if (below(2))
 			ws_buf_puts(b, "bar.sync 0;\n");
 		if (below(2))
