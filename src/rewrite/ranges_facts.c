@@ -308,6 +308,41 @@ static const struct fact *find(struct values *v, const struct fact *want)
 	return k;
 }
 
+static bool moves(const struct ws_ptx_inst *i, const struct ws_operand *special)
+{
+	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG && i->ops[1].sreg_or_count == special->sreg_or_count;
+}
+
+/* Is r the special register at the instruction, whatever way led there? */
+static bool is_special_at(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct ws_ptx_inst *i)
+{
+	const struct defs *d = &v->defs[r->index];
+	bool any = false;
+
+	for (uint32_t k = 0; k < d->n; k++) {
+		if (!ws_comes_before(v, d->at[k], i))
+			continue;
+		if (!moves(d->at[k], special))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+bool ws_bound_of_special(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct bound *b)
+{
+	struct bound other;
+
+	if (v->defs[r->index].n > MOST_DEFS)
+		return false;
+	for (uint32_t c = v->first_compare[r->index]; c != UINT32_MAX; c = v->next_compare[c])
+		for (int truth = 0; truth < 2; truth++)
+			if (ws_bound_by(&v->f->insts[c / 2], r, truth, &other) && ws_bound_same(&other, b) &&
+			    !is_special_at(v, r, special, &v->f->insts[c / 2]))
+				return false;
+	return true;
+}
+
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                    const struct ws_ptx_inst *at)
 {

@@ -846,8 +846,9 @@ static void try_bound(struct values *v, const struct ws_reg *r, bool constant, c
 }
 
 /* The bounds that r has when `at` reads it. The sums of `of` are what it may hold by its definitions; they must be what
- * the comparison sees. */
-static void find_bounds_by(struct values *v, const struct ws_reg *r, bool constant, bool equal, const struct ws_ptx_inst *at, struct leaf *l)
+ * the comparison sees. special: those that are of this special register, which r is there; NULL: of r. */
+static void find_bounds_by(struct values *v, const struct ws_reg *r, const struct ws_operand *special, bool constant, bool equal, const struct ws_ptx_inst *at,
+                           struct leaf *l)
 {
 	struct bound b;
 
@@ -855,7 +856,7 @@ static void find_bounds_by(struct values *v, const struct ws_reg *r, bool consta
 		for (int truth = 0; truth < 2; truth++) {
 			const struct ws_ptx_inst *i = &v->f->insts[c / 2];
 
-			if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b))
+			if ((i->cmp == WS_EQ || i->cmp == WS_NE) == equal && ws_bound_by(i, r, truth, &b) && (!special || ws_bound_of_special(v, r, special, &b)))
 				try_bound(v, r, constant, i, at, &b, l);
 		}
 }
@@ -866,12 +867,12 @@ static void find_bounds(struct values *v, const struct ws_reg *r, bool constant,
                         struct leaf *l)
 {
 	for (int equal = 0; equal < 2; equal++) {        /* what says less comes last: bounds are of one type */
-		find_bounds_by(v, r, constant, equal, at, l);
+		find_bounds_by(v, r, NULL, constant, equal, at, l);
 		for (uint32_t k = v->first_same[r->index]; k != UINT32_MAX && constant; k = v->next_same[k])
-			find_bounds_by(v, v->f->insts[k].ops[0].reg, true, equal, at, l);
+			find_bounds_by(v, v->f->insts[k].ops[0].reg, NULL, true, equal, at, l);
 		for (uint32_t k = v->first_congruent[v->congruent[r->index]]; k != UINT32_MAX && constant; k = v->next_congruent[k])
 			if (k != r->index)
-				find_bounds_by(v, v->f->regs[k], true, equal, at, l);
+				find_bounds_by(v, v->f->regs[k], NULL, true, equal, at, l);
 	}
 }
 
@@ -917,6 +918,9 @@ static void find_bounds_of_special(struct values *v, const struct ws_operand *wh
 		find_bounds(v, v->defs[k].at[0]->ops[0].reg, true, at, l);
 		ws_bounds_of_last_round(v, v->defs[k].at[0]->ops[0].reg, v->access, l);
 	}
+	for (uint32_t k = 0; k < v->f->nregs; k++)
+		for (int equal = 0; equal < 2 && v->defs[k].n > 1 && v->first_compare[k] != UINT32_MAX; equal++)
+			find_bounds_by(v, v->f->regs[k], what, true, equal, at, l);
 }
 
 /* Is it a comparison with the same number that lets more through than another one? */

@@ -94,6 +94,21 @@ static void as_many_as_data_says_of_a_tile(void **state)
 	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r36, %r3;"), l, ALL(0, 64 + 128));
 }
 
+/* One register for what is compared with a number, and for an index that goes on behind that; or for both in one loop, where it is another number in the second
+ * round. */
+#define COMPARED(first, behind) KERNEL(".shared .align 4 .b8 s[64]; .shared .align 4 .b8 other[128]; mov.u32 %r20, s; mov.u32 %r21, other; mov.u32 %r30, %tid.x; mov.u32 %r31, 0; mov.u32 %r32, %tid.x;\n" \
+	"shl.b32 %r24, %r32, 2; add.s32 %r25, %r20, %r24; add.s32 %r27, %r21, %r24; st.shared.u32 [%r27], %r3;\n" \
+	first "setp.gt.s32 %p1, %r30, 15; @%p1 bra NEXT; st.shared.u32 [%r25], %r3;\nNEXT: " behind "add.s32 %r30, %r30, -16; add.s32 %r31, %r31, 1; setp.lt.s32 %p2, %r31, 2; @%p2 bra LOOP;\n bar.sync 0;\n")
+
+static void one_register_for_two_numbers(void **state)
+{
+	const struct launch l = { { 1 }, { 32 }, 0, 0, 0 };
+
+	(void)state;
+	expect(COMPARED("", "LOOP: "), l, NONE);
+	expect(COMPARED("LOOP: ", ""), l, ALL(0, 32 + 16 + 32));
+}
+
 /* An array that is read at many places by a table of distances (lattices by directions), and one that is written. */
 #define AT_A_PLACE(k) "{ .reg .b32 %c; .reg .b64 %q, %at; ld.const.u32 %c, [table+" #k "]; mul.wide.s32 %q, %c, 64 + " #k "; add.s64 %at, %rd4, %q; ld.global.u32 %r7, [%at]; }\n"
 #define FOUR_PLACES(k) AT_A_PLACE(0x ## k ## 0) AT_A_PLACE(0x ## k ## 4) AT_A_PLACE(0x ## k ## 8) AT_A_PLACE(0x ## k ## C)
@@ -167,7 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lesser_of_two), cmocka_unit_test(ends_of_chunks), cmocka_unit_test(counters_that_go_on_later), cmocka_unit_test(one_number_by_two_names), cmocka_unit_test(many_places_of_one_array),
-		cmocka_unit_test(as_many_as_data_says_of_a_tile),
+		cmocka_unit_test(as_many_as_data_says_of_a_tile), cmocka_unit_test(one_register_for_two_numbers),
 		cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
