@@ -82,7 +82,8 @@ static void kernels_have_probes_or_a_reason(void **state)
 		{ KERNEL(OWN BARRIER " red.shared.add.u32 [%r2], 1;\n" BARRIER OTHER), NULL },
 		{ KERNEL(OWN BARRIER BY_DATA), NULL },
 		{ KERNEL(OWN BY_DATA BARRIER), "an address or a loop depends on data" },
-		{ KERNEL(OWN " cvta.shared.u64 %rd4, %rd2; ld.u32 %r7, [%rd4];\n"), "an access of which the memory is not named" },
+		{ KERNEL(OWN BARRIER " cvt.u64.u32 %rd5, %r2; cvta.shared.u64 %rd4, %rd5; ld.u32 %r7, [%rd4];\n"), NULL },     /* a generic address of shared memory */
+		{ KERNEL(OWN " cvta.shared.u64 %rd4, %rd2; sub.u64 %rd5, %rd4, 4; ld.u32 %r7, [%rd5];\n"), "an access of which the memory is not named" },
 		{ KERNEL(OWN " call f, ();\n"), "a call" },
 		{ KERNEL(OWN " mov.u32 %r8, %dynamic_smem_size;\n"), "the size of shared memory is read" },
 		{ KERNEL("t: .branchtargets A, B;\nbrx.idx %r1, t;\nA:" OWN "B:"), "a table of branches" },
