@@ -356,6 +356,14 @@ void ws_ranges_join_alike(struct ws_ranges *g)
 	free(a.flat);
 }
 
+/* Of a group no more is known than its allocation. */
+static void make_area(struct group *x, uint32_t base)
+{
+	x->sum = ws_sum_of_leaf(base);
+	x->area = true;
+	x->first = x->last = 0;
+}
+
 /* Groups that write, of one allocation each: where there are too many to be compared, nothing is known of writes but that. */
 void ws_ranges_join_areas(struct ws_ranges *g)
 {
@@ -363,11 +371,8 @@ void ws_ranges_join_areas(struct ws_ranges *g)
 		struct group *x = &g->groups[k];
 		uint32_t base = x->area ? UINT32_MAX : ws_group_base(&g->v, x);
 
-		if (base == UINT32_MAX)
-			continue;
-		x->sum = ws_sum_of_leaf(base);
-		x->area = true;
-		x->first = x->last = 0;
+		if (base != UINT32_MAX)
+			make_area(x, base);
 	}
 	for (unsigned k = 0; k < g->nwriting; k++)
 		for (unsigned m = g->nwriting - 1; m > k; m--)
@@ -392,13 +397,9 @@ static bool is_written_by(const struct ws_ranges *g, uint32_t base)
 	return false;
 }
 
-static void make_area(struct ws_ranges *g, unsigned k, uint32_t base)
+static void read_in_area(struct ws_ranges *g, unsigned k, uint32_t base)
 {
-	struct group *x = &g->groups[k];
-
-	x->sum = ws_sum_of_leaf(base);
-	x->area = true;
-	x->first = x->last = 0;
+	make_area(&g->groups[k], base);
 	for (uint32_t i = 0; i < g->v.f->ninsts; i++)
 		if (g->group[i] == k && g->how[i] == BOUNDED_READ)
 			g->how[i] = AREA_READ;
@@ -418,6 +419,6 @@ void ws_ranges_join_reads(struct ws_ranges *g)
 			if (reads_by(g, m, base) && g->groups[m].behind == g->groups[k].behind)
 				join_with(g, k, m);
 		if (g->ngroups < before)
-			make_area(g, k, base);
+			read_in_area(g, k, base);
 	}
 }

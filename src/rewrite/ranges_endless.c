@@ -81,17 +81,17 @@ static bool begins(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 static int64_t taken_ahead(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
 {
 	const struct defs *d = &v->defs[r->index];
-	const struct ws_operand *by = NULL;
 	const struct ws_ptx_inst *step = NULL;
 
 	for (uint32_t k = 0; k < d->n; k++)
 		if (ws_value_added(d->at[k], r)) {
-			if (by)
+			if (step)
 				return 0;
-			by = ws_value_added(d->at[k], r);
 			step = d->at[k];
 		}
-	return by && by->kind == WS_O_INT && at && step->block == at->block && step->index < at->index && ws_always_between(v->f, r, step, at) ? (int32_t)by->imm : 0;
+	if (!at || !step || step->block != at->block || step->index >= at->index || ws_sets_between(v->f, step->index + 1, at->index - 1, r))
+		return 0;
+	return ws_value_added(step, r)->kind == WS_O_INT ? (int32_t)ws_value_added(step, r)->imm : 0;
 }
 
 /* Steps as they are modulo a power of 2: whatever wraps, that is right. Of what goes up from a number that is not negative they are multiples of all

@@ -308,9 +308,9 @@ static const struct fact *find(struct values *v, const struct fact *want)
 	return k;
 }
 
-static bool moves(const struct ws_ptx_inst *i, const struct ws_operand *special)
+const struct ws_operand *ws_special_moved(const struct ws_ptx_inst *i)
 {
-	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG && i->ops[1].sreg_or_count == special->sreg_or_count;
+	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG ? &i->ops[1] : NULL;
 }
 
 /* Is r the special register at the instruction, whatever way led there? */
@@ -320,9 +320,11 @@ static bool is_special_at(const struct values *v, const struct ws_reg *r, const 
 	bool any = false;
 
 	for (uint32_t k = 0; k < d->n; k++) {
+		const struct ws_operand *moved = ws_special_moved(d->at[k]);
+
 		if (!ws_comes_before(v, d->at[k], i))
 			continue;
-		if (!moves(d->at[k], special))
+		if (!moved || moved->sreg_or_count != special->sreg_or_count)
 			return false;
 		any = true;
 	}

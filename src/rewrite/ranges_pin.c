@@ -40,7 +40,7 @@ const struct ws_ptx_inst *ws_pins_coordinate(const struct values *v, const struc
 	if (d->n < 2 || d->n > MOST_DEFS)
 		return NULL;
 	for (uint32_t k = 0; k < d->n; k++)
-		if (d->at[k]->op == WS_OP_mov && !d->at[k]->guard && d->at[k]->nops == 2 && d->at[k]->ops[1].kind == WS_O_SREG)
+		if (ws_special_moved(d->at[k]))
 			first = first ? NULL : d->at[k];
 	for (uint32_t c = v->first_compare[r->index]; first && c != UINT32_MAX; c = v->next_compare[c])
 		for (uint32_t k = 0; k < d->n && (v->f->insts[c / 2].cmp == WS_EQ || v->f->insts[c / 2].cmp == WS_NE); k++)

@@ -304,6 +304,8 @@ bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const 
 bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg *r, bool constant,
                    const struct ws_ptx_inst *at);
 
+/* The special register that the instruction copies; NULL: it does something else. */
+const struct ws_operand *ws_special_moved(const struct ws_ptx_inst *i);
 /* Is what all comparisons that say this of r have seen the special register? Compilers have one register for `if (threadIdx.x < 16)` and for the index of a
  * loop behind it. */
 bool ws_bound_of_special(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct bound *b);

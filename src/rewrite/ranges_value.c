@@ -815,14 +815,12 @@ static const struct ws_ptx_inst *seen_at(const struct values *v, const struct bo
 /* What something is compared with; of the lesser of two, of which one is not known, that is less than the other: j < min(data, 64). */
 static bool compared_with(struct values *v, const struct bound *b, const struct ws_ptx_inst *at, struct sum *out)
 {
-	const struct ws_operand *o = b->other;
-	const struct defs *d = o->kind == WS_O_REG ? &v->defs[o->reg->index] : NULL;
-	const struct ws_ptx_inst *i = d && d->n == 1 ? d->at[0] : NULL;
+	const struct ws_ptx_inst *i = ws_value_only_def(v, b->other);
 	unsigned bytes = ws_type_bytes(b->type);
 
-	if (ws_value_operand(v, o, bytes, at, out))
+	if (ws_value_operand(v, b->other, bytes, at, out))
 		return true;
-	if (!i || b->equal || i->guard || i->flags || i->op != (b->upper ? WS_OP_min : WS_OP_max) || i->nops != 3 || i->type[0] != b->type)
+	if (!i || b->equal || i->flags || i->op != (b->upper ? WS_OP_min : WS_OP_max) || i->nops != 3 || i->type[0] != b->type)
 		return false;
 	return (ws_value_operand(v, &i->ops[1], bytes, i, out) && ws_sum_fixed(v, out)) || (ws_value_operand(v, &i->ops[2], bytes, i, out) && ws_sum_fixed(v, out));
 }
@@ -896,9 +894,8 @@ const struct bound *ws_value_upper_bound(struct values *v, const struct ws_reg *
 static const struct ws_operand *special_of(const struct values *v, uint32_t reg)
 {
 	const struct defs *d = &v->defs[reg];
-	const struct ws_ptx_inst *i = d->n == 1 ? d->at[0] : NULL;
 
-	return i && i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG ? &i->ops[1] : NULL;
+	return d->n == 1 ? ws_special_moved(d->at[0]) : NULL;
 }
 
 /* What comparisons say of any register that holds the same special register. The first of them stands for all. */
