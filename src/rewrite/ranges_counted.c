@@ -29,7 +29,7 @@ static bool find_steps(struct values *v, const struct ws_reg *r, struct stepped 
 	for (uint32_t k = 0; k < d->n && k < MOST_DEFS && out->add; k++) {
 		if (d->at[k] == out->add)
 			continue;
-		if (d->at[k]->block == out->add->block || ws_ptx_block_reaches(v->f, out->add->block, d->at[k]->block, NULL) ||
+		if (d->at[k]->block == out->add->block || ws_value_block_reaches(v, out->add->block, d->at[k]->block) ||
 		    !ws_value_result(v, d->at[k], &s) || (begun && !ws_sum_equal(&s, &out->begin)))
 			return false;
 		out->begin = s;

@@ -89,7 +89,7 @@ static int64_t taken_ahead(const struct values *v, const struct ws_reg *r, const
 				return 0;
 			step = d->at[k];
 		}
-	if (!at || !step || step->block != at->block || step->index >= at->index || ws_sets_between(v->f, step->index + 1, at->index - 1, r))
+	if (!at || !step || step->block != at->block || step->index >= at->index || ws_value_set_between(v, step->index + 1, at->index - 1, r))
 		return 0;
 	return ws_value_added(step, r)->kind == WS_O_INT ? (int32_t)ws_value_added(step, r)->imm : 0;
 }

@@ -106,22 +106,62 @@ static const struct ws_ptx_inst *only_def(const struct values *v, const struct w
 	return d->n == 1 && !d->at[0]->guard ? d->at[0] : NULL;
 }
 
+/* The last instruction from `from` on and before `to` that sets r; NULL: none does. */
+static const struct ws_ptx_inst *last_set(const struct values *v, const struct ws_reg *r, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = v->first_set[r->index + 1]; k-- > v->first_set[r->index];)
+		if (v->sets[k] < to)
+			return v->sets[k] >= from ? &v->f->insts[v->sets[k]] : NULL;
+	return NULL;
+}
+
+bool ws_value_set_between(const struct values *v, uint32_t first, uint32_t last, const struct ws_reg *r)
+{
+	return r && last_set(v, r, first, last + 1);
+}
+
 static bool written(const struct values *v, const struct fact *k, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to && !k->constant; i++)
-		if (ws_ptx_sets(&v->f->insts[i], k->r))
-			return true;
-	return false;
+	return !k->constant && last_set(v, k->r, from, to);
+}
+
+/* All that ws_ptx_block_reaches says of one block, a bit each. */
+static uint64_t *find_reached(const struct ws_ptx_func *f, uint32_t from)
+{
+	uint32_t *stack = ws_alloc((f->nblocks + 1) * sizeof *stack), depth = 1;
+	uint64_t *reached = ws_alloc(((size_t)f->nblocks / 64 + 1) * sizeof *reached);
+
+	stack[0] = from;
+	while (depth) {
+		const struct ws_ptx_block *b = &f->blocks[stack[--depth]];
+
+		for (uint32_t k = 0; k < b->nsucc; k++) {
+			uint64_t *word = &reached[b->succ[k] / 64], bit = 1ull << b->succ[k] % 64;
+
+			if (!(*word & bit))
+				stack[depth++] = b->succ[k];
+			*word |= bit;
+		}
+	}
+	free(stack);
+	return reached;
+}
+
+bool ws_value_block_reaches(const struct values *v, uint32_t from, uint32_t to)
+{
+	if (!v->reached[from])
+		v->reached[from] = find_reached(v->f, from);
+	return v->reached[from][to / 64] >> to % 64 & 1;
 }
 
 bool ws_comes_before(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
 {
-	return (a->block == b->block && a->index < b->index) || ws_ptx_block_reaches(v->f, a->block, b->block, NULL);
+	return (a->block == b->block && a->index < b->index) || ws_value_block_reaches(v, a->block, b->block);
 }
 
 bool ws_is_made_once(const struct values *v, const struct ws_ptx_inst *i)
 {
-	return !ws_ptx_block_reaches(v->f, i->block, i->block, NULL);
+	return !ws_value_block_reaches(v, i->block, i->block);
 }
 
 /* Has r the same value at both, of which the first is executed once? */
@@ -188,17 +228,10 @@ static const struct ws_reg *copied_by(const struct ws_ptx_inst *move, const stru
 /* The register of which r is a copy where the block ends: `i = first` between a comparison of that and the branch. NULL: it is not known. */
 static const struct ws_reg *copy_at_end(const struct values *v, const struct ws_reg *r, const struct ws_ptx_block *b)
 {
-	const struct ws_reg *of = NULL;
+	const struct ws_ptx_inst *set = last_set(v, r, b->first, b->last);
+	const struct ws_reg *of = set ? copied_by(set, r) : NULL;
 
-	for (uint32_t i = b->first; i < b->last; i++) {
-		const struct ws_ptx_inst *at = &v->f->insts[i];
-
-		if (ws_ptx_sets(at, r))
-			of = copied_by(at, r);
-		else if (of && ws_ptx_sets(at, of))
-			of = NULL;
-	}
-	return of;
+	return of && !last_set(v, of, set->index + 1, b->last) ? of : NULL;
 }
 
 static bool begins_on_edge(const struct values *v, const struct fact *k, const struct ws_ptx_block *from,
@@ -264,16 +297,10 @@ static void solve(struct values *v, struct fact *k)
  * `i = first`. */
 static bool is_copied(struct values *v, const struct bound *bound, const struct ws_reg *r, const struct ws_ptx_block *b, uint32_t to)
 {
-	for (uint32_t i = to; i-- > b->first;) {
-		const struct ws_ptx_inst *move = &v->f->insts[i];
+	const struct ws_ptx_inst *move = last_set(v, r, b->first, to);
+	const struct ws_reg *of = move ? copied_by(move, r) : NULL;
 
-		if (ws_ptx_sets(move, r)) {
-			const struct ws_reg *of = copied_by(move, r);
-
-			return of && ws_fact_holds(v, bound, of, is_set_once(v, of), move);
-		}
-	}
-	return false;
+	return of && ws_fact_holds(v, bound, of, is_set_once(v, of), move);
 }
 
 static bool *find_copied(struct values *v, const struct fact *want)

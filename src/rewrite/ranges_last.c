@@ -167,7 +167,7 @@ static bool steps_of(struct values *v, const struct ws_reg *r, struct steps *out
 		if (d->at[k] != out->add)
 			out->first = d->at[k];
 	for (unsigned k = 0; k < 2; k++)
-		if (d->at[k] != out->add && (d->at[k]->guard || ws_ptx_block_reaches(v->f, out->add->block, d->at[k]->block, NULL) ||
+		if (d->at[k] != out->add && (d->at[k]->guard || ws_value_block_reaches(v, out->add->block, d->at[k]->block) ||
 		                             d->at[k]->block == out->add->block || !ws_value_result(v, d->at[k], &out->begin)))
 			return false;
 	return ws_sum_fixed(v, &out->begin);

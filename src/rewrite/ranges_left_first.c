@@ -93,7 +93,7 @@ static bool find_blocks(struct unrolled *x)
 	for (uint32_t k = 0; k < second->npred; k++)
 		if (second->pred[k] != x->few && second->pred[k] != x->first)
 			return false;
-	return !ws_ptx_block_reaches(x->v->f, x->first, x->first, NULL);
+	return !ws_value_block_reaches(x->v, x->first, x->first);
 }
 
 static bool ends_below(struct unrolled *x)

@@ -284,7 +284,7 @@ static bool comes_to(const struct values *v, uint32_t from, uint32_t to, const s
 		if (seen[next])
 			continue;
 		seen[next] = true;
-		if (!ws_sets_between(v->f, v->f->blocks[next].first, v->f->blocks[next].last, r) && comes_to(v, next, to, r, seen))
+		if (!ws_value_set_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) && comes_to(v, next, to, r, seen))
 			return true;
 	}
 	return false;
@@ -300,7 +300,7 @@ static bool goes_on(const struct values *v, const struct rounds *n, uint32_t to,
 
 		if (through(v, next) == n->first)
 			continue;
-		found |= next == to || (!ws_sets_between(v->f, v->f->blocks[next].first, v->f->blocks[next].last, r) &&
+		found |= next == to || (!ws_value_set_between(v, v->f->blocks[next].first, v->f->blocks[next].last, r) &&
 		                        comes_to(v, next, to, r, seen));
 	}
 	free(seen);
@@ -337,7 +337,7 @@ static bool finds_unequal(const struct values *v, const struct rounds *n, const 
 
 	return c && !n->sum && c->ops[1].reg == n->counter && c->ops[2].kind == WS_O_INT && end->kind == WS_O_INT && c->ops[2].imm == end->imm &&
 	       c->type[0] == n->compare->type[0] && c->cmp == (given_at_end(v, from, taken) ? WS_NE : WS_EQ) &&
-	       !ws_sets_between(v->f, c->index, from->last, n->counter);
+	       !ws_value_set_between(v, c->index, from->last, n->counter);
 }
 
 /* Does it only if n >= u, as the comparison has it of n - 1? Of a loop of n - (n & (u - 1)), which is 0 else. */
@@ -380,7 +380,7 @@ static bool entered_with_rounds(struct values *v, const struct rounds *n, const 
 		taken = v->f->blocks[to].first != b->last + 1;
 		if ((!set && finds_unequal(v, n, b, taken)) || (span && finds_enough(v, b, taken, span)))
 			return true;
-		set |= ws_sets_between(v->f, b->first, b->last, n->counter);
+		set |= ws_value_set_between(v, b->first, b->last, n->counter);
 	}
 	return false;
 }

@@ -98,6 +98,8 @@ struct values {
 	struct ws_ptx_func *f;
 	struct ws_arena *arena;
 	struct defs *defs;               /* by register */
+	uint32_t *first_set, *sets;      /* sets[first_set[register]], to before that of the next one: the instructions that set it, in order */
+	uint64_t **reached;              /* by block: what it reaches, a bit for each block; NULL: not asked yet */
 	bool *busy;                      /* by register: it is being looked at */
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
@@ -114,6 +116,8 @@ struct values {
 	size_t nduties, duties_cap;
 	struct fact *facts;
 	size_t nfacts, facts_cap;
+	const struct sum **kept;         /* by ws_value_keep */
+	size_t nkept, kept_room;
 	uint32_t steps, depth;           /* steps left: what takes longer is not known */
 	const struct ws_ptx_inst *access;        /* of which the address is looked at */
 	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
@@ -124,6 +128,10 @@ struct values {
 	bool shared;                     /* addresses are of 32 or 64 bits, in shared memory; else of 64, in global memory */
 	bool wide;                       /* ... and that which is looked at is of 64 */
 };
+
+/* ---- ranges_kept.c ---- */
+/* A copy of the sum, the same one for equal sums. */
+const struct sum *ws_value_keep(struct values *v, const struct sum *s);
 
 /* ---- ranges_congruent.c ---- */
 void ws_values_find_congruent(struct values *v);
@@ -164,7 +172,6 @@ void ws_offsets_spread(struct values *v, const struct offsets *o, int64_t bytes,
 bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out);
 /* s becomes s + digit * step, for `count` digits; false: s may be anything. */
 bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count);
-const struct sum *ws_value_keep(struct values *v, const struct sum *s);
 bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
 /* What an instruction gives, and what its operand is; bytes: how wide it reads it. */
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
@@ -295,6 +302,10 @@ bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
+/* ws_sets_between (needless.h), for it is asked often. */
+bool ws_value_set_between(const struct values *v, uint32_t first, uint32_t last, const struct ws_reg *r);
+/* ws_ptx_block_reaches with nothing closed: of a block that was asked once all is known. */
+bool ws_value_block_reaches(const struct values *v, uint32_t from, uint32_t to);
 /* Is it in no loop? */
 bool ws_is_made_once(const struct values *v, const struct ws_ptx_inst *i);
 /* May the first be executed before the second? */

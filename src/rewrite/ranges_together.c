@@ -94,7 +94,7 @@ static const struct ws_ptx_inst *beginning(const struct together *t, const struc
 
 	if (!begin || begin->guard || ws_value_added(begin, r))
 		return NULL;
-	return begin->block == t->before || !ws_ptx_block_reaches(t->v->f, t->before, t->before, NULL) ? begin : NULL;
+	return begin->block == t->before || !ws_value_block_reaches(t->v, t->before, t->before) ? begin : NULL;
 }
 
 /* What has been added to `goes` in the loop when instruction i reads it is *times what has been to the index. */
@@ -147,7 +147,7 @@ static const struct ws_ptx_inst *set_before(const struct together *t, const stru
 	const struct defs *d = &t->v->defs[r->index];
 	const struct ws_ptx_inst *begin = NULL, *last = &t->v->f->insts[t->v->f->blocks[t->before].last];
 
-	if (ws_ptx_block_reaches(t->v->f, t->before, t->before, NULL))
+	if (ws_value_block_reaches(t->v, t->before, t->before))
 		return NULL;
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
 		if (d->at[k]->block == t->loop || (d->at[k] != last && !ws_comes_before(t->v, d->at[k], last)))

@@ -229,14 +229,6 @@ static bool flatten(const struct values *v, const struct sum *s, bool ever, stru
 bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out) { return flatten(v, s, false, out); }
 bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum *out) { return flatten(v, s, true, out); }
 
-const struct sum *ws_value_keep(struct values *v, const struct sum *s)
-{
-	struct sum *copy = ws_arena_alloc(v->arena, sizeof *copy);
-
-	*copy = *s;
-	return copy;
-}
-
 /* ---- leaves and duties ---- */
 /* What a register may be is what is known where an access stands: for another one it may be more. */
 static bool same_sums(const struct leaf *a, const struct leaf *b)
@@ -1359,6 +1351,30 @@ static void note_def(void *user, struct ws_reg *r, bool is_def)
 	d->n++;
 }
 
+static void note_set(void *user, struct ws_reg *r, bool is_def)
+{
+	struct noting *n = user;
+
+	if (is_def)
+		n->v->sets[n->v->first_set[r->index + 1]++] = n->i->index;
+}
+
+/* When all have been counted in defs: first_set[r + 1] goes from where r's begin to where they end. */
+static void find_sets(struct values *v)
+{
+	struct ws_ptx_func *f = v->f;
+	uint32_t n = 0;
+
+	v->first_set = ws_alloc((f->nregs + 2) * sizeof *v->first_set);
+	for (uint32_t r = 0; r < f->nregs; r++) {
+		v->first_set[r + 1] = n;
+		n += v->defs[r].n;
+	}
+	v->sets = ws_alloc((n + 1) * sizeof *v->sets);
+	for (uint32_t k = 0; k < f->ninsts; k++)
+		ws_ptx_inst_regs(&f->insts[k], note_set, &(struct noting){ v, &f->insts[k] });
+}
+
 static void note_compare(struct values *v, const struct ws_ptx_inst *i)
 {
 	if (i->op != WS_OP_setp || i->nops != 3 || i->guard || i->boolop || !whole_number((enum ws_type)i->type[0]))
@@ -1427,6 +1443,8 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 		ws_ptx_inst_regs(n.i, note_def, &n);
 		note_compare(v, n.i);
 	}
+	find_sets(v);
+	v->reached = ws_alloc((f->nblocks + 1) * sizeof *v->reached);
 	for (uint32_t k = 0; k < f->ninsts; k++) {
 		note_add(v, &f->insts[k]);
 		note_same(v, &f->insts[k]);
@@ -1437,6 +1455,11 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 void ws_values_free(struct values *v)
 {
 	free(v->defs);
+	free(v->first_set);
+	free(v->sets);
+	for (uint32_t b = 0; b < v->f->nblocks; b++)
+		free(v->reached[b]);
+	free(v->reached);
 	free(v->busy);
 	free(v->strided);
 	free(v->first_compare);
@@ -1452,4 +1475,5 @@ void ws_values_free(struct values *v)
 	free(v->leaves);
 	free(v->duties);
 	free(v->facts);
+	free(v->kept);
 }
