@@ -8,7 +8,7 @@
 #include "real/real_priv.h"
 #include "rewrite/rewrite.h"
 
-enum { STATIC_SHARED = 1, MOST_DYNAMIC_SHARED = 8, CARVEOUT = 9 };   /* CU_FUNC_ATTRIBUTE_* */
+enum { STATIC_SHARED = 1, REGISTERS = 4, MOST_DYNAMIC_SHARED = 8, CARVEOUT = 9 };   /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
 
 enum kind { PLAIN, SURE, PARTS };
@@ -178,14 +178,24 @@ static void *sure_beside(const struct ws_real_launching *l)
 	return beside((struct plain){ .function = l->function, .kind = SURE }, l->kernel->name, l->all);
 }
 
-/* Its registers may be others: where it counts how many blocks run at a time, it is not for. */
+/* As many blocks of the one run at a time as of the other one, if not more: their shared memory is the same. */
+static bool runs_as_many(void *sure, void *function)
+{
+	int own, checked;
+
+	return ws_real_attribute_of(&function, REGISTERS, &checked) && !ws_real.cuFuncGetAttribute(&own, REGISTERS, sure) && own <= checked;
+}
+
+/* Its registers may be others, which matters where blocks may wait for each other. */
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told)
 {
 	const struct ws_real_checked_kernel *k = l->kernel;
+	void *sure;
 
-	if (!k->sure || (told->truths & k->sure) != k->sure || (k->sure_proved && !l->proved) || k->waits || l->together)
+	if (!k->sure || (told->truths & k->sure) != k->sure || (k->sure_proved && !l->proved) || l->together)
 		return NULL;
-	return sure_beside(l);
+	sure = sure_beside(l);
+	return sure && k->waits && !runs_as_many(sure, l->function) ? NULL : sure;
 }
 
 void ws_real_beside_ready(const struct ws_real_launching *l)
