@@ -253,12 +253,8 @@ void ws_group_remove(struct ws_ranges *g, unsigned k, unsigned into)
 static bool has_address(const struct values *v, const struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t n = 0; n < s->t[k].n; n++) {
-			const struct leaf *l = &v->leaves[s->t[k].leaf[n]];
-
-			if (ws_leaf_is_pointer(l))
-				return true;
-		}
+		if (ws_term_is_pointer(v, &s->t[k]))
+			return true;
 	return false;
 }
 
@@ -339,9 +335,33 @@ static bool comes_first(const struct ws_ranges *g, const struct group *x, const 
 	return base != others ? base < others : is_above(g, x, other);
 }
 
+/* Is one as far from the other one as a number of the launch says? */
+static bool is_of_rows(const struct ws_ranges *g, const struct group *x, const struct group *other)
+{
+	struct sum far = x->sum;
+
+	return !x->area && !other->area && ws_sum_add(&far, &other->sum, -1) && ws_sum_fixed(&g->v, &far) && !has_address(&g->v, &far);
+}
+
+/* Behind each group those of [from, to) that are rows of the same: several arrays are read in turn. */
+static void bring_together(struct ws_ranges *g, unsigned from, unsigned to)
+{
+	for (unsigned k = from, next; k < to; k = next) {
+		next = k + 1;
+		for (unsigned m = next; m < to; m++) {
+			if (!is_of_rows(g, &g->groups[m], &g->groups[k]))
+				continue;
+			for (unsigned n = m; n > next; n--)
+				swap_with_next(g, n - 1);
+			next++;
+		}
+	}
+}
+
 /* Groups [from, to) in the order of what they are counted from, and rows from the first on; else as they were. */
 static void sort_by_base(struct ws_ranges *g, unsigned from, unsigned to)
 {
+	bring_together(g, from, to);
 	for (unsigned k = from + 1; k < to; k++)
 		for (unsigned m = k; m > from && comes_first(g, &g->groups[m], &g->groups[m - 1]); m--)
 			swap_with_next(g, m - 1);
@@ -397,10 +417,10 @@ static bool is_place_in_row(const struct values *v, const struct term *t)
 		const struct leaf *l = &v->leaves[t->leaf[n]];
 		bool place = l->kind == LEAF_COUNTED || l->kind == LEAF_DIGIT || (l->kind == LEAF_ONE_OF && !l->reg);
 
-		if (!place && (!l->fixed || ws_leaf_is_pointer(l)))
+		if (!place && !l->fixed)
 			return false;
 	}
-	return true;
+	return !ws_term_is_pointer(v, t);
 }
 
 /* begin: what is fixed of the row. false: it is not so made. */
@@ -890,6 +910,7 @@ static bool add_all(struct ws_ranges *g, const struct ws_reach *reach, const str
 	join_pinned(g);
 	add_called(g);
 	spread(g);
+	ws_ranges_join_digits(g);
 	join_rows(g);
 	for (unsigned m = 0; m < g->nwriting; m++)
 		find_pins(g, m);

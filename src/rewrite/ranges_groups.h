@@ -79,6 +79,10 @@ void ws_ranges_join_reads(struct ws_ranges *g);
 /* Rows that loops go through, and those some rows apart, become one group. */
 void ws_ranges_join_rounds(struct ws_ranges *g);
 
+/* ---- ranges_digits.c ---- */
+/* Groups that write, and others with the same places that are counted in another way, become one. */
+void ws_ranges_join_digits(struct ws_ranges *g);
+
 /* ---- ranges_meet.c ---- */
 /* Can two accesses of these groups be between the same barriers of a block? */
 bool ws_groups_in_one_interval(const struct ws_ranges *g, const struct group *a, const struct group *b);

@@ -155,6 +155,7 @@ bool ws_sum_flatten(const struct values *v, const struct sum *s, struct sum *out
 /* Likewise those that differ from time to time, at whatever time. */
 bool ws_sum_flatten_ever(const struct values *v, const struct sum *s, struct sum *out);
 bool ws_leaf_is_pointer(const struct leaf *l);         /* may it hold an address? */
+bool ws_term_is_pointer(const struct values *v, const struct term *t);         /* ... and is it taken as one? Not where it is multiplied: `size_t pitch` */
 /* The constant of a sum; it is 0 in *s afterwards. */
 int64_t ws_sum_take_constant(struct sum *s);
 bool ws_sum_number(struct sum *s, int64_t k);       /* *s is k; returns true */

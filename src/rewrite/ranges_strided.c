@@ -110,9 +110,8 @@ static bool add_begin(struct values *v, struct strided *s, const struct ws_ptx_i
 static bool is_number(const struct values *v, const struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t n = 0; n < s->t[k].n; n++)
-			if (ws_leaf_is_pointer(&v->leaves[s->t[k].leaf[n]]))
-				return false;
+		if (ws_term_is_pointer(v, &s->t[k]))
+			return false;
 	return s->n > 0;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 1 << 18, DEEPEST = 64, MOST_LEAVES = 1024 };
+enum { STEPS = 1 << 18, DEEPEST = 96, MOST_LEAVES = 1024 };
 static const int64_t factor_limit = SUM_FACTOR_LIMIT;
 
 /* ---- sums ---- */
@@ -396,6 +396,13 @@ static bool constant(struct values *v, const struct ws_ptx_inst *i, struct sum *
 bool ws_leaf_is_pointer(const struct leaf *l)
 {
 	return l->kind == LEAF_SYMBOL || ((l->kind == LEAF_PARAM || l->kind == LEAF_CONST) && l->bytes == 8);
+}
+
+bool ws_term_is_pointer(const struct values *v, const struct term *t)
+{
+	const struct leaf *l = &v->leaves[t->leaf[0]];
+
+	return t->n == 1 && ws_leaf_is_pointer(l) && (t->factor == 1 || t->factor == -1 || l->kind == LEAF_SYMBOL);
 }
 
 static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out)
