@@ -23,8 +23,7 @@ int64_t ws_greatest_divisor(int64_t a, int64_t b)
 	return a < 0 ? -a : a;
 }
 
-/* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it, since when r has not been set. */
-static const struct ws_operand *added(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
+const struct ws_operand *ws_value_added_or_copied(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
 	const struct ws_ptx_inst *sum = i->op == WS_OP_mov && i->nops == 2 ? ws_value_only_def(v, &i->ops[1]) : NULL;
 	const struct ws_operand *by = sum ? ws_value_added(sum, r) : NULL;
@@ -40,7 +39,7 @@ int64_t ws_endless_step(const struct values *v, const struct ws_reg *r)
 	int64_t step = 0;
 
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
-		const struct ws_operand *by = added(v, d->at[k], r);
+		const struct ws_operand *by = ws_value_added_or_copied(v, d->at[k], r);
 
 		if (by && (by->kind != WS_O_INT || (int32_t)by->imm <= 0))
 			return 0;
@@ -54,7 +53,7 @@ static bool has_gone_on(const struct values *v, const struct ws_reg *r, const st
 	const struct defs *d = &v->defs[r->index];
 
 	for (uint32_t k = 0; k < d->n; k++)
-		if (added(v, d->at[k], r) && ws_comes_before(v, d->at[k], at))
+		if (ws_value_added_or_copied(v, d->at[k], r) && ws_comes_before(v, d->at[k], at))
 			return true;
 	return false;
 }
@@ -105,7 +104,7 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_
 	bool begun = false;
 
 	for (uint32_t k = 0; k < d->n; k++) {
-		const struct ws_operand *by = added(v, d->at[k], r);
+		const struct ws_operand *by = ws_value_added_or_copied(v, d->at[k], r);
 
 		if (d->at[k]->guard || (by && by->kind != WS_O_INT) || (!by && !begins(v, d->at[k], &s)))
 			return false;

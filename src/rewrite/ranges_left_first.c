@@ -8,22 +8,32 @@
  *      do ...; while ((i += u * s) < n);               block `many`: u rounds at a time
  *
  * No entry can count the rounds of the first loop, but if all of that is so, `many` has a multiple of u rounds left when it begins: whoever reads i
- * in the loops, and as far as u - 1 steps further on in `many`, has an index below n. ranges_strided.c has the steps. */
+ * in the loops, and as far as u - 1 steps further on in `many`, has an index below n. ranges_strided.c has the steps.
+ *
+ * Where n is a number, compilers have max(b, n - s) + s - 1 - b, which is n - 1 - b or s - 1, whichever is more, and comes to as many rounds; and `many`
+ * may have a register of its own, that begins with i and a number more, or compare what i was before it went on. */
+#include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
 struct unrolled {
 	struct values *v;
-	const struct ws_reg *r;
-	const struct ws_ptx_inst *begin, *one, *all;     /* what sets r: before, in `few`, in `many` */
+	const struct ws_reg *r, *m;      /* i, and as `many` has it: r itself, or what begins with i + more */
+	int64_t more;
+	const struct ws_ptx_inst *begin, *one, *all, *begins_more;       /* what sets them: before, in `few`, in `many`; m with more */
 	uint32_t few, many, before_few, before_many, first, second;      /* blocks; first and second branch to those before */
 	int64_t step, u;
-	struct bound below;              /* r < n, as `many` finds it */
+	struct bound below;              /* i < n */
 };
 
 /* ---- instructions ---- */
 static bool is_reg(const struct ws_operand *o, const struct ws_reg *r)
 {
 	return o->kind == WS_O_REG && o->reg == r && !o->component && !o->negated;
+}
+
+static bool is_reg_of_4(const struct ws_operand *o)
+{
+	return o->kind == WS_O_REG && !o->component && !o->negated && o->reg->vec == 1 && ws_type_bytes(o->reg->type) == 4;
 }
 
 static bool is_int(const struct ws_operand *o, int64_t k)
@@ -49,35 +59,137 @@ static const struct ws_ptx_inst *decides(const struct values *v, uint32_t block,
 }
 
 /* ---- the parts ---- */
-static bool find_steps(struct unrolled *x)
+/* The special register that an instruction copies, itself or from a register that has nothing else; NULL: it does not. */
+static const struct ws_operand *special_begin(const struct values *v, const struct ws_ptx_inst *i)
 {
-	const struct defs *d = &x->v->defs[x->r->index];
-	const struct ws_ptx_inst *adds[2];
+	const struct ws_ptx_inst *def = i->op == WS_OP_mov && i->nops == 2 && !i->guard ? ws_value_only_def(v, &i->ops[1]) : NULL;
+
+	return ws_special_moved(i) ? ws_special_moved(i) : def ? ws_special_moved(def) : NULL;
+}
+
+/* Do both give a register the same, whenever they are executed? */
+static bool same_begin(const struct values *v, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+{
+	const struct ws_operand *special[] = { special_begin(v, a), special_begin(v, b) };
+
+	return special[0] && special[1] && special[0]->sreg_or_count == special[1]->sreg_or_count;
+}
+
+/* What adds a number to r, itself or as a copy of the sum, at most two of them, with the lesser number first; and what r begins with. Returns how many. */
+static unsigned steps_of(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst **adds, int64_t *by, const struct ws_ptx_inst **begin)
+{
+	const struct defs *d = &v->defs[r->index];
 	unsigned n = 0;
 
-	for (uint32_t k = 0; k < d->n && d->n == 3; k++) {
-		const struct ws_operand *by = ws_value_added(d->at[k], x->r);
+	*begin = NULL;
+	for (uint32_t k = 0; k < d->n; k++) {
+		const struct ws_operand *number = d->n <= MOST_DEFS && !d->at[k]->guard ? ws_value_added_or_copied(v, d->at[k], r) : NULL;
 
-		if (d->at[k]->guard || (by && (by->kind != WS_O_INT || (int32_t)by->imm <= 0 || n == 2)))
-			return false;
-		if (by)
+		if (d->n > MOST_DEFS || d->at[k]->guard || (number && (number->kind != WS_O_INT || (int32_t)number->imm <= 0 || n == 2)) ||
+		    (!number && *begin && !same_begin(v, *begin, d->at[k])))
+			return 0;
+		if (number) {
+			by[n] = (int32_t)number->imm;
 			adds[n++] = d->at[k];
-		else
-			x->begin = d->at[k];
+		} else {
+			*begin = d->at[k];
+		}
 	}
-	if (n != 2 || !x->begin)
+	if (n == 2 && by[0] > by[1]) {
+		const struct ws_ptx_inst *first = adds[0];
+		int64_t least = by[1];
+
+		adds[0] = adds[1];
+		adds[1] = first;
+		by[1] = by[0];
+		by[0] = least;
+	}
+	return *begin ? n : 0;
+}
+
+/* begin = add r, more */
+static bool begins_with_more(const struct ws_ptx_inst *begin, struct unrolled *x)
+{
+	if (begin->op != WS_OP_add || begin->nops != 3 || begin->flags & (WS_F_SAT | WS_F_CC) || !is_reg_of_4(&begin->ops[1]) || begin->ops[2].kind != WS_O_INT)
 		return false;
-	n = (int32_t)ws_value_added(adds[0], x->r)->imm > (int32_t)ws_value_added(adds[1], x->r)->imm;
-	x->one = adds[n];
-	x->all = adds[1 - n];
-	x->step = (int32_t)ws_value_added(x->one, x->r)->imm;
-	x->u = (int32_t)ws_value_added(x->all, x->r)->imm;
+	x->r = begin->ops[1].reg;
+	x->more = (int32_t)begin->ops[2].imm;
+	return true;
+}
+
+/* The register that begins with r and a number more, and goes on by a number. */
+static const struct ws_reg *made_of(struct values *v, const struct ws_reg *r, struct unrolled *x)
+{
+	const struct ws_ptx_inst *adds[2], *begin;
+	int64_t by[2];
+
+	for (uint32_t k = 0; k < v->f->ninsts; k++) {
+		const struct ws_ptx_inst *i = &v->f->insts[k];
+
+		if (i->op == WS_OP_add && i->nops == 3 && is_reg(&i->ops[1], r) && i->ops[0].kind == WS_O_REG && i->ops[0].reg != r &&
+		    begins_with_more(i, x) && steps_of(v, i->ops[0].reg, adds, by, &begin) == 1 && begin == i)
+			return i->ops[0].reg;
+	}
+	return NULL;
+}
+
+/* Of the register q, which is either of both. */
+static bool find_registers(struct unrolled *x, const struct ws_reg *q)
+{
+	const struct ws_ptx_inst *adds[2], *begin;
+	int64_t by[2];
+
+	if (steps_of(x->v, q, adds, by, &begin) != 1) {
+		x->r = x->m = q;
+	} else if (begins_with_more(begin, x)) {
+		x->m = q;
+	} else {
+		x->m = made_of(x->v, q, x);
+		x->r = q;
+	}
+	return x->m != NULL;
+}
+
+static bool find_steps(struct unrolled *x, const struct ws_reg *q)
+{
+	const struct ws_ptx_inst *adds[2], *begin;
+	int64_t by[2];
+
+	if (!find_registers(x, q) || steps_of(x->v, x->r, adds, by, &x->begin) != (x->m == x->r ? 2 : 1))
+		return false;
+	if (x->m != x->r && steps_of(x->v, x->m, adds + 1, by + 1, &begin) != 1)
+		return false;
+	x->one = adds[0];
+	x->all = adds[1];
+	x->step = by[0];
+	x->u = by[1];
 	if (x->u % x->step)
 		return false;
 	x->u /= x->step;
 	x->few = x->one->block;
 	x->many = x->all->block;
+	x->begins_more = x->m != x->r ? begin : NULL;
 	return x->u >= 2 && x->u <= 64 && !(x->u & (x->u - 1)) && x->few != x->many;
+}
+
+/* i begins before the first loop, and goes on in the second one as it is behind that. */
+static bool goes_on_alone(const struct unrolled *x)
+{
+	const struct ws_ptx_block *blocks = x->v->f->blocks;
+	const uint32_t between[] = { x->second, x->before_many };
+
+	for (unsigned k = 0; k < WS_COUNT(between); k++)
+		if (ws_value_set_between(x->v, blocks[between[k]].first, blocks[between[k]].last, x->r))
+			return false;
+	for (unsigned k = 0; k < 2; k++) {
+		const uint32_t loop = k ? x->many : x->few;
+		const struct defs *d = &x->v->defs[x->r->index];
+
+		for (uint32_t n = 0; n < d->n; n++)
+			if (d->at[n]->block == loop && d->at[n] != x->one && d->at[n] != x->all)
+				return false;
+	}
+	return !x->begins_more || x->begins_more->block == x->before_many;
 }
 
 static bool find_blocks(struct unrolled *x)
@@ -93,16 +205,36 @@ static bool find_blocks(struct unrolled *x)
 	for (uint32_t k = 0; k < second->npred; k++)
 		if (second->pred[k] != x->few && second->pred[k] != x->first)
 			return false;
-	return !ws_value_block_reaches(x->v, x->first, x->first);
+	return !ws_value_block_reaches(x->v, x->first, x->first) && goes_on_alone(x);
+}
+
+/* n is a number: what the comparison is with, and so much more. */
+static void add_to_bound(struct unrolled *x, int64_t more)
+{
+	struct ws_operand *n = ws_arena_alloc(x->v->arena, sizeof *n);
+
+	*n = *x->below.other;
+	n->imm = (uint64_t)(int64_t)(int32_t)((uint32_t)n->imm + (uint32_t)more);
+	x->below.other = n;
 }
 
 static bool ends_below(struct unrolled *x)
 {
-	bool truth;
-	const struct ws_ptx_inst *c = decides(x->v, x->many, x->many, &truth);
+	bool truth, before;
+	const struct ws_ptx_inst *c = decides(x->v, x->many, x->many, &truth), *sum = x->all->op == WS_OP_mov ? ws_value_only_def(x->v, &x->all->ops[1]) : NULL;
+	const struct ws_reg *compared = c && c->ops[1].kind == WS_O_REG ? c->ops[1].reg : NULL;
+	int64_t more;
 
-	return c && c->block == x->many && c->index > x->all->index && is_reg(&c->ops[1], x->r) && ws_bound_by(c, x->r, truth, &x->below) &&
-	       x->below.upper && x->below.slack == -1;
+	if (!c || c->block != x->many || (compared != x->m && (!sum || compared != sum->ops[0].reg)) || !ws_bound_by(c, compared, truth, &x->below) ||
+	    !x->below.upper || x->below.slack != -1)
+		return false;
+	before = compared == x->m && c->index < x->all->index;
+	more = (before ? x->u * x->step : 0) - x->more;
+	if (more && x->below.other->kind != WS_O_INT)
+		return false;
+	if (more)
+		add_to_bound(x, more);
+	return true;
 }
 
 /* ---- how many rounds ---- */
@@ -157,6 +289,19 @@ static const struct ws_ptx_inst *sum_with(const struct values *v, const struct w
 	return i && i->op == op && i->nops == 3 && !(i->flags & (WS_F_SAT | WS_F_CC)) && ws_type_bytes((enum ws_type)i->type[0]) == 4 ? i : NULL;
 }
 
+/* max(begin, n - step) + step - 1 - begin, of a number n. */
+static bool is_most_of_span(const struct unrolled *x, const struct ws_ptx_inst *i, const struct ws_operand **from)
+{
+	const struct ws_operand *n = x->below.other;
+	const struct ws_ptx_inst *plus = sum_with(x->v, &i->ops[1], WS_OP_add), *most = plus ? ws_value_only_def(x->v, &plus->ops[1]) : NULL;
+
+	if (n->kind != WS_O_INT || !most || most->op != WS_OP_max || most->nops != 3 || most->flags || (enum ws_type)most->type[0] != WS_S32 ||
+	    x->below.type != WS_S32 || !is_begin(x, &i->ops[2]) || !is_int(&plus->ops[2], x->step - 1) || !is_begin(x, &most->ops[1]) ||
+	    !is_int(&most->ops[2], (int64_t)(int32_t)n->imm - x->step) || !ws_value_same_operand(&most->ops[1], &i->ops[2]))
+		return false;
+	return *from = &i->ops[2], true;
+}
+
 /* n - 1 - begin, as ~begin + n, (n - begin) - 1 or (n - 1) - begin; *from: what of it stands for the beginning. */
 static bool is_span(const struct unrolled *x, const struct ws_operand *o, const struct ws_operand **from)
 {
@@ -172,6 +317,8 @@ static bool is_span(const struct unrolled *x, const struct ws_operand *o, const 
 			return *from = &other->ops[2], true;
 	}
 	i = sum_with(x->v, o, WS_OP_sub);
+	if (i && is_most_of_span(x, i, from))
+		return true;
 	other = i ? sum_with(x->v, &i->ops[1], WS_OP_add) : NULL;
 	if (!other || !is_begin(x, &i->ops[2]) || !ws_value_same_operand(&other->ops[1], n) || !is_int(&other->ops[2], -1))
 		return false;
@@ -245,25 +392,28 @@ static bool has_all(const struct unrolled *x, const struct ws_operand *span)
 }
 
 /* ---- who reads it ---- */
-struct reading { const struct unrolled *x; const struct ws_ptx_inst *i; bool found; };
+struct reading { const struct ws_reg *r; bool found; };
 
 static void note_read(void *user, struct ws_reg *r, bool is_def)
 {
 	struct reading *n = user;
 
-	n->found |= !is_def && r == n->x->r;
+	n->found |= !is_def && r == n->r;
 }
 
-/* Nobody reads it but in the loops, before it goes on, in the blocks before them, to compare it, and where it has been found to be below n. */
-static bool is_read_below(const struct unrolled *x)
+/* Nobody reads i, or what `many` has for it, but in the loops, before it goes on, in the blocks before them, to compare it, and where it has been found to be
+ * below n. */
+static bool is_read_below(const struct unrolled *x, const struct ws_reg *r)
 {
 	for (uint32_t k = 0; k < x->v->f->ninsts; k++) {
-		struct reading n = { x, &x->v->f->insts[k], false };
-		uint32_t block = n.i->block;
+		const struct ws_ptx_inst *i = &x->v->f->insts[k];
+		struct reading n = { r, false };
+		uint32_t block = i->block;
 
-		ws_ptx_inst_regs(n.i, note_read, &n);
-		if (!n.found || n.i->op == WS_OP_setp || n.i == x->one || n.i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
-		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index) || ws_fact_holds(x->v, &x->below, x->r, false, n.i))
+		ws_ptx_inst_regs(i, note_read, &n);
+		if (!n.found || i->op == WS_OP_setp || i == x->one || i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
+		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index) ||
+		    (r == x->r && ws_fact_holds(x->v, &x->below, r, false, i)))
 			continue;
 		return false;
 	}
@@ -272,11 +422,11 @@ static bool is_read_below(const struct unrolled *x)
 
 int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *loop)
 {
-	struct unrolled x = { .v = v, .r = r };
+	struct unrolled x = { .v = v };
 	const struct ws_operand *span;
 
-	if (ws_type_bytes(r->type) != 4 || !find_steps(&x) || !find_blocks(&x) || !ends_below(&x) || !counts_left_over(&x, &span) || !has_all(&x, span) ||
-	    !is_read_below(&x))
+	if (ws_type_bytes(r->type) != 4 || !find_steps(&x, r) || !find_blocks(&x) || !ends_below(&x) || !counts_left_over(&x, &span) || !has_all(&x, span) ||
+	    !is_read_below(&x, x.r) || (x.m != x.r && !is_read_below(&x, x.m)))
 		return 0;
 	*loop = x.many;
 	return x.u;

@@ -256,7 +256,8 @@ bool ws_value_in_cycle(struct values *v, const struct ws_reg *r, const struct ws
 bool ws_value_counted(struct values *v, const struct ws_reg *r, struct sum *out);
 
 /* ---- ranges_left_first.c ---- */
-/* Is all that reads r, of steps of one number, below what it is compared with, and that many steps further on in the block *loop? 0: it is not known. */
+/* Is all that reads r, of steps of one number, below what the loop compares it with, and that many steps further on in the block *loop? r may also be what
+ * that block has in its place. 0: it is not known. */
 int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *loop);
 
 /* ---- ranges_together.c ---- */
@@ -268,8 +269,12 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
+/* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it, since when r has not been set. NULL: nothing. */
+const struct ws_operand *ws_value_added_or_copied(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
 int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
+/* Does all that reads the register keep to its bounds (ranges_left_first.c)? */
+bool ws_value_keeps_within(struct values *v, const struct ws_reg *r);
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);
 /* Without steps that its strided leaf may have made as well. */
 void ws_sum_without_steps(struct values *v, struct sum *s);

@@ -331,20 +331,7 @@ static bool must_fit(struct values *v, const struct strided *s)
 	return true;
 }
 
-static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int64_t factor, struct sum *out)
-{
-	int64_t times = multiple(&s->step, v->leaves[leaf].step, factor);
-
-	if (!times || s->nresets)
-		return false;
-	*out = s->begin;
-	may_go_on(v, leaf, s->r, times * s->most);
-	v->steppers = true;
-	return true;
-}
-
-/* Does all that reads the register keep to its bounds? */
-static bool keeps_within(struct values *v, const struct ws_reg *r)
+bool ws_value_keeps_within(struct values *v, const struct ws_reg *r)
 {
 	struct within *w = &v->within[r->index];
 
@@ -352,6 +339,19 @@ static bool keeps_within(struct values *v, const struct ws_reg *r)
 		w->steps = ws_value_left_first(v, r, &w->loop);
 	w->known = true;
 	return w->steps > 0;
+}
+
+/* One that is compared is within the bounds of what it is made of, or nothing is known of it. */
+static bool made_of_leaf(struct values *v, struct strided *s, uint32_t leaf, int64_t factor, struct sum *out)
+{
+	int64_t times = multiple(&s->step, v->leaves[leaf].step, factor);
+
+	if (!times || (s->nresets && (factor != 1 || !ws_value_keeps_within(v, s->r))))
+		return false;
+	*out = s->begin;
+	may_go_on(v, leaf, s->r, s->nresets ? 0 : times * s->most);
+	v->steppers |= !s->nresets;
+	return true;
 }
 
 static void note_stepper(struct values *v, const struct ws_reg *r)
@@ -375,9 +375,9 @@ static bool make(struct values *v, struct strided *s, struct sum *out)
 	leaf = leaf_of(v, &own, &s->step);
 	if (leaf == UINT32_MAX || !add_bounds(v, &v->leaves[leaf], s, &fixed))
 		return false;
-	if (!keeps_within(v, s->r))
+	if (!ws_value_keeps_within(v, s->r))
 		v->leaves[leaf].loose = true;
-	may_go_on(v, leaf, s->r, keeps_within(v, s->r) ? 0 : s->most);
+	may_go_on(v, leaf, s->r, ws_value_keeps_within(v, s->r) ? 0 : s->most);
 	note_stepper(v, s->r);
 	*out = fixed;
 	itself = ws_sum_of_leaf(leaf);

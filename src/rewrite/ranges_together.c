@@ -13,14 +13,14 @@ struct together {
 	const struct ws_ptx_inst *read;  /* who reads it before the loop */
 };
 
-/* The instruction that adds a number to r in the loop, and how much; NULL: r does not go on so, or is set there otherwise. */
+/* The instruction that sets r to itself and a number in the loop, and how much that is; NULL: r does not go on so, or is set there otherwise. */
 static const struct ws_ptx_inst *added_in_loop(const struct together *t, const struct ws_reg *r, int64_t *by)
 {
 	const struct defs *d = &t->v->defs[r->index];
 	const struct ws_ptx_inst *found = NULL;
 
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
-		const struct ws_operand *number = ws_value_added(d->at[k], r);
+		const struct ws_operand *number = ws_value_added_or_copied(t->v, d->at[k], r);
 
 		if (d->at[k]->block != t->loop)
 			continue;
@@ -150,13 +150,50 @@ static const struct ws_ptx_inst *set_before(const struct together *t, const stru
 	if (ws_value_block_reaches(t->v, t->before, t->before))
 		return NULL;
 	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
-		if (d->at[k]->block == t->loop || (d->at[k] != last && !ws_comes_before(t->v, d->at[k], last)))
-			continue;
-		if (begin || d->at[k]->guard || ws_value_added(d->at[k], r))
+		bool again = begin && d->at[k]->block == t->before && begin->block != t->before;
+
+		if (d->at[k]->block == t->loop || (d->at[k] != last && !ws_comes_before(t->v, d->at[k], last)) ||
+		    (begin && begin->block == t->before && d->at[k]->block != t->before))
+			continue;                    /* what the block itself sets is all that counts */
+		if ((begin && !again) || d->at[k]->guard || ws_value_added(d->at[k], r))
 			return NULL;
 		begin = d->at[k];
 	}
 	return begin;
+}
+
+/* Is what instruction i gives made, in the block before the loop, of r as it is in that block, and of what is the same whenever it is read? */
+static bool is_made_of(const struct together *t, const struct ws_ptx_inst *i, const struct ws_reg *r, unsigned depth)
+{
+	enum { DEEPEST = 6 };
+
+	if (i->guard || i->block != t->before || depth == DEEPEST)
+		return false;
+	for (unsigned k = 1; k < i->nops; k++) {
+		const struct ws_operand *o = &i->ops[k];
+		const struct defs *d = o->kind == WS_O_REG ? &t->v->defs[o->reg->index] : NULL;
+
+		if (!d || (o->reg == r && !o->component && !o->negated))
+			continue;
+		if (d->n == 1 && d->at[0]->block == t->before ? !is_made_of(t, d->at[0], r, depth + 1) : !is_one_number(t, o, i))
+			return false;
+	}
+	return true;
+}
+
+/* Do both begin with what is made of one register, which the block before the loop does not set? */
+static bool begin_with_one(const struct together *t, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+{
+	const struct ws_ptx_block *before = &t->v->f->blocks[t->before];
+	const struct ws_reg *r = a->op == WS_OP_add && a->nops == 3 && a->ops[1].kind == WS_O_REG && a->ops[2].kind == WS_O_INT ? a->ops[1].reg : NULL;
+
+	return r && !ws_value_set_between(t->v, before->first, before->last, r) && is_made_of(t, a, r, 0) && is_made_of(t, b, r, 0);
+}
+
+/* What an index and `goes` begin with is one number each in a thread; or it changes in both with the same register. */
+static bool begin_alike(const struct together *t, const struct ws_ptx_inst *first, const struct sum *was, const struct ws_ptx_inst *begin, const struct sum *out)
+{
+	return (!ws_sum_in_time(t->v, was) && !ws_sum_in_time(t->v, out)) || begin_with_one(t, first, begin);
 }
 
 /* goes, by any index that goes on with it: what both begin with is known. */
@@ -175,8 +212,8 @@ static bool by_any_index(struct together *t, const struct ws_ptx_inst *i, const 
 			continue;
 		t->index = &add->ops[0];
 		first = keeps_step(t, i, goes, &times) ? set_before(t, t->index->reg) : NULL;
-		if (first && ws_value_result(t->v, first, &was) && ws_value_result(t->v, begin, out) && !ws_sum_in_time(t->v, &was) &&
-		    !ws_sum_in_time(t->v, out) && go_on(t, i, times, &was, out))
+		if (first && ws_value_result(t->v, first, &was) && ws_value_result(t->v, begin, out) && begin_alike(t, first, &was, begin, out) &&
+		    go_on(t, i, times, &was, out))
 			return true;
 	}
 	return false;

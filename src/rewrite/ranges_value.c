@@ -1192,7 +1192,11 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 		}
 		if (!known) {
 			v->nduties = nduties;
-			known = v->shared ? ws_value_endless(v, r, at, out) : ws_value_strided(v, r, out);
+			known = (!v->shared || ws_value_keeps_within(v, r)) && ws_value_strided(v, r, out);
+		}
+		if (!known && v->shared) {
+			v->nduties = nduties;
+			known = ws_value_endless(v, r, at, out);
 		}
 	}
 	v->busy[r->index] = false;

@@ -316,6 +316,132 @@ static void rows_with_what_is_left_first(void **state)
 	assert_true(t.races > kernels * LAUNCHES / 3 && t.silent > t.usual / 2);
 }
 
+/* ---- the same, of which the end is a number ---- */
+struct to_number {
+	uint32_t step, u, n;
+	unsigned own;                    /* the second loop has: 0 = i; 1 = i, compared before it goes on; 2 = a register of its own, less `less` */
+	unsigned form, wrong;            /* of addresses in the second loop; what is not as compilers have it: 1 to 9 */
+	int32_t less;
+};
+
+/* max(i, n - step) + step - 1 - i */
+static void most_of_span(struct ws_buf *b, const struct to_number *s)
+{
+	ws_buf_printf(b, "max.s32 %%t1, %%i, %d; add.s32 %%t2, %%t1, %d; sub.s32 %%sp, %%t2, %s;\n", (int)s->n - (int)s->step + (s->wrong == 2 ? 1 : 0),
+	              (int)s->step - 1 + (s->wrong == 3 ? (int)s->step : 0), s->wrong == 4 ? "%ln" : "%i");
+}
+
+/* What goes on with i: a pointer that was made of it, an index, or both. */
+static void many_to_number(struct ws_buf *b, const struct to_number *s)
+{
+	const char *j = s->own == 2 ? "%j" : "%i";
+	int last = (int)s->n - (s->own == 2 ? s->less : 0), by = (int)(s->step * s->u);
+
+	ws_buf_puts(b, "add.s32 %k2, %i, %ba; mul.wide.s32 %o2, %k2, 4; add.s64 %g2, %d, %o2;\n");
+	if (s->own == 2 && s->wrong != 5)
+		ws_buf_printf(b, "add.s32 %%j, %%i, %d;\n", -s->less);
+	if (s->wrong == 6)
+		ws_buf_puts(b, "mov.u32 %i, %tx;\n");
+	ws_buf_puts(b, "MANY:\n");
+	for (unsigned k = 0; k < s->u; k++) {
+		if (s->form)
+			ws_buf_printf(b, "add.s32 %%y%u, %%k2, %u; mul.wide.s32 %%z%u, %%y%u, 4; add.s64 %%v%u, %%d, %%z%u; st.global.u32 [%%v%u], %%x;\n", k, s->step * k, k, k, k,
+			              k, k);
+		else
+			ws_buf_printf(b, "st.global.u32 [%%g2+%u], %%x;\n", 4 * s->step * k);
+	}
+	ws_buf_printf(b, "add.s64 %%g2, %%g2, %d; add.s32 %%k2, %%k2, %d;\n", 4 * by, by);
+	if (s->own == 1)
+		ws_buf_printf(b, "add.s32 %%i2, %%i, %d; setp.lt.s32 %%q4, %%i, %d; mov.u32 %%i, %%i2; @%%q4 bra MANY;\n", by, last - (s->wrong == 7 ? 0 : by));
+	else
+		ws_buf_printf(b, "add.s32 %s, %s, %d; setp.lt.s32 %%q4, %s, %d; @%%q4 bra MANY;\n", j, j, by, j, last + (s->wrong == 8 ? by : 0));
+}
+
+static void make_to_number(struct ws_buf *b, const struct to_number *s)
+{
+	static const char *const begins[] = { "%tid.x", "%tx" };
+	const char *begin = ONE_OF(begins);
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
+	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %i2, %j, %x, %tx, %ln, %bx, %p, %ba, %c, %sp, %t1, %t2, %q, %k1, %k2, %n1, %n2, %y<4>;\n"
+	            ".reg .b64 %d, %a1, %g2, %o1, %o2, %m1, %m2, %z<4>, %v<4>;\n"
+	            "ld.param.u64 %d, [a]; ld.param.u32 %p, [g+8]; mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; and.b32 %ln, %tx, 7;\n"
+	            "mul.lo.s32 %ba, %bx, %p; mov.u32 %x, %tx;\n");
+	ws_buf_printf(b, "mov.u32 %%i, %s; setp.gt.s32 %%q1, %%i, %u; @%%q1 bra END;\n", begin, s->n - (s->wrong != 1));
+	most_of_span(b, s);
+	quotient(b, s->step);
+	ws_buf_printf(b, "add.s32 %%n1, %%q, 1; and.b32 %%c, %%n1, %u; setp.eq.s32 %%q2, %%c, 0; @%%q2 bra LEFT;\n", s->u - 1);
+	if (below(2))
+		ws_buf_printf(b, "mov.u32 %%i, %s;\n", begin);
+	if (s->own == 2 && s->wrong == 5)
+		ws_buf_printf(b, "add.s32 %%j, %%i, %d;\n", -s->less);
+	ws_buf_printf(b, "add.s32 %%k1, %%i, %%ba; mul.wide.s32 %%o1, %%k1, 4; add.s64 %%a1, %%d, %%o1;\nFEW: st.global.u32 [%%a1], %%x;\n"
+	              "add.s32 %%i, %%i, %u; add.s64 %%a1, %%a1, %u; add.s32 %%c, %%c, -1; setp.ne.s32 %%q3, %%c, 0; @%%q3 bra FEW;\nLEFT:\n", s->step, 4 * s->step);
+	ws_buf_printf(b, "setp.lt.u32 %%q5, %%sp, %u; @%%q5 bra END;\n", (s->u - 1) * s->step - (s->wrong == 9 ? s->step : 0));
+	many_to_number(b, s);
+	ws_buf_puts(b, "END: ret;\n}\n");
+}
+
+/* Each thread writes word `part` + tid of shared memory as well: the other one of two arrays in one variable. */
+static void make_shared(struct ws_buf *b, unsigned part)
+{
+	static const char *const words[][2] = {
+		{ "mul.wide.s32", "mul.lo.s32" }, { "add.s64", "add.s32" }, { "st.global", "st.shared" }, { "ld.param.u64 %d, [a]; ld.param.u32 %p, [g+8]", "mov.u32 %d, s; mov.u32 %p, 0" },
+		{ ".reg .b64 %d", ".shared .align 4 .b8 s[1024]; .reg .b32 %e, %e1, %e2; .reg .b64 %m1, %m2; .reg .b32 %d" }, { ", %m1, %m2, %z", ", %z" },
+	};
+	struct ws_buf to = { 0 };
+	const char *at = b->data;
+
+	while (*at) {
+		unsigned k = 0;
+
+		while (k < WS_COUNT(words) && strncmp(at, words[k][0], strlen(words[k][0])) != 0)
+			k++;
+		if (k < WS_COUNT(words)) {
+			ws_buf_puts(&to, words[k][1]);
+			at += strlen(words[k][0]);
+		} else {
+			ws_buf_add(&to, at++, 1);
+		}
+		if (to.len > 17 && !strcmp(to.data + to.len - 17, "mov.u32 %x, %tx;\n"))
+			ws_buf_printf(&to, "add.s32 %%e, %%tx, %u; shl.b32 %%e1, %%e, 2; add.s32 %%e2, %%d, %%e1; st.shared.u32 [%%e2], %%x;\n", part);
+	}
+	ws_buf_free(b);
+	*b = to;
+}
+
+static void rows_to_a_number(void **state)
+{
+	static const uint32_t steps[] = { 3, 4, 5, 6, 7, 8, 12, 16 };
+	unsigned kernels = rig_rounds(KERNELS);
+	struct tally t = { 0 };
+
+	for (unsigned k = 0; k < kernels; k++) {
+		struct ws_buf text = { 0 }, what = { 0 };
+		struct to_number s;
+
+		noise = 250000 + k;
+		s = (struct to_number){ .step = ONE_OF(steps), .u = 2u << below(2), .n = 1 + below(90), .own = below(3), .form = below(2), .wrong = k % 3 ? 1 + below(9) : 0 };
+		s.less = below(2) ? (int32_t)(s.step * s.u) : (int32_t)below(40) - 20;
+		make_to_number(&text, &s);
+		if (k % 2)
+			make_shared(&text, s.n + below(5) - 1);
+		ws_buf_printf(&what, "kernel %u, to %u, own %u, form %u, wrong %u", k, s.n, s.own, s.form, s.wrong);
+		for (unsigned n = 0; n < 2 * LAUNCHES; n++) {
+			struct planes p = { { 1 + below(3), 1, 1 }, { below(2) ? s.step : 1 + below(20), 1, 1 }, { 0 } };
+
+			p.g.w = s.n;
+			p.g.h = s.n;
+			p.g.pitch = below(3) ? s.n : s.n + below(9) - 4;
+			compare(text.data, &p, !s.wrong, what.data, &t);
+		}
+		ws_buf_free(&text);
+		ws_buf_free(&what);
+	}
+	print_tally(&t);
+	assert_true(t.races > kernels * LAUNCHES / 3 && t.silent > t.usual / 2);
+}
+
 /* ---- columns, row by row, some rows apart (ranges_rounds.c) ---- */
 struct columns { uint32_t begin, back, form; unsigned wrong; };  /* x[i] of x[i - back], from row `begin` on */
 
@@ -401,7 +527,8 @@ static void an_index_that_is_set_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(columns_rows_and_planes), cmocka_unit_test(whichever_is_longer),
-	                                    cmocka_unit_test(rows_with_what_is_left_first), cmocka_unit_test(columns_row_by_row),
+	                                    cmocka_unit_test(rows_with_what_is_left_first), cmocka_unit_test(rows_to_a_number),
+	                                    cmocka_unit_test(columns_row_by_row),
 	                                    cmocka_unit_test(an_index_that_is_set_often) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
