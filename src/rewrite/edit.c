@@ -392,6 +392,13 @@ void ws_code_add(struct ws_code *c, const char *fmt, ...)
 		ws_buf_puts(&c->host, c->text.data + at);
 }
 
+void ws_rw_holds_rarely(struct ws_pass *p, const char *truth)
+{
+	for (unsigned k = 0; k < p->ntruths && k < WS_RACE_MOST_TRUTHS; k++)
+		if (p->truths[k] == truth)
+			p->rare |= 1ull << k;
+}
+
 const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type)
 {
 	const char *made = ws_rw_register(p, f, type);

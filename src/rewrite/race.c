@@ -1049,6 +1049,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.needless = needless;
 	ws_constants_copy(f);
 	r->p->decides.len = r->p->nunless = r->p->ntruths = r->p->nvalues = 0;
+	r->p->rare = 0;
 	b.prune = r->prune && can_prove(r, f);
 	if (b.prune && b.kernel)
 		ws_area_settle(f, list, n);
@@ -1095,8 +1096,8 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	}
 	if (end)
 		done &= ws_race_call_at(&b, end, "race_leave", NULL);
-	if (b.sure && b.always && !b.silent && !b.ordering && !r->many)
-		ws_sure_keep(b.sure, kernel_of(r, f));
+	if (b.sure && !b.silent && !b.ordering && !r->many)
+		ws_sure_keep(b.sure, b.always, kernel_of(r, f));
 	free(needless);
 	ws_ranges_free(b.ranges);
 	ws_repeats_free(b.repeats);

@@ -725,6 +725,21 @@ static void demand_apart(struct entry *e, const struct group *x)
 		ws_entry_rows_apart(e, &s, &x->row, x->last - x->first, &x->pins);
 }
 
+/* Does no part of its address tell threads apart? Then it is proved in launches of one thread. */
+static bool is_of_all(const struct ws_ranges *g, const struct group *x)
+{
+	const struct sum s = what_tells_apart(x);
+
+	for (uint32_t k = 0; k < s.n; k++)
+		for (uint32_t n = 0; n < s.t[k].n; n++) {
+			const struct leaf *l = &g->v.leaves[s.t[k].leaf[n]];
+
+			if (!l->fixed && l->kind != LEAF_DIGIT && l->kind != LEAF_COUNTED)
+				return false;
+		}
+	return !x->meets && !x->pins.n;
+}
+
 static void decide_own(struct ws_ranges *g, struct entry *e)
 {
 	g->own = ws_ranges_predicate(g, e);
@@ -736,6 +751,9 @@ static void decide_own(struct ws_ranges *g, struct entry *e)
 		if (!x->meets)
 			demand_apart(e, x);
 	}
+	for (unsigned k = 0; k < g->nwriting; k++)
+		if (is_of_all(g, &g->groups[k]))
+			ws_rw_holds_rarely(g->p, g->own);
 }
 
 /* What no other group comes to, and its own threads do not share, has no race. bounded: all bounds are known. */
@@ -755,6 +773,8 @@ static void decide_partly(struct ws_ranges *g, struct entry *e, const char *boun
 			demand_apart(e, x);
 		if (g->own)
 			ws_code_add(e->c, "or.pred %s, %s, %s;", g->partly[k], g->partly[k], g->own);
+		if (is_of_all(g, x))
+			ws_rw_holds_rarely(g->p, g->partly[k]);
 	}
 }
 

@@ -956,6 +956,8 @@ static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struc
 			demand_apart(g, e, x, &g->groups[m], !x->others[m]);
 	if (x->writes && !x->meets)
 		demand_own(e, x);
+	if (is_of_one(x))
+		ws_rw_holds_rarely(g->p, x->proved);
 }
 
 static void write_proof_of_reads(const struct ws_shared_ranges *g, struct entry *e, struct group *x)

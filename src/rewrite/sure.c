@@ -14,7 +14,7 @@ struct ws_sure {
 	const char *truths[WS_RACE_MOST_TRUTHS], *values[WS_RACE_MOST_VALUES];
 	unsigned ntruths, nvalues;
 	size_t proofs;                   /* so many edits of the module were there before the code behind the proofs */
-	uint64_t asked;                  /* truths */
+	uint64_t asked, rare;            /* truths; those that hardly any launch has are false in this kernel */
 	bool asks_proved;
 	const char *entry;               /* in place of the proofs; NULL: it is there already */
 	struct ws_sure *next;
@@ -25,7 +25,7 @@ struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const ch
 	struct ws_sure *s = ws_arena_alloc(p->m->arena, sizeof *s);
 
 	*s = (struct ws_sure){ .p = p, .f = f, .mark = mark, .alone = p->alone, .proved = proved, .ntruths = p->ntruths,
-	                       .nvalues = p->nvalues, .proofs = p->m->edits->n };
+	                       .nvalues = p->nvalues, .proofs = p->m->edits->n, .rare = p->rare };
 	memcpy(s->truths, p->truths, sizeof s->truths);
 	memcpy(s->values, p->values, sizeof s->values);
 	return s;
@@ -61,18 +61,18 @@ static void note_asked(struct ws_sure *s, const char *text)
 	s->asks_proved |= s->proved && names(text, s->proved);
 }
 
-void ws_sure_keep(struct ws_sure *s, struct ws_rw_kernel *k)
+void ws_sure_keep(struct ws_sure *s, bool always, struct ws_rw_kernel *k)
 {
 	const struct ws_ptx_edits *edits = s->p->m->edits;
 
 	for (size_t n = s->proofs; n < edits->n; n++)
 		if (is_of_body(s, &edits->list[n]))
 			note_asked(s, edits->list[n].text);
-	if (!s->asked)
+	if (!(s->asked & ~s->rare) || !(always || s->asked & s->rare))
 		return;
 	s->next = s->p->sure;
 	s->p->sure = s;
-	k->sure = s->asked;
+	k->sure = s->asked & ~s->rare;
 	k->sure_proved = s->asks_proved;
 }
 
@@ -83,7 +83,7 @@ static void write_entry(struct ws_sure *s, struct ws_buf *out)
 		ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->proved);
 	for (unsigned k = 0; k < s->ntruths; k++)
 		if (s->asked >> k & 1)
-			ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->truths[k]);
+			ws_buf_printf(out, "\n\tsetp.%s.u32 %s, 0, 0;", s->rare >> k & 1 ? "ne" : "eq", s->truths[k]);
 	for (unsigned k = 0; k < s->nvalues; k++)
 		ws_buf_printf(out, "\n\tld.param.u64 %s, [__warpsafe_launch+%zu];", s->values[k], offsetof(struct ws_race_told, values) + 8 * k);
 }

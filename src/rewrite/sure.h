@@ -2,7 +2,8 @@
  * checks ask. It has neither the proofs nor what they spare, so it needs fewer registers, and no memory for those that there are not.
  *
  * Both are one text: the kernel's with the edits of its body. At its entry, in place of the proofs, predicates are set that hold; an
- * assembler leaves out what they make unreachable. */
+ * assembler leaves out what they make unreachable. What hardly any launch has is false there, so its checks stay: a place that data gives, or one word that all
+ * threads write, is proved where there is one thread. */
 #ifndef WS_REWRITE_SURE_H
 #define WS_REWRITE_SURE_H
 
@@ -13,8 +14,8 @@ struct ws_sure;
 struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char *proved);
 /* When the kernel's code is complete: it gets such a kernel by the name WS_RW_SURE and its own. Notes in k the truths, of those that its launches are
  * told, that must hold then: those that its code asks for behind the entry; and whether its probe must have found nothing. It may ask for
- * no truth, and then gets none. */
-void ws_sure_keep(struct ws_sure *s, struct ws_rw_kernel *k);
+ * no truth, and then gets none. always: it has checks that no proof spares; with neither these nor such as proofs hardly ever spare it gets none. */
+void ws_sure_keep(struct ws_sure *s, bool always, struct ws_rw_kernel *k);
 /* At the end of a pass: writes them all. */
 void ws_sure_write(struct ws_pass *p);
 

@@ -521,11 +521,15 @@ static void race_gives_kernels_a_parameter(void **state)
 static void race_adds_a_kernel_in_which_proofs_hold(void **state)
 {
 	static const char reads[] = "ld.global.u32 %r1, [%rd2];\n", writes[] = "mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3; st.global.u32 [%rd4], %r1;\n";
-	static const struct { const char *before, *after; bool is; } rows[] = {
-		{ reads, writes, true },
-		{ "", writes, false },               /* no proof spares anything */
-		{ reads, "", false },                /* nothing else is checked */
-		{ reads, "st.global.u32 [%rd2], %r1;\n", false },    /* proofs spare all or nothing */
+	static const char bounded[] = "mul.wide.u32 %rd5, %r1, 4; ld.param.u64 %rd6, [q]; add.s64 %rd7, %rd6, %rd5; ld.global.u32 %r2, [%rd7];\n";
+	static const struct { const char *before, *after; bool is, stays; } rows[] = {
+		{ reads, writes, true, false },
+		{ "", writes, false, false },        /* no proof spares anything */
+		{ reads, "", false, false },         /* nothing else is checked */
+		{ reads, "st.global.u32 [%rd2], %r1;\n", false, false },     /* proofs spare all or nothing */
+		{ bounded, "st.global.u32 [%rd1], %r1;\n", true, true },     /* of one word they do in launches of one thread alone */
+		{ reads, "st.global.u32 [%rd1], %r1;\n", true, true },
+		{ "", "st.global.u32 [%rd1], %r1;\n", false, false },
 	};
 
 	for (size_t n = 0; n < WS_COUNT(rows); n++) {
@@ -547,6 +551,7 @@ static void race_adds_a_kernel_in_which_proofs_hold(void **state)
 		sure = strstr(out.data, ".visible .entry __warpsafe_sure_k(.param .u64 p, .param .u64 q,\n\t.param .align 16 .b8 __warpsafe_launch[128])");
 		assert_int_equal(sure != NULL, rows[n].is);
 		set = sure ? strstr(sure, "setp.eq.u32 %ws_kept_pred_") : NULL;
+		assert_int_equal(sure && strstr(sure, "setp.ne.u32 %ws_kept_pred_"), rows[n].stays);
 		if (sure && (!set || strstr(sure, "setp.ne.u64 %ws_kept_pred_") || strstr(sure, "and.pred") || strstr(sure, "pmevent 15") || !strstr(out.data, "pmevent 15") ||
 		             !strstr(sure, "$ws_copy_END") || !strstr(sure, "+5], {")))
 			fail_msg("%s", sure);
