@@ -413,7 +413,7 @@ static void make_shared(struct ws_buf *b, unsigned part)
 static void rows_to_a_number(void **state)
 {
 	static const uint32_t steps[] = { 3, 4, 5, 6, 7, 8, 12, 16 };
-	unsigned kernels = rig_rounds(KERNELS);
+	unsigned kernels = rig_rounds(KERNELS) * 2 / 3;
 	struct tally t = { 0 };
 
 	for (unsigned k = 0; k < kernels; k++) {
