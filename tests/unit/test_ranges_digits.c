@@ -54,10 +54,25 @@ static void rows_of_others(void **state)
 	expect(kernel_of(&apart), SLABS(3, 8, 8), ALL(3 * 8 * 8, 3 * 8 * 8));
 }
 
+/* Three rows by a pointer that goes on by the pitch, and a read of as many words of b. */
+static const char steps[] = PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 n)\n{\n"
+	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<70>;\n"
+	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u64 %rd30, [n];\n"
+	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n"
+	"mov.u32 %r3, %tid.x; mul.wide.s32 %rd3, %r3, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd6, %rd2, %rd3; shl.b64 %rd5, %rd30, 2;\n"
+	"ld.global.u32 %r9, [%rd6];\nmov.u32 %r8, 3;\nLOOP: st.global.u32 [%rd4], %r3; add.s64 %rd4, %rd4, %rd5; add.s32 %r8, %r8, -1; setp.ne.s32 %p2, %r8, 0; @%p2 bra LOOP;\nEND: ret;\n}\n";
+
+static void rows_that_go_back(void **state)
+{
+	expect(steps, (struct launch){ { 1 }, { 8 }, -64, 8, 0 }, NONE);
+	expect(steps, (struct launch){ { 1 }, { 8 }, 64, 8, 0 }, ALL(8, 24));
+	expect(steps, (struct launch){ { 1 }, { 8 }, -64, (uint32_t)-8, UINT32_MAX }, ALL(8, 24));        /* of a pitch below 0 nothing is proved */
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_by_rounds), cmocka_unit_test(rows_of_others),
+		cmocka_unit_test(rows_by_rounds), cmocka_unit_test(rows_of_others), cmocka_unit_test(rows_that_go_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
