@@ -381,6 +381,8 @@ void ws_ptx_print_coverage(struct ws_buf *out);
 void ws_ptx_cfg(struct ws_ptx_func *f);
 /* Does control come from one block to another, or again to the same? closed: blocks that it does not leave; NULL = none. */
 bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed);
+/* Likewise to all blocks, with nothing closed: seen[block], false before, becomes true. */
+void ws_ptx_blocks_reached(const struct ws_ptx_func *f, uint32_t from, bool *seen);
 /* Live registers at block boundaries (needs cfg; makes it if missing). Idempotent. A function whose sets would take
  * more than 4 GiB keeps live_in and live_out NULL. */
 void ws_ptx_liveness(struct ws_ptx_func *f);

@@ -319,10 +319,11 @@ void ws_ptx_cfg(struct ws_ptx_func *f)
 	free(idom);
 }
 
-bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed)
+/* Notes what control comes to from a block, until it comes to block `to`: then true. */
+static bool walk(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed, bool *seen)
 {
 	uint32_t *stack = ws_alloc((f->nblocks + 1) * sizeof *stack), depth = 0;
-	bool *seen = ws_alloc(f->nblocks + 1), found = false;
+	bool found = false;
 
 	stack[depth++] = from;
 	while (depth && !found) {
@@ -337,6 +338,18 @@ bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t t
 		}
 	}
 	free(stack);
+	return found;
+}
+
+void ws_ptx_blocks_reached(const struct ws_ptx_func *f, uint32_t from, bool *seen)
+{
+	walk(f, from, UINT32_MAX, NULL, seen);
+}
+
+bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed)
+{
+	bool *seen = ws_alloc(f->nblocks + 1), found = walk(f, from, to, closed, seen);
+
 	free(seen);
 	return found;
 }

@@ -319,13 +319,19 @@ static void join_pinned(struct ws_ranges *g)
 	}
 }
 
+/* Is one as far from the other one as a number of the launch says? *far: how far. */
+static bool is_of_rows(const struct ws_ranges *g, const struct group *x, const struct group *other, struct sum *far)
+{
+	*far = x->sum;
+	return !x->area && !other->area && ws_sum_add(far, &other->sum, -1) && ws_sum_fixed(&g->v, far) && !has_address(&g->v, far);
+}
+
 /* Is it a row above the other one? */
 static bool is_above(const struct ws_ranges *g, const struct group *x, const struct group *other)
 {
-	struct sum far = x->sum;
+	struct sum far;
 
-	return !x->area && !other->area && ws_sum_add(&far, &other->sum, -1) && far.n == 1 && far.t[0].factor < 0 &&
-	       ws_sum_fixed(&g->v, &far) && !has_address(&g->v, &far);
+	return is_of_rows(g, x, other, &far) && far.n == 1 && far.t[0].factor < 0;
 }
 
 static bool comes_first(const struct ws_ranges *g, const struct group *x, const struct group *other)
@@ -335,21 +341,15 @@ static bool comes_first(const struct ws_ranges *g, const struct group *x, const 
 	return base != others ? base < others : is_above(g, x, other);
 }
 
-/* Is one as far from the other one as a number of the launch says? */
-static bool is_of_rows(const struct ws_ranges *g, const struct group *x, const struct group *other)
-{
-	struct sum far = x->sum;
-
-	return !x->area && !other->area && ws_sum_add(&far, &other->sum, -1) && ws_sum_fixed(&g->v, &far) && !has_address(&g->v, &far);
-}
-
 /* Behind each group those of [from, to) that are rows of the same: several arrays are read in turn. */
 static void bring_together(struct ws_ranges *g, unsigned from, unsigned to)
 {
+	struct sum far;
+
 	for (unsigned k = from, next; k < to; k = next) {
 		next = k + 1;
 		for (unsigned m = next; m < to; m++) {
-			if (!is_of_rows(g, &g->groups[m], &g->groups[k]))
+			if (!is_of_rows(g, &g->groups[m], &g->groups[k], &far))
 				continue;
 			for (unsigned n = m; n > next; n--)
 				swap_with_next(g, n - 1);
@@ -374,11 +374,9 @@ static unsigned rows_from(const struct ws_ranges *g, unsigned first, struct sum 
 	unsigned n = 1;
 
 	for (; first + n < (first < g->nwriting ? g->nwriting : g->ngroups); n++) {
-		struct sum far = x[n].sum;
+		struct sum far;
 
-		if (x->area || x[n].area || x->behind != x[n].behind || !ws_sum_add(&far, &x->sum, -1) || !ws_sum_fixed(&g->v, &far) ||
-		    has_address(&g->v, &far) ||
-		    x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
+		if (x->behind != x[n].behind || !is_of_rows(g, &x[n], x, &far) || x[n].first != x->first || x[n].last != x->last || x[n].bytes != x->bytes)
 			break;
 		if (n == 1)
 			*step = far;
@@ -734,7 +732,7 @@ static bool is_of_all(const struct ws_ranges *g, const struct group *x)
 		for (uint32_t n = 0; n < s.t[k].n; n++) {
 			const struct leaf *l = &g->v.leaves[s.t[k].leaf[n]];
 
-			if (!l->fixed && l->kind != LEAF_DIGIT && l->kind != LEAF_COUNTED)
+			if (!l->fixed && !ws_leaf_each_has_all(l))
 				return false;
 		}
 	return !x->meets && !x->pins.n;

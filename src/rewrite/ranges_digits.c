@@ -7,24 +7,6 @@
 
 enum { MOST_DIGIT = 1 << 20 };
 
-/* The term without a leaf that it has once. */
-static struct sum without(const struct term *t, unsigned nth)
-{
-	struct sum s = { 1, { { .factor = t->factor } } };
-
-	for (unsigned k = 0; k < t->n; k++)
-		if (k != nth)
-			s.t[0].leaf[s.t[0].n++] = t->leaf[k];
-	return s;
-}
-
-static void take_term(struct sum *s, uint32_t k)
-{
-	s->n--;
-	for (; k < s->n; k++)
-		s->t[k] = s->t[k + 1];
-}
-
 /* A number of rounds from 0 on that is known here; 0: it is not. */
 static int64_t rounds_of(const struct leaf *l)
 {
@@ -36,95 +18,79 @@ static int64_t rounds_of(const struct leaf *l)
 	return rounds <= MOST_DIGIT ? rounds : 0;
 }
 
-static bool rounds_to_digit(struct values *v, struct sum *s, uint32_t k, unsigned nth)
+static bool rounds_to_digit(struct values *v, struct sum *s, uint32_t leaf)
 {
-	const struct term t = s->t[k];
-	const struct leaf *l = &v->leaves[t.leaf[nth]];
-	int64_t rounds = rounds_of(l);
-	struct sum times = without(&t, nth), step = { 0 };
+	int64_t rounds = rounds_of(&v->leaves[leaf]);
+	struct sum times, rest, step = { 0 };
 
-	if (!rounds || !ws_sum_add_product(&step, &times, l->step))
+	if (!ws_sum_take_leaf(s, leaf, &times, &rest) || !ws_sum_add_product(&step, &times, v->leaves[leaf].step))
 		return false;
-	take_term(s, k);
+	*s = rest;
 	return rounds == 1 || ws_sum_spread(v, s, &step, (uint32_t)rounds);
 }
 
-/* All rounds of s that are known become digits; false: too long, or there are none. */
-static bool all_to_digits(struct values *v, struct sum *s)
+/* A leaf of which rounds are known; UINT32_MAX: there is none. */
+static uint32_t find_rounds(const struct values *v, const struct sum *s)
 {
-	bool any = false;
-
 	for (uint32_t k = 0; k < s->n; k++)
 		for (unsigned n = 0; n < s->t[k].n; n++)
-			if (rounds_of(&v->leaves[s->t[k].leaf[n]])) {
-				if (!rounds_to_digit(v, s, k, n))
-					return false;
-				any = true;
-				k = UINT32_MAX;          /* the terms are others now */
-				break;
-			}
-	return any;
+			if (rounds_of(&v->leaves[s->t[k].leaf[n]]))
+				return s->t[k].leaf[n];
+	return UINT32_MAX;
 }
 
-/* How many numbers a term's only digit has, and which of its leaves it is; 0: it has none, or several, or one that data gives. */
-static int64_t digit_of(const struct values *v, const struct term *t, unsigned *nth)
+/* All rounds of s that are known become digits; false: too long. */
+static bool all_to_digits(struct values *v, struct sum *s)
 {
-	int64_t count = 0;
+	uint32_t leaf;
 
-	for (unsigned k = 0; k < t->n; k++) {
-		const struct leaf *l = &v->leaves[t->leaf[k]];
-
-		if (l->kind != LEAF_DIGIT)
-			continue;
-		if (count || l->exact)
-			return 0;
-		count = l->k;
-		*nth = k;
-	}
-	return count;
+	while ((leaf = find_rounds(v, s)) != UINT32_MAX)
+		if (!rounds_to_digit(v, s, leaf))
+			return false;
+	return true;
 }
 
-static bool is_once(const struct sum *s, uint32_t leaf)
+/* How many numbers a digit has that each thread has all of; 0: it is none. */
+static int64_t digit_of(const struct leaf *l)
+{
+	return l->kind == LEAF_DIGIT && !l->exact ? l->k : 0;
+}
+
+/* Is the weight of the first all of the second? Then both become one. */
+static bool join_two(struct values *v, struct sum *s, uint32_t first, uint32_t second)
+{
+	int64_t high = v->leaves[first].k, low = v->leaves[second].k;
+	struct sum weight, step, rest, others;
+
+	if (first == second || high > MOST_DIGIT || low > MOST_DIGIT || high * low > MOST_DIGIT || !ws_sum_take_leaf(s, first, &weight, &rest) ||
+	    !ws_sum_take_leaf(&rest, second, &step, &others) || !ws_sum_add(&weight, &step, -low) || weight.n ||
+	    !ws_sum_spread(v, &others, &step, (uint32_t)(high * low)))
+		return false;
+	*s = others;
+	return true;
+}
+
+/* Those of a sum, in the order of its terms; returns how many. */
+static unsigned digits_in(const struct values *v, const struct sum *s, uint32_t list[MOST_TERMS * MOST_FACTORS])
 {
 	unsigned n = 0;
 
 	for (uint32_t k = 0; k < s->n; k++)
 		for (unsigned m = 0; m < s->t[k].n; m++)
-			n += s->t[k].leaf[m] == leaf;
-	return n == 1;
+			if (digit_of(&v->leaves[s->t[k].leaf[m]]))
+				list[n++] = s->t[k].leaf[m];
+	return n;
 }
 
-/* Is the weight of term a all of the digit of term b? Then both are one: *step and *count are its. */
-static bool goes_on_with(const struct values *v, const struct sum *s, uint32_t a, uint32_t b, struct sum *step, int64_t *count)
+static bool join_any(struct values *v, struct sum *s)
 {
-	unsigned of_a = 0, of_b = 0;
-	int64_t high = digit_of(v, &s->t[a], &of_a), low = digit_of(v, &s->t[b], &of_b);
-	struct sum weight;
+	uint32_t list[MOST_TERMS * MOST_FACTORS];
+	unsigned n = digits_in(v, s, list);
 
-	if (a == b || !high || !low || high * low > MOST_DIGIT || !is_once(s, s->t[a].leaf[of_a]) || !is_once(s, s->t[b].leaf[of_b]))
-		return false;
-	weight = without(&s->t[a], of_a);
-	*step = without(&s->t[b], of_b);
-	*count = high * low;
-	return ws_sum_add(&weight, step, -low) && !weight.n;
-}
-
-static bool join_two(struct values *v, struct sum *s)
-{
-	struct sum step, rest = *s;
-	int64_t count;
-
-	for (uint32_t a = 0; a < s->n; a++)
-		for (uint32_t b = 0; b < s->n; b++) {
-			if (!goes_on_with(v, s, a, b, &step, &count))
-				continue;
-			take_term(&rest, a > b ? a : b);
-			take_term(&rest, a > b ? b : a);
-			if (!ws_sum_spread(v, &rest, &step, (uint32_t)count))
-				return false;
-			*s = rest;
-			return true;
-		}
+	for (unsigned a = 0; a < n; a++)
+		for (unsigned b = 0; b < n; b++)
+			if (join_two(v, s, list[a], list[b]))
+				return true;
 	return false;
 }
 
@@ -135,14 +101,9 @@ static struct sum in_digits(struct values *v, const struct sum *s)
 
 	if (!all_to_digits(v, &all))
 		all = *s;
-	while (join_two(v, &all))
+	while (join_any(v, &all))
 		;
 	return all;
-}
-
-static bool may_be_one(const struct group *a, const struct group *b)
-{
-	return !a->area && !b->area && a->behind == b->behind && a->first == b->first && a->last == b->last && a->bytes == b->bytes && a->vec == b->vec;
 }
 
 void ws_ranges_join_digits(struct ws_ranges *g)
@@ -151,7 +112,7 @@ void ws_ranges_join_digits(struct ws_ranges *g)
 		struct sum of_k = in_digits(&g->v, &g->groups[k].sum), other;
 
 		for (unsigned m = k + 1; m < g->ngroups; m++) {
-			if (!may_be_one(&g->groups[k], &g->groups[m]))
+			if (!ws_groups_may_be_one(&g->groups[k], &g->groups[m]))
 				continue;
 			other = in_digits(&g->v, &g->groups[m].sum);
 			if (!ws_sum_equal(&of_k, &other))

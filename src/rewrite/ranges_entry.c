@@ -695,7 +695,7 @@ static bool find_digits(const struct values *v, const struct sum *s, struct digi
 	return true;
 }
 
-static bool each_thread_has_all(const struct leaf *l)
+bool ws_leaf_each_has_all(const struct leaf *l)
 {
 	return l->kind == LEAF_DIGIT || l->kind == LEAF_COUNTED;
 }
@@ -726,7 +726,7 @@ static bool can_be_apart(const struct values *v, const struct sum *s, unsigned d
 	for (unsigned k = 0; k < n; k++) {
 		const struct leaf *l = &v->leaves[list[k].leaf];
 
-		if (coordinate(l) >= 0 || each_thread_has_all(l))
+		if (coordinate(l) >= 0 || ws_leaf_each_has_all(l))
 			continue;
 		if (is_part(l)) {
 			if (l->in_time || (has_pair(v, list, n, l) && !can_be_apart(v, l->of[0], depth + 1)))
@@ -823,7 +823,7 @@ static bool tells_alone(const struct entry *e, const struct digit *list, unsigne
 	if (l->kind != LEAF_REMAINDER || (l->step->n == 1 && !l->step->t[0].n && odd_factor(e->v, l->of[0]) == 1))
 		return false;
 	for (unsigned k = 0; k < n; k++)
-		if (&e->v->leaves[list[k].leaf] != l && !each_thread_has_all(&e->v->leaves[list[k].leaf]))
+		if (&e->v->leaves[list[k].leaf] != l && !ws_leaf_each_has_all(&e->v->leaves[list[k].leaf]))
 			return false;
 	return l->k && !(e->pins && e->pins->n);
 }
@@ -936,7 +936,7 @@ static void apart(struct entry *e, const struct sum *s, struct num span, unsigne
 		far[k] = distance_of(l, &weight[k], &span);
 		if (coordinate(l) >= 0)
 			*covered |= 1u << coordinate(l);
-		else if (is_part(l) ? tells_whole(e, list, n, l) : !each_thread_has_all(l))
+		else if (is_part(l) ? tells_whole(e, list, n, l) : !ws_leaf_each_has_all(l))
 			apart(e, l->of[0], ws_entry_number(far[k]), covered);
 		else if (tells_alone(e, list, n, l))
 			apart_by_remainder(e, l, covered);

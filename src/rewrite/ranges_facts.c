@@ -128,22 +128,13 @@ static bool written(const struct values *v, const struct fact *k, uint32_t from,
 /* All that ws_ptx_block_reaches says of one block, a bit each. */
 static uint64_t *find_reached(const struct ws_ptx_func *f, uint32_t from)
 {
-	uint32_t *stack = ws_alloc((f->nblocks + 1) * sizeof *stack), depth = 1;
 	uint64_t *reached = ws_alloc(((size_t)f->nblocks / 64 + 1) * sizeof *reached);
+	bool *seen = ws_alloc(f->nblocks + 1);
 
-	stack[0] = from;
-	while (depth) {
-		const struct ws_ptx_block *b = &f->blocks[stack[--depth]];
-
-		for (uint32_t k = 0; k < b->nsucc; k++) {
-			uint64_t *word = &reached[b->succ[k] / 64], bit = 1ull << b->succ[k] % 64;
-
-			if (!(*word & bit))
-				stack[depth++] = b->succ[k];
-			*word |= bit;
-		}
-	}
-	free(stack);
+	ws_ptx_blocks_reached(f, from, seen);
+	for (uint32_t b = 0; b < f->nblocks; b++)
+		reached[b / 64] |= (uint64_t)seen[b] << b % 64;
+	free(seen);
 	return reached;
 }
 

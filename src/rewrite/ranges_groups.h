@@ -76,6 +76,8 @@ void ws_ranges_join_areas(struct ws_ranges *g);
 void ws_ranges_join_reads(struct ws_ranges *g);
 
 /* ---- ranges_rounds.c ---- */
+/* Are accesses of both alike, but for their sums? */
+bool ws_groups_may_be_one(const struct group *a, const struct group *b);
 /* Rows that loops go through, and those some rows apart, become one group. */
 void ws_ranges_join_rounds(struct ws_ranges *g);
 

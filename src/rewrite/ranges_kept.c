@@ -16,37 +16,44 @@ static uint64_t hash_of_sum(const struct sum *s)
 	return h;
 }
 
-/* kept[], of kept_room places, a power of 2, is looked through from the place that the hash says; it is never more than half full. */
-static void note_kept(struct values *v, const struct sum *s)
+/* Where the sum is in kept[], of kept_room places, a power of 2, or may be put: it is looked for from the place on that the hash says. */
+static size_t place_of(const struct values *v, const struct sum *s)
+{
+	size_t k = hash_of_sum(s) & (v->kept_room - 1);
+
+	while (v->kept[k] && !ws_sum_equal(v->kept[k], s))
+		k = (k + 1) & (v->kept_room - 1);
+	return k;
+}
+
+/* It is never more than half full. */
+static void have_room(struct values *v)
 {
 	const struct sum **were = v->kept;
-	size_t room = v->kept_room, k;
+	size_t room = v->kept_room;
 
-	if (2 * (v->nkept + 1) > room) {
-		v->kept_room = room ? 2 * room : 64;
-		v->kept = ws_alloc(v->kept_room * sizeof(const struct sum *));
-		v->nkept = 0;
-		for (k = 0; k < room; k++)
-			if (were[k])
-				note_kept(v, were[k]);
-		free(were);
-	}
-	for (k = hash_of_sum(s) & (v->kept_room - 1); v->kept[k]; k = (k + 1) & (v->kept_room - 1))
-		;
-	v->kept[k] = s;
-	v->nkept++;
+	if (2 * (v->nkept + 1) <= room)
+		return;
+	v->kept_room = room ? 2 * room : 64;
+	v->kept = ws_alloc(v->kept_room * sizeof(const struct sum *));
+	for (size_t k = 0; k < room; k++)
+		if (were[k])
+			v->kept[place_of(v, were[k])] = were[k];
+	free(were);
 }
 
 const struct sum *ws_value_keep(struct values *v, const struct sum *s)
 {
-	size_t room = v->kept_room, k = room ? hash_of_sum(s) & (room - 1) : 0;
 	struct sum *copy;
+	size_t k;
 
-	for (; room && v->kept[k]; k = (k + 1) & (room - 1))
-		if (ws_sum_equal(v->kept[k], s))
-			return v->kept[k];
-	copy = ws_arena_alloc(v->arena, sizeof *copy);
-	*copy = *s;
-	note_kept(v, copy);
-	return copy;
+	have_room(v);
+	k = place_of(v, s);
+	if (!v->kept[k]) {
+		copy = ws_arena_alloc(v->arena, sizeof *copy);
+		*copy = *s;
+		v->kept[k] = copy;
+		v->nkept++;
+	}
+	return v->kept[k];
 }

@@ -242,6 +242,8 @@ int64_t ws_value_most_rounds(struct values *v, uint32_t block);
 bool ws_value_in_loop(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 
 /* ---- ranges_unrolled.c ---- */
+/* s = *by * leaf + *rest; false: the leaf stands in it otherwise. */
+bool ws_sum_take_leaf(const struct sum *s, uint32_t leaf, struct sum *by, struct sum *rest);
 /* n & (u - 1), if the span is n less that; NULL: it is not. */
 const struct leaf *ws_value_left_over(const struct values *v, const struct sum *span, int64_t u);
 /* A sum in one of the two loops that a compiler made of one becomes what it is in that one: more, if anything. */
@@ -432,6 +434,8 @@ bool ws_area_calls_nothing(const struct ws_reach *reach, const struct ws_rw_kern
 void ws_area_bounds(struct entry *e, uint32_t leaf, struct num *lo, struct num *hi);
 
 /* ---- ranges_entry.c, threads apart ---- */
+/* A number of which each thread has all: it tells no threads apart. */
+bool ws_leaf_each_has_all(const struct leaf *l);
 /* Is the leaf that part of threadIdx.x by the size of a warp: LEAF_QUOTIENT, the warp in its row, or LEAF_REMAINDER, the lane? */
 bool ws_leaf_is_of_warp(const struct values *v, const struct leaf *l, enum leaf_kind part);
 /* May threads be apart from each other by such addresses, if the launch is right? */

@@ -65,7 +65,7 @@ static bool of_both(struct values *v, const struct group *a, const struct group 
 	return ws_value_leaf(v, &all, &far) && ws_sum_add(both, &far, 1);
 }
 
-static bool may_be_one(const struct group *a, const struct group *b)
+bool ws_groups_may_be_one(const struct group *a, const struct group *b)
 {
 	return !a->area && !b->area && a->behind == b->behind && a->first == b->first && a->last == b->last && a->bytes == b->bytes && a->vec == b->vec;
 }
@@ -77,7 +77,7 @@ void ws_ranges_join_rounds(struct ws_ranges *g)
 			struct group *a = &g->groups[k], *b = &g->groups[m];
 			struct sum both;
 
-			if (k == m || !may_be_one(a, b) || (!of_both(&g->v, a, b, &both) && !of_both(&g->v, b, a, &both)))
+			if (k == m || !ws_groups_may_be_one(a, b) || (!of_both(&g->v, a, b, &both) && !of_both(&g->v, b, a, &both)))
 				continue;
 			a->sum = both;
 			ws_offsets_join(&a->offsets, &b->offsets);

@@ -11,6 +11,7 @@ struct together {
 	uint32_t loop, before;           /* blocks */
 	const struct ws_operand *index;  /* what the place is made of; NULL: not known */
 	const struct ws_ptx_inst *read;  /* who reads it before the loop */
+	const struct ws_reg *source;     /* what two registers are made of that go on together */
 };
 
 /* The instruction that sets r to itself and a number in the loop, and how much that is; NULL: r does not go on so, or is set there otherwise. */
@@ -61,8 +62,11 @@ static bool is_one_number(const struct together *t, const struct ws_operand *o, 
 	return ws_value_operand(t->v, o, ws_type_bytes(o->reg->type), i, &s) && !ws_sum_in_time(t->v, &s);
 }
 
-/* The one register that what instruction i gives is made of and that the loop changes; all between is made in the block before it. */
-static bool find_index(struct together *t, const struct ws_ptx_inst *i, unsigned depth)
+enum takes { PASSES, TAKES, REFUSES };
+typedef enum takes taking(struct together *t, const struct ws_operand *o, const struct ws_ptx_inst *i);
+
+/* Is what instruction i gives made, in the block before the loop, of registers that are taken, and of what is the same whenever it is read? */
+static bool is_made_of(struct together *t, const struct ws_ptx_inst *i, taking *take, unsigned depth)
 {
 	enum { DEEPEST = 6 };
 
@@ -71,19 +75,31 @@ static bool find_index(struct together *t, const struct ws_ptx_inst *i, unsigned
 	for (unsigned k = 1; k < i->nops; k++) {
 		const struct ws_operand *o = &i->ops[k];
 		const struct defs *d = o->kind == WS_O_REG ? &t->v->defs[o->reg->index] : NULL;
+		enum takes taken = d ? take(t, o, i) : TAKES;
 
-		if (!d)
+		if (taken == TAKES)
 			continue;
-		if (is_set_in_loop(t, o->reg)) {
-			if (t->index || o->component || o->negated || !is_kept(t, o->reg, i))
-				return false;
-			t->index = o;
-			t->read = i;
-		} else if (d->n == 1 && d->at[0]->block == t->before ? !find_index(t, d->at[0], depth + 1) : !is_one_number(t, o, i)) {
+		if (taken == REFUSES || (d->n == 1 && d->at[0]->block == t->before ? !is_made_of(t, d->at[0], take, depth + 1) : !is_one_number(t, o, i)))
 			return false;
-		}
 	}
 	return true;
+}
+
+/* The one register that the loop changes. */
+static enum takes take_index(struct together *t, const struct ws_operand *o, const struct ws_ptx_inst *i)
+{
+	if (!is_set_in_loop(t, o->reg))
+		return PASSES;
+	if (t->index || o->component || o->negated || !is_kept(t, o->reg, i))
+		return REFUSES;
+	t->index = o;
+	t->read = i;
+	return TAKES;
+}
+
+static enum takes take_source(struct together *t, const struct ws_operand *o, const struct ws_ptx_inst *i)
+{
+	return o->reg == t->source && !o->component && !o->negated ? TAKES : PASSES;
 }
 
 /* What r begins with at the loop: set in the block before it, or once before all. */
@@ -132,7 +148,7 @@ static bool sum_of(struct together *t, const struct ws_ptx_inst *i, const struct
 
 	t->index = NULL;
 	begin = beginning(t, goes);
-	if (!begin || (place && !made) || !find_index(t, place ? made : begin, 0) || !t->index || !keeps_step(t, i, goes, &times))
+	if (!begin || (place && !made) || !is_made_of(t, place ? made : begin, take_index, 0) || !t->index || !keeps_step(t, i, goes, &times))
 		return false;
 	if (!ws_value_result(t->v, begin, out))
 		return false;
@@ -162,36 +178,18 @@ static const struct ws_ptx_inst *set_before(const struct together *t, const stru
 	return begin;
 }
 
-/* Is what instruction i gives made, in the block before the loop, of r as it is in that block, and of what is the same whenever it is read? */
-static bool is_made_of(const struct together *t, const struct ws_ptx_inst *i, const struct ws_reg *r, unsigned depth)
-{
-	enum { DEEPEST = 6 };
-
-	if (i->guard || i->block != t->before || depth == DEEPEST)
-		return false;
-	for (unsigned k = 1; k < i->nops; k++) {
-		const struct ws_operand *o = &i->ops[k];
-		const struct defs *d = o->kind == WS_O_REG ? &t->v->defs[o->reg->index] : NULL;
-
-		if (!d || (o->reg == r && !o->component && !o->negated))
-			continue;
-		if (d->n == 1 && d->at[0]->block == t->before ? !is_made_of(t, d->at[0], r, depth + 1) : !is_one_number(t, o, i))
-			return false;
-	}
-	return true;
-}
-
 /* Do both begin with what is made of one register, which the block before the loop does not set? */
-static bool begin_with_one(const struct together *t, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
+static bool begin_with_one(struct together *t, const struct ws_ptx_inst *a, const struct ws_ptx_inst *b)
 {
 	const struct ws_ptx_block *before = &t->v->f->blocks[t->before];
-	const struct ws_reg *r = a->op == WS_OP_add && a->nops == 3 && a->ops[1].kind == WS_O_REG && a->ops[2].kind == WS_O_INT ? a->ops[1].reg : NULL;
 
-	return r && !ws_value_set_between(t->v, before->first, before->last, r) && is_made_of(t, a, r, 0) && is_made_of(t, b, r, 0);
+	t->source = a->op == WS_OP_add && a->nops == 3 && a->ops[1].kind == WS_O_REG && a->ops[2].kind == WS_O_INT ? a->ops[1].reg : NULL;
+	return t->source && !ws_value_set_between(t->v, before->first, before->last, t->source) && is_made_of(t, a, take_source, 0) &&
+	       is_made_of(t, b, take_source, 0);
 }
 
 /* What an index and `goes` begin with is one number each in a thread; or it changes in both with the same register. */
-static bool begin_alike(const struct together *t, const struct ws_ptx_inst *first, const struct sum *was, const struct ws_ptx_inst *begin, const struct sum *out)
+static bool begin_alike(struct together *t, const struct ws_ptx_inst *first, const struct sum *was, const struct ws_ptx_inst *begin, const struct sum *out)
 {
 	return (!ws_sum_in_time(t->v, was) && !ws_sum_in_time(t->v, out)) || begin_with_one(t, first, begin);
 }

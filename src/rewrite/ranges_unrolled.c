@@ -6,8 +6,7 @@
  * `p + s * k`, and k is from 0 to n - 1: then they are in one group, and threads are apart in it as they were before. */
 #include "rewrite/ranges_priv.h"
 
-/* s = *by * leaf + *rest; false: the leaf stands in it otherwise. */
-static bool take_out(const struct sum *s, uint32_t leaf, struct sum *by, struct sum *rest)
+bool ws_sum_take_leaf(const struct sum *s, uint32_t leaf, struct sum *by, struct sum *rest)
 {
 	by->n = rest->n = 0;
 	for (uint32_t k = 0; k < s->n; k++) {
@@ -108,7 +107,7 @@ static bool join_second(struct values *v, const struct leaf *left, const struct 
 		struct sum by, more, one;
 
 		if (l->kind == LEAF_COUNTED && l->exact && !l->k && l->by == 1 && l->nof == 1 && is_left_over(v, l->of[0], left) &&
-		    take_out(rest, k, &by, &more) && step_of_source(&by, l, 1, &one) && ws_sum_equal(&one, step)) {
+		    ws_sum_take_leaf(rest, k, &by, &more) && step_of_source(&by, l, 1, &one) && ws_sum_equal(&one, step)) {
 			*rest = more;
 			return join(v, left->of[0], 0, step, rest);
 		}
@@ -124,7 +123,7 @@ static bool join_loops(struct values *v, uint32_t leaf, struct sum *s)
 	struct sum by, rest, step;
 	int64_t round;
 
-	if (!left || (l->k && !second) || !take_out(s, leaf, &by, &rest) || !step_of_source(&by, l, l->by, &step))
+	if (!left || (l->k && !second) || !ws_sum_take_leaf(s, leaf, &by, &rest) || !step_of_source(&by, l, l->by, &step))
 		return false;                        /* l->k in the loop: behind the step */
 	round = second ? 0 : which_round(&rest, &step, l->by);
 	if (round < 0 || !ws_sum_add(&rest, &step, -round) ||

@@ -86,15 +86,25 @@ struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: 
 static struct host_decides host;             /* of what was rewritten last */
 static unsigned nwith, nsure;                /* launches that were told what proofs find; of kernels without what they spare */
 
-static struct ws_buf rewritten(const char *text)
+/* The module behind the pass, which the caller frees. */
+static struct ws_ptx_module *passed(const char *text)
 {
-	struct ws_buf said = { 0 }, out = { 0 };
+	struct ws_buf said = { 0 };
 	struct ws_sink sink = { ws_sink_to_buf, &said };
 	struct ws_ptx_module *m = ws_ptx_parse("test.ptx", text, strlen(text), NULL, &sink);
 	struct ws_pass *p = m ? ws_rw_begin(m, &sink) : NULL;
 
 	if (!p || !ws_rw_runtime(p, "counting", counting) || !ws_rw_pass_race(p) || !ws_rw_end(p))
 		fail_msg("%s", said.data);
+	ws_buf_free(&said);
+	return m;
+}
+
+static inline struct ws_buf rewritten(const char *text)
+{
+	struct ws_ptx_module *m = passed(text);
+	struct ws_buf out = { 0 };
+
 	ws_ptx_print(m, &out);
 	ws_arena_free(host.arena);
 	host = host_decides(m);
