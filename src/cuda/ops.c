@@ -148,12 +148,14 @@ static int run_copy(const struct ws_copy *c, const struct ws_lane *lane, const c
 	return 0;
 }
 
-static void fill_row(uint8_t *row, const struct ws_fill *f)
+static void fill_row(const struct ws_mem *mem, uint8_t *row, const struct ws_fill *f)
 {
 	uint16_t v16 = (uint16_t)f->value;
 	size_t i;
 
-	if (f->element == 1)
+	if (!f->value)
+		ws_gpu_mem_zero(mem, row, f->width / f->element * f->element);
+	else if (f->element == 1)
 		memset(row, (int)(f->value & 0xff), f->width);
 	else
 		for (i = 0; i + f->element <= f->width; i += f->element)
@@ -177,7 +179,7 @@ static int run_fill(const struct ws_fill *f, const struct ws_lane *lane, const c
 	for (z = 0; z < f->depth; z++)
 		for (y = 0; y < f->height; y++) {
 			ws_sync_touch(f->dst + z * f->slice + y * f->pitch, f->width, true, true);
-			fill_row(dst.host + z * f->slice + y * f->pitch, f);
+			fill_row(dst.mem, dst.host + z * f->slice + y * f->pitch, f);
 		}
 	ws_sync_end(!lane->graph && !is_async(call) && is_pinned_or_managed(dst.mem) ? WS_SYNC_DONE : WS_SYNC_NOT);
 	return 0;

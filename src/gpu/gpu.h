@@ -65,6 +65,8 @@ struct ws_mem *ws_gpu_mem_register(struct ws_gpu *g, void *host, uint64_t size, 
 bool ws_gpu_host_views(const struct ws_gpu *g, uint64_t *base, uint64_t *end);
 bool ws_gpu_mem_free(struct ws_gpu *g, uint64_t addr);               /* false: no live allocation starts there */
 struct ws_mem *ws_gpu_mem_find(struct ws_gpu *g, uint64_t addr);     /* live stretch that holds addr, or NULL */
+/* Zeroes bytes of m, at their address in this process. Of device memory that nothing was stored to yet no page is taken. Any thread. */
+void ws_gpu_mem_zero(const struct ws_mem *m, uint8_t *host, uint64_t bytes);
 /* cudaDeviceSetLimit: bytes of the device's malloc heap, and of a thread's stack (only raised), from the next launch on */
 void ws_gpu_set_heap(struct ws_gpu *g, uint64_t bytes);
 void ws_gpu_set_stack(struct ws_gpu *g, uint64_t bytes);

@@ -370,6 +370,41 @@ static void drop_pages(struct ws_memmap *map, const struct ws_mem *m, uint64_t f
 		        shared ? MADV_REMOVE : MADV_DONTNEED);
 }
 
+/* Pages that are here are zeroed where they are; those that are not are not here, or are swapped out: what is left of them is dropped. */
+static void zero_pages(uint8_t *at, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), n = bytes / page, k, end;
+	unsigned char here[1024];
+
+	for (; n; at += k * page, n -= k) {
+		k = n < sizeof here ? n : sizeof here;
+		if (mincore(at, k * page, here)) {
+			memset(at, 0, k * page);
+			continue;
+		}
+		for (uint64_t p = 0; p < k; p = end) {
+			for (end = p + 1; end < k && !((here[p] ^ here[end]) & 1); end++)
+				;
+			if (here[p] & 1 || madvise(at + p * page, (end - p) * page, MADV_DONTNEED))
+				memset(at + p * page, 0, (end - p) * page);
+		}
+	}
+}
+
+void ws_gpu_mem_zero(const struct ws_mem *m, uint8_t *host, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), before = -(uintptr_t)host & (page - 1), pages;
+
+	if (m->kind != WS_MEM_DEVICE || bytes < 16 * page) {
+		memset(host, 0, bytes);
+		return;
+	}
+	pages = (bytes - before) / page * page;
+	memset(host, 0, before);
+	zero_pages(host + before, pages);
+	memset(host + before + pages, 0, bytes - before - pages);
+}
+
 static void leave_pages(struct ws_memmap *map, const struct ws_mem *m)
 {
 	uint64_t first = first_page(map, m), last = last_page(map, m), run = first;

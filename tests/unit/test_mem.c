@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,6 +66,47 @@ static void test_bounds(void **state)
 	assert_null(ws_memmap_find(&map, UINT64_MAX));
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(a->host[i], 0);
+}
+
+/* Pages of `bytes` bytes from the first whole one on that are in memory. */
+static uint64_t pages_here(uint8_t *at, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), here = 0;
+	at += -(uintptr_t)at & (page - 1);
+	uint64_t n = bytes / page - 1;
+	unsigned char *v = calloc(n, 1);
+	assert_int_equal(mincore(at, n * page, v), 0);
+	for (uint64_t k = 0; k < n; k++)
+		here += v[k] & 1;
+	free(v);
+	return here;
+}
+
+static void test_zeroing(void **state)
+{
+	(void)state;
+	enum { SIZE = 24 << 20 };
+	struct ws_mem *a = device(SIZE);
+	uint8_t *all = calloc(SIZE, 1);
+	assert_non_null(a);
+	ws_gpu_mem_zero(a, a->host, SIZE);
+	assert_true(pages_here(a->host, SIZE) <= 2);         /* nothing was there */
+	for (unsigned k = 0, x = 1; k < 3000; k++) {
+		x = x * 1664525 + 1013904223;
+		a->host[x % SIZE] = 7;
+	}
+	static const uint32_t from[] = {0, 1, 4095, 4096, 5000000, 12345678}, bytes[] = {1, 100, 65535, 65536, 8388608, 8388611};
+	for (unsigned k = 0; k < 6; k++) {
+		memcpy(all, a->host, SIZE);
+		memset(all + from[k], 0, bytes[k]);
+		ws_gpu_mem_zero(a, a->host + from[k], bytes[k]);
+		assert_memory_equal(all, a->host, SIZE);
+	}
+	ws_gpu_mem_zero(a, a->host, SIZE);
+	for (uint64_t k = 0; k < SIZE; k++)
+		assert_int_equal(a->host[k], 0);
+	free(all);
+	ws_memmap_free(&map, a->addr);
 }
 
 static void test_host_cannot_read_device_memory(void **state)
@@ -443,7 +485,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define V(f) cmocka_unit_test_setup_teardown(f, setup_views, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_bounds), T(test_host_cannot_read_device_memory), T(test_managed_is_the_same_address),
+		T(test_bounds), T(test_zeroing), T(test_host_cannot_read_device_memory), T(test_managed_is_the_same_address),
 		T(test_freed_is_not_found_nor_reused), T(test_many_small_and_big), T(test_limit), T(test_area_wraps),
 		T(test_empty_allocation), T(test_structs_are_recycled), T(test_registered), T(test_heap),
 		T(test_heap_on_several_threads), T(test_describe), T(test_observer),
