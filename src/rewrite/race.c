@@ -8,6 +8,7 @@
 #include "rewrite/async.h"
 #include "rewrite/class.h"
 #include "rewrite/constants.h"
+#include "rewrite/exits.h"
 #include "rewrite/extent.h"
 #include "rewrite/heard.h"
 #include "rewrite/length.h"
@@ -1044,6 +1045,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	struct ws_rw_access *list = ws_rw_accesses(f, &n);
 	struct ws_code *end = b.kernel ? ws_code_end_of(r->p, f) : NULL;
 	struct ws_needless *needless = ws_alloc((n + 1) * sizeof *needless);
+	size_t edits;
 	bool done = true;
 
 	b.needless = needless;
@@ -1088,6 +1090,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 		b.repeats = ws_repeats_find(r->p, f, list, n, needless);
 	if (b.prune && b.ordering && b.calls == WS_CALLS_NONE)
 		b.ahead = ws_ahead_find(r->p, f, list, n, needless);
+	edits = r->p->m->edits->n;
 	for (uint32_t k = 0; k < f->ninsts && done; k++) {
 		bool is_access = next < n && list[next].inst == &f->insts[k];
 
@@ -1096,6 +1099,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	}
 	if (end)
 		done &= ws_race_call_at(&b, end, "race_leave", NULL);
+	ws_exits_join(r->p, f, edits);
 	if (b.sure && !b.silent && !b.ordering && !r->many)
 		ws_sure_keep(b.sure, b.always, kernel_of(r, f));
 	free(needless);
