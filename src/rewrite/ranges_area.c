@@ -142,13 +142,13 @@ static enum kind of_register(struct values *v, const struct ws_reg *r, struct ba
 
 	if (r->vec != 1 || !d->n || d->n > MOST_DEFS || !v->steps)
 		return UNCLEAR;
-	if (v->busy[r->index])
+	if (ws_value_is_busy(v, r))
 		return ITSELF;
 	v->steps--;
-	v->busy[r->index] = true;
+	v->busy[r->index] = 1;
 	for (uint32_t k = 0; k < d->n && all != UNCLEAR; k++)
 		all = one_of(all, of_result(v, d->at[k], out));
-	v->busy[r->index] = false;
+	v->busy[r->index] = 0;
 	return all;
 }
 

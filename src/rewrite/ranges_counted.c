@@ -114,7 +114,7 @@ static int64_t rounds_of(struct values *v, uint32_t block)
 		c = d && d->n == 1 ? d->at[0] : NULL;
 		if (!c || c->block != k || b->nsucc != 2 || b->succ[0] == b->succ[1] || c->op != WS_OP_setp || c->nops != 3 ||
 		    c->boolop || c->guard || c->ops[1].kind != WS_O_REG || c->ops[2].kind != WS_O_INT || k == block ||
-		    v->busy[c->ops[1].reg->index] || !find_steps(v, c->ops[1].reg, &counter) || counter.add->block != block)
+		    ws_value_is_busy(v, c->ops[1].reg) || !find_steps(v, c->ops[1].reg, &counter) || counter.add->block != block)
 			continue;
 		for (int truth = 0; truth < 2 && !rounds; truth++)
 			rounds = rounds_by(v, block, c, branch, truth, &counter);

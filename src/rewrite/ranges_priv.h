@@ -100,7 +100,7 @@ struct values {
 	struct defs *defs;               /* by register */
 	uint32_t *first_set, *sets;      /* sets[first_set[register]], to before that of the next one: the instructions that set it, in order */
 	uint64_t **reached;              /* by block: what it reaches, a bit for each block; NULL: not asked yet */
-	bool *busy;                      /* by register: it is being looked at */
+	uint32_t *busy;                  /* by register: the depth in which it is being looked at, from 2 on; 1: elsewhere; 0: it is not */
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	uint32_t *first_add, *next_add;  /* by register, by instruction: sums of it and a number that are compared; UINT32_MAX ends */
@@ -119,6 +119,9 @@ struct values {
 	const struct sum **kept;         /* by ws_value_keep */
 	size_t nkept, kept_room;
 	uint32_t steps, depth;           /* steps left: what takes longer is not known */
+	uint64_t *unknown;               /* by register with one definition: for which address, and in which block, it was not known; see ranges_value.c */
+	uint32_t asked, cut;             /* addresses so far; the least depth of a register that was not looked at again, 0: none could be, for it was too deep */
+	bool asking;                     /* an address is looked at */
 	const struct ws_ptx_inst *access;        /* of which the address is looked at */
 	struct ws_steps *in_step;        /* registers that go on in step are seen as that alone; NULL: none */
 	const struct phases *phases;     /* a register that has one of a few numbers (ranges_phases.c); NULL: none */
@@ -132,6 +135,9 @@ struct values {
 /* ---- ranges_kept.c ---- */
 /* A copy of the sum, the same one for equal sums. */
 const struct sum *ws_value_keep(struct values *v, const struct sum *s);
+
+/* ---- ranges_fold.c ---- */
+void ws_sum_fold_bounded(struct values *v, struct sum *s);
 
 /* ---- ranges_congruent.c ---- */
 void ws_values_find_congruent(struct values *v);
@@ -174,6 +180,10 @@ bool ws_sum_of_any(struct values *v, const struct sum *s, struct sum *out);
 /* s becomes s + digit * step, for `count` digits; false: s may be anything. */
 bool ws_sum_spread(struct values *v, struct sum *s, const struct sum *step, uint32_t count);
 bool ws_value_leaf(struct values *v, const struct leaf *l, struct sum *out);
+/* Is the register being looked at? What is found then may be another thing elsewhere: notes how far out that is. */
+bool ws_value_is_busy(struct values *v, const struct ws_reg *r);
+/* What r is where `at` reads it. */
+bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 /* What an instruction gives, and what its operand is; bytes: how wide it reads it. */
 bool ws_value_result(struct values *v, const struct ws_ptx_inst *i, struct sum *out);
 bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,

@@ -65,14 +65,28 @@ static bool quotient(struct values *v, const struct sum *x, const struct sum *s,
 	return quotient_of_quotient(v, &y, &of, power, out) || part(v, LEAF_QUOTIENT, &y, &of, power, out);
 }
 
+/* *x without the multiples of `by` that its number has, of `(t + 256) / 8`; how many. What is left may be negative only if it is shifted. */
+static int64_t take_number(const struct values *v, struct sum *x, int64_t by, bool power)
+{
+	struct sum rest = *x;
+	int64_t number = ws_sum_take_constant(&rest), left = number % by;
+
+	if (number < by || !ws_sum_add(&rest, &(struct sum){ 1, { { .factor = left } } }, 1) || (!power && !ws_sum_never_negative(v, &rest)))
+		return 0;
+	*x = rest;
+	return number / by;
+}
+
 /* (x + s * y) / s is x / s + y, rounded down as it is, and (x + s * y) % s is x % s: of `i += 256`, i / 64 and i % 64. */
 bool ws_split_quotient(struct values *v, const struct sum *x, const struct sum *s, bool power, struct sum *out)
 {
 	struct sum rest = *x, times;
+	int64_t by = number_in(s), number;
 
-	if (number_in(s) > 0 && ws_sum_take_up(v, &rest, number_in(s), &times))
+	if (by > 0 && ws_sum_take_up(v, &rest, by, &times))
 		return ws_split_quotient(v, &rest, s, power, out) && ws_sum_add(out, &times, 1);
-	return quotient(v, x, s, power, out);
+	number = by > 0 ? take_number(v, &rest, by, power) : 0;
+	return quotient(v, &rest, s, power, out) && ws_sum_add(out, &(struct sum){ number != 0, { { .factor = number } } }, 1);
 }
 
 /* 4 * x % 16 is 4 * (x % 4). */
@@ -81,8 +95,10 @@ bool ws_split_remainder(struct values *v, const struct sum *x, const struct sum 
 	struct sum y = *x, of, rest;
 	int64_t by;
 
-	if (number_in(s) > 0)
+	if (number_in(s) > 0) {
 		ws_sum_take_up(v, &y, number_in(s), &rest);
+		take_number(v, &y, number_in(s), power);
+	}
 	by = power ? in_common(&y, s) : 1;
 	y = divide(y, by);
 	of = divide(*s, by);

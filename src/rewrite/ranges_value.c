@@ -1161,18 +1161,40 @@ static bool several_definitions(struct values *v, const struct ws_reg *r, const 
 	return l.nof && ws_value_leaf(v, &l, out);
 }
 
+/* That a register is not known, whatever is being looked at, is noted as long as one address is: what mixes bits, x ^ x >> 16 and again, asks for each
+ * twice as often as for the one behind it. It may be known in another block, by bounds. */
+static uint64_t unknown_in(const struct values *v, const struct ws_ptx_inst *at) { return (uint64_t)v->asked << 32 | (at->block + 1); }
+
+bool ws_value_is_busy(struct values *v, const struct ws_reg *r)
+{
+	uint32_t busy = v->busy[r->index];
+
+	v->cut = busy && busy < v->cut ? busy : v->cut;
+	return busy;
+}
+
+/* Or may no further one be looked at? */
+static bool is_in_the_way(struct values *v, const struct ws_reg *r)
+{
+	bool is = !v->steps || v->depth == DEEPEST;
+
+	v->cut = is ? 0 : v->cut;
+	return is || ws_value_is_busy(v, r);
+}
+
 static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
 	size_t nduties = v->nduties;
+	uint32_t cut = v->cut;
 	bool known;
 
-	if (r->vec != 1 || !whole_number(r->type) || !d->n || d->n > MOST_DEFS || v->busy[r->index] || !v->steps ||
-	    v->depth == DEEPEST)
+	if (r->vec != 1 || !whole_number(r->type) || !d->n || d->n > MOST_DEFS || (v->asking && v->unknown[r->index] == unknown_in(v, at)) || is_in_the_way(v, r))
 		return false;
 	v->steps--;
 	v->depth++;
-	v->busy[r->index] = true;
+	v->cut = UINT32_MAX;
+	v->busy[r->index] = v->depth + 1;
 	if (d->n == 1) {
 		known = (v->reads && ws_value_made_in_phase(v, d->at[0], out)) || one_definition(v, r, at, out);
 	} else {
@@ -1199,10 +1221,15 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 			known = ws_value_endless(v, r, at, out);
 		}
 	}
-	v->busy[r->index] = false;
+	v->busy[r->index] = 0;
+	if (!known && d->n == 1 && v->cut > v->depth)
+		v->unknown[r->index] = unknown_in(v, at);
+	v->cut = v->cut < cut ? v->cut : cut;
 	v->depth--;
 	return known;
 }
+
+bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out) { return value(v, r, at, out); }
 
 /* bytes: how wide the instruction reads it. */
 bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
@@ -1239,72 +1266,8 @@ bool ws_value_block_loops(const struct values *v, uint32_t block, uint32_t *befo
 	return true;
 }
 
-/* ---- parts of a sum that a register with bounds is ---- */
-static bool has_coordinate(const struct values *v, const struct sum *s)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		for (uint32_t m = 0; m < s->t[k].n; m++)
-			if (v->leaves[s->t[k].leaf[m]].kind == LEAF_SPECIAL && !v->leaves[s->t[k].leaf[m]].fixed)
-				return true;
-	return false;
-}
-
-static const struct term *term_of(const struct sum *s, const struct term *like)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		if (ws_term_same_leaves(&s->t[k], like))
-			return &s->t[k];
-	return NULL;
-}
-
-/* How often the terms of `part` that vary, two or more, are in s; 0: they are not all there, or not as often. */
-static int64_t times_in(const struct values *v, const struct sum *part, const struct sum *s)
-{
-	int64_t times = 0;
-	unsigned varying = 0;
-
-	for (uint32_t k = 0; k < part->n; k++) {
-		const struct sum one = { 1, { part->t[k] } };
-		const struct term *t = term_of(s, &part->t[k]);
-
-		if (ws_sum_fixed(v, &one))
-			continue;
-		if (!t || t->factor % part->t[k].factor || (varying++ && t->factor / part->t[k].factor != times))
-			return 0;
-		times = t->factor / part->t[k].factor;
-	}
-	return varying > 1 ? times : 0;
-}
-
-/* A compiler may add what a register is the sum of in another order, `(tid + n) + ctaid * ntid` of i + n: then no register of it was compared, and i was.
- * So what has coordinates alone is looked for in such registers. */
-static void fold_bounded(struct values *v, struct sum *s)
-{
-	enum { MOST_TRIED = 32 };
-	unsigned tried = 0;
-
-	for (uint32_t k = 0; k < v->f->nregs && tried < MOST_TRIED && has_coordinate(v, s); k++) {
-		const struct defs *d = &v->defs[k];
-		const struct ws_reg *r = v->first_compare[k] != UINT32_MAX && d->n == 1 && d->at[0]->op != WS_OP_mov ? d->at[0]->ops[0].reg : NULL;
-		size_t nduties = v->nduties;
-		const struct leaf *l;
-		struct sum one, rest = *s;
-		int64_t times = 0;
-
-		if (!r || d->at[0]->ops[0].kind != WS_O_REG || r->index != k)
-			continue;
-		tried++;
-		l = value(v, r, v->access, &one) && one.n == 1 && one.t[0].n == 1 && one.t[0].factor == 1 ? &v->leaves[one.t[0].leaf[0]] : NULL;
-		if (l && l->kind == LEAF_ONE_OF && l->reg == r && l->nof == 1 && l->nbounds && !l->in_time)
-			times = times_in(v, l->of[0], s);
-		if (times && ws_sum_add(&rest, l->of[0], -times) && ws_sum_add(&rest, &one, times))
-			*s = rest;
-		else
-			v->nduties = nduties;
-	}
-}
-
-bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out)
+/* ---- addresses ---- */
+static bool address(struct values *v, const struct ws_rw_access *a, struct sum *out)
 {
 	const struct ws_operand *o = a->address;
 
@@ -1321,8 +1284,19 @@ bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct su
 	ws_sum_without_steps(v, out);
 	ws_sum_rejoin(v, out);
 	if (!v->shared)
-		fold_bounded(v, out);
+		ws_sum_fold_bounded(v, out);
 	return true;
+}
+
+bool ws_values_address(struct values *v, const struct ws_rw_access *a, struct sum *out)
+{
+	bool known;
+
+	v->asked++;
+	v->asking = true;
+	known = address(v, a, out);
+	v->asking = false;
+	return known;
 }
 
 /* ---- begin and end ---- */
@@ -1436,8 +1410,9 @@ void ws_values_init(struct values *v, struct ws_ptx_func *f)
 {
 	*v = (struct values){ .f = f, .arena = f->module->arena, .steps = STEPS };
 	v->defs = ws_alloc((f->nregs + 1) * sizeof *v->defs);
-	v->busy = ws_alloc(f->nregs + 1);
+	v->busy = ws_alloc((f->nregs + 1) * sizeof *v->busy);
 	v->strided = ws_alloc(f->nregs + 1);
+	v->unknown = ws_alloc((f->nregs + 1) * sizeof *v->unknown);
 	v->first_compare = ws_alloc((f->nregs + 1) * sizeof *v->first_compare);
 	v->next_compare = ws_alloc((2 * f->ninsts + 2) * sizeof *v->next_compare);
 	v->first_add = ws_alloc((f->nregs + 1) * sizeof *v->first_add);
@@ -1473,6 +1448,7 @@ void ws_values_free(struct values *v)
 	free(v->reached);
 	free(v->busy);
 	free(v->strided);
+	free(v->unknown);
 	free(v->first_compare);
 	free(v->next_compare);
 	free(v->first_add);
