@@ -259,7 +259,7 @@ static uint32_t access_of(const struct ws_shared_ranges *g, uint32_t k) { return
 
 static bool looks(const struct ws_shared_ranges *g, uint32_t k)
 {
-	return g->group[k] < QUIET && g->met[k] && g->groups[g->group[k]].least;
+	return g->group[k] < NAMED && g->met[k] && g->groups[g->group[k]].least;
 }
 
 static void join_parts(const struct ws_shared_ranges *g, unsigned *first, unsigned a, unsigned b)

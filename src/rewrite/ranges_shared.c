@@ -351,7 +351,7 @@ bool ws_shared_may_race(const struct ws_rw_access *a, const struct ws_rw_access 
 	return a->kind != WS_RW_READ || b->kind != WS_RW_READ;
 }
 
-static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
+bool ws_shared_may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
 	return ws_shared_is(&g->list[b]) && ws_shared_may_race(&g->list[a], &g->list[b]) &&
 	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index) && in_phase(g, a, b);
@@ -360,7 +360,7 @@ static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals
 static bool meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
 	for (uint32_t b = 0; b < g->n; b++)
-		if (may_meet(g, v, a, b) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
+		if (ws_shared_may_meet(g, v, a, b) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
 			return true;
 	return false;
 }
@@ -369,7 +369,7 @@ static bool meets_any(const struct ws_shared_ranges *g, const struct ws_interval
 static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
 	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == g->group[a] && may_meet(g, v, a, b))
+		if (g->group[b] == g->group[a] && ws_shared_may_meet(g, v, a, b))
 			return true;
 	return false;
 }
@@ -384,7 +384,7 @@ static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_i
 {
 	for (uint32_t k = 0; k < g->n; k++)
 		for (uint32_t m = 0; m < g->n && g->group[k] == a; m++)
-			if (g->group[m] == b && may_meet(g, v, k, m))
+			if (g->group[m] == b && ws_shared_may_meet(g, v, k, m))
 				return true;
 	return false;
 }
@@ -431,7 +431,7 @@ static void join_groups(struct ws_shared_ranges *g, unsigned into, unsigned from
 	for (uint32_t k = 0; k < g->n; k++)
 		if (g->group[k] == from)
 			g->group[k] = (uint8_t)(into > from ? into - 1 : into);
-		else if (g->group[k] < QUIET && g->group[k] > from)
+		else if (g->group[k] < NAMED && g->group[k] > from)
 			g->group[k]--;
 	memmove(gone, gone + 1, (--g->ngroups - from) * sizeof *gone);
 }
@@ -486,7 +486,7 @@ static void mark_met(const struct ws_shared_ranges *g, const struct ws_intervals
 {
 	met[a] = true;
 	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == g->group[a] && !met[b] && (may_meet(g, v, a, b) || may_meet(g, v, b, a)))
+		if (g->group[b] == g->group[a] && !met[b] && (ws_shared_may_meet(g, v, a, b) || ws_shared_may_meet(g, v, b, a)))
 			mark_met(g, v, b, met);
 }
 
@@ -520,7 +520,7 @@ static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals 
 	x->distance = ws_sum_divisor(&x->sum);
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] == group; b++) {
-			if (g->group[b] != group || !may_meet(g, v, a, b))
+			if (g->group[b] != group || !ws_shared_may_meet(g, v, a, b))
 				continue;
 			x->own &= ws_in_step_same(&g->v, &x->rounds, a, b);
 			x->reads_own &= x->own;
@@ -713,16 +713,14 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	unsigned shared = 0;
 	bool quiet = false;
 
-	for (uint32_t k = 0; k < g->n; k++) {
-		g->group[k] = NO_GROUP;
-		if (!ws_shared_is(&g->list[k]))
-			continue;
-		if (is_plain(&g->list[k]) && !meets_any(g, v, k))
-			g->group[k] = QUIET;
-		else if (++shared <= MOST_ACCESSES)
+	for (uint32_t k = 0; k < g->n; k++)
+		g->group[k] = ws_shared_is(&g->list[k]) && is_plain(&g->list[k]) && !meets_any(g, v, k) ? QUIET : NO_GROUP;
+	ws_shared_find_named(g, v);
+	for (uint32_t k = 0; k < g->n; k++)
+		if (ws_is_quiet(g->group[k]))
+			quiet = true;
+		else if (ws_shared_is(&g->list[k]) && ++shared <= MOST_ACCESSES)
 			g->group[k] = group_of(g, &g->list[k]);
-		quiet |= g->group[k] == QUIET;
-	}
 	for (size_t k = 0; k < g->v.nduties; k++)
 		if (mentions(&g->v, g->v.duties[k].sum, LEAF_SYMBOL, 0))
 			return false;
@@ -801,7 +799,7 @@ static bool meet_in_warp(struct ws_shared_ranges *g, const struct ws_intervals *
 {
 	if (warp && !ws_intervals_meet_in_warp(warp, g->list[a].inst->index, g->list[b].inst->index))
 		return false;
-	return g->group[b] >= QUIET || g->group[a] == g->group[b] || !are_of_one_lane(g, a, b);
+	return g->group[b] >= NAMED || g->group[a] == g->group[b] || !are_of_one_lane(g, a, b);
 }
 
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
@@ -809,8 +807,8 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead);
 
 	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t b = 0; b < g->n && g->group[a] < QUIET; b++)
-			if (may_meet(g, v, a, b))
+		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++)
+			if (g->group[b] != NAMED && ws_shared_may_meet(g, v, a, b))
 				meet(g, a, b, meet_in_warp(g, warp, a, b));
 	ws_intervals_free(warp);
 }
@@ -863,7 +861,7 @@ static bool any_own(struct ws_shared_ranges *g)
 		any |= g->groups[k].own || g->groups[k].reads_own;
 	}
 	for (uint32_t k = 0; k < g->n; k++)
-		any |= g->group[k] == QUIET;
+		any |= ws_is_quiet(g->group[k]);
 	return any;
 }
 
@@ -1027,7 +1025,7 @@ static bool phases_are_own(const struct ws_shared_ranges *g)
 	bool own = true;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		own &= !has_phase(g, k) || g->group[k] == QUIET || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !is_rare(&g->v, &g->groups[g->group[k]]));
+		own &= !has_phase(g, k) || ws_is_quiet(g->group[k]) || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !is_rare(&g->v, &g->groups[g->group[k]]));
 	return own;
 }
 
@@ -1044,7 +1042,7 @@ static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
 {
 	const char *proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 
-	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->quiet);
+	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->named ? g->named : g->quiet);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (any_phase(g, k))
 			ws_code_add(e->c, "and.pred %s, %s, %s;", proved, proved, g->groups[k].proved);
@@ -1072,6 +1070,7 @@ static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 		if (g->parts)
 			ws_parts_open(g, e, x);
 	}
+	ws_shared_prove_named(g, e);
 	for (unsigned rank = 0; rank < RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
 			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
@@ -1157,9 +1156,9 @@ static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 
 	for (uint32_t m = 0; m < all_of(g); m++) {
 		uint32_t k = first_of(g, m);
-		const struct group *x = g->group[k] < QUIET ? &g->groups[g->group[k]] : NULL;
+		const struct group *x = g->group[k] < NAMED ? &g->groups[g->group[k]] : NULL;
 
-		n += has_phase(g, k) ? phases : g->group[k] == QUIET || (x && (x->own || is_own_read(g, k)) && !is_rare(&g->v, x) && !(alone && meets_others(x)));
+		n += has_phase(g, k) ? phases : ws_is_quiet(g->group[k]) || (x && (x->own || is_own_read(g, k)) && !is_rare(&g->v, x) && !(alone && meets_others(x)));
 	}
 	return n;
 }
@@ -1410,8 +1409,8 @@ static const char *proof(const struct ws_shared_ranges *g, const struct ws_rw_ac
 
 	if (has_phase(g, k))
 		return g->phased->proved;
-	if (group == QUIET || group == NO_GROUP)
-		return group == QUIET ? g->quiet : NULL;
+	if (group >= NAMED)
+		return group == QUIET ? g->quiet : group == NAMED ? g->named : NULL;
 	return is_own_read(g, k) && g->groups[group].reads_proved ? g->groups[group].reads_proved : g->groups[group].proved;
 }
 
@@ -1450,7 +1449,7 @@ static const char *nth_proof(const struct ws_shared_ranges *g, unsigned k)
 
 void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate)
 {
-	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->quiet);
+	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->named ? g->named : g->quiet);
 	for (unsigned k = 0; k < 2 * g->ngroups; k++)
 		if (nth_proof(g, k))
 			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, nth_proof(g, k));
@@ -1458,7 +1457,7 @@ void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c
 
 void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate)
 {
-	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->quiet);
+	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->named ? g->named : g->quiet);
 	for (unsigned k = 0; k < 2 * g->ngroups; k++)
 		if (nth_proof(g, k))
 			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, nth_proof(g, k));

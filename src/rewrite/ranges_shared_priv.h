@@ -5,7 +5,7 @@
 #include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
-enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, MOST_SHARED = 256 << 10 };
+enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, NAMED = 253, MOST_SHARED = 256 << 10 };
 
 struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
@@ -43,13 +43,15 @@ struct ws_shared_ranges {
 	struct values v;
 	struct group groups[MOST_GROUPS];
 	unsigned ngroups;
-	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with */
+	uint8_t *group;                  /* by access; QUIET: it meets no other that it could race with; NAMED: none in its variable */
+	const struct ws_ptx_sym **variable;      /* by access, while groups are found: the one that it is in; NULL = not known */
 	int64_t *at;                     /* by access: its offset in the group */
 	bool *met;                       /* by access: it meets one of another group */
 	struct rare rare[MOST_RARE];     /* what is taken to be false: then there are more barriers between accesses */
 	unsigned nrare;
 	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
 	const char *quiet;               /* a predicate: it is false */
+	const char *named;               /* likewise, and all groups are in their variables; NULL: no access is NAMED */
 	const struct ws_rw_access *list;
 	uint32_t n;
 	enum { WS_PARTS_NONE, WS_PARTS_OF_UNKNOWN, WS_PARTS_OF_DATA } parts;    /* which accesses are taken to stay in a part of their variable: those of
@@ -67,6 +69,9 @@ struct phased {
 	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
 };
 
+/* Does an access of that group race with none, wherever in its variable it is? */
+static inline bool ws_is_quiet(uint8_t group) { return group == QUIET || group == NAMED; }
+
 /* Is its sum all that says where in its variable it is? */
 static inline bool ws_group_has_sum(const struct group *x) { return !x->area && !x->endless && !x->rounds.n; }
 
@@ -75,6 +80,16 @@ static inline bool ws_group_meets(const struct group *x, unsigned other) { retur
 /* May threads next to each other come to the same bytes of the group, if that is all that is known? */
 bool ws_group_is_wide(const struct group *x);
 bool ws_sum_of_data(const struct values *v, const struct sum *s);      /* is one of its numbers data, or made of it? */
+
+/* ---- ranges_shared.c ---- */
+/* Could the two race, if they were at one place? Either may be of the other's interval between barriers. */
+bool ws_shared_may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b);
+
+/* ---- ranges_named.c ---- */
+/* Accesses that are in no group yet, of variables that are named, and that meet none in their variable, become NAMED. */
+void ws_shared_find_named(struct ws_shared_ranges *g, const struct ws_intervals *v);
+/* Where all groups are known to be in their variables: their predicate. */
+void ws_shared_prove_named(struct ws_shared_ranges *g, struct entry *e);
 
 /* ---- ranges_parts.c ---- */
 /* Where the part begins to count that the access of a group x is in, if it is taken to stay in one. */

@@ -59,12 +59,12 @@ static const char counting[] =
 
 /* i = %r4: the thread of a 1-D grid; %rd1, %rd2: the pointers a, b; %r5, %r6: n, w */
 #define KERNEL(body) PTX_HEAD BEHIND_HEAD(body)
-#define BEHIND_HEAD(body) ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
+#define BEHIND_HEAD(body) BEGIN body "END: ret;\n}\n"
+#define BEGIN ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n" \
 	".reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<70>; .reg .f32 %f<9>;\n" \
 	"ld.param.u64 %rd20, [a]; ld.param.u64 %rd21, [b]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [w];\n" \
 	"cvta.to.global.u64 %rd1, %rd20; cvta.to.global.u64 %rd2, %rd21;\n" \
-	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n" \
-	body "END: ret;\n}\n"
+	"mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n"
 #define BELOW_N   "setp.ge.s32 %p1, %r4, %r5; @%p1 bra END;\n"
 #define OFFSET    "mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3; add.s64 %rd5, %rd2, %rd3;\n"
 #define COPY      "ld.global.u32 %r7, [%rd4]; st.global.u32 [%rd5], %r7;\n"

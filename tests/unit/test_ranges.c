@@ -628,7 +628,7 @@ static void words_that_all_are_told(void **state)
 	expect(TOLD(FIRST, "", "bar.sync 0;", ""), l, NONE);
 	expect(TOLD(FIRST, "", "bar.sync 0;", "bar.sync 0;"), l, NONE);
 	expect(TOLD(FIRST, "", "", "bar.sync 0;"), l, ALL(256, 4));
-	expect(TOLD("setp.gt.s32 %p1, %r3, 1;", "", "bar.sync 0;", ""), l, ALL(256, 8));     /* two write it */
+	expect(TOLD("setp.gt.s32 %p1, %r3, 1;", "", "bar.sync 0;", ""), l, ALL(0, 8));       /* two write it; it is read behind the barrier */
 	/* in a loop, without a barrier at its end; and with one */
 	expect(TOLD(FIRST, "mov.u32 %r30, 0;\nL: ", "bar.sync 0;", "add.s32 %r30, %r30, 1; setp.lt.s32 %p2, %r30, 2; @%p2 bra L;"), l, ALL(512, 8));
 	expect(TOLD(FIRST, "mov.u32 %r30, 0;\nL: ", "bar.sync 0;", "bar.sync 0; add.s32 %r30, %r30, 1; setp.lt.s32 %p2, %r30, 2; @%p2 bra L;"), l, NONE);
