@@ -17,7 +17,7 @@ struct race_rig {
 /* How many random kernels a test runs: fewer where code is slow, under sanitizers (tools/check sets WARPSAFE_ROUNDS there). */
 static inline unsigned rig_rounds(unsigned n)
 {
-	return getenv("WARPSAFE_ROUNDS") ? n / 3 : n;
+	return getenv("WARPSAFE_ROUNDS") ? n / (n < 120 ? 3 : 6) : n;
 }
 
 /* How many of its `all` ways to run a test goes through; likewise. */
