@@ -7,7 +7,8 @@
  * counter that goes on in step, with what is left of its rounds. Of two accesses in one interval of which one is behind such a step and the other one
  * is not, the phases are as far apart.
  *
- * The registers are taken to have the phase's number where they are read for an address, and have not been set since. */
+ * The registers are taken to have the phase's number where they are read for an address, and have not been set since; or, a single one, the number before, if it
+ * was turned over once since: compilers do so as soon as it was read for the last time. */
 #include "rewrite/needless.h"
 #include "rewrite/ranges_priv.h"
 
@@ -25,11 +26,38 @@ static unsigned number_of(const struct phases *p, const struct ws_reg *r)
 }
 
 /* ---- who reads it ---- */
-struct slice { struct values *v; struct ws_steps *steps; const struct phases *of; const struct ws_ptx_inst *at; uint8_t *reads; bool fine; enum { NOT_SEEN, APART, MADE_OF } *seen; };
+struct slice {
+	struct values *v;
+	struct ws_steps *steps;
+	const struct phases *of;
+	const struct ws_ptx_inst *at;    /* the access */
+	uint8_t *reads;
+	bool fine;
+	int turns;                       /* how often it was turned over since it was read; -1: it is not read yet */
+	enum { NOT_SEEN, APART, MADE_OF } *seen;
+};
 
 static bool is_made_of(struct slice *s, const struct ws_reg *r);
 
 struct reading { struct slice *s; const struct ws_ptx_inst *i; bool any; };
+
+/* Is what set it last before the access, in its block, the turn, at which it still was what was read? */
+static bool is_turned_once(const struct slice *s, const struct ws_reg *r, const struct ws_ptx_inst *read)
+{
+	uint32_t first = s->v->f->blocks[s->at->block].first, k = s->at->index;
+
+	while (k > first && !ws_ptx_sets(&s->v->f->insts[k - 1], r))
+		k--;
+	return k > first && ws_steps_turn(s->steps, &s->v->f->insts[k - 1], r) && ws_steps_fresh(s->steps, r, read, &s->v->f->insts[k - 1]);
+}
+
+static void note_turns(struct slice *s, const struct ws_reg *r, const struct ws_ptx_inst *read)
+{
+	bool fresh = ws_steps_fresh(s->steps, r, read, s->at);
+
+	s->fine = s->fine && (fresh || (s->of->nregs == 1 && !s->of->counts && is_turned_once(s, r, read))) && (s->turns < 0 || s->turns == !fresh);
+	s->turns = !fresh;
+}
 
 static void look_at_read(void *user, struct ws_reg *r, bool is_def)
 {
@@ -37,14 +65,15 @@ static void look_at_read(void *user, struct ws_reg *r, bool is_def)
 
 	if (is_def)
 		return;
-	if (number_of(x->s->of, r) == x->s->of->nregs) {
-		if (!is_made_of(x->s, r))
-			return;
-	} else {
+	if (number_of(x->s->of, r) < x->s->of->nregs) {
 		x->s->reads[x->i->index] = 1;
+		note_turns(x->s, r, x->i);
+	} else if (is_made_of(x->s, r)) {
+		x->s->fine = x->s->fine && ws_steps_fresh(x->s->steps, r, x->i, x->s->at);
+	} else {
+		return;
 	}
 	x->any = true;
-	x->s->fine = x->s->fine && ws_steps_fresh(x->s->steps, r, x->i, x->s->at);
 }
 
 /* What is made of it must be made anew each time, by one instruction, behind which it may go on by numbers: a sum of what the register was in all rounds
@@ -71,9 +100,9 @@ static bool is_made_of(struct slice *s, const struct ws_reg *r)
 	return x.any;
 }
 
-bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads)
+bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads, uint8_t *turns)
 {
-	struct slice s = { v, steps, p, a->inst, reads, .fine = true };
+	struct slice s = { v, steps, p, a->inst, reads, .fine = true, .turns = -1 };
 	bool any;
 
 	memset(reads, 0, v->f->ninsts);
@@ -87,6 +116,7 @@ bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phase
 		any = is_made_of(&s, a->address->reg);
 	}
 	free(s.seen);
+	*turns = s.turns > 0;
 	return s.fine && any;
 }
 

@@ -210,7 +210,7 @@ void ws_value_must_fit(struct values *v, const struct sum *s, enum ws_type t);
 /* The phases of a register that goes on in step (in_step.c). way: 0 = as it is turned over; 2 to MOST_PHASES = as its steps are counted modulo that. */
 bool ws_phases_find(const struct values *v, struct ws_steps *s, const struct ws_reg *r, unsigned way, struct phases *out);
 /* Is the address of an access made of the register, as it is there? *reads, by instruction: who reads it for that. */
-bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads);
+bool ws_phases_read(struct values *v, struct ws_steps *steps, const struct phases *p, const struct ws_rw_access *a, uint8_t *reads, uint8_t *turns);
 bool ws_value_in_phase(struct values *v, const struct ws_reg *r, struct sum *out);
 /* What an instruction makes of them alone. */
 bool ws_value_made_in_phase(struct values *v, const struct ws_ptx_inst *i, struct sum *out);

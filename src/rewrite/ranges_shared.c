@@ -175,7 +175,7 @@ static bool take_bend(const struct values *v, struct group *x, int64_t *at)
 static void set_phase(struct ws_shared_ranges *g, uint32_t a)
 {
 	g->v.reads = has_phase(g, a) ? g->phased->reads + (size_t)g->phased->of[a] * g->v.f->ninsts : NULL;
-	g->v.phase = has_phase(g, a) ? g->phased->phase[a] - 1 : 0;
+	g->v.phase = has_phase(g, a) ? (g->phased->phase[a] - 1 + g->phased->phases.n - g->phased->turns[g->phased->of[a]]) % g->phased->phases.n : 0;
 }
 
 /* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
@@ -1237,6 +1237,7 @@ static void free_phased(struct phased *p)
 	free(p->first);
 	free(p->phase);
 	free(p->reads);
+	free(p->turns);
 	free(p);
 }
 
@@ -1248,9 +1249,9 @@ static struct phased *begin_phased(struct values *v, const struct phases *phases
 	bool any = false;
 
 	*p = (struct phased){ .phases = *phases, .steps = steps, .all = list, .nall = n, .list = ws_alloc(most * sizeof *p->list), .of = ws_alloc(most * sizeof *p->of),
-	                      .first = ws_alloc((n + 1) * sizeof *p->first), .phase = ws_alloc(most), .reads = ws_alloc((size_t)(n + 1) * v->f->ninsts) };
+	                      .first = ws_alloc((n + 1) * sizeof *p->first), .phase = ws_alloc(most), .reads = ws_alloc((size_t)(n + 1) * v->f->ninsts), .turns = ws_alloc(n + 1) };
 	for (uint32_t k = 0; k < n; k++) {
-		bool has = ws_shared_is(&list[k]) && is_plain(&list[k]) && ws_phases_read(v, steps, phases, &list[k], p->reads + (size_t)k * v->f->ninsts);
+		bool has = ws_shared_is(&list[k]) && is_plain(&list[k]) && ws_phases_read(v, steps, phases, &list[k], p->reads + (size_t)k * v->f->ninsts, &p->turns[k]);
 
 		p->first[k] = at;
 		for (unsigned phase = 0; phase < (has ? phases->n : 1); phase++, at++) {

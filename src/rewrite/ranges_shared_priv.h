@@ -66,6 +66,7 @@ struct phased {
 	struct ws_rw_access *list;
 	uint32_t n, nall, *of, *first;   /* by access of the list: which of the pass it is; by that: its first one */
 	uint8_t *phase, *reads;          /* by access: its phase + 1; 0 = it has none. By access of the pass, by instruction: who reads the register */
+	uint8_t *turns;                  /* by access of the pass: how often it was turned over since it was read */
 	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
 };
 

@@ -1222,6 +1222,8 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 		}
 	}
 	v->busy[r->index] = 0;
+	if (!known)                          /* nothing relies on what was looked at on the way */
+		v->nduties = nduties;
 	if (!known && d->n == 1 && v->cut > v->depth)
 		v->unknown[r->index] = unknown_in(v, at);
 	v->cut = v->cut < cut ? v->cut : cut;

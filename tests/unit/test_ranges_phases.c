@@ -75,6 +75,28 @@ static void buffers_that_meet(void **state)
 	expect(STAGES(READ("%r31") WRITE("%r33") BARRIER, "add.s32 %r33, %r10, 1; rem.s32 %r10, %r33, 3;" WRAP("%r31", "%r11", "%p3")), threads, ALL(2 * 64 * 8, 2 * 64 * 8));
 }
 
+/* Turned over as soon as it is read for the last time, and written by what was made of it before; as nvcc has it. */
+#define AT_OLD(from) "add.s32 %r21, " from ", %r30; "
+#define OLD(behind) BUFFERS("mul.lo.s32 %r26, %r31, 1024; " AT_OLD("%r26") "ld.shared.u32 %r22, [%r21+4];\n" behind, "")
+#define WRITE_OLD(at) "add.s32 %r23, " at ", %r30; st.shared.u32 [%r23], %r22;\n"
+
+static void buffers_turned_before_they_are_written(void **state)
+{
+	const struct checks all = ALL(2 * 64 * 8, 2 * 64 * 8);
+
+	(void)state;
+	expect(OLD(XOR "xor.b32 %r27, %r26, 1024;" WRITE_OLD("%r27") BARRIER), threads, NONE);
+	expect(OLD("xor.b32 %r27, %r26, 1024;" XOR WRITE_OLD("%r27") BARRIER), threads, NONE);
+	expect(OLD(XOR WRITE_OLD("%r26") BARRIER), threads, all);                    /* what is read */
+	/* Behind the barrier: the next round reads the other one, or this. */
+	expect(OLD(XOR BARRIER WRITE_OLD("%r26")), threads, NONE);
+	expect(OLD(XOR BARRIER "xor.b32 %r27, %r26, 1024;" WRITE_OLD("%r27")), threads, all);
+	/* Made of both what it was and what it is; turned twice; not by all. */
+	expect(OLD(XOR "mul.lo.s32 %r28, %r31, 1024; xor.b32 %r27, %r26, %r28; xor.b32 %r29, %r27, 2048;" WRITE_OLD("%r29") BARRIER), threads, all);
+	expect(OLD(XOR "xor.b32 %r27, %r26, 1024;" XOR WRITE_OLD("%r27") BARRIER XOR), threads, all);
+	expect(OLD("and.b32 %r25, %r3, 1; setp.eq.s32 %p2, %r25, 0; @%p2 " XOR "xor.b32 %r27, %r26, 1024;" WRITE_OLD("%r27") BARRIER), threads, all);
+}
+
 static void buffers_that_do_not(void **state)
 {
 	(void)state;
@@ -230,7 +252,7 @@ static void what_is_left_finds_what_all_find(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buffers_that_take_turns), cmocka_unit_test(counters_that_begin_with_the_index), cmocka_unit_test(buffers_that_do_not), cmocka_unit_test(buffers_that_go_round), cmocka_unit_test(buffers_that_meet), cmocka_unit_test(what_is_left_finds_what_all_find),
+		cmocka_unit_test(buffers_that_take_turns), cmocka_unit_test(counters_that_begin_with_the_index), cmocka_unit_test(buffers_that_do_not), cmocka_unit_test(buffers_turned_before_they_are_written), cmocka_unit_test(buffers_that_go_round), cmocka_unit_test(buffers_that_meet), cmocka_unit_test(what_is_left_finds_what_all_find),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
