@@ -363,12 +363,17 @@ const char *ws_code_temp(struct ws_code *c, enum ws_type type)
 	return made;
 }
 
-const char *ws_code_label(struct ws_code *c)
+const char *ws_rw_label(struct ws_pass *p)
 {
 	char s[32];
 
-	snprintf(s, sizeof s, "$ws_%u", c->p->labels++);
-	return ws_arena_strndup(c->p->m->arena, s, strlen(s));
+	snprintf(s, sizeof s, "$ws_%u", p->labels++);
+	return ws_arena_strndup(p->m->arena, s, strlen(s));
+}
+
+const char *ws_code_label(struct ws_code *c)
+{
+	return ws_rw_label(c->p);
 }
 
 /* A guard can stand before a line that is no label, scope, declaration or branch, and not guarded itself. */

@@ -10,7 +10,6 @@
  * of labels are the scope's. */
 #include "rewrite/exits.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,19 +54,7 @@ struct loop {
 #define NONE UINT16_MAX
 
 /* ---- the function ---- */
-static uint32_t block_at(const struct ws_ptx_func *f, uint32_t inst)
-{
-	return inst < f->ninsts ? f->insts[inst].block : WS_EXIT_BLOCK;
-}
-
 static const struct ws_ptx_inst *last_of(const struct ws_ptx_func *f, uint32_t b) { return &f->insts[f->blocks[b].last]; }
-
-static bool dominates(const struct ws_ptx_func *f, uint32_t a, uint32_t b)
-{
-	while (b != a && b != WS_EXIT_BLOCK && f->blocks[b].idom != b)
-		b = f->blocks[b].idom;
-	return a == b;
-}
 
 static void find_next(struct exits *e)
 {
@@ -75,8 +62,8 @@ static void find_next(struct exits *e)
 		const struct ws_ptx_inst *last = last_of(e->f, b);
 		bool jumps = last->op == WS_OP_bra, ends = ws_op_info(last->op)->fx & WS_FX_EXIT;
 
-		e->next[b][0] = (jumps || ends) && !last->guard ? WS_EXIT_BLOCK : block_at(e->f, last->index + 1);
-		e->next[b][1] = jumps ? block_at(e->f, e->f->labels[last->ops[0].label].inst) : WS_EXIT_BLOCK;
+		e->next[b][0] = (jumps || ends) && !last->guard ? WS_EXIT_BLOCK : ws_rw_block_at(e->f, last->index + 1);
+		e->next[b][1] = jumps ? ws_rw_block_at(e->f, e->f->labels[last->ops[0].label].inst) : WS_EXIT_BLOCK;
 		if (e->next[b][0] == e->next[b][1])
 			e->next[b][1] = WS_EXIT_BLOCK;
 	}
@@ -131,14 +118,6 @@ static unsigned depth_at(const struct ws_ptx_func *f, uint32_t off)
 
 static bool is_plain(const struct ws_ptx_func *f, uint32_t inst) { return depth_at(f, f->insts[inst].off) == 1; }
 
-static const char *new_label(struct exits *e)
-{
-	char s[32];
-
-	snprintf(s, sizeof s, "$ws_%u", e->p->labels++);
-	return ws_arena_strndup(e->p->m->arena, s, strlen(s));
-}
-
 /* A label of the block; NULL: it has none. */
 static const char *own_label(const struct ws_ptx_func *f, uint32_t b)
 {
@@ -154,7 +133,7 @@ static const char *label_of(struct exits *e, uint32_t b)
 	const char *own = own_label(e->f, b);
 
 	if (!own && !e->labels[b])
-		e->labels[b] = new_label(e);
+		e->labels[b] = ws_rw_label(e->p);
 	return own ? own : e->labels[b];
 }
 
@@ -187,7 +166,7 @@ static uint32_t body_of(const struct ws_ptx_func *f, uint32_t header, uint8_t *i
 
 	memset(in, 0, f->nblocks);
 	for (uint32_t k = 0; k < f->blocks[header].npred; k++)
-		if (dominates(f, header, f->blocks[header].pred[k]))
+		if (ws_rw_dominates(f, header, f->blocks[header].pred[k]))
 			mark_body(f, f->blocks[header].pred[k], header, in);
 	for (uint32_t b = 0; b < f->nblocks; b++)
 		n += in[b];
@@ -377,7 +356,7 @@ static uint32_t before_node(const struct loop *l, uint32_t k)
 		return f->blocks[l->block[k]].idom;
 	for (uint32_t m = 0; m < l->n; m++)
 		if (l->succ[m][0] == l->n || l->succ[m][1] == l->n)
-			for (b = b == WS_EXIT_BLOCK ? l->block[m] : b; !dominates(f, b, l->block[m]);)
+			for (b = b == WS_EXIT_BLOCK ? l->block[m] : b; !ws_rw_dominates(f, b, l->block[m]);)
 				b = f->blocks[b].idom;
 	return b;
 }
@@ -429,7 +408,7 @@ static const char *label_of_node(struct loop *l, uint32_t k)
 	if (k < l->n)
 		return label_of(l->e, l->block[k]);
 	if (!l->e->round[l->header])
-		l->e->round[l->header] = new_label(l->e);
+		l->e->round[l->header] = ws_rw_label(l->e->p);
 	return l->e->round[l->header];
 }
 

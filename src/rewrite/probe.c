@@ -363,16 +363,11 @@ uint8_t *ws_probe_region(const struct ws_probe *p, uint32_t b)
 }
 
 /* ---- how blocks follow each other ---- */
-static uint32_t block_at(const struct ws_ptx_func *f, uint32_t inst)
-{
-	return inst < f->ninsts ? f->insts[inst].block : WS_EXIT_BLOCK;
-}
-
 static uint32_t target_of(const struct ws_ptx_func *f, const struct ws_ptx_inst *i)
 {
 	for (unsigned k = 0; k < i->nops; k++)
 		if (i->ops[k].kind == WS_O_LABEL)
-			return block_at(f, f->labels[i->ops[k].label].inst);
+			return ws_rw_block_at(f, f->labels[i->ops[k].label].inst);
 	return WS_EXIT_BLOCK;
 }
 
@@ -382,7 +377,7 @@ static void find_next(struct ws_probe *p)
 		const struct ws_ptx_inst *last = &p->f->insts[p->f->blocks[b].last];
 		bool jumps = last->op == WS_OP_bra, ends = ws_op_info(last->op)->fx & WS_FX_EXIT;
 
-		p->next[b][0] = block_at(p->f, last->index + 1);
+		p->next[b][0] = ws_rw_block_at(p->f, last->index + 1);
 		if (!jumps && !ends)
 			continue;
 		p->next[b][1] = jumps ? target_of(p->f, last) : WS_EXIT_BLOCK;

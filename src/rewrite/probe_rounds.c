@@ -211,16 +211,9 @@ bool *ws_probe_varying(struct ws_probe *p)
 }
 
 /* ---- loops ---- */
-static bool dominates(const struct ws_ptx_func *f, uint32_t a, uint32_t b)
-{
-	while (b != a && b != WS_EXIT_BLOCK && f->blocks[b].idom != b)
-		b = f->blocks[b].idom;
-	return b == a;
-}
-
 unsigned ws_probe_loop_side(const struct ws_probe *p, uint32_t b)
 {
-	return p->when[b] && p->next[b][1] != WS_EXIT_BLOCK && dominates(p->f, p->next[b][1], b);
+	return p->when[b] && p->next[b][1] != WS_EXIT_BLOCK && ws_rw_dominates(p->f, p->next[b][1], b);
 }
 
 uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b)
@@ -294,7 +287,7 @@ static uint8_t *loop_at(const struct ws_probe *p, uint32_t b, const bool *varies
 	uint8_t *in;
 	bool *seen;
 
-	if (begin == WS_EXIT_BLOCK || !dominates(p->f, begin, b) || (varies[p->when[b]->index] && !may_vary(p, b)))
+	if (begin == WS_EXIT_BLOCK || !ws_rw_dominates(p->f, begin, b) || (varies[p->when[b]->index] && !may_vary(p, b)))
 		return NULL;
 	in = blocks_of_loop(p, b);
 	seen = ws_alloc((p->f->nblocks + 1) * sizeof *seen);

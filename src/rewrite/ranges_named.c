@@ -7,12 +7,6 @@
 
 #include <stdlib.h>
 
-/* Is the access to be in its variable, and its race one that could be found? Not what may as well be in global memory. */
-static bool may_be(const struct ws_rw_access *a)
-{
-	return ws_shared_is(a) && a->space == WS_SPACE_SHARED && a->kind == WS_RW_READ && a->sem == WS_SEM_WEAK;
-}
-
 /* NULL: not known, or it is the memory behind all variables. */
 static const struct ws_ptx_sym *variable_of(struct ws_shared_ranges *g, const struct ws_rw_access *a)
 {
@@ -26,41 +20,22 @@ static const struct ws_ptx_sym *variable_of(struct ws_shared_ranges *g, const st
 	return sym && sym->size ? sym : NULL;
 }
 
-static bool meets_none(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
-{
-	for (uint32_t b = 0; b < g->n; b++)
-		if ((g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL) ||
-		    ((!g->variable[b] || g->variable[b] == g->variable[a]) && ws_shared_may_meet(g, v, a, b)))
-			return false;
-	return true;
-}
-
 void ws_shared_find_named(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	g->variable = ws_alloc((g->n + 1) * sizeof *g->variable);
 	for (uint32_t k = 0; k < g->n; k++)
 		g->variable[k] = g->group[k] == QUIET ? NULL : variable_of(g, &g->list[k]);
 	for (uint32_t k = 0; k < g->n; k++)
-		if (g->group[k] != QUIET && may_be(&g->list[k]) && g->variable[k] && meets_none(g, v, k))
+		if (g->group[k] != QUIET && g->list[k].kind == WS_RW_READ && ws_shared_is_plain(&g->list[k]) && g->variable[k] && !ws_shared_meets_any(g, v, k))
 			g->group[k] = NAMED;
 	free(g->variable);
 	g->variable = NULL;
 }
 
-static bool any_named(const struct ws_shared_ranges *g)
+bool ws_shared_any_named(const struct ws_shared_ranges *g)
 {
 	for (uint32_t k = 0; k < g->n; k++)
 		if (g->group[k] == NAMED)
 			return true;
 	return false;
-}
-
-void ws_shared_prove_named(struct ws_shared_ranges *g, struct entry *e)
-{
-	const char *before = e->ok;
-
-	if (!any_named(g))
-		return;
-	e->ok = g->named = g->parts ? ws_code_temp(e->c, WS_PRED) : ws_rw_of_launch(g->p, g->v.f, WS_PRED);
-	ws_code_add(e->c, "mov.pred %s, %s;", e->ok, before);
 }

@@ -351,17 +351,20 @@ bool ws_shared_may_race(const struct ws_rw_access *a, const struct ws_rw_access 
 	return a->kind != WS_RW_READ || b->kind != WS_RW_READ;
 }
 
-bool ws_shared_may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
+static bool may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
 	return ws_shared_is(&g->list[b]) && ws_shared_may_race(&g->list[a], &g->list[b]) &&
 	       ws_intervals_meet(v, g->list[a].inst->index, g->list[b].inst->index) && in_phase(g, a, b);
 }
 
-static bool meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
+bool ws_shared_meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
-	for (uint32_t b = 0; b < g->n; b++)
-		if (ws_shared_may_meet(g, v, a, b) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
+	for (uint32_t b = 0; b < g->n; b++) {
+		bool apart = g->variable && g->variable[b] && g->variable[b] != g->variable[a];
+
+		if ((!apart && may_meet(g, v, a, b)) || (g->list[b].rw_class == WS_RW_UNHANDLED && g->list[b].inst->space != WS_SPACE_GLOBAL))
 			return true;
+	}
 	return false;
 }
 
@@ -369,13 +372,12 @@ static bool meets_any(const struct ws_shared_ranges *g, const struct ws_interval
 static bool meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a)
 {
 	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == g->group[a] && ws_shared_may_meet(g, v, a, b))
+		if (g->group[b] == g->group[a] && may_meet(g, v, a, b))
 			return true;
 	return false;
 }
 
-/* Not what may as well be in global memory. */
-static bool is_plain(const struct ws_rw_access *a)
+bool ws_shared_is_plain(const struct ws_rw_access *a)
 {
 	return a->space == WS_SPACE_SHARED && (a->kind == WS_RW_ATOMIC || a->sem == WS_SEM_WEAK);
 }
@@ -384,7 +386,7 @@ static bool meet_in_interval(const struct ws_shared_ranges *g, const struct ws_i
 {
 	for (uint32_t k = 0; k < g->n; k++)
 		for (uint32_t m = 0; m < g->n && g->group[k] == a; m++)
-			if (g->group[m] == b && ws_shared_may_meet(g, v, k, m))
+			if (g->group[m] == b && may_meet(g, v, k, m))
 				return true;
 	return false;
 }
@@ -486,7 +488,7 @@ static void mark_met(const struct ws_shared_ranges *g, const struct ws_intervals
 {
 	met[a] = true;
 	for (uint32_t b = 0; b < g->n; b++)
-		if (g->group[b] == g->group[a] && !met[b] && (ws_shared_may_meet(g, v, a, b) || ws_shared_may_meet(g, v, b, a)))
+		if (g->group[b] == g->group[a] && !met[b] && (may_meet(g, v, a, b) || may_meet(g, v, b, a)))
 			mark_met(g, v, b, met);
 }
 
@@ -520,7 +522,7 @@ static void look_at_pairs(struct ws_shared_ranges *g, const struct ws_intervals 
 	x->distance = ws_sum_divisor(&x->sum);
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] == group; b++) {
-			if (g->group[b] != group || !ws_shared_may_meet(g, v, a, b))
+			if (g->group[b] != group || !may_meet(g, v, a, b))
 				continue;
 			x->own &= ws_in_step_same(&g->v, &x->rounds, a, b);
 			x->reads_own &= x->own;
@@ -714,7 +716,7 @@ static bool find_groups(struct ws_shared_ranges *g, const struct ws_intervals *v
 	bool quiet = false;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		g->group[k] = ws_shared_is(&g->list[k]) && is_plain(&g->list[k]) && !meets_any(g, v, k) ? QUIET : NO_GROUP;
+		g->group[k] = ws_shared_is(&g->list[k]) && ws_shared_is_plain(&g->list[k]) && !ws_shared_meets_any(g, v, k) ? QUIET : NO_GROUP;
 	ws_shared_find_named(g, v);
 	for (uint32_t k = 0; k < g->n; k++)
 		if (ws_is_quiet(g->group[k]))
@@ -808,7 +810,7 @@ static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals 
 
 	for (uint32_t a = 0; a < g->n; a++)
 		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++)
-			if (g->group[b] != NAMED && ws_shared_may_meet(g, v, a, b))
+			if (g->group[b] != NAMED && may_meet(g, v, a, b))
 				meet(g, a, b, meet_in_warp(g, warp, a, b));
 	ws_intervals_free(warp);
 }
@@ -842,7 +844,7 @@ static void find_reads_own(struct ws_shared_ranges *g, unsigned group)
 	bool reads = false;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		reads |= g->group[k] == group && g->list[k].kind == WS_RW_READ && is_plain(&g->list[k]);
+		reads |= g->group[k] == group && g->list[k].kind == WS_RW_READ && ws_shared_is_plain(&g->list[k]);
 	x->reads_own &= reads && x->writes && !x->meets && !x->area && !g->phased && ws_can_be_apart(&g->v, &x->sum) && (!x->own || meets_data(g, x));
 }
 
@@ -1042,7 +1044,7 @@ static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
 {
 	const char *proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
 
-	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->named ? g->named : g->quiet);
+	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->named);
 	for (unsigned k = 0; k < g->ngroups; k++)
 		if (any_phase(g, k))
 			ws_code_add(e->c, "and.pred %s, %s, %s;", proved, proved, g->groups[k].proved);
@@ -1070,7 +1072,7 @@ static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 		if (g->parts)
 			ws_parts_open(g, e, x);
 	}
-	ws_shared_prove_named(g, e);
+	g->named = ws_shared_any_named(g) ? go_on_with(g, e) : g->quiet;
 	for (unsigned rank = 0; rank < RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
 			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
@@ -1144,7 +1146,7 @@ static bool meets_others(const struct group *x)
 
 static bool is_own_read(const struct ws_shared_ranges *g, uint32_t a)
 {
-	return g->groups[g->group[a]].reads_own && g->list[a].kind == WS_RW_READ && is_plain(&g->list[a]);
+	return g->groups[g->group[a]].reads_own && g->list[a].kind == WS_RW_READ && ws_shared_is_plain(&g->list[a]);
 }
 
 /* How many accesses may be proved, where that is not rare; alone: of groups that meet no other one, of which it depends on
@@ -1251,7 +1253,7 @@ static struct phased *begin_phased(struct values *v, const struct phases *phases
 	*p = (struct phased){ .phases = *phases, .steps = steps, .all = list, .nall = n, .list = ws_alloc(most * sizeof *p->list), .of = ws_alloc(most * sizeof *p->of),
 	                      .first = ws_alloc((n + 1) * sizeof *p->first), .phase = ws_alloc(most), .reads = ws_alloc((size_t)(n + 1) * v->f->ninsts), .turns = ws_alloc(n + 1) };
 	for (uint32_t k = 0; k < n; k++) {
-		bool has = ws_shared_is(&list[k]) && is_plain(&list[k]) && ws_phases_read(v, steps, phases, &list[k], p->reads + (size_t)k * v->f->ninsts, &p->turns[k]);
+		bool has = ws_shared_is(&list[k]) && ws_shared_is_plain(&list[k]) && ws_phases_read(v, steps, phases, &list[k], p->reads + (size_t)k * v->f->ninsts, &p->turns[k]);
 
 		p->first[k] = at;
 		for (unsigned phase = 0; phase < (has ? phases->n : 1); phase++, at++) {
@@ -1450,7 +1452,7 @@ static const char *nth_proof(const struct ws_shared_ranges *g, unsigned k)
 
 void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c, const char *predicate)
 {
-	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->named ? g->named : g->quiet);
+	ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, g->named);
 	for (unsigned k = 0; k < 2 * g->ngroups; k++)
 		if (nth_proof(g, k))
 			ws_code_add(c, "and.pred %s, %s, %s;", predicate, predicate, nth_proof(g, k));
@@ -1458,7 +1460,7 @@ void ws_shared_ranges_demand(const struct ws_shared_ranges *g, struct ws_code *c
 
 void ws_shared_ranges_tell(const struct ws_shared_ranges *g, struct ws_buf *out, const char *predicate)
 {
-	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->named ? g->named : g->quiet);
+	ws_buf_printf(out, "mov.pred %s, %s;\n", predicate, g->named);
 	for (unsigned k = 0; k < 2 * g->ngroups; k++)
 		if (nth_proof(g, k))
 			ws_buf_printf(out, "and.pred %s, %s, %s;\n", predicate, predicate, nth_proof(g, k));

@@ -51,7 +51,7 @@ struct ws_shared_ranges {
 	unsigned nrare;
 	uint8_t *dead;                   /* likewise: ways that are not taken; NULL = none */
 	const char *quiet;               /* a predicate: it is false */
-	const char *named;               /* likewise, and all groups are in their variables; NULL: no access is NAMED */
+	const char *named;               /* likewise, and all groups are in their variables; quiet itself if no access is NAMED */
 	const struct ws_rw_access *list;
 	uint32_t n;
 	enum { WS_PARTS_NONE, WS_PARTS_OF_UNKNOWN, WS_PARTS_OF_DATA } parts;    /* which accesses are taken to stay in a part of their variable: those of
@@ -83,14 +83,15 @@ bool ws_group_is_wide(const struct group *x);
 bool ws_sum_of_data(const struct values *v, const struct sum *s);      /* is one of its numbers data, or made of it? */
 
 /* ---- ranges_shared.c ---- */
-/* Could the two race, if they were at one place? Either may be of the other's interval between barriers. */
-bool ws_shared_may_meet(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a, uint32_t b);
+/* Not what may as well be in global memory. */
+bool ws_shared_is_plain(const struct ws_rw_access *a);
+/* May another access, or one that no pass follows, race with it? Only in its variable, while these are known. */
+bool ws_shared_meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a);
 
 /* ---- ranges_named.c ---- */
 /* Accesses that are in no group yet, of variables that are named, and that meet none in their variable, become NAMED. */
 void ws_shared_find_named(struct ws_shared_ranges *g, const struct ws_intervals *v);
-/* Where all groups are known to be in their variables: their predicate. */
-void ws_shared_prove_named(struct ws_shared_ranges *g, struct entry *e);
+bool ws_shared_any_named(const struct ws_shared_ranges *g);
 
 /* ---- ranges_parts.c ---- */
 /* Where the part begins to count that the access of a group x is in, if it is taken to stay in one. */

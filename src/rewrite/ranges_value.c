@@ -1182,7 +1182,7 @@ static bool is_in_the_way(struct values *v, const struct ws_reg *r)
 	return is || ws_value_is_busy(v, r);
 }
 
-static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
 	size_t nduties = v->nduties;
@@ -1231,8 +1231,6 @@ static bool value(struct values *v, const struct ws_reg *r, const struct ws_ptx_
 	return known;
 }
 
-bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out) { return value(v, r, at, out); }
-
 /* bytes: how wide the instruction reads it. */
 bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned bytes, const struct ws_ptx_inst *at,
                     struct sum *out)
@@ -1241,7 +1239,7 @@ bool ws_value_operand(struct values *v, const struct ws_operand *o, unsigned byt
 		return false;
 	if (o->kind == WS_O_INT)
 		return ws_sum_number(out, bytes == 4 ? (int32_t)o->imm : (int64_t)o->imm);
-	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && value(v, o->reg, at, out);
+	return o->kind == WS_O_REG && ws_type_bytes(o->reg->type) == bytes && ws_value_register(v, o->reg, at, out);
 }
 
 bool ws_value_same_operand(const struct ws_operand *a, const struct ws_operand *b)
@@ -1280,7 +1278,7 @@ static bool address(struct values *v, const struct ws_rw_access *a, struct sum *
 		return false;
 	if (!o->reg)
 		return variable(v, o->sym, o->offset, out);
-	if (!is_of_address(v, ws_type_bytes(o->reg->type)) || !value(v, o->reg, a->inst, out) ||
+	if (!is_of_address(v, ws_type_bytes(o->reg->type)) || !ws_value_register(v, o->reg, a->inst, out) ||
 	    !add_term(out, (struct term){ .factor = o->offset }))
 		return false;
 	ws_sum_without_steps(v, out);

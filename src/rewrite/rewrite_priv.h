@@ -83,6 +83,20 @@ void ws_rw_put_copy(struct ws_pass *p, size_t at, struct ws_buf *copy);
 void ws_rw_relabel(const struct ws_ptx_func *f, const char *text, size_t len, struct ws_buf *out);
 /* The registers of a function that were asked for so far, declared at the top of its body. */
 void ws_rw_declare_registers(struct ws_pass *p, const struct ws_ptx_func *f);
+/* A new label. */
+const char *ws_rw_label(struct ws_pass *p);
+/* The block of an instruction; WS_EXIT_BLOCK: behind the last one. */
+static inline uint32_t ws_rw_block_at(const struct ws_ptx_func *f, uint32_t inst)
+{
+	return inst < f->ninsts ? f->insts[inst].block : WS_EXIT_BLOCK;
+}
+/* Does block b have a on every way from the entry? */
+static inline bool ws_rw_dominates(const struct ws_ptx_func *f, uint32_t a, uint32_t b)
+{
+	while (b != a && b != WS_EXIT_BLOCK && f->blocks[b].idom != b)
+		b = f->blocks[b].idom;
+	return b == a;
+}
 /* Where the function's name stands in front of its body. */
 uint32_t ws_rw_name_at(const struct ws_ptx_func *f);
 /* One more parameter of a function, behind the others. */
