@@ -11,8 +11,8 @@
 enum { STATIC_SHARED = 1, REGISTERS = 4, MOST_DYNAMIC_SHARED = 8, CARVEOUT = 9 };   /* CU_FUNC_ATTRIBUTE_* */
 enum { USUAL_SHARED = 48 << 10, UNSAID = -1 };
 
-enum kind { PLAIN, SURE, PARTS };
-static const char *const prefixes[] = { [PLAIN] = WS_RW_PLAIN, [SURE] = WS_RW_SURE, [PARTS] = WS_RW_PARTS };
+enum kind { PLAIN, SURE, TOLD, PARTS };
+static const char *const prefixes[] = { [PLAIN] = WS_RW_PLAIN, [SURE] = WS_RW_SURE, [TOLD] = WS_RW_TOLD, [PARTS] = WS_RW_PARTS };
 
 struct plain {
 	void *function, *context;            /* the checked one's; function NULL = free */
@@ -90,12 +90,14 @@ static bool same_static(const struct plain *p)
 	       own == checked;
 }
 
+static bool has_checks(const struct plain *p) { return p->kind == SURE || p->kind == TOLD; }
+
 static void look_up(struct plain *p, const char *name)
 {
 	bool can = ws_real.cuFuncGetAttribute && ws_real.cuFuncSetAttribute;
 
 	p->plain = can ? find_function(p->function, prefixes[p->kind], name) : NULL;
-	if (p->plain && (!same_attributes(p) || (p->kind == SURE && !same_static(p))))
+	if (p->plain && (!same_attributes(p) || (has_checks(p) && !same_static(p))))
 		p->plain = NULL;
 	if (p->plain)
 		ws_real_function_is_plain(p->plain, p->function);
@@ -118,7 +120,7 @@ static bool may_have(const struct plain *p, unsigned dynamic)
 	int most;
 
 	return !ws_real_attribute_of(&function, MOST_DYNAMIC_SHARED, &most) ||
-	       (most >= 0 && (unsigned)most + (p->kind == SURE ? 0 : WS_REAL_SHARED_WITH_TENSORS) >= dynamic);
+	       (most >= 0 && (unsigned)most + (has_checks(p) ? 0 : WS_REAL_SHARED_WITH_TENSORS) >= dynamic);
 }
 
 /* More than the usual only if the program has asked for it. Mostly the attribute was set for both then. */
@@ -173,9 +175,9 @@ void *ws_real_parts_beside(const struct ws_real_launching *l)
 	return beside((struct plain){ .function = l->function, .kind = PARTS }, l->kernel->name, l->dynamic);
 }
 
-static void *sure_beside(const struct ws_real_launching *l)
+static void *sure_beside(const struct ws_real_launching *l, enum kind kind)
 {
-	return beside((struct plain){ .function = l->function, .kind = SURE }, l->kernel->name, l->all);
+	return beside((struct plain){ .function = l->function, .kind = kind }, l->kernel->name, l->all);
 }
 
 /* As many blocks of the one run at a time as of the other one, if not more: their shared memory is the same. */
@@ -190,17 +192,22 @@ static bool runs_as_many(void *sure, void *function)
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told)
 {
 	const struct ws_real_checked_kernel *k = l->kernel;
+	bool is_sure = k->has_sure && !(k->sure & ~told->truths), is_told = k->has_told && !(k->told & ~told->truths);
 	void *sure;
 
-	if (!k->sure || (told->truths & k->sure) != k->sure || (k->sure_proved && !l->proved) || l->together)
+	if (!(is_sure || is_told) || l->together)
 		return NULL;
-	sure = sure_beside(l);
+	if (k->sure_proved && !l->proved && (!k->sure_own || k->sure_own & ~told->truths))
+		return NULL;
+	sure = sure_beside(l, is_sure ? SURE : TOLD);
 	return sure && k->waits && !runs_as_many(sure, l->function) ? NULL : sure;
 }
 
 void ws_real_beside_ready(const struct ws_real_launching *l)
 {
 	ws_real_plain_of(l);
-	if (l->kernel->sure)
-		sure_beside(l);
+	if (l->kernel->has_sure)
+		sure_beside(l, SURE);
+	if (l->kernel->has_told)
+		sure_beside(l, TOLD);
 }

@@ -56,8 +56,10 @@ struct ws_real_checked_kernel {
 	uint32_t nfixed_by;
 	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
-	uint64_t sure;                       /* there is a kernel WS_RW_SURE name, for launches that are told these truths; 0 = none */
-	bool sure_proved;                    /* ... and of which a probe has found nothing */
+	bool has_sure, has_told;             /* there is a kernel WS_RW_SURE name, or WS_RW_TOLD name, for launches that are told */
+	uint64_t sure, told;                 /* ... these truths */
+	bool sure_proved;                    /* ... and of which a probe has found nothing, or */
+	uint64_t sure_own;                   /* ... that are told these; 0: nothing does in its place */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 	/* There is a kernel WS_RW_PARTS name, which looks whether accesses stay in so many parts of shared memory (rewrite/parts.h): what these are;

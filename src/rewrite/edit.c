@@ -415,6 +415,13 @@ const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_ty
 	return made;
 }
 
+const char *ws_rw_truth_of_shared(struct ws_pass *p, struct ws_ptx_func *f)
+{
+	if (p->ntruths < WS_RACE_MOST_TRUTHS)
+		p->of_shared |= 1ull << p->ntruths;
+	return ws_rw_of_launch(p, f, WS_PRED);
+}
+
 void ws_code_device_only(struct ws_code *c, bool only)
 {
 	c->device_only = only;

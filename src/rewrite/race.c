@@ -623,6 +623,9 @@ static unsigned most_threads(const struct ws_ptx_func *f)
 	return all > 1024 ? 1024 : (unsigned)all;
 }
 
+/* Modules with more kernels are linked with the checks' functions; those with fewer are compiled with them, as a whole. */
+enum { MANY_KERNELS = 8 };
+
 /* A kernel whose launches say nothing of their blocks may have blocks of 1,024 threads, however many registers the
  * checks would like: with more than 64 each it could not be launched. Fewer let more warps run at a time: 32 all that a
  * multiprocessor has room for. So a kernel that may run without checks, where nothing else counts, gets along with what it
@@ -634,7 +637,7 @@ static unsigned most_threads(const struct ws_ptx_func *f)
  * results in registers: as many as the kernel itself needs. */
 static void limit_registers(struct body *b, bool alone, bool checks)
 {
-	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24, MANY_KERNELS = 8 };
+	enum { LEAST = 32, MOST = 64, ALL = 65536, OF_THREAD = 248, STEP = 8, SPARE = 8, CHECKS = 24 };
 	struct ws_ptx_func *f = b->f;
 	unsigned n = (ws_rw_pressure(f) + (alone ? SPARE : CHECKS) + STEP - 1) / STEP * STEP, threads = most_threads(f);
 	unsigned most = !threads ? (b->tensor ? OF_THREAD : MOST) : ALL / threads < OF_THREAD ? ALL / threads / STEP * STEP : OF_THREAD;
@@ -1051,7 +1054,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	b.needless = needless;
 	ws_constants_copy(f);
 	r->p->decides.len = r->p->nunless = r->p->ntruths = r->p->nvalues = 0;
-	r->p->rare = 0;
+	r->p->rare = r->p->of_shared = 0;
 	b.prune = r->prune && can_prove(r, f);
 	if (b.prune && b.kernel)
 		ws_area_settle(f, list, n);
@@ -1100,7 +1103,7 @@ static bool insert(struct race *r, struct ws_ptx_func *f)
 	if (end)
 		done &= ws_race_call_at(&b, end, "race_leave", NULL);
 	ws_exits_join(r->p, f, edits);
-	if (b.sure && !b.silent && !b.ordering && !r->many)
+	if (b.sure && !b.silent && (!r->many || r->reach.nkernels <= MANY_KERNELS))
 		ws_sure_keep(b.sure, b.always, kernel_of(r, f));
 	free(needless);
 	ws_ranges_free(b.ranges);

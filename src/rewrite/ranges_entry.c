@@ -126,7 +126,7 @@ static struct num multiply(struct entry *e, struct num a, struct num b)
 		       made(e, "mul.lo.s64", b, a, a.bits + b.bits, a.negative || b.negative);
 }
 
-static struct num choose(struct entry *e, const char *op, struct num a, struct num b)
+struct num ws_entry_choose(struct entry *e, const char *op, struct num a, struct num b)
 {
 	bool least = !strcmp(op, "min.s64");
 
@@ -138,9 +138,9 @@ static struct num choose(struct entry *e, const char *op, struct num a, struct n
 
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most)
 {
-	n = choose(e, "max.s64", n, ws_entry_number(least));
+	n = ws_entry_choose(e, "max.s64", n, ws_entry_number(least));
 	n.negative = false;
-	return choose(e, "min.s64", n, ws_entry_number(most));
+	return ws_entry_choose(e, "min.s64", n, ws_entry_number(most));
 }
 
 struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b)
@@ -249,23 +249,23 @@ static void bounded(struct entry *e, struct leaf *l)
 	ws_entry_bounds(e, l->of[0], &lo, &hi);
 	for (unsigned k = 1; k < l->nof; k++) {
 		ws_entry_bounds(e, l->of[k], &first, &last);
-		lo = choose(e, "min.s64", lo, first);
-		hi = choose(e, "max.s64", hi, last);
+		lo = ws_entry_choose(e, "min.s64", lo, first);
+		hi = ws_entry_choose(e, "max.s64", hi, last);
 	}
 	for (unsigned k = 0; k < l->nbounds; k++) {
 		const struct bound *b = &l->bounds[k];
 
 		ws_entry_bounds(e, b->than, &first, &last);
 		if (!b->upper) {
-			lo = choose(e, "max.s64", lo, ws_entry_add(e, first, ws_entry_number(b->slack)));
+			lo = ws_entry_choose(e, "max.s64", lo, ws_entry_add(e, first, ws_entry_number(b->slack)));
 			continue;
 		}
 		last = ws_entry_add(e, last, ws_entry_number(b->slack));
-		hi = counter ? last : choose(e, "min.s64", hi, last);
+		hi = counter ? last : ws_entry_choose(e, "min.s64", hi, last);
 		counter = false;             /* its first upper bound is the first that is known of it */
 	}
 	l->lo = lo;
-	l->hi = choose(e, "max.s64", hi, lo);        /* lo > hi: there is no such value, and any bounds are right */
+	l->hi = ws_entry_choose(e, "max.s64", hi, lo);        /* lo > hi: there is no such value, and any bounds are right */
 }
 
 static void strided(struct entry *e, struct leaf *l)
@@ -277,7 +277,7 @@ static void strided(struct entry *e, struct leaf *l)
 	for (unsigned k = 0; k < l->nbounds; k++) {
 		ws_entry_bounds(e, l->bounds[k].than, &first, &last);
 		last = ws_entry_add(e, last, ws_entry_number(l->bounds[k].slack));
-		hi = !l->loose && !k ? last : choose(e, "max.s64", hi, last);
+		hi = !l->loose && !k ? last : ws_entry_choose(e, "max.s64", hi, last);
 	}
 	last = multiply(e, step, ws_entry_number(l->k + l->by));
 	narrow(e, &last, TERM_BITS);
@@ -297,7 +297,7 @@ static struct num rounds(struct entry *e, struct leaf *l)
 	else
 		n = made(e, "div.s64", n, ws_entry_number(l->by), n.bits, true);
 	if (!l->exact)
-		n = choose(e, "max.s64", n, ws_entry_number(0));
+		n = ws_entry_choose(e, "max.s64", n, ws_entry_number(0));
 	return l->k ? ws_entry_add(e, n, ws_entry_number(1)) : n;
 }
 
@@ -308,10 +308,10 @@ static void counted(struct entry *e, struct leaf *l)
 	ws_entry_bounds(e, l->step, &step, &same);
 	last = multiply(e, rounds(e, l), step);
 	narrow(e, &last, TERM_BITS);
-	l->lo = choose(e, "min.s64", last, ws_entry_number(0));
+	l->lo = ws_entry_choose(e, "min.s64", last, ws_entry_number(0));
 	l->hi = last;
 	if (step.negative && (step.reg || step.k < 0))
-		l->hi = choose(e, "max.s64", last, ws_entry_number(0));
+		l->hi = ws_entry_choose(e, "max.s64", last, ws_entry_number(0));
 	else
 		l->lo = ws_entry_number(0);
 	l->hi.negative = true;
@@ -337,8 +337,8 @@ static void chosen(struct entry *e, struct leaf *l)
 
 	for (unsigned k = 0; k < 2; k++)
 		ws_entry_bounds(e, l->of[k], &lo[k], &hi[k]);
-	l->lo = choose(e, op, lo[0], lo[1]);
-	l->hi = l->fixed ? l->lo : choose(e, op, hi[0], hi[1]);
+	l->lo = ws_entry_choose(e, op, lo[0], lo[1]);
+	l->hi = l->fixed ? l->lo : ws_entry_choose(e, op, hi[0], hi[1]);
 }
 
 static void leaf(struct entry *e, struct leaf *l)
@@ -491,8 +491,8 @@ static void add_product(struct entry *e, const struct sum *weight, uint32_t whic
 	last = multiply(e, by, l->hi);
 	narrow(e, &first, TERM_BITS);
 	narrow(e, &last, TERM_BITS);
-	*lo = ws_entry_add(e, *lo, choose(e, "min.s64", first, last));
-	*hi = ws_entry_add(e, *hi, choose(e, "max.s64", first, last));
+	*lo = ws_entry_add(e, *lo, ws_entry_choose(e, "min.s64", first, last));
+	*hi = ws_entry_add(e, *hi, ws_entry_choose(e, "max.s64", first, last));
 }
 
 void ws_entry_bounds(struct entry *e, const struct sum *s, struct num *lo, struct num *hi)
@@ -862,7 +862,7 @@ static struct num numbers_of(struct entry *e, struct leaf *l)
 
 	if (l->kind != LEAF_COUNTED)
 		return difference(e, l->hi, l->lo);
-	n = choose(e, "max.s64", rounds(e, l), ws_entry_number(0));
+	n = ws_entry_choose(e, "max.s64", rounds(e, l), ws_entry_number(0));
 	n.negative = false;
 	return n;
 }
@@ -1197,8 +1197,8 @@ static struct num width_of_both(struct entry *e, const struct sum *rest, const s
 
 	bounds_within(e, &rest[0], a, &lo[0], &hi[0]);
 	bounds_within(e, &rest[1], b, &lo[1], &hi[1]);
-	lo[0] = choose(e, "min.s64", lo[0], lo[1]);
-	width.reg = made(e, "sub.s64", choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
+	lo[0] = ws_entry_choose(e, "min.s64", lo[0], lo[1]);
+	width.reg = made(e, "sub.s64", ws_entry_choose(e, "max.s64", hi[0], hi[1]), lo[0], SUM_BITS, false).reg;
 	e->ok = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
 	narrow(e, &width, TERM_BITS);

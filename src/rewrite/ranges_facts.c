@@ -81,7 +81,7 @@ bool ws_bound_same(const struct bound *a, const struct bound *b)
 
 	if (a->upper == b->upper && a->type == b->type && last_of(a, &last[0]) && last_of(b, &last[1]))
 		return last[0] == last[1];
-	return a->upper == b->upper && a->equal == b->equal && a->slack == b->slack &&
+	return a->upper == b->upper && a->equal == b->equal && a->differs == b->differs && a->slack == b->slack &&
 	       a->type == b->type && a->other->kind == b->other->kind &&
 	       a->other->reg == b->other->reg && a->other->imm == b->other->imm;
 }
@@ -90,8 +90,12 @@ static bool compares(const struct ws_ptx_inst *i, const struct fact *k, bool tru
 {
 	struct bound b;
 
-	if (k->bound.equal)
-		return ws_equal_by(i, k->r, truth, &b) && ws_bound_same(&b, &k->bound);
+	if (k->bound.equal) {
+		if (!ws_equal_by(i, k->r, truth != k->bound.differs, &b))
+			return false;
+		b.differs = k->bound.differs;
+		return ws_bound_same(&b, &k->bound);
+	}
 	return i->op == WS_OP_setp && i->nops == 3 && !i->boolop &&
 	       ((i->ops[1].kind == WS_O_REG && i->ops[1].reg == k->r) ||
 	        (i->ops[2].kind == WS_O_REG && i->ops[2].reg == k->r)) &&

@@ -49,6 +49,7 @@ enum leaf_kind {
 struct bound {                           /* value <= than + slack (upper), or >= */
 	bool upper;
 	bool equal;                      /* value == than, and nothing else of this */
+	bool differs;                    /* with equal: value != than */
 	int64_t slack;
 	enum ws_type type;               /* of the comparison */
 	const struct ws_operand *other;  /* what was compared with: a register or a number */
@@ -423,6 +424,7 @@ void ws_entry_forget(struct entry *e, struct ws_entry_mark *mark);     /* frees 
 /* If the predicate is true, the first, else the second. */
 struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b);
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
+struct num ws_entry_choose(struct entry *e, const char *op, struct num a, struct num b);     /* min.s64: the lesser one; max.s64: the greater one */
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
 /* ---- ranges.c ---- */
 bool ws_ranges_may_be_global(const struct ws_rw_access *a);

@@ -910,12 +910,6 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
-/* One word for all threads: apart where a block is one thread. */
-static bool is_of_one(const struct group *x)
-{
-	return x->writes && !x->meets && !x->sum.n && !x->pins.n;
-}
-
 /* Threads have words of their own in the group. */
 static void demand_own(struct entry *e, const struct group *x)
 {
@@ -927,7 +921,7 @@ static void demand_own(struct entry *e, const struct group *x)
 /* What parts are is for the host alone. */
 static const char *predicate(const struct ws_shared_ranges *g, struct ws_code *c)
 {
-	return g->parts ? ws_code_temp(c, WS_PRED) : ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+	return g->parts ? ws_code_temp(c, WS_PRED) : ws_rw_truth_of_shared(g->p, g->v.f);
 }
 
 /* The next predicate, which holds what the one before does. */
@@ -956,7 +950,7 @@ static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struc
 			demand_apart(g, e, x, &g->groups[m], !x->others[m]);
 	if (x->writes && !x->meets)
 		demand_own(e, x);
-	if (is_of_one(x))
+	if (ws_group_is_of_one(&g->v, x))
 		ws_rw_holds_rarely(g->p, x->proved);
 }
 
@@ -966,68 +960,13 @@ static void write_proof_of_reads(const struct ws_shared_ranges *g, struct entry 
 	demand_own(e, x);
 }
 
-/* Which proofs come first: those of which more launches hold. */
-enum rank { ASKS_NOTHING, ASKS_OWN, ASKS_OTHERS, HARDLY_EVER, OF_ONE, RANKS };
-
-/* Do threads next to each other come to the same bytes? Of an index by 4 bytes, and numbers by 4 bytes that each thread has all of. */
-static bool is_crowded(const struct values *v, const struct group *x)
-{
-	int64_t bytes = x->distance ? 0 : x->last - x->first;
-
-	for (uint32_t k = 0; k < x->sum.n && x->writes && !x->meets; k++) {
-		const struct term *t = &x->sum.t[k];
-
-		if (t->n != 1 || t->factor <= 0 || v->leaves[t->leaf[0]].kind != LEAF_SPECIAL || v->leaves[t->leaf[0]].fixed)
-			continue;
-		for (uint32_t m = 0; m < x->sum.n; m++) {
-			const struct term *d = &x->sum.t[m];
-			const struct leaf *l = d->n == 1 ? &v->leaves[d->leaf[0]] : NULL;
-
-			if (l && l->kind == LEAF_DIGIT && d->factor > 0 && d->factor <= t->factor && t->factor < d->factor * (l->k - 1) + bytes)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool meets_any_group(const struct group *x)
-{
-	for (unsigned m = 0; m < MOST_GROUPS; m++)
-		if (ws_group_meets(x, m))
-			return true;
-	return false;
-}
-
-static enum rank rank_of(const struct values *v, const struct group *x)
-{
-	bool far = false;
-
-	for (uint32_t k = 0; k < x->sum.n && x->endless && x->writes && !x->meets; k++)
-		far |= x->sum.t[k].factor >= x->endless;
-	if (is_of_one(x))
-		return OF_ONE;
-	if (far || is_crowded(v, x))
-		return HARDLY_EVER;
-	if (meets_any_group(x))
-		return ASKS_OTHERS;
-	return x->writes && !x->meets ? ASKS_OWN : ASKS_NOTHING;
-}
-
-/* Is it proved in blocks of one thread alone, or in hardly more launches? */
-static bool is_rare(const struct values *v, const struct group *x)
-{
-	enum rank rank = rank_of(v, x);
-
-	return rank == OF_ONE || rank == HARDLY_EVER;
-}
-
 /* Accesses with phases have no race if none has in any phase. */
 static bool phases_are_own(const struct ws_shared_ranges *g)
 {
 	bool own = true;
 
 	for (uint32_t k = 0; k < g->n; k++)
-		own &= !has_phase(g, k) || ws_is_quiet(g->group[k]) || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !is_rare(&g->v, &g->groups[g->group[k]]));
+		own &= !has_phase(g, k) || ws_is_quiet(g->group[k]) || (g->group[k] != NO_GROUP && g->groups[g->group[k]].own && !ws_group_is_rare(&g->v, &g->groups[g->group[k]]));
 	return own;
 }
 
@@ -1042,7 +981,7 @@ static bool any_phase(const struct ws_shared_ranges *g, unsigned group)
 
 static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
 {
-	const char *proved = ws_rw_of_launch(g->p, g->v.f, WS_PRED);
+	const char *proved = ws_rw_truth_of_shared(g->p, g->v.f);
 
 	ws_code_add(e->c, "mov.pred %s, %s;", proved, g->named);
 	for (unsigned k = 0; k < g->ngroups; k++)
@@ -1051,8 +990,24 @@ static void prove_phases(struct ws_shared_ranges *g, struct entry *e)
 	g->phased->proved = proved;
 }
 
-/* All groups stay inside: else one could come into the variable of another. Each predicate holds what those before it
- * do, for what was examined for one group is relied on in the code of the next. */
+/* Those of a group that there are. Each begins with what all groups rely on, and what is examined for one is not relied on in the code of the next: what does
+ * not hold of one is not held against others. With parts all have to hold. */
+static void write_proofs_of(struct ws_shared_ranges *g, struct entry *e, struct group *x, enum ws_rank rank)
+{
+	struct ws_entry_mark *mark = g->parts ? NULL : ws_entry_mark(e);
+	const char *all = e->ok;
+
+	if (x->own && ws_group_rank(&g->v, x) == rank)
+		write_proof(g, e, x);
+	else if (x->reads_own && rank == (ws_group_is_crowded(&g->v, x) ? WS_RANK_HARDLY_EVER : WS_RANK_ASKS_OWN))
+		write_proof_of_reads(g, e, x);
+	if (!mark)
+		return;
+	ws_entry_forget(e, mark);
+	e->ok = all;
+}
+
+/* All groups stay inside: else one could come into the variable of another. */
 static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 {
 	e->ok = predicate(g, e->c);
@@ -1061,6 +1016,7 @@ static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 		ws_entry_unless(e, &g->rare[k]);
 	g->quiet = e->ok;
 	go_on_with(g, e);
+	ws_shared_find_most(g);
 	ws_entry_duties(e, 0, g->v.nduties);
 	for (unsigned k = 0; k < g->ngroups; k++) {
 		struct group *x = &g->groups[k];
@@ -1068,17 +1024,16 @@ static void write_proofs(struct ws_shared_ranges *g, struct entry *e)
 		ws_entry_bounds(e, &x->sum, &x->lo, &x->hi);
 		x->lo = ws_entry_add(e, x->lo, ws_entry_number(x->first));
 		x->hi = ws_entry_add(e, x->hi, ws_entry_number(x->last));
+		if (x->most.has)
+			x->hi = ws_shared_most(e, x, x->hi);
 		stays_inside(e, x);
 		if (g->parts)
 			ws_parts_open(g, e, x);
 	}
 	g->named = ws_shared_any_named(g) ? go_on_with(g, e) : g->quiet;
-	for (unsigned rank = 0; rank < RANKS; rank++)
+	for (unsigned rank = 0; rank < WS_RANKS; rank++)
 		for (unsigned k = 0; k < g->ngroups; k++)
-			if (g->groups[k].own && rank_of(&g->v, &g->groups[k]) == rank)
-				write_proof(g, e, &g->groups[k]);
-			else if (g->groups[k].reads_own && rank == (is_crowded(&g->v, &g->groups[k]) ? HARDLY_EVER : ASKS_OWN))
-				write_proof_of_reads(g, e, &g->groups[k]);
+			write_proofs_of(g, e, &g->groups[k], rank);
 }
 
 static void write_entry(struct ws_shared_ranges *g)
@@ -1160,7 +1115,7 @@ static uint32_t proves(const struct ws_shared_ranges *g, bool alone)
 		uint32_t k = first_of(g, m);
 		const struct group *x = g->group[k] < NAMED ? &g->groups[g->group[k]] : NULL;
 
-		n += has_phase(g, k) ? phases : ws_is_quiet(g->group[k]) || (x && (x->own || is_own_read(g, k)) && !is_rare(&g->v, x) && !(alone && meets_others(x)));
+		n += has_phase(g, k) ? phases : ws_is_quiet(g->group[k]) || (x && (x->own || is_own_read(g, k)) && !ws_group_is_rare(&g->v, x) && !(alone && meets_others(x)));
 	}
 	return n;
 }
@@ -1430,7 +1385,7 @@ bool ws_shared_ranges_rare(const struct ws_shared_ranges *g)
 /* Is it to be apart from others, at places that data gives? By no more than the number of bits of that it hardly is. */
 static bool meets_by_data(const struct ws_shared_ranges *g, const struct group *x)
 {
-	return meets_any_group(x) && ws_sum_of_data(&g->v, &x->sum);
+	return ws_group_meets_any(x) && ws_sum_of_data(&g->v, &x->sum);
 }
 
 bool ws_shared_ranges_leave(const struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n)

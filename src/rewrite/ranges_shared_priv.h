@@ -33,6 +33,12 @@ struct group {
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
 	struct num lo, hi;
+	struct most {
+		bool has;
+		uint32_t leaf;
+		int64_t reach, rest;         /* where the last byte ends that its accesses come to, less the rest of `before`: by their greatest values of the
+		                              * leaf; of those of which that is not known, less all of `before`. INT64_MIN: there are none */
+	} most;                          /* see ranges_left_over.c */
 	const char *extent;              /* endless, or with rounds: a register, how far it goes from thread to thread */
 	const char *proved;              /* a predicate */
 	const char *reads_proved;        /* with reads_own: of these alone */
@@ -88,10 +94,28 @@ bool ws_shared_is_plain(const struct ws_rw_access *a);
 /* May another access, or one that no pass follows, race with it? Only in its variable, while these are known. */
 bool ws_shared_meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a);
 
+/* ---- ranges_rank.c ---- */
+/* Which proofs come first: those of which more launches hold. */
+enum ws_rank { WS_RANK_ASKS_NOTHING, WS_RANK_ASKS_OWN, WS_RANK_ASKS_OTHERS, WS_RANK_HARDLY_EVER, WS_RANK_OF_ONE, WS_RANKS };
+enum ws_rank ws_group_rank(const struct values *v, const struct group *x);
+/* Does no part of its address tell threads apart, as one word for all, or a place that data gives? Then they are where a block is one thread. */
+bool ws_group_is_of_one(const struct values *v, const struct group *x);
+/* Do threads next to each other come to the same bytes? Of an index by 4 bytes, and numbers by 4 bytes that each thread has all of. */
+bool ws_group_is_crowded(const struct values *v, const struct group *x);
+bool ws_group_meets_any(const struct group *x);
+/* Is it proved in blocks of one thread alone, or in hardly more launches? */
+bool ws_group_is_rare(const struct values *v, const struct group *x);
+
 /* ---- ranges_named.c ---- */
 /* Accesses that are in no group yet, of variables that are named, and that meet none in their variable, become NAMED. */
 void ws_shared_find_named(struct ws_shared_ranges *g, const struct ws_intervals *v);
 bool ws_shared_any_named(const struct ws_shared_ranges *g);
+
+/* ---- ranges_left_over.c ---- */
+/* Finds groups of which accesses come less far than by the bounds of what their addresses are made of. */
+void ws_shared_find_most(struct ws_shared_ranges *g);
+/* Of such a group: how far they come, if that is less than hi, the same without that. */
+struct num ws_shared_most(struct entry *e, const struct group *x, struct num hi);
 
 /* ---- ranges_parts.c ---- */
 /* Where the part begins to count that the access of a group x is in, if it is taken to stay in one. */

@@ -45,6 +45,7 @@ struct ws_pass {
 	const char *truths[WS_RACE_MOST_TRUTHS], *values[WS_RACE_MOST_VALUES];
 	unsigned ntruths, nvalues;       /* may be more than there is room for */
 	uint64_t rare;                   /* truths that hardly any launch has (ws_rw_holds_rarely) */
+	uint64_t of_shared;              /* truths of shared memory */
 	/* A predicate of its launches with which no other may overlap, so that proofs for one launch will do; NULL = all are. */
 	const char *alone;
 	struct ws_sure *sure;            /* further kernels that are to be written (sure.h); NULL = none */
@@ -117,6 +118,8 @@ struct ws_code *ws_code_for_host(struct ws_pass *p, struct ws_ptx_func *f);
 void ws_code_host_text(struct ws_code *c, struct ws_buf *out);
 /* A register that such code writes and others read: a predicate, or of 64 bits. */
 const char *ws_rw_of_launch(struct ws_pass *p, struct ws_ptx_func *f, enum ws_type type);
+/* A predicate of these, about shared memory. */
+const char *ws_rw_truth_of_shared(struct ws_pass *p, struct ws_ptx_func *f);
 /* That predicate of launches is true in few: nothing is to be made for launches that have it. */
 void ws_rw_holds_rarely(struct ws_pass *p, const char *truth);
 /* Gives back what ws_rw_runtime gave (inline.c). */

@@ -15,7 +15,11 @@ struct ws_sure {
 	unsigned ntruths, nvalues;
 	size_t proofs;                   /* so many edits of the module were there before the code behind the proofs */
 	uint64_t asked, rare;            /* truths; those that hardly any launch has are false in this kernel */
-	bool asks_proved;
+	uint64_t shared;                 /* truths of shared memory */
+	uint64_t told;                   /* truths that this kernel is told, as the one beside it is */
+	const char *prefix;              /* of its name */
+	bool asks_proved, needs_proved;  /* somewhere; where no proof by addresses says it, too */
+	unsigned nshared;                /* checks of shared memory that proofs may spare */
 	const char *entry;               /* in place of the proofs; NULL: it is there already */
 	struct ws_sure *next;
 };
@@ -25,7 +29,7 @@ struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const ch
 	struct ws_sure *s = ws_arena_alloc(p->m->arena, sizeof *s);
 
 	*s = (struct ws_sure){ .p = p, .f = f, .mark = mark, .alone = p->alone, .proved = proved, .ntruths = p->ntruths,
-	                       .nvalues = p->nvalues, .proofs = p->m->edits->n, .rare = p->rare };
+	                       .nvalues = p->nvalues, .proofs = p->m->edits->n, .rare = p->rare, .shared = p->of_shared };
 	memcpy(s->truths, p->truths, sizeof s->truths);
 	memcpy(s->values, p->values, sizeof s->values);
 	return s;
@@ -55,25 +59,65 @@ static bool names(const char *text, const char *reg)
 /* An edit of the body. */
 static void note_asked(struct ws_sure *s, const char *text)
 {
+	uint64_t asked = 0;
+	bool proved = s->proved && names(text, s->proved);
+
 	for (unsigned k = 0; k < s->ntruths; k++)
 		if (names(text, s->truths[k]))
-			s->asked |= 1ull << k;
-	s->asks_proved |= s->proved && names(text, s->proved);
+			asked |= 1ull << k;
+	s->asked |= asked;
+	s->asks_proved |= proved;
+	s->needs_proved |= proved && !(asked & s->shared);
+	s->nshared += proved || asked & s->shared;
 }
 
+static void add(const struct ws_sure *s, const char *prefix, uint64_t told)
+{
+	struct ws_sure *added = ws_arena_alloc(s->p->m->arena, sizeof *added);
+
+	*added = *s;
+	added->prefix = prefix;
+	added->told = told;
+	added->next = s->p->sure;
+	s->p->sure = added;
+}
+
+/* Where all is true a launch needs neither unless something has to be checked in any case. One that is told what to check of global memory is worth
+ * while where many checks of shared memory go: it has to be compiled, and may not be needed. */
 void ws_sure_keep(struct ws_sure *s, bool always, struct ws_rw_kernel *k)
 {
+	enum { MANY = 24 };
 	const struct ws_ptx_edits *edits = s->p->m->edits;
+	uint64_t usual, memory;
 
 	for (size_t n = s->proofs; n < edits->n; n++)
 		if (is_of_body(s, &edits->list[n]))
 			note_asked(s, edits->list[n].text);
-	if (!(s->asked & ~s->rare) || !(always || s->asked & s->rare))
-		return;
-	s->next = s->p->sure;
-	s->p->sure = s;
-	k->sure = s->asked & ~s->rare;
+	usual = s->asked & ~s->rare;
+	memory = usual & ~s->shared;
+	s->rare |= s->asks_proved ? s->shared : 0;
 	k->sure_proved = s->asks_proved;
+	k->sure_own = s->needs_proved ? 0 : s->asked & s->shared;
+	k->has_sure = usual && (always || s->asked != usual);
+	k->has_told = memory && s->nshared >= MANY;
+	k->sure = usual & ~s->rare;
+	k->told = k->sure & ~memory;
+	if (k->has_sure)
+		add(s, WS_RW_SURE, 0);
+	if (k->has_told)
+		add(s, WS_RW_TOLD, memory);
+}
+
+/* As told.c has it. */
+static void write_told(const struct ws_sure *s, struct ws_buf *out)
+{
+	if (!s->told)
+		return;
+	ws_buf_printf(out, "\n\t{\n\t.reg .b64 %%ws_bits, %%ws_bit;\n\tld.param.u64 %%ws_bits, [__warpsafe_launch+%zu];", offsetof(struct ws_race_told, truths));
+	for (unsigned k = 0; k < s->ntruths; k++)
+		if (s->told >> k & 1)
+			ws_buf_printf(out, "\n\tand.b64 %%ws_bit, %%ws_bits, %llu;\n\tsetp.ne.u64 %s, %%ws_bit, 0;", 1ull << k, s->truths[k]);
+	ws_buf_puts(out, "\n\t}");
 }
 
 static void write_entry(struct ws_sure *s, struct ws_buf *out)
@@ -81,8 +125,9 @@ static void write_entry(struct ws_sure *s, struct ws_buf *out)
 	ws_buf_printf(out, "\n\tmov.u32 %s, 0;\n\tsetp.eq.u32 %s, 0, 0;", s->mark, s->alone);
 	if (s->asks_proved)
 		ws_buf_printf(out, "\n\tsetp.eq.u32 %s, 0, 0;", s->proved);
+	write_told(s, out);
 	for (unsigned k = 0; k < s->ntruths; k++)
-		if (s->asked >> k & 1)
+		if ((s->asked & ~s->told) >> k & 1)
 			ws_buf_printf(out, "\n\tsetp.%s.u32 %s, 0, 0;", s->rare >> k & 1 ? "ne" : "eq", s->truths[k]);
 	for (unsigned k = 0; k < s->nvalues; k++)
 		ws_buf_printf(out, "\n\tld.param.u64 %s, [__warpsafe_launch+%zu];", s->values[k], offsetof(struct ws_race_told, values) + 8 * k);
@@ -113,7 +158,7 @@ static void write_kernel(struct ws_sure *s)
 	s->entry = entry.data;
 	ws_buf_puts(&out, "\n");
 	ws_buf_add(&out, m->text + f->off, name - f->off);
-	ws_buf_puts(&out, WS_RW_SURE);
+	ws_buf_puts(&out, s->prefix);
 	ws_ptx_print_chosen(m, name, f->body_off, choose, s, &out);
 	ws_buf_puts(&out, "{");
 	ws_ptx_print_chosen(m, f->body_off + 1, f->off + f->len - 1, choose, s, &text);

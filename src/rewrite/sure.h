@@ -12,9 +12,9 @@
 /* All code that was put at the entry of f so far are proofs, its probe, and what chooses among copies. mark, proved: as of ws_rw_take_told. */
 struct ws_sure;
 struct ws_sure *ws_sure_begin(struct ws_pass *p, struct ws_ptx_func *f, const char *mark, const char *proved);
-/* When the kernel's code is complete: it gets such a kernel by the name WS_RW_SURE and its own. Notes in k the truths, of those that its launches are
- * told, that must hold then: those that its code asks for behind the entry; and whether its probe must have found nothing. It may ask for
- * no truth, and then gets none. always: it has checks that no proof spares; with neither these nor such as proofs hardly ever spare it gets none. */
+/* When the kernel's code is complete: it gets such a kernel by the name WS_RW_SURE and its own, one by WS_RW_TOLD in which what is true of global memory is told as in
+ * the checked one, or both. Notes in k the truths, of those that its launches are told, that must hold then: those that its code asks for behind the entry; and whether its
+ * probe must have found nothing, which says all of shared memory, or what else does in its place. always: it has checks that no proof spares; with neither these nor such as proofs hardly ever spare it gets no WS_RW_SURE. */
 void ws_sure_keep(struct ws_sure *s, bool always, struct ws_rw_kernel *k);
 /* At the end of a pass: writes them all. */
 void ws_sure_write(struct ws_pass *p);

@@ -84,7 +84,7 @@ static bool first_is_zero;                   /* the first pointer is a number */
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
 static struct host_decides host;             /* of what was rewritten last */
-static unsigned nwith, nsure;                /* launches that were told what proofs find; of kernels without what they spare */
+static unsigned nwith, nsure, ntold;                /* launches that were told what proofs find; of kernels without what they spare */
 
 /* The module behind the pass, which the caller frees. */
 static struct ws_ptx_module *passed(const char *text)
@@ -142,6 +142,7 @@ static inline struct checks run(const char *text, const struct launch *l, bool t
 	launch.param_bytes = params.told.mark ? (uint32_t)sizeof params : given_params(ws_gpu_module_kernel(r.mod, "k"));
 	kernel = host_takes(&host, &params.told);
 	nsure += strcmp(kernel, "k") != 0;
+	ntold += !strcmp(kernel, WS_RW_TOLD "k");
 	if (!ws_gpu_launch(r.g, ws_gpu_module_kernel(r.mod, kernel), &launch, &r.stats, &r.err))
 		fail_msg("%s\n%s", r.err.text.data, out.data);
 	counts = ws_gpu_module_var(r.mod, "__warpsafe_checks");

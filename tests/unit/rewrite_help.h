@@ -42,7 +42,8 @@ static inline void expect_from(struct work *w, const char *from, const char *tex
 	ws_ptx_print(w->m, &out);
 	at = strstr(out.data, from);
 	assert_non_null(at);
-	assert_string_equal(at, text);
+	if (strncmp(at, text, strlen(text)) || (at[strlen(text)] && strncmp(at + strlen(text), ".entry __warpsafe_sure_", 23)))
+		assert_string_equal(at, text);       /* a kernel beside it may follow (rewrite/sure.h) */
 	ws_ptx_free(ptx_good(out.data));
 	ws_buf_free(&out);
 	finish(w);

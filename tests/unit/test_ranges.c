@@ -578,7 +578,7 @@ static void words_of_warps(void **state)
 	const struct launch l = { { 4 }, { 128 }, 8192, 256, 0 };
 
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
-	expect(OF_WARPS("setp.lt.s32 %p1, %r21, 30;", "setp.ne.s32 %p2, %r22, 0;"), l, ALL(0, 4 * 40));        /* two lanes of each warp */
+	expect(OF_WARPS("setp.lt.s32 %p1, %r21, 30;", "setp.ne.s32 %p2, %r22, 0;"), l, ALL(0, 4 * 8));         /* two lanes of each warp */
 	expect(OF_WARPS("setp.ne.s32 %p1, %r21, 31;", "setp.gt.s32 %p2, %r22, 1;"), l, ALL(0, 4 * 64));       /* two warps */
 	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870908;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l, NONE);
 	expect(OF_ROWS("and.b32 %r21, %r3, 31;"), (struct launch){ { 4 }, { 32, 4 }, 8192, 0, 0 }, NONE);
@@ -586,9 +586,9 @@ static void words_of_warps(void **state)
 	expect(OF_ROWS("and.b32 %r21, %r13, 31;"), (struct launch){ { 4 }, { 32, 1 }, 8192, 0, 0 }, ALL(0, 4 * 32));     /* of another coordinate */
 	expect(WARPS_BY(SIGNED "shl.b32 %r23, %r38, 2;", "setp.ne.s32 %p1, %r36, 0;", "setp.ne.s32 %p2, %r38, 0;"), l, NONE);
 	expect(WARPS_BY("shr.u32 %r29, %r3, 4; and.b32 %r23, %r29, 268435452;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
-	       ALL(0, 4 * 36));              /* one for two warps */
+	       ALL(0, 4 * 4));               /* one for two warps */
 	expect(WARPS_BY("shr.u32 %r29, %r3, 3; and.b32 %r23, %r29, 536870904;", "setp.ne.s32 %p1, %r21, 0;", "setp.ne.s32 %p2, %r22, 0;"), l,
-	       ALL(0, 4 * 36));              /* likewise */
+	       ALL(0, 4 * 4));               /* likewise */
 }
 
 /* Rows of a warp each: bit fields beside each other. */
@@ -726,10 +726,10 @@ static void rims_of_tiles(void **state)
 	const struct launch l = { { 2 }, { 64 }, 4096, 0, 0 };
 
 	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "71", "3"), l, NONE);
-	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "71", "4"), l, ALL(0, 136 + 8));             /* a word too many */
-	expect(TILE("st.shared.u32 [%r22], %r7;", "264", "71", "3"), l, ALL(0, 134 + 6));             /* from the tile's last word on */
+	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "71", "4"), l, ALL(0, 128 + 8));             /* a word too many */
+	expect(TILE("st.shared.u32 [%r22], %r7;", "264", "71", "3"), l, ALL(0, 128 + 6));             /* from the tile's last word on */
 	expect(TILE("ld.shared.u32 %r7, [%r22];", "268", "71", "3"), l, ALL(6, 128 + 6));
-	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "70", "3"), (struct launch){ { 2 }, { 65 }, 4096, 0, 0 }, ALL(0, 130 + 12));
+	expect(TILE("st.shared.u32 [%r22], %r7;", "268", "70", "3"), (struct launch){ { 2 }, { 65 }, 4096, 0, 0 }, ALL(0, 130 + 6));
 }
 
 static void no_writes(void **state)

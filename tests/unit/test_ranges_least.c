@@ -91,7 +91,7 @@ static void as_many_as_data_says_of_a_tile(void **state)
 	/* The number is made anew behind the comparison, and is the same; or it is not. */
 	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r37, %r3;"), l, NONE);
 	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r37, %r33;"), l, ALL(0, 64 + 128));
-	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r36, %r3;"), l, ALL(0, 64 + 128));
+	expect(OF_THE_TILE("min.s32 %r31, %r30, 64;", "add.s32 %r38, %r36, %r3;"), l, ALL(0, 64));
 }
 
 /* One register for what is compared with a number, and for an index that goes on behind that; or for both in one loop, where it is another number in the second
