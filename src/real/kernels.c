@@ -346,7 +346,7 @@ const struct ws_real_checked_kernel *ws_real_checked_kernel_of(void *function)
 /* Linked parts may have kernels of one name, of which one is kept. */
 static unsigned beside_first(const struct ws_real_code *c, size_t table, const struct ws_real_checked_kernel *k)
 {
-	unsigned n = (unsigned)k->has_plain + k->has_sure + k->has_told + (k->nparts != 0);
+	unsigned n = (unsigned)k->has_plain + k->sure.has_sure + k->sure.has_told + (k->nparts != 0);
 
 	for (size_t i = 0; i < table && n; i++)
 		if (ws_real_table_kernel(c->tables[i], k->name))

@@ -192,22 +192,20 @@ static bool runs_as_many(void *sure, void *function)
 void *ws_real_sure_of(const struct ws_real_launching *l, const struct ws_race_told *told)
 {
 	const struct ws_real_checked_kernel *k = l->kernel;
-	bool is_sure = k->has_sure && !(k->sure & ~told->truths), is_told = k->has_told && !(k->told & ~told->truths);
+	const char *prefix = l->together ? NULL : ws_rw_sure_for(&k->sure, told->truths, l->proved);
 	void *sure;
 
-	if (!(is_sure || is_told) || l->together)
+	if (!prefix)
 		return NULL;
-	if (k->sure_proved && !l->proved && (!k->sure_own || k->sure_own & ~told->truths))
-		return NULL;
-	sure = sure_beside(l, is_sure ? SURE : TOLD);
+	sure = sure_beside(l, !strcmp(prefix, WS_RW_SURE) ? SURE : TOLD);
 	return sure && k->waits && !runs_as_many(sure, l->function) ? NULL : sure;
 }
 
 void ws_real_beside_ready(const struct ws_real_launching *l)
 {
 	ws_real_plain_of(l);
-	if (l->kernel->has_sure)
+	if (l->kernel->sure.has_sure)
 		sure_beside(l, SURE);
-	if (l->kernel->has_told)
+	if (l->kernel->sure.has_told)
 		sure_beside(l, TOLD);
 }

@@ -10,6 +10,7 @@
 #include "real/spans.h"
 #include "real/decide.h"
 #include "report/report.h"
+#include "rewrite/rewrite.h"
 
 /* ---- race_table.c: what is known of a module that was rewritten by a pass for races ---- */
 struct ws_real_code_line {               /* an instruction with a check */
@@ -56,10 +57,7 @@ struct ws_real_checked_kernel {
 	uint32_t nfixed_by;
 	bool waits_first;                    /* before anything else it waits for the launch before (griddepcontrol.wait) */
 	bool has_plain;                      /* there is a kernel WS_RW_PLAIN name, without checks */
-	bool has_sure, has_told;             /* there is a kernel WS_RW_SURE name, or WS_RW_TOLD name, for launches that are told */
-	uint64_t sure, told;                 /* ... these truths */
-	bool sure_proved;                    /* ... and of which a probe has found nothing, or */
-	uint64_t sure_own;                   /* ... that are told these; 0: nothing does in its place */
+	struct ws_rw_sure sure;              /* kernels for launches that are told what proofs find */
 	const struct ws_real_decision *decision;         /* what the host can say of a launch before it; NULL = nothing */
 	const struct ws_real_decision *shared_decision;  /* likewise, of its shared memory alone */
 	/* There is a kernel WS_RW_PARTS name, which looks whether accesses stay in so many parts of shared memory (rewrite/parts.h): what these are;

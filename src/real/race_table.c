@@ -347,12 +347,7 @@ static void take_kernel(struct ws_real_table *t, const struct ws_ptx_module *m, 
 	to->params = take_params(t->arena, r->kernels[k].func);
 	to->waits_first = waits_first(r->kernels[k].func);
 	to->has_plain = r->kernels[k].plain;
-	to->has_sure = r->kernels[k].has_sure;
-	to->has_told = r->kernels[k].has_told;
 	to->sure = r->kernels[k].sure;
-	to->told = r->kernels[k].told;
-	to->sure_proved = r->kernels[k].sure_proved;
-	to->sure_own = r->kernels[k].sure_own;
 	to->left = r->kernels[k].left;
 	take_probe(t->arena, &r->kernels[k], to);
 	if (r->kernels[k].decides)

@@ -65,8 +65,7 @@ bool ws_equal_by(const struct ws_ptx_inst *i, const struct ws_reg *r, bool truth
 	       ws_type_bytes(b->type) == ws_type_bytes(r->type);
 }
 
-/* The last number that the bound allows, if it is a number of 32 bits. */
-static bool last_of(const struct bound *b, int64_t *last)
+bool ws_bound_last(const struct bound *b, int64_t *last)
 {
 	uint64_t imm = b->other->imm;
 
@@ -79,7 +78,7 @@ bool ws_bound_same(const struct bound *a, const struct bound *b)
 {
 	int64_t last[2];
 
-	if (a->upper == b->upper && a->type == b->type && last_of(a, &last[0]) && last_of(b, &last[1]))
+	if (a->upper == b->upper && a->type == b->type && ws_bound_last(a, &last[0]) && ws_bound_last(b, &last[1]))
 		return last[0] == last[1];
 	return a->upper == b->upper && a->equal == b->equal && a->differs == b->differs && a->slack == b->slack &&
 	       a->type == b->type && a->other->kind == b->other->kind &&

@@ -31,11 +31,6 @@ static bool is_reg(const struct ws_operand *o, const struct ws_reg *r)
 	return o->kind == WS_O_REG && o->reg == r && !o->component && !o->negated;
 }
 
-static bool is_reg_of_4(const struct ws_operand *o)
-{
-	return o->kind == WS_O_REG && !o->component && !o->negated && o->reg->vec == 1 && ws_type_bytes(o->reg->type) == 4;
-}
-
 static bool is_int(const struct ws_operand *o, int64_t k)
 {
 	return o->kind == WS_O_INT && (int32_t)o->imm == k;
@@ -110,7 +105,7 @@ static unsigned steps_of(const struct values *v, const struct ws_reg *r, const s
 /* begin = add r, more */
 static bool begins_with_more(const struct ws_ptx_inst *begin, struct unrolled *x)
 {
-	if (begin->op != WS_OP_add || begin->nops != 3 || begin->flags & (WS_F_SAT | WS_F_CC) || !is_reg_of_4(&begin->ops[1]) || begin->ops[2].kind != WS_O_INT)
+	if (begin->op != WS_OP_add || begin->nops != 3 || begin->flags & (WS_F_SAT | WS_F_CC) || !ws_operand_is_word(&begin->ops[1]) || begin->ops[2].kind != WS_O_INT)
 		return false;
 	x->r = begin->ops[1].reg;
 	x->more = (int32_t)begin->ops[2].imm;

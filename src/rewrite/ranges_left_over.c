@@ -61,17 +61,12 @@ static bool is_of_leaf(const struct looking *l, const struct ws_operand *o, cons
 	return is;
 }
 
-static bool is_word(const struct ws_operand *o)
-{
-	return o->kind == WS_O_REG && !o->component && !o->negated && o->reg->vec == 1 && ws_type_bytes(o->reg->type) == 4;
-}
-
 static const struct ws_ptx_inst *made_by(const struct looking *l, const struct ws_operand *o)
 {
-	const struct defs *d = is_word(o) ? &l->v->defs[o->reg->index] : NULL;
+	const struct ws_ptx_inst *def = ws_operand_is_word(o) ? ws_value_only_def(l->v, o) : NULL;
 	bool any = false;
 
-	return d && d->n == 1 && !d->at[0]->guard && keeps_up(l, o->reg, 0, &any) ? d->at[0] : NULL;
+	return def && keeps_up(l, o->reg, 0, &any) ? def : NULL;
 }
 
 /* ---- its greatest value ---- */
@@ -102,11 +97,11 @@ static void limit_by_compare(const struct looking *l, const struct ws_ptx_inst *
 
 	for (int truth = 0; made && truth < 2; truth++) {
 		struct bound b;
+		int64_t last;
 
-		if (!ws_bound_by(i, i->ops[1].reg, truth, &b) || !b.upper || b.equal ||
-		    !ws_fact_holds(l->v, &b, i->ops[1].reg, ws_is_made_once(l->v, made), l->a->inst) || !is_of_leaf(l, &i->ops[1], i, &k, &sign) || sign < 0)
-			continue;
-		limit(most, (ws_type_is_signed(b.type) ? (int64_t)(int32_t)b.other->imm : (int64_t)(uint32_t)b.other->imm) + b.slack - k);
+		if (ws_bound_by(i, i->ops[1].reg, truth, &b) && b.upper && ws_bound_last(&b, &last) &&
+		    ws_fact_holds(l->v, &b, i->ops[1].reg, ws_is_made_once(l->v, made), l->a->inst) && is_of_leaf(l, &i->ops[1], i, &k, &sign) && sign > 0)
+			limit(most, last - k);
 	}
 }
 
@@ -131,7 +126,7 @@ static bool is_never(const struct looking *l, const struct ws_ptx_inst *made, in
 /* m, which `i` makes, is the last bits of it: what m is not it is not either. */
 static bool limit_by_mask(const struct looking *l, const struct ws_ptx_inst *i, int64_t *most)
 {
-	bool is_mask = i->op == WS_OP_and && i->nops == 3 && i->ops[2].kind == WS_O_INT && is_word(&i->ops[0]) && is_word(&i->ops[1]);
+	bool is_mask = i->op == WS_OP_and && i->nops == 3 && i->ops[2].kind == WS_O_INT && ws_operand_is_word(&i->ops[0]) && ws_operand_is_word(&i->ops[1]);
 	int64_t mask = is_mask ? (int64_t)i->ops[2].imm : 0, k, sign, n;
 
 	if (mask <= 0 || mask > MOST_MASK || mask & (mask + 1) || made_by(l, &i->ops[0]) != i || !is_never(l, i, 0) ||

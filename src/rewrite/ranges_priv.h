@@ -195,6 +195,11 @@ bool ws_value_with_bounds(struct values *v, const struct ws_reg *r, const struct
 const struct ws_ptx_inst *ws_value_only_def(const struct values *v, const struct ws_operand *o);
 /* Is the block a loop of its own, to which one other block leads? */
 bool ws_value_block_loops(const struct values *v, uint32_t block, uint32_t *before);
+/* Is it a register of 4 bytes? */
+static inline bool ws_operand_is_word(const struct ws_operand *o)
+{
+	return o->kind == WS_O_REG && !o->component && !o->negated && o->reg->vec == 1 && ws_type_bytes(o->reg->type) == 4;
+}
 /* Are both one register, or one number? */
 bool ws_value_same_operand(const struct ws_operand *a, const struct ws_operand *b);
 /* What the instruction adds to r itself; NULL: it does something else. */
@@ -320,6 +325,8 @@ void ws_bounds_of_last_round(struct values *v, const struct ws_reg *r, const str
 bool ws_bound_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
 /* Likewise, that r is equal to a number, or to another register. */
 bool ws_equal_by(const struct ws_ptx_inst *compare, const struct ws_reg *r, bool truth, struct bound *b);
+/* *last is the last number that the bound allows, if it is one of 32 bits; false: it is not. */
+bool ws_bound_last(const struct bound *b, int64_t *last);
 bool ws_bound_same(const struct bound *a, const struct bound *b);
 /* ws_sets_between (needless.h), for it is asked often. */
 bool ws_value_set_between(const struct values *v, uint32_t first, uint32_t last, const struct ws_reg *r);

@@ -78,6 +78,16 @@ struct ws_probe_value { const struct ws_ptx_sym *sym; int64_t offset; uint32_t b
 #define WS_RW_SURE "__warpsafe_sure_"
 #define WS_RW_TOLD "__warpsafe_told_"
 #define WS_RW_PARTS "__warpsafe_parts_"
+/* The kernels beside one for launches that are told what proofs find (sure.h). */
+struct ws_rw_sure {
+	bool has_sure, has_told;         /* there is WS_RW_SURE name, or WS_RW_TOLD name, */
+	uint64_t sure, told;             /* for launches of which all these truths hold */
+	bool proved;                     /* and the probe has found nothing, or */
+	uint64_t own;                    /* all these hold, which say as much of shared memory; 0: nothing but the probe does */
+};
+/* The prefix of the one for a launch that is told these truths. proved: its probe has found nothing. NULL: it is neither's. */
+const char *ws_rw_sure_for(const struct ws_rw_sure *s, uint64_t truths, bool proved);
+
 struct ws_rw_kernel {
 	const struct ws_ptx_func *func;
 	const char *why;         /* it is not checked: "cp.async at gemm.cu:41"; NULL = it is */
@@ -105,10 +115,7 @@ struct ws_rw_kernel {
 	const char *tells;       /* likewise all that the proofs of its entry find, for struct ws_race_told; NULL = it cannot be told */
 	const char *extents;     /* likewise the memory that a launch may come to (extent.h); NULL = there is no telling */
 	bool plain;              /* there is a kernel WS_RW_PLAIN name without hooks, for launches that need none, or leave them no room */
-	bool has_sure, has_told; /* there is a kernel WS_RW_SURE name, or WS_RW_TOLD name, for launches that are told what proofs find (sure.h) */
-	uint64_t sure, told;     /* ... of which all these truths hold */
-	bool sure_proved;        /* ... and of which the probe has found nothing, or */
-	uint64_t sure_own;       /* ... all these hold, which say as much of shared memory; 0: nothing but the probe does */
+	struct ws_rw_sure sure;
 	/* There is a kernel WS_RW_PARTS name for launches of which the host finds that they need no check if accesses stay in parts of shared memory
 	 * (parts.h): by `decides`, as if a probe had found nothing, and by what it computes of the parts (struct ws_shared_parts); NULL = there is none. */
 	const char *parts;

@@ -96,16 +96,21 @@ void ws_sure_keep(struct ws_sure *s, bool always, struct ws_rw_kernel *k)
 	usual = s->asked & ~s->rare;
 	memory = usual & ~s->shared;
 	s->rare |= s->asks_proved ? s->shared : 0;
-	k->sure_proved = s->asks_proved;
-	k->sure_own = s->needs_proved ? 0 : s->asked & s->shared;
-	k->has_sure = usual && (always || s->asked != usual);
-	k->has_told = memory && s->nshared >= MANY;
-	k->sure = usual & ~s->rare;
-	k->told = k->sure & ~memory;
-	if (k->has_sure)
+	k->sure = (struct ws_rw_sure){ .has_sure = usual && (always || s->asked != usual), .has_told = memory && s->nshared >= MANY, .sure = usual & ~s->rare,
+	                               .told = usual & ~s->rare & ~memory, .proved = s->asks_proved, .own = s->needs_proved ? 0 : s->asked & s->shared };
+	if (k->sure.has_sure)
 		add(s, WS_RW_SURE, 0);
-	if (k->has_told)
+	if (k->sure.has_told)
 		add(s, WS_RW_TOLD, memory);
+}
+
+const char *ws_rw_sure_for(const struct ws_rw_sure *s, uint64_t truths, bool proved)
+{
+	if (s->proved && !proved && (!s->own || s->own & ~truths))
+		return NULL;
+	if (s->has_sure && !(s->sure & ~truths))
+		return WS_RW_SURE;
+	return s->has_told && !(s->told & ~truths) ? WS_RW_TOLD : NULL;
 }
 
 /* As told.c has it. */

@@ -7,13 +7,13 @@
 #include "real/decide.h"
 #include "rewrite/rewrite.h"
 
-struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents, *parts; struct ws_rw_kernel k; uint32_t nparts; };
+struct host_decides { struct ws_arena *arena; struct ws_real_decision *decision, *telling, *extents, *parts; struct ws_rw_sure sure; uint32_t nparts; };
 
 /* Of the module's first kernel. No probe has found anything. */
 static inline struct host_decides host_decides(const struct ws_ptx_module *m)
 {
 	const struct ws_rw_result *r = ws_rewrite_result(m);
-	struct host_decides h = { .arena = ws_arena_new(), .k = r->nkernels ? r->kernels[0] : (struct ws_rw_kernel){ 0 } };
+	struct host_decides h = { .arena = ws_arena_new(), .sure = r->nkernels ? r->kernels[0].sure : (struct ws_rw_sure){ 0 } };
 
 	if (r->nkernels && r->kernels[0].decides)
 		h.decision = ws_real_decision_new(h.arena, r->kernels[0].decides);
@@ -77,11 +77,9 @@ static inline bool host_in_parts(const struct host_decides *h, const struct ws_g
 /* The kernel k for a launch that is told this: with those checks alone that no proof spares, if all is true that they ask. */
 static inline const char *host_takes(const struct host_decides *h, const struct ws_race_told *told)
 {
-	if (told->mark != WS_RACE_TOLD || (h->k.sure_proved && (!h->k.sure_own || h->k.sure_own & ~told->truths)))
-		return "k";
-	if (h->k.has_sure && !(h->k.sure & ~told->truths))
-		return WS_RW_SURE "k";
-	return h->k.has_told && !(h->k.told & ~told->truths) ? WS_RW_TOLD "k" : "k";
+	const char *prefix = told->mark == WS_RACE_TOLD ? ws_rw_sure_for(&h->sure, told->truths, false) : NULL;
+
+	return !prefix ? "k" : !strcmp(prefix, WS_RW_SURE) ? WS_RW_SURE "k" : WS_RW_TOLD "k";
 }
 
 static inline bool host_says_silent(const struct host_decides *h, const struct ws_gpu_launch *l, void *const *params)

@@ -84,7 +84,7 @@ static bool first_is_zero;                   /* the first pointer is a number */
 struct checks { uint32_t reads, writes, atomics, entered; };        /* entered: threads with hooks; expected: some */
 
 static struct host_decides host;             /* of what was rewritten last */
-static unsigned nwith, nsure, ntold;                /* launches that were told what proofs find; of kernels without what they spare */
+static unsigned nwith, nsure, ntold;         /* launches that were told what proofs find; of kernels without what they spare */
 
 /* The module behind the pass, which the caller frees. */
 static struct ws_ptx_module *passed(const char *text)

@@ -4,15 +4,14 @@
 
 /* `for (k = 0; k < 8; k++) { if (k < tid) for (c = k + 1; c < 8; c++) s[tid][c] = s[k][c]; barrier; }` of rows of 9 words, without the rounds that are done four at a time:
  * 7 - k of them, modulo 4. %r10: k; %r12: where row and k are; %r13: and row k, which is read. */
-#define ROWS(bytes, early, mask, one, two, behind) KERNEL(OFFSET "{ .shared .align 4 .b8 s[" bytes "]; mov.u32 %r20, s; .shared .b32 own[8]; mul.lo.s32 %r21, %r3, 9; mov.u32 %r10, 0;\n" \
+#define ROWS(bytes, mask, one, two) KERNEL(OFFSET "{ .shared .align 4 .b8 s[" bytes "]; mov.u32 %r20, s; .shared .b32 own[8]; mul.lo.s32 %r21, %r3, 9; mov.u32 %r10, 0;\n" \
 	"mov.u32 %r24, own; shl.b32 %r25, %r3, 2; add.s32 %r26, %r24, %r25; st.shared.u32 [%r26], %r3;\n" \
-	"L: " early "setp.le.s32 %p1, %r3, %r10; @%p1 bra NEXT; " mask \
+	"L: add.s32 %r22, %r10, %r21; shl.b32 %r23, %r22, 2; add.s32 %r12, %r20, %r23; mad.lo.s32 %r13, %r10, 40, %r20;\n" \
+	"setp.le.s32 %p1, %r3, %r10; @%p1 bra NEXT; " mask \
 	"setp.eq.s32 %p3, %r15, 0; @%p3 bra NEXT; ld.shared.u32 %r7, [%r13+4]; st.shared.u32 [%r12+4], %r7; setp.eq.s32 %p4, %r15, " one "; @%p4 bra NEXT; ld.shared.u32 %r7, [%r13+8]; st.shared.u32 [%r12+8], %r7;\n" \
 	"setp.eq.s32 %p5, %r15, " two "; @%p5 bra NEXT; ld.shared.u32 %r7, [%r13+12]; st.shared.u32 [%r12+12], %r7;\n" \
-	"NEXT: bar.sync 0; " behind "setp.lt.u32 %p6, %r10, 8; @%p6 bra L; st.global.u32 [%rd5], %r3; }\n")
-#define BEGIN_ROW "add.s32 %r22, %r10, %r21; shl.b32 %r23, %r22, 2; add.s32 %r12, %r20, %r23; mad.lo.s32 %r13, %r10, 40, %r20;\n"
+	"NEXT: bar.sync 0; add.s32 %r10, %r10, 1; setp.lt.u32 %p6, %r10, 8; @%p6 bra L; st.global.u32 [%rd5], %r3; }\n")
 #define REST_OF(of, bits) "mov.u32 %r14, " of "; sub.s32 %r19, %r14, %r10; and.b32 %r15, %r19, " bits ";\n"
-#define GO_ON "add.s32 %r10, %r10, 1; "
 
 /* So many rounds of a block of 8, of which the rows are not proved (what tells them apart is tid > k); the words of `own` are, where all stays in its variable. */
 #define IN(rounds) ALL(2 * (rounds), 2 * (rounds))
@@ -23,15 +22,15 @@ static void rows_of_a_triangle(void **state)
 	const struct launch l = { { 2 }, { 8 }, 8192, 16, 0 };
 
 	(void)state;
-	expect(ROWS("284", BEGIN_ROW, REST_OF("3", "3"), "1", "2", GO_ON), l, IN(52));       /* to the last row's column 7 */
-	expect(ROWS("284", BEGIN_ROW, REST_OF("7", "3"), "1", "2", GO_ON), l, IN(52));
-	expect(ROWS("280", BEGIN_ROW, REST_OF("3", "3"), "1", "2", GO_ON), l, OUT(52));
-	expect(ROWS("284", BEGIN_ROW, REST_OF("7", "7"), "1", "2", GO_ON), l, IN(7 * 3 + 6 * 3 + 5 * 3 + 4 * 3 + 3 * 3 + 2 * 2 + 1));     /* of eight at a time */
+	expect(ROWS("284", REST_OF("3", "3"), "1", "2"), l, IN(52));       /* to the last row's column 7 */
+	expect(ROWS("284", REST_OF("7", "3"), "1", "2"), l, IN(52));
+	expect(ROWS("280", REST_OF("3", "3"), "1", "2"), l, OUT(52));
+	expect(ROWS("284", REST_OF("7", "7"), "1", "2"), l, IN(7 * 3 + 6 * 3 + 5 * 3 + 4 * 3 + 3 * 3 + 2 * 2 + 1));     /* of eight at a time */
 	/* A column too many: in the first words of the next row, or behind the last one. */
-	expect(ROWS("284", BEGIN_ROW, REST_OF("4", "3"), "1", "2", GO_ON), l, OUT(6 * 3 + 5 * 2 + 4 + 2 * 3 + 2));
-	expect(ROWS("284", BEGIN_ROW, REST_OF("3", "3"), "3", "2", GO_ON), l, OUT(7 + 6 * 2 + 5 * 3 + 3 + 2 * 2 + 3));
-	expect(ROWS("284", BEGIN_ROW, REST_OF("3", "3"), "1", "3", GO_ON), l, OUT(7 * 2 + 6 * 3 + 5 + 3 * 2 + 2 * 3 + 1));
-	expect(ROWS("284", BEGIN_ROW, REST_OF("3", "1"), "2", "3", GO_ON), l, OUT(3 * (7 + 5 + 3 + 1)));
+	expect(ROWS("284", REST_OF("4", "3"), "1", "2"), l, OUT(6 * 3 + 5 * 2 + 4 + 2 * 3 + 2));
+	expect(ROWS("284", REST_OF("3", "3"), "3", "2"), l, OUT(7 + 6 * 2 + 5 * 3 + 3 + 2 * 2 + 3));
+	expect(ROWS("284", REST_OF("3", "3"), "1", "3"), l, OUT(7 * 2 + 6 * 3 + 5 + 3 * 2 + 2 * 3 + 1));
+	expect(ROWS("284", REST_OF("3", "1"), "2", "3"), l, OUT(3 * (7 + 5 + 3 + 1)));
 }
 
 /* Rows of 25 words; words that data gives, which are always checked, so that there is no probe; and a copy in global memory, which races where both arrays overlap. */

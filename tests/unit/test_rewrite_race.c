@@ -543,8 +543,8 @@ static void race_adds_a_kernel_in_which_proofs_hold(void **state)
 		              "mul.wide.u32 %%rd3, %%r1, 4; add.s64 %%rd2, %%rd2, %%rd3;\n%s%sEND: ret;\n}\n", HEAD, rows[n].before, rows[n].after);
 		begin_race(&w, text.data, false);
 		k = ws_rewrite_result(w.m)->kernels;
-		assert_int_equal(k->has_sure, rows[n].is);
-		assert_true(!k->has_sure || k->tells);
+		assert_int_equal(k->sure.has_sure, rows[n].is);
+		assert_true(!k->sure.has_sure || k->tells);
 		if (!ws_rw_end(w.p))
 			fail_msg("%s", w.said.data);
 		ws_ptx_print(w.m, &out);
