@@ -2,6 +2,8 @@
 #ifndef HOST_DECIDES_H
 #define HOST_DECIDES_H
 
+#include <string.h>
+
 #include "device/race.h"
 #include "gpu/gpu.h"
 #include "real/decide.h"
