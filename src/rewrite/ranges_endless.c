@@ -48,7 +48,7 @@ int64_t ws_endless_step(const struct values *v, const struct ws_reg *r)
 	return step;
 }
 
-static bool has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
+bool ws_value_has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
 {
 	const struct defs *d = &v->defs[r->index];
 
@@ -69,7 +69,7 @@ static bool begins(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 	for (uint32_t k = 0; k < all.n; k++) {
 		const struct leaf *l = &v->leaves[all.t[k].leaf[0]];
 
-		if (all.t[k].n != 1 || l->kind != LEAF_ENDLESS || has_gone_on(v, l->reg, i))
+		if (all.t[k].n != 1 || l->kind != LEAF_ENDLESS || ws_value_has_gone_on(v, l->reg, i))
 			out->t[out->n++] = all.t[k];
 	}
 	return true;

@@ -1165,6 +1165,27 @@ void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t exten
 	e->pins = NULL;
 }
 
+/* Both are one sum then, with a digit more, of which each thread has both numbers: they are a, and b. */
+void ws_entry_or_threads_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart_too)
+{
+	int64_t far = b->first > a->first ? b->first - a->first : a->first - b->first;
+	int64_t extent = b->last - b->first > a->last - a->first ? b->last - b->first : a->last - a->first;
+	struct sum both = *a->sum, step;
+	struct ws_entry_mark *mark;
+	const char *ok = e->ok;
+
+	ws_sum_number(&step, far);
+	if (!ws_sum_equal(a->sum, b->sum) || !far || !ws_sum_spread(e->v, &both, &step, 2) || !ws_can_be_apart(e->v, &both))
+		return;
+	mark = ws_entry_mark(e);
+	e->ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	ws_entry_apart_in_block(e, &both, extent, NULL);
+	ws_code_add(e->c, "or.pred %s, %s, %s;", apart_too, apart_too, e->ok);
+	ws_entry_forget(e, mark);
+	e->ok = ok;
+}
+
 /* ---- blocks apart from each other ---- */
 bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest)
 {

@@ -334,22 +334,29 @@ const struct ws_operand *ws_special_moved(const struct ws_ptx_inst *i)
 	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[1].kind == WS_O_SREG ? &i->ops[1] : NULL;
 }
 
-/* Is r the special register at the instruction, whatever way led there? */
-static bool is_special_at(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct ws_ptx_inst *i)
+const struct ws_operand *ws_special_at(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *i)
 {
+	const struct ws_operand *special = NULL;
 	const struct defs *d = &v->defs[r->index];
-	bool any = false;
 
-	for (uint32_t k = 0; k < d->n; k++) {
+	for (uint32_t k = 0; k < d->n && d->n <= MOST_DEFS; k++) {
 		const struct ws_operand *moved = ws_special_moved(d->at[k]);
 
 		if (!ws_comes_before(v, d->at[k], i))
 			continue;
-		if (!moved || moved->sreg_or_count != special->sreg_or_count)
-			return false;
-		any = true;
+		if (!moved || (special && moved->sreg_or_count != special->sreg_or_count))
+			return NULL;
+		special = moved;
 	}
-	return any;
+	return special;
+}
+
+/* Is r the special register at the instruction, whatever way led there? */
+static bool is_special_at(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct ws_ptx_inst *i)
+{
+	const struct ws_operand *is = ws_special_at(v, r, i);
+
+	return is && is->sreg_or_count == special->sreg_or_count;
 }
 
 bool ws_bound_of_special(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct bound *b)

@@ -54,12 +54,12 @@ static const struct ws_ptx_inst *decides(const struct values *v, uint32_t block,
 }
 
 /* ---- the parts ---- */
-/* The special register that an instruction copies, itself or from a register that has nothing else; NULL: it does not. */
+/* The special register that an instruction copies, itself or from a register that is one there; NULL: it does not. */
 static const struct ws_operand *special_begin(const struct values *v, const struct ws_ptx_inst *i)
 {
-	const struct ws_ptx_inst *def = i->op == WS_OP_mov && i->nops == 2 && !i->guard ? ws_value_only_def(v, &i->ops[1]) : NULL;
+	const struct ws_operand *from = i->op == WS_OP_mov && i->nops == 2 && !i->guard ? &i->ops[1] : NULL;
 
-	return ws_special_moved(i) ? ws_special_moved(i) : def ? ws_special_moved(def) : NULL;
+	return !from || from->kind == WS_O_SREG ? ws_special_moved(i) : from->kind == WS_O_REG && !from->component && !from->negated ? ws_special_at(v, from->reg, i) : NULL;
 }
 
 /* Do both give a register the same, whenever they are executed? */
@@ -320,13 +320,16 @@ static bool is_span(const struct unrolled *x, const struct ws_operand *o, const 
 	return *from = &i->ops[2], true;
 }
 
-/* The beginning is below n where the span is made. */
+/* The beginning is below n where the span is made. What r begins with may be a register that goes on later, in a loop of its own. */
 static bool begins_below(const struct unrolled *x, const struct ws_operand *span, const struct ws_operand *from)
 {
 	const struct ws_ptx_inst *at = ws_value_only_def(x->v, span);
+	bool once;
 
-	return from->kind == WS_O_REG && (ws_fact_holds(x->v, &x->below, x->r, false, at) ||
-	                                  (from->reg != x->r && ws_fact_holds(x->v, &x->below, from->reg, true, at)));
+	if (from->kind != WS_O_REG || ws_fact_holds(x->v, &x->below, x->r, false, at))
+		return from->kind == WS_O_REG;
+	once = x->v->defs[from->reg->index].n == 1;
+	return from->reg != x->r && (once || ws_special_at(x->v, from->reg, x->one)) && ws_fact_holds(x->v, &x->below, from->reg, once, at);
 }
 
 /* What `few` counts down to 0 is (span / step + 1) & (u - 1), and it is not entered with 0. *span: of which that is. */
@@ -396,8 +399,19 @@ static void note_read(void *user, struct ws_reg *r, bool is_def)
 	n->found |= !is_def && r == n->r;
 }
 
-/* Nobody reads i, or what `many` has for it, but in the loops, before it goes on, in the blocks before them, to compare it, and where it has been found to be
- * below n. */
+/* Has r gone on where it is read? */
+static bool has_gone_on(const struct unrolled *x, const struct ws_reg *r, const struct ws_ptx_inst *i)
+{
+	const struct defs *d = &x->v->defs[r->index];
+	bool gone = false;
+
+	for (uint32_t k = 0; k < d->n; k++)
+		gone |= (d->at[k] == x->one || d->at[k] == x->all) && ws_comes_before(x->v, d->at[k], i);
+	return gone;
+}
+
+/* Nobody reads i, or what `many` has for it, once it has gone on, but in the loops, before it goes on, in the blocks before them, to compare it, and where it has
+ * been found to be below n. */
 static bool is_read_below(const struct unrolled *x, const struct ws_reg *r)
 {
 	for (uint32_t k = 0; k < x->v->f->ninsts; k++) {
@@ -406,7 +420,7 @@ static bool is_read_below(const struct unrolled *x, const struct ws_reg *r)
 		uint32_t block = i->block;
 
 		ws_ptx_inst_regs(i, note_read, &n);
-		if (!n.found || i->op == WS_OP_setp || i == x->one || i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
+		if (!n.found || !has_gone_on(x, r, i) || i->op == WS_OP_setp || i == x->one || i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
 		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index) ||
 		    (r == x->r && ws_fact_holds(x->v, &x->below, r, false, i)))
 			continue;
@@ -415,7 +429,7 @@ static bool is_read_below(const struct unrolled *x, const struct ws_reg *r)
 	return true;
 }
 
-int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *loop)
+int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, struct within *out)
 {
 	struct unrolled x = { .v = v };
 	const struct ws_operand *span;
@@ -423,6 +437,8 @@ int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *
 	if (ws_type_bytes(r->type) != 4 || !find_steps(&x, r) || !find_blocks(&x) || !ends_below(&x) || !counts_left_over(&x, &span) || !has_all(&x, span) ||
 	    !is_read_below(&x, x.r) || (x.m != x.r && !is_read_below(&x, x.m)))
 		return 0;
-	*loop = x.many;
+	out->first = x.first;
+	out->before = x.before_few;
+	out->loop = x.many;
 	return x.u;
 }

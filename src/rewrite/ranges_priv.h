@@ -105,7 +105,7 @@ struct values {
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	uint32_t *first_add, *next_add;  /* by register, by instruction: sums of it and a number that are compared; UINT32_MAX ends */
-	struct within { int64_t steps; uint32_t loop; bool known; } *within;     /* by register: what ws_value_left_first says */
+	struct within { int64_t steps; uint32_t first, before, loop; bool known; } *within;     /* by register: what ws_value_left_first says */
 	const struct ws_reg *stepper;    /* the strided register that the address has been found to be made of; NULL: none, or `steppers` */
 	bool steppers;                   /* several, or others that are made of one */
 	uint32_t *first_same, *next_same;        /* by register, by instruction: what makes others that are the same number; UINT32_MAX ends */
@@ -274,9 +274,9 @@ bool ws_value_in_cycle(struct values *v, const struct ws_reg *r, const struct ws
 bool ws_value_counted(struct values *v, const struct ws_reg *r, struct sum *out);
 
 /* ---- ranges_left_first.c ---- */
-/* Is all that reads r, of steps of one number, below what the loop compares it with, and that many steps further on in the block *loop? r may also be what
- * that block has in its place. 0: it is not known. */
-int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, uint32_t *loop);
+/* Is all that reads r once it has gone on, by steps of one number, below what the loop compares it with, and that many steps further on in the block out->loop? r may also be what
+ * that block has in its place. 0: it is not known. In the blocks out->first and `before` it is below as well, though it has not. */
+int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, struct within *out);
 
 /* ---- ranges_together.c ---- */
 /* The sum of a register that goes on in a loop and what was made of another one before it, as that one is now; false: it is no such sum. */
@@ -289,10 +289,14 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
 /* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it, since when r has not been set. NULL: nothing. */
 const struct ws_operand *ws_value_added_or_copied(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r);
+/* May an instruction that adds to r be executed before this one? */
+bool ws_value_has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at);
 /* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
 int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
 /* Does all that reads the register keep to its bounds (ranges_left_first.c)? */
 bool ws_value_keeps_within(struct values *v, const struct ws_reg *r);
+/* Likewise, is it so bounded where the instruction reads it? Elsewhere it has not gone on, and is what it begins with. */
+bool ws_value_is_within(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at);
 bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out);
 /* Without steps that its strided leaf may have made as well. */
 void ws_sum_without_steps(struct values *v, struct sum *s);
@@ -343,6 +347,8 @@ bool ws_fact_holds(struct values *v, const struct bound *b, const struct ws_reg 
 
 /* The special register that the instruction copies; NULL: it does something else. */
 const struct ws_operand *ws_special_moved(const struct ws_ptx_inst *i);
+/* The special register that r is a copy of at the instruction, whatever way led there; NULL: it is none. Compilers go on by such a register in the last loop. */
+const struct ws_operand *ws_special_at(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *i);
 /* Is what all comparisons that say this of r have seen the special register? Compilers have one register for `if (threadIdx.x < 16)` and for the index of a
  * loop behind it. */
 bool ws_bound_of_special(const struct values *v, const struct ws_reg *r, const struct ws_operand *special, const struct bound *b);
@@ -467,6 +473,8 @@ void ws_entry_apart_in_block(struct entry *e, const struct sum *s, int64_t exten
 /* What a sum has of the block's index, and the rest; false: too long. */
 bool ws_split_by_block(const struct values *v, const struct sum *s, struct sum *block, struct sum *rest);
 struct stretch { const struct sum *sum; int64_t first, last; };        /* the bytes from sum + first to before sum + last */
+/* `apart` becomes true if no thread has bytes of a, or of b, that another thread of its block has of either. Of two of one sum. */
+void ws_entry_or_threads_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
 /* `apart` becomes true if no thread has bytes of a that a thread of another block has of b. */
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
 /* ... unless it has, if both are lanes of one warp. */

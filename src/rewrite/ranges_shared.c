@@ -905,6 +905,7 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
+	ws_entry_or_threads_apart(e, &ab[0], &ab[1], before);
 	if (warps)
 		ws_entry_or_warps_apart(e, &ab[0], &ab[1], before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);

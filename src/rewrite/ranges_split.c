@@ -217,6 +217,18 @@ static bool replace_quotient(struct values *v, struct sum *s, uint32_t outer)
 	return false;
 }
 
+/* s - c * x + c * name, where the leaf is a part of another name of x, with bounds: of `16 * t - 8 * (t & 127)` under `if (t < 128)`. */
+static bool replace_name(struct values *v, struct sum *s, const struct leaf *l)
+{
+	struct sum x, c, minus = { 0 }, result = *s;
+
+	if (!ws_sum_flatten(v, l->of[0], &x) || ws_sum_equal(&x, l->of[0]) || !ws_split_multiple(v, s, &x, &c) || !ws_sum_add(&minus, &c, -1) ||
+	    !ws_sum_add_product(&result, &minus, &x) || !ws_sum_add_product(&result, &c, l->of[0]) || result.n > s->n)
+		return false;
+	*s = result;
+	return true;
+}
+
 static bool replace_one(struct values *v, struct sum *s)
 {
 	for (uint32_t k = 0; k < s->n; k++)
@@ -225,7 +237,7 @@ static bool replace_one(struct values *v, struct sum *s)
 			struct sum c;
 
 			if ((l.kind == LEAF_QUOTIENT || l.kind == LEAF_REMAINDER) && !l.fixed && !l.in_time &&
-			    ws_split_multiple(v, s, l.of[0], &c) && replace(v, s, &c, &l))
+			    ((ws_split_multiple(v, s, l.of[0], &c) && replace(v, s, &c, &l)) || replace_name(v, s, &l)))
 				return true;
 			if (l.kind == LEAF_QUOTIENT && !l.fixed && !l.in_time && replace_quotient(v, s, s->t[k].leaf[n]))
 				return true;

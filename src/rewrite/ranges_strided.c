@@ -5,7 +5,7 @@
  * more: a thread's values are one remainder of the step, and threads that begin less than a step apart from each other share none.
  *
  * Nothing wraps: a way through the kernel from its beginning, or from a comparison that bounds the register, to the next such
- * comparison comes by so many additions at most (`longest`). Values of registers with one beginning and one step are one leaf, with
+ * comparison comes by so many additions at most (`find_ways`). Values of registers with one beginning and one step are one leaf, with
  * any number of steps more: how many is only in its bound. */
 #include "rewrite/ranges_priv.h"
 
@@ -22,7 +22,6 @@ struct strided {
 	bool begun;
 	struct reset { uint32_t block, next; struct bound bound; struct sum than; } resets[MOST_RESETS];
 	unsigned nresets;
-	int64_t *ways;                   /* by block: additions from there on, and 1; 0: not known yet, -1: on the way */
 	int64_t most;
 };
 
@@ -126,15 +125,42 @@ static bool find_steps(struct values *v, struct strided *s)
 }
 
 /* ---- where it is bounded ---- */
-static bool adds_between(const struct strided *s, uint32_t block, uint32_t from)
+/* The steps by which an instruction makes r of what r was; 0: it does not. */
+static int64_t steps_by(const struct values *v, const struct strided *s, const struct ws_ptx_inst *i, unsigned depth)
 {
+	int64_t own = i->op == WS_OP_mov ? 0 : -1;
+
 	for (unsigned k = 0; k < s->nadds; k++)
-		if (s->adds[k]->block == block && s->adds[k]->index > from)
-			return true;
-	return false;
+		own = s->adds[k] == i ? s->times[k] : own;
+	for (unsigned k = 1; k < i->nops && own >= 0 && depth < DEEPEST_CHAIN; k++) {
+		const struct ws_ptx_inst *def = ws_value_only_def(v, &i->ops[k]);
+		int64_t more = i->ops[k].kind == WS_O_REG && i->ops[k].reg != s->r && def ? steps_by(v, s, def, depth + 1) : 0;
+
+		if (i->ops[k].kind == WS_O_REG && (i->ops[k].reg == s->r || more))
+			return own + more;
+	}
+	return 0;
 }
 
-/* The sides of comparisons of the register itself, with a number of the launch, behind all of the block's additions. */
+/* By how many steps r is further on at the end of its block than where an instruction compares it: `next = r + step; if (r < n) ...; r = next`. -1: it is not
+ * known. */
+static int64_t goes_on_behind(const struct values *v, const struct strided *s, const struct ws_ptx_inst *compare)
+{
+	const struct ws_ptx_block *b = &v->f->blocks[compare->block];
+	const struct defs *d = &v->defs[s->r->index];
+	int64_t steps = 0;
+
+	for (uint32_t k = 0; k < d->n; k++) {
+		if (d->at[k]->block != compare->block || d->at[k]->index < compare->index)
+			continue;
+		steps = steps || ws_value_set_between(v, b->first, d->at[k]->index - 1, s->r) ? 0 : steps_by(v, s, d->at[k], 0);
+		if (!steps)
+			return -1;
+	}
+	return steps;
+}
+
+/* The sides of comparisons of the register itself, with a number of the launch. */
 static bool find_resets(struct values *v, struct strided *s)
 {
 	for (uint32_t k = 0; k < v->f->nblocks; k++) {
@@ -144,15 +170,16 @@ static bool find_resets(struct values *v, struct strided *s)
 
 		c = d && d->n == 1 ? d->at[0] : NULL;
 		if (!c || c->block != k || c->index > branch->index || b->nsucc != 2 || b->succ[0] == b->succ[1] || c->op != WS_OP_setp ||
-		    c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG || c->ops[1].reg != s->r ||
-		    adds_between(s, k, c->index))
+		    c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG || c->ops[1].reg != s->r)
 			continue;
 		for (unsigned truth = 0; truth < 2 && s->nresets < MOST_RESETS; truth++) {
 			struct reset *x = &s->resets[s->nresets];
 			bool taken = truth != branch->guard_neg;
+			int64_t behind = goes_on_behind(v, s, c);
 
-			if (!ws_bound_by(c, s->r, truth, &x->bound) || !x->bound.upper ||
+			if (behind < 0 || !ws_bound_by(c, s->r, truth, &x->bound) || !x->bound.upper ||
 			    !ws_value_operand(v, x->bound.other, ws_type_bytes(s->r->type), c, &x->than) || !ws_sum_fixed(v, &x->than) ||
+			    !ws_sum_add(&x->than, &s->step, behind) ||
 			    (s->nresets && x->bound.type != s->resets[0].bound.type))
 				continue;
 			x->block = k;
@@ -171,53 +198,95 @@ static bool is_reset(const struct strided *s, uint32_t block, uint32_t next)
 	return false;
 }
 
-/* The most additions on a way from the block's beginning to an end, or to a side that bounds; -1: there is no most. Of a block that is a
- * loop of its own, all rounds count. */
-static int64_t longest(struct values *v, struct strided *s, uint32_t block)
+/* Steps that the block adds when control comes to it; of one that is a loop of its own in all rounds, -1: there is no most. */
+static int64_t steps_in(struct values *v, const struct strided *s, uint32_t block)
 {
 	const struct ws_ptx_block *b = &v->f->blocks[block];
-	int64_t here = 0, behind = 0, rounds = 1, one;
+	int64_t here = 0, rounds = 1;
 
-	if (s->ways[block])
-		return s->ways[block] - (s->ways[block] > 0);
-	s->ways[block] = -1;
 	for (unsigned k = 0; k < s->nadds; k++)
 		here += s->adds[k]->block == block ? s->times[k] : 0;
-	for (uint32_t k = 0; k < b->nsucc; k++) {
-		if (is_reset(s, block, b->succ[k]))
-			continue;
-		if (b->succ[k] == block) {
-			rounds = here ? ws_value_most_rounds(v, block) : 1;
-			if (!rounds)
-				return -1;
-			continue;
+	for (uint32_t k = 0; k < b->nsucc && here; k++)
+		if (b->succ[k] == block && !is_reset(s, block, block))
+			rounds = ws_value_most_rounds(v, block);
+	return rounds ? here * rounds : -1;
+}
+
+/* Does a way lead from the block back to it, over another one, that nothing bounds? */
+static bool comes_back(const struct values *v, const struct strided *s, uint32_t block)
+{
+	uint32_t *list = ws_alloc((v->f->nblocks + 1) * sizeof *list), n = 1;
+	bool *seen = ws_alloc(v->f->nblocks + 1), back = false;
+
+	list[0] = block;
+	while (n && !back) {
+		uint32_t from = list[--n];
+		const struct ws_ptx_block *b = &v->f->blocks[from];
+
+		for (uint32_t k = 0; k < b->nsucc; k++) {
+			uint32_t to = b->succ[k];
+
+			if (is_reset(s, from, to) || seen[to])
+				continue;
+			back |= to == block && from != block;
+			seen[to] = to != block;
+			if (to != block)
+				list[n++] = to;
 		}
-		one = longest(v, s, b->succ[k]);
-		if (one < 0)
-			return -1;
-		behind = one > behind ? one : behind;
 	}
-	if (here * rounds + behind > MOST_STEPS)
-		return -1;
-	s->ways[block] = here * rounds + behind + 1;
-	return here * rounds + behind;
+	free(seen);
+	free(list);
+	return back;
+}
+
+/* Notes of each block the steps that it adds. false: there is no most of them, on some way that nothing bounds. */
+static bool find_added(struct values *v, const struct strided *s, int64_t *added)
+{
+	for (uint32_t b = 0; b < v->f->nblocks; b++) {
+		added[b] = steps_in(v, s, b);
+		if (added[b] < 0 || added[b] > MOST_STEPS || (added[b] && comes_back(v, s, b)))
+			return false;
+	}
+	return true;
+}
+
+/* Notes of each block the most steps on a way from its beginning to an end, or to a side that bounds. Loops that add nothing are on ways, too. false: they
+ * are too many. */
+static bool find_ways(const struct values *v, const struct strided *s, const int64_t *added, int64_t *ways)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t n = v->f->nblocks; n-- > 0;) {
+			const struct ws_ptx_block *b = &v->f->blocks[n];
+			int64_t most = 0;
+
+			for (uint32_t k = 0; k < b->nsucc; k++)
+				if (b->succ[k] != n && !is_reset(s, n, b->succ[k]) && ways[b->succ[k]] > most)
+					most = ways[b->succ[k]];
+			most += added[n];
+			changed |= most > ways[n];
+			ways[n] = most;
+			if (most > MOST_STEPS)
+				return false;
+		}
+	}
+	return true;
 }
 
 /* From the kernel's beginning, and from each bound. Where one is, registers on the way to the next value may be as far behind as all
  * additions. */
 static bool count_steps(struct values *v, struct strided *s)
 {
-	bool fine = v->f->nblocks <= MOST_BLOCKS;
-	int64_t one;
+	int64_t *added = ws_alloc((v->f->nblocks + 1) * sizeof *added), *ways = ws_alloc((v->f->nblocks + 1) * sizeof *ways);
+	bool fine = v->f->nblocks <= MOST_BLOCKS && find_added(v, s, added) && find_ways(v, s, added, ways);
 
-	s->ways = ws_alloc((v->f->nblocks + 1) * sizeof *s->ways);
-	s->most = 0;
-	for (unsigned k = 0; k <= s->nresets && fine; k++) {
-		one = longest(v, s, k < s->nresets ? s->resets[k].next : 0);
-		fine = one >= 0;
-		s->most = one > s->most ? one : s->most;
-	}
-	free(s->ways);
+	s->most = fine ? ways[0] : 0;
+	for (unsigned k = 0; k < s->nresets && fine; k++)
+		s->most = ways[s->resets[k].next] > s->most ? ways[s->resets[k].next] : s->most;
+	free(ways);
+	free(added);
 	for (unsigned k = 0; k < s->nadds; k++)
 		s->most += s->times[k];
 	return fine && s->most <= MOST_STEPS;
@@ -336,9 +405,16 @@ bool ws_value_keeps_within(struct values *v, const struct ws_reg *r)
 	struct within *w = &v->within[r->index];
 
 	if (!w->known)
-		w->steps = ws_value_left_first(v, r, &w->loop);
+		w->steps = ws_value_left_first(v, r, w);
 	w->known = true;
 	return w->steps > 0;
+}
+
+bool ws_value_is_within(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at)
+{
+	const struct within *w = &v->within[r->index];
+
+	return ws_value_keeps_within(v, r) && (at->block == w->first || at->block == w->before || ws_value_has_gone_on(v, r, at));
 }
 
 /* One that is compared is within the bounds of what it is made of, or nothing is known of it. */

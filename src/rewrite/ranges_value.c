@@ -1214,7 +1214,7 @@ bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws
 		}
 		if (!known) {
 			v->nduties = nduties;
-			known = (!v->shared || ws_value_keeps_within(v, r)) && ws_value_strided(v, r, out);
+			known = (ws_value_keeps_within(v, r) ? ws_value_is_within(v, r, at) : !v->shared) && ws_value_strided(v, r, out);
 		}
 		if (!known && v->shared) {
 			v->nduties = nduties;

@@ -54,9 +54,33 @@ static void what_is_left_of_global_memory_is_told(void **state)
 	assert_int_equal(ntold, before + 1);
 }
 
+/* `for (i = tid; i < 256; i += 32) s[i] = tid; s[256 + tid] = tid;` of one variable, as nvcc has it: i begins with the register of tid, which a later loop goes on by, and is
+ * compared before it goes on. Words from `second` on are the other array's. */
+#define TWO_ARRAYS(last, few, many, second) KERNEL(OFFSET ".shared .b32 s[512]; mov.u32 %r20, s; shl.b32 %r30, %r3, 2; add.s32 %r31, %r20, %r30;\n" \
+	"setp.gt.s32 %p1, %r3, " last "; @%p1 bra DONE; max.s32 %r11, %r3, 224; add.s32 %r12, %r11, 31; sub.s32 %r13, %r12, %r3; shr.u32 %r14, %r13, 5; add.s32 %r15, %r14, 1;\n" \
+	"and.b32 %r16, %r15, 3; setp.eq.s32 %p2, %r16, 0; mov.u32 %r10, %r3; @%p2 bra LEFT;\n" "mov.u32 %r10, %r3;\n" \
+	"FEW: shl.b32 %r17, %r10, 2; add.s32 %r18, %r20, %r17; st.shared.u32 [%r18], %r1; add.s32 %r10, %r10, 32; add.s32 %r16, %r16, -1; setp.ne.s32 %p3, %r16, 0; @%p3 bra FEW;\n" \
+	"LEFT: setp.lt.u32 %p4, %r13, " few "; @%p4 bra DONE; mov.u32 %r23, s;\n" \
+	"MANY: shl.b32 %r19, %r10, 2; add.s32 %r21, %r23, %r19; st.shared.u32 [%r21], %r1; st.shared.u32 [%r21+128], %r1; st.shared.u32 [%r21+256], %r1; st.shared.u32 [%r21+384], %r1;\n" \
+	"add.s32 %r22, %r10, 128; setp.lt.s32 %p5, %r10, " many "; mov.u32 %r10, %r22; @%p5 bra MANY;\n" \
+	"DONE: st.shared.u32 [%r31+" second "], %r1;\n" "LATE: add.s32 %r3, %r3, 32; setp.lt.s32 %p6, %r3, 100; @%p6 bra LATE;\n")
+
+static void arrays_of_one_variable(void **state)
+{
+	const struct launch l = { { 2 }, { 32 }, 8192, 64, 0 };
+
+	(void)state;
+	expect(TWO_ARRAYS("255", "96", "128", "1024"), l, NONE);
+	expect(TWO_ARRAYS("255", "96", "128", "1028"), l, NONE);
+	expect(TWO_ARRAYS("255", "96", "128", "1020"), l, ALL(0, 2 * 32 * 9));        /* the first one's last word */
+	expect(TWO_ARRAYS("255", "64", "128", "1024"), l, ALL(0, 2 * 32 * 9));        /* what is left over may be three rounds in the second loop */
+	expect(TWO_ARRAYS("255", "96", "256", "1024"), l, ALL(0, 2 * 32 * 13));       /* it goes on */
+	expect(TWO_ARRAYS("287", "96", "128", "1024"), l, ALL(0, 2 * 32 * 9));        /* it may begin behind the end */
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_of_a_triangle), cmocka_unit_test(what_is_left_of_global_memory_is_told) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_of_a_triangle), cmocka_unit_test(what_is_left_of_global_memory_is_told), cmocka_unit_test(arrays_of_one_variable) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

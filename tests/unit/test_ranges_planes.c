@@ -221,7 +221,15 @@ struct steps {
 	uint32_t step, u;                /* the loop is unrolled u times */
 	unsigned wrong;                  /* what is not as compilers have it; 0 or above 9: nothing */
 	unsigned form;                   /* of addresses in the second loop */
+	unsigned around;                 /* what else the kernel has: bits of enum around */
 };
+/* A write where i begins, of whatever it is; i begins with a register that goes on behind the loops, and once more ahead of the first one; loops that add nothing. */
+enum around { EARLY = 1, AGAIN = 2, ROUNDS = 4, MOST_AROUND = 8 };
+
+static void other_loop(struct ws_buf *b, const char *label)
+{
+	ws_buf_printf(b, "mov.u32 %%k4, 0;\n%s: add.s32 %%k4, %%k4, 1; setp.lt.s32 %%q1, %%k4, 3; @%%q1 bra %s;\n", label, label);
+}
 
 /* %sp / step: by a shift, or a product with a power of 2 that is divided by it. */
 static void quotient(struct ws_buf *b, uint32_t step)
@@ -266,16 +274,22 @@ static void make_left_first(struct ws_buf *b, const struct steps *s)
 	};
 
 	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
-	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %x, %tx, %ln, %bx, %w, %h, %p, %ba, %c, %sp, %t1, %q, %k1, %k2, %k3, %n1, %n2;\n"
+	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %x, %tx, %ln, %bx, %w, %h, %p, %ba, %c, %sp, %t1, %q, %k1, %k2, %k3, %k4, %n1, %n2;\n"
 	            ".reg .b64 %d, %a1, %a2, %a3, %g2, %o1, %o2, %o3, %o4, %o5, %m1, %m2;\n"
 	            "ld.param.u64 %d, [a]; ld.param.v2.u32 {%w, %h}, [g]; ld.param.u32 %p, [g+8]; mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; and.b32 %ln, %tx, 7;\n"
 	            "mul.lo.s32 %ba, %bx, %p; mov.u32 %x, %tx;\n");
-	ws_buf_printf(b, "mov.u32 %%i, %s;\n", ONE_OF(begins));
+	if (s->around & ROUNDS)
+		other_loop(b, "AHEAD");
+	ws_buf_printf(b, "mov.u32 %%i, %s;\n", s->around & AGAIN ? "%tx" : ONE_OF(begins));
+	if (s->around & EARLY)
+		ws_buf_puts(b, "add.s32 %k3, %i, %ba; mul.wide.s32 %o5, %k3, 4; add.s64 %a3, %d, %o5; st.global.u32 [%a3], %x;\n");
 	if (s->wrong != 1)
 		ws_buf_puts(b, "setp.ge.s32 %q1, %i, %w; @%q1 bra END;\n");
 	ws_buf_puts(b, ONE_OF(spans));
 	quotient(b, s->wrong == 2 ? s->step + 1 : s->step);
 	ws_buf_printf(b, "add.s32 %%n1, %%q, %u; and.b32 %%c, %%n1, %u; setp.eq.s32 %%q2, %%c, 0; @%%q2 bra LEFT;\n", s->wrong != 3, s->wrong == 4 ? 2 * s->u - 1 : s->u - 1);
+	if (s->around & AGAIN)
+		ws_buf_puts(b, "mov.u32 %i, %tx;\n");
 	ws_buf_printf(b, "add.s32 %%k1, %%i, %%ba; mul.wide.s32 %%o1, %%k1, 4; add.s64 %%a1, %%d, %%o1;\nFEW: st.global.u32 [%%a1], %%x;\n"
 	              "add.s32 %%i, %%i, %u; add.s64 %%a1, %%a1, %u; add.s32 %%c, %%c, -1; setp.ne.s32 %%q3, %%c, 0; @%%q3 bra FEW;\nLEFT:\n", s->step, 4 * s->step);
 	if (s->wrong != 5)
@@ -283,7 +297,12 @@ static void make_left_first(struct ws_buf *b, const struct steps *s)
 	second_loop(b, s);
 	if (s->wrong == 10)
 		ws_buf_puts(b, "add.s32 %k3, %i, %ba; mul.wide.s32 %o5, %k3, 4; add.s64 %a3, %d, %o5; st.global.u32 [%a3], %x;\n");
-	ws_buf_puts(b, "END: ret;\n}\n");
+	ws_buf_puts(b, "END:\n");
+	if (s->around & ROUNDS)
+		other_loop(b, "BEHIND");
+	if (s->around & AGAIN)
+		ws_buf_puts(b, "LATE: add.s32 %tx, %tx, 64; setp.lt.s32 %q1, %tx, 200; @%q1 bra LATE;\n");
+	ws_buf_puts(b, "ret;\n}\n");
 }
 
 static void rows_with_what_is_left_first(void **state)
@@ -297,10 +316,10 @@ static void rows_with_what_is_left_first(void **state)
 		struct steps s;
 
 		noise = 90000 + k;
-		s = (struct steps){ ONE_OF(steps), 2u << below(2), 1 + below(10), below(4) };
+		s = (struct steps){ ONE_OF(steps), 2u << below(2), 1 + below(10), below(4), k % 2 ? below(MOST_AROUND) : 0 };
 		s.wrong = k % 3 ? s.wrong : 0;
 		make_left_first(&text, &s);
-		ws_buf_printf(&what, "kernel %u, wrong %u, form %u", k, s.wrong, s.form);
+		ws_buf_printf(&what, "kernel %u, wrong %u, form %u, around %u", k, s.wrong, s.form, s.around);
 		for (unsigned n = 0; n < 2 * LAUNCHES; n++) {
 			struct planes p = { { 1 + below(3), 1, 1 }, { below(2) ? s.step : 1 + below(20), 1, 1 }, { 0 } };
 
@@ -331,7 +350,7 @@ static void most_of_span(struct ws_buf *b, const struct to_number *s)
 	              (int)s->step - 1 + (s->wrong == 3 ? (int)s->step : 0), s->wrong == 4 ? "%ln" : "%i");
 }
 
-/* What goes on with i: a pointer that was made of it, an index, or both. */
+/* What goes on with i: a pointer that was made of it, an index, or both; or i itself in each round. */
 static void many_to_number(struct ws_buf *b, const struct to_number *s)
 {
 	const char *j = s->own == 2 ? "%j" : "%i";
@@ -343,10 +362,12 @@ static void many_to_number(struct ws_buf *b, const struct to_number *s)
 	if (s->wrong == 6)
 		ws_buf_puts(b, "mov.u32 %i, %tx;\n");
 	ws_buf_puts(b, "MANY:\n");
+	if (s->form == 2)
+		ws_buf_printf(b, "add.s32 %%k3, %s, %%ba; add.s32 %%k4, %%k3, %d;\n", j, s->own == 2 ? s->less : 0);
 	for (unsigned k = 0; k < s->u; k++) {
 		if (s->form)
-			ws_buf_printf(b, "add.s32 %%y%u, %%k2, %u; mul.wide.s32 %%z%u, %%y%u, 4; add.s64 %%v%u, %%d, %%z%u; st.global.u32 [%%v%u], %%x;\n", k, s->step * k, k, k, k,
-			              k, k);
+			ws_buf_printf(b, "add.s32 %%y%u, %s, %u; mul.wide.s32 %%z%u, %%y%u, 4; add.s64 %%v%u, %%d, %%z%u; st.global.u32 [%%v%u], %%x;\n", k, s->form == 2 ? "%k4" : "%k2", s->step * k,
+			              k, k, k, k, k);
 		else
 			ws_buf_printf(b, "st.global.u32 [%%g2+%u], %%x;\n", 4 * s->step * k);
 	}
@@ -363,7 +384,7 @@ static void make_to_number(struct ws_buf *b, const struct to_number *s)
 	const char *begin = ONE_OF(begins);
 
 	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .align 8 .b8 g[24])\n{\n"
-	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %i2, %j, %x, %tx, %ln, %bx, %p, %ba, %c, %sp, %t1, %t2, %q, %k1, %k2, %n1, %n2, %y<4>;\n"
+	            ".reg .pred %q1, %q2, %q3, %q4, %q5; .reg .b32 %i, %i2, %j, %x, %tx, %ln, %bx, %p, %ba, %c, %sp, %t1, %t2, %q, %k1, %k2, %k3, %k4, %n1, %n2, %y<4>;\n"
 	            ".reg .b64 %d, %a1, %g2, %o1, %o2, %m1, %m2, %z<4>, %v<4>;\n"
 	            "ld.param.u64 %d, [a]; ld.param.u32 %p, [g+8]; mov.u32 %tx, %tid.x; mov.u32 %bx, %ctaid.x; and.b32 %ln, %tx, 7;\n"
 	            "mul.lo.s32 %ba, %bx, %p; mov.u32 %x, %tx;\n");
@@ -421,7 +442,7 @@ static void rows_to_a_number(void **state)
 		struct to_number s;
 
 		noise = 250000 + k;
-		s = (struct to_number){ .step = ONE_OF(steps), .u = 2u << below(2), .n = 1 + below(90), .own = below(3), .form = below(2), .wrong = k % 3 ? 1 + below(9) : 0 };
+		s = (struct to_number){ .step = ONE_OF(steps), .u = 2u << below(2), .n = 1 + below(90), .own = below(3), .form = below(3), .wrong = k % 3 ? 1 + below(9) : 0 };
 		s.less = below(2) ? (int32_t)(s.step * s.u) : (int32_t)below(40) - 20;
 		make_to_number(&text, &s);
 		if (k % 2)
