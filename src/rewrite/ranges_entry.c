@@ -126,6 +126,11 @@ static struct num multiply(struct entry *e, struct num a, struct num b)
 		       made(e, "mul.lo.s64", b, a, a.bits + b.bits, a.negative || b.negative);
 }
 
+struct num ws_entry_times(struct entry *e, struct num n, int64_t k)
+{
+	return multiply(e, n, ws_entry_number(k));
+}
+
 struct num ws_entry_choose(struct entry *e, const char *op, struct num a, struct num b)
 {
 	bool least = !strcmp(op, "min.s64");

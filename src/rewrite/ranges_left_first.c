@@ -23,6 +23,7 @@ struct unrolled {
 	uint32_t few, many, before_few, before_many, first, second;      /* blocks; first and second branch to those before */
 	int64_t step, u;
 	struct bound below;              /* i < n */
+	const struct ws_ptx_inst *compare;       /* which says so */
 };
 
 /* ---- instructions ---- */
@@ -36,8 +37,7 @@ static bool is_int(const struct ws_operand *o, int64_t k)
 	return o->kind == WS_O_INT && (int32_t)o->imm == k;
 }
 
-/* The comparison by which a block ends in a branch, and whether it is true on the way to `next`; NULL: there is none. */
-static const struct ws_ptx_inst *decides(const struct values *v, uint32_t block, uint32_t next, bool *truth)
+const struct ws_ptx_inst *ws_value_decides(const struct values *v, uint32_t block, uint32_t next, bool *truth)
 {
 	const struct ws_ptx_block *b = &v->f->blocks[block];
 	const struct ws_ptx_inst *branch = &v->f->insts[b->last];
@@ -216,13 +216,14 @@ static void add_to_bound(struct unrolled *x, int64_t more)
 static bool ends_below(struct unrolled *x)
 {
 	bool truth, before;
-	const struct ws_ptx_inst *c = decides(x->v, x->many, x->many, &truth), *sum = x->all->op == WS_OP_mov ? ws_value_only_def(x->v, &x->all->ops[1]) : NULL;
+	const struct ws_ptx_inst *c = ws_value_decides(x->v, x->many, x->many, &truth), *sum = x->all->op == WS_OP_mov ? ws_value_only_def(x->v, &x->all->ops[1]) : NULL;
 	const struct ws_reg *compared = c && c->ops[1].kind == WS_O_REG ? c->ops[1].reg : NULL;
 	int64_t more;
 
 	if (!c || c->block != x->many || (compared != x->m && (!sum || compared != sum->ops[0].reg)) || !ws_bound_by(c, compared, truth, &x->below) ||
 	    !x->below.upper || x->below.slack != -1)
 		return false;
+	x->compare = c;
 	before = compared == x->m && c->index < x->all->index;
 	more = (before ? x->u * x->step : 0) - x->more;
 	if (more && x->below.other->kind != WS_O_INT)
@@ -341,8 +342,8 @@ static bool counts_left_over(const struct unrolled *x, const struct ws_operand *
 	const struct defs *d;
 	bool again, in, down = false;
 
-	c = decides(v, x->few, x->few, &again);
-	enters = decides(v, x->first, x->before_few, &in);
+	c = ws_value_decides(v, x->few, x->few, &again);
+	enters = ws_value_decides(v, x->first, x->before_few, &in);
 	if (!c || !enters || c->block != x->few || c->ops[1].kind != WS_O_REG || !is_int(&c->ops[2], 0) || c->cmp != (again ? WS_NE : WS_EQ) ||
 	    !ws_value_same_operand(&enters->ops[1], &c->ops[1]) || !is_int(&enters->ops[2], 0) || enters->cmp != (in ? WS_NE : WS_EQ))
 		return false;
@@ -379,7 +380,7 @@ static bool counts_left_over(const struct unrolled *x, const struct ws_operand *
 static bool has_all(const struct unrolled *x, const struct ws_operand *span)
 {
 	bool truth;
-	const struct ws_ptx_inst *c = decides(x->v, x->second, x->before_many, &truth);
+	const struct ws_ptx_inst *c = ws_value_decides(x->v, x->second, x->before_many, &truth);
 	struct bound b;
 
 	if (!c || c->ops[1].kind != WS_O_REG || c->ops[2].kind != WS_O_INT || !ws_bound_by(c, c->ops[1].reg, truth, &b) || b.upper || b.type != WS_U32)
@@ -440,5 +441,7 @@ int64_t ws_value_left_first(struct values *v, const struct ws_reg *r, struct wit
 	out->first = x.first;
 	out->before = x.before_few;
 	out->loop = x.many;
+	out->below = x.below;
+	out->compare = r == x.r ? x.compare : NULL;
 	return x.u;
 }

@@ -105,34 +105,41 @@ static void limit_by_compare(const struct looking *l, const struct ws_ptx_inst *
 	}
 }
 
-/* Is m known not to be n where the access is? */
-static bool is_never(const struct looking *l, const struct ws_ptx_inst *made, int64_t n)
+bool ws_value_is_never(struct values *v, const struct ws_ptx_inst *made, int64_t n, const struct ws_ptx_inst *at)
 {
 	const struct ws_reg *m = made->ops[0].reg;
+	bool once = v->defs[m->index].n == 1 && ws_is_made_once(v, made);
 
-	for (uint32_t c = l->v->first_compare[m->index]; c != UINT32_MAX; c = l->v->next_compare[c])
+	for (uint32_t c = v->first_compare[m->index]; c != UINT32_MAX; c = v->next_compare[c])
 		for (int truth = 0; truth < 2; truth++) {
 			struct bound b;
 
-			if (!ws_equal_by(&l->v->f->insts[c / 2], m, truth, &b) || b.other->kind != WS_O_INT || (int32_t)b.other->imm != n)
+			if (!ws_equal_by(&v->f->insts[c / 2], m, truth, &b) || b.other->kind != WS_O_INT || (int32_t)b.other->imm != n)
 				continue;
 			b.differs = true;
-			if (ws_fact_holds(l->v, &b, m, ws_is_made_once(l->v, made), l->a->inst))
+			if (ws_fact_holds(v, &b, m, once, at))
 				return true;
 		}
 	return false;
 }
 
+bool ws_bits_last(const struct ws_ptx_inst *i, int64_t most)
+{
+	bool is_mask = i->op == WS_OP_and && i->nops == 3 && i->ops[2].kind == WS_O_INT && ws_operand_is_word(&i->ops[0]) && ws_operand_is_word(&i->ops[1]);
+	int64_t mask = is_mask ? (int64_t)i->ops[2].imm : 0;
+
+	return mask > 0 && mask <= most && !(mask & (mask + 1));
+}
+
 /* m, which `i` makes, is the last bits of it: what m is not it is not either. */
 static bool limit_by_mask(const struct looking *l, const struct ws_ptx_inst *i, int64_t *most)
 {
-	bool is_mask = i->op == WS_OP_and && i->nops == 3 && i->ops[2].kind == WS_O_INT && ws_operand_is_word(&i->ops[0]) && ws_operand_is_word(&i->ops[1]);
+	bool is_mask = ws_bits_last(i, MOST_MASK);
 	int64_t mask = is_mask ? (int64_t)i->ops[2].imm : 0, k, sign, n;
 
-	if (mask <= 0 || mask > MOST_MASK || mask & (mask + 1) || made_by(l, &i->ops[0]) != i || !is_never(l, i, 0) ||
-	    !is_of_leaf(l, &i->ops[1], i, &k, &sign))
+	if (!is_mask || made_by(l, &i->ops[0]) != i || !ws_value_is_never(l->v, i, 0, l->a->inst) || !is_of_leaf(l, &i->ops[1], i, &k, &sign))
 		return false;
-	for (n = 0; n <= mask && is_never(l, i, (k + sign * *most) & mask); n++)
+	for (n = 0; n <= mask && ws_value_is_never(l->v, i, (k + sign * *most) & mask, l->a->inst); n++)
 		--*most;
 	return n > 0;
 }

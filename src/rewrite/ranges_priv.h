@@ -105,7 +105,13 @@ struct values {
 	bool *strided;                   /* by register: its steps are in the bound of its leaf */
 	uint32_t *first_compare, *next_compare;  /* by register, by 2 * instruction + side; UINT32_MAX ends */
 	uint32_t *first_add, *next_add;  /* by register, by instruction: sums of it and a number that are compared; UINT32_MAX ends */
-	struct within { int64_t steps; uint32_t first, before, loop; bool known; } *within;     /* by register: what ws_value_left_first says */
+	struct within {                  /* by register: what ws_value_left_first says */
+		int64_t steps;
+		uint32_t first, before, loop;
+		struct bound below;      /* of the register, as `compare` says; NULL: of another one */
+		const struct ws_ptx_inst *compare;
+		bool known;
+	} *within;
 	const struct ws_reg *stepper;    /* the strided register that the address has been found to be made of; NULL: none, or `steppers` */
 	bool steppers;                   /* several, or others that are made of one */
 	uint32_t *first_same, *next_same;        /* by register, by instruction: what makes others that are the same number; UINT32_MAX ends */
@@ -246,6 +252,8 @@ bool ws_split_multiple(struct values *v, const struct sum *s, const struct sum *
 /* x in a sum with a part of it becomes both parts. */
 void ws_split_replace(struct values *v, struct sum *s);
 void ws_split_bounds(struct entry *e, struct leaf *l);
+/* The greatest of a remainder by `by`, a power of 2: if all that it is of have one quotient, it is less than by - 1. */
+struct num ws_split_most(struct entry *e, const struct leaf *l, int64_t by);
 
 /* ---- ranges_product.c ---- */
 /* A division by a number, of which a compiler has made a product: what its last instruction, an addition or a shift, gives. In shared memory. */
@@ -293,6 +301,8 @@ const struct ws_operand *ws_value_added_or_copied(const struct values *v, const 
 bool ws_value_has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at);
 /* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
 int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
+/* The comparison by which a block ends in a branch, and whether it is true on the way to `next`; NULL: there is none. */
+const struct ws_ptx_inst *ws_value_decides(const struct values *v, uint32_t block, uint32_t next, bool *truth);
 /* Does all that reads the register keep to its bounds (ranges_left_first.c)? */
 bool ws_value_keeps_within(struct values *v, const struct ws_reg *r);
 /* Likewise, is it so bounded where the instruction reads it? Elsewhere it has not gone on, and is what it begins with. */
@@ -438,6 +448,7 @@ void ws_entry_forget(struct entry *e, struct ws_entry_mark *mark);     /* frees 
 struct num ws_entry_either(struct entry *e, const char *is, struct num a, struct num b);
 struct num ws_entry_add(struct entry *e, struct num a, struct num b);
 struct num ws_entry_choose(struct entry *e, const char *op, struct num a, struct num b);     /* min.s64: the lesser one; max.s64: the greater one */
+struct num ws_entry_times(struct entry *e, struct num n, int64_t k);
 struct num ws_entry_clamp(struct entry *e, struct num n, int64_t least, int64_t most);
 /* ---- ranges.c ---- */
 bool ws_ranges_may_be_global(const struct ws_rw_access *a);

@@ -189,6 +189,8 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 		return false;
 	if (bent_term(&g->v, &x->sum))
 		return take_bend(&g->v, x, at);
+	if (!g->parts && mentions(&g->v, &x->sum, LEAF_ENDLESS, 0))
+		x->far = ws_far_find(&g->v, &x->sum, a->bytes);
 	ws_sum_take_endless(&g->v, &x->sum, &x->rounds);
 	if (x->rounds.n && !ws_in_step_address(&g->v, a, &x->rounds)) {
 		x->endless = ws_sum_of_steps(&g->v, &x->rounds);
@@ -217,6 +219,7 @@ static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access 
 	x->sum.n = x->rounds.n = 0;
 	x->endless = 0;
 	x->bend = (struct bend){ 0 };
+	x->far = NULL;
 	return x->area = true;
 }
 
@@ -253,10 +256,12 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 		k++;
 	if (k == most_groups(g))
 		return NO_GROUP;
-	if (k == g->ngroups)
+	if (k == g->ngroups) {
 		g->groups[g->ngroups++] = x;
-	else
+	} else {
 		ws_parts_join(&g->groups[k], &x);
+		g->groups[k].far = ws_far_join(g->groups[k].far, x.far);
+	}
 	take_access(&g->groups[k], a, at);
 	return (uint8_t)k;
 }
@@ -895,6 +900,11 @@ static void stays_inside(struct entry *e, struct group *x)
 	}
 	x->lo = ws_entry_number(0);
 	x->hi = ws_entry_number(size);
+	if (x->far) {
+		ws_far_bounds(e, x->far, &x->lo, &x->hi);
+		x->lo = ws_entry_clamp(e, x->lo, 0, size);
+		x->hi = ws_entry_clamp(e, x->hi, 0, size);
+	}
 }
 
 /* warps: or apart in different warps. */
@@ -905,8 +915,9 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
-	ws_entry_or_threads_apart(e, &ab[0], &ab[1], before);
-	if (warps)
+	if (ws_group_has_sum(a) && ws_group_has_sum(b))
+		ws_entry_or_threads_apart(e, &ab[0], &ab[1], before);
+	if (warps && ws_group_has_sum(a) && ws_group_has_sum(b))
 		ws_entry_or_warps_apart(e, &ab[0], &ab[1], before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
@@ -937,7 +948,7 @@ static const char *go_on_with(const struct ws_shared_ranges *g, struct entry *e)
 
 static void demand_apart(const struct ws_shared_ranges *g, struct entry *e, const struct group *a, const struct group *b, bool warps)
 {
-	if (!ws_group_has_sum(a) || !ws_group_has_sum(b))
+	if (g->parts && (!ws_group_has_sum(a) || !ws_group_has_sum(b)))
 		ws_parts_demand(g, e, a, b);
 	else
 		demand_disjoint(e, a, b, warps);

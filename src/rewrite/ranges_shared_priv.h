@@ -7,6 +7,13 @@
 
 enum { MOST_GROUPS = 48, FEW_GROUPS = 20, MOST_ACCESSES = 320, NO_GROUP = 255, QUIET = 254, NAMED = 253, MOST_SHARED = 256 << 10 };
 
+/* How far addresses come (ranges_far.c). Sums are without their constant, which is with the bytes of the access behind it in `last`, `rest_last`. */
+struct end {
+	struct sum most, rest, span;     /* to before most + last; or (unit not 0) to before rest + rest_last + by * (span / unit), rounded down, if that is less */
+	int64_t last, rest_last, by, unit;
+};
+struct far { struct sum least; int64_t first; struct end ends[8]; unsigned n; };
+
 struct group {
 	const struct ws_ptx_sym *sym;    /* NULL: the memory behind all variables */
 	struct sum sum;                  /* without the variable's address, and without a constant */
@@ -18,6 +25,7 @@ struct group {
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
 	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
 	uint8_t phase;                   /* of struct phased */
+	struct far *far;                 /* of such a group: how far it goes; NULL: it is not known */
 	struct sum rounds;               /* and so much, in the variable, the same for all who meet (ranges_in_step.c) */
 	struct sum part;                 /* parts: from where in the variable it counts, what is one number in a launch; of a group with a sum without a constant */
 	bool has_part;
@@ -111,7 +119,17 @@ bool ws_group_is_rare(const struct values *v, const struct group *x);
 void ws_shared_find_named(struct ws_shared_ranges *g, const struct ws_intervals *v);
 bool ws_shared_any_named(const struct ws_shared_ranges *g);
 
+/* ---- ranges_far.c ---- */
+/* Of an address with numbers of which it is not known how far they go on; NULL: nor is it here. In the arena. */
+struct far *ws_far_find(struct values *v, const struct sum *address, unsigned bytes);
+struct far *ws_far_join(struct far *a, struct far *b);       /* of two accesses: a, or NULL */
+void ws_far_bounds(struct entry *e, const struct far *f, struct num *lo, struct num *hi);
+
 /* ---- ranges_left_over.c ---- */
+/* Does the instruction make the last bits of a number, as many as `most`, which are all 1? */
+bool ws_bits_last(const struct ws_ptx_inst *i, int64_t most);
+/* Is m, which `made` makes, known not to be n where the other instruction is? */
+bool ws_value_is_never(struct values *v, const struct ws_ptx_inst *made, int64_t n, const struct ws_ptx_inst *at);
 /* Finds groups of which accesses come less far than by the bounds of what their addresses are made of. */
 void ws_shared_find_most(struct ws_shared_ranges *g);
 /* Of such a group: how far they come, if that is less than hi, the same without that. */

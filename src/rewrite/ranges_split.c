@@ -269,6 +269,20 @@ static struct num divided(struct entry *e, const struct leaf *l, struct num a, s
 	return ws_entry_made(e, "shr.s64", n, shift);
 }
 
+struct num ws_split_most(struct entry *e, const struct leaf *l, int64_t by)
+{
+	struct num lo, hi, shift = ws_entry_number(__builtin_ctzll((uint64_t)by)), mask = ws_entry_number(by - 1), most;
+	const char *same = ws_code_temp(e->c, WS_PRED);
+
+	ws_entry_bounds(e, l->of[0], &lo, &hi);
+	most = ws_entry_made(e, "and.b64", hi, mask);
+	most.negative = false;
+	lo = ws_entry_made(e, "shr.s64", lo, shift);
+	hi = ws_entry_made(e, "shr.s64", hi, shift);
+	ws_code_add(e->c, "setp.eq.s64 %s, %s, %s;", same, lo.reg, hi.reg);
+	return ws_entry_either(e, same, most, mask);
+}
+
 void ws_split_bounds(struct entry *e, struct leaf *l)
 {
 	struct num lo, hi, by, same;

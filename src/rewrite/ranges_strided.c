@@ -20,7 +20,7 @@ struct strided {
 	unsigned nadds;
 	struct sum begin, step;
 	bool begun;
-	struct reset { uint32_t block, next; struct bound bound; struct sum than; } resets[MOST_RESETS];
+	struct reset { uint32_t block, next; struct bound bound; struct sum than; } resets[MOST_RESETS + 1];
 	unsigned nresets;
 	int64_t most;
 };
@@ -436,12 +436,28 @@ static void note_stepper(struct values *v, const struct ws_reg *r)
 	v->stepper = r;
 }
 
+/* Does all that reads the register keep to its bounds, of which what its loops end by is one? There another register may be compared, which goes on with it. */
+static bool is_bounded(struct values *v, struct strided *s)
+{
+	const struct within *w = &v->within[s->r->index];
+	struct reset *x = &s->resets[s->nresets];
+
+	if (!ws_value_keeps_within(v, s->r) || !w->compare || (s->nresets && w->below.type != s->resets[0].bound.type))
+		return false;
+	*x = (struct reset){ .bound = w->below };
+	s->nresets++;
+	return ws_value_operand(v, w->below.other, ws_type_bytes(s->r->type), w->compare, &x->than) && ws_sum_fixed(v, &x->than);
+}
+
 static bool make(struct values *v, struct strided *s, struct sum *out)
 {
 	struct sum own, fixed, itself;
 	int64_t factor;
 	uint32_t leaf = leaf_in(v, &s->begin, &factor);
+	bool bounded = leaf == UINT32_MAX && is_bounded(v, s);
 
+	if (leaf == UINT32_MAX && ws_value_keeps_within(v, s->r) && !bounded)
+		return false;
 	if (ws_type_bytes(s->r->type) == 4 && !must_fit(v, s))
 		return false;
 	if (leaf != UINT32_MAX)
@@ -451,9 +467,9 @@ static bool make(struct values *v, struct strided *s, struct sum *out)
 	leaf = leaf_of(v, &own, &s->step);
 	if (leaf == UINT32_MAX || !add_bounds(v, &v->leaves[leaf], s, &fixed))
 		return false;
-	if (!ws_value_keeps_within(v, s->r))
+	if (!bounded)
 		v->leaves[leaf].loose = true;
-	may_go_on(v, leaf, s->r, ws_value_keeps_within(v, s->r) ? 0 : s->most);
+	may_go_on(v, leaf, s->r, bounded ? 0 : s->most);
 	note_stepper(v, s->r);
 	*out = fixed;
 	itself = ws_sum_of_leaf(leaf);
@@ -469,10 +485,27 @@ bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out)
 	       count_steps(v, &s) && make(v, &s, out);
 }
 
+/* Is it in a loop of rounds that are done several at a time, where so many steps more are below the loop's end as well? */
+static bool goes_within(const struct values *v, int64_t times)
+{
+	const struct within *w = v->stepper && !v->steppers ? &v->within[v->stepper->index] : NULL;
+
+	return w && w->steps > times && v->access->block == w->loop;
+}
+
+/* The steps in a number: of the second half of a word, too. */
+static int64_t steps_in_number(const struct sum *s, const struct leaf *l, int64_t factor)
+{
+	int64_t step, number;
+
+	ws_sum_is_number(s, &number);
+	return l && ws_sum_is_number(l->step, &step) && factor > 0 && step > 0 && number > 0 ? number / (step * factor) : 0;
+}
+
 /* Steps more are other values of the leaf. */
 void ws_sum_without_steps(struct values *v, struct sum *s)
 {
-	int64_t factor;
+	int64_t factor = 0;
 	uint32_t leaf = leaf_in(v, s, &factor);
 	struct leaf *l = leaf != UINT32_MAX ? &v->leaves[leaf] : NULL;
 	struct sum rest = { 0 };
@@ -487,10 +520,11 @@ void ws_sum_without_steps(struct values *v, struct sum *s)
 				rest.t[rest.n++] = s->t[k];
 		}
 	times = l ? multiple(&rest, l->step, factor) : 0;
+	if (!times && goes_within(v, steps_in_number(s, l, factor)))
+		ws_sum_add(s, l->step, -steps_in_number(s, l, factor) * factor);
 	if (!times)
 		return;
 	ws_sum_add(s, l->step, -times * factor);
-	if (v->stepper && !v->steppers && v->within[v->stepper->index].steps > times && v->access->block == v->within[v->stepper->index].loop)
-		return;
-	l->by = times > l->by ? times : l->by;
+	if (!goes_within(v, times))
+		l->by = times > l->by ? times : l->by;
 }

@@ -1182,6 +1182,19 @@ static bool is_in_the_way(struct values *v, const struct ws_reg *r)
 	return is || ws_value_is_busy(v, r);
 }
 
+/* A register that is not anything else yet than a special one. */
+static bool is_special_yet(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
+{
+	const struct defs *d = &v->defs[r->index];
+	uint32_t k = 0;
+
+	if (!at || !ws_special_at(v, r, at))
+		return false;
+	while (!ws_special_moved(d->at[k]) || !ws_comes_before(v, d->at[k], at))
+		k++;
+	return ws_value_result(v, d->at[k], out);
+}
+
 bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out)
 {
 	const struct defs *d = &v->defs[r->index];
@@ -1214,7 +1227,10 @@ bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws
 		}
 		if (!known) {
 			v->nduties = nduties;
-			known = (ws_value_keeps_within(v, r) ? ws_value_is_within(v, r, at) : !v->shared) && ws_value_strided(v, r, out);
+			if (ws_value_keeps_within(v, r))
+				known = ws_value_is_within(v, r, at) ? ws_value_strided(v, r, out) : is_special_yet(v, r, at, out);
+			else
+				known = !v->shared && ws_value_strided(v, r, out);
 		}
 		if (!known && v->shared) {
 			v->nduties = nduties;
