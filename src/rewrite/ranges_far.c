@@ -241,8 +241,16 @@ static bool by_guard(const struct adding *a, const struct guard *g, const struct
 	return out->unit > 0;
 }
 
+/* Both are made of what is there where they begin: what of that may be another number elsewhere must go, or something of it that the address has would go with it. */
+static bool is_less_begin(const struct adding *a, const struct gain *g, const struct sum *begin)
+{
+	struct sum rest = *begin;
+
+	return ws_sum_add(&rest, &g->more, 1) && !ws_sum_in_time(a->v, &rest);
+}
+
 /* or by that of another register. */
-static bool by_companion(const struct adding *a, const struct guard *g, struct gain *out)
+static bool by_companion(const struct adding *a, const struct guard *g, const struct sum *begin, struct gain *out)
 {
 	const struct values *v = a->v;
 	struct adding q;
@@ -257,7 +265,7 @@ static bool by_companion(const struct adding *a, const struct guard *g, struct g
 			continue;
 		*out = (struct gain){ .by = a->by, .unit = q.by };
 		return begin_together(a, &q, &from) && bounded_by(g, &q, &out->span) && ws_sum_add(&out->span, &from, -1) &&
-		       ws_sum_add(&out->more, &out->span, a->by / q.by);
+		       ws_sum_add(&out->more, &out->span, a->by / q.by) && is_less_begin(a, out, begin);
 	}
 	return false;
 }
@@ -337,6 +345,17 @@ static bool is_first(const struct adding *a)
 	return true;
 }
 
+/* Is r read in its block once it has gone on, but to compare it? Then it is not bounded yet. */
+static bool is_read_at_once(const struct adding *a, const struct guard *g)
+{
+	const struct ws_ptx_block *b = &a->v->f->blocks[a->add->block];
+	bool read = false;
+
+	for (uint32_t k = a->add->index + 1; k <= b->last; k++)
+		read |= &a->v->f->insts[k] != g->compare && reads(&a->v->f->insts[k], a->r);
+	return read;
+}
+
 static bool find_more(const struct adding *a, const struct sum *begin, struct gain *out)
 {
 	struct guard g;
@@ -345,8 +364,8 @@ static bool find_more(const struct adding *a, const struct sum *begin, struct ga
 
 	if (a->by <= 0 || !is_only_in_block(a->v, a->r, a->add))
 		return false;
-	if (find_guard(a->v, a->add->block, &g) && !finds(&w, g.out)) {
-		if (by_guard(a, &g, begin, out) || by_companion(a, &g, out))
+	if (find_guard(a->v, a->add->block, &g) && !is_read_at_once(a, &g) && !finds(&w, g.out)) {
+		if (by_guard(a, &g, begin, out) || by_companion(a, &g, begin, out))
 			return true;
 		a->v->nduties = nduties;
 	}
@@ -354,11 +373,15 @@ static bool find_more(const struct adding *a, const struct sum *begin, struct ga
 }
 
 /* ---- what is left over without a loop ---- */
-/* How many of the least numbers, 0 and up, m is known not to be where the instruction is. */
+/* How many of the least numbers, 0 and up, what m makes is known not to be where the other instruction is. */
 static int64_t never_below(struct values *v, const struct ws_ptx_inst *m, const struct ws_ptx_inst *at)
 {
+	const struct defs *d = &v->defs[m->ops[0].reg->index];
 	int64_t n = 0;
 
+	for (uint32_t k = 0; k < d->n; k++)
+		if (d->at[k] != m && ws_comes_before(v, d->at[k], at))
+			return 0;
 	while (n <= MOST_ROUNDS && ws_value_is_never(v, m, n, at))
 		n++;
 	return n;
@@ -387,7 +410,7 @@ static bool is_base_and_steps(struct values *v, const struct ws_reg *r, const st
 			return false;
 		*step = by && (by + n - 1) / n > *step ? (by + n - 1) / n : *step;
 	}
-	return *step > 0 && ws_sum_add(base, &(struct sum){ least != 0, { { .factor = least } } }, 1);
+	return *step > 0 && !ws_sum_in_time(v, base) && ws_sum_add(base, &(struct sum){ least != 0, { { .factor = least } } }, 1);
 }
 
 /* In place of a leaf that is such a register: the most that it is. */

@@ -15,9 +15,10 @@ enum { KERNELS = 300 };
 #define FEW(use) "mov.u32 %r10, %r3;\nFEW: shl.b32 %r17, %r10, 2; add.s32 %r18, %r20, %r17;\n" use("F", "%r18") "add.s32 %r10, %r10, 32; add.s32 %r16, %r16, -1; setp.ne.s32 %p4, %r16, 0; @%p4 bra FEW;\n"
 #define ONE_BY_ONE(use, step) use("A", "%r31") "setp.eq.s32 %p4, %r16, 1; add.s32 %r10, %r3, 32; @%p4 bra LEFT;\n" \
 	use("B", "%r31+128") "setp.eq.s32 %p5, %r16, 2; add.s32 %r10, %r3, " step "; @%p5 bra LEFT;\n" use("C", "%r31+256") "add.s32 %r10, %r3, 96;\n"
-#define MANY(use, end) "LEFT: setp.lt.u32 %p6, %r13, 96; @%p6 bra DONE; add.s32 %r23, %r10, -128; shl.b32 %r19, %r10, 2; add.s32 %r21, %r20, %r19;\n" \
+#define MANY(use, end) MANY_AND(use, end, "")
+#define MANY_AND(use, end, behind) "LEFT: setp.lt.u32 %p6, %r13, 96; @%p6 bra DONE; add.s32 %r23, %r10, -128; shl.b32 %r19, %r10, 2; add.s32 %r21, %r20, %r19;\n" \
 	"MANY:\n" use("M0", "%r21") use("M1", "%r21+128") use("M2", "%r21+256") use("M3", "%r21+384") \
-	"add.s32 %r21, %r21, 512; add.s32 %r23, %r23, 128; setp.lt.s32 %p7, %r23, " end "; @%p7 bra MANY;\nDONE:\n"
+	"add.s32 %r21, %r21, 512; " behind " add.s32 %r23, %r23, 128; setp.lt.s32 %p7, %r23, " end "; @%p7 bra MANY;\nDONE:\n"
 #define TWO(rounds, second) KERNEL(".shared .b32 s[1024]; mov.u32 %r20, s; shl.b32 %r30, %r3, 2; add.s32 %r31, %r20, %r30; mov.u32 %r33, 0; mov.u32 %r32, 0;\n" \
 	"LOOP: mad.lo.s32 %r34, %r33, 1024, %r31; ld.shared.u32 %r22, [%r34+2052]; xor.b32 %r24, %r33, 1; mad.lo.s32 %r35, %r24, 1024, %r31; st.shared.u32 [%r35+2048], %r22;\n" \
 	"bar.sync 0; xor.b32 %r33, %r33, 1; add.s32 %r32, %r32, 1; setp.lt.s32 %p8, %r32, %r5; @%p8 bra LOOP;\n" rounds "st.shared.u32 [%r31+" second "], %r1;\n")
@@ -34,6 +35,8 @@ static void next_to_another_array(void **state)
 	expect(TWO(BEGIN_LOOP("255", "224") FEW(WRITES) MANY(WRITES, "128"), "1020"), row, ALL(0, 2 * 32 * 9));
 	expect(TWO(BEGIN_LOOP("255", "224") FEW(WRITES) MANY(WRITES, "256"), "1024"), row, ALL(0, 2 * 32 * 13));
 	expect(TWO(BEGIN_LOOP("255", "224") ONE_BY_ONE(READS, "64") MANY(READS, "256"), "1024"), row, ALL(2 * 32 * 12, 2 * 32));
+	/* The next word is written as soon as it goes on. */
+	expect(TWO(BEGIN_LOOP("255", "224") FEW(WRITES) MANY_AND(WRITES, "128", "st.shared.u32 [%r21], %r1;"), "1028"), row, ALL(0, 2 * 32 * 11));
 	/* Seven rounds, of which three are left over: how many these are is not known together with where they end. */
 	expect(TWO(BEGIN_LOOP("223", "192") FEW(WRITES) MANY(WRITES, "96"), "896"), row, ALL(0, 2 * 32 * 8));
 	expect(TWO(BEGIN_LOOP("223", "192") FEW(WRITES) MANY(WRITES, "96"), "1280"), row, NONE);
@@ -44,7 +47,7 @@ static void next_to_another_array(void **state)
 /* ---- random ones ---- */
 static struct making { struct ws_buf *b; bool careful; unsigned labels, step, n, wrong; bool writes; } m;
 
-enum wrong { NOTHING, ROUNDS, MASK, ENTERS, ENOUGH, END, STEP, BEGINS, READ_BEHIND, OTHER_COUNT, WRONGS };
+enum wrong { NOTHING, ROUNDS, MASK, ENTERS, ENOUGH, END, STEP, BEGINS, READ_BEHIND, READ_AT_ONCE, OTHER_COUNT, WRONGS };
 
 static bool is_wrong(enum wrong w) { return m.wrong == w; }
 
@@ -91,7 +94,10 @@ static void many(void)
 	if (form == 0)
 		ws_buf_printf(m.b, "add.s32 %%i2, %%i, %u; setp.lt.s32 %%q4, %%i, %d; mov.u32 %%i, %%i2; @%%q4 bra MANY;\n", by, (int)(m.n + more) - (int)by);
 	else if (form == 1)
-		ws_buf_printf(m.b, "add.s32 %%i, %%i, %u; setp.lt.s32 %%q4, %%i, %u; @%%q4 bra MANY;\n", by, m.n + more);
+		ws_buf_printf(m.b, "add.s32 %%i, %%i, %u; %s setp.lt.s32 %%q4, %%i, %u; @%%q4 bra MANY;\n", by,
+		              is_wrong(READ_AT_ONCE) ? "shl.b32 %j4, %i, 2; add.s32 %p4, %s, %j4; st.shared.u32 [%p4], %t;" : "", m.n + more);
+	else if (is_wrong(READ_AT_ONCE))
+		ws_buf_printf(m.b, "add.s32 %%p2, %%p2, %u; st.shared.u32 [%%p2], %%t; add.s32 %%k, %%k, %u; setp.lt.s32 %%q4, %%k, %d; @%%q4 bra MANY;\n", 4 * by, by, (int)m.n - (int)by);
 	else
 		ws_buf_printf(m.b, "add.s32 %%p2, %%p2, %u; add.s32 %%k, %%k, %u; setp.lt.s32 %%q4, %%k, %d; @%%q4 bra MANY;\n", 4 * by * (is_wrong(BEGINS) && below(2) ? 2 : 1), by,
 		              (int)(m.n + more) - (int)by);
@@ -125,8 +131,8 @@ static void make(struct ws_buf *b)
 	m = (struct making){ .b = b, .careful = below(2), .step = 4u << below(3), .writes = below(3) };
 	m.wrong = m.careful ? NOTHING : 1 + below(WRONGS - 1);
 	m.n = below(2) ? 4 * m.step * (1 + below(3)) : m.step * (1 + below(12)) + below(2) * below(m.step);
-	second = m.n + (m.careful ? 1 + below(2) : below(2) * below(3 * m.step)) - below(3) - below(2);
-	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%q<8>; .reg .b32 %%t, %%s, %%p, %%p1, %%p2, %%p3, %%i, %%i2, %%k, %%c, %%j, %%j1, %%j2, %%j3, %%t1, %%t2, %%sp, %%n1, %%n2, %%v;\n"
+	second = m.n + (m.careful ? 1 + below(2) : below(2) * below(5 * m.step)) - below(3) - below(2);
+	ws_buf_printf(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n.reg .pred %%q<8>; .reg .b32 %%t, %%s, %%p, %%p1, %%p2, %%p3, %%i, %%i2, %%k, %%c, %%j, %%j1, %%j2, %%j3, %%j4, %%p4, %%t1, %%t2, %%sp, %%n1, %%n2, %%v;\n"
 		".shared .align 4 .b8 s[4096]; mov.u32 %%t, %%tid.x; mov.u32 %%s, s; shl.b32 %%j, %%t, 2; add.s32 %%p, %%s, %%j;\n");
 	if (below(4) == 0)
 		ws_buf_printf(b, "st.shared.u32 [%%p+%u], %%t; %s\n", 4 * second, below(2) ? "bar.sync 0;" : "");
