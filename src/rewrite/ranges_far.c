@@ -32,23 +32,6 @@ static bool is_add(const struct values *v, const struct ws_ptx_inst *i, const st
 	return ws_value_added_or_copied(v, i, r) != NULL;
 }
 
-struct reading { const struct ws_reg *r; bool found; };
-
-static void note_read(void *user, struct ws_reg *r, bool is_def)
-{
-	struct reading *n = user;
-
-	n->found |= !is_def && r == n->r;
-}
-
-static bool reads(const struct ws_ptx_inst *i, const struct ws_reg *r)
-{
-	struct reading n = { r, false };
-
-	ws_ptx_inst_regs(i, note_read, &n);
-	return n.found;
-}
-
 /* What a way through a block meets first: an instruction of one kind (then the way ends), or of the other. */
 struct walk {
 	const struct values *v;
@@ -63,7 +46,7 @@ static enum met meets_in(const struct walk *w, uint32_t first, uint32_t last)
 	for (uint32_t k = first; k <= last; k++) {
 		const struct ws_ptx_inst *i = &w->v->f->insts[k];
 
-		if (w->to ? i == w->to : reads(i, w->r))
+		if (w->to ? i == w->to : ws_value_reads(i, w->r))
 			return FOUND;
 		if (ws_ptx_sets(i, w->r) && !is_add(w->v, i, w->r))
 			return ENDS;
@@ -128,7 +111,7 @@ struct guard {
 	const struct ws_ptx_inst *compare;
 	const struct ws_reg *r;          /* compared */
 	struct bound bound;              /* of it, where control goes on */
-	uint32_t on, out;                /* blocks: where it goes on, and the other one */
+	uint32_t out;                    /* the other block */
 };
 
 static bool find_guard(const struct values *v, uint32_t block, struct guard *g)
@@ -141,7 +124,7 @@ static bool find_guard(const struct values *v, uint32_t block, struct guard *g)
 
 		if (!c || c->block != block || c->ops[1].kind != WS_O_REG || c->ops[1].component || c->ops[1].negated)
 			continue;
-		*g = (struct guard){ c, c->ops[1].reg, .on = b->succ[k], .out = b->succ[1 - k] };
+		*g = (struct guard){ c, c->ops[1].reg, .out = b->succ[1 - k] };
 		if (ws_bound_by(c, g->r, truth, &g->bound) && g->bound.upper && g->bound.type == WS_S32)
 			return true;
 	}
@@ -352,7 +335,7 @@ static bool is_read_at_once(const struct adding *a, const struct guard *g)
 	bool read = false;
 
 	for (uint32_t k = a->add->index + 1; k <= b->last; k++)
-		read |= &a->v->f->insts[k] != g->compare && reads(&a->v->f->insts[k], a->r);
+		read |= &a->v->f->insts[k] != g->compare && ws_value_reads(&a->v->f->insts[k], a->r);
 	return read;
 }
 

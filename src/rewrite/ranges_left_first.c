@@ -400,15 +400,12 @@ static void note_read(void *user, struct ws_reg *r, bool is_def)
 	n->found |= !is_def && r == n->r;
 }
 
-/* Has r gone on where it is read? */
-static bool has_gone_on(const struct unrolled *x, const struct ws_reg *r, const struct ws_ptx_inst *i)
+bool ws_value_reads(const struct ws_ptx_inst *i, const struct ws_reg *r)
 {
-	const struct defs *d = &x->v->defs[r->index];
-	bool gone = false;
+	struct reading n = { r, false };
 
-	for (uint32_t k = 0; k < d->n; k++)
-		gone |= (d->at[k] == x->one || d->at[k] == x->all) && ws_comes_before(x->v, d->at[k], i);
-	return gone;
+	ws_ptx_inst_regs(i, note_read, &n);
+	return n.found;
 }
 
 /* Nobody reads i, or what `many` has for it, once it has gone on, but in the loops, before it goes on, in the blocks before them, to compare it, and where it has
@@ -417,11 +414,9 @@ static bool is_read_below(const struct unrolled *x, const struct ws_reg *r)
 {
 	for (uint32_t k = 0; k < x->v->f->ninsts; k++) {
 		const struct ws_ptx_inst *i = &x->v->f->insts[k];
-		struct reading n = { r, false };
 		uint32_t block = i->block;
 
-		ws_ptx_inst_regs(i, note_read, &n);
-		if (!n.found || !has_gone_on(x, r, i) || i->op == WS_OP_setp || i == x->one || i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
+		if (!ws_value_reads(i, r) || !ws_value_has_gone_on(x->v, r, i) || i->op == WS_OP_setp || i == x->one || i == x->all || block == x->before_few || block == x->before_many || block == x->first ||
 		    (block == x->few && k < x->one->index) || (block == x->many && k < x->all->index) ||
 		    (r == x->r && ws_fact_holds(x->v, &x->below, r, false, i)))
 			continue;

@@ -301,6 +301,7 @@ const struct ws_operand *ws_value_added_or_copied(const struct values *v, const 
 bool ws_value_has_gone_on(const struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at);
 /* What divides all of its steps, if it only goes up; 0: it does not, or by a register. */
 int64_t ws_endless_step(const struct values *v, const struct ws_reg *r);
+bool ws_value_reads(const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* The comparison by which a block ends in a branch, and whether it is true on the way to `next`; NULL: there is none. */
 const struct ws_ptx_inst *ws_value_decides(const struct values *v, uint32_t block, uint32_t next, bool *truth);
 /* Does all that reads the register keep to its bounds (ranges_left_first.c)? */

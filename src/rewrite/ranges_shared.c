@@ -912,12 +912,13 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
 	const char *before = ws_code_temp(e->c, WS_PRED);
+	bool sums = have_sums(a, b);
 
 	ws_code_add(e->c, "setp.le.s64 %s, %s, %s;", before, ws_entry_register(e, &a->hi), ws_entry_text(e, &b->lo));
 	ws_code_add(e->c, "setp.le.or.s64 %s, %s, %s, %s;", before, ws_entry_register(e, &b->hi), ws_entry_text(e, &a->lo), before);
-	if (ws_group_has_sum(a) && ws_group_has_sum(b))
+	if (sums)
 		ws_entry_or_threads_apart(e, &ab[0], &ab[1], before);
-	if (warps && ws_group_has_sum(a) && ws_group_has_sum(b))
+	if (sums && warps)
 		ws_entry_or_warps_apart(e, &ab[0], &ab[1], before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }

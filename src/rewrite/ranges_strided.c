@@ -167,17 +167,18 @@ static bool find_resets(struct values *v, struct strided *s)
 		const struct ws_ptx_block *b = &v->f->blocks[k];
 		const struct ws_ptx_inst *branch = &v->f->insts[b->last], *c;
 		const struct defs *d = branch->op == WS_OP_bra && branch->guard ? &v->defs[branch->guard->index] : NULL;
+		int64_t behind;
 
 		c = d && d->n == 1 ? d->at[0] : NULL;
 		if (!c || c->block != k || c->index > branch->index || b->nsucc != 2 || b->succ[0] == b->succ[1] || c->op != WS_OP_setp ||
 		    c->nops != 3 || c->boolop || c->guard || c->ops[1].kind != WS_O_REG || c->ops[1].reg != s->r)
 			continue;
-		for (unsigned truth = 0; truth < 2 && s->nresets < MOST_RESETS; truth++) {
+		behind = goes_on_behind(v, s, c);
+		for (unsigned truth = 0; truth < 2 && s->nresets < MOST_RESETS && behind >= 0; truth++) {
 			struct reset *x = &s->resets[s->nresets];
 			bool taken = truth != branch->guard_neg;
-			int64_t behind = goes_on_behind(v, s, c);
 
-			if (behind < 0 || !ws_bound_by(c, s->r, truth, &x->bound) || !x->bound.upper ||
+			if (!ws_bound_by(c, s->r, truth, &x->bound) || !x->bound.upper ||
 			    !ws_value_operand(v, x->bound.other, ws_type_bytes(s->r->type), c, &x->than) || !ws_sum_fixed(v, &x->than) ||
 			    !ws_sum_add(&x->than, &s->step, behind) ||
 			    (s->nresets && x->bound.type != s->resets[0].bound.type))
@@ -520,10 +521,12 @@ void ws_sum_without_steps(struct values *v, struct sum *s)
 				rest.t[rest.n++] = s->t[k];
 		}
 	times = l ? multiple(&rest, l->step, factor) : 0;
-	if (!times && goes_within(v, steps_in_number(s, l, factor)))
-		ws_sum_add(s, l->step, -steps_in_number(s, l, factor) * factor);
-	if (!times)
+	if (!times) {
+		times = steps_in_number(s, l, factor);
+		if (times && goes_within(v, times))
+			ws_sum_add(s, l->step, -times * factor);
 		return;
+	}
 	ws_sum_add(s, l->step, -times * factor);
 	if (!goes_within(v, times))
 		l->by = times > l->by ? times : l->by;
