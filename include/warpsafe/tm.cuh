@@ -845,14 +845,20 @@ WS_TX_FN unsigned ws_tx__exponent(const struct ws_tx *tx)
 
 WS_TX_FN int ws_tx__says_it_reads(const struct ws_tx *tx) { return tx->alone == WS_TX_READS || tx->alone == WS_TX_READS_ALONE; }
 
+/* A commit of the one with the token. */
+WS_TX_FN void ws_tx__count_alone(const struct ws_tx *tx)
+{
+	if (WS_TM_STATS && tx->token)
+		atomicAdd(&ws_tx__stats(tx)->serial, 1ull);
+}
+
 WS_TX_FN void ws_tx__count_commit(struct ws_tx *tx)
 {
 	if (WS_TM_STATS && tx->own)
 		tx->tally++;
 	else if (WS_TM_STATS)
 		atomicAdd(&ws_tx__stats(tx)->commits, 1ull);
-	if (WS_TM_STATS && tx->token)
-		atomicAdd(&ws_tx__stats(tx)->serial, 1ull);
+	ws_tx__count_alone(tx);
 	if (WS_TM_STATS && ws_tx__says_it_reads(tx))
 		atomicAdd(&ws_tx__stats(tx)->read_only, 1ull);
 }
@@ -935,7 +941,7 @@ WS_TX_FN void ws_tx__fence_early(struct ws_tx *tx)
 /* Whether an attempt that has committed or met a conflict has nothing but words that are their own lock and in registers, or gave them back. */
 WS_TX_FN int ws_tx__only_spares(const struct ws_tx *tx, int committed)
 {
-	return WS_TM_SPARES && ws_tx__engine(tx) == WS_TM_PSTM && tx->words && !tx->n && !tx->near[0] && !tx->held && !tx->token && !ws_tx__counted(tx) &&
+	return WS_TM_SPARES && ws_tx__engine(tx) == WS_TM_PSTM && tx->words && !tx->n && !tx->near[0] && !tx->held && !ws_tx__counted(tx) &&
 	       tx->own && (committed || (tx->why == WS_TM_READ_CONFLICT && !tx->retries));
 }
 
@@ -959,6 +965,7 @@ WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
 	if (committed && (!tx->early || ((tx->plain || (!WS_TM_PASS_ON && !ws_tx__all_changed(tx))) && WS_TM_BREAK != 45)))
 		ws_tx__release_fence();
 	ws_tx__give_spares(tx, committed);
+	ws_tx__check_spares(tx, committed);
 	ws_tx__wait_for_lanes(tx);
 	ws_tx__forget_spares(tx);
 	tx->last_at = 0;
@@ -971,7 +978,10 @@ WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
 	if (!committed) {
 		WS_TX_ON_ABORT(tx);
 		tx->aborts++;
-		ws_tx__back_off(tx, tx->level / 2);
+		ws_tx__back_off(tx, ws_tx__exponent(tx));
+	} else if (tx->token) {
+		ws_tx__count_alone(tx);
+		ws_tx__drop_token(tx);
 	}
 	tx->state = committed ? WS_TX_COMMITTED : WS_TX_WAITING;
 }
@@ -1002,6 +1012,7 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__release_fence();
 	if (WS_TM_BREAK != 5)
 		ws_tx__engine_release(tx, committed);
+	ws_tx__check_spares(tx, committed);
 	if (!idle)
 		ws_tx__wait_for_lanes(tx);
 	ws_tx__forget_log(tx);
@@ -1055,7 +1066,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
-	tx->own = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = tx->pure = tx->early = tx->plain = 0;
+	tx->own = tx->wrong = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = tx->pure = tx->early = tx->plain = 0;
 	tx->retries = tx->noted = tx->watches = tx->looks = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
@@ -1096,7 +1107,10 @@ WS_TX_STEP void ws_tx_enter(struct ws_tx *tx)
 	tx->aborts = 0;
 	tx->alone = WS_TX_AMONG_OTHERS;
 	tx->wanted = 0;
-	ws_tx__back_off(tx, tx->level / 2);
+	if (WS_TM_SPARES && tx->words)
+		tx->skip = 0;
+	else
+		ws_tx__back_off(tx, tx->level / 2);
 }
 
 /* Whether there is one more round. The state goes through a register that the compiler knows nothing of: else it would move
@@ -1121,11 +1135,11 @@ WS_TX_STEP int ws_tx_again(struct ws_tx *tx)
 WS_TX_FN unsigned ws_tx__gather(struct ws_tx *tx)
 {
 #if WS_TX_LANES
-	if (ws_tx__may_gather(tx)) {
-		unsigned here = __activemask(), together = __ballot_sync(here, !tx->words);
-
-		tx->lanes = tx->words ? 0 : together;
-		return __ballot_sync(here, !tx->skip) & tx->lanes;
+	if (tx->words) {
+		tx->lanes = 0;
+	} else if (ws_tx__may_gather(tx)) {
+		tx->lanes = __activemask();
+		return __ballot_sync(tx->lanes, !tx->skip);
 	}
 #else
 	(void)tx;

@@ -6,7 +6,7 @@
 #define WS_DEVICE_TM_H
 
 enum {
-	WS_TM_THREAD_BYTES = 792,
+	WS_TM_THREAD_BYTES = 808,
 	WS_TM_VALUE_AT = 0,          /* 32 bytes: what an access reads or writes */
 	WS_TM_ID_AT = 128,           /* 32 bits: 0 until the thread's first section */
 	WS_TM_STATE_AT = 132,        /* 32 bits: WS_TM_STATE_ACTIVE, or the attempt is lost */

@@ -1,4 +1,4 @@
-/* What ends the kernel: a word that is its own lock put to its spare value, or put without having been taken, and an attempt inside of a section.
+/* What ends the kernel: a word that is its own lock left with its spare value, or put without having been taken, and an attempt inside of a section.
  * misused spare|untaken|inside: 0 if the launch fails. */
 #include <cstdio>
 #include <cstring>
@@ -18,7 +18,8 @@ __global__ void misuse(struct ws_tm tm, unsigned *words, char how)
 		if (how == 'i')
 			WS_TX_TRY(&tx)
 				ws_tx_put_u32(&tx, words, 1, 7);
-		ws_tx_put_u32(&tx, words, 2, 7);
+		if (how != 's')
+			ws_tx_put_u32(&tx, words, 2, 7);
 	}
 }
 

@@ -97,7 +97,8 @@ enum ws_tx_inner {
 
 /* A word that is its own lock, while a transaction has it: its address, its size (4 or 8; 0: none), what the transaction has made of it, and
  * what was there. */
-struct ws_tx_spare { unsigned long long at, value, before; unsigned size; };
+/* A word that is its own lock: value is what the section has made of it, before what was there, none what it has meanwhile. size 0: no word. */
+struct ws_tx_spare { unsigned long long at, value, before, none; unsigned size; };
 
 /* Words that who waits for a condition looks at (watch.cuh). */
 enum { WS_TX_WATCHED = 8 };
@@ -134,6 +135,7 @@ struct ws_tx {
 	unsigned pure;        /* the attempt before had nothing but such words */
 	unsigned early;       /* a fence stands before the first of them, so that none is needed behind the last */
 	unsigned plain;       /* but for what the attempt itself does otherwise: it has peeked, or filled what is not linked yet */
+	unsigned wrong;       /* one of them was put that it does not have, or in a section that only reads */
 	unsigned spilled;     /* words that are their own lock and in the log */
 	unsigned alone;       /* enum ws_tx_alone */
 	unsigned kept;        /* the log is that of an attempt that waits (WS_TM_WAITS) */
@@ -245,6 +247,22 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 	__asm__ volatile("atom.acquire.gpu.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(p), "l"(now) : "memory");
 	return old;
 }
+
+/* Likewise, but only `if` so; else, and without a branch, `now` is returned. */
+#define WS_TX__SWAP_IF(BITS, TYPE, REGISTER) \
+	WS_TX_FN TYPE ws_tx__swap##BITS##_if(int wanted, TYPE *p, TYPE now) \
+	{ \
+		int global = __isGlobal(p) != 0, here = wanted && global && WS_TM_BREAK != 7; \
+		TYPE old = now; \
+ \
+		__asm__ volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.s32 wanted, %2, 0;\n\t" \
+		                 "@wanted atom.acquire.gpu.global.exch.b" #BITS " %0, [%1], %3;\n\t}" \
+		                 : "+" REGISTER(old) : "l"(__cvta_generic_to_global(p)), "r"(here), REGISTER(now) : "memory"); \
+		return wanted && !here ? ws_tx__swap##BITS(p, now) : old; \
+	}
+WS_TX__SWAP_IF(32, unsigned, "r")
+WS_TX__SWAP_IF(64, unsigned long long, "l")
+#undef WS_TX__SWAP_IF
 #else
 WS_TX_FN unsigned ws_tx__swap32(unsigned *p, unsigned now)
 {
@@ -259,6 +277,11 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 
 	ws_tx__acquire_fence();
 	return old;
+}
+WS_TX_FN unsigned ws_tx__swap32_if(int wanted, unsigned *p, unsigned now) { return wanted ? ws_tx__swap32(p, now) : now; }
+WS_TX_FN unsigned long long ws_tx__swap64_if(int wanted, unsigned long long *p, unsigned long long now)
+{
+	return wanted ? ws_tx__swap64(p, now) : now;
 }
 WS_TX_FN unsigned ws_tx__take32(unsigned *p, unsigned was, unsigned now)
 {

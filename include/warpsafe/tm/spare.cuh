@@ -41,25 +41,6 @@ WS_TX_FN struct ws_tm_entry *ws_tx__spilled(const struct ws_tx *tx, unsigned lon
 	return 0;
 }
 
-/* Whether the word is this transaction's own; then what it has made of it. */
-WS_TX_FN int ws_tx__spare_value(const struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
-{
-	const struct ws_tm_entry *e = 0;
-	int found = 0;
-
-#pragma unroll
-	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		if (tx->spare[k].size == size && tx->spare[k].at == at) {
-			*value = tx->spare[k].value;
-			found = 1;
-		}
-	if (!found)
-		e = ws_tx__spilled(tx, at, size);
-	if (e)
-		*value = e->value;
-	return found || e;
-}
-
 /* Writes what is in the log, so that it can be undone. Returns 0 when the attempt is doomed. */
 WS_TX_FN int ws_tx__change_spilled(struct ws_tx *tx, struct ws_tm_entry *e, unsigned long long value)
 {
@@ -80,6 +61,7 @@ WS_TX_FN int ws_tx__spill(struct ws_tx *tx)
 		return 1;
 	if (!ws_tx__room(tx))
 		return 0;
+	tx->wrong |= s.value == s.none && WS_TM_BREAK != 36;
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, ws_tx__log_size(s.size), s.at), s.before);
 	if (!ws_tx__room(tx)) {
 		tx->n--;                /* it is still in registers */
@@ -119,32 +101,66 @@ WS_TX_FN void ws_tx__undo_spares(struct ws_tx *tx)
 		tx->spare[k].value = tx->spare[k].before;
 }
 
-WS_TX_FN unsigned long long ws_tx__swap(unsigned long long at, unsigned size, unsigned long long value)
+/* Whether a place in registers has the word. No branch: see ws_tx__spare_take. */
+WS_TX_FN int ws_tx__is_spare(const struct ws_tx_spare *s, unsigned long long at, unsigned size) { return (s->size == size) & (s->at == at); }
+
+/* Takes a word out of registers, whose place stays empty. size 0: it is not there, or not wanted. */
+WS_TX_FN struct ws_tx_spare ws_tx__pull_spare(struct ws_tx *tx, int wanted, unsigned long long at, unsigned size)
 {
-	return size == 4 ? ws_tx__swap32((unsigned *)at, (unsigned)value) : ws_tx__swap64((unsigned long long *)at, value);
+	struct ws_tx_spare s = { 0, 0, 0, 0, 0 };
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
+		int here = wanted & ws_tx__is_spare(&tx->spare[k], at, size);
+
+		s.value = here ? tx->spare[k].value : s.value;
+		s.before = here ? tx->spare[k].before : s.before;
+		s.size = here ? size : s.size;
+		tx->spare[k].size = here ? 0 : tx->spare[k].size;
+	}
+	return s;
 }
 
-/* Makes a word this transaction's own that is not yet. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__spare_take(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long spare)
+/* The words in registers go back at once if the attempt has lost (ws_tx__give_up), in as few instructions as can be: others of the warp that
+ * have not lost wait meanwhile, and for them those that want their words. */
+WS_TX_FN void ws_tx__give_up_spares(struct ws_tx *tx, int lost)
 {
-	unsigned long long value;
+	int back = lost & !tx->n & !tx->inners;
 
-	if (!ws_tx__spill(tx))
-		return 0;
-	value = ws_tx__swap(at, size, spare);
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
+		if (back)
+			ws_tx__give_near_spare(&tx->spare[k], WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
+		tx->spare[k].size = back ? 0 : tx->spare[k].size;
+	}
+	if (back && (tx->near[0] || tx->last_at || tx->held))
+		ws_tx__give_up(tx);
+}
+
+/* Makes a word this transaction's own, or finds it in registers, and leaves it there as the newest one. The last place is empty. Returns what the
+ * transaction has made of it. All lanes of a warp go through this together, whether their attempt goes on (active) or not: there is no branch that
+ * it would pay to take, for what stands between the exchange of one word and that of the next is time in which the first one is held. */
+WS_TX_FN unsigned long long ws_tx__spare_take(struct ws_tx *tx, int active, unsigned long long at, unsigned size, unsigned long long none)
+{
+	struct ws_tx_spare s = ws_tx__pull_spare(tx, active, at, size);
+	int fresh = active & !s.size, lost;
+	unsigned long long was = size == 4 ? ws_tx__swap32_if(fresh, (unsigned *)at, (unsigned)none)
+	                                   : ws_tx__swap64_if(fresh, (unsigned long long *)at, none);
+
+	lost = fresh & (was == none) & (WS_TM_BREAK != 36);
+	ws_tx__give_up_spares(tx, lost);
 	ws_tx__shift_spares(tx);
 	tx->words = 1;
-	tx->spare[0].at = at;
-	tx->spare[0].size = size;
-	tx->spare[0].value = tx->spare[0].before = value;
-	if (value == spare && WS_TM_BREAK != 36) {
-		tx->spare[0].size = 0;          /* the rest stays, so that the compiler knows where the word is in both cases */
-		ws_tx__doom(tx, WS_TM_READ_CONFLICT);
-		ws_tx__give_up(tx);
-		return 0;
-	}
-	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
-	return 1;
+	tx->spare[0].at = at;           /* in any case, so that the compiler knows where the word is */
+	tx->spare[0].none = none;
+	tx->spare[0].value = s.size ? s.value : was;
+	tx->spare[0].before = s.size ? s.before : was;
+	tx->spare[0].size = active && !lost ? size : 0;
+	tx->state = lost ? (unsigned)WS_TX_DOOMED : tx->state;
+	tx->why = lost ? (unsigned)WS_TM_READ_CONFLICT : tx->why;
+	if (fresh && !lost)
+		ws_tx__note_word(tx, WS_TX_HOLD, at, size, was);
+	return tx->spare[0].size ? tx->spare[0].value : 0;
 }
 
 /* Whether these words are locks here. */
@@ -153,71 +169,84 @@ WS_TX_FN int ws_tx__spares_used(const struct ws_tx *tx)
 	return WS_TM_SPARES && ws_tx__engine(tx) == WS_TM_PSTM && !ws_tx__directly(tx);
 }
 
+/* Whether a word is in registers; then what the transaction has made of it. */
+WS_TX_FN int ws_tx__spare_near(const struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
+{
+	int near = 0;
+
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
+		int here = ws_tx__is_spare(&tx->spare[k], at, size);
+
+		*value = here ? tx->spare[k].value : *value;
+		near |= here;
+	}
+	return near;
+}
+
+/* Makes the last place in registers empty. Returns 0 if the word needs none: it is there already, or in the log, or the attempt has lost.
+ * *value is then what the transaction has made of it. */
+WS_TX_FN int ws_tx__spare_place(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long *value)
+{
+	const struct ws_tm_entry *e;
+
+	if (tx->state != WS_TX_ACTIVE || ws_tx__spare_near(tx, at, size, value))
+		return 0;
+	e = ws_tx__spilled(tx, at, size);
+	if (e)
+		*value = e->value;
+	return !e && ws_tx__spill(tx);
+}
+
 /* A word of 4 or 8 bytes, aligned; 0 when the attempt is doomed. */
 WS_TX_ACCESS unsigned long long ws_tx__take_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long spare)
 {
-	unsigned long long value;
+	unsigned long long value = 0;
 
 	if (!ws_tx__spares_used(tx))
 		return ws_tx__read_word(tx, at, size);
-	if (tx->state != WS_TX_ACTIVE)
-		return 0;
-	if (!ws_tx__spare_value(tx, at, size, &value)) {
-		if (!ws_tx__spare_take(tx, at, size, spare & ~0ull >> (64 - 8 * size)))
-			return 0;
-		value = tx->spare[0].value;
-	}
-	WS_TX_ON_READ(tx, at, size, value);
+	if ((!tx->spilled && !tx->spare[WS_TX_SPARES - 1].size) || ws_tx__spare_place(tx, at, size, &value))
+		value = ws_tx__spare_take(tx, tx->state == WS_TX_ACTIVE, at, size, spare & ~0ull >> (64 - 8 * size));
+	if (tx->state == WS_TX_ACTIVE)
+		WS_TX_ON_READ(tx, at, size, value);
 	return value;
 }
 
-/* Ends the kernel, without a branch: words are held meanwhile. */
-WS_TX_FN void ws_tx__trap_if(int wrong)
+/* What the transaction makes of a word in the log. Returns 0 when the attempt is doomed, or does not have the word. */
+WS_TX_FN int ws_tx__put_spilled(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
 {
-#ifdef __CUDA_ARCH__
-	__asm__ volatile("{\n\t.reg .pred wrong;\n\tsetp.ne.s32 wrong, %0, 0;\n\t@wrong trap;\n\t}" :: "r"(wrong));
-#else
-	if (wrong)
-		__trap();
-#endif
+	struct ws_tm_entry *e = ws_tx__spilled(tx, at, size);
+
+	tx->wrong |= !e || (value == spare && WS_TM_BREAK != 36);
+	return e && ws_tx__change_spilled(tx, e, value);
 }
 
-/* What the transaction makes of a word that it has taken. Returns 0 when the attempt is doomed. */
-WS_TX_FN int ws_tx__spare_change(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value)
-{
-	struct ws_tm_entry *e;
-	int found = 0;
-
-#pragma unroll
-	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		if (tx->spare[k].size == size && tx->spare[k].at == at) {
-			tx->spare[k].value = value;
-			found = 1;
-		}
-	e = found ? 0 : ws_tx__spilled(tx, at, size);
-	if (e)
-		return ws_tx__change_spilled(tx, e, value);
-	ws_tx__trap_if(!found);
-	return 1;
-}
-
+/* What the transaction makes of a word that it has taken. Without a branch for those in registers: they are held meanwhile. */
 WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsigned size, unsigned long long value, unsigned long long spare)
 {
+	int found = 0, active = tx->state == WS_TX_ACTIVE;
+
 	value &= ~0ull >> (64 - 8 * size);
-	spare &= ~0ull >> (64 - 8 * size);
 	if (!ws_tx__spares_used(tx)) {
 		ws_tx__write_word(tx, at, size, value);
 		return;
 	}
-	if (tx->state != WS_TX_ACTIVE)
-		return;
-	ws_tx__trap_if(tx->alone == WS_TX_READS || value == spare);
-	if (ws_tx__spare_change(tx, at, size, value))
+#pragma unroll
+	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
+		int here = active & ws_tx__is_spare(&tx->spare[k], at, size);
+
+		tx->spare[k].value = here ? value : tx->spare[k].value;
+		found |= here;
+	}
+	tx->wrong |= active && (tx->alone == WS_TX_READS || (!found && !tx->spilled));
+	if (active && !found && tx->spilled)
+		found = ws_tx__put_spilled(tx, at, size, value, spare & ~0ull >> (64 - 8 * size));
+	if (found)
 		WS_TX_ON_WRITE(tx, at, size, value);
 }
 
-/* ws_tx_take_u32(tx, p, spare), ws_tx_put_u32(tx, p, value, spare) and so on. To put the spare value, or a word that this attempt has not taken,
- * ends the kernel. */
+/* ws_tx_take_u32(tx, p, spare), ws_tx_put_u32(tx, p, value, spare) and so on. A section that ends with the spare value in a word, or has put one
+ * that it has not taken, ends the kernel. */
 #define WS_TX__SPARE(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
 	WS_TX_FN TYPE ws_tx_take_##NAME(struct ws_tx *tx, TYPE *p, TYPE spare) \
 	{ \
