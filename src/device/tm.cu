@@ -97,13 +97,6 @@ HELPER int __isGlobal(const void *p)
 	asm("{\n\t.reg .pred is;\n\tisspacep.global is, %1;\n\tselp.s32 %0, 1, 0, is;\n\t}" : "=r"(is) : "l"(p));
 	return is;
 }
-HELPER u64 __cvta_generic_to_global(const void *p)
-{
-	u64 at;
-
-	asm("cvta.to.global.u64 %0, %1;" : "=l"(at) : "l"(p));
-	return at;
-}
 HELPER u32 __float_as_uint(float f) { return __builtin_bit_cast(u32, f); }
 HELPER float __uint_as_float(u32 u) { return __builtin_bit_cast(float, u); }
 HELPER long long __double_as_longlong(double f) { return __builtin_bit_cast(long long, f); }

@@ -473,6 +473,30 @@ __device__ void spare_places(struct ws_tx *tx, struct shared *s)
 	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
 }
 
+/* Words of both sizes in shared memory: what is moved between some is counted by others. */
+__device__ void spare_shared(struct ws_tx *tx, struct shared *s)
+{
+	__shared__ long long have[4];
+	__shared__ unsigned count[2];
+
+	if (threadIdx.x < 4)
+		have[threadIdx.x] = 100;
+	if (threadIdx.x < 2)
+		count[threadIdx.x] = 0;
+	__syncthreads();
+	for (unsigned i = 0; i < 3; i += ws_tx_done(tx)) {
+		unsigned from = (threadIdx.x + i) % 4, to = (3 * threadIdx.x + i + 1) % 4;
+
+		WS_TX_TRY(tx) {
+			ws_tx_put_i64(tx, have + from, ws_tx_take_i64(tx, have + from, -1) - 1, -1);
+			ws_tx_put_i64(tx, have + to, ws_tx_take_i64(tx, have + to, -1) + 1, -1);
+			ws_tx_put_u32(tx, count + i % 2, ws_tx_take_u32(tx, count + i % 2, ~0u) + 1, ~0u);
+		}
+	}
+	__syncthreads();
+	must(s, have[0] + have[1] + have[2] + have[3] == 400 && count[0] == 2 * THREADS && count[1] == THREADS);
+}
+
 /* As in publish: plain data by a word that is its own lock. */
 __device__ void spare_publish(struct ws_tx *tx, struct shared *s)
 {
@@ -617,7 +641,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 }
 
 #define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
-	X(irrevocable) X(read_only) X(tries) X(spare_tries) X(spare_types) X(spare_many) X(spare_places) X(spare_publish) X(spare_again) \
+	X(irrevocable) X(read_only) X(tries) X(spare_tries) X(spare_types) X(spare_many) X(spare_places) X(spare_shared) X(spare_publish) X(spare_again) \
 	X(chain) X(spare_looked) X(spare_changed)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \

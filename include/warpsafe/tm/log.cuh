@@ -255,9 +255,9 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 		int global = __isGlobal(p) != 0, here = wanted && global && WS_TM_BREAK != 7; \
 		TYPE old = now; \
  \
-		__asm__ volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.s32 wanted, %2, 0;\n\t" \
-		                 "@wanted atom.acquire.gpu.global.exch.b" #BITS " %0, [%1], %3;\n\t}" \
-		                 : "+" REGISTER(old) : "l"(__cvta_generic_to_global(p)), "r"(here), REGISTER(now) : "memory"); \
+		__asm__ volatile("{\n\t.reg .pred wanted;\n\t.reg .b64 at;\n\tsetp.ne.s32 wanted, %2, 0;\n\tcvta.to.global.u64 at, %1;\n\t" \
+		                 "@wanted atom.acquire.gpu.global.exch.b" #BITS " %0, [at], %3;\n\t}" \
+		                 : "+" REGISTER(old) : "l"(p), "r"(here), REGISTER(now) : "memory"); \
 		return wanted && !here ? ws_tx__swap##BITS(p, now) : old; \
 	}
 WS_TX__SWAP_IF(32, unsigned, "r")
