@@ -44,7 +44,7 @@ struct bank : work {
 		if (j.sum >= 0)
 			a.write(&account[j.to], to + j.sum, (long long)LOCKED);
 #ifdef __CUDA_ARCH__
-		return true;                       /* what is read there is read in any case */
+		return true;                       /* reads of shared words stay without a use; the host's compiler leaves them out */
 #else
 		return j.sum >= 0 || from + to != -1;
 #endif

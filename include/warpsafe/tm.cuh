@@ -979,7 +979,7 @@ WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
 		WS_TX_ON_ABORT(tx);
 		tx->aborts++;
 		ws_tx__back_off(tx, ws_tx__exponent(tx));
-	} else if (tx->token) {
+	} else {
 		ws_tx__count_alone(tx);
 		ws_tx__drop_token(tx);
 	}
@@ -1107,7 +1107,7 @@ WS_TX_STEP void ws_tx_enter(struct ws_tx *tx)
 	tx->aborts = 0;
 	tx->alone = WS_TX_AMONG_OTHERS;
 	tx->wanted = 0;
-	if (WS_TM_SPARES && tx->words)
+	if (WS_TM_SPARES && tx->words)         /* held so shortly that a first attempt is worth more than what was learned (H200, BANK: up to 4 %) */
 		tx->skip = 0;
 	else
 		ws_tx__back_off(tx, tx->level / 2);

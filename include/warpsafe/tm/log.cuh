@@ -95,9 +95,8 @@ enum ws_tx_inner {
 	WS_TX_INNER_UNDONE    /* and it was undone */
 };
 
-/* A word that is its own lock, while a transaction has it: its address, its size (4 or 8; 0: none), what the transaction has made of it, and
- * what was there. */
-/* A word that is its own lock: value is what the section has made of it, before what was there, none what it has meanwhile. size 0: no word. */
+/* A word that is its own lock, while a transaction has it: its address, what the transaction has made of it, what was there, what is there
+ * meanwhile, and its size (4 or 8; 0: none). */
 struct ws_tx_spare { unsigned long long at, value, before, none; unsigned size; };
 
 /* Words that who waits for a condition looks at (watch.cuh). */
@@ -248,7 +247,7 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 	return old;
 }
 
-/* Likewise, but only `if` so; else, and without a branch, `now` is returned. */
+/* Likewise if `wanted`, which is no branch for words in global memory; else what is returned is `now`. */
 #define WS_TX__SWAP_IF(BITS, TYPE, REGISTER) \
 	WS_TX_FN TYPE ws_tx__swap##BITS##_if(int wanted, TYPE *p, TYPE now) \
 	{ \

@@ -100,6 +100,9 @@ WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
 		ws_tx__give_near_spare(&tx->spare[k], ws_tx__outcome(committed || WS_TM_BREAK == 37, tx->spare[k].value, tx->spare[k].before));
 }
 
+/* Whether a value says that somebody has the word. */
+WS_TX_FN int ws_tx__says_taken(unsigned long long value, unsigned long long none) { return (value == none) & (WS_TM_BREAK != 36); }
+
 /* Ends the kernel if one has been put that was not taken, or that would be as if somebody had it. Not asked before they are given back: they
  * are held meanwhile. */
 WS_TX_FN void ws_tx__check_spares(const struct ws_tx *tx, int committed)
@@ -108,7 +111,7 @@ WS_TX_FN void ws_tx__check_spares(const struct ws_tx *tx, int committed)
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		wrong |= committed && tx->spare[k].size && tx->spare[k].value == tx->spare[k].none && WS_TM_BREAK != 36;
+		wrong |= committed && tx->spare[k].size && ws_tx__says_taken(tx->spare[k].value, tx->spare[k].none);
 	if (WS_TM_SPARES && wrong)
 		__trap();
 }

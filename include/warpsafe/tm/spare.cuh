@@ -61,7 +61,7 @@ WS_TX_FN int ws_tx__spill(struct ws_tx *tx)
 		return 1;
 	if (!ws_tx__room(tx))
 		return 0;
-	tx->wrong |= s.value == s.none && WS_TM_BREAK != 36;
+	tx->wrong |= ws_tx__says_taken(s.value, s.none);
 	ws_tx__append(tx, ws_tx__where(WS_TX_HOLD, ws_tx__log_size(s.size), s.at), s.before);
 	if (!ws_tx__room(tx)) {
 		tx->n--;                /* it is still in registers */
@@ -121,22 +121,6 @@ WS_TX_FN struct ws_tx_spare ws_tx__pull_spare(struct ws_tx *tx, int wanted, unsi
 	return s;
 }
 
-/* The words in registers go back at once if the attempt has lost (ws_tx__give_up), in as few instructions as can be: others of the warp that
- * have not lost wait meanwhile, and for them those that want their words. */
-WS_TX_FN void ws_tx__give_up_spares(struct ws_tx *tx, int lost)
-{
-	int back = lost & !tx->n & !tx->inners;
-
-#pragma unroll
-	for (unsigned k = 0; k < WS_TX_SPARES; k++) {
-		if (back)
-			ws_tx__give_near_spare(&tx->spare[k], WS_TM_BREAK == 37 ? tx->spare[k].value : tx->spare[k].before);
-		tx->spare[k].size = back ? 0 : tx->spare[k].size;
-	}
-	if (back && (tx->near[0] || tx->last_at || tx->held))
-		ws_tx__give_up(tx);
-}
-
 /* Makes a word this transaction's own, or finds it in registers, and leaves it there as the newest one. The last place is empty. Returns what the
  * transaction has made of it. All lanes of a warp go through this together, whether their attempt goes on (active) or not: there is no branch that
  * it would pay to take, for what stands between the exchange of one word and that of the next is time in which the first one is held. */
@@ -147,8 +131,9 @@ WS_TX_FN unsigned long long ws_tx__spare_take(struct ws_tx *tx, int active, unsi
 	unsigned long long was = size == 4 ? ws_tx__swap32_if(fresh, (unsigned *)at, (unsigned)none)
 	                                   : ws_tx__swap64_if(fresh, (unsigned long long *)at, none);
 
-	lost = fresh & (was == none) & (WS_TM_BREAK != 36);
-	ws_tx__give_up_spares(tx, lost);
+	lost = fresh & ws_tx__says_taken(was, none);
+	if (lost)
+		ws_tx__give_up(tx);
 	ws_tx__shift_spares(tx);
 	tx->words = 1;
 	tx->spare[0].at = at;           /* in any case, so that the compiler knows where the word is */
@@ -217,7 +202,7 @@ WS_TX_FN int ws_tx__put_spilled(struct ws_tx *tx, unsigned long long at, unsigne
 {
 	struct ws_tm_entry *e = ws_tx__spilled(tx, at, size);
 
-	tx->wrong |= !e || (value == spare && WS_TM_BREAK != 36);
+	tx->wrong |= !e || ws_tx__says_taken(value, spare);
 	return e && ws_tx__change_spilled(tx, e, value);
 }
 
