@@ -6,15 +6,15 @@
 #include "tm_bench.cuh"
 
 struct bank : work {
-	struct job { unsigned from, to; long long sum; };     /* sum < 0: what both have is added up, and nothing changed */
-	enum { WAYS = 3, OWN_LOCKS = 1 };
+	struct job { unsigned from, to, sum, looks; };        /* looks: nothing is changed; sum is 0 */
+	enum { WAYS = 4, OWN_LOCKS = 2 };
 	enum : long long { LOCKED = LLONG_MIN };              /* no account has so little */
 
 	const char *name;
 	long long *account;
 	unsigned *locks;
 
-	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-word" : "fgl-early"; }
+	static const char *way_name(int way) { return way == 0 ? "fgl" : way == 1 ? "fgl-word" : way == 2 ? "fgl-early" : "fgl-both"; }
 	ws_tm_features features() const { return { 2, 2, 2, 0, 0 }; }
 	template <class F> void arrays(F f)
 	{
@@ -25,28 +25,32 @@ struct bank : work {
 
 	BOTH job nth(unsigned i) const
 	{
-		job j = { noise(2 * i) % o.size, noise(2 * i + 1) % o.size, (long long)(noise(i) % 100) };
+		job j = { noise(2 * i) % o.size, noise(2 * i + 1) % o.size, noise(i) % 100, noise(i ^ 0x55555555u) % 100 < o.reading };
 
 		if (j.to == j.from)
 			j.to = (j.from + 1) % o.size;
-		if (noise(i ^ 0x55555555u) % 100 < o.reading)
-			j.sum = -1;
+		if (j.looks)
+			j.sum = 0;
 		return j;
 	}
 
 	template <class A> BOTH bool section(A a, job j) const
 	{
-		long long from = a.read(&account[j.from], (long long)LOCKED), to;      /* all lanes of a warp read together, those that only look as well */
+		long long from, to;
 
-		if (j.sum >= 0)
-			a.write(&account[j.from], from - j.sum, (long long)LOCKED);
-		to = a.read(&account[j.to], (long long)LOCKED);
-		if (j.sum >= 0)
-			a.write(&account[j.to], to + j.sum, (long long)LOCKED);
+		KNOWN(j.from != j.to);
+		if (A::AT_ONCE)
+			a.both(&account[j.from], &account[j.to], (long long)LOCKED, &from, &to);
+		else
+			from = a.read(&account[j.from], (long long)LOCKED);      /* all lanes of a warp read together, those that only look as well */
+		a.change(!j.looks, &account[j.from], from - j.sum, (long long)LOCKED);
+		if (!A::AT_ONCE)
+			to = a.read(&account[j.to], (long long)LOCKED);
+		a.change(!j.looks, &account[j.to], to + j.sum, (long long)LOCKED);
 #ifdef __CUDA_ARCH__
 		return true;                       /* reads of shared words stay without a use; the host's compiler leaves them out */
 #else
-		return j.sum >= 0 || from + to != -1;
+		return !j.looks || from + to != -1;
 #endif
 	}
 
@@ -82,7 +86,7 @@ struct bank : work {
 		if (EARLY)
 			before_unlock();
 
-		long long sum = j.sum < 0 ? 0 : j.sum, from = take(&account[j.from]), to;
+		long long from = take(&account[j.from]), to;
 
 		if (from == LOCKED)
 			return FAILED;
@@ -90,12 +94,26 @@ struct bank : work {
 		if (to != LOCKED) {
 			if (!EARLY)
 				before_unlock();
-			plainly().write(&account[j.to], to + sum);
+			plainly().write(&account[j.to], to + j.sum);
 		}
-		plainly().write(&account[j.from], to != LOCKED ? from - sum : from);
+		plainly().write(&account[j.from], to != LOCKED ? from - j.sum : from);
 		return to != LOCKED ? DONE : FAILED;
 	}
-	template <int WAY> BOTH outcome try_section(job j) const { return WAY ? try_words<WAY == 2>(j) : try_locks(j); }
+	/* Both are asked for at once, as with pstm-both. */
+	BOTH outcome try_both(job j) const
+	{
+		before_unlock();
+
+		long long from = take(&account[j.from]), to = take(&account[j.to]);
+		bool got = from != LOCKED && to != LOCKED;
+
+		if (from != LOCKED)
+			plainly().write(&account[j.from], got ? from - j.sum : from);
+		if (to != LOCKED)
+			plainly().write(&account[j.to], got ? to + j.sum : to);
+		return got ? DONE : FAILED;
+	}
+	template <int WAY> BOTH outcome try_section(job j) const { return WAY == 3 ? try_both(j) : WAY ? try_words<WAY == 2>(j) : try_locks(j); }
 
 	bool right(const bank &want) const { return !memcmp(account, want.account, o.size * sizeof *account); }
 };

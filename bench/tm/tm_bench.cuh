@@ -14,8 +14,9 @@
  *     prepare()                      fills the arrays, which are on the host and zero
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
  *     OWN_LOCKS                      whether section() says of its words that they have a value to spare: it is then played with pstm where
- *                                    these are their own locks (ws_tx_take_T) as well
- *     section(a, job)                does it, with a.read, a.write (each with the word's spare value, or without), a.ok, a.fill for what nobody else can reach yet, a.glance for what
+ *                                    these are their own locks (ws_tx_take_T) as well; 2: and where it takes two at once (ws_tx_take2_T), if A::AT_ONCE, with a.both
+ *     section(a, job)                does it, with a.read, a.write (each with the word's spare value, or without), a.change (a write on a condition; without it what is written is what was read),
+ *                                    a.ok, a.fill for what nobody else can reach yet, a.glance for what
  *                                    it does not rely on and reads before its first write, a.conflict; returns whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
@@ -128,11 +129,21 @@ static inline int tell(const char *name, const char *way, outcome_of_way w, cons
 
 /* ---- how a section reaches what is shared ---- */
 
+/* What a workload knows and the compiler does not: two words that are never one, say, of which an engine else asks which is meant. */
+#ifdef __CUDA_ARCH__
+#define KNOWN(CONDITION) do { if (!(CONDITION)) { __trap(); __builtin_unreachable(); } } while (0)
+#else
+#define KNOWN(CONDITION) ((void)0)
+#endif
+
 struct plainly {
+	enum { AT_ONCE = 0 };
 	template <class T> BOTH T read(const T *p) { return *(const volatile T *)p; }
 	template <class T> BOTH void write(T *p, T v) { *(volatile T *)p = v; }
 	template <class T> BOTH T read(T *p, T) { return read(p); }
+	template <class T> BOTH void both(T *p, T *q, T, T *a, T *b) { *a = read(p), *b = read(q); }
 	template <class T> BOTH void write(T *p, T v, T) { write(p, v); }
+	template <class T> BOTH void change(bool yes, T *p, T v, T) { if (yes) write(p, v); }
 	template <class T> BOTH void fill(T *p, T v) { *(volatile T *)p = v; }
 	template <class T> BOTH T glance(const T *p) { return read(p); }
 	BOTH void conflict() {}
@@ -140,6 +151,7 @@ struct plainly {
 };
 
 struct in_transaction {
+	enum { AT_ONCE = 0 };
 	struct ws_tx *tx;
 
 	__device__ __forceinline__ unsigned read(const unsigned *p) { return ws_tx_read_u32(tx, p); }
@@ -149,7 +161,9 @@ struct in_transaction {
 	__device__ __forceinline__ void write(float *p, float v) { ws_tx_write_f32(tx, p, v); }
 	__device__ __forceinline__ void write(long long *p, long long v) { ws_tx_write_i64(tx, p, v); }
 	template <class T> __device__ __forceinline__ T read(T *p, T) { return read(p); }
+	template <class T> __device__ __forceinline__ void both(T *p, T *q, T, T *a, T *b) { *a = read(p), *b = read(q); }
 	template <class T> __device__ __forceinline__ void write(T *p, T v, T) { write(p, v); }
+	template <class T> __device__ __forceinline__ void change(bool yes, T *p, T v, T) { if (yes) write(p, v); }
 	__device__ __forceinline__ void fill(unsigned *p, unsigned v) { ws_tx_fill_u32(tx, p, v); }
 	template <class T> __device__ __forceinline__ T glance(const T *p) { return *(const volatile T *)p; }
 	__device__ __forceinline__ void conflict() { ws_tx_conflict(tx); }
@@ -161,10 +175,22 @@ struct in_own_locks : in_transaction {
 	using in_transaction::read;
 	using in_transaction::write;
 	__device__ __forceinline__ in_own_locks(struct ws_tx *t) : in_transaction{ t } {}
+	__device__ __forceinline__ void both(unsigned *p, unsigned *q, unsigned spare, unsigned *a, unsigned *b) { ws_tx_take2_u32(tx, p, q, spare, a, b); }
+	__device__ __forceinline__ void both(long long *p, long long *q, long long spare, long long *a, long long *b)
+	{
+		ws_tx_take2_i64(tx, p, q, spare, a, b);
+	}
 	__device__ __forceinline__ unsigned read(unsigned *p, unsigned spare) { return ws_tx_take_u32(tx, p, spare); }
 	__device__ __forceinline__ long long read(long long *p, long long spare) { return ws_tx_take_i64(tx, p, spare); }
 	__device__ __forceinline__ void write(unsigned *p, unsigned v, unsigned spare) { ws_tx_put_u32(tx, p, v, spare); }
 	__device__ __forceinline__ void write(long long *p, long long v, long long spare) { ws_tx_put_i64(tx, p, v, spare); }
+	/* The word is stored anyway when it is given back: no branch while it is held. */
+	template <class T> __device__ __forceinline__ void change(bool, T *p, T v, T spare) { write(p, v, spare); }
+};
+/* Two at once. */
+struct in_own_locks_at_once : in_own_locks {
+	enum { AT_ONCE = 1 };
+	using in_own_locks::in_own_locks;
 };
 
 /* ---- locks, on the device and on the host ---- */
@@ -550,12 +576,20 @@ template <class W> static int play_engine(game<W> &g, unsigned engine)
 	return play_handle(g, engine, way, launch_transactions<W>);
 }
 
-template <class W, bool OWN_LOCKS = W::OWN_LOCKS> struct own_locks {
+template <class W, class A> static int play_own_locks(game<W> &g, const char *way)
+{
+	return wanted(g.device.o, way) ? play_handle(g, WS_TM_PSTM, way, [](const ws_tm &tm, const W &w) {
+		with_transactions<WS_TM_PSTM, W, A><<<w.o.blocks, w.o.threads>>>(tm, w);
+	}) : 0;
+}
+template <class W, int OWN_LOCKS = W::OWN_LOCKS> struct own_locks {
 	static int play(game<W> &) { return 0; }
 };
-template <class W> struct own_locks<W, true> {
-	static void launch(const ws_tm &tm, const W &w) { with_transactions<WS_TM_PSTM, W, in_own_locks><<<w.o.blocks, w.o.threads>>>(tm, w); }
-	static int play(game<W> &g) { return wanted(g.device.o, "pstm-word") ? play_handle(g, WS_TM_PSTM, "pstm-word", launch) : 0; }
+template <class W> struct own_locks<W, 1> {
+	static int play(game<W> &g) { return play_own_locks<W, in_own_locks>(g, "pstm-word"); }
+};
+template <class W> struct own_locks<W, 2> {
+	static int play(game<W> &g) { return own_locks<W, 1>::play(g) + play_own_locks<W, in_own_locks_at_once>(g, "pstm-both"); }
 };
 
 /* Whether it is played with those engines that auto tries. */

@@ -210,6 +210,7 @@ WS_TX_FN int ws_tx__open(struct ws_tx *tx, unsigned long long at, unsigned size,
 	unsigned long long g = ws_tx__granule(tx, at);
 	int all = WS_TX_FRESH, one;
 
+	tx->mixed = 1;
 	for (unsigned n = size == 8 && tx->tm.granule == 2 ? 2 : 1; n; n--, g++) {
 		if ((ws_tx__engine(tx) != WS_TM_PSTM || ws_tx__near_full(tx)) && !ws_tx__room(tx))
 			return 0;
@@ -514,7 +515,7 @@ WS_TX_FN unsigned long long ws_tx__peek_word(struct ws_tx *tx, unsigned long lon
 	else if (!ws_tx__settle(tx))
 		return 0;
 	value = ws_tx__load_first(at, size);     /* it may lead to what is peeked at next */
-	tx->plain = 1;
+	tx->plain = tx->mixed = 1;
 	ws_tx__note_word(tx, WS_TX_HOLD, at, size, value);
 	return (value & ~(have >> shift)) | own >> shift;
 }
@@ -538,7 +539,7 @@ WS_TX_FN void ws_tx__fill_word(struct ws_tx *tx, unsigned long long at, unsigned
 {
 	if (tx->state == WS_TX_ACTIVE)
 		ws_tx__store(at, size, value);
-	tx->plain = 1;
+	tx->plain = tx->mixed = 1;
 }
 WS_TX_FN void ws_tx_fill_u32(struct ws_tx *tx, unsigned *p, unsigned value)
 {
@@ -552,6 +553,9 @@ WS_TX_FN void ws_tx_fill_pointer(struct ws_tx *tx, void *p, const void *value)
 {
 	ws_tx__fill_word(tx, (unsigned long long)p, sizeof value, (unsigned long long)value);
 }
+
+/* Whether an attempt has nothing that others may want. */
+WS_TX_FN int ws_tx__has_nothing(const struct ws_tx *tx) { return !tx->n && !tx->near[0] && !ws_tx__has_spares(tx); }
 
 #include "tm/spare.cuh"
 
@@ -788,6 +792,14 @@ WS_TX_FN unsigned ws_tx__levels(void)
 /* Whether lanes of a warp may wait for each other at the end of a round (ws_tx__gather). */
 WS_TX_FN int ws_tx__may_gather(const struct ws_tx *tx) { return tx->own && ws_tx__engine(tx) == WS_TM_PSTM; }
 
+/* Where words are their own lock: whether the thread has lost more often than is best. One that takes one word has it for least time in vain, and most are
+ * had, if every second attempt loses, one that takes two if six of seven do (docs/TRANSACTIONS.md); the first few do not count. */
+enum { WS_TX_BEARABLE_ONE = 2, WS_TX_BEARABLE = 8, WS_TX_BEARABLE_FIRST = 16 };
+WS_TX_FN unsigned ws_tx__loses(const struct ws_tx *tx)
+{
+	return tx->words && tx->lost[0] > tx->bearable * tx->tally + WS_TX_BEARABLE_FIRST;
+}
+
 /* The longest time for the next attempt. Where the lanes of a warp wait for each other, and where words are their own lock, they are held for a shorter
  * time, so it is half as long, and longer again for one that has been aborted 64 times. */
 WS_TX_FN unsigned ws_tx__most(const struct ws_tx *tx)
@@ -800,7 +812,7 @@ WS_TX_FN unsigned ws_tx__most(const struct ws_tx *tx)
 		return levels + 2 * WS_TX_MORE - 1 < WS_TX_MOST ? levels + 2 * WS_TX_MORE - 1 : WS_TX_MOST;
 	if (tx->aborts >= WS_TX_OLD)
 		return levels + WS_TX_MORE - sooner;
-	return levels - sooner - (levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2);
+	return levels - sooner - (levels > WS_TX_LARGE && tx->aborts < WS_TX_OLD / 2) + ws_tx__loses(tx);
 }
 
 WS_TX_FN void ws_tx__learn(struct ws_tx *tx, int conflict)
@@ -924,20 +936,6 @@ WS_TX_FN void ws_tx__wait_for_lanes(const struct ws_tx *tx)
 #endif
 }
 
-/* Whether an attempt has nothing that others may want. */
-WS_TX_FN int ws_tx__has_nothing(const struct ws_tx *tx) { return !tx->n && !tx->near[0] && !ws_tx__has_spares(tx); }
-
-/* Words that are their own lock are taken by exchanges and given back by stores of what depends on these, which comes after them by that alone. What a
- * fence before the stores is for is what the thread has done before; so where the attempt is going to have nothing else, by the one before it, the fence
- * stands before the first exchange, when nobody waits for it. */
-WS_TX_FN void ws_tx__fence_early(struct ws_tx *tx)
-{
-	tx->plain = 0;
-	tx->early = tx->pure;
-	if (tx->early)
-		ws_tx__release_fence();
-}
-
 /* Whether an attempt that has committed or met a conflict has nothing but words that are their own lock and in registers, or gave them back. */
 WS_TX_FN int ws_tx__only_spares(const struct ws_tx *tx, int committed)
 {
@@ -967,9 +965,10 @@ WS_TX_FN void ws_tx__conclude_spares(struct ws_tx *tx, int committed)
 	ws_tx__give_spares(tx, committed);
 	ws_tx__check_spares(tx, committed);
 	ws_tx__wait_for_lanes(tx);
+	tx->bearable = WS_TX_SPARES > 1 && tx->spare[WS_TX_SPARES > 1].size ? WS_TX_BEARABLE : WS_TX_BEARABLE_ONE;
 	ws_tx__forget_spares(tx);
 	tx->last_at = 0;
-	tx->pure = !tx->plain;
+	tx->mixed = tx->plain;
 	if (WS_TM_STATS) {
 		tx->tally += committed != 0;
 		tx->lost[0] += !committed;
@@ -995,7 +994,6 @@ WS_TX_FN void ws_tx__conclude(struct ws_tx *tx, int committed)
 		ws_tx__conclude_spares(tx, committed);
 		return;
 	}
-	tx->pure = 0;
 	if (idle)
 		ws_tx__wait_for_lanes(tx);
 	if (committed) {
@@ -1066,7 +1064,7 @@ WS_TX_FN void ws_tx_init(struct ws_tx *tx, struct ws_tx_log *log, struct ws_tm t
 	ws_tx__forget_near(tx);
 	ws_tx__forget_later(tx);
 	ws_tx__forget_spares(tx);
-	tx->own = tx->wrong = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = tx->pure = tx->early = tx->plain = 0;
+	tx->own = tx->wrong = tx->tally = tx->lost[0] = tx->lost[1] = tx->lanes = tx->words = tx->bearable = tx->mixed = tx->early = tx->plain = 0;
 	tx->retries = tx->noted = tx->watches = tx->looks = 0;
 	tx->random = (tx->id * 0x9e3779b1u) | 1;
 }
@@ -1192,7 +1190,7 @@ WS_TX_STEP int ws_tx__begin(struct ws_tx *tx)
 	tx->looks = 0;
 	tx->state = WS_TX_ACTIVE;
 	ws_tx__begin_empty(tx);
-	ws_tx__fence_early(tx);
+	tx->early = tx->plain = 0;
 	WS_TX_ON_START(tx);
 	return 1;
 }

@@ -13,7 +13,7 @@
  * alone=1: attempts are counted, every fourth section becomes irrevocable half way, and those that write nothing say so.
  * readers=1: every other thread only reads, in sections that say so. With estm none of these may abort.
  * inner=1: a part of each section is an inner one (WS_TX_INNER) or an alternative (WS_TX_EITHER), of which some are undone.
- * spare=1 (with -DTHREADS_ONLY): every other word is its own lock (ws_tx_take_u64).
+ * spare=1 (with -DTHREADS_ONLY): every other word is its own lock (ws_tx_take_u64); 2: and one is read with the next of them (ws_tx_take2_u64).
  * repeat=N: with N seeds, one after the other, until one shows a violation (the random schedule of each launch is another one).
  * broken=N leaves out step N of an engine (WS_TM_BREAK): the test of this test. Ends with 1 and a line for each kind of violation.
  *
@@ -50,7 +50,7 @@ __constant__ unsigned looks;         /* how often a reader looks at what is bein
 struct event { unsigned what, word; unsigned long long value; };
 struct recorder {
 	event *events;
-	unsigned alone, readers, inner, spare, lanes, room, *used, *start, *dropped, *reader_aborts;
+	unsigned alone, readers, inner, spare, all, lanes, room, *used, *start, *dropped, *reader_aborts;
 	unsigned long long *words;
 };
 __constant__ recorder record;
@@ -112,7 +112,11 @@ __device__ void cancel_it(struct ws_tx *) {}
 __device__ bool own_lock(unsigned long long *p) { return record.spare && (p - record.words) % 2 == 0; }
 __device__ void read_one(struct ws_tx *tx, unsigned long long *p)
 {
-	if (own_lock(p))
+	unsigned long long *q = record.words + (p - record.words + 2) % record.all, a, b;
+
+	if (own_lock(p) && record.spare > 1 && own_lock(q) && q != p)
+		ws_tx_take2_u64(tx, p, q, ~0ull, &a, &b);
+	else if (own_lock(p))
 		ws_tx_take_u64(tx, p, ~0ull);
 	else
 		ws_tx_read_u64(tx, p);
@@ -510,7 +514,7 @@ template <typename T> static std::vector<T> host(const T *p, size_t n)
 static unsigned play(const options &o)
 {
 	unsigned lanes = o.group == 0 ? 1 : o.group == 2 ? 32 : o.threads, n = o.blocks * o.threads / lanes, room = o.sections * 40 + 100;
-	recorder r = { device<event>((size_t)n * room), o.alone, o.readers, o.inner, o.spare, lanes, room, device<unsigned>(n), device<unsigned>(n),
+	recorder r = { device<event>((size_t)n * room), o.alone, o.readers, o.inner, o.spare, o.words, lanes, room, device<unsigned>(n), device<unsigned>(n),
 	               device<unsigned>(n), device<unsigned>(1), device<unsigned long long>(o.words) };
 	bool opaque = WS_TM_OPAQUE(o.engine) || o.opacity;
 	struct ws_tm_config config = { (enum ws_tm_engine)o.engine, o.granularity, o.entries, o.patience, o.heap, o.alone };
@@ -600,6 +604,10 @@ int main(int argc, char **argv)
 			return fprintf(stderr, "history: what is '%s'?\n", argv[i]), 2;
 		}
 	}
+#ifndef THREADS_ONLY
+	if (o.spare)
+		return fprintf(stderr, "history: without -DTHREADS_ONLY no word is its own lock\n"), 2;
+#endif
 	for (; o.repeat && !bad; o.repeat--, o.seed++)
 		for (o.engine = first; o.engine < last; o.engine++)
 			if (o.group != 3 || o.engine == WS_TM_BLOCK || o.engine == WS_TM_BLOCK_PESSIMISTIC)

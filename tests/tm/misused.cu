@@ -1,5 +1,5 @@
-/* What ends the kernel: a word that is its own lock left with its spare value, or put without having been taken, and an attempt inside of a section.
- * misused spare|untaken|inside: 0 if the launch fails. */
+/* What ends the kernel: a word that is its own lock left with its spare value, or put without having been taken, or taken as both of two, and an attempt
+ * inside of a section. misused spare|untaken|inside|both: 0 if the launch fails. */
 #include <cstdio>
 #include <cstring>
 #include <warpsafe/tm.cuh>
@@ -13,6 +13,11 @@ __global__ void misuse(struct ws_tm tm, unsigned *words, char how)
 		ws_tx_take_u32(&tx, words, 7);
 		if (how == 's')
 			ws_tx_put_u32(&tx, words, 7, 7);
+		if (how == 'b') {
+			unsigned a, b;
+
+			ws_tx_take2_u32(&tx, words + 1, words + 1, 7, &a, &b);
+		}
 		if (how == 'u')
 			ws_tx_put_u32(&tx, words + 1, 1, 7);
 		if (how == 'i')

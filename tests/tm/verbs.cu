@@ -4,6 +4,7 @@
  *
  * All checks, or those named, with granularity 4, 16 and 64, or that one. broken: step N of the engines is left out (WS_TM_BREAK). Ends
  * with 1 and a line for each check that fails. */
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -473,6 +474,41 @@ __device__ void spare_places(struct ws_tx *tx, struct shared *s)
 	must(s, ws_tx_status(tx) == WS_TX_COMMITTED);
 }
 
+/* Two words at once: when no word is in registers, behind one that is, when they are there already, when there is no room for them, and in a part that is
+ * undone. Both are 0 where the attempt has lost, and may then be one. What is moved between words is neither more nor less at the end. */
+__device__ void spare_both(struct ws_tx *tx, struct shared *s)
+{
+	long long *have = (long long *)s->words;
+	unsigned *count = s->words + 64;
+
+	for (unsigned i = 0; i < 4; i += ws_tx_done(tx)) {
+		unsigned p = (self() + i) % 6, q = (p + 1 + self() % 5) % 6;
+
+		WS_TX_TRY(tx) {
+			long long a, b;
+			unsigned c, d;
+
+			if (i % 2)
+				ws_tx_put_u32(tx, count + 2, ws_tx_take_u32(tx, count + 2, ~0u) + 1, ~0u);
+			ws_tx_take2_i64(tx, have + p, have + (ws_tx_ok(tx) ? q : p), LLONG_MIN, &a, &b);
+			must(s, ws_tx_ok(tx) || (!a && !b));
+			ws_tx_put_i64(tx, have + p, a - 3, LLONG_MIN);
+			ws_tx_put_i64(tx, have + q, b + 3, LLONG_MIN);
+			ws_tx_take2_u32(tx, count, count + 1, ~0u, &c, &d);
+			ws_tx_put_u32(tx, count + 1, d + 2, ~0u);
+			ws_tx_put_u32(tx, count, c + 1, ~0u);
+			WS_TX_INNER(tx) {
+				long long again, other;
+
+				ws_tx_take2_i64(tx, have + q, have + p, LLONG_MIN, &other, &again);
+				must(s, !ws_tx_ok(tx) || (again == a - 3 && other == b + 3));
+				ws_tx_put_i64(tx, have + p, 1000, LLONG_MIN);
+				ws_tx_abort_inner(tx);
+			}
+		}
+	}
+}
+
 /* Words of both sizes in shared memory: what is moved between some is counted by others. */
 __device__ void spare_shared(struct ws_tx *tx, struct shared *s)
 {
@@ -491,6 +527,17 @@ __device__ void spare_shared(struct ws_tx *tx, struct shared *s)
 			ws_tx_put_i64(tx, have + from, ws_tx_take_i64(tx, have + from, -1) - 1, -1);
 			ws_tx_put_i64(tx, have + to, ws_tx_take_i64(tx, have + to, -1) + 1, -1);
 			ws_tx_put_u32(tx, count + i % 2, ws_tx_take_u32(tx, count + i % 2, ~0u) + 1, ~0u);
+		}
+	}
+	for (unsigned i = 0; i < 2; i += ws_tx_done(tx)) {
+		unsigned p = threadIdx.x % 4, q = (p + 1 + i) % 4;
+
+		WS_TX_TRY(tx) {
+			long long a, b;
+
+			ws_tx_take2_i64(tx, have + p, have + q, -1, &a, &b);
+			ws_tx_put_i64(tx, have + p, a - 1, -1);
+			ws_tx_put_i64(tx, have + q, b + 1, -1);
 		}
 	}
 	__syncthreads();
@@ -517,21 +564,25 @@ __device__ void spare_publish(struct ws_tx *tx, struct shared *s)
 	must(s, seen == 1 && data[0] == 1);
 }
 
-/* The same for a thread's further sections, whose fence stands before they take their word; and for what a section fills, where it stands behind. */
+/* The same for a thread's further sections, whose fence stands before they take their word; for what a section fills
+ * behind that, where a fence stands at the end; and for what it fills before it. */
 __device__ void spare_again(struct ws_tx *tx, struct shared *s)
 {
 	unsigned *data = s->words + 64 * (self() % THREADS), *full = data + 32;
 
 	WS_TX(tx)
 		TAKE_PUT(u32, unsigned, data + 48 + blockIdx.x, 1, 2);
-	for (unsigned fills = 0; fills < 2; fills++, data++, full++) {
+	for (unsigned fills = 0; fills < 3; fills++, data++, full++) {
 		if (blockIdx.x == 0) {
 			if (!fills)
 				*data = 1;
 			WS_TX(tx) {
-				if (fills)
+				if (fills == 2)
 					ws_tx_fill_u32(tx, data, 1);
-				TAKE_PUT(u32, unsigned, full, 1, 2);
+				ws_tx_take_u32(tx, full, 2);
+				if (fills == 1)
+					ws_tx_fill_u32(tx, data, 1);
+				ws_tx_put_u32(tx, full, 1, 2);
 			}
 			continue;
 		}
@@ -642,7 +693,7 @@ __device__ void read_only(struct ws_tx *tx, struct shared *s)
 
 #define CHECKS(X) X(sizes) X(types) X(mixed) X(leave) X(nested) X(retry) X(either) X(inner) X(spill) X(too_large) X(zombies) X(skew) X(publish) \
 	X(irrevocable) X(read_only) X(tries) X(spare_tries) X(spare_types) X(spare_many) X(spare_places) X(spare_shared) X(spare_publish) X(spare_again) \
-	X(chain) X(spare_looked) X(spare_changed)
+	X(chain) X(spare_looked) X(spare_changed) X(spare_both)
 #define KERNEL(NAME) \
 	__global__ void k_##NAME(struct ws_tm tm, struct shared *s) \
 	{ \
@@ -678,6 +729,11 @@ static bool after(const char *name, const struct ws_tm *tm, const struct shared 
 		right = right && s->words[0] == ALL / 8 * 6 && s->words[1] == ALL / 8 * 6;
 	else if (!strcmp(name, "spare_places"))
 		right = right && s->words[0] == 5 * ALL / 4 && s->words[1] == 3 * ALL / 4 && s->words[2] == ALL / 2 && s->words[3] == ALL / 2;
+	else if (!strcmp(name, "spare_both")) {
+		const long long *have = (const long long *)s->words;
+
+		right = right && have[0] + have[1] + have[2] + have[3] + have[4] + have[5] == 0 && s->words[64] == 4 * ALL && s->words[65] == 8 * ALL && s->words[66] == 2 * ALL;
+	}
 	for (int i = 0; i < 7 && !strcmp(name, "spare_many"); i++)
 		right = right && s->words[i] == ALL / 4;
 	for (int i = 0; i < 60 && !strcmp(name, "spill"); i++)

@@ -97,7 +97,11 @@ enum ws_tx_inner {
 
 /* A word that is its own lock, while a transaction has it: its address, what the transaction has made of it, what was there, what is there
  * meanwhile, and its size (4 or 8; 0: none). */
-struct ws_tx_spare { unsigned long long at, value, before, none; unsigned size; };
+struct ws_tx_spare {
+	unsigned long long at, value, before, none;
+	unsigned size;
+	unsigned mine;        /* 0: the attempt has lost, here or before, and does not have it */
+};
 
 /* Words that who waits for a condition looks at (watch.cuh). */
 enum { WS_TX_WATCHED = 8 };
@@ -131,8 +135,9 @@ struct ws_tx {
 	unsigned tally, lost[2]; /* commits, and aborts by conflicts at reads and at writes, which are told at the end */
 	unsigned lanes;       /* of the warp, that are in this round together; 0: each by itself */
 	unsigned words;       /* whether it has ever taken a word that is its own lock */
-	unsigned pure;        /* the attempt before had nothing but such words */
-	unsigned early;       /* a fence stands before the first of them, so that none is needed behind the last */
+	unsigned bearable;    /* aborts a commit that an attempt with as many such words as the last one had can have before it waits for longer */
+	unsigned mixed;       /* the thread's sections do more than that, so that a fence stands at their end anyway */
+	unsigned early;       /* a fence stands before the first of them, so that none is needed behind the last: in this attempt */
 	unsigned plain;       /* but for what the attempt itself does otherwise: it has peeked, or filled what is not linked yet */
 	unsigned wrong;       /* one of them was put that it does not have, or in a section that only reads */
 	unsigned spilled;     /* words that are their own lock and in the log */
@@ -186,17 +191,25 @@ WS_TX_FN void ws_tx__fence(void)
 	__threadfence();
 #endif
 }
+/* Half a fence each, where there are such: a release does not empty the first-level cache, an acquire does not wait for what was written. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+#define WS_TX__RELEASE() __asm__ volatile("fence.release.gpu;" ::: "memory")
+#define WS_TX__ACQUIRE() __asm__ volatile("fence.acquire.gpu;" ::: "memory")
+#else
+#define WS_TX__RELEASE() ws_tx__fence()
+#define WS_TX__ACQUIRE() ws_tx__fence()
+#endif
 /* Before a location is given back. */
 WS_TX_FN void ws_tx__release_fence(void)
 {
 	if (WS_TM_BREAK != 6)
-		ws_tx__fence();
+		WS_TX__RELEASE();
 }
 /* After locations were taken. */
 WS_TX_FN void ws_tx__acquire_fence(void)
 {
 	if (WS_TM_BREAK != 7)
-		ws_tx__fence();
+		WS_TX__ACQUIRE();
 }
 
 /* An atomic compare-and-swap or a load, and that fence: it need not wait for what the thread has written before. */
@@ -262,6 +275,42 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 WS_TX__SWAP_IF(32, unsigned, "r")
 WS_TX__SWAP_IF(64, unsigned long long, "l")
 #undef WS_TX__SWAP_IF
+
+/* Flips bits, and wants no answer. Said so, as ptxas at times makes the one that answers of an atom without a use, which is half as fast. */
+#define WS_TX__FLIP(BITS, TYPE, REGISTER) \
+	WS_TX_FN void ws_tx__flip##BITS(TYPE *p, TYPE bits) \
+	{ \
+		if (!__isGlobal(p)) \
+			__asm__ volatile("red.relaxed.gpu.xor.b" #BITS " [%0], %1;" : : "l"(p), REGISTER(bits) : "memory"); \
+		else \
+			__asm__ volatile("{\n\t.reg .b64 at;\n\tcvta.to.global.u64 at, %0;\n\tred.relaxed.gpu.global.xor.b" #BITS " [at], %1;\n\t}" \
+			                 : : "l"(p), REGISTER(bits) : "memory"); \
+	}
+WS_TX__FLIP(32, unsigned, "r")
+WS_TX__FLIP(64, unsigned long long, "l")
+#undef WS_TX__FLIP
+
+/* Two words, if `wanted`: both exchanges are under way together, and the fence is behind both. Else *a and *b stay as they are. */
+#define WS_TX__SWAP_BOTH(BITS, TYPE, REGISTER) \
+	WS_TX_FN void ws_tx__swap##BITS##_both(int wanted, unsigned long long p, unsigned long long q, unsigned long long now, unsigned long long *a, \
+	                                       unsigned long long *b) \
+	{ \
+		int global = __isGlobal((void *)p) != 0 && __isGlobal((void *)q) != 0, here = wanted && global; \
+		TYPE one = (TYPE)*a, two = (TYPE)*b; \
+ \
+		__asm__ volatile("{\n\t.reg .pred wanted;\n\t.reg .b64 at, other;\n\tsetp.ne.s32 wanted, %4, 0;\n\t" \
+		                 "cvta.to.global.u64 at, %2;\n\tcvta.to.global.u64 other, %3;\n\t" \
+		                 "@wanted atom.relaxed.gpu.global.exch.b" #BITS " %0, [at], %5;\n\t" \
+		                 "@wanted atom.relaxed.gpu.global.exch.b" #BITS " %1, [other], %5;\n\t}" \
+		                 : "+&" REGISTER(one), "+&" REGISTER(two) : "l"(p), "l"(q), "r"(here), REGISTER((TYPE)now) : "memory"); \
+		if (wanted && !here) { \
+			one = atomicExch((TYPE *)p, (TYPE)now); \
+			two = atomicExch((TYPE *)q, (TYPE)now); \
+		} \
+		ws_tx__acquire_fence(); \
+		*a = one; \
+		*b = two; \
+	}
 #else
 WS_TX_FN unsigned ws_tx__swap32(unsigned *p, unsigned now)
 {
@@ -277,6 +326,16 @@ WS_TX_FN unsigned long long ws_tx__swap64(unsigned long long *p, unsigned long l
 	ws_tx__acquire_fence();
 	return old;
 }
+#define WS_TX__SWAP_BOTH(BITS, TYPE, REGISTER) \
+	WS_TX_FN void ws_tx__swap##BITS##_both(int wanted, unsigned long long p, unsigned long long q, unsigned long long now, unsigned long long *a, \
+	                                       unsigned long long *b) \
+	{ \
+		*a = wanted ? atomicExch((TYPE *)p, (TYPE)now) : *a; \
+		*b = wanted ? atomicExch((TYPE *)q, (TYPE)now) : *b; \
+		ws_tx__acquire_fence(); \
+	}
+WS_TX_FN void ws_tx__flip32(unsigned *p, unsigned bits) { atomicXor(p, bits); }
+WS_TX_FN void ws_tx__flip64(unsigned long long *p, unsigned long long bits) { atomicXor(p, bits); }
 WS_TX_FN unsigned ws_tx__swap32_if(int wanted, unsigned *p, unsigned now) { return wanted ? ws_tx__swap32(p, now) : now; }
 WS_TX_FN unsigned long long ws_tx__swap64_if(int wanted, unsigned long long *p, unsigned long long now)
 {
@@ -304,6 +363,9 @@ WS_TX_FN unsigned long long ws_tx__look64(const unsigned long long *p)
 	return now;
 }
 #endif
+WS_TX__SWAP_BOTH(32, unsigned, "r")
+WS_TX__SWAP_BOTH(64, unsigned long long, "l")
+#undef WS_TX__SWAP_BOTH
 
 /* Gives a lock back without a fence, by an atomic: who takes it then sees all that those did who had it before, as well (PTX ISA 9.0, 8:
  * an atomic goes on with the release that it has read, a store does not). */
@@ -483,14 +545,14 @@ WS_TX_FN void ws_tx__forget_spares(struct ws_tx *tx)
 		tx->spare[k].size = 0;
 }
 
-/* Whether the transaction has words in registers: an empty place may lie before one (ws_tx__spare_take). */
+/* Whether the transaction has words in registers: places without one may lie before it (ws_tx__spare_take). */
 WS_TX_FN int ws_tx__has_spares(const struct ws_tx *tx)
 {
 	unsigned any = 0;
 
 #pragma unroll
 	for (unsigned k = 0; k < WS_TX_SPARES; k++)
-		any |= tx->spare[k].size;
+		any |= tx->spare[k].mine ? tx->spare[k].size : 0;
 	return any != 0;
 }
 

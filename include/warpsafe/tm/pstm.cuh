@@ -61,15 +61,16 @@ WS_TX_FN void ws_tx__give_spilled(const struct ws_tx *tx, int committed)
 			ws_tx__give_word(e->where, committed ? now : e->value);
 }
 
-/* By an atomic, which passes on what those have published who had the word before, or by a store. */
-WS_TX_FN void ws_tx__give_spare(unsigned long long at, unsigned size, unsigned long long value)
+/* By an atomic, which passes on what those have published who had the word before, or by a store. One that does not answer is twice as fast (RED), and
+ * there is none that exchanges; but what is there is known, so it is one that flips the bits that differ. */
+WS_TX_FN void ws_tx__give_spare(unsigned long long at, unsigned size, unsigned long long value, unsigned long long none)
 {
 	if (!WS_TM_PASS_ON)
 		ws_tx__store(at, size, value);
 	else if (size == 4)
-		atomicExch((unsigned *)at, (unsigned)value);
+		ws_tx__flip32((unsigned *)at, (unsigned)(value ^ none));
 	else
-		atomicExch((unsigned long long *)at, value);
+		ws_tx__flip64((unsigned long long *)at, value ^ none);
 }
 
 /* What a word becomes, of what the section has made of it and what it was. A select that the compiler cannot leave out where these are one value, so that
@@ -87,10 +88,10 @@ WS_TX_FN unsigned long long ws_tx__outcome(int committed, unsigned long long val
 /* One of those in registers. Without a branch that is not one store: lanes that have won go through it with those that have lost. */
 WS_TX_FN void ws_tx__give_near_spare(const struct ws_tx_spare *s, unsigned long long value)
 {
-	if (WS_TM_SPARES && s->size == 4)
-		ws_tx__give_spare(s->at, 4, value);
-	if (WS_TM_SPARES && s->size == 8)
-		ws_tx__give_spare(s->at, 8, value);
+	if (WS_TM_SPARES && s->size == 4 && s->mine)
+		ws_tx__give_spare(s->at, 4, value, s->none);
+	if (WS_TM_SPARES && s->size == 8 && s->mine)
+		ws_tx__give_spare(s->at, 8, value, s->none);
 }
 
 WS_TX_FN void ws_tx__give_spares(const struct ws_tx *tx, int committed)
