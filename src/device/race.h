@@ -143,8 +143,8 @@ enum ws_race_class {
 #define WS_RACE_IS_ATOMIC(c) ((c) >= WS_RACE_ATOMIC_CTA && (c) != WS_RACE_UPDATE)
 #define WS_RACE_CLASS(c)     ((c) << 8)
 #define WS_RACE_CLASS_OF(what) ((what) >> 8 & 15)
-#define WS_RACE_ACQUIRES     (1 << 12)           /* the access itself: .acquire, .acq_rel */
-#define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel */
+#define WS_RACE_ACQUIRES     (1 << 12)           /* the access itself: .acquire, .acq_rel; a fence: fence.acquire */
+#define WS_RACE_RELEASES     (1 << 13)           /* .release, .acq_rel; a fence: fence.release; one with neither is both */
 #define WS_RACE_RMW          (1 << 14)           /* atom, red: goes on with the release sequence it finds */
 #define WS_RACE_SC           (1 << 15)           /* a fence: fence.sc, membar */
 #define WS_RACE_BARRIERS     (1 << 16)           /* in no kernel that executes it do releases and acquires order anything */

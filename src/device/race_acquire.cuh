@@ -34,7 +34,8 @@ SLOW void __warpsafe_fence(u32 by)
 
 INLINED void race_fence_after(u32 what)
 {
-	__warpsafe_fence(WS_RACE_CLASS_OF(what) | (what & WS_RACE_SC ? BY_SC : 0));
+	__warpsafe_fence(WS_RACE_CLASS_OF(what) | (what & WS_RACE_SC ? BY_SC : 0) | (what & WS_RACE_ACQUIRES ? BY_ACQUIRE : 0) |
+	                 (what & WS_RACE_RELEASES ? BY_RELEASE : 0));
 }
 
 /* Behind a fence, in modules of which kernels have clocks. What is known there may be released at a word. */

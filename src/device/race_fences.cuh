@@ -83,10 +83,10 @@ HELPER void hear_near(u32 thread, u64 state, u32 scope)
 		has_heard(thread);
 }
 
-/* As `fenced`, behind a fence of a block's or a cluster's scope. */
-SLOW void __warpsafe_near_fence(u32 thread, u32 scope)
+/* The half of it that releases. */
+HELPER void near_fence_releases(u32 thread, u64 state, u32 scope)
 {
-	u64 state = first_piece(BLOCK.threads, thread), now = BLOCK.warps[thread >> 5].now, fence = own_load64(IN_PIECES(state, fence)), near;
+	u64 now = BLOCK.warps[thread >> 5].now, fence = own_load64(IN_PIECES(state, fence)), near;
 	struct place p = own_place(now, thread >> 5);
 	u32 was = (u32)fence & 7, least = was > AND_NEAR ? was - AND_NEAR : was < WS_RACE_STRONG_GPU ? was : 0;
 
@@ -96,7 +96,19 @@ SLOW void __warpsafe_near_fence(u32 thread, u32 scope)
 		near = (fence & ~7ull) | (AND_NEAR + ((u32)near & 7));
 	}
 	own_store_two64(IN_PIECES(state, fence), near, 0);               /* and released */
-	if (hears(thread))
+}
+
+/* As `fenced`, behind a fence of a block's or a cluster's scope. */
+SLOW void __warpsafe_near_fence(u32 thread, u32 by)
+{
+	u64 state = first_piece(BLOCK.threads, thread);
+	u32 scope = by & (BY_SC - 1);
+
+	if (by & BY_ACQUIRE)
+		has_acquired(thread);
+	else
+		near_fence_releases(thread, state, scope);
+	if (!(by & BY_RELEASE) && hears(thread))
 		hear_near(thread, state, scope);
 }
 

@@ -66,7 +66,7 @@ HELPER struct last load_last(u64 state)
 	return l;
 }
 
-enum { BY_SC = 8 };              /* of the scope of a fence: it is a fence.sc */
+enum { BY_SC = 8, BY_ACQUIRE = 16, BY_RELEASE = 32 };          /* of the scope of a fence: it is a fence.sc; it is that half of a fence alone */
 static_assert(WS_RACE_STRONG_SYS < BY_SC, "scopes are below");
 
 /* At the time p of the thread. */
@@ -94,13 +94,19 @@ HELPER void acquire_behind_fence(u32 thread, const struct found *f, u32 scope)
 	acquire_other_than(thread, state, &p, f, scope, &last);
 }
 
-/* Elsewhere, where the thread may have released since its last fence. */
-HELPER void acquire(u32 thread, const struct found *f, u32 scope)
+/* The thread, which may have released since its last fence, acquires something. */
+HELPER void has_acquired(u32 thread)
 {
 	u64 released = own_load64(THREAD(thread, released));
 
 	if (released & NOT_ACQUIRED)
 		own_store64(THREAD(thread, released), released & ~NOT_ACQUIRED);
+}
+
+/* Elsewhere than behind a fence. */
+HELPER void acquire(u32 thread, const struct found *f, u32 scope)
+{
+	has_acquired(thread);
 	acquire_behind_fence(thread, f, scope);
 }
 
@@ -212,18 +218,23 @@ HELPER void fenced(u32 thread, u64 now, u32 by)
 	u32 scope = by & (BY_SC - 1), wide = scope, read;
 	struct found seen;
 
-	if (scope > WS_RACE_STRONG_GPU) {
-		set_flags(thread >> 5, NOW_WIDE);
-	} else if (scope < WS_RACE_STRONG_GPU && has_two_fences()) {
-		__warpsafe_near_fence(thread, scope);
+	if (scope < WS_RACE_STRONG_GPU && has_two_fences()) {
+		__warpsafe_near_fence(thread, by);
 		return;
-	} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
-		wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
-		wide = wide > scope && wide <= WS_RACE_STRONG_SYS ? wide : scope;
 	}
-	fence = (u64)p.epoch << 32 | p.sub << 3 | wide;
-	own_store_two64(IN_PIECES(state, fence), fence, 0);              /* and released */
-	if (!hears(thread))
+	if (by & BY_ACQUIRE) {
+		has_acquired(thread);
+	} else {
+		if (scope > WS_RACE_STRONG_GPU) {
+			set_flags(thread >> 5, NOW_WIDE);
+		} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
+			wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
+			wide = wide > scope && wide <= WS_RACE_STRONG_SYS ? wide : scope;
+		}
+		fence = (u64)p.epoch << 32 | p.sub << 3 | wide;
+		own_store_two64(IN_PIECES(state, fence), fence, 0);      /* and released */
+	}
+	if (by & BY_RELEASE || !hears(thread))
 		return;
 	looked_at = own_load64(IN_PIECES(state, observed_word));
 	last = load_last(state);

@@ -399,7 +399,8 @@ static bool fence(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_pass *p = b->race->p;
 	bool sc = i->op == WS_OP_membar || i->sem == WS_SEM_SC;
-	uint32_t what = WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : 0);
+	uint32_t half = i->sem == WS_SEM_ACQUIRE ? WS_RACE_ACQUIRES : i->sem == WS_SEM_RELEASE ? WS_RACE_RELEASES : 0;
+	uint32_t what = WS_RACE_CLASS(ws_rw_class_of((enum ws_scope)i->scope, WS_RACE_STRONG_CTA)) | (sc ? WS_RACE_SC : half);
 	const char *scope = ws_race_number(p, what | (sc && b->meets ? WS_RACE_MEETS : 0));
 
 	return ws_race_call_at(b, ws_code_at(p, b->f, i, WS_BEFORE), "race_fence_before", scope) &&
