@@ -15,8 +15,8 @@
  *     nth(i)                         of type job: what section i has to do, without shared memory that sections change
  *     OWN_LOCKS                      whether section() says of its words that they have a value to spare: it is then played with pstm where
  *                                    these are their own locks (ws_tx_take_T) as well; 2: and where it takes two at once (ws_tx_take2_T), if A::AT_ONCE, with a.both
- *     section(a, job)                does it, with a.read, a.write (each with the word's spare value, or without), a.change (a write on a condition; without it what is written is what was read),
- *                                    a.ok, a.fill for what nobody else can reach yet, a.glance for what
+ *     section(a, job)                does it, with a.read, a.write (each with the word's spare value, or without), a.change (a write on a condition; without
+ *                                    it what is written is what was read), a.ok, a.fill for what nobody else can reach yet, a.glance for what
  *                                    it does not rely on and reads before its first write, a.conflict; returns whether something has changed
  *     try_section<WAY>(job)          does it under hand-written locks: FAILED (nothing done), DONE or CHANGED
  *     right(want)                    on the host: whether the arrays are as they must be; want: those of one CPU thread
@@ -175,11 +175,6 @@ struct in_own_locks : in_transaction {
 	using in_transaction::read;
 	using in_transaction::write;
 	__device__ __forceinline__ in_own_locks(struct ws_tx *t) : in_transaction{ t } {}
-	__device__ __forceinline__ void both(unsigned *p, unsigned *q, unsigned spare, unsigned *a, unsigned *b) { ws_tx_take2_u32(tx, p, q, spare, a, b); }
-	__device__ __forceinline__ void both(long long *p, long long *q, long long spare, long long *a, long long *b)
-	{
-		ws_tx_take2_i64(tx, p, q, spare, a, b);
-	}
 	__device__ __forceinline__ unsigned read(unsigned *p, unsigned spare) { return ws_tx_take_u32(tx, p, spare); }
 	__device__ __forceinline__ long long read(long long *p, long long spare) { return ws_tx_take_i64(tx, p, spare); }
 	__device__ __forceinline__ void write(unsigned *p, unsigned v, unsigned spare) { ws_tx_put_u32(tx, p, v, spare); }
@@ -191,6 +186,10 @@ struct in_own_locks : in_transaction {
 struct in_own_locks_at_once : in_own_locks {
 	enum { AT_ONCE = 1 };
 	using in_own_locks::in_own_locks;
+	__device__ __forceinline__ void both(long long *p, long long *q, long long spare, long long *a, long long *b)
+	{
+		ws_tx_take2_i64(tx, p, q, spare, a, b);
+	}
 };
 
 /* ---- locks, on the device and on the host ---- */

@@ -207,33 +207,39 @@ HELPER bool observed_before(u32 thread, const struct found *f, u32 scope)
 
 #include "race_fences.cuh"
 
+/* The half of a fence that releases: what was before it. One of a smaller scope than the last one does not take from that. */
+HELPER void fence_releases(u32 thread, u64 state, u64 now, const struct place *p, u32 scope)
+{
+	u32 wide = scope;
+
+	if (scope > WS_RACE_STRONG_GPU) {
+		set_flags(thread >> 5, NOW_WIDE);
+	} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
+		wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
+		wide = wide > scope && wide <= WS_RACE_STRONG_SYS ? wide : scope;
+	}
+	own_store_two64(IN_PIECES(state, fence), (u64)p->epoch << 32 | p->sub << 3 | wide, 0);         /* and released */
+}
+
 /* Behind a fence, by each lane; the time has gone on already. What was observed before it is acquired, the newest last: it
  * is what the thread most likely waited for, and __warpsafe_before asks the last acquire first. All of the state that may be asked for is
  * loaded at once. */
 HELPER void fenced(u32 thread, u64 now, u32 by)
 {
-	u64 state = first_piece(BLOCK.threads, thread), fence, looked_at;
+	u64 state = first_piece(BLOCK.threads, thread), looked_at;
 	struct place p = own_place(now, thread >> 5);
 	struct last last;
-	u32 scope = by & (BY_SC - 1), wide = scope, read;
+	u32 scope = by & (BY_SC - 1), read;
 	struct found seen;
 
 	if (scope < WS_RACE_STRONG_GPU && has_two_fences()) {
 		__warpsafe_near_fence(thread, by);
 		return;
 	}
-	if (by & BY_ACQUIRE) {
+	if (by & BY_ACQUIRE)
 		has_acquired(thread);
-	} else {
-		if (scope > WS_RACE_STRONG_GPU) {
-			set_flags(thread >> 5, NOW_WIDE);
-		} else if (scope < WS_RACE_STRONG_GPU || now & NOW_WIDE) {
-			wide = (u32)own_load64(IN_PIECES(state, fence)) & 7;
-			wide = wide > scope && wide <= WS_RACE_STRONG_SYS ? wide : scope;
-		}
-		fence = (u64)p.epoch << 32 | p.sub << 3 | wide;
-		own_store_two64(IN_PIECES(state, fence), fence, 0);      /* and released */
-	}
+	else
+		fence_releases(thread, state, now, &p, scope);
 	if (by & BY_RELEASE || !hears(thread))
 		return;
 	looked_at = own_load64(IN_PIECES(state, observed_word));

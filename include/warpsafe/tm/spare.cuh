@@ -125,7 +125,7 @@ WS_TX_FN struct ws_tx_spare ws_tx__pull_spare(struct ws_tx *tx, int wanted, unsi
 	return s;
 }
 
-/* Somebody else has a word that was asked for, if `lost`. */
+/* A word was asked for, which somebody else has if `lost`. */
 WS_TX_FN void ws_tx__lose_word(struct ws_tx *tx, int lost)
 {
 	tx->words = 1;
@@ -314,8 +314,8 @@ WS_TX_ACCESS void ws_tx__put_word(struct ws_tx *tx, unsigned long long at, unsig
 		WS_TX_ON_WRITE(tx, at, size, value);
 }
 
-/* ws_tx_take_u32(tx, p, spare), ws_tx_take2_u32(tx, p, q, spare, &a, &b), ws_tx_put_u32(tx, p, value, spare) and so on. A section that ends with the spare value in a word, or has put one
- * that it has not taken, ends the kernel. */
+/* ws_tx_take_u32(tx, p, spare), ws_tx_take2_u32(tx, p, q, spare, &a, &b), ws_tx_put_u32(tx, p, value, spare) and so on. A section that ends with the
+ * spare value in a word, or has put one that it has not taken, ends the kernel. */
 #define WS_TX__SPARE(NAME, TYPE, BITS, TO_BITS, FROM_BITS) \
 	WS_TX_FN TYPE ws_tx_take_##NAME(struct ws_tx *tx, TYPE *p, TYPE spare) \
 	{ \
