@@ -72,7 +72,7 @@ HELPER void clear_warp(u32 warp, const struct cells *c)
 {
 	struct launch l = launch_of_block();
 
-	BLOCK.full[warp] = 0;
+	forget_full(warp);
 	BLOCK.lists[warp] = 0;
 	BLOCK.spare[warp] = 0;
 	BLOCK.expanding[warp % EXPANDING] = 0;
@@ -1021,10 +1021,10 @@ SLOW u32 __warpsafe_probe_word(u32 self, u64 address, u32 write)
 	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, 4))
 		return 1;
 	if (!write)
-		return !read_words_here(self, (u32)address, 1, what, 0, BEHIND_SYNC);
+		return !read_words_here(self, (u32)address, 1, what, 0, UNTIL_ENTERED);
 	w = shared_load64(at);
 	r = shared_load64(at + h.reads);
-	if (!w_is_fine(w, self, h.time, what) || !r_is_fine(r, self, h.time, what))
+	if (!w_is_fine(w, self, &h, what) || !r_is_fine(r, self, &h, what))
 		return 1;
 	note_here(&h, self, (u32)address, what, 0, 0);
 	if (!write_word_here(&h, self, (u32)address, what, 0, &w, &r))
@@ -1087,21 +1087,10 @@ INLINED void race_probe_leave(u64 constants, u32 number)
 
 /* ---- the same as one copy for all accesses ----
  * A kernel with many checks runs slower with each of them at its place: its code does not stay in the instruction cache,
- * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. Those of global memory call nothing: they say what is left,
- * and the rest is called where the access stands, so that no call of them keeps as many registers in memory. */
+ * 1 to 3 KB a check. Accesses of a word without a scope have functions that know that. They call nothing: they say what is left, and the rest is called
+ * where the access stands, so that no call of them keeps as many registers in memory. (Those of shared memory: race_shared_access.cuh.) */
 #define COPY_OF SLOW __attribute__((flatten))
 #define CLASS_IN(what) ((what) & WS_RACE_CLASS(15))
-
-COPY_OF void __warpsafe_read4_shared(u32 self, u64 address, u32 site)
-{
-	if (!read_words_here(self, (u32)address, 1, FOUR(WS_RACE_SHARED), site, BEHIND_SYNC))
-		__warpsafe_read(address, FOUR(WS_RACE_SHARED), site);
-}
-
-COPY_OF void __warpsafe_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 value)
-{
-	race_write_shared(self, address, FOUR(WS_RACE_SHARED) | CLASS_IN(what), site, value, 0);
-}
 
 /* Of these four, what is left: see left_over. */
 COPY_OF u64 __warpsafe_read4_global(u32 self, u64 address, u32 site)
@@ -1147,12 +1136,6 @@ INLINED void race_call_write_global(u32 self, u64 address, u32 what, u32 site, u
 		__warpsafe_write_on(self, at, address, what, site, v0, v1);
 }
 
-INLINED void race_call_read4_shared(u32 self, u64 address, u32 what, u32 site)
-{
-	(void)what;
-	__warpsafe_read4_shared(self, address, site);
-}
-
 INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
 {
 	u64 at = __warpsafe_read4_global(self, address, site);
@@ -1160,12 +1143,6 @@ INLINED void race_call_read4_global(u32 self, u64 address, u32 what, u32 site)
 	(void)what;
 	if (at != NOTHING)
 		__warpsafe_read_on(self, at, address, FOUR(WS_RACE_GLOBAL), site);
-}
-
-INLINED void race_call_write4_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
-{
-	(void)v1;
-	__warpsafe_write4_shared(self, address, what, site, v0);
 }
 
 INLINED void race_call_write4_global(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
@@ -1223,12 +1200,9 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 #define COPY_OF_STORE(name) \
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1), \
 	         race_##name(self, address, what, site, v0, v1))
-COPY_OF_READ(read_shared, read_shared(self, address, what, site, IN_FUNCTION))
 COPY_OF_ACCESS(read_part_global)
 COPY_OF_ACCESS(read_four_global)
-COPY_OF_STORE(write_shared)
 COPY_OF_STORE(write_part_global)
-COPY_OF_ACCESS(atomic_shared)
 COPY_OF_ACCESS(atomic_global)
 
 /* ---- ahead of a loop ---- */

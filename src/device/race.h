@@ -51,7 +51,7 @@
  *                                              block: WS_RACE_PART threads = they are; bar.arrive has the first alone
  *     race_block_arrive(u32 thread), race_block_pass(u32)   the same, in kernels without releases and acquires; the first one's result is for the second
  *     race_call_block_arrive(u32 thread)       ... by calls
- *     race_warp_sync(u32 lanes)                after bar.warp.sync
+ *     race_warp_sync(u32 self, u32 lanes)      after bar.warp.sync
  *     race_grid_waited()                       after griddepcontrol.wait
  *     race_cluster(u32 peers)                  behind race_enter, in kernels that know of clusters: sm_90, as all that follow
  *     race_cluster_arrive(u32 ordering), race_cluster_pass(u32 ordering)   before barrier.cluster.arrive, after barrier.cluster.wait,

@@ -23,7 +23,7 @@ HELPER bool epoch_ends_at_once(u32 warp)
 	if (!old || epoch_of(old) == EPOCHS - 1 || is_scrubbed_behind(time) || BLOCK.handed == HANDED_SOME || BLOCK.lists[warp] ||
 	    clocks_meet())
 		return false;
-	BLOCK.full[warp] = 0;
+	forget_full(warp);
 	if (cas_now(warp, old, in_next_epoch(old)) != old)
 		return false;
 	if (time)
@@ -262,33 +262,34 @@ SLOW void __warpsafe_sync_others(u32 lanes)
 		record_sync(warp, lanes);
 }
 
-/* The next sub of a warp that has met as a whole in its first segment, if that is all that there is to do. */
-HELPER bool sub_ends_at_once(u32 warp)
+/* The next sub of a warp that has met as a whole, if that is all that there is to do. */
+HELPER bool sub_ends_at_once(u32 self, const struct turn *t)
 {
-	u64 old = BLOCK.warps[warp].now;
+	u32 row = self & ~31u, warp = (self - self_of(0)) >> 5, begin = BLOCK.begins[warp], sub = sub_of(t->now);
 
-	if (!old || sub_of(old) == LAST_SUB || segment_of(old) != BLOCK.first + warp || BLOCK.handed == HANDED_SOME)
+	if (!t->now || sub == LAST_SUB || !begins_near(begin, t->now) || BLOCK.handed == HANDED_SOME)
 		return false;
-	shared_max32(IN_SHARED(__warpsafe_block.full[warp]), sub_of(old) + 1);
-	if (cas_now(warp, old, in_next_sub(old)) != old)
+	set_full(warp, sub + 1 + (epoch_of(t->now) ? 0 : begin & BEGIN_FAR));
+	if (shared_cas64(row + (u32)__builtin_offsetof(struct warp, now), t->now, in_next_sub(t->now)) != t->now)
 		return false;
 	next_shared_sub(warp);
 	return true;
 }
 
 /* Is there more to do, for one of the lanes? It calls nothing. */
-SLOW u32 __warpsafe_warp_sync(u32 lanes)
+SLOW u32 __warpsafe_warp_sync(u32 self, u32 lanes)
 {
-	u32 warp = warp_index(), alive = (u32)BLOCK.warps[warp].alive_arrived;
+	struct turn t = load_turn(self & ~31u);
+	u32 group = lanes & (u32)t.alive_arrived;
 
-	if (lanes & alive & lanes_below())
+	if (!leads_as(self, group))
 		return 0;
-	return BLOCK.off || (lanes & alive) != lanes_of_warp(warp) || !sub_ends_at_once(warp);
+	return (group != 0xffffffff && group != lanes_of_warp((self - self_of(0)) >> 5)) || !sub_ends_at_once(self, &t);
 }
 
-INLINED void race_warp_sync(u32 lanes)
+INLINED void race_warp_sync(u32 self, u32 lanes)
 {
-	if (__warpsafe_warp_sync(lanes))
+	if (__warpsafe_warp_sync(self, lanes))
 		__warpsafe_sync_others(lanes);
 	warp_sync(lanes);
 }

@@ -20,9 +20,8 @@
 #include "race_order.cuh"
 
 enum { COPIES = -1 };                            /* the epoch at which a segment of copies begins */
-enum { NUMBER_BITS = 22, NUMBERS = 1 << NUMBER_BITS, CELL_NUMBERS = 1 << (LANE_AT - SUB_AT) };
+enum { CELL_NUMBERS = 1 << (LANE_AT - SUB_AT) };
 enum { SHARED_COPY = 1 << 21 };
-#define COPY_TIME ((u32)-NUMBERS)
 
 /* (Before that time the bit says something else: race_shared_cell.cuh.) */
 HELPER bool is_shared_copy(u64 w) { return (u32)w & SHARED_COPY && (u32)(w >> 32) >= COPY_TIME; }

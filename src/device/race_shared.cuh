@@ -1,5 +1,5 @@
 /* race_shared.cuh - cells of a block's shared memory that lie in shared memory themselves, behind the program's own
- * (race.h says when), so that a check is some thirty instructions and no trip to the L2 cache (race.cu).
+ * (race.h says when), so that a check is some fifty to seventy instructions and no trip to the L2 cache (race_shared_access.cuh).
  *
  * They are the block's alone and zero when it begins, so they need no segments. Of a word there are
  *     W: epoch + 1 22 | sub 10 | thread 10 | copy, row 1 | class 4 | bytes 4 | site 13           the last write or atomic
@@ -68,7 +68,7 @@ HELPER void zero_cells(const struct cells *c, u32 thread)
 HELPER void scrub(u32 warp)
 {
 	enum { QUARTER = 1 << 30 };
-	u32 at = BLOCK.cells, bytes = 2 * BLOCK.warps[warp].reads, time = BLOCK.warps[warp].time;
+	u32 at = BLOCK.cells, bytes = 2 * (BLOCK.warps[warp].reads_full >> SHARED_EPOCH_AT), time = BLOCK.warps[warp].time;
 
 	for (u32 n = 0; n < bytes && time; n += 8) {
 		u64 entry = shared_load64(at + n);
@@ -84,7 +84,7 @@ HELPER void begin_times(const struct cells *c, u32 warp, u64 now, u32 lanes)
 {
 	u32 row = self_of(32 * warp), time = ((u32)RACE.shared_epoch + !RACE.shared_epoch) << SHARED_EPOCH_AT;
 
-	shared_store_four(row, c->bytes && now ? time : 0, c->bytes ? c->at - 2 * c->begin : 0, c->bytes / 2,
+	shared_store_four(row, c->bytes && now ? time : 0, c->bytes ? c->at - 2 * c->begin : 0, c->bytes / 2 << SHARED_EPOCH_AT,
 			  c->at + c->bytes - 8 * self_of(0));
 	shared_store_two64(row + (u32)__builtin_offsetof(struct warp, now), now, lanes);
 }
@@ -592,13 +592,13 @@ HELPER bool with_bytes_read(u64 r, u32 mine, u32 time, bool more, u64 *now)
 
 /* R with this read, in *now; false: it wants a closer look. Rounds: nothing in this epoch, one lane, lanes of a warp, warps of the block. synced:
  * what is before a sync of the warp counts as nothing. more: for several lanes. */
-HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, u32 bytes, bool synced, bool more, u64 *now)
+HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, u32 bytes, u32 synced, bool more, u64 *now)
 {
 	u32 low, high, mores = (u32)LANES_OF_WARP << R_SEVERAL_AT;
 
 	halves(r, &low, &high);
 	*now = pair(more ? mine | mores : mine, time);
-	if (high < (time & SHARED_EPOCH) || (synced && r_is_before_sync(r, self)))
+	if (high < (time & SHARED_EPOCH) || r_is_before_sync(r, self, synced))
 		return true;
 	if (!reads_alike(low, mine))
 		return bytes != 15 && with_bytes_read(r, mine, time, more, now);
@@ -611,7 +611,7 @@ HELPER bool with_read(u64 r, u32 mine, u32 self, u32 time, u32 bytes, bool synce
 }
 
 /* Enters a read that `was`, which is in R, does not say yet, until it does; false: R wants a closer look. */
-HELPER bool enter_until(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 bytes, bool synced, bool more)
+HELPER bool enter_until(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 bytes, u32 synced, bool more)
 {
 	u64 r, now;
 
@@ -625,35 +625,18 @@ HELPER bool enter_until(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 bytes
 	return true;
 }
 
-/* Another thread was faster. It calls nothing. how: bytes, and 16 for several lanes. */
-SLOW u32 __warpsafe_enter_again(u32 at, u64 was, u32 mine, u32 self, u32 time, u32 how)
-{
-	return enter_until(at, was, mine, self, time, how & 15, false, how & 16);
-}
+/* Whether a read is entered in any case, or only if no other thread is faster: a loop needs more registers. */
+enum reading { ONCE, UNTIL_ENTERED };
 
-/* How a read is done: at its place, where what is rare is a call; in a function, which would save registers for that each time; or there, and what is
- * before a sync of the warp counts as nothing. */
-enum reading { AT_PLACE, IN_FUNCTION, BEHIND_SYNC };
-
-/* Enters a read, of what R is; *w (w 0: who called loads it): W behind that. Its load goes out with what changes R, for accesses of a warp to shared memory
- * are done one after the other. */
-HELPER bool enter_read(u32 at, u32 reads, u64 r, u32 mine, u32 self, u32 time, u32 bytes, enum reading how, bool more, u64 *w)
+/* Enters a read, of what R is. */
+HELPER bool enter_read(const struct here *h, u32 at, u64 r, u32 mine, u32 self, u32 bytes, enum reading how, bool more)
 {
 	u64 was, now;
-	bool fine = with_read(r, mine, self, time, bytes, how == BEHIND_SYNC, more, &now);
 
-	if (!fine)
+	if (!with_read(r, mine, self, h->time, bytes, h->synced, more, &now))
 		return false;
-	was = shared_swap64(at + reads, r, now);
-	if (w)
-		*w = shared_load64(at);
-	if (was != r) {
-		fine = how == AT_PLACE ? __warpsafe_enter_again(at + reads, was, mine, self, time, bytes | (more ? 16 : 0)) :
-		                         enter_until(at + reads, was, mine, self, time, bytes, how == BEHIND_SYNC, more);
-		if (w)
-			*w = shared_load64(at);
-	}
-	return fine;
+	was = shared_swap64(at + h->reads, r, now);
+	return was == r || (how == UNTIL_ENTERED && enter_until(at + h->reads, was, mine, self, h->time, bytes, h->synced, more));
 }
 
 #endif

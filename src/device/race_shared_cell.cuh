@@ -18,17 +18,20 @@ enum { R_PARTS = SHARED_COPY };          /* of W the same bit says that it is a 
 #define SAME_READER  (SAME_THREAD | 0x3000u)             /* and it is but one */
 #define SHARED_EPOCH (~(u32)(SHARED_SUBS - 1))  /* of the high half */
 
-/* What a thread needs to know of itself: the first 16 bytes of its warp's row. */
+/* What a thread needs to know of itself: the first 16 bytes of its warp's row. synced: what the warp has done before is before its last full sync. */
 struct here {
-	u32 time, cells, reads, values;
+	u32 time, cells, reads, values, synced;
 };
 
 HELPER struct here here(u32 self)
 {
 	struct here h;
+	u32 reads_full;
 
-	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(h.time), "=r"(h.cells), "=r"(h.reads),
+	asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(h.time), "=r"(h.cells), "=r"(reads_full),
 		     "=r"(h.values) : "r"(self & ~31u) : "memory");
+	h.reads = reads_full >> SHARED_EPOCH_AT;
+	h.synced = (h.time & SHARED_EPOCH) | (reads_full & ~SHARED_EPOCH);
 	return h;
 }
 
@@ -49,29 +52,28 @@ HELPER bool is_before(u64 old, u32 self, u32 time, u32 mask)
 	return high < (time & SHARED_EPOCH) || !((low ^ self << THREAD_AT) & mask);
 }
 
-/* Of the warp's last full sync. */
-HELPER u32 full_sub(u32 self) { return shared_load32(IN_BLOCK(full) + ((self - self_of(0)) >> 5) * 4); }
-
 /* Is it of the same warp, which has synced as a whole since? No copy, and of lanes of one warp: that is to be asked of R. */
-HELPER bool is_before_sync(u64 old, u32 self)
+HELPER bool is_before_sync(u64 old, u32 self, u32 synced)
 {
 	u32 low, high;
 
 	halves(old, &low, &high);
-	return same_warp(low, self) && high < COPY_TIME && high % SHARED_SUBS < LAST_SHARED_SUB && high % SHARED_SUBS < full_sub(self);
+	return same_warp(low, self) && high < synced;
 }
 
-HELPER bool r_is_before_sync(u64 r, u32 self) { return r_several(r) != WARPS_OF_BLOCK && is_before_sync(r, self); }
+HELPER bool r_is_before_sync(u64 r, u32 self, u32 synced) { return r_several(r) != WARPS_OF_BLOCK && is_before_sync(r, self, synced); }
 
-/* The same, or both are strong. */
-HELPER bool w_is_fine(u64 w, u32 self, u32 time, u32 what)
+/* Before my access by what an access sees itself, or both are strong. */
+HELPER bool w_is_fine(u64 w, u32 self, const struct here *h, u32 what)
 {
-	return is_before(w, self, time, SAME_THREAD) || (!((u32)w & SHARED_COPY) && both_strong(WS_RACE_CLASS_OF(what), w_class(w), true));
+	return is_before(w, self, h->time, SAME_THREAD) || is_before_sync(w, self, h->synced) ||
+	       (!((u32)w & SHARED_COPY) && both_strong(WS_RACE_CLASS_OF(what), w_class(w), true));
 }
 
-HELPER bool r_is_fine(u64 r, u32 self, u32 time, u32 what)
+HELPER bool r_is_fine(u64 r, u32 self, const struct here *h, u32 what)
 {
-	return is_before(r, self, time, SAME_READER) || both_strong(WS_RACE_CLASS_OF(what), r_class(r), true);
+	return is_before(r, self, h->time, SAME_READER) || r_is_before_sync(r, self, h->synced) ||
+	       both_strong(WS_RACE_CLASS_OF(what), r_class(r), true);
 }
 
 /* ---- rows ----

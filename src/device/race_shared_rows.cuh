@@ -85,15 +85,15 @@ HELPER u64 of_head(const struct part *p, u64 entry)
 }
 
 /* ---- writes ---- */
-HELPER bool w_is_fine_for_part(u64 w, const struct part *p, u32 time, u32 offset, u32 what)
+HELPER bool w_is_fine_for_part(u64 w, const struct part *p, const struct here *h, u32 offset, u32 what)
 {
-	return w_is_fine(w, p->self, time, what) || !(shared_w_mask(w) & p->bytes) || w_has_me(w, p->self, offset, p->size) || is_before_sync(w, p->self);
+	return w_is_fine(w, p->self, h, what) || !(shared_w_mask(w) & p->bytes) || w_has_me(w, p->self, offset, p->size);
 }
 
 /* What may be the writer's own byte is forgotten. */
-HELPER bool r_is_fine_for_part(u64 r, const struct part *p, u32 time, u32 offset, u32 what)
+HELPER bool r_is_fine_for_part(u64 r, const struct part *p, const struct here *h, u32 offset, u32 what)
 {
-	if (r_is_fine(r, p->self, time, what) || !(shared_r_mask(r) & p->bytes) || r_has_me(r, p->self, offset, p->size) || r_is_before_sync(r, p->self))
+	if (r_is_fine(r, p->self, h, what) || !(shared_r_mask(r) & p->bytes) || r_has_me(r, p->self, offset, p->size))
 		return true;
 	if (surely_by_others(r, p->self) & p->bytes)
 		return false;
@@ -116,7 +116,6 @@ HELPER u64 enter_part_write(struct part *p, u32 at, u32 offset, u32 time)
 }
 
 /* W as it was, if more is to be looked at; NOT_ENTERED: all; IS_FINE: nothing. It calls nothing. value: where the bytes are in the word. */
-#define IS_FINE (~1ull)
 SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, u32 value)
 {
 	struct here h = here(self);
@@ -132,19 +131,16 @@ SLOW u64 __warpsafe_write_part_shared(u32 self, u32 offset, u32 what, u32 site, 
 	if (with_write(w, p.low, 0, h.time, size, p.joinable) != w || ((u32)w ^ p.low) & (W_SITES - 1))
 		w = enter_part_write(&p, at, offset, h.time);
 	r = shared_load64(at + h.reads);
-	return w_is_fine_for_part(w, &p, h.time, offset, what) && r_is_fine_for_part(r, &p, h.time, offset, what) ? IS_FINE : w;
+	return w_is_fine_for_part(w, &p, &h, offset, what) && r_is_fine_for_part(r, &p, &h, offset, what) ? IS_FINE : w;
 }
 
 INLINED void race_write_part_shared(u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1)
 {
 	u64 value = v0 << 8 * ((u32)address & 3), w = __warpsafe_write_part_shared(self, (u32)address, what, site, (u32)value);
-	struct here h;
 
 	(void)v1;
-	if (w == IS_FINE)
-		return;
-	h = here(self);
-	__warpsafe_shared_wrote(address, what, site, value, w, w == NOT_ENTERED ? 0 : shared_load64(w_cell(&h, (u32)address) + h.reads));
+	if (w != IS_FINE)
+		__warpsafe_shared_left(self, address, what, site, value, w);
 }
 
 /* ---- reads ---- */
@@ -163,13 +159,13 @@ HELPER bool is_part_entered(u64 r, const struct part *p, u32 time)
 }
 
 /* R with them; false: it wants a closer look. */
-HELPER bool with_part_read(u64 r, const struct part *p, u32 time, u64 *now)
+HELPER bool with_part_read(u64 r, const struct part *p, const struct here *h, u64 *now)
 {
-	u32 low, high, both;
+	u32 low, high, both, time = h->time;
 
 	halves(r, &low, &high);
 	*now = pair(p->row ? p->row : p->more ? p->low | (u32)LANES_OF_WARP << R_SEVERAL_AT : p->low, time);
-	if (high < (time & SHARED_EPOCH) || r_is_before_sync(r, p->self))
+	if (high < (time & SHARED_EPOCH) || r_is_before_sync(r, p->self, h->synced))
 		return true;
 	if (high == time && p->joinable && !p->more && joins(low, p->low, R_BYTES_AT, R_ROW, p->size, &both)) {
 		*now = pair(p->row ? p->row | both : both, time);
@@ -178,15 +174,15 @@ HELPER bool with_part_read(u64 r, const struct part *p, u32 time, u64 *now)
 	if (r_is_shared_row(r))
 		r = as_several(r);
 	return p->row ? with_bytes_read(r, (u32)as_several(pair(p->row, time)), time, true, now) :
-	       with_read(r, p->low, p->self, time, p->bytes, false, p->more, now);
+	       with_read(r, p->low, p->self, time, p->bytes, 0, p->more, now);
 }
 
-HELPER bool enter_part_until(u32 at, u64 r, const struct part *p, u32 time)
+HELPER bool enter_part_until(u32 at, u64 r, const struct part *p, const struct here *h)
 {
 	u64 was, now;
 
-	for (; !is_part_entered(r, p, time); r = was) {
-		if (!with_part_read(r, p, time, &now))
+	for (; !is_part_entered(r, p, h->time); r = was) {
+		if (!with_part_read(r, p, h, &now))
 			return false;
 		was = shared_swap64(at, r, now);
 		if (was == r)
@@ -196,13 +192,13 @@ HELPER bool enter_part_until(u32 at, u64 r, const struct part *p, u32 time)
 }
 
 /* Likewise. */
-HELPER bool enter_part_read(struct part *p, u32 at, u64 r, u32 offset, u32 time)
+HELPER bool enter_part_read(struct part *p, u32 at, u64 r, u32 offset, const struct here *h)
 {
 	bool fine = true;
 
 	come_together(p, offset, R_BYTES_AT, R_ROW, true);
 	if (p->head == (p->self & 31))
-		fine = enter_part_until(at, r, p, time);
+		fine = enter_part_until(at, r, p, h);
 	return of_lane(p->lanes, p->head, fine);
 }
 
@@ -220,9 +216,9 @@ SLOW u32 __warpsafe_read_part_shared(u32 self, u32 offset, u32 what, u32 site)
 	p = part_of(h.time, self, offset, size, read_low(self, bytes_of(offset, size), what, site), R_BYTES_AT);
 	r = shared_load64(at + h.reads);
 	if (!is_part_entered(r, &p, h.time))
-		fine = enter_part_read(&p, at + h.reads, r, offset, h.time);
+		fine = enter_part_read(&p, at + h.reads, r, offset, &h);
 	w = shared_load64(at);
-	return fine & (w_is_before_read(w, self, h.time, p.bytes, what, true) || w_has_me(w, self, offset, size));
+	return fine & (w_is_before_read(w, self, &h, p.bytes, what) || w_has_me(w, self, offset, size));
 }
 
 INLINED void race_read_part_shared(u32 self, u64 address, u32 what, u32 site)

@@ -26,7 +26,9 @@ enum { WARPS = 32, EXPANDING = 31 };
 
 struct warp {                    /* 32 bytes: it lies as far behind the first as its first thread's index says */
 	u32 time;                /* for cells in shared memory (race_shared.cuh); 0 = they are elsewhere, or it is not checked */
-	u32 cells, reads, values;        /* where they are */
+	u32 cells;               /* where they are */
+	u32 reads_full;          /* how far behind W is R, above `full` of the warp, which is LAST_SHARED_SUB at most: so they are one load at an access */
+	u32 values;              /* where what is written is noted, by the thread's own address */
 	u64 now;                 /* a time, see below; 0 = not checked */
 	u64 alive_arrived;       /* lanes that have not left; in the high half those that wait at a barrier */
 };
@@ -274,13 +276,19 @@ SLOW u64 __warpsafe_begin_of_own(u32 segment)
 	       load32(at + __builtin_offsetof(struct ws_race_segment, warp_sub)) >> 5;
 }
 
+/* Does it say where the warp's segment begins? */
+HELPER bool begins_near(u32 word, u64 now)
+{
+	return (word >> 2 * BEGIN_BITS) == segment_of(now) % BEGIN_SEGMENTS && (word & BEGIN_FAR) != BEGIN_FAR;
+}
+
 /* Of the warp itself: no trip to memory. */
 HELPER struct place own_place(u64 now, u32 warp)
 {
 	u32 word = BLOCK.begins[warp], epoch = word >> BEGIN_BITS & BEGIN_FAR, sub = word & BEGIN_FAR;
 	struct place p = { BLOCK.grid, BLOCK.block, warp, epoch_of(now), sub_of(now) };
 
-	if ((word >> 2 * BEGIN_BITS) != segment_of(now) % BEGIN_SEGMENTS || sub == BEGIN_FAR) {
+	if (!begins_near(word, now)) {
 		u64 begin = segment_of(now) == BLOCK.first + warp ? 0 : __warpsafe_begin_of_own(segment_of(now));
 
 		epoch = (u32)(begin >> 32);
@@ -359,6 +367,9 @@ HELPER void set_flags(u32 warp, u32 flags)
  * epoch + 1 and sub of the block, and no segments: a cell there is the block's own. It goes on with `now`, by who has
  * changed that; lanes that find it a moment later than `now` only miss a race. Where the bits for sub end it stands still. */
 enum { SHARED_EPOCH_AT = 10, SHARED_SUBS = 1 << SHARED_EPOCH_AT, LAST_SHARED_SUB = SHARED_SUBS - 2 * 32 };
+/* From there on high halves are numbers of asynchronous copies, with SHARED_COPY in the low half (race_copy.cuh). */
+enum { NUMBER_BITS = 22, NUMBERS = 1 << NUMBER_BITS };
+#define COPY_TIME ((u32)-NUMBERS)
 
 HELPER void set_shared_time(u32 warp, u32 time)
 {
@@ -377,6 +388,24 @@ HELPER u32 next_shared_epoch(u32 time)
 }
 
 HELPER bool is_scrubbed_behind(u32 time) { return !(((time | (SHARED_SUBS - 1)) + 1) << 1); }
+
+/* The warp has met as a whole: all before this sub is before all behind it. (Several lanes may say so at once. In the last epochs, of which the times are those of
+ * copies as well, accesses ask no further than `full`.) */
+HELPER void set_full(u32 warp, u32 sub)
+{
+	u32 at_accesses = sub < LAST_SHARED_SUB ? sub : (u32)LAST_SHARED_SUB, reads = BLOCK.warps[warp].reads_full & ~(u32)(SHARED_SUBS - 1);
+
+	shared_max32(IN_SHARED(__warpsafe_block.full[warp]), sub);
+	if (BLOCK.warps[warp].time < COPY_TIME)
+		shared_max32(IN_SHARED(__warpsafe_block.warps[warp].reads_full), reads | at_accesses);
+}
+
+/* At a barrier: a sync of the epoch before tells nothing more. */
+HELPER void forget_full(u32 warp)
+{
+	BLOCK.full[warp] = 0;
+	BLOCK.warps[warp].reads_full &= ~(u32)(SHARED_SUBS - 1);
+}
 
 HELPER void next_shared_sub(u32 warp)
 {
@@ -403,7 +432,7 @@ HELPER void next_epoch(u32 warp)
 	u64 old = BLOCK.warps[warp].now, was, now = 0;
 	u32 time, epoch = 0;
 
-	BLOCK.full[warp] = 0;
+	forget_full(warp);
 	while (old) {
 		now = in_next_epoch(old);
 		if (epoch_of(old) == EPOCHS - 1) {
@@ -437,7 +466,7 @@ SLOW void __warpsafe_next_sub(u32 warp, u32 full)
 		return;
 	p = place_of(old);
 	if (full) {
-		shared_max32(IN_SHARED(__warpsafe_block.full[warp]), p.sub + 1);
+		set_full(warp, p.sub + 1);
 		now = in_next_sub(old);
 	}
 	if (sub_of(old) == LAST_SUB) {

@@ -1,13 +1,12 @@
 /* length.c - how much code the checks of a kernel, and of a module, come to: whether they are calls, and whether there are probes. */
 #include "rewrite/length.h"
 
-/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on
- * an H200 loops with checks of shared memory take up to twice as long with calls; those of global memory are nearly three times as much code, and wait for
- * memory anyhow). In bytes, as ptxas 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
+/* Would checks at their places come to more code than an instruction cache of 128 KB holds? Below that calls cost more (on an H200), but for those of shared
+ * memory, which are calls always. In bytes, as ptxas 13 compiles them for sm_90. (The driver's compiler has more to do, too: about 2 MB of PTX a second.) */
 enum ws_calls ws_length_calls(const struct ws_ptx_func *f, const struct ws_rw_access *list, uint32_t n, const struct ws_needless *needless,
                               const struct ws_ranges *ranges, const struct ws_shared_ranges *shared)
 {
-	enum { MOST = 120000, SHARED = 1200, GLOBAL = 3200, BARRIER = 700, CALL = 400 };
+	enum { MOST = 120000, GLOBAL = 3200, BARRIER = 700, CALL = 400 };
 	uint32_t bytes = 0, global = 0;
 
 	for (uint32_t k = 0; k < n; k++) {
@@ -15,10 +14,8 @@ enum ws_calls ws_length_calls(const struct ws_ptx_func *f, const struct ws_rw_ac
 
 		if (a->rw_class != WS_RW_CHECK || needless[k].skip)
 			continue;
-		if ((ranges && ws_ranges_may(ranges, a)) || (shared && ws_shared_ranges_may(shared, a)))
+		if (a->space == WS_SPACE_SHARED || (ranges && ws_ranges_may(ranges, a)) || (shared && ws_shared_ranges_may(shared, a)))
 			bytes += CALL;
-		else if (a->space == WS_SPACE_SHARED)
-			bytes += SHARED;
 		else if (a->space == WS_SPACE_GLOBAL)
 			global++;
 	}

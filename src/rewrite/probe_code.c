@@ -191,12 +191,12 @@ static void write_access(struct writing *w, const struct ws_rw_access *a)
 
 static void write_barrier(struct writing *w, const struct ws_ptx_inst *i)
 {
-	static const char *const all = "4294967295";
+	const char *all[] = { w->self, "4294967295" };
 	struct ws_code *c = ws_code_entry(w->p, w->f);
 
 	if (i->mode == WS_MODE_WARP_SYNC) {
 		ws_code_add(c, "bar.warp.sync -1;");
-		call(w, c, "race_warp_sync", &all, 1);
+		call(w, c, "race_warp_sync", all, 2);
 	} else {
 		const char *look = ws_code_temp(c, WS_B32);
 

@@ -80,19 +80,19 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	enum { PLACED, CALLED, CALLED4, PARTS };
 	static const char *const names[][4][3] = {
 		[WS_RW_READ] = { { "race_read_global", "race_read_shared", "race_read" },
-		                 { "race_call_read_global", "race_call_read_shared", "race_read" },
-		                 { "race_call_read4_global", "race_call_read4_shared", "race_read" },
+		                 { "race_call_read_global", "race_read_shared", "race_read" },
+		                 { "race_call_read4_global", "race_read4_shared", "race_read" },
 		                 { "race_read_part_global", "race_call_read_part_global", "race_read_part_shared" } },
 		[WS_RW_WRITE] = { { "race_write_global", "race_write_shared", "race_write" },
-		                  { "race_call_write_global", "race_call_write_shared", "race_write" },
-		                  { "race_call_write4_global", "race_call_write4_shared", "race_write" },
+		                  { "race_call_write_global", "race_write_shared", "race_write" },
+		                  { "race_call_write4_global", "race_write4_shared", "race_write" },
 		                  { "race_write_part_global", "race_call_write_part_global", "race_write_part_shared" } },
 		[WS_RW_ATOMIC] = { { "race_atomic_global", "race_atomic_shared", "race_atomic" },
-		                   { "race_call_atomic_global", "race_call_atomic_shared", "race_atomic" } },
+		                   { "race_call_atomic_global", "race_atomic_shared", "race_atomic" } },
 	};
 	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
 	bool weak = !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC, four = a->bytes == 4 && weak;
-	bool placed = !b->unlikely && b->calls <= (space == 1 ? WS_CALLS_GLOBAL : WS_CALLS_NONE);
+	bool placed = space != 1 && !b->unlikely && b->calls <= WS_CALLS_NONE;
 
 	*fast = space < 2;
 	if (b->peers && !*fast)
@@ -489,7 +489,11 @@ static bool warp_sync(struct body *b, struct ws_ptx_inst *i)
 {
 	struct ws_code *c = ws_code_at(b->race->p, b->f, i, WS_AFTER);
 
-	return ws_race_call_at(b, c, "race_warp_sync", ws_race_value(c, &i->ops[0]));
+	const char *args[] = { ws_race_thread(b), ws_race_value(c, &i->ops[0]) };
+	bool done = hook(b, c, "race_warp_sync", args, 2);
+
+	ws_code_end(c);
+	return done;
 }
 
 /* ---- instructions ---- */

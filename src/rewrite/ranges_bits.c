@@ -272,7 +272,7 @@ bool ws_bits_shifted(struct values *v, const struct ws_ptx_inst *i, unsigned byt
 	if (by >= 8 * bytes)
 		return false;
 	if (!ws_value_operand(v, &i->ops[1], bytes, i, &s))
-		return v->shared && i->op == WS_OP_shr && !is_signed && 8 * bytes - by < 32 &&
+		return i->op == WS_OP_shl ? ws_value_multiple(v, i, (int64_t)1 << by, out) : v->shared && !is_signed && 8 * bytes - by < 32 &&
 		       ws_bits_any(v, i->ops[0].reg, ((int64_t)1 << (8 * bytes - by)) - 1, out);
 	if (i->op == WS_OP_shl) {
 		out->n = 0;

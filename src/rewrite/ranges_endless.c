@@ -69,7 +69,7 @@ static bool begins(struct values *v, const struct ws_ptx_inst *i, struct sum *ou
 	for (uint32_t k = 0; k < all.n; k++) {
 		const struct leaf *l = &v->leaves[all.t[k].leaf[0]];
 
-		if (all.t[k].n != 1 || l->kind != LEAF_ENDLESS || ws_value_has_gone_on(v, l->reg, i))
+		if (all.t[k].n != 1 || l->kind != LEAF_ENDLESS || l->offset || ws_value_has_gone_on(v, l->reg, i))
 			out->t[out->n++] = all.t[k];
 	}
 	return true;
@@ -125,6 +125,19 @@ bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_
 	return ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, l.k ? up : low_bit(bits));
 }
 
+bool ws_value_multiple(struct values *v, const struct ws_ptx_inst *i, int64_t times, struct sum *out)
+{
+	enum { NARROWEST = 64 };         /* what threads have less than that apart is not told apart by it */
+	struct leaf l = { .kind = LEAF_ENDLESS, .reg = i->ops[0].reg, .offset = 1, .in_time = true };
+	struct sum steps;
+
+	if (!v->shared || !v->asking || i->ops[1].kind != WS_O_REG || ws_type_bytes((enum ws_type)i->type[0]) != 4 || low_bit(times) < NARROWEST)
+		return false;
+	v->has_multiples = true;
+	out->n = 0;
+	return v->multiples && ws_value_leaf(v, &l, &steps) && ws_sum_add(out, &steps, low_bit(times));
+}
+
 /* Steps that only go up, so many times. */
 static bool goes_up(const struct values *v, const struct term *t)
 {
@@ -173,6 +186,16 @@ void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *step
 		to->t[to->n++] = *t;
 	}
 	*s = rest;
+}
+
+void ws_sum_drop_steps(struct sum *s, int64_t step)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->t[k].factor % step)
+			s->t[n++] = s->t[k];
+	s->n = n;
 }
 
 int64_t ws_sum_divisor(const struct sum *s)

@@ -455,7 +455,7 @@ static bool begin_of(struct values *v, uint32_t leaf, struct sum *begin, int64_t
 {
 	bool fine = true;
 
-	if (!ws_value_endless(v, v->leaves[leaf].reg, NULL, begin))
+	if (v->leaves[leaf].offset || !ws_value_endless(v, v->leaves[leaf].reg, NULL, begin))
 		return false;
 	*step = take(begin, leaf, &fine);
 	return fine && *step > 0;

@@ -35,7 +35,7 @@ enum leaf_kind {
 	                                  * behind the last step, else before it; offset = 1: behind the loop */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which; exact: it may be any of
 	                                  * them, as data says, and it is not that there is a place for each */
-	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c); k = 1: 0 or more */
+	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c); k = 1: 0 or more; offset = 1: data */
 	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
 	                                  * bounds, or of of[0], and k + by more */
 	LEAF_MASKED,                     /* 0..k, and nothing else is known of it; fixed: of[0] & k */
@@ -137,6 +137,7 @@ struct values {
 	const uint8_t *reads;            /* by instruction: where it reads the register it is that; NULL: nowhere */
 	bool shared;                     /* addresses are of 32 or 64 bits, in shared memory; else of 64, in global memory */
 	bool wide;                       /* ... and that which is looked at is of 64 */
+	bool multiples, has_multiples;   /* see ws_value_multiple; there was something for it to say */
 };
 
 /* ---- ranges_kept.c ---- */
@@ -295,6 +296,9 @@ bool ws_value_goes_with(struct values *v, const struct ws_reg *r, const struct w
 /* ---- ranges_endless.c ---- */
 /* Likewise, if all that is known is that it goes on by steps. */
 bool ws_value_endless(struct values *v, const struct ws_reg *r, const struct ws_ptx_inst *at, struct sum *out);
+/* What the instruction makes of a number of 32 bits of which nothing is known: so many times that, with v->multiples any number of steps as wide as the power of 2 in it. A stack, or counts,
+ * of a thread each, in columns, has them. */
+bool ws_value_multiple(struct values *v, const struct ws_ptx_inst *i, int64_t times, struct sum *out);
 /* What the instruction adds to r: itself, or as a copy of what the sum of both was set to before it, since when r has not been set. NULL: nothing. */
 const struct ws_operand *ws_value_added_or_copied(const struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r);
 /* May an instruction that adds to r be executed before this one? */
@@ -313,6 +317,8 @@ bool ws_value_strided(struct values *v, const struct ws_reg *r, struct sum *out)
 void ws_sum_without_steps(struct values *v, struct sum *s);
 /* Takes such steps out of a sum. */
 void ws_sum_take_endless(const struct values *v, struct sum *s, struct sum *steps);
+/* Takes out what is whole steps, whatever its leaves are. */
+void ws_sum_drop_steps(struct sum *s, int64_t step);
 /* What they are multiples of; 0: there are none. */
 int64_t ws_sum_of_steps(const struct values *v, const struct sum *steps);
 int64_t ws_sum_divisor(const struct sum *s);           /* that all factors are multiples of; 0: there are none */

@@ -200,6 +200,21 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
 
+/* What lies at a known place of such a variable is in the group of what is known modulo the step. */
+static void put_in_columns(struct ws_shared_ranges *g, struct group *x, int64_t *at)
+{
+	if (!g->v.multiples || x->rounds.n || x->bend.by)
+		return;
+	if (x->endless && !g->columns.sym)
+		g->columns = (struct columns){ x->sym, x->endless };
+	if (!x->endless && x->sym == g->columns.sym) {
+		x->endless = g->columns.step;
+		*at = floor_modulo(*at, x->endless);
+	}
+	if (x->endless)
+		ws_sum_drop_steps(&x->sum, x->endless);
+}
+
 bool ws_shared_variable(struct values *v, const struct ws_rw_access *a, const struct ws_ptx_sym **sym)
 {
 	struct bases b;
@@ -247,6 +262,8 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 
 	if (!split_address(g, a, &x, &at) && !only_variable(g, a, &x))
 		return NO_GROUP;
+	if (!x.area)
+		put_in_columns(g, &x, &at);
 	x.phase = has_phase(g, (uint32_t)(a - g->list)) ? g->phased->phase[a - g->list] : 0;
 	if (g->parts)
 		ws_parts_begin(g, a, &x);
@@ -1093,6 +1110,8 @@ static struct ws_shared_ranges *begin_as(const struct ws_shared_ranges *g, const
 	struct ws_shared_ranges *other = begin(g->p, g->v.f, list, n);
 
 	other->parts = g->parts;
+	other->v.multiples = g->v.multiples;
+	other->columns = g->columns;
 	return other;
 }
 
@@ -1164,6 +1183,22 @@ static struct ws_shared_ranges *find_without_rare(struct ws_shared_ranges *g, bo
 	better = v && find(other, v) && proves_more(other, g, found);
 	ws_intervals_free(v);
 	ws_shared_ranges_free(better ? g : other);
+	return better ? other : g;
+}
+
+/* With places of which nothing is known but what they are a multiple of, if that proves more. */
+static struct ws_shared_ranges *find_with_multiples(struct ws_shared_ranges *g, const struct ws_rw_access *list, uint32_t n, const struct ws_intervals *v, bool *found)
+{
+	struct ws_shared_ranges *first = begin(g->p, g->v.f, list, n), *other;
+	bool better;
+
+	first->v.multiples = true;
+	find(first, v);                      /* says of which variable there are some */
+	other = begin_as(first, list, n);
+	better = find(other, v) && proves_more(other, g, *found);
+	ws_shared_ranges_free(first);
+	ws_shared_ranges_free(better ? g : other);
+	*found |= better;
 	return better ? other : g;
 }
 
@@ -1315,8 +1350,10 @@ static struct ws_shared_ranges *search(struct ws_shared_ranges *g, const struct 
 	const struct ws_rw_access *list = g->list;
 	struct ws_steps *steps = NULL;
 	uint32_t n = g->n;
+	bool multiples;
 
 	*found = find(g, v);
+	multiples = g->v.has_multiples && !g->parts;
 	if (leaves_some(g, *found, true))
 		g = find_without_rare(g, *found);
 	*found |= g != plain;
@@ -1328,6 +1365,8 @@ static struct ws_shared_ranges *search(struct ws_shared_ranges *g, const struct 
 	if (leaves_some(g, *found, false))
 		g = find_in_phases(g, found, list, n, v, steps);
 	ws_steps_free(steps);
+	if (multiples && leaves_some(g, *found, false))
+		g = find_with_multiples(g, list, n, v, found);
 	return g;
 }
 

@@ -68,6 +68,8 @@ struct ws_shared_ranges {
 	const char *named;               /* likewise, and all groups are in their variables; quiet itself if no access is NAMED */
 	const struct ws_rw_access *list;
 	uint32_t n;
+	struct columns { const struct ws_ptx_sym *sym; int64_t step; } columns;  /* with v.multiples: a variable of which some places are known
+	                                                                          * modulo a step, so that all are looked at so; NULL: none yet */
 	enum { WS_PARTS_NONE, WS_PARTS_OF_UNKNOWN, WS_PARTS_OF_DATA } parts;    /* which accesses are taken to stay in a part of their variable: those of
 	                                  * which no more is known than that; also those with numbers that data gives */
 	struct phased *phased;           /* the list has some accesses several times, one for each phase; NULL: it is the pass's */

@@ -411,8 +411,11 @@ static bool product(struct values *v, const struct ws_ptx_inst *i, unsigned byte
 	struct sum a, b;
 
 	out->n = 0;
-	if ((i->part != WS_LO_HALF && i->part != WS_WIDE) || !ws_value_operand(v, &i->ops[1], bytes, i, &a) ||
-	    !ws_value_operand(v, &i->ops[2], bytes, i, &b))
+	if (i->part != WS_LO_HALF && i->part != WS_WIDE)
+		return false;
+	if (!ws_value_operand(v, &i->ops[1], bytes, i, &a))
+		return i->part == WS_LO_HALF && i->ops[2].kind == WS_O_INT && ws_value_multiple(v, i, (int32_t)i->ops[2].imm, out);
+	if (!ws_value_operand(v, &i->ops[2], bytes, i, &b))
 		return false;
 	if (i->part == WS_WIDE) {
 		ws_value_must_fit(v, &a, t);

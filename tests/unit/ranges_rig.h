@@ -36,11 +36,8 @@ static const char counting[] =
 	FUNC("race_call_read_global", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_call_write_global", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_call_atomic_global", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
-	FUNC("race_call_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
-	FUNC("race_call_read4_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
-	FUNC("race_call_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
-	FUNC("race_call_write4_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
-	FUNC("race_call_atomic_shared", FOUR, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")
+	FUNC("race_read4_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
+	FUNC("race_write4_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_read_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write_shared", FOUR ", .param .b64 e, .param .b64 f", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_read_part_shared", FOUR, "red.global.add.u32 [__warpsafe_checks], 1;\n")
@@ -49,7 +46,7 @@ static const char counting[] =
 	".visible .func (.param .b32 r) race_thread()\n{\nst.param.b32 [r], 7;\nret;\n}\n"
 	".visible .func (.param .b32 r) race_is_probe()\n{\nst.param.b32 [r], 0;\nret;\n}\n"
 	FUNC("race_probe_access", FOUR, "") LOOKS("race_call_block_arrive")
-	FUNC("race_probe_fail", "", "") FUNC("race_probe_leave", ".param .b64 a, .param .b32 b", "") FUNC("race_warp_sync", ".param .b32 a", "")
+	FUNC("race_probe_fail", "", "") FUNC("race_probe_leave", ".param .b64 a, .param .b32 b", "") FUNC("race_warp_sync", ".param .b32 a, .param .b32 b", "")
 	FUNC("race_read", THREE, "red.global.add.u32 [__warpsafe_checks], 1;\n")
 	FUNC("race_write", THREE ", .param .b64 d, .param .b64 e", "red.global.add.u32 [__warpsafe_checks+4], 1;\n")
 	FUNC("race_atomic", THREE, "red.global.add.u32 [__warpsafe_checks+8], 1;\n")

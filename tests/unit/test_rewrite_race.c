@@ -37,9 +37,8 @@ static const char race_runtime[] =
 	ATOMICS("race_atomic_global", P("b32", "race_atomic_global", 0) ",", 1, 2, 3)
 	ATOMICS("race_atomic_shared", P("b32", "race_atomic_shared", 0) ",", 1, 2, 3)
 	READS("race_call_read4_global", P("b32", "race_call_read4_global", 0) ",", 1, 2, 3)
-	READS("race_call_read4_shared", P("b32", "race_call_read4_shared", 0) ",", 1, 2, 3)
-	WRITES("race_call_write4_shared", P("b32", "race_call_write4_shared", 0) ",", 1, 2, 3, 4, 5)
-	ATOMICS("race_call_atomic_shared", P("b32", "race_call_atomic_shared", 0) ",", 1, 2, 3)
+	READS("race_read4_shared", P("b32", "race_read4_shared", 0) ",", 1, 2, 3)
+	WRITES("race_write4_shared", P("b32", "race_write4_shared", 0) ",", 1, 2, 3, 4, 5)
 	".visible .func (.param .b64 row) race_area(.param .b64 a)\n{\npmevent 15;\nst.param.b64 [row], 0;\nret;\n}\n"
 	".visible .func (.param .b32 result) race_thread()\n{\nst.param.b32 [result], 7;\nret;\n}\n"
 	SHOWS("race_release", P("b64", "race_release", 0) "," P("b32", "race_release", 1),
@@ -120,7 +119,7 @@ static const char race_runtime[] =
 	      A64("race_peer_write", 0, "%rd1") A32("race_peer_write", 1, "%r1") "st.local.u32 [%rd1+27], %r1;")
 	SHOWS("race_peer_atomic", P("b64", "race_peer_atomic", 0) "," P("b32", "race_peer_atomic", 1) "," P("b32", "race_peer_atomic", 2),
 	      A64("race_peer_atomic", 0, "%rd1") A32("race_peer_atomic", 1, "%r1") "st.local.u32 [%rd1+28], %r1;")
-	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0), A32("race_warp_sync", 0, "%r1") "st.local.u32 [14], %r1;")
+	SHOWS("race_warp_sync", P("b32", "race_warp_sync", 0) "," P("b32", "race_warp_sync", 1), A32("race_warp_sync", 1, "%r1") "st.local.u32 [14], %r1;")
 	SHOWS("race_copy", P("b64", "race_copy", 0) "," P("b64", "race_copy", 1) "," P("b32", "race_copy", 2) ","
 	      P("b32", "race_copy", 3) "," P("b32", "race_copy", 4),
 	      A64("race_copy", 0, "%rd1") A64("race_copy", 1, "%rd2") A32("race_copy", 2, "%r1") A32("race_copy", 3, "%r2")
