@@ -1,5 +1,9 @@
-/* test_ranges_columns.c - proofs of words of shared memory that each thread has a column of, of which data says the row: a stack, or counts (ws_value_multiple). */
+/* test_ranges_columns.c - proofs of words of shared memory that each thread has a column of, of which data says the row: a stack, or counts (ws_value_multiple).
+ * Kernels that show one thing each, and random ones against the pass without proofs. */
+#include "left_finds.h"
 #include "ranges_rig.h"
+
+enum { KERNELS = 200 };
 
 /* Each thread writes its first word, reads one in a row that data gives (%r26; it is 0), and writes one `next` bytes behind it. */
 #define COLUMN(row, next) KERNEL(OFFSET "{ .shared .align 8 .b8 s[4096]; mov.u32 %r20, s; shl.b32 %r21, %r3, 2; add.s32 %r22, %r20, %r21; st.shared.u32 [%r22], %r3;\n" \
@@ -82,9 +86,99 @@ static void beside_others(void **state)
 	expect(BESIDE("128"), fits, ALL(0, 2 * 2 * 64));
 }
 
+/* ---- random ones ---- */
+/* Registers with a number of their own, in place of #. */
+static void add(struct ws_buf *b, unsigned number, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '#')
+			ws_buf_printf(b, "%u", number);
+		else
+			ws_buf_printf(b, "%c", *text);
+}
+
+/* %p: so many bytes behind %f, by %d, which data gives: 2 in every 16th thread, else 0. */
+static void make_row(struct ws_buf *b, unsigned k, unsigned shift)
+{
+	static const char *const rows[] = { "mov.u32 %r#, %d;\n", "add.s32 %r#, %d, 1;\n", "xor.b32 %r#, %d, 1;\n", "sub.s32 %r#, 2, %d;\n", "shl.b32 %r#, %d, 1;\n" };
+	unsigned odd = below(6) ? 0 : 4;
+
+	add(b, k, ONE_OF(rows));
+	if (odd || below(3) == 0)
+		ws_buf_printf(b, "mul.lo.s32 %%m%u, %%r%u, %u;\n", k, k, (below(3) ? 1u : 3u) * (1u << shift) + odd);
+	else
+		ws_buf_printf(b, "shl.b32 %%m%u, %%r%u, %u;\n", k, k, shift);
+	if (below(4)) {
+		add(b, k, "add.s32 %p#, %f#, %m#;\n");
+		return;
+	}
+	if (below(2))                            /* less another one, of the number as it was or as it is then */
+		ws_buf_puts(b, "add.s32 %d, %d, 1;\n");
+	ws_buf_printf(b, "shl.b32 %%q%u, %%d, %u; sub.s32 %%o%u, %%m%u, %%q%u;\n", k, shift, k, k, k);
+	add(b, k, "add.s32 %p#, %f#, %o#;\n");
+}
+
+/* At the thread's column, or at one that others have. */
+static void make_access(struct ws_buf *b, unsigned k, unsigned shift)
+{
+	static const char *const columns[] = { "shl.b32 %c#, %t, 2;\n", "shl.b32 %c#, %t, 2;\n", "shl.b32 %c#, %t, 2;\n", "shl.b32 %c#, %t, 3;\n", "and.b32 %e#, %t, -2; shl.b32 %c#, %e#, 2;\n" };
+	static const char *const accesses[] = { "ld.shared.u32 %v, [%p#", "st.shared.u32 [%p#", "st.shared.u32 [%p#" };
+	const unsigned behind[] = { 0, 0, 0, 1u << shift, 2u << shift, 4 };
+	const char *access = ONE_OF(accesses), *end = access[0] == 'l' ? "];\n" : "], %t;\n";
+	unsigned more = 1280 + ONE_OF(behind);
+	bool loop = below(3) == 0;
+
+	add(b, k, ONE_OF(columns));
+	add(b, k, "add.s32 %f#, %s, %c#;\n");
+	if (below(4))
+		make_row(b, k, shift);
+	else
+		add(b, k, "mov.u32 %p#, %f#;\n");
+	if (loop)
+		add(b, k, "mov.u32 %k#, 0;\nL#:\n");
+	add(b, k, access);
+	ws_buf_printf(b, "+%u%s", more, end);
+	if (!loop)
+		return;
+	ws_buf_printf(b, "add.s32 %%p%u, %%p%u, %d;\n", k, k, (below(2) ? 1 : -1) * (below(3) ? 1 << shift : 64));
+	add(b, k, "add.s32 %k#, %k#, 1; setp.lt.s32 %b, %k#, %d; @%b bra L#;\n");
+}
+
+static void make(struct ws_buf *b)
+{
+	unsigned shift = 5 + below(3), n = 1 + below(3);
+
+	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
+	            ".reg .pred %b; .reg .b32 %t, %s, %d, %v, %x; .reg .b64 %a, %a1, %a2, %y;\n");
+	for (unsigned k = 0; k < n; k++)
+		add(b, k, ".reg .b32 %c#, %e#, %f#, %k#, %m#, %o#, %p#, %q#, %r#;\n");
+	ws_buf_puts(b, ".shared .align 8 .b8 s[4096]; mov.u32 %s, s; mov.u32 %t, %tid.x; ld.param.u64 %a, [a]; cvta.to.global.u64 %a1, %a;\n"
+	               "and.b32 %x, %t, 15; mul.wide.u32 %y, %x, 4; add.s64 %a2, %a1, %y; ld.global.u32 %d, [%a2];\n");
+	for (unsigned k = 0; k < n; k++) {
+		make_access(b, k, shift);
+		if (below(4) == 0)
+			ws_buf_puts(b, "bar.sync 0;\n");
+	}
+	ws_buf_puts(b, "ret;\n}\n");
+}
+
+static struct sizes any_sizes(void)
+{
+	static const uint32_t threads[] = { 8, 16, 16, 17, 32, 32, 33, 64, 65 };
+
+	return (struct sizes){ 1, { ONE_OF(threads), 1 }, 1, 1 };
+}
+
+static void what_is_left_finds_what_all_find(void **state)
+{
+	(void)state;
+	left_finds_what_all_find(rig_ways(KERNELS, KERNELS / 2), make, any_sizes, 2);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_by_data), cmocka_unit_test(stacks), cmocka_unit_test(walks), cmocka_unit_test(beside_others) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(rows_by_data), cmocka_unit_test(stacks), cmocka_unit_test(walks), cmocka_unit_test(beside_others),
+		cmocka_unit_test(what_is_left_finds_what_all_find) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
