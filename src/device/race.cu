@@ -1195,8 +1195,8 @@ INLINED __attribute__((flatten)) void race_read_four_global(u32 self, u64 addres
 #define ONE_COPY(name, parameters, arguments, body) \
 	COPY_OF void __warpsafe_##name parameters { body; } \
 	INLINED void race_call_##name parameters { __warpsafe_##name arguments; }
-#define COPY_OF_READ(name, body) ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site), body)
-#define COPY_OF_ACCESS(name) COPY_OF_READ(name, race_##name(self, address, what, site))
+#define COPY_OF_ACCESS(name) \
+	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site), (self, address, what, site), race_##name(self, address, what, site))
 #define COPY_OF_STORE(name) \
 	ONE_COPY(name, (u32 self, u64 address, u32 what, u32 site, u64 v0, u64 v1), (self, address, what, site, v0, v1), \
 	         race_##name(self, address, what, site, v0, v1))

@@ -92,7 +92,7 @@ static const char *function_of(const struct body *b, const struct ws_rw_access *
 	};
 	unsigned space = a->space == WS_SPACE_GLOBAL ? 0 : a->space == WS_SPACE_SHARED ? 1 : 2;
 	bool weak = !ws_rw_strong(a) && a->kind != WS_RW_ATOMIC, four = a->bytes == 4 && weak;
-	bool placed = space != 1 && !b->unlikely && b->calls <= WS_CALLS_NONE;
+	bool placed = space != 1 && !b->unlikely && b->calls == WS_CALLS_NONE;
 
 	*fast = space < 2;
 	if (b->peers && !*fast)
