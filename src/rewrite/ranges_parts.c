@@ -85,7 +85,7 @@ static void add_result(struct looking *l, const struct ws_ptx_inst *i, int64_t t
 		break;
 	case WS_OP_shl:
 		if (i->ops[2].kind == WS_O_INT && i->ops[2].imm < MOST_SHIFT)
-			add_operand(l, &i->ops[1], i, times << i->ops[2].imm);
+			add_operand(l, &i->ops[1], i, times * ((int64_t)1 << i->ops[2].imm));
 		break;
 	default:
 		break;
