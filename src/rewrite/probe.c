@@ -396,6 +396,14 @@ static void need(struct ws_probe_needing *n, const struct ws_reg *r)
 	n->p->needed[r->index] = true;
 }
 
+static void need_only(struct ws_probe_needing *n, const struct ws_reg *r, bool is, uint32_t block)
+{
+	struct ws_probe_only only = ws_probe_only_if(n->p, r, is, block);
+
+	for (unsigned k = 0; k < only.n; k++)
+		need(n, only.of[k].r);
+}
+
 void ws_probe_need(struct ws_probe *p, const struct ws_reg *r)
 {
 	p->needed[r->index] = true;
@@ -434,6 +442,8 @@ void ws_probe_need_events(struct ws_probe *p)
 			need(&n, a->address->reg);
 		if (a && guard && (p->whole || !p->data[guard->index]))
 			need(&n, guard);
+		if (a && guard)
+			need_only(&n, guard, !p->f->insts[k].guard_neg, p->f->insts[k].block);
 		if (a && p->whole && a->needed.p)
 			need(&n, a->needed.p);
 		if (p->whole && (ws_probe_orders(p, &p->f->insts[k]) || p->f->insts[k].op == WS_OP_cp))
@@ -459,6 +469,14 @@ static bool look_at_needed(struct ws_probe *p)
 	return true;
 }
 
+/* What decides, beside data, which way of its branch a thread does not go. */
+static void need_both_ways(struct ws_probe_needing *n, uint32_t b)
+{
+	n->p->with_only[b] = true;
+	need_only(n, n->p->when[b], true, b);
+	need_only(n, n->p->when[b], false, b);
+}
+
 void ws_probe_close(struct ws_probe *p)
 {
 	struct ws_probe_needing n = { p, true };
@@ -475,6 +493,8 @@ void ws_probe_close(struct ws_probe *p)
 
 			if (r && !p->data[r->index] && !p->needed[r->index] && ws_probe_decides(p, b))
 				need(&n, r);
+			if (r && p->data[r->index] && !p->with_only[b] && ws_probe_decides(p, b))
+				need_both_ways(&n, b);
 		}
 	}
 }
@@ -573,13 +593,21 @@ static bool has_end(const struct ws_probe *p, const uint8_t *marks, uint32_t joi
 	return false;
 }
 
+/* What leads from a block to `join` leads to `to`. */
+static void lead_on(struct ws_probe *p, uint32_t b, uint32_t join, uint32_t to)
+{
+	for (unsigned k = 0; k < 2; k++)
+		p->next[b][k] = p->next[b][k] == join ? to : p->next[b][k];
+	p->before[b].to = p->before[b].to == join ? to : p->before[b].to;
+	p->behind[b].to = p->behind[b].to == join ? to : p->behind[b].to;
+}
+
 /* Edges from blocks of one way to the end of the region lead to the other way. */
 static void lead(struct ws_probe *p, const uint8_t *marks, uint8_t way, uint32_t join, uint32_t to)
 {
 	for (uint32_t b = 0; b < p->f->nblocks; b++)
-		for (unsigned k = 0; k < 2 && marks[b] == way; k++)
-			if (p->next[b][k] == join)
-				p->next[b][k] = to;
+		if (marks[b] == way)
+			lead_on(p, b, join, to);
 }
 
 /* Do blocks of one way alone lead into those of both in no other place than this one? */
@@ -604,6 +632,35 @@ static uint8_t all_marks(const struct ws_probe *p, const uint8_t *marks)
 	return all;
 }
 
+/* Who goes that way of the branch at the end of b, and from where, as the probe goes; others go on at `to`. */
+static struct ws_probe_only who_goes(const struct ws_probe *p, uint32_t b, bool second, uint32_t to)
+{
+	struct ws_probe_only only = ws_probe_only_if(p, p->when[b], second != p->unless[b], b);
+
+	only.to = to;
+	return only;
+}
+
+/* Both ways, which have no block in common; one may be empty. The second one is entered as the branch enters it, or behind the first one. */
+static bool walk_apart(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint32_t join)
+{
+	uint32_t first = p->next[b][0], second = p->next[b][1];
+
+	if (writes_live(p, marks, FIRST, second))
+		return false;
+	if (first == join) {
+		p->behind[b] = who_goes(p, b, true, join);
+		go(p, b, second);
+		return true;
+	}
+	p->behind[b] = who_goes(p, b, false, second);
+	if (second != join && p->f->blocks[second].npred == 1)
+		p->before[second] = who_goes(p, b, true, join);
+	lead(p, marks, FIRST, join, second);
+	go(p, b, first);
+	return true;
+}
+
 /* The ways of a branch, one after the other. */
 static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint32_t join)
 {
@@ -611,13 +668,8 @@ static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint
 	uint8_t all = all_marks(p, marks), way = FIRST;
 	enum { HAS_FIRST = 1 << FIRST, HAS_SECOND = 1 << SECOND, HAS_BOTH = 1 << (FIRST | SECOND) };
 
-	if (!(all & HAS_BOTH)) {                         /* they are apart; one may be empty */
-		if (writes_live(p, marks, FIRST, second))
-			return false;
-		lead(p, marks, FIRST, join, second);
-		go(p, b, first == join ? second : first);
-		return true;
-	}
+	if (!(all & HAS_BOTH))
+		return walk_apart(p, b, marks, join);
 	if (all & HAS_FIRST && all & HAS_SECOND)
 		return false;
 	if (all & HAS_SECOND) {                          /* one is the end of the other */
@@ -627,6 +679,7 @@ static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint
 	}
 	if (marks[first] != way || writes_live(p, marks, way, second) || !enters_only_at(p, marks, way, second))
 		return false;
+	p->behind[b] = who_goes(p, b, way == SECOND, second);
 	lead(p, marks, way, join, second);
 	go(p, b, first);
 	return true;
@@ -684,9 +737,8 @@ static bool go_round_once(struct ws_probe *p, uint32_t b, const uint8_t *marks)
 		return false;
 	if (entry != round) {
 		for (uint32_t at = 0; at < p->f->nblocks; at++)
-			for (unsigned k = 0; marks[at] & mark && k < 2; k++)
-				if (p->next[at][k] == b)
-					p->next[at][k] = out;
+			if (marks[at] & mark)
+				lead_on(p, at, b, out);
 		go(p, b, round);
 		return true;
 	}
@@ -842,6 +894,11 @@ struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access
 	p->reached = ws_alloc(f->nblocks + 1);
 	p->loop = ws_alloc((f->nblocks + 1) * sizeof *p->loop);
 	p->twice = ws_alloc(f->nblocks + 1);
+	p->def = ws_alloc((f->nregs + 1) * sizeof *p->def);
+	p->sets = ws_alloc(f->nregs + 1);
+	p->before = ws_alloc((f->nblocks + 1) * sizeof *p->before);
+	p->behind = ws_alloc((f->nblocks + 1) * sizeof *p->behind);
+	p->with_only = ws_alloc(f->nblocks + 1);
 	p->variant = ws_alloc(f->nblocks + 1);
 	return p;
 }
@@ -850,6 +907,7 @@ void ws_probe_follow(struct ws_probe *p)
 {
 	find_data(p);
 	find_next(p);
+	ws_probe_find_defs(p);
 }
 
 struct ws_probe *ws_probe_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const char **why)
@@ -880,6 +938,11 @@ void ws_probe_free(struct ws_probe *p)
 		free(p->loop[b]);
 	free(p->loop);
 	free(p->twice);
+	free(p->def);
+	free(p->sets);
+	free(p->before);
+	free(p->behind);
+	free(p->with_only);
 	free(p->variant);
 	free(p->varies);
 	free(p->access);

@@ -16,6 +16,9 @@
 
 #include "rewrite/rewrite_priv.h"
 
+/* Conditions that are known, of each of which it must be so or not so for a thread to go on; else it goes to `to`. */
+struct ws_probe_only { unsigned n; struct { const struct ws_reg *r; bool is; } of[4]; uint32_t to; };
+
 struct ws_probe {
 	struct ws_ptx_func *f;
 	const struct ws_rw_access *list;
@@ -37,6 +40,10 @@ struct ws_probe {
 	 * index of the probe's block. There are nvariants such branches, and 1 << nvariants blocks of the probe. */
 	uint8_t *variant;
 	uint32_t nvariants;
+	const struct ws_ptx_inst **def;  /* by register: what alone sets it; NULL: nothing, or several instructions */
+	bool *sets;                      /* by register: something sets it */
+	struct ws_probe_only *before, *behind;           /* by block: at its begin, and at its end, where a condition of data is not looked at (probe_only.c) */
+	bool *with_only;                 /* by block: what that takes is needed */
 	uint8_t **loop;                  /* by block: of one that ends a round, the blocks of its loop, if two rounds tell for all
 	                                  * (probe_rounds.c); else NULL */
 	struct ws_probe_value *params, *constants;       /* that it reads */
@@ -74,6 +81,11 @@ uint32_t ws_probe_loop_begin(const struct ws_probe *p, uint32_t b);
 unsigned ws_probe_loop_side(const struct ws_probe *p, uint32_t b);
 
 void ws_probe_find_aside(struct ws_probe *p);              /* probe_aside.c */
+
+/* ---- probe_only.c ---- */
+void ws_probe_find_defs(struct ws_probe *p);
+/* What is known to be so where r, a condition of data, is that. All is set on every way to the block. `to` is not. */
+struct ws_probe_only ws_probe_only_if(const struct ws_probe *p, const struct ws_reg *r, bool is, uint32_t block);
 
 /* ---- of probe.c, for fixed.c and probe_rounds.c ---- */
 struct ws_probe_needing { struct ws_probe *p; bool changed; };

@@ -174,11 +174,15 @@ static void write_access(struct writing *w, const struct ws_rw_access *a)
 	enum { MOST = 16 };
 	struct ws_code *c = ws_code_entry(w->p, w->f);
 	const struct ws_reg *guard = a->inst->guard;
-	const char *skip = guard && !w->probe->data[guard->index] ? ws_code_label(c) : NULL, *place;
+	bool known = guard && !w->probe->data[guard->index];
+	struct ws_probe_only only = guard ? ws_probe_only_if(w->probe, guard, !a->inst->guard_neg, a->inst->block) : (struct ws_probe_only){ .n = 0 };
+	const char *skip = known || only.n ? ws_code_label(c) : NULL, *place;
 	uint32_t bytes = w->probe->unit != WORD ? a->bytes * WORD / w->probe->unit : a->bytes;
 
-	if (skip)
+	if (known)
 		ws_code_add(c, "@%s%s bra %s;", a->inst->guard_neg ? "" : "!", guard->name, skip);
+	for (unsigned k = 0; k < only.n; k++)
+		ws_code_add(c, "@%s%s bra %s;", only.of[k].is ? "!" : "", only.of[k].r->name, skip);
 	place = ws_code_address(c, a);
 	if (w->probe->unit != WORD)
 		place = place_of(w, c, place);
@@ -303,6 +307,16 @@ static void write_either(struct writing *w, uint32_t b)
 	write_jump(w, b, w->probe->next[b][1], guard);
 }
 
+static void write_only(struct writing *w, uint32_t b, const struct ws_probe_only *only)
+{
+	char guard[256];
+
+	for (unsigned k = 0; k < only->n; k++) {
+		snprintf(guard, sizeof guard, "@%s%s ", only->of[k].is ? "!" : "", only->of[k].r->name);
+		write_jump(w, b, only->to, guard);
+	}
+}
+
 static void write_block(struct writing *w, uint32_t b)
 {
 	const struct ws_probe *probe = w->probe;
@@ -310,6 +324,7 @@ static void write_block(struct writing *w, uint32_t b)
 
 	label_of(w, b, name, sizeof name);
 	ws_buf_printf(&w->out, "%s:\n\t", name);
+	write_only(w, b, &probe->before[b]);
 	for (uint32_t k = w->f->blocks[b].first; k <= w->f->blocks[b].last; k++)
 		write_instruction(w, &w->f->insts[k]);
 	if (w->left[b])
@@ -320,6 +335,8 @@ static void write_block(struct writing *w, uint32_t b)
 	}
 	if (probe->variant[b]) {
 		write_either(w, b);
+	} else if (probe->behind[b].n) {
+		write_only(w, b, &probe->behind[b]);
 	} else if (probe->when[b]) {
 		snprintf(guard, sizeof guard, "@%s%s ", probe->unless[b] ? "!" : "", probe->when[b]->name);
 		write_jump(w, b, probe->next[b][1], guard);

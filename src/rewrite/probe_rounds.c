@@ -323,6 +323,7 @@ static void begin_anew(struct ws_probe *p)
 {
 	memset(p->needed, 0, (p->f->nregs + 1) * sizeof *p->needed);
 	memset(p->kept, 0, (p->f->ninsts + 1) * sizeof *p->kept);
+	memset(p->with_only, 0, (p->f->nblocks + 1) * sizeof *p->with_only);
 }
 
 static bool leave_out(struct ws_probe *p, uint32_t b)

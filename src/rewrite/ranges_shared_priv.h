@@ -86,6 +86,8 @@ struct phased {
 	const char *proved;              /* of all accesses with phases, a predicate; NULL: they are not */
 };
 
+static inline unsigned ws_shared_most_groups(const struct ws_shared_ranges *g) { return g->phased ? MOST_GROUPS : FEW_GROUPS; }
+
 /* Does an access of that group race with none, wherever in its variable it is? */
 static inline bool ws_is_quiet(uint8_t group) { return group == QUIET || group == NAMED; }
 
@@ -101,8 +103,20 @@ bool ws_sum_of_data(const struct values *v, const struct sum *s);      /* is one
 /* ---- ranges_shared.c ---- */
 /* Not what may as well be in global memory. */
 bool ws_shared_is_plain(const struct ws_rw_access *a);
+/* May two threads race by it and another access of its group, itself included? */
+bool ws_shared_meets_own(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a);
+/* The access is of the group, at that offset. */
+void ws_shared_take(struct group *x, const struct ws_rw_access *a, int64_t at);
 /* May another access, or one that no pass follows, race with it? Only in its variable, while these are known. */
 bool ws_shared_meets_any(const struct ws_shared_ranges *g, const struct ws_intervals *v, uint32_t a);
+
+/* ---- ranges_cut.c ---- */
+/* Accesses of the group have been given the number of the next one: that is one of its own from now on. */
+void ws_shared_part_group(struct ws_shared_ranges *g, unsigned group);
+/* The rims of a tile that its first threads load, `if (t < 3) { s[t] = x; s[t + 67] = y; }`: others have what is between. */
+void ws_shared_cut(struct ws_shared_ranges *g);
+/* Groups of several buffers become one for each, and reads that meet no write of their group one of their own. */
+void ws_shared_part_buffers(struct ws_shared_ranges *g, const struct ws_intervals *v);
 
 /* ---- ranges_rank.c ---- */
 /* Which proofs come first: those of which more launches hold. */

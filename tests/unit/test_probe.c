@@ -297,6 +297,26 @@ static void probes_find_what_blocks_may_do(void **state)
 		{ COPIES(COPY COPY " cp.async.wait_all;\n" BARRIER OTHER), false },
 		{ COPIES("mov.u32 %r8, 0;\nL:" COPY " cp.async.wait_all;\n" BARRIER OTHER BARRIER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), true },
 		{ COPIES("mov.u32 %r8, 0;\nL:" COPY " cp.async.wait_all;\n" BARRIER OTHER " add.u32 %r8, %r8, 1; setp.lt.u32 %p3, %r8, %r1;\n@%p3 bra L;\n"), false },
+		/* conditions of data that hold only where one of the thread does */
+#define THIRD " setp.eq.u32 %p3, %r0, 3;\n"
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3;\n@%p4 st.shared.u32 [%r2], %r0;\n"), true },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p2;\n@%p4 st.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL(THIRD "or.pred %p4, %p1, %p3;\n@%p4 st.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL(THIRD "not.pred %p4, %p3; or.pred %p5, %p4, %p1;\n@%p5 bra E;\n st.shared.u32 [%r2], %r0;\nE:" BARRIER), true },
+		{ KERNEL(THIRD "not.pred %p4, %p3; and.pred %p5, %p4, %p1;\n@%p5 bra E;\n st.shared.u32 [%r2], %r0;\nE:" BARRIER), false },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3; not.pred %p5, %p4;\n@%p5 bra E;\n st.shared.u32 [%r2], %r0;\nE:" BARRIER), true },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3; not.pred %p5, %p4;\n@%p5 bra E;\n st.shared.u32 [%r2], %r0;\nE:" OTHER), false },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3;\n@%p4 bra T;\n" OTHER "bra E;\nT: st.shared.u32 [%r2+256], %r0;\nE:" BARRIER), true },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3;\n@%p4 bra T;\n" OTHER "bra E;\nT: st.shared.u32 [%r2+128], %r0;\nE:" BARRIER), false },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p3;\n@!%p4 bra T;\n st.shared.u32 [%r2+256], %r0;\nbra E;\nT:" OTHER "E:" BARRIER), true },
+		/* both ways end at one place, and the known condition of the outer one is another; within the inner one the outer one counts, too */
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p2; and.pred %p5, %p1, %p3;\n@!%p4 bra E;\n@!%p5 bra E;\n st.shared.u32 [%r2], %r0;\nE:" BARRIER), true },
+		{ KERNEL(THIRD "and.pred %p4, %p1, %p2; not.pred %p6, %p2; and.pred %p5, %p1, %p6;\n@!%p4 bra T;\n@!%p5 bra E;\n" OTHER "bra E;\nT:" OTHER "E:" BARRIER OWN), true },
+		{ KERNEL("setp.gt.u32 %p3, %r0, 40; and.pred %p4, %p1, %p2; and.pred %p5, %p1, %p3;\n@!%p4 bra T;\n@!%p5 bra E;\n st.shared.u32 [%r2], %r0;\nbra E;\nT:" OWN "E:" BARRIER), true },
+		{ KERNEL("setp.ne.u32 %p3, %r0, 63; setp.eq.u32 %p6, %r0, 99; and.pred %p4, %p1, %p3; and.pred %p5, %p1, %p6;\n@!%p4 bra T;\n@!%p5 bra E;\n" OWN
+		         "bra E;\nT: st.shared.u32 [%r2], %r0;\nE:" BARRIER), false },
+		/* one that is not the same at all times: it was another one when the condition was made */
+		{ KERNEL("mov.u32 %r8, %r0; setp.eq.u32 %p3, %r8, 3; and.pred %p4, %p1, %p3; add.u32 %r8, %r8, 1; setp.eq.u32 %p3, %r8, 99;\n@%p4 st.shared.u32 [%r2], %r0;\n"), false },
 		/* what the kernel would not come to */
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [%r4+100000], 1;\nE:"), false },
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [16], 1;\nE:"), false },
@@ -377,17 +397,17 @@ static unsigned noise_of_kernel;
 
 static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barriers);
 
-/* Conditions of data, of the block, of the thread (%p2) and of a parameter; with one way, or two, or those of `||`. */
+/* Conditions of data, of the block, of the thread (%p2), of a parameter, and of both (%q1 to %q4); with one way, or two, or those of `||`. */
 static void condition(struct ws_buf *b, unsigned depth, bool barriers)
 {
-	static const char *const conditions[] = { "%p1", "!%p1", "%p4", "%p2", "%p5" };
+	static const char *const conditions[] = { "%p1", "!%p1", "%p4", "%p2", "%p5", "%q1", "!%q1", "%q2", "!%q2", "%q3", "!%q4" };
 	static unsigned labels;
-	unsigned label = labels++, which = below(5);
+	unsigned label = labels++, which = below(WS_COUNT(conditions));
 	bool inside = barriers && (which == 4 || which == 2);
 
 	ws_buf_printf(b, "@%s bra T%u;\n", conditions[which], label);
 	if (below(3) == 0 && which != 2)
-		ws_buf_printf(b, "@%s bra T%u;\n", conditions[below(5)], label);
+		ws_buf_printf(b, "@%s bra T%u;\n", ONE_OF(conditions), label);
 	statements(b, 2, depth + 1, inside);
 	if (below(2)) {
 		ws_buf_printf(b, "bra E%u;\n", label);
@@ -456,7 +476,7 @@ static void last_loop(struct ws_buf *b)
 static void copy(struct ws_buf *b, bool waits)
 {
 	static const char *const addresses[] = { "%r4", "%r4", "%r4", "%r8", "%r8", "%r5" };
-	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 " };
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 ", "@%q1 ", "@!%q2 ", "@%q3 " };
 
 	if (waits && below(2)) {                 /* as it should be */
 		ws_buf_printf(b, "cp.async.ca.shared.global [%s], [%%rd3], 4;\n%s" BARRIER, addresses[below(5)],
@@ -486,9 +506,9 @@ static const char *strong(void)
 
 static void access(struct ws_buf *b)
 {
-	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 " };
+	static const char *const guards[] = { "", "", "", "@%p1 ", "@!%p2 ", "@%q1 ", "@!%q2 ", "@%q3 " };
 	static const char *const addresses[] = { "%r4", "%r4", "%r4", "%r5", "%r8", "%r2" };
-	const char *guard = guards[below(5)], *address = addresses[below(6)];
+	const char *guard = ONE_OF(guards), *address = addresses[below(6)];
 
 	switch (below(8)) {
 	case 0:
@@ -527,12 +547,13 @@ static void statements(struct ws_buf *b, uint32_t n, unsigned depth, bool barrie
 static void make(struct ws_buf *b)
 {
 	ws_buf_puts(b, ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
-	            ".reg .pred %p<6>; .reg .b32 %r<12>; .reg .b32 %n<4>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n"
+	            ".reg .pred %p<6>, %q<7>; .reg .b32 %r<12>; .reg .b32 %n<4>; .reg .b64 %rd<8>; .shared .align 8 .b8 s[512];\n"
 	            "ld.param.u64 %rd1, [out]; ld.param.u32 %r10, [n]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, s;\n"
 	            "shl.b32 %r3, %r0, 2; add.u32 %r4, %r2, %r3; xor.b32 %r5, %r4, 128; add.u32 %r8, %r4, 256;\n"
 	            "setp.lt.u32 %p2, %r0, 32; setp.eq.u32 %p4, %r1, 1; setp.gt.u32 %p5, %r10, 1;\n"
 	            "mad.lo.u32 %r9, %r1, 64, %r0; mul.wide.u32 %rd2, %r9, 4; add.u64 %rd3, %rd1, %rd2;\n"
-	            "ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n");
+	            "ld.global.u32 %r6, [%rd3]; setp.ne.u32 %p1, %r6, 0;\n"
+	            "setp.eq.u32 %q5, %r0, 3; and.pred %q1, %p1, %q5; and.pred %q6, %p4, %p2; not.pred %q2, %q6; or.pred %q3, %p1, %p2; and.pred %q4, %q3, %p5;\n");
 	statements(b, 7, 0, true);
 	if (below(4) == 0)
 		loop_of_block(b);
