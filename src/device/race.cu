@@ -991,21 +991,59 @@ INLINED u64 race_probe_place(u64 address, u32 unit)
 	return __warpsafe_probe_place(address, unit);
 }
 
+/* Entries say what is true of all that they stand for, so that no report is wrong: of weak reads and strong ones of several threads that they are strong, and
+ * of a thread what it did last. A probe must not forget what was weak: so it fails where that would be. Its reads have their class as their site, which is
+ * that of the first one: who comes later and finds another one there is of another class. */
+#define PROBE_SITE(what) (1 + WS_RACE_CLASS_OF(what))
+
+/* A strong access: has its thread come to one of the words weakly, in the same interval? */
+HELPER bool forgets_own(const struct here *h, u32 self, u32 offset, u32 bytes, bool write)
+{
+	bool forgets = false;
+
+	#pragma nounroll
+	for (u32 k = 0; k < bytes; k += 4) {
+		u64 e = shared_load64(w_cell(h, offset + k) + (write ? 0 : h->reads));
+		bool now = (u32)(e >> 32) >= (h->time & SHARED_EPOCH) && !is_before_sync(e, self, h->synced);
+
+		forgets |= now && !(write ? w_class(e) : r_class(e)) && !(((u32)e ^ self << THREAD_AT) & (write ? SAME_THREAD : SAME_READER));
+	}
+	return forgets;
+}
+
+/* A read that is entered: is it one of several that are not of its class? */
+HELPER bool mixes_reads(const struct here *h, u32 self, u32 offset, u32 bytes, u32 site)
+{
+	bool mixes = false;
+
+	#pragma nounroll
+	for (u32 k = 0; k < bytes; k += 4) {
+		u64 r = shared_load64(w_cell(h, offset + k) + h->reads);
+
+		mixes |= (u32)(r >> 32) >= (h->time & SHARED_EPOCH) && !r_is_before_sync(r, self, h->synced) && ((u32)r & (R_SITES - 1)) != site;
+	}
+	return mixes;
+}
+
 /* A write is one of the same value each time. */
 SLOW __attribute__((flatten)) void __warpsafe_probe_access(u32 self, u64 address, u32 what, u32 write)
 {
 	struct here h = here(self);
+	u32 bytes = WS_RACE_BYTES_OF(what), site = PROBE_SITE(what);
 
-	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, WS_RACE_BYTES_OF(what)))
+	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, bytes) ||
+	    (WS_RACE_CLASS_OF(what) && forgets_own(&h, self, (u32)address, bytes, write)))
 		BLOCK.failed = 1;
-	else if (WS_RACE_BYTES_OF(what) < 4 && write)
+	else if (bytes < 4 && write)
 		race_write_part_shared(self, address, what, 0, 0, 0);
-	else if (WS_RACE_BYTES_OF(what) < 4)
-		race_read_part_shared(self, address, what, 0);
+	else if (bytes < 4)
+		race_read_part_shared(self, address, what, site);
 	else if (write)
 		race_write_shared(self, address, what, 0, 0, 0);
 	else
-		__warpsafe_read_shared_on(self, address, what, 0);
+		__warpsafe_read_shared_on(self, address, what, site);
+	if (!write && !BLOCK.failed && mixes_reads(&h, self, (u32)address, bytes, site))
+		BLOCK.failed = 1;
 }
 
 #define FOUR(space) (WS_RACE_BYTES(4) | WS_RACE_SPACE(space))
@@ -1021,7 +1059,7 @@ SLOW u32 __warpsafe_probe_word(u32 self, u64 address, u32 write)
 	if (address >> 32 || !h.time || !probe_is_inside(&h, (u32)address, 4))
 		return 1;
 	if (!write)
-		return !read_words_here(self, (u32)address, 1, what, 0, UNTIL_ENTERED);
+		return !read_words_here(self, (u32)address, 1, what, PROBE_SITE(what), UNTIL_ENTERED);
 	w = shared_load64(at);
 	r = shared_load64(at + h.reads);
 	if (!w_is_fine(w, self, &h, what) || !r_is_fine(r, self, &h, what))

@@ -561,17 +561,43 @@ static void is_live(void *user, struct ws_reg *r, bool is_def)
 	w->any |= is_def && w->p->needed[r->index] && w->live[r->index / 64] >> (r->index & 63) & 1;
 }
 
-/* Is a needed register that is written in blocks with that mark used from block `at` on? */
-static bool writes_live(const struct ws_probe *p, const uint8_t *marks, uint8_t mark, uint32_t at)
+static bool is_copy(const struct ws_ptx_inst *i)
+{
+	return i->op == WS_OP_mov && !i->guard && i->nops == 2 && i->ops[0].kind == WS_O_REG && i->ops[1].kind == WS_O_REG && !i->ops[0].component && !i->ops[1].component;
+}
+
+/* Does the last instruction before the branch of b that sets the same register copy the same one, which is not set since? Compilers give such copies to both ways. */
+static bool copies_again(const struct ws_probe *p, uint32_t b, const uint8_t *marks, const struct ws_ptx_inst *i)
+{
+	const struct ws_ptx_block *block = &p->f->blocks[b];
+	uint32_t before = block->last + 1;
+
+	if (!is_copy(i) || marks[b])
+		return false;
+	do {
+		if (before == block->first)
+			return false;
+		before--;
+		if (ws_ptx_sets(&p->f->insts[before], i->ops[1].reg))
+			return false;
+	} while (!ws_ptx_sets(&p->f->insts[before], i->ops[0].reg));
+	for (uint32_t k = 0; k < p->f->ninsts; k++)
+		if (marks[p->f->insts[k].block] && ws_ptx_sets(&p->f->insts[k], i->ops[1].reg))
+			return false;
+	return is_copy(&p->f->insts[before]) && p->f->insts[before].ops[1].reg == i->ops[1].reg;
+}
+
+/* Is a needed register that is written in blocks with that mark, behind the branch of b, used from block `at` on? */
+static bool writes_live(const struct ws_probe *p, uint32_t b, const uint8_t *marks, uint8_t mark, uint32_t at)
 {
 	struct written w = { .p = p };
 
 	if (at == WS_EXIT_BLOCK)
 		return false;
 	w.live = p->f->blocks[at].live_in;
-	for (uint32_t b = 0; b < p->f->nblocks; b++)
-		for (uint32_t k = p->f->blocks[b].first; marks[b] & mark && k <= p->f->blocks[b].last; k++)
-			if (p->kept[k])
+	for (uint32_t n = 0; n < p->f->nblocks; n++)
+		for (uint32_t k = p->f->blocks[n].first; marks[n] & mark && k <= p->f->blocks[n].last; k++)
+			if (p->kept[k] && !copies_again(p, b, marks, &p->f->insts[k]))
 				ws_ptx_inst_regs(&p->f->insts[k], is_live, &w);
 	return w.any;
 }
@@ -646,7 +672,7 @@ static bool walk_apart(struct ws_probe *p, uint32_t b, const uint8_t *marks, uin
 {
 	uint32_t first = p->next[b][0], second = p->next[b][1];
 
-	if (writes_live(p, marks, FIRST, second))
+	if (writes_live(p, b, marks, FIRST, second))
 		return false;
 	if (first == join) {
 		p->behind[b] = who_goes(p, b, true, join);
@@ -677,7 +703,7 @@ static bool walk_both(struct ws_probe *p, uint32_t b, const uint8_t *marks, uint
 		first = second;
 		second = p->next[b][0];
 	}
-	if (marks[first] != way || writes_live(p, marks, way, second) || !enters_only_at(p, marks, way, second))
+	if (marks[first] != way || writes_live(p, b, marks, way, second) || !enters_only_at(p, marks, way, second))
 		return false;
 	p->behind[b] = who_goes(p, b, way == SECOND, second);
 	lead(p, marks, way, join, second);
@@ -733,7 +759,7 @@ static bool go_round_once(struct ws_probe *p, uint32_t b, const uint8_t *marks)
 	if (mark == (FIRST | SECOND) || (out != WS_EXIT_BLOCK && marks[out] & mark))
 		return false;
 	entry = entry_of(p, marks, mark);
-	if ((entry != round && entry != b) || has_copy(p, marks, mark) || writes_live(p, marks, mark, entry) || writes_live(p, marks, mark, out))
+	if ((entry != round && entry != b) || has_copy(p, marks, mark) || writes_live(p, b, marks, mark, entry) || writes_live(p, b, marks, mark, out))
 		return false;
 	if (entry != round) {
 		for (uint32_t at = 0; at < p->f->nblocks; at++)
@@ -792,7 +818,7 @@ static const char *do_without(struct ws_probe *p, uint32_t b, const uint8_t *mar
 		return "a barrier depends on data, or on the block's index,";
 	if (has_end(p, marks, join) || (marks[b] && !go_round_once(p, b, marks)))
 		return "a loop with accesses depends on data, or on the block's index,";
-	if (!marks[b] && (writes_live(p, marks, FIRST | SECOND, join) || !walk_both(p, b, marks, join)))
+	if (!marks[b] && (writes_live(p, b, marks, FIRST | SECOND, join) || !walk_both(p, b, marks, join)))
 		return "what addresses depend on is chosen by data, or by the block's index,";
 	return NULL;
 }

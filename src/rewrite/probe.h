@@ -25,6 +25,7 @@ struct ws_probe {
 	uint32_t n;
 	uint32_t *access;                /* by instruction: number of the access + 1, of those to shared memory; 0 = none */
 	bool *aside;                     /* by access: it has no race, wherever it is (probe_aside.c) */
+	bool one_warp;                   /* ... in blocks of one warp: the probe finds nothing in those alone */
 	bool *kept;                      /* by instruction */
 	const struct ws_ptx_inst **data; /* by register: what makes its value unknown; NULL = known */
 	bool *needed;                    /* by register */

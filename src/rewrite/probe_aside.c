@@ -3,7 +3,7 @@
  * out[i] = tile[i]` at the kernel's end, in one launch for each row.
  *
  * Where no other access to its variable comes in the same interval between barriers (interval.c) with which it could race, it has no
- * race, wherever in the variable it is. As elsewhere, an access whose place is data is taken to stay in its variable (docs/REWRITE.md). A read whose
+ * race, wherever in the variable it is. Where a sync of the warp alone is between them, that holds in blocks of one warp, and the probe finds nothing in those alone. As elsewhere, an access whose place is data is taken to stay in its variable (docs/REWRITE.md). A read whose
  * place is known stays in none: it is put aside only where there is no such access to any. Asynchronous copies are in all intervals. */
 #include "rewrite/needless.h"
 #include "rewrite/probe.h"
@@ -15,7 +15,7 @@ enum { MOST_ACCESSES = 320 };
 
 struct looking {
 	struct ws_probe *p;
-	struct ws_intervals *intervals;
+	struct ws_intervals *intervals, *of_warp;        /* of_warp: NULL: no syncs of warps, or not known */
 	const struct ws_ptx_sym **variable;      /* by access; NULL: not known */
 };
 
@@ -39,7 +39,13 @@ static const struct ws_ptx_sym *variable_of(struct values *v, const struct ws_rw
 	return ws_shared_is(a) && ws_shared_variable(v, a, &s) ? s : NULL;
 }
 
-static bool meets_any(const struct looking *l, uint32_t k)
+static bool meet(const struct looking *l, uint32_t a, uint32_t b, bool one_warp)
+{
+	return ws_intervals_meet(l->intervals, a, b) && !(one_warp && !ws_intervals_meet_in_warp(l->of_warp, a, b));
+}
+
+/* one_warp: in a block of one warp. */
+static bool meets_any(const struct looking *l, uint32_t k, bool one_warp)
 {
 	const struct ws_rw_access *list = l->p->list;
 	bool anywhere = is_known_read(l->p, &list[k]);
@@ -48,7 +54,7 @@ static bool meets_any(const struct looking *l, uint32_t k)
 		if (list[m].rw_class == WS_RW_UNHANDLED && list[m].inst->space != WS_SPACE_GLOBAL)
 			return true;
 		if (ws_shared_is(&list[m]) && ws_shared_may_race(&list[k], &list[m]) && (anywhere || !l->variable[m] || l->variable[m] == l->variable[k]) &&
-		    (list[m].inst->op == WS_OP_cp || ws_intervals_meet(l->intervals, list[k].inst->index, list[m].inst->index)))
+		    (list[m].inst->op == WS_OP_cp || meet(l, list[k].inst->index, list[m].inst->index, one_warp)))
 			return true;
 	}
 	return false;
@@ -62,8 +68,13 @@ static void look(struct looking *l)
 	v.shared = true;
 	for (uint32_t k = 0; k < l->p->n; k++)
 		l->variable[k] = variable_of(&v, &l->p->list[k]);
-	for (uint32_t k = 0; k < l->p->n; k++)
-		l->p->aside[k] = may_be_aside(&l->p->list[k]) && (l->variable[k] || is_known_read(l->p, &l->p->list[k])) && !meets_any(l, k);
+	for (uint32_t k = 0; k < l->p->n; k++) {
+		bool known = is_known_read(l->p, &l->p->list[k]), may = may_be_aside(&l->p->list[k]) && (l->variable[k] || known);
+
+		l->p->aside[k] = may && !meets_any(l, k, false);
+		if (may && !known && !l->p->aside[k] && l->of_warp)
+			l->p->one_warp |= l->p->aside[k] = !meets_any(l, k, true);
+	}
 	ws_values_free(&v);
 }
 
@@ -81,8 +92,10 @@ void ws_probe_find_aside(struct ws_probe *p)
 	l.intervals = ws_intervals_find(p->f, p->list, p->n, false, NULL);
 	if (!l.intervals)
 		return;
+	l.of_warp = ws_intervals_of_warp(p->f, p->list, p->n, NULL);
 	l.variable = ws_alloc(p->n * sizeof *l.variable);
 	look(&l);
+	ws_intervals_free(l.of_warp);
 	free(l.variable);
 	ws_intervals_free(l.intervals);
 }

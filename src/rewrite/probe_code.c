@@ -108,6 +108,19 @@ static const char *write_entry(struct writing *w)
 	return proved;
 }
 
+static void demand_one_warp(struct writing *w, struct ws_code *c)
+{
+	const char *threads = ws_code_temp(c, WS_B32), *size = ws_code_temp(c, WS_B32), *more = ws_code_temp(c, WS_PRED);
+
+	ws_code_add(c, "mov.u32 %s, %%ntid.x;", threads);
+	ws_code_add(c, "mov.u32 %s, %%ntid.y;", size);
+	ws_code_add(c, "mul.lo.u32 %s, %s, %s;", threads, threads, size);
+	ws_code_add(c, "mov.u32 %s, %%ntid.z;", size);
+	ws_code_add(c, "mul.lo.u32 %s, %s, %s;", threads, threads, size);
+	ws_code_add(c, "setp.gt.u32 %s, %s, %d;", more, threads, WS_WARP);
+	ws_code_add(c, "@%s bra %s;", more, w->fail);
+}
+
 /* The size may be the program's own. */
 static void write_begin(struct writing *w, uint32_t kernel)
 {
@@ -129,6 +142,8 @@ static void write_begin(struct writing *w, uint32_t kernel)
 		sum_constants(w, c, w->constants);
 	else
 		ws_code_add(c, "mov.u64 %s, 0;", w->constants);
+	if (w->probe->one_warp)
+		demand_one_warp(w, c);
 	ws_code_text(c, &w->out);
 }
 

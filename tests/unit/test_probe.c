@@ -4,6 +4,7 @@
 #include "race_rig.h"
 
 enum { THREADS = 64 };
+static uint32_t threads = THREADS;       /* of a block */
 
 /* %r0 thread, %r1 block, %r4 the thread's word of shared memory, %r5 that of a thread of the other warp; %r6 data, %p1 a
  * condition of it; %p2 the first warp. */
@@ -189,8 +190,8 @@ static struct ran begin(const char *text, struct ws_gpu_config c)
 static bool probe(struct ran *x)
 {
 	*x->probe = WS_RACE_PROBE_WAITS;
-	x->r.rig.shared = race_probe_size(x->r.rig.mod, "k", THREADS, x->unit);
-	rig_run(&x->r.rig, "k", x->blocks, THREADS, &x->params);
+	x->r.rig.shared = race_probe_size(x->r.rig.mod, "k", threads, x->unit);
+	rig_run(&x->r.rig, "k", x->blocks, threads, &x->params);
 	assert_true(*x->probe == WS_RACE_PROBE_NOTHING || *x->probe == WS_RACE_PROBE_FOUND);
 	assert_null(race_found(&x->r.tables, 0));
 	return *x->probe == WS_RACE_PROBE_NOTHING;
@@ -198,8 +199,8 @@ static bool probe(struct ran *x)
 
 static void launch(struct ran *x, bool proved, uint32_t grid)
 {
-	x->r.rig.shared = proved ? WS_RACE_PROVED_SIZE(0u) : race_shared_size(x->r.rig.mod, "k", THREADS);
-	rig_run(&x->r.rig, "k", grid, THREADS, &x->params);
+	x->r.rig.shared = proved ? WS_RACE_PROVED_SIZE(0u) : race_shared_size(x->r.rig.mod, "k", threads);
+	rig_run(&x->r.rig, "k", grid, threads, &x->params);
 }
 
 static const struct ws_gpu_config usual = { .divergence = WS_DIV_ITS, .host_threads = 1 };
@@ -317,6 +318,13 @@ static void probes_find_what_blocks_may_do(void **state)
 		         "bra E;\nT: st.shared.u32 [%r2], %r0;\nE:" BARRIER), false },
 		/* one that is not the same at all times: it was another one when the condition was made */
 		{ KERNEL("mov.u32 %r8, %r0; setp.eq.u32 %p3, %r8, 3; and.pred %p4, %p1, %p3; add.u32 %r8, %r8, 1; setp.eq.u32 %p3, %r8, 99;\n@%p4 st.shared.u32 [%r2], %r0;\n"), false },
+		/* a register that both ways of a branch set to the same, as compilers have it; or to another one */
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\n" OTHER "mov.u32 %r8, %r4;\nE: st.shared.u32 [%r8], 1;\n"), false },
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\n" OTHER "mov.u32 %r8, %r4;\nE:" BARRIER "st.shared.u32 [%r8], 1;\n"), true },
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\n" OTHER "mov.u32 %r8, %r5;\nE:" BARRIER "st.shared.u32 [%r8], 1;\n"), false },
+		{ KERNEL("mov.u32 %r8, %r4; add.u32 %r4, %r4, 4;\n@%p1 bra E;\n" OTHER "mov.u32 %r8, %r4;\nE:" BARRIER "st.shared.u32 [%r8], 1;\n"), false },
+		{ KERNEL("mov.u32 %r8, %r4;\n@%p1 bra E;\n" OTHER "add.u32 %r4, %r4, 4; mov.u32 %r8, %r4;\nE:" BARRIER "st.shared.u32 [%r8], 1;\n"), false },
+		{ KERNEL("mov.u32 %r8, %r4; add.u32 %r8, %r8, 4;\n@%p1 bra E;\n" OTHER "mov.u32 %r8, %r4;\nE:" BARRIER "st.shared.u32 [%r8], 1;\n"), false },
 		/* what the kernel would not come to */
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [%r4+100000], 1;\nE:"), false },
 		{ KERNEL("@%p1 bra E;\n st.shared.u32 [16], 1;\nE:"), false },
@@ -332,6 +340,41 @@ static void probes_find_what_blocks_may_do(void **state)
 			fail_msg("the probe finds %s, of\n%s", rows[k].nothing ? "something" : "nothing", rows[k].text);
 		race_free(&x.r);
 	}
+}
+
+/* In blocks of one warp and of two: reads at places that data gives, behind a sync of the warp; accesses to one word of several classes. */
+static void probes_of_one_warp(void **state)
+{
+#define SYNC " bar.warp.sync -1;\n"
+	static const struct { const char *text; bool nothing; } rows[] = {
+		/* a word that a warp reads weakly and strongly, and writes strongly then; what a thread did weakly before */
+		{ KERNEL(" ld.shared.u32 %r7, [%r2]; ld.volatile.shared.u32 %r7, [%r2]; st.volatile.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL(" ld.volatile.shared.u32 %r7, [%r2]; ld.shared.u32 %r7, [%r2]; st.volatile.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL("setp.eq.u32 %p3, %r0, 3; ld.shared.u32 %r7, [%r2];\n@%p3 ld.volatile.shared.u32 %r7, [%r2];\n st.volatile.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL("setp.eq.u32 %p3, %r0, 3;\n@%p3 st.shared.u32 [%r2], %r0;\n@%p3 st.volatile.shared.u32 [%r2], %r0;\n ld.volatile.shared.u32 %r7, [%r2];\n"), false },
+		{ KERNEL("setp.eq.u32 %p3, %r0, 3;\n@%p3 ld.shared.u32 %r7, [%r2];\n@%p3 ld.volatile.shared.u32 %r7, [%r2];\n st.volatile.shared.u32 [%r2], %r0;\n"), false },
+		{ KERNEL(" ld.volatile.shared.u32 %r7, [%r2]; ld.volatile.shared.u32 %r7, [%r2]; st.volatile.shared.u32 [%r2], %r0;\n" SYNC BY_DATA), true },
+		{ KERNEL(OWN SYNC BY_DATA), true },
+		{ KERNEL(OWN BY_DATA SYNC), false },
+		{ KERNEL(OWN " bar.warp.sync 15;\n" BY_DATA), false },
+		{ KERNEL("mov.u32 %r12, 0;\nL:" OWN SYNC BY_DATA SYNC " add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 5;\n@%p3 bra L;\n"), true },
+		{ KERNEL("mov.u32 %r12, 0;\nL:" OWN SYNC BY_DATA " add.u32 %r12, %r12, 1; setp.lt.u32 %p3, %r12, 5;\n@%p3 bra L;\n"), false },
+		{ KERNEL(OWN "@%p1 ret;\n" SYNC BY_DATA), false },      /* what has ended is not ordered by it */
+		{ KERNEL("@%p1 ret;\n" OWN SYNC BY_DATA), true },
+		{ KERNEL(OWN SYNC BY_DATA " red.shared.add.u32 [%r9], 1;\n"), false },
+		{ KERNEL(OWN SYNC BY_DATA SYNC " red.shared.add.u32 [%r9], 1;\n"), true },
+	};
+
+	for (size_t k = 0; k < WS_COUNT(rows); k++)
+		for (threads = THREADS / 2; threads <= THREADS; threads += THREADS / 2) {
+			struct ran x = begin(rows[k].text, usual);
+			bool nothing = rows[k].nothing && threads <= THREADS / 2;
+
+			if (x.blocks ? probe(&x) != nothing : nothing)
+				fail_msg("with %u threads the probe finds %s, of\n%s", threads, nothing ? "something" : "nothing", rows[k].text);
+			race_free(&x.r);
+		}
+	threads = THREADS;
 }
 
 /* A race that only data brings is told by the launch, which has its checks. */
@@ -510,6 +553,10 @@ static void access(struct ws_buf *b)
 	static const char *const addresses[] = { "%r4", "%r4", "%r4", "%r5", "%r8", "%r2" };
 	const char *guard = ONE_OF(guards), *address = addresses[below(6)];
 
+	if (below(40) == 0) {                            /* where data says */
+		ws_buf_puts(b, "shl.b32 %r11, %r6, 2; add.u32 %r11, %r11, %r2; ld.shared.u32 %r7, [%r11];\n");
+		return;
+	}
 	switch (below(8)) {
 	case 0:
 		ws_buf_printf(b, "%sxor.b32 %%r8, %%r8, 4;\n", guard);
@@ -578,6 +625,7 @@ static void what_probes_do_not_find_is_not_there(void **state)
 
 		noise = noise_of_kernel = n;
 		copies = n % 2;
+		threads = n % 3 ? THREADS : THREADS / 2;
 		make(&text);
 		x = begin(text.data, configs[n / 2 % 2]);
 		if (strstr(x.r.text.data, "__warpsafe_probe_leave")) {
@@ -594,6 +642,7 @@ static void what_probes_do_not_find_is_not_there(void **state)
 		race_free(&x.r);
 		ws_buf_free(&text);
 	}
+	threads = THREADS;
 	for (unsigned with = 0; with < 2; with++) {
 		print_message("%u of %u kernels %s copies have probes, of which %u find nothing; %u have races\n", probes[with], kernels / 2,
 		              with ? "with" : "without", proved[with], races[with]);
@@ -607,6 +656,7 @@ int main(void)
 		cmocka_unit_test(kernels_have_probes_or_a_reason),
 		cmocka_unit_test(too_many_constants_are_too_many),
 		cmocka_unit_test(probes_find_what_blocks_may_do),
+		cmocka_unit_test(probes_of_one_warp),
 		cmocka_unit_test(races_by_data_are_told),
 		cmocka_unit_test(proved_launches_enter_no_hook),
 		cmocka_unit_test(proved_launches_check_global_memory),
