@@ -103,14 +103,32 @@ static uint32_t registers(struct ws_ptx_func *f)
 }
 
 /* ---- the image ---- */
+/* With how many registers can blocks of as many threads run as the kernel says it has, and as many of these on a multiprocessor? ptxas keeps to that
+ * (PTX ISA 9.0, 11.4: .maxntid, .reqntid, .minnctapersm). */
+static uint32_t most_for_blocks(const struct ws_ptx_func *f)
+{
+	enum { REGISTERS = 1 << 16, STEP = 8, LEAST = 16 };      /* of a multiprocessor, from sm_50 on */
+	const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+	uint64_t threads = (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1), most;
+
+	if (!threads)
+		return UINT32_MAX;
+	threads = (threads + WS_WARP - 1) / WS_WARP * WS_WARP * (f->minnctapersm ? f->minnctapersm : 1);
+	most = REGISTERS / threads / STEP * STEP;
+	return most < LEAST ? LEAST : (uint32_t)most;
+}
+
 /* What the kernel says of its registers holds for what it calls as well. */
 static uint32_t at_most(const struct ws_image *im)
 {
 	uint32_t most = UINT32_MAX;
 
-	for (uint32_t i = 0; i < im->ncodes; i++)
-		if (im->codes[i]->fn->ptx->entry && im->codes[i]->fn->ptx->maxnreg)
-			most = im->codes[i]->fn->ptx->maxnreg;
+	for (uint32_t i = 0; i < im->ncodes; i++) {
+		const struct ws_ptx_func *f = im->codes[i]->fn->ptx;
+
+		if (f->entry)
+			most = f->maxnreg ? f->maxnreg : most_for_blocks(f);
+	}
 	return most;
 }
 

@@ -101,6 +101,44 @@ static void refuses_two_definitions(void **state)
 	ws_ptx_free(m[1]);
 }
 
+/* A kernel that has 80 values at a time, and what it says of its blocks. */
+static uint32_t registers_of(const char *says)
+{
+	struct ws_gpu_config c = {.host_threads = 1};
+	struct ws_gpu *g = ws_gpu_create(&c);
+	struct ws_buf text = {0};
+	struct ws_gpu_error err = {0};
+	struct ws_kernel_info info;
+	struct ws_ptx_module *m;
+
+	ws_buf_printf(&text, PTX_HEAD ".visible .entry k(.param .u64 out) %s { .reg .b32 %%r<80>; .reg .b64 %%rd; ld.param.u64 %%rd, [out];\n", says);
+	for (int k = 0; k < 80; k++)
+		ws_buf_printf(&text, "ld.global.u32 %%r%d, [%%rd+%d];\n", k, 4 * k);
+	for (int k = 0; k < 80; k++)
+		ws_buf_printf(&text, "st.global.u32 [%%rd+%d], %%r%d;\n", 4 * k, k);
+	ws_buf_puts(&text, "ret; }\n");
+	m = parse(text.data);
+	ws_gpu_kernel_info(ws_gpu_module_kernel(ws_gpu_module_load(g, &m, 1, &err), "k"), &info);
+	ws_buf_free(&text);
+	ws_gpu_destroy(g);
+	ws_ptx_free(m);
+	return info.regs;
+}
+
+static void blocks_that_a_kernel_names_have_room(void **state)
+{
+	uint32_t all = registers_of("");
+
+	assert_in_range(all, 82, 104);
+	assert_int_equal(registers_of(".maxntid 256, 1, 1"), all);
+	assert_int_equal(registers_of(".maxntid 1024, 1, 1"), 64);
+	assert_int_equal(registers_of(".reqntid 32, 32, 1"), 64);
+	assert_int_equal(registers_of(".maxntid 1000, 1, 1"), 64);
+	assert_int_equal(registers_of(".maxntid 256, 1, 1 .minnctapersm 4"), 64);
+	assert_int_equal(registers_of(".maxntid 1024, 1, 1 .minnctapersm 2"), 32);
+	assert_int_equal(registers_of(".maxnreg 40"), 40);
+}
+
 /* The barrier of a cooperative grid as the library's code does it: through the workspace in %envreg1 and %envreg2. */
 static const char grid[] = PTX_HEAD
 	".visible .entry k(.param .u64 out) { .reg .b32 %r<20>; .reg .b64 %rd<8>; .reg .pred %p<4>;\n"
@@ -146,6 +184,7 @@ static void cooperative_grid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(links_modules), cmocka_unit_test(refuses_two_definitions),
+		cmocka_unit_test(blocks_that_a_kernel_names_have_room),
 	                                   cmocka_unit_test(cooperative_grid)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
