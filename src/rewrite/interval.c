@@ -46,6 +46,7 @@ struct ws_intervals {
 	bool *varies;                    /* by register, as ws_probe_varying has it; NULL: threads may be at different barriers at a time */
 	uint8_t *divided;                /* by block, then: some threads may come there when others do not */
 	bool in_warp;                    /* points are syncs of the warp, too */
+	bool in_turn;                    /* then: all threads of the block are at one barrier at a time */
 	uint8_t *ends;                   /* by instruction, then: a thread may end behind it before it comes to another point */
 	uint8_t *seen;                   /* by block */
 	uint32_t *stack, depth;
@@ -412,9 +413,19 @@ static void find_ways(struct ws_intervals *v)
 }
 
 /* ---- pairs ---- */
+static bool is_sync(const struct ws_intervals *v, uint32_t p) { return ws_rw_is_warp_sync(&v->f->insts[v->at[p] - 1]); }
+
+/* Lanes at a barrier of the block and at a sync of the warp would wait for each other for ever. */
+static bool may_be_in_turn(const struct ws_intervals *v, uint32_t a, uint32_t b)
+{
+	return !v->in_warp || (is_sync(v, a) == is_sync(v, b) && !(v->in_turn && !is_sync(v, a)));
+}
+
 /* May threads be at these points at a time? All are at one barrier where nothing that varies decides about barriers, and go one way from there. */
 static bool may_be_pair(const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
+	if (a != b && !may_be_in_turn(v, a, b))
+		return false;
 	return a == b || (!v->varies && v->same[a] != v->same[b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1));
 }
 
@@ -487,7 +498,7 @@ void ws_intervals_free(struct ws_intervals *v)
 }
 
 static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, bool calls_write,
-				 const uint8_t *dead, bool in_warp)
+				 const uint8_t *dead, bool in_warp, bool in_turn)
 {
 	struct ws_intervals *v = ws_alloc(sizeof *v);
 
@@ -498,6 +509,7 @@ static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_
 	v->calls_write = calls_write;
 	v->dead = dead;
 	v->in_warp = in_warp;
+	v->in_turn = in_turn;
 	v->write = ws_alloc(kernel->ninsts + 1);
 	v->point = ws_alloc(kernel->ninsts + 1);
 	v->seen = ws_alloc(kernel->nblocks + 1);
@@ -523,12 +535,13 @@ static struct ws_intervals *find(struct ws_ptx_func *kernel, const struct ws_rw_
 struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n,
 				       bool calls_write, const uint8_t *dead)
 {
-	return find(kernel, list, n, calls_write, dead, false);
+	return find(kernel, list, n, calls_write, dead, false, false);
 }
 
-struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead)
+struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead,
+                                          const struct ws_intervals *of_block)
 {
-	return has_plain_syncs(kernel) ? find(kernel, list, n, false, dead, true) : NULL;
+	return has_plain_syncs(kernel) ? find(kernel, list, n, false, dead, true, ws_intervals_in_turn(of_block)) : NULL;
 }
 
 static bool any_points(const struct ws_intervals *v, const uint8_t (*table)[MOST_POINTS], uint32_t i, uint32_t j)

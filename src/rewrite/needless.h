@@ -46,8 +46,9 @@ struct ws_intervals *ws_intervals_find(struct ws_ptx_func *kernel, const struct 
 bool ws_intervals_meet(const struct ws_intervals *v, uint32_t i, uint32_t j);        /* by index */
 /* May a thread execute j in an interval behind one in which another one executes i? */
 bool ws_intervals_later(const struct ws_intervals *v, uint32_t i, uint32_t j);
-/* The same of lanes of one warp, between barriers and syncs of the whole warp; NULL also if there are no such syncs. */
-struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead);
+/* The same of lanes of one warp, between barriers and syncs of the whole warp; of_block: as above. NULL also if there are no such syncs. */
+struct ws_intervals *ws_intervals_of_warp(struct ws_ptx_func *kernel, const struct ws_rw_access *list, uint32_t n, const uint8_t *dead,
+                                          const struct ws_intervals *of_block);
 bool ws_intervals_meet_in_warp(const struct ws_intervals *v, uint32_t i, uint32_t j);
 void ws_intervals_free(struct ws_intervals *v);          /* NULL is fine */
 /* Are all threads of a block at one barrier at a time, as far as is known? */

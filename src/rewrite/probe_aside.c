@@ -69,7 +69,7 @@ static void look(struct looking *l)
 	for (uint32_t k = 0; k < l->p->n; k++)
 		l->variable[k] = variable_of(&v, &l->p->list[k]);
 	for (uint32_t k = 0; k < l->p->n; k++) {
-		bool known = is_known_read(l->p, &l->p->list[k]), may = may_be_aside(&l->p->list[k]) && (l->variable[k] || known);
+		bool plain = may_be_aside(&l->p->list[k]), known = plain && is_known_read(l->p, &l->p->list[k]), may = plain && (l->variable[k] || known);
 
 		l->p->aside[k] = may && !meets_any(l, k, false);
 		if (may && !known && !l->p->aside[k] && l->of_warp)
@@ -92,7 +92,7 @@ void ws_probe_find_aside(struct ws_probe *p)
 	l.intervals = ws_intervals_find(p->f, p->list, p->n, false, NULL);
 	if (!l.intervals)
 		return;
-	l.of_warp = ws_intervals_of_warp(p->f, p->list, p->n, NULL);
+	l.of_warp = ws_intervals_of_warp(p->f, p->list, p->n, NULL, l.intervals);
 	l.variable = ws_alloc(p->n * sizeof *l.variable);
 	look(&l);
 	ws_intervals_free(l.of_warp);

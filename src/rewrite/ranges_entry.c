@@ -1318,6 +1318,18 @@ static void demand_warps(struct entry *e, bool by_x, unsigned covered)
 		demand_multiple_unless(e, x, WS_WARP, NULL);
 }
 
+void ws_entry_or_one_row(struct entry *e, const char *is)
+{
+	const char *ok = e->ok;
+
+	e->ok = ws_code_temp(e->c, WS_PRED);
+	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
+	for (unsigned k = 1; k < COORDINATES / 2; k++)
+		demand(e, size_of(e, (enum ws_sreg)(WS_SR_NTID_X + k)), "eq", ws_entry_number(1));
+	ws_code_add(e->c, "or.pred %s, %s, %s;", is, is, e->ok);
+	e->ok = ok;
+}
+
 void ws_entry_or_warps_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart_too)
 {
 	struct sum warp[2], rest[2];

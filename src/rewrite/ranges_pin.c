@@ -88,6 +88,32 @@ static void add_pins(struct values *v, const struct ws_ptx_inst *i, struct pins 
 			add_pin(v, &d->at[0]->ops[k], &i->ops[2], bytes, d->at[0], out);
 }
 
+/* Is it found to be less than 32 by the comparison, wherever the access is reached? */
+static bool is_in_first_warp(struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r, const struct ws_rw_access *a)
+{
+	struct bound b;
+
+	for (unsigned truth = 0; truth < 2; truth++)
+		if (ws_bound_by(i, r, truth, &b) && b.upper && !b.equal && b.other->kind == WS_O_INT && (int32_t)b.other->imm + b.slack < WS_WARP &&
+		    ws_fact_holds(v, &b, r, true, a->inst))
+			return true;
+	return false;
+}
+
+/* `if (threadIdx.x < 32)`, which is what compilers make of threadIdx.x / 32 == 0. */
+static void add_first_warp(struct values *v, const struct ws_ptx_inst *i, const struct ws_reg *r, const struct ws_rw_access *a, struct pins *out)
+{
+	const struct sum warp = { 1, { { .factor = WS_WARP } } };
+	const struct defs *d = &v->defs[r->index];
+	const struct ws_operand *special = d->n == 1 ? ws_special_moved(d->at[0]) : NULL;
+	struct sum x, zero;
+
+	if (!v->shared || out->n == MOST_PINS || !special || special->sreg_or_count != WS_SR_TID_X || !is_in_first_warp(v, i, r, a))
+		return;
+	if (ws_value_result(v, d->at[0], &x) && ws_split_quotient(v, &x, &warp, true, &zero) && !has(out, &zero))
+		out->zero[out->n++] = zero;
+}
+
 void ws_pins_find(struct values *v, const struct ws_rw_access *a, struct pins *out)
 {
 	struct bound b;
@@ -101,6 +127,8 @@ void ws_pins_find(struct values *v, const struct ws_rw_access *a, struct pins *o
 		if (r && !i->guard && ws_equal_by(i, r, i->cmp == WS_EQ, &b) && (v->defs[r->index].n == 1 || ws_pins_coordinate(v, r)) &&
 		    ws_fact_holds(v, &b, r, true, a->inst))
 			add_pins(v, i, out);
+		if (r && !i->guard && i->nops == 3)
+			add_first_warp(v, i, r, a, out);
 	}
 }
 
@@ -148,6 +176,22 @@ bool ws_pins_have_lane(const struct values *v, const struct pins *p)
 			return true;
 	}
 	return false;
+}
+
+const struct sum *ws_pins_warp(struct values *v, const struct pins *p)
+{
+	for (unsigned k = 0; k < p->n; k++) {
+		struct sum s = p->zero[k];
+		const struct leaf *l;
+
+		ws_sum_take_constant(&s);
+		if (s.n != 1 || s.t[0].n != 1 || s.t[0].factor != 1)
+			continue;
+		l = &v->leaves[s.t[0].leaf[0]];
+		if ((l->kind == LEAF_SPECIAL && l->special == WS_SR_TID_X) || ws_leaf_is_of_warp(v, l, LEAF_QUOTIENT))
+			return ws_value_keep(v, &p->zero[k]);
+	}
+	return NULL;
 }
 
 bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l)

@@ -386,6 +386,8 @@ bool ws_pins_same(struct values *v, const struct pins *p, const struct sum *one,
 /* The part that makes a pair with this one is pinned to one number of the launch. */
 /* A lane of the warp, where rows of threads are whole warps. */
 bool ws_pins_have_lane(const struct values *v, const struct pins *p);
+/* The sum that says which warp alone comes there, where a block has one row of threads: threadIdx.x / 32 or threadIdx.x less a number; NULL: several may. */
+const struct sum *ws_pins_warp(struct values *v, const struct pins *p);
 bool ws_pins_have_pair(const struct values *v, const struct pins *p, const struct leaf *l);
 
 /* ---- ranges_shared.c, for probe_aside.c ---- */
@@ -497,6 +499,8 @@ void ws_entry_or_threads_apart(struct entry *e, const struct stretch *a, const s
 void ws_entry_or_blocks_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
 /* ... unless it has, if both are lanes of one warp. */
 void ws_entry_or_warps_apart(struct entry *e, const struct stretch *a, const struct stretch *b, const char *apart);
+/* `is` becomes true if a block has one row of threads. */
+void ws_entry_or_one_row(struct entry *e, const char *is);
 
 /* ---- ranges_fields.c ---- */
 /* How many of the lowest bits of a number the parts and pins of e tell, of which `part` is one; 64: all. *of: the number. That takes that

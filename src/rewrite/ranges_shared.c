@@ -630,7 +630,10 @@ static bool are_other_words(const struct group *x, const struct group *y)
 	return is_word(x) && is_word(y) && (x->last <= y->first || y->last <= x->first);
 }
 
-static void note_other(struct ws_shared_ranges *g, uint32_t a, unsigned other, bool in_warp)
+/* Of two accesses that may race: in one warp, too; and one warp alone comes to them, where a block has one row of threads. */
+enum { IN_ONE_WARP = 1, ONE_WARP_COMES = 2 };
+
+static void note_other(struct ws_shared_ranges *g, uint32_t a, unsigned other, unsigned where)
 {
 	struct group *x = &g->groups[g->group[a]];
 	bool any = ws_group_meets(x, other);
@@ -638,12 +641,13 @@ static void note_other(struct ws_shared_ranges *g, uint32_t a, unsigned other, b
 
 	x->met[other].first = any && x->met[other].first < first ? x->met[other].first : first;
 	x->met[other].last = any && x->met[other].last > last ? x->met[other].last : last;
-	(in_warp ? x->others : x->in_others)[other] = true;
+	(where & IN_ONE_WARP ? x->others : x->in_others)[other] = true;
+	x->warps_come[other] |= !(where & ONE_WARP_COMES);
 	g->met[a] = true;
 }
 
-/* Two accesses that may race by what is known before the launch. in_warp: in one warp, too. */
-static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_warp)
+/* Two accesses that may race by what is known before the launch. */
+static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, unsigned where)
 {
 	struct group *x = &g->groups[g->group[a]];
 	bool meets = true;
@@ -651,7 +655,7 @@ static void meet(struct ws_shared_ranges *g, uint32_t a, uint32_t b, bool in_war
 	if (g->group[b] == NO_GROUP)
 		x->own = false;
 	else if (g->group[a] != g->group[b] && g->groups[g->group[b]].sym == x->sym && !are_other_words(x, &g->groups[g->group[b]]))
-		note_other(g, a, g->group[b], in_warp);
+		note_other(g, a, g->group[b], where);
 	else
 		meets = false;
 	x->reads_own &= !meets || g->list[a].kind != WS_RW_READ;
@@ -678,22 +682,49 @@ static bool meet_in_warp(struct ws_shared_ranges *g, const struct ws_intervals *
 	return g->group[b] >= NAMED || g->group[a] == g->group[b] || !are_of_one_lane(g, a, b);
 }
 
+/* By access: which warp comes to it, where it is one alone; what ws_pins_warp says. Of kernels with syncs of warps. */
+static const struct sum **find_warps(struct ws_shared_ranges *g)
+{
+	const struct sum **only = ws_alloc((g->n + 1) * sizeof *only);
+
+	for (uint32_t k = 0; k < g->n; k++) {
+		struct pins pins;
+
+		if (g->group[k] >= NAMED)
+			continue;
+		ws_pins_find(&g->v, &g->list[k], &pins);
+		only[k] = ws_pins_warp(&g->v, &pins);
+	}
+	return only;
+}
+
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
-	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead);
+	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead, v);
+	const struct sum **only = warp && !g->parts ? find_warps(g) : NULL;
 
 	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++)
+		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++) {
+			bool one = only && only[a] && only[b] && ws_sum_equal(only[a], only[b]);
+
 			if (g->group[b] != NAMED && may_meet(g, v, a, b))
-				meet(g, a, b, meet_in_warp(g, warp, a, b));
+				meet(g, a, b, (meet_in_warp(g, warp, a, b) ? IN_ONE_WARP : 0) | (one ? ONE_WARP_COMES : 0));
+		}
+	free(only);
 	ws_intervals_free(warp);
+}
+
+/* Does it meet the other one in other warps alone, of which but one comes there, if there is one row of threads? */
+static bool meets_in_no_warp(const struct group *x, unsigned other)
+{
+	return x->in_others[other] && !x->others[other] && !x->warps_come[other];
 }
 
 /* Does a group meet another one, of which of one of both no more than the variable is known? */
 static bool meets_in_variable(const struct ws_shared_ranges *g, unsigned k)
 {
 	for (unsigned m = 0; m < g->ngroups; m++)
-		if (ws_group_meets(&g->groups[k], m) && !(ws_parts_known(&g->groups[k]) && ws_parts_known(&g->groups[m])))
+		if (ws_group_meets(&g->groups[k], m) && !meets_in_no_warp(&g->groups[k], m) && !(ws_parts_known(&g->groups[k]) && ws_parts_known(&g->groups[m])))
 			return true;
 	return false;
 }
@@ -776,8 +807,8 @@ static void stays_inside(struct entry *e, struct group *x)
 	}
 }
 
-/* warps: or apart in different warps. */
-static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b, bool warps)
+/* warps: or apart in different warps. one_row: or there is one row of threads. */
+static void demand_disjoint(struct entry *e, const struct group *a, const struct group *b, bool warps, bool one_row)
 {
 	const struct stretch ab[] = { { &a->sum, a->first, a->last }, { &b->sum, b->first, b->last } };
 	const char *before = ws_code_temp(e->c, WS_PRED);
@@ -789,6 +820,8 @@ static void demand_disjoint(struct entry *e, const struct group *a, const struct
 		ws_entry_or_threads_apart(e, &ab[0], &ab[1], before);
 	if (sums && warps)
 		ws_entry_or_warps_apart(e, &ab[0], &ab[1], before);
+	if (one_row)
+		ws_entry_or_one_row(e, before);
 	ws_code_add(e->c, "and.pred %s, %s, %s;", e->ok, e->ok, before);
 }
 
@@ -816,12 +849,14 @@ static const char *go_on_with(const struct ws_shared_ranges *g, struct entry *e)
 	return e->ok;
 }
 
-static void demand_apart(const struct ws_shared_ranges *g, struct entry *e, const struct group *a, const struct group *b, bool warps)
+static void demand_apart(const struct ws_shared_ranges *g, struct entry *e, const struct group *x, unsigned other)
 {
-	if (g->parts && (!ws_group_has_sum(a) || !ws_group_has_sum(b)))
-		ws_parts_demand(g, e, a, b);
+	const struct group *b = &g->groups[other];
+
+	if (g->parts && (!ws_group_has_sum(x) || !ws_group_has_sum(b)))
+		ws_parts_demand(g, e, x, b);
 	else
-		demand_disjoint(e, a, b, warps);
+		demand_disjoint(e, x, b, !x->others[other], meets_in_no_warp(x, other));
 }
 
 static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struct group *x)
@@ -829,7 +864,7 @@ static void write_proof(const struct ws_shared_ranges *g, struct entry *e, struc
 	x->proved = go_on_with(g, e);
 	for (unsigned m = 0; m < g->ngroups; m++)
 		if (ws_group_meets(x, m))
-			demand_apart(g, e, x, &g->groups[m], !x->others[m]);
+			demand_apart(g, e, x, m);
 	if (x->writes && !x->meets)
 		demand_own(e, x);
 	if (ws_group_is_of_one(&g->v, x))

@@ -40,6 +40,7 @@ struct group {
 	bool reads_own;                  /* its reads may be, by less: they meet writes of the group alone, of which each thread has its own */
 	bool others[MOST_GROUPS];        /* groups of the same variable that it meets */
 	bool in_others[MOST_GROUPS];     /* ... in other warps alone */
+	bool warps_come[MOST_GROUPS];    /* ... by accesses that several warps come to, as far as is known */
 	struct num lo, hi;
 	struct most {
 		bool has;

@@ -217,6 +217,36 @@ static bool replace_quotient(struct values *v, struct sum *s, uint32_t outer)
 	return false;
 }
 
+/* s - c * x + c * (remainder + by * rest), where x is t % 32 and there is t % 2 as well, which is taken away: of `2 * lane - (lane & 1)`. */
+static bool replace_last_bits(struct values *v, struct sum *s, uint32_t inner, uint32_t outer)
+{
+	const struct leaf *x = &v->leaves[inner], *l = &v->leaves[outer];
+	int64_t all = x->kind == LEAF_REMAINDER && x->k && !x->in_time && !x->fixed ? number_in(x->step) : 0, by = l->k ? number_in(l->step) : 0;
+	const struct sum part = ws_sum_of_leaf(inner), last = ws_sum_of_leaf(outer), of = *l->of[0];
+	struct sum step = { 1, { { .factor = by } } }, ratio = { 1, { { .factor = by ? all / by : 0 } } }, c, rest, whole, minus = { 0 }, result = *s;
+
+	if (by < 2 || all <= by || all % by || !ws_sum_equal(x->of[0], &of) || !multiple(v, s, inner, 1, &c) || !ws_split_quotient(v, &of, &step, true, &whole) ||
+	    !ws_split_remainder(v, &whole, &ratio, true, &rest))
+		return false;
+	for (uint32_t k = 0; k < rest.n; k++)
+		rest.t[k].factor *= by;
+	if (!ws_sum_add(&rest, &last, 1) || !ws_sum_add(&minus, &c, -1) || !ws_sum_add_product(&result, &minus, &part) || !ws_sum_add_product(&result, &c, &rest))
+		return false;
+	*s = result;
+	return true;
+}
+
+/* k: of a term that takes a remainder away. */
+static bool replace_remainder(struct values *v, struct sum *s, uint32_t k)
+{
+	const struct term t = s->t[k];
+
+	for (uint32_t m = 0; m < s->n && t.n == 1 && t.factor < 0; m++)
+		if (s->t[m].n == 1 && m != k && replace_last_bits(v, s, s->t[m].leaf[0], t.leaf[0]))
+			return true;
+	return false;
+}
+
 /* s - c * x + c * name, where the leaf is a part of another name of x, with bounds: of `16 * t - 8 * (t & 127)` under `if (t < 128)`. */
 static bool replace_name(struct values *v, struct sum *s, const struct leaf *l)
 {
@@ -240,6 +270,8 @@ static bool replace_one(struct values *v, struct sum *s)
 			    ((ws_split_multiple(v, s, l.of[0], &c) && replace(v, s, &c, &l)) || replace_name(v, s, &l)))
 				return true;
 			if (l.kind == LEAF_QUOTIENT && !l.fixed && !l.in_time && replace_quotient(v, s, s->t[k].leaf[n]))
+				return true;
+			if (l.kind == LEAF_REMAINDER && !l.fixed && !l.in_time && replace_remainder(v, s, k))
 				return true;
 		}
 	return false;

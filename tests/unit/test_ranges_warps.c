@@ -6,6 +6,7 @@
 enum { KERNELS = 120, SHAPES = 3 };
 
 static unsigned pitch;                   /* of warps, in the kernel: words */
+static bool by_warps;                    /* rows of threads that are no whole warps have lanes on both sides of a condition with a sync behind it */
 
 /* %i#, a word: of %t thread in x, %y in y, %l lane, %q warp by x, %n a parameter. Each access has registers of its own. */
 static void number(struct ws_buf *b)
@@ -19,7 +20,7 @@ static void number(struct ws_buf *b)
 		"and.b32 %j#, %n, 31; mad.lo.s32 %i#, %q, 32, %j#;", "mov.u32 %i#, %q;",
 	};
 
-	static const char *const lanes[] = { "%l", "%l", "%l", "%l2", "%lr", "%l3" };
+	static const char *const lanes[] = { "%l", "%l", "%l", "%l2", "%lr", "%l3", "%m", "%mb", "%mc" };
 
 	if (below(4))
 		ws_buf_printf(b, "mad.lo.s32 %%i#, %%q, %u, %s;", pitch, ONE_OF(lanes));
@@ -106,6 +107,27 @@ static void sides(struct ws_buf *b, unsigned *label)
 	ws_buf_printf(b, "L%u:\n", n + 1);
 }
 
+/* What the warps of one number by x come to, or some more, or all but these; with syncs of the warp. */
+static void section_of_warp(struct ws_buf *b, unsigned *label)
+{
+	static const char *const conditions[] = {
+		"setp.ne.u32 %%p%u, %%q, 0;", "setp.ne.u32 %%p%u, %%q, 0;", "setp.gt.u32 %%p%u, %%t, 31;", "setp.gt.s32 %%p%u, %%t, 31;", "setp.ge.u32 %%p%u, %%t, 32;",
+		"setp.ne.u32 %%p%u, %%q, 1;", "setp.eq.u32 %%p%u, %%q, 0;", "setp.gt.u32 %%p%u, %%t, 63;", "setp.lt.u32 %%p%u, %%t, 32;",
+	};
+	unsigned n = (*label)++;
+
+	ws_buf_printf(b, ONE_OF(conditions), n);
+	ws_buf_printf(b, " @%%p%u bra L%u;\n", n, n);
+	for (unsigned k = 0, all = 2 + below(3); k < all; k++) {
+		access(b, label);
+		if (below(3))
+			ws_buf_puts(b, "bar.warp.sync -1;\n");
+	}
+	ws_buf_printf(b, "L%u:\n", n);
+	if (below(3))
+		ws_buf_puts(b, "bar.sync 0;\n");
+}
+
 /* Some threads end. */
 static void leave(struct ws_buf *b, unsigned number)
 {
@@ -123,8 +145,9 @@ static void make(struct ws_buf *b)
 
 	pitch = ONE_OF(pitches);
 	ws_buf_puts(b, PTX_HEAD ".shared .align 16 .b8 s[4096];\n.visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
-	            ".reg .pred %p<99>, %e<9>; .reg .b32 %t, %y, %l, %l2, %l3, %lr, %q, %b, %bn, %n, %k, %i<99>, %j<99>, %k<99>, %s<99>, %u<99>, %a<99>, %v;\n"
-	            "ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; mov.u32 %y, %tid.y; mov.u32 %l, %laneid; shl.b32 %l2, %l, 1; mul.lo.s32 %l3, %l, 3; sub.s32 %lr, 31, %l; shr.u32 %q, %t, 5; mov.u32 %b, %ctaid.x; add.s32 %bn, %b, %n; mov.u32 %k, 0;\n");
+	            ".reg .pred %p<99>, %e<9>; .reg .b32 %t, %y, %l, %l2, %l3, %lr, %m, %m1, %m2, %m3, %mb, %mc, %q, %b, %bn, %n, %k, %i<99>, %j<99>, %k<99>, %s<99>, %u<99>, %a<99>, %v;\n"
+	            "ld.param.u32 %n, [n]; mov.u32 %t, %tid.x; mov.u32 %y, %tid.y; mov.u32 %l, %laneid; shl.b32 %l2, %l, 1; mul.lo.s32 %l3, %l, 3; sub.s32 %lr, 31, %l; shr.u32 %q, %t, 5;\n"
+	            "and.b32 %m, %t, 31; and.b32 %m1, %t, 1; and.b32 %m3, %t, 7; shl.b32 %m2, %m, 1; sub.s32 %mb, %m2, %m1; sub.s32 %mc, %m2, %m3; mov.u32 %b, %ctaid.x; add.s32 %bn, %b, %n; mov.u32 %k, 0;\n");
 	if (below(3) == 0)
 		leave(b, 1);
 	if (loop)
@@ -134,6 +157,9 @@ static void make(struct ws_buf *b)
 		leave(b, 2);
 	if (below(2))
 		sides(b, &label);
+	by_warps = below(2);
+	if (by_warps)
+		section_of_warp(b, &label);
 	stretch(b, &label);
 	if (loop)
 		ws_buf_puts(b, "add.s32 %k, %k, 1; setp.lt.s32 %e3, %k, 2; @%e3 bra LOOP;\n");
@@ -178,7 +204,7 @@ static void what_is_left_finds_what_all_find(void **state)
 		noise = k;
 		make(&text);
 		for (unsigned n = 0; n < SHAPES; n++) {
-			const struct shape *s = &ONE_OF(shapes);
+			const struct shape *s = &shapes[below(WS_COUNT(shapes) - by_warps)];
 			bool all = finds("race-all", text.data, s, &entered, 0), left = finds("race", text.data, s, &entered, 0);
 
 			if (all != left && !finds_in_time(all ? "race" : "race-all", text.data, s)) {
