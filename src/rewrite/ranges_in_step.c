@@ -57,7 +57,7 @@ bool ws_in_step_address(struct values *v, const struct ws_rw_access *a, const st
 	if (!v->in_step || !a->address->reg)
 		return false;
 	for (uint32_t k = 0; k < rounds->n && s.fine; k++)
-		s.fine = rounds->t[k].n == 1 && ws_steps_may(v->in_step, v->leaves[rounds->t[k].leaf[0]].reg);
+		s.fine = rounds->t[k].n == 1 && !v->leaves[rounds->t[k].leaf[0]].offset && ws_steps_may(v->in_step, v->leaves[rounds->t[k].leaf[0]].reg);
 	s.seen = ws_alloc(v->f->nregs + 1);
 	if (s.fine)
 		look_back(&s, a->address->reg);

@@ -134,7 +134,7 @@ void ws_parts_begin(struct ws_shared_ranges *g, const struct ws_rw_access *a, st
 /* ---- groups ---- */
 bool ws_parts_known(const struct group *x)
 {
-	return ws_group_has_sum(x) || x->has_part || x->far;
+	return x->upward || ws_group_has_sum(x) || x->has_part || x->far;
 }
 
 /* How far y's part begins behind that of x; false: it is not known before the launch. */

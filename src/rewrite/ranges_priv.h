@@ -35,7 +35,8 @@ enum leaf_kind {
 	                                  * behind the last step, else before it; offset = 1: behind the loop */
 	LEAF_DIGIT,                      /* 0..k - 1, each of them in one thread; offset: of several such digits which; exact: it may be any of
 	                                  * them, as data says, and it is not that there is a place for each */
-	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c); k = 1: 0 or more; offset = 1: data */
+	LEAF_ENDLESS,                    /* any number: steps that a register may have gone on by (ranges_endless.c); k = 1: 0 or more; offset = 1: data; 2: what
+	                                  * data chooses, less than MOST_CHOSEN (ranges_chosen.c) */
 	LEAF_STRIDED,                    /* of[0] and a number of steps more (ranges_strided.c): as many as come to the greatest of its
 	                                  * bounds, or of of[0], and k + by more */
 	LEAF_MASKED,                     /* 0..k, and nothing else is known of it; fixed: of[0] & k */
@@ -242,6 +243,11 @@ bool ws_bits_any(struct values *v, const struct ws_reg *r, int64_t k, struct sum
 bool ws_value_selected(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
 /* What min or max gives of a number that is not known, and that the other one has kept within a limit. */
 bool ws_value_limited(struct values *v, const struct ws_ptx_inst *i, unsigned bytes, struct sum *out);
+
+/* ---- ranges_chosen.c ---- */
+#define MOST_CHOSEN ((int64_t)1 << 20)
+/* One of several numbers that are not negative, as data says. In an address in shared memory. */
+bool ws_value_chosen(struct values *v, const struct ws_reg *r, struct sum *out);
 
 /* ---- ranges_split.c ---- */
 /* x / s, rounded down, and what is left; that s is 1 or more is the caller's duty. power: s is a power of 2. */

@@ -177,6 +177,31 @@ static void set_phase(struct ws_shared_ranges *g, uint32_t a)
 	g->v.phase = has_phase(g, a) ? (g->phased->phase[a] - 1 + g->phased->phases.n - g->phased->turns[g->phased->of[a]]) % g->phased->phases.n : 0;
 }
 
+static bool is_chosen(const struct values *v, const struct term *t) { return v->leaves[t->leaf[0]].offset == 2; }
+
+/* What data chooses is less than MOST_CHOSEN; with such a factor it may wrap. */
+static bool may_wrap(const struct term *t) { return t->factor >= INT32_MAX / MOST_CHOSEN || t->factor <= -INT32_MAX / MOST_CHOSEN; }
+
+/* Steps that data chooses (ranges_chosen.c): none is negative, and how far they go is not known. false: they may wrap. */
+static bool take_chosen(const struct values *v, struct group *x)
+{
+	unsigned chosen = 0;
+	bool up = true;
+
+	for (uint32_t k = 0; k < x->rounds.n; k++) {
+		const struct term *t = &x->rounds.t[k];
+
+		if (is_chosen(v, t) && may_wrap(t))
+			return false;
+		chosen += is_chosen(v, t);
+		up &= t->factor > 0;
+	}
+	if (chosen)
+		x->far = NULL;
+	x->upward = up && chosen && chosen == x->rounds.n;
+	return true;
+}
+
 /* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
 static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access *a, struct group *x, int64_t *at)
 {
@@ -191,11 +216,14 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	if (!g->parts && mentions(&g->v, &x->sum, LEAF_ENDLESS, 0))
 		x->far = ws_far_find(&g->v, &x->sum, a->bytes);
 	ws_sum_take_endless(&g->v, &x->sum, &x->rounds);
+	if (!take_chosen(&g->v, x))
+		return false;
 	if (x->rounds.n && !ws_in_step_address(&g->v, a, &x->rounds)) {
 		x->endless = ws_sum_of_steps(&g->v, &x->rounds);
 		x->rounds.n = 0;
 	}
-	*at = floor_modulo(ws_sum_take_constant(&x->sum), x->endless);
+	x->begins = ws_sum_take_constant(&x->sum);
+	*at = floor_modulo(x->begins, x->endless);
 	return !mentions(&g->v, &x->sum, LEAF_ENDLESS, 0);
 }
 
@@ -234,6 +262,7 @@ static bool only_variable(struct ws_shared_ranges *g, const struct ws_rw_access 
 	x->endless = 0;
 	x->bend = (struct bend){ 0 };
 	x->far = NULL;
+	x->upward = false;
 	return x->area = true;
 }
 
@@ -277,6 +306,8 @@ static uint8_t group_of(struct ws_shared_ranges *g, const struct ws_rw_access *a
 	} else {
 		ws_parts_join(&g->groups[k], &x);
 		g->groups[k].far = ws_far_join(g->groups[k].far, x.far);
+		g->groups[k].upward &= x.upward;
+		g->groups[k].begins = x.begins < g->groups[k].begins ? x.begins : g->groups[k].begins;
 	}
 	ws_shared_take(&g->groups[k], a, at);
 	return (uint8_t)k;
@@ -758,10 +789,10 @@ static bool any_own(struct ws_shared_ranges *g)
 	bool any = false;
 
 	for (unsigned k = 0; k < g->ngroups; k++) {
-		bool alone = true;               /* reads that meet writes to their variable are left to the probe */
+		bool alone = true;               /* reads that meet writes to their variable are left to the probe, but for atomics, where there is none */
 
 		for (unsigned m = 0; m < g->ngroups && !g->phased && !g->parts; m++)
-			alone &= !g->groups[k].others[m];
+			alone &= !g->groups[k].others[m] || g->groups[m].meets;
 		g->groups[k].own &= !meets_in_variable(g, k) && (!g->groups[k].area || !g->groups[k].writes || g->groups[k].meets);
 		g->groups[k].own &= g->groups[k].meets || (g->groups[k].writes ? ws_can_be_apart(&g->v, &g->groups[k].sum) : alone);
 		find_reads_own(g, k);
@@ -798,7 +829,7 @@ static void stays_inside(struct entry *e, struct group *x)
 		x->extent = ws_entry_register(e, &x->hi);
 		ws_code_add(e->c, "sub.s64 %s, %s, %s;", x->extent, x->extent, ws_entry_text(e, &x->lo));
 	}
-	x->lo = ws_entry_number(0);
+	x->lo = x->upward ? ws_entry_clamp(e, ws_entry_add(e, x->lo, ws_entry_number(x->begins - x->first)), 0, size) : ws_entry_number(0);
 	x->hi = ws_entry_number(size);
 	if (x->far) {
 		ws_far_bounds(e, x->far, &x->lo, &x->hi);

@@ -23,6 +23,8 @@ struct group {
 	struct pins pins;                /* of those that must be apart */
 	bool area;                       /* somewhere in the variable */
 	int64_t endless;                 /* and any number of times so many bytes more or less, in the variable; 0 = none */
+	bool upward;                     /* ... and only more, beginning at `begins` and the sum: what data chooses is not negative */
+	int64_t begins;
 	struct bend { int64_t times, by, rest; } bend;   /* and times * (x / by), of an index x of which the sum is a multiple; see take_bend */
 	uint8_t phase;                   /* of struct phased */
 	struct far *far;                 /* of such a group: how far it goes; NULL: it is not known */

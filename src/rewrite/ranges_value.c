@@ -145,6 +145,8 @@ static bool leaf_never_negative(const struct values *v, const struct leaf *l, un
 		return never_negative(v, l->of[0], depth);
 	case LEAF_ENDLESS:
 		return l->k;
+	case LEAF_COUNTED:
+		return depth < NESTED && never_negative(v, l->step, depth + 1);
 	case LEAF_ONE_OF:
 		for (unsigned k = 0; k < l->nof; k++)
 			if (depth == NESTED || !never_negative(v, l->of[k], depth + 1))
@@ -1205,7 +1207,7 @@ bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws
 	uint32_t cut = v->cut;
 	bool known;
 
-	if (r->vec != 1 || !whole_number(r->type) || !d->n || d->n > MOST_DEFS || (v->asking && v->unknown[r->index] == unknown_in(v, at)) || is_in_the_way(v, r))
+	if (r->vec != 1 || !whole_number(r->type) || !d->n || (d->n > MOST_DEFS && !v->shared) || (v->asking && v->unknown[r->index] == unknown_in(v, at)) || is_in_the_way(v, r))
 		return false;
 	v->steps--;
 	v->depth++;
@@ -1213,6 +1215,8 @@ bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws
 	v->busy[r->index] = v->depth + 1;
 	if (d->n == 1) {
 		known = (v->reads && ws_value_made_in_phase(v, d->at[0], out)) || one_definition(v, r, at, out);
+	} else if (d->n > MOST_DEFS) {
+		known = ws_value_chosen(v, r, out);
 	} else {
 		static bool (*const ways[])(struct values *, const struct ws_reg *, const struct ws_ptx_inst *, struct sum *) = {
 			ws_value_in_cycle, several_definitions, ws_value_in_loop, ws_value_goes_with
@@ -1238,6 +1242,10 @@ bool ws_value_register(struct values *v, const struct ws_reg *r, const struct ws
 		if (!known && v->shared) {
 			v->nduties = nduties;
 			known = ws_value_endless(v, r, at, out);
+		}
+		if (!known) {
+			v->nduties = nduties;
+			known = ws_value_chosen(v, r, out);
 		}
 	}
 	v->busy[r->index] = 0;
