@@ -177,6 +177,7 @@ static void set_phase(struct ws_shared_ranges *g, uint32_t a)
 	g->v.phase = has_phase(g, a) ? (g->phased->phase[a] - 1 + g->phased->phases.n - g->phased->turns[g->phased->of[a]]) % g->phased->phases.n : 0;
 }
 
+/* Of a term that is an endless leaf. */
 static bool is_chosen(const struct values *v, const struct term *t) { return v->leaves[t->leaf[0]].offset == 2; }
 
 /* What data chooses is less than MOST_CHOSEN; with such a factor it may wrap. */
@@ -199,7 +200,24 @@ static bool take_chosen(const struct values *v, struct group *x)
 	if (chosen)
 		x->far = NULL;
 	x->upward = up && chosen && chosen == x->rounds.n;
-	return true;
+	return chosen < 2;
+}
+
+/* Is such a number in one of the sum's quotients, or remainders? It may have wrapped there. */
+static bool is_divided(const struct values *v, const struct sum *s, unsigned depth)
+{
+	enum { DEEPEST = 6 };
+
+	for (uint32_t k = 0; k < s->n; k++)
+		for (uint32_t m = 0; m < s->t[k].n; m++) {
+			const struct leaf *l = &v->leaves[s->t[k].leaf[m]];
+
+			if (depth && l->kind == LEAF_ENDLESS && l->offset == 2)
+				return true;
+			if ((l->kind == LEAF_QUOTIENT || l->kind == LEAF_REMAINDER) && (depth == DEEPEST || is_divided(v, l->of[0], depth + 1)))
+				return true;
+		}
+	return false;
 }
 
 /* The sum of a group that an access is of, its offset in that, and `endless` or `rounds` as above. */
@@ -210,6 +228,8 @@ static bool split_address(struct ws_shared_ranges *g, const struct ws_rw_access 
 	set_phase(g, (uint32_t)(a - g->list));
 	if (a->space != WS_SPACE_SHARED || !address_of(g, a, &known) || !take_variable(&g->v, &known, &x->sym) ||
 	    !ws_sum_of_any(&g->v, &known, &x->sum))
+		return false;
+	if (is_divided(&g->v, &x->sum, 0))
 		return false;
 	if (bent_term(&g->v, &x->sum))
 		return take_bend(&g->v, x, at);
