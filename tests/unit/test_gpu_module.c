@@ -184,7 +184,7 @@ static void cooperative_grid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(links_modules), cmocka_unit_test(refuses_two_definitions),
-		cmocka_unit_test(blocks_that_a_kernel_names_have_room),
+	                                   cmocka_unit_test(blocks_that_a_kernel_names_have_room),
 	                                   cmocka_unit_test(cooperative_grid)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

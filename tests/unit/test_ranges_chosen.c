@@ -1,6 +1,7 @@
 /* test_ranges_chosen.c - proofs of words of shared memory that lie before what data chooses: centres before the sums of what is nearest (ranges_chosen.c). Kernels that
  * show one thing each, and random ones against the pass without proofs. */
 #include "left_finds.h"
+#include "numbered.h"
 #include "ranges_rig.h"
 
 enum { KERNELS = 220 };
@@ -32,15 +33,6 @@ static void what_lies_before(void **state)
 }
 
 /* ---- random ones ---- */
-static void text(struct ws_buf *b, unsigned number, const char *text)
-{
-	for (; *text; text++)
-		if (*text == '#')
-			ws_buf_printf(b, "%u", number);
-		else
-			ws_buf_printf(b, "%c", *text);
-}
-
 /* %c, of the thread's index, of rounds, of a parameter, of numbers; %d is data. */
 static void choose(struct ws_buf *b, unsigned k)
 {
@@ -49,18 +41,18 @@ static void choose(struct ws_buf *b, unsigned k)
 	static const char *const conditions[] = { "setp.gt.u32 %b, %d, 1;", "setp.eq.u32 %b, %d, 0;", "setp.gt.u32 %b, %d, %k;" };
 	bool loop = below(2);
 
-	text(b, k, ONE_OF(begins));
+	numbered(b, k, ONE_OF(begins));
 	ws_buf_puts(b, "mov.u32 %k, 0;\n");
 	if (loop)
-		text(b, k, "L#:\n");
+		numbered(b, k, "L#:\n");
 	for (unsigned n = 1 + below(2); n--;) {
-		text(b, k, ONE_OF(conditions));
-		text(b, k, " selp.b32 %c#, ");
-		text(b, k, below(5) ? candidates[below(5)] : ONE_OF(candidates));
-		text(b, k, ", %c#, %b;\n");
+		numbered(b, k, ONE_OF(conditions));
+		numbered(b, k, " selp.b32 %c#, ");
+		numbered(b, k, below(5) ? candidates[below(5)] : ONE_OF(candidates));
+		numbered(b, k, ", %c#, %b;\n");
 	}
 	if (loop)
-		text(b, k, "add.s32 %k, %k, 1; setp.lt.s32 %b, %k, 3; @%b bra L#;\n");
+		numbered(b, k, "add.s32 %k, %k, 1; setp.lt.s32 %b, %k, 3; @%b bra L#;\n");
 }
 
 /* With atomics: by the first warp, and all else by the others, for who has come to an atomic may have seen what others did before theirs. */
@@ -69,20 +61,16 @@ static bool atomics;
 /* At what is chosen, from some word on. */
 static void chosen_access(struct ws_buf *b, unsigned k)
 {
-	static const char *const accesses[] = { "@%f1 red.shared.add.u32 [%p#+%f], 1;\n", "@!%f1 st.shared.u32 [%p#+%f], %t;\n", "@!%f1 ld.shared.u32 %v, [%p#+%f];\n" };
+	static const struct { const char *begin, *end; } accesses[] = { { "@%f1 red.shared.add.u32 [%p#", "], 1;\n" }, { "@!%f1 st.shared.u32 [%p#", "], %t;\n" }, { "@!%f1 ld.shared.u32 %v, [%p#", "];\n" } };
 	const unsigned from[] = { 256, 256, 252, 64, 512, 260 }, factors[] = { 4, 4, 8, 20 };
-	char at[16];
+	unsigned at, which;
 
 	choose(b, k);
 	ws_buf_printf(b, "mad.lo.s32 %%p%u, %%c%u, %u, %%s;\n", k, k, ONE_OF(factors));
-	snprintf(at, sizeof at, "%u", ONE_OF(from));
-	for (const char *c = accesses[atomics && below(4) ? 0 : 1 + below(2)]; *c; c++)
-		if (*c == '#')
-			ws_buf_printf(b, "%u", k);
-		else if (*c == '%' && c[1] == 'f' && c[2] == ']')
-			ws_buf_puts(b, at), c++;
-		else
-			ws_buf_printf(b, "%c", *c);
+	at = ONE_OF(from);
+	which = atomics && below(4) ? 0 : 1 + below(2);
+	numbered(b, k, accesses[which].begin);
+	ws_buf_printf(b, "+%u%s", at, accesses[which].end);
 }
 
 /* At the thread's own word, or that of the next one, or one that all have. */
@@ -91,7 +79,7 @@ static void own_access(struct ws_buf *b, unsigned k)
 	static const char *const accesses[] = { "@!%f1 ld.shared.u32 %v, [%a];\n", "@!%f1 ld.shared.u32 %v, [%a];\n", "@!%f1 ld.shared.u32 %v, [%a+4];\n", "@!%f1 st.shared.u32 [%a], %t;\n",
 		"@!%f1 ld.shared.u32 %v, [%s+128];\n", "@!%f1 st.shared.u32 [%a+256], %t;\n" };
 
-	text(b, k, ONE_OF(accesses));
+	numbered(b, k, ONE_OF(accesses));
 }
 
 static void make(struct ws_buf *b)

@@ -1,6 +1,7 @@
 /* test_ranges_columns.c - proofs of words of shared memory that each thread has a column of, of which data says the row: a stack, or counts (ws_value_multiple).
  * Kernels that show one thing each, and random ones against the pass without proofs. */
 #include "left_finds.h"
+#include "numbered.h"
 #include "ranges_rig.h"
 
 enum { KERNELS = 200 };
@@ -87,35 +88,25 @@ static void beside_others(void **state)
 }
 
 /* ---- random ones ---- */
-/* Registers with a number of their own, in place of #. */
-static void add(struct ws_buf *b, unsigned number, const char *text)
-{
-	for (; *text; text++)
-		if (*text == '#')
-			ws_buf_printf(b, "%u", number);
-		else
-			ws_buf_printf(b, "%c", *text);
-}
-
 /* %p: so many bytes behind %f, by %d, which data gives: 2 in every 16th thread, else 0. */
 static void make_row(struct ws_buf *b, unsigned k, unsigned shift)
 {
 	static const char *const rows[] = { "mov.u32 %r#, %d;\n", "add.s32 %r#, %d, 1;\n", "xor.b32 %r#, %d, 1;\n", "sub.s32 %r#, 2, %d;\n", "shl.b32 %r#, %d, 1;\n" };
 	unsigned odd = below(6) ? 0 : 4;
 
-	add(b, k, ONE_OF(rows));
+	numbered(b, k, ONE_OF(rows));
 	if (odd || below(3) == 0)
 		ws_buf_printf(b, "mul.lo.s32 %%m%u, %%r%u, %u;\n", k, k, (below(3) ? 1u : 3u) * (1u << shift) + odd);
 	else
 		ws_buf_printf(b, "shl.b32 %%m%u, %%r%u, %u;\n", k, k, shift);
 	if (below(4)) {
-		add(b, k, "add.s32 %p#, %f#, %m#;\n");
+		numbered(b, k, "add.s32 %p#, %f#, %m#;\n");
 		return;
 	}
 	if (below(2))                            /* less another one, of the number as it was or as it is then */
 		ws_buf_puts(b, "add.s32 %d, %d, 1;\n");
 	ws_buf_printf(b, "shl.b32 %%q%u, %%d, %u; sub.s32 %%o%u, %%m%u, %%q%u;\n", k, shift, k, k, k);
-	add(b, k, "add.s32 %p#, %f#, %o#;\n");
+	numbered(b, k, "add.s32 %p#, %f#, %o#;\n");
 }
 
 /* At the thread's column, or at one that others have. */
@@ -128,20 +119,20 @@ static void make_access(struct ws_buf *b, unsigned k, unsigned shift)
 	unsigned more = 1280 + ONE_OF(behind);
 	bool loop = below(3) == 0;
 
-	add(b, k, ONE_OF(columns));
-	add(b, k, "add.s32 %f#, %s, %c#;\n");
+	numbered(b, k, ONE_OF(columns));
+	numbered(b, k, "add.s32 %f#, %s, %c#;\n");
 	if (below(4))
 		make_row(b, k, shift);
 	else
-		add(b, k, "mov.u32 %p#, %f#;\n");
+		numbered(b, k, "mov.u32 %p#, %f#;\n");
 	if (loop)
-		add(b, k, "mov.u32 %k#, 0;\nL#:\n");
-	add(b, k, access);
+		numbered(b, k, "mov.u32 %k#, 0;\nL#:\n");
+	numbered(b, k, access);
 	ws_buf_printf(b, "+%u%s", more, end);
 	if (!loop)
 		return;
 	ws_buf_printf(b, "add.s32 %%p%u, %%p%u, %d;\n", k, k, (below(2) ? 1 : -1) * (below(3) ? 1 << shift : 64));
-	add(b, k, "add.s32 %k#, %k#, 1; setp.lt.s32 %b, %k#, %d; @%b bra L#;\n");
+	numbered(b, k, "add.s32 %k#, %k#, 1; setp.lt.s32 %b, %k#, %d; @%b bra L#;\n");
 }
 
 static void make(struct ws_buf *b)
@@ -151,7 +142,7 @@ static void make(struct ws_buf *b)
 	ws_buf_puts(b, PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n, .param .u32 w)\n{\n"
 	            ".reg .pred %b; .reg .b32 %t, %s, %d, %v, %x; .reg .b64 %a, %a1, %a2, %y;\n");
 	for (unsigned k = 0; k < n; k++)
-		add(b, k, ".reg .b32 %c#, %e#, %f#, %k#, %m#, %o#, %p#, %q#, %r#;\n");
+		numbered(b, k, ".reg .b32 %c#, %e#, %f#, %k#, %m#, %o#, %p#, %q#, %r#;\n");
 	ws_buf_puts(b, ".shared .align 8 .b8 s[4096]; mov.u32 %s, s; mov.u32 %t, %tid.x; ld.param.u64 %a, [a]; cvta.to.global.u64 %a1, %a;\n"
 	               "and.b32 %x, %t, 15; mul.wide.u32 %y, %x, 4; add.s64 %a2, %a1, %y; ld.global.u32 %d, [%a2];\n");
 	for (unsigned k = 0; k < n; k++) {

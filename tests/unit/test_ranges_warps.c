@@ -1,6 +1,7 @@
 /* test_ranges_warps.c - the proofs of shared memory by syncs of warps, and by sides of branches that a block goes one way of, against the pass without
  * them: random kernels in blocks of random shapes. What has a race by all checks has one by those that are left. */
 #include "noise.h"
+#include "numbered.h"
 #include "race_rig.h"
 
 enum { KERNELS = 120, SHAPES = 3 };
@@ -28,15 +29,6 @@ static void number(struct ws_buf *b)
 		ws_buf_puts(b, ONE_OF(forms));
 }
 
-static void numbered(struct ws_buf *out, const struct ws_buf *in, unsigned number)
-{
-	for (size_t k = 0; k < in->len; k++)
-		if (in->data[k] == '#')
-			ws_buf_printf(out, "%u", number);
-		else
-			ws_buf_printf(out, "%c", in->data[k]);
-}
-
 static void access(struct ws_buf *out, unsigned *label)
 {
 	static const char *const conditions[] = { "", "", "", "", "setp.ne.s32 %p#, %l, 0; ", "setp.ne.s32 %p#, %t, 0; ", "setp.gt.s32 %p#, %t, 40; " };
@@ -55,7 +47,7 @@ static void access(struct ws_buf *out, unsigned *label)
 	if (*condition)
 		ws_buf_puts(&b, "\nL#:");
 	ws_buf_puts(&b, "\n");
-	numbered(out, &b, (*label)++);
+	numbered(out, (*label)++, b.data);
 	ws_buf_free(&b);
 }
 
@@ -132,9 +124,8 @@ static void section_of_warp(struct ws_buf *b, unsigned *label)
 static void leave(struct ws_buf *b, unsigned number)
 {
 	static const char *const leaves[] = { "", "", "", "setp.gt.s32 %e#, %l, 20; @%e# bra END;\n", "setp.gt.s32 %e#, %t, 40; @%e# bra END;\n" };
-	const char *text = ONE_OF(leaves);
 
-	numbered(b, &(struct ws_buf){ .data = (char *)text, .len = strlen(text) }, number);
+	numbered(b, number, ONE_OF(leaves));
 }
 
 static void make(struct ws_buf *b)
