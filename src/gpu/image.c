@@ -108,8 +108,7 @@ static uint32_t registers(struct ws_ptx_func *f)
 static uint32_t most_for_blocks(const struct ws_ptx_func *f)
 {
 	enum { REGISTERS = 1 << 16, STEP = 8, LEAST = 16 };      /* of a multiprocessor, from sm_50 on */
-	const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-	uint64_t threads = (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1), most;
+	uint64_t threads = ws_ptx_most_threads(f), most;
 
 	if (!threads)
 		return UINT32_MAX;

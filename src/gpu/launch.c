@@ -132,19 +132,17 @@ static bool bad(struct ws_gpu_error *err, const struct ws_gpu_kernel *k, enum ws
 static bool check_threads(const struct ws_gpu_kernel *k, const struct ws_gpu_launch *l, struct ws_gpu_error *err)
 {
 	const struct ws_ptx_func *f = k->fn->ptx;
-	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], max = 1;
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2], max = ws_ptx_threads(f->maxntid);
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++)
 		if (!l->grid[i] || !l->block[i])
 			return bad(err, k, WS_GPU_BAD_LAUNCH,
 			           "a launch needs at least one block and one thread in each dimension");
-		max *= f->maxntid[i] ? f->maxntid[i] : 1;
-	}
 	if (threads > WS_MAX_THREADS || l->block[2] > 64)
 		return bad(err, k, WS_GPU_BAD_LAUNCH,
 		           "%u x %u x %u threads are more than a block may have (1024, 64 in z)",
 		           l->block[0], l->block[1], l->block[2]);
-	if (f->maxntid[0] && threads > max)
+	if (max && threads > max)
 		return bad(err, k, WS_GPU_BAD_LAUNCH, "%llu threads are more than the kernel's .maxntid allows (%llu)",
 		           (unsigned long long)threads, (unsigned long long)max);
 	for (int i = 0; i < 3; i++)

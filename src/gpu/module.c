@@ -287,12 +287,8 @@ void ws_gpu_kernel_info(const struct ws_gpu_kernel *k, struct ws_kernel_info *in
 {
 	const struct ws_ptx_func *f = k->fn->ptx;
 	struct ws_image *im = ws_image_get((struct ws_gpu_kernel *)(uintptr_t)k);
-	uint64_t max = 1, consts = 0;
+	uint64_t max = ws_ptx_most_threads(f), consts = 0;
 
-	for (int i = 0; i < 3; i++)
-		max *= f->reqntid[0] ? (f->reqntid[i] ? f->reqntid[i] : 1) : f->maxntid[i] ? f->maxntid[i] : 1;
-	if (!f->reqntid[0] && !f->maxntid[0])
-		max = WS_MAX_THREADS;
 	for (uint32_t i = 0; i < k->fn->unit->ptx->nvars; i++)
 		if (k->fn->unit->ptx->vars[i]->space == WS_SPACE_CONST)
 			consts += k->fn->unit->ptx->vars[i]->size;
@@ -300,7 +296,7 @@ void ws_gpu_kernel_info(const struct ws_gpu_kernel *k, struct ws_kernel_info *in
 		.name = f->name, .nparams = f->nparams, .param_offset = k->param_offset, .param_size = k->param_size,
 		.param_bytes = k->param_bytes, .regs = im->regs, .shared_static = im->shared_static - k->module->gpu->config.shared_reserved,
 		.local_bytes = im->local_bytes, .const_bytes = (uint32_t)consts,
-		.max_threads = max < WS_MAX_THREADS ? (uint32_t)max : WS_MAX_THREADS,
+		.max_threads = max && max < WS_MAX_THREADS ? (uint32_t)max : WS_MAX_THREADS,
 		.ptx_version = k->fn->unit->ptx->version, .sm = k->fn->unit->ptx->sm, .launches = k->launches,
 		.thread_instructions = k->thread_instructions, .func = f,
 	};

@@ -379,6 +379,10 @@ void ws_ptx_print_coverage(struct ws_buf *out);
 /* Basic blocks, dominators, post-dominators. Idempotent. Blocks that never reach an exit (endless loops) get
  * WS_EXIT_BLOCK. Guarded exit/ret/trap end a block with a fall-through successor. */
 void ws_ptx_cfg(struct ws_ptx_func *f);
+/* Threads of a block of .maxntid or .reqntid; 0 = not given. */
+static inline uint64_t ws_ptx_threads(const uint32_t n[3]) { return (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1); }
+/* As the kernel says: as many as there are, or at most. */
+static inline uint64_t ws_ptx_most_threads(const struct ws_ptx_func *f) { return ws_ptx_threads(f->reqntid[0] ? f->reqntid : f->maxntid); }
 /* Does control come from one block to another, or again to the same? closed: blocks that it does not leave; NULL = none. */
 bool ws_ptx_block_reaches(const struct ws_ptx_func *f, uint32_t from, uint32_t to, const bool *closed);
 /* Likewise to all blocks, with nothing closed: seen[block], false before, becomes true. */

@@ -424,9 +424,7 @@ static bool may_be_in_turn(const struct ws_intervals *v, uint32_t a, uint32_t b)
 /* May threads be at these points at a time? All are at one barrier where nothing that varies decides about barriers, and go one way from there. */
 static bool may_be_pair(const struct ws_intervals *v, uint32_t a, uint32_t b)
 {
-	if (a != b && !may_be_in_turn(v, a, b))
-		return false;
-	return a == b || (!v->varies && v->same[a] != v->same[b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1));
+	return a == b || (may_be_in_turn(v, a, b) && !v->varies && v->same[a] != v->same[b] && !ws_sides_exclude(v->sides, v->at[a] - 1, v->at[b] - 1));
 }
 
 static void find_pairs(struct ws_intervals *v)

@@ -26,6 +26,7 @@
  *   - else there is no probe, in particular if it is another loop with accesses of which data says how often. */
 #include "rewrite/async.h"
 #include "rewrite/class.h"
+#include "rewrite/needless.h"
 #include "rewrite/probe.h"
 
 #include <stdlib.h>
@@ -570,21 +571,18 @@ static bool is_copy(const struct ws_ptx_inst *i)
 static bool copies_again(const struct ws_probe *p, uint32_t b, const uint8_t *marks, const struct ws_ptx_inst *i)
 {
 	const struct ws_ptx_block *block = &p->f->blocks[b];
-	uint32_t before = block->last + 1;
+	uint32_t behind = block->last + 1;       /* the instruction behind that one */
 
 	if (!is_copy(i) || marks[b])
 		return false;
-	do {
-		if (before == block->first)
-			return false;
-		before--;
-		if (ws_ptx_sets(&p->f->insts[before], i->ops[1].reg))
-			return false;
-	} while (!ws_ptx_sets(&p->f->insts[before], i->ops[0].reg));
+	while (behind > block->first && !ws_ptx_sets(&p->f->insts[behind - 1], i->ops[0].reg))
+		behind--;
+	if (behind == block->first || ws_sets_between(p->f, behind - 1, block->last, i->ops[1].reg))
+		return false;
 	for (uint32_t k = 0; k < p->f->ninsts; k++)
 		if (marks[p->f->insts[k].block] && ws_ptx_sets(&p->f->insts[k], i->ops[1].reg))
 			return false;
-	return is_copy(&p->f->insts[before]) && p->f->insts[before].ops[1].reg == i->ops[1].reg;
+	return is_copy(&p->f->insts[behind - 1]) && p->f->insts[behind - 1].ops[1].reg == i->ops[1].reg;
 }
 
 /* Is a needed register that is written in blocks with that mark, behind the branch of b, used from block `at` on? */
@@ -921,7 +919,6 @@ struct ws_probe *ws_probe_begin(struct ws_ptx_func *f, const struct ws_rw_access
 	p->loop = ws_alloc((f->nblocks + 1) * sizeof *p->loop);
 	p->twice = ws_alloc(f->nblocks + 1);
 	p->def = ws_alloc((f->nregs + 1) * sizeof *p->def);
-	p->sets = ws_alloc(f->nregs + 1);
 	p->before = ws_alloc((f->nblocks + 1) * sizeof *p->before);
 	p->behind = ws_alloc((f->nblocks + 1) * sizeof *p->behind);
 	p->with_only = ws_alloc(f->nblocks + 1);
@@ -965,7 +962,6 @@ void ws_probe_free(struct ws_probe *p)
 	free(p->loop);
 	free(p->twice);
 	free(p->def);
-	free(p->sets);
 	free(p->before);
 	free(p->behind);
 	free(p->with_only);

@@ -42,7 +42,6 @@ struct ws_probe {
 	uint8_t *variant;
 	uint32_t nvariants;
 	const struct ws_ptx_inst **def;  /* by register: what alone sets it; NULL: nothing, or several instructions */
-	bool *sets;                      /* by register: something sets it */
 	struct ws_probe_only *before, *behind;           /* by block: at its begin, and at its end, where a condition of data is not looked at (probe_only.c) */
 	bool *with_only;                 /* by block: what that takes is needed */
 	uint8_t **loop;                  /* by block: of one that ends a round, the blocks of its loop, if two rounds tell for all

@@ -5,9 +5,11 @@
  * same at all times: it is made once, of the thread's index, the size of the block, parameters and constants, so it does not matter when the other one was made of it. */
 #include "rewrite/probe.h"
 
+#include <stdlib.h>
+
 enum { DEEPEST = 12 };
 
-struct counting { struct ws_probe *p; const struct ws_ptx_inst *at; };
+struct counting { struct ws_probe *p; const struct ws_ptx_inst *at; bool *set; };
 
 static void note_def(void *user, struct ws_reg *r, bool is_def)
 {
@@ -15,17 +17,19 @@ static void note_def(void *user, struct ws_reg *r, bool is_def)
 
 	if (!is_def)
 		return;
-	c->p->def[r->index] = c->p->sets[r->index] ? NULL : c->at;
-	c->p->sets[r->index] = true;
+	c->p->def[r->index] = c->set[r->index] ? NULL : c->at;
+	c->set[r->index] = true;
 }
 
 void ws_probe_find_defs(struct ws_probe *p)
 {
-	for (uint32_t k = 0; k < p->f->ninsts; k++) {
-		struct counting c = { p, &p->f->insts[k] };
+	struct counting c = { .p = p, .set = ws_alloc(p->f->nregs + 1) };
 
+	for (uint32_t k = 0; k < p->f->ninsts; k++) {
+		c.at = &p->f->insts[k];
 		ws_ptx_inst_regs(c.at, note_def, &c);
 	}
+	free(c.set);
 }
 
 static const struct ws_ptx_inst *def_of(const struct ws_probe *p, const struct ws_reg *r)

@@ -420,7 +420,7 @@ static const struct ws_operand *threads_of(const struct ws_ptx_inst *i)
 static bool all_threads(const struct ws_ptx_func *f, const struct ws_operand *threads)
 {
 	enum { WARP = 32 };
-	uint64_t n = (uint64_t)f->reqntid[0] * (f->reqntid[1] ? f->reqntid[1] : 1) * (f->reqntid[2] ? f->reqntid[2] : 1);
+	uint64_t n = ws_ptx_threads(f->reqntid);
 
 	return n && threads->kind == WS_O_INT && threads->imm == (n + WARP - 1) / WARP * WARP;
 }
@@ -622,8 +622,7 @@ static void find_needless(struct race *r, struct body *b, struct ws_rw_access *l
 /* Threads of a block as the kernel says: 0 = nothing. */
 static unsigned most_threads(const struct ws_ptx_func *f)
 {
-	const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
-	uint64_t all = (uint64_t)n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+	uint64_t all = ws_ptx_most_threads(f);
 
 	return all > 1024 ? 1024 : (unsigned)all;
 }

@@ -1304,14 +1304,20 @@ static bool split_by_warp(struct values *v, const struct sum *s, struct sum *war
 	return true;
 }
 
+/* One thread in y and in z, but where the coordinate is covered. */
+static void demand_one_row(struct entry *e, unsigned covered)
+{
+	for (unsigned k = 1; k < COORDINATES / 2; k++)
+		if (!(covered >> k & 1))
+			demand(e, size_of(e, (enum ws_sreg)(WS_SR_NTID_X + k)), "eq", ws_entry_number(1));
+}
+
 /* Two threads with the same in these have one warp: rows of a block are whole warps, or there is one row. */
 static void demand_warps(struct entry *e, bool by_x, unsigned covered)
 {
 	struct num x = size_of(e, WS_SR_NTID_X);
 
-	for (unsigned k = 1; k < COORDINATES / 2; k++)
-		if (!(covered >> k & 1))
-			demand(e, size_of(e, (enum ws_sreg)(WS_SR_NTID_X + k)), "eq", ws_entry_number(1));
+	demand_one_row(e, covered);
 	if (!by_x)
 		demand(e, x, "le", ws_entry_number(WS_WARP));
 	if (covered)
@@ -1324,8 +1330,7 @@ void ws_entry_or_one_row(struct entry *e, const char *is)
 
 	e->ok = ws_code_temp(e->c, WS_PRED);
 	ws_code_add(e->c, "setp.eq.u32 %s, 0, 0;", e->ok);
-	for (unsigned k = 1; k < COORDINATES / 2; k++)
-		demand(e, size_of(e, (enum ws_sreg)(WS_SR_NTID_X + k)), "eq", ws_entry_number(1));
+	demand_one_row(e, 0);
 	ws_code_add(e->c, "or.pred %s, %s, %s;", is, is, e->ok);
 	e->ok = ok;
 }

@@ -749,18 +749,20 @@ static const struct sum **find_warps(struct ws_shared_ranges *g)
 	return only;
 }
 
+static bool is_one_warp(const struct sum *const *only, uint32_t a, uint32_t b)
+{
+	return only && only[a] && only[b] && ws_sum_equal(only[a], only[b]);
+}
+
 static void find_meetings(struct ws_shared_ranges *g, const struct ws_intervals *v)
 {
 	struct ws_intervals *warp = ws_intervals_of_warp(g->v.f, g->list, g->n, g->dead, v);
 	const struct sum **only = warp && !g->parts ? find_warps(g) : NULL;
 
 	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++) {
-			bool one = only && only[a] && only[b] && ws_sum_equal(only[a], only[b]);
-
+		for (uint32_t b = 0; b < g->n && g->group[a] < NAMED; b++)
 			if (g->group[b] != NAMED && may_meet(g, v, a, b))
-				meet(g, a, b, (meet_in_warp(g, warp, a, b) ? IN_ONE_WARP : 0) | (one ? ONE_WARP_COMES : 0));
-		}
+				meet(g, a, b, (meet_in_warp(g, warp, a, b) ? IN_ONE_WARP : 0) | (is_one_warp(only, a, b) ? ONE_WARP_COMES : 0));
 	free(only);
 	ws_intervals_free(warp);
 }

@@ -173,10 +173,19 @@ bool ws_split_multiple(struct values *v, const struct sum *s, const struct sum *
 	return find_mark(v, x, &mark, &factor) && multiple(v, s, mark, factor, out);
 }
 
+/* *out = s - c * x + c * y */
+static bool exchange(const struct sum *s, const struct sum *c, const struct sum *x, const struct sum *y, struct sum *out)
+{
+	struct sum minus = { 0 };
+
+	*out = *s;
+	return ws_sum_add(&minus, c, -1) && ws_sum_add_product(out, &minus, x) && ws_sum_add_product(out, c, y);
+}
+
 /* s - c * x + c * (step * quotient + remainder) */
 static bool replace(struct values *v, struct sum *s, const struct sum *c, const struct leaf *l)
 {
-	struct sum parts, remainder, minus = { 0 }, result = *s;
+	struct sum parts, remainder, result;
 
 	if (!ws_split_quotient(v, l->of[0], l->step, l->k, &remainder))
 		return false;
@@ -184,8 +193,7 @@ static bool replace(struct values *v, struct sum *s, const struct sum *c, const 
 	if (!ws_sum_add_product(&parts, &remainder, l->step) ||
 	    !ws_split_remainder(v, l->of[0], l->step, l->k, &remainder) || !ws_sum_add(&parts, &remainder, 1))
 		return false;
-	if (!ws_sum_add(&minus, c, -1) || !ws_sum_add_product(&result, &minus, l->of[0]) ||
-	    !ws_sum_add_product(&result, c, &parts))
+	if (!exchange(s, c, l->of[0], &parts, &result))
 		return false;
 	*s = result;
 	return true;
@@ -197,12 +205,12 @@ static bool replace_inner(struct values *v, struct sum *s, uint32_t inner, uint3
 	const struct leaf *x = &v->leaves[inner], *l = &v->leaves[outer];
 	int64_t by = x->kind == LEAF_QUOTIENT && x->k && !x->in_time ? number_in(x->step) : 0, most = l->k ? number_in(l->step) : 0;
 	const struct sum part = ws_sum_of_leaf(inner), whole = ws_sum_of_leaf(outer);
-	struct sum ratio = { 1, { { .factor = by ? most / by : 0 } } }, c, remainder, minus = { 0 }, result = *s;
+	struct sum ratio = { 1, { { .factor = by ? most / by : 0 } } }, c, remainder, result;
 
 	if (by < 1 || most <= by || most % by || !ws_sum_equal(x->of[0], l->of[0]) || !multiple(v, s, inner, 1, &c) ||
 	    !ws_split_remainder(v, &part, &ratio, true, &remainder) || !ws_sum_add(&remainder, &whole, ratio.t[0].factor))
 		return false;
-	if (!ws_sum_add(&minus, &c, -1) || !ws_sum_add_product(&result, &minus, &part) || !ws_sum_add_product(&result, &c, &remainder))
+	if (!exchange(s, &c, &part, &remainder, &result))
 		return false;
 	*s = result;
 	return true;
@@ -223,14 +231,14 @@ static bool replace_last_bits(struct values *v, struct sum *s, uint32_t inner, u
 	const struct leaf *x = &v->leaves[inner], *l = &v->leaves[outer];
 	int64_t all = x->kind == LEAF_REMAINDER && x->k && !x->in_time && !x->fixed ? number_in(x->step) : 0, by = l->k ? number_in(l->step) : 0;
 	const struct sum part = ws_sum_of_leaf(inner), last = ws_sum_of_leaf(outer), of = *l->of[0];
-	struct sum step = { 1, { { .factor = by } } }, ratio = { 1, { { .factor = by ? all / by : 0 } } }, c, rest, whole, minus = { 0 }, result = *s;
+	struct sum step = { 1, { { .factor = by } } }, ratio = { 1, { { .factor = by ? all / by : 0 } } }, c, rest, whole, result;
 
 	if (by < 2 || all <= by || all % by || !ws_sum_equal(x->of[0], &of) || !multiple(v, s, inner, 1, &c) || !ws_split_quotient(v, &of, &step, true, &whole) ||
 	    !ws_split_remainder(v, &whole, &ratio, true, &rest))
 		return false;
 	for (uint32_t k = 0; k < rest.n; k++)
 		rest.t[k].factor *= by;
-	if (!ws_sum_add(&rest, &last, 1) || !ws_sum_add(&minus, &c, -1) || !ws_sum_add_product(&result, &minus, &part) || !ws_sum_add_product(&result, &c, &rest))
+	if (!ws_sum_add(&rest, &last, 1) || !exchange(s, &c, &part, &rest, &result))
 		return false;
 	*s = result;
 	return true;
@@ -250,10 +258,10 @@ static bool replace_remainder(struct values *v, struct sum *s, uint32_t k)
 /* s - c * x + c * name, where the leaf is a part of another name of x, with bounds: of `16 * t - 8 * (t & 127)` under `if (t < 128)`. */
 static bool replace_name(struct values *v, struct sum *s, const struct leaf *l)
 {
-	struct sum x, c, minus = { 0 }, result = *s;
+	struct sum x, c, result;
 
-	if (!ws_sum_flatten(v, l->of[0], &x) || ws_sum_equal(&x, l->of[0]) || !ws_split_multiple(v, s, &x, &c) || !ws_sum_add(&minus, &c, -1) ||
-	    !ws_sum_add_product(&result, &minus, &x) || !ws_sum_add_product(&result, &c, l->of[0]) || result.n > s->n)
+	if (!ws_sum_flatten(v, l->of[0], &x) || ws_sum_equal(&x, l->of[0]) || !ws_split_multiple(v, s, &x, &c) ||
+	    !exchange(s, &c, &x, l->of[0], &result) || result.n > s->n)
 		return false;
 	*s = result;
 	return true;
